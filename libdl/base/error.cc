@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "base/error.h"
+
+#include <new>
+
+libdl_error::~libdl_error() {
+  if (payload && payload_destroy) payload_destroy(payload);
+  if (cause && cause->drop()) libdl::destroy(cause);
+}
+
+namespace libdl {
+
+void destroy(libdl_error* error) {
+  if (!error->is_static) delete error;
+}
+
+libdl_error* out_of_memory_error() {
+  // Built before it can be needed; its count is kept above one, so drop() never destroys it.
+  static libdl_error* const error = [] {
+    static libdl_error object;
+    object.code = LIBDL_ERROR_OUT_OF_MEMORY;
+    object.message = "out of memory: not even the error message could be allocated";
+    object.is_static = true;
+    return &object;
+  }();
+  error->retain();
+  return error;
+}
+
+// Forces the static object into existence when the library is loaded.
+[[maybe_unused]] static libdl_error* const loaded = out_of_memory_error();
+
+Error::Error(libdl_error_code code, std::string message) {
+  try {
+    auto made = Ref<libdl_error>::take(new libdl_error);
+    made->code = code;
+    made->message = std::move(message);
+    object_ = std::move(made);
+  } catch (const std::bad_alloc&) {
+    object_ = Ref<libdl_error>::take(out_of_memory_error());
+  }
+}
+
+void fail_argument(libdl_error_code code, const char* op, int argument, const char* name,
+                   const std::string& found, const std::string& wanted) {
+  std::string message = std::string(op) + ": argument " + std::to_string(argument) + " (" + name +
+                        ") " + found;
+  if (!wanted.empty()) message += ", wanted " + wanted;
+  Error error(code, std::move(message));
+  error.object().op = op;
+  error.object().argument = argument;
+  error.object().argument_name = name;
+  error.object().found = found;
+  error.object().wanted = wanted;
+  throw error;
+}
+
+void fail(libdl_error_code code, const char* op, const std::string& message) {
+  Error error(code, std::string(op) + ": " + message);
+  error.object().op = op;
+  throw error;
+}
+
+}  // namespace libdl

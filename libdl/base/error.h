@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The one exception of the library. It carries the object that the C door hands out, so that an
+// error made by a callback passes through the engine as itself.
+#pragma once
+
+#include <libdl/error.h>
+
+#include <cstdint>
+#include <string>
+
+#include "base/counted.h"
+
+struct libdl_error : libdl::Counted {
+  libdl_error() : Counted(libdl::Tag::kError) {}
+  ~libdl_error();
+
+  libdl_error_code code = LIBDL_ERROR_INTERNAL;
+  int32_t argument = 0;  // counted from 1
+  bool asynchronous = false;
+  bool is_static = false;  // the out-of-memory error: never counted, never freed
+  std::string message, op, argument_name, found, wanted;
+  libdl_error* cause = nullptr;  // owned
+  void* payload = nullptr;
+  void (*payload_destroy)(void*) = nullptr;
+};
+
+namespace libdl {
+
+void destroy(libdl_error* error);
+
+// Never fails: without memory it is the static out-of-memory error.
+libdl_error* out_of_memory_error();
+
+class Error {
+ public:
+  Error(libdl_error_code code, std::string message);
+  explicit Error(Ref<libdl_error> object) : object_(std::move(object)) {}
+  static Error take(libdl_error* object) { return Error(Ref<libdl_error>::take(object)); }
+
+  libdl_error_code code() const { return object_->code; }
+  const std::string& message() const { return object_->message; }
+  libdl_error& object() { return *object_; }
+  libdl_error* release() { return object_.release(); }
+
+ private:
+  Ref<libdl_error> object_;
+};
+
+// op: argument N (name) <found>, wanted <wanted>
+[[noreturn, gnu::cold]] void fail_argument(libdl_error_code code, const char* op, int argument,
+                                           const char* name, const std::string& found,
+                                           const std::string& wanted);
+// op: <message>
+[[noreturn, gnu::cold]] void fail(libdl_error_code code, const char* op,
+                                  const std::string& message);
+
+}  // namespace libdl

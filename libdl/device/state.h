@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What a thread carries from call to call. One pointer, so that a host which moves work between
+// threads carries it along by one write.
+#pragma once
+
+#include <libdl/device.h>
+#include <libdl/dtype.h>
+
+#include <cstdint>
+
+#include "base/counted.h"
+
+namespace libdl {
+
+struct Device {
+  int32_t type = LIBDL_DEVICE_CPU;
+  int32_t index = 0;
+  bool operator==(const Device&) const = default;
+  bool is_cpu() const { return type == LIBDL_DEVICE_CPU; }
+};
+
+// Bits of the mode word that a call tests once.
+enum Mode : uint32_t {
+  kModeGrad = 1,        // operations are recorded
+  kModeInference = 2,   // results can never be recorded
+  kModeIntercept = 4,   // interceptors are pushed
+  kModeAnomaly = 8,     // nodes keep the line that made them
+  kModeForward = 16,    // a forward-mode level is open
+  kModeScope = 32,      // handles belong to a scope
+  kModeCheckCopies = 64 // warn where a hidden representation is converted
+};
+
+struct Interceptor;
+struct Scope;
+struct Attachment {  // an object that a higher room hangs on the state
+  virtual ~Attachment() = default;
+};
+
+}  // namespace libdl
+
+struct libdl_state : libdl::Counted {
+  libdl_state() : Counted(libdl::Tag::kState) {}
+  ~libdl_state();
+
+  uint32_t mode = libdl::kModeGrad;
+  int32_t default_dtype = LIBDL_DTYPE_FLOAT32;
+  libdl::Device default_device;
+  int32_t backward_depth = 0;
+  int32_t forward_level = 0;
+  libdl_generator* generator = nullptr;          // owned; NULL: the process's default generator
+  libdl::Interceptor* interceptor = nullptr;     // innermost; owned by the door
+  libdl::Scope* scope = nullptr;                 // innermost; owned by the door
+  void* stream[2] = {nullptr, nullptr};          // current stream of CPU and CUDA, owned
+  void (*release_attachments)(libdl_state&) = nullptr;  // set by the rooms above that attach
+};
+
+namespace libdl {
+
+using State = libdl_state;
+
+extern constinit thread_local State* current_state;
+State& make_state();  // the thread's own first state
+
+inline State& state() { return current_state ? *current_state : make_state(); }
+State* swap_state(State* next);  // NULL: the thread's own
+
+void destroy(State* state);
+
+// Switches mode bits for a scope.
+class ModeGuard {
+ public:
+  ModeGuard(uint32_t clear, uint32_t set = 0) : state_(state()), before_(state_.mode) {
+    state_.mode = (before_ & ~clear) | set;
+  }
+  ~ModeGuard() { state_.mode = before_; }
+  ModeGuard(const ModeGuard&) = delete;
+  ModeGuard& operator=(const ModeGuard&) = delete;
+
+ private:
+  State& state_;
+  uint32_t before_;
+};
+
+}  // namespace libdl

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tensor/storage.h"
+
+#include <cstdlib>
+#include <new>
+
+#include "base/error.h"
+#include "device/allocator.h"
+
+namespace libdl {
+
+static void drop_packed(Storage& storage) {
+  Packed* form = storage.packed.exchange(nullptr, std::memory_order_acquire);
+  while (form) {
+    Packed* const next = form->next;
+    host_allocator().deallocate(form->data, form->bytes);
+    slab_delete(form);
+    form = next;
+  }
+}
+
+static size_t cell_bytes(const Storage& storage) {
+  return storage.inline_data ? kStorageHeader + kInlineBytes : sizeof(Storage);
+}
+
+void destroy(Storage* storage) {
+  if (storage->packed.load(std::memory_order_relaxed)) drop_packed(*storage);
+  count(slab::cache.live_storages, -1);
+  count(slab::cache.live_bytes, -static_cast<int64_t>(storage->bytes));
+  if (storage->release)
+    storage->release(storage->context);
+  else if (!storage->inline_data && storage->data)
+    host_allocator().deallocate(storage->data, storage->bytes);
+  const size_t bytes = cell_bytes(*storage);
+  storage->~Storage();
+  slab_free(storage, bytes);
+}
+
+static Storage* make(size_t cell) {
+  Storage* const storage = new (slab_allocate(cell)) Storage;
+  count(slab::cache.live_storages, 1);
+  return storage;
+}
+
+Ref<Storage> allocate_storage(size_t bytes, Device device) {
+  if (bytes <= kInlineBytes && device.is_cpu()) {
+    Storage* const storage = make(kStorageHeader + kInlineBytes);
+    storage->inline_data = true;
+    storage->data = storage->cell;
+    storage->bytes = bytes;
+    count(slab::cache.live_bytes, static_cast<int64_t>(bytes));
+    return Ref<Storage>::take(storage);
+  }
+  if (!device.is_cpu())
+    fail(LIBDL_ERROR_DEVICE, "empty", "no backend for device type " + std::to_string(device.type));
+  Ref<Storage> storage = Ref<Storage>::take(make(sizeof(Storage)));
+  storage->device = device;
+  storage->data = host_allocator().allocate(bytes);
+  storage->bytes = bytes;
+  count(slab::cache.live_bytes, static_cast<int64_t>(bytes));
+  return storage;
+}
+
+Ref<Storage> adopt_storage(void* data, size_t bytes, Device device, bool read_only,
+                           void (*release)(void*), void* context) {
+  Storage* made;
+  try {
+    made = make(sizeof(Storage));
+  } catch (...) {
+    if (release) release(context);
+    throw;
+  }
+  made->data = data;
+  made->bytes = bytes;
+  made->device = device;
+  made->read_only = read_only;
+  made->release = release ? release : [](void*) {};
+  made->context = context;
+  count(slab::cache.live_bytes, static_cast<int64_t>(bytes));
+  return Ref<Storage>::take(made);
+}
+
+void written(Storage& storage, const char* op) {
+  storage.version.fetch_add(1, std::memory_order_relaxed);
+  storage.writer = op;
+  if (storage.packed.load(std::memory_order_relaxed)) drop_packed(storage);
+}
+
+}  // namespace libdl

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tensor/tensor.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/slab.h"
+
+namespace libdl {
+
+// -- life -----------------------------------------------------------------------------------
+
+static size_t dims_bytes(int ndim) { return 2 * sizeof(int64_t) * static_cast<size_t>(ndim); }
+
+void destroy(libdl_tensor* t) {
+  if (t->meta) destroy_meta(t->meta);
+  if (t->storage && t->storage->drop()) destroy(t->storage);
+  if (t->ndim > kInlineDims) slab_free(t->dims, dims_bytes(t->ndim));
+  count(slab::cache.live_tensors, -1);
+  t->~libdl_tensor();
+  slab_free(t, sizeof(libdl_tensor));
+}
+
+// A cell with room for the geometry; storage still NULL.
+static Tensor shell(int ndim, Dtype dtype) {
+  libdl_tensor* t = new (slab_allocate(sizeof(libdl_tensor))) libdl_tensor;
+  if (ndim <= kInlineDims) {
+    t->dims = t->inline_dims;
+  } else {
+    try {
+      t->dims = static_cast<int64_t*>(slab_allocate(dims_bytes(ndim)));
+    } catch (...) {
+      slab_free(t, sizeof(libdl_tensor));
+      throw;
+    }
+  }
+  t->ndim = static_cast<uint8_t>(ndim);
+  t->dtype = dtype;
+  if (state().mode & kModeInference) t->flags |= kInferenceMade;
+  count(slab::cache.live_tensors, 1);
+  return Tensor::take(t);
+}
+
+static void mark_contiguous(libdl_tensor& t) {
+  int64_t expected = 1;
+  bool contiguous = true;
+  for (int d = t.ndim; d-- > 0;) {
+    if (t.dims[d] != 1 && t.dims[t.ndim + d] != expected) contiguous = false;
+    expected *= t.dims[d];
+  }
+  if (contiguous || t.numel == 0) t.flags |= kContiguous;
+}
+
+Tensor empty(Dims shape, Dtype dtype, Device device) {
+  const int ndim = static_cast<int>(shape.size());
+  const int64_t numel = checked_numel(shape, dtype, "empty");
+  Tensor t = shell(ndim, dtype);
+  libdl_tensor& p = *t.get();
+  int64_t stride = 1;
+  for (int d = ndim; d-- > 0;) {
+    p.dims[d] = shape[d];
+    p.dims[ndim + d] = stride;
+    stride *= std::max<int64_t>(shape[d], 1);
+  }
+  p.numel = numel;
+  p.flags |= kContiguous;
+  p.storage = allocate_storage(static_cast<size_t>(numel * size_of(dtype)), device).release();
+  return t;
+}
+
+Tensor alias(const Tensor& x, Dims shape, Dims strides, int64_t offset, Dtype dtype) {
+  Tensor t = shell(static_cast<int>(shape.size()), dtype);
+  libdl_tensor& p = *t.get();
+  p.numel = 1;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    p.dims[d] = shape[d];
+    p.dims[shape.size() + d] = strides[d];
+    p.numel *= shape[d];
+  }
+  p.offset = offset;
+  mark_contiguous(p);
+  x.storage().retain();
+  p.storage = &x.storage();
+  return t;
+}
+
+Tensor alias(const Tensor& x) {
+  if (x.is_number()) {
+    Tensor t = shell(0, x.dtype());
+    std::memcpy(t.get()->inline_dims, x.get()->inline_dims, sizeof t.get()->inline_dims);
+    t.get()->numel = 1;
+    t.get()->flags |= kNumber | kContiguous;
+    return t;
+  }
+  return alias(x, x.shape(), x.strides(), x.offset(), x.dtype());
+}
+
+Tensor over_storage(Ref<Storage> storage, Dims shape, Dims strides, int64_t offset, Dtype dtype,
+                    const char* op) {
+  const int64_t numel = checked_numel(shape, dtype, op);
+  if (numel > 0) {
+    const Extent reach = extent(shape, strides, op);
+    const int64_t capacity = static_cast<int64_t>(storage->bytes) / size_of(dtype);
+    int64_t low, high;
+    if (__builtin_add_overflow(offset, reach.low, &low) ||
+        __builtin_add_overflow(offset, reach.high, &high) || low < 0 || high >= capacity)
+      fail(LIBDL_ERROR_VALUE, op,
+           "shape " + to_string(shape) + " with strides " + to_string(strides) + " and offset " +
+               std::to_string(offset) + " leaves the storage of " + std::to_string(capacity) +
+               " elements");
+  } else if (offset < 0) {
+    fail(LIBDL_ERROR_VALUE, op, "offset " + std::to_string(offset) + " is negative");
+  }
+  Tensor t = shell(static_cast<int>(shape.size()), dtype);
+  libdl_tensor& p = *t.get();
+  std::copy(shape.begin(), shape.end(), p.sizes());
+  std::copy(strides.begin(), strides.end(), p.strides());
+  p.numel = numel;
+  p.offset = offset;
+  mark_contiguous(p);
+  p.storage = storage.release();
+  return t;
+}
+
+static Tensor number_shell(Dtype dtype) {
+  Tensor t = shell(0, dtype);
+  t.get()->numel = 1;
+  t.get()->flags |= kNumber | kContiguous;
+  return t;
+}
+Tensor number(double value) {
+  Tensor t = number_shell(Dtype::kFloat64);
+  t.get()->as_double = value;
+  return t;
+}
+Tensor number(int64_t value) {
+  Tensor t = number_shell(Dtype::kInt64);
+  t.get()->as_int = value;
+  return t;
+}
+Tensor number(bool value) {
+  Tensor t = number_shell(Dtype::kBool);
+  t.get()->as_int = value;
+  return t;
+}
+Tensor number(std::complex<double> value) {
+  Tensor t = number_shell(Dtype::kComplex128);
+  t.get()->as_complex[0] = value.real();
+  t.get()->as_complex[1] = value.imag();
+  return t;
+}
+
+// -- geometry -------------------------------------------------------------------------------
+
+int64_t checked_numel(Dims shape, Dtype dtype, const char* op, int argument, const char* name) {
+  if (shape.size() > static_cast<size_t>(kMaxDims))
+    fail_argument(LIBDL_ERROR_SHAPE, op, argument, name,
+                  "has " + std::to_string(shape.size()) + " dimensions",
+                  "at most " + std::to_string(kMaxDims));
+  int64_t numel = 1, bytes = size_of(dtype);
+  for (const int64_t n : shape) {
+    if (n < 0)
+      fail_argument(LIBDL_ERROR_VALUE, op, argument, name, "is " + to_string(shape),
+                    "sizes of 0 or more");
+    numel *= n;  // bounded by bytes below, once a size is not 0
+    if (__builtin_mul_overflow(bytes, std::max<int64_t>(n, 1), &bytes))
+      fail_argument(LIBDL_ERROR_OVERFLOW, op, argument, name, "is " + to_string(shape),
+                    "fewer than 2^63 bytes");
+  }
+  return numel;
+}
+
+Shape contiguous_strides(Dims shape) {
+  Shape strides(shape.size());
+  int64_t stride = 1;
+  for (size_t d = shape.size(); d-- > 0;) {
+    strides[d] = stride;
+    stride *= std::max<int64_t>(shape[d], 1);
+  }
+  return strides;
+}
+
+bool same(Dims a, Dims b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
+
+std::string to_string(Dims shape) {
+  std::string text = "[";
+  for (size_t i = 0; i < shape.size(); ++i)
+    text += (i ? ", " : "") + std::to_string(shape[i]);
+  return text + "]";
+}
+
+Extent extent(Dims shape, Dims strides, const char* op) {
+  Extent reach{0, 0};
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] == 0) return {0, -1};
+    int64_t span;
+    int64_t& side = strides[d] < 0 ? reach.low : reach.high;
+    if (__builtin_mul_overflow(shape[d] - 1, strides[d], &span) ||
+        __builtin_add_overflow(side, span, &side))
+      fail(LIBDL_ERROR_OVERFLOW, op,
+           "shape " + to_string(shape) + " with strides " + to_string(strides) +
+               " reaches further than 64 bits");
+  }
+  return reach;
+}
+
+bool overlaps_itself(const Tensor& x) {
+  if (x.is_number() || x.is_contiguous()) return false;
+  // Sorted by stride, each dimension must step over all that the smaller ones reach. Geometries
+  // that interleave without touching are called overlapping: none of the views makes one.
+  SmallVector<std::pair<int64_t, int64_t>, 8> order;
+  for (int d = 0; d < x.ndim(); ++d) {
+    if (x.size(d) == 0) return false;
+    if (x.size(d) > 1) order.push_back({std::abs(x.stride(d)), x.size(d)});
+  }
+  std::sort(order.begin(), order.end());
+  int64_t reach = 0;
+  for (const auto& [stride, size] : order) {
+    if (stride <= reach) return true;
+    reach += stride * (size - 1);
+  }
+  return false;
+}
+
+Overlap overlap(const Tensor& a, const Tensor& b) {
+  if (a.is_number() || b.is_number() || a.numel() == 0 || b.numel() == 0) return Overlap::kNone;
+  if (&a.storage() != &b.storage()) {
+    // Foreign memory may be adopted twice: compare addresses.
+    if (!a.storage().release || !b.storage().release) return Overlap::kNone;
+  }
+  if (a.data() == b.data() && a.dtype() == b.dtype() && same(a.shape(), b.shape()) &&
+      same(a.strides(), b.strides()))
+    return Overlap::kFull;
+  const auto bounds = [](const Tensor& t) {
+    const Extent reach = extent(t.shape(), t.strides(), "overlap");
+    const char* const start = t.data<char>();
+    const int64_t size = size_of(t.dtype());
+    return std::pair(start + reach.low * size, start + (reach.high + 1) * size);
+  };
+  const auto [a_low, a_high] = bounds(a);
+  const auto [b_low, b_high] = bounds(b);
+  if (a_high <= b_low || b_high <= a_low) return Overlap::kNone;
+  // Interleaved columns of one matrix do not touch: same strides, both within one period.
+  if (a.dtype() == b.dtype() && a.ndim() == b.ndim() && a.ndim() > 0 &&
+      same(a.strides(), b.strides())) {
+    const int64_t size = size_of(a.dtype());
+    int64_t distance = (b.data<char>() - a.data<char>()) / size;
+    for (int d = 0; d < a.ndim(); ++d) {  // strides of the views that slices make fall in order
+      const int64_t stride = std::abs(a.stride(d));
+      if (stride == 0) continue;
+      const int64_t steps = distance / stride;
+      if (std::abs(steps) >= std::max(a.size(d), b.size(d))) return Overlap::kNone;
+      distance -= steps * stride;
+    }
+    if (distance != 0) {
+      int64_t inner = 0;  // reach of the dimensions with stride smaller than the leftover period
+      for (int d = 0; d < a.ndim(); ++d)
+        if (std::abs(a.stride(d)) <= std::abs(distance))
+          inner += (std::max(a.size(d), b.size(d)) - 1) * std::abs(a.stride(d));
+      if (inner < std::abs(distance)) return Overlap::kNone;
+    }
+  }
+  return Overlap::kPartial;
+}
+
+}  // namespace libdl

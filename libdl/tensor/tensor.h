@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// A tensor: a storage, and the geometry through which its bytes are seen.
+#pragma once
+
+#include <libdl/abi.h>
+
+#include <complex>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/counted.h"
+#include "base/error.h"
+#include "base/small_vector.h"
+#include "device/state.h"
+#include "tensor/dtype.h"
+#include "tensor/storage.h"
+
+namespace libdl {
+
+using Dims = std::span<const int64_t>;
+using Shape = SmallVector<int64_t, 8>;
+constexpr int kMaxDims = 64;
+constexpr int kInlineDims = 4;
+
+struct Meta;  // what the tape hangs on a tensor; libdl/tape/meta.h
+void destroy_meta(Meta* meta) noexcept;
+
+enum TensorFlag : uint8_t {
+  kContiguous = 1,     // row-major without gaps
+  kNumber = 2,         // a host number: no storage, the value stands in the handle
+  kEmptied = 4,        // its scope has ended
+  kInferenceMade = 8,  // made in inference mode: can never be recorded
+};
+
+// One weak slot per language runtime that keeps an object for the handle.
+struct HostSlots {
+  static constexpr int kRuntimes = 4;
+  void* object[kRuntimes] = {};
+};
+
+}  // namespace libdl
+
+// The object behind the handle: two cache lines.
+struct libdl_tensor : libdl::Counted {
+  libdl_tensor() : Counted(libdl::Tag::kTensor) {}
+
+  libdl::Storage* storage = nullptr;  // owned; NULL for numbers and emptied handles
+  int64_t offset = 0;                 // in elements
+  int64_t numel = 0;
+  int64_t* dims = nullptr;            // sizes, then strides (in elements); at inline_dims or a cell
+  libdl::Meta* meta = nullptr;        // owned
+  void* host = nullptr;               // the first runtime's object, weak; see host_slot
+  libdl::Dtype dtype = libdl::Dtype::kNone;
+  uint8_t ndim = 0;
+  uint8_t flags = 0;
+  union {
+    int64_t inline_dims[2 * libdl::kInlineDims];
+    bool as_bool;
+    int64_t as_int;
+    double as_double;
+    double as_complex[2];
+  };
+
+  int64_t* sizes() { return dims; }
+  int64_t* strides() { return dims + ndim; }
+};
+
+namespace libdl {
+
+void destroy(libdl_tensor* tensor);
+
+// An owning handle, one pointer wide. Metadata are members; arithmetic is free functions.
+class Tensor {
+ public:
+  Tensor() = default;
+  static Tensor take(libdl_tensor* p) {
+    Tensor t;
+    t.p_ = p;
+    return t;
+  }
+  static Tensor share(libdl_tensor* p) {
+    if (p) p->retain();
+    return take(p);
+  }
+  Tensor(const Tensor& other) : p_(other.p_) {
+    if (p_) p_->retain();
+  }
+  Tensor(Tensor&& other) noexcept : p_(std::exchange(other.p_, nullptr)) {}
+  Tensor& operator=(Tensor other) noexcept {
+    std::swap(p_, other.p_);
+    return *this;
+  }
+  ~Tensor() {
+    if (p_ && p_->drop()) destroy(p_);
+  }
+  libdl_tensor* release() { return std::exchange(p_, nullptr); }
+  libdl_tensor* get() const { return p_; }
+  bool defined() const { return p_ != nullptr; }
+  bool is(const Tensor& other) const { return p_ == other.p_; }
+
+  int ndim() const { return p_->ndim; }
+  int64_t numel() const { return p_->numel; }
+  Dtype dtype() const { return p_->dtype; }
+  Device device() const { return p_->storage ? p_->storage->device : Device{}; }
+  Dims shape() const { return {p_->dims, p_->ndim}; }
+  Dims strides() const { return {p_->dims + p_->ndim, p_->ndim}; }
+  int64_t size(int dim) const { return p_->dims[dim]; }
+  int64_t stride(int dim) const { return p_->dims[p_->ndim + dim]; }
+  int64_t offset() const { return p_->offset; }
+  bool is_contiguous() const { return p_->flags & kContiguous; }
+  bool is_number() const { return p_->flags & kNumber; }
+  bool is_complex() const { return libdl::is_complex(p_->dtype); }
+  Storage& storage() const { return *p_->storage; }
+  Meta* meta() const { return p_->meta; }
+
+  // The first element's address; a number's own value.
+  void* data() const {
+    if (p_->flags & kNumber) return p_->inline_dims;
+    return static_cast<char*>(p_->storage->data) + p_->offset * size_of(p_->dtype);
+  }
+  template <class T>
+  T* data() const {
+    return static_cast<T*>(data());
+  }
+
+ private:
+  libdl_tensor* p_ = nullptr;
+};
+static_assert(sizeof(Tensor) == sizeof(void*));
+
+using TensorSpan = std::span<const Tensor>;
+
+// A borrowed handle seen as a Tensor, without touching the count.
+inline const Tensor& borrow(libdl_tensor* const& handle) {
+  return reinterpret_cast<const Tensor&>(handle);
+}
+
+// -- making ---------------------------------------------------------------------------------
+
+// Uninitialised, row-major. Throws OVERFLOW, OUT_OF_MEMORY.
+Tensor empty(Dims shape, Dtype dtype, Device device = {});
+
+// The same bytes through another geometry, which the caller has shown to lie in the storage.
+// No autograd identity.
+Tensor alias(const Tensor& x, Dims shape, Dims strides, int64_t offset, Dtype dtype);
+Tensor alias(const Tensor& x);  // same geometry
+
+// A tensor over a storage, geometry checked against its extent. op and errors as for as_strided.
+Tensor over_storage(Ref<Storage> storage, Dims shape, Dims strides, int64_t offset, Dtype dtype,
+                    const char* op);
+
+// Host numbers: 0-d, no storage.
+Tensor number(double value);
+Tensor number(int64_t value);
+Tensor number(bool value);
+Tensor number(std::complex<double> value);
+
+// -- geometry -------------------------------------------------------------------------------
+
+// Product of the sizes. Throws OVERFLOW if it, or the bytes, exceed 2^63 - 1, each size counted
+// as at least 1 (so that strides cannot overflow either), VALUE if a size is negative.
+int64_t checked_numel(Dims shape, Dtype dtype, const char* op, int argument = 0,
+                      const char* name = "shape");
+Shape contiguous_strides(Dims shape);
+bool same(Dims a, Dims b);
+std::string to_string(Dims shape);  // "[2, 3]"
+
+// The smallest and largest element offsets that a geometry reaches, relative to its start.
+// Throws OVERFLOW.
+struct Extent {
+  int64_t low, high;  // inclusive; meaningless when numel is 0
+};
+Extent extent(Dims shape, Dims strides, const char* op);
+
+// Two elements may share an address.
+bool overlaps_itself(const Tensor& x);
+// kNone: disjoint; kFull: same geometry over the same bytes; kPartial: anything between.
+enum class Overlap { kNone, kFull, kPartial };
+Overlap overlap(const Tensor& a, const Tensor& b);
+
+}  // namespace libdl
