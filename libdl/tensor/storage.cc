@@ -47,7 +47,7 @@ Ref<Storage> allocate_storage(size_t bytes, Device device) {
   if (bytes <= kInlineBytes && device.is_cpu()) {
     Storage* const storage = make(kStorageHeader + kInlineBytes);
     storage->inline_data = true;
-    storage->data = storage->cell;
+    storage->data = storage->inline_bytes();
     storage->bytes = bytes;
     count(slab::cache.live_bytes, static_cast<int64_t>(bytes));
     return Ref<Storage>::take(storage);

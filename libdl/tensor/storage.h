@@ -43,11 +43,14 @@ struct Storage : Counted {
   void (*release)(void* context) = nullptr;  // foreign memory: runs once at the end
   void* context = nullptr;
   const char* writer_site = nullptr;         // in anomaly mode: the line, owned by the process
-  alignas(kCell) std::byte cell[1];          // start of the inline bytes
 
   bool exclusive() const { return count() == 1; }
+  std::byte* inline_bytes();
 };
-constexpr size_t kStorageHeader = offsetof(Storage, cell);
+constexpr size_t kStorageHeader = (sizeof(Storage) + kCell - 1) / kCell * kCell;
+inline std::byte* Storage::inline_bytes() {
+  return reinterpret_cast<std::byte*>(this) + kStorageHeader;
+}
 
 void destroy(Storage* storage);
 

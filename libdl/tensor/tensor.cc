@@ -163,10 +163,10 @@ int64_t checked_numel(Dims shape, Dtype dtype, const char* op, int argument, con
     if (n < 0)
       fail_argument(LIBDL_ERROR_VALUE, op, argument, name, "is " + to_string(shape),
                     "sizes of 0 or more");
-    numel *= n;  // bounded by bytes below, once a size is not 0
     if (__builtin_mul_overflow(bytes, std::max<int64_t>(n, 1), &bytes))
       fail_argument(LIBDL_ERROR_OVERFLOW, op, argument, name, "is " + to_string(shape),
                     "fewer than 2^63 bytes");
+    numel *= n;
   }
   return numel;
 }
@@ -223,6 +223,28 @@ bool overlaps_itself(const Tensor& x) {
   return false;
 }
 
+namespace {
+struct Step {
+  int64_t stride, size;
+};
+}  // namespace
+
+// Whether distance = sum k_d stride_d has a solution with |k_d| < size_d; strides fall, and each
+// exceeds what the later ones reach together, so only two k are possible a dimension.
+static bool coincide(std::span<const Step> steps, int64_t distance) {
+  if (steps.empty()) return distance == 0;
+  int64_t rest = 0;
+  for (const Step s : steps.subspan(1)) rest += (s.size - 1) * s.stride;
+  const int64_t k = distance / steps[0].stride;
+  for (const int64_t step : {k - 1, k, k + 1}) {
+    const int64_t left = distance - step * steps[0].stride;
+    if (std::abs(step) < steps[0].size && std::abs(left) <= rest &&
+        coincide(steps.subspan(1), left))
+      return true;
+  }
+  return false;
+}
+
 Overlap overlap(const Tensor& a, const Tensor& b) {
   if (a.is_number() || b.is_number() || a.numel() == 0 || b.numel() == 0) return Overlap::kNone;
   if (&a.storage() != &b.storage()) {
@@ -241,25 +263,17 @@ Overlap overlap(const Tensor& a, const Tensor& b) {
   const auto [a_low, a_high] = bounds(a);
   const auto [b_low, b_high] = bounds(b);
   if (a_high <= b_low || b_high <= a_low) return Overlap::kNone;
-  // Interleaved columns of one matrix do not touch: same strides, both within one period.
-  if (a.dtype() == b.dtype() && a.ndim() == b.ndim() && a.ndim() > 0 &&
-      same(a.strides(), b.strides())) {
-    const int64_t size = size_of(a.dtype());
-    int64_t distance = (b.data<char>() - a.data<char>()) / size;
-    for (int d = 0; d < a.ndim(); ++d) {  // strides of the views that slices make fall in order
-      const int64_t stride = std::abs(a.stride(d));
-      if (stride == 0) continue;
-      const int64_t steps = distance / stride;
-      if (std::abs(steps) >= std::max(a.size(d), b.size(d))) return Overlap::kNone;
-      distance -= steps * stride;
-    }
-    if (distance != 0) {
-      int64_t inner = 0;  // reach of the dimensions with stride smaller than the leftover period
-      for (int d = 0; d < a.ndim(); ++d)
-        if (std::abs(a.stride(d)) <= std::abs(distance))
-          inner += (std::max(a.size(d), b.size(d)) - 1) * std::abs(a.stride(d));
-      if (inner < std::abs(distance)) return Overlap::kNone;
-    }
+  // Columns of one matrix interleave without touching: with equal strides, is the distance a sum
+  // of steps that both take?
+  const int64_t distance = b.data<char>() - a.data<char>();
+  if (a.dtype() == b.dtype() && a.ndim() == b.ndim() && same(a.strides(), b.strides()) &&
+      !overlaps_itself(a) && !overlaps_itself(b)) {
+    SmallVector<Step, 8> steps;
+    for (int d = 0; d < a.ndim(); ++d)
+      if (const int64_t size = std::max(a.size(d), b.size(d)); size > 1)
+        steps.push_back({std::abs(a.stride(d)) * size_of(a.dtype()), size});
+    std::sort(steps.begin(), steps.end(), [](Step x, Step y) { return x.stride > y.stride; });
+    if (!coincide({steps.data(), steps.size()}, distance)) return Overlap::kNone;
   }
   return Overlap::kPartial;
 }
