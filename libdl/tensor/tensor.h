@@ -26,7 +26,7 @@ constexpr int kMaxDims = 64;
 constexpr int kInlineDims = 4;
 
 struct Meta;  // what the tape hangs on a tensor; libdl/tape/meta.h
-void destroy_meta(Meta* meta) noexcept;
+void destroy_meta(Meta* meta, const libdl_tensor* owner) noexcept;
 
 enum TensorFlag : uint8_t {
   kContiguous = 1,     // row-major without gaps

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "engine/backward.h"
+
+#include <algorithm>
+
+#include "device/pool.h"
+#include "engine/accumulate.h"
+#include "engine/pass.h"
+#include "ops/copy.h"
+#include "ops/pointwise.h"
+#include "ops/reduction.h"
+
+namespace libdl {
+
+namespace {
+
+// Backward inside hooks and rules may nest; each level needs the stack of the one below.
+constexpr int kMaxDepth = 64;
+
+struct Target {
+  Edge edge;  // borrowed node
+  Tensor captured;
+};
+
+class Walk {
+ public:
+  Walk(const char* op, const BackwardOptions& options, bool accumulate, std::span<Target> targets)
+      : op_(op), options_(options), accumulate_(accumulate), targets_(targets) {}
+
+  void run(std::span<const Edge> roots, std::span<const Tensor> gradients);
+
+ private:
+  void push(Node* node);
+  Node* pop();
+  void arrive(const Edge& edge, Tensor gradient);
+  void visit(Node& node);
+  void run_hooks(Node& node, std::span<Tensor> dy);
+  bool capture(Node& node, std::span<const Tensor> dy);
+  void differentiate(Node& node, std::span<Tensor> dy);
+  void check_finite(Node& node, std::span<const Tensor> dx);
+
+  const char* op_;
+  const BackwardOptions& options_;
+  bool accumulate_;
+  std::span<Target> targets_;
+  Pass pass_;
+  std::vector<Node*> ready_;  // a heap, highest sequence first
+};
+
+bool earlier(const Node* a, const Node* b) { return a->sequence < b->sequence; }
+
+void Walk::push(Node* node) {
+  ready_.push_back(node);
+  std::push_heap(ready_.begin(), ready_.end(), earlier);
+}
+
+Node* Walk::pop() {
+  std::pop_heap(ready_.begin(), ready_.end(), earlier);
+  Node* const node = ready_.back();
+  ready_.pop_back();
+  return node;
+}
+
+void Walk::arrive(const Edge& edge, Tensor gradient) {
+  if (!gradient.defined()) return;
+  if (edge.dtype != Dtype::kNone && gradient.dtype() != edge.dtype)
+    gradient = cast(gradient, edge.dtype);
+  add_gradient(pass_.grad(*edge.node, edge.slot), std::move(gradient), options_.create_graph);
+}
+
+void Walk::run(std::span<const Edge> roots, std::span<const Tensor> gradients) {
+  std::vector<Node*> starts, ends;
+  for (const Edge& root : roots) starts.push_back(root.node);
+  for (const Target& target : targets_) ends.push_back(target.edge.node);
+  pass_.prepare(starts, ends);
+  for (size_t i = 0; i < roots.size(); ++i) arrive(roots[i], gradients[i]);
+  std::sort(starts.begin(), starts.end());
+  starts.erase(std::unique(starts.begin(), starts.end()), starts.end());
+  for (Node* start : starts)
+    if (pass_.waiting(*start) == 0) push(start);
+  while (!ready_.empty()) {
+    if (interrupted()) throw Error(LIBDL_ERROR_INTERRUPTED, "backward: interrupted by the host");
+    visit(*pop());
+  }
+}
+
+void Walk::visit(Node& node) {
+  Tensor few[4];
+  std::vector<Tensor> many;
+  std::span<Tensor> dy(few, node.outputs);
+  if (node.outputs > 4) {
+    many.resize(node.outputs);
+    dy = many;
+  }
+  bool any = false;
+  for (int k = 0; k < node.outputs; ++k)
+    any |= (dy[k] = std::exchange(pass_.grad(node, k), Tensor())).defined();
+  if (any && node.extra) run_hooks(node, dy);
+  const bool wanted = targets_.empty() || (pass_.wanted(node) && !capture(node, dy));
+  if (node.accumulator) {
+    if (!accumulate_ || !wanted || !dy[0].defined()) return;
+    accumulate(static_cast<Accumulator&>(node), std::move(dy[0]), options_.create_graph);
+    if (node.extra)
+      for (const Ref<GradHook>& hook : node.extra->accumulate_hooks) hook->run({}, {});
+    return;
+  }
+  if (any && wanted) {
+    differentiate(node, dy);
+  } else {
+    for (int i = 0; i < node.inputs; ++i)
+      if (Node* const next = node.edges()[i].node; next && --pass_.waiting(*next) == 0) push(next);
+  }
+}
+
+// Tensor hooks in order of registration, then retained gradients, then the node's pre-hooks.
+void Walk::run_hooks(Node& node, std::span<Tensor> dy) {
+  const auto tensor_hooks = node.extra->tensor_hooks;  // a hook may remove itself
+  for (const Ref<GradHook>& hook : tensor_hooks)
+    if (dy[hook->slot].defined()) hook->run(dy.subspan(hook->slot, 1), {});
+  for (const auto& [k, slot] : node.extra->retained) {
+    if (!dy[k].defined()) continue;
+    const std::lock_guard lock(slot->mutex);
+    slot->grad = slot->grad.defined() ? pointwise(k_add, slot->grad, dy[k]) : dy[k];
+  }
+  const auto pre_hooks = node.extra->pre_hooks;
+  for (const Ref<GradHook>& hook : pre_hooks) hook->run(dy, {});
+}
+
+// Hands dy to the targets that this node is. True if nothing beyond the node is asked for.
+bool Walk::capture(Node& node, std::span<const Tensor> dy) {
+  bool found = false;
+  for (Target& target : targets_) {
+    if (target.edge.node != &node) continue;
+    found = true;
+    if (!accumulate_) target.captured = dy[target.edge.slot];
+  }
+  if (!found || node.accumulator) return false;
+  for (int i = 0; i < node.inputs; ++i)
+    if (Node* const next = node.edges()[i].node; next && pass_.wanted(*next)) return false;
+  return true;
+}
+
+void Walk::differentiate(Node& node, std::span<Tensor> dy) {
+  Tensor few[8];
+  bool few_wanted[8];
+  std::vector<Tensor> many;
+  std::unique_ptr<bool[]> many_wanted;
+  std::span<Tensor> dx(few, std::min<size_t>(node.inputs, 8));
+  std::span<bool> wanted(few_wanted, dx.size());
+  if (node.inputs > 8) {
+    many.resize(node.inputs);
+    many_wanted = std::make_unique<bool[]>(node.inputs);
+    dx = many;
+    wanted = {many_wanted.get(), node.inputs};
+  }
+  for (int i = 0; i < node.inputs; ++i) {
+    Node* const next = node.edges()[i].node;
+    wanted[i] = next && (targets_.empty() || pass_.wanted(*next));
+  }
+  Backward view(node, dy, dx, wanted, options_.create_graph);
+  node.rule->vjp(view);
+  if (state().mode & kModeAnomaly) check_finite(node, dx);
+  if (node.extra)
+    for (const auto& hook : std::vector(node.extra->post_hooks)) hook->run(dx, dy);
+  for (Tensor& d : dy) d = {};
+  if (!options_.retain_graph) release_saved(node);
+  for (int i = 0; i < node.inputs; ++i) {
+    const Edge& edge = node.edges()[i];
+    if (!edge.node) continue;
+    if (wanted[i]) arrive(edge, std::move(dx[i]));
+    if (--pass_.waiting(*edge.node) == 0) push(edge.node);
+  }
+}
+
+void Walk::check_finite(Node& node, std::span<const Tensor> dx) {
+  const ModeGuard off(kModeGrad | kModeForward | kModeAnomaly);
+  for (size_t i = 0; i < dx.size(); ++i) {
+    if (!dx[i].defined() || dx[i].numel() == 0) continue;
+    if (!*any(pointwise(k_isnan, dx[i])).data<bool>()) continue;
+    std::string message = "the gradient of input " + std::to_string(i + 1) + " holds NaN";
+    if (node.extra && !node.extra->site.empty())
+      message += "; the forward call was made at " + node.extra->site;
+    fail(LIBDL_ERROR_AUTOGRAD, node.rule->name, message);
+  }
+}
+
+// -- entry ----------------------------------------------------------------------------------
+
+struct Edges {  // retained edges
+  std::vector<Edge> list;
+  ~Edges() {
+    for (Edge& edge : list) Ref<Node>::take(edge.node);
+  }
+};
+
+// The gradient to start output i with: the caller's, checked, or 1 for one element.
+Tensor seed(const char* op, const Tensor& output, const Tensor& gradient) {
+  if (!gradient.defined()) {
+    if (output.numel() != 1)
+      fail_argument(LIBDL_ERROR_SHAPE, op, 2, "gradients",
+                    "is absent for an output of shape " + to_string(output.shape()),
+                    "a gradient of that shape (only outputs of one element have a default)");
+    if (output.is_complex())
+      fail_argument(LIBDL_ERROR_DTYPE, op, 2, "gradients", "is absent for a complex output",
+                    "a gradient");
+    return full(output.shape(), number(1.0), output.dtype(), output.device());
+  }
+  if (!same(gradient.shape(), output.shape()))
+    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "gradients",
+                  "has shape " + to_string(gradient.shape()), to_string(output.shape()));
+  if (gradient.is_complex() != output.is_complex())
+    fail_argument(LIBDL_ERROR_DTYPE, op, 2, "gradients",
+                  std::string("is ") + name_of(gradient.dtype()), name_of(output.dtype()));
+  return gradient;
+}
+
+void differentiate(const char* op, TensorSpan outputs, TensorSpan gradients,
+                   std::span<Target> targets, const BackwardOptions& options, bool accumulate) {
+  State& s = state();
+  if (s.backward_depth >= kMaxDepth)
+    fail(LIBDL_ERROR_DEPTH, op,
+         "is nested " + std::to_string(kMaxDepth) + " deep inside hooks or rules");
+  if (outputs.empty()) fail_argument(LIBDL_ERROR_VALUE, op, 1, "outputs", "is empty", "a tensor");
+  if (!gradients.empty() && gradients.size() != outputs.size())
+    fail_argument(LIBDL_ERROR_VALUE, op, 2, "gradients",
+                  "has " + std::to_string(gradients.size()) + " tensors",
+                  std::to_string(outputs.size()));
+  Edges roots;
+  std::vector<Tensor> seeds;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    Edge edge = history_of(outputs[i]);
+    if (!edge.node)
+      fail_argument(LIBDL_ERROR_AUTOGRAD, op, 1, "outputs",
+                    "number " + std::to_string(i + 1) +
+                        " does not require grad and has no history",
+                    "a result of recorded operations on tensors that require grad");
+    roots.list.push_back(edge);
+    seeds.push_back(seed(op, outputs[i], gradients.empty() ? Tensor() : gradients[i]));
+  }
+  struct Depth {
+    State& s;
+    explicit Depth(State& t) : s(t) { ++s.backward_depth; }
+    ~Depth() { --s.backward_depth; }
+  } depth(s);
+  const ModeGuard recording(kModeGrad | kModeForward | kModeInference,
+                            options.create_graph ? kModeGrad : 0u);
+  BackwardOptions pass = options;
+  pass.retain_graph |= options.create_graph;
+  Walk(op, pass, accumulate, targets).run(roots.list, seeds);
+}
+
+}  // namespace
+
+void backward(TensorSpan outputs, TensorSpan gradients, TensorSpan inputs,
+              const BackwardOptions& options) {
+  Edges held;
+  std::vector<Target> targets;
+  for (const Tensor& input : inputs) {
+    Edge edge = history_of(input);
+    if (!edge.node || !edge.node->accumulator) {
+      Ref<Node>::take(edge.node);
+      fail_argument(LIBDL_ERROR_AUTOGRAD, "backward", 3, "inputs", "holds a tensor that is no leaf "
+                    "requiring grad", "leaves that require grad");
+    }
+    held.list.push_back(edge);
+    targets.push_back({edge, {}});
+  }
+  differentiate("backward", outputs, gradients, targets, options, true);
+}
+
+std::vector<Tensor> grad(TensorSpan outputs, TensorSpan inputs, TensorSpan gradients,
+                         const BackwardOptions& options) {
+  Edges held;
+  std::vector<Target> targets;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    Edge edge = history_of(inputs[i]);
+    if (!edge.node)
+      fail_argument(LIBDL_ERROR_AUTOGRAD, "grad", 2, "inputs",
+                    "number " + std::to_string(i + 1) + " does not require grad",
+                    "tensors that require grad");
+    held.list.push_back(edge);
+    targets.push_back({edge, {}});
+  }
+  if (inputs.empty()) fail_argument(LIBDL_ERROR_VALUE, "grad", 2, "inputs", "is empty", "a tensor");
+  differentiate("grad", outputs, gradients, targets, options, false);
+  std::vector<Tensor> result;
+  for (size_t i = 0; i < targets.size(); ++i) {
+    Tensor& g = targets[i].captured;
+    if (!g.defined()) {
+      if (options.materialize)
+        g = zeros(inputs[i].shape(), inputs[i].dtype(), inputs[i].device());
+      else if (!options.allow_unused)
+        fail_argument(LIBDL_ERROR_AUTOGRAD, "grad", 2, "inputs",
+                      "number " + std::to_string(i + 1) + " was not used in the graph",
+                      "allow_unused=True where that is intended");
+    }
+    result.push_back(std::move(g));
+  }
+  return result;
+}
+
+}  // namespace libdl

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Reads history: reverse-mode differentiation over the recorded graph.
+#pragma once
+
+#include "tape/meta.h"
+
+namespace libdl {
+
+struct BackwardOptions {
+  bool retain_graph = false;   // keep saved values for another pass
+  bool create_graph = false;   // record the pass itself, for higher derivatives
+  bool allow_unused = false;   // grad(): an input that was not used gets no gradient
+  bool materialize = false;    // grad(): …or zeros
+};
+
+// Adds d(sum outputs · gradients)/d leaf into .grad of every leaf, or of `inputs` alone where any
+// are given. gradients: one per output, undefined for outputs of one element (then 1).
+// A failed pass leaves each .grad untouched or complete.
+void backward(TensorSpan outputs, TensorSpan gradients, TensorSpan inputs,
+              const BackwardOptions& options);
+
+// The gradients with respect to `inputs`; no .grad changes.
+std::vector<Tensor> grad(TensorSpan outputs, TensorSpan inputs, TensorSpan gradients,
+                         const BackwardOptions& options);
+
+}  // namespace libdl

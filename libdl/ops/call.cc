@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/call.h"
+
+#include "ops/copy.h"
+
+namespace libdl {
+
+std::string (*creation_site)() = nullptr;
+
+Tensor tangent_of(const Tensor& x) {
+  const Meta* const meta = x.meta();
+  if (!meta || !meta->tangent.defined() || meta->tangent_level != state().forward_level) return {};
+  return meta->tangent;
+}
+
+// -- beginning ------------------------------------------------------------------------------
+
+Call::Call(const char* op, Into into, std::initializer_list<const Tensor*> inputs)
+    : op_(op), into_(into), state_(state()), mode_(state_.mode) {
+  inputs_.assign(std::span(inputs.begin(), inputs.size()));
+  begin();
+}
+
+Call::Call(const char* op, Into into, std::span<const Tensor* const> inputs)
+    : op_(op), into_(into), state_(state()), mode_(state_.mode) {
+  inputs_.assign(inputs);
+  begin();
+}
+
+Call::Call(const char* op, Into into, TensorSpan inputs)
+    : op_(op), into_(into), state_(state()), mode_(state_.mode) {
+  for (const Tensor& x : inputs) inputs_.push_back(&x);
+  begin();
+}
+
+void Call::begin() {
+  bool wanted = false;
+  for (const Tensor* x : inputs_) {
+    if (!x || !x->defined() || !x->meta()) continue;
+    wanted |= requires_grad(*x) || x->meta()->view != ViewKind::kNone;  // the base may require it
+    forward_ |= (mode_ & kModeForward) && tangent_of(*x).defined();
+  }
+  if (wanted && (mode_ & kModeGrad)) {
+    recording_ = false;
+    for (const Tensor* x : inputs_) {
+      if (!x || !x->defined() || !x->meta()) continue;
+      if (x->meta()->view != ViewKind::kNone) {
+        Edge edge = history_of(*x);
+        recording_ |= edge.node != nullptr;
+        Ref<Node>::take(edge.node);
+      } else {
+        recording_ |= requires_grad(*x);
+      }
+    }
+  }
+  if (into_) check_destination({inputs_.data(), inputs_.size()});
+  state_.mode = mode_ & ~static_cast<uint32_t>(kModeGrad | kModeForward);
+}
+
+// -- checks ---------------------------------------------------------------------------------
+
+static std::string dim_range(int ndim) {
+  const int n = std::max(ndim, 1);
+  return std::to_string(-n) + " to " + std::to_string(n - 1);
+}
+
+int Call::axis(int argument, const char* name, int64_t dim, int ndim) const {
+  const int64_t n = std::max(ndim, 1);
+  if (dim < -n || dim >= n)
+    bad(LIBDL_ERROR_INDEX, argument, name, "is " + std::to_string(dim), dim_range(ndim));
+  return static_cast<int>(dim < 0 ? dim + n : dim);
+}
+
+SmallVector<bool, 8> Call::axes(int argument, const char* name, std::optional<Dims> dims, int ndim,
+                                bool empty_means_all) const {
+  const bool all = !dims || (dims->empty() && empty_means_all);
+  SmallVector<bool, 8> mask(static_cast<size_t>(std::max(ndim, 1)), all);
+  if (all) return mask;
+  for (const int64_t dim : *dims) {
+    const int at = axis(argument, name, dim, ndim);
+    if (mask[at])
+      bad(LIBDL_ERROR_VALUE, argument, name, "is " + to_string(*dims) + " and names dimension " +
+          std::to_string(at) + " twice", "distinct dimensions");
+    mask[at] = true;
+  }
+  return mask;
+}
+
+// -- ending ---------------------------------------------------------------------------------
+
+void Call::connect(Node* node, std::span<Tensor> outputs, std::initializer_list<Save> saves) {
+  Ref<Node> made = Ref<Node>::take(node);
+  if ((mode_ & kModeAnomaly) && creation_site) node->more().site = creation_site();
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    if (inputs_[i] && inputs_[i]->defined()) node->edges()[i] = history_of(*inputs_[i]);
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    const Tensor& y = outputs[k];
+    if (!y.defined() || !is_inexact(y.dtype())) continue;
+    Meta& meta = meta_of(y);
+    node->retain();
+    meta.node = node;
+    meta.slot = static_cast<int32_t>(k);
+  }
+  int place = 0;
+  for (const Save& s : saves) save(*node, place++, *s.value, s.source);
+}
+
+Tensor Call::tangent(int i) const {
+  return inputs_[i] && inputs_[i]->defined() ? tangent_of(*inputs_[i]) : Tensor();
+}
+
+void Call::set_tangent(const Tensor& y, const Tensor& tangent) {
+  if (!tangent.defined() || !y.defined()) return;
+  Meta& meta = meta_of(y);
+  meta.tangent = tangent;
+  meta.tangent_level = state().forward_level;
+}
+
+// -- into -----------------------------------------------------------------------------------
+
+static bool same_history(const Tensor& a, const Tensor& b) {
+  const Node* const na = a.meta() ? a.meta()->node : nullptr;
+  const Node* const nb = b.meta() ? b.meta()->node : nullptr;
+  return na == nb && (!na || a.meta()->slot == b.meta()->slot);
+}
+
+void check_writable(const Tensor& dst, const char* op) {
+  const auto bad = [&](libdl_error_code code, const char* found, const char* wanted) {
+    fail_argument(code, op, 0, "dst", found, wanted);
+  };
+  if (dst.is_number()) bad(LIBDL_ERROR_VALUE, "is a host number", "a tensor");
+  if (dst.storage().read_only) bad(LIBDL_ERROR_READ_ONLY, "is read-only", "memory to write to");
+  if (overlaps_itself(dst))
+    bad(LIBDL_ERROR_OVERLAP, "has elements that share an address", "clone() of it");
+}
+
+void check_recordable_write(const Tensor& x, const char* op) {
+  const Meta* const meta = x.meta();
+  const auto bad = [&](const char* found, const char* hint) {
+    fail_argument(LIBDL_ERROR_AUTOGRAD, op, 0, "dst", found, hint);
+  };
+  if (x.get()->flags & kInferenceMade)
+    bad("was made in inference mode", "a clone of it, to be written while recording");
+  if (!meta) return;
+  if (meta->node && meta->node->accumulator && meta->view == ViewKind::kNone)
+    bad("is a leaf that requires grad", "no_grad(), or a clone of it");
+  if (meta->view == ViewKind::kNone) return;
+  const Meta* const base = meta->base.meta();
+  if (base && base->node && base->node->accumulator)
+    bad("is a view of a leaf that requires grad", "no_grad(), or a view of a clone");
+  if (meta->view == ViewKind::kMultiOutput)
+    bad("is one of several views from one call (split, chunk, unbind)", "a clone of it");
+  if (meta->view == ViewKind::kCustom) bad("is a view that a custom function made", "a clone of it");
+  if (meta->view == ViewKind::kNoGrad && base && base->node)
+    bad("is a view made while nothing was recorded", "a view made with recording on");
+}
+
+void Call::check_destination(std::span<const Tensor* const> operands) {
+  const Tensor& dst = into_.tensor();
+  check_writable(dst, op_);
+  bool wanted = requires_grad(dst);
+  for (const Tensor* x : operands) {
+    if (!x || !x->defined() || x->is_number()) continue;
+    wanted |= requires_grad(*x);
+    if (x->is(dst)) {
+      in_place_ = true;
+      continue;
+    }
+    switch (overlap(dst, *x)) {
+      case Overlap::kFull:
+        in_place_ |= same_history(dst, *x);
+        break;
+      case Overlap::kPartial:
+        fail_argument(LIBDL_ERROR_OVERLAP, op_, 0, "dst", "shares some of its memory with an operand",
+                      "the operand itself, or separate memory");
+      case Overlap::kNone:
+        break;
+    }
+  }
+  if (!(mode_ & kModeGrad)) return;
+  if (!in_place_ && wanted)
+    fail_argument(LIBDL_ERROR_AUTOGRAD, op_, 0, "dst",
+                  "was given while dst or an operand requires grad",
+                  "no_grad(), or the form that returns a new tensor");
+  if (in_place_ && (recording_ || wanted)) {
+    check_recordable_write(dst, op_);
+    recording_ = true;
+  }
+}
+
+void Call::check_result(Dims shape, Dtype dtype, Device device) const {
+  const Tensor& dst = into_.tensor();
+  if (!same(shape, dst.shape()))
+    fail_argument(LIBDL_ERROR_SHAPE, op_, 0, "dst", "has shape " + to_string(dst.shape()),
+                  to_string(shape));
+  if (!can_cast(dtype, dst.dtype()))
+    fail_argument(LIBDL_ERROR_DTYPE, op_, 0, "dst", std::string("is ") + name_of(dst.dtype()),
+                  std::string("a dtype that holds ") + name_of(dtype));
+  if (!(device == dst.device()))
+    fail_argument(LIBDL_ERROR_DEVICE, op_, 0, "dst", "is on another device", "the result's");
+}
+
+Tensor Call::write_into(const Tensor& y) {
+  const Tensor& dst = into_.tensor();
+  check_result(y.shape(), y.dtype(), y.device());
+  copy_bytes(dst, y);
+  written(dst.storage(), op_);
+  if (requires_grad(y)) {
+    Meta& meta = *y.meta();
+    meta.node->retain();
+    rebase_history(dst, meta.node, meta.slot, op_);
+  }
+  if (const Tensor t = tangent_of(y); t.defined()) set_tangent(dst, t);
+  return dst;
+}
+
+}  // namespace libdl

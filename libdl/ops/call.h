@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// One operator call: what is checked, whether it is recorded, and where its result goes.
+//
+// An operator with a rule of its own reads:
+//
+//   Tensor softmax(const Tensor& x, int32_t dim, Dtype dtype, Into into) {
+//     Call call("softmax", into, {&x});              // recording is off until `call` ends
+//     const int axis = call.axis(2, "dim", dim, x.ndim());
+//     Tensor y = empty(...); launch…;
+//     return call.done(y, kSoftmaxRule, Attr{axis}, {saves_output(y, 0)});
+//   }
+//
+// An operator composed of others needs no Call; they record themselves.
+#pragma once
+
+#include <initializer_list>
+
+#include "tape/meta.h"
+
+namespace libdl {
+
+// The destination of an into form; empty for the form that makes a new tensor.
+struct Into {
+  libdl_tensor* dst = nullptr;
+  Into() = default;
+  explicit Into(const Tensor& t) : dst(t.get()) {}
+  explicit operator bool() const { return dst; }
+  const Tensor& tensor() const { return borrow(dst); }
+};
+
+struct Save {
+  const Tensor* value;
+  int32_t source;
+};
+inline Save saves_input(const Tensor& x, int i) { return {&x, i}; }
+inline Save saves_output(const Tensor& y, int k) { return {&y, saved_output(k)}; }
+inline Save saves_value(const Tensor& t) { return {&t, kSavedConstant}; }
+
+struct NoAttr {};
+
+class Call {
+ public:
+  // inputs: the tensors that a gradient may flow to, in the rule's order; NULL where absent.
+  Call(const char* op, Into into, std::initializer_list<const Tensor*> inputs);
+  Call(const char* op, Into into, std::span<const Tensor* const> inputs);
+  Call(const char* op, Into into, TensorSpan inputs);
+  ~Call() { state_.mode = mode_; }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  // Grad mode is on and an input requires grad.
+  bool recording() const { return recording_; }
+  // An input carries a tangent of the open forward level.
+  bool forward() const { return forward_; }
+
+  // -- checks: the value, or an error that names the argument --
+  // dim in [-ndim, ndim) as [0, ndim); a 0-d tensor counts as one dimension.
+  int axis(int argument, const char* name, int64_t dim, int ndim) const;
+  // Distinct axes, marked in a mask of ndim flags; absent or empty means all where asked.
+  SmallVector<bool, 8> axes(int argument, const char* name, std::optional<Dims> dims, int ndim,
+                            bool empty_means_all = true) const;
+  [[noreturn, gnu::cold]] void bad(libdl_error_code code, int argument, const char* name,
+                                   const std::string& found, const std::string& wanted) const {
+    fail_argument(code, op_, argument, name, found, wanted);
+  }
+
+  // -- ending: records, writes into dst where one was given, and returns the result --
+  template <class Attr>
+  Tensor done(Tensor y, const Rule& rule, Attr attr, std::initializer_list<Save> saves = {}) {
+    Tensor outputs[1] = {std::move(y)};
+    done(std::span<Tensor>(outputs), rule, std::move(attr), saves);
+    return std::move(outputs[0]);
+  }
+  // Several outputs; those that are not floating or complex carry no history. No into form.
+  template <class Attr>
+  void done(std::span<Tensor> outputs, const Rule& rule, Attr attr,
+            std::initializer_list<Save> saves = {}) {
+    if (recording_) {
+      Node* const node = make_node(rule, static_cast<int>(inputs_.size()),
+                                   static_cast<int>(outputs.size()),
+                                   static_cast<int>(saves.size()), std::move(attr));
+      connect(node, outputs, saves);
+    }
+    if (into_) outputs[0] = write_into(outputs[0]);
+  }
+  // A result that is never differentiable (comparisons, argmax, …).
+  Tensor done(Tensor y) { return into_ ? write_into(y) : std::move(y); }
+
+  // The tangent of input i, or undefined.
+  Tensor tangent(int i) const;
+  // Runs `jvp` with recording as the caller had it, and hangs its tensor on y.
+  template <class F>
+  void jvp(const Tensor& y, F&& f) {
+    const ModeGuard as_before(~0u, mode_ & ~static_cast<uint32_t>(kModeForward));
+    set_tangent(y, f());
+  }
+
+  const char* op() const { return op_; }
+  bool in_place() const { return in_place_; }
+
+  // The checks of an into form against the operands: writable, no overlap but full identity,
+  // autograd's rules. Sets in_place().
+  void check_destination(std::span<const Tensor* const> operands);
+  // Whether dst can take a result of this shape and dtype.
+  void check_result(Dims shape, Dtype dtype, Device device) const;
+  // dst takes y's bytes and y's history.
+  Tensor write_into(const Tensor& y);
+
+ private:
+  void begin();
+  void connect(Node* node, std::span<Tensor> outputs, std::initializer_list<Save> saves);
+  static void set_tangent(const Tensor& y, const Tensor& tangent);
+
+  const char* op_;
+  Into into_;
+  State& state_;
+  uint32_t mode_;  // as the caller had it
+  bool recording_ = false, forward_ = false, in_place_ = false;
+  SmallVector<const Tensor*, 4> inputs_;
+};
+
+// Where the gradient of x goes; refreshes the history of a view whose base was written to.
+// The node is retained for the caller.
+Edge history_of(const Tensor& x);
+
+// x was written in place and its new value is output `slot` of `node` (reference taken over):
+// a view's base becomes base' = scatter(base, geometry, new).
+void rebase_history(const Tensor& x, Node* node, int32_t slot, const char* op);
+
+// Throws AUTOGRAD where an in-place write of x may not be recorded.
+void check_recordable_write(const Tensor& x, const char* op);
+
+// The innermost forward tangent of x, or undefined.
+Tensor tangent_of(const Tensor& x);
+
+// In anomaly mode: asks the host for the running line, e.g. 'File "train.py", line 12'.
+extern std::string (*creation_site)();
+
+}  // namespace libdl

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// How kernels see operands of one broadcast shape: expanded by zero strides, size-1 dimensions
+// dropped, neighbours merged wherever every operand steps through them evenly.
+#pragma once
+
+#include "kernels/args.h"
+#include "tensor/tensor.h"
+
+namespace libdl {
+
+class Plan {
+ public:
+  static constexpr int kOperands = 9;
+
+  // Operand 0 is `out`, the others follow in order.
+  void set(const Tensor& out, std::span<const Tensor* const> in) {
+    bool flat = out.is_contiguous();
+    for (const Tensor* x : in)
+      flat &= x->numel() == 1 || (x->is_contiguous() && x->numel() == out.numel());
+    if (flat) {  // a size-1 operand, or the same number of elements: equal shapes, up to ones
+      ndim_ = 1;
+      sizes_[0] = out.numel();
+      strides_[0][0] = 1;
+      for (size_t k = 0; k < in.size(); ++k) strides_[k + 1][0] = in[k]->numel() != 1;
+      if (out.numel() == 1) ndim_ = 0;
+      return;
+    }
+    general(out, in);
+  }
+
+  kernels::View view(const Tensor& x, int operand) const {
+    return {x.data(), sizes_, strides_[operand], ndim_, static_cast<int32_t>(x.dtype())};
+  }
+
+ private:
+  void general(const Tensor& out, std::span<const Tensor* const> in);
+
+  int32_t ndim_ = 0;
+  int64_t sizes_[kMaxDims];
+  int64_t strides_[kOperands][kMaxDims];
+};
+
+}  // namespace libdl

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/pointwise.h"
+
+#include <cstring>
+
+#include "ops/copy.h"
+#include "ops/launch.h"
+#include "ops/plan.h"
+#include "ops/program.h"
+
+namespace libdl {
+
+namespace {
+struct ExpressionInfo {
+  int inputs;
+  const char* classes;  // letters as in pointwise.def
+  bool truth;
+};
+constexpr bool same = false, truth = true;
+constexpr ExpressionInfo kInfo[] = {
+#define POINTWISE(name, inputs, classes, result) {inputs, classes, result},
+#include "kernels/pointwise.def"
+#undef POINTWISE
+};
+const ExpressionInfo& info(const PointwiseOp& op) {
+  return kInfo[static_cast<int>(op.expression)];
+}
+}  // namespace
+
+int PointwiseOp::inputs() const { return info(*this).inputs; }
+bool PointwiseOp::truth() const { return info(*this).truth; }
+
+const PointwiseOp& operator_of(Expression expression) {
+  static const PointwiseOp* const kOperators[] = {
+#define POINTWISE(name, inputs, classes, result) &k_##name,
+#include "kernels/pointwise.def"
+#undef POINTWISE
+  };
+  return *kOperators[static_cast<int>(expression)];
+}
+
+// -- dtypes -----------------------------------------------------------------------------------
+
+Dtype default_dtype() { return static_cast<Dtype>(state().default_dtype); }
+
+// One operand class joins a result of higher classes: it counts if its category is higher.
+static Dtype join(Dtype result, Dtype lower) {
+  if (result == Dtype::kNone) return lower;
+  if (lower == Dtype::kNone || category(lower) <= category(result)) return result;
+  if (is_complex(lower) && is_floating(result)) return complex_of(result);
+  return lower;
+}
+
+Dtype result_dtype(std::span<const Tensor* const> operands) {
+  Dtype dimensioned = Dtype::kNone, scalar = Dtype::kNone, number = Dtype::kNone;
+  for (const Tensor* x : operands) {
+    Dtype& of_class = x->is_number() ? number : x->ndim() ? dimensioned : scalar;
+    of_class = of_class == Dtype::kNone ? x->dtype() : promote(of_class, x->dtype());
+  }
+  if (number == Dtype::kFloat64) number = default_dtype();
+  if (number == Dtype::kComplex128) number = complex_of(default_dtype());
+  return join(join(dimensioned, scalar), number);
+}
+
+kernels::Class class_of(Dtype t) {
+  switch (t) {
+    case Dtype::kBool:
+      return kernels::Class::kBool;
+    case Dtype::kUint64:
+      return kernels::Class::kU64;
+    case Dtype::kFloat64:
+      return kernels::Class::kF64;
+    case Dtype::kComplex64:
+    case Dtype::kComplex128:
+      return kernels::Class::kC128;
+    default:
+      return is_floating(t) ? kernels::Class::kF32 : kernels::Class::kI64;
+  }
+}
+
+void raise_interrupted() {
+  throw Error(LIBDL_ERROR_INTERRUPTED, "interrupted by the host; the result is undefined");
+}
+
+[[gnu::cold, noreturn]] static void reject_dtype(const PointwiseOp& op, const Tensor* const* in,
+                                                 Dtype compute) {
+  int blame = 0;
+  for (int i = 0; i < op.inputs(); ++i)
+    if (in[i]->dtype() == compute || category(in[i]->dtype()) == category(compute)) {
+      blame = i;
+      break;
+    }
+  std::string wanted;
+  const char* separator = "a dtype that is ";
+  for (const char* c = info(op).classes; *c; ++c) {
+    const char* const word = *c == 'B'   ? "bool"
+                             : *c == 'I' ? "integer"
+                             : *c == 'F' ? "floating"
+                             : *c == 'C' ? "complex"
+                                         : nullptr;
+    if (!word) continue;
+    wanted += std::string(separator) + word;
+    separator = " or ";
+  }
+  fail_argument(LIBDL_ERROR_DTYPE, op.name, blame + 1, op.arguments[blame],
+                std::string("is ") + name_of(in[blame]->dtype()), wanted);
+}
+
+static Dtype compute_dtype(const PointwiseOp& op, const Tensor* const* in) {
+  const int n = op.inputs();
+  Dtype compute;
+  switch (op.promotion) {
+    case Promotion::kTruth:
+      compute = Dtype::kBool;
+      break;
+    case Promotion::kSelect:
+      compute = result_dtype({in + 1, static_cast<size_t>(n - 1)});
+      break;
+    default:
+      compute = in[0]->dtype();
+      for (int i = 0; i < n; ++i)
+        if (in[i]->is_number() || in[i]->dtype() != compute) {
+          compute = result_dtype({in, static_cast<size_t>(n)});
+          break;
+        }
+      if (op.promotion == Promotion::kFloat && !is_inexact(compute)) compute = default_dtype();
+  }
+  static constexpr char kLetters[] = {'B', 'I', 'U', 'F', 'F', 'C'};
+  if (!std::strchr(info(op).classes, kLetters[static_cast<int>(class_of(compute))]))
+    reject_dtype(op, in, compute);
+  return compute;
+}
+
+// -- shapes -----------------------------------------------------------------------------------
+
+Shape broadcast_shape(const PointwiseOp& op, const Tensor* const* in, int count) {
+  Shape shape(in[0]->shape());
+  for (int i = 1; i < count; ++i) {
+    const Dims other = in[i]->shape();
+    while (shape.size() < other.size()) shape.insert(0, 1);
+    const size_t lead = shape.size() - other.size();
+    for (size_t d = 0; d < other.size(); ++d) {
+      int64_t& size = shape[lead + d];
+      if (size == other[d] || other[d] == 1) continue;
+      if (size != 1)
+        fail_argument(LIBDL_ERROR_SHAPE, op.name, i + 1, op.arguments[i],
+                      "has shape " + to_string(other) + ", which does not broadcast with " +
+                          to_string(in[0]->shape()),
+                      "");
+      size = other[d];
+    }
+  }
+  return shape;
+}
+
+// -- the launch -------------------------------------------------------------------------------
+
+static void run(const PointwiseOp& op, const Tensor& out, const Tensor* const* in, int n,
+                kernels::Class compute) {
+  if (out.numel() == 0) return;
+  kernels::PointwiseArgs args;
+  args.expression = static_cast<int32_t>(op.expression);
+  args.compute = static_cast<int32_t>(compute);
+  args.inputs = n;
+  Plan plan;
+  plan.set(out, {in, static_cast<size_t>(n)});
+  args.out = plan.view(out, 0);
+  for (int i = 0; i < n; ++i) args.in[i] = plan.view(*in[i], i + 1);
+  launch_pointwise(out.device(), args);
+}
+
+// -- recording --------------------------------------------------------------------------------
+
+namespace {
+struct Record {
+  const PointwiseOp* op;
+  Dtype compute;
+  int8_t place[4];          // saved index of x0, x1, x2 and y, or -1
+  uint8_t summed = 0;       // inputs that were broadcast
+  std::unique_ptr<Shape[]> shapes;  // of the inputs, where any was broadcast
+};
+}  // namespace
+
+static int form_of(Dtype compute) { return is_complex(compute) ? kComplexVjp : kRealForm; }
+
+static void pointwise_vjp(Backward& b) {
+  const Record& r = b.attr<Record>();
+  const Tensor& dy = b.dy();
+  Tensor values[4];
+  for (int i = 0; i < r.op->inputs(); ++i) {
+    if (!b.needs(i)) continue;
+    Tensor dx;
+    if (r.op->zero_gradient) {
+      dx = zeros(dy.shape(), dy.dtype(), dy.device());
+    } else {
+      const Program& program = program_of(*r.op, i, form_of(r.compute));
+      const Tensor* symbols[5] = {&dy};
+      for (int k = 0; k < 4; ++k) {
+        if (!(program.uses & (2u << k))) continue;
+        if (!values[k].defined()) values[k] = b.saved(r.place[k]);
+        symbols[k + 1] = &values[k];
+      }
+      dx = evaluate(program, symbols, r.compute);
+    }
+    if (r.summed & (1 << i)) dx = sum_to(dx, r.shapes[i]);
+    b.give(i, std::move(dx));
+  }
+}
+
+// Every pointwise operator's rule has its own name, for errors and printed graphs.
+static const Rule* rule_of(const PointwiseOp& op) {
+  static const std::unique_ptr<Rule[]> rules = [] {
+    auto made = std::make_unique<Rule[]>(std::size(kInfo));
+    for (size_t i = 0; i < std::size(kInfo); ++i)
+      made[i] = {operator_of(static_cast<Expression>(i)).name, pointwise_vjp};
+    return made;
+  }();
+  return &rules[static_cast<int>(op.expression)];
+}
+
+static void no_gradient(const PointwiseOp& op, int i) {
+  fail_argument(LIBDL_ERROR_AUTOGRAD, op.name, i + 1, op.arguments[i],
+                "requires grad, but no gradient flows there", "detach() of it");
+}
+
+// The node for a call whose result is y; `old` is the former value of an operand written in place.
+static Node* record(const PointwiseOp& op, const Tensor* const* in, const Tensor& y, Dtype compute,
+                    int in_place, const Tensor& old) {
+  const int n = op.inputs();
+  Edge edges[3];
+  uint32_t uses = 0;
+  struct Edges {  // releases what an exception leaves behind
+    Edge* edges;
+    ~Edges() {
+      for (int i = 0; i < 3; ++i) Ref<Node>::take(edges[i].node);
+    }
+  } guard{edges};
+  for (int i = 0; i < n; ++i) {
+    if (!in[i]->meta()) continue;
+    edges[i] = history_of(*in[i]);
+    if (!edges[i].node) continue;
+    if (!op.partials[i] && !op.zero_gradient) no_gradient(op, i);
+    if (!op.zero_gradient) uses |= program_of(op, i, form_of(compute)).uses;
+  }
+  uses >>= 1;  // dy is never saved
+  Record r{&op, compute, {-1, -1, -1, -1}, 0, nullptr};
+  int saves = 0;
+  for (int k = 0; k < 4; ++k)
+    if (uses & (1 << k)) r.place[k] = static_cast<int8_t>(saves++);
+  for (int i = 0; i < n; ++i)
+    if (edges[i].node && !libdl::same(in[i]->shape(), y.shape())) {
+      if (!r.shapes) r.shapes = std::make_unique<Shape[]>(n);
+      r.shapes[i].assign(in[i]->shape());
+      r.summed |= static_cast<uint8_t>(1 << i);
+    }
+  const auto place = std::to_array(r.place);
+  Ref<Node> node = Ref<Node>::take(make_node(*rule_of(op), n, 1, saves, std::move(r)));
+  if ((state().mode & kModeAnomaly) && creation_site) node->more().site = creation_site();
+  for (int i = 0; i < n; ++i) {
+    node->edges()[i] = edges[i];
+    if (place[i] >= 0) save(*node, place[i], i == in_place ? old : *in[i], i);
+    edges[i].node = nullptr;
+  }
+  if (place[3] >= 0) save(*node, place[3], y, saved_output(0));
+  return node.release();
+}
+
+// Whether backward will read the value of operand i, which an in-place call is about to overwrite.
+static bool old_value_needed(const PointwiseOp& op, const Tensor* const* in, int i, Dtype compute) {
+  if (op.zero_gradient) return false;
+  for (int k = 0; k < op.inputs(); ++k)
+    if (op.partials[k] && in[k]->meta() &&
+        (program_of(op, k, form_of(compute)).uses & (2u << i)))
+      return true;
+  return false;
+}
+
+// -- forward mode -----------------------------------------------------------------------------
+
+static Tensor tangent(const PointwiseOp& op, const Tensor* const* in, const Tensor& y,
+                      Dtype compute, const Tensor* tangents) {
+  Tensor sum;
+  for (int i = 0; i < op.inputs(); ++i) {
+    if (!tangents[i].defined() || op.zero_gradient) continue;
+    if (!op.partials[i]) no_gradient(op, i);
+    const Program& program = program_of(op, i, is_complex(compute) ? kComplexJvp : kRealForm);
+    const Tensor* const symbols[5] = {&tangents[i], in[0], op.inputs() > 1 ? in[1] : nullptr,
+                                      op.inputs() > 2 ? in[2] : nullptr, &y};
+    Tensor t = evaluate(program, symbols, compute);
+    sum = sum.defined() ? pointwise(k_add, sum, t) : std::move(t);
+  }
+  if (!sum.defined()) return zeros(y.shape(), y.dtype(), y.device());
+  if (!libdl::same(sum.shape(), y.shape()))  // the tangent of a broadcast operand grows with it
+    sum = pointwise(k_add, sum, zeros(y.shape(), y.dtype(), y.device()));
+  return sum;
+}
+
+// -- the call ---------------------------------------------------------------------------------
+
+[[gnu::noinline]] static Tensor pointwise_into(const PointwiseOp& op, const Tensor* const* in,
+                                               const Tensor& dst);
+
+Tensor pointwise(const PointwiseOp& op, const Tensor* const* in, Into into) {
+  if (into) return pointwise_into(op, in, into.tensor());
+  const int n = op.inputs();
+  const Dtype compute = compute_dtype(op, in);
+  bool equal = true, meta = false;
+  for (int i = 0; i < n; ++i) {
+    meta |= in[i]->meta() != nullptr;
+    equal &= libdl::same(in[i]->shape(), in[0]->shape());
+  }
+  const Dtype out_dtype = op.truth() ? Dtype::kBool : compute;
+  const Tensor y = equal ? empty(in[0]->shape(), out_dtype, in[0]->device())
+                         : empty(broadcast_shape(op, in, n), out_dtype, in[0]->device());
+  run(op, y, in, n, class_of(compute));
+  if (!meta || op.truth() || !is_inexact(compute)) return y;
+
+  const uint32_t mode = state().mode;
+  if (mode & kModeGrad) {
+    bool wanted = false;
+    for (int i = 0; i < n; ++i)
+      if (const Meta* const m = in[i]->meta())
+        wanted |= m->node || (m->view != ViewKind::kNone && requires_grad(m->base));
+    if (wanted) {
+      Node* const node = record(op, in, y, compute, -1, y);
+      Meta& m = meta_of(y);
+      m.node = node;
+    }
+  }
+  if (mode & kModeForward) {
+    Tensor tangents[3];
+    bool any = false;
+    for (int i = 0; i < n; ++i) any |= (tangents[i] = tangent_of(*in[i])).defined();
+    if (any) {
+      const ModeGuard outer(kModeForward);
+      Meta& m = meta_of(y);
+      m.tangent = tangent(op, in, y, compute, tangents);
+      m.tangent_level = state().forward_level;
+    }
+  }
+  return y;
+}
+
+Tensor pointwise_into(const PointwiseOp& op, const Tensor* const* in, const Tensor& dst) {
+  const int n = op.inputs();
+  Call call(op.name, Into(dst), std::span(in, static_cast<size_t>(n)));
+  const Dtype compute = compute_dtype(op, in);
+  call.check_result(broadcast_shape(op, in, n), op.truth() ? Dtype::kBool : compute, dst.device());
+
+  int in_place = -1;
+  for (int i = 0; i < n; ++i)
+    if (call.in_place() && overlap(dst, *in[i]) == Overlap::kFull) in_place = i;
+  Tensor old;
+  if (in_place >= 0 && call.recording() && old_value_needed(op, in, in_place, compute))
+    old = clone(*in[in_place]);
+  Tensor tangents[3];
+  if (call.forward())
+    for (int i = 0; i < n; ++i) tangents[i] = call.tangent(i);
+
+  Ref<Node> node;
+  run(op, dst, in, n, class_of(compute));
+  written(dst.storage(), op.name);
+  if (call.recording() && !op.truth()) {
+    Tensor result = alias(dst);  // without history: what `saved output` means
+    rebase_history(dst, record(op, in, result, compute, in_place, old), 0, op.name);
+  }
+  if (call.forward()) call.jvp(dst, [&] { return tangent(op, in, dst, compute, tangents); });
+  return dst;
+}
+
+}  // namespace libdl

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/program.h"
+
+#include <vector>
+
+#include "ops/copy.h"
+#include "ops/launch.h"
+#include "ops/plan.h"
+
+namespace libdl {
+
+// -- building -----------------------------------------------------------------------------------
+
+namespace {
+struct Item {
+  enum { kSymbol, kConstant, kStep } kind;
+  int symbol;
+  double value;
+  Expression expression;
+  int in[kernels::kMaxInputs];
+  int inputs;
+  bool live;
+};
+
+struct Builder {
+  std::vector<Item> items;
+  int form;
+
+  int add(Item item) {
+    items.push_back(item);
+    return static_cast<int>(items.size()) - 1;
+  }
+  void mark(int id) {
+    if (items[id].live) return;
+    items[id].live = true;
+    for (int k = 0; k < items[id].inputs; ++k) mark(items[id].in[k]);
+  }
+};
+thread_local Builder* builder = nullptr;  // while a Partial runs
+}  // namespace
+
+Expr apply(Expression f, std::initializer_list<Expr> arguments) {
+  Item item{Item::kStep, 0, 0, f, {}, 0, false};
+  for (const Expr a : arguments) item.in[item.inputs++] = a.id;
+  return {builder->add(item)};
+}
+Expr constant(double value) {
+  return {builder->add({Item::kConstant, 0, value, Expression{}, {}, 0, false})};
+}
+Expr conj(Expr a) { return builder->form == kComplexVjp ? apply(Expression::k_conj, {a}) : a; }
+Expr where(Expr condition, Expr a, Expr b) {
+  return apply(Expression::k_where, {condition, a, b});
+}
+Expr in_range(Expr x, Expr low, Expr high) {
+  return apply(Expression::k_threshold_mask, {x, low, high});
+}
+
+static Program build(Partial partial, int form) {
+  Builder scratch{{}, form};
+  struct Scope {
+    explicit Scope(Builder* b) { builder = b; }
+    ~Scope() { builder = nullptr; }
+  } scope(&scratch);
+  Symbols s;
+  Expr* const symbols[5] = {&s.dy, &s.x[0], &s.x[1], &s.x[2], &s.y};
+  for (int k = 0; k < 5; ++k)
+    *symbols[k] = {scratch.add({Item::kSymbol, k, 0, Expression{}, {}, 0, false})};
+  s.forward = form == kComplexJvp;
+  const Expr result = partial(s);
+  scratch.mark(result.id);
+
+  Program p;
+  std::vector<int> reg(scratch.items.size(), -1);
+  const auto each = [&](int kind, auto&& f) {
+    for (size_t id = 0; id < scratch.items.size(); ++id)
+      if (scratch.items[id].live && scratch.items[id].kind == kind) f(id, scratch.items[id]);
+  };
+  each(Item::kSymbol, [&](size_t id, const Item& item) {
+    p.uses |= 1u << item.symbol;
+    p.symbol[p.inputs] = static_cast<int8_t>(item.symbol);
+    reg[id] = p.inputs++;
+  });
+  each(Item::kConstant, [&](size_t id, const Item& item) {
+    p.constant[p.constants] = item.value;
+    reg[id] = p.inputs + p.constants++;
+  });
+  each(Item::kStep, [&](size_t id, const Item& item) {
+    kernels::Instruction& step = p.code[p.length];
+    step.expression = static_cast<int32_t>(item.expression);
+    for (int k = 0; k < item.inputs; ++k) step.in[k] = reg[item.in[k]];
+    reg[id] = p.inputs + p.constants + p.length++;
+  });
+  p.result = reg[result.id];
+  return p;
+}
+
+const Program& program_of(const PointwiseOp& op, int i, int form) {
+  std::atomic<const Program*>& place = op.programs[form][i];
+  if (const Program* const ready = place.load(std::memory_order_acquire)) return *ready;
+  const Program* const made = new Program(build(op.partials[i], form));
+  const Program* expected = nullptr;
+  if (place.compare_exchange_strong(expected, made, std::memory_order_acq_rel)) return *made;
+  delete made;  // another thread was first
+  return *expected;
+}
+
+// -- running ------------------------------------------------------------------------------------
+
+// A step's operands by register, each step an operator call that records itself.
+static Tensor step_by_step(const Program& p, const Tensor* const* symbols) {
+  std::vector<Tensor> reg(static_cast<size_t>(p.inputs + p.constants + p.length));
+  for (int k = 0; k < p.inputs; ++k) reg[k] = *symbols[p.symbol[k]];
+  for (int k = 0; k < p.constants; ++k) reg[p.inputs + k] = number(p.constant[k]);
+  for (int k = 0; k < p.length; ++k) {
+    const PointwiseOp& op = operator_of(static_cast<Expression>(p.code[k].expression));
+    const Tensor* in[3];
+    for (int j = 0; j < op.inputs(); ++j) in[j] = &reg[p.code[k].in[j]];
+    reg[p.inputs + p.constants + k] = pointwise(op, in);
+  }
+  return reg[p.result];
+}
+
+static void broadcast(Shape& shape, Dims other) {
+  while (shape.size() < other.size()) shape.insert(0, 1);
+  for (size_t d = 0; d < other.size(); ++d) {
+    int64_t& size = shape[shape.size() - other.size() + d];
+    if (size == 1) size = other[d];
+  }
+}
+
+Tensor evaluate(const Program& p, const Tensor* const* symbols, Dtype dtype) {
+  if (p.length == 0 && p.inputs == 1) return *symbols[p.symbol[0]];
+  if (state().mode & kModeGrad) return step_by_step(p, symbols);
+
+  const Tensor* in[5];
+  bool equal = true;
+  for (int k = 0; k < p.inputs; ++k) {
+    in[k] = symbols[p.symbol[k]];
+    equal &= same(in[k]->shape(), in[0]->shape());
+  }
+  Tensor out;
+  if (equal) {
+    out = empty(in[0]->shape(), dtype, in[0]->device());
+  } else {
+    Shape shape(in[0]->shape());
+    for (int k = 1; k < p.inputs; ++k) broadcast(shape, in[k]->shape());
+    out = empty(shape, dtype, in[0]->device());
+  }
+  if (out.numel() == 0) return out;
+
+  Plan plan;
+  plan.set(out, {in, static_cast<size_t>(p.inputs)});
+  if (p.length == 1 && p.constants == 0) {
+    kernels::PointwiseArgs args;
+    args.expression = p.code[0].expression;
+    args.compute = static_cast<int32_t>(class_of(dtype));
+    args.inputs = operator_of(static_cast<Expression>(p.code[0].expression)).inputs();
+    args.out = plan.view(out, 0);
+    for (int j = 0; j < args.inputs; ++j)
+      args.in[j] = plan.view(*in[p.code[0].in[j]], p.code[0].in[j] + 1);
+    launch_pointwise(out.device(), args);
+    return out;
+  }
+  kernels::ProgramArgs args;
+  args.compute = static_cast<int32_t>(class_of(dtype));
+  args.inputs = p.inputs;
+  args.constants = p.constants;
+  args.length = p.length;
+  args.code = p.code;
+  std::copy(std::begin(p.constant), std::end(p.constant), args.constant);
+  args.out = plan.view(out, 0);
+  for (int k = 0; k < p.inputs; ++k) args.in[k] = plan.view(*in[k], k + 1);
+  launch_program(out.device(), args);
+  return out;
+}
+
+}  // namespace libdl

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tape/meta.h"
+
+#include "base/slab.h"
+
+namespace libdl {
+
+Meta& meta_of(const Tensor& x) {
+  libdl_tensor& t = *x.get();
+  if (!t.meta) t.meta = slab_new<Meta>();
+  return *t.meta;
+}
+
+// Aliases made for rules share a leaf's accumulator: only the leaf itself may end the weak link.
+static void forget_leaf(Node* node, const libdl_tensor* owner) noexcept {
+  if (!node->accumulator) return;
+  auto* expected = const_cast<libdl_tensor*>(owner);
+  static_cast<Accumulator*>(node)->leaf.compare_exchange_strong(expected, nullptr);
+}
+
+void destroy_meta(Meta* meta, const libdl_tensor* owner) noexcept {
+  if (Node* const node = meta->node) {
+    forget_leaf(node, owner);
+    if (node->drop()) destroy(node);
+  }
+  slab_delete(meta);
+}
+
+// -- leaves ---------------------------------------------------------------------------------
+
+GradSlot& grad_slot(const Tensor& x) {
+  Meta& meta = meta_of(x);
+  if (!meta.grad) meta.grad = Ref<GradSlot>::take(new GradSlot);
+  return *meta.grad;
+}
+
+static Accumulator* make_accumulator(const Tensor& x) {
+  Accumulator* const node = slab_new<Accumulator>();
+  node->rule = &kAccumulateRule;
+  node->accumulator = true;
+  node->sequence = UINT64_MAX;  // leaves go first: that frees their buffers soonest
+  count(slab::cache.live_nodes, 1);
+  Ref<Node> guard = Ref<Node>::take(node);
+  grad_slot(x);
+  node->slot = x.meta()->grad;
+  node->shape.assign(x.shape());
+  node->strides.assign(x.strides());
+  node->device = x.device();
+  node->leaf = x.get();
+  guard.release();
+  return node;
+}
+
+void set_requires_grad(const Tensor& x, bool on) {
+  const char* const op = "requires_grad_";
+  if (x.is_number())
+    fail_argument(LIBDL_ERROR_AUTOGRAD, op, 1, "input", "is a host number", "a tensor");
+  if (on && !is_inexact(x.dtype()))
+    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(x.dtype()),
+                  "a floating or complex dtype");
+  if (on && (x.get()->flags & kInferenceMade))
+    fail_argument(LIBDL_ERROR_AUTOGRAD, op, 1, "input", "was made in inference mode",
+                  "a tensor made outside of it");
+  if (!on && !is_leaf(x))
+    fail_argument(LIBDL_ERROR_AUTOGRAD, op, 1, "input", "is not a leaf",
+                  "a leaf, or detach() for a tensor without history");
+  if (on == requires_grad(x)) return;
+  Meta& meta = meta_of(x);
+  if (on) {
+    meta.node = make_accumulator(x);
+  } else {
+    forget_leaf(meta.node, x.get());
+    Ref<Node>::take(std::exchange(meta.node, nullptr));
+  }
+  meta.slot = 0;
+}
+
+Tensor get_grad(const Tensor& x) {
+  if (!x.meta() || !x.meta()->grad) return {};
+  GradSlot& slot = *x.meta()->grad;
+  const std::lock_guard lock(slot.mutex);
+  return slot.grad;
+}
+
+void set_grad(const Tensor& x, const Tensor& grad) {
+  const char* const op = "grad";
+  if (grad.defined()) {
+    if (grad.is(x)) fail_argument(LIBDL_ERROR_VALUE, op, 2, "grad", "is the tensor itself", "");
+    if (!same(grad.shape(), x.shape()))
+      fail_argument(LIBDL_ERROR_SHAPE, op, 2, "grad", "has shape " + to_string(grad.shape()),
+                    to_string(x.shape()));
+    if (grad.dtype() != x.dtype())
+      fail_argument(LIBDL_ERROR_DTYPE, op, 2, "grad", std::string("is ") + name_of(grad.dtype()),
+                    name_of(x.dtype()));
+    if (!(grad.device() == x.device()))
+      fail_argument(LIBDL_ERROR_DEVICE, op, 2, "grad", "is on another device", "the tensor's own");
+  } else if (!x.meta() || !x.meta()->grad) {
+    return;
+  }
+  GradSlot& slot = grad_slot(x);
+  Tensor old = grad;  // released after the lock
+  const std::lock_guard lock(slot.mutex);
+  std::swap(slot.grad, old);
+}
+
+// -- history --------------------------------------------------------------------------------
+
+void set_history(const Tensor& x, Node* node, int32_t slot) {
+  Meta& meta = meta_of(x);
+  Ref<Node> old = Ref<Node>::take(std::exchange(meta.node, node));
+  if (old) forget_leaf(old.get(), x.get());
+  meta.slot = slot;
+  ++meta.generation;
+  if (meta.retains_grad) node->more().retained.emplace_back(slot, meta.grad);
+}
+
+void track_view(const Tensor& view, const Tensor& x, ViewKind kind) {
+  Meta& meta = meta_of(view);
+  const Meta* const from = x.meta();
+  const bool nested = from && from->view != ViewKind::kNone;
+  meta.base = nested ? from->base : x;
+  // The most restrictive ancestor decides; a reinterpretation stays one below its own views.
+  meta.view = nested && from->view != ViewKind::kPlain && kind == ViewKind::kPlain ? from->view
+                                                                                   : kind;
+  meta.seen = meta.base.meta() ? meta.base.meta()->generation : 0;
+}
+
+Tensor with_history(const Tensor& value, Node* node, int32_t slot) {
+  Tensor x = alias(value);
+  Meta& meta = meta_of(x);
+  node->retain();
+  meta.node = node;
+  meta.slot = slot;
+  return x;
+}
+
+}  // namespace libdl

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What a tensor carries once differentiation may concern it.
+#pragma once
+
+#include "tape/node.h"
+
+namespace libdl {
+
+// How a view came to be decides whether it may be written in place while recording.
+enum class ViewKind : uint8_t {
+  kNone,         // not a view
+  kPlain,        // geometry over the base's elements
+  kReal,         // geometry over view_as_real(base)
+  kComplex,      // geometry over view_as_complex(base)
+  kMultiOutput,  // split, chunk, unbind: siblings exist
+  kCustom,       // returned by a custom function
+  kNoGrad,       // made while nothing was recorded
+};
+
+struct Meta {
+  Node* node = nullptr;  // owned: the operation that made the tensor, or a leaf's Accumulator
+  int32_t slot = 0;
+  ViewKind view = ViewKind::kNone;
+  bool retains_grad = false;
+  uint64_t generation = 0;  // of this tensor's history: raised by each recorded in-place write
+  uint64_t seen = 0;        // views: the base's generation when node was made
+  Tensor base;              // views: never itself a view
+  Ref<GradSlot> grad;
+  Tensor tangent;           // forward mode
+  int32_t tangent_level = 0;
+  const char* name = nullptr;
+
+  bool is_leaf() const { return !node || node->accumulator; }
+};
+
+Meta& meta_of(const Tensor& x);  // made when absent
+inline bool requires_grad(const Tensor& x) { return x.meta() && x.meta()->node; }
+inline bool is_leaf(const Tensor& x) { return !x.meta() || x.meta()->is_leaf(); }
+
+// Makes a leaf collect gradients, or stop. Throws AUTOGRAD for non-leaves (off) and DTYPE.
+void set_requires_grad(const Tensor& x, bool on);
+
+Tensor get_grad(const Tensor& x);  // undefined if none
+// Shape, dtype and device must be x's. An undefined value clears.
+void set_grad(const Tensor& x, const Tensor& grad);
+GradSlot& grad_slot(const Tensor& x);
+
+// Replaces x's history; raises its generation. Steals the reference to node.
+void set_history(const Tensor& x, Node* node, int32_t slot);
+
+// Marks `view` as a view of x (or of x's base).
+void track_view(const Tensor& view, const Tensor& x, ViewKind kind);
+
+// The alias of a value with its history, for rules under create_graph.
+Tensor with_history(const Tensor& value, Node* node, int32_t slot);
+
+}  // namespace libdl

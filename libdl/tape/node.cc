@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tape/node.h"
+
+#include "base/slab.h"
+#include "tape/meta.h"
+
+namespace libdl {
+
+const Rule kAccumulateRule = {"accumulate", nullptr};
+
+uint64_t next_sequence() {
+  // A thread's numbers grow; between threads only a node's own inputs must be smaller, and those
+  // are counted, not ordered. So no shared counter is needed.
+  static thread_local uint64_t sequence = 0;
+  return ++sequence;
+}
+
+// -- making ---------------------------------------------------------------------------------
+
+Node* make_node(const Rule& rule, int inputs, int outputs, int saves, size_t attr_bytes,
+                size_t attr_align) {
+  size_t bytes = sizeof(Node) + inputs * sizeof(Edge) + saves * sizeof(Saved);
+  bytes = (bytes + attr_align - 1) / attr_align * attr_align;
+  const size_t attr_offset = bytes;
+  bytes += attr_bytes;
+  Node* const node = new (slab_allocate(bytes)) Node;
+  node->rule = &rule;
+  node->sequence = next_sequence();
+  node->inputs = static_cast<uint16_t>(inputs);
+  node->outputs = static_cast<uint16_t>(outputs);
+  node->saves = static_cast<uint16_t>(saves);
+  node->bytes = static_cast<uint32_t>(bytes);
+  node->attr_offset = static_cast<uint32_t>(attr_offset);
+  for (int i = 0; i < inputs; ++i) new (node->edges() + i) Edge;
+  for (int i = 0; i < saves; ++i) new (node->saved() + i) Saved;
+  count(slab::cache.live_nodes, 1);
+  return node;
+}
+
+// -- saved values ---------------------------------------------------------------------------
+
+static thread_local SavedHooks* current_hooks = nullptr;  // borrowed from the innermost scope
+
+SavedHooks* swap_saved_hooks(SavedHooks* hooks) { return std::exchange(current_hooks, hooks); }
+
+void save(Node& node, int i, const Tensor& value, int32_t source) {
+  if (!value.defined()) return;
+  Saved& place = node.saved()[i];
+  place.source = source;
+  if (current_hooks && !value.is_number()) {
+    current_hooks->retain();
+    place.hooks = current_hooks;
+    place.packed = current_hooks->pack(alias(value));
+    return;
+  }
+  place.shell = alias(value).release();
+  if (place.shell->storage)
+    place.version = place.shell->storage->version.load(std::memory_order_relaxed);
+}
+
+static void drop(Saved& place) noexcept {
+  if (place.shell) Tensor::take(std::exchange(place.shell, nullptr));
+  if (SavedHooks* const hooks = std::exchange(place.hooks, nullptr)) {
+    hooks->forget(place.packed);
+    Ref<SavedHooks>::take(hooks);
+  }
+}
+
+void release_saved(Node& node) noexcept {
+  for (int i = 0; i < node.saves; ++i) drop(node.saved()[i]);
+  if (node.saves) node.released = true;
+}
+
+[[gnu::cold, noreturn]] static void overwritten(const Node& node, int i, const Saved& place) {
+  const Storage& storage = *place.shell->storage;
+  std::string message =
+      "a value that " + std::string(node.rule->name) + " saved for backward (" +
+      name_of(place.shell->dtype) + " " +
+      to_string(Dims(place.shell->dims, place.shell->ndim)) + ", saved value " +
+      std::to_string(i) + ") was overwritten by " + (storage.writer ? storage.writer : "a write") +
+      ": it is at version " + std::to_string(storage.version.load()) + ", expected version " +
+      std::to_string(place.version);
+  if (node.extra && !node.extra->site.empty()) message += "; saved at " + node.extra->site;
+  if (storage.writer_site) message += "; written at " + std::string(storage.writer_site);
+  if (!node.extra || node.extra->site.empty())
+    message += "; anomaly mode names the lines";
+  fail(LIBDL_ERROR_VERSION, node.rule->name, message);
+}
+
+Tensor Backward::saved(int i) const {
+  const Saved& place = node_.saved()[i];
+  if (place.hooks) {
+    Tensor value = place.hooks->unpack(place.packed);
+    if (!create_graph_ || place.source == kSavedConstant) return value;
+    Node* const from = place.source >= 0 ? node_.edges()[place.source].node : &node_;
+    const int32_t slot =
+        place.source >= 0 ? node_.edges()[place.source].slot : -2 - place.source;
+    return from ? with_history(value, from, slot) : value;
+  }
+  if (!place.shell) {
+    if (node_.released)
+      fail(LIBDL_ERROR_STATE, node_.rule->name,
+           "its saved values were freed by an earlier backward; pass retain_graph=True to keep "
+           "them for a second one");
+    return {};
+  }
+  const Storage* const storage = place.shell->storage;
+  if (storage && storage->version.load(std::memory_order_relaxed) != place.version)
+    overwritten(node_, i, place);
+  const Tensor value = Tensor::share(place.shell);
+  if (!create_graph_ || place.source == kSavedConstant) return value;
+  if (place.source >= 0) {
+    const Edge& edge = node_.edges()[place.source];
+    return edge.node ? with_history(value, edge.node, edge.slot) : value;
+  }
+  return with_history(value, &node_, -2 - place.source);
+}
+
+// -- freeing --------------------------------------------------------------------------------
+
+namespace {
+struct Worklist {
+  Node* head = nullptr;  // linked through `sequence`, which a dead node no longer needs
+  bool running = false;
+};
+thread_local Worklist worklist;
+}  // namespace
+
+static void free_node(Node* node) noexcept {
+  release_saved(*node);
+  if (node->destroy_attr) node->destroy_attr(node->attr());
+  for (int i = 0; i < node->inputs; ++i)
+    if (Node* const next = node->edges()[i].node; next && next->drop()) destroy(next);
+  delete node->extra;
+  delete[] node->more_grads;
+  count(slab::cache.live_nodes, -1);
+  if (node->accumulator) {
+    slab_delete(static_cast<Accumulator*>(node));
+  } else {
+    const size_t bytes = node->bytes;
+    node->~Node();
+    slab_free(node, bytes);
+  }
+}
+
+void destroy(Node* node) noexcept {
+  node->sequence = reinterpret_cast<uint64_t>(worklist.head);
+  worklist.head = node;
+  if (worklist.running) return;
+  worklist.running = true;
+  while (Node* const next = worklist.head) {
+    worklist.head = reinterpret_cast<Node*>(next->sequence);
+    free_node(next);
+  }
+  worklist.running = false;
+}
+
+}  // namespace libdl

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// History. A node is one recorded operation: the rule that differentiates it, edges to the nodes
+// of its inputs, saved values and attributes, in one cell. Nodes point to their inputs only, and
+// saved values hold bytes and geometry but never a tensor with history: no cycle can form.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "base/counted.h"
+#include "tensor/tensor.h"
+
+namespace libdl {
+
+struct Node;
+class Backward;
+
+struct Rule {
+  const char* name;  // the operator's, as errors and graph printers show it
+  void (*vjp)(Backward& backward);
+};
+
+// Where a gradient goes: output number `slot` of `node`. NULL: nowhere.
+struct Edge {
+  Node* node = nullptr;  // owned
+  int32_t slot = 0;
+  Dtype dtype = Dtype::kNone;  // of the input: the engine casts what arrives
+};
+
+// Pack and unpack hooks of the host; the object that pack returned stands in for the value.
+struct SavedHooks : Counted {
+  SavedHooks() : Counted(Tag::kHook) {}
+  virtual ~SavedHooks() = default;
+  virtual void* pack(const Tensor& value) = 0;
+  virtual Tensor unpack(void* packed) = 0;
+  virtual void forget(void* packed) noexcept = 0;
+};
+inline void destroy(SavedHooks* hooks) { delete hooks; }
+
+constexpr int32_t kSavedConstant = -1;  // a value without history
+constexpr int32_t saved_output(int k) { return -2 - k; }
+
+struct Saved {
+  libdl_tensor* shell = nullptr;  // owned alias without history; NULL: absent, or packed
+  uint64_t version = 0;
+  int32_t source = kSavedConstant;  // input number, or saved_output(k)
+  SavedHooks* hooks = nullptr;      // owned; then `packed` stands in for the shell
+  void* packed = nullptr;
+};
+
+// A callback that may replace a gradient. Kept in order of registration.
+struct GradHook : Counted {
+  GradHook() : Counted(Tag::kHook) {}
+  virtual ~GradHook() = default;
+  // Tensor hooks see and may replace gradients[0]; node pre-hooks the node's incoming gradients;
+  // node post-hooks the outgoing ones, with `incoming` for reference.
+  virtual void run(std::span<Tensor> gradients, std::span<const Tensor> incoming) = 0;
+  uint64_t id = 0;
+  int32_t slot = 0;  // tensor hooks: the output it watches
+};
+inline void destroy(GradHook* hook) { delete hook; }
+
+// .grad of one tensor, shared by the tensor and by whatever fills it.
+struct GradSlot : Counted {
+  GradSlot() : Counted(Tag::kOther) {}
+  std::mutex mutex;
+  Tensor grad;
+};
+inline void destroy(GradSlot* slot) { delete slot; }
+
+struct OutputMeta {  // what validates gradients that user code returns or gives
+  Shape shape;
+  Dtype dtype;
+  Device device;
+};
+
+struct NodeExtra {
+  std::vector<Ref<GradHook>> tensor_hooks, pre_hooks, post_hooks, accumulate_hooks;
+  std::vector<std::pair<int32_t, Ref<GradSlot>>> retained;  // (output, .grad of a non-leaf)
+  std::vector<OutputMeta> outputs;                          // custom functions
+  std::string site;                                         // anomaly mode: the forward line
+};
+
+struct Node : Counted {
+  Node() : Counted(Tag::kNode) {}
+
+  const Rule* rule = nullptr;
+  uint64_t sequence = 0;  // grows with creation in each thread
+  uint16_t inputs = 0, outputs = 1, saves = 0;
+  bool released = false;    // saved values are gone
+  bool accumulator = false;
+  uint32_t bytes = 0;       // of the whole cell
+  uint32_t attr_offset = 0;
+  void (*destroy_attr)(void* attr) = nullptr;
+  NodeExtra* extra = nullptr;  // owned
+
+  // Scratch of the engine's pass `pass`; see engine/backward.cc.
+  std::atomic<uint64_t> pass{0};
+  int32_t waiting = 0;
+  bool wanted = false;
+  Tensor first_grad;
+  Tensor* more_grads = nullptr;
+
+  Edge* edges() { return reinterpret_cast<Edge*>(this + 1); }
+  Saved* saved() { return reinterpret_cast<Saved*>(edges() + inputs); }
+  void* attr() { return reinterpret_cast<char*>(this) + attr_offset; }
+  NodeExtra& more() {
+    if (!extra) extra = new NodeExtra;
+    return *extra;
+  }
+};
+
+// Frees the node, and what only it kept alive, by a worklist: never by recursion.
+void destroy(Node* node) noexcept;
+
+// A leaf's end of the graph: gradients that arrive here are added into .grad.
+struct Accumulator : Node {
+  Ref<GradSlot> slot;
+  Shape shape, strides;
+  Device device;
+  std::atomic<libdl_tensor*> leaf{nullptr};  // weak: cleared when the leaf's handle goes
+};
+extern const Rule kAccumulateRule;
+
+uint64_t next_sequence();
+
+// A node without edges yet; attr is moved into its cell.
+Node* make_node(const Rule& rule, int inputs, int outputs, int saves, size_t attr_bytes,
+                size_t attr_align);
+
+template <class Attr>
+Node* make_node(const Rule& rule, int inputs, int outputs, int saves, Attr attr) {
+  Node* const node = make_node(rule, inputs, outputs, saves, sizeof(Attr), alignof(Attr));
+  new (node->attr()) Attr(std::move(attr));
+  if constexpr (!std::is_trivially_destructible_v<Attr>)
+    node->destroy_attr = [](void* p) { static_cast<Attr*>(p)->~Attr(); };
+  return node;
+}
+
+// Fills place i: the value's bytes, geometry and version. An undefined value saves nothing.
+void save(Node& node, int i, const Tensor& value, int32_t source);
+
+// Drops saved values; a later pass is then a clear error.
+void release_saved(Node& node) noexcept;
+
+// What a rule sees during backward.
+class Backward {
+ public:
+  Backward(Node& node, std::span<const Tensor> dy, std::span<Tensor> dx,
+           std::span<const bool> wanted, bool create_graph)
+      : node_(node), dy_(dy), dx_(dx), wanted_(wanted), create_graph_(create_graph) {}
+
+  // The gradient of output k; undefined if none arrived.
+  const Tensor& dy(int k = 0) const { return dy_[k]; }
+  // Whether input i wants a gradient.
+  bool needs(int i) const { return wanted_[i]; }
+  // Saved value i, as it was; with its history under create_graph. Throws VERSION if it was
+  // overwritten since.
+  Tensor saved(int i) const;
+  void give(int i, Tensor gradient) { dx_[i] = std::move(gradient); }
+  template <class Attr>
+  Attr& attr() const {
+    return *static_cast<Attr*>(node_.attr());
+  }
+  bool create_graph() const { return create_graph_; }
+  Node& node() const { return node_; }
+  int inputs() const { return static_cast<int>(dx_.size()); }
+
+ private:
+  Node& node_;
+  std::span<const Tensor> dy_;
+  std::span<Tensor> dx_;
+  std::span<const bool> wanted_;
+  bool create_graph_;
+};
+
+}  // namespace libdl
