@@ -15,6 +15,9 @@ namespace libdl {
 template <class T>
 class Hook {
  public:
+  constexpr Hook() : held_() {}
+  ~Hook() {}  // held_ lives on: other threads may call while the process exits
+
   // Costs one relaxed load while nothing is set.
   std::shared_ptr<const T> get() const {
     if (!set_.load(std::memory_order_relaxed)) return nullptr;
@@ -50,7 +53,9 @@ class Hook {
   }
 
   mutable std::mutex mutex_;
-  std::shared_ptr<const T> held_;
+  union {
+    std::shared_ptr<const T> held_;
+  };
   std::atomic<bool> set_{false};
 };
 

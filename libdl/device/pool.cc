@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <new>
+#include <utility>
 
 #ifdef __linux__
 #include <sched.h>
@@ -107,6 +108,12 @@ struct alignas(128) Job {
     return worked;
   }
 
+  void forget_helpers() {
+    const uint32_t seen = state.load(std::memory_order_relaxed);
+    if (seen & kHelpers) lost = true;
+    state.store(seen & kOpen, std::memory_order_relaxed);
+  }
+
   void close() {
     state.fetch_and(~kOpen, std::memory_order_acq_rel);
     const auto alone = [this] { return (state.load(std::memory_order_acquire) & kHelpers) == 0; };
@@ -128,8 +135,8 @@ struct Role {
 };
 thread_local constinit Role role;
 
-Hook<Executor> executor_hook;
-Hook<Interruption> interruption_hook;
+constinit Hook<Executor> executor_hook;
+constinit Hook<Interruption> interruption_hook;
 
 // Everything is of static storage and needs no destructor: sleeping workers outlive main.
 constexpr int kJobs = 64;
@@ -230,12 +237,14 @@ void after_fork_in_parent() {
 // Only the forking thread lives on. Its own job, if it is in one (a host's hook may fork), goes on
 // without helpers; all other jobs have lost their callers.
 void after_fork_in_child() {
+  if (role.job) role.job->forget_helpers();
   uint64_t own = 0;
   for (int i = 0; i < kJobs; ++i) {
-    if (role.job == &jobs[i]) own = uint64_t{1} << i;
-    const uint32_t state = jobs[i].state.load(std::memory_order_relaxed);
-    if (role.job == &jobs[i]) jobs[i].lost = (state & Job::kHelpers) != 0;
-    jobs[i].state.store(role.job == &jobs[i] ? state & Job::kOpen : 0, std::memory_order_relaxed);
+    if (role.job == &jobs[i]) {
+      own = uint64_t{1} << i;
+    } else {
+      jobs[i].state.store(0, std::memory_order_relaxed);
+    }
   }
   used.store(own, std::memory_order_relaxed);
   opened.store(own, std::memory_order_relaxed);
@@ -245,13 +254,14 @@ void after_fork_in_child() {
   after_fork_in_parent();
 }
 
+[[maybe_unused]] const int fork_safe =
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+
 // Makes sure that `count` workers exist, as far as the system grants them.
 void start_workers(int count) {
   if (alive.load(std::memory_order_relaxed) >= count) return;
   if (start_refused_at.load(std::memory_order_relaxed) < count) return;
   std::lock_guard lock(workers_mutex);
-  static const int registered = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-  static_cast<void>(registered);
   for (int i = alive.load(std::memory_order_relaxed); i < count; ++i) {
     alive.store(i + 1, std::memory_order_relaxed);
     if (start_worker(i)) continue;
@@ -372,7 +382,8 @@ bool parallel(int64_t chunks, void (*body)(void* arg, int64_t first, int64_t las
   }
   const auto interruption = chunks > 1 ? interruption_hook.get() : nullptr;
   const auto executor = chunks > 1 ? executor_hook.get() : nullptr;
-  const int width = static_cast<int>(std::min<int64_t>(chunks, threads()));
+  const int most = executor ? std::clamp(executor->concurrency, 1, kMaxThreads) : own_threads();
+  const int width = static_cast<int>(std::min<int64_t>(chunks, most));
   Job* job = nullptr;
   if (width > 1) job = executor ? new (std::nothrow) Job : take_job();
 
@@ -397,9 +408,10 @@ void set_threads(int number) {
 }
 
 int threads() {
-  const auto executor = executor_hook.get();
-  const int own = own_threads();
-  return executor ? std::clamp(executor->concurrency, 1, own) : own;
+  if (const auto executor = executor_hook.get()) {
+    return std::clamp(executor->concurrency, 1, kMaxThreads);
+  }
+  return own_threads();
 }
 
 void set_executor(const Executor* executor) { executor_hook.set(executor); }
