@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// A place for a host's callback that may be replaced while others are calling it.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <new>
+
+namespace libdl {
+
+// T has members ctx and destroy. destroy(ctx) runs once, after the callback was replaced and the
+// last call of it has returned.
+template <class T>
+class Hook {
+ public:
+  constexpr Hook() : held_() {}
+  ~Hook() {}  // held_ lives on: other threads may call while the process exits
+
+  // Costs one relaxed load while nothing is set.
+  std::shared_ptr<const T> get() const {
+    if (!set_.load(std::memory_order_relaxed)) return nullptr;
+    std::lock_guard lock(mutex_);
+    return held_;
+  }
+
+  // Takes `callback` over; NULL removes the present one. Throws bad_alloc, having called destroy.
+  void set(const T* callback) {
+    std::shared_ptr<const T> next;
+    if (callback) next = own(*callback);
+    std::unique_lock lock(mutex_);
+    held_.swap(next);
+    set_.store(held_ != nullptr, std::memory_order_relaxed);
+    lock.unlock();  // the old one's destroy, which runs now, may come back to this hook
+  }
+
+  void before_fork() { mutex_.lock(); }
+  void after_fork() { mutex_.unlock(); }
+
+ private:
+  static std::shared_ptr<const T> own(const T& callback) {
+    const auto destroy = [](const T* held) {
+      if (held->destroy) held->destroy(held->ctx);
+      delete held;
+    };
+    T* copy = new (std::nothrow) T(callback);
+    if (!copy) {
+      if (callback.destroy) callback.destroy(callback.ctx);
+      throw std::bad_alloc();
+    }
+    return std::shared_ptr<const T>(copy, destroy);  // calls destroy if it throws
+  }
+
+  mutable std::mutex mutex_;
+  union {
+    std::shared_ptr<const T> held_;
+  };
+  std::atomic<bool> set_{false};
+};
+
+}  // namespace libdl
