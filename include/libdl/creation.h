@@ -46,11 +46,9 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_empty(const int64_t *shape, int32_t
  *  Threads: concurrent-read.
  *  Python: empty_strided(size, strides, *, dtype=None, device=None) [function, leaf]
  */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_empty_strided(const int64_t *shape, int32_t ndim,
-                                                           const int64_t *strides,
-                                                           int32_t strides_count, libdl_dtype dtype,
-                                                           LIBDL_NULLABLE const libdl_device *device,
-                                                           LIBDL_NEW libdl_tensor **out);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_empty_strided(
+    const int64_t *shape, int32_t ndim, const int64_t *strides, int32_t strides_count,
+    libdl_dtype dtype, LIBDL_NULLABLE const libdl_device *device, LIBDL_NEW libdl_tensor **out);
 
 /** A tensor of zeros.
  *
@@ -181,11 +179,9 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_linspace(const libdl_tensor *start,
                                                       LIBDL_NEW libdl_tensor **out);
 
 /** libdl_linspace into dst. Threads: exclusive. */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_linspace_into(const libdl_tensor *start,
-                                                           const libdl_tensor *end, int64_t steps,
-                                                           libdl_dtype dtype,
-                                                           LIBDL_NULLABLE const libdl_device *device,
-                                                           libdl_tensor *dst);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_linspace_into(
+    const libdl_tensor *start, const libdl_tensor *end, int64_t steps, libdl_dtype dtype,
+    LIBDL_NULLABLE const libdl_device *device, libdl_tensor *dst);
 
 /** The identity matrix, or its upper left part if it is not square.
  *

@@ -27,14 +27,14 @@ LIBDL_BEGIN
  *  Threads: concurrent-read.
  *  Python: internal
  */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index(const libdl_tensor *input,
-                                                   const libdl_tensor *LIBDL_NULLABLE const *indices,
-                                                   int64_t count, LIBDL_NEW libdl_tensor **out);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index(
+    const libdl_tensor *input, const libdl_tensor *LIBDL_NULLABLE const *indices, int64_t count,
+    LIBDL_NEW libdl_tensor **out);
 
 /** libdl_index into dst. Threads: exclusive. */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_into(const libdl_tensor *input,
-                                                        const libdl_tensor *LIBDL_NULLABLE const *indices,
-                                                        int64_t count, libdl_tensor *dst);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_into(
+    const libdl_tensor *input, const libdl_tensor *LIBDL_NULLABLE const *indices, int64_t count,
+    libdl_tensor *dst);
 
 /** A copy of input with values written at, or added to, the elements at index tensors.
  *
@@ -50,19 +50,14 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_into(const libdl_tensor *inpu
  *  Threads: concurrent-read.
  *  Python: index_put(input, indices, values, accumulate=False) [function, method, inplace]
  */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_put(const libdl_tensor *input,
-                                                       const libdl_tensor *LIBDL_NULLABLE const *indices,
-                                                       int64_t count, const libdl_tensor *values,
-                                                       libdl_bool accumulate,
-                                                       LIBDL_NEW libdl_tensor **out);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_put(
+    const libdl_tensor *input, const libdl_tensor *LIBDL_NULLABLE const *indices, int64_t count,
+    const libdl_tensor *values, libdl_bool accumulate, LIBDL_NEW libdl_tensor **out);
 
 /** libdl_index_put into dst. Threads: exclusive. */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_put_into(const libdl_tensor *input,
-                                                            const libdl_tensor *LIBDL_NULLABLE const *indices,
-                                                            int64_t count,
-                                                            const libdl_tensor *values,
-                                                            libdl_bool accumulate,
-                                                            libdl_tensor *dst);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_put_into(
+    const libdl_tensor *input, const libdl_tensor *LIBDL_NULLABLE const *indices, int64_t count,
+    const libdl_tensor *values, libdl_bool accumulate, libdl_tensor *dst);
 
 /** Elements along a dimension, chosen for each place: y[i][j] = input[index[i][j]][j] for dim 0.
  *
@@ -189,11 +184,9 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_add(const libdl_tensor *input
                                                        LIBDL_NEW libdl_tensor **out);
 
 /** libdl_index_add into dst. Threads: exclusive. */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_add_into(const libdl_tensor *input, int32_t dim,
-                                                            const libdl_tensor *index,
-                                                            const libdl_tensor *source,
-                                                            LIBDL_NULLABLE const libdl_tensor *alpha,
-                                                            libdl_tensor *dst);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_add_into(
+    const libdl_tensor *input, int32_t dim, const libdl_tensor *index, const libdl_tensor *source,
+    LIBDL_NULLABLE const libdl_tensor *alpha, libdl_tensor *dst);
 
 /** A copy of input with one value where the mask is true.
  *

@@ -13,6 +13,7 @@
 #include <libdl/join.h>
 #include <libdl/linalg.h>
 #include <libdl/nn.h>
+#include <libdl/op.h>
 #include <libdl/pointwise.h>
 #include <libdl/random.h>
 #include <libdl/reduction.h>

@@ -96,13 +96,10 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_randint(LIBDL_NULLABLE const int64_
                                                      LIBDL_NEW libdl_tensor **out);
 
 /** libdl_randint into dst. Threads: exclusive. */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_randint_into(LIBDL_NULLABLE const int64_t *low,
-                                                          int64_t high, const int64_t *shape,
-                                                          int32_t ndim,
-                                                          LIBDL_NULLABLE libdl_generator *generator,
-                                                          libdl_dtype dtype,
-                                                          LIBDL_NULLABLE const libdl_device *device,
-                                                          libdl_tensor *dst);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_randint_into(
+    LIBDL_NULLABLE const int64_t *low, int64_t high, const int64_t *shape, int32_t ndim,
+    LIBDL_NULLABLE libdl_generator *generator, libdl_dtype dtype,
+    LIBDL_NULLABLE const libdl_device *device, libdl_tensor *dst);
 
 /** The integers from 0 to n - 1 in random order.
  *
@@ -125,11 +122,9 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_randperm(int64_t n,
                                                       LIBDL_NEW libdl_tensor **out);
 
 /** libdl_randperm into dst. Threads: exclusive. */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_randperm_into(int64_t n,
-                                                           LIBDL_NULLABLE libdl_generator *generator,
-                                                           libdl_dtype dtype,
-                                                           LIBDL_NULLABLE const libdl_device *device,
-                                                           libdl_tensor *dst);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_randperm_into(
+    int64_t n, LIBDL_NULLABLE libdl_generator *generator, libdl_dtype dtype,
+    LIBDL_NULLABLE const libdl_device *device, libdl_tensor *dst);
 
 /** Uniform numbers from 0 (included) to 1 (excluded), in input's shape.
  *
@@ -187,13 +182,10 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_randn_like(const libdl_tensor *inpu
  *  Python: randint_like(input, low, high, *, generator=None, dtype=None, device=None)
  *    [function, leaf]
  */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_randint_like(const libdl_tensor *input,
-                                                          LIBDL_NULLABLE const int64_t *low,
-                                                          int64_t high,
-                                                          LIBDL_NULLABLE libdl_generator *generator,
-                                                          libdl_dtype dtype,
-                                                          LIBDL_NULLABLE const libdl_device *device,
-                                                          LIBDL_NEW libdl_tensor **out);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_randint_like(
+    const libdl_tensor *input, LIBDL_NULLABLE const int64_t *low, int64_t high,
+    LIBDL_NULLABLE libdl_generator *generator, libdl_dtype dtype,
+    LIBDL_NULLABLE const libdl_device *device, LIBDL_NEW libdl_tensor **out);
 
 /** Ones and zeros: 1 with the probability that the element itself states.
  *
@@ -215,10 +207,9 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bernoulli(const libdl_tensor *input
                                                        LIBDL_NEW libdl_tensor **out);
 
 /** libdl_bernoulli into dst. Threads: exclusive. */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bernoulli_into(const libdl_tensor *input,
-                                                            LIBDL_NULLABLE const double *p,
-                                                            LIBDL_NULLABLE libdl_generator *generator,
-                                                            libdl_tensor *dst);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bernoulli_into(
+    const libdl_tensor *input, LIBDL_NULLABLE const double *p,
+    LIBDL_NULLABLE libdl_generator *generator, libdl_tensor *dst);
 
 /** Overwrites dst with ones and zeros: 1 with probability p.
  *
@@ -232,9 +223,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bernoulli_into(const libdl_tensor *
  *  Threads: exclusive.
  *  Python: bernoulli_(dst, p=0.5, *, generator=None) [method]
  */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bernoulli_fill_into(const libdl_tensor *p,
-                                                                 LIBDL_NULLABLE libdl_generator *generator,
-                                                                 libdl_tensor *dst);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bernoulli_fill_into(
+    const libdl_tensor *p, LIBDL_NULLABLE libdl_generator *generator, libdl_tensor *dst);
 
 /** Overwrites dst with uniform numbers from low (included) to high (excluded).
  *
@@ -249,9 +239,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bernoulli_fill_into(const libdl_ten
  *  Threads: exclusive.
  *  Python: uniform_(dst, low=0.0, high=1.0, *, generator=None) [method]
  */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_uniform_into(double low, double high,
-                                                          LIBDL_NULLABLE libdl_generator *generator,
-                                                          libdl_tensor *dst);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_uniform_into(
+    double low, double high, LIBDL_NULLABLE libdl_generator *generator, libdl_tensor *dst);
 
 /** Overwrites dst with normal numbers.
  *

@@ -317,11 +317,9 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_var(const libdl_tensor *input,
                                                  libdl_bool keepdim, LIBDL_NEW libdl_tensor **out);
 
 /** libdl_var into dst. Threads: exclusive. */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_var_into(const libdl_tensor *input,
-                                                      LIBDL_NULLABLE const int64_t *dims,
-                                                      int32_t ndims,
-                                                      LIBDL_NULLABLE const libdl_tensor *correction,
-                                                      libdl_bool keepdim, libdl_tensor *dst);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_var_into(
+    const libdl_tensor *input, LIBDL_NULLABLE const int64_t *dims, int32_t ndims,
+    LIBDL_NULLABLE const libdl_tensor *correction, libdl_bool keepdim, libdl_tensor *dst);
 
 /** Standard deviation along dims: the square root of libdl_var.
  *
@@ -342,11 +340,9 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_std(const libdl_tensor *input,
                                                  libdl_bool keepdim, LIBDL_NEW libdl_tensor **out);
 
 /** libdl_std into dst. Threads: exclusive. */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_std_into(const libdl_tensor *input,
-                                                      LIBDL_NULLABLE const int64_t *dims,
-                                                      int32_t ndims,
-                                                      LIBDL_NULLABLE const libdl_tensor *correction,
-                                                      libdl_bool keepdim, libdl_tensor *dst);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_std_into(
+    const libdl_tensor *input, LIBDL_NULLABLE const int64_t *dims, int32_t ndims,
+    LIBDL_NULLABLE const libdl_tensor *correction, libdl_bool keepdim, libdl_tensor *dst);
 
 /** Vector norm along dims: sum(|x|^p)^(1/p).
  *

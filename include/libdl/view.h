@@ -14,7 +14,7 @@ LIBDL_BEGIN
 
 /** The same elements in another shape, without a copy.
  *
- *  input  any, with strides that allow the shape
+ *  input  any, with strides that allow the shape; its own shape always does
  *  shape  sizes; one may be -1: what is left
  *  out    a view of input
  *
@@ -301,11 +301,10 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_unflatten(const libdl_tensor *input
  *  Threads: concurrent-read.
  *  Python: as_strided(input, size, stride, storage_offset=None) [function, method]
  */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_as_strided(const libdl_tensor *input,
-                                                        const int64_t *shape, int32_t ndim,
-                                                        const int64_t *stride, int32_t stride_count,
-                                                        LIBDL_NULLABLE const int64_t *storage_offset,
-                                                        LIBDL_NEW libdl_tensor **out);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_as_strided(
+    const libdl_tensor *input, const int64_t *shape, int32_t ndim, const int64_t *stride,
+    int32_t stride_count, LIBDL_NULLABLE const int64_t *storage_offset,
+    LIBDL_NEW libdl_tensor **out);
 
 /** A complex tensor as real numbers, parts in a new last dimension of size 2.
  *
@@ -372,19 +371,6 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_imag(const libdl_tensor *input,
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_detach(const libdl_tensor *input,
                                                     LIBDL_NEW libdl_tensor **out);
-
-/** The same geometry as another handle.
- *
- *  input  any
- *  out    a view of input
- *
- *  Gradient: any order, forward mode.
- *  Errors: none of its own.
- *  Threads: concurrent-read.
- *  Python: internal
- */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_alias(const libdl_tensor *input,
-                                                   LIBDL_NEW libdl_tensor **out);
 
 /** Pieces of one size along a dimension, the last one maybe smaller.
  *
