@@ -23,8 +23,8 @@
  *  Python lines of the comments say how the operator is called there: parameters by their names,
  *  those behind the star by name only, and in brackets where it is found: function (libdl.add),
  *  method (Tensor.add), inplace (Tensor.add_), functional (libdl.nn.functional), property, leaf
- *  (also takes requires_grad). A list named dims may be called dim there, and shape size. Parameters
- *  that the line leaves out are absent. */
+ *  (also takes requires_grad). A list named dims may be called dim there, and shape size.
+ *  Parameters that the line leaves out are absent. */
 #ifndef LIBDL_OP_H
 #define LIBDL_OP_H
 
