@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/** Operators that read and write by index, and those that find and sort.
+ *
+ *  All index values are checked before anything is written. Where several indices name one place,
+ *  contributions are added in the order of the index, so that the bits are always the same; of
+ *  several values written to one place the last in that order stays. */
+#ifndef LIBDL_INDEXING_H
+#define LIBDL_INDEXING_H
+
+#include <libdl/abi.h>
+
+LIBDL_BEGIN
+
+/** The elements at index tensors, as PyTorch's input[indices].
+ *
+ *  input    any, ndim >= 1
+ *  indices  at most ndim, one a dimension from the first on: int64, int32 or uint8 indices from
+ *           -size to size - 1, or a bool mask for as many dimensions as it has; a NULL entry takes
+ *           the whole dimension. Index tensors broadcast together
+ *  out      new: the index tensors' shape stands in the place of the indexed dimensions, or in
+ *           front if whole dimensions lie between them
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: INDEX (an index out of range, more indices than dimensions), SHAPE (indices do not
+ *  broadcast, or a mask's shape differs), DTYPE (an index of another dtype).
+ *  Threads: concurrent-read.
+ *  Python: internal
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index(
+    const libdl_tensor *input, const libdl_tensor *LIBDL_NULLABLE const *indices, int64_t count,
+    LIBDL_NEW libdl_tensor **out);
+
+/** libdl_index into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_into(
+    const libdl_tensor *input, const libdl_tensor *LIBDL_NULLABLE const *indices, int64_t count,
+    libdl_tensor *dst);
+
+/** A copy of input with values written at, or added to, the elements at index tensors.
+ *
+ *  input       any, ndim >= 1
+ *  indices     as in libdl_index
+ *  values      of input's dtype; broadcasts to libdl_index's result
+ *  accumulate  whether to add to the elements instead of replacing them
+ *  out         new, input's shape
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: INDEX (an index out of range, more indices than dimensions), SHAPE (indices or values
+ *  do not broadcast, or a mask's shape differs), DTYPE (an index of another dtype, or values').
+ *  Threads: concurrent-read.
+ *  Python: index_put(input, indices, values, accumulate=False) [function, method, inplace]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_put(
+    const libdl_tensor *input, const libdl_tensor *LIBDL_NULLABLE const *indices, int64_t count,
+    const libdl_tensor *values, libdl_bool accumulate, LIBDL_NEW libdl_tensor **out);
+
+/** libdl_index_put into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_put_into(
+    const libdl_tensor *input, const libdl_tensor *LIBDL_NULLABLE const *indices, int64_t count,
+    const libdl_tensor *values, libdl_bool accumulate, libdl_tensor *dst);
+
+/** Elements along a dimension, chosen for each place: y[i][j] = input[index[i][j]][j] for dim 0.
+ *
+ *  input        any
+ *  dim          from -ndim to ndim - 1
+ *  index        int64, of as many dimensions; no larger than input but in dim; 0 to size - 1
+ *  sparse_grad  must be false: sparse gradients are not offered
+ *  out          new, index's shape
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: INDEX (dim or an index out of range), SHAPE (index does not fit), DTYPE (index is not
+ *  int64), UNSUPPORTED (sparse_grad).
+ *  Threads: concurrent-read.
+ *  Python: gather(input, dim, index, *, sparse_grad=False) [function, method]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_gather(const libdl_tensor *input, int32_t dim,
+                                                    const libdl_tensor *index,
+                                                    libdl_bool sparse_grad,
+                                                    LIBDL_NEW libdl_tensor **out);
+
+/** libdl_gather into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_gather_into(const libdl_tensor *input, int32_t dim,
+                                                         const libdl_tensor *index,
+                                                         libdl_bool sparse_grad, libdl_tensor *dst);
+
+/** A copy of input with src's elements written: y[index[i][j]][j] = src[i][j] for dim 0.
+ *
+ *  input   any
+ *  dim     from -ndim to ndim - 1
+ *  index   int64, of as many dimensions; no larger than src, and than input but in dim
+ *  src     of input's dtype, or a number for all places
+ *  reduce  NULL: replace, "add" or "multiply": combine with what is there
+ *  out     new, input's shape
+ *
+ *  Gradient: any order, forward mode; with "multiply" none, raises AUTOGRAD if one is needed.
+ *  Errors: INDEX (dim or an index out of range), SHAPE (index does not fit), DTYPE (index is not
+ *  int64, or src's dtype differs), VALUE (another reduce).
+ *  Threads: concurrent-read.
+ *  Python: scatter(input, dim, index, src, *, reduce=None) [function, method, inplace]
+ *  Python: scatter(input, dim, index, value, *, reduce=None) [function, method, inplace]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_scatter(const libdl_tensor *input, int32_t dim,
+                                                     const libdl_tensor *index,
+                                                     const libdl_tensor *src,
+                                                     LIBDL_NULLABLE const char *reduce,
+                                                     int64_t reduce_length,
+                                                     LIBDL_NEW libdl_tensor **out);
+
+/** libdl_scatter into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_scatter_into(const libdl_tensor *input, int32_t dim,
+                                                          const libdl_tensor *index,
+                                                          const libdl_tensor *src,
+                                                          LIBDL_NULLABLE const char *reduce,
+                                                          int64_t reduce_length, libdl_tensor *dst);
+
+/** A copy of input with src's elements added: y[index[i][j]][j] += src[i][j] for dim 0.
+ *
+ *  input  any
+ *  dim    from -ndim to ndim - 1
+ *  index  int64, of as many dimensions; no larger than src, and than input but in dim
+ *  src    of input's dtype
+ *  out    new, input's shape
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: INDEX (dim or an index out of range), SHAPE (index does not fit), DTYPE (index is not
+ *  int64, or src's dtype differs).
+ *  Threads: concurrent-read.
+ *  Python: scatter_add(input, dim, index, src) [function, method, inplace]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_scatter_add(const libdl_tensor *input, int32_t dim,
+                                                         const libdl_tensor *index,
+                                                         const libdl_tensor *src,
+                                                         LIBDL_NEW libdl_tensor **out);
+
+/** libdl_scatter_add into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_scatter_add_into(const libdl_tensor *input,
+                                                              int32_t dim,
+                                                              const libdl_tensor *index,
+                                                              const libdl_tensor *src,
+                                                              libdl_tensor *dst);
+
+/** Whole indices of a dimension in a given order.
+ *
+ *  input  any
+ *  dim    from -ndim to ndim - 1
+ *  index  int64 or int32, 1-d or 0-d; 0 to size - 1
+ *  out    new, dim of as many indices as index has
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: INDEX (dim or an index out of range), SHAPE (index has more dimensions), DTYPE (index
+ *  is neither int64 nor int32).
+ *  Threads: concurrent-read.
+ *  Python: index_select(input, dim, index) [function, method]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_select(const libdl_tensor *input, int32_t dim,
+                                                          const libdl_tensor *index,
+                                                          LIBDL_NEW libdl_tensor **out);
+
+/** libdl_index_select into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_select_into(const libdl_tensor *input,
+                                                               int32_t dim,
+                                                               const libdl_tensor *index,
+                                                               libdl_tensor *dst);
+
+/** A copy of input with slices added: y[index[i]] += alpha * source[i] for dim 0.
+ *
+ *  input   any
+ *  dim     from -ndim to ndim - 1
+ *  index   int64 or int32, 1-d or 0-d; 0 to size - 1
+ *  source  of input's dtype and shape but for dim, where it has index's length
+ *  alpha   a number; NULL: 1
+ *  out     new, input's shape
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: INDEX (dim or an index out of range), SHAPE (index or source do not fit), DTYPE (index
+ *  is neither int64 nor int32, source's differs, or alpha does not fit).
+ *  Threads: concurrent-read.
+ *  Python: index_add(input, dim, index, source, *, alpha=1) [function, method, inplace]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_add(const libdl_tensor *input, int32_t dim,
+                                                       const libdl_tensor *index,
+                                                       const libdl_tensor *source,
+                                                       LIBDL_NULLABLE const libdl_tensor *alpha,
+                                                       LIBDL_NEW libdl_tensor **out);
+
+/** libdl_index_add into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_add_into(
+    const libdl_tensor *input, int32_t dim, const libdl_tensor *index, const libdl_tensor *source,
+    LIBDL_NULLABLE const libdl_tensor *alpha, libdl_tensor *dst);
+
+/** A copy of input with one value where the mask is true.
+ *
+ *  input  any
+ *  mask   bool; broadcasts with input
+ *  value  a number or 0-d tensor
+ *  out    new, the broadcast shape, input's dtype
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: SHAPE (input and mask do not broadcast, or value is not 0-d), DTYPE (mask is not bool,
+ *  or value does not fit input's dtype).
+ *  Threads: concurrent-read.
+ *  Python: masked_fill(input, mask, value) [function, method, inplace]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_masked_fill(const libdl_tensor *input,
+                                                         const libdl_tensor *mask,
+                                                         const libdl_tensor *value,
+                                                         LIBDL_NEW libdl_tensor **out);
+
+/** libdl_masked_fill into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_masked_fill_into(const libdl_tensor *input,
+                                                              const libdl_tensor *mask,
+                                                              const libdl_tensor *value,
+                                                              libdl_tensor *dst);
+
+/** The elements where the mask is true, in row-major order.
+ *
+ *  input  any
+ *  mask   bool; broadcasts with input
+ *  out    new, 1-d
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: SHAPE (input and mask do not broadcast), DTYPE (mask is not bool).
+ *  Threads: concurrent-read.
+ *  Python: masked_select(input, mask) [function, method]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_masked_select(const libdl_tensor *input,
+                                                           const libdl_tensor *mask,
+                                                           LIBDL_NEW libdl_tensor **out);
+
+/** libdl_masked_select into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_masked_select_into(const libdl_tensor *input,
+                                                                const libdl_tensor *mask,
+                                                                libdl_tensor *dst);
+
+/** The indices of nonzero elements, in row-major order.
+ *
+ *  input  any
+ *  out    new, int64, [how many, ndim]
+ *
+ *  Gradient: none; the result carries no history.
+ *  Errors: none of its own.
+ *  Threads: concurrent-read.
+ *  Python: nonzero(input) [function, method]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_nonzero(const libdl_tensor *input,
+                                                     LIBDL_NEW libdl_tensor **out);
+
+/** libdl_nonzero into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_nonzero_into(const libdl_tensor *input,
+                                                          libdl_tensor *dst);
+
+/** A dimension's elements in order; NaN counts as largest.
+ *
+ *  input       real
+ *  dim         from -ndim to ndim - 1
+ *  descending  whether the largest comes first
+ *  stable      whether equal elements keep their order; they always do
+ *  values      new, input's shape and dtype
+ *  indices     new, int64, input's shape: where each element stood
+ *
+ *  Gradient: any order, forward mode. indices carry no history.
+ *  Errors: INDEX (dim out of range), DTYPE (complex).
+ *  Threads: concurrent-read.
+ *  Python: sort(input, dim=-1, descending=False, stable=False) [function, method]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_sort(const libdl_tensor *input, int32_t dim,
+                                                  libdl_bool descending, libdl_bool stable,
+                                                  LIBDL_NEW libdl_tensor **values,
+                                                  LIBDL_NEW libdl_tensor **indices);
+
+/** libdl_sort into values_dst and indices_dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_sort_into(const libdl_tensor *input, int32_t dim,
+                                                       libdl_bool descending, libdl_bool stable,
+                                                       libdl_tensor *values_dst,
+                                                       libdl_tensor *indices_dst);
+
+/** The indices that would sort a dimension; NaN counts as largest.
+ *
+ *  input       real
+ *  dim         from -ndim to ndim - 1
+ *  descending  whether the largest comes first
+ *  stable      whether equal elements keep their order; they always do
+ *  out         new, int64, input's shape
+ *
+ *  Gradient: none; the result carries no history.
+ *  Errors: INDEX (dim out of range), DTYPE (complex).
+ *  Threads: concurrent-read.
+ *  Python: argsort(input, dim=-1, descending=False, stable=False) [function, method]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_argsort(const libdl_tensor *input, int32_t dim,
+                                                     libdl_bool descending, libdl_bool stable,
+                                                     LIBDL_NEW libdl_tensor **out);
+
+/** The k largest or smallest elements of a dimension.
+ *
+ *  input    real
+ *  k        from 0 to the dimension's size
+ *  dim      from -ndim to ndim - 1
+ *  largest  whether the largest are wanted, else the smallest
+ *  sorted   whether they come in order; they always do
+ *  values   new, dim of size k, input's dtype
+ *  indices  new, int64, likewise: where each element stood
+ *
+ *  Gradient: any order, forward mode. indices carry no history.
+ *  Errors: INDEX (dim out of range), VALUE (k out of range), DTYPE (complex).
+ *  Threads: concurrent-read.
+ *  Python: topk(input, k, dim=-1, largest=True, sorted=True) [function, method]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_topk(const libdl_tensor *input, int64_t k, int32_t dim,
+                                                  libdl_bool largest, libdl_bool sorted,
+                                                  LIBDL_NEW libdl_tensor **values,
+                                                  LIBDL_NEW libdl_tensor **indices);
+
+/** libdl_topk into values_dst and indices_dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_topk_into(const libdl_tensor *input, int64_t k,
+                                                       int32_t dim, libdl_bool largest,
+                                                       libdl_bool sorted, libdl_tensor *values_dst,
+                                                       libdl_tensor *indices_dst);
+
+LIBDL_END
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/** All of libdl. */
+#ifndef LIBDL_LIBDL_H
+#define LIBDL_LIBDL_H
+
+#include <libdl/abi.h>
+#include <libdl/creation.h>
+#include <libdl/device.h>
+#include <libdl/dtype.h>
+#include <libdl/error.h>
+#include <libdl/indexing.h>
+#include <libdl/join.h>
+#include <libdl/linalg.h>
+#include <libdl/nn.h>
+#include <libdl/op.h>
+#include <libdl/pointwise.h>
+#include <libdl/random.h>
+#include <libdl/reduction.h>
+#include <libdl/view.h>
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/** Products of matrices and vectors.
+ *
+ *  Operands have one dtype; integers and bool are multiplied exactly (bool: or of ands). Products
+ *  of float16 and bfloat16 are summed in float32. */
+#ifndef LIBDL_LINALG_H
+#define LIBDL_LINALG_H
+
+#include <libdl/abi.h>
+
+LIBDL_BEGIN
+
+/** Matrix product of the last two dimensions, the ones before broadcast together.
+ *
+ *  input  [..., n, k], or [k]: a row that disappears from the result
+ *  other  [..., k, m], or [k]: a column that disappears from the result
+ *  out    new, [..., n, m]
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: SHAPE (0-d, inner sizes differ, or the others do not broadcast), DTYPE (differing
+ *  dtypes).
+ *  Threads: concurrent-read.
+ *  Python: matmul(input, other) [function, method]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_matmul(const libdl_tensor *input,
+                                                    const libdl_tensor *other,
+                                                    LIBDL_NEW libdl_tensor **out);
+
+/** libdl_matmul into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_matmul_into(const libdl_tensor *input,
+                                                         const libdl_tensor *other,
+                                                         libdl_tensor *dst);
+
+/** Product of two matrices: y = input @ mat2.
+ *
+ *  input  [n, k]
+ *  mat2   [k, m], of input's dtype
+ *  out    new, [n, m]
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: SHAPE (not matrices, or inner sizes differ), DTYPE (differing dtypes).
+ *  Threads: concurrent-read.
+ *  Python: mm(input, mat2) [function, method]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_mm(const libdl_tensor *input, const libdl_tensor *mat2,
+                                                LIBDL_NEW libdl_tensor **out);
+
+/** libdl_mm into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_mm_into(const libdl_tensor *input,
+                                                     const libdl_tensor *mat2, libdl_tensor *dst);
+
+/** Products of two batches of matrices: y[i] = input[i] @ mat2[i].
+ *
+ *  input  [b, n, k]
+ *  mat2   [b, k, m], of input's dtype
+ *  out    new, [b, n, m]
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: SHAPE (not 3-d, or sizes differ), DTYPE (differing dtypes).
+ *  Threads: concurrent-read.
+ *  Python: bmm(input, mat2) [function, method]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bmm(const libdl_tensor *input,
+                                                 const libdl_tensor *mat2,
+                                                 LIBDL_NEW libdl_tensor **out);
+
+/** libdl_bmm into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bmm_into(const libdl_tensor *input,
+                                                      const libdl_tensor *mat2, libdl_tensor *dst);
+
+/** Product of a matrix and a vector: y = input @ vec.
+ *
+ *  input  [n, k]
+ *  vec    [k], of input's dtype
+ *  out    new, [n]
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: SHAPE (another number of dimensions, or sizes differ), DTYPE (differing dtypes).
+ *  Threads: concurrent-read.
+ *  Python: mv(input, vec) [function, method]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_mv(const libdl_tensor *input, const libdl_tensor *vec,
+                                                LIBDL_NEW libdl_tensor **out);
+
+/** libdl_mv into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_mv_into(const libdl_tensor *input,
+                                                     const libdl_tensor *vec, libdl_tensor *dst);
+
+/** Sum of the products of two vectors' elements; complex numbers are not conjugated.
+ *
+ *  input   [k]
+ *  tensor  [k], of input's dtype
+ *  out     new, 0-d
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: SHAPE (not vectors, or sizes differ), DTYPE (differing dtypes).
+ *  Threads: concurrent-read.
+ *  Python: dot(input, tensor) [function, method]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_dot(const libdl_tensor *input,
+                                                 const libdl_tensor *tensor,
+                                                 LIBDL_NEW libdl_tensor **out);
+
+/** libdl_dot into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_dot_into(const libdl_tensor *input,
+                                                      const libdl_tensor *tensor,
+                                                      libdl_tensor *dst);
+
+/** Matrix product added to a tensor: y = beta * input + alpha * (mat1 @ mat2).
+ *
+ *  input  what broadcasts to [n, m]; where beta is 0 it is not read, NaN included
+ *  mat1   [n, k]
+ *  mat2   [k, m]
+ *  beta   a number; NULL: 1
+ *  alpha  a number; NULL: 1
+ *  out    new, [n, m]
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: SHAPE (not matrices, inner sizes differ, or input does not broadcast), DTYPE (differing
+ *  dtypes, or a number that they cannot hold).
+ *  Threads: concurrent-read.
+ *  Python: addmm(input, mat1, mat2, *, beta=1, alpha=1) [function, method, inplace]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_addmm(const libdl_tensor *input,
+                                                   const libdl_tensor *mat1,
+                                                   const libdl_tensor *mat2,
+                                                   LIBDL_NULLABLE const libdl_tensor *beta,
+                                                   LIBDL_NULLABLE const libdl_tensor *alpha,
+                                                   LIBDL_NEW libdl_tensor **out);
+
+/** libdl_addmm into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_addmm_into(const libdl_tensor *input,
+                                                        const libdl_tensor *mat1,
+                                                        const libdl_tensor *mat2,
+                                                        LIBDL_NULLABLE const libdl_tensor *beta,
+                                                        LIBDL_NULLABLE const libdl_tensor *alpha,
+                                                        libdl_tensor *dst);
+
+LIBDL_END
+
+#endif

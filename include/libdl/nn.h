@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/** Operators of neural networks.
+ *
+ *  reduction is "mean" (NULL means this), "sum" or "none". */
+#ifndef LIBDL_NN_H
+#define LIBDL_NN_H
+
+#include <libdl/abi.h>
+#include <libdl/dtype.h>
+
+LIBDL_BEGIN
+
+/** Affine map of the last dimension: y = input @ weight^T + bias.
+ *
+ *  input   [..., in]
+ *  weight  [out, in], or [in]: then the last dimension disappears
+ *  bias    [out], or 0-d for a 1-d weight; NULL: none
+ *  out     new, [..., out]
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: SHAPE (sizes do not fit), DTYPE (differing dtypes).
+ *  Threads: concurrent-read.
+ *  Python: linear(input, weight, bias=None) [functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_linear(const libdl_tensor *input,
+                                                    const libdl_tensor *weight,
+                                                    LIBDL_NULLABLE const libdl_tensor *bias,
+                                                    LIBDL_NEW libdl_tensor **out);
+
+/** libdl_linear into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_linear_into(const libdl_tensor *input,
+                                                         const libdl_tensor *weight,
+                                                         LIBDL_NULLABLE const libdl_tensor *bias,
+                                                         libdl_tensor *dst);
+
+/** Softmax along one dimension, shifted by the maximum: y = exp(x - max) / sum(exp(x - max)).
+ *
+ *  input  x: floating, any strides
+ *  dim    from -ndim to ndim - 1
+ *  dtype  the result's type, computed in it; NONE: input's
+ *  out    y: new, input's shape
+ *
+ *  Gradient: any order, forward mode. An empty dimension gives an empty result.
+ *  Errors: INDEX (dim out of range), DTYPE (input not floating and no dtype given).
+ *  Threads: concurrent-read.
+ *  Python: softmax(input, dim, dtype=None) [function, method, functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_softmax(const libdl_tensor *input, int32_t dim,
+                                                     libdl_dtype dtype,
+                                                     LIBDL_NEW libdl_tensor **out);
+
+/** libdl_softmax into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_softmax_into(const libdl_tensor *input, int32_t dim,
+                                                          libdl_dtype dtype, libdl_tensor *dst);
+
+/** Logarithm of the softmax along one dimension: y = x - max - log(sum(exp(x - max))).
+ *
+ *  input  x: floating, any strides
+ *  dim    from -ndim to ndim - 1
+ *  dtype  the result's type, computed in it; NONE: input's
+ *  out    y: new, input's shape
+ *
+ *  Gradient: any order, forward mode. An empty dimension gives an empty result.
+ *  Errors: INDEX (dim out of range), DTYPE (input not floating and no dtype given).
+ *  Threads: concurrent-read.
+ *  Python: log_softmax(input, dim, dtype=None) [function, method, functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_log_softmax(const libdl_tensor *input, int32_t dim,
+                                                         libdl_dtype dtype,
+                                                         LIBDL_NEW libdl_tensor **out);
+
+/** libdl_log_softmax into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_log_softmax_into(const libdl_tensor *input,
+                                                              int32_t dim, libdl_dtype dtype,
+                                                              libdl_tensor *dst);
+
+/** Negative log likelihood: l[i] = -weight[target[i]] * input[i][target[i]].
+ *
+ *  input         log-probabilities, floating: [classes], [n, classes] or [n, classes, d1, ...]
+ *  target        int64 or uint8: [], [n] or [n, d1, ...]; from 0 to classes - 1, or ignore_index
+ *  weight        [classes], a factor for each class; NULL: ones
+ *  ignore_index  a target whose element counts for nothing; usually -100
+ *  reduction     "mean" divides by the sum of the weights that counted
+ *  out           new, 0-d, or target's shape for "none"
+ *
+ *  Gradient: any order, forward mode, of input; weight's raises AUTOGRAD if one is needed.
+ *  Errors: SHAPE (shapes do not fit), INDEX (a target out of range), DTYPE (input is not floating,
+ *  weight's differs, target is neither int64 nor uint8), VALUE (another reduction).
+ *  Threads: concurrent-read.
+ *  Python: nll_loss(input, target, weight=None, ignore_index=-100, reduction='mean') [functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_nll_loss(const libdl_tensor *input,
+                                                      const libdl_tensor *target,
+                                                      LIBDL_NULLABLE const libdl_tensor *weight,
+                                                      int64_t ignore_index,
+                                                      LIBDL_NULLABLE const char *reduction,
+                                                      int64_t reduction_length,
+                                                      LIBDL_NEW libdl_tensor **out);
+
+/** Cross entropy of scores and classes: the negative log likelihood of their log-softmax.
+ *
+ *  input            scores, floating: [classes], [n, classes] or [n, classes, d1, ...]
+ *  target           classes as in libdl_nll_loss, or probabilities of input's shape and dtype
+ *  weight           [classes], a factor for each class; NULL: ones
+ *  ignore_index     a target class whose element counts for nothing; usually -100
+ *  reduction        as in libdl_nll_loss; with probabilities "mean" divides by n * d1 * ...
+ *  label_smoothing  from 0 to 1: the share of the target that is spread evenly over all classes
+ *  out              new, 0-d, or the shape without classes for "none"
+ *
+ *  Gradient: any order, forward mode, of input and of a target of probabilities; weight's raises
+ *  AUTOGRAD if one is needed.
+ *  Errors: SHAPE (shapes do not fit), INDEX (a target out of range), DTYPE (input is not floating,
+ *  or another dtype of weight or target), VALUE (another reduction, label_smoothing out of range).
+ *  Threads: concurrent-read.
+ *  Python: cross_entropy(input, target, weight=None, ignore_index=-100, reduction='mean',
+ *    label_smoothing=0.0) [functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_cross_entropy(
+    const libdl_tensor *input, const libdl_tensor *target,
+    LIBDL_NULLABLE const libdl_tensor *weight, int64_t ignore_index,
+    LIBDL_NULLABLE const char *reduction, int64_t reduction_length, double label_smoothing,
+    LIBDL_NEW libdl_tensor **out);
+
+/** Squared difference: l = weight * (input - target)^2.
+ *
+ *  input, target  floating, broadcast together
+ *  reduction      "mean" divides by the number of elements, or by the sum of weight if given
+ *  weight         of the broadcast shape, a factor for each element; NULL: ones
+ *  out            new, 0-d, or the broadcast shape for "none"
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: SHAPE (shapes do not broadcast), DTYPE (not floating), VALUE (another reduction).
+ *  Threads: concurrent-read.
+ *  Python: mse_loss(input, target, reduction='mean', weight=None) [functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_mse_loss(const libdl_tensor *input,
+                                                      const libdl_tensor *target,
+                                                      LIBDL_NULLABLE const char *reduction,
+                                                      int64_t reduction_length,
+                                                      LIBDL_NULLABLE const libdl_tensor *weight,
+                                                      LIBDL_NEW libdl_tensor **out);
+
+/** Normalisation over the last dimensions: y = (x - mean(x)) / sqrt(var(x) + eps) * weight + bias,
+ *  with the biased variance.
+ *
+ *  input             x: floating
+ *  normalized_shape  the sizes of the last dimensions, at least one
+ *  weight            of that shape; NULL: ones
+ *  bias              of that shape; NULL: zeros
+ *  eps               added to the variance; usually 1e-5
+ *  out               y: new, input's shape
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: SHAPE (normalized_shape is not input's end, or weight or bias differ from it), DTYPE
+ *  (not floating, or differing dtypes).
+ *  Threads: concurrent-read.
+ *  Python: layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5) [functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_layer_norm(const libdl_tensor *input,
+                                                        const int64_t *normalized_shape,
+                                                        int32_t normalized_shape_count,
+                                                        LIBDL_NULLABLE const libdl_tensor *weight,
+                                                        LIBDL_NULLABLE const libdl_tensor *bias,
+                                                        double eps, LIBDL_NEW libdl_tensor **out);
+
+/** Elements set to zero with probability p, the others multiplied by 1 / (1 - p).
+ *
+ *  input      floating or complex
+ *  p          from 0 to 1
+ *  training   false: input is copied unchanged
+ *  generator  the source; NULL: the device's default
+ *  out        new, input's shape and dtype
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: VALUE (p is not from 0 to 1), DTYPE (neither floating nor complex), DEVICE (the
+ *  generator's differs).
+ *  Threads: concurrent-read.
+ *  Python: dropout(input, p=0.5, training=True, *, generator=None) [functional]
+ *  Python: dropout(input, p, train) [function]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_dropout(const libdl_tensor *input, double p,
+                                                     libdl_bool training,
+                                                     LIBDL_NULLABLE libdl_generator *generator,
+                                                     LIBDL_NEW libdl_tensor **out);
+
+/** libdl_dropout into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_dropout_into(
+    const libdl_tensor *input, double p, libdl_bool training,
+    LIBDL_NULLABLE libdl_generator *generator, libdl_tensor *dst);
+
+/** Rows of a table: y[i] = weight[input[i]].
+ *
+ *  input               int64 or int32 indices of rows, any shape
+ *  weight              [rows, columns]
+ *  padding_idx         a row that receives no gradient, negative counts from the end; NULL: none
+ *  scale_grad_by_freq  whether a row's gradient is divided by how often it was read
+ *  sparse              must be false: sparse gradients are not offered
+ *  out                 new, input's shape and columns
+ *
+ *  Gradient: any order, forward mode, of weight. PyTorch's max_norm is not offered, for it would
+ *  write its input: renormalise weight before the call.
+ *  Errors: INDEX (an index or padding_idx out of range), SHAPE (weight is no matrix), DTYPE (input
+ *  is neither int64 nor int32), UNSUPPORTED (sparse).
+ *  Threads: concurrent-read.
+ *  Python: embedding(input, weight, padding_idx=None, scale_grad_by_freq=False, sparse=False)
+ *    [functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_embedding(const libdl_tensor *input,
+                                                       const libdl_tensor *weight,
+                                                       LIBDL_NULLABLE const int64_t *padding_idx,
+                                                       libdl_bool scale_grad_by_freq,
+                                                       libdl_bool sparse,
+                                                       LIBDL_NEW libdl_tensor **out);
+
+LIBDL_END
+
+#endif
