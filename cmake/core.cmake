@@ -37,6 +37,13 @@ else()
   libdl_includes(libdl_objects)
   target_compile_definitions(libdl_objects PRIVATE LIBDL_BUILDING=1)
   target_link_libraries(libdl_objects PRIVATE libdl_dependencies)
+  # Doors with equal bodies must not be folded into one: the other would lose the debug information
+  # that the ABI gate reads.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    set(doors ${libdl_sources} ${libdl_generated_sources})
+    list(FILTER doors INCLUDE REGEX "/(libdl/capi|generated)/")
+    set_source_files_properties(${doors} PROPERTIES COMPILE_OPTIONS -fno-ipa-icf)
+  endif()
   set(core_contents "")
   set(core_source $<TARGET_OBJECTS:libdl_objects>)
   set(unexport -Wl,--exclude-libs,ALL)
