@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the library's types with tests/abi/baseline.abi by abidiff.
 
-    baseline.py check BUILD     exit status 0 is demanded: abidiff's "incompatible" bit is set for
-                                removed functions only, and misses inserted fields
-    baseline.py refresh BUILD   writes the file anew
+baseline.py check BUILD     exit status 0 is demanded: abidiff's "incompatible" bit is set for
+                            removed functions only, and misses inserted fields
+baseline.py refresh BUILD   writes the file anew
 """
 
 import pathlib
@@ -39,8 +39,8 @@ def check(library: pathlib.Path) -> int:
     with tempfile.TemporaryDirectory() as folder:
         new = pathlib.Path(folder) / "new.abi"
         dump(library, new)
-        # Both dumps hold public types only, chosen by --headers-dir above. Given again here it would
-        # hide every type, since the dumps carry no locations.
+        # Both dumps hold public types only, chosen by --headers-dir above. Given again here it
+        # would hide every type, since the dumps carry no locations.
         command = ["abidiff", "--no-added-syms", str(FILE), str(new)]
         status = subprocess.run(command).returncode
     if status:

@@ -3,11 +3,12 @@
 
 import dataclasses
 import json
+import os
 import pathlib
 import re
 import subprocess
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOT = pathlib.Path(os.environ.get("LIBDL_ROOT") or pathlib.Path(__file__).parents[2]).resolve()
 INCLUDE = ROOT / "include"
 UMBRELLA = "#include <libdl/libdl.h>\n"
 

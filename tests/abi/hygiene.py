@@ -37,7 +37,13 @@ def compile_text(job: tuple[str, str, str, str, list[str]]) -> str:
 def main() -> int:
     texts = {path.name: f"#include <libdl/{path.name}>\n" * 2 for path in declarations.headers()}
     jobs = [
-        (name, text + "typedef int nothing_was_left_open;\n", compiler, language, [f"-std={year}", *flags])
+        (
+            name,
+            text + "typedef int nothing_was_left_open;\n",
+            compiler,
+            language,
+            [f"-std={year}", *flags],
+        )
         for name, text in texts.items()
         for compiler, language, year, flags in LANGUAGES
     ]

@@ -66,10 +66,20 @@ def questions(found: declarations.Declarations) -> dict[str, tuple[str, str]]:
 def measure(expressions: list[str]) -> list[int]:
     """The values that the C compiler gives to these constant expressions."""
     lines = "".join(f'  printf("%lld\\n", (long long)({e}));\n' for e in expressions)
-    text = f"{declarations.all_headers()}#include <stdio.h>\nint main(void) {{\n{lines}}}\n"
+    includes = declarations.all_headers() + "#include <stddef.h>\n#include <stdio.h>\n"
+    text = f"{includes}int main(void) {{\n{lines}}}\n"
     with tempfile.TemporaryDirectory() as folder:
         program = pathlib.Path(folder) / "measure"
-        command = ["gcc", "-x", "c", "-std=c11", f"-I{declarations.INCLUDE}", "-o", str(program), "-"]
+        command = [
+            "gcc",
+            "-x",
+            "c",
+            "-std=c11",
+            f"-I{declarations.INCLUDE}",
+            "-o",
+            str(program),
+            "-",
+        ]
         subprocess.run(command, input=text, text=True, check=True)
         output = subprocess.run([program], capture_output=True, text=True, check=True).stdout
     return [int(line) for line in output.split()]
@@ -78,7 +88,7 @@ def measure(expressions: list[str]) -> list[int]:
 def assertions() -> dict[str, str]:
     asked = questions(declarations.read())
     values = [key for key, (kind, _) in asked.items() if kind == "value"]
-    numbers = dict(zip(values, measure([asked[key][1] for key in values])))
+    numbers = dict(zip(values, measure([asked[key][1] for key in values]), strict=True))
     result = {}
     for key, (kind, text) in asked.items():
         condition = f"{text} == {numbers[key]}" if kind == "value" else text
@@ -97,7 +107,9 @@ def check() -> int:
     for compiler in ("gcc", "clang"):
         command = [compiler, "-std=c11", "-fsyntax-only", f"-I{declarations.INCLUDE}", str(FILE)]
         if subprocess.run(command).returncode:
-            print(f"layout: {compiler} rejects tests/abi/layout.c: the ABI is broken", file=sys.stderr)
+            print(
+                f"layout: {compiler} rejects tests/abi/layout.c: the ABI is broken", file=sys.stderr
+            )
             return 1
     unpinned = sorted(assertions().keys() - committed().keys())
     if unpinned:
@@ -111,7 +123,9 @@ def refresh(allow_break: bool) -> int:
     old, new = committed(), assertions()
     broken = sorted(key for key in old if new.get(key) != old[key])
     if broken and not allow_break:
-        print(f"layout: changed or gone, which breaks the ABI: {', '.join(broken)}", file=sys.stderr)
+        print(
+            f"layout: changed or gone, which breaks the ABI: {', '.join(broken)}", file=sys.stderr
+        )
         return 1
     for key in broken:
         del old[key]

@@ -15,7 +15,9 @@ import sys
 import declarations
 
 FILE = declarations.ROOT / "tests" / "abi" / "symbols.txt"
-HEAD = "# symbol since parameters; written by `make abi-refresh`, lines are never changed or removed\n"
+HEAD = (
+    "# symbol since parameters; written by `make abi-refresh`, lines are never changed or removed\n"
+)
 
 
 def exported(library: pathlib.Path) -> dict[str, str]:
