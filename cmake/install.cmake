@@ -20,6 +20,8 @@ if(NOT SKBUILD AND NOT LIBDL_CORE_ARCHIVE)
   install(FILES ${PROJECT_BINARY_DIR}/libdl-config.cmake
                 ${PROJECT_BINARY_DIR}/libdl-config-version.cmake
           DESTINATION ${package_folder})
+  # Relative, so that the prefix may move.
+  file(RELATIVE_PATH prefix_from_pc /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
   configure_file(cmake/libdl.pc.in libdl.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/libdl.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
   install(FILES LICENSE NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR})
