@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+# The front door: make demo | test | bench | ci | abi-refresh | clean.
+# Everything is made below build/ and .venv/; a second run repeats nothing.
+
+SHELL := /bin/bash
+VENV ?= .venv
+BUILD ?= build
+PRESET ?= release
+JOBS ?= $(shell nproc)
+CMAKE_ARGS ?=
+
+export VENV BUILD
+python := $(VENV)/bin/python
+step := tools/step
+in_tree := PYTHONPATH=$(BUILD)/python
+# One linker or compiler process a core: a sanitizer build needs about 1.5 GB for each.
+ninja = ninja -C $(BUILD) -j $(JOBS)
+
+.PHONY: help setup configure build demo test test-c test-python bench ci abi-refresh clean
+
+help:
+	@echo "make demo         train the handwritten digits from C and from Python, compare every bit"
+	@echo "make test         build all and run the C, C++ and Python tests"
+	@echo "make bench        measure against PyTorch (installs it in an environment of its own)"
+	@echo "make ci           sanitizers, wheel, installed prefix, ABI and instruction gates"
+	@echo "make abi-refresh  accept the present symbols and layouts as the promise"
+	@echo "make clean        remove build/ (.venv/ and data/ stay)"
+
+setup:
+	@$(step) "Set-up" tools/setup.sh
+
+configure: setup
+	@$(step) "Configure ($(PRESET), in $(BUILD))" cmake --preset $(PRESET) -B $(BUILD) \
+	  -DPython3_EXECUTABLE=$(abspath $(python)) --log-level=WARNING $(CMAKE_ARGS)
+
+build: configure
+	@$(step) "Build" $(ninja)
+
+demo: build
+	@$(step) "Train the digits in C and in Python" env $(in_tree) $(python) -B tools/demo.py $(BUILD)
+
+test: test-c test-python
+
+test-c: build
+	@$(step) "C and C++ tests" ctest --test-dir $(BUILD) --output-on-failure --no-tests=error \
+	  -j $(JOBS)
+
+test-python: build
+	@$(step) "Python tests" env $(in_tree) $(python) -m pytest -q -n $(JOBS) tests
+
+bench: build
+	@$(step) "Benchmarks" bench/run
+
+ci:
+	@tests/gates/run
+
+abi-refresh: build
+	@$(step) "Refresh the ABI's committed lists" tests/abi/refresh $(BUILD)
+
+clean:
+	rm -rf build dist

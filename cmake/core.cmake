@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every object is compiled once and goes into libdlcore.so.0 and libdlcore.a alike.
+file(GLOB_RECURSE libdl_sources CONFIGURE_DEPENDS
+     ${PROJECT_SOURCE_DIR}/libdl/*.cc ${PROJECT_SOURCE_DIR}/kernels/cpu/*.cc)
+
+# Objects must not change when another commit is checked out, so the id covers only what the core
+# and its plugins share.
+file(GLOB shared_with_plugins CONFIGURE_DEPENDS
+     ${PROJECT_SOURCE_DIR}/kernels/*.h ${PROJECT_SOURCE_DIR}/kernels/*.def)
+set(build_id "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION} ${PROJECT_VERSION}")
+foreach(file ${shared_with_plugins})
+  file(SHA256 ${file} digest)
+  string(APPEND build_id " ${digest}")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+endforeach()
+string(SHA256 build_id "${build_id}")
+string(SUBSTRING ${build_id} 0 16 LIBDL_BUILD_ID)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/build_info.h.in ${libdl_generated}/build_info.h @ONLY)
+
+function(libdl_includes target)
+  target_include_directories(${target} PRIVATE
+    ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/libdl ${PROJECT_SOURCE_DIR}
+    ${libdl_generated})
+endfunction()
+
+set(public_includes $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
+
+if(LIBDL_CORE_ARCHIVE)
+  set(core_contents -Wl,--whole-archive ${LIBDL_CORE_ARCHIVE} -Wl,--no-whole-archive)
+  set(core_source ${PROJECT_BINARY_DIR}/empty.cc)
+  file(TOUCH ${core_source})
+  # The version script alone hides what is not the door: --exclude-libs would hide the door too.
+  set(unexport "")
+else()
+  add_library(libdl_objects OBJECT ${libdl_sources} ${libdl_generated_sources})
+  libdl_flags(libdl_objects)
+  libdl_includes(libdl_objects)
+  target_compile_definitions(libdl_objects PRIVATE LIBDL_BUILDING=1)
+  target_link_libraries(libdl_objects PRIVATE libdl_dependencies)
+  # Doors with equal bodies must not be folded into one: the other would lose the debug information
+  # that the ABI gate reads.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    set(doors ${libdl_sources} ${libdl_generated_sources})
+    list(FILTER doors INCLUDE REGEX "/(libdl/capi|generated)/")
+    set_source_files_properties(${doors} PROPERTIES COMPILE_OPTIONS -fno-ipa-icf)
+  endif()
+  set(core_contents "")
+  set(core_source $<TARGET_OBJECTS:libdl_objects>)
+  set(unexport -Wl,--exclude-libs,ALL)
+
+  add_library(libdlcore_static STATIC ${core_source})
+  add_library(libdl::static ALIAS libdlcore_static)
+  set_target_properties(libdlcore_static PROPERTIES OUTPUT_NAME dlcore EXPORT_NAME static
+                        LINKER_LANGUAGE CXX)
+  target_include_directories(libdlcore_static INTERFACE ${public_includes})
+  target_link_libraries(libdlcore_static PRIVATE ${LIBDL_OPENBLAS} Threads::Threads
+                        ${CMAKE_DL_LIBS} m)
+endif()
+
+set(version_script ${PROJECT_SOURCE_DIR}/libdl/capi/libdlcore.map)
+add_library(libdlcore SHARED ${core_source})
+add_library(libdl::core ALIAS libdlcore)
+# No VERSION: wheels hold no links, so a second name would be a second copy.
+set_target_properties(libdlcore PROPERTIES
+  OUTPUT_NAME dlcore EXPORT_NAME core SOVERSION 0 LINKER_LANGUAGE CXX
+  LINK_DEPENDS ${version_script})
+if(LIBDL_BLAS STREQUAL "shared" AND NOT SKBUILD)
+  set_target_properties(libdlcore PROPERTIES INSTALL_RPATH ${libdl_openblas_folder})
+endif()
+target_include_directories(libdlcore INTERFACE ${public_includes})
+target_link_libraries(libdlcore PRIVATE ${core_contents} ${LIBDL_OPENBLAS} Threads::Threads
+                      ${CMAKE_DL_LIBS} m)
+target_link_options(libdlcore PRIVATE
+  ${libdl_sanitize_flags} ${unexport} -Wl,--version-script,${version_script}
+  -Wl,-z,nodelete -Wl,-z,defs -Wl,-z,relro -Wl,-z,now -Wl,--gc-sections)

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+# Each examples/NAME.c is a C99 program that needs nothing but the public headers.
+file(GLOB libdl_examples CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.c)
+add_custom_target(examples)
+foreach(file ${libdl_examples})
+  get_filename_component(name ${file} NAME_WE)
+  add_executable(example_${name} ${file})
+  set_target_properties(example_${name} PROPERTIES
+    OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/examples
+    C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
+  libdl_program_flags(example_${name})
+  target_compile_options(example_${name} PRIVATE -pedantic)
+  target_link_libraries(example_${name} PRIVATE libdl::core m)
+  add_dependencies(examples example_${name})
+endforeach()

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+# libdl_flags(target): how every object of libdl is compiled. Nothing here depends on the machine
+# that builds, and nothing relaxes floating-point arithmetic.
+find_program(CCACHE ccache)
+if(CCACHE AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+if(PROJECT_IS_TOP_LEVEL)
+  # Debug information is always made: abidiff reads it, `cmake --install --strip` drops it.
+  foreach(language C CXX)
+    set(CMAKE_${language}_FLAGS_RELEASE "-O2 -g -DNDEBUG")
+    set(CMAKE_${language}_FLAGS_SANITIZE "-O1 -g -fno-omit-frame-pointer")
+  endforeach()
+  set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+endif()
+
+set(libdl_sanitize_flags "")
+if(LIBDL_SANITIZE)
+  string(REPLACE ";" "," sanitizers "${LIBDL_SANITIZE}")
+  set(libdl_sanitize_flags -fsanitize=${sanitizers} -fno-sanitize-recover=all)
+endif()
+
+function(libdl_flags target)
+  target_compile_features(${target} PUBLIC cxx_std_20 c_std_99)
+  set_target_properties(${target} PROPERTIES
+    CXX_EXTENSIONS OFF C_EXTENSIONS OFF
+    CXX_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
+    POSITION_INDEPENDENT_CODE ON)
+  target_compile_options(${target} PRIVATE
+    -Wall -Wextra $<$<BOOL:${LIBDL_WERROR}>:-Werror>
+    -ffp-contract=off -fno-semantic-interposition -ftls-model=initial-exec
+    ${libdl_sanitize_flags})
+  target_link_options(${target} PRIVATE ${libdl_sanitize_flags})
+  if(LIBDL_SANITIZE)
+    target_compile_definitions(${target} PRIVATE LIBDL_SANITIZE=1)
+  endif()
+endfunction()
+
+# libdl_program_flags(target): for tests and examples, which are ordinary users of the library.
+function(libdl_program_flags target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra $<$<BOOL:${LIBDL_WERROR}>:-Werror>
+                         -ffp-contract=off ${libdl_sanitize_flags})
+  target_link_options(${target} PRIVATE ${libdl_sanitize_flags})
+  if(LIBDL_SANITIZE)
+    target_compile_definitions(${target} PRIVATE LIBDL_SANITIZE=1)
+  endif()
+endfunction()

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+# `cmake --install` gives headers, both libraries, the CMake package and libdl.pc. A wheel takes
+# only its own part: wrappers/python/CMakeLists.txt.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+if(NOT SKBUILD AND NOT LIBDL_CORE_ARCHIVE)
+  set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/libdl)
+  install(DIRECTORY include/libdl DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+          FILES_MATCHING PATTERN "*.h")
+  install(TARGETS libdlcore EXPORT libdl
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(FILES $<TARGET_FILE:libdlcore_static> DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT libdl NAMESPACE libdl:: FILE libdl-core.cmake DESTINATION ${package_folder})
+  configure_package_config_file(cmake/libdl-config.cmake.in libdl-config.cmake
+    INSTALL_DESTINATION ${package_folder}
+    PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
+  # Before 1.0 a minor version is the unit of compatibility.
+  write_basic_package_version_file(libdl-config-version.cmake COMPATIBILITY SameMinorVersion)
+  install(FILES ${PROJECT_BINARY_DIR}/libdl-config.cmake
+                ${PROJECT_BINARY_DIR}/libdl-config-version.cmake
+          DESTINATION ${package_folder})
+  # Relative, so that the prefix may move.
+  file(RELATIVE_PATH prefix_from_pc /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
+  configure_file(cmake/libdl.pc.in libdl.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/libdl.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  install(FILES LICENSE NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+endif()

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+# tests/core/*.cc become one GoogleTest program over the static archive, where internals are
+# reachable; each tests/capi/*.c is a program of its own over the shared library.
+file(GLOB core_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/core/*.cc)
+file(GLOB capi_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/capi/*.c)
+find_program(VALGRIND valgrind)
+
+add_custom_target(tests)
+
+if(core_tests AND NOT LIBDL_CORE_ARCHIVE)
+  add_executable(core_tests ${core_tests})
+  libdl_program_flags(core_tests)
+  libdl_includes(core_tests)
+  target_compile_features(core_tests PRIVATE cxx_std_20)
+  target_link_libraries(core_tests PRIVATE libdlcore_static libdl_dependencies GTest::gtest
+                        GTest::gtest_main)
+  add_test(NAME core_tests COMMAND core_tests WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(core_tests PROPERTIES TIMEOUT 900)
+  add_dependencies(tests core_tests)
+endif()
+
+foreach(file ${capi_tests})
+  get_filename_component(name ${file} NAME_WE)
+  add_executable(capi_${name} ${file})
+  set_target_properties(capi_${name} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/capi
+    C_STANDARD 11 C_STANDARD_REQUIRED ON)
+  libdl_program_flags(capi_${name})
+  target_link_libraries(capi_${name} PRIVATE libdl::core Threads::Threads m)
+  add_test(NAME capi_${name} COMMAND capi_${name} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(capi_${name} PROPERTIES TIMEOUT 600)
+  add_dependencies(tests capi_${name})
+endforeach()

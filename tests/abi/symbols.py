@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The exported symbols against tests/abi/symbols.txt: name, since-version, parameter names.
+
+    symbols.py check BUILD     the library exports exactly these, under these version nodes
+    symbols.py refresh BUILD   appends what is new; a lost or changed line needs --break
+
+Parameter names stand here too: wrappers find their typemaps by them, so they are promised.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+import declarations
+
+FILE = declarations.ROOT / "tests" / "abi" / "symbols.txt"
+HEAD = (
+    "# symbol since parameters; written by `make abi-refresh`, lines are never changed or removed\n"
+)
+
+
+def exported(library: pathlib.Path) -> dict[str, str]:
+    """Symbol to version of every defined dynamic symbol; version nodes themselves left out."""
+    command = ["nm", "-D", "--defined-only", str(library)]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    result = {}
+    for line in output.splitlines():
+        kind, symbol = line.split()[-2:]
+        if kind == "A":
+            continue
+        name, _, version = symbol.partition("@@")
+        result[name] = version.removeprefix("LIBDL_")
+    return result
+
+
+def lines(library: pathlib.Path) -> dict[str, str]:
+    declared = {f.name: f for f in declarations.read().functions}
+    versions = exported(library)
+    for name in sorted(declared.keys() - versions.keys()):
+        raise SystemExit(f"symbols: {name} is declared in a header, but the library lacks it")
+    for name in sorted(versions.keys() - declared.keys()):
+        raise SystemExit(f"symbols: {name} is exported, but no header declares it")
+    for name, function in declared.items():
+        if not all(function.parameters):
+            raise SystemExit(f"symbols: {name} has a parameter without a name")
+    return {
+        name: " ".join([name, versions[name], ", ".join(declared[name].parameters)]).rstrip()
+        for name in sorted(declared)
+    }
+
+
+def committed() -> dict[str, str]:
+    if not FILE.exists():
+        return {}
+    text = FILE.read_text().splitlines()
+    return {line.split()[0]: line for line in text if line and not line.startswith("#")}
+
+
+def check(library: pathlib.Path) -> int:
+    old, new = committed(), lines(library)
+    for name in sorted(old.keys() | new.keys()):
+        if old.get(name) != new.get(name):
+            print(f"symbols: committed {old.get(name)!r}, found {new.get(name)!r}", file=sys.stderr)
+    if old != new:
+        print("symbols: make abi-refresh accepts new ones", file=sys.stderr)
+        return 1
+    wrong = [name for name in new if not re.fullmatch(r"libdl_[a-z0-9_]+", name)]
+    if wrong:
+        print(f"symbols: names of another form: {wrong}", file=sys.stderr)
+        return 1
+    print(f"symbols: {len(new)} exported, as committed")
+    return 0
+
+
+def refresh(library: pathlib.Path, allow_break: bool) -> int:
+    old, new = committed(), lines(library)
+    broken = [name for name in old if new.get(name) != old[name]]
+    if broken and not allow_break:
+        print(f"symbols: changed or gone, which breaks the ABI: {broken}", file=sys.stderr)
+        return 1
+    FILE.write_text(HEAD + "".join(f"{line}\n" for line in new.values()))
+    print(f"symbols: {len(new)}, {len(new.keys() - old.keys())} of them new")
+    return 0
+
+
+if __name__ == "__main__":
+    path = pathlib.Path(sys.argv[2]) / "libdlcore.so.0"
+    if sys.argv[1] == "check":
+        sys.exit(check(path))
+    sys.exit(refresh(path, "--break" in sys.argv))

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+cmake_minimum_required(VERSION 3.25)
+project(consumer LANGUAGES C CXX)
+add_subdirectory(${LIBDL_SOURCE} libdl)
+file(GLOB examples *.c)
+foreach(example ${examples})
+  get_filename_component(name ${example} NAME_WE)
+  add_executable(${name}-subdirectory ${example})
+  target_link_libraries(${name}-subdirectory PRIVATE libdl::core m)
+endforeach()

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+cmake_minimum_required(VERSION 3.25)
+project(consumer LANGUAGES C)
+find_package(libdl 0.1 REQUIRED)
+file(GLOB examples *.c)
+foreach(example ${examples})
+  get_filename_component(name ${example} NAME_WE)
+  foreach(kind core static)
+    string(REPLACE core shared suffix ${kind})
+    add_executable(${name}-${suffix} ${example})
+    target_link_libraries(${name}-${suffix} PRIVATE libdl::${kind} m)
+  endforeach()
+endforeach()

@@ -1,0 +1,78 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# tools/setup.sh [ci]: everything the build and the tests need, and nothing twice. Debian packages
+# by apt, the Python tools in .venv, the digits in data/. `ci` adds what only `make ci` uses.
+set -eu
+cd "$(dirname "$0")/.."
+venv=${VENV:-.venv}
+sections=build
+[ "${1:-}" = ci ] && sections="build ci"
+
+packages_of() {
+  awk -v want="$1" '/^#/ { next } /^\[/ { on = ($0 == "[" want "]"); next } on && NF' \
+    tools/packages.txt
+}
+
+install_packages() {
+  if ! command -v dpkg-query > /dev/null; then
+    echo "setup: no Debian; the names in tools/packages.txt tell what has to be installed"
+    return
+  fi
+  local missing=() package
+  for package in $(for s in $sections; do packages_of "$s"; done); do
+    dpkg-query -W -f '${db:Status-Status}' "$package" 2> /dev/null | grep -qx installed ||
+      missing+=("$package")
+  done
+  [ ${#missing[@]} -eq 0 ] && return
+  local as_root=()
+  if [ "$(id -u)" -ne 0 ]; then
+    if ! command -v sudo > /dev/null; then
+      echo "setup: these Debian packages are missing, and there is neither root nor sudo here:" >&2
+      echo "    apt-get install ${missing[*]}" >&2
+      exit 1
+    fi
+    as_root=(sudo)
+  fi
+  echo "setup: installing Debian packages: ${missing[*]}"
+  "${as_root[@]}" apt-get update -qq
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+    --no-install-recommends "${missing[@]}" > /dev/null
+}
+
+# A Python that can make environments and compile modules; Debian's own before others on the path.
+find_python() {
+  local candidate
+  for candidate in "${PYTHON:-}" /usr/bin/python3 python3 python3.13 python3.12 python3.11; do
+    [ -n "$candidate" ] && command -v "$candidate" > /dev/null || continue
+    if "$candidate" - 2> /dev/null << 'END'
+import os, sys, sysconfig
+import ensurepip, venv
+header = os.path.join(sysconfig.get_paths()["include"], "Python.h")
+sys.exit(sys.version_info < (3, 11) or not os.path.exists(header))
+END
+    then
+      command -v "$candidate"
+      return
+    fi
+  done
+  echo "setup: no Python 3.11 or later with Python.h and venv (python3-dev, python3-venv)" >&2
+  exit 1
+}
+
+make_environment() {
+  local stamp
+  if [ -x "$venv/bin/python" ] && [ -f "$venv/libdl-stamp" ]; then
+    stamp=$(sha256sum < tools/requirements.txt)
+    [ "$(cat "$venv/libdl-stamp")" = "$stamp" ] && return
+  fi
+  local python
+  python=$(find_python)
+  echo "setup: Python tools into $venv with $python ($("$python" -V))"
+  [ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r tools/requirements.txt
+  sha256sum < tools/requirements.txt > "$venv/libdl-stamp"
+}
+
+install_packages
+make_environment
+"$venv/bin/python" -B tools/digits.py data/digits.safetensors
