@@ -90,7 +90,7 @@ SmallVector<bool, 8> Call::axes(int argument, const char* name, std::optional<Di
 // -- ending ---------------------------------------------------------------------------------
 
 void Call::connect(Node* node, std::span<Tensor> outputs, std::initializer_list<Save> saves) {
-  Ref<Node> made = Ref<Node>::take(node);
+  Ref<Node> made = Ref<Node>::take(node);  // freed if a step below throws
   if ((mode_ & kModeAnomaly) && creation_site) node->more().site = creation_site();
   for (size_t i = 0; i < inputs_.size(); ++i)
     if (inputs_[i] && inputs_[i]->defined()) node->edges()[i] = history_of(*inputs_[i]);
@@ -104,6 +104,7 @@ void Call::connect(Node* node, std::span<Tensor> outputs, std::initializer_list<
   }
   int place = 0;
   for (const Save& s : saves) save(*node, place++, *s.value, s.source);
+  if (outputs.empty()) made.release();
 }
 
 Tensor Call::tangent(int i) const {

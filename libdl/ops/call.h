@@ -84,6 +84,14 @@ class Call {
     }
     if (into_) outputs[0] = write_into(outputs[0]);
   }
+  // Only the node, for writes that record themselves; the reference is the caller's.
+  template <class Attr>
+  Node* make(const Rule& rule, int outputs, Attr attr) {
+    Node* const node =
+        make_node(rule, static_cast<int>(inputs_.size()), outputs, 0, std::move(attr));
+    connect(node, {}, {});
+    return node;
+  }
   // A result that is never differentiable (comparisons, argmax, …).
   Tensor done(Tensor y) { return into_ ? write_into(y) : std::move(y); }
 

@@ -1,33 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Copies and conversions.
+// Copies, conversions and fills. Meaning and errors: include/libdl/join.h.
 #pragma once
 
 #include "ops/call.h"
 
 namespace libdl {
 
-// dst's elements become src's, converted; shapes agree. Not recorded, no version: the inner step of
-// operators that do both.
-void copy_bytes(const Tensor& dst, const Tensor& src);
-// Every element becomes value's, converted. Likewise unrecorded.
-void fill_bytes(const Tensor& dst, const Tensor& value);
+// -- inner steps: not recorded, no version ------------------------------------------------------
 
-// A contiguous tensor with x's values as dtype; x itself where it is both already. Not recorded.
+// dst's elements become src's, converted; shapes agree.
+void copy_bytes(const Tensor& dst, const Tensor& src);
+// Every element becomes value's (0-d or a number), converted.
+void fill_bytes(const Tensor& dst, const Tensor& value);
+// A contiguous tensor with x's values as dtype; x itself where it is both already.
 Tensor plain(const Tensor& x, Dtype dtype);
 inline Tensor plain(const Tensor& x) { return plain(x, x.dtype()); }
 
-Tensor cast(const Tensor& x, Dtype dtype);  // recorded; x itself where nothing changes
-Tensor clone(const Tensor& input);
-Tensor contiguous(const Tensor& input);  // input itself where it is
-
-// dst takes src, broadcast to it and converted; recorded. Returns dst.
-Tensor copy_into(const Tensor& dst, const Tensor& src);
-Tensor fill_into(const Tensor& dst, const Tensor& value);
-Tensor zero_into(const Tensor& dst);
-
 Tensor zeros(Dims shape, Dtype dtype, Device device = {});
 Tensor full(Dims shape, const Tensor& value, Dtype dtype, Device device = {});
-Tensor zeros_like(const Tensor& x);
+
+// -- operators ----------------------------------------------------------------------------------
+
+Tensor cast(const Tensor& x, Dtype dtype);  // x itself where nothing changes
+Tensor clone(const Tensor& input);
+Tensor contiguous(const Tensor& input);     // input itself where it is
+Tensor to(const Tensor& input, Dtype dtype, std::optional<Device> device, bool non_blocking,
+          bool copy);
+Tensor copy(const Tensor& src, bool non_blocking, Into into);  // src broadcasts to dst
+Tensor fill(const Tensor& value, Into into);
+Tensor zero(Into into);
+
+bool item_bool(const Tensor& input);
+int64_t item_i64(const Tensor& input);
+uint64_t item_u64(const Tensor& input);
+double item_f64(const Tensor& input);
+std::tuple<double, double> item_c128(const Tensor& input);
 
 }  // namespace libdl

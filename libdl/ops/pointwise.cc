@@ -134,24 +134,29 @@ static Dtype compute_dtype(const PointwiseOp& op, const Tensor* const* in) {
 
 // -- shapes -----------------------------------------------------------------------------------
 
-Shape broadcast_shape(const PointwiseOp& op, const Tensor* const* in, int count) {
-  Shape shape(in[0]->shape());
-  for (int i = 1; i < count; ++i) {
-    const Dims other = in[i]->shape();
+Shape broadcast_shape(const char* op, const char* const* names,
+                      std::span<const Tensor* const> operands) {
+  Shape shape(operands[0]->shape());
+  for (size_t i = 1; i < operands.size(); ++i) {
+    const Dims other = operands[i]->shape();
     while (shape.size() < other.size()) shape.insert(0, 1);
     const size_t lead = shape.size() - other.size();
     for (size_t d = 0; d < other.size(); ++d) {
       int64_t& size = shape[lead + d];
       if (size == other[d] || other[d] == 1) continue;
       if (size != 1)
-        fail_argument(LIBDL_ERROR_SHAPE, op.name, i + 1, op.arguments[i],
+        fail_argument(LIBDL_ERROR_SHAPE, op, static_cast<int>(i) + 1, names[i],
                       "has shape " + to_string(other) + ", which does not broadcast with " +
-                          to_string(in[0]->shape()),
+                          to_string(operands[0]->shape()),
                       "");
       size = other[d];
     }
   }
   return shape;
+}
+
+static Shape common_shape(const PointwiseOp& op, const Tensor* const* in, int n) {
+  return broadcast_shape(op.name, op.arguments.data(), {in, static_cast<size_t>(n)});
 }
 
 // -- the launch -------------------------------------------------------------------------------
@@ -312,7 +317,7 @@ Tensor pointwise(const PointwiseOp& op, const Tensor* const* in, Into into) {
   }
   const Dtype out_dtype = op.truth() ? Dtype::kBool : compute;
   const Tensor y = equal ? empty(in[0]->shape(), out_dtype, in[0]->device())
-                         : empty(broadcast_shape(op, in, n), out_dtype, in[0]->device());
+                         : empty(common_shape(op, in, n), out_dtype, in[0]->device());
   run(op, y, in, n, class_of(compute));
   if (!meta || op.truth() || !is_inexact(compute)) return y;
 
@@ -346,7 +351,7 @@ Tensor pointwise_into(const PointwiseOp& op, const Tensor* const* in, const Tens
   const int n = op.inputs();
   Call call(op.name, Into(dst), std::span(in, static_cast<size_t>(n)));
   const Dtype compute = compute_dtype(op, in);
-  call.check_result(broadcast_shape(op, in, n), op.truth() ? Dtype::kBool : compute, dst.device());
+  call.check_result(common_shape(op, in, n), op.truth() ? Dtype::kBool : compute, dst.device());
 
   int in_place = -1;
   for (int i = 0; i < n; ++i)

@@ -32,7 +32,8 @@ struct Symbols {  // what a partial derivative may use; using one of x or y save
   Expr dy;
   Expr x[3];
   Expr y;
-  bool forward = false;  // the complex forward rule is being built
+  bool complex = false;  // the rule for complex dtypes is being built
+  bool forward = false;  // …and for forward mode
 };
 
 Expr apply(Expression f, std::initializer_list<Expr> arguments);
@@ -133,7 +134,8 @@ Dtype result_dtype(std::span<const Tensor* const> operands);
 Dtype default_dtype();
 
 // The common shape, or an error that names the first argument that does not fit.
-Shape broadcast_shape(const PointwiseOp& op, const Tensor* const* in, int count);
+Shape broadcast_shape(const char* op, const char* const* names,
+                      std::span<const Tensor* const> operands);
 // Sums x down to `shape`, which broadcasts to x's.
 Tensor sum_to(const Tensor& x, Dims shape);
 

@@ -66,6 +66,7 @@ static Program build(Partial partial, int form) {
   Expr* const symbols[5] = {&s.dy, &s.x[0], &s.x[1], &s.x[2], &s.y};
   for (int k = 0; k < 5; ++k)
     *symbols[k] = {scratch.add({Item::kSymbol, k, 0, Expression{}, {}, 0, false})};
+  s.complex = form != kRealForm;
   s.forward = form == kComplexJvp;
   const Expr result = partial(s);
   scratch.mark(result.id);

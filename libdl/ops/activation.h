@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Pointwise activations. Meaning and errors: include/libdl/pointwise.h.
+#pragma once
+
+#include <string_view>
+
+#include "ops/call.h"
+
+namespace libdl {
+
+Tensor tanh(const Tensor& input, Into into = {});
+Tensor sigmoid(const Tensor& input, Into into = {});
+Tensor erf(const Tensor& input, Into into = {});
+Tensor relu(const Tensor& input, Into into = {});
+Tensor gelu(const Tensor& input, std::optional<std::string_view> approximate = {}, Into into = {});
+Tensor silu(const Tensor& input, Into into = {});
+
+}  // namespace libdl

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/arithmetic.h"
+
+#include "ops/comparison.h"
+#include "ops/copy.h"
+#include "ops/pointwise.h"
+#include "ops/reduction.h"
+#include "ops/view.h"
+
+namespace libdl {
+
+// -- sums -------------------------------------------------------------------------------------
+
+const PointwiseOp k_add{.name = "add",
+                        .expression = Expression::k_add,
+                        .arguments = {"input", "other"},
+                        .partials = {[](const Symbols& s) { return s.dy; },
+                                     [](const Symbols& s) { return s.dy; }}};
+const PointwiseOp k_sub{.name = "sub",
+                        .expression = Expression::k_sub,
+                        .arguments = {"input", "other"},
+                        .partials = {[](const Symbols& s) { return s.dy; },
+                                     [](const Symbols& s) { return -s.dy; }}};
+// x + alpha * y; alpha is a number, hence without a gradient of its own.
+const PointwiseOp k_add_scaled{
+    .name = "add",
+    .expression = Expression::k_add_scaled,
+    .arguments = {"input", "other", "alpha"},
+    .partials = {[](const Symbols& s) { return s.dy; },
+                 [](const Symbols& s) { return s.dy * conj(s.x[2]); },
+                 [](const Symbols& s) { return s.dy * conj(s.x[1]); }}};
+
+static bool is_one(const Tensor& alpha) {
+  return alpha.is_number() && (alpha.dtype() == Dtype::kInt64     ? alpha.get()->as_int == 1
+                               : alpha.dtype() == Dtype::kFloat64 ? alpha.get()->as_double == 1.0
+                                                                  : false);
+}
+
+static void check_alpha(const char* op, const Tensor& input, const Tensor& other,
+                        const Tensor& alpha) {
+  const Tensor* const operands[] = {&input, &other};
+  const Dtype type = result_dtype(operands);
+  if (alpha.ndim() != 0)
+    fail_argument(LIBDL_ERROR_SHAPE, op, 3, "alpha", "has shape " + to_string(alpha.shape()),
+                  "a number");
+  if (category(alpha.dtype()) > category(type))
+    fail_argument(LIBDL_ERROR_DTYPE, op, 3, "alpha", std::string("is ") + name_of(alpha.dtype()),
+                  std::string("a number that ") + name_of(type) + " holds");
+}
+
+Tensor add(const Tensor& input, const Tensor& other, const Tensor* alpha, Into into) {
+  if (input.dtype() == Dtype::kBool && other.dtype() == Dtype::kBool)
+    return pointwise(k_logical_or, input, other, into);
+  if (!alpha || is_one(*alpha)) return pointwise(k_add, input, other, into);
+  check_alpha("add", input, other, *alpha);
+  return pointwise(k_add_scaled, input, other, *alpha, into);
+}
+
+Tensor sub(const Tensor& input, const Tensor& other, const Tensor* alpha, Into into) {
+  if (!alpha || is_one(*alpha)) return pointwise(k_sub, input, other, into);
+  check_alpha("sub", input, other, *alpha);
+  return pointwise(k_add_scaled, input, other, neg(*alpha), into);
+}
+
+// -- products ---------------------------------------------------------------------------------
+
+const PointwiseOp k_mul{.name = "mul",
+                        .expression = Expression::k_mul,
+                        .arguments = {"input", "other"},
+                        .partials = {[](const Symbols& s) { return s.dy * conj(s.x[1]); },
+                                     [](const Symbols& s) { return s.dy * conj(s.x[0]); }}};
+const PointwiseOp k_div{
+    .name = "div",
+    .expression = Expression::k_div,
+    .arguments = {"input", "other"},
+    .promotion = Promotion::kFloat,
+    .partials = {[](const Symbols& s) { return s.dy / conj(s.x[1]); },
+                 [](const Symbols& s) { return -s.dy * conj(s.y / s.x[1]); }}};
+const PointwiseOp k_div_trunc{.name = "div",
+                              .expression = Expression::k_div_trunc,
+                              .arguments = {"input", "other"},
+                              .zero_gradient = true};
+const PointwiseOp k_div_floor{.name = "div",
+                              .expression = Expression::k_div_floor,
+                              .arguments = {"input", "other"},
+                              .zero_gradient = true};
+const PointwiseOp k_remainder{
+    .name = "remainder",
+    .expression = Expression::k_remainder,
+    .arguments = {"input", "other"},
+    .partials = {[](const Symbols& s) { return s.dy; },
+                 [](const Symbols& s) { return -s.dy * div_floor(s.x[0], s.x[1]); }}};
+const PointwiseOp k_fmod{
+    .name = "fmod",
+    .expression = Expression::k_fmod,
+    .arguments = {"input", "other"},
+    .partials = {[](const Symbols& s) { return s.dy; },
+                 [](const Symbols& s) { return -s.dy * div_trunc(s.x[0], s.x[1]); }}};
+const PointwiseOp k_reciprocal{
+    .name = "reciprocal",
+    .expression = Expression::k_reciprocal,
+    .arguments = {"input"},
+    .promotion = Promotion::kFloat,
+    .partials = {[](const Symbols& s) { return -s.dy * conj(s.y * s.y); }}};
+
+Tensor mul(const Tensor& input, const Tensor& other, Into into) {
+  return pointwise(k_mul, input, other, into);
+}
+
+// Integers have no infinity to answer a division by zero with.
+static void check_divisor(const char* op, const Tensor& input, const Tensor& other) {
+  if (is_inexact(input.dtype()) || is_inexact(other.dtype())) return;
+  const ModeGuard off(kModeGrad | kModeForward);
+  if (other.numel() && !*all(other).data<bool>())
+    fail_argument(LIBDL_ERROR_VALUE, op, 2, "other", "holds 0, and the operands are integers",
+                  "divisors that are not 0");
+}
+
+Tensor div(const Tensor& input, const Tensor& other, std::optional<std::string_view> rounding_mode,
+           Into into) {
+  if (!rounding_mode) return pointwise(k_div, input, other, into);
+  if (*rounding_mode != "trunc" && *rounding_mode != "floor")
+    fail_argument(LIBDL_ERROR_VALUE, "div", 3, "rounding_mode",
+                  "is \"" + std::string(*rounding_mode) + "\"", "\"trunc\" or \"floor\"");
+  check_divisor("div", input, other);
+  return pointwise(*rounding_mode == "trunc" ? k_div_trunc : k_div_floor, input, other, into);
+}
+Tensor floor_divide(const Tensor& input, const Tensor& other, Into into) {
+  check_divisor("floor_divide", input, other);
+  return pointwise(k_div_floor, input, other, into);
+}
+Tensor remainder(const Tensor& input, const Tensor& other, Into into) {
+  check_divisor("remainder", input, other);
+  return pointwise(k_remainder, input, other, into);
+}
+Tensor fmod(const Tensor& input, const Tensor& other, Into into) {
+  check_divisor("fmod", input, other);
+  return pointwise(k_fmod, input, other, into);
+}
+Tensor reciprocal(const Tensor& input, Into into) { return pointwise(k_reciprocal, input, into); }
+
+// -- powers -----------------------------------------------------------------------------------
+
+// x^p; at p = 0 the slope is 0 also where x = 0, and at x = 0 the logarithm's infinity is left out.
+const PointwiseOp k_pow{
+    .name = "pow",
+    .expression = Expression::k_pow,
+    .arguments = {"input", "exponent"},
+    .partials = {[](const Symbols& s) {
+                   const Expr slope = s.x[1] * pow(s.x[0], s.x[1] - 1.0);
+                   return where(s.x[1], s.dy * conj(slope), constant(0));
+                 },
+                 [](const Symbols& s) {
+                   return where(s.x[0], s.dy * conj(s.y * log(s.x[0])), constant(0));
+                 }}};
+const PointwiseOp k_square{
+    .name = "square",
+    .expression = Expression::k_square,
+    .arguments = {"input"},
+    .partials = {[](const Symbols& s) { return s.dy * conj(s.x[0]) * 2.0; }}};
+const PointwiseOp k_sqrt{.name = "sqrt",
+                         .expression = Expression::k_sqrt,
+                         .arguments = {"input"},
+                         .promotion = Promotion::kFloat,
+                         .partials = {[](const Symbols& s) { return s.dy / conj(s.y * 2.0); }}};
+// (x^-1/2)' = -1/2 y^3
+const PointwiseOp k_rsqrt{
+    .name = "rsqrt",
+    .expression = Expression::k_rsqrt,
+    .arguments = {"input"},
+    .promotion = Promotion::kFloat,
+    .partials = {[](const Symbols& s) { return s.dy * conj(s.y * s.y * s.y * -0.5); }}};
+
+Tensor pow(const Tensor& input, const Tensor& exponent, Into into) {
+  if (exponent.is_number()) {
+    const bool integers = !is_inexact(input.dtype()) && exponent.dtype() == Dtype::kInt64;
+    if (integers && exponent.get()->as_int < 0)
+      fail_argument(LIBDL_ERROR_VALUE, "pow", 2, "exponent",
+                    "is " + std::to_string(exponent.get()->as_int) + " and the base is integer",
+                    "0 or more");
+    const bool two = exponent.dtype() == Dtype::kInt64     ? exponent.get()->as_int == 2
+                     : exponent.dtype() == Dtype::kFloat64 ? exponent.get()->as_double == 2.0
+                                                           : false;
+    if (two && is_inexact(input.dtype())) return pointwise(k_square, input, into);
+  }
+  return pointwise(k_pow, input, exponent, into);
+}
+Tensor square(const Tensor& input, Into into) {
+  if (input.dtype() == Dtype::kBool) return cast(input, Dtype::kInt64);
+  return pointwise(k_square, input, into);
+}
+Tensor sqrt(const Tensor& input, Into into) { return pointwise(k_sqrt, input, into); }
+Tensor rsqrt(const Tensor& input, Into into) { return pointwise(k_rsqrt, input, into); }
+
+// -- signs ------------------------------------------------------------------------------------
+
+const PointwiseOp k_neg{.name = "neg",
+                        .expression = Expression::k_neg,
+                        .arguments = {"input"},
+                        .partials = {[](const Symbols& s) { return -s.dy; }}};
+// |z| is not holomorphic: reverse dz = dy sgn(z), forward Re(conj(sgn z) dz). The kernel gives
+// (|z|, 0) for complex z, of which abs() below takes the real part.
+const PointwiseOp k_abs{.name = "abs",
+                        .expression = Expression::k_abs,
+                        .arguments = {"input"},
+                        .partials = {[](const Symbols& s) {
+                          if (!s.complex) return s.dy * sign(s.x[0]);
+                          const Expr unit = sgn(s.x[0]);
+                          return s.dy * (s.forward ? apply(Expression::k_conj, {unit}) : unit);
+                        }}};
+const PointwiseOp k_sign{.name = "sign",
+                         .expression = Expression::k_sign,
+                         .arguments = {"input"},
+                         .zero_gradient = true};
+// z / |z|: dz = (dy - Re(conj(dy) y) y) / |z|, written with y conj(y) = 1.
+const PointwiseOp k_sgn{
+    .name = "sgn",
+    .expression = Expression::k_sgn,
+    .arguments = {"input"},
+    .partials = {[](const Symbols& s) {
+      const Expr magnitude = apply(Expression::k_abs, {s.x[0]});
+      const Expr mirrored = apply(Expression::k_conj, {s.dy}) * s.y * s.y;
+      return where(s.x[0], (s.dy - mirrored) / (magnitude * 2.0), constant(0));
+    }}};
+const PointwiseOp k_conj{.name = "conj",
+                         .expression = Expression::k_conj,
+                         .arguments = {"input"},
+                         .partials = {[](const Symbols& s) {
+                           return apply(Expression::k_conj, {s.dy});
+                         }}};
+
+Tensor neg(const Tensor& input, Into into) { return pointwise(k_neg, input, into); }
+Tensor abs(const Tensor& input, Into into) {
+  if (!input.is_complex())
+    return input.dtype() == Dtype::kBool ? clone(input) : pointwise(k_abs, input, into);
+  const Tensor magnitude = real(pointwise(k_abs, input));
+  return into ? copy(magnitude, false, into) : contiguous(magnitude);
+}
+Tensor sign(const Tensor& input, Into into) { return pointwise(k_sign, input, into); }
+Tensor sgn(const Tensor& input, Into into) {
+  return pointwise(input.is_complex() ? k_sgn : k_sign, input, into);
+}
+Tensor conj(const Tensor& input, Into into) {
+  if (input.is_complex()) return pointwise(k_conj, input, into);
+  return into ? copy(input, false, into) : input;
+}
+
+// -- combinations -----------------------------------------------------------------------------
+
+Tensor lerp(const Tensor& input, const Tensor& end, const Tensor& weight, Into into) {
+  return add(input, mul(weight, sub(end, input)), nullptr, into);
+}
+Tensor addcmul(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2,
+               const Tensor* value, Into into) {
+  return add(input, mul(tensor1, tensor2), value, into);
+}
+Tensor addcdiv(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2,
+               const Tensor* value, Into into) {
+  return add(input, div(tensor1, tensor2), value, into);
+}
+
+}  // namespace libdl

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/copy.h"
+
+#include <cstring>
+
+#include "ops/launch.h"
+#include "ops/plan.h"
+#include "ops/pointwise.h"
+#include "ops/view.h"
+
+namespace libdl {
+
+// -- inner steps --------------------------------------------------------------------------------
+
+void copy_bytes(const Tensor& dst, const Tensor& src) {
+  if (dst.numel() == 0) return;
+  const Tensor* const in[] = {&src};
+  Plan plan;
+  plan.set(dst, in);
+  launch_copy(dst.device(), {plan.view(dst, 0), plan.view(src, 1)});
+}
+
+void fill_bytes(const Tensor& dst, const Tensor& value) {
+  if (dst.numel() == 0) return;
+  alignas(16) std::byte element[16];
+  const int64_t one = 1;
+  const kernels::View cell{element, &one, &one, 0, static_cast<int32_t>(dst.dtype())};
+  launch_copy({}, {cell, {value.data(), &one, &one, 0, static_cast<int32_t>(value.dtype())}});
+  Plan plan;
+  plan.set(dst, {});
+  launch_fill(dst.device(), {plan.view(dst, 0), element});
+}
+
+Tensor plain(const Tensor& x, Dtype dtype) {
+  if (!x.is_number() && x.is_contiguous() && x.dtype() == dtype) return x;
+  Tensor y = empty(x.shape(), dtype, x.device());
+  copy_bytes(y, x);
+  return y;
+}
+
+Tensor zeros(Dims shape, Dtype dtype, Device device) {
+  Tensor x = empty(shape, dtype, device);
+  if (x.numel()) std::memset(x.data(), 0, x.numel() * size_of(dtype));
+  return x;
+}
+
+Tensor full(Dims shape, const Tensor& value, Dtype dtype, Device device) {
+  Tensor x = empty(shape, dtype, device);
+  fill_bytes(x, value);
+  return x;
+}
+
+// -- copies -------------------------------------------------------------------------------------
+
+// The identity up to dtype: the engine casts what comes back.
+static void copy_vjp(Backward& b) { b.give(0, b.dy()); }
+static const Rule kClone{"clone", copy_vjp}, kCast{"to", copy_vjp};
+
+static Tensor copied(const char* op, const Rule& rule, const Tensor& x, Dtype dtype) {
+  Call call(op, {}, {&x});
+  Tensor y = empty(x.shape(), dtype, x.device());
+  copy_bytes(y, x);
+  y = call.done(std::move(y), rule, NoAttr{});
+  if (call.forward()) call.jvp(y, [&] { return cast(clone(call.tangent(0)), dtype); });
+  return y;
+}
+
+Tensor clone(const Tensor& input) { return copied("clone", kClone, input, input.dtype()); }
+Tensor contiguous(const Tensor& input) {
+  return input.is_contiguous() && !input.is_number() ? input : clone(input);
+}
+Tensor cast(const Tensor& x, Dtype dtype) {
+  return x.dtype() == dtype && !x.is_number() ? x : copied("to", kCast, x, dtype);
+}
+
+Tensor to(const Tensor& input, Dtype dtype, std::optional<Device> device, bool, bool copy) {
+  if (device && !(*device == input.device()))
+    fail_argument(LIBDL_ERROR_DEVICE, "to", 3, "device",
+                  "has type " + std::to_string(device->type) + " and index " +
+                      std::to_string(device->index),
+                  "the CPU: no other backend is loaded");
+  const Dtype type = dtype == Dtype::kNone ? input.dtype() : dtype;
+  if (copy || input.is_number()) return copied("to", kCast, input, type);
+  return cast(input, type);
+}
+
+// dst = src, broadcast: dst's old value no longer matters, src's gradient is summed down.
+namespace {
+struct CopyAttr {
+  Shape shape;
+};
+}  // namespace
+static void copy_into_vjp(Backward& b) {
+  if (b.needs(1)) b.give(1, sum_to(b.dy(), b.attr<CopyAttr>().shape));
+  if (b.needs(0)) b.give(0, zeros(b.dy().shape(), b.dy().dtype(), b.dy().device()));
+}
+static const Rule kCopyInto{"copy_", copy_into_vjp};
+
+static void require_destination(const char* op, Into into) {
+  if (!into) fail_argument(LIBDL_ERROR_NULL, op, 0, "dst", "is absent", "a tensor");
+}
+
+Tensor copy(const Tensor& src, bool, Into into) {
+  require_destination("copy_", into);
+  const Tensor& dst = into.tensor();
+  // Writing is in place by nature: dst counts as an operand of its own.
+  if (!src.is(dst) && overlap(dst, src) == Overlap::kFull && !requires_grad(src)) return dst;
+  const Tensor* const operands[] = {&dst, &src};
+  Call call("copy_", into, std::span(operands));
+  const Tensor* const shapes[] = {&dst, &src};
+  static constexpr const char* kNames[] = {"dst", "src"};
+  const Shape shape = broadcast_shape("copy_", kNames, shapes);
+  if (!same(shape, dst.shape()))
+    call.bad(LIBDL_ERROR_SHAPE, 1, "src", "has shape " + to_string(src.shape()),
+             "one that broadcasts to " + to_string(dst.shape()));
+  if (src.is_complex() && !dst.is_complex())
+    call.bad(LIBDL_ERROR_DTYPE, 1, "src", std::string("is ") + name_of(src.dtype()),
+             std::string("a real dtype, as dst is ") + name_of(dst.dtype()));
+  const Tensor tangent = call.forward() ? call.tangent(1) : Tensor();
+  Ref<Node> node;
+  if (call.recording())
+    node = Ref<Node>::take(call.make(kCopyInto, 1, CopyAttr{Shape(src.shape())}));
+  copy_bytes(dst, src);
+  written(dst.storage(), "copy_");
+  if (node) rebase_history(dst, node.release(), 0, "copy_");
+  if (call.forward())
+    call.jvp(dst, [&] {
+      Tensor t = zeros(dst.shape(), dst.dtype(), dst.device());
+      return tangent.defined() ? pointwise(k_add, t, cast(tangent, dst.dtype())) : t;
+    });
+  return dst;
+}
+
+Tensor fill(const Tensor& value, Into into) {
+  require_destination("fill_", into);
+  if (value.ndim() != 0)
+    fail_argument(LIBDL_ERROR_SHAPE, "fill_", 1, "value", "has shape " + to_string(value.shape()),
+                  "a number or a 0-d tensor");
+  return copy(value, false, into);
+}
+Tensor zero(Into into) { return fill(number(int64_t{0}), into); }
+
+// -- items --------------------------------------------------------------------------------------
+
+// The only element, converted.
+template <class T>
+static T item_as(const Tensor& x, const char* op, Dtype dtype) {
+  if (x.numel() != 1)
+    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input",
+                  "has " + std::to_string(x.numel()) + " elements", "exactly one");
+  if (!can_cast(x.dtype(), dtype) && is_complex(x.dtype()))
+    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(x.dtype()),
+                  "a real dtype");
+  T value;
+  const int64_t one = 1;
+  launch_copy(x.device(), {{&value, &one, &one, 0, static_cast<int32_t>(dtype)},
+                           {x.data(), &one, &one, 0, static_cast<int32_t>(x.dtype())}});
+  return value;
+}
+
+bool item_bool(const Tensor& input) {
+  // Complex numbers are true unless both parts are 0, which the conversion to bool knows.
+  if (input.is_complex()) {
+    const auto [re, im] = item_c128(input);
+    return re != 0 || im != 0;
+  }
+  return item_as<uint8_t>(input, "item_bool", Dtype::kBool) != 0;
+}
+int64_t item_i64(const Tensor& input) { return item_as<int64_t>(input, "item_i64", Dtype::kInt64); }
+uint64_t item_u64(const Tensor& input) {
+  return item_as<uint64_t>(input, "item_u64", Dtype::kUint64);
+}
+double item_f64(const Tensor& input) { return item_as<double>(input, "item_f64", Dtype::kFloat64); }
+std::tuple<double, double> item_c128(const Tensor& input) {
+  const auto z = item_as<std::complex<double>>(input, "item_c128", Dtype::kComplex128);
+  return {z.real(), z.imag()};
+}
+
+}  // namespace libdl

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/exponential.h"
+
+#include <numbers>
+
+#include "ops/pointwise.h"
+
+namespace libdl {
+
+// Integers are lifted to the default floating dtype by all of these.
+#define LIBDL_TO_FLOAT(op, partial)                                  \
+  const PointwiseOp k_##op{.name = #op,                              \
+                           .expression = Expression::k_##op,         \
+                           .arguments = {"input"},                   \
+                           .promotion = Promotion::kFloat,           \
+                           .partials = {[](const Symbols& s) {       \
+                             const Expr dy = s.dy, x = s.x[0], y = s.y; \
+                             (void)x, (void)y;                       \
+                             return partial;                         \
+                           }}};                                      \
+  Tensor op(const Tensor& input, Into into) { return pointwise(k_##op, input, into); }
+
+LIBDL_TO_FLOAT(exp, dy * conj(y))
+LIBDL_TO_FLOAT(exp2, dy * y * std::numbers::ln2)
+LIBDL_TO_FLOAT(expm1, dy * (y + 1.0))
+LIBDL_TO_FLOAT(log, dy / conj(x))
+LIBDL_TO_FLOAT(log2, dy / (x * std::numbers::ln2))
+LIBDL_TO_FLOAT(log10, dy / (x * std::numbers::ln10))
+LIBDL_TO_FLOAT(log1p, dy / (x + 1.0))
+LIBDL_TO_FLOAT(sin, dy * conj(cos(x)))
+LIBDL_TO_FLOAT(cos, -dy * conj(sin(x)))
+LIBDL_TO_FLOAT(tan, dy * (1.0 + y * y))
+#undef LIBDL_TO_FLOAT
+
+}  // namespace libdl

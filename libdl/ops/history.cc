@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Histories of tensors that are written in place, and of the views that see the write.
+
+#include "ops/call.h"
+#include "ops/copy.h"
+#include "ops/pointwise.h"
+#include "ops/view.h"
+
+namespace libdl {
+
+// A view over view_as_real(base) or view_as_complex(base) has its geometry in their elements.
+static Geometry as_seen(const Tensor& base, ViewKind kind) {
+  if (kind == ViewKind::kReal) return geometry_of(view_as_real(alias(base)));
+  if (kind == ViewKind::kComplex) return geometry_of(view_as_complex(alias(base)));
+  return geometry_of(base);
+}
+
+static void real_vjp(Backward& b) { b.give(0, view_as_complex(contiguous(b.dy()))); }
+static void complex_vjp(Backward& b) { b.give(0, view_as_real(b.dy())); }
+static const Rule kSeenReal{"view_as_real", real_vjp}, kSeenComplex{"view_as_complex", complex_vjp};
+
+static Edge reinterpreted(Edge base, ViewKind kind, Dtype dtype) {
+  if (kind != ViewKind::kReal && kind != ViewKind::kComplex) return base;
+  Node* const node =
+      make_node(kind == ViewKind::kReal ? kSeenReal : kSeenComplex, 1, 1, 0, NoAttr{});
+  node->edges()[0] = base;
+  return {node, 0, dtype};
+}
+
+// The base was written to since the view's history was made: the view sees the new value.
+static void refresh(const Tensor& x, Meta& meta) {
+  const Meta* const base = meta.base.meta();
+  if (!base || base->generation == meta.seen) return;
+  Edge edge = history_of(meta.base);
+  if (!edge.node) return;
+  edge = reinterpreted(edge, meta.view, x.dtype());
+  Ref<Node> old = Ref<Node>::take(meta.node);
+  meta.node = strided_view_node(edge, as_seen(meta.base, meta.view), geometry_of(x));
+  meta.slot = 0;
+  meta.seen = base->generation;
+}
+
+Edge history_of(const Tensor& x) {
+  Meta* const meta = x.meta();
+  if (!meta) return {};
+  if (meta->view != ViewKind::kNone) refresh(x, *meta);
+  if (!meta->node) return {};
+  meta->node->retain();
+  return {meta->node, meta->slot, x.dtype()};
+}
+
+// -- base' = base with a part replaced ------------------------------------------------------------
+
+namespace {
+struct WriteAttr {
+  Geometry base, part;
+  ViewKind kind;
+};
+}  // namespace
+
+// d base: dy outside of the part; d new: dy inside.
+static void write_view_vjp(Backward& b) {
+  const WriteAttr& a = b.attr<WriteAttr>();
+  const Tensor dy = a.kind == ViewKind::kReal      ? view_as_real(contiguous(b.dy()))
+                    : a.kind == ViewKind::kComplex ? view_as_complex(contiguous(b.dy()))
+                                                   : b.dy();
+  if (b.needs(1)) b.give(1, strided_gather(dy, a.base, a.part));
+  if (!b.needs(0)) return;
+  const Tensor ones = full(a.part.shape, number(true), Dtype::kBool, dy.device());
+  const Tensor inside = strided_scatter(ones, a.base, a.part);
+  const Tensor outside = pointwise(k_where, inside, number(0.0), dy);
+  b.give(0, a.kind == ViewKind::kReal      ? view_as_complex(contiguous(outside))
+            : a.kind == ViewKind::kComplex ? view_as_real(outside)
+                                           : outside);
+}
+static const Rule kWriteView{"write_view", write_view_vjp};
+
+void rebase_history(const Tensor& x, Node* node, int32_t slot, const char*) {
+  const Meta* const meta = x.meta();
+  if (!meta || meta->view == ViewKind::kNone || meta->view == ViewKind::kCustom) {
+    set_history(x, node, slot);
+    return;
+  }
+  const Tensor base = meta->base;
+  Ref<Node> part = Ref<Node>::take(node);
+  Ref<Node> write = Ref<Node>::take(make_node(
+      kWriteView, 2, 1, 0, WriteAttr{as_seen(base, meta->view), geometry_of(x), meta->view}));
+  write->edges()[0] = history_of(base);
+  part->retain();
+  write->edges()[1] = {part.get(), slot, x.dtype()};
+  set_history(base, write.release(), 0);
+  Meta& own = *x.meta();
+  Ref<Node> old = Ref<Node>::take(std::exchange(own.node, part.release()));
+  own.slot = slot;
+  ++own.generation;
+  own.seen = base.meta()->generation;
+}
+
+}  // namespace libdl

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Which dimensions a reduction removes, and how its kernel is called.
+#pragma once
+
+#include "kernels/args.h"
+#include "tensor/tensor.h"
+
+namespace libdl {
+
+struct ReducedDims {
+  Shape shape;                 // of the input
+  SmallVector<bool, 8> mask;   // true where a dimension is reduced
+
+  ReducedDims(Dims input, SmallVector<bool, 8> reduced)
+      : shape(input), mask(std::move(reduced)) {
+    mask.resize(shape.size());  // a 0-d tensor has none
+  }
+  Shape kept_shape() const;    // reduced sizes are 1
+  Shape result_shape(bool keepdim) const;
+  int64_t count() const;       // elements that go into one result
+};
+
+// The reduction of x, computed in the class of `dtype` and stored as it.
+Tensor reduce(kernels::Reduction op, const Tensor& x, const ReducedDims& dims, bool keepdim,
+              Dtype dtype, double number = 0, bool root = false);
+// Likewise with the int64 positions of the extremum in the one reduced dimension.
+std::pair<Tensor, Tensor> reduce_with_index(kernels::Reduction op, const Tensor& x,
+                                            const ReducedDims& dims, bool keepdim);
+
+}  // namespace libdl

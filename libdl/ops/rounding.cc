@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/rounding.h"
+
+#include <cmath>
+
+#include "ops/arithmetic.h"
+#include "ops/copy.h"
+#include "ops/pointwise.h"
+
+namespace libdl {
+
+// Steps have slope 0 wherever they have one.
+#define LIBDL_STEP(op)                                      \
+  const PointwiseOp k_##op{.name = #op,                     \
+                           .expression = Expression::k_##op, \
+                           .arguments = {"input"},          \
+                           .zero_gradient = true};
+LIBDL_STEP(floor)
+LIBDL_STEP(ceil)
+LIBDL_STEP(round)
+LIBDL_STEP(trunc)
+#undef LIBDL_STEP
+
+static Tensor step(const PointwiseOp& op, const Tensor& input, Into into) {
+  if (!is_integral(input.dtype())) return pointwise(op, input, into);
+  return into ? copy(input, false, into) : clone(input);  // integers are rounded already
+}
+
+Tensor floor(const Tensor& input, Into into) { return step(k_floor, input, into); }
+Tensor ceil(const Tensor& input, Into into) { return step(k_ceil, input, into); }
+Tensor trunc(const Tensor& input, Into into) { return step(k_trunc, input, into); }
+
+Tensor round(const Tensor& input, int64_t decimals, Into into) {
+  if (decimals == 0 || is_integral(input.dtype())) return step(k_round, input, into);
+  if (decimals < -300 || decimals > 300)
+    fail_argument(LIBDL_ERROR_VALUE, "round", 2, "decimals", "is " + std::to_string(decimals),
+                  "-300 to 300");
+  const Tensor scale = number(std::pow(10.0, static_cast<double>(std::abs(decimals))));
+  return decimals > 0 ? div(pointwise(k_round, mul(input, scale)), scale, {}, into)
+                      : mul(pointwise(k_round, div(input, scale)), scale, into);
+}
+
+}  // namespace libdl

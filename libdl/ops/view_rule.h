@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// How views are recorded: each remembers its call, which can be replayed on another tensor.
+#pragma once
+
+#include "ops/view.h"
+
+namespace libdl {
+
+struct ViewCall {
+  enum Kind : int32_t {
+    kPermute, kReshape, kExpand, kSelect, kSlice, kDiagonal, kStrided, kReal, kComplex
+  } kind;
+  Shape dims = {};  // kPermute: the order; kReshape, kExpand: the shape
+  int32_t dim = 0, dim2 = 0;
+  int64_t start = 0, length = 0, step = 1;
+};
+
+// The view of input with this geometry, tracked and recorded. kind: what it means for writing.
+Tensor make_view(const char* op, const Tensor& input, const Geometry& to, const ViewCall& call,
+                 ViewKind kind = ViewKind::kPlain, Dtype dtype = Dtype::kNone);
+
+Tensor select_view(const char* op, const Tensor& input, int at, int64_t index,
+                   ViewKind kind = ViewKind::kPlain);
+
+}  // namespace libdl
