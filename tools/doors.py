@@ -48,14 +48,14 @@ _PACKS = {
     "generator": ("pack_generator({x})",) * 2,
 }
 
-# How a generic call's value gives the C parameters back; {v} the value.
+# How a generic call's value gives the C parameters back; {v} the value, {n} the number.
 _UNPACKS = {
     "tensor": ("{v}.as.tensor", ""),
     "tensors": ("{v}.as.tensors.items", "{v}.as.tensors.count"),
     "ints": ("{v}.as.integers.items", "{v}.as.integers.count"),
     "int": ("{v}.as.integer", ""),
     "float": ("{v}.as.number", ""),
-    "dim": ("static_cast<int32_t>({v}.as.integer)", ""),
+    "dim": ("in_dim(op, {n}, {v}.as.integer)", ""),
     "bool": ("{v}.as.boolean", ""),
     "dtype": ("{v}.as.dtype", ""),
     "device": ("device_or_null({v})", ""),
@@ -121,7 +121,7 @@ def _from_values(operator: Operator) -> list[tuple[str, str]]:
         if argument.nullable:
             name = _NULLABLE_UNPACKS.get(argument.kind, name)
         value = f"v[{i}]"
-        source.append((name.format(v=value), count.format(v=value)))
+        source.append((name.format(v=value, n=i + 1), count.format(v=value)))
     return source
 
 

@@ -70,6 +70,21 @@ libdl_error* caught(const char* op) noexcept {
 
 libdl_error* caught(OpId op) noexcept { return caught(entry_of(op).name); }
 
+namespace {
+
+// Why a handle is no live tensor.
+[[noreturn]] void refuse_handle(const char* op, int argument, const char* name,
+                                const libdl_tensor* handle, const std::string& which = "") {
+  const std::string verb = which.empty() ? "is " : "has at " + which + " ";
+  if (!handle) fail_argument(LIBDL_ERROR_NULL, op, argument, name, verb + "NULL", "a tensor");
+  if (!has_tag(handle, Tag::kTensor))
+    fail_argument(LIBDL_ERROR_KIND, op, argument, name, verb + kind_of(handle), "a tensor");
+  fail_argument(LIBDL_ERROR_EMPTIED, op, argument, name,
+                verb + "a tensor that was emptied when its scope ended", "");
+}
+
+}  // namespace
+
 void refuse_null(OpId op, int argument, const char* wanted) {
   refuse(op, argument, LIBDL_ERROR_NULL, "is NULL", wanted);
 }
@@ -79,18 +94,13 @@ void refuse_output(OpId op, int argument) {
 }
 
 void refuse_tensor(OpId op, int argument, const libdl_tensor* handle) {
-  if (!handle) refuse_null(op, argument, "a tensor");
-  if (!has_tag(handle, Tag::kTensor)) refuse_kind(op, argument, handle, "a tensor");
-  refuse(op, argument, LIBDL_ERROR_EMPTIED, "was emptied when its scope ended", "");
+  const OpEntry& entry = entry_of(op);
+  refuse_handle(entry.name, argument, argument_name(entry, argument), handle);
 }
 
 void refuse_entry(OpId op, int argument, int64_t entry, const libdl_tensor* handle) {
-  const std::string which = "has at " + std::to_string(entry);
-  if (!handle) refuse(op, argument, LIBDL_ERROR_NULL, which + " NULL", "a tensor");
-  if (!has_tag(handle, Tag::kTensor))
-    refuse(op, argument, LIBDL_ERROR_KIND, which + " " + kind_of(handle), "a tensor");
-  refuse(op, argument, LIBDL_ERROR_EMPTIED, which + " a tensor that was emptied with its scope",
-         "");
+  const OpEntry& e = entry_of(op);
+  refuse_handle(e.name, argument, argument_name(e, argument), handle, std::to_string(entry));
 }
 
 void refuse_kind(OpId op, int argument, const void* handle, const char* wanted) {
@@ -102,8 +112,56 @@ void refuse_count(OpId op, int argument, int64_t count) {
          "one that is not negative");
 }
 
+void refuse_dim(OpId op, int argument, int64_t dim) {
+  refuse(op, argument, LIBDL_ERROR_INDEX, "is " + std::to_string(dim), "a dimension");
+}
+
 void refuse_dtype(OpId op, int argument, int32_t dtype) {
   refuse(op, argument, LIBDL_ERROR_DTYPE, "is " + std::to_string(dtype), "a LIBDL_DTYPE_ constant");
+}
+
+std::string_view in_text(const char* function, int argument, const char* name, const char* text,
+                         int64_t length) {
+  if (!text) fail_argument(LIBDL_ERROR_NULL, function, argument, name, "is NULL", "text");
+  if (length == -1) return text;
+  if (length < 0)
+    fail_argument(LIBDL_ERROR_VALUE, function, argument, name,
+                  "has the length " + std::to_string(length), "one that is not negative, or -1");
+  return {text, static_cast<size_t>(length)};
+}
+
+void check_tensor(const char* function, int argument, const char* name,
+                  const libdl_tensor* handle) {
+  if (!is_live_tensor(handle)) refuse_handle(function, argument, name, handle);
+}
+
+void check_handles(const OpEntry& entry, const libdl_value* arguments) {
+  for (int i = 0; i < entry.argument_count; ++i) {
+    const libdl_value& value = arguments[i];
+    const OpArgument& argument = entry.arguments[i];
+    if (value.type == LIBDL_VALUE_TENSOR)
+      check_tensor(entry.name, i + 1, argument.name, value.as.tensor);
+    if (value.type == LIBDL_VALUE_GENERATOR && value.as.generator &&
+        !has_tag(value.as.generator, Tag::kGenerator))
+      fail_argument(LIBDL_ERROR_KIND, entry.name, i + 1, argument.name,
+                    std::string("is ") + kind_of(value.as.generator), "a generator");
+    if (value.type == LIBDL_VALUE_STRING)
+      in_text(entry.name, i + 1, argument.name, value.as.string.text, value.as.string.length);
+    const bool array = value.type == LIBDL_VALUE_TENSORS || value.type == LIBDL_VALUE_INTS;
+    if (!array) continue;
+    const bool of_tensors = value.type == LIBDL_VALUE_TENSORS;
+    const int64_t count = of_tensors ? value.as.tensors.count : value.as.integers.count;
+    const void* const items =
+        of_tensors ? static_cast<const void*>(value.as.tensors.items) : value.as.integers.items;
+    if (count < 0 || (count && !items))
+      fail_argument(count < 0 ? LIBDL_ERROR_VALUE : LIBDL_ERROR_NULL, entry.name, i + 1,
+                    argument.name, "is no array of " + std::to_string(count), "");
+    for (int64_t k = 0; of_tensors && k < count; ++k) {
+      const libdl_tensor* const item = value.as.tensors.items[k];
+      if (!is_live_tensor(item) && (item || !argument.nullable))
+        refuse_handle(entry.name, i + 1, argument.name, item, std::to_string(k));
+    }
+  }
 }
 
 }  // namespace libdl::capi

@@ -50,6 +50,7 @@ template <class Op, class F>
 [[noreturn, gnu::cold]] void refuse_kind(OpId op, int argument, const void* handle,
                                          const char* wanted);
 [[noreturn, gnu::cold]] void refuse_count(OpId op, int argument, int64_t count);
+[[noreturn, gnu::cold]] void refuse_dim(OpId op, int argument, int64_t dim);
 [[noreturn, gnu::cold]] void refuse_dtype(OpId op, int argument, int32_t dtype);
 
 // -- arguments --------------------------------------------------------------------------------
@@ -109,6 +110,13 @@ inline std::optional<Dims> in_optional_ints(OpId op, int argument, const int64_t
   return in_ints(op, argument, items, count);
 }
 
+// Generic calls carry dimensions as 64-bit integers.
+inline int32_t in_dim(OpId op, int argument, int64_t dim) {
+  if (dim != static_cast<int32_t>(dim)) [[unlikely]]
+    refuse_dim(op, argument, dim);
+  return static_cast<int32_t>(dim);
+}
+
 inline Dtype in_dtype(OpId op, int argument, libdl_dtype number) {
   if (static_cast<uint32_t>(number) >= kDtypes) [[unlikely]]
     refuse_dtype(op, argument, number);
@@ -150,6 +158,14 @@ inline void place(OpId op, int argument, const void* output) {
   if (!output) [[unlikely]]
     refuse_output(op, argument);
 }
+
+// -- arguments of functions that are no operators ------------------------------------------------
+
+std::string_view in_text(const char* function, int argument, const char* name, const char* text,
+                         int64_t length);
+void check_tensor(const char* function, int argument, const char* name, const libdl_tensor* handle);
+// The handles of a generic call of a registered operator.
+void check_handles(const OpEntry& entry, const libdl_value* arguments);
 
 // -- results ----------------------------------------------------------------------------------
 
