@@ -17,6 +17,7 @@
 #include <libdl/pointwise.h>
 #include <libdl/random.h>
 #include <libdl/reduction.h>
+#include <libdl/scope.h>
 #include <libdl/view.h>
 
 #endif

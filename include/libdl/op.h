@@ -177,31 +177,35 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_op_call_into(libdl_op op,
  *
  *  ctx        as given to libdl_op_set_kernel
  *  arguments  all of them, of the schema's types, borrowed; NONE where absent
- *  results    places to be filled with the schema's results; the caller takes them over */
+ *  results    places to be filled with new tensors, which the caller takes over; not read on failure
+ */
 typedef libdl_error *(*libdl_op_kernel)(void *ctx, const libdl_value *arguments,
-                                        int32_t argument_count, libdl_value *results,
+                                        int32_t argument_count, libdl_tensor **results,
                                         int32_t result_count);
 
-/** A registered operator's gradient: the vector-Jacobian product.
+/** A registered operator's gradient: the vector-Jacobian product. Gradients are asked and given per
+ *  tensor in the order of the arguments, the tensors of a list one by one, absent ones included.
  *
- *  ctx        as given to libdl_op_set_vjp
- *  arguments  as the kernel got them
- *  outputs    the tensors that the kernel gave, one for each result
- *  grads      what arrived for each result, NULL where nothing did
- *  wanted     for each argument whether its gradient is needed
- *  out        a place for each argument: a new tensor, or left NULL for zero. It is made of
- *             recorded operators where a second order shall exist */
+ *  ctx           as given to libdl_op_set_vjp
+ *  arguments     as the kernel got them
+ *  results       the tensors that the kernel gave
+ *  grads         what arrived for each result, NULL where nothing did
+ *  wanted        for each tensor whether its gradient is needed
+ *  out           a place for each tensor: a new one, or left NULL for zero; not read on failure. It
+ *                is made of recorded operators where a second order shall exist
+ *  tensor_count  how many wanted and out have */
 typedef libdl_error *(*libdl_op_vjp)(void *ctx, const libdl_value *arguments,
-                                     int32_t argument_count, const libdl_tensor *const *outputs,
+                                     int32_t argument_count, const libdl_tensor *const *results,
                                      const libdl_tensor *const *grads, int32_t result_count,
-                                     const libdl_bool *wanted, LIBDL_NEW libdl_tensor **out);
+                                     const libdl_bool *wanted, LIBDL_NEW libdl_tensor **out,
+                                     int32_t tensor_count);
 
 /** Adds an operator of the host's own; it lasts as long as the process.
  *
  *  schema  schema_length bytes, or NUL-terminated if that is -1:
  *          "name(type parameter, type? optional=default, ...) -> type result, ..." where a type is
  *          tensor, tensors, bool, int, float, ints, string, dtype, device or generator, a result's
- *          tensor or tensors, and a name has the form "area::name"
+ *          always tensor, and a name has the form "area::name"
  *  out     its number
  *
  *  Errors: NULL, VALUE (the schema is malformed, or the name is taken).

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "capi/door.h"
+
+#include <exception>
+#include <new>
+#include <string>
+
+namespace libdl::capi {
+
+namespace {
+
+const char* argument_name(const OpEntry& entry, int argument) {
+  if (argument <= entry.argument_count) return entry.arguments[argument - 1].name;
+  return entry.call ? entry.results[argument - entry.argument_count - 1].name : "dst";
+}
+
+[[noreturn]] void refuse(OpId op, int argument, libdl_error_code code, const std::string& found,
+                         const std::string& wanted) {
+  const OpEntry& entry = entry_of(op);
+  fail_argument(code, entry.name, argument, argument_name(entry, argument), found, wanted);
+}
+
+const char* kind_of(const void* handle) {
+  switch (static_cast<const Counted*>(handle)->tag()) {
+    case Tag::kTensor:
+      return "a tensor";
+    case Tag::kError:
+      return "an error";
+    case Tag::kGenerator:
+      return "a generator";
+    case Tag::kState:
+      return "a state";
+    case Tag::kTensorList:
+      return "a list of tensors";
+    case Tag::kStream:
+      return "a stream";
+    case Tag::kEvent:
+      return "an event";
+    default:
+      return "a handle of another kind";
+  }
+}
+
+libdl_error* made(libdl_error_code code, const char* op, const std::string& message) {
+  Error error(code, std::string(op) + ": " + message);
+  error.object().op = op;
+  return error.release();
+}
+
+}  // namespace
+
+libdl_error* caught(const char* op) noexcept {
+  try {
+    try {
+      throw;
+    } catch (Error& error) {
+      return error.release();
+    } catch (const std::bad_alloc&) {
+      return made(LIBDL_ERROR_OUT_OF_MEMORY, op, "out of memory");
+    } catch (const std::exception& exception) {
+      return made(LIBDL_ERROR_INTERNAL, op, exception.what());
+    } catch (...) {
+      return made(LIBDL_ERROR_INTERNAL, op, "an exception of unknown type");
+    }
+  } catch (...) {
+    return out_of_memory_error();
+  }
+}
+
+libdl_error* caught(OpId op) noexcept { return caught(entry_of(op).name); }
+
+namespace {
+
+// Why a handle is no live tensor.
+[[noreturn]] void refuse_handle(const char* op, int argument, const char* name,
+                                const libdl_tensor* handle, const std::string& which = "") {
+  const std::string verb = which.empty() ? "is " : "has at " + which + " ";
+  if (!handle) fail_argument(LIBDL_ERROR_NULL, op, argument, name, verb + "NULL", "a tensor");
+  if (!has_tag(handle, Tag::kTensor))
+    fail_argument(LIBDL_ERROR_KIND, op, argument, name, verb + kind_of(handle), "a tensor");
+  fail_argument(LIBDL_ERROR_EMPTIED, op, argument, name,
+                verb + "a tensor that was emptied when its scope ended", "");
+}
+
+}  // namespace
+
+void refuse_null(OpId op, int argument, const char* wanted) {
+  refuse(op, argument, LIBDL_ERROR_NULL, "is NULL", wanted);
+}
+
+void refuse_output(OpId op, int argument) {
+  refuse(op, argument, LIBDL_ERROR_NULL, "is NULL", "a place for the result");
+}
+
+void refuse_tensor(OpId op, int argument, const libdl_tensor* handle) {
+  const OpEntry& entry = entry_of(op);
+  refuse_handle(entry.name, argument, argument_name(entry, argument), handle);
+}
+
+void refuse_entry(OpId op, int argument, int64_t entry, const libdl_tensor* handle) {
+  const OpEntry& e = entry_of(op);
+  refuse_handle(e.name, argument, argument_name(e, argument), handle, std::to_string(entry));
+}
+
+void refuse_kind(OpId op, int argument, const void* handle, const char* wanted) {
+  refuse(op, argument, LIBDL_ERROR_KIND, std::string("is ") + kind_of(handle), wanted);
+}
+
+void refuse_count(OpId op, int argument, int64_t count) {
+  refuse(op, argument, LIBDL_ERROR_VALUE, "has the length " + std::to_string(count),
+         "one that is not negative");
+}
+
+void refuse_dim(OpId op, int argument, int64_t dim) {
+  refuse(op, argument, LIBDL_ERROR_INDEX, "is " + std::to_string(dim), "a dimension");
+}
+
+void refuse_dtype(OpId op, int argument, int32_t dtype) {
+  refuse(op, argument, LIBDL_ERROR_DTYPE, "is " + std::to_string(dtype), "a LIBDL_DTYPE_ constant");
+}
+
+std::string_view in_text(const char* function, int argument, const char* name, const char* text,
+                         int64_t length) {
+  if (!text) fail_argument(LIBDL_ERROR_NULL, function, argument, name, "is NULL", "text");
+  if (length == -1) return text;
+  if (length < 0)
+    fail_argument(LIBDL_ERROR_VALUE, function, argument, name,
+                  "has the length " + std::to_string(length), "one that is not negative, or -1");
+  return {text, static_cast<size_t>(length)};
+}
+
+void check_tensor(const char* function, int argument, const char* name,
+                  const libdl_tensor* handle) {
+  if (!is_live_tensor(handle)) refuse_handle(function, argument, name, handle);
+}
+
+void check_handles(const OpEntry& entry, const libdl_value* arguments) {
+  for (int i = 0; i < entry.argument_count; ++i) {
+    const libdl_value& value = arguments[i];
+    const OpArgument& argument = entry.arguments[i];
+    if (value.type == LIBDL_VALUE_TENSOR)
+      check_tensor(entry.name, i + 1, argument.name, value.as.tensor);
+    if (value.type == LIBDL_VALUE_GENERATOR && value.as.generator &&
+        !has_tag(value.as.generator, Tag::kGenerator))
+      fail_argument(LIBDL_ERROR_KIND, entry.name, i + 1, argument.name,
+                    std::string("is ") + kind_of(value.as.generator), "a generator");
+    if (value.type == LIBDL_VALUE_STRING)
+      in_text(entry.name, i + 1, argument.name, value.as.string.text, value.as.string.length);
+    const bool array = value.type == LIBDL_VALUE_TENSORS || value.type == LIBDL_VALUE_INTS;
+    if (!array) continue;
+    const bool of_tensors = value.type == LIBDL_VALUE_TENSORS;
+    const int64_t count = of_tensors ? value.as.tensors.count : value.as.integers.count;
+    const void* const items =
+        of_tensors ? static_cast<const void*>(value.as.tensors.items) : value.as.integers.items;
+    if (count < 0 || (count && !items))
+      fail_argument(count < 0 ? LIBDL_ERROR_VALUE : LIBDL_ERROR_NULL, entry.name, i + 1,
+                    argument.name, "is no array of " + std::to_string(count), "");
+    for (int64_t k = 0; of_tensors && k < count; ++k) {
+      const libdl_tensor* const item = value.as.tensors.items[k];
+      if (!is_live_tensor(item) && (item || !argument.nullable))
+        refuse_handle(entry.name, i + 1, argument.name, item, std::to_string(k));
+    }
+  }
+}
+
+}  // namespace libdl::capi

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The door: handles in, error out. Here is the only try/catch between C and C++, and here arguments
+// are checked that C cannot check: NULL, the wrong kind of handle, a handle whose scope has ended,
+// a negative count. Nothing on the good path allocates, counts a reference or builds text.
+#pragma once
+
+#include <complex>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "base/error.h"
+#include "capi/op_table.h"
+#include "capi/tensor_list.h"
+#include "device/state.h"
+#include "ops/call.h"
+#include "tensor/tensor.h"
+
+namespace libdl {
+using Generator = libdl_generator;
+}
+
+namespace libdl::capi {
+
+// The error object for the exception that is being handled.
+[[gnu::cold]] libdl_error* caught(const char* op) noexcept;
+[[gnu::cold]] libdl_error* caught(OpId op) noexcept;
+
+template <class Op, class F>
+[[gnu::always_inline]] inline libdl_error* door(Op op, F&& body) noexcept {
+  try {
+    body();
+    return nullptr;
+  } catch (...) {
+    return caught(op);
+  }
+}
+
+// -- refusals ---------------------------------------------------------------------------------
+// Arguments are counted from 1; numbers behind the last one are the outputs'.
+
+[[noreturn, gnu::cold]] void refuse_null(OpId op, int argument, const char* wanted);
+[[noreturn, gnu::cold]] void refuse_output(OpId op, int argument);
+// Tells NULL, another kind and an emptied tensor apart.
+[[noreturn, gnu::cold]] void refuse_tensor(OpId op, int argument, const libdl_tensor* handle);
+[[noreturn, gnu::cold]] void refuse_entry(OpId op, int argument, int64_t entry,
+                                          const libdl_tensor* handle);
+[[noreturn, gnu::cold]] void refuse_kind(OpId op, int argument, const void* handle,
+                                         const char* wanted);
+[[noreturn, gnu::cold]] void refuse_count(OpId op, int argument, int64_t count);
+[[noreturn, gnu::cold]] void refuse_dim(OpId op, int argument, int64_t dim);
+[[noreturn, gnu::cold]] void refuse_dtype(OpId op, int argument, int32_t dtype);
+
+// -- arguments --------------------------------------------------------------------------------
+
+inline bool has_tag(const void* handle, Tag tag) {
+  return static_cast<const Counted*>(handle)->tag() == tag;
+}
+
+inline bool is_live_tensor(const libdl_tensor* handle) {
+  return handle && has_tag(handle, Tag::kTensor) && !(handle->flags & kEmptied);
+}
+
+// A borrowed handle seen as a Tensor: the count is not touched, the caller keeps it alive.
+inline const Tensor& as_tensor(const libdl_tensor* const& handle) {
+  return reinterpret_cast<const Tensor&>(handle);
+}
+
+inline const Tensor& in_tensor(OpId op, int argument, const libdl_tensor* const& handle) {
+  if (!is_live_tensor(handle)) [[unlikely]]
+    refuse_tensor(op, argument, handle);
+  return as_tensor(handle);
+}
+
+inline const Tensor* in_optional_tensor(OpId op, int argument, const libdl_tensor* const& handle) {
+  return handle ? &in_tensor(op, argument, handle) : nullptr;
+}
+
+inline Into in_destination(OpId op, int argument, libdl_tensor* const& handle) {
+  return Into(in_tensor(op, argument, const_cast<const libdl_tensor* const&>(handle)));
+}
+
+inline TensorSpan in_tensors(OpId op, int argument, const libdl_tensor* const* items, int64_t count,
+                             bool nullable_entries) {
+  if (count < 0) [[unlikely]]
+    refuse_count(op, argument, count);
+  if (!items && count) [[unlikely]]
+    refuse_null(op, argument, "an array");
+  for (int64_t i = 0; i < count; ++i) {
+    if (!items[i] && nullable_entries) continue;
+    if (!is_live_tensor(items[i])) [[unlikely]]
+      refuse_entry(op, argument, i, items[i]);
+  }
+  return {reinterpret_cast<const Tensor*>(items), static_cast<size_t>(count)};
+}
+
+inline Dims in_ints(OpId op, int argument, const int64_t* items, int64_t count) {
+  if (count < 0) [[unlikely]]
+    refuse_count(op, argument, count);
+  if (!items && count) [[unlikely]]
+    refuse_null(op, argument, "an array");
+  return {items, static_cast<size_t>(count)};
+}
+
+inline std::optional<Dims> in_optional_ints(OpId op, int argument, const int64_t* items,
+                                            int64_t count) {
+  if (!items) return std::nullopt;
+  return in_ints(op, argument, items, count);
+}
+
+// Generic calls carry dimensions as 64-bit integers.
+inline int32_t in_dim(OpId op, int argument, int64_t dim) {
+  if (dim != static_cast<int32_t>(dim)) [[unlikely]]
+    refuse_dim(op, argument, dim);
+  return static_cast<int32_t>(dim);
+}
+
+inline Dtype in_dtype(OpId op, int argument, libdl_dtype number) {
+  if (static_cast<uint32_t>(number) >= kDtypes) [[unlikely]]
+    refuse_dtype(op, argument, number);
+  return static_cast<Dtype>(number);
+}
+
+inline std::optional<Device> in_optional_device(const libdl_device* device) {
+  if (!device) return std::nullopt;
+  return Device{device->type, device->index};
+}
+
+template <class T>
+std::optional<T> in_optional_number(const T* number) {
+  return number ? std::optional<T>(*number) : std::nullopt;
+}
+
+inline std::string_view in_string(OpId op, int argument, const char* text, int64_t length) {
+  if (!text) [[unlikely]]
+    refuse_null(op, argument, "text");
+  if (length == -1) return text;
+  if (length < 0) [[unlikely]]
+    refuse_count(op, argument, length);
+  return {text, static_cast<size_t>(length)};
+}
+
+inline std::optional<std::string_view> in_optional_string(OpId op, int argument, const char* text,
+                                                          int64_t length) {
+  if (!text) return std::nullopt;
+  return in_string(op, argument, text, length);
+}
+
+inline Generator* in_optional_generator(OpId op, int argument, libdl_generator* handle) {
+  if (handle && !has_tag(handle, Tag::kGenerator)) [[unlikely]]
+    refuse_kind(op, argument, handle, "a generator");
+  return handle;
+}
+
+inline void place(OpId op, int argument, const void* output) {
+  if (!output) [[unlikely]]
+    refuse_output(op, argument);
+}
+
+// -- arguments of functions that are no operators ------------------------------------------------
+
+std::string_view in_text(const char* function, int argument, const char* name, const char* text,
+                         int64_t length);
+void check_tensor(const char* function, int argument, const char* name, const libdl_tensor* handle);
+// The handles of a generic call of a registered operator.
+void check_handles(const OpEntry& entry, const libdl_value* arguments);
+
+// -- results ----------------------------------------------------------------------------------
+
+inline libdl_tensor* give(Tensor tensor) { return tensor.release(); }
+inline libdl_tensor_list* give(std::vector<Tensor> tensors) {
+  return make_tensor_list(std::move(tensors));
+}
+inline libdl_bool give(bool truth) { return truth; }
+inline int64_t give(int64_t number) { return number; }
+inline uint64_t give(uint64_t number) { return number; }
+inline double give(double number) { return number; }
+
+// -- calls that somebody watches ----------------------------------------------------------------
+// Interceptors and scopes see calls packed as values; one mode word tells whether there are any.
+
+inline bool watched() { return state().mode & (kModeIntercept | kModeScope); }
+
+void dispatch(const OpEntry& entry, int32_t op, const libdl_value* arguments, libdl_value* results);
+void dispatch_into(const OpEntry& entry, int32_t op, const libdl_value* arguments,
+                   libdl_tensor* const* dsts);
+inline void dispatch(OpId op, const libdl_value* arguments, libdl_value* results) {
+  dispatch(entry_of(op), static_cast<int32_t>(op), arguments, results);
+}
+inline void dispatch_into(OpId op, const libdl_value* arguments, libdl_tensor* const* dsts) {
+  dispatch_into(entry_of(op), static_cast<int32_t>(op), arguments, dsts);
+}
+
+}  // namespace libdl::capi

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The operators as data. The built-in ones are a constant table, written from the headers; those
+// that the host registers follow behind.
+#pragma once
+
+#include <libdl/op.h>
+
+#include <cstdint>
+#include <string_view>
+
+namespace libdl::capi {
+
+// The built-in operators' numbers; the enumerators are written from the headers.
+enum class OpId : int32_t;
+
+struct OpArgument {
+  const char* name;
+  const char* default_text;  // "" if it must be given
+  libdl_value_type type;
+  bool nullable;
+};
+
+struct OpResult {
+  const char* name;
+  libdl_value_type type;
+};
+
+struct Registered;  // what a registered operator has besides; capi/registered.cc
+
+struct OpEntry {
+  const char* name;
+  const char* schema;
+  const OpArgument* arguments;
+  const OpResult* results;
+  int32_t argument_count;
+  int32_t result_count;
+  bool differentiable;
+  // All arguments are there and of their types; results are empty. NULL: no such form.
+  void (*call)(const libdl_value* arguments, libdl_value* results);
+  void (*call_into)(const libdl_value* arguments, libdl_tensor* const* dsts);
+  Registered* registered = nullptr;
+};
+
+extern const OpEntry kOperators[];
+extern const int32_t kOperatorCount;
+
+// NULL where there is none.
+const OpEntry* find_entry(int32_t op);
+inline const OpEntry& entry_of(OpId op) { return kOperators[static_cast<int32_t>(op)]; }
+
+}  // namespace libdl::capi

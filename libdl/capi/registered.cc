@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "capi/registered.h"
+
+#include <limits>
+#include <map>
+#include <memory>
+#include <mutex>
+
+#include "capi/schema.h"
+#include "capi/values.h"
+
+using namespace libdl;
+using namespace libdl::capi;
+
+namespace libdl::capi {
+
+template <class Function>
+struct Callback {
+  Function function = nullptr;
+  void* ctx = nullptr;
+};
+
+struct Registered {
+  Schema schema;
+  std::string text;
+  std::vector<OpArgument> arguments;
+  std::vector<OpResult> results;
+  OpEntry entry{};
+  Rule rule{};
+  std::mutex mutex;                                      // of what follows
+  std::map<int32_t, Callback<libdl_op_kernel>> kernels;  // by device type
+  Callback<libdl_op_vjp> vjp;
+};
+
+namespace {
+
+// Lives as long as the process: numbers and names that were given out stay good.
+struct Registry {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Registered>> operators;
+};
+Registry& registry() {
+  static Registry* const made = new Registry;
+  return *made;
+}
+
+// -- arguments kept for backward ----------------------------------------------------------------
+
+// A call's arguments without the tensors, which the node saves; owns its arrays and text.
+class KeptArguments {
+ public:
+  KeptArguments(const libdl_value* arguments, int32_t count)
+      : values_(arguments, arguments + count), arrays_(count), texts_(count) {
+    for (int32_t i = 0; i < count; ++i) keep(i);
+  }
+  KeptArguments(KeptArguments&& other) noexcept = default;
+
+  const std::vector<libdl_value>& values() const { return values_; }
+
+ private:
+  void keep(int32_t i) {
+    libdl_value& value = values_[i];
+    if (value.type == LIBDL_VALUE_INTS) {
+      arrays_[i].assign(value.as.integers.items, value.as.integers.items + value.as.integers.count);
+      value.as.integers.items = arrays_[i].data();  // vectors keep their memory when moved
+    } else if (value.type == LIBDL_VALUE_STRING) {
+      const std::string_view text =
+          value.as.string.length < 0
+              ? std::string_view(value.as.string.text)
+              : std::string_view(value.as.string.text, value.as.string.length);
+      texts_[i].assign(text.begin(), text.end());
+      texts_[i].push_back('\0');
+      value.as.string.text = texts_[i].data();
+      value.as.string.length = static_cast<int64_t>(text.size());
+    } else if (value.type == LIBDL_VALUE_GENERATOR) {
+      value.as.generator = nullptr;  // its state has moved on
+    }
+  }
+
+  std::vector<libdl_value> values_;
+  std::vector<std::vector<int64_t>> arrays_;
+  std::vector<std::vector<char>> texts_;
+};
+
+struct Attr {
+  Registered* op;
+  KeptArguments arguments;
+};
+
+int64_t tensors_in(const libdl_value& value) {
+  if (value.type == LIBDL_VALUE_TENSORS) return value.as.tensors.count;
+  return value.type == LIBDL_VALUE_TENSOR;
+}
+
+// The tensors of all arguments in order, NULL where a nullable one is absent.
+std::vector<const libdl_tensor*> spread(const Registered& op, const libdl_value* values) {
+  std::vector<const libdl_tensor*> tensors;
+  for (size_t i = 0; i < op.arguments.size(); ++i) {
+    const libdl_value& value = values[i];
+    if (op.arguments[i].type == LIBDL_VALUE_TENSOR)
+      tensors.push_back(value.type == LIBDL_VALUE_NONE ? nullptr : value.as.tensor);
+    else if (value.type == LIBDL_VALUE_TENSORS)
+      tensors.insert(tensors.end(), value.as.tensors.items,
+                     value.as.tensors.items + value.as.tensors.count);
+  }
+  return tensors;
+}
+
+// -- backward -------------------------------------------------------------------------------------
+
+Callback<libdl_op_vjp> vjp_of(Registered& op) {
+  const std::lock_guard lock(op.mutex);
+  return op.vjp;
+}
+
+void run_vjp(Backward& backward) {
+  const Attr& attr = backward.attr<Attr>();
+  Registered& op = *attr.op;
+  const Callback<libdl_op_vjp> vjp = vjp_of(op);
+  if (!vjp.function)
+    fail(LIBDL_ERROR_AUTOGRAD, op.entry.name, "has no gradient: libdl_op_set_vjp was not called");
+
+  const int count = backward.inputs();
+  const int result_count = op.entry.result_count;
+  std::vector<Tensor> inputs(count), outputs(result_count);
+  for (int i = 0; i < count; ++i) inputs[i] = backward.saved(i);
+  for (int k = 0; k < result_count; ++k) outputs[k] = backward.saved(count + k);
+
+  std::vector<libdl_value> values = attr.arguments.values();
+  const auto* next = reinterpret_cast<const libdl_tensor* const*>(inputs.data());
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (values[i].type == LIBDL_VALUE_TENSOR)
+      values[i].as.tensor = const_cast<libdl_tensor*>(*next);
+    if (values[i].type == LIBDL_VALUE_TENSORS) values[i].as.tensors.items = next;
+    next += op.arguments[i].type == LIBDL_VALUE_TENSOR ? 1 : tensors_in(values[i]);
+  }
+
+  std::vector<const libdl_tensor*> grads(result_count), results(result_count);
+  for (int k = 0; k < result_count; ++k) {
+    grads[k] = backward.dy(k).get();
+    results[k] = outputs[k].get();
+  }
+  std::vector<libdl_bool> wanted(count);
+  for (int i = 0; i < count; ++i) wanted[i] = backward.needs(i);
+  std::vector<libdl_tensor*> given(count);
+  libdl_error* const error =
+      vjp.function(vjp.ctx, values.data(), static_cast<int32_t>(values.size()), results.data(),
+                   grads.data(), result_count, wanted.data(), given.data(), count);
+  if (error) throw Error::take(error);
+  for (int i = 0; i < count; ++i) {
+    Tensor dx = Tensor::take(given[i]);
+    if (backward.needs(i)) backward.give(i, std::move(dx));
+  }
+}
+
+// -- forward --------------------------------------------------------------------------------------
+
+Callback<libdl_op_kernel> kernel_for(Registered& op, std::span<const Tensor* const> inputs) {
+  int32_t device = LIBDL_DEVICE_CPU;
+  for (const Tensor* x : inputs) {
+    if (!x || x->is_number()) continue;
+    device = x->device().type;
+    break;
+  }
+  const std::lock_guard lock(op.mutex);
+  const auto at = op.kernels.find(device);
+  if (at == op.kernels.end())
+    fail(LIBDL_ERROR_UNSUPPORTED, op.entry.name,
+         "has no kernel for devices of type " + std::to_string(device));
+  return at->second;
+}
+
+// A kernel may hand an input through, or a tensor with a history of its own; recording must write
+// neither's.
+Tensor fresh(Tensor y, std::span<const Tensor* const> inputs) {
+  bool known = y.meta() != nullptr;
+  for (const Tensor* x : inputs) known |= x && x->is(y);
+  return known ? alias(y) : y;
+}
+
+std::vector<Tensor> run_kernel(Registered& op, std::span<const Tensor* const> inputs,
+                               const libdl_value* arguments) {
+  const Callback<libdl_op_kernel> kernel = kernel_for(op, inputs);
+  std::vector<libdl_tensor*> given(op.entry.result_count);
+  libdl_error* const error = kernel.function(kernel.ctx, arguments, op.entry.argument_count,
+                                             given.data(), op.entry.result_count);
+  if (error) throw Error::take(error);
+  std::vector<Tensor> outputs;
+  for (libdl_tensor* handle : given) outputs.push_back(Tensor::take(handle));
+  for (Tensor& y : outputs) {
+    if (!is_live_tensor(y.get()) || y.is_number())
+      fail(LIBDL_ERROR_CALLBACK, op.entry.name, "the kernel left a result without a tensor");
+    y = fresh(std::move(y), inputs);
+  }
+  return outputs;
+}
+
+void record(Registered& op, const libdl_value* arguments, std::span<const Tensor* const> inputs,
+            std::span<const Tensor> outputs) {
+  const size_t saves = inputs.size() + outputs.size();
+  if (saves > std::numeric_limits<uint16_t>::max())
+    fail(LIBDL_ERROR_LIMIT, op.entry.name, "has too many tensors to be recorded");
+  Node* const node = make_node(op.rule, static_cast<int>(inputs.size()),
+                               static_cast<int>(outputs.size()), static_cast<int>(saves),
+                               Attr{&op, KeptArguments(arguments, op.entry.argument_count)});
+  const Ref<Node> made = Ref<Node>::take(node);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i]) continue;
+    node->edges()[i] = history_of(*inputs[i]);
+    save(*node, static_cast<int>(i), *inputs[i], static_cast<int32_t>(i));
+  }
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    if (is_inexact(outputs[k].dtype())) {
+      Meta& meta = meta_of(outputs[k]);
+      node->retain();
+      meta.node = node;
+      meta.slot = static_cast<int32_t>(k);
+    }
+    save(*node, static_cast<int>(inputs.size() + k), outputs[k], saved_output(static_cast<int>(k)));
+  }
+}
+
+}  // namespace
+
+int32_t registered_count() {
+  const std::lock_guard lock(registry().mutex);
+  return static_cast<int32_t>(registry().operators.size());
+}
+
+static Registered* registered_at(int32_t number) {
+  const std::lock_guard lock(registry().mutex);
+  const auto& operators = registry().operators;
+  const bool exists = number >= 0 && static_cast<size_t>(number) < operators.size();
+  return exists ? operators[number].get() : nullptr;
+}
+
+const OpEntry* find_registered(int32_t number) {
+  Registered* const op = registered_at(number);
+  return op ? &op->entry : nullptr;
+}
+
+static int32_t find_locked(std::string_view name) {
+  const auto& operators = registry().operators;
+  for (size_t i = 0; i < operators.size(); ++i)
+    if (operators[i]->schema.name == name) return static_cast<int32_t>(i);
+  return -1;
+}
+
+int32_t find_registered(std::string_view name) {
+  const std::lock_guard lock(registry().mutex);
+  return find_locked(name);
+}
+
+void call_registered(const OpEntry& entry, const libdl_value* arguments, libdl_value* results) {
+  Registered& op = *entry.registered;
+  check_handles(entry, arguments);
+  const std::vector<const libdl_tensor*> handles = spread(op, arguments);
+  std::vector<const Tensor*> inputs;
+  for (const libdl_tensor* const& handle : handles)
+    inputs.push_back(handle ? &as_tensor(handle) : nullptr);
+
+  std::vector<Tensor> outputs;
+  {
+    const Call call(entry.name, Into(), std::span<const Tensor* const>(inputs));
+    if (call.forward()) fail(LIBDL_ERROR_AUTOGRAD, entry.name, "has no rule for forward mode");
+    outputs = run_kernel(op, inputs, arguments);
+    if (call.recording()) record(op, arguments, inputs, outputs);
+  }
+  for (size_t k = 0; k < outputs.size(); ++k) put(results[k], std::move(outputs[k]));
+}
+
+// -- registration ---------------------------------------------------------------------------------
+
+static std::unique_ptr<Registered> made_from(std::string_view text) {
+  auto op = std::make_unique<Registered>();
+  op->text = text;
+  op->schema = read_schema(text);
+  for (const Schema::Argument& a : op->schema.arguments)
+    op->arguments.push_back({a.name.c_str(), a.default_text.c_str(), a.type, a.nullable});
+  for (const std::string& name : op->schema.results)
+    op->results.push_back({name.c_str(), LIBDL_VALUE_TENSOR});
+  op->entry.name = op->schema.name.c_str();
+  op->entry.schema = op->text.c_str();
+  op->entry.arguments = op->arguments.data();
+  op->entry.results = op->results.data();
+  op->entry.argument_count = static_cast<int32_t>(op->arguments.size());
+  op->entry.result_count = static_cast<int32_t>(op->results.size());
+  op->entry.differentiable = true;
+  op->entry.registered = op.get();
+  op->rule = {op->entry.name, run_vjp};
+  return op;
+}
+
+static Registered& registered_for(const char* function, libdl_op op) {
+  Registered* const found = registered_at(op < kOperatorCount ? -1 : op - kOperatorCount);
+  if (!found)
+    fail_argument(LIBDL_ERROR_VALUE, function, 1, "op", "is " + std::to_string(op),
+                  "the number of a registered operator");
+  return *found;
+}
+
+}  // namespace libdl::capi
+
+libdl_error* libdl_op_register(const char* schema, int64_t schema_length, libdl_op* out) {
+  constexpr const char* function = "op_register";
+  return door(function, [&] {
+    const std::string_view text = in_text(function, 1, "schema", schema, schema_length);
+    if (!out)
+      fail_argument(LIBDL_ERROR_NULL, function, 2, "out", "is NULL", "a place for the result");
+    auto op = made_from(text);
+    const std::lock_guard lock(registry().mutex);
+    if (find_locked(op->schema.name) >= 0)
+      fail_argument(LIBDL_ERROR_VALUE, function, 1, "schema", "names " + op->schema.name,
+                    "a name that is not taken");
+    auto& operators = registry().operators;
+    operators.push_back(std::move(op));
+    *out = kOperatorCount + static_cast<int32_t>(operators.size()) - 1;
+  });
+}
+
+// Runs destroy(ctx) where the call fails: the caller has handed ctx over.
+template <class Body>
+static libdl_error* door_with_context(const char* function, void* ctx, void (*destroy)(void* ctx),
+                                      Body&& body) {
+  libdl_error* const error = door(function, body);
+  if (error && destroy) destroy(ctx);
+  return error;
+}
+
+libdl_error* libdl_op_set_kernel(libdl_op op, int32_t device_type, libdl_op_kernel kernel,
+                                 void* ctx, void (*destroy)(void* ctx)) {
+  constexpr const char* function = "op_set_kernel";
+  return door_with_context(function, ctx, destroy, [&] {
+    Registered& registered = registered_for(function, op);
+    if (!kernel) fail_argument(LIBDL_ERROR_NULL, function, 3, "kernel", "is NULL", "a function");
+    const std::lock_guard lock(registered.mutex);
+    if (!registered.kernels.try_emplace(device_type, Callback<libdl_op_kernel>{kernel, ctx}).second)
+      fail(LIBDL_ERROR_STATE, function,
+           std::string(registered.entry.name) + " has a kernel for this device already");
+  });
+}
+
+libdl_error* libdl_op_set_vjp(libdl_op op, libdl_op_vjp vjp, void* ctx,
+                              void (*destroy)(void* ctx)) {
+  constexpr const char* function = "op_set_vjp";
+  return door_with_context(function, ctx, destroy, [&] {
+    Registered& registered = registered_for(function, op);
+    if (!vjp) fail_argument(LIBDL_ERROR_NULL, function, 2, "vjp", "is NULL", "a function");
+    const std::lock_guard lock(registered.mutex);
+    if (registered.vjp.function)
+      fail(LIBDL_ERROR_STATE, function,
+           std::string(registered.entry.name) + " has a gradient already");
+    registered.vjp = {vjp, ctx};
+  });
+}

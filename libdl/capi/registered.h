@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Operators that the host adds at run time.
+#pragma once
+
+#include <string_view>
+
+#include "capi/op_table.h"
+
+namespace libdl::capi {
+
+int32_t registered_count();
+const OpEntry* find_registered(int32_t number);  // counted from 0 among the registered; NULL: none
+int32_t find_registered(std::string_view name);  // -1: none
+
+// The number of the operator of that name, built-in or registered, or -1.
+int32_t find_op(std::string_view name);
+
+// Runs the kernel and records the call. Arguments are checked for their types only.
+void call_registered(const OpEntry& entry, const libdl_value* arguments, libdl_value* results);
+
+}  // namespace libdl::capi
