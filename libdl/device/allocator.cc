@@ -367,6 +367,8 @@ size_t Allocator::trim() {
 void Allocator::set_source(std::shared_ptr<Source> source) {
   {
     std::lock_guard lock(mutex_);
+    if (has_bins_ && thread_bins) empty(*thread_bins);
+    for (auto& heap : heaps_) heap->close();
     source_.swap(source);
   }
   trim();

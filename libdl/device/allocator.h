@@ -78,7 +78,7 @@ class Allocator {
   // the bytes.
   size_t trim();
 
-  // New segments come from `source`; the old one goes when its last segment has gone back.
+  // New blocks come from `source`; the old one goes when its last block was freed and trim called.
   void set_source(std::shared_ptr<Source> source);
 
   // The stock of a thread that begins or ends.
