@@ -92,8 +92,8 @@ struct AllAllocators {
 [[maybe_unused]] static const int fork_safe =
     pthread_atfork(AllAllocators::lock, AllAllocators::unlock, AllAllocators::unlock);
 
-Allocator::Allocator(const char* name, std::shared_ptr<Source> source, size_t rounding)
-    : name_(name), rounding_(rounding), has_bins_(false), source_(std::move(source)) {
+Allocator::Allocator(std::string name, std::shared_ptr<Source> source, size_t rounding)
+    : name_(std::move(name)), rounding_(rounding), has_bins_(false), source_(std::move(source)) {
   AllAllocators::instance().add(this);
 }
 
@@ -367,6 +367,8 @@ size_t Allocator::trim() {
 void Allocator::set_source(std::shared_ptr<Source> source) {
   {
     std::lock_guard lock(mutex_);
+    if (has_bins_ && thread_bins) empty(*thread_bins);
+    for (auto& heap : heaps_) heap->close();
     source_.swap(source);
   }
   trim();

@@ -54,7 +54,7 @@ struct ThreadBins;
 class Allocator {
  public:
   // name: of the device, for messages. Blocks are multiples of `rounding`, a power of two >= 64.
-  Allocator(const char* name, std::shared_ptr<Source> source, size_t rounding);
+  Allocator(std::string name, std::shared_ptr<Source> source, size_t rounding);
   ~Allocator();  // all blocks have come back
   Allocator(const Allocator&) = delete;
   Allocator& operator=(const Allocator&) = delete;
@@ -78,7 +78,7 @@ class Allocator {
   // the bytes.
   size_t trim();
 
-  // New segments come from `source`; the old one goes when its last segment has gone back.
+  // New blocks come from `source`; the old one goes when its last block was freed and trim called.
   void set_source(std::shared_ptr<Source> source);
 
   // The stock of a thread that begins or ends.
@@ -123,7 +123,7 @@ class Allocator {
   void empty(ThreadBins& bins);
   MemoryStatistics gather() const;
 
-  const char* const name_;
+  const std::string name_;
   const size_t rounding_;
   const bool has_bins_;  // the host's allocator: small blocks pass through ThreadBins
   mutable std::mutex mutex_;

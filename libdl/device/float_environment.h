@@ -14,21 +14,24 @@ namespace libdl {
 
 class DefaultFloatEnvironment {
  public:
-  DefaultFloatEnvironment() : saved_(read()) {
-    if (saved_ != kDefault) write(kDefault);
+  DefaultFloatEnvironment() : saved_(read()), differs_((saved_ & ~kFlags) != kDefault) {
+    if (differs_) write(kDefault);
   }
-  // Also takes back the exception flags that the kernels raised.
-  ~DefaultFloatEnvironment() { write(saved_); }
+  ~DefaultFloatEnvironment() {
+    if (differs_) write(saved_);
+  }
   DefaultFloatEnvironment(const DefaultFloatEnvironment&) = delete;
   DefaultFloatEnvironment& operator=(const DefaultFloatEnvironment&) = delete;
 
  private:
 #if defined(__x86_64__)
   static constexpr uint64_t kDefault = 0x1F80;  // MXCSR: all exceptions masked
+  static constexpr uint64_t kFlags = 0x3F;      // what was raised before
   static uint64_t read() { return _mm_getcsr(); }
   static void write(uint64_t word) { _mm_setcsr(static_cast<unsigned>(word)); }
 #elif defined(__aarch64__)
   static constexpr uint64_t kDefault = 0;  // FPCR
+  static constexpr uint64_t kFlags = 0;
   static uint64_t read() {
     uint64_t word;
     asm volatile("mrs %0, fpcr" : "=r"(word));
@@ -39,7 +42,8 @@ class DefaultFloatEnvironment {
 #error "libdl: write the floating-point environment of this processor"
 #endif
 
-  uint64_t saved_;
+  const uint64_t saved_;
+  const bool differs_;
 };
 
 }  // namespace libdl

@@ -80,8 +80,9 @@ Block* Heap::find(size_t bytes) const {
 }
 
 void Heap::insert(Block* block) {
-  const int list = size_class(block->bytes / rounding_);
   block->free = true;
+  if (block->segment->closed) return;
+  const int list = size_class(block->bytes / rounding_);
   block->previous_free = nullptr;
   block->next_free = lists_[list];
   if (block->next_free) block->next_free->previous_free = block;
@@ -90,11 +91,12 @@ void Heap::insert(Block* block) {
 }
 
 void Heap::remove(Block* block) {
+  block->free = false;
+  if (block->segment->closed) return;
   const int list = size_class(block->bytes / rounding_);
   (block->previous_free ? block->previous_free->next_free : lists_[list]) = block->next_free;
   if (block->next_free) block->next_free->previous_free = block->previous_free;
   if (!lists_[list]) nonempty_[list / 64] &= ~(uint64_t{1} << list % 64);
-  block->free = false;
 }
 
 // Puts memory behind the block's first `bytes`. What was got before a refusal stays, and counts as
@@ -217,6 +219,17 @@ bool Heap::add(std::shared_ptr<Source> source, void* base, size_t bytes) {
   segments_ = segment.release();
   insert(block);
   return true;
+}
+
+void Heap::close() {
+  for (Segment* segment = segments_; segment; segment = segment->next) {
+    for (Block* block = segment->first; block && !segment->closed; block = block->after) {
+      if (!block->free) continue;
+      remove(block);
+      block->free = true;
+    }
+    segment->closed = true;
+  }
 }
 
 // Takes whole granules from under one free block.

@@ -43,6 +43,7 @@ struct Segment {
   size_t committed;                    // bytes
   std::unique_ptr<uint64_t[]> backed;  // one bit a granule
   Block* first;
+  bool closed;                         // its free blocks are in no list
   Segment *next, *previous;
 };
 
@@ -85,6 +86,9 @@ class Heap {
 
   // Takes a reserved range over. False: no memory for its description.
   bool add(std::shared_ptr<Source> source, void* base, size_t bytes);
+
+  // Nothing more is allocated from the present segments.
+  void close();
 
   // Takes the memory from under free blocks. Segments that are wholly free leave the heap and are
   // put into `leaving`, for the caller to release without its lock. Returns the bytes that went.

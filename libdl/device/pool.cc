@@ -131,7 +131,8 @@ struct alignas(128) Job {
 // The thread's part in the running job, if any.
 struct Role {
   Job* job = nullptr;  // the job that this thread called
-  bool inside = false; // calls run serially here
+  bool inside = false;  // calls run serially here
+  bool interrupted = false;
 };
 thread_local constinit Role role;
 
@@ -387,7 +388,8 @@ bool parallel(int64_t chunks, void (*body)(void* arg, int64_t first, int64_t las
   Job* job = nullptr;
   if (width > 1) job = executor ? new (std::nothrow) Job : take_job();
 
-  role = {.job = job, .inside = true};
+  role.job = job;
+  role.inside = true;
   bool finished;
   if (!job) {
     finished = run_alone(chunks, body, arg, interruption.get());
@@ -396,7 +398,9 @@ bool parallel(int64_t chunks, void (*body)(void* arg, int64_t first, int64_t las
     finished = executor ? run_on_executor(job, *executor, width - 1, interruption.get())
                         : run_on_workers(*job, width - 1, interruption.get());
   }
-  role = {};
+  role.job = nullptr;
+  role.inside = false;
+  if (!finished) role.interrupted = true;
   return finished;
 }
 
@@ -417,6 +421,8 @@ int threads() {
 void set_executor(const Executor* executor) { executor_hook.set(executor); }
 
 void set_interruption(const Interruption* interruption) { interruption_hook.set(interruption); }
+
+bool take_interrupted() { return role.interrupted && std::exchange(role.interrupted, false); }
 
 bool interrupted() {
   if (role.inside) return false;

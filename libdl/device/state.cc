@@ -2,8 +2,11 @@
 
 #include "device/state.h"
 
+#include "device/stream.h"
+
 libdl_state::~libdl_state() {
   if (release_attachments) release_attachments(*this);
+  for (libdl_stream* current : stream) libdl::Stream::take(current);
 }
 
 namespace libdl {

@@ -39,6 +39,8 @@ struct Attachment {  // an object that a higher room hangs on the state
 
 }  // namespace libdl
 
+struct libdl_stream;
+
 struct libdl_state : libdl::Counted {
   libdl_state() : Counted(libdl::Tag::kState) {}
   ~libdl_state();
@@ -51,7 +53,7 @@ struct libdl_state : libdl::Counted {
   libdl_generator* generator = nullptr;          // owned; NULL: the process's default generator
   libdl::Interceptor* interceptor = nullptr;     // innermost; owned by the door
   libdl::Scope* scope = nullptr;                 // innermost; owned by the door
-  void* stream[2] = {nullptr, nullptr};          // current stream of CPU and CUDA, owned
+  libdl_stream* stream[2] = {nullptr, nullptr};  // current stream of CPU and CUDA, owned
   void (*release_attachments)(libdl_state&) = nullptr;  // set by the rooms above that attach
 };
 

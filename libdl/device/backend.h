@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The table that a kind of device fills. The CPU's is part of the core; a plugin's comes out of its
+// one exported function. Plain C structs that only grow at the end, each beginning with its size;
+// yet core and plugin must be of one build, told by the build id.
+//
+// Functions that can fail return NULL or an error that the receiver owns. Device numbers have been
+// checked. Errors of queued work come out of the next synchronisation.
+#pragma once
+
+#include <libdl/device.h>
+#include <libdl/error.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/args.h"
+
+namespace libdl {
+
+using Kernel = void (*)(kernels::Context* context, const void* args);
+
+enum class KernelId : int32_t {
+#define KERNEL(name, Args) name,
+#include "kernels/kernels.def"
+#undef KERNEL
+  count
+};
+constexpr int32_t kKernels = static_cast<int32_t>(KernelId::count);
+
+struct DeviceProperties {
+  uint32_t struct_size;
+  char name[128];
+  int64_t total_memory;     // bytes
+  int64_t free_memory;      // bytes, at the moment
+  int32_t processors;       // that run threads or blocks side by side
+  int32_t capability_major, capability_minor;  // of the instruction set; 0 on the CPU
+};
+
+// What the core offers to a plugin.
+struct BackendHost {
+  uint32_t struct_size;
+  const char* build_id;
+  libdl_error* (*error)(libdl_error_code code, const char* message);
+  bool (*parallel)(int64_t chunks, void (*body)(void* arg, int64_t first, int64_t last), void* arg);
+};
+
+struct Backend {
+  uint32_t struct_size;
+  int32_t device_type;
+  const char* name;  // "cuda"
+  const char* build_id;
+  int32_t kernel_count;
+  const Kernel* kernels;  // by KernelId; NULL where it has none
+
+  libdl_error* (*device_count)(int32_t* count);
+  libdl_error* (*properties)(int32_t device, DeviceProperties* properties);
+
+  // Memory. With granule 0 the allocator takes whole segments by `allocate`; else it reserves
+  // addresses and puts memory behind them in granules. `reserve` and `allocate` set *data to NULL
+  // when there is no more; that is no error. NULL for the CPU, which has an allocator of its own.
+  size_t (*granule)(int32_t device);
+  libdl_error* (*reserve)(int32_t device, size_t bytes, void** data);
+  libdl_error* (*commit)(int32_t device, void* at, size_t bytes, int32_t* granted);
+  void (*decommit)(int32_t device, void* at, size_t bytes);
+  void (*unreserve)(int32_t device, void* data, size_t bytes);
+  libdl_error* (*allocate)(int32_t device, size_t bytes, void** data);
+  void (*free)(int32_t device, void* data);
+
+  // Queued on a native stream; either side may be the host's memory.
+  libdl_error* (*copy)(int32_t device, void* to, const void* from, size_t bytes, void* stream);
+  libdl_error* (*fill)(int32_t device, void* to, int32_t byte, size_t bytes, void* stream);
+
+  // Native streams and events. NULL is the device's default stream.
+  libdl_error* (*stream_create)(int32_t device, int32_t priority, void** stream);
+  void (*stream_destroy)(int32_t device, void* stream);
+  libdl_error* (*stream_query)(int32_t device, void* stream, int32_t* done);
+  libdl_error* (*stream_synchronize)(int32_t device, void* stream);
+  libdl_error* (*device_synchronize)(int32_t device);
+  libdl_error* (*event_create)(int32_t device, int32_t timing, void** event);
+  void (*event_destroy)(int32_t device, void* event);
+  libdl_error* (*event_record)(int32_t device, void* event, void* stream);
+  libdl_error* (*stream_wait)(int32_t device, void* stream, void* event);
+  libdl_error* (*event_query)(int32_t device, void* event, int32_t* done);
+  libdl_error* (*event_synchronize)(int32_t device, void* event);
+  libdl_error* (*event_elapsed)(int32_t device, void* first, void* second, double* milliseconds);
+};
+
+// The plugin's exported function, named libdl_backend_open. Called once; the table lives on.
+using BackendOpen = libdl_error* (*)(const BackendHost* host, const Backend** backend);
+
+const Backend& cpu_backend();
+
+}  // namespace libdl

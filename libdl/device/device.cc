@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "device/device.h"
+
+#include <cstring>
+#include <mutex>
+
+#include "base/error.h"
+#include "device/backend_source.h"
+#include "device/float_environment.h"
+#include "device/plugin.h"
+#include "device/pool.h"
+#include "device/stream.h"
+
+namespace libdl {
+namespace device_detail {
+
+constinit std::atomic<const Backend*> backends[kDeviceTypes];
+
+void missing_kernel(Device device, KernelId id) {
+  static constexpr const char* kNames[] = {
+#define KERNEL(name, Args) #name,
+#include "kernels/kernels.def"
+#undef KERNEL
+  };
+  throw Error(LIBDL_ERROR_UNSUPPORTED, device_name(device) + ": the backend has no kernel " +
+                                           kNames[static_cast<int32_t>(id)]);
+}
+
+void stopped() { throw Error(LIBDL_ERROR_INTERRUPTED, "the host asked to stop"); }
+
+}  // namespace device_detail
+
+namespace {
+
+using device_detail::backends;
+
+const char* type_name(int32_t type) {
+  switch (type) {
+    case LIBDL_DEVICE_CPU: return "cpu";
+    case LIBDL_DEVICE_CUDA: return "cuda";
+    case LIBDL_DEVICE_CUDA_HOST: return "cuda_host";
+    default: return nullptr;
+  }
+}
+
+// Plugins are opened one at a time. Not held across fork: a child that begins while another thread
+// opens one would find a half-made driver anyway.
+std::mutex opening;
+
+// One allocator for each device, made at its first use, never destroyed.
+constexpr int32_t kMaxDevices = 64;
+std::atomic<Allocator*> allocators[kDeviceTypes][kMaxDevices];
+
+}  // namespace
+
+std::string device_name(Device device) {
+  const char* name = type_name(device.type);
+  if (!name) return "device type " + std::to_string(device.type);
+  return device.is_cpu() ? name : std::string(name) + ":" + std::to_string(device.index);
+}
+
+const Backend& backend(int32_t type) {
+  if (type < 0 || type >= kDeviceTypes) {
+    throw Error(LIBDL_ERROR_DEVICE, "device type " + std::to_string(type) + " is unknown");
+  }
+  const Backend* table = backends[type].load(std::memory_order_acquire);
+  if (table) return *table;
+  if (type == LIBDL_DEVICE_CPU) {
+    table = &cpu_backend();
+  } else if (type == LIBDL_DEVICE_CUDA) {
+    std::lock_guard lock(opening);
+    table = backends[type].load(std::memory_order_acquire);
+    if (!table) table = &open_backend("cuda", "libdlcuda.so", LIBDL_DEVICE_CUDA);
+  } else {
+    throw Error(LIBDL_ERROR_DEVICE, device_name({type, 0}) + ": no backend for this device type");
+  }
+  backends[type].store(table, std::memory_order_release);
+  return *table;
+}
+
+void register_backend(const Backend& backend) {
+  if (backend.device_type < 0 || backend.device_type >= kDeviceTypes) {
+    throw Error(LIBDL_ERROR_DEVICE,
+                "device type " + std::to_string(backend.device_type) + " is unknown");
+  }
+  backends[backend.device_type].store(&backend, std::memory_order_release);
+}
+
+void check_backend(libdl_error* error) {
+  if (error) throw Error::take(error);
+}
+
+int32_t device_count(int32_t type) {
+  int32_t count = 0;
+  try {
+    check_backend(backend(type).device_count(&count));
+  } catch (const Error&) {
+    return 0;
+  }
+  return count;
+}
+
+void check_device(const char* op, Device device) {
+  int32_t count = 0;
+  check_backend(backend(device.type).device_count(&count));
+  if (device.index >= 0 && device.index < count) return;
+  fail(LIBDL_ERROR_DEVICE, op,
+       "device " + std::string(type_name(device.type) ? type_name(device.type) : "?") + ":" +
+           std::to_string(device.index) + " does not exist; there are " + std::to_string(count));
+}
+
+DeviceProperties device_properties(Device device) {
+  check_device("device_properties", device);
+  DeviceProperties properties = {};
+  properties.struct_size = sizeof properties;
+  check_backend(backend(device.type).properties(device.index, &properties));
+  return properties;
+}
+
+Allocator& allocator_for(Device device) {
+  if (device.is_cpu()) return host_allocator();
+  check_device("allocator", device);
+  if (device.index >= kMaxDevices) {
+    throw Error(LIBDL_ERROR_LIMIT, device_name(device) + ": more devices than libdl has room for");
+  }
+  std::atomic<Allocator*>& place = allocators[device.type][device.index];
+  if (Allocator* made = place.load(std::memory_order_acquire)) return *made;
+  auto* fresh = new Allocator(device_name(device),
+                              std::make_shared<BackendSource>(backend(device.type), device.index),
+                              BackendSource::kRounding);
+  Allocator* expected = nullptr;
+  if (place.compare_exchange_strong(expected, fresh, std::memory_order_acq_rel)) return *fresh;
+  delete fresh;
+  return *expected;
+}
+
+void synchronize(Device device) {
+  check_device("synchronize", device);
+  check_backend(backend(device.type).device_synchronize(device.index));
+}
+
+void copy_bytes(void* to, Device to_device, const void* from, Device from_device, size_t bytes,
+                void* stream) {
+  const Device where = to_device.is_cpu() ? from_device : to_device;
+  check_backend(backend(where.type).copy(where.index, to, from, bytes, stream));
+}
+
+kernels::Context context_for(Device device) {
+  return {.parallel = [](void*, int64_t chunks, void (*body)(void*, int64_t, int64_t),
+                         void* arg) { return parallel(chunks, body, arg); },
+          .pool = nullptr,
+          .stream = device.is_cpu() ? nullptr : native_stream(device)};
+}
+
+void launch(Device device, KernelId id, const void* args) {
+  const Kernel run = kernel(device, id);
+  kernels::Context context = context_for(device);
+  const DefaultFloatEnvironment environment;
+  run(&context, args);
+  if (take_interrupted()) device_detail::stopped();
+}
+
+}  // namespace libdl

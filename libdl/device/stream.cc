@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "device/stream.h"
+
+#include "base/error.h"
+#include "base/slab.h"
+#include "device/device.h"
+
+namespace libdl {
+namespace {
+
+// Current streams are kept for the two kinds of device that a state has places for.
+int place_of(Device device) { return device.type == LIBDL_DEVICE_CUDA ? 1 : 0; }
+
+void check_same_device(const char* op, Device event, Device stream) {
+  if (event == stream) return;
+  fail(LIBDL_ERROR_DEVICE, op,
+       "the event is of " + device_name(event) + ", the stream of " + device_name(stream));
+}
+
+Stream stream_object(Device device, void* native, bool owned) {
+  Stream stream = Stream::take(slab_new<libdl_stream>());
+  stream->device = device;
+  stream->native = native;
+  stream->owned = owned;
+  return stream;
+}
+
+}  // namespace
+
+void destroy(libdl_stream* stream) {
+  if (stream->owned) {
+    backend(stream->device.type).stream_destroy(stream->device.index, stream->native);
+  }
+  slab_delete(stream);
+}
+
+void destroy(libdl_event* event) {
+  if (event->native) {
+    backend(event->device.type).event_destroy(event->device.index, event->native);
+  }
+  slab_delete(event);
+}
+
+Stream make_stream(Device device, int32_t priority) {
+  check_device("stream_new", device);
+  Stream stream = stream_object(device, nullptr, false);
+  check_backend(backend(device.type).stream_create(device.index, priority, &stream->native));
+  stream->owned = true;
+  return stream;
+}
+
+Stream default_stream(Device device) {
+  check_device("stream_default", device);
+  return stream_object(device, nullptr, false);
+}
+
+Stream wrap_stream(Device device, void* native) {
+  check_device("stream_wrap", device);
+  return stream_object(device, native, false);
+}
+
+Stream current_stream(Device device) {
+  libdl_stream* current = state().stream[place_of(device)];
+  if (current && current->device == device) return Stream::share(current);
+  return default_stream(device);
+}
+
+void set_current_stream(const Stream& stream) {
+  libdl_stream*& current = state().stream[place_of(stream->device)];
+  const Stream before = Stream::take(current);
+  current = Stream(stream).release();
+}
+
+void* native_stream(Device device) {
+  const libdl_stream* current = state().stream[place_of(device)];
+  return current && current->device == device ? current->native : nullptr;
+}
+
+bool query(const libdl_stream& stream) {
+  int32_t done = 0;
+  check_backend(
+      backend(stream.device.type).stream_query(stream.device.index, stream.native, &done));
+  return done != 0;
+}
+
+void synchronize(const libdl_stream& stream) {
+  check_backend(
+      backend(stream.device.type).stream_synchronize(stream.device.index, stream.native));
+}
+
+// Events of the CPU are over when they can be seen; waiting for another device's event holds the
+// calling thread if the stream is the CPU's.
+void wait(const libdl_stream& stream, const libdl_event& event) {
+  if (!event.recorded.load(std::memory_order_acquire)) return;
+  if (stream.device.is_cpu() || event.device.is_cpu()) return synchronize(event);
+  if (stream.device.type != event.device.type) {
+    check_same_device("stream_wait", event.device, stream.device);
+  }
+  check_backend(backend(stream.device.type)
+                    .stream_wait(stream.device.index, stream.native, event.native));
+}
+
+Event make_event(Device device, bool timing) {
+  check_device("event_new", device);
+  Event event = Event::take(slab_new<libdl_event>());
+  event->device = device;
+  event->timing = timing;
+  check_backend(backend(device.type).event_create(device.index, timing, &event->native));
+  return event;
+}
+
+void record(libdl_event& event, const libdl_stream& stream) {
+  check_same_device("event_record", event.device, stream.device);
+  check_backend(backend(event.device.type)
+                    .event_record(event.device.index, event.native, stream.native));
+  event.recorded.store(true, std::memory_order_release);
+}
+
+bool query(const libdl_event& event) {
+  if (!event.recorded.load(std::memory_order_acquire)) return true;
+  int32_t done = 0;
+  check_backend(backend(event.device.type).event_query(event.device.index, event.native, &done));
+  return done != 0;
+}
+
+void synchronize(const libdl_event& event) {
+  if (!event.recorded.load(std::memory_order_acquire)) return;
+  check_backend(
+      backend(event.device.type).event_synchronize(event.device.index, event.native));
+}
+
+double elapsed(const libdl_event& first, const libdl_event& second) {
+  check_same_device("event_elapsed", first.device, second.device);
+  if (!first.timing || !second.timing) {
+    fail(LIBDL_ERROR_STATE, "event_elapsed", "both events must be made with timing");
+  }
+  if (!first.recorded || !second.recorded) {
+    fail(LIBDL_ERROR_STATE, "event_elapsed", "both events must have been recorded");
+  }
+  if (!query(first) || !query(second)) {
+    fail(LIBDL_ERROR_STATE, "event_elapsed", "both events must be complete; synchronize first");
+  }
+  double milliseconds = 0;
+  check_backend(backend(first.device.type)
+                    .event_elapsed(first.device.index, first.native, second.native, &milliseconds));
+  return milliseconds;
+}
+
+}  // namespace libdl

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Streams order a device's work; events mark points in them. The CPU has both, so that programs
+// need not ask: its work is done when a call returns.
+#pragma once
+
+#include <atomic>
+
+#include "base/counted.h"
+#include "device/state.h"
+
+struct libdl_stream : libdl::Counted {
+  libdl_stream() : Counted(libdl::Tag::kStream) {}
+  libdl::Device device;
+  void* native = nullptr;  // the driver's handle
+  bool owned = false;      // destroyed with this object: neither the default stream nor a foreign one
+};
+
+struct libdl_event : libdl::Counted {
+  libdl_event() : Counted(libdl::Tag::kEvent) {}
+  libdl::Device device;
+  void* native = nullptr;
+  bool timing = false;
+  std::atomic<bool> recorded{false};
+};
+
+namespace libdl {
+
+using Stream = Ref<libdl_stream>;
+using Event = Ref<libdl_event>;
+
+void destroy(libdl_stream* stream);
+void destroy(libdl_event* event);
+
+// priority: lower numbers go first; 0 is usual.
+Stream make_stream(Device device, int32_t priority = 0);
+Stream default_stream(Device device);
+
+// A stream of someone else, who keeps it alive longer than this object and orders its end.
+Stream wrap_stream(Device device, void* native);
+
+// The calling state's stream of a device: what set_current_stream said, else the default one.
+Stream current_stream(Device device);
+void set_current_stream(const Stream& stream);
+void* native_stream(Device device);  // current_stream's handle, without a reference
+
+bool query(const libdl_stream& stream);
+void synchronize(const libdl_stream& stream);
+// The stream's later work waits for the event; an event never recorded is no wait.
+void wait(const libdl_stream& stream, const libdl_event& event);
+
+Event make_event(Device device, bool timing);
+void record(libdl_event& event, const libdl_stream& stream);
+bool query(const libdl_event& event);
+void synchronize(const libdl_event& event);
+// Milliseconds between two recorded events, both made with timing and complete.
+double elapsed(const libdl_event& first, const libdl_event& second);
+
+}  // namespace libdl
