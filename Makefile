@@ -49,7 +49,9 @@ test-python: build
 	@$(step) "Python tests" env $(in_tree) $(python) -m pytest -q -n $(JOBS) tests
 
 bench: build
-	@$(step) "Benchmarks" bench/run
+	@$(step) "PyTorch, in an environment of its own" tools/setup.sh bench
+	@$(step) "Build the benchmarks" $(ninja) benchmarks
+	@$(step) "Benchmarks" env $(in_tree) .venv-bench/bin/python -B bench/run.py $(BUILD)
 
 ci:
 	@tests/gates/run

@@ -31,3 +31,13 @@ foreach(file ${capi_tests})
   set_tests_properties(capi_${name} PROPERTIES TIMEOUT 600)
   add_dependencies(tests capi_${name})
 endforeach()
+
+# The hot calls that tests/gates/instructions.py counts.
+if(EXISTS ${PROJECT_SOURCE_DIR}/tests/gates/calls.c)
+  add_executable(gate_calls tests/gates/calls.c)
+  set_target_properties(gate_calls PROPERTIES
+    OUTPUT_NAME calls RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/gates C_STANDARD 11)
+  libdl_program_flags(gate_calls)
+  target_link_libraries(gate_calls PRIVATE libdl::core)
+  add_dependencies(tests gate_calls)
+endif()

@@ -1,7 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# tools/setup.sh [ci]: everything the build and the tests need, and nothing twice. Debian packages
-# by apt, the Python tools in .venv, the digits in data/. `ci` adds what only `make ci` uses.
+# tools/setup.sh [ci | bench]: everything the build and the tests need, and nothing twice. Debian
+# packages by apt, the Python tools in .venv, the digits in data/. `ci` adds what only `make ci`
+# uses, `bench` an environment of its own with PyTorch (about 6 GB: PyPI's build brings CUDA's
+# libraries, used or not).
 set -eu
 cd "$(dirname "$0")/.."
 venv=${VENV:-.venv}
@@ -59,20 +61,20 @@ END
   exit 1
 }
 
-make_environment() {
-  local stamp
-  if [ -x "$venv/bin/python" ] && [ -f "$venv/libdl-stamp" ]; then
-    stamp=$(sha256sum < tools/requirements.txt)
-    [ "$(cat "$venv/libdl-stamp")" = "$stamp" ] && return
+make_environment() { # FOLDER REQUIREMENTS
+  local folder=$1 requirements=$2 python wanted
+  wanted=$(sha256sum < "$requirements")
+  if [ -x "$folder/bin/python" ] && [ "$(cat "$folder/libdl-stamp" 2> /dev/null)" = "$wanted" ]; then
+    return
   fi
-  local python
   python=$(find_python)
-  echo "setup: Python tools into $venv with $python ($("$python" -V))"
-  [ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
-  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r tools/requirements.txt
-  sha256sum < tools/requirements.txt > "$venv/libdl-stamp"
+  echo "setup: Python tools into $folder with $python ($("$python" -V))"
+  [ -x "$folder/bin/python" ] || "$python" -m venv "$folder"
+  "$folder/bin/python" -m pip install --quiet --disable-pip-version-check -r "$requirements"
+  echo "$wanted" > "$folder/libdl-stamp"
 }
 
 install_packages
-make_environment
+make_environment "$venv" tools/requirements.txt
+[ "${1:-}" != bench ] || make_environment .venv-bench tools/requirements-bench.txt
 "$venv/bin/python" -B tools/digits.py data/digits.safetensors
