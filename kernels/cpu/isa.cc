@@ -2,6 +2,10 @@
 
 #include "kernels/cpu/isa.h"
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -24,13 +28,21 @@ Isa detect() {
   return best;
 }
 
+#if defined(__x86_64__)
+// clang 14 does not know "f16c" in __builtin_cpu_supports; leaf 1, ecx bit 29.
+bool has_f16c() {
+  unsigned eax, ebx, ecx, edx;
+  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx >> 29 & 1) != 0;
+}
+#endif
+
 }  // namespace
 
 Isa best_isa() {
 #if defined(__x86_64__)
   __builtin_cpu_init();
   bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-              __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c");
+              __builtin_cpu_supports("bmi2") && has_f16c();
   bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                 __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
                 __builtin_cpu_supports("avx512cd");
