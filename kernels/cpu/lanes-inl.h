@@ -43,7 +43,8 @@ struct Lanes {
   friend HWY_INLINE Lanes operator/(Lanes a, Lanes b) { return hn::Div(a.raw, b.raw); }
   friend HWY_INLINE Lanes operator-(Lanes a) { return hn::Neg(a.raw); }
   friend HWY_INLINE Truth<T> operator==(Lanes a, Lanes b) { return {hn::Eq(a.raw, b.raw)}; }
-  friend HWY_INLINE Truth<T> operator!=(Lanes a, Lanes b) { return {hn::Ne(a.raw, b.raw)}; }
+  // Not hn::Ne, which is false for a NaN on AVX2 and AVX-512.
+  friend HWY_INLINE Truth<T> operator!=(Lanes a, Lanes b) { return !(a == b); }
   friend HWY_INLINE Truth<T> operator<(Lanes a, Lanes b) { return {hn::Lt(a.raw, b.raw)}; }
   friend HWY_INLINE Truth<T> operator<=(Lanes a, Lanes b) { return {hn::Le(a.raw, b.raw)}; }
   friend HWY_INLINE Truth<T> operator>(Lanes a, Lanes b) { return {hn::Gt(a.raw, b.raw)}; }

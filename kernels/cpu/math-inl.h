@@ -38,14 +38,22 @@ template <class T>
 HWY_INLINE Lanes<T> abs(Lanes<T> x) { return hn::Abs(x.raw); }
 template <class T>
 HWY_INLINE Lanes<T> sqrt(Lanes<T> x) { return hn::Sqrt(x.raw); }
+#if HWY_TARGET == HWY_SCALAR  // there Ceil(0) is -0
+#define LIBDL_ROUNDING(name, Highway) \
+  template <class T>                  \
+  HWY_INLINE Lanes<T> name(Lanes<T> x) { return T(std::name(hn::GetLane(x.raw))); }
+#else
+#define LIBDL_ROUNDING(name, Highway) \
+  template <class T>                  \
+  HWY_INLINE Lanes<T> name(Lanes<T> x) { return hn::Highway(x.raw); }
+#endif
+LIBDL_ROUNDING(floor, Floor)
+LIBDL_ROUNDING(ceil, Ceil)
+LIBDL_ROUNDING(nearbyint, Round)
+LIBDL_ROUNDING(trunc, Trunc)
+#undef LIBDL_ROUNDING
 template <class T>
-HWY_INLINE Lanes<T> floor(Lanes<T> x) { return hn::Floor(x.raw); }
-template <class T>
-HWY_INLINE Lanes<T> ceil(Lanes<T> x) { return hn::Ceil(x.raw); }
-template <class T>
-HWY_INLINE Lanes<T> round(Lanes<T> x) { return hn::Round(x.raw); }
-template <class T>
-HWY_INLINE Lanes<T> trunc(Lanes<T> x) { return hn::Trunc(x.raw); }
+HWY_INLINE Lanes<T> round(Lanes<T> x) { return nearbyint(x); }  // half to even
 template <class T>
 HWY_INLINE Lanes<T> copysign(Lanes<T> x, Lanes<T> y) { return hn::CopySign(x.raw, y.raw); }
 template <class T>

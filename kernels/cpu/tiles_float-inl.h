@@ -48,7 +48,11 @@ struct Memory {
     if constexpr (kSame) {
       return x.raw;
     } else {
+#if HWY_TARGET == HWY_SCALAR  // there DemoteTo turns infinity into the largest number
+      return hn::Set(Stored(), static_cast<T>(hn::GetLane(x.raw)));
+#else
       return hn::DemoteTo(Stored(), x.raw);
+#endif
     }
   }
   static HWY_INLINE V load(const T* from) { return widen(hn::LoadU(Stored(), from)); }

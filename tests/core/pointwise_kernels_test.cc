@@ -197,14 +197,18 @@ long double smaller(long double x, long double y) { return x != x || x < y ? x :
 struct Reference {
   Expression expression;
   std::function<long double(long double, long double, long double)> value;
-  double ulps;  // 0: exactly the rounded value
+  double ulps;  // kExact: the rounded value
+  // Activations in float64 may instead be off by this many halves of epsilon, of x where |x| > 1.
+  double slack = 0;
 };
+constexpr double kExact = 0.501;  // the reference may itself lie just beyond the middle
 using L = long double;
 #define R1(name, body) {Expression::name, [](L x, L, L) -> L { return body; }, 2.0}
-#define E1(name, body) {Expression::name, [](L x, L, L) -> L { return body; }, 0.0}
+#define A1(name, body) {Expression::name, [](L x, L, L) -> L { return body; }, 2.0, 8.0}
+#define E1(name, body) {Expression::name, [](L x, L, L) -> L { return body; }, kExact}
 #define R2(name, body) {Expression::name, [](L x, L y, L) -> L { return body; }, 2.0}
-#define E2(name, body) {Expression::name, [](L x, L y, L) -> L { return body; }, 0.0}
-#define E3(name, body) {Expression::name, [](L x, L y, L z) -> L { return body; }, 0.0}
+#define E2(name, body) {Expression::name, [](L x, L y, L) -> L { return body; }, kExact}
+#define E3(name, body) {Expression::name, [](L x, L y, L z) -> L { return body; }, kExact}
 
 const std::vector<Reference>& references() {
   static const std::vector<Reference> list = {
@@ -217,15 +221,15 @@ const std::vector<Reference>& references() {
       R1(expm1, expm1l(x)), R1(log, logl(x)), R1(log1p, log1pl(x)), R1(log2, log2l(x)),
       R1(log10, log10l(x)), R1(exp2, exp2l(x)), R1(sin, sinl(x)), R1(cos, cosl(x)),
       R1(tan, tanl(x)), R1(tanh, tanhl(x)), R1(sigmoid, logistic(x)), R1(erf, erfl(x)),
-      E1(relu, x != x ? x : x > 0 ? x : 0), R1(gelu, x == -kInf ? 0 : x * cdf(x)),
-      R1(gelu_tanh, x == -kInf ? 0 : x * share(x)),
+      E1(relu, x != x ? x : x > 0 ? x : 0), A1(gelu, x == -kInf ? 0 : x * cdf(x)),
+      A1(gelu_tanh, x == -kInf ? 0 : x * share(x)),
       {Expression::gelu_slope, [](L x, L, L) -> L {
-         return std::isinf(x) ? L(x > 0) : cdf(x) + x * density(x); }, 8},
+         return std::isinf(x) ? L(x > 0) : cdf(x) + x * density(x); }, 2, 8},
       {Expression::gelu_tanh_slope, [](L x, L, L) -> L {
          if (std::isinf(x)) return x > 0;
          L s = share(x), slope = 2 * 0.79788456080286535587989211986876L * (1 + 0.134145L * x * x);
-         return s + (s == 0 || s == 1 ? 0 : x * slope * s * share(-x)); }, 8},
-      R1(silu, x == -kInf ? 0 : x * logistic(x)), E1(floor, floorl(x)), E1(ceil, ceill(x)),
+         return s + (s == 0 || s == 1 ? 0 : x * slope * s * share(-x)); }, 2, 8},
+      A1(silu, x == -kInf ? 0 : x * logistic(x)), E1(floor, floorl(x)), E1(ceil, ceill(x)),
       E1(round, nearbyintl(x)), E1(trunc, truncl(x)), E2(maximum, larger(x, y)),
       E2(minimum, smaller(x, y)), E3(clamp, smaller(larger(x, y), z)), E3(where, x != 0 ? y : z),
       E1(isnan, x != x), E1(isinf, std::isinf(x)), E1(isfinite, std::isfinite(x)), E2(eq, x == y),
@@ -294,6 +298,8 @@ void check_reals(Class c) {
       long double truth = r.value(x[i], y[i], z[i]);
       T got = info.truth ? T(out.get<uint8_t>(i)) : out.get<T>(i);
       double error = ulps(got, truth);
+      long double slack = std::is_same_v<T, double> ? r.slack * 0x1p-53L : 0;
+      if (slack > 0 && fabsl(got - truth) <= slack * std::max(1.0L, fabsl(x[i]))) continue;
       if (error > r.ulps) {
         ++wrong;
         ADD_FAILURE() << info.name << "(" << x[i] << ", " << y[i] << ", " << z[i] << ") = " << got
