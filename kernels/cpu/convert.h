@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Conversions between the dtypes of memory and the compute classes, over contiguous elements.
+//   anything -> bool         is != 0 (a NaN is true)
+//   float -> integer         truncates, saturates, NaN gives 0
+//   integer -> integer       wraps
+//   real -> complex          +0 imaginary part; complex -> real takes the real part
+//   -> float16, bfloat16     round to nearest even
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/args.h"
+#include "libdl/dtype.h"
+
+namespace libdl::kernels::cpu {
+
+constexpr int kDtypes = LIBDL_DTYPE_COMPLEX128 + 1;
+
+// Distinct memory; n elements.
+using ConvertFn = void (*)(const void* from, void* to, int64_t n);
+
+// The dtype whose elements are the class's own in memory.
+constexpr int32_t class_dtype(Class c) {
+  switch (c) {
+    case Class::kBool: return LIBDL_DTYPE_BOOL;
+    case Class::kI64: return LIBDL_DTYPE_INT64;
+    case Class::kU64: return LIBDL_DTYPE_UINT64;
+    case Class::kF32: return LIBDL_DTYPE_FLOAT32;
+    case Class::kF64: return LIBDL_DTYPE_FLOAT64;
+    case Class::kC128: return LIBDL_DTYPE_COMPLEX128;
+  }
+  return LIBDL_DTYPE_NONE;
+}
+
+// The class that holds every value of a dtype.
+constexpr Class dtype_class(int32_t dtype) {
+  switch (dtype) {
+    case LIBDL_DTYPE_BOOL: return Class::kBool;
+    case LIBDL_DTYPE_UINT64: return Class::kU64;
+    case LIBDL_DTYPE_FLOAT16:
+    case LIBDL_DTYPE_BFLOAT16:
+    case LIBDL_DTYPE_FLOAT32: return Class::kF32;
+    case LIBDL_DTYPE_FLOAT64: return Class::kF64;
+    case LIBDL_DTYPE_COMPLEX64:
+    case LIBDL_DTYPE_COMPLEX128: return Class::kC128;
+    default: return Class::kI64;
+  }
+}
+
+constexpr int dtype_bytes(int32_t dtype) {
+  switch (dtype) {
+    case LIBDL_DTYPE_BOOL:
+    case LIBDL_DTYPE_UINT8:
+    case LIBDL_DTYPE_INT8: return 1;
+    case LIBDL_DTYPE_UINT16:
+    case LIBDL_DTYPE_INT16:
+    case LIBDL_DTYPE_FLOAT16:
+    case LIBDL_DTYPE_BFLOAT16: return 2;
+    case LIBDL_DTYPE_UINT32:
+    case LIBDL_DTYPE_INT32:
+    case LIBDL_DTYPE_FLOAT32: return 4;
+    case LIBDL_DTYPE_COMPLEX128: return 16;
+    default: return 8;
+  }
+}
+
+// NULL where nothing has to change: the dtype is the class's own.
+ConvertFn convert_to_class(int32_t from, Class to);
+ConvertFn convert_from_class(Class from, int32_t to);
+
+}  // namespace libdl::kernels::cpu

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// A vector of T as a value type with operators, for kernels/expressions.h. Compiled once for each
+// of Highway's targets.
+#if defined(LIBDL_KERNELS_CPU_LANES_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LIBDL_KERNELS_CPU_LANES_INL_H_
+#undef LIBDL_KERNELS_CPU_LANES_INL_H_
+#else
+#define LIBDL_KERNELS_CPU_LANES_INL_H_
+#endif
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace libdl::kernels::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// One truth a lane.
+template <class T>
+struct Truth {
+  hn::Mask<hn::ScalableTag<T>> raw;
+
+  friend HWY_INLINE Truth operator&(Truth a, Truth b) { return {hn::And(a.raw, b.raw)}; }
+  friend HWY_INLINE Truth operator|(Truth a, Truth b) { return {hn::Or(a.raw, b.raw)}; }
+  friend HWY_INLINE Truth operator^(Truth a, Truth b) { return {hn::Xor(a.raw, b.raw)}; }
+  friend HWY_INLINE Truth operator!(Truth a) { return {hn::Not(a.raw)}; }
+};
+
+template <class T>
+struct Lanes {
+  using Scalar = T;
+  using Tag = hn::ScalableTag<T>;
+  using Raw = hn::Vec<Tag>;
+  Raw raw;
+
+  HWY_INLINE Lanes() : raw(hn::Zero(Tag())) {}
+  HWY_INLINE Lanes(T x) : raw(hn::Set(Tag(), x)) {}
+  HWY_INLINE Lanes(Raw x) : raw(x) {}
+
+  friend HWY_INLINE Lanes operator+(Lanes a, Lanes b) { return hn::Add(a.raw, b.raw); }
+  friend HWY_INLINE Lanes operator-(Lanes a, Lanes b) { return hn::Sub(a.raw, b.raw); }
+  friend HWY_INLINE Lanes operator*(Lanes a, Lanes b) { return hn::Mul(a.raw, b.raw); }
+  friend HWY_INLINE Lanes operator/(Lanes a, Lanes b) { return hn::Div(a.raw, b.raw); }
+  friend HWY_INLINE Lanes operator-(Lanes a) { return hn::Neg(a.raw); }
+  friend HWY_INLINE Truth<T> operator==(Lanes a, Lanes b) { return {hn::Eq(a.raw, b.raw)}; }
+  // Not hn::Ne, which is false for a NaN on AVX2 and AVX-512.
+  friend HWY_INLINE Truth<T> operator!=(Lanes a, Lanes b) { return !(a == b); }
+  friend HWY_INLINE Truth<T> operator<(Lanes a, Lanes b) { return {hn::Lt(a.raw, b.raw)}; }
+  friend HWY_INLINE Truth<T> operator<=(Lanes a, Lanes b) { return {hn::Le(a.raw, b.raw)}; }
+  friend HWY_INLINE Truth<T> operator>(Lanes a, Lanes b) { return {hn::Gt(a.raw, b.raw)}; }
+  friend HWY_INLINE Truth<T> operator>=(Lanes a, Lanes b) { return {hn::Ge(a.raw, b.raw)}; }
+};
+
+template <class T>
+HWY_INLINE Lanes<T> select(Truth<T> which, Lanes<T> x, Lanes<T> y) {
+  return hn::IfThenElse(which.raw, x.raw, y.raw);
+}
+template <class T>
+HWY_INLINE bool any(Truth<T> which) {
+  return !hn::AllFalse(hn::ScalableTag<T>(), which.raw);
+}
+
+}  // namespace libdl::kernels::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+
+#include "kernels/cpu/kernels.h"
+#include "kernels/cpu/stage.h"
+#include "kernels/cpu/tiles.h"
+
+namespace libdl::kernels::cpu {
+namespace {
+
+struct DenseLaunch {
+  TileFn fn;
+  int32_t inputs, in_bytes, out_bytes;
+  int64_t numel;
+  char* out;
+  const char* in[kMaxInputs];
+};
+
+void dense_chunks(void* arg, int64_t first, int64_t last) {
+  const DenseLaunch& launch = *static_cast<const DenseLaunch*>(arg);
+  int64_t begin = first * kChunk, end = std::min(last * kChunk, launch.numel);
+  const void* in[kMaxInputs];
+  for (int k = 0; k < launch.inputs; ++k) in[k] = launch.in[k] + begin * launch.in_bytes;
+  launch.fn(in, launch.out + begin * launch.out_bytes, end - begin);
+}
+
+// All operands are of the compute class and lie in order: no tiles are needed.
+bool is_direct(const PointwiseArgs& args, int32_t in_dtype, int32_t out_dtype) {
+  if (args.out.dtype != out_dtype || !is_dense(args.out)) return false;
+  for (int k = 0; k < args.inputs; ++k) {
+    if (args.in[k].dtype != in_dtype || !is_dense(args.in[k])) return false;
+  }
+  return true;
+}
+
+struct TiledLaunch {
+  TileFn fn;
+  Class compute, result;
+  int32_t inputs;
+  Geometry geometry;
+};
+
+void tiled_chunks(void* arg, int64_t first, int64_t last) {
+  const TiledLaunch& launch = *static_cast<const TiledLaunch*>(arg);
+  const Geometry& g = launch.geometry;
+  alignas(64) char buffer[kMaxInputs + 1][kTileBytes];
+  alignas(64) char raw[kRawBytes];
+  Source source[kMaxInputs];
+  Sink sink;
+  for (int k = 0; k < launch.inputs; ++k) {
+    source[k].open(g, g.operand[k + 1], launch.compute, buffer[k], raw);
+  }
+  sink.open(g, g.operand[0], launch.result, buffer[kMaxInputs], raw);
+  const int64_t end = std::min(last * kChunk, g.numel), most = tile_elements(launch.compute);
+  Position at = position_at(g, first * kChunk);
+  while (at.linear < end) {
+    const int64_t n = tile_length(g, at, end, most);
+    const void* in[kMaxInputs];
+    for (int k = 0; k < launch.inputs; ++k) in[k] = source[k].load(at, n);
+    void* out = sink.place(at, n);
+    launch.fn(in, out, n);
+    sink.finish(out, at, n);
+    advance(g, at, n);
+  }
+}
+
+// Apart, so that the short way above does not pay for this frame.
+__attribute__((noinline)) void tiled(Context& context, const PointwiseArgs& args, TileFn fn,
+                                     Class result) {
+  TiledLaunch launch;
+  launch.fn = fn;
+  launch.compute = static_cast<Class>(args.compute);
+  launch.result = result;
+  launch.inputs = args.inputs;
+  const View* views[kMaxInputs + 1] = {&args.out};
+  for (int k = 0; k < args.inputs; ++k) views[k + 1] = &args.in[k];
+  plan(launch.geometry, views, args.inputs + 1);
+  run_chunks(context, launch.geometry.numel, tiled_chunks, &launch);
+}
+
+}  // namespace
+
+void pointwise(Context& context, const PointwiseArgs& args) {
+  const Class compute = static_cast<Class>(args.compute);
+  const TileFn fn = tile_table(compute)[args.expression];
+  const Class result = kExpressionInfo[args.expression].truth ? Class::kBool : compute;
+  const int64_t n = numel(args.out);
+  if (n == 0) return;
+  const int32_t in_dtype = class_dtype(compute), out_dtype = class_dtype(result);
+  if (!is_direct(args, in_dtype, out_dtype)) return tiled(context, args, fn, result);
+  if (n <= kChunk) {
+    const void* in[kMaxInputs];
+    for (int k = 0; k < args.inputs; ++k) in[k] = args.in[k].data;
+    return fn(in, args.out.data, n);
+  }
+  DenseLaunch launch = {fn, args.inputs, dtype_bytes(in_dtype), dtype_bytes(out_dtype),
+                        n,  static_cast<char*>(args.out.data), {}};
+  for (int k = 0; k < args.inputs; ++k) launch.in[k] = static_cast<const char*>(args.in[k].data);
+  run_chunks(context, n, dense_chunks, &launch);
+}
+
+}  // namespace libdl::kernels::cpu

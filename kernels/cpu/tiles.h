@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Tile functions: an expression over n contiguous elements of its compute class. Each instruction
+// set has a table of them; a missing combination is NULL.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cpu/isa.h"
+#include "kernels/pointwise.h"
+
+namespace libdl::kernels::cpu {
+
+// out may be one of the inputs. A truth is written as bytes 0 and 1, whatever the class.
+using TileFn = void (*)(const void* const* in, void* out, int64_t n);
+using TileTable = const TileFn*;  // by expression
+
+// [isa]; classes whose code does not depend on it hold one table three times.
+extern const TileTable bool_tiles[kIsas];
+extern const TileTable i64_tiles[kIsas];
+extern const TileTable u64_tiles[kIsas];
+extern const TileTable f32_tiles[kIsas];
+extern const TileTable f64_tiles[kIsas];
+extern const TileTable c128_tiles[kIsas];
+
+inline TileTable tile_table(Class c) {
+  int i = static_cast<int>(isa());
+  switch (c) {
+    case Class::kBool: return bool_tiles[i];
+    case Class::kI64: return i64_tiles[i];
+    case Class::kU64: return u64_tiles[i];
+    case Class::kF32: return f32_tiles[i];
+    case Class::kF64: return f64_tiles[i];
+    case Class::kC128: return c128_tiles[i];
+  }
+  return nullptr;
+}
+
+}  // namespace libdl::kernels::cpu

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The float32 class of the pointwise expressions. Those listed in in_double() are computed in
+// vectors of double, which makes their result the rounded true one in all but rare cases.
+#include "kernels/cpu/highway_targets.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/tiles_f32.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "kernels/cpu/tiles_float-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace libdl::kernels::cpu::HWY_NAMESPACE {
+
+constexpr bool in_double(Expression e) {
+  using enum Expression;
+  for (Expression wide : {div_floor, remainder, fmod, pow, rsqrt, exp, expm1, log, log1p, log2, log10, exp2, sin, cos, tan, tanh, sigmoid, erf, gelu,
+                          gelu_tanh, gelu_slope, gelu_tanh_slope, silu}) {
+    if (e == wide) return true;
+  }
+  return false;
+}
+
+template <Expression e>
+using Value = std::conditional_t<in_double(e), Lanes<double>, Lanes<float>>;
+
+extern const TileFn f32_table[kExpressions];
+const TileFn f32_table[kExpressions] = {
+#define POINTWISE(name, inputs, classes, result) \
+  entry<name##_op, Value<Expression::name>, float, inputs, has_letter(classes, 'F')>(),
+#include "kernels/pointwise.def"
+#undef POINTWISE
+};
+
+}  // namespace libdl::kernels::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace libdl::kernels::cpu {
+const TileTable f32_tiles[kIsas] = LIBDL_FOR_EACH_ISA(f32_table);
+}  // namespace libdl::kernels::cpu
+#endif

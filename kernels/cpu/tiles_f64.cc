@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The float64 class of the pointwise expressions.
+#include "kernels/cpu/highway_targets.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/tiles_f64.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "kernels/cpu/tiles_float-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace libdl::kernels::cpu::HWY_NAMESPACE {
+
+extern const TileFn f64_table[kExpressions];
+const TileFn f64_table[kExpressions] = {
+#define POINTWISE(name, inputs, classes, result) \
+  entry<name##_op, Lanes<double>, double, inputs, has_letter(classes, 'F')>(),
+#include "kernels/pointwise.def"
+#undef POINTWISE
+};
+
+}  // namespace libdl::kernels::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace libdl::kernels::cpu {
+const TileTable f64_tiles[kIsas] = LIBDL_FOR_EACH_ISA(f64_table);
+}  // namespace libdl::kernels::cpu
+#endif

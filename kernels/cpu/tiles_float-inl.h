@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The tile functions of a floating-point class. The user defines LIBDL_TILE_TYPE (float or double)
+// and LIBDL_WIDE, the letters… see tiles_f32.cc.
+#if defined(LIBDL_KERNELS_CPU_TILES_FLOAT_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LIBDL_KERNELS_CPU_TILES_FLOAT_INL_H_
+#undef LIBDL_KERNELS_CPU_TILES_FLOAT_INL_H_
+#else
+#define LIBDL_KERNELS_CPU_TILES_FLOAT_INL_H_
+#endif
+
+#include <type_traits>
+
+#include "kernels/cpu/math-inl.h"
+#include "kernels/cpu/tiles.h"
+#include "kernels/scalars.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace libdl::kernels::cpu::HWY_NAMESPACE {
+
+using kernels::is_bool;
+using kernels::is_complex;
+using kernels::is_integer;
+template <class V>
+HWY_INLINE V number(int n) {
+  return V(static_cast<typename V::Scalar>(n));
+}
+#define LIBDL_EXPRESSION HWY_INLINE
+#include "kernels/expressions.h"
+#undef LIBDL_EXPRESSION
+
+// Reads and writes T in memory as vectors of V's scalar, which is T or the wider type.
+template <class V, class T>
+struct Memory {
+  using D = typename V::Tag;
+  using Stored = hn::Rebind<T, D>;
+  using Bytes = hn::Rebind<uint8_t, D>;
+  static constexpr bool kSame = std::is_same_v<T, typename V::Scalar>;
+
+  static HWY_INLINE V widen(hn::Vec<Stored> x) {
+    if constexpr (kSame) {
+      return V(x);
+    } else {
+      return V(hn::PromoteTo(D(), x));
+    }
+  }
+  static HWY_INLINE hn::Vec<Stored> narrow(V x) {
+    if constexpr (kSame) {
+      return x.raw;
+    } else {
+#if HWY_TARGET == HWY_SCALAR  // there DemoteTo turns infinity into the largest number
+      return hn::Set(Stored(), static_cast<T>(hn::GetLane(x.raw)));
+#else
+      return hn::DemoteTo(Stored(), x.raw);
+#endif
+    }
+  }
+  static HWY_INLINE V load(const T* from) { return widen(hn::LoadU(Stored(), from)); }
+  static HWY_INLINE V load(const T* from, size_t n) {
+    return widen(hn::MaskedLoad(hn::FirstN(Stored(), n), Stored(), from));
+  }
+  static HWY_INLINE void store(V x, T* to) { hn::StoreU(narrow(x), Stored(), to); }
+  static HWY_INLINE void store(V x, T* to, size_t n) {
+    hn::BlendedStore(narrow(x), hn::FirstN(Stored(), n), Stored(), to);
+  }
+
+  static HWY_INLINE hn::Vec<Bytes> bytes(Truth<typename V::Scalar> x) {
+    hn::Rebind<int32_t, D> words;
+    V ones = select(x, V(1), V(0));
+    if constexpr (sizeof(typename V::Scalar) == 8) {
+      return hn::DemoteTo(Bytes(), hn::DemoteTo(words, ones.raw));
+    } else {
+      return hn::DemoteTo(Bytes(), hn::ConvertTo(words, ones.raw));
+    }
+  }
+  static HWY_INLINE void store(Truth<typename V::Scalar> x, uint8_t* to) {
+    hn::StoreU(bytes(x), Bytes(), to);
+  }
+  static HWY_INLINE void store(Truth<typename V::Scalar> x, uint8_t* to, size_t n) {
+    HWY_ALIGN uint8_t lane[HWY_MAX_BYTES];
+    hn::StoreU(bytes(x), Bytes(), lane);
+    for (size_t i = 0; i < n; ++i) to[i] = lane[i];
+  }
+};
+
+// Op::of(V...) over n elements of T, computed in vectors V.
+template <class Op, class V, class T, int kInputs>
+void tile(const void* const* in, void* out, int64_t count) {
+  using M = Memory<V, T>;
+  using Out = std::conditional_t<Op::kTruth, uint8_t, T>;
+  const T* a = static_cast<const T*>(in[0]);
+  const T* b = kInputs > 1 ? static_cast<const T*>(in[1]) : nullptr;
+  const T* c = kInputs > 2 ? static_cast<const T*>(in[2]) : nullptr;
+  Out* to = static_cast<Out*>(out);
+  const size_t step = hn::Lanes(typename V::Tag());
+  const size_t n = static_cast<size_t>(count);
+  size_t i = 0;
+  for (; i + step <= n; i += step) {
+    if constexpr (kInputs == 1) {
+      M::store(Op::of(M::load(a + i)), to + i);
+    } else if constexpr (kInputs == 2) {
+      M::store(Op::of(M::load(a + i), M::load(b + i)), to + i);
+    } else {
+      M::store(Op::of(M::load(a + i), M::load(b + i), M::load(c + i)), to + i);
+    }
+  }
+  const size_t rest = n - i;
+  if (rest == 0) return;
+  if constexpr (kInputs == 1) {
+    M::store(Op::of(M::load(a + i, rest)), to + i, rest);
+  } else if constexpr (kInputs == 2) {
+    M::store(Op::of(M::load(a + i, rest), M::load(b + i, rest)), to + i, rest);
+  } else {
+    M::store(Op::of(M::load(a + i, rest), M::load(b + i, rest), M::load(c + i, rest)), to + i, rest);
+  }
+}
+
+#define LIBDL_RESULT_same false
+#define LIBDL_RESULT_truth true
+#define POINTWISE(name, inputs, classes, result)                       \
+  struct name##_op {                                                   \
+    static constexpr bool kTruth = LIBDL_RESULT_##result;              \
+    template <class... V>                                              \
+    static HWY_INLINE auto of(V... x) { return expression::name(x...); } \
+  };
+#include "kernels/pointwise.def"
+#undef POINTWISE
+#undef LIBDL_RESULT_same
+#undef LIBDL_RESULT_truth
+
+template <class Op, class V, class T, int kInputs, bool kExists>
+constexpr TileFn entry() {
+  if constexpr (kExists) {
+    return &tile<Op, V, T, kInputs>;
+  } else {
+    return nullptr;
+  }
+}
+
+}  // namespace libdl::kernels::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Tile functions of classes computed as scalars; the compiler turns the blocks into vectors where
+// the instruction set has them.
+#if defined(LIBDL_KERNELS_CPU_TILES_SCALAR_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LIBDL_KERNELS_CPU_TILES_SCALAR_INL_H_
+#undef LIBDL_KERNELS_CPU_TILES_SCALAR_INL_H_
+#else
+#define LIBDL_KERNELS_CPU_TILES_SCALAR_INL_H_
+#endif
+
+#include <complex>
+#include <cstring>
+#include <type_traits>
+
+#include <hwy/highway.h>
+
+#include "kernels/cpu/tiles.h"
+#include "kernels/scalars.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace libdl::kernels::cpu::HWY_NAMESPACE {
+
+using kernels::is_bool;
+using kernels::is_complex;
+using kernels::is_integer;
+using kernels::is_negative;
+using kernels::number;
+using kernels::power;
+using kernels::quotient;
+using kernels::select;
+
+// Elementary functions exist for Complex only.
+template <class V>
+struct Math;
+template <>
+struct Math<Complex> {
+  using System = std::complex<double>;
+  static Complex own(System z) { return {z.real(), z.imag()}; }
+#define LIBDL_UNARY(name) \
+  static Complex name(Complex z) { return own(std::name(System(z.re, z.im))); }
+  LIBDL_UNARY(sqrt)
+  LIBDL_UNARY(exp)
+  LIBDL_UNARY(log)
+  LIBDL_UNARY(sin)
+  LIBDL_UNARY(cos)
+  LIBDL_UNARY(tanh)
+#undef LIBDL_UNARY
+  static Complex pow(Complex x, Complex y) {
+    if (y.re == 0 && y.im == 0) return {1, 0};
+    if (x.re == 0 && x.im == 0 && y.im == 0) return {y.re > 0 ? 0 : INFINITY, 0};
+    return own(std::pow(System(x.re, x.im), System(y.re, y.im)));
+  }
+  static Complex abs(Complex z) { return {std::hypot(z.re, z.im), 0}; }
+  static Complex sigmoid(Complex z) { return Complex{1, 0} / (Complex{1, 0} + exp(-z)); }
+  static bool isinf(Complex z) { return std::isinf(z.re) || std::isinf(z.im); }
+  static bool isfinite(Complex z) { return std::isfinite(z.re) && std::isfinite(z.im); }
+};
+
+#define LIBDL_EXPRESSION HWY_INLINE
+#include "kernels/expressions.h"
+#undef LIBDL_EXPRESSION
+
+constexpr int kBlock = 16;
+
+// One block of at most 16: inputs are read before the results are written, so that out may be one
+// of the inputs.
+template <class Op, class V, int kInputs, class Out>
+HWY_INLINE void block(const V (*x)[kBlock], Out* y, int n) {
+  for (int j = 0; j < n; ++j) {
+    if constexpr (kInputs == 1) {
+      y[j] = Out{Op::of(x[0][j])};
+    } else if constexpr (kInputs == 2) {
+      y[j] = Out{Op::of(x[0][j], x[1][j])};
+    } else {
+      y[j] = Out{Op::of(x[0][j], x[1][j], x[2][j])};
+    }
+  }
+}
+
+// Memory is read and written by memcpy: foreign memory need not be aligned.
+template <class Op, class V, int kInputs>
+void scalar_tile(const void* const* in, void* out, int64_t n) {
+  using Out = std::conditional_t<Op::kTruth, Bool, V>;
+  V x[kInputs][kBlock];
+  Out y[kBlock];
+  int64_t i = 0;
+  for (; i + kBlock <= n; i += kBlock) {
+    for (int k = 0; k < kInputs; ++k) {
+      std::memcpy(x[k], static_cast<const char*>(in[k]) + i * sizeof(V), sizeof(x[k]));
+    }
+    block<Op, V, kInputs>(x, y, kBlock);
+    std::memcpy(static_cast<char*>(out) + i * sizeof(Out), y, sizeof(y));
+  }
+  const int rest = static_cast<int>(n - i);
+  if (rest == 0) return;
+  for (int k = 0; k < kInputs; ++k) {
+    std::memcpy(x[k], static_cast<const char*>(in[k]) + i * sizeof(V), rest * sizeof(V));
+  }
+  block<Op, V, kInputs>(x, y, rest);
+  std::memcpy(static_cast<char*>(out) + i * sizeof(Out), y, rest * sizeof(Out));
+}
+
+#define LIBDL_RESULT_same false
+#define LIBDL_RESULT_truth true
+#define POINTWISE(name, inputs, classes, result)                         \
+  struct name##_op {                                                     \
+    static constexpr bool kTruth = LIBDL_RESULT_##result;                \
+    template <class... V>                                                \
+    static HWY_INLINE auto of(V... x) { return expression::name(x...); } \
+  };
+#include "kernels/pointwise.def"
+#undef POINTWISE
+#undef LIBDL_RESULT_same
+#undef LIBDL_RESULT_truth
+
+template <class Op, class V, int kInputs, bool kExists>
+constexpr TileFn entry() {
+  if constexpr (kExists) {
+    return &scalar_tile<Op, V, kInputs>;
+  } else {
+    return nullptr;
+  }
+}
+
+}  // namespace libdl::kernels::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif

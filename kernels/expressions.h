@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The scalar expressions of pointwise.def, once for every device: V is a scalar (kernels/scalars.h,
+// float, double) or a vector of them. Comparisons give a truth (bool, or a mask of lanes), which
+// combine with & | ! and choose by select(truth, a, b).
+//
+// No include guard: the file is included inside the namespace of its user, once for each instruction
+// set. The user defines LIBDL_EXPRESSION (how a function is declared) and, before the inclusion,
+// number<V>(n), select(truth, a, b), is_negative(x) for integers, and the elementary functions of
+// its value types as static members of Math<V>.
+
+namespace expression {
+
+template <class V>
+LIBDL_EXPRESSION auto add(V x, V y) { return x + y; }
+template <class V>
+LIBDL_EXPRESSION auto sub(V x, V y) { return x - y; }
+template <class V>
+LIBDL_EXPRESSION auto add_scaled(V x, V alpha, V y) { return x + alpha * y; }
+template <class V>
+LIBDL_EXPRESSION auto mul(V x, V y) {
+  if constexpr (is_bool<V>) {
+    return x & y;
+  } else {
+    return x * y;
+  }
+}
+template <class V>
+LIBDL_EXPRESSION auto div(V x, V y) { return x / y; }
+
+template <class V>
+LIBDL_EXPRESSION V div_trunc(V x, V y) {
+  if constexpr (is_integer<V>) {
+    return quotient(x, y);
+  } else {
+    return Math<V>::trunc(x / y);
+  }
+}
+
+// The exact quotient rounded down. x / y alone may round up to a whole number, so it starts from
+// the exact remainder.
+template <class V>
+LIBDL_EXPRESSION V div_floor(V x, V y) {
+  if constexpr (is_integer<V>) {
+    V q = quotient(x, y);
+    V r = x - q * y;
+    auto lower = (r != number<V>(0)) & (y != number<V>(0)) & (is_negative(r) != is_negative(y));
+    return select(lower, q - number<V>(1), q);
+  } else {
+    V r = Math<V>::fmod(x, y);
+    V q = (x - r) / y;
+    q = select((r != V(0)) & ((r < V(0)) ^ (y < V(0))), q - V(1), q);
+    V whole = Math<V>::floor(q);
+    whole = select(q - whole > V(0.5), whole + V(1), whole);
+    whole = select(q == V(0), Math<V>::copysign(V(0), x / y), whole);
+    return select(y == V(0), x / y, whole);
+  }
+}
+template <class V>
+LIBDL_EXPRESSION V remainder(V x, V y) {
+  if constexpr (is_integer<V>) {
+    V r = x - quotient(x, y) * y;
+    r = select(y == number<V>(0), number<V>(0), r);
+    auto other_sign = (r != number<V>(0)) & (is_negative(r) != is_negative(y));
+    return select(other_sign, r + y, r);
+  } else {
+    V r = Math<V>::fmod(x, y);
+    return select((r != V(0)) & ((r < V(0)) ^ (y < V(0))), r + y, r);
+  }
+}
+template <class V>
+LIBDL_EXPRESSION V fmod(V x, V y) {
+  if constexpr (is_integer<V>) {
+    return select(y == number<V>(0), number<V>(0), x - quotient(x, y) * y);
+  } else {
+    return Math<V>::fmod(x, y);
+  }
+}
+template <class V>
+LIBDL_EXPRESSION V pow(V x, V y) {
+  if constexpr (is_integer<V>) {
+    return power(x, y);
+  } else {
+    return Math<V>::pow(x, y);
+  }
+}
+
+template <class V>
+LIBDL_EXPRESSION V neg(V x) { return -x; }
+template <class V>
+LIBDL_EXPRESSION V abs(V x) {
+  if constexpr (is_integer<V>) {
+    return select(is_negative(x), -x, x);
+  } else {
+    return Math<V>::abs(x);
+  }
+}
+template <class V>
+LIBDL_EXPRESSION V sign(V x) {
+  if constexpr (is_bool<V>) {
+    return x;
+  } else {
+    V zero = number<V>(0), one = number<V>(1);
+    V s = select(x > zero, one, select(x < zero, -one, zero));
+    if constexpr (is_integer<V>) {
+      return s;
+    } else {
+      return select(x != x, x, s);
+    }
+  }
+}
+template <class V>
+LIBDL_EXPRESSION V sgn(V x) {
+  double size = Math<V>::abs(x).re;
+  return size == 0 ? number<V>(0) : V{x.re / size, x.im / size};
+}
+template <class V>
+LIBDL_EXPRESSION V reciprocal(V x) { return number<V>(1) / x; }
+template <class V>
+LIBDL_EXPRESSION V square(V x) { return x * x; }
+template <class V>
+LIBDL_EXPRESSION V sqrt(V x) { return Math<V>::sqrt(x); }
+template <class V>
+LIBDL_EXPRESSION V rsqrt(V x) { return number<V>(1) / Math<V>::sqrt(x); }
+
+#define LIBDL_UNARY(name) \
+  template <class V>      \
+  LIBDL_EXPRESSION V name(V x) { return Math<V>::name(x); }
+LIBDL_UNARY(exp)
+LIBDL_UNARY(expm1)
+LIBDL_UNARY(log)
+LIBDL_UNARY(log1p)
+LIBDL_UNARY(log2)
+LIBDL_UNARY(log10)
+LIBDL_UNARY(exp2)
+LIBDL_UNARY(sin)
+LIBDL_UNARY(cos)
+LIBDL_UNARY(tan)
+LIBDL_UNARY(tanh)
+LIBDL_UNARY(sigmoid)
+LIBDL_UNARY(erf)
+LIBDL_UNARY(floor)
+LIBDL_UNARY(ceil)
+LIBDL_UNARY(round)
+LIBDL_UNARY(trunc)
+#undef LIBDL_UNARY
+
+// A NaN fails the comparison and stays.
+template <class V>
+LIBDL_EXPRESSION V relu(V x) { return select(x <= number<V>(0), number<V>(0), x); }
+
+// The activations' limits at -infinity are 0, where the product would be infinity times zero.
+template <class V>
+LIBDL_EXPRESSION V times_share(V x, V share) { return select(share == V(0), share, x * share); }
+
+template <class V>
+LIBDL_EXPRESSION V gelu(V x) { return times_share(x, Math<V>::normal_cdf(x)); }
+template <class V>
+LIBDL_EXPRESSION V gelu_slope(V x) {
+  V density = Math<V>::normal_density(x);
+  return Math<V>::normal_cdf(x) + select(density == V(0), density, x * density);
+}
+
+// 0.5 (1 + tanh(u)) = sigmoid(2 u), with u = sqrt(2 / pi) (x + 0.044715 x^3).
+template <class V>
+LIBDL_EXPRESSION V gelu_tanh_share(V x) {
+  const double a = 1.5957691216057307117, b = 0.0713548162726009;  // 2 sqrt(2/pi), a * 0.044715
+  return Math<V>::sigmoid(x * Math<V>::fma(x * x, V(b), V(a)));
+}
+template <class V>
+LIBDL_EXPRESSION V gelu_tanh(V x) { return times_share(x, gelu_tanh_share(x)); }
+template <class V>
+LIBDL_EXPRESSION V gelu_tanh_slope(V x) {
+  const double a = 1.5957691216057307117, b3 = 0.2140644488178027;
+  V share = gelu_tanh_share(x), other = gelu_tanh_share(-x);
+  V bend = share * other;
+  V slope = Math<V>::fma(x * x, V(b3), V(a)) * x;
+  return share + select(bend == V(0), bend, slope * bend);
+}
+template <class V>
+LIBDL_EXPRESSION V silu(V x) {
+  if constexpr (is_complex<V>) {
+    return x * Math<V>::sigmoid(x);
+  } else {
+    return times_share(x, Math<V>::sigmoid(x));
+  }
+}
+
+template <class V>
+LIBDL_EXPRESSION V maximum(V x, V y) {
+  if constexpr (is_integer<V> || is_bool<V>) {
+    return select(x > y, x, y);
+  } else {
+    return select((x > y) | (x != x), x, y);
+  }
+}
+template <class V>
+LIBDL_EXPRESSION V minimum(V x, V y) {
+  if constexpr (is_integer<V> || is_bool<V>) {
+    return select(x < y, x, y);
+  } else {
+    return select((x < y) | (x != x), x, y);
+  }
+}
+template <class V>
+LIBDL_EXPRESSION V clamp(V x, V low, V high) { return minimum(maximum(x, low), high); }
+template <class V>
+LIBDL_EXPRESSION V where(V condition, V x, V y) { return select(condition != number<V>(0), x, y); }
+template <class V>
+LIBDL_EXPRESSION V conj(V x) { return {x.re, -x.im}; }
+
+template <class V>
+LIBDL_EXPRESSION auto isnan(V x) { return x != x; }
+template <class V>
+LIBDL_EXPRESSION auto isinf(V x) { return Math<V>::isinf(x); }
+template <class V>
+LIBDL_EXPRESSION auto isfinite(V x) { return Math<V>::isfinite(x); }
+template <class V>
+LIBDL_EXPRESSION auto eq(V x, V y) { return x == y; }
+template <class V>
+LIBDL_EXPRESSION auto ne(V x, V y) { return x != y; }
+template <class V>
+LIBDL_EXPRESSION auto lt(V x, V y) { return x < y; }
+template <class V>
+LIBDL_EXPRESSION auto le(V x, V y) { return x <= y; }
+template <class V>
+LIBDL_EXPRESSION auto gt(V x, V y) { return x > y; }
+template <class V>
+LIBDL_EXPRESSION auto ge(V x, V y) { return x >= y; }
+
+template <class V>
+LIBDL_EXPRESSION auto logical_not(V x) { return !bool(x); }
+template <class V>
+LIBDL_EXPRESSION auto logical_and(V x, V y) { return bool(x) && bool(y); }
+template <class V>
+LIBDL_EXPRESSION auto logical_or(V x, V y) { return bool(x) || bool(y); }
+template <class V>
+LIBDL_EXPRESSION auto logical_xor(V x, V y) { return bool(x) != bool(y); }
+
+template <class V>
+LIBDL_EXPRESSION V bitwise_not(V x) { return ~x; }
+template <class V>
+LIBDL_EXPRESSION V bitwise_and(V x, V y) { return x & y; }
+template <class V>
+LIBDL_EXPRESSION V bitwise_or(V x, V y) { return x | y; }
+template <class V>
+LIBDL_EXPRESSION V bitwise_xor(V x, V y) { return x ^ y; }
+template <class V>
+LIBDL_EXPRESSION V shift_left(V x, V y) {
+  return select(y.bits() < 64, V::of(x.bits() << (y.bits() & 63)), number<V>(0));
+}
+template <class V>
+LIBDL_EXPRESSION V shift_right(V x, V y) {
+  V shifted = {x.value >> (y.bits() & 63)};
+  V all = select(is_negative(x) & !is_negative(y), -number<V>(1), number<V>(0));
+  return select(y.bits() < 64, shifted, all);
+}
+
+template <class V>
+LIBDL_EXPRESSION V threshold_mask(V x, V low, V high) {
+  return select((low <= x) & (x <= high), V(1), V(0));
+}
+template <class V>
+LIBDL_EXPRESSION V positive(V x) { return select(x > V(0), V(1), V(0)); }
+
+}  // namespace expression
