@@ -10,6 +10,7 @@ namespace libdl::kernels {
 
 constexpr int kMaxDims = 64;
 constexpr int kMaxInputs = 4;
+constexpr int kMaxIndices = 16;
 
 // Sizes and strides are in elements and live as long as the call.
 struct View {
@@ -154,7 +155,7 @@ struct IndexArgs {
   View base;            // strides of the rest dimensions only, data at the start
   View values;          // [index shape..., rest...]
   int32_t indices;
-  View index[kMaxDims > 16 ? 16 : kMaxDims];  // int64, all of the index shape
+  View index[kMaxIndices];  // int64 or int32, all of the index shape (stride 0 where broadcast)
   const int64_t* indexed_sizes;
   const int64_t* indexed_strides;
   bool accumulate;      // index_put only
@@ -177,19 +178,20 @@ struct SortArgs {
   View values, indices, in;
   int64_t k;
   bool descending;
-  void* scratch;
+  void* scratch;  // sort_scratch(...) bytes
   int64_t scratch_bytes;
 };
 
 enum class Distribution : int32_t { kBits, kUniform, kNormal, kBernoulli, kRandint };
-// Fills out (row-major logical order) from Philox 4x32-10 with this key and counter offset.
+// Fills out (row-major logical order) from Philox 4x32-10 with this key and counter offset, by the
+// rules of kernels/philox.h. kUniform and kNormal want real floats; complex ones as twice as many.
 struct RandomArgs {
   int32_t distribution;
   View out;
   View probability;  // kBernoulli, expanded to out's shape, or data NULL
   double a, b;       // kUniform: [a, b); kNormal: mean a, deviation b; kBernoulli: p = a
   int64_t low;
-  uint64_t range;    // kRandint: low + [0, range)
+  uint64_t range;    // kRandint: low + [0, range); 0 means 2^64
   uint64_t key, offset;
 };
 

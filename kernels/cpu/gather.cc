@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/cpu/elements.h"
+#include "kernels/cpu/kernels.h"
+#include "kernels/cpu/walk.h"
+
+namespace libdl::kernels::cpu {
+
+namespace {
+
+// Values, not captures: what a loop re-reads from memory leaves less room for misses in flight.
+template <class Element, class Index>
+void gather_line(Element* out, int64_t out_step, const Index* index, int64_t index_step,
+                 const Element* in, int64_t in_step, int64_t size, int64_t step, int64_t count) {
+  if (out_step == 1 && index_step == 1 && in_step == 0 && step == 1) {
+    for (int64_t j = 0; j < count; ++j) out[j] = in[wrap(index[j], size)];
+  } else {
+    for (int64_t j = 0; j < count; ++j)
+      out[j * out_step] = in[j * in_step + wrap(index[j * index_step], size) * step];
+  }
+}
+
+}  // namespace
+
+void gather(Context& context, const GatherArgs& args) {
+  constexpr int64_t kGrain = 1 << 14;
+  const int64_t size = args.in.sizes[args.dim];
+  const int64_t step = args.in.strides[args.dim];
+
+  // Along dim the index says where to read, so the walk itself stands still there.
+  Walk<3> walk;
+  for (int32_t d = 0; d < args.index.ndim; ++d)
+    walk.push(args.index.sizes[d],
+              {args.out.strides[d], args.index.strides[d], d == args.dim ? 0 : args.in.strides[d]});
+
+  with_cell(args.out.dtype, [&]<class Element>(Element) {
+    with_index(args.index.dtype, [&]<class Index>(Index) {
+      in_chunks(context, element_count(args.index), kGrain, [&](int64_t first, int64_t last) {
+        walk.run(first, last, [&](const auto& offset, int64_t count) {
+          Element* out = static_cast<Element*>(args.out.data) + offset[0];
+          const Index* index = static_cast<const Index*>(args.index.data) + offset[1];
+          const Element* in = static_cast<const Element*>(args.in.data) + offset[2];
+          gather_line(out, walk.inner(0), index, walk.inner(1), in, walk.inner(2), size, step,
+                      count);
+        });
+      });
+    });
+  });
+}
+
+}  // namespace libdl::kernels::cpu

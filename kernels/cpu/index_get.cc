@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstring>
+
+#include "kernels/cpu/indexed.h"
+#include "kernels/cpu/kernels.h"
+
+namespace libdl::kernels::cpu {
+
+namespace {
+
+// Copies the elements [first, last) of the rest dimensions at one position.
+template <class Element>
+void copy_rest(const Walk<2>& rest, Element* values, const Element* base, int64_t first,
+               int64_t last) {
+  const int64_t in_step = rest.inner(0), out_step = rest.inner(1);
+  rest.run(first, last, [&](const auto& offset, int64_t count) {
+    const Element* in = base + offset[0];
+    Element* out = values + offset[1];
+    if (in_step == 1 && out_step == 1) {
+      std::memcpy(out, in, static_cast<size_t>(count) * sizeof(Element));
+    } else {
+      for (int64_t j = 0; j < count; ++j) out[j * out_step] = in[j * in_step];
+    }
+  });
+}
+
+}  // namespace
+
+void index_get(Context& context, const IndexArgs& args) {
+  constexpr int64_t kGrain = 1 << 14;
+  const Indexed indexed(args);
+  const Walk<2>& rest = indexed.rest();
+  const int64_t row = indexed.rest_count();
+  if (row == 0) return;
+
+  with_cell(args.base.dtype, [&]<class Element>(Element) {
+    const Element* base = static_cast<const Element*>(args.base.data);
+    Element* values = static_cast<Element*>(args.values.data);
+    const bool rows = rest.is_line() && rest.inner(0) == 1 && rest.inner(1) == 1;
+
+    if (indexed.count() < 16 && row > kGrain) {  // few positions, much at each
+      indexed.run(0, indexed.count(), [&](int64_t from, int64_t to) {
+        in_chunks(context, row, kGrain, [&](int64_t first, int64_t last) {
+          copy_rest(rest, values + to, base + from, first, last);
+        });
+      });
+      return;
+    }
+    const int64_t grain = std::max<int64_t>(1, kGrain / row);
+    in_chunks(context, indexed.count(), grain, [&](int64_t first, int64_t last) {
+      if (row == 1) {
+        indexed.run(first, last, [=](int64_t from, int64_t to) { values[to] = base[from]; });
+        return;
+      }
+      indexed.run(first, last, [&](int64_t from, int64_t to) {
+        if (rows) {  // an embedding's row
+          std::memcpy(values + to, base + from, static_cast<size_t>(row) * sizeof(Element));
+        } else {
+          copy_rest(rest, values + to, base + from, 0, row);
+        }
+      });
+    });
+  });
+}
+
+}  // namespace libdl::kernels::cpu

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/cpu/combine.h"
+#include "kernels/cpu/indexed.h"
+#include "kernels/cpu/kernels.h"
+
+namespace libdl::kernels::cpu {
+
+namespace {
+
+// In blocks of a fixed length, which compilers turn into vectors; base and values never overlap.
+template <class Element, class Update>
+void put_row(Element* __restrict out, const Element* __restrict in, int64_t count,
+             const Update& update) {
+  constexpr int64_t kBlock = 16;
+  int64_t j = 0;
+  for (; j + kBlock <= count; j += kBlock)
+    for (int64_t k = 0; k < kBlock; ++k) update(out[j + k], in[j + k]);
+  for (; j < count; ++j) update(out[j], in[j]);
+}
+
+// The same place may be meant more than once, so the positions are always followed in order, and
+// only the rest dimensions, which never meet, are split among threads.
+template <class Element, class Update>
+void put(Context& context, const IndexArgs& args, const Update& update) {
+  constexpr int64_t kNarrow = 64;  // elements below which a split costs more than it brings
+  const Indexed indexed(args);
+  const Walk<2>& rest = indexed.rest();
+  const int64_t row = indexed.rest_count();
+  if (row == 0) return;
+  Element* base = static_cast<Element*>(args.base.data);
+  const Element* values = static_cast<const Element*>(args.values.data);
+
+  if (row == 1) {
+    indexed.run(0, indexed.count(),
+                [=](int64_t to, int64_t from) { update(base[to], values[from]); });
+    return;
+  }
+  const int64_t base_step = rest.inner(0), values_step = rest.inner(1);
+  const int64_t grain = std::max(kNarrow, (row + 7) / 8);
+  in_chunks(context, row, grain, [&](int64_t first, int64_t last) {
+    indexed.run(0, indexed.count(), [&](int64_t to, int64_t from) {
+      rest.run(first, last, [&](const auto& offset, int64_t count) {
+        Element* out = base + to + offset[0];
+        const Element* in = values + from + offset[1];
+        if (base_step == 1 && values_step == 1) {
+          put_row(out, in, count, update);
+        } else {
+          for (int64_t j = 0; j < count; ++j) update(out[j * base_step], in[j * values_step]);
+        }
+      });
+    });
+  });
+}
+
+}  // namespace
+
+void index_put(Context& context, const IndexArgs& args) {
+  if (args.accumulate) {
+    with_element(args.base.dtype, [&]<class Element>(Element) {
+      put<Element>(context, args, [](Element& out, const Element& in) { out = sum(out, in); });
+    });
+  } else {
+    with_cell(args.base.dtype, [&]<class Element>(Element) {
+      put<Element>(context, args, [](Element& out, const Element& in) { out = in; });
+    });
+  }
+}
+
+}  // namespace libdl::kernels::cpu

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cstdlib>
+
+#include "kernels/cpu/combine.h"
+#include "kernels/cpu/elements.h"
+#include "kernels/cpu/kernels.h"
+#include "kernels/cpu/walk.h"
+
+namespace libdl::kernels::cpu {
+
+namespace {
+
+// Steps along dim, and from one slice to the next.
+struct Lines {
+  int64_t size, out_step, out_next, src_step, src_next, index_step, index_next;
+};
+
+template <class Element, class Index, class Update>
+void scatter_one(Element* out, const Element* src, const Index* index, Lines l, int64_t j,
+                 int64_t k, const Update& update) {
+  const int64_t to = wrap(index[j * l.index_step + k * l.index_next], l.size);
+  update(out[k * l.out_next + to * l.out_step], src[j * l.src_step + k * l.src_next]);
+}
+
+// A slice is what one coordinate outside dim selects. Slices never write to one place, and within a
+// slice the index is followed in order, so sums have one order for every number of threads.
+template <class Element, class Index, class Update>
+void scatter_slices(Context& context, const ScatterArgs& args, const Update& update) {
+  const int64_t size = args.out.sizes[args.dim], step = args.out.strides[args.dim];
+  const int64_t length = args.index.sizes[args.dim];
+  const int64_t src_step = args.src.strides[args.dim], index_step = args.index.strides[args.dim];
+
+  Walk<3> slices;
+  int64_t count_slices = 1;
+  for (int32_t d = 0; d < args.index.ndim; ++d) {
+    if (d == args.dim) continue;
+    slices.push(args.index.sizes[d],
+                {args.out.strides[d], args.src.strides[d], args.index.strides[d]});
+    count_slices *= args.index.sizes[d];
+  }
+  if (length == 0) return;
+  // Neighbouring slices that share cache lines go together.
+  const bool across = !slices.is_point() && std::abs(slices.inner(2)) < std::abs(index_step);
+  const int64_t grain = std::max<int64_t>(across ? 16 : 1, (1 << 14) / length);
+
+  in_chunks(context, count_slices, grain, [&](int64_t first, int64_t last) {
+    slices.run(first, last, [&](const auto& offset, int64_t count) {
+      Element* out = static_cast<Element*>(args.out.data) + offset[0];
+      const Element* src = static_cast<const Element*>(args.src.data) + offset[1];
+      const Index* index = static_cast<const Index*>(args.index.data) + offset[2];
+      const Lines lines{size,       step,           slices.inner(0), src_step, slices.inner(1),
+                        index_step, slices.inner(2)};
+      if (across) {
+        for (int64_t j = 0; j < length; ++j)
+          for (int64_t k = 0; k < count; ++k) scatter_one(out, src, index, lines, j, k, update);
+      } else if (count == 1 && step == 1 && src_step == 1 && index_step == 1) {
+        for (int64_t j = 0; j < length; ++j) {
+          constexpr int64_t kAhead = 32;  // hides a miss behind as many others
+          if (j + kAhead < length) __builtin_prefetch(out + wrap(index[j + kAhead], size), 1);
+          update(out[wrap(index[j], size)], src[j]);
+        }
+      } else {
+        for (int64_t k = 0; k < count; ++k)
+          for (int64_t j = 0; j < length; ++j) scatter_one(out, src, index, lines, j, k, update);
+      }
+    });
+  });
+}
+
+}  // namespace
+
+void scatter(Context& context, const ScatterArgs& args) {
+  const auto op = static_cast<ScatterOp>(args.op);
+  with_index(args.index.dtype, [&]<class Index>(Index) {
+    if (op == ScatterOp::kSet) {
+      with_cell(args.out.dtype, [&]<class Element>(Element) {
+        scatter_slices<Element, Index>(context, args,
+                                       [](Element& out, const Element& src) { out = src; });
+      });
+      return;
+    }
+    with_element(args.out.dtype, [&]<class Element>(Element) {
+      if (op == ScatterOp::kAdd) {
+        scatter_slices<Element, Index>(
+            context, args, [](Element& out, const Element& src) { out = sum(out, src); });
+      } else {
+        scatter_slices<Element, Index>(context, args, [op](Element& out, const Element& src) {
+          out = op == ScatterOp::kMul   ? product(out, src)
+                : op == ScatterOp::kMax ? larger(out, src)
+                                        : smaller(out, src);
+        });
+      }
+    });
+  });
+}
+
+}  // namespace libdl::kernels::cpu
