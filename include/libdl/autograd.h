@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/** Automatic differentiation: leaves, the backward pass, hooks, nodes, forward mode. */
+#ifndef LIBDL_AUTOGRAD_H
+#define LIBDL_AUTOGRAD_H
+
+#include <libdl/abi.h>
+
+typedef struct libdl_node libdl_node;
+typedef struct libdl_hook libdl_hook;
+
+LIBDL_BEGIN
+
+/* -- leaves ----------------------------------------------------------------------------------- */
+
+/** Whether operations on the tensor are recorded. Threads: concurrent-read. */
+LIBDL_API libdl_bool libdl_tensor_requires_grad(const libdl_tensor *tensor);
+
+/** Whether it is a leaf: made by the user, or without history. Threads: concurrent-read. */
+LIBDL_API libdl_bool libdl_tensor_is_leaf(const libdl_tensor *tensor);
+
+/** Makes a leaf collect gradients, or stop.
+ *  Errors: DTYPE (on, and not floating or complex), AUTOGRAD (off, and not a leaf; made in
+ *  inference mode; a host number).
+ *  Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_set_requires_grad(libdl_tensor *tensor,
+                                                                      libdl_bool requires_grad);
+
+/** .grad: a new reference to the same tensor each time, or NULL where there is none.
+ *  Threads: free, also while a backward pass adds to it. */
+LIBDL_API LIBDL_NEW libdl_tensor *libdl_tensor_grad(const libdl_tensor *tensor);
+
+/** Replaces .grad; NULL clears it.
+ *  Errors: SHAPE, DTYPE, DEVICE (not the tensor's own), VALUE (the tensor itself).
+ *  Threads: free. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_set_grad(libdl_tensor *tensor,
+                                                             LIBDL_NULLABLE libdl_tensor *grad);
+
+/** Keeps the gradient of a non-leaf in its .grad, too. Nothing for leaves.
+ *  Errors: AUTOGRAD (does not require grad).
+ *  Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_retain_grad(libdl_tensor *tensor);
+LIBDL_API libdl_bool libdl_tensor_retains_grad(const libdl_tensor *tensor);
+
+/* -- backward --------------------------------------------------------------------------------- */
+
+/** Options of a pass; zero is the default of each. Set struct_size to sizeof(the struct). */
+typedef struct libdl_backward_options {
+  uint32_t struct_size;
+  libdl_bool retain_graph; /**< keep saved values for another pass */
+  libdl_bool create_graph; /**< record the pass itself, for higher derivatives */
+  libdl_bool allow_unused; /**< grad: an unused input gets an absent entry instead of an error */
+  libdl_bool materialize;  /**< grad: an unused input gets zeros */
+} libdl_backward_options;
+
+/** Adds d(sum outputs * gradients)/d leaf into .grad of every leaf, or of the given inputs alone.
+ *
+ *  outputs    at least one, each with history
+ *  gradients  as many as outputs, NULL entries for outputs of one element (then 1); or NULL and 0
+ *  inputs     leaves; NULL and 0: all
+ *  options    NULL: defaults
+ *
+ *  Runs on the calling thread; several threads may run passes at once, also into the same leaves.
+ *  A failed pass leaves each .grad untouched or complete.
+ *  Errors: AUTOGRAD (no history), SHAPE, DTYPE (gradients), VERSION (a saved value was overwritten),
+ *  STATE (saved values were freed by an earlier pass), CALLBACK, INTERRUPTED, DEPTH (nested).
+ *  Threads: concurrent-read. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_backward(
+    const libdl_tensor *const *outputs, int64_t outputs_count,
+    LIBDL_NULLABLE const libdl_tensor *const *gradients, int64_t gradients_count,
+    LIBDL_NULLABLE const libdl_tensor *const *inputs, int64_t inputs_count,
+    LIBDL_NULLABLE const libdl_backward_options *options);
+
+/** The gradients with respect to inputs, which may be any tensors that require grad; .grad is not
+ *  touched. Parameters and errors as libdl_backward; AUTOGRAD also where an input was not used.
+ *  out: a new list, one entry an input.
+ *  Threads: concurrent-read. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_grad(
+    const libdl_tensor *const *outputs, int64_t outputs_count,
+    const libdl_tensor *const *inputs, int64_t inputs_count,
+    LIBDL_NULLABLE const libdl_tensor *const *gradients, int64_t gradients_count,
+    LIBDL_NULLABLE const libdl_backward_options *options, LIBDL_NEW libdl_tensor_list **out);
+
+/* -- the graph -------------------------------------------------------------------------------- */
+
+/** The operation that made the tensor, or its accumulator if it is a leaf that requires grad; NULL
+ *  without either. slot: which output of it. Threads: concurrent-read. */
+LIBDL_API LIBDL_NEW libdl_node *libdl_tensor_node(const libdl_tensor *tensor,
+                                                  LIBDL_NULLABLE int32_t *slot);
+LIBDL_API LIBDL_NEW libdl_node *libdl_node_retain(libdl_node *node);
+LIBDL_API void libdl_node_release(libdl_node *node);
+
+/** The operator's name ("mul"; "accumulate" for a leaf). Threads: free. */
+LIBDL_API LIBDL_BORROWED const char *libdl_node_name(const libdl_node *node);
+
+/** How many inputs the node has, and the node that input `index` comes from: a new reference, or
+ *  NULL where no gradient goes. Threads: free. */
+LIBDL_API int32_t libdl_node_input_count(const libdl_node *node);
+LIBDL_API LIBDL_NEW libdl_node *libdl_node_input(const libdl_node *node, int32_t index,
+                                                 LIBDL_NULLABLE int32_t *slot);
+
+/** The leaf of an accumulator, a new reference, or NULL. Threads: free. */
+LIBDL_API LIBDL_NEW libdl_tensor *libdl_node_leaf(const libdl_node *node);
+
+/** Where the forward call stood, in anomaly mode; else "". Threads: free. */
+LIBDL_API LIBDL_BORROWED const char *libdl_node_site(const libdl_node *node);
+
+/* -- hooks ------------------------------------------------------------------------------------ */
+
+/** Sees gradients and may replace them: an entry of `gradients` may be released and set to another
+ *  reference that the hook owns. `incoming`: for node post-hooks, the gradients that the node got.
+ *  Entries may be NULL. An error ends the pass and comes out of it as itself. */
+typedef libdl_error *(*libdl_gradient_hook)(void *ctx, libdl_tensor **gradients, int64_t count,
+                                            libdl_tensor *const *incoming, int64_t incoming_count);
+
+/** Where a hook stands in the order of the pass. */
+typedef int32_t libdl_hook_kind;
+enum {
+  LIBDL_HOOK_TENSOR = 0,    /**< the gradient of one tensor, first of all */
+  LIBDL_HOOK_NODE_PRE = 1,  /**< all gradients that arrive at a node */
+  LIBDL_HOOK_NODE_POST = 2, /**< all gradients that leave a node */
+  LIBDL_HOOK_ACCUMULATED = 3 /**< after a leaf's .grad changed; gets the leaf itself */
+};
+
+/** Registers a hook on a tensor (TENSOR, ACCUMULATED) or a node (NODE_PRE, NODE_POST); hooks of one
+ *  kind run in order of registration, TENSOR before retained gradients before NODE_PRE. Runs on the
+ *  thread that called backward. After an in-place operation they stay with the old history.
+ *  ctx is given up with destroy, exactly once, also when this fails.
+ *  Errors: AUTOGRAD (does not require grad; ACCUMULATED on a non-leaf), VALUE (another kind).
+ *  out: a handle to remove the hook with; releasing it leaves the hook in place.
+ *  Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_add_hook(const libdl_tensor *tensor,
+                                                             libdl_hook_kind kind,
+                                                             libdl_gradient_hook fn, void *ctx,
+                                                             void (*destroy)(void *ctx),
+                                                             LIBDL_NEW libdl_hook **out);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_node_add_hook(libdl_node *node, libdl_hook_kind kind,
+                                                           libdl_gradient_hook fn, void *ctx,
+                                                           void (*destroy)(void *ctx),
+                                                           LIBDL_NEW libdl_hook **out);
+/** Takes the hook off; nothing if that was done before. Threads: exclusive. */
+LIBDL_API void libdl_hook_remove(libdl_hook *hook);
+LIBDL_API void libdl_hook_release(libdl_hook *hook);
+
+/** What stands in for saved values while pushed: pack makes an object of a value, unpack gives a new
+ *  reference to the value back, forget ends the object. The version check is off for packed values.
+ *  Threads: thread-local. */
+typedef struct libdl_saved_hooks {
+  uint32_t struct_size;
+  void *ctx;
+  libdl_error *(*pack)(void *ctx, const libdl_tensor *value, void **packed);
+  libdl_error *(*unpack)(void *ctx, void *packed, LIBDL_NEW libdl_tensor **value);
+  void (*forget)(void *ctx, void *packed);
+  void (*destroy)(void *ctx);
+} libdl_saved_hooks;
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_saved_hooks_push(const libdl_saved_hooks *hooks);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_saved_hooks_pop(void);
+
+/* -- custom functions ------------------------------------------------------------------------- */
+
+/** What a custom function's backward sees. Valid during the callback. */
+typedef struct libdl_backward_context libdl_backward_context;
+
+/** Computes input gradients from output gradients: writes new references (or NULL) into
+ *  input_gradients. Output gradients are borrowed; NULL where none arrived. While the pass records
+ *  (create_graph) operators called here are recorded too: that is how double backward works. */
+typedef libdl_error *(*libdl_function_backward)(void *ctx, libdl_backward_context *context,
+                                                const libdl_tensor *const *output_gradients,
+                                                int64_t outputs, libdl_tensor **input_gradients,
+                                                int64_t inputs);
+
+/** A differentiable function of the host's. Its forward has run already, unrecorded. */
+typedef struct libdl_function {
+  uint32_t struct_size;
+  const char *name; /**< NUL-terminated; copied */
+  libdl_function_backward backward;
+  void *ctx;
+  void (*destroy)(void *ctx);
+  libdl_bool once_differentiable; /**< a pass with create_graph raises */
+} libdl_function;
+
+/** Records that `outputs` came from `inputs` by the function; nothing where no input requires grad
+ *  or recording is off (destroy then runs at once).
+ *
+ *  outputs  fresh tensors, or inputs that forward wrote in place
+ *  differentiable  one flag an output (NULL: all floating and complex ones)
+ *  saved    values for backward, inputs and outputs among them found by their handle
+ *
+ *  Returned gradients are checked: count, shape (summed down where broadcast), dtype (cast), device.
+ *  Errors: AUTOGRAD (an in-place output that may not be recorded), OUT_OF_MEMORY.
+ *  recorded: whether there is a node now; may be NULL.
+ *  Threads: exclusive (outputs). */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_function_record(
+    const libdl_function *function, const libdl_tensor *const *inputs, int64_t inputs_count,
+    libdl_tensor *const *outputs, int64_t outputs_count,
+    LIBDL_NULLABLE const libdl_bool *differentiable,
+    LIBDL_NULLABLE const libdl_tensor *const *saved, int64_t saved_count,
+    LIBDL_NULLABLE libdl_bool *recorded);
+
+/** Saved value `index`, as it was; with its history while the pass records.
+ *  Errors: INDEX, VERSION, STATE (freed by an earlier pass).
+ *  Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_backward_context_saved(libdl_backward_context *context,
+                                                                    int64_t index,
+                                                                    LIBDL_NEW libdl_tensor **out);
+/** Whether input `index` wants a gradient. Threads: exclusive. */
+LIBDL_API libdl_bool libdl_backward_context_needs(const libdl_backward_context *context,
+                                                  int64_t index);
+/** Zeros as output `index` is shaped, for gradients that did not arrive.
+ *  Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_backward_context_zeros(libdl_backward_context *context,
+                                                                    int64_t index,
+                                                                    LIBDL_NEW libdl_tensor **out);
+
+/* -- forward mode ----------------------------------------------------------------------------- */
+
+/** Opens a level of dual numbers; levels nest. level: its number. Threads: thread-local. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_forward_enter(int32_t *level);
+/** Closes the innermost level; tangents of it are gone. Errors: STATE (none is open). */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_forward_exit(void);
+
+/** primal + tangent eps: an alias of primal that carries the tangent in the innermost level.
+ *  Errors: STATE (no level), SHAPE, DTYPE (tangent is not like primal).
+ *  Threads: thread-local. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_forward_make_dual(const libdl_tensor *primal,
+                                                               const libdl_tensor *tangent,
+                                                               LIBDL_NEW libdl_tensor **out);
+/** The tangent in the innermost level, or NULL; and the primal without it.
+ *  Threads: thread-local. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_forward_unpack_dual(const libdl_tensor *dual,
+                                                                 LIBDL_NEW libdl_tensor **primal,
+                                                                 LIBDL_NEW libdl_tensor **tangent);
+
+/* -- modes ------------------------------------------------------------------------------------ */
+
+/** Whether operations are recorded; on at first. set returns the former value.
+ *  Threads: thread-local. */
+LIBDL_API libdl_bool libdl_grad_enabled(void);
+LIBDL_API libdl_bool libdl_set_grad_enabled(libdl_bool enabled);
+
+/** Inference mode: nothing is recorded, and results never can be. Threads: thread-local. */
+LIBDL_API libdl_bool libdl_inference_mode(void);
+LIBDL_API libdl_bool libdl_set_inference_mode(libdl_bool enabled);
+
+/** Anomaly mode: nodes keep the line that made them, and a NaN in a gradient is an error that names
+ *  it. Threads: thread-local. */
+LIBDL_API libdl_bool libdl_anomaly_mode(void);
+LIBDL_API libdl_bool libdl_set_anomaly_mode(libdl_bool enabled);
+
+/** Who tells the running line of the host program: writes at most capacity bytes, NUL-terminated.
+ *  One for the process; NULL: nobody. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_set_site_hook(
+    LIBDL_NULLABLE void (*fn)(void *ctx, char *buffer, int64_t capacity), void *ctx,
+    void (*destroy)(void *ctx));
+
+LIBDL_END
+
+#endif
