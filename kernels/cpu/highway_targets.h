@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Which of Highway's targets are compiled: the baseline, AVX2 and AVX3 (AVX-512). Include it before
+// any header of Highway. The low bits are the newer x86 targets, which 1.0.3 has no names for.
+#pragma once
+
+#define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | 0x7F)
+
+// {baseline, AVX2, AVX-512} forms of a name that every target's namespace defines; where a target
+// was not compiled (other processors) the baseline stands in.
+#if defined(__x86_64__)
+#define LIBDL_FOR_EACH_ISA(name) {HWY_STATIC_DISPATCH(name), N_AVX2::name, N_AVX3::name}
+#else
+#define LIBDL_FOR_EACH_ISA(name) \
+  {HWY_STATIC_DISPATCH(name), HWY_STATIC_DISPATCH(name), HWY_STATIC_DISPATCH(name)}
+#endif
