@@ -82,6 +82,9 @@ enum class Reduction : int32_t {
 };
 // Reduces the last `reduced` dimensions of `in`; out (and indices, when data is not NULL) have the
 // leading ones. The order of summation is defined on logical indices, never on strides.
+// Sum, prod, norm, var and logsumexp compute in out's type (float32 for the 16-bit ones), the
+// others in in's. Nothing to reduce gives the identity (0, 1, true, false, -inf); argmax and argmin
+// need one.
 struct ReduceArgs {
   int32_t op;  // Reduction
   int32_t reduced;
@@ -93,16 +96,20 @@ struct ReduceArgs {
 };
 
 enum class Scan : int32_t { kSum, kProd, kMax, kMin, kLogsumexp };
-// Inclusive scan along the last dimension.
+// Inclusive scan along the last dimension; float32 and narrower are carried in double.
 struct ScanArgs {
   int32_t op;
   View out;
+  View indices;  // int64, kMax and kMin only: where the running extremum lies; data may be NULL
   View in;
 };
 
-// out[b] = alpha * (a[b] @ b[b]) + beta * out[b]; views are 3-d [batch, rows, cols], any strides
-// (batch stride 0 allowed). bias: 1-d [cols] added to every row, or data NULL.
-// scratch holds matmul_scratch(...) bytes; packed_b: b in the kernel's own panel layout, or NULL.
+// out[b] = alpha * (a[b] @ b[b]) + beta * out[b] + bias; views are 3-d [batch, rows, cols] of one
+// dtype (not bool), any strides (a batch stride of 0 is allowed in a and b). beta 0 never reads
+// out. bias: 1-d [cols] added to every row, or data NULL. Integers wrap; alpha and beta are then
+// truncated. scratch is aligned to 64 bytes and holds matmul_scratch(args) bytes, which depend on
+// sizes, strides and dtype only (kernels/cpu/matmul.h). packed_b: b as pack_b wrote it, or NULL;
+// the bits of the result are the same.
 struct MatmulArgs {
   View out;
   View a;
@@ -111,9 +118,12 @@ struct MatmulArgs {
   const void* packed_b;
   void* scratch;
   int64_t scratch_bytes;
+  double alpha = 1;
+  double beta = 0;
 };
 
-// Row-wise kernels: softmax family and layer_norm act on the last dimension of `rows x cols`.
+// Row-wise kernels: softmax family and layer_norm act on the last dimension; the leading ones are
+// the rows, any number of them, any strides. out may be in, dx may be dy.
 struct SoftmaxArgs {
   View out;
   View in;
@@ -126,15 +136,24 @@ struct SoftmaxBackwardArgs {
   bool log;
 };
 struct LayerNormArgs {
-  View out, mean, rstd;  // mean and rstd: [rows], float32 or float64
-  View in, weight, bias; // [rows, cols]; weight and bias: [cols], or data NULL
+  View out, mean, rstd;   // mean and rstd: the leading dimensions, float32 or float64, or data NULL
+  View in, weight, bias;  // weight and bias: [cols], or data NULL
   double eps;
 };
 struct LayerNormBackwardArgs {
   View dx, dweight, dbias;  // data NULL where not wanted; dweight and dbias are [cols]
   View dy, in, mean, rstd, weight;
-  void* scratch;            // layer_norm_backward_scratch(rows, cols) bytes
+  void* scratch;            // layer_norm_backward_scratch(rows, cols) bytes, aligned to 8
 };
+// Rows whose part of dweight and dbias is summed together: by sizes alone, so that the bits do not
+// depend on the number of threads.
+inline int64_t layer_norm_backward_block(int64_t rows) {
+  return rows > 32 * 16 ? (rows + 31) / 32 : 16;
+}
+inline int64_t layer_norm_backward_scratch(int64_t rows, int64_t cols) {
+  const int64_t block = layer_norm_backward_block(rows);
+  return (rows + block - 1) / block * 2 * cols * 8;
+}
 
 // out[i, j] = in[index[i, j] along dim]: shapes of out and index agree, in differs along dim.
 // Index values are checked before (kernel check_index) and may be negative.

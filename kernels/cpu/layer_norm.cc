@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <libdl/dtype.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/cpu/highway_targets.h"
+#include "kernels/cpu/isa.h"
+#include "kernels/cpu/kernels.h"
+#include "kernels/cpu/tile.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/layer_norm.cc"
+#include "hwy/foreach_target.h"
+// After foreach_target.h.
+#include "kernels/cpu/row_tiles-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace libdl::kernels::cpu {
+namespace HWY_NAMESPACE {
+namespace {
+
+template <class T>
+struct Normalise {  // (x - mean) * rstd
+  T mean, rstd;
+  template <class V>
+  HWY_INLINE V apply(V x, V) const {
+    return hn::Mul(hn::Sub(x, Pack<T>::set(mean)), Pack<T>::set(rstd));
+  }
+};
+template <class T>
+struct Times {
+  template <class V>
+  HWY_INLINE V apply(V x, V y) const {
+    return hn::Mul(x, y);
+  }
+};
+template <class T>
+struct Plus {
+  template <class V>
+  HWY_INLINE V apply(V x, V y) const {
+    return hn::Add(x, y);
+  }
+};
+template <class T>
+struct InputGradient {  // rstd * (g - mean(g) - xhat * mean(g xhat))
+  T rstd, mean_g, mean_gx;
+  template <class V>
+  HWY_INLINE V apply(V g, V xhat) const {
+    using P = Pack<T>;
+    const V rest = hn::Sub(hn::Sub(g, P::set(mean_g)), hn::Mul(xhat, P::set(mean_gx)));
+    return hn::Mul(rest, P::set(rstd));
+  }
+};
+
+// A [rows] view of float32 or float64.
+template <class T>
+struct Column {
+  const View* view;
+  Dims dims;
+  int64_t bytes;
+
+  explicit Column(const View& v)
+      : view(&v),
+        dims(v, 0, v.data == nullptr ? 0 : v.ndim),
+        bytes(v.data == nullptr ? 0 : dtype_bytes(v.dtype)) {}
+
+  char* element(int64_t r) const { return const_cast<char*>(at(*view, dims.offset(r), bytes)); }
+  T get(int64_t r) const {
+    T x;
+    load_tile(&x, element(r), view->dtype, 1, 1);
+    return x;
+  }
+  void set(int64_t r, T x) const {
+    if (view->data != nullptr) store_tile(element(r), view->dtype, 1, &x, 1);
+  }
+};
+
+template <class T>
+struct Forward {
+  RowTiles<T> out, in, weight, bias;
+  Column<T> mean, rstd;
+  bool weighted, biased;
+  double eps;
+  int64_t n;
+
+  explicit Forward(const LayerNormArgs& a)
+      : out(a.out),
+        in(a.in),
+        weight(a.weight.data == nullptr ? a.in : a.weight),
+        bias(a.bias.data == nullptr ? a.in : a.bias),
+        mean(a.mean),
+        rstd(a.rstd),
+        weighted(a.weight.data != nullptr),
+        biased(a.bias.data != nullptr),
+        eps(a.eps),
+        n(in.row.count()) {}
+
+  void operator()(int64_t r) const {
+    alignas(64) T tile[kBlock<T>], other[kBlock<T>];
+    Tree<Sum, T> sum, squares;
+    for (int64_t i = 0; i < n; i += kBlock<T>) {
+      const int64_t count = std::min(kBlock<T>, n - i);
+      sum.push(combine_block<Sum, Plain, T>(in.read(r, i, count, tile), count, T(0)));
+    }
+    const T centre = sum.result() / static_cast<T>(n);
+    for (int64_t i = 0; i < n; i += kBlock<T>) {
+      const int64_t count = std::min(kBlock<T>, n - i);
+      const T* x = in.read(r, i, count, tile);
+      squares.push(combine_block<Sum, CentredSquare, T>(x, count, centre));
+    }
+    const T scale = 1 / std::sqrt(squares.result() / static_cast<T>(n) + static_cast<T>(eps));
+    for (int64_t i = 0; i < n; i += kBlock<T>) {
+      const int64_t count = std::min(kBlock<T>, n - i);
+      const T* x = in.read(r, i, count, tile);
+      T* y = out.room(r, i, tile);
+      map(Normalise<T>{centre, scale}, y, x, x, count);
+      if (weighted) map(Times<T>{}, y, y, weight.read(0, i, count, other), count);
+      if (biased) map(Plus<T>{}, y, y, bias.read(0, i, count, other), count);
+      out.write(r, i, count, y);
+    }
+    mean.set(r, centre);
+    rstd.set(r, scale);
+  }
+};
+
+// Sums over rows: 16 rows in T, then on in double, block by block.
+constexpr int64_t kRows = 16;
+
+template <class T>
+struct Backward {
+  const LayerNormBackwardArgs* args;
+  RowTiles<T> dx, dy, in, weight;
+  Column<T> mean, rstd;
+  bool wanted, weighted, sums;
+  int64_t n, rows, block;
+
+  explicit Backward(const LayerNormBackwardArgs& a)
+      : args(&a),
+        dx(a.dx.data == nullptr ? a.dy : a.dx),
+        dy(a.dy),
+        in(a.in),
+        weight(a.weight.data == nullptr ? a.in : a.weight),
+        mean(a.mean),
+        rstd(a.rstd),
+        wanted(a.dx.data != nullptr),
+        weighted(a.weight.data != nullptr),
+        sums(a.dweight.data != nullptr || a.dbias.data != nullptr),
+        n(dy.row.count()),
+        rows(dy.rows.count()),
+        block(layer_norm_backward_block(rows)) {}
+
+  // g = dy * weight into `tile`, and xhat.
+  void load(int64_t r, int64_t i, int64_t count, T centre, T scale, T* g, T* xhat) const {
+    const T* x = in.read(r, i, count, xhat);
+    map(Normalise<T>{centre, scale}, xhat, x, x, count);
+    const T* from = dy.read(r, i, count, g);
+    if (weighted) {
+      alignas(64) T w[kBlock<T>];
+      map(Times<T>{}, g, from, weight.read(0, i, count, w), count);
+    } else if (from != g) {
+      std::copy_n(from, count, g);
+    }
+  }
+
+  void input_gradient(int64_t r) const {
+    alignas(64) T g[kBlock<T>], xhat[kBlock<T>], product[kBlock<T>];
+    const T centre = mean.get(r), scale = rstd.get(r);
+    Tree<Sum, T> sum_g, sum_gx;
+    for (int64_t i = 0; i < n; i += kBlock<T>) {
+      const int64_t count = std::min(kBlock<T>, n - i);
+      load(r, i, count, centre, scale, g, xhat);
+      map(Times<T>{}, product, g, xhat, count);
+      sum_g.push(combine_block<Sum, Plain, T>(g, count, T(0)));
+      sum_gx.push(combine_block<Sum, Plain, T>(product, count, T(0)));
+    }
+    const T size = static_cast<T>(n);
+    const InputGradient<T> gradient{scale, sum_g.result() / size, sum_gx.result() / size};
+    for (int64_t i = 0; i < n; i += kBlock<T>) {
+      const int64_t count = std::min(kBlock<T>, n - i);
+      load(r, i, count, centre, scale, g, xhat);
+      T* to = dx.room(r, i, product);
+      map(gradient, to, g, xhat, count);
+      dx.write(r, i, count, to);
+    }
+  }
+
+  // One block of rows: its dx, and its part of dweight and dbias.
+  void operator()(int64_t b) const {
+    const int64_t r0 = b * block, r1 = std::min(r0 + block, rows);
+    // The sums first: dx may be dy.
+    if (sums) add_rows(b, r0, r1);
+    if (wanted) {
+      for (int64_t r = r0; r < r1; ++r) input_gradient(r);
+    }
+  }
+
+  void add_rows(int64_t b, int64_t r0, int64_t r1) const {
+    double* dweight = static_cast<double*>(args->scratch) + b * 2 * n;
+    double* dbias = dweight + n;
+    std::fill_n(dweight, 2 * n, 0.0);
+    alignas(64) T g[kBlock<T>], xhat[kBlock<T>], w[kBlock<T>], s[kBlock<T>];
+    for (int64_t i = 0; i < n; i += kBlock<T>) {
+      const int64_t count = std::min(kBlock<T>, n - i);
+      for (int64_t group = r0; group < r1; group += kRows) {
+        std::fill_n(w, count, T(0));
+        std::fill_n(s, count, T(0));
+        for (int64_t r = group; r < std::min(group + kRows, r1); ++r) {
+          const T* x = in.read(r, i, count, xhat);
+          map(Normalise<T>{mean.get(r), rstd.get(r)}, xhat, x, x, count);
+          const T* from = dy.read(r, i, count, g);
+          map(Times<T>{}, xhat, xhat, from, count);
+          map(Plus<T>{}, w, w, xhat, count);
+          map(Plus<T>{}, s, s, from, count);
+        }
+        for (int64_t k = 0; k < count; ++k) dweight[i + k] += static_cast<double>(w[k]);
+        for (int64_t k = 0; k < count; ++k) dbias[i + k] += static_cast<double>(s[k]);
+      }
+    }
+  }
+
+  // The blocks' parts, added in their order.
+  void finish(const View& out, int64_t part, int64_t blocks) const {
+    if (out.data == nullptr) return;
+    const int64_t bytes = dtype_bytes(out.dtype);
+    double sum[256];
+    for (int64_t i = 0; i < n; i += 256) {
+      const int64_t count = std::min<int64_t>(256, n - i);
+      std::fill_n(sum, count, 0.0);
+      for (int64_t b = 0; b < blocks; ++b) {
+        const double* from = static_cast<const double*>(args->scratch) + (b * 2 + part) * n + i;
+        for (int64_t k = 0; k < count; ++k) sum[k] += from[k];
+      }
+      char* to = const_cast<char*>(at(out, i * out.strides[0], bytes));
+      store_tile(to, out.dtype, out.strides[0], sum, count);
+    }
+  }
+};
+
+template <class T>
+void backward(Context& context, const LayerNormBackwardArgs& args) {
+  const Backward<T> job(args);
+  if (job.n == 0) return;
+  const int64_t blocks = (job.rows + job.block - 1) / job.block;
+  for_rows(context, job, blocks, job.n * job.block);
+  job.finish(args.dweight, 0, blocks);
+  job.finish(args.dbias, 1, blocks);
+}
+
+void layer_norm_on(Context& context, const LayerNormArgs& args) {
+  if (args.in.dtype == LIBDL_DTYPE_FLOAT64) {
+    const Forward<double> row(args);
+    return for_rows(context, row, row.in.rows.count(), row.n);
+  }
+  const Forward<float> row(args);
+  for_rows(context, row, row.in.rows.count(), row.n);
+}
+
+void layer_norm_backward_on(Context& context, const LayerNormBackwardArgs& args) {
+  if (args.dy.dtype == LIBDL_DTYPE_FLOAT64) return backward<double>(context, args);
+  backward<float>(context, args);
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace libdl::kernels::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace libdl::kernels::cpu {
+
+void layer_norm(Context& context, const LayerNormArgs& args) {
+  static constexpr decltype(&HWY_STATIC_DISPATCH(layer_norm_on)) kOn[] =
+      LIBDL_FOR_EACH_ISA(layer_norm_on);
+  kOn[static_cast<int>(isa())](context, args);
+}
+
+void layer_norm_backward(Context& context, const LayerNormBackwardArgs& args) {
+  static constexpr decltype(&HWY_STATIC_DISPATCH(layer_norm_backward_on)) kOn[] =
+      LIBDL_FOR_EACH_ISA(layer_norm_backward_on);
+  kOn[static_cast<int>(isa())](context, args);
+}
+
+}  // namespace libdl::kernels::cpu
+#endif

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What a caller of the matmul kernel must know: its scratch, and b kept packed between calls.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/args.h"
+
+namespace libdl::kernels::cpu {
+
+// Bytes that args.scratch must have, from sizes, strides and dtypes alone (and whether packed_b is
+// given). -1: too large to count.
+int64_t matmul_scratch(const MatmulArgs& args);
+
+// Whether a product of these sizes reads packed_b: float32 and the 16-bit types, with more than one
+// row and column.
+bool matmul_reads_packed(int32_t dtype, int64_t m, int64_t n, int64_t k);
+
+// Bytes of one packed [k, n] matrix (of any dtype: panels are float32), or -1.
+int64_t packed_size(int64_t n, int64_t k);
+
+// Packs b [batch, k, n], any strides; packed holds batch * packed_size(n, k) bytes, 64-aligned. A
+// batch stride of 0 is packed once, and is to be read by products whose b has it too.
+void pack_b(Context& context, void* packed, const View& b);
+
+}  // namespace libdl::kernels::cpu

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The one order in which n values are combined, whatever the vector width: value r belongs to lane
+// r % L (64 bytes of lanes); a lane takes 8 values in sequence, then 8 such groups in sequence;
+// then the lanes of that block of 64 L values are merged by halves, and the blocks pairwise
+// (Tree). The error of a sum stays below 2 log2(n) eps sum|x|.
+#if defined(LIBDL_KERNELS_CPU_ORDER_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef LIBDL_KERNELS_CPU_ORDER_INL_H
+#undef LIBDL_KERNELS_CPU_ORDER_INL_H
+#else
+#define LIBDL_KERNELS_CPU_ORDER_INL_H
+#endif
+
+#include <complex>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "hwy/contrib/math/math-inl.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace libdl::kernels::cpu {
+namespace HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr int64_t kSteps = 8;   // values a lane takes in sequence
+constexpr int64_t kGroups = 8;  // groups a block takes in sequence
+
+template <class T>
+constexpr int64_t kLanes = sizeof(T) == 1 ? 16 : 64 / sizeof(T);
+template <class T>
+constexpr int64_t kBlock = kLanes<T>* kSteps* kGroups;
+
+// A vector of float or double; for other types one value.
+template <class T>
+struct Pack {
+  using V = T;
+  static constexpr int64_t n = 1;
+  static HWY_INLINE V load(const T* p) { return *p; }
+  static HWY_INLINE void store(V v, T* p) { *p = v; }
+  static HWY_INLINE V set(T x) { return x; }
+};
+template <class T>
+struct VectorPack {
+  using D = hn::CappedTag<T, kLanes<T>>;
+  using V = hn::Vec<D>;
+  static constexpr int64_t n = hn::MaxLanes(D());
+  static HWY_INLINE V load(const T* p) { return hn::LoadU(D(), p); }
+  static HWY_INLINE void store(V v, T* p) { hn::StoreU(v, D(), p); }
+  static HWY_INLINE V set(T x) { return hn::Set(D(), x); }
+};
+template <>
+struct Pack<float> : VectorPack<float> {};
+template <>
+struct Pack<double> : VectorPack<double> {};
+
+template <class T>
+constexpr bool kIsVector = std::is_floating_point_v<T>;
+
+struct Sum {
+  template <class T>
+  static constexpr T identity() {
+    return T(0);
+  }
+  template <class T>
+  static HWY_INLINE typename Pack<T>::V apply(typename Pack<T>::V a, typename Pack<T>::V x) {
+    if constexpr (kIsVector<T>) {
+      return hn::Add(a, x);
+    } else if constexpr (std::is_integral_v<T>) {
+      return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(x));
+    } else {
+      return a + x;
+    }
+  }
+  template <class T>
+  static HWY_INLINE T one(T a, T x) {
+    if constexpr (std::is_integral_v<T>) return apply<T>(a, x);
+    return a + x;
+  }
+};
+
+struct Prod {
+  template <class T>
+  static constexpr T identity() {
+    return T(1);
+  }
+  template <class T>
+  static HWY_INLINE typename Pack<T>::V apply(typename Pack<T>::V a, typename Pack<T>::V x) {
+    if constexpr (kIsVector<T>) {
+      return hn::Mul(a, x);
+    } else if constexpr (std::is_integral_v<T>) {
+      return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(x));
+    } else {
+      return a * x;
+    }
+  }
+  template <class T>
+  static HWY_INLINE T one(T a, T x) {
+    if constexpr (std::is_integral_v<T>) return apply<T>(a, x);
+    return a * x;
+  }
+};
+
+// A NaN wins, and the first of them stays.
+template <bool kMax>
+struct Extreme {
+  template <class T>
+  static constexpr T identity() {
+    using Limits = std::numeric_limits<T>;
+    if constexpr (Limits::has_infinity) return kMax ? -Limits::infinity() : Limits::infinity();
+    return kMax ? Limits::lowest() : Limits::max();
+  }
+  template <class T>
+  static HWY_INLINE typename Pack<T>::V apply(typename Pack<T>::V a, typename Pack<T>::V x) {
+    if constexpr (kIsVector<T>) {
+      const auto better = kMax ? hn::Gt(x, a) : hn::Lt(x, a);
+      const auto x_nan = hn::And(hn::IsNaN(x), hn::Eq(a, a));
+      return hn::IfThenElse(hn::Or(better, x_nan), x, a);
+    } else {
+      return one<T>(a, x);
+    }
+  }
+  template <class T>
+  static HWY_INLINE T one(T a, T x) {
+    const bool better = kMax ? x > a : x < a;
+    return better || (x != x && a == a) ? x : a;
+  }
+};
+using Max = Extreme<true>;
+using Min = Extreme<false>;
+
+// What is combined: a function of the value and of one parameter of the row.
+struct Plain {
+  template <class T, class V>
+  static HWY_INLINE V apply(V x, V) {
+    return x;
+  }
+};
+struct Magnitude {
+  template <class T, class V>
+  static HWY_INLINE V apply(V x, V) {
+    return hn::Abs(x);
+  }
+};
+struct Square {
+  template <class T, class V>
+  static HWY_INLINE V apply(V x, V) {
+    return hn::Mul(x, x);
+  }
+};
+struct CentredSquare {
+  template <class T, class V>
+  static HWY_INLINE V apply(V x, V mean) {
+    const V d = hn::Sub(x, mean);
+    return hn::Mul(d, d);
+  }
+};
+struct ShiftedExp {
+  template <class T, class V>
+  static HWY_INLINE V apply(V x, V shift) {
+    return hn::Exp(typename Pack<T>::D(), hn::Sub(x, shift));
+  }
+};
+struct NotZero {
+  template <class T, class V>
+  static HWY_INLINE V apply(V x, V) {
+    return hn::IfThenZeroElse(hn::Eq(x, Pack<T>::set(0)), Pack<T>::set(1));  // a NaN counts
+  }
+};
+
+// Merges lanes [0, count) by halves; the missing ones are left out.
+template <class C, class T>
+HWY_INLINE T merge_lanes(T* lane, int64_t count) {
+  for (int64_t half = kLanes<T> / 2; half > 0; half /= 2) {
+    for (int64_t l = 0; l + half < count; ++l)
+      lane[l] = C::template one<T>(lane[l], lane[l + half]);
+    if (count > half) count = half;
+  }
+  return lane[0];
+}
+
+// One block of at most kBlock contiguous values.
+template <class C, class M, class T>
+HWY_INLINE T combine_block(const T* x, int64_t count, T parameter) {
+  using P = Pack<T>;
+  constexpr int64_t kPacks = kLanes<T> / P::n;
+  const auto p = P::set(parameter);
+  const auto identity = P::set(C::template identity<T>());
+  alignas(64) T lane[kLanes<T>];
+  if (count < kLanes<T>) {
+    for (int64_t l = 0; l < kLanes<T>; ++l) lane[l] = l < count ? x[l] : T(0);
+    for (int64_t k = 0; k < kPacks; ++k) {
+      const auto v = M::template apply<T>(P::load(lane + k * P::n), p);
+      P::store(C::template apply<T>(identity, C::template apply<T>(identity, v)), lane + k * P::n);
+    }
+    return count == 0 ? C::template identity<T>() : merge_lanes<C, T>(lane, count);
+  }
+  typename P::V total[kPacks], sum[kPacks];
+  for (int64_t k = 0; k < kPacks; ++k) total[k] = identity;
+  const int64_t full = count / kLanes<T>;
+  int64_t step = 0;
+  for (; step + kSteps <= full; step += kSteps) {
+    for (int64_t k = 0; k < kPacks; ++k) sum[k] = identity;
+    for (int64_t s = 0; s < kSteps; ++s, x += kLanes<T>) {
+      for (int64_t k = 0; k < kPacks; ++k) {
+        sum[k] = C::template apply<T>(sum[k], M::template apply<T>(P::load(x + k * P::n), p));
+      }
+    }
+    for (int64_t k = 0; k < kPacks; ++k) total[k] = C::template apply<T>(total[k], sum[k]);
+  }
+  const int64_t rest = count % kLanes<T>;
+  if (step < full || rest > 0) {
+    for (int64_t k = 0; k < kPacks; ++k) sum[k] = identity;
+    for (; step < full; ++step, x += kLanes<T>) {
+      for (int64_t k = 0; k < kPacks; ++k) {
+        sum[k] = C::template apply<T>(sum[k], M::template apply<T>(P::load(x + k * P::n), p));
+      }
+    }
+    if (rest > 0) {
+      for (int64_t l = 0; l < kLanes<T>; ++l) lane[l] = l < rest ? x[l] : T(0);
+      for (int64_t k = 0; k < kPacks; ++k) {
+        P::store(M::template apply<T>(P::load(lane + k * P::n), p), lane + k * P::n);
+      }
+      for (int64_t l = rest; l < kLanes<T>; ++l) lane[l] = C::template identity<T>();
+      for (int64_t k = 0; k < kPacks; ++k) {
+        sum[k] = C::template apply<T>(sum[k], P::load(lane + k * P::n));
+      }
+    }
+    for (int64_t k = 0; k < kPacks; ++k) total[k] = C::template apply<T>(total[k], sum[k]);
+  }
+  for (int64_t k = 0; k < kPacks; ++k) P::store(total[k], lane + k * P::n);
+  return merge_lanes<C, T>(lane, kLanes<T>);
+}
+
+// Results of blocks, merged pairwise as they come: level k holds 2^k of them.
+template <class C, class T>
+struct Tree {
+  T node[60];
+  int64_t count = 0;
+
+  HWY_INLINE void push(T x) {
+    int depth = __builtin_popcountll(count);
+    for (int64_t c = count++; c & 1; c >>= 1) x = C::template one<T>(node[--depth], x);
+    node[depth] = x;
+  }
+  HWY_INLINE T result() const {
+    int depth = __builtin_popcountll(count);
+    if (depth == 0) return C::template identity<T>();
+    T x = node[--depth];
+    while (depth > 0) x = C::template one<T>(node[--depth], x);
+    return x;
+  }
+};
+
+// n contiguous values in the order of this file.
+template <class C, class M, class T>
+HWY_INLINE T combine(const T* x, int64_t n, T parameter) {
+  if (n <= kBlock<T>) return combine_block<C, M, T>(x, n, parameter);
+  Tree<C, T> tree;
+  for (int64_t i = 0; i < n; i += kBlock<T>) {
+    tree.push(combine_block<C, M, T>(x + i, n - i < kBlock<T> ? n - i : kBlock<T>, parameter));
+  }
+  return tree.result();
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace libdl::kernels::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif  // per target

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <libdl/dtype.h>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+
+#include "kernels/cpu/kernels.h"
+#include "kernels/cpu/rows.h"
+#include "kernels/cpu/tile.h"
+
+namespace libdl::kernels::cpu {
+namespace {
+
+constexpr int64_t kTile = 512;
+constexpr int64_t kGrain = 1 << 14;  // elements worth a chunk of their own
+constexpr int64_t kParts = 64;       // of one long row
+
+// What has been scanned so far; index is that of the running extremum.
+template <class T>
+struct Carry {
+  T value;
+  int64_t index;
+};
+
+template <class T>
+T wrap_add(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  } else {
+    return a + b;
+  }
+}
+
+template <class T>
+T wrap_mul(T a, T b) {
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+  } else {
+    return a * b;
+  }
+}
+
+// log(exp(a) + exp(b)); equal infinities are left alone, for inf - inf is NaN.
+inline double log_add(double a, double b) {
+  if (a != a || b != b) return a + b;
+  const double top = std::max(a, b);
+  return std::isinf(top) ? top : top + std::log1p(std::exp(std::min(a, b) - top));
+}
+
+// The scan of `before` followed by `next`. Of equal extrema, and of NaNs, the last has the index.
+template <Scan kOp, class T>
+Carry<T> join(Carry<T> before, Carry<T> next) {
+  if constexpr (kOp == Scan::kSum) return {wrap_add(before.value, next.value), 0};
+  if constexpr (kOp == Scan::kProd) return {wrap_mul(before.value, next.value), 0};
+  if constexpr (kOp == Scan::kLogsumexp) return {log_add(before.value, next.value), 0};
+  if constexpr (kOp == Scan::kMax || kOp == Scan::kMin) {
+    const bool as_good =
+        kOp == Scan::kMax ? next.value >= before.value : next.value <= before.value;
+    const bool next_nan = next.value != next.value, before_nan = before.value != before.value;
+    return next_nan || (!before_nan && as_good) ? next : before;
+  }
+}
+
+template <class T>
+struct Job {
+  const ScanArgs* args;
+  Dims in_rows, in_row, out_rows, out_row, index_rows, index_row;
+  int64_t n, rows, in_bytes, out_bytes;
+
+  explicit Job(const ScanArgs& a)
+      : args(&a),
+        in_rows(a.in, 0, a.in.ndim - 1),
+        in_row(a.in, a.in.ndim - 1, a.in.ndim),
+        out_rows(a.out, 0, a.out.ndim - 1),
+        out_row(a.out, a.out.ndim - 1, a.out.ndim),
+        index_rows(a.indices, 0, a.indices.data == nullptr ? 0 : a.indices.ndim - 1),
+        index_row(a.indices, a.indices.data == nullptr ? 0 : a.indices.ndim - 1,
+                  a.indices.data == nullptr ? 0 : a.indices.ndim) {
+    n = in_row.count();
+    rows = in_rows.count();
+    in_bytes = dtype_bytes(a.in.dtype);
+    out_bytes = dtype_bytes(a.out.dtype);
+  }
+};
+
+// Scans [r0, r1) of a row, r0 < r1, after `carry` if there is one, and returns the last value.
+template <Scan kOp, bool kWrite, class T>
+Carry<T> scan_range(const Job<T>& job, int64_t row, int64_t r0, int64_t r1, const Carry<T>* carry) {
+  const ScanArgs& a = *job.args;
+  const char* in = at(a.in, job.in_rows.offset(row), job.in_bytes);
+  char* out = const_cast<char*>(at(a.out, job.out_rows.offset(row), job.out_bytes));
+  T tile[kTile];
+  int64_t index[kTile];
+  Carry<T> last{};
+  for (int64_t r = r0; r < r1; r += kTile) {
+    const int64_t count = std::min(kTile, r1 - r);
+    load_tile(tile, in + job.in_row.offset(r) * job.in_bytes, a.in.dtype, job.in_row.inner_stride(),
+              count);
+    for (int64_t i = 0; i < count; ++i) {
+      const Carry<T> next{tile[i], r + i};
+      const bool first = r + i == r0 && carry == nullptr;
+      last = first ? next : join<kOp, T>(r + i == r0 ? *carry : last, next);
+      tile[i] = last.value;
+      index[i] = last.index;
+    }
+    if constexpr (kWrite) {
+      store_tile(out + job.out_row.offset(r) * job.out_bytes, a.out.dtype,
+                 job.out_row.inner_stride(), tile, count);
+      if (a.indices.data != nullptr) {
+        const int64_t offset = job.index_rows.offset(row) + job.index_row.offset(r);
+        store_tile(const_cast<char*>(at(a.indices, offset, 8)), LIBDL_DTYPE_INT64,
+                   job.index_row.inner_stride(), index, count);
+      }
+    }
+  }
+  return last;
+}
+
+// A long row: the parts' results first, then every part again after those before it.
+template <Scan kOp, class T>
+void scan_parts(Context& context, const Job<T>& job, int64_t row) {
+  struct Split {
+    const Job<T>* job;
+    int64_t row, length;
+    Carry<T> part[kParts];
+  } split{&job, row, std::max(kGrain, (job.n + kParts - 1) / kParts), {}};
+  const int64_t parts = (job.n + split.length - 1) / split.length;
+  context.parallel(
+      context.pool, parts,
+      [](void* arg, int64_t first, int64_t last) {
+        Split& s = *static_cast<Split*>(arg);
+        for (int64_t i = first; i < last; ++i) {
+          s.part[i] = scan_range<kOp, false, T>(*s.job, s.row, i * s.length,
+                                                std::min((i + 1) * s.length, s.job->n), nullptr);
+        }
+      },
+      &split);
+  for (int64_t i = 1; i < parts; ++i) {
+    split.part[i] = join<kOp, T>(split.part[i - 1], split.part[i]);
+  }
+  context.parallel(
+      context.pool, parts,
+      [](void* arg, int64_t first, int64_t last) {
+        Split& s = *static_cast<Split*>(arg);
+        for (int64_t i = first; i < last; ++i) {
+          scan_range<kOp, true, T>(*s.job, s.row, i * s.length,
+                                   std::min((i + 1) * s.length, s.job->n),
+                                   i == 0 ? nullptr : &s.part[i - 1]);
+        }
+      },
+      &split);
+}
+
+template <Scan kOp, class T>
+void run(Context& context, const ScanArgs& args) {
+  const Job<T> job(args);
+  if (job.n == 0 || job.rows == 0) return;
+  if (job.n >= 4 * kGrain && job.rows < 8) {
+    for (int64_t row = 0; row < job.rows; ++row) scan_parts<kOp, T>(context, job, row);
+    return;
+  }
+  if (job.n * job.rows < 2 * kGrain) {
+    for (int64_t row = 0; row < job.rows; ++row) {
+      scan_range<kOp, true, T>(job, row, 0, job.n, nullptr);
+    }
+    return;
+  }
+  struct Task {
+    const Job<T>* job;
+    int64_t grain;
+  } task{&job, std::max<int64_t>(1, kGrain / job.n)};
+  context.parallel(
+      context.pool, (job.rows + task.grain - 1) / task.grain,
+      [](void* arg, int64_t first, int64_t last) {
+        const Task& t = *static_cast<Task*>(arg);
+        for (int64_t row = first * t.grain; row < std::min(last * t.grain, t.job->rows); ++row) {
+          scan_range<kOp, true, T>(*t.job, row, 0, t.job->n, nullptr);
+        }
+      },
+      &task);
+}
+
+template <class T>
+void run_op(Context& context, const ScanArgs& args) {
+  constexpr bool kOrdered = !std::is_same_v<T, std::complex<double>>;
+  switch (static_cast<Scan>(args.op)) {
+    case Scan::kSum:
+      return run<Scan::kSum, T>(context, args);
+    case Scan::kProd:
+      return run<Scan::kProd, T>(context, args);
+    case Scan::kMax:
+      if constexpr (kOrdered) run<Scan::kMax, T>(context, args);
+      return;
+    case Scan::kMin:
+      if constexpr (kOrdered) run<Scan::kMin, T>(context, args);
+      return;
+    case Scan::kLogsumexp:
+      if constexpr (std::is_same_v<T, double>) run<Scan::kLogsumexp, T>(context, args);
+      return;
+  }
+}
+
+}  // namespace
+
+void scan(Context& context, const ScanArgs& args) {
+  switch (args.out.dtype) {
+    case LIBDL_DTYPE_FLOAT16:
+    case LIBDL_DTYPE_BFLOAT16:
+    case LIBDL_DTYPE_FLOAT32:
+    case LIBDL_DTYPE_FLOAT64:
+      return run_op<double>(context, args);
+    case LIBDL_DTYPE_COMPLEX64:
+    case LIBDL_DTYPE_COMPLEX128:
+      return run_op<std::complex<double>>(context, args);
+    case LIBDL_DTYPE_UINT64:
+      return run_op<uint64_t>(context, args);
+    default:
+      return run_op<int64_t>(context, args);
+  }
+}
+
+}  // namespace libdl::kernels::cpu

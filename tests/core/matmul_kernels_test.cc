@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cmath>
+#include <limits>
+
+#include "kernels/cpu/kernels.h"
+#include "kernels/cpu/matmul.h"
+#include "tests/core/kernel_runs.h"
+
+namespace libdl::kernels::test {
+namespace {
+
+struct Options {
+  double alpha = 1, beta = 0;
+  bool packed = false;
+  Context context = plain_context();
+};
+
+// out [batch, m, n] = a @ b, with bias where it has elements.
+template <class T>
+void multiply(Array<T>& out, const Array<T>& a, const Array<T>& b, const Array<T>& bias,
+              Options o = {}) {
+  MatmulArgs args{};
+  args.out = out.view();
+  args.a = a.view();
+  args.b = b.view();
+  if (bias.numel() > 0) args.bias = bias.view();
+  args.alpha = o.alpha;
+  args.beta = o.beta;
+  const int64_t n = b.sizes[2], k = b.sizes[1];
+  std::vector<char> panels, scratch;
+  const auto aligned = [](std::vector<char>& v, int64_t bytes) {
+    v.assign(static_cast<size_t>(bytes + 64), 'x');
+    return v.data() + (64 - reinterpret_cast<uintptr_t>(v.data()) % 64);
+  };
+  if (o.packed) {
+    void* to = aligned(panels, b.sizes[0] * cpu::packed_size(n, k));
+    cpu::pack_b(o.context, to, b.view());
+    args.packed_b = to;
+  }
+  args.scratch_bytes = cpu::matmul_scratch(args);
+  ASSERT_GE(args.scratch_bytes, 0);
+  args.scratch = aligned(scratch, args.scratch_bytes);
+  cpu::matmul(o.context, args);
+}
+
+template <class T>
+Array<T> product(const Array<T>& a, const Array<T>& b, Options o = {}) {
+  Array<T> out({a.sizes[0], a.sizes[1], b.sizes[2]});
+  if constexpr (std::is_floating_point_v<T>) {
+    std::fill(out.data.begin(), out.data.end(), std::numeric_limits<T>::quiet_NaN());
+  }
+  multiply(out, a, b, Array<T>({0}), o);
+  return out;
+}
+
+using Wide = std::complex<long double>;
+template <class T>
+Wide wide(T x) {
+  if constexpr (std::is_arithmetic_v<T>) return static_cast<long double>(x);
+  else return Wide(x.real(), x.imag());
+}
+
+// |out - a b| <= (k + 8) eps |a| |b|, element by element.
+template <class T>
+void expect_product(const Array<T>& out, const Array<T>& a, const Array<T>& b, double eps) {
+  const int64_t m = a.sizes[1], k = a.sizes[2], n = b.sizes[2];
+  for (int64_t s = 0; s < out.sizes[0]; ++s) {
+    for (int64_t i = 0; i < m; ++i) {
+      for (int64_t j = 0; j < n; ++j) {
+        Wide want = 0;
+        long double magnitude = 0;
+        for (int64_t p = 0; p < k; ++p) {
+          const Wide x = wide(a[(s * m + i) * k + p]), y = wide(b[(s * k + p) * n + j]);
+          want += x * y;
+          magnitude += std::abs(x) * std::abs(y);
+        }
+        const Wide got = wide(out[(s * m + i) * n + j]);
+        ASSERT_LE(static_cast<double>(std::abs(got - want)),
+                  static_cast<double>(k + 8) * eps * static_cast<double>(magnitude))
+            << m << "x" << k << "x" << n << " at " << i << ", " << j;
+      }
+    }
+  }
+}
+
+template <class T>
+void expect_products(double eps) {
+  struct Size {
+    int64_t batch, m, n, k;
+  };
+  for (const Size& s : {Size{1, 1, 1, 1}, {1, 1, 65, 40}, {2, 65, 1, 40}, {1, 7, 65, 33},
+                        {3, 5, 3, 2}, {1, 65, 130, 1000}, {2, 40, 31, 390}, {1, 33, 64, 7}}) {
+    const auto a = normal<T>({s.batch, s.m, s.k}, 1), b = normal<T>({s.batch, s.k, s.n}, 2);
+    expect_product(product(a, b), a, b, eps);
+    expect_product(product(a.crossed(), b.crossed()), a, b, eps);
+    expect_product(product(a.spread(2), b.spread(3)), a, b, eps);
+    Array<T> out = Array<T>({s.batch, s.m, s.n}).crossed();
+    multiply(out, a, b.crossed(), Array<T>({0}));
+    expect_product(out, a, b, eps);
+  }
+}
+
+TEST(MatmulKernel, EqualsReferenceInFloat32) {
+  for_isas([](cpu::Isa) { expect_products<float>(6e-8); });
+}
+TEST(MatmulKernel, EqualsReferenceInFloat64) {
+  for_isas([](cpu::Isa) { expect_products<double>(1.2e-16); });
+}
+TEST(MatmulKernel, EqualsReferenceInComplex) {
+  expect_products<std::complex<float>>(3e-7);
+  expect_products<std::complex<double>>(6e-16);
+}
+
+TEST(MatmulKernel, IntegersWrap) {
+  Array<int8_t> a({1, 3, 100}, 100), b({1, 100, 70}, 3);
+  EXPECT_EQ(product(a, b)[5], static_cast<int8_t>(30000));
+  Array<int64_t> x({1, 9, 2}, std::numeric_limits<int64_t>::max()), y({1, 2, 3}, 3);
+  EXPECT_EQ(product(x, y)[26], -6);
+  const auto p = normal<int32_t>({2, 9, 30}, 1, 50), q = normal<int32_t>({2, 30, 70}, 2, 50);
+  expect_product(product(p.crossed(), q), p, q, 0);
+}
+
+TEST(MatmulKernel, HalfIsComputedInFloat32) {
+  for (int32_t dtype : {LIBDL_DTYPE_FLOAT16, LIBDL_DTYPE_BFLOAT16}) {
+    // 1.5 as bits; 40 products of 2.25 are 90, which both formats hold.
+    const uint16_t x = dtype == LIBDL_DTYPE_FLOAT16 ? 0x3e00 : 0x3fc0;
+    const uint16_t want = dtype == LIBDL_DTYPE_FLOAT16 ? 0x55a0 : 0x42b4;
+    for (int64_t m : {1, 5, 40}) {
+      Array<int64_t> shape({0});
+      Array<uint8_t> none({0});
+      std::vector<uint16_t> a(static_cast<size_t>(m * 40), x), b(40 * 70, x),
+          out(static_cast<size_t>(m * 70));
+      const int64_t sa[] = {1, m, 40}, sb[] = {1, 40, 70}, so[] = {1, m, 70};
+      const int64_t ta[] = {m * 40, 40, 1}, tb[] = {2800, 70, 1}, to[] = {m * 70, 70, 1};
+      MatmulArgs args{};
+      args.a = {a.data(), sa, ta, 3, dtype};
+      args.b = {b.data(), sb, tb, 3, dtype};
+      args.out = {out.data(), so, to, 3, dtype};
+      std::vector<double> scratch(static_cast<size_t>(cpu::matmul_scratch(args) / 8 + 1));
+      args.scratch = scratch.data();
+      Context context = plain_context();
+      cpu::matmul(context, args);
+      EXPECT_EQ(out, std::vector<uint16_t>(out.size(), want));
+    }
+  }
+}
+
+TEST(MatmulKernel, EmptyInnerDimensionGivesZerosAndEmptyOuterNothing) {
+  EXPECT_EQ(product(Array<float>({2, 3, 0}), Array<float>({2, 0, 4})).data,
+            std::vector<float>(24, 0.0f));
+  EXPECT_EQ(product(Array<double>({1, 3, 0}), Array<double>({1, 0, 1})).data,
+            std::vector<double>(3, 0.0));
+  EXPECT_EQ(product(Array<float>({0, 3, 2}), Array<float>({0, 2, 4})).numel(), 0);
+  EXPECT_EQ(product(Array<double>({1, 0, 2}), Array<double>({1, 2, 4})).numel(), 0);
+}
+
+template <class T>
+void expect_scaled() {
+  for (int64_t m : {1, 6, 70}) {
+    for (int64_t n : {1, 37}) {
+      const auto a = normal<T>({2, m, 20}, 1), b = normal<T>({2, 20, n}, 2);
+      const auto bias = normal<T>({n}, 3), before = normal<T>({2, m, n}, 4);
+      const auto plain = product(a, b);
+      Array<T> out = before;
+      multiply(out, a, b, bias, {.alpha = 0.5, .beta = -2});
+      for (int64_t i = 0; i < out.numel(); ++i) {
+        const double want = 0.5 * static_cast<double>(plain[i]) -
+                            2 * static_cast<double>(before[i]) + static_cast<double>(bias[i % n]);
+        ASSERT_NEAR(static_cast<double>(out[i]), want, 1e-5) << m << " " << n << " " << i;
+      }
+      multiply(out = before, a, b, Array<T>({0}), {.beta = 1});
+      EXPECT_NEAR(static_cast<double>(out[0]), static_cast<double>(plain[0] + before[0]), 1e-5);
+    }
+  }
+}
+TEST(MatmulKernel, AlphaBetaAndBias) {
+  for_isas([](cpu::Isa) {
+    expect_scaled<float>();
+    expect_scaled<double>();
+  });
+}
+
+TEST(MatmulKernel, BatchStrideZeroRepeatsTheMatrix) {
+  auto a = normal<float>({3, 10, 8}, 1);
+  const auto one = normal<float>({1, 8, 40}, 2);
+  auto b = one;
+  b.sizes[0] = 3;
+  b.strides[0] = 0;
+  const auto all = product(a, b);
+  EXPECT_TRUE(same_bits(all.data, product(a, b, {.packed = true}).data));
+  a.sizes[0] = 1;
+  const auto first = product(a, one);
+  for (int64_t i = 0; i < first.numel(); ++i) EXPECT_EQ(all[i], first[i]);
+}
+
+TEST(MatmulKernel, NanAndInfinityTravelAsIeeeSays) {
+  const float inf = std::numeric_limits<float>::infinity();
+  for (int64_t m : {1, 4, 50}) {
+    Array<float> a({1, m, 3}, 1), b({1, 3, 40}, 1);
+    a[0] = 0, b[1] = inf, b[42] = inf;
+    const auto y = product(a, b);
+    EXPECT_TRUE(std::isnan(y[1]));  // 0 * inf
+    EXPECT_EQ(y[2], inf);
+    EXPECT_EQ(y[0], 2);
+  }
+}
+
+// Kept panels, strides, threads and (between the two with fma) instruction sets.
+TEST(MatmulKernel, BitsAreEqualForEveryWayToTheSameProduct) {
+  for (int64_t m : {2, 8, 32, 100, 300}) {
+    for (int64_t k : {5, 400}) {
+      const auto a = normal<float>({2, m, k}, 1), b = normal<float>({2, k, 170}, 2);
+      std::vector<float> with_fma;
+      for_isas([&](cpu::Isa isa) {
+        const auto want = product(a, b);
+        EXPECT_TRUE(same_bits(want.data, product(a, b, {.packed = true}).data));
+        EXPECT_TRUE(same_bits(want.data, product(a, b.crossed(), {.packed = true}).data));
+        EXPECT_TRUE(same_bits(want.data, product(a.crossed(), b.crossed()).data));
+        EXPECT_TRUE(same_bits(want.data, product(a.spread(2), b.spread(2)).data));
+        for (const Context& c : contexts()) {
+          EXPECT_TRUE(same_bits(want.data, product(a, b, {.context = c}).data));
+        }
+        if (isa == cpu::Isa::kAvx2) with_fma = want.data;
+        if (isa == cpu::Isa::kAvx512) { EXPECT_TRUE(same_bits(with_fma, want.data)) << m; }
+      });
+    }
+  }
+}
+
+TEST(MatmulKernel, GemvAndDoubleBitsDoNotDependOnThreadsOrStrides) {
+  for (auto [m, n] : {std::pair<int64_t, int64_t>{1, 900}, {900, 1}, {1, 1}}) {
+    const auto a = normal<float>({2, m, 1000}, 1), b = normal<float>({2, 1000, n}, 2);
+    std::vector<float> with_fma;
+    for_isas([&](cpu::Isa isa) {
+      const auto want = product(a, b);
+      EXPECT_TRUE(same_bits(want.data, product(a.crossed(), b.crossed()).data)) << m;
+      EXPECT_TRUE(same_bits(want.data, product(a.spread(2), b.spread(3)).data)) << m;
+      for (const Context& c : contexts()) {
+        EXPECT_TRUE(same_bits(want.data, product(a, b, {.context = c}).data));
+      }
+      if (isa == cpu::Isa::kAvx2) with_fma = want.data;
+      if (isa == cpu::Isa::kAvx512) { EXPECT_TRUE(same_bits(with_fma, want.data)) << m; }
+    });
+  }
+  const auto a = normal<double>({1, 300, 200}, 1), b = normal<double>({1, 200, 700}, 2);
+  const auto want = product(a, b);
+  for (const Context& c : contexts()) {
+    EXPECT_TRUE(same_bits(want.data, product(a, b, {.context = c}).data));
+  }
+}
+
+TEST(MatmulKernel, ScratchOfUncountableSizesIsRefused) {
+  EXPECT_EQ(cpu::packed_size(int64_t{1} << 40, int64_t{1} << 40), -1);
+  const int64_t sizes[] = {1, int64_t{1} << 31, int64_t{1} << 31};
+  const int64_t strides[] = {0, 0, 0};
+  MatmulArgs args{};
+  args.out = args.a = args.b = {nullptr, sizes, strides, 3, LIBDL_DTYPE_FLOAT32};
+  EXPECT_EQ(cpu::matmul_scratch(args), -1);
+}
+
+}  // namespace
+}  // namespace libdl::kernels::test

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cmath>
+#include <limits>
+
+#include "kernels/cpu/kernels.h"
+#include "tests/core/kernel_runs.h"
+
+namespace libdl::kernels::test {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+// in's last `reduced` dimensions, reduced.
+template <class To, class From>
+Array<To> reduce_to(Reduction op, const Array<From>& in, int reduced, double number = 0,
+                    Context context = plain_context(), Array<int64_t>* indices = nullptr) {
+  Array<To> out(std::vector<int64_t>(in.sizes.begin(), in.sizes.end() - reduced), To{});
+  ReduceArgs args{};
+  args.op = static_cast<int32_t>(op);
+  args.reduced = reduced;
+  args.out = out.view();
+  args.in = in.view();
+  args.number = number;
+  if (indices != nullptr) {
+    *indices = Array<int64_t>(out.sizes);
+    args.indices = indices->view();
+  }
+  cpu::reduce(context, args);
+  return out;
+}
+
+double reference(Reduction op, const std::vector<double>& x, double p) {
+  const long double n = static_cast<double>(x.size());
+  long double sum = 0, product = 1, squares = 0;
+  double top = -kInf, low = kInf;
+  for (double v : x) {
+    sum += v, product *= v;
+    top = v > top ? v : top, low = v < low ? v : low;
+  }
+  for (double v : x) squares += (v - sum / n) * (v - sum / n);
+  long double norm = 0, exps = 0;
+  double largest = 0, smallest = kInf;
+  for (double v : x) {
+    norm += p == 0 ? v != 0 : std::pow(static_cast<long double>(std::abs(v)), static_cast<long double>(p));
+    largest = std::max(largest, std::abs(v)), smallest = std::min(smallest, std::abs(v));
+    exps += std::exp(static_cast<long double>(v) - top);
+  }
+  switch (op) {
+    case Reduction::kSum: return static_cast<double>(sum);
+    case Reduction::kProd: return static_cast<double>(product);
+    case Reduction::kMax: return top;
+    case Reduction::kMin: return low;
+    case Reduction::kVar: return static_cast<double>(squares / (n - static_cast<long double>(p)));
+    case Reduction::kLogsumexp: return static_cast<double>(top + std::log(exps));
+    case Reduction::kNorm:
+      if (p == kInf || p == -kInf) return p > 0 ? largest : smallest;
+      return static_cast<double>(p == 0 ? norm : std::pow(norm, 1.0L / static_cast<long double>(p)));
+    default: return kNan;
+  }
+}
+
+template <class T>
+void expect_rows_near(Reduction op, double number, const Array<T>& in, const Array<T>& out,
+                      double tolerance) {
+  const int64_t n = in.sizes.back();
+  for (int64_t r = 0; r < out.numel(); ++r) {
+    std::vector<double> row;
+    double scale = 1;
+    for (int64_t i = 0; i < n; ++i) {
+      row.push_back(static_cast<double>(in[r * n + i]));
+      scale += op == Reduction::kSum ? std::abs(row.back()) : 0;
+    }
+    const double want = reference(op, row, number);
+    if (op != Reduction::kSum) scale = std::abs(want) + 1e-6;
+    ASSERT_NEAR(static_cast<double>(out[r]), want, tolerance * scale)
+        << "op " << static_cast<int>(op) << " number " << number << " n " << n << " row " << r;
+  }
+}
+
+struct Case {
+  Reduction op;
+  double number;
+};
+const Case kCases[] = {
+    {Reduction::kSum, 0},    {Reduction::kProd, 0},      {Reduction::kMax, 0},
+    {Reduction::kMin, 0},    {Reduction::kVar, 1},       {Reduction::kVar, 0},
+    {Reduction::kNorm, 0},   {Reduction::kNorm, 1},      {Reduction::kNorm, 2},
+    {Reduction::kNorm, 3},   {Reduction::kNorm, kInf},   {Reduction::kNorm, -kInf},
+    {Reduction::kNorm, 0.5}, {Reduction::kLogsumexp, 0},
+};
+
+TEST(ReduceKernel, EqualsDoubleReferenceForOddSizes) {
+  for_isas([](cpu::Isa) {
+    for (const Case& c : kCases) {
+      for (int64_t n : {2, 7, 65, 129, 1000, 5000}) {
+        const double scale = c.op == Reduction::kProd ? 1e-1 : 1;
+        Array<float> x = normal<float>({5, n}, 3, scale);
+        Array<double> y = normal<double>({5, n}, 3, scale);
+        if (c.op == Reduction::kProd) {
+          for (float& v : x.data) v += 1;
+          for (double& v : y.data) v += 1;
+        }
+        // Sums within 2 log2(n) eps sum|x|; the others add roundings of their own formula, and a
+        // product one rounding a factor.
+        const double steps = 2 * std::log2(static_cast<double>(n)) + 6 +
+                             (c.op == Reduction::kProd ? static_cast<double>(n) : 0);
+        expect_rows_near(c.op, c.number, x, reduce_to<float>(c.op, x, 1, c.number), steps * 6e-8);
+        expect_rows_near(c.op, c.number, y, reduce_to<double>(c.op, y, 1, c.number),
+                         steps * 1.2e-16);
+      }
+    }
+  });
+}
+
+TEST(ReduceKernel, SumStaysWithinItsBoundForLongRows) {
+  const int64_t n = 3000001;
+  Array<float> x({n});
+  for (int64_t i = 0; i < n; ++i) x[i] = 0.1f;
+  const double want = static_cast<double>(0.1f) * static_cast<double>(n);
+  const double bound = 2 * std::log2(static_cast<double>(n)) * 6e-8 * want;
+  EXPECT_NEAR(static_cast<double>(reduce_to<float>(Reduction::kSum, x, 1)[0]), want, bound);
+}
+
+// Every layout of the same numbers gives the same bits: [7, n] contiguous, spread, and with the
+// reduced dimension outside.
+TEST(ReduceKernel, BitsDoNotDependOnStrides) {
+  for_isas([](cpu::Isa) {
+    for (const Case& c : kCases) {
+      for (int64_t n : {1, 3, 20, 65, 1500}) {
+        for (int64_t rows : {1, 7, 130}) {
+          const Array<float> x = normal<float>({rows, n}, 5);
+          const auto want = reduce_to<float>(c.op, x, 1, c.number);
+          EXPECT_TRUE(
+              same_bits(want.data, reduce_to<float>(c.op, x.spread(3), 1, c.number).data));
+          EXPECT_TRUE(
+              same_bits(want.data, reduce_to<float>(c.op, x.crossed(), 1, c.number).data))
+              << "op " << static_cast<int>(c.op) << " number " << c.number << " n " << n << " rows "
+              << rows;
+        }
+      }
+    }
+  });
+}
+
+TEST(ReduceKernel, BitsDoNotDependOnThreads) {
+  for_isas([](cpu::Isa) {
+    for (const Case& c : kCases) {
+      for (auto shape : {std::vector<int64_t>{300001}, {40, 3000}, {3000, 40}}) {
+        Array<float> x = normal<float>(shape, 5);
+        if (shape.size() == 2 && shape[0] == 3000) x.swap_dims(0, 1);
+        const auto all = contexts();
+        const auto want = reduce_to<float>(c.op, x, 1, c.number, all[0]);
+        for (size_t i = 1; i < all.size(); ++i) {
+          EXPECT_TRUE(same_bits(want.data, reduce_to<float>(c.op, x, 1, c.number, all[i]).data))
+              << "op " << static_cast<int>(c.op) << " context " << i;
+        }
+      }
+    }
+  });
+}
+
+TEST(ReduceKernel, BitsOfSumsAreEqualOnAllIsas) {
+  for (int64_t n : {7, 1000, 70001}) {
+    const Array<float> x = normal<float>({9, n}, 8);
+    const Array<double> y = normal<double>({n, 9}, 8).crossed();
+    std::vector<float> first;
+    std::vector<double> first_double;
+    for_isas([&](cpu::Isa) {
+      const auto sum = reduce_to<float>(Reduction::kSum, x, 1).data;
+      const auto sum_double = reduce_to<double>(Reduction::kSum, y, 1).data;
+      if (first.empty()) first = sum, first_double = sum_double;
+      EXPECT_TRUE(same_bits(first, sum));
+      EXPECT_TRUE(same_bits(first_double, sum_double));
+    });
+  }
+}
+
+TEST(ReduceKernel, ReducesSeveralDimensionsOfAPermutedView) {
+  Array<double> x = normal<double>({3, 4, 5, 6}, 2);
+  x.swap_dims(0, 2);  // [5, 4, 3, 6], reduce the last two
+  const auto sum = reduce_to<double>(Reduction::kSum, x, 2);
+  for (int64_t r = 0; r < 20; ++r) {
+    double want = 0;
+    for (int64_t i = 0; i < 18; ++i) want += x[r * 18 + i];
+    EXPECT_NEAR(sum[r], want, 1e-14);
+  }
+  double all = 0;
+  for (double v : x.data) all += v;
+  EXPECT_NEAR(reduce_to<double>(Reduction::kSum, x, 4)[0], all, 1e-13);
+}
+
+TEST(ReduceKernel, EmptyGivesTheIdentity) {
+  const Array<float> none({3, 0});
+  EXPECT_EQ(reduce_to<float>(Reduction::kSum, none, 1)[2], 0);
+  EXPECT_EQ(reduce_to<float>(Reduction::kProd, none, 1)[2], 1);
+  EXPECT_EQ(reduce_to<float>(Reduction::kLogsumexp, none, 1)[0], -kInf);
+  EXPECT_TRUE(std::isnan(reduce_to<float>(Reduction::kVar, none, 1)[0]));
+  EXPECT_EQ(reduce_to<Truth>(Reduction::kAll, Array<float>({0}), 1)[0], Truth::kTrue);
+  EXPECT_EQ(reduce_to<Truth>(Reduction::kAny, Array<float>({0}), 1)[0], Truth::kFalse);
+  EXPECT_EQ(reduce_to<float>(Reduction::kSum, Array<float>({0, 4}), 1).numel(), 0);
+}
+
+TEST(ReduceKernel, NanWinsAndTheFirstExtremumIsFound) {
+  for_isas([](cpu::Isa) {
+    for (int64_t n : {5, 40, 1030, 300000}) {
+      for (int64_t at : {int64_t{0}, int64_t{2}, n - 1}) {
+        for (bool crossed : {false, true}) {
+          Array<float> x = normal<float>({6, n}, 4);
+          for (int64_t r = 0; r < 6; ++r) x[r * n + at] = static_cast<float>(r < 3 ? 99 : kNan);
+          x[n - 1] = 99;           // a second extremum, later
+          x[4 * n + n - 1] = static_cast<float>(kNan);
+          if (crossed) x = x.crossed();
+          Array<int64_t> where({0});
+          const auto top = reduce_to<float>(Reduction::kMaxIndex, x, 1, 0, contexts()[2], &where);
+          const auto plain = reduce_to<float>(Reduction::kMax, x, 1, 0, contexts()[2]);
+          const auto index = reduce_to<int64_t>(Reduction::kArgmax, x, 1);
+          for (int64_t r = 0; r < 6; ++r) {
+            EXPECT_EQ(where[r], at) << "n " << n << " row " << r;
+            EXPECT_EQ(index[r], at);
+            EXPECT_TRUE(r < 3 ? top[r] == 99 && plain[r] == 99
+                              : std::isnan(top[r]) && std::isnan(plain[r]));
+          }
+          const auto low = reduce_to<int64_t>(Reduction::kArgmin, x, 1);
+          EXPECT_EQ(low[3], at);
+          for (int64_t i = 0; i < n; ++i) EXPECT_LE(x[low[0]], x[i]);
+        }
+      }
+    }
+  });
+}
+
+TEST(ReduceKernel, IntegersWrapAndBoolsCount) {
+  Array<int8_t> small({3, 200}, 100);
+  EXPECT_EQ(reduce_to<int64_t>(Reduction::kSum, small, 1)[1], 20000);
+  Array<int64_t> big({2, 4}, std::numeric_limits<int64_t>::max());
+  EXPECT_EQ(reduce_to<int64_t>(Reduction::kSum, big, 1)[0], -4);
+  EXPECT_EQ(reduce_to<int64_t>(Reduction::kMax, big, 1)[0], std::numeric_limits<int64_t>::max());
+  Array<Truth> flags({1000}, Truth::kTrue);
+  flags[7] = Truth::kFalse;
+  EXPECT_EQ(reduce_to<int64_t>(Reduction::kSum, flags, 1)[0], 999);
+  EXPECT_EQ(reduce_to<uint64_t>(Reduction::kMin, Array<uint64_t>({3}, ~uint64_t{0}), 1)[0],
+            ~uint64_t{0});
+}
+
+TEST(ReduceKernel, AllAndAnyOfAnyDtype) {
+  Array<double> x({50, 70}, 1.0);
+  x[3 * 70 + 69] = 0;
+  for (bool crossed : {false, true}) {
+    const auto y = crossed ? x.crossed() : x;
+    const auto all = reduce_to<Truth>(Reduction::kAll, y, 1);
+    const auto any = reduce_to<Truth>(Reduction::kAny, y, 1);
+    const auto none = reduce_to<Truth>(Reduction::kAny, Array<double>({50, 70}), 1);
+    for (int64_t r = 0; r < 50; ++r) EXPECT_EQ(all[r] == Truth::kTrue, r != 3);
+    EXPECT_EQ(any[3], Truth::kTrue);
+    EXPECT_EQ(none[3], Truth::kFalse);
+  }
+}
+
+TEST(ReduceKernel, ComplexSumsProductsAndNorms) {
+  const auto x = normal<std::complex<double>>({4, 300}, 6);
+  const auto sum = reduce_to<std::complex<double>>(Reduction::kSum, x, 1);
+  const auto norm = reduce_to<double>(Reduction::kNorm, x, 1, 2);
+  const auto cubic = reduce_to<double>(Reduction::kNorm, x, 1, 3);
+  for (int64_t r = 0; r < 4; ++r) {
+    std::complex<double> want = 0;
+    double squares = 0, cubes = 0;
+    for (int64_t i = 0; i < 300; ++i) {
+      want += x[r * 300 + i];
+      squares += std::norm(x[r * 300 + i]);
+      cubes += std::pow(std::abs(x[r * 300 + i]), 3);
+    }
+    EXPECT_LT(std::abs(sum[r] - want), 1e-12);
+    EXPECT_NEAR(norm[r], std::sqrt(squares), 1e-12 * norm[r]);
+    EXPECT_NEAR(cubic[r], std::cbrt(cubes), 1e-12 * cubic[r]);
+  }
+  const auto z = normal<std::complex<double>>({3, 4}, 6);
+  EXPECT_LT(std::abs(reduce_to<std::complex<double>>(Reduction::kProd, z, 1)[1] -
+                     z[4] * z[5] * z[6] * z[7]),
+            1e-13);
+}
+
+TEST(ReduceKernel, LogsumexpOfInfinities) {
+  Array<float> x({3, 20}, static_cast<float>(-kInf));
+  x[20] = static_cast<float>(kInf);
+  for (int64_t i = 40; i < 60; ++i) x[i] = 1000;
+  const auto y = reduce_to<float>(Reduction::kLogsumexp, x, 1);
+  EXPECT_EQ(y[0], -kInf);
+  EXPECT_EQ(y[1], kInf);
+  EXPECT_NEAR(y[2], 1000 + std::log(20.0), 1e-4);
+}
+
+TEST(ScanKernel, EqualsReferenceForLongAndShortRows) {
+  for (int64_t n : {1, 7, 65, 1000, 100000}) {
+    for (int64_t rows : {1, 9}) {
+      for (bool crossed : {false, true}) {
+        auto x = normal<float>({rows, n}, 11);
+        if (crossed) x = x.crossed();
+        for (Scan op : {Scan::kSum, Scan::kMax, Scan::kMin, Scan::kLogsumexp}) {
+          std::vector<float> first;
+          for (const Context& c : contexts()) {
+            Array<float> out(x.sizes);
+            Array<int64_t> index(x.sizes);
+            ScanArgs args{};
+            args.op = static_cast<int32_t>(op);
+            args.in = x.view();
+            args.out = out.view();
+            if (op == Scan::kMax || op == Scan::kMin) args.indices = index.view();
+            Context context = c;
+            cpu::scan(context, args);
+            if (first.empty()) first = out.data;
+            ASSERT_TRUE(same_bits(first, out.data));
+            for (int64_t r = 0; r < rows; ++r) {
+              double sum = 0, top = -kInf, low = kInf, magnitude = 1, lse = -kInf;
+              for (int64_t i = 0; i < n; ++i) {
+                const double v = static_cast<double>(x[r * n + i]);
+                sum += v, magnitude += std::abs(v);
+                top = std::max(top, v), low = std::min(low, v);
+                lse = std::max(lse, v) + std::log1p(std::exp(-std::abs(lse - v)));
+                const double got = static_cast<double>(out[r * n + i]);
+                if (op == Scan::kSum) {
+                  ASSERT_NEAR(got, sum, 2e-7 * std::abs(sum) + 1e-12 * magnitude);
+                }
+                if (op == Scan::kLogsumexp) {
+                  ASSERT_NEAR(got, lse, 2e-7 * std::abs(lse) + 1e-7);
+                }
+                if (op == Scan::kMax) {
+                  ASSERT_EQ(got, top);
+                }
+                if (op == Scan::kMin) {
+                  ASSERT_EQ(got, low);
+                }
+                if (op == Scan::kMax) {
+                  ASSERT_EQ(x[r * n + index[r * n + i]], out[r * n + i]);
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(ScanKernel, OfEqualExtremaTheLastHasTheIndexAndNanStays) {
+  Array<float> x({6});
+  x.data = {1, 3, 3, static_cast<float>(kNan), 5, static_cast<float>(kNan)};
+  Array<float> out({6});
+  Array<int64_t> index({6});
+  ScanArgs args{static_cast<int32_t>(Scan::kMax), out.view(), index.view(), x.view()};
+  Context context = plain_context();
+  cpu::scan(context, args);
+  EXPECT_EQ(index.data, (std::vector<int64_t>{0, 1, 2, 3, 3, 5}));
+  EXPECT_EQ(out[2], 3);
+  EXPECT_TRUE(std::isnan(out[4]));
+}
+
+TEST(ScanKernel, IntegersWrap) {
+  Array<int32_t> x({40}, 1 << 30), out({40});
+  ScanArgs args{static_cast<int32_t>(Scan::kSum), out.view(), {}, x.view()};
+  Context context = plain_context();
+  cpu::scan(context, args);
+  EXPECT_EQ(out[1], std::numeric_limits<int32_t>::min());
+  EXPECT_EQ(out[3], 0);
+}
+
+}  // namespace
+}  // namespace libdl::kernels::test
