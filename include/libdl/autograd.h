@@ -214,7 +214,9 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_backward_context_zeros(libdl_backwa
 
 /* -- forward mode ----------------------------------------------------------------------------- */
 
-/** Opens a level of dual numbers; levels nest. level: its number. Threads: thread-local. */
+/** Opens a level of dual numbers. level: its number; may be NULL.
+ *  Errors: UNSUPPORTED (one is open already: levels do not nest in this version).
+ *  Threads: thread-local. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_forward_enter(int32_t *level);
 /** Closes the innermost level; tangents of it are gone. Errors: STATE (none is open). */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_forward_exit(void);

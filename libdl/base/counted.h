@@ -42,10 +42,14 @@ class Counted {
   uint32_t count() const { return count_.load(std::memory_order_acquire); }
   void retain() const { count_.fetch_add(1, std::memory_order_relaxed); }
 
-  // True when this was the last reference; the caller then destroys the object.
-  // With one reference left nobody else can make another, so no atomic write is needed.
+  // True when this was the last reference; the caller then destroys the object. With one reference
+  // left nobody else can make another (but see revivable leaves in tape/meta.cc), so no atomic
+  // read-modify-write is needed. A dying object's count is 0.
   bool drop() const {
-    if (count_.load(std::memory_order_acquire) == 1) return true;
+    if (count_.load(std::memory_order_acquire) == 1) {
+      count_.store(0, std::memory_order_relaxed);
+      return true;
+    }
     return count_.fetch_sub(1, std::memory_order_acq_rel) == 1;
   }
 

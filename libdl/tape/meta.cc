@@ -13,15 +13,31 @@ Meta& meta_of(const Tensor& x) {
 }
 
 // Aliases made for rules share a leaf's accumulator: only the leaf itself may end the weak link.
-static void forget_leaf(Node* node, const libdl_tensor* owner) noexcept {
-  if (!node->accumulator) return;
-  auto* expected = const_cast<libdl_tensor*>(owner);
-  static_cast<Accumulator*>(node)->leaf.compare_exchange_strong(expected, nullptr);
+static void end_link(Node* node, const libdl_tensor* owner) noexcept {
+  if (!node || !node->accumulator) return;
+  auto* const accumulator = static_cast<Accumulator*>(node);
+  const std::lock_guard lock(accumulator->slot->mutex);
+  if (accumulator->leaf == owner) accumulator->leaf = nullptr;
+}
+
+bool forget_leaf(libdl_tensor* leaf) noexcept {
+  Node* const node = leaf->meta->node;
+  if (!node || !node->accumulator) return true;
+  auto* const accumulator = static_cast<Accumulator*>(node);
+  const std::lock_guard lock(accumulator->slot->mutex);
+  if (leaf->count() != 0) return false;
+  if (accumulator->leaf == leaf) accumulator->leaf = nullptr;
+  return true;
+}
+
+Tensor Accumulator::share_leaf() {
+  const std::lock_guard lock(slot->mutex);
+  return Tensor::share(leaf);
 }
 
 void destroy_meta(Meta* meta, const libdl_tensor* owner) noexcept {
   if (Node* const node = meta->node) {
-    forget_leaf(node, owner);
+    end_link(node, owner);
     if (node->drop()) destroy(node);
   }
   slab_delete(meta);
@@ -70,7 +86,7 @@ void set_requires_grad(const Tensor& x, bool on) {
   if (on) {
     meta.node = make_accumulator(x);
   } else {
-    forget_leaf(meta.node, x.get());
+    end_link(meta.node, x.get());
     Ref<Node>::take(std::exchange(meta.node, nullptr));
   }
   meta.slot = 0;
@@ -104,12 +120,58 @@ void set_grad(const Tensor& x, const Tensor& grad) {
   std::swap(slot.grad, old);
 }
 
+void retain_grad(const Tensor& x) {
+  if (!requires_grad(x))
+    fail_argument(LIBDL_ERROR_AUTOGRAD, "retain_grad", 1, "input", "does not require grad",
+                  "a tensor with history");
+  Meta& meta = *x.meta();
+  if (meta.is_leaf() || meta.retains_grad) return;
+  grad_slot(x);
+  meta.retains_grad = true;
+  meta.node->more().retained.emplace_back(meta.slot, meta.grad);
+}
+
+void set_data(const Tensor& x, const Tensor& y) {
+  const char* const op = "set_data";
+  if (x.is_number() || y.is_number())
+    fail_argument(LIBDL_ERROR_VALUE, op, x.is_number() ? 1 : 2, x.is_number() ? "tensor" : "source",
+                  "is a host number", "a tensor");
+  if (requires_grad(x) && !is_inexact(y.dtype()))
+    fail_argument(LIBDL_ERROR_AUTOGRAD, op, 2, "source", std::string("is ") + name_of(y.dtype()),
+                  "a floating or complex dtype: the tensor requires grad");
+  Tensor fresh = alias(y);
+  libdl_tensor &t = *x.get(), &f = *fresh.get();
+  std::swap(t.storage, f.storage);
+  std::swap(t.offset, f.offset);
+  std::swap(t.numel, f.numel);
+  std::swap(t.dtype, f.dtype);
+  const bool both_inline = t.ndim <= kInlineDims && f.ndim <= kInlineDims;
+  std::swap(t.inline_dims, f.inline_dims);
+  if (both_inline) {
+    // each keeps pointing at its own place
+  } else {
+    std::swap(t.dims, f.dims);
+    if (f.ndim <= kInlineDims) t.dims = t.inline_dims;
+    if (t.ndim <= kInlineDims) f.dims = f.inline_dims;
+  }
+  std::swap(t.ndim, f.ndim);
+  const uint8_t geometry = kContiguous;
+  const uint8_t own = t.flags;
+  t.flags = static_cast<uint8_t>((own & ~geometry) | (f.flags & geometry));
+  f.flags = static_cast<uint8_t>((f.flags & ~geometry) | (own & geometry));
+  if (t.meta && t.meta->node && t.meta->node->accumulator) {
+    auto& leaf = static_cast<Accumulator&>(*t.meta->node);
+    leaf.shape.assign(x.shape());
+    leaf.strides.assign(x.strides());
+  }
+}
+
 // -- history --------------------------------------------------------------------------------
 
 void set_history(const Tensor& x, Node* node, int32_t slot) {
   Meta& meta = meta_of(x);
   Ref<Node> old = Ref<Node>::take(std::exchange(meta.node, node));
-  if (old) forget_leaf(old.get(), x.get());
+  end_link(old.get(), x.get());
   meta.slot = slot;
   ++meta.generation;
   if (meta.retains_grad) node->more().retained.emplace_back(slot, meta.grad);

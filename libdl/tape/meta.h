@@ -29,7 +29,7 @@ struct Meta {
   Ref<GradSlot> grad;
   Tensor tangent;           // forward mode
   int32_t tangent_level = 0;
-  const char* name = nullptr;
+  void* host_objects[4] = {};  // of the language runtimes but the first; see include/libdl/tensor.h
 
   bool is_leaf() const { return !node || node->accumulator; }
 };
@@ -41,10 +41,14 @@ inline bool is_leaf(const Tensor& x) { return !x.meta() || x.meta()->is_leaf(); 
 // Makes a leaf collect gradients, or stop. Throws AUTOGRAD for non-leaves (off) and DTYPE.
 void set_requires_grad(const Tensor& x, bool on);
 
+// x takes y's bytes, geometry and dtype, and keeps its history.
+void set_data(const Tensor& x, const Tensor& y);
+
 Tensor get_grad(const Tensor& x);  // undefined if none
 // Shape, dtype and device must be x's. An undefined value clears.
 void set_grad(const Tensor& x, const Tensor& grad);
 GradSlot& grad_slot(const Tensor& x);
+void retain_grad(const Tensor& x);  // of a non-leaf
 
 // Replaces x's history; raises its generation. Steals the reference to node.
 void set_history(const Tensor& x, Node* node, int32_t slot);

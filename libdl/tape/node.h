@@ -124,7 +124,9 @@ struct Accumulator : Node {
   Ref<GradSlot> slot;
   Shape shape, strides;
   Device device;
-  std::atomic<libdl_tensor*> leaf{nullptr};  // weak: cleared when the leaf's handle goes
+  libdl_tensor* leaf = nullptr;  // weak, under slot->mutex: cleared when the leaf's handle goes
+
+  Tensor share_leaf();  // undefined if it is gone
 };
 extern const Rule kAccumulateRule;
 

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Leaves, the backward pass, the graph and forward mode.
+
+#include <libdl/autograd.h>
+
+#include <cstring>
+
+#include "capi/door.h"
+#include "capi/options.h"
+#include "engine/backward.h"
+#include "ops/copy.h"
+#include "ops/view.h"
+
+struct libdl_node;  // a Node behind the handle
+
+using namespace libdl;
+using namespace libdl::capi;
+
+static Node* node_of(const libdl_node* handle) {
+  return reinterpret_cast<Node*>(const_cast<libdl_node*>(handle));
+}
+static libdl_node* handle_of(Node* node) { return reinterpret_cast<libdl_node*>(node); }
+static bool is_node(const libdl_node* handle) {
+  return handle && node_of(handle)->tag() == Tag::kNode;
+}
+
+// -- leaves -------------------------------------------------------------------------------------------
+
+libdl_bool libdl_tensor_requires_grad(const libdl_tensor* tensor) {
+  if (!is_live_tensor(tensor) || !tensor->meta) return 0;
+  if (tensor->meta->view == ViewKind::kNone) return tensor->meta->node != nullptr;
+  try {  // a view whose base was written to learns it here
+    Edge edge = history_of(as_tensor(tensor));
+    const Ref<Node> node = Ref<Node>::take(edge.node);
+    return static_cast<bool>(node);
+  } catch (...) {
+    return tensor->meta->node != nullptr;
+  }
+}
+
+libdl_bool libdl_tensor_is_leaf(const libdl_tensor* tensor) {
+  return is_live_tensor(tensor) && is_leaf(as_tensor(tensor));
+}
+
+libdl_error* libdl_tensor_set_requires_grad(libdl_tensor* tensor, libdl_bool on) {
+  return door("libdl_tensor_set_requires_grad", [&] {
+    check_tensor("libdl_tensor_set_requires_grad", 1, "tensor", tensor);
+    set_requires_grad(as_tensor(tensor), on);
+  });
+}
+
+libdl_tensor* libdl_tensor_grad(const libdl_tensor* tensor) {
+  return is_live_tensor(tensor) ? get_grad(as_tensor(tensor)).release() : nullptr;
+}
+
+libdl_error* libdl_tensor_set_grad(libdl_tensor* tensor, libdl_tensor* grad) {
+  return door("libdl_tensor_set_grad", [&] {
+    check_tensor("libdl_tensor_set_grad", 1, "tensor", tensor);
+    if (grad) check_tensor("libdl_tensor_set_grad", 2, "grad", grad);
+    set_grad(as_tensor(tensor), Tensor::share(grad));
+  });
+}
+
+libdl_error* libdl_tensor_retain_grad(libdl_tensor* tensor) {
+  return door("libdl_tensor_retain_grad", [&] {
+    check_tensor("libdl_tensor_retain_grad", 1, "tensor", tensor);
+    retain_grad(as_tensor(tensor));
+  });
+}
+
+libdl_bool libdl_tensor_retains_grad(const libdl_tensor* tensor) {
+  return is_live_tensor(tensor) && tensor->meta && tensor->meta->retains_grad;
+}
+
+// -- backward -----------------------------------------------------------------------------------------
+
+static TensorSpan list(const char* name, int argument, const char* parameter,
+                       const libdl_tensor* const* items, int64_t count, bool absent_allowed) {
+  if (count < 0)
+    fail_argument(LIBDL_ERROR_VALUE, name, argument, parameter,
+                  "has count " + std::to_string(count), "0 or more");
+  if (count && !items)
+    fail_argument(LIBDL_ERROR_NULL, name, argument, parameter, "is NULL", "an array");
+  for (int64_t i = 0; i < count; ++i)
+    if (items[i] || !absent_allowed) check_tensor(name, argument, parameter, items[i]);
+  return {reinterpret_cast<const Tensor*>(items), static_cast<size_t>(count)};
+}
+
+static BackwardOptions options_of(const char* name, int argument,
+                                  const libdl_backward_options* given) {
+  const libdl_backward_options o = read_options(name, argument, given);
+  return {o.retain_graph != 0, o.create_graph != 0, o.allow_unused != 0, o.materialize != 0};
+}
+
+libdl_error* libdl_backward(const libdl_tensor* const* outputs, int64_t outputs_count,
+                            const libdl_tensor* const* gradients, int64_t gradients_count,
+                            const libdl_tensor* const* inputs, int64_t inputs_count,
+                            const libdl_backward_options* options) {
+  return door("libdl_backward", [&] {
+    const char* const name = "libdl_backward";
+    backward(list(name, 1, "outputs", outputs, outputs_count, false),
+             list(name, 2, "gradients", gradients, gradients_count, true),
+             list(name, 3, "inputs", inputs, inputs_count, false), options_of(name, 4, options));
+  });
+}
+
+libdl_error* libdl_grad(const libdl_tensor* const* outputs, int64_t outputs_count,
+                        const libdl_tensor* const* inputs, int64_t inputs_count,
+                        const libdl_tensor* const* gradients, int64_t gradients_count,
+                        const libdl_backward_options* options, libdl_tensor_list** out) {
+  return door("libdl_grad", [&] {
+    const char* const name = "libdl_grad";
+    if (!out) fail_argument(LIBDL_ERROR_NULL, name, 5, "out", "is NULL", "a place for the result");
+    *out = make_tensor_list(grad(list(name, 1, "outputs", outputs, outputs_count, false),
+                                 list(name, 2, "inputs", inputs, inputs_count, false),
+                                 list(name, 3, "gradients", gradients, gradients_count, true),
+                                 options_of(name, 4, options)));
+  });
+}
+
+// -- the graph ----------------------------------------------------------------------------------------
+
+libdl_node* libdl_tensor_node(const libdl_tensor* tensor, int32_t* slot) {
+  if (!is_live_tensor(tensor)) return nullptr;
+  try {
+    const Edge edge = history_of(as_tensor(tensor));
+    if (slot && edge.node) *slot = edge.slot;
+    return handle_of(edge.node);
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+libdl_node* libdl_node_retain(libdl_node* node) {
+  if (node) node_of(node)->retain();
+  return node;
+}
+
+void libdl_node_release(libdl_node* node) {
+  if (node && node_of(node)->drop()) destroy(node_of(node));
+}
+
+const char* libdl_node_name(const libdl_node* node) {
+  return is_node(node) ? node_of(node)->rule->name : "";
+}
+
+int32_t libdl_node_input_count(const libdl_node* node) {
+  return is_node(node) ? node_of(node)->inputs : 0;
+}
+
+libdl_node* libdl_node_input(const libdl_node* node, int32_t index, int32_t* slot) {
+  if (!is_node(node) || index < 0 || index >= node_of(node)->inputs) return nullptr;
+  const Edge& edge = node_of(node)->edges()[index];
+  if (!edge.node) return nullptr;
+  if (slot) *slot = edge.slot;
+  edge.node->retain();
+  return handle_of(edge.node);
+}
+
+libdl_tensor* libdl_node_leaf(const libdl_node* node) {
+  if (!is_node(node) || !node_of(node)->accumulator) return nullptr;
+  return static_cast<Accumulator*>(node_of(node))->share_leaf().release();
+}
+
+const char* libdl_node_site(const libdl_node* node) {
+  return is_node(node) && node_of(node)->extra ? node_of(node)->extra->site.c_str() : "";
+}
+
+// -- forward mode ---------------------------------------------------------------------------------------
+
+libdl_error* libdl_forward_enter(int32_t* level) {
+  return door("libdl_forward_enter", [&] {
+    State& s = state();
+    if (s.forward_level > 0)
+      fail(LIBDL_ERROR_UNSUPPORTED, "libdl_forward_enter",
+           "a level is open already; nested forward mode is not offered");
+    s.forward_level = 1;
+    s.mode |= kModeForward;
+    if (level) *level = s.forward_level;
+  });
+}
+
+libdl_error* libdl_forward_exit(void) {
+  return door("libdl_forward_exit", [&] {
+    State& s = state();
+    if (s.forward_level == 0) fail(LIBDL_ERROR_STATE, "libdl_forward_exit", "no level is open");
+    s.forward_level = 0;
+    s.mode &= ~static_cast<uint32_t>(kModeForward);
+  });
+}
+
+libdl_error* libdl_forward_make_dual(const libdl_tensor* primal, const libdl_tensor* tangent,
+                                     libdl_tensor** out) {
+  return door("libdl_forward_make_dual", [&] {
+    const char* const name = "libdl_forward_make_dual";
+    check_tensor(name, 1, "primal", primal);
+    check_tensor(name, 2, "tangent", tangent);
+    if (!out) fail_argument(LIBDL_ERROR_NULL, name, 3, "out", "is NULL", "a place for the result");
+    const Tensor &x = as_tensor(primal), &t = as_tensor(tangent);
+    if (state().forward_level == 0) fail(LIBDL_ERROR_STATE, name, "no level is open");
+    if (!same(x.shape(), t.shape()))
+      fail_argument(LIBDL_ERROR_SHAPE, name, 2, "tangent", "has shape " + to_string(t.shape()),
+                    to_string(x.shape()));
+    if (x.dtype() != t.dtype())
+      fail_argument(LIBDL_ERROR_DTYPE, name, 2, "tangent",
+                    std::string("is ") + name_of(t.dtype()), name_of(x.dtype()));
+    const ModeGuard outer(kModeForward);
+    Tensor dual = view(x, x.shape());  // keeps the reverse-mode history of primal
+    Meta& meta = meta_of(dual);
+    meta.tangent = t;
+    meta.tangent_level = state().forward_level;
+    *out = dual.release();
+  });
+}
+
+libdl_error* libdl_forward_unpack_dual(const libdl_tensor* dual, libdl_tensor** primal,
+                                       libdl_tensor** tangent) {
+  return door("libdl_forward_unpack_dual", [&] {
+    const char* const name = "libdl_forward_unpack_dual";
+    check_tensor(name, 1, "dual", dual);
+    if (!primal || !tangent)
+      fail_argument(LIBDL_ERROR_NULL, name, primal ? 3 : 2, primal ? "tangent" : "primal",
+                    "is NULL", "a place for the result");
+    const Tensor& x = as_tensor(dual);
+    Tensor t = state().forward_level ? tangent_of(x) : Tensor();
+    const ModeGuard outer(kModeForward);
+    *primal = view(x, x.shape()).release();
+    *tangent = t.release();
+  });
+}
+
+// -- modes ----------------------------------------------------------------------------------------------
+
+static libdl_bool set_mode(uint32_t bit, bool on) {
+  State& s = state();
+  const bool before = s.mode & bit;
+  s.mode = on ? s.mode | bit : s.mode & ~bit;
+  return before;
+}
+
+// Inference mode outranks grad mode: while it is on, the wish for recording waits aside.
+libdl_bool libdl_grad_enabled(void) {
+  return (state().mode & (kModeGrad | kModeGradAside)) != 0;
+}
+libdl_bool libdl_set_grad_enabled(libdl_bool enabled) {
+  return set_mode(state().mode & kModeInference ? kModeGradAside : kModeGrad, enabled);
+}
+
+libdl_bool libdl_inference_mode(void) { return (state().mode & kModeInference) != 0; }
+libdl_bool libdl_set_inference_mode(libdl_bool enabled) {
+  const bool grad = libdl_grad_enabled();
+  set_mode(kModeGrad, grad && !enabled);
+  set_mode(kModeGradAside, grad && enabled);
+  return set_mode(kModeInference, enabled);
+}
+
+libdl_bool libdl_anomaly_mode(void) { return (state().mode & kModeAnomaly) != 0; }
+libdl_bool libdl_set_anomaly_mode(libdl_bool enabled) { return set_mode(kModeAnomaly, enabled); }

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Sized option structs: a smaller one of an older program leaves the rest at zero, a larger one of
+// a newer program is accepted as long as what this version does not know is zero.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace libdl::capi {
+
+template <class T>
+T read_options(const char* function, int argument, const T* given) {
+  T options{};
+  if (!given) return options;
+  const uint32_t size = given->struct_size;
+  if (size < sizeof given->struct_size)
+    fail_argument(LIBDL_ERROR_OPTION, function, argument, "options",
+                  "has struct_size " + std::to_string(size), "sizeof of the struct");
+  const char* const bytes = reinterpret_cast<const char*>(given);
+  for (size_t i = sizeof(T); i < size; ++i)
+    if (bytes[i])
+      fail_argument(LIBDL_ERROR_OPTION, function, argument, "options",
+                    "sets an option at byte " + std::to_string(i),
+                    "options of version 0.1 only");
+  std::memcpy(&options, given, std::min<size_t>(size, sizeof(T)));
+  options.struct_size = sizeof(T);
+  return options;
+}
+
+}  // namespace libdl::capi

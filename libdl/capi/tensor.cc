@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <libdl/tensor.h>
+
+#include "capi/door.h"
+#include "tape/meta.h"
+
+namespace libdl::capi {
+namespace {
+
+bool live(const libdl_tensor* t) { return is_live_tensor(t); }
+
+}  // namespace
+}  // namespace libdl::capi
+
+using namespace libdl;
+using namespace libdl::capi;
+
+// -- life -----------------------------------------------------------------------------------------
+
+libdl_tensor* libdl_tensor_retain(libdl_tensor* tensor) {
+  if (tensor) tensor->retain();
+  return tensor;
+}
+
+void libdl_tensor_release(libdl_tensor* tensor) {
+  if (tensor && tensor->drop()) destroy(tensor);
+}
+
+uint32_t libdl_tensor_use_count(const libdl_tensor* tensor) { return tensor ? tensor->count() : 0; }
+
+// -- metadata ---------------------------------------------------------------------------------------
+
+int32_t libdl_tensor_ndim(const libdl_tensor* tensor) { return live(tensor) ? tensor->ndim : 0; }
+
+const int64_t* libdl_tensor_shape(const libdl_tensor* tensor) {
+  return live(tensor) ? tensor->dims : nullptr;
+}
+
+const int64_t* libdl_tensor_strides(const libdl_tensor* tensor) {
+  return live(tensor) ? tensor->dims + tensor->ndim : nullptr;
+}
+
+int64_t libdl_tensor_numel(const libdl_tensor* tensor) { return live(tensor) ? tensor->numel : 0; }
+
+libdl_dtype libdl_tensor_dtype(const libdl_tensor* tensor) {
+  return live(tensor) ? static_cast<libdl_dtype>(tensor->dtype) : LIBDL_DTYPE_NONE;
+}
+
+libdl_device libdl_tensor_device(const libdl_tensor* tensor) {
+  if (!live(tensor)) return {0, 0};
+  const Device device = as_tensor(tensor).device();
+  return {device.type, device.index};
+}
+
+int64_t libdl_tensor_storage_offset(const libdl_tensor* tensor) {
+  return live(tensor) ? tensor->offset : 0;
+}
+
+int64_t libdl_tensor_storage_nbytes(const libdl_tensor* tensor) {
+  return live(tensor) && tensor->storage ? static_cast<int64_t>(tensor->storage->bytes) : 0;
+}
+
+uint64_t libdl_tensor_storage_id(const libdl_tensor* tensor) {
+  return live(tensor) ? reinterpret_cast<uint64_t>(tensor->storage) : 0;
+}
+
+uint64_t libdl_tensor_version(const libdl_tensor* tensor) {
+  return live(tensor) && tensor->storage ? tensor->storage->version.load() : 0;
+}
+
+libdl_bool libdl_tensor_is_contiguous(const libdl_tensor* tensor) {
+  return live(tensor) && (tensor->flags & kContiguous);
+}
+
+libdl_bool libdl_tensor_is_number(const libdl_tensor* tensor) {
+  return live(tensor) && (tensor->flags & kNumber);
+}
+
+libdl_bool libdl_tensor_is_inference(const libdl_tensor* tensor) {
+  return live(tensor) && (tensor->flags & kInferenceMade);
+}
+
+libdl_bool libdl_tensor_is_emptied(const libdl_tensor* tensor) {
+  return tensor && has_tag(tensor, Tag::kTensor) && (tensor->flags & kEmptied);
+}
+
+libdl_bool libdl_tensor_is_read_only(const libdl_tensor* tensor) {
+  return live(tensor) && tensor->storage && tensor->storage->read_only;
+}
+
+libdl_bool libdl_tensor_overlaps_itself(const libdl_tensor* tensor) {
+  return live(tensor) && overlaps_itself(as_tensor(tensor));
+}
+
+libdl_tensor* libdl_tensor_base(const libdl_tensor* tensor) {
+  if (!live(tensor) || !tensor->meta || tensor->meta->view == ViewKind::kNone) return nullptr;
+  return Tensor(tensor->meta->base).release();
+}
+
+libdl_error* libdl_tensor_set_data(libdl_tensor* tensor, const libdl_tensor* source) {
+  return door("libdl_tensor_set_data", [&] {
+    const char* const name = "libdl_tensor_set_data";
+    check_tensor(name, 1, "tensor", tensor);
+    check_tensor(name, 2, "source", source);
+    set_data(as_tensor(tensor), as_tensor(source));
+  });
+}
+
+// -- host numbers -------------------------------------------------------------------------------------
+
+template <class T>
+static libdl_error* make_number(const char* name, T value, libdl_tensor** out) {
+  return door(name, [&] {
+    if (!out) fail_argument(LIBDL_ERROR_NULL, name, 2, "out", "is NULL", "a place for the result");
+    *out = number(value).release();
+  });
+}
+
+libdl_error* libdl_number_f64(double value, libdl_tensor** out) {
+  return make_number("libdl_number_f64", value, out);
+}
+libdl_error* libdl_number_i64(int64_t value, libdl_tensor** out) {
+  return make_number("libdl_number_i64", value, out);
+}
+libdl_error* libdl_number_bool(libdl_bool value, libdl_tensor** out) {
+  return make_number("libdl_number_bool", value != 0, out);
+}
+libdl_error* libdl_number_c128(double real, double imag, libdl_tensor** out) {
+  return make_number("libdl_number_c128", std::complex<double>(real, imag), out);
+}
+
+// -- lists --------------------------------------------------------------------------------------------
+
+static bool is_list(const libdl_tensor_list* list) {
+  return list && has_tag(list, Tag::kTensorList);
+}
+
+int64_t libdl_tensor_list_count(const libdl_tensor_list* list) {
+  return is_list(list) ? static_cast<int64_t>(list->tensors.size()) : 0;
+}
+
+libdl_tensor* libdl_tensor_list_get(const libdl_tensor_list* list, int64_t index) {
+  if (!is_list(list) || index < 0 || index >= libdl_tensor_list_count(list)) return nullptr;
+  return Tensor(list->tensors[static_cast<size_t>(index)]).release();
+}
+
+void libdl_tensor_list_release(libdl_tensor_list* list) {
+  if (list && list->drop()) destroy(list);
+}
+
+// -- the host's object ----------------------------------------------------------------------------------
+
+void* libdl_tensor_host_object(const libdl_tensor* tensor, int32_t host) {
+  if (!tensor || !has_tag(tensor, Tag::kTensor)) return nullptr;
+  if (host == LIBDL_HOST_PYTHON) return tensor->host;
+  if (host < 0 || host >= LIBDL_HOST_RUNTIMES || !tensor->meta) return nullptr;
+  return tensor->meta->host_objects[host];
+}
+
+libdl_error* libdl_tensor_set_host_object(libdl_tensor* tensor, int32_t host, void* object) {
+  return door("libdl_tensor_set_host_object", [&] {
+    const char* const name = "libdl_tensor_set_host_object";
+    if (!tensor || !has_tag(tensor, Tag::kTensor)) check_tensor(name, 1, "tensor", tensor);
+    if (host < 0 || host >= LIBDL_HOST_RUNTIMES)
+      fail_argument(LIBDL_ERROR_VALUE, name, 2, "host", "is " + std::to_string(host), "0 to 3");
+    if (host == LIBDL_HOST_PYTHON)
+      tensor->host = object;
+    else if (object || tensor->meta)
+      meta_of(as_tensor(tensor)).host_objects[host] = object;
+  });
+}
