@@ -40,9 +40,39 @@ Node* make_node(const Rule& rule, int inputs, int outputs, int saves, size_t att
 
 // -- saved values ---------------------------------------------------------------------------
 
-static thread_local SavedHooks* current_hooks = nullptr;  // borrowed from the innermost scope
+namespace {
+struct HookStack {
+  std::vector<Ref<SavedHooks>> hooks;
+  int paused = 0;
+};
+}  // namespace
+// The plain pointer is what every save tests; the stack behind it is made when first needed.
+static constinit thread_local SavedHooks* current_hooks = nullptr;
+static thread_local HookStack hook_stack;
 
-SavedHooks* swap_saved_hooks(SavedHooks* hooks) { return std::exchange(current_hooks, hooks); }
+static void choose_hooks() {
+  const HookStack& s = hook_stack;
+  current_hooks = s.paused || s.hooks.empty() ? nullptr : s.hooks.back().get();
+}
+void push_saved_hooks(Ref<SavedHooks> hooks) {
+  hook_stack.hooks.push_back(std::move(hooks));
+  choose_hooks();
+}
+bool pop_saved_hooks() {
+  if (hook_stack.hooks.empty()) return false;
+  const Ref<SavedHooks> last = std::move(hook_stack.hooks.back());
+  hook_stack.hooks.pop_back();
+  choose_hooks();
+  return true;
+}
+SavedHooksPause::SavedHooksPause() {
+  ++hook_stack.paused;
+  choose_hooks();
+}
+SavedHooksPause::~SavedHooksPause() {
+  --hook_stack.paused;
+  choose_hooks();
+}
 
 void save(Node& node, int i, const Tensor& value, int32_t source) {
   if (!value.defined()) return;

@@ -145,6 +145,15 @@ Node* make_node(const Rule& rule, int inputs, int outputs, int saves, Attr attr)
   return node;
 }
 
+// The innermost hooks of the thread stand in for what is saved.
+void push_saved_hooks(Ref<SavedHooks> hooks);
+bool pop_saved_hooks();  // false if none are pushed
+class SavedHooksPause {  // while a hook itself computes
+ public:
+  SavedHooksPause();
+  ~SavedHooksPause();
+};
+
 // Fills place i: the value's bytes, geometry and version. An undefined value saves nothing.
 void save(Node& node, int i, const Tensor& value, int32_t source);
 

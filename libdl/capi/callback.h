@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Callbacks of the host: (fn, ctx, destroy), where destroy runs exactly once.
+#pragma once
+
+#include <utility>
+
+#include "base/error.h"
+
+namespace libdl::capi {
+
+// Owns a ctx. It is made first in every function that takes one, so that destroy also runs when the
+// function fails.
+class Callback {
+ public:
+  Callback(void* ctx, void (*destroy)(void*)) : ctx_(ctx), destroy_(destroy) {}
+  Callback(Callback&& other) noexcept
+      : ctx_(other.ctx_), destroy_(std::exchange(other.destroy_, nullptr)) {}
+  Callback& operator=(Callback&&) = delete;
+  ~Callback() {
+    if (destroy_) destroy_(ctx_);
+  }
+  void* ctx() const { return ctx_; }
+
+ private:
+  void* ctx_;
+  void (*destroy_)(void*);
+};
+
+// A callback's error goes on as itself, payload and all.
+inline void check(libdl_error* error, const char*) {
+  if (error) throw Error::take(error);
+}
+
+}  // namespace libdl::capi

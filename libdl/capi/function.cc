@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Differentiable functions of the host's.
+
+#include <libdl/autograd.h>
+
+#include <memory>
+#include <string>
+
+#include "capi/callback.h"
+#include "capi/door.h"
+#include "capi/options.h"
+#include "ops/copy.h"
+#include "ops/pointwise.h"
+#include "tape/meta.h"
+
+using namespace libdl;
+using namespace libdl::capi;
+
+struct libdl_backward_context {
+  Backward* backward;
+  Node* node;
+  int32_t saves;
+};
+
+namespace {
+
+// What the node keeps of the function; the rule carries its name.
+struct Custom {
+  std::string name;
+  Rule rule;
+  Callback owner;
+  libdl_function_backward backward;
+  bool once_differentiable;
+  std::vector<OutputMeta> inputs, outputs;
+};
+struct CustomAttr {
+  std::unique_ptr<Custom> custom;
+};
+
+OutputMeta meta_for(const Tensor& x) { return {Shape(x.shape()), x.dtype(), x.device()}; }
+
+// A returned gradient as the input needs it, or an error that names the function.
+Tensor fit(const Custom& f, size_t i, Tensor gradient) {
+  const OutputMeta& input = f.inputs[i];
+  const std::string which = "backward returned a gradient for input " + std::to_string(i + 1);
+  if (!(gradient.device() == input.device))
+    fail(LIBDL_ERROR_DEVICE, f.name.c_str(), which + " on another device");
+  if (gradient.is_complex() && !is_complex(input.dtype))
+    fail(LIBDL_ERROR_DTYPE, f.name.c_str(),
+         which + " that is " + name_of(gradient.dtype()) + ", wanted " + name_of(input.dtype));
+  if (same(gradient.shape(), input.shape)) return gradient;
+  const int lead = gradient.ndim() - static_cast<int>(input.shape.size());
+  bool fits = lead >= 0;
+  for (size_t d = 0; fits && d < input.shape.size(); ++d)
+    fits = input.shape[d] == 1 || gradient.size(lead + static_cast<int>(d)) == input.shape[d];
+  if (!fits)
+    fail(LIBDL_ERROR_SHAPE, f.name.c_str(),
+         which + " of shape " + to_string(gradient.shape()) + ", wanted " +
+             to_string(input.shape));
+  return sum_to(gradient, input.shape);
+}
+
+void custom_vjp(Backward& b) {
+  Custom& f = *b.attr<CustomAttr>().custom;
+  if (b.create_graph() && f.once_differentiable)
+    fail(LIBDL_ERROR_AUTOGRAD, f.name.c_str(),
+         "is once differentiable, and a second derivative was asked for");
+  libdl_backward_context context{&b, &b.node(), b.node().saves};
+  std::vector<Tensor> gradients(f.inputs.size());
+  std::vector<const libdl_tensor*> arrived;
+  for (size_t k = 0; k < f.outputs.size(); ++k) arrived.push_back(b.dy(static_cast<int>(k)).get());
+  check(f.backward(f.owner.ctx(), &context, arrived.data(), static_cast<int64_t>(arrived.size()),
+                   reinterpret_cast<libdl_tensor**>(gradients.data()),
+                   static_cast<int64_t>(gradients.size())),
+        f.name.c_str());
+  for (size_t i = 0; i < gradients.size(); ++i) {
+    if (!gradients[i].defined() || !b.needs(static_cast<int>(i))) continue;
+    check_tensor(f.name.c_str(), static_cast<int>(i) + 1, "input_gradients", gradients[i].get());
+    b.give(static_cast<int>(i), fit(f, i, std::move(gradients[i])));
+  }
+}
+
+TensorSpan span_of(const char* name, int argument, const char* parameter,
+                   const libdl_tensor* const* items, int64_t count) {
+  if (count < 0 || count > UINT16_MAX)
+    fail_argument(LIBDL_ERROR_VALUE, name, argument, parameter,
+                  "has count " + std::to_string(count), "0 to 65535");
+  if (count && !items)
+    fail_argument(LIBDL_ERROR_NULL, name, argument, parameter, "is NULL", "an array");
+  for (int64_t i = 0; i < count; ++i) check_tensor(name, argument, parameter, items[i]);
+  return {reinterpret_cast<const Tensor*>(items), static_cast<size_t>(count)};
+}
+
+int32_t source_of(const Tensor& value, TensorSpan inputs, TensorSpan outputs) {
+  for (size_t k = 0; k < outputs.size(); ++k)
+    if (outputs[k].is(value)) return saved_output(static_cast<int>(k));
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (inputs[i].is(value)) return static_cast<int32_t>(i);
+  return kSavedConstant;
+}
+
+struct Recording {
+  const char* name;
+  TensorSpan inputs, outputs, saved;
+  const libdl_bool* differentiable;
+
+  bool wanted() const {
+    if (!(state().mode & kModeGrad)) return false;
+    for (const Tensor& x : inputs) {
+      const Edge edge = history_of(x);
+      if (Ref<Node>::take(edge.node)) return true;
+    }
+    return false;
+  }
+  bool carries(size_t k) const {
+    return differentiable ? differentiable[k] != 0 && is_inexact(outputs[k].dtype())
+                          : is_inexact(outputs[k].dtype());
+  }
+  bool written(size_t k) const {
+    for (const Tensor& x : inputs)
+      if (x.is(outputs[k])) return true;
+    return false;
+  }
+  void run(std::unique_ptr<Custom> custom) const;
+};
+
+void Recording::run(std::unique_ptr<Custom> custom) const {
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    if (written(k) && carries(k)) check_recordable_write(outputs[k], name);
+    custom->outputs.push_back(meta_for(outputs[k]));
+  }
+  for (const Tensor& x : inputs) custom->inputs.push_back(meta_for(x));
+  const Rule& rule = custom->rule;
+  Ref<Node> node = Ref<Node>::take(make_node(
+      rule, static_cast<int>(inputs.size()), static_cast<int>(outputs.size()),
+      static_cast<int>(saved.size()), CustomAttr{std::move(custom)}));
+  if ((state().mode & kModeAnomaly) && creation_site) node->more().site = creation_site();
+  for (size_t i = 0; i < inputs.size(); ++i) node->edges()[i] = history_of(inputs[i]);
+  for (size_t i = 0; i < saved.size(); ++i)
+    save(*node, static_cast<int>(i), saved[i], source_of(saved[i], inputs, outputs));
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    if (!carries(k)) continue;
+    node->retain();
+    if (written(k))
+      rebase_history(outputs[k], node.get(), static_cast<int32_t>(k), name);
+    else
+      set_history(outputs[k], node.get(), static_cast<int32_t>(k));
+  }
+}
+
+}  // namespace
+
+libdl_error* libdl_function_record(const libdl_function* function,
+                                   const libdl_tensor* const* inputs, int64_t inputs_count,
+                                   libdl_tensor* const* outputs, int64_t outputs_count,
+                                   const libdl_bool* differentiable,
+                                   const libdl_tensor* const* saved, int64_t saved_count,
+                                   libdl_bool* recorded) {
+  Callback owner(function ? function->ctx : nullptr, function ? function->destroy : nullptr);
+  return door("libdl_function_record", [&] {
+    const char* const name = "libdl_function_record";
+    const libdl_function f = read_options(name, 1, function);
+    if (!function || !f.backward)
+      fail_argument(LIBDL_ERROR_NULL, name, 1, "function", "lacks backward", "a callback");
+    const Recording recording{f.name ? f.name : "custom",
+                              span_of(name, 2, "inputs", inputs, inputs_count),
+                              span_of(name, 3, "outputs", outputs, outputs_count),
+                              span_of(name, 5, "saved", saved, saved_count), differentiable};
+    const bool wanted = recording.wanted();
+    if (recorded) *recorded = wanted;
+    if (!wanted) return;
+    std::unique_ptr<Custom> custom(new Custom{recording.name, {}, std::move(owner), f.backward,
+                                              f.once_differentiable != 0, {}, {}});
+    custom->rule = {custom->name.c_str(), custom_vjp};
+    recording.run(std::move(custom));
+  });
+}
+
+libdl_error* libdl_backward_context_saved(libdl_backward_context* context, int64_t index,
+                                          libdl_tensor** out) {
+  return door("libdl_backward_context_saved", [&] {
+    const char* const name = "libdl_backward_context_saved";
+    if (!context) fail_argument(LIBDL_ERROR_NULL, name, 1, "context", "is NULL", "a context");
+    if (!out) fail_argument(LIBDL_ERROR_NULL, name, 3, "out", "is NULL", "a place for the result");
+    if (index < 0 || index >= context->saves)
+      fail_argument(LIBDL_ERROR_INDEX, name, 2, "index", "is " + std::to_string(index),
+                    "below " + std::to_string(context->saves));
+    *out = Tensor(context->backward->saved(static_cast<int>(index))).release();
+  });
+}
+
+libdl_bool libdl_backward_context_needs(const libdl_backward_context* context, int64_t index) {
+  return context && index >= 0 && index < context->backward->inputs() &&
+         context->backward->needs(static_cast<int>(index));
+}
+
+libdl_error* libdl_backward_context_zeros(libdl_backward_context* context, int64_t index,
+                                          libdl_tensor** out) {
+  return door("libdl_backward_context_zeros", [&] {
+    const char* const name = "libdl_backward_context_zeros";
+    if (!context) fail_argument(LIBDL_ERROR_NULL, name, 1, "context", "is NULL", "a context");
+    if (!out) fail_argument(LIBDL_ERROR_NULL, name, 3, "out", "is NULL", "a place for the result");
+    const auto& outputs = context->backward->attr<CustomAttr>().custom->outputs;
+    if (index < 0 || index >= static_cast<int64_t>(outputs.size()))
+      fail_argument(LIBDL_ERROR_INDEX, name, 2, "index", "is " + std::to_string(index),
+                    "below " + std::to_string(outputs.size()));
+    const OutputMeta& m = outputs[static_cast<size_t>(index)];
+    *out = zeros(m.shape, m.dtype, m.device).release();
+  });
+}
+
+// -- the running line ---------------------------------------------------------------------------------
+
+namespace {
+struct SiteHook {
+  void (*fn)(void* ctx, char* buffer, int64_t capacity);
+  Callback owner;
+};
+std::atomic<SiteHook*> site_hook{nullptr};
+}  // namespace
+
+libdl_error* libdl_set_site_hook(void (*fn)(void* ctx, char* buffer, int64_t capacity), void* ctx,
+                                 void (*destroy_ctx)(void* ctx)) {
+  Callback owner(ctx, destroy_ctx);
+  return door("libdl_set_site_hook", [&] {
+    std::unique_ptr<SiteHook> made(fn ? new SiteHook{fn, std::move(owner)} : nullptr);
+    const std::unique_ptr<SiteHook> old(site_hook.exchange(made.release()));
+    creation_site = [] {
+      char buffer[512] = "";
+      if (SiteHook* const hook = site_hook.load()) hook->fn(hook->owner.ctx(), buffer, sizeof buffer);
+      buffer[sizeof buffer - 1] = 0;
+      return std::string(buffer);
+    };
+  });
+}

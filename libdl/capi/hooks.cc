@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Hooks on gradients and saved values, as C callbacks.
+
+#include <libdl/autograd.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "capi/callback.h"
+#include "capi/door.h"
+#include "capi/options.h"
+#include "tape/meta.h"
+
+using namespace libdl;
+using namespace libdl::capi;
+
+namespace {
+
+// A gradient hook of the host's. Gradients pass through plain arrays of references that the callback
+// may exchange.
+struct CallbackHook final : GradHook {
+  Callback owner;
+  libdl_gradient_hook fn;
+  libdl_hook_kind kind;
+  Accumulator* leaf = nullptr;  // ACCUMULATED: borrowed from the node that holds the hook
+
+  CallbackHook(Callback c, libdl_gradient_hook f, libdl_hook_kind k)
+      : owner(std::move(c)), fn(f), kind(k) {}
+
+  void run(std::span<Tensor> gradients, std::span<const Tensor> incoming) override {
+    if (kind == LIBDL_HOOK_ACCUMULATED) {
+      Tensor x = leaf->share_leaf();
+      if (!x.defined()) return;
+      libdl_tensor* handle = x.get();
+      check(fn(owner.ctx(), &handle, 1, nullptr, 0), "hook");
+      return;
+    }
+    // Tensor is one pointer: the arrays are handed out as they are, and taken back as owned.
+    auto* const handles = reinterpret_cast<libdl_tensor**>(gradients.data());
+    auto* const arrived = reinterpret_cast<libdl_tensor* const*>(incoming.data());
+    check(fn(owner.ctx(), handles, static_cast<int64_t>(gradients.size()), arrived,
+             static_cast<int64_t>(incoming.size())),
+          "hook");
+  }
+};
+
+}  // namespace
+
+struct libdl_hook : Counted {
+  libdl_hook(Ref<Node> n, Ref<GradHook> h, libdl_hook_kind k)
+      : Counted(Tag::kHook), node(std::move(n)), hook(std::move(h)), kind(k) {}
+  Ref<Node> node;
+  Ref<GradHook> hook;
+  libdl_hook_kind kind;
+};
+
+static std::vector<Ref<GradHook>>& list_of(Node& node, libdl_hook_kind kind) {
+  switch (kind) {
+    case LIBDL_HOOK_TENSOR:
+      return node.more().tensor_hooks;
+    case LIBDL_HOOK_NODE_PRE:
+      return node.more().pre_hooks;
+    case LIBDL_HOOK_NODE_POST:
+      return node.more().post_hooks;
+    default:
+      return node.more().accumulate_hooks;
+  }
+}
+
+static libdl_hook* attach(Ref<Node> node, int32_t slot, libdl_hook_kind kind,
+                          libdl_gradient_hook fn, Callback owner) {
+  auto* const made = new CallbackHook(std::move(owner), fn, kind);
+  Ref<GradHook> hook = Ref<GradHook>::take(made);
+  made->slot = slot;
+  if (node->accumulator) made->leaf = static_cast<Accumulator*>(node.get());
+  list_of(*node, kind).push_back(hook);
+  return new libdl_hook(std::move(node), std::move(hook), kind);
+}
+
+static void require(const char* name, libdl_gradient_hook fn, libdl_hook** out) {
+  if (!fn) fail_argument(LIBDL_ERROR_NULL, name, 3, "fn", "is NULL", "a callback");
+  if (!out) fail_argument(LIBDL_ERROR_NULL, name, 6, "out", "is NULL", "a place for the result");
+}
+
+libdl_error* libdl_tensor_add_hook(const libdl_tensor* tensor, libdl_hook_kind kind,
+                                   libdl_gradient_hook fn, void* ctx, void (*destroy_ctx)(void*),
+                                   libdl_hook** out) {
+  Callback owner(ctx, destroy_ctx);
+  return door("libdl_tensor_add_hook", [&] {
+    const char* const name = "libdl_tensor_add_hook";
+    check_tensor(name, 1, "tensor", tensor);
+    require(name, fn, out);
+    if (kind != LIBDL_HOOK_TENSOR && kind != LIBDL_HOOK_ACCUMULATED)
+      fail_argument(LIBDL_ERROR_VALUE, name, 2, "kind", "is " + std::to_string(kind),
+                    "LIBDL_HOOK_TENSOR or LIBDL_HOOK_ACCUMULATED");
+    const Edge edge = history_of(as_tensor(tensor));
+    Ref<Node> node = Ref<Node>::take(edge.node);
+    if (!node)
+      fail_argument(LIBDL_ERROR_AUTOGRAD, name, 1, "tensor", "does not require grad",
+                    "a tensor that does");
+    if (kind == LIBDL_HOOK_ACCUMULATED && !node->accumulator)
+      fail_argument(LIBDL_ERROR_AUTOGRAD, name, 1, "tensor", "is not a leaf",
+                    "a leaf that requires grad");
+    *out = attach(std::move(node), edge.slot, kind, fn, std::move(owner));
+  });
+}
+
+libdl_error* libdl_node_add_hook(libdl_node* node, libdl_hook_kind kind, libdl_gradient_hook fn,
+                                 void* ctx, void (*destroy_ctx)(void*), libdl_hook** out) {
+  Callback owner(ctx, destroy_ctx);
+  return door("libdl_node_add_hook", [&] {
+    const char* const name = "libdl_node_add_hook";
+    auto* const n = reinterpret_cast<Node*>(node);
+    if (!n || n->tag() != Tag::kNode)
+      fail_argument(n ? LIBDL_ERROR_KIND : LIBDL_ERROR_NULL, name, 1, "node",
+                    n ? "is no node" : "is NULL", "a node");
+    require(name, fn, out);
+    if (kind != LIBDL_HOOK_NODE_PRE && kind != LIBDL_HOOK_NODE_POST)
+      fail_argument(LIBDL_ERROR_VALUE, name, 2, "kind", "is " + std::to_string(kind),
+                    "LIBDL_HOOK_NODE_PRE or LIBDL_HOOK_NODE_POST");
+    *out = attach(Ref<Node>::share(n), 0, kind, fn, std::move(owner));
+  });
+}
+
+void libdl_hook_remove(libdl_hook* handle) {
+  if (!handle || handle->tag() != Tag::kHook || !handle->hook) return;
+  auto& list = list_of(*handle->node, handle->kind);
+  const auto at = std::find(list.begin(), list.end(), handle->hook);
+  if (at != list.end()) list.erase(at);
+  handle->hook = nullptr;
+}
+
+void libdl_hook_release(libdl_hook* handle) {
+  if (handle && handle->drop()) delete handle;
+}
+
+// -- saved values -----------------------------------------------------------------------------------
+
+namespace {
+
+struct CallbackSavedHooks final : SavedHooks {
+  libdl_saved_hooks f;
+  explicit CallbackSavedHooks(const libdl_saved_hooks& given) : f(given) {}
+  ~CallbackSavedHooks() override {
+    if (f.destroy) f.destroy(f.ctx);
+  }
+  void* pack(const Tensor& value) override {
+    // The hook must not come back here for what it computes.
+    const SavedHooksPause pause;
+    void* packed = nullptr;
+    check(f.pack(f.ctx, value.get(), &packed), "pack");
+    return packed;
+  }
+  Tensor unpack(void* packed) override {
+    libdl_tensor* value = nullptr;
+    check(f.unpack(f.ctx, packed, &value), "unpack");
+    if (!is_live_tensor(value))
+      fail(LIBDL_ERROR_CALLBACK, "unpack", "the hook returned no tensor");
+    return Tensor::take(value);
+  }
+  void forget(void* packed) noexcept override {
+    if (f.forget) f.forget(f.ctx, packed);
+  }
+};
+
+}  // namespace
+
+libdl_error* libdl_saved_hooks_push(const libdl_saved_hooks* hooks) {
+  return door("libdl_saved_hooks_push", [&] {
+    const char* const name = "libdl_saved_hooks_push";
+    const libdl_saved_hooks given = read_options(name, 1, hooks);
+    if (!hooks || !given.pack || !given.unpack)
+      fail_argument(LIBDL_ERROR_NULL, name, 1, "hooks", "lacks pack or unpack", "both callbacks");
+    push_saved_hooks(Ref<SavedHooks>::take(new CallbackSavedHooks(given)));
+  });
+}
+
+libdl_error* libdl_saved_hooks_pop(void) {
+  return door("libdl_saved_hooks_pop", [&] {
+    if (!pop_saved_hooks())
+      fail(LIBDL_ERROR_STATE, "libdl_saved_hooks_pop", "no hooks are pushed");
+  });
+}
