@@ -132,6 +132,12 @@ Tensor copy(const Tensor& src, bool, Into into) {
   return dst;
 }
 
+Tensor deliver(const char* op, const Tensor& y, Into into) {
+  if (!into) return y;
+  Call call(op, into, {&y});
+  return call.done(y);
+}
+
 Tensor fill(const Tensor& value, Into into) {
   require_destination("fill_", into);
   if (value.ndim() != 0)

@@ -3,6 +3,7 @@
 #include "ops/reduce_plan.h"
 
 #include "ops/launch.h"
+#include "ops/view.h"
 
 namespace libdl {
 
@@ -26,6 +27,15 @@ int64_t ReducedDims::count() const {
   for (size_t d = 0; d < shape.size(); ++d)
     if (mask[d]) n *= shape[d];
   return n;
+}
+
+Tensor ReducedDims::kept(const Tensor& y) const { return reshape(y, kept_shape()); }
+
+Shape ReducedDims::reduced() const {
+  Shape dims;
+  for (size_t d = 0; d < mask.size(); ++d)
+    if (mask[d]) dims.push_back(static_cast<int64_t>(d));
+  return dims;
 }
 
 namespace {

@@ -19,6 +19,10 @@ struct ReducedDims {
   Shape kept_shape() const;    // reduced sizes are 1
   Shape result_shape(bool keepdim) const;
   int64_t count() const;       // elements that go into one result
+  // y, of the result's shape with or without the reduced dimensions, as one that broadcasts to the
+  // input's; recorded.
+  Tensor kept(const Tensor& y) const;
+  Shape reduced() const;       // the reduced dimensions
 };
 
 // The reduction of x, computed in the class of `dtype` and stored as it.

@@ -2,7 +2,9 @@
 
 #include "ops/reduction.h"
 
+#include "ops/arithmetic.h"
 #include "ops/copy.h"
+#include "ops/join.h"
 #include "ops/reduce_plan.h"
 #include "ops/view.h"
 
@@ -41,6 +43,85 @@ Tensor sum_to(const Tensor& x, Dims shape) {
     if (d < lead || (shape[d - lead] == 1 && x.size(d) != 1)) dims.push_back(d);
   const Tensor y = dims.empty() ? x : sum(x, dims, true, x.dtype());
   return lead > 0 ? reshape(y, shape) : y;
+}
+
+// -- mean -------------------------------------------------------------------------------------
+
+// The 16-bit types are summed as float32, where the sum cannot overflow.
+Tensor mean(const Tensor& input, std::optional<Dims> dims, bool keepdim, Dtype dtype, Into into) {
+  const Dtype type = dtype == Dtype::kNone ? input.dtype() : dtype;
+  if (!is_inexact(type))
+    fail_argument(LIBDL_ERROR_DTYPE, "mean", 1, "input", std::string("is ") + name_of(type),
+                  "a floating or complex dtype, or dtype=");
+  const Dtype wide = size_of(type) == 2 ? Dtype::kFloat32 : type;
+  const Tensor total = sum(input, dims, keepdim, wide);
+  const double n = static_cast<double>(input.numel()) /
+                   static_cast<double>(std::max<int64_t>(total.numel(), 1));
+  if (wide == type) return div(total, number(n), {}, into);
+  const Tensor y = cast(div(total, number(n)), type);
+  return into ? deliver("mean", y, into) : y;
+}
+
+// -- prod -------------------------------------------------------------------------------------
+
+namespace {
+struct ProdAttr {
+  ReducedDims dims;
+  int64_t dim;  // -1: all
+};
+}  // namespace
+
+// Products of all elements along `at` but one, without a division: right also where there are zeros.
+static Tensor products_of_others(const Tensor& x, int32_t at) {
+  const int64_t n = x.size(at);
+  std::vector<Tensor> before(static_cast<size_t>(n)), after(static_cast<size_t>(n));
+  const Tensor one = full(narrow(x, at, 0, 1).shape(), number(1.0), x.dtype(), x.device());
+  before[0] = one;
+  after[n - 1] = one;
+  for (int64_t i = 1; i < n; ++i) {
+    before[i] = before[i - 1] * narrow(x, at, i - 1, 1);
+    after[n - 1 - i] = after[n - i] * narrow(x, at, n - i, 1);
+  }
+  std::vector<Tensor> both;
+  for (int64_t i = 0; i < n; ++i) both.push_back(before[i] * after[i]);
+  return cat(both, at);
+}
+
+// dx = dy prod(others) = dy y / x, where x has no zeros.
+static Tensor prod_slope(const Tensor& dy, const Tensor& x, const Tensor& y, const ProdAttr& a) {
+  if (x.numel() == 0) return zeros(x.shape(), dy.dtype(), dy.device());
+  const bool zero_free = [&] {
+    const ModeGuard off(kModeGrad | kModeForward);
+    return *all(x).data<bool>();
+  }();
+  if (zero_free) return a.dims.kept(dy) * conj(a.dims.kept(y) / x);
+  if (a.dim >= 0)
+    return a.dims.kept(dy) * conj(products_of_others(x, static_cast<int32_t>(a.dim)));
+  const int64_t flat[] = {-1};
+  return dy * conj(reshape(products_of_others(reshape(x, flat), 0), x.shape()));
+}
+
+static void prod_vjp(Backward& b) {
+  b.give(0, prod_slope(b.dy(), b.saved(0), b.saved(1), b.attr<ProdAttr>()));
+}
+static const Rule kProd{"prod", prod_vjp};
+
+Tensor prod(const Tensor& input, std::optional<int64_t> dim, bool keepdim, Dtype dtype, Into into) {
+  const Dtype type = sum_dtype(input, dtype);
+  const Tensor x = cast(input, type);  // recorded, so that the rule sees the computed dtype
+  Call call("prod", into, {&x});
+  const int64_t one_dim[] = {dim.value_or(0)};
+  const auto dims = dim ? std::optional<Dims>(one_dim) : std::nullopt;
+  const ProdAttr attr{ReducedDims(x.shape(), call.axes(2, "dim", dims, x.ndim())),
+                      dim && x.ndim() ? call.axis(2, "dim", *dim, x.ndim()) : -1};
+  Tensor y = reduce(kernels::Reduction::kProd, x, attr.dims, keepdim, type);
+  y = call.done(y, kProd, attr, {saves_input(x, 0), saves_output(y, 0)});
+  if (call.forward())
+    call.jvp(y, [&] {
+      const Tensor slope = prod_slope(full(y.shape(), number(1.0), type), x, y, attr);
+      return sum(conj(slope) * call.tangent(0), Dims(attr.dims.reduced()), keepdim, type);
+    });
+  return y;
 }
 
 // -- all, any ---------------------------------------------------------------------------------

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/arithmetic.h"
+#include "ops/comparison.h"
+#include "ops/copy.h"
+#include "ops/creation.h"
+#include "ops/reduce_plan.h"
+#include "ops/reduction.h"
+#include "ops/view.h"
+
+namespace libdl {
+
+static void refuse_empty(const Call& call, const ReducedDims& r, const Tensor& input) {
+  if (r.count() == 0 && (input.numel() == 0))
+    call.bad(LIBDL_ERROR_SHAPE, 1, "input",
+             "has shape " + to_string(input.shape()) + " and no element to choose from",
+             "at least one element along what is reduced");
+}
+static void refuse_complex(const Call& call, const Tensor& input) {
+  if (input.is_complex())
+    call.bad(LIBDL_ERROR_DTYPE, 1, "input", std::string("is ") + name_of(input.dtype()),
+             "a real dtype: complex numbers have no order");
+}
+
+// -- the value ----------------------------------------------------------------------------------
+
+// Ties share dy evenly.
+static Tensor tie_slope(const Tensor& dy, const Tensor& x, const Tensor& y, const ReducedDims& r) {
+  Tensor ties;
+  {
+    const ModeGuard off(kModeGrad | kModeForward);  // piecewise constant
+    Tensor same = eq(x, r.kept(y));
+    if (is_floating(x.dtype())) {  // a NaN that won
+      const Tensor nan = isnan(x);
+      same = add(same, nan);
+    }
+    ties = cast(same, dy.dtype());
+    ties = div(ties, sum(ties, Dims(r.reduced()), true));
+  }
+  return mul(r.kept(dy), ties);
+}
+static void extremum_vjp(Backward& b) {
+  b.give(0, tie_slope(b.dy(), b.saved(0), b.saved(1), b.attr<ReducedDims>()));
+}
+static const Rule kMaxRule{"amax", extremum_vjp}, kMinRule{"amin", extremum_vjp};
+
+static Tensor extremum(const char* op, const Rule& rule, kernels::Reduction kind,
+                       const Tensor& input, std::optional<Dims> dims, bool keepdim, Into into) {
+  Call call(op, into, {&input});
+  refuse_complex(call, input);
+  const ReducedDims r(input.shape(), call.axes(2, "dims", dims, input.ndim()));
+  refuse_empty(call, r, input);
+  Tensor y = reduce(kind, input, r, keepdim, input.dtype());
+  y = call.done(y, rule, r, {saves_input(input, 0), saves_output(y, 0)});
+  if (call.forward())
+    call.jvp(y, [&] {
+      const Tensor ones = full(y.shape(), number(1.0), y.dtype(), y.device());
+      return sum(mul(tie_slope(ones, input, y, r), call.tangent(0)), Dims(r.reduced()), keepdim);
+    });
+  return y;
+}
+
+Tensor amax(const Tensor& input, std::optional<Dims> dims, bool keepdim, Into into) {
+  return extremum("amax", kMaxRule, kernels::Reduction::kMax, input, dims, keepdim, into);
+}
+Tensor amin(const Tensor& input, std::optional<Dims> dims, bool keepdim, Into into) {
+  return extremum("amin", kMinRule, kernels::Reduction::kMin, input, dims, keepdim, into);
+}
+Tensor max(const Tensor& input, Into into) {
+  return extremum("max", kMaxRule, kernels::Reduction::kMax, input, {}, false, into);
+}
+Tensor min(const Tensor& input, Into into) {
+  return extremum("min", kMinRule, kernels::Reduction::kMin, input, {}, false, into);
+}
+
+// -- value and position ---------------------------------------------------------------------------
+
+namespace {
+struct ChosenAttr {
+  ReducedDims dims;
+  int32_t dim;
+};
+}  // namespace
+
+// 1 where an element was chosen, else 0: [n] positions against the kept indices.
+static Tensor chosen(const Tensor& indices, const ChosenAttr& a, Dtype dtype) {
+  const ModeGuard off(kModeGrad | kModeForward);
+  Shape shape(a.dims.shape.size(), 1);
+  if (shape.empty()) return full(shape, number(1.0), dtype);
+  shape[a.dim] = a.dims.shape[a.dim];
+  const Tensor positions = arange(nullptr, number(a.dims.shape[a.dim]), nullptr, Dtype::kInt64, {});
+  return cast(eq(reshape(positions, shape), a.dims.kept(indices)), dtype);
+}
+static void chosen_vjp(Backward& b) {
+  const ChosenAttr& a = b.attr<ChosenAttr>();
+  b.give(0, mul(a.dims.kept(b.dy()), chosen(b.saved(0), a, b.dy().dtype())));
+}
+static const Rule kMaxDim{"max", chosen_vjp}, kMinDim{"min", chosen_vjp};
+
+static std::tuple<Tensor, Tensor> extremum_dim(const char* op, const Rule& rule,
+                                               kernels::Reduction kind, const Tensor& input,
+                                               int32_t dim, bool keepdim, Into values_into,
+                                               Into indices_into) {
+  if (static_cast<bool>(values_into) != static_cast<bool>(indices_into))
+    fail_argument(LIBDL_ERROR_NULL, op, 4, "dst", "is given for one result only",
+                  "both destinations or none");
+  Tensor values, indices;
+  {
+    Call call(op, {}, {&input});
+    refuse_complex(call, input);
+    const int at = call.axis(2, "dim", dim, input.ndim());
+    const int64_t dims[] = {dim};
+    const ReducedDims r(input.shape(), call.axes(2, "dim", Dims(dims), input.ndim()));
+    refuse_empty(call, r, input);
+    std::tie(values, indices) = reduce_with_index(kind, input, r, keepdim);
+    const ChosenAttr attr{r, at};
+    values = call.done(values, rule, attr, {saves_value(indices)});
+    if (call.forward())
+      call.jvp(values, [&] {
+        const Tensor picked = mul(call.tangent(0), chosen(indices, attr, input.dtype()));
+        return sum(picked, Dims(r.reduced()), keepdim);
+      });
+  }
+  if (values_into) {
+    // Both destinations are checked before the first is written.
+    Call second(op, indices_into, {});
+    second.check_result(indices.shape(), Dtype::kInt64, indices.device());
+    values = deliver(op, values, values_into);
+    indices = second.done(indices);
+  }
+  return {values, indices};
+}
+
+std::tuple<Tensor, Tensor> max_dim(const Tensor& input, int32_t dim, bool keepdim,
+                                   Into values_into, Into indices_into) {
+  return extremum_dim("max", kMaxDim, kernels::Reduction::kMaxIndex, input, dim, keepdim,
+                      values_into, indices_into);
+}
+std::tuple<Tensor, Tensor> min_dim(const Tensor& input, int32_t dim, bool keepdim,
+                                   Into values_into, Into indices_into) {
+  return extremum_dim("min", kMinDim, kernels::Reduction::kMinIndex, input, dim, keepdim,
+                      values_into, indices_into);
+}
+
+// -- position -------------------------------------------------------------------------------------
+
+static Tensor position(const char* op, kernels::Reduction kind, const Tensor& input,
+                       std::optional<int64_t> dim, bool keepdim, Into into) {
+  Call call(op, into, {});
+  refuse_complex(call, input);
+  const int64_t one[] = {dim.value_or(0)};
+  const auto dims = dim ? std::optional<Dims>(one) : std::nullopt;
+  const ReducedDims r(input.shape(), call.axes(2, "dim", dims, input.ndim()));
+  refuse_empty(call, r, input);
+  return call.done(reduce(kind, input, r, keepdim, Dtype::kInt64));
+}
+Tensor argmax(const Tensor& input, std::optional<int64_t> dim, bool keepdim, Into into) {
+  return position("argmax", kernels::Reduction::kArgmax, input, dim, keepdim, into);
+}
+Tensor argmin(const Tensor& input, std::optional<int64_t> dim, bool keepdim, Into into) {
+  return position("argmin", kernels::Reduction::kArgmin, input, dim, keepdim, into);
+}
+
+}  // namespace libdl

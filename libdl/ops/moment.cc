@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <cmath>
+
+#include "ops/arithmetic.h"
+#include "ops/comparison.h"
+#include "ops/copy.h"
+#include "ops/exponential.h"
+#include "ops/pointwise.h"
+#include "ops/reduce_plan.h"
+#include "ops/reduction.h"
+#include "ops/view.h"
+
+namespace libdl {
+
+static void require_floating(const Call& call, const Tensor& input) {
+  if (!is_floating(input.dtype()))
+    call.bad(LIBDL_ERROR_DTYPE, 1, "input", std::string("is ") + name_of(input.dtype()),
+             "a floating dtype");
+}
+
+// J t = sum(slope(1) t) for reductions that make one number of each group.
+template <class Slope>
+static Tensor along(const Tensor& y, const Tensor& t, const ReducedDims& r, bool keepdim,
+                    Slope slope) {
+  const Tensor ones = full(y.shape(), number(1.0), y.dtype(), y.device());
+  return sum(mul(slope(ones), t), Dims(r.reduced()), keepdim);
+}
+
+// -- variance -----------------------------------------------------------------------------------
+
+namespace {
+struct VarAttr {
+  ReducedDims dims;
+  double divisor;  // n - correction
+};
+}  // namespace
+
+// var: dx = dy 2 (x - mean) / (n - correction)
+static Tensor var_slope(const Tensor& dy, const Tensor& x, const VarAttr& a) {
+  const Tensor centred = sub(x, mean(x, Dims(a.dims.reduced()), true));
+  return mul(mul(a.dims.kept(dy), centred), number(2 / a.divisor));
+}
+// std: dx = dy (x - mean) / ((n - correction) y), 0 where y is 0
+static Tensor std_slope(const Tensor& dy, const Tensor& x, const Tensor& y, const VarAttr& a) {
+  const Tensor ratio = where(ne(y, number(0.0)), div(dy, y), number(0.0));
+  return mul(var_slope(ratio, x, a), number(0.5));
+}
+static void var_vjp(Backward& b) { b.give(0, var_slope(b.dy(), b.saved(0), b.attr<VarAttr>())); }
+static void std_vjp(Backward& b) {
+  b.give(0, std_slope(b.dy(), b.saved(0), b.saved(1), b.attr<VarAttr>()));
+}
+static const Rule kVar{"var", var_vjp}, kStd{"std", std_vjp};
+
+static Tensor spread(const char* op, const Tensor& input, std::optional<Dims> dims,
+                     const Tensor* correction, bool keepdim, bool root, Into into) {
+  Call call(op, into, {&input});
+  require_floating(call, input);
+  const ReducedDims r(input.shape(), call.axes(2, "dims", dims, input.ndim()));
+  if (correction && (correction->ndim() != 0 || correction->is_complex()))
+    call.bad(LIBDL_ERROR_VALUE, 3, "correction", "is no real number", "a number");
+  const double c = correction ? item_f64(*correction) : 1.0;
+  const VarAttr attr{r, std::max(static_cast<double>(r.count()) - c, 0.0)};
+  Tensor y = reduce(kernels::Reduction::kVar, input, r, keepdim, input.dtype(), c, root);
+  y = root ? call.done(y, kStd, attr, {saves_input(input, 0), saves_output(y, 0)})
+           : call.done(y, kVar, attr, {saves_input(input, 0)});
+  if (call.forward())
+    call.jvp(y, [&] {
+      return along(y, call.tangent(0), r, keepdim, [&](const Tensor& ones) {
+        return root ? std_slope(ones, input, y, attr) : var_slope(ones, input, attr);
+      });
+    });
+  return y;
+}
+
+Tensor var(const Tensor& input, std::optional<Dims> dims, const Tensor* correction, bool keepdim,
+           Into into) {
+  return spread("var", input, dims, correction, keepdim, false, into);
+}
+Tensor std(const Tensor& input, std::optional<Dims> dims, const Tensor* correction, bool keepdim,
+           Into into) {
+  return spread("std", input, dims, correction, keepdim, true, into);
+}
+
+// -- norms --------------------------------------------------------------------------------------
+
+namespace {
+struct NormAttr {
+  ReducedDims dims;
+  double p;
+};
+}  // namespace
+
+// dx = dy sign(x) (|x| / y)^(p - 1), 0 where y is 0; for infinite p the largest share dy.
+static Tensor norm_slope(const Tensor& dy, const Tensor& x, const Tensor& y, const NormAttr& a) {
+  const Tensor Y = a.dims.kept(y), dY = a.dims.kept(dy);
+  const Tensor zero = number(0.0);
+  if (a.p == 0) return zeros(x.shape(), dy.dtype(), dy.device());
+  if (a.p == 1) return mul(dY, sign(x));
+  if (a.p == 2) return where(ne(Y, zero), mul(x, div(dY, Y)), zero);
+  if (std::isinf(a.p)) {
+    Tensor share;
+    {
+      const ModeGuard off(kModeGrad | kModeForward);
+      share = cast(eq(abs(x), Y), dy.dtype());
+      share = div(share, sum(share, Dims(a.dims.reduced()), true));
+    }
+    return mul(mul(dY, sign(x)), share);
+  }
+  const Tensor ratio = pow(div(abs(x), Y), number(a.p - 1));
+  const Tensor defined = a.p < 1 ? ne(x, zero) : ne(Y, zero);
+  return where(defined, mul(mul(dY, sign(x)), ratio), zero);
+}
+static void norm_vjp(Backward& b) {
+  b.give(0, norm_slope(b.dy(), b.saved(0), b.saved(1), b.attr<NormAttr>()));
+}
+static const Rule kNorm{"norm", norm_vjp};
+
+Tensor norm(const Tensor& input, const Tensor* p, std::optional<Dims> dims, bool keepdim,
+            Dtype dtype, Into into) {
+  const char* const op = "norm";
+  if (p && (p->ndim() != 0 || p->is_complex()))
+    fail_argument(LIBDL_ERROR_VALUE, op, 2, "p", "is no real number", "a number");
+  const Dtype type = dtype == Dtype::kNone ? input.dtype() : dtype;
+  if (!is_inexact(type))
+    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(type),
+                  "a floating or complex dtype, or dtype=");
+  const Tensor x = input.is_complex() ? abs(input) : cast(input, type);
+  Call call(op, into, {&x});
+  const ReducedDims r(x.shape(), call.axes(3, "dims", dims, x.ndim()));
+  const NormAttr attr{r, p ? item_f64(*p) : 2.0};
+  if (std::isnan(attr.p)) call.bad(LIBDL_ERROR_VALUE, 2, "p", "is NaN", "a number");
+  if (r.count() == 0 && (attr.p < 0 || std::isinf(attr.p)))
+    call.bad(LIBDL_ERROR_SHAPE, 1, "input", "has nothing to take that norm of", "an element");
+  Tensor y = reduce(kernels::Reduction::kNorm, x, r, keepdim, x.dtype(), attr.p);
+  y = call.done(y, kNorm, attr, {saves_input(x, 0), saves_output(y, 0)});
+  if (call.forward())
+    call.jvp(y, [&] {
+      return along(y, call.tangent(0), r, keepdim,
+                   [&](const Tensor& ones) { return norm_slope(ones, x, y, attr); });
+    });
+  return y;
+}
+
+// -- log sum exp ----------------------------------------------------------------------------------
+
+// dx = dy exp(x - y): the softmax.
+static Tensor logsumexp_slope(const Tensor& dy, const Tensor& x, const Tensor& y,
+                              const ReducedDims& r) {
+  const Tensor Y = r.kept(y);
+  // Where all of a group is -inf, or one is +inf, x - y must not become inf - inf.
+  const Tensor shift = where(isfinite(Y), Y, number(0.0));
+  return mul(r.kept(dy), exp(sub(x, shift)));
+}
+static void logsumexp_vjp(Backward& b) {
+  b.give(0, logsumexp_slope(b.dy(), b.saved(0), b.saved(1), b.attr<ReducedDims>()));
+}
+static const Rule kLogsumexp{"logsumexp", logsumexp_vjp};
+
+Tensor logsumexp(const Tensor& input, std::optional<Dims> dims, bool keepdim, Into into) {
+  const Tensor x = is_inexact(input.dtype()) ? input : cast(input, default_dtype());
+  Call call("logsumexp", into, {&x});
+  require_floating(call, x);
+  const ReducedDims r(x.shape(), call.axes(2, "dims", dims, x.ndim()));
+  Tensor y = reduce(kernels::Reduction::kLogsumexp, x, r, keepdim, x.dtype());
+  y = call.done(y, kLogsumexp, r, {saves_input(x, 0), saves_output(y, 0)});
+  if (call.forward())
+    call.jvp(y, [&] {
+      return along(y, call.tangent(0), r, keepdim,
+                   [&](const Tensor& ones) { return logsumexp_slope(ones, x, y, r); });
+    });
+  return y;
+}
+
+}  // namespace libdl
