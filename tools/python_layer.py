@@ -5,9 +5,9 @@
 
 OUT.py has one function for each Python name, and four tables by which the package hangs them where
 they belong: FUNCTIONS (libdl.add), FUNCTIONAL (libdl.nn.functional.relu), METHODS (Tensor.add,
-Tensor.add_) and PROPERTIES (Tensor.real). It calls the module _C by the C functions' names, with
-one argument for each of an operator's (a pointer and its count are one), and without its outputs:
-_C.libdl_add(input, other, alpha) and _C.libdl_add_into(input, other, alpha, dst).
+Tensor.add_) and PROPERTIES (Tensor.real). It calls the module _C by the C functions' names without
+libdl_, with one argument for each of an operator's (a pointer and its count are one) and without
+its outputs: _C.add(input, other, alpha) and _C.add_into(input, other, alpha, dst).
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ def _takes_tensors(form: Form) -> bool:
 
 def _body(form: Form, public: str) -> list[str]:
     operator, passed = form.operator, _passed(form)
-    c_name = f"_C.libdl_{operator.name}"
+    c_name = f"_C.{operator.name}"
     lines: list[str] = []
     if form.inplace or not operator.has_new:
         own = _own_name(form)
