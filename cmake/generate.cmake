@@ -26,11 +26,16 @@ if(LIBDL_PYTHON)
     OUTPUT ${libdl_python_layer}
     COMMAND ${Python3_EXECUTABLE} -B tools/python_layer.py --headers include/libdl
             --python ${libdl_python_layer}
+    COMMAND ${Python3_EXECUTABLE} -B tools/python_stubs.py --headers include/libdl
+            --out ${libdl_generated}/python/libdl
     DEPENDS ${libdl_headers} ${libdl_tools}
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
     COMMENT "Writing the Python layer from the headers"
     VERBATIM)
   add_custom_target(python_layer ALL DEPENDS ${libdl_python_layer})
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/python/libdl)
-  file(CREATE_LINK ${libdl_python_layer} ${PROJECT_BINARY_DIR}/python/libdl/_operators.py SYMBOLIC)
+  foreach(name _operators.py _tensor_operators.pyi _functions.pyi _functional.pyi)
+    file(CREATE_LINK ${libdl_generated}/python/libdl/${name}
+         ${PROJECT_BINARY_DIR}/python/libdl/${name} SYMBOLIC)
+  endforeach()
 endif()

@@ -137,7 +137,7 @@ def result_class(operator: Operator) -> str:
     return f"_{names}"
 
 
-def _signature(form: Form) -> list[str]:
+def signature_of(form: Form) -> list[str]:
     """The parameters of the def, with annotations and defaults."""
     parts: list[str] = []
     keyword_only = False
@@ -294,11 +294,11 @@ def _indent(lines: list[str], by: str = "    ") -> str:
     return "\n".join(by + line if line else "" for line in lines)
 
 
-def _def(name: str, form: Form, body: list[str], decorator: str = "") -> str:
-    parameters = ", ".join(_signature(form))
+def definition(name: str, form: Form, body: list[str], decorator: str = "") -> str:
+    parameters = ", ".join(signature_of(form))
     head = f"{decorator}def {name}({parameters}) -> {_result_annotation(form)}:"
     if len(head) > 100:
-        inside = ",\n    ".join(_signature(form))
+        inside = ",\n    ".join(signature_of(form))
         head = f"{decorator}def {name}(\n    {inside},\n) -> {_result_annotation(form)}:"
     return head + "\n" + _indent(body)
 
@@ -330,11 +330,11 @@ def write_function(name: str, public: str, forms: list[Form]) -> str:
     """One Python function: a plain one, or the choice among several forms."""
     docs = [_docstring(f) if _documented_in_full(f) else _short_docstring(f) for f in forms]
     if len(forms) == 1:
-        return _def(name, forms[0], docs[0] + _body(forms[0], public))
-    bodies = [_def(f"_{name}_{i}", form, _body(form, public)) for i, form in enumerate(forms)]
+        return definition(name, forms[0], docs[0] + _body(forms[0], public))
+    bodies = [definition(f"_{name}_{i}", form, _body(form, public)) for i, form in enumerate(forms)]
     chosen = [f"(_{name}_{i}, {_match(form)})," for i, form in enumerate(forms)]
     table = f"_{name}_forms = (\n{_indent(chosen)}\n)"
-    overloads = [_def(name, form, ["..."], "@overload\n") for form in forms]
+    overloads = [definition(name, form, ["..."], "@overload\n") for form in forms]
     joined = docs[0]
     for form, more in zip(forms[1:], docs[1:]):
         if form.operator is not forms[0].operator:
@@ -346,7 +346,7 @@ def write_function(name: str, public: str, forms: list[Form]) -> str:
     return "\n\n\n".join([*bodies, table, *overloads, head + _indent(joined + chooses)])
 
 
-def _forms(operators: list[Operator], flag: str) -> dict[str, list[Form]]:
+def forms_of(operators: list[Operator], flag: str) -> dict[str, list[Form]]:
     """Forms by public name for a place: function, functional, method, inplace or property."""
     forms: dict[str, list[Form]] = {}
     for operator in operators:
@@ -372,7 +372,7 @@ def python_layer(operators: list[Operator]) -> str:
               ("property", "PROPERTIES", "property_"))  # fmt: skip
     entries: dict[str, list[str]] = {}
     for flag, table, prefix in places:
-        for name, forms in _forms(operators, flag).items():
+        for name, forms in forms_of(operators, flag).items():
             private = f"{prefix}{name}" if prefix or name not in _BUILTINS else f"{name}_"
             public = f'{table}["{name}"]'
             parts.append(write_function(private, public, forms) + "\n")

@@ -16,6 +16,7 @@ from headers import read_header, read_headers  # noqa: E402
 from op_table import default_text, schema  # noqa: E402
 from operators import OPERATOR_HEADERS, read_operators  # noqa: E402
 from python_layer import python_layer  # noqa: E402
+from python_stubs import functions, tensor_operators  # noqa: E402
 
 INCLUDE = ROOT / "include/libdl"
 HEADERS = read_headers(INCLUDE)
@@ -163,3 +164,11 @@ def test_the_python_layer_is_python():
     compile(text, "_operators.py", "exec")
     for name in ("add", "softmax", "max", "zeros"):
         assert f'    "{name}": ' in text
+
+
+def test_the_stubs_are_python():
+    for text in (functions(OPERATORS, "function"), functions(OPERATORS, "functional")):
+        compile(text, "stub", "exec")
+    text = tensor_operators(OPERATORS)
+    compile(text, "stub", "exec")
+    assert "def add_(self, other: TensorLike, *, alpha: TensorLike | None = 1) -> Tensor:" in text
