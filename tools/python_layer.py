@@ -264,7 +264,7 @@ def _docstring(form: Form) -> list[str]:
             results = [f"{r.name}: {t}" for r, t in zip(form.operator.results, results)]
         lines += ["", f"Returns {'; '.join(results)}."]
     lines += ["", f"Gradient: {d.gradient}"]
-    wrapped: list[str] = []
+    wrapped = textwrap.wrap(lines.pop(0), 92)
     for line in lines:
         wrapped += textwrap.wrap(line, 92, subsequent_indent="    " if ": " in line else "") or [""]
     return [*wrapped, '"""']
