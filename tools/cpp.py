@@ -115,5 +115,7 @@ def find_functions(folder: Path) -> dict[str, list[Found]]:
 
 
 def find_implementation(operator: Operator, functions: dict[str, list[Found]]) -> Found | None:
+    """The function of the wanted signature; it may take an Into that the header does not offer."""
     wanted = prototype(operator)
-    return next((f for f in functions.get(operator.name, []) if f.prototype == wanted), None)
+    accepted = (wanted, wanted.removesuffix(")") + ", Into)")
+    return next((f for f in functions.get(operator.name, []) if f.prototype in accepted), None)

@@ -62,8 +62,9 @@ typedef struct libdl_backward_options {
  *
  *  Runs on the calling thread; several threads may run passes at once, also into the same leaves.
  *  A failed pass leaves each .grad untouched or complete.
- *  Errors: AUTOGRAD (no history), SHAPE, DTYPE (gradients), VERSION (a saved value was overwritten),
- *  STATE (saved values were freed by an earlier pass), CALLBACK, INTERRUPTED, DEPTH (nested).
+ *  Errors: AUTOGRAD (no history), SHAPE, DTYPE (gradients), VERSION (a saved value was
+ *  overwritten), STATE (saved values were freed by an earlier pass), CALLBACK, INTERRUPTED, DEPTH
+ *  (nested).
  *  Threads: concurrent-read. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_backward(
     const libdl_tensor *const *outputs, int64_t outputs_count,
@@ -142,8 +143,9 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_node_add_hook(libdl_node *node, lib
 LIBDL_API void libdl_hook_remove(libdl_hook *hook);
 LIBDL_API void libdl_hook_release(libdl_hook *hook);
 
-/** What stands in for saved values while pushed: pack makes an object of a value, unpack gives a new
- *  reference to the value back, forget ends the object. The version check is off for packed values.
+/** What stands in for saved values while pushed: pack makes an object of a value, unpack gives a
+ *  new reference to the value back, forget ends the object. Versions of packed values are not
+ *  checked.
  *  Threads: thread-local. */
 typedef struct libdl_saved_hooks {
   uint32_t struct_size;
@@ -186,7 +188,8 @@ typedef struct libdl_function {
  *  differentiable  one flag an output (NULL: all floating and complex ones)
  *  saved    values for backward, inputs and outputs among them found by their handle
  *
- *  Returned gradients are checked: count, shape (summed down where broadcast), dtype (cast), device.
+ *  Returned gradients are checked: count, shape (summed down where broadcast), dtype (cast) and
+ *  device.
  *  Errors: AUTOGRAD (an in-place output that may not be recorded), OUT_OF_MEMORY.
  *  recorded: whether there is a node now; may be NULL.
  *  Threads: exclusive (outputs). */
@@ -218,7 +221,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_backward_context_zeros(libdl_backwa
  *  Errors: UNSUPPORTED (one is open already: levels do not nest in this version).
  *  Threads: thread-local. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_forward_enter(int32_t *level);
-/** Closes the innermost level; tangents of it are gone. Errors: STATE (none is open). */
+/** Closes the innermost level; tangents of it are gone. Errors: STATE (none is open).
+ *  Threads: thread-local. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_forward_exit(void);
 
 /** primal + tangent eps: an alias of primal that carries the tangent in the innermost level.

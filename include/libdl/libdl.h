@@ -5,6 +5,7 @@
 #define LIBDL_LIBDL_H
 
 #include <libdl/abi.h>
+#include <libdl/autograd.h>
 #include <libdl/creation.h>
 #include <libdl/device.h>
 #include <libdl/dtype.h>
@@ -18,6 +19,7 @@
 #include <libdl/random.h>
 #include <libdl/reduction.h>
 #include <libdl/scope.h>
+#include <libdl/tensor.h>
 #include <libdl/view.h>
 
 #endif

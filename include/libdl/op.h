@@ -177,8 +177,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_op_call_into(libdl_op op,
  *
  *  ctx        as given to libdl_op_set_kernel
  *  arguments  all of them, of the schema's types, borrowed; NONE where absent
- *  results    places to be filled with new tensors, which the caller takes over; not read on failure
- */
+ *  results    places for new tensors, which the caller takes over; not read on failure */
 typedef libdl_error *(*libdl_op_kernel)(void *ctx, const libdl_value *arguments,
                                         int32_t argument_count, libdl_tensor **results,
                                         int32_t result_count);

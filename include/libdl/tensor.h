@@ -62,7 +62,8 @@ LIBDL_API libdl_bool libdl_tensor_is_number(const libdl_tensor *tensor);
 /** Made in inference mode: can never be recorded. Threads: free. */
 LIBDL_API libdl_bool libdl_tensor_is_inference(const libdl_tensor *tensor);
 
-/** The handle's scope has ended: every call but retain and release answers EMPTIED. Threads: free. */
+/** The handle's scope has ended: every call but retain and release answers EMPTIED.
+ *  Threads: free. */
 LIBDL_API libdl_bool libdl_tensor_is_emptied(const libdl_tensor *tensor);
 
 /** The memory may not be written (an imported read-only buffer). Threads: free. */
@@ -128,7 +129,8 @@ LIBDL_API LIBDL_BORROWED void *libdl_tensor_host_object(const libdl_tensor *tens
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_set_host_object(libdl_tensor *tensor,
                                                                     int32_t host, void *object);
 
-/** The number of references to the handle, for runtimes that decide who keeps whom. Threads: free. */
+/** The number of references to the handle, for runtimes that decide who keeps whom.
+ *  Threads: free. */
 LIBDL_API uint32_t libdl_tensor_use_count(const libdl_tensor *tensor);
 
 LIBDL_END

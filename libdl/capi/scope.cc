@@ -60,7 +60,8 @@ void adopt_results(const OpEntry& entry, const libdl_value* results) {
   for (int32_t i = 0; i < entry.result_count; ++i) {
     if (results[i].type == LIBDL_VALUE_TENSOR) adopt(current, results[i].as.tensor);
     if (results[i].type != LIBDL_VALUE_TENSOR_LIST) continue;
-    for (const Tensor& tensor : results[i].as.list->tensors) adopt(current, tensor.get());
+    for (const Tensor& tensor : results[i].as.list->tensors)
+      if (tensor.defined()) adopt(current, tensor.get());
   }
 }
 
