@@ -37,10 +37,14 @@ using device_detail::backends;
 
 const char* type_name(int32_t type) {
   switch (type) {
-    case LIBDL_DEVICE_CPU: return "cpu";
-    case LIBDL_DEVICE_CUDA: return "cuda";
-    case LIBDL_DEVICE_CUDA_HOST: return "cuda_host";
-    default: return nullptr;
+    case LIBDL_DEVICE_CPU:
+      return "cpu";
+    case LIBDL_DEVICE_CUDA:
+      return "cuda";
+    case LIBDL_DEVICE_CUDA_HOST:
+      return "cuda_host";
+    default:
+      return nullptr;
   }
 }
 

@@ -130,7 +130,7 @@ struct alignas(128) Job {
 
 // The thread's part in the running job, if any.
 struct Role {
-  Job* job = nullptr;  // the job that this thread called
+  Job* job = nullptr;   // the job that this thread called
   bool inside = false;  // calls run serially here
   bool interrupted = false;
 };
