@@ -62,8 +62,9 @@ inline Kernel kernel(Device device, KernelId id) {
   return found;
 }
 
-// What kernels are told about where they run: the pool, and the state's current stream.
-kernels::Context context_for(Device device);
+// What kernels are told about where they run: the pool, and the state's current stream. `stopped`
+// becomes true if the host interrupts.
+kernels::Context context_for(Device device, bool* stopped);
 
 template <KernelId id>
 struct KernelArguments;

@@ -42,10 +42,6 @@ struct Interruption {
 };
 void set_interruption(const Interruption* interruption);  // NULL: nobody asks
 
-// Whether a call of parallel on this thread was interrupted since this was asked last. Kernels only
-// return early; who launched them asks.
-bool take_interrupted();
-
 // Asks now, for loops outside the pool (nodes of a backward pass).
 bool interrupted();
 
