@@ -106,9 +106,10 @@ void fragmentation() {
   const double elapsed = seconds() - start;
   const auto s = host_allocator().statistics();
   for (Held& slot : held) host_allocator().deallocate(slot.data, slot.bytes);
-  std::printf("10^6 random sizes: reserved %.1f MB, peak live %.1f MB, ratio %.3f, %.0f ns a pair\n",
-              s.peak_reserved / 1e6, peak / 1e6, static_cast<double>(s.peak_reserved) / peak,
-              elapsed * 1e3);
+  std::printf(
+      "10^6 random sizes: reserved %.1f MB, peak live %.1f MB, ratio %.3f, %.0f ns a pair\n",
+      s.peak_reserved / 1e6, peak / 1e6, static_cast<double>(s.peak_reserved) / peak,
+      elapsed * 1e3);
 }
 
 void parallel_latency() {
@@ -118,9 +119,8 @@ void parallel_latency() {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     libdl::parallel(2, body, nullptr);
   });
-  const double sleep = median_ns(201, 1, [&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  });
+  const double sleep =
+      median_ns(201, 1, [&] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); });
   std::printf("parallel(2 chunks) on %d threads: hot %.0f ns, after 1 ms of rest %.1f us\n",
               libdl::threads(), hot, (cold - sleep) / 1e3);
 }

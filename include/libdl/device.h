@@ -18,4 +18,40 @@ typedef struct libdl_device {
   int32_t index;
 } libdl_device;
 
+/** What a device is. Set struct_size to sizeof before the call; as much as fits is filled in. */
+typedef struct libdl_device_properties {
+  uint32_t struct_size;
+  int32_t processors;   /**< that work side by side: CPUs, or multiprocessors */
+  int64_t total_memory; /**< bytes */
+  int64_t free_memory;  /**< bytes, at the moment */
+  int32_t capability_major, capability_minor; /**< CUDA's compute capability; 0 on the CPU */
+  char name[128];
+} libdl_device_properties;
+
+LIBDL_BEGIN
+
+/** How many devices of a type there are: 0 where the backend or its driver is missing.
+ *  Threads: free. */
+LIBDL_API int32_t libdl_device_count(int32_t type);
+
+/** Fills in what a device is.
+ *
+ *  device  NULL: the calling state's default device
+ *
+ *  Errors: NULL (out), OPTION (struct_size too small), DEVICE, BACKEND.
+ *  Threads: free. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_device_get_properties(
+    LIBDL_NULLABLE const libdl_device *device, libdl_device_properties *out);
+
+/** Waits until all work of the device is done.
+ *
+ *  device  NULL: the calling state's default device
+ *
+ *  Errors: DEVICE, BACKEND, and those of the work itself.
+ *  Threads: free. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_device_synchronize(
+    LIBDL_NULLABLE const libdl_device *device);
+
+LIBDL_END
+
 #endif

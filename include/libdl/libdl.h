@@ -13,13 +13,16 @@
 #include <libdl/indexing.h>
 #include <libdl/join.h>
 #include <libdl/linalg.h>
+#include <libdl/memory.h>
 #include <libdl/nn.h>
 #include <libdl/op.h>
 #include <libdl/pointwise.h>
 #include <libdl/random.h>
 #include <libdl/reduction.h>
 #include <libdl/scope.h>
+#include <libdl/stream.h>
 #include <libdl/tensor.h>
+#include <libdl/threads.h>
 #include <libdl/view.h>
 
 #endif

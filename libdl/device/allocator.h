@@ -31,9 +31,9 @@ struct MemoryStatistics {
   int64_t peak_allocated = 0, peak_reserved = 0;
   int64_t allocations = 0, frees = 0;  // ever
   int64_t segments = 0;
-  int64_t trims = 0;                   // under pressure or asked for
-  int64_t out_of_memory = 0;           // errors thrown
-  int64_t limit = 0;                   // 0: unknown
+  int64_t trims = 0;          // under pressure or asked for
+  int64_t out_of_memory = 0;  // errors thrown
+  int64_t limit = 0;          // 0: unknown
 };
 
 struct BlockSnapshot {

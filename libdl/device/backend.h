@@ -31,9 +31,9 @@ constexpr int32_t kKernels = static_cast<int32_t>(KernelId::count);
 struct DeviceProperties {
   uint32_t struct_size;
   char name[128];
-  int64_t total_memory;     // bytes
-  int64_t free_memory;      // bytes, at the moment
-  int32_t processors;       // that run threads or blocks side by side
+  int64_t total_memory;                        // bytes
+  int64_t free_memory;                         // bytes, at the moment
+  int32_t processors;                          // that run threads or blocks side by side
   int32_t capability_major, capability_minor;  // of the instruction set; 0 on the CPU
 };
 

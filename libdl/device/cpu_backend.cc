@@ -19,8 +19,8 @@ namespace libdl {
 namespace {
 
 constexpr Kernel kKernelTable[] = {
-#define KERNEL(name, Args)                                          \
-  [](kernels::Context* context, const void* args) {                 \
+#define KERNEL(name, Args)                                                  \
+  [](kernels::Context* context, const void* args) {                         \
     kernels::cpu::name(*context, *static_cast<const kernels::Args*>(args)); \
   },
 #include "kernels/kernels.def"

@@ -37,10 +37,14 @@ using device_detail::backends;
 
 const char* type_name(int32_t type) {
   switch (type) {
-    case LIBDL_DEVICE_CPU: return "cpu";
-    case LIBDL_DEVICE_CUDA: return "cuda";
-    case LIBDL_DEVICE_CUDA_HOST: return "cuda_host";
-    default: return nullptr;
+    case LIBDL_DEVICE_CPU:
+      return "cpu";
+    case LIBDL_DEVICE_CUDA:
+      return "cuda";
+    case LIBDL_DEVICE_CUDA_HOST:
+      return "cuda_host";
+    default:
+      return nullptr;
   }
 }
 
@@ -146,19 +150,24 @@ void copy_bytes(void* to, Device to_device, const void* from, Device from_device
   check_backend(backend(where.type).copy(where.index, to, from, bytes, stream));
 }
 
-kernels::Context context_for(Device device) {
-  return {.parallel = [](void*, int64_t chunks, void (*body)(void*, int64_t, int64_t),
-                         void* arg) { return parallel(chunks, body, arg); },
-          .pool = nullptr,
+kernels::Context context_for(Device device, bool* stopped) {
+  return {.parallel =
+              [](void* flag, int64_t chunks, void (*body)(void*, int64_t, int64_t), void* arg) {
+                const bool finished = parallel(chunks, body, arg);
+                if (!finished) *static_cast<bool*>(flag) = true;
+                return finished;
+              },
+          .pool = stopped,
           .stream = device.is_cpu() ? nullptr : native_stream(device)};
 }
 
 void launch(Device device, KernelId id, const void* args) {
   const Kernel run = kernel(device, id);
-  kernels::Context context = context_for(device);
+  bool stopped = false;
+  kernels::Context context = context_for(device, &stopped);
   const DefaultFloatEnvironment environment;
   run(&context, args);
-  if (take_interrupted()) device_detail::stopped();
+  if (stopped) device_detail::stopped();
 }
 
 }  // namespace libdl

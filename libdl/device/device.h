@@ -54,24 +54,24 @@ extern constinit std::atomic<const Backend*> backends[kDeviceTypes];
 // An index into a table. Throws Error(UNSUPPORTED) if the device has no such kernel.
 inline Kernel kernel(Device device, KernelId id) {
   const uint32_t type = static_cast<uint32_t>(device.type);
-  const Backend* table = type < kDeviceTypes
-                             ? device_detail::backends[type].load(std::memory_order_acquire)
-                             : nullptr;
+  const Backend* table =
+      type < kDeviceTypes ? device_detail::backends[type].load(std::memory_order_acquire) : nullptr;
   if (!table) table = &backend(device.type);
   const Kernel found = table->kernels[static_cast<int32_t>(id)];
   if (!found) device_detail::missing_kernel(device, id);
   return found;
 }
 
-// What kernels are told about where they run: the pool, and the state's current stream.
-kernels::Context context_for(Device device);
+// What kernels are told about where they run: the pool, and the state's current stream. `stopped`
+// becomes true if the host interrupts.
+kernels::Context context_for(Device device, bool* stopped);
 
 template <KernelId id>
 struct KernelArguments;
-#define KERNEL(name, Args)                   \
-  template <>                                \
-  struct KernelArguments<KernelId::name> {   \
-    using Type = kernels::Args;              \
+#define KERNEL(name, Args)                 \
+  template <>                              \
+  struct KernelArguments<KernelId::name> { \
+    using Type = kernels::Args;            \
   };
 #include "kernels/kernels.def"
 #undef KERNEL

@@ -27,11 +27,11 @@ struct Block {
   char* data;
   size_t bytes;
   Segment* segment;
-  Block *before, *after;           // neighbours in the segment
+  Block *before, *after;  // neighbours in the segment
   Block *next_free, *previous_free;
   Use* uses;
   bool free;
-  bool may_have_holes;             // parts of it may be without memory
+  bool may_have_holes;  // parts of it may be without memory
 };
 
 struct Segment {
@@ -43,7 +43,7 @@ struct Segment {
   size_t committed;                    // bytes
   std::unique_ptr<uint64_t[]> backed;  // one bit a granule
   Block* first;
-  bool closed;                         // its free blocks are in no list
+  bool closed;  // its free blocks are in no list
   Segment *next, *previous;
 };
 
@@ -100,8 +100,8 @@ class Heap {
   const Segment* segments() const { return segments_; }
 
  private:
-  static constexpr int kFirst = 16;    // classes of one unit each
-  static constexpr int kSteps = 16;    // classes in each doubling above
+  static constexpr int kFirst = 16;  // classes of one unit each
+  static constexpr int kSteps = 16;  // classes in each doubling above
   static constexpr int kClasses = kFirst + kSteps * 48;
 
   static int size_class(size_t units);

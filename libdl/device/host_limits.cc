@@ -45,7 +45,9 @@ std::string cgroup_path(const char* controller) {
     if (!path) break;
     const char* end = std::strchr(path, '\n');
     const std::string list(names + 1, path);
-    const bool found = length == 0 ? list.empty() : ("," + list + ",").find(std::string(",") + controller + ",") != std::string::npos;
+    const bool found = length == 0 ? list.empty()
+                                   : ("," + list + ",").find(std::string(",") + controller + ",") !=
+                                         std::string::npos;
     if (found) return end ? std::string(path + 1, end) : std::string(path + 1);
     line = end ? end + 1 : nullptr;
   }
@@ -68,7 +70,8 @@ int cgroup_cpus() {
   double cpus = 1e9;
   for_cgroups("/sys/fs/cgroup", "", [&](const std::string& folder) {
     double quota, period;
-    if (std::sscanf(Text((folder + "cpu.max").c_str()).data, "%lf %lf", &quota, &period) == 2 && period > 0) {
+    if (std::sscanf(Text((folder + "cpu.max").c_str()).data, "%lf %lf", &quota, &period) == 2 &&
+        period > 0) {
       cpus = std::min(cpus, quota / period);
     }
   });
@@ -104,9 +107,11 @@ size_t cgroup_memory_limit() {
     const Text text(path.c_str());
     char* end;
     const unsigned long long bytes = std::strtoull(text.data, &end, 10);
-    if (end != text.data) limit = std::min(limit, static_cast<size_t>(bytes));  // "max" is no number
+    if (end != text.data)
+      limit = std::min(limit, static_cast<size_t>(bytes));  // "max" is no number
   };
-  for_cgroups("/sys/fs/cgroup", "", [&](const std::string& folder) { read(folder + "memory.max"); });
+  for_cgroups("/sys/fs/cgroup", "",
+              [&](const std::string& folder) { read(folder + "memory.max"); });
   for_cgroups("/sys/fs/cgroup/memory", "memory",
               [&](const std::string& folder) { read(folder + "memory.limit_in_bytes"); });
   return limit;
@@ -115,7 +120,8 @@ size_t cgroup_memory_limit() {
 size_t resident_memory() {
   const Text text("/proc/self/statm");
   const char* second = std::strchr(text.data, ' ');
-  return second ? std::strtoull(second, nullptr, 10) * static_cast<size_t>(sysconf(_SC_PAGESIZE)) : 0;
+  return second ? std::strtoull(second, nullptr, 10) * static_cast<size_t>(sysconf(_SC_PAGESIZE))
+                : 0;
 }
 
 }  // namespace libdl

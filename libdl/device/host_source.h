@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Host memory: the operating system's, in growing segments of 2 MB pages, or the host program's own.
+// Host memory: the operating system's, in growing segments of 2 MB pages, or the host program's
+// own.
 #pragma once
 
 #include <atomic>
@@ -23,9 +24,10 @@ class MemoryBudget {
 
  private:
   std::atomic<size_t> taken_{0};
-  std::atomic<size_t> chosen_{SIZE_MAX};    // set_limit's, 0 automatic, SIZE_MAX: ask LIBDL_MEMORY_LIMIT
-  std::atomic<size_t> automatic_{0};        // the last measured
-  std::atomic<int64_t> measured_at_{0};     // nanoseconds
+  std::atomic<size_t> chosen_{
+      SIZE_MAX};                      // set_limit's, 0 automatic, SIZE_MAX: ask LIBDL_MEMORY_LIMIT
+  std::atomic<size_t> automatic_{0};  // the last measured
+  std::atomic<int64_t> measured_at_{0};  // nanoseconds
 };
 MemoryBudget& host_budget();
 

@@ -68,10 +68,9 @@ const Backend& open_backend(const std::string& name, const std::string& library,
   if (libdl_error* error = begin(&kHost, &table)) throw Error::take(error);
   if (!table || table->struct_size < sizeof(Backend) || table->device_type != device_type ||
       table->kernel_count != kKernels || std::strcmp(table->build_id, LIBDL_BUILD_ID) != 0) {
-    throw Error(LIBDL_ERROR_BACKEND,
-                name + ": " + library + " is of build " +
-                    (table && table->build_id ? table->build_id : "(none)") + ", wanted " +
-                    LIBDL_BUILD_ID);
+    throw Error(LIBDL_ERROR_BACKEND, name + ": " + library + " is of build " +
+                                         (table && table->build_id ? table->build_id : "(none)") +
+                                         ", wanted " + LIBDL_BUILD_ID);
   }
   return *table;
 }

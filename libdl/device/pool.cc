@@ -130,9 +130,8 @@ struct alignas(128) Job {
 
 // The thread's part in the running job, if any.
 struct Role {
-  Job* job = nullptr;  // the job that this thread called
+  Job* job = nullptr;   // the job that this thread called
   bool inside = false;  // calls run serially here
-  bool interrupted = false;
 };
 thread_local constinit Role role;
 
@@ -400,7 +399,6 @@ bool parallel(int64_t chunks, void (*body)(void* arg, int64_t first, int64_t las
   }
   role.job = nullptr;
   role.inside = false;
-  if (!finished) role.interrupted = true;
   return finished;
 }
 
@@ -421,8 +419,6 @@ int threads() {
 void set_executor(const Executor* executor) { executor_hook.set(executor); }
 
 void set_interruption(const Interruption* interruption) { interruption_hook.set(interruption); }
-
-bool take_interrupted() { return role.interrupted && std::exchange(role.interrupted, false); }
 
 bool interrupted() {
   if (role.inside) return false;

@@ -22,10 +22,10 @@ int threads();
 
 constexpr int kMaxThreads = 1024;
 
-// The host's threads instead of the pool's own. run() arranges that task(task_arg) runs once, now or
-// later, on any thread; a task that comes late finds its job done and returns at once. A task that
-// is never run is a leak of some bytes, not a hang. concurrency: threads that may work together,
-// the caller among them; threads() is then this number.
+// The host's threads instead of the pool's own. run() arranges that task(task_arg) runs once, now
+// or later, on any thread; a task that comes late finds its job done and returns at once. A task
+// that is never run is a leak of some bytes, not a hang. concurrency: threads that may work
+// together, the caller among them; threads() is then this number.
 struct Executor {
   void* ctx;
   void (*run)(void* ctx, void (*task)(void* task_arg), void* task_arg);
@@ -41,10 +41,6 @@ struct Interruption {
   void (*destroy)(void* ctx);
 };
 void set_interruption(const Interruption* interruption);  // NULL: nobody asks
-
-// Whether a call of parallel on this thread was interrupted since this was asked last. Kernels only
-// return early; who launched them asks.
-bool take_interrupted();
 
 // Asks now, for loops outside the pool (nodes of a backward pass).
 bool interrupted();

@@ -85,8 +85,7 @@ bool query(const libdl_stream& stream) {
 }
 
 void synchronize(const libdl_stream& stream) {
-  check_backend(
-      backend(stream.device.type).stream_synchronize(stream.device.index, stream.native));
+  check_backend(backend(stream.device.type).stream_synchronize(stream.device.index, stream.native));
 }
 
 // Events of the CPU are over when they can be seen; waiting for another device's event holds the
@@ -97,8 +96,8 @@ void wait(const libdl_stream& stream, const libdl_event& event) {
   if (stream.device.type != event.device.type) {
     check_same_device("stream_wait", event.device, stream.device);
   }
-  check_backend(backend(stream.device.type)
-                    .stream_wait(stream.device.index, stream.native, event.native));
+  check_backend(
+      backend(stream.device.type).stream_wait(stream.device.index, stream.native, event.native));
 }
 
 Event make_event(Device device, bool timing) {
@@ -112,8 +111,8 @@ Event make_event(Device device, bool timing) {
 
 void record(libdl_event& event, const libdl_stream& stream) {
   check_same_device("event_record", event.device, stream.device);
-  check_backend(backend(event.device.type)
-                    .event_record(event.device.index, event.native, stream.native));
+  check_backend(
+      backend(event.device.type).event_record(event.device.index, event.native, stream.native));
   event.recorded.store(true, std::memory_order_release);
 }
 
@@ -126,8 +125,7 @@ bool query(const libdl_event& event) {
 
 void synchronize(const libdl_event& event) {
   if (!event.recorded.load(std::memory_order_acquire)) return;
-  check_backend(
-      backend(event.device.type).event_synchronize(event.device.index, event.native));
+  check_backend(backend(event.device.type).event_synchronize(event.device.index, event.native));
 }
 
 double elapsed(const libdl_event& first, const libdl_event& second) {

@@ -13,7 +13,7 @@ struct libdl_stream : libdl::Counted {
   libdl_stream() : Counted(libdl::Tag::kStream) {}
   libdl::Device device;
   void* native = nullptr;  // the driver's handle
-  bool owned = false;      // destroyed with this object: neither the default stream nor a foreign one
+  bool owned = false;  // destroyed with this object: neither the default stream nor a foreign one
 };
 
 struct libdl_event : libdl::Counted {

@@ -4,6 +4,10 @@
 // of their own, and a refused allocation is an answer.
 
 extern "C" {
-const char* __tsan_default_options() { return "die_after_fork=0"; }
-const char* __asan_default_options() { return "allocator_may_return_null=1"; }
+__attribute__((visibility("default"))) const char* __tsan_default_options() {
+  return "die_after_fork=0";
+}
+__attribute__((visibility("default"))) const char* __asan_default_options() {
+  return "allocator_may_return_null=1";
+}
 }
