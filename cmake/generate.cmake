@@ -1,22 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 # The door functions and the operator table are written from the public headers.
 set(libdl_generated ${PROJECT_BINARY_DIR}/generated)
-set(libdl_generated_sources ${libdl_generated}/door.cc ${libdl_generated}/op_table.cc)
+set(libdl_generated_sources ${libdl_generated}/op_table.cc)
+foreach(area creation random pointwise reduction view join linalg indexing nn)
+  list(APPEND libdl_generated_sources ${libdl_generated}/door_${area}.cc)
+endforeach()
 file(GLOB libdl_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/libdl/*.h)
-file(GLOB libdl_tools CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/*.py
-     ${PROJECT_SOURCE_DIR}/tools/generate/*.py)
+file(GLOB libdl_op_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/libdl/ops/*.h)
+file(GLOB libdl_tools CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/*.py)
 
-if(EXISTS ${PROJECT_SOURCE_DIR}/tools/generate.py)
-  add_custom_command(
-    OUTPUT ${libdl_generated_sources}
-    COMMAND ${CMAKE_COMMAND} -E make_directory ${libdl_generated}
-    COMMAND ${Python3_EXECUTABLE} -B tools/generate.py --headers include/libdl
-            --out ${libdl_generated}
-    DEPENDS ${libdl_headers} ${libdl_tools}
-    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
-    COMMENT "Writing the doors from the headers"
-    VERBATIM)
-else()
-  set(libdl_generated_sources "")
-endif()
+add_custom_command(
+  OUTPUT ${libdl_generated_sources} ${libdl_generated}/op_ids.h
+  COMMAND ${Python3_EXECUTABLE} -B tools/generate.py --headers include/libdl --ops libdl/ops
+          --out ${libdl_generated}
+  DEPENDS ${libdl_headers} ${libdl_op_headers} ${libdl_tools}
+  WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+  COMMENT "Writing the doors from the headers"
+  VERBATIM)
 add_custom_target(generated DEPENDS ${libdl_generated_sources})
