@@ -37,10 +37,12 @@ def exported(library: pathlib.Path) -> dict[str, str]:
 def lines(library: pathlib.Path) -> dict[str, str]:
     declared = {f.name: f for f in declarations.read().functions}
     versions = exported(library)
-    for name in sorted(declared.keys() - versions.keys()):
-        raise SystemExit(f"symbols: {name} is declared in a header, but the library lacks it")
-    for name in sorted(versions.keys() - declared.keys()):
-        raise SystemExit(f"symbols: {name} is exported, but no header declares it")
+    lacking = sorted(declared.keys() - versions.keys())
+    if lacking:
+        raise SystemExit(f"symbols: declared in a header, lacking in the library: {lacking}")
+    undeclared = sorted(versions.keys() - declared.keys())
+    if undeclared:
+        raise SystemExit(f"symbols: exported, but no header declares them: {undeclared}")
     for name, function in declared.items():
         if not all(function.parameters):
             raise SystemExit(f"symbols: {name} has a parameter without a name")
