@@ -138,6 +138,7 @@ LIBDL_UNARY(cos)
 LIBDL_UNARY(tan)
 LIBDL_UNARY(tanh)
 LIBDL_UNARY(sigmoid)
+LIBDL_UNARY(silu)
 LIBDL_UNARY(erf)
 LIBDL_UNARY(floor)
 LIBDL_UNARY(ceil)
@@ -177,15 +178,6 @@ LIBDL_EXPRESSION V gelu_tanh_slope(V x) {
   V slope = Math<V>::fma(x * x, V(b3), V(a)) * x;
   return share + select(bend == V(0), bend, slope * bend);
 }
-template <class V>
-LIBDL_EXPRESSION V silu(V x) {
-  if constexpr (is_complex<V>) {
-    return x * Math<V>::sigmoid(x);
-  } else {
-    return times_share(x, Math<V>::sigmoid(x));
-  }
-}
-
 template <class V>
 LIBDL_EXPRESSION V maximum(V x, V y) {
   if constexpr (is_integer<V> || is_bool<V>) {
