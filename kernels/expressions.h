@@ -158,8 +158,9 @@ template <class V>
 LIBDL_EXPRESSION V gelu(V x) { return times_share(x, Math<V>::normal_cdf(x)); }
 template <class V>
 LIBDL_EXPRESSION V gelu_slope(V x) {
-  V density = Math<V>::normal_density(x);
-  return Math<V>::normal_cdf(x) + select(density == V(0), density, x * density);
+  const V most(40);  // beyond it the density is nothing, and infinity times it would be a NaN
+  V capped = select(x > most, most, select(x < -most, -most, x));
+  return Math<V>::normal_cdf(x) + capped * Math<V>::normal_density(x);
 }
 
 // 0.5 (1 + tanh(u)) = sigmoid(2 u), with u = sqrt(2 / pi) (x + 0.044715 x^3).

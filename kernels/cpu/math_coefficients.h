@@ -159,4 +159,14 @@ struct NormalTail<double, 53> {
       0x1.71aa46057bf7ap-27, 0x1.4c52fe9f5800cp-29, -0x1.2eabcbe0ea437p-30,
       -0x1.de076b25a9b3fp-32, -0x1.a50f96333ac8ep-36};
 };
+
+// (Phi(x) - 1/2) / x by x^2 for |x| <= 1.25.
+template <class T, int kBits>
+struct NormalCentre;
+template <>  // 2^-26.1
+struct NormalCentre<float, 24> {
+  static constexpr float c[] = {
+      0x1.988454p-2f, -0x1.105836p-4f, 0x1.46cfccp-7f, -0x1.3731f8p-10f, 0x1.e28286p-14f,
+      -0x1.30160ap-17f, 0x1.000c78p-21f};
+};
 }  // namespace libdl::kernels::cpu::coefficients

@@ -81,6 +81,19 @@ HWY_INLINE V minus_half_square(V x, V& low) {
   return V(typename V::Scalar(-0.5)) * square;
 }
 
+// e^(x + low) for x of a square clamped as below: from -761 (-113 for 24 bits) to 0.
+template <class V>
+HWY_INLINE V exp_falling(V x, V low) {
+  if constexpr (kIsDouble<V> && !kAllBits<V>) {
+    V n, p = exp_parts(x, n), scale = power_of_two(n, 0);  // squares of floats are exact: no low
+    return fma(scale, p, scale);
+  } else {
+    constexpr int shift = kIsDouble<V> ? 128 : 64;
+    V n, p = exp_parts(x, low, n), scale = power_of_two(n, shift);
+    return fma(scale, p, scale) * V(typename V::Scalar(kIsDouble<V> ? 0x1p-128 : 0x1p-64));
+  }
+}
+
 // Phi(-z) e^(z^2 / 2) for z >= 0: Mills' ratio over sqrt(2 pi).
 template <class V>
 HWY_INLINE V normal_tail(V z) {
@@ -95,23 +108,24 @@ HWY_INLINE V normal_beyond(V x) {
   V low, z = abs(x);
   z = select(z > most, most, z);
   V exponent = minus_half_square(z, low);
-  if constexpr (kIsDouble<V> && !kAllBits<V>) {
-    return exp(exponent) * normal_tail(z);
-  } else {
-    return exp(exponent, low) * normal_tail(z);
-  }
+  return exp_falling(exponent, low) * normal_tail(z);
 }
 template <class V>
 HWY_INLINE V normal_cdf(V x) {
   V beyond = normal_beyond(x);
-  return select(x < V(), beyond, V(1) - beyond);
+  V y = select(x < V(), beyond, V(1) - beyond);
+  if constexpr (!kIsDouble<V>) {  // the tail's few roundings count most where it is large
+    V centre = fma(x, tail<coefficients::NormalCentre>(x * x), V(0.5f));
+    y = select(abs(x) < V(1.25f), centre, y);
+  }
+  return y;
 }
 template <class V>
 HWY_INLINE V normal_density(V x) {
-  const V most(typename V::Scalar(kIsDouble<V> ? 39 : 15));
+  const V most(typename V::Scalar(V::kBits == 24 ? 15 : 39));
   V low, z = abs(x);
   V exponent = minus_half_square(select(z > most, most, z), low);
-  return exp(exponent, low) * V(typename V::Scalar(0x1.9884533d43651p-2));
+  return exp_falling(exponent, low) * V(typename V::Scalar(0x1.9884533d43651p-2));
 }
 
 // erf(x) = 1 - 2 Phi(-sqrt(2) x), by a polynomial below 1.
@@ -122,7 +136,7 @@ HWY_INLINE V erf(V x) {
   V small = fma(x, tail<coefficients::ErfTail>(z), x);
   V low, capped = select(a > most, most, a);
   V exponent = minus_half_square(capped, low);
-  V beyond = exp(exponent + exponent, low + low) * normal_tail(capped * V(T(0x1.6a09e667f3bcdp+0)));
+  V beyond = exp_falling(exponent + exponent, low + low) * normal_tail(capped * V(T(0x1.6a09e667f3bcdp+0)));
   V large = one - (beyond + beyond);
   return select(a < one, small, copysign(large, x));
 }
