@@ -138,6 +138,7 @@ LIBDL_UNARY(cos)
 LIBDL_UNARY(tan)
 LIBDL_UNARY(tanh)
 LIBDL_UNARY(sigmoid)
+LIBDL_UNARY(silu)
 LIBDL_UNARY(erf)
 LIBDL_UNARY(floor)
 LIBDL_UNARY(ceil)
@@ -157,8 +158,9 @@ template <class V>
 LIBDL_EXPRESSION V gelu(V x) { return times_share(x, Math<V>::normal_cdf(x)); }
 template <class V>
 LIBDL_EXPRESSION V gelu_slope(V x) {
-  V density = Math<V>::normal_density(x);
-  return Math<V>::normal_cdf(x) + select(density == V(0), density, x * density);
+  const V most(40);  // beyond it the density is nothing, and infinity times it would be a NaN
+  V capped = select(x > most, most, select(x < -most, -most, x));
+  return Math<V>::normal_cdf(x) + capped * Math<V>::normal_density(x);
 }
 
 // 0.5 (1 + tanh(u)) = sigmoid(2 u), with u = sqrt(2 / pi) (x + 0.044715 x^3).
@@ -177,15 +179,6 @@ LIBDL_EXPRESSION V gelu_tanh_slope(V x) {
   V slope = Math<V>::fma(x * x, V(b3), V(a)) * x;
   return share + select(bend == V(0), bend, slope * bend);
 }
-template <class V>
-LIBDL_EXPRESSION V silu(V x) {
-  if constexpr (is_complex<V>) {
-    return x * Math<V>::sigmoid(x);
-  } else {
-    return times_share(x, Math<V>::sigmoid(x));
-  }
-}
-
 template <class V>
 LIBDL_EXPRESSION V maximum(V x, V y) {
   if constexpr (is_integer<V> || is_bool<V>) {

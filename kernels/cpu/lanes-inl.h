@@ -9,6 +9,10 @@
 #define LIBDL_KERNELS_CPU_LANES_INL_H_
 #endif
 
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -26,16 +30,27 @@ struct Truth {
   friend HWY_INLINE Truth operator!(Truth a) { return {hn::Not(a.raw)}; }
 };
 
-template <class T>
+// kWanted is the number of significant bits that elementary functions must deliver: 24 in doubles
+// that become float32 results.
+template <class T, int kWanted = std::numeric_limits<T>::digits>
 struct Lanes {
   using Scalar = T;
   using Tag = hn::ScalableTag<T>;
   using Raw = hn::Vec<Tag>;
+  using Word = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+  using Words = hn::Vec<hn::ScalableTag<Word>>;
+  static constexpr int kBits = kWanted;
+  static constexpr int kMantissa = std::numeric_limits<T>::digits - 1;
+  static constexpr Word kBias = std::numeric_limits<T>::max_exponent - 1;
   Raw raw;
 
   HWY_INLINE Lanes() : raw(hn::Zero(Tag())) {}
   HWY_INLINE Lanes(T x) : raw(hn::Set(Tag(), x)) {}
   HWY_INLINE Lanes(Raw x) : raw(x) {}
+
+  static HWY_INLINE Lanes of_bits(Words x) { return hn::BitCast(Tag(), x); }
+  HWY_INLINE Words bits() const { return hn::BitCast(hn::ScalableTag<Word>(), raw); }
+  static HWY_INLINE Words word(Word x) { return hn::Set(hn::ScalableTag<Word>(), x); }
 
   friend HWY_INLINE Lanes operator+(Lanes a, Lanes b) { return hn::Add(a.raw, b.raw); }
   friend HWY_INLINE Lanes operator-(Lanes a, Lanes b) { return hn::Sub(a.raw, b.raw); }
@@ -49,12 +64,11 @@ struct Lanes {
   friend HWY_INLINE Truth<T> operator<=(Lanes a, Lanes b) { return {hn::Le(a.raw, b.raw)}; }
   friend HWY_INLINE Truth<T> operator>(Lanes a, Lanes b) { return {hn::Gt(a.raw, b.raw)}; }
   friend HWY_INLINE Truth<T> operator>=(Lanes a, Lanes b) { return {hn::Ge(a.raw, b.raw)}; }
+  friend HWY_INLINE Lanes select(Truth<T> which, Lanes x, Lanes y) {
+    return hn::IfThenElse(which.raw, x.raw, y.raw);
+  }
 };
 
-template <class T>
-HWY_INLINE Lanes<T> select(Truth<T> which, Lanes<T> x, Lanes<T> y) {
-  return hn::IfThenElse(which.raw, x.raw, y.raw);
-}
 template <class T>
 HWY_INLINE bool any(Truth<T> which) {
   return !hn::AllFalse(hn::ScalableTag<T>(), which.raw);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The float32 class of the pointwise expressions. Those listed in in_double() are computed in
-// vectors of double, which makes their result the rounded true one in all but rare cases.
+// The float32 class of the pointwise expressions. Those of in_double() are computed in vectors of
+// double, which makes their result the rounded true one in all but rare cases.
 #include "kernels/cpu/highway_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/tiles_f32.cc"
@@ -15,15 +15,16 @@ namespace libdl::kernels::cpu::HWY_NAMESPACE {
 
 constexpr bool in_double(Expression e) {
   using enum Expression;
-  for (Expression wide : {div_floor, remainder, fmod, pow, rsqrt, exp, expm1, log, log1p, log2, log10, exp2, sin, cos, tan, tanh, sigmoid, erf, gelu,
-                          gelu_tanh, gelu_slope, gelu_tanh_slope, silu}) {
+  for (Expression wide :
+       {div_floor, remainder, fmod, pow, rsqrt, expm1, log1p, log2, log10, exp2, sin, cos, tan, erf,
+        gelu_slope, gelu_tanh, gelu_tanh_slope}) {
     if (e == wide) return true;
   }
   return false;
 }
 
 template <Expression e>
-using Value = std::conditional_t<in_double(e), Lanes<double>, Lanes<float>>;
+using Value = std::conditional_t<in_double(e), Lanes<double, 24>, Lanes<float>>;
 
 extern const TileFn f32_table[kExpressions];
 const TileFn f32_table[kExpressions] = {

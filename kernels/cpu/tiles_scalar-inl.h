@@ -53,6 +53,7 @@ struct Math<Complex> {
   }
   static Complex abs(Complex z) { return {std::hypot(z.re, z.im), 0}; }
   static Complex sigmoid(Complex z) { return Complex{1, 0} / (Complex{1, 0} + exp(-z)); }
+  static Complex silu(Complex z) { return z * sigmoid(z); }
   static bool isinf(Complex z) { return std::isinf(z.re) || std::isinf(z.im); }
   static bool isfinite(Complex z) { return std::isfinite(z.re) && std::isfinite(z.im); }
 };

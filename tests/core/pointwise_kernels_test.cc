@@ -221,7 +221,7 @@ const std::vector<Reference>& references() {
       R1(expm1, expm1l(x)), R1(log, logl(x)), R1(log1p, log1pl(x)), R1(log2, log2l(x)),
       R1(log10, log10l(x)), R1(exp2, exp2l(x)), R1(sin, sinl(x)), R1(cos, cosl(x)),
       R1(tan, tanl(x)), R1(tanh, tanhl(x)), R1(sigmoid, logistic(x)), R1(erf, erfl(x)),
-      E1(relu, x != x ? x : x > 0 ? x : 0), A1(gelu, x == -kInf ? 0 : x * cdf(x)),
+      E1(relu, x != x ? x : x > 0 ? x : 0), {Expression::gelu, [](L x, L, L) -> L { return x == -kInf ? 0 : x * cdf(x); }, 6, 8},
       A1(gelu_tanh, x == -kInf ? 0 : x * share(x)),
       {Expression::gelu_slope, [](L x, L, L) -> L {
          return std::isinf(x) ? L(x > 0) : cdf(x) + x * density(x); }, 2, 8},

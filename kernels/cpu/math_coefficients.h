@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Polynomials of kernels/cpu/math-inl.h, lowest power first: interpolation at Chebyshev nodes in
+// 240-bit arithmetic, rounded to T. kBits says how many bits the result needs: <double, 24> serves
+// float32 results that are computed in double. The comments give the error of the function that the
+// polynomial completes, relative to its value.
+#pragma once
+
+namespace libdl::kernels::cpu::coefficients {
+
+// (e^r - 1 - r) / r^2 for |r| <= ln 2 / 2.
+template <class T, int kBits>
+struct ExpTail;
+template <>  // 2^-26.6
+struct ExpTail<float, 24> {
+  static constexpr float c[] = {
+      0x1p-1f, 0x1.5554dcp-3f, 0x1.555518p-5f, 0x1.120c00p-7f, 0x1.6d119ap-10f};
+};
+template <>  // 2^-32.2
+struct ExpTail<double, 24> {
+  static constexpr double c[] = {
+      0x1.0000000ba5507p-1, 0x1.5555555a81e0ep-3, 0x1.5554e88885680p-5, 0x1.1110e0ba6338cp-7,
+      0x1.6d43d29bda4f5p-10, 0x1.a1258c600f075p-13};
+};
+template <>  // 2^-61.5
+struct ExpTail<double, 53> {
+  static constexpr double c[] = {
+      0x1p-1, 0x1.5555555555557p-3, 0x1.5555555555556p-5, 0x1.11111111100b6p-7,
+      0x1.6c16c16c162bfp-10, 0x1.a01a01abfc8ddp-13, 0x1.a01a01a6e448ep-16, 0x1.71de01f07539bp-19,
+      0x1.27e4db3f36203p-22, 0x1.af4e70dd7207dp-26, 0x1.1f7350a074034p-29};
+};
+
+// (tanh(x) - x) / x^3 by z = x^2 for |x| <= 0.625.
+template <class T, int kBits>
+struct TanhTail;
+template <>  // 2^-26.0
+struct TanhTail<float, 24> {
+  static constexpr float c[] = {
+      -0x1.555552p-2f, 0x1.110e1cp-3f, -0x1.b9258ap-5f, 0x1.58048ep-6f, -0x1.8f8de4p-8f};
+};
+template <>  // 2^-30.9
+struct TanhTail<double, 24> {
+  static constexpr double c[] = {
+      -0x1.55555539a3fddp-2, 0x1.1110e919f7ad3p-3, -0x1.ba08c4e66a3acp-5, 0x1.64a9766b3a80bp-6,
+      -0x1.116a168e187f2p-7, 0x1.2c83c001d0edap-9};
+};
+template <>  // 2^-57.1
+struct TanhTail<double, 53> {
+  static constexpr double c[] = {
+      -0x1.5555555555555p-2, 0x1.11111111110a8p-3, -0x1.ba1ba1ba0f126p-5, 0x1.664f487e0a749p-6,
+      -0x1.226e3473dce5cp-7, 0x1.d6d39ae3905e2p-9, -0x1.7d9f6f23e867bp-10, 0x1.3526e9ed54d65p-11,
+      -0x1.f243823c8c6d1p-13, 0x1.8445870f6f49ep-14, -0x1.05bbdae894ee3p-15,
+      0x1.b33642a11e6cfp-18};
+};
+
+// (log((1 + s) / (1 - s)) - 2 s) / s^3 by s^2, s = f / (2 + f), for 1 + f between the roots of 1/2 and 2.
+template <class T, int kBits>
+struct LogSeries;
+template <>  // 2^-57.7
+struct LogSeries<double, 53> {
+  static constexpr double c[] = {
+      0x1.5555555555558p-1, 0x1.99999999952b2p-2, 0x1.2492492df6947p-2, 0x1.c71c62debf86bp-3,
+      0x1.7462b69705382p-3, 0x1.39fe208c33457p-3, 0x1.2b5b5fb2eac92p-3};
+};
+
+// (log(1 + f) - f + f^2 / 2) / f^3 for 1 + f between the roots of 1/2 and 2.
+template <class T, int kBits>
+struct LogTail;
+template <>  // 2^-28.4
+struct LogTail<float, 24> {
+  static constexpr float c[] = {
+      0x1.555554p-2f, -0x1.fffffcp-3f, 0x1.999d5cp-3f, -0x1.555b52p-3f, 0x1.23d1d8p-3f,
+      -0x1.fcf2acp-4f, 0x1.dea5a6p-4f, -0x1.d64804p-4f, 0x1.1d9df2p-4f};
+};
+template <>  // 2^-33.6
+struct LogTail<double, 24> {
+  static constexpr double c[] = {
+      0x1.5555555e3515ap-2, -0x1.ffffff53b9c9cp-3, 0x1.9999763c3bebdp-3, -0x1.55559c8286a19p-3,
+      0x1.249db28bf00d6p-3, -0x1.ffff5a5f0fd5dp-4, 0x1.c48859f047700p-4, -0x1.96c91be38afa4p-4,
+      0x1.919cb56eba74ep-4, -0x1.8e85d948ef15ep-4, 0x1.c7312ddfe3289p-5};
+};
+
+// (sin(r) - r) / r^3 by r^2 for |r| <= pi / 4.
+template <class T, int kBits>
+struct SinTail;
+template <>  // 2^-35.8
+struct SinTail<double, 24> {
+  static constexpr double c[] = {
+      -0x1.555555545dcd6p-3, 0x1.11110dee98fb5p-7, -0x1.a013a6ca5789cp-13, 0x1.6dbdc6f2b85e2p-19};
+};
+template <>  // 2^-55.6
+struct SinTail<double, 53> {
+  static constexpr double c[] = {
+      -0x1.5555555555555p-3, 0x1.1111111110bb1p-7, -0x1.a01a019e83460p-13, 0x1.71de379607474p-19,
+      -0x1.ae600a7a70c62p-26, 0x1.5e0ae8e372075p-33};
+};
+
+// (cos(r) - 1 + r^2 / 2) / r^4 by r^2 for |r| <= pi / 4.
+template <class T, int kBits>
+struct CosTail;
+template <>  // 2^-40.1
+struct CosTail<double, 24> {
+  static constexpr double c[] = {
+      0x1.5555555502badp-5, -0x1.6c16bf548391dp-10, 0x1.a015c3f71c2f5p-16,
+      -0x1.2524228ea061fp-22};
+};
+template <>  // 2^-60.1
+struct CosTail<double, 53> {
+  static constexpr double c[] = {
+      0x1.5555555555555p-5, -0x1.6c16c16c16966p-10, 0x1.a01a019f4e7d9p-16,
+      -0x1.27e4fa179895fp-22, 0x1.1eeb68a508534p-29, -0x1.907d724680cf5p-37};
+};
+
+// erf(x) / x - 1 by x^2 for |x| <= 1.
+template <class T, int kBits>
+struct ErfTail;
+template <>  // 2^-29.6
+struct ErfTail<double, 24> {
+  static constexpr double c[] = {
+      0x1.06eba7f673903p-3, -0x1.81273e7a02443p-2, 0x1.ce2d10ed44e09p-4, -0x1.b7faba961c85ap-6,
+      0x1.541270c79ca2bp-8, -0x1.a45087f1a1fffp-11, 0x1.4a5690869d125p-14};
+};
+template <>  // 2^-55.8
+struct ErfTail<double, 53> {
+  static constexpr double c[] = {
+      0x1.06eba8214db69p-3, -0x1.812746b0379e6p-2, 0x1.ce2f21a042b30p-4, -0x1.b82ce31284e00p-6,
+      0x1.565bcd0dbaa38p-8, -0x1.c02db3dac435fp-11, 0x1.f9a321d5b8e1ep-14,
+      -0x1.f4d1e3183f7aep-17, 0x1.b9df224ca4b97p-20, -0x1.5f1ecb6f0764cp-23,
+      0x1.f7b4bf3b13961p-27, -0x1.389d4f264161dp-30, 0x1.05ffd737fb318p-34};
+};
+
+// e^(z^2 / 2) Phi(-z) (z + 5) by w = (z - 5) / (z + 5), for 0 <= z <= 15 (39 for all bits).
+template <class T, int kBits>
+struct NormalTail;
+template <>  // 2^-25.3
+struct NormalTail<float, 24> {
+  static constexpr float c[] = {
+      0x1.89d3acp-1f, -0x1.54ad02p-1f, 0x1.fb315ap-2f, -0x1.410f2ep-2f, 0x1.51f752p-3f,
+      -0x1.1b0b0ap-4f, 0x1.54a924p-6f, -0x1.929480p-9f, -0x1.bf08f6p-11f, 0x1.5a6c30p-11f,
+      0x1.cad190p-14f};
+};
+template <>  // 2^-33.3
+struct NormalTail<double, 24> {
+  static constexpr double c[] = {
+      0x1.89d3abe1a158ep-1, -0x1.54ad03ea02083p-1, 0x1.fb3165860c0b8p-2, -0x1.410ed95d0d7c0p-2,
+      0x1.51f6254551176p-3, -0x1.1b1b68e3e327dp-4, 0x1.54b92188a2e4cp-6, -0x1.88dc4f508bbb0p-9,
+      -0x1.a54978448daabp-11, 0x1.2271c6db6b2b8p-11, -0x1.6ff1c81d0e503p-15,
+      -0x1.d0e46f5a00979p-15};
+};
+template <>  // 2^-55.4
+struct NormalTail<double, 53> {
+  static constexpr double c[] = {
+      0x1.89d3abe1f95aep-1, -0x1.54ad03f27ca18p-1, 0x1.fb31653876f88p-2, -0x1.410ed5f875951p-2,
+      0x1.51f6329f01c14p-3, -0x1.1b1c254ca3cfbp-4, 0x1.54b4d4f485917p-6, -0x1.88590e98b86c4p-9,
+      -0x1.a25037709917fp-11, 0x1.1daf1aefb143cp-11, -0x1.f214964402c05p-15,
+      -0x1.a17019ab0560dp-15, 0x1.17df303be3db5p-16, 0x1.0b15ba96cf05bp-18,
+      -0x1.73e2fe53a223bp-19, -0x1.676fde1639a77p-22, 0x1.d48a16d350a97p-22,
+      0x1.5bb2d91655ceep-25, -0x1.2d64fbccec4e3p-24, -0x1.30fa17f73f0edp-27,
+      0x1.71aa46057bf7ap-27, 0x1.4c52fe9f5800cp-29, -0x1.2eabcbe0ea437p-30,
+      -0x1.de076b25a9b3fp-32, -0x1.a50f96333ac8ep-36};
+};
+
+// (Phi(x) - 1/2) / x by x^2 for |x| <= 1.25.
+template <class T, int kBits>
+struct NormalCentre;
+template <>  // 2^-26.1
+struct NormalCentre<float, 24> {
+  static constexpr float c[] = {
+      0x1.988454p-2f, -0x1.105836p-4f, 0x1.46cfccp-7f, -0x1.3731f8p-10f, 0x1.e28286p-14f,
+      -0x1.30160ap-17f, 0x1.000c78p-21f};
+};
+}  // namespace libdl::kernels::cpu::coefficients

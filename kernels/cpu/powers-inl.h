@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Powers and floating-point remainders of vectors of double: Lanes<double> and Lanes<double, 24>.
+#if defined(LIBDL_KERNELS_CPU_POWERS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LIBDL_KERNELS_CPU_POWERS_INL_H_
+#undef LIBDL_KERNELS_CPU_POWERS_INL_H_
+#else
+#define LIBDL_KERNELS_CPU_POWERS_INL_H_
+#endif
+
+#include <cmath>
+
+#include "kernels/cpu/exp_log-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace libdl::kernels::cpu::HWY_NAMESPACE::math {
+
+// f of each lane by the system's library.
+template <double (*f)(double, double), class V>
+HWY_INLINE V each(V x, V y) {
+  HWY_ALIGN double a[HWY_MAX_BYTES / sizeof(double)], b[HWY_MAX_BYTES / sizeof(double)];
+  typename V::Tag d;
+  hn::Store(x.raw, d, a);
+  hn::Store(y.raw, d, b);
+  for (size_t i = 0; i < hn::Lanes(d); ++i) a[i] = f(a[i], b[i]);
+  return hn::Load(d, a);
+}
+
+// Exact where the quotient is below 2^52 and products are fused; else by the library.
+template <class V>
+HWY_INLINE V fmod(V x, V y) {
+#if HWY_TARGET == HWY_SCALAR
+  return each<std::fmod>(x, y);
+#else
+  V a = abs(x), b = abs(y), quotient = a / b;
+  auto simple = (quotient < V(0x1p52)) & (b < infinity<V>());
+  if (any(!simple)) return each<std::fmod>(x, y);
+  V r = fma(-trunc(quotient), b, a);
+  return copysign(select(r < V(), r + b, r), x);  // the quotient may have been rounded up
+#endif
+}
+
+template <class V>
+HWY_INLINE V pow(V x, V y) {
+  if constexpr (kAllBits<V>) {
+    return each<std::pow>(x, y);
+  } else {
+    // e^(y log|x|), then the cases of C99's annex F and the sign of odd powers.
+    V a = abs(x), one(1), r = exp(y * log(a));
+    r = select((a == one) | (y == V()), one, r);
+    auto whole = trunc(y) == y;
+    V half = y * V(0.5);
+    auto odd = whole & (trunc(half) != half);
+    auto negative = copysign(one, x) < V();
+    r = select(negative & odd, -r, r);
+    r = select((x < V()) & !whole & (a < infinity<V>()), V(std::numeric_limits<double>::quiet_NaN()),
+               r);
+    r = select((x != x) | (y != y), x + y, r);
+    return select((x == one) | (y == V()), one, r);
+  }
+}
+
+}  // namespace libdl::kernels::cpu::HWY_NAMESPACE::math
+HWY_AFTER_NAMESPACE();
+
+#endif

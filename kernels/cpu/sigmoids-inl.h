@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Functions that saturate: tanh, the logistic sigmoid, the error function and the normal
+// distribution. V is Lanes<float>, Lanes<double> or Lanes<double, 24>.
+#if defined(LIBDL_KERNELS_CPU_SIGMOIDS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LIBDL_KERNELS_CPU_SIGMOIDS_INL_H_
+#undef LIBDL_KERNELS_CPU_SIGMOIDS_INL_H_
+#else
+#define LIBDL_KERNELS_CPU_SIGMOIDS_INL_H_
+#endif
+
+#include "kernels/cpu/exp_log-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace libdl::kernels::cpu::HWY_NAMESPACE::math {
+
+// Small x by a polynomial, where 1 - 2 / (e^2x + 1) would cancel.
+template <class V>
+HWY_INLINE V tanh(V x) {
+  using T = typename V::Scalar;
+  const V one(1), two(2), most(T(kIsDouble<V> ? 22 : 10));
+  V a = abs(x), z = x * x;
+  V small = fma(a * z, tail<coefficients::TanhTail>(z), a);
+  V n, capped = select(a > most, most, a);
+  V p = exp_parts(capped + capped, n);
+  V scale = power_of_two(n, 0);
+  V large = one - two / fma(scale, p, scale + one);
+  return copysign(select(a < V(T(0.625)), small, large), x);
+}
+
+// The sigmoid of x is the result times `scale`: e^-|x| is kept 2^128 (2^64 for float) times larger,
+// so that it is no subnormal. 1 + e^-|x| is exact in high + low.
+template <class V>
+HWY_INLINE V scaled_sigmoid(V x, V& rescale) {
+  using T = typename V::Scalar;
+  constexpr int shift = kIsDouble<V> ? 128 : 64;
+  const V down(T(kIsDouble<V> ? 0x1p-128 : 0x1p-64)), one(1), most(T(kIsDouble<V> ? 760 : 112));
+  V a = abs(x);
+  V n, p = exp_parts(-select(a > most, most, a), n);
+  V up = power_of_two(n, shift), scale = up * down;
+  V high = fma(scale, p, scale + one);
+  V low = fma(scale, p, (one - high) + scale);
+  V t = fma(up, p, up);
+  auto negative = x < V();
+  V top = select(negative, t, one), q = top / high;
+  V missing = fma(-q, high, top) - q * low;
+  if constexpr (kAllBits<V> || !kIsDouble<V>) {
+    missing = missing + select(negative, fma(up, p, up - t), V());
+    q = fma(missing, one / high, q);
+  }
+  rescale = select(negative, down, one);
+  return q;
+}
+template <class V>
+HWY_INLINE V sigmoid(V x) {
+  V scale, y = scaled_sigmoid(x, scale);
+  return y * scale;
+}
+// x times its sigmoid; -0 at -infinity.
+template <class V>
+HWY_INLINE V silu(V x) {
+  const V least(typename V::Scalar(kIsDouble<V> ? -760 : -112));
+  x = select(x < least, least, x);
+  V scale, y = scaled_sigmoid(x, scale);
+  return x * y * scale;
+}
+
+// e^(-x^2 / 2) = exp(high + low): the square in two parts, for its rounding counts up to 700 times.
+template <class V>
+HWY_INLINE V minus_half_square(V x, V& low) {
+  V square = x * x;
+#if HWY_TARGET == HWY_SCALAR
+  if constexpr (kIsDouble<V> == kAllBits<V>) {  // no fma: products of halves of the digits
+    constexpr int half = (V::kMantissa + 2) / 2;
+    V h = V::of_bits(hn::And(x.bits(), V::word(~typename V::Word{0} << half))), l = x - h;
+    low = V(-0.5) * (((h * h - square) + V(2) * h * l) + l * l);
+    return V(-0.5) * square;
+  }
+#endif
+  low = V(typename V::Scalar(-0.5)) * fma(x, x, -square);
+  return V(typename V::Scalar(-0.5)) * square;
+}
+
+// e^(x + low) for x of a square clamped as below: from -761 (-113 for 24 bits) to 0.
+template <class V>
+HWY_INLINE V exp_falling(V x, V low) {
+  if constexpr (kIsDouble<V> && !kAllBits<V>) {
+    V n, p = exp_parts(x, n), scale = power_of_two(n, 0);  // squares of floats are exact: no low
+    return fma(scale, p, scale);
+  } else {
+    constexpr int shift = kIsDouble<V> ? 128 : 64;
+    V n, p = exp_parts(x, low, n), scale = power_of_two(n, shift);
+    return fma(scale, p, scale) * V(typename V::Scalar(kIsDouble<V> ? 0x1p-128 : 0x1p-64));
+  }
+}
+
+// Phi(-z) e^(z^2 / 2) for z >= 0: Mills' ratio over sqrt(2 pi).
+template <class V>
+HWY_INLINE V normal_tail(V z) {
+  V q = V(1) / (z + V(5));
+  return q * tail<coefficients::NormalTail>(fma(q, V(-10), V(1)));
+}
+
+// Phi(-|x|).
+template <class V>
+HWY_INLINE V normal_beyond(V x) {
+  const V most(typename V::Scalar(V::kBits == 24 ? 15 : 39));
+  V low, z = abs(x);
+  z = select(z > most, most, z);
+  V exponent = minus_half_square(z, low);
+  return exp_falling(exponent, low) * normal_tail(z);
+}
+template <class V>
+HWY_INLINE V normal_cdf(V x) {
+  V beyond = normal_beyond(x);
+  V y = select(x < V(), beyond, V(1) - beyond);
+  if constexpr (!kIsDouble<V>) {  // the tail's few roundings count most where it is large
+    V centre = fma(x, tail<coefficients::NormalCentre>(x * x), V(0.5f));
+    y = select(abs(x) < V(1.25f), centre, y);
+  }
+  return y;
+}
+template <class V>
+HWY_INLINE V normal_density(V x) {
+  const V most(typename V::Scalar(V::kBits == 24 ? 15 : 39));
+  V low, z = abs(x);
+  V exponent = minus_half_square(select(z > most, most, z), low);
+  return exp_falling(exponent, low) * V(typename V::Scalar(0x1.9884533d43651p-2));
+}
+
+// erf(x) = 1 - 2 Phi(-sqrt(2) x), by a polynomial below 1.
+template <class V>
+HWY_INLINE V erf(V x) {
+  using T = typename V::Scalar;
+  V a = abs(x), z = x * x, one(1), most(6);
+  V small = fma(x, tail<coefficients::ErfTail>(z), x);
+  V low, capped = select(a > most, most, a);
+  V exponent = minus_half_square(capped, low);
+  V beyond = exp_falling(exponent + exponent, low + low) * normal_tail(capped * V(T(0x1.6a09e667f3bcdp+0)));
+  V large = one - (beyond + beyond);
+  return select(a < one, small, copysign(large, x));
+}
+
+}  // namespace libdl::kernels::cpu::HWY_NAMESPACE::math
+HWY_AFTER_NAMESPACE();
+
+#endif

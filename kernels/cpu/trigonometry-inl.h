@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Sine, cosine and tangent of vectors of double: Lanes<double> and Lanes<double, 24>.
+#if defined(LIBDL_KERNELS_CPU_TRIGONOMETRY_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LIBDL_KERNELS_CPU_TRIGONOMETRY_INL_H_
+#undef LIBDL_KERNELS_CPU_TRIGONOMETRY_INL_H_
+#else
+#define LIBDL_KERNELS_CPU_TRIGONOMETRY_INL_H_
+#endif
+
+#include <cmath>
+
+#include "kernels/cpu/exp_log-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace libdl::kernels::cpu::HWY_NAMESPACE::math {
+
+// f of the lanes where `where` holds, by the system's library; the others keep y.
+template <double (*f)(double), class V>
+HWY_NOINLINE V repaired(Truth<double> where, V x, V y) {
+  HWY_ALIGN double from[HWY_MAX_BYTES / sizeof(double)], to[HWY_MAX_BYTES / sizeof(double)];
+  typename V::Tag d;
+  hn::Store(x.raw, d, from);
+  for (size_t i = 0; i < hn::Lanes(d); ++i) to[i] = f(from[i]);
+  return hn::IfThenElse(where.raw, hn::Load(d, to), y.raw);
+}
+
+// x = n pi/2 + r + low. pi/2 in parts of 33, 33 and 53 bits: n times the first two is exact for
+// |n| < 2^20, and what is lost in r, up to half its last place, is kept in low.
+template <class V>
+HWY_INLINE V quarter_turns(V x, V& anchored, V& low) {
+  anchored = fma(x, V(0x1.45f306dc9c883p-1), anchor<V>());
+  V n = anchored - anchor<V>();
+  V a = fma(n, V(-0x1.921fb544p+0), x);
+  V b = fma(n, V(-0x1.0b4611a6p-34), a);
+  V tail = n * V(0x1.3198a2e037073p-69);
+  V r = b - tail;
+  if constexpr (kAllBits<V>) {
+    V lost = fma(n, V(-0x1.0b4611a6p-34), a - b);
+    low = ((b - r) - tail) + lost;
+  } else {
+    low = V();
+  }
+  return r;
+}
+constexpr double kFewTurns = 0x1p20;  // |x| below it are reduced here
+
+// Whether bit `bit` of the anchored whole number, plus `offset`, is set.
+template <class V>
+HWY_INLINE Truth<double> has_bit(V anchored, int offset, int bit) {
+  auto word = hn::Add(anchored.bits(), V::word(static_cast<uint64_t>(offset)));
+  hn::ScalableTag<uint64_t> d;
+  return {hn::RebindMask(hn::ScalableTag<double>(),
+                         hn::TestBit(word, hn::Set(d, uint64_t{1} << bit)))};
+}
+
+template <class V>
+HWY_INLINE V sin_near_zero(V r, V low) {
+  V z = r * r, y = r * z * tail<coefficients::SinTail>(z);
+  if constexpr (kAllBits<V>) y = y + fma(low * z, V(-0.5), low);
+  return r + y;
+}
+template <class V>
+HWY_INLINE V cos_near_zero(V r, V low) {
+  V z = r * r, half = V(0.5) * z, one(1);
+  V y = z * z * tail<coefficients::CosTail>(z);
+  if constexpr (kAllBits<V>) {
+    V w = one - half;
+    return w + (((one - w) - half) + (y - r * low));
+  } else {
+    return (one - half) + y;
+  }
+}
+
+template <class V, int kQuarter>
+HWY_INLINE V sine(V x) {
+  V n, low, r = quarter_turns(x, n, low);
+  V s = sin_near_zero(r, low), c = cos_near_zero(r, low);
+  V y = select(has_bit(n, kQuarter, 0), c, s);
+  return select(has_bit(n, kQuarter, 1), -y, y);
+}
+template <class V>
+HWY_INLINE V sin(V x) {
+  V y = select(x == V(), x, sine<V, 0>(x));
+  auto far = !(abs(x) < V(kFewTurns));
+  return any(far) ? repaired<std::sin>(far, x, y) : y;
+}
+template <class V>
+HWY_INLINE V cos(V x) {
+  V y = sine<V, 1>(x);
+  auto far = !(abs(x) < V(kFewTurns));
+  return any(far) ? repaired<std::cos>(far, x, y) : y;
+}
+template <class V>
+HWY_INLINE V tan(V x) {
+  V n, low, r = quarter_turns(x, n, low);
+  V s = sin_near_zero(r, low), c = cos_near_zero(r, low);
+  auto odd = has_bit(n, 0, 0);
+  V y = select(odd, -c, s) / select(odd, s, c);
+  y = select(x == V(), x, y);
+  auto far = !(abs(x) < V(kFewTurns));
+  return any(far) ? repaired<std::tan>(far, x, y) : y;
+}
+
+}  // namespace libdl::kernels::cpu::HWY_NAMESPACE::math
+HWY_AFTER_NAMESPACE();
+
+#endif

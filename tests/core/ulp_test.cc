@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Largest errors of the elementary functions against MPFR, in units of the last place, with their
+// promised bounds. LIBDL_ULP_SAMPLES raises the number of samples a function.
+#include <gtest/gtest.h>
+#include <mpfr.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "kernels/cpu/isa.h"
+#include "kernels/cpu/kernels.h"
+#include "kernels/cpu/tiles.h"
+#include "libdl/dtype.h"
+
+namespace libdl::kernels {
+namespace {
+
+using Truth = void (*)(mpfr_t y, const mpfr_t x, const mpfr_t other);
+
+struct Number {
+  mpfr_t m;
+  Number() { mpfr_init2(m, 160); }
+  ~Number() { mpfr_clear(m); }
+};
+
+#define DIRECT(name) [](mpfr_t y, const mpfr_t x, const mpfr_t) { mpfr_##name(y, x, MPFR_RNDN); }
+
+void logistic(mpfr_t y, const mpfr_t x) {  // 1 / (1 + e^-x)
+  mpfr_neg(y, x, MPFR_RNDN);
+  mpfr_exp(y, y, MPFR_RNDN);
+  mpfr_add_ui(y, y, 1, MPFR_RNDN);
+  mpfr_ui_div(y, 1, y, MPFR_RNDN);
+}
+void cdf(mpfr_t y, const mpfr_t x) {
+  Number root;
+  mpfr_sqrt_ui(root.m, 2, MPFR_RNDN);
+  mpfr_div(y, x, root.m, MPFR_RNDN);
+  mpfr_neg(y, y, MPFR_RNDN);
+  mpfr_erfc(y, y, MPFR_RNDN);
+  mpfr_div_2ui(y, y, 1, MPFR_RNDN);
+}
+void density(mpfr_t y, const mpfr_t x) {
+  Number root;
+  mpfr_const_pi(root.m, MPFR_RNDN);
+  mpfr_mul_2ui(root.m, root.m, 1, MPFR_RNDN);
+  mpfr_sqrt(root.m, root.m, MPFR_RNDN);
+  mpfr_sqr(y, x, MPFR_RNDN);
+  mpfr_div_2ui(y, y, 1, MPFR_RNDN);
+  mpfr_neg(y, y, MPFR_RNDN);
+  mpfr_exp(y, y, MPFR_RNDN);
+  mpfr_div(y, y, root.m, MPFR_RNDN);
+}
+// 2 sqrt(2 / pi) (x + 0.044715 x^3), or its derivative.
+void bend(mpfr_t y, const mpfr_t x, bool slope) {
+  Number scale, cubic;
+  mpfr_const_pi(scale.m, MPFR_RNDN);
+  mpfr_ui_div(scale.m, 8, scale.m, MPFR_RNDN);
+  mpfr_sqrt(scale.m, scale.m, MPFR_RNDN);
+  mpfr_set_ui(cubic.m, slope ? 134145 : 44715, MPFR_RNDN);
+  mpfr_div_ui(cubic.m, cubic.m, 1000000, MPFR_RNDN);
+  mpfr_sqr(y, x, MPFR_RNDN);
+  mpfr_mul(y, y, cubic.m, MPFR_RNDN);
+  mpfr_add_ui(y, y, 1, MPFR_RNDN);
+  if (!slope) mpfr_mul(y, y, x, MPFR_RNDN);
+  mpfr_mul(y, y, scale.m, MPFR_RNDN);
+}
+void gelu_tanh_slope(mpfr_t y, const mpfr_t x) {
+  Number u, s, rest;
+  bend(u.m, x, false);
+  logistic(s.m, u.m);
+  mpfr_neg(u.m, u.m, MPFR_RNDN);
+  logistic(rest.m, u.m);
+  bend(y, x, true);
+  mpfr_mul(y, y, x, MPFR_RNDN);
+  mpfr_mul(y, y, s.m, MPFR_RNDN);
+  mpfr_mul(y, y, rest.m, MPFR_RNDN);
+  mpfr_add(y, y, s.m, MPFR_RNDN);
+}
+
+// Samples are spread over [low, high], a quarter of them logarithmically. Bounds in ulp (without
+// fma, on the baseline, twice as much is allowed); `floor` is the
+// size of results below which the error counts against it instead (functions that cross zero away
+// from zero, or go through a subnormal factor).
+struct Case {
+  Expression expression;
+  Truth truth;
+  double low, high;
+  double bound32, bound64;
+  double floor = 0;
+};
+const Case kCases[] = {
+    {Expression::exp, DIRECT(exp), -750, 715, 1, 2},
+    {Expression::expm1, DIRECT(expm1), -60, 715, 1, 2},
+    {Expression::exp2, DIRECT(exp2), -1080, 1030, 1, 2},
+    {Expression::log, DIRECT(log), 0, 1e300, 1, 2},
+    {Expression::log1p, DIRECT(log1p), -1, 1e300, 1, 2},
+    {Expression::log2, DIRECT(log2), 0, 1e300, 1, 2},
+    {Expression::log10, DIRECT(log10), 0, 1e300, 1, 2},
+    {Expression::sin, DIRECT(sin), -2e6, 2e6, 1, 2},
+    {Expression::cos, DIRECT(cos), -2e6, 2e6, 1, 2},
+    {Expression::tan, DIRECT(tan), -2e6, 2e6, 1, 2},
+    {Expression::tanh, DIRECT(tanh), -25, 25, 1, 2},
+    {Expression::erf, DIRECT(erf), -7, 7, 1, 2},
+    {Expression::rsqrt, DIRECT(rec_sqrt), 0, 1e300, 1, 2},
+    {Expression::sigmoid, [](mpfr_t y, const mpfr_t x, const mpfr_t) { logistic(y, x); }, -750, 40,
+     1, 2},
+    {Expression::silu, [](mpfr_t y, const mpfr_t x, const mpfr_t) {
+       logistic(y, x);
+       mpfr_mul(y, y, x, MPFR_RNDN);
+     }, -750, 40, 2, 2},
+    {Expression::gelu, [](mpfr_t y, const mpfr_t x, const mpfr_t) {
+       cdf(y, x);
+       mpfr_mul(y, y, x, MPFR_RNDN);
+     }, -40, 40, 6, 6, 1e-30},
+    {Expression::gelu_slope, [](mpfr_t y, const mpfr_t x, const mpfr_t) {
+       Number c;
+       cdf(c.m, x);
+       density(y, x);
+       mpfr_mul(y, y, x, MPFR_RNDN);
+       mpfr_add(y, y, c.m, MPFR_RNDN);
+     }, -40, 40, 1, 12, 0.1},
+    {Expression::gelu_tanh, [](mpfr_t y, const mpfr_t x, const mpfr_t) {
+       bend(y, x, false);
+       logistic(y, y);
+       mpfr_mul(y, y, x, MPFR_RNDN);
+     }, -20, 40, 1, 32, 0.1},
+    {Expression::gelu_tanh_slope, [](mpfr_t y, const mpfr_t x, const mpfr_t) {
+       gelu_tanh_slope(y, x);
+     }, -20, 40, 1, 32, 0.1},
+    {Expression::pow, [](mpfr_t y, const mpfr_t x, const mpfr_t z) { mpfr_pow(y, x, z, MPFR_RNDN); },
+     0, 1e5, 1, 2},
+};
+
+uint64_t mix(uint64_t x) {  // splitmix64
+  x += 0x9E3779B97F4A7C15u;
+  x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9u;
+  x = (x ^ x >> 27) * 0x94D049BB133111EBu;
+  return x ^ x >> 31;
+}
+double unit(uint64_t seed) { return double(mix(seed) >> 11) * 0x1p-53; }
+
+template <class T>
+std::vector<T> samples(const Case& c, int n) {
+  const double low = std::max<double>(c.low, std::numeric_limits<T>::lowest() / 2);
+  const double high = std::min<double>(c.high, std::numeric_limits<T>::max() / 2);
+  const double tiny = std::numeric_limits<T>::denorm_min() * 4;
+  std::vector<T> x;
+  for (int i = 0; static_cast<int>(x.size()) < n; ++i) {
+    double u = unit(i), sample;
+    if (i % 4 < 2) {
+      sample = low + (high - low) * u;
+    } else if (i % 4 == 2) {
+      double side = low < 0 && mix(i + 7) % 2 == 0 ? -low : high;
+      sample = std::exp(std::log(tiny) + (std::log(side) - std::log(tiny)) * u);
+      if (side == -low) sample = -sample;
+    } else {
+      sample = std::max(low, -4.0) + (std::min(high, 4.0) - std::max(low, -4.0)) * u;
+    }
+    x.push_back(static_cast<T>(sample));
+  }
+  return x;
+}
+
+// |y - truth| in units of the last place of the rounded truth, at least of `floor`.
+template <class T>
+double error_of(T y, const mpfr_t truth, double floor) {
+  double rounded = mpfr_get_d(truth, MPFR_RNDN);
+  if (std::fabs(rounded) > double(std::numeric_limits<T>::max())) {
+    return std::isinf(y) || std::fabs(y) == std::numeric_limits<T>::max() ? 0 : 1e9;
+  }
+  if (!std::isfinite(y)) {
+    return std::fabs(rounded) > 0.9999999 * double(std::numeric_limits<T>::max()) ? 0 : 1e9;
+  }
+  int exponent;
+  std::frexp(std::max(std::fabs(rounded), floor), &exponent);
+  exponent = std::max(exponent - std::numeric_limits<T>::digits,
+                      std::numeric_limits<T>::min_exponent - std::numeric_limits<T>::digits);
+  Number difference;
+  mpfr_set_d(difference.m, y, MPFR_RNDN);
+  mpfr_sub(difference.m, difference.m, truth, MPFR_RNDN);
+  mpfr_mul_2si(difference.m, difference.m, -exponent, MPFR_RNDN);
+  return std::fabs(mpfr_get_d(difference.m, MPFR_RNDN));
+}
+
+template <class T>
+double worst(const Case& c, Class compute, int n, T* where) {
+  std::vector<T> x = samples<T>(c, n), other(n), y(n);
+  // Exponents for which x^y stays finite.
+  for (int i = 0; i < n; ++i) {
+    double most = std::log(double(std::numeric_limits<T>::max()));
+    other[i] = T((2 * unit(i * 5 + 1) - 1) * most / std::max(1e-3, std::fabs(std::log(double(x[i])))));
+  }
+  int64_t size = n, stride = 1;
+  const int32_t dtype = sizeof(T) == 4 ? LIBDL_DTYPE_FLOAT32 : LIBDL_DTYPE_FLOAT64;
+  PointwiseArgs args = {};
+  args.expression = static_cast<int32_t>(c.expression);
+  args.compute = static_cast<int32_t>(compute);
+  args.inputs = kExpressionInfo[args.expression].inputs;
+  args.out = {y.data(), &size, &stride, 1, dtype};
+  args.in[0] = {x.data(), &size, &stride, 1, dtype};
+  args.in[1] = {other.data(), &size, &stride, 1, dtype};
+  Context context = {nullptr, nullptr, nullptr};
+  cpu::pointwise(context, args);
+  double most = 0;
+  Number a, b, truth;
+  for (int i = 0; i < n; ++i) {
+    mpfr_set_d(a.m, x[i], MPFR_RNDN);
+    mpfr_set_d(b.m, other[i], MPFR_RNDN);
+    c.truth(truth.m, a.m, b.m);
+    double error = error_of(y[i], truth.m, c.floor);
+    if (error > most) {
+      most = error;
+      *where = x[i];
+    }
+  }
+  return most;
+}
+
+class Ulp : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(All, Ulp, testing::Range(0, cpu::kIsas), [](const auto& info) {
+  return std::string(cpu::isa_name(static_cast<cpu::Isa>(info.param)));
+});
+
+TEST_P(Ulp, ErrorsStayWithinTheirBounds) {
+  const cpu::Isa isa = static_cast<cpu::Isa>(GetParam());
+  if (!cpu::set_isa(isa)) GTEST_SKIP() << "not on this machine";
+  const char* asked = std::getenv("LIBDL_ULP_SAMPLES");
+  const int n = asked != nullptr ? std::atoi(asked) : 3000;
+  std::printf("%-16s %20s %24s   (%s)\n", "largest error", "float32 ulp, at", "float64 ulp, at",
+              cpu::isa_name(isa));
+  for (const Case& c : kCases) {
+    const char* name = kExpressionInfo[static_cast<int>(c.expression)].name;
+    float at32 = 0;
+    double at64 = 0;
+    double e32 = worst<float>(c, Class::kF32, n, &at32);
+    double e64 = worst<double>(c, Class::kF64, n, &at64);
+    std::printf("%-16s %8.3f %13.6g %8.3f %15.8g\n", name, e32, double(at32), e64, at64);
+    const double factor = isa == cpu::Isa::kBaseline ? 2 : 1;
+    EXPECT_LE(e32, factor * c.bound32) << name << " float32 at " << at32;
+    EXPECT_LE(e64, factor * c.bound64) << name << " at " << at64;
+  }
+  cpu::set_isa(cpu::best_isa());
+}
+
+}  // namespace
+}  // namespace libdl::kernels
