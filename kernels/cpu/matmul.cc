@@ -114,10 +114,23 @@ struct FloatRoom {
 bool writes_directly(const View& out) {
   return out.dtype == LIBDL_DTYPE_FLOAT32 && (out.strides[2] == 1 || out.sizes[2] == 1);
 }
+SgemmOperand operand(const View& v, int64_t b) {
+  return {matrix(v, b), v.strides[1], v.strides[2], v.dtype};
+}
+
+// Packing repays itself where a panel is read by more than one stripe of rows; a small b that lies
+// by rows is read from cache as it is.
+bool packs_first(const MatmulArgs& a) {
+  const Shape s = shape_of(a);
+  const SgemmOperand b{nullptr, a.b.strides[1], a.b.strides[2], a.b.dtype};
+  const bool small = s.k <= 1024 && s.n <= 256 && sgemm_reads_in_place(b);
+  return a.packed_b == nullptr && s.m > kStripe && !small;
+}
+
 FloatRoom float_room(const MatmulArgs& a, Carver& carver) {
   const Shape s = shape_of(a);
   FloatRoom room{};
-  if (a.packed_b == nullptr) {
+  if (packs_first(a)) {
     const int64_t matrices = a.b.strides[0] == 0 ? std::min<int64_t>(1, s.batch) : s.batch;
     room.packed = static_cast<float*>(carver.take(matrices, packed_size(s.n, s.k)));
   }
@@ -127,17 +140,16 @@ FloatRoom float_room(const MatmulArgs& a, Carver& carver) {
   return room;
 }
 
-SgemmOperand operand(const View& v, int64_t b) {
-  return {matrix(v, b), v.strides[1], v.strides[2], v.dtype};
-}
-
 void float_tile(const MatmulArgs& args, const FloatRoom& room, const float* packed,
                 const Tiles& tiles, int64_t chunk) {
   const Shape s = shape_of(args);
   const int64_t b = chunk / tiles.count, t = chunk % tiles.count;
   SgemmTile tile{};
   tile.a = operand(args.a, b);
-  tile.packed = packed + (args.b.strides[0] == 0 ? 0 : b * (packed_size(s.n, s.k) / 4));
+  tile.b = operand(args.b, b);
+  if (packed != nullptr) {
+    tile.packed = packed + (args.b.strides[0] == 0 ? 0 : b * (packed_size(s.n, s.k) / 4));
+  }
   tile.k = s.k;
   tile.i0 = t / tiles.across * tiles.rows;
   tile.i1 = std::min(tile.i0 + tiles.rows, s.m);
@@ -181,11 +193,11 @@ void float_product(Context& context, const MatmulArgs& args) {
   Carver carver{static_cast<char*>(args.scratch)};
   const FloatRoom room = float_room(args, carver);
   const float* packed = static_cast<const float*>(args.packed_b);
-  if (packed == nullptr) {
+  if (packs_first(args)) {
     pack_b(context, room.packed, args.b);
     packed = room.packed;
   }
-  const Tiles tiles(s, 192, 512, kPanel);
+  const Tiles tiles(s, 4 * kStripe, 256, kPanel);
   for_chunks(context, s.batch * tiles.count,
              [&](int64_t chunk) { float_tile(args, room, packed, tiles, chunk); });
 }

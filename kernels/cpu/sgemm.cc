@@ -5,7 +5,7 @@
 #include <libdl/dtype.h>
 
 #include <algorithm>
-#include <cstring>
+#include <utility>
 
 #include "kernels/cpu/highway_targets.h"
 #include "kernels/cpu/isa.h"
@@ -17,10 +17,12 @@
 // After foreach_target.h.
 #include "hwy/highway.h"
 
+#ifndef LIBDL_UNROLL
 #if defined(__clang__)
 #define LIBDL_UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define LIBDL_UNROLL _Pragma("GCC unroll 16")
+#endif
 #endif
 
 HWY_BEFORE_NAMESPACE();
@@ -34,22 +36,22 @@ using V = hn::Vec<D>;
 constexpr int64_t kN = hn::MaxLanes(D());
 constexpr int64_t kWide = 2 * kN;  // columns of the micro-kernel
 // Rows of the micro-kernel: 2 R sums, 2 values of b and one of a must fit the registers.
-constexpr int kRows = kN == 16 ? 12 : kN == 8 ? 6 : 4;
+constexpr int64_t kRows = kN == 16 ? 12 : kN == 8 ? 6 : 4;
 
-// c[r][0, kWide) (+)= alpha * sum over k of a[k][r] * b[k][0, kWide); a has R values for every k,
-// b has kPanel.
+// c[r][0, kWide) (+)= alpha * sum over k of a[r][k] * b[k][0, kWide); rows of a are kKBlock apart.
 template <int R>
-HWY_NOINLINE void kernel(int64_t k, const float* a, const float* b, float* c, int64_t c_stride,
-                         bool add, float alpha) {
+HWY_NOINLINE void kernel(int64_t k, const float* HWY_RESTRICT a, const float* HWY_RESTRICT b,
+                         int64_t b_stride, float* HWY_RESTRICT c, int64_t c_stride, bool add,
+                         float alpha) {
   const D d;
   V sum0[R], sum1[R];
   LIBDL_UNROLL
   for (int r = 0; r < R; ++r) sum0[r] = sum1[r] = hn::Zero(d);
-  for (int64_t i = 0; i < k; ++i, a += R, b += kPanel) {
+  for (int64_t i = 0; i < k; ++i, b += b_stride) {
     const V b0 = hn::LoadU(d, b), b1 = hn::LoadU(d, b + kN);
     LIBDL_UNROLL
     for (int r = 0; r < R; ++r) {
-      const V x = hn::Set(d, a[r]);
+      const V x = hn::Set(d, a[r * kKBlock + i]);
       sum0[r] = hn::MulAdd(x, b0, sum0[r]);
       sum1[r] = hn::MulAdd(x, b1, sum1[r]);
     }
@@ -68,112 +70,168 @@ HWY_NOINLINE void kernel(int64_t k, const float* a, const float* b, float* c, in
   }
 }
 
-using Kernel = void (*)(int64_t, const float*, const float*, float*, int64_t, bool, float);
+using Kernel = void (*)(int64_t, const float*, const float*, int64_t, float*, int64_t, bool, float);
 template <int... R>
-constexpr Kernel kernel_for(int rows, std::integer_sequence<int, R...>) {
-  constexpr Kernel list[] = {kernel<R + 1>...};
-  return list[rows - 1];
+HWY_INLINE Kernel kernel_for(int64_t rows, std::integer_sequence<int, R...>) {
+  static constexpr Kernel kList[] = {kernel<R + 1>...};
+  return kList[rows - 1];
 }
 
-// to[k][r] = a[i + r][k0 + k] for `rows` rows.
-HWY_INLINE void pack_a(float* to, const SgemmOperand& a, int64_t i, int64_t rows, int64_t k0,
-                       int64_t k) {
-  const int64_t bytes = a.dtype == LIBDL_DTYPE_FLOAT32 ? 4 : 2;
-  const char* from =
-      static_cast<const char*>(a.data) + (i * a.row_stride + k0 * a.col_stride) * bytes;
-  if (a.dtype == LIBDL_DTYPE_FLOAT32) {
-    const float* x = reinterpret_cast<const float*>(from);
-    if (a.row_stride == 1) {
-      for (int64_t s = 0; s < k; ++s) {
-        for (int64_t r = 0; r < rows; ++r) to[s * rows + r] = x[s * a.col_stride + r];
-      }
-      return;
+// to[j][i] = from[i][j] for `rows` rows of `cols` values.
+HWY_INLINE void transpose(float* to, int64_t to_stride, const float* from, int64_t from_stride,
+                          int64_t rows, int64_t cols) {
+  int64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::CappedTag<float, 4> f;
+  const hn::CappedTag<double, 2> g;
+  for (; i + 4 <= rows; i += 4) {
+    int64_t j = 0;
+    for (; j + 4 <= cols; j += 4) {
+      const float* x = from + i * from_stride + j;
+      const auto r0 = hn::LoadU(f, x), r1 = hn::LoadU(f, x + from_stride);
+      const auto r2 = hn::LoadU(f, x + 2 * from_stride), r3 = hn::LoadU(f, x + 3 * from_stride);
+      const auto a = hn::BitCast(g, hn::InterleaveLower(f, r0, r1));
+      const auto b = hn::BitCast(g, hn::InterleaveLower(f, r2, r3));
+      const auto c = hn::BitCast(g, hn::InterleaveUpper(f, r0, r1));
+      const auto e = hn::BitCast(g, hn::InterleaveUpper(f, r2, r3));
+      float* y = to + j * to_stride + i;
+      hn::StoreU(hn::BitCast(f, hn::InterleaveLower(g, a, b)), f, y);
+      hn::StoreU(hn::BitCast(f, hn::InterleaveUpper(g, a, b)), f, y + to_stride);
+      hn::StoreU(hn::BitCast(f, hn::InterleaveLower(g, c, e)), f, y + 2 * to_stride);
+      hn::StoreU(hn::BitCast(f, hn::InterleaveUpper(g, c, e)), f, y + 3 * to_stride);
     }
-    for (int64_t r = 0; r < rows; ++r) {
-      for (int64_t s = 0; s < k; ++s) to[s * rows + r] = x[r * a.row_stride + s * a.col_stride];
+    for (; j < cols; ++j) {
+      for (int64_t r = i; r < i + 4; ++r) to[j * to_stride + r] = from[r * from_stride + j];
+    }
+  }
+#endif
+  for (; i < rows; ++i) {
+    for (int64_t j = 0; j < cols; ++j) to[j * to_stride + i] = from[i * from_stride + j];
+  }
+}
+
+// to[i][j] = from[i][j] as float32, rows of `to` kWidth apart; from may lie either way.
+template <int64_t kWidth>
+HWY_INLINE void fetch(float* to, const SgemmOperand& m, int64_t i0, int64_t rows, int64_t j0,
+                      int64_t cols) {
+  const int64_t bytes = m.dtype == LIBDL_DTYPE_FLOAT32 ? 4 : 2;
+  const char* from =
+      static_cast<const char*>(m.data) + (i0 * m.row_stride + j0 * m.col_stride) * bytes;
+  if (bytes == 4 && m.col_stride == 1) {
+    const float* x = reinterpret_cast<const float*>(from);
+    const D d;
+    for (int64_t i = 0; i < rows; ++i, x += m.row_stride) {
+      int64_t j = 0;
+      for (; j + kN <= cols; j += kN) hn::StoreU(hn::LoadU(d, x + j), d, to + i * kWidth + j);
+      for (; j < cols; ++j) to[i * kWidth + j] = x[j];
     }
     return;
   }
-  float row[kKBlock];
-  for (int64_t r = 0; r < rows; ++r) {
-    load_tile(row, from + r * a.row_stride * bytes, a.dtype, a.col_stride, k);
-    for (int64_t s = 0; s < k; ++s) to[s * rows + r] = row[s];
+  if (bytes == 4 && m.row_stride == 1) {
+    return transpose(to, kWidth, reinterpret_cast<const float*>(from), m.col_stride, cols, rows);
+  }
+  if (m.row_stride != 1) {
+    for (int64_t i = 0; i < rows; ++i) {
+      load_tile(to + i * kWidth, from + i * m.row_stride * bytes, m.dtype, m.col_stride, cols);
+    }
+    return;
+  }
+  float run[4 * kKBlock];
+  for (int64_t j = 0; j < cols; j += 4) {
+    const int64_t count = std::min<int64_t>(4, cols - j);
+    for (int64_t i = 0; i < rows; i += kKBlock) {
+      const int64_t height = std::min(kKBlock, rows - i);
+      for (int64_t c = 0; c < count; ++c) {
+        load_tile(run + c * kKBlock, from + ((j + c) * m.col_stride + i) * bytes, m.dtype, 1,
+                  height);
+      }
+      transpose(to + i * kWidth + j, kWidth, run, kKBlock, count, height);
+    }
   }
 }
 
-// out (+)= alpha * a * panel for `rows` rows and the columns of one panel, `width` of them wanted.
-HWY_INLINE void panel_product(int64_t rows, int64_t k, const float* a, const float* b, float* out,
-                              int64_t out_stride, int64_t width, bool add, float alpha) {
-  const Kernel f = kernel_for(static_cast<int>(rows), std::make_integer_sequence<int, kRows>());
+// Values [k0, k0 + k) of the panel at column j.
+HWY_INLINE void pack_block(float* to, const SgemmOperand& b, int64_t k0, int64_t k, int64_t j,
+                           int64_t n) {
+  const int64_t width = std::min(kPanel, n - j);
+  fetch<kPanel>(to, b, k0, k, j, width);
+  for (int64_t s = 0; width < kPanel && s < k; ++s) {
+    std::fill(to + s * kPanel + width, to + (s + 1) * kPanel, 0.0f);
+  }
+}
+
+// out (+)= alpha * a * b for `rows` rows and `width` columns of one panel.
+HWY_INLINE void panel_product(int64_t rows, int64_t k, const float* a, const float* b,
+                              int64_t b_stride, float* out, int64_t out_stride, int64_t width,
+                              bool add, float alpha) {
+  const Kernel f = kernel_for(rows, std::make_integer_sequence<int, static_cast<int>(kRows)>());
   int64_t j = 0;
-  for (; j + kWide <= width; j += kWide) f(k, a, b + j, out + j, out_stride, add, alpha);
+  for (; j + kWide <= width; j += kWide) f(k, a, b + j, b_stride, out + j, out_stride, add, alpha);
   if (j == width) return;
-  float edge[kRows * kWide];
+  alignas(64) float edge[kRows * kWide];
   for (int64_t r = 0; add && r < rows; ++r) {
     std::copy(out + r * out_stride + j, out + r * out_stride + width, edge + r * kWide);
     std::fill(edge + r * kWide + (width - j), edge + (r + 1) * kWide, 0.0f);
   }
-  f(k, a, b + j, edge, kWide, add, alpha);
+  f(k, a, b + j, b_stride, edge, kWide, add, alpha);
   for (int64_t r = 0; r < rows; ++r) {
     std::copy_n(edge + r * kWide, width - j, out + r * out_stride + j);
   }
 }
 
+// Rows [i, i + rows), at most kStripe, and values [k0, k0 + k) of k.
+HWY_INLINE void stripe_product(const SgemmTile& t, bool in_place, int64_t i, int64_t rows,
+                               int64_t k0, int64_t k, float* a, float* room) {
+  const bool add = k0 > 0 || t.beta != 0;
+  const int64_t groups = (rows + kRows - 1) / kRows;
+  fetch<kKBlock>(a, t.a, i, rows, k0, k);
+  for (int64_t j = t.j0; j < t.j1; j += kPanel) {
+    const int64_t width = std::min(kPanel, t.j1 - j);
+    const float* b = room;
+    int64_t b_stride = kPanel;
+    if (t.packed != nullptr) {
+      b = t.packed + j * t.k + k0 * kPanel;
+    } else if (in_place && width == kPanel) {
+      b = static_cast<const float*>(t.b.data) + k0 * t.b.row_stride + j;
+      b_stride = t.b.row_stride;
+    } else {
+      pack_block(room, t.b, k0, k, j, t.j1);
+    }
+    for (int64_t g = 0; g < groups; ++g) {  // groups of nearly equal height
+      const int64_t r0 = rows * g / groups, r1 = rows * (g + 1) / groups;
+      panel_product(r1 - r0, k, a + r0 * kKBlock, b, b_stride, t.out + (i + r0) * t.out_stride + j,
+                    t.out_stride, width, add, t.alpha);
+    }
+  }
+}
+
 void sgemm_tile_on(const SgemmTile& t) {
-  alignas(64) float a[kRows * kKBlock];
-  for (int64_t i = t.i0; i < t.i1; i += kRows) {
-    const int64_t rows = std::min<int64_t>(kRows, t.i1 - i);
-    float* out = t.out + i * t.out_stride;
-    if (t.k == 0 || (t.beta != 0 && t.beta != 1)) {
-      for (int64_t r = 0; r < rows; ++r) {
-        for (int64_t j = t.j0; j < t.j1; ++j) {
-          float& y = out[r * t.out_stride + j];
-          y = t.beta == 0 ? 0 : y * t.beta;
-        }
-      }
+  alignas(64) float a[kStripe * kKBlock];
+  alignas(64) float room[kPanel * kKBlock];
+  const bool in_place = t.packed == nullptr && sgemm_reads_in_place(t.b);
+  if (t.k == 0 || (t.beta != 0 && t.beta != 1)) {
+    for (int64_t i = t.i0; i < t.i1; ++i) {
+      float* y = t.out + i * t.out_stride;
+      for (int64_t j = t.j0; j < t.j1; ++j) y[j] = t.beta == 0 ? 0 : y[j] * t.beta;
     }
   }
   for (int64_t k0 = 0; k0 < t.k; k0 += kKBlock) {
     const int64_t k = std::min(kKBlock, t.k - k0);
-    const bool add = k0 > 0 || t.beta != 0;
-    for (int64_t i = t.i0; i < t.i1; i += kRows) {
-      const int64_t rows = std::min<int64_t>(kRows, t.i1 - i);
-      pack_a(a, t.a, i, rows, k0, k);
-      for (int64_t j = t.j0; j < t.j1; j += kPanel) {
-        panel_product(rows, k, a, t.packed + j * t.k + k0 * kPanel, t.out + i * t.out_stride + j,
-                      t.out_stride, std::min(kPanel, t.j1 - j), add, t.alpha);
-      }
+    for (int64_t i = t.i0; i < t.i1; i += kStripe) {
+      stripe_product(t, in_place, i, std::min(kStripe, t.i1 - i), k0, k, a, room);
     }
   }
   if (t.bias == nullptr) return;
   for (int64_t i = t.i0; i < t.i1; ++i) {
-    for (int64_t j = t.j0; j < t.j1; ++j) t.out[i * t.out_stride + j] += t.bias[j * t.bias_stride];
+    float* y = t.out + i * t.out_stride;
+    for (int64_t j = t.j0; j < t.j1; ++j) y[j] += t.bias[j * t.bias_stride];
   }
 }
 
 void sgemm_pack_on(float* packed, const SgemmOperand& b, int64_t k, int64_t n, int64_t panel) {
-  const int64_t bytes = b.dtype == LIBDL_DTYPE_FLOAT32 ? 4 : 2;
-  const int64_t j = panel * kPanel, width = std::min(kPanel, n - j);
-  const char* from = static_cast<const char*>(b.data) + j * b.col_stride * bytes;
-  float* to = packed + j * k;
-  if (b.row_stride == 1) {  // k runs along memory: read it so, and spread it
-    float run[kKBlock];
-    for (int64_t c = 0; c < kPanel; ++c) {
-      for (int64_t s = 0; s < k; s += kKBlock) {
-        const int64_t count = std::min(kKBlock, k - s);
-        if (c < width) {
-          load_tile(run, from + (c * b.col_stride + s) * bytes, b.dtype, 1, count);
-        } else {
-          std::fill_n(run, count, 0.0f);
-        }
-        for (int64_t i = 0; i < count; ++i) to[(s + i) * kPanel + c] = run[i];
-      }
-    }
-    return;
-  }
-  for (int64_t s = 0; s < k; ++s) {
-    load_tile(to + s * kPanel, from + s * b.row_stride * bytes, b.dtype, b.col_stride, width);
-    std::fill(to + s * kPanel + width, to + (s + 1) * kPanel, 0.0f);
+  float* to = packed + panel * kPanel * k;
+  for (int64_t k0 = 0; k0 < k; k0 += kKBlock) {
+    pack_block(to + k0 * kPanel, b, k0, std::min(kKBlock, k - k0), panel * kPanel, n);
   }
 }
 
@@ -184,6 +242,10 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace libdl::kernels::cpu {
+
+bool sgemm_reads_in_place(const SgemmOperand& b) {
+  return b.dtype == LIBDL_DTYPE_FLOAT32 && b.col_stride == 1;
+}
 
 void sgemm_pack(float* packed, const SgemmOperand& b, int64_t k, int64_t n, int64_t panel) {
   static constexpr decltype(&HWY_STATIC_DISPATCH(sgemm_pack_on)) kOn[] =

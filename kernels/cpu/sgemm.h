@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Our own float32 product over packed panels. Every element is summed over k in blocks of kKBlock,
-// in sequence with fma, so its bits depend on nothing but its row, its column and k.
+// Our own float32 product. Every element is summed over k in blocks of kKBlock, in sequence with
+// fma, and the blocks are added in order: its bits depend on nothing but its row, its column and k,
+// wherever b is read from.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,8 @@
 namespace libdl::kernels::cpu {
 
 constexpr int64_t kPanel = 32;    // columns of a panel of b
-constexpr int64_t kKBlock = 384;  // values of k whose panel stays in cache
+constexpr int64_t kKBlock = 256;  // values of k of which a panel (32 kB) stays in cache
+constexpr int64_t kStripe = 48;  // rows of a copied at once; up to so many, b is packed as it comes
 
 struct SgemmOperand {  // a matrix of float32 or a 16-bit float
   const void* data;
@@ -17,16 +19,18 @@ struct SgemmOperand {  // a matrix of float32 or a 16-bit float
   int32_t dtype;
 };
 
-// Columns [32 panel, …) of b [k, n]: for every k block, its values of k, 32 columns each; columns
-// beyond n are zero. They start at packed + panel * k * kPanel.
+// Whether the kernel reads b where it lies: rows of float32.
+bool sgemm_reads_in_place(const SgemmOperand& b);
+
+// Columns [32 panel, …) of b [k, n] to packed + panel * k * kPanel: for every value of k, 32
+// columns; those beyond n are zero.
 void sgemm_pack(float* packed, const SgemmOperand& b, int64_t k, int64_t n, int64_t panel);
 
 // out[i, j] = alpha * sum + (beta == 0 ? 0 : beta * out[i, j]) + bias[j] for rows [i0, i1) and
-// columns [j0, j1); j0 is a multiple of kPanel. out has unit column stride. packed starts at panel
-// 0.
+// columns [j0, j1); j0 is a multiple of kPanel. out has unit column stride.
 struct SgemmTile {
-  SgemmOperand a;
-  const float* packed;
+  SgemmOperand a, b;
+  const float* packed;  // b from panel 0 on; NULL: read from b, packed in passing where necessary
   float* out;
   int64_t out_stride;
   const float* bias;  // or NULL; bias[j * bias_stride]

@@ -31,6 +31,7 @@ constexpr int32_t dtype_of() {
   if constexpr (std::is_same_v<T, int8_t>) return LIBDL_DTYPE_INT8;
   if constexpr (std::is_same_v<T, uint8_t>) return LIBDL_DTYPE_UINT8;
   if constexpr (std::is_same_v<T, uint64_t>) return LIBDL_DTYPE_UINT64;
+  if constexpr (std::is_same_v<T, uint16_t>) return LIBDL_DTYPE_UINT16;
   if constexpr (std::is_same_v<T, Truth>) return LIBDL_DTYPE_BOOL;
   if constexpr (std::is_same_v<T, std::complex<float>>) return LIBDL_DTYPE_COMPLEX64;
   if constexpr (std::is_same_v<T, std::complex<double>>) return LIBDL_DTYPE_COMPLEX128;
