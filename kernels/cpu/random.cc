@@ -237,11 +237,12 @@ void load_chances(const View& chance, const Walk<1>& walk, int64_t first, int64_
   });
 }
 
-// True where word * 2^-32 < chance: exact, whatever the types of chance and result.
+// A hit where word * 2^-32 < chance: exact, whatever the types of chance and result.
 template <class Element>
 void bernoulli(Context& context, const RandomArgs& args) {
   using C = typename Element::Compute;
   constexpr double kStep = 2.3283064365386962891e-10;  // 2^-32
+  const C hit = static_cast<C>(args.b);
   const View& chance = args.probability;
   Walk<1> walk;
   if (chance.data != nullptr)
@@ -254,7 +255,7 @@ void bernoulli(Context& context, const RandomArgs& args) {
     if (chance.data != nullptr)
       load_chances(chance, walk, first, std::min(total, first + count), chances);
     in_groups(count, [&](int64_t j) {
-      tile[j] = Element::store(static_cast<C>(words.word(j) * kStep < chances[j]));
+      tile[j] = Element::store(words.word(j) * kStep < chances[j] ? hit : C(0));
     });
   });
 }

@@ -89,7 +89,7 @@ SmallVector<bool, 8> Call::axes(int argument, const char* name, std::optional<Di
 
 // -- ending ---------------------------------------------------------------------------------
 
-void Call::connect(Node* node, std::span<Tensor> outputs, std::initializer_list<Save> saves) {
+void Call::connect(Node* node, std::span<Tensor> outputs, std::span<const Save> saves) {
   Ref<Node> made = Ref<Node>::take(node);  // freed if a step below throws
   if ((mode_ & kModeAnomaly) && creation_site) node->more().site = creation_site();
   for (size_t i = 0; i < inputs_.size(); ++i)
@@ -205,7 +205,7 @@ void Call::check_result(Dims shape, Dtype dtype, Device device) const {
 Tensor Call::write_into(const Tensor& y) {
   const Tensor& dst = into_.tensor();
   check_result(y.shape(), y.dtype(), y.device());
-  copy_bytes(dst, y);
+  if (overlap(dst, y) != Overlap::kFull || dst.dtype() != y.dtype()) copy_bytes(dst, y);
   written(dst.storage(), op_);
   if (requires_grad(y)) {
     Meta& meta = *y.meta();

@@ -76,6 +76,10 @@ class Call {
   template <class Attr>
   void done(std::span<Tensor> outputs, const Rule& rule, Attr attr,
             std::initializer_list<Save> saves = {}) {
+    done(outputs, rule, std::move(attr), std::span(saves.begin(), saves.size()));
+  }
+  template <class Attr>
+  void done(std::span<Tensor> outputs, const Rule& rule, Attr attr, std::span<const Save> saves) {
     if (recording_) {
       Node* const node = make_node(rule, static_cast<int>(inputs_.size()),
                                    static_cast<int>(outputs.size()),
@@ -112,12 +116,12 @@ class Call {
   void check_destination(std::span<const Tensor* const> operands);
   // Whether dst can take a result of this shape and dtype.
   void check_result(Dims shape, Dtype dtype, Device device) const;
-  // dst takes y's bytes and y's history.
+  // dst takes y's bytes (unless y is an alias of dst that holds them already) and y's history.
   Tensor write_into(const Tensor& y);
 
  private:
   void begin();
-  void connect(Node* node, std::span<Tensor> outputs, std::initializer_list<Save> saves);
+  void connect(Node* node, std::span<Tensor> outputs, std::span<const Save> saves);
   static void set_tangent(const Tensor& y, const Tensor& tangent);
 
   const char* op_;

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/index_select.h"
+
+#include "ops/arithmetic.h"
+#include "ops/copy.h"
+#include "ops/indices.h"
+#include "ops/launch.h"
+#include "ops/pointwise.h"
+
+namespace libdl {
+
+namespace {
+struct SelectAttr {
+  Shape shape;  // index_select: of input; index_fill: of value
+  int32_t dim;
+};
+}  // namespace
+
+// -- launches -------------------------------------------------------------------------------------
+
+// From here on one row of neighbours is worth a copy of its own.
+constexpr int64_t kRow = 8;
+
+static bool has_rows(const Tensor& x, int axis) {
+  int64_t row = 1;
+  for (int d = axis + 1; d < x.ndim(); ++d) row *= x.size(d);
+  return axis == 0 || row >= kRow;
+}
+
+// The index for every element of a tensor of this shape.
+static Tensor along(const Tensor& index, Dims shape, int axis) {
+  Shape strides(shape.size(), 0);
+  strides[axis] = index.stride(0);
+  return alias(index, shape, strides, index.offset(), index.dtype());
+}
+
+// base with its dimension `axis` indexed by `index`, beside values that have it in index's length.
+// The first dimension is cut off the views: it is what the index stands for.
+static void launch_rows(bool put, bool accumulate, const Tensor& base, const Tensor& values,
+                        const Tensor& index, int axis) {
+  const Tensor b = moved(base, axis, 0), v = moved(values, axis, 0);
+  kernels::IndexArgs args;
+  args.base = {b.data(), b.get()->sizes() + 1, b.get()->strides() + 1, b.ndim() - 1,
+               static_cast<int32_t>(b.dtype())};
+  args.values = view_of(v);
+  args.indices = 1;
+  args.index[0] = view_of(index);
+  args.indexed_sizes = b.get()->sizes();
+  args.indexed_strides = b.get()->strides();
+  args.accumulate = accumulate;
+  put ? launch_index_put(base.device(), args) : launch_index_get(base.device(), args);
+}
+
+static void read_slices(const Tensor& y, const Tensor& x, const Tensor& index, int axis) {
+  if (y.numel() == 0) return;
+  if (has_rows(x, axis)) return launch_rows(false, false, x, y, index, axis);
+  const Tensor at = along(index, y.shape(), axis);
+  launch_gather(y.device(), {view_of(y), view_of(x), view_of(at), axis});
+}
+
+static void write_slices(const Tensor& y, const Tensor& index, const Tensor& source, int axis,
+                         bool accumulate) {
+  if (source.numel() == 0) return;
+  if (has_rows(y, axis)) return launch_rows(true, accumulate, y, source, index, axis);
+  const Tensor at = along(index, source.shape(), axis);
+  const auto op = accumulate ? kernels::ScatterOp::kAdd : kernels::ScatterOp::kSet;
+  launch_scatter(y.device(),
+                 {view_of(y), view_of(source), view_of(at), axis, static_cast<int32_t>(op)});
+}
+
+// -- checks ---------------------------------------------------------------------------------------
+
+static Tensor checked_list(const Call& call, Into into, const Tensor& index, const Tensor& input,
+                           int axis) {
+  if (index.ndim() > 1)
+    call.bad(LIBDL_ERROR_SHAPE, 3, "index", "has shape " + to_string(index.shape()),
+             "one dimension");
+  return at_least_1d(
+      checked_index(call, into, 3, "index", index, input.ndim() ? input.size(axis) : 1));
+}
+
+static void check_source(const Call& call, const Tensor& source, const Tensor& input, int axis,
+                         int64_t count) {
+  Shape wanted(input.shape());
+  if (input.ndim() > 0) wanted[axis] = count;
+  const bool one = input.ndim() == 0 && count == 1 && source.numel() == 1;
+  if (!same(source.shape(), wanted) && !one)
+    call.bad(LIBDL_ERROR_SHAPE, 4, "source", "has shape " + to_string(source.shape()),
+             to_string(wanted));
+  if (source.dtype() != input.dtype())
+    call.bad(LIBDL_ERROR_DTYPE, 4, "source", std::string("is ") + name_of(source.dtype()),
+             name_of(input.dtype()));
+}
+
+// -- index_select ---------------------------------------------------------------------------------
+
+static void index_select_vjp(Backward& b) {
+  const auto& a = b.attr<SelectAttr>();
+  const Tensor dx = zeros(a.shape, b.dy().dtype(), b.dy().device());
+  b.give(0, index_add(dx, a.dim, b.saved(0), b.dy(), nullptr, Into(dx)));
+}
+static const Rule kIndexSelect{"index_select", index_select_vjp};
+
+Tensor index_select(const Tensor& input, int32_t dim, const Tensor& index, Into into) {
+  Call call("index_select", into, {&input});
+  const int axis = call.axis(2, "dim", dim, input.ndim());
+  const Tensor at = checked_list(call, into, index, input, axis);
+  Shape shape(input.shape());
+  if (input.ndim() > 0) {
+    shape[axis] = at.numel();
+  } else if (at.numel() != 1) {
+    call.bad(LIBDL_ERROR_SHAPE, 3, "index", "has " + std::to_string(at.numel()) + " elements",
+             "one, for input has no dimensions");
+  }
+  Tensor y = result_place(call, into, shape, input.dtype(), input.device(), {&input});
+  read_slices(at_least_1d(y), at_least_1d(input), at, axis);
+  const Tensor tangent = call.tangent(0);
+  y = call.done(std::move(y), kIndexSelect, SelectAttr{Shape(input.shape()), axis},
+                {saves_value(at)});
+  if (call.forward()) call.jvp(y, [&] { return index_select(tangent, axis, at); });
+  return y;
+}
+
+// -- index_add, index_copy ------------------------------------------------------------------------
+
+static void index_add_vjp(Backward& b) {
+  const auto& a = b.attr<SelectAttr>();
+  if (b.needs(0)) b.give(0, b.dy());
+  if (b.needs(1)) b.give(1, index_select(b.dy(), a.dim, b.saved(0)));
+}
+static void index_copy_vjp(Backward& b) {
+  const auto& a = b.attr<SelectAttr>();
+  if (b.needs(0)) b.give(0, index_fill(b.dy(), a.dim, b.saved(0), number(int64_t{0})));
+  if (b.needs(1)) b.give(1, index_select(b.dy(), a.dim, b.saved(0)));
+}
+static const Rule kIndexAdd{"index_add", index_add_vjp}, kIndexCopy{"index_copy", index_copy_vjp};
+
+static Tensor put_slices(const Rule& rule, bool accumulate, const Tensor& input, int32_t dim,
+                         const Tensor& index, const Tensor& source, Into into) {
+  Call call(rule.name, into, {&input, &source});
+  const int axis = call.axis(2, "dim", dim, input.ndim());
+  const Tensor at = checked_list(call, into, index, input, axis);
+  check_source(call, source, input, axis, at.numel());
+  const Tensor tangents[] = {call.tangent(0), call.tangent(1)};
+
+  Tensor y = changed_place(call, into, input, {&source});
+  write_slices(at_least_1d(y), at, at_least_1d(source), axis, accumulate);
+  y = call.done(std::move(y), rule, SelectAttr{{}, axis}, {saves_value(at)});
+  if (call.forward())
+    call.jvp(y, [&] {
+      const auto or_zero = [](const Tensor& t, const Tensor& x) {
+        return t.defined() ? t : zeros(x.shape(), x.dtype(), x.device());
+      };
+      return put_slices(rule, accumulate, or_zero(tangents[0], input), axis, at,
+                        or_zero(tangents[1], source), {});
+    });
+  return y;
+}
+
+Tensor index_add(const Tensor& input, int32_t dim, const Tensor& index, const Tensor& source,
+                 const Tensor* alpha, Into into) {
+  if (!alpha) return put_slices(kIndexAdd, true, input, dim, index, source, into);
+  const auto bad = [&](libdl_error_code code, const std::string& found, const std::string& wanted) {
+    fail_argument(code, "index_add", 5, "alpha", found, wanted);
+  };
+  if (alpha->ndim() > 0)
+    bad(LIBDL_ERROR_SHAPE, "has shape " + to_string(alpha->shape()), "a number or a 0-d tensor");
+  if (!can_cast(alpha->dtype(), source.dtype()))
+    bad(LIBDL_ERROR_DTYPE, std::string("is ") + name_of(alpha->dtype()), name_of(source.dtype()));
+  const Tensor scaled = mul(source, cast(*alpha, source.dtype()));
+  return put_slices(kIndexAdd, true, input, dim, index, scaled, into);
+}
+
+Tensor index_copy(const Tensor& input, int32_t dim, const Tensor& index, const Tensor& source,
+                  Into into) {
+  return put_slices(kIndexCopy, false, input, dim, index, source, into);
+}
+
+// -- index_fill -----------------------------------------------------------------------------------
+
+static void index_fill_vjp(Backward& b) {
+  const auto& a = b.attr<SelectAttr>();
+  if (b.needs(0)) b.give(0, index_fill(b.dy(), a.dim, b.saved(0), number(int64_t{0})));
+  if (b.needs(1)) b.give(1, sum_to(index_select(b.dy(), a.dim, b.saved(0)), a.shape));
+}
+static const Rule kIndexFill{"index_fill", index_fill_vjp};
+
+Tensor index_fill(const Tensor& input, int32_t dim, const Tensor& index, const Tensor& value,
+                  Into into) {
+  Call call("index_fill", into, {&input, &value});
+  const int axis = call.axis(2, "dim", dim, input.ndim());
+  const Tensor at = checked_list(call, into, index, input, axis);
+  if (value.ndim() > 0)
+    call.bad(LIBDL_ERROR_SHAPE, 4, "value", "has shape " + to_string(value.shape()),
+             "a number or a 0-d tensor");
+  const Tensor one = plain(value_like(call, 4, "value", value, input.dtype()));
+  const Tensor tangents[] = {call.tangent(0), call.tangent(1)};
+
+  Tensor y = changed_place(call, into, input, {&value});
+  const Tensor out = at_least_1d(y);
+  Shape shape(out.shape());
+  shape[axis] = at.numel();
+  write_slices(out, at, expanded(one, shape), axis, false);
+  y = call.done(std::move(y), kIndexFill, SelectAttr{{}, axis}, {saves_value(at)});
+  if (call.forward())
+    call.jvp(y, [&] {
+      const Tensor t = tangents[0].defined() ? tangents[0]
+                                             : zeros(input.shape(), input.dtype(), input.device());
+      return index_fill(t, axis, at, tangents[1].defined() ? tangents[1] : number(int64_t{0}));
+    });
+  return y;
+}
+
+}  // namespace libdl

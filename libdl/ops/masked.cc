@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/masked.h"
+
+#include "ops/copy.h"
+#include "ops/index.h"
+#include "ops/index_select.h"
+#include "ops/indices.h"
+#include "ops/nonzero.h"
+#include "ops/pointwise.h"
+#include "ops/view.h"
+
+namespace libdl {
+
+static void check_mask(const char* op, const Tensor& mask) {
+  if (mask.dtype() != Dtype::kBool)
+    fail_argument(LIBDL_ERROR_DTYPE, op, 2, "mask", std::string("is ") + name_of(mask.dtype()),
+                  "bool");
+}
+
+static Shape common_shape(const char* op, const Tensor& input, const Tensor& mask) {
+  static constexpr const char* kNames[] = {"input", "mask"};
+  const Tensor* const operands[] = {&input, &mask};
+  return broadcast_shape(op, kNames, operands);
+}
+
+// Where mask, seen in `shape`, is true, as positions in the row-major order.
+static Tensor positions(const Tensor& mask, Dims shape) {
+  const Tensor flat = plain(expanded(mask.is_number() ? plain(mask) : mask, shape));
+  const int64_t size[] = {flat.numel()}, step[] = {1};
+  const Tensor found = nonzero_coordinates(alias(flat, size, step, flat.offset(), Dtype::kBool));
+  const int64_t count[] = {found.numel()};
+  return alias(found, count, step, 0, Dtype::kInt64);
+}
+
+static constexpr int64_t kWhole[] = {-1};
+
+// -- masked_fill ----------------------------------------------------------------------------------
+
+// A choice element by element, whose rules are where's; only the words of the errors differ.
+Tensor masked_fill(const Tensor& input, const Tensor& mask, const Tensor& value, Into into) {
+  const char* const op = "masked_fill";
+  check_mask(op, mask);
+  const Shape shape = common_shape(op, input, mask);
+  if (into && !same(shape, into.tensor().shape()))
+    fail_argument(LIBDL_ERROR_SHAPE, op, 0, "dst", "has shape " + to_string(into.tensor().shape()),
+                  to_string(shape));
+  if (value.ndim() > 0)
+    fail_argument(LIBDL_ERROR_SHAPE, op, 3, "value", "has shape " + to_string(value.shape()),
+                  "a number or a 0-d tensor");
+  if (!can_cast(value.dtype(), input.dtype()))
+    fail_argument(LIBDL_ERROR_DTYPE, op, 3, "value", std::string("is ") + name_of(value.dtype()),
+                  std::string("a value that fits ") + name_of(input.dtype()));
+  const Tensor one = cast(value, input.dtype());
+  return pointwise(k_where, mask, one, input, into);
+}
+
+// -- masked_select --------------------------------------------------------------------------------
+
+Tensor masked_select(const Tensor& input, const Tensor& mask, Into into) {
+  check_mask("masked_select", mask);
+  const Shape shape = common_shape("masked_select", input, mask);
+  const Tensor at = positions(mask, shape);
+  return index_select(reshape(expand(input, shape), kWhole), 0, at, into);
+}
+
+// -- masked_scatter -------------------------------------------------------------------------------
+
+Tensor masked_scatter(const Tensor& input, const Tensor& mask, const Tensor& source, Into into) {
+  const char* const op = "masked_scatter";
+  check_mask(op, mask);
+  const Shape shape = common_shape(op, input, mask);
+  if (!same(shape, input.shape()))
+    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "mask", "has shape " + to_string(mask.shape()),
+                  "one that broadcasts to " + to_string(input.shape()));
+  if (source.dtype() != input.dtype())
+    fail_argument(LIBDL_ERROR_DTYPE, op, 3, "source",
+                  std::string("is ") + name_of(source.dtype()), name_of(input.dtype()));
+  const Tensor seen = expanded(mask.is_number() ? plain(mask) : mask, shape);
+  const Tensor coordinates = nonzero_coordinates(seen);
+  const int64_t count = coordinates.size(0);
+  if (source.numel() < count)
+    fail_argument(LIBDL_ERROR_SHAPE, op, 3, "source",
+                  "has " + std::to_string(source.numel()) + " elements",
+                  "at least " + std::to_string(count) + ", one for each true element of mask");
+  const Tensor values = narrow(reshape(source, kWhole), 0, 0, count);
+  if (input.ndim() == 0)
+    return masked_fill(input, mask, count ? reshape(values, {}) : number(int64_t{0}), into);
+  std::vector<Tensor> list;
+  for (int d = 0; d < input.ndim(); ++d) {
+    const int64_t size[] = {count}, step[] = {input.ndim()};
+    list.push_back(alias(coordinates, size, step, d, Dtype::kInt64));
+  }
+  return index_put(input, list, values, false, into);
+}
+
+}  // namespace libdl

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/nonzero.h"
+
+#include "ops/copy.h"
+#include "ops/launch.h"
+
+namespace libdl {
+
+Tensor nonzero_coordinates(const Tensor& input) {
+  const Tensor x = input.is_number() ? plain(input) : input;
+  int64_t count = 0;
+  if (x.numel() > 0) launch_nonzero(x.device(), {view_of(x), &count, no_view()});
+  const int64_t shape[] = {count, x.ndim()};
+  Tensor y = empty(shape, Dtype::kInt64, x.device());
+  if (y.numel() > 0) launch_nonzero(x.device(), {view_of(x), &count, view_of(y)});
+  return y;
+}
+
+Tensor nonzero(const Tensor& input, Into into) {
+  Call call("nonzero", into, {&input});
+  return call.done(nonzero_coordinates(input));
+}
+
+}  // namespace libdl

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Order along a dimension. Meaning and errors: include/libdl/indexing.h.
+#pragma once
+
+#include <tuple>
+
+#include "ops/call.h"
+
+namespace libdl {
+
+std::tuple<Tensor, Tensor> sort(const Tensor& input, int32_t dim, bool descending, bool stable,
+                                Into values_into = {}, Into indices_into = {});
+Tensor argsort(const Tensor& input, int32_t dim, bool descending, bool stable);
+std::tuple<Tensor, Tensor> topk(const Tensor& input, int64_t k, int32_t dim, bool largest,
+                                bool sorted, Into values_into = {}, Into indices_into = {});
+
+}  // namespace libdl
