@@ -10,6 +10,7 @@
 #include <libdl/device.h>
 #include <libdl/dtype.h>
 #include <libdl/error.h>
+#include <libdl/exchange.h>
 #include <libdl/indexing.h>
 #include <libdl/join.h>
 #include <libdl/linalg.h>

@@ -60,16 +60,16 @@ struct Member {
   }
 };
 
-void join() {
-  static thread_local Member member;
-  (void)member;
-}
-
 // A fork while another thread holds the mutex must not lock the child out.
 [[maybe_unused]] const int fork_safe =
     pthread_atfork([] { central().mutex.lock(); }, [] { central().mutex.unlock(); },
                    [] { central().mutex.unlock(); });
 }  // namespace
+
+void join() noexcept {
+  static thread_local Member member;
+  (void)member;
+}
 
 void* refill(size_t cells) {
   join();
@@ -105,7 +105,10 @@ void* large(size_t bytes) {
   return p;
 }
 
-void free_large(void* p) noexcept { std::free(p); }
+void free_large(void* p) noexcept {
+  join();
+  std::free(p);
+}
 
 bool fails() {
   const int64_t left = fail_countdown.load();

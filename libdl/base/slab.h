@@ -34,6 +34,7 @@ extern std::atomic<int64_t> fail_countdown;  // < 0: off
 void* refill(size_t cells);
 void* large(size_t bytes);
 void free_large(void* p) noexcept;
+void join() noexcept;  // the thread's cells and counters survive it
 bool fails();  // counts one allocation; true where the test hook wants it to fail
 
 }  // namespace slab
@@ -63,6 +64,8 @@ inline void slab_free(void* p, size_t bytes) noexcept {
   if (cells > kMaxCells) return slab::free_large(p);
   auto* cell = static_cast<slab::Free*>(p);
   cell->next = slab::cache.free[cells];
+  if (!cell->next) [[unlikely]]
+    slab::join();  // a thread that only frees must hand over what it got, too
   slab::cache.free[cells] = cell;
 #endif
 }

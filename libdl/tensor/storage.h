@@ -64,4 +64,12 @@ Ref<Storage> adopt_storage(void* data, size_t bytes, Device device, bool read_on
 // After a successful write: raises the version and remembers who wrote.
 void written(Storage& storage, const char* op);
 
+// Foreign code may write from here to the end, which counts as a write by `who`. May end on any
+// thread while others read: packed forms stay for the next exclusive writer, their version tells
+// that they are stale.
+void begin_export(Storage& storage);
+void end_export(Storage& storage, const char* who) noexcept;
+// A pointer was given away whose end nobody will tell.
+void export_for_good(Storage& storage);
+
 }  // namespace libdl

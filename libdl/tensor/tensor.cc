@@ -251,8 +251,8 @@ static bool coincide(std::span<const Step> steps, int64_t distance) {
 Overlap overlap(const Tensor& a, const Tensor& b) {
   if (a.is_number() || b.is_number() || a.numel() == 0 || b.numel() == 0) return Overlap::kNone;
   if (&a.storage() != &b.storage()) {
-    // Foreign memory may be adopted twice: compare addresses.
-    if (!a.storage().release || !b.storage().release) return Overlap::kNone;
+    // Foreign memory may be adopted twice, or be our own come back: compare addresses.
+    if (!a.storage().release && !b.storage().release) return Overlap::kNone;
   }
   if (a.data() == b.data() && a.dtype() == b.dtype() && same(a.shape(), b.shape()) &&
       same(a.strides(), b.strides()))

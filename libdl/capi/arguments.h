@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Checks of the doors that take pointers other than handles.
+#pragma once
+
+#include "capi/door.h"
+
+namespace libdl::capi {
+
+inline void not_null(const char* function, int argument, const char* name, const void* pointer,
+                     const char* wanted) {
+  if (!pointer) fail_argument(LIBDL_ERROR_NULL, function, argument, name, "is NULL", wanted);
+}
+
+inline void output(const char* function, int argument, const char* name, const void* pointer) {
+  not_null(function, argument, name, pointer, "a place for the result");
+}
+
+inline const Tensor& live_tensor(const char* function, int argument, const char* name,
+                                 const libdl_tensor* const& handle) {
+  check_tensor(function, argument, name, handle);
+  return as_tensor(handle);
+}
+
+}  // namespace libdl::capi

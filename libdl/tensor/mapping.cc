@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tensor/mapping.h"
+
+#include <cstring>
+
+#include "tensor/row_major.h"
+
+using namespace libdl;
+
+libdl_mapping::libdl_mapping(const Tensor& x, bool writing)
+    : Counted(Tag::kMapping), writes(writing) {
+  if (writing) check_writable(x, "tensor_map");
+  if (x.is_number()) {
+    std::memcpy(value, x.data(), sizeof value);
+    return;
+  }
+  storage = Ref<Storage>::share(&x.storage());
+  first = x.data();
+  if (writes) begin_export(*storage);
+}
+
+libdl_mapping::~libdl_mapping() {
+  if (writes) end_export(*storage, "tensor_unmap");
+}
+
+namespace libdl {
+
+void check_writable(const Tensor& x, const char* op) {
+  if (x.is_number())
+    fail_argument(LIBDL_ERROR_VALUE, op, 1, "tensor", "is a host number", "a tensor to write to");
+  if (x.storage().read_only)
+    fail_argument(LIBDL_ERROR_READ_ONLY, op, 1, "tensor", "may not be written",
+                  "one that may, or access for reading");
+}
+
+namespace {
+
+struct Release {
+  void (*release)(void*);
+  void* context;
+  ~Release() {
+    if (release) release(context);
+  }
+};
+
+void check_memory(const void* data, int64_t bytes, Dtype dtype) {
+  const char* const op = "tensor_from_memory";
+  if (bytes < 0)
+    fail_argument(LIBDL_ERROR_VALUE, op, 1, "data", "has " + std::to_string(bytes) + " bytes",
+                  "0 or more");
+  if (!data && bytes)
+    fail_argument(LIBDL_ERROR_NULL, op, 1, "data", "is NULL", "memory of `bytes` bytes");
+  if (dtype == Dtype::kNone) fail_argument(LIBDL_ERROR_DTYPE, op, 5, "dtype", "is none", "a dtype");
+  const auto alignment = static_cast<uintptr_t>(size_of(real_of(dtype)));
+  if (reinterpret_cast<uintptr_t>(data) % alignment)
+    fail_argument(LIBDL_ERROR_VALUE, op, 1, "data", "is not aligned to its elements",
+                  "a multiple of " + std::to_string(alignment) + " for " + name_of(dtype));
+}
+
+void check_bytes(const char* op, const Tensor& x, const void* data, int64_t bytes) {
+  if (!data && bytes) fail_argument(LIBDL_ERROR_NULL, op, 2, "data", "is NULL", "a buffer");
+  if (bytes != byte_count(x))
+    fail_argument(LIBDL_ERROR_VALUE, op, 2, "data", "has " + std::to_string(bytes) + " bytes",
+                  std::to_string(byte_count(x)) + " for " + name_of(x.dtype()) + " of shape " +
+                      to_string(x.shape()));
+}
+
+}  // namespace
+
+Tensor from_memory(void* data, int64_t bytes, Dims shape, std::optional<Dims> strides,
+                   int64_t offset, Dtype dtype, bool read_only, void (*release)(void*),
+                   void* context) {
+  const char* const op = "tensor_from_memory";
+  Release guard{release, context};
+  check_memory(data, bytes, dtype);
+  checked_numel(shape, dtype, op, 2, "shape");
+  if (strides && strides->size() != shape.size())
+    fail_argument(LIBDL_ERROR_SHAPE, op, 3, "strides",
+                  "has " + std::to_string(strides->size()) + " entries",
+                  std::to_string(shape.size()) + ", one a dimension");
+  const Shape row_major = contiguous_strides(shape);
+  guard.release = nullptr;  // adopt_storage answers for it from here on
+  Ref<Storage> storage =
+      adopt_storage(data, static_cast<size_t>(bytes), {}, read_only, release, context);
+  if (!read_only) export_for_good(*storage);
+  return over_storage(std::move(storage), shape,
+                      strides ? *strides : Dims(row_major.data(), row_major.size()), offset, dtype,
+                      op);
+}
+
+void copy_out(const Tensor& x, void* data, int64_t bytes) {
+  check_bytes("tensor_copy_out", x, data, bytes);
+  read_elements(x, data);
+}
+
+void copy_in(const Tensor& x, const void* data, int64_t bytes) {
+  const char* const op = "tensor_copy_in";
+  check_writable(x, op);
+  check_bytes(op, x, data, bytes);
+  if (overlaps_itself(x))
+    fail_argument(LIBDL_ERROR_OVERLAP, op, 1, "tensor", "overlaps itself",
+                  "elements with addresses of their own");
+  write_elements(x, data);
+  written(x.storage(), op);
+}
+
+void destroy(libdl_mapping* mapping) { delete mapping; }
+
+}  // namespace libdl

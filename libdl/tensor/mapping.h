@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// A host's access to a tensor's bytes, and the host's bytes as a tensor.
+#pragma once
+
+#include "tensor/tensor.h"
+
+// Access for a time. Writing ends with a new version.
+struct libdl_mapping : libdl::Counted {
+  libdl_mapping(const libdl::Tensor& x, bool writes);
+  ~libdl_mapping();
+
+  void* data() const { return storage ? first : const_cast<int64_t*>(value); }
+
+  libdl::Ref<libdl::Storage> storage;  // empty for host numbers
+  void* first = nullptr;
+  bool writes;
+  int64_t value[2] = {};  // a host number's own
+};
+
+namespace libdl {
+
+// Throws READ_ONLY for writing where that is forbidden, VALUE for writing to numbers.
+void check_writable(const Tensor& x, const char* op);
+
+// Host memory of `bytes` bytes as a tensor whose element 0 stands `offset` elements behind `data`.
+// release(context) runs exactly once, also when this throws. Strides absent: row-major.
+Tensor from_memory(void* data, int64_t bytes, Dims shape, std::optional<Dims> strides,
+                   int64_t offset, Dtype dtype, bool read_only, void (*release)(void*),
+                   void* context);
+
+// The elements in row-major order; `bytes` must be exactly what they take.
+void copy_out(const Tensor& x, void* data, int64_t bytes);
+void copy_in(const Tensor& x, const void* data, int64_t bytes);
+
+}  // namespace libdl
