@@ -1,0 +1,427 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the generated half of the Python package from the operator headers.
+
+    python3 tools/python_layer.py --headers include/libdl --out build/generated/python
+
+    libdl/_functions.py   plain functions with keywords, defaults, annotations and help
+    libdl/_functional.py  those that live in libdl.nn.functional
+    libdl/_methods.py     what libdl.Tensor gets as methods and properties
+    libdl/_documents.py   help for the functions with several signatures, which are written by hand
+    libdl/_C.pyi          the types of the C half
+    pairs.i               which C parameters are a pointer and its count, for SWIG
+"""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+
+from operators import Argument, Operator, PythonLine, PythonParameter, read_operators
+
+ROOT = Path(__file__).resolve().parents[1]
+
+TYPES = {
+    "tensors": "Sequence[Tensor]",
+    "int": "int",
+    "dim": "int",
+    "float": "float",
+    "bool": "bool",
+    "dtype": "DtypeLike",
+    "device": "DeviceLike",
+    "string": "str",
+    "generator": "Generator",
+}
+RESULTS = {
+    "tensor": "Tensor",
+    "tensor_list": "tuple[Tensor, ...]",
+    "bool": "bool",
+    "int": "int",
+    "uint": "int",
+    "float": "float",
+}
+HEAD = '''# SPDX-License-Identifier: Apache-2.0
+# Written by tools/python_layer.py from include/libdl.
+"""{title}"""
+
+from __future__ import annotations
+
+'''
+
+
+@dataclass(frozen=True)
+class Form:
+    """One Python signature of one operator."""
+
+    operator: Operator
+    line: PythonLine
+
+    @property
+    def arguments(self) -> dict[str, Argument]:
+        return {argument.name: argument for argument in self.operator.arguments}
+
+    @property
+    def returns(self) -> str:
+        if not self.operator.has_new:
+            return "Tensor"
+        kinds = [RESULTS[result.kind] for result in self.operator.results]
+        if [result.name for result in self.operator.results] == ["values", "indices"]:
+            return "ValuesIndices"
+        return kinds[0] if len(kinds) == 1 else f"tuple[{', '.join(kinds)}]"
+
+
+def spelled(parameter: PythonParameter) -> str:
+    """The name in Python; a variadic list leaves its own name free for the keyword."""
+    return f"{parameter.name}_" if parameter.variadic else parameter.name
+
+
+def annotation(form: Form, parameter: PythonParameter) -> str:
+    if parameter.argument == "dst":
+        return "Tensor"
+    argument = form.arguments[parameter.argument]
+    if argument.kind == "ints":
+        kind = "int | Sequence[int]"
+    elif argument.kind == "tensor":
+        kind = "Tensor" if parameter.name == "input" else "Tensor | Number"
+    else:
+        kind = TYPES[argument.kind]
+    return f"{kind} | None" if parameter.default == "None" else kind
+
+
+def parameters_text(form: Form, method: bool, into: bool, out: str = "") -> str:
+    """The parameter list. `into`: the form with an underscore, which writes its first argument."""
+    parts: list[str] = []
+    starred = False
+    for i, parameter in enumerate(form.line.parameters):
+        if parameter.variadic:
+            parts.append(f"*{spelled(parameter)}: int | Sequence[int]")
+            parts.append(f"{parameter.name}: Sequence[int] | None = None")
+            starred = True
+            continue
+        if parameter.keyword_only and not starred:
+            parts.append("*")
+            starred = True
+        default = f" = {parameter.default}" if parameter.default is not None else ""
+        name = "self" if method and i == 0 else parameter.name
+        parts.append(f"{name}: {annotation(form, parameter)}{default}")
+    extra = []
+    if "leaf" in form.line.flags:
+        extra += ["requires_grad: bool = False", "layout: object = None", "pin_memory: bool = False"]
+    if out and not into:
+        extra.append(out)
+    if extra and not starred:
+        parts.append("*")
+    return ", ".join(parts + extra)
+
+
+def value_text(form: Form, parameter: PythonParameter, method: bool, first: bool) -> str:
+    """What is passed on for a parameter."""
+    if parameter.variadic:
+        return spelled(parameter)
+    name = "self" if method and first else parameter.name
+    argument = form.arguments.get(parameter.argument)
+    if argument and argument.kind == "tensor" and argument.nullable and parameter.default == "1":
+        return f"None if {name} is _ONE else {name}"
+    return name
+
+
+def call_arguments(form: Form, method: bool) -> list[str]:
+    """C's arguments in C's order; those that the Python line leaves out are absent."""
+    given = {
+        parameter.argument: value_text(form, parameter, method, i == 0)
+        for i, parameter in enumerate(form.line.parameters)
+    }
+    return [given.get(argument.name, "None") for argument in form.operator.arguments]
+
+
+def documentation(forms: list[Form], into: bool = False) -> str:
+    """The docstring: sentence, parameters, result, gradient, errors, signatures of the others."""
+    lines: list[str] = []
+    for n, form in enumerate(forms):
+        document = form.operator.documentation
+        if n:
+            lines.append("")
+        if len(forms) > 1:
+            lines.append(signature_text(form))
+            lines.append("")
+        summary = document.summary
+        lines += textwrap.wrap(summary if not into else "In place: " + summary, 88)
+        described = [
+            (parameter.name, document.parameters[parameter.argument])
+            for parameter in form.line.parameters
+            if parameter.argument in document.parameters
+        ]
+        results = [(r.name, document.parameters[r.name]) for r in form.operator.results
+                   if r.name in document.parameters and not into]  # fmt: skip
+        for title, entries in (("Arguments", described), ("Returns", results)):
+            if entries:
+                lines += ["", f"{title}:"]
+                for name, text in entries:
+                    lines += textwrap.wrap(
+                        f"{name}: {plain(text)}", 88, initial_indent="    ",
+                        subsequent_indent="        ",
+                    )  # fmt: skip
+        for title, text in (("Gradient", document.gradient), ("Raises", document.errors)):
+            lines += ["", *textwrap.wrap(f"{title}: {plain(text)}", 88)]
+    text = "\n".join(lines).replace("\\", "\\\\").replace('"""', "'''")
+    return text
+
+
+def plain(text: str) -> str:
+    """C's words in Python's."""
+    return text.replace("NULL", "None").replace("NONE:", "None:")
+
+
+def signature_text(form: Form) -> str:
+    parts: list[str] = []
+    starred = False
+    for parameter in form.line.parameters:
+        if parameter.variadic:
+            parts.append(f"*{parameter.name}")
+            starred = True
+            continue
+        if parameter.keyword_only and not starred:
+            parts.append("*")
+            starred = True
+        default = f"={parameter.default}" if parameter.default is not None else ""
+        parts.append(f"{parameter.name}{default}")
+    return f"{form.line.name}({', '.join(parts)}) -> {form.returns}"
+
+
+def indented(text: str, spaces: int) -> str:
+    return textwrap.indent(text, " " * spaces)
+
+
+def out_parameter(form: Form) -> str:
+    if not form.operator.has_into or not form.operator.has_new:
+        return ""
+    many = len(form.operator.results) > 1
+    return f"out: {'tuple[Tensor, Tensor]' if many else 'Tensor'} | None = None"
+
+
+def wrapped(call: str, form: Form) -> str:
+    return f"ValuesIndices(*{call})" if form.returns == "ValuesIndices" else call
+
+
+def function_text(form: Form, name: str, method: bool = False, into: bool = False) -> str:
+    """One def. It does its work in one call of the C half; classes that override it are served
+    when the C half meets one of them."""
+    operator = form.operator
+    out = "" if method or into else out_parameter(form)
+    arguments = call_arguments(form, method)
+    lines = [f"def {name}({parameters_text(form, method, into, out)}) -> {form.returns}:"]
+    lines.append(indented(f'"""{documentation([form], into)}\n"""', 4))
+    body: list[str] = []
+    for parameter in form.line.parameters:
+        if parameter.variadic:
+            variadic = spelled(parameter)
+            body += [
+                f"if {parameter.name} is not None:",
+                f"    {variadic} = {parameter.name}",
+                f"elif len({variadic}) == 1 and not isinstance({variadic}[0], int):",
+                f"    {variadic} = {variadic}[0]",
+            ]
+    first = "self" if method else form.line.parameters[0].name if form.line.parameters else ""
+    c_name = operator.name
+    body.append("try:")
+    if into or not operator.has_new:
+        destination = "self" if method else first
+        body.append(f"    return _{c_name}_into({', '.join([*arguments, destination])})")
+    else:
+        if out:
+            many = len(operator.results) > 1
+            destination = "*out" if many else "out"
+            body += [
+                "    if out is not None:",
+                f"        {wrapped_return(form, arguments, destination)}",
+            ]
+        call = wrapped(f"_{c_name}({', '.join(arguments)})", form)
+        if "leaf" in form.line.flags:
+            body += [
+                f"    made = {call}",
+                "    if requires_grad:",
+                "        made.requires_grad = True",
+                "    return made",
+            ]
+        else:
+            body.append(f"    return {call}")
+    body += ["except Overridden:", f"    return override_named({name!r}, {method}, locals())"]
+    lines.append(indented("\n".join(body), 4))
+    return "\n".join(lines)
+
+
+def wrapped_return(form: Form, arguments: list[str], destination: str) -> str:
+    call = f"_{form.operator.name}_into({', '.join([*arguments, destination])})"
+    if form.returns == "ValuesIndices":
+        return f"return ValuesIndices(*{call})"
+    return f"return {call}"
+
+
+def same_signature(a: PythonLine, b: PythonLine) -> bool:
+    return a.parameters == b.parameters
+
+
+def forms_by_name(operators: list[Operator], flag: str) -> dict[str, list[Form]]:
+    groups: dict[str, list[Form]] = {}
+    for operator in operators:
+        for line in operator.python:
+            if flag in line.flags:
+                groups.setdefault(line.name, []).append(Form(operator, line))
+    return groups
+
+
+def imports_text(names: set[str], extra: str = "") -> str:
+    lines = [
+        "from collections.abc import Sequence",
+        "",
+        "from . import _C",
+        "from ._C import Overridden, Tensor",
+        "from ._overrides import override_named",
+        "from ._types import DeviceLike, DtypeLike, Generator, Number, ValuesIndices",
+        "",
+        "_ONE = 1",
+        *(f"_{name} = _C.{name}" for name in sorted(names)),
+    ]
+    return "\n".join(lines) + "\n" + extra
+
+
+def c_names(forms: list[Form], into: bool = False) -> set[str]:
+    names: set[str] = set()
+    for form in forms:
+        if form.operator.has_new and not into:
+            names.add(form.operator.name)
+        if form.operator.has_into:
+            names.add(f"{form.operator.name}_into")
+    return names
+
+
+def module_text(title: str, groups: dict[str, list[Form]]) -> str:
+    single = {name: forms[0] for name, forms in groups.items() if len(forms) == 1}
+    parts = [HEAD.format(title=title), imports_text(c_names(list(single.values())))]
+    parts.append(f"__all__ = {sorted(single)!r}\n")
+    parts += [f"\n\n{function_text(form, name)}\n" for name, form in single.items()]
+    return "".join(parts)
+
+
+def methods_text(operators: list[Operator]) -> str:
+    """Methods whose signature is the function's are the function itself."""
+    functions = forms_by_name(operators, "function")
+    methods = forms_by_name(operators, "method")
+    inplace = forms_by_name(operators, "inplace")
+    properties = forms_by_name(operators, "property")
+    shared: list[str] = []
+    own: dict[str, Form] = {}
+    for name, forms in methods.items():
+        if len(forms) > 1:
+            continue
+        twin = functions.get(name)
+        if twin and len(twin) == 1 and same_signature(twin[0].line, forms[0].line):
+            shared.append(name)
+        else:
+            own[name] = forms[0]
+    in_place = {f"{name}_": forms[0] for name, forms in inplace.items() if len(forms) == 1}
+    needed = c_names(list(own.values())) | c_names(list(in_place.values()), into=True)
+    parts = [HEAD.format(title="What libdl.Tensor gets as methods."), imports_text(needed)]
+    parts.append("from . import _functions\n\n")
+    parts.append(f"SHARED = {sorted(shared)!r}\n")
+    for name, form in own.items():
+        parts.append(f"\n\n{function_text(form, name, method=True)}\n")
+    for name, form in in_place.items():
+        parts.append(f"\n\n{function_text(form, name, method=True, into=True)}\n")
+    names = sorted([*own, *in_place])
+    parts.append("\n\nfor _name in SHARED:\n")
+    parts.append("    setattr(Tensor, _name, getattr(_functions, _name))\n")
+    parts.append(f"for _method in ({', '.join(names)}):\n")
+    parts.append("    setattr(Tensor, _method.__name__, _method)\n")
+    for name, forms in properties.items():
+        parts.append(f"setattr(Tensor, {name!r}, property(_functions.{forms[0].line.name}))\n")
+    return "".join(parts)
+
+
+def documents_text(operators: list[Operator]) -> str:
+    parts = [HEAD.format(title="Help for functions with several signatures.")]
+    for flag, variable in (("function", "FUNCTIONS"), ("method", "METHODS")):
+        parts.append(f"{variable}: dict[str, str] = {{\n")
+        for name, forms in forms_by_name(operators, flag).items():
+            if len(forms) > 1:
+                parts.append(f'    {name!r}: """{documentation(forms)}\n""",\n')
+        parts.append("}\n")
+    return "".join(parts)
+
+
+def stub_text(operators: list[Operator]) -> str:
+    template = (ROOT / "wrappers/python/tensor.pyi.in").read_text(encoding="utf-8")
+    lines: list[str] = []
+    for flag, suffix, into in (("method", "", False), ("inplace", "_", True)):
+        for name, forms in forms_by_name(operators, flag).items():
+            for form in forms:
+                if len(forms) > 1:
+                    lines.append("    @overload")
+                text = parameters_text(form, True, into)
+                lines.append(f"    def {name}{suffix}({text}) -> {form.returns}: ...")
+    for name in forms_by_name(operators, "property"):
+        lines += ["    @property", f"    def {name}(self) -> Tensor: ..."]
+    low: list[str] = []
+    for operator in operators:
+        if operator.has_new:
+            low.append(f"def {operator.name}(*arguments: Any) -> Any: ...")
+        if operator.has_into:
+            low.append(f"def {operator.name}_into(*arguments: Any) -> Any: ...")
+    return template.replace("    #: operators", "\n".join(lines)).replace(
+        "#: functions", "\n".join(low)
+    )
+
+
+def pairs_text(operators: list[Operator]) -> str:
+    ints: set[str] = set()
+    strings: set[str] = set()
+    for operator in operators:
+        for argument in operator.arguments:
+            if argument.kind == "ints" and argument.name not in ("shape", "dims"):
+                ints.add(f"(const int64_t *{argument.name}, int32_t {argument.count})")
+            if argument.kind == "string":
+                strings.add(f"(const char *{argument.name}, int64_t {argument.count})")
+            if argument.kind == "tensors" and argument.name != "tensors":
+                ints.add("")  # written out below
+    lists = {
+        f"(const libdl_tensor *const *{a.name}, int64_t {a.count})"
+        for o in operators for a in o.arguments if a.kind == "tensors" and a.name != "tensors"
+    }  # fmt: skip
+    ints.discard("")
+    text = "// Written by tools/python_layer.py from include/libdl.\n"
+    for pattern, pairs in (
+        ("(const int64_t *dims, int32_t ndims)", ints),
+        ("(const char *name, int64_t name_length)", strings),
+        ("(const libdl_tensor *const *tensors, int64_t count)", lists),
+    ):
+        if pairs:
+            text += f"%apply {pattern} {{\n  " + ",\n  ".join(sorted(pairs)) + "\n};\n"
+    return text
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--headers", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    options = parser.parse_args()
+    operators = read_operators(options.headers)
+    package = options.out / "libdl"
+    functions = forms_by_name(operators, "function")
+    functional = forms_by_name(operators, "functional")
+    write(package / "_functions.py", module_text("The operators as functions.", functions))
+    write(package / "_functional.py", module_text("The operators of networks.", functional))
+    write(package / "_methods.py", methods_text(operators))
+    write(package / "_documents.py", documents_text(operators))
+    write(package / "_C.pyi", stub_text(operators))
+    write(options.out / "pairs.i", pairs_text(operators))
+
+
+if __name__ == "__main__":
+    main()
