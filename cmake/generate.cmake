@@ -18,24 +18,3 @@ add_custom_command(
   COMMENT "Writing the doors from the headers"
   VERBATIM)
 add_custom_target(generated DEPENDS ${libdl_generated_sources})
-
-# The Python layer, which the package in the build tree and the wheel share.
-if(LIBDL_PYTHON)
-  set(libdl_python_layer ${libdl_generated}/python/libdl/_operators.py)
-  add_custom_command(
-    OUTPUT ${libdl_python_layer}
-    COMMAND ${Python3_EXECUTABLE} -B tools/python_layer.py --headers include/libdl
-            --python ${libdl_python_layer}
-    COMMAND ${Python3_EXECUTABLE} -B tools/python_stubs.py --headers include/libdl
-            --out ${libdl_generated}/python/libdl
-    DEPENDS ${libdl_headers} ${libdl_tools}
-    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
-    COMMENT "Writing the Python layer from the headers"
-    VERBATIM)
-  add_custom_target(python_layer ALL DEPENDS ${libdl_python_layer})
-  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/python/libdl)
-  foreach(name _operators.py _tensor_operators.pyi _functions.pyi _functional.pyi)
-    file(CREATE_LINK ${libdl_generated}/python/libdl/${name}
-         ${PROJECT_BINARY_DIR}/python/libdl/${name} SYMBOLIC)
-  endforeach()
-endif()

@@ -1,60 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the Python layer: functions with keywords, defaults, annotations and docstrings.
+"""Writes the generated half of the Python package from the operator headers.
 
-    python3 tools/python_layer.py --headers include/libdl --python OUT.py
+    python3 tools/python_layer.py --headers include/libdl --out build/generated/python
 
-OUT.py has one function for each Python name, and four tables by which the package hangs them where
-they belong: FUNCTIONS (libdl.add), FUNCTIONAL (libdl.nn.functional.relu), METHODS (Tensor.add,
-Tensor.add_) and PROPERTIES (Tensor.real). It calls the module _C by the C functions' names without
-libdl_, with one argument for each of an operator's (a pointer and its count are one) and without
-its outputs: _C.add(input, other, alpha) and _C.add_into(input, other, alpha, dst).
+    libdl/_functions.py   plain functions with keywords, defaults, annotations and help
+    libdl/_functional.py  those that live in libdl.nn.functional
+    libdl/_methods.py     what libdl.Tensor gets as methods and properties
+    libdl/_documents.py   help for the functions with several signatures, which are written by hand
+    libdl/_C.pyi          the types of the C half
+    pairs.i               which C parameters are a pointer and its count, for SWIG
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
-from headers import HeaderError
 from operators import Argument, Operator, PythonLine, PythonParameter, read_operators
 
-PREAMBLE = '''\
-# SPDX-License-Identifier: Apache-2.0
-# Written by tools/python_layer.py from include/libdl.
-"""The operators as Python functions."""
+ROOT = Path(__file__).resolve().parents[1]
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
-
-from . import _C
-from ._calling import choose, listed
-from ._overrides import override
-
-if TYPE_CHECKING:
-    from ._types import DeviceLike, DType, Generator, Number, Tensor, TensorLike
-
-_Overridden = _C.Overridden
-'''
-
-_ANNOTATIONS = {
-    "tensor": "TensorLike",
+TYPES = {
     "tensors": "Sequence[Tensor]",
-    "ints": "int | Sequence[int]",
     "int": "int",
     "dim": "int",
     "float": "float",
     "bool": "bool",
-    "dtype": "DType | None",
-    "device": "DeviceLike | None",
+    "dtype": "DtypeLike",
+    "device": "DeviceLike",
     "string": "str",
-    "generator": "Generator | None",
+    "generator": "Generator",
 }
-_RESULT_ANNOTATIONS = {
+RESULTS = {
     "tensor": "Tensor",
     "tensor_list": "tuple[Tensor, ...]",
     "bool": "bool",
@@ -62,345 +41,387 @@ _RESULT_ANNOTATIONS = {
     "uint": "int",
     "float": "float",
 }
-# What an argument must be for an overload to be taken; see wrappers/python/libdl/_calling.py.
-_MATCHES = {
-    "tensor": "t", "tensors": "s", "ints": "l", "int": "i", "dim": "i", "float": "f", "bool": "b",
-    "dtype": "d", "device": "v", "string": "c", "generator": "g",
-}  # fmt: skip
+HEAD = '''# SPDX-License-Identifier: Apache-2.0
+# Written by tools/python_layer.py from include/libdl.
+"""{title}"""
 
-# Python's own names that the functions of this module would hide from it.
-_BUILTINS = {"abs", "all", "any", "max", "min", "pow", "round", "sum", "slice", "tuple"}
+from __future__ import annotations
+
+'''
 
 
 @dataclass(frozen=True)
 class Form:
-    """One way to call an operator under one Python name."""
+    """One Python signature of one operator."""
 
     operator: Operator
     line: PythonLine
-    inplace: bool = False
-    method: bool = False
 
     @property
-    def has_out(self) -> bool:
-        return self.operator.has_new and self.operator.has_into and not (self.inplace or self.method)
+    def arguments(self) -> dict[str, Argument]:
+        return {argument.name: argument for argument in self.operator.arguments}
 
     @property
-    def leaf(self) -> bool:
-        return "leaf" in self.line.flags
-
-    @property
-    def own(self) -> str:
-        """The parameter that a method is called on."""
-        names = [p.argument for p in self.line.parameters]
-        return "input" if "input" in names else "dst"
-
-    def parameters(self) -> list[PythonParameter]:
-        parameters = list(self.line.parameters)
-        if self.method or self.inplace:
-            own = next(p for p in parameters if p.argument == self.own)
-            parameters.remove(own)
-            parameters.insert(0, own)
-        return parameters
+    def returns(self) -> str:
+        if not self.operator.has_new:
+            return "Tensor"
+        kinds = [RESULTS[result.kind] for result in self.operator.results]
+        if [result.name for result in self.operator.results] == ["values", "indices"]:
+            return "ValuesIndices"
+        return kinds[0] if len(kinds) == 1 else f"tuple[{', '.join(kinds)}]"
 
 
-def _argument(form: Form, name: str) -> Argument:
-    if name == "dst":
-        return Argument("dst", "tensor")
-    return next(a for a in form.operator.arguments if a.name == name)
+def spelled(parameter: PythonParameter) -> str:
+    """The name in Python; a variadic list leaves its own name free for the keyword."""
+    return f"{parameter.name}_" if parameter.variadic else parameter.name
 
 
-def _annotation(form: Form, parameter: PythonParameter) -> str:
-    argument = _argument(form, parameter.argument)
-    if argument.name in ("input", "dst", "condition"):
+def annotation(form: Form, parameter: PythonParameter) -> str:
+    if parameter.argument == "dst":
         return "Tensor"
-    if parameter.variadic:
-        return "int | Sequence[int]"
-    text = _ANNOTATIONS[argument.kind]
-    if argument.kind == "tensors" and argument.nullable:
-        return "Sequence[Tensor | None]"
-    nullable = argument.nullable and "None" not in text
-    return f"{text} | None" if nullable else text
-
-
-def _result_annotation(form: Form) -> str:
-    results = form.operator.results
-    if form.inplace or not form.operator.has_new:
-        return "Tensor"
-    if len(results) > 1:
-        return result_class(form.operator)
-    return _RESULT_ANNOTATIONS[results[0].kind]
-
-
-def result_class(operator: Operator) -> str:
-    names = "".join(r.name.capitalize() for r in operator.results)
-    return f"_{names}"
-
-
-def signature_of(form: Form) -> list[str]:
-    """The parameters of the def, with annotations and defaults."""
-    parts: list[str] = []
-    keyword_only = False
-    for position, parameter in enumerate(form.parameters()):
-        if parameter.variadic:
-            parts.append(f"*{_variadic(parameter)}: {_annotation(form, parameter)}")
-            parts.append(f"{parameter.name}: Sequence[int] | None = None")
-            keyword_only = True
-            continue
-        if parameter.keyword_only and not keyword_only:
-            parts.append("*")
-            keyword_only = True
-        name = "self" if position == 0 and form.method else parameter.name
-        annotation = "" if name == "self" else f": {_annotation(form, parameter)}"
-        default = "" if parameter.default is None else f" = {parameter.default}"
-        parts.append(f"{name}{annotation}{default}")
-    if form.leaf or form.has_out:
-        if not keyword_only:
-            parts.append("*")
-        if form.leaf:
-            parts.append("requires_grad: bool = False")
-        if form.has_out:
-            several = len(form.operator.results) > 1
-            parts.append(f"out: {'tuple[Tensor, ...]' if several else 'Tensor'} | None = None")
-    return parts
-
-
-def _variadic(parameter: PythonParameter) -> str:
-    return f"{parameter.name}_"
-
-
-def _passed(form: Form) -> list[str]:
-    """What _C gets for each argument of the operator."""
-    by_argument = {p.argument: p for p in form.line.parameters}
-    passed = []
-    for argument in form.operator.arguments:
-        parameter = by_argument.get(argument.name)
-        if parameter is None:
-            passed.append("None")
-        elif form.method and argument.name == form.own:
-            passed.append("self")
-        elif parameter.variadic:
-            passed.append(f"listed({_variadic(parameter)}, {parameter.name})")
-        else:
-            passed.append(parameter.name)
-    return passed
-
-
-def _own_name(form: Form) -> str:
-    return "self" if form.method else form.own
-
-
-def _override_arguments(form: Form) -> tuple[str, str]:
-    """The call as __torch_function__ sees it; override() leaves out what has its default."""
-    positional, keywords = [], []
-    for position, parameter in enumerate(form.parameters()):
-        name = "self" if position == 0 and form.method else parameter.name
-        if parameter.variadic:
-            positional.append(f"listed({_variadic(parameter)}, {parameter.name})")
-        elif parameter.keyword_only:
-            keywords.append(f'"{parameter.name}": {name}')
-        else:
-            positional.append(name)
-    if form.has_out:
-        keywords.append('"out": out')
-    trailing = "," if len(positional) == 1 else ""
-    return f"({', '.join(positional)}{trailing})", "{" + ", ".join(keywords) + "}"
-
-
-def _takes_tensors(form: Form) -> bool:
-    return any(
-        _argument(form, p.argument).kind in ("tensor", "tensors") for p in form.line.parameters
-    )
-
-
-def _body(form: Form, public: str) -> list[str]:
-    operator, passed = form.operator, _passed(form)
-    c_name = f"_C.{operator.name}"
-    lines: list[str] = []
-    if form.inplace or not operator.has_new:
-        own = _own_name(form)
-        lines += [f"{c_name}_into({', '.join([*passed, own])})", f"return {own}"]
+    argument = form.arguments[parameter.argument]
+    if argument.kind == "ints":
+        kind = "int | Sequence[int]"
+    elif argument.kind == "tensor":
+        kind = "Tensor" if parameter.name == "input" else "Tensor | Number"
     else:
-        call = f"{c_name}({', '.join(passed)})"
-        several = len(operator.results) > 1
-        if form.has_out:
-            outs = ["*out"] if several else ["out"]
-            lines += ["if out is not None:"]
-            lines += [f"    {c_name}_into({', '.join([*passed, *outs])})"]
-            lines += [f"    return {result_class(operator)}(*out)" if several else "    return out"]
-        if form.leaf:
-            lines += [f"result = {call}"]
-            lines += ["return result.requires_grad_() if requires_grad else result"]
-        elif several:
-            lines += [f"return {result_class(operator)}(*{call})"]
-        else:
-            lines += [f"return {call}"]
-    if not _takes_tensors(form):
-        return lines
-    arguments, keywords = _override_arguments(form)
-    return [
-        "try:",
-        *(f"    {line}" for line in lines),
-        "except _Overridden:",
-        f"    return override({public}, {arguments}, {keywords})",
-    ]
+        kind = TYPES[argument.kind]
+    return f"{kind} | None" if parameter.default == "None" else kind
 
 
-def _docstring(form: Form) -> list[str]:
-    """The header's comment in Python's words."""
-    d = form.operator.documentation
-    lines = ['"""' + d.summary, ""]
-    shown = {p.argument: p.name for p in form.line.parameters}
-    described: dict[str, list[str]] = {}
-    for argument, text in d.parameters.items():
-        if argument in shown:
-            described.setdefault(_in_python(text), []).append(shown[argument])
-    lines += [f"{', '.join(names)}: {text}" for text, names in described.items()]
-    if form.has_out:
-        lines += ["out: an existing tensor that the result is written into"]
-    if form.operator.has_new:
-        results = [_in_python(d.parameters[r.name]) for r in form.operator.results]
-        if len(results) > 1:
-            results = [f"{r.name}: {t}" for r, t in zip(form.operator.results, results)]
-        lines += ["", f"Returns {'; '.join(results)}."]
-    lines += ["", f"Gradient: {d.gradient}"]
-    wrapped = textwrap.wrap(lines.pop(0), 92)
-    for line in lines:
-        wrapped += textwrap.wrap(line, 92, subsequent_indent="    " if ": " in line else "") or [""]
-    return [*wrapped, '"""']
-
-
-def _short_docstring(form: Form) -> list[str]:
-    """For methods, in-place forms and second names: what it is, and where the rest stands."""
-    summary = form.operator.documentation.summary
-    main = form.operator.python[0]
-    place = "libdl." if "function" in main.flags else "libdl.nn.functional."
-    lines = [("In place. " if form.inplace else "") + summary]
-    if main.flags & {"function", "functional"}:
-        lines += ["", f"See {place}{main.name}."]
-    text = "\n".join(lines)
-    if len(lines) == 1 and len(text) < 90:
-        return [f'"""{text}"""']
-    wrapped = textwrap.wrap('"""' + lines[0], 92) + lines[1:]
-    return [*wrapped, '"""']
-
-
-def _in_python(text: str) -> str:
-    text = text.replace("LIBDL_DTYPE_NONE", "None").replace("NONE:", "None:")
-    return text.replace("NULL:", "None:").replace("NULL", "None").replace("a None", "None")
-
-
-def _indent(lines: list[str], by: str = "    ") -> str:
-    return "\n".join(by + line if line else "" for line in lines)
-
-
-def definition(name: str, form: Form, body: list[str], decorator: str = "") -> str:
-    parameters = ", ".join(signature_of(form))
-    head = f"{decorator}def {name}({parameters}) -> {_result_annotation(form)}:"
-    if len(head) > 100:
-        inside = ",\n    ".join(signature_of(form))
-        head = f"{decorator}def {name}(\n    {inside},\n) -> {_result_annotation(form)}:"
-    return head + "\n" + _indent(body)
-
-
-def _match(form: Form) -> str:
-    """The overload as choose() reads it: names, kinds and how many must be given."""
-    names, kinds, required = [], "", 0
-    variadic = ""
-    for parameter in form.parameters():
-        argument = _argument(form, parameter.argument)
-        names.append(parameter.name)
-        own = argument.name == form.own and (form.method or form.inplace)
-        kind = "T" if own or argument.name in ("input", "dst") else _MATCHES[argument.kind]
-        kinds += kind
-        required += parameter.default is None and not parameter.keyword_only
+def parameters_text(form: Form, method: bool, into: bool, out: str = "") -> str:
+    """The parameter list. `into`: the form with an underscore, which writes its first argument."""
+    parts: list[str] = []
+    starred = False
+    for i, parameter in enumerate(form.line.parameters):
         if parameter.variadic:
-            variadic = parameter.name
-    positional = sum(not p.keyword_only for p in form.parameters())
-    quoted = ", ".join(f'"{n}"' for n in names) + ("," if len(names) == 1 else "")
-    return f'({quoted}), "{kinds}", {positional}, {required}, {bool(variadic)}'
+            parts.append(f"*{spelled(parameter)}: int | Sequence[int]")
+            parts.append(f"{parameter.name}: Sequence[int] | None = None")
+            starred = True
+            continue
+        if parameter.keyword_only and not starred:
+            parts.append("*")
+            starred = True
+        default = f" = {parameter.default}" if parameter.default is not None else ""
+        name = "self" if method and i == 0 else parameter.name
+        parts.append(f"{name}: {annotation(form, parameter)}{default}")
+    extra = []
+    if "leaf" in form.line.flags:
+        extra += ["requires_grad: bool = False", "layout: object = None", "pin_memory: bool = False"]
+    if out and not into:
+        extra.append(out)
+    if extra and not starred:
+        parts.append("*")
+    return ", ".join(parts + extra)
 
 
-def _documented_in_full(form: Form) -> bool:
-    own_place = form.line.flags & {"function", "functional"}
-    return bool(own_place) and not form.method and form.line is form.operator.python[0]
+def value_text(form: Form, parameter: PythonParameter, method: bool, first: bool) -> str:
+    """What is passed on for a parameter."""
+    if parameter.variadic:
+        return spelled(parameter)
+    name = "self" if method and first else parameter.name
+    argument = form.arguments.get(parameter.argument)
+    if argument and argument.kind == "tensor" and argument.nullable and parameter.default == "1":
+        return f"None if {name} is _ONE else {name}"
+    return name
 
 
-def write_function(name: str, public: str, forms: list[Form]) -> str:
-    """One Python function: a plain one, or the choice among several forms."""
-    docs = [_docstring(f) if _documented_in_full(f) else _short_docstring(f) for f in forms]
-    if len(forms) == 1:
-        return definition(name, forms[0], docs[0] + _body(forms[0], public))
-    bodies = [definition(f"_{name}_{i}", form, _body(form, public)) for i, form in enumerate(forms)]
-    chosen = [f"(_{name}_{i}, {_match(form)})," for i, form in enumerate(forms)]
-    table = f"_{name}_forms = (\n{_indent(chosen)}\n)"
-    overloads = [definition(name, form, ["..."], "@overload\n") for form in forms]
-    joined = docs[0]
-    for form, more in zip(forms[1:], docs[1:]):
-        if form.operator is not forms[0].operator:
-            inside = "\n".join(more).removeprefix('"""').removesuffix('"""').rstrip("\n")
-            before = "\n".join(joined).removesuffix('"""').rstrip("\n")
-            joined = [*before.split("\n"), "", "Or:", "", *inside.split("\n"), '"""']
-    chooses = [f"return choose({public}, _{name}_forms, args, keywords)"]
-    head = f"def {name}(*args: Any, **keywords: Any) -> Any:\n"
-    return "\n\n\n".join([*bodies, table, *overloads, head + _indent(joined + chooses)])
+def call_arguments(form: Form, method: bool) -> list[str]:
+    """C's arguments in C's order; those that the Python line leaves out are absent."""
+    given = {
+        parameter.argument: value_text(form, parameter, method, i == 0)
+        for i, parameter in enumerate(form.line.parameters)
+    }
+    return [given.get(argument.name, "None") for argument in form.operator.arguments]
 
 
-def forms_of(operators: list[Operator], flag: str) -> dict[str, list[Form]]:
-    """Forms by public name for a place: function, functional, method, inplace or property."""
-    forms: dict[str, list[Form]] = {}
+def documentation(forms: list[Form], into: bool = False) -> str:
+    """The docstring: sentence, parameters, result, gradient, errors, signatures of the others."""
+    lines: list[str] = []
+    for n, form in enumerate(forms):
+        document = form.operator.documentation
+        if n:
+            lines.append("")
+        if len(forms) > 1:
+            lines.append(signature_text(form))
+            lines.append("")
+        summary = document.summary
+        lines += textwrap.wrap(summary if not into else "In place: " + summary, 88)
+        described = [
+            (parameter.name, document.parameters[parameter.argument])
+            for parameter in form.line.parameters
+            if parameter.argument in document.parameters
+        ]
+        results = [(r.name, document.parameters[r.name]) for r in form.operator.results
+                   if r.name in document.parameters and not into]  # fmt: skip
+        for title, entries in (("Arguments", described), ("Returns", results)):
+            if entries:
+                lines += ["", f"{title}:"]
+                for name, text in entries:
+                    lines += textwrap.wrap(
+                        f"{name}: {plain(text)}", 88, initial_indent="    ",
+                        subsequent_indent="        ",
+                    )  # fmt: skip
+        for title, text in (("Gradient", document.gradient), ("Raises", document.errors)):
+            lines += ["", *textwrap.wrap(f"{title}: {plain(text)}", 88)]
+    text = "\n".join(lines).replace("\\", "\\\\").replace('"""', "'''")
+    return text
+
+
+def plain(text: str) -> str:
+    """C's words in Python's."""
+    return text.replace("NULL", "None").replace("NONE:", "None:")
+
+
+def signature_text(form: Form) -> str:
+    parts: list[str] = []
+    starred = False
+    for parameter in form.line.parameters:
+        if parameter.variadic:
+            parts.append(f"*{parameter.name}")
+            starred = True
+            continue
+        if parameter.keyword_only and not starred:
+            parts.append("*")
+            starred = True
+        default = f"={parameter.default}" if parameter.default is not None else ""
+        parts.append(f"{parameter.name}{default}")
+    return f"{form.line.name}({', '.join(parts)}) -> {form.returns}"
+
+
+def indented(text: str, spaces: int) -> str:
+    return textwrap.indent(text, " " * spaces)
+
+
+def out_parameter(form: Form) -> str:
+    if not form.operator.has_into or not form.operator.has_new:
+        return ""
+    many = len(form.operator.results) > 1
+    return f"out: {'tuple[Tensor, Tensor]' if many else 'Tensor'} | None = None"
+
+
+def wrapped(call: str, form: Form) -> str:
+    return f"ValuesIndices(*{call})" if form.returns == "ValuesIndices" else call
+
+
+def function_text(form: Form, name: str, method: bool = False, into: bool = False) -> str:
+    """One def. It does its work in one call of the C half; classes that override it are served
+    when the C half meets one of them."""
+    operator = form.operator
+    out = "" if method or into else out_parameter(form)
+    arguments = call_arguments(form, method)
+    lines = [f"def {name}({parameters_text(form, method, into, out)}) -> {form.returns}:"]
+    lines.append(indented(f'"""{documentation([form], into)}\n"""', 4))
+    body: list[str] = []
+    for parameter in form.line.parameters:
+        if parameter.variadic:
+            variadic = spelled(parameter)
+            body += [
+                f"if {parameter.name} is not None:",
+                f"    {variadic} = {parameter.name}",
+                f"elif len({variadic}) == 1 and not isinstance({variadic}[0], int):",
+                f"    {variadic} = {variadic}[0]",
+            ]
+    first = "self" if method else form.line.parameters[0].name if form.line.parameters else ""
+    c_name = operator.name
+    body.append("try:")
+    if into or not operator.has_new:
+        destination = "self" if method else first
+        body.append(f"    return _{c_name}_into({', '.join([*arguments, destination])})")
+    else:
+        if out:
+            many = len(operator.results) > 1
+            destination = "*out" if many else "out"
+            body += [
+                "    if out is not None:",
+                f"        {wrapped_return(form, arguments, destination)}",
+            ]
+        call = wrapped(f"_{c_name}({', '.join(arguments)})", form)
+        if "leaf" in form.line.flags:
+            body += [
+                f"    made = {call}",
+                "    if requires_grad:",
+                "        made.requires_grad = True",
+                "    return made",
+            ]
+        else:
+            body.append(f"    return {call}")
+    body += ["except Overridden:", f"    return override_named({name!r}, {method}, locals())"]
+    lines.append(indented("\n".join(body), 4))
+    return "\n".join(lines)
+
+
+def wrapped_return(form: Form, arguments: list[str], destination: str) -> str:
+    call = f"_{form.operator.name}_into({', '.join([*arguments, destination])})"
+    if form.returns == "ValuesIndices":
+        return f"return ValuesIndices(*{call})"
+    return f"return {call}"
+
+
+def same_signature(a: PythonLine, b: PythonLine) -> bool:
+    return a.parameters == b.parameters
+
+
+def forms_by_name(operators: list[Operator], flag: str) -> dict[str, list[Form]]:
+    groups: dict[str, list[Form]] = {}
     for operator in operators:
         for line in operator.python:
-            if flag not in line.flags:
-                continue
-            name = line.name + ("_" if flag == "inplace" else "")
-            method = flag in ("method", "inplace", "property")
-            forms.setdefault(name, []).append(Form(operator, line, flag == "inplace", method))
-    return forms
+            if flag in line.flags:
+                groups.setdefault(line.name, []).append(Form(operator, line))
+    return groups
 
 
-def python_layer(operators: list[Operator]) -> str:
-    parts = [PREAMBLE]
-    for names in sorted({tuple(r.name for r in o.results) for o in operators if len(o.results) > 1}):
-        operator = next(o for o in operators if tuple(r.name for r in o.results) == names)
-        if operator.python:
-            fields = "\n".join(f"    {n}: Tensor" for n in names)
-            parts.append(f"class {result_class(operator)}(NamedTuple):\n{fields}\n")
-    tables = []
-    places = (("function", "FUNCTIONS", ""), ("functional", "FUNCTIONAL", "functional_"),
-              ("method", "METHODS", "method_"), ("inplace", "METHODS", "method_"),
-              ("property", "PROPERTIES", "property_"))  # fmt: skip
-    entries: dict[str, list[str]] = {}
-    for flag, table, prefix in places:
-        for name, forms in forms_of(operators, flag).items():
-            private = f"{prefix}{name}" if prefix or name not in _BUILTINS else f"{name}_"
-            public = f'{table}["{name}"]'
-            parts.append(write_function(private, public, forms) + "\n")
-            entries.setdefault(table, []).append(f'    "{name}": {private},')
-    for table, lines in entries.items():
-        tables.append(f"{table}: dict[str, Any] = {{\n" + "\n".join(lines) + "\n}\n")
-    naming = (
-        "for _table in (FUNCTIONS, FUNCTIONAL, METHODS, PROPERTIES):\n"
-        "    for _name, _function in _table.items():\n"
-        "        _function.__name__ = _function.__qualname__ = _name\n"
+def imports_text(names: set[str], extra: str = "") -> str:
+    lines = [
+        "from collections.abc import Sequence",
+        "",
+        "from . import _C",
+        "from ._C import Overridden, Tensor",
+        "from ._overrides import override_named",
+        "from ._types import DeviceLike, DtypeLike, Generator, Number, ValuesIndices",
+        "",
+        "_ONE = 1",
+        *(f"_{name} = _C.{name}" for name in sorted(names)),
+    ]
+    return "\n".join(lines) + "\n" + extra
+
+
+def c_names(forms: list[Form], into: bool = False) -> set[str]:
+    names: set[str] = set()
+    for form in forms:
+        if form.operator.has_new and not into:
+            names.add(form.operator.name)
+        if form.operator.has_into:
+            names.add(f"{form.operator.name}_into")
+    return names
+
+
+def module_text(title: str, groups: dict[str, list[Form]]) -> str:
+    single = {name: forms[0] for name, forms in groups.items() if len(forms) == 1}
+    parts = [HEAD.format(title=title), imports_text(c_names(list(single.values())))]
+    parts.append(f"__all__ = {sorted(single)!r}\n")
+    parts += [f"\n\n{function_text(form, name)}\n" for name, form in single.items()]
+    return "".join(parts)
+
+
+def methods_text(operators: list[Operator]) -> str:
+    """Methods whose signature is the function's are the function itself."""
+    functions = forms_by_name(operators, "function")
+    methods = forms_by_name(operators, "method")
+    inplace = forms_by_name(operators, "inplace")
+    properties = forms_by_name(operators, "property")
+    shared: list[str] = []
+    own: dict[str, Form] = {}
+    for name, forms in methods.items():
+        if len(forms) > 1:
+            continue
+        twin = functions.get(name)
+        if twin and len(twin) == 1 and same_signature(twin[0].line, forms[0].line):
+            shared.append(name)
+        else:
+            own[name] = forms[0]
+    in_place = {f"{name}_": forms[0] for name, forms in inplace.items() if len(forms) == 1}
+    needed = c_names(list(own.values())) | c_names(list(in_place.values()), into=True)
+    parts = [HEAD.format(title="What libdl.Tensor gets as methods."), imports_text(needed)]
+    parts.append("from . import _functions\n\n")
+    parts.append(f"SHARED = {sorted(shared)!r}\n")
+    for name, form in own.items():
+        parts.append(f"\n\n{function_text(form, name, method=True)}\n")
+    for name, form in in_place.items():
+        parts.append(f"\n\n{function_text(form, name, method=True, into=True)}\n")
+    names = sorted([*own, *in_place])
+    parts.append("\n\nfor _name in SHARED:\n")
+    parts.append("    setattr(Tensor, _name, getattr(_functions, _name))\n")
+    parts.append(f"for _method in ({', '.join(names)}):\n")
+    parts.append("    setattr(Tensor, _method.__name__, _method)\n")
+    for name, forms in properties.items():
+        parts.append(f"setattr(Tensor, {name!r}, property(_functions.{forms[0].line.name}))\n")
+    return "".join(parts)
+
+
+def documents_text(operators: list[Operator]) -> str:
+    parts = [HEAD.format(title="Help for functions with several signatures.")]
+    for flag, variable in (("function", "FUNCTIONS"), ("method", "METHODS")):
+        parts.append(f"{variable}: dict[str, str] = {{\n")
+        for name, forms in forms_by_name(operators, flag).items():
+            if len(forms) > 1:
+                parts.append(f'    {name!r}: """{documentation(forms)}\n""",\n')
+        parts.append("}\n")
+    return "".join(parts)
+
+
+def stub_text(operators: list[Operator]) -> str:
+    template = (ROOT / "wrappers/python/tensor.pyi.in").read_text(encoding="utf-8")
+    lines: list[str] = []
+    for flag, suffix, into in (("method", "", False), ("inplace", "_", True)):
+        for name, forms in forms_by_name(operators, flag).items():
+            for form in forms:
+                if len(forms) > 1:
+                    lines.append("    @overload")
+                text = parameters_text(form, True, into)
+                lines.append(f"    def {name}{suffix}({text}) -> {form.returns}: ...")
+    for name in forms_by_name(operators, "property"):
+        lines += ["    @property", f"    def {name}(self) -> Tensor: ..."]
+    low: list[str] = []
+    for operator in operators:
+        if operator.has_new:
+            low.append(f"def {operator.name}(*arguments: Any) -> Any: ...")
+        if operator.has_into:
+            low.append(f"def {operator.name}_into(*arguments: Any) -> Any: ...")
+    return template.replace("    #: operators", "\n".join(lines)).replace(
+        "#: functions", "\n".join(low)
     )
-    return "\n\n".join([*parts, *tables, naming])
 
 
-def main() -> int:
+def pairs_text(operators: list[Operator]) -> str:
+    ints: set[str] = set()
+    strings: set[str] = set()
+    for operator in operators:
+        for argument in operator.arguments:
+            if argument.kind == "ints" and argument.name not in ("shape", "dims"):
+                ints.add(f"(const int64_t *{argument.name}, int32_t {argument.count})")
+            if argument.kind == "string":
+                strings.add(f"(const char *{argument.name}, int64_t {argument.count})")
+            if argument.kind == "tensors" and argument.name != "tensors":
+                ints.add("")  # written out below
+    lists = {
+        f"(const libdl_tensor *const *{a.name}, int64_t {a.count})"
+        for o in operators for a in o.arguments if a.kind == "tensors" and a.name != "tensors"
+    }  # fmt: skip
+    ints.discard("")
+    text = "// Written by tools/python_layer.py from include/libdl.\n"
+    for pattern, pairs in (
+        ("(const int64_t *dims, int32_t ndims)", ints),
+        ("(const char *name, int64_t name_length)", strings),
+        ("(const libdl_tensor *const *tensors, int64_t count)", lists),
+    ):
+        if pairs:
+            text += f"%apply {pattern} {{\n  " + ",\n  ".join(sorted(pairs)) + "\n};\n"
+    return text
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--headers", type=Path, required=True, help="folder of the public headers")
-    parser.add_argument("--python", type=Path, required=True, help="the file to write")
+    parser.add_argument("--headers", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    try:
-        text = python_layer(read_operators(options.headers))
-    except HeaderError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    options.python.parent.mkdir(parents=True, exist_ok=True)
-    options.python.write_text(text, encoding="utf-8")
-    return 0
+    operators = read_operators(options.headers)
+    package = options.out / "libdl"
+    functions = forms_by_name(operators, "function")
+    functional = forms_by_name(operators, "functional")
+    write(package / "_functions.py", module_text("The operators as functions.", functions))
+    write(package / "_functional.py", module_text("The operators of networks.", functional))
+    write(package / "_methods.py", methods_text(operators))
+    write(package / "_documents.py", documents_text(operators))
+    write(package / "_C.pyi", stub_text(operators))
+    write(options.out / "pairs.i", pairs_text(operators))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

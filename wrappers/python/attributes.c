@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What a tensor tells about itself: x.shape, x.grad, x.T and the rest.
+#include "objects.h"
+
+#define GETTER(name) static PyObject* get_##name(PyObject* self, void* closure)
+#define UNUSED (void)closure
+#define HANDLE handle_of(self)
+
+GETTER(shape) { UNUSED; return shape_object(libdl_tensor_shape(HANDLE), libdl_tensor_ndim(HANDLE)); }
+GETTER(ndim) { UNUSED; return PyLong_FromLong(libdl_tensor_ndim(HANDLE)); }
+GETTER(device) { UNUSED; return device_object(libdl_tensor_device(HANDLE)); }
+GETTER(itemsize) { UNUSED; return PyLong_FromLongLong(libdl_dtype_size(libdl_tensor_dtype(HANDLE))); }
+GETTER(requires_grad) { UNUSED; return PyBool_FromLong(libdl_tensor_requires_grad(HANDLE)); }
+GETTER(is_leaf) { UNUSED; return PyBool_FromLong(libdl_tensor_is_leaf(HANDLE)); }
+GETTER(retains_grad) { UNUSED; return PyBool_FromLong(libdl_tensor_retains_grad(HANDLE)); }
+GETTER(grad) { UNUSED; return wrap_optional(libdl_tensor_grad(HANDLE)); }
+GETTER(base) { UNUSED; return wrap_optional(libdl_tensor_base(HANDLE)); }
+GETTER(version) { UNUSED; return PyLong_FromUnsignedLongLong(libdl_tensor_version(HANDLE)); }
+
+GETTER(dtype) {
+  UNUSED;
+  PyObject* const dtype = dtype_object(libdl_tensor_dtype(HANDLE));
+  Py_INCREF(dtype);
+  return dtype;
+}
+
+GETTER(nbytes) {
+  UNUSED;
+  return PyLong_FromLongLong(libdl_tensor_numel(HANDLE) *
+                             libdl_dtype_size(libdl_tensor_dtype(HANDLE)));
+}
+
+GETTER(is_cuda) {
+  UNUSED;
+  return PyBool_FromLong(libdl_tensor_device(HANDLE).type == LIBDL_DEVICE_CUDA);
+}
+
+GETTER(is_cpu) {
+  UNUSED;
+  return PyBool_FromLong(libdl_tensor_device(HANDLE).type == LIBDL_DEVICE_CPU);
+}
+
+static PyObject* transposed(const libdl_tensor* x, int32_t dim0, int32_t dim1) {
+  libdl_tensor* out;
+  libdl_error* const error = libdl_transpose(x, dim0, dim1, &out);
+  return error ? raise_error(error) : wrap(out);
+}
+
+GETTER(T) {
+  UNUSED;
+  const libdl_tensor* const x = HANDLE;
+  const int32_t ndim = libdl_tensor_ndim(x);
+  if (ndim == 2) return transposed(x, 0, 1);
+  int64_t dims[64];
+  for (int32_t i = 0; i < ndim; ++i) dims[i] = ndim - 1 - i;
+  libdl_tensor* out;
+  libdl_error* const error = libdl_permute(x, dims, ndim, &out);
+  return error ? raise_error(error) : wrap(out);
+}
+
+GETTER(mT) {
+  UNUSED;
+  if (libdl_tensor_ndim(HANDLE) < 2)
+    return PyErr_Format(PyExc_RuntimeError, "mT: wanted 2 dimensions or more, found %d",
+                        (int)libdl_tensor_ndim(HANDLE));
+  return transposed(HANDLE, -2, -1);
+}
+
+GETTER(H) {
+  UNUSED;
+  libdl_tensor *turned, *out;
+  libdl_error* error = libdl_transpose(HANDLE, -2, -1, &turned);
+  if (error) return raise_error(error);
+  error = libdl_conj(turned, &out);
+  libdl_tensor_release(turned);
+  return error ? raise_error(error) : wrap(out);
+}
+
+GETTER(data) {
+  UNUSED;
+  libdl_tensor* out;
+  libdl_error* const error = libdl_detach(HANDLE, &out);
+  return error ? raise_error(error) : wrap(out);
+}
+
+PyObject* node_object(libdl_node* node) {
+  if (!node) Py_RETURN_NONE;
+  PyObject* const held = capsule(node, "libdl_node", (void (*)(void*))libdl_node_release);
+  if (!held) return NULL;
+  PyObject* const object = PyObject_CallFunctionObjArgs(registered.node, held, NULL);
+  Py_DECREF(held);
+  return object;
+}
+
+GETTER(grad_fn) {
+  UNUSED;
+  if (libdl_tensor_is_leaf(HANDLE)) Py_RETURN_NONE;
+  return node_object(libdl_tensor_node(HANDLE, NULL));
+}
+
+static int checked(libdl_error* error) {
+  if (!error) return 0;
+  raise_error(error);
+  return -1;
+}
+
+static int set_requires_grad(PyObject* self, PyObject* value, void* closure) {
+  UNUSED;
+  const int wanted = value ? PyObject_IsTrue(value) : 0;
+  if (wanted < 0) return -1;
+  return checked(libdl_tensor_set_requires_grad(HANDLE, wanted));
+}
+
+static int set_grad(PyObject* self, PyObject* value, void* closure) {
+  UNUSED;
+  if (value && value != Py_None && !is_tensor(value)) {
+    PyErr_Format(PyExc_TypeError, "grad: wanted a tensor or None, found %R",
+                 (PyObject*)Py_TYPE(value));
+    return -1;
+  }
+  return checked(
+      libdl_tensor_set_grad(HANDLE, value && value != Py_None ? handle_of(value) : NULL));
+}
+
+static int set_data(PyObject* self, PyObject* value, void* closure) {
+  UNUSED;
+  if (!value || !is_tensor(value)) {
+    PyErr_SetString(PyExc_TypeError, "data: wanted a tensor");
+    return -1;
+  }
+  return checked(libdl_tensor_set_data(HANDLE, handle_of(value)));
+}
+
+PyGetSetDef tensor_attributes[] = {
+    {"shape", get_shape, NULL, "The sizes.", NULL},
+    {"ndim", get_ndim, NULL, "The number of dimensions.", NULL},
+    {"dtype", get_dtype, NULL, "The element type.", NULL},
+    {"device", get_device, NULL, "Where the elements are.", NULL},
+    {"itemsize", get_itemsize, NULL, "Bytes of an element.", NULL},
+    {"nbytes", get_nbytes, NULL, "Bytes of all elements.", NULL},
+    {"requires_grad", get_requires_grad, set_requires_grad, "Whether operations are recorded.",
+     NULL},
+    {"is_leaf", get_is_leaf, NULL, "Whether it is no operator's result, or without history.", NULL},
+    {"retains_grad", get_retains_grad, NULL, "Whether a non-leaf keeps its gradient.", NULL},
+    {"grad", get_grad, set_grad, "The gradient that backward() added up, or None.", NULL},
+    {"grad_fn", get_grad_fn, NULL, "The operation that made the tensor, or None.", NULL},
+    {"data", get_data, set_data,
+     "The same elements without history. Assigning replaces the elements.", NULL},
+    {"T", get_T, NULL, "The dimensions in reverse order.", NULL},
+    {"mT", get_mT, NULL, "The last two dimensions exchanged.", NULL},
+    {"H", get_H, NULL, "The conjugate transpose.", NULL},
+    {"is_cuda", get_is_cuda, NULL, "Whether the elements are on a CUDA device.", NULL},
+    {"is_cpu", get_is_cpu, NULL, "Whether the elements are in the host's memory.", NULL},
+    {"_base", get_base, NULL, "The tensor that this one is a view of, or None.", NULL},
+    {"_version", get_version, NULL, "How often the memory has been written.", NULL},
+    {"__dict__", tensor_get_dict, PyObject_GenericSetDict, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};

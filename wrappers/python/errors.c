@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Errors to exceptions, and exceptions to errors: one that Python code raised inside a callback
+// travels through the engine as the error's payload and comes out as itself.
+#include "objects.h"
+
+static PyObject* classes;  // {code: exception class}
+
+// Payloads of this runtime, so that those of another one in the process are left alone.
+typedef struct Travelling {
+  PyObject* exception;
+  struct Travelling *next, *previous;
+} Travelling;
+
+static Travelling travelling = {NULL, &travelling, &travelling};
+
+static void forget(void* payload) {
+  if (!Py_IsInitialized()) return;
+  const PyGILState_STATE gil = PyGILState_Ensure();
+  Travelling* const entry = payload;
+  entry->next->previous = entry->previous;
+  entry->previous->next = entry->next;
+  Py_XDECREF(entry->exception);
+  PyMem_Free(entry);
+  PyGILState_Release(gil);
+}
+
+static PyObject* payload_of(const libdl_error* error) {
+  for (; error; error = libdl_error_get_cause(error)) {
+    void* const payload = libdl_error_get_payload(error);
+    for (Travelling* entry = travelling.next; payload && entry != &travelling; entry = entry->next)
+      if (entry == payload) return entry->exception;
+  }
+  return NULL;
+}
+
+libdl_error* take_exception(void) {
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  if (traceback) PyException_SetTraceback(value, traceback);
+  Py_XDECREF(type);
+  Py_XDECREF(traceback);
+  PyObject* const text = value ? PyObject_Str(value) : NULL;
+  Py_ssize_t length = 0;
+  const char* message = text ? PyUnicode_AsUTF8AndSize(text, &length) : NULL;
+  if (!message) {
+    PyErr_Clear();
+    message = "an exception in Python";
+    length = -1;
+  }
+  const int code =
+      value && PyErr_GivenExceptionMatches(value, PyExc_KeyboardInterrupt)
+          ? LIBDL_ERROR_INTERRUPTED
+          : LIBDL_ERROR_CALLBACK;
+  Travelling* const entry = PyMem_Malloc(sizeof *entry);
+  if (entry) {
+    *entry = (Travelling){value, travelling.next, &travelling};
+    travelling.next->previous = entry;
+    travelling.next = entry;
+  } else {
+    Py_XDECREF(value);
+  }
+  libdl_error* const error =
+      libdl_error_new(code, message, length, entry, entry ? forget : NULL);
+  Py_XDECREF(text);
+  return error;
+}
+
+static int set_text(PyObject* exception, const char* name, const char* text) {
+  PyObject* const value = PyUnicode_FromString(text);
+  const int failed = !value || PyObject_SetAttrString(exception, name, value);
+  Py_XDECREF(value);
+  return failed;
+}
+
+static int set_number(PyObject* exception, const char* name, long number) {
+  PyObject* const value = PyLong_FromLong(number);
+  const int failed = !value || PyObject_SetAttrString(exception, name, value);
+  Py_XDECREF(value);
+  return failed;
+}
+
+static PyObject* class_of(libdl_error_code code) {
+  PyObject* const key = PyLong_FromLong(code);
+  PyObject* const found = key && classes ? PyDict_GetItemWithError(classes, key) : NULL;
+  Py_XDECREF(key);
+  if (found) return found;
+  PyErr_Clear();
+  return registered.error ? registered.error : PyExc_RuntimeError;
+}
+
+static PyObject* exception_of(const libdl_error* error) {
+  PyObject* const text =
+      PyUnicode_DecodeUTF8(libdl_error_get_message(error),
+                           (Py_ssize_t)strlen(libdl_error_get_message(error)), "replace");
+  PyObject* const exception =
+      text ? PyObject_CallFunctionObjArgs(class_of(libdl_error_get_code(error)), text, NULL) : NULL;
+  Py_XDECREF(text);
+  if (!exception) return NULL;
+  if (set_number(exception, "code", libdl_error_get_code(error)) ||
+      set_text(exception, "operator", libdl_error_get_operator(error)) ||
+      set_number(exception, "argument", libdl_error_get_argument(error)) ||
+      set_text(exception, "argument_name", libdl_error_get_argument_name(error)) ||
+      set_text(exception, "found", libdl_error_get_found(error)) ||
+      set_text(exception, "wanted", libdl_error_get_wanted(error)))
+    PyErr_Clear();
+  const libdl_error* const cause = libdl_error_get_cause(error);
+  if (cause) {
+    PyObject* const inner = exception_of(cause);
+    if (!inner) {
+      Py_DECREF(exception);
+      return NULL;
+    }
+    PyException_SetCause(exception, inner);
+  }
+  return exception;
+}
+
+PyObject* raise_error(libdl_error* error) {
+  PyObject* exception = payload_of(error);
+  if (exception) {
+    Py_INCREF(exception);
+  } else if (libdl_error_get_code(error) == LIBDL_ERROR_INTERRUPTED) {
+    libdl_error_release(error);
+    if (!PyErr_Occurred()) PyErr_SetNone(PyExc_KeyboardInterrupt);
+    return NULL;
+  } else {
+    exception = exception_of(error);
+  }
+  libdl_error_release(error);
+  if (!exception) return NULL;
+  PyObject* const type = (PyObject*)Py_TYPE(exception);
+  Py_INCREF(type);
+  PyErr_Restore(type, exception, PyException_GetTraceback(exception));
+  return NULL;
+}
+
+// register_errors({code: exception class})
+static PyObject* register_errors(PyObject* module, PyObject* table) {
+  (void)module;
+  Py_INCREF(table);
+  Py_XDECREF(classes);
+  classes = table;
+  Py_RETURN_NONE;
+}
+
+static PyMethodDef methods[] = {
+    {"register_errors", register_errors, METH_O, "register_errors({code: exception class})"},
+    {NULL, NULL, 0, NULL},
+};
+
+int add_errors(PyObject* module) { return PyModule_AddFunctions(module, methods); }

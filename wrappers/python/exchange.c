@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// DLPack in Python: __dlpack__, from_dlpack and the table of C functions, which spares both sides
+// the capsules.
+#include <libdl/exchange.h>
+
+#include "dlpack_table.h"
+#include "objects.h"
+
+static const char kVersioned[] = "dltensor_versioned";
+static const char kUnversioned[] = "dltensor";
+static const char kTable[] = "dlpack_exchange_api";
+
+static void delete_versioned(void* managed) {
+  VersionedHead* const head = managed;
+  if (head->deleter) head->deleter(managed);
+}
+
+static void delete_unversioned(void* managed) {
+  UnversionedTail* const tail = (UnversionedTail*)((char*)managed + SIZE_OF_DL_TENSOR);
+  if (tail->deleter) tail->deleter(managed);
+}
+
+// Capsules that nobody consumed still own their struct; consumers rename them.
+static void end_capsule(PyObject* object) {
+  if (PyCapsule_IsValid(object, kVersioned))
+    delete_versioned(PyCapsule_GetPointer(object, kVersioned));
+  else if (PyCapsule_IsValid(object, kUnversioned))
+    delete_unversioned(PyCapsule_GetPointer(object, kUnversioned));
+}
+
+typedef struct ExportArguments {
+  libdl_dlpack_options options;
+  bool versioned;
+} ExportArguments;
+
+static int two_integers(PyObject* pair, const char* name, int64_t* first, int64_t* second) {
+  PyObject* const tuple = PySequence_Tuple(pair);
+  const bool fits = tuple && PyTuple_Size(tuple) == 2 &&
+                    integer(PyTuple_GetItem(tuple, 0), first) == 0 &&
+                    integer(PyTuple_GetItem(tuple, 1), second) == 0;
+  Py_XDECREF(tuple);
+  if (fits) return 0;
+  PyErr_Format(PyExc_TypeError, "__dlpack__: %s is %R, wanted two integers", name, pair);
+  return -1;
+}
+
+static int read_export_arguments(PyObject* keywords, ExportArguments* arguments) {
+  static char* names[] = {"stream", "max_version", "dl_device", "copy", NULL};
+  PyObject *stream = Py_None, *version = Py_None, *device = Py_None, *copy = Py_None;
+  PyObject* const none = PyTuple_New(0);
+  const int read = none && PyArg_ParseTupleAndKeywords(none, keywords, "|$OOOO:__dlpack__", names,
+                                                       &stream, &version, &device, &copy);
+  Py_XDECREF(none);
+  if (!read) return -1;
+  libdl_dlpack_options* const options = &arguments->options;
+  if (stream != Py_None && integer(stream, &options->stream)) {
+    PyErr_Format(PyExc_TypeError, "__dlpack__: stream is %R, wanted an integer", stream);
+    return -1;
+  }
+  if (version != Py_None) {
+    int64_t major, minor;
+    if (two_integers(version, "max_version", &major, &minor)) return -1;
+    arguments->versioned = major >= 1;
+    options->max_major = (uint32_t)major;
+    options->max_minor = (uint32_t)minor;
+  }
+  if (device != Py_None) {
+    int64_t type, index;
+    if (two_integers(device, "dl_device", &type, &index)) return -1;
+    options->device = (libdl_device){(int32_t)type, (int32_t)index};
+  }
+  if (copy != Py_None) {
+    const int always = PyObject_IsTrue(copy);
+    if (always < 0) return -1;
+    options->copy = always ? LIBDL_COPY_ALWAYS : LIBDL_COPY_NEVER;
+  }
+  return 0;
+}
+
+static PyObject* managed_capsule(void* managed, bool versioned) {
+  PyObject* const object =
+      PyCapsule_New(managed, versioned ? kVersioned : kUnversioned, end_capsule);
+  if (!object) (versioned ? delete_versioned : delete_unversioned)(managed);
+  return object;
+}
+
+static PyObject* to_dlpack(PyObject* self, PyObject* args, PyObject* keywords) {
+  if (PyTuple_Size(args)) return PyErr_Format(PyExc_TypeError, "__dlpack__ takes keywords only");
+  ExportArguments arguments = {.options = {.struct_size = sizeof arguments.options}};
+  if (keywords && read_export_arguments(keywords, &arguments)) return NULL;
+  libdl_error* error;
+  void* managed;
+  if (arguments.versioned) {
+    struct DLManagedTensorVersioned* out;
+    error = libdl_tensor_to_dlpack(handle_of(self), &arguments.options, &out);
+    if (!error) managed = out;
+  } else {
+    struct DLManagedTensor* out;
+    error = libdl_tensor_to_dlpack_unversioned(handle_of(self), &arguments.options, &out);
+    if (!error) managed = out;
+  }
+  return error ? raise_error(error) : managed_capsule(managed, arguments.versioned);
+}
+
+static PyObject* dlpack_device(PyObject* self, PyObject* unused) {
+  (void)unused;
+  const libdl_device device = libdl_tensor_device(handle_of(self));
+  return Py_BuildValue("(ii)", (int)device.type, (int)device.index);
+}
+
+// -- in -------------------------------------------------------------------------------------------
+
+static PyObject* consume(PyObject* object, libdl_copy_policy copy) {
+  libdl_tensor* out;
+  libdl_error* error;
+  if (PyCapsule_IsValid(object, kVersioned)) {
+    void* const managed = PyCapsule_GetPointer(object, kVersioned);
+    if (PyCapsule_SetName(object, "used_dltensor_versioned")) return NULL;
+    error = libdl_tensor_from_dlpack(managed, copy, &out);
+  } else if (PyCapsule_IsValid(object, kUnversioned)) {
+    void* const managed = PyCapsule_GetPointer(object, kUnversioned);
+    if (PyCapsule_SetName(object, "used_dltensor")) return NULL;
+    error = libdl_tensor_from_dlpack_unversioned(managed, copy, &out);
+  } else {
+    return PyErr_Format(PyExc_ValueError,
+                        "from_dlpack: the capsule holds no tensor, or was consumed before");
+  }
+  return error ? raise_error(error) : wrap(out);
+}
+
+static PyObject* interned(PyObject** place, const char* text) {
+  if (!*place) *place = PyUnicode_InternFromString(text);
+  return *place;
+}
+
+// The producer's table, or NULL where its class offers none.
+static ExchangeTable* table_of(PyObject* object) {
+  static PyObject* name;
+  PyObject* const held =
+      PyObject_GetAttr((PyObject*)Py_TYPE(object), interned(&name, "__dlpack_c_exchange_api__"));
+  ExchangeTable* table = NULL;
+  if (held && PyCapsule_IsValid(held, kTable)) table = PyCapsule_GetPointer(held, kTable);
+  Py_XDECREF(held);  // the class keeps it, and tables are static
+  PyErr_Clear();
+  while (table && table->major != 1) table = table->previous;
+  return table;
+}
+
+static PyObject* from_table(const ExchangeTable* table, PyObject* object, libdl_copy_policy copy) {
+  void* managed;
+  if (table->from_object(object, &managed)) {
+    if (!PyErr_Occurred()) PyErr_SetString(PyExc_BufferError, "from_dlpack: the export failed");
+    return NULL;
+  }
+  libdl_tensor* out;
+  libdl_error* const error = libdl_tensor_from_dlpack(managed, copy, &out);
+  return error ? raise_error(error) : wrap(out);
+}
+
+static PyObject* export_arguments(libdl_copy_policy copy) {
+  static PyObject* plain;
+  if (copy == LIBDL_COPY_IF_NEEDED && plain) {
+    Py_INCREF(plain);
+    return plain;
+  }
+  PyObject* const keywords = Py_BuildValue("{s(ii)}", "max_version", 1, 3);
+  if (keywords && copy != LIBDL_COPY_IF_NEEDED)
+    PyDict_SetItemString(keywords, "copy", copy == LIBDL_COPY_ALWAYS ? Py_True : Py_False);
+  if (keywords && copy == LIBDL_COPY_IF_NEEDED) {
+    Py_INCREF(keywords);
+    plain = keywords;
+  }
+  return keywords;
+}
+
+static PyObject* export_by_method(PyObject* object, libdl_copy_policy copy) {
+  static PyObject *name, *none;
+  if (!none && !(none = PyTuple_New(0))) return NULL;
+  PyObject* const method = PyObject_GetAttr(object, interned(&name, "__dlpack__"));
+  if (!method) return NULL;
+  PyObject* const keywords = export_arguments(copy);
+  PyObject* made = keywords ? PyObject_Call(method, none, keywords) : NULL;
+  if (!made && PyErr_ExceptionMatches(PyExc_TypeError)) {  // from the time before version 1
+    PyErr_Clear();
+    made = PyObject_Call(method, none, NULL);
+  }
+  Py_XDECREF(keywords);
+  Py_DECREF(method);
+  return made;
+}
+
+static PyObject* from_dlpack(PyObject* module, PyObject* args, PyObject* keywords) {
+  (void)module;
+  static char* names[] = {"x", "device", "copy", NULL};
+  PyObject *object, *device = Py_None, *copy = Py_None;
+  if (keywords || PyTuple_Size(args) != 1) {
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$OO:from_dlpack", names, &object, &device,
+                                     &copy))
+      return NULL;
+  } else {
+    object = PyTuple_GetItem(args, 0);
+  }
+  libdl_copy_policy policy = LIBDL_COPY_IF_NEEDED;
+  if (copy != Py_None) policy = copy == Py_True ? LIBDL_COPY_ALWAYS : LIBDL_COPY_NEVER;
+  if (device != Py_None) {
+    libdl_device wanted;
+    if (device_of(device, &wanted))
+      return PyErr_Occurred() ? NULL
+                              : PyErr_Format(PyExc_TypeError, "from_dlpack: no device: %R", device);
+    if (wanted.type != LIBDL_DEVICE_CPU)
+      return PyErr_Format(PyExc_BufferError, "from_dlpack: tensors can only come to the CPU");
+  }
+  if (PyCapsule_CheckExact(object)) return consume(object, policy);
+  const ExchangeTable* const table = table_of(object);
+  if (table) return from_table(table, object, policy);
+  PyObject* const made = export_by_method(object, policy);
+  PyObject* const tensor = made ? consume(made, policy) : NULL;
+  Py_XDECREF(made);
+  return tensor;
+}
+
+// -- the table ------------------------------------------------------------------------------------
+
+static int table_allocate(void* prototype, void** out, void* error_ctx, ReportError report) {
+  libdl_error* const error =
+      libdl_dlpack_allocate(prototype, (struct DLManagedTensorVersioned**)out);
+  if (!error) return 0;
+  if (report) {
+    const bool memory = libdl_error_get_code(error) == LIBDL_ERROR_OUT_OF_MEMORY;
+    report(error_ctx, memory ? "MemoryError" : "ValueError", libdl_error_get_message(error));
+  }
+  libdl_error_release(error);
+  return -1;
+}
+
+static int status(libdl_error* error) {
+  if (!error) return 0;
+  raise_error(error);
+  return -1;
+}
+
+static int check(PyObject* object) {
+  if (is_tensor(object)) return 0;
+  PyErr_Format(PyExc_TypeError, "the exchange table of libdl.Tensor was given a %R",
+               (PyObject*)Py_TYPE(object));
+  return -1;
+}
+
+static int table_from_object(void* object, void** out) {
+  if (check(object)) return -1;
+  return status(
+      libdl_tensor_to_dlpack(handle_of(object), NULL, (struct DLManagedTensorVersioned**)out));
+}
+
+static int table_to_object(void* managed, void** out) {
+  libdl_tensor* tensor;
+  if (status(libdl_tensor_from_dlpack(managed, LIBDL_COPY_IF_NEEDED, &tensor))) return -1;
+  *out = wrap(tensor);
+  return *out ? 0 : -1;
+}
+
+static int table_borrow(void* object, void* dl_tensor) {
+  if (check(object)) return -1;
+  return status(libdl_tensor_borrow_dlpack(handle_of(object), LIBDL_ACCESS_WRITE, dl_tensor));
+}
+
+static int table_current_stream(int32_t device_type, int32_t device_id, void** out) {
+  return status(libdl_dlpack_current_stream(device_type, device_id, out));
+}
+
+static ExchangeTable table = {
+    1, 3, NULL, table_allocate, table_from_object, table_to_object, table_borrow,
+    table_current_stream,
+};
+
+PyMethodDef exchange_methods[] = {
+    {"__dlpack__", (PyCFunction)(void (*)(void))to_dlpack, METH_VARARGS | METH_KEYWORDS,
+     "__dlpack__(*, stream=None, max_version=None, dl_device=None, copy=None)\n\n"
+     "A capsule with the tensor, as DLPack defines it."},
+    {"__dlpack_device__", dlpack_device, METH_NOARGS, "The device as DLPack numbers it."},
+    {"item", tensor_item, METH_NOARGS, "The only element as a Python number."},
+    {"numpy", (PyCFunction)(void (*)(void))tensor_numpy, METH_VARARGS | METH_KEYWORDS,
+     "numpy(*, force=False)\n\nA NumPy array over the same memory."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyMethodDef functions[] = {
+    {"from_dlpack", (PyCFunction)(void (*)(void))from_dlpack, METH_VARARGS | METH_KEYWORDS, NULL},
+    {"from_buffer", from_buffer, METH_O, "A tensor over an object's buffer."},
+    {NULL, NULL, 0, NULL},
+};
+
+int add_exchange(PyObject* module) {
+  PyObject* const capsule_of_table = PyCapsule_New(&table, kTable, NULL);
+  if (!capsule_of_table) return -1;
+  const int failed = PyObject_SetAttrString((PyObject*)tensor_type, "__dlpack_c_exchange_api__",
+                                            capsule_of_table);
+  Py_DECREF(capsule_of_table);
+  return failed ? -1 : PyModule_AddFunctions(module, functions);
+}

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// x[key] and x[key] = value. Integers, slices, None and the Ellipsis become views one after the
+// other; masks and index tensors are collected and go to libdl_index at the end.
+#include "objects.h"
+
+typedef struct Walk {
+  libdl_tensor* view;   // owned
+  int32_t dim;          // of the view: where the next key applies
+  libdl_tensor** indices;  // owned entries, one a dimension of the view, NULL: the whole of it
+  int32_t count;           // dimensions up to the last index tensor
+} Walk;
+
+static int fail(libdl_error* error) {
+  raise_error(error);
+  return -1;
+}
+
+static int step(Walk* walk, libdl_error* error, libdl_tensor* next) {
+  if (error) return fail(error);
+  libdl_tensor_release(walk->view);
+  walk->view = next;
+  return 0;
+}
+
+static int select_one(Walk* walk, int64_t index) {
+  libdl_tensor* next;
+  return step(walk, libdl_select(walk->view, walk->dim, index, &next), next);
+}
+
+static int insert_one(Walk* walk) {
+  libdl_tensor* next;
+  if (step(walk, libdl_unsqueeze(walk->view, walk->dim, &next), next)) return -1;
+  ++walk->dim;
+  return 0;
+}
+
+static int slice(Walk* walk, PyObject* key) {
+  Py_ssize_t start, stop, stride;
+  if (PySlice_Unpack(key, &start, &stop, &stride)) return -1;
+  if (stride <= 0) {
+    PyErr_SetString(PyExc_ValueError, "x[...]: a slice's step must be positive; see libdl.flip");
+    return -1;
+  }
+  if (start == 0 && stride == 1 && stop == PY_SSIZE_T_MAX) {  // all of it
+    ++walk->dim;
+    return 0;
+  }
+  const int64_t from = start, to = stop;
+  libdl_tensor* next;
+  if (step(walk, libdl_slice(walk->view, walk->dim, &from, &to, stride, &next), next)) return -1;
+  ++walk->dim;
+  return 0;
+}
+
+// Takes the index over.
+static int collect(Walk* walk, libdl_tensor* index, int32_t dims) {
+  if (!walk->indices) {
+    walk->indices = PyMem_Calloc(2 * 64 + 2, sizeof *walk->indices);
+    if (!walk->indices) {
+      libdl_tensor_release(index);
+      PyErr_NoMemory();
+      return -1;
+    }
+  }
+  walk->indices[walk->dim] = index;
+  walk->dim += dims;
+  walk->count = walk->dim;
+  return 0;
+}
+
+// A mask for several dimensions is one entry of libdl_index; here the dimensions behind its first
+// are closed up afterwards.
+static int collect_mask(Walk* walk, libdl_tensor* mask) {
+  const int32_t dims = libdl_tensor_ndim(mask);
+  const int32_t left = libdl_tensor_ndim(walk->view) - walk->dim;
+  if (dims > left) {
+    libdl_tensor_release(mask);
+    PyErr_Format(PyExc_IndexError, "x[...]: a mask of %d dimensions, where the tensor has %d left",
+                 (int)dims, (int)left);
+    return -1;
+  }
+  return collect(walk, mask, dims);
+}
+
+static int truth_value(Walk* walk, bool value) {
+  if (insert_one(walk)) return -1;
+  --walk->dim;
+  if (value) {
+    ++walk->dim;
+    return 0;
+  }
+  const int64_t none = 0;
+  libdl_tensor* next;
+  if (step(walk, libdl_slice(walk->view, walk->dim, &none, &none, 1, &next), next)) return -1;
+  ++walk->dim;
+  return 0;
+}
+
+static int by_tensor(Walk* walk, libdl_tensor* index) {
+  const libdl_dtype dtype = libdl_tensor_dtype(index);
+  const bool scalar = libdl_tensor_ndim(index) == 0;
+  if (dtype == LIBDL_DTYPE_BOOL) {
+    if (!scalar) return collect_mask(walk, libdl_tensor_retain(index));
+    libdl_bool value;
+    libdl_error* const error = libdl_item_bool(index, &value);
+    return error ? fail(error) : truth_value(walk, value);
+  }
+  if (scalar && dtype < LIBDL_DTYPE_FLOAT16) {
+    int64_t value;
+    libdl_error* const error = libdl_item_i64(index, &value);
+    return error ? fail(error) : select_one(walk, value);
+  }
+  if (walk->dim >= libdl_tensor_ndim(walk->view)) {
+    PyErr_Format(PyExc_IndexError, "x[...]: more indices than the tensor's dimensions");
+    return -1;
+  }
+  return collect(walk, libdl_tensor_retain(index), 1);
+}
+
+// Lists, arrays and other sequences become index tensors.
+static int by_sequence(Walk* walk, PyObject* key) {
+  PyObject* const made = PyObject_CallFunctionObjArgs(registered.to_tensor, key, NULL);
+  if (!made) return -1;
+  int result = -1;
+  libdl_tensor* index = libdl_tensor_retain(handle_of(made));
+  Py_DECREF(made);
+  if (libdl_tensor_numel(index) == 0 && libdl_tensor_dtype(index) >= LIBDL_DTYPE_FLOAT16) {
+    libdl_tensor* integers_only;  // [] has no dtype of its own
+    libdl_error* const error =
+        libdl_to(index, LIBDL_DTYPE_INT64, NULL, false, false, &integers_only);
+    libdl_tensor_release(index);
+    if (error) return fail(error);
+    index = integers_only;
+  }
+  result = by_tensor(walk, index);
+  libdl_tensor_release(index);
+  return result;
+}
+
+static int by_key(Walk* walk, PyObject* key, int32_t skipped) {
+  if (PyBool_Check(key)) return truth_value(walk, key == Py_True);
+  if (PyLong_Check(key)) {
+    const long long index = PyLong_AsLongLong(key);
+    return index == -1 && PyErr_Occurred() ? -1 : select_one(walk, index);
+  }
+  if (PySlice_Check(key)) return slice(walk, key);
+  if (key == Py_None) return insert_one(walk);
+  if (key == Py_Ellipsis) {
+    walk->dim += skipped;
+    return 0;
+  }
+  if (is_tensor(key)) return by_tensor(walk, handle_of(key));
+  if (PyIndex_Check(key) && !PyObject_HasAttrString(key, "__len__")) {
+    int64_t index;
+    return integer(key, &index) ? -1 : select_one(walk, index);
+  }
+  if (PySequence_Check(key) && !PyUnicode_Check(key)) return by_sequence(walk, key);
+  PyErr_Format(PyExc_TypeError,
+               "x[...]: wanted integers, slices, None, Ellipsis, masks or index tensors, found %R",
+               (PyObject*)Py_TYPE(key));
+  return -1;
+}
+
+// Dimensions that a key uses up.
+static int32_t consumed(PyObject* key) {
+  if (key == Py_None || key == Py_Ellipsis || PyBool_Check(key)) return 0;
+  if (is_tensor(key) && libdl_tensor_dtype(handle_of(key)) == LIBDL_DTYPE_BOOL)
+    return libdl_tensor_ndim(handle_of(key));
+  if (!PyLong_Check(key) && !PySlice_Check(key) && !is_tensor(key)) {
+    PyObject* const dtype = PyObject_GetAttrString(key, "dtype");
+    PyObject* const kind = dtype ? PyObject_GetAttrString(dtype, "kind") : NULL;
+    int32_t dims = 1;
+    if (kind && PyUnicode_Check(kind) && PyUnicode_CompareWithASCIIString(kind, "b") == 0) {
+      PyObject* const ndim = PyObject_GetAttrString(key, "ndim");
+      if (ndim) dims = (int32_t)PyLong_AsLong(ndim);
+      Py_XDECREF(ndim);
+    }
+    Py_XDECREF(dtype);
+    Py_XDECREF(kind);
+    PyErr_Clear();
+    return dims;
+  }
+  return 1;
+}
+
+static int by_tuple(Walk* walk, PyObject* keys) {
+  const Py_ssize_t count = PyTuple_Size(keys);
+  const int32_t ndim = libdl_tensor_ndim(walk->view);
+  int32_t used = 0;
+  for (Py_ssize_t i = 0; i < count; ++i) used += consumed(PyTuple_GetItem(keys, i));
+  if (used > ndim) {
+    PyErr_Format(PyExc_IndexError, "x[...]: %d indices for a tensor of %d dimensions", (int)used,
+                 (int)ndim);
+    return -1;
+  }
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    if (by_key(walk, PyTuple_GetItem(keys, i), ndim - used)) return -1;
+    if (PyTuple_GetItem(keys, i) == Py_Ellipsis) used = ndim;
+  }
+  return 0;
+}
+
+static void end(Walk* walk) {
+  for (int32_t i = 0; walk->indices && i < walk->count; ++i)
+    libdl_tensor_release(walk->indices[i]);
+  PyMem_Free(walk->indices);
+  libdl_tensor_release(walk->view);
+}
+
+static int begin(Walk* walk, PyObject* self, PyObject* key) {
+  *walk = (Walk){.view = libdl_tensor_retain(handle_of(self))};
+  const int failed = PyTuple_Check(key) ? by_tuple(walk, key) : by_key(walk, key, 0);
+  if (failed) {
+    end(walk);
+    return -1;
+  }
+  // Masks stand for several dimensions in one entry.
+  int32_t kept = 0;
+  for (int32_t i = 0; walk->indices && i < walk->count;) {
+    libdl_tensor* const index = walk->indices[i];
+    walk->indices[i] = NULL;
+    walk->indices[kept++] = index;
+    i += index && libdl_tensor_dtype(index) == LIBDL_DTYPE_BOOL ? libdl_tensor_ndim(index) : 1;
+  }
+  walk->count = kept;
+  return 0;
+}
+
+static PyObject* overridden(const char* name, PyObject* self, PyObject* key, PyObject* value) {
+  PyObject* const function = PyObject_GetAttrString((PyObject*)tensor_type, name);
+  if (!function) return NULL;
+  PyObject* const answer =
+      PyObject_CallFunctionObjArgs(registered.override, function, self, key, value, NULL);
+  Py_DECREF(function);
+  return answer;
+}
+
+PyObject* tensor_subscript(PyObject* self, PyObject* key) {
+  if (overrides(self)) return overridden("__getitem__", self, key, NULL);
+  if (PyLong_CheckExact(key)) {  // x[0], the most frequent
+    const long long index = PyLong_AsLongLong(key);
+    if (index == -1 && PyErr_Occurred()) return NULL;
+    libdl_tensor* out;
+    libdl_error* const error = libdl_select(handle_of(self), 0, index, &out);
+    return error ? raise_error(error) : wrap(out);
+  }
+  Walk walk;
+  if (begin(&walk, self, key)) return NULL;
+  libdl_tensor* out = NULL;
+  libdl_error* error = NULL;
+  if (walk.indices) {
+    error = libdl_index(walk.view, (const libdl_tensor* const*)walk.indices, walk.count, &out);
+  } else if (walk.view != handle_of(self)) {
+    out = libdl_tensor_retain(walk.view);
+  } else {  // x[...] and x[:] are new views too
+    error = libdl_view(walk.view, libdl_tensor_shape(walk.view), libdl_tensor_ndim(walk.view),
+                       &out);
+    if (error) {  // strides that view refuses: the first dimension's whole slice
+      libdl_error_release(error);
+      error = libdl_slice(walk.view, 0, NULL, NULL, 1, &out);
+    }
+  }
+  end(&walk);
+  return error ? raise_error(error) : wrap(out);
+}
+
+// The value as a tensor or number: *own is what the caller releases.
+static int value_of(PyObject* self, PyObject* value, libdl_tensor** handle, libdl_tensor** own) {
+  const int result = operand(value, handle, own);
+  if (result <= 0) return result;
+  const libdl_dtype dtype = libdl_tensor_dtype(handle_of(self));
+  PyObject* const made = PyObject_CallFunctionObjArgs(registered.to_tensor, value,
+                                                      dtype_object(dtype), NULL);
+  if (!made) return -1;
+  *handle = *own = libdl_tensor_retain(handle_of(made));
+  Py_DECREF(made);
+  return 0;
+}
+
+// Dimensions of size 1 that the value has in front of all that the place has are dropped.
+static libdl_error* without_leading_ones(libdl_tensor** value, int32_t ndim, libdl_tensor** own) {
+  const int32_t given = libdl_tensor_ndim(*value);
+  const int64_t* const shape = libdl_tensor_shape(*value);
+  int32_t ones = 0;
+  while (given - ones > ndim && shape[ones] == 1) ++ones;
+  if (ones == 0) return NULL;
+  libdl_tensor* shorter;
+  int64_t dims[64];
+  for (int32_t i = 0; i < ones; ++i) dims[i] = i;
+  libdl_error* const error = libdl_squeeze(*value, dims, ones, &shorter);
+  if (error) return error;
+  if (*own) libdl_tensor_release(*own);
+  *value = *own = shorter;
+  return NULL;
+}
+
+static libdl_error* write_indexed(Walk* walk, libdl_tensor* value) {
+  const libdl_dtype wanted = libdl_tensor_dtype(walk->view);
+  libdl_tensor* converted = NULL;
+  if (libdl_tensor_dtype(value) != wanted || libdl_tensor_is_number(value)) {
+    libdl_error* const error = libdl_to(value, wanted, NULL, false, false, &converted);
+    if (error) return error;
+    value = converted;
+  }
+  libdl_error* const error =
+      libdl_index_put_into(walk->view, (const libdl_tensor* const*)walk->indices, walk->count,
+                           value, false, walk->view);
+  libdl_tensor_release(converted);
+  return error;
+}
+
+int tensor_assign_subscript(PyObject* self, PyObject* key, PyObject* value) {
+  if (!value) {
+    PyErr_SetString(PyExc_TypeError, "a tensor's elements cannot be deleted");
+    return -1;
+  }
+  if (overrides(self) || overrides(value)) {
+    PyObject* const answer = overridden("__setitem__", self, key, value);
+    Py_XDECREF(answer);
+    return answer ? 0 : -1;
+  }
+  libdl_tensor *handle, *own = NULL;
+  if (value_of(self, value, &handle, &own)) return -1;
+  Walk walk;
+  if (begin(&walk, self, key)) {
+    libdl_tensor_release(own);
+    return -1;
+  }
+  libdl_error* error = NULL;
+  if (walk.indices) {
+    error = write_indexed(&walk, handle);
+  } else if (libdl_tensor_is_number(handle)) {
+    error = libdl_fill_into(handle, walk.view);
+  } else {
+    error = without_leading_ones(&handle, libdl_tensor_ndim(walk.view), &own);
+    if (!error) error = libdl_copy_into(handle, false, walk.view);
+  }
+  end(&walk);
+  libdl_tensor_release(own);
+  pending_work = 0;
+  if (!error) return 0;
+  raise_error(error);
+  return -1;
+}
+
+Py_ssize_t tensor_length(PyObject* self) {
+  const libdl_tensor* const x = handle_of(self);
+  if (libdl_tensor_ndim(x) == 0) {
+    PyErr_SetString(PyExc_TypeError, "len() of a 0-d tensor");
+    return -1;
+  }
+  return (Py_ssize_t)libdl_tensor_shape(x)[0];
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// libdl.Tensor as a C type, and what the generated functions share: operands in, results out,
+// errors to exceptions. Everything here wants the GIL.
+#ifndef LIBDL_PYTHON_OBJECTS_H
+#define LIBDL_PYTHON_OBJECTS_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <libdl/autograd.h>
+#include <libdl/libdl.h>
+#include <libdl/tensor.h>
+#include <stdbool.h>
+#include <string.h>
+
+typedef struct TensorObject {
+  PyObject_HEAD
+  libdl_tensor* handle;  // owned
+  PyObject* attributes;  // __dict__, made when first needed
+  PyObject* weak_references;
+} TensorObject;
+
+// -- objects.c: what Python registers here once, and the names that are looked up often ---------
+
+#define LIBDL_PYTHON_REGISTERED(X)                                                       \
+  X(parameter)        /* nn.Parameter: a subclass that never overrides */                \
+  X(size)             /* Size, a tuple */                                                \
+  X(dtype)            /* the class of dtypes */                                          \
+  X(device)           /* the class of devices */                                         \
+  X(generator)        /* the class of generators */                                      \
+  X(node)             /* the class of graph nodes */                                     \
+  X(to_tensor)        /* as_tensor(data, dtype, device), for sequences as operands */    \
+  X(override)         /* override(function, arguments): __torch_function__ */            \
+  X(format)           /* repr of a tensor */                                             \
+  X(error)            /* the exception for codes without one of their own */             \
+  X(disabled_override) /* the __torch_function__ that means none */
+
+typedef struct Registered {
+#define LIBDL_PYTHON_MEMBER(name) PyObject* name;
+  LIBDL_PYTHON_REGISTERED(LIBDL_PYTHON_MEMBER)
+#undef LIBDL_PYTHON_MEMBER
+  PyObject* dtypes[32];  // by code
+  PyObject* cpu;         // device("cpu")
+} Registered;
+
+extern Registered registered;
+extern PyObject* overridden_exception;  // raised by operand(): an argument overrides the operator
+
+int add_objects(PyObject* module);  // 0, or -1 with an exception
+
+// -- tensor_type.c ------------------------------------------------------------------------------
+
+extern PyTypeObject* tensor_type;
+
+int add_tensor_type(PyObject* module);
+
+// The Python object of a handle, whose reference is taken over; NULL raises.
+PyObject* wrap(libdl_tensor* handle);
+// The same for an optional one: NULL becomes None.
+PyObject* wrap_optional(libdl_tensor* handle);
+PyObject* wrap_list(libdl_tensor_list* list);
+
+static inline bool is_tensor(PyObject* object) {
+  PyTypeObject* const type = Py_TYPE(object);
+  return type == tensor_type || (PyObject*)type == registered.parameter ||
+         PyType_IsSubtype(type, tensor_type);
+}
+
+static inline libdl_tensor* handle_of(PyObject* object) { return ((TensorObject*)object)->handle; }
+
+// -- operands.c: Python's values as C arguments. 0: done, 1: another type, -1: raised -----------
+
+int overrides(PyObject* object);  // whether its class takes over operators
+extern _Thread_local int overriding_disabled;
+
+// A tensor (borrowed), or a number, of which *own is the new handle that the caller releases.
+int operand(PyObject* object, libdl_tensor** handle, libdl_tensor** own);
+
+typedef struct Operands {
+  libdl_tensor** items;
+  libdl_tensor** own;
+  int64_t count;
+  libdl_tensor* inline_items[16];
+} Operands;
+int operands(PyObject* sequence, bool nullable, Operands* list);
+void free_operands(Operands* list);
+
+typedef struct Integers {
+  int64_t* items;
+  int32_t count;
+  int64_t inline_items[8];
+} Integers;
+// A sequence of integers, or one integer. `what` names the argument in the exception.
+int integers(PyObject* object, Integers* list);
+void free_integers(Integers* list);
+
+int integer(PyObject* object, int64_t* value);
+int number(PyObject* object, double* value);
+int dtype_code(PyObject* object, libdl_dtype* code);  // None: LIBDL_DTYPE_NONE
+int device_of(PyObject* object, libdl_device* device);
+int generator_of(PyObject* object, libdl_generator** generator);
+
+PyObject* dtype_object(libdl_dtype code);         // borrowed
+PyObject* device_object(libdl_device device);     // new
+PyObject* node_object(libdl_node* node);          // takes it over; NULL: None
+PyObject* capsule(void* handle, const char* kind, void (*release)(void*));  // new
+PyObject* shape_object(const int64_t* shape, int32_t ndim);  // new Size
+PyObject* integers_object(const int64_t* items, int32_t count);  // new tuple
+
+// Elements that the call about to be made works on; decides whether the GIL is released.
+extern int64_t pending_work;
+enum { LIBDL_PYTHON_LONG_WORK = 1 << 15 };
+
+// The context of a callback that is a Python object: gives it up, under the GIL.
+void forget_object(void* ctx);
+
+// -- errors.c -----------------------------------------------------------------------------------
+
+// Turns the error into the exception it stands for; takes it over. Returns NULL.
+PyObject* raise_error(libdl_error* error);
+// Makes an error out of the exception that is set, which travels in it.
+libdl_error* take_exception(void);
+int add_errors(PyObject* module);
+
+// -- the slots ----------------------------------------------------------------------------------
+
+extern PyType_Slot number_slots[];
+extern int number_slot_count;
+PyObject* tensor_compare(PyObject* a, PyObject* b, int operation);
+PyObject* tensor_subscript(PyObject* self, PyObject* key);
+int tensor_assign_subscript(PyObject* self, PyObject* key, PyObject* value);
+Py_ssize_t tensor_length(PyObject* self);
+extern PyGetSetDef tensor_attributes[];
+PyObject* tensor_get_dict(PyObject* self, void* closure);
+PyObject* tensor_item(PyObject* self, PyObject* unused);
+int tensor_get_buffer(PyObject* self, Py_buffer* view, int flags);
+void tensor_release_buffer(PyObject* self, Py_buffer* view);
+PyObject* tensor_numpy(PyObject* self, PyObject* args, PyObject* keywords);
+PyObject* from_buffer(PyObject* module, PyObject* object);
+extern PyMethodDef exchange_methods[];
+int add_exchange(PyObject* module);
+int add_gradients(PyObject* module);
+int add_functions(PyObject* module);
+
+#endif

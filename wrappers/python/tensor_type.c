@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The type libdl.Tensor: life and death of its objects. A handle keeps a weak pointer to its
+// object, so that the same handle comes back as the same object while that lives.
+#include "objects.h"
+
+#include <structmember.h>
+
+PyTypeObject* tensor_type;
+
+static PyObject* living_object(libdl_tensor* handle) {
+  PyObject* const object = libdl_tensor_host_object(handle, LIBDL_HOST_PYTHON);
+  // Between the death of an object and its last farewell a weak reference's callback may ask.
+  if (!object || Py_REFCNT(object) == 0) return NULL;
+  Py_INCREF(object);
+  return object;
+}
+
+// Python's place is in the handle itself: setting it cannot fail.
+static void set_object(libdl_tensor* handle, void* object) {
+  libdl_error_release(libdl_tensor_set_host_object(handle, LIBDL_HOST_PYTHON, object));
+}
+
+static TensorObject* bare_object(PyTypeObject* type) {
+  TensorObject* object;
+  if (type == tensor_type) {
+    // Untracked until it has attributes: without them it cannot be part of a cycle.
+    object = PyObject_GC_New(TensorObject, type);
+    if (!object) return NULL;
+    object->handle = NULL;
+    object->attributes = NULL;
+    object->weak_references = NULL;
+  } else {
+    object = (TensorObject*)PyType_GenericAlloc(type, 0);
+  }
+  return object;
+}
+
+static PyObject* wrap_as(libdl_tensor* handle, PyTypeObject* type) {
+  TensorObject* const object = bare_object(type);
+  if (!object) {
+    libdl_tensor_release(handle);
+    return NULL;
+  }
+  object->handle = handle;
+  set_object(handle, object);
+  return (PyObject*)object;
+}
+
+PyObject* wrap(libdl_tensor* handle) {
+  if (!handle) {
+    if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "libdl: no tensor came back");
+    return NULL;
+  }
+  PyObject* const object = living_object(handle);
+  if (!object) return wrap_as(handle, tensor_type);
+  libdl_tensor_release(handle);
+  return object;
+}
+
+PyObject* wrap_optional(libdl_tensor* handle) {
+  if (!handle) Py_RETURN_NONE;
+  return wrap(handle);
+}
+
+PyObject* wrap_list(libdl_tensor_list* list) {
+  const int64_t count = libdl_tensor_list_count(list);
+  PyObject* tuple = PyTuple_New((Py_ssize_t)count);
+  for (int64_t i = 0; tuple && i < count; ++i) {
+    PyObject* const object = wrap_optional(libdl_tensor_list_get(list, i));
+    if (!object || PyTuple_SetItem(tuple, (Py_ssize_t)i, object)) Py_CLEAR(tuple);
+  }
+  libdl_tensor_list_release(list);
+  return tuple;
+}
+
+static int traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(((TensorObject*)self)->attributes);
+  Py_VISIT(Py_TYPE(self));
+  return 0;
+}
+
+static int clear(PyObject* self) {
+  Py_CLEAR(((TensorObject*)self)->attributes);
+  return 0;
+}
+
+static void dealloc(PyObject* self) {
+  TensorObject* const object = (TensorObject*)self;
+  PyTypeObject* const type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
+  if (object->handle && libdl_tensor_host_object(object->handle, LIBDL_HOST_PYTHON) == self)
+    set_object(object->handle, NULL);
+  if (object->weak_references) PyObject_ClearWeakRefs(self);
+  Py_CLEAR(object->attributes);
+  libdl_tensor_release(object->handle);
+  PyObject_GC_Del(self);
+  Py_DECREF(type);
+}
+
+static void track_attributes(PyObject* self) {
+  if (((TensorObject*)self)->attributes && !PyObject_GC_IsTracked(self)) PyObject_GC_Track(self);
+}
+
+static int set_attribute(PyObject* self, PyObject* name, PyObject* value) {
+  const int failed = PyObject_GenericSetAttr(self, name, value);
+  track_attributes(self);
+  return failed;
+}
+
+PyObject* tensor_get_dict(PyObject* self, void* closure) {
+  PyObject* const dict = PyObject_GenericGetDict(self, closure);
+  track_attributes(self);
+  return dict;
+}
+
+// Tensor(...): as PyTorch's legacy constructor, sizes or data; Tensor(tensor) is an alias of it.
+static PyObject* new_tensor(PyTypeObject* type, PyObject* args, PyObject* keywords) {
+  if (keywords && PyDict_Size(keywords) != 0 && type == tensor_type)
+    return PyErr_Format(PyExc_TypeError, "Tensor() takes no keyword arguments; see libdl.tensor");
+  libdl_tensor* handle = NULL;
+  libdl_error* error = NULL;
+  const Py_ssize_t count = PyTuple_Size(args);
+  PyObject* const first = count >= 1 ? PyTuple_GetItem(args, 0) : NULL;
+  if (first && is_tensor(first)) {
+    error = libdl_detach(handle_of(first), &handle);
+  } else if (first && !PyLong_Check(first)) {
+    PyObject* const made = PyObject_CallFunction(registered.to_tensor, "OO", first,
+                                                 dtype_object(LIBDL_DTYPE_FLOAT32));
+    if (!made) return NULL;
+    handle = libdl_tensor_retain(handle_of(made));
+    Py_DECREF(made);
+    if (type != tensor_type) {
+      libdl_tensor* const source = handle;
+      error = libdl_detach(source, &handle);
+      libdl_tensor_release(source);
+    }
+  } else {
+    const int64_t none = 0;
+    Integers sizes = {.items = (int64_t*)&none, .count = 1};
+    if (first && integers(args, &sizes)) return NULL;
+    error = libdl_empty(sizes.items, sizes.count, LIBDL_DTYPE_NONE, NULL, &handle);
+    if (first) free_integers(&sizes);
+  }
+  if (error) return raise_error(error);
+  PyObject* const object = living_object(handle);
+  if (object && Py_TYPE(object) == type) {
+    libdl_tensor_release(handle);
+    return object;
+  }
+  Py_XDECREF(object);
+  return wrap_as(handle, type);
+}
+
+static int initialize(PyObject* self, PyObject* args, PyObject* keywords) {
+  (void)self, (void)args, (void)keywords;
+  return 0;
+}
+
+// make_subclass(class, tensor): a new object of the class over the tensor's bytes, without its
+// history.
+static PyObject* make_subclass(PyObject* module, PyObject* args) {
+  (void)module;
+  PyObject *type, *source;
+  if (!PyArg_ParseTuple(args, "OO", &type, &source)) return NULL;
+  if (!PyType_Check(type) || !PyType_IsSubtype((PyTypeObject*)type, tensor_type) ||
+      !is_tensor(source))
+    return PyErr_Format(PyExc_TypeError, "make_subclass: wanted a subclass of Tensor and a tensor");
+  libdl_tensor* handle;
+  libdl_error* const error = libdl_detach(handle_of(source), &handle);
+  return error ? raise_error(error) : wrap_as(handle, (PyTypeObject*)type);
+}
+
+// as_subclass(tensor, class): the tensor with its history as an object of the class.
+static PyObject* as_subclass(PyObject* module, PyObject* args) {
+  (void)module;
+  PyObject *type, *source;
+  if (!PyArg_ParseTuple(args, "OO", &source, &type)) return NULL;
+  if (!PyType_Check(type) || !PyType_IsSubtype((PyTypeObject*)type, tensor_type) ||
+      !is_tensor(source))
+    return PyErr_Format(PyExc_TypeError, "as_subclass: wanted a tensor and a subclass of Tensor");
+  libdl_tensor* handle;
+  libdl_tensor* const from = handle_of(source);
+  libdl_error* const error =
+      libdl_view(from, libdl_tensor_shape(from), libdl_tensor_ndim(from), &handle);
+  return error ? raise_error(error) : wrap_as(handle, (PyTypeObject*)type);
+}
+
+// handle_address(tensor): for identity in tests and printing.
+static PyObject* handle_address(PyObject* module, PyObject* tensor) {
+  (void)module;
+  if (!is_tensor(tensor)) return PyErr_Format(PyExc_TypeError, "handle_address: no tensor");
+  return PyLong_FromVoidPtr(handle_of(tensor));
+}
+
+static PyObject* set_overriding(PyObject* module, PyObject* flag) {
+  (void)module;
+  const int before = overriding_disabled;
+  const int wanted = PyObject_IsTrue(flag);
+  if (wanted < 0) return NULL;
+  overriding_disabled = wanted;
+  return PyBool_FromLong(before);
+}
+
+static PyObject* has_override(PyObject* module, PyObject* object) {
+  (void)module;
+  return PyBool_FromLong(overrides(object));
+}
+
+static PyMethodDef functions[] = {
+    {"make_subclass", make_subclass, METH_VARARGS, NULL},
+    {"as_subclass", as_subclass, METH_VARARGS, NULL},
+    {"handle_address", handle_address, METH_O, NULL},
+    {"disable_overriding", set_overriding, METH_O,
+     "disable_overriding(flag): whether __torch_function__ is left alone on this thread; returns "
+     "what was"},
+    {"has_override", has_override, METH_O, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyObject* representation(PyObject* self) {
+  return registered.format ? PyObject_CallFunctionObjArgs(registered.format, self, NULL)
+                           : PyUnicode_FromString("<Tensor>");
+}
+
+static Py_hash_t identity(PyObject* self) {
+  const Py_hash_t hash = (Py_hash_t)((uintptr_t)self >> 4);  // the low bits are always 0
+  return hash == -1 ? -2 : hash;
+}
+
+static PyMemberDef members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(TensorObject, weak_references), READONLY, NULL},
+    {"__dictoffset__", T_PYSSIZET, offsetof(TensorObject, attributes), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static int all_slots(PyType_Slot* slots) {
+  const PyType_Slot own[] = {
+      {Py_tp_doc, "A multi-dimensional array of one element type, with its history."},
+      {Py_tp_new, new_tensor},
+      {Py_tp_init, initialize},
+      {Py_tp_dealloc, dealloc},
+      {Py_tp_traverse, traverse},
+      {Py_tp_clear, clear},
+      {Py_tp_members, members},
+      {Py_tp_getset, tensor_attributes},
+      {Py_tp_methods, exchange_methods},
+      {Py_tp_setattro, set_attribute},
+      {Py_tp_repr, representation},
+      {Py_tp_hash, identity},
+      {Py_tp_richcompare, tensor_compare},
+      {Py_mp_subscript, tensor_subscript},
+      {Py_mp_ass_subscript, tensor_assign_subscript},
+      {Py_mp_length, tensor_length},
+      {Py_bf_getbuffer, tensor_get_buffer},
+      {Py_bf_releasebuffer, tensor_release_buffer},
+  };
+  const int own_count = (int)(sizeof own / sizeof *own);
+  memcpy(slots, own, sizeof own);
+  memcpy(slots + own_count, number_slots, (size_t)number_slot_count * sizeof *slots);
+  slots[own_count + number_slot_count] = (PyType_Slot){0, NULL};
+  return own_count + number_slot_count;
+}
+
+int add_tensor_type(PyObject* module) {
+  PyType_Slot slots[96];
+  all_slots(slots);
+  PyType_Spec spec = {
+      .name = "libdl.Tensor",
+      .basicsize = sizeof(TensorObject),
+      .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+      .slots = slots,
+  };
+  tensor_type = (PyTypeObject*)PyType_FromSpec(&spec);
+  if (!tensor_type) return -1;
+  // NumPy's scalars on the left then leave the operator to the tensor on the right.
+  if (PyObject_SetAttrString((PyObject*)tensor_type, "__array_ufunc__", Py_None)) return -1;
+  if (PyModule_AddObjectRef(module, "Tensor", (PyObject*)tensor_type)) return -1;
+  return PyModule_AddFunctions(module, functions);
+}
