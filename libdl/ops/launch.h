@@ -19,20 +19,26 @@ kernels::Class class_of(Dtype t);
 
 [[noreturn]] void raise_interrupted();
 
-// One function a kernel: `launch_copy(device, args)`. Throws INTERRUPTED where the host asked to
-// stop; the output is then undefined.
-#define KERNEL(name, Args)                                                             \
-  inline void launch_##name(Device, const kernels::Args& args) {                       \
-    bool stopped = false;                                                              \
-    kernels::Context context{                                                          \
-        [](void* flag, int64_t chunks, void (*body)(void*, int64_t, int64_t), void* arg) { \
-          const bool ok = parallel(chunks, body, arg);                                 \
-          if (!ok) *static_cast<bool*>(flag) = true;                                   \
-          return ok;                                                                   \
-        },                                                                             \
-        &stopped, nullptr};                                                            \
-    kernels::cpu::name(context, args);                                                 \
-    if (stopped) raise_interrupted();                                                        \
+// Runs body(context) with the pool behind it. Throws INTERRUPTED where the host asked to stop; the
+// output is then undefined.
+template <class F>
+void launch(F&& body) {
+  bool stopped = false;
+  kernels::Context context{
+      [](void* flag, int64_t chunks, void (*chunk)(void*, int64_t, int64_t), void* arg) {
+        const bool ok = parallel(chunks, chunk, arg);
+        if (!ok) *static_cast<bool*>(flag) = true;
+        return ok;
+      },
+      &stopped, nullptr};
+  body(context);
+  if (stopped) raise_interrupted();
+}
+
+// One function a kernel: `launch_copy(device, args)`.
+#define KERNEL(name, Args)                                                      \
+  inline void launch_##name(Device, const kernels::Args& args) {                \
+    launch([&](kernels::Context& context) { kernels::cpu::name(context, args); }); \
   }
 #include "kernels/kernels.def"
 #undef KERNEL

@@ -81,6 +81,16 @@ Ref<Storage> adopt_storage(void* data, size_t bytes, Device device, bool read_on
   return Ref<Storage>::take(made);
 }
 
+static std::atomic<int64_t> conversion_count{0};
+void (*conversion_warning)(const char* op, size_t bytes) = nullptr;
+
+void count_conversion(Storage& storage, const char* op) {
+  conversion_count.fetch_add(1, std::memory_order_relaxed);
+  if ((state().mode & kModeCheckCopies) && conversion_warning)
+    conversion_warning(op, storage.bytes);
+}
+int64_t conversions() { return conversion_count.load(std::memory_order_relaxed); }
+
 void written(Storage& storage, const char* op) {
   storage.version.fetch_add(1, std::memory_order_relaxed);
   storage.writer = op;

@@ -61,6 +61,13 @@ Ref<Storage> allocate_storage(size_t bytes, Device device);
 Ref<Storage> adopt_storage(void* data, size_t bytes, Device device, bool read_only,
                            void (*release)(void*), void* context);
 
+// A hidden representation was made of the storage's bytes: counted, and told to who asked for
+// warnings (state mode kModeCheckCopies).
+void count_conversion(Storage& storage, const char* op);
+int64_t conversions();
+// Whom to tell; NULL: nobody.
+extern void (*conversion_warning)(const char* op, size_t bytes);
+
 // After a successful write: raises the version and remembers who wrote.
 void written(Storage& storage, const char* op);
 

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/linalg.h"
+
+#include <algorithm>
+
+#include "ops/arithmetic.h"
+#include "ops/copy.h"
+#include "ops/product.h"
+#include "ops/reduction.h"
+#include "ops/view.h"
+
+namespace libdl {
+
+// -- checks -----------------------------------------------------------------------------------
+
+static void require_ndim(const char* op, int argument, const char* name, const Tensor& x, int n) {
+  if (x.ndim() != n)
+    fail_argument(LIBDL_ERROR_SHAPE, op, argument, name,
+                  "has " + std::to_string(x.ndim()) + " dimensions", std::to_string(n));
+}
+
+static void require_same_dtype(const char* op, int argument, const char* name, const Tensor& x,
+                               const Tensor& like) {
+  if (like.dtype() == Dtype::kBool)
+    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", "is bool", "a numeric dtype");
+  if (x.dtype() != like.dtype())
+    fail_argument(LIBDL_ERROR_DTYPE, op, argument, name, std::string("is ") + name_of(x.dtype()),
+                  name_of(like.dtype()));
+}
+
+static void require_inner(const char* op, const char* name, const Tensor& a, const Tensor& b,
+                          int64_t cols, int64_t rows) {
+  if (cols != rows)
+    fail_argument(LIBDL_ERROR_SHAPE, op, 2, name, "has shape " + to_string(b.shape()),
+                  std::to_string(cols) + " rows, to multiply " + to_string(a.shape()));
+}
+
+// -- matrix times matrix ------------------------------------------------------------------------
+
+// y = a b:  da = dy b^H,  db = a^H dy
+static void mm_vjp(Backward& b) {
+  if (b.needs(0)) b.give(0, mm(b.dy(), conj(transpose(b.saved(1), 0, 1))));
+  if (b.needs(1)) b.give(1, mm(conj(transpose(b.saved(0), 0, 1)), b.dy()));
+}
+static void bmm_vjp(Backward& b) {
+  if (b.needs(0)) b.give(0, bmm(b.dy(), conj(transpose(b.saved(1), 1, 2))));
+  if (b.needs(1)) b.give(1, bmm(conj(transpose(b.saved(0), 1, 2)), b.dy()));
+}
+static const Rule kMm{"mm", mm_vjp}, kBmm{"bmm", bmm_vjp};
+
+// The sum of the products with each tangent, for f linear in both arguments.
+template <class F>
+static Tensor bilinear_jvp(const Call& call, const Tensor& a, const Tensor& b, F f) {
+  const Tensor ta = call.tangent(0), tb = call.tangent(1);
+  if (ta.defined() && tb.defined()) return f(ta, b) + f(a, tb);
+  return ta.defined() ? f(ta, b) : f(a, tb);
+}
+
+static Tensor multiply(const char* op, const Rule& rule, const Tensor& a, const Tensor& b,
+                       Into into) {
+  Call call(op, into, {&a, &b});
+  // A value is saved for the other's gradient only.
+  const Tensor none;
+  const Tensor& saved_a = requires_grad(b) ? a : none;
+  const Tensor& saved_b = requires_grad(a) ? b : none;
+  Tensor y = call.done(product({&a}, {&b}), rule, NoAttr{},
+                       {saves_input(saved_a, 0), saves_input(saved_b, 1)});
+  if (call.forward())
+    call.jvp(y, [&] {
+      return bilinear_jvp(call, a, b, [&](const Tensor& u, const Tensor& v) {
+        return multiply(op, rule, u, v, {});
+      });
+    });
+  return y;
+}
+
+Tensor mm(const Tensor& input, const Tensor& mat2, Into into) {
+  require_ndim("mm", 1, "input", input, 2);
+  require_ndim("mm", 2, "mat2", mat2, 2);
+  require_same_dtype("mm", 2, "mat2", mat2, input);
+  require_inner("mm", "mat2", input, mat2, input.size(1), mat2.size(0));
+  return multiply("mm", kMm, input, mat2, into);
+}
+
+Tensor bmm(const Tensor& input, const Tensor& mat2, Into into) {
+  require_ndim("bmm", 1, "input", input, 3);
+  require_ndim("bmm", 2, "mat2", mat2, 3);
+  require_same_dtype("bmm", 2, "mat2", mat2, input);
+  if (input.size(0) != mat2.size(0))
+    fail_argument(LIBDL_ERROR_SHAPE, "bmm", 2, "mat2", "has shape " + to_string(mat2.shape()),
+                  "a batch of " + std::to_string(input.size(0)));
+  require_inner("bmm", "mat2", input, mat2, input.size(2), mat2.size(1));
+  return multiply("bmm", kBmm, input, mat2, into);
+}
+
+// -- vectors --------------------------------------------------------------------------------------
+
+Tensor mv(const Tensor& input, const Tensor& vec, Into into) {
+  require_ndim("mv", 1, "input", input, 2);
+  require_ndim("mv", 2, "vec", vec, 1);
+  require_same_dtype("mv", 2, "vec", vec, input);
+  require_inner("mv", "vec", input, vec, input.size(1), vec.size(0));
+  const Tensor y = multiply("mv", kMm, input, unsqueeze(vec, 1), {});
+  return deliver("mv", select(y, 1, 0), into);
+}
+
+Tensor dot(const Tensor& input, const Tensor& tensor, Into into) {
+  require_ndim("dot", 1, "input", input, 1);
+  require_ndim("dot", 2, "tensor", tensor, 1);
+  require_same_dtype("dot", 2, "tensor", tensor, input);
+  require_inner("dot", "tensor", input, tensor, input.size(0), tensor.size(0));
+  const Tensor y = multiply("dot", kMm, unsqueeze(input, 0), unsqueeze(tensor, 1), {});
+  return deliver("dot", reshape(y, {}), into);
+}
+
+// -- matmul: what the ranks mean ------------------------------------------------------------------
+
+static Shape broadcast_batch(const Tensor& a, const Tensor& b) {
+  Shape batch;
+  const int na = a.ndim() - 2, nb = b.ndim() - 2, n = std::max(na, nb);
+  for (int d = 0; d < n; ++d) {
+    const int64_t u = d < n - na ? 1 : a.size(d - (n - na));
+    const int64_t v = d < n - nb ? 1 : b.size(d - (n - nb));
+    if (u != v && u != 1 && v != 1)
+      fail_argument(LIBDL_ERROR_SHAPE, "matmul", 2, "other", "has shape " + to_string(b.shape()),
+                    "batch dimensions that broadcast with those of " + to_string(a.shape()));
+    batch.push_back(u == 1 ? v : u);
+  }
+  return batch;
+}
+
+// [batch…, r, c] expanded to the common batch and flattened to three dimensions.
+static Tensor as_batch(const Tensor& x, const Shape& batch, int64_t count) {
+  const int64_t r = x.size(x.ndim() - 2), c = x.size(x.ndim() - 1);
+  Shape full(batch);
+  full.push_back(r);
+  full.push_back(c);
+  const int64_t flat[] = {count, r, c};
+  return reshape(expand(x, full), flat);
+}
+
+static Tensor matmul_batches(const Tensor& a, const Tensor& b) {
+  if (b.ndim() == 2) {  // one matrix for all: its batch is rows of a
+    const int64_t rows[] = {a.numel() / std::max<int64_t>(a.size(a.ndim() - 1), 1),
+                            a.size(a.ndim() - 1)};
+    if (a.size(a.ndim() - 1) > 0) {
+      Shape shape(a.shape());
+      shape.back() = b.size(1);
+      return reshape(mm(reshape(a, rows), b), shape);
+    }
+  }
+  const Shape batch = broadcast_batch(a, b);
+  int64_t count = 1;
+  for (const int64_t n : batch) count *= n;
+  const Tensor y = bmm(as_batch(a, batch, count), as_batch(b, batch, count));
+  Shape shape(batch);
+  shape.push_back(a.size(a.ndim() - 2));
+  shape.push_back(b.size(b.ndim() - 1));
+  return reshape(y, shape);
+}
+
+Tensor matmul(const Tensor& input, const Tensor& other, Into into) {
+  const int na = input.ndim(), nb = other.ndim();
+  if (na == 2 && nb == 2 && into) {
+    require_inner("matmul", "other", input, other, input.size(1), other.size(0));
+    return mm(input, other, into);
+  }
+  if (na == 0 || nb == 0)
+    fail_argument(LIBDL_ERROR_SHAPE, "matmul", na == 0 ? 1 : 2, na == 0 ? "input" : "other",
+                  "is 0-d", "a vector or matrices (mul() scales)");
+  require_same_dtype("matmul", 2, "other", other, input);
+  require_inner("matmul", "other", input, other, input.size(na - 1),
+                other.size(std::max(nb - 2, 0)));
+  Tensor y;
+  if (na == 1 && nb == 1)
+    y = dot(input, other);
+  else if (na == 2 && nb == 2)
+    y = mm(input, other);
+  else if (na == 2 && nb == 1)
+    y = mv(input, other);
+  else if (na == 1)
+    y = squeeze(matmul(unsqueeze(input, 0), other), Dims(std::to_array<int64_t>({-2})));
+  else if (nb == 1)
+    y = squeeze(matmul(input, unsqueeze(other, 1)), Dims(std::to_array<int64_t>({-1})));
+  else
+    y = matmul_batches(input, other);
+  return deliver("matmul", y, into);
+}
+
+// -- with a sum -----------------------------------------------------------------------------------
+
+Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, const Tensor* beta,
+             const Tensor* alpha, Into into) {
+  require_ndim("addmm", 2, "mat1", mat1, 2);
+  require_ndim("addmm", 3, "mat2", mat2, 2);
+  require_same_dtype("addmm", 3, "mat2", mat2, mat1);
+  require_same_dtype("addmm", 1, "input", input, mat1);
+  if (mat1.size(1) != mat2.size(0))
+    fail_argument(LIBDL_ERROR_SHAPE, "addmm", 3, "mat2", "has shape " + to_string(mat2.shape()),
+                  std::to_string(mat1.size(1)) + " rows, to multiply " + to_string(mat1.shape()));
+  const int64_t shape[] = {mat1.size(0), mat2.size(1)};
+  const Tensor base = expand(input, shape);
+  const auto factor = [](const Tensor* x) { return x ? item_c128(*x) : std::tuple(1.0, 0.0); };
+  const Tensor y = mm(mat1, mat2);
+  if (factor(beta) == std::tuple(0.0, 0.0))
+    return alpha ? mul(y, *alpha, into) : deliver("addmm", y, into);
+  const Tensor scaled = beta && factor(beta) != std::tuple(1.0, 0.0) ? mul(base, *beta) : base;
+  if (!into) return add(scaled, y, alpha);
+  return deliver("addmm", add(scaled, y, alpha), into);
+}
+
+// -- linear: y = x W^T + b ------------------------------------------------------------------------
+
+namespace {
+struct LinearAttr {
+  Shape input;  // of x
+};
+}  // namespace
+
+static Tensor rows_of(const Tensor& x, int64_t cols) {
+  const int64_t shape[] = {cols ? x.numel() / cols : 0, cols};
+  return reshape(x, shape);
+}
+
+// dx = dy W,  dW = dy^T x,  db = the sum of dy's rows
+static void linear_vjp(Backward& b) {
+  const LinearAttr& a = b.attr<LinearAttr>();
+  const int64_t out = b.dy().size(b.dy().ndim() - 1);
+  const Tensor dy = rows_of(b.dy(), out);
+  if (b.needs(0)) b.give(0, reshape(mm(dy, conj(b.saved(1))), a.input));
+  if (b.needs(1)) {
+    const Tensor x = rows_of(b.saved(0), a.input.back());
+    b.give(1, mm(transpose(dy, 0, 1), conj(x)));
+  }
+  if (b.inputs() > 2 && b.needs(2)) {
+    const int64_t rows[] = {0};
+    b.give(2, sum(dy, Dims(rows)));
+  }
+}
+static const Rule kLinear{"linear", linear_vjp};
+
+static void check_linear(const Tensor& x, const Tensor& w, const Tensor* bias) {
+  const char* const op = "linear";
+  if (x.ndim() == 0) fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "is 0-d", "1 or more dimensions");
+  if (w.ndim() != 2)
+    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "weight",
+                  "has " + std::to_string(w.ndim()) + " dimensions", "2");
+  require_same_dtype(op, 2, "weight", w, x);
+  if (x.size(x.ndim() - 1) != w.size(1))
+    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "weight", "has shape " + to_string(w.shape()),
+                  std::to_string(x.size(x.ndim() - 1)) + " columns, for input " +
+                      to_string(x.shape()));
+  if (!bias) return;
+  require_same_dtype(op, 3, "bias", *bias, x);
+  if (bias->ndim() != 1 || bias->size(0) != w.size(0))
+    fail_argument(LIBDL_ERROR_SHAPE, op, 3, "bias", "has shape " + to_string(bias->shape()),
+                  "[" + std::to_string(w.size(0)) + "]");
+}
+
+Tensor linear(const Tensor& input, const Tensor& weight, const Tensor* bias, Into into) {
+  check_linear(input, weight, bias);
+  if (input.numel() == 0 || weight.numel() == 0) {  // composed: the shapes alone matter
+    const Tensor y = matmul(input, transpose(weight, 0, 1));
+    return bias ? add(y, *bias, nullptr, into) : deliver("linear", y, into);
+  }
+  const Tensor* const three[] = {&input, &weight, bias};
+  Call call("linear", into, std::span(three, bias ? 3 : 2));
+  const int64_t in = weight.size(1);
+  const Tensor x = input.ndim() == 2 ? input : rows_of(input, in);
+  Tensor y = product({&x}, {&weight, true}, bias);
+  if (input.ndim() != 2) {
+    Shape shape(input.shape());
+    shape.back() = weight.size(0);
+    y = alias(y, shape, contiguous_strides(shape), 0, y.dtype());
+  }
+  const Tensor none;
+  const Tensor& saved_x = requires_grad(weight) ? input : none;
+  const Tensor& saved_w = requires_grad(input) ? weight : none;
+  y = call.done(std::move(y), kLinear, LinearAttr{Shape(input.shape())},
+                {saves_input(saved_x, 0), saves_input(saved_w, 1)});
+  if (call.forward())
+    call.jvp(y, [&] {
+      const Tensor tx = call.tangent(0), tw = call.tangent(1);
+      const Tensor tb = bias ? call.tangent(2) : Tensor();
+      Tensor t = tx.defined() ? linear(tx, weight, nullptr) : Tensor();
+      if (tw.defined()) {
+        const Tensor u = linear(input, tw, nullptr);
+        t = t.defined() ? t + u : u;
+      }
+      if (tb.defined()) t = t.defined() ? t + tb : expand(tb, y.shape());
+      return t;
+    });
+  return y;
+}
+
+}  // namespace libdl
