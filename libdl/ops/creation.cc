@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/creation.h"
+
+#include <cmath>
+
+#include "ops/copy.h"
+#include "ops/pointwise.h"
+
+namespace libdl {
+
+// -- defaults ---------------------------------------------------------------------------------
+
+Device device_or_default(const char* op, int argument, std::optional<Device> device) {
+  const Device wanted = device.value_or(state().default_device);
+  if (!wanted.is_cpu() || wanted.index != 0)
+    fail_argument(LIBDL_ERROR_DEVICE, op, argument, "device",
+                  "has type " + std::to_string(wanted.type) + " and index " +
+                      std::to_string(wanted.index),
+                  "the CPU: no other backend is loaded");
+  return wanted;
+}
+
+static Dtype or_default(Dtype dtype) { return dtype == Dtype::kNone ? default_dtype() : dtype; }
+
+// The result, or the destination after its checks.
+static Tensor target(const char* op, Dims shape, Dtype dtype, std::optional<Device> device,
+                     int device_argument, Into into) {
+  const Device where = device_or_default(op, device_argument, device);
+  if (!into) return empty(shape, dtype, where);
+  Call call(op, into, {});
+  call.check_result(shape, dtype, where);
+  return into.tensor();
+}
+static Tensor finish(const char* op, Tensor y, Into into) {
+  if (into) written(y.storage(), op);
+  return y;
+}
+
+// -- one value --------------------------------------------------------------------------------
+
+Tensor empty(Dims shape, Dtype dtype, std::optional<Device> device) {
+  return empty(shape, or_default(dtype), device_or_default("empty", 3, device));
+}
+
+Tensor empty_strided(Dims shape, Dims strides, Dtype dtype, std::optional<Device> device) {
+  const char* const op = "empty_strided";
+  if (shape.size() != strides.size())
+    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "strides",
+                  "has " + std::to_string(strides.size()) + " entries",
+                  std::to_string(shape.size()) + ", one a dimension");
+  const Dtype type = or_default(dtype);
+  checked_numel(shape, type, op, 1, "shape");
+  for (const int64_t s : strides)
+    if (s < 0)
+      fail_argument(LIBDL_ERROR_VALUE, op, 2, "strides", "is " + to_string(strides),
+                    "strides of 0 or more");
+  const Extent reach = extent(shape, strides, op);
+  const int64_t length[] = {reach.high + 1};
+  const Tensor buffer = empty(length, type, device_or_default(op, 4, device));
+  return alias(buffer, shape, strides, 0, type);
+}
+
+static Tensor filled(const char* op, Dims shape, const Tensor& value, Dtype dtype,
+                     std::optional<Device> device, int device_argument, Into into) {
+  const Tensor y = target(op, shape, dtype, device, device_argument, into);
+  fill_bytes(y, value);
+  return finish(op, y, into);
+}
+
+Tensor zeros(Dims shape, Dtype dtype, std::optional<Device> device, Into into) {
+  return filled("zeros", shape, number(int64_t{0}), or_default(dtype), device, 3, into);
+}
+Tensor ones(Dims shape, Dtype dtype, std::optional<Device> device, Into into) {
+  return filled("ones", shape, number(int64_t{1}), or_default(dtype), device, 3, into);
+}
+
+Tensor full(Dims shape, const Tensor& fill_value, Dtype dtype, std::optional<Device> device,
+            Into into) {
+  if (fill_value.ndim() != 0)
+    fail_argument(LIBDL_ERROR_SHAPE, "full", 2, "fill_value",
+                  "has shape " + to_string(fill_value.shape()), "a number");
+  const Tensor* const operand[] = {&fill_value};
+  const Dtype type = dtype == Dtype::kNone ? result_dtype(operand) : dtype;
+  return filled("full", shape, fill_value, type, device, 4, into);
+}
+
+// -- likes ------------------------------------------------------------------------------------
+
+static Tensor like(const char* op, const Tensor& input, const Tensor* value, Dtype dtype,
+                   std::optional<Device> device) {
+  const Dtype type = dtype == Dtype::kNone ? input.dtype() : dtype;
+  const Tensor y = empty(input.shape(), type,
+                         device_or_default(op, value ? 4 : 3, device ? device : input.device()));
+  if (value) fill_bytes(y, *value);
+  return y;
+}
+Tensor empty_like(const Tensor& input, Dtype dtype, std::optional<Device> device) {
+  return like("empty_like", input, nullptr, dtype, device);
+}
+Tensor zeros_like(const Tensor& input, Dtype dtype, std::optional<Device> device) {
+  const Tensor zero = number(int64_t{0});
+  return like("zeros_like", input, &zero, dtype, device);
+}
+Tensor ones_like(const Tensor& input, Dtype dtype, std::optional<Device> device) {
+  const Tensor one = number(int64_t{1});
+  return like("ones_like", input, &one, dtype, device);
+}
+Tensor full_like(const Tensor& input, const Tensor& fill_value, Dtype dtype,
+                 std::optional<Device> device) {
+  if (fill_value.ndim() != 0)
+    fail_argument(LIBDL_ERROR_SHAPE, "full_like", 2, "fill_value",
+                  "has shape " + to_string(fill_value.shape()), "a number");
+  return like("full_like", input, &fill_value, dtype, device);
+}
+
+// -- sequences --------------------------------------------------------------------------------
+
+static void require_number(const char* op, int argument, const char* name, const Tensor& x) {
+  if (x.ndim() != 0 || x.is_complex())
+    fail_argument(x.is_complex() ? LIBDL_ERROR_DTYPE : LIBDL_ERROR_SHAPE, op, argument, name,
+                  x.is_complex() ? "is complex" : "has shape " + to_string(x.shape()),
+                  "a real number");
+}
+
+// base + i * step as the dtype, computed in the wider of int64 and float64: exact for integers.
+template <class T>
+static void fill_steps(const Tensor& y, T base, T step) {
+  const bool direct = y.is_contiguous() &&
+                      y.dtype() == (std::is_same_v<T, double> ? Dtype::kFloat64 : Dtype::kInt64);
+  const Tensor wide =
+      direct ? y : empty(y.shape(), std::is_same_v<T, double> ? Dtype::kFloat64 : Dtype::kInt64);
+  T* const out = wide.template data<T>();
+  using Exact = std::conditional_t<std::is_same_v<T, double>, double, uint64_t>;  // wraps, no UB
+  for (int64_t i = 0; i < y.numel(); ++i)
+    out[i] = static_cast<T>(static_cast<Exact>(base) +
+                            static_cast<Exact>(i) * static_cast<Exact>(step));
+  if (!direct) copy_bytes(y, wide);
+}
+
+Tensor arange(const Tensor* start, const Tensor& end, const Tensor* step, Dtype dtype,
+              std::optional<Device> device, Into into) {
+  const char* const op = "arange";
+  const Tensor zero = number(int64_t{0}), one = number(int64_t{1});
+  const Tensor &from = start ? *start : zero, &by = step ? *step : one;
+  require_number(op, 1, "start", from);
+  require_number(op, 2, "end", end);
+  require_number(op, 3, "step", by);
+  const bool integers =
+      !is_inexact(from.dtype()) && !is_inexact(end.dtype()) && !is_inexact(by.dtype());
+  const Dtype type = dtype != Dtype::kNone ? dtype : integers ? Dtype::kInt64 : default_dtype();
+  if (is_complex(type))
+    fail_argument(LIBDL_ERROR_DTYPE, op, 4, "dtype", std::string("is ") + name_of(type),
+                  "a real dtype");
+  const double a = item_f64(from), b = item_f64(end), s = item_f64(by);
+  if (!(s != 0) || !std::isfinite(s))
+    fail_argument(LIBDL_ERROR_VALUE, op, 3, "step", "is " + std::to_string(s),
+                  "finite and not 0");
+  if (!std::isfinite(a) || !std::isfinite(b))
+    fail_argument(LIBDL_ERROR_VALUE, op, 2, "end", "or start is not finite", "finite bounds");
+  if ((b - a) * s < 0)
+    fail_argument(LIBDL_ERROR_VALUE, op, 3, "step",
+                  "is " + std::to_string(s) + " and leads away from end", "the other sign");
+  double count = std::ceil((b - a) / s);
+  if (integers) {  // exact where doubles are not
+    const __int128 distance = static_cast<__int128>(item_i64(end)) - item_i64(from);
+    const __int128 stride = item_i64(by);
+    const __int128 n = distance / stride + (distance % stride != 0);
+    count = static_cast<double>(n);
+    if (n < (int64_t{1} << 52)) count = static_cast<double>(static_cast<int64_t>(n));
+  }
+  if (count >= 9.2e18)
+    fail_argument(LIBDL_ERROR_OVERFLOW, op, 2, "end", "makes too many elements",
+                  "fewer than 2^63");
+  const int64_t shape[] = {static_cast<int64_t>(count)};
+  const Tensor y = target(op, shape, type, device, 5, into);
+  if (integers && !is_inexact(type))
+    fill_steps<int64_t>(y, item_i64(from), item_i64(by));
+  else
+    fill_steps<double>(y, a, s);
+  return finish(op, y, into);
+}
+
+// From both ends to the middle, so that the last element is `end` exactly.
+Tensor linspace(const Tensor& start, const Tensor& end, int64_t steps, Dtype dtype,
+                std::optional<Device> device, Into into) {
+  const char* const op = "linspace";
+  require_number(op, 1, "start", start);
+  require_number(op, 2, "end", end);
+  if (steps < 0)
+    fail_argument(LIBDL_ERROR_VALUE, op, 3, "steps", "is " + std::to_string(steps), "0 or more");
+  const Dtype type = or_default(dtype);
+  const int64_t shape[] = {steps};
+  checked_numel(shape, Dtype::kFloat64, op, 3, "steps");
+  const Tensor y = target(op, shape, type, device, 5, into);
+  const Tensor wide = empty(shape, Dtype::kFloat64);
+  const double a = item_f64(start), b = item_f64(end);
+  const double step = steps > 1 ? (b - a) / static_cast<double>(steps - 1) : 0;
+  double* const out = wide.data<double>();
+  for (int64_t i = 0; i < steps; ++i)
+    out[i] = i < steps / 2 || steps == 1 ? a + static_cast<double>(i) * step
+                                         : b - static_cast<double>(steps - 1 - i) * step;
+  copy_bytes(y, wide);
+  return finish(op, y, into);
+}
+
+Tensor eye(int64_t n, std::optional<int64_t> m, Dtype dtype, std::optional<Device> device,
+           Into into) {
+  const int64_t shape[] = {n, m.value_or(n)};
+  if (n < 0 || shape[1] < 0)
+    fail_argument(LIBDL_ERROR_VALUE, "eye", n < 0 ? 1 : 2, n < 0 ? "n" : "m",
+                  "is " + std::to_string(n < 0 ? n : shape[1]), "0 or more");
+  const Tensor y = filled("eye", shape, number(int64_t{0}), or_default(dtype), device, 4, into);
+  const int64_t diagonal[] = {std::min(n, shape[1])};
+  const int64_t stride[] = {y.stride(0) + y.stride(1)};
+  if (diagonal[0] > 0)
+    fill_bytes(alias(y, diagonal, stride, y.offset(), y.dtype()), number(int64_t{1}));
+  return y;
+}
+
+}  // namespace libdl
