@@ -83,7 +83,8 @@ class Form:
 
     @property
     def has_out(self) -> bool:
-        return self.operator.has_new and self.operator.has_into and not (self.inplace or self.method)
+        both = self.operator.has_new and self.operator.has_into
+        return both and not (self.inplace or self.method)
 
     @property
     def leaf(self) -> bool:
@@ -361,7 +362,8 @@ def forms_of(operators: list[Operator], flag: str) -> dict[str, list[Form]]:
 
 def python_layer(operators: list[Operator]) -> str:
     parts = [PREAMBLE]
-    for names in sorted({tuple(r.name for r in o.results) for o in operators if len(o.results) > 1}):
+    several = {tuple(r.name for r in o.results) for o in operators if len(o.results) > 1}
+    for names in sorted(several):
         operator = next(o for o in operators if tuple(r.name for r in o.results) == names)
         if operator.python:
             fields = "\n".join(f"    {n}: Tensor" for n in names)

@@ -83,7 +83,8 @@ def index(headers: list[Header]) -> str:
     operators = [h for h in headers if h.path.stem in OPERATOR_HEADERS]
     rest = [h for h in headers if h not in operators and h.functions]
     return "\n".join(
-        ["# Reference", "", "Written from the headers by `tools/reference.py`.", "", "## Library", ""]
+        ["# Reference", "", "Written from the headers by `tools/reference.py`.", ""]
+        + ["## Library", ""]
         + [entry(h) for h in rest]
         + ["", "## Operators", "", "What all of them have in common stands in [op.h](op.md).", ""]
         + [entry(h) for h in operators]
