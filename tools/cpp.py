@@ -67,7 +67,7 @@ def _expand_macros(text: str) -> str:
 
         def expand(call: re.Match[str]) -> str:
             given = [a.strip() for a in call[1].split(",")]
-            result = body
+            result: str = body
             for parameter, argument in zip(parameters, given):
                 result = re.sub(rf"(##)?\b{parameter}\b(##)?", argument, result)
             return result
@@ -98,14 +98,18 @@ def _type_of(parameter: str) -> str:
     return re.sub(r"\s*([&*])\s*", r"\1", " ".join(named.split()))
 
 
+_DECLARATION = re.compile(
+    r"^(?:inline |extern )?([\w:<>, ]*[\w>]) (\w+)\(((?:[^();{}]|\{\}|\(\))*)\)\s*[;{]", re.MULTILINE
+)
+
+
 def find_functions(folder: Path) -> dict[str, list[Found]]:
     """The functions that the headers of libdl/ops declare, by name."""
     functions: dict[str, list[Found]] = {}
     for path in sorted(folder.glob("**/*.h")):
         text = re.sub(r"//[^\n]*|/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
         text = _expand_macros(text)
-        pattern = r"^(?:inline |extern )?([\w:<>, ]*[\w>]) (\w+)\(((?:[^();{}]|\{\}|\(\))*)\)\s*[;{]"
-        for result, name, parameters in re.findall(pattern, text, re.MULTILINE):
+        for result, name, parameters in _DECLARATION.findall(text):
             found = Found(
                 f"{' '.join(result.split())} {name}({', '.join(_split_types(parameters))})",
                 f"ops/{path.relative_to(folder)}",

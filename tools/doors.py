@@ -223,7 +223,8 @@ def generic_calls(operator: Operator) -> str:
     if operator.has_into:
         behind = len(operator.arguments) + 1
         lines += [
-            f"static void into_{operator.name}(const libdl_value*{value}, libdl_tensor* const* d) {{"
+            f"static void into_{operator.name}(const libdl_value*{value},"
+            " libdl_tensor* const* d) {"
         ]
         count = range(len(operator.results))
         intos = [f"  const Into into{i} = in_destination(op, {behind + i}, d[{i}]);" for i in count]

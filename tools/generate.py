@@ -26,7 +26,7 @@ def write(path: Path, text: str) -> None:
 
 
 def report_missing(missing: list[Operator], functions: dict[str, list[Found]], level: str) -> None:
-    """Names what is declared with another signature; the rest is named only where it is an error."""
+    """Names what is declared with another signature, and the rest where it is an error."""
     unknown = []
     for operator in missing:
         others = [f"{f.prototype} in {f.header}" for f in functions.get(operator.name, [])]

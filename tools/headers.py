@@ -115,7 +115,7 @@ def _function(text: str, comment: tuple[str, ...], path: Path, line: int) -> Fun
 
 
 def _take_words(text: str, known: tuple[str, ...]) -> tuple[frozenset[str], str]:
-    words = set()
+    words: set[str] = set()
     while True:
         head, _, rest = text.partition(" ")
         if head not in known:

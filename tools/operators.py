@@ -133,7 +133,9 @@ def _count_name(kind: str, name: str) -> str:
     return {"shape": "ndim", "dims": "ndims"}.get(name, f"{name}_count")
 
 
-def _list_argument(function: Function, p: Parameter, following: Parameter | None) -> Argument | None:
+def _list_argument(
+    function: Function, p: Parameter, following: Parameter | None
+) -> Argument | None:
     if p.type not in _LISTS:
         return None
     kind, nullable_entries, count_type = _LISTS[p.type]

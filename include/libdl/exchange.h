@@ -65,7 +65,8 @@ LIBDL_BEGIN
  *  Errors: NULL, KIND, EMPTIED, VALUE (access is none; writing to a host number), READ_ONLY.
  *  Threads: concurrent-read; for writing, exclusive until unmap. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_map(const libdl_tensor *tensor,
-                                                        libdl_access access, void **data,
+                                                        libdl_access access,
+                                                        LIBDL_BORROWED void **data,
                                                         LIBDL_NEW libdl_mapping **out);
 
 /** Ends an access; NULL is allowed. Access for writing counts as a write now. Threads: free. */
@@ -79,7 +80,8 @@ LIBDL_API void libdl_tensor_unmap(LIBDL_STEALS libdl_mapping *mapping);
  *  Errors: NULL, KIND, EMPTIED, VALUE (access is none; writing to a host number), READ_ONLY.
  *  Threads: concurrent-read. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_data(const libdl_tensor *tensor,
-                                                         libdl_access access, void **out);
+                                                         libdl_access access,
+                                                         LIBDL_BORROWED void **out);
 
 /** A tensor over host memory, without a copy.
  *

@@ -48,8 +48,8 @@ typedef struct libdl_memory_block {
  *  deallocate  gives back what allocate gave, with the same numbers
  *  destroy     runs once when nothing is held any more, or NULL
  *
- *  The functions are called from any thread, hold no lock of libdl, and are asked for whole segments
- *  of about 2 MB or more, not for each tensor. */
+ *  The functions are called from any thread, hold no lock of libdl, and are asked for whole
+ *  segments of about 2 MB or more, not for each tensor. */
 typedef struct libdl_allocator {
   uint32_t struct_size;
   void *ctx;
@@ -61,8 +61,8 @@ typedef struct libdl_allocator {
 /** Called for each block of a snapshot; an error ends the walk and comes out of it. */
 typedef libdl_error *(*libdl_memory_visitor)(void *ctx, const libdl_memory_block *block);
 
-/** Called when memory runs out, before the request is tried once more: release what you can, on this
- *  thread. `bytes` are missing. A request that fails inside it is not asked about again. */
+/** Called when memory runs out, before the request is tried once more: release what you can, on
+ *  this thread. `bytes` are missing. A request that fails inside it is not asked about again. */
 typedef void (*libdl_memory_pressure)(void *ctx, int64_t bytes);
 
 LIBDL_BEGIN
@@ -135,8 +135,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_memory_set_allocator(
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_memory_set_pressure(
     LIBDL_NULLABLE libdl_memory_pressure pressure, void *ctx, void (*destroy)(void *ctx));
 
-/** For tests of error handling: lets the n-th allocation from now fail with OUT_OF_MEMORY, of tensor
- *  memory and of the library's own objects alike.
+/** For tests of error handling: lets the n-th allocation from now fail with OUT_OF_MEMORY, of
+ *  tensor memory and of the library's own objects alike.
  *
  *  n           0: the next one; negative: switched off
  *  persistent  whether all later ones fail too
@@ -145,8 +145,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_memory_set_pressure(
 LIBDL_API void libdl_memory_fail_after(int64_t n, libdl_bool persistent);
 
 /** Objects alive in the process: tensors (not numbers of other kinds of handle), their storages,
- *  nodes of histories, and the bytes that storages describe, foreign memory included. For tests that
- *  nothing is left. Each output may be NULL. Exact while nobody allocates.
+ *  nodes of histories, and the bytes that storages describe, foreign memory included. For tests
+ *  that nothing is left. Each output may be NULL. Exact while nobody allocates.
  *
  *  Threads: free. */
 LIBDL_API void libdl_memory_get_live(LIBDL_NULLABLE int64_t *tensors,

@@ -83,8 +83,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_stream_query(const libdl_stream *st
  *  Threads: free. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_stream_synchronize(const libdl_stream *stream);
 
-/** Lets the stream's later work wait for the event, as it was recorded last. An event never recorded
- *  is no wait.
+/** Lets the stream's later work wait for the event, as it was recorded last. An event never
+ *  recorded is no wait.
  *
  *  Errors: NULL, KIND, DEVICE (of different kinds), BACKEND.
  *  Threads: free. */

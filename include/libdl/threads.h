@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /** The threads that compute. The library has one pool, which the host sets, or replaces by its own.
- *  The calling thread always takes part, and finishes alone what nobody else began. Results have the
- *  same bits for every number of threads. */
+ *  The calling thread always takes part, and finishes alone what nobody else began. Results have
+ *  the same bits for every number of threads. */
 #ifndef LIBDL_THREADS_H
 #define LIBDL_THREADS_H
 
@@ -56,9 +56,9 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_set_executor(
     LIBDL_NULLABLE const libdl_executor *executor);
 
 /** Sets the callback that can end a long operator, in place of the present one, whose destroy then
- *  runs once its last call has returned. It is asked on the thread that called the operator, between
- *  pieces of work and between nodes of a backward pass, and may compute itself. An operator that it
- *  ends returns the error INTERRUPTED. If this call fails, destroy has run with ctx.
+ *  runs once its last call has returned. It is asked on the thread that called the operator,
+ *  between pieces of work and between nodes of a backward pass, and may compute itself. An operator
+ *  that it ends returns the error INTERRUPTED. If this call fails, destroy has run with ctx.
  *
  *  ask  NULL: nobody is asked
  *
