@@ -4,7 +4,7 @@
 
 #include <libdl/device.h>
 
-#include "capi/plain.h"
+#include "capi/device_arguments.h"
 
 using namespace libdl;
 using namespace libdl::capi;
@@ -20,7 +20,7 @@ int32_t libdl_device_count(int32_t type) {
 libdl_error* libdl_device_get_properties(const libdl_device* device, libdl_device_properties* out) {
   constexpr const char* function = "device_get_properties";
   return door(function, [&] {
-    check_output(function, 2, "out", out);
+    output(function, 2, "out", out);
     const DeviceProperties p = device_properties(in_device(function, 1, device));
     libdl_device_properties values = {};
     values.processors = p.processors;

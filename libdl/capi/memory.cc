@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/slab.h"
-#include "capi/plain.h"
+#include "capi/device_arguments.h"
 #include "device/device.h"
 
 using namespace libdl;
@@ -14,7 +14,7 @@ using namespace libdl::capi;
 libdl_error* libdl_memory_get_statistics(const libdl_device* device, libdl_memory_statistics* out) {
   constexpr const char* function = "memory_get_statistics";
   return door(function, [&] {
-    check_output(function, 2, "out", out);
+    output(function, 2, "out", out);
     const MemoryStatistics s = allocator_for(in_device(function, 1, device)).statistics();
     libdl_memory_statistics values = {};
     values.allocated = s.allocated;
@@ -42,7 +42,7 @@ libdl_error* libdl_memory_reset_peaks(const libdl_device* device) {
 libdl_error* libdl_memory_trim(const libdl_device* device, int64_t* out) {
   constexpr const char* function = "memory_trim";
   return door(function, [&] {
-    check_output(function, 2, "out", out);
+    output(function, 2, "out", out);
     *out = static_cast<int64_t>(allocator_for(in_device(function, 1, device)).trim());
   });
 }

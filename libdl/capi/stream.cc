@@ -2,7 +2,7 @@
 
 #include <libdl/stream.h>
 
-#include "capi/plain.h"
+#include "capi/device_arguments.h"
 #include "device/device.h"
 #include "device/stream.h"
 
@@ -21,7 +21,7 @@ static void check_event(const char* function, int argument, const libdl_event* e
 libdl_error* libdl_stream_new(const libdl_device* device, int32_t priority, libdl_stream** out) {
   constexpr const char* function = "stream_new";
   return door(function, [&] {
-    check_output(function, 3, "out", out);
+    output(function, 3, "out", out);
     *out = make_stream(in_device(function, 1, device), priority).release();
   });
 }
@@ -29,7 +29,7 @@ libdl_error* libdl_stream_new(const libdl_device* device, int32_t priority, libd
 libdl_error* libdl_stream_default(const libdl_device* device, libdl_stream** out) {
   constexpr const char* function = "stream_default";
   return door(function, [&] {
-    check_output(function, 2, "out", out);
+    output(function, 2, "out", out);
     *out = default_stream(in_device(function, 1, device)).release();
   });
 }
@@ -37,7 +37,7 @@ libdl_error* libdl_stream_default(const libdl_device* device, libdl_stream** out
 libdl_error* libdl_stream_wrap(const libdl_device* device, void* native, libdl_stream** out) {
   constexpr const char* function = "stream_wrap";
   return door(function, [&] {
-    check_output(function, 3, "out", out);
+    output(function, 3, "out", out);
     *out = wrap_stream(in_device(function, 1, device), native).release();
   });
 }
@@ -45,7 +45,7 @@ libdl_error* libdl_stream_wrap(const libdl_device* device, void* native, libdl_s
 libdl_error* libdl_stream_current(const libdl_device* device, libdl_stream** out) {
   constexpr const char* function = "stream_current";
   return door(function, [&] {
-    check_output(function, 2, "out", out);
+    output(function, 2, "out", out);
     *out = current_stream(in_device(function, 1, device)).release();
   });
 }
@@ -69,7 +69,7 @@ libdl_error* libdl_stream_get_device(const libdl_stream* stream, libdl_device* o
   constexpr const char* function = "stream_get_device";
   return door(function, [&] {
     check_stream(function, 1, stream);
-    check_output(function, 2, "out", out);
+    output(function, 2, "out", out);
     *out = {stream->device.type, stream->device.index};
   });
 }
@@ -78,7 +78,7 @@ libdl_error* libdl_stream_get_native(const libdl_stream* stream, void** out) {
   constexpr const char* function = "stream_get_native";
   return door(function, [&] {
     check_stream(function, 1, stream);
-    check_output(function, 2, "out", out);
+    output(function, 2, "out", out);
     *out = stream->native;
   });
 }
@@ -87,7 +87,7 @@ libdl_error* libdl_stream_query(const libdl_stream* stream, libdl_bool* out) {
   constexpr const char* function = "stream_query";
   return door(function, [&] {
     check_stream(function, 1, stream);
-    check_output(function, 2, "out", out);
+    output(function, 2, "out", out);
     *out = query(*stream);
   });
 }
@@ -112,7 +112,7 @@ libdl_error* libdl_stream_wait(const libdl_stream* stream, const libdl_event* ev
 libdl_error* libdl_event_new(const libdl_device* device, libdl_bool timing, libdl_event** out) {
   constexpr const char* function = "event_new";
   return door(function, [&] {
-    check_output(function, 3, "out", out);
+    output(function, 3, "out", out);
     *out = make_event(in_device(function, 1, device), timing != 0).release();
   });
 }
@@ -137,7 +137,7 @@ libdl_error* libdl_event_query(const libdl_event* event, libdl_bool* out) {
   constexpr const char* function = "event_query";
   return door(function, [&] {
     check_event(function, 1, event);
-    check_output(function, 2, "out", out);
+    output(function, 2, "out", out);
     *out = query(*event);
   });
 }
@@ -155,7 +155,7 @@ libdl_error* libdl_event_elapsed(const libdl_event* first, const libdl_event* se
   return door(function, [&] {
     check_event(function, 1, first, "first");
     check_event(function, 2, second, "second");
-    check_output(function, 3, "out", out);
+    output(function, 3, "out", out);
     *out = elapsed(*first, *second);
   });
 }

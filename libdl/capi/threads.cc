@@ -2,7 +2,7 @@
 
 #include <libdl/threads.h>
 
-#include "capi/plain.h"
+#include "capi/device_arguments.h"
 #include "device/pool.h"
 
 using namespace libdl;

@@ -4,10 +4,11 @@
 // devices, and structs that carry their size.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
-#include "capi/door.h"
+#include "capi/arguments.h"
 #include "device/device.h"
 
 namespace libdl::capi {
@@ -18,11 +19,6 @@ inline void check_handle(const char* function, int argument, const char* name, c
   if (has_tag(handle, tag)) return;
   fail_argument(LIBDL_ERROR_KIND, function, argument, name, std::string("is ") + kind_of(handle),
                 wanted);
-}
-
-inline void check_output(const char* function, int argument, const char* name, const void* place) {
-  if (place) return;
-  fail_argument(LIBDL_ERROR_NULL, function, argument, name, "is NULL", "a place for the result");
 }
 
 // NULL: the state's default device. Throws backend()'s errors too.
@@ -48,7 +44,7 @@ inline Device in_device(const char* function, int argument, const libdl_device* 
 // that the struct had in the first version.
 template <class T>
 void give_sized(const char* function, int argument, T* out, T values, size_t first) {
-  check_output(function, argument, "out", out);
+  output(function, argument, "out", out);
   if (out->struct_size < first) refuse_size(function, argument, "out", out->struct_size, first);
   values.struct_size = out->struct_size;
   std::memcpy(out, &values, std::min<size_t>(out->struct_size, sizeof(T)));
