@@ -8,19 +8,6 @@
 
 namespace libdl::capi {
 
-namespace {
-
-const char* argument_name(const OpEntry& entry, int argument) {
-  if (argument <= entry.argument_count) return entry.arguments[argument - 1].name;
-  return entry.call ? entry.results[argument - entry.argument_count - 1].name : "dst";
-}
-
-[[noreturn]] void refuse(OpId op, int argument, libdl_error_code code, const std::string& found,
-                         const std::string& wanted) {
-  const OpEntry& entry = entry_of(op);
-  fail_argument(code, entry.name, argument, argument_name(entry, argument), found, wanted);
-}
-
 const char* kind_of(const void* handle) {
   switch (static_cast<const Counted*>(handle)->tag()) {
     case Tag::kTensor:
@@ -40,6 +27,19 @@ const char* kind_of(const void* handle) {
     default:
       return "a handle of another kind";
   }
+}
+
+namespace {
+
+const char* argument_name(const OpEntry& entry, int argument) {
+  if (argument <= entry.argument_count) return entry.arguments[argument - 1].name;
+  return entry.call ? entry.results[argument - entry.argument_count - 1].name : "dst";
+}
+
+[[noreturn]] void refuse(OpId op, int argument, libdl_error_code code, const std::string& found,
+                         const std::string& wanted) {
+  const OpEntry& entry = entry_of(op);
+  fail_argument(code, entry.name, argument, argument_name(entry, argument), found, wanted);
 }
 
 libdl_error* made(libdl_error_code code, const char* op, const std::string& message) {

@@ -164,6 +164,7 @@ inline void place(OpId op, int argument, const void* output) {
 std::string_view in_text(const char* function, int argument, const char* name, const char* text,
                          int64_t length);
 void check_tensor(const char* function, int argument, const char* name, const libdl_tensor* handle);
+const char* kind_of(const void* handle);  // "a stream"
 // The handles of a generic call of a registered operator.
 void check_handles(const OpEntry& entry, const libdl_value* arguments);
 

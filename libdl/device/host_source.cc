@@ -3,6 +3,7 @@
 #include "device/host_source.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
@@ -83,8 +84,7 @@ void MemoryBudget::set_limit(size_t bytes) {
   chosen_.store(std::min(bytes, SIZE_MAX - 1), std::memory_order_relaxed);
 }
 
-bool MemoryBudget::take(size_t bytes) {
-  const size_t most = limit();
+bool MemoryBudget::take_below(size_t most, size_t bytes) {
   size_t taken = taken_.load(std::memory_order_relaxed);
   do {
     if (bytes > most || taken > most - bytes) return false;
@@ -92,10 +92,25 @@ bool MemoryBudget::take(size_t bytes) {
   return true;
 }
 
+bool MemoryBudget::take(size_t bytes) {
+  if (take_below(limit(), bytes)) return true;
+  automatic_.store(0, std::memory_order_relaxed);  // memory may have come free since
+  return take_below(limit(), bytes);
+}
+
+// Where address space is limited (ulimit -v) the host program needs it too.
+static size_t segment_bytes(bool small) {
+  const size_t usual = small ? kSmallSegment : kLargeSegment;
+  rlimit addresses;
+  const bool limited =
+      getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur != RLIM_INFINITY;
+  return limited ? std::min(usual, (small ? 16 : 256) * kMegabyte) : usual;
+}
+
 void* HostSource::reserve(size_t& bytes, bool small) {
   const size_t least = round_up(bytes, kHugePage);
-  size_t wanted = std::max(least, small ? kSmallSegment : kLargeSegment);
-  for (;; wanted = std::max(least, wanted / 4)) {  // address space may be limited (ulimit -v)
+  size_t wanted = std::max(least, segment_bytes(small));
+  for (;; wanted = std::max(least, wanted / 4)) {
     void* const mapped = mmap(nullptr, wanted + kHugePage, PROT_NONE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapped == MAP_FAILED) {

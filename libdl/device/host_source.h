@@ -23,6 +23,8 @@ class MemoryBudget {
   size_t taken() const { return taken_.load(std::memory_order_relaxed); }
 
  private:
+  bool take_below(size_t most, size_t bytes);
+
   std::atomic<size_t> taken_{0};
   std::atomic<size_t> chosen_{
       SIZE_MAX};                      // set_limit's, 0 automatic, SIZE_MAX: ask LIBDL_MEMORY_LIMIT

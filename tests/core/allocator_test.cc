@@ -3,6 +3,7 @@
 #include "device/allocator.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -434,6 +435,25 @@ TEST(HostAllocator, TheSnapshotDescribesEveryByte) {
   EXPECT_TRUE(found);
   host_allocator().deallocate(data, 5 * kMegabyte);
 }
+
+#ifndef LIBDL_SANITIZE  // whose shadow needs the address space
+TEST(HostAllocator, LimitedAddressSpaceIsEnough) {
+  EXPECT_EQ(in_child([] {
+              host_allocator().trim();
+              const rlimit limit = {3u << 30, 3u << 30};
+              setrlimit(RLIMIT_AS, &limit);
+              Allocator fresh("test", std::make_shared<HostSource>(host_budget()), 64);
+              if (!usable(fresh, 700 * kMegabyte) || !usable(fresh, 1000)) return 1;
+              try {
+                fresh.allocate(size_t{4} << 30);
+                return 2;
+              } catch (const Error&) {
+              }
+              return std::malloc(500 * kMegabyte) ? 0 : 3;  // something is left for the host
+            }),
+            0);
+}
+#endif
 
 TEST(HostAllocator, AForkedChildAllocates) {
   void* small = host_allocator().allocate(500);

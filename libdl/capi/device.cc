@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "device/device.h"
+
+#include <libdl/device.h>
+
+#include "capi/device_arguments.h"
+
+using namespace libdl;
+using namespace libdl::capi;
+
+int32_t libdl_device_count(int32_t type) {
+  try {
+    return device_count(type);
+  } catch (...) {
+    return 0;  // without memory there are none to be used either
+  }
+}
+
+libdl_error* libdl_device_get_properties(const libdl_device* device, libdl_device_properties* out) {
+  constexpr const char* function = "device_get_properties";
+  return door(function, [&] {
+    output(function, 2, "out", out);
+    const DeviceProperties p = device_properties(in_device(function, 1, device));
+    libdl_device_properties values = {};
+    values.processors = p.processors;
+    values.total_memory = p.total_memory;
+    values.free_memory = p.free_memory;
+    values.capability_major = p.capability_major;
+    values.capability_minor = p.capability_minor;
+    static_assert(sizeof values.name == sizeof p.name);
+    std::memcpy(values.name, p.name, sizeof p.name);
+    give_sized(function, 2, out, values, sizeof(libdl_device_properties));
+  });
+}
+
+libdl_error* libdl_device_synchronize(const libdl_device* device) {
+  constexpr const char* function = "device_synchronize";
+  return door(function, [&] { synchronize(in_device(function, 1, device)); });
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Checks for functions that are no operators: handles of other kinds than tensors, outputs,
+// devices, and structs that carry their size.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "capi/arguments.h"
+#include "device/device.h"
+
+namespace libdl::capi {
+
+inline void check_handle(const char* function, int argument, const char* name, const void* handle,
+                         Tag tag, const char* wanted) {
+  if (!handle) fail_argument(LIBDL_ERROR_NULL, function, argument, name, "is NULL", wanted);
+  if (has_tag(handle, tag)) return;
+  fail_argument(LIBDL_ERROR_KIND, function, argument, name, std::string("is ") + kind_of(handle),
+                wanted);
+}
+
+// NULL: the state's default device. Throws backend()'s errors too.
+inline Device in_device(const char* function, int argument, const libdl_device* device) {
+  const Device chosen = device ? Device{device->type, device->index} : state().default_device;
+  int32_t count = 0;
+  check_backend(backend(chosen.type).device_count(&count));
+  if (chosen.index >= 0 && chosen.index < count) return chosen;
+  const std::string type = backend(chosen.type).name;
+  fail_argument(
+      LIBDL_ERROR_DEVICE, function, argument, "device",
+      "is " + type + ":" + std::to_string(chosen.index),
+      count == 1 ? type + ":0" : type + ":0 to " + type + ":" + std::to_string(count - 1));
+}
+
+[[noreturn, gnu::cold]] inline void refuse_size(const char* function, int argument,
+                                                const char* name, uint32_t found, size_t wanted) {
+  fail_argument(LIBDL_ERROR_OPTION, function, argument, name,
+                "has struct_size " + std::to_string(found), "at least " + std::to_string(wanted));
+}
+
+// An output struct: as much of `values` as the caller's version has room for. `first` is the size
+// that the struct had in the first version.
+template <class T>
+void give_sized(const char* function, int argument, T* out, T values, size_t first) {
+  output(function, argument, "out", out);
+  if (out->struct_size < first) refuse_size(function, argument, "out", out->struct_size, first);
+  values.struct_size = out->struct_size;
+  std::memcpy(out, &values, std::min<size_t>(out->struct_size, sizeof(T)));
+}
+
+// An input struct: an older caller's missing end reads as zero; a newer one's unknown end must be
+// zero.
+template <class T>
+T take_sized(const char* function, int argument, const char* name, const T* in, size_t first) {
+  if (in->struct_size < first) refuse_size(function, argument, name, in->struct_size, first);
+  const char* bytes = reinterpret_cast<const char*>(in);
+  for (size_t i = sizeof(T); i < in->struct_size; ++i) {
+    if (bytes[i] == 0) continue;
+    fail_argument(LIBDL_ERROR_OPTION, function, argument, name,
+                  "sets a field that this version does not know",
+                  "zeros after byte " + std::to_string(sizeof(T)));
+  }
+  T taken = {};
+  std::memcpy(&taken, in, std::min<size_t>(in->struct_size, sizeof(T)));
+  return taken;
+}
+
+}  // namespace libdl::capi

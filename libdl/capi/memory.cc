@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <libdl/memory.h>
+
+#include <algorithm>
+
+#include "base/slab.h"
+#include "capi/device_arguments.h"
+#include "device/device.h"
+
+using namespace libdl;
+using namespace libdl::capi;
+
+libdl_error* libdl_memory_get_statistics(const libdl_device* device, libdl_memory_statistics* out) {
+  constexpr const char* function = "memory_get_statistics";
+  return door(function, [&] {
+    output(function, 2, "out", out);
+    const MemoryStatistics s = allocator_for(in_device(function, 1, device)).statistics();
+    libdl_memory_statistics values = {};
+    values.allocated = s.allocated;
+    values.active = s.active;
+    values.reserved = s.reserved;
+    values.peak_allocated = s.peak_allocated;
+    values.peak_reserved = s.peak_reserved;
+    values.small_allocated = s.small.allocated;
+    values.small_reserved = s.small.reserved;
+    values.allocations = s.allocations;
+    values.frees = s.frees;
+    values.segments = s.segments;
+    values.trims = s.trims;
+    values.out_of_memory = s.out_of_memory;
+    values.limit = s.limit;
+    give_sized(function, 2, out, values, sizeof(libdl_memory_statistics));
+  });
+}
+
+libdl_error* libdl_memory_reset_peaks(const libdl_device* device) {
+  constexpr const char* function = "memory_reset_peaks";
+  return door(function, [&] { allocator_for(in_device(function, 1, device)).reset_peaks(); });
+}
+
+libdl_error* libdl_memory_trim(const libdl_device* device, int64_t* out) {
+  constexpr const char* function = "memory_trim";
+  return door(function, [&] {
+    output(function, 2, "out", out);
+    *out = static_cast<int64_t>(allocator_for(in_device(function, 1, device)).trim());
+  });
+}
+
+static void visit_segment(const SegmentSnapshot& segment, libdl_memory_visitor visit, void* ctx) {
+  libdl_memory_block shown = {};
+  shown.struct_size = sizeof shown;
+  shown.segment = segment.base;
+  shown.segment_bytes = segment.bytes;
+  shown.segment_committed = segment.committed;
+  shown.stream = segment.stream;
+  for (const BlockSnapshot& block : segment.blocks) {
+    shown.used = block.used;
+    shown.offset = block.offset;
+    shown.bytes = block.bytes;
+    if (libdl_error* error = visit(ctx, &shown)) throw Error::take(error);
+  }
+}
+
+libdl_error* libdl_memory_visit(const libdl_device* device, libdl_memory_visitor visit, void* ctx,
+                                void (*destroy)(void* ctx)) {
+  constexpr const char* function = "memory_visit";
+  libdl_error* const error = door(function, [&] {
+    if (!visit) {
+      fail_argument(LIBDL_ERROR_NULL, function, 2, "visit", "is NULL", "a function");
+    }
+    for (const SegmentSnapshot& segment :
+         allocator_for(in_device(function, 1, device)).snapshot()) {
+      visit_segment(segment, visit, ctx);
+    }
+  });
+  if (destroy) destroy(ctx);
+  return error;
+}
+
+libdl_error* libdl_memory_set_limit(int64_t bytes) {
+  constexpr const char* function = "memory_set_limit";
+  return door(function, [&] {
+    if (bytes < 0) {
+      fail_argument(LIBDL_ERROR_VALUE, function, 1, "bytes", "is " + std::to_string(bytes),
+                    "0 or more");
+    }
+    host_budget().set_limit(static_cast<size_t>(bytes));
+  });
+}
+
+int64_t libdl_memory_get_limit(void) {
+  return static_cast<int64_t>(std::min<size_t>(host_budget().limit(), INT64_MAX));
+}
+
+libdl_error* libdl_memory_set_allocator(const libdl_allocator* allocator) {
+  constexpr const char* function = "memory_set_allocator";
+  bool taken = false;
+  libdl_error* const error = door(function, [&] {
+    if (!allocator) return set_host_allocator(nullptr);
+    const libdl_allocator a =
+        take_sized(function, 1, "allocator", allocator, sizeof(libdl_allocator));
+    if (!a.allocate || !a.deallocate) {
+      fail_argument(LIBDL_ERROR_NULL, function, 1, "allocator",
+                    a.allocate ? "has no deallocate" : "has no allocate", "both functions");
+    }
+    const HostAllocator callbacks = {a.ctx, a.allocate, a.deallocate, a.destroy};
+    taken = true;
+    set_host_allocator(&callbacks);
+  });
+  // A struct of an unknown size may lack even destroy: then there is nobody to tell.
+  const bool readable = allocator && allocator->struct_size >= sizeof(libdl_allocator);
+  if (error && !taken && readable && allocator->destroy) allocator->destroy(allocator->ctx);
+  return error;
+}
+
+libdl_error* libdl_memory_set_pressure(libdl_memory_pressure pressure, void* ctx,
+                                       void (*destroy)(void* ctx)) {
+  return door("memory_set_pressure", [&] {
+    const PressureCallback callback = {ctx, pressure, destroy};
+    set_pressure_callback(pressure ? &callback : nullptr);
+    if (!pressure && destroy) destroy(ctx);
+  });
+}
+
+void libdl_memory_fail_after(int64_t n, libdl_bool persistent) {
+  fail_allocation(std::max<int64_t>(n, -1), persistent != 0);
+}
+
+void libdl_memory_get_live(int64_t* tensors, int64_t* storages, int64_t* nodes, int64_t* bytes) {
+  const LiveCounts live = live_counts();
+  if (tensors) *tensors = live.tensors;
+  if (storages) *storages = live.storages;
+  if (nodes) *nodes = live.nodes;
+  if (bytes) *bytes = live.bytes;
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <libdl/stream.h>
+
+#include "capi/device_arguments.h"
+#include "device/device.h"
+#include "device/stream.h"
+
+using namespace libdl;
+using namespace libdl::capi;
+
+static void check_stream(const char* function, int argument, const libdl_stream* stream) {
+  check_handle(function, argument, "stream", stream, Tag::kStream, "a stream");
+}
+
+static void check_event(const char* function, int argument, const libdl_event* event,
+                        const char* name = "event") {
+  check_handle(function, argument, name, event, Tag::kEvent, "an event");
+}
+
+libdl_error* libdl_stream_new(const libdl_device* device, int32_t priority, libdl_stream** out) {
+  constexpr const char* function = "stream_new";
+  return door(function, [&] {
+    output(function, 3, "out", out);
+    *out = make_stream(in_device(function, 1, device), priority).release();
+  });
+}
+
+libdl_error* libdl_stream_default(const libdl_device* device, libdl_stream** out) {
+  constexpr const char* function = "stream_default";
+  return door(function, [&] {
+    output(function, 2, "out", out);
+    *out = default_stream(in_device(function, 1, device)).release();
+  });
+}
+
+libdl_error* libdl_stream_wrap(const libdl_device* device, void* native, libdl_stream** out) {
+  constexpr const char* function = "stream_wrap";
+  return door(function, [&] {
+    output(function, 3, "out", out);
+    *out = wrap_stream(in_device(function, 1, device), native).release();
+  });
+}
+
+libdl_error* libdl_stream_current(const libdl_device* device, libdl_stream** out) {
+  constexpr const char* function = "stream_current";
+  return door(function, [&] {
+    output(function, 2, "out", out);
+    *out = current_stream(in_device(function, 1, device)).release();
+  });
+}
+
+libdl_error* libdl_stream_set_current(libdl_stream* stream) {
+  constexpr const char* function = "stream_set_current";
+  return door(function, [&] {
+    check_stream(function, 1, stream);
+    set_current_stream(Stream::share(stream));
+  });
+}
+
+libdl_stream* libdl_stream_retain(libdl_stream* stream) {
+  if (stream) stream->retain();
+  return stream;
+}
+
+void libdl_stream_release(libdl_stream* stream) { Stream::take(stream); }
+
+libdl_error* libdl_stream_get_device(const libdl_stream* stream, libdl_device* out) {
+  constexpr const char* function = "stream_get_device";
+  return door(function, [&] {
+    check_stream(function, 1, stream);
+    output(function, 2, "out", out);
+    *out = {stream->device.type, stream->device.index};
+  });
+}
+
+libdl_error* libdl_stream_get_native(const libdl_stream* stream, void** out) {
+  constexpr const char* function = "stream_get_native";
+  return door(function, [&] {
+    check_stream(function, 1, stream);
+    output(function, 2, "out", out);
+    *out = stream->native;
+  });
+}
+
+libdl_error* libdl_stream_query(const libdl_stream* stream, libdl_bool* out) {
+  constexpr const char* function = "stream_query";
+  return door(function, [&] {
+    check_stream(function, 1, stream);
+    output(function, 2, "out", out);
+    *out = query(*stream);
+  });
+}
+
+libdl_error* libdl_stream_synchronize(const libdl_stream* stream) {
+  constexpr const char* function = "stream_synchronize";
+  return door(function, [&] {
+    check_stream(function, 1, stream);
+    synchronize(*stream);
+  });
+}
+
+libdl_error* libdl_stream_wait(const libdl_stream* stream, const libdl_event* event) {
+  constexpr const char* function = "stream_wait";
+  return door(function, [&] {
+    check_stream(function, 1, stream);
+    check_event(function, 2, event);
+    wait(*stream, *event);
+  });
+}
+
+libdl_error* libdl_event_new(const libdl_device* device, libdl_bool timing, libdl_event** out) {
+  constexpr const char* function = "event_new";
+  return door(function, [&] {
+    output(function, 3, "out", out);
+    *out = make_event(in_device(function, 1, device), timing != 0).release();
+  });
+}
+
+libdl_event* libdl_event_retain(libdl_event* event) {
+  if (event) event->retain();
+  return event;
+}
+
+void libdl_event_release(libdl_event* event) { Event::take(event); }
+
+libdl_error* libdl_event_record(libdl_event* event, const libdl_stream* stream) {
+  constexpr const char* function = "event_record";
+  return door(function, [&] {
+    check_event(function, 1, event);
+    check_stream(function, 2, stream);
+    record(*event, *stream);
+  });
+}
+
+libdl_error* libdl_event_query(const libdl_event* event, libdl_bool* out) {
+  constexpr const char* function = "event_query";
+  return door(function, [&] {
+    check_event(function, 1, event);
+    output(function, 2, "out", out);
+    *out = query(*event);
+  });
+}
+
+libdl_error* libdl_event_synchronize(const libdl_event* event) {
+  constexpr const char* function = "event_synchronize";
+  return door(function, [&] {
+    check_event(function, 1, event);
+    synchronize(*event);
+  });
+}
+
+libdl_error* libdl_event_elapsed(const libdl_event* first, const libdl_event* second, double* out) {
+  constexpr const char* function = "event_elapsed";
+  return door(function, [&] {
+    check_event(function, 1, first, "first");
+    check_event(function, 2, second, "second");
+    output(function, 3, "out", out);
+    *out = elapsed(*first, *second);
+  });
+}
