@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Matrix times vector: y[i] = sum over k of w[i, k] x[k], for floating types. 64 bytes of lanes
+// take every so many values of k with fma and are merged by halves, whatever the layout.
+#pragma once
+
+#include <cstdint>
+
+namespace libdl::kernels::cpu {
+
+struct GemvOperand {
+  const void* data;
+  int64_t row_stride, k_stride;
+  int32_t dtype;  // float64, or float32 and the 16-bit floats
+};
+
+constexpr int64_t kGemvRows = 256;  // at most, in one call
+
+// Rows [i0, i1) into y[0, i1 - i0), double where w is float64 and else float. x has stride x_stride
+// and w's dtype.
+void gemv(const GemvOperand& w, const void* x, int64_t x_stride, int64_t k, int64_t i0, int64_t i1,
+          void* y);
+
+}  // namespace libdl::kernels::cpu
