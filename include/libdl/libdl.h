@@ -11,6 +11,7 @@
 #include <libdl/error.h>
 #include <libdl/exchange.h>
 #include <libdl/indexing.h>
+#include <libdl/io.h>
 #include <libdl/join.h>
 #include <libdl/linalg.h>
 #include <libdl/nn.h>
@@ -19,6 +20,7 @@
 #include <libdl/random.h>
 #include <libdl/reduction.h>
 #include <libdl/scope.h>
+#include <libdl/text.h>
 #include <libdl/view.h>
 
 #endif
