@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What a tensor tells about itself: x.shape, x.grad, x.T and the rest.
+#include <libdl/exchange.h>
+
 #include "objects.h"
 
 #define GETTER(name) static PyObject* get_##name(PyObject* self, void* closure)
@@ -157,3 +159,66 @@ PyGetSetDef tensor_attributes[] = {
     {"__dict__", tensor_get_dict, PyObject_GenericSetDict, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
+
+// -- methods ----------------------------------------------------------------------------------------
+
+static PyObject* dim(PyObject* self, PyObject* unused) {
+  (void)unused;
+  return PyLong_FromLong(libdl_tensor_ndim(HANDLE));
+}
+
+static PyObject* numel(PyObject* self, PyObject* unused) {
+  (void)unused;
+  return PyLong_FromLongLong(libdl_tensor_numel(HANDLE));
+}
+
+static PyObject* element_size(PyObject* self, PyObject* unused) {
+  (void)unused;
+  return get_itemsize(self, NULL);
+}
+
+static PyObject* storage_offset(PyObject* self, PyObject* unused) {
+  (void)unused;
+  return PyLong_FromLongLong(libdl_tensor_storage_offset(HANDLE));
+}
+
+static PyObject* data_ptr(PyObject* self, PyObject* unused) {
+  (void)unused;
+  void* data;
+  libdl_error* const error = libdl_tensor_data(HANDLE, LIBDL_ACCESS_READ, &data);
+  return error ? raise_error(error) : PyLong_FromVoidPtr(data);
+}
+
+PyMethodDef metadata_methods[] = {
+    {"dim", dim, METH_NOARGS, "The number of dimensions."},
+    {"ndimension", dim, METH_NOARGS, "The number of dimensions."},
+    {"numel", numel, METH_NOARGS, "The number of elements."},
+    {"nelement", numel, METH_NOARGS, "The number of elements."},
+    {"element_size", element_size, METH_NOARGS, "Bytes of an element."},
+    {"storage_offset", storage_offset, METH_NOARGS, "Elements before the first one in memory."},
+    {"data_ptr", data_ptr, METH_NOARGS, "The first element's address."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyObject* strides(PyObject* module, PyObject* tensor) {
+  (void)module;
+  if (!is_tensor(tensor)) return PyErr_Format(PyExc_TypeError, "strides: no tensor");
+  return integers_object(libdl_tensor_strides(handle_of(tensor)),
+                         libdl_tensor_ndim(handle_of(tensor)));
+}
+
+static PyObject* dtype_of_code(PyObject* module, PyObject* code) {
+  (void)module;
+  PyObject* const dtype = dtype_object((libdl_dtype)PyLong_AsLong(code));
+  if (PyErr_Occurred()) return NULL;
+  Py_INCREF(dtype);
+  return dtype;
+}
+
+static PyMethodDef functions[] = {
+    {"strides", strides, METH_O, NULL},
+    {"dtype_of_code", dtype_of_code, METH_O, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+int add_attributes(PyObject* module) { return PyModule_AddFunctions(module, functions); }

@@ -131,6 +131,8 @@ PyObject* tensor_subscript(PyObject* self, PyObject* key);
 int tensor_assign_subscript(PyObject* self, PyObject* key, PyObject* value);
 Py_ssize_t tensor_length(PyObject* self);
 extern PyGetSetDef tensor_attributes[];
+extern PyMethodDef metadata_methods[];
+int add_attributes(PyObject* module);
 PyObject* tensor_get_dict(PyObject* self, void* closure);
 PyObject* tensor_item(PyObject* self, PyObject* unused);
 int tensor_get_buffer(PyObject* self, Py_buffer* view, int flags);
@@ -138,6 +140,7 @@ void tensor_release_buffer(PyObject* self, Py_buffer* view);
 PyObject* tensor_numpy(PyObject* self, PyObject* args, PyObject* keywords);
 PyObject* from_buffer(PyObject* module, PyObject* object);
 extern PyMethodDef exchange_methods[];
+
 int add_exchange(PyObject* module);
 int add_gradients(PyObject* module);
 int add_functions(PyObject* module);

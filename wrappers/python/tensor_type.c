@@ -234,6 +234,15 @@ static PyMemberDef members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 
+// The methods of two files in one table, as a type wants it.
+static PyMethodDef methods[24];
+
+static void join_methods(void) {
+  int count = 0;
+  for (const PyMethodDef* m = exchange_methods; m->ml_name; ++m) methods[count++] = *m;
+  for (const PyMethodDef* m = metadata_methods; m->ml_name; ++m) methods[count++] = *m;
+}
+
 static int all_slots(PyType_Slot* slots) {
   const PyType_Slot own[] = {
       {Py_tp_doc, "A multi-dimensional array of one element type, with its history."},
@@ -244,7 +253,7 @@ static int all_slots(PyType_Slot* slots) {
       {Py_tp_clear, clear},
       {Py_tp_members, members},
       {Py_tp_getset, tensor_attributes},
-      {Py_tp_methods, exchange_methods},
+      {Py_tp_methods, methods},
       {Py_tp_setattro, set_attribute},
       {Py_tp_repr, representation},
       {Py_tp_hash, identity},
@@ -264,6 +273,7 @@ static int all_slots(PyType_Slot* slots) {
 
 int add_tensor_type(PyObject* module) {
   PyType_Slot slots[96];
+  join_methods();
   all_slots(slots);
   PyType_Spec spec = {
       .name = "libdl.Tensor",

@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensors from Python's values, arrays and other libraries' tensors."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from . import _C
+from ._C import Tensor
+from ._functions import empty, full, view_as_complex, zeros
+from ._modes import get_default_dtype
+from ._types import (
+    DeviceLike, DtypeLike, Generator, bool_, complex64, complex128, device as Device,
+    dtype as Dtype, float32, float64, int64,
+)  # fmt: skip
+
+_KINDS = {bool: 0, int: 1, float: 2, complex: 3}
+
+
+def _is_array(data: Any) -> bool:
+    return hasattr(data, "__array_interface__") or hasattr(data, "__dlpack__")
+
+
+def _flatten(data: Any, depth: int, shape: list[int], flat: list[Any]) -> None:
+    """Appends the numbers; shape is filled on the way down to the first of them."""
+    if isinstance(data, Tensor) or (hasattr(data, "tolist") and not isinstance(data, array)):
+        data = data.tolist()
+    if isinstance(data, (str, bytes)) or not hasattr(data, "__len__"):
+        if hasattr(data, "item"):
+            data = data.item()
+        if depth < len(shape):
+            raise ValueError(
+                f"tensor: found a number, wanted a sequence of {shape[depth]} in dimension {depth}"
+            )
+        flat.append(data)
+        return
+    count = len(data)
+    if depth == len(shape):
+        if flat:
+            raise ValueError(f"tensor: found a sequence in dimension {depth}, wanted a number")
+        shape.append(count)
+    elif shape[depth] != count:
+        raise ValueError(
+            f"tensor: found a sequence of {count} in dimension {depth}, wanted {shape[depth]}"
+        )
+    for item in data:
+        _flatten(item, depth + 1, shape, flat)
+
+
+def _kind(flat: list[Any]) -> int:
+    highest = 0
+    for kind in {type(value) for value in flat}:
+        rank = _KINDS.get(kind)
+        if rank is None:
+            if hasattr(kind, "__index__"):
+                rank = 1
+            elif hasattr(kind, "__float__"):
+                rank = 2
+            else:
+                raise TypeError(f"tensor: found a {kind.__name__}, wanted numbers")
+        highest = max(highest, rank)
+    return highest
+
+
+def _from_flat(flat: list[Any], shape: list[int], dtype: Dtype | None) -> Tensor:
+    kind = _kind(flat) if flat else 2
+    if dtype is None:
+        default = get_default_dtype()
+        dtype = (bool_, int64, default, default.to_complex())[kind]
+    if not flat:
+        return empty(shape, dtype=dtype)
+    if kind == 3:
+        pairs = array("d")
+        for value in flat:
+            number = complex(value)
+            pairs.append(number.real)
+            pairs.append(number.imag)
+        made = view_as_complex(_C.from_buffer(pairs).reshape([*shape, 2]))
+        if dtype is not complex128:
+            if not dtype.is_complex:
+                raise TypeError(f"tensor: complex numbers do not fit into {dtype}")
+            made = made.to(dtype)
+        return made
+    if kind == 2:
+        if dtype is float32:
+            return _C.from_buffer(array("f", flat)).view(shape)
+        made = _C.from_buffer(array("d", flat))
+    elif kind == 1:
+        made = _C.from_buffer(array("q", map(int, flat)))
+    else:
+        made = _C.from_buffer(memoryview(bytearray(flat)).cast("?"))
+    made = made.view(shape)
+    return made if made.dtype is dtype else made.to(dtype)
+
+
+def _as_dtype(dtype: DtypeLike | None) -> Dtype | None:
+    if dtype is None or isinstance(dtype, Dtype):
+        return dtype
+    classes: dict[Any, Dtype] = {bool: bool_, int: int64, float: float64, complex: complex128}
+    if dtype not in classes:
+        raise TypeError(f"found {dtype!r}, wanted a dtype such as libdl.float32")
+    return classes[dtype]
+
+
+def _move(made: Tensor, dtype: Dtype | None, device: DeviceLike | None) -> Tensor:
+    if dtype is not None and made.dtype is not dtype:
+        made = made.to(dtype)
+    if device is not None and made.device != Device(device):
+        made = made.to(device=device)
+    return made
+
+
+def tensor(
+    data: Any,
+    *,
+    dtype: DtypeLike | None = None,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """A new leaf with a copy of the data.
+
+    Arguments:
+        data: a number, nested sequences of numbers, an array or a tensor
+        dtype: the element type; None: bool, int64, the default floating or complex dtype, by data
+        device: where; None: the default device
+        requires_grad: whether operations on it are recorded
+    """
+    wanted = _as_dtype(dtype)
+    kind = type(data)
+    if kind is float or kind is int or kind is bool or kind is complex:
+        made = full((), data, dtype=wanted)
+    elif isinstance(data, Tensor):
+        made = data.detach().clone()
+    elif _is_array(data) and getattr(data, "ndim", 1) > 0:
+        made = _share(data).clone()
+    else:
+        shape: list[int] = []
+        flat: list[Any] = []
+        _flatten(data, 0, shape, flat)
+        made = _from_flat(flat, shape, wanted)
+    made = _move(made, wanted, device)
+    if requires_grad:
+        made.requires_grad = True
+    return made
+
+
+def _share(data: Any) -> Tensor:
+    if hasattr(data, "__array_interface__"):
+        return from_numpy(data)
+    return from_dlpack(data)
+
+
+def as_tensor(
+    data: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None
+) -> Tensor:
+    """The data as a tensor: the tensor itself, an array's own memory, or a new tensor of numbers."""
+    if isinstance(data, Tensor):
+        return _move(data, _as_dtype(dtype), device)
+    if _is_array(data) and getattr(data, "ndim", 1) > 0:
+        return _move(_share(data), _as_dtype(dtype), device)
+    return tensor(data, dtype=dtype, device=device)
+
+
+def asarray(
+    obj: Any,
+    *,
+    dtype: DtypeLike | None = None,
+    device: DeviceLike | None = None,
+    copy: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """as_tensor with a say on copying: copy=True always copies, copy=False never does."""
+    if copy:
+        return tensor(obj, dtype=dtype, device=device, requires_grad=requires_grad)
+    made = as_tensor(obj, dtype, device)
+    if copy is False and not isinstance(obj, Tensor) and not _is_array(obj):
+        raise ValueError("asarray: copy=False, but the data can only be copied")
+    if requires_grad:
+        made.requires_grad = True
+    return made
+
+
+def from_numpy(array: Any) -> Tensor:
+    """A tensor over a NumPy array's memory: writing one writes the other."""
+    if not hasattr(array, "__array_interface__"):
+        raise TypeError(f"from_numpy: found a {type(array).__name__}, wanted a numpy.ndarray")
+    return _C.from_buffer(array)  # type: ignore[no-any-return]
+
+
+def frombuffer(
+    buffer: Any,
+    *,
+    dtype: DtypeLike,
+    count: int = -1,
+    offset: int = 0,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A one-dimensional tensor over the bytes of any object with a buffer."""
+    wanted = _as_dtype(dtype)
+    assert wanted is not None
+    view = memoryview(buffer).cast("B")[offset:]
+    if count >= 0:
+        view = view[: count * wanted.itemsize]
+    if len(view) % wanted.itemsize:
+        raise ValueError(
+            f"frombuffer: found {len(view)} bytes, wanted a multiple of {wanted.itemsize}"
+        )
+    made: Tensor = _C.from_buffer(view).view(wanted)
+    if requires_grad:
+        made.requires_grad = True
+    return made
+
+
+from_dlpack = _C.from_dlpack
+from_dlpack_documentation = """A tensor over the memory of another library's tensor.
+
+    Arguments:
+        x: any object with __dlpack__, or a capsule
+        device: where the tensor is wanted
+        copy: True: always copy; False: never; None: where it is needed
+"""
+
+
+def normal(
+    mean: Tensor | float = 0.0,
+    std: Tensor | float = 1.0,
+    size: Sequence[int] | None = None,
+    *,
+    generator: Generator | None = None,
+    dtype: DtypeLike | None = None,
+    device: DeviceLike | None = None,
+) -> Tensor:
+    """Normal numbers of a mean and a standard deviation, numbers or tensors."""
+    if isinstance(mean, Tensor) or isinstance(std, Tensor):
+        place = mean + std * 0  # the broadcast shape and the promoted dtype
+        noise = empty(place.shape, dtype=place.dtype).normal_(0.0, 1.0, generator=generator)
+        return mean + std * noise
+    if size is None:
+        raise TypeError("normal: size must be given where mean and std are numbers")
+    made = empty(size, dtype=dtype, device=device)
+    return made.normal_(mean, std, generator=generator)
+
+
+def complex_(real: Tensor, imag: Tensor) -> Tensor:
+    """A complex tensor of its parts."""
+    from ._functions import stack
+
+    return view_as_complex(stack([real, imag], dim=-1))
+
+
+def new_tensor(
+    self: Tensor,
+    data: Any,
+    *,
+    dtype: DtypeLike | None = None,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """libdl.tensor with this tensor's dtype and device as defaults."""
+    return tensor(
+        data,
+        dtype=dtype or self.dtype,
+        device=device or self.device,
+        requires_grad=requires_grad,
+    )
+
+
+def _sizes(size: Iterable[Any]) -> Any:
+    given = tuple(size)
+    return given[0] if len(given) == 1 and not isinstance(given[0], int) else given
+
+
+def new_empty(self: Tensor, *size: Any, dtype: DtypeLike | None = None,
+              device: DeviceLike | None = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
+    """libdl.empty with this tensor's dtype and device as defaults."""
+    return empty(_sizes(size), dtype=dtype or self.dtype, device=device or self.device,
+                 requires_grad=requires_grad)  # fmt: skip
+
+
+def new_zeros(self: Tensor, *size: Any, dtype: DtypeLike | None = None,
+              device: DeviceLike | None = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
+    """libdl.zeros with this tensor's dtype and device as defaults."""
+    return zeros(_sizes(size), dtype=dtype or self.dtype, device=device or self.device,
+                 requires_grad=requires_grad)  # fmt: skip
+
+
+def new_ones(self: Tensor, *size: Any, dtype: DtypeLike | None = None,
+             device: DeviceLike | None = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
+    """libdl.ones with this tensor's dtype and device as defaults."""
+    return new_full(self, _sizes(size), 1, dtype=dtype, device=device, requires_grad=requires_grad)
+
+
+def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: DtypeLike | None = None,
+             device: DeviceLike | None = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
+    """libdl.full with this tensor's dtype and device as defaults."""
+    return full(size, fill_value, dtype=dtype or self.dtype, device=device or self.device,
+                requires_grad=requires_grad)  # fmt: skip
+
+
+for _method in (new_tensor, new_empty, new_zeros, new_ones, new_full):
+    setattr(Tensor, _method.__name__, _method)
+_C.register("to_tensor", as_tensor)
+assert complex64.is_complex

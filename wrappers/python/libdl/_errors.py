@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The exceptions. All of them are RuntimeErrors, as PyTorch's are, and also what Python's own
+libraries would raise."""
+
+from __future__ import annotations
+
+from . import _C
+
+
+class Error(RuntimeError):
+    """An error of libdl; what was wrong is also told by its fields."""
+
+    code: int = 0  # LIBDL_ERROR_...
+    operator: str = ""  # the operator or function that failed
+    argument: int = 0  # the failing argument's number, counted from 1, or 0
+    argument_name: str = ""
+    found: str = ""
+    wanted: str = ""
+
+
+class ArgumentValueError(Error, ValueError):
+    """An argument's value is not allowed."""
+
+
+class ArgumentTypeError(Error, TypeError):
+    """An argument is of another kind than the operator takes."""
+
+
+class DtypeError(Error, TypeError):
+    """An element type that the operator does not take."""
+
+
+class ShapeError(Error, ValueError):
+    """A shape or number of dimensions that does not fit."""
+
+
+class IndexRangeError(Error, IndexError):
+    """A dimension or an index is out of range."""
+
+
+class DeviceError(Error, ValueError):
+    """A device that does not fit or does not exist."""
+
+
+class SizeOverflowError(Error, OverflowError):
+    """A size that 64 bits do not hold."""
+
+
+class AutogradError(Error):
+    """A rule of differentiation forbids it."""
+
+
+class VersionError(AutogradError):
+    """A value saved for backward was overwritten."""
+
+
+class ReadOnlyError(Error, ValueError):
+    """The memory may not be written."""
+
+
+class StateError(Error):
+    """Not possible in the present state."""
+
+
+class OutOfMemoryError(Error, MemoryError):
+    """No memory, or the host's limit is reached."""
+
+
+class FileError(Error, OSError):
+    """The operating system refused a file operation."""
+
+
+class FormatError(Error, ValueError):
+    """A file or message is malformed."""
+
+
+class UnsupportedError(Error, NotImplementedError):
+    """Not offered by this version."""
+
+
+class InternalError(Error):
+    """A defect of libdl: please report it."""
+
+
+_C.register("error", Error)
+_C.register_errors(
+    {
+        _C.LIBDL_ERROR_VALUE: ArgumentValueError,
+        _C.LIBDL_ERROR_NULL: ArgumentTypeError,
+        _C.LIBDL_ERROR_KIND: ArgumentTypeError,
+        _C.LIBDL_ERROR_TYPE: ArgumentTypeError,
+        _C.LIBDL_ERROR_DTYPE: DtypeError,
+        _C.LIBDL_ERROR_SHAPE: ShapeError,
+        _C.LIBDL_ERROR_INDEX: IndexRangeError,
+        _C.LIBDL_ERROR_DEVICE: DeviceError,
+        _C.LIBDL_ERROR_OVERFLOW: SizeOverflowError,
+        _C.LIBDL_ERROR_OVERLAP: ArgumentValueError,
+        _C.LIBDL_ERROR_OPTION: ArgumentValueError,
+        _C.LIBDL_ERROR_AUTOGRAD: AutogradError,
+        _C.LIBDL_ERROR_VERSION: VersionError,
+        _C.LIBDL_ERROR_EMPTIED: StateError,
+        _C.LIBDL_ERROR_READ_ONLY: ReadOnlyError,
+        _C.LIBDL_ERROR_STATE: StateError,
+        _C.LIBDL_ERROR_DEPTH: StateError,
+        _C.LIBDL_ERROR_OUT_OF_MEMORY: OutOfMemoryError,
+        _C.LIBDL_ERROR_LIMIT: StateError,
+        _C.LIBDL_ERROR_IO: FileError,
+        _C.LIBDL_ERROR_FORMAT: FormatError,
+        _C.LIBDL_ERROR_BACKEND: StateError,
+        _C.LIBDL_ERROR_CALLBACK: Error,
+        _C.LIBDL_ERROR_UNSUPPORTED: UnsupportedError,
+        _C.LIBDL_ERROR_INTERNAL: InternalError,
+    }
+)

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a thread carries from call to call: recording, inference mode, the default dtype."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from . import _C
+from ._types import DtypeLike, dtype, float64
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class _Mode:
+    """A context manager that is a decorator, too; generators keep it at each step."""
+
+    def __call__(self, function: F) -> F:
+        import inspect
+
+        if inspect.isgeneratorfunction(function):
+
+            @functools.wraps(function)
+            def stepwise(*args: Any, **kwargs: Any) -> Any:
+                generator = function(*args, **kwargs)
+                with self._again():
+                    value = next(generator, _END)
+                while value is not _END:
+                    try:
+                        sent = yield value
+                    except GeneratorExit:
+                        with self._again():
+                            generator.close()
+                        raise
+                    except BaseException as error:
+                        with self._again():
+                            try:
+                                value = generator.throw(error)
+                            except StopIteration as stop:
+                                return stop.value
+                    else:
+                        with self._again():
+                            try:
+                                value = generator.send(sent)
+                            except StopIteration as stop:
+                                return stop.value
+                return None
+
+            return stepwise  # type: ignore[return-value]
+
+        @functools.wraps(function)
+        def guarded(*args: Any, **kwargs: Any) -> Any:
+            with self._again():
+                return function(*args, **kwargs)
+
+        return guarded  # type: ignore[return-value]
+
+    def _again(self) -> Any:
+        return type(self)()
+
+    def __enter__(self) -> Any:
+        raise NotImplementedError
+
+    def __exit__(self, *exception: object) -> None:
+        raise NotImplementedError
+
+
+_END = object()
+
+
+class no_grad(_Mode):
+    """Nothing is recorded inside: with libdl.no_grad(): ... or @libdl.no_grad()."""
+
+    def __new__(cls, function: Any = None) -> Any:
+        made = object.__new__(cls)
+        return made if function is None else made(function)
+
+    def __init__(self, function: Any = None) -> None:
+        pass
+
+    def __enter__(self) -> None:
+        self._before = _C.set_grad_enabled(False)
+
+    def __exit__(self, *exception: object) -> None:
+        _C.set_grad_enabled(self._before)
+
+
+class enable_grad(no_grad):
+    """Operations are recorded inside, also within no_grad."""
+
+    def __enter__(self) -> None:
+        self._before = _C.set_grad_enabled(True)
+
+
+class set_grad_enabled(_Mode):
+    """Records or not, from now on, or within a with statement."""
+
+    def __init__(self, mode: bool) -> None:
+        self._mode = mode
+        self._before = _C.set_grad_enabled(mode)
+
+    def __call__(self, function: F) -> F:
+        _C.set_grad_enabled(self._before)
+        return super().__call__(function)
+
+    def _again(self) -> Any:
+        return set_grad_enabled(self._mode)
+
+    def __enter__(self) -> None:
+        _C.set_grad_enabled(self._mode)
+
+    def __exit__(self, *exception: object) -> None:
+        _C.set_grad_enabled(self._before)
+
+
+class inference_mode(_Mode):
+    """Nothing is recorded inside, and results never can be."""
+
+    def __new__(cls, mode: Any = True) -> Any:
+        made = object.__new__(cls)
+        if callable(mode):
+            made._mode = True
+            return made(mode)
+        return made
+
+    def __init__(self, mode: Any = True) -> None:
+        self._mode = bool(mode)
+
+    def _again(self) -> Any:
+        return inference_mode(self._mode)
+
+    def __enter__(self) -> None:
+        self._before = _C.set_inference_mode(self._mode)
+        self._grad = _C.set_grad_enabled(False) if self._mode else None
+
+    def __exit__(self, *exception: object) -> None:
+        _C.set_inference_mode(self._before)
+        if self._grad is not None:
+            _C.set_grad_enabled(self._grad)
+
+
+is_grad_enabled: Callable[[], bool] = _C.grad_enabled
+is_inference_mode_enabled: Callable[[], bool] = _C.inference_mode
+
+
+def get_default_dtype() -> dtype:
+    """The floating dtype that numbers and creation get where none is named."""
+    return _C.dtype_of_code(_C.default_dtype())  # type: ignore[no-any-return]
+
+
+def set_default_dtype(d: DtypeLike) -> None:
+    """Sets the floating dtype that numbers and creation get where none is named."""
+    chosen = float64 if d is float else d
+    if not isinstance(chosen, dtype) or not chosen.is_floating_point:
+        raise TypeError(f"set_default_dtype: found {d!r}, wanted a floating dtype")
+    _C.set_default_dtype(chosen)

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""__torch_function__: classes that take operators over.
+
+The C half raises Overridden when it meets an argument of such a class; the function that was called
+then hands itself and its arguments to the class.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from . import _C
+from ._C import Tensor
+
+
+@contextmanager
+def disabled() -> Iterator[None]:
+    """Leaves __torch_function__ alone on this thread."""
+    before = _C.disable_overriding(True)
+    try:
+        yield
+    finally:
+        _C.disable_overriding(before)
+
+
+class DisableTorchFunctionSubclass:
+    """with libdl.DisableTorchFunctionSubclass(): classes do not take operators over."""
+
+    def __enter__(self) -> None:
+        self._before = _C.disable_overriding(True)
+
+    def __exit__(self, *exception: object) -> None:
+        _C.disable_overriding(self._before)
+
+
+def _disabled_torch_function_impl(
+    cls: type, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
+) -> Any:
+    with disabled():
+        return func(*args, **(kwargs or {}))
+
+
+_C.register("disabled_override", _disabled_torch_function_impl)
+
+
+def _converted(answer: Any, cls: type[Tensor]) -> Any:
+    if isinstance(answer, Tensor) and not isinstance(answer, cls):
+        return _C.as_subclass(answer, cls)
+    if type(answer) in (tuple, list):
+        return type(answer)(_converted(item, cls) for item in answer)
+    if isinstance(answer, tuple) and hasattr(answer, "_fields"):
+        return type(answer)(*(_converted(item, cls) for item in answer))
+    return answer
+
+
+def _torch_function(
+    cls: type[Tensor], func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
+) -> Any:
+    """What subclasses inherit: the operator as usual, its results as objects of the class."""
+    if not all(issubclass(cls, kind) for kind in types):
+        return NotImplemented
+    with disabled():
+        answer = func(*args, **(kwargs or {}))
+        return answer if cls is Tensor else _converted(answer, cls)
+
+
+Tensor.__torch_function__ = classmethod(_torch_function)  # type: ignore[assignment]
+
+
+def _flat(values: Any) -> Iterator[Any]:
+    for value in values:
+        if isinstance(value, (tuple, list)):
+            yield from _flat(value)
+        else:
+            yield value
+
+
+def override(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Asks the arguments' classes, subclasses before their bases, then from left to right."""
+    overriding: list[Any] = []
+    for value in _flat([*args, *kwargs.values()]):
+        kind = type(value)
+        if _C.has_override(value) and all(kind is not type(other) for other in overriding):
+            place = next(
+                (i for i, other in enumerate(overriding) if issubclass(kind, type(other))),
+                len(overriding),
+            )
+            overriding.insert(place, value)
+    types = tuple(type(value) for value in overriding)
+    for value in overriding:
+        answer = type(value).__torch_function__(func, types, args, kwargs)
+        if answer is not NotImplemented:
+            return answer
+    names = ", ".join(kind.__name__ for kind in types)
+    name = getattr(func, "__name__", func)
+    raise TypeError(f"{name}: no class of its arguments ({names}) carries it out")
+
+
+_C.register("override", override)
+
+
+def override_named(name: str, method: bool, arguments: dict[str, Any]) -> Any:
+    """override() for a generated function, which gives its local variables as its arguments."""
+    import libdl
+
+    if method:
+        func = getattr(Tensor, name)
+    else:
+        func = getattr(libdl, name, None) or getattr(libdl.nn.functional, name)
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+    for parameter in inspect.signature(func).parameters.values():
+        if parameter.name not in arguments:
+            continue
+        value = arguments[parameter.name]
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            args.extend(value if isinstance(value, (tuple, list)) else [value])
+        elif value is parameter.default:
+            continue
+        elif parameter.kind is parameter.KEYWORD_ONLY or kwargs or (args and method is None):
+            kwargs[parameter.name] = value
+        else:
+            args.append(value)
+    return override(func, *args, **kwargs)
+
+
+def has_torch_function(values: Any) -> bool:
+    return any(_C.has_override(value) for value in values)
+
+
+def handle_torch_function(
+    func: Callable[..., Any], values: Any, *args: Any, **kwargs: Any
+) -> Any:
+    return override(func, *args, **kwargs)

@@ -1,0 +1,513 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What libdl.Tensor has in plain Python, beside its C half and the generated methods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from . import _C, _functions
+from ._C import Overridden, Tensor
+from ._overrides import override
+from ._types import (
+    DeviceLike, Size, bfloat16, bool_, complex64, complex128, device as Device, dtype as Dtype,
+    float16, float32, float64, int8, int16, int32, int64, uint8,
+)  # fmt: skip
+
+METHODS: dict[str, Any] = {}
+
+
+def method(function: Any) -> Any:
+    METHODS[function.__name__.removeprefix("m_")] = function
+    return function
+
+
+# -- metadata --------------------------------------------------------------------------------------
+
+
+@method
+def size(self: Tensor, dim: int | None = None) -> Any:
+    """The sizes, or that of one dimension."""
+    return self.shape if dim is None else tuple.__getitem__(self.shape, _dim(self, dim))
+
+
+@method
+def stride(self: Tensor, dim: int | None = None) -> Any:
+    """Steps between neighbours in elements, or that of one dimension."""
+    strides = _C.strides(self)
+    return strides if dim is None else strides[_dim(self, dim)]
+
+
+def _dim(self: Tensor, dim: int) -> int:
+    ndim = self.ndim
+    if not -max(ndim, 1) <= dim < max(ndim, 1) or ndim == 0:
+        raise IndexError(f"dimension {dim} is out of range for a tensor of {ndim} dimensions")
+    return dim
+
+
+@method
+def m_is_contiguous(self: Tensor, memory_format: object = None) -> bool:
+    """Whether the elements lie in row-major order without gaps."""
+    return _C.tensor_is_contiguous(self)  # type: ignore[no-any-return]
+
+
+@method
+def is_floating_point(self: Tensor) -> bool:
+    """Whether the dtype is floating."""
+    return self.dtype.is_floating_point
+
+
+@method
+def is_complex(self: Tensor) -> bool:
+    """Whether the dtype is complex."""
+    return self.dtype.is_complex
+
+
+@method
+def is_signed(self: Tensor) -> bool:
+    """Whether the dtype holds negative numbers."""
+    return self.dtype.is_signed
+
+
+@method
+def is_inference(self: Tensor) -> bool:
+    """Whether it was made in inference mode."""
+    return _C.tensor_is_inference(self)  # type: ignore[no-any-return]
+
+
+@method
+def is_same_size(self: Tensor, other: Tensor) -> bool:
+    """Whether the shapes are equal."""
+    return self.shape == other.shape
+
+
+@method
+def is_set_to(self: Tensor, tensor: Tensor) -> bool:
+    """Whether both are the same elements of the same memory."""
+    return (self.data_ptr(), self.shape, self.stride()) == (
+        tensor.data_ptr(), tensor.shape, tensor.stride()
+    )  # fmt: skip
+
+
+# -- autograd --------------------------------------------------------------------------------------
+
+
+@method
+def backward(
+    self: Tensor,
+    gradient: Tensor | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Tensor | Sequence[Tensor] | None = None,
+) -> None:
+    """Adds the gradients of this tensor to the .grad of every leaf, or of the inputs alone.
+
+    Arguments:
+        gradient: the gradient of the tensor itself; None: 1, for tensors of one element
+        retain_graph: whether to keep saved values for another pass; None: as create_graph
+        create_graph: whether to record the pass itself, for higher derivatives
+        inputs: leaves; None: all
+    """
+    if _C.has_override(self):
+        override(Tensor.backward, self, gradient=gradient, retain_graph=retain_graph,
+                 create_graph=create_graph, inputs=inputs)  # fmt: skip
+        return
+    if inputs is None:
+        inputs = ()
+    elif isinstance(inputs, Tensor):
+        inputs = (inputs,)
+    elif len(inputs) == 0:
+        raise RuntimeError("backward: inputs is an empty sequence")
+    retain = create_graph if retain_graph is None else retain_graph
+    gradients = () if gradient is None else (gradient,)
+    _C.backward((self,), gradients, inputs, retain, create_graph, False, False)
+
+
+@method
+def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Any:
+    """Calls hook(gradient) when the gradient is computed; what it returns replaces it."""
+    return Removable(_C.add_hook(self, 0, hook))
+
+
+@method
+def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> Any:
+    """Calls hook(leaf) after the leaf's .grad changed."""
+    return Removable(_C.add_hook(self, 3, hook))
+
+
+class Removable:
+    """A registered hook: remove() takes it off, and so does the end of a with statement."""
+
+    def __init__(self, held: Any) -> None:
+        self._held = held
+
+    def remove(self) -> None:
+        _C.remove_hook(self._held)
+
+    def __enter__(self) -> Removable:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.remove()
+
+
+@method
+def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
+    """Makes a leaf collect gradients, or stop; returns the tensor."""
+    self.requires_grad = requires_grad
+    return self
+
+
+@method
+def retain_grad(self: Tensor) -> None:
+    """Keeps the gradient of a non-leaf in its .grad, too."""
+    _C.tensor_retain_grad(self)
+
+
+@method
+def detach_(self: Tensor) -> Tensor:
+    """Ends the tensor's history, in place."""
+    if not self.is_leaf:
+        _C.tensor_detach_in_place(self)
+    else:
+        self.requires_grad = False
+    return self
+
+
+@method
+def share_memory_(self: Tensor) -> Tensor:
+    raise NotImplementedError("share_memory_: memory shared between processes is not offered yet")
+
+
+# -- conversions -----------------------------------------------------------------------------------
+
+
+def _converter(name: str, dtype: Dtype) -> Any:
+    def convert(self: Tensor, memory_format: object = None) -> Tensor:
+        return _to(self, dtype, None, False, False)
+
+    convert.__name__ = name
+    convert.__doc__ = f"The elements as {dtype}; the tensor itself if they are already."
+    return convert
+
+
+for _name, _dtype in (
+    ("float", float32), ("double", float64), ("half", float16), ("bfloat16", bfloat16),
+    ("int", int32), ("long", int64), ("short", int16), ("char", int8), ("byte", uint8),
+    ("bool", bool_), ("cfloat", complex64), ("cdouble", complex128),
+):  # fmt: skip
+    METHODS[_name] = _converter(_name, _dtype)
+
+
+def _to(self: Tensor, dtype: Any, device: Any, non_blocking: bool, copy: bool) -> Tensor:
+    try:
+        return _C.to(self, dtype, device, non_blocking, copy)  # type: ignore[no-any-return]
+    except Overridden:
+        return override(  # type: ignore[no-any-return]
+            Tensor.to, self, dtype=dtype, device=device, non_blocking=non_blocking, copy=copy
+        )
+
+
+@method
+def m_to(
+    self: Tensor,
+    *args: Any,
+    dtype: Any = None,
+    device: Any = None,
+    other: Tensor | None = None,
+    non_blocking: bool = False,
+    copy: bool = False,
+    memory_format: object = None,
+) -> Tensor:
+    """The tensor with another dtype or on another device; itself if nothing changes.
+
+    to(dtype), to(device), to(device, dtype), to(other), each followed by non_blocking and copy.
+    """
+    if args:
+        first, rest = args[0], list(args[1:])
+        if isinstance(first, Tensor):
+            dtype, device = first.dtype, first.device
+        elif isinstance(first, Dtype) or first in (float, int, bool, complex):
+            dtype = first
+        elif first is None or isinstance(first, (Device, str, int)):
+            device = first
+            if rest and (rest[0] is None or isinstance(rest[0], (Dtype, type))):
+                dtype = rest.pop(0)
+        else:
+            raise TypeError(f"to: found {first!r}, wanted a dtype, a device or a tensor")
+        if rest:
+            non_blocking = rest.pop(0)
+        if rest:
+            copy = rest.pop(0)
+    if other is not None:
+        dtype, device = other.dtype, other.device
+    return _to(self, dtype, device, non_blocking, copy)
+
+
+@method
+def m_type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
+    """The type's name, or the tensor with another dtype."""
+    if dtype is None:
+        names = {"float32": "Float", "float64": "Double", "float16": "Half", "int64": "Long",
+                 "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte"}  # fmt: skip
+        name = self.dtype.name
+        return f"libdl.{names.get(name, name.capitalize())}Tensor"
+    return _to(self, dtype, None, non_blocking, False)
+
+
+@method
+def type_as(self: Tensor, other: Tensor) -> Tensor:
+    """The tensor with the other's dtype."""
+    return _to(self, other.dtype, None, False, False)
+
+
+@method
+def cpu(self: Tensor, memory_format: object = None) -> Tensor:
+    """The tensor in the host's memory."""
+    return _to(self, None, "cpu", False, False)
+
+
+@method
+def cuda(self: Tensor, device: DeviceLike | None = None, non_blocking: bool = False) -> Tensor:
+    """The tensor on a CUDA device."""
+    return _to(self, None, "cuda" if device is None else device, non_blocking, False)
+
+
+@method
+def pin_memory(self: Tensor) -> Tensor:
+    """Pinned memory serves copies to a GPU; without one the tensor itself."""
+    return self
+
+
+@method
+def is_pinned(self: Tensor) -> bool:
+    return False
+
+
+@method
+def m_clone(self: Tensor, *, memory_format: object = None) -> Tensor:
+    """A copy with history. The layout is the library's own affair: memory_format is not read."""
+    return _functions.clone(self)
+
+
+@method
+def m_contiguous(self: Tensor, memory_format: object = None) -> Tensor:
+    """The tensor itself if its elements lie in row-major order, else a copy that does."""
+    try:
+        return _C.contiguous(self)  # type: ignore[no-any-return]
+    except Overridden:
+        return override(Tensor.contiguous, self)  # type: ignore[no-any-return]
+
+
+@method
+def tolist(self: Tensor) -> Any:
+    """The elements as nested lists of Python numbers; a number for 0-d."""
+    if self.ndim == 0:
+        return self.item()
+    flat = self.detach()
+    if flat.dtype is bfloat16 or flat.dtype.is_complex or flat.dtype is float16:
+        return _lists(flat)
+    return memoryview(flat.contiguous()).tolist()
+
+
+def _lists(x: Tensor) -> Any:
+    if x.dtype.is_complex:
+        pairs = _functions.view_as_real(x.contiguous()).tolist()
+        return _paired(pairs, x.ndim)
+    return x.to(float32).tolist()
+
+
+def _paired(pairs: Any, depth: int) -> Any:
+    return complex(*pairs) if depth == 0 else [_paired(item, depth - 1) for item in pairs]
+
+
+@method
+def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
+    array = self.detach().numpy(force=True)
+    if dtype is not None and array.dtype != dtype:
+        return array.astype(dtype)
+    return array.copy() if copy else array
+
+
+@method
+def __complex__(self: Tensor) -> complex:
+    return complex(self.item())
+
+
+@method
+def __format__(self: Tensor, spec: str) -> str:
+    if self.ndim == 0 and spec:
+        return format(self.item(), spec)
+    return object.__format__(self, spec) if spec else str(self)
+
+
+@method
+def __iter__(self: Tensor) -> Iterator[Tensor]:
+    if self.ndim == 0:
+        raise TypeError("iteration over a 0-d tensor")
+    return iter(_functions.unbind(self, 0))
+
+
+@method
+def __reversed__(self: Tensor) -> Tensor:
+    return self if self.ndim == 0 else _functions.flip(self, (0,))
+
+
+@method
+def __contains__(self: Tensor, element: Any) -> bool:
+    if not isinstance(element, (Tensor, int, float, complex, bool)):
+        raise TypeError(f"found a {type(element).__name__} in `in`, wanted a number or a tensor")
+    return bool((self == element).any())
+
+
+@method
+def __rdiv__(self: Tensor, other: Any) -> Tensor:
+    return other / self  # type: ignore[no-any-return]
+
+
+@method
+def __dir__(self: Tensor) -> list[str]:
+    return sorted({*dir(type(self)), *self.__dict__})
+
+
+# -- in-place and small variants that PyTorch's users know -----------------------------------------
+
+
+@method
+def expand_as(self: Tensor, other: Tensor) -> Tensor:
+    """Expanded to the other's shape."""
+    return self.expand(other.shape)
+
+
+@method
+def view_as(self: Tensor, other: Tensor) -> Tensor:
+    """A view of the other's shape."""
+    return self.view(other.shape)
+
+
+@method
+def reshape_as(self: Tensor, other: Tensor) -> Tensor:
+    """In the other's shape."""
+    return self.reshape(other.shape)
+
+
+@method
+def ravel(self: Tensor) -> Tensor:
+    """One dimension."""
+    return self.reshape(-1)
+
+
+@method
+def m_apply_(self: Tensor, function: Callable[[Any], Any]) -> Tensor:
+    """Replaces each element by function(element): slow, for trying things out."""
+    from ._creation import tensor
+
+    with_values = tensor([function(v) for v in self.detach().reshape(-1).tolist()])
+    self.copy_(with_values.view(self.shape))
+    return self
+
+
+@method
+def unsqueeze_(self: Tensor, dim: int) -> Tensor:
+    self.data = self.data.unsqueeze(dim)
+    return self
+
+
+@method
+def squeeze_(self: Tensor, dim: int | None = None) -> Tensor:
+    self.data = self.data.squeeze(dim)
+    return self
+
+
+# -- pickle and copy -------------------------------------------------------------------------------
+
+
+def rebuild(kind: type[Tensor], data: bytes, shape: tuple[int, ...], dtype: Dtype,
+            requires_grad: bool, attributes: dict[str, Any]) -> Tensor:  # fmt: skip
+    """What a pickle of a tensor calls."""
+    if data:
+        made: Tensor = _C.from_buffer(bytearray(data)).view(dtype).reshape(shape)
+    else:
+        made = _functions.empty(shape, dtype=dtype)
+    if kind is not Tensor:
+        made = _C.make_subclass(kind, made)
+    if requires_grad:
+        made.requires_grad = True
+    made.__dict__.update(attributes)
+    return made
+
+
+def _bytes(x: Tensor) -> bytes:
+    plain = x.detach().cpu().contiguous()
+    if plain.numel() == 0:
+        return b""
+    return memoryview(plain.reshape(-1).view(uint8)).tobytes()
+
+
+@method
+def __reduce_ex__(self: Tensor, protocol: Any) -> Any:
+    if not self.is_leaf:
+        raise RuntimeError("only leaves can be pickled: use tensor.detach()")
+    return rebuild, (
+        type(self), _bytes(self), tuple(self.shape), self.dtype, self.requires_grad,
+        dict(self.__dict__),
+    )  # fmt: skip
+
+
+@method
+def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
+    if id(self) in memo:
+        return memo[id(self)]  # type: ignore[no-any-return]
+    if not self.is_leaf:
+        raise RuntimeError("only leaves can be copied deeply: use tensor.detach() or clone()")
+    import copy
+
+    made = self.detach().clone()
+    if type(self) is not Tensor:
+        made = _C.make_subclass(type(self), made)
+    if self.requires_grad:
+        made.requires_grad = True
+    memo[id(self)] = made
+    if self.grad is not None:
+        made.grad = copy.deepcopy(self.grad, memo)
+    made.__dict__.update(copy.deepcopy(self.__dict__, memo))
+    return made
+
+
+@method
+def __copy__(self: Tensor) -> Tensor:
+    made: Tensor = self.view(self.shape) if not self.is_leaf else self.detach()
+    if type(self) is not Tensor:
+        made = _C.make_subclass(type(self), made)
+    if self.is_leaf and self.requires_grad:
+        made.requires_grad = True
+    made.__dict__.update(self.__dict__)
+    return made
+
+
+@method
+def as_subclass(self: Tensor, cls: type[Tensor]) -> Tensor:
+    """The tensor with its history as an object of the class."""
+    return _C.as_subclass(self, cls)  # type: ignore[no-any-return]
+
+
+def _make_subclass(cls: type[Tensor], data: Tensor, require_grad: bool = False) -> Tensor:
+    made: Tensor = _C.make_subclass(cls, data)
+    made.requires_grad = require_grad
+    return made
+
+
+def install() -> None:
+    for name, function in METHODS.items():
+        if isinstance(function, type(install)):
+            function.__name__ = name
+        setattr(Tensor, name, function)
+    Tensor._make_subclass = classmethod(_make_subclass)
+    Tensor.is_sparse = Tensor.is_quantized = Tensor.is_meta = Tensor.is_mps = False
+    Tensor.names = property(lambda self: (None,) * self.ndim)
+    Tensor.output_nr = property(lambda self: 0 if self.is_leaf else _C.gradient_edge(self)[1])
+    Tensor.__module__ = "libdl"
+
+
+install()
+assert Size

@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The small values: dtypes, devices, sizes, generators, and what finfo and iinfo tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, ClassVar, NamedTuple, SupportsFloat, SupportsIndex, TypeAlias
+
+from . import _C
+from ._C import Tensor
+
+Number: TypeAlias = bool | int | float | complex
+
+
+class dtype:
+    """An element type. There is one object for each: libdl.float32 and the others."""
+
+    __slots__ = ("code", "name", "itemsize", "is_floating_point", "is_complex", "is_signed")
+
+    code: int
+    name: str
+    itemsize: int
+    is_floating_point: bool
+    is_complex: bool
+    is_signed: bool
+
+    def __init__(self, code: int) -> None:
+        self.code = code
+        self.name = _C.dtype_name(code)
+        self.itemsize = _C.dtype_size(code)
+        self.is_floating_point = "float" in self.name
+        self.is_complex = "complex" in self.name
+        self.is_signed = not (self.name.startswith("uint") or self.name == "bool")
+
+    def __repr__(self) -> str:
+        return f"libdl.{self.name}"
+
+    def __reduce__(self) -> str:
+        return self.name
+
+    def __copy__(self) -> dtype:
+        return self
+
+    def __deepcopy__(self, memo: object) -> dtype:
+        return self
+
+    def to_complex(self) -> dtype:
+        return _COMPLEX_OF.get(self.name, self)
+
+    def to_real(self) -> dtype:
+        return _REAL_OF.get(self.name, self)
+
+
+dtype.__module__ = "libdl"
+_C.register("dtype", dtype)
+
+
+def _make(name: str) -> dtype:
+    code = getattr(_C, f"LIBDL_DTYPE_{name.upper()}")
+    made = dtype(code)
+    _C.register_dtype(code, made)
+    return made
+
+
+bool_ = _make("bool")
+uint8 = _make("uint8")
+uint16 = _make("uint16")
+uint32 = _make("uint32")
+uint64 = _make("uint64")
+int8 = _make("int8")
+int16 = _make("int16")
+int32 = _make("int32")
+int64 = _make("int64")
+float16 = _make("float16")
+bfloat16 = _make("bfloat16")
+float32 = _make("float32")
+float64 = _make("float64")
+complex64 = _make("complex64")
+complex128 = _make("complex128")
+
+_COMPLEX_OF = {"float16": complex64, "float32": complex64, "float64": complex128}
+_REAL_OF = {"complex64": float32, "complex128": float64}
+
+
+def by_name(name: str) -> dtype:
+    for made in (bool_, uint8, uint16, uint32, uint64, int8, int16, int32, int64, float16,
+                 bfloat16, float32, float64, complex64, complex128):  # fmt: skip
+        if made.name == name:
+            return made
+    raise ValueError(f"no dtype is called {name!r}")
+
+
+class device:
+    """Where a tensor's elements are: device("cpu"), device("cuda", 1), device("cuda:1")."""
+
+    __slots__ = ("_type", "_index", "type", "index")
+
+    _TYPES: ClassVar[dict[str, int]] = {
+        "cpu": _C.LIBDL_DEVICE_CPU,
+        "cuda": _C.LIBDL_DEVICE_CUDA,
+    }
+    _NAMES: ClassVar[dict[int, str]] = {number: name for name, number in _TYPES.items()}
+    _type: int
+    _index: int
+    type: str
+    index: int | None
+
+    def __init__(self, type: str | int | device, index: int | None = None) -> None:
+        if isinstance(type, device):
+            type, index = type.type, type.index
+        elif isinstance(type, int):
+            name = self._NAMES.get(type)
+            if name is None or index is None:  # device(1) is the accelerator's number 1
+                type, index = ("cuda", type) if index is None else (f"type {type}", index)
+            else:
+                type, index = name, (None if name == "cpu" and index == 0 else index)
+        elif ":" in type:
+            type, _, digits = type.partition(":")
+            if index is not None or not digits.isdigit():
+                raise RuntimeError(f"device: {type + ':' + digits!r} is no device")
+            index = int(digits)
+        if type not in self._TYPES:
+            raise RuntimeError(f"device: {type!r} is none of {', '.join(self._TYPES)}")
+        self.type = type
+        self.index = index
+        self._type = self._TYPES[type]
+        self._index = index or 0
+
+    def __repr__(self) -> str:
+        index = "" if self.index is None else f", index={self.index}"
+        return f"device(type={self.type!r}{index})"
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, device):
+            return NotImplemented
+        return (self.type, self.index) == (other.type, other.index)
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.index))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return device, (self.type, self.index)
+
+
+device.__module__ = "libdl"
+_C.register("device", device)
+_C.register_cpu(device("cpu"))
+
+DtypeLike: TypeAlias = dtype | type[bool] | type[int] | type[float] | type[complex]
+DeviceLike: TypeAlias = device | str | int
+
+
+class Size(tuple[int, ...]):
+    """A tensor's sizes: a tuple that knows its product."""
+
+    __slots__ = ()
+
+    def numel(self) -> int:
+        product = 1
+        for size in self:
+            product *= size
+        return product
+
+    def __repr__(self) -> str:
+        return f"libdl.Size([{', '.join(map(str, self))}])"
+
+    def __getitem__(self, key: Any) -> Any:
+        found = tuple.__getitem__(self, key)
+        return Size(found) if isinstance(key, slice) else found
+
+    def __add__(self, other: Any) -> Size:
+        return Size(tuple.__add__(self, tuple(other)))
+
+    def __mul__(self, times: SupportsIndex) -> Size:
+        return Size(tuple.__mul__(self, times))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Size, (tuple(self),)
+
+
+Size.__module__ = "libdl"
+_C.register("size", Size)
+
+
+class ValuesIndices(NamedTuple):
+    """What max, min, sort and topk give along a dimension."""
+
+    values: Tensor
+    indices: Tensor
+
+
+_LIMITS = {  # exponents: smallest normal, digits of the significand
+    "float16": (-14, 10),
+    "bfloat16": (-126, 7),
+    "float32": (-126, 23),
+    "float64": (-1022, 52),
+}
+
+
+def default_dtype() -> dtype:
+    return _DEFAULT[0]
+
+
+_DEFAULT = [float32]
+
+
+class finfo:
+    """The limits of a floating dtype: eps, max, min, tiny, smallest_normal, resolution, bits."""
+
+    def __init__(self, type: dtype | None = None) -> None:
+        type = type or default_dtype()
+        if type.is_complex:
+            type = type.to_real()
+        if type.name not in _LIMITS:
+            raise TypeError(f"finfo: {type} is not floating; see iinfo")
+        exponent, digits = _LIMITS[type.name]
+        self.dtype = type.name
+        self.bits = type.itemsize * 8
+        self.eps = 2.0**-digits
+        self.max = (2.0 - self.eps) * 2.0 ** (1 - exponent)
+        self.min = -self.max
+        self.tiny = self.smallest_normal = 2.0**exponent
+        self.resolution = 10.0 ** -int(digits * 0.30103)
+
+    def __repr__(self) -> str:
+        return (
+            f"finfo(resolution={self.resolution:g}, min={self.min:g}, max={self.max:g}, "
+            f"eps={self.eps:g}, smallest_normal={self.smallest_normal:g}, tiny={self.tiny:g}, "
+            f"dtype={self.dtype})"
+        )
+
+
+class iinfo:
+    """The limits of an integer dtype: min, max, bits."""
+
+    def __init__(self, type: dtype) -> None:
+        if type.is_floating_point or type.is_complex or type is bool_:
+            raise TypeError(f"iinfo: {type} is no integer dtype; see finfo")
+        self.dtype = type.name
+        self.bits = type.itemsize * 8
+        self.max = 2 ** (self.bits - type.is_signed) - 1
+        self.min = -self.max - 1 if type.is_signed else 0
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
+
+
+class Generator:
+    """A source of random numbers: the same seed gives the same bits everywhere."""
+
+    _handle: Any
+
+    def __init__(self, device: DeviceLike = "cpu") -> None:
+        self._device = as_device(device)
+        self._handle = _C.generator_new(self._device)
+
+    @classmethod
+    def _of(cls, handle: Any) -> Generator:
+        made = object.__new__(cls)
+        made._device = device("cpu")
+        made._handle = handle
+        return made
+
+    @property
+    def device(self) -> Any:
+        return self._device
+
+    def manual_seed(self, seed: int) -> Generator:
+        _C.generator_set_seed(self, seed)
+        return self
+
+    def initial_seed(self) -> int:
+        return int(_C.generator_seed(self))
+
+    def seed(self) -> int:
+        import os
+
+        chosen = int.from_bytes(os.urandom(8), "little")
+        self.manual_seed(chosen)
+        return chosen
+
+    def get_state(self) -> Tensor:
+        from ._creation import tensor
+
+        return tensor([*_C.generator_get_state(self)], dtype=uint8)
+
+    def set_state(self, state: Tensor) -> Generator:
+        _C.generator_set_state(self, bytes(state.tolist()))
+        return self
+
+    def clone_state(self) -> Generator:
+        return Generator(self._device).set_state(self.get_state())
+
+
+Generator.__module__ = "libdl"
+_C.register("generator", Generator)
+
+
+def as_device(value: DeviceLike) -> device:
+    return value if isinstance(value, device) else device(value)
+
+
+Real: TypeAlias = SupportsFloat | Tensor
+Sizes: TypeAlias = Iterable[int]

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Differentiation: backward, grad, custom functions, checks, forward mode."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .. import _C
+from .._C import Tensor
+from .._modes import enable_grad, inference_mode, no_grad, set_grad_enabled
+from . import forward_ad, functional, graph
+from .anomaly import detect_anomaly, set_detect_anomaly
+from .function import Function, once_differentiable
+from .gradcheck import GradcheckError, gradcheck, gradgradcheck
+
+__all__ = [
+    "Function", "GradcheckError", "Variable", "backward", "detect_anomaly", "enable_grad",
+    "forward_ad", "function", "functional", "grad", "gradcheck", "gradgradcheck", "graph",
+    "inference_mode", "no_grad", "once_differentiable", "set_detect_anomaly", "set_grad_enabled",
+]  # fmt: skip
+
+Tensors = Tensor | Sequence[Tensor]
+
+
+def _sequence(tensors: Any) -> Any:
+    if tensors is None:
+        return ()
+    return (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+
+
+def backward(
+    tensors: Tensors,
+    grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Tensors | None = None,
+) -> None:
+    """Adds the gradients of the tensors to the .grad of every leaf, or of the inputs alone.
+
+    Arguments:
+        tensors: what is differentiated, each with history
+        grad_tensors: their own gradients; None: 1, for tensors of one element
+        retain_graph: whether to keep saved values for another pass; None: as create_graph
+        create_graph: whether to record the pass itself, for higher derivatives
+        inputs: leaves; None: all
+    """
+    retain = create_graph if retain_graph is None else retain_graph
+    if inputs is not None and not isinstance(inputs, Tensor) and len(inputs) == 0:
+        raise RuntimeError("backward: inputs is an empty sequence")
+    _C.backward(
+        _sequence(tensors), _sequence(grad_tensors), _sequence(inputs), retain, create_graph,
+        False, False,
+    )  # fmt: skip
+
+
+def grad(
+    outputs: Tensors,
+    inputs: Tensors,
+    grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
+) -> tuple[Tensor, ...]:
+    """The gradients of the outputs with respect to the inputs; no .grad changes.
+
+    Arguments:
+        outputs: what is differentiated, each with history
+        inputs: with respect to what: any tensors that require grad
+        grad_outputs: the outputs' own gradients; None: 1, for outputs of one element
+        retain_graph: whether to keep saved values for another pass; None: as create_graph
+        create_graph: whether to record the pass itself, for higher derivatives
+        allow_unused: whether an input that was not used gets None instead of an error
+        materialize_grads: whether it gets zeros instead
+    """
+    if is_grads_batched:
+        raise NotImplementedError("grad: is_grads_batched is not offered yet")
+    retain = create_graph if retain_graph is None else retain_graph
+    unused = materialize_grads if allow_unused is None else allow_unused
+    return _C.grad(  # type: ignore[no-any-return]
+        _sequence(outputs), _sequence(inputs), _sequence(grad_outputs), retain, create_graph,
+        unused, materialize_grads,
+    )  # fmt: skip
+
+
+def Variable(data: Tensor, requires_grad: bool = False) -> Tensor:
+    """Of the time when tensors and variables were two things: the tensor itself."""
+    return data.requires_grad_() if requires_grad else data

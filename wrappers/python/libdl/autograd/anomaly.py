@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Anomaly mode: nodes keep the line that made them, and a NaN in a gradient is an error."""
+
+from __future__ import annotations
+
+from .. import _C
+
+
+class set_detect_anomaly:
+    """Anomaly mode on or off, from now on, or within a with statement."""
+
+    def __init__(self, mode: bool, check_nan: bool = True) -> None:
+        self._before = _C.set_anomaly_mode(mode)
+        _C.install_site_hook()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exception: object) -> None:
+        _C.set_anomaly_mode(self._before)
+
+
+class detect_anomaly:
+    """with detect_anomaly(): errors of backward name the forward line."""
+
+    def __init__(self, check_nan: bool = True) -> None:
+        pass
+
+    def __enter__(self) -> None:
+        self._before = _C.set_anomaly_mode(True)
+        _C.install_site_hook()
+
+    def __exit__(self, *exception: object) -> None:
+        _C.set_anomaly_mode(self._before)

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Differentiable functions written in Python."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from .. import _C
+from .._C import Tensor
+from .._modes import no_grad
+
+
+class FunctionCtx:
+    """What forward leaves for backward. Any attributes may be set on it."""
+
+    needs_input_grad: tuple[bool, ...] = ()
+    _to_save: tuple[Tensor | None, ...] = ()
+    _dirty: tuple[Tensor, ...] = ()
+    _non_differentiable: tuple[Tensor, ...] = ()
+    _materialize = True
+    _pass: Any = None
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        """Keeps inputs, outputs or other tensors; backward finds them in saved_tensors."""
+        for tensor in tensors:
+            if tensor is not None and not isinstance(tensor, Tensor):
+                raise TypeError(
+                    f"save_for_backward: found a {type(tensor).__name__}, wanted tensors or None"
+                )
+        self._to_save = tensors
+
+    def save_for_forward(self, *tensors: Tensor | None) -> None:
+        """As save_for_backward, for jvp."""
+        self._for_forward = tensors
+
+    def mark_dirty(self, *tensors: Tensor) -> None:
+        """Says that forward wrote these inputs in place; it must return them."""
+        self._dirty = tensors
+
+    def mark_non_differentiable(self, *tensors: Tensor) -> None:
+        """Says that these outputs carry no history."""
+        self._non_differentiable = tensors
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether backward gets zeros (True) or None for outputs without a gradient."""
+        self._materialize = value
+
+    @property
+    def saved_tensors(self) -> tuple[Tensor | None, ...]:
+        """What was saved, as it was; with its history while the pass records."""
+        if self._pass is None:
+            return self._to_save
+        held, self_pass = iter(range(len(self._to_save))), self._pass
+        return tuple(
+            None if absent else _C.pass_saved(self_pass, i)
+            for i, absent in zip(held, self._absent, strict=True)
+        )
+
+
+class _Backward:
+    """The callable that the engine calls: one gradient for each tensor input of forward."""
+
+    def __init__(self, function: type[Function], ctx: Any, places: list[int], count: int) -> None:
+        self.function, self.ctx, self.places, self.count = function, ctx, places, count
+
+    def __call__(self, held: Any, gradients: tuple[Tensor | None, ...]) -> Any:
+        ctx = self.ctx
+        if ctx._materialize:
+            gradients = tuple(
+                _C.pass_zeros(held, i) if gradient is None else gradient
+                for i, gradient in enumerate(gradients)
+            )
+        outer, ctx._pass = ctx._pass, held
+        try:
+            answer = self.function.backward(ctx, *gradients)
+        finally:
+            ctx._pass = outer
+        if not isinstance(answer, tuple):
+            answer = tuple(answer) if isinstance(answer, list) else (answer,)
+        name = self.function.__name__
+        if len(answer) < self.count:
+            raise RuntimeError(
+                f"{name}.backward returned {len(answer)} gradients, wanted {self.count}, one for "
+                "each argument of forward"
+            )
+        for i, extra in enumerate(answer):
+            if extra is not None and i not in self.places:
+                what = "is no tensor" if i < self.count else "does not exist"
+                raise RuntimeError(
+                    f"{name}.backward returned a gradient for argument {i + 1}, which {what}"
+                )
+        return tuple(answer[i] for i in self.places)
+
+
+class Function:
+    """A function with a gradient of its own. Subclasses write forward(ctx, ...) and
+    backward(ctx, ...), both static, and are called by Class.apply(...)."""
+
+    @staticmethod
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError("a Function needs a static method forward")
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        raise NotImplementedError
+
+    @staticmethod
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        raise NotImplementedError("a Function needs a static method backward")
+
+    vjp = backward
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Runs forward; backward gives the gradients with respect to the arguments."""
+        places = [i for i, value in enumerate(args) if isinstance(value, Tensor)]
+        ctx = FunctionCtx()
+        ctx.needs_input_grad = tuple(
+            isinstance(value, Tensor) and value.requires_grad for value in args
+        )
+        separate = cls.setup_context is not Function.setup_context
+        with no_grad():
+            if separate:
+                answer = cls.forward(*args, **kwargs)
+                cls.setup_context(ctx, args, answer)
+            else:
+                answer = cls.forward(ctx, *args, **kwargs)
+        return _recorded(cls, ctx, args, places, answer)
+
+
+def _recorded(cls: type[Function], ctx: Any, args: Any, places: list[int], answer: Any) -> Any:
+    if not _C.grad_enabled() or not any(ctx.needs_input_grad):
+        return answer
+    single = isinstance(answer, Tensor)
+    values = [answer] if single else list(answer)
+    inputs = [args[i] for i in places]
+    dirty = {id(tensor) for tensor in ctx._dirty}
+    for i, value in enumerate(values):
+        # An argument that is returned unchanged is not the same tensor afterwards.
+        if isinstance(value, Tensor) and id(value) not in dirty:
+            if any(value is given for given in inputs):
+                values[i] = value.detach().view(value.shape)
+    tensors = [value for value in values if isinstance(value, Tensor)]
+    excluded = {id(tensor) for tensor in ctx._non_differentiable}
+    flags = [
+        id(value) not in excluded and (value.dtype.is_floating_point or value.dtype.is_complex)
+        for value in tensors
+    ]
+    ctx._absent = [tensor is None for tensor in ctx._to_save]
+    once = getattr(cls.backward, "_once_differentiable", False)
+    back = _Backward(cls, ctx, places, len(args))
+    _C.record_function(cls.__name__, back, inputs, tensors, flags, ctx._to_save, once)
+    ctx._to_save = tuple(None for _ in ctx._to_save)  # the node keeps them, and checks them
+    return values[0] if single else type(answer)(values)
+
+
+def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Marks a backward that does not differentiate itself: a second derivative then raises."""
+
+    @functools.wraps(function)
+    def unrecorded(ctx: Any, *gradients: Any) -> Any:
+        with no_grad():
+            return function(ctx, *gradients)
+
+    unrecorded._once_differentiable = True  # type: ignore[attr-defined]
+    return unrecorded

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of gradients against differences, in double precision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .. import _functions as F
+from .._C import Tensor
+from .._modes import no_grad
+from .._types import float64
+
+
+class GradcheckError(RuntimeError):
+    """The gradient is not what the differences say."""
+
+
+def _tensors(values: Any) -> list[Tensor]:
+    values = [values] if isinstance(values, Tensor) else list(values)
+    return [value for value in values if isinstance(value, Tensor)]
+
+
+def _differentiable(outputs: Any) -> list[Tensor]:
+    return [
+        out for out in _tensors(outputs) if out.dtype.is_floating_point or out.dtype.is_complex
+    ]
+
+
+def _directions(x: Tensor) -> list[complex]:
+    return [1.0, 1j] if x.dtype.is_complex else [1.0]
+
+
+def _numerical(func: Callable[..., Any], inputs: Sequence[Any], x: Tensor, at: int,
+               eps: float, direction: complex) -> list[Tensor]:  # fmt: skip
+    """Central differences of every output, along one element of x."""
+    flat = x.detach().view(-1)
+    before = flat[at].item()
+    results = []
+    with no_grad():
+        for sign in (1.0, -1.0):
+            flat[at] = before + sign * eps * direction
+            results.append([out.detach().clone() for out in _differentiable(func(*inputs))])
+        flat[at] = before
+    return [(plus - minus) / (2 * eps) for plus, minus in zip(*results, strict=True)]
+
+
+def _analytical(output: Tensor, inputs: list[Tensor], at: int, weight: complex,
+                create_graph: bool = False) -> tuple[Tensor | None, ...]:  # fmt: skip
+    from . import grad
+
+    seed = F.zeros_like(output).reshape(-1)
+    seed[at] = weight
+    return grad(
+        output, inputs, seed.view(output.shape), retain_graph=True, allow_unused=True,
+        create_graph=create_graph,
+    )  # fmt: skip
+
+
+def _close(a: complex, b: complex, atol: float, rtol: float) -> bool:
+    return abs(a - b) <= atol + rtol * abs(b)
+
+
+def _check_input(
+    func: Callable[..., Any], inputs: Sequence[Any], x: Tensor, number: int,
+    outputs: list[Tensor], eps: float, atol: float, rtol: float,
+) -> None:  # fmt: skip
+    """d Re(conj(w) output[j]) along each direction of x[i], both ways."""
+    seeds: dict[tuple[int, int, complex], Tensor | None] = {}
+    for k, output in enumerate(outputs):
+        for j in range(output.numel()):
+            for weight in _directions(output):
+                (found,) = _analytical(output, [x], j, weight)
+                if found is not None and found.shape != x.shape:
+                    raise GradcheckError(
+                        f"gradcheck: the gradient of input {number} has shape "
+                        f"{list(found.shape)}, wanted {list(x.shape)}"
+                    )
+                seeds[k, j, weight] = found if found is None else found.detach().reshape(-1)
+    for i in range(x.numel()):
+        for direction in _directions(x):
+            differences = _numerical(func, inputs, x, i, eps, direction)
+            for (k, j, weight), gradient in seeds.items():
+                wanted = (complex(weight).conjugate() * differences[k].reshape(-1)[j].item()).real
+                value = 0.0 if gradient is None else gradient[i].item()
+                found = (complex(direction).conjugate() * value).real
+                if not _close(found, wanted, atol, rtol):
+                    raise GradcheckError(
+                        f"gradcheck: output {k + 1} element {j}, input {number} element {i}: the "
+                        f"gradient is {found}, differences say {wanted}"
+                    )
+
+
+def gradcheck(
+    func: Callable[..., Any],
+    inputs: Tensor | Sequence[Any],
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    raise_exception: bool = True,
+    check_undefined_grad: bool = True,
+    check_forward_ad: bool = False,
+    nondet_tol: float = 0.0,
+    check_batched_grad: bool = False,
+    fast_mode: bool = False,
+) -> bool:
+    """Whether func's gradients equal central differences, at float64 and complex128 inputs.
+
+    Arguments:
+        func: takes the inputs, gives a tensor or several
+        inputs: those that require grad are checked
+        eps: half of the step of the differences
+        atol, rtol: how far both may be apart: atol + rtol * abs(difference)
+        raise_exception: whether a wrong gradient raises GradcheckError instead of giving False
+        check_forward_ad: whether forward mode is checked, too
+    """
+    given = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    checked = [(n, x) for n, x in enumerate(given, 1) if isinstance(x, Tensor) and x.requires_grad]
+    if not checked:
+        raise ValueError("gradcheck: no input requires grad")
+    for n, x in checked:
+        if x.dtype.itemsize < 8 * (2 if x.dtype.is_complex else 1):
+            raise ValueError(f"gradcheck: input {n} is {x.dtype}, wanted float64 or complex128")
+        if not x.is_contiguous():
+            raise ValueError(f"gradcheck: input {n} is not contiguous")
+    try:
+        outputs = [out for out in _differentiable(func(*given)) if out.requires_grad]
+        if not outputs:
+            for n, x in checked:
+                _check_constant(func, given, x, n, eps, atol)
+            return True
+        for n, x in checked:
+            _check_input(func, given, x, n, outputs, eps, atol, rtol)
+        if check_forward_ad:
+            _check_forward(func, given, [x for _, x in checked], outputs, atol, rtol)
+    except GradcheckError:
+        if raise_exception:
+            raise
+        return False
+    return True
+
+
+def _check_constant(func: Callable[..., Any], inputs: Sequence[Any], x: Tensor, number: int,
+                    eps: float, atol: float) -> None:  # fmt: skip
+    for i in range(x.numel()):
+        for difference in _numerical(func, inputs, x, i, eps, 1.0):
+            if difference.numel() and difference.abs().max().item() > atol:
+                raise GradcheckError(
+                    f"gradcheck: no output requires grad, but input {number} element {i} matters"
+                )
+
+
+def _check_forward(func: Callable[..., Any], inputs: Sequence[Any], checked: list[Tensor],
+                   outputs: list[Tensor], atol: float, rtol: float) -> None:  # fmt: skip
+    """<w, J t> by forward mode equals <J^H w, t> by reverse mode, for one drawn t and w."""
+    from . import forward_ad, grad
+
+    tangents = [F.randn_like(x) for x in checked]
+    weights = [F.randn_like(out) for out in outputs]
+    by_id = {id(x): t for x, t in zip(checked, tangents, strict=True)}
+    with forward_ad.dual_level():
+        duals = [
+            forward_ad.make_dual(x, by_id[id(x)]) if id(x) in by_id else x for x in inputs
+        ]
+        results = [
+            forward_ad.unpack_dual(out).tangent
+            for out in _differentiable(func(*duals)) if out.requires_grad
+        ]  # fmt: skip
+    forward = sum(
+        _inner(w, t.detach()) for w, t in zip(weights, results, strict=True) if t is not None
+    )
+    back = grad(outputs, checked, weights, retain_graph=True, allow_unused=True)
+    reverse = sum(_inner(g, t) for g, t in zip(back, tangents, strict=True) if g is not None)
+    if not _close(forward, reverse, atol, rtol):
+        raise GradcheckError(f"gradcheck: forward mode gives {forward}, reverse mode {reverse}")
+
+
+def _inner(a: Tensor, b: Tensor) -> float:
+    product = F.conj(a) * b if a.dtype.is_complex else a * b
+    return complex(product.sum().item()).real
+
+
+def gradgradcheck(
+    func: Callable[..., Any],
+    inputs: Tensor | Sequence[Any],
+    grad_outputs: Tensor | Sequence[Tensor] | None = None,
+    *,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    gen_non_contig_grad_outputs: bool = False,
+    raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    **ignored: Any,
+) -> bool:
+    """Whether the gradients of func's gradients equal central differences."""
+    from . import grad
+
+    given = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
+    outputs = _differentiable(func(*given))
+    if grad_outputs is None:
+        weights = [F.randn_like(out).requires_grad_() for out in outputs]
+    else:
+        weights = [w.detach().requires_grad_() for w in _tensors(grad_outputs)]
+    count = len(given)
+
+    def gradients(*args: Any) -> tuple[Tensor, ...]:
+        xs, ws = args[:count], args[count:]
+        outs = _differentiable(func(*xs))
+        pairs = [(o, w) for o, w in zip(outs, ws, strict=True) if o.requires_grad]
+        wanted = [x for x in xs if isinstance(x, Tensor) and x.requires_grad]
+        found = grad(
+            [o for o, _ in pairs], wanted, [w for _, w in pairs], create_graph=True,
+            allow_unused=True,
+        )  # fmt: skip
+        return tuple(g for g in found if g is not None and g.requires_grad)
+
+    return gradcheck(
+        gradients, (*given, *weights), eps=eps, atol=atol, rtol=rtol,
+        raise_exception=raise_exception,
+    )  # fmt: skip
+
+
+assert float64.itemsize == 8

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The recorded graph: its nodes, and hooks on what they save."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import _C
+from .._C import Tensor
+from .._tensor import Removable
+
+
+class Node:
+    """One recorded operation: what tensor.grad_fn gives. Equal nodes are the same operation."""
+
+    __slots__ = ("_held", "__weakref__")
+
+    def __init__(self, held: Any) -> None:
+        self._held = held
+
+    def name(self) -> str:
+        """The operation with PyTorch's ending: "MulBackward"; "AccumulateGrad" for a leaf."""
+        name = _C.node_name(self._held)
+        if name == "accumulate":
+            return "AccumulateGrad"
+        return "".join(word.capitalize() for word in name.split("_")) + "Backward"
+
+    @property
+    def operator(self) -> str:
+        return str(_C.node_name(self._held))
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """The nodes that the inputs came from, with the number of their output."""
+        return _C.node_inputs(self._held)  # type: ignore[no-any-return]
+
+    @property
+    def variable(self) -> Tensor:
+        """The leaf of an AccumulateGrad."""
+        leaf = _C.node_leaf(self._held)
+        if leaf is None:
+            raise AttributeError(f"{self.name()} has no variable")
+        return leaf  # type: ignore[no-any-return]
+
+    @property
+    def metadata(self) -> dict[str, str]:
+        """In anomaly mode the forward line that recorded the operation."""
+        site = _C.node_site(self._held)
+        return {"site": site} if site else {}
+
+    def register_prehook(self, hook: Callable[[tuple[Tensor, ...]], Any]) -> Removable:
+        """Calls hook(grad_outputs) before the node; a tuple that it returns replaces them."""
+        return Removable(_C.add_hook(self._held, 1, hook))
+
+    def register_hook(self, hook: Callable[[tuple[Tensor, ...], tuple[Tensor, ...]], Any]) -> Any:
+        """Calls hook(grad_inputs, grad_outputs) after the node; a tuple replaces the first."""
+        return Removable(_C.add_hook(self._held, 2, hook))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Node):
+            return NotImplemented
+        return bool(_C.node_address(self._held) == _C.node_address(other._held))
+
+    def __hash__(self) -> int:
+        return hash(_C.node_address(self._held))
+
+    def __repr__(self) -> str:
+        return f"<{self.name()} object at {_C.node_address(self._held):#x}>"
+
+
+_C.register("node", Node)
+
+
+class saved_tensors_hooks:
+    """with saved_tensors_hooks(pack, unpack): what operations save is pack(tensor), and backward
+    gets unpack of that."""
+
+    def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]):
+        self._pack = pack_hook
+        self._unpack = unpack_hook
+
+    def __enter__(self) -> None:
+        _C.push_saved_hooks(self._pack, self._unpack)
+
+    def __exit__(self, *exception: object) -> None:
+        _C.pop_saved_hooks()
+
+
+class save_on_cpu(saved_tensors_hooks):
+    """with save_on_cpu(): saved values wait in the host's memory."""
+
+    def __init__(self, pin_memory: bool = False) -> None:
+        super().__init__(
+            lambda tensor: (tensor.device, tensor.cpu()), lambda packed: packed[1].to(packed[0])
+        )
