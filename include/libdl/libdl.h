@@ -18,10 +18,12 @@
 #include <libdl/memory.h>
 #include <libdl/nn.h>
 #include <libdl/op.h>
+#include <libdl/optim.h>
 #include <libdl/pointwise.h>
 #include <libdl/random.h>
 #include <libdl/reduction.h>
 #include <libdl/scope.h>
+#include <libdl/state.h>
 #include <libdl/stream.h>
 #include <libdl/tensor.h>
 #include <libdl/text.h>

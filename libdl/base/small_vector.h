@@ -23,13 +23,13 @@ class SmallVector {
   SmallVector(std::initializer_list<T> values) { assign(std::span<const T>(values)); }
   SmallVector(std::span<const T> values) { assign(values); }
   SmallVector(const SmallVector& other) { assign(other); }
-  SmallVector(SmallVector&& other) noexcept { swap(other); }
+  SmallVector(SmallVector&& other) noexcept { steal(other); }
   SmallVector& operator=(const SmallVector& other) {
     if (this != &other) assign(other);
     return *this;
   }
   SmallVector& operator=(SmallVector&& other) noexcept {
-    swap(other);
+    if (this != &other) steal(other);
     return *this;
   }
 
@@ -84,11 +84,14 @@ class SmallVector {
   }
 
  private:
-  void swap(SmallVector& other) noexcept {
-    std::swap(inline_, other.inline_);
-    std::swap(heap_, other.heap_);
-    std::swap(size_, other.size_);
-    std::swap(capacity_, other.capacity_);
+  void steal(SmallVector& other) noexcept {
+    if (other.heap_) {
+      heap_ = std::move(other.heap_);
+      capacity_ = std::exchange(other.capacity_, N);
+    } else {  // fits inline anywhere: what lives in other's place has at most N elements
+      std::copy(other.begin(), other.end(), data());
+    }
+    size_ = std::exchange(other.size_, 0);
   }
 
   T inline_[N];

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// States, defaults and generators.
+
+#include <libdl/state.h>
+
+#include <cstring>
+
+#include "capi/arguments.h"
+#include "ops/creation.h"
+#include "tensor/generator.h"
+
+using namespace libdl;
+using namespace libdl::capi;
+
+// -- state handles --------------------------------------------------------------------------------
+
+static void release_generator(State& s) {
+  if (s.generator && s.generator->drop()) destroy(s.generator);
+}
+
+libdl_error* libdl_state_new(libdl_state** out) {
+  return door("libdl_state_new", [&] {
+    output("libdl_state_new", 1, "out", out);
+    State* const made = new State;
+    made->release_attachments = release_generator;
+    *out = made;
+  });
+}
+
+libdl_error* libdl_state_copy_current(libdl_state** out) {
+  return door("libdl_state_copy_current", [&] {
+    output("libdl_state_copy_current", 1, "out", out);
+    const State& s = state();
+    State* const made = new State;
+    made->release_attachments = release_generator;
+    made->mode = s.mode & ~static_cast<uint32_t>(kModeIntercept | kModeScope | kModeForward);
+    made->default_dtype = s.default_dtype;
+    made->default_device = s.default_device;
+    if (s.generator) s.generator->retain();
+    made->generator = s.generator;
+    *out = made;
+  });
+}
+
+libdl_state* libdl_state_retain(libdl_state* handle) {
+  if (handle) handle->retain();
+  return handle;
+}
+
+void libdl_state_release(libdl_state* handle) {
+  if (handle && handle->drop()) destroy(handle);
+}
+
+libdl_error* libdl_state_swap(libdl_state* next, libdl_state** previous) {
+  return door("libdl_state_swap", [&] {
+    if (next && !has_tag(next, Tag::kState))
+      fail_argument(LIBDL_ERROR_KIND, "libdl_state_swap", 1, "next", "is another kind of handle",
+                    "a state");
+    State* const before = swap_state(next);
+    if (previous) *previous = before;
+  });
+}
+
+// -- defaults -------------------------------------------------------------------------------------
+
+libdl_dtype libdl_default_dtype(void) { return state().default_dtype; }
+
+libdl_error* libdl_set_default_dtype(libdl_dtype dtype) {
+  return door("libdl_set_default_dtype", [&] {
+    if (!is_dtype(dtype) || !is_floating(static_cast<Dtype>(dtype)))
+      fail_argument(LIBDL_ERROR_DTYPE, "libdl_set_default_dtype", 1, "dtype",
+                    is_dtype(dtype) ? std::string("is ") + name_of(static_cast<Dtype>(dtype))
+                                    : "is " + std::to_string(dtype),
+                    "a floating dtype");
+    state().default_dtype = dtype;
+  });
+}
+
+libdl_device libdl_default_device(void) {
+  const Device device = state().default_device;
+  return {device.type, device.index};
+}
+
+libdl_error* libdl_set_default_device(const libdl_device* device) {
+  return door("libdl_set_default_device", [&] {
+    const char* const name = "libdl_set_default_device";
+    not_null(name, 1, "device", device, "a device");
+    state().default_device = device_or_default(name, 1, Device{device->type, device->index});
+  });
+}
+
+// -- generators -----------------------------------------------------------------------------------
+
+static Generator& generator_of(const char* function, const libdl_generator* handle) {
+  not_null(function, 1, "generator", handle, "a generator");
+  if (!has_tag(handle, Tag::kGenerator))
+    fail_argument(LIBDL_ERROR_KIND, function, 1, "generator", "is another kind of handle",
+                  "a generator");
+  return *const_cast<libdl_generator*>(handle);
+}
+
+libdl_error* libdl_generator_new(uint64_t seed, libdl_generator** out) {
+  return door("libdl_generator_new", [&] {
+    output("libdl_generator_new", 2, "out", out);
+    *out = new Generator(seed);
+  });
+}
+
+libdl_generator* libdl_generator_retain(libdl_generator* generator) {
+  if (generator) generator->retain();
+  return generator;
+}
+
+void libdl_generator_release(libdl_generator* generator) {
+  if (generator && generator->drop()) destroy(generator);
+}
+
+libdl_generator* libdl_generator_default(void) {
+  try {
+    return libdl_generator_retain(&default_generator());
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+libdl_error* libdl_generator_set_default(libdl_generator* generator) {
+  return door("libdl_generator_set_default", [&] {
+    State& s = state();
+    if (generator) generator_of("libdl_generator_set_default", generator).retain();
+    release_generator(s);
+    s.generator = generator;
+    s.release_attachments = release_generator;
+  });
+}
+
+libdl_error* libdl_generator_set_seed(libdl_generator* generator, uint64_t seed) {
+  return door("libdl_generator_set_seed",
+              [&] { set_seed(generator_of("libdl_generator_set_seed", generator), seed); });
+}
+
+uint64_t libdl_generator_get_seed(const libdl_generator* generator) {
+  return generator && has_tag(generator, Tag::kGenerator) ? generator->seed.load() : 0;
+}
+
+libdl_error* libdl_generator_get_state(const libdl_generator* generator, void* data,
+                                       int64_t count) {
+  return door("libdl_generator_get_state", [&] {
+    const char* const name = "libdl_generator_get_state";
+    const Generator& g = generator_of(name, generator);
+    not_null(name, 2, "data", data, "a buffer");
+    if (count != LIBDL_GENERATOR_STATE_BYTES)
+      fail_argument(LIBDL_ERROR_VALUE, name, 3, "count", "is " + std::to_string(count), "24");
+    const GeneratorState bytes = get_state(g);
+    std::memcpy(data, bytes.data(), bytes.size());
+  });
+}
+
+libdl_error* libdl_generator_set_state(libdl_generator* generator, const void* data,
+                                       int64_t count) {
+  return door("libdl_generator_set_state", [&] {
+    const char* const name = "libdl_generator_set_state";
+    Generator& g = generator_of(name, generator);
+    not_null(name, 2, "data", data, "a buffer");
+    if (count != LIBDL_GENERATOR_STATE_BYTES)
+      fail_argument(LIBDL_ERROR_VALUE, name, 3, "count", "is " + std::to_string(count), "24");
+    set_state(g, static_cast<const std::byte*>(data), static_cast<size_t>(count));
+  });
+}

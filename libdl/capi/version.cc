@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Version, make, and what the library tells its host.
+
+#include <libdl/state.h>
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "capi/callback.h"
+#include "capi/door.h"
+#include "device/pool.h"
+#include "kernels/cpu/isa.h"
+#include "tensor/storage.h"
+
+using namespace libdl;
+using namespace libdl::capi;
+
+#define LIBDL_TEXT_(x) #x
+#define LIBDL_TEXT(x) LIBDL_TEXT_(x)
+
+int32_t libdl_version(void) {
+  return LIBDL_VERSION_MAJOR * 10000 + LIBDL_VERSION_MINOR * 100 + LIBDL_VERSION_PATCH;
+}
+
+const char* libdl_version_string(void) {
+  return LIBDL_TEXT(LIBDL_VERSION_MAJOR) "." LIBDL_TEXT(LIBDL_VERSION_MINOR) "." LIBDL_TEXT(
+      LIBDL_VERSION_PATCH);
+}
+
+libdl_error* libdl_check_abi(int32_t major, int32_t minor) {
+  return door("libdl_check_abi", [&] {
+    const bool before_one = LIBDL_VERSION_MAJOR == 0;
+    const bool fits = major == LIBDL_VERSION_MAJOR &&
+                      (before_one ? minor == LIBDL_VERSION_MINOR : minor <= LIBDL_VERSION_MINOR);
+    if (!fits || minor < 0)
+      fail(LIBDL_ERROR_UNSUPPORTED, "libdl_check_abi",
+           "the program was built against " + std::to_string(major) + "." + std::to_string(minor) +
+               ", the library is " + libdl_version_string());
+  });
+}
+
+const char* libdl_cpu_level(void) {
+  return kernels::cpu::isa_name(kernels::cpu::isa());
+}
+
+const char* libdl_show_config(void) {
+  static thread_local std::string text;
+  try {
+    text = std::string("libdl: ") + libdl_version_string() + "\ncompiler: " + __VERSION__ +
+           "\ncpu kernels: " + libdl_cpu_level() +
+           "\nthreads: " + std::to_string(threads()) + "\n";
+  } catch (...) {
+    return "";
+  }
+  return text.c_str();
+}
+
+// -- warnings -------------------------------------------------------------------------------------
+
+namespace {
+struct Handler {
+  void (*fn)(void* ctx, libdl_warning_code code, const char* message);
+  Callback owner;
+};
+// A handler may be at work while it is replaced: each warning holds it until it is done.
+std::atomic<std::shared_ptr<Handler>> handler;
+
+void warn_conversion(const char* op, size_t bytes) {
+  const std::shared_ptr<Handler> h = handler.load();
+  if (!h) return;
+  try {
+    const std::string message = std::string(op) + ": packed " + std::to_string(bytes) +
+                                " bytes into a layout of its own";
+    h->fn(h->owner.ctx(), LIBDL_WARNING_CONVERSION, message.c_str());
+  } catch (...) {  // no memory for a warning: it is dropped
+  }
+}
+}  // namespace
+
+libdl_error* libdl_set_warning_handler(void (*fn)(void* ctx, libdl_warning_code code,
+                                                  const char* message),
+                                       void* ctx, void (*destroy_ctx)(void* ctx)) {
+  Callback owner(ctx, destroy_ctx);
+  return door("libdl_set_warning_handler", [&] {
+    handler.store(fn ? std::make_shared<Handler>(Handler{fn, std::move(owner)}) : nullptr);
+    conversion_warning = warn_conversion;
+  });
+}
+
+libdl_bool libdl_set_check_copies(libdl_bool enabled) {
+  State& s = state();
+  const bool before = s.mode & kModeCheckCopies;
+  s.mode = enabled ? s.mode | kModeCheckCopies : s.mode & ~static_cast<uint32_t>(kModeCheckCopies);
+  return before;
+}
+
+int64_t libdl_conversions(void) { return conversions(); }

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "optim/step.h"
+
+#include <cmath>
+#include <vector>
+
+#include "ops/arithmetic.h"
+#include "ops/call.h"
+#include "ops/comparison.h"
+#include "ops/copy.h"
+#include "ops/launch.h"
+#include "ops/reduction.h"
+
+namespace libdl {
+
+// -- checks ---------------------------------------------------------------------------------------
+
+static void check_factor(const char* op, const char* name, double value, bool below_one = false) {
+  if (!(value >= 0) || (below_one && value >= 1) || std::isinf(value))
+    fail_argument(LIBDL_ERROR_VALUE, op, 1, name, "is " + std::to_string(value),
+                  below_one ? "0 or more and below 1" : "0 or more and finite");
+}
+
+static std::string at(size_t i) { return " at position " + std::to_string(i); }
+
+static void check_written(const char* op, int argument, const char* name, TensorSpan list) {
+  for (size_t i = 0; i < list.size(); ++i) {
+    const Tensor& x = list[i];
+    if (x.is_number())
+      fail_argument(LIBDL_ERROR_VALUE, op, argument, name, "holds a host number" + at(i), "tensors");
+    if (x.dtype() != Dtype::kFloat32 && x.dtype() != Dtype::kFloat64)
+      fail_argument(LIBDL_ERROR_DTYPE, op, argument, name,
+                    std::string("holds ") + name_of(x.dtype()) + at(i), "float32 or float64");
+    if (!x.is_contiguous())
+      fail_argument(LIBDL_ERROR_SHAPE, op, argument, name,
+                    "holds strides " + to_string(x.strides()) + at(i), "contiguous tensors");
+    if (x.storage().read_only)
+      fail_argument(LIBDL_ERROR_READ_ONLY, op, argument, name, "holds read-only memory" + at(i),
+                    "memory to write to");
+  }
+}
+
+static void check_like(const char* op, int argument, const char* name, TensorSpan list,
+                       TensorSpan params) {
+  if (list.size() != params.size())
+    fail_argument(LIBDL_ERROR_SHAPE, op, argument, name,
+                  "has " + std::to_string(list.size()) + " tensors",
+                  std::to_string(params.size()) + ", one a parameter");
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (!same(list[i].shape(), params[i].shape()))
+      fail_argument(LIBDL_ERROR_SHAPE, op, argument, name,
+                    "holds shape " + to_string(list[i].shape()) + at(i),
+                    to_string(params[i].shape()));
+    if (list[i].dtype() != params[i].dtype())
+      fail_argument(LIBDL_ERROR_DTYPE, op, argument, name,
+                    std::string("holds ") + name_of(list[i].dtype()) + at(i),
+                    name_of(params[i].dtype()));
+  }
+}
+
+// No byte is written twice, and none is read through another list: sorted by address, neighbours
+// must not touch. (name: the list to blame.)
+static void check_disjoint(const char* op, std::initializer_list<TensorSpan> written_lists,
+                           TensorSpan read) {
+  struct Range {
+    const char *begin, *end;
+    bool written;
+  };
+  std::vector<Range> ranges;
+  const auto add_all = [&](TensorSpan list, bool writes) {
+    for (const Tensor& x : list)
+      if (x.numel() && !x.is_number())
+        ranges.push_back({x.data<char>(), x.data<char>() + x.numel() * size_of(x.dtype()), writes});
+  };
+  for (const TensorSpan list : written_lists) add_all(list, true);
+  for (const Tensor& x : read)
+    if (x.is_contiguous()) add_all({&x, 1}, false);
+  std::sort(ranges.begin(), ranges.end(),
+            [](const Range& a, const Range& b) { return a.begin < b.begin; });
+  const char* written_end = nullptr;
+  const char* end = nullptr;
+  for (const Range& r : ranges) {
+    if (r.begin < written_end || (r.written && r.begin < end))
+      fail_argument(LIBDL_ERROR_OVERLAP, op, 2, "params", "or state shares memory within the lists",
+                    "tensors with memory of their own");
+    end = std::max(end, r.end);
+    if (r.written) written_end = std::max(written_end, r.end);
+  }
+}
+
+// -- launches -------------------------------------------------------------------------------------
+
+namespace {
+// The lists as the kernel wants them: arrays of addresses.
+struct Lists {
+  std::vector<int32_t> dtype;
+  std::vector<int64_t> numel;
+  std::vector<void*> param, state1, state2, state3;
+  std::vector<const void*> grad;
+  std::vector<Tensor> plain_grads;  // row-major copies where a gradient has other strides
+
+  Lists(TensorSpan params, TensorSpan grads) {
+    for (size_t i = 0; i < params.size(); ++i) {
+      dtype.push_back(static_cast<int32_t>(params[i].dtype()));
+      numel.push_back(params[i].numel());
+      param.push_back(params[i].data());
+      plain_grads.push_back(plain(grads[i]));
+      grad.push_back(plain_grads.back().data());
+    }
+  }
+  static void addresses(std::vector<void*>& out, TensorSpan list) {
+    for (const Tensor& x : list) out.push_back(x.data());
+  }
+  kernels::OptimizerArgs args() {
+    kernels::OptimizerArgs a{};
+    a.count = static_cast<int32_t>(param.size());
+    a.dtype = dtype.data();
+    a.numel = numel.data();
+    a.param = param.data();
+    a.grad = grad.data();
+    a.state1 = state1.empty() ? nullptr : state1.data();
+    a.state2 = state2.empty() ? nullptr : state2.data();
+    a.state3 = state3.empty() ? nullptr : state3.data();
+    return a;
+  }
+};
+
+void wrote(const char* op, TensorSpan list) {
+  for (const Tensor& x : list) written(x.storage(), op);
+}
+}  // namespace
+
+void sgd_step(const SgdOptions& o, TensorSpan params, TensorSpan grads, TensorSpan buffers) {
+  const char* const op = "sgd";
+  check_factor(op, "lr", o.lr);
+  check_factor(op, "momentum", o.momentum);
+  check_factor(op, "weight_decay", o.weight_decay);
+  if (o.nesterov && (o.momentum <= 0 || o.dampening != 0))
+    fail_argument(LIBDL_ERROR_VALUE, op, 1, "nesterov", "is set",
+                  "a momentum above 0 and no dampening with it");
+  check_written(op, 2, "params", params);
+  check_like(op, 3, "grads", grads, params);
+  if (o.momentum != 0) {
+    check_written(op, 4, "momentum_buffers", buffers);
+    check_like(op, 4, "momentum_buffers", buffers, params);
+  } else {
+    buffers = {};
+  }
+  check_disjoint(op, {params, buffers}, grads);
+  if (params.empty()) return;
+  const ModeGuard off(kModeGrad | kModeForward);
+  Lists lists(params, grads);
+  Lists::addresses(lists.state1, buffers);
+  kernels::OptimizerArgs a = lists.args();
+  a.lr = o.lr;
+  a.momentum = o.momentum;
+  a.dampening = o.dampening;
+  a.weight_decay = o.weight_decay;
+  a.nesterov = o.nesterov;
+  a.maximize = o.maximize;
+  a.first = o.first;
+  launch_sgd(params[0].device(), a);
+  wrote(op, params);
+  wrote(op, buffers);
+}
+
+void adam_step(const AdamOptions& o, TensorSpan params, TensorSpan grads, TensorSpan exp_avgs,
+               TensorSpan exp_avg_sqs, TensorSpan max_exp_avg_sqs) {
+  const char* const op = "adam";
+  check_factor(op, "lr", o.lr);
+  check_factor(op, "beta1", o.beta1, true);
+  check_factor(op, "beta2", o.beta2, true);
+  check_factor(op, "eps", o.eps);
+  check_factor(op, "weight_decay", o.weight_decay);
+  if (o.step < 1)
+    fail_argument(LIBDL_ERROR_VALUE, op, 1, "step", "is " + std::to_string(o.step), "1 or more");
+  check_written(op, 2, "params", params);
+  check_like(op, 3, "grads", grads, params);
+  check_written(op, 4, "exp_avgs", exp_avgs);
+  check_like(op, 4, "exp_avgs", exp_avgs, params);
+  check_written(op, 5, "exp_avg_sqs", exp_avg_sqs);
+  check_like(op, 5, "exp_avg_sqs", exp_avg_sqs, params);
+  if (o.amsgrad) {
+    check_written(op, 6, "max_exp_avg_sqs", max_exp_avg_sqs);
+    check_like(op, 6, "max_exp_avg_sqs", max_exp_avg_sqs, params);
+  } else {
+    max_exp_avg_sqs = {};
+  }
+  check_disjoint(op, {params, exp_avgs, exp_avg_sqs, max_exp_avg_sqs}, grads);
+  if (params.empty()) return;
+  const ModeGuard off(kModeGrad | kModeForward);
+  Lists lists(params, grads);
+  Lists::addresses(lists.state1, exp_avgs);
+  Lists::addresses(lists.state2, exp_avg_sqs);
+  Lists::addresses(lists.state3, max_exp_avg_sqs);
+  kernels::OptimizerArgs a = lists.args();
+  a.lr = o.lr;
+  a.beta1 = o.beta1;
+  a.beta2 = o.beta2;
+  a.eps = o.eps;
+  a.weight_decay = o.weight_decay;
+  a.bias1 = 1 - std::pow(o.beta1, static_cast<double>(o.step));
+  a.bias2 = 1 - std::pow(o.beta2, static_cast<double>(o.step));
+  a.amsgrad = o.amsgrad;
+  a.maximize = o.maximize;
+  a.decoupled = o.decoupled;
+  launch_adam(params[0].device(), a);
+  for (const TensorSpan list : {params, exp_avgs, exp_avg_sqs, max_exp_avg_sqs}) wrote(op, list);
+}
+
+// -- clipping -------------------------------------------------------------------------------------
+
+static void check_gradients(const char* op, TensorSpan grads) {
+  for (size_t i = 0; i < grads.size(); ++i) {
+    const Tensor& g = grads[i];
+    if (g.is_number() || !is_inexact(g.dtype()))
+      fail_argument(LIBDL_ERROR_DTYPE, op, 1, "grads",
+                    std::string("holds ") + name_of(g.dtype()) + at(i), "floating tensors");
+    if (g.storage().read_only)
+      fail_argument(LIBDL_ERROR_READ_ONLY, op, 1, "grads", "holds read-only memory" + at(i),
+                    "memory to write to");
+    if (overlaps_itself(g))
+      fail_argument(LIBDL_ERROR_OVERLAP, op, 1, "grads", "holds an overlapping tensor" + at(i),
+                    "clones");
+  }
+}
+
+Tensor clip_grad_norm(TensorSpan grads, double max_norm, double norm_type,
+                      bool error_if_nonfinite) {
+  const char* const op = "clip_grad_norm";
+  check_factor(op, "max_norm", max_norm);
+  if (!(norm_type > 0))
+    fail_argument(LIBDL_ERROR_VALUE, op, 3, "norm_type", "is " + std::to_string(norm_type),
+                  "a positive number");
+  check_gradients(op, grads);
+  const ModeGuard off(kModeGrad | kModeForward);
+  const Tensor p = number(norm_type);
+  const int64_t count[] = {static_cast<int64_t>(grads.size())};
+  const Tensor norms = zeros(count, Dtype::kFloat64);
+  for (size_t i = 0; i < grads.size(); ++i)
+    norms.data<double>()[i] = item_f64(norm(grads[i], &p, {}, false, Dtype::kNone));
+  const Tensor total =
+      grads.empty() ? full({}, number(0.0), Dtype::kFloat64) : norm(norms, &p, {}, false, Dtype::kNone);
+  const double length = item_f64(total);
+  if (error_if_nonfinite && !std::isfinite(length))
+    fail_argument(LIBDL_ERROR_VALUE, op, 1, "grads", "have norm " + std::to_string(length),
+                  "a finite norm");
+  const double factor = max_norm / (length + 1e-6);
+  if (!(factor >= 1))
+    for (const Tensor& g : grads) mul(g, number(factor), Into(g));
+  return cast(total, grads.empty() ? Dtype::kFloat32 : real_of(grads[0].dtype()));
+}
+
+void clip_grad_value(TensorSpan grads, double clip_value) {
+  const char* const op = "clip_grad_value";
+  check_factor(op, "clip_value", clip_value);
+  check_gradients(op, grads);
+  for (size_t i = 0; i < grads.size(); ++i)
+    if (grads[i].is_complex())
+      fail_argument(LIBDL_ERROR_DTYPE, op, 1, "grads", "holds a complex tensor" + at(i),
+                    "real ones: complex numbers have no order");
+  const ModeGuard off(kModeGrad | kModeForward);
+  const Tensor low = number(-clip_value), high = number(clip_value);
+  for (const Tensor& g : grads) clamp(g, &low, &high, Into(g));
+}
+
+}  // namespace libdl
