@@ -72,7 +72,11 @@ void copy(Context& context, const CopyArgs& args) {
   if (same && is_transpose(launch.geometry, &along)) {
     return transpose(context, launch.geometry, along);
   }
-  run_chunks(context, launch.geometry.numel, same ? moving_chunks : converting_chunks, &launch);
+  if (same) {
+    run_chunks(context, launch.geometry.numel, moving_chunks, &launch);
+  } else {
+    run_parts(context, launch, views, 2, converting_chunks);
+  }
 }
 
 }  // namespace libdl::kernels::cpu

@@ -75,8 +75,7 @@ __attribute__((noinline)) void tiled(Context& context, const PointwiseArgs& args
   launch.inputs = args.inputs;
   const View* views[kMaxInputs + 1] = {&args.out};
   for (int k = 0; k < args.inputs; ++k) views[k + 1] = &args.in[k];
-  plan(launch.geometry, views, args.inputs + 1);
-  run_chunks(context, launch.geometry.numel, tiled_chunks, &launch);
+  run_parts(context, launch, views, args.inputs + 1, tiled_chunks);
 }
 
 }  // namespace

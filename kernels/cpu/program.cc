@@ -121,8 +121,7 @@ void program(Context& context, const ProgramArgs& args) {
   launch.tile = std::min(tile_elements(compute), room / kSlotAlign * kSlotAlign);
   const View* views[kMaxSources + 1] = {&args.out};
   for (int k = 0; k < args.inputs; ++k) views[k + 1] = &args.in[k];
-  plan(launch.geometry, views, args.inputs + 1);
-  run_chunks(context, launch.geometry.numel, chunks, &launch);
+  run_parts(context, launch, views, args.inputs + 1, chunks);
 }
 
 }  // namespace libdl::kernels::cpu
