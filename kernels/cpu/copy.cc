@@ -5,6 +5,7 @@
 
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/stage.h"
+#include "kernels/cpu/transpose.h"
 
 namespace libdl::kernels::cpu {
 namespace {
@@ -67,7 +68,15 @@ void copy(Context& context, const CopyArgs& args) {
   plan(launch.geometry, views, 2);
   launch.through = dtype_class(args.in.dtype);
   const bool same = args.in.dtype == args.out.dtype;
-  run_chunks(context, launch.geometry.numel, same ? moving_chunks : converting_chunks, &launch);
+  int along;
+  if (same && is_transpose(launch.geometry, &along)) {
+    return transpose(context, launch.geometry, along);
+  }
+  if (same) {
+    run_chunks(context, launch.geometry.numel, moving_chunks, &launch);
+  } else {
+    run_parts(context, launch, views, 2, converting_chunks);
+  }
 }
 
 }  // namespace libdl::kernels::cpu

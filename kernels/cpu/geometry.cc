@@ -68,6 +68,18 @@ void describe(const Geometry& g, Operand& x) {
   }
 }
 
+// The part of the walk where dimension d runs over [first, first + length).
+Geometry slice(const Geometry& g, int d, int64_t first, int64_t length) {
+  Geometry part = g;
+  part.numel = g.numel / g.size[d] * length;
+  part.size[d] = length;
+  for (int k = 0; k < g.operands; ++k) {
+    part.operand[k].data += first * g.operand[k].stride[d];
+    describe(part, part.operand[k]);
+  }
+  return part;
+}
+
 char* address(const Geometry& g, const Operand& x, const Position& at) {
   char* p = x.data;
   for (int d = 0; d < g.ndim; ++d) p += at.index[d] * x.stride[d];
@@ -161,7 +173,7 @@ void plan(Geometry& g, const View* const* views, int count) {
     Operand& x = g.operand[k];
     x.data = static_cast<char*>(views[k]->data);
     x.dtype = views[k]->dtype;
-    x.bytes = dtype_bytes(x.dtype);
+    x.bytes = element_bytes(x.dtype);
   }
   for (int d = 0; d < out.ndim; ++d) {
     if (out.sizes[d] == 1) continue;
@@ -174,6 +186,54 @@ void plan(Geometry& g, const View* const* views, int count) {
   sort_dims(g);
   merge_dims(g);
   for (int k = 0; k < count; ++k) describe(g, g.operand[k]);
+}
+
+// Small launches and thin ones are not worth squares.
+int crossing(const Geometry& g) {
+  const int inner = g.ndim - 1;
+  if (g.ndim < 2 || g.ndim + 2 > kMaxDims || g.size[inner] < kSquareSide) return -1;
+  if (g.numel < 64 * 64) return -1;
+  for (int k = 1; k < g.operands; ++k) {
+    const int64_t* stride = g.operand[k].stride;
+    if (magnitude(stride[inner]) < 64) continue;
+    for (int d = 0; d < inner; ++d) {
+      if (stride[d] != 0 && magnitude(stride[d]) < 64 && g.size[d] >= kSquareSide) return d;
+    }
+  }
+  return -1;
+}
+
+int split_in_squares(const Geometry& g, int outer, Geometry* parts) {
+  const int inner = g.ndim - 1;
+  const int64_t rows = g.size[outer] / kSquareSide * kSquareSide;
+  const int64_t columns = g.size[inner] / kSquareSide * kSquareSide;
+  int count = 1;
+  if (rows < g.size[outer]) {
+    parts[count] = slice(g, outer, rows, g.size[outer] - rows);
+    ++count;
+  }
+  if (columns < g.size[inner]) {
+    Geometry upper = slice(g, outer, 0, rows);
+    parts[count] = slice(upper, inner, columns, g.size[inner] - columns);
+    ++count;
+  }
+  // The squares: both dimensions in two, the parts within a square last.
+  Geometry& s = parts[0];
+  s = slice(g, outer, 0, rows);
+  s.numel = g.numel / (g.size[outer] * g.size[inner]) * rows * columns;
+  s.ndim = g.ndim + 2;
+  s.size[outer] = rows / kSquareSide;
+  s.size[inner] = columns / kSquareSide;
+  s.size[inner + 1] = s.size[inner + 2] = kSquareSide;
+  for (int k = 0; k < g.operands; ++k) {
+    int64_t* stride = s.operand[k].stride;
+    stride[inner + 1] = stride[outer];
+    stride[inner + 2] = stride[inner];
+    stride[outer] *= kSquareSide;
+    stride[inner] *= kSquareSide;
+    describe(s, s.operand[k]);
+  }
+  return count;
 }
 
 Position position_at(const Geometry& g, int64_t linear) {

@@ -44,6 +44,17 @@ bool is_dense(const View& view);
 // All views have the shape of views[0].
 void plan(Geometry& g, const View* const* views, int count);
 
+// Where an operand runs along another dimension than the output, the walk goes through squares of
+// kSquareSide, one a tile, so that the lines it touches are used before they leave the cache. The
+// launch falls into up to three parts: the squares, and the two edges that do not fill one.
+constexpr int kMaxParts = 3;
+constexpr int64_t kSquareSide = 32;
+
+// The dimension other than the innermost along which some input lies densest, or -1 if squares
+// would not help.
+int crossing(const Geometry& g);
+int split_in_squares(const Geometry& g, int outer, Geometry* parts);
+
 Position position_at(const Geometry& g, int64_t linear);
 void advance(const Geometry& g, Position& at, int64_t n);
 

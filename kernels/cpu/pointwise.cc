@@ -75,8 +75,7 @@ __attribute__((noinline)) void tiled(Context& context, const PointwiseArgs& args
   launch.inputs = args.inputs;
   const View* views[kMaxInputs + 1] = {&args.out};
   for (int k = 0; k < args.inputs; ++k) views[k + 1] = &args.in[k];
-  plan(launch.geometry, views, args.inputs + 1);
-  run_chunks(context, launch.geometry.numel, tiled_chunks, &launch);
+  run_parts(context, launch, views, args.inputs + 1, tiled_chunks);
 }
 
 }  // namespace
@@ -94,7 +93,7 @@ void pointwise(Context& context, const PointwiseArgs& args) {
     for (int k = 0; k < args.inputs; ++k) in[k] = args.in[k].data;
     return fn(in, args.out.data, n);
   }
-  DenseLaunch launch = {fn, args.inputs, dtype_bytes(in_dtype), dtype_bytes(out_dtype),
+  DenseLaunch launch = {fn, args.inputs, element_bytes(in_dtype), element_bytes(out_dtype),
                         n,  static_cast<char*>(args.out.data), {}};
   for (int k = 0; k < args.inputs; ++k) launch.in[k] = static_cast<const char*>(args.in[k].data);
   run_chunks(context, n, dense_chunks, &launch);

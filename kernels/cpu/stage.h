@@ -126,4 +126,25 @@ inline void run_chunks(Context& context, int64_t n, void (*body)(void*, int64_t,
   }
 }
 
+template <class Launch>
+__attribute__((noinline)) void run_squares(Context& context, Launch& launch, int outer,
+                                           void (*body)(void*, int64_t, int64_t)) {
+  Geometry parts[kMaxParts];
+  const int n = split_in_squares(launch.geometry, outer, parts);
+  for (int i = 0; i < n; ++i) {
+    launch.geometry = parts[i];
+    run_chunks(context, launch.geometry.numel, body, &launch);
+  }
+}
+
+// Plans the walk over the views into launch.geometry and runs it, in squares where that helps.
+template <class Launch>
+void run_parts(Context& context, Launch& launch, const View* const* views, int count,
+               void (*body)(void*, int64_t, int64_t)) {
+  plan(launch.geometry, views, count);
+  const int outer = crossing(launch.geometry);
+  if (outer >= 0) return run_squares(context, launch, outer, body);
+  run_chunks(context, launch.geometry.numel, body, &launch);
+}
+
 }  // namespace libdl::kernels::cpu
