@@ -12,6 +12,7 @@
 #include <libdl/error.h>
 #include <libdl/exchange.h>
 #include <libdl/indexing.h>
+#include <libdl/io.h>
 #include <libdl/join.h>
 #include <libdl/linalg.h>
 #include <libdl/memory.h>
@@ -23,6 +24,7 @@
 #include <libdl/scope.h>
 #include <libdl/stream.h>
 #include <libdl/tensor.h>
+#include <libdl/text.h>
 #include <libdl/threads.h>
 #include <libdl/view.h>
 

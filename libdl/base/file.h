@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Files. All system calls go through one table, so that tests can make each of them fail; what they
+// may do besides failing (stop early, be interrupted) is dealt with here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace libdl {
+
+// As the calls of POSIX: negative results and errno.
+struct FileCalls {
+  int (*open)(const char* path);         // to read
+  int (*open_folder)(const char* path);  // to sync
+  int (*create)(const char* path);       // to write; EEXIST if it is there
+  int (*duplicate)(int descriptor);
+  int (*close)(int descriptor);
+  int64_t (*size)(int descriptor);  // ESPIPE for what is no regular file
+  int64_t (*read)(int descriptor, void* to, size_t bytes, int64_t offset);
+  int64_t (*write)(int descriptor, const void* from, size_t bytes);
+  int (*copy_mode)(const char* from, int to);  // nothing if there is no such file
+  int (*sync)(int descriptor);
+  int (*rename)(const char* from, const char* to);
+  int (*remove)(const char* path);
+  void* (*map)(int descriptor, size_t bytes);  // to read; NULL
+  int (*unmap)(void* data, size_t bytes);
+};
+extern FileCalls file_calls;
+
+// The calling function's name stands in the errors, which are all IO.
+[[noreturn, gnu::cold]] void fail_io(const char* function, const std::string& what,
+                                     int error_number);
+
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept : number_(other.release()) {}
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  ~Descriptor();
+
+  static Descriptor open(const char* function, const std::string& path);
+  static Descriptor duplicate(const char* function, int number);
+
+  int number() const { return number_; }
+  int release();
+  // Of a regular file. Throws IO for others.
+  int64_t size(const char* function) const;
+  // Exactly that many bytes. Throws FORMAT where the file ends before.
+  void read(const char* function, void* to, size_t bytes, int64_t offset) const;
+
+ private:
+  int number_ = -1;
+};
+
+// A file that replaces another at once or not at all: written beside it, synced, renamed. Until
+// commit() has succeeded the old one is whole; what was written is removed if commit() is not
+// reached.
+class Replacement {
+ public:
+  Replacement(const char* function, std::string path);
+  ~Replacement();
+  Replacement(const Replacement&) = delete;
+  Replacement& operator=(const Replacement&) = delete;
+
+  void write(const void* from, size_t bytes);
+  void commit();
+
+ private:
+  void write_out(const void* from, size_t bytes);
+  void flush();
+  void abandon() noexcept;
+
+  const char* const function_;
+  const std::string path_;
+  std::string temporary_;
+  Descriptor folder_, file_;
+  std::string pending_;  // small writes, gathered
+};
+
+}  // namespace libdl

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <libdl/io.h>
+
+#include "capi/arguments.h"
+#include "capi/options.h"
+#include "capi/text.h"
+#include "io/safetensors.h"
+
+using namespace libdl;
+using namespace libdl::capi;
+
+namespace {
+
+bool has(const libdl_file* file, int64_t index) {
+  return file && index >= 0 && index < libdl_file_count(file);
+}
+
+const char* part(const libdl_file* file, uint32_t at, uint32_t bytes, int64_t* length) {
+  if (length) *length = bytes;
+  return file->header.text.data() + at;
+}
+
+const TextEntry* metadata_at(const libdl_file* file, int64_t index) {
+  if (index < 0 || index >= libdl_file_metadata_count(file)) return nullptr;
+  return &file->header.metadata[static_cast<size_t>(index)];
+}
+
+std::string path_of(const char* function, const char* path, int64_t length) {
+  const std::string_view given = in_text(function, 1, "path", path, length);
+  if (given.empty() || given.find('\0') != given.npos)
+    fail_argument(LIBDL_ERROR_VALUE, function, 1, "path",
+                  given.empty() ? "is empty" : "contains a NUL", "a path");
+  return std::string(given);
+}
+
+File checked(const char* function, const libdl_file* file) {
+  not_null(function, 1, "file", file, "a file");
+  if (!has_tag(file, Tag::kFile))
+    fail_argument(LIBDL_ERROR_KIND, function, 1, "file", "is a handle of another kind", "a file");
+  return File::share(const_cast<libdl_file*>(file));
+}
+
+void check_count(const char* function, int argument, const char* name, int64_t count) {
+  if (count < 0)
+    fail_argument(LIBDL_ERROR_VALUE, function, argument, name,
+                  "has the length " + std::to_string(count), "one that is not negative");
+}
+
+// What is saved; arguments are counted from that of the names.
+std::vector<NamedTensor> named_tensors(const char* function, int argument, const char* const* names,
+                                       const libdl_tensor* const* tensors, int64_t count) {
+  check_count(function, argument + 1, "tensors", count);
+  if (count) not_null(function, argument, "names", names, "an array of names");
+  if (count) not_null(function, argument + 1, "tensors", tensors, "an array of tensors");
+  std::vector<NamedTensor> named;
+  named.reserve(static_cast<size_t>(count));
+  for (int64_t i = 0; i < count; ++i) {
+    not_null(function, argument, "names", names[i], "a name for each tensor");
+    named.push_back({names[i], &live_tensor(function, argument + 1, "tensors", tensors[i])});
+  }
+  return named;
+}
+
+std::vector<NamedText> named_texts(const char* function, int argument, const char* const* keys,
+                                   const char* const* texts, int64_t count) {
+  check_count(function, argument + 1, "metadata_texts", count);
+  if (count) not_null(function, argument, "metadata_keys", keys, "an array of keys");
+  if (count) not_null(function, argument + 1, "metadata_texts", texts, "an array of texts");
+  std::vector<NamedText> named;
+  for (int64_t i = 0; i < count; ++i) {
+    not_null(function, argument, "metadata_keys", keys[i], "a key for each text");
+    not_null(function, argument + 1, "metadata_texts", texts[i], "a text for each key");
+    named.push_back({keys[i], texts[i]});
+  }
+  return named;
+}
+
+}  // namespace
+
+// -- reading --------------------------------------------------------------------------------
+
+libdl_error* libdl_file_open(const char* path, int64_t path_length,
+                             const libdl_file_options* options, libdl_file** out) {
+  constexpr const char* name = "file_open";
+  return door(name, [&] {
+    const std::string at = path_of(name, path, path_length);
+    const bool share = read_options(name, 2, options).share;
+    output(name, 3, "out", out);
+    *out = open_file(at, share).release();
+  });
+}
+
+libdl_error* libdl_file_open_descriptor(int32_t descriptor, const libdl_file_options* options,
+                                        libdl_file** out) {
+  constexpr const char* name = "file_open_descriptor";
+  return door(name, [&] {
+    const bool share = read_options(name, 2, options).share;
+    output(name, 3, "out", out);
+    *out = open_file(descriptor, share).release();
+  });
+}
+
+libdl_error* libdl_file_open_memory(const void* data, int64_t bytes,
+                                    const libdl_file_options* options, void* ctx,
+                                    void (*destroy)(void* ctx), libdl_file** out) {
+  constexpr const char* name = "file_open_memory";
+  return door(name, [&] {
+    bool share;
+    try {
+      check_count(name, 1, "data", bytes);
+      if (bytes) not_null(name, 1, "data", data, "the file's bytes");
+      share = read_options(name, 2, options).share;
+      output(name, 4, "out", out);
+    } catch (...) {
+      if (destroy) destroy(ctx);
+      throw;
+    }
+    *out = open_memory(data, bytes, share, destroy, ctx).release();
+  });
+}
+
+libdl_file* libdl_file_retain(libdl_file* file) {
+  if (file) file->retain();
+  return file;
+}
+
+void libdl_file_release(libdl_file* file) { File::take(file); }
+
+int64_t libdl_file_count(const libdl_file* file) {
+  return file ? static_cast<int64_t>(file->header.tensors.size()) : 0;
+}
+
+const char* libdl_file_name(const libdl_file* file, int64_t index, int64_t* length) {
+  if (!has(file, index)) return nullptr;
+  const TensorEntry& entry = file->header.tensors[static_cast<size_t>(index)];
+  return part(file, entry.name, entry.name_length, length);
+}
+
+libdl_dtype libdl_file_dtype(const libdl_file* file, int64_t index) {
+  if (!has(file, index)) return LIBDL_DTYPE_NONE;
+  return static_cast<libdl_dtype>(file->header.tensors[static_cast<size_t>(index)].dtype);
+}
+
+int32_t libdl_file_ndim(const libdl_file* file, int64_t index) {
+  if (!has(file, index)) return -1;
+  return static_cast<int32_t>(file->header.tensors[static_cast<size_t>(index)].ndim);
+}
+
+const int64_t* libdl_file_shape(const libdl_file* file, int64_t index) {
+  if (!has(file, index)) return nullptr;
+  static constexpr int64_t kNoSizes[1] = {};
+  const Dims shape = file->header.shape(file->header.tensors[static_cast<size_t>(index)]);
+  return shape.empty() ? kNoSizes : shape.data();
+}
+
+int64_t libdl_file_find(const libdl_file* file, const char* name, int64_t name_length) {
+  if (!file || !name || name_length < -1) return -1;
+  const std::string_view wanted =
+      name_length == -1 ? name : std::string_view(name, static_cast<size_t>(name_length));
+  const std::optional<size_t> found = file->header.find(wanted);
+  return found ? static_cast<int64_t>(*found) : -1;
+}
+
+libdl_error* libdl_file_tensor(const libdl_file* file, int64_t index, libdl_tensor** out) {
+  constexpr const char* name = "file_tensor";
+  return door(name, [&] {
+    const File from = checked(name, file);
+    output(name, 3, "out", out);
+    if (!has(file, index))
+      fail_argument(LIBDL_ERROR_INDEX, name, 2, "index", "is " + std::to_string(index),
+                    "0 to " + std::to_string(libdl_file_count(file) - 1));
+    *out = read_tensor(from, static_cast<size_t>(index)).release();
+  });
+}
+
+libdl_error* libdl_file_tensor_by_name(const libdl_file* file, const char* name,
+                                       int64_t name_length, libdl_tensor** out) {
+  constexpr const char* function = "file_tensor_by_name";
+  return door(function, [&] {
+    const File from = checked(function, file);
+    const std::string_view wanted = in_text(function, 2, "name", name, name_length);
+    output(function, 3, "out", out);
+    const std::optional<size_t> index = from->header.find(wanted);
+    if (!index)
+      fail_argument(LIBDL_ERROR_VALUE, function, 2, "name", "is \"" + std::string(wanted) + "\"",
+                    "the name of one of the file's tensors");
+    *out = read_tensor(from, *index).release();
+  });
+}
+
+int64_t libdl_file_metadata_count(const libdl_file* file) {
+  return file ? static_cast<int64_t>(file->header.metadata.size()) : 0;
+}
+
+const char* libdl_file_metadata_key(const libdl_file* file, int64_t index, int64_t* length) {
+  const TextEntry* const entry = metadata_at(file, index);
+  return entry ? part(file, entry->key, entry->key_length, length) : nullptr;
+}
+
+const char* libdl_file_metadata_text(const libdl_file* file, int64_t index, int64_t* length) {
+  const TextEntry* const entry = metadata_at(file, index);
+  return entry ? part(file, entry->value, entry->value_length, length) : nullptr;
+}
+
+// -- writing --------------------------------------------------------------------------------
+
+libdl_error* libdl_file_save(const char* path, int64_t path_length, const char* const* names,
+                             const libdl_tensor* const* tensors, int64_t count,
+                             const char* const* metadata_keys, const char* const* metadata_texts,
+                             int64_t metadata_count) {
+  constexpr const char* name = "file_save";
+  return door(name, [&] {
+    const std::string at = path_of(name, path, path_length);
+    save_file(at, named_tensors(name, 2, names, tensors, count),
+              named_texts(name, 4, metadata_keys, metadata_texts, metadata_count));
+  });
+}
+
+libdl_error* libdl_file_save_memory(const char* const* names, const libdl_tensor* const* tensors,
+                                    int64_t count, const char* const* metadata_keys,
+                                    const char* const* metadata_texts, int64_t metadata_count,
+                                    libdl_text** out) {
+  constexpr const char* name = "file_save_memory";
+  return door(name, [&] {
+    const auto named = named_tensors(name, 1, names, tensors, count);
+    const auto texts = named_texts(name, 3, metadata_keys, metadata_texts, metadata_count);
+    output(name, 5, "out", out);
+    *out = new libdl_text(save_text(named, texts));
+  });
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "io/safetensors.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "tensor/row_major.h"
+
+libdl_file::~libdl_file() {
+  if (mapped) libdl::file_calls.unmap(const_cast<char*>(memory), static_cast<size_t>(bytes));
+  if (release) release(context);
+}
+
+namespace libdl {
+
+void destroy(libdl_file* file) { delete file; }
+
+// -- opening --------------------------------------------------------------------------------
+
+static void check_length(int64_t bytes, const char* function) {
+  if (bytes < kPrefixBytes)
+    fail(LIBDL_ERROR_FORMAT, function,
+         "the file has " + std::to_string(bytes) + " bytes, a safetensors file at least 8");
+}
+
+static void read_header_in(libdl_file& file, const char* function) {
+  check_length(file.bytes, function);
+  unsigned char prefix[kPrefixBytes];
+  if (file.memory)
+    std::memcpy(prefix, file.memory, sizeof prefix);
+  else
+    file.descriptor.read(function, prefix, sizeof prefix, 0);
+  const auto length = static_cast<size_t>(header_bytes(prefix, file.bytes, function));
+  if (file.memory) {
+    file.header = parse_header({file.memory + kPrefixBytes, length}, file.bytes, function);
+  } else {
+    std::string json(length, '\0');
+    file.descriptor.read(function, json.data(), length, kPrefixBytes);
+    file.header = parse_header(json, file.bytes, function);
+  }
+}
+
+static File opened(Descriptor descriptor, bool share, const char* function) {
+  File file = File::take(new libdl_file);
+  file->descriptor = std::move(descriptor);
+  file->bytes = file->descriptor.size(function);
+  file->shares = share;
+  check_length(file->bytes, function);
+  if (share) {
+    const int number = file->descriptor.number();
+    void* const data = file_calls.map(number, static_cast<size_t>(file->bytes));
+    if (!data) fail_io(function, "cannot map the file", errno);
+    file->memory = static_cast<const char*>(data);
+    file->mapped = true;
+    file->descriptor = {};
+  }
+  read_header_in(*file, function);
+  return file;
+}
+
+File open_file(const std::string& path, bool share) {
+  return opened(Descriptor::open("file_open", path), share, "file_open");
+}
+
+File open_file(int descriptor, bool share) {
+  constexpr const char* function = "file_open_descriptor";
+  return opened(Descriptor::duplicate(function, descriptor), share, function);
+}
+
+File open_memory(const void* data, int64_t bytes, bool share, void (*release)(void*),
+                 void* context) {
+  libdl_file* made;
+  try {
+    made = new libdl_file;
+  } catch (...) {
+    if (release) release(context);
+    throw;
+  }
+  File file = File::take(made);
+  file->release = release;
+  file->context = context;
+  file->memory = static_cast<const char*>(data);
+  file->bytes = bytes;
+  file->shares = share;
+  read_header_in(*file, "file_open_memory");
+  return file;
+}
+
+// -- tensors --------------------------------------------------------------------------------
+
+// A file may say anything in a byte; a bool is 0 or 1.
+static bool is_clean(const char* bytes, int64_t count) {
+  return std::all_of(bytes, bytes + count, [](char c) { return (c & ~1) == 0; });
+}
+static void clean(const Tensor& x) {
+  auto* const bytes = x.data<unsigned char>();
+  std::transform(bytes, bytes + x.numel(), bytes, [](unsigned char c) { return c != 0; });
+}
+
+static bool can_share(const libdl_file& file, const TensorEntry& entry) {
+  if (!file.shares || entry.begin == entry.end) return false;
+  const char* const data = file.memory + file.header.data + entry.begin;
+  const auto alignment = static_cast<uintptr_t>(size_of(real_of(entry.dtype)));
+  return reinterpret_cast<uintptr_t>(data) % alignment == 0 &&
+         (entry.dtype != Dtype::kBool || is_clean(data, entry.end - entry.begin));
+}
+
+static Tensor window(const File& file, const TensorEntry& entry, Dims shape) {
+  File owner = file;
+  const char* const data = file->memory + file->header.data + entry.begin;
+  Ref<Storage> storage = adopt_storage(
+      const_cast<char*>(data), static_cast<size_t>(entry.end - entry.begin), {}, true,
+      [](void* held) { File::take(static_cast<libdl_file*>(held)); }, owner.release());
+  const Shape strides = contiguous_strides(shape);
+  return over_storage(std::move(storage), shape, {strides.data(), strides.size()}, 0, entry.dtype,
+                      "file_tensor");
+}
+
+Tensor read_tensor(const File& file, size_t index) {
+  const TensorEntry& entry = file->header.tensors[index];
+  const Dims shape = file->header.shape(entry);
+  if (can_share(*file, entry)) return window(file, entry, shape);
+  Tensor x = empty(shape, entry.dtype);
+  const auto bytes = static_cast<size_t>(entry.end - entry.begin);
+  const int64_t at = file->header.data + entry.begin;
+  if (bytes == 0) return x;
+  if (file->memory)
+    std::memcpy(x.data(), file->memory + at, bytes);
+  else
+    file->descriptor.read("file_tensor", x.data(), bytes, at);
+  if (entry.dtype == Dtype::kBool) clean(x);
+  return x;
+}
+
+// -- saving ---------------------------------------------------------------------------------
+
+template <class Write>
+static void write_all(const std::vector<NamedTensor>& tensors, const HeaderPlan& plan,
+                      const Write& write) {
+  write(plan.prefix_and_json.data(), plan.prefix_and_json.size());
+  for (const size_t i : plan.order) {
+    const Tensor& x = *tensors[i].tensor;
+    const Tensor flat = x.is_contiguous() ? x : row_major_copy(x);
+    write(flat.data(), static_cast<size_t>(byte_count(flat)));
+  }
+}
+
+void save_file(const std::string& path, const std::vector<NamedTensor>& tensors,
+               const std::vector<NamedText>& metadata) {
+  const HeaderPlan plan = plan_header(tensors, metadata, "file_save");
+  Replacement file("file_save", path);
+  write_all(tensors, plan, [&](const void* from, size_t bytes) { file.write(from, bytes); });
+  file.commit();
+}
+
+std::string save_text(const std::vector<NamedTensor>& tensors,
+                      const std::vector<NamedText>& metadata) {
+  const HeaderPlan plan = plan_header(tensors, metadata, "file_save_memory");
+  std::string text;
+  size_t bytes = plan.prefix_and_json.size();
+  for (const NamedTensor& entry : tensors) bytes += static_cast<size_t>(byte_count(*entry.tensor));
+  text.reserve(bytes);
+  write_all(tensors, plan, [&](const void* from, size_t count) {
+    if (count) text.append(static_cast<const char*>(from), count);
+  });
+  return text;
+}
+
+}  // namespace libdl

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// safetensors files: https://github.com/huggingface/safetensors. Loading runs no code, and nothing
+// is allocated before the header has been checked against the file.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+#include "io/header.h"
+
+// An opened file. Tensors may be read from several threads at once.
+struct libdl_file : libdl::Counted {
+  libdl_file() : Counted(libdl::Tag::kFile) {}
+  ~libdl_file();
+
+  libdl::Header header;
+  bool shares = false;           // tensors are windows on `memory`
+  libdl::Descriptor descriptor;  // or
+  const char* memory = nullptr;  // the whole file
+  int64_t bytes = 0;
+  bool mapped = false;
+  void* context = nullptr;  // of the caller's memory
+  void (*release)(void*) = nullptr;
+};
+
+namespace libdl {
+
+using File = Ref<libdl_file>;
+void destroy(libdl_file* file);
+
+// share: tensors are read-only windows on the file's memory (mapped, or the caller's) instead of
+// copies, wherever elements are aligned. A mapped file that shrinks ends the process: that is the
+// operating system's rule, and why copies are the default.
+File open_file(const std::string& path, bool share);
+File open_file(int descriptor, bool share);  // which stays the caller's, and where it stands
+// release(context) runs once, when neither the file nor a shared tensor needs it, or when this
+// throws.
+File open_memory(const void* data, int64_t bytes, bool share, void (*release)(void*),
+                 void* context);
+
+Tensor read_tensor(const File& file, size_t index);
+
+void save_file(const std::string& path, const std::vector<NamedTensor>& tensors,
+               const std::vector<NamedText>& metadata);
+// The file's bytes.
+std::string save_text(const std::vector<NamedTensor>& tensors,
+                      const std::vector<NamedText>& metadata);
+
+}  // namespace libdl
