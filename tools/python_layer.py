@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the generated half of the Python package from the operator headers.
 
-    python3 tools/python_layer.py --headers include/libdl --out build/generated/python
+    python3 tools/python_layer.py --headers include/libdl --stub wrappers/python/tensor.pyi.in \
+        --out build/generated/python
 
     libdl/_functions.py   plain functions with keywords, defaults, annotations and help
     libdl/_functional.py  those that live in libdl.nn.functional
@@ -19,8 +20,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from operators import Argument, Operator, PythonLine, PythonParameter, read_operators
-
-ROOT = Path(__file__).resolve().parents[1]
 
 TYPES = {
     "tensors": "Sequence[Tensor]",
@@ -350,8 +349,7 @@ def documents_text(operators: list[Operator]) -> str:
     return "".join(parts)
 
 
-def stub_text(operators: list[Operator]) -> str:
-    template = (ROOT / "wrappers/python/tensor.pyi.in").read_text(encoding="utf-8")
+def stub_text(operators: list[Operator], template: str) -> str:
     lines: list[str] = []
     for flag, suffix, into in (("method", "", False), ("inplace", "_", True)):
         for name, forms in forms_by_name(operators, flag).items():
@@ -409,6 +407,7 @@ def write(path: Path, text: str) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--headers", type=Path, required=True)
+    parser.add_argument("--stub", type=Path, required=True, help="the types written by hand")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     operators = read_operators(options.headers)
@@ -419,7 +418,7 @@ def main() -> None:
     write(package / "_functional.py", module_text("The operators of networks.", functional))
     write(package / "_methods.py", methods_text(operators))
     write(package / "_documents.py", documents_text(operators))
-    write(package / "_C.pyi", stub_text(operators))
+    write(package / "_C.pyi", stub_text(operators, options.stub.read_text(encoding="utf-8")))
     write(options.out / "pairs.i", pairs_text(operators))
 
 

@@ -34,6 +34,18 @@
 %ignore libdl_forward_enter;
 %ignore libdl_forward_unpack_dual;
 
+%ignore libdl_executor;
+%ignore libdl_set_executor;
+%ignore libdl_set_interruption;
+%ignore libdl_allocator;
+%ignore libdl_memory_statistics;
+%ignore libdl_memory_block;
+%ignore libdl_memory_get_statistics;
+%ignore libdl_memory_visit;
+%ignore libdl_memory_set_allocator;
+%ignore libdl_memory_set_pressure;
+%ignore libdl_memory_get_live;
+
 %include "libdl/abi.h"
 %include "libdl/dtype.h"
 %include "libdl/device.h"
@@ -41,6 +53,8 @@
 %include "libdl/tensor.h"
 %include "libdl/autograd.h"
 %include "libdl/scope.h"
+%include "libdl/memory.h"
+%include "libdl/threads.h"
 %include "libdl/op.h"
 %include "libdl/creation.h"
 %include "libdl/random.h"

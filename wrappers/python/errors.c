@@ -123,7 +123,7 @@ PyObject* raise_error(libdl_error* error) {
     Py_INCREF(exception);
   } else if (libdl_error_get_code(error) == LIBDL_ERROR_INTERRUPTED) {
     libdl_error_release(error);
-    if (!PyErr_Occurred()) PyErr_SetNone(PyExc_KeyboardInterrupt);
+    if (!PyErr_Occurred() && !restore_interruption()) PyErr_SetNone(PyExc_KeyboardInterrupt);
     return NULL;
   } else {
     exception = exception_of(error);

@@ -122,6 +122,11 @@ PyObject* raise_error(libdl_error* error);
 libdl_error* take_exception(void);
 int add_errors(PyObject* module);
 
+// -- runtime.c: sets the exception that a signal's handler raised inside an operator --------------
+
+bool restore_interruption(void);
+int add_runtime(PyObject* module);
+
 // -- the slots ----------------------------------------------------------------------------------
 
 extern PyType_Slot number_slots[];

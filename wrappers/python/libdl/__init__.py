@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""libdl: deep learning in the define-by-run style, behind a stable C ABI.
+
+import libdl as torch runs a PyTorch program; docs/ lists the differences."""
+
+from __future__ import annotations
+
+import math as _math
+from typing import Any as _Any
+
+from . import _C
+from ._C import Tensor as Tensor
+from ._errors import (
+    AutogradError as AutogradError, Error as Error, OutOfMemoryError as OutOfMemoryError,
+    ShapeError as ShapeError, VersionError as VersionError,
+)  # fmt: skip
+from ._overrides import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
+from ._types import (
+    Generator as Generator, Size as Size, bfloat16 as bfloat16, bool_ as bool_,
+    complex64 as complex64, complex128 as complex128, device as device, dtype as dtype,
+    finfo as finfo, float16 as float16, float32 as float32, float64 as float64, iinfo as iinfo,
+    int8 as int8, int16 as int16, int32 as int32, int64 as int64, uint8 as uint8,
+    uint16 as uint16, uint32 as uint32, uint64 as uint64,
+)  # fmt: skip
+from ._functions import *
+from . import _methods as _methods
+from . import _tensor as _tensor
+from ._modes import (
+    enable_grad as enable_grad, get_default_dtype as get_default_dtype,
+    inference_mode as inference_mode, is_grad_enabled as is_grad_enabled,
+    is_inference_mode_enabled as is_inference_mode_enabled, no_grad as no_grad,
+    set_default_dtype as set_default_dtype, set_grad_enabled as set_grad_enabled,
+)  # fmt: skip
+from ._creation import (
+    as_tensor as as_tensor, asarray as asarray, from_dlpack as from_dlpack,
+    from_numpy as from_numpy, frombuffer as frombuffer, normal as normal, tensor as tensor,
+)  # fmt: skip
+from ._overloads import *
+from ._random import (
+    default_generator as default_generator, get_rng_state as get_rng_state,
+    initial_seed as initial_seed, manual_seed as manual_seed, seed as seed,
+    set_rng_state as set_rng_state,
+)  # fmt: skip
+from ._printing import set_printoptions as set_printoptions
+from ._info import VERSION as __version__, show_config as show_config
+from ._serialization import load as load, save as save
+from . import autograd as autograd
+
+double = float64
+half = float16
+short = int16
+long = int64
+cfloat = complex64
+cdouble = complex128
+inf = _math.inf
+nan = _math.nan
+pi = _math.pi
+e = _math.e
+newaxis = None
+
+# PyTorch's words for layouts, which here are the library's own affair.
+strided = contiguous_format = preserve_format = channels_last = None
+
+
+def set_num_threads(num: int) -> None:
+    """Sets how many threads work on one operator. Results have the same bits for every number."""
+    _C.set_threads(num)
+
+
+def get_num_threads() -> int:
+    """How many threads work on one operator."""
+    return _C.get_threads()  # type: ignore[no-any-return]
+
+
+def is_tensor(obj: object) -> _Any:
+    """Whether the object is a tensor."""
+    return isinstance(obj, Tensor)
+
+
+def is_floating_point(input: Tensor) -> _Any:
+    """Whether the tensor's dtype is floating."""
+    return input.dtype.is_floating_point
+
+
+def is_complex(input: Tensor) -> _Any:
+    """Whether the tensor's dtype is complex."""
+    return input.dtype.is_complex
+
+
+def numel(input: Tensor) -> _Any:
+    """The number of elements."""
+    return input.numel()
+
+
+def promote_types(type1: dtype, type2: dtype) -> dtype:
+    """The dtype in which an operator computes when it is given elements of both."""
+    return _C.dtype_of_code(_C.dtype_promote(type1, type2))  # type: ignore[no-any-return]
+
+
+def can_cast(from_: dtype, to: dtype) -> _Any:
+    """Whether values of one dtype may be stored into a tensor of another."""
+    return _C.dtype_can_cast(from_, to)
+
+
+def result_type(tensor1: _Any, tensor2: _Any) -> dtype:
+    """The dtype in which an operator of both operands computes."""
+    return (empty_of(tensor1) + empty_of(tensor2)).dtype
+
+
+def empty_of(value: _Any) -> _Any:
+    return value.new_zeros(value.shape and (1,) * value.ndim) if is_tensor(value) else value
+
+
+def compile(model: _Any = None, **options: _Any) -> _Any:
+    """What PyTorch would compile is given back as it is."""
+    return (lambda function: function) if model is None else model
+
+
+def typename(obj: _Any) -> str:
+    """The type's name as PyTorch spells it."""
+    return obj.type() if is_tensor(obj) else type(obj).__name__
+
+
+_LAZY = ("cuda", "func", "nn", "optim", "random", "utils")
+
+
+def __getattr__(name: str) -> _Any:
+    import importlib
+
+    if name in _LAZY:
+        return importlib.import_module(f".{name}", __name__)
+    if name in _BUILTIN_DTYPES:
+        return _BUILTIN_DTYPES[name]
+    from ._missing import explain
+
+    raise AttributeError(explain(name))
+
+
+# Inside the package these names must stay Python's own.
+_BUILTIN_DTYPES = {"bool": bool_, "int": int32, "float": float32}
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY, *_BUILTIN_DTYPES})

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The functions that have several signatures, as PyTorch has them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _C, _functions
+from ._C import Overridden, Tensor
+from ._documents import FUNCTIONS, METHODS
+from ._overrides import override
+from ._types import ValuesIndices, dtype as Dtype
+
+__all__ = ["max", "min", "randint", "randint_like", "scatter", "split", "where"]
+
+
+def _extremum(name: str) -> Any:
+    whole, along, pairwise = (
+        getattr(_C, name), getattr(_C, f"{name}_dim"), getattr(_C, f"{name}imum")
+    )  # fmt: skip
+    whole_into = getattr(_C, f"{name}_into")
+    along_into = getattr(_C, f"{name}_dim_into")
+    pairwise_into = getattr(_C, f"{name}imum_into")
+
+    def extremum(
+        input: Tensor,
+        dim: Any = None,
+        keepdim: bool = False,
+        *,
+        other: Tensor | None = None,
+        axis: int | None = None,
+        out: Any = None,
+    ) -> Any:
+        try:
+            if axis is not None:
+                dim = axis
+            if other is None and isinstance(dim, Tensor):
+                dim, other = None, dim
+            if other is not None:
+                if out is not None:
+                    return pairwise_into(input, other, out)
+                return pairwise(input, other)
+            if dim is None:
+                return whole(input) if out is None else whole_into(input, out)
+            if out is not None:
+                return ValuesIndices(*along_into(input, dim, keepdim, *out))
+            return ValuesIndices(*along(input, dim, keepdim))
+        except Overridden:
+            arguments = [input] if dim is None and other is None else [input, other or dim]
+            return override(extremum, *arguments)
+
+    extremum.__name__ = extremum.__qualname__ = name
+    extremum.__doc__ = FUNCTIONS[name]
+    return extremum
+
+
+max = _extremum("max")
+min = _extremum("min")
+
+
+def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    try:
+        if isinstance(split_size_or_sections, int):
+            return _C.split(tensor, split_size_or_sections, dim)  # type: ignore[no-any-return]
+        return _C.split_with_sizes(  # type: ignore[no-any-return]
+            tensor, split_size_or_sections, dim
+        )
+    except Overridden:
+        return override(split, tensor, split_size_or_sections, dim)  # type: ignore[no-any-return]
+
+
+def _view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tensor:
+    try:
+        if size is not None:
+            shape = size
+        elif len(shape) == 1 and not isinstance(shape[0], int):
+            if isinstance(shape[0], (Dtype, type)):
+                return _C.view_dtype(self, shape[0])  # type: ignore[no-any-return]
+            shape = shape[0]
+        if dtype is not None:
+            return _C.view_dtype(self, dtype)  # type: ignore[no-any-return]
+        return _C.view(self, shape)  # type: ignore[no-any-return]
+    except Overridden:
+        return override(Tensor.view, self, *shape)  # type: ignore[no-any-return]
+
+
+def _bounds(name: str, given: list[Any], low: Any, high: Any, size: Any) -> tuple[Any, Any, Any]:
+    if size is None and given and not isinstance(given[-1], int):
+        size = given.pop()
+    if len(given) == 2:
+        low, high = given
+    elif len(given) == 1:
+        if high is None:
+            high = given[0]
+        else:
+            low = given[0]
+    if high is None or len(given) > 2:
+        raise TypeError(f"{name}: wanted {name}(high, ...) or {name}(low, high, ...)")
+    return low, high, size
+
+
+def randint(
+    *bounds: Any,
+    low: int | None = None,
+    high: int | None = None,
+    size: Any = None,
+    generator: Any = None,
+    out: Tensor | None = None,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    layout: object = None,
+    pin_memory: bool = False,
+) -> Tensor:
+    low, high, size = _bounds("randint", list(bounds), low, high, size)
+    if size is None:
+        raise TypeError("randint: size must be given")
+    if out is not None:
+        return _C.randint_into(  # type: ignore[no-any-return]
+            low, high, size, generator, dtype, device, out
+        )
+    made: Tensor = _C.randint(low, high, size, generator, dtype, device)
+    if requires_grad:
+        made.requires_grad = True
+    return made
+
+
+def randint_like(
+    input: Tensor,
+    *bounds: Any,
+    low: int | None = None,
+    high: int | None = None,
+    generator: Any = None,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    layout: object = None,
+) -> Tensor:
+    low, high, _ = _bounds("randint_like", list(bounds), low, high, ())
+    made: Tensor = _C.randint_like(input, low, high, generator, dtype, device)
+    if requires_grad:
+        made.requires_grad = True
+    return made
+
+
+def scatter(
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    src: Any = None,
+    *,
+    value: Any = None,
+    reduce: str | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    try:
+        src = value if src is None else src
+        if out is not None:
+            return _C.scatter_into(input, dim, index, src, reduce, out)  # type: ignore
+        return _C.scatter(input, dim, index, src, reduce)  # type: ignore[no-any-return]
+    except Overridden:
+        return override(scatter, input, dim, index, src, reduce=reduce)  # type: ignore
+
+
+def _scatter_(self: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None,
+              reduce: str | None = None) -> Tensor:  # fmt: skip
+    """In place: see libdl.scatter."""
+    return scatter(self, dim, index, src, value=value, reduce=reduce, out=self)
+
+
+def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
+    if input is None and other is None:
+        return _functions.nonzero(condition).unbind(1)
+    return _functions.where(condition, input, other, out=out)
+
+
+def _nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None) -> Any:
+    if as_tuple:
+        if input.ndim == 0:
+            input = input.unsqueeze(0)
+        return _functions.nonzero(input).unbind(1)
+    return _functions.nonzero(input, out=out)
+
+
+def _where_method(self: Tensor, condition: Tensor, other: Any) -> Any:
+    """The elements of the tensor where the condition holds, else those of other."""
+    return _functions.where(condition, self, other)
+
+
+def _var_like(name: str) -> Any:
+    generated = getattr(_functions, name)
+    low, low_into = getattr(_C, name), getattr(_C, f"{name}_into")
+
+    def spread(
+        input: Tensor,
+        dim: Any = None,
+        unbiased: bool | None = None,
+        keepdim: bool = False,
+        *,
+        correction: Any = 1,
+        out: Tensor | None = None,
+    ) -> Tensor:
+        if isinstance(dim, bool):  # std(unbiased)
+            dim, unbiased = None, dim
+        if unbiased is not None:
+            correction = int(unbiased)
+        try:
+            if out is not None:
+                return low_into(input, dim, correction, keepdim, out)  # type: ignore
+            return low(input, dim, correction, keepdim)  # type: ignore[no-any-return]
+        except Overridden:
+            return override(spread, input, dim, correction=correction, keepdim=keepdim)  # type: ignore
+
+    spread.__name__ = spread.__qualname__ = name
+    spread.__doc__ = generated.__doc__
+    return spread
+
+
+var = _var_like("var")
+std = _var_like("std")
+
+
+def _document(function: Any, name: str, text: str | None, method: bool = False) -> None:
+    function.__name__ = function.__qualname__ = name
+    if text:
+        function.__doc__ = text
+    if method:
+        setattr(Tensor, name, function)
+
+
+for _function in (split, randint, randint_like, scatter):
+    _document(_function, _function.__name__, FUNCTIONS.get(_function.__name__))
+where.__doc__ = _functions.where.__doc__
+_nonzero.__doc__ = _functions.nonzero.__doc__
+_document(_view, "view", METHODS.get("view"), method=True)
+_document(_scatter_, "scatter_", None, method=True)
+_document(_where_method, "where", None, method=True)
+_document(_nonzero, "nonzero", None)
+nonzero = _nonzero
+for _method in (max, min, split, scatter, nonzero, var, std):
+    setattr(Tensor, _method.__name__, _method)
+__all__ += ["nonzero", "std", "var"]

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The default generator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from . import _C
+from ._C import Tensor
+from ._types import Generator
+
+default_generator = Generator._of(_C.generator_default(None))
+
+
+def manual_seed(seed: int) -> Generator:
+    """Seeds the default generator: the same seed gives the same bits on every device."""
+    if seed < 0:
+        seed += 1 << 64
+    return default_generator.manual_seed(seed)
+
+
+def seed() -> int:
+    """Seeds the default generator by the system's random numbers; returns the seed."""
+    return default_generator.seed()
+
+
+def initial_seed() -> int:
+    """The seed of the default generator."""
+    return default_generator.initial_seed()
+
+
+def get_rng_state() -> Tensor:
+    """The default generator's state as bytes."""
+    return default_generator.get_state()
+
+
+def set_rng_state(new_state: Tensor) -> None:
+    """Sets the default generator to a state that get_rng_state gave."""
+    default_generator.set_state(new_state)
+
+
+@contextmanager
+def fork_rng(devices: Any = None, enabled: bool = True, **ignored: Any) -> Iterator[None]:
+    """with fork_rng(): what is drawn inside does not show outside."""
+    if not enabled:
+        yield
+        return
+    state = get_rng_state()
+    try:
+        yield
+    finally:
+        set_rng_state(state)

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Networks: modules, their parameters, layers and losses."""
+
+from . import functional, init, utils
+from .activation import (
+    ELU, GELU, LeakyReLU, LogSoftmax, ReLU, SiLU, Sigmoid, Softmax, Softplus, Tanh,
+)  # fmt: skip
+from .container import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
+from .layer import Dropout, Embedding, Flatten, Identity, LayerNorm, Linear, Unflatten
+from .loss import CrossEntropyLoss, L1Loss, MSELoss, NLLLoss
+from .module import Module
+from .parameter import Buffer, Parameter
+
+__all__ = [
+    "ELU", "Buffer", "CrossEntropyLoss", "Dropout", "Embedding", "Flatten", "GELU", "Identity",
+    "L1Loss", "LayerNorm", "LeakyReLU", "Linear", "LogSoftmax", "MSELoss", "Module", "ModuleDict",
+    "ModuleList", "NLLLoss", "Parameter", "ParameterDict", "ParameterList", "ReLU", "Sequential",
+    "SiLU", "Sigmoid", "Softmax", "Softplus", "Tanh", "Unflatten", "functional", "init", "utils",
+]  # fmt: skip

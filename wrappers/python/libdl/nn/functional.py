@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Networks' operators as functions."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+from .. import _C, _functional as _generated, _functions
+from .._C import Tensor
+from .._functional import (
+    cross_entropy, embedding, layer_norm, linear, mse_loss, nll_loss, sigmoid, tanh,
+)  # fmt: skip
+
+__all__ = [
+    "cosine_similarity", "cross_entropy", "dropout", "elu", "embedding", "gelu", "l1_loss",
+    "layer_norm", "leaky_relu", "linear", "log_softmax", "logsigmoid", "mse_loss", "nll_loss",
+    "normalize", "one_hot", "relu", "relu6", "sigmoid", "silu", "softmax", "softmin", "softplus",
+    "tanh", "threshold",
+]  # fmt: skip
+
+
+def relu(input: Tensor, inplace: bool = False) -> Tensor:
+    """The larger of each element and 0."""
+    return input.relu_() if inplace else _functions.relu(input)
+
+
+def gelu(input: Tensor, approximate: str = "none") -> Tensor:
+    """Each element times the normal distribution's share below it; "tanh" approximates."""
+    return _generated.gelu(input, approximate=approximate)
+
+
+def silu(input: Tensor, inplace: bool = False) -> Tensor:
+    """Each element times its sigmoid."""
+    if inplace:
+        return _C.silu_into(input, input)  # type: ignore[no-any-return]
+    return _generated.silu(input)
+
+
+def _implicit(name: str, ndim: int) -> int:
+    """The dimension that PyTorch takes where none is named."""
+    return 0 if ndim in (0, 1, 3) else 1
+
+
+def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+    """exp(input) scaled so that its sum along dim is 1."""
+    return _functions.softmax(
+        input, _implicit("softmax", input.ndim) if dim is None else dim, dtype
+    )
+
+
+def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3,
+                dtype: Any = None) -> Tensor:  # fmt: skip
+    """The logarithm of softmax."""
+    return _functions.log_softmax(
+        input, _implicit("log_softmax", input.ndim) if dim is None else dim, dtype
+    )
+
+
+def softmin(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
+    """softmax of the negated input."""
+    return softmax(-input, dim, dtype=dtype)
+
+
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False,
+            *, generator: Any = None) -> Tensor:  # fmt: skip
+    """Elements set to zero with probability p, the others divided by 1 - p."""
+    if inplace:
+        return _C.dropout_into(input, p, training, generator, input)  # type: ignore
+    return _generated.dropout(input, p, training, generator=generator)
+
+
+def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
+    """The element where positive, alpha (exp(element) - 1) elsewhere."""
+    return _functions.where(input > 0, input, alpha * _functions.expm1(input.clamp(max=0)))
+
+
+def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
+    """The element where positive, negative_slope times it elsewhere."""
+    return _functions.where(input > 0, input, input * negative_slope)
+
+
+def relu6(input: Tensor, inplace: bool = False) -> Tensor:
+    """Each element clamped to 0 ... 6."""
+    return input.clamp(0, 6)
+
+
+def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
+    """The element where above the threshold, value elsewhere."""
+    return _functions.where(input > threshold, input, value)
+
+
+def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
+    """log(1 + exp(beta x)) / beta; x itself above the threshold."""
+    scaled = input * beta
+    soft = _functions.log1p(_functions.exp(scaled.clamp(max=threshold))) / beta
+    return _functions.where(scaled > threshold, input, soft)
+
+
+def logsigmoid(input: Tensor) -> Tensor:
+    """The logarithm of the sigmoid."""
+    return input.clamp(max=0) - _functions.log1p(_functions.exp(-input.abs()))
+
+
+def l1_loss(input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None,
+            reduction: str = "mean") -> Tensor:  # fmt: skip
+    """The absolute differences, their "mean" or "sum", or all of them ("none")."""
+    difference = (input - target).abs()
+    if reduction == "none":
+        return difference
+    return difference.mean() if reduction == "mean" else difference.sum()
+
+
+def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
+    """input divided by its p-norm along dim, which counts as at least eps."""
+    return input / input.norm(p, dim, keepdim=True).clamp(min=eps)
+
+
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
+    """The cosine of the angle between x1 and x2 along dim."""
+    lengths = x1.norm(2, dim).clamp(min=eps) * x2.norm(2, dim).clamp(min=eps)
+    return (x1 * x2).sum(dim) / lengths
+
+
+def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
+    """int64 rows that are 1 at the class and 0 elsewhere."""
+    if num_classes < 0:
+        num_classes = builtins.int(tensor.max().item()) + 1
+    made = _functions.zeros((*tensor.shape, num_classes), dtype=_int64())
+    return made.scatter(-1, tensor.unsqueeze(-1), 1)
+
+
+def _int64() -> Any:
+    from .._types import int64
+
+    return int64
+
+
+assert all((cross_entropy, embedding, layer_norm, linear, mse_loss, nll_loss, sigmoid, tanh))

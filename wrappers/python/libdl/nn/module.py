@@ -1,0 +1,439 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Modules: parts of a network, with parameters, buffers and parts of their own."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, TypeVar
+
+from .._C import Tensor
+from .._modes import no_grad
+from .parameter import Buffer, Parameter
+
+T = TypeVar("T", bound="Module")
+
+
+class IncompatibleKeys(NamedTuple):
+    """What load_state_dict did not find, and what it did not know."""
+
+    missing_keys: list[str]
+    unexpected_keys: list[str]
+
+
+class Hook:
+    """A registered hook: remove() takes it off, and so does the end of a with statement."""
+
+    count = 0
+
+    def __init__(self, hooks: dict[int, Any], hook: Any, first: bool = False) -> None:
+        Hook.count += 1
+        self._hooks, self._number = hooks, Hook.count
+        hooks[self._number] = hook
+        if first and isinstance(hooks, OrderedDict):
+            hooks.move_to_end(self._number, last=False)
+
+    def remove(self) -> None:
+        self._hooks.pop(self._number, None)
+
+    def __enter__(self) -> Hook:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.remove()
+
+
+class Module:
+    """The base of all parts of networks. Subclasses call super().__init__() first, assign
+    parameters, buffers and modules as attributes, and write forward."""
+
+    training: bool
+    forward: Callable[..., Any]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        fields: dict[str, Any] = {
+            "training": True,
+            "_parameters": {},
+            "_buffers": {},
+            "_modules": {},
+            "_non_persistent": set(),
+            "_forward_hooks": OrderedDict(),
+            "_forward_pre_hooks": OrderedDict(),
+            "_backward_hooks": OrderedDict(),
+            "_state_dict_hooks": OrderedDict(),
+            "_load_hooks": OrderedDict(),
+        }
+        self.__dict__.update(fields)
+
+    # -- parts -------------------------------------------------------------------------------------
+
+    def register_parameter(self, name: str, param: Parameter | None) -> None:
+        """Adds a parameter under a name."""
+        self._check_name(name, "parameter")
+        if param is not None and not isinstance(param, Parameter):
+            raise TypeError(
+                f"parameter {name!r} is a {type(param).__name__}, wanted libdl.nn.Parameter or None"
+            )
+        self._parameters[name] = param
+
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+        """Adds a tensor that is kept and moved but not trained; saved where persistent."""
+        self._check_name(name, "buffer")
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise TypeError(f"buffer {name!r} is a {type(tensor).__name__}, wanted a tensor or None")
+        self._buffers[name] = tensor
+        if not persistent:
+            self._non_persistent.add(name)
+
+    def register_module(self, name: str, module: Module | None) -> None:
+        """Adds a part under a name."""
+        self._check_name(name, "module")
+        if module is not None and not isinstance(module, Module):
+            raise TypeError(f"module {name!r} is a {type(module).__name__}, wanted a Module or None")
+        self._modules[name] = module
+
+    add_module = register_module
+
+    def _check_name(self, name: str, what: str) -> None:
+        if "_parameters" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__}: call super().__init__() first")
+        if not name or "." in name:
+            raise KeyError(f"{name!r} cannot name a {what}")
+        taken = name in self.__dict__ or hasattr(type(self), name)
+        if taken and not any(name in parts for parts in self._parts()):
+            raise KeyError(f"attribute {name!r} exists already")
+
+    def _parts(self) -> tuple[dict[str, Any], ...]:
+        return self._parameters, self._buffers, self._modules
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        fields = self.__dict__
+        kinds = ((Parameter, "_parameters"), (Module, "_modules"), (Buffer, "_buffers"))
+        for kind, place in kinds:
+            if isinstance(value, kind):
+                if place not in fields:
+                    raise AttributeError(f"{type(self).__name__}: call super().__init__() first")
+                fields.pop(name, None)
+                for parts in self._parts():
+                    parts.pop(name, None) if parts is not fields[place] else None
+                fields[place][name] = value
+                if isinstance(value, Buffer) and not value.persistent:
+                    self._non_persistent.add(name)
+                return
+        for place, kind in (("_parameters", Parameter), ("_modules", Module), ("_buffers", Tensor)):
+            parts = fields.get(place)
+            if parts is not None and name in parts:
+                if value is not None and not isinstance(value, kind):
+                    raise TypeError(
+                        f"{name!r} is one of the module's {place[1:]}: it cannot become a "
+                        f"{type(value).__name__}"
+                    )
+                parts[name] = value
+                return
+        object.__setattr__(self, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        fields = self.__dict__
+        for place in ("_parameters", "_buffers", "_modules"):
+            parts = fields.get(place)
+            if parts is not None and name in parts:
+                return parts[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        for parts in self._parts():
+            if name in parts:
+                del parts[name]
+                return
+        object.__delattr__(self, name)
+
+    def __dir__(self) -> list[str]:
+        names = {*super().__dir__(), *self._parameters, *self._buffers, *self._modules}
+        return sorted(name for name in names if not name[:1].isdigit())
+
+    # -- walks -------------------------------------------------------------------------------------
+
+    def named_modules(self, memo: set[Module] | None = None, prefix: str = "",
+                      remove_duplicate: bool = True) -> Iterator[tuple[str, Module]]:  # fmt: skip
+        """The module and all of its parts, with their names."""
+        seen = set() if memo is None else memo
+        if self in seen:
+            return
+        if remove_duplicate:
+            seen.add(self)
+        yield prefix, self
+        for name, module in self._modules.items():
+            if module is not None:
+                inner = f"{prefix}.{name}" if prefix else name
+                yield from module.named_modules(seen, inner, remove_duplicate)
+
+    def modules(self) -> Iterator[Module]:
+        """The module and all of its parts."""
+        return (module for _, module in self.named_modules())
+
+    def named_children(self) -> Iterator[tuple[str, Module]]:
+        """The direct parts, with their names."""
+        seen: set[int] = set()
+        for name, module in self._modules.items():
+            if module is not None and id(module) not in seen:
+                seen.add(id(module))
+                yield name, module
+
+    def children(self) -> Iterator[Module]:
+        """The direct parts."""
+        return (module for _, module in self.named_children())
+
+    def _named(self, place: str, prefix: str, recurse: bool,
+               once: bool) -> Iterator[tuple[str, Any]]:  # fmt: skip
+        seen: set[int] = set()
+        modules = self.named_modules(prefix=prefix, remove_duplicate=once)
+        for path, module in modules if recurse else [(prefix, self)]:
+            for name, value in getattr(module, place).items():
+                if value is None or (once and id(value) in seen):
+                    continue
+                seen.add(id(value))
+                yield (f"{path}.{name}" if path else name), value
+
+    def named_parameters(self, prefix: str = "", recurse: bool = True,
+                         remove_duplicate: bool = True) -> Iterator[tuple[str, Parameter]]:  # fmt: skip
+        """All parameters, with their names."""
+        return self._named("_parameters", prefix, recurse, remove_duplicate)
+
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
+        """All parameters, for an optimizer."""
+        return (parameter for _, parameter in self.named_parameters(recurse=recurse))
+
+    def named_buffers(self, prefix: str = "", recurse: bool = True,
+                      remove_duplicate: bool = True) -> Iterator[tuple[str, Tensor]]:  # fmt: skip
+        """All buffers, with their names."""
+        return self._named("_buffers", prefix, recurse, remove_duplicate)
+
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        """All buffers."""
+        return (buffer for _, buffer in self.named_buffers(recurse=recurse))
+
+    def get_submodule(self, target: str) -> Module:
+        """The part of that name: "encoder.2"."""
+        module: Any = self
+        for name in filter(None, target.split(".")):
+            module = getattr(module, name)
+        if not isinstance(module, Module):
+            raise AttributeError(f"{target!r} is no module")
+        return module
+
+    def get_parameter(self, target: str) -> Parameter:
+        """The parameter of that name: "encoder.2.weight"."""
+        path, _, name = target.rpartition(".")
+        found: Parameter = self.get_submodule(path)._parameters[name]
+        return found
+
+    # -- calls -------------------------------------------------------------------------------------
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not (self._forward_hooks or self._forward_pre_hooks or self._backward_hooks):
+            return self.forward(*args, **kwargs)
+        for hook, with_kwargs in list(self._forward_pre_hooks.values()):
+            answer = hook(self, args, kwargs) if with_kwargs else hook(self, args)
+            if answer is not None:
+                if with_kwargs:
+                    args, kwargs = answer
+                else:
+                    args = answer if isinstance(answer, tuple) else (answer,)
+        if self._backward_hooks:
+            from ._backward_hooks import watched
+
+            result = watched(self, args, kwargs, list(self._backward_hooks.values()))
+        else:
+            result = self.forward(*args, **kwargs)
+        for hook, with_kwargs in list(self._forward_hooks.values()):
+            answer = hook(self, args, kwargs, result) if with_kwargs else hook(self, args, result)
+            result = result if answer is None else answer
+        return result
+
+    def register_forward_hook(self, hook: Callable[..., Any], *, prepend: bool = False,
+                              with_kwargs: bool = False, always_call: bool = False) -> Hook:  # fmt: skip
+        """Calls hook(module, args, output) after forward; what it returns replaces the output."""
+        return Hook(self._forward_hooks, (hook, with_kwargs), prepend)
+
+    def register_forward_pre_hook(self, hook: Callable[..., Any], *, prepend: bool = False,
+                                  with_kwargs: bool = False) -> Hook:  # fmt: skip
+        """Calls hook(module, args) before forward; what it returns replaces the arguments."""
+        return Hook(self._forward_pre_hooks, (hook, with_kwargs), prepend)
+
+    def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> Hook:
+        """Calls hook(module, grad_input, grad_output) in backward; a tuple replaces the first."""
+        return Hook(self._backward_hooks, hook, prepend)
+
+    # -- state -------------------------------------------------------------------------------------
+
+    def _own_state(self) -> dict[str, Tensor]:
+        buffers = {k: v for k, v in self._buffers.items() if k not in self._non_persistent}
+        return {k: v for k, v in {**self._parameters, **buffers}.items() if v is not None}
+
+    def state_dict(self, *, destination: Any = None, prefix: str = "",
+                   keep_vars: bool = False) -> dict[str, Any]:  # fmt: skip
+        """All parameters and persistent buffers by name, sharing memory, without history."""
+        state: dict[str, Any] = OrderedDict() if destination is None else destination
+        for name, value in self._own_state().items():
+            state[prefix + name] = value if keep_vars else value.detach()
+        for name, module in self._modules.items():
+            if module is not None:
+                module.state_dict(
+                    destination=state, prefix=f"{prefix}{name}.", keep_vars=keep_vars
+                )
+        for hook in self._state_dict_hooks.values():
+            hook(self, state, prefix, {})
+        return state
+
+    def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True,
+                        assign: bool = False) -> IncompatibleKeys:  # fmt: skip
+        """Copies a state into the parameters and buffers. strict: names must agree exactly."""
+        wanted: dict[str, tuple[Module, str, Tensor]] = {}
+        for path, module in self.named_modules(remove_duplicate=False):
+            for name, value in module._own_state().items():
+                wanted[f"{path}.{name}" if path else name] = (module, name, value)
+        missing = [name for name in wanted if name not in state_dict]
+        unexpected = [name for name in state_dict if name not in wanted]
+        problems = []
+        if strict and missing:
+            problems.append(f"missing: {', '.join(missing)}")
+        if strict and unexpected:
+            problems.append(f"unexpected: {', '.join(unexpected)}")
+        for name, (_, _, value) in wanted.items():
+            given = state_dict.get(name)
+            if given is not None and given.shape != value.shape:
+                problems.append(
+                    f"{name} has shape {list(given.shape)}, wanted {list(value.shape)}"
+                )
+        if problems:
+            raise RuntimeError(
+                f"load_state_dict into {type(self).__name__}:\n    " + "\n    ".join(problems)
+            )
+        with no_grad():
+            for name, (module, own, value) in wanted.items():
+                if name not in state_dict:
+                    continue
+                given = state_dict[name]
+                if not assign:
+                    value.copy_(given)
+                elif own in module._parameters:
+                    module._parameters[own] = (
+                        given if isinstance(given, Parameter)
+                        else Parameter(given, value.requires_grad)
+                    )  # fmt: skip
+                else:
+                    module._buffers[own] = given
+        return IncompatibleKeys(missing, unexpected)
+
+    # -- modes and conversions ---------------------------------------------------------------------
+
+    def train(self: T, mode: bool = True) -> T:
+        """Training mode for the module and its parts."""
+        for module in self.modules():
+            module.training = mode
+        return self
+
+    def eval(self: T) -> T:
+        """Evaluation mode: dropout and its like rest."""
+        return self.train(False)
+
+    def requires_grad_(self: T, requires_grad: bool = True) -> T:
+        """Trains the parameters, or freezes them."""
+        for parameter in self.parameters():
+            parameter.requires_grad = requires_grad
+        return self
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Clears the parameters' gradients."""
+        for parameter in self.parameters():
+            if set_to_none:
+                parameter.grad = None
+            elif parameter.grad is not None:
+                parameter.grad = parameter.grad.detach().zero_()
+
+    def apply(self: T, fn: Callable[[Module], Any]) -> T:
+        """Calls fn for each part and at last for the module itself."""
+        for module in self.children():
+            module.apply(fn)
+        fn(self)
+        return self
+
+    def _apply(self: T, convert: Callable[[Tensor], Tensor]) -> T:
+        for module in self.modules():
+            for parameter in module._parameters.values():
+                if parameter is not None:
+                    gradient = parameter.grad
+                    parameter.grad = None
+                    parameter.data = convert(parameter.detach())
+                    if gradient is not None:
+                        parameter.grad = convert(gradient.detach())
+            for name, buffer in module._buffers.items():
+                if buffer is not None:
+                    module._buffers[name] = convert(buffer)
+        return self
+
+    def to(self: T, *args: Any, **kwargs: Any) -> T:
+        """Parameters and buffers to a device, and floating ones to a dtype."""
+        from .._types import dtype as Dtype
+
+        dtype = kwargs.pop("dtype", None)
+        device = kwargs.pop("device", None)
+        for value in args:
+            if isinstance(value, Tensor):
+                dtype, device = value.dtype, value.device
+            elif isinstance(value, Dtype):
+                dtype = value
+            elif not isinstance(value, bool):
+                device = value
+        if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
+            raise TypeError(f"to: a module's dtype must be floating or complex, found {dtype}")
+
+        def convert(x: Tensor) -> Tensor:
+            wanted = dtype if x.is_floating_point() or x.is_complex() else None
+            return x.to(dtype=wanted, device=device)
+
+        return self._apply(convert)
+
+    def float(self: T) -> T:
+        """Floating parameters and buffers as float32."""
+        return self._apply(lambda x: x.float() if x.is_floating_point() else x)
+
+    def double(self: T) -> T:
+        """Floating parameters and buffers as float64."""
+        return self._apply(lambda x: x.double() if x.is_floating_point() else x)
+
+    def half(self: T) -> T:
+        """Floating parameters and buffers as float16."""
+        return self._apply(lambda x: x.half() if x.is_floating_point() else x)
+
+    def bfloat16(self: T) -> T:
+        """Floating parameters and buffers as bfloat16."""
+        return self._apply(lambda x: x.bfloat16() if x.is_floating_point() else x)
+
+    def cpu(self: T) -> T:
+        """Parameters and buffers in the host's memory."""
+        return self._apply(lambda x: x.cpu())
+
+    def cuda(self: T, device: Any = None) -> T:
+        """Parameters and buffers on a CUDA device."""
+        return self._apply(lambda x: x.cuda(device))
+
+    # -- printing ----------------------------------------------------------------------------------
+
+    def extra_repr(self) -> str:
+        """What a subclass tells about itself in its repr."""
+        return ""
+
+    def _get_name(self) -> str:
+        return type(self).__name__
+
+    def __repr__(self) -> str:
+        extra = self.extra_repr().split("\n") if self.extra_repr() else []
+        parts = []
+        for name, module in self._modules.items():
+            text = repr(module).replace("\n", "\n  ")
+            parts.append(f"({name}): {text}")
+        lines = extra + parts
+        if not parts and len(extra) <= 1:
+            return f"{self._get_name()}({extra[0] if extra else ''})"
+        return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)"

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Optimizers: SGD, Adam, AdamW, with PyTorch's groups, states and trajectories."""
+
+from . import lr_scheduler
+from .adam import Adam, AdamW
+from .optimizer import Optimizer
+from .sgd import SGD
+
+__all__ = ["SGD", "Adam", "AdamW", "Optimizer", "lr_scheduler"]

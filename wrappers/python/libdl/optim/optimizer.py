@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What optimizers have in common: groups of parameters, a state for each, saving both."""
+
+from __future__ import annotations
+
+import copy
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from .._C import Tensor
+from .._modes import enable_grad, no_grad
+
+Params = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
+
+
+class Optimizer:
+    """Parameters in groups, each with its own options; subclasses write _step(group)."""
+
+    def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
+        if isinstance(params, Tensor):
+            raise TypeError("params must be an iterable of tensors, found a tensor")
+        self.defaults = defaults
+        self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
+        self.param_groups: list[dict[str, Any]] = []
+        self._step_hooks: list[Callable[..., Any]] = []
+        groups: list[Any] = list(params)
+        if not groups:
+            raise ValueError("optimizer got an empty list of parameters")
+        if not isinstance(groups[0], dict):
+            groups = [{"params": groups}]
+        for group in groups:
+            self.add_param_group(group)
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Adds parameters with options of their own; what a group leaves out is the default."""
+        params = param_group["params"]
+        params = [params] if isinstance(params, Tensor) else list(params)
+        params = [param[1] if isinstance(param, tuple) else param for param in params]
+        for param in params:
+            if not isinstance(param, Tensor):
+                raise TypeError(f"optimizer can only take tensors, found a {type(param).__name__}")
+            if not param.is_leaf:
+                raise ValueError("optimizer can only take leaves, found an operator's result")
+        known = {id(param) for group in self.param_groups for param in group["params"]}
+        if any(id(param) in known for param in params):
+            raise ValueError("a parameter is in more than one group")
+        self.param_groups.append({**self.defaults, **param_group, "params": params})
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Clears the gradients: None, or zeros."""
+        for group in self.param_groups:
+            for param in group["params"]:
+                if set_to_none:
+                    param.grad = None
+                elif param.grad is not None:
+                    param.grad = param.grad.detach().zero_()
+
+    def register_step_post_hook(self, hook: Callable[..., None]) -> None:
+        """Calls hook(optimizer, args, kwargs) after each step."""
+        self._step_hooks.append(hook)
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """One step along the gradients. closure computes the loss again and gives it."""
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        with no_grad():
+            for group in self.param_groups:
+                params = [param for param in group["params"] if param.grad is not None]
+                if params:
+                    self._step(group, params)
+        for hook in self._step_hooks:
+            hook(self, (), {})
+        return loss
+
+    def _step(self, group: dict[str, Any], params: list[Tensor]) -> None:
+        raise NotImplementedError
+
+    def state_dict(self) -> dict[str, Any]:
+        """The groups' options and the parameters' states, parameters by number."""
+        numbers: dict[int, int] = {}
+        groups = []
+        for group in self.param_groups:
+            for param in group["params"]:
+                numbers.setdefault(id(param), len(numbers))
+            options = {key: value for key, value in group.items() if key != "params"}
+            groups.append({**options, "params": [numbers[id(p)] for p in group["params"]]})
+        state = {numbers[id(param)]: value for param, value in self.state.items()}
+        return {"state": state, "param_groups": groups}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Takes over what state_dict gave, for parameters in the same order."""
+        saved = state_dict["param_groups"]
+        if len(saved) != len(self.param_groups) or any(
+            len(a["params"]) != len(b["params"])
+            for a, b in zip(saved, self.param_groups, strict=True)
+        ):
+            raise ValueError("the state has other groups of parameters than the optimizer")
+        by_number: dict[int, Tensor] = {}
+        for old, group in zip(saved, self.param_groups, strict=True):
+            by_number.update(zip(old["params"], group["params"], strict=True))
+            group.update({k: copy.deepcopy(v) for k, v in old.items() if k != "params"})
+        self.state = defaultdict(dict)
+        for number, value in state_dict["state"].items():
+            self.state[by_number[number]] = copy.deepcopy(value)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"defaults": self.defaults, "state": dict(self.state),
+                "param_groups": self.param_groups}  # fmt: skip
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.state = defaultdict(dict, state["state"])
+        self._step_hooks = []
+
+    def __repr__(self) -> str:
+        lines = [type(self).__name__ + " ("]
+        for n, group in enumerate(self.param_groups):
+            lines.append(f"Parameter Group {n}")
+            lines += [f"    {k}: {v}" for k, v in sorted(group.items()) if k != "params"]
+        return "\n".join([*lines, ")"])
+
+
+def check(name: str, value: Any, low: float, high: float = float("inf")) -> None:
+    number = value.item() if isinstance(value, Tensor) else value
+    if not low <= number < high and not (high == float("inf") and number == high):
+        raise ValueError(f"{name} is {value}, wanted at least {low} and below {high}")

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+"""libdl.random: the default generator's functions under PyTorch's name for them."""
+
+from __future__ import annotations
+
+from ._random import (
+    default_generator, fork_rng, get_rng_state, initial_seed, manual_seed, seed, set_rng_state,
+)  # fmt: skip
+
+__all__ = [
+    "default_generator", "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed",
+    "set_rng_state",
+]  # fmt: skip

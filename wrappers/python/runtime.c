@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The library asks the interpreter: whether Ctrl-C was pressed, and which line is running. And what
+// it tells about itself.
+#include <libdl/autograd.h>
+#include <libdl/memory.h>
+#include <libdl/threads.h>
+#include <time.h>
+
+#include "objects.h"
+
+// -- Ctrl-C ---------------------------------------------------------------------------------------
+
+static unsigned long main_thread;
+static PyObject *interrupted_type, *interrupted_value, *interrupted_traceback;
+
+static bool asked_lately(void) {
+  static struct timespec last;  // only the main thread comes here
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+  const long long passed =
+      (now.tv_sec - last.tv_sec) * 1000000000LL + now.tv_nsec - last.tv_nsec;
+  if (passed < 20 * 1000000LL) return true;
+  last = now;
+  return false;
+}
+
+// Signal handlers of Python run on the main thread only.
+static int32_t ask(void* ctx) {
+  (void)ctx;
+  if (PyThread_get_thread_ident() != main_thread || asked_lately()) return 0;
+  const PyGILState_STATE gil = PyGILState_Ensure();
+  int32_t stop = 0;
+  if (!PyErr_Occurred() && PyErr_CheckSignals()) {
+    stop = 1;
+    PyErr_Fetch(&interrupted_type, &interrupted_value, &interrupted_traceback);
+  }
+  PyGILState_Release(gil);
+  return stop;
+}
+
+bool restore_interruption(void) {
+  if (!interrupted_type) return false;
+  PyErr_Restore(interrupted_type, interrupted_value, interrupted_traceback);
+  interrupted_type = interrupted_value = interrupted_traceback = NULL;
+  return true;
+}
+
+// -- the running line -----------------------------------------------------------------------------
+
+static PyObject* code_path(PyObject* frame) {
+  PyObject* const code = PyObject_GetAttrString(frame, "f_code");
+  PyObject* const path = code ? PyObject_GetAttrString(code, "co_filename") : NULL;
+  Py_XDECREF(code);
+  return path;
+}
+
+static bool is_own(PyObject* path) {
+  const char* const text = PyUnicode_AsUTF8AndSize(path, NULL);
+  return text && strstr(text, "/libdl/_") != NULL;
+}
+
+static void write_site(PyObject* frame, PyObject* path, char* buffer, int64_t capacity) {
+  PyObject* const line = PyObject_GetAttrString(frame, "f_lineno");
+  PyObject* const text = line ? PyUnicode_FromFormat("%U:%S", path, line) : NULL;
+  Py_ssize_t length = 0;
+  const char* const bytes = text ? PyUnicode_AsUTF8AndSize(text, &length) : NULL;
+  if (bytes && capacity > 0) {
+    if (length > capacity - 1) length = (Py_ssize_t)capacity - 1;
+    memcpy(buffer, bytes, (size_t)length);
+    buffer[length] = 0;
+  }
+  Py_XDECREF(line);
+  Py_XDECREF(text);
+}
+
+static void tell_site(void* ctx, char* buffer, int64_t capacity) {
+  (void)ctx;
+  if (!Py_IsInitialized()) return;
+  const PyGILState_STATE gil = PyGILState_Ensure();
+  PyObject* frame = (PyObject*)PyEval_GetFrame();
+  Py_XINCREF(frame);
+  while (frame && frame != Py_None) {
+    PyObject* const path = code_path(frame);
+    if (path && !is_own(path)) {
+      write_site(frame, path, buffer, capacity);
+      Py_DECREF(path);
+      break;
+    }
+    Py_XDECREF(path);
+    PyObject* const outer = PyObject_GetAttrString(frame, "f_back");
+    Py_DECREF(frame);
+    frame = outer;
+  }
+  Py_XDECREF(frame);
+  PyErr_Clear();
+  PyGILState_Release(gil);
+}
+
+static PyObject* install_site_hook(PyObject* module, PyObject* unused) {
+  (void)module, (void)unused;
+  libdl_error* const error = libdl_set_site_hook(tell_site, NULL, NULL);
+  if (error) return raise_error(error);
+  Py_RETURN_NONE;
+}
+
+// -- forward mode, statistics ---------------------------------------------------------------------
+
+static PyObject* forward_enter(PyObject* module, PyObject* unused) {
+  (void)module, (void)unused;
+  int32_t level;
+  libdl_error* const error = libdl_forward_enter(&level);
+  return error ? raise_error(error) : PyLong_FromLong(level);
+}
+
+static PyObject* forward_unpack_dual(PyObject* module, PyObject* tensor) {
+  (void)module;
+  if (!is_tensor(tensor)) return PyErr_Format(PyExc_TypeError, "unpack_dual: wanted a tensor");
+  libdl_tensor *primal, *tangent;
+  libdl_error* const error = libdl_forward_unpack_dual(handle_of(tensor), &primal, &tangent);
+  if (error) return raise_error(error);
+  PyObject* const first = wrap(primal);
+  PyObject* const second = wrap_optional(tangent);
+  return Py_BuildValue("(NN)", first, second);
+}
+
+// live(): tensors, storages, nodes and bytes alive in the process
+static PyObject* live(PyObject* module, PyObject* unused) {
+  (void)module, (void)unused;
+  int64_t tensors, storages, nodes, bytes;
+  libdl_memory_get_live(&tensors, &storages, &nodes, &bytes);
+  return Py_BuildValue("(LLLL)", (long long)tensors, (long long)storages, (long long)nodes,
+                       (long long)bytes);
+}
+
+static PyObject* memory_statistics(PyObject* module, PyObject* unused) {
+  (void)module, (void)unused;
+  libdl_memory_statistics s = {.struct_size = sizeof s};
+  libdl_error* const error = libdl_memory_get_statistics(NULL, &s);
+  if (error) return raise_error(error);
+  return Py_BuildValue(
+      "{sLsLsLsLsLsLsLsLsLsLsLsL}", "allocated", (long long)s.allocated, "active",
+      (long long)s.active, "reserved", (long long)s.reserved, "peak_allocated",
+      (long long)s.peak_allocated, "peak_reserved", (long long)s.peak_reserved, "allocations",
+      (long long)s.allocations, "frees", (long long)s.frees, "segments", (long long)s.segments,
+      "trims", (long long)s.trims, "out_of_memory", (long long)s.out_of_memory, "limit",
+      (long long)s.limit, "small_allocated", (long long)s.small_allocated);
+}
+
+static PyMethodDef functions[] = {
+    {"install_site_hook", install_site_hook, METH_NOARGS, NULL},
+    {"forward_enter", forward_enter, METH_NOARGS, NULL},
+    {"forward_unpack_dual", forward_unpack_dual, METH_O, NULL},
+    {"live", live, METH_NOARGS, NULL},
+    {"memory_statistics", memory_statistics, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+int add_runtime(PyObject* module) {
+  main_thread = PyThread_get_thread_ident();
+  libdl_error* const error = libdl_set_interruption(ask, NULL, NULL);
+  if (error) {
+    raise_error(error);
+    return -1;
+  }
+  return PyModule_AddFunctions(module, functions);
+}
