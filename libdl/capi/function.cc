@@ -5,6 +5,8 @@
 #include <libdl/autograd.h>
 
 #include <memory>
+#include <mutex>
+#include <set>
 #include <string>
 
 #include "capi/callback.h"
@@ -218,6 +220,21 @@ struct SiteHook {
   Callback owner;
 };
 std::atomic<SiteHook*> site_hook{nullptr};
+
+std::string running_line() {
+  char buffer[512] = "";
+  if (SiteHook* const hook = site_hook.load()) hook->fn(hook->owner.ctx(), buffer, sizeof buffer);
+  buffer[sizeof buffer - 1] = 0;
+  return buffer;
+}
+
+// One copy of each line for the life of the process: a program has only so many.
+const char* keep(const std::string& line) {
+  static std::mutex mutex;
+  static auto* const lines = new std::set<std::string>;  // outlives every storage
+  const std::lock_guard lock(mutex);
+  return lines->insert(line).first->c_str();
+}
 }  // namespace
 
 libdl_error* libdl_set_site_hook(void (*fn)(void* ctx, char* buffer, int64_t capacity), void* ctx,
@@ -226,11 +243,7 @@ libdl_error* libdl_set_site_hook(void (*fn)(void* ctx, char* buffer, int64_t cap
   return door("libdl_set_site_hook", [&] {
     std::unique_ptr<SiteHook> made(fn ? new SiteHook{fn, std::move(owner)} : nullptr);
     const std::unique_ptr<SiteHook> old(site_hook.exchange(made.release()));
-    creation_site = [] {
-      char buffer[512] = "";
-      if (SiteHook* const hook = site_hook.load()) hook->fn(hook->owner.ctx(), buffer, sizeof buffer);
-      buffer[sizeof buffer - 1] = 0;
-      return std::string(buffer);
-    };
+    creation_site = running_line;
+    write_site = [] { return keep(running_line()); };
   });
 }

@@ -91,9 +91,12 @@ void count_conversion(Storage& storage, const char* op) {
 }
 int64_t conversions() { return conversion_count.load(std::memory_order_relaxed); }
 
+const char* (*write_site)() = nullptr;
+
 void written(Storage& storage, const char* op) {
   storage.version.fetch_add(1, std::memory_order_relaxed);
   storage.writer = op;
+  if ((state().mode & kModeAnomaly) && write_site) storage.writer_site = write_site();
   if (storage.packed.load(std::memory_order_relaxed)) drop_packed(storage);
 }
 

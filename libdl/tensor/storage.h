@@ -68,6 +68,9 @@ int64_t conversions();
 // Whom to tell; NULL: nobody.
 extern void (*conversion_warning)(const char* op, size_t bytes);
 
+// In anomaly mode: who tells the running line of the host program, as text that stays; NULL: nobody.
+extern const char* (*write_site)();
+
 // After a successful write: raises the version and remembers who wrote.
 void written(Storage& storage, const char* op);
 
