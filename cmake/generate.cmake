@@ -11,7 +11,7 @@ file(GLOB libdl_tools CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/*.py)
 
 add_custom_command(
   OUTPUT ${libdl_generated_sources} ${libdl_generated}/op_ids.h
-  COMMAND ${Python3_EXECUTABLE} -B tools/generate.py --headers include/libdl --ops libdl/ops
+  COMMAND ${Python3_EXECUTABLE} -B tools/generate.py --headers include/libdl --ops libdl/ops --strict
           --out ${libdl_generated}
   DEPENDS ${libdl_headers} ${libdl_op_headers} ${libdl_tools}
   WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
