@@ -134,13 +134,14 @@ def _packed(operator: Operator) -> str:
     return f"    const libdl_value packed[] = {{{', '.join(packs)}}};"
 
 
-def _give_out(results: tuple[Result, ...], call: str, prefix: str = "*") -> list[str]:
+def _give_out(results: tuple[Result, ...], call: str) -> list[str]:
     if len(results) == 1:
-        return [f"    {prefix}{results[0].name} = give({call});"]
+        given = f"Leaving{{{call}}}" if results[0].kind == "tensor" else call
+        return [f"    *{results[0].name} = give({given});"]
     names = ", ".join(f"r{i}" for i in range(len(results)))
     return [
         f"    auto [{names}] = {call};",
-        *(f"    {prefix}{r.name} = give(std::move(r{i}));" for i, r in enumerate(results)),
+        *(f"    *{r.name} = give(std::move(r{i}));" for i, r in enumerate(results)),
     ]
 
 

@@ -171,6 +171,14 @@ void check_handles(const OpEntry& entry, const libdl_value* arguments);
 // -- results ----------------------------------------------------------------------------------
 
 inline libdl_tensor* give(Tensor tensor) { return tensor.release(); }
+
+// A result on its way out: nothing is left to destroy once it is given, which the compiler cannot
+// see of a Tensor.
+union Leaving {
+  Tensor tensor;
+  ~Leaving() {}
+};
+inline libdl_tensor* give(Leaving&& result) { return result.tensor.release(); }
 inline libdl_tensor_list* give(std::vector<Tensor> tensors) {
   return make_tensor_list(std::move(tensors));
 }
