@@ -6,15 +6,11 @@
 #include <cpuid.h>
 #endif
 
-#include <atomic>
 #include <cstdlib>
 #include <cstring>
 
 namespace libdl::kernels::cpu {
 namespace {
-
-constexpr int32_t kUnknown = -1;
-std::atomic<int32_t> chosen{kUnknown};
 
 // Detection has one answer, so threads that race here store the same value.
 Isa detect() {
@@ -52,13 +48,12 @@ Isa best_isa() {
   return Isa::kBaseline;
 }
 
-Isa isa() {
-  int32_t known = chosen.load(std::memory_order_relaxed);
-  if (__builtin_expect(known == kUnknown, 0)) {
-    known = static_cast<int32_t>(detect());
-    chosen.store(known, std::memory_order_relaxed);
-  }
-  return static_cast<Isa>(known);
+std::atomic<int32_t> chosen_isa{-1};
+
+Isa choose_isa() {
+  const Isa isa = detect();
+  chosen_isa.store(static_cast<int32_t>(isa), std::memory_order_relaxed);
+  return isa;
 }
 
 const char* isa_name(Isa isa) {
@@ -72,7 +67,7 @@ const char* isa_name(Isa isa) {
 
 bool set_isa(Isa isa) {
   if (isa > best_isa()) return false;
-  chosen.store(static_cast<int32_t>(isa), std::memory_order_relaxed);
+  chosen_isa.store(static_cast<int32_t>(isa), std::memory_order_relaxed);
   return true;
 }
 

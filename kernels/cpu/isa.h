@@ -4,6 +4,7 @@
 // lowers the choice (it is read once); asking for more than the machine has changes nothing.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 namespace libdl::kernels::cpu {
@@ -11,8 +12,14 @@ namespace libdl::kernels::cpu {
 enum class Isa : int32_t { kBaseline, kAvx2, kAvx512 };
 constexpr int kIsas = 3;
 
-// The set in use. It costs one relaxed load.
-Isa isa();
+extern std::atomic<int32_t> chosen_isa;  // isa() and set_isa() only; -1: not yet chosen
+Isa choose_isa();
+
+// The set in use.
+inline Isa isa() {
+  const int32_t chosen = chosen_isa.load(std::memory_order_relaxed);
+  return __builtin_expect(chosen >= 0, 1) ? static_cast<Isa>(chosen) : choose_isa();
+}
 
 // The best set of this machine, whatever LIBDL_CPU says.
 Isa best_isa();

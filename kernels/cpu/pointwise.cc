@@ -25,11 +25,16 @@ void dense_chunks(void* arg, int64_t first, int64_t last) {
   launch.fn(in, launch.out + begin * launch.out_bytes, end - begin);
 }
 
+bool is_flat(const View& view) {
+  return view.ndim == 0 || (view.ndim == 1 && (view.strides[0] == 1 || view.sizes[0] == 1)) ||
+         is_dense(view);
+}
+
 // All operands are of the compute class and lie in order: no tiles are needed.
 bool is_direct(const PointwiseArgs& args, int32_t in_dtype, int32_t out_dtype) {
-  if (args.out.dtype != out_dtype || !is_dense(args.out)) return false;
+  if (args.out.dtype != out_dtype || !is_flat(args.out)) return false;
   for (int k = 0; k < args.inputs; ++k) {
-    if (args.in[k].dtype != in_dtype || !is_dense(args.in[k])) return false;
+    if (args.in[k].dtype != in_dtype || !is_flat(args.in[k])) return false;
   }
   return true;
 }
