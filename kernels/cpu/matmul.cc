@@ -13,6 +13,7 @@
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/sgemm.h"
 #include "kernels/cpu/tile.h"
+#include "kernels/cpu/walk.h"
 
 namespace libdl::kernels::cpu {
 namespace {
@@ -35,16 +36,7 @@ bool blas_type(int32_t dtype) {
 
 template <class F>
 void for_chunks(Context& context, int64_t chunks, const F& f) {
-  if (chunks <= 1) {
-    if (chunks == 1) f(0);
-    return;
-  }
-  context.parallel(
-      context.pool, chunks,
-      [](void* arg, int64_t first, int64_t last) {
-        for (int64_t i = first; i < last; ++i) (*static_cast<const F*>(arg))(i);
-      },
-      const_cast<F*>(&f));
+  in_chunks(context, chunks, 1, [&](int64_t first, int64_t) { f(first); });
 }
 
 // Pieces of scratch, each on its own cache lines; counted with data NULL.
@@ -237,7 +229,10 @@ void vector_product(Context& context, const MatmulArgs& args) {
   const int64_t rows = row ? s.n : s.m;
   const int64_t out_stride = args.out.strides[row ? 2 : 1];
   const int64_t bias_stride = args.bias.data == nullptr || !row ? 0 : args.bias.strides[0];
-  const int64_t most = std::max<int64_t>(4, (1 << 16) / std::max<int64_t>(1, s.k));
+  // Where k is the slow dimension a wide strip of it reads memory in long runs.
+  const bool wide = w.strides[row ? 2 : 1] == 1;
+  const int64_t most =
+      wide ? kGemvRows : std::max<int64_t>(4, (1 << 16) / std::max<int64_t>(1, s.k));
   const int64_t height = std::min({kGemvRows, most, std::max<int64_t>(rows, 1)});
   const int64_t parts = (rows + height - 1) / height;
   for_chunks(context, s.batch * parts, [&](int64_t chunk) {

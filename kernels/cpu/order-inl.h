@@ -16,7 +16,6 @@
 #include <limits>
 #include <type_traits>
 
-#include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -41,6 +40,7 @@ struct Pack {
   static HWY_INLINE V load(const T* p) { return *p; }
   static HWY_INLINE void store(V v, T* p) { *p = v; }
   static HWY_INLINE V set(T x) { return x; }
+  static HWY_INLINE T first(V v) { return v; }
 };
 template <class T>
 struct VectorPack {
@@ -50,6 +50,7 @@ struct VectorPack {
   static HWY_INLINE V load(const T* p) { return hn::LoadU(D(), p); }
   static HWY_INLINE void store(V v, T* p) { hn::StoreU(v, D(), p); }
   static HWY_INLINE V set(T x) { return hn::Set(D(), x); }
+  static HWY_INLINE T first(V v) { return hn::GetLane(v); }
 };
 template <>
 struct Pack<float> : VectorPack<float> {};
@@ -64,8 +65,8 @@ struct Sum {
   static constexpr T identity() {
     return T(0);
   }
-  template <class T>
-  static HWY_INLINE typename Pack<T>::V apply(typename Pack<T>::V a, typename Pack<T>::V x) {
+  template <class T, class V>
+  static HWY_INLINE V apply(V a, V x) {
     if constexpr (kIsVector<T>) {
       return hn::Add(a, x);
     } else if constexpr (std::is_integral_v<T>) {
@@ -86,8 +87,8 @@ struct Prod {
   static constexpr T identity() {
     return T(1);
   }
-  template <class T>
-  static HWY_INLINE typename Pack<T>::V apply(typename Pack<T>::V a, typename Pack<T>::V x) {
+  template <class T, class V>
+  static HWY_INLINE V apply(V a, V x) {
     if constexpr (kIsVector<T>) {
       return hn::Mul(a, x);
     } else if constexpr (std::is_integral_v<T>) {
@@ -109,11 +110,12 @@ struct Extreme {
   template <class T>
   static constexpr T identity() {
     using Limits = std::numeric_limits<T>;
+    if constexpr (sizeof(T) == 1) return kMax ? 0 : 1;  // bool
     if constexpr (Limits::has_infinity) return kMax ? -Limits::infinity() : Limits::infinity();
     return kMax ? Limits::lowest() : Limits::max();
   }
-  template <class T>
-  static HWY_INLINE typename Pack<T>::V apply(typename Pack<T>::V a, typename Pack<T>::V x) {
+  template <class T, class V>
+  static HWY_INLINE V apply(V a, V x) {
     if constexpr (kIsVector<T>) {
       const auto better = kMax ? hn::Gt(x, a) : hn::Lt(x, a);
       const auto x_nan = hn::And(hn::IsNaN(x), hn::Eq(a, a));
@@ -157,12 +159,6 @@ struct CentredSquare {
     return hn::Mul(d, d);
   }
 };
-struct ShiftedExp {
-  template <class T, class V>
-  static HWY_INLINE V apply(V x, V shift) {
-    return hn::Exp(typename Pack<T>::D(), hn::Sub(x, shift));
-  }
-};
 struct NotZero {
   template <class T, class V>
   static HWY_INLINE V apply(V x, V) {
@@ -170,9 +166,30 @@ struct NotZero {
   }
 };
 
+// The second half of the lanes onto the first.
+template <int64_t kHalf, class C, class T>
+HWY_INLINE void merge_half(T* lane) {
+  if constexpr (kIsVector<T>) {
+    const hn::CappedTag<T, kHalf> d;
+    constexpr int64_t kN = hn::MaxLanes(d);
+    for (int64_t l = 0; l < kHalf; l += kN) {
+      hn::StoreU(C::template apply<T>(hn::LoadU(d, lane + l), hn::LoadU(d, lane + kHalf + l)), d,
+                 lane + l);
+    }
+  } else {
+    for (int64_t l = 0; l < kHalf; ++l) lane[l] = C::template one<T>(lane[l], lane[l + kHalf]);
+  }
+}
+
 // Merges lanes [0, count) by halves; the missing ones are left out.
 template <class C, class T>
 HWY_INLINE T merge_lanes(T* lane, int64_t count) {
+  if (count == kLanes<T>) {
+    if constexpr (kLanes<T> == 16) merge_half<8, C>(lane);
+    if constexpr (kLanes<T> >= 8) merge_half<4, C>(lane);
+    merge_half<2, C>(lane);
+    return C::template one<T>(lane[0], lane[1]);
+  }
   for (int64_t half = kLanes<T> / 2; half > 0; half /= 2) {
     for (int64_t l = 0; l + half < count; ++l)
       lane[l] = C::template one<T>(lane[l], lane[l + half]);
@@ -189,13 +206,20 @@ HWY_INLINE T combine_block(const T* x, int64_t count, T parameter) {
   const auto p = P::set(parameter);
   const auto identity = P::set(C::template identity<T>());
   alignas(64) T lane[kLanes<T>];
+  if (count <= 2) {  // without a passage through memory
+    for (int64_t l = 0; l < count; ++l) {
+      const auto v = M::template apply<T>(P::set(x[l]), p);
+      lane[l] = P::first(C::template apply<T>(identity, C::template apply<T>(identity, v)));
+    }
+    return count == 0 ? C::template identity<T>() : merge_lanes<C, T>(lane, count);
+  }
   if (count < kLanes<T>) {
     for (int64_t l = 0; l < kLanes<T>; ++l) lane[l] = l < count ? x[l] : T(0);
     for (int64_t k = 0; k < kPacks; ++k) {
       const auto v = M::template apply<T>(P::load(lane + k * P::n), p);
       P::store(C::template apply<T>(identity, C::template apply<T>(identity, v)), lane + k * P::n);
     }
-    return count == 0 ? C::template identity<T>() : merge_lanes<C, T>(lane, count);
+    return merge_lanes<C, T>(lane, count);
   }
   typename P::V total[kPacks], sum[kPacks];
   for (int64_t k = 0; k < kPacks; ++k) total[k] = identity;

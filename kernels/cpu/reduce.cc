@@ -17,7 +17,7 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/reduce.cc"
 #include "hwy/foreach_target.h"
 // After foreach_target.h.
-#include "kernels/cpu/order-inl.h"
+#include "kernels/cpu/exp_shifted-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu {
@@ -343,18 +343,18 @@ void variance(const Job<T>& job, int64_t unit, const T* none, T* result) {
 template <class T>
 void logsumexp(const Job<T>& job, int64_t unit, const T* none, T* result) {
   const int64_t width = job.width(unit);
-  T top[kWidth<T>];
+  T top[kWidth<T>], shift[kWidth<T>];
   pass<Max, Plain, T>(job, unit, none, top);
+  for (int64_t i = 0; i < width; ++i) shift[i] = std::isinf(top[i]) ? 0 : top[i];
+  pass<Sum, ShiftedExp, T>(job, unit, shift, result);
   for (int64_t i = 0; i < width; ++i) {
-    if (std::isinf(top[i])) top[i] = 0;  // inf - inf would be NaN
+    result[i] = std::isinf(top[i]) ? top[i] : std::log(result[i]) + top[i];
   }
-  pass<Sum, ShiftedExp, T>(job, unit, top, result);
-  for (int64_t i = 0; i < width; ++i) result[i] = std::log(result[i]) + top[i];
 }
 
 template <class T>
 void values(const Job<T>& job, int64_t unit, T* result) {
-  const T none[kWidth<T>] = {};
+  static constexpr T none[kWidth<T>] = {};
   const auto op = static_cast<Reduction>(job.args->op);
   if constexpr (std::is_same_v<T, Complex>) {
     if (op == Reduction::kProd) return pass<Prod, Plain, T>(job, unit, none, result);

@@ -14,6 +14,7 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/softmax.cc"
 #include "hwy/foreach_target.h"
 // After foreach_target.h.
+#include "kernels/cpu/exp_shifted-inl.h"
 #include "kernels/cpu/row_tiles-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -27,7 +28,23 @@ struct ExpScaled {  // exp(x - shift) * scale
   template <class V>
   HWY_INLINE V apply(V x, V) const {
     using P = Pack<T>;
-    return hn::Mul(hn::Exp(typename P::D(), hn::Sub(x, P::set(shift))), P::set(scale));
+    return hn::Mul(exp_nonpositive<T>(hn::Sub(x, P::set(shift))), P::set(scale));
+  }
+};
+template <class T>
+struct Exp {  // exp(x - shift)
+  T shift;
+  template <class V>
+  HWY_INLINE V apply(V x, V) const {
+    return exp_nonpositive<T>(hn::Sub(x, Pack<T>::set(shift)));
+  }
+};
+template <class T>
+struct Scale {
+  T scale;
+  template <class V>
+  HWY_INLINE V apply(V x, V) const {
+    return hn::Mul(x, Pack<T>::set(scale));
   }
 };
 template <class T>
@@ -58,7 +75,7 @@ struct LogSoftmaxGradient {  // dy - exp(y) * sum
   T sum;
   template <class V>
   HWY_INLINE V apply(V dy, V y) const {
-    return hn::Sub(dy, hn::Mul(hn::Exp(typename Pack<T>::D(), y), Pack<T>::set(sum)));
+    return hn::Sub(dy, hn::Mul(exp_nonpositive<T>(y), Pack<T>::set(sum)));
   }
 };
 
@@ -78,20 +95,33 @@ struct Forward {
       top.push(combine_block<Max, Plain, T>(in.read(r, i, count, tile), count, T(0)));
     }
     const T shift = top.result();
+    // Exponentials are kept where there is room for them: in out, or in the tile of a short row.
+    const bool keep = !log && (out.direct || n <= kBlock<T>);
     Tree<Sum, T> sum;
     for (int64_t i = 0; i < n; i += kBlock<T>) {
       const int64_t count = std::min(kBlock<T>, n - i);
-      sum.push(combine_block<Sum, ShiftedExp, T>(in.read(r, i, count, tile), count, shift));
+      const T* x = in.read(r, i, count, tile);
+      if (keep) {
+        T* y = out.room(r, i, tile);
+        map(Exp<T>{shift}, y, x, x, count);
+        sum.push(combine_block<Sum, Plain, T>(y, count, T(0)));
+      } else {
+        sum.push(combine_block<Sum, ShiftedExp, T>(x, count, shift));
+      }
     }
     const T total = sum.result();
     for (int64_t i = 0; i < n; i += kBlock<T>) {
       const int64_t count = std::min(kBlock<T>, n - i);
-      const T* x = in.read(r, i, count, tile);
       T* y = out.room(r, i, tile);
-      if (log) {
-        map(Shift<T>{shift, std::log(total)}, y, x, x, count);
+      if (keep) {
+        map(Scale<T>{1 / total}, y, y, y, count);
       } else {
-        map(ExpScaled<T>{shift, 1 / total}, y, x, x, count);
+        const T* x = in.read(r, i, count, tile);
+        if (log) {
+          map(Shift<T>{shift, std::log(total)}, y, x, x, count);
+        } else {
+          map(ExpScaled<T>{shift, 1 / total}, y, x, x, count);
+        }
       }
       out.write(r, i, count, y);
     }

@@ -6,17 +6,17 @@
 #include <complex>
 #include <cstdint>
 
+#include "kernels/cpu/convert.h"
+
 namespace libdl::kernels::cpu {
 
-// tile[i] = element i of `data`, n elements `stride` apart, converted to T: float, double,
-// int64_t, uint64_t, complex<double>, or uint8_t, which stands for bool: 1 where not zero.
+// tile[i] = element i of `data`, n elements `stride` apart, converted (convert.h) to T: float,
+// double, int64_t, uint64_t, complex<double>, or uint8_t, which stands for bool.
 template <class T>
 void load_tile(T* tile, const void* data, int32_t dtype, int64_t stride, int64_t n);
 
-// The reverse; numbers are rounded to nearest even, integers wrap.
+// The reverse.
 template <class T>
 void store_tile(void* data, int32_t dtype, int64_t stride, const T* tile, int64_t n);
-
-int64_t dtype_bytes(int32_t dtype);
 
 }  // namespace libdl::kernels::cpu
