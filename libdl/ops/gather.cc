@@ -59,8 +59,7 @@ Tensor gather(const Tensor& input, int32_t dim, const Tensor& index, bool sparse
   const Tensor tangent = call.tangent(0);
   y = call.done(std::move(y), kGather, GatherAttr{Shape(input.shape()), axis, false},
                 {saves_value(where)});
-  if (call.forward())
-    call.jvp(y, [&] { return gather(tangent, axis, where); });
+  if (call.forward()) call.jvp(y, [&] { return gather(tangent, axis, where); });
   return y;
 }
 
@@ -74,8 +73,8 @@ Tensor take_along_dim(const Tensor& input, const Tensor& indices, std::optional<
   if (indices.ndim() != ndim)
     fail_argument(LIBDL_ERROR_SHAPE, "take_along_dim", 2, "indices",
                   "has " + std::to_string(indices.ndim()) + " dimensions", std::to_string(ndim));
-  const Call axis_of("take_along_dim", {}, std::span<const Tensor* const>());
-  const int axis = axis_of.axis(3, "dim", *dim, ndim);
+  const int axis =
+      Call("take_along_dim", {}, std::span<const Tensor* const>()).axis(3, "dim", *dim, ndim);
   // Both are broadcast outside dim.
   Shape input_shape(input.shape()), index_shape(indices.shape());
   for (int d = 0; d < ndim; ++d) {
@@ -143,8 +142,7 @@ static Tensor scatter_by(const ScatterCall& s, const Tensor& input, int32_t dim,
     call.bad(LIBDL_ERROR_AUTOGRAD, 5, "reduce", "has no gradient, and one is needed",
              "\"add\" or none, or no_grad()");
   const Tensor values = value_like(call, 4, "src", src, input.dtype());
-  const Tensor where =
-      checked_index(call, into, 3, "index", index, at_least_1d(input).size(axis));
+  const Tensor where = checked_index(call, into, 3, "index", index, at_least_1d(input).size(axis));
   const Tensor tangents[] = {call.tangent(0), call.tangent(1)};
 
   Tensor y = changed_place(call, into, input, {&src});
@@ -162,8 +160,8 @@ static Tensor scatter_by(const ScatterCall& s, const Tensor& input, int32_t dim,
     if (!s.rule)
       call.bad(LIBDL_ERROR_AUTOGRAD, 5, "reduce", "has no forward derivative", "\"add\" or none");
     call.jvp(y, [&] {
-      const Tensor t = tangents[0].defined() ? tangents[0]
-                                             : zeros(input.shape(), input.dtype(), input.device());
+      const Tensor t =
+          tangents[0].defined() ? tangents[0] : zeros(input.shape(), input.dtype(), input.device());
       if (!tangents[1].defined() && s.combine == ScatterOp::kAdd) return t;
       return scatter_by(s, t, axis, where, tangents[1].defined() ? tangents[1] : number(int64_t{0}),
                         {});

@@ -89,8 +89,9 @@ static Indexing resolve(const Call& call, Into into, const Tensor& input, Tensor
   }
   if (dim > input.ndim()) too_many(call, input.ndim());
   if (out.dims.size() > kernels::kMaxIndices)
-    call.bad(LIBDL_ERROR_LIMIT, 2, "indices", "index " + std::to_string(out.dims.size()) +
-             " dimensions", "at most " + std::to_string(kernels::kMaxIndices));
+    call.bad(LIBDL_ERROR_LIMIT, 2, "indices",
+             "index " + std::to_string(out.dims.size()) + " dimensions",
+             "at most " + std::to_string(kernels::kMaxIndices));
   broadcast(call, &out);
 
   // Neighbouring indexed dimensions are replaced where they stood, others gather in front.
@@ -107,8 +108,8 @@ static Indexing resolve(const Call& call, Into into, const Tensor& input, Tensor
   }
   for (size_t k = 0; k < out.shape.size(); ++k) out.result.insert(out.at + k, out.shape[k]);
   if (out.result.size() > kMaxDims)
-    call.bad(LIBDL_ERROR_SHAPE, 2, "indices", "make a result of " +
-             std::to_string(out.result.size()) + " dimensions", "at most 64");
+    call.bad(LIBDL_ERROR_SHAPE, 2, "indices",
+             "make a result of " + std::to_string(out.result.size()) + " dimensions", "at most 64");
   return out;
 }
 
@@ -195,8 +196,7 @@ Tensor index(const Tensor& input, TensorSpan indices, Into into) {
 static void index_put_vjp(Backward& b) {
   const auto& a = b.attr<IndexAttr>();
   const std::vector<Tensor> indices = saved_list(b, a);
-  if (b.needs(0))
-    b.give(0, a.accumulate ? b.dy() : index_put(b.dy(), indices, number(int64_t{0})));
+  if (b.needs(0)) b.give(0, a.accumulate ? b.dy() : index_put(b.dy(), indices, number(int64_t{0})));
   if (b.needs(1)) b.give(1, sum_to(index(b.dy(), indices), a.shape));
 }
 static const Rule kIndexPut{"index_put", index_put_vjp};
@@ -226,8 +226,8 @@ Tensor index_put(const Tensor& input, TensorSpan indices, const Tensor& values, 
   call.done(y, kIndexPut, IndexAttr{Shape(values.shape()), x.dims, accumulate}, std::span(saves));
   if (call.forward())
     call.jvp(y[0], [&] {
-      const Tensor t = tangents[0].defined() ? tangents[0]
-                                             : zeros(input.shape(), input.dtype(), input.device());
+      const Tensor t =
+          tangents[0].defined() ? tangents[0] : zeros(input.shape(), input.dtype(), input.device());
       const Tensor dv = tangents[1].defined() ? tangents[1] : number(int64_t{0});
       return index_put(t, resolved_list(x), dv, accumulate);
     });

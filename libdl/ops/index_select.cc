@@ -205,8 +205,8 @@ Tensor index_fill(const Tensor& input, int32_t dim, const Tensor& index, const T
   y = call.done(std::move(y), kIndexFill, SelectAttr{{}, axis}, {saves_value(at)});
   if (call.forward())
     call.jvp(y, [&] {
-      const Tensor t = tangents[0].defined() ? tangents[0]
-                                             : zeros(input.shape(), input.dtype(), input.device());
+      const Tensor t =
+          tangents[0].defined() ? tangents[0] : zeros(input.shape(), input.dtype(), input.device());
       return index_fill(t, axis, at, tangents[1].defined() ? tangents[1] : number(int64_t{0}));
     });
   return y;

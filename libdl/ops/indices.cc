@@ -115,7 +115,8 @@ Tensor expanded(const Tensor& x, Dims shape) {
 }
 
 Tensor value_like(const Call& call, int argument, const char* name, const Tensor& x, Dtype dtype) {
-  const bool fits = x.is_number() || x.ndim() == 0 ? can_cast(x.dtype(), dtype) : x.dtype() == dtype;
+  const bool fits =
+      x.is_number() || x.ndim() == 0 ? can_cast(x.dtype(), dtype) : x.dtype() == dtype;
   if (!fits)
     call.bad(LIBDL_ERROR_DTYPE, argument, name, std::string("is ") + name_of(x.dtype()),
              name_of(dtype));

@@ -74,8 +74,8 @@ Tensor masked_scatter(const Tensor& input, const Tensor& mask, const Tensor& sou
     fail_argument(LIBDL_ERROR_SHAPE, op, 2, "mask", "has shape " + to_string(mask.shape()),
                   "one that broadcasts to " + to_string(input.shape()));
   if (source.dtype() != input.dtype())
-    fail_argument(LIBDL_ERROR_DTYPE, op, 3, "source",
-                  std::string("is ") + name_of(source.dtype()), name_of(input.dtype()));
+    fail_argument(LIBDL_ERROR_DTYPE, op, 3, "source", std::string("is ") + name_of(source.dtype()),
+                  name_of(input.dtype()));
   const Tensor seen = expanded(mask.is_number() ? plain(mask) : mask, shape);
   const Tensor coordinates = nonzero_coordinates(seen);
   const int64_t count = coordinates.size(0);

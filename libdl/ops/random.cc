@@ -29,10 +29,12 @@ struct Draw {
 // Words that one element takes; see kernels/philox.h.
 int64_t elements_per_block(const Draw& draw, Dtype dtype) {
   switch (draw.distribution) {
-    case Distribution::kBernoulli: return 4;
+    case Distribution::kBernoulli:
+      return 4;
     case Distribution::kRandint:
       return draw.range == 0 || draw.range > uint64_t{1} << 32 ? 2 : 4;
-    default: return size_of(dtype) == 8 ? 2 : 4;
+    default:
+      return size_of(dtype) == 8 ? 2 : 4;
   }
 }
 
@@ -52,8 +54,7 @@ void draw_into(const Tensor& y, const Draw& draw, Generator* given) {
   const int64_t width = elements_per_block(draw, x.dtype());
   Generator& generator = generator_or_default(given);
   const uint64_t key = key_of(generator);
-  const uint64_t offset =
-      advance(generator, static_cast<uint64_t>((x.numel() - 1) / width + 1));
+  const uint64_t offset = advance(generator, static_cast<uint64_t>((x.numel() - 1) / width + 1));
   launch_random(x.device(), {static_cast<int32_t>(draw.distribution), view_of(x), draw.chance,
                              draw.a, draw.b, draw.low, draw.range, key, offset});
 }
@@ -74,10 +75,10 @@ static Device checked_device(const char* op, int argument, std::optional<Device>
                              Device fallback) {
   if (!device) return fallback;
   if (!device->is_cpu())
-    fail_argument(LIBDL_ERROR_DEVICE, op, argument, "device",
-                  "has type " + std::to_string(device->type) + " and index " +
-                      std::to_string(device->index),
-                  "the CPU: no other backend is loaded");
+    fail_argument(
+        LIBDL_ERROR_DEVICE, op, argument, "device",
+        "has type " + std::to_string(device->type) + " and index " + std::to_string(device->index),
+        "the CPU: no other backend is loaded");
   return *device;
 }
 
@@ -97,20 +98,34 @@ static bool holds(Dtype dtype, int64_t least, int64_t greatest) {
     return least >= -(int64_t{1} << n) && greatest <= int64_t{1} << n;
   };
   switch (dtype) {
-    case Dtype::kBool: return least >= 0 && greatest <= 1;
-    case Dtype::kUint8: return within(uint8_t{});
-    case Dtype::kUint16: return within(uint16_t{});
-    case Dtype::kUint32: return within(uint32_t{});
-    case Dtype::kUint64: return least >= 0;
-    case Dtype::kInt8: return within(int8_t{});
-    case Dtype::kInt16: return within(int16_t{});
-    case Dtype::kInt32: return within(int32_t{});
-    case Dtype::kInt64: return true;
-    case Dtype::kFloat16: return digits(11);
-    case Dtype::kBfloat16: return digits(8);
-    case Dtype::kFloat32: return digits(24);
-    case Dtype::kFloat64: return digits(53);
-    default: return false;
+    case Dtype::kBool:
+      return least >= 0 && greatest <= 1;
+    case Dtype::kUint8:
+      return within(uint8_t{});
+    case Dtype::kUint16:
+      return within(uint16_t{});
+    case Dtype::kUint32:
+      return within(uint32_t{});
+    case Dtype::kUint64:
+      return least >= 0;
+    case Dtype::kInt8:
+      return within(int8_t{});
+    case Dtype::kInt16:
+      return within(int16_t{});
+    case Dtype::kInt32:
+      return within(int32_t{});
+    case Dtype::kInt64:
+      return true;
+    case Dtype::kFloat16:
+      return digits(11);
+    case Dtype::kBfloat16:
+      return digits(8);
+    case Dtype::kFloat32:
+      return digits(24);
+    case Dtype::kFloat64:
+      return digits(53);
+    default:
+      return false;
   }
 }
 
@@ -177,8 +192,7 @@ Tensor randint(std::optional<int64_t> low, int64_t high, Dims shape, Generator* 
 Tensor randperm(int64_t n, Generator* generator, Dtype dtype, std::optional<Device> device,
                 Into into) {
   Call call("randperm", into, std::span<const Tensor* const>());
-  if (n < 0)
-    call.bad(LIBDL_ERROR_VALUE, 1, "n", "is " + std::to_string(n), "0 or more");
+  if (n < 0) call.bad(LIBDL_ERROR_VALUE, 1, "n", "is " + std::to_string(n), "0 or more");
   const Dtype type = dtype == Dtype::kNone ? Dtype::kInt64 : dtype;
   if (is_complex(type) || type == Dtype::kBool)
     call.bad(LIBDL_ERROR_DTYPE, 3, "dtype", std::string("is ") + name_of(type),
@@ -266,7 +280,8 @@ Tensor normal(double mean, double std, Generator* generator, Into into) {
   if (!is_complex(dtype))
     return redrawn(kNormal, {Distribution::kNormal, mean, std}, generator, into);
   // The mean is real: it moves the real parts only.
-  const Tensor y = redrawn(kNormal, {Distribution::kNormal, 0, std * std::sqrt(0.5)}, generator, into);
+  const Tensor y =
+      redrawn(kNormal, {Distribution::kNormal, 0, std * std::sqrt(0.5)}, generator, into);
   return mean == 0 ? y : add(y, number(mean), nullptr, into);
 }
 

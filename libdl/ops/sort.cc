@@ -56,15 +56,14 @@ static Ordered order(const Tensor& input, int axis, int64_t k, bool descending) 
 
 // Two destinations, both checked before either is written.
 static std::tuple<Tensor, Tensor> finish(Call& call, const Rule& rule, const Tensor& input,
-                                         int axis, Ordered y, Into values_into,
-                                         Into indices_into) {
+                                         int axis, Ordered y, Into values_into, Into indices_into) {
   Call second(call.op(), indices_into, std::span<const Tensor* const>());
   if (values_into) call.check_result(y.values.shape(), y.values.dtype(), y.values.device());
   if (indices_into) second.check_result(y.indices.shape(), Dtype::kInt64, y.indices.device());
   if (values_into && indices_into &&
       overlap(values_into.tensor(), indices_into.tensor()) != Overlap::kNone)
-    fail_argument(LIBDL_ERROR_OVERLAP, call.op(), 0, "indices_dst",
-                  "shares memory with values_dst", "separate memory");
+    fail_argument(LIBDL_ERROR_OVERLAP, call.op(), 0, "indices_dst", "shares memory with values_dst",
+                  "separate memory");
   const Tensor tangent = call.tangent(0), where = y.indices;
   Tensor values = call.done(std::move(y.values), rule, SortAttr{Shape(input.shape()), axis},
                             {saves_value(where)});

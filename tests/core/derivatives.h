@@ -109,8 +109,7 @@ inline void expect_forward(const Function& f, const std::vector<Tensor>& x, unsi
   s.mode &= ~static_cast<uint32_t>(kModeForward);
 }
 
-inline void expect_derivatives(const Function& f, const std::vector<Tensor>& x,
-                               unsigned seed = 1) {
+inline void expect_derivatives(const Function& f, const std::vector<Tensor>& x, unsigned seed = 1) {
   expect_reverse(f, x, seed, false);
   expect_forward(f, x, seed);
   // The gradient as a function of inputs and weights, differentiated again.
