@@ -34,6 +34,8 @@
 %ignore libdl_forward_enter;
 %ignore libdl_forward_unpack_dual;
 
+%rename("$ignore", regextarget = 1) "^libdl_(generator|state)_.*";
+%ignore libdl_set_warning_handler;
 %ignore libdl_executor;
 %ignore libdl_set_executor;
 %ignore libdl_set_interruption;
@@ -55,6 +57,7 @@
 %include "libdl/scope.h"
 %include "libdl/memory.h"
 %include "libdl/threads.h"
+%include "libdl/state.h"
 %include "libdl/op.h"
 %include "libdl/creation.h"
 %include "libdl/random.h"

@@ -149,5 +149,8 @@ extern PyMethodDef exchange_methods[];
 int add_exchange(PyObject* module);
 int add_gradients(PyObject* module);
 int add_functions(PyObject* module);
+int add_generators(PyObject* module);
+int add_steps(PyObject* module);
+int add_files(PyObject* module);
 
 #endif

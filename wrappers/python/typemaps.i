@@ -101,10 +101,6 @@ static int64_t product(const Integers* sizes) {
 %typemap(in, numinputs=0) double *imag (double value = 0) "$1 = &value;"
 %typemap(argout) double *out, double *real, double *imag
   "$result = appended($result, PyFloat_FromDouble(*$1));"
-%typemap(in, numinputs=0) libdl_generator **out (libdl_generator *made = NULL) "$1 = &made;"
-%typemap(argout) libdl_generator **out
-  "$result = appended($result, capsule(*$1, \"libdl_generator\",
-                                       (void (*)(void *))libdl_generator_release));"
 
 // -- tensors --------------------------------------------------------------------------------------
 
@@ -267,6 +263,6 @@ static int64_t product(const Integers* sizes) {
 %init %{
   if (add_objects(m) || add_errors(m) || add_tensor_type(m) || add_exchange(m) ||
       add_gradients(m) || add_functions(m) || add_attributes(m) ||
-      add_runtime(m))
+      add_runtime(m) || add_generators(m) || add_steps(m) || add_files(m))
     return -1;
 %}

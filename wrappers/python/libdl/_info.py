@@ -12,32 +12,16 @@ from . import _C
 VERSION = f"{_C.LIBDL_VERSION_MAJOR}.{_C.LIBDL_VERSION_MINOR}.{_C.LIBDL_VERSION_PATCH}"
 
 
-def _processor() -> str:
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8") as file:
-            for line in file:
-                if line.startswith("model name"):
-                    return line.partition(":")[2].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
-
-
 def config() -> str:
-    limit = _C.memory_get_limit()
-    variables = {key: value for key, value in os.environ.items() if key.startswith("LIBDL_")}
-    lines = {
-        "libdl": VERSION,
-        "Python": f"{platform.python_version()} ({sys.executable})",
-        "system": platform.platform(),
-        "processor": _processor(),
-        "threads": f"{_C.get_threads()} of {os.cpu_count()} processors",
-        "memory limit": f"{limit / 2**30:.1f} GiB",
-        "devices": "cpu",
-        "operators": str(_C.op_count()),
-        "environment": ", ".join(f"{k}={v}" for k, v in sorted(variables.items())) or "none",
-    }
-    return "\n".join(f"{name + ':':<14}{text}" for name, text in lines.items())
+    variables = [f"{k}={v}" for k, v in sorted(os.environ.items()) if k.startswith("LIBDL_")]
+    lines = [
+        _C.show_config().rstrip("\n"),
+        f"python: {platform.python_version()} ({sys.executable})",
+        f"system: {platform.platform()}",
+        f"operators: {_C.op_count()}",
+        f"environment: {', '.join(variables) or 'nothing set'}",
+    ]
+    return "\n".join(lines)
 
 
 def show_config() -> str:

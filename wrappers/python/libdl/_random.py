@@ -7,17 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from . import _C
 from ._C import Tensor
 from ._types import Generator
 
-default_generator = Generator._of(_C.generator_default(None))
+default_generator = Generator._default()
 
 
 def manual_seed(seed: int) -> Generator:
     """Seeds the default generator: the same seed gives the same bits on every device."""
-    if seed < 0:
-        seed += 1 << 64
     return default_generator.manual_seed(seed)
 
 

@@ -255,13 +255,13 @@ class Generator:
 
     def __init__(self, device: DeviceLike = "cpu") -> None:
         self._device = as_device(device)
-        self._handle = _C.generator_new(self._device)
+        self._handle = _C.generator_new(_FIRST_SEED)
 
     @classmethod
-    def _of(cls, handle: Any) -> Generator:
+    def _default(cls) -> Generator:
         made = object.__new__(cls)
         made._device = device("cpu")
-        made._handle = handle
+        made._handle = _C.generator_default()
         return made
 
     @property
@@ -269,13 +269,16 @@ class Generator:
         return self._device
 
     def manual_seed(self, seed: int) -> Generator:
+        """Starts again from a seed; the same seed gives the same bits everywhere."""
         _C.generator_set_seed(self, seed)
         return self
 
     def initial_seed(self) -> int:
-        return int(_C.generator_seed(self))
+        """The seed."""
+        return _C.generator_get_seed(self)  # type: ignore[no-any-return]
 
     def seed(self) -> int:
+        """Starts again from a seed that the system drew, and gives it."""
         import os
 
         chosen = int.from_bytes(os.urandom(8), "little")
@@ -283,16 +286,30 @@ class Generator:
         return chosen
 
     def get_state(self) -> Tensor:
-        from ._creation import tensor
+        """Key and position as bytes."""
+        return _C.from_buffer(bytearray(_C.generator_get_state(self)))  # type: ignore
 
-        return tensor([*_C.generator_get_state(self)], dtype=uint8)
-
-    def set_state(self, state: Tensor) -> Generator:
-        _C.generator_set_state(self, bytes(state.tolist()))
-        return self
+    def set_state(self, new_state: Tensor) -> None:
+        """Goes on from a state that get_state gave."""
+        _C.generator_set_state(self, bytes(new_state.tolist()))
 
     def clone_state(self) -> Generator:
-        return Generator(self._device).set_state(self.get_state())
+        """Another generator that gives the same numbers from here on."""
+        made = Generator(self._device)
+        made.set_state(self.get_state())
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _generator_from, (self.device, _C.generator_get_state(self))
+
+
+_FIRST_SEED = 67280421310721  # PyTorch's
+
+
+def _generator_from(device: DeviceLike, state: bytes) -> Generator:
+    made = Generator(device)
+    _C.generator_set_state(made, state)
+    return made
 
 
 Generator.__module__ = "libdl"

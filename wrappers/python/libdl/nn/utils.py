@@ -3,12 +3,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 
-from .. import _functions as F
+from .. import _C, _functions as F
 from .._C import Tensor
-from .._modes import no_grad
 
 
 def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
@@ -22,24 +20,17 @@ def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm
     gradients = _gradients(parameters)
     if not gradients:
         return F.zeros(())
-    with no_grad():
-        norms = F.stack([g.norm(norm_type) for g in gradients])
-        total = norms.max() if math.isinf(norm_type) else norms.norm(norm_type)
-        assert isinstance(total, Tensor)
-        if error_if_nonfinite and not math.isfinite(total.item()):
-            raise RuntimeError(f"clip_grad_norm_: the norm is {total.item()}")
-        factor = (max_norm / (total + 1e-6)).clamp(max=1.0)
-        for gradient in gradients:
-            gradient.mul_(factor)
-    return total
+    return _C.clip_grad_norm(  # type: ignore[no-any-return]
+        gradients, max_norm, norm_type, error_if_nonfinite
+    )
 
 
 def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float,
                      foreach: bool | None = None) -> None:  # fmt: skip
     """Clamps each gradient's elements to -clip_value ... clip_value."""
-    with no_grad():
-        for gradient in _gradients(parameters):
-            gradient.clamp_(-clip_value, clip_value)
+    gradients = _gradients(parameters)
+    if gradients:
+        _C.clip_grad_value(gradients, clip_value)
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:

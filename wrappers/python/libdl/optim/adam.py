@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-from .. import _functions as F
+from .. import _C, _functions as F
 from .._C import Tensor
-from .optimizer import Optimizer, Params, check
+from .optimizer import Optimizer, Params, check, in_one_pass
 
 
 class Adam(Optimizer):
@@ -63,28 +62,28 @@ class Adam(Optimizer):
         return state
 
     def _step(self, group: dict[str, Any], params: list[Tensor]) -> None:
-        beta1, beta2 = group["betas"]
-        lr, decay, eps = group["lr"], group["weight_decay"], group["eps"]
+        by_step: dict[int, list[Tensor]] = {}
         for param in params:
-            gradient = param.grad
-            assert gradient is not None
-            if group["maximize"]:
-                gradient = -gradient
             state = self._state(param, group["amsgrad"])
             state["step"] += 1
-            step = state["step"].item()
-            if decay and self._decoupled:
-                param.mul_(1 - lr * decay)
-            elif decay:
-                gradient = gradient.add(param, alpha=decay)
-            mean, square = state["exp_avg"], state["exp_avg_sq"]
-            mean.lerp_(gradient, 1 - beta1)
-            square.mul_(beta2).addcmul_(gradient, gradient, value=1 - beta2)
-            if group["amsgrad"]:
-                largest = state["max_exp_avg_sq"]
-                square = F.maximum(largest, square, out=largest)
-            denominator = (square.sqrt() / math.sqrt(1 - beta2**step)).add_(eps)
-            param.addcdiv_(mean, denominator, value=-lr / (1 - beta1**step))
+            by_step.setdefault(int(state["step"].item()), []).append(param)
+        names = ["exp_avg", "exp_avg_sq"] + ["max_exp_avg_sq"] * group["amsgrad"]
+        for step, part in by_step.items():
+            lists = [[self.state[param][name] for param in part] for name in names]
+            in_one_pass(part, self._one_pass(group, step), lists)
+
+    def _one_pass(self, group: dict[str, Any], step: int) -> Any:
+        beta1, beta2 = group["betas"]
+
+        def run(params: Any, grads: Any, lists: Any) -> None:
+            largest = lists[2] if group["amsgrad"] else ()
+            _C.adam_step(
+                params, grads, lists[0], lists[1], largest, group["lr"], beta1, beta2,
+                group["eps"], group["weight_decay"], step, self._decoupled, group["amsgrad"],
+                group["maximize"],
+            )  # fmt: skip
+
+        return run
 
 
 class AdamW(Adam):

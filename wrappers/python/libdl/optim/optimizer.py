@@ -9,7 +9,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .._C import Tensor
+from .._functions import view_as_real
 from .._modes import enable_grad, no_grad
+from .._types import float32, float64
 
 Params = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
 
@@ -127,3 +129,39 @@ def check(name: str, value: Any, low: float, high: float = float("inf")) -> None
     number = value.item() if isinstance(value, Tensor) else value
     if not low <= number < high and not (high == float("inf") and number == high):
         raise ValueError(f"{name} is {value}, wanted at least {low} and below {high}")
+
+
+_IN_PLACE = (float32, float64)
+
+
+def in_one_pass(params: list[Tensor], run: Callable[..., None], lists: list[list[Tensor]]) -> None:
+    """Calls run(params, gradients, lists) once for the parameters that the C half writes in place.
+    Others (another dtype, gaps in memory) get float32 or float64 copies, which are copied back."""
+    plain = [i for i, p in enumerate(params) if p.dtype in _IN_PLACE and p.is_contiguous()]
+    if plain:
+        whole = len(plain) == len(params)
+        chosen = params if whole else [params[i] for i in plain]
+        parts = lists if whole else [[entries[i] for i in plain] for entries in lists]
+        run(chosen, [_gradient(p) for p in chosen], parts)
+    for i in sorted(set(range(len(params))) - set(plain)):
+        _by_copies(params[i], run, [entries[i] for entries in lists])
+
+
+def _gradient(param: Tensor) -> Tensor:
+    gradient = param.grad
+    assert gradient is not None
+    return gradient if gradient.is_contiguous() else gradient.contiguous()
+
+
+def _by_copies(param: Tensor, run: Callable[..., None], entries: list[Tensor]) -> None:
+    if param.dtype.is_complex:
+        views = [view_as_real(t) for t in (param, param.grad, *entries) if t is not None]
+        kind = views[0].dtype
+    else:
+        views = [t for t in (param.detach(), param.grad, *entries) if t is not None]
+        kind = param.dtype if param.dtype in _IN_PLACE else float32
+    copies = [view.detach().to(kind).contiguous() for view in views]
+    run([copies[0]], [copies[1]], [[copy] for copy in copies[2:]])
+    for i, view in enumerate(views):
+        if i != 1 and copies[i] is not view:
+            view.detach().copy_(copies[i])

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import _C, _functions as F
 from .._C import Tensor
-from .optimizer import Optimizer, Params, check
+from .optimizer import Optimizer, Params, check, in_one_pass
 
 
 class SGD(Optimizer):
@@ -48,23 +49,26 @@ class SGD(Optimizer):
         super().__init__(params, defaults)
 
     def _step(self, group: dict[str, Any], params: list[Tensor]) -> None:
-        momentum, decay = group["momentum"], group["weight_decay"]
+        fresh, old = [], []
         for param in params:
-            gradient = param.grad
-            assert gradient is not None
-            if group["maximize"]:
-                gradient = -gradient
-            if decay:
-                gradient = gradient.add(param, alpha=decay)
-            if momentum:
-                state = self.state[param]
-                buffer = state.get("momentum_buffer")
-                if buffer is None:
-                    buffer = state["momentum_buffer"] = gradient.detach().clone()
-                else:
-                    buffer.mul_(momentum).add_(gradient, alpha=1 - group["dampening"])
-                if group["nesterov"]:
-                    gradient = gradient.add(buffer, alpha=momentum)
-                else:
-                    gradient = buffer
-            param.add_(gradient, alpha=-group["lr"])
+            state = self.state[param] if group["momentum"] else None
+            first = state is not None and state.get("momentum_buffer") is None
+            if state is not None and first:
+                state["momentum_buffer"] = F.zeros_like(param)
+            (fresh if first else old).append(param)
+        for part, first in ((fresh, True), (old, False)):
+            if part:
+                self._pass(group, part, first)
+
+    def _pass(self, group: dict[str, Any], params: list[Tensor], first: bool) -> None:
+        momentum = group["momentum"]
+        buffers = [self.state[p]["momentum_buffer"] for p in params] if momentum else []
+        in_one_pass(
+            params,
+            lambda group_params, grads, extra: _C.sgd_step(
+                group_params, grads, extra[0] if momentum else (), group["lr"], momentum,
+                group["dampening"], group["weight_decay"], group["nesterov"], group["maximize"],
+                first,
+            ),
+            [buffers] if momentum else [],
+        )  # fmt: skip
