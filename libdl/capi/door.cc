@@ -68,7 +68,29 @@ libdl_error* caught(const char* op) noexcept {
   }
 }
 
-libdl_error* caught(OpId op) noexcept { return caught(entry_of(op).name); }
+// Operators do not know where the destination stands among the arguments; the door does.
+static void number_destination(libdl_error& error, const OpEntry& entry) {
+  if (error.argument != 0 || error.argument_name != "dst" || error.is_static) return;
+  const std::string unnumbered = "argument 0 (dst)";
+  const size_t at = error.message.find(unnumbered);
+  if (at == std::string::npos) return;
+  const int32_t number = entry.argument_count + 1;
+  std::string message = error.message;
+  message.replace(at, unnumbered.size(), "argument " + std::to_string(number) + " (dst)");
+  error.message = std::move(message);
+  error.argument = number;
+}
+
+libdl_error* caught(OpId op) noexcept {
+  const OpEntry& entry = entry_of(op);
+  libdl_error* const error = caught(entry.name);
+  try {
+    number_destination(*error, entry);
+  } catch (...) {
+    // No memory for the better text: the error says dst all the same.
+  }
+  return error;
+}
 
 namespace {
 

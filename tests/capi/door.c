@@ -65,6 +65,11 @@ static void refuses_bad_arguments(void) {
           "add: argument 4 (out) is NULL, wanted a place for the result");
   REFUSED(libdl_add_into(x, x, NULL, NULL), NULL, "add: argument 4 (dst) is NULL, wanted a tensor");
 
+  libdl_tensor *one = number(1);
+  REFUSED(libdl_add_into(x, x, NULL, one), VALUE,
+          "add: argument 4 (dst) is a host number, wanted a tensor");
+  libdl_tensor_release(one);
+
   libdl_error *error = libdl_error_new(LIBDL_ERROR_VALUE, "no tensor", -1, NULL, NULL);
   REFUSED(libdl_add(x, (libdl_tensor *)error, NULL, &out), KIND,
           "add: argument 2 (other) is an error, wanted a tensor");
