@@ -126,7 +126,7 @@ static bool same_history(const Tensor& a, const Tensor& b) {
   return na == nb && (!na || a.meta()->slot == b.meta()->slot);
 }
 
-void check_writable(const Tensor& dst, const char* op) {
+static void check_writable(const Tensor& dst, const char* op) {
   const auto bad = [&](libdl_error_code code, const char* found, const char* wanted) {
     fail_argument(code, op, 0, "dst", found, wanted);
   };
