@@ -3,6 +3,7 @@
 // From tensors to kernels.
 #pragma once
 
+#include "device/float_environment.h"
 #include "device/pool.h"
 #include "kernels/args.h"
 #include "kernels/cpu/kernels.h"
@@ -31,6 +32,7 @@ void launch(F&& body) {
         return ok;
       },
       &stopped, nullptr};
+  const DefaultFloatEnvironment environment;
   body(context);
   if (stopped) raise_interrupted();
 }
