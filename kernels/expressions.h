@@ -44,7 +44,7 @@ LIBDL_EXPRESSION V div_floor(V x, V y) {
   if constexpr (is_integer<V>) {
     V q = quotient(x, y);
     V r = x - q * y;
-    auto lower = (r != number<V>(0)) & (y != number<V>(0)) & (is_negative(r) != is_negative(y));
+    bool lower = r != number<V>(0) && y != number<V>(0) && is_negative(r) != is_negative(y);
     return select(lower, q - number<V>(1), q);
   } else {
     V r = Math<V>::fmod(x, y);
@@ -61,7 +61,7 @@ LIBDL_EXPRESSION V remainder(V x, V y) {
   if constexpr (is_integer<V>) {
     V r = x - quotient(x, y) * y;
     r = select(y == number<V>(0), number<V>(0), r);
-    auto other_sign = (r != number<V>(0)) & (is_negative(r) != is_negative(y));
+    bool other_sign = r != number<V>(0) && is_negative(r) != is_negative(y);
     return select(other_sign, r + y, r);
   } else {
     V r = Math<V>::fmod(x, y);
@@ -245,7 +245,7 @@ LIBDL_EXPRESSION V shift_left(V x, V y) {
 template <class V>
 LIBDL_EXPRESSION V shift_right(V x, V y) {
   V shifted = {x.value >> (y.bits() & 63)};
-  V all = select(is_negative(x) & !is_negative(y), -number<V>(1), number<V>(0));
+  V all = select(is_negative(x) && !is_negative(y), -number<V>(1), number<V>(0));
   return select(y.bits() < 64, shifted, all);
 }
 

@@ -38,7 +38,7 @@ void convert(const void* from, void* to, int64_t n) {
   }
 }
 
-#if HWY_TARGET != HWY_SCALAR
+#if LIBDL_FUSED  // targets with fma have F16C too
 // The processor's own conversion (F16C) gives the bits of to_half and to_float.
 template <>
 void convert<Half, float>(const void* from, void* to, int64_t n) {

@@ -4,7 +4,13 @@
 // any header of Highway. The low bits are the newer x86 targets, which 1.0.3 has no names for.
 #pragma once
 
+// Where Highway has no SSE2 target its baseline is one lane of plain C++ for every compiler: the
+// emulation of 128 bits turns infinities into large numbers when it narrows.
+#define HWY_BROKEN_EMU128 1
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | 0x7F)
+
+// Whether hn::MulAdd rounds once in the target being compiled.
+#define LIBDL_FUSED (HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON)
 
 // {baseline, AVX2, AVX-512} forms of a name that every target's namespace defines; where a target
 // was not compiled (other processors) the baseline stands in.

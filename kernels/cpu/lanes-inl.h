@@ -15,6 +15,8 @@
 
 #include <hwy/highway.h>
 
+#include "kernels/cpu/highway_targets.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;

@@ -29,7 +29,7 @@ HWY_INLINE V each(V x, V y) {
 // Exact where the quotient is below 2^52 and products are fused; else by the library.
 template <class V>
 HWY_INLINE V fmod(V x, V y) {
-#if HWY_TARGET == HWY_SCALAR
+#if !LIBDL_FUSED
   return each<std::fmod>(x, y);
 #else
   V a = abs(x), b = abs(y), quotient = a / b;

@@ -69,7 +69,7 @@ HWY_INLINE V silu(V x) {
 template <class V>
 HWY_INLINE V minus_half_square(V x, V& low) {
   V square = x * x;
-#if HWY_TARGET == HWY_SCALAR
+#if !LIBDL_FUSED
   if constexpr (kIsDouble<V> == kAllBits<V>) {  // no fma: products of halves of the digits
     constexpr int half = (V::kMantissa + 2) / 2;
     V h = V::of_bits(hn::And(x.bits(), V::word(~typename V::Word{0} << half))), l = x - h;

@@ -617,7 +617,20 @@ TEST(IsaEquality, Avx2AndAvx512GiveTheSameBits) {
       cpu::set_isa(cpu::Isa::kAvx2);
       run(static_cast<Expression>(e), c, narrow, all);
       cpu::set_isa(cpu::best_isa());
-      EXPECT_EQ(wide.bytes, narrow.bytes) << kExpressionInfo[e].name;
+      // Which NaN comes out is the compiler's choice of operand order, on either.
+      int different = 0;
+      for (int64_t i = 0; i < n; ++i) {
+        if (kExpressionInfo[e].truth) {
+          different += wide.get<uint8_t>(i) != narrow.get<uint8_t>(i);
+        } else if (c == Class::kF32) {
+          different += wide.get<uint32_t>(i) != narrow.get<uint32_t>(i) &&
+                       !(std::isnan(wide.get<float>(i)) && std::isnan(narrow.get<float>(i)));
+        } else {
+          different += wide.get<uint64_t>(i) != narrow.get<uint64_t>(i) &&
+                       !(std::isnan(wide.get<double>(i)) && std::isnan(narrow.get<double>(i)));
+        }
+      }
+      EXPECT_EQ(different, 0) << kExpressionInfo[e].name;
     }
   }
 }
