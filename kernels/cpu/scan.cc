@@ -9,6 +9,7 @@
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/tile.h"
+#include "kernels/cpu/walk.h"
 
 namespace libdl::kernels::cpu {
 namespace {
@@ -16,6 +17,8 @@ namespace {
 constexpr int64_t kTile = 512;
 constexpr int64_t kGrain = 1 << 14;  // elements worth a chunk of their own
 constexpr int64_t kParts = 64;       // of one long row
+constexpr int64_t kSegment = 128;    // of a tile, scanned for itself
+constexpr int64_t kColumns = 64;     // rows that lie side by side, scanned together
 
 // What has been scanned so far; index is that of the running extremum.
 template <class T>
@@ -85,25 +88,72 @@ struct Job {
   }
 };
 
+// Scans a tile in place after `before`, if there is one. Segments are scanned each for itself,
+// which lets four run at once, and joined to what stands before them.
+template <Scan kOp, bool kWrite, class T>
+T scan_tile(T* tile, int64_t count, const T* before) {
+  const auto joined = [](T a, T b) { return join<kOp, T>({a, 0}, {b, 0}).value; };
+  T last[kTile / kSegment];
+  if (count == kTile) {
+    for (int64_t s = 0; s < kTile / kSegment; ++s) last[s] = tile[s * kSegment];
+    for (int64_t i = 1; i < kSegment; ++i) {
+      for (int64_t s = 0; s < kTile / kSegment; ++s) {
+        tile[s * kSegment + i] = last[s] = joined(last[s], tile[s * kSegment + i]);
+      }
+    }
+  } else {
+    for (int64_t first = 0; first < count; first += kSegment) {
+      for (int64_t i = first + 1; i < std::min(first + kSegment, count); ++i) {
+        tile[i] = joined(tile[i - 1], tile[i]);
+      }
+    }
+  }
+  T total = before == nullptr ? tile[std::min(kSegment, count) - 1] : *before;
+  for (int64_t first = before == nullptr ? kSegment : 0; first < count; first += kSegment) {
+    const int64_t end = std::min(first + kSegment, count);
+    const T offset = total;
+    total = joined(offset, tile[end - 1]);
+    if constexpr (kWrite) {
+      for (int64_t i = first; i < end; ++i) tile[i] = joined(offset, tile[i]);
+    }
+  }
+  return total;
+}
+
+// Scans a tile that starts at index r in sequence, with the index of the extremum.
+template <Scan kOp, class T>
+Carry<T> scan_indexed(T* tile, int64_t* index, int64_t count, int64_t r, const Carry<T>* before) {
+  Carry<T> last{};
+  for (int64_t i = 0; i < count; ++i) {
+    const Carry<T> next{tile[i], r + i};
+    const Carry<T>* carry = i > 0 ? &last : before;
+    last = carry == nullptr ? next : join<kOp, T>(*carry, next);
+    tile[i] = last.value;
+    index[i] = last.index;
+  }
+  return last;
+}
+
 // Scans [r0, r1) of a row, r0 < r1, after `carry` if there is one, and returns the last value.
 template <Scan kOp, bool kWrite, class T>
 Carry<T> scan_range(const Job<T>& job, int64_t row, int64_t r0, int64_t r1, const Carry<T>* carry) {
   const ScanArgs& a = *job.args;
   const char* in = at(a.in, job.in_rows.offset(row), job.in_bytes);
   char* out = const_cast<char*>(at(a.out, job.out_rows.offset(row), job.out_bytes));
+  const bool indexed = kOp == Scan::kLogsumexp || a.indices.data != nullptr;
   T tile[kTile];
   int64_t index[kTile];
   Carry<T> last{};
   for (int64_t r = r0; r < r1; r += kTile) {
     const int64_t count = std::min(kTile, r1 - r);
+    const Carry<T>* before = r == r0 ? carry : &last;
     load_tile(tile, in + job.in_row.offset(r) * job.in_bytes, a.in.dtype, job.in_row.inner_stride(),
               count);
-    for (int64_t i = 0; i < count; ++i) {
-      const Carry<T> next{tile[i], r + i};
-      const bool first = r + i == r0 && carry == nullptr;
-      last = first ? next : join<kOp, T>(r + i == r0 ? *carry : last, next);
-      tile[i] = last.value;
-      index[i] = last.index;
+    if (indexed) {
+      last = scan_indexed<kOp, T>(tile, index, count, r, before);
+    } else {
+      last.value =
+          scan_tile<kOp, kWrite, T>(tile, count, before == nullptr ? nullptr : &before->value);
     }
     if constexpr (kWrite) {
       store_tile(out + job.out_row.offset(r) * job.out_bytes, a.out.dtype,
@@ -116,6 +166,28 @@ Carry<T> scan_range(const Job<T>& job, int64_t row, int64_t r0, int64_t r1, cons
     }
   }
   return last;
+}
+
+// Neighbouring rows [row, row + width) whose values lie side by side: the order of scan_tile.
+template <Scan kOp, class T>
+void scan_columns(const Job<T>& job, int64_t row, int64_t width) {
+  const auto joined = [](T a, T b) { return join<kOp, T>({a, 0}, {b, 0}).value; };
+  const ScanArgs& a = *job.args;
+  const char* in = at(a.in, job.in_rows.offset(row), job.in_bytes);
+  char* out = const_cast<char*>(at(a.out, job.out_rows.offset(row), job.out_bytes));
+  T x[kColumns], local[kColumns], total[kColumns], offset[kColumns];
+  for (int64_t r = 0; r < job.n; ++r) {
+    load_tile(x, in + job.in_row.offset(r) * job.in_bytes, a.in.dtype, job.in_rows.inner_stride(),
+              width);
+    const bool start = r % kSegment == 0;
+    if (start && r > 0) std::copy_n(total, width, offset);
+    for (int64_t c = 0; c < width; ++c) local[c] = start ? x[c] : joined(local[c], x[c]);
+    for (int64_t c = 0; c < width; ++c) {
+      total[c] = r < kSegment ? local[c] : joined(offset[c], local[c]);
+    }
+    store_tile(out + job.out_row.offset(r) * job.out_bytes, a.out.dtype,
+               job.out_rows.inner_stride(), total, width);
+  }
 }
 
 // A long row: the parts' results first, then every part again after those before it.
@@ -161,25 +233,27 @@ void run(Context& context, const ScanArgs& args) {
     for (int64_t row = 0; row < job.rows; ++row) scan_parts<kOp, T>(context, job, row);
     return;
   }
-  if (job.n * job.rows < 2 * kGrain) {
-    for (int64_t row = 0; row < job.rows; ++row) {
-      scan_range<kOp, true, T>(job, row, 0, job.n, nullptr);
-    }
+  const int64_t side = job.in_rows.inner_size();
+  const bool columns = kOp != Scan::kLogsumexp && args.indices.data == nullptr && side >= 4 &&
+                       side == job.out_rows.inner_size() &&
+                       std::abs(job.in_rows.inner_stride()) < std::abs(job.in_row.inner_stride());
+  if (columns) {
+    const int64_t tiles = (side + kColumns - 1) / kColumns;
+    in_chunks(context, job.rows / side * tiles, std::max<int64_t>(1, kGrain / (job.n * kColumns)),
+              [&](int64_t first, int64_t last) {
+                for (int64_t t = first; t < last; ++t) {
+                  const int64_t c = t % tiles * kColumns;
+                  scan_columns<kOp, T>(job, t / tiles * side + c, std::min(kColumns, side - c));
+                }
+              });
     return;
   }
-  struct Task {
-    const Job<T>* job;
-    int64_t grain;
-  } task{&job, std::max<int64_t>(1, kGrain / job.n)};
-  context.parallel(
-      context.pool, (job.rows + task.grain - 1) / task.grain,
-      [](void* arg, int64_t first, int64_t last) {
-        const Task& t = *static_cast<Task*>(arg);
-        for (int64_t row = first * t.grain; row < std::min(last * t.grain, t.job->rows); ++row) {
-          scan_range<kOp, true, T>(*t.job, row, 0, t.job->n, nullptr);
-        }
-      },
-      &task);
+  in_chunks(context, job.rows, std::max<int64_t>(1, kGrain / job.n),
+            [&](int64_t first, int64_t last) {
+              for (int64_t row = first; row < last; ++row) {
+                scan_range<kOp, true, T>(job, row, 0, job.n, nullptr);
+              }
+            });
 }
 
 template <class T>

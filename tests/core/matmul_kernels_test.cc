@@ -57,8 +57,10 @@ Array<T> product(const Array<T>& a, const Array<T>& b, Options o = {}) {
 using Wide = std::complex<long double>;
 template <class T>
 Wide wide(T x) {
-  if constexpr (std::is_arithmetic_v<T>) return static_cast<long double>(x);
-  else return Wide(x.real(), x.imag());
+  if constexpr (std::is_arithmetic_v<T>)
+    return static_cast<long double>(x);
+  else
+    return Wide(x.real(), x.imag());
 }
 
 // |out - a b| <= (k + 8) eps |a| |b|, element by element.
@@ -89,8 +91,14 @@ void expect_products(double eps) {
   struct Size {
     int64_t batch, m, n, k;
   };
-  for (const Size& s : {Size{1, 1, 1, 1}, {1, 1, 65, 40}, {2, 65, 1, 40}, {1, 7, 65, 33},
-                        {3, 5, 3, 2}, {1, 65, 130, 420}, {2, 40, 31, 390}, {1, 33, 64, 7}}) {
+  for (const Size& s : {Size{1, 1, 1, 1},
+                        {1, 1, 65, 40},
+                        {2, 65, 1, 40},
+                        {1, 7, 65, 33},
+                        {3, 5, 3, 2},
+                        {1, 65, 130, 420},
+                        {2, 40, 31, 390},
+                        {1, 33, 64, 7}}) {
     const auto a = normal<T>({s.batch, s.m, s.k}, 1), b = normal<T>({s.batch, s.k, s.n}, 2);
     expect_product(product(a, b), a, b, eps);
     expect_product(product(a.crossed(), b.crossed()), a, b, eps);
@@ -222,7 +230,9 @@ TEST(MatmulKernel, BitsAreEqualForEveryWayToTheSameProduct) {
           EXPECT_TRUE(same_bits(want.data, product(a, b, {.context = c}).data));
         }
         if (isa == cpu::Isa::kAvx2) with_fma = want.data;
-        if (isa == cpu::Isa::kAvx512) { EXPECT_TRUE(same_bits(with_fma, want.data)) << m; }
+        if (isa == cpu::Isa::kAvx512) {
+          EXPECT_TRUE(same_bits(with_fma, want.data)) << m;
+        }
       });
     }
   }
@@ -240,7 +250,9 @@ TEST(MatmulKernel, GemvAndDoubleBitsDoNotDependOnThreadsOrStrides) {
         EXPECT_TRUE(same_bits(want.data, product(a, b, {.context = c}).data));
       }
       if (isa == cpu::Isa::kAvx2) with_fma = want.data;
-      if (isa == cpu::Isa::kAvx512) { EXPECT_TRUE(same_bits(with_fma, want.data)) << m; }
+      if (isa == cpu::Isa::kAvx512) {
+        EXPECT_TRUE(same_bits(with_fma, want.data)) << m;
+      }
     });
   }
   const auto a = normal<double>({1, 300, 200}, 1), b = normal<double>({1, 200, 700}, 2);

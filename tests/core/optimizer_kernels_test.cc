@@ -88,7 +88,8 @@ void expect_step(bool adam, const OptimizerArgs& args, double eps) {
       const double p = static_cast<double>(before.param[t][i]);
       const double g = static_cast<double>(before.grad[t][i]);
       const double want = adam ? adam_rule(args, p, g, m, v, top) : sgd_rule(args, p, g, m);
-      ASSERT_NEAR(static_cast<double>(after.param[t][i]), want, 8 * eps * (1 + std::abs(p) + std::abs(g)));
+      ASSERT_NEAR(static_cast<double>(after.param[t][i]), want,
+                  8 * eps * (1 + std::abs(p) + std::abs(g)));
       if (adam || args.momentum != 0) {
         ASSERT_NEAR(static_cast<double>(after.state1[t][i]), m, 8 * eps * (1 + std::abs(g)));
       }
@@ -122,11 +123,13 @@ OptimizerArgs adam_args(double beta1 = 0.9) {
 }
 
 std::vector<std::pair<bool, OptimizerArgs>> all_rules() {
-  std::vector<std::pair<bool, OptimizerArgs>> rules = {
-      {false, sgd_args(0, 0, false, false)},  {false, sgd_args(0.9, 0, false, true)},
-      {false, sgd_args(0.9, 0, false, false)}, {false, sgd_args(0.9, 0.3, false, false)},
-      {false, sgd_args(0.9, 0, true, false)},  {true, adam_args()},
-      {true, adam_args(0.3)}};
+  std::vector<std::pair<bool, OptimizerArgs>> rules = {{false, sgd_args(0, 0, false, false)},
+                                                       {false, sgd_args(0.9, 0, false, true)},
+                                                       {false, sgd_args(0.9, 0, false, false)},
+                                                       {false, sgd_args(0.9, 0.3, false, false)},
+                                                       {false, sgd_args(0.9, 0, true, false)},
+                                                       {true, adam_args()},
+                                                       {true, adam_args(0.3)}};
   const size_t n = rules.size();
   for (size_t i = 0; i < n; ++i) {
     auto decayed = rules[i];

@@ -43,21 +43,30 @@ double reference(Reduction op, const std::vector<double>& x, double p) {
   long double norm = 0, exps = 0;
   double largest = 0, smallest = kInf;
   for (double v : x) {
-    norm += p == 0 ? v != 0 : std::pow(static_cast<long double>(std::abs(v)), static_cast<long double>(p));
+    norm += p == 0 ? v != 0
+                   : std::pow(static_cast<long double>(std::abs(v)), static_cast<long double>(p));
     largest = std::max(largest, std::abs(v)), smallest = std::min(smallest, std::abs(v));
     exps += std::exp(static_cast<long double>(v) - top);
   }
   switch (op) {
-    case Reduction::kSum: return static_cast<double>(sum);
-    case Reduction::kProd: return static_cast<double>(product);
-    case Reduction::kMax: return top;
-    case Reduction::kMin: return low;
-    case Reduction::kVar: return static_cast<double>(squares / (n - static_cast<long double>(p)));
-    case Reduction::kLogsumexp: return static_cast<double>(top + std::log(exps));
+    case Reduction::kSum:
+      return static_cast<double>(sum);
+    case Reduction::kProd:
+      return static_cast<double>(product);
+    case Reduction::kMax:
+      return top;
+    case Reduction::kMin:
+      return low;
+    case Reduction::kVar:
+      return static_cast<double>(squares / (n - static_cast<long double>(p)));
+    case Reduction::kLogsumexp:
+      return static_cast<double>(top + std::log(exps));
     case Reduction::kNorm:
       if (p == kInf || p == -kInf) return p > 0 ? largest : smallest;
-      return static_cast<double>(p == 0 ? norm : std::pow(norm, 1.0L / static_cast<long double>(p)));
-    default: return kNan;
+      return static_cast<double>(p == 0 ? norm
+                                        : std::pow(norm, 1.0L / static_cast<long double>(p)));
+    default:
+      return kNan;
   }
 }
 
@@ -132,10 +141,8 @@ TEST(ReduceKernel, BitsDoNotDependOnStrides) {
         for (int64_t rows : {1, 7, 130}) {
           const Array<float> x = normal<float>({rows, n}, 5);
           const auto want = reduce_to<float>(c.op, x, 1, c.number);
-          EXPECT_TRUE(
-              same_bits(want.data, reduce_to<float>(c.op, x.spread(3), 1, c.number).data));
-          EXPECT_TRUE(
-              same_bits(want.data, reduce_to<float>(c.op, x.crossed(), 1, c.number).data))
+          EXPECT_TRUE(same_bits(want.data, reduce_to<float>(c.op, x.spread(3), 1, c.number).data));
+          EXPECT_TRUE(same_bits(want.data, reduce_to<float>(c.op, x.crossed(), 1, c.number).data))
               << "op " << static_cast<int>(c.op) << " number " << c.number << " n " << n << " rows "
               << rows;
         }
@@ -209,7 +216,7 @@ TEST(ReduceKernel, NanWinsAndTheFirstExtremumIsFound) {
         for (bool crossed : {false, true}) {
           Array<float> x = normal<float>({6, n}, 4);
           for (int64_t r = 0; r < 6; ++r) x[r * n + at] = static_cast<float>(r < 3 ? 99 : kNan);
-          x[n - 1] = 99;           // a second extremum, later
+          x[n - 1] = 99;  // a second extremum, later
           x[4 * n + n - 1] = static_cast<float>(kNan);
           if (crossed) x = x.crossed();
           Array<int64_t> where({0});
@@ -297,7 +304,7 @@ TEST(ScanKernel, EqualsReferenceForLongAndShortRows) {
       for (bool crossed : {false, true}) {
         auto x = normal<float>({rows, n}, 11);
         if (crossed) x = x.crossed();
-        for (Scan op : {Scan::kSum, Scan::kMax, Scan::kMin, Scan::kLogsumexp}) {
+        for (Scan op : {Scan::kSum, Scan::kProd, Scan::kMax, Scan::kMin, Scan::kLogsumexp}) {
           std::vector<float> first;
           for (const Context& c : contexts()) {
             Array<float> out(x.sizes);
@@ -312,15 +319,18 @@ TEST(ScanKernel, EqualsReferenceForLongAndShortRows) {
             if (first.empty()) first = out.data;
             ASSERT_TRUE(same_bits(first, out.data));
             for (int64_t r = 0; r < rows; ++r) {
-              double sum = 0, top = -kInf, low = kInf, magnitude = 1, lse = -kInf;
+              double sum = 0, product = 1, top = -kInf, low = kInf, magnitude = 1, lse = -kInf;
               for (int64_t i = 0; i < n; ++i) {
                 const double v = static_cast<double>(x[r * n + i]);
-                sum += v, magnitude += std::abs(v);
+                sum += v, product *= v, magnitude += std::abs(v);
                 top = std::max(top, v), low = std::min(low, v);
                 lse = std::max(lse, v) + std::log1p(std::exp(-std::abs(lse - v)));
                 const double got = static_cast<double>(out[r * n + i]);
                 if (op == Scan::kSum) {
                   ASSERT_NEAR(got, sum, 2e-7 * std::abs(sum) + 1e-12 * magnitude);
+                }
+                if (op == Scan::kProd) {
+                  ASSERT_NEAR(got, product, 2e-7 * std::abs(product) + 1e-44);
                 }
                 if (op == Scan::kLogsumexp) {
                   ASSERT_NEAR(got, lse, 2e-7 * std::abs(lse) + 1e-7);
@@ -339,6 +349,23 @@ TEST(ScanKernel, EqualsReferenceForLongAndShortRows) {
           }
         }
       }
+    }
+  }
+}
+
+TEST(ScanKernel, BitsDoNotDependOnStrides) {
+  for (int64_t n : {1, 128, 129, 700}) {
+    for (Scan op : {Scan::kSum, Scan::kProd, Scan::kMax}) {
+      const auto x = normal<double>({70, n}, 11);
+      std::vector<Array<double>> outs;
+      for (const auto& in : {x, x.crossed(), x.spread(2)}) {
+        outs.emplace_back(x.sizes);
+        ScanArgs args{static_cast<int32_t>(op), outs.back().view(), {}, in.view()};
+        Context context = plain_context();
+        cpu::scan(context, args);
+      }
+      EXPECT_TRUE(same_bits(outs[0].data, outs[1].data)) << n;
+      EXPECT_TRUE(same_bits(outs[0].data, outs[2].data)) << n;
     }
   }
 }
