@@ -63,13 +63,14 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_put_into(
  *
  *  input        any
  *  dim          from -ndim to ndim - 1
- *  index        int64, of as many dimensions; no larger than input but in dim; 0 to size - 1
+ *  index        int64 or int32, of as many dimensions; no larger than input but in dim; -size to
+ *               size - 1
  *  sparse_grad  must be false: sparse gradients are not offered
  *  out          new, index's shape
  *
  *  Gradient: any order, forward mode.
  *  Errors: INDEX (dim or an index out of range), SHAPE (index does not fit), DTYPE (index is not
- *  int64), UNSUPPORTED (sparse_grad).
+ *  int64 or int32), UNSUPPORTED (sparse_grad).
  *  Threads: concurrent-read.
  *  Python: gather(input, dim, index, *, sparse_grad=False) [function, method]
  */
@@ -83,6 +84,30 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_gather_into(const libdl_tensor *inp
                                                          const libdl_tensor *index,
                                                          libdl_bool sparse_grad, libdl_tensor *dst);
 
+/** Elements along a dimension, as libdl_gather, but input and indices broadcast outside it.
+ *
+ *  input    any
+ *  indices  int64 or int32, of as many dimensions; -size to size - 1
+ *  dim      from -ndim to ndim - 1; NULL: both are read as one dimension
+ *  out      new, the broadcast shape, along dim indices' size
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: INDEX (dim or an index out of range), SHAPE (other dimensions do not broadcast), DTYPE
+ *  (indices are no integers).
+ *  Threads: concurrent-read.
+ *  Python: take_along_dim(input, indices, dim=None) [function, method]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_take_along_dim(const libdl_tensor *input,
+                                                            const libdl_tensor *indices,
+                                                            LIBDL_NULLABLE const int64_t *dim,
+                                                            LIBDL_NEW libdl_tensor **out);
+
+/** libdl_take_along_dim into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_take_along_dim_into(const libdl_tensor *input,
+                                                                 const libdl_tensor *indices,
+                                                                 LIBDL_NULLABLE const int64_t *dim,
+                                                                 libdl_tensor *dst);
+
 /** A copy of input with src's elements written: y[index[i][j]][j] = src[i][j] for dim 0.
  *
  *  input   any
@@ -94,7 +119,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_gather_into(const libdl_tensor *inp
  *
  *  Gradient: any order, forward mode; with "multiply" none, raises AUTOGRAD if one is needed.
  *  Errors: INDEX (dim or an index out of range), SHAPE (index does not fit), DTYPE (index is not
- *  int64, or src's dtype differs), VALUE (another reduce).
+ *  int64 or int32, or src's dtype differs), VALUE (another reduce).
  *  Threads: concurrent-read.
  *  Python: scatter(input, dim, index, src, *, reduce=None) [function, method, inplace]
  *  Python: scatter(input, dim, index, value, *, reduce=None) [function, method, inplace]
@@ -123,7 +148,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_scatter_into(const libdl_tensor *in
  *
  *  Gradient: any order, forward mode.
  *  Errors: INDEX (dim or an index out of range), SHAPE (index does not fit), DTYPE (index is not
- *  int64, or src's dtype differs).
+ *  int64 or int32, or src's dtype differs).
  *  Threads: concurrent-read.
  *  Python: scatter_add(input, dim, index, src) [function, method, inplace]
  */
@@ -143,7 +168,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_scatter_add_into(const libdl_tensor
  *
  *  input  any
  *  dim    from -ndim to ndim - 1
- *  index  int64 or int32, 1-d or 0-d; 0 to size - 1
+ *  index  int64 or int32, 1-d or 0-d; -size to size - 1
  *  out    new, dim of as many indices as index has
  *
  *  Gradient: any order, forward mode.
@@ -166,7 +191,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_select_into(const libdl_tenso
  *
  *  input   any
  *  dim     from -ndim to ndim - 1
- *  index   int64 or int32, 1-d or 0-d; 0 to size - 1
+ *  index   int64 or int32, 1-d or 0-d; -size to size - 1
  *  source  of input's dtype and shape but for dim, where it has index's length
  *  alpha   a number; NULL: 1
  *  out     new, input's shape
@@ -187,6 +212,56 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_add(const libdl_tensor *input
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_add_into(
     const libdl_tensor *input, int32_t dim, const libdl_tensor *index, const libdl_tensor *source,
     LIBDL_NULLABLE const libdl_tensor *alpha, libdl_tensor *dst);
+
+/** A copy of input with slices replaced: y[index[i]] = source[i] for dim 0.
+ *
+ *  input   any
+ *  dim     from -ndim to ndim - 1
+ *  index   int64 or int32, 1-d or 0-d; -size to size - 1
+ *  source  of input's dtype and shape but for dim, where it has index's length
+ *  out     new, input's shape
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: INDEX (dim or an index out of range), SHAPE (index or source do not fit), DTYPE (index
+ *  is no integer, or source's differs).
+ *  Threads: concurrent-read.
+ *  Python: index_copy(input, dim, index, source) [function, method, inplace]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_copy(const libdl_tensor *input, int32_t dim,
+                                                        const libdl_tensor *index,
+                                                        const libdl_tensor *source,
+                                                        LIBDL_NEW libdl_tensor **out);
+
+/** libdl_index_copy into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_copy_into(const libdl_tensor *input, int32_t dim,
+                                                             const libdl_tensor *index,
+                                                             const libdl_tensor *source,
+                                                             libdl_tensor *dst);
+
+/** A copy of input with slices filled: y[index[i]] = value for dim 0.
+ *
+ *  input  any
+ *  dim    from -ndim to ndim - 1
+ *  index  int64 or int32, 1-d or 0-d; -size to size - 1
+ *  value  a number or 0-d tensor
+ *  out    new, input's shape
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: INDEX (dim or an index out of range), SHAPE (index or value has more dimensions), DTYPE
+ *  (index is no integer, or value does not fit input's dtype).
+ *  Threads: concurrent-read.
+ *  Python: index_fill(input, dim, index, value) [function, method, inplace]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_fill(const libdl_tensor *input, int32_t dim,
+                                                        const libdl_tensor *index,
+                                                        const libdl_tensor *value,
+                                                        LIBDL_NEW libdl_tensor **out);
+
+/** libdl_index_fill into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_fill_into(const libdl_tensor *input, int32_t dim,
+                                                             const libdl_tensor *index,
+                                                             const libdl_tensor *value,
+                                                             libdl_tensor *dst);
 
 /** A copy of input with one value where the mask is true.
  *
@@ -231,6 +306,30 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_masked_select(const libdl_tensor *i
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_masked_select_into(const libdl_tensor *input,
                                                                 const libdl_tensor *mask,
                                                                 libdl_tensor *dst);
+
+/** A copy of input with source's elements, in row-major order, where the mask is true.
+ *
+ *  input   any
+ *  mask    bool; broadcasts to input
+ *  source  of input's dtype, with at least as many elements as the mask has true ones
+ *  out     new, input's shape
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: SHAPE (mask does not broadcast to input, or source is too short), DTYPE (mask is not
+ *  bool, or source's dtype differs).
+ *  Threads: concurrent-read.
+ *  Python: masked_scatter(input, mask, source) [function, method, inplace]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_masked_scatter(const libdl_tensor *input,
+                                                            const libdl_tensor *mask,
+                                                            const libdl_tensor *source,
+                                                            LIBDL_NEW libdl_tensor **out);
+
+/** libdl_masked_scatter into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_masked_scatter_into(const libdl_tensor *input,
+                                                                 const libdl_tensor *mask,
+                                                                 const libdl_tensor *source,
+                                                                 libdl_tensor *dst);
 
 /** The indices of nonzero elements, in row-major order.
  *
@@ -316,6 +415,25 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_topk_into(const libdl_tensor *input
                                                        int32_t dim, libdl_bool largest,
                                                        libdl_bool sorted, libdl_tensor *values_dst,
                                                        libdl_tensor *indices_dst);
+
+/** The k-th smallest element of a dimension, counted from 1; NaN counts as largest.
+ *
+ *  input    real
+ *  k        from 1 to the dimension's size
+ *  dim      from -ndim to ndim - 1
+ *  keepdim  whether the dimension stays, with size 1
+ *  values   new, input's dtype
+ *  indices  new, int64: where each element stood, the first of equal ones first
+ *
+ *  Gradient: any order, forward mode. indices carry no history.
+ *  Errors: INDEX (dim out of range), VALUE (k out of range), DTYPE (complex).
+ *  Threads: concurrent-read.
+ *  Python: kthvalue(input, k, dim=-1, keepdim=False) [function, method]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_kthvalue(const libdl_tensor *input, int64_t k,
+                                                      int32_t dim, libdl_bool keepdim,
+                                                      LIBDL_NEW libdl_tensor **values,
+                                                      LIBDL_NEW libdl_tensor **indices);
 
 LIBDL_END
 

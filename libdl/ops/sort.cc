@@ -6,6 +6,7 @@
 #include "ops/gather.h"
 #include "ops/indices.h"
 #include "ops/launch.h"
+#include "ops/view.h"
 
 namespace libdl {
 
@@ -98,6 +99,26 @@ std::tuple<Tensor, Tensor> topk(const Tensor& input, int64_t k, int32_t dim, boo
              input.ndim() == 0 ? "1" : "0 to " + std::to_string(size));
   return finish(call, kTopk, input, axis, order(input, axis, k, largest), values_into,
                 indices_into);
+}
+
+// The last of the k smallest.
+std::tuple<Tensor, Tensor> kthvalue(const Tensor& input, int64_t k, int32_t dim, bool keepdim) {
+  int axis;
+  {
+    const Call call("kthvalue", {}, {&input});
+    check_real(call, input);
+    axis = call.axis(3, "dim", dim, input.ndim());
+    const int64_t size = input.ndim() ? input.size(axis) : 1;
+    if (k < 1 || k > size)
+      call.bad(LIBDL_ERROR_VALUE, 2, "k", "is " + std::to_string(k),
+               "1 to " + std::to_string(size));
+  }
+  auto [values, indices] = topk(input, k, axis, false, true);
+  if (input.ndim() == 0) return {values, indices};
+  const auto last = [&](const Tensor& x) {
+    return keepdim ? narrow(x, axis, k - 1, 1) : select(x, axis, k - 1);
+  };
+  return {clone(last(values)), clone(last(indices))};
 }
 
 }  // namespace libdl

@@ -14,5 +14,6 @@ std::tuple<Tensor, Tensor> sort(const Tensor& input, int32_t dim, bool descendin
 Tensor argsort(const Tensor& input, int32_t dim, bool descending, bool stable);
 std::tuple<Tensor, Tensor> topk(const Tensor& input, int64_t k, int32_t dim, bool largest,
                                 bool sorted, Into values_into = {}, Into indices_into = {});
+std::tuple<Tensor, Tensor> kthvalue(const Tensor& input, int64_t k, int32_t dim, bool keepdim);
 
 }  // namespace libdl

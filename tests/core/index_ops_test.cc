@@ -324,6 +324,18 @@ TEST(SortOp, ValuesAndDerivatives) {
                      {doubles(Shape{}, 1)});
 }
 
+TEST(SortOp, Kthvalue) {
+  const Tensor x = cast(of({3, 1, 2, 1, 5, 1}, {2, 3}), Dtype::kFloat64);
+  const auto [second, where] = kthvalue(x, 2, 1, false);
+  EXPECT_EQ(values(second), (V{2, 1}));
+  EXPECT_EQ(values(where), (V{2, 2}));
+  EXPECT_TRUE(same(std::get<0>(kthvalue(x, 1, 0, true)).shape(), Shape{1, 3}));
+  expect_derivatives([&](const List& a) { return std::get<0>(kthvalue(a[0], 3, 1, false)); },
+                     {doubles(Shape{4, 5}, 1)});
+  expect_error(LIBDL_ERROR_VALUE, "kthvalue: argument 2 (k) is 0, wanted 1 to 3",
+               [&] { kthvalue(x, 0, 1, false); });
+}
+
 TEST(SortOp, IntoBothOrNeither) {
   const Tensor x = cast(list({3, 1, 2}), Dtype::kFloat64);
   const Tensor v = zeros(Shape{3}, Dtype::kFloat64), i = zeros(Shape{3}, Dtype::kInt64);
