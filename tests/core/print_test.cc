@@ -5,11 +5,15 @@
 
 #include <gtest/gtest.h>
 
+#include <cinttypes>
 #include <clocale>
 #include <complex>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <vector>
+
+#include "io/safetensors.h"
 
 namespace libdl {
 namespace {
@@ -229,6 +233,27 @@ TEST(Print, Suffixes) {
   EXPECT_EQ(text(range({14}, Dtype::kFloat32), options),
             "tensor([ 0.,  1.,  2.,  3.,  4.,  5.,  6.,  7.,  8.,  9., 10., 11., 12., 13.],\n"
             "       grad_fn=<AddBackward0>)");
+}
+
+// What PyTorch 2.15 wrote; print_reference.py made the file.
+TEST(Print, PyTorchsOwnTexts) {
+  const File file = open_file("tests/core/print_reference.safetensors", false);
+  const Header& header = file->header;
+  ASSERT_GT(header.tensors.size(), 300u);
+  ASSERT_EQ(header.tensors.size(), header.metadata.size());
+  for (const TextEntry& entry : header.metadata) {
+    const std::string name = header.text.substr(entry.key, entry.key_length);
+    PrintOptions options;
+    options.dtype_prefix = "torch.";
+    int number = 0, scientific = 0;
+    ASSERT_EQ(std::sscanf(name.c_str(), "%d,%d,%" SCNd64 ",%" SCNd64 ",%" SCNd64 ",%d", &number,
+                          &options.precision, &options.threshold, &options.edgeitems,
+                          &options.linewidth, &scientific),
+              6);
+    options.scientific = static_cast<Scientific>(scientific);
+    const Tensor x = read_tensor(file, header.find(name).value());
+    EXPECT_EQ(text(x, options), header.text.substr(entry.value, entry.value_length)) << name;
+  }
 }
 
 TEST(Print, HostNumbers) {
