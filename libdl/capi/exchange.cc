@@ -90,7 +90,7 @@ libdl_error* libdl_tensor_data(const libdl_tensor* tensor, libdl_access access, 
     const Tensor& x = live_tensor(name, 1, "tensor", tensor);
     output(name, 3, "out", out);
     if (for_writing(name, access)) {
-      check_writable(x, name);
+      check_host_may_write(x, name);
       export_for_good(x.storage());
     }
     *out = x.data();
