@@ -9,6 +9,20 @@
 /** A run of bytes, usually UTF-8. */
 typedef struct libdl_text libdl_text;
 
+/** How a tensor is written. All zero but the first: as PyTorch does by default. */
+typedef struct libdl_print_options {
+  uint32_t struct_size; /**< sizeof(libdl_print_options) */
+  int32_t precision;    /**< digits behind the point, at most 1000; 0 means 4, -1 none */
+  int64_t threshold;    /**< more elements than these are summarized; 0 means 1000, -1 none */
+  int64_t edgeitems;    /**< shown at either end of a summarized dimension; 0 means 3, -1 none */
+  int64_t linewidth;    /**< 0 means 80 */
+  int32_t sci_mode;     /**< 0 chosen by the elements, 1 always, -1 never */
+  int32_t reserved;     /**< 0 */
+  LIBDL_NULLABLE const char *dtype_prefix; /**< before a dtype's name; NULL means "libdl." */
+  LIBDL_NULLABLE const char *grad_fn; /**< the operation's name; NULL means the history's own, in
+                                           PyTorch's spelling ("AddBackward0") */
+} libdl_print_options;
+
 LIBDL_BEGIN
 
 /** The bytes, followed by a NUL, alive as long as the text; "" for NULL. Threads: free. */
@@ -19,6 +33,20 @@ LIBDL_API int64_t libdl_text_length(const libdl_text *text);
 
 /** Gives the text up; NULL is allowed. Threads: free. */
 LIBDL_API void libdl_text_release(libdl_text *text);
+
+/** Writes a tensor as PyTorch's repr does:
+ *
+ *    tensor([[1.0000, 2.5000],
+ *            [0.0000,    inf]], dtype=libdl.float64, requires_grad=True)
+ *
+ *  options  or NULL for the default
+ *
+ *  Errors: NULL, KIND, EMPTIED, OPTION, VALUE (options), DEVICE (the tensor is not on the CPU),
+ *  OUT_OF_MEMORY.
+ *  Threads: concurrent-read. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_to_string(
+    const libdl_tensor *tensor, LIBDL_NULLABLE const libdl_print_options *options,
+    LIBDL_NEW libdl_text **out);
 
 LIBDL_END
 

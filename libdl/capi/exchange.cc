@@ -3,6 +3,7 @@
 #include <libdl/exchange.h>
 
 #include "capi/arguments.h"
+#include "capi/history.h"
 #include "capi/options.h"
 #include "device/device.h"
 #include "device/stream.h"
@@ -28,15 +29,8 @@ CopyPolicy copy_policy(const char* function, const char* name, libdl_copy_policy
   return static_cast<CopyPolicy>(copy);
 }
 
-// Also true of a view whose base was written to by a recorded operation since.
-bool has_history(const Tensor& x) {
-  if (!x.meta()) return false;
-  if (x.meta()->view == ViewKind::kNone) return requires_grad(x);
-  return Ref<Node>::take(history_of(x).node).get() != nullptr;
-}
-
 void refuse_history(const char* function, const Tensor& x, const char* wanted) {
-  if (has_history(x))
+  if (current_history(x))
     fail_argument(LIBDL_ERROR_AUTOGRAD, function, 1, "tensor", "requires grad", wanted);
 }
 
@@ -96,7 +90,7 @@ libdl_error* libdl_tensor_data(const libdl_tensor* tensor, libdl_access access, 
     const Tensor& x = live_tensor(name, 1, "tensor", tensor);
     output(name, 3, "out", out);
     if (for_writing(name, access)) {
-      check_writable(x, name);
+      check_host_may_write(x, name);
       export_for_good(x.storage());
     }
     *out = x.data();

@@ -2,6 +2,56 @@
 
 #include "capi/text.h"
 
+#include "capi/arguments.h"
+#include "capi/history.h"
+#include "capi/options.h"
+#include "tensor/print.h"
+
+using namespace libdl;
+using namespace libdl::capi;
+
+namespace {
+
+// 0 is the default, -1 is none.
+int64_t setting(const char* what, int64_t given, int64_t usual) {
+  if (given < -1)
+    fail_argument(LIBDL_ERROR_VALUE, "tensor_to_string", 2, "options",
+                  std::string("says ") + what + " " + std::to_string(given), "-1 or more");
+  return given == 0 ? usual : std::max<int64_t>(given, 0);
+}
+
+PrintOptions print_options(const libdl_print_options& given) {
+  constexpr int64_t kMostDigits = 1000;
+  PrintOptions options;
+  const int64_t precision = setting("precision", given.precision, options.precision);
+  if (precision > kMostDigits || given.sci_mode < -1 || given.sci_mode > 1)
+    fail_argument(LIBDL_ERROR_VALUE, "tensor_to_string", 2, "options",
+                  precision > kMostDigits ? "says precision " + std::to_string(precision)
+                                          : "says sci_mode " + std::to_string(given.sci_mode),
+                  precision > kMostDigits ? "at most 1000" : "-1, 0 or 1");
+  options.precision = static_cast<int>(precision);
+  options.threshold = setting("threshold", given.threshold, options.threshold);
+  options.edgeitems = setting("edgeitems", given.edgeitems, options.edgeitems);
+  options.linewidth = setting("linewidth", given.linewidth, options.linewidth);
+  options.scientific = static_cast<Scientific>(given.sci_mode);
+  options.default_dtype = static_cast<Dtype>(state().default_dtype);
+  if (given.dtype_prefix) options.dtype_prefix = given.dtype_prefix;
+  return options;
+}
+
+// log_softmax: LogSoftmaxBackward0
+std::string pytorch_name(std::string_view op) {
+  std::string name;
+  bool starts_word = true;
+  for (const char c : op) {
+    if (c != '_') name += starts_word && c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
+    starts_word = c == '_';
+  }
+  return name + "Backward0";
+}
+
+}  // namespace
+
 const char* libdl_text_data(const libdl_text* text) { return text ? text->bytes.c_str() : ""; }
 
 int64_t libdl_text_length(const libdl_text* text) {
@@ -9,3 +59,27 @@ int64_t libdl_text_length(const libdl_text* text) {
 }
 
 void libdl_text_release(libdl_text* text) { delete text; }
+
+libdl_error* libdl_tensor_to_string(const libdl_tensor* tensor, const libdl_print_options* options,
+                                    libdl_text** out) {
+  constexpr const char* name = "tensor_to_string";
+  return door(name, [&] {
+    const Tensor& x = live_tensor(name, 1, "tensor", tensor);
+    const libdl_print_options given = read_options(name, 2, options);
+    PrintOptions how = print_options(given);
+    output(name, 3, "out", out);
+    if (!x.device().is_cpu())
+      fail_argument(LIBDL_ERROR_DEVICE, name, 1, "tensor", "is on another device",
+                    "a tensor on the CPU");
+    std::string made_by;
+    if (const Ref<Node> node = current_history(x)) {
+      how.requires_grad = true;
+      if (given.grad_fn)
+        made_by = given.grad_fn;
+      else if (!node->accumulator)
+        made_by = pytorch_name(node->rule->name);
+    }
+    how.grad_fn = made_by;
+    *out = new libdl_text(to_string(x, how));
+  });
+}

@@ -10,7 +10,7 @@ using namespace libdl;
 
 libdl_mapping::libdl_mapping(const Tensor& x, bool writing)
     : Counted(Tag::kMapping), writes(writing) {
-  if (writing) check_writable(x, "tensor_map");
+  if (writing) check_host_may_write(x, "tensor_map");
   if (x.is_number()) {
     std::memcpy(value, x.data(), sizeof value);
     return;
@@ -26,7 +26,7 @@ libdl_mapping::~libdl_mapping() {
 
 namespace libdl {
 
-void check_writable(const Tensor& x, const char* op) {
+void check_host_may_write(const Tensor& x, const char* op) {
   if (x.is_number())
     fail_argument(LIBDL_ERROR_VALUE, op, 1, "tensor", "is a host number", "a tensor to write to");
   if (x.storage().read_only)
@@ -96,7 +96,7 @@ void copy_out(const Tensor& x, void* data, int64_t bytes) {
 
 void copy_in(const Tensor& x, const void* data, int64_t bytes) {
   const char* const op = "tensor_copy_in";
-  check_writable(x, op);
+  check_host_may_write(x, op);
   check_bytes(op, x, data, bytes);
   if (overlaps_itself(x))
     fail_argument(LIBDL_ERROR_OVERLAP, op, 1, "tensor", "overlaps itself",

@@ -21,7 +21,7 @@ struct libdl_mapping : libdl::Counted {
 namespace libdl {
 
 // Throws READ_ONLY for writing where that is forbidden, VALUE for writing to numbers.
-void check_writable(const Tensor& x, const char* op);
+void check_host_may_write(const Tensor& x, const char* op);
 
 // Host memory of `bytes` bytes as a tensor whose element 0 stands `offset` elements behind `data`.
 // release(context) runs exactly once, also when this throws. Strides absent: row-major.

@@ -2,9 +2,7 @@
 
 /* DLPack, mappings and host memory as a C program meets them. The structs are written here once
  * more, from the specification: a program that includes upstream's dlpack.h sees the same. */
-#include <libdl/autograd.h>
-#include <libdl/exchange.h>
-#include <libdl/tensor.h>
+#include <libdl/libdl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,9 +6,7 @@
  *   safetensors write FILE   writes tensors of every dtype, for another reader
  *   safetensors read FILE    prints the names, dtypes, shapes and bytes of another writer's */
 #include <inttypes.h>
-#include <libdl/exchange.h>
-#include <libdl/io.h>
-#include <libdl/tensor.h>
+#include <libdl/libdl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -151,12 +151,12 @@ TEST(Safetensors, DataIsAligned) {
     EXPECT_EQ(entry.begin % size_of(real_of(entry.dtype)), 0);
 }
 
-// What safetensors 0.5.3 from PyPI writes for
+// What safetensors 0.8.0 from PyPI writes for
 // {"b": arange(3, int16), "a": [[1.5]] float32} and metadata {"x": "y"}.
 TEST(Safetensors, ReadsWhatThePackageWrites) {
   std::string bytes = with_header(
       R"({"__metadata__":{"x":"y"},"a":{"dtype":"F32","shape":[1,1],"data_offsets":[0,4]},)"
-      R"("b":{"dtype":"I16","shape":[3],"data_offsets":[4,10]}}   )",
+      R"("b":{"dtype":"I16","shape":[3],"data_offsets":[4,10]}} )",
       0);
   bytes += std::string("\0\0\300\077\0\0\1\0\2\0", 10);
   const File file = from_bytes(bytes);
