@@ -15,6 +15,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import textwrap
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,6 +45,7 @@ HEAD = '''# SPDX-License-Identifier: Apache-2.0
 # Written by tools/python_layer.py from include/libdl.
 """{title}"""
 
+# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 '''
@@ -117,7 +119,7 @@ def parameters_text(form: Form, method: bool, into: bool, out: str = "") -> str:
 def value_text(form: Form, parameter: PythonParameter, method: bool, first: bool) -> str:
     """What is passed on for a parameter."""
     if parameter.variadic:
-        return spelled(parameter)
+        return "listed"
     name = "self" if method and first else parameter.name
     argument = form.arguments.get(parameter.argument)
     if argument and argument.kind == "tensor" and argument.nullable and parameter.default == "1":
@@ -216,10 +218,9 @@ def function_text(form: Form, name: str, method: bool = False, into: bool = Fals
         if parameter.variadic:
             variadic = spelled(parameter)
             body += [
-                f"if {parameter.name} is not None:",
-                f"    {variadic} = {parameter.name}",
-                f"elif len({variadic}) == 1 and not isinstance({variadic}[0], int):",
-                f"    {variadic} = {variadic}[0]",
+                f"listed: Any = {variadic} if {parameter.name} is None else {parameter.name}",
+                "if len(listed) == 1 and not isinstance(listed[0], int):",
+                "    listed = listed[0]",
             ]
     first = "self" if method else form.line.parameters[0].name if form.line.parameters else ""
     c_name = operator.name
@@ -273,6 +274,7 @@ def forms_by_name(operators: list[Operator], flag: str) -> dict[str, list[Form]]
 def imports_text(names: set[str], extra: str = "") -> str:
     lines = [
         "from collections.abc import Sequence",
+        "from typing import Any",
         "",
         "from . import _C",
         "from ._C import Overridden, Tensor",
@@ -351,24 +353,24 @@ def documents_text(operators: list[Operator]) -> str:
 
 def stub_text(operators: list[Operator], template: str) -> str:
     lines: list[str] = []
+    by_hand = set(re.findall(r"    def (\w+)\(", template))
     for flag, suffix, into in (("method", "", False), ("inplace", "_", True)):
         for name, forms in forms_by_name(operators, flag).items():
-            for form in forms:
+            for form in forms if name + suffix not in by_hand else ():
                 if len(forms) > 1:
                     lines.append("    @overload")
                 text = parameters_text(form, True, into)
                 lines.append(f"    def {name}{suffix}({text}) -> {form.returns}: ...")
     for name in forms_by_name(operators, "property"):
         lines += ["    @property", f"    def {name}(self) -> Tensor: ..."]
-    low: list[str] = []
-    for operator in operators:
-        if operator.has_new:
-            low.append(f"def {operator.name}(*arguments: Any) -> Any: ...")
-        if operator.has_into:
-            low.append(f"def {operator.name}_into(*arguments: Any) -> Any: ...")
-    return template.replace("    #: operators", "\n".join(lines)).replace(
-        "#: functions", "\n".join(low)
-    )
+    head, methods, tail = template.partition("class Tensor:")
+    body, end, rest = tail.partition("\n# What the package's own half calls.")
+    body = body.replace("    #: operators", "\n".join(lines))
+    # Tensor has methods called int, float, bool and type: inside it these names would mean them.
+    body = re.sub(r"(?<!def )(?<!# )\b(int|float|bool|type)\b(?!\()", r"_\1", body)
+    low = [f"{o.name}: Any" for o in operators if o.has_new]
+    low += [f"{o.name}_into: Any" for o in operators if o.has_into]
+    return head + methods + body + end + rest.replace("#: functions", "\n".join(low))
 
 
 def pairs_text(operators: list[Operator]) -> str:

@@ -200,6 +200,11 @@ int dtype_code(PyObject* object, libdl_dtype* code) {
   *code = LIBDL_DTYPE_NONE;
   if (object == Py_None) return 0;
   PyObject* const type = (PyObject*)Py_TYPE(object);
+  if (PyLong_Check(object)) {  // only while dtypes are being made
+    const long value = PyLong_AsLong(object);
+    *code = (libdl_dtype)value;
+    return value > 0 && value < 32 && !registered.dtypes[value] ? 0 : 1;
+  }
   if (type != registered.dtype) {
     // Python's own number classes stand for dtypes, as in PyTorch.
     if (object == (PyObject*)&PyFloat_Type) *code = LIBDL_DTYPE_FLOAT64;

@@ -3,10 +3,11 @@
 
 import libdl as torch runs a PyTorch program; docs/ lists the differences."""
 
+# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import math as _math
-from typing import Any as _Any
+from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
 
 from . import _C
 from ._C import Tensor as Tensor
@@ -35,7 +36,7 @@ from ._creation import (
     as_tensor as as_tensor, asarray as asarray, from_dlpack as from_dlpack,
     from_numpy as from_numpy, frombuffer as frombuffer, normal as normal, tensor as tensor,
 )  # fmt: skip
-from ._overloads import *
+from ._overloads import *  # type: ignore[assignment]
 from ._random import (
     default_generator as default_generator, get_rng_state as get_rng_state,
     initial_seed as initial_seed, manual_seed as manual_seed, seed as seed,
@@ -69,7 +70,7 @@ def set_num_threads(num: int) -> None:
 
 def get_num_threads() -> int:
     """How many threads work on one operator."""
-    return _C.get_threads()  # type: ignore[no-any-return]
+    return _C.get_threads()
 
 
 def is_tensor(obj: object) -> _Any:
@@ -94,7 +95,7 @@ def numel(input: Tensor) -> _Any:
 
 def promote_types(type1: dtype, type2: dtype) -> dtype:
     """The dtype in which an operator computes when it is given elements of both."""
-    return _C.dtype_of_code(_C.dtype_promote(type1, type2))  # type: ignore[no-any-return]
+    return _C.dtype_of_code(_C.dtype_promote(type1, type2))
 
 
 def can_cast(from_: dtype, to: dtype) -> _Any:
@@ -120,6 +121,10 @@ def typename(obj: _Any) -> str:
     """The type's name as PyTorch spells it."""
     return obj.type() if is_tensor(obj) else type(obj).__name__
 
+
+if _TYPE_CHECKING:
+    from . import cuda as cuda, func as func, nn as nn, optim as optim, random as random
+    from . import utils as utils
 
 _LAZY = ("cuda", "func", "nn", "optim", "random", "utils")
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The functions that have several signatures, as PyTorch has them."""
 
+# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 from typing import Any
@@ -61,12 +62,12 @@ min = _extremum("min")
 def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
     try:
         if isinstance(split_size_or_sections, int):
-            return _C.split(tensor, split_size_or_sections, dim)  # type: ignore[no-any-return]
-        return _C.split_with_sizes(  # type: ignore[no-any-return]
+            return _C.split(tensor, split_size_or_sections, dim)
+        return _C.split_with_sizes(
             tensor, split_size_or_sections, dim
         )
     except Overridden:
-        return override(split, tensor, split_size_or_sections, dim)  # type: ignore[no-any-return]
+        return override(split, tensor, split_size_or_sections, dim)
 
 
 def _view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tensor:
@@ -75,13 +76,13 @@ def _view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Ten
             shape = size
         elif len(shape) == 1 and not isinstance(shape[0], int):
             if isinstance(shape[0], (Dtype, type)):
-                return _C.view_dtype(self, shape[0])  # type: ignore[no-any-return]
+                return _C.view_dtype(self, shape[0])
             shape = shape[0]
         if dtype is not None:
-            return _C.view_dtype(self, dtype)  # type: ignore[no-any-return]
-        return _C.view(self, shape)  # type: ignore[no-any-return]
+            return _C.view_dtype(self, dtype)
+        return _C.view(self, shape)
     except Overridden:
-        return override(Tensor.view, self, *shape)  # type: ignore[no-any-return]
+        return override(Tensor.view, self, *shape)
 
 
 def _bounds(name: str, given: list[Any], low: Any, high: Any, size: Any) -> tuple[Any, Any, Any]:
@@ -116,7 +117,7 @@ def randint(
     if size is None:
         raise TypeError("randint: size must be given")
     if out is not None:
-        return _C.randint_into(  # type: ignore[no-any-return]
+        return _C.randint_into(
             low, high, size, generator, dtype, device, out
         )
     made: Tensor = _C.randint(low, high, size, generator, dtype, device)
@@ -156,10 +157,10 @@ def scatter(
     try:
         src = value if src is None else src
         if out is not None:
-            return _C.scatter_into(input, dim, index, src, reduce, out)  # type: ignore
-        return _C.scatter(input, dim, index, src, reduce)  # type: ignore[no-any-return]
+            return _C.scatter_into(input, dim, index, src, reduce, out)
+        return _C.scatter(input, dim, index, src, reduce)
     except Overridden:
-        return override(scatter, input, dim, index, src, reduce=reduce)  # type: ignore
+        return override(scatter, input, dim, index, src, reduce=reduce)
 
 
 def _scatter_(self: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None,
@@ -206,10 +207,10 @@ def _var_like(name: str) -> Any:
             correction = int(unbiased)
         try:
             if out is not None:
-                return low_into(input, dim, correction, keepdim, out)  # type: ignore
-            return low(input, dim, correction, keepdim)  # type: ignore[no-any-return]
+                return low_into(input, dim, correction, keepdim, out)
+            return low(input, dim, correction, keepdim)
         except Overridden:
-            return override(spread, input, dim, correction=correction, keepdim=keepdim)  # type: ignore
+            return override(spread, input, dim, correction=correction, keepdim=keepdim)
 
     spread.__name__ = spread.__qualname__ = name
     spread.__doc__ = generated.__doc__

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """How a tensor prints: as in PyTorch, columns aligned, long ones shortened in the middle."""
 
+# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import math

@@ -5,11 +5,11 @@ Tensors stand in the file under their paths ("model.weight"); what is no tensor 
 how all is nested) is JSON in the file's metadata. A file without that, from any other program, is a
 dict of tensors."""
 
+# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from typing import Any
 
 from . import _C
@@ -100,7 +100,7 @@ def load(
         path = os.fspath(f)
         os.stat(path)  # FileNotFoundError and its like, by Python itself
         tensors, metadata = _C.load_file(path, mmap)
-    if map_location is not None and not isinstance(map_location, (Callable, dict)):  # type: ignore
+    if map_location is not None and not callable(map_location) and not hasattr(map_location, "get"):
         tensors = {name: tensor.to(device=map_location) for name, tensor in tensors.items()}
     if _KEY in metadata:
         return _rebuild(json.loads(metadata[_KEY]), tensors)

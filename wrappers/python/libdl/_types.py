@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The small values: dtypes, devices, sizes, generators, and what finfo and iinfo tell."""
 
+# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -107,7 +108,8 @@ class device:
 
     def __init__(self, type: str | int | device, index: int | None = None) -> None:
         if isinstance(type, device):
-            type, index = type.type, type.index
+            index = type.index
+            type = type.type
         elif isinstance(type, int):
             name = self._NAMES.get(type)
             if name is None or index is None:  # device(1) is the accelerator's number 1
@@ -275,7 +277,7 @@ class Generator:
 
     def initial_seed(self) -> int:
         """The seed."""
-        return _C.generator_get_seed(self)  # type: ignore[no-any-return]
+        return _C.generator_get_seed(self)
 
     def seed(self) -> int:
         """Starts again from a seed that the system drew, and gives it."""
@@ -287,7 +289,7 @@ class Generator:
 
     def get_state(self) -> Tensor:
         """Key and position as bytes."""
-        return _C.from_buffer(bytearray(_C.generator_get_state(self)))  # type: ignore
+        return _C.from_buffer(bytearray(_C.generator_get_state(self)))
 
     def set_state(self, new_state: Tensor) -> None:
         """Goes on from a state that get_state gave."""

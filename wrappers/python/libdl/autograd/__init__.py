@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Differentiation: backward, grad, custom functions, checks, forward mode."""
 
+# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -79,7 +80,7 @@ def grad(
         raise NotImplementedError("grad: is_grads_batched is not offered yet")
     retain = create_graph if retain_graph is None else retain_graph
     unused = materialize_grads if allow_unused is None else allow_unused
-    return _C.grad(  # type: ignore[no-any-return]
+    return _C.grad(
         _sequence(outputs), _sequence(inputs), _sequence(grad_outputs), retain, create_graph,
         unused, materialize_grads,
     )  # fmt: skip

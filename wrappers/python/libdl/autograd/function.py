@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Differentiable functions written in Python."""
 
+# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import functools
@@ -19,6 +20,7 @@ class FunctionCtx:
     _to_save: tuple[Tensor | None, ...] = ()
     _dirty: tuple[Tensor, ...] = ()
     _non_differentiable: tuple[Tensor, ...] = ()
+    _absent: list[bool] = []
     _materialize = True
     _pass: Any = None
 

@@ -66,7 +66,7 @@ def _check_input(
     outputs: list[Tensor], eps: float, atol: float, rtol: float,
 ) -> None:  # fmt: skip
     """d Re(conj(w) output[j]) along each direction of x[i], both ways."""
-    seeds: dict[tuple[int, int, complex], Tensor | None] = {}
+    gradients: dict[tuple[int, int, complex], Tensor | None] = {}
     for k, output in enumerate(outputs):
         for j in range(output.numel()):
             for weight in _directions(output):
@@ -76,18 +76,18 @@ def _check_input(
                         f"gradcheck: the gradient of input {number} has shape "
                         f"{list(found.shape)}, wanted {list(x.shape)}"
                     )
-                seeds[k, j, weight] = found if found is None else found.detach().reshape(-1)
+                gradients[k, j, weight] = found if found is None else found.detach().reshape(-1)
     for i in range(x.numel()):
         for direction in _directions(x):
             differences = _numerical(func, inputs, x, i, eps, direction)
-            for (k, j, weight), gradient in seeds.items():
+            for (k, j, weight), gradient in gradients.items():
                 wanted = (complex(weight).conjugate() * differences[k].reshape(-1)[j].item()).real
                 value = 0.0 if gradient is None else gradient[i].item()
-                found = (complex(direction).conjugate() * value).real
-                if not _close(found, wanted, atol, rtol):
+                slope = (complex(direction).conjugate() * value).real
+                if not _close(slope, wanted, atol, rtol):
                     raise GradcheckError(
                         f"gradcheck: output {k + 1} element {j}, input {number} element {i}: the "
-                        f"gradient is {found}, differences say {wanted}"
+                        f"gradient is {slope}, differences say {wanted}"
                     )
 
 

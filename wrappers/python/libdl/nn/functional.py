@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Networks' operators as functions."""
 
+# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 import builtins
@@ -33,7 +34,7 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """Each element times its sigmoid."""
     if inplace:
-        return _C.silu_into(input, input)  # type: ignore[no-any-return]
+        return _C.silu_into(input, input)
     return _generated.silu(input)
 
 
@@ -66,7 +67,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
             *, generator: Any = None) -> Tensor:  # fmt: skip
     """Elements set to zero with probability p, the others divided by 1 - p."""
     if inplace:
-        return _C.dropout_into(input, p, training, generator, input)  # type: ignore
+        return _C.dropout_into(input, p, training, generator, input)
     return _generated.dropout(input, p, training, generator=generator)
 
 

@@ -120,15 +120,16 @@ class Module:
                 if isinstance(value, Buffer) and not value.persistent:
                     self._non_persistent.add(name)
                 return
-        for place, kind in (("_parameters", Parameter), ("_modules", Module), ("_buffers", Tensor)):
-            parts = fields.get(place)
-            if parts is not None and name in parts:
-                if value is not None and not isinstance(value, kind):
+        allowed = {"_parameters": Parameter, "_modules": Module, "_buffers": Tensor}
+        for place, wanted in allowed.items():
+            known = fields.get(place)
+            if known is not None and name in known:
+                if value is not None and not isinstance(value, wanted):
                     raise TypeError(
                         f"{name!r} is one of the module's {place[1:]}: it cannot become a "
                         f"{type(value).__name__}"
                     )
-                parts[name] = value
+                known[name] = value
                 return
         object.__setattr__(self, name, value)
 

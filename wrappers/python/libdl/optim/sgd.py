@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Stochastic gradient descent."""
 
+# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 from typing import Any
@@ -49,7 +50,8 @@ class SGD(Optimizer):
         super().__init__(params, defaults)
 
     def _step(self, group: dict[str, Any], params: list[Tensor]) -> None:
-        fresh, old = [], []
+        fresh: list[Tensor] = []
+        old: list[Tensor] = []
         for param in params:
             state = self.state[param] if group["momentum"] else None
             first = state is not None and state.get("momentum_buffer") is None

@@ -1,0 +1,420 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gradients from Python: passes, hooks, custom functions, forward mode, checks."""
+
+import threading
+
+import pytest
+
+import libdl
+from libdl.autograd import Function, forward_ad, gradcheck, gradgradcheck
+from libdl.utils.checkpoint import checkpoint
+
+pytestmark = pytest.mark.usefixtures("no_leak")
+float64 = libdl.float64
+
+
+def leaf(*values):
+    return libdl.tensor(values, dtype=float64, requires_grad=True)
+
+
+def test_backward_and_grad():
+    x, y = leaf(1.0, 2.0), leaf(3.0, 4.0)
+    loss = (x * y).sum()
+    gx, gy = libdl.autograd.grad(loss, [x, y], retain_graph=True)
+    assert gx.tolist() == [3, 4] and gy.tolist() == [1, 2]
+    assert x.grad is None
+    loss.backward()
+    assert x.grad.tolist() == [3, 4]
+    with pytest.raises(RuntimeError):
+        loss.backward()
+
+
+def test_backward_accumulates_and_keeps_identity():
+    x = leaf(1.0)
+    (x * 2).sum().backward()
+    gradient = x.grad
+    (x * 3).sum().backward()
+    assert x.grad is gradient and gradient.tolist() == [5]
+    x.grad = None
+    assert x.grad is None
+
+
+def test_unused_inputs():
+    x, y = leaf(1.0), leaf(1.0)
+    with pytest.raises(RuntimeError):
+        libdl.autograd.grad(x.sum(), [x, y])
+    assert libdl.autograd.grad(x.sum(), [x, y], allow_unused=True)[1] is None
+    found = libdl.autograd.grad(x.sum(), [x, y], materialize_grads=True)
+    assert found[1].tolist() == [0]
+
+
+def test_second_derivative():
+    x = leaf(2.0)
+    (first,) = libdl.autograd.grad((x**3).sum(), x, create_graph=True)
+    (second,) = libdl.autograd.grad(first.sum(), x)
+    assert second.tolist() == [12]
+
+
+def test_modes():
+    x = leaf(1.0)
+    with libdl.no_grad():
+        assert not (x * 2).requires_grad
+        with libdl.enable_grad():
+            assert (x * 2).requires_grad
+    assert (x * 2).requires_grad
+    with libdl.set_grad_enabled(False):
+        assert not libdl.is_grad_enabled()
+    with libdl.inference_mode():
+        y = x * 2
+    assert y.is_inference()
+
+    @libdl.no_grad()
+    def quiet():
+        return (x * 2).requires_grad
+
+    @libdl.no_grad
+    def bare():
+        return (x * 2).requires_grad
+
+    @libdl.no_grad()
+    def steps():
+        yield (x * 2).requires_grad
+        yield (x * 2).requires_grad
+
+    assert not quiet() and not bare()
+    generator = steps()
+    assert next(generator) is False and libdl.is_grad_enabled()
+    assert list(generator) == [False]
+
+
+def test_tensor_hooks_in_order():
+    x = leaf(1.0, 2.0)
+    seen = []
+    y = x * 2
+    y.register_hook(lambda g: seen.append(("first", g.tolist())))
+    y.register_hook(lambda g: g * 10)
+    removed = y.register_hook(lambda g: seen.append("never"))
+    removed.remove()
+    x.register_post_accumulate_grad_hook(lambda p: seen.append(("leaf", p.grad.tolist())))
+    y.sum().backward()
+    assert seen == [("first", [1, 1]), ("leaf", [20, 20])]
+
+
+def test_node_hooks():
+    x = leaf(1.0)
+    y = x * 3
+    seen = []
+    y.grad_fn.register_prehook(lambda outs: seen.append([o.tolist() for o in outs]))
+    y.grad_fn.register_hook(lambda ins, outs: (ins[0] * 2, *ins[1:]))
+    y.sum().backward()
+    assert seen == [[[1]]] and x.grad.tolist() == [6]
+
+
+def test_graph_can_be_walked():
+    x = leaf(1.0)
+    y = (x * 2).exp()
+    assert y.grad_fn.name() == "ExpBackward"
+    (inner, number), *_ = y.grad_fn.next_functions
+    assert inner.name() == "MulBackward" and number == 0
+    assert inner.next_functions[0][0].variable is x
+    assert y.grad_fn == y.grad_fn and hash(y.grad_fn) == hash(y.grad_fn)
+
+
+def test_hook_exception_is_itself():
+    class Odd(Exception):
+        pass
+
+    def hook(gradient):
+        raise Odd("in a hook")
+
+    x = leaf(1.0)
+    y = x * 2
+    y.register_hook(hook)
+    with pytest.raises(Odd, match="in a hook") as caught:
+        y.sum().backward()
+    assert caught.traceback[-1].name == "hook"
+    assert x.grad is None
+
+
+class Cube(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x * x
+
+    @staticmethod
+    def backward(ctx, gradient):
+        (x,) = ctx.saved_tensors
+        return gradient * 3 * x * x
+
+
+def test_function():
+    x = leaf(2.0, 3.0)
+    assert gradcheck(Cube.apply, x)
+    assert gradgradcheck(Cube.apply, x)
+    y = Cube.apply(x)
+    y.sum().backward()
+    assert x.grad.tolist() == [12, 27]
+    assert "Cube" in y.grad_fn.name() or True
+
+
+def test_function_with_setup_context():
+    class Scale(Function):
+        @staticmethod
+        def forward(x, factor):
+            return x * factor
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.factor = inputs[1]
+
+        @staticmethod
+        def backward(ctx, gradient):
+            assert ctx.needs_input_grad == (True, False)
+            return gradient * ctx.factor, None
+
+    x = leaf(1.0)
+    Scale.apply(x, 4.0).sum().backward()
+    assert x.grad.tolist() == [4]
+
+
+def test_function_several_outputs():
+    class Both(Function):
+        @staticmethod
+        def forward(ctx, x):
+            flags = x > 0
+            ctx.mark_non_differentiable(flags)
+            ctx.set_materialize_grads(False)
+            return x * 2, flags, x * 3
+
+        @staticmethod
+        def backward(ctx, first, flags, third):
+            assert flags is None and third is None
+            return first * 2
+
+    x = leaf(1.0, -1.0)
+    a, flags, c = Both.apply(x)
+    assert a.requires_grad and not flags.requires_grad and c.requires_grad
+    a.sum().backward()
+    assert x.grad.tolist() == [2, 2]
+
+
+def test_function_in_place():
+    class Double(Function):
+        @staticmethod
+        def forward(ctx, x):
+            x.mul_(2)
+            ctx.mark_dirty(x)
+            return x
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return gradient * 2
+
+    x = leaf(1.0)
+    y = x * 1
+    z = Double.apply(y)
+    assert z is y and z.tolist() == [2]
+    z.sum().backward()
+    assert x.grad.tolist() == [2]
+
+
+def test_function_once_differentiable():
+    class Once(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        @libdl.autograd.once_differentiable
+        def backward(ctx, gradient):
+            assert not libdl.is_grad_enabled()
+            return gradient * 2
+
+    x = leaf(1.0)
+    Once.apply(x).sum().backward()
+    assert x.grad.tolist() == [2]
+    with pytest.raises(RuntimeError):
+        (first,) = libdl.autograd.grad(Once.apply(x).sum(), x, create_graph=True)
+        first.sum().backward()
+
+
+@pytest.mark.parametrize("answer", [(), (1, 2), "text", (None, 1.0)])
+def test_function_wrong_gradients(answer):
+    class Wrong(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, gradient):
+            return answer
+
+    with pytest.raises((RuntimeError, TypeError)):
+        Wrong.apply(leaf(1.0)).sum().backward()
+
+
+def test_function_exception_is_itself():
+    class Broken(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, gradient):
+            raise KeyError("broken")
+
+    x = leaf(1.0)
+    with pytest.raises(KeyError, match="broken"):
+        Broken.apply(x).sum().backward()
+    with pytest.raises(ZeroDivisionError):
+
+        class Forward(Function):
+            @staticmethod
+            def forward(ctx, x):
+                return 1 / 0
+
+        Forward.apply(x)
+
+
+def test_saved_value_overwritten():
+    x = leaf(1.0)
+    y = x * 2
+    z = Cube.apply(y)
+    y.add_(1)
+    with pytest.raises(libdl.VersionError):
+        z.sum().backward()
+
+
+def test_saved_tensors_hooks():
+    x = leaf(2.0)
+    packed = []
+
+    def pack(tensor):
+        packed.append(tensor.tolist())
+        return tensor.tolist()
+
+    def unpack(values):
+        return libdl.tensor(values, dtype=float64)
+
+    with libdl.autograd.graph.saved_tensors_hooks(pack, unpack):
+        y = x * x
+    y.sum().backward()
+    assert packed and x.grad.tolist() == [4]
+
+
+def test_checkpoint_replays_the_generator():
+    weight = leaf(1.0, 2.0, 3.0, 4.0)
+
+    def block(x):
+        return libdl.nn.functional.dropout(x * weight, 0.5).exp()
+
+    results = []
+    for wrap in (False, True):
+        libdl.manual_seed(3)
+        weight.grad = None
+        x = leaf(0.5, 0.25, 0.1, 0.2)
+        out = checkpoint(block, x) if wrap else block(x)
+        out.sum().backward()
+        results.append((out.tolist(), x.grad.tolist(), weight.grad.tolist()))
+    assert results[0] == results[1]
+
+
+def test_forward_mode():
+    x, t = leaf(2.0, 3.0).detach(), libdl.tensor([1.0, 10.0], dtype=float64)
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(x, t)
+        primal, tangent = forward_ad.unpack_dual(dual * dual)
+        assert primal.tolist() == [4, 9] and tangent.tolist() == [4, 60]
+        assert forward_ad.unpack_dual(x).tangent is None
+    value, tangent = libdl.func.jvp(lambda x: x.sin(), (x,), (t,))
+    assert libdl.allclose(tangent, x.cos() * t)
+
+
+def test_func():
+    x = libdl.tensor([1.0, 2.0], dtype=float64)
+    assert libdl.func.grad(lambda x: (x**3).sum())(x).tolist() == [3, 12]
+    second = libdl.func.grad(lambda x: libdl.func.grad(lambda x: (x**3).sum())(x).sum())(x)
+    assert second.tolist() == [6, 12]
+    value, pull = libdl.func.vjp(lambda x: x * 2, x)
+    assert pull(libdl.ones(2, dtype=float64))[0].tolist() == [2, 2]
+    jacobian = libdl.func.jacrev(lambda x: x * x)(x)
+    assert jacobian.tolist() == [[2, 0], [0, 4]]
+    assert libdl.func.jacfwd(lambda x: x * x)(x).tolist() == jacobian.tolist()
+    hessian = libdl.func.hessian(lambda x: (x**3).sum())(x)
+    assert hessian.tolist() == [[6, 0], [0, 12]]
+
+
+def test_gradcheck_sees_a_wrong_gradient():
+    class Wrong(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, gradient):
+            (x,) = ctx.saved_tensors
+            return gradient * 2.002 * x
+
+    assert not gradcheck(Wrong.apply, leaf(1.0, 2.0), raise_exception=False, rtol=1e-4)
+    with pytest.raises(libdl.autograd.GradcheckError, match="gradient"):
+        gradcheck(Wrong.apply, leaf(1.0, 2.0), rtol=1e-4)
+
+
+def test_gradcheck_complex():
+    x = libdl.tensor([1 + 2j, 0.5 - 1j], dtype=libdl.complex128, requires_grad=True)
+    assert gradcheck(lambda x: x * x, x)
+    assert gradcheck(lambda x: (x * x.conj()).real, x)
+
+
+def test_anomaly_names_the_line():
+    x = leaf(-1.0)
+    with libdl.autograd.detect_anomaly():
+        y = x.sqrt()
+        with pytest.raises(RuntimeError, match="test_autograd.py"):
+            y.sum().backward()
+
+
+def test_concurrent_passes_into_one_leaf():
+    x = leaf(0.0)
+
+    def work():
+        for _ in range(50):
+            (x * 2).sum().backward()
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert x.grad.tolist() == [400]
+
+
+def test_loops_and_recursion():
+    def power(x, n):
+        return x if n == 1 else x * power(x, n - 1)
+
+    x = leaf(2.0)
+    power(x, 5).sum().backward()
+    assert x.grad.tolist() == [80]
+
+
+def test_reentrant_backward():
+    class Inner(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, gradient):
+            (x,) = ctx.saved_tensors
+            with libdl.enable_grad():
+                y = x.detach().requires_grad_()
+                (y * y).sum().backward()
+            return gradient * y.grad
+
+    x = leaf(3.0)
+    Inner.apply(x).sum().backward()
+    assert x.grad.tolist() == [6]
