@@ -221,7 +221,7 @@ Tensor strided_scatter(const Tensor& dy, const Geometry& from, const Geometry& t
     fail(LIBDL_ERROR_AUTOGRAD, "as_strided",
          "its input overlaps itself, so the gradient of an element is not defined; take a clone()");
   Tensor dx = plain(seen);
-  dx = call.done(std::move(dx), kStridedScatter, ViewAttr{{ViewCall::kStrided}, from, to});
+  dx = call.done(std::move(dx), kStridedScatter, ViewAttr{ViewCall(ViewCall::kStrided), from, to});
   if (call.forward()) call.jvp(dx, [&] { return strided_scatter(call.tangent(0), from, to); });
   return dx;
 }
@@ -231,14 +231,14 @@ Tensor strided_gather(const Tensor& h, const Geometry& from, const Geometry& to)
   const Room room = room_for(from, to, h.dtype(), h.device());
   copy_bytes(alias(room.buffer, from.shape, from.strides, room.from_offset, h.dtype()), h);
   Tensor y = plain(alias(room.buffer, to.shape, to.strides, room.to_offset, h.dtype()));
-  y = call.done(std::move(y), kStridedGather, ViewAttr{{ViewCall::kStrided}, from, to});
+  y = call.done(std::move(y), kStridedGather, ViewAttr{ViewCall(ViewCall::kStrided), from, to});
   if (call.forward()) call.jvp(y, [&] { return strided_gather(call.tangent(0), from, to); });
   return y;
 }
 
 Node* strided_view_node(Edge base, const Geometry& from, const Geometry& to) {
   Ref<Node> node = Ref<Node>::take(
-      make_node(kStridedGather, 1, 1, 0, ViewAttr{{ViewCall::kStrided}, from, to}));
+      make_node(kStridedGather, 1, 1, 0, ViewAttr{ViewCall(ViewCall::kStrided), from, to}));
   node->edges()[0] = base;
   return node.release();
 }

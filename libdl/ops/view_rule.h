@@ -11,9 +11,11 @@ struct ViewCall {
   enum Kind : int32_t {
     kPermute, kReshape, kExpand, kSelect, kSlice, kDiagonal, kStrided, kReal, kComplex
   } kind;
-  Shape dims = {};  // kPermute: the order; kReshape, kExpand: the shape
+  Shape dims;  // kPermute: the order; kReshape, kExpand: the shape
   int32_t dim = 0, dim2 = 0;
   int64_t start = 0, length = 0, step = 1;
+
+  explicit ViewCall(Kind k, Shape d = {}) : kind(k), dims(std::move(d)) {}
 };
 
 // The view of input with this geometry, tracked and recorded. kind: what it means for writing.
