@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { EPOCHS = 30, BATCH = 48, PIXELS = 64, HIDDEN = 64, CLASSES = 10, PARAMETERS = 4 };
+enum { EPOCHS = 40, BATCH = 48, PIXELS = 64, HIDDEN = 64, CLASSES = 10, PARAMETERS = 4 };
 
 /* Every call that can fail returns an error object; NULL is success. */
 static void try(libdl_error *error) {

@@ -12,7 +12,7 @@ import sys
 import libdl
 from libdl import Tensor, nn
 
-EPOCHS, BATCH, PIXELS, HIDDEN, CLASSES = 30, 48, 64, 64, 10
+EPOCHS, BATCH, PIXELS, HIDDEN, CLASSES = 40, 48, 64, 64, 10
 
 
 def load(path: str) -> dict[str, Tensor]:
