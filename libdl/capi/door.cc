@@ -33,7 +33,7 @@ namespace {
 
 const char* argument_name(const OpEntry& entry, int argument) {
   if (argument <= entry.argument_count) return entry.arguments[argument - 1].name;
-  return entry.call ? entry.results[argument - entry.argument_count - 1].name : "dst";
+  return entry.results[argument - entry.argument_count - 1].name;
 }
 
 [[noreturn]] void refuse(OpId op, int argument, libdl_error_code code, const std::string& found,
@@ -118,6 +118,13 @@ void refuse_output(OpId op, int argument) {
 void refuse_tensor(OpId op, int argument, const libdl_tensor* handle) {
   const OpEntry& entry = entry_of(op);
   refuse_handle(entry.name, argument, argument_name(entry, argument), handle);
+}
+
+void refuse_destination(OpId op, int argument, const libdl_tensor* handle) {
+  const OpEntry& entry = entry_of(op);
+  std::string name = "dst";
+  if (entry.result_count > 1) name = std::string(argument_name(entry, argument)) + "_dst";
+  refuse_handle(entry.name, argument, name.c_str(), handle);
 }
 
 void refuse_entry(OpId op, int argument, int64_t entry, const libdl_tensor* handle) {

@@ -45,6 +45,7 @@ template <class Op, class F>
 [[noreturn, gnu::cold]] void refuse_output(OpId op, int argument);
 // Tells NULL, another kind and an emptied tensor apart.
 [[noreturn, gnu::cold]] void refuse_tensor(OpId op, int argument, const libdl_tensor* handle);
+[[noreturn, gnu::cold]] void refuse_destination(OpId op, int argument, const libdl_tensor* handle);
 [[noreturn, gnu::cold]] void refuse_entry(OpId op, int argument, int64_t entry,
                                           const libdl_tensor* handle);
 [[noreturn, gnu::cold]] void refuse_kind(OpId op, int argument, const void* handle,
@@ -79,7 +80,9 @@ inline const Tensor* in_optional_tensor(OpId op, int argument, const libdl_tenso
 }
 
 inline Into in_destination(OpId op, int argument, libdl_tensor* const& handle) {
-  return Into(in_tensor(op, argument, const_cast<const libdl_tensor* const&>(handle)));
+  if (!is_live_tensor(handle)) [[unlikely]]
+    refuse_destination(op, argument, handle);
+  return Into(borrow(handle));
 }
 
 inline TensorSpan in_tensors(OpId op, int argument, const libdl_tensor* const* items, int64_t count,
