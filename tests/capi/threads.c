@@ -108,7 +108,9 @@ static int32_t stop_at_second(void *ctx) {
 }
 
 static void a_long_operator_can_be_ended(void) {
+  const int32_t before = libdl_get_threads();
   int destroyed = 0;
+  GOOD(libdl_set_threads(1)); /* nobody else may finish the work before the hook is asked */
   GOOD(libdl_set_interruption(stop_at_second, &destroyed, count_destroy));
   BAD(compute(), LIBDL_ERROR_INTERRUPTED, NULL);
   CHECK(times_asked == 2);
@@ -118,6 +120,7 @@ static void a_long_operator_can_be_ended(void) {
   CHECK(destroyed == 1);
   GOOD(libdl_set_interruption(NULL, &destroyed, count_destroy));
   CHECK(destroyed == 2);
+  GOOD(libdl_set_threads(before));
 }
 
 int main(void) {

@@ -473,7 +473,8 @@ TEST(HostAllocator, AForkedChildAllocates) {
                 }
                 host_allocator().deallocate(small, 500);
                 host_allocator().deallocate(large, 5 * kMegabyte);
-#ifndef __SANITIZE_THREAD__  // which knows the ids of the parent's threads, and stops when one recurs
+#ifndef __SANITIZE_THREAD__  // which knows the ids of the parent's threads, and stops when one
+                             // recurs
                 std::thread([&] { good = good && usable(host_allocator(), 1000); }).join();
 #endif
                 host_allocator().trim();
