@@ -70,7 +70,7 @@ static Tensor normalised(const char* op, const Rule& rule, bool log, const Tenso
   const int at = call.axis(2, "dim", dim, x.ndim());
   Tensor y = empty(x.shape(), type, x.device());
   if (y.numel()) launch_softmax(x.device(), {LastAxis(y, at).view, LastAxis(x, at).view, log});
-  y = call.done(std::move(y), rule, Axis{at}, {saves_output(y, 0)});
+  y = call.done(y, rule, Axis{at}, {saves_output(y, 0)});
   if (call.forward())
     call.jvp(y, [&] {  // the Jacobian of softmax is symmetric; log_softmax's is I - 1 p^T
       const Tensor t = call.tangent(0);
