@@ -151,6 +151,16 @@ TEST(ReduceKernel, BitsDoNotDependOnStrides) {
   });
 }
 
+// Nine long rows are computed one by one; as columns they are one unit, split among threads.
+TEST(ReduceKernel, BitsDoNotDependOnWhatIsSplit) {
+  const Array<float> x = normal<float>({9, 40000}, 5);
+  for (const Case& c : kCases) {
+    EXPECT_TRUE(same_bits(reduce_to<float>(c.op, x, 1, c.number).data,
+                          reduce_to<float>(c.op, x.crossed(), 1, c.number).data))
+        << "op " << static_cast<int>(c.op);
+  }
+}
+
 TEST(ReduceKernel, BitsDoNotDependOnThreads) {
   for_isas([](cpu::Isa) {
     for (const Case& c : kCases) {
