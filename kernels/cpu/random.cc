@@ -177,10 +177,10 @@ void in_groups(int64_t count, const Each& each) {
 template <class Element>
 Element store_below(typename Element::Compute value) {
   Element element = Element::store(value);
-  if constexpr (sizeof(Element) == 2)
-    if (element.load() > value)
-      element.bits =
-          static_cast<uint16_t>(element.bits & 0x8000 ? element.bits + 1 : element.bits - 1);
+  if constexpr (sizeof(Element) == 2) {
+    const int above = element.load() > value;  // arithmetic: half of them are, at random
+    element.bits = static_cast<uint16_t>(element.bits + (element.bits & 0x8000 ? above : -above));
+  }
   return element;
 }
 
@@ -242,7 +242,8 @@ template <class Element>
 void bernoulli(Context& context, const RandomArgs& args) {
   using C = typename Element::Compute;
   constexpr double kStep = 2.3283064365386962891e-10;  // 2^-32
-  const C hit = static_cast<C>(args.b);
+  using Product = std::conditional_t<std::is_integral_v<C>, int, C>;
+  const Product hit = static_cast<C>(args.b);
   const View& chance = args.probability;
   Walk<1> walk;
   if (chance.data != nullptr)
@@ -255,7 +256,9 @@ void bernoulli(Context& context, const RandomArgs& args) {
     if (chance.data != nullptr)
       load_chances(chance, walk, first, std::min(total, first + count), chances);
     in_groups(count, [&](int64_t j) {
-      tile[j] = Element::store(words.word(j) * kStep < chances[j] ? hit : C(0));
+      // Arithmetic, for a choice would become a branch that nobody can predict.
+      const int hits = words.word(j) * kStep < chances[j];
+      tile[j] = Element::store(static_cast<C>(static_cast<Product>(hits) * hit));
     });
   });
 }

@@ -56,9 +56,9 @@ void expect_error(libdl_error_code code, const std::string& message, F&& f) {
 // -- gather, scatter ------------------------------------------------------------------------------
 
 TEST(GatherOp, ValuesAndDerivatives) {
-  const Tensor index = of({0, -1, 2, 1, 1, 1}, {2, 3});
-  EXPECT_EQ(values(gather(counting({3, 4}), 0, index)), (V{0, 9, 10, 4, 5, 6}));
-  EXPECT_EQ(values(gather(transpose(counting({3, 4}), 0, 1), 1, index)), (V{0, 8, 8, 5, 5, 5}));
+  const Tensor index = of({0, -1, 2, 0, 1, 1}, {2, 3});  // one element twice
+  EXPECT_EQ(values(gather(counting({3, 4}), 0, index)), (V{0, 9, 10, 0, 5, 6}));
+  EXPECT_EQ(values(gather(transpose(counting({3, 4}), 0, 1), 1, index)), (V{0, 8, 8, 1, 5, 5}));
   expect_derivatives([&](const List& x) { return gather(x[0], 0, index); },
                      {doubles(Shape{3, 4}, 1)});
   expect_derivatives([&](const List& x) { return gather(x[0], 0, of({0}, {})); },
@@ -70,6 +70,10 @@ TEST(GatherOp, NamesTheValueAndItsPosition) {
   expect_error(LIBDL_ERROR_INDEX,
                "gather: argument 3 (index) holds 5 at position [0, 2], wanted -3 to 2", [&] {
                  gather(x, 0, of({0, 1, 5, 0}, {1, 4}));
+               });
+  expect_error(LIBDL_ERROR_INDEX,
+               "gather: argument 3 (index) holds -4 at position [1, 1], wanted -3 to 2", [&] {
+                 gather(x, 0, of({0, 1, 2, 0, -4, 9}, {2, 3}));
                });
   expect_error(LIBDL_ERROR_INDEX, "gather: argument 2 (dim) is 2, wanted -2 to 1", [&] {
     gather(x, 2, of({0}, {1, 1}));

@@ -241,6 +241,9 @@ TEST(Bernoulli, EndsAndFrequency) {
   double sum = 0;
   for (float x : draw.make<float>(LIBDL_DTYPE_FLOAT32, {1000000}).data) sum += x;
   EXPECT_NEAR(sum, 100000, 1500);
+  draw.b = 2.5;
+  const auto x = draw.make<float>(LIBDL_DTYPE_FLOAT32, {1000});
+  for (float value : x.data) ASSERT_TRUE(value == 0 || value == 2.5f);
 }
 
 TEST(Bernoulli, ChancesOfTheirOwn) {
