@@ -5,6 +5,7 @@
 #include "capi/arguments.h"
 #include "capi/history.h"
 #include "capi/options.h"
+#include "capi/scope.h"
 #include "device/device.h"
 #include "device/stream.h"
 #include "tensor/dlpack.h"
@@ -60,7 +61,7 @@ libdl_error* import(const char* function, M* managed, libdl_copy_policy copy, li
       if (managed->deleter) managed->deleter(managed);
       throw;
     }
-    *out = from_dlpack(managed, static_cast<CopyPolicy>(copy)).release();
+    *out = give_scoped(from_dlpack(managed, static_cast<CopyPolicy>(copy)));
   });
 }
 
@@ -119,9 +120,8 @@ libdl_error* libdl_tensor_from_memory(void* data, int64_t bytes, const int64_t* 
       if (destroy) destroy(ctx);
       throw;
     }
-    *out = from_memory(data, bytes, Dims(shape, static_cast<size_t>(ndim)), steps, offset,
-                       static_cast<Dtype>(dtype), read_only, destroy, ctx)
-               .release();
+    *out = give_scoped(from_memory(data, bytes, Dims(shape, static_cast<size_t>(ndim)), steps,
+                                   offset, static_cast<Dtype>(dtype), read_only, destroy, ctx));
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include "capi/arguments.h"
 #include "capi/options.h"
+#include "capi/scope.h"
 #include "capi/text.h"
 #include "io/safetensors.h"
 
@@ -170,7 +171,7 @@ libdl_error* libdl_file_tensor(const libdl_file* file, int64_t index, libdl_tens
     if (!has(file, index))
       fail_argument(LIBDL_ERROR_INDEX, name, 2, "index", "is " + std::to_string(index),
                     "0 to " + std::to_string(libdl_file_count(file) - 1));
-    *out = read_tensor(from, static_cast<size_t>(index)).release();
+    *out = give_scoped(read_tensor(from, static_cast<size_t>(index)));
   });
 }
 
@@ -185,7 +186,7 @@ libdl_error* libdl_file_tensor_by_name(const libdl_file* file, const char* name,
     if (!index)
       fail_argument(LIBDL_ERROR_VALUE, function, 2, "name", "is \"" + std::string(wanted) + "\"",
                     "the name of one of the file's tensors");
-    *out = read_tensor(from, *index).release();
+    *out = give_scoped(read_tensor(from, *index));
   });
 }
 

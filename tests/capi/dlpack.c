@@ -241,6 +241,22 @@ static void exchange_table(void) {
   libdl_tensor_release(x);
 }
 
+/* What comes in from outside belongs to the scope, as what operators make. */
+static void scopes(void) {
+  libdl_tensor *x = NULL, *y = NULL;
+  struct DLManagedTensorVersioned *managed = NULL;
+  OK(libdl_scope_push());
+  x = wrap(0);
+  OK(libdl_tensor_to_dlpack(x, NULL, &managed));
+  OK(libdl_tensor_from_dlpack(managed, LIBDL_COPY_IF_NEEDED, &y));
+  destroyed = 0;
+  OK(libdl_scope_pop());
+  CHECK(destroyed == 1);
+  FAILS(libdl_tensor_to_dlpack(y, NULL, &managed), LIBDL_ERROR_EMPTIED, 1);
+  libdl_tensor_release(x);
+  libdl_tensor_release(y);
+}
+
 static void bytes(void) {
   libdl_tensor *x = wrap(0), *read_only = wrap(1), *n = NULL;
   libdl_mapping *mapping = NULL;
@@ -295,6 +311,7 @@ int main(void) {
   gradients_are_not_lost();
   imports();
   exchange_table();
+  scopes();
   bytes();
   refused_memory_is_given_back();
   return failures ? EXIT_FAILURE : EXIT_SUCCESS;
