@@ -48,7 +48,7 @@ constexpr Class dtype_class(int32_t dtype) {
   }
 }
 
-constexpr int element_bytes(int32_t dtype) {
+constexpr int dtype_bytes(int32_t dtype) {
   switch (dtype) {
     case LIBDL_DTYPE_BOOL:
     case LIBDL_DTYPE_UINT8:

@@ -35,7 +35,7 @@ void chunks(void* arg, int64_t first, int64_t last) {
 }  // namespace
 
 void fill(Context& context, const FillArgs& args) {
-  const int bytes = element_bytes(args.out.dtype);
+  const int bytes = dtype_bytes(args.out.dtype);
   if (numel(args.out) == 0) return;
   Launch launch;
   const View* view = &args.out;

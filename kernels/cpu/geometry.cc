@@ -173,7 +173,7 @@ void plan(Geometry& g, const View* const* views, int count) {
     Operand& x = g.operand[k];
     x.data = static_cast<char*>(views[k]->data);
     x.dtype = views[k]->dtype;
-    x.bytes = element_bytes(x.dtype);
+    x.bytes = dtype_bytes(x.dtype);
   }
   for (int d = 0; d < out.ndim; ++d) {
     if (out.sizes[d] == 1) continue;

@@ -98,7 +98,7 @@ void pointwise(Context& context, const PointwiseArgs& args) {
     for (int k = 0; k < args.inputs; ++k) in[k] = args.in[k].data;
     return fn(in, args.out.data, n);
   }
-  DenseLaunch launch = {fn, args.inputs, element_bytes(in_dtype), element_bytes(out_dtype),
+  DenseLaunch launch = {fn, args.inputs, dtype_bytes(in_dtype), dtype_bytes(out_dtype),
                         n,  static_cast<char*>(args.out.data), {}};
   for (int k = 0; k < args.inputs; ++k) launch.in[k] = static_cast<const char*>(args.in[k].data);
   run_chunks(context, n, dense_chunks, &launch);

@@ -31,7 +31,7 @@ class Machine {
   Machine(const Launch& launch, char* file, void* raw, uint8_t* truths)
       : launch_(launch), args_(*launch.args), truths_(truths) {
     const Class compute = static_cast<Class>(args_.compute);
-    const int64_t slot = launch.tile * element_bytes(class_dtype(compute));
+    const int64_t slot = launch.tile * dtype_bytes(class_dtype(compute));
     const Geometry& g = launch.geometry;
     const int registers = args_.inputs + args_.constants + args_.length;
     for (int r = 0; r < registers; ++r) register_[r] = slot_[r] = file + r * slot;
@@ -70,7 +70,7 @@ class Machine {
   }
   void fill(Class compute, char* slot, double value) const {
     ConvertFn convert = convert_to_class(LIBDL_DTYPE_FLOAT64, compute);
-    const int bytes = element_bytes(class_dtype(compute));
+    const int bytes = dtype_bytes(class_dtype(compute));
     char element[16];
     if (convert != nullptr) {
       convert(&value, element, 1);
@@ -117,7 +117,7 @@ void program(Context& context, const ProgramArgs& args) {
   const bool truth = kExpressionInfo[args.code[args.length - 1].expression].truth;
   launch.result = truth ? Class::kBool : compute;
   const int64_t registers = args.inputs + args.constants + args.length;
-  const int64_t room = kFileBytes / (registers * element_bytes(class_dtype(compute)));
+  const int64_t room = kFileBytes / (registers * dtype_bytes(class_dtype(compute)));
   launch.tile = std::min(tile_elements(compute), room / kSlotAlign * kSlotAlign);
   const View* views[kMaxSources + 1] = {&args.out};
   for (int k = 0; k < args.inputs; ++k) views[k + 1] = &args.in[k];

@@ -66,7 +66,7 @@ struct Array {
     bytes.assign((high - low + 1) * width(), 0);
   }
 
-  int width() const { return cpu::element_bytes(dtype); }
+  int width() const { return cpu::dtype_bytes(dtype); }
   int64_t count() const {
     return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
   }
