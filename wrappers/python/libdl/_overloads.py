@@ -255,7 +255,8 @@ for _function in (arange, split, randint, randint_like, scatter):
     _document(_function, _function.__name__, FUNCTIONS.get(_function.__name__))
 where.__doc__ = _functions.where.__doc__
 _nonzero.__doc__ = _functions.nonzero.__doc__
-_document(_view, "view", METHODS.get("view"), method=True)
+_document(_view, "view", METHODS.get("view"))
+_C.register("view", _view)
 _document(_scatter_, "scatter_", None, method=True)
 _document(_where_method, "where", None, method=True)
 _document(_nonzero, "nonzero", None)
