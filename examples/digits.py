@@ -19,8 +19,10 @@ def load(path: str) -> dict[str, Tensor]:
     if libdl.__name__ == "torch":
         from safetensors.torch import load_file
 
-        return load_file(path)
-    return libdl.load(path)
+        tensors: dict[str, Tensor] = load_file(path)
+    else:
+        tensors = libdl.load(path)
+    return tensors
 
 
 def scattered(*shape: int, bound: float) -> nn.Parameter:

@@ -66,15 +66,6 @@ def test_weak_reference():
     assert reference() is None and len(seen) == 1
 
 
-def test_weak_dictionary():
-    table = weakref.WeakKeyDictionary()
-    x = libdl.ones(2)
-    table[x] = 1
-    assert table[x] == 1
-    del x
-    assert len(table) == 0
-
-
 def test_leaf_outlived_by_its_graph():
     p = libdl.ones(3, requires_grad=True)
     loss = (p * p).sum()

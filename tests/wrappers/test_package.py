@@ -30,9 +30,9 @@ def run(code: str, timeout: float = 60) -> str:
 def test_import_is_quick_and_lean():
     code = """
     import sys, time
-    start = time.perf_counter()
+    start = time.process_time()  # a busy machine must not fail the test
     import libdl
-    spent = time.perf_counter() - start
+    spent = time.process_time() - start
     assert not [m for m in ("numpy", "inspect", "libdl.nn", "libdl.optim") if m in sys.modules], \\
         sorted(sys.modules)
     print(spent)

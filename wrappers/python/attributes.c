@@ -160,6 +160,26 @@ PyGetSetDef tensor_attributes[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
+// function(self, *args, **keywords), as a fast call gave them.
+static PyObject* call_with(PyObject* function, PyObject* self, PyObject* const* args,
+                           Py_ssize_t count, PyObject* names) {
+  PyObject* const positional = PyTuple_New(count + 1);
+  PyObject* const keywords = PyDict_New();
+  bool failed = !positional || !keywords;
+  for (Py_ssize_t i = 0; !failed && i <= count; ++i) {
+    PyObject* const item = i ? args[i - 1] : self;
+    Py_INCREF(item);
+    failed = PyTuple_SetItem(positional, i, item);
+  }
+  const Py_ssize_t named = names ? PyTuple_Size(names) : 0;
+  for (Py_ssize_t i = 0; !failed && i < named; ++i)
+    failed = PyDict_SetItem(keywords, PyTuple_GetItem(names, i), args[count + i]);
+  PyObject* const answer = failed ? NULL : PyObject_Call(function, positional, keywords);
+  Py_XDECREF(positional);
+  Py_XDECREF(keywords);
+  return answer;
+}
+
 // -- methods ----------------------------------------------------------------------------------------
 
 static PyObject* dim(PyObject* self, PyObject* unused) {
@@ -189,7 +209,29 @@ static PyObject* data_ptr(PyObject* self, PyObject* unused) {
   return error ? raise_error(error) : PyLong_FromVoidPtr(data);
 }
 
+// view(2, 3) and view((2, 3)); a dtype and keywords are seen to in Python.
+static PyObject* view(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
+  if (names || count == 0 || count > 64 || overrides(self)) goto elsewhere;
+  Integers sizes = {0};
+  int64_t several[64];
+  if (PyLong_Check(args[0])) {
+    for (Py_ssize_t i = 0; i < count; ++i)
+      if (integer(args[i], &several[i])) goto elsewhere;
+    sizes = (Integers){.items = several, .count = (int32_t)count};
+  } else if (count > 1 || integers(args[0], &sizes)) {
+    goto elsewhere;
+  }
+  libdl_tensor* out;
+  libdl_error* const error = libdl_view(HANDLE, sizes.items, sizes.count, &out);
+  if (sizes.items != several && sizes.count > 8) PyMem_Free(sizes.items);
+  return error ? raise_error(error) : wrap(out);
+elsewhere:
+  PyErr_Clear();
+  return call_with(registered.view, self, args, count, names);
+}
+
 PyMethodDef metadata_methods[] = {
+    {"view", (PyCFunction)(void (*)(void))view, METH_FASTCALL | METH_KEYWORDS, NULL},
     {"dim", dim, METH_NOARGS, "The number of dimensions."},
     {"ndimension", dim, METH_NOARGS, "The number of dimensions."},
     {"numel", numel, METH_NOARGS, "The number of elements."},

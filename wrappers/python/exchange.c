@@ -211,6 +211,10 @@ static PyObject* from_dlpack(PyObject* module, PyObject* args, PyObject* keyword
     if (wanted.type != LIBDL_DEVICE_CPU)
       return PyErr_Format(PyExc_BufferError, "from_dlpack: tensors can only come to the CPU");
   }
+  if (policy != LIBDL_COPY_ALWAYS) {
+    PyObject* const made = from_array(object);
+    if (made || PyErr_Occurred()) return made;
+  }
   if (PyCapsule_CheckExact(object)) return consume(object, policy);
   const ExchangeTable* const table = table_of(object);
   if (table) return from_table(table, object, policy);
@@ -286,7 +290,14 @@ PyMethodDef exchange_methods[] = {
 };
 
 static PyMethodDef functions[] = {
-    {"from_dlpack", (PyCFunction)(void (*)(void))from_dlpack, METH_VARARGS | METH_KEYWORDS, NULL},
+    {"from_dlpack", (PyCFunction)(void (*)(void))from_dlpack, METH_VARARGS | METH_KEYWORDS,
+     "from_dlpack(x, /, *, device=None, copy=None)\n\n"
+     "A tensor over the memory of another library's tensor.\n\n"
+     "Arguments:\n    x: any object with __dlpack__, or a capsule\n"
+     "    device: where the tensor is wanted\n"
+     "    copy: True: always copy; False: never; None: where it is needed\n"},
+    {"from_numpy", from_numpy, METH_O,
+     "from_numpy(array)\n\nA tensor over a NumPy array's memory: writing one writes the other."},
     {"from_buffer", from_buffer, METH_O, "A tensor over an object's buffer."},
     {NULL, NULL, 0, NULL},
 };

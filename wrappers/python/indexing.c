@@ -16,26 +16,34 @@ static int fail(libdl_error* error) {
   return -1;
 }
 
-static int step(Walk* walk, libdl_error* error, libdl_tensor* next) {
+// Goes on with the view that a call put into *next.
+static int step(Walk* walk, libdl_error* error, libdl_tensor** next) {
   if (error) return fail(error);
   libdl_tensor_release(walk->view);
-  walk->view = next;
+  walk->view = *next;
   return 0;
 }
 
+static int scalar_index(void) {
+  PyErr_SetString(PyExc_IndexError, "x[...]: more indices than the tensor's dimensions");
+  return -1;
+}
+
 static int select_one(Walk* walk, int64_t index) {
+  if (walk->dim >= libdl_tensor_ndim(walk->view)) return scalar_index();
   libdl_tensor* next;
-  return step(walk, libdl_select(walk->view, walk->dim, index, &next), next);
+  return step(walk, libdl_select(walk->view, walk->dim, index, &next), &next);
 }
 
 static int insert_one(Walk* walk) {
   libdl_tensor* next;
-  if (step(walk, libdl_unsqueeze(walk->view, walk->dim, &next), next)) return -1;
+  if (step(walk, libdl_unsqueeze(walk->view, walk->dim, &next), &next)) return -1;
   ++walk->dim;
   return 0;
 }
 
 static int slice(Walk* walk, PyObject* key) {
+  if (walk->dim >= libdl_tensor_ndim(walk->view)) return scalar_index();
   Py_ssize_t start, stop, stride;
   if (PySlice_Unpack(key, &start, &stop, &stride)) return -1;
   if (stride <= 0) {
@@ -48,7 +56,7 @@ static int slice(Walk* walk, PyObject* key) {
   }
   const int64_t from = start, to = stop;
   libdl_tensor* next;
-  if (step(walk, libdl_slice(walk->view, walk->dim, &from, &to, stride, &next), next)) return -1;
+  if (step(walk, libdl_slice(walk->view, walk->dim, &from, &to, stride, &next), &next)) return -1;
   ++walk->dim;
   return 0;
 }
@@ -80,6 +88,15 @@ static int collect_mask(Walk* walk, libdl_tensor* mask) {
                  (int)dims, (int)left);
     return -1;
   }
+  for (int32_t i = 0; i < dims; ++i) {
+    const int64_t wanted = libdl_tensor_shape(walk->view)[walk->dim + i];
+    const int64_t found = libdl_tensor_shape(mask)[i];
+    if (found == wanted) continue;
+    libdl_tensor_release(mask);
+    PyErr_Format(PyExc_IndexError, "x[...]: dimension %d of a mask has %lld entries, wanted %lld",
+                 (int)i, (long long)found, (long long)wanted);
+    return -1;
+  }
   return collect(walk, mask, dims);
 }
 
@@ -92,7 +109,7 @@ static int truth_value(Walk* walk, bool value) {
   }
   const int64_t none = 0;
   libdl_tensor* next;
-  if (step(walk, libdl_slice(walk->view, walk->dim, &none, &none, 1, &next), next)) return -1;
+  if (step(walk, libdl_slice(walk->view, walk->dim, &none, &none, 1, &next), &next)) return -1;
   ++walk->dim;
   return 0;
 }
@@ -111,10 +128,7 @@ static int by_tensor(Walk* walk, libdl_tensor* index) {
     libdl_error* const error = libdl_item_i64(index, &value);
     return error ? fail(error) : select_one(walk, value);
   }
-  if (walk->dim >= libdl_tensor_ndim(walk->view)) {
-    PyErr_Format(PyExc_IndexError, "x[...]: more indices than the tensor's dimensions");
-    return -1;
-  }
+  if (walk->dim >= libdl_tensor_ndim(walk->view)) return scalar_index();
   return collect(walk, libdl_tensor_retain(index), 1);
 }
 
@@ -243,7 +257,11 @@ PyObject* tensor_subscript(PyObject* self, PyObject* key) {
     if (index == -1 && PyErr_Occurred()) return NULL;
     libdl_tensor* out;
     libdl_error* const error = libdl_select(handle_of(self), 0, index, &out);
-    return error ? raise_error(error) : wrap(out);
+    if (!error) return wrap(out);
+    if (libdl_tensor_ndim(handle_of(self))) return raise_error(error);
+    libdl_error_release(error);
+    scalar_index();
+    return NULL;
   }
   Walk walk;
   if (begin(&walk, self, key)) return NULL;

@@ -10,6 +10,14 @@ typedef libdl_error* (*Unary)(const libdl_tensor*, libdl_tensor**);
 // A class took the call over: Tensor.__add__ goes to its __torch_function__ as a function.
 static PyObject* overridden(const char* name, PyObject* a, PyObject* b) {
   PyErr_Clear();
+  char reflected[32];
+  if (b && !is_tensor(a) && is_tensor(b)) {  // 1 + x is x.__radd__(1)
+    PyOS_snprintf(reflected, sizeof reflected, "__r%s", name + 2);
+    name = reflected;
+    PyObject* const number = a;
+    a = b;
+    b = number;
+  }
   PyObject* const function = PyObject_GetAttrString((PyObject*)tensor_type, name);
   if (!function) return NULL;
   PyObject* const answer =

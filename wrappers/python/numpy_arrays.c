@@ -245,8 +245,78 @@ static PyObject* tensor_over(Py_buffer* view) {
   return error ? raise_error(error) : wrap(out);
 }
 
+// The public head of every NumPy array, the same in NumPy 1 and 2.
+typedef struct ArrayHead {
+  PyObject_HEAD
+  char* data;
+  int ndim;
+  Py_ssize_t* shape;
+  Py_ssize_t* strides;  // in bytes
+  PyObject* base;
+  struct {
+    PyObject_HEAD
+    PyTypeObject* type;
+    char kind, letter, byte_order, flags;
+    int number;
+  }* dtype;
+  int flags;
+} ArrayHead;
+
+static libdl_dtype dtype_of_number(int number) {
+  if (number == 9) number = 7;  // long long is long on 64-bit Linux
+  if (number == 10) number = 8;
+  for (libdl_dtype code = LIBDL_DTYPE_BOOL; code <= LIBDL_DTYPE_COMPLEX128; ++code)
+    if (kinds[code].numpy == number) return code;
+  return LIBDL_DTYPE_NONE;
+}
+
+// NumPy's table is looked for when its first array comes along.
+static bool comes_from_numpy(PyObject* object) {
+  PyObject* const module = PyObject_GetAttrString((PyObject*)Py_TYPE(object), "__module__");
+  const bool found = module && PyUnicode_Check(module) &&
+                     PyUnicode_CompareWithASCIIString(module, "numpy") == 0 && !find_numpy();
+  Py_XDECREF(module);
+  PyErr_Clear();
+  return found;
+}
+
+// A tensor over an array that is exactly NumPy's, or NULL without an exception: ask its buffer.
+PyObject* from_array(PyObject* object) {
+  if (!numpy_table && !comes_from_numpy(object)) return NULL;
+  if ((void*)Py_TYPE(object) != numpy_table[kArrayType]) return NULL;
+  const ArrayHead* const array = (const ArrayHead*)object;
+  const libdl_dtype dtype = dtype_of_number(array->dtype->number);
+  if (dtype == LIBDL_DTYPE_NONE || array->dtype->byte_order == '>' || array->ndim > 64) return NULL;
+  const int64_t size = libdl_dtype_size(dtype);
+  int64_t strides[64];
+  for (int i = 0; i < array->ndim; ++i) {
+    if (array->strides[i] % size) return NULL;
+    strides[i] = array->strides[i] / size;
+  }
+  const Py_buffer view = {.itemsize = (Py_ssize_t)size, .ndim = array->ndim,
+                          .shape = array->shape, .strides = array->strides};
+  int64_t before, bytes;
+  span(&view, &before, &bytes);
+  Py_INCREF(object);
+  libdl_tensor* out;
+  libdl_error* const error = libdl_tensor_from_memory(
+      array->data - before, bytes, (const int64_t*)array->shape, array->ndim, strides, array->ndim,
+      before / size, dtype, !(array->flags & kWriteable), object, forget_object, &out);
+  return error ? raise_error(error) : wrap(out);
+}
+
+PyObject* from_numpy(PyObject* module, PyObject* object) {
+  PyObject* const made = from_array(object);
+  if (made || PyErr_Occurred()) return made;
+  if (PyObject_HasAttrString(object, "__array_interface__")) return from_buffer(module, object);
+  return PyErr_Format(PyExc_TypeError, "from_numpy: found a %R, wanted a numpy.ndarray",
+                      (PyObject*)Py_TYPE(object));
+}
+
 PyObject* from_buffer(PyObject* module, PyObject* object) {
   (void)module;
+  PyObject* const made = from_array(object);
+  if (made || PyErr_Occurred()) return made;
   Py_buffer* const view = PyMem_Malloc(sizeof *view);
   if (!view) return PyErr_NoMemory();
   if (PyObject_GetBuffer(object, view, PyBUF_RECORDS)) {

@@ -32,6 +32,7 @@ typedef struct TensorObject {
   X(to_tensor)        /* as_tensor(data, dtype, device), for sequences as operands */    \
   X(override)         /* override(function, arguments): __torch_function__ */            \
   X(format)           /* repr of a tensor */                                             \
+  X(view)             /* Tensor.view with a dtype or keywords */                         \
   X(error)            /* the exception for codes without one of their own */             \
   X(disabled_override) /* the __torch_function__ that means none */
 
@@ -144,6 +145,8 @@ int tensor_get_buffer(PyObject* self, Py_buffer* view, int flags);
 void tensor_release_buffer(PyObject* self, Py_buffer* view);
 PyObject* tensor_numpy(PyObject* self, PyObject* args, PyObject* keywords);
 PyObject* from_buffer(PyObject* module, PyObject* object);
+PyObject* from_array(PyObject* object);
+PyObject* from_numpy(PyObject* module, PyObject* object);
 extern PyMethodDef exchange_methods[];
 
 int add_exchange(PyObject* module);

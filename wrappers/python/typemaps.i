@@ -135,6 +135,8 @@ static int64_t product(const Integers* sizes) {
   $1 = ($1_ltype)list.items;
   $2 = list.count;
 }
+// SWIG takes constness off: without this the list would be an output, too.
+%typemap(argout) (const libdl_tensor *const *tensors, int64_t count) ""
 %typemap(freearg) (const libdl_tensor *const *tensors, int64_t count)
   "free_operands(&list$argnum);"
 

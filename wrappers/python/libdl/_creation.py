@@ -184,11 +184,7 @@ def asarray(
     return made
 
 
-def from_numpy(array: Any) -> Tensor:
-    """A tensor over a NumPy array's memory: writing one writes the other."""
-    if not hasattr(array, "__array_interface__"):
-        raise TypeError(f"from_numpy: found a {type(array).__name__}, wanted a numpy.ndarray")
-    return _C.from_buffer(array)
+from_numpy = _C.from_numpy
 
 
 def frombuffer(
@@ -216,13 +212,6 @@ def frombuffer(
 
 
 from_dlpack = _C.from_dlpack
-from_dlpack_documentation = """A tensor over the memory of another library's tensor.
-
-    Arguments:
-        x: any object with __dlpack__, or a capsule
-        device: where the tensor is wanted
-        copy: True: always copy; False: never; None: where it is needed
-"""
 
 
 def normal(

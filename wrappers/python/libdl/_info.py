@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import sys
 
 from . import _C
@@ -14,6 +13,8 @@ VERSION = f"{_C.LIBDL_VERSION_MAJOR}.{_C.LIBDL_VERSION_MINOR}.{_C.LIBDL_VERSION_
 
 
 def config() -> str:
+    import platform
+
     variables = [f"{k}={v}" for k, v in sorted(os.environ.items()) if k.startswith("LIBDL_")]
     lines = [
         _C.show_config().rstrip("\n"),

@@ -12,7 +12,7 @@ from ._documents import FUNCTIONS, METHODS
 from ._overrides import override
 from ._types import ValuesIndices, dtype as Dtype
 
-__all__ = ["max", "min", "randint", "randint_like", "scatter", "split", "where"]
+__all__ = ["arange", "max", "min", "randint", "randint_like", "scatter", "split", "where"]
 
 
 def _extremum(name: str) -> Any:
@@ -98,6 +98,28 @@ def _bounds(name: str, given: list[Any], low: Any, high: Any, size: Any) -> tupl
     if high is None or len(given) > 2:
         raise TypeError(f"{name}: wanted {name}(high, ...) or {name}(low, high, ...)")
     return low, high, size
+
+
+def arange(
+    start: Any = 0,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    out: Tensor | None = None,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    layout: object = None,
+    pin_memory: bool = False,
+) -> Tensor:
+    if end is None:
+        start, end = 0, start
+    if out is not None:
+        return _C.arange_into(start, end, step, dtype, device, out)
+    made: Tensor = _C.arange(start, end, step, dtype, device)
+    if requires_grad:
+        made.requires_grad = True
+    return made
 
 
 def randint(
@@ -229,11 +251,12 @@ def _document(function: Any, name: str, text: str | None, method: bool = False) 
         setattr(Tensor, name, function)
 
 
-for _function in (split, randint, randint_like, scatter):
+for _function in (arange, split, randint, randint_like, scatter):
     _document(_function, _function.__name__, FUNCTIONS.get(_function.__name__))
 where.__doc__ = _functions.where.__doc__
 _nonzero.__doc__ = _functions.nonzero.__doc__
-_document(_view, "view", METHODS.get("view"), method=True)
+_document(_view, "view", METHODS.get("view"))
+_C.register("view", _view)
 _document(_scatter_, "scatter_", None, method=True)
 _document(_where_method, "where", None, method=True)
 _document(_nonzero, "nonzero", None)

@@ -8,7 +8,6 @@ then hands itself and its arguments to the class.
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -105,6 +104,8 @@ _C.register("override", override)
 
 def override_named(name: str, method: bool, arguments: dict[str, Any]) -> Any:
     """override() for a generated function, which gives its local variables as its arguments."""
+    import inspect
+
     import libdl
 
     if method:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 from . import _C, _functions
@@ -14,13 +13,13 @@ from ._modes import get_default_dtype
 from ._types import bool_, int64
 
 
-@dataclass
 class Options:
-    precision: int = 4
-    threshold: float = 1000
-    edgeitems: int = 3
-    linewidth: int = 80
-    sci_mode: bool | None = None
+    def __init__(self, precision: int = 4, threshold: float = 1000, edgeitems: int = 3) -> None:
+        self.precision = precision
+        self.threshold = threshold
+        self.edgeitems = edgeitems
+        self.linewidth = 80
+        self.sci_mode: bool | None = None
 
 
 OPTIONS = Options()

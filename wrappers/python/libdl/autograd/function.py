@@ -154,7 +154,9 @@ def _recorded(cls: type[Function], ctx: Any, args: Any, places: list[int], answe
     once = getattr(cls.backward, "_once_differentiable", False)
     back = _Backward(cls, ctx, places, len(args))
     _C.record_function(cls.__name__, back, inputs, tensors, flags, ctx._to_save, once)
-    ctx._to_save = tuple(None for _ in ctx._to_save)  # the node keeps them, and checks them
+    # The node keeps the values, and checks them; the context, which the node keeps too, must not.
+    ctx._to_save = tuple(None for _ in ctx._to_save)
+    ctx._dirty = ctx._non_differentiable = ()
     return values[0] if single else type(answer)(values)
 
 
