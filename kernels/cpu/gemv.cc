@@ -35,7 +35,7 @@ struct Job {
       : w(operand),
         x(vector),
         x_stride(stride),
-        bytes(element_bytes(operand.dtype)),
+        bytes(dtype_bytes(operand.dtype)),
         direct(operand.dtype == (sizeof(T) == 4 ? LIBDL_DTYPE_FLOAT32 : LIBDL_DTYPE_FLOAT64)) {}
 
   const char* element(int64_t i, int64_t k) const {

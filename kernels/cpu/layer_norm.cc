@@ -64,7 +64,7 @@ struct Column {
   explicit Column(const View& v)
       : view(&v),
         dims(v, 0, v.data == nullptr ? 0 : v.ndim),
-        bytes(v.data == nullptr ? 0 : element_bytes(v.dtype)) {}
+        bytes(v.data == nullptr ? 0 : dtype_bytes(v.dtype)) {}
 
   char* element(int64_t r) const { return const_cast<char*>(at(*view, dims.offset(r), bytes)); }
   T get(int64_t r) const {
@@ -223,7 +223,7 @@ struct Backward {
   // The blocks' parts, added in their order.
   void finish(const View& out, int64_t part, int64_t blocks) const {
     if (out.data == nullptr) return;
-    const int64_t bytes = element_bytes(out.dtype);
+    const int64_t bytes = dtype_bytes(out.dtype);
     double sum[256];
     for (int64_t i = 0; i < n; i += 256) {
       const int64_t count = std::min<int64_t>(256, n - i);

@@ -95,7 +95,7 @@ struct Tiles {
 };
 
 const char* matrix(const View& v, int64_t b) {
-  return static_cast<const char*>(v.data) + b * v.strides[0] * element_bytes(v.dtype);
+  return static_cast<const char*>(v.data) + b * v.strides[0] * dtype_bytes(v.dtype);
 }
 
 // ---- float32 and 16-bit floats: our own kernel over packed panels ----
@@ -150,7 +150,7 @@ void float_tile(const MatmulArgs& args, const FloatRoom& room, const float* pack
   tile.j1 = std::min(tile.j0 + tiles.cols, s.n);
   tile.alpha = static_cast<float>(args.alpha);
   tile.beta = static_cast<float>(args.beta);
-  const int64_t bytes = element_bytes(args.out.dtype);
+  const int64_t bytes = dtype_bytes(args.out.dtype);
   char* out = const_cast<char*>(matrix(args.out, b));
   const bool direct = room.out == nullptr;
   tile.out = direct ? reinterpret_cast<float*>(out) : room.out + b * s.m * s.n;
@@ -171,7 +171,7 @@ void float_tile(const MatmulArgs& args, const FloatRoom& room, const float* pack
     float x;
     load_tile(&x,
               static_cast<const char*>(args.bias.data) +
-                  j * args.bias.strides[0] * element_bytes(args.bias.dtype),
+                  j * args.bias.strides[0] * dtype_bytes(args.bias.dtype),
               args.bias.dtype, 1, 1);
     for (int64_t i = tile.i0; i < tile.i1; ++i) tile.out[i * tile.out_stride + j] += x;
   }
@@ -212,7 +212,7 @@ void finish_vector(const MatmulArgs& args, T* y, char* out, int64_t out_stride, 
     for (int64_t i = 0; i < count; ++i) y[i] += static_cast<T>(args.beta) * other[i];
   }
   if (args.bias.data != nullptr) {
-    const int64_t bytes = element_bytes(args.bias.dtype);
+    const int64_t bytes = dtype_bytes(args.bias.dtype);
     load_tile(other, static_cast<const char*>(args.bias.data) + i0 * bias_stride * bytes,
               args.bias.dtype, bias_stride, count);
     for (int64_t i = 0; i < count; ++i) y[i] += other[i];
@@ -243,7 +243,7 @@ void vector_product(Context& context, const MatmulArgs& args) {
                               w.dtype};
     gemv(operand, matrix(x, b), x.strides[row ? 2 : 1], s.k, i0, i1, y);
     char* out =
-        const_cast<char*>(matrix(args.out, b)) + i0 * out_stride * element_bytes(args.out.dtype);
+        const_cast<char*>(matrix(args.out, b)) + i0 * out_stride * dtype_bytes(args.out.dtype);
     finish_vector(args, y, out, out_stride, i0, bias_stride, i1 - i0);
   });
 }
@@ -261,7 +261,7 @@ template <class T>
 void plain_tile(const MatmulArgs& args, int64_t b, int64_t i0, int64_t i1, int64_t j0, int64_t j1) {
   constexpr int64_t kCols = 64;
   const int64_t k = args.a.sizes[2], width = j1 - j0;
-  const int64_t bytes = element_bytes(args.a.dtype), out_bytes = element_bytes(args.out.dtype);
+  const int64_t bytes = dtype_bytes(args.a.dtype), out_bytes = dtype_bytes(args.out.dtype);
   const char* x = matrix(args.a, b);
   const char* y = matrix(args.b, b) + j0 * args.b.strides[2] * bytes;
   T sum[8][kCols] = {}, row[kCols], column[8];
@@ -292,7 +292,7 @@ void plain_tile(const MatmulArgs& args, int64_t b, int64_t i0, int64_t i1, int64
     if (args.bias.data != nullptr) {
       load_tile(row,
                 static_cast<const char*>(args.bias.data) +
-                    j0 * args.bias.strides[0] * element_bytes(args.bias.dtype),
+                    j0 * args.bias.strides[0] * dtype_bytes(args.bias.dtype),
                 args.bias.dtype, args.bias.strides[0], width);
       for (int64_t j = 0; j < width; ++j) total[j] += row[j];
     }
@@ -336,7 +336,7 @@ struct BlasRoom {
 // NULL data stands for a view that BLAS takes as it is.
 BlasRoom blas_room(const MatmulArgs& args, Carver& carver) {
   const Shape s = shape_of(args);
-  const int64_t bytes = element_bytes(args.out.dtype);
+  const int64_t bytes = dtype_bytes(args.out.dtype);
   BlasRoom room{};
   const auto copy = [&](const View& v, BlasOperand& to) {
     const int64_t matrices = v.strides[0] == 0 ? std::min<int64_t>(1, s.batch) : s.batch;

@@ -58,7 +58,7 @@ struct Job {
         load(how) {
     n = reduced.count();
     rows = kept.count();
-    bytes = element_bytes(a.in.dtype);
+    bytes = dtype_bytes(a.in.dtype);
     direct = how == Load::kPlain && is_element(a.in.dtype);
     const int64_t inner = kept.inner_size();
     columns = kept.ndim > 0 && inner >= 4 &&
@@ -395,7 +395,7 @@ void finish_values(const Job<T>& job, int64_t unit) {
   values(job, unit, result);
   const View& out = job.args->out;
   if (job.out.ndim == 0) return store_tile(out.data, out.dtype, 1, result, 1);
-  store_range(result, static_cast<char*>(out.data), out.dtype, element_bytes(out.dtype), job.out,
+  store_range(result, static_cast<char*>(out.data), out.dtype, dtype_bytes(out.dtype), job.out,
               job.first(unit), job.width(unit));
 }
 
@@ -482,7 +482,7 @@ void finish_index(const Job<T>& job, int64_t unit) {
     const bool both = op == Reduction::kMaxIndex || op == Reduction::kMinIndex;
     const View& where = both ? a.indices : a.out;
     if (both) {
-      store_range(value, static_cast<char*>(a.out.data), a.out.dtype, element_bytes(a.out.dtype),
+      store_range(value, static_cast<char*>(a.out.data), a.out.dtype, dtype_bytes(a.out.dtype),
                   job.out, first, width);
     }
     if (where.data != nullptr) {

@@ -35,7 +35,7 @@ struct RowTiles {
       : view(&v),
         rows(v, 0, v.ndim - 1),
         row(v, v.ndim - 1, v.ndim),
-        bytes(element_bytes(v.dtype)),
+        bytes(dtype_bytes(v.dtype)),
         direct(v.dtype == (sizeof(T) == 4 ? LIBDL_DTYPE_FLOAT32 : LIBDL_DTYPE_FLOAT64) &&
                row.inner_stride() == 1) {}
 

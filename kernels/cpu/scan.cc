@@ -83,8 +83,8 @@ struct Job {
                   a.indices.data == nullptr ? 0 : a.indices.ndim) {
     n = in_row.count();
     rows = in_rows.count();
-    in_bytes = element_bytes(a.in.dtype);
-    out_bytes = element_bytes(a.out.dtype);
+    in_bytes = dtype_bytes(a.in.dtype);
+    out_bytes = dtype_bytes(a.out.dtype);
   }
 };
 

@@ -56,7 +56,7 @@ void move(void* to, int64_t to_stride, const void* from, int64_t from_stride, in
 template <class T>
 void load_tile(T* tile, const void* data, int32_t dtype, int64_t stride, int64_t n) {
   const ConvertFn convert = convert_to_class(dtype, class_of<T>());
-  const int bytes = element_bytes(dtype);
+  const int bytes = dtype_bytes(dtype);
   if (convert == nullptr) return move(tile, 1, data, stride, n, bytes);
   if (stride == 1) return convert(data, tile, n);
   alignas(64) char piece[kPiece * 16];
@@ -71,7 +71,7 @@ void load_tile(T* tile, const void* data, int32_t dtype, int64_t stride, int64_t
 template <class T>
 void store_tile(void* data, int32_t dtype, int64_t stride, const T* tile, int64_t n) {
   const ConvertFn convert = convert_from_class(class_of<T>(), dtype);
-  const int bytes = element_bytes(dtype);
+  const int bytes = dtype_bytes(dtype);
   if (convert == nullptr) return move(data, stride, tile, 1, n, bytes);
   if (stride == 1) return convert(tile, data, n);
   alignas(64) char piece[kPiece * 16];
