@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* The threads that compute: their number, a host's own, and the interruption of a long operator. */
+#include <libdl/libdl.h>
+#include <stdio.h>
+#include <string.h>
+
+static int failures = 0;
+
+#define CHECK(condition)                                              \
+  do {                                                                \
+    if (!(condition)) {                                               \
+      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+      ++failures;                                                     \
+    }                                                                 \
+  } while (0)
+
+static void good(libdl_error *error, int line) {
+  if (!error) return;
+  fprintf(stderr, "%s:%d: %s\n", __FILE__, line, libdl_error_get_message(error));
+  libdl_error_release(error);
+  ++failures;
+}
+#define GOOD(call) good((call), __LINE__)
+
+static void bad(libdl_error *error, libdl_error_code code, const char *message, int line) {
+  if (libdl_error_get_code(error) != code ||
+      (message && strcmp(libdl_error_get_message(error), message) != 0)) {
+    fprintf(stderr, "%s:%d: found %d \"%s\", wanted %d \"%s\"\n", __FILE__, line,
+            (int)libdl_error_get_code(error), libdl_error_get_message(error), (int)code,
+            message ? message : "");
+    ++failures;
+  }
+  libdl_error_release(error);
+}
+#define BAD(call, code, message) bad((call), (code), (message), __LINE__)
+
+static void count_destroy(void *ctx) { ++*(int *)ctx; }
+
+/* A large enough operator to be cut into pieces. */
+static libdl_error *compute(void) {
+  const int64_t count = 4000000;
+  libdl_tensor *x = NULL, *y = NULL;
+  libdl_error *error = libdl_empty(&count, 1, LIBDL_DTYPE_FLOAT32, NULL, &x);
+  if (!error) error = libdl_exp(x, &y);
+  libdl_tensor_release(y);
+  libdl_tensor_release(x);
+  return error;
+}
+
+static void the_number_can_be_set(void) {
+  const int32_t before = libdl_get_threads();
+  int32_t number;
+  CHECK(before >= 1);
+  for (number = 1; number <= 4; ++number) {
+    GOOD(libdl_set_threads(number));
+    CHECK(libdl_get_threads() == number);
+    GOOD(compute());
+  }
+  BAD(libdl_set_threads(0), LIBDL_ERROR_VALUE,
+      "set_threads: argument 1 (threads) is 0, wanted 1 to 1024");
+  BAD(libdl_set_threads(LIBDL_MAX_THREADS + 1), LIBDL_ERROR_VALUE, NULL);
+  BAD(libdl_set_threads(INT32_MIN), LIBDL_ERROR_VALUE, NULL);
+  CHECK(libdl_get_threads() == 4);
+  GOOD(libdl_set_threads(before));
+}
+
+struct serial {
+  int tasks, destroyed;
+};
+static void run_at_once(void *ctx, void (*task)(void *task_arg), void *task_arg) {
+  ++((struct serial *)ctx)->tasks;
+  task(task_arg);
+}
+static void end_serial(void *ctx) { ++((struct serial *)ctx)->destroyed; }
+
+static void the_host_may_bring_its_own(void) {
+  const int32_t before = libdl_get_threads();
+  struct serial serial = {0, 0};
+  libdl_executor executor;
+  memset(&executor, 0, sizeof executor);
+  executor.ctx = &serial;
+  executor.destroy = end_serial;
+  BAD(libdl_set_executor(&executor), LIBDL_ERROR_OPTION, NULL);
+  CHECK(serial.destroyed == 0); /* a struct of no size has no destroy */
+  executor.struct_size = sizeof executor;
+  BAD(libdl_set_executor(&executor), LIBDL_ERROR_NULL,
+      "set_executor: argument 1 (executor) has no run, wanted a function");
+  executor.run = run_at_once;
+  BAD(libdl_set_executor(&executor), LIBDL_ERROR_VALUE,
+      "set_executor: argument 1 (executor) has concurrency 0, wanted 1 or more");
+  CHECK(serial.destroyed == 2);
+
+  executor.concurrency = 3;
+  GOOD(libdl_set_executor(&executor));
+  CHECK(libdl_get_threads() == 3);
+  GOOD(compute());
+  CHECK(serial.tasks == 2);
+  GOOD(libdl_set_executor(NULL));
+  CHECK(serial.destroyed == 3);
+  CHECK(libdl_get_threads() == before);
+}
+
+static int32_t times_asked = 0;
+static int32_t stop_at_second(void *ctx) {
+  (void)ctx;
+  return ++times_asked == 2;
+}
+
+static void a_long_operator_can_be_ended(void) {
+  const int32_t before = libdl_get_threads();
+  int destroyed = 0;
+  GOOD(libdl_set_threads(1)); /* nobody else may finish the work before the hook is asked */
+  GOOD(libdl_set_interruption(stop_at_second, &destroyed, count_destroy));
+  BAD(compute(), LIBDL_ERROR_INTERRUPTED, NULL);
+  CHECK(times_asked == 2);
+  GOOD(compute()); /* the hook now says no */
+  CHECK(destroyed == 0);
+  GOOD(libdl_set_interruption(NULL, NULL, NULL));
+  CHECK(destroyed == 1);
+  GOOD(libdl_set_interruption(NULL, &destroyed, count_destroy));
+  CHECK(destroyed == 2);
+  GOOD(libdl_set_threads(before));
+}
+
+int main(void) {
+  the_number_can_be_set();
+  the_host_may_bring_its_own();
+  a_long_operator_can_be_ended();
+  return failures != 0;
+}
