@@ -231,7 +231,10 @@ elsewhere:
 }
 
 PyMethodDef metadata_methods[] = {
-    {"view", (PyCFunction)(void (*)(void))view, METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"view", (PyCFunction)(void (*)(void))view, METH_FASTCALL | METH_KEYWORDS,
+     "view(*shape) or view(dtype)\n\n"
+     "The same elements in another shape, or the same bytes read as another dtype, without a\n"
+     "copy. Raises ShapeError where strides would need one: see reshape.\n"},
     {"dim", dim, METH_NOARGS, "The number of dimensions."},
     {"ndimension", dim, METH_NOARGS, "The number of dimensions."},
     {"numel", numel, METH_NOARGS, "The number of elements."},
