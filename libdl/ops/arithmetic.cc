@@ -85,6 +85,10 @@ const PointwiseOp k_div_floor{.name = "div",
                               .expression = Expression::k_div_floor,
                               .arguments = {"input", "other"},
                               .zero_gradient = true};
+static const PointwiseOp kFloorDivide{.name = "floor_divide",
+                                      .expression = Expression::k_div_floor,
+                                      .arguments = {"input", "other"},
+                                      .zero_gradient = true};
 const PointwiseOp k_remainder{
     .name = "remainder",
     .expression = Expression::k_remainder,
@@ -128,7 +132,7 @@ Tensor div(const Tensor& input, const Tensor& other, std::optional<std::string_v
 }
 Tensor floor_divide(const Tensor& input, const Tensor& other, Into into) {
   check_divisor("floor_divide", input, other);
-  return pointwise(k_div_floor, input, other, into);
+  return pointwise(kFloorDivide, input, other, into);
 }
 Tensor remainder(const Tensor& input, const Tensor& other, Into into) {
   check_divisor("remainder", input, other);

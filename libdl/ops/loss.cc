@@ -9,6 +9,7 @@
 #include "ops/copy.h"
 #include "ops/gather.h"
 #include "ops/index_select.h"
+#include "ops/pointwise.h"
 #include "ops/reduction.h"
 #include "ops/softmax.h"
 #include "ops/view.h"
@@ -216,6 +217,9 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor* we
 Tensor mse_loss(const Tensor& input, const Tensor& target,
                 std::optional<std::string_view> reduction, const Tensor* weight) {
   const Reduce how = reduction_of("mse_loss", 3, reduction);
+  static constexpr const char* kNames[] = {"input", "target"};
+  const Tensor* const operands[] = {&input, &target};
+  broadcast_shape("mse_loss", kNames, operands);  // errors in its own name
   const Tensor losses = square(sub(input, target));
   if (!weight) return reduced(losses, how);
   if (!same(weight->shape(), losses.shape()))

@@ -43,7 +43,8 @@ static Tensor var_slope(const Tensor& dy, const Tensor& x, const VarAttr& a) {
 }
 // std: dx = dy (x - mean) / ((n - correction) y), 0 where y is 0
 static Tensor std_slope(const Tensor& dy, const Tensor& x, const Tensor& y, const VarAttr& a) {
-  const Tensor ratio = where(ne(y, number(0.0)), div(dy, y), number(0.0));
+  const Tensor some = ne(y, number(0.0));
+  const Tensor ratio = where(some, div(dy, where(some, y, number(1.0))), number(0.0));
   return mul(var_slope(ratio, x, a), number(0.5));
 }
 static void var_vjp(Backward& b) { b.give(0, var_slope(b.dy(), b.saved(0), b.attr<VarAttr>())); }
@@ -93,22 +94,24 @@ struct NormAttr {
 
 // dx = dy sign(x) (|x| / y)^(p - 1), 0 where y is 0; for infinite p the largest share dy.
 static Tensor norm_slope(const Tensor& dy, const Tensor& x, const Tensor& y, const NormAttr& a) {
-  const Tensor Y = a.dims.kept(y), dY = a.dims.kept(dy);
   const Tensor zero = number(0.0);
+  const Tensor kept = a.dims.kept(y), dY = a.dims.kept(dy);
+  // Divided by 1 where the norm is 0, so that no NaN reaches a second derivative.
+  const Tensor some = ne(kept, zero), Y = where(some, kept, number(1.0));
   if (a.p == 0) return zeros(x.shape(), dy.dtype(), dy.device());
   if (a.p == 1) return mul(dY, sign(x));
-  if (a.p == 2) return where(ne(Y, zero), mul(x, div(dY, Y)), zero);
+  if (a.p == 2) return where(some, mul(x, div(dY, Y)), zero);
   if (std::isinf(a.p)) {
     Tensor share;
     {
       const ModeGuard off(kModeGrad | kModeForward);
-      share = cast(eq(abs(x), Y), dy.dtype());
+      share = cast(eq(abs(x), kept), dy.dtype());
       share = div(share, sum(share, Dims(a.dims.reduced()), true));
     }
     return mul(mul(dY, sign(x)), share);
   }
   const Tensor ratio = pow(div(abs(x), Y), number(a.p - 1));
-  const Tensor defined = a.p < 1 ? ne(x, zero) : ne(Y, zero);
+  const Tensor defined = a.p < 1 ? ne(x, zero) : some;
   return where(defined, mul(mul(dY, sign(x)), ratio), zero);
 }
 static void norm_vjp(Backward& b) {

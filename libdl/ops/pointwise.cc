@@ -243,6 +243,7 @@ static Node* record(const PointwiseOp& op, const Tensor* const* in, const Tensor
   } guard{edges};
   for (int i = 0; i < n; ++i) {
     if (!in[i]->meta()) continue;
+    if (op.promotion == Promotion::kSelect && i == 0) continue;  // a condition: constant in pieces
     edges[i] = history_of(*in[i]);
     if (!edges[i].node) continue;
     if (!op.partials[i] && !op.zero_gradient) no_gradient(op, i);
@@ -288,6 +289,7 @@ static Tensor tangent(const PointwiseOp& op, const Tensor* const* in, const Tens
   Tensor sum;
   for (int i = 0; i < op.inputs(); ++i) {
     if (!tangents[i].defined() || op.zero_gradient) continue;
+    if (op.promotion == Promotion::kSelect && i == 0) continue;
     if (!op.partials[i]) no_gradient(op, i);
     const Program& program = program_of(op, i, is_complex(compute) ? kComplexJvp : kRealForm);
     const Tensor* const symbols[5] = {&tangents[i], in[0], op.inputs() > 1 ? in[1] : nullptr,

@@ -46,6 +46,9 @@ Expr apply(Expression f, std::initializer_list<Expr> arguments) {
   return {builder->add(item)};
 }
 Expr constant(double value) {
+  for (size_t id = 0; id < builder->items.size(); ++id)  // each value once
+    if (builder->items[id].kind == Item::kConstant && builder->items[id].value == value)
+      return {static_cast<int>(id)};
   return {builder->add({Item::kConstant, 0, value, Expression{}, {}, 0, false})};
 }
 Expr conj(Expr a) { return builder->form == kComplexVjp ? apply(Expression::k_conj, {a}) : a; }
@@ -83,10 +86,14 @@ static Program build(Partial partial, int form) {
     reg[id] = p.inputs++;
   });
   each(Item::kConstant, [&](size_t id, const Item& item) {
+    if (p.constants == std::size(p.constant))
+      fail(LIBDL_ERROR_INTERNAL, "derivative", "has more constants than a program holds");
     p.constant[p.constants] = item.value;
     reg[id] = p.inputs + p.constants++;
   });
   each(Item::kStep, [&](size_t id, const Item& item) {
+    if (p.length == std::size(p.code))
+      fail(LIBDL_ERROR_INTERNAL, "derivative", "has more steps than a program holds");
     kernels::Instruction& step = p.code[p.length];
     step.expression = static_cast<int32_t>(item.expression);
     for (int k = 0; k < item.inputs; ++k) step.in[k] = reg[item.in[k]];

@@ -53,6 +53,7 @@ Tensor mean(const Tensor& input, std::optional<Dims> dims, bool keepdim, Dtype d
   if (!is_inexact(type))
     fail_argument(LIBDL_ERROR_DTYPE, "mean", 1, "input", std::string("is ") + name_of(type),
                   "a floating or complex dtype, or dtype=");
+  if (dims) Call("mean", {}, {}).axes(2, "dims", dims, input.ndim());  // errors in its own name
   const Dtype wide = size_of(type) == 2 ? Dtype::kFloat32 : type;
   const Tensor total = sum(input, dims, keepdim, wide);
   const double n = static_cast<double>(input.numel()) /

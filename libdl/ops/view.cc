@@ -128,7 +128,8 @@ static std::optional<Shape> strides_for(const Tensor& x, Dims shape) {
 }
 
 // One size may be -1: whatever the others leave.
-static Shape infer(const char* op, Dims shape, int64_t numel) {
+static Shape infer(const char* op, Dims shape, int64_t numel, int argument = 2,
+                   const char* name = "shape") {
   Shape result(shape);
   int unknown = -1;
   int64_t known = 1;
@@ -136,11 +137,11 @@ static Shape infer(const char* op, Dims shape, int64_t numel) {
   for (size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] == -1) {
       if (unknown >= 0)
-        fail_argument(LIBDL_ERROR_VALUE, op, 2, "shape", "is " + to_string(shape),
+        fail_argument(LIBDL_ERROR_VALUE, op, argument, name, "is " + to_string(shape),
                       "-1 at most once");
       unknown = static_cast<int>(d);
     } else if (shape[d] < 0) {
-      fail_argument(LIBDL_ERROR_VALUE, op, 2, "shape", "is " + to_string(shape),
+      fail_argument(LIBDL_ERROR_VALUE, op, argument, name, "is " + to_string(shape),
                     "sizes of 0 or more, or one -1");
     } else {
       overflow |= __builtin_mul_overflow(known, shape[d], &known);
@@ -148,16 +149,16 @@ static Shape infer(const char* op, Dims shape, int64_t numel) {
   }
   const bool ambiguous = unknown >= 0 && known == 0;
   if (ambiguous)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "shape",
+    fail_argument(LIBDL_ERROR_SHAPE, op, argument, name,
                   "is " + to_string(shape) + ", where -1 beside a 0 can be any size", "");
   if (unknown >= 0 && !overflow && numel % known == 0) {
     result[unknown] = numel / known;
     known = numel;
   }
   if (overflow || known != numel)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "shape", "is " + to_string(shape),
+    fail_argument(LIBDL_ERROR_SHAPE, op, argument, name, "is " + to_string(shape),
                   "a shape of " + std::to_string(numel) + " elements");
-  checked_numel(result, Dtype::kBool, op, 2, "shape");
+  checked_numel(result, Dtype::kBool, op, argument, name);
   return result;
 }
 
@@ -207,7 +208,7 @@ Tensor unflatten(const Tensor& input, int32_t dim, Dims sizes) {
   if (sizes.empty() || input.ndim() == 0)
     fail_argument(LIBDL_ERROR_SHAPE, "unflatten", 3, "sizes", "is " + to_string(sizes),
                   "sizes whose product is the dimension's");
-  const Shape inner = infer("unflatten", sizes, input.size(at));
+  const Shape inner = infer("unflatten", sizes, input.size(at), 3, "sizes");
   Shape shape;
   for (int d = 0; d < input.ndim(); ++d) {
     if (d != at) {
