@@ -135,7 +135,7 @@ def tensor(
         made = full((), data, dtype=wanted)
     elif isinstance(data, Tensor):
         made = data.detach().clone()
-    elif _is_array(data) and getattr(data, "ndim", 1) > 0:
+    elif _is_array(data):  # NumPy's scalars too: their dtype counts
         made = _share(data).clone()
     else:
         shape: list[int] = []
@@ -160,7 +160,7 @@ def as_tensor(
     """The data as a tensor: the tensor itself, an array's own memory, or a new tensor of numbers."""
     if isinstance(data, Tensor):
         return _move(data, _as_dtype(dtype), device)
-    if _is_array(data) and getattr(data, "ndim", 1) > 0:
+    if _is_array(data) and (hasattr(data, "__setitem__") or not hasattr(data, "dtype")):
         return _move(_share(data), _as_dtype(dtype), device)
     return tensor(data, dtype=dtype, device=device)
 
