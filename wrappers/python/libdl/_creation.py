@@ -46,13 +46,16 @@ def _flatten(data: Any, depth: int, shape: list[int], flat: list[Any]) -> None:
         raise ValueError(
             f"tensor: found a sequence of {count} in dimension {depth}, wanted {shape[depth]}"
         )
+    if count and depth + 1 == len(shape) and _KINDS.keys() >= set(map(type, data)):
+        flat.extend(data)  # a row of Python's numbers, the most frequent
+        return
     for item in data:
         _flatten(item, depth + 1, shape, flat)
 
 
 def _kind(flat: list[Any]) -> int:
     highest = 0
-    for kind in {type(value) for value in flat}:
+    for kind in set(map(type, flat)):
         rank = _KINDS.get(kind)
         if rank is None:
             if hasattr(kind, "__index__"):
