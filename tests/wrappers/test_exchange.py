@@ -143,6 +143,10 @@ def test_tensor_of_anything():
     assert libdl.tensor([libdl.tensor(1.0), libdl.tensor(2.0)]).tolist() == [1, 2]
     assert libdl.tensor([[1 + 1j]]).tolist() == [[1 + 1j]]
     assert libdl.tensor(3, dtype=libdl.float64).dtype is libdl.float64
+    for scalar in (numpy.array(1.5), numpy.float64(1.5), numpy.int32(2), numpy.bool_(True),
+                   numpy.float16(0.5), numpy.array(3, dtype="u1")):  # fmt: skip
+        assert libdl.tensor(scalar).dtype.name == scalar.dtype.name
+        assert libdl.as_tensor(scalar).item() == scalar.item()
     x = libdl.ones(2)
     assert libdl.as_tensor(x) is x
     array = numpy.ones(2)

@@ -46,13 +46,16 @@ def _flatten(data: Any, depth: int, shape: list[int], flat: list[Any]) -> None:
         raise ValueError(
             f"tensor: found a sequence of {count} in dimension {depth}, wanted {shape[depth]}"
         )
+    if count and depth + 1 == len(shape) and _KINDS.keys() >= set(map(type, data)):
+        flat.extend(data)  # a row of Python's numbers, the most frequent
+        return
     for item in data:
         _flatten(item, depth + 1, shape, flat)
 
 
 def _kind(flat: list[Any]) -> int:
     highest = 0
-    for kind in {type(value) for value in flat}:
+    for kind in set(map(type, flat)):
         rank = _KINDS.get(kind)
         if rank is None:
             if hasattr(kind, "__index__"):
@@ -135,7 +138,7 @@ def tensor(
         made = full((), data, dtype=wanted)
     elif isinstance(data, Tensor):
         made = data.detach().clone()
-    elif _is_array(data) and getattr(data, "ndim", 1) > 0:
+    elif _is_array(data):  # NumPy's scalars too: their dtype counts
         made = _share(data).clone()
     else:
         shape: list[int] = []
@@ -160,7 +163,7 @@ def as_tensor(
     """The data as a tensor: the tensor itself, an array's own memory, or a new tensor of numbers."""
     if isinstance(data, Tensor):
         return _move(data, _as_dtype(dtype), device)
-    if _is_array(data) and getattr(data, "ndim", 1) > 0:
+    if _is_array(data) and (hasattr(data, "__setitem__") or not hasattr(data, "dtype")):
         return _move(_share(data), _as_dtype(dtype), device)
     return tensor(data, dtype=dtype, device=device)
 

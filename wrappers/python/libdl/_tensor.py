@@ -29,7 +29,13 @@ def method(function: Any) -> Any:
 @method
 def size(self: Tensor, dim: int | None = None) -> Any:
     """The sizes, or that of one dimension."""
-    return self.shape if dim is None else tuple.__getitem__(self.shape, _dim(self, dim))
+    if dim is None:
+        return self.shape
+    try:
+        return tuple.__getitem__(self.shape, dim)
+    except IndexError:
+        _dim(self, dim)  # says what is wrong
+        raise
 
 
 @method
