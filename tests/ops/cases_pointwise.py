@@ -19,10 +19,11 @@ def no_strings(name: str, function: Any) -> list[Reject]:
     return [Reject(TypeError, (name, "input"), lambda: function("a"))]
 
 
-def no_shapes(name: str, function: Any) -> list[Reject]:
+def no_shapes(name: str, function: Any, dtype: Any = None) -> list[Reject]:
     a, b = np.ones((2, 2)), np.ones(3)
     return [Reject((ValueError, RuntimeError), (name, "broadcast"),
-                   lambda: function(libdl.tensor(a), libdl.tensor(b)))]
+                   lambda: function(libdl.tensor(a, dtype=dtype),
+                                    libdl.tensor(b, dtype=dtype)))]
 
 
 def one(name: str, reference: Any, *domain: float, result: str = "float", **how: Any) -> Case:
@@ -118,7 +119,7 @@ for name, reference, made in [
         ("bitwise_right_shift", np.right_shift, whole(-99, 99, 0, 8))]:
     function = getattr(libdl, name)
     BINARY.append(Case(name, function, reference, made, differentiable=False, exact=True,
-                       out=True, inplace=True, rejects=no_shapes(name, function)))
+                       out=True, inplace=True, rejects=no_shapes(name, function, libdl.int64)))
 
 
 def three(low: float = 0.5) -> Any:
@@ -134,6 +135,7 @@ TERNARY = [
     Case("addcdiv", libdl.addcdiv, lambda a, b, c: a + b / c, three(), dtypes="f", out=True,
          scale=4, inplace=True),
     Case("where", libdl.where, np.where,
-         lambda: [Sample((s.args[0] > 0, *s.args)) for s in binary()()], exact=True, out=True),
+         lambda: [Sample((np.asarray(s.args[0] > 0), *s.args), smooth=s.smooth)
+                 for s in binary()()], exact=True, out=True),
 ]
 CASES = UNARY + BINARY + TERNARY

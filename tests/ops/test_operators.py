@@ -19,7 +19,7 @@ def pairs():
                                    marks=marks)
 
 
-@pytest.mark.parametrize(("case", "checker"), pairs())
+@pytest.mark.parametrize(("case", "checker"), list(pairs()))
 def test_check(case, checker):
     harness.check(case, checker)
 
