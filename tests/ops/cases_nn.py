@@ -9,7 +9,7 @@ import numpy as np
 
 import libdl
 from libdl.nn import functional as F
-from samples import Case, Reject, Sample, integers, numbers
+from samples import Case, Fixed, Reject, Sample, integers, numbers
 
 SHAPES = [(1,), (5,), (2, 3), (3, 1, 2), (2, 3, 4), (2, 0, 3), (7, 65)]
 
@@ -58,7 +58,7 @@ def class_samples(low: float) -> Any:
             for r in ("mean", "sum", "none"):
                 x, t = numbers((n, c), i, low, 0.0), integers((n,), i, 0, c)
                 made += [Sample((x, t), {"reduction": r}),
-                         Sample((x, t, numbers((c,), i + 9, 0.5, 2.0)), {"reduction": r})]
+                         Sample((x, t, numbers((c,), i + 9, 0.5, 2.0).view(Fixed)), {"reduction": r})]
         x, t = numbers((4, 3), 8, low, 0.0), np.array([0, -100, 2, 1])
         return made + [Sample((x, t)), Sample((x, np.array([1, 1, 2, 0])), {"ignore_index": 1})]
     return make

@@ -10,7 +10,7 @@ import numpy as np
 
 import libdl
 from libdl import autograd, func
-from samples import Case, Sample
+from samples import Case, Fixed, Sample
 
 # Relative and absolute. Elementwise results are within 2 units of the last place (float64: of
 # NumPy's too, which is not exact itself); float16 and bfloat16 are rounded once, hence half a unit,
@@ -111,16 +111,20 @@ def promotion(case: Case, sample: Sample) -> None:
                      f"{case.name}({sample}) in {dtype}")
 
 
+def is_input(x: Any) -> bool:
+    return is_float(x) and not isinstance(x, Fixed)
+
+
 def flat_inputs(sample: Sample) -> tuple[list[np.ndarray], Callable[[list[Any]], list[Any]]]:
     """The float64 arrays among the arguments, those in lists too, and how to put others there."""
     found: list[np.ndarray] = []
     for a in sample.args:
-        found += [e for e in (a if isinstance(a, (list, tuple)) else [a]) if is_float(e)]
+        found += [e for e in (a if isinstance(a, (list, tuple)) else [a]) if is_input(e)]
 
     def rebuild(new: list[Any]) -> list[Any]:
         given = iter(new)
-        return [[next(given) if is_float(e) else tensor(e) for e in a]
-                if isinstance(a, list) else next(given) if is_float(a) else tensor(a)
+        return [[next(given) if is_input(e) else tensor(e) for e in a]
+                if isinstance(a, list) else next(given) if is_input(a) else tensor(a)
                 for a in sample.args]
     return found, rebuild
 

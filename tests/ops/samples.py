@@ -16,6 +16,10 @@ PAIRS = [((), ()), ((5,), ()), ((), (4,)), ((2, 3), (3,)), ((2, 1), (1, 3)), ((0
          ((2, 0, 3), (3,)), ((4,), (4,)), ((65,), (65,)), ((3, 1, 2), (2, 2)), ((1,), (7,))]
 
 
+class Fixed(np.ndarray):
+    """An argument that no gradient flows to, as the weights of classes."""
+
+
 @dataclass
 class Sample:
     """Arrays become tensors; everything else goes to operator and reference as it is."""
