@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gather, scatter, masks and sorting: choices of elements, compared bit for bit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import libdl
+from samples import Case, Reject, Sample, integers, numbers
+
+SHAPES = [(1,), (5,), (2, 3), (3, 1, 2), (2, 3, 4), (7, 9)]
+
+
+def along(size: Any = None, source: bool = False) -> Any:
+    """input, dim, index of input's shape (index_*: one dimension long), and a source of values."""
+    def make() -> list[Sample]:
+        made = []
+        for i, s in enumerate(SHAPES):
+            for n in (1, 2):
+                for d in {0, -1}:
+                    shape = (size,) if size else s
+                    index = integers(shape, 60 * i + n + d, 0, s[d])
+                    values = list(s)
+                    if size:
+                        values[d] = size
+                    args = (numbers(s, 30 * i + n), d, index)
+                    more = (numbers(tuple(values), 31 * i + n),) if source else ()
+                    made.append(Sample(args + more))
+        return made
+    return make
+
+
+def added(x: Any, dim: int, index: Any, source: Any) -> Any:
+    y, at = x.copy(), list(np.indices(index.shape))
+    at[dim] = index
+    np.add.at(y, tuple(at), source)
+    return y
+
+
+def index_add(x: Any, dim: int, index: Any, source: Any) -> Any:
+    y = np.moveaxis(x.copy(), dim, 0)
+    np.add.at(y, index, np.moveaxis(source, dim, 0))
+    return np.moveaxis(y, 0, dim)
+
+
+def permuted() -> list[Sample]:
+    """scatter and index_copy need different targets: else the order would decide."""
+    made = []
+    for i, s in enumerate(SHAPES):
+        for n in (1, 2):
+            for d in {0, -1}:
+                index = np.argsort(numbers(s, 77 * i + n), axis=d)
+                made.append(Sample((numbers(s, 30 * i + n), d, index, numbers(s, 31 * i + n))))
+    return made
+
+
+def put(x: Any, dim: int, index: Any, source: Any) -> Any:
+    y = x.copy()
+    np.put_along_axis(y, index, source, dim)
+    return y
+
+
+def masked(more: str = "") -> Any:
+    def make() -> list[Sample]:
+        made = []
+        for i, s in enumerate(SHAPES + [(0,), (2, 0, 3), ()]):
+            for n in (1, 2, 3):
+                mask = np.asarray(numbers(s, 13 * i + n) > 0)
+                made.append(Sample((numbers(s, 30 * i + n), mask,
+                                    *((float(n),) if more == "value" else ()),
+                                    *((numbers(s, 3 * i + n),) if more == "source" else ()))))
+        return made
+    return make
+
+
+def masked_scatter(x: Any, mask: Any, source: Any) -> Any:
+    y = x.copy()
+    y[mask] = source.reshape(-1)[:mask.sum()]
+    return y
+
+
+def sorting(*more: Any) -> Any:
+    def make() -> list[Sample]:
+        shapes = SHAPES + [(65,), (3, 70)]
+        return [Sample((numbers(s, 30 * i + n), *more, d)) for i, s in enumerate(shapes)
+                for n in (1, 2) for d in sorted({0, -1})]
+    return make
+
+
+def sort(x: Any, dim: int, descending: bool = False) -> Any:
+    order = np.argsort(-x if descending else x, axis=dim, kind="stable")
+    return np.take_along_axis(x, order, dim), order
+
+
+def topk(x: Any, k: int, dim: int) -> Any:
+    values, order = sort(x, dim, True)
+    return np.take(values, range(k), dim), np.take(order, range(k), dim)
+
+
+SOURCES = ("scatter", "scatter_add", "index_add", "index_copy")
+
+
+def indexed(name: str, reference: Any, made: Any, **how: Any) -> Case:
+    function = getattr(libdl, name)
+    source = [libdl.ones(1)] if name in SOURCES else []
+    return Case(name, function, reference, made, dtypes="f", **{"exact": True, **how},
+                rejects=[Reject(IndexError, (name, "index"), lambda: function(
+                             libdl.ones(2), 0, libdl.tensor([2]), *[libdl.ones(1)] * len(source))),
+                         Reject(IndexError, (name, "dim"), lambda: function(
+                             libdl.ones(2), 1, libdl.tensor([0]), *[libdl.ones(1)] * len(source)))])
+
+
+CASES = [
+    indexed("gather", lambda x, d, i: np.take_along_axis(x, i, d), along(), out=True),
+    indexed("index_select", lambda x, d, i: np.take(x, i, d), along(4), out=True),
+    indexed("scatter", put, permuted, inplace=True),
+    indexed("scatter_add", added, along(source=True), exact=False, scale=8, inplace=True),
+    indexed("index_add", index_add, along(4, source=True), exact=False, scale=8, inplace=True),
+    Case("masked_fill", libdl.masked_fill, lambda x, m, v: np.where(m, v, x), masked("value"),
+         exact=True, inplace=True, dtypes="f", rejects=[
+             Reject((TypeError, RuntimeError, ValueError), ("masked_fill", "mask"),
+                    lambda: libdl.masked_fill(libdl.ones(2), libdl.ones(2), 1.0))]),
+    Case("masked_select", libdl.masked_select, lambda x, m: x[m], masked(), exact=True,
+         dtypes="f", rejects=[
+             Reject((TypeError, RuntimeError, ValueError), ("masked_select", "mask"),
+                    lambda: libdl.masked_select(libdl.ones(2), libdl.ones(2)))]),
+    Case("masked_scatter", libdl.masked_scatter, masked_scatter, masked("source"), exact=True,
+         inplace=True, dtypes="f", rejects=[
+             Reject((TypeError, RuntimeError, ValueError), ("masked_scatter", "mask"),
+                    lambda: libdl.masked_scatter(libdl.ones(2), libdl.ones(2), libdl.ones(2)))]),
+    Case("nonzero", libdl.nonzero, lambda x, m: np.argwhere(m), masked(), differentiable=False,
+         exact=True, result="own", dtypes="f"),
+    Case("sort", libdl.sort, sort, sorting(), exact=True, dtypes="f", rejects=[
+        Reject(IndexError, ("sort", "dim"), lambda: libdl.sort(libdl.ones(2), 1))]),
+    Case("sort_descending", lambda x, d: libdl.sort(x, d, True, stable=True),
+         lambda x, d: sort(x, d, True), sorting(), exact=True, dtypes="f"),
+    Case("argsort", libdl.argsort, lambda x, d: sort(x, d)[1], sorting(), exact=True,
+         differentiable=False, result="own", dtypes="f"),
+    Case("topk", libdl.topk, topk, sorting(1), exact=True, dtypes="f", rejects=[
+        Reject((IndexError, ValueError, RuntimeError), ("topk", "k"),
+               lambda: libdl.topk(libdl.ones(2), 3))]),
+]
+next(c for c in CASES if c.name == "nonzero").function = lambda x, m: libdl.nonzero(m)

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""softmax and the losses, layer_norm, embedding and dropout."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import libdl
+from libdl.nn import functional as F
+from samples import Case, Fixed, Reject, Sample, integers, numbers
+
+SHAPES = [(1,), (5,), (2, 3), (3, 1, 2), (2, 3, 4), (2, 0, 3), (7, 65)]
+
+
+def along() -> list[Sample]:
+    made = [Sample((numbers(s, 20 * i + n, -3, 3), d)) for i, s in enumerate(SHAPES)
+            for n in (1, 2) for d in range(-1, len(s))]
+    made.append(Sample((np.array([1e4, 0.0, -1e4]), 0), smooth=False))
+    made.append(Sample((np.full(3, -np.inf), 0), smooth=False))  # NaN, as the definition says
+    made.append(Sample((np.array([[1.0, -np.inf], [np.nan, 1.0], [0.0, 800.0]]), 1), smooth=False))
+    return made
+
+
+def softmax(x: Any, dim: int) -> Any:
+    if x.size == 0:
+        return x
+    e = np.exp(x - np.max(x, axis=dim, keepdims=True))
+    return e / np.sum(e, axis=dim, keepdims=True)
+
+
+def log_softmax(x: Any, dim: int) -> Any:
+    if x.size == 0:
+        return x
+    z = x - np.max(x, axis=dim, keepdims=True)
+    return z - np.log(np.sum(np.exp(z), axis=dim, keepdims=True))
+
+
+def reduced(loss: Any, how: str, total: Any = None) -> Any:
+    return np.asarray({"none": loss, "sum": loss.sum(),
+                       "mean": loss.sum() / (loss.size if total is None else total)}[how])
+
+
+def nll(x: Any, t: Any, weight: Any = None, ignore_index: int = -100,
+        reduction: str = "mean") -> Any:
+    w = np.ones(x.shape[1]) if weight is None else weight
+    keep = t != ignore_index
+    at = np.where(keep, t, 0)
+    each = w[at] * keep
+    return reduced(-x[np.arange(len(t)), at] * each, reduction, each.sum())
+
+
+def class_samples(low: float) -> Any:
+    def make() -> list[Sample]:
+        made = []
+        for i, (n, c) in enumerate([(1, 2), (3, 4), (5, 3), (2, 7)]):
+            for r in ("mean", "sum", "none"):
+                x, t = numbers((n, c), i, low, 0.0), integers((n,), i, 0, c)
+                made += [Sample((x, t), {"reduction": r}),
+                         Sample((x, t, numbers((c,), i + 9, 0.5, 2.0).view(Fixed)), {"reduction": r})]
+        x, t = numbers((4, 3), 8, low, 0.0), np.array([0, -100, 2, 1])
+        return made + [Sample((x, t)), Sample((x, np.array([1, 1, 2, 0])), {"ignore_index": 1})]
+    return make
+
+
+def mse_samples() -> list[Sample]:
+    return [Sample((numbers(s, i), numbers(s, i + 50)), {"reduction": r})
+            for i, s in enumerate([(), (1,), (5,), (2, 3), (3, 1, 2), (4, 33), (2, 2)])
+            for r in ("mean", "sum", "none")]
+
+
+def norm_samples() -> list[Sample]:
+    made = []
+    for i, (s, k) in enumerate([((5,), 1), ((2, 3), 1), ((2, 3), 2), ((3, 1, 4), 1), ((4, 65), 1),
+                                ((2, 2, 3), 2), ((0, 3), 1)]):
+        x, n = numbers(s, i), s[-k:]
+        made += [Sample((x, n)), Sample((x, n, numbers(n, i + 5), numbers(n, i + 6))),
+                 Sample((x, n, numbers(n, i + 7)), {"eps": 1e-3})]
+    return made
+
+
+def layer_norm(x: Any, shape: Any, weight: Any = 1.0, bias: Any = 0.0, eps: float = 1e-5) -> Any:
+    axes = tuple(range(-len(shape), 0))
+    mean, var = x.mean(axes, keepdims=True), x.var(axes, keepdims=True)
+    return (x - mean) / np.sqrt(var + eps) * weight + bias
+
+
+def embedding_samples() -> list[Sample]:
+    return [Sample((integers(s, 3 * i + n, 0, 4), numbers((4, d), i + n)))
+            for i, s in enumerate([(), (1,), (5,), (2, 3), (0,)]) for n in (1, 2) for d in (2, 3)]
+
+
+rows = {"dtypes": "f", "scale": 32}
+CASES = [
+    Case("softmax", libdl.softmax, softmax, along, rejects=[
+        Reject(IndexError, ("softmax: argument 2 (dim) is 2, wanted -2 to 1",),
+               lambda: libdl.softmax(libdl.ones(2, 2), 2)),
+        Reject((TypeError, ValueError, RuntimeError), ("softmax", "input", "int64"),
+               lambda: libdl.softmax(libdl.arange(3), 0))], **rows),
+    Case("log_softmax", libdl.log_softmax, log_softmax, along, rejects=[
+        Reject(IndexError, ("log_softmax", "dim"),
+               lambda: libdl.log_softmax(libdl.ones(2, 2), -3))], **rows),
+    Case("nll_loss", F.nll_loss, nll, class_samples(-3.0), rejects=[
+        Reject((IndexError, ValueError), ("nll_loss", "target"),
+               lambda: F.nll_loss(libdl.ones(1, 2), libdl.tensor([2])))], **rows),
+    Case("cross_entropy", F.cross_entropy, lambda x, *a, **k: nll(log_softmax(x, 1), *a, **k),
+         class_samples(-3.0), rejects=[
+        Reject((IndexError, ValueError), ("cross_entropy", "target"),
+               lambda: F.cross_entropy(libdl.ones(1, 2), libdl.tensor([-1])))], **rows),
+    Case("mse_loss", F.mse_loss, lambda x, t, reduction: reduced((x - t)**2, reduction),
+         mse_samples, rejects=[
+        Reject((ValueError, RuntimeError), ("mse_loss", "target"),
+               lambda: F.mse_loss(libdl.ones(2), libdl.ones(3)))], **rows),
+    Case("layer_norm", F.layer_norm, layer_norm, norm_samples, rejects=[
+        Reject((ValueError, RuntimeError), ("layer_norm", "normalized_shape"),
+               lambda: F.layer_norm(libdl.ones(2, 3), (2,)))], dtypes="f", scale=200),
+    Case("embedding", F.embedding, lambda i, w: w[i], embedding_samples, exact=True, rejects=[
+        Reject(IndexError, ("embedding", "input"),
+               lambda: F.embedding(libdl.tensor([4]), libdl.ones(4, 2)))], dtypes="f"),
+]

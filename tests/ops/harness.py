@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs checkers over declared cases."""
+
+from __future__ import annotations
+
+import importlib
+import pathlib
+from collections.abc import Callable
+
+import checks
+from samples import Case, Sample
+
+SEEN = 20  # different samples that a case must have
+
+
+def cases() -> list[Case]:
+    folder = pathlib.Path(__file__).parent
+    found: list[Case] = []
+    for path in sorted(folder.glob("cases_*.py")):
+        found += importlib.import_module(path.stem).CASES
+    return found
+
+
+def check(case: Case, checker: Callable[[Case, Sample], None]) -> None:
+    """Every sample, then one report of those that failed."""
+    failed = []
+    for sample in case.samples():
+        try:
+            checker(case, sample)
+        except Exception as e:
+            lines = str(e).strip().splitlines()[:12]
+            failed.append(f"{sample}: {type(e).__name__}: " + "\n    ".join(lines))
+    assert not failed, f"{len(failed)} samples of {case.name}:\n" + "\n".join(failed[:3])
+
+
+def applies(case: Case, checker: Callable[[Case, Sample], None]) -> bool:
+    needs = {checks.inplace: case.inplace, checks.into: case.out, checks.aliases: case.view,
+             checks.gradient: case.differentiable, checks.second_order: case.differentiable,
+             checks.forward_mode: case.differentiable}
+    return needs.get(checker, True)

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checkers that let a planted error pass would prove nothing: each must fail here."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import checks
+import harness
+import libdl
+from libdl.autograd import Function
+from samples import Case, Sample, numbers, unary
+
+GOOD = Case("sin", libdl.sin, np.sin, unary(), result="float", out=True, inplace=True)
+
+
+class WrongGradient(Function):
+    """sin with a gradient that is 0.1 % too large."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return libdl.sin(x)
+
+    @staticmethod
+    def backward(ctx, dy):
+        (x,) = ctx.saved_tensors
+        return dy * libdl.cos(x) * 1.001
+
+    @staticmethod
+    def jvp(ctx, dx):
+        (x,) = ctx.saved_tensors
+        return dx * libdl.cos(x)
+
+
+class WrongSecond(Function):
+    """sin whose backward detaches its input: right once, zero at the second order."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return libdl.sin(x)
+
+    @staticmethod
+    def backward(ctx, dy):
+        (x,) = ctx.saved_tensors
+        return dy * libdl.cos(x.detach())
+
+
+def bad(**changes) -> Case:
+    return dataclasses.replace(GOOD, **changes)
+
+
+def by_stride(x):
+    """Wrong where the input is stepped, right elsewhere."""
+    return libdl.sin(x) if x.is_contiguous() else libdl.sin(x) * 1.0000001
+
+
+def forgets_out(x, out=None):
+    if out is None:
+        return libdl.sin(x)
+    return out.copy_(libdl.sin(x) * 1.0000001)
+
+
+PLANTED = [
+    (checks.value, bad(function=lambda x: libdl.sin(x) * (1 + 1e-12))),
+    (checks.value, bad(function=lambda x: libdl.sin(x).reshape(-1))),
+    (checks.promotion, bad(function=lambda x: libdl.sin(x).to(libdl.float64))),
+    (checks.promotion, bad(function=lambda x: libdl.sin(x) * (1 + 1e-2))),
+    (checks.gradient, bad(function=WrongGradient.apply)),
+    (checks.forward_mode, bad(function=WrongGradient.apply)),
+    (checks.second_order, bad(function=WrongSecond.apply)),
+    (checks.strided, bad(function=by_stride)),
+    (checks.into, bad(function=forgets_out)),
+    (checks.into, bad(function=lambda x, out=None: libdl.sin(x))),
+    (checks.aliases, bad(function=lambda x: x.clone(), view=True)),
+]
+
+
+@pytest.mark.parametrize("checker", checks.CHECKS)
+def test_right_operator_passes(checker):
+    harness.check(GOOD, checker)
+
+
+@pytest.mark.parametrize(("checker", "case"), PLANTED)
+def test_planted_error_is_found(checker, case):
+    with pytest.raises(AssertionError) as caught:
+        harness.check(case, checker)
+    assert "AssertionError" in str(caught.value), f"not found, but broken: {caught.value}"
+
+
+def test_wrong_in_place_is_found(monkeypatch):
+    right = libdl.Tensor.sin_
+    monkeypatch.setattr(libdl.Tensor, "sin_", lambda x: right(x).mul_(1.0000001))
+    with pytest.raises(AssertionError, match="sin_"):
+        harness.check(GOOD, checks.inplace)
+
+
+def test_kept_tensor_is_found():
+    """What `nothing_left` compares does count a tensor that somebody keeps."""
+    before = libdl._C.live()[:3]
+    kept = libdl.ones(3)
+    assert libdl._C.live()[:3] != before
+    del kept
+    assert libdl._C.live()[:3] == before
+
+
+def test_samples_reach_finite_differences():
+    """Enough of the kinds' samples are small and smooth: else no gradient would be looked at."""
+    for case in harness.cases():
+        if case.differentiable:
+            seen = sum(checks.smooth(case, s) for s in case.samples())
+            assert seen >= 3, f"{case.name}: {seen} samples for the gradient"
+
+
+def test_numbers_stay_away_from_kinks():
+    x = numbers((1000,), 3, away=0.01)
+    assert np.min(np.abs(x - np.round(x))) >= 0.01
+    assert isinstance(Sample((x,)).smooth, bool)
