@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The front door: make demo | test | bench | ci | abi-refresh | clean.
+# The front door: make demo | test | bench | docs | ci | abi-refresh | clean.
 # Everything is made below build/ and .venv/; a second run repeats nothing.
 
 SHELL := /bin/bash
@@ -16,12 +16,13 @@ in_tree := PYTHONPATH=$(BUILD)/python
 # One linker or compiler process a core: a sanitizer build needs about 1.5 GB for each.
 ninja = ninja -C $(BUILD) -j $(JOBS)
 
-.PHONY: help setup configure build demo test test-c test-python bench ci abi-refresh clean
+.PHONY: help setup configure build demo test test-c test-python bench docs ci abi-refresh clean
 
 help:
 	@echo "make demo         train the handwritten digits from C and from Python, compare every bit"
 	@echo "make test         build all and run the C, C++ and Python tests"
 	@echo "make bench        measure against PyTorch (installs it in an environment of its own)"
+	@echo "make docs         write the reference from the headers into build/reference"
 	@echo "make ci           sanitizers, wheel, installed prefix, ABI and instruction gates"
 	@echo "make abi-refresh  accept the present symbols and layouts as the promise"
 	@echo "make clean        remove build/ (.venv/ and data/ stay)"
@@ -52,6 +53,10 @@ bench: build
 	@$(step) "PyTorch, in an environment of its own" tools/setup.sh bench
 	@$(step) "Build the benchmarks" $(ninja) benchmarks
 	@$(step) "Benchmarks" env $(in_tree) .venv-bench/bin/python -B bench/run.py $(BUILD)
+
+docs:
+	@$(step) "Reference, in $(BUILD)/reference" python3 -B tools/reference.py --headers include/libdl \
+	  --out $(BUILD)/reference
 
 ci:
 	@tests/gates/run
