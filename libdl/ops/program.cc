@@ -86,13 +86,13 @@ static Program build(Partial partial, int form) {
     reg[id] = p.inputs++;
   });
   each(Item::kConstant, [&](size_t id, const Item& item) {
-    if (p.constants == std::size(p.constant))
+    if (p.constants == std::ssize(p.constant))
       fail(LIBDL_ERROR_INTERNAL, "derivative", "has more constants than a program holds");
     p.constant[p.constants] = item.value;
     reg[id] = p.inputs + p.constants++;
   });
   each(Item::kStep, [&](size_t id, const Item& item) {
-    if (p.length == std::size(p.code))
+    if (p.length == std::ssize(p.code))
       fail(LIBDL_ERROR_INTERNAL, "derivative", "has more steps than a program holds");
     kernels::Instruction& step = p.code[p.length];
     step.expression = static_cast<int32_t>(item.expression);
