@@ -27,6 +27,7 @@ static Dtype or_default(Dtype dtype) { return dtype == Dtype::kNone ? default_dt
 static Tensor target(const char* op, Dims shape, Dtype dtype, std::optional<Device> device,
                      int device_argument, Into into) {
   const Device where = device_or_default(op, device_argument, device);
+  checked_numel(shape, dtype, op, 1, "shape");  // errors in the operator's own name
   if (!into) return empty(shape, dtype, where);
   Call call(op, into, {});
   call.check_result(shape, dtype, where);
