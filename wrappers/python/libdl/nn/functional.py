@@ -139,3 +139,9 @@ def _int64() -> Any:
 
 
 assert all((cross_entropy, embedding, layer_norm, linear, mse_loss, nll_loss, sigmoid, tanh))
+
+
+from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
+
+__getattr__ = _missing_names(__name__)
+__dir__ = _public_names(__name__)

@@ -115,3 +115,8 @@ def kaiming_normal_(tensor: Tensor, a: float = 0, mode: str = "fan_in",
         return tensor
     std = calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
     return normal_(tensor, 0.0, std, generator)
+
+
+from .._missing import missing as _missing_names  # noqa: E402
+
+__getattr__ = _missing_names(__name__)

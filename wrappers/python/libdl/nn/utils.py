@@ -48,3 +48,8 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
         count = parameter.numel()
         parameter.data = vec[start : start + count].view(parameter.shape).detach()
         start += count
+
+
+from .._missing import missing as _missing_names  # noqa: E402
+
+__getattr__ = _missing_names(__name__)
