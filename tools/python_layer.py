@@ -108,7 +108,8 @@ def parameters_text(form: Form, method: bool, into: bool, out: str = "") -> str:
         parts.append(f"{name}: {annotation(form, parameter)}{default}")
     extra = []
     if "leaf" in form.line.flags:
-        extra += ["requires_grad: bool = False", "layout: object = None", "pin_memory: bool = False"]
+        extra += ["requires_grad: bool = False", "layout: object = None"]
+        extra.append("pin_memory: bool = False")
     if out and not into:
         extra.append(out)
     if extra and not starred:

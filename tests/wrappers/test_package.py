@@ -45,6 +45,21 @@ def test_missing_names_say_what_is_near():
         with pytest.raises(AttributeError, match=near):
             getattr(libdl, wrong)
     assert not hasattr(libdl, "no_such_thing")
+    for module, wrong, near in ((libdl.nn, "Linea", "Linear"), (libdl.nn, "zeros", "in libdl"),
+                                (libdl.nn.functional, "reluu", "relu"),
+                                (libdl.utils, "checkpointing", "checkpoint"),
+                                (libdl.optim, "Adams", "Adam")):  # fmt: skip
+        with pytest.raises(AttributeError, match=near):
+            getattr(module, wrong)
+    assert run("import libdl; print(libdl.utils.checkpoint.checkpoint.__name__)") == "checkpoint\n"
+    assert "annotations" not in dir(libdl) and "Any" not in dir(libdl.func)
+
+
+def test_default_device():
+    libdl.set_default_device("cpu")
+    assert libdl.get_default_device() == libdl.device("cpu")
+    with pytest.raises(RuntimeError):
+        libdl.set_default_device("cuda")
 
 
 def test_help_is_worth_reading():

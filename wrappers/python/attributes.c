@@ -9,10 +9,18 @@
 #define UNUSED (void)closure
 #define HANDLE handle_of(self)
 
-GETTER(shape) { UNUSED; return shape_object(libdl_tensor_shape(HANDLE), libdl_tensor_ndim(HANDLE)); }
+GETTER(shape) {
+  UNUSED;
+  return shape_object(libdl_tensor_shape(HANDLE), libdl_tensor_ndim(HANDLE));
+}
+
 GETTER(ndim) { UNUSED; return PyLong_FromLong(libdl_tensor_ndim(HANDLE)); }
 GETTER(device) { UNUSED; return device_object(libdl_tensor_device(HANDLE)); }
-GETTER(itemsize) { UNUSED; return PyLong_FromLongLong(libdl_dtype_size(libdl_tensor_dtype(HANDLE))); }
+GETTER(itemsize) {
+  UNUSED;
+  return PyLong_FromLongLong(libdl_dtype_size(libdl_tensor_dtype(HANDLE)));
+}
+
 GETTER(requires_grad) { UNUSED; return PyBool_FromLong(libdl_tensor_requires_grad(HANDLE)); }
 GETTER(is_leaf) { UNUSED; return PyBool_FromLong(libdl_tensor_is_leaf(HANDLE)); }
 GETTER(retains_grad) { UNUSED; return PyBool_FromLong(libdl_tensor_retains_grad(HANDLE)); }
@@ -180,7 +188,7 @@ static PyObject* call_with(PyObject* function, PyObject* self, PyObject* const* 
   return answer;
 }
 
-// -- methods ----------------------------------------------------------------------------------------
+// -- methods --------------------------------------------------------------------------------------
 
 static PyObject* dim(PyObject* self, PyObject* unused) {
   (void)unused;

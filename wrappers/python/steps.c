@@ -27,7 +27,8 @@ static PyObject* finish(libdl_error* error, Operands* lists, bool read) {
 
 #define BORROWED(list) ((const libdl_tensor* const*)(list).items)
 
-// sgd_step(params, grads, buffers, lr, momentum, dampening, weight_decay, nesterov, maximize, first)
+// sgd_step(params, grads, buffers, lr, momentum, dampening, weight_decay, nesterov, maximize,
+//          first)
 static PyObject* sgd_step(PyObject* module, PyObject* args) {
   (void)module;
   PyObject* objects[3];

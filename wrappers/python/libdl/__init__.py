@@ -63,6 +63,16 @@ newaxis = None
 strided = contiguous_format = preserve_format = channels_last = None
 
 
+def set_default_device(device: _Any) -> None:
+    """Sets the device that creation takes where none is named."""
+    _C.set_default_device(device)
+
+
+def get_default_device() -> device:
+    """The device that creation takes where none is named."""
+    return _C.default_device()
+
+
 def set_num_threads(num: int) -> None:
     """Sets how many threads work on one operator. Results have the same bits for every number."""
     _C.set_threads(num)
@@ -105,10 +115,10 @@ def can_cast(from_: dtype, to: dtype) -> _Any:
 
 def result_type(tensor1: _Any, tensor2: _Any) -> dtype:
     """The dtype in which an operator of both operands computes."""
-    return (empty_of(tensor1) + empty_of(tensor2)).dtype
+    return (_one_of(tensor1) + _one_of(tensor2)).dtype
 
 
-def empty_of(value: _Any) -> _Any:
+def _one_of(value: _Any) -> _Any:
     return value.new_zeros(value.shape and (1,) * value.ndim) if is_tensor(value) else value
 
 
@@ -146,4 +156,4 @@ _BUILTIN_DTYPES = {"bool": bool_, "int": int32, "float": float32}
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY, *_BUILTIN_DTYPES})
+    return sorted({*globals(), *_LAZY, *_BUILTIN_DTYPES} - {"annotations"})

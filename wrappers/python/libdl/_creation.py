@@ -160,7 +160,7 @@ def _share(data: Any) -> Tensor:
 def as_tensor(
     data: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None
 ) -> Tensor:
-    """The data as a tensor: the tensor itself, an array's own memory, or a new tensor of numbers."""
+    """The data as a tensor: itself, an array's own memory, or a new tensor of numbers."""
     if isinstance(data, Tensor):
         return _move(data, _as_dtype(dtype), device)
     if _is_array(data) and (hasattr(data, "__setitem__") or not hasattr(data, "dtype")):

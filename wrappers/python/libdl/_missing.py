@@ -4,28 +4,49 @@
 from __future__ import annotations
 
 import difflib
+import importlib
+import sys
+from typing import Any
+
+_SEARCHED = (
+    "libdl", "libdl.nn", "libdl.nn.functional", "libdl.nn.init", "libdl.nn.utils", "libdl.optim",
+    "libdl.autograd", "libdl.func", "libdl.utils", "libdl.cuda",
+)  # fmt: skip
 
 
-def explain(name: str) -> str:
-    import libdl
+def _names(module: str) -> list[str]:
+    return [name for name in dir(importlib.import_module(module)) if not name.startswith("_")]
 
-    text = f"module 'libdl' has no attribute {name!r}"
-    known = [found for found in dir(libdl) if not found.startswith("_")]
+
+def explain(name: str, module: str = "libdl") -> str:
+    """The error's text: what is near in the module, or which module has the name."""
+    text = f"module {module!r} has no attribute {name!r}"
+    if name.startswith("__"):
+        return text
+    known = _names(module)
+    if name not in known:
+        for other in _SEARCHED:
+            if other != module and name in _names(other):
+                return f"{text}; it is in {other}"
     near = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
-    near += [found for found in known if found not in near and len(found) > 2
-             and (found in name or name in found)][: 3 - len(near)]  # fmt: skip
-    for module, names in _elsewhere():
-        if name in names:
-            return f"{text}; it is in {module}"
+    inside = [found for found in known if len(found) > 2 and (found in name or name in found)]
+    near += [found for found in inside if found not in near][: 3 - len(near)]
     return f"{text}; near it: {', '.join(near)}" if near else text
 
 
-def _elsewhere() -> list[tuple[str, list[str]]]:
-    import libdl
+def missing(module: str) -> Any:
+    """A module's __getattr__."""
 
-    return [
-        ("libdl.nn", dir(libdl.nn)),
-        ("libdl.nn.functional", dir(libdl.nn.functional)),
-        ("libdl.optim", dir(libdl.optim)),
-        ("libdl.autograd", dir(libdl.autograd)),
-    ]
+    def __getattr__(name: str) -> Any:
+        raise AttributeError(explain(name, module))
+
+    return __getattr__
+
+
+def public(module: str) -> Any:
+    """A module's __dir__: what __all__ lists."""
+
+    def __dir__() -> list[str]:
+        return sorted(sys.modules[module].__all__)
+
+    return __dir__

@@ -50,3 +50,8 @@ def max_memory_allocated(device: Any = None) -> int:
 
 def is_bf16_supported() -> bool:
     return False
+
+
+from ._missing import missing as _missing_names  # noqa: E402
+
+__getattr__ = _missing_names(__name__)

@@ -170,3 +170,9 @@ def hessian(func: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
         return autograd.functional.hessian(partial, args[argnums])
 
     return second
+
+
+from ._missing import missing as _missing_names, public as _public_names  # noqa: E402
+
+__getattr__ = _missing_names(__name__)
+__dir__ = _public_names(__name__)

@@ -89,3 +89,9 @@ def grad(
 def Variable(data: Tensor, requires_grad: bool = False) -> Tensor:
     """Of the time when tensors and variables were two things: the tensor itself."""
     return data.requires_grad_() if requires_grad else data
+
+
+from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
+
+__getattr__ = _missing_names(__name__)
+__dir__ = _public_names(__name__)

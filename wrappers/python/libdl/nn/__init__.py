@@ -17,3 +17,9 @@ __all__ = [
     "ModuleList", "NLLLoss", "Parameter", "ParameterDict", "ParameterList", "ReLU", "Sequential",
     "SiLU", "Sigmoid", "Softmax", "Softplus", "Tanh", "Unflatten", "functional", "init", "utils",
 ]  # fmt: skip
+
+
+from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
+
+__getattr__ = _missing_names(__name__)
+__dir__ = _public_names(__name__)

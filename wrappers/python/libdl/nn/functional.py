@@ -43,7 +43,8 @@ def _implicit(name: str, ndim: int) -> int:
     return 0 if ndim in (0, 1, 3) else 1
 
 
-def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
+def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3,
+            dtype: Any = None) -> Tensor:  # fmt: skip
     """exp(input) scaled so that its sum along dim is 1."""
     return _functions.softmax(
         input, _implicit("softmax", input.ndim) if dim is None else dim, dtype
@@ -138,3 +139,9 @@ def _int64() -> Any:
 
 
 assert all((cross_entropy, embedding, layer_norm, linear, mse_loss, nll_loss, sigmoid, tanh))
+
+
+from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
+
+__getattr__ = _missing_names(__name__)
+__dir__ = _public_names(__name__)

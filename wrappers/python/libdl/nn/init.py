@@ -98,7 +98,8 @@ def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> 
 
 
 def kaiming_uniform_(tensor: Tensor, a: float = 0, mode: str = "fan_in",
-                     nonlinearity: str = "leaky_relu", generator: Any = None) -> Tensor:  # fmt: skip
+                     nonlinearity: str = "leaky_relu",
+                     generator: Any = None) -> Tensor:  # fmt: skip
     """Uniform numbers of the variance gain^2 / fan."""
     if tensor.numel() == 0:
         return tensor
@@ -114,3 +115,8 @@ def kaiming_normal_(tensor: Tensor, a: float = 0, mode: str = "fan_in",
         return tensor
     std = calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
     return normal_(tensor, 0.0, std, generator)
+
+
+from .._missing import missing as _missing_names  # noqa: E402
+
+__getattr__ = _missing_names(__name__)

@@ -80,7 +80,7 @@ class Module:
         """Adds a tensor that is kept and moved but not trained; saved where persistent."""
         self._check_name(name, "buffer")
         if tensor is not None and not isinstance(tensor, Tensor):
-            raise TypeError(f"buffer {name!r} is a {type(tensor).__name__}, wanted a tensor or None")
+            raise TypeError(f"buffer {name!r} is a {type(tensor).__name__}, wanted a tensor")
         self._buffers[name] = tensor
         if not persistent:
             self._non_persistent.add(name)
@@ -89,7 +89,7 @@ class Module:
         """Adds a part under a name."""
         self._check_name(name, "module")
         if module is not None and not isinstance(module, Module):
-            raise TypeError(f"module {name!r} is a {type(module).__name__}, wanted a Module or None")
+            raise TypeError(f"module {name!r} is a {type(module).__name__}, wanted a Module")
         self._modules[name] = module
 
     add_module = register_module
@@ -195,8 +195,9 @@ class Module:
                 seen.add(id(value))
                 yield (f"{path}.{name}" if path else name), value
 
-    def named_parameters(self, prefix: str = "", recurse: bool = True,
-                         remove_duplicate: bool = True) -> Iterator[tuple[str, Parameter]]:  # fmt: skip
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Parameter]]:
         """All parameters, with their names."""
         return self._named("_parameters", prefix, recurse, remove_duplicate)
 
@@ -251,8 +252,10 @@ class Module:
             result = result if answer is None else answer
         return result
 
-    def register_forward_hook(self, hook: Callable[..., Any], *, prepend: bool = False,
-                              with_kwargs: bool = False, always_call: bool = False) -> Hook:  # fmt: skip
+    def register_forward_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False,
+        always_call: bool = False,
+    ) -> Hook:  # fmt: skip
         """Calls hook(module, args, output) after forward; what it returns replaces the output."""
         return Hook(self._forward_hooks, (hook, with_kwargs), prepend)
 

@@ -15,8 +15,10 @@ def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
     return [p.grad for p in given if p.grad is not None]
 
 
-def clip_grad_norm_(parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0,
-                    error_if_nonfinite: bool = False, foreach: bool | None = None) -> Tensor:  # fmt: skip
+def clip_grad_norm_(
+    parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0,
+    error_if_nonfinite: bool = False, foreach: bool | None = None,
+) -> Tensor:  # fmt: skip
     """Scales all gradients together so that their norm is at most max_norm; gives the norm."""
     gradients = _gradients(parameters)
     if not gradients:
@@ -46,3 +48,8 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
         count = parameter.numel()
         parameter.data = vec[start : start + count].view(parameter.shape).detach()
         start += count
+
+
+from .._missing import missing as _missing_names  # noqa: E402
+
+__getattr__ = _missing_names(__name__)

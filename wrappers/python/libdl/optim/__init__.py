@@ -7,3 +7,9 @@ from .optimizer import Optimizer
 from .sgd import SGD
 
 __all__ = ["SGD", "Adam", "AdamW", "Optimizer", "lr_scheduler"]
+
+
+from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
+
+__getattr__ = _missing_names(__name__)
+__dir__ = _public_names(__name__)
