@@ -104,15 +104,30 @@ SOURCES = ("scatter", "scatter_add", "index_add", "index_copy")
 
 def indexed(name: str, reference: Any, made: Any, **how: Any) -> Case:
     function = getattr(libdl, name)
-    source = [libdl.ones(1)] if name in SOURCES else []
+    takes = name in SOURCES  # a source of values follows the index
     return Case(name, function, reference, made, dtypes="f", **{"exact": True, **how},
                 rejects=[Reject(IndexError, (name, "index"), lambda: function(
-                             libdl.ones(2), 0, libdl.tensor([2]), *[libdl.ones(1)] * len(source))),
+                             libdl.ones(2), 0, libdl.tensor([2]), *[libdl.ones(1)] * takes)),
                          Reject(IndexError, (name, "dim"), lambda: function(
-                             libdl.ones(2), 1, libdl.tensor([0]), *[libdl.ones(1)] * len(source)))])
+                             libdl.ones(2), 1, libdl.tensor([0]), *[libdl.ones(1)] * takes))])
+
+
+def place(x: Any, index: Any, values: Any) -> Any:
+    y = x.copy()
+    y[index] = values
+    return y
+
+
+def places() -> list[Sample]:
+    return [Sample((numbers(s, 20 * i + n), np.arange(k)[::-1].copy(), numbers((k, *s[1:]), n + i)))
+            for i, s in enumerate([(3,), (4, 2), (5, 1, 2), (6, 3)]) for n in (1, 2)
+            for k in (0, 1, 3)]
 
 
 CASES = [
+    Case("index_put", lambda x, i, v: libdl.index_put(x, (i,), v), place, places, exact=True,
+         dtypes="f", rejects=[Reject(IndexError, ("index_put", "ind"), lambda: libdl.index_put(
+             libdl.ones(2), (libdl.tensor([2]),), libdl.ones(1)))]),
     indexed("gather", lambda x, d, i: np.take_along_axis(x, i, d), along(), out=True),
     indexed("index_select", lambda x, d, i: np.take(x, i, d), along(4), out=True),
     indexed("scatter", put, permuted, inplace=True),
@@ -130,8 +145,8 @@ CASES = [
          inplace=True, dtypes="f", rejects=[
              Reject((TypeError, RuntimeError, ValueError), ("masked_scatter", "mask"),
                     lambda: libdl.masked_scatter(libdl.ones(2), libdl.ones(2), libdl.ones(2)))]),
-    Case("nonzero", libdl.nonzero, lambda x, m: np.argwhere(m), masked(), differentiable=False,
-         exact=True, result="own", dtypes="f"),
+    Case("nonzero", lambda x, m: libdl.nonzero(m), lambda x, m: np.argwhere(m), masked(),
+         differentiable=False, exact=True, result="own", dtypes="f"),
     Case("sort", libdl.sort, sort, sorting(), exact=True, dtypes="f", rejects=[
         Reject(IndexError, ("sort", "dim"), lambda: libdl.sort(libdl.ones(2), 1))]),
     Case("sort_descending", lambda x, d: libdl.sort(x, d, True, stable=True),
@@ -142,4 +157,3 @@ CASES = [
         Reject((IndexError, ValueError, RuntimeError), ("topk", "k"),
                lambda: libdl.topk(libdl.ones(2), 3))]),
 ]
-next(c for c in CASES if c.name == "nonzero").function = lambda x, m: libdl.nonzero(m)

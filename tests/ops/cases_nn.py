@@ -57,8 +57,9 @@ def class_samples(low: float) -> Any:
         for i, (n, c) in enumerate([(1, 2), (3, 4), (5, 3), (2, 7)]):
             for r in ("mean", "sum", "none"):
                 x, t = numbers((n, c), i, low, 0.0), integers((n,), i, 0, c)
+                weight = numbers((c,), i + 9, 0.5, 2.0).view(Fixed)
                 made += [Sample((x, t), {"reduction": r}),
-                         Sample((x, t, numbers((c,), i + 9, 0.5, 2.0).view(Fixed)), {"reduction": r})]
+                         Sample((x, t, weight), {"reduction": r})]
         x, t = numbers((4, 3), 8, low, 0.0), np.array([0, -100, 2, 1])
         return made + [Sample((x, t)), Sample((x, np.array([1, 1, 2, 0])), {"ignore_index": 1})]
     return make

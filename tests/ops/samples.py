@@ -58,7 +58,6 @@ class Case:
     view: bool = False
     scale: float = 1.0  # how many times the dtype's tolerance a sum or composition needs
     rejects: list[Reject] = field(default_factory=list)
-    known: dict[str, str] = field(default_factory=dict)  # check: the bug that makes it fail
 
 
 def numbers(shape: tuple[int, ...], seed: int, low: float = -2.0, high: float = 2.0,

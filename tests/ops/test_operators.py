@@ -13,10 +13,8 @@ def pairs():
     for case in CASES:
         for checker in checks.CHECKS:
             if harness.applies(case, checker):
-                reason = case.known.get(checker.__name__)
-                marks = [pytest.mark.xfail(strict=True, reason=reason)] if reason else []
                 yield pytest.param(case, checker, id=f"{case.name}-{checker.__name__}",
-                                   marks=marks)
+                                   marks=harness.marks(case.name, checker.__name__))
 
 
 @pytest.mark.parametrize(("case", "checker"), list(pairs()))
@@ -32,8 +30,7 @@ def test_samples_differ(case):
 
 
 ERRORS = [pytest.param(r, id=f"{c.name}-{i}",
-                       marks=[pytest.mark.xfail(strict=True, reason=c.known["rejects"])]
-                       if "rejects" in c.known else [])
+                       marks=harness.marks(c.name, "rejects"))
           for c in CASES for i, r in enumerate(c.rejects)]
 
 
