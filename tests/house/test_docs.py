@@ -29,7 +29,7 @@ def stray_quotes(text: str) -> list[str]:
 
 
 def dead_links(text: str, folder: Path) -> list[str]:
-    links = (m[1] for m in _LINK.finditer(text))
+    links = (m[1] for m in _LINK.finditer(_BLOCK.sub("", text)))
     return [x for x in links if x and "://" not in x and not (folder / x).exists()]
 
 
