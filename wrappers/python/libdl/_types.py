@@ -63,21 +63,21 @@ def _make(name: str) -> dtype:
     return made
 
 
-bool_ = _make("bool")
-uint8 = _make("uint8")
-uint16 = _make("uint16")
-uint32 = _make("uint32")
-uint64 = _make("uint64")
-int8 = _make("int8")
-int16 = _make("int16")
-int32 = _make("int32")
-int64 = _make("int64")
-float16 = _make("float16")
-bfloat16 = _make("bfloat16")
-float32 = _make("float32")
-float64 = _make("float64")
-complex64 = _make("complex64")
-complex128 = _make("complex128")
+bool_: dtype = _make("bool")
+uint8: dtype = _make("uint8")
+uint16: dtype = _make("uint16")
+uint32: dtype = _make("uint32")
+uint64: dtype = _make("uint64")
+int8: dtype = _make("int8")
+int16: dtype = _make("int16")
+int32: dtype = _make("int32")
+int64: dtype = _make("int64")
+float16: dtype = _make("float16")
+bfloat16: dtype = _make("bfloat16")
+float32: dtype = _make("float32")
+float64: dtype = _make("float64")
+complex64: dtype = _make("complex64")
+complex128: dtype = _make("complex128")
 
 _COMPLEX_OF = {"float16": complex64, "float32": complex64, "float64": complex128}
 _REAL_OF = {"complex64": float32, "complex128": float64}
