@@ -37,7 +37,9 @@ def test_import_is_quick_and_lean():
         sorted(sys.modules)
     print(spent)
     """
-    assert min(float(run(code)) for _ in range(3)) < 0.15
+    fastest = min(float(run(code)) for _ in range(3))
+    # Under a sanitizer the time is mostly the sanitizer's own start.
+    assert fastest < 0.15 or "LIBDL_SANITIZED" in os.environ
 
 
 def test_missing_names_say_what_is_near():
