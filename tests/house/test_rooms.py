@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The house: includes run one way between the rooms of libdl/, and kernels know only kernels."""
+
+import pathlib
+import re
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# Each room and the rooms below it that it may enter; itself is always allowed.
+BELOW = {
+    "base": [],
+    "device": ["base"],
+    "tensor": ["base", "device"],
+    "tape": ["base", "device", "tensor"],
+    "ops": ["base", "device", "tensor", "tape"],
+    "engine": ["base", "device", "tensor", "tape", "ops"],
+    "optim": ["base", "device", "tensor", "tape", "ops", "engine"],
+    "io": ["base", "device", "tensor", "tape", "ops", "engine"],
+    "capi": ["base", "device", "tensor", "tape", "ops", "engine", "optim", "io"],
+}
+# The doors to the kernels: what they are told, their table, and what products must ask them.
+KERNELS = {"device": True, "ops": True, "capi": True, "tensor": True}
+
+
+def included(text: str) -> list[str]:
+    """The quoted includes of a source."""
+    return re.findall(r'^\s*#include "([^"]+)"', text, flags=re.M)
+
+
+def upward(room: str, text: str) -> list[str]:
+    """The includes that lead out of `room` into one that it may not enter."""
+    wrong = []
+    for name in included(text):
+        first = name.split("/")[0]
+        if first == "kernels":
+            if not KERNELS.get(room):
+                wrong.append(name)
+        elif first in BELOW and first != room and first not in BELOW[room]:
+            wrong.append(name)
+    return wrong
+
+
+def sources(folder: str) -> list[pathlib.Path]:
+    return [p for p in sorted((ROOT / folder).rglob("*")) if p.suffix in (".h", ".cc", ".inc")]
+
+
+@pytest.mark.parametrize("room", BELOW)
+def test_includes_run_one_way(room):
+    files = sources(f"libdl/{room}")
+    assert files, room
+    wrong = {str(p): upward(room, p.read_text()) for p in files}
+    assert {p: names for p, names in wrong.items() if names} == {}
+
+
+def test_kernels_know_no_room_of_the_core():
+    for path in sources("kernels"):
+        for name in included(path.read_text()):
+            assert name.split("/")[0] not in BELOW, f"{path}: {name}"
+
+
+def test_a_planted_upward_include_is_seen():
+    assert upward("tape", '#include "ops/copy.h"\n#include "tensor/tensor.h"\n') == ["ops/copy.h"]
+    assert upward("base", '#include "kernels/args.h"\n') == ["kernels/args.h"]
+
+
+def test_no_drawer_for_everything():
+    forbidden = {"common", "utils", "util", "misc", "helpers"}
+    for path in sources("libdl") + sources("kernels"):
+        assert path.stem not in forbidden and path.parent.name not in forbidden, path
