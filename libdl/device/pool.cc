@@ -151,7 +151,10 @@ std::atomic<int32_t> alive{0};   // workers 0 .. alive - 1 exist
 std::atomic<int32_t> start_refused_at{kMaxThreads};
 std::mutex workers_mutex;
 
+thread_local int uninterruptible = 0;
+
 bool ask(const Interruption& interruption) {
+  if (uninterruptible) return false;
   const bool inside = std::exchange(role.inside, true);  // the hook may compute, on this thread
   const bool stop = interruption.ask(interruption.ctx) != 0;
   role.inside = inside;
@@ -417,6 +420,9 @@ int threads() {
 }
 
 void set_executor(const Executor* executor) { executor_hook.set(executor); }
+
+Uninterruptible::Uninterruptible() { ++uninterruptible; }
+Uninterruptible::~Uninterruptible() { --uninterruptible; }
 
 void set_interruption(const Interruption* interruption) { interruption_hook.set(interruption); }
 

@@ -42,6 +42,15 @@ struct Interruption {
 };
 void set_interruption(const Interruption* interruption);  // NULL: nobody asks
 
+// While one lives on this thread the hook is not asked: for writes that must not stop half way.
+class Uninterruptible {
+ public:
+  Uninterruptible();
+  ~Uninterruptible();
+  Uninterruptible(const Uninterruptible&) = delete;
+  Uninterruptible& operator=(const Uninterruptible&) = delete;
+};
+
 // Asks now, for loops outside the pool (nodes of a backward pass).
 bool interrupted();
 

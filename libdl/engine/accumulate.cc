@@ -2,6 +2,7 @@
 
 #include "engine/accumulate.h"
 
+#include "device/pool.h"
 #include "ops/copy.h"
 #include "ops/pointwise.h"
 
@@ -30,6 +31,7 @@ void add_gradient(Tensor& sum, Tensor gradient, bool create_graph) {
 void accumulate(Accumulator& leaf, Tensor gradient, bool create_graph) {
   GradSlot& slot = *leaf.slot;
   Tensor old;  // released after the lock
+  const Uninterruptible whole;  // .grad is untouched or complete, never half added
   const std::lock_guard lock(slot.mutex);
   if (!slot.grad.defined()) {
     const bool take = !create_graph && ours_alone(gradient) && gradient.is_contiguous();

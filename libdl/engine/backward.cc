@@ -80,7 +80,7 @@ void Walk::run(std::span<const Edge> roots, std::span<const Tensor> gradients) {
   for (Node* start : starts)
     if (pass_.waiting(*start) == 0) push(start);
   while (!ready_.empty()) {
-    if (interrupted()) throw Error(LIBDL_ERROR_INTERRUPTED, "backward: interrupted by the host");
+    if (interrupted()) fail(LIBDL_ERROR_INTERRUPTED, op_, "interrupted by the host");
     visit(*pop());
   }
 }
