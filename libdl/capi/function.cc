@@ -145,7 +145,7 @@ void Recording::run(std::unique_ptr<Custom> custom) const {
     if (!carries(k)) continue;
     node->retain();
     if (written(k))
-      rebase_history(outputs[k], node.get(), static_cast<int32_t>(k), name);
+      rebase_history(outputs[k], node.get(), static_cast<int32_t>(k));
     else
       set_history(outputs[k], node.get(), static_cast<int32_t>(k));
   }

@@ -158,13 +158,16 @@ void Walk::differentiate(Node& node, std::span<Tensor> dy) {
     Node* const next = node.edges()[i].node;
     wanted[i] = next && (targets_.empty() || pass_.wanted(*next));
   }
-  Backward view(node, dy, dx, wanted, options_.create_graph);
-  node.rule->vjp(view);
+  {
+    SavedReader saved(node, !options_.retain_graph);
+    Backward view(node, dy, dx, wanted, saved, options_.create_graph);
+    node.rule->vjp(view);
+    saved.done();
+  }
   if (state().mode & kModeAnomaly) check_finite(node, dx);
   if (node.extra)
     for (const auto& hook : std::vector(node.extra->post_hooks)) hook->run(dx, dy);
   for (Tensor& d : dy) d = {};
-  if (!options_.retain_graph) release_saved(node);
   for (int i = 0; i < node.inputs; ++i) {
     const Edge& edge = node.edges()[i];
     if (!edge.node) continue;

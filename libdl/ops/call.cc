@@ -210,7 +210,7 @@ Tensor Call::write_into(const Tensor& y) {
   if (requires_grad(y)) {
     Meta& meta = *y.meta();
     meta.node->retain();
-    rebase_history(dst, meta.node, meta.slot, op_);
+    rebase_history(dst, meta.node, meta.slot);
   }
   if (const Tensor t = tangent_of(y); t.defined()) set_tangent(dst, t);
   return dst;

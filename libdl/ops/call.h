@@ -138,7 +138,7 @@ Edge history_of(const Tensor& x);
 
 // x was written in place and its new value is output `slot` of `node` (reference taken over):
 // a view's base becomes base' = scatter(base, geometry, new).
-void rebase_history(const Tensor& x, Node* node, int32_t slot, const char* op);
+void rebase_history(const Tensor& x, Node* node, int32_t slot);
 
 // Throws AUTOGRAD where an in-place write of x may not be recorded.
 void check_recordable_write(const Tensor& x, const char* op);

@@ -123,7 +123,7 @@ Tensor copy(const Tensor& src, bool, Into into) {
     node = Ref<Node>::take(call.make(kCopyInto, 1, CopyAttr{Shape(src.shape())}));
   copy_bytes(dst, src);
   written(dst.storage(), "copy_");
-  if (node) rebase_history(dst, node.release(), 0, "copy_");
+  if (node) rebase_history(dst, node.release(), 0);
   if (call.forward())
     call.jvp(dst, [&] {
       Tensor t = zeros(dst.shape(), dst.dtype(), dst.device());

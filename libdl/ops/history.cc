@@ -28,17 +28,21 @@ static Edge reinterpreted(Edge base, ViewKind kind, Dtype dtype) {
   return {node, 0, dtype};
 }
 
-// The base was written to since the view's history was made: the view sees the new value.
+// The base was written to since the view's history was made: the view sees the new value. Whoever
+// reads the view first makes it, and readers on other threads wait; `seen` tells when it stands.
 static void refresh(const Tensor& x, Meta& meta) {
   const Meta* const base = meta.base.meta();
-  if (!base || base->generation == meta.seen) return;
+  if (!base || base->generation == meta.seen.load(std::memory_order_acquire)) return;
+  static std::mutex making;
+  const std::lock_guard lock(making);
+  if (base->generation == meta.seen.load(std::memory_order_relaxed)) return;
   Edge edge = history_of(meta.base);
   if (!edge.node) return;
   edge = reinterpreted(edge, meta.view, x.dtype());
-  Ref<Node> old = Ref<Node>::take(meta.node);
-  meta.node = strided_view_node(edge, as_seen(meta.base, meta.view), geometry_of(x));
+  Node* const node = strided_view_node(edge, as_seen(meta.base, meta.view), geometry_of(x));
+  const Ref<Node> old = Ref<Node>::take(std::exchange(meta.node, node));
   meta.slot = 0;
-  meta.seen = base->generation;
+  meta.seen.store(base->generation, std::memory_order_release);
 }
 
 Edge history_of(const Tensor& x) {
@@ -76,7 +80,7 @@ static void write_view_vjp(Backward& b) {
 }
 static const Rule kWriteView{"write_view", write_view_vjp};
 
-void rebase_history(const Tensor& x, Node* node, int32_t slot, const char*) {
+void rebase_history(const Tensor& x, Node* node, int32_t slot) {
   const Meta* const meta = x.meta();
   if (!meta || meta->view == ViewKind::kNone || meta->view == ViewKind::kCustom) {
     set_history(x, node, slot);
@@ -94,7 +98,7 @@ void rebase_history(const Tensor& x, Node* node, int32_t slot, const char*) {
   Ref<Node> old = Ref<Node>::take(std::exchange(own.node, part.release()));
   own.slot = slot;
   ++own.generation;
-  own.seen = base.meta()->generation;
+  own.seen.store(base.meta()->generation, std::memory_order_release);
 }
 
 }  // namespace libdl

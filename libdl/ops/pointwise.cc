@@ -370,7 +370,7 @@ Tensor pointwise_into(const PointwiseOp& op, const Tensor* const* in, const Tens
   written(dst.storage(), op.name);
   if (call.recording() && !op.truth()) {
     Tensor result = alias(dst);  // without history: what `saved output` means
-    rebase_history(dst, record(op, in, result, compute, in_place, old), 0, op.name);
+    rebase_history(dst, record(op, in, result, compute, in_place, old), 0);
   }
   if (call.forward()) call.jvp(dst, [&] { return tangent(op, in, dst, compute, tangents); });
   return dst;

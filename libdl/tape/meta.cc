@@ -185,7 +185,7 @@ void track_view(const Tensor& view, const Tensor& x, ViewKind kind) {
   // The most restrictive ancestor decides; a reinterpretation stays one below its own views.
   meta.view = nested && from->view != ViewKind::kPlain && kind == ViewKind::kPlain ? from->view
                                                                                    : kind;
-  meta.seen = meta.base.meta() ? meta.base.meta()->generation : 0;
+  meta.seen.store(meta.base.meta() ? meta.base.meta()->generation : 0, std::memory_order_relaxed);
 }
 
 Tensor with_history(const Tensor& value, Node* node, int32_t slot) {

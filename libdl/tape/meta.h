@@ -24,7 +24,7 @@ struct Meta {
   ViewKind view = ViewKind::kNone;
   bool retains_grad = false;
   uint64_t generation = 0;  // of this tensor's history: raised by each recorded in-place write
-  uint64_t seen = 0;        // views: the base's generation when node was made
+  std::atomic<uint64_t> seen{0};  // views: the base's generation when node was made
   Tensor base;              // views: never itself a view
   Ref<GradSlot> grad;
   Tensor tangent;           // forward mode

@@ -97,9 +97,30 @@ static void drop(Saved& place) noexcept {
   }
 }
 
-void release_saved(Node& node) noexcept {
+static void release_saved(Node& node) noexcept {
   for (int i = 0; i < node.saves; ++i) drop(node.saved()[i]);
-  if (node.saves) node.released = true;
+}
+
+constexpr uint32_t kReleased = 1u << 31;
+
+SavedReader::SavedReader(Node& node, bool releases) : node_(node), releases_(releases) {
+  if (!node.saves) return;
+  uint32_t now = node.readers.load(std::memory_order_relaxed);
+  do {
+    found_ = !(now & kReleased);
+  } while (found_ && !node.readers.compare_exchange_weak(now, now + 1, std::memory_order_acquire,
+                                                         std::memory_order_relaxed));
+}
+
+SavedReader::~SavedReader() {
+  if (!node_.saves || !found_) return;
+  const uint32_t mark = releases_ && done_ ? kReleased : 0;
+  uint32_t now = node_.readers.load(std::memory_order_relaxed), next;
+  do {
+    next = (now | mark) - 1;
+  } while (!node_.readers.compare_exchange_weak(now, next, std::memory_order_acq_rel,
+                                                std::memory_order_relaxed));
+  if (next == kReleased) release_saved(node_);
 }
 
 [[gnu::cold, noreturn]] static void overwritten(const Node& node, int i, const Saved& place) {
@@ -119,6 +140,10 @@ void release_saved(Node& node) noexcept {
 }
 
 Tensor Backward::saved(int i) const {
+  if (!saved_.found())
+    fail(LIBDL_ERROR_STATE, node_.rule->name,
+         "its saved values were freed by an earlier backward; pass retain_graph=True to keep "
+         "them for a second one");
   const Saved& place = node_.saved()[i];
   if (place.hooks) {
     Tensor value = place.hooks->unpack(place.packed);
@@ -128,13 +153,7 @@ Tensor Backward::saved(int i) const {
         place.source >= 0 ? node_.edges()[place.source].slot : -2 - place.source;
     return from ? with_history(value, from, slot) : value;
   }
-  if (!place.shell) {
-    if (node_.released)
-      fail(LIBDL_ERROR_STATE, node_.rule->name,
-           "its saved values were freed by an earlier backward; pass retain_graph=True to keep "
-           "them for a second one");
-    return {};
-  }
+  if (!place.shell) return {};
   const Storage* const storage = place.shell->storage;
   if (storage && storage->version.load(std::memory_order_relaxed) != place.version)
     overwritten(node_, i, place);

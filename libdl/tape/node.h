@@ -93,12 +93,14 @@ struct Node : Counted {
   const Rule* rule = nullptr;
   uint64_t sequence = 0;  // grows with creation in each thread
   uint16_t inputs = 0, outputs = 1, saves = 0;
-  bool released = false;    // saved values are gone
   bool accumulator = false;
   uint32_t bytes = 0;       // of the whole cell
   uint32_t attr_offset = 0;
   void (*destroy_attr)(void* attr) = nullptr;
   NodeExtra* extra = nullptr;  // owned
+
+  // Passes that read the saved values now; kReleased once a pass has asked to free them.
+  std::atomic<uint32_t> readers{0};
 
   // Scratch of the engine's pass `pass`; see engine/backward.cc.
   std::atomic<uint64_t> pass{0};
@@ -157,15 +159,30 @@ class SavedHooksPause {  // while a hook itself computes
 // Fills place i: the value's bytes, geometry and version. An undefined value saves nothing.
 void save(Node& node, int i, const Tensor& value, int32_t source);
 
-// Drops saved values; a later pass is then a clear error.
-void release_saved(Node& node) noexcept;
+// While a pass reads a node's saved values. Several passes may, on several threads: the last one to
+// end frees them if any of them asked for it, and a pass that comes later finds them gone, which is
+// a clear error where its rule asks for one.
+class SavedReader {
+ public:
+  SavedReader(Node& node, bool releases);
+  ~SavedReader();
+  SavedReader(const SavedReader&) = delete;
+  SavedReader& operator=(const SavedReader&) = delete;
+  bool found() const { return found_; }
+  void done() { done_ = true; }  // without it (the rule threw) they stay for another try
+
+ private:
+  Node& node_;
+  bool releases_, found_ = true, done_ = false;
+};
 
 // What a rule sees during backward.
 class Backward {
  public:
   Backward(Node& node, std::span<const Tensor> dy, std::span<Tensor> dx,
-           std::span<const bool> wanted, bool create_graph)
-      : node_(node), dy_(dy), dx_(dx), wanted_(wanted), create_graph_(create_graph) {}
+           std::span<const bool> wanted, const SavedReader& saved, bool create_graph)
+      : node_(node), dy_(dy), dx_(dx), wanted_(wanted), saved_(saved),
+        create_graph_(create_graph) {}
 
   // The gradient of output k; undefined if none arrived.
   const Tensor& dy(int k = 0) const { return dy_[k]; }
@@ -188,6 +205,7 @@ class Backward {
   std::span<const Tensor> dy_;
   std::span<Tensor> dx_;
   std::span<const bool> wanted_;
+  const SavedReader& saved_;
   bool create_graph_;
 };
 
