@@ -188,7 +188,7 @@ def into_door(operator: Operator) -> str:
     lines = [
         f"libdl_error* libdl_{operator.name}_into({', '.join(parameters)}) {{",
         f"  constexpr OpId op = {op_id(operator)};",
-        "  return door(op, [&] {",
+        "  return door_into(op, [&] {",
         "    if (watched()) [[unlikely]] {",
         "  " + _packed(operator),
         f"      libdl_tensor* const dsts[] = {{{', '.join(destinations)}}};",
@@ -197,7 +197,7 @@ def into_door(operator: Operator) -> str:
         *_checked(operator, _from_parameters(operator)),
         *(f"    const Into into{i} = {into};" for i, into in enumerate(intos)),
         f"    {_call(operator, [f'into{i}' for i in range(len(intos))])};",
-        "  });",
+        f"  }}, {', '.join(destinations)});",
         "}",
     ]
     return "\n".join(lines)

@@ -7,7 +7,8 @@
  *  Errors. Besides those at its declaration every operator may return NULL and KIND (an argument
  *  that is no handle of its kind), EMPTIED, DEVICE (tensors on different devices), OUT_OF_MEMORY,
  *  LIMIT, INTERRUPTED and VERSION. Arguments are counted from 1; a pointer and its count are one
- *  argument. A call that fails before it writes changes nothing.
+ *  argument. A call that fails before it writes changes nothing. What an interrupted call was to
+ *  write is undefined, and its version rises.
  *
  *  Into forms write into `dst` what the plain form would have returned. If dst is an operand (the
  *  same handle, or the same geometry and history), the call is in place and recorded. Otherwise it

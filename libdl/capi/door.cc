@@ -92,6 +92,13 @@ libdl_error* caught(OpId op) noexcept {
   return error;
 }
 
+void count_interrupted_writes(libdl_error& error,
+                              std::span<libdl_tensor* const> dsts) noexcept {
+  if (error.code != LIBDL_ERROR_INTERRUPTED || error.is_static) return;
+  for (const libdl_tensor* const dst : dsts)
+    if (is_live_tensor(dst) && dst->storage) written(*dst->storage, "an interrupted call");
+}
+
 namespace {
 
 // Why a handle is no live tensor.

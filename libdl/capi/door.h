@@ -5,8 +5,10 @@
 // a negative count. Nothing on the good path allocates, counts a reference or builds text.
 #pragma once
 
+#include <array>
 #include <complex>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -35,6 +37,23 @@ template <class Op, class F>
     return nullptr;
   } catch (...) {
     return caught(op);
+  }
+}
+
+// After an interruption nobody knows what the destinations hold: they count as written.
+void count_interrupted_writes(libdl_error& error, std::span<libdl_tensor* const> dsts) noexcept;
+
+// The same for a form that writes.
+template <class F, class... Destinations>
+[[gnu::always_inline]] inline libdl_error* door_into(OpId op, F&& body,
+                                                     Destinations... dsts) noexcept {
+  try {
+    body();
+    return nullptr;
+  } catch (...) {
+    libdl_error* const error = caught(op);
+    count_interrupted_writes(*error, std::array{dsts...});
+    return error;
   }
 }
 

@@ -142,7 +142,13 @@ void capi::dispatch_into(const OpEntry& entry, int32_t op, const libdl_value* ar
                          libdl_tensor* const* dsts) {
   const bool answered =
       (state().mode & kModeIntercept) && intercept(entry, op, arguments, dsts, nullptr);
-  if (!answered) entry.call_into(arguments, dsts);
+  if (answered) return;
+  try {
+    entry.call_into(arguments, dsts);
+  } catch (Error& error) {
+    count_interrupted_writes(error.object(), {dsts, static_cast<size_t>(entry.result_count)});
+    throw;
+  }
 }
 
 }  // namespace libdl

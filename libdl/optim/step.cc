@@ -160,6 +160,7 @@ void sgd_step(const SgdOptions& o, TensorSpan params, TensorSpan grads, TensorSp
   a.nesterov = o.nesterov;
   a.maximize = o.maximize;
   a.first = o.first;
+  const Uninterruptible whole;  // a step is taken or not
   launch_sgd(params[0].device(), a);
   wrote(op, params);
   wrote(op, buffers);
@@ -205,6 +206,7 @@ void adam_step(const AdamOptions& o, TensorSpan params, TensorSpan grads, Tensor
   a.amsgrad = o.amsgrad;
   a.maximize = o.maximize;
   a.decoupled = o.decoupled;
+  const Uninterruptible whole;
   launch_adam(params[0].device(), a);
   for (const TensorSpan list : {params, exp_avgs, exp_avg_sqs, max_exp_avg_sqs}) wrote(op, list);
 }
@@ -247,6 +249,7 @@ Tensor clip_grad_norm(TensorSpan grads, double max_norm, double norm_type,
     fail_argument(LIBDL_ERROR_VALUE, op, 1, "grads", "have norm " + std::to_string(length),
                   "a finite norm");
   const double factor = max_norm / (length + 1e-6);
+  const Uninterruptible whole;  // all are scaled or none
   if (!(factor >= 1))
     for (const Tensor& g : grads) mul(g, number(factor), Into(g));
   return cast(total, grads.empty() ? Dtype::kFloat32 : real_of(grads[0].dtype()));
@@ -262,6 +265,7 @@ void clip_grad_value(TensorSpan grads, double clip_value) {
                     "real ones: complex numbers have no order");
   const ModeGuard off(kModeGrad | kModeForward);
   const Tensor low = number(-clip_value), high = number(clip_value);
+  const Uninterruptible whole;
   for (const Tensor& g : grads) clamp(g, &low, &high, Into(g));
 }
 
