@@ -22,7 +22,14 @@ class SmallVector {
   explicit SmallVector(size_t n, T value = T()) { resize(n, value); }
   SmallVector(std::initializer_list<T> values) { assign(std::span<const T>(values)); }
   SmallVector(std::span<const T> values) { assign(values); }
-  SmallVector(const SmallVector& other) { assign(other); }
+  SmallVector(const SmallVector& other) {
+    if (other.heap_) {
+      assign(other);
+    } else {
+      copy_inline(other);
+      size_ = other.size_;
+    }
+  }
   SmallVector(SmallVector&& other) noexcept { steal(other); }
   SmallVector& operator=(const SmallVector& other) {
     if (this != &other) assign(other);
@@ -84,11 +91,17 @@ class SmallVector {
   }
 
  private:
+  // All N, used or not: a copy of constant length is a few moves, another one a call of memcpy.
+  void copy_inline(const SmallVector& other) noexcept {
+    std::copy(other.inline_, other.inline_ + N, inline_);
+  }
   void steal(SmallVector& other) noexcept {
     if (other.heap_) {
       heap_ = std::move(other.heap_);
       capacity_ = std::exchange(other.capacity_, N);
-    } else {  // fits inline anywhere: what lives in other's place has at most N elements
+    } else if (!heap_) {
+      copy_inline(other);
+    } else {
       std::copy(other.begin(), other.end(), data());
     }
     size_ = std::exchange(other.size_, 0);

@@ -99,10 +99,13 @@ Tensor movedim(const Tensor& input, Dims source, Dims destination) {
 
 // -- the same elements in another shape -----------------------------------------------------------
 
-// The strides through which `shape` shows x's elements in row-major order, if there are any.
-static std::optional<Shape> strides_for(const Tensor& x, Dims shape) {
-  if (x.is_contiguous()) return contiguous_strides(shape);
-  Shape strides(shape.size());
+// The strides through which `shape` shows x's elements in row-major order; false if there are none.
+static bool strides_for(const Tensor& x, Dims shape, Shape& strides) {
+  if (x.is_contiguous()) {
+    strides = contiguous_strides(shape);
+    return true;
+  }
+  strides.resize(shape.size());
   int to = static_cast<int>(shape.size()) - 1;
   int64_t chunk = 1, seen = 1;  // elements of the current evenly strided run, old and new
   for (int d = x.ndim() - 1; d >= 0; --d) {
@@ -120,11 +123,10 @@ static std::optional<Shape> strides_for(const Tensor& x, Dims shape) {
       strides[to] = seen * base;
       seen *= shape[to];
     }
-    if (seen != chunk) return std::nullopt;
+    if (seen != chunk) return false;
     chunk = seen = 1;
   }
-  if (to >= 0) return std::nullopt;
-  return strides;
+  return to < 0;
 }
 
 // One size may be -1: whatever the others leave.
@@ -162,16 +164,16 @@ static Shape infer(const char* op, Dims shape, int64_t numel, int argument = 2,
   return result;
 }
 
-static std::optional<Tensor> try_view(const char* op, const Tensor& input, const Shape& shape) {
-  std::optional<Shape> strides = strides_for(input, shape);
-  if (!strides) return std::nullopt;
-  return make_view(op, input, {shape, std::move(*strides), input.offset()},
-                   ViewCall{ViewCall::kReshape, shape});
+// Undefined if the strides do not allow it. to: the wanted shape.
+static Tensor try_view(const char* op, const Tensor& input, Geometry& to) {
+  if (!strides_for(input, to.shape, to.strides)) return {};
+  to.offset = input.offset();
+  return make_view(op, input, to, ViewCall{ViewCall::kReshape});
 }
 
 Tensor view(const Tensor& input, Dims shape) {
-  const Shape wanted = infer("view", shape, input.numel());
-  if (auto y = try_view("view", input, wanted)) return *y;
+  Geometry to{infer("view", shape, input.numel()), {}, 0};
+  if (Tensor y = try_view("view", input, to); y.defined()) return y;
   fail_argument(LIBDL_ERROR_SHAPE, "view", 2, "shape",
                 "is " + to_string(shape) + ", which the strides " + to_string(input.strides()) +
                     " of shape " + to_string(input.shape()) + " cannot show without a copy",
@@ -179,10 +181,10 @@ Tensor view(const Tensor& input, Dims shape) {
 }
 
 Tensor reshape(const Tensor& input, Dims shape) {
-  const Shape wanted = infer("reshape", shape, input.numel());
+  Geometry to{infer("reshape", shape, input.numel()), {}, 0};
   if (input.is_number()) return reshape(clone(input), shape);
-  if (auto y = try_view("reshape", input, wanted)) return *y;
-  return *try_view("reshape", contiguous(input), wanted);
+  if (Tensor y = try_view("reshape", input, to); y.defined()) return y;
+  return try_view("reshape", contiguous(input), to);
 }
 
 Tensor flatten(const Tensor& input, int32_t start_dim, int32_t end_dim) {
@@ -231,8 +233,7 @@ Tensor squeeze(const Tensor& input, std::optional<Dims> dims) {
     to.shape.push_back(input.size(d));
     to.strides.push_back(input.stride(d));
   }
-  const Shape shape = to.shape;
-  return make_view("squeeze", input, to, ViewCall{ViewCall::kReshape, shape});
+  return make_view("squeeze", input, to, ViewCall{ViewCall::kReshape});
 }
 
 Tensor unsqueeze(const Tensor& input, int32_t dim) {
@@ -244,8 +245,7 @@ Tensor unsqueeze(const Tensor& input, int32_t dim) {
   const int64_t stride = at < input.ndim() ? input.size(at) * input.stride(at) : 1;
   to.shape.insert(static_cast<size_t>(at), 1);
   to.strides.insert(static_cast<size_t>(at), stride);
-  const Shape shape = to.shape;
-  return make_view("unsqueeze", input, to, ViewCall{ViewCall::kReshape, shape});
+  return make_view("unsqueeze", input, to, ViewCall{ViewCall::kReshape});
 }
 
 Tensor expand(const Tensor& input, Dims shape) {
@@ -267,8 +267,7 @@ Tensor expand(const Tensor& input, Dims shape) {
     to.strides.push_back(own == size && d >= lead ? input.stride(d - lead) : 0);
   }
   checked_numel(to.shape, input.dtype(), "expand", 2, "shape");
-  const Shape result = to.shape;
-  return make_view("expand", input, to, ViewCall{ViewCall::kExpand, result});
+  return make_view("expand", input, to, ViewCall{ViewCall::kExpand});
 }
 
 // -- parts ----------------------------------------------------------------------------------------
@@ -521,10 +520,8 @@ Tensor view_dtype(const Tensor& input, Dtype dtype) {
   if (dtype == Dtype::kNone)
     fail_argument(LIBDL_ERROR_DTYPE, op, 2, "dtype", "is absent", "a dtype");
   if (input.is_number()) return view_dtype(clone(input), dtype);
-  if (dtype == input.dtype()) {
-    const Shape shape(input.shape());
-    return make_view(op, input, geometry_of(input), ViewCall{ViewCall::kReshape, shape});
-  }
+  if (dtype == input.dtype())
+    return make_view(op, input, geometry_of(input), ViewCall{ViewCall::kReshape});
   if ((state().mode & kModeGrad) && requires_grad(input))
     fail_argument(LIBDL_ERROR_AUTOGRAD, op, 1, "input", "requires grad, which bytes seen as " +
                   std::string(name_of(dtype)) + " cannot have", "detach() of it");

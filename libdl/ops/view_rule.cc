@@ -26,9 +26,9 @@ static Tensor replay(const ViewAttr& a, const Tensor& x) {
     case ViewCall::kPermute:
       return permute(x, c.dims);
     case ViewCall::kReshape:
-      return reshape(x, c.dims);
+      return reshape(x, a.to.shape);
     case ViewCall::kExpand:
-      return expand(x, c.dims);
+      return expand(x, a.to.shape);
     case ViewCall::kSelect:
       return select(x, c.dim, c.start);
     case ViewCall::kSlice:

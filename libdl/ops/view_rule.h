@@ -11,7 +11,7 @@ struct ViewCall {
   enum Kind : int32_t {
     kPermute, kReshape, kExpand, kSelect, kSlice, kDiagonal, kStrided, kReal, kComplex
   } kind;
-  Shape dims;  // kPermute: the order; kReshape, kExpand: the shape
+  Shape dims;  // kPermute: the order
   int32_t dim = 0, dim2 = 0;
   int64_t start = 0, length = 0, step = 1;
 
