@@ -8,18 +8,13 @@
 
 namespace libdl {
 
-static bool ours_alone(const Tensor& x) {
-  return x.get()->count() == 1 && x.storage().exclusive() && !x.is_number() && !x.meta() &&
-         !x.storage().read_only;
-}
-
 void add_gradient(Tensor& sum, Tensor gradient, bool create_graph) {
   if (!sum.defined()) {
     sum = std::move(gradient);
-  } else if (!create_graph && ours_alone(sum) && sum.dtype() == gradient.dtype() &&
+  } else if (!create_graph && sole_owner(sum) && sum.dtype() == gradient.dtype() &&
              same(sum.shape(), gradient.shape()) && !overlaps_itself(sum)) {
     pointwise(k_add, sum, gradient, Into(sum));
-  } else if (!create_graph && ours_alone(gradient) && sum.dtype() == gradient.dtype() &&
+  } else if (!create_graph && sole_owner(gradient) && sum.dtype() == gradient.dtype() &&
              same(sum.shape(), gradient.shape()) && !overlaps_itself(gradient)) {
     pointwise(k_add, sum, gradient, Into(gradient));
     sum = std::move(gradient);
@@ -34,7 +29,7 @@ void accumulate(Accumulator& leaf, Tensor gradient, bool create_graph) {
   const Uninterruptible whole;  // .grad is untouched or complete, never half added
   const std::lock_guard lock(slot.mutex);
   if (!slot.grad.defined()) {
-    const bool take = !create_graph && ours_alone(gradient) && gradient.is_contiguous();
+    const bool take = !create_graph && sole_owner(gradient) && gradient.is_contiguous();
     slot.grad = take ? std::move(gradient) : clone(gradient);
   } else if (create_graph || requires_grad(slot.grad)) {
     old = slot.grad;

@@ -191,10 +191,15 @@ static int form_of(Dtype compute) { return is_complex(compute) ? kComplexVjp : k
 
 static void pointwise_vjp(Backward& b) {
   const Record& r = b.attr<Record>();
-  const Tensor& dy = b.dy();
-  Tensor values[4];
-  for (int i = 0; i < r.op->inputs(); ++i) {
+  Tensor made[4];
+  const Tensor* values[4] = {};
+  int last = r.op->inputs() - 1;
+  while (last >= 0 && !b.needs(last)) --last;
+  Tensor owned;
+  for (int i = 0; i <= last; ++i) {
     if (!b.needs(i)) continue;
+    if (i == last) owned = b.take_dy();
+    const Tensor& dy = i == last ? owned : b.dy();
     Tensor dx;
     if (r.op->zero_gradient) {
       dx = zeros(dy.shape(), dy.dtype(), dy.device());
@@ -203,10 +208,10 @@ static void pointwise_vjp(Backward& b) {
       const Tensor* symbols[5] = {&dy};
       for (int k = 0; k < 4; ++k) {
         if (!(program.uses & (2u << k))) continue;
-        if (!values[k].defined()) values[k] = b.saved(r.place[k]);
-        symbols[k + 1] = &values[k];
+        if (!values[k]) values[k] = &b.saved(r.place[k], made[k]);
+        symbols[k + 1] = values[k];
       }
-      dx = evaluate(program, symbols, r.compute);
+      dx = evaluate(program, symbols, r.compute, i == last ? &owned : nullptr);
     }
     if (r.summed & (1 << i)) dx = sum_to(dx, r.shapes[i]);
     b.give(i, std::move(dx));

@@ -137,8 +137,12 @@ static void broadcast(Shape& shape, Dims other) {
   }
 }
 
-Tensor evaluate(const Program& p, const Tensor* const* symbols, Dtype dtype) {
-  if (p.length == 0 && p.inputs == 1) return *symbols[p.symbol[0]];
+Tensor evaluate(const Program& p, const Tensor* const* symbols, Dtype dtype,
+                Tensor* scratch) {
+  if (p.length == 0 && p.inputs == 1) {
+    const Tensor* const only = symbols[p.symbol[0]];
+    return only == scratch ? std::move(*scratch) : *only;
+  }
   if (state().mode & kModeGrad) return step_by_step(p, symbols);
 
   const Tensor* in[5];
@@ -148,7 +152,12 @@ Tensor evaluate(const Program& p, const Tensor* const* symbols, Dtype dtype) {
     equal &= same(in[k]->shape(), in[0]->shape());
   }
   Tensor out;
-  if (equal) {
+  if (equal && scratch && scratch->dtype() == dtype && scratch->is_contiguous() &&
+      same(scratch->shape(), in[0]->shape()) && sole_owner(*scratch)) {
+    out = std::move(*scratch);
+    for (int k = 0; k < p.inputs; ++k)
+      if (in[k] == scratch) in[k] = &out;
+  } else if (equal) {
     out = empty(in[0]->shape(), dtype, in[0]->device());
   } else {
     Shape shape(in[0]->shape());

@@ -24,7 +24,9 @@ const Program& program_of(const PointwiseOp& op, int i, int form);
 
 // symbols: dy, x0, x1, x2, y; those that the program uses are defined. dtype: of the result.
 // While recording is on each step is an operator of its own, so that it can be differentiated.
-Tensor evaluate(const Program& program, const Tensor* const* symbols, Dtype dtype);
+// scratch: a symbol whose bytes the result takes over if nobody else owns them and they fit.
+Tensor evaluate(const Program& program, const Tensor* const* symbols, Dtype dtype,
+                Tensor* scratch = nullptr);
 
 const PointwiseOp& operator_of(Expression expression);
 

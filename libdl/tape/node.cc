@@ -139,31 +139,35 @@ SavedReader::~SavedReader() {
   fail(LIBDL_ERROR_VERSION, node.rule->name, message);
 }
 
-Tensor Backward::saved(int i) const {
+const Tensor& Backward::saved(int i, Tensor& made) const {
   if (!saved_.found())
     fail(LIBDL_ERROR_STATE, node_.rule->name,
          "its saved values were freed by an earlier backward; pass retain_graph=True to keep "
          "them for a second one");
   const Saved& place = node_.saved()[i];
   if (place.hooks) {
-    Tensor value = place.hooks->unpack(place.packed);
-    if (!create_graph_ || place.source == kSavedConstant) return value;
+    made = place.hooks->unpack(place.packed);
+    if (!create_graph_ || place.source == kSavedConstant) return made;
     Node* const from = place.source >= 0 ? node_.edges()[place.source].node : &node_;
     const int32_t slot =
         place.source >= 0 ? node_.edges()[place.source].slot : -2 - place.source;
-    return from ? with_history(value, from, slot) : value;
+    if (from) made = with_history(made, from, slot);
+    return made;
   }
-  if (!place.shell) return {};
+  if (!place.shell) return made;
   const Storage* const storage = place.shell->storage;
   if (storage && storage->version.load(std::memory_order_relaxed) != place.version)
     overwritten(node_, i, place);
-  const Tensor value = Tensor::share(place.shell);
+  const Tensor& value = borrow(place.shell);
   if (!create_graph_ || place.source == kSavedConstant) return value;
   if (place.source >= 0) {
     const Edge& edge = node_.edges()[place.source];
-    return edge.node ? with_history(value, edge.node, edge.slot) : value;
+    if (!edge.node) return value;
+    made = with_history(value, edge.node, edge.slot);
+  } else {
+    made = with_history(value, &node_, -2 - place.source);
   }
-  return with_history(value, &node_, -2 - place.source);
+  return made;
 }
 
 // -- freeing --------------------------------------------------------------------------------

@@ -179,18 +179,28 @@ class SavedReader {
 // What a rule sees during backward.
 class Backward {
  public:
-  Backward(Node& node, std::span<const Tensor> dy, std::span<Tensor> dx,
+  Backward(Node& node, std::span<Tensor> dy, std::span<Tensor> dx,
            std::span<const bool> wanted, const SavedReader& saved, bool create_graph)
       : node_(node), dy_(dy), dx_(dx), wanted_(wanted), saved_(saved),
         create_graph_(create_graph) {}
 
   // The gradient of output k; undefined if none arrived.
   const Tensor& dy(int k = 0) const { return dy_[k]; }
+  // dy(k), for the last one who reads it: an owner that may be overwritten where it is sole_owner().
+  Tensor take_dy(int k = 0) const {
+    return node_.extra ? dy_[k] : std::exchange(dy_[k], Tensor());  // hooks see dy afterwards
+  }
   // Whether input i wants a gradient.
   bool needs(int i) const { return wanted_[i]; }
   // Saved value i, as it was; with its history under create_graph. Throws VERSION if it was
   // overwritten since.
-  Tensor saved(int i) const;
+  Tensor saved(int i) const {
+    Tensor made;
+    const Tensor& value = saved(i, made);
+    return made.defined() ? std::move(made) : value;
+  }
+  // The same without counting: it lives as long as the rule runs and `made` does.
+  const Tensor& saved(int i, Tensor& made) const;
   void give(int i, Tensor gradient) { dx_[i] = std::move(gradient); }
   template <class Attr>
   Attr& attr() const {
@@ -202,8 +212,7 @@ class Backward {
 
  private:
   Node& node_;
-  std::span<const Tensor> dy_;
-  std::span<Tensor> dx_;
+  std::span<Tensor> dy_, dx_;
   std::span<const bool> wanted_;
   const SavedReader& saved_;
   bool create_graph_;

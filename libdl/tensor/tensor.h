@@ -177,6 +177,11 @@ struct Extent {
 };
 Extent extent(Dims shape, Dims strides, const char* op);
 
+// Nobody else sees x or its bytes, now or later: they may be overwritten.
+inline bool sole_owner(const Tensor& x) {
+  return x.get()->count() == 1 && !x.meta() && !x.is_number() && x.storage().exclusive() &&
+         !x.storage().release && !x.storage().read_only;
+}
 // Two elements may share an address.
 bool overlaps_itself(const Tensor& x);
 // kNone: disjoint; kFull: same geometry over the same bytes; kPartial: anything between.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gradients from Python: passes, hooks, custom functions, forward mode, checks."""
 
+import math
 import threading
 
 import pytest
@@ -418,3 +419,68 @@ def test_reentrant_backward():
     x = leaf(3.0)
     Inner.apply(x).sum().backward()
     assert x.grad.tolist() == [6]
+
+
+# -- gradients in flight: backward writes over those that nobody else holds ------------------------
+
+
+def test_a_gradient_that_somebody_holds_is_not_overwritten():
+    x = libdl.full((100,), 0.5, requires_grad=True)
+    start = libdl.ones(100)
+    seen = []
+    y = x * 2.0
+    z = y.exp()
+    y.retain_grad()
+    z.register_hook(seen.append)
+    z.backward(start)
+    assert start.tolist() == [1.0] * 100
+    assert seen[0].tolist() == [1.0] * 100
+    assert y.grad.tolist() == pytest.approx([math.exp(1.0)] * 100, rel=1e-6)
+    assert x.grad.tolist() == pytest.approx([2 * math.exp(1.0)] * 100, rel=1e-6)
+
+
+def test_memory_of_others_that_a_custom_gradient_returns_is_not_overwritten():
+    numpy = pytest.importorskip("numpy")
+    held = numpy.ones(50, dtype=numpy.float32)
+
+    class Custom(libdl.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, dy):
+            return libdl.from_numpy(held)
+
+    x = libdl.full((50,), 0.5, requires_grad=True)
+    y = x.exp().sin()
+    (Custom.apply(y) + y).sum().backward()
+    assert held.tolist() == [1.0] * 50
+    assert x.grad.tolist() == pytest.approx(
+        [2 * math.cos(math.exp(0.5)) * math.exp(0.5)] * 50, rel=1e-5
+    )
+
+
+def test_two_passes_at_once_give_one_gradient_and_one_error():
+    x = libdl.ones(1000, requires_grad=True)
+    y = x
+    for _ in range(20):
+        y = y * y.sin()
+    loss = y.sum()
+    outcomes = []
+
+    def go():
+        try:
+            loss.backward()
+            outcomes.append(None)
+        except RuntimeError as error:
+            outcomes.append(str(error))
+
+    threads = [threading.Thread(target=go) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    errors = [outcome for outcome in outcomes if outcome is not None]
+    assert len(outcomes) == 2 and len(errors) == 1
+    assert "retain_graph=True" in errors[0]
