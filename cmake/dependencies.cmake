@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# What is not ours: Highway and nlohmann-json (headers only) and OpenBLAS (pthread build).
+# What is not ours: Highway, nlohmann-json and xxHash (headers only) and OpenBLAS (pthread build).
 find_package(Threads REQUIRED)
 
 find_path(LIBDL_HIGHWAY_INCLUDE hwy/highway.h)
 find_path(LIBDL_JSON_INCLUDE nlohmann/json.hpp)
+find_path(LIBDL_XXHASH_INCLUDE xxhash.h)
 
 # The pthread build by its own folder: the alternatives system may point libopenblas.so at the
 # OpenMP build, which hangs in a forked child.
@@ -21,6 +22,7 @@ macro(libdl_require variable package)
 endmacro()
 libdl_require(LIBDL_HIGHWAY_INCLUDE libhwy-dev)
 libdl_require(LIBDL_JSON_INCLUDE nlohmann-json3-dev)
+libdl_require(LIBDL_XXHASH_INCLUDE libxxhash-dev)
 libdl_require(LIBDL_OPENBLAS_INCLUDE libopenblas-pthread-dev)
 if(LIBDL_BLAS STREQUAL "static")
   libdl_require(LIBDL_OPENBLAS_STATIC libopenblas-pthread-dev)
@@ -41,7 +43,8 @@ endif()
 
 add_library(libdl_dependencies INTERFACE)
 target_include_directories(libdl_dependencies SYSTEM INTERFACE
-  ${LIBDL_HIGHWAY_INCLUDE} ${LIBDL_JSON_INCLUDE} ${LIBDL_OPENBLAS_INCLUDE})
+  ${LIBDL_HIGHWAY_INCLUDE} ${LIBDL_JSON_INCLUDE} ${LIBDL_XXHASH_INCLUDE}
+  ${LIBDL_OPENBLAS_INCLUDE})
 target_link_libraries(libdl_dependencies INTERFACE
   ${LIBDL_OPENBLAS} Threads::Threads ${CMAKE_DL_LIBS} m)
 get_filename_component(libdl_openblas_folder ${LIBDL_OPENBLAS} DIRECTORY)

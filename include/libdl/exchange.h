@@ -7,8 +7,9 @@
  *  storage goes, on whichever thread that happens.
  *
  *  Writes by others are seen at the end of their access: unmap, or the deleter of an exported
- *  struct. That end counts as a write, so a value saved for backward before it is then reported as
- *  overwritten, as it may have been. */
+ *  struct. That end counts as a write and raises the version. Only where a value was saved for
+ *  backward are its bytes compared (by a 64-bit fingerprint, on the CPU): unchanged, the version
+ *  stays; changed, backward reports the value as overwritten, also while the access still lasts. */
 #ifndef LIBDL_EXCHANGE_H
 #define LIBDL_EXCHANGE_H
 
@@ -69,7 +70,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_map(const libdl_tensor *tens
                                                         LIBDL_BORROWED void **data,
                                                         LIBDL_NEW libdl_mapping **out);
 
-/** Ends an access; NULL is allowed. Access for writing counts as a write now. Threads: free. */
+/** Ends an access; NULL is allowed. Access for writing counts as a write now, except as said above.
+ *  Threads: free. */
 LIBDL_API void libdl_tensor_unmap(LIBDL_STEALS libdl_mapping *mapping);
 
 /** The bare pointer to the first element, for those who cannot tell when they are done. It lives as

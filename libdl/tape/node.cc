@@ -4,6 +4,7 @@
 
 #include "base/slab.h"
 #include "tape/meta.h"
+#include "tensor/export.h"
 
 namespace libdl {
 
@@ -85,8 +86,12 @@ void save(Node& node, int i, const Tensor& value, int32_t source) {
     return;
   }
   place.shell = alias(value).release();
-  if (place.shell->storage)
-    place.version = place.shell->storage->version.load(std::memory_order_relaxed);
+  if (Storage* const storage = place.shell->storage) {
+    if (!storage->saved.load(std::memory_order_relaxed))
+      storage->saved.store(true, std::memory_order_relaxed);
+    if (storage->exports.load(std::memory_order_relaxed)) compare_exports(*storage);
+    place.version = storage->version.load(std::memory_order_relaxed);
+  }
 }
 
 static void drop(Saved& place) noexcept {
@@ -155,7 +160,8 @@ const Tensor& Backward::saved(int i, Tensor& made) const {
     return made;
   }
   if (!place.shell) return made;
-  const Storage* const storage = place.shell->storage;
+  Storage* const storage = place.shell->storage;
+  if (storage && storage->exports.load(std::memory_order_relaxed)) check_exports(*storage);
   if (storage && storage->version.load(std::memory_order_relaxed) != place.version)
     overwritten(node_, i, place);
   const Tensor& value = borrow(place.shell);

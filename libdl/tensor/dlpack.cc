@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 
+#include "tensor/export.h"
 #include "tensor/row_major.h"
 
 namespace libdl {
@@ -49,6 +50,7 @@ struct Export {
   Ref<Storage> storage;
   size_t bytes = 0;  // of the cell
   bool writable = false;
+  WritableExport written;
 
   int64_t* dims() { return reinterpret_cast<int64_t*>(this + 1); }
 };
@@ -56,7 +58,7 @@ struct Export {
 template <class M>
 void end_of_export(M* managed) {
   auto* const held = reinterpret_cast<Export<M>*>(managed);
-  if (held->writable) end_export(*held->storage, "an exporter of its memory");
+  if (held->writable) end_export(held->written, "an exporter of its memory");
   const size_t bytes = held->bytes;
   held->~Export();
   slab_free(held, bytes);
@@ -81,8 +83,6 @@ Export<M>* make_export(const Tensor& x, bool writable) {
   auto* const made = new (slab_allocate(bytes)) Export<M>;
   made->bytes = bytes;
   made->storage = Ref<Storage>::share(&x.storage());
-  made->writable = writable;
-  if (writable) begin_export(x.storage());
   std::memcpy(made->dims(), x.get()->dims, 2 * ndim * sizeof(int64_t));
   M& managed = made->managed;
   managed.tensor = borrow_dlpack(x, false);
@@ -90,6 +90,8 @@ Export<M>* make_export(const Tensor& x, bool writable) {
   managed.tensor.strides = made->dims() + ndim;
   managed.manager_ctx = made;
   managed.deleter = end_of_export<M>;
+  made->writable = writable;
+  if (writable) begin_export(made->written, x);
   return made;
 }
 

@@ -17,11 +17,11 @@ libdl_mapping::libdl_mapping(const Tensor& x, bool writing)
   }
   storage = Ref<Storage>::share(&x.storage());
   first = x.data();
-  if (writes) begin_export(*storage);
+  if (writes) begin_export(written, x);
 }
 
 libdl_mapping::~libdl_mapping() {
-  if (writes) end_export(*storage, "tensor_unmap");
+  if (writes) end_export(written, "tensor_unmap");
 }
 
 namespace libdl {

@@ -3,6 +3,7 @@
 // A host's access to a tensor's bytes, and the host's bytes as a tensor.
 #pragma once
 
+#include "tensor/export.h"
 #include "tensor/tensor.h"
 
 // Access for a time. Writing ends with a new version.
@@ -13,6 +14,7 @@ struct libdl_mapping : libdl::Counted {
   void* data() const { return storage ? first : const_cast<int64_t*>(value); }
 
   libdl::Ref<libdl::Storage> storage;  // empty for host numbers
+  libdl::WritableExport written;
   void* first = nullptr;
   bool writes;
   int64_t value[2] = {};  // a host number's own

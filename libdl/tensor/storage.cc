@@ -100,19 +100,4 @@ void written(Storage& storage, const char* op) {
   if (storage.packed.load(std::memory_order_relaxed)) drop_packed(storage);
 }
 
-void begin_export(Storage& storage) {
-  storage.writable_exports.fetch_add(1, std::memory_order_acq_rel);
-}
-
-void end_export(Storage& storage, const char* who) noexcept {
-  __atomic_store_n(&storage.writer, who, __ATOMIC_RELAXED);
-  storage.version.fetch_add(1, std::memory_order_release);
-  storage.writable_exports.fetch_sub(1, std::memory_order_acq_rel);
-}
-
-void export_for_good(Storage& storage) {
-  constexpr int32_t kForGood = 1 << 30;  // one bit, so that asking often does not count up
-  storage.writable_exports.fetch_or(kForGood, std::memory_order_acq_rel);
-}
-
 }  // namespace libdl

@@ -25,6 +25,8 @@ struct Packed {
   Packed* next;  // superseded forms wait here for the exclusive writer
 };
 
+struct WritableExport;
+
 // Bytes up to this size live in the storage's own cell.
 constexpr size_t kInlineBytes = 64;
 
@@ -38,6 +40,9 @@ struct Storage : Counted {
   const char* writer = nullptr;              // static name of the operator that wrote last
   std::atomic<Packed*> packed{nullptr};
   std::atomic<int32_t> writable_exports{0};  // while any lives, no packed form is kept
+  std::atomic<bool> saved{false};            // a rule saved its value once; see tensor/export.h
+  std::atomic<bool> exports_busy{false};     // the lock of the list:
+  std::atomic<WritableExport*> exports{nullptr};
   bool read_only = false;
   bool inline_data = false;
   void (*release)(void* context) = nullptr;  // foreign memory: runs once at the end
@@ -73,13 +78,5 @@ extern const char* (*write_site)();
 
 // After a successful write: raises the version and remembers who wrote.
 void written(Storage& storage, const char* op);
-
-// Foreign code may write from here to the end, which counts as a write by `who`. May end on any
-// thread while others read: packed forms stay for the next exclusive writer, their version tells
-// that they are stale.
-void begin_export(Storage& storage);
-void end_export(Storage& storage, const char* who) noexcept;
-// A pointer was given away whose end nobody will tell.
-void export_for_good(Storage& storage);
 
 }  // namespace libdl

@@ -153,3 +153,72 @@ def test_tensor_of_anything():
     assert libdl.as_tensor(array).data_ptr() == array.ctypes.data
     with pytest.raises(TypeError):
         libdl.tensor(["a"])
+
+
+# -- writes by others over values that backward will read ------------------------------------------
+
+
+def saved():
+    """A value that exp saved for backward, its gradient's sum, and the leaf."""
+    x = libdl.full((1000,), 0.5, requires_grad=True)
+    y = x.exp()
+    return x, y, y.sum()
+
+
+def test_reading_a_saved_value_through_numpy_disturbs_nothing():
+    x, y, total = saved()
+    array = y.detach().numpy()
+    assert array[0] == pytest.approx(numpy.exp(0.5), rel=1e-6)
+    version = y._version
+    del array
+    assert y._version == version
+    total.backward()
+    assert x.grad is not None
+
+
+def test_a_write_through_numpy_over_a_saved_value_is_found_when_the_array_goes():
+    x, y, total = saved()
+    array = y.detach().numpy()
+    array[999] += 1e-6
+    del array
+    with pytest.raises(libdl.Error, match="exp: a value that exp saved .* overwritten by"):
+        total.backward()
+
+
+def test_a_write_through_numpy_over_a_saved_value_is_found_while_the_array_lives():
+    x, y, total = saved()
+    array = y.detach().numpy()
+    array[0] = 7
+    with pytest.raises(libdl.Error, match="overwritten by an exporter of its memory"):
+        total.backward()
+
+
+def test_a_write_to_an_array_that_is_older_than_the_saving_is_found():
+    x = libdl.full((1000,), 0.5, requires_grad=True)
+    factor = libdl.full((1000,), 2.0)
+    array = factor.numpy()
+    (x * factor).sum().backward()  # nobody wrote
+    assert x.grad[0] == 2
+    loss = (x * factor).sum()
+    array[5] = 3
+    with pytest.raises(libdl.Error, match="overwritten by an exporter of its memory"):
+        loss.backward()
+
+
+def test_the_end_of_an_array_that_is_older_than_the_saving_is_no_write():
+    x = libdl.full((1000,), 0.5, requires_grad=True)
+    factor = libdl.full((1000,), 2.0)
+    array = factor.numpy()
+    loss = (x * factor).sum()
+    del array
+    loss.backward()
+    assert x.grad[0] == 2
+
+
+def test_two_arrays_over_one_saved_value():
+    x, y, total = saved()
+    first, second = y.detach()[:10].numpy(), y.detach()[500:].numpy()
+    del first
+    second[3] = 0
+    with pytest.raises(libdl.Error, match="overwritten"):
+        total.backward()
