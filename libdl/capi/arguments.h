@@ -22,4 +22,9 @@ inline const Tensor& live_tensor(const char* function, int argument, const char*
   return as_tensor(handle);
 }
 
+// An array of handles with 0 to `most` entries, as it lies there.
+TensorSpan live_tensors(const char* function, int argument, const char* name,
+                        const libdl_tensor* const* items, int64_t count, int64_t most = INT32_MAX,
+                        bool entries_may_be_null = false);
+
 }  // namespace libdl::capi

@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include "capi/door.h"
+#include "capi/arguments.h"
 #include "capi/options.h"
 #include "engine/backward.h"
 #include "ops/copy.h"
@@ -75,18 +75,6 @@ libdl_bool libdl_tensor_retains_grad(const libdl_tensor* tensor) {
 
 // -- backward -----------------------------------------------------------------------------------------
 
-static TensorSpan list(const char* name, int argument, const char* parameter,
-                       const libdl_tensor* const* items, int64_t count, bool absent_allowed) {
-  if (count < 0)
-    fail_argument(LIBDL_ERROR_VALUE, name, argument, parameter,
-                  "has count " + std::to_string(count), "0 or more");
-  if (count && !items)
-    fail_argument(LIBDL_ERROR_NULL, name, argument, parameter, "is NULL", "an array");
-  for (int64_t i = 0; i < count; ++i)
-    if (items[i] || !absent_allowed) check_tensor(name, argument, parameter, items[i]);
-  return {reinterpret_cast<const Tensor*>(items), static_cast<size_t>(count)};
-}
-
 static BackwardOptions options_of(const char* name, int argument,
                                   const libdl_backward_options* given) {
   const libdl_backward_options o = read_options(name, argument, given);
@@ -99,9 +87,9 @@ libdl_error* libdl_backward(const libdl_tensor* const* outputs, int64_t outputs_
                             const libdl_backward_options* options) {
   return door("libdl_backward", [&] {
     const char* const name = "libdl_backward";
-    backward(list(name, 1, "outputs", outputs, outputs_count, false),
-             list(name, 2, "gradients", gradients, gradients_count, true),
-             list(name, 3, "inputs", inputs, inputs_count, false), options_of(name, 4, options));
+    backward(live_tensors(name, 1, "outputs", outputs, outputs_count),
+             live_tensors(name, 2, "gradients", gradients, gradients_count, INT32_MAX, true),
+             live_tensors(name, 3, "inputs", inputs, inputs_count), options_of(name, 4, options));
   });
 }
 
@@ -112,10 +100,11 @@ libdl_error* libdl_grad(const libdl_tensor* const* outputs, int64_t outputs_coun
   return door("libdl_grad", [&] {
     const char* const name = "libdl_grad";
     if (!out) fail_argument(LIBDL_ERROR_NULL, name, 5, "out", "is NULL", "a place for the result");
-    *out = make_tensor_list(grad(list(name, 1, "outputs", outputs, outputs_count, false),
-                                 list(name, 2, "inputs", inputs, inputs_count, false),
-                                 list(name, 3, "gradients", gradients, gradients_count, true),
-                                 options_of(name, 4, options)));
+    *out = make_tensor_list(
+        grad(live_tensors(name, 1, "outputs", outputs, outputs_count),
+             live_tensors(name, 2, "inputs", inputs, inputs_count),
+             live_tensors(name, 3, "gradients", gradients, gradients_count, INT32_MAX, true),
+             options_of(name, 4, options)));
   });
 }
 

@@ -28,7 +28,7 @@ class Callback {
 };
 
 // A callback's error goes on as itself, payload and all.
-inline void check(libdl_error* error, const char*) {
+inline void check(libdl_error* error) {
   if (error) throw Error::take(error);
 }
 

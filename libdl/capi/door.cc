@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "capi/door.h"
+#include "capi/arguments.h"
 
 #include <exception>
 #include <new>
@@ -169,6 +169,19 @@ std::string_view in_text(const char* function, int argument, const char* name, c
 void check_tensor(const char* function, int argument, const char* name,
                   const libdl_tensor* handle) {
   if (!is_live_tensor(handle)) refuse_handle(function, argument, name, handle);
+}
+
+TensorSpan live_tensors(const char* function, int argument, const char* name,
+                        const libdl_tensor* const* items, int64_t count, int64_t most,
+                        bool entries_may_be_null) {
+  if (count < 0 || count > most)
+    fail_argument(LIBDL_ERROR_VALUE, function, argument, name,
+                  "has the length " + std::to_string(count), "0 to " + std::to_string(most));
+  if (count) not_null(function, argument, name, items, "an array");
+  for (int64_t i = 0; i < count; ++i)
+    if (!is_live_tensor(items[i]) && (items[i] || !entries_may_be_null))
+      refuse_handle(function, argument, name, items[i], std::to_string(i));
+  return {reinterpret_cast<const Tensor*>(items), static_cast<size_t>(count)};
 }
 
 void check_handles(const OpEntry& entry, const libdl_value* arguments) {

@@ -9,8 +9,8 @@
 #include <set>
 #include <string>
 
+#include "capi/arguments.h"
 #include "capi/callback.h"
-#include "capi/door.h"
 #include "capi/options.h"
 #include "ops/copy.h"
 #include "ops/pointwise.h"
@@ -74,8 +74,7 @@ void custom_vjp(Backward& b) {
   for (size_t k = 0; k < f.outputs.size(); ++k) arrived.push_back(b.dy(static_cast<int>(k)).get());
   check(f.backward(f.owner.ctx(), &context, arrived.data(), static_cast<int64_t>(arrived.size()),
                    reinterpret_cast<libdl_tensor**>(gradients.data()),
-                   static_cast<int64_t>(gradients.size())),
-        f.name.c_str());
+                   static_cast<int64_t>(gradients.size())));
   for (size_t i = 0; i < gradients.size(); ++i) {
     if (!gradients[i].defined() || !b.needs(static_cast<int>(i))) continue;
     check_tensor(f.name.c_str(), static_cast<int>(i) + 1, "input_gradients", gradients[i].get());
@@ -83,16 +82,7 @@ void custom_vjp(Backward& b) {
   }
 }
 
-TensorSpan span_of(const char* name, int argument, const char* parameter,
-                   const libdl_tensor* const* items, int64_t count) {
-  if (count < 0 || count > UINT16_MAX)
-    fail_argument(LIBDL_ERROR_VALUE, name, argument, parameter,
-                  "has count " + std::to_string(count), "0 to 65535");
-  if (count && !items)
-    fail_argument(LIBDL_ERROR_NULL, name, argument, parameter, "is NULL", "an array");
-  for (int64_t i = 0; i < count; ++i) check_tensor(name, argument, parameter, items[i]);
-  return {reinterpret_cast<const Tensor*>(items), static_cast<size_t>(count)};
-}
+constexpr int64_t kMost = UINT16_MAX;  // what a node counts its places with
 
 int32_t source_of(const Tensor& value, TensorSpan inputs, TensorSpan outputs) {
   for (size_t k = 0; k < outputs.size(); ++k)
@@ -165,10 +155,10 @@ libdl_error* libdl_function_record(const libdl_function* function,
     const libdl_function f = read_options(name, 1, function);
     if (!function || !f.backward)
       fail_argument(LIBDL_ERROR_NULL, name, 1, "function", "lacks backward", "a callback");
-    const Recording recording{f.name ? f.name : "custom",
-                              span_of(name, 2, "inputs", inputs, inputs_count),
-                              span_of(name, 3, "outputs", outputs, outputs_count),
-                              span_of(name, 5, "saved", saved, saved_count), differentiable};
+    const Recording recording{
+        f.name ? f.name : "custom", live_tensors(name, 2, "inputs", inputs, inputs_count, kMost),
+        live_tensors(name, 3, "outputs", outputs, outputs_count, kMost),
+        live_tensors(name, 5, "saved", saved, saved_count, kMost), differentiable};
     const bool wanted = recording.wanted();
     if (recorded) *recorded = wanted;
     if (!wanted) return;

@@ -33,15 +33,14 @@ struct CallbackHook final : GradHook {
       Tensor x = leaf->share_leaf();
       if (!x.defined()) return;
       libdl_tensor* handle = x.get();
-      check(fn(owner.ctx(), &handle, 1, nullptr, 0), "hook");
+      check(fn(owner.ctx(), &handle, 1, nullptr, 0));
       return;
     }
     // Tensor is one pointer: the arrays are handed out as they are, and taken back as owned.
     auto* const handles = reinterpret_cast<libdl_tensor**>(gradients.data());
     auto* const arrived = reinterpret_cast<libdl_tensor* const*>(incoming.data());
     check(fn(owner.ctx(), handles, static_cast<int64_t>(gradients.size()), arrived,
-             static_cast<int64_t>(incoming.size())),
-          "hook");
+             static_cast<int64_t>(incoming.size())));
   }
 };
 
@@ -149,12 +148,12 @@ struct CallbackSavedHooks final : SavedHooks {
     // The hook must not come back here for what it computes.
     const SavedHooksPause pause;
     void* packed = nullptr;
-    check(f.pack(f.ctx, value.get(), &packed), "pack");
+    check(f.pack(f.ctx, value.get(), &packed));
     return packed;
   }
   Tensor unpack(void* packed) override {
     libdl_tensor* value = nullptr;
-    check(f.unpack(f.ctx, packed, &value), "unpack");
+    check(f.unpack(f.ctx, packed, &value));
     if (!is_live_tensor(value))
       fail(LIBDL_ERROR_CALLBACK, "unpack", "the hook returned no tensor");
     return Tensor::take(value);

@@ -9,16 +9,6 @@
 using namespace libdl;
 using namespace libdl::capi;
 
-static TensorSpan list(const char* function, int argument, const char* name,
-                       const libdl_tensor* const* items, int64_t count) {
-  if (count < 0 || count > INT32_MAX)
-    fail_argument(LIBDL_ERROR_VALUE, function, argument, name,
-                  "has count " + std::to_string(count), "0 to 2^31 - 1");
-  if (count) not_null(function, argument, name, items, "an array");
-  for (int64_t i = 0; i < count; ++i) check_tensor(function, argument, name, items[i]);
-  return {reinterpret_cast<const Tensor*>(items), static_cast<size_t>(count)};
-}
-
 libdl_error* libdl_sgd_step(const libdl_sgd_options* options, libdl_tensor* const* params,
                             int64_t count, const libdl_tensor* const* grads, int64_t grads_count,
                             libdl_tensor* const* momentum_buffers,
@@ -29,8 +19,9 @@ libdl_error* libdl_sgd_step(const libdl_sgd_options* options, libdl_tensor* cons
     const libdl_sgd_options o = read_options(name, 1, options);
     sgd_step({o.lr, o.momentum, o.dampening, o.weight_decay, o.nesterov != 0, o.maximize != 0,
               o.first != 0},
-             list(name, 2, "params", params, count), list(name, 3, "grads", grads, grads_count),
-             list(name, 4, "momentum_buffers", momentum_buffers, momentum_buffers_count));
+             live_tensors(name, 2, "params", params, count),
+             live_tensors(name, 3, "grads", grads, grads_count),
+             live_tensors(name, 4, "momentum_buffers", momentum_buffers, momentum_buffers_count));
   });
 }
 
@@ -45,10 +36,11 @@ libdl_error* libdl_adam_step(const libdl_adam_options* options, libdl_tensor* co
     const libdl_adam_options o = read_options(name, 1, options);
     adam_step({o.lr, o.beta1, o.beta2, o.eps, o.weight_decay, o.step, o.decoupled != 0,
                o.amsgrad != 0, o.maximize != 0},
-              list(name, 2, "params", params, count), list(name, 3, "grads", grads, grads_count),
-              list(name, 4, "exp_avgs", exp_avgs, exp_avgs_count),
-              list(name, 5, "exp_avg_sqs", exp_avg_sqs, exp_avg_sqs_count),
-              list(name, 6, "max_exp_avg_sqs", max_exp_avg_sqs, max_exp_avg_sqs_count));
+              live_tensors(name, 2, "params", params, count),
+              live_tensors(name, 3, "grads", grads, grads_count),
+              live_tensors(name, 4, "exp_avgs", exp_avgs, exp_avgs_count),
+              live_tensors(name, 5, "exp_avg_sqs", exp_avg_sqs, exp_avg_sqs_count),
+              live_tensors(name, 6, "max_exp_avg_sqs", max_exp_avg_sqs, max_exp_avg_sqs_count));
   });
 }
 
@@ -58,7 +50,7 @@ libdl_error* libdl_clip_grad_norm(libdl_tensor* const* grads, int64_t count, dou
   return door("libdl_clip_grad_norm", [&] {
     const char* const name = "libdl_clip_grad_norm";
     output(name, 6, "out", out);
-    *out = clip_grad_norm(list(name, 1, "grads", grads, count), max_norm, norm_type,
+    *out = clip_grad_norm(live_tensors(name, 1, "grads", grads, count), max_norm, norm_type,
                           error_if_nonfinite != 0)
                .release();
   });
@@ -66,6 +58,6 @@ libdl_error* libdl_clip_grad_norm(libdl_tensor* const* grads, int64_t count, dou
 
 libdl_error* libdl_clip_grad_value(libdl_tensor* const* grads, int64_t count, double clip_value) {
   return door("libdl_clip_grad_value", [&] {
-    clip_grad_value(list("libdl_clip_grad_value", 1, "grads", grads, count), clip_value);
+    clip_grad_value(live_tensors("libdl_clip_grad_value", 1, "grads", grads, count), clip_value);
   });
 }

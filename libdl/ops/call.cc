@@ -35,24 +35,10 @@ Call::Call(const char* op, Into into, TensorSpan inputs)
 }
 
 void Call::begin() {
-  bool wanted = false;
   for (const Tensor* x : inputs_) {
     if (!x || !x->defined() || !x->meta()) continue;
-    wanted |= requires_grad(*x) || x->meta()->view != ViewKind::kNone;  // the base may require it
+    recording_ |= (mode_ & kModeGrad) && has_history(*x);
     forward_ |= (mode_ & kModeForward) && tangent_of(*x).defined();
-  }
-  if (wanted && (mode_ & kModeGrad)) {
-    recording_ = false;
-    for (const Tensor* x : inputs_) {
-      if (!x || !x->defined() || !x->meta()) continue;
-      if (x->meta()->view != ViewKind::kNone) {
-        Edge edge = history_of(*x);
-        recording_ |= edge.node != nullptr;
-        Ref<Node>::take(edge.node);
-      } else {
-        recording_ |= requires_grad(*x);
-      }
-    }
   }
   if (into_) check_destination({inputs_.data(), inputs_.size()});
   state_.mode = mode_ & ~static_cast<uint32_t>(kModeGrad | kModeForward);

@@ -331,9 +331,7 @@ Tensor pointwise(const PointwiseOp& op, const Tensor* const* in, Into into) {
   const uint32_t mode = state().mode;
   if (mode & kModeGrad) {
     bool wanted = false;
-    for (int i = 0; i < n; ++i)
-      if (const Meta* const m = in[i]->meta())
-        wanted |= m->node || (m->view != ViewKind::kNone && requires_grad(m->base));
+    for (int i = 0; i < n; ++i) wanted |= has_history(*in[i]);
     if (wanted) {
       Node* const node = record(op, in, y, compute, -1, y);
       Meta& m = meta_of(y);

@@ -102,11 +102,6 @@ static const Rule& view_rule(const char* op) {
   return kRules[0];
 }
 
-static bool wants_history(const Tensor& x) {
-  const Meta* const m = x.meta();
-  return m && (m->node || (m->view != ViewKind::kNone && requires_grad(m->base)));
-}
-
 static void record_view(const char* op, const Tensor& input, const Tensor& y, ViewAttr attr) {
   Edge edge = history_of(input);
   Ref<Node> node = Ref<Node>::take(make_node(view_rule(op), 1, 1, 0, std::move(attr)));
@@ -128,7 +123,7 @@ Tensor make_view(const char* op, const Tensor& input, const Geometry& to, const 
   const bool recorded = mode & kModeGrad;
   track_view(y, input, recorded || kind != ViewKind::kPlain ? kind : ViewKind::kNoGrad);
   if (!input.meta()) return y;
-  if (recorded && is_inexact(dtype) && wants_history(input))
+  if (recorded && is_inexact(dtype) && has_history(input))
     record_view(op, input, y, {call, geometry_of(input), to});
   if (mode & kModeForward) {
     if (const Tensor t = tangent_of(input); t.defined()) {

@@ -36,6 +36,13 @@ struct Meta {
 
 Meta& meta_of(const Tensor& x);  // made when absent
 inline bool requires_grad(const Tensor& x) { return x.meta() && x.meta()->node; }
+// Whether a gradient flows back from x: of its own history, or of a base written to since.
+inline bool has_history(const Tensor& x) {
+  const Meta* const m = x.meta();
+  if (!m || m->node || m->view == ViewKind::kNone) return m && m->node;
+  const Meta* const base = m->base.meta();
+  return base && base->node && base->generation != m->seen.load(std::memory_order_acquire);
+}
 inline bool is_leaf(const Tensor& x) { return !x.meta() || x.meta()->is_leaf(); }
 
 // Makes a leaf collect gradients, or stop. Throws AUTOGRAD for non-leaves (off) and DTYPE.

@@ -37,12 +37,6 @@ enum TensorFlag : uint8_t {
   kInferenceMade = 8,  // made in inference mode: can never be recorded
 };
 
-// One weak slot per language runtime that keeps an object for the handle.
-struct HostSlots {
-  static constexpr int kRuntimes = 4;
-  void* object[kRuntimes] = {};
-};
-
 }  // namespace libdl
 
 // The object behind the handle: two cache lines.

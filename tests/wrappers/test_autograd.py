@@ -484,3 +484,13 @@ def test_two_passes_at_once_give_one_gradient_and_one_error():
     errors = [outcome for outcome in outcomes if outcome is not None]
     assert len(outcomes) == 2 and len(errors) == 1
     assert "retain_graph=True" in errors[0]
+
+
+def test_a_view_older_than_its_base_requiring_grad_has_no_history():
+    base = libdl.ones(3)
+    view = base.view(3)
+    base.requires_grad_()
+    assert not view.requires_grad
+    assert not (view * 2).requires_grad
+    assert not libdl.sum(view).requires_grad
+    assert not view.view(1, 3).requires_grad
