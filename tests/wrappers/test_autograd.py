@@ -494,3 +494,65 @@ def test_a_view_older_than_its_base_requiring_grad_has_no_history():
     assert not (view * 2).requires_grad
     assert not libdl.sum(view).requires_grad
     assert not view.view(1, 3).requires_grad
+
+
+# -- forward mode of custom functions --------------------------------------------------------------
+
+
+class ScaledCube(Function):
+    @staticmethod
+    def forward(ctx, x, scale):
+        ctx.save_for_backward(x)
+        ctx.save_for_forward(x)
+        ctx.scale = scale
+        return scale * x * x * x
+
+    @staticmethod
+    def backward(ctx, dy):
+        (x,) = ctx.saved_tensors
+        return 3 * ctx.scale * x * x * dy, None
+
+    @staticmethod
+    def jvp(ctx, x_tangent, scale_tangent):
+        (x,) = ctx.saved_tensors
+        assert scale_tangent is None
+        return 3 * ctx.scale * x * x * x_tangent
+
+
+def test_a_custom_function_has_its_own_forward_mode():
+    x, direction = leaf(2.0, 3.0), libdl.tensor([1.0, -1.0], dtype=float64)
+    primal, tangent = libdl.func.jvp(lambda x: ScaledCube.apply(x, 2.0), (x,), (direction,))
+    assert primal.tolist() == [16, 54]
+    assert tangent.tolist() == [24, -54]
+    assert gradcheck(lambda x: ScaledCube.apply(x, 2.0), (x,), check_forward_ad=True)
+
+
+def test_forward_mode_over_backward_of_a_custom_function_that_has_it():
+    x = leaf(2.0)
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(x, libdl.ones(1, dtype=float64))
+        y = ScaledCube.apply(dual, 1.0)
+        (slope,) = libdl.autograd.grad(y.sum(), x)
+        assert slope.item() == 12
+
+
+def test_forward_mode_is_refused_by_a_custom_function_without_it():
+    class Plain(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.round()
+
+        @staticmethod
+        def backward(ctx, dy):
+            return dy
+
+    with pytest.raises(NotImplementedError, match="Plain .* has no static method jvp"):
+        libdl.func.jvp(Plain.apply, (leaf(1.5),), (libdl.ones(1, dtype=float64),))
+    with pytest.raises(RuntimeError, match="returned 2 tangents, wanted 1"):
+
+        class Two(ScaledCube):
+            @staticmethod
+            def jvp(ctx, x_tangent, scale_tangent):
+                return x_tangent, x_tangent
+
+        libdl.func.jvp(lambda x: Two.apply(x, 1.0), (leaf(1.5),), (libdl.ones(1, dtype=float64),))

@@ -11,6 +11,7 @@ from typing import Any
 from .. import _C
 from .._C import Tensor
 from .._modes import no_grad
+from .forward_ad import make_dual, split_duals
 
 
 class FunctionCtx:
@@ -18,6 +19,7 @@ class FunctionCtx:
 
     needs_input_grad: tuple[bool, ...] = ()
     _to_save: tuple[Tensor | None, ...] = ()
+    _for_forward: tuple[Tensor | None, ...] = ()
     _dirty: tuple[Tensor, ...] = ()
     _non_differentiable: tuple[Tensor, ...] = ()
     _absent: list[bool] = []
@@ -34,7 +36,7 @@ class FunctionCtx:
         self._to_save = tensors
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
-        """As save_for_backward, for jvp."""
+        """As save_for_backward, for jvp, which finds them in saved_tensors."""
         self._for_forward = tensors
 
     def mark_dirty(self, *tensors: Tensor) -> None:
@@ -98,7 +100,8 @@ class _Backward:
 
 class Function:
     """A function with a gradient of its own. Subclasses write forward(ctx, ...) and
-    backward(ctx, ...), both static, and are called by Class.apply(...)."""
+    backward(ctx, ...), both static, and for forward mode jvp(ctx, ...), which takes a tangent for
+    each argument and returns one for each output. They are called by Class.apply(...)."""
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
@@ -114,9 +117,14 @@ class Function:
 
     vjp = backward
 
+    @staticmethod
+    def jvp(ctx: Any, *grad_inputs: Any) -> Any:
+        raise NotImplementedError("a Function needs a static method jvp for forward mode")
+
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Runs forward; backward gives the gradients with respect to the arguments."""
+        args, tangents = split_duals(args)
         places = [i for i, value in enumerate(args) if isinstance(value, Tensor)]
         ctx = FunctionCtx()
         ctx.needs_input_grad = tuple(
@@ -129,7 +137,44 @@ class Function:
                 cls.setup_context(ctx, args, answer)
             else:
                 answer = cls.forward(ctx, *args, **kwargs)
-        return _recorded(cls, ctx, args, places, answer)
+        saved = ctx._for_forward
+        answer = _recorded(cls, ctx, args, places, answer)
+        return answer if tangents is None else _dual(cls, ctx, args, saved, answer, tangents)
+
+
+def _dual(
+    cls: type[Function], ctx: Any, args: Any, saved: Any, answer: Any, tangents: Any
+) -> Any:
+    """The answer with the tangents that jvp gives."""
+    if cls.jvp is Function.jvp:
+        raise NotImplementedError(
+            f"{cls.__name__} was reached by forward mode and has no static method jvp"
+        )
+    if ctx._dirty:
+        raise RuntimeError(f"{cls.__name__} writes in place, which forward mode cannot follow")
+    if ctx._materialize:
+        tangents = [
+            x.detach().new_zeros(x.shape) if tangent is None and isinstance(x, Tensor) else tangent
+            for x, tangent in zip(args, tangents, strict=True)
+        ]
+    outer, ctx._to_save, ctx._pass = (ctx._to_save, ctx._pass), saved, None
+    try:
+        given = cls.jvp(ctx, *tangents)
+    finally:
+        ctx._to_save, ctx._pass = outer
+    single = isinstance(answer, Tensor)
+    values = [answer] if single else list(answer)
+    given = [given] if single and not isinstance(given, tuple) else list(given)
+    if len(given) != len(values):
+        raise RuntimeError(
+            f"{cls.__name__}.jvp returned {len(given)} tangents, wanted {len(values)}, one for "
+            "each output of forward"
+        )
+    duals = [
+        value if tangent is None else make_dual(value, tangent)
+        for value, tangent in zip(values, given, strict=True)
+    ]
+    return duals[0] if single else type(answer)(duals)
 
 
 def _recorded(cls: type[Function], ctx: Any, args: Any, places: list[int], answer: Any) -> Any:
