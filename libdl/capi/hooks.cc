@@ -41,6 +41,12 @@ struct CallbackHook final : GradHook {
     auto* const arrived = reinterpret_cast<libdl_tensor* const*>(incoming.data());
     check(fn(owner.ctx(), handles, static_cast<int64_t>(gradients.size()), arrived,
              static_cast<int64_t>(incoming.size())));
+    for (size_t i = 0; i < gradients.size(); ++i) {
+      if (!handles[i] || is_live_tensor(handles[i])) continue;
+      libdl_tensor* const found = handles[i];
+      if (!has_tag(found, Tag::kTensor)) handles[i] = nullptr;  // no tensor, so not ours to release
+      check_tensor("hook", static_cast<int>(i) + 1, "gradients", found);
+    }
   }
 };
 

@@ -35,7 +35,8 @@ class Walk {
   Node* pop();
   void arrive(const Edge& edge, Tensor gradient);
   void visit(Node& node);
-  void run_hooks(Node& node, std::span<Tensor> dy);
+  bool run_tensor_hooks(Node& node, std::span<Tensor> dy);
+  bool run_pre_hooks(Node& node, std::span<Tensor> dy);
   bool capture(Node& node, std::span<const Tensor> dy);
   void differentiate(Node& node, std::span<Tensor> dy);
   void check_finite(Node& node, std::span<const Tensor> dx);
@@ -96,16 +97,18 @@ void Walk::visit(Node& node) {
   bool any = false;
   for (int k = 0; k < node.outputs; ++k)
     any |= (dy[k] = std::exchange(pass_.grad(node, k), Tensor())).defined();
-  if (any && node.extra) run_hooks(node, dy);
+  if (any && node.extra) any = run_tensor_hooks(node, dy);
   const bool wanted = targets_.empty() || (pass_.wanted(node) && !capture(node, dy));
+  const bool runs = any && wanted && (accumulate_ || !node.accumulator);
+  if (runs && node.extra) any = run_pre_hooks(node, dy);
   if (node.accumulator) {
-    if (!accumulate_ || !wanted || !dy[0].defined()) return;
+    if (!runs || !any) return;
     accumulate(static_cast<Accumulator&>(node), std::move(dy[0]), options_.create_graph);
     if (node.extra)
-      for (const Ref<GradHook>& hook : node.extra->accumulate_hooks) hook->run({}, {});
+      for (const auto& hook : std::vector(node.extra->accumulate_hooks)) hook->run({}, {});
     return;
   }
-  if (any && wanted) {
+  if (runs && any) {
     differentiate(node, dy);
   } else {
     for (int i = 0; i < node.inputs; ++i)
@@ -113,18 +116,55 @@ void Walk::visit(Node& node) {
   }
 }
 
-// Tensor hooks in order of registration, then retained gradients, then the node's pre-hooks.
-void Walk::run_hooks(Node& node, std::span<Tensor> dy) {
-  const auto tensor_hooks = node.extra->tensor_hooks;  // a hook may remove itself
-  for (const Ref<GradHook>& hook : tensor_hooks)
-    if (dy[hook->slot].defined()) hook->run(dy.subspan(hook->slot, 1), {});
+// A hook may put another gradient of the same kind in a gradient's place, or none.
+static void run_hook(const Node& node, GradHook& hook, std::span<Tensor> gradients,
+                     std::span<const Tensor> incoming) {
+  std::vector<OutputMeta> before(gradients.size());
+  for (size_t i = 0; i < gradients.size(); ++i)
+    if (const Tensor& g = gradients[i]; g.defined())
+      before[i] = {Shape(g.shape()), g.dtype(), g.device()};
+  hook.run(gradients, incoming);
+  for (size_t i = 0; i < gradients.size(); ++i) {
+    const Tensor& g = gradients[i];
+    const OutputMeta& was = before[i];
+    if (!g.defined()) continue;
+    const auto refuse = [&](libdl_error_code code, const std::string& found,
+                            const std::string& wanted) {
+      fail(code, node.rule->name, "a hook put a gradient " + found + " in place " + std::to_string(i + 1) +
+           ", wanted " + wanted);
+    };
+    if (was.dtype == Dtype::kNone) refuse(LIBDL_ERROR_VALUE, "where there was none", "none");
+    if (!same(g.shape(), was.shape))
+      refuse(LIBDL_ERROR_SHAPE, "of shape " + to_string(g.shape()), to_string(was.shape));
+    if (g.dtype() != was.dtype)
+      refuse(LIBDL_ERROR_DTYPE, std::string("of ") + name_of(g.dtype()), name_of(was.dtype));
+    if (!(g.device() == was.device))
+      refuse(LIBDL_ERROR_DEVICE, "on another device", "the one's that was there");
+  }
+}
+
+static bool any_defined(std::span<const Tensor> tensors) {
+  return std::any_of(tensors.begin(), tensors.end(), [](const Tensor& t) { return t.defined(); });
+}
+
+// Tensor hooks in order of registration, then retained gradients. Whether a gradient is left. The
+// lists are copied: a hook may remove itself.
+bool Walk::run_tensor_hooks(Node& node, std::span<Tensor> dy) {
+  for (const auto& hook : std::vector(node.extra->tensor_hooks))
+    if (dy[hook->slot].defined()) run_hook(node, *hook, dy.subspan(hook->slot, 1), {});
   for (const auto& [k, slot] : node.extra->retained) {
     if (!dy[k].defined()) continue;
     const std::lock_guard lock(slot->mutex);
     slot->grad = slot->grad.defined() ? pointwise(k_add, slot->grad, dy[k]) : dy[k];
   }
-  const auto pre_hooks = node.extra->pre_hooks;
-  for (const Ref<GradHook>& hook : pre_hooks) hook->run(dy, {});
+  return any_defined(dy);
+}
+
+// They belong to the node, not to its outputs: what is captured there has not seen them, and a node
+// that goes no further does not run them.
+bool Walk::run_pre_hooks(Node& node, std::span<Tensor> dy) {
+  for (const auto& hook : std::vector(node.extra->pre_hooks)) run_hook(node, *hook, dy, {});
+  return any_defined(dy);
 }
 
 // Hands dy to the targets that this node is. True if nothing beyond the node is asked for.
@@ -166,7 +206,7 @@ void Walk::differentiate(Node& node, std::span<Tensor> dy) {
   }
   if (state().mode & kModeAnomaly) check_finite(node, dx);
   if (node.extra)
-    for (const auto& hook : std::vector(node.extra->post_hooks)) hook->run(dx, dy);
+    for (const auto& hook : std::vector(node.extra->post_hooks)) run_hook(node, *hook, dx, dy);
   for (Tensor& d : dy) d = {};
   for (int i = 0; i < node.inputs; ++i) {
     const Edge& edge = node.edges()[i];
