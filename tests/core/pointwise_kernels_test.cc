@@ -19,6 +19,7 @@
 #include "kernels/cpu/isa.h"
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/tiles.h"
+#include "tests/core/planted.h"
 
 namespace libdl::kernels {
 namespace {
@@ -40,11 +41,44 @@ bool threaded(void*, int64_t chunks, void (*body)(void*, int64_t, int64_t), void
   return true;
 }
 
-// Memory of one operand with a shape and strides over it, canaries around.
+// Bytes between canaries, which their end checks: without a sanitizer, too, a kernel that writes
+// past an operand is seen.
+class Guarded {
+ public:
+  Guarded() = default;
+  Guarded(const Guarded&) = default;
+  Guarded(Guarded&&) = default;  // leaves nothing behind
+  Guarded& operator=(const Guarded&) = delete;
+  ~Guarded() {
+    for (size_t i = 0; i < all_.size(); i += i + 1 == kRing ? size() + 1 : 1)
+      if (all_[i] != kCanary) {
+        ADD_FAILURE() << "byte " << static_cast<int64_t>(i - kRing) << " of an operand of "
+                      << size() << " bytes was written";
+        break;
+      }
+  }
+  void assign(size_t count) {
+    all_.assign(count + 2 * kRing, kCanary);
+    std::memset(data(), 0, count);
+  }
+  size_t size() const { return all_.empty() ? 0 : all_.size() - 2 * kRing; }
+  char* data() { return all_.data() + kRing; }
+  const char* data() const { return all_.data() + kRing; }
+  char& operator[](size_t i) { return data()[i]; }
+  bool operator==(const Guarded& other) const { return all_ == other.all_; }
+  std::vector<char> list() const { return {data(), data() + size()}; }
+
+ private:
+  static constexpr size_t kRing = 64;  // the widest vector
+  static constexpr char kCanary = 0x5a;
+  std::vector<char> all_;
+};
+
+// Memory of one operand with a shape and strides over it.
 struct Array {
   int32_t dtype;
   std::vector<int64_t> sizes, strides;
-  std::vector<char> bytes;
+  Guarded bytes;
   int64_t offset = 0;  // elements
 
   Array(int32_t dtype, std::vector<int64_t> sizes) : dtype(dtype), sizes(std::move(sizes)) {
@@ -52,7 +86,7 @@ struct Array {
     for (int d = static_cast<int>(strides.size()) - 2; d >= 0; --d) {
       strides[d] = strides[d + 1] * this->sizes[d + 1];
     }
-    bytes.assign(count() * width(), 0);
+    bytes.assign(count() * width());
   }
   // Any strides, over memory that just holds them.
   Array(int32_t dtype, std::vector<int64_t> sizes, std::vector<int64_t> strides)
@@ -63,7 +97,7 @@ struct Array {
       (reach < 0 ? low : high) += reach;
     }
     offset = -low;
-    bytes.assign((high - low + 1) * width(), 0);
+    bytes.assign((high - low + 1) * width());
   }
 
   int width() const { return cpu::dtype_bytes(dtype); }
@@ -123,6 +157,8 @@ Array array(const std::vector<T>& values) {
   return array<T>({static_cast<int64_t>(values.size())}, values);
 }
 
+void (*pointwise_kernel)(Context&, const PointwiseArgs&) = cpu::pointwise;  // planted ones stand in
+
 void run(Expression e, Class compute, Array& out, std::vector<Array*> in, bool threads = false) {
   PointwiseArgs args = {};
   args.expression = static_cast<int32_t>(e);
@@ -131,7 +167,7 @@ void run(Expression e, Class compute, Array& out, std::vector<Array*> in, bool t
   args.out = out.view();
   for (size_t k = 0; k < in.size(); ++k) args.in[k] = in[k]->view();
   Context context = {threads ? threaded : serial, nullptr, nullptr};
-  cpu::pointwise(context, args);
+  pointwise_kernel(context, args);
 }
 
 template <class R, class T, class... Rest>
@@ -515,7 +551,7 @@ TEST(Complex, SpecialValues) {
 // --- Strides, dtypes, threads ------------------------------------------------------------------
 
 // add over float32 in every layout below equals plain loops.
-TEST_P(Isas, StridesAndBroadcasts) {
+void check_layouts() {
   struct Layout {
     std::vector<int64_t> sizes, out, x, y;
   };
@@ -545,7 +581,9 @@ TEST_P(Isas, StridesAndBroadcasts) {
     }
   }
 }
-TEST_P(Isas, StridedOutputLeavesTheGapsAlone) {
+TEST_P(Isas, StridesAndBroadcasts) { check_layouts(); }
+
+void check_gaps() {
   Array out(LIBDL_DTYPE_FLOAT32, {50, 20}, {64, 2});
   std::memset(out.bytes.data(), 0x55, out.bytes.size());
   Array x(LIBDL_DTYPE_FLOAT32, {50, 20});
@@ -553,8 +591,9 @@ TEST_P(Isas, StridedOutputLeavesTheGapsAlone) {
   std::vector<char> expected(out.bytes.size(), 0x55);
   const float one = 1;
   for (int64_t i = 0; i < 1000; ++i) std::memcpy(expected.data() + out.place(i) * 4, &one, 4);
-  EXPECT_EQ(out.bytes, expected);
+  EXPECT_EQ(out.bytes.list(), expected);
 }
+TEST_P(Isas, StridedOutputLeavesTheGapsAlone) { check_gaps(); }
 TEST_P(Isas, InPlace) {
   Array x(LIBDL_DTYPE_FLOAT32, {100, 700}, {1, 100});
   for (int64_t i = 0; i < x.count(); ++i) x.set<float>(i, float(i % 1000));
@@ -571,7 +610,7 @@ TEST_P(Isas, ThreadsChangeNoBit) {
   for (Expression e : {Expression::exp, Expression::tanh, Expression::gelu, Expression::sin}) {
     run(e, Class::kF32, one, {&x}, false);
     run(e, Class::kF32, two, {&x}, true);
-    EXPECT_EQ(one.bytes, two.bytes);
+    EXPECT_TRUE(one.bytes == two.bytes);
   }
 }
 TEST_P(Isas, MixedDtypesAreConverted) {
@@ -633,6 +672,66 @@ TEST(IsaEquality, Avx2AndAvx512GiveTheSameBits) {
       EXPECT_EQ(different, 0) << kExpressionInfo[e].name;
     }
   }
+}
+
+// --- Planted errors ----------------------------------------------------------------------------
+
+// How many expectations of the check fail with another kernel in the real one's place.
+int failures_with(void (*kernel)(Context&, const PointwiseArgs&), void (*check)()) {
+  pointwise_kernel = kernel;
+  const int failures = planted::failures_of(check);
+  pointwise_kernel = cpu::pointwise;
+  return failures;
+}
+char* place(const View& v, int64_t i) {  // of a contiguous one
+  return static_cast<char*>(v.data) + i * cpu::dtype_bytes(v.dtype);
+}
+int64_t count_of(const View& v) {
+  return std::accumulate(v.sizes, v.sizes + v.ndim, int64_t{1}, std::multiplies<>());
+}
+void one_past_the_end(Context& context, const PointwiseArgs& args) {
+  cpu::pointwise(context, args);
+  *place(args.out, count_of(args.out)) += 1;
+}
+void one_before_the_start(Context& context, const PointwiseArgs& args) {
+  cpu::pointwise(context, args);
+  *place(args.out, -1) += 1;
+}
+void an_input_is_written(Context& context, const PointwiseArgs& args) {
+  cpu::pointwise(context, args);
+  *place(args.in[0], count_of(args.in[0])) += 1;
+}
+void last_one_wrong(Context& context, const PointwiseArgs& args) {
+  cpu::pointwise(context, args);
+  const int64_t count = count_of(args.out);
+  if (args.out.dtype != LIBDL_DTYPE_FLOAT32 || count == 0) return;
+  int64_t at = 0;
+  for (int32_t d = 0; d < args.out.ndim; ++d) at += (args.out.sizes[d] - 1) * args.out.strides[d];
+  float* const last = reinterpret_cast<float*>(place(args.out, 0)) + at;
+  *last = *last * 1.001f + 1e-3f;
+}
+void gap_written(Context& context, const PointwiseArgs& args) {
+  cpu::pointwise(context, args);
+  *(reinterpret_cast<float*>(place(args.out, 0)) + 1) = 0;
+}
+
+TEST(PlantedKernels, AnElementPastEitherEndIsSeen) {
+  const auto check = [] { apply<float>(Expression::exp, Class::kF32, std::vector<float>(100, 1.f)); };
+  EXPECT_EQ(failures_with(cpu::pointwise, check), 0);
+  EXPECT_EQ(failures_with(one_past_the_end, check), 1);
+  EXPECT_EQ(failures_with(one_before_the_start, check), 1);
+  EXPECT_EQ(failures_with(an_input_is_written, check), 1);
+}
+TEST(PlantedKernels, OneValueWrongByAThousandthIsSeen) {
+  const auto reals = [] { check_reals<float>(Class::kF32); };
+  EXPECT_EQ(failures_with(cpu::pointwise, reals), 0);
+  EXPECT_GT(failures_with(last_one_wrong, reals), 0);
+  EXPECT_EQ(failures_with(cpu::pointwise, check_layouts), 0);
+  EXPECT_GT(failures_with(last_one_wrong, check_layouts), 0);
+}
+TEST(PlantedKernels, AWrittenGapIsSeen) {
+  EXPECT_EQ(failures_with(cpu::pointwise, check_gaps), 0);
+  EXPECT_EQ(failures_with(gap_written, check_gaps), 1);
 }
 
 // --- Copies ------------------------------------------------------------------------------------
