@@ -53,6 +53,23 @@ Packed* make_form(const Matrices& b, int64_t offset, uint64_t version, size_t by
   return form;
 }
 
+// Forms wait for the storage's next exclusive writer, so a storage that is only read, in many
+// geometries or between exports, must not gather them without end.
+constexpr int kMostForms = 16;
+
+// What is known of this geometry: its panels, or a note that it was multiplied by once.
+const Packed* find_form(const Packed* newest, const Matrices& b, int64_t offset, uint64_t version,
+                        int* count) {
+  const Packed* note = nullptr;
+  for (const Packed* form = newest; form; form = form->next) {
+    ++*count;
+    if (!matches(*form, b, offset, version)) continue;
+    if (form->data) return form;
+    note = form;
+  }
+  return note;
+}
+
 // The kept panels of a matrix that is multiplied by again and again. The first product only leaves a
 // note of the geometry, the second one packs: a matrix that is used once costs nothing extra.
 const void* kept_panels(const Tensor& x, const Matrices& b) {
@@ -60,8 +77,10 @@ const void* kept_panels(const Tensor& x, const Matrices& b) {
   if (x.ndim() != 2 || storage.writable_exports.load(std::memory_order_relaxed) > 0) return nullptr;
   const uint64_t version = storage.version.load(std::memory_order_relaxed);
   Packed* const known = storage.packed.load(std::memory_order_acquire);
-  const bool noted = known && matches(*known, b, x.offset(), version);
-  if (noted && known->data) return known->data;
+  int forms = 0;
+  const Packed* const noted = find_form(known, b, x.offset(), version, &forms);
+  if (noted && noted->data) return noted->data;
+  if (forms >= kMostForms) return nullptr;
   const int64_t bytes = kernels::cpu::packed_size(b.sizes[2], b.sizes[1]);
   if (bytes <= 0) return nullptr;
   Packed* const form =
