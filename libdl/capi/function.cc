@@ -131,14 +131,17 @@ void Recording::run(std::unique_ptr<Custom> custom) const {
   for (size_t i = 0; i < inputs.size(); ++i) node->edges()[i] = history_of(inputs[i]);
   for (size_t i = 0; i < saved.size(); ++i)
     save(*node, static_cast<int>(i), saved[i], source_of(saved[i], inputs, outputs));
-  for (size_t k = 0; k < outputs.size(); ++k) {
-    if (!carries(k)) continue;
-    node->retain();
-    if (written(k))
-      rebase_history(outputs[k], node.get(), static_cast<int32_t>(k));
-    else
-      set_history(outputs[k], node.get(), static_cast<int32_t>(k));
-  }
+  std::vector<Rebase> made(outputs.size());  // all or none
+  for (size_t k = 0; k < outputs.size(); ++k)
+    if (carries(k)) {
+      if (!written(k)) prepare_history(outputs[k], *node, static_cast<int32_t>(k));
+      else made[k] = Rebase(outputs[k], node, static_cast<int32_t>(k));
+    }
+  for (size_t k = 0; k < outputs.size(); ++k)
+    if (carries(k)) {
+      made[k].commit();
+      if (!written(k)) commit_history(outputs[k], node, static_cast<int32_t>(k));
+    }
 }
 
 }  // namespace
@@ -234,6 +237,12 @@ libdl_error* libdl_set_site_hook(void (*fn)(void* ctx, char* buffer, int64_t cap
     std::unique_ptr<SiteHook> made(fn ? new SiteHook{fn, std::move(owner)} : nullptr);
     const std::unique_ptr<SiteHook> old(site_hook.exchange(made.release()));
     creation_site = running_line;
-    write_site = [] { return keep(running_line()); };
+    write_site = []() -> const char* {
+      try {
+        return keep(running_line());
+      } catch (const std::bad_alloc&) {
+        return nullptr;  // the write itself must not fail any more
+      }
+    };
   });
 }

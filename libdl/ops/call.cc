@@ -107,8 +107,7 @@ void Call::set_tangent(const Tensor& y, const Tensor& tangent) {
 // -- into -----------------------------------------------------------------------------------
 
 static bool same_history(const Tensor& a, const Tensor& b) {
-  const Node* const na = a.meta() ? a.meta()->node : nullptr;
-  const Node* const nb = b.meta() ? b.meta()->node : nullptr;
+  const Node *const na = node_seen(a), *const nb = node_seen(b);
   return na == nb && (!na || a.meta()->slot == b.meta()->slot);
 }
 
@@ -188,18 +187,31 @@ void Call::check_result(Dims shape, Dtype dtype, Device device) const {
     fail_argument(LIBDL_ERROR_DEVICE, op_, 0, "dst", "is on another device", "the result's");
 }
 
-Tensor Call::write_into(const Tensor& y) {
-  const Tensor& dst = into_.tensor();
-  check_result(y.shape(), y.dtype(), y.device());
-  if (overlap(dst, y) != Overlap::kFull || dst.dtype() != y.dtype()) copy_bytes(dst, y);
-  written(dst.storage(), op_);
-  if (requires_grad(y)) {
-    Meta& meta = *y.meta();
-    meta.node->retain();
-    rebase_history(dst, meta.node, meta.slot);
+void Call::ready(const Tensor& y) {
+  if (into_) {
+    const Tensor& dst = into_.tensor();
+    check_result(y.shape(), y.dtype(), y.device());
+    if (const Meta* const meta = y.meta(); meta && meta->node)
+      rebase_ = Rebase(dst, Ref<Node>::share(meta->node), meta->slot);
+    if (!tangent_.defined()) tangent_ = tangent_of(y);
   }
-  if (const Tensor t = tangent_of(y); t.defined()) set_tangent(dst, t);
-  return dst;
+  if (tangent_.defined()) meta_of(into_ ? into_.tensor() : y);
+}
+
+Tensor Call::finish(Tensor y) {
+  Tensor result = into_ ? into_.tensor() : std::move(y);
+  if (into_) {
+    if (overlap(result, y) != Overlap::kFull || result.dtype() != y.dtype()) copy_bytes(result, y);
+    written(result.storage(), op_);
+    rebase_.commit();
+  }
+  set_tangent(result, tangent_);
+  return result;
+}
+
+Tensor Call::write_into(const Tensor& y) {
+  ready(y);
+  return finish(y);
 }
 
 }  // namespace libdl

@@ -39,6 +39,21 @@ inline Save saves_value(const Tensor& t) { return {&t, kSavedConstant}; }
 
 struct NoAttr {};
 
+// The history that x gets once it is written in place: its new value is output `slot` of `node`, and
+// a view's base becomes base' = scatter(base, geometry, new). All that may fail is done when this is
+// made, before the write; commit() cannot.
+class Rebase {
+ public:
+  Rebase() = default;
+  Rebase(const Tensor& x, Ref<Node> node, int32_t slot);
+  void commit() noexcept;  // nothing for an empty one
+
+ private:
+  Tensor x_, base_;
+  Ref<Node> node_, write_;
+  int32_t slot_ = 0;
+};
+
 class Call {
  public:
   // inputs: the tensors that a gradient may flow to, in the rule's order; NULL where absent.
@@ -88,14 +103,28 @@ class Call {
     }
     if (into_) outputs[0] = write_into(outputs[0]);
   }
-  // Only the node, for writes that record themselves; the reference is the caller's.
+  // For writes straight into dst: all that may fail goes before the write (`ready`, whose y is an
+  // alias of dst or a new tensor), and what follows it cannot (`finish`).
   template <class Attr>
-  Node* make(const Rule& rule, int outputs, Attr attr) {
-    Node* const node =
-        make_node(rule, static_cast<int>(inputs_.size()), outputs, 0, std::move(attr));
-    connect(node, {}, {});
-    return node;
+  void ready(Tensor& y, const Rule& rule, Attr attr, std::span<const Save> saves) {
+    if (recording_)
+      connect(make_node(rule, static_cast<int>(inputs_.size()), 1, static_cast<int>(saves.size()),
+                        std::move(attr)),
+              std::span(&y, 1), saves);
+    ready(y);
   }
+  template <class Attr>
+  void ready(Tensor& y, const Rule& rule, Attr attr, std::initializer_list<Save> saves = {}) {
+    ready(y, rule, std::move(attr), std::span(saves.begin(), saves.size()));
+  }
+  void ready(const Tensor& y);
+  // The tangent of the result, before the write; otherwise as jvp.
+  template <class F>
+  void ready_jvp(F&& f) {
+    const ModeGuard as_before(~0u, mode_ & ~static_cast<uint32_t>(kModeForward));
+    tangent_ = f();
+  }
+  Tensor finish(Tensor y);
   // A result that is never differentiable (comparisons, argmax, …).
   Tensor done(Tensor y) { return into_ ? write_into(y) : std::move(y); }
 
@@ -129,6 +158,8 @@ class Call {
   State& state_;
   uint32_t mode_;  // as the caller had it
   bool recording_ = false, forward_ = false, in_place_ = false;
+  Rebase rebase_;   // between ready and finish
+  Tensor tangent_;
   SmallVector<const Tensor*, 4> inputs_;
 };
 
@@ -136,9 +167,6 @@ class Call {
 // The node is retained for the caller.
 Edge history_of(const Tensor& x);
 
-// x was written in place and its new value is output `slot` of `node` (reference taken over):
-// a view's base becomes base' = scatter(base, geometry, new).
-void rebase_history(const Tensor& x, Node* node, int32_t slot);
 
 // Throws AUTOGRAD where an in-place write of x may not be recorded.
 void check_recordable_write(const Tensor& x, const char* op);

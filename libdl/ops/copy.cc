@@ -101,16 +101,17 @@ static void require_destination(const char* op, Into into) {
   if (!into) fail_argument(LIBDL_ERROR_NULL, op, 0, "dst", "is absent", "a tensor");
 }
 
-Tensor copy(const Tensor& src, bool, Into into) {
-  require_destination("copy_", into);
+// copy_, fill_ and zero_, each under its own name.
+static Tensor overwrite(const char* op, const Tensor& src, Into into) {
+  require_destination(op, into);
   const Tensor& dst = into.tensor();
   // Writing is in place by nature: dst counts as an operand of its own.
   if (!src.is(dst) && overlap(dst, src) == Overlap::kFull && !requires_grad(src)) return dst;
   const Tensor* const operands[] = {&dst, &src};
-  Call call("copy_", into, std::span(operands));
+  Call call(op, into, std::span(operands));
   const Tensor* const shapes[] = {&dst, &src};
   static constexpr const char* kNames[] = {"dst", "src"};
-  const Shape shape = broadcast_shape("copy_", kNames, shapes);
+  const Shape shape = broadcast_shape(op, kNames, shapes);
   if (!same(shape, dst.shape()))
     call.bad(LIBDL_ERROR_SHAPE, 1, "src", "has shape " + to_string(src.shape()),
              "one that broadcasts to " + to_string(dst.shape()));
@@ -118,19 +119,18 @@ Tensor copy(const Tensor& src, bool, Into into) {
     call.bad(LIBDL_ERROR_DTYPE, 1, "src", std::string("is ") + name_of(src.dtype()),
              std::string("a real dtype, as dst is ") + name_of(dst.dtype()));
   const Tensor tangent = call.forward() ? call.tangent(1) : Tensor();
-  Ref<Node> node;
-  if (call.recording())
-    node = Ref<Node>::take(call.make(kCopyInto, 1, CopyAttr{Shape(src.shape())}));
-  copy_bytes(dst, src);
-  written(dst.storage(), "copy_");
-  if (node) rebase_history(dst, node.release(), 0);
+  Tensor y = alias(dst);
   if (call.forward())
-    call.jvp(dst, [&] {
+    call.ready_jvp([&] {
       Tensor t = zeros(dst.shape(), dst.dtype(), dst.device());
       return tangent.defined() ? pointwise(k_add, t, cast(tangent, dst.dtype())) : t;
     });
-  return dst;
+  call.ready(y, kCopyInto, CopyAttr{Shape(src.shape())});
+  copy_bytes(dst, src);
+  return call.finish(std::move(y));
 }
+
+Tensor copy(const Tensor& src, bool, Into into) { return overwrite("copy_", src, into); }
 
 Tensor deliver(const char* op, const Tensor& y, Into into) {
   if (!into) return y;
@@ -143,9 +143,9 @@ Tensor fill(const Tensor& value, Into into) {
   if (value.ndim() != 0)
     fail_argument(LIBDL_ERROR_SHAPE, "fill_", 1, "value", "has shape " + to_string(value.shape()),
                   "a number or a 0-d tensor");
-  return copy(value, false, into);
+  return overwrite("fill_", value, into);
 }
-Tensor zero(Into into) { return fill(number(int64_t{0}), into); }
+Tensor zero(Into into) { return overwrite("zero_", number(int64_t{0}), into); }
 
 // -- items --------------------------------------------------------------------------------------
 

@@ -146,20 +146,13 @@ static Tensor scatter_by(const ScatterCall& s, const Tensor& input, int32_t dim,
   const Tensor tangents[] = {call.tangent(0), call.tangent(1)};
 
   Tensor y = changed_place(call, into, input, {&src});
-  if (index.numel() > 0) {
-    const Tensor out = at_least_1d(y), at = at_least_1d(where);
-    const Tensor from = single ? expanded(values.is_number() ? plain(values) : values, at.shape())
-                               : at_least_1d(values);
-    launch_scatter(y.device(), {view_of(out), view_of(from), view_of(at), axis,
-                                static_cast<int32_t>(s.combine)});
-  }
-  GatherAttr attr{Shape(src.shape()), axis, single};
-  y = s.rule ? call.done(std::move(y), *s.rule, std::move(attr), {saves_value(where)})
-             : call.done(std::move(y));
+  const Tensor out = at_least_1d(y), before = at_least_1d(input), at = at_least_1d(where);
+  const Tensor from = single ? expanded(values.is_number() ? plain(values) : values, at.shape())
+                             : at_least_1d(values);
   if (call.forward()) {
     if (!s.rule)
       call.bad(LIBDL_ERROR_AUTOGRAD, 5, "reduce", "has no forward derivative", "\"add\" or none");
-    call.jvp(y, [&] {
+    call.ready_jvp([&] {
       const Tensor t =
           tangents[0].defined() ? tangents[0] : zeros(input.shape(), input.dtype(), input.device());
       if (!tangents[1].defined() && s.combine == ScatterOp::kAdd) return t;
@@ -167,7 +160,15 @@ static Tensor scatter_by(const ScatterCall& s, const Tensor& input, int32_t dim,
                         {});
     });
   }
-  return y;
+  if (s.rule)
+    call.ready(y, *s.rule, GatherAttr{Shape(src.shape()), axis, single}, {saves_value(where)});
+  else
+    call.ready(y);
+  begin_change(out, before);
+  if (index.numel() > 0)
+    launch_scatter(y.device(), {view_of(out), view_of(from), view_of(at), axis,
+                                static_cast<int32_t>(s.combine)});
+  return call.finish(std::move(y));
 }
 
 Tensor scatter(const Tensor& input, int32_t dim, const Tensor& index, const Tensor& src,

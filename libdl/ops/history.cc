@@ -40,7 +40,7 @@ static void refresh(const Tensor& x, Meta& meta) {
   if (!edge.node) return;
   edge = reinterpreted(edge, meta.view, x.dtype());
   Node* const node = strided_view_node(edge, as_seen(meta.base, meta.view), geometry_of(x));
-  const Ref<Node> old = Ref<Node>::take(std::exchange(meta.node, node));
+  const Ref<Node> old = Ref<Node>::take(__atomic_exchange_n(&meta.node, node, __ATOMIC_RELAXED));
   meta.slot = 0;
   meta.seen.store(base->generation, std::memory_order_release);
 }
@@ -80,25 +80,25 @@ static void write_view_vjp(Backward& b) {
 }
 static const Rule kWriteView{"write_view", write_view_vjp};
 
-void rebase_history(const Tensor& x, Node* node, int32_t slot) {
-  const Meta* const meta = x.meta();
-  if (!meta || meta->view == ViewKind::kNone || meta->view == ViewKind::kCustom) {
-    set_history(x, node, slot);
-    return;
-  }
-  const Tensor base = meta->base;
-  Ref<Node> part = Ref<Node>::take(node);
-  Ref<Node> write = Ref<Node>::take(make_node(
-      kWriteView, 2, 1, 0, WriteAttr{as_seen(base, meta->view), geometry_of(x), meta->view}));
-  write->edges()[0] = history_of(base);
-  part->retain();
-  write->edges()[1] = {part.get(), slot, x.dtype()};
-  set_history(base, write.release(), 0);
-  Meta& own = *x.meta();
-  Ref<Node> old = Ref<Node>::take(std::exchange(own.node, part.release()));
-  own.slot = slot;
-  ++own.generation;
-  own.seen.store(base.meta()->generation, std::memory_order_release);
+Rebase::Rebase(const Tensor& x, Ref<Node> node, int32_t slot)
+    : x_(x), node_(std::move(node)), slot_(slot) {
+  prepare_history(x, *node_, slot);
+  const Meta& meta = *x.meta();
+  if (meta.view == ViewKind::kNone || meta.view == ViewKind::kCustom) return;
+  base_ = meta.base;
+  write_ = Ref<Node>::take(make_node(
+      kWriteView, 2, 1, 0, WriteAttr{as_seen(base_, meta.view), geometry_of(x), meta.view}));
+  write_->edges()[0] = history_of(base_);
+  node_->retain();
+  write_->edges()[1] = {node_.get(), slot, x.dtype()};
+  prepare_history(base_, *write_, 0);
+}
+
+void Rebase::commit() noexcept {
+  if (!node_) return;
+  if (write_) commit_history(base_, std::move(write_), 0);
+  commit_history(x_, std::move(node_), slot_);
+  if (base_.defined()) x_.meta()->seen.store(base_.meta()->generation, std::memory_order_release);
 }
 
 }  // namespace libdl

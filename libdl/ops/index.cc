@@ -116,9 +116,13 @@ static Indexing resolve(const Call& call, Into into, const Tensor& input, Tensor
 // -- launching ------------------------------------------------------------------------------------
 
 // base at the indices, beside values of the result's shape (any strides).
-static void launch(bool put, bool accumulate, const Tensor& base, const Tensor& values,
+// before: input of a change, or NULL for a read.
+static void launch(const Tensor* before, bool accumulate, const Tensor& base, const Tensor& values,
                    const Indexing& x) {
-  if (values.numel() == 0) return;
+  if (values.numel() == 0) {
+    if (before) begin_change(base, *before);
+    return;
+  }
   Shape rest_sizes, rest_strides, indexed_sizes, indexed_strides;
   size_t next = 0;
   for (int d = 0; d < base.ndim(); ++d) {
@@ -143,7 +147,9 @@ static void launch(bool put, bool accumulate, const Tensor& base, const Tensor& 
   args.indexed_sizes = indexed_sizes.data();
   args.indexed_strides = indexed_strides.data();
   args.accumulate = accumulate;
-  put ? launch_index_put(base.device(), args) : launch_index_get(base.device(), args);
+  if (!before) return launch_index_get(base.device(), args);
+  begin_change(base, *before);
+  launch_index_put(base.device(), args);
 }
 
 // -- recording ------------------------------------------------------------------------------------
@@ -183,7 +189,7 @@ Tensor index(const Tensor& input, TensorSpan indices, Into into) {
   Call call("index", into, {&input});
   const Indexing x = resolve(call, into, input, indices);
   Tensor y[] = {result_place(call, into, x.result, input.dtype(), input.device(), {&input})};
-  launch(false, false, input, y[0], x);
+  launch(nullptr, false, input, y[0], x);
   const Tensor tangent = call.tangent(0);
   const std::vector<Save> saves = call.recording() ? saves_of(x) : std::vector<Save>();
   call.done(y, kIndex, IndexAttr{Shape(input.shape()), x.dims, true}, std::span(saves));
@@ -220,18 +226,19 @@ Tensor index_put(const Tensor& input, TensorSpan indices, const Tensor& values, 
   if (from.is_number()) from = plain(from);
   const Tensor tangents[] = {call.tangent(0), call.tangent(1)};
 
-  Tensor y[] = {changed_place(call, into, input, {&values})};
-  launch(true, accumulate, y[0], expanded(from, x.result), x);
+  Tensor y = changed_place(call, into, input, {&values});
+  from = expanded(from, x.result);
   const std::vector<Save> saves = call.recording() ? saves_of(x) : std::vector<Save>();
-  call.done(y, kIndexPut, IndexAttr{Shape(values.shape()), x.dims, accumulate}, std::span(saves));
   if (call.forward())
-    call.jvp(y[0], [&] {
+    call.ready_jvp([&] {
       const Tensor t =
           tangents[0].defined() ? tangents[0] : zeros(input.shape(), input.dtype(), input.device());
       const Tensor dv = tangents[1].defined() ? tangents[1] : number(int64_t{0});
       return index_put(t, resolved_list(x), dv, accumulate);
     });
-  return std::move(y[0]);
+  call.ready(y, kIndexPut, IndexAttr{Shape(values.shape()), x.dims, accumulate}, std::span(saves));
+  launch(&input, accumulate, y, from, x);
+  return call.finish(std::move(y));
 }
 
 }  // namespace libdl

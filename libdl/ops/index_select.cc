@@ -36,9 +36,10 @@ static Tensor along(const Tensor& index, Dims shape, int axis) {
 }
 
 // base with its dimension `axis` indexed by `index`, beside values that have it in index's length.
-// The first dimension is cut off the views: it is what the index stands for.
-static void launch_rows(bool put, bool accumulate, const Tensor& base, const Tensor& values,
-                        const Tensor& index, int axis) {
+// The first dimension is cut off the views: it is what the index stands for. before: input of a
+// change, or NULL for a read.
+static void launch_rows(const Tensor* before, bool accumulate, const Tensor& base,
+                        const Tensor& values, const Tensor& index, int axis) {
   const Tensor b = moved(base, axis, 0), v = moved(values, axis, 0);
   kernels::IndexArgs args;
   args.base = {b.data(), b.get()->sizes() + 1, b.get()->strides() + 1, b.ndim() - 1,
@@ -49,21 +50,24 @@ static void launch_rows(bool put, bool accumulate, const Tensor& base, const Ten
   args.indexed_sizes = b.get()->sizes();
   args.indexed_strides = b.get()->strides();
   args.accumulate = accumulate;
-  put ? launch_index_put(base.device(), args) : launch_index_get(base.device(), args);
+  if (!before) return launch_index_get(base.device(), args);
+  begin_change(base, *before);
+  launch_index_put(base.device(), args);
 }
 
 static void read_slices(const Tensor& y, const Tensor& x, const Tensor& index, int axis) {
   if (y.numel() == 0) return;
-  if (has_rows(x, axis)) return launch_rows(false, false, x, y, index, axis);
+  if (has_rows(x, axis)) return launch_rows(nullptr, false, x, y, index, axis);
   const Tensor at = along(index, y.shape(), axis);
   launch_gather(y.device(), {view_of(y), view_of(x), view_of(at), axis});
 }
 
-static void write_slices(const Tensor& y, const Tensor& index, const Tensor& source, int axis,
-                         bool accumulate) {
-  if (source.numel() == 0) return;
-  if (has_rows(y, axis)) return launch_rows(true, accumulate, y, source, index, axis);
+static void write_slices(const Tensor& y, const Tensor& input, const Tensor& index,
+                         const Tensor& source, int axis, bool accumulate) {
+  if (source.numel() == 0) return begin_change(y, input);
+  if (has_rows(y, axis)) return launch_rows(&input, accumulate, y, source, index, axis);
   const Tensor at = along(index, source.shape(), axis);
+  begin_change(y, input);
   const auto op = accumulate ? kernels::ScatterOp::kAdd : kernels::ScatterOp::kSet;
   launch_scatter(y.device(),
                  {view_of(y), view_of(source), view_of(at), axis, static_cast<int32_t>(op)});
@@ -145,17 +149,18 @@ static Tensor put_slices(const Rule& rule, bool accumulate, const Tensor& input,
   const Tensor tangents[] = {call.tangent(0), call.tangent(1)};
 
   Tensor y = changed_place(call, into, input, {&source});
-  write_slices(at_least_1d(y), at, at_least_1d(source), axis, accumulate);
-  y = call.done(std::move(y), rule, SelectAttr{{}, axis}, {saves_value(at)});
+  const Tensor out = at_least_1d(y), before = at_least_1d(input), from = at_least_1d(source);
   if (call.forward())
-    call.jvp(y, [&] {
+    call.ready_jvp([&] {
       const auto or_zero = [](const Tensor& t, const Tensor& x) {
         return t.defined() ? t : zeros(x.shape(), x.dtype(), x.device());
       };
       return put_slices(rule, accumulate, or_zero(tangents[0], input), axis, at,
                         or_zero(tangents[1], source), {});
     });
-  return y;
+  call.ready(y, rule, SelectAttr{{}, axis}, {saves_value(at)});
+  write_slices(out, before, at, from, axis, accumulate);
+  return call.finish(std::move(y));
 }
 
 Tensor index_add(const Tensor& input, int32_t dim, const Tensor& index, const Tensor& source,
@@ -198,18 +203,19 @@ Tensor index_fill(const Tensor& input, int32_t dim, const Tensor& index, const T
   const Tensor tangents[] = {call.tangent(0), call.tangent(1)};
 
   Tensor y = changed_place(call, into, input, {&value});
-  const Tensor out = at_least_1d(y);
+  const Tensor out = at_least_1d(y), before = at_least_1d(input);
   Shape shape(out.shape());
   shape[axis] = at.numel();
-  write_slices(out, at, expanded(one, shape), axis, false);
-  y = call.done(std::move(y), kIndexFill, SelectAttr{{}, axis}, {saves_value(at)});
+  const Tensor from = expanded(one, shape);
   if (call.forward())
-    call.jvp(y, [&] {
+    call.ready_jvp([&] {
       const Tensor t =
           tangents[0].defined() ? tangents[0] : zeros(input.shape(), input.dtype(), input.device());
       return index_fill(t, axis, at, tangents[1].defined() ? tangents[1] : number(int64_t{0}));
     });
-  return y;
+  call.ready(y, kIndexFill, SelectAttr{{}, axis}, {saves_value(at)});
+  write_slices(out, before, at, from, axis, false);
+  return call.finish(std::move(y));
 }
 
 }  // namespace libdl

@@ -72,17 +72,14 @@ Tensor changed_place(const Call& call, Into into, const Tensor& input,
     const Tensor& dst = into.tensor();
     call.check_result(input.shape(), input.dtype(), input.device());
     if (dst.dtype() == input.dtype() && apart(dst, read)) {
-      const Overlap same = overlap(dst, input);
-      if (same == Overlap::kFull) return alias(dst);
-      if (same == Overlap::kNone) {
-        copy_bytes(dst, input);
-        return alias(dst);
-      }
+      if (overlap(dst, input) != Overlap::kPartial) return alias(dst);
     }
   }
-  Tensor y = empty(input.shape(), input.dtype(), input.device());
-  copy_bytes(y, input);
-  return y;
+  return empty(input.shape(), input.dtype(), input.device());
+}
+
+void begin_change(const Tensor& y, const Tensor& input) {
+  if (overlap(y, input) != Overlap::kFull) copy_bytes(y, input);
 }
 
 Tensor at_least_1d(const Tensor& x) {

@@ -22,9 +22,11 @@ Tensor as_index(const Call& call, int argument, const char* name, const Tensor& 
 Tensor result_place(const Call& call, Into into, Dims shape, Dtype dtype, Device device,
                     std::initializer_list<const Tensor*> read);
 
-// The same for operators that change some elements of input: holds input's values already.
+// The same for operators that change some elements of input. begin_change, right before the kernel,
+// gives it input's values where it has not got them; it cannot fail.
 Tensor changed_place(const Call& call, Into into, const Tensor& input,
                      std::initializer_list<const Tensor*> read);
+void begin_change(const Tensor& y, const Tensor& input);
 
 // A 0-d tensor as one of one element; others as they are. Without history.
 Tensor at_least_1d(const Tensor& x);

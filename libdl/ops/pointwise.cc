@@ -2,6 +2,7 @@
 
 #include "ops/pointwise.h"
 
+#include <bit>
 #include <cstring>
 
 #include "ops/copy.h"
@@ -234,9 +235,10 @@ static void no_gradient(const PointwiseOp& op, int i) {
                 "requires grad, but no gradient flows there", "detach() of it");
 }
 
-// The node for a call whose result is y; `old` is the former value of an operand written in place.
+// The node for a call whose result is y; `old` is the former value of the operands written in place,
+// which in_place has bits for.
 static Node* record(const PointwiseOp& op, const Tensor* const* in, const Tensor& y, Dtype compute,
-                    int in_place, const Tensor& old) {
+                    uint32_t in_place, const Tensor& old) {
   const int n = op.inputs();
   Edge edges[3];
   uint32_t uses = 0;
@@ -270,19 +272,20 @@ static Node* record(const PointwiseOp& op, const Tensor* const* in, const Tensor
   if ((state().mode & kModeAnomaly) && creation_site) node->more().site = creation_site();
   for (int i = 0; i < n; ++i) {
     node->edges()[i] = edges[i];
-    if (place[i] >= 0) save(*node, place[i], i == in_place ? old : *in[i], i);
+    if (place[i] >= 0) save(*node, place[i], in_place >> i & 1 ? old : *in[i], i);
     edges[i].node = nullptr;
   }
   if (place[3] >= 0) save(*node, place[3], y, saved_output(0));
   return node.release();
 }
 
-// Whether backward will read the value of operand i, which an in-place call is about to overwrite.
-static bool old_value_needed(const PointwiseOp& op, const Tensor* const* in, int i, Dtype compute) {
+// Whether backward will read the value of the operands that an in-place call is about to overwrite.
+static bool old_value_needed(const PointwiseOp& op, const Tensor* const* in, uint32_t in_place,
+                             Dtype compute) {
   if (op.zero_gradient) return false;
   for (int k = 0; k < op.inputs(); ++k)
     if (op.partials[k] && in[k]->meta() &&
-        (program_of(op, k, form_of(compute)).uses & (2u << i)))
+        (program_of(op, k, form_of(compute)).uses & (in_place << 1)))
       return true;
   return false;
 }
@@ -333,8 +336,8 @@ Tensor pointwise(const PointwiseOp& op, const Tensor* const* in, Into into) {
     bool wanted = false;
     for (int i = 0; i < n; ++i) wanted |= has_history(*in[i]);
     if (wanted) {
-      Node* const node = record(op, in, y, compute, -1, y);
       Meta& m = meta_of(y);
+      Node* const node = record(op, in, y, compute, 0, y);
       m.node = node;
     }
   }
@@ -358,24 +361,32 @@ Tensor pointwise_into(const PointwiseOp& op, const Tensor* const* in, const Tens
   const Dtype compute = compute_dtype(op, in);
   call.check_result(common_shape(op, in, n), op.truth() ? Dtype::kBool : compute, dst.device());
 
-  int in_place = -1;
+  uint32_t in_place = 0;  // a bit for each operand that dst is
   for (int i = 0; i < n; ++i)
-    if (call.in_place() && overlap(dst, *in[i]) == Overlap::kFull) in_place = i;
-  Tensor old;
-  if (in_place >= 0 && call.recording() && old_value_needed(op, in, in_place, compute))
-    old = clone(*in[in_place]);
-  Tensor tangents[3];
-  if (call.forward())
-    for (int i = 0; i < n; ++i) tangents[i] = call.tangent(i);
-
-  Ref<Node> node;
-  run(op, dst, in, n, class_of(compute));
-  written(dst.storage(), op.name);
+    if (call.in_place() && overlap(dst, *in[i]) == Overlap::kFull) in_place |= 1u << i;
+  // History first, then the write: a failed allocation must not leave dst written and unrecorded.
+  // Tangents and the host's hooks on saved values want the result, so there it is made aside.
+  const bool aside = call.forward() || saves_through_hooks();
+  Tensor y = aside ? empty(dst.shape(), dst.dtype(), dst.device()) : alias(dst);
+  if (aside) run(op, y, in, n, class_of(compute));
+  Saved* result = nullptr;
   if (call.recording() && !op.truth()) {
-    Tensor result = alias(dst);  // without history: what `saved output` means
-    rebase_history(dst, record(op, in, result, compute, in_place, old), 0);
+    Tensor old;
+    if (in_place && old_value_needed(op, in, in_place, compute))
+      old = clone(*in[std::countr_zero(in_place)]);
+    Node& node = *(meta_of(y).node = record(op, in, y, compute, in_place, old));
+    for (int k = 0; k < node.saves && !aside; ++k)
+      if (node.saved()[k].source == saved_output(0)) result = &node.saved()[k];
   }
-  if (call.forward()) call.jvp(dst, [&] { return tangent(op, in, dst, compute, tangents); });
+  if (call.forward() && !op.truth()) {
+    Tensor tangents[3];
+    for (int i = 0; i < n; ++i) tangents[i] = call.tangent(i);
+    call.ready_jvp([&] { return tangent(op, in, y, compute, tangents); });
+  }
+  call.ready(y);
+  if (!aside) run(op, dst, in, n, class_of(compute));
+  call.finish(y);
+  if (result) result->version = dst.storage().version.load(std::memory_order_relaxed);
   return dst;
 }
 

@@ -253,11 +253,12 @@ static const Tensor& destination(const char* op, const Into& into) {
 static Tensor redrawn(const Rule& rule, const Draw& draw, Generator* generator, Into into) {
   const Tensor& dst = into.tensor();
   Call call(rule.name, into, {&dst});
-  const bool forward = call.forward();
+  Tensor y = alias(dst);
+  if (call.forward())
+    call.ready_jvp([&] { return zeros(y.shape(), y.dtype(), y.device()); });
+  call.ready(y, rule, NoAttr{});
   draw_into(dst, draw, generator);
-  Tensor y = call.done(alias(dst), rule, NoAttr{});
-  if (forward) call.jvp(y, [&] { return zeros(y.shape(), y.dtype(), y.device()); });
-  return y;
+  return call.finish(std::move(y));
 }
 
 Tensor uniform(double low, double high, Generator* generator, Into into) {

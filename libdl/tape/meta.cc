@@ -168,13 +168,23 @@ void set_data(const Tensor& x, const Tensor& y) {
 
 // -- history --------------------------------------------------------------------------------
 
-void set_history(const Tensor& x, Node* node, int32_t slot) {
-  Meta& meta = meta_of(x);
-  Ref<Node> old = Ref<Node>::take(std::exchange(meta.node, node));
+void prepare_history(const Tensor& x, Node& node, int32_t slot) {
+  const Meta& meta = meta_of(x);
+  if (meta.retains_grad) node.more().retained.emplace_back(slot, meta.grad);
+}
+
+void commit_history(const Tensor& x, Ref<Node> node, int32_t slot) noexcept {
+  Meta& meta = *x.meta();
+  const Ref<Node> old = Ref<Node>::take(std::exchange(meta.node, node.release()));
   end_link(old.get(), x.get());
   meta.slot = slot;
   ++meta.generation;
-  if (meta.retains_grad) node->more().retained.emplace_back(slot, meta.grad);
+}
+
+void set_history(const Tensor& x, Node* node, int32_t slot) {
+  Ref<Node> made = Ref<Node>::take(node);
+  prepare_history(x, *made, slot);
+  commit_history(x, std::move(made), slot);
 }
 
 void track_view(const Tensor& view, const Tensor& x, ViewKind kind) {

@@ -35,11 +35,16 @@ struct Meta {
 };
 
 Meta& meta_of(const Tensor& x);  // made when absent
-inline bool requires_grad(const Tensor& x) { return x.meta() && x.meta()->node; }
+// Also while another reader renews the history of a view.
+inline const Node* node_seen(const Tensor& x) {
+  return x.meta() ? __atomic_load_n(&x.meta()->node, __ATOMIC_RELAXED) : nullptr;
+}
+inline bool requires_grad(const Tensor& x) { return node_seen(x) != nullptr; }
 // Whether a gradient flows back from x: of its own history, or of a base written to since.
 inline bool has_history(const Tensor& x) {
+  if (requires_grad(x)) return true;
   const Meta* const m = x.meta();
-  if (!m || m->node || m->view == ViewKind::kNone) return m && m->node;
+  if (!m || m->view == ViewKind::kNone) return false;
   const Meta* const base = m->base.meta();
   return base && base->node && base->generation != m->seen.load(std::memory_order_acquire);
 }
@@ -59,6 +64,9 @@ void retain_grad(const Tensor& x);  // of a non-leaf
 
 // Replaces x's history; raises its generation. Steals the reference to node.
 void set_history(const Tensor& x, Node* node, int32_t slot);
+// The same in two steps: what may fail, and what cannot.
+void prepare_history(const Tensor& x, Node& node, int32_t slot);
+void commit_history(const Tensor& x, Ref<Node> node, int32_t slot) noexcept;
 
 // Marks `view` as a view of x (or of x's base).
 void track_view(const Tensor& view, const Tensor& x, ViewKind kind);

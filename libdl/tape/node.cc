@@ -66,6 +66,7 @@ bool pop_saved_hooks() {
   choose_hooks();
   return true;
 }
+bool saves_through_hooks() { return current_hooks != nullptr; }
 SavedHooksPause::SavedHooksPause() {
   ++hook_stack.paused;
   choose_hooks();

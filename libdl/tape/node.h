@@ -150,6 +150,7 @@ Node* make_node(const Rule& rule, int inputs, int outputs, int saves, Attr attr)
 // The innermost hooks of the thread stand in for what is saved.
 void push_saved_hooks(Ref<SavedHooks> hooks);
 bool pop_saved_hooks();  // false if none are pushed
+bool saves_through_hooks();
 class SavedHooksPause {  // while a hook itself computes
  public:
   SavedHooksPause();
