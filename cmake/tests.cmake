@@ -48,3 +48,13 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/tests/gates/calls.c)
   target_link_libraries(gate_calls PRIVATE libdl::core)
   add_dependencies(tests gate_calls)
 endif()
+
+# The errors that tests/gates/sanitize plants.
+if(LIBDL_SANITIZE)
+  add_executable(gate_planted tests/gates/planted.c)
+  set_target_properties(gate_planted PROPERTIES
+    OUTPUT_NAME planted RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/gates C_STANDARD 11)
+  libdl_program_flags(gate_planted)
+  target_link_libraries(gate_planted PRIVATE libdl::core Threads::Threads)
+  add_dependencies(tests gate_planted)
+endif()

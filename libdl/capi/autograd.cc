@@ -40,7 +40,14 @@ libdl_bool libdl_tensor_requires_grad(const libdl_tensor* tensor) {
 }
 
 libdl_bool libdl_tensor_is_leaf(const libdl_tensor* tensor) {
-  return is_live_tensor(tensor) && is_leaf(as_tensor(tensor));
+  if (!is_live_tensor(tensor)) return 0;
+  if (!tensor->meta || tensor->meta->view == ViewKind::kNone) return is_leaf(as_tensor(tensor));
+  try {  // the node of a view may be renewed by another reader meanwhile
+    const Ref<Node> node = Ref<Node>::take(history_of(as_tensor(tensor)).node);
+    return !node || node->accumulator;
+  } catch (...) {
+    return 0;
+  }
 }
 
 libdl_error* libdl_tensor_set_requires_grad(libdl_tensor* tensor, libdl_bool on) {

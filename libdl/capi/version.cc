@@ -4,12 +4,10 @@
 
 #include <libdl/state.h>
 
-#include <atomic>
-#include <memory>
 #include <string>
 
-#include "capi/callback.h"
 #include "capi/door.h"
+#include "device/hook.h"
 #include "device/pool.h"
 #include "kernels/cpu/isa.h"
 #include "tensor/storage.h"
@@ -61,19 +59,19 @@ const char* libdl_show_config(void) {
 
 namespace {
 struct Handler {
+  void* ctx;
   void (*fn)(void* ctx, libdl_warning_code code, const char* message);
-  Callback owner;
+  void (*destroy)(void* ctx);
 };
-// A handler may be at work while it is replaced: each warning holds it until it is done.
-std::atomic<std::shared_ptr<Handler>> handler;
+Hook<Handler> handler;
 
 void warn_conversion(const char* op, size_t bytes) {
-  const std::shared_ptr<Handler> h = handler.load();
+  const std::shared_ptr<const Handler> h = handler.get();
   if (!h) return;
   try {
     const std::string message = std::string(op) + ": packed " + std::to_string(bytes) +
                                 " bytes into a layout of its own";
-    h->fn(h->owner.ctx(), LIBDL_WARNING_CONVERSION, message.c_str());
+    h->fn(h->ctx, LIBDL_WARNING_CONVERSION, message.c_str());
   } catch (...) {  // no memory for a warning: it is dropped
   }
 }
@@ -82,9 +80,10 @@ void warn_conversion(const char* op, size_t bytes) {
 libdl_error* libdl_set_warning_handler(void (*fn)(void* ctx, libdl_warning_code code,
                                                   const char* message),
                                        void* ctx, void (*destroy_ctx)(void* ctx)) {
-  Callback owner(ctx, destroy_ctx);
   return door("libdl_set_warning_handler", [&] {
-    handler.store(fn ? std::make_shared<Handler>(Handler{fn, std::move(owner)}) : nullptr);
+    const Handler given = {ctx, fn, destroy_ctx};
+    handler.set(fn ? &given : nullptr);
+    if (!fn && destroy_ctx) destroy_ctx(ctx);
     conversion_warning = warn_conversion;
   });
 }

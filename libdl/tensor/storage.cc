@@ -82,12 +82,13 @@ Ref<Storage> adopt_storage(void* data, size_t bytes, Device device, bool read_on
 }
 
 static std::atomic<int64_t> conversion_count{0};
-void (*conversion_warning)(const char* op, size_t bytes) = nullptr;
+std::atomic<void (*)(const char* op, size_t bytes)> conversion_warning{nullptr};
 
 void count_conversion(Storage& storage, const char* op) {
   conversion_count.fetch_add(1, std::memory_order_relaxed);
-  if ((state().mode & kModeCheckCopies) && conversion_warning)
-    conversion_warning(op, storage.bytes);
+  if (!(state().mode & kModeCheckCopies)) return;
+  if (auto* const warn = conversion_warning.load(std::memory_order_relaxed))
+    warn(op, storage.bytes);
 }
 int64_t conversions() { return conversion_count.load(std::memory_order_relaxed); }
 

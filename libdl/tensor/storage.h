@@ -71,7 +71,7 @@ Ref<Storage> adopt_storage(void* data, size_t bytes, Device device, bool read_on
 void count_conversion(Storage& storage, const char* op);
 int64_t conversions();
 // Whom to tell; NULL: nobody.
-extern void (*conversion_warning)(const char* op, size_t bytes);
+extern std::atomic<void (*)(const char* op, size_t bytes)> conversion_warning;
 
 // In anomaly mode: who tells the running line of the host program, as text that stays; NULL: nobody.
 extern const char* (*write_site)();
