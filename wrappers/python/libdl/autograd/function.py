@@ -36,7 +36,7 @@ class FunctionCtx:
         self._to_save = tensors
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
-        """As save_for_backward, for jvp, which finds them in saved_tensors."""
+        """As save_for_backward, for jvp; without this jvp finds what backward does."""
         self._for_forward = tensors
 
     def mark_dirty(self, *tensors: Tensor) -> None:
@@ -137,7 +137,7 @@ class Function:
                 cls.setup_context(ctx, args, answer)
             else:
                 answer = cls.forward(ctx, *args, **kwargs)
-        saved = ctx._for_forward
+        saved = ctx._for_forward or ctx._to_save
         answer = _recorded(cls, ctx, args, places, answer)
         return answer if tangents is None else _dual(cls, ctx, args, saved, answer, tangents)
 
