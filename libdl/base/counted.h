@@ -39,24 +39,37 @@ class Counted {
   Counted& operator=(const Counted&) = delete;
 
   Tag tag() const { return tag_; }
-  uint32_t count() const { return count_.load(std::memory_order_acquire); }
+  uint32_t count() const { return count_.load(std::memory_order_acquire) & ~kWeak; }
   void retain() const { count_.fetch_add(1, std::memory_order_relaxed); }
 
   // True when this was the last reference; the caller then destroys the object. With one reference
-  // left nobody else can make another (but see revivable leaves in tape/meta.cc), so no atomic
+  // left nobody else can make another, unless weak pointers were allowed, so no atomic
   // read-modify-write is needed. A dying object's count is 0.
   bool drop() const {
     if (count_.load(std::memory_order_acquire) == 1) {
       count_.store(0, std::memory_order_relaxed);
       return true;
     }
-    return count_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+    return (count_.fetch_sub(1, std::memory_order_acq_rel) & ~kWeak) == 1;
+  }
+
+  // Whoever holds a weak pointer, and a lock that the destructor takes to end it, may ask for a
+  // reference: false if the object is dying.
+  void allow_weak() const { count_.fetch_or(kWeak, std::memory_order_relaxed); }
+  bool retain_if_alive() const {
+    uint32_t now = count_.load(std::memory_order_relaxed);
+    while (now & ~kWeak)
+      if (count_.compare_exchange_weak(now, now + 1, std::memory_order_acquire,
+                                       std::memory_order_relaxed))
+        return true;
+    return false;
   }
 
  protected:
   ~Counted() = default;
 
  private:
+  static constexpr uint32_t kWeak = 1u << 31;
   Tag tag_;
   mutable std::atomic<uint32_t> count_{1};
 };

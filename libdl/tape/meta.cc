@@ -20,19 +20,9 @@ static void end_link(Node* node, const libdl_tensor* owner) noexcept {
   if (accumulator->leaf == owner) accumulator->leaf = nullptr;
 }
 
-bool forget_leaf(libdl_tensor* leaf) noexcept {
-  Node* const node = leaf->meta->node;
-  if (!node || !node->accumulator) return true;
-  auto* const accumulator = static_cast<Accumulator*>(node);
-  const std::lock_guard lock(accumulator->slot->mutex);
-  if (leaf->count() != 0) return false;
-  if (accumulator->leaf == leaf) accumulator->leaf = nullptr;
-  return true;
-}
-
 Tensor Accumulator::share_leaf() {
   const std::lock_guard lock(slot->mutex);
-  return Tensor::share(leaf);
+  return leaf && leaf->retain_if_alive() ? Tensor::take(leaf) : Tensor();
 }
 
 void destroy_meta(Meta* meta, const libdl_tensor* owner) noexcept {
@@ -63,6 +53,7 @@ static Accumulator* make_accumulator(const Tensor& x) {
   node->shape.assign(x.shape());
   node->strides.assign(x.strides());
   node->device = x.device();
+  x.get()->allow_weak();
   node->leaf = x.get();
   guard.release();
   return node;

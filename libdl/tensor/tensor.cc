@@ -14,10 +14,7 @@ namespace libdl {
 static size_t dims_bytes(int ndim) { return 2 * sizeof(int64_t) * static_cast<size_t>(ndim); }
 
 void destroy(libdl_tensor* t) {
-  if (t->meta) {
-    if (!forget_leaf(t)) return;
-    destroy_meta(t->meta, t);
-  }
+  if (t->meta) destroy_meta(t->meta, t);
   if (t->storage && t->storage->drop()) destroy(t->storage);
   if (t->ndim > kInlineDims) slab_free(t->dims, dims_bytes(t->ndim));
   count(slab::cache.live_tensors, -1);

@@ -27,8 +27,6 @@ constexpr int kInlineDims = 4;
 
 struct Meta;  // what the tape hangs on a tensor; libdl/tape/meta.h
 void destroy_meta(Meta* meta, const libdl_tensor* owner) noexcept;
-// False if somebody took a new reference to a dying leaf through its accumulator.
-bool forget_leaf(libdl_tensor* leaf) noexcept;
 
 enum TensorFlag : uint8_t {
   kContiguous = 1,     // row-major without gaps
