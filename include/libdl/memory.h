@@ -28,6 +28,8 @@ typedef struct libdl_memory_statistics {
   int64_t trims;         /**< times that idle memory went back */
   int64_t out_of_memory; /**< times that there was not enough */
   int64_t limit;         /**< bytes that may be reserved; 0 if unknown */
+  int64_t packed;        /**< the part of `allocated` in second forms that tensors keep for kernels;
+                              dropped first when memory runs out */
 } libdl_memory_statistics;
 
 /** One block of a snapshot. */

@@ -7,6 +7,7 @@
 #include "base/slab.h"
 #include "capi/device_arguments.h"
 #include "device/device.h"
+#include "tensor/packed.h"
 
 using namespace libdl;
 using namespace libdl::capi;
@@ -15,7 +16,8 @@ libdl_error* libdl_memory_get_statistics(const libdl_device* device, libdl_memor
   constexpr const char* function = "memory_get_statistics";
   return door(function, [&] {
     output(function, 2, "out", out);
-    const MemoryStatistics s = allocator_for(in_device(function, 1, device)).statistics();
+    const Device where = in_device(function, 1, device);
+    const MemoryStatistics s = allocator_for(where).statistics();
     libdl_memory_statistics values = {};
     values.allocated = s.allocated;
     values.active = s.active;
@@ -30,7 +32,8 @@ libdl_error* libdl_memory_get_statistics(const libdl_device* device, libdl_memor
     values.trims = s.trims;
     values.out_of_memory = s.out_of_memory;
     values.limit = s.limit;
-    give_sized(function, 2, out, values, sizeof(libdl_memory_statistics));
+    values.packed = where.is_cpu() ? packed_bytes() : 0;
+    give_sized(function, 2, out, values, offsetof(libdl_memory_statistics, packed));
   });
 }
 

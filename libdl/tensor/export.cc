@@ -9,24 +9,6 @@ namespace libdl {
 
 namespace {
 
-// The list's lock stands in the storage: a fork while another storage's is held harms nobody.
-class ListLock {
- public:
-  explicit ListLock(Storage& storage) : busy_(storage.exports_busy) {
-    while (busy_.exchange(true, std::memory_order_acquire))
-      busy_.wait(true, std::memory_order_relaxed);
-  }
-  ~ListLock() {
-    busy_.store(false, std::memory_order_release);
-    busy_.notify_one();
-  }
-  ListLock(const ListLock&) = delete;
-  ListLock& operator=(const ListLock&) = delete;
-
- private:
-  std::atomic<bool>& busy_;
-};
-
 uint64_t fingerprint(const WritableExport& e) { return XXH3_64bits(e.first, e.bytes); }
 
 uint64_t version_of(const Storage& storage) {
@@ -64,7 +46,7 @@ void begin_export(WritableExport& e, const Tensor& x) {
   // A saved value holds the storage beside x and the export's holder. A device's memory is not read.
   const bool may_be_saved = storage.saved.load(std::memory_order_relaxed) && storage.count() > 2;
   if (may_be_saved && storage.device.is_cpu()) compare(e);
-  const ListLock lock(storage);
+  const StorageLock lock(storage);
   WritableExport* const head = storage.exports.load(std::memory_order_relaxed);
   e.next = head;
   if (head) head->previous = &e;
@@ -75,7 +57,7 @@ void begin_export(WritableExport& e, const Tensor& x) {
 void end_export(WritableExport& e, const char* who) noexcept {
   Storage& storage = *e.storage;
   {
-    const ListLock lock(storage);
+    const StorageLock lock(storage);
     if (e.next) e.next->previous = e.previous;
     if (e.previous)
       e.previous->next = e.next;
@@ -88,13 +70,13 @@ void end_export(WritableExport& e, const char* who) noexcept {
 
 void compare_exports(Storage& storage) {
   if (!storage.device.is_cpu()) return;
-  const ListLock lock(storage);
+  const StorageLock lock(storage);
   for (WritableExport* e = storage.exports.load(std::memory_order_relaxed); e; e = e->next)
     compare(*e);
 }
 
 void check_exports(Storage& storage) noexcept {
-  const ListLock lock(storage);
+  const StorageLock lock(storage);
   for (WritableExport* e = storage.exports.load(std::memory_order_relaxed); e; e = e->next)
     if (e->compared && e->version == version_of(storage) && !same_bytes(*e))
       written_by(storage, "an exporter of its memory");

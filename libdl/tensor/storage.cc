@@ -7,18 +7,9 @@
 
 #include "base/error.h"
 #include "device/allocator.h"
+#include "tensor/packed.h"
 
 namespace libdl {
-
-static void drop_packed(Storage& storage) {
-  Packed* form = storage.packed.exchange(nullptr, std::memory_order_acquire);
-  while (form) {
-    Packed* const next = form->next;
-    host_allocator().deallocate(form->data, form->bytes);
-    slab_delete(form);
-    form = next;
-  }
-}
 
 static size_t cell_bytes(const Storage& storage) {
   return storage.inline_data ? kStorageHeader + kInlineBytes : sizeof(Storage);

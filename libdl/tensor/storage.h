@@ -13,19 +13,8 @@
 
 namespace libdl {
 
-// A second form of the same bytes in a layout that a kernel likes (GEMM panels, …). It belongs to
-// one whole geometry and to the version at which it was made. Readers build one aside and publish
-// it by one atomic exchange; an exclusive writer or the last reference frees it.
-struct Packed {
-  uint64_t version;
-  int32_t layout;  // which kernel's panels
-  int64_t rows, cols, row_stride, col_stride, offset;
-  size_t bytes;
-  void* data;
-  Packed* next;  // superseded forms wait here for the exclusive writer
-};
-
-struct WritableExport;
+struct Packed;          // tensor/packed.h
+struct WritableExport;  // tensor/export.h
 
 // Bytes up to this size live in the storage's own cell.
 constexpr size_t kInlineBytes = 64;
@@ -41,7 +30,7 @@ struct Storage : Counted {
   std::atomic<Packed*> packed{nullptr};
   std::atomic<int32_t> writable_exports{0};  // while any lives, no packed form is kept
   std::atomic<bool> saved{false};            // a rule saved its value once; see tensor/export.h
-  std::atomic<bool> exports_busy{false};     // the lock of the list:
+  std::atomic<bool> busy{false};             // StorageLock
   std::atomic<WritableExport*> exports{nullptr};
   bool read_only = false;
   bool inline_data = false;
@@ -58,6 +47,25 @@ inline std::byte* Storage::inline_bytes() {
 }
 
 void destroy(Storage* storage);
+
+// Held for a moment over the lists that a storage keeps: its packed forms and its exports. A lock of
+// its own, so that a fork while another storage's is held harms nobody.
+class StorageLock {
+ public:
+  explicit StorageLock(Storage& storage) : busy_(storage.busy) {
+    while (busy_.exchange(true, std::memory_order_acquire))
+      busy_.wait(true, std::memory_order_relaxed);
+  }
+  ~StorageLock() {
+    busy_.store(false, std::memory_order_release);
+    busy_.notify_one();
+  }
+  StorageLock(const StorageLock&) = delete;
+  StorageLock& operator=(const StorageLock&) = delete;
+
+ private:
+  std::atomic<bool>& busy_;
+};
 
 // Fresh, uninitialised bytes. Throws Error(OUT_OF_MEMORY).
 Ref<Storage> allocate_storage(size_t bytes, Device device);

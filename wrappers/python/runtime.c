@@ -140,12 +140,13 @@ static PyObject* memory_statistics(PyObject* module, PyObject* unused) {
   libdl_error* const error = libdl_memory_get_statistics(NULL, &s);
   if (error) return raise_error(error);
   return Py_BuildValue(
-      "{sLsLsLsLsLsLsLsLsLsLsLsL}", "allocated", (long long)s.allocated, "active",
+      "{sLsLsLsLsLsLsLsLsLsLsLsLsL}", "allocated", (long long)s.allocated, "active",
       (long long)s.active, "reserved", (long long)s.reserved, "peak_allocated",
       (long long)s.peak_allocated, "peak_reserved", (long long)s.peak_reserved, "allocations",
       (long long)s.allocations, "frees", (long long)s.frees, "segments", (long long)s.segments,
       "trims", (long long)s.trims, "out_of_memory", (long long)s.out_of_memory, "limit",
-      (long long)s.limit, "small_allocated", (long long)s.small_allocated);
+      (long long)s.limit, "small_allocated", (long long)s.small_allocated,
+      "packed", (long long)s.packed);
 }
 
 static PyMethodDef functions[] = {
