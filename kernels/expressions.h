@@ -199,6 +199,17 @@ template <class V>
 LIBDL_EXPRESSION V clamp(V x, V low, V high) { return minimum(maximum(x, low), high); }
 template <class V>
 LIBDL_EXPRESSION V where(V condition, V x, V y) { return select(condition != number<V>(0), x, y); }
+// From the nearer end, so that weight 1 gives `end` exactly.
+template <class V>
+LIBDL_EXPRESSION V lerp(V x, V end, V weight) {
+  V way = end - x;
+  V from_x = x + weight * way, from_end = end - way * (number<V>(1) - weight);
+  if constexpr (is_complex<V>) {
+    return Math<V>::abs(weight).re < 0.5 ? from_x : from_end;
+  } else {
+    return select(Math<V>::abs(weight) < V(0.5), from_x, from_end);
+  }
+}
 template <class V>
 LIBDL_EXPRESSION V conj(V x) { return {x.re, -x.im}; }
 
@@ -245,7 +256,7 @@ LIBDL_EXPRESSION V shift_left(V x, V y) {
 template <class V>
 LIBDL_EXPRESSION V shift_right(V x, V y) {
   V shifted = {x.value >> (y.bits() & 63)};
-  V all = select(is_negative(x) && !is_negative(y), -number<V>(1), number<V>(0));
+  V all = select(is_negative(x), -number<V>(1), number<V>(0));
   return select(y.bits() < 64, shifted, all);
 }
 
@@ -254,6 +265,6 @@ LIBDL_EXPRESSION V threshold_mask(V x, V low, V high) {
   return select((low <= x) & (x <= high), V(1), V(0));
 }
 template <class V>
-LIBDL_EXPRESSION V positive(V x) { return select(x > V(0), V(1), V(0)); }
+LIBDL_EXPRESSION V positive(V x) { return select(x <= V(0), V(0), V(1)); }
 
 }  // namespace expression

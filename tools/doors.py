@@ -184,7 +184,9 @@ def into_door(operator: Operator) -> str:
     destinations = _destinations(operator)
     parameters = _c_parameters(operator.arguments) + [f"libdl_tensor* {d}" for d in destinations]
     behind = len(operator.arguments) + 1
-    intos = [f"in_destination(op, {behind + i}, {d})" for i, d in enumerate(destinations)]
+    intos = [
+        f'in_destination(op, {behind + i}, {d}, "{d}")' for i, d in enumerate(destinations)
+    ]
     lines = [
         f"libdl_error* libdl_{operator.name}_into({', '.join(parameters)}) {{",
         f"  constexpr OpId op = {op_id(operator)};",
@@ -228,7 +230,10 @@ def generic_calls(operator: Operator) -> str:
             " libdl_tensor* const* d) {"
         ]
         count = range(len(operator.results))
-        intos = [f"  const Into into{i} = in_destination(op, {behind + i}, d[{i}]);" for i in count]
+        intos = [
+            f'  const Into into{i} = in_destination(op, {behind + i}, d[{i}], "{name}");'
+            for i, name in enumerate(_destinations(operator))
+        ]
         lines += op + checks + intos
         lines += [f"  {_call(operator, [f'into{i}' for i in count])};", "}"]
     return "\n".join(lines)

@@ -41,6 +41,8 @@ RESULTS = {
     "uint": "int",
     "float": "float",
 }
+# NumPy's names for parameters, which PyTorch takes as well.
+ALIASES = {"dim": "axis", "keepdim": "keepdims"}
 HEAD = '''# SPDX-License-Identifier: Apache-2.0
 # Written by tools/python_layer.py from include/libdl.
 """{title}"""
@@ -90,10 +92,27 @@ def annotation(form: Form, parameter: PythonParameter) -> str:
     return f"{kind} | None" if parameter.default == "None" else kind
 
 
+def aliased(form: Form) -> list[tuple[PythonParameter, bool]]:
+    """The parameters that have a second name, and whether they must be given under one of the two:
+    a parameter without a default can only have one if everything behind it has a default."""
+    found: list[tuple[PythonParameter, bool]] = []
+    for i, parameter in enumerate(form.line.parameters):
+        behind = form.line.parameters[i + 1 :]
+        if parameter.name not in ALIASES:
+            continue
+        if parameter.default is not None:
+            found.append((parameter, False))
+        elif all(p.default is not None or p.variadic for p in behind):
+            found.append((parameter, True))
+    return found
+
+
 def parameters_text(form: Form, method: bool, into: bool, out: str = "") -> str:
     """The parameter list. `into`: the form with an underscore, which writes its first argument."""
     parts: list[str] = []
     starred = False
+    aliases = aliased(form)
+    required = {parameter.name for parameter, needed in aliases if needed}
     for i, parameter in enumerate(form.line.parameters):
         if parameter.variadic:
             parts.append(f"*{spelled(parameter)}: int | Sequence[int]")
@@ -104,9 +123,15 @@ def parameters_text(form: Form, method: bool, into: bool, out: str = "") -> str:
             parts.append("*")
             starred = True
         default = f" = {parameter.default}" if parameter.default is not None else ""
+        kind = annotation(form, parameter)
+        if parameter.name in required:
+            default, kind = " = None", f"{kind} | None"
         name = "self" if method and i == 0 else parameter.name
-        parts.append(f"{name}: {annotation(form, parameter)}{default}")
+        parts.append(f"{name}: {kind}{default}")
     extra = []
+    for parameter, _ in aliases:
+        kind = annotation(form, parameter).removesuffix(" | None")
+        extra.append(f"{ALIASES[parameter.name]}: {kind} | None = None")
     if "leaf" in form.line.flags:
         extra += ["requires_grad: bool = False", "layout: object = None"]
         extra.append("pin_memory: bool = False")
@@ -223,6 +248,14 @@ def function_text(form: Form, name: str, method: bool = False, into: bool = Fals
                 "if len(listed) == 1 and not isinstance(listed[0], int):",
                 "    listed = listed[0]",
             ]
+    for parameter, needed in aliased(form):
+        alias = ALIASES[parameter.name]
+        body += [f"if {alias} is not None:", f"    {parameter.name}, {alias} = {alias}, None"]
+        if needed:
+            body += [
+                f"elif {parameter.name} is None:",
+                f"    raise TypeError('{name}: {parameter.name} must be given')",
+            ]
     first = "self" if method else form.line.parameters[0].name if form.line.parameters else ""
     c_name = operator.name
     body.append("try:")
@@ -248,6 +281,8 @@ def function_text(form: Form, name: str, method: bool = False, into: bool = Fals
         else:
             body.append(f"    return {call}")
     body += ["except Overridden:", f"    return override_named({name!r}, {method}, locals())"]
+    if name.removesuffix("_") != c_name.removesuffix("_"):
+        body += ["except Error as error:", f"    told_as(error, {name!r})", "    raise"]
     lines.append(indented("\n".join(body), 4))
     return "\n".join(lines)
 
@@ -279,6 +314,7 @@ def imports_text(names: set[str], extra: str = "") -> str:
         "",
         "from . import _C",
         "from ._C import Overridden, Tensor",
+        "from ._errors import Error, told_as",
         "from ._overrides import override_named",
         "from ._types import DeviceLike, DtypeLike, Generator, Number, ValuesIndices",
         "",

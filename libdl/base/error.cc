@@ -62,4 +62,28 @@ void fail(libdl_error_code code, const char* op, const std::string& message) {
   throw error;
 }
 
+void retell(Error& error, const char* op, std::initializer_list<Renamed> names) {
+  libdl_error& e = error.object();
+  // Errors of callbacks and of calls inside them keep their own words.
+  if (e.is_static || e.op.empty() || e.op == op || e.payload || e.cause) return;
+  const std::string before = e.op + ": ";
+  if (e.message.compare(0, before.size(), before) != 0) return;
+  std::string message = std::string(op) + ": ";
+  const bool destination = e.argument == 0 && !e.argument_name.empty();
+  if (destination || e.argument == 0) {
+    message += e.message.substr(before.size());
+  } else {
+    const Renamed* found = nullptr;
+    for (const Renamed& name : names)
+      if (e.argument_name == name.inner) found = &name;
+    if (found) message += "argument " + std::to_string(found->argument) + " (" + found->name + ") ";
+    message += e.found;
+    if (!e.wanted.empty()) message += ", wanted " + e.wanted;
+    e.argument = found ? found->argument : 0;
+    e.argument_name = found ? found->name : "";
+  }
+  e.message = std::move(message);
+  e.op = op;
+}
+
 }  // namespace libdl

@@ -7,6 +7,7 @@
 #include <libdl/error.h>
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 
 #include "base/counted.h"
@@ -54,5 +55,27 @@ class Error {
 // op: <message>
 [[noreturn, gnu::cold]] void fail(libdl_error_code code, const char* op,
                                   const std::string& message);
+
+// -- operators made of others --------------------------------------------------------------------
+
+// What an inner operator calls an argument, and the outer one's argument that it stands for.
+struct Renamed {
+  const char* inner;
+  int argument;
+  const char* name;
+};
+
+// Tells an inner operator's error as `op`'s own; an argument that is none of op's is left out.
+[[gnu::cold]] void retell(Error& error, const char* op, std::initializer_list<Renamed> names);
+
+template <class F>
+auto told_as(const char* op, std::initializer_list<Renamed> names, F&& body) -> decltype(body()) {
+  try {
+    return body();
+  } catch (Error& error) {
+    retell(error, op, names);
+    throw;
+  }
+}
 
 }  // namespace libdl

@@ -68,15 +68,19 @@ libdl_error* caught(const char* op) noexcept {
   }
 }
 
-// Operators do not know where the destination stands among the arguments; the door does.
+// Operators do not know where a destination stands among the arguments; the door does.
 static void number_destination(libdl_error& error, const OpEntry& entry) {
-  if (error.argument != 0 || error.argument_name != "dst" || error.is_static) return;
-  const std::string unnumbered = "argument 0 (dst)";
-  const size_t at = error.message.find(unnumbered);
-  if (at == std::string::npos) return;
-  const int32_t number = entry.argument_count + 1;
+  if (error.argument != 0 || error.argument_name.empty() || error.is_static) return;
+  int32_t number = 0;
+  for (int32_t i = 0; i < entry.result_count; ++i) {
+    const std::string prefix = entry.result_count > 1 ? std::string(entry.results[i].name) + "_" : "";
+    if (error.argument_name == prefix + "dst") number = entry.argument_count + 1 + i;
+  }
+  const std::string named = " (" + error.argument_name + ")";
+  const size_t at = error.message.find("argument 0" + named);
+  if (number == 0 || at == std::string::npos) return;
   std::string message = error.message;
-  message.replace(at, unnumbered.size(), "argument " + std::to_string(number) + " (dst)");
+  message.replace(at, 10 + named.size(), "argument " + std::to_string(number) + named);
   error.message = std::move(message);
   error.argument = number;
 }
@@ -127,11 +131,8 @@ void refuse_tensor(OpId op, int argument, const libdl_tensor* handle) {
   refuse_handle(entry.name, argument, argument_name(entry, argument), handle);
 }
 
-void refuse_destination(OpId op, int argument, const libdl_tensor* handle) {
-  const OpEntry& entry = entry_of(op);
-  std::string name = "dst";
-  if (entry.result_count > 1) name = std::string(argument_name(entry, argument)) + "_dst";
-  refuse_handle(entry.name, argument, name.c_str(), handle);
+void refuse_destination(OpId op, int argument, const char* name, const libdl_tensor* handle) {
+  refuse_handle(entry_of(op).name, argument, name, handle);
 }
 
 void refuse_entry(OpId op, int argument, int64_t entry, const libdl_tensor* handle) {

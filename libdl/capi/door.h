@@ -64,7 +64,8 @@ template <class F, class... Destinations>
 [[noreturn, gnu::cold]] void refuse_output(OpId op, int argument);
 // Tells NULL, another kind and an emptied tensor apart.
 [[noreturn, gnu::cold]] void refuse_tensor(OpId op, int argument, const libdl_tensor* handle);
-[[noreturn, gnu::cold]] void refuse_destination(OpId op, int argument, const libdl_tensor* handle);
+[[noreturn, gnu::cold]] void refuse_destination(OpId op, int argument, const char* name,
+                                                const libdl_tensor* handle);
 [[noreturn, gnu::cold]] void refuse_entry(OpId op, int argument, int64_t entry,
                                           const libdl_tensor* handle);
 [[noreturn, gnu::cold]] void refuse_kind(OpId op, int argument, const void* handle,
@@ -98,10 +99,10 @@ inline const Tensor* in_optional_tensor(OpId op, int argument, const libdl_tenso
   return handle ? &in_tensor(op, argument, handle) : nullptr;
 }
 
-inline Into in_destination(OpId op, int argument, libdl_tensor* const& handle) {
+inline Into in_destination(OpId op, int argument, libdl_tensor* const& handle, const char* name) {
   if (!is_live_tensor(handle)) [[unlikely]]
-    refuse_destination(op, argument, handle);
-  return Into(borrow(handle));
+    refuse_destination(op, argument, name, handle);
+  return Into(borrow(handle), name);
 }
 
 inline TensorSpan in_tensors(OpId op, int argument, const libdl_tensor* const* items, int64_t count,

@@ -2,6 +2,7 @@
 
 #include "ops/arithmetic.h"
 
+#include "ops/bitwise.h"
 #include "ops/comparison.h"
 #include "ops/copy.h"
 #include "ops/pointwise.h"
@@ -30,6 +31,15 @@ const PointwiseOp k_add_scaled{
     .partials = {[](const Symbols& s) { return s.dy; },
                  [](const Symbols& s) { return s.dy * conj(s.x[2]); },
                  [](const Symbols& s) { return s.dy * conj(s.x[1]); }}};
+static const PointwiseOp kSubScaled{.name = "sub",
+                                    .expression = Expression::k_add_scaled,
+                                    .arguments = k_add_scaled.arguments,
+                                    .partials = k_add_scaled.partials};
+// The sum of truths.
+static const PointwiseOp kAddTruth{.name = "add",
+                                   .expression = Expression::k_logical_or,
+                                   .arguments = {"input", "other"},
+                                   .promotion = Promotion::kTruth};
 
 static bool is_one(const Tensor& alpha) {
   return alpha.is_number() && (alpha.dtype() == Dtype::kInt64     ? alpha.get()->as_int == 1
@@ -44,23 +54,28 @@ static void check_alpha(const char* op, const Tensor& input, const Tensor& other
   if (alpha.ndim() != 0)
     fail_argument(LIBDL_ERROR_SHAPE, op, 3, "alpha", "has shape " + to_string(alpha.shape()),
                   "a number");
-  if (category(alpha.dtype()) > category(type))
+  const bool lost = alpha.dtype() == Dtype::kBool && type != Dtype::kBool;
+  if (category(alpha.dtype()) > category(type) || lost)
     fail_argument(LIBDL_ERROR_DTYPE, op, 3, "alpha", std::string("is ") + name_of(alpha.dtype()),
                   std::string("a number that ") + name_of(type) + " holds");
 }
 
 Tensor add(const Tensor& input, const Tensor& other, const Tensor* alpha, Into into) {
-  if (input.dtype() == Dtype::kBool && other.dtype() == Dtype::kBool)
-    return pointwise(k_logical_or, input, other, into);
-  if (!alpha || is_one(*alpha)) return pointwise(k_add, input, other, into);
+  const bool truth = input.dtype() == Dtype::kBool && other.dtype() == Dtype::kBool;
+  if (!alpha || is_one(*alpha)) return pointwise(truth ? kAddTruth : k_add, input, other, into);
   check_alpha("add", input, other, *alpha);
+  if (truth) return pointwise(kAddTruth, input, logical_and(other, *alpha), into);
   return pointwise(k_add_scaled, input, other, *alpha, into);
 }
 
 Tensor sub(const Tensor& input, const Tensor& other, const Tensor* alpha, Into into) {
+  for (const Tensor* x : {&input, &other})
+    if (x->dtype() == Dtype::kBool && !x->is_number())
+      fail_argument(LIBDL_ERROR_DTYPE, "sub", x == &input ? 1 : 2, x == &input ? "input" : "other",
+                    "is bool", "numbers (logical_xor() tells where truths differ)");
   if (!alpha || is_one(*alpha)) return pointwise(k_sub, input, other, into);
   check_alpha("sub", input, other, *alpha);
-  return pointwise(k_add_scaled, input, other, neg(*alpha), into);
+  return pointwise(kSubScaled, input, other, neg(*alpha), into);
 }
 
 // -- products ---------------------------------------------------------------------------------
@@ -176,6 +191,11 @@ const PointwiseOp k_rsqrt{
     .promotion = Promotion::kFloat,
     .partials = {[](const Symbols& s) { return s.dy * conj(s.y * s.y * s.y * -0.5); }}};
 
+static const PointwiseOp kSecondPower{.name = "pow",
+                                      .expression = Expression::k_square,
+                                      .arguments = {"input"},
+                                      .partials = k_square.partials};
+
 Tensor pow(const Tensor& input, const Tensor& exponent, Into into) {
   if (exponent.is_number()) {
     const bool integers = !is_inexact(input.dtype()) && exponent.dtype() == Dtype::kInt64;
@@ -186,12 +206,12 @@ Tensor pow(const Tensor& input, const Tensor& exponent, Into into) {
     const bool two = exponent.dtype() == Dtype::kInt64     ? exponent.get()->as_int == 2
                      : exponent.dtype() == Dtype::kFloat64 ? exponent.get()->as_double == 2.0
                                                            : false;
-    if (two && is_inexact(input.dtype())) return pointwise(k_square, input, into);
+    if (two && is_inexact(input.dtype())) return pointwise(kSecondPower, input, into);
   }
   return pointwise(k_pow, input, exponent, into);
 }
 Tensor square(const Tensor& input, Into into) {
-  if (input.dtype() == Dtype::kBool) return cast(input, Dtype::kInt64);
+  if (input.dtype() == Dtype::kBool) return deliver("square", cast(input, Dtype::kInt64), into, {&input});
   return pointwise(k_square, input, into);
 }
 Tensor sqrt(const Tensor& input, Into into) { return pointwise(k_sqrt, input, into); }
@@ -236,32 +256,69 @@ const PointwiseOp k_conj{.name = "conj",
 
 Tensor neg(const Tensor& input, Into into) { return pointwise(k_neg, input, into); }
 Tensor abs(const Tensor& input, Into into) {
-  if (!input.is_complex())
-    return input.dtype() == Dtype::kBool ? clone(input) : pointwise(k_abs, input, into);
-  const Tensor magnitude = real(pointwise(k_abs, input));
-  return into ? copy(magnitude, false, into) : contiguous(magnitude);
+  if (input.dtype() == Dtype::kBool) return deliver("abs", clone(input), into, {&input});
+  if (!input.is_complex()) return pointwise(k_abs, input, into);
+  return deliver("abs", contiguous(real(pointwise(k_abs, input))), into, {&input});
 }
 Tensor sign(const Tensor& input, Into into) { return pointwise(k_sign, input, into); }
+static const PointwiseOp kRealSgn{.name = "sgn",
+                                  .expression = Expression::k_sign,
+                                  .arguments = {"input"},
+                                  .zero_gradient = true};
 Tensor sgn(const Tensor& input, Into into) {
-  return pointwise(input.is_complex() ? k_sgn : k_sign, input, into);
+  return pointwise(input.is_complex() ? k_sgn : kRealSgn, input, into);
 }
 Tensor conj(const Tensor& input, Into into) {
   if (input.is_complex()) return pointwise(k_conj, input, into);
-  return into ? copy(input, false, into) : input;
+  return deliver("conj", input, into, {&input});
 }
 
 // -- combinations -----------------------------------------------------------------------------
 
+const PointwiseOp k_lerp{
+    .name = "lerp",
+    .expression = Expression::k_lerp,
+    .arguments = {"input", "end", "weight"},
+    .partials = {[](const Symbols& s) { return s.dy * conj(1.0 - s.x[2]); },
+                 [](const Symbols& s) { return s.dy * conj(s.x[2]); },
+                 [](const Symbols& s) { return s.dy * conj(s.x[1] - s.x[0]); }}};
+
 Tensor lerp(const Tensor& input, const Tensor& end, const Tensor& weight, Into into) {
-  return add(input, mul(weight, sub(end, input)), nullptr, into);
+  if (end.dtype() != input.dtype())
+    fail_argument(LIBDL_ERROR_DTYPE, "lerp", 2, "end", std::string("is ") + name_of(end.dtype()),
+                  name_of(input.dtype()));
+  return pointwise(k_lerp, input, end, weight, into);
 }
+
+// input + value * inner(tensor1, tensor2), rounded once in the 16-bit types.
+template <class F>
+static Tensor combined(const char* op, const Tensor& input, const Tensor& tensor1,
+                       const Tensor& tensor2, const Tensor* value, Into into, F inner) {
+  static constexpr const char* kNames[] = {"input", "tensor1", "tensor2"};
+  const Tensor* const operands[] = {&input, &tensor1, &tensor2};
+  broadcast_shape(op, kNames, operands);
+  const Dtype type = result_dtype(operands);
+  const bool lift = is_floating(type) && size_of(type) == 2;
+  const auto wide = [lift](const Tensor& x) {
+    return lift && !x.is_number() ? cast(x, Dtype::kFloat32) : x;
+  };
+  return told_as(op, {{"input", 1, "input"}, {"alpha", 4, "value"}}, [&] {
+    const Tensor product = inner(wide(tensor1), wide(tensor2));
+    if (!lift) return add(input, product, value, into);
+    const Tensor y = cast(add(wide(input), product, value), type);
+    return deliver(op, y, into, {&input, &tensor1, &tensor2});
+  });
+}
+
 Tensor addcmul(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2,
                const Tensor* value, Into into) {
-  return add(input, mul(tensor1, tensor2), value, into);
+  return combined("addcmul", input, tensor1, tensor2, value, into,
+                  [](const Tensor& a, const Tensor& b) { return mul(a, b); });
 }
 Tensor addcdiv(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2,
                const Tensor* value, Into into) {
-  return add(input, div(tensor1, tensor2), value, into);
+  return combined("addcdiv", input, tensor1, tensor2, value, into,
+                  [](const Tensor& a, const Tensor& b) { return div(a, b); });
 }
 
 }  // namespace libdl

@@ -111,9 +111,9 @@ static bool same_history(const Tensor& a, const Tensor& b) {
   return na == nb && (!na || a.meta()->slot == b.meta()->slot);
 }
 
-static void check_writable(const Tensor& dst, const char* op) {
+static void check_writable(const Tensor& dst, const char* op, const char* name) {
   const auto bad = [&](libdl_error_code code, const char* found, const char* wanted) {
-    fail_argument(code, op, 0, "dst", found, wanted);
+    fail_argument(code, op, 0, name, found, wanted);
   };
   if (dst.is_number()) bad(LIBDL_ERROR_VALUE, "is a host number", "a tensor");
   if (dst.storage().read_only) bad(LIBDL_ERROR_READ_ONLY, "is read-only", "memory to write to");
@@ -121,10 +121,10 @@ static void check_writable(const Tensor& dst, const char* op) {
     bad(LIBDL_ERROR_OVERLAP, "has elements that share an address", "clone() of it");
 }
 
-void check_recordable_write(const Tensor& x, const char* op) {
+void check_recordable_write(const Tensor& x, const char* op, const char* name) {
   const Meta* const meta = x.meta();
   const auto bad = [&](const char* found, const char* hint) {
-    fail_argument(LIBDL_ERROR_AUTOGRAD, op, 0, "dst", found, hint);
+    fail_argument(LIBDL_ERROR_AUTOGRAD, op, 0, name, found, hint);
   };
   if (x.get()->flags & kInferenceMade)
     bad("was made in inference mode", "a clone of it, to be written while recording");
@@ -144,7 +144,7 @@ void check_recordable_write(const Tensor& x, const char* op) {
 
 void Call::check_destination(std::span<const Tensor* const> operands) {
   const Tensor& dst = into_.tensor();
-  check_writable(dst, op_);
+  check_writable(dst, op_, into_.name);
   bool wanted = requires_grad(dst);
   for (const Tensor* x : operands) {
     if (!x || !x->defined() || x->is_number()) continue;
@@ -158,7 +158,7 @@ void Call::check_destination(std::span<const Tensor* const> operands) {
         in_place_ |= same_history(dst, *x);
         break;
       case Overlap::kPartial:
-        fail_argument(LIBDL_ERROR_OVERLAP, op_, 0, "dst", "shares some of its memory with an operand",
+        fail_argument(LIBDL_ERROR_OVERLAP, op_, 0, into_.name, "shares some of its memory with an operand",
                       "the operand itself, or separate memory");
       case Overlap::kNone:
         break;
@@ -166,11 +166,11 @@ void Call::check_destination(std::span<const Tensor* const> operands) {
   }
   if (!(mode_ & kModeGrad)) return;
   if (!in_place_ && wanted)
-    fail_argument(LIBDL_ERROR_AUTOGRAD, op_, 0, "dst",
+    fail_argument(LIBDL_ERROR_AUTOGRAD, op_, 0, into_.name,
                   "was given while dst or an operand requires grad",
                   "no_grad(), or the form that returns a new tensor");
   if (in_place_ && (recording_ || wanted)) {
-    check_recordable_write(dst, op_);
+    check_recordable_write(dst, op_, into_.name);
     recording_ = true;
   }
 }
@@ -178,13 +178,13 @@ void Call::check_destination(std::span<const Tensor* const> operands) {
 void Call::check_result(Dims shape, Dtype dtype, Device device) const {
   const Tensor& dst = into_.tensor();
   if (!same(shape, dst.shape()))
-    fail_argument(LIBDL_ERROR_SHAPE, op_, 0, "dst", "has shape " + to_string(dst.shape()),
+    fail_argument(LIBDL_ERROR_SHAPE, op_, 0, into_.name, "has shape " + to_string(dst.shape()),
                   to_string(shape));
   if (!can_cast(dtype, dst.dtype()))
-    fail_argument(LIBDL_ERROR_DTYPE, op_, 0, "dst", std::string("is ") + name_of(dst.dtype()),
+    fail_argument(LIBDL_ERROR_DTYPE, op_, 0, into_.name, std::string("is ") + name_of(dst.dtype()),
                   std::string("a dtype that holds ") + name_of(dtype));
   if (!(device == dst.device()))
-    fail_argument(LIBDL_ERROR_DEVICE, op_, 0, "dst", "is on another device", "the result's");
+    fail_argument(LIBDL_ERROR_DEVICE, op_, 0, into_.name, "is on another device", "the result's");
 }
 
 void Call::ready(const Tensor& y) {

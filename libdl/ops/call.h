@@ -23,8 +23,9 @@ namespace libdl {
 // The destination of an into form; empty for the form that makes a new tensor.
 struct Into {
   libdl_tensor* dst = nullptr;
+  const char* name = "dst";  // for errors; the door knows its number
   Into() = default;
-  explicit Into(const Tensor& t) : dst(t.get()) {}
+  explicit Into(const Tensor& t, const char* parameter = "dst") : dst(t.get()), name(parameter) {}
   explicit operator bool() const { return dst; }
   const Tensor& tensor() const { return borrow(dst); }
 };
@@ -168,8 +169,8 @@ class Call {
 Edge history_of(const Tensor& x);
 
 
-// Throws AUTOGRAD where an in-place write of x may not be recorded.
-void check_recordable_write(const Tensor& x, const char* op);
+// Throws AUTOGRAD where an in-place write of x, the argument `name`, may not be recorded.
+void check_recordable_write(const Tensor& x, const char* op, const char* name = "dst");
 
 // The innermost forward tangent of x, or undefined.
 Tensor tangent_of(const Tensor& x);

@@ -58,7 +58,8 @@ Tensor isclose(const Tensor& input, const Tensor& other, double rtol, double ato
     fail_argument(LIBDL_ERROR_DTYPE, "isclose", 2, "other",
                   std::string("is ") + name_of(other.dtype()), name_of(input.dtype()));
   const ModeGuard off(kModeGrad | kModeForward);
-  Tensor close = eq(input, other);
+  Tensor close = told_as("isclose", {{"input", 1, "input"}, {"other", 2, "other"}},
+                         [&] { return eq(input, other); });
   if (equal_nan && is_inexact(input.dtype()))
     close = logical_or(close, logical_and(isnan(input), isnan(other)));
   if (rtol > 0 || atol > 0) {
@@ -70,7 +71,7 @@ Tensor isclose(const Tensor& input, const Tensor& other, double rtol, double ato
     const Tensor distance = abs(sub(a, b));
     close = logical_or(close, logical_and(isfinite(distance), le(distance, bound)));
   }
-  return into ? copy(close, false, into) : close;
+  return deliver("isclose", close, into, {&input, &other});
 }
 
 bool equal(const Tensor& input, const Tensor& other) {
@@ -80,7 +81,10 @@ bool equal(const Tensor& input, const Tensor& other) {
 }
 
 bool allclose(const Tensor& input, const Tensor& other, double rtol, double atol, bool equal_nan) {
-  return *all(isclose(input, other, rtol, atol, equal_nan)).data<bool>();
+  return told_as("allclose",
+                 {{"input", 1, "input"}, {"other", 2, "other"}, {"rtol", 3, "rtol"},
+                  {"atol", 4, "atol"}},
+                 [&] { return *all(isclose(input, other, rtol, atol, equal_nan)).data<bool>(); });
 }
 
 // -- choices ----------------------------------------------------------------------------------
@@ -142,13 +146,23 @@ static Tensor open_bound(Dtype type, bool lower) {
   return number(lower ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max());
 }
 
+static const PointwiseOp kClampBelow{.name = "clamp",
+                                     .expression = Expression::k_maximum,
+                                     .arguments = {"input", "min"}};
+static const PointwiseOp kClampAbove{.name = "clamp",
+                                     .expression = Expression::k_minimum,
+                                     .arguments = {"input", "max"}};
+
 Tensor clamp(const Tensor& input, const Tensor* min, const Tensor* max, Into into) {
   if (!min && !max)
     fail_argument(LIBDL_ERROR_VALUE, "clamp", 2, "min", "is absent and so is max",
                   "at least one bound");
   const Tensor* operands[] = {&input, min ? min : max, max ? max : min};
   const Dtype type = result_dtype(operands);
-  if (type == Dtype::kUint64 && !max) return maximum(input, *min, into);  // no open upper bound
+  // No open bound: the largest uint64 is no number, and truths stay truths.
+  if ((type == Dtype::kUint64 && !max) || (type == Dtype::kBool && !max))
+    return pointwise(kClampBelow, input, *min, into);
+  if (type == Dtype::kBool && !min) return pointwise(kClampAbove, input, *max, into);
   const Tensor low = min ? *min : open_bound(type, true);
   const Tensor high = max ? *max : open_bound(type, false);
   return pointwise(k_clamp, input, low, high, into);

@@ -97,27 +97,37 @@ static void copy_into_vjp(Backward& b) {
 }
 static const Rule kCopyInto{"copy_", copy_into_vjp};
 
+// dst's dtype decides; complex numbers are not cut to their real part.
+static void check_part(const char* op, const char* name, const Tensor& src, Dtype dtype) {
+  if (src.is_complex() && !is_complex(dtype))
+    fail_argument(LIBDL_ERROR_DTYPE, op, 1, name, std::string("is ") + name_of(src.dtype()),
+                  std::string("a real dtype, as dst is ") + name_of(dtype));
+}
+
 static void require_destination(const char* op, Into into) {
   if (!into) fail_argument(LIBDL_ERROR_NULL, op, 0, "dst", "is absent", "a tensor");
 }
 
+static bool broadcasts_to(Dims shape, Dims wanted) {
+  if (shape.size() > wanted.size()) return false;
+  const size_t lead = wanted.size() - shape.size();
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (shape[d] != wanted[lead + d] && shape[d] != 1) return false;
+  return true;
+}
+
 // copy_, fill_ and zero_, each under its own name.
-static Tensor overwrite(const char* op, const Tensor& src, Into into) {
+static Tensor overwrite(const char* op, const char* name, const Tensor& src, Into into) {
   require_destination(op, into);
   const Tensor& dst = into.tensor();
   // Writing is in place by nature: dst counts as an operand of its own.
   if (!src.is(dst) && overlap(dst, src) == Overlap::kFull && !requires_grad(src)) return dst;
   const Tensor* const operands[] = {&dst, &src};
   Call call(op, into, std::span(operands));
-  const Tensor* const shapes[] = {&dst, &src};
-  static constexpr const char* kNames[] = {"dst", "src"};
-  const Shape shape = broadcast_shape(op, kNames, shapes);
-  if (!same(shape, dst.shape()))
-    call.bad(LIBDL_ERROR_SHAPE, 1, "src", "has shape " + to_string(src.shape()),
+  if (!broadcasts_to(src.shape(), dst.shape()))
+    call.bad(LIBDL_ERROR_SHAPE, 1, name, "has shape " + to_string(src.shape()),
              "one that broadcasts to " + to_string(dst.shape()));
-  if (src.is_complex() && !dst.is_complex())
-    call.bad(LIBDL_ERROR_DTYPE, 1, "src", std::string("is ") + name_of(src.dtype()),
-             std::string("a real dtype, as dst is ") + name_of(dst.dtype()));
+  check_part(op, name, src, dst.dtype());
   const Tensor tangent = call.forward() ? call.tangent(1) : Tensor();
   Tensor y = alias(dst);
   if (call.forward())
@@ -130,11 +140,12 @@ static Tensor overwrite(const char* op, const Tensor& src, Into into) {
   return call.finish(std::move(y));
 }
 
-Tensor copy(const Tensor& src, bool, Into into) { return overwrite("copy_", src, into); }
+Tensor copy(const Tensor& src, bool, Into into) { return overwrite("copy_", "src", src, into); }
 
-Tensor deliver(const char* op, const Tensor& y, Into into) {
+Tensor deliver(const char* op, const Tensor& y, Into into,
+               std::initializer_list<const Tensor*> operands) {
   if (!into) return y;
-  Call call(op, into, {&y});
+  Call call(op, into, operands);
   return call.done(y);
 }
 
@@ -143,9 +154,9 @@ Tensor fill(const Tensor& value, Into into) {
   if (value.ndim() != 0)
     fail_argument(LIBDL_ERROR_SHAPE, "fill_", 1, "value", "has shape " + to_string(value.shape()),
                   "a number or a 0-d tensor");
-  return overwrite("fill_", value, into);
+  return overwrite("fill_", "value", value, into);
 }
-Tensor zero(Into into) { return overwrite("zero_", number(int64_t{0}), into); }
+Tensor zero(Into into) { return overwrite("zero_", "value", number(int64_t{0}), into); }
 
 // -- items --------------------------------------------------------------------------------------
 

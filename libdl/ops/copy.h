@@ -17,8 +17,10 @@ void fill_bytes(const Tensor& dst, const Tensor& value);
 Tensor plain(const Tensor& x, Dtype dtype);
 inline Tensor plain(const Tensor& x) { return plain(x, x.dtype()); }
 
-// The out= form of a composed operator: y goes into dst under its rules.
-Tensor deliver(const char* op, const Tensor& y, Into into);
+// The into form of an operator made of others: y, computed from the operands, goes into dst, which
+// takes y's history where dst is an operand itself.
+Tensor deliver(const char* op, const Tensor& y, Into into,
+               std::initializer_list<const Tensor*> operands);
 
 Tensor zeros(Dims shape, Dtype dtype, Device device = {});
 Tensor full(Dims shape, const Tensor& value, Dtype dtype, Device device = {});

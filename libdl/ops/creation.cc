@@ -76,13 +76,20 @@ Tensor ones(Dims shape, Dtype dtype, std::optional<Device> device, Into into) {
   return filled("ones", shape, number(int64_t{1}), or_default(dtype), device, 3, into);
 }
 
+static void check_value(const char* op, const Tensor& fill_value, Dtype type) {
+  if (fill_value.ndim() != 0)
+    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "fill_value",
+                  "has shape " + to_string(fill_value.shape()), "a number");
+  if (fill_value.is_complex() && !is_complex(type))
+    fail_argument(LIBDL_ERROR_DTYPE, op, 2, "fill_value", "is complex",
+                  std::string("a number that ") + name_of(type) + " holds");
+}
+
 Tensor full(Dims shape, const Tensor& fill_value, Dtype dtype, std::optional<Device> device,
             Into into) {
-  if (fill_value.ndim() != 0)
-    fail_argument(LIBDL_ERROR_SHAPE, "full", 2, "fill_value",
-                  "has shape " + to_string(fill_value.shape()), "a number");
   const Tensor* const operand[] = {&fill_value};
   const Dtype type = dtype == Dtype::kNone ? result_dtype(operand) : dtype;
+  check_value("full", fill_value, type);
   return filled("full", shape, fill_value, type, device, 4, into);
 }
 
@@ -109,9 +116,7 @@ Tensor ones_like(const Tensor& input, Dtype dtype, std::optional<Device> device)
 }
 Tensor full_like(const Tensor& input, const Tensor& fill_value, Dtype dtype,
                  std::optional<Device> device) {
-  if (fill_value.ndim() != 0)
-    fail_argument(LIBDL_ERROR_SHAPE, "full_like", 2, "fill_value",
-                  "has shape " + to_string(fill_value.shape()), "a number");
+  check_value("full_like", fill_value, dtype == Dtype::kNone ? input.dtype() : dtype);
   return like("full_like", input, &fill_value, dtype, device);
 }
 

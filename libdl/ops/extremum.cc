@@ -102,7 +102,7 @@ static std::tuple<Tensor, Tensor> extremum_dim(const char* op, const Rule& rule,
                                                int32_t dim, bool keepdim, Into values_into,
                                                Into indices_into) {
   if (static_cast<bool>(values_into) != static_cast<bool>(indices_into))
-    fail_argument(LIBDL_ERROR_NULL, op, 4, "dst", "is given for one result only",
+    fail_argument(LIBDL_ERROR_NULL, op, 0, values_into ? "indices_dst" : "values_dst", "is absent",
                   "both destinations or none");
   Tensor values, indices;
   {
@@ -125,7 +125,10 @@ static std::tuple<Tensor, Tensor> extremum_dim(const char* op, const Rule& rule,
     // Both destinations are checked before the first is written.
     Call second(op, indices_into, {});
     second.check_result(indices.shape(), Dtype::kInt64, indices.device());
-    values = deliver(op, values, values_into);
+    if (overlap(values_into.tensor(), indices_into.tensor()) != Overlap::kNone)
+      fail_argument(LIBDL_ERROR_OVERLAP, op, 0, indices_into.name, "shares memory with values_dst",
+                    "separate memory");
+    values = deliver(op, values, values_into, {&input});
     indices = second.done(indices);
   }
   return {values, indices};

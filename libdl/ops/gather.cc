@@ -63,8 +63,8 @@ Tensor gather(const Tensor& input, int32_t dim, const Tensor& index, bool sparse
   return y;
 }
 
-Tensor take_along_dim(const Tensor& input, const Tensor& indices, std::optional<int64_t> dim,
-                      Into into) {
+static Tensor taken(const Tensor& input, const Tensor& indices, std::optional<int64_t> dim,
+                    Into into) {
   if (!dim) {
     const int64_t whole[] = {-1};
     return gather(reshape(input, whole), 0, reshape(indices, whole), false, into);
@@ -87,6 +87,13 @@ Tensor take_along_dim(const Tensor& input, const Tensor& indices, std::optional<
     input_shape[d] = index_shape[d] = input.size(d) == 1 ? indices.size(d) : input.size(d);
   }
   return gather(expand(input, input_shape), axis, expanded(indices, index_shape), false, into);
+}
+
+Tensor take_along_dim(const Tensor& input, const Tensor& indices, std::optional<int64_t> dim,
+                      Into into) {
+  return told_as("take_along_dim",
+                 {{"input", 1, "input"}, {"index", 2, "indices"}, {"dim", 3, "dim"}},
+                 [&] { return taken(input, indices, dim, into); });
 }
 
 // -- scatter --------------------------------------------------------------------------------------

@@ -7,12 +7,13 @@
 #include "ops/indices.h"
 #include "ops/launch.h"
 #include "ops/pointwise.h"
+#include "ops/reduction.h"
 
 namespace libdl {
 
 namespace {
 struct SelectAttr {
-  Shape shape;  // index_select: of input; index_fill: of value
+  Shape shape;  // index_select: of input
   int32_t dim;
 };
 }  // namespace
@@ -187,7 +188,11 @@ Tensor index_copy(const Tensor& input, int32_t dim, const Tensor& index, const T
 static void index_fill_vjp(Backward& b) {
   const auto& a = b.attr<SelectAttr>();
   if (b.needs(0)) b.give(0, index_fill(b.dy(), a.dim, b.saved(0), number(int64_t{0})));
-  if (b.needs(1)) b.give(1, sum_to(index_select(b.dy(), a.dim, b.saved(0)), a.shape));
+  if (!b.needs(1)) return;
+  // Once for each place that was filled, however often the index names it.
+  const Tensor none = zeros(b.dy().shape(), Dtype::kBool, b.dy().device());
+  const Tensor filled = index_fill(none, a.dim, b.saved(0), number(true));
+  b.give(1, sum(pointwise(k_where, filled, b.dy(), number(0.0))));
 }
 static const Rule kIndexFill{"index_fill", index_fill_vjp};
 

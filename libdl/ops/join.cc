@@ -107,9 +107,11 @@ Tensor stack(TensorSpan tensors, int32_t dim, Into into) {
                     "holds shape " + to_string(x.shape()) + " at position " +
                         std::to_string(&x - tensors.data()),
                     to_string(tensors[0].shape()));
-    rows.push_back(unsqueeze(x, dim));
+    rows.push_back(told_as("stack", {{"dim", 2, "dim"}, {"input", 1, "tensors"}},
+                           [&] { return unsqueeze(x, dim); }));
   }
-  return cat(rows, dim < 0 ? dim + rows[0].ndim() : dim, into);
+  return told_as("stack", {{"tensors", 1, "tensors"}},
+                 [&] { return cat(rows, dim < 0 ? dim + rows[0].ndim() : dim, into); });
 }
 
 // -- repetition -------------------------------------------------------------------------------
@@ -242,7 +244,8 @@ static Tensor triangle(const char* op, const Tensor& input, int64_t diagonal, bo
   }
   const Tensor zero = is_inexact(input.dtype()) ? number(0.0) : number(int64_t{0});
   const Tensor nothing = input.dtype() == Dtype::kBool ? number(false) : zero;
-  return pointwise(k_where, mask, input, nothing, into);
+  return told_as(op, {{"input", 1, "input"}},
+                 [&] { return pointwise(k_where, mask, input, nothing, into); });
 }
 
 Tensor tril(const Tensor& input, int64_t diagonal, Into into) {

@@ -102,7 +102,7 @@ Tensor mv(const Tensor& input, const Tensor& vec, Into into) {
   require_same_dtype("mv", 2, "vec", vec, input);
   require_inner("mv", "vec", input, vec, input.size(1), vec.size(0));
   const Tensor y = multiply("mv", kMm, input, unsqueeze(vec, 1), {});
-  return deliver("mv", select(y, 1, 0), into);
+  return deliver("mv", select(y, 1, 0), into, {&input, &vec});
 }
 
 Tensor dot(const Tensor& input, const Tensor& tensor, Into into) {
@@ -111,7 +111,7 @@ Tensor dot(const Tensor& input, const Tensor& tensor, Into into) {
   require_same_dtype("dot", 2, "tensor", tensor, input);
   require_inner("dot", "tensor", input, tensor, input.size(0), tensor.size(0));
   const Tensor y = multiply("dot", kMm, unsqueeze(input, 0), unsqueeze(tensor, 1), {});
-  return deliver("dot", reshape(y, {}), into);
+  return deliver("dot", reshape(y, {}), into, {&input, &tensor});
 }
 
 // -- matmul: what the ranks mean ------------------------------------------------------------------
@@ -160,7 +160,7 @@ static Tensor matmul_batches(const Tensor& a, const Tensor& b) {
   return reshape(y, shape);
 }
 
-Tensor matmul(const Tensor& input, const Tensor& other, Into into) {
+static Tensor by_ranks(const Tensor& input, const Tensor& other, Into into) {
   const int na = input.ndim(), nb = other.ndim();
   if (na == 2 && nb == 2 && into) {
     require_inner("matmul", "other", input, other, input.size(1), other.size(0));
@@ -180,12 +180,18 @@ Tensor matmul(const Tensor& input, const Tensor& other, Into into) {
   else if (na == 2 && nb == 1)
     y = mv(input, other);
   else if (na == 1)
-    y = squeeze(matmul(unsqueeze(input, 0), other), Dims(std::to_array<int64_t>({-2})));
+    y = squeeze(by_ranks(unsqueeze(input, 0), other, {}), Dims(std::to_array<int64_t>({-2})));
   else if (nb == 1)
-    y = squeeze(matmul(input, unsqueeze(other, 1)), Dims(std::to_array<int64_t>({-1})));
+    y = squeeze(by_ranks(input, unsqueeze(other, 1), {}), Dims(std::to_array<int64_t>({-1})));
   else
     y = matmul_batches(input, other);
-  return deliver("matmul", y, into);
+  return deliver("matmul", y, into, {&input, &other});
+}
+
+Tensor matmul(const Tensor& input, const Tensor& other, Into into) {
+  return told_as("matmul", {{"input", 1, "input"}, {"mat2", 2, "other"}, {"vec", 2, "other"},
+                            {"tensor", 2, "other"}},
+                 [&] { return by_ranks(input, other, into); });
 }
 
 // -- with a sum -----------------------------------------------------------------------------------
@@ -199,15 +205,22 @@ Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, const 
   if (mat1.size(1) != mat2.size(0))
     fail_argument(LIBDL_ERROR_SHAPE, "addmm", 3, "mat2", "has shape " + to_string(mat2.shape()),
                   std::to_string(mat1.size(1)) + " rows, to multiply " + to_string(mat1.shape()));
+  for (const Tensor* x : {beta, alpha})
+    if (x && category(x->dtype()) > category(mat1.dtype()))
+      fail_argument(LIBDL_ERROR_DTYPE, "addmm", x == beta ? 4 : 5, x == beta ? "beta" : "alpha",
+                    std::string("is ") + name_of(x->dtype()),
+                    std::string("a number that ") + name_of(mat1.dtype()) + " holds");
   const int64_t shape[] = {mat1.size(0), mat2.size(1)};
-  const Tensor base = expand(input, shape);
+  const auto named = [](auto&& body) {
+    return told_as("addmm", {{"input", 1, "input"}, {"shape", 1, "input"}}, body);
+  };
+  const Tensor base = named([&] { return expand(input, shape); });
   const auto factor = [](const Tensor* x) { return x ? item_c128(*x) : std::tuple(1.0, 0.0); };
-  const Tensor y = mm(mat1, mat2);
+  const Tensor y = named([&] { return mm(mat1, mat2); });
   if (factor(beta) == std::tuple(0.0, 0.0))
-    return alpha ? mul(y, *alpha, into) : deliver("addmm", y, into);
+    return deliver("addmm", alpha ? mul(y, *alpha) : y, into, {&input, &mat1, &mat2});
   const Tensor scaled = beta && factor(beta) != std::tuple(1.0, 0.0) ? mul(base, *beta) : base;
-  if (!into) return add(scaled, y, alpha);
-  return deliver("addmm", add(scaled, y, alpha), into);
+  return deliver("addmm", add(scaled, y, alpha), into, {&input, &mat1, &mat2});
 }
 
 // -- linear: y = x W^T + b ------------------------------------------------------------------------
@@ -262,7 +275,8 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor* bias, Int
   check_linear(input, weight, bias);
   if (input.numel() == 0 || weight.numel() == 0) {  // composed: the shapes alone matter
     const Tensor y = matmul(input, transpose(weight, 0, 1));
-    return bias ? add(y, *bias, nullptr, into) : deliver("linear", y, into);
+    const Tensor none;
+    return deliver("linear", bias ? add(y, *bias) : y, into, {&input, &weight, bias ? bias : &none});
   }
   const Tensor* const three[] = {&input, &weight, bias};
   Call call("linear", into, std::span(three, bias ? 3 : 2));

@@ -52,7 +52,8 @@ Tensor masked_fill(const Tensor& input, const Tensor& mask, const Tensor& value,
     fail_argument(LIBDL_ERROR_DTYPE, op, 3, "value", std::string("is ") + name_of(value.dtype()),
                   std::string("a value that fits ") + name_of(input.dtype()));
   const Tensor one = cast(value, input.dtype());
-  return pointwise(k_where, mask, one, input, into);
+  return told_as(op, {{"condition", 2, "mask"}, {"input", 3, "value"}, {"other", 1, "input"}},
+                 [&] { return pointwise(k_where, mask, one, input, into); });
 }
 
 // -- masked_select --------------------------------------------------------------------------------
@@ -61,7 +62,9 @@ Tensor masked_select(const Tensor& input, const Tensor& mask, Into into) {
   check_mask("masked_select", mask);
   const Shape shape = common_shape("masked_select", input, mask);
   const Tensor at = positions(mask, shape);
-  return index_select(reshape(expand(input, shape), kWhole), 0, at, into);
+  return told_as("masked_select", {{"input", 1, "input"}}, [&] {
+    return index_select(reshape(expand(input, shape), kWhole), 0, at, into);
+  });
 }
 
 // -- masked_scatter -------------------------------------------------------------------------------
@@ -91,7 +94,8 @@ Tensor masked_scatter(const Tensor& input, const Tensor& mask, const Tensor& sou
     const int64_t size[] = {count}, step[] = {input.ndim()};
     list.push_back(alias(coordinates, size, step, d, Dtype::kInt64));
   }
-  return index_put(input, list, values, false, into);
+  return told_as(op, {{"input", 1, "input"}, {"values", 3, "source"}},
+                 [&] { return index_put(input, list, values, false, into); });
 }
 
 }  // namespace libdl

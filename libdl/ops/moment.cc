@@ -19,12 +19,13 @@ static void require_floating(const Call& call, const Tensor& input) {
              "a floating dtype");
 }
 
-// J t = sum(slope(1) t) for reductions that make one number of each group.
+// J t = Re sum(conj(slope(1)) t) for reductions that make one real number of each group.
 template <class Slope>
 static Tensor along(const Tensor& y, const Tensor& t, const ReducedDims& r, bool keepdim,
                     Slope slope) {
   const Tensor ones = full(y.shape(), number(1.0), y.dtype(), y.device());
-  return sum(mul(slope(ones), t), Dims(r.reduced()), keepdim);
+  const Tensor moved = sum(mul(conj(slope(ones)), t), Dims(r.reduced()), keepdim);
+  return contiguous(real(moved));
 }
 
 // -- variance -----------------------------------------------------------------------------------
@@ -36,7 +37,7 @@ struct VarAttr {
 };
 }  // namespace
 
-// var: dx = dy 2 (x - mean) / (n - correction)
+// var: dx = dy 2 (x - mean) / (n - correction); dy is real where x is complex
 static Tensor var_slope(const Tensor& dy, const Tensor& x, const VarAttr& a) {
   const Tensor centred = sub(x, mean(x, Dims(a.dims.reduced()), true));
   return mul(mul(a.dims.kept(dy), centred), number(2 / a.divisor));
@@ -53,16 +54,29 @@ static void std_vjp(Backward& b) {
 }
 static const Rule kVar{"var", var_vjp}, kStd{"std", std_vjp};
 
+// Of complex numbers: the mean of |x - mean|^2, that is both parts' variances added.
+static Tensor measured(const Tensor& x, const ReducedDims& r, bool keepdim, double correction,
+                       bool root) {
+  const auto measure = [&](const Tensor& part, bool now) {
+    return reduce(kernels::Reduction::kVar, part, r, keepdim, part.dtype(), correction, now);
+  };
+  if (!x.is_complex()) return measure(x, root);
+  const Tensor both = add(measure(real(x), false), measure(imag(x), false));
+  return root ? sqrt(both) : both;
+}
+
 static Tensor spread(const char* op, const Tensor& input, std::optional<Dims> dims,
                      const Tensor* correction, bool keepdim, bool root, Into into) {
   Call call(op, into, {&input});
-  require_floating(call, input);
+  if (!is_inexact(input.dtype()))
+    call.bad(LIBDL_ERROR_DTYPE, 1, "input", std::string("is ") + name_of(input.dtype()),
+             "a floating or complex dtype");
   const ReducedDims r(input.shape(), call.axes(2, "dims", dims, input.ndim()));
   if (correction && (correction->ndim() != 0 || correction->is_complex()))
     call.bad(LIBDL_ERROR_VALUE, 3, "correction", "is no real number", "a number");
   const double c = correction ? item_f64(*correction) : 1.0;
   const VarAttr attr{r, std::max(static_cast<double>(r.count()) - c, 0.0)};
-  Tensor y = reduce(kernels::Reduction::kVar, input, r, keepdim, input.dtype(), c, root);
+  Tensor y = measured(input, r, keepdim, c, root);
   y = root ? call.done(y, kStd, attr, {saves_input(input, 0), saves_output(y, 0)})
            : call.done(y, kVar, attr, {saves_input(input, 0)});
   if (call.forward())

@@ -55,12 +55,12 @@ Tensor mean(const Tensor& input, std::optional<Dims> dims, bool keepdim, Dtype d
                   "a floating or complex dtype, or dtype=");
   if (dims) Call("mean", {}, {}).axes(2, "dims", dims, input.ndim());  // errors in its own name
   const Dtype wide = size_of(type) == 2 ? Dtype::kFloat32 : type;
-  const Tensor total = sum(input, dims, keepdim, wide);
+  const Tensor total = told_as("mean", {{"input", 1, "input"}, {"dims", 2, "dims"}},
+                               [&] { return sum(input, dims, keepdim, wide); });
   const double n = static_cast<double>(input.numel()) /
                    static_cast<double>(std::max<int64_t>(total.numel(), 1));
-  if (wide == type) return div(total, number(n), {}, into);
-  const Tensor y = cast(div(total, number(n)), type);
-  return into ? deliver("mean", y, into) : y;
+  const Tensor y = div(total, number(n));
+  return deliver("mean", wide == type ? y : cast(y, type), into, {&input});
 }
 
 // -- prod -------------------------------------------------------------------------------------

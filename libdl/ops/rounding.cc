@@ -24,7 +24,7 @@ LIBDL_STEP(trunc)
 
 static Tensor step(const PointwiseOp& op, const Tensor& input, Into into) {
   if (!is_integral(input.dtype())) return pointwise(op, input, into);
-  return into ? copy(input, false, into) : clone(input);  // integers are rounded already
+  return deliver(op.name, clone(input), into, {&input});  // integers are rounded already
 }
 
 Tensor floor(const Tensor& input, Into into) { return step(k_floor, input, into); }
@@ -37,8 +37,10 @@ Tensor round(const Tensor& input, int64_t decimals, Into into) {
     fail_argument(LIBDL_ERROR_VALUE, "round", 2, "decimals", "is " + std::to_string(decimals),
                   "-300 to 300");
   const Tensor scale = number(std::pow(10.0, static_cast<double>(std::abs(decimals))));
-  return decimals > 0 ? div(pointwise(k_round, mul(input, scale)), scale, {}, into)
-                      : mul(pointwise(k_round, div(input, scale)), scale, into);
+  return told_as("round", {{"input", 1, "input"}}, [&] {
+    return decimals > 0 ? div(pointwise(k_round, mul(input, scale)), scale, {}, into)
+                        : mul(pointwise(k_round, div(input, scale)), scale, into);
+  });
 }
 
 }  // namespace libdl

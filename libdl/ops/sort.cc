@@ -96,7 +96,7 @@ std::tuple<Tensor, Tensor> topk(const Tensor& input, int64_t k, int32_t dim, boo
   const int64_t size = input.ndim() ? input.size(axis) : 1;
   if (k < 0 || k > size || (input.ndim() == 0 && k != 1))
     call.bad(LIBDL_ERROR_VALUE, 2, "k", "is " + std::to_string(k),
-             input.ndim() == 0 ? "1" : "0 to " + std::to_string(size));
+             input.ndim() == 0 ? "1, for input is 0-d" : "0 to " + std::to_string(size));
   return finish(call, kTopk, input, axis, order(input, axis, k, largest), values_into,
                 indices_into);
 }

@@ -274,7 +274,7 @@ Tensor expand(const Tensor& input, Dims shape) {
 
 static void require_dim(const char* op, const Tensor& input) {
   if (input.ndim() == 0)
-    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "is 0-d", "a tensor with dimensions");
+    fail_argument(LIBDL_ERROR_INDEX, op, 1, "input", "is 0-d", "a tensor with dimensions");
 }
 
 Tensor select(const Tensor& input, int32_t dim, int64_t index) {

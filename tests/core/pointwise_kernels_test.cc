@@ -270,7 +270,8 @@ const std::vector<Reference>& references() {
       E2(minimum, smaller(x, y)), E3(clamp, smaller(larger(x, y), z)), E3(where, x != 0 ? y : z),
       E1(isnan, x != x), E1(isinf, std::isinf(x)), E1(isfinite, std::isfinite(x)), E2(eq, x == y),
       E2(ne, x != y), E2(lt, x < y), E2(le, x <= y), E2(gt, x > y), E2(ge, x >= y),
-      E3(threshold_mask, y <= x && x <= z), E1(positive, x > 0)};
+      {Expression::lerp, nullptr, 0},  // rounds three times; see LerpEndsExactly
+      E3(threshold_mask, y <= x && x <= z), E1(positive, !(x <= 0))};
   return list;
 }
 
@@ -354,6 +355,12 @@ TEST_P(Isas, AddScaledRoundsTwice) {
   volatile double product = alpha * y;
   EXPECT_EQ(r[0], x + product);
 }
+TEST_P(Isas, LerpEndsExactly) {
+  const std::vector<double> x(5, 0.1), end(5, 0.7), weight = {0, 0.25, 0.5, 1, 2};
+  const auto r = apply<double>(Expression::lerp, Class::kF64, x, end, weight);
+  const volatile double way = 0.7 - 0.1, quarter = 0.25 * way, half = way * 0.5, back = way * -1;
+  EXPECT_EQ(r, (std::vector{0.1, 0.1 + quarter, 0.7 - half, 0.7, 0.7 - back}));
+}
 TEST_P(Isas, DivTruncRoundsToZero) {
   auto r = apply<double>(Expression::div_trunc, Class::kF64, std::vector{7.0, -7.0, 7.5},
                          std::vector{2.0, 2.0, -2.5});
@@ -412,7 +419,7 @@ TEST_P(Isas, ShiftsHaveNoUndefinedDistance) {
   EXPECT_EQ(apply<I>(Expression::shift_left, Class::kI64, x, y),
             (std::vector<I>{8, 0, 0, -16, 0, 0, 0, 0}));
   EXPECT_EQ(apply<I>(Expression::shift_right, Class::kI64, x, y),
-            (std::vector<I>{0, 0, 0, -4, -1, -1, 0, 0}));
+            (std::vector<I>{0, 0, 0, -4, -1, -1, 0, -1}));
   EXPECT_EQ(apply<U>(Expression::shift_right, Class::kU64, std::vector<U>{~U{0}, 8},
                      std::vector<U>{63, 64}), (std::vector<U>{1, 0}));
 }
@@ -509,6 +516,7 @@ TEST(Complex, ExpressionsAreTheReferences) {
       {Expression::tanh, [](Z x, Z, Z) { return std::tanh(x); }},
       {Expression::sigmoid, [](Z x, Z, Z) { return 1.0 / (1.0 + std::exp(-x)); }},
       {Expression::silu, [](Z x, Z, Z) { return x / (1.0 + std::exp(-x)); }},
+      {Expression::lerp, [](Z x, Z y, Z w) { return x + w * (y - x); }},
       {Expression::where, [](Z x, Z y, Z z) { return x != 0.0 ? y : z; }},
       {Expression::conj, [](Z x, Z, Z) { return std::conj(x); }},
       {Expression::isnan, [](Z, Z, Z) { return Z(0); }},

@@ -58,7 +58,7 @@ static PyObject* backward(PyObject* module, PyObject* const* args, Py_ssize_t co
     PyEval_RestoreThread(thread);
     if (error) {
       raise_error(error);
-    } else {
+    } else if (!pending_warning || !raise_warning()) {
       answer = Py_None;
       Py_INCREF(answer);
     }

@@ -34,7 +34,8 @@ typedef struct TensorObject {
   X(format)           /* repr of a tensor */                                             \
   X(view)             /* Tensor.view with a dtype or keywords */                         \
   X(error)            /* the exception for codes without one of their own */             \
-  X(disabled_override) /* the __torch_function__ that means none */
+  X(disabled_override) /* the __torch_function__ that means none */                     \
+  X(warn)             /* warn(code, message) */
 
 typedef struct Registered {
 #define LIBDL_PYTHON_MEMBER(name) PyObject* name;
@@ -123,9 +124,13 @@ PyObject* raise_error(libdl_error* error);
 libdl_error* take_exception(void);
 int add_errors(PyObject* module);
 
-// -- runtime.c: sets the exception that a signal's handler raised inside an operator --------------
+// -- runtime.c: exceptions that Python raised while an operator was at work ----------------------
 
+// Sets the exception of a signal's handler.
 bool restore_interruption(void);
+// Sets the exception into which a filter turned a warning, once the operator has ended.
+extern PyObject* pending_warning;
+bool raise_warning(void);
 int add_runtime(PyObject* module);
 
 // -- the slots ----------------------------------------------------------------------------------

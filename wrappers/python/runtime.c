@@ -47,6 +47,42 @@ bool restore_interruption(void) {
   return true;
 }
 
+// -- warnings -------------------------------------------------------------------------------------
+
+PyObject* pending_warning;
+static unsigned long warned_thread;
+
+static void warn(void* ctx, libdl_warning_code code, const char* message) {
+  (void)ctx;
+  if (!Py_IsInitialized()) return;
+  const PyGILState_STATE gil = PyGILState_Ensure();
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyObject* const done =
+      registered.warn ? PyObject_CallFunction(registered.warn, "is", (int)code, message) : NULL;
+  Py_XDECREF(done);
+  if (PyErr_Occurred() && !pending_warning) {
+    PyObject *kind, *exception, *trace;
+    PyErr_Fetch(&kind, &exception, &trace);
+    PyErr_NormalizeException(&kind, &exception, &trace);
+    Py_XDECREF(kind);
+    Py_XDECREF(trace);
+    pending_warning = exception;
+    warned_thread = PyThread_get_thread_ident();
+  }
+  PyErr_Restore(type, value, traceback);
+  PyGILState_Release(gil);
+}
+
+bool raise_warning(void) {
+  if (!pending_warning || warned_thread != PyThread_get_thread_ident()) return false;
+  PyObject* const exception = pending_warning;
+  pending_warning = NULL;
+  PyErr_SetObject((PyObject*)Py_TYPE(exception), exception);
+  Py_DECREF(exception);
+  return true;
+}
+
 // -- the running line -----------------------------------------------------------------------------
 
 static PyObject* code_path(PyObject* frame) {
@@ -160,7 +196,8 @@ static PyMethodDef functions[] = {
 
 int add_runtime(PyObject* module) {
   main_thread = PyThread_get_thread_ident();
-  libdl_error* const error = libdl_set_interruption(ask, NULL, NULL);
+  libdl_error* error = libdl_set_interruption(ask, NULL, NULL);
+  if (!error) error = libdl_set_warning_handler(warn, NULL, NULL);
   if (error) {
     raise_error(error);
     return -1;

@@ -52,6 +52,10 @@ PyObject* wrap(libdl_tensor* handle) {
     if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "libdl: no tensor came back");
     return NULL;
   }
+  if (pending_warning && raise_warning()) {
+    libdl_tensor_release(handle);
+    return NULL;
+  }
   PyObject* const object = living_object(handle);
   if (!object) return wrap_as(handle, tensor_type);
   libdl_tensor_release(handle);

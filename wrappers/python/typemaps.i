@@ -69,6 +69,12 @@ static int64_t product(const Integers* sizes) {
   $result = Py_None;
   Py_INCREF($result);
 }
+%typemap(ret) libdl_error * {
+  if (pending_warning && raise_warning()) {
+    Py_XDECREF($result);
+    return NULL;
+  }
+}
 %typemap(out) libdl_bool "$result = PyBool_FromLong($1);"
 %typemap(out) int32_t, libdl_dtype, libdl_value_type, libdl_op "$result = PyLong_FromLong($1);"
 %typemap(out) int64_t "$result = PyLong_FromLongLong($1);"

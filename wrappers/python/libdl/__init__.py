@@ -26,8 +26,11 @@ from ._types import (
 from ._functions import *
 from . import _methods as _methods
 from . import _tensor as _tensor
+from ._warnings import (
+    ConversionWarning as ConversionWarning, LibraryWarning as LibraryWarning,
+)  # fmt: skip
 from ._modes import (
-    enable_grad as enable_grad, get_default_dtype as get_default_dtype,
+    check_copies as check_copies, enable_grad as enable_grad, get_default_dtype as get_default_dtype,
     inference_mode as inference_mode, is_grad_enabled as is_grad_enabled,
     is_inference_mode_enabled as is_inference_mode_enabled, no_grad as no_grad,
     set_default_dtype as set_default_dtype, set_grad_enabled as set_grad_enabled,

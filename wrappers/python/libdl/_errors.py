@@ -83,6 +83,14 @@ class InternalError(Error):
     """A defect of libdl: please report it."""
 
 
+def told_as(error: Error, name: str) -> None:
+    """Names the function that was called, where it is another name of the operator that failed."""
+    text = str(error)
+    if error.operator and text.startswith(f"{error.operator}: "):
+        error.args = (name + text[len(error.operator) :],)
+        error.operator = name
+
+
 _C.register("error", Error)
 _C.register_errors(
     {

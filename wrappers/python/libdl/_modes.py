@@ -141,6 +141,23 @@ class inference_mode(_Mode):
             _C.set_grad_enabled(self._grad)
 
 
+class check_copies(_Mode):
+    """Warns inside at each line that makes a hidden representation of a tensor, as the panels of
+    a matrix that is multiplied by again and again: a ConversionWarning names operator and bytes."""
+
+    def __init__(self, mode: bool = True) -> None:
+        self._mode = mode
+
+    def _again(self) -> Any:
+        return check_copies(self._mode)
+
+    def __enter__(self) -> None:
+        self._before = _C.set_check_copies(self._mode)
+
+    def __exit__(self, *exception: object) -> None:
+        _C.set_check_copies(self._before)
+
+
 is_grad_enabled: Callable[[], bool] = _C.grad_enabled
 is_inference_mode_enabled: Callable[[], bool] = _C.inference_mode
 

@@ -9,10 +9,14 @@ from typing import Any
 from . import _C, _functions
 from ._C import Overridden, Tensor
 from ._documents import FUNCTIONS, METHODS
+from ._errors import Error, told_as
 from ._overrides import override
 from ._types import ValuesIndices, dtype as Dtype
 
-__all__ = ["arange", "max", "min", "randint", "randint_like", "scatter", "split", "where"]
+__all__ = [
+    "arange", "max", "min", "norm", "randint", "randint_like", "repeat_interleave", "scatter",
+    "split", "where",
+]  # fmt: skip
 
 
 def _extremum(name: str) -> Any:
@@ -30,11 +34,14 @@ def _extremum(name: str) -> Any:
         *,
         other: Tensor | None = None,
         axis: int | None = None,
+        keepdims: bool | None = None,
         out: Any = None,
     ) -> Any:
         try:
             if axis is not None:
                 dim = axis
+            if keepdims is not None:
+                keepdim = keepdims
             if other is None and isinstance(dim, Tensor):
                 dim, other = None, dim
             if other is not None:
@@ -63,11 +70,70 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
     try:
         if isinstance(split_size_or_sections, int):
             return _C.split(tensor, split_size_or_sections, dim)
-        return _C.split_with_sizes(
-            tensor, split_size_or_sections, dim
-        )
+        return _C.split_with_sizes(tensor, split_size_or_sections, dim)
     except Overridden:
         return override(split, tensor, split_size_or_sections, dim)
+    except Error as error:
+        told_as(error, "split")
+        raise
+
+
+def repeat_interleave(
+    input: Tensor, repeats: Any, dim: int | None = None, *, axis: int | None = None,
+    output_size: int | None = None,
+) -> Tensor:  # fmt: skip
+    dim = dim if axis is None else axis
+    try:
+        if not isinstance(repeats, Tensor):
+            return _C.repeat_interleave(input, repeats, dim)
+        if repeats.ndim > 1 or repeats.dtype.name not in ("int64", "int32"):
+            raise TypeError(
+                f"repeat_interleave: argument 2 (repeats) is {repeats.dtype} of shape "
+                f"{list(repeats.shape)}, wanted a number or int64 or int32 in one dimension"
+            )
+        if repeats.numel() == 1:
+            return _C.repeat_interleave(input, repeats.item(), dim)
+        rows = _C.flatten(input, 0, -1) if dim is None else input
+        return _C.index_select(rows, dim or 0, _repeated(rows, repeats.tolist(), dim or 0))
+    except Overridden:
+        return override(repeat_interleave, input, repeats, dim)
+    except Error as error:
+        told_as(error, "repeat_interleave")
+        raise
+
+
+def _repeated(rows: Tensor, counts: list[int], dim: int) -> Tensor:
+    """The index that reads row i counts[i] times."""
+    from ._creation import tensor
+
+    name = "repeat_interleave: argument 2 (repeats)"
+    if any(count < 0 for count in counts):
+        raise ValueError(f"{name} holds a negative count, wanted 0 or more each")
+    if -rows.ndim <= dim < rows.ndim and len(counts) != rows.shape[dim]:
+        raise ValueError(f"{name} has {len(counts)} entries, wanted 1 or {rows.shape[dim]}")
+    return tensor([i for i, count in enumerate(counts) for _ in range(count)], dtype=int)
+
+
+def norm(
+    input: Tensor,
+    p: Any = 2,
+    dim: Any = None,
+    keepdim: bool = False,
+    dtype: Any = None,
+    *,
+    axis: Any = None,
+    keepdims: bool | None = None,
+    out: Tensor | None = None,
+) -> Tensor:
+    if isinstance(p, str):
+        if p != "fro":
+            raise ValueError(f"norm: argument 2 (p) is {p!r}, wanted a number or 'fro'")
+        p = 2
+    p = 2 if p is None else p
+    return _functions.norm(
+        input, p, dim if axis is None else axis, keepdim if keepdims is None else keepdims, dtype,
+        out=out,
+    )  # fmt: skip
 
 
 def _view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tensor:
@@ -221,10 +287,14 @@ def _var_like(name: str) -> Any:
         keepdim: bool = False,
         *,
         correction: Any = 1,
+        axis: Any = None,
+        keepdims: bool | None = None,
         out: Tensor | None = None,
     ) -> Tensor:
         if isinstance(dim, bool):  # std(unbiased)
             dim, unbiased = None, dim
+        dim = dim if axis is None else axis
+        keepdim = keepdim if keepdims is None else keepdims
         if unbiased is not None:
             correction = int(unbiased)
         try:
@@ -253,6 +323,8 @@ def _document(function: Any, name: str, text: str | None, method: bool = False) 
 
 for _function in (arange, split, randint, randint_like, scatter):
     _document(_function, _function.__name__, FUNCTIONS.get(_function.__name__))
+norm.__doc__ = _functions.norm.__doc__
+repeat_interleave.__doc__ = _functions.repeat_interleave.__doc__
 where.__doc__ = _functions.where.__doc__
 _nonzero.__doc__ = _functions.nonzero.__doc__
 _document(_view, "view", METHODS.get("view"))
@@ -261,6 +333,6 @@ _document(_scatter_, "scatter_", None, method=True)
 _document(_where_method, "where", None, method=True)
 _document(_nonzero, "nonzero", None)
 nonzero = _nonzero
-for _method in (max, min, split, scatter, nonzero, var, std):
+for _method in (max, min, norm, repeat_interleave, split, scatter, nonzero, var, std):
     setattr(Tensor, _method.__name__, _method)
 __all__ += ["nonzero", "std", "var"]

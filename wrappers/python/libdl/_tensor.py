@@ -9,6 +9,7 @@ from typing import Any
 
 from . import _C, _functions
 from ._C import Overridden, Tensor
+from ._errors import AutogradError
 from ._overrides import override
 from ._types import (
     DeviceLike, bfloat16, bool_, complex64, complex128, device as Device, dtype as Dtype,
@@ -414,16 +415,22 @@ def m_apply_(self: Tensor, function: Callable[[Any], Any]) -> Tensor:
     return self
 
 
-@method
-def unsqueeze_(self: Tensor, dim: int) -> Tensor:
-    self.data = self.data.unsqueeze(dim)
-    return self
+def _reshaper(name: str) -> Any:
+    def reshape_in_place(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        if self.requires_grad and _C.grad_enabled():
+            raise AutogradError(
+                f"{name}_: argument 1 (input) requires grad, and its history has the old shape, "
+                f"wanted {name}(), or no_grad()"
+            )
+        self.data = getattr(self.data, name)(*args, **kwargs)
+        return self
+
+    reshape_in_place.__doc__ = f"The tensor itself becomes its {name}."
+    return reshape_in_place
 
 
-@method
-def squeeze_(self: Tensor, dim: int | None = None) -> Tensor:
-    self.data = self.data.squeeze(dim)
-    return self
+for _name in ("unsqueeze", "squeeze", "t", "transpose", "swapaxes", "swapdims"):
+    METHODS[f"{_name}_"] = _reshaper(_name)
 
 
 # -- pickle and copy -------------------------------------------------------------------------------

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from .._C import Tensor
 from . import functional as F
-from .module import Module
+from .module import Layer
 
 
-class ReLU(Module):
+class ReLU(Layer):
     """The larger of each element and 0."""
 
     def __init__(self, inplace: bool = False) -> None:
@@ -22,7 +22,7 @@ class ReLU(Module):
         return "inplace=True" if self.inplace else ""
 
 
-class GELU(Module):
+class GELU(Layer):
     """Each element times the normal distribution's share below it."""
 
     def __init__(self, approximate: str = "none") -> None:
@@ -36,7 +36,7 @@ class GELU(Module):
         return f"approximate={self.approximate!r}"
 
 
-class SiLU(Module):
+class SiLU(Layer):
     """Each element times its sigmoid."""
 
     def __init__(self, inplace: bool = False) -> None:
@@ -47,21 +47,21 @@ class SiLU(Module):
         return F.silu(input, self.inplace)
 
 
-class Sigmoid(Module):
+class Sigmoid(Layer):
     """1 / (1 + exp(-x))."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.sigmoid(input)
 
 
-class Tanh(Module):
+class Tanh(Layer):
     """The hyperbolic tangent."""
 
     def forward(self, input: Tensor) -> Tensor:
         return F.tanh(input)
 
 
-class Softmax(Module):
+class Softmax(Layer):
     """exp(x) scaled so that its sum along dim is 1."""
 
     def __init__(self, dim: int | None = None) -> None:
@@ -75,7 +75,7 @@ class Softmax(Module):
         return f"dim={self.dim}"
 
 
-class LogSoftmax(Module):
+class LogSoftmax(Layer):
     """The logarithm of softmax along dim."""
 
     def __init__(self, dim: int | None = None) -> None:
@@ -89,7 +89,7 @@ class LogSoftmax(Module):
         return f"dim={self.dim}"
 
 
-class ELU(Module):
+class ELU(Layer):
     """The element where positive, alpha (exp(element) - 1) elsewhere."""
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
@@ -100,7 +100,7 @@ class ELU(Module):
         return F.elu(input, self.alpha)
 
 
-class LeakyReLU(Module):
+class LeakyReLU(Layer):
     """The element where positive, negative_slope times it elsewhere."""
 
     def __init__(self, negative_slope: float = 0.01, inplace: bool = False) -> None:
@@ -111,7 +111,7 @@ class LeakyReLU(Module):
         return F.leaky_relu(input, self.negative_slope)
 
 
-class Softplus(Module):
+class Softplus(Layer):
     """log(1 + exp(beta x)) / beta."""
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:

@@ -4,10 +4,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
+from .._C import Tensor
 from .module import Module
 from .parameter import Parameter
+
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar as WithDefault
+
+    M = WithDefault("M", bound=Module, default=Module)
+else:
+    M = TypeVar("M")
 
 
 def _place(index: int, count: int) -> str:
@@ -27,6 +36,10 @@ class Sequential(Module):
         else:
             for i, module in enumerate(modules):
                 self.add_module(str(i), module)
+
+    if TYPE_CHECKING:
+
+        def __call__(self, input: Any) -> Tensor: ...
 
     def forward(self, input: Any) -> Any:
         for module in self._modules.values():
@@ -49,23 +62,23 @@ class Sequential(Module):
         return self
 
 
-class ModuleList(Module):
+class ModuleList(Module, Generic[M]):
     """A list whose modules are parts of the module that holds it."""
 
-    def __init__(self, modules: Iterable[Module] | None = None) -> None:
+    def __init__(self, modules: Iterable[M] | None = None) -> None:
         super().__init__()
         self.extend(modules or ())
 
-    def append(self, module: Module) -> ModuleList:
+    def append(self, module: M) -> ModuleList[M]:
         self.add_module(str(len(self)), module)
         return self
 
-    def extend(self, modules: Iterable[Module]) -> ModuleList:
+    def extend(self, modules: Iterable[M]) -> ModuleList[M]:
         for module in modules:
             self.append(module)
         return self
 
-    def insert(self, index: int, module: Module) -> None:
+    def insert(self, index: int, module: M) -> None:
         modules = list(self)
         modules.insert(index, module)
         self._modules.clear()
@@ -74,15 +87,19 @@ class ModuleList(Module):
     def __len__(self) -> int:
         return len(self._modules)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[M]:
         return iter(self._modules.values())
 
+    @overload
+    def __getitem__(self, index: slice) -> ModuleList[M]: ...
+    @overload
+    def __getitem__(self, index: int) -> M: ...
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return type(self)(list(self)[index])
         return self._modules[_place(index, len(self))]
 
-    def __setitem__(self, index: int, module: Module) -> None:
+    def __setitem__(self, index: int, module: M) -> None:
         self._modules[_place(index, len(self))] = module
 
     def __delitem__(self, index: int) -> None:
@@ -92,18 +109,19 @@ class ModuleList(Module):
         self.extend(modules)
 
 
-class ModuleDict(Module):
+class ModuleDict(Module, Generic[M]):
     """A dict whose modules are parts of the module that holds it."""
 
-    def __init__(self, modules: Mapping[str, Module] | None = None) -> None:
+    def __init__(self, modules: Mapping[str, M] | None = None) -> None:
         super().__init__()
         for name, module in (modules or {}).items():
             self.add_module(name, module)
 
-    def __getitem__(self, name: str) -> Any:
-        return self._modules[name]
+    def __getitem__(self, name: str) -> M:
+        module: M = self._modules[name]
+        return module
 
-    def __setitem__(self, name: str, module: Module) -> None:
+    def __setitem__(self, name: str, module: M) -> None:
         self.add_module(name, module)
 
     def __delitem__(self, name: str) -> None:

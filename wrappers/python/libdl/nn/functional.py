@@ -10,8 +10,9 @@ from typing import Any
 from .. import _C, _functional as _generated, _functions
 from .._C import Tensor
 from .._functional import (
-    cross_entropy, embedding, layer_norm, linear, mse_loss, nll_loss, sigmoid, tanh,
+    cross_entropy, layer_norm, linear, mse_loss, nll_loss, sigmoid, tanh,
 )  # fmt: skip
+from .._modes import no_grad
 
 __all__ = [
     "cosine_similarity", "cross_entropy", "dropout", "elu", "embedding", "gelu", "l1_loss",
@@ -124,6 +125,37 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     return (x1 * x2).sum(dim) / lengths
 
 
+def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None,
+              max_norm: float | None = None, norm_type: float = 2.0,
+              scale_grad_by_freq: bool = False, sparse: bool = False) -> Tensor:  # fmt: skip
+    """weight[input]: rows of a table. With max_norm the rows that are read and longer are first
+    shortened in the table itself, without history.
+
+    Arguments:
+        input: int64 or int32 indices of rows, any shape
+        weight: [rows, columns]
+        padding_idx: a row that receives no gradient, negative counts from the end
+        max_norm: the largest norm of a row; None: any
+        norm_type: which norm
+        scale_grad_by_freq: whether a row's gradient is divided by how often it was read
+        sparse: must be False: sparse gradients are not offered
+    """
+    if max_norm is not None:
+        _shorten(input, weight, max_norm, norm_type)
+    return _generated.embedding(input, weight, padding_idx, scale_grad_by_freq, sparse)
+
+
+def _shorten(input: Tensor, weight: Tensor, max_norm: float, norm_type: float) -> None:
+    with no_grad():
+        rows = _generated.embedding(input.detach().reshape(-1), weight)
+        norms = rows.norm(norm_type, 1, keepdim=True)
+        long = (norms > max_norm).squeeze(1)
+        if long.any():
+            # PyTorch's guard against norms that are nearly 0.
+            shorter = rows[long] * (max_norm / (norms[long] + 1e-7))
+            weight.index_put_((input.detach().reshape(-1)[long],), shorter)
+
+
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """int64 rows that are 1 at the class and 0 elsewhere."""
     if num_classes < 0:
@@ -138,7 +170,7 @@ def _int64() -> Any:
     return int64
 
 
-assert all((cross_entropy, embedding, layer_norm, linear, mse_loss, nll_loss, sigmoid, tanh))
+assert all((cross_entropy, layer_norm, linear, mse_loss, nll_loss, sigmoid, tanh))
 
 
 from .._missing import missing as _missing_names, public as _public_names  # noqa: E402

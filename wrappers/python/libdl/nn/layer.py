@@ -9,11 +9,11 @@ from typing import Any
 from .._C import Tensor
 from .._functions import empty, ones, zeros
 from . import functional as F, init
-from .module import Module
+from .module import Layer, Module
 from .parameter import Parameter
 
 
-class Linear(Module):
+class Linear(Layer):
     """y = x A^T + b.
 
     Arguments:
@@ -60,7 +60,7 @@ class Identity(Module):
         return input
 
 
-class Dropout(Module):
+class Dropout(Layer):
     """In training, elements become zero with probability p, the others are divided by 1 - p."""
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
@@ -76,7 +76,7 @@ class Dropout(Module):
         return f"p={self.p}, inplace={self.inplace}"
 
 
-class Flatten(Module):
+class Flatten(Layer):
     """Several adjacent dimensions made one."""
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
@@ -90,7 +90,7 @@ class Flatten(Module):
         return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
 
 
-class Unflatten(Module):
+class Unflatten(Layer):
     """One dimension made several."""
 
     def __init__(self, dim: int, unflattened_size: tuple[int, ...]) -> None:
@@ -101,7 +101,7 @@ class Unflatten(Module):
         return input.unflatten(self.dim, self.unflattened_size)
 
 
-class LayerNorm(Module):
+class LayerNorm(Layer):
     """Mean 0 and variance 1 over the last dimensions, then times weight plus bias."""
 
     def __init__(self, normalized_shape: int | tuple[int, ...], eps: float = 1e-5,
@@ -133,7 +133,7 @@ class LayerNorm(Module):
         )
 
 
-class Embedding(Module):
+class Embedding(Layer):
     """A table of num_embeddings rows of embedding_dim numbers, read by indices."""
 
     def __init__(self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None,
@@ -141,11 +141,9 @@ class Embedding(Module):
                  scale_grad_by_freq: bool = False, sparse: bool = False, device: Any = None,
                  dtype: Any = None) -> None:  # fmt: skip
         super().__init__()
-        if max_norm is not None:
-            raise NotImplementedError("Embedding: max_norm is not offered; renormalise the weight")
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         self.padding_idx, self.scale_grad_by_freq = padding_idx, scale_grad_by_freq
-        self.sparse = sparse
+        self.max_norm, self.norm_type, self.sparse = max_norm, norm_type, sparse
         self.weight = Parameter(empty(num_embeddings, embedding_dim, device=device, dtype=dtype))
         self.reset_parameters()
 
@@ -157,8 +155,9 @@ class Embedding(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.embedding(
-            input, self.weight, self.padding_idx, self.scale_grad_by_freq, self.sparse
-        )
+            input, self.weight, self.padding_idx, self.max_norm, self.norm_type,
+            self.scale_grad_by_freq, self.sparse,
+        )  # fmt: skip
 
     @classmethod
     def from_pretrained(cls, embeddings: Tensor, freeze: bool = True,
@@ -171,4 +170,5 @@ class Embedding(Module):
 
     def extra_repr(self) -> str:
         padding = "" if self.padding_idx is None else f", padding_idx={self.padding_idx}"
-        return f"{self.num_embeddings}, {self.embedding_dim}{padding}"
+        longest = "" if self.max_norm is None else f", max_norm={self.max_norm}"
+        return f"{self.num_embeddings}, {self.embedding_dim}{padding}{longest}"

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from .._C import Tensor
 from . import functional as F
-from .module import Module
+from .module import Loss
 
 
-class MSELoss(Module):
+class MSELoss(Loss):
     """The squared differences, their "mean" or "sum", or all of them ("none")."""
 
     def __init__(self, reduction: str = "mean") -> None:
@@ -19,7 +19,7 @@ class MSELoss(Module):
         return F.mse_loss(input, target, reduction=self.reduction)
 
 
-class L1Loss(Module):
+class L1Loss(Loss):
     """The absolute differences, their "mean" or "sum", or all of them ("none")."""
 
     def __init__(self, reduction: str = "mean") -> None:
@@ -30,7 +30,7 @@ class L1Loss(Module):
         return F.l1_loss(input, target, reduction=self.reduction)
 
 
-class NLLLoss(Module):
+class NLLLoss(Loss):
     """The negated log-probability of the target's class."""
 
     def __init__(self, weight: Tensor | None = None, ignore_index: int = -100,
@@ -43,7 +43,7 @@ class NLLLoss(Module):
         return F.nll_loss(input, target, self.weight, self.ignore_index, self.reduction)
 
 
-class CrossEntropyLoss(Module):
+class CrossEntropyLoss(Loss):
     """nll_loss of log_softmax; targets may also be probabilities of all classes."""
 
     def __init__(self, weight: Tensor | None = None, ignore_index: int = -100,

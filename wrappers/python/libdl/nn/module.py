@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from .._C import Tensor
 from .._modes import no_grad
@@ -441,3 +441,19 @@ class Module:
         if not parts and len(extra) <= 1:
             return f"{self._get_name()}({extra[0] if extra else ''})"
         return f"{self._get_name()}(\n  " + "\n  ".join(lines) + "\n)"
+
+
+if TYPE_CHECKING:
+
+    class Layer(Module):
+        """A module from one tensor to another: only checkers of types tell it from others."""
+
+        def __call__(self, input: Tensor) -> Tensor: ...
+
+    class Loss(Module):
+        """A module from a prediction and what was wanted to a loss, likewise."""
+
+        def __call__(self, input: Tensor, target: Tensor) -> Tensor: ...
+
+else:
+    Layer = Loss = Module
