@@ -223,15 +223,19 @@ const PointwiseOp k_neg{.name = "neg",
                         .expression = Expression::k_neg,
                         .arguments = {"input"},
                         .partials = {[](const Symbols& s) { return -s.dy; }}};
-// |z| is not holomorphic: reverse dz = dy sgn(z), forward Re(conj(sgn z) dz). The kernel gives
+// |z| is not holomorphic: reverse dz = Re(dy) sgn(z), forward Re(conj(sgn z) dz). The kernel gives
 // (|z|, 0) for complex z, of which abs() below takes the real part.
 const PointwiseOp k_abs{.name = "abs",
                         .expression = Expression::k_abs,
                         .arguments = {"input"},
                         .partials = {[](const Symbols& s) {
                           if (!s.complex) return s.dy * sign(s.x[0]);
+                          // As a step of others' derivatives it may get a dy that is not real.
                           const Expr unit = sgn(s.x[0]);
-                          return s.dy * (s.forward ? apply(Expression::k_conj, {unit}) : unit);
+                          const Expr along =
+                              s.forward ? s.dy * apply(Expression::k_conj, {unit}) : s.dy;
+                          const Expr real = (along + apply(Expression::k_conj, {along})) * 0.5;
+                          return s.forward ? real : real * unit;
                         }}};
 const PointwiseOp k_sign{.name = "sign",
                          .expression = Expression::k_sign,
@@ -297,6 +301,7 @@ static Tensor combined(const char* op, const Tensor& input, const Tensor& tensor
   static constexpr const char* kNames[] = {"input", "tensor1", "tensor2"};
   const Tensor* const operands[] = {&input, &tensor1, &tensor2};
   broadcast_shape(op, kNames, operands);
+  refuse_overlap(op, into, operands);
   const Dtype type = result_dtype(operands);
   const bool lift = is_floating(type) && size_of(type) == 2;
   const auto wide = [lift](const Tensor& x) {

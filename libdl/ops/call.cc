@@ -142,6 +142,18 @@ void check_recordable_write(const Tensor& x, const char* op, const char* name) {
     bad("is a view made while nothing was recorded", "a view made with recording on");
 }
 
+[[noreturn, gnu::cold]] static void overlaps_in_part(const char* op, Into into) {
+  fail_argument(LIBDL_ERROR_OVERLAP, op, 0, into.name, "shares some of its memory with an operand",
+                "the operand itself, or separate memory");
+}
+
+void refuse_overlap(const char* op, Into into, std::span<const Tensor* const> operands) {
+  if (!into) return;
+  for (const Tensor* x : operands)
+    if (!x->is_number() && overlap(into.tensor(), *x) == Overlap::kPartial)
+      overlaps_in_part(op, into);
+}
+
 void Call::check_destination(std::span<const Tensor* const> operands) {
   const Tensor& dst = into_.tensor();
   check_writable(dst, op_, into_.name);
@@ -158,8 +170,7 @@ void Call::check_destination(std::span<const Tensor* const> operands) {
         in_place_ |= same_history(dst, *x);
         break;
       case Overlap::kPartial:
-        fail_argument(LIBDL_ERROR_OVERLAP, op_, 0, into_.name, "shares some of its memory with an operand",
-                      "the operand itself, or separate memory");
+        overlaps_in_part(op_, into_);
       case Overlap::kNone:
         break;
     }

@@ -169,6 +169,9 @@ class Call {
 Edge history_of(const Tensor& x);
 
 
+// Throws OVERLAP where dst shares a part of its memory with an operand.
+void refuse_overlap(const char* op, Into into, std::span<const Tensor* const> operands);
+
 // Throws AUTOGRAD where an in-place write of x, the argument `name`, may not be recorded.
 void check_recordable_write(const Tensor& x, const char* op, const char* name = "dst");
 

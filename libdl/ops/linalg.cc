@@ -210,6 +210,11 @@ Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, const 
       fail_argument(LIBDL_ERROR_DTYPE, "addmm", x == beta ? 4 : 5, x == beta ? "beta" : "alpha",
                     std::string("is ") + name_of(x->dtype()),
                     std::string("a number that ") + name_of(mat1.dtype()) + " holds");
+  if (is_floating(mat1.dtype()) && size_of(mat1.dtype()) == 2) {  // rounded once, at the end
+    const auto wide = [](const Tensor& x) { return cast(x, Dtype::kFloat32); };
+    const Tensor y = addmm(wide(input), wide(mat1), wide(mat2), beta, alpha, {});
+    return deliver("addmm", cast(y, mat1.dtype()), into, {&input, &mat1, &mat2});
+  }
   const int64_t shape[] = {mat1.size(0), mat2.size(1)};
   const auto named = [](auto&& body) {
     return told_as("addmm", {{"input", 1, "input"}, {"shape", 1, "input"}}, body);

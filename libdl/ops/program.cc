@@ -124,7 +124,9 @@ static Tensor step_by_step(const Program& p, const Tensor* const* symbols) {
     const PointwiseOp& op = operator_of(static_cast<Expression>(p.code[k].expression));
     const Tensor* in[3];
     for (int j = 0; j < op.inputs(); ++j) in[j] = &reg[p.code[k].in[j]];
-    reg[p.inputs + p.constants + k] = pointwise(op, in);
+    // An operand may be real where the result is complex: it is its own conjugate.
+    const bool mirrored = &op == &k_conj && !in[0]->is_complex();
+    reg[p.inputs + p.constants + k] = mirrored ? *in[0] : pointwise(op, in);
   }
   return reg[p.result];
 }

@@ -493,7 +493,7 @@ Tensor view_as_complex(const Tensor& input) {
     bad(LIBDL_ERROR_SHAPE, "has shape " + to_string(input.shape()), "a last dimension of 2");
   bool even = input.stride(last) == 1 && input.offset() % 2 == 0;
   for (int d = 0; d < last; ++d) even &= input.stride(d) % 2 == 0 || input.size(d) == 1;
-  if (!even)
+  if (!even && input.numel() > 0)
     bad(LIBDL_ERROR_SHAPE, "has strides " + to_string(input.strides()),
         "a last stride of 1 and even others, at an even offset");
   Geometry to = geometry_of(input);
@@ -533,7 +533,7 @@ Tensor view_dtype(const Tensor& input, Dtype dtype) {
   if (from != into) {
     const int last = input.ndim() - 1;
     if (last < 0) bad("is 0-d", "a last dimension to stretch or fold");
-    if (input.size(last) > 1 && input.stride(last) != 1)
+    if (input.size(last) > 1 && input.stride(last) != 1 && input.numel() > 0)
       bad("has last stride " + std::to_string(input.stride(last)), "1");
     to.strides[last] = 1;
     const int64_t fold = into / std::max<int64_t>(from, 1), stretch = from / into;

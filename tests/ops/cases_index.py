@@ -90,7 +90,9 @@ def sorting(*more: Any) -> Any:
 
 
 def sort(x: Any, dim: int, descending: bool = False) -> Any:
-    order = np.argsort(-x if descending else x, axis=dim, kind="stable")
+    whole = x.dtype.kind in "iu"  # whose least number has no negative
+    turned = x if not descending else ~x if whole else -x
+    order = np.argsort(turned, axis=dim, kind="stable")
     return np.take_along_axis(x, order, dim), order
 
 
@@ -105,7 +107,7 @@ SOURCES = ("scatter", "scatter_add", "index_add", "index_copy")
 def indexed(name: str, reference: Any, made: Any, **how: Any) -> Case:
     function = getattr(libdl, name)
     takes = name in SOURCES  # a source of values follows the index
-    return Case(name, function, reference, made, dtypes="f", **{"exact": True, **how},
+    return Case(name, function, reference, made, **{"exact": True, "dtypes": "fiuc", **how},
                 rejects=[Reject(IndexError, (name, "index"), lambda: function(
                              libdl.ones(2), 0, libdl.tensor([2]), *[libdl.ones(1)] * takes)),
                          Reject(IndexError, (name, "dim"), lambda: function(
@@ -124,36 +126,101 @@ def places() -> list[Sample]:
             for k in (0, 1, 3)]
 
 
+def slots() -> list[Sample]:
+    """index_copy: two different places of the dimension, or the one that there is."""
+    made = []
+    for i, s in enumerate(SHAPES):
+        for n in (1, 2):
+            for d in {0, -1}:
+                index = np.random.default_rng(9 * i + n).permutation(s[d])[:2]
+                values = list(s)
+                values[d] = len(index)
+                made.append(Sample((numbers(s, 30 * i + n), d, index,
+                                    numbers(tuple(values), 31 * i + n))))
+    return made
+
+
+def index_copy(x: Any, dim: int, index: Any, source: Any) -> Any:
+    y = np.moveaxis(x.copy(), dim, 0)
+    y[index] = np.moveaxis(source, dim, 0)
+    return np.moveaxis(y, 0, dim)
+
+
+def filled() -> list[Sample]:
+    """index_fill: a place may be named twice."""
+    return [Sample((numbers(s, 30 * i + n), d, np.array([0, s[d] - 1, 0]), numbers((), n)))
+            for i, s in enumerate(SHAPES) for n in (1, 2) for d in {0, -1}]
+
+
+def index_fill(x: Any, dim: int, index: Any, value: Any) -> Any:
+    y = np.moveaxis(x.copy(), dim, 0)
+    y[index] = value
+    return np.moveaxis(y, 0, dim)
+
+
+def kthvalue(x: Any, k: int, dim: int) -> Any:
+    values, order = sort(x, dim)
+    return np.take(values, k - 1, dim), np.take(order, k - 1, dim)
+
+
 CASES = [
     Case("index_put", lambda x, i, v: libdl.index_put(x, (i,), v), place, places, exact=True,
-         dtypes="f", rejects=[Reject(IndexError, ("index_put", "ind"), lambda: libdl.index_put(
+         dtypes="fiuc", rejects=[Reject(IndexError, ("index_put", "ind"), lambda: libdl.index_put(
              libdl.ones(2), (libdl.tensor([2]),), libdl.ones(1)))]),
     indexed("gather", lambda x, d, i: np.take_along_axis(x, i, d), along(), out=True),
     indexed("index_select", lambda x, d, i: np.take(x, i, d), along(4), out=True),
     indexed("scatter", put, permuted, inplace=True),
-    indexed("scatter_add", added, along(source=True), exact=False, scale=8, inplace=True),
-    indexed("index_add", index_add, along(4, source=True), exact=False, scale=8, inplace=True),
+    # Up to nine additions, each rounded to the dtype.
+    indexed("scatter_add", added, along(source=True), exact=False, scale=8, inplace=True,
+            roundings=9, terms=4.0),
+    indexed("index_add", index_add, along(4, source=True), exact=False, scale=8, inplace=True,
+            roundings=5, terms=4.0),
+    indexed("index_copy", index_copy, slots, inplace=True),
+    Case("index_fill", libdl.index_fill, index_fill, filled, exact=True, inplace=True,
+         dtypes="fiuc", rejects=[
+             Reject(IndexError, ("index_fill", "index"), lambda: libdl.index_fill(
+                 libdl.ones(2), 0, libdl.tensor([2]), 1.0)),
+             Reject(ValueError, ("index_fill: argument 4 (value)",), lambda: libdl.index_fill(
+                 libdl.ones(2), 0, libdl.tensor([0]), libdl.ones(2)))]),
+    Case("take_along_dim", lambda x, d, i: libdl.take_along_dim(x, i, d),
+         lambda x, d, i: np.take_along_axis(x, i, d), along(), exact=True, dtypes="fiuc", rejects=[
+             Reject(IndexError, ("take_along_dim: argument 2 (indices)",),
+                    lambda: libdl.take_along_dim(libdl.ones(2), libdl.tensor([2]), 0)),
+             Reject(IndexError, ("take_along_dim: argument 3 (dim)",),
+                    lambda: libdl.take_along_dim(libdl.ones(2), libdl.tensor([0]), 1))]),
+    Case("index", lambda x, i: x[i], lambda x, i: x[i], lambda: [
+        Sample(s.args[:2]) for s in places()], exact=True, dtypes="fiuc", rejects=[
+            Reject(IndexError, ("index", "holds 2"), lambda: libdl.ones(2)[libdl.tensor([2])])]),
     Case("masked_fill", libdl.masked_fill, lambda x, m, v: np.where(m, v, x), masked("value"),
-         exact=True, inplace=True, dtypes="f", rejects=[
+         exact=True, inplace=True, dtypes="fc", rejects=[
              Reject((TypeError, RuntimeError, ValueError), ("masked_fill", "mask"),
                     lambda: libdl.masked_fill(libdl.ones(2), libdl.ones(2), 1.0))]),
     Case("masked_select", libdl.masked_select, lambda x, m: x[m], masked(), exact=True,
-         dtypes="f", rejects=[
+         dtypes="fiuc", rejects=[
              Reject((TypeError, RuntimeError, ValueError), ("masked_select", "mask"),
                     lambda: libdl.masked_select(libdl.ones(2), libdl.ones(2)))]),
     Case("masked_scatter", libdl.masked_scatter, masked_scatter, masked("source"), exact=True,
-         inplace=True, dtypes="f", rejects=[
+         inplace=True, dtypes="fiuc", rejects=[
              Reject((TypeError, RuntimeError, ValueError), ("masked_scatter", "mask"),
                     lambda: libdl.masked_scatter(libdl.ones(2), libdl.ones(2), libdl.ones(2)))]),
     Case("nonzero", lambda x, m: libdl.nonzero(m), lambda x, m: np.argwhere(m), masked(),
-         differentiable=False, exact=True, result="own", dtypes="f"),
-    Case("sort", libdl.sort, sort, sorting(), exact=True, dtypes="f", rejects=[
+         differentiable=False, exact=True, result="own", dtypes="fiuc", rejects=[
+             Reject(TypeError, ("nonzero", "input"), lambda: libdl.nonzero("a"))]),
+    Case("sort", libdl.sort, sort, sorting(), exact=True, dtypes="fiu", rejects=[
         Reject(IndexError, ("sort", "dim"), lambda: libdl.sort(libdl.ones(2), 1))]),
     Case("sort_descending", lambda x, d: libdl.sort(x, d, True, stable=True),
-         lambda x, d: sort(x, d, True), sorting(), exact=True, dtypes="f"),
+         lambda x, d: sort(x, d, True), sorting(), exact=True, dtypes="fiu", operators=("sort",),
+         rejects=[Reject(TypeError, ("sort", "input", "complex64"), lambda: libdl.sort(
+             libdl.ones(2, dtype=libdl.complex64), 0, True))]),
     Case("argsort", libdl.argsort, lambda x, d: sort(x, d)[1], sorting(), exact=True,
-         differentiable=False, result="own", dtypes="f"),
-    Case("topk", libdl.topk, topk, sorting(1), exact=True, dtypes="f", rejects=[
+         differentiable=False, result="own", dtypes="fiu", rejects=[
+             Reject(IndexError, ("argsort", "dim"), lambda: libdl.argsort(libdl.ones(2), 1))]),
+    Case("kthvalue", libdl.kthvalue, kthvalue, sorting(1), exact=True, dtypes="fiu", rejects=[
+        Reject(ValueError, ("kthvalue: argument 2 (k) is 3, wanted 1 to 2",),
+               lambda: libdl.kthvalue(libdl.ones(2), 3)),
+        Reject(IndexError, ("kthvalue: argument 3 (dim)",),
+               lambda: libdl.kthvalue(libdl.ones(2), 1, 1))]),
+    Case("topk", libdl.topk, topk, sorting(1), exact=True, dtypes="fiu", rejects=[
         Reject((IndexError, ValueError, RuntimeError), ("topk", "k"),
                lambda: libdl.topk(libdl.ones(2), 3))]),
 ]

@@ -53,7 +53,8 @@ def linear_samples() -> list[Sample]:
     return made
 
 
-common = {"dtypes": "f", "scale": 64, "result": "same"}
+# Terms up to 4, of which up to 65 are added in float32.
+common = {"dtypes": "fiuc", "scale": 64, "result": "same", "terms": 4.0}
 CASES = [
     Case("matmul", libdl.matmul, np.matmul, of(MM + MV + BROADCAST + DOT[1:3]), out=True,
          rejects=wrong("matmul", libdl.matmul, (2, 3), (2, 3)), **common),
@@ -68,7 +69,15 @@ CASES = [
     Case("addmm", libdl.addmm, lambda c, a, b, beta=1, alpha=1: beta * c + alpha * (a @ b),
          addmm_samples, out=True, inplace=True,
          rejects=[Reject((ValueError, RuntimeError), ("addmm", "mat2"), lambda: libdl.addmm(
-             libdl.ones(2, 2), libdl.ones(2, 3), libdl.ones(2, 2)))], **common),
-    Case("linear", F.linear, lambda x, w, b=0.0: x @ w.T + b, linear_samples,
+             libdl.ones(2, 2), libdl.ones(2, 3), libdl.ones(2, 2))),
+                  Reject(TypeError, ("addmm: argument 4 (beta) is float64", "int64"),
+                         lambda: libdl.addmm(*[libdl.ones(2, 2, dtype=libdl.int64)] * 3, beta=0.5)),
+                  Reject(ValueError, ("addmm: argument 1 (input)", "broadcasts"),
+                         lambda: libdl.addmm(libdl.ones(3), libdl.ones(2, 2), libdl.ones(2, 2)))],
+         **{**common, "dtypes": "fc"}),
+    Case("addmm_whole", libdl.addmm, lambda c, a, b: c + a @ b,
+         lambda: [Sample(s.args) for s in addmm_samples() if not s.kwargs], operators=("addmm",),
+         rejects=wrong("addmm", lambda a, b: libdl.addmm(a, a, b), (2, 3), (2, 3)), **common),
+    Case("linear", F.linear, lambda x, w, b=0: x @ w.T + b, linear_samples,
          rejects=wrong("linear", F.linear, (2, 3), (2, 4)), **common),
 ]

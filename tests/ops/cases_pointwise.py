@@ -10,7 +10,7 @@ import numpy as np
 
 import libdl
 from libdl.nn import functional as F
-from samples import Case, Reject, Sample, binary, integers, numbers, unary
+from samples import SHAPES, SPECIAL, Case, Reject, Sample, binary, integers, numbers, unary
 
 erf = np.vectorize(math.erf, otypes=[float])
 
@@ -77,7 +77,7 @@ UNARY += [
          dtypes="f", scale=4, rejects=no_strings("gelu", F.gelu)),
     Case("gelu_tanh", lambda x: F.gelu(x, approximate="tanh"),
          lambda x: 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))),
-         unary(special=False), dtypes="f", scale=4,
+         unary(special=False), dtypes="f", scale=4, operators=("gelu",),
          rejects=[Reject((ValueError, RuntimeError), ("gelu", "approximate"),
                          lambda: F.gelu(libdl.ones(2), approximate="no"))]),
     Case("silu", F.silu, lambda x: x * sigmoid(x), unary(special=False), dtypes="f", scale=4,
@@ -88,16 +88,20 @@ UNARY += [
          rejects=no_strings("clamp", libdl.clamp)),
 ]
 
+DIVISOR = {1: (None, None)}  # whatever an integer may be divided by
 BINARY = [
     two("add", np.add, exact=True), two("sub", np.subtract, exact=True, dtypes="fiu"),
     two("mul", np.multiply, exact=True),
     two("div", np.divide, -2, 2, low2=0.5, high2=2.0, result="float"),
-    two("pow", np.power, 0.3, 2.0, low2=0.5, high2=2.0, scale=8, dtypes="fiu"),
+    two("pow", np.power, 0.3, 2.0, low2=0.5, high2=2.0, scale=8, dtypes="fiu",
+        ranges={1: (0, 9)}),
     two("maximum", np.maximum, exact=True), two("minimum", np.minimum, exact=True),
-    two("remainder", np.mod, -1.9, 1.9, low2=2.1, high2=3.0, away=0.01, special=False, dtypes="f"),
-    two("fmod", np.fmod, -1.9, 1.9, low2=2.1, high2=3.0, special=False, dtypes="f"),
+    two("remainder", np.mod, -1.9, 1.9, low2=2.1, high2=3.0, away=0.01, special=False, dtypes="fiu",
+        ranges=DIVISOR),
+    two("fmod", np.fmod, -1.9, 1.9, low2=2.1, high2=3.0, special=False, dtypes="fiu",
+        ranges=DIVISOR),
     two("floor_divide", np.floor_divide, 0.1, 1.9, low2=2.1, high2=3.0, special=False,
-        differentiable=False, dtypes="f"),
+        differentiable=False, dtypes="fiu", ranges=DIVISOR),
 ]
 for name, reference in {"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal,
                         "gt": np.greater, "ge": np.greater_equal, "logical_and": np.logical_and,
@@ -112,14 +116,22 @@ def whole(low: int = -9, high: int = 9, low2: int = -9, high2: int = 9) -> Any:
                     for i, (a, b) in enumerate(PAIRS) for n in (1, 2)]
 
 
-for name, reference, made in [
-        ("bitwise_and", np.bitwise_and, whole()), ("bitwise_or", np.bitwise_or, whole()),
-        ("bitwise_xor", np.bitwise_xor, whole()),
-        ("bitwise_left_shift", np.left_shift, whole(0, 99, 0, 8)),
-        ("bitwise_right_shift", np.right_shift, whole(-99, 99, 0, 8))]:
+ANY = {0: ("any", None), 1: ("any", None)}
+DISTANCES = {0: ("any", None), 1: (-2, 70)}  # NumPy and PyTorch agree beyond the width, too
+for name, reference, made, ranges in [
+        ("bitwise_and", np.bitwise_and, whole(), ANY), ("bitwise_or", np.bitwise_or, whole(), ANY),
+        ("bitwise_xor", np.bitwise_xor, whole(), ANY),
+        ("bitwise_left_shift", np.left_shift, whole(0, 99, 0, 8), DISTANCES),
+        ("bitwise_right_shift", np.right_shift, whole(-99, 99, 0, 8), DISTANCES)]:
     function = getattr(libdl, name)
     BINARY.append(Case(name, function, reference, made, differentiable=False, exact=True,
-                       out=True, inplace=True, rejects=no_shapes(name, function, libdl.int64)))
+                       out=True, inplace=True, ranges=ranges,
+                       rejects=no_shapes(name, function, libdl.int64)))
+UNARY.append(Case("bitwise_not", libdl.bitwise_not, np.bitwise_not,
+                  lambda: [Sample(s.args[:1]) for s in whole()()], differentiable=False, exact=True,
+                  out=True, inplace=True, ranges={0: ("any", None)}, rejects=[
+                      Reject(TypeError, ("bitwise_not", "input", "float32"),
+                             lambda: libdl.bitwise_not(libdl.ones(2)))]))
 
 
 def three(low: float = 0.5) -> Any:
@@ -127,15 +139,82 @@ def three(low: float = 0.5) -> Any:
                     for i, s in enumerate(binary(special=False)())]
 
 
+def no_three(name: str, function: Any, third: str) -> list[Reject]:
+    a, b = libdl.ones(2, 2), libdl.ones(3)
+    return [Reject(ValueError, (f"{name}: argument 2", "broadcast"), lambda: function(a, b, a)),
+            Reject(ValueError, (f"{name}: argument 3 ({third})", "broadcast"),
+                   lambda: function(a, a, b)),
+            Reject(ValueError, (f"({'dst'}) has shape [3], wanted [2, 2]", name),
+                   lambda: function(a, a, a, out=libdl.empty(3)))]
+
+
+def no_value(name: str, function: Any) -> list[Reject]:
+    a = libdl.ones(2, dtype=libdl.int64)
+    return [Reject(TypeError, (f"{name}: argument 4 (value) is float64", "int64"),
+                   lambda: function(a, a, a, value=0.5))] if name == "addcmul" else []
+
+
+def close() -> list[Sample]:
+    """Equal, or apart by far more than the tolerance: no rounding of the inputs decides."""
+    apart = [Sample((a, a + 0.5 * (numbers(a.shape, i) > 0)), kw)
+             for i, a in enumerate(numbers(s, 40 + k) for k, s in enumerate(SHAPES))
+             for kw in ({"rtol": 1e-2}, {"rtol": 0.0, "atol": 0.02})]
+    return apart + [Sample((SPECIAL[:, None], SPECIAL[None, :]), {"equal_nan": e}, smooth=False)
+                    for e in (False, True)]
+
+
+def as_tensor(function: Any) -> Any:
+    return lambda *args, **kwargs: libdl.tensor(function(*args, **kwargs))
+
+
+def pairs_of(same: Any) -> Any:
+    return lambda: [Sample((x, y)) for i, s in enumerate(SHAPES) for x in [numbers(s, i)]
+                    for y in (x, x + 1, np.zeros((*s, 2)))[:same]]
+
+
 TERNARY = [
-    Case("lerp", libdl.lerp, lambda a, b, w: a + w * (b - a), three(), dtypes="f", out=True,
-         scale=4, inplace=True),
-    Case("addcmul", libdl.addcmul, lambda a, b, c: a + b * c, three(), dtypes="f", out=True,
-         scale=4, inplace=True),
-    Case("addcdiv", libdl.addcdiv, lambda a, b, c: a + b / c, three(), dtypes="f", out=True,
-         scale=4, inplace=True),
+    Case("lerp", libdl.lerp, lambda a, b, w: a + w * (b - a), three(), dtypes="fc", out=True,
+         scale=4, inplace=True, terms=4.0, rejects=[
+             *no_three("lerp", libdl.lerp, "weight"),
+             Reject(TypeError, ("lerp: argument 2 (end) is float64, wanted float32",),
+                    lambda: libdl.lerp(libdl.ones(2), libdl.ones(2).double(), 0.5))]),
+    Case("addcmul", libdl.addcmul, lambda a, b, c: a + b * c, three(), dtypes="fiuc", out=True,
+         scale=4, inplace=True, terms=4.0, rejects=no_three("addcmul", libdl.addcmul, "tensor2") +
+         no_value("addcmul", libdl.addcmul)),
+    Case("addcmul_scaled", lambda a, b, c: libdl.addcmul(a, b, c, value=0.25),
+         lambda a, b, c: a + 0.25 * b * c, three(), dtypes="fc", scale=4, terms=4.0,
+         operators=("addcmul",), rejects=no_value("addcmul", libdl.addcmul)),
+    Case("addcdiv", libdl.addcdiv, lambda a, b, c: a + b / c, three(), dtypes="fc", out=True,
+         scale=4, inplace=True, terms=4.0, rejects=no_three("addcdiv", libdl.addcdiv, "tensor2")),
     Case("where", libdl.where, np.where,
          lambda: [Sample((np.asarray(s.args[0] > 0), *s.args), smooth=s.smooth)
-                 for s in binary()()], exact=True, out=True),
+                 for s in binary()()], exact=True, out=True, dtypes="fiubc", rejects=[
+             Reject(TypeError, ("where: argument 1 (condition) is float32, wanted bool",),
+                    lambda: libdl.where(libdl.ones(2), 1.0, 2.0)),
+             Reject(ValueError, ("where: argument 3 (other)", "broadcast"), lambda: libdl.where(
+                 libdl.ones(2) > 0, libdl.ones(2), libdl.ones(3)))]),
+    Case("isclose", libdl.isclose, np.isclose, close, result="bool", differentiable=False,
+         exact=True, dtypes="fiubc", rejects=[
+             Reject(ValueError, ("isclose: argument 3 (rtol) is -1", "0 or more"),
+                    lambda: libdl.isclose(libdl.ones(2), libdl.ones(2), rtol=-1.0)),
+             Reject(TypeError, ("isclose: argument 2 (other) is float64, wanted float32",),
+                    lambda: libdl.isclose(libdl.ones(2), libdl.ones(2).double()))]),
+    Case("allclose", as_tensor(libdl.allclose), lambda *a, **k: np.asarray(np.allclose(*a, **k)),
+         close, result="bool", differentiable=False, exact=True, dtypes="fiubc", rejects=[
+             Reject(ValueError, ("allclose: argument 4 (atol) is nan",),
+                    lambda: libdl.allclose(libdl.ones(2), libdl.ones(2), atol=math.nan)),
+             Reject(ValueError, ("allclose: argument 2 (other)", "broadcast"),
+                    lambda: libdl.allclose(libdl.ones(2), libdl.ones(3)))]),
+    Case("equal", as_tensor(libdl.equal), lambda x, y: np.asarray(np.array_equal(x, y)),
+         pairs_of(3), result="bool", differentiable=False, exact=True, dtypes="fiubc",
+         rejects=[Reject(TypeError, ("equal", "other"), lambda: libdl.equal(libdl.ones(2), "a"))]),
 ]
+for name, reference in (("conj", np.conj), ("real", np.real)):
+    UNARY.append(Case(name, getattr(libdl, name), reference, unary(), exact=True, dtypes="fiubc",
+                      rejects=no_strings(name, getattr(libdl, name))))
+# What NumPy computes for complex numbers by the same names, too.
+COMPLEX = set("""neg abs sgn reciprocal square sqrt rsqrt exp log sin cos tanh sigmoid isnan isinf
+    isfinite logical_not silu add sub mul div pow eq ne logical_and logical_or logical_xor""".split())
 CASES = UNARY + BINARY + TERNARY
+for case in CASES:
+    case.dtypes += "c" if case.name in COMPLEX else ""

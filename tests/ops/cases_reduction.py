@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import libdl
-from samples import Case, Reject, Sample, numbers, reduction
+from samples import Case, Reject, Sample, numbers, reduction, unary
 
 
 def by_numpy(function: Any, **fixed: Any) -> Any:
@@ -58,31 +58,49 @@ def scan(low: float = -2.0, high: float = 2.0) -> Any:
                     for n in (1, 2) for d in (0, -1)]
 
 
+def everything() -> list[Sample]:
+    return [s for s in unary()() if s.args[0].size]
+
+
+def of_nothing(name: str, function: Any) -> list[Reject]:
+    return [Reject(ValueError, (name, "input", "no element"), lambda: function(libdl.ones(0))),
+            Reject(TypeError, (name, "complex64"),
+                   lambda: function(libdl.ones(2, dtype=libdl.complex64)))]
+
+
 single = {"dims": False, "whole": False, "empty": False}
 CASES = [
-    one("sum", by_numpy(np.sum), reduction()),
-    one("mean", by_numpy(np.mean), reduction(empty=False)),
-    one("prod", by_numpy(np.prod), reduction(0.5, 1.5, dims=False), out=False),
-    one("amax", by_numpy(np.max), reduction(empty=False), exact=True),
-    one("amin", by_numpy(np.min), reduction(empty=False), exact=True),
+    one("sum", by_numpy(np.sum), reduction(), result="sum", dtypes="fiuc", terms=2.0),
+    one("mean", by_numpy(np.mean), reduction(empty=False), dtypes="fc", terms=2.0),
+    one("prod", by_numpy(np.prod), reduction(0.5, 1.5, dims=False), result="sum", dtypes="fiuc"),
+    one("amax", by_numpy(np.max), reduction(empty=False), exact=True, dtypes="fiub"),
+    one("amin", by_numpy(np.min), reduction(empty=False), exact=True, dtypes="fiub"),
     one("argmax", by_numpy(np.argmax), reduction(dims=False, empty=False), result="own",
-        exact=True, differentiable=False),
+        exact=True, differentiable=False, dtypes="fiu"),
     one("argmin", by_numpy(np.argmin), reduction(dims=False, empty=False), result="own",
-        exact=True, differentiable=False),
-    one("all", by_numpy(np.all), reduction(), result="bool", differentiable=False),
-    one("any", by_numpy(np.any), reduction(), result="bool", differentiable=False),
+        exact=True, differentiable=False, dtypes="fiu"),
+    one("all", by_numpy(np.all), reduction(), result="bool", differentiable=False, dtypes="fiubc"),
+    one("any", by_numpy(np.any), reduction(), result="bool", differentiable=False, dtypes="fiubc"),
     one("var", by_numpy(np.var, ddof=1), lambda: [
         s for s in reduction(empty=False)() if s.args[0].size > 1 and all(
-            s.args[0].shape[d] > 1 for d in np.atleast_1d(s.kwargs.get("dim", 0)))], scale=30),
+            s.args[0].shape[d] > 1 for d in np.atleast_1d(s.kwargs.get("dim", 0)))], scale=30,
+        dtypes="fc"),
     one("std", by_numpy(np.std, ddof=1), lambda: [
         s for s in reduction(empty=False)() if s.args[0].size > 1 and all(
-            s.args[0].shape[d] > 1 for d in np.atleast_1d(s.kwargs.get("dim", 0)))], scale=30),
-    one("norm", norm, reduction(0.2, 2.0, special=False), scale=16, out=False),
+            s.args[0].shape[d] > 1 for d in np.atleast_1d(s.kwargs.get("dim", 0)))], scale=30,
+        dtypes="fc"),
+    one("norm", norm, reduction(0.2, 2.0, special=False), scale=16, dtypes="fc"),
     one("logsumexp", lse, reduction(whole=False, empty=False), scale=16),
     Case("max", libdl.max, picks(np.max, np.argmax), reduction(**single), exact=True,
-         dtypes="f", rejects=bad_dim("max", libdl.max)),
+         operators=("max_dim",), dtypes="fiu", rejects=bad_dim("max", libdl.max)),
     Case("min", libdl.min, picks(np.min, np.argmin), reduction(**single), exact=True,
-         dtypes="f", rejects=bad_dim("min", libdl.min)),
-    one("cumsum", lambda x, dim: np.cumsum(x, dim), scan(), inplace=True),
-    one("cumprod", lambda x, dim: np.cumprod(x, dim), scan(0.5, 1.3), inplace=True),
+         operators=("min_dim",), dtypes="fiu", rejects=bad_dim("min", libdl.min)),
+    Case("max_of_all", libdl.max, lambda x: np.asarray(np.max(x)), everything, exact=True,
+         operators=("max",), dtypes="fiub", out=True, rejects=of_nothing("max", libdl.max)),
+    Case("min_of_all", libdl.min, lambda x: np.asarray(np.min(x)), everything, exact=True,
+         operators=("min",), dtypes="fiub", out=True, rejects=of_nothing("min", libdl.min)),
+    one("cumsum", lambda x, dim: np.cumsum(x, dim), scan(), inplace=True, result="sum",
+        dtypes="fiuc", terms=2.0),
+    one("cumprod", lambda x, dim: np.cumprod(x, dim), scan(0.5, 1.3), inplace=True, result="sum",
+        dtypes="fiuc"),
 ]

@@ -49,12 +49,24 @@ def sections(s: Any) -> list[Any]:
     return [(n, d) for n in (1, 2) for d in (0, -1)]
 
 
+def cut(x: Any, sizes: Any, dim: int) -> list[Any]:
+    return np.split(x, np.cumsum(sizes)[:-1], dim)
+
+
+def as_strided(x: Any, size: Any, stride: Any, offset: int) -> Any:
+    """Elements may be seen several times: their gradients add up."""
+    steps = [n * x.itemsize for n in stride]
+    return np.lib.stride_tricks.as_strided(x.reshape(-1)[offset:], size, steps)
+
+
 x23 = (2, 3)
 VIEWS = [
     view("reshape", libdl.reshape, np.reshape, each(lambda s: [((-1,),), (s[::-1],)],
                                                     [s for s in SHAPES if 0 not in s]),
          lambda: libdl.reshape(libdl.ones(x23), (4, 2)), ("shape",), (ValueError, RuntimeError)),
-    view("view", lambda x, s: x.reshape(s), np.reshape, each(lambda s: [(s[::-1],), ((*s, 1),)])),
+    view("view", lambda x, s: x.contiguous().view(s), np.reshape,
+         each(lambda s: [(s[::-1],), ((*s, 1),)]),
+         lambda: libdl.ones(x23).t().view(6), ("shape", "strides"), (ValueError, RuntimeError)),
     view("transpose", libdl.transpose, np.swapaxes,
          each(lambda s: [(0, 1), (0, -1), (-1, -2)]),
          lambda: libdl.transpose(libdl.ones(x23), 0, 2), ("dim1",)),
@@ -73,7 +85,7 @@ VIEWS = [
     view("broadcast_to", libdl.broadcast_to, np.broadcast_to,
          each(lambda s: [((2, *s),), ((3, 1, *s),)]),
          lambda: libdl.broadcast_to(libdl.ones(x23), (2, 4)), ("shape",),
-         (ValueError, RuntimeError)),
+         (ValueError, RuntimeError), operators=("expand",)),
     view("expand", lambda x, s: x.expand(s), np.broadcast_to,
          each(lambda s: [((2, *s),), ((3, 1, *s),)]),
          lambda: libdl.ones(x23).expand(2, 4), ("shape",), (ValueError, RuntimeError)),
@@ -85,7 +97,9 @@ VIEWS = [
          lambda: libdl.narrow(libdl.ones(x23), 0, 1, 2), ("narrow",),
          (IndexError, ValueError, RuntimeError)),
     view("diagonal", libdl.diagonal, lambda x, o=0: np.diagonal(x, o),
-         each(lambda s: [(), (1,), (-1,)])),
+         each(lambda s: [(), (1,), (-1,)]),
+         lambda: libdl.diagonal(libdl.ones(x23), 0, 1, 1), ("dim2",),
+         (IndexError, ValueError, RuntimeError)),
     view("unfold", lambda x, *a: x.unfold(*a), unfold,
          each(lambda s: [(0, 1, 1), (-1, min(2, s[-1]), 2)], [s for s in SHAPES if 0 not in s]),
          lambda: libdl.ones(x23).unfold(0, 3, 1), ("size",), (ValueError, RuntimeError)),
@@ -104,7 +118,20 @@ VIEWS = [
          each(lambda s: [(d,) for d in (0, -1)], [s for s in SHAPES if 0 not in s]),
          lambda: libdl.unbind(libdl.ones(x23), 2), ("dim",)),
     view("detach", libdl.detach, lambda x: x, each(lambda s: [(),], SHAPES * 2),
-         differentiable=False),
+         lambda: libdl.detach("a"), ("input",), TypeError, differentiable=False),
+    view("split_with_sizes", libdl.split_with_sizes, cut,
+         each(lambda s: [([1, s[0] - 1], 0), ([s[-1]], -1), ([0, s[-1]], -1)]),
+         lambda: libdl.split_with_sizes(libdl.ones(x23), [1, 2], 0), ("split_sizes",),
+         (ValueError, RuntimeError)),
+    view("slice", lambda x, key: x[key], lambda x, key: x[key],
+         each(lambda s: [(slice(None, None, 2),), ((slice(1), slice(-2, None)),),
+                         ((Ellipsis, slice(0, 0)),)]),
+         lambda: libdl.ones(x23)[::-1], ("step",), (ValueError, RuntimeError)),
+    view("as_strided", lambda x, *a: libdl.as_strided(x.contiguous(), *a), as_strided,
+         each(lambda s: [((2, 2), (1, 2), 0), ((3,), (0,), 1), ((2,), (3,), 2)],
+              [(2, 3), (3, 1, 2), (2, 3, 4), (5, 7)]),
+         lambda: libdl.as_strided(libdl.ones(x23), (7,), (1,)), ("storage",),
+         (ValueError, RuntimeError)),
 ]
 
 
@@ -130,8 +157,23 @@ MADE = [
     view("repeat_interleave", libdl.repeat_interleave, np.repeat,
          each(lambda s: [(2, 0), (3, -1)]),
          lambda: libdl.repeat_interleave(libdl.ones(x23), 2, 2), ("dim",)),
-    view("clone", libdl.clone, lambda x: x, each(lambda s: [()], SHAPES * 2)),
-    view("contiguous", lambda x: x.contiguous(), lambda x: x, each(lambda s: [()], SHAPES * 2)),
+    view("clone", libdl.clone, lambda x: x, each(lambda s: [()], SHAPES * 2),
+         lambda: libdl.clone("a"), ("input",), TypeError),
+    view("contiguous", lambda x: x.contiguous(), lambda x: x, each(lambda s: [()], SHAPES * 2),
+         lambda: libdl._C.contiguous("a"), ("input",), TypeError),
+    view("to", lambda x: x.to(x.dtype, copy=True), lambda x: x, each(lambda s: [()], SHAPES * 2),
+         lambda: libdl.ones(x23).to("cuda"), ("device",), (ValueError, RuntimeError)),
+    view("copy", lambda x, y: x.clone().copy_(y), lambda x, y: np.broadcast_to(y, x.shape),
+         each(lambda s: [(numbers(s, 5),), (numbers(s[1:], 6),)]),
+         lambda: libdl.ones(x23).copy_(libdl.ones(2)), ("src", "copy_: argument 1"),
+         (ValueError, RuntimeError)),
+    view("fill", lambda x, y: x.clone().fill_(y), lambda x, y: np.broadcast_to(y, x.shape),
+         each(lambda s: [(numbers((), 5),), (numbers((), 6),)]),
+         lambda: libdl.ones(x23).fill_(libdl.ones(2)), ("fill_: argument 1 (value)",),
+         (ValueError, RuntimeError)),
+    view("zero", lambda x: x.clone().zero_(), np.zeros_like, each(lambda s: [()], SHAPES * 2),
+         lambda: libdl._C.zero_into(libdl.ones(1).expand(3)), ("zero_", "dst"),
+         (ValueError, RuntimeError)),
     view("cat", libdl.cat, np.concatenate, lists(),
          lambda: libdl.cat([libdl.ones(2, 3), libdl.ones(2, 4)]), ("tensors",),
          (ValueError, RuntimeError), out=True),
@@ -141,4 +183,32 @@ MADE = [
 ]
 for case in MADE:
     case.view = False
-CASES = VIEWS + MADE
+
+
+def planes() -> list[Sample]:
+    """Complex arrays."""
+    return [Sample((np.asarray(numbers(s, i + n) + 1j * numbers(s, 70 * i + n + 5)),))
+            for i, s in enumerate([(), (1,), (5,), (2, 2), *SHAPES]) for n in (1, 2)]
+
+
+def by_pairs(x: Any) -> Any:
+    """There are no complex numbers of 16-bit parts."""
+    wide = (x if x.itemsize > 2 else x.float()).contiguous()
+    return libdl.view_as_real(libdl.view_as_complex(wide)).to(x.dtype)
+
+
+PLANES = [
+    view("view_as_real", libdl.view_as_real, lambda z: np.stack([z.real, z.imag], -1), planes,
+         lambda: libdl.view_as_real(libdl.ones(2)), ("input", "float32"), TypeError),
+    view("imag", libdl.imag, np.imag, planes, lambda: libdl.imag(libdl.ones(2)),
+         ("input", "float32"), TypeError),
+    # Seen from the real side, where differences are real.
+    view("view_as_complex", by_pairs, lambda x: x, each(lambda s: [()], [(*s, 2) for s in SHAPES] * 2),
+         lambda: libdl.view_as_complex(libdl.ones(2, 3)), ("input",), (ValueError, RuntimeError)),
+]
+for case in PLANES:
+    case.view = False  # `aliases` fills with a real number
+    case.dtypes = "f" if case.name == "view_as_complex" else "c"
+for case in VIEWS + MADE:
+    case.dtypes += "c"
+CASES = VIEWS + MADE + PLANES

@@ -91,7 +91,8 @@ def promotion(case: Case, sample: Sample) -> None:
                 if is_float(a) else tensor(a) for a in sample.args]
         floating = dtype in TOLERANCE
         wanted_type = {"same": dtype, "bool": libdl.bool,
-                       "float": dtype if floating else libdl.float32}.get(case.result)
+                       "float": dtype if floating else libdl.float32,
+                       "sum": dtype if floating else libdl.int64}.get(case.result)
         found = run(case, sample, args)
         if wanted_type is not None:
             assert found[0].dtype == wanted_type, (

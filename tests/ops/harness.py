@@ -8,10 +8,14 @@ import pathlib
 from collections.abc import Callable
 
 import checks
+import checks_complex
+import checks_dtypes
+import checks_overlap
 import pytest
 from known import KNOWN
 from samples import Case, Sample
 
+CHECKS = [*checks.CHECKS, *checks_complex.CHECKS, *checks_dtypes.CHECKS, *checks_overlap.CHECKS]
 SEEN = 20  # different samples that a case must have
 
 
@@ -43,5 +47,10 @@ def marks(name: str, what: str) -> list[pytest.MarkDecorator]:
 def applies(case: Case, checker: Callable[[Case, Sample], None]) -> bool:
     needs = {checks.inplace: case.inplace, checks.into: case.out, checks.aliases: case.view,
              checks.gradient: case.differentiable, checks.second_order: case.differentiable,
-             checks.forward_mode: case.differentiable}
+             checks.forward_mode: case.differentiable,
+             checks_dtypes.integers: "i" in case.dtypes and case.result != "float"}
+    plane = "c" in case.dtypes
+    needs |= {checker: plane and case.differentiable for checker in checks_complex.CHECKS}
+    needs |= {checks_complex.value: plane, checks_complex.strided: plane}
+    needs |= dict.fromkeys(checks_overlap.CHECKS, case.out)
     return needs.get(checker, True)

@@ -51,7 +51,13 @@ class Case:
     samples: Callable[[], Iterable[Sample]]
     differentiable: bool = True
     result: str = "same"  # the dtype's family: same, float, bool, own (not checked)
-    dtypes: str = "fiub"  # families that it takes: float, int, unsigned, bool
+    dtypes: str = "fiub"  # families that it takes: float, int, unsigned, bool, complex
+    operators: tuple[str, ...] = ()  # of the C ABI; none: the case's name
+    ranges: dict[int, tuple[Any, Any]] = field(default_factory=dict)  # of integer arguments by
+    # place; ("any", None), which holds for float arrays anyway, or (None, None): any but 0
+    integer_reference: Callable[..., Any] | None = None  # where integers follow rules of their own
+    terms: float = 0.0  # the largest term of a sum, where it may exceed the result
+    roundings: int = 1  # to 16 bits, on the way to a result
     exact: bool = False  # the result is a choice or a copy of elements: every bit is compared
     out: bool = False
     inplace: bool = False

@@ -119,3 +119,26 @@ def test_threads_do_not_change_the_bits():
         drawn.append(libdl.randn(300_000).numpy())
     libdl.set_num_threads(before)
     assert all(np.array_equal(drawn[0], d) for d in drawn)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_likes(shape, dtype):
+    """empty_like and the random likes take shape and dtype from their input, or a dtype of theirs."""
+    x = libdl.zeros(shape, dtype=dtype)
+    made = [libdl.empty_like(x), libdl.empty_like(x, dtype=libdl.float16),
+            libdl.rand_like(x, dtype=libdl.float64), libdl.randn_like(x, dtype=libdl.float32)]
+    wanted = [dtype, libdl.float16, libdl.float64, libdl.float32]
+    if dtype != libdl.bool:
+        made.append(libdl.randint_like(x, 2, 5))
+        wanted.append(dtype)
+        assert set(np.unique(made[-1].numpy())) <= {2, 3, 4}
+    for y, d in zip(made, wanted, strict=True):
+        assert y.shape == x.shape and y.dtype == d
+    assert libdl.all((made[2] >= 0) & (made[2] < 1))
+
+
+@pytest.mark.parametrize("draw", [libdl.rand_like, libdl.randn_like])
+def test_likes_refuse_integers(draw):
+    with pytest.raises(TypeError, match=rf"{draw.__name__}.*int64"):
+        draw(libdl.zeros(2, dtype=libdl.int64))

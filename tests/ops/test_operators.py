@@ -3,7 +3,6 @@
 
 import pytest
 
-import checks
 import harness
 
 CASES = harness.cases()
@@ -11,7 +10,7 @@ CASES = harness.cases()
 
 def pairs():
     for case in CASES:
-        for checker in checks.CHECKS:
+        for checker in harness.CHECKS:
             if harness.applies(case, checker):
                 yield pytest.param(case, checker, id=f"{case.name}-{checker.__name__}",
                                    marks=harness.marks(case.name, checker.__name__))

@@ -9,12 +9,17 @@ import numpy as np
 import pytest
 
 import checks
+import checks_complex
+import checks_dtypes
+import checks_overlap
 import harness
 import libdl
 from libdl.autograd import Function
 from samples import Case, Sample, numbers, unary
 
-GOOD = Case("sin", libdl.sin, np.sin, unary(), result="float", out=True, inplace=True)
+GOOD = Case("sin", libdl.sin, np.sin, unary(), result="float", out=True, inplace=True,
+            dtypes="fiubc")
+WHOLE = Case("add", lambda x: libdl.add(x, x), lambda x: x + x, unary(), differentiable=False)
 
 
 class WrongGradient(Function):
@@ -65,7 +70,48 @@ def forgets_out(x, out=None):
     return out.copy_(libdl.sin(x) * 1.0000001)
 
 
+class NoConjugate(Function):
+    """sin whose gradient forgets the conjugate: right for real numbers, wrong for complex ones."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return libdl.sin(x)
+
+    @staticmethod
+    def backward(ctx, dy):
+        (x,) = ctx.saved_tensors
+        return dy * libdl.cos(x)
+
+
+def writes_first(x, out=None):
+    """Checks its destination after it has written there."""
+    if out is not None and out.numel():
+        libdl._C.zero_into(out[(0,) * out.ndim])
+    return libdl.sin(x, out=out)
+
+
+def twice_rounded(x):
+    return (libdl.sin(x) * 3) / 3
+
+
 PLANTED = [
+    (checks_complex.value, bad(function=lambda x: libdl.sin(x).conj())),
+    (checks_complex.value, bad(function=lambda x: libdl.sin(x).to(libdl.complex128))),
+    (checks_complex.strided, bad(function=by_stride)),
+    (checks_complex.gradient, bad(function=NoConjugate.apply)),
+    (checks_complex.forward_mode, bad(function=lambda x: libdl.sin(x.detach()))),
+    (checks_complex.second_order, bad(function=WrongSecond.apply)),
+    (checks_dtypes.integers, dataclasses.replace(
+        WHOLE, function=lambda x: (x.double() * 2).to(x.dtype))),  # saturates
+    (checks_dtypes.integers, dataclasses.replace(WHOLE, function=lambda x: x.long() + x.long())),
+    (checks_dtypes.one_rounding, bad(function=twice_rounded)),
+    (checks_overlap.partly, bad(function=lambda x, out=None: libdl.sin(
+        x.clone(), out=out))),
+    (checks_overlap.partly, bad(function=writes_first)),
+    (checks_overlap.itself, bad(function=writes_first)),
+    (checks_overlap.whole, bad(function=lambda x, out=None: libdl.sin(x, out=out) if out is None
+                               else libdl.cos(x, out=out))),
     (checks.value, bad(function=lambda x: libdl.sin(x) * (1 + 1e-12))),
     (checks.value, bad(function=lambda x: libdl.sin(x).reshape(-1))),
     (checks.promotion, bad(function=lambda x: libdl.sin(x).to(libdl.float64))),
@@ -80,7 +126,7 @@ PLANTED = [
 ]
 
 
-@pytest.mark.parametrize("checker", checks.CHECKS)
+@pytest.mark.parametrize("checker", harness.CHECKS)
 def test_right_operator_passes(checker):
     harness.check(GOOD, checker)
 
@@ -112,8 +158,11 @@ def test_samples_reach_finite_differences():
     """Enough of the kinds' samples are small and smooth: else no gradient would be looked at."""
     for case in harness.cases():
         if case.differentiable:
+            plane = case.dtypes == "c"
             seen = sum(checks.smooth(case, s) for s in case.samples())
-            assert seen >= 3, f"{case.name}: {seen} samples for the gradient"
+            assert plane or seen >= 3, f"{case.name}: {seen} samples for the gradient"
+            seen = sum(checks_complex.small(case, s) for s in case.samples())
+            assert "c" not in case.dtypes or seen >= 3, f"{case.name}: {seen} complex samples"
 
 
 def test_numbers_stay_away_from_kinks():

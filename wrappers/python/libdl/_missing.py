@@ -44,9 +44,11 @@ def missing(module: str) -> Any:
 
 
 def public(module: str) -> Any:
-    """A module's __dir__: what __all__ lists."""
+    """A module's __dir__: what __all__ lists, or without one what the module itself defines."""
 
     def __dir__() -> list[str]:
-        return sorted(sys.modules[module].__all__)
+        names = vars(sys.modules[module])
+        own = [name for name in names if getattr(names[name], "__module__", None) == module]
+        return sorted(names.get("__all__") or (n for n in own if not n.startswith("_")))
 
     return __dir__

@@ -52,6 +52,7 @@ def is_bf16_supported() -> bool:
     return False
 
 
-from ._missing import missing as _missing_names  # noqa: E402
+from ._missing import missing as _missing_names, public as _public_names  # noqa: E402
 
 __getattr__ = _missing_names(__name__)
+__dir__ = _public_names(__name__)

@@ -63,3 +63,8 @@ def split_duals(values: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[Tensor |
         x if tangent is None else primal
         for x, (primal, tangent) in zip(values, pairs, strict=True)
     ), tangents
+
+
+from .._missing import public as _public_names  # noqa: E402
+
+__dir__ = _public_names(__name__)

@@ -92,3 +92,8 @@ def hessian(func: Callable[..., Any], inputs: Any, create_graph: bool = False,
         return jacobian(func, xs[0] if isinstance(inputs, Tensor) else xs, create_graph=True)
 
     return jacobian(gradient, inputs, create_graph=create_graph)
+
+
+from .._missing import public as _public_names  # noqa: E402
+
+__dir__ = _public_names(__name__)

@@ -95,3 +95,8 @@ class save_on_cpu(saved_tensors_hooks):
         super().__init__(
             lambda tensor: (tensor.device, tensor.cpu()), lambda packed: packed[1].to(packed[0])
         )
+
+
+from .._missing import public as _public_names  # noqa: E402
+
+__dir__ = _public_names(__name__)

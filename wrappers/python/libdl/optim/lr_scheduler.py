@@ -90,3 +90,8 @@ class CosineAnnealingLR(LRScheduler):
     def get_lr(self) -> list[float]:
         cosine = (1 + math.cos(math.pi * self.last_epoch / self.T_max)) / 2
         return [self.eta_min + (base - self.eta_min) * cosine for base in self.base_lrs]
+
+
+from .._missing import public as _public_names  # noqa: E402
+
+__dir__ = _public_names(__name__)

@@ -140,3 +140,8 @@ def checkpoint_sequential(
     for start in range(0, last, size):
         input = checkpoint(run(functions[start : start + size]), input, **options)
     return run(functions[last:])(input)
+
+
+from .._missing import public as _public_names  # noqa: E402
+
+__dir__ = _public_names(__name__)

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Single values, bytes seen as another dtype, conversions between all dtypes, and what integer
+operators refuse."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import libdl
+
+NUMPY = {
+    libdl.bool: np.bool_, libdl.uint8: np.uint8, libdl.uint16: np.uint16, libdl.uint32: np.uint32,
+    libdl.uint64: np.uint64, libdl.int8: np.int8, libdl.int16: np.int16, libdl.int32: np.int32,
+    libdl.int64: np.int64, libdl.float16: np.float16, libdl.float32: np.float32,
+    libdl.float64: np.float64, libdl.complex64: np.complex64, libdl.complex128: np.complex128,
+}
+REAL = [d for d in NUMPY if not d.is_complex]
+
+
+ALLOWED = [(a, b) for a, b in itertools.product(NUMPY, NUMPY)
+           if not a.is_complex or b.is_complex or b == libdl.bool]
+
+
+@pytest.mark.parametrize(("source", "target"), ALLOWED)
+def test_conversions(source, target):
+    """Numbers that both dtypes hold, in a row, a column and alone."""
+    x = np.array([[0, 1, 2, 100], [3, 0, 1, 64]]).astype(NUMPY[source])
+    for given in (x, x.T, x[1, 3:4].reshape(())):
+        found = libdl.from_numpy(given).to(target)
+        assert found.dtype == target
+        np.testing.assert_array_equal(found.numpy(), given.astype(NUMPY[target]), strict=True)
+
+
+def test_complex_numbers_are_not_cut():
+    z, x = libdl.tensor([1 + 2j]), libdl.zeros(1)
+    for call in (lambda: x.copy_(z), lambda: x.fill_(1j), lambda: libdl.full((2,), 1j, dtype=float),
+                 lambda: libdl.full_like(x, 1j)):
+        with pytest.raises(TypeError, match="complex"):
+            call()
+    assert x.tolist() == [0]
+
+
+@pytest.mark.parametrize("dtype", [d for d in REAL if not d.is_floating_point])
+def test_floats_saturate_in_integers(dtype):
+    """NaN becomes 0, what lies outside the nearest end."""
+    x = libdl.tensor([np.nan, np.inf, -np.inf, 1e30, -1e30, 2.7, -2.7], dtype=libdl.float64)
+    found = x.to(dtype).tolist()
+    if dtype == libdl.bool:
+        assert found == [True] * 7
+        return
+    top, low = libdl.iinfo(dtype).max, libdl.iinfo(dtype).min
+    assert found == [0, top, low, top, low, 2, -2 if low else 0]
+
+
+@pytest.mark.parametrize("dtype", NUMPY)
+def test_item(dtype):
+    """item() is exact, also beyond 2^53."""
+    top = 2**64 - 1 if dtype == libdl.uint64 else 2**63 - 1 if dtype == libdl.int64 else 1
+    value = 1.5 - 0.25j if dtype.is_complex else 1.5 if dtype.is_floating_point else top
+    found = libdl.tensor([value]).to(dtype).item() if dtype != libdl.uint64 else libdl.from_numpy(
+        np.array([value], dtype=np.uint64)).item()
+    assert found == value and type(found) is type(True if dtype == libdl.bool else value)
+
+
+@pytest.mark.parametrize("shape", [(0,), (2,), (1, 2)])
+def test_item_wants_one_element(shape):
+    with pytest.raises(RuntimeError, match=r"item: the tensor has \d elements, wanted 1"):
+        libdl.zeros(shape).item()
+
+
+@pytest.mark.parametrize(("source", "target"), list(itertools.product(NUMPY, NUMPY)))
+def test_view_of_bytes(source, target):
+    x = np.arange(64, dtype=np.uint8).reshape(2, 32).view(NUMPY[source] if source != libdl.bool
+                                                         else np.uint8)
+    x = (x % 2).astype(np.bool_) if source == libdl.bool else x
+    given = libdl.from_numpy(x.copy())
+    if target == libdl.bool and source not in (libdl.bool, libdl.uint8, libdl.int8):
+        return  # bytes other than 0 and 1 are no truths
+    found = given.view(target)
+    assert found.data_ptr() == given.data_ptr()
+    right = x.view(NUMPY[target])
+    if target == libdl.bool:
+        assert found.shape == right.shape
+        return
+    np.testing.assert_array_equal(found.numpy(), right, strict=True)
+
+
+def test_view_of_bytes_refuses():
+    x = libdl.zeros(2, 3)
+    for call, words in ((lambda: x.view(libdl.float64), "divisible"),
+                        (lambda: x.t().view(libdl.int8), "last stride"),
+                        (lambda: libdl.zeros(()).view(libdl.int8), "0-d"),
+                        (lambda: x.requires_grad_().view(libdl.int32), "requires grad")):
+        with pytest.raises(RuntimeError, match=words):
+            call()
+
+
+@pytest.mark.parametrize("strides", [(3, 1), (1, 2), (0, 1), (4, 2)])
+def test_empty_strided(strides):
+    x = libdl.empty_strided((2, 3), strides)
+    assert x.stride() == strides and x.shape == (2, 3)
+
+
+def test_empty_strided_refuses():
+    with pytest.raises(ValueError, match="empty_strided: argument 2"):
+        libdl.empty_strided((2, 3), (1,))
+    with pytest.raises(ValueError, match="empty_strided"):
+        libdl.empty_strided((2,), (-1,))
+
+
+def test_bernoulli_fill():
+    """bernoulli_ draws truths with the given chance: four standard deviations around it."""
+    for p in (0.0, 0.25, 1.0):
+        mean = libdl.empty(10000).bernoulli_(p).mean().item()
+        assert abs(mean - p) <= 4 * np.sqrt(p * (1 - p) / 10000)
+    with pytest.raises(ValueError, match="bernoulli"):
+        libdl.empty(2).bernoulli_(1.5)
+
+
+# -- integers --------------------------------------------------------------------------------------
+
+INTEGERS = [libdl.uint8, libdl.int8, libdl.int16, libdl.int32, libdl.int64]
+DIVISIONS = {
+    "floor_divide": libdl.floor_divide, "remainder": libdl.remainder, "fmod": libdl.fmod,
+    "div": lambda a, b: libdl.div(a, b, rounding_mode="trunc"),
+}
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+@pytest.mark.parametrize("name", DIVISIONS)
+def test_integer_division_by_zero_raises_before_a_write(name, dtype):
+    a, b = libdl.tensor([7, 5], dtype=dtype), libdl.tensor([2, 0], dtype=dtype)
+    with pytest.raises(ValueError, match=rf"{name}: argument 2 \(other\) holds 0"):
+        DIVISIONS[name](a, b)
+    with pytest.raises(ValueError, match="holds 0"):
+        a.floor_divide_(b)
+    with pytest.raises(ValueError, match="holds 0"):
+        DIVISIONS[name](a, 0)
+    assert a.tolist() == [7, 5]
+    assert libdl.div(a, b).tolist() == [3.5, np.inf]  # true division gives floats
+
+
+@pytest.mark.parametrize("dtype", INTEGERS[1:])
+def test_the_least_number_divided_by_minus_one_wraps(dtype):
+    low = libdl.iinfo(dtype).min
+    a, b = libdl.tensor([low], dtype=dtype), libdl.tensor([-1], dtype=dtype)
+    assert libdl.floor_divide(a, b).tolist() == [low]
+    assert libdl.div(a, b, rounding_mode="trunc").tolist() == [low]
+    assert libdl.remainder(a, b).tolist() == libdl.fmod(a, b).tolist() == [0]
+    assert libdl.abs(a).tolist() == libdl.neg(a).tolist() == [low]
+
+
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_integer_powers(dtype):
+    with pytest.raises(ValueError, match=r"pow: argument 2 \(exponent\) is -1"):
+        libdl.pow(libdl.tensor([2], dtype=dtype), -1)
+    top = libdl.iinfo(dtype).max
+    wrapped = np.array([top], dtype=NUMPY[dtype]) ** np.array([3], dtype=NUMPY[dtype])
+    assert libdl.pow(libdl.tensor([top], dtype=dtype), 3).tolist() == wrapped.tolist()
+
+
+@pytest.mark.parametrize(("one", "other"), list(itertools.product(INTEGERS, INTEGERS)))
+def test_mixed_widths(one, other):
+    """Both ends of both ranges meet in the promoted dtype, where sums and products wrap."""
+    a = libdl.tensor([libdl.iinfo(one).min, libdl.iinfo(one).max], dtype=one)
+    b = libdl.tensor([[libdl.iinfo(other).min], [libdl.iinfo(other).max]], dtype=other)
+    wanted = libdl.promote_types(one, other)
+    x, y = (t.numpy().astype(NUMPY[wanted]) for t in (a, b))
+    with np.errstate(over="ignore"):
+        for found, right in ((a + b, x + y), (a * b, x * y), (a - b, x - y),
+                             (libdl.maximum(a, b), np.maximum(x, y)), (a < b, x < y)):
+            np.testing.assert_array_equal(found.numpy(), right, strict=True)
+
+
+@pytest.mark.parametrize("alpha", [0.5, 1j, True])
+def test_alpha_that_does_not_fit(alpha):
+    x = libdl.ones(2, dtype=libdl.int64)
+    for function in (libdl.add, libdl.sub):
+        with pytest.raises(TypeError, match=rf"{function.__name__}: argument 3 \(alpha\)"):
+            function(x, x, alpha=alpha)
+
+
+def test_sums_of_truths():
+    t, f = libdl.tensor([True, False]), libdl.tensor([True, True])
+    assert (t + f).tolist() == [True, True]
+    assert libdl.add(t, f, alpha=False).tolist() == [True, False]
+    with pytest.raises(TypeError, match=r"sub: argument 1 \(input\) is bool"):
+        t - f
+    out = libdl.zeros(2, dtype=libdl.int64)
+    assert libdl.square(t, out=out) is out and out.tolist() == [1, 0]
+    out = libdl.zeros(2, dtype=libdl.bool)
+    assert libdl.abs(t, out=out).tolist() == [True, False]
+
+
+def test_an_integer_copy_has_no_history():
+    x = libdl.zeros(2, dtype=libdl.int64)
+    x.copy_(libdl.tensor([1.5, 2.5], requires_grad=True))
+    assert not x.requires_grad and x.tolist() == [1, 2]
