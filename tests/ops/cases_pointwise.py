@@ -140,18 +140,20 @@ def three(low: float = 0.5) -> Any:
 
 
 def no_three(name: str, function: Any, third: str) -> list[Reject]:
-    a, b = libdl.ones(2, 2), libdl.ones(3)
-    return [Reject(ValueError, (f"{name}: argument 2", "broadcast"), lambda: function(a, b, a)),
+    def call(*sizes: Any, **kwargs: Any) -> Any:
+        return lambda: function(*[libdl.ones(s) for s in sizes],
+                                **{k: libdl.empty(s) for k, s in kwargs.items()})
+
+    return [Reject(ValueError, (f"{name}: argument 2", "broadcast"), call((2, 2), 3, (2, 2))),
             Reject(ValueError, (f"{name}: argument 3 ({third})", "broadcast"),
-                   lambda: function(a, a, b)),
-            Reject(ValueError, (f"({'dst'}) has shape [3], wanted [2, 2]", name),
-                   lambda: function(a, a, a, out=libdl.empty(3)))]
+                   call((2, 2), (2, 2), 3)),
+            Reject(ValueError, ("(dst) has shape [3], wanted [2, 2]", name),
+                   call((2, 2), (2, 2), (2, 2), out=3))]
 
 
 def no_value(name: str, function: Any) -> list[Reject]:
-    a = libdl.ones(2, dtype=libdl.int64)
-    return [Reject(TypeError, (f"{name}: argument 4 (value) is float64", "int64"),
-                   lambda: function(a, a, a, value=0.5))] if name == "addcmul" else []
+    return [Reject(TypeError, (f"{name}: argument 4 (value) is float64", "int64"), lambda: function(
+        *[libdl.ones(2, dtype=libdl.int64)] * 3, value=0.5))]
 
 
 def close() -> list[Sample]:

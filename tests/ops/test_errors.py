@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An error names the operator that was called, also where another one inside it failed, and the
+argument by its number; destinations stand behind the last argument."""
+
+import pytest
+
+import libdl
+from libdl import _C
+
+F16, I64, C64 = libdl.float16, libdl.int64, libdl.complex64
+
+
+def ones(*shape, dtype=libdl.float32):
+    return libdl.ones(shape, dtype=dtype)
+
+
+TOLD = [
+    ("addcmul: argument 3 (tensor2) has shape [3]", lambda: ones(2).addcmul(ones(2), ones(3))),
+    ("addcdiv: argument 2 (tensor1) has shape [3]", lambda: ones(2).addcdiv(ones(3), ones(2))),
+    ("addcdiv: argument 5 (dst) has shape [3], wanted [2]",
+     lambda: libdl.addcdiv(ones(2), ones(2), ones(2), out=ones(3))),
+    ("addmm: argument 4 (beta) is float64",
+     lambda: libdl.addmm(*[ones(2, 2, dtype=I64)] * 3, beta=0.5)),
+    ("addmm: argument 1 (input) is [2, 2]",
+     lambda: libdl.addmm(ones(3), ones(2, 2), ones(2, 2))),
+    ("allclose: argument 2 (other) has shape [3]", lambda: libdl.allclose(ones(2), ones(3))),
+    ("fill_: argument 1 (value) has shape [2]", lambda: ones(2).fill_(ones(2))),
+    ("lerp: argument 3 (weight) has shape [3]", lambda: libdl.lerp(ones(2), ones(2), ones(3))),
+    ("masked_fill: argument 4 (dst) has shape [2], wanted [2, 2]",
+     lambda: _C.masked_fill_into(ones(2, 2), ones(2, 2) > 0, 1.0, ones(2))),
+    ("masked_select: argument 3 (dst) has shape [3], wanted [2]",
+     lambda: libdl.masked_select(ones(2), ones(2) > 0, out=ones(3))),
+    ("matmul: argument 1 (input) is bool",
+     lambda: ones(2, 2, dtype=libdl.bool) @ ones(2, 2, dtype=libdl.bool)),
+    ("matmul: argument 3 (dst) has shape [2]",
+     lambda: libdl.matmul(ones(2, 2), ones(2, 2), out=ones(2))),
+    ("mean: argument 2 (dims) is 3", lambda: libdl.mean(ones(2), 3)),
+    ("mean: argument 5 (dst) has shape [2], wanted []", lambda: libdl.mean(ones(2), out=ones(2))),
+    ("pow: argument 3 (dst) has shape [3], wanted [2]",
+     lambda: libdl.pow(ones(2), 2, out=ones(3))),
+    ("round: argument 3 (dst) has shape [3], wanted [2]",
+     lambda: libdl.round(ones(2), decimals=1, out=ones(3))),
+    ("sgn: argument 2 (dst) has shape [3], wanted [2]", lambda: libdl.sgn(ones(2), out=ones(3))),
+    ("stack: argument 2 (dim) is 3", lambda: libdl.stack([ones(2)], 3)),
+    ("stack: argument 3 (dst) has shape [2], wanted [1, 2]",
+     lambda: libdl.stack([ones(2)], out=ones(2))),
+    ("sub: argument 3 (alpha) is complex128", lambda: libdl.sub(ones(2), ones(2), alpha=1j)),
+    ("sub: argument 2 (other) has shape [3]", lambda: libdl.sub(ones(2), ones(3), alpha=2)),
+    ("add: argument 2 (other) has shape [3]",
+     lambda: libdl.add(ones(2, dtype=libdl.bool), ones(3, dtype=libdl.bool))),
+    ("take_along_dim: argument 2 (indices) holds 2",
+     lambda: libdl.take_along_dim(ones(2), libdl.tensor([2]), 0)),
+    ("tril: argument 3 (dst) has shape [2], wanted [2, 2]",
+     lambda: libdl.tril(ones(2, 2), out=ones(2))),
+    # Two destinations.
+    ("sort: argument 5 (values_dst) has shape [3], wanted [2]",
+     lambda: libdl.sort(ones(2), out=(ones(3), ones(2, dtype=I64)))),
+    ("sort: argument 6 (indices_dst) has shape [3], wanted [2]",
+     lambda: libdl.sort(ones(2), out=(ones(2), ones(3, dtype=I64)))),
+    ("topk: argument 7 (indices_dst) has shape [2], wanted [1]",
+     lambda: libdl.topk(ones(2), 1, out=(ones(1), ones(2, dtype=I64)))),
+    ("max: argument 4 (values_dst) has shape [2], wanted []",
+     lambda: libdl.max(ones(2), 0, out=(ones(2), ones(dtype=I64)))),
+    ("max: argument 5 (indices_dst) shares memory with values_dst",
+     lambda: (lambda x: libdl.max(ones(2, 2, dtype=I64), 0, out=(x, x)))(ones(2, dtype=I64))),
+    ("sort: argument 6 (indices_dst) shares memory with values_dst",
+     lambda: (lambda x: libdl.sort(ones(2, dtype=I64), out=(x, x)))(ones(2, dtype=I64))),
+    # Python's other names.
+    ("broadcast_to: argument 2 (shape) is [2, 4]", lambda: libdl.broadcast_to(ones(2, 3), (2, 4))),
+    ("clip: argument 2 (min) has shape [3]", lambda: libdl.clip(ones(2), ones(3))),
+    ("multiply: argument 2 (other) has shape [3]", lambda: libdl.multiply(ones(2), ones(3))),
+    ("negative: argument 1 (input) is bool", lambda: libdl.negative(ones(2, dtype=libdl.bool))),
+    ("subtract_: argument 2 (other) has shape [3]", lambda: ones(2).subtract_(ones(3))),
+    ("split: argument 2 (split_sizes)", lambda: libdl.split(ones(3), [1, 1])),
+    ("swapaxes: argument 2 (dim0) is 5", lambda: libdl.swapaxes(ones(2), 5, 0)),
+]
+
+
+@pytest.mark.parametrize(("begins", "call"), TOLD, ids=[t[0].split(",")[0] for t in TOLD])
+def test_errors_name_operator_and_argument(begins, call):
+    with pytest.raises(libdl.Error) as caught:
+        call()
+    error = caught.value
+    assert str(error).startswith(begins)
+    head, _, number = begins.partition(": argument ")
+    assert error.operator == head and error.argument == int(number.split()[0])
+    assert f"({error.argument_name})" in begins
+
+
+def test_both_destinations_are_checked_before_either_is_written():
+    values, indices = libdl.zeros(2), libdl.zeros(3, dtype=I64)
+    for call in (lambda: libdl.sort(ones(2), out=(values, indices)),
+                 lambda: libdl.topk(ones(2), 2, out=(values, indices)),
+                 lambda: libdl.max(ones(2, 2), 0, out=(values, indices))):
+        with pytest.raises(ValueError, match="indices_dst"):
+            call()
+    assert values.tolist() == [0, 0]
+
+
+def test_an_error_of_a_callback_keeps_its_words():
+    """What a function of the caller's own raises is not told as the operator's."""
+    class Cut(libdl.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            libdl.mm(ones(2, 2), ones(3, 3))
+
+    with pytest.raises(ValueError, match=r"^mm: argument 2 \(mat2\)"):
+        libdl.stack([ones(2).as_subclass(Cut)])
