@@ -68,6 +68,17 @@ Tensor add(const Tensor& input, const Tensor& other, const Tensor* alpha, Into i
   return pointwise(k_add_scaled, input, other, *alpha, into);
 }
 
+// A host number stays one, which is weaker in promotion than a tensor.
+static Tensor negated(const Tensor& alpha) {
+  if (!alpha.is_number()) return neg(alpha);
+  if (alpha.is_complex()) {
+    const auto [re, im] = item_c128(alpha);
+    return number(std::complex<double>(-re, -im));
+  }
+  if (alpha.dtype() == Dtype::kFloat64) return number(-alpha.get()->as_double);
+  return number(static_cast<int64_t>(-static_cast<uint64_t>(item_i64(alpha))));
+}
+
 Tensor sub(const Tensor& input, const Tensor& other, const Tensor* alpha, Into into) {
   for (const Tensor* x : {&input, &other})
     if (x->dtype() == Dtype::kBool && !x->is_number())
@@ -75,7 +86,7 @@ Tensor sub(const Tensor& input, const Tensor& other, const Tensor* alpha, Into i
                     "is bool", "numbers (logical_xor() tells where truths differ)");
   if (!alpha || is_one(*alpha)) return pointwise(k_sub, input, other, into);
   check_alpha("sub", input, other, *alpha);
-  return pointwise(kSubScaled, input, other, neg(*alpha), into);
+  return pointwise(kSubScaled, input, other, negated(*alpha), into);
 }
 
 // -- products ---------------------------------------------------------------------------------
@@ -131,7 +142,7 @@ Tensor mul(const Tensor& input, const Tensor& other, Into into) {
 static void check_divisor(const char* op, const Tensor& input, const Tensor& other) {
   if (is_inexact(input.dtype()) || is_inexact(other.dtype())) return;
   const ModeGuard off(kModeGrad | kModeForward);
-  if (other.numel() && !*all(other).data<bool>())
+  if (input.numel() && other.numel() && !*all(other).data<bool>())
     fail_argument(LIBDL_ERROR_VALUE, op, 2, "other", "holds 0, and the operands are integers",
                   "divisors that are not 0");
 }
@@ -309,8 +320,12 @@ static Tensor combined(const char* op, const Tensor& input, const Tensor& tensor
   };
   return told_as(op, {{"input", 1, "input"}, {"alpha", 4, "value"}}, [&] {
     const Tensor product = inner(wide(tensor1), wide(tensor2));
-    if (!lift) return add(input, product, value, into);
-    const Tensor y = cast(add(wide(input), product, value), type);
+    // As a factor a truth is 0 or 1.
+    const Tensor factor = !value                            ? number(int64_t{1})
+                          : value->dtype() == Dtype::kBool ? number(item_i64(*value))
+                                                           : *value;
+    if (!lift) return add(input, product, &factor, into);
+    const Tensor y = cast(add(wide(input), product, &factor), type);
     return deliver(op, y, into, {&input, &tensor1, &tensor2});
   });
 }

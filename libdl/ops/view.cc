@@ -107,24 +107,19 @@ static bool strides_for(const Tensor& x, Dims shape, Shape& strides) {
   }
   strides.resize(shape.size());
   int to = static_cast<int>(shape.size()) - 1;
-  int64_t chunk = 1, seen = 1;  // elements of the current evenly strided run, old and new
+  int64_t chunk = 1, seen = 1;  // elements of the current evenly spaced run, old and new
+  int64_t step = x.ndim() ? x.stride(x.ndim() - 1) : 1;  // between neighbours of the run
   for (int d = x.ndim() - 1; d >= 0; --d) {
     chunk *= x.size(d);
-    const bool ends = d == 0 || (x.size(d - 1) != 1 && x.stride(d - 1) != x.size(d) * x.stride(d));
-    if (!ends) {
-      continue;
-    }
-    // The run starts at the innermost dimension of it; find its base stride.
-    int inner = d;
-    int64_t run = x.size(d);
-    while (run < chunk) run *= x.size(++inner);
-    int64_t base = x.stride(inner);
+    // A dimension of size 1 joins any run, and its stride says nothing about the next one.
+    if (d > 0 && (x.size(d - 1) == 1 || x.stride(d - 1) == chunk * step)) continue;
     for (; to >= 0 && (seen < chunk || shape[to] == 1); --to) {
-      strides[to] = seen * base;
+      strides[to] = seen * step;
       seen *= shape[to];
     }
     if (seen != chunk) return false;
     chunk = seen = 1;
+    if (d > 0) step = x.stride(d - 1);
   }
   return to < 0;
 }
