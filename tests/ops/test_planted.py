@@ -28,6 +28,7 @@ class WrongGradient(Function):
     @staticmethod
     def forward(ctx, x):
         ctx.save_for_backward(x)
+        ctx.save_for_forward(x)
         return libdl.sin(x)
 
     @staticmethod
