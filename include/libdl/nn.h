@@ -198,8 +198,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_dropout_into(
  *  sparse              must be false: sparse gradients are not offered
  *  out                 new, input's shape and columns
  *
- *  Gradient: any order, forward mode, of weight. PyTorch's max_norm is not offered, for it would
- *  write its input: renormalise weight before the call.
+ *  Gradient: any order, forward mode, of weight. PyTorch's max_norm writes its input and is left to
+ *  the wrappers: renormalise weight before the call.
  *  Errors: INDEX (an index or padding_idx out of range), SHAPE (weight is no matrix), DTYPE (input
  *  is neither int64 nor int32), UNSUPPORTED (sparse).
  *  Threads: concurrent-read.
