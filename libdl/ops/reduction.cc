@@ -3,6 +3,7 @@
 #include "ops/reduction.h"
 
 #include "ops/arithmetic.h"
+#include "ops/comparison.h"
 #include "ops/copy.h"
 #include "ops/join.h"
 #include "ops/reduce_plan.h"
@@ -88,14 +89,14 @@ static Tensor products_of_others(const Tensor& x, int32_t at) {
   return cat(both, at);
 }
 
-// dx = dy prod(others) = dy y / x, where x has no zeros.
+// dx = dy prod(others) = dy y / x, where x has no zeros and y is finite.
 static Tensor prod_slope(const Tensor& dy, const Tensor& x, const Tensor& y, const ProdAttr& a) {
   if (x.numel() == 0) return zeros(x.shape(), dy.dtype(), dy.device());
-  const bool zero_free = [&] {
+  const bool divides = [&] {
     const ModeGuard off(kModeGrad | kModeForward);
-    return *all(x).data<bool>();
+    return *all(x).data<bool>() && *all(isfinite(y)).data<bool>();
   }();
-  if (zero_free) return a.dims.kept(dy) * conj(a.dims.kept(y) / x);
+  if (divides) return a.dims.kept(dy) * conj(a.dims.kept(y) / x);
   if (a.dim >= 0)
     return a.dims.kept(dy) * conj(products_of_others(x, static_cast<int32_t>(a.dim)));
   const int64_t flat[] = {-1};

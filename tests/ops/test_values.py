@@ -199,3 +199,14 @@ def test_an_integer_copy_has_no_history():
     x = libdl.zeros(2, dtype=libdl.int64)
     x.copy_(libdl.tensor([1.5, 2.5], requires_grad=True))
     assert not x.requires_grad and x.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(("x", "wanted"), [
+    ([2.0, 0.0, 3.0], [0, 6, 0]), ([0.0, 0.0], [0, 0]), ([np.inf, 2.0], [2, np.inf]),
+    ([np.nan, 4.0], [4, np.nan]), ([1e200, 1e200, 2.0], [2e200, 2e200, np.inf]), ([np.nan], [1])])
+def test_gradient_of_a_product_that_no_division_gives(x, wanted):
+    """A factor's slope is the product of the others, also where the whole is 0 or not finite."""
+    for keep in ({}, {"dim": 0}):
+        leaf = libdl.tensor(x, dtype=libdl.float64, requires_grad=True)
+        libdl.prod(leaf, **keep).backward()
+        np.testing.assert_array_equal(leaf.grad.numpy(), wanted)
