@@ -166,14 +166,14 @@ LIBDL_EXPRESSION V gelu_slope(V x) {
 // 0.5 (1 + tanh(u)) = sigmoid(2 u), with u = sqrt(2 / pi) (x + 0.044715 x^3).
 template <class V>
 LIBDL_EXPRESSION V gelu_tanh_share(V x) {
-  const double a = 1.5957691216057307117, b = 0.0713548162726009;  // 2 sqrt(2/pi), a * 0.044715
+  const double a = 1.5957691216057307117, b = 0.07135481627260025;  // 2 sqrt(2/pi), a * 0.044715
   return Math<V>::sigmoid(x * Math<V>::fma(x * x, V(b), V(a)));
 }
 template <class V>
 LIBDL_EXPRESSION V gelu_tanh(V x) { return times_share(x, gelu_tanh_share(x)); }
 template <class V>
 LIBDL_EXPRESSION V gelu_tanh_slope(V x) {
-  const double a = 1.5957691216057307117, b3 = 0.2140644488178027;
+  const double a = 1.5957691216057307117, b3 = 0.21406444881780073;  // 3 a * 0.044715
   V share = gelu_tanh_share(x), other = gelu_tanh_share(-x);
   V bend = share * other;
   V slope = Math<V>::fma(x * x, V(b3), V(a)) * x;

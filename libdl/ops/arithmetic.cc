@@ -63,8 +63,9 @@ static void check_alpha(const char* op, const Tensor& input, const Tensor& other
 Tensor add(const Tensor& input, const Tensor& other, const Tensor* alpha, Into into) {
   const bool truth = input.dtype() == Dtype::kBool && other.dtype() == Dtype::kBool;
   if (!alpha || is_one(*alpha)) return pointwise(truth ? kAddTruth : k_add, input, other, into);
-  check_alpha("add", input, other, *alpha);
-  if (truth) return pointwise(kAddTruth, input, logical_and(other, *alpha), into);
+  const bool as_truth = truth && alpha->ndim() == 0 && !is_inexact(alpha->dtype());
+  if (!as_truth) check_alpha("add", input, other, *alpha);
+  if (as_truth) return pointwise(kAddTruth, input, logical_and(other, *alpha), into);
   return pointwise(k_add_scaled, input, other, *alpha, into);
 }
 

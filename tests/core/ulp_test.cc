@@ -129,10 +129,10 @@ const Case kCases[] = {
        bend(y, x, false);
        logistic(y, y);
        mpfr_mul(y, y, x, MPFR_RNDN);
-     }, -20, 40, 1, 32, 0.1},
+     }, -20, 40, 1, 6, 0.1},
     {Expression::gelu_tanh_slope, [](mpfr_t y, const mpfr_t x, const mpfr_t) {
        gelu_tanh_slope(y, x);
-     }, -20, 40, 1, 32, 0.1},
+     }, -20, 40, 1, 8, 0.1},
     {Expression::pow, [](mpfr_t y, const mpfr_t x, const mpfr_t z) { mpfr_pow(y, x, z, MPFR_RNDN); },
      0, 1e5, 1, 2},
 };
