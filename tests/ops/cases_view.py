@@ -137,7 +137,8 @@ VIEWS = [
 
 def lists(n: int = 2) -> Any:
     return lambda: [Sample(([numbers(s, 9 * i + 3 * k + m) for k in range(m)], d))
-                    for i, s in enumerate(SHAPES) for m in (1, 2, 3) for d in (0, -1)]
+                    for i, s in enumerate(SHAPES) for m in (1, 2, 3)
+                    for d in range(-len(s), len(s))]
 
 
 MADE = [
