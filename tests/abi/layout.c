@@ -99,7 +99,6 @@ _Static_assert(IS((libdl_op_vjp)0, libdl_error *(*)(void *, const libdl_value *,
 _Static_assert(IS((libdl_interceptor)0, libdl_error *(*)(void *, libdl_op, const libdl_value *, int32_t, libdl_tensor *const *, libdl_value *, int32_t, libdl_bool *)), "libdl_interceptor");
 _Static_assert(IS((libdl_warning_code)0, int32_t), "libdl_warning_code");
 _Static_assert(IS((libdl_interruption)0, int32_t (*)(void *)), "libdl_interruption");
-_Static_assert(sizeof(struct libdl_backward_options) == 20, "sizeof libdl_backward_options");
 _Static_assert(_Alignof(struct libdl_backward_options) == 4, "alignof libdl_backward_options");
 _Static_assert(offsetof(struct libdl_backward_options, struct_size) == 0, "libdl_backward_options.struct_size at");
 _Static_assert(sizeof(((struct libdl_backward_options *)0)->struct_size) == 4, "libdl_backward_options.struct_size size");
@@ -116,7 +115,6 @@ _Static_assert(IS(((struct libdl_backward_options *)0)->allow_unused, libdl_bool
 _Static_assert(offsetof(struct libdl_backward_options, materialize) == 16, "libdl_backward_options.materialize at");
 _Static_assert(sizeof(((struct libdl_backward_options *)0)->materialize) == 4, "libdl_backward_options.materialize size");
 _Static_assert(IS(((struct libdl_backward_options *)0)->materialize, libdl_bool), "libdl_backward_options.materialize");
-_Static_assert(sizeof(struct libdl_saved_hooks) == 48, "sizeof libdl_saved_hooks");
 _Static_assert(_Alignof(struct libdl_saved_hooks) == 8, "alignof libdl_saved_hooks");
 _Static_assert(offsetof(struct libdl_saved_hooks, struct_size) == 0, "libdl_saved_hooks.struct_size at");
 _Static_assert(sizeof(((struct libdl_saved_hooks *)0)->struct_size) == 4, "libdl_saved_hooks.struct_size size");
@@ -136,7 +134,6 @@ _Static_assert(IS(((struct libdl_saved_hooks *)0)->forget, void (*)(void *, void
 _Static_assert(offsetof(struct libdl_saved_hooks, destroy) == 40, "libdl_saved_hooks.destroy at");
 _Static_assert(sizeof(((struct libdl_saved_hooks *)0)->destroy) == 8, "libdl_saved_hooks.destroy size");
 _Static_assert(IS(((struct libdl_saved_hooks *)0)->destroy, void (*)(void *)), "libdl_saved_hooks.destroy");
-_Static_assert(sizeof(struct libdl_function) == 48, "sizeof libdl_function");
 _Static_assert(_Alignof(struct libdl_function) == 8, "alignof libdl_function");
 _Static_assert(offsetof(struct libdl_function, struct_size) == 0, "libdl_function.struct_size at");
 _Static_assert(sizeof(((struct libdl_function *)0)->struct_size) == 4, "libdl_function.struct_size size");
@@ -164,7 +161,6 @@ _Static_assert(IS(((struct libdl_device *)0)->type, int32_t), "libdl_device.type
 _Static_assert(offsetof(struct libdl_device, index) == 4, "libdl_device.index at");
 _Static_assert(sizeof(((struct libdl_device *)0)->index) == 4, "libdl_device.index size");
 _Static_assert(IS(((struct libdl_device *)0)->index, int32_t), "libdl_device.index");
-_Static_assert(sizeof(struct libdl_device_properties) == 160, "sizeof libdl_device_properties");
 _Static_assert(_Alignof(struct libdl_device_properties) == 8, "alignof libdl_device_properties");
 _Static_assert(offsetof(struct libdl_device_properties, struct_size) == 0, "libdl_device_properties.struct_size at");
 _Static_assert(sizeof(((struct libdl_device_properties *)0)->struct_size) == 4, "libdl_device_properties.struct_size size");
@@ -187,7 +183,6 @@ _Static_assert(IS(((struct libdl_device_properties *)0)->capability_minor, int32
 _Static_assert(offsetof(struct libdl_device_properties, name) == 32, "libdl_device_properties.name at");
 _Static_assert(sizeof(((struct libdl_device_properties *)0)->name) == 128, "libdl_device_properties.name size");
 _Static_assert(IS(((struct libdl_device_properties *)0)->name, char *), "libdl_device_properties.name");
-_Static_assert(sizeof(struct libdl_dlpack_options) == 40, "sizeof libdl_dlpack_options");
 _Static_assert(_Alignof(struct libdl_dlpack_options) == 8, "alignof libdl_dlpack_options");
 _Static_assert(offsetof(struct libdl_dlpack_options, struct_size) == 0, "libdl_dlpack_options.struct_size at");
 _Static_assert(sizeof(((struct libdl_dlpack_options *)0)->struct_size) == 4, "libdl_dlpack_options.struct_size size");
@@ -213,7 +208,6 @@ _Static_assert(IS(((struct libdl_dlpack_options *)0)->detach, libdl_bool), "libd
 _Static_assert(offsetof(struct libdl_dlpack_options, read_only) == 36, "libdl_dlpack_options.read_only at");
 _Static_assert(sizeof(((struct libdl_dlpack_options *)0)->read_only) == 4, "libdl_dlpack_options.read_only size");
 _Static_assert(IS(((struct libdl_dlpack_options *)0)->read_only, libdl_bool), "libdl_dlpack_options.read_only");
-_Static_assert(sizeof(struct libdl_print_options) == 56, "sizeof libdl_print_options");
 _Static_assert(_Alignof(struct libdl_print_options) == 8, "alignof libdl_print_options");
 _Static_assert(offsetof(struct libdl_print_options, struct_size) == 0, "libdl_print_options.struct_size at");
 _Static_assert(sizeof(((struct libdl_print_options *)0)->struct_size) == 4, "libdl_print_options.struct_size size");
@@ -242,7 +236,6 @@ _Static_assert(IS(((struct libdl_print_options *)0)->dtype_prefix, const char *)
 _Static_assert(offsetof(struct libdl_print_options, grad_fn) == 48, "libdl_print_options.grad_fn at");
 _Static_assert(sizeof(((struct libdl_print_options *)0)->grad_fn) == 8, "libdl_print_options.grad_fn size");
 _Static_assert(IS(((struct libdl_print_options *)0)->grad_fn, const char *), "libdl_print_options.grad_fn");
-_Static_assert(sizeof(struct libdl_file_options) == 8, "sizeof libdl_file_options");
 _Static_assert(_Alignof(struct libdl_file_options) == 4, "alignof libdl_file_options");
 _Static_assert(offsetof(struct libdl_file_options, struct_size) == 0, "libdl_file_options.struct_size at");
 _Static_assert(sizeof(((struct libdl_file_options *)0)->struct_size) == 4, "libdl_file_options.struct_size size");
@@ -250,7 +243,6 @@ _Static_assert(IS(((struct libdl_file_options *)0)->struct_size, uint32_t), "lib
 _Static_assert(offsetof(struct libdl_file_options, share) == 4, "libdl_file_options.share at");
 _Static_assert(sizeof(((struct libdl_file_options *)0)->share) == 4, "libdl_file_options.share size");
 _Static_assert(IS(((struct libdl_file_options *)0)->share, libdl_bool), "libdl_file_options.share");
-_Static_assert(sizeof(struct libdl_memory_statistics) == 112, "sizeof libdl_memory_statistics");
 _Static_assert(_Alignof(struct libdl_memory_statistics) == 8, "alignof libdl_memory_statistics");
 _Static_assert(offsetof(struct libdl_memory_statistics, struct_size) == 0, "libdl_memory_statistics.struct_size at");
 _Static_assert(sizeof(((struct libdl_memory_statistics *)0)->struct_size) == 4, "libdl_memory_statistics.struct_size size");
@@ -297,7 +289,6 @@ _Static_assert(IS(((struct libdl_memory_statistics *)0)->out_of_memory, int64_t)
 _Static_assert(offsetof(struct libdl_memory_statistics, limit) == 104, "libdl_memory_statistics.limit at");
 _Static_assert(sizeof(((struct libdl_memory_statistics *)0)->limit) == 8, "libdl_memory_statistics.limit size");
 _Static_assert(IS(((struct libdl_memory_statistics *)0)->limit, int64_t), "libdl_memory_statistics.limit");
-_Static_assert(sizeof(struct libdl_memory_block) == 56, "sizeof libdl_memory_block");
 _Static_assert(_Alignof(struct libdl_memory_block) == 8, "alignof libdl_memory_block");
 _Static_assert(offsetof(struct libdl_memory_block, struct_size) == 0, "libdl_memory_block.struct_size at");
 _Static_assert(sizeof(((struct libdl_memory_block *)0)->struct_size) == 4, "libdl_memory_block.struct_size size");
@@ -323,7 +314,6 @@ _Static_assert(IS(((struct libdl_memory_block *)0)->bytes, int64_t), "libdl_memo
 _Static_assert(offsetof(struct libdl_memory_block, stream) == 48, "libdl_memory_block.stream at");
 _Static_assert(sizeof(((struct libdl_memory_block *)0)->stream) == 8, "libdl_memory_block.stream size");
 _Static_assert(IS(((struct libdl_memory_block *)0)->stream, const void *), "libdl_memory_block.stream");
-_Static_assert(sizeof(struct libdl_allocator) == 40, "sizeof libdl_allocator");
 _Static_assert(_Alignof(struct libdl_allocator) == 8, "alignof libdl_allocator");
 _Static_assert(offsetof(struct libdl_allocator, struct_size) == 0, "libdl_allocator.struct_size at");
 _Static_assert(sizeof(((struct libdl_allocator *)0)->struct_size) == 4, "libdl_allocator.struct_size size");
@@ -350,7 +340,6 @@ _Static_assert(sizeof(((struct libdl_value *)0)->reserved) == 4, "libdl_value.re
 _Static_assert(IS(((struct libdl_value *)0)->reserved, int32_t), "libdl_value.reserved");
 _Static_assert(offsetof(struct libdl_value, as) == 8, "libdl_value.as at");
 _Static_assert(sizeof(((struct libdl_value *)0)->as) == 16, "libdl_value.as size");
-_Static_assert(sizeof(struct libdl_sgd_options) == 48, "sizeof libdl_sgd_options");
 _Static_assert(_Alignof(struct libdl_sgd_options) == 8, "alignof libdl_sgd_options");
 _Static_assert(offsetof(struct libdl_sgd_options, struct_size) == 0, "libdl_sgd_options.struct_size at");
 _Static_assert(sizeof(((struct libdl_sgd_options *)0)->struct_size) == 4, "libdl_sgd_options.struct_size size");
@@ -376,7 +365,6 @@ _Static_assert(IS(((struct libdl_sgd_options *)0)->maximize, libdl_bool), "libdl
 _Static_assert(offsetof(struct libdl_sgd_options, first) == 44, "libdl_sgd_options.first at");
 _Static_assert(sizeof(((struct libdl_sgd_options *)0)->first) == 4, "libdl_sgd_options.first size");
 _Static_assert(IS(((struct libdl_sgd_options *)0)->first, libdl_bool), "libdl_sgd_options.first");
-_Static_assert(sizeof(struct libdl_adam_options) == 64, "sizeof libdl_adam_options");
 _Static_assert(_Alignof(struct libdl_adam_options) == 8, "alignof libdl_adam_options");
 _Static_assert(offsetof(struct libdl_adam_options, struct_size) == 0, "libdl_adam_options.struct_size at");
 _Static_assert(sizeof(((struct libdl_adam_options *)0)->struct_size) == 4, "libdl_adam_options.struct_size size");
@@ -408,7 +396,6 @@ _Static_assert(IS(((struct libdl_adam_options *)0)->amsgrad, libdl_bool), "libdl
 _Static_assert(offsetof(struct libdl_adam_options, maximize) == 60, "libdl_adam_options.maximize at");
 _Static_assert(sizeof(((struct libdl_adam_options *)0)->maximize) == 4, "libdl_adam_options.maximize size");
 _Static_assert(IS(((struct libdl_adam_options *)0)->maximize, libdl_bool), "libdl_adam_options.maximize");
-_Static_assert(sizeof(struct libdl_executor) == 32, "sizeof libdl_executor");
 _Static_assert(_Alignof(struct libdl_executor) == 8, "alignof libdl_executor");
 _Static_assert(offsetof(struct libdl_executor, struct_size) == 0, "libdl_executor.struct_size at");
 _Static_assert(sizeof(((struct libdl_executor *)0)->struct_size) == 4, "libdl_executor.struct_size size");
@@ -942,3 +929,19 @@ _Static_assert(IS(&libdl_split, libdl_error * (*)(const libdl_tensor *, int64_t,
 _Static_assert(IS(&libdl_split_with_sizes, libdl_error * (*)(const libdl_tensor *, const int64_t *, int32_t, int32_t, libdl_tensor_list **)), "libdl_split_with_sizes");
 _Static_assert(IS(&libdl_chunk, libdl_error * (*)(const libdl_tensor *, int64_t, int32_t, libdl_tensor_list **)), "libdl_chunk");
 _Static_assert(IS(&libdl_unbind, libdl_error * (*)(const libdl_tensor *, int32_t, libdl_tensor_list **)), "libdl_unbind");
+_Static_assert(sizeof(struct libdl_backward_options) >= 20, "sizeof libdl_backward_options");
+_Static_assert(sizeof(struct libdl_saved_hooks) >= 48, "sizeof libdl_saved_hooks");
+_Static_assert(sizeof(struct libdl_function) >= 48, "sizeof libdl_function");
+_Static_assert(sizeof(struct libdl_device_properties) >= 160, "sizeof libdl_device_properties");
+_Static_assert(sizeof(struct libdl_dlpack_options) >= 40, "sizeof libdl_dlpack_options");
+_Static_assert(sizeof(struct libdl_print_options) >= 56, "sizeof libdl_print_options");
+_Static_assert(sizeof(struct libdl_file_options) >= 8, "sizeof libdl_file_options");
+_Static_assert(sizeof(struct libdl_memory_statistics) >= 112, "sizeof libdl_memory_statistics");
+_Static_assert(offsetof(struct libdl_memory_statistics, packed) == 112, "libdl_memory_statistics.packed at");
+_Static_assert(sizeof(((struct libdl_memory_statistics *)0)->packed) == 8, "libdl_memory_statistics.packed size");
+_Static_assert(IS(((struct libdl_memory_statistics *)0)->packed, int64_t), "libdl_memory_statistics.packed");
+_Static_assert(sizeof(struct libdl_memory_block) >= 56, "sizeof libdl_memory_block");
+_Static_assert(sizeof(struct libdl_allocator) >= 40, "sizeof libdl_allocator");
+_Static_assert(sizeof(struct libdl_sgd_options) >= 48, "sizeof libdl_sgd_options");
+_Static_assert(sizeof(struct libdl_adam_options) >= 64, "sizeof libdl_adam_options");
+_Static_assert(sizeof(struct libdl_executor) >= 32, "sizeof libdl_executor");
