@@ -1,25 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
-"""libdl beside PyTorch: python bench/run.py [BUILD] [PATTERN]
+"""libdl beside PyTorch: python bench/run.py [PATTERN ...]
 
 Each case is checked to give the same result on both sides, then timed in interleaved blocks (libdl,
 PyTorch, PyTorch, libdl) on the same number of threads. Printed are the median times of a call and
 the ratio of the medians with a bootstrap 95 % interval: above 1, libdl is faster.
+
+PyTorch leaves large blocks to malloc, which gives fresh pages for each, so every case is measured
+a second time in a process whose malloc keeps them (tcmalloc, preloaded): the two columns to the
+right. A case is run where a PATTERN is part of its name.
 """
 
+import ctypes.util
+import json
+import os
 import random
 import statistics
+import subprocess
 import sys
 import time
 from typing import Any
 
-import libdl
-import numpy
-import torch
-
 from cases import CASES, Call
 
-BLOCKS = 14
-BLOCK_SECONDS = 0.02
+BLOCKS = 12
+BLOCK_SECONDS = 0.015
+# Before a block the other side's threads come to rest: OpenMP's spin for about 15 ms after work, on
+# a processor that the next block's threads need.
+REST_SECONDS = 0.02
+WARM_SECONDS = 0.002
+SAMPLES = 1000
 
 
 def block(call: Call, repeat: int) -> float:
@@ -29,46 +38,117 @@ def block(call: Call, repeat: int) -> float:
     return (time.perf_counter() - start) / repeat
 
 
+def rested_block(call: Call, repeat: int) -> float:
+    time.sleep(REST_SECONDS)
+    end = time.perf_counter() + WARM_SECONDS
+    while time.perf_counter() < end:
+        call()
+    return block(call, repeat)
+
+
 def array(result: Any) -> Any:
-    return numpy.asarray(result.detach()) if hasattr(result, "detach") else numpy.asarray(result)
+    import numpy
+
+    return numpy.asarray(result.detach() if hasattr(result, "detach") else result)
 
 
-def compare(name: str) -> tuple[float, float, float, float, float]:
-    ours, theirs = CASES[name](libdl), CASES[name](torch)
-    a, b = array(ours()).astype(float), array(theirs()).astype(float)
-    # float32 sums of a few thousand terms in another order: 1e-4 of the largest value.
+def check(name: str, ours: Any, theirs: Any) -> None:
+    import numpy
+
+    a, b = array(ours), array(theirs)
+    # Sums of a few thousand terms in another order: 1e-4 of the largest value in float32, and as
+    # many digits fewer than the type has in float64.
+    tolerance = 1e-12 if a.dtype == numpy.float64 else 1e-4
+    a, b = a.astype(float), b.astype(float)
     scale = max(float(numpy.abs(b).max()), 1e-30)
-    if not numpy.allclose(a, b, rtol=1e-4, atol=1e-4 * scale):
-        raise SystemExit(f"bench: {name}: the results differ by {numpy.abs(a - b).max()}")
-    once = max(block(ours, 1), block(theirs, 1))
+    if a.shape != b.shape or not numpy.allclose(a, b, rtol=tolerance, atol=tolerance * scale):
+        raise SystemExit(f"bench: {name}: the results differ")
+
+
+def compare(name: str) -> list[float]:
+    """Times of libdl and PyTorch, and the interval of their ratio."""
+    import libdl
+    import torch
+
+    ours, theirs = CASES[name](libdl), CASES[name](torch)
+    check(name, ours(), theirs())
+    once = max(min(block(call, 1) for _ in range(3)) for call in (ours, theirs))
     repeat = max(1, int(BLOCK_SECONDS / max(once, 1e-7)))
     times: dict[str, list[float]] = {"ours": [], "theirs": []}
     for i in range(BLOCKS):
         order = [("ours", ours), ("theirs", theirs)]
         for side, call in order if i % 2 else reversed(order):
-            times[side].append(block(call, repeat))
+            times[side].append(rested_block(call, repeat))
     pick = random.Random(1)
     ratios = sorted(
         statistics.median(pick.choices(times["theirs"], k=BLOCKS))
         / statistics.median(pick.choices(times["ours"], k=BLOCKS))
-        for _ in range(1000)
+        for _ in range(SAMPLES)
     )
-    mine, other = statistics.median(times["ours"]), statistics.median(times["theirs"])
-    return mine, other, other / mine, ratios[25], ratios[974]
+    low, high = ratios[SAMPLES * 25 // 1000], ratios[SAMPLES * 975 // 1000 - 1]
+    return [statistics.median(times["ours"]), statistics.median(times["theirs"]), low, high]
+
+
+def measure() -> None:
+    """In the child: names come in, one a line, and figures go out."""
+    import libdl
+    import torch
+
+    threads = torch.get_num_threads()
+    libdl.set_num_threads(threads)
+    print(f"libdl {libdl.__version__}, PyTorch {torch.__version__}, {threads} threads", flush=True)
+    for line in sys.stdin:
+        print(json.dumps(compare(line.rstrip("\n"))), flush=True)
+
+
+class Child:
+    def __init__(self, preload: str | None) -> None:
+        environment = dict(os.environ)
+        if preload is not None:
+            environment["LD_PRELOAD"] = preload
+        self.process = subprocess.Popen(
+            [sys.executable, "-B", __file__, "--measure"],
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.heading = self.answer()
+
+    def answer(self) -> str:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        if not line:
+            raise SystemExit(1)  # the child has said why
+        return line.rstrip("\n")
+
+    def compare(self, name: str) -> list[float]:
+        assert self.process.stdin is not None
+        self.process.stdin.write(name + "\n")
+        self.process.stdin.flush()
+        figures: list[float] = json.loads(self.answer())
+        return figures
+
+
+def columns(figures: list[float]) -> str:
+    mine, other, low, high = figures
+    return f"{mine * 1e6:10.2f}{other * 1e6:11.2f}{other / mine:7.2f} {low:5.2f} to {high:5.2f}"
 
 
 def main() -> None:
-    pattern = sys.argv[2] if len(sys.argv) > 2 else ""
-    threads = torch.get_num_threads()
-    libdl.set_num_threads(threads)
-    print(f"libdl {libdl.__version__}, PyTorch {torch.__version__}, {threads} threads")
-    print(f"{'':44}{'libdl':>12}{'PyTorch':>12}{'ratio':>8}   95 %")
+    patterns = sys.argv[1:] or [""]
+    tcmalloc = ctypes.util.find_library("tcmalloc_minimal")
+    children = [Child(None)] + ([Child(tcmalloc)] if tcmalloc else [])
+    print(children[0].heading + "; microseconds a call")
+    heading = f"{'libdl':>10}{'PyTorch':>11}{'ratio':>7}    95 %      "
+    print(f"{'':40}{heading}" + (f"  {heading[:-12]} with tcmalloc" if tcmalloc else ""))
+    if not tcmalloc:
+        print("without libtcmalloc-minimal4 (tools/setup.sh bench) the second half is left out")
     for name in CASES:
-        if pattern in name:
-            mine, other, ratio, low, high = compare(name)
-            times = f"{mine * 1e6:10.2f}us{other * 1e6:10.2f}us"
-            print(f"{name:44}{times}{ratio:8.2f}   {low:.2f} to {high:.2f}", flush=True)
+        if any(pattern in name for pattern in patterns):
+            row = "  ".join(columns(child.compare(name)) for child in children)
+            print(f"{name:40}{row}", flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    measure() if sys.argv[1:] == ["--measure"] else main()

@@ -3,12 +3,13 @@
 # tools/setup.sh [ci | bench]: everything the build and the tests need, and nothing twice. Debian
 # packages by apt, the Python tools in .venv, the digits in data/. `ci` adds what only `make ci`
 # uses, `bench` an environment of its own with PyTorch (about 6 GB: PyPI's build brings CUDA's
-# libraries, used or not).
+# libraries, used or not) and the malloc that it is also measured with.
 set -eu
 cd "$(dirname "$0")/.."
 venv=${VENV:-.venv}
 sections=build
 [ "${1:-}" = ci ] && sections="build ci"
+[ "${1:-}" = bench ] && sections="build bench"
 
 packages_of() {
   awk -v want="$1" '/^#/ { next } /^\[/ { on = ($0 == "[" want "]"); next } on && NF' \
