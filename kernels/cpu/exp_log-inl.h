@@ -48,6 +48,35 @@ constexpr bool kAllBits = V::kBits == 53;
 template <class V>
 HWY_INLINE V infinity() { return std::numeric_limits<typename V::Scalar>::infinity(); }
 
+// The smaller and the larger; a NaN in x passes, as x86's instructions do with the second operand.
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR
+template <class V>
+HWY_INLINE V at_most(V x, V limit) { return hn::Min(limit.raw, x.raw); }
+template <class V>
+HWY_INLINE V at_least(V x, V limit) { return hn::Max(limit.raw, x.raw); }
+#else
+template <class V>
+HWY_INLINE V at_most(V x, V limit) { return select(x > limit, limit, x); }
+template <class V>
+HWY_INLINE V at_least(V x, V limit) { return select(x < limit, limit, x); }
+#endif
+
+// 1 / x correctly rounded, for x between 2^-60 and 2^60. Where division is slow: Newton's steps, the
+// last of them from within one place, which rounds correctly (Markstein 1990), for the significand
+// of ones alone only from above: hence the rounding up. tests/core/ulp_test.cc tries them all.
+template <class V>
+HWY_INLINE V reciprocal(V x) {
+#if HWY_TARGET == HWY_AVX3
+  if constexpr (!kIsDouble<V>) {
+    const __m512 one = _mm512_set1_ps(1), y = _mm512_rcp14_ps(x.raw.raw);
+    const __m512 above = _mm512_fmadd_round_ps(_mm512_fnmadd_ps(x.raw.raw, y, one), y, y,
+                                               _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
+    return typename V::Raw{_mm512_fmadd_ps(_mm512_fnmadd_ps(x.raw.raw, above, one), above, above)};
+  }
+#endif
+  return V(1) / x;
+}
+
 // Horner's rule, coefficients by rising power.
 template <class V, size_t k = 0, size_t n>
 HWY_INLINE V polynomial(V x, const typename V::Scalar (&c)[n]) {
@@ -74,9 +103,9 @@ HWY_INLINE V power_of_two(V anchored, int offset) {
       hn::Add(anchored.bits(), V::word(V::kBias + static_cast<typename V::Word>(offset)))));
 }
 
-// e^(x + low) = 2^n (1 + p): returns p, and n anchored. |x| up to 2^10.
+// x = n ln 2 + r: returns r, and n anchored. |x| up to 2^10.
 template <class V>
-HWY_INLINE V exp_parts(V x, V low, V& anchored) {
+HWY_INLINE V exp_rest(V x, V& anchored) {
   const V log2e(static_cast<typename V::Scalar>(0x1.71547652b82fep+0));
   anchored = fma(x, log2e, anchor<V>());
   V n = anchored - anchor<V>(), r;
@@ -87,20 +116,38 @@ HWY_INLINE V exp_parts(V x, V low, V& anchored) {
   } else {
     r = fma(n, V(-0x1.62e42fefa39efp-1), x);
   }
-  r = r + low;
+  return r;
+}
+// e^(x + low) = 2^n (1 + p): returns p.
+template <class V>
+HWY_INLINE V exp_parts(V x, V low, V& anchored) {
+  V r = exp_rest(x, anchored) + low;
   return fma(r * r, tail<coefficients::ExpTail>(r), r);
 }
 template <class V>
-HWY_INLINE V exp_parts(V x, V& anchored) { return exp_parts(x, V(), anchored); }
+HWY_INLINE V exp_parts(V x, V& anchored) {
+  V r = exp_rest(x, anchored);
+  return fma(r * r, tail<coefficients::ExpTail>(r), r);
+}
 
-// 2^n (1 + p) where the result may overflow or be subnormal: scaled in two steps.
+// 2^n (1 + p) where the result may overflow or be subnormal: scaled in two steps, and in one, to the
+// same bits, where the processor can.
 template <class V>
-HWY_INLINE V scaled(V p, V anchored, Truth<typename V::Scalar> small) {
+HWY_INLINE V scaled(V p, V anchored, [[maybe_unused]] Truth<typename V::Scalar> small) {
+#if HWY_TARGET == HWY_AVX3
+  const V y = p + V(1), n = anchored - anchor<V>();
+  if constexpr (kIsDouble<V>) {
+    return typename V::Raw{_mm512_scalef_pd(y.raw.raw, n.raw.raw)};
+  } else {
+    return typename V::Raw{_mm512_scalef_ps(y.raw.raw, n.raw.raw)};
+  }
+#else
   constexpr int shift = kIsDouble<V> ? 128 : 64;
   const V up(typename V::Scalar(kIsDouble<V> ? 0x1p128 : 0x1p64));
   const V down(typename V::Scalar(kIsDouble<V> ? 0x1p-128 : 0x1p-64));
   V scale = select(small, power_of_two(anchored, shift), power_of_two(anchored, -shift));
   return fma(scale, p, scale) * select(small, down, up);
+#endif
 }
 
 // Beyond these limits every exponential is infinite or zero. A NaN passes.
@@ -108,7 +155,7 @@ template <class V>
 HWY_INLINE V clamp_exponent(V x) {
   const V low(typename V::Scalar(kIsDouble<V> ? -746 : -104));
   const V high(typename V::Scalar(kIsDouble<V> ? 710 : 89));
-  return select(x < low, low, select(x > high, high, x));
+  return at_least(at_most(x, high), low);
 }
 
 // e^(x + low), |low| tiny.
@@ -134,7 +181,7 @@ HWY_INLINE V exp(V x) {
 template <class V>
 HWY_INLINE V expm1(V x) {
   const V low(typename V::Scalar(kIsDouble<V> ? -60 : -30));
-  V n, a = select(x < low, low, clamp_exponent(x));
+  V n, a = at_least(clamp_exponent(x), low);
   V p = exp_parts(a, n);
   V half = power_of_two(n, -1);  // 2^1024 itself would overflow
   V y = fma(half, p, half - V(typename V::Scalar(0.5)));
@@ -146,7 +193,7 @@ template <class V>
 HWY_INLINE V exp2(V x) {
   using T = typename V::Scalar;
   const V low(T(-1080)), high(T(1030));
-  V a = select(x < low, low, select(x > high, high, x));
+  V a = at_least(at_most(x, high), low);
   V anchored = a + anchor<V>();
   V r = a - (anchored - anchor<V>());
   const V ln2(0x1.62e42fefa39efp-1);

@@ -93,7 +93,7 @@ void pointwise(Context& context, const PointwiseArgs& args) {
   if (n == 0) return;
   const int32_t in_dtype = class_dtype(compute), out_dtype = class_dtype(result);
   if (!is_direct(args, in_dtype, out_dtype)) return tiled(context, args, fn, result);
-  if (n <= kChunk) {
+  if (n <= kAlone) {
     const void* in[kMaxInputs];
     for (int k = 0; k < args.inputs; ++k) in[k] = args.in[k].data;
     return fn(in, args.out.data, n);

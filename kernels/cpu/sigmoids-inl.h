@@ -21,10 +21,10 @@ HWY_INLINE V tanh(V x) {
   const V one(1), two(2), most(T(kIsDouble<V> ? 22 : 10));
   V a = abs(x), z = x * x;
   V small = fma(a * z, tail<coefficients::TanhTail>(z), a);
-  V n, capped = select(a > most, most, a);
+  V n, capped = at_most(a, most);
   V p = exp_parts(capped + capped, n);
   V scale = power_of_two(n, 0);
-  V large = one - two / fma(scale, p, scale + one);
+  V large = one - two * reciprocal(fma(scale, p, scale + one));
   return copysign(select(a < V(T(0.625)), small, large), x);
 }
 
@@ -36,17 +36,20 @@ HWY_INLINE V scaled_sigmoid(V x, V& rescale) {
   constexpr int shift = kIsDouble<V> ? 128 : 64;
   const V down(T(kIsDouble<V> ? 0x1p-128 : 0x1p-64)), one(1), most(T(kIsDouble<V> ? 760 : 112));
   V a = abs(x);
-  V n, p = exp_parts(-select(a > most, most, a), n);
+  V n, p = exp_parts(-at_most(a, most), n);
   V up = power_of_two(n, shift), scale = up * down;
   V high = fma(scale, p, scale + one);
   V low = fma(scale, p, (one - high) + scale);
   V t = fma(up, p, up);
   auto negative = x < V();
-  V top = select(negative, t, one), q = top / high;
-  V missing = fma(-q, high, top) - q * low;
-  if constexpr (kAllBits<V> || !kIsDouble<V>) {
-    missing = missing + select(negative, fma(up, p, up - t), V());
-    q = fma(missing, one / high, q);
+  V top = select(negative, t, one), q;
+  if constexpr (kIsDouble<V> && !kAllBits<V>) {
+    q = top / high;
+  } else {
+    V inverse = reciprocal(high);
+    q = top * inverse;
+    V missing = fma(-q, low, fma(-q, high, top)) + select(negative, fma(up, p, up - t), V());
+    q = fma(missing, inverse, q);
   }
   rescale = select(negative, down, one);
   return q;
@@ -60,7 +63,7 @@ HWY_INLINE V sigmoid(V x) {
 template <class V>
 HWY_INLINE V silu(V x) {
   const V least(typename V::Scalar(kIsDouble<V> ? -760 : -112));
-  x = select(x < least, least, x);
+  x = at_least(x, least);
   V scale, y = scaled_sigmoid(x, scale);
   return x * y * scale;
 }
@@ -97,7 +100,7 @@ HWY_INLINE V exp_falling(V x, V low) {
 // Phi(-z) e^(z^2 / 2) for z >= 0: Mills' ratio over sqrt(2 pi).
 template <class V>
 HWY_INLINE V normal_tail(V z) {
-  V q = V(1) / (z + V(5));
+  V q = reciprocal(z + V(5));
   return q * tail<coefficients::NormalTail>(fma(q, V(-10), V(1)));
 }
 
@@ -106,7 +109,7 @@ template <class V>
 HWY_INLINE V normal_beyond(V x) {
   const V most(typename V::Scalar(V::kBits == 24 ? 15 : 39));
   V low, z = abs(x);
-  z = select(z > most, most, z);
+  z = at_most(z, most);
   V exponent = minus_half_square(z, low);
   return exp_falling(exponent, low) * normal_tail(z);
 }
@@ -124,7 +127,7 @@ template <class V>
 HWY_INLINE V normal_density(V x) {
   const V most(typename V::Scalar(V::kBits == 24 ? 15 : 39));
   V low, z = abs(x);
-  V exponent = minus_half_square(select(z > most, most, z), low);
+  V exponent = minus_half_square(at_most(z, most), low);
   return exp_falling(exponent, low) * V(typename V::Scalar(0x1.9884533d43651p-2));
 }
 
@@ -134,7 +137,7 @@ HWY_INLINE V erf(V x) {
   using T = typename V::Scalar;
   V a = abs(x), z = x * x, one(1), most(6);
   V small = fma(x, tail<coefficients::ErfTail>(z), x);
-  V low, capped = select(a > most, most, a);
+  V low, capped = at_most(a, most);
   V exponent = minus_half_square(capped, low);
   V beyond = exp_falling(exponent + exponent, low + low) * normal_tail(capped * V(T(0x1.6a09e667f3bcdp+0)));
   V large = one - (beyond + beyond);

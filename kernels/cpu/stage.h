@@ -11,8 +11,10 @@
 
 namespace libdl::kernels::cpu {
 
-// Elements a chunk: the unit of the pool. Smaller launches run on the caller at once.
-constexpr int64_t kChunk = 32768;
+// Elements a chunk: the unit of the pool, small enough to share 10^5 elements evenly.
+constexpr int64_t kChunk = 8192;
+// Launches up to so many elements run on the caller at once: a helper that sleeps costs 3 us.
+constexpr int64_t kAlone = 32768;
 // Elements a tile, of any class and dtype: 4 to 16 kB.
 constexpr int64_t kTile = 1024;
 constexpr int64_t kTileBytes = kTile * 8;  // a tile of the widest class holds half as many
@@ -119,7 +121,7 @@ class Sink {
 inline void run_chunks(Context& context, int64_t n, void (*body)(void*, int64_t, int64_t),
                        void* arg) {
   int64_t chunks = (n + kChunk - 1) / kChunk;
-  if (chunks > 1 && context.parallel != nullptr) {
+  if (n > kAlone && context.parallel != nullptr) {
     context.parallel(context.pool, chunks, body, arg);
   } else {
     body(arg, 0, chunks);

@@ -95,6 +95,13 @@ void tile(const void* const* in, void* out, int64_t count) {
   const size_t step = hn::Lanes(typename V::Tag());
   const size_t n = static_cast<size_t>(count);
   size_t i = 0;
+  if constexpr (kInputs == 1) {
+    for (; i + 2 * step <= n; i += 2 * step) {
+      const auto y = Op::of(M::load(a + i)), z = Op::of(M::load(a + i + step));
+      M::store(y, to + i);
+      M::store(z, to + i + step);
+    }
+  }
   for (; i + step <= n; i += step) {
     if constexpr (kInputs == 1) {
       M::store(Op::of(M::load(a + i)), to + i);

@@ -248,5 +248,29 @@ TEST_P(Ulp, ErrorsStayWithinTheirBounds) {
   cpu::set_isa(cpu::best_isa());
 }
 
+// AVX2 divides where AVX-512 takes Newton's steps to the reciprocal: all numbers of a binade of
+// x show all that 1 + e^-|x| can be, and whether the steps ever miss the rounded quotient.
+TEST(Vectors, EveryFloatHasTheSameSaturatingFunctionsOnAvx2AndAvx512) {
+  if (cpu::best_isa() < cpu::Isa::kAvx512) GTEST_SKIP() << "no AVX-512 here";
+  constexpr uint32_t kBatch = 1 << 15;
+  std::vector<float> x(kBatch), a(kBatch), b(kBatch);
+  const void* in[] = {x.data()};
+  for (Expression e : {Expression::tanh, Expression::sigmoid, Expression::gelu}) {
+    for (uint32_t first : {0x3e000000u, 0xbe000000u}) {  // from 1/8 to 16, both signs
+      for (uint32_t batch = 0; batch < 7u << 23; batch += kBatch) {
+        for (uint32_t i = 0; i < kBatch; ++i) {
+          const uint32_t bits = first + batch + i;
+          std::memcpy(&x[i], &bits, sizeof bits);
+        }
+        cpu::f32_tiles[static_cast<int>(cpu::Isa::kAvx2)][static_cast<int>(e)](in, a.data(), kBatch);
+        cpu::f32_tiles[static_cast<int>(cpu::Isa::kAvx512)][static_cast<int>(e)](in, b.data(),
+                                                                                 kBatch);
+        ASSERT_EQ(std::memcmp(a.data(), b.data(), kBatch * sizeof(float)), 0)
+            << kExpressionInfo[static_cast<int>(e)].name << " near " << x[0];
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace libdl::kernels
