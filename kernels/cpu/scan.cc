@@ -6,6 +6,7 @@
 #include <cmath>
 #include <complex>
 
+#include "kernels/cpu/cumsum.h"
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/tile.h"
@@ -261,6 +262,7 @@ void run_op(Context& context, const ScanArgs& args) {
   constexpr bool kOrdered = !std::is_same_v<T, std::complex<double>>;
   switch (static_cast<Scan>(args.op)) {
     case Scan::kSum:
+      if constexpr (std::is_same_v<T, double>) return cumsum(context, args);
       return run<Scan::kSum, T>(context, args);
     case Scan::kProd:
       return run<Scan::kProd, T>(context, args);

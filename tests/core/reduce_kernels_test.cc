@@ -380,6 +380,23 @@ TEST(ScanKernel, BitsDoNotDependOnStrides) {
   }
 }
 
+TEST(ScanKernel, BitsOfRunningSumsAreEqualOnAllIsas) {
+  for (int64_t n : {5, 8, 1003, 70001}) {
+    const auto x = normal<double>({2, n}, 3);
+    std::vector<double> first;
+    for (int isa = 0; isa < cpu::kIsas; ++isa) {
+      if (!cpu::set_isa(static_cast<cpu::Isa>(isa))) continue;
+      Array<double> out(x.sizes);
+      ScanArgs args{static_cast<int32_t>(Scan::kSum), out.view(), {}, x.view()};
+      Context context = plain_context();
+      cpu::scan(context, args);
+      if (first.empty()) first = out.data;
+      EXPECT_TRUE(same_bits(first, out.data)) << n << " on " << isa;
+    }
+    cpu::set_isa(cpu::best_isa());
+  }
+}
+
 TEST(ScanKernel, OfEqualExtremaTheLastHasTheIndexAndNanStays) {
   Array<float> x({6});
   x.data = {1, 3, 3, static_cast<float>(kNan), 5, static_cast<float>(kNan)};
