@@ -63,32 +63,34 @@ int64_t product(int64_t a, int64_t b, int64_t c = 1) {
   return p;
 }
 
-// The cut of the output into tiles, by sizes alone: enough of them to share, each large enough to
-// repay what it reads.
+// The cut of the output into even tiles, by sizes alone: enough of them to share, each large enough
+// to repay what it reads.
 struct Tiles {
   int64_t rows, cols, down, across, count;
 
   Tiles(const Shape& s, int64_t most_rows, int64_t most_cols, int64_t unit) {
-    rows = std::min(most_rows, std::max<int64_t>(s.m, 1));
-    cols = std::min(most_cols, (s.n + unit - 1) / unit * unit);
+    const int64_t m = std::max<int64_t>(s.m, 1), n = std::max<int64_t>(s.n, 1);
     const double work = static_cast<double>(s.m) * static_cast<double>(s.n) *
                         static_cast<double>(std::max<int64_t>(s.k, 1));
-    cut(s);
+    cut(s, std::min(most_rows, m), std::min(most_cols, n), unit);
     while (s.batch * count < 8 && work / static_cast<double>(count) > 131072) {
-      if (cols > 2 * unit && cols >= rows) {
-        cols = (cols / 2 + unit - 1) / unit * unit;
-      } else if (rows > 24) {
-        rows = (rows / 2 + 11) / 12 * 12;
+      if (rows >= 2 * kLeastRows && 4 * rows > cols) {
+        cut(s, (rows + 1) / 2, cols, unit);
       } else if (cols > unit) {
-        cols = (cols / 2 + unit - 1) / unit * unit;
+        cut(s, rows, (cols + 1) / 2, unit);
       } else {
         break;
       }
-      cut(s);
     }
   }
-  void cut(const Shape& s) {
-    down = (s.m + rows - 1) / rows;
+
+ private:
+  static constexpr int64_t kLeastRows = 24;
+  void cut(const Shape& s, int64_t height, int64_t width, int64_t unit) {
+    down = (s.m + height - 1) / height;
+    across = (s.n + width - 1) / width;
+    rows = down == 0 ? height : (s.m + down - 1) / down;
+    cols = across == 0 ? width : ((s.n + across - 1) / across + unit - 1) / unit * unit;
     across = (s.n + cols - 1) / cols;
     count = down * across;
   }
@@ -190,7 +192,8 @@ void float_product(Context& context, const MatmulArgs& args) {
     pack_b(context, room.packed, args.b);
     packed = room.packed;
   }
-  const Tiles tiles(s, 4 * kStripe, 256, kPanel);
+  // So many rows that those of out, often a power of two apart, keep their places in a cache.
+  const Tiles tiles(s, 2 * kStripe, 512, kPanel);
   for_chunks(context, s.batch * tiles.count,
              [&](int64_t chunk) { float_tile(args, room, packed, tiles, chunk); });
 }
@@ -462,14 +465,13 @@ void pack_b(Context& context, void* packed, const View& b) {
   const int64_t k = b.sizes[1], n = b.sizes[2];
   const int64_t matrices = b.strides[0] == 0 ? std::min<int64_t>(1, b.sizes[0]) : b.sizes[0];
   const int64_t panels = (n + kPanel - 1) / kPanel;
-  const int64_t each = std::max<int64_t>(1, (1 << 14) / std::max<int64_t>(1, k * kPanel));
+  // About 2^15 values a chunk, of 8 panels where k is short: long runs of each row.
+  const int64_t each = std::clamp<int64_t>((1 << 15) / std::max<int64_t>(1, k * kPanel), 8, 64);
   const int64_t groups = (panels + each - 1) / each;
   for_chunks(context, matrices * groups, [&](int64_t chunk) {
     const int64_t m = chunk / groups, first = chunk % groups * each;
     float* to = static_cast<float*>(packed) + m * panels * kPanel * k;
-    for (int64_t p = first; p < std::min(first + each, panels); ++p) {
-      sgemm_pack(to, operand(b, m), k, n, p);
-    }
+    sgemm_pack(to, operand(b, m), k, n, first, std::min(first + each, panels));
   });
 }
 

@@ -15,6 +15,7 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/sgemm.cc"
 #include "hwy/foreach_target.h"
 // After foreach_target.h.
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 
 #ifndef LIBDL_UNROLL
@@ -46,7 +47,11 @@ HWY_NOINLINE void kernel(int64_t k, const float* HWY_RESTRICT a, const float* HW
   const D d;
   V sum0[R], sum1[R];
   LIBDL_UNROLL
-  for (int r = 0; r < R; ++r) sum0[r] = sum1[r] = hn::Zero(d);
+  for (int r = 0; r < R; ++r) {
+    sum0[r] = sum1[r] = hn::Zero(d);
+    hwy::Prefetch(c + r * c_stride);
+    hwy::Prefetch(c + r * c_stride + kWide - 1);
+  }
   for (int64_t i = 0; i < k; ++i, b += b_stride) {
     const V b0 = hn::LoadU(d, b), b1 = hn::LoadU(d, b + kN);
     LIBDL_UNROLL
@@ -217,8 +222,10 @@ void sgemm_tile_on(const SgemmTile& t) {
   }
   for (int64_t k0 = 0; k0 < t.k; k0 += kKBlock) {
     const int64_t k = std::min(kKBlock, t.k - k0);
-    for (int64_t i = t.i0; i < t.i1; i += kStripe) {
-      stripe_product(t, in_place, i, std::min(kStripe, t.i1 - i), k0, k, a, room);
+    const int64_t rows = t.i1 - t.i0, stripes = (rows + kStripe - 1) / kStripe;
+    for (int64_t s = 0; s < stripes; ++s) {  // of nearly equal height
+      const int64_t i = t.i0 + rows * s / stripes, end = t.i0 + rows * (s + 1) / stripes;
+      stripe_product(t, in_place, i, end - i, k0, k, a, room);
     }
   }
   if (t.bias == nullptr) return;
@@ -228,10 +235,15 @@ void sgemm_tile_on(const SgemmTile& t) {
   }
 }
 
-void sgemm_pack_on(float* packed, const SgemmOperand& b, int64_t k, int64_t n, int64_t panel) {
-  float* to = packed + panel * kPanel * k;
-  for (int64_t k0 = 0; k0 < k; k0 += kKBlock) {
-    pack_block(to + k0 * kPanel, b, k0, std::min(kKBlock, k - k0), panel * kPanel, n);
+void sgemm_pack_on(float* packed, const SgemmOperand& b, int64_t k, int64_t n, int64_t first,
+                   int64_t last) {
+  // Rows are read along, across the panels; columns are transposed a block of k at a time.
+  const int64_t step = b.col_stride == 1 ? 16 : kKBlock;
+  for (int64_t k0 = 0; k0 < k; k0 += step) {
+    for (int64_t panel = first; panel < last; ++panel) {
+      pack_block(packed + (panel * k + k0) * kPanel, b, k0, std::min(step, k - k0), panel * kPanel,
+                 n);
+    }
   }
 }
 
@@ -247,10 +259,11 @@ bool sgemm_reads_in_place(const SgemmOperand& b) {
   return b.dtype == LIBDL_DTYPE_FLOAT32 && b.col_stride == 1;
 }
 
-void sgemm_pack(float* packed, const SgemmOperand& b, int64_t k, int64_t n, int64_t panel) {
+void sgemm_pack(float* packed, const SgemmOperand& b, int64_t k, int64_t n, int64_t first,
+                int64_t last) {
   static constexpr decltype(&HWY_STATIC_DISPATCH(sgemm_pack_on)) kOn[] =
       LIBDL_FOR_EACH_ISA(sgemm_pack_on);
-  kOn[static_cast<int>(isa())](packed, b, k, n, panel);
+  kOn[static_cast<int>(isa())](packed, b, k, n, first, last);
 }
 
 void sgemm_tile(const SgemmTile& tile) {

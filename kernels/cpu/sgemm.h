@@ -22,9 +22,10 @@ struct SgemmOperand {  // a matrix of float32 or a 16-bit float
 // Whether the kernel reads b where it lies: rows of float32.
 bool sgemm_reads_in_place(const SgemmOperand& b);
 
-// Columns [32 panel, …) of b [k, n] to packed + panel * k * kPanel: for every value of k, 32
-// columns; those beyond n are zero.
-void sgemm_pack(float* packed, const SgemmOperand& b, int64_t k, int64_t n, int64_t panel);
+// Panels [first, last) of b [k, n], 32 columns each, to packed + panel * k * kPanel: for every value
+// of k, 32 columns; those beyond n are zero.
+void sgemm_pack(float* packed, const SgemmOperand& b, int64_t k, int64_t n, int64_t first,
+                int64_t last);
 
 // out[i, j] = alpha * sum + (beta == 0 ? 0 : beta * out[i, j]) + bias[j] for rows [i0, i1) and
 // columns [j0, j1); j0 is a multiple of kPanel. out has unit column stride.
