@@ -65,18 +65,17 @@ HWY_INLINE void add_rows(T (*sum)[kLanes<T>], const T* const* row, const T* x, i
       }
     }
   }
+  // The last step: lanes without a value keep their sum.
+  for (int64_t p = 0; i + p * P::n < count; ++p) {
+    const auto there = hn::FirstN(typename P::D(), static_cast<size_t>(count - i - p * P::n));
+    const auto v = hn::MaskedLoad(there, typename P::D(), x + i + p * P::n);
+    for (int r = 0; r < kR; ++r) {
+      const auto w = hn::MaskedLoad(there, typename P::D(), row[r] + i + p * P::n);
+      total[r][p] = hn::IfThenElse(there, hn::MulAdd(v, w, total[r][p]), total[r][p]);
+    }
+  }
   for (int r = 0; r < kR; ++r) {
     for (int64_t p = 0; p < kPacks; ++p) P::store(total[r][p], sum[r] + p * P::n);
-    if (i == count) continue;
-    // The last step: lanes without a value keep their sum.
-    alignas(64) T a[kLanes<T>] = {}, b[kLanes<T>] = {}, y[kLanes<T>];
-    std::copy(row[r] + i, row[r] + count, a);
-    std::copy(x + i, x + count, b);
-    for (int64_t p = 0; p < kPacks; ++p) {
-      const int64_t at = p * P::n;
-      P::store(hn::MulAdd(P::load(b + at), P::load(a + at), P::load(sum[r] + at)), y + at);
-    }
-    std::copy_n(y, count - i, sum[r]);
   }
 }
 
@@ -85,13 +84,14 @@ template <class T>
 void by_rows(const Job<T>& job, int64_t k, int64_t i0, int64_t i1, T* y) {
   constexpr int kR = 4;
   alignas(64) T x[kK], copy[kR][kK];
+  if (k <= kK) job.load_x(x, 0, k);
   for (int64_t i = i0; i < i1; i += kR) {
     const int64_t rows = std::min<int64_t>(kR, i1 - i);
     alignas(64) T sum[kR][kLanes<T>] = {};
     for (int64_t k0 = 0; k0 < k; k0 += kK) {
       const int64_t count = std::min(kK, k - k0);
       const T* row[kR];
-      job.load_x(x, k0, count);
+      if (k > kK) job.load_x(x, k0, count);
       for (int64_t r = 0; r < rows; ++r) {
         const char* from = job.element(i + r, k0);
         const bool there = job.direct && job.w.k_stride == 1;
@@ -108,38 +108,59 @@ void by_rows(const Job<T>& job, int64_t k, int64_t i0, int64_t i1, T* y) {
   }
 }
 
-// Columns of w are contiguous: every value of k adds to its lane of all rows.
+// to[i] += x[s] w[s][i] for kS rows of w in sequence, the first at `from` and the others `stride`
+// apart; x is kLanes apart.
+template <int kS, class T>
+HWY_INLINE void add_columns(T* to, const T* from, int64_t stride, const T* x, int64_t rows) {
+  using P = Pack<T>;
+  typename P::V v[kS];
+  for (int s = 0; s < kS; ++s) v[s] = P::set(x[s * kLanes<T>]);
+  int64_t i = 0;
+  for (; i + P::n <= rows; i += P::n) {
+    auto sum = P::load(to + i);
+    for (int s = 0; s < kS; ++s) sum = hn::MulAdd(v[s], P::load(from + s * stride + i), sum);
+    P::store(sum, to + i);
+  }
+  if (i == rows) return;
+  const auto there = hn::FirstN(typename P::D(), static_cast<size_t>(rows - i));
+  auto sum = P::load(to + i);  // of a whole vector: kGemvRows is a multiple of it
+  for (int s = 0; s < kS; ++s) {
+    sum = hn::MulAdd(v[s], hn::MaskedLoad(there, typename P::D(), from + s * stride + i), sum);
+  }
+  P::store(sum, to + i);
+}
+
+// Columns of w are contiguous: every value of k adds to its lane of all rows, four values of a lane
+// at a time.
 template <class T>
 void by_columns(const Job<T>& job, int64_t k, int64_t i0, int64_t i1, T* y) {
   using P = Pack<T>;
-  alignas(64) T sum[kLanes<T>][kGemvRows];
+  constexpr int64_t kL = kLanes<T>;
+  alignas(64) T sum[kL][kGemvRows];
   alignas(64) T x[kK];
-  const int64_t rows = i1 - i0, whole = rows / P::n * P::n;
-  for (auto& lane : sum) std::fill_n(lane, rows, T(0));
+  const int64_t rows = i1 - i0, padded = (rows + P::n - 1) / P::n * P::n;
+  const int64_t stride = job.w.k_stride;
+  for (auto& lane : sum) std::fill_n(lane, padded, T(0));
   for (int64_t k0 = 0; k0 < k; k0 += kK) {
     const int64_t count = std::min(kK, k - k0);
     job.load_x(x, k0, count);
-    for (int64_t s = 0; s < count; ++s) {
-      const T* from = reinterpret_cast<const T*>(job.element(i0, k0 + s));
-      T* to = sum[s % kLanes<T>];
-      const auto v = P::set(x[s]);
-      int64_t i = 0;
-      for (; i < whole; i += P::n) {
-        P::store(hn::MulAdd(v, P::load(from + i), P::load(to + i)), to + i);
+    const T* from = reinterpret_cast<const T*>(job.element(i0, k0));
+    int64_t s = 0;
+    for (; s + 4 * kL <= count; s += 4 * kL) {
+      for (int64_t l = s; l < s + kL; ++l) {
+        add_columns<4>(sum[l - s], from + l * stride, kL * stride, x + l, rows);
       }
-      if (i == rows) continue;
-      alignas(64) T a[P::n] = {}, b[P::n] = {};
-      std::copy(from + i, from + rows, a);
-      std::copy(to + i, to + rows, b);
-      P::store(hn::MulAdd(v, P::load(a), P::load(b)), b);
-      std::copy_n(b, rows - i, to + i);
+    }
+    for (; s < count; ++s) add_columns<1>(sum[s % kL], from + s * stride, 0, x + s, rows);
+  }
+  for (int64_t half = kL / 2; half > 0; half /= 2) {  // merge_lanes, for all rows
+    for (int64_t l = 0; l < half; ++l) {
+      for (int64_t i = 0; i < padded; i += P::n) {
+        P::store(hn::Add(P::load(sum[l] + i), P::load(sum[l + half] + i)), sum[l] + i);
+      }
     }
   }
-  for (int64_t i = 0; i < rows; ++i) {
-    T lane[kLanes<T>];
-    for (int64_t l = 0; l < kLanes<T>; ++l) lane[l] = sum[l][i];
-    y[i] = merge_lanes<Sum, T>(lane, kLanes<T>);
-  }
+  std::copy_n(sum[0], rows, y);
 }
 
 template <class T>

@@ -11,7 +11,7 @@
 #include "kernels/cpu/blas.h"
 #include "kernels/cpu/gemv.h"
 #include "kernels/cpu/kernels.h"
-#include "kernels/cpu/sgemm.h"
+#include "kernels/cpu/gemm.h"
 #include "kernels/cpu/tile.h"
 #include "kernels/cpu/walk.h"
 
@@ -30,8 +30,7 @@ bool small_float(int32_t dtype) {
          dtype == LIBDL_DTYPE_BFLOAT16;
 }
 bool blas_type(int32_t dtype) {
-  return dtype == LIBDL_DTYPE_FLOAT64 || dtype == LIBDL_DTYPE_COMPLEX64 ||
-         dtype == LIBDL_DTYPE_COMPLEX128;
+  return dtype == LIBDL_DTYPE_COMPLEX64 || dtype == LIBDL_DTYPE_COMPLEX128;
 }
 
 template <class F>
@@ -100,16 +99,25 @@ const char* matrix(const View& v, int64_t b) {
   return static_cast<const char*>(v.data) + b * v.strides[0] * dtype_bytes(v.dtype);
 }
 
-// ---- float32 and 16-bit floats: our own kernel over packed panels ----
+// ---- floating numbers: our own kernel over packed panels ----
 
+// Bytes of a packed [k, n] of T, or -1.
+template <class T>
+int64_t panels_size(int64_t n, int64_t k) {
+  if (n > INT64_MAX - kPanel<T>) return -1;
+  const int64_t bytes = product((n + kPanel<T> - 1) / kPanel<T> * kPanel<T>, k, sizeof(T));
+  return bytes == INT64_MAX ? -1 : bytes;
+}
+
+template <class T>
 struct FloatRoom {
-  float* packed;
-  float* out;
+  T* packed;
+  T* out;
 };
 bool writes_directly(const View& out) {
-  return out.dtype == LIBDL_DTYPE_FLOAT32 && (out.strides[2] == 1 || out.sizes[2] == 1);
+  return (out.dtype == LIBDL_DTYPE_FLOAT32 || out.dtype == LIBDL_DTYPE_FLOAT64) && (out.strides[2] == 1 || out.sizes[2] == 1);
 }
-SgemmOperand operand(const View& v, int64_t b) {
+GemmOperand operand(const View& v, int64_t b) {
   return {matrix(v, b), v.strides[1], v.strides[2], v.dtype};
 }
 
@@ -117,45 +125,62 @@ SgemmOperand operand(const View& v, int64_t b) {
 // by rows is read from cache as it is.
 bool packs_first(const MatmulArgs& a) {
   const Shape s = shape_of(a);
-  const SgemmOperand b{nullptr, a.b.strides[1], a.b.strides[2], a.b.dtype};
-  const bool small = s.k <= 1024 && s.n <= 256 && sgemm_reads_in_place(b);
+  const GemmOperand b{nullptr, a.b.strides[1], a.b.strides[2], a.b.dtype};
+  const bool small = s.k <= 1024 && s.n <= 256 && gemm_reads_in_place(b);
   return a.packed_b == nullptr && s.m > kStripe && !small;
 }
 
-FloatRoom float_room(const MatmulArgs& a, Carver& carver) {
+template <class T>
+FloatRoom<T> float_room(const MatmulArgs& a, Carver& carver) {
   const Shape s = shape_of(a);
-  FloatRoom room{};
+  FloatRoom<T> room{};
   if (packs_first(a)) {
     const int64_t matrices = a.b.strides[0] == 0 ? std::min<int64_t>(1, s.batch) : s.batch;
-    room.packed = static_cast<float*>(carver.take(matrices, packed_size(s.n, s.k)));
+    room.packed = static_cast<T*>(carver.take(matrices, panels_size<T>(s.n, s.k)));
   }
   if (!writes_directly(a.out)) {
-    room.out = static_cast<float*>(carver.take(product(s.batch, s.m, s.n), sizeof(float)));
+    room.out = static_cast<T*>(carver.take(product(s.batch, s.m, s.n), sizeof(T)));
   }
   return room;
 }
 
-void float_tile(const MatmulArgs& args, const FloatRoom& room, const float* packed,
+template <class T>
+void pack_panels(Context& context, T* packed, const View& b) {
+  const int64_t k = b.sizes[1], n = b.sizes[2];
+  const int64_t matrices = b.strides[0] == 0 ? std::min<int64_t>(1, b.sizes[0]) : b.sizes[0];
+  const int64_t panels = (n + kPanel<T> - 1) / kPanel<T>;
+  // About 2^15 values a chunk, of 8 panels where k is short: long runs of each row.
+  const int64_t each = std::clamp<int64_t>((1 << 15) / std::max<int64_t>(1, k * kPanel<T>), 8, 64);
+  const int64_t groups = (panels + each - 1) / each;
+  for_chunks(context, matrices * groups, [&](int64_t chunk) {
+    const int64_t m = chunk / groups, first = chunk % groups * each;
+    T* to = packed + m * panels * kPanel<T> * k;
+    gemm_pack(to, operand(b, m), k, n, first, std::min(first + each, panels));
+  });
+}
+
+template <class T>
+void float_tile(const MatmulArgs& args, const FloatRoom<T>& room, const T* packed,
                 const Tiles& tiles, int64_t chunk) {
   const Shape s = shape_of(args);
   const int64_t b = chunk / tiles.count, t = chunk % tiles.count;
-  SgemmTile tile{};
+  GemmTile<T> tile{};
   tile.a = operand(args.a, b);
   tile.b = operand(args.b, b);
   if (packed != nullptr) {
-    tile.packed = packed + (args.b.strides[0] == 0 ? 0 : b * (packed_size(s.n, s.k) / 4));
+    tile.packed = packed + (args.b.strides[0] == 0 ? 0 : b * (panels_size<T>(s.n, s.k) / static_cast<int64_t>(sizeof(T))));
   }
   tile.k = s.k;
   tile.i0 = t / tiles.across * tiles.rows;
   tile.i1 = std::min(tile.i0 + tiles.rows, s.m);
   tile.j0 = t % tiles.across * tiles.cols;
   tile.j1 = std::min(tile.j0 + tiles.cols, s.n);
-  tile.alpha = static_cast<float>(args.alpha);
-  tile.beta = static_cast<float>(args.beta);
+  tile.alpha = static_cast<T>(args.alpha);
+  tile.beta = static_cast<T>(args.beta);
   const int64_t bytes = dtype_bytes(args.out.dtype);
   char* out = const_cast<char*>(matrix(args.out, b));
   const bool direct = room.out == nullptr;
-  tile.out = direct ? reinterpret_cast<float*>(out) : room.out + b * s.m * s.n;
+  tile.out = direct ? reinterpret_cast<T*>(out) : room.out + b * s.m * s.n;
   tile.out_stride = direct ? args.out.strides[1] : s.n;
   const int64_t width = tile.j1 - tile.j0;
   for (int64_t i = tile.i0; !direct && args.beta != 0 && i < tile.i1; ++i) {
@@ -163,14 +188,14 @@ void float_tile(const MatmulArgs& args, const FloatRoom& room, const float* pack
               out + (i * args.out.strides[1] + tile.j0 * args.out.strides[2]) * bytes,
               args.out.dtype, args.out.strides[2], width);
   }
-  const bool plain_bias = args.bias.data == nullptr || args.bias.dtype == LIBDL_DTYPE_FLOAT32;
+  const bool plain_bias = args.bias.data == nullptr || args.bias.dtype == (sizeof(T) == 4 ? LIBDL_DTYPE_FLOAT32 : LIBDL_DTYPE_FLOAT64);
   if (args.bias.data != nullptr && plain_bias) {
-    tile.bias = static_cast<const float*>(args.bias.data);
+    tile.bias = static_cast<const T*>(args.bias.data);
     tile.bias_stride = args.bias.strides[0];
   }
-  sgemm_tile(tile);
+  gemm_tile(tile);
   for (int64_t j = tile.j0; !plain_bias && j < tile.j1; ++j) {
-    float x;
+    T x;
     load_tile(&x,
               static_cast<const char*>(args.bias.data) +
                   j * args.bias.strides[0] * dtype_bytes(args.bias.dtype),
@@ -183,17 +208,18 @@ void float_tile(const MatmulArgs& args, const FloatRoom& room, const float* pack
   }
 }
 
+template <class T>
 void float_product(Context& context, const MatmulArgs& args) {
   const Shape s = shape_of(args);
   Carver carver{static_cast<char*>(args.scratch)};
-  const FloatRoom room = float_room(args, carver);
-  const float* packed = static_cast<const float*>(args.packed_b);
+  const FloatRoom<T> room = float_room<T>(args, carver);
+  const T* packed = static_cast<const T*>(args.packed_b);
   if (packs_first(args)) {
-    pack_b(context, room.packed, args.b);
+    pack_panels(context, room.packed, args.b);
     packed = room.packed;
   }
   // So many rows that those of out, often a power of two apart, keep their places in a cache.
-  const Tiles tiles(s, 2 * kStripe, 512, kPanel);
+  const Tiles tiles(s, 2 * kStripe, 16 * kPanel<T>, kPanel<T>);
   for_chunks(context, s.batch * tiles.count,
              [&](int64_t chunk) { float_tile(args, room, packed, tiles, chunk); });
 }
@@ -314,7 +340,7 @@ void plain_product(Context& context, const MatmulArgs& args) {
   });
 }
 
-// ---- float64 and complex: BLAS on tiles of the output ----
+// ---- complex numbers: BLAS on tiles of the output ----
 
 // A matrix as BLAS takes it: rows (or columns, if transposed) `lead` elements apart.
 struct BlasOperand {
@@ -377,10 +403,6 @@ void copy_matrices(Context& context, const View& v, const BlasOperand& to) {
   });
 }
 
-void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, double alpha,
-          const double* a, int lda, const double* b, int ldb, double beta, double* c, int ldc) {
-  cblas_dgemm(CblasRowMajor, ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
-}
 void gemm(CBLAS_TRANSPOSE ta, CBLAS_TRANSPOSE tb, int m, int n, int k, double alpha,
           const std::complex<float>* a, int lda, const std::complex<float>* b, int ldb, double beta,
           std::complex<float>* c, int ldc) {
@@ -455,24 +477,10 @@ bool matmul_reads_packed(int32_t dtype, int64_t m, int64_t n, int64_t) {
   return small_float(dtype) && m > 1 && n > 1;
 }
 
-int64_t packed_size(int64_t n, int64_t k) {
-  if (n > INT64_MAX - kPanel) return -1;
-  const int64_t bytes = product((n + kPanel - 1) / kPanel * kPanel, k, sizeof(float));
-  return bytes == INT64_MAX ? -1 : bytes;
-}
+int64_t packed_size(int64_t n, int64_t k) { return panels_size<float>(n, k); }
 
 void pack_b(Context& context, void* packed, const View& b) {
-  const int64_t k = b.sizes[1], n = b.sizes[2];
-  const int64_t matrices = b.strides[0] == 0 ? std::min<int64_t>(1, b.sizes[0]) : b.sizes[0];
-  const int64_t panels = (n + kPanel - 1) / kPanel;
-  // About 2^15 values a chunk, of 8 panels where k is short: long runs of each row.
-  const int64_t each = std::clamp<int64_t>((1 << 15) / std::max<int64_t>(1, k * kPanel), 8, 64);
-  const int64_t groups = (panels + each - 1) / each;
-  for_chunks(context, matrices * groups, [&](int64_t chunk) {
-    const int64_t m = chunk / groups, first = chunk % groups * each;
-    float* to = static_cast<float*>(packed) + m * panels * kPanel * k;
-    sgemm_pack(to, operand(b, m), k, n, first, std::min(first + each, panels));
-  });
+  pack_panels(context, static_cast<float*>(packed), b);
 }
 
 int64_t matmul_scratch(const MatmulArgs& args) {
@@ -480,7 +488,9 @@ int64_t matmul_scratch(const MatmulArgs& args) {
   const bool vector = is_gemv(shape_of(args));
   if (vector && (small_float(args.out.dtype) || args.out.dtype == LIBDL_DTYPE_FLOAT64)) return 0;
   if (small_float(args.out.dtype)) {
-    float_room(args, carver);
+    float_room<float>(args, carver);
+  } else if (args.out.dtype == LIBDL_DTYPE_FLOAT64) {
+    float_room<double>(args, carver);
   } else if (blas_type(args.out.dtype) && blas_fits(args)) {
     blas_room(args, carver);
   }
@@ -493,13 +503,12 @@ void matmul(Context& context, const MatmulArgs& args) {
     if (small_float(dtype)) return vector_product<float>(context, args);
     if (dtype == LIBDL_DTYPE_FLOAT64) return vector_product<double>(context, args);
   }
-  if (small_float(dtype)) return float_product(context, args);
+  if (small_float(dtype)) return float_product<float>(context, args);
+  if (dtype == LIBDL_DTYPE_FLOAT64) return float_product<double>(context, args);
   if (blas_type(dtype) && blas_fits(args)) {
-    if (dtype == LIBDL_DTYPE_FLOAT64) return blas_product<double>(context, args);
     if (dtype == LIBDL_DTYPE_COMPLEX64) return blas_product<std::complex<float>>(context, args);
     return blas_product<std::complex<double>>(context, args);
   }
-  if (dtype == LIBDL_DTYPE_FLOAT64) return plain_product<double>(context, args);
   if (blas_type(dtype)) return plain_product<std::complex<double>>(context, args);
   plain_product<uint64_t>(context, args);
 }

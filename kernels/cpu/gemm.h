@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Our own product of float32 and float64. Every element is summed over k in blocks of kKBlock, in sequence with
+// fma, and the blocks are added in order: its bits depend on nothing but its row, its column and k,
+// wherever b is read from.
+#pragma once
+
+#include <cstdint>
+
+namespace libdl::kernels::cpu {
+
+template <class T>
+constexpr int64_t kPanel = 128 / sizeof(T);  // columns of a panel of b
+constexpr int64_t kKBlock = 256;             // values of k of which a panel (32 kB) stays in cache
+constexpr int64_t kStripe = 48;  // rows of a copied at once; up to so many, b is packed as it comes
+
+struct GemmOperand {  // a matrix of T, or of a 16-bit float where T is float
+  const void* data;
+  int64_t row_stride, col_stride;
+  int32_t dtype;
+};
+
+// Whether the kernel reads b where it lies: rows of T.
+bool gemm_reads_in_place(const GemmOperand& b);
+
+// Panels [first, last) of b [k, n] to packed + panel * k * kPanel: for every value of k, kPanel
+// columns; those beyond n are zero.
+template <class T>
+void gemm_pack(T* packed, const GemmOperand& b, int64_t k, int64_t n, int64_t first,
+               int64_t last);
+
+// out[i, j] = alpha * sum + (beta == 0 ? 0 : beta * out[i, j]) + bias[j] for rows [i0, i1) and
+// columns [j0, j1); j0 is a multiple of kPanel. out has unit column stride.
+template <class T>
+struct GemmTile {
+  GemmOperand a, b;
+  const T* packed;  // b from panel 0 on; NULL: read from b, packed in passing where necessary
+  T* out;
+  int64_t out_stride;
+  const T* bias;  // or NULL; bias[j * bias_stride]
+  int64_t bias_stride;
+  int64_t k, i0, i1, j0, j1;
+  T alpha, beta;
+};
+template <class T>
+void gemm_tile(const GemmTile<T>& tile);
+
+}  // namespace libdl::kernels::cpu
