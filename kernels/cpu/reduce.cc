@@ -17,6 +17,7 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/reduce.cc"
 #include "hwy/foreach_target.h"
 // After foreach_target.h.
+#include "kernels/cpu/columns-inl.h"
 #include "kernels/cpu/exp_shifted-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -30,11 +31,7 @@ using Complex = std::complex<double>;
 enum class Load { kPlain, kModulus, kPower };
 
 constexpr int64_t kParts = 16;       // of one reduction that is split among threads
-constexpr int64_t kGrain = 1 << 15;  // elements worth a chunk of their own
-constexpr int64_t kTileBytes = 512;
-
-template <class T>
-constexpr int64_t kWidth = sizeof(T) == 1 ? 128 : kTileBytes / sizeof(T);
+constexpr int64_t kGrain = 1 << 14;  // elements worth a chunk of their own
 
 // A unit is what is computed at once: one row, or up to kWidth neighbouring columns.
 template <class T>
@@ -65,7 +62,7 @@ struct Job {
               (n < 32 || std::abs(kept.inner_stride()) < std::abs(reduced.inner_stride()));
     tiles = columns ? (inner + kWidth<T> - 1) / kWidth<T> : 1;
     units = columns ? rows / inner * tiles : rows;
-    split = units < 8 && n >= 4 * kBlock<T> && rows * n >= 4 * kGrain;
+    split = units < 8 && n >= 4 * kBlock<T> && rows * n >= 8 * kGrain;
   }
 
   static bool is_element(int32_t dtype) {
@@ -142,119 +139,33 @@ T row_part(const Job<T>& job, int64_t unit, int64_t r0, int64_t r1, T parameter)
   return tree.result();
 }
 
-// total[c] = total[c] combined with the up to kSteps values row[s][c], taken in sequence.
-template <class C, class M, class T>
-HWY_INLINE void add_rows(T* total, const T* const* row, int64_t steps, int64_t width,
-                         const T* parameter) {
-  using P = Pack<T>;
-  int64_t c = 0;
-  for (; c + P::n <= width; c += P::n) {
-    const auto p = P::load(parameter + c);
-    auto sum = P::set(C::template identity<T>());
-    for (int64_t s = 0; s < steps; ++s) {
-      sum = C::template apply<T>(sum, M::template apply<T>(P::load(row[s] + c), p));
-    }
-    P::store(C::template apply<T>(P::load(total + c), sum), total + c);
-  }
-  if (c == width) return;
-  alignas(64) T x[P::n] = {}, p[P::n] = {}, t[P::n] = {};
-  for (int64_t i = c; i < width; ++i) p[i - c] = parameter[i], t[i - c] = total[i];
-  auto sum = P::set(C::template identity<T>());
-  for (int64_t s = 0; s < steps; ++s) {
-    for (int64_t i = c; i < width; ++i) x[i - c] = row[s][i];
-    sum = C::template apply<T>(sum, M::template apply<T>(P::load(x), P::load(p)));
-  }
-  P::store(C::template apply<T>(P::load(t), sum), t);
-  for (int64_t i = c; i < width; ++i) total[i] = t[i - c];
-}
+// The rows of a unit of columns, as columns-inl.h takes them.
+template <class T>
+struct UnitRows {
+  const Job<T>& job;
+  const char* data;
+  int64_t width, stride;
+  bool there;
 
-// One block, rows [r0, r1), of `width` columns: the lanes of order-inl.h for every column.
-template <class C, class M, class T>
-HWY_NOINLINE void column_block(const Job<T>& job, const char* data, int64_t r0, int64_t r1,
-                               int64_t width, const T* parameter, T* result) {
-  constexpr int64_t kL = kLanes<T>;
-  T total[kL][kWidth<T>];
-  T tile[kSteps][kWidth<T>];
-  const T* row[kSteps];
-  const int64_t stride = job.kept.inner_stride();
-  const bool direct = job.direct && stride == 1;
-  const int64_t lanes = std::min(kL, r1 - r0);
-  for (int64_t l = 0; l < lanes; ++l) {
-    for (int64_t c = 0; c < width; ++c) total[l][c] = C::template identity<T>();
-  }
-  for (int64_t group = r0; group < r1; group += kL * kSteps) {
-    for (int64_t l = 0; l < std::min(kL, r1 - group); ++l) {
-      int64_t steps = 0;
-      for (int64_t r = group + l; r < std::min(r1, group + kL * kSteps); r += kL, ++steps) {
-        const char* from = data + job.reduced.offset(r) * job.bytes;
-        if (!direct) job.fetch(tile[steps], from, stride, width);
-        row[steps] = direct ? reinterpret_cast<const T*>(from) : tile[steps];
-      }
-      add_rows<C, M, T>(total[l], row, steps, width, parameter);
-    }
-  }
-  int64_t left = lanes;
-  for (int64_t half = kL / 2; half > 0; half /= 2) {
-    for (int64_t l = 0; l + half < left; ++l) {
-      for (int64_t c = 0; c < width; ++c) {
-        total[l][c] = C::template one<T>(total[l][c], total[l + half][c]);
-      }
-    }
-    left = std::min(left, half);
-  }
-  std::copy_n(total[0], width, result);
-}
-
-// The tree of order-inl.h for `width` columns at once.
-template <class C, class T>
-struct ColumnTree {
-  T node[48][kWidth<T>];
-  int64_t count = 0;
-  int64_t width;
-
-  void push(const T* x) {
-    int depth = __builtin_popcountll(count);
-    T* top = node[depth];
-    std::copy_n(x, width, top);
-    for (int64_t c = count++; c & 1; c >>= 1) {
-      T* below = node[--depth];
-      for (int64_t i = 0; i < width; ++i) below[i] = C::template one<T>(below[i], top[i]);
-      top = below;
-    }
-  }
-  void result(T* out) {
-    int depth = __builtin_popcountll(count);
-    if (depth == 0) std::fill_n(out, width, C::template identity<T>());
-    if (depth == 0) return;
-    std::copy_n(node[--depth], width, out);
-    while (depth > 0) {
-      const T* below = node[--depth];
-      for (int64_t i = 0; i < width; ++i) out[i] = C::template one<T>(below[i], out[i]);
-    }
+  UnitRows(const Job<T>& j, int64_t unit)
+      : job(j),
+        data(j.base(unit)),
+        width(j.width(unit)),
+        stride(j.kept.inner_stride()),
+        there(j.direct && stride == 1) {}
+  const T* operator()(int64_t r, T* tile) const {
+    const char* from = data + job.reduced.offset(r) * job.bytes;
+    if (there) return reinterpret_cast<const T*>(from);
+    job.fetch(tile, from, stride, width);
+    return tile;
   }
 };
 
 template <class C, class M, class T>
-void column_part(const Job<T>& job, int64_t unit, int64_t r0, int64_t r1, const T* parameter,
-                 T* result) {
-  const char* data = job.base(unit);
-  const int64_t width = job.width(unit);
-  if (r1 - r0 <= kBlock<T> && r1 > r0) {
-    return column_block<C, M, T>(job, data, r0, r1, width, parameter, result);
-  }
-  ColumnTree<C, T> tree;
-  tree.width = width;
-  for (int64_t r = r0; r < r1; r += kBlock<T>) {
-    column_block<C, M, T>(job, data, r, std::min(r + kBlock<T>, r1), width, parameter, result);
-    tree.push(result);
-  }
-  tree.result(result);
-}
-
-template <class C, class M, class T>
 void part(const Job<T>& job, int64_t unit, int64_t r0, int64_t r1, const T* parameter, T* result) {
   if (job.columns) {
-    column_part<C, M, T>(job, unit, r0, r1, parameter, result);
+    const UnitRows<T> rows(job, unit);
+    column_part<C, M, T>(rows, r0, r1, rows.width, parameter, result);
   } else {
     *result = row_part<C, M, T>(job, unit, r0, r1, parameter[0]);
   }
@@ -492,29 +403,60 @@ void finish_index(const Job<T>& job, int64_t unit) {
   }
 }
 
+// Contiguous rows of T, one result each.
+template <class C, class T>
+void plain_rows(const Job<T>& job, int64_t first, int64_t last) {
+  const auto* in = static_cast<const T*>(job.args->in.data) + first * job.kept.inner_stride();
+  auto* out = static_cast<T*>(job.args->out.data) + first * job.out.inner_stride();
+  for (int64_t unit = first; unit < last; ++unit) {
+    *out = combine<C, Plain, T>(in, job.n, T(0));
+    in += job.kept.inner_stride();
+    out += job.out.inner_stride();
+  }
+}
+
+template <class T>
+using Finish = void (*)(const Job<T>& job, int64_t first, int64_t last);
+
+template <class T>
+Finish<T> finish_for(const Job<T>& job) {
+  const auto op = static_cast<Reduction>(job.args->op);
+  if (op == Reduction::kArgmax || op == Reduction::kArgmin || op == Reduction::kMaxIndex ||
+      op == Reduction::kMinIndex) {
+    return [](const Job<T>& j, int64_t first, int64_t last) {
+      for (int64_t unit = first; unit < last; ++unit) finish_index<T>(j, unit);
+    };
+  }
+  if constexpr (kIsVector<T>) {
+    const bool plain = job.direct && !job.columns && !job.split && job.kept.ndim <= 1 &&
+                       job.out.ndim <= 1 && job.args->out.dtype == job.args->in.dtype &&
+                       (job.reduced.ndim == 0 ||
+                        (job.reduced.ndim == 1 && job.reduced.strides[0] == 1));
+    if (plain && op == Reduction::kSum) return plain_rows<Sum, T>;
+    if (plain && op == Reduction::kMax) return plain_rows<Max, T>;
+    if (plain && op == Reduction::kMin) return plain_rows<Min, T>;
+  }
+  return [](const Job<T>& j, int64_t first, int64_t last) {
+    for (int64_t unit = first; unit < last; ++unit) finish_values<T>(j, unit);
+  };
+}
+
 template <class T>
 void run(Context& context, const ReduceArgs& args, Load load) {
   const Job<T> job(context, args, load);
-  const auto op = static_cast<Reduction>(args.op);
-  const bool index = op == Reduction::kArgmax || op == Reduction::kArgmin ||
-                     op == Reduction::kMaxIndex || op == Reduction::kMinIndex;
   struct Task {
     const Job<T>* job;
-    void (*finish)(const Job<T>&, int64_t);
+    Finish<T> finish;
     int64_t grain;
-  } task{&job, index ? finish_index<T> : finish_values<T>, 1};
-  if (job.split || job.rows * job.n < 2 * kGrain) {
-    for (int64_t unit = 0; unit < job.units; ++unit) task.finish(job, unit);
-    return;
-  }
+  } task{&job, finish_for(job), 1};
+  if (job.split || job.rows * job.n < 4 * kGrain) return task.finish(job, 0, job.units);
   const int64_t each = std::max<int64_t>(1, job.n * job.rows / std::max<int64_t>(1, job.units));
   task.grain = std::max<int64_t>(1, kGrain / each);
   context.parallel(
       context.pool, (job.units + task.grain - 1) / task.grain,
       [](void* arg, int64_t first, int64_t last) {
         const Task& t = *static_cast<Task*>(arg);
-        const int64_t end = std::min(last * t.grain, t.job->units);
-        for (int64_t unit = first * t.grain; unit < end; ++unit) t.finish(*t.job, unit);
+        t.finish(*t.job, first * t.grain, std::min(last * t.grain, t.job->units));
       },
       &task);
 }

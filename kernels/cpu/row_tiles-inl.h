@@ -20,7 +20,7 @@ namespace libdl::kernels::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-constexpr int64_t kGrain = 1 << 14;  // elements worth a chunk of their own
+constexpr int64_t kGrain = 1 << 13;  // elements worth a chunk of their own
 
 // The rows of a view, its last dimension. They pass through cache a block at a time: what is not
 // contiguous T is converted there.
@@ -36,8 +36,11 @@ struct RowTiles {
         rows(v, 0, v.ndim - 1),
         row(v, v.ndim - 1, v.ndim),
         bytes(dtype_bytes(v.dtype)),
-        direct(v.dtype == (sizeof(T) == 4 ? LIBDL_DTYPE_FLOAT32 : LIBDL_DTYPE_FLOAT64) &&
-               row.inner_stride() == 1) {}
+        direct(plain() && row.inner_stride() == 1) {}
+
+  bool plain() const {
+    return view->dtype == (sizeof(T) == 4 ? LIBDL_DTYPE_FLOAT32 : LIBDL_DTYPE_FLOAT64);
+  }
 
   char* element(int64_t r, int64_t i) const {
     return const_cast<char*>(at(*view, rows.offset(r) + row.offset(i), bytes));
@@ -72,7 +75,7 @@ HWY_INLINE void map(const F& f, T* out, const T* x, const T* y, int64_t n) {
 template <class Row>
 void for_rows(Context& context, const Row& row, int64_t rows, int64_t n) {
   if (n == 0) return;
-  if (rows * n < 2 * kGrain) {
+  if (rows * n < 4 * kGrain) {
     for (int64_t r = 0; r < rows; ++r) row(r);
     return;
   }

@@ -14,6 +14,7 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/softmax.cc"
 #include "hwy/foreach_target.h"
 // After foreach_target.h.
+#include "kernels/cpu/columns-inl.h"
 #include "kernels/cpu/exp_shifted-inl.h"
 #include "kernels/cpu/row_tiles-inl.h"
 
@@ -128,6 +129,79 @@ struct Forward {
   }
 };
 
+// Neighbouring rows whose values lie side by side, up to kWidth at once.
+template <class T>
+struct ForwardColumns {
+  const Forward<T>& f;
+  int64_t tiles, units;
+
+  explicit ForwardColumns(const Forward<T>& forward)
+      : f(forward),
+        tiles((f.in.rows.inner_size() + kWidth<T> - 1) / kWidth<T>),
+        units(f.in.rows.count() / f.in.rows.inner_size() * tiles) {}
+
+  static bool suits(const Forward<T>& f) {
+    const int64_t side = f.in.rows.inner_size();
+    const auto beside = [&](const RowTiles<T>& x) {
+      return x.plain() && x.rows.inner_stride() == 1 && x.rows.inner_size() == side;
+    };
+    return side >= 4 && f.in.row.inner_stride() != 1 && beside(f.in) && beside(f.out);
+  }
+
+  void operator()(int64_t unit) const {
+    using P = Pack<T>;
+    const int64_t side = f.in.rows.inner_size(), c0 = unit % tiles * kWidth<T>;
+    const int64_t row = unit / tiles * side + c0, width = std::min(kWidth<T>, side - c0);
+    const auto in = [&](int64_t i, T*) { return reinterpret_cast<const T*>(f.in.element(row, i)); };
+    const auto out = [&](int64_t i) { return reinterpret_cast<T*>(f.out.element(row, i)); };
+    alignas(64) T shift[kWidth<T>] = {}, total[kWidth<T>] = {};
+    column_part<Max, Plain, T>(in, 0, f.n, width, total, shift);
+    if (f.log) {
+      column_part<Sum, ShiftedExp, T>(in, 0, f.n, width, shift, total);
+      for (int64_t c = 0; c < width; ++c) total[c] = std::log(total[c]);
+      each_row(in, out, width, [&](auto x, int64_t c) {
+        return hn::Sub(hn::Sub(x, P::load(shift + c)), P::load(total + c));
+      });
+      return;
+    }
+    each_row(in, out, width, [&](auto x, int64_t c) {
+      return exp_nonpositive<T>(hn::Sub(x, P::load(shift + c)));
+    });
+    const auto kept = [&](int64_t i, T*) { return static_cast<const T*>(out(i)); };
+    column_part<Sum, Plain, T>(kept, 0, f.n, width, shift, total);
+    for (int64_t c = 0; c < width; ++c) total[c] = 1 / total[c];
+    each_row(kept, out, width,
+             [&](auto x, int64_t c) { return hn::Mul(x, P::load(total + c)); });
+  }
+
+ private:
+  template <class In, class Out, class F>
+  HWY_INLINE void each_row(const In& in, const Out& out, int64_t width, const F& apply) const {
+    using P = Pack<T>;
+    for (int64_t i = 0; i < f.n; ++i) {
+      const T* x = in(i, nullptr);
+      T* y = out(i);
+      int64_t c = 0;
+      for (; c + P::n <= width; c += P::n) P::store(apply(P::load(x + c), c), y + c);
+      if (c == width) continue;
+      const typename P::D d;
+      hn::BlendedStore(apply(load_some<T>(x + c, width - c), c),
+                       hn::FirstN(d, static_cast<size_t>(width - c)), d, y + c);
+    }
+  }
+};
+
+template <class T>
+void forward(Context& context, const SoftmaxArgs& args) {
+  const Forward<T> row(args);
+  if (row.n > 0 && ForwardColumns<T>::suits(row)) {
+    const ForwardColumns<T> columns(row);
+    const int64_t width = std::min(kWidth<T>, row.in.rows.inner_size());
+    return for_rows(context, columns, columns.units, row.n * width);
+  }
+  for_rows(context, row, row.in.rows.count(), row.n);
+}
+
 template <class T>
 struct Backward {
   RowTiles<T> dx, dy, y;
@@ -166,12 +240,8 @@ struct Backward {
 };
 
 void softmax_on(Context& context, const SoftmaxArgs& args) {
-  if (args.out.dtype == LIBDL_DTYPE_FLOAT64) {
-    const Forward<double> row(args);
-    return for_rows(context, row, row.in.rows.count(), row.n);
-  }
-  const Forward<float> row(args);
-  for_rows(context, row, row.in.rows.count(), row.n);
+  if (args.out.dtype == LIBDL_DTYPE_FLOAT64) return forward<double>(context, args);
+  forward<float>(context, args);
 }
 
 void softmax_backward_on(Context& context, const SoftmaxBackwardArgs& args) {

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The order of order-inl.h for neighbouring columns at once. The rows come from a functor:
+// rows(r, tile) gives the values of row r, in memory or in the tile that it filled.
+#if defined(LIBDL_KERNELS_CPU_COLUMNS_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef LIBDL_KERNELS_CPU_COLUMNS_INL_H
+#undef LIBDL_KERNELS_CPU_COLUMNS_INL_H
+#else
+#define LIBDL_KERNELS_CPU_COLUMNS_INL_H
+#endif
+
+#include <algorithm>
+
+#include "kernels/cpu/order-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace libdl::kernels::cpu {
+namespace HWY_NAMESPACE {
+namespace {
+
+template <class T>
+constexpr int64_t kWidth = sizeof(T) == 1 ? 128 : 512 / sizeof(T);  // columns at most
+
+// Up to a vector's values; those beyond `count` are anything.
+template <class T>
+HWY_INLINE typename Pack<T>::V load_some(const T* x, int64_t count) {
+  if constexpr (kIsVector<T>) {
+    const typename Pack<T>::D d;
+    return hn::MaskedLoad(hn::FirstN(d, static_cast<size_t>(count)), d, x);
+  } else {
+    return *x;
+  }
+}
+
+// total[c] = total[c] combined with the up to kSteps values row[s][c], taken in sequence. total and
+// parameter have room for whole vectors.
+template <class C, class M, class T>
+HWY_INLINE void add_rows(T* total, const T* const* row, int64_t steps, int64_t width,
+                         const T* parameter) {
+  using P = Pack<T>;
+  int64_t c = 0;
+  for (; c + P::n <= width; c += P::n) {
+    const auto p = P::load(parameter + c);
+    auto sum = P::set(C::template identity<T>());
+    for (int64_t s = 0; s < steps; ++s) {
+      sum = C::template apply<T>(sum, M::template apply<T>(P::load(row[s] + c), p));
+    }
+    P::store(C::template apply<T>(P::load(total + c), sum), total + c);
+  }
+  if (c == width) return;
+  const auto p = P::load(parameter + c);
+  auto sum = P::set(C::template identity<T>());
+  for (int64_t s = 0; s < steps; ++s) {
+    sum = C::template apply<T>(sum, M::template apply<T>(load_some<T>(row[s] + c, width - c), p));
+  }
+  P::store(C::template apply<T>(P::load(total + c), sum), total + c);
+}
+
+// to[c] = to[c] combined with x[c], in whole vectors.
+template <class C, class T>
+HWY_INLINE void join_columns(T* to, const T* a, const T* b, int64_t width) {
+  using P = Pack<T>;
+  for (int64_t c = 0; c < width; c += P::n) {
+    if constexpr (kIsVector<T>) {
+      P::store(C::template apply<T>(P::load(a + c), P::load(b + c)), to + c);
+    } else {
+      to[c] = C::template one<T>(a[c], b[c]);
+    }
+  }
+}
+
+// One block, rows [r0, r1): the lanes of order-inl.h for every column.
+template <class C, class M, class T, class Rows>
+HWY_NOINLINE void column_block(const Rows& rows, int64_t r0, int64_t r1, int64_t width,
+                               const T* parameter, T* result) {
+  using P = Pack<T>;
+  constexpr int64_t kL = kLanes<T>;
+  alignas(64) T total[kL][kWidth<T>];
+  T tile[kSteps][kWidth<T>];
+  const T* row[kSteps];
+  const int64_t lanes = std::min(kL, r1 - r0);
+  const auto identity = P::set(C::template identity<T>());
+  for (int64_t l = 0; l < lanes; ++l) {
+    for (int64_t c = 0; c < width; c += P::n) P::store(identity, total[l] + c);
+  }
+  for (int64_t group = r0; group < r1; group += kL * kSteps) {
+    for (int64_t l = 0; l < std::min(kL, r1 - group); ++l) {
+      int64_t steps = 0;
+      for (int64_t r = group + l; r < std::min(r1, group + kL * kSteps); r += kL, ++steps) {
+        row[steps] = rows(r, tile[steps]);
+      }
+      add_rows<C, M, T>(total[l], row, steps, width, parameter);
+    }
+  }
+  int64_t left = lanes;
+  for (int64_t half = kL / 2; half > 0; half /= 2) {
+    for (int64_t l = 0; l + half < left; ++l) {
+      join_columns<C, T>(total[l], total[l], total[l + half], width);
+    }
+    left = std::min(left, half);
+  }
+  std::copy_n(total[0], width, result);
+}
+
+// The tree of order-inl.h for `width` columns at once.
+template <class C, class T>
+struct ColumnTree {
+  alignas(64) T node[48][kWidth<T>];
+  int64_t count = 0;
+  int64_t width;
+
+  void push(const T* x) {
+    int depth = __builtin_popcountll(count);
+    T* top = node[depth];
+    std::copy_n(x, width, top);
+    for (int64_t c = count++; c & 1; c >>= 1) {
+      T* below = node[--depth];
+      join_columns<C, T>(below, below, top, width);
+      top = below;
+    }
+  }
+  void result(T* out) {
+    int depth = __builtin_popcountll(count);
+    if (depth == 0) std::fill_n(out, width, C::template identity<T>());
+    if (depth == 0) return;
+    T* sum = node[--depth];
+    while (depth > 0) {
+      T* below = node[--depth];
+      join_columns<C, T>(below, below, sum, width);
+      sum = below;
+    }
+    std::copy_n(sum, width, out);
+  }
+};
+
+// Rows [r0, r1) of `width` columns; parameter has room for whole vectors.
+template <class C, class M, class T, class Rows>
+void column_part(const Rows& rows, int64_t r0, int64_t r1, int64_t width, const T* parameter,
+                 T* result) {
+  if (r1 - r0 <= kBlock<T> && r1 > r0) {
+    return column_block<C, M, T>(rows, r0, r1, width, parameter, result);
+  }
+  ColumnTree<C, T> tree;
+  tree.width = width;
+  for (int64_t r = r0; r < r1; r += kBlock<T>) {
+    column_block<C, M, T>(rows, r, std::min(r + kBlock<T>, r1), width, parameter, result);
+    tree.push(result);
+  }
+  tree.result(result);
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace libdl::kernels::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif  // per target
