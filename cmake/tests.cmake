@@ -26,6 +26,20 @@ if(core_tests AND NOT LIBDL_CORE_ARCHIVE)
   add_dependencies(tests core_tests)
 endif()
 
+# tests/failures: operator new is replaced there, so it is a program of its own.
+file(GLOB failure_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/failures/*.cc)
+if(failure_tests AND NOT LIBDL_CORE_ARCHIVE)
+  add_executable(failure_tests ${failure_tests} tests/core/sanitizer_options.cc)
+  libdl_program_flags(failure_tests)
+  libdl_includes(failure_tests)
+  target_compile_features(failure_tests PRIVATE cxx_std_20)
+  target_link_libraries(failure_tests PRIVATE libdlcore_static libdl_dependencies GTest::gtest
+                        GTest::gtest_main)
+  add_test(NAME failure_tests COMMAND failure_tests WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(failure_tests PROPERTIES TIMEOUT 900)
+  add_dependencies(tests failure_tests)
+endif()
+
 foreach(file ${capi_tests})
   get_filename_component(name ${file} NAME_WE)
   add_executable(capi_${name} ${file})

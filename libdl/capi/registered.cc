@@ -201,10 +201,10 @@ void record(Registered& op, const libdl_value* arguments, std::span<const Tensor
   const size_t saves = inputs.size() + outputs.size();
   if (saves > std::numeric_limits<uint16_t>::max())
     fail(LIBDL_ERROR_LIMIT, op.entry.name, "has too many tensors to be recorded");
-  Node* const node = make_node(op.rule, static_cast<int>(inputs.size()),
+  const Ref<Node> made = Ref<Node>::take(make_node(op.rule, static_cast<int>(inputs.size()),
                                static_cast<int>(outputs.size()), static_cast<int>(saves),
-                               Attr{&op, KeptArguments(arguments, op.entry.argument_count)});
-  const Ref<Node> made = Ref<Node>::take(node);
+                               Attr{&op, KeptArguments(arguments, op.entry.argument_count)}));
+  Node* const node = made.get();
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i]) continue;
     node->edges()[i] = history_of(*inputs[i]);

@@ -231,6 +231,7 @@ void Walk::check_finite(Node& node, std::span<const Tensor> dx) {
 // -- entry ----------------------------------------------------------------------------------
 
 struct Edges {  // retained edges
+  explicit Edges(size_t count) { list.reserve(count); }  // so that none is lost on the way in
   std::vector<Edge> list;
   ~Edges() {
     for (Edge& edge : list) Ref<Node>::take(edge.node);
@@ -269,7 +270,7 @@ void differentiate(const char* op, TensorSpan outputs, TensorSpan gradients,
     fail_argument(LIBDL_ERROR_VALUE, op, 2, "gradients",
                   "has " + std::to_string(gradients.size()) + " tensors",
                   std::to_string(outputs.size()));
-  Edges roots;
+  Edges roots(outputs.size());
   std::vector<Tensor> seeds;
   for (size_t i = 0; i < outputs.size(); ++i) {
     Edge edge = history_of(outputs[i]);
@@ -297,7 +298,7 @@ void differentiate(const char* op, TensorSpan outputs, TensorSpan gradients,
 
 void backward(TensorSpan outputs, TensorSpan gradients, TensorSpan inputs,
               const BackwardOptions& options) {
-  Edges held;
+  Edges held(inputs.size());
   std::vector<Target> targets;
   for (const Tensor& input : inputs) {
     Edge edge = history_of(input);
@@ -314,7 +315,7 @@ void backward(TensorSpan outputs, TensorSpan gradients, TensorSpan inputs,
 
 std::vector<Tensor> grad(TensorSpan outputs, TensorSpan inputs, TensorSpan gradients,
                          const BackwardOptions& options) {
-  Edges held;
+  Edges held(inputs.size());
   std::vector<Target> targets;
   for (size_t i = 0; i < inputs.size(); ++i) {
     Edge edge = history_of(inputs[i]);

@@ -216,12 +216,14 @@ Tensor eye(int64_t n, std::optional<int64_t> m, Dtype dtype, std::optional<Devic
   if (n < 0 || shape[1] < 0)
     fail_argument(LIBDL_ERROR_VALUE, "eye", n < 0 ? 1 : 2, n < 0 ? "n" : "m",
                   "is " + std::to_string(n < 0 ? n : shape[1]), "0 or more");
-  const Tensor y = filled("eye", shape, number(int64_t{0}), or_default(dtype), device, 4, into);
-  const int64_t diagonal[] = {std::min(n, shape[1])};
+  const Tensor y = target("eye", shape, or_default(dtype), device, 4, into);
+  const int64_t size[] = {std::min(n, shape[1])};
   const int64_t stride[] = {y.stride(0) + y.stride(1)};
-  if (diagonal[0] > 0)
-    fill_bytes(alias(y, diagonal, stride, y.offset(), y.dtype()), number(int64_t{1}));
-  return y;
+  const Tensor diagonal = alias(y, size, stride, y.offset(), y.dtype());
+  const Tensor zero = number(int64_t{0}), one = number(int64_t{1});
+  fill_bytes(y, zero);
+  fill_bytes(diagonal, one);
+  return finish("eye", y, into);
 }
 
 }  // namespace libdl

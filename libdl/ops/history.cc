@@ -20,12 +20,15 @@ static void real_vjp(Backward& b) { b.give(0, view_as_complex(contiguous(b.dy())
 static void complex_vjp(Backward& b) { b.give(0, view_as_real(b.dy())); }
 static const Rule kSeenReal{"view_as_real", real_vjp}, kSeenComplex{"view_as_complex", complex_vjp};
 
-static Edge reinterpreted(Edge base, ViewKind kind, Dtype dtype) {
-  if (kind != ViewKind::kReal && kind != ViewKind::kComplex) return base;
-  Node* const node =
-      make_node(kind == ViewKind::kReal ? kSeenReal : kSeenComplex, 1, 1, 0, NoAttr{});
-  node->edges()[0] = base;
-  return {node, 0, dtype};
+// The edge of x's base in the elements that x counts; the reference is the caller's.
+static Edge edge_to_base(const Tensor& x, const Meta& meta) {
+  if (meta.view != ViewKind::kReal && meta.view != ViewKind::kComplex)
+    return history_of(meta.base);
+  Ref<Node> node = Ref<Node>::take(
+      make_node(meta.view == ViewKind::kReal ? kSeenReal : kSeenComplex, 1, 1, 0, NoAttr{}));
+  node->edges()[0] = history_of(meta.base);
+  if (!node->edges()[0].node) return {};
+  return {node.release(), 0, x.dtype()};
 }
 
 // The base was written to since the view's history was made: the view sees the new value. Whoever
@@ -34,13 +37,15 @@ static void refresh(const Tensor& x, Meta& meta) {
   const Meta* const base = meta.base.meta();
   if (!base || base->generation == meta.seen.load(std::memory_order_acquire)) return;
   static std::mutex making;
+  Ref<Node> old;  // goes after the lock: the host's callbacks may run then
   const std::lock_guard lock(making);
   if (base->generation == meta.seen.load(std::memory_order_relaxed)) return;
-  Edge edge = history_of(meta.base);
-  if (!edge.node) return;
-  edge = reinterpreted(edge, meta.view, x.dtype());
+  const Edge edge = edge_to_base(x, meta);
+  Ref<Node> from = Ref<Node>::take(edge.node);
+  if (!from) return;
   Node* const node = strided_view_node(edge, as_seen(meta.base, meta.view), geometry_of(x));
-  const Ref<Node> old = Ref<Node>::take(__atomic_exchange_n(&meta.node, node, __ATOMIC_RELAXED));
+  from.release();
+  old = Ref<Node>::take(__atomic_exchange_n(&meta.node, node, __ATOMIC_RELAXED));
   meta.slot = 0;
   meta.seen.store(base->generation, std::memory_order_release);
 }

@@ -271,9 +271,8 @@ static Node* record(const PointwiseOp& op, const Tensor* const* in, const Tensor
   Ref<Node> node = Ref<Node>::take(make_node(*rule_of(op), n, 1, saves, std::move(r)));
   if ((state().mode & kModeAnomaly) && creation_site) node->more().site = creation_site();
   for (int i = 0; i < n; ++i) {
-    node->edges()[i] = edges[i];
+    node->edges()[i] = std::exchange(edges[i], {});
     if (place[i] >= 0) save(*node, place[i], in_place >> i & 1 ? old : *in[i], i);
-    edges[i].node = nullptr;
   }
   if (place[3] >= 0) save(*node, place[3], y, saved_output(0));
   return node.release();
@@ -374,7 +373,9 @@ Tensor pointwise_into(const PointwiseOp& op, const Tensor* const* in, const Tens
     Tensor old;
     if (in_place && old_value_needed(op, in, in_place, compute))
       old = clone(*in[std::countr_zero(in_place)]);
-    Node& node = *(meta_of(y).node = record(op, in, y, compute, in_place, old));
+    Meta& meta = meta_of(y);
+    meta.node = record(op, in, y, compute, in_place, old);
+    Node& node = *meta.node;
     for (int k = 0; k < node.saves && !aside; ++k)
       if (node.saved()[k].source == saved_output(0)) result = &node.saved()[k];
   }

@@ -129,6 +129,22 @@ static bool holds(Dtype dtype, int64_t least, int64_t greatest) {
   }
 }
 
+// A call that fails after it drew puts the generator back, unless somebody else has drawn since.
+class Refund {
+ public:
+  explicit Refund(Generator* g)
+      : generator_(generator_or_default(g)), before_(generator_.offset), after_(before_) {}
+  void drawn() { after_ = generator_.offset; }
+  void spent() { after_ = before_; }
+  ~Refund() {
+    if (after_ != before_) generator_.offset.compare_exchange_strong(after_, before_);
+  }
+
+ private:
+  Generator& generator_;
+  uint64_t before_, after_;
+};
+
 // -- creation -------------------------------------------------------------------------------------
 
 static Tensor drawn(const char* op, const Draw& draw, Dims shape, Dtype dtype, Device device,
@@ -205,8 +221,12 @@ Tensor randperm(int64_t n, Generator* generator, Dtype dtype, std::optional<Devi
   const int64_t shape[] = {n};
   const Tensor keys =
       empty(shape, Dtype::kInt64, checked_device("randperm", 4, device, state().default_device));
+  Refund refund(generator);
   draw_into(keys, {Distribution::kBits}, generator);
-  return call.done(plain(argsort(keys, 0, false, true), type));
+  refund.drawn();
+  Tensor y = call.done(plain(argsort(keys, 0, false, true), type));
+  refund.spent();
+  return y;
 }
 
 Tensor rand_like(const Tensor& input, Generator* generator, Dtype dtype,
@@ -250,14 +270,23 @@ static const Tensor& destination(const char* op, const Into& into) {
   return into.tensor();
 }
 
-static Tensor redrawn(const Rule& rule, const Draw& draw, Generator* generator, Into into) {
+// shift: added to what was drawn.
+static Tensor redrawn(const Rule& rule, const Draw& draw, Generator* generator, Into into,
+                      double shift = 0) {
   const Tensor& dst = into.tensor();
   Call call(rule.name, into, {&dst});
-  Tensor y = alias(dst);
+  Tensor y = shift == 0 ? alias(dst) : empty(dst.shape(), dst.dtype(), dst.device());
   if (call.forward())
     call.ready_jvp([&] { return zeros(y.shape(), y.dtype(), y.device()); });
   call.ready(y, rule, NoAttr{});
-  draw_into(dst, draw, generator);
+  Refund refund(generator);
+  draw_into(y, draw, generator);
+  refund.drawn();
+  if (shift != 0) {
+    const Tensor values = alias(y);  // without history
+    pointwise(k_add, values, number(shift), Into(values));
+  }
+  refund.spent();
   return call.finish(std::move(y));
 }
 
@@ -281,9 +310,7 @@ Tensor normal(double mean, double std, Generator* generator, Into into) {
   if (!is_complex(dtype))
     return redrawn(kNormal, {Distribution::kNormal, mean, std}, generator, into);
   // The mean is real: it moves the real parts only.
-  const Tensor y =
-      redrawn(kNormal, {Distribution::kNormal, 0, std * std::sqrt(0.5)}, generator, into);
-  return mean == 0 ? y : add(y, number(mean), nullptr, into);
+  return redrawn(kNormal, {Distribution::kNormal, 0, std * std::sqrt(0.5)}, generator, into, mean);
 }
 
 // -- bernoulli ------------------------------------------------------------------------------------
@@ -319,10 +346,11 @@ Tensor bernoulli(const Tensor& input, std::optional<double> p, Generator* genera
   Tensor y = result_place(call, into, input.shape(), input.dtype(), input.device(), {&input});
   Draw draw{Distribution::kBernoulli, p.value_or(0)};
   if (!p) draw.chance = view_of(chances);
+  if (call.forward())
+    call.ready_jvp([&] { return zeros(y.shape(), y.dtype(), y.device()); });
+  call.ready(y, kBernoulli, NoAttr{});
   draw_into(y, draw, generator);
-  y = call.done(std::move(y), kBernoulli, NoAttr{});
-  if (call.forward()) call.jvp(y, [&] { return zeros(y.shape(), y.dtype(), y.device()); });
-  return y;
+  return call.finish(std::move(y));
 }
 
 Tensor bernoulli_fill(const Tensor& p, Generator* generator, Into into) {
@@ -359,8 +387,12 @@ Tensor dropout(const Tensor& input, double p, bool training, Generator* generato
   check_probability(op, 2, p);
   if (!training || p == 0) return mul(input, number(int64_t{1}), into);
   const Tensor noise = empty(input.shape(), real_of(input.dtype()), input.device());
+  Refund refund(generator);
   draw_into(noise, {Distribution::kBernoulli, 1 - p, p < 1 ? 1 / (1 - p) : 0}, generator);
-  return mul(input, noise, into);
+  refund.drawn();
+  Tensor y = mul(input, noise, into);
+  refund.spent();
+  return y;
 }
 
 }  // namespace libdl

@@ -50,6 +50,7 @@ inline Geometry geometry_of(const Tensor& x) {
 
 // A node that sees `base` (a value of geometry `from`) through `to`; for views whose base was
 // written to.
+// Takes over base's reference once it returns.
 Node* strided_view_node(Edge base, const Geometry& from, const Geometry& to);
 
 // A tensor of geometry `from`, zero except for dy at `to` (added where `to` overlaps itself);

@@ -103,9 +103,8 @@ static const Rule& view_rule(const char* op) {
 }
 
 static void record_view(const char* op, const Tensor& input, const Tensor& y, ViewAttr attr) {
-  Edge edge = history_of(input);
   Ref<Node> node = Ref<Node>::take(make_node(view_rule(op), 1, 1, 0, std::move(attr)));
-  node->edges()[0] = edge;
+  node->edges()[0] = history_of(input);
   if ((state().mode & kModeAnomaly) && creation_site) node->more().site = creation_site();
   Meta& meta = meta_of(y);
   meta.node = node.release();
