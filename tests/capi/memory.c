@@ -92,7 +92,8 @@ static void arguments_are_checked(void) {
       "memory_set_limit: argument 1 (bytes) is -1, wanted 0 or more");
 }
 
-/* A newer program's larger struct is filled as far as this version knows it. */
+/* A newer program's larger struct is filled as far as the library knows it. How far that is, a
+ * program cannot know: the bytes behind the struct of its own headers may be filled, or not. */
 static void larger_structs_are_taken(void) {
   struct {
     libdl_memory_statistics known;
@@ -100,11 +101,9 @@ static void larger_structs_are_taken(void) {
   } s;
   memset(&s, 0, sizeof s);
   s.known.struct_size = sizeof s;
-  s.later = 42;
   GOOD(libdl_memory_get_statistics(NULL, &s.known));
   CHECK(s.known.struct_size == sizeof s);
   CHECK(s.known.limit > 0);
-  CHECK(s.later == 42);
 }
 
 static libdl_tensor *kept = NULL;
