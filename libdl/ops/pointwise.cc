@@ -360,6 +360,11 @@ Tensor pointwise_into(const PointwiseOp& op, const Tensor* const* in, const Tens
   const Dtype compute = compute_dtype(op, in);
   call.check_result(common_shape(op, in, n), op.truth() ? Dtype::kBool : compute, dst.device());
 
+  if (!call.recording() && !call.forward()) {
+    run(op, dst, in, n, class_of(compute));
+    written(dst.storage(), op.name);
+    return dst;
+  }
   uint32_t in_place = 0;  // a bit for each operand that dst is
   for (int i = 0; i < n; ++i)
     if (call.in_place() && overlap(dst, *in[i]) == Overlap::kFull) in_place |= 1u << i;
