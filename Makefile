@@ -52,7 +52,8 @@ test-python: build
 bench: build
 	@$(step) "PyTorch, in an environment of its own" tools/setup.sh bench
 	@$(step) "Build the benchmarks" $(ninja) benchmarks
-	@$(step) "Benchmarks" env $(in_tree) .venv-bench/bin/python -B bench/run.py
+	@$(step) "Memory, threads and calls" bash -c "$(BUILD)/bench/allocator && $(BUILD)/bench/calls"
+	@$(step) "Beside PyTorch" env $(in_tree) .venv-bench/bin/python -B bench/run.py
 
 docs:
 	@$(step) "Reference, in $(BUILD)/reference" python3 -B tools/reference.py --headers include/libdl \

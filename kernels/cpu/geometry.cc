@@ -117,12 +117,25 @@ struct Bytes16 {
   uint64_t word[2];
 };
 
+// One value `n` times, in pieces that the compiler turns into vectors.
+template <class T>
+void repeat(const char* value, char* to, int64_t n) {
+  constexpr int64_t kPiece = 16;
+  T piece[kPiece];
+  for (int64_t i = 0; i < kPiece; ++i) std::memcpy(piece + i, value, sizeof(T));
+  int64_t i = 0;
+  for (; i + kPiece <= n; i += kPiece) std::memcpy(to + i * sizeof(T), piece, sizeof(piece));
+  std::memcpy(to + i * sizeof(T), piece, static_cast<size_t>(n - i) * sizeof(T));
+}
+
 template <class T>
 void gather_of(const Geometry& g, const Operand& x, const Position& at, int64_t n, void* to) {
   char* target = static_cast<char*>(to);
   for_each_run(g, x, at, n, [&](const char* p, int64_t stride, int64_t length) {
     if (stride == static_cast<int64_t>(sizeof(T)) && length >= 8) {
       std::memcpy(target, p, length * sizeof(T));
+    } else if (stride == 0 && length >= 8) {
+      repeat<T>(p, target, length);
     } else {
       for (int64_t i = 0; i < length; ++i) {
         std::memcpy(target + i * sizeof(T), p + i * stride, sizeof(T));

@@ -198,6 +198,52 @@ HWY_INLINE T merge_lanes(T* lane, int64_t count) {
   return lane[0];
 }
 
+// All lanes of the vectors of a block, merged by halves.
+template <class C, class T>
+HWY_INLINE T merge_packs(typename Pack<T>::V* total) {
+  using P = Pack<T>;
+  constexpr int64_t kPacks = kLanes<T> / P::n;
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+  if constexpr (kIsVector<T>) {
+    const auto join = [](auto a, auto b) HWY_ATTR { return C::template apply<T>(a, b); };
+    const hn::CappedTag<T, 32 / sizeof(T)> d256;
+    const hn::CappedTag<T, 16 / sizeof(T)> d128;
+    hn::Vec<hn::CappedTag<T, 32 / sizeof(T)>> half;
+    if constexpr (kPacks == 1) {
+      half = join(hn::LowerHalf(d256, total[0]), hn::UpperHalf(d256, total[0]));
+    } else {
+      half = join(total[0], total[1]);
+    }
+    auto quarter = join(hn::LowerHalf(d128, half), hn::UpperHalf(d128, half));
+    if constexpr (sizeof(T) == 4) {
+      quarter = join(quarter, hn::Shuffle1032(quarter));
+      return hn::GetLane(join(quarter, hn::Shuffle2301(quarter)));
+    } else {
+      return hn::GetLane(join(quarter, hn::Shuffle01(quarter)));
+    }
+  }
+#endif
+  alignas(64) T lane[kLanes<T>];
+  for (int64_t k = 0; k < kPacks; ++k) P::store(total[k], lane + k * P::n);
+  return merge_lanes<C, T>(lane, kLanes<T>);
+}
+
+// Pack k of the first `count` values of kLanes; the lanes beyond are `rest`.
+template <class M, class T, class V>
+HWY_INLINE V load_lanes(const T* x, int64_t count, int64_t k, V parameter, V rest) {
+  using P = Pack<T>;
+  const int64_t here = count - k * P::n;
+  if (here <= 0) return rest;
+  if constexpr (kIsVector<T>) {
+    const typename P::D d;
+    const auto there = hn::FirstN(d, static_cast<size_t>(here < P::n ? here : P::n));
+    const V v = hn::MaskedLoad(there, d, x + k * P::n);
+    return hn::IfThenElse(there, M::template apply<T>(v, parameter), rest);
+  } else {
+    return M::template apply<T>(x[k], parameter);
+  }
+}
+
 // One block of at most kBlock contiguous values.
 template <class C, class M, class T>
 HWY_INLINE T combine_block(const T* x, int64_t count, T parameter) {
@@ -214,9 +260,8 @@ HWY_INLINE T combine_block(const T* x, int64_t count, T parameter) {
     return count == 0 ? C::template identity<T>() : merge_lanes<C, T>(lane, count);
   }
   if (count < kLanes<T>) {
-    for (int64_t l = 0; l < kLanes<T>; ++l) lane[l] = l < count ? x[l] : T(0);
     for (int64_t k = 0; k < kPacks; ++k) {
-      const auto v = M::template apply<T>(P::load(lane + k * P::n), p);
+      const auto v = load_lanes<M, T>(x, count, k, p, identity);
       P::store(C::template apply<T>(identity, C::template apply<T>(identity, v)), lane + k * P::n);
     }
     return merge_lanes<C, T>(lane, count);
@@ -243,19 +288,13 @@ HWY_INLINE T combine_block(const T* x, int64_t count, T parameter) {
       }
     }
     if (rest > 0) {
-      for (int64_t l = 0; l < kLanes<T>; ++l) lane[l] = l < rest ? x[l] : T(0);
       for (int64_t k = 0; k < kPacks; ++k) {
-        P::store(M::template apply<T>(P::load(lane + k * P::n), p), lane + k * P::n);
-      }
-      for (int64_t l = rest; l < kLanes<T>; ++l) lane[l] = C::template identity<T>();
-      for (int64_t k = 0; k < kPacks; ++k) {
-        sum[k] = C::template apply<T>(sum[k], P::load(lane + k * P::n));
+        sum[k] = C::template apply<T>(sum[k], load_lanes<M, T>(x, rest, k, p, identity));
       }
     }
     for (int64_t k = 0; k < kPacks; ++k) total[k] = C::template apply<T>(total[k], sum[k]);
   }
-  for (int64_t k = 0; k < kPacks; ++k) P::store(total[k], lane + k * P::n);
-  return merge_lanes<C, T>(lane, kLanes<T>);
+  return merge_packs<C, T>(total);
 }
 
 // Results of blocks, merged pairwise as they come: level k holds 2^k of them.

@@ -41,7 +41,7 @@ HWY_INLINE V fmod(V x, V y) {
 }
 
 template <class V>
-HWY_INLINE V pow(V x, V y) {
+HWY_INLINE V general_pow(V x, V y) {
   if constexpr (kAllBits<V>) {
     return each<std::pow>(x, y);
   } else {
@@ -58,6 +58,14 @@ HWY_INLINE V pow(V x, V y) {
     r = select((x != x) | (y != y), x + y, r);
     return select((x == one) | (y == V()), one, r);
   }
+}
+// Squares and cubes are products, lane by lane, and where they are all there is nothing else is
+// computed.
+template <class V>
+HWY_INLINE V pow(V x, V y) {
+  const auto two = y == V(2), product = two | (y == V(3));
+  V square = x * x, r = select(two, square, square * x);
+  return any(!product) ? select(product, r, general_pow(x, y)) : r;
 }
 
 }  // namespace libdl::kernels::cpu::HWY_NAMESPACE::math
