@@ -7,8 +7,6 @@
 #if defined(LIBDL_BLAS_PREFIX)
 #define LIBDL_BLAS_JOIN2(a, b) a##b
 #define LIBDL_BLAS_JOIN(a, b) LIBDL_BLAS_JOIN2(a, b)
-#define cblas_sgemm LIBDL_BLAS_JOIN(LIBDL_BLAS_PREFIX, cblas_sgemm)
-#define cblas_dgemm LIBDL_BLAS_JOIN(LIBDL_BLAS_PREFIX, cblas_dgemm)
 #define cblas_cgemm LIBDL_BLAS_JOIN(LIBDL_BLAS_PREFIX, cblas_cgemm)
 #define cblas_zgemm LIBDL_BLAS_JOIN(LIBDL_BLAS_PREFIX, cblas_zgemm)
 #define openblas_get_num_threads LIBDL_BLAS_JOIN(LIBDL_BLAS_PREFIX, openblas_get_num_threads)

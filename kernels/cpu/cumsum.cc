@@ -347,10 +347,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace libdl::kernels::cpu {
 
-void cumsum(Context& context, const ScanArgs& args) {
-  static constexpr decltype(&HWY_STATIC_DISPATCH(cumsum_on)) kOn[] = LIBDL_FOR_EACH_ISA(cumsum_on);
-  kOn[static_cast<int>(isa())](context, args);
-}
+void cumsum(Context& context, const ScanArgs& args) { LIBDL_ON_ISA(cumsum_on, context, args); }
 
 }  // namespace libdl::kernels::cpu
 #endif

@@ -40,15 +40,16 @@ template <class T>
 constexpr int64_t kWide = 2 * kN<T>;  // columns of the micro-kernel
 // Rows of the micro-kernel: 2 R sums, 2 values of b and one of a must fit the registers.
 template <class T>
-constexpr int64_t kRows = kN<T> * sizeof(T) == 64 ? 12 : kN<T> * sizeof(T) == 32 ? 6 : 4;
+constexpr int64_t kRows = kN<T> * sizeof(T) == 64   ? 12
+                          : kN<T> * sizeof(T) == 32 ? 6
+                                                    : 4;
 template <class T>
 constexpr int32_t kDtype = sizeof(T) == 4 ? LIBDL_DTYPE_FLOAT32 : LIBDL_DTYPE_FLOAT64;
 
 // c[r][0, kWide) (+)= alpha * sum over k of a[r][k] * b[k][0, kWide); rows of a are kKBlock apart.
 template <class T, int R>
 HWY_NOINLINE void kernel(int64_t k, const T* HWY_RESTRICT a, const T* HWY_RESTRICT b,
-                         int64_t b_stride, T* HWY_RESTRICT c, int64_t c_stride, bool add,
-                         T alpha) {
+                         int64_t b_stride, T* HWY_RESTRICT c, int64_t c_stride, bool add, T alpha) {
   const Vectors<T> d;
   using V = hn::Vec<Vectors<T>>;
   V sum0[R], sum1[R];
@@ -190,13 +191,13 @@ HWY_INLINE void pack_block(T* to, const GemmOperand& b, int64_t k0, int64_t k, i
 
 // out (+)= alpha * a * b for `rows` rows and `width` columns of one panel.
 template <class T>
-HWY_INLINE void panel_product(int64_t rows, int64_t k, const T* a, const T* b,
-                              int64_t b_stride, T* out, int64_t out_stride, int64_t width,
-                              bool add, T alpha) {
+HWY_INLINE void panel_product(int64_t rows, int64_t k, const T* a, const T* b, int64_t b_stride,
+                              T* out, int64_t out_stride, int64_t width, bool add, T alpha) {
   const Kernel<T> f =
       kernel_for<T>(rows, std::make_integer_sequence<int, static_cast<int>(kRows<T>)>());
   int64_t j = 0;
-  for (; j + kWide<T> <= width; j += kWide<T>) f(k, a, b + j, b_stride, out + j, out_stride, add, alpha);
+  for (; j + kWide<T> <= width; j += kWide<T>)
+    f(k, a, b + j, b_stride, out + j, out_stride, add, alpha);
   if (j == width) return;
   alignas(64) T edge[kRows<T> * kWide<T>];
   for (int64_t r = 0; add && r < rows; ++r) {
@@ -269,8 +270,8 @@ void gemm_pack_on(T* packed, const GemmOperand& b, int64_t k, int64_t n, int64_t
   const int64_t step = b.col_stride == 1 ? 16 : kKBlock;
   for (int64_t k0 = 0; k0 < k; k0 += step) {
     for (int64_t panel = first; panel < last; ++panel) {
-      pack_block(packed + (panel * k + k0) * kPanel<T>, b, k0, std::min(step, k - k0), panel * kPanel<T>,
-                 n);
+      pack_block(packed + (panel * k + k0) * kPanel<T>, b, k0, std::min(step, k - k0),
+                 panel * kPanel<T>, n);
     }
   }
 }
@@ -298,19 +299,15 @@ bool gemm_reads_in_place(const GemmOperand& b) {
   return b.col_stride == 1 && (b.dtype == LIBDL_DTYPE_FLOAT32 || b.dtype == LIBDL_DTYPE_FLOAT64);
 }
 
-#define LIBDL_GEMM(T, suffix)                                                                   \
-  template <>                                                                                   \
-  void gemm_pack(T* packed, const GemmOperand& b, int64_t k, int64_t n, int64_t first,          \
-                 int64_t last) {                                                                \
-    static constexpr decltype(&HWY_STATIC_DISPATCH(pack_##suffix)) kOn[] =                      \
-        LIBDL_FOR_EACH_ISA(pack_##suffix);                                                      \
-    kOn[static_cast<int>(isa())](packed, b, k, n, first, last);                                 \
-  }                                                                                             \
-  template <>                                                                                   \
-  void gemm_tile(const GemmTile<T>& tile) {                                                     \
-    static constexpr decltype(&HWY_STATIC_DISPATCH(tile_##suffix)) kOn[] =                      \
-        LIBDL_FOR_EACH_ISA(tile_##suffix);                                                      \
-    kOn[static_cast<int>(isa())](tile);                                                         \
+#define LIBDL_GEMM(T, suffix)                                                          \
+  template <>                                                                          \
+  void gemm_pack(T* packed, const GemmOperand& b, int64_t k, int64_t n, int64_t first, \
+                 int64_t last) {                                                       \
+    LIBDL_ON_ISA(pack_##suffix, packed, b, k, n, first, last);                         \
+  }                                                                                    \
+  template <>                                                                          \
+  void gemm_tile(const GemmTile<T>& tile) {                                            \
+    LIBDL_ON_ISA(tile_##suffix, tile);                                                 \
   }
 LIBDL_GEMM(float, f32)
 LIBDL_GEMM(double, f64)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Our own product of float32 and float64. Every element is summed over k in blocks of kKBlock, in sequence with
-// fma, and the blocks are added in order: its bits depend on nothing but its row, its column and k,
-// wherever b is read from.
+// Our own product of float32 and float64. Every element is summed over k in blocks of kKBlock, in
+// sequence with fma, and the blocks are added in order: its bits depend on nothing but its row, its
+// column and k, wherever b is read from.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,7 @@ bool gemm_reads_in_place(const GemmOperand& b);
 // Panels [first, last) of b [k, n] to packed + panel * k * kPanel: for every value of k, kPanel
 // columns; those beyond n are zero.
 template <class T>
-void gemm_pack(T* packed, const GemmOperand& b, int64_t k, int64_t n, int64_t first,
-               int64_t last);
+void gemm_pack(T* packed, const GemmOperand& b, int64_t k, int64_t n, int64_t first, int64_t last);
 
 // out[i, j] = alpha * sum + (beta == 0 ? 0 : beta * out[i, j]) + bias[j] for rows [i0, i1) and
 // columns [j0, j1); j0 is a multiple of kPanel. out has unit column stride.

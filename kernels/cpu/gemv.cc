@@ -190,8 +190,7 @@ namespace libdl::kernels::cpu {
 
 void gemv(const GemvOperand& w, const void* x, int64_t x_stride, int64_t k, int64_t i0, int64_t i1,
           void* y) {
-  static constexpr decltype(&HWY_STATIC_DISPATCH(gemv_on)) kOn[] = LIBDL_FOR_EACH_ISA(gemv_on);
-  kOn[static_cast<int>(isa())](w, x, x_stride, k, i0, i1, y);
+  LIBDL_ON_ISA(gemv_on, w, x, x_stride, k, i0, i1, y);
 }
 
 }  // namespace libdl::kernels::cpu

@@ -20,3 +20,10 @@
 #define LIBDL_FOR_EACH_ISA(name) \
   {HWY_STATIC_DISPATCH(name), HWY_STATIC_DISPATCH(name), HWY_STATIC_DISPATCH(name)}
 #endif
+
+// Calls `name` of the instruction set in use (isa.h).
+#define LIBDL_ON_ISA(name, ...)                                                             \
+  do {                                                                                      \
+    static constexpr decltype(&HWY_STATIC_DISPATCH(name)) kOn[] = LIBDL_FOR_EACH_ISA(name); \
+    kOn[static_cast<int>(isa())](__VA_ARGS__);                                              \
+  } while (0)

@@ -271,15 +271,11 @@ HWY_AFTER_NAMESPACE();
 namespace libdl::kernels::cpu {
 
 void layer_norm(Context& context, const LayerNormArgs& args) {
-  static constexpr decltype(&HWY_STATIC_DISPATCH(layer_norm_on)) kOn[] =
-      LIBDL_FOR_EACH_ISA(layer_norm_on);
-  kOn[static_cast<int>(isa())](context, args);
+  LIBDL_ON_ISA(layer_norm_on, context, args);
 }
 
 void layer_norm_backward(Context& context, const LayerNormBackwardArgs& args) {
-  static constexpr decltype(&HWY_STATIC_DISPATCH(layer_norm_backward_on)) kOn[] =
-      LIBDL_FOR_EACH_ISA(layer_norm_backward_on);
-  kOn[static_cast<int>(isa())](context, args);
+  LIBDL_ON_ISA(layer_norm_backward_on, context, args);
 }
 
 }  // namespace libdl::kernels::cpu

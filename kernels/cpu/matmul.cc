@@ -9,9 +9,9 @@
 #include <complex>
 
 #include "kernels/cpu/blas.h"
+#include "kernels/cpu/gemm.h"
 #include "kernels/cpu/gemv.h"
 #include "kernels/cpu/kernels.h"
-#include "kernels/cpu/gemm.h"
 #include "kernels/cpu/tile.h"
 #include "kernels/cpu/walk.h"
 
@@ -115,7 +115,8 @@ struct FloatRoom {
   T* out;
 };
 bool writes_directly(const View& out) {
-  return (out.dtype == LIBDL_DTYPE_FLOAT32 || out.dtype == LIBDL_DTYPE_FLOAT64) && (out.strides[2] == 1 || out.sizes[2] == 1);
+  return (out.dtype == LIBDL_DTYPE_FLOAT32 || out.dtype == LIBDL_DTYPE_FLOAT64) &&
+         (out.strides[2] == 1 || out.sizes[2] == 1);
 }
 GemmOperand operand(const View& v, int64_t b) {
   return {matrix(v, b), v.strides[1], v.strides[2], v.dtype};
@@ -168,7 +169,9 @@ void float_tile(const MatmulArgs& args, const FloatRoom<T>& room, const T* packe
   tile.a = operand(args.a, b);
   tile.b = operand(args.b, b);
   if (packed != nullptr) {
-    tile.packed = packed + (args.b.strides[0] == 0 ? 0 : b * (panels_size<T>(s.n, s.k) / static_cast<int64_t>(sizeof(T))));
+    tile.packed = packed + (args.b.strides[0] == 0
+                                ? 0
+                                : b * (panels_size<T>(s.n, s.k) / static_cast<int64_t>(sizeof(T))));
   }
   tile.k = s.k;
   tile.i0 = t / tiles.across * tiles.rows;
@@ -188,7 +191,9 @@ void float_tile(const MatmulArgs& args, const FloatRoom<T>& room, const T* packe
               out + (i * args.out.strides[1] + tile.j0 * args.out.strides[2]) * bytes,
               args.out.dtype, args.out.strides[2], width);
   }
-  const bool plain_bias = args.bias.data == nullptr || args.bias.dtype == (sizeof(T) == 4 ? LIBDL_DTYPE_FLOAT32 : LIBDL_DTYPE_FLOAT64);
+  const bool plain_bias =
+      args.bias.data == nullptr ||
+      args.bias.dtype == (sizeof(T) == 4 ? LIBDL_DTYPE_FLOAT32 : LIBDL_DTYPE_FLOAT64);
   if (args.bias.data != nullptr && plain_bias) {
     tile.bias = static_cast<const T*>(args.bias.data);
     tile.bias_stride = args.bias.strides[0];

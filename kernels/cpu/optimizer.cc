@@ -205,14 +205,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace libdl::kernels::cpu {
 
-void sgd(Context& context, const OptimizerArgs& args) {
-  static constexpr decltype(&HWY_STATIC_DISPATCH(sgd_on)) kOn[] = LIBDL_FOR_EACH_ISA(sgd_on);
-  kOn[static_cast<int>(isa())](context, args);
-}
-void adam(Context& context, const OptimizerArgs& args) {
-  static constexpr decltype(&HWY_STATIC_DISPATCH(adam_on)) kOn[] = LIBDL_FOR_EACH_ISA(adam_on);
-  kOn[static_cast<int>(isa())](context, args);
-}
+void sgd(Context& context, const OptimizerArgs& args) { LIBDL_ON_ISA(sgd_on, context, args); }
+void adam(Context& context, const OptimizerArgs& args) { LIBDL_ON_ISA(adam_on, context, args); }
 
 }  // namespace libdl::kernels::cpu
 #endif

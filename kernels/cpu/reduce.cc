@@ -428,10 +428,10 @@ Finish<T> finish_for(const Job<T>& job) {
     };
   }
   if constexpr (kIsVector<T>) {
-    const bool plain = job.direct && !job.columns && !job.split && job.kept.ndim <= 1 &&
-                       job.out.ndim <= 1 && job.args->out.dtype == job.args->in.dtype &&
-                       (job.reduced.ndim == 0 ||
-                        (job.reduced.ndim == 1 && job.reduced.strides[0] == 1));
+    const bool plain =
+        job.direct && !job.columns && !job.split && job.kept.ndim <= 1 && job.out.ndim <= 1 &&
+        job.args->out.dtype == job.args->in.dtype &&
+        (job.reduced.ndim == 0 || (job.reduced.ndim == 1 && job.reduced.strides[0] == 1));
     if (plain && op == Reduction::kSum) return plain_rows<Sum, T>;
     if (plain && op == Reduction::kMax) return plain_rows<Max, T>;
     if (plain && op == Reduction::kMin) return plain_rows<Min, T>;
@@ -512,10 +512,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace libdl::kernels::cpu {
 
-void reduce(Context& context, const ReduceArgs& args) {
-  static constexpr decltype(&HWY_STATIC_DISPATCH(reduce_on)) kOn[] = LIBDL_FOR_EACH_ISA(reduce_on);
-  kOn[static_cast<int>(isa())](context, args);
-}
+void reduce(Context& context, const ReduceArgs& args) { LIBDL_ON_ISA(reduce_on, context, args); }
 
 }  // namespace libdl::kernels::cpu
 #endif

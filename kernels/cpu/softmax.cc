@@ -164,14 +164,12 @@ struct ForwardColumns {
       });
       return;
     }
-    each_row(in, out, width, [&](auto x, int64_t c) {
-      return exp_nonpositive<T>(hn::Sub(x, P::load(shift + c)));
-    });
+    each_row(in, out, width,
+             [&](auto x, int64_t c) { return exp_nonpositive<T>(hn::Sub(x, P::load(shift + c))); });
     const auto kept = [&](int64_t i, T*) { return static_cast<const T*>(out(i)); };
     column_part<Sum, Plain, T>(kept, 0, f.n, width, shift, total);
     for (int64_t c = 0; c < width; ++c) total[c] = 1 / total[c];
-    each_row(kept, out, width,
-             [&](auto x, int64_t c) { return hn::Mul(x, P::load(total + c)); });
+    each_row(kept, out, width, [&](auto x, int64_t c) { return hn::Mul(x, P::load(total + c)); });
   }
 
  private:
@@ -261,16 +259,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace libdl::kernels::cpu {
 
-void softmax(Context& context, const SoftmaxArgs& args) {
-  static constexpr decltype(&HWY_STATIC_DISPATCH(softmax_on)) kOn[] =
-      LIBDL_FOR_EACH_ISA(softmax_on);
-  kOn[static_cast<int>(isa())](context, args);
-}
+void softmax(Context& context, const SoftmaxArgs& args) { LIBDL_ON_ISA(softmax_on, context, args); }
 
 void softmax_backward(Context& context, const SoftmaxBackwardArgs& args) {
-  static constexpr decltype(&HWY_STATIC_DISPATCH(softmax_backward_on)) kOn[] =
-      LIBDL_FOR_EACH_ISA(softmax_backward_on);
-  kOn[static_cast<int>(isa())](context, args);
+  LIBDL_ON_ISA(softmax_backward_on, context, args);
 }
 
 }  // namespace libdl::kernels::cpu
