@@ -21,8 +21,14 @@ if(core_tests AND NOT LIBDL_CORE_ARCHIVE)
   target_compile_features(core_tests PRIVATE cxx_std_20)
   target_link_libraries(core_tests PRIVATE libdlcore_static libdl_dependencies GTest::gtest
                         GTest::gtest_main ${MPFR_LIBRARY})
-  add_test(NAME core_tests COMMAND core_tests WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  add_test(NAME core_tests COMMAND core_tests --gtest_filter=-Large*
+           WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(core_tests PROPERTIES TIMEOUT 900)
+  # 5 GB and some 10^10 elements: for the code that users run, not for the sanitizers'.
+  if(NOT LIBDL_SANITIZE)
+    add_test(NAME large_tests COMMAND core_tests --gtest_filter=Large*)
+    set_tests_properties(large_tests PROPERTIES TIMEOUT 900)
+  endif()
   add_dependencies(tests core_tests)
 endif()
 

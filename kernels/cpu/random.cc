@@ -243,7 +243,7 @@ void bernoulli(Context& context, const RandomArgs& args) {
   using C = typename Element::Compute;
   constexpr double kStep = 2.3283064365386962891e-10;  // 2^-32
   using Product = std::conditional_t<std::is_integral_v<C>, int, C>;
-  const Product hit = static_cast<C>(args.b);
+  const auto hit = static_cast<Product>(static_cast<C>(args.b));
   const View& chance = args.probability;
   Walk<1> walk;
   if (chance.data != nullptr)
