@@ -30,6 +30,10 @@ HWY_INLINE V fma(V x, V y, V z) { return hn::MulAdd(x.raw, y.raw, z.raw); }
 #define LIBDL_ROUNDING(name, system, Highway) \
   template <class V>                          \
   HWY_INLINE V name(V x) { return std::system(hn::GetLane(x.raw)); }
+#elif defined(HWY_SSE2) && HWY_TARGET == HWY_SSE2  // rounds through integers, which have no -0
+#define LIBDL_ROUNDING(name, system, Highway) \
+  template <class V>                          \
+  HWY_INLINE V name(V x) { return hn::CopySign(hn::Highway(x.raw), x.raw); }
 #else
 #define LIBDL_ROUNDING(name, system, Highway) \
   template <class V>                          \

@@ -370,13 +370,19 @@ TEST_P(Isas, ZerosKeepTheirSigns) {
   std::vector<double> zeros = {0.0, -0.0};
   for (Expression e : {Expression::sin, Expression::tan, Expression::tanh, Expression::expm1,
                        Expression::log1p, Expression::erf, Expression::sqrt, Expression::round,
-                       Expression::ceil, Expression::gelu, Expression::silu}) {
+                       Expression::ceil, Expression::floor, Expression::trunc, Expression::gelu,
+                       Expression::silu}) {
     auto r = apply<double>(e, Class::kF64, zeros);
     EXPECT_EQ(std::signbit(r[0]), false) << kExpressionInfo[static_cast<int>(e)].name;
     EXPECT_EQ(std::signbit(r[1]), true) << kExpressionInfo[static_cast<int>(e)].name;
     auto f = apply<float>(e, Class::kF32, std::vector<float>{0.0f, -0.0f});
     EXPECT_EQ(std::signbit(f[0]), false) << kExpressionInfo[static_cast<int>(e)].name;
     EXPECT_EQ(std::signbit(f[1]), true) << kExpressionInfo[static_cast<int>(e)].name;
+  }
+  // What rounds to zero keeps its sign, too.
+  for (Expression e : {Expression::round, Expression::ceil, Expression::trunc}) {
+    EXPECT_TRUE(std::signbit(apply<double>(e, Class::kF64, std::vector<double>{-0.25})[0]));
+    EXPECT_TRUE(std::signbit(apply<float>(e, Class::kF32, std::vector<float>{-0.25f})[0]));
   }
 }
 
