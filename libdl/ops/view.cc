@@ -21,15 +21,15 @@ static int wrap(const char* op, int argument, const char* name, int64_t dim, int
 }
 
 static Tensor permuted(const char* op, const Tensor& input, Dims order) {
-  ViewCall call{ViewCall::kPermute};
-  Geometry to;
-  to.offset = input.offset();
-  for (const int64_t d : order) {
-    to.shape.push_back(input.size(static_cast<int>(d)));
-    to.strides.push_back(input.stride(static_cast<int>(d)));
+  check_viewed(op, input);
+  Tensor y = unsealed_alias(input, input.ndim(), input.dtype());
+  for (size_t d = 0; d < order.size(); ++d) {
+    y.get()->sizes()[d] = input.size(static_cast<int>(order[d]));
+    y.get()->strides()[d] = input.stride(static_cast<int>(order[d]));
   }
-  call.dims.assign(order);
-  return make_view(op, input, to, call);
+  seal(*y.get());
+  become_view(op, input, y, ViewCall{ViewCall::kPermute, Shape(order)});
+  return y;
 }
 
 Tensor permute(const Tensor& input, Dims dims) {
@@ -166,7 +166,30 @@ static Tensor try_view(const char* op, const Tensor& input, Geometry& to) {
   return make_view(op, input, to, ViewCall{ViewCall::kReshape});
 }
 
+// The sizes of a contiguous tensor in another shape, the commonest view; undefined for all that is
+// less simple (a size of -1 among it) or wrong.
+static Tensor simple_view(const char* op, const Tensor& input, Dims shape) {
+  if (!input.is_contiguous() || input.is_number() || shape.size() > kInlineDims) return {};
+  int64_t numel = 1;
+  bool good = true;
+  for (const int64_t n : shape) good &= n > 0 && !__builtin_mul_overflow(numel, n, &numel);
+  if (!good || numel != input.numel()) return {};
+  Tensor y = unsealed_alias(input, static_cast<int>(shape.size()), input.dtype());
+  libdl_tensor& to = *y.get();
+  int64_t stride = 1;
+  for (size_t d = shape.size(); d-- > 0;) {
+    to.sizes()[d] = shape[d];
+    to.strides()[d] = stride;
+    stride *= shape[d];
+  }
+  to.numel = numel;
+  to.flags |= kContiguous;
+  become_view(op, input, y, ViewCall{ViewCall::kReshape});
+  return y;
+}
+
 Tensor view(const Tensor& input, Dims shape) {
+  if (Tensor y = simple_view("view", input, shape); y.defined()) return y;
   Geometry to{infer("view", shape, input.numel()), {}, 0};
   if (Tensor y = try_view("view", input, to); y.defined()) return y;
   fail_argument(LIBDL_ERROR_SHAPE, "view", 2, "shape",
@@ -176,6 +199,7 @@ Tensor view(const Tensor& input, Dims shape) {
 }
 
 Tensor reshape(const Tensor& input, Dims shape) {
+  if (Tensor y = simple_view("reshape", input, shape); y.defined()) return y;
   Geometry to{infer("reshape", shape, input.numel()), {}, 0};
   if (input.is_number()) return reshape(clone(input), shape);
   if (Tensor y = try_view("reshape", input, to); y.defined()) return y;
@@ -286,16 +310,21 @@ Tensor select(const Tensor& input, int32_t dim, int64_t index) {
 
 static Tensor part(const char* op, const Tensor& input, int at, int64_t start, int64_t length,
                    int64_t step, ViewKind kind = ViewKind::kPlain) {
-  Geometry to = geometry_of(input);
-  to.shape[at] = length;
-  if (length) to.offset += start * to.strides[at];  // an empty part points nowhere
-  if (length > 1) to.strides[at] *= step;
+  check_viewed(op, input);
+  Tensor y = unsealed_alias(input, input.ndim(), input.dtype());
+  libdl_tensor& to = *y.get();
+  std::copy_n(input.get()->dims, 2 * input.ndim(), to.dims);
+  to.sizes()[at] = length;
+  if (length) to.offset += start * input.stride(at);  // an empty part points nowhere
+  if (length > 1) to.strides()[at] *= step;
+  seal(to);
   ViewCall call{ViewCall::kSlice};
   call.dim = at;
   call.start = start;
   call.length = length;
   call.step = step;
-  return make_view(op, input, to, call, kind);
+  become_view(op, input, y, call, kind);
+  return y;
 }
 
 Tensor narrow(const Tensor& input, int32_t dim, int64_t start, int64_t length) {

@@ -111,43 +111,51 @@ static void record_view(const char* op, const Tensor& input, const Tensor& y, Vi
   meta.slot = 0;
 }
 
-Tensor make_view(const char* op, const Tensor& input, const Geometry& to, const ViewCall& call,
-                 ViewKind kind, Dtype dtype) {
-  if (input.is_number())
-    fail_argument(LIBDL_ERROR_VALUE, op, 1, "input", "is a host number", "a tensor");
-  if (dtype == Dtype::kNone) dtype = input.dtype();
-  const Tensor y = alias(input, to.shape, to.strides, to.offset, dtype);
+void become_view(const char* op, const Tensor& input, const Tensor& y, const ViewCall& call,
+                 ViewKind kind) {
   const uint32_t mode = state().mode;
-  if (mode & kModeInference) return y;
+  if (mode & kModeInference) return;
   const bool recorded = mode & kModeGrad;
   track_view(y, input, recorded || kind != ViewKind::kPlain ? kind : ViewKind::kNoGrad);
-  if (!input.meta()) return y;
-  if (recorded && is_inexact(dtype) && has_history(input))
-    record_view(op, input, y, {call, geometry_of(input), to});
+  if (!input.meta()) return;
+  if (recorded && is_inexact(y.dtype()) && has_history(input))
+    record_view(op, input, y, {call, geometry_of(input), geometry_of(y)});
   if (mode & kModeForward) {
     if (const Tensor t = tangent_of(input); t.defined()) {
       const ModeGuard outer(kModeForward);
       Meta& meta = meta_of(y);
-      meta.tangent = replay({call, geometry_of(input), to}, t);
+      meta.tangent = replay({call, geometry_of(input), geometry_of(y)}, t);
       meta.tangent_level = state().forward_level;
     }
   }
+}
+
+Tensor make_view(const char* op, const Tensor& input, const Geometry& to, const ViewCall& call,
+                 ViewKind kind, Dtype dtype) {
+  check_viewed(op, input);
+  if (dtype == Dtype::kNone) dtype = input.dtype();
+  Tensor y = alias(input, to.shape, to.strides, to.offset, dtype);
+  become_view(op, input, y, call, kind);
   return y;
 }
 
 Tensor select_view(const char* op, const Tensor& input, int at, int64_t index, ViewKind kind) {
+  check_viewed(op, input);
   const int ndim = input.ndim();
-  Geometry to;
-  to.offset = input.offset() + index * input.stride(at);
-  for (int d = 0; d < ndim; ++d) {
+  Tensor y = unsealed_alias(input, ndim - 1, input.dtype());
+  libdl_tensor& to = *y.get();
+  to.offset += index * input.stride(at);
+  for (int d = 0, k = 0; d < ndim; ++d) {
     if (d == at) continue;
-    to.shape.push_back(input.size(d));
-    to.strides.push_back(input.stride(d));
+    to.sizes()[k] = input.size(d);
+    to.strides()[k++] = input.stride(d);
   }
+  seal(to);
   ViewCall call{ViewCall::kSelect};
   call.dim = at;
   call.start = index;
-  return make_view(op, input, to, call, kind);
+  become_view(op, input, y, call, kind);
+  return y;
 }
 
 // -- geometry over geometry -------------------------------------------------------------------------

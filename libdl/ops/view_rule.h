@@ -18,7 +18,18 @@ struct ViewCall {
   explicit ViewCall(Kind k, Shape d = {}) : kind(k), dims(std::move(d)) {}
 };
 
-// The view of input with this geometry, tracked and recorded. kind: what it means for writing.
+// y, an alias of input, becomes a view of it: tracked, and recorded as the call. kind: what it means
+// for writing.
+void become_view(const char* op, const Tensor& input, const Tensor& y, const ViewCall& call,
+                 ViewKind kind = ViewKind::kPlain);
+
+// Throws where a view of input cannot be.
+inline void check_viewed(const char* op, const Tensor& input) {
+  if (input.is_number()) [[unlikely]]
+    fail_argument(LIBDL_ERROR_VALUE, op, 1, "input", "is a host number", "a tensor");
+}
+
+// The view of input with this geometry.
 Tensor make_view(const char* op, const Tensor& input, const Geometry& to, const ViewCall& call,
                  ViewKind kind = ViewKind::kPlain, Dtype dtype = Dtype::kNone);
 

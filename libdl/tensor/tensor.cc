@@ -42,14 +42,15 @@ static Tensor shell(int ndim, Dtype dtype) {
   return Tensor::take(t);
 }
 
-static void mark_contiguous(libdl_tensor& t) {
-  int64_t expected = 1;
+void seal(libdl_tensor& t) {
+  int64_t numel = 1;
   bool contiguous = true;
   for (int d = t.ndim; d-- > 0;) {
-    if (t.dims[d] != 1 && t.dims[t.ndim + d] != expected) contiguous = false;
-    expected *= t.dims[d];
+    contiguous &= t.dims[d] == 1 || t.dims[t.ndim + d] == numel;
+    numel *= t.dims[d];
   }
-  if (contiguous || t.numel == 0) t.flags |= kContiguous;
+  t.numel = numel;
+  if (contiguous || numel == 0) t.flags |= kContiguous;
 }
 
 Tensor empty(Dims shape, Dtype dtype, Device device) {
@@ -70,16 +71,21 @@ Tensor empty(Dims shape, Dtype dtype, Device device) {
 }
 
 Tensor alias(const Tensor& x, Dims shape, Dims strides, int64_t offset, Dtype dtype) {
-  Tensor t = shell(static_cast<int>(shape.size()), dtype);
+  Tensor t = unsealed_alias(x, static_cast<int>(shape.size()), dtype);
   libdl_tensor& p = *t.get();
-  p.numel = 1;
   for (size_t d = 0; d < shape.size(); ++d) {
     p.dims[d] = shape[d];
     p.dims[shape.size() + d] = strides[d];
-    p.numel *= shape[d];
   }
   p.offset = offset;
-  mark_contiguous(p);
+  seal(p);
+  return t;
+}
+
+Tensor unsealed_alias(const Tensor& x, int ndim, Dtype dtype) {
+  Tensor t = shell(ndim, dtype);
+  libdl_tensor& p = *t.get();
+  p.offset = x.offset();
   x.storage().retain();
   p.storage = &x.storage();
   return t;
@@ -116,9 +122,8 @@ Tensor over_storage(Ref<Storage> storage, Dims shape, Dims strides, int64_t offs
   libdl_tensor& p = *t.get();
   std::copy(shape.begin(), shape.end(), p.sizes());
   std::copy(strides.begin(), strides.end(), p.strides());
-  p.numel = numel;
   p.offset = offset;
-  mark_contiguous(p);
+  seal(p);
   p.storage = storage.release();
   return t;
 }

@@ -142,6 +142,11 @@ Tensor empty(Dims shape, Dtype dtype, Device device = {});
 Tensor alias(const Tensor& x, Dims shape, Dims strides, int64_t offset, Dtype dtype);
 Tensor alias(const Tensor& x);  // same geometry
 
+// The same in two steps, without a copy of the geometry: the caller writes sizes, strides and offset
+// (x's, at first) where they stay, then seals.
+Tensor unsealed_alias(const Tensor& x, int ndim, Dtype dtype);
+void seal(libdl_tensor& t);  // counts the elements, tells whether they are contiguous
+
 // A tensor over a storage, geometry checked against its extent. op and errors as for as_strided.
 Tensor over_storage(Ref<Storage> storage, Dims shape, Dims strides, int64_t offset, Dtype dtype,
                     const char* op);
