@@ -144,8 +144,8 @@ LIBDL_API void libdl_hook_remove(libdl_hook *hook);
 LIBDL_API void libdl_hook_release(libdl_hook *hook);
 
 /** What stands in for saved values while pushed: pack makes an object of a value, unpack gives a
- *  new reference to the value back, forget ends the object. Versions of packed values are not
- *  checked.
+ *  new reference to the value back, of the same shape, dtype and device (SHAPE, DTYPE, DEVICE from
+ *  backward otherwise), forget ends the object. Versions of packed values are not checked.
  *  Threads: thread-local. */
 typedef struct libdl_saved_hooks {
   uint32_t struct_size;

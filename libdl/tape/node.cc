@@ -76,14 +76,41 @@ SavedHooksPause::~SavedHooksPause() {
   choose_hooks();
 }
 
+struct HookedValue {
+  Ref<SavedHooks> hooks;
+  void* packed = nullptr;
+  OutputMeta value;  // what unpack has to give back
+
+  explicit HookedValue(const Tensor& x)
+      : hooks(Ref<SavedHooks>::share(current_hooks)),
+        value{Shape(x.shape()), x.dtype(), x.device()} {}
+};
+
+// Rules read what comes back by the shape and dtype that they saved.
+static Tensor unpacked(const Node& node, const HookedValue& hooked) {
+  const char* const op = node.rule->name;
+  Tensor x = hooked.hooks->unpack(hooked.packed);
+  const auto bad = [&](libdl_error_code code, const std::string& found, const std::string& wanted) {
+    fail(code, op, "the unpack hook of a saved value returned " + found + ", wanted " + wanted);
+  };
+  if (!x.defined() || x.is_number()) bad(LIBDL_ERROR_NULL, "no tensor", "the value");
+  if (!same(x.shape(), hooked.value.shape))
+    bad(LIBDL_ERROR_SHAPE, "shape " + to_string(x.shape()), to_string(hooked.value.shape));
+  if (x.dtype() != hooked.value.dtype)
+    bad(LIBDL_ERROR_DTYPE, name_of(x.dtype()), name_of(hooked.value.dtype));
+  if (!(x.device() == hooked.value.device))
+    bad(LIBDL_ERROR_DEVICE, "a tensor on another device", "one on the value's");
+  return x;
+}
+
 void save(Node& node, int i, const Tensor& value, int32_t source) {
   if (!value.defined()) return;
   Saved& place = node.saved()[i];
   place.source = source;
   if (current_hooks && !value.is_number()) {
-    current_hooks->retain();
-    place.hooks = current_hooks;
-    place.packed = current_hooks->pack(alias(value));
+    auto hooked = std::make_unique<HookedValue>(value);
+    hooked->packed = hooked->hooks->pack(alias(value));
+    place.hooked = hooked.release();
     return;
   }
   place.shell = alias(value).release();
@@ -97,9 +124,9 @@ void save(Node& node, int i, const Tensor& value, int32_t source) {
 
 static void drop(Saved& place) noexcept {
   if (place.shell) Tensor::take(std::exchange(place.shell, nullptr));
-  if (SavedHooks* const hooks = std::exchange(place.hooks, nullptr)) {
-    hooks->forget(place.packed);
-    Ref<SavedHooks>::take(hooks);
+  if (HookedValue* const hooked = std::exchange(place.hooked, nullptr)) {
+    hooked->hooks->forget(hooked->packed);
+    delete hooked;
   }
 }
 
@@ -151,8 +178,8 @@ const Tensor& Backward::saved(int i, Tensor& made) const {
          "its saved values were freed by an earlier backward; pass retain_graph=True to keep "
          "them for a second one");
   const Saved& place = node_.saved()[i];
-  if (place.hooks) {
-    made = place.hooks->unpack(place.packed);
+  if (place.hooked) {
+    made = unpacked(node_, *place.hooked);
     if (!create_graph_ || place.source == kSavedConstant) return made;
     Node* const from = place.source >= 0 ? node_.edges()[place.source].node : &node_;
     const int32_t slot =

@@ -46,12 +46,13 @@ inline void destroy(SavedHooks* hooks) { delete hooks; }
 constexpr int32_t kSavedConstant = -1;  // a value without history
 constexpr int32_t saved_output(int k) { return -2 - k; }
 
+struct HookedValue;  // what the host's hooks made of a value
+
 struct Saved {
-  libdl_tensor* shell = nullptr;  // owned alias without history; NULL: absent, or packed
+  libdl_tensor* shell = nullptr;  // owned alias without history; NULL: absent, or hooked
   uint64_t version = 0;
   int32_t source = kSavedConstant;  // input number, or saved_output(k)
-  SavedHooks* hooks = nullptr;      // owned; then `packed` stands in for the shell
-  void* packed = nullptr;
+  HookedValue* hooked = nullptr;    // owned; stands in for the shell
 };
 
 // A callback that may replace a gradient. Kept in order of registration.

@@ -304,6 +304,22 @@ def test_saved_tensors_hooks():
     assert packed and x.grad.tolist() == [4]
 
 
+@pytest.mark.parametrize(
+    ("back", "found"),
+    [
+        (lambda x: libdl.ones(1, dtype=float64), r"shape \[1\], wanted \[2, 3\]"),
+        (lambda x: x.float(), "float32, wanted float64"),
+        (lambda x: x.reshape(3, 2), r"shape \[3, 2\], wanted \[2, 3\]"),
+    ],
+)
+def test_an_unpack_hook_gives_back_what_was_saved(back, found):
+    x = libdl.ones(2, 3, dtype=float64, requires_grad=True)
+    with libdl.autograd.graph.saved_tensors_hooks(lambda value: value, back):
+        y = x.exp()
+    with pytest.raises(libdl.Error, match="exp: the unpack hook of a saved value returned " + found):
+        y.sum().backward()
+
+
 def test_checkpoint_replays_the_generator():
     weight = leaf(1.0, 2.0, 3.0, 4.0)
 
