@@ -111,6 +111,14 @@ static void record_view(const char* op, const Tensor& input, const Tensor& y, Vi
   meta.slot = 0;
 }
 
+int view_axis(const char* op, int argument, const char* name, int64_t dim, int64_t ndim) {
+  const int64_t n = std::max<int64_t>(ndim, 1);
+  if (dim < -n || dim >= n)
+    fail_argument(LIBDL_ERROR_INDEX, op, argument, name, "is " + std::to_string(dim),
+                  std::to_string(-n) + " to " + std::to_string(n - 1));
+  return static_cast<int>(dim < 0 ? dim + n : dim);
+}
+
 void become_view(const char* op, const Tensor& input, const Tensor& y, const ViewCall& call,
                  ViewKind kind) {
   const uint32_t mode = state().mode;

@@ -23,6 +23,9 @@ struct ViewCall {
 void become_view(const char* op, const Tensor& input, const Tensor& y, const ViewCall& call,
                  ViewKind kind = ViewKind::kPlain);
 
+// dim in [-ndim, ndim) as [0, ndim); a 0-d tensor counts as one dimension.
+int view_axis(const char* op, int argument, const char* name, int64_t dim, int64_t ndim);
+
 // Throws where a view of input cannot be.
 inline void check_viewed(const char* op, const Tensor& input) {
   if (input.is_number()) [[unlikely]]

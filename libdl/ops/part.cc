@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Views of a part of the elements, or of all in several parts.
+#include "ops/view.h"
+
+#include <algorithm>
+
+#include "ops/copy.h"
+#include "ops/view_rule.h"
+
+namespace libdl {
+
+static void require_dim(const char* op, const Tensor& input) {
+  if (input.ndim() == 0)
+    fail_argument(LIBDL_ERROR_INDEX, op, 1, "input", "is 0-d", "a tensor with dimensions");
+}
+
+Tensor select(const Tensor& input, int32_t dim, int64_t index) {
+  require_dim("select", input);
+  const int at = view_axis("select", 2, "dim", dim, input.ndim());
+  const int64_t n = input.size(at);
+  if (index < -n || index >= n)
+    fail_argument(LIBDL_ERROR_INDEX, "select", 3, "index", "is " + std::to_string(index),
+                  n ? std::to_string(-n) + " to " + std::to_string(n - 1)
+                    : "an index into a dimension that is not empty");
+  if (index < 0) index += n;
+  return select_view("select", input, at, index);
+}
+
+static Tensor part(const char* op, const Tensor& input, int at, int64_t start, int64_t length,
+                   int64_t step, ViewKind kind = ViewKind::kPlain) {
+  check_viewed(op, input);
+  Tensor y = unsealed_alias(input, input.ndim(), input.dtype());
+  libdl_tensor& to = *y.get();
+  std::copy_n(input.get()->dims, 2 * input.ndim(), to.dims);
+  to.sizes()[at] = length;
+  if (length) to.offset += start * input.stride(at);  // an empty part points nowhere
+  if (length > 1) to.strides()[at] *= step;
+  seal(to);
+  ViewCall call{ViewCall::kSlice};
+  call.dim = at;
+  call.start = start;
+  call.length = length;
+  call.step = step;
+  become_view(op, input, y, call, kind);
+  return y;
+}
+
+Tensor narrow(const Tensor& input, int32_t dim, int64_t start, int64_t length) {
+  require_dim("narrow", input);
+  const int at = view_axis("narrow", 2, "dim", dim, input.ndim());
+  const int64_t n = input.size(at);
+  if (start < -n || start > n)
+    fail_argument(LIBDL_ERROR_INDEX, "narrow", 3, "start", "is " + std::to_string(start),
+                  std::to_string(-n) + " to " + std::to_string(n));
+  if (start < 0) start += n;
+  if (length < 0 || length > n - start)
+    fail_argument(LIBDL_ERROR_INDEX, "narrow", 4, "length", "is " + std::to_string(length),
+                  "0 to " + std::to_string(n - start));
+  return part("narrow", input, at, start, length, 1);
+}
+
+Tensor slice(const Tensor& input, int32_t dim, std::optional<int64_t> start,
+             std::optional<int64_t> end, int64_t step) {
+  require_dim("slice", input);
+  const int at = view_axis("slice", 2, "dim", dim, input.ndim());
+  if (step <= 0)
+    fail_argument(LIBDL_ERROR_VALUE, "slice", 5, "step", "is " + std::to_string(step),
+                  "1 or more (flip() turns a dimension around)");
+  const int64_t n = input.size(at);
+  const auto clip = [n](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + n : i, 0, n); };
+  const int64_t first = start ? clip(*start) : 0;
+  const int64_t last = std::max(end ? clip(*end) : n, first);
+  return part("slice", input, at, first, last == first ? 0 : (last - first - 1) / step + 1, step);
+}
+
+Tensor diagonal(const Tensor& input, int64_t offset, int32_t dim1, int32_t dim2) {
+  const int a = view_axis("diagonal", 3, "dim1", dim1, input.ndim());
+  const int b = view_axis("diagonal", 4, "dim2", dim2, input.ndim());
+  if (a == b || input.ndim() < 2)
+    fail_argument(LIBDL_ERROR_VALUE, "diagonal", 4, "dim2", "is the same dimension as dim1",
+                  "two different dimensions");
+  const int64_t rows = input.size(a), cols = input.size(b);
+  // -rows < offset < cols, or the diagonal is empty; tested without overflow.
+  const bool lies = offset >= 0 ? offset < cols : offset > -rows;
+  const int64_t length = !lies         ? 0
+                         : offset >= 0 ? std::min(rows, cols - offset)
+                                       : std::min(rows + offset, cols);
+  Geometry to;
+  to.offset = input.offset();
+  if (length > 0) to.offset += offset >= 0 ? offset * input.stride(b) : -offset * input.stride(a);
+  for (int d = 0; d < input.ndim(); ++d) {
+    if (d == a || d == b) continue;
+    to.shape.push_back(input.size(d));
+    to.strides.push_back(input.stride(d));
+  }
+  to.shape.push_back(length);
+  to.strides.push_back(input.stride(a) + input.stride(b));
+  ViewCall call{ViewCall::kDiagonal};
+  call.dim = a;
+  call.dim2 = b;
+  call.start = offset;
+  return make_view("diagonal", input, to, call);
+}
+
+Tensor unfold(const Tensor& input, int32_t dimension, int64_t size, int64_t step) {
+  const int at = view_axis("unfold", 2, "dimension", dimension, input.ndim());
+  const int64_t n = input.ndim() ? input.size(at) : 1, stride = input.ndim() ? input.stride(at) : 1;
+  if (size < 0 || size > n)
+    fail_argument(LIBDL_ERROR_VALUE, "unfold", 3, "size", "is " + std::to_string(size),
+                  "0 to " + std::to_string(n));
+  if (step <= 0)
+    fail_argument(LIBDL_ERROR_VALUE, "unfold", 4, "step", "is " + std::to_string(step),
+                  "1 or more");
+  if (input.is_number()) return unfold(clone(input), dimension, size, step);
+  Geometry to = geometry_of(input);
+  if (input.ndim()) {
+    to.shape[at] = (n - size) / step + 1;
+    if (to.shape[at] > 1) to.strides[at] = stride * step;
+  }
+  to.shape.push_back(size);
+  to.strides.push_back(stride);
+  checked_numel(to.shape, input.dtype(), "unfold");
+  ViewCall call{ViewCall::kStrided};
+  return make_view("unfold", input, to, call);
+}
+
+Tensor as_strided(const Tensor& input, Dims shape, Dims stride,
+                  std::optional<int64_t> storage_offset) {
+  if (shape.size() != stride.size())
+    fail_argument(LIBDL_ERROR_SHAPE, "as_strided", 3, "stride",
+                  "has " + std::to_string(stride.size()) + " entries",
+                  std::to_string(shape.size()) + ", one a dimension");
+  if (input.is_number())
+    fail_argument(LIBDL_ERROR_VALUE, "as_strided", 1, "input", "is a host number", "a tensor");
+  for (const int64_t s : stride)
+    if (s < 0)
+      fail_argument(LIBDL_ERROR_VALUE, "as_strided", 3, "stride", "is " + to_string(stride),
+                    "strides of 0 or more");
+  const int64_t offset = storage_offset.value_or(input.offset());
+  // Made once to be checked against the storage.
+  over_storage(Ref<Storage>::share(&input.storage()), shape, stride, offset, input.dtype(),
+               "as_strided");
+  return make_view("as_strided", input, {Shape(shape), Shape(stride), offset},
+                   ViewCall{ViewCall::kStrided});
+}
+
+// -- several parts --------------------------------------------------------------------------------
+
+std::vector<Tensor> split_with_sizes(const Tensor& input, Dims split_sizes, int32_t dim) {
+  require_dim("split_with_sizes", input);
+  const int at = view_axis("split_with_sizes", 3, "dim", dim, input.ndim());
+  int64_t rest = input.size(at);
+  bool fits = true;
+  for (const int64_t n : split_sizes) {
+    fits &= n >= 0 && n <= rest;
+    if (fits) rest -= n;
+  }
+  if (!fits || rest != 0)
+    fail_argument(LIBDL_ERROR_SHAPE, "split_with_sizes", 2, "split_sizes",
+                  "is " + to_string(split_sizes),
+                  "sizes of 0 or more that add up to " + std::to_string(input.size(at)));
+  std::vector<Tensor> parts;
+  int64_t start = 0;
+  for (const int64_t n : split_sizes) {
+    parts.push_back(part("split", input, at, start, n, 1, ViewKind::kMultiOutput));
+    start += n;
+  }
+  return parts;
+}
+
+std::vector<Tensor> split(const Tensor& input, int64_t split_size, int32_t dim) {
+  require_dim("split", input);
+  const int at = view_axis("split", 3, "dim", dim, input.ndim());
+  const int64_t n = input.size(at);
+  if (split_size < 0 || (split_size == 0 && n > 0))
+    fail_argument(LIBDL_ERROR_VALUE, "split", 2, "split_size", "is " + std::to_string(split_size),
+                  "1 or more");
+  std::vector<Tensor> parts;
+  int64_t start = 0;
+  do {
+    const int64_t length = std::min(split_size, n - start);
+    parts.push_back(part("split", input, at, start, length, 1, ViewKind::kMultiOutput));
+    start += length;
+  } while (start < n);
+  return parts;
+}
+
+std::vector<Tensor> chunk(const Tensor& input, int64_t chunks, int32_t dim) {
+  require_dim("chunk", input);
+  if (chunks <= 0)
+    fail_argument(LIBDL_ERROR_VALUE, "chunk", 2, "chunks", "is " + std::to_string(chunks),
+                  "1 or more");
+  const int at = view_axis("chunk", 3, "dim", dim, input.ndim());
+  const int64_t n = input.size(at);
+  if (n == 0) return split_with_sizes(input, Shape(static_cast<size_t>(chunks), 0), dim);
+  return split(input, (n - 1) / chunks + 1, dim);
+}
+
+std::vector<Tensor> unbind(const Tensor& input, int32_t dim) {
+  require_dim("unbind", input);
+  const int at = view_axis("unbind", 2, "dim", dim, input.ndim());
+  std::vector<Tensor> parts;
+  for (int64_t i = 0; i < input.size(at); ++i)
+    parts.push_back(select_view("unbind", input, at, i, ViewKind::kMultiOutput));
+  return parts;
+}
+
+}  // namespace libdl
