@@ -42,7 +42,7 @@ bool is_direct(const PointwiseArgs& args, int32_t in_dtype, int32_t out_dtype) {
 struct TiledLaunch {
   TileFn fn;
   Class compute, result;
-  int32_t inputs;
+  int32_t inputs, varying;  // the inputs from `varying` on are numbers, read once
   Geometry geometry;
 };
 
@@ -59,15 +59,23 @@ void tiled_chunks(void* arg, int64_t first, int64_t last) {
   sink.open(g, g.operand[0], launch.result, buffer[kMaxInputs], raw);
   const int64_t end = std::min(last * kChunk, g.numel), most = tile_elements(launch.compute);
   Position at = position_at(g, first * kChunk);
+  const void* in[kMaxInputs];
+  for (int k = launch.varying; k < launch.inputs; ++k) in[k] = source[k].load(at, 1);
   while (at.linear < end) {
     const int64_t n = tile_length(g, at, end, most);
-    const void* in[kMaxInputs];
-    for (int k = 0; k < launch.inputs; ++k) in[k] = source[k].load(at, n);
+    for (int k = 0; k < launch.varying; ++k) in[k] = source[k].load(at, n);
     void* out = sink.place(at, n);
     launch.fn(in, out, n);
     sink.finish(out, at, n);
     advance(g, at, n);
   }
+}
+
+bool is_number(const View& view) {
+  for (int d = 0; d < view.ndim; ++d) {
+    if (view.strides[d] != 0 && view.sizes[d] != 1) return false;
+  }
+  return true;
 }
 
 // Apart, so that the short way above does not pay for this frame.
@@ -77,7 +85,16 @@ __attribute__((noinline)) void tiled(Context& context, const PointwiseArgs& args
   launch.fn = fn;
   launch.compute = static_cast<Class>(args.compute);
   launch.result = result;
-  launch.inputs = args.inputs;
+  launch.inputs = launch.varying = args.inputs;
+  bool numbers = args.inputs > 1;
+  for (int k = 1; k < args.inputs; ++k) numbers &= is_number(args.in[k]);
+  if (numbers) {
+    const TileFn form = number_tile(launch.compute, args.expression);
+    if (form != nullptr) {
+      launch.fn = form;
+      launch.varying = 1;
+    }
+  }
   const View* views[kMaxInputs + 1] = {&args.out};
   for (int k = 0; k < args.inputs; ++k) views[k + 1] = &args.in[k];
   run_parts(context, launch, views, args.inputs + 1, tiled_chunks);

@@ -36,4 +36,15 @@ inline TileTable tile_table(Class c) {
   return nullptr;
 }
 
+// Tile functions whose inputs after the first are one number each; NULL for most expressions.
+extern const TileTable f32_number_tiles[kIsas];
+extern const TileTable f64_number_tiles[kIsas];
+
+inline TileFn number_tile(Class c, int32_t expression) {
+  int i = static_cast<int>(isa());
+  if (c == Class::kF32) return f32_number_tiles[i][expression];
+  if (c == Class::kF64) return f64_number_tiles[i][expression];
+  return nullptr;
+}
+
 }  // namespace libdl::kernels::cpu

@@ -34,11 +34,20 @@ const TileFn f32_table[kExpressions] = {
 #undef POINTWISE
 };
 
+extern const TileFn f32_number_table[kExpressions];
+const TileFn f32_number_table[kExpressions] = {
+#define POINTWISE(name, inputs, classes, result) \
+  number_entry<Expression::name, name##_op, Value<Expression::name>, float, inputs>(),
+#include "kernels/pointwise.def"
+#undef POINTWISE
+};
+
 }  // namespace libdl::kernels::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace libdl::kernels::cpu {
 const TileTable f32_tiles[kIsas] = LIBDL_FOR_EACH_ISA(f32_table);
+const TileTable f32_number_tiles[kIsas] = LIBDL_FOR_EACH_ISA(f32_number_table);
 }  // namespace libdl::kernels::cpu
 #endif

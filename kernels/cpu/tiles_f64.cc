@@ -20,11 +20,20 @@ const TileFn f64_table[kExpressions] = {
 #undef POINTWISE
 };
 
+extern const TileFn f64_number_table[kExpressions];
+const TileFn f64_number_table[kExpressions] = {
+#define POINTWISE(name, inputs, classes, result) \
+  number_entry<Expression::name, name##_op, Lanes<double>, double, inputs>(),
+#include "kernels/pointwise.def"
+#undef POINTWISE
+};
+
 }  // namespace libdl::kernels::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace libdl::kernels::cpu {
 const TileTable f64_tiles[kIsas] = LIBDL_FOR_EACH_ISA(f64_table);
+const TileTable f64_number_tiles[kIsas] = LIBDL_FOR_EACH_ISA(f64_number_table);
 }  // namespace libdl::kernels::cpu
 #endif

@@ -83,43 +83,48 @@ struct Memory {
   }
 };
 
-// Op::of(V...) over n elements of T, computed in vectors V.
-template <class Op, class V, class T, int kInputs>
+// Op::of(V...) over n elements of T, computed in vectors V. With kNumbers the inputs after the first
+// are one number each, which stays in a register.
+template <class Op, class V, class T, int kInputs, bool kNumbers = false>
 void tile(const void* const* in, void* out, int64_t count) {
   using M = Memory<V, T>;
   using Out = std::conditional_t<Op::kTruth, uint8_t, T>;
   const T* a = static_cast<const T*>(in[0]);
   const T* b = kInputs > 1 ? static_cast<const T*>(in[1]) : nullptr;
   const T* c = kInputs > 2 ? static_cast<const T*>(in[2]) : nullptr;
+  [[maybe_unused]] V second, third;
+  if constexpr (kNumbers) {
+    second = V(static_cast<typename V::Scalar>(*b));
+    if constexpr (kInputs > 2) third = V(static_cast<typename V::Scalar>(*c));
+  }
   Out* to = static_cast<Out*>(out);
   const size_t step = hn::Lanes(typename V::Tag());
   const size_t n = static_cast<size_t>(count);
+  // `rest` is nothing or the number of elements left.
+  const auto at = [&](size_t i, auto... rest) __attribute__((always_inline)) {
+    if constexpr (kInputs == 1) {
+      return Op::of(M::load(a + i, rest...));
+    } else if constexpr (kInputs == 2 && kNumbers) {
+      return Op::of(M::load(a + i, rest...), second);
+    } else if constexpr (kInputs == 2) {
+      return Op::of(M::load(a + i, rest...), M::load(b + i, rest...));
+    } else if constexpr (kNumbers) {
+      return Op::of(M::load(a + i, rest...), second, third);
+    } else {
+      return Op::of(M::load(a + i, rest...), M::load(b + i, rest...), M::load(c + i, rest...));
+    }
+  };
   size_t i = 0;
-  if constexpr (kInputs == 1) {
+  if constexpr (kInputs == 1 || kNumbers) {
     for (; i + 2 * step <= n; i += 2 * step) {
-      const auto y = Op::of(M::load(a + i)), z = Op::of(M::load(a + i + step));
+      const auto y = at(i), z = at(i + step);
       M::store(y, to + i);
       M::store(z, to + i + step);
     }
   }
-  for (; i + step <= n; i += step) {
-    if constexpr (kInputs == 1) {
-      M::store(Op::of(M::load(a + i)), to + i);
-    } else if constexpr (kInputs == 2) {
-      M::store(Op::of(M::load(a + i), M::load(b + i)), to + i);
-    } else {
-      M::store(Op::of(M::load(a + i), M::load(b + i), M::load(c + i)), to + i);
-    }
-  }
+  for (; i + step <= n; i += step) M::store(at(i), to + i);
   const size_t rest = n - i;
-  if (rest == 0) return;
-  if constexpr (kInputs == 1) {
-    M::store(Op::of(M::load(a + i, rest)), to + i, rest);
-  } else if constexpr (kInputs == 2) {
-    M::store(Op::of(M::load(a + i, rest), M::load(b + i, rest)), to + i, rest);
-  } else {
-    M::store(Op::of(M::load(a + i, rest), M::load(b + i, rest), M::load(c + i, rest)), to + i, rest);
-  }
+  if (rest != 0) M::store(at(i, rest), to + i, rest);
 }
 
 #define LIBDL_RESULT_same false
@@ -139,6 +144,34 @@ template <class Op, class V, class T, int kInputs, bool kExists>
 constexpr TileFn entry() {
   if constexpr (kExists) {
     return &tile<Op, V, T, kInputs>;
+  } else {
+    return nullptr;
+  }
+}
+
+struct cube_op {
+  static constexpr bool kTruth = false;
+  template <class V>
+  static HWY_INLINE V of(V x) { return x * x * x; }
+};
+// A power of which only the base varies; squares and cubes give the bits of pow() (powers-inl.h).
+template <class V, class T>
+void power_tile(const void* const* in, void* out, int64_t n) {
+  const T exponent = *static_cast<const T*>(in[1]);
+  if (exponent == 2) return tile<square_op, Lanes<T>, T, 1>(in, out, n);
+  if (exponent == 3) return tile<cube_op, V, T, 1>(in, out, n);
+  tile<pow_op, V, T, 2, true>(in, out, n);
+}
+
+// The tile function for numbers after the first input, or NULL: of those that people write with
+// numbers and that cost no more than the memory they walk over.
+template <Expression e, class Op, class V, class T, int kInputs>
+constexpr TileFn number_entry() {
+  using enum Expression;
+  if constexpr (e == pow) {
+    return &power_tile<V, T>;
+  } else if constexpr (e == add || e == sub || e == mul || e == div || e == clamp) {
+    return &tile<Op, V, T, kInputs, true>;
   } else {
     return nullptr;
   }
