@@ -20,12 +20,13 @@ namespace libdl::kernels::cpu::HWY_NAMESPACE::math {
 template <class V>
 HWY_INLINE V abs(V x) { return hn::Abs(x.raw); }
 template <class V>
-HWY_INLINE V sqrt(V x) { return hn::Sqrt(x.raw); }
-template <class V>
 HWY_INLINE V copysign(V x, V y) { return hn::CopySign(x.raw, y.raw); }
 // Rounded once where the processor can; the baseline rounds twice.
 template <class V>
 HWY_INLINE V fma(V x, V y, V z) { return hn::MulAdd(x.raw, y.raw, z.raw); }
+// z - x y; fma(-x, y, z) costs the change of sign.
+template <class V>
+HWY_INLINE V nfma(V x, V y, V z) { return hn::NegMulAdd(x.raw, y.raw, z.raw); }
 #if HWY_TARGET == HWY_SCALAR  // there hn::Ceil(0) is -0
 #define LIBDL_ROUNDING(name, system, Highway) \
   template <class V>                          \
@@ -71,7 +72,7 @@ HWY_INLINE V at_least(V x, V limit) { return select(x < limit, limit, x); }
 template <class V>
 HWY_INLINE V reciprocal(V x) {
 #if HWY_TARGET == HWY_AVX3
-  if constexpr (!kIsDouble<V>) {
+  if constexpr (!kIsDouble<V> && !V::kDivides) {
     const __m512 one = _mm512_set1_ps(1), y = _mm512_rcp14_ps(x.raw.raw);
     const __m512 above = _mm512_fmadd_round_ps(_mm512_fnmadd_ps(x.raw.raw, y, one), y, y,
                                                _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
@@ -79,6 +80,39 @@ HWY_INLINE V reciprocal(V x) {
   }
 #endif
   return V(1) / x;
+}
+
+#if HWY_TARGET == HWY_AVX3
+template <class V>
+HWY_INLINE V rough_rsqrt(V x) {  // to 14 bits
+  if constexpr (kIsDouble<V>) {
+    return typename V::Raw{_mm512_rsqrt14_pd(x.raw.raw)};
+  } else {
+    return typename V::Raw{_mm512_rsqrt14_ps(x.raw.raw)};
+  }
+}
+#endif
+// Correctly rounded. Where the instruction is slow: Newton's steps to the root and half of its
+// reciprocal, in the order of Goldschmidt, and for rounding one more with the exact remainder. That
+// leaves 2^-104 of doubles' roots; tests/core/ulp_test.cc tries those nearer than that to a middle.
+template <class V>
+HWY_INLINE V sqrt(V x) {
+#if HWY_TARGET == HWY_AVX3
+  if constexpr (V::kDivides) return hn::Sqrt(x.raw);
+  using T = typename V::Scalar;
+  const auto simple = (x >= V(T(kIsDouble<V> ? 0x1p-900 : 0x1p-100))) & (x < infinity<V>());
+  if (any(!simple)) return hn::Sqrt(x.raw);  // the same bits where both serve
+  const V half(T(0.5));
+  V y = rough_rsqrt(x), root = x * y, inverse = half * y;
+  for (int i = 0; i < (kIsDouble<V> ? 2 : 1); ++i) {
+    V missing = nfma(root, inverse, half);
+    root = fma(root, missing, root);
+    inverse = fma(inverse, missing, inverse);
+  }
+  return fma(nfma(root, root, x), inverse, root);
+#else
+  return hn::Sqrt(x.raw);
+#endif
 }
 
 // Horner's rule, coefficients by rising power.

@@ -20,9 +20,9 @@ namespace libdl::kernels::cpu::HWY_NAMESPACE {
 
 template <class V>
 struct Math;
-template <class T, int kBits>
-struct Math<Lanes<T, kBits>> {
-  using V = Lanes<T, kBits>;
+template <class T, int kBits, bool kSecond>
+struct Math<Lanes<T, kBits, kSecond>> {
+  using V = Lanes<T, kBits, kSecond>;
 #define LIBDL_UNARY(name) \
   static HWY_INLINE V name(V x) { return math::name(x); }
   LIBDL_UNARY(abs)

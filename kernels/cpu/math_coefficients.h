@@ -16,6 +16,13 @@ struct ExpTail<float, 24> {
   static constexpr float c[] = {
       0x1p-1f, 0x1.5554dcp-3f, 0x1.555518p-5f, 0x1.120c00p-7f, 0x1.6d119ap-10f};
 };
+template <class T, int kBits>  // of -r
+struct ExpTailNegated;
+template <>
+struct ExpTailNegated<float, 24> {
+  static constexpr float c[] = {
+      0x1p-1f, -0x1.5554dcp-3f, 0x1.555518p-5f, -0x1.120c00p-7f, 0x1.6d119ap-10f};
+};
 template <>  // 2^-32.2
 struct ExpTail<double, 24> {
   static constexpr double c[] = {

@@ -24,7 +24,7 @@ HWY_INLINE V tanh(V x) {
   V n, capped = at_most(a, most);
   V p = exp_parts(capped + capped, n);
   V scale = power_of_two(n, 0);
-  V large = one - two * reciprocal(fma(scale, p, scale + one));
+  V large = nfma(two, reciprocal(fma(scale, p, scale + one)), one);
   return copysign(select(a < V(T(0.625)), small, large), x);
 }
 
@@ -48,24 +48,59 @@ HWY_INLINE V scaled_sigmoid(V x, V& rescale) {
   } else {
     V inverse = reciprocal(high);
     q = top * inverse;
-    V missing = fma(-q, low, fma(-q, high, top)) + select(negative, fma(up, p, up - t), V());
+    V missing = nfma(q, low, nfma(q, high, top)) + select(negative, fma(up, p, up - t), V());
     q = fma(missing, inverse, q);
   }
   rescale = select(negative, down, one);
   return q;
 }
+// For -40 < x <= 40, in float, where nothing needs scaling: e^-x = 2^n (1 + p) with -x = n ln 2 - q.
+// The bias of the exponent is in the anchor. 1 + e^-x is exact in high + low.
 template <class V>
-HWY_INLINE V sigmoid(V x) {
+HWY_INLINE V near_sigmoid(V x) {
+  const V anchor(0x1.8p23f + 127), one(1);
+  V anchored = fma(x, V(-0x1.715476p+0f), anchor), n = anchored - anchor;
+  V q = fma(n, V(0x1.90bfbep-11f), fma(n, V(0x1.628p-1f), x));
+  V p = hn::MulSub((q * q).raw, tail<coefficients::ExpTailNegated>(q).raw, q.raw);
+  V scale = V::of_bits(hn::ShiftLeft<V::kMantissa>(anchored.bits()));
+  V high = fma(scale, p, scale + one);
+  V larger = at_least(scale, one), smaller = at_most(scale, one);
+  V low = fma(scale, p, (larger - high) + smaller);
+  V y = reciprocal(high);
+  return fma(y, nfma(low, y, nfma(high, y, one)), y);
+}
+template <class V>
+HWY_INLINE V far_sigmoid(V x) {
   V scale, y = scaled_sigmoid(x, scale);
   return y * scale;
 }
+template <class V>
+HWY_INLINE V sigmoid(V x) {
+  if constexpr (kIsDouble<V>) {
+    return far_sigmoid(x);
+  } else {
+    const auto near = x > V(-40);
+    V y = near_sigmoid(at_most(x, V(40)));
+    return any(!near) ? select(near, y, far_sigmoid(x)) : y;
+  }
+}
 // x times its sigmoid; -0 at -infinity.
 template <class V>
-HWY_INLINE V silu(V x) {
+HWY_INLINE V far_silu(V x) {
   const V least(typename V::Scalar(kIsDouble<V> ? -760 : -112));
   x = at_least(x, least);
   V scale, y = scaled_sigmoid(x, scale);
   return x * y * scale;
+}
+template <class V>
+HWY_INLINE V silu(V x) {
+  if constexpr (kIsDouble<V>) {
+    return far_silu(x);
+  } else {
+    const auto near = x > V(-40);
+    V y = x * near_sigmoid(at_most(x, V(40)));
+    return any(!near) ? select(near, y, far_silu(x)) : y;
+  }
 }
 
 // e^(-x^2 / 2) = exp(high + low): the square in two parts, for its rounding counts up to 700 times.

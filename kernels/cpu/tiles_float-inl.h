@@ -114,10 +114,19 @@ void tile(const void* const* in, void* out, int64_t count) {
       return Op::of(M::load(a + i, rest...), M::load(b + i, rest...), M::load(c + i, rest...));
     }
   };
+  const auto second_at = [&](size_t i) __attribute__((always_inline)) {
+    if constexpr (kInputs != 1) {
+      return at(i);
+    } else if constexpr (Op::kTruth) {
+      return Op::of(M::load(a + i));
+    } else {
+      return V(Op::of(typename V::Second(M::load(a + i).raw)).raw);
+    }
+  };
   size_t i = 0;
   if constexpr (kInputs == 1 || kNumbers) {
     for (; i + 2 * step <= n; i += 2 * step) {
-      const auto y = at(i), z = at(i + step);
+      const auto y = at(i), z = second_at(i + step);
       M::store(y, to + i);
       M::store(z, to + i + step);
     }
