@@ -98,7 +98,7 @@ HWY_INLINE V rough_rsqrt(V x) {  // to 14 bits
 template <class V>
 HWY_INLINE V sqrt(V x) {
 #if HWY_TARGET == HWY_AVX3
-  if constexpr (V::kDivides) return hn::Sqrt(x.raw);
+  if constexpr (V::kDivides && !kIsDouble<V>) return hn::Sqrt(x.raw);
   using T = typename V::Scalar;
   const auto simple = (x >= V(T(kIsDouble<V> ? 0x1p-900 : 0x1p-100))) & (x < infinity<V>());
   if (any(!simple)) return hn::Sqrt(x.raw);  // the same bits where both serve
@@ -134,19 +134,25 @@ template <class V>
 HWY_INLINE V anchor() {
   return V(kIsDouble<V> ? typename V::Scalar(0x1.8p52) : typename V::Scalar(0x1.8p23));
 }
-// 2^(n + offset) for anchored n; the sum must be a normal exponent.
+// The same with the exponent's bias, for powers of two.
+template <class V>
+HWY_INLINE V biased_anchor() {
+  return anchor<V>() + V(static_cast<typename V::Scalar>(V::kBias));
+}
+// 2^(n + offset) for n anchored with the bias; the sum must be a normal exponent.
 template <class V>
 HWY_INLINE V power_of_two(V anchored, int offset) {
-  return V::of_bits(hn::ShiftLeft<V::kMantissa>(
-      hn::Add(anchored.bits(), V::word(V::kBias + static_cast<typename V::Word>(offset)))));
+  auto word = anchored.bits();
+  if (offset != 0) word = hn::Add(word, V::word(static_cast<typename V::Word>(offset)));
+  return V::of_bits(hn::ShiftLeft<V::kMantissa>(word));
 }
 
 // x = n ln 2 + r: returns r, and n anchored. |x| up to 2^10.
 template <class V>
 HWY_INLINE V exp_rest(V x, V& anchored) {
   const V log2e(static_cast<typename V::Scalar>(0x1.71547652b82fep+0));
-  anchored = fma(x, log2e, anchor<V>());
-  V n = anchored - anchor<V>(), r;
+  anchored = fma(x, log2e, biased_anchor<V>());
+  V n = anchored - biased_anchor<V>(), r;
   if constexpr (!kIsDouble<V>) {
     r = fma(n, V(-0x1.90bfbep-11f), fma(n, V(-0x1.628p-1f), x));
   } else if constexpr (kAllBits<V>) {
@@ -173,7 +179,7 @@ HWY_INLINE V exp_parts(V x, V& anchored) {
 template <class V>
 HWY_INLINE V scaled(V p, V anchored, [[maybe_unused]] Truth<typename V::Scalar> small) {
 #if HWY_TARGET == HWY_AVX3
-  const V y = p + V(1), n = anchored - anchor<V>();
+  const V y = p + V(1), n = anchored - biased_anchor<V>();
   if constexpr (kIsDouble<V>) {
     return typename V::Raw{_mm512_scalef_pd(y.raw.raw, n.raw.raw)};
   } else {
@@ -232,8 +238,8 @@ HWY_INLINE V exp2(V x) {
   using T = typename V::Scalar;
   const V low(T(-1080)), high(T(1030));
   V a = at_least(at_most(x, high), low);
-  V anchored = a + anchor<V>();
-  V r = a - (anchored - anchor<V>());
+  V anchored = a + biased_anchor<V>();
+  V r = a - (anchored - biased_anchor<V>());
   const V ln2(0x1.62e42fefa39efp-1);
   V h = r * ln2, p;
   if constexpr (kAllBits<V>) {
@@ -281,7 +287,7 @@ HWY_INLINE V log_bend(V f) {
     V s = f / (f + V(2)), z = s * s, h = half * f * f;
     return h - s * fma(z, tail<coefficients::LogSeries>(z), h);
   } else {
-    return f * f * fma(f, -tail<coefficients::LogTail>(f), half);
+    return f * f * nfma(f, tail<coefficients::LogTail>(f), half);
   }
 }
 
@@ -301,8 +307,30 @@ HWY_INLINE V log_inside(V x) {
   V rest = fma(k, ln2_low<V>(), -log_bend(f)) + f;
   return fma(k, ln2_high<V>(), rest);
 }
+// For finite float x that is no subnormal.
 template <class V>
-HWY_INLINE V log(V x) { return log_limits(x, log_inside(x)); }
+HWY_INLINE V near_log(V x) {
+  const hn::RebindToSigned<typename V::Tag> whole;
+  constexpr uint32_t root = 0x3f3504f3;  // of 1/2, as in log_parts
+  auto distance = hn::BitCast(whole, hn::Sub(x.bits(), V::word(root)));
+  auto exponent = hn::ShiftRight<V::kMantissa>(distance);
+  V k = hn::ConvertTo(typename V::Tag(), exponent);
+  auto mantissa = hn::Sub(hn::BitCast(whole, x.bits()), hn::ShiftLeft<V::kMantissa>(exponent));
+  V f = V(hn::BitCast(typename V::Tag(), mantissa)) - V(1);
+  V rest = f * f * nfma(f, tail<coefficients::LogTail>(f), V(0.5f));
+  rest = V(hn::MulSub(k.raw, ln2_low<V>().raw, rest.raw)) + f;
+  return fma(k, ln2_high<V>(), rest);
+}
+template <class V>
+HWY_INLINE V log(V x) {
+  if constexpr (kIsDouble<V>) {
+    return log_limits(x, log_inside(x));
+  } else {
+    const auto near = (x >= V(std::numeric_limits<float>::min())) & (x < infinity<V>());
+    V y = near_log(x);
+    return any(!near) ? select(near, y, log_limits(x, log_inside(x))) : y;
+  }
+}
 
 // The rounding error of 1 + x is put back: log(u + c) = log(u) + c / u.
 template <class V>

@@ -102,6 +102,13 @@ struct SinTail<double, 53> {
       -0x1.ae600a7a70c62p-26, 0x1.5e0ae8e372075p-33};
 };
 
+// (sin(r) - r) / r^3 by r^2 for |r| <= pi / 2, 2^-33.3.
+struct HalfTurnTail {
+  static constexpr double c[] = {
+      -0x1.555555546014ap-3, 0x1.11110fda7067bp-7, -0x1.a0190593eaa76p-13,
+      0x1.71968a40cb070p-19, -0x1.9db0f5748483fp-26};
+};
+
 // (cos(r) - 1 + r^2 / 2) / r^4 by r^2 for |r| <= pi / 4.
 template <class T, int kBits>
 struct CosTail;
