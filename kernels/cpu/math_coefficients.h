@@ -129,10 +129,10 @@ struct CosTail<double, 53> {
 template <class T, int kBits>
 struct ErfTail;
 template <>  // 2^-29.6
-struct ErfTail<double, 24> {
-  static constexpr double c[] = {
-      0x1.06eba7f673903p-3, -0x1.81273e7a02443p-2, 0x1.ce2d10ed44e09p-4, -0x1.b7faba961c85ap-6,
-      0x1.541270c79ca2bp-8, -0x1.a45087f1a1fffp-11, 0x1.4a5690869d125p-14};
+struct ErfTail<float, 24> {
+  static constexpr float c[] = {
+      0x1.06eba8p-3f, -0x1.81273ep-2f, 0x1.ce2cf8p-4f, -0x1.b7f90cp-6f, 0x1.5405b0p-8f,
+      -0x1.a3f6f6p-11f, 0x1.496a16p-14f};
 };
 template <>  // 2^-55.8
 struct ErfTail<double, 53> {
@@ -141,6 +141,13 @@ struct ErfTail<double, 53> {
       0x1.565bcd0dbaa38p-8, -0x1.c02db3dac435fp-11, 0x1.f9a321d5b8e1ep-14,
       -0x1.f4d1e3183f7aep-17, 0x1.b9df224ca4b97p-20, -0x1.5f1ecb6f0764cp-23,
       0x1.f7b4bf3b13961p-27, -0x1.389d4f264161dp-30, 0x1.05ffd737fb318p-34};
+};
+
+// e^(a^2) erfc(a) by a - 1 for 15/16 <= a <= 4: weighted least squares, 2^-28.0 relative to erf(a).
+struct ErfcTail {
+  static constexpr float c[] = {
+      0x1.b5d878p-2f, -0x1.17c4f8p-2f, 0x1.3c2602p-3f, -0x1.443bd8p-4f, 0x1.306104p-5f,
+      -0x1.fc0386p-7f, 0x1.5535e2p-8f, -0x1.325cf2p-10f, 0x1.02e230p-13f};
 };
 
 // e^(z^2 / 2) Phi(-z) (z + 5) by w = (z - 5) / (z + 5), for 0 <= z <= 15 (39 for all bits).

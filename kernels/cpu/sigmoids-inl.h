@@ -183,9 +183,22 @@ HWY_INLINE V normal_density(V x) {
   return exp_falling(exponent, low) * V(typename V::Scalar(0x1.9884533d43651p-2));
 }
 
+// Of float: erf(x) = 1 - e^(-x^2) t(x - 1), by a polynomial below 15/16. From 4 on it rounds to
+// 1.
+template <class V>
+HWY_INLINE V float_erf(V x) {
+  const V one(1), most(4);
+  V a = abs(x), z = x * x, capped = at_most(a, most);
+  V small = fma(x, tail<coefficients::ErfTail>(z), x);
+  V n, p = exp_parts(-(capped * capped), n), scale = power_of_two(n, 0);
+  V large = nfma(fma(scale, p, scale), polynomial(capped - one, coefficients::ErfcTail::c), one);
+  return select(a < V(0.9375f), small, copysign(large, x));
+}
+
 // erf(x) = 1 - 2 Phi(-sqrt(2) x), by a polynomial below 1.
 template <class V>
 HWY_INLINE V erf(V x) {
+  if constexpr (!kIsDouble<V>) return float_erf(x);
   using T = typename V::Scalar;
   V a = abs(x), z = x * x, one(1), most(6);
   V small = fma(x, tail<coefficients::ErfTail>(z), x);

@@ -256,7 +256,8 @@ TEST(Vectors, EveryFloatHasTheSameSaturatingFunctionsOnAvx2AndAvx512) {
   constexpr uint32_t kBatch = 1 << 15;
   std::vector<float> x(kBatch), a(kBatch), b(kBatch);
   const void* in[] = {x.data()};
-  for (Expression e : {Expression::tanh, Expression::sigmoid, Expression::gelu}) {
+  for (Expression e : {Expression::tanh, Expression::sigmoid, Expression::gelu,
+                       Expression::erf}) {
     for (uint32_t first : {0x3e000000u, 0xbe000000u}) {  // from 1/8 to 16, both signs
       for (uint32_t batch = 0; batch < 7u << 23; batch += kBatch) {
         for (uint32_t i = 0; i < kBatch; ++i) {
