@@ -12,21 +12,29 @@ namespace {
 
 constexpr int64_t kGrain = 1 << 16;
 
-// The first of `count` values outside [-size, size), or count. One unsigned comparison serves both
-// bounds; blocks are tested as a whole first, for nearly always nothing is wrong.
+// Negative if index lies outside [-size, size): sums wrap only for what does.
+template <class Index>
+int64_t verdict(Index index, uint64_t size) {
+  const uint64_t value = static_cast<uint64_t>(int64_t{index});
+  return static_cast<int64_t>((value + size) | (size - 1 - value));
+}
+
+// The first of `count` values outside [-size, size), or count. Blocks are tested as a whole first,
+// for nearly always nothing is wrong; by sums and signs, for SSE2 compares no 64-bit numbers.
 template <class Index>
 int64_t first_bad(const Index* index, int64_t stride, int64_t count, uint64_t size) {
-  const auto bad = [=](int64_t j) {
-    return static_cast<uint64_t>(int64_t{index[j * stride]}) + size >= 2 * size;
-  };
   constexpr int64_t kBlock = 64;
   int64_t j = 0;
   for (; j + kBlock <= count; j += kBlock) {
-    bool any = false;
-    for (int64_t k = 0; k < kBlock; ++k) any |= bad(j + k);
-    if (any) break;
+    int64_t all = 0;
+    if (stride == 1) {
+      for (int64_t k = 0; k < kBlock; ++k) all |= verdict(index[j + k], size);
+    } else {
+      for (int64_t k = 0; k < kBlock; ++k) all |= verdict(index[(j + k) * stride], size);
+    }
+    if (all < 0) break;
   }
-  while (j < count && !bad(j)) ++j;
+  while (j < count && verdict(index[j * stride], size) >= 0) ++j;
   return j;
 }
 

@@ -47,7 +47,7 @@ class Indexed {
     values_.run(first, last, [&](const auto& offset, int64_t count) {
       for (int64_t j = 0; j < count; ++j) *at++ = offset[0] + j * values_.inner(0);
     });
-    std::fill_n(base, last - first, 0);
+    if (args_.indices == 0) std::fill_n(base, last - first, 0);
     for (int32_t m = 0; m < args_.indices; ++m) {
       const int64_t size = args_.indexed_sizes[m], step = args_.indexed_strides[m];
       with_index(args_.index[m].dtype, [&]<class Index>(Index) {
@@ -55,7 +55,11 @@ class Indexed {
         index_[m].run(first, last, [&](const auto& offset, int64_t count) {
           const Index* index = static_cast<const Index*>(args_.index[m].data) + offset[0];
           const int64_t next = index_[m].inner(0);
-          for (int64_t j = 0; j < count; ++j) *sum++ += wrap(index[j * next], size) * step;
+          if (m == 0) {
+            for (int64_t j = 0; j < count; ++j) *sum++ = wrap(index[j * next], size) * step;
+          } else {
+            for (int64_t j = 0; j < count; ++j) *sum++ += wrap(index[j * next], size) * step;
+          }
         });
       });
     }

@@ -74,25 +74,32 @@ class Walk {
       if (first < last) piece(offset, int64_t{1});
       return;
     }
-    int64_t at[kMaxDims];
-    int64_t rest = first;
-    for (int d = ndim_ - 1; d >= 0; --d) {
+    const int inside = ndim_ - 1;
+    if (inside == 0) {
+      if (first >= last) return;
+      move(offset, 0, first);
+      piece(offset, last - first);
+      return;
+    }
+    int64_t at[kMaxDims];  // outside the innermost dimension; offset is the start of its row
+    int64_t rest = first / sizes_[inside], start = first % sizes_[inside];
+    for (int d = inside - 1; d >= 0; --d) {
       at[d] = rest % sizes_[d];
       rest /= sizes_[d];
       move(offset, d, at[d]);
     }
-    const int inside = ndim_ - 1;
     while (first < last) {
-      const int64_t count = std::min(sizes_[inside] - at[inside], last - first);
-      piece(offset, count);
+      const int64_t count = std::min(sizes_[inside] - start, last - first);
+      Strides here = offset;
+      if (start > 0) move(here, inside, start);
+      start = 0;
+      piece(here, count);
       first += count;
-      at[inside] += count;
-      move(offset, inside, count);
-      for (int d = inside; d > 0 && at[d] == sizes_[d]; --d) {
-        move(offset, d, -sizes_[d]);
+      for (int d = inside - 1; d >= 0; --d) {
+        move(offset, d, 1);
+        if (++at[d] < sizes_[d]) break;
         at[d] = 0;
-        ++at[d - 1];
-        move(offset, d - 1, 1);
+        move(offset, d, -sizes_[d]);
       }
     }
   }
