@@ -36,17 +36,25 @@ class Indexed {
     int64_t base[kPositions], values[kPositions];
     for (; first < last; first += kPositions) {
       const int64_t end = std::min(last, first + kPositions);
-      look_up(first, end, base, values);
+      look_up(first, end, base);
+      if (values_.is_line()) {
+        const int64_t step = values_.inner(0);
+        for (int64_t p = 0; p < end - first; ++p) each(base[p], (first + p) * step);
+        continue;
+      }
+      look_up_values(first, end, values);
       for (int64_t p = 0; p < end - first; ++p) each(base[p], values[p]);
     }
   }
 
  private:
-  void look_up(int64_t first, int64_t last, int64_t* base, int64_t* values) const {
-    int64_t* at = values;
+  void look_up_values(int64_t first, int64_t last, int64_t* values) const {
     values_.run(first, last, [&](const auto& offset, int64_t count) {
-      for (int64_t j = 0; j < count; ++j) *at++ = offset[0] + j * values_.inner(0);
+      for (int64_t j = 0; j < count; ++j) *values++ = offset[0] + j * values_.inner(0);
     });
+  }
+
+  void look_up(int64_t first, int64_t last, int64_t* base) const {
     if (args_.indices == 0) std::fill_n(base, last - first, 0);
     for (int32_t m = 0; m < args_.indices; ++m) {
       const int64_t size = args_.indexed_sizes[m], step = args_.indexed_strides[m];

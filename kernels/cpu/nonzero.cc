@@ -48,6 +48,25 @@ void write_row(const NonzeroArgs& args, int64_t row, int64_t at) {
   if (args.in.ndim > 0) out[0] = at;
 }
 
+// How many of `count` elements are nonzero. Blocks count in the element's own width, which is what
+// a vector of comparisons yields; 128 fit into a byte.
+template <class Element>
+int64_t count_nonzero(const Element* at, int64_t step, int64_t count, uint64_t signs) {
+  int64_t sum = 0, j = 0;
+  if constexpr (sizeof(Element) < 16) {
+    using Bits = decltype(Element::bits);
+    constexpr int64_t kBlock = 128;
+    for (; step == 1 && j + kBlock <= count; j += kBlock) {
+      Bits part = 0;
+      for (int64_t k = 0; k < kBlock; ++k)
+        part = static_cast<Bits>(part + ((at[j + k].bits & static_cast<Bits>(signs)) != 0));
+      sum += static_cast<int64_t>(part);
+    }
+  }
+  for (; j < count; ++j) sum += is_nonzero(at[j * step], signs);
+  return sum;
+}
+
 // One dimension: every position is written, and the next one over it unless it counted; so random
 // values cost no mispredicted branches. Returns the row after the last.
 template <class Element>
@@ -55,7 +74,17 @@ int64_t write_line(const NonzeroArgs& args, const Element* at, int64_t step, int
                    uint64_t signs, int64_t position, int64_t row, int64_t end) {
   int64_t* out = static_cast<int64_t*>(args.out.data);
   const int64_t out_step = args.out.strides[0];
-  for (int64_t j = 0; j < count && row < end; ++j) {
+  int64_t j = 0;
+  if (step == 1 && out_step == 1) {
+    constexpr int64_t kBlock = 8;  // where so many rows are left, none of them needs a question
+    for (; j + kBlock <= count && row + kBlock <= end; j += kBlock) {
+      for (int64_t k = 0; k < kBlock; ++k) {
+        out[row] = position + j + k;
+        row += is_nonzero(at[j + k], signs);
+      }
+    }
+  }
+  for (; j < count && row < end; ++j) {
     out[row * out_step] = position + j;
     row += is_nonzero(at[j * step], signs);
   }
@@ -78,9 +107,7 @@ void nonzero(Context& context, const NonzeroArgs& args) {
     const bool counted = in_chunks(context, total, grain, [&](int64_t first, int64_t last) {
       int64_t here = 0;
       walk.run(first, last, [&](const auto& offset, int64_t count) {
-        const Element* at = data + offset[0];
-        const int64_t step = walk.inner(0);
-        for (int64_t j = 0; j < count; ++j) here += is_nonzero(at[j * step], signs);
+        here += count_nonzero(data + offset[0], walk.inner(0), count, signs);
       });
       found[first / grain] = here;
     });

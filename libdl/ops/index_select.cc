@@ -23,11 +23,13 @@ struct SelectAttr {
 // From here on one row of neighbours is worth a copy of its own.
 constexpr int64_t kRow = 8;
 
-static bool has_rows(const Tensor& x, int axis) {
+static int64_t row_length(const Tensor& x, int axis) {
   int64_t row = 1;
   for (int d = axis + 1; d < x.ndim(); ++d) row *= x.size(d);
-  return axis == 0 || row >= kRow;
+  return row;
 }
+
+static bool has_rows(const Tensor& x, int axis) { return axis == 0 || row_length(x, axis) >= kRow; }
 
 // The index for every element of a tensor of this shape.
 static Tensor along(const Tensor& index, Dims shape, int axis) {
@@ -58,7 +60,8 @@ static void launch_rows(const Tensor* before, bool accumulate, const Tensor& bas
 
 static void read_slices(const Tensor& y, const Tensor& x, const Tensor& index, int axis) {
   if (y.numel() == 0) return;
-  if (has_rows(x, axis)) return launch_rows(nullptr, false, x, y, index, axis);
+  if (has_rows(x, axis) && row_length(x, axis) > 1)
+    return launch_rows(nullptr, false, x, y, index, axis);
   const Tensor at = along(index, y.shape(), axis);
   launch_gather(y.device(), {view_of(y), view_of(x), view_of(at), axis});
 }
@@ -107,10 +110,7 @@ static void index_select_vjp(Backward& b) {
 }
 static const Rule kIndexSelect{"index_select", index_select_vjp};
 
-Tensor index_select(const Tensor& input, int32_t dim, const Tensor& index, Into into) {
-  Call call("index_select", into, {&input});
-  const int axis = call.axis(2, "dim", dim, input.ndim());
-  const Tensor at = checked_list(call, into, index, input, axis);
+static Tensor selected(Call& call, const Tensor& input, int axis, const Tensor& at, Into into) {
   Shape shape(input.shape());
   if (input.ndim() > 0) {
     shape[axis] = at.numel();
@@ -125,6 +125,17 @@ Tensor index_select(const Tensor& input, int32_t dim, const Tensor& index, Into 
                 {saves_value(at)});
   if (call.forward()) call.jvp(y, [&] { return index_select(tangent, axis, at); });
   return y;
+}
+
+Tensor index_select(const Tensor& input, int32_t dim, const Tensor& index, Into into) {
+  Call call("index_select", into, {&input});
+  const int axis = call.axis(2, "dim", dim, input.ndim());
+  return selected(call, input, axis, checked_list(call, into, index, input, axis), into);
+}
+
+Tensor select_found(const Tensor& input, const Tensor& positions, Into into) {
+  Call call("index_select", into, {&input});
+  return selected(call, input, 0, positions, into);
 }
 
 // -- index_add, index_copy ------------------------------------------------------------------------

@@ -63,7 +63,7 @@ Tensor masked_select(const Tensor& input, const Tensor& mask, Into into) {
   const Shape shape = common_shape("masked_select", input, mask);
   const Tensor at = positions(mask, shape);
   return told_as("masked_select", {{"input", 1, "input"}}, [&] {
-    return index_select(reshape(expand(input, shape), kWhole), 0, at, into);
+    return select_found(reshape(expand(input, shape), kWhole), at, into);
   });
 }
 
