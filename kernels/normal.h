@@ -33,6 +33,11 @@ struct ScalarMath {
 
 #include "kernels/normal.inc"
 
+// The z with P(Z < z) = 0.5 + q, for |q| < 0.5.
+LIBDL_EVERYWHERE double normal_quantile(double q) {
+  return fabs(q) > kNormalMiddle ? normal_tail<ScalarMath>(q) : normal_middle<ScalarMath>(q);
+}
+
 // The middle of the step that a word stands for: 2^32 steps, or 2^53. Exact in double, never +-0.5.
 LIBDL_EVERYWHERE double centred(uint32_t word) {
   return (static_cast<double>(static_cast<int32_t>(word ^ 0x80000000u)) + 0.5) *

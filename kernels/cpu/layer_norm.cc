@@ -43,6 +43,28 @@ struct Plus {
     return hn::Add(x, y);
   }
 };
+// y = (x - mean) * rstd, then * weight and + bias where they are not NULL, each rounded on its own.
+// y may be x.
+template <class T>
+HWY_INLINE void normalise(T* y, const T* x, const T* weight, const T* bias, Normalise<T> to,
+                          int64_t n) {
+  using P = Pack<T>;
+  const hn::CappedTag<T, kLanes<T>> d;
+  int64_t i = 0;
+  for (; i + P::n <= n; i += P::n) {
+    auto v = to.apply(P::load(x + i), P::set(0));
+    if (weight != nullptr) v = hn::Mul(v, P::load(weight + i));
+    if (bias != nullptr) v = hn::Add(v, P::load(bias + i));
+    P::store(v, y + i);
+  }
+  if (i == n) return;
+  const auto there = hn::FirstN(d, static_cast<size_t>(n - i));
+  auto v = to.apply(hn::MaskedLoad(there, d, x + i), P::set(0));
+  if (weight != nullptr) v = hn::Mul(v, hn::MaskedLoad(there, d, weight + i));
+  if (bias != nullptr) v = hn::Add(v, hn::MaskedLoad(there, d, bias + i));
+  hn::BlendedStore(v, there, d, y + i);
+}
+
 template <class T>
 struct InputGradient {  // rstd * (g - mean(g) - xhat * mean(g xhat))
   T rstd, mean_g, mean_gx;
@@ -97,8 +119,13 @@ struct Forward {
         eps(a.eps),
         n(in.row.count()) {}
 
+  T scale_of(T squares) const {
+    return 1 / std::sqrt(squares / static_cast<T>(n) + static_cast<T>(eps));
+  }
+
   void operator()(int64_t r) const {
-    alignas(64) T tile[kBlock<T>], other[kBlock<T>];
+    if (n <= kBlock<T>) return one_block(r);
+    alignas(64) T tile[kBlock<T>];
     Tree<Sum, T> sum, squares;
     for (int64_t i = 0; i < n; i += kBlock<T>) {
       const int64_t count = std::min(kBlock<T>, n - i);
@@ -110,18 +137,33 @@ struct Forward {
       const T* x = in.read(r, i, count, tile);
       squares.push(combine_block<Sum, CentredSquare, T>(x, count, centre));
     }
-    const T scale = 1 / std::sqrt(squares.result() / static_cast<T>(n) + static_cast<T>(eps));
+    const Normalise<T> to{centre, scale_of(squares.result())};
     for (int64_t i = 0; i < n; i += kBlock<T>) {
       const int64_t count = std::min(kBlock<T>, n - i);
-      const T* x = in.read(r, i, count, tile);
-      T* y = out.room(r, i, tile);
-      map(Normalise<T>{centre, scale}, y, x, x, count);
-      if (weighted) map(Times<T>{}, y, y, weight.read(0, i, count, other), count);
-      if (biased) map(Plus<T>{}, y, y, bias.read(0, i, count, other), count);
-      out.write(r, i, count, y);
+      finish(r, i, count, in.read(r, i, count, tile), tile, to);
     }
     mean.set(r, centre);
-    rstd.set(r, scale);
+    rstd.set(r, to.rstd);
+  }
+
+  // The row is read (and converted) once.
+  void one_block(int64_t r) const {
+    alignas(64) T tile[kBlock<T>];
+    const T* x = in.read(r, 0, n, tile);
+    const T centre = combine_block<Sum, Plain, T>(x, n, T(0)) / static_cast<T>(n);
+    const Normalise<T> to{centre, scale_of(combine_block<Sum, CentredSquare, T>(x, n, centre))};
+    finish(r, 0, n, x, tile, to);
+    mean.set(r, centre);
+    rstd.set(r, to.rstd);
+  }
+
+  // x may lie in tile, which is free afterwards.
+  void finish(int64_t r, int64_t i, int64_t count, const T* x, T* tile, Normalise<T> to) const {
+    alignas(64) T w[kBlock<T>], b[kBlock<T>];
+    T* y = out.room(r, i, tile);
+    normalise(y, x, weighted ? weight.read(0, i, count, w) : nullptr,
+              biased ? bias.read(0, i, count, b) : nullptr, to, count);
+    out.write(r, i, count, y);
   }
 };
 

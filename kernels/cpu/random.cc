@@ -87,12 +87,27 @@ struct VectorMath {
 
 #include "kernels/normal.inc"
 
-// x = normal_quantile(x), count a multiple of 8.
+constexpr int64_t kMostQuantiles = 1024;
+
+// x = normal_quantile(x), count a multiple of 8 and at most kMostQuantiles. The tails, 15 of 100,
+// are computed in vectors of their own: among the others nearly every vector would hold one.
 void quantiles(double* x, int64_t count) {
   const VectorMath::Tag tag;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(tag));
+  alignas(64) double tail[kMostQuantiles + 8];
+  int32_t place[kMostQuantiles];
+  int64_t tails = 0;
+  for (int64_t j = 0; j < count; ++j) {
+    place[tails] = static_cast<int32_t>(j);
+    tail[tails] = x[j];
+    tails += fabs(x[j]) > kNormalMiddle;
+  }
+  for (int64_t k = tails; k < tails + 8; ++k) tail[k] = 0.45;  // any value of the tail
   for (int64_t j = 0; j < count; j += lanes)
-    hn::StoreU(normal_quantile<VectorMath>(hn::LoadU(tag, x + j)), tag, x + j);
+    hn::StoreU(normal_middle<VectorMath>(hn::LoadU(tag, x + j)), tag, x + j);
+  for (int64_t k = 0; k < tails; k += lanes)
+    hn::StoreU(normal_tail<VectorMath>(hn::LoadU(tag, tail + k)), tag, tail + k);
+  for (int64_t k = 0; k < tails; ++k) x[place[k]] = tail[k];
 }
 
 }  // namespace libdl::kernels::cpu::HWY_NAMESPACE
