@@ -82,20 +82,27 @@ struct Column {
   const View* view;
   Dims dims;
   int64_t bytes;
+  bool plain;
 
   explicit Column(const View& v)
       : view(&v),
         dims(v, 0, v.data == nullptr ? 0 : v.ndim),
-        bytes(v.data == nullptr ? 0 : dtype_bytes(v.dtype)) {}
+        bytes(v.data == nullptr ? 0 : dtype_bytes(v.dtype)),
+        plain(v.dtype == (sizeof(T) == 4 ? LIBDL_DTYPE_FLOAT32 : LIBDL_DTYPE_FLOAT64)) {}
 
   char* element(int64_t r) const { return const_cast<char*>(at(*view, dims.offset(r), bytes)); }
   T get(int64_t r) const {
+    if (plain) return *reinterpret_cast<const T*>(element(r));
     T x;
     load_tile(&x, element(r), view->dtype, 1, 1);
     return x;
   }
   void set(int64_t r, T x) const {
-    if (view->data != nullptr) store_tile(element(r), view->dtype, 1, &x, 1);
+    if (view->data == nullptr) return;
+    if (plain)
+      *reinterpret_cast<T*>(element(r)) = x;
+    else
+      store_tile(element(r), view->dtype, 1, &x, 1);
   }
 };
 

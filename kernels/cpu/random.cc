@@ -9,6 +9,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <algorithm>
+
 #include "kernels/normal.h"
 #include "kernels/philox.h"
 
@@ -94,20 +96,22 @@ constexpr int64_t kMostQuantiles = 1024;
 void quantiles(double* x, int64_t count) {
   const VectorMath::Tag tag;
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(tag));
-  alignas(64) double tail[kMostQuantiles + 8];
-  int32_t place[kMostQuantiles];
-  int64_t tails = 0;
-  for (int64_t j = 0; j < count; ++j) {
-    place[tails] = static_cast<int32_t>(j);
-    tail[tails] = x[j];
-    tails += fabs(x[j]) > kNormalMiddle;
+  const hn::RebindToSigned<VectorMath::Tag> positions;
+  int64_t place[kMostQuantiles + 8];
+  size_t tails = 0;
+  for (int64_t j = 0; j < count; j += lanes) {
+    const auto far = hn::Gt(hn::Abs(hn::LoadU(tag, x + j)), hn::Set(tag, kNormalMiddle));
+    tails += hn::CompressStore(hn::Iota(positions, j), hn::RebindMask(positions, far), positions,
+                               place + tails);
   }
-  for (int64_t k = tails; k < tails + 8; ++k) tail[k] = 0.45;  // any value of the tail
+  alignas(64) double tail[kMostQuantiles + 8];
+  for (size_t k = 0; k < tails; ++k) tail[k] = x[place[k]];
+  std::fill_n(tail + tails, 8, 0.45);  // any value of the tail
   for (int64_t j = 0; j < count; j += lanes)
     hn::StoreU(normal_middle<VectorMath>(hn::LoadU(tag, x + j)), tag, x + j);
-  for (int64_t k = 0; k < tails; k += lanes)
+  for (size_t k = 0; k < tails; k += static_cast<size_t>(lanes))
     hn::StoreU(normal_tail<VectorMath>(hn::LoadU(tag, tail + k)), tag, tail + k);
-  for (int64_t k = 0; k < tails; ++k) x[place[k]] = tail[k];
+  for (size_t k = 0; k < tails; ++k) x[place[k]] = tail[k];
 }
 
 }  // namespace libdl::kernels::cpu::HWY_NAMESPACE
