@@ -65,11 +65,10 @@ HWY_INLINE void map(const F& f, T* out, const T* x, const T* y, int64_t n) {
   int64_t i = 0;
   for (; i + P::n <= n; i += P::n) P::store(f.apply(P::load(x + i), P::load(y + i)), out + i);
   if (i == n) return;
-  alignas(64) T a[P::n] = {}, b[P::n] = {};
-  std::copy(x + i, x + n, a);
-  std::copy(y + i, y + n, b);
-  P::store(f.apply(P::load(a), P::load(b)), a);
-  std::copy(a, a + (n - i), out + i);
+  const typename P::D d;
+  const auto there = hn::FirstN(d, static_cast<size_t>(n - i));
+  const auto last = f.apply(hn::MaskedLoad(there, d, x + i), hn::MaskedLoad(there, d, y + i));
+  hn::BlendedStore(last, there, d, out + i);
 }
 
 template <class Row>
