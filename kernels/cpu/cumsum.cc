@@ -59,6 +59,25 @@ HWY_INLINE void store(V x, E* to) {
   }
 }
 
+// The first `count` lanes, zeros beyond; none are touched in memory.
+template <class E>
+HWY_INLINE V load_first(const E* x, size_t count) {
+  const hn::Rebind<E, D> d;
+  const auto some = hn::MaskedLoad(hn::FirstN(d, count), d, x);
+  if constexpr (sizeof(E) == 8) {
+    return some;
+  } else {
+    return hn::PromoteTo(D(), some);
+  }
+}
+template <class E>
+HWY_INLINE void store_first(V x, E* to, size_t count) {
+  const hn::Rebind<E, D> d;
+  alignas(64) E all[kN];
+  store(x, all);
+  hn::BlendedStore(hn::Load(d, all), hn::FirstN(d, count), d, to);
+}
+
 // Lane i, where i & kLevel, takes the last lane of the kLevel lanes before it.
 template <int64_t kLevel>
 struct Step {
@@ -121,8 +140,7 @@ struct GroupScan {
 
 // y[i] = carry + x[0] + … + x[i]; returns the next carry. y may be x.
 template <class E>
-double scan_run(const E* x, E* y, int64_t n, double before) {
-  const GroupScan scan;
+HWY_INLINE double scan_run(const GroupScan& scan, const E* x, E* y, int64_t n, double before) {
   V carry = hn::Set(D(), before);
   const auto group = [&](const E* from, E* to) {
     V sum[kPacks];
@@ -134,10 +152,16 @@ double scan_run(const E* x, E* y, int64_t n, double before) {
   int64_t i = 0;
   for (; i + kGroup <= n; i += kGroup) group(x + i, y + i);
   if (i < n) {
-    alignas(64) E rest[kGroup] = {};
-    std::copy(x + i, x + n, rest);
-    group(rest, rest);
-    std::copy_n(rest, n - i, y + i);
+    V sum[kPacks];
+    const auto left = [=](int64_t q) { return std::clamp<int64_t>(n - i - q * kN, 0, kN); };
+    for (int64_t q = 0; q < kPacks; ++q) {
+      sum[q] = hn::Zero(D());
+      if (left(q) > 0) sum[q] = load_first(x + i + q * kN, static_cast<size_t>(left(q)));
+    }
+    scan(sum);
+    for (int64_t q = 0; q < kPacks && left(q) > 0; ++q)
+      store_first(hn::Add(carry, sum[q]), y + i + q * kN, static_cast<size_t>(left(q)));
+    carry = hn::Add(carry, scan.last(sum[kPacks - 1]));
   }
   return hn::GetLane(carry);
 }
@@ -186,19 +210,19 @@ struct Job {
   }
 };
 
-void scan_range(const Job& job, int64_t row, int64_t r0, int64_t r1, double carry) {
+void scan_range(const Job& job, const GroupScan& scan, int64_t row, int64_t r0, int64_t r1, double carry) {
   if (job.direct && job.single()) {
-    scan_run(reinterpret_cast<const float*>(job.in(row, r0)),
+    scan_run(scan, reinterpret_cast<const float*>(job.in(row, r0)),
              reinterpret_cast<float*>(job.out(row, r0)), r1 - r0, carry);
   } else if (job.direct) {
-    scan_run(reinterpret_cast<const double*>(job.in(row, r0)),
+    scan_run(scan, reinterpret_cast<const double*>(job.in(row, r0)),
              reinterpret_cast<double*>(job.out(row, r0)), r1 - r0, carry);
   } else {
     alignas(64) double tile[kTile];
     for (int64_t r = r0; r < r1; r += kTile) {
       const int64_t count = std::min(kTile, r1 - r);
       load_tile(tile, job.in(row, r), job.args->in.dtype, job.in_row.inner_stride(), count);
-      carry = scan_run(tile, tile, count, carry);
+      carry = scan_run(scan, tile, tile, count, carry);
       store_tile(job.out(row, r), job.args->out.dtype, job.out_row.inner_stride(), tile, count);
     }
   }
@@ -239,7 +263,8 @@ void scan_parts(Context& context, const Job& job, int64_t row) {
   });
   for (int64_t i = 1; i < parts; ++i) before[i] += before[i - 1];
   in_chunks(context, parts, 1, [&](int64_t i, int64_t) {
-    scan_range(job, row, i * length, std::min((i + 1) * length, job.n), before[i]);
+    const GroupScan scan;
+    scan_range(job, scan, row, i * length, std::min((i + 1) * length, job.n), before[i]);
   });
 }
 
@@ -333,8 +358,9 @@ void cumsum_on(Context& context, const ScanArgs& args) {
   }
   in_chunks(context, job.rows, std::max<int64_t>(1, kGrain / job.n),
             [&](int64_t first, int64_t last) {
+              const GroupScan scan;
               for (int64_t row = first; row < last; ++row) {
-                scan_range(job, row, 0, job.n, kNothing);
+                scan_range(job, scan, row, 0, job.n, kNothing);
               }
             });
 }
