@@ -210,7 +210,8 @@ struct Job {
   }
 };
 
-void scan_range(const Job& job, const GroupScan& scan, int64_t row, int64_t r0, int64_t r1, double carry) {
+void scan_range(const Job& job, const GroupScan& scan, int64_t row, int64_t r0, int64_t r1,
+                double carry) {
   if (job.direct && job.single()) {
     scan_run(scan, reinterpret_cast<const float*>(job.in(row, r0)),
              reinterpret_cast<float*>(job.out(row, r0)), r1 - r0, carry);
