@@ -79,6 +79,14 @@ TEST(CheckIndex, Int32) {
   int64_t bad = -2;
   cpu::check_index(launch, {index.view(), 4, &bad});
   EXPECT_EQ(bad, 2);
+  for (int32_t value : {4, -5, INT32_MAX, INT32_MIN}) {
+    Array<int32_t> many(LIBDL_DTYPE_INT32, {5000});
+    cpu::check_index(launch, {many.view(), 4, &bad});
+    EXPECT_EQ(bad, -1);
+    many[4321] = value;
+    cpu::check_index(launch, {many.view(), 4, &bad});
+    EXPECT_EQ(bad, 4321) << value;
+  }
 }
 
 // out[i, j, k] with the coordinate along dim replaced, spelled out.
@@ -297,7 +305,18 @@ IndexArgs row_args(Array<float>& base, Array<float>& values, const Indices& inde
 }
 
 TEST(IndexGet, Rows) {
-  for (const auto& [count, width] : {std::pair{1000, 37}, {3, 40000}, {5, 1}, {4, 0}, {0, 4}}) {
+  for (const auto& [count, width] : {std::pair{1000, 37},
+                                     {3, 40000},
+                                     {5, 1},
+                                     {4, 0},
+                                     {0, 4},
+                                     {9, 3},
+                                     {9, 4},
+                                     {9, 5},
+                                     {9, 16},
+                                     {9, 63},
+                                     {9, 64},
+                                     {9, 65}}) {
     Array<float> base = counting({20, width}), values(LIBDL_DTYPE_FLOAT32, {count, width});
     const Indices index = drawn({count}, 20);
     Launch launch(2);
@@ -358,6 +377,33 @@ TEST(Nonzero, CoordinatesInRowMajorOrder) {
       cpu::nonzero(launch, {source.view(), &count, out.view()});
       ASSERT_EQ(out.data, wanted);
     }
+  }
+}
+
+template <class T>
+void expect_positions_of(int32_t dtype, int64_t length) {
+  Array<T> in(dtype, {length});
+  std::mt19937 random(3);
+  std::vector<int64_t> wanted;
+  for (int64_t i = 0; i < length; ++i) {
+    in[i] = static_cast<T>(random() % 2);
+    if (in[i] != 0) wanted.push_back(i);
+  }
+  Launch launch(2);
+  int64_t count = -1;
+  cpu::nonzero(launch, {in.view(), &count, View{}});
+  ASSERT_EQ(count, static_cast<int64_t>(wanted.size())) << length;
+  Indices out(kIndex, {count, 1});
+  cpu::nonzero(launch, {in.view(), &count, out.view()});
+  ASSERT_EQ(out.data, wanted) << length;
+}
+
+TEST(Nonzero, PositionsInOneDimensionWhateverTheWidth) {
+  for (int64_t length : {1, 7, 8, 127, 128, 1000, 50000}) {
+    expect_positions_of<uint8_t>(LIBDL_DTYPE_BOOL, length);
+    expect_positions_of<int16_t>(LIBDL_DTYPE_INT16, length);
+    expect_positions_of<float>(LIBDL_DTYPE_FLOAT32, length);
+    expect_positions_of<int64_t>(LIBDL_DTYPE_INT64, length);
   }
 }
 
