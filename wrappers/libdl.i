@@ -23,6 +23,8 @@
 %ignore libdl_backward;
 %ignore libdl_grad;
 %ignore libdl_set_site_hook;
+%ignore libdl_gradcheck;
+%ignore libdl_gradcheck_options;
 %ignore libdl_tensor_shape;
 %ignore libdl_tensor_strides;
 %ignore libdl_tensor_host_object;
@@ -36,6 +38,7 @@
 
 %rename("$ignore", regextarget = 1) "^libdl_(generator|state)_.*";
 %ignore libdl_set_warning_handler;
+%ignore libdl_set_log_handler;
 %ignore libdl_executor;
 %ignore libdl_set_executor;
 %ignore libdl_set_interruption;

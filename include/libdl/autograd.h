@@ -237,6 +237,48 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_forward_unpack_dual(const libdl_ten
                                                                  LIBDL_NEW libdl_tensor **primal,
                                                                  LIBDL_NEW libdl_tensor **tangent);
 
+/* -- checking gradients ----------------------------------------------------------------------- */
+
+/** A function whose gradients are checked: writes new references into outputs. It is called many
+ *  times, must give the same for the same inputs, and sees copies of those that require grad. */
+typedef libdl_error *(*libdl_gradcheck_function)(void *ctx, const libdl_tensor *const *inputs,
+                                                 int64_t inputs_count, libdl_tensor **outputs,
+                                                 int64_t outputs_count);
+
+/** Options of a check; zero is the default of each. Set struct_size to sizeof(the struct). */
+typedef struct libdl_gradcheck_options {
+  uint32_t struct_size;
+  libdl_bool forward;      /**< forward mode, too */
+  libdl_bool second_order; /**< gradients of the gradients, too */
+  libdl_bool strict;       /**< an output without history must not depend on the inputs */
+  double eps;              /**< half of the step of the differences; 0: 1e-6 */
+  double atol;             /**< how far apart both may be, at least; 0: 1e-5 */
+  double rtol;             /**< the same as a part of the difference; 0: 1e-3 */
+  double nondet_tol;       /**< how far apart two backward passes may be; 0: not at all */
+} libdl_gradcheck_options;
+
+/** Compares the gradients of fn with central differences, element by element. A complex input is
+ *  moved along both axes, and a complex output differentiated in both parts: the gradient of a real
+ *  part is the conjugate Wirtinger derivative, as everywhere in libdl.
+ *
+ *  fn, ctx        the function; ctx is given up with destroy, exactly once, also when this fails
+ *  inputs         those that require grad are checked: float64 or complex128, on the CPU
+ *  outputs_count  1 to 65536; outputs of other than floating and complex dtypes are left out, and
+ *                 those without history unless all are, or strict is set
+ *  options        NULL: defaults
+ *
+ *  Recording is on meanwhile. Costs two calls of fn for each input element, and two backward passes
+ *  for each output element; complex elements count twice.
+ *  Errors: AUTOGRAD (a wrong gradient: the message names output, input, elements and both values;
+ *  passes that differ; no input requires grad), DTYPE, DEVICE, OVERLAP (an input that is checked),
+ *  CALLBACK (fn left an output NULL, or shapes and dtypes change between calls), UNSUPPORTED
+ *  (forward, while a level is open), VALUE (an option that is negative or not finite), and fn's own.
+ *  Threads: thread-local. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_gradcheck(
+    libdl_gradcheck_function fn, void *ctx, void (*destroy)(void *ctx),
+    const libdl_tensor *const *inputs, int64_t inputs_count, int64_t outputs_count,
+    LIBDL_NULLABLE const libdl_gradcheck_options *options);
+
 /* -- modes ------------------------------------------------------------------------------------ */
 
 /** Whether operations are recorded; on at first. set returns the former value.

@@ -9,6 +9,7 @@
 #include "capi/arguments.h"
 #include "capi/options.h"
 #include "engine/backward.h"
+#include "engine/forward.h"
 #include "ops/copy.h"
 #include "ops/view.h"
 
@@ -201,12 +202,7 @@ libdl_error* libdl_forward_make_dual(const libdl_tensor* primal, const libdl_ten
     if (x.dtype() != t.dtype())
       fail_argument(LIBDL_ERROR_DTYPE, name, 2, "tangent",
                     std::string("is ") + name_of(t.dtype()), name_of(x.dtype()));
-    const ModeGuard outer(kModeForward);
-    Tensor dual = view(x, x.shape());  // keeps the reverse-mode history of primal
-    Meta& meta = meta_of(dual);
-    meta.tangent = t;
-    meta.tangent_level = state().forward_level;
-    *out = dual.release();
+    *out = make_dual(x, t).release();
   });
 }
 
