@@ -272,7 +272,7 @@ typedef struct libdl_gradcheck_options {
  *  Errors: AUTOGRAD (a wrong gradient: the message names output, input, elements and both values;
  *  passes that differ; no input requires grad), DTYPE, DEVICE, OVERLAP (an input that is checked),
  *  CALLBACK (fn left an output NULL, or shapes and dtypes change between calls), UNSUPPORTED
- *  (forward, while a level is open), VALUE (an option that is negative or not finite), and fn's own.
+ *  (forward, while a level is open), VALUE (a negative or infinite option), and fn's own.
  *  Threads: thread-local. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_gradcheck(
     libdl_gradcheck_function fn, void *ctx, void (*destroy)(void *ctx),

@@ -115,6 +115,29 @@ LIBDL_API libdl_bool libdl_set_check_copies(libdl_bool enabled);
 /** How many conversions between representations there have been. Threads: free. */
 LIBDL_API int64_t libdl_conversions(void);
 
+/* -- logging ---------------------------------------------------------------------------------- */
+
+/** One of the LIBDL_LOG_ constants. */
+typedef int32_t libdl_log_level;
+enum {
+  LIBDL_LOG_DEBUG = 0,   /**< idle memory went back */
+  LIBDL_LOG_INFO = 1,    /**< set-up: instruction set, number of threads, plugins opened */
+  LIBDL_LOG_WARNING = 2, /**< memory is short, threads were refused, a plugin did not open, a value
+                              of the environment is not in effect */
+  LIBDL_LOG_ERROR = 3    /**< memory ran out; the call returns that, too */
+};
+
+/** Takes what happens from now on, and at once how the library is set up; NULL: nobody. Without a
+ *  handler nothing is written down. message has length bytes and a NUL behind them, and is valid
+ *  during the call. Called on the thread where it happens, also inside operators: it must not wait
+ *  for a thread that may be calling libdl. What happens because of the handler itself is not told.
+ *  ctx is given up with destroy, exactly once, also when this fails.
+ *  Threads: free. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_set_log_handler(
+    LIBDL_NULLABLE void (*fn)(void *ctx, libdl_log_level level, const char *message,
+                              int64_t length),
+    void *ctx, void (*destroy)(void *ctx));
+
 LIBDL_END
 
 #endif

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/slab.h"
 #include "device/hook.h"
+#include "device/log.h"
 #include "device/poison.h"
 #include "device/thread_bins.h"
 
@@ -215,6 +216,9 @@ void* Allocator::obtain(size_t block, void* stream, size_t bytes) {
   if (trim() > 0) {
     if (void* data = take_or_grow(block, stream)) return data;
   }
+  if (logging())
+    log(LogLevel::kWarning, "%s: memory is short, the host is asked to free %s", name_.c_str(),
+        readable(static_cast<int64_t>(block)).c_str());
   relieve_pressure(static_cast<int64_t>(block));
   trim();
   if (void* data = take_or_grow(block, stream)) return data;
@@ -260,11 +264,13 @@ void Allocator::out_of_memory(size_t bytes) {
     s = gather();
   }
   const int64_t asked = static_cast<int64_t>(std::min<size_t>(bytes, PTRDIFF_MAX));
-  throw Error(LIBDL_ERROR_OUT_OF_MEMORY,
+  Error error(LIBDL_ERROR_OUT_OF_MEMORY,
               std::string("out of memory on ") + name_ + ": wanted " + readable(asked) +
                   "; allocated " + readable(s.allocated) + " (at most " +
                   readable(s.peak_allocated) + "), reserved " + readable(s.reserved) +
                   (s.limit ? ", limit " + readable(s.limit) : std::string()));
+  log(LogLevel::kError, "%s", error.message().c_str());
+  throw error;
 }
 
 Heap& Allocator::heap(void* stream, bool small) {
@@ -361,6 +367,9 @@ size_t Allocator::trim() {
     segment->source->release(segment->base, segment->bytes);
     delete segment;
   }
+  if (logging())
+    log(LogLevel::kDebug, "%s: idle memory went back, %s", name_.c_str(),
+        readable(static_cast<int64_t>(gone)).c_str());
   return gone;
 }
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "device/backend_source.h"
 #include "device/float_environment.h"
+#include "device/log.h"
 #include "device/plugin.h"
 #include "device/pool.h"
 #include "device/stream.h"
@@ -64,6 +65,20 @@ std::string device_name(Device device) {
   return device.is_cpu() ? name : std::string(name) + ":" + std::to_string(device.index);
 }
 
+static const Backend& open_once(const char* name, const char* library, int32_t type) {
+  try {
+    std::lock_guard lock(opening);
+    if (const Backend* table = backends[type].load(std::memory_order_acquire)) return *table;
+    const Backend& table = open_backend(name, library, type);
+    backends[type].store(&table, std::memory_order_release);
+  } catch (const Error& error) {
+    log(LogLevel::kWarning, "%s: the plugin did not open: %s", name, error.message().c_str());
+    throw;
+  }
+  log(LogLevel::kInfo, "%s: %s is open", name, library);
+  return *backends[type].load(std::memory_order_acquire);
+}
+
 const Backend& backend(int32_t type) {
   if (type < 0 || type >= kDeviceTypes) {
     throw Error(LIBDL_ERROR_DEVICE, "device type " + std::to_string(type) + " is unknown");
@@ -73,9 +88,7 @@ const Backend& backend(int32_t type) {
   if (type == LIBDL_DEVICE_CPU) {
     table = &cpu_backend();
   } else if (type == LIBDL_DEVICE_CUDA) {
-    std::lock_guard lock(opening);
-    table = backends[type].load(std::memory_order_acquire);
-    if (!table) table = &open_backend("cuda", "libdlcuda.so", LIBDL_DEVICE_CUDA);
+    table = &open_once("cuda", "libdlcuda.so", LIBDL_DEVICE_CUDA);
   } else {
     throw Error(LIBDL_ERROR_DEVICE, device_name({type, 0}) + ": no backend for this device type");
   }

@@ -20,10 +20,12 @@ class Hook {
 
   // Costs one relaxed load while nothing is set.
   std::shared_ptr<const T> get() const {
-    if (!set_.load(std::memory_order_relaxed)) return nullptr;
+    if (!is_set()) return nullptr;
     std::lock_guard lock(mutex_);
     return held_;
   }
+
+  bool is_set() const { return set_.load(std::memory_order_relaxed); }
 
   // Takes `callback` over; NULL removes the present one. Throws bad_alloc, having called destroy.
   void set(const T* callback) {

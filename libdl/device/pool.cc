@@ -23,6 +23,7 @@
 #include "device/futex.h"
 #include "device/hook.h"
 #include "device/host_limits.h"
+#include "device/log.h"
 
 namespace libdl {
 namespace {
@@ -264,12 +265,14 @@ void after_fork_in_child() {
 void start_workers(int count) {
   if (alive.load(std::memory_order_relaxed) >= count) return;
   if (start_refused_at.load(std::memory_order_relaxed) < count) return;
-  std::lock_guard lock(workers_mutex);
+  std::unique_lock lock(workers_mutex);
   for (int i = alive.load(std::memory_order_relaxed); i < count; ++i) {
     alive.store(i + 1, std::memory_order_relaxed);
     if (start_worker(i)) continue;
     alive.store(i, std::memory_order_relaxed);
     start_refused_at.store(i, std::memory_order_relaxed);  // not asked again until set_threads
+    lock.unlock();
+    log(LogLevel::kWarning, "threads: the system refused one more than %d beside the caller", i);
     return;
   }
 }
@@ -410,6 +413,7 @@ void set_threads(int number) {
   start_refused_at.store(kMaxThreads, std::memory_order_relaxed);
   epoch.fetch_add(1, std::memory_order_seq_cst);
   futex_wake(epoch, kMaxThreads);  // those beyond the number leave
+  log(LogLevel::kInfo, "threads: %d", number);
 }
 
 int threads() {
@@ -419,7 +423,10 @@ int threads() {
   return own_threads();
 }
 
-void set_executor(const Executor* executor) { executor_hook.set(executor); }
+void set_executor(const Executor* executor) {
+  executor_hook.set(executor);
+  log(LogLevel::kInfo, "threads: %d, %s", threads(), executor ? "the host's" : "libdl's own");
+}
 
 Uninterruptible::Uninterruptible() { ++uninterruptible; }
 Uninterruptible::~Uninterruptible() { --uninterruptible; }

@@ -973,3 +973,9 @@ _Static_assert(offsetof(struct libdl_gradcheck_options, nondet_tol) == 40, "libd
 _Static_assert(sizeof(((struct libdl_gradcheck_options *)0)->nondet_tol) == 8, "libdl_gradcheck_options.nondet_tol size");
 _Static_assert(IS(((struct libdl_gradcheck_options *)0)->nondet_tol, double), "libdl_gradcheck_options.nondet_tol");
 _Static_assert(IS(&libdl_gradcheck, libdl_error * (*)(libdl_gradcheck_function, void *, void (*)(void *), const libdl_tensor *const *, int64_t, int64_t, const libdl_gradcheck_options *)), "libdl_gradcheck");
+_Static_assert(LIBDL_LOG_DEBUG == 0, "LIBDL_LOG_DEBUG");
+_Static_assert(LIBDL_LOG_INFO == 1, "LIBDL_LOG_INFO");
+_Static_assert(LIBDL_LOG_WARNING == 2, "LIBDL_LOG_WARNING");
+_Static_assert(LIBDL_LOG_ERROR == 3, "LIBDL_LOG_ERROR");
+_Static_assert(IS((libdl_log_level)0, int32_t), "libdl_log_level");
+_Static_assert(IS(&libdl_set_log_handler, libdl_error * (*)(void (*)(void *, libdl_log_level, const char *, int64_t), void *, void (*)(void *))), "libdl_set_log_handler");

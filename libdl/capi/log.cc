@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The handler of events, and what it is told first.
+
+#include "device/log.h"
+
+#include <libdl/state.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "capi/door.h"
+#include "device/host_source.h"
+#include "device/pool.h"
+#include "kernels/cpu/isa.h"
+
+using namespace libdl;
+using namespace libdl::capi;
+
+static_assert(LIBDL_LOG_DEBUG == static_cast<int>(LogLevel::kDebug));
+static_assert(LIBDL_LOG_INFO == static_cast<int>(LogLevel::kInfo));
+static_assert(LIBDL_LOG_WARNING == static_cast<int>(LogLevel::kWarning));
+static_assert(LIBDL_LOG_ERROR == static_cast<int>(LogLevel::kError));
+
+static void tell_ignored(const char* variable, const char* value, const char* wanted) {
+  log(LogLevel::kWarning, "environment: %s=%.100s is not in effect, wanted %s", variable, value,
+      wanted);
+}
+
+static void tell_set_up() {
+  const char* const isa = libdl_cpu_level();
+  log(LogLevel::kInfo, "cpu: kernels for %s", isa);
+  log(LogLevel::kInfo, "threads: %d", threads());
+  if (const char* text = std::getenv("LIBDL_CPU"); text && std::strcmp(text, isa) != 0)
+    tell_ignored("LIBDL_CPU", text, "baseline, avx2 or avx512, and none that the machine lacks");
+  if (const char* text = std::getenv("LIBDL_NUM_THREADS"); text && std::atol(text) < 1)
+    tell_ignored("LIBDL_NUM_THREADS", text, "1 to 1024");
+  if (const char* text = std::getenv("LIBDL_MEMORY_LIMIT"); text && parse_bytes(text) == 0)
+    tell_ignored("LIBDL_MEMORY_LIMIT", text, "bytes, or a number with K, M, G or T");
+}
+
+libdl_error* libdl_set_log_handler(void (*fn)(void* ctx, libdl_log_level level, const char* message,
+                                              int64_t length),
+                                   void* ctx, void (*destroy_ctx)(void* ctx)) {
+  return door("libdl_set_log_handler", [&] {
+    const LogHandler given = {ctx, fn, destroy_ctx};
+    set_log_handler(fn ? &given : nullptr);
+    if (fn) tell_set_up();
+    if (!fn && destroy_ctx) destroy_ctx(ctx);
+  });
+}
