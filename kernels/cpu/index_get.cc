@@ -27,7 +27,7 @@ void copy_rest(const Walk<2>& rest, Element* values, const Element* base, int64_
 
 // Short rows without a call: 16 bytes at a time, the last of them over the ones before.
 void copy_row(void* to, const void* from, size_t bytes) {
-  constexpr size_t kStep = 16, kShort = 256;
+  constexpr size_t kStep = 16, kShort = 128;
   if (bytes < kStep || bytes > kShort) {
     std::memcpy(to, from, bytes);
     return;

@@ -62,9 +62,8 @@ Tensor masked_select(const Tensor& input, const Tensor& mask, Into into) {
   check_mask("masked_select", mask);
   const Shape shape = common_shape("masked_select", input, mask);
   const Tensor at = positions(mask, shape);
-  return told_as("masked_select", {{"input", 1, "input"}}, [&] {
-    return select_found(reshape(expand(input, shape), kWhole), at, into);
-  });
+  return told_as("masked_select", {{"input", 1, "input"}},
+                 [&] { return select_found(reshape(expand(input, shape), kWhole), at, into); });
 }
 
 // -- masked_scatter -------------------------------------------------------------------------------
