@@ -21,7 +21,7 @@ struct BinClasses {
   static constexpr int of(size_t bytes) {
     const size_t last = (bytes - 1) / kUnit;  // units less one
     if (last < 16) return static_cast<int>(last);
-    const int doubling = std::bit_width(last) - 1;  // 4 .. 8
+    const int doubling = static_cast<int>(std::bit_width(last)) - 1;  // 4 .. 8
     return 16 + (doubling - 4) * 4 + static_cast<int>(last >> (doubling - 2) & 3);
   }
   static constexpr size_t bytes(int bin) {
