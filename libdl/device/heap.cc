@@ -54,7 +54,7 @@ Heap::~Heap() {
 // Sizes below 16 units have a class each; above, each doubling has 16.
 int Heap::size_class(size_t units) {
   if (units < kFirst) return static_cast<int>(units);
-  const int doubling = std::bit_width(units) - 1;  // >= 4
+  const int doubling = static_cast<int>(std::bit_width(units)) - 1;  // >= 4
   const int step = static_cast<int>(units >> (doubling - 4)) & (kSteps - 1);
   return std::min(kClasses - 1, kFirst + (doubling - 4) * kSteps + step);
 }

@@ -123,9 +123,38 @@ static void a_long_operator_can_be_ended(void) {
   GOOD(libdl_set_threads(before));
 }
 
+static void an_interrupted_write_raises_the_version(void) {
+  const int32_t before = libdl_get_threads();
+  const int64_t count = 4000000;
+  libdl_op exp_op;
+  libdl_tensor *x = NULL;
+  libdl_value argument;
+  uint64_t version;
+  GOOD(libdl_op_find("exp", -1, &exp_op));
+  GOOD(libdl_set_threads(1));
+  GOOD(libdl_ones(&count, 1, LIBDL_DTYPE_FLOAT32, NULL, &x));
+  GOOD(libdl_set_interruption(stop_at_second, NULL, NULL));
+  version = libdl_tensor_version(x);
+  times_asked = 0;
+  BAD(libdl_exp_into(x, x), LIBDL_ERROR_INTERRUPTED, NULL);
+  CHECK(libdl_tensor_version(x) > version);
+
+  version = libdl_tensor_version(x);
+  times_asked = 0;
+  memset(&argument, 0, sizeof argument);
+  argument.type = LIBDL_VALUE_TENSOR;
+  argument.as.tensor = x;
+  BAD(libdl_op_call_into(exp_op, &argument, 1, &x, 1), LIBDL_ERROR_INTERRUPTED, NULL);
+  CHECK(libdl_tensor_version(x) > version);
+  GOOD(libdl_set_interruption(NULL, NULL, NULL));
+  GOOD(libdl_set_threads(before));
+  libdl_tensor_release(x);
+}
+
 int main(void) {
   the_number_can_be_set();
   the_host_may_bring_its_own();
   a_long_operator_can_be_ended();
+  an_interrupted_write_raises_the_version();
   return failures != 0;
 }
