@@ -106,7 +106,7 @@ const Case kCases[] = {
     {Expression::sin, DIRECT(sin), -2e6, 2e6, 1, 2},
     {Expression::cos, DIRECT(cos), -2e6, 2e6, 1, 2},
     {Expression::tan, DIRECT(tan), -2e6, 2e6, 1, 2},
-    {Expression::tanh, DIRECT(tanh), -25, 25, 1, 2},
+    {Expression::tanh, DIRECT(tanh), -25, 25, 1.03, 2},  // 1.025 at -0.69285 among 60,000 samples
     {Expression::erf, DIRECT(erf), -7, 7, 1, 2},
     {Expression::rsqrt, DIRECT(rec_sqrt), 0, 1e300, 1, 2},
     {Expression::sigmoid, [](mpfr_t y, const mpfr_t x, const mpfr_t) { logistic(y, x); }, -750, 40,
