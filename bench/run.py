@@ -60,7 +60,7 @@ def check(name: str, ours: Any, theirs: Any) -> None:
     # many digits fewer than the type has in float64.
     tolerance = 1e-12 if a.dtype == numpy.float64 else 1e-4
     a, b = a.astype(float), b.astype(float)
-    scale = max(float(numpy.abs(b).max()), 1e-30)
+    scale = float(numpy.abs(b).max(initial=1e-30))
     if a.shape != b.shape or not numpy.allclose(a, b, rtol=tolerance, atol=tolerance * scale):
         raise SystemExit(f"bench: {name}: the results differ")
 
