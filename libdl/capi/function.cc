@@ -15,6 +15,7 @@
 #include "ops/copy.h"
 #include "ops/pointwise.h"
 #include "tape/meta.h"
+#include "tape/output_meta.h"
 
 using namespace libdl;
 using namespace libdl::capi;
@@ -39,8 +40,6 @@ struct Custom {
 struct CustomAttr {
   std::unique_ptr<Custom> custom;
 };
-
-OutputMeta meta_for(const Tensor& x) { return {Shape(x.shape()), x.dtype(), x.device()}; }
 
 // A returned gradient as the input needs it, or an error that names the function.
 Tensor fit(const Custom& f, size_t i, Tensor gradient) {

@@ -10,6 +10,7 @@
 #include "ops/copy.h"
 #include "ops/pointwise.h"
 #include "ops/reduction.h"
+#include "tape/output_meta.h"
 
 namespace libdl {
 
@@ -121,8 +122,7 @@ static void run_hook(const Node& node, GradHook& hook, std::span<Tensor> gradien
                      std::span<const Tensor> incoming) {
   std::vector<OutputMeta> before(gradients.size());
   for (size_t i = 0; i < gradients.size(); ++i)
-    if (const Tensor& g = gradients[i]; g.defined())
-      before[i] = {Shape(g.shape()), g.dtype(), g.device()};
+    if (const Tensor& g = gradients[i]; g.defined()) before[i] = meta_for(g);
   hook.run(gradients, incoming);
   for (size_t i = 0; i < gradients.size(); ++i) {
     const Tensor& g = gradients[i];
@@ -134,12 +134,8 @@ static void run_hook(const Node& node, GradHook& hook, std::span<Tensor> gradien
            ", wanted " + wanted);
     };
     if (was.dtype == Dtype::kNone) refuse(LIBDL_ERROR_VALUE, "where there was none", "none");
-    if (!same(g.shape(), was.shape))
-      refuse(LIBDL_ERROR_SHAPE, "of shape " + to_string(g.shape()), to_string(was.shape));
-    if (g.dtype() != was.dtype)
-      refuse(LIBDL_ERROR_DTYPE, std::string("of ") + name_of(g.dtype()), name_of(was.dtype));
-    if (!(g.device() == was.device))
-      refuse(LIBDL_ERROR_DEVICE, "on another device", "the one's that was there");
+    if (const auto wrong = mismatch(g, was))
+      refuse(wrong->code, "of " + wrong->found, wrong->wanted);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/slab.h"
 #include "tape/meta.h"
+#include "tape/output_meta.h"
 #include "tensor/export.h"
 
 namespace libdl {
@@ -82,8 +83,7 @@ struct HookedValue {
   OutputMeta value;  // what unpack has to give back
 
   explicit HookedValue(const Tensor& x)
-      : hooks(Ref<SavedHooks>::share(current_hooks)),
-        value{Shape(x.shape()), x.dtype(), x.device()} {}
+      : hooks(Ref<SavedHooks>::share(current_hooks)), value(meta_for(x)) {}
 };
 
 // Rules read what comes back by the shape and dtype that they saved.
@@ -94,12 +94,7 @@ static Tensor unpacked(const Node& node, const HookedValue& hooked) {
     fail(code, op, "the unpack hook of a saved value returned " + found + ", wanted " + wanted);
   };
   if (!x.defined() || x.is_number()) bad(LIBDL_ERROR_NULL, "no tensor", "the value");
-  if (!same(x.shape(), hooked.value.shape))
-    bad(LIBDL_ERROR_SHAPE, "shape " + to_string(x.shape()), to_string(hooked.value.shape));
-  if (x.dtype() != hooked.value.dtype)
-    bad(LIBDL_ERROR_DTYPE, name_of(x.dtype()), name_of(hooked.value.dtype));
-  if (!(x.device() == hooked.value.device))
-    bad(LIBDL_ERROR_DEVICE, "a tensor on another device", "one on the value's");
+  if (const auto wrong = mismatch(x, hooked.value)) bad(wrong->code, wrong->found, wrong->wanted);
   return x;
 }
 

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What tensors that the host's callbacks give back are held against.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tape/node.h"
+
+namespace libdl {
+
+inline OutputMeta meta_for(const Tensor& x) { return {Shape(x.shape()), x.dtype(), x.device()}; }
+
+struct Mismatch {
+  libdl_error_code code;
+  std::string found, wanted;
+};
+
+// The first thing in which x is not as the tensor that it stands in for.
+inline std::optional<Mismatch> mismatch(const Tensor& x, const OutputMeta& was) {
+  if (!same(x.shape(), was.shape))
+    return Mismatch{LIBDL_ERROR_SHAPE, "shape " + to_string(x.shape()), to_string(was.shape)};
+  if (x.dtype() != was.dtype)
+    return Mismatch{LIBDL_ERROR_DTYPE, name_of(x.dtype()), name_of(was.dtype)};
+  if (!(x.device() == was.device))
+    return Mismatch{LIBDL_ERROR_DEVICE, "another device", "its own"};
+  return std::nullopt;
+}
+
+}  // namespace libdl
