@@ -9,69 +9,16 @@
 #include <utility>
 
 #include "engine/backward.h"
+#include "engine/element.h"
 #include "engine/forward.h"
 #include "ops/copy.h"
 #include "ops/random.h"
-#include "ops/view.h"
 #include "tensor/generator.h"
 
 namespace libdl {
 namespace {
 
 constexpr const char* kName = "libdl_gradcheck";
-
-using Complex = std::complex<double>;
-using Column = std::vector<Complex>;  // the elements of one tensor, row-major
-
-// The axes along which an element of the dtype can move.
-std::span<const Complex> axes_of(Dtype dtype) {
-  static constexpr Complex kAxes[] = {{1, 0}, {0, 1}};
-  return {kAxes, is_complex(dtype) ? size_t{2} : size_t{1}};
-}
-
-// What moves along `axis` counts in that part: Re(conj(axis) value).
-double part(Complex value, Complex axis) { return axis.imag() == 0 ? value.real() : value.imag(); }
-
-Column elements(const Tensor& x) {
-  const ModeGuard unrecorded(kModeGrad | kModeForward);
-  const Tensor values = plain(x, Dtype::kComplex128);
-  const Complex* const first = values.data<Complex>();
-  return Column(first, first + values.numel());
-}
-
-// Where element i lies, counted row by row.
-int64_t place_of(const Tensor& x, int64_t i) {
-  int64_t place = 0;
-  for (int d = x.ndim() - 1; d >= 0; --d) {
-    place += i % x.size(d) * x.stride(d);
-    i /= x.size(d);
-  }
-  return place;
-}
-
-// A leaf over bytes of its own, laid out as x is, with element i moved by `step`.
-Tensor moved(const Tensor& x, int64_t i = 0, Complex step = 0) {
-  const ModeGuard unrecorded(kModeGrad | kModeInference | kModeForward);
-  const Extent reach = x.numel() ? extent(x.shape(), x.strides(), kName) : Extent{0, -1};
-  const int64_t cells[] = {reach.high - reach.low + 1};
-  Tensor copy = alias(zeros(cells, x.dtype()), x.shape(), x.strides(), -reach.low, x.dtype());
-  copy_bytes(copy, x);
-  if (step != Complex(0)) {
-    if (x.is_complex())
-      copy.data<Complex>()[place_of(copy, i)] += step;
-    else
-      copy.data<double>()[place_of(copy, i)] += step.real();
-  }
-  set_requires_grad(copy, true);
-  return copy;
-}
-
-// Zeros laid out row by row, and `value` at element i.
-Tensor unit(const Tensor& like, int64_t i, Complex value) {
-  Tensor made = zeros(like.shape(), Dtype::kComplex128);
-  made.data<Complex>()[i] = value;
-  return plain(like.is_complex() ? made : real(made), like.dtype());
-}
 
 std::string readable(double value) {
   char text[32];
