@@ -7,6 +7,7 @@
 #include "base/slab.h"
 #include "capi/device_arguments.h"
 #include "device/device.h"
+#include "device/pressure.h"
 #include "tensor/packed.h"
 
 using namespace libdl;

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "device/block_table.h"
 #include "device/heap.h"
 #include "device/host_source.h"
 
@@ -91,21 +92,6 @@ class Allocator {
   friend struct AllAllocators;
   explicit Allocator(Host);
 
-  // Used blocks by address.
-  class BlockTable {
-   public:
-    bool ensure();  // room for one more; false: no memory
-    void insert(Block* block);
-    Block* find(const void* data) const;
-    void erase(const Block* block);
-
-   private:
-    size_t home(const void* data) const;
-    size_t slot(const void* data) const;
-    std::unique_ptr<Block*[]> slots_;
-    size_t size_ = 0, count_ = 0;
-  };
-
   size_t block_bytes(size_t bytes) const;
   void* refill(ThreadBins& bins, int bin, size_t bytes);
   void spill(ThreadBins& bins, int bin);
@@ -143,15 +129,7 @@ class Allocator {
 Allocator& host_allocator();
 void set_host_allocator(const HostAllocator* callbacks);  // NULL: the system again
 
-// Asked when memory runs out, before the request is tried once more: free what you can, on the
-// calling thread. `bytes` is what is missing. One callback is the host program's (a collector may
-// run in it); rooms of the library add theirs, which stay.
-struct PressureCallback {
-  void* ctx;
-  void (*relieve)(void* ctx, int64_t bytes);
-  void (*destroy)(void* ctx);
-};
-void set_pressure_callback(const PressureCallback* callback);
-void add_pressure_handler(void (*relieve)(int64_t bytes));
+// "1.50 GB"
+std::string readable_bytes(int64_t bytes);
 
 }  // namespace libdl

@@ -8,6 +8,7 @@
 
 #include "base/slab.h"
 #include "device/allocator.h"
+#include "device/pressure.h"
 
 namespace libdl {
 

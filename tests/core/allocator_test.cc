@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "base/slab.h"
 #include "device/poison.h"
+#include "device/pressure.h"
 #include "device/thread_bins.h"
 
 namespace libdl {
