@@ -72,7 +72,10 @@ static const Backend& open_once(const char* name, const char* library, int32_t t
     const Backend& table = open_backend(name, library, type);
     backends[type].store(&table, std::memory_order_release);
   } catch (const Error& error) {
-    log(LogLevel::kWarning, "%s: the plugin did not open: %s", name, error.message().c_str());
+    // Once: programs ask device_count again and again, and who needs the device gets the error.
+    static std::atomic<bool> told = false;
+    if (logging() && !told.exchange(true, std::memory_order_relaxed))
+      log(LogLevel::kInfo, "%s: the plugin did not open: %s", name, error.message().c_str());
     throw;
   }
   log(LogLevel::kInfo, "%s: %s is open", name, library);
