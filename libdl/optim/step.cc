@@ -59,6 +59,12 @@ static void check_like(const char* op, int argument, const char* name, TensorSpa
   }
 }
 
+static void check_state(const char* op, int argument, const char* name, TensorSpan list,
+                        TensorSpan params) {
+  check_written(op, argument, name, list);
+  check_like(op, argument, name, list, params);
+}
+
 // No byte is written twice, and none is read through another list: sorted by address, neighbours
 // must not touch. (name: the list to blame.)
 static void check_disjoint(const char* op, std::initializer_list<TensorSpan> written_lists,
@@ -142,8 +148,7 @@ void sgd_step(const SgdOptions& o, TensorSpan params, TensorSpan grads, TensorSp
   check_written(op, 2, "params", params);
   check_like(op, 3, "grads", grads, params);
   if (o.momentum != 0) {
-    check_written(op, 4, "momentum_buffers", buffers);
-    check_like(op, 4, "momentum_buffers", buffers, params);
+    check_state(op, 4, "momentum_buffers", buffers, params);
   } else {
     buffers = {};
   }
@@ -178,13 +183,10 @@ void adam_step(const AdamOptions& o, TensorSpan params, TensorSpan grads, Tensor
     fail_argument(LIBDL_ERROR_VALUE, op, 1, "step", "is " + std::to_string(o.step), "1 or more");
   check_written(op, 2, "params", params);
   check_like(op, 3, "grads", grads, params);
-  check_written(op, 4, "exp_avgs", exp_avgs);
-  check_like(op, 4, "exp_avgs", exp_avgs, params);
-  check_written(op, 5, "exp_avg_sqs", exp_avg_sqs);
-  check_like(op, 5, "exp_avg_sqs", exp_avg_sqs, params);
+  check_state(op, 4, "exp_avgs", exp_avgs, params);
+  check_state(op, 5, "exp_avg_sqs", exp_avg_sqs, params);
   if (o.amsgrad) {
-    check_written(op, 6, "max_exp_avg_sqs", max_exp_avg_sqs);
-    check_like(op, 6, "max_exp_avg_sqs", max_exp_avg_sqs, params);
+    check_state(op, 6, "max_exp_avg_sqs", max_exp_avg_sqs, params);
   } else {
     max_exp_avg_sqs = {};
   }

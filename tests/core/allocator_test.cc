@@ -4,8 +4,6 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <cmath>
@@ -22,22 +20,12 @@
 #include "device/poison.h"
 #include "device/pressure.h"
 #include "device/thread_bins.h"
+#include "tests/core/in_child.h"
 
 namespace libdl {
 namespace {
 
 constexpr size_t kMegabyte = size_t{1} << 20;
-
-int in_child(const std::function<int()>& body) {
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(20);
-    _exit(body());
-  }
-  int status = -1;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
-}
 
 // Allocates, writes every byte, checks it, frees. False if the bytes changed in between.
 bool usable(Allocator& allocator, size_t bytes, unsigned char mark = 0x5A) {

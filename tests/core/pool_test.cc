@@ -3,8 +3,6 @@
 #include "device/pool.h"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -16,6 +14,8 @@
 #include <mutex>
 #include <thread>
 #include <vector>
+
+#include "tests/core/in_child.h"
 
 #if defined(__x86_64__)
 #include <xmmintrin.h>
@@ -40,18 +40,6 @@ std::vector<int> count_chunks(int64_t chunks) {
     for (int64_t i = first; i < last; ++i) runs[static_cast<size_t>(i)].fetch_add(1);
   });
   return std::vector<int>(runs.begin(), runs.end());
-}
-
-// Runs body in a forked child, which must end by itself within some seconds; its exit status.
-int in_child(const std::function<int()>& body) {
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(20);
-    _exit(body());
-  }
-  int status = -1;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
 }
 
 // Allocates nothing: a fork while another thread is inside malloc is safe with the C library's, but

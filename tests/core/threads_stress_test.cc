@@ -14,6 +14,8 @@
 #include <thread>
 #include <vector>
 
+#include "tests/core/handle.h"
+
 namespace {
 
 #ifdef LIBDL_SANITIZE  // a call takes 20 to 50 times as long there
@@ -22,31 +24,6 @@ constexpr int kMany = 1;
 constexpr int kMany = 40;
 #endif
 constexpr int kThreads = 8;
-
-// An owning handle; calls that fail fail the test.
-class T {
- public:
-  T() = default;
-  explicit T(libdl_tensor* p) : p_(p) {}
-  T(const T& other) : p_(libdl_tensor_retain(other.p_)) {}
-  T(T&& other) noexcept : p_(std::exchange(other.p_, nullptr)) {}
-  T& operator=(T other) noexcept {
-    std::swap(p_, other.p_);
-    return *this;
-  }
-  ~T() { libdl_tensor_release(p_); }
-  libdl_tensor* get() const { return p_; }
-  libdl_tensor** out() { return &p_; }
-
- private:
-  libdl_tensor* p_ = nullptr;
-};
-
-void good(libdl_error* error) {
-  if (!error) return;
-  ADD_FAILURE() << libdl_error_get_message(error);
-  libdl_error_release(error);
-}
 
 T of(const std::vector<float>& values, std::vector<int64_t> shape) {
   T x;

@@ -12,35 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "tests/core/handle.h"
 #include "tests/failures/failing_new.h"
 
 namespace failures {
-
-// An owning handle.
-class T {
- public:
-  T() = default;
-  explicit T(libdl_tensor* p) : p_(p) {}
-  T(const T& other) : p_(libdl_tensor_retain(other.p_)) {}
-  T(T&& other) noexcept : p_(std::exchange(other.p_, nullptr)) {}
-  T& operator=(T other) noexcept {
-    std::swap(p_, other.p_);
-    return *this;
-  }
-  ~T() { libdl_tensor_release(p_); }
-  libdl_tensor* get() const { return p_; }
-  libdl_tensor** out() { return &p_; }
-  explicit operator bool() const { return p_; }
-
- private:
-  libdl_tensor* p_ = nullptr;
-};
-
-inline void good(libdl_error* error) {
-  if (!error) return;
-  ADD_FAILURE() << libdl_error_get_message(error);
-  libdl_error_release(error);
-}
 
 struct Live {
   int64_t tensors = 0, storages = 0, nodes = 0, bytes = 0;

@@ -74,36 +74,40 @@ static libdl_backward_context* context_of(PyObject* object) {
   return ((Pass*)PyCapsule_GetPointer(object, kPass))->context;
 }
 
-static PyObject* pass_saved(PyObject* module, PyObject* args) {
-  (void)module;
+// From arguments (pass, index); NULL has raised.
+static libdl_backward_context* indexed(PyObject* args, int64_t* index) {
   PyObject* held;
-  long long index;
-  if (!PyArg_ParseTuple(args, "OL", &held, &index)) return NULL;
-  libdl_backward_context* const context = context_of(held);
+  long long number;
+  if (!PyArg_ParseTuple(args, "OL", &held, &number)) return NULL;
+  *index = number;
+  return context_of(held);
+}
+
+typedef libdl_error* (*TensorOfPass)(libdl_backward_context*, int64_t, libdl_tensor**);
+
+static PyObject* tensor_of_pass(PyObject* args, TensorOfPass of) {
+  int64_t index;
+  libdl_backward_context* const context = indexed(args, &index);
   if (!context) return NULL;
   libdl_tensor* out;
-  libdl_error* const error = libdl_backward_context_saved(context, index, &out);
+  libdl_error* const error = of(context, index, &out);
   return error ? raise_error(error) : wrap(out);
+}
+
+static PyObject* pass_saved(PyObject* module, PyObject* args) {
+  (void)module;
+  return tensor_of_pass(args, libdl_backward_context_saved);
 }
 
 static PyObject* pass_zeros(PyObject* module, PyObject* args) {
   (void)module;
-  PyObject* held;
-  long long index;
-  if (!PyArg_ParseTuple(args, "OL", &held, &index)) return NULL;
-  libdl_backward_context* const context = context_of(held);
-  if (!context) return NULL;
-  libdl_tensor* out;
-  libdl_error* const error = libdl_backward_context_zeros(context, index, &out);
-  return error ? raise_error(error) : wrap(out);
+  return tensor_of_pass(args, libdl_backward_context_zeros);
 }
 
 static PyObject* pass_needs(PyObject* module, PyObject* args) {
   (void)module;
-  PyObject* held;
-  long long index;
-  if (!PyArg_ParseTuple(args, "OL", &held, &index)) return NULL;
-  libdl_backward_context* const context = context_of(held);
+  int64_t index;
+  libdl_backward_context* const context = indexed(args, &index);
   return context ? PyBool_FromLong(libdl_backward_context_needs(context, index)) : NULL;
 }
 
