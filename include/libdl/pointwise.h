@@ -348,11 +348,11 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_exp_into(const libdl_tensor *input,
 
 /** Power of two: y = 2 ^ input.
  *
- *  input  real; to float
+ *  input  any; to float
  *  out    new, input's shape, its dtype after that conversion
  *
  *  Gradient: any order, forward mode.
- *  Errors: DTYPE (complex).
+ *  Errors: none of its own.
  *  Threads: concurrent-read.
  *  Python: exp2(input) [function, method, inplace]
  */
@@ -365,11 +365,11 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_exp2_into(const libdl_tensor *input
 
 /** Exponential minus one, accurate near 0: y = e ^ input - 1.
  *
- *  input  real; to float
+ *  input  any; to float
  *  out    new, input's shape, its dtype after that conversion
  *
  *  Gradient: any order, forward mode.
- *  Errors: DTYPE (complex).
+ *  Errors: none of its own.
  *  Threads: concurrent-read.
  *  Python: expm1(input) [function, method, inplace]
  */
@@ -398,11 +398,11 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_log_into(const libdl_tensor *input,
 
 /** Logarithm to base 2.
  *
- *  input  real; to float
+ *  input  any; to float
  *  out    new, input's shape, its dtype after that conversion
  *
  *  Gradient: any order, forward mode.
- *  Errors: DTYPE (complex).
+ *  Errors: none of its own.
  *  Threads: concurrent-read.
  *  Python: log2(input) [function, method, inplace]
  */
@@ -415,11 +415,11 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_log2_into(const libdl_tensor *input
 
 /** Logarithm to base 10.
  *
- *  input  real; to float
+ *  input  any; to float
  *  out    new, input's shape, its dtype after that conversion
  *
  *  Gradient: any order, forward mode.
- *  Errors: DTYPE (complex).
+ *  Errors: none of its own.
  *  Threads: concurrent-read.
  *  Python: log10(input) [function, method, inplace]
  */
@@ -432,11 +432,11 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_log10_into(const libdl_tensor *inpu
 
 /** Logarithm of 1 + input, accurate near 0.
  *
- *  input  real; to float
+ *  input  any; to float
  *  out    new, input's shape, its dtype after that conversion
  *
  *  Gradient: any order, forward mode.
- *  Errors: DTYPE (complex).
+ *  Errors: none of its own.
  *  Threads: concurrent-read.
  *  Python: log1p(input) [function, method, inplace]
  */
@@ -481,11 +481,11 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_cos_into(const libdl_tensor *input,
 
 /** Tangent of an angle in radians.
  *
- *  input  real; to float
+ *  input  any; to float
  *  out    new, input's shape, its dtype after that conversion
  *
  *  Gradient: any order, forward mode.
- *  Errors: DTYPE (complex).
+ *  Errors: none of its own.
  *  Threads: concurrent-read.
  *  Python: tan(input) [function, method, inplace]
  */

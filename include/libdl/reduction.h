@@ -372,15 +372,16 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_norm_into(const libdl_tensor *input
                                                        int32_t ndims, libdl_bool keepdim,
                                                        libdl_dtype dtype, libdl_tensor *dst);
 
-/** Logarithm of the sum of exponentials, shifted by the maximum: log(sum(exp(x - m))) + m.
+/** Logarithm of the sum of exponentials, shifted by the maximum (of complex numbers by the largest
+ *  real part): log(sum(exp(x - m))) + m.
  *
- *  input    floating; integers and bool are first converted to the default floating dtype
+ *  input    any; integers and bool are first converted to the default floating dtype
  *  dims     which dimensions; NULL: all
  *  keepdim  whether they stay with size 1
  *  out      new, the dims removed
  *
  *  Gradient: any order, forward mode.
- *  Errors: INDEX (a dimension out of range or named twice), DTYPE (complex).
+ *  Errors: INDEX (a dimension out of range or named twice).
  *  Threads: concurrent-read.
  *  Python: logsumexp(input, dim, keepdim=False) [function, method]
  */

@@ -15,6 +15,7 @@
 
 #include <hwy/highway.h>
 
+#include "kernels/cpu/complex_math.h"
 #include "kernels/cpu/tiles.h"
 #include "kernels/scalars.h"
 
@@ -44,7 +45,16 @@ struct Math<Complex> {
   LIBDL_UNARY(log)
   LIBDL_UNARY(sin)
   LIBDL_UNARY(cos)
+  LIBDL_UNARY(tan)
   LIBDL_UNARY(tanh)
+#undef LIBDL_UNARY
+#define LIBDL_UNARY(name) \
+  static Complex name(Complex z) { return own(complex_math::name(System(z.re, z.im))); }
+  LIBDL_UNARY(exp2)
+  LIBDL_UNARY(expm1)
+  LIBDL_UNARY(log1p)
+  LIBDL_UNARY(log2)
+  LIBDL_UNARY(log10)
 #undef LIBDL_UNARY
   static Complex pow(Complex x, Complex y) {
     if (y.re == 0 && y.im == 0) return {1, 0};

@@ -22,15 +22,15 @@ namespace libdl {
   Tensor op(const Tensor& input, Into into) { return pointwise(k_##op, input, into); }
 
 LIBDL_TO_FLOAT(exp, dy * conj(y))
-LIBDL_TO_FLOAT(exp2, dy * y * std::numbers::ln2)
-LIBDL_TO_FLOAT(expm1, dy * (y + 1.0))
+LIBDL_TO_FLOAT(exp2, dy * conj(y) * std::numbers::ln2)
+LIBDL_TO_FLOAT(expm1, dy * conj(y + 1.0))
 LIBDL_TO_FLOAT(log, dy / conj(x))
-LIBDL_TO_FLOAT(log2, dy / (x * std::numbers::ln2))
-LIBDL_TO_FLOAT(log10, dy / (x * std::numbers::ln10))
-LIBDL_TO_FLOAT(log1p, dy / (x + 1.0))
+LIBDL_TO_FLOAT(log2, dy / conj(x * std::numbers::ln2))
+LIBDL_TO_FLOAT(log10, dy / conj(x * std::numbers::ln10))
+LIBDL_TO_FLOAT(log1p, dy / conj(x + 1.0))
 LIBDL_TO_FLOAT(sin, dy * conj(cos(x)))
 LIBDL_TO_FLOAT(cos, -dy * conj(sin(x)))
-LIBDL_TO_FLOAT(tan, dy * (1.0 + y * y))
+LIBDL_TO_FLOAT(tan, dy * conj(1.0 + y * y))
 #undef LIBDL_TO_FLOAT
 
 }  // namespace libdl

@@ -13,12 +13,6 @@
 
 namespace libdl {
 
-static void require_floating(const Call& call, const Tensor& input) {
-  if (!is_floating(input.dtype()))
-    call.bad(LIBDL_ERROR_DTYPE, 1, "input", std::string("is ") + name_of(input.dtype()),
-             "a floating dtype");
-}
-
 // J t = Re sum(conj(slope(1)) t) for reductions that make one real number of each group.
 template <class Slope>
 static Tensor along(const Tensor& y, const Tensor& t, const ReducedDims& r, bool keepdim,
@@ -161,30 +155,41 @@ Tensor norm(const Tensor& input, const Tensor* p, std::optional<Dims> dims, bool
 
 // -- log sum exp ----------------------------------------------------------------------------------
 
-// dx = dy exp(x - y): the softmax.
-static Tensor logsumexp_slope(const Tensor& dy, const Tensor& x, const Tensor& y,
-                              const ReducedDims& r) {
+// dx = dy conj(exp(x - y)): the softmax.
+static Tensor logsumexp_slope(const Tensor& x, const Tensor& y, const ReducedDims& r) {
   const Tensor Y = r.kept(y);
   // Where all of a group is -inf, or one is +inf, x - y must not become inf - inf.
   const Tensor shift = where(isfinite(Y), Y, number(0.0));
-  return mul(r.kept(dy), exp(sub(x, shift)));
+  return exp(sub(x, shift));
 }
 static void logsumexp_vjp(Backward& b) {
-  b.give(0, logsumexp_slope(b.dy(), b.saved(0), b.saved(1), b.attr<ReducedDims>()));
+  const ReducedDims& r = b.attr<ReducedDims>();
+  b.give(0, mul(r.kept(b.dy()), conj(logsumexp_slope(b.saved(0), b.saved(1), r))));
 }
 static const Rule kLogsumexp{"logsumexp", logsumexp_vjp};
+
+// Of complex numbers, by steps: log(sum(exp(x - m))) + m, with the largest real part as m.
+static Tensor logsumexp_complex(const Tensor& x, const ReducedDims& r, bool keepdim) {
+  const ModeGuard off(kModeGrad | kModeForward);
+  const Shape dims = r.reduced();
+  if (r.count() == 0) return log(sum(x, Dims(dims), keepdim));
+  const Tensor largest = amax(real(x), Dims(dims), true);
+  const Tensor m = where(isfinite(largest), largest, number(0.0));
+  const Tensor y = add(log(sum(exp(sub(x, m)), Dims(dims), true)), m);
+  return reshape(y, r.result_shape(keepdim));
+}
 
 Tensor logsumexp(const Tensor& input, std::optional<Dims> dims, bool keepdim, Into into) {
   const Tensor x = is_inexact(input.dtype()) ? input : cast(input, default_dtype());
   Call call("logsumexp", into, {&x});
-  require_floating(call, x);
   const ReducedDims r(x.shape(), call.axes(2, "dims", dims, x.ndim()));
-  Tensor y = reduce(kernels::Reduction::kLogsumexp, x, r, keepdim, x.dtype());
+  Tensor y = x.is_complex()
+                 ? logsumexp_complex(x, r, keepdim)
+                 : reduce(kernels::Reduction::kLogsumexp, x, r, keepdim, x.dtype());
   y = call.done(y, kLogsumexp, r, {saves_input(x, 0), saves_output(y, 0)});
   if (call.forward())
     call.jvp(y, [&] {
-      return along(y, call.tangent(0), r, keepdim,
-                   [&](const Tensor& ones) { return logsumexp_slope(ones, x, y, r); });
+      return sum(mul(logsumexp_slope(x, y, r), call.tangent(0)), Dims(r.reduced()), keepdim);
     });
   return y;
 }

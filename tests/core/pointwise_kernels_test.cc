@@ -10,6 +10,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <numbers>
 #include <numeric>
 #include <string>
 #include <thread>
@@ -516,9 +517,15 @@ TEST(Complex, ExpressionsAreTheReferences) {
       {Expression::sqrt, [](Z x, Z, Z) { return std::sqrt(x); }},
       {Expression::rsqrt, [](Z x, Z, Z) { return 1.0 / std::sqrt(x); }},
       {Expression::exp, [](Z x, Z, Z) { return std::exp(x); }},
+      {Expression::exp2, [](Z x, Z, Z) { return std::exp(x * std::log(2.0)); }},
+      {Expression::expm1, [](Z x, Z, Z) { return std::exp(x) - 1.0; }},
       {Expression::log, [](Z x, Z, Z) { return std::log(x); }},
+      {Expression::log1p, [](Z x, Z, Z) { return std::log(1.0 + x); }},
+      {Expression::log2, [](Z x, Z, Z) { return std::log(x) / std::log(2.0); }},
+      {Expression::log10, [](Z x, Z, Z) { return std::log10(x); }},
       {Expression::sin, [](Z x, Z, Z) { return std::sin(x); }},
       {Expression::cos, [](Z x, Z, Z) { return std::cos(x); }},
+      {Expression::tan, [](Z x, Z, Z) { return std::tan(x); }},
       {Expression::tanh, [](Z x, Z, Z) { return std::tanh(x); }},
       {Expression::sigmoid, [](Z x, Z, Z) { return 1.0 / (1.0 + std::exp(-x)); }},
       {Expression::silu, [](Z x, Z, Z) { return x / (1.0 + std::exp(-x)); }},
@@ -560,6 +567,34 @@ TEST(Complex, SpecialValues) {
   auto s = apply<Z>(Expression::sgn, Class::kC128, std::vector<Z>{Z(0, 0), Z(0, 2)});
   EXPECT_EQ(s[0], Z(0, 0));
   EXPECT_EQ(s[1], Z(0, 1));
+}
+TEST(Complex, LogarithmsHaveTheirCutsOnTheNegativeAxis) {
+  const double pi = std::numbers::pi;
+  const auto at = [](Expression e, Z z) { return apply<Z>(e, Class::kC128, std::vector<Z>{z})[0]; };
+  for (double side : {1.0, -1.0}) {
+    const double zero = std::copysign(0.0, side);
+    EXPECT_EQ(at(Expression::log1p, Z(-2, zero)), Z(0, side * pi));
+    EXPECT_DOUBLE_EQ(at(Expression::log2, Z(-8, zero)).imag(), side * pi / std::log(2.0));
+    EXPECT_DOUBLE_EQ(at(Expression::log10, Z(-8, zero)).imag(), side * pi / std::log(10.0));
+    EXPECT_EQ(at(Expression::log1p, Z(-1, zero)).real(), -kInf);
+    EXPECT_EQ(at(Expression::log2, Z(-0.0, zero)).real(), -kInf);
+    // Beside the cut, the zero keeps its sign.
+    for (Expression e : {Expression::log1p, Expression::log2, Expression::log10, Expression::exp2,
+                         Expression::expm1, Expression::tan}) {
+      EXPECT_EQ(std::signbit(at(e, Z(0.5, zero)).imag()), side < 0);
+    }
+  }
+  EXPECT_EQ(at(Expression::log2, Z(0, 8)).real(), 3);
+  EXPECT_EQ(at(Expression::log10, Z(-1000, 0)).real(), 3);
+}
+TEST(Complex, PowersSurviveAFactorThatOverflowsAlone) {
+  const auto at = [](Expression e, Z z) { return apply<Z>(e, Class::kC128, std::vector<Z>{z})[0]; };
+  const Z y = at(Expression::exp2, Z(1024.25, 1));  // 2^1024.25 cos(ln 2) = 0.915 times 2^1024
+  EXPECT_NEAR(y.real() / std::pow(2, 1000), std::exp2(24.25) * std::cos(std::log(2.0)), 1e-7);
+  EXPECT_EQ(at(Expression::exp2, Z(-kInf, kInf)), Z(0, 0));
+  EXPECT_EQ(at(Expression::expm1, Z(-kInf, kInf)), Z(-1, 0));
+  EXPECT_EQ(at(Expression::expm1, Z(kInf, 0)), Z(kInf, 0));
+  EXPECT_EQ(at(Expression::tan, Z(1, 400)).imag(), 1);
 }
 
 // --- Strides, dtypes, threads ------------------------------------------------------------------

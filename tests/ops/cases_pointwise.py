@@ -215,8 +215,9 @@ for name, reference in (("conj", np.conj), ("real", np.real)):
     UNARY.append(Case(name, getattr(libdl, name), reference, unary(), exact=True, dtypes="fiubc",
                       rejects=no_strings(name, getattr(libdl, name))))
 # What NumPy computes for complex numbers by the same names, too.
-COMPLEX = set("""neg abs sgn reciprocal square sqrt rsqrt exp log sin cos tanh sigmoid isnan isinf
-    isfinite logical_not silu add sub mul div pow eq ne logical_and logical_or logical_xor""".split())
+COMPLEX = set("""neg abs sgn reciprocal square sqrt rsqrt exp exp2 expm1 log log2 log10 log1p sin cos
+    tan tanh sigmoid isnan isinf isfinite logical_not silu add sub mul div pow eq ne logical_and
+    logical_or logical_xor""".split())
 CASES = UNARY + BINARY + TERNARY
 for case in CASES:
     case.dtypes += "c" if case.name in COMPLEX else ""

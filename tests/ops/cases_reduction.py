@@ -27,7 +27,7 @@ def bad_dim(name: str, function: Any) -> list[Reject]:
 def lse(x: Any, dim: Any = None, keepdim: bool = False) -> Any:
     if x.ndim == 0:
         return x
-    top = np.max(x, axis=dim, keepdims=True)
+    top = np.max(np.real(x), axis=dim, keepdims=True)
     top = np.where(np.isfinite(top), top, 0)
     y = np.log(np.sum(np.exp(x - top), axis=dim, keepdims=True)) + top
     return y if keepdim else np.squeeze(y, axis=dim)
@@ -90,7 +90,7 @@ CASES = [
             s.args[0].shape[d] > 1 for d in np.atleast_1d(s.kwargs.get("dim", 0)))], scale=30,
         dtypes="fc"),
     one("norm", norm, reduction(0.2, 2.0, special=False), scale=16, dtypes="fc"),
-    one("logsumexp", lse, reduction(whole=False, empty=False), scale=16),
+    one("logsumexp", lse, reduction(whole=False, empty=False), scale=16, dtypes="fc"),
     Case("max", libdl.max, picks(np.max, np.argmax), reduction(**single), exact=True,
          operators=("max_dim",), dtypes="fiu", rejects=bad_dim("max", libdl.max)),
     Case("min", libdl.min, picks(np.min, np.argmin), reduction(**single), exact=True,
