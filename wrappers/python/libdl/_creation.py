@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
+from functools import reduce
 from typing import Any
 
 from . import _C
@@ -24,38 +25,69 @@ def _is_array(data: Any) -> bool:
     return hasattr(data, "__array_interface__") or hasattr(data, "__dlpack__")
 
 
-def _flatten(data: Any, depth: int, shape: list[int], flat: list[Any]) -> None:
-    """Appends the numbers; shape is filled on the way down to the first of them."""
-    if isinstance(data, Tensor) or (hasattr(data, "tolist") and not isinstance(data, array)):
-        data = data.tolist()
-    if isinstance(data, (str, bytes)) or not hasattr(data, "__len__"):
-        if hasattr(data, "item"):
-            data = data.item()
-        if depth < len(shape):
+class _Numbers:
+    """What nested sequences hold. Python's numbers count by their kind, others by their dtype."""
+
+    def __init__(self, data: Any) -> None:
+        self.shape: list[int] = []  # filled on the way down to the first number
+        self.flat: list[Any] = []
+        self.own: set[type] = set()
+        self.foreign: dict[Any, Dtype] = {}
+        self._take(data, 0, True)
+
+    def _take(self, data: Any, depth: int, own: bool) -> None:
+        shape = self.shape
+        if own and hasattr(data, "dtype"):
+            own = False
+            if data.dtype not in self.foreign:
+                is_ours = isinstance(data, Tensor)
+                self.foreign[data.dtype] = data.dtype if is_ours else _share(data).dtype
+        if isinstance(data, Tensor) or (hasattr(data, "tolist") and not isinstance(data, array)):
+            data = data.tolist()
+        if isinstance(data, (str, bytes)) or not hasattr(data, "__len__"):
+            if hasattr(data, "item"):
+                data = data.item()
+            if depth < len(shape):
+                raise ValueError(
+                    f"tensor: found a number, wanted a sequence of {shape[depth]} in dimension "
+                    f"{depth}"
+                )
+            self.flat.append(data)
+            if own:
+                self.own.add(type(data))
+            return
+        count = len(data)
+        if depth == len(shape):
+            if self.flat:
+                raise ValueError(f"tensor: found a sequence in dimension {depth}, wanted a number")
+            shape.append(count)
+        elif shape[depth] != count:
             raise ValueError(
-                f"tensor: found a number, wanted a sequence of {shape[depth]} in dimension {depth}"
+                f"tensor: found a sequence of {count} in dimension {depth}, wanted {shape[depth]}"
             )
-        flat.append(data)
-        return
-    count = len(data)
-    if depth == len(shape):
-        if flat:
-            raise ValueError(f"tensor: found a sequence in dimension {depth}, wanted a number")
-        shape.append(count)
-    elif shape[depth] != count:
-        raise ValueError(
-            f"tensor: found a sequence of {count} in dimension {depth}, wanted {shape[depth]}"
-        )
-    if count and depth + 1 == len(shape) and _KINDS.keys() >= set(map(type, data)):
-        flat.extend(data)  # a row of Python's numbers, the most frequent
-        return
-    for item in data:
-        _flatten(item, depth + 1, shape, flat)
+        if count and depth + 1 == len(shape):
+            kinds = set(map(type, data))
+            if _KINDS.keys() >= kinds:  # a row of Python's numbers, the most frequent
+                self.flat.extend(data)
+                if own:
+                    self.own |= kinds
+                return
+        for item in data:
+            self._take(item, depth + 1, own)
+
+    def dtype(self) -> Dtype:
+        """The one in which all of them compute."""
+        found = list(self.foreign.values())
+        default = get_default_dtype()
+        if self.own or not found:
+            rank = _kind(self.own) if self.own else 2
+            found.append((bool_, int64, default, default.to_complex())[rank])
+        return reduce(lambda a, b: _C.dtype_of_code(_C.dtype_promote(a, b)), found)
 
 
-def _kind(flat: list[Any]) -> int:
+def _kind(types: Iterable[type]) -> int:
     highest = 0
-    for kind in set(map(type, flat)):
+    for kind in types:
         rank = _KINDS.get(kind)
         if rank is None:
             if hasattr(kind, "__index__"):
@@ -68,11 +100,11 @@ def _kind(flat: list[Any]) -> int:
     return highest
 
 
-def _from_flat(flat: list[Any], shape: list[int], dtype: Dtype | None) -> Tensor:
-    kind = _kind(flat) if flat else 2
+def _from_numbers(numbers: _Numbers, dtype: Dtype | None) -> Tensor:
+    shape, flat = numbers.shape, numbers.flat
+    kind = _kind(set(map(type, flat))) if flat else 2
     if dtype is None:
-        default = get_default_dtype()
-        dtype = (bool_, int64, default, default.to_complex())[kind]
+        dtype = numbers.dtype()
     if not flat:
         return empty(shape, dtype=dtype)
     if kind == 3:
@@ -141,10 +173,7 @@ def tensor(
     elif _is_array(data):  # NumPy's scalars too: their dtype counts
         made = _share(data).clone()
     else:
-        shape: list[int] = []
-        flat: list[Any] = []
-        _flatten(data, 0, shape, flat)
-        made = _from_flat(flat, shape, wanted)
+        made = _from_numbers(_Numbers(data), wanted)
     made = _move(made, wanted, device)
     if requires_grad:
         made.requires_grad = True
