@@ -4,6 +4,7 @@
 
 #include "capi/arguments.h"
 #include "capi/history.h"
+#include "capi/op_table.h"
 #include "capi/options.h"
 #include "tensor/print.h"
 
@@ -39,7 +40,7 @@ PrintOptions print_options(const libdl_print_options& given) {
   return options;
 }
 
-// log_softmax: LogSoftmaxBackward0
+// log_softmax: LogSoftmaxBackward0; a host's function Mine: MineBackward
 std::string pytorch_name(std::string_view op) {
   std::string name;
   bool starts_word = true;
@@ -47,7 +48,9 @@ std::string pytorch_name(std::string_view op) {
     if (c != '_') name += starts_word && c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
     starts_word = c == '_';
   }
-  return name + "Backward0";
+  bool known = false;
+  for (int32_t i = 0; const OpEntry* entry = find_entry(i); ++i) known |= op == entry->name;
+  return name + (known ? "Backward0" : "Backward");
 }
 
 }  // namespace

@@ -114,10 +114,12 @@ def test_node_hooks():
 def test_graph_can_be_walked():
     x = leaf(1.0)
     y = (x * 2).exp()
-    assert y.grad_fn.name() == "ExpBackward"
+    assert y.grad_fn.name() == "ExpBackward0"
     (inner, number), *_ = y.grad_fn.next_functions
-    assert inner.name() == "MulBackward" and number == 0
+    assert inner.name() == "MulBackward0" and number == 0
     assert inner.next_functions[0][0].variable is x
+    assert Cube.apply(x).grad_fn.name() == "CubeBackward"
+    assert "grad_fn=<CubeBackward>" in repr(Cube.apply(x))
     assert y.grad_fn == y.grad_fn and hash(y.grad_fn) == hash(y.grad_fn)
 
 

@@ -2,6 +2,7 @@
 """The package as a whole: names, small values, threads, interruption, types, other packages."""
 
 import copy
+import math
 import os
 import pathlib
 import signal
@@ -213,16 +214,53 @@ def test_printing():
     assert repr(libdl.tensor([1.0, 1e5])) == "tensor([1.0000e+00, 1.0000e+05])"
     assert repr(libdl.ones(1, dtype=libdl.float64)) == "tensor([1.], dtype=libdl.float64)"
     assert "requires_grad=True" in repr(libdl.ones(1, requires_grad=True))
-    assert "grad_fn=<MulBackward>" in repr(libdl.ones(1, requires_grad=True) * 2)
+    assert "grad_fn=<MulBackward0>" in repr(libdl.ones(1, requires_grad=True) * 2)
     assert repr(libdl.zeros(0, 3)) == "tensor([], size=(0, 3))"
     assert "..." in repr(libdl.zeros(2000))
     assert repr(libdl.tensor([1 + 2j])) == "tensor([1.+2.j])"
-    libdl.set_printoptions(precision=2)
+    assert repr(libdl.tensor([math.nan, math.inf, 1.0])) == "tensor([nan, inf, 1.])"
     try:
+        libdl.set_printoptions(precision=2)
         assert repr(libdl.tensor([0.123456])) == "tensor([0.12])"
+        libdl.set_printoptions(precision=0, sci_mode=True)
+        assert repr(libdl.tensor([1.5])) == "tensor([2e+00])"
+        libdl.set_printoptions(threshold=math.inf, sci_mode=False)
+        assert "..." not in repr(libdl.zeros(2000))
+        libdl.set_printoptions(threshold=0, edgeitems=1)
+        assert repr(libdl.zeros(3)) == "tensor([0.,  ..., 0.])"
     finally:
-        libdl.set_printoptions(precision=4)
+        libdl.set_printoptions(profile="default")
     assert "Parameter containing:" in repr(libdl.nn.Parameter(libdl.ones(1)))
+
+
+def test_a_subclass_prints_under_its_name():
+    class P(libdl.Tensor):
+        pass
+
+    class Positions(libdl.Tensor):
+        pass
+
+    x = libdl.zeros(2, 2, 1)
+    for kind in (P, Positions):
+        indent = "\n" + " " * (len(kind.__name__) + 2)
+        assert repr(x.as_subclass(kind)) == (
+            f"{kind.__name__}([[[0.],{indent} [0.]],\n{indent}[[0.],{indent} [0.]]])"
+        )
+
+
+def test_numbers_of_numpy_keep_their_dtype_in_lists():
+    for data, dtype in (
+        ([numpy.float64(1), 2], libdl.float64), ([numpy.float16(1)], libdl.float16),
+        ([numpy.float32(1), 2.5], libdl.float32), ([numpy.int8(1), 2], libdl.int64),
+        ([[numpy.int32(1)], [numpy.int16(2)]], libdl.int32), ([numpy.bool_(True)], libdl.bool),
+        ([numpy.zeros(2), numpy.arange(2)], libdl.float64), ([numpy.complex64(1), 2], libdl.complex64),
+        ([libdl.tensor(1), 2.5], libdl.float32), ([libdl.ones((), dtype=libdl.float64)],
+                                                  libdl.float64),
+        ([True, 1.5], libdl.float32), ([numpy.zeros(0, dtype=numpy.int32)], libdl.int32),
+    ):  # fmt: skip
+        made = libdl.tensor(data)
+        assert made.dtype is dtype, (data, made.dtype)
+        assert made.tolist() == numpy.asarray(data).tolist()
 
 
 def test_config():

@@ -5,6 +5,7 @@
 #define _GNU_SOURCE  // CLOCK_MONOTONIC_COARSE: a clock that costs 5 ns
 #include <libdl/autograd.h>
 #include <libdl/memory.h>
+#include <libdl/text.h>
 #include <libdl/threads.h>
 #include <time.h>
 
@@ -185,12 +186,37 @@ static PyObject* memory_statistics(PyObject* module, PyObject* unused) {
       "packed", (long long)s.packed);
 }
 
+// tensor_to_string(tensor, precision, threshold, edgeitems, linewidth, sci_mode)
+static PyObject* tensor_to_string(PyObject* module, PyObject* args) {
+  (void)module;
+  PyObject* tensor;
+  int precision, mode;
+  long long threshold, edgeitems, linewidth;
+  if (!PyArg_ParseTuple(args, "O!iLLLi", tensor_type, &tensor, &precision, &threshold, &edgeitems,
+                        &linewidth, &mode))
+    return NULL;
+  libdl_print_options options = {.struct_size = sizeof options};
+  options.precision = precision;
+  options.threshold = threshold;
+  options.edgeitems = edgeitems;
+  options.linewidth = linewidth;
+  options.sci_mode = mode;
+  libdl_text* text;
+  libdl_error* const error = libdl_tensor_to_string(handle_of(tensor), &options, &text);
+  if (error) return raise_error(error);
+  PyObject* const made =
+      PyUnicode_FromStringAndSize(libdl_text_data(text), (Py_ssize_t)libdl_text_length(text));
+  libdl_text_release(text);
+  return made;
+}
+
 static PyMethodDef functions[] = {
     {"install_site_hook", install_site_hook, METH_NOARGS, NULL},
     {"forward_enter", forward_enter, METH_NOARGS, NULL},
     {"forward_unpack_dual", forward_unpack_dual, METH_O, NULL},
     {"live", live, METH_NOARGS, NULL},
     {"memory_statistics", memory_statistics, METH_NOARGS, NULL},
+    {"tensor_to_string", tensor_to_string, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 

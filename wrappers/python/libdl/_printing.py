@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a tensor prints: as in PyTorch, columns aligned, long ones shortened in the middle."""
+"""How a tensor prints: as in PyTorch. libdl_tensor_to_string does it."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
@@ -7,10 +7,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from . import _C, _functions
+from . import _C
 from ._C import Tensor
-from ._modes import get_default_dtype
-from ._types import bool_, int64
 
 
 class Options:
@@ -61,106 +59,6 @@ def set_printoptions(
     OPTIONS.sci_mode = sci_mode
 
 
-class _Formatter:
-    """One width for all elements, found by looking at those that are shown."""
-
-    def __init__(self, values: list[Any], is_float: bool) -> None:
-        self.integers = False
-        self.scientific = False
-        self.width = 1
-        self.is_float = is_float
-        if not is_float:
-            self.width = max((len(str(value)) for value in values), default=1)
-            return
-        regular = [abs(value) for value in values if math.isfinite(value) and value != 0]
-        self.integers = all(value == math.floor(value) for value in regular)
-        if regular:
-            low, high = min(regular), max(regular)
-            tiny = not self.integers and low < 1.0e-4
-            self.scientific = high / low > 1000.0 or high > 1.0e8 or tiny
-        if OPTIONS.sci_mode is not None:
-            self.scientific = OPTIONS.sci_mode
-        self.width = max((len(self._text(value)) for value in values), default=1)
-
-    def _text(self, value: Any) -> str:
-        if not self.is_float:
-            return str(value)
-        if self.scientific:
-            return f"{value:.{OPTIONS.precision}e}"
-        if self.integers:
-            text = f"{value:.0f}"
-            return text + "." if math.isfinite(value) else text
-        return f"{value:.{OPTIONS.precision}f}"
-
-    def __call__(self, value: Any) -> str:
-        return self._text(value).rjust(self.width)
-
-
-class _ComplexFormatter:
-    def __init__(self, values: list[complex]) -> None:
-        self.real = _Formatter([value.real for value in values], True)
-        self.imag = _Formatter([value.imag for value in values], True)
-
-    def __call__(self, value: complex) -> str:
-        imag = self.imag(value.imag).lstrip()
-        sign = "" if imag.startswith("-") else "+"
-        return f"{self.real(value.real)}{sign}{imag}j"
-
-    @property
-    def width(self) -> int:
-        return self.real.width + self.imag.width + 2
-
-
-def _lines(data: Any, depth: int, indent: int, summarize: bool, formatter: Any) -> str:
-    if depth == 0:
-        return str(formatter(data))
-    edge = OPTIONS.edgeitems
-    cut = summarize and len(data) > 2 * edge
-    items = [*data[:edge], *data[-edge:]] if cut else data
-    if depth == 1:
-        per_line = max(1, (OPTIONS.linewidth - indent) // (formatter.width + 2))
-        texts = [formatter(item) for item in items]
-        if cut:
-            texts.insert(edge, " ...")
-        rows = [texts[i : i + per_line] for i in range(0, len(texts), per_line)]
-        return "[" + (",\n" + " " * (indent + 1)).join(", ".join(row) for row in rows) + "]"
-    texts = [_lines(item, depth - 1, indent + 1, summarize, formatter) for item in items]
-    if cut:
-        texts.insert(edge, "...")
-    return "[" + ("," + "\n" * (depth - 1) + " " * (indent + 1)).join(texts) + "]"
-
-
-def _shown(data: Any, depth: int, summarize: bool) -> list[Any]:
-    if depth == 0:
-        return [data]
-    edge = OPTIONS.edgeitems
-    items = [*data[:edge], *data[-edge:]] if summarize and len(data) > 2 * edge else data
-    return [value for item in items for value in _shown(item, depth - 1, summarize)]
-
-
-def _cut(x: Tensor) -> Tensor:
-    """Only the edges of each dimension are read out of a large tensor."""
-    edge = OPTIONS.edgeitems
-    for dim, size in enumerate(x.shape):
-        if size > 2 * edge + 1:
-            ends = [x.narrow(dim, 0, edge + 1), x.narrow(dim, size - edge, edge)]
-            x = _functions.cat(ends, dim=dim)
-    return x
-
-
-def _elements(x: Tensor, indent: int) -> str:
-    summarize = x.numel() > OPTIONS.threshold
-    data = (_cut(x) if summarize else x).tolist()
-    shown = _shown(data, x.ndim, summarize)
-    if x.dtype.is_complex:
-        formatter: Any = _ComplexFormatter(shown)
-    else:
-        formatter = _Formatter(shown, x.dtype.is_floating_point)
-    if x.ndim == 0:
-        return str(formatter(data)).strip()
-    return _lines(data, x.ndim, indent, summarize, formatter)
-
-
 def format_tensor(x: Tensor) -> str:
     before = _C.disable_overriding(True)
     try:
@@ -170,32 +68,19 @@ def format_tensor(x: Tensor) -> str:
 
 
 def _format(x: Tensor) -> str:
-    name = "tensor(" if type(x) is Tensor else f"{type(x).__name__}("
-    suffixes = []
-    if x.device.type != "cpu":
-        suffixes.append(f"device='{x.device}'")
-    default = (get_default_dtype(), get_default_dtype().to_complex(), int64, bool_)
-    if x.numel() == 0:
-        body = "[]"
-        if x.ndim != 1:
-            suffixes.append(f"size={tuple(x.shape)}")
-        if x.dtype is not get_default_dtype():
-            suffixes.append(f"dtype={x.dtype}")
-    else:
-        body = _elements(x.detach(), len(name))
-        if x.dtype not in default:
-            suffixes.append(f"dtype={x.dtype}")
-    node = x.grad_fn
-    if node is not None:
-        suffixes.append(f"grad_fn=<{node.name()}>")
-    elif x.requires_grad:
-        suffixes.append("requires_grad=True")
-    text = name + body
-    for suffix in suffixes:
-        last = text.rsplit("\n", 1)[-1]
-        long = len(last) + len(suffix) + 3 > OPTIONS.linewidth
-        text += (",\n" + " " * len(name) if long else ", ") + suffix
-    return text + ")"
+    # A subclass's name moves the lines after the first to the right.
+    name = "tensor" if type(x) is Tensor else type(x).__name__
+    shift = len(name) - len("tensor")
+    linewidth = max(OPTIONS.linewidth - shift, 1)
+    numbers = [OPTIONS.precision, min(OPTIONS.threshold, 2**62), OPTIONS.edgeitems, linewidth]
+    # For the library 0 is the default and -1 nothing.
+    settings = [int(number) or -1 for number in numbers]
+    text: str = _C.tensor_to_string(x, *settings, {None: 0, True: 1, False: -1}[OPTIONS.sci_mode])
+    if shift == 0:
+        return text
+    first, *lines = text.removeprefix("tensor").split("\n")
+    moved = [" " * shift + line if line and shift > 0 else line[max(-shift, 0):] for line in lines]
+    return "\n".join([name + first, *moved])
 
 
 _C.register("format", format_tensor)

@@ -5,11 +5,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from .. import _C
 from .._C import Tensor
 from .._tensor import Removable
+
+
+@cache
+def _is_operator(name: str) -> bool:
+    try:
+        _C.op_find(name)
+    except ValueError:
+        return False
+    return True
 
 
 class Node:
@@ -21,11 +31,12 @@ class Node:
         self._held = held
 
     def name(self) -> str:
-        """The operation with PyTorch's ending: "MulBackward"; "AccumulateGrad" for a leaf."""
+        """As in PyTorch: "MulBackward0", "AccumulateGrad", "MineBackward" of a Function Mine."""
         name = _C.node_name(self._held)
         if name == "accumulate":
             return "AccumulateGrad"
-        return "".join(word.capitalize() for word in name.split("_")) + "Backward"
+        title = "".join(word[:1].upper() + word[1:] for word in name.split("_"))
+        return title + ("Backward0" if _is_operator(name) else "Backward")
 
     @property
     def operator(self) -> str:
