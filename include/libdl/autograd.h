@@ -26,6 +26,12 @@ LIBDL_API libdl_bool libdl_tensor_is_leaf(const libdl_tensor *tensor);
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_set_requires_grad(libdl_tensor *tensor,
                                                                       libdl_bool requires_grad);
 
+/** Ends the tensor's history: it becomes a leaf that does not require grad. Its .grad stays, and
+ *  what was computed from it keeps its own history. libdl_detach leaves the tensor as it is.
+ *  Errors: AUTOGRAD (a view with history; a host number).
+ *  Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_detach_in_place(libdl_tensor *tensor);
+
 /** .grad: a new reference to the same tensor each time, or NULL where there is none.
  *  Threads: free, also while a backward pass adds to it. */
 LIBDL_API LIBDL_NEW libdl_tensor *libdl_tensor_grad(const libdl_tensor *tensor);

@@ -58,6 +58,13 @@ libdl_error* libdl_tensor_set_requires_grad(libdl_tensor* tensor, libdl_bool on)
   });
 }
 
+libdl_error* libdl_tensor_detach_in_place(libdl_tensor* tensor) {
+  return door("libdl_tensor_detach_in_place", [&] {
+    check_tensor("libdl_tensor_detach_in_place", 1, "tensor", tensor);
+    detach_in_place(as_tensor(tensor));
+  });
+}
+
 libdl_tensor* libdl_tensor_grad(const libdl_tensor* tensor) {
   return is_live_tensor(tensor) ? get_grad(as_tensor(tensor)).release() : nullptr;
 }

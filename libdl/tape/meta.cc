@@ -83,6 +83,25 @@ void set_requires_grad(const Tensor& x, bool on) {
   meta.slot = 0;
 }
 
+void detach_in_place(const Tensor& x) {
+  const char* const op = "detach_";
+  if (x.is_number())
+    fail_argument(LIBDL_ERROR_AUTOGRAD, op, 1, "input", "is a host number", "a tensor");
+  if (!x.meta()) return;
+  Meta& meta = *x.meta();
+  const bool collects = meta.node && meta.node->accumulator;
+  if (meta.view != ViewKind::kNone && has_history(x) && !collects)
+    fail_argument(LIBDL_ERROR_AUTOGRAD, op, 1, "input", "is a view",
+                  "a tensor of its own, or detach() for an alias without history");
+  meta.tangent = {};
+  meta.retains_grad = false;
+  if (!meta.node) return;
+  // The generation stays: views of x keep the history that they have.
+  end_link(meta.node, x.get());
+  Ref<Node>::take(std::exchange(meta.node, nullptr));
+  meta.slot = 0;
+}
+
 Tensor get_grad(const Tensor& x) {
   if (!x.meta() || !x.meta()->grad) return {};
   GradSlot& slot = *x.meta()->grad;

@@ -53,6 +53,9 @@ inline bool is_leaf(const Tensor& x) { return !x.meta() || x.meta()->is_leaf(); 
 // Makes a leaf collect gradients, or stop. Throws AUTOGRAD for non-leaves (off) and DTYPE.
 void set_requires_grad(const Tensor& x, bool on);
 
+// Ends x's history; one of a view is its base's, too, and stays: throws AUTOGRAD.
+void detach_in_place(const Tensor& x);
+
 // x takes y's bytes, geometry and dtype, and keeps its history.
 void set_data(const Tensor& x, const Tensor& y);
 

@@ -111,6 +111,27 @@ def test_node_hooks():
     assert seen == [[[1]]] and x.grad.tolist() == [6]
 
 
+def test_detach_in_place():
+    x = leaf(2.0)
+    h = x * 1
+    for _ in range(3):  # truncated backpropagation through time
+        h.detach_()
+        assert h.is_leaf and not h.requires_grad and h.grad_fn is None
+        h = h * x
+        h.sum().backward()
+    assert x.grad.tolist() == [2 + 4 + 8]
+
+    y = x * 3
+    view, product = y[:1], y * 2
+    y.detach_()
+    (view + product).sum().backward()  # what was made before keeps its history
+    assert x.grad.tolist() == [14 + 9] and not (y * 2).requires_grad
+    y.mul_(0)
+    with pytest.raises(RuntimeError, match="detach_: argument 1 .* is a view"):
+        (x * 1)[:1].detach_()
+    assert not x.detach_().requires_grad and x.grad.tolist() == [23]
+
+
 def test_graph_can_be_walked():
     x = leaf(1.0)
     y = (x * 2).exp()

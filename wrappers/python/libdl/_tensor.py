@@ -175,10 +175,7 @@ def retain_grad(self: Tensor) -> None:
 @method
 def detach_(self: Tensor) -> Tensor:
     """Ends the tensor's history, in place."""
-    if not self.is_leaf:
-        _C.tensor_detach_in_place(self)
-    else:
-        self.requires_grad = False
+    _C.tensor_detach_in_place(self)
     return self
 
 
