@@ -294,3 +294,38 @@ def test_load_errors(tmp_path):
         libdl.load(bad)
     with pytest.raises(TypeError, match="object"):
         libdl.save({"f": object()}, tmp_path / "x")
+
+
+@pytest.mark.parametrize("text", [
+    "ELU(alpha=0.5)", "LeakyReLU(negative_slope=0.2)", "Softplus(beta=1.0, threshold=20.0)",
+    "LayerNorm((2, 3), eps=1e-05, elementwise_affine=True, bias=False)",
+    "Unflatten(dim=1, unflattened_size=(2, 2))", "GELU(approximate='tanh')", "Softmax(dim=1)",
+])  # fmt: skip
+def test_layers_print_what_makes_them(text):
+    assert repr(eval(text, vars(nn))) == text
+
+
+def test_a_module_without_forward_says_so():
+    class Half(nn.Module):
+        pass
+
+    with pytest.raises(NotImplementedError, match="Half has no method forward"):
+        Half()(libdl.ones(1))
+
+
+@pytest.mark.parametrize("kind", [lambda *m: nn.Sequential(*m), lambda *m: nn.ModuleList(m)])
+def test_numbered_modules_change_as_lists_do(kind):
+    a, b, c, d = (nn.Identity() for _ in range(4))
+    modules = kind(a, b, c)
+    del modules[1]
+    assert list(modules) == [a, c] and list(modules._modules) == ["0", "1"]
+    modules.insert(1, b)
+    modules[-1] = d
+    assert list(modules.extend([c])) == [a, b, d, c]
+    assert modules.pop(0) is a and list(modules) == [b, d, c]
+    del modules[:2]
+    assert list(modules) == [c]
+    with pytest.raises(IndexError):
+        modules[1] = a
+    with pytest.raises(IndexError):
+        del modules[3]

@@ -99,6 +99,9 @@ class ELU(Layer):
     def forward(self, input: Tensor) -> Tensor:
         return F.elu(input, self.alpha)
 
+    def extra_repr(self) -> str:
+        return f"alpha={self.alpha}"
+
 
 class LeakyReLU(Layer):
     """The element where positive, negative_slope times it elsewhere."""
@@ -110,6 +113,9 @@ class LeakyReLU(Layer):
     def forward(self, input: Tensor) -> Tensor:
         return F.leaky_relu(input, self.negative_slope)
 
+    def extra_repr(self) -> str:
+        return f"negative_slope={self.negative_slope}"
+
 
 class Softplus(Layer):
     """log(1 + exp(beta x)) / beta."""
@@ -120,3 +126,6 @@ class Softplus(Layer):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.softplus(input, self.beta, self.threshold)
+
+    def extra_repr(self) -> str:
+        return f"beta={self.beta}, threshold={self.threshold}"

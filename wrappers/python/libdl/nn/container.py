@@ -25,6 +25,20 @@ def _place(index: int, count: int) -> str:
     return str(index % count)
 
 
+def _inserted(numbered: Any, index: int, module: Module) -> None:
+    modules = list(numbered)
+    modules.insert(index, module)
+    numbered._modules.clear()
+    numbered.extend(modules)
+
+
+def _deleted(numbered: Any, index: int | slice) -> None:
+    modules = list(numbered)
+    del modules[index]
+    numbered._modules.clear()
+    numbered.extend(modules)
+
+
 class Sequential(Module):
     """Modules that are called one after the other, each with the result of the one before."""
 
@@ -57,9 +71,29 @@ class Sequential(Module):
             return type(self)(dict(list(self._modules.items())[index]))
         return list(self._modules.values())[index]
 
+    def __setitem__(self, index: int, module: Module) -> None:
+        self._modules[list(self._modules)[index]] = module
+
+    def __delitem__(self, index: int | slice) -> None:
+        _deleted(self, index)
+
     def append(self, module: Module) -> Sequential:
         self.add_module(str(len(self)), module)
         return self
+
+    def extend(self, modules: Iterable[Module]) -> Sequential:
+        for module in modules:
+            self.append(module)
+        return self
+
+    def insert(self, index: int, module: Module) -> Sequential:
+        _inserted(self, index, module)
+        return self
+
+    def pop(self, index: int) -> Any:
+        module = self[index]
+        del self[index]
+        return module
 
 
 class ModuleList(Module, Generic[M]):
@@ -79,10 +113,12 @@ class ModuleList(Module, Generic[M]):
         return self
 
     def insert(self, index: int, module: M) -> None:
-        modules = list(self)
-        modules.insert(index, module)
-        self._modules.clear()
-        self.extend(modules)
+        _inserted(self, index, module)
+
+    def pop(self, index: int) -> M:
+        module = self[index]
+        del self[index]
+        return module
 
     def __len__(self) -> int:
         return len(self._modules)
@@ -102,11 +138,8 @@ class ModuleList(Module, Generic[M]):
     def __setitem__(self, index: int, module: M) -> None:
         self._modules[_place(index, len(self))] = module
 
-    def __delitem__(self, index: int) -> None:
-        modules = list(self)
-        del modules[index]
-        self._modules.clear()
-        self.extend(modules)
+    def __delitem__(self, index: int | slice) -> None:
+        _deleted(self, index)
 
 
 class ModuleDict(Module, Generic[M]):

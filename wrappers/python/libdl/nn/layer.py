@@ -100,6 +100,9 @@ class Unflatten(Layer):
     def forward(self, input: Tensor) -> Tensor:
         return input.unflatten(self.dim, self.unflattened_size)
 
+    def extra_repr(self) -> str:
+        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"
+
 
 class LayerNorm(Layer):
     """Mean 0 and variance 1 over the last dimensions, then times weight plus bias."""
@@ -129,7 +132,7 @@ class LayerNorm(Layer):
     def extra_repr(self) -> str:
         return (
             f"{self.normalized_shape}, eps={self.eps}, "
-            f"elementwise_affine={self.elementwise_affine}"
+            f"elementwise_affine={self.elementwise_affine}, bias={self.bias is not None}"
         )
 
 

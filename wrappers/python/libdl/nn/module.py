@@ -43,12 +43,16 @@ class Hook:
         self.remove()
 
 
+def _no_forward(self: Module, *args: Any, **kwargs: Any) -> Any:
+    raise NotImplementedError(f"{type(self).__name__} has no method forward")
+
+
 class Module:
     """The base of all parts of networks. Subclasses call super().__init__() first, assign
     parameters, buffers and modules as attributes, and write forward."""
 
     training: bool
-    forward: Callable[..., Any]
+    forward: Callable[..., Any] = _no_forward
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         fields: dict[str, Any] = {
