@@ -160,7 +160,7 @@ def test_gradient_through_index():
 @pytest.mark.parametrize(
     ("key", "kind"),
     [
-        (4, IndexError), ((0, 0, 0, 0), IndexError), ("a", TypeError), (1.0, TypeError),
+        (4, IndexError), ((0, 0, 0, 0), IndexError), ("a", TypeError), (1.0, IndexError),
         (slice(None, None, -1), ValueError), (slice(None, None, 0), ValueError),
         ([9], IndexError), (numpy.zeros((5,), bool), IndexError),
     ],
@@ -193,3 +193,15 @@ def test_iteration():
     assert b.tolist() == [3, 4]
     assert 3 in x and 7 not in x
     assert [row.tolist() for row in reversed(x)] == [[3, 4], [1, 2]]
+
+
+@pytest.mark.parametrize("key", [1.5, {1: 2}, 2j, (0, 1.5), (slice(None), object())])
+def test_other_keys_are_index_errors(key):
+    with pytest.raises(IndexError, match="wanted integers, slices"):
+        libdl.ones(2, 3)[key]
+
+
+def test_text_as_a_key_is_a_type_error():
+    for key in ("a", b"a", (0, "a")):
+        with pytest.raises(TypeError):
+            libdl.ones(2, 3)[key]

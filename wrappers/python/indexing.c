@@ -170,7 +170,8 @@ static int by_key(Walk* walk, PyObject* key, int32_t skipped) {
     return integer(key, &index) ? -1 : select_one(walk, index);
   }
   if (PySequence_Check(key) && !PyUnicode_Check(key)) return by_sequence(walk, key);
-  PyErr_Format(PyExc_TypeError,
+  const bool is_text = PyUnicode_Check(key) || PyBytes_Check(key);
+  PyErr_Format(is_text ? PyExc_TypeError : PyExc_IndexError,
                "x[...]: wanted integers, slices, None, Ellipsis, masks or index tensors, found %R",
                (PyObject*)Py_TYPE(key));
   return -1;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The number protocol: operators go straight to the C functions.
+#include <stdio.h>
+
 #include "objects.h"
 
 typedef libdl_error* (*Binary)(const libdl_tensor*, const libdl_tensor*, libdl_tensor**);
@@ -171,16 +173,18 @@ PyObject* tensor_compare(PyObject* a, PyObject* b, int operation) {
 
 // -- numbers out ----------------------------------------------------------------------------------
 
-static PyObject* several_elements(const libdl_tensor* x, const char* what) {
-  return PyErr_Format(PyExc_RuntimeError, "%s: the tensor has %lld elements, wanted 1", what,
-                      (long long)libdl_tensor_numel(x));
+static PyObject* several_elements(const libdl_tensor* x) {
+  char text[80];
+  snprintf(text, sizeof text, "item: the tensor has %lld elements, wanted 1",
+           (long long)libdl_tensor_numel(x));
+  return raise_error(libdl_error_new(LIBDL_ERROR_SHAPE, text, -1, NULL, NULL));
 }
 
 // The only element as a Python number of its own kind.
 PyObject* tensor_item(PyObject* self, PyObject* unused) {
   (void)unused;
   const libdl_tensor* const x = handle_of(self);
-  if (libdl_tensor_numel(x) != 1) return several_elements(x, "item");
+  if (libdl_tensor_numel(x) != 1) return several_elements(x);
   libdl_error* error;
   switch (libdl_tensor_dtype(x)) {
     case LIBDL_DTYPE_BOOL: {
