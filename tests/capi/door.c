@@ -209,6 +209,26 @@ static void operators_of_the_host(void) {
   libdl_tensor_release(x);
 }
 
+/* -- history -------------------------------------------------------------------------------------- */
+
+static void history_ends_in_place(void) {
+  libdl_tensor *x = filled(2, 3), *y, *view, *two = number(2);
+  const int64_t shape[] = {3, 1};
+  GOOD(libdl_tensor_set_requires_grad(x, 1));
+  GOOD(libdl_mul(x, two, &y));
+  GOOD(libdl_view(y, shape, 2, &view));
+  BAD_BEGINS(libdl_tensor_detach_in_place(view), AUTOGRAD, "detach_: argument 1 (input) is a view");
+  CHECK(!libdl_tensor_is_leaf(y));
+  GOOD(libdl_tensor_detach_in_place(y));
+  GOOD(libdl_tensor_detach_in_place(y));
+  CHECK(libdl_tensor_is_leaf(y) && !libdl_tensor_requires_grad(y) && total(y) == 12);
+  CHECK(libdl_tensor_requires_grad(view)); /* made before */
+  BAD_CODE(libdl_tensor_detach_in_place(two), AUTOGRAD);
+  BAD_CODE(libdl_tensor_detach_in_place(NULL), NULL);
+  libdl_tensor *all[] = {x, y, view, two};
+  for (size_t i = 0; i < sizeof all / sizeof *all; ++i) libdl_tensor_release(all[i]);
+}
+
 /* -- interceptors ------------------------------------------------------------------------------ */
 
 struct watcher {
@@ -289,6 +309,7 @@ int main(void) {
   operators_are_data();
   calls_by_number();
   operators_of_the_host();
+  history_ends_in_place();
   interceptors_see_calls();
   scopes_empty_what_is_left();
   if (failures) fprintf(stderr, "%d failures\n", failures);
