@@ -2,10 +2,7 @@
 
 /* DLPack, mappings and host memory as a C program meets them. The structs are written here once
  * more, from the specification: a program that includes upstream's dlpack.h sees the same. */
-#include <libdl/libdl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "check.h"
 
 typedef struct {
   void *data;
@@ -29,31 +26,6 @@ struct DLManagedTensorVersioned {
   DLTensor dl_tensor;
 };
 
-static int failures;
-
-static void check(int ok, const char *what, int line) {
-  if (ok) return;
-  fprintf(stderr, "dlpack.c:%d: %s\n", line, what);
-  ++failures;
-}
-#define CHECK(condition) check((condition) != 0, #condition, __LINE__)
-
-/* Success. */
-static void must(libdl_error *error, int line) {
-  if (!error) return;
-  check(0, libdl_error_get_message(error), line);
-  libdl_error_release(error);
-}
-#define OK(call) must((call), __LINE__)
-
-/* Failure with a code; the argument is named. */
-static void must_fail(libdl_error *error, libdl_error_code code, int argument, int line) {
-  check(libdl_error_get_code(error) == code, libdl_error_get_message(error), line);
-  check(libdl_error_get_argument(error) == argument, libdl_error_get_message(error), line);
-  libdl_error_release(error);
-}
-#define FAILS(call, code, argument) must_fail((call), (code), (argument), __LINE__)
-
 static int destroyed, deleted;
 static void on_destroy(void *ctx) {
   (void)ctx;
@@ -73,8 +45,8 @@ static const int64_t shape[2] = {2, 3};
 
 static libdl_tensor *wrap(libdl_bool read_only) {
   libdl_tensor *x = NULL;
-  OK(libdl_tensor_from_memory(elements, sizeof elements, shape, 2, NULL, 0, 0, LIBDL_DTYPE_FLOAT32,
-                              read_only, NULL, on_destroy, &x));
+  GOOD(libdl_tensor_from_memory(elements, sizeof elements, shape, 2, NULL, 0, 0,
+                                LIBDL_DTYPE_FLOAT32, read_only, NULL, on_destroy, &x));
   return x;
 }
 
@@ -87,10 +59,10 @@ static void every_order_of_release(void) {
     struct DLManagedTensorVersioned *managed = NULL, *again = NULL;
     libdl_mapping *mapping = NULL;
     void *data = NULL;
-    OK(libdl_tensor_to_dlpack(x, NULL, &managed));
-    OK(libdl_tensor_to_dlpack(x, NULL, &again));
-    OK(libdl_tensor_from_dlpack(again, LIBDL_COPY_IF_NEEDED, &y));
-    OK(libdl_tensor_map(y, LIBDL_ACCESS_WRITE, &data, &mapping));
+    GOOD(libdl_tensor_to_dlpack(x, NULL, &managed));
+    GOOD(libdl_tensor_to_dlpack(x, NULL, &again));
+    GOOD(libdl_tensor_from_dlpack(again, LIBDL_COPY_IF_NEEDED, &y));
+    GOOD(libdl_tensor_map(y, LIBDL_ACCESS_WRITE, &data, &mapping));
     CHECK(data == elements && managed->dl_tensor.data == elements);
     destroyed = 0;
     for (int left = 4; left > 0; code /= left, --left) {
@@ -114,7 +86,7 @@ static void exported_structs(void) {
   libdl_dlpack_options options = {0};
   options.struct_size = sizeof options;
 
-  OK(libdl_tensor_to_dlpack(x, &options, &managed));
+  GOOD(libdl_tensor_to_dlpack(x, &options, &managed));
   CHECK(managed->major == 1 && managed->minor == 3 && managed->flags == 0);
   CHECK(managed->dl_tensor.ndim == 2 && managed->dl_tensor.strides[0] == 3);
   CHECK(managed->dl_tensor.code == 2 && managed->dl_tensor.bits == 32);
@@ -122,26 +94,26 @@ static void exported_structs(void) {
   managed->deleter(managed);
   CHECK(libdl_tensor_version(x) == 1);
 
-  OK(libdl_tensor_to_dlpack(read_only, NULL, &managed));
+  GOOD(libdl_tensor_to_dlpack(read_only, NULL, &managed));
   CHECK(managed->flags == 1);
   managed->deleter(managed);
-  FAILS(libdl_tensor_to_dlpack_unversioned(read_only, NULL, &old), LIBDL_ERROR_READ_ONLY, 1);
-  OK(libdl_tensor_to_dlpack_unversioned(x, NULL, &old));
+  BAD_ARGUMENT(libdl_tensor_to_dlpack_unversioned(read_only, NULL, &old), READ_ONLY, 1);
+  GOOD(libdl_tensor_to_dlpack_unversioned(x, NULL, &old));
   CHECK(old->dl_tensor.data == elements);
   old->deleter(old);
 
   options.copy = LIBDL_COPY_ALWAYS;
-  OK(libdl_tensor_to_dlpack(x, &options, &managed));
+  GOOD(libdl_tensor_to_dlpack(x, &options, &managed));
   CHECK(managed->flags == 2 && managed->dl_tensor.data != elements);
   managed->deleter(managed);
 
-  FAILS(libdl_tensor_to_dlpack(NULL, NULL, &managed), LIBDL_ERROR_NULL, 1);
-  FAILS(libdl_tensor_to_dlpack(x, NULL, NULL), LIBDL_ERROR_NULL, 3);
+  BAD_ARGUMENT(libdl_tensor_to_dlpack(NULL, NULL, &managed), NULL, 1);
+  BAD_ARGUMENT(libdl_tensor_to_dlpack(x, NULL, NULL), NULL, 3);
   options.copy = 3;
-  FAILS(libdl_tensor_to_dlpack(x, &options, &managed), LIBDL_ERROR_VALUE, 2);
+  BAD_ARGUMENT(libdl_tensor_to_dlpack(x, &options, &managed), VALUE, 2);
   options.copy = 0;
   options.struct_size = 2;
-  FAILS(libdl_tensor_to_dlpack(x, &options, &managed), LIBDL_ERROR_OPTION, 2);
+  BAD_ARGUMENT(libdl_tensor_to_dlpack(x, &options, &managed), OPTION, 2);
 
   libdl_tensor_release(x);
   libdl_tensor_release(read_only);
@@ -157,12 +129,12 @@ static void options_of_another_version(void) {
   struct DLManagedTensorVersioned *managed = NULL;
   memset(&longer, 0, sizeof longer);
   longer.known.struct_size = sizeof longer;
-  OK(libdl_tensor_to_dlpack(x, &longer.known, &managed));
+  GOOD(libdl_tensor_to_dlpack(x, &longer.known, &managed));
   managed->deleter(managed);
   longer.later = 1;
-  FAILS(libdl_tensor_to_dlpack(x, &longer.known, &managed), LIBDL_ERROR_OPTION, 2);
+  BAD_ARGUMENT(libdl_tensor_to_dlpack(x, &longer.known, &managed), OPTION, 2);
   longer.known.struct_size = 8; /* so old that it ends behind copy */
-  OK(libdl_tensor_to_dlpack(x, &longer.known, &managed));
+  GOOD(libdl_tensor_to_dlpack(x, &longer.known, &managed));
   managed->deleter(managed);
   libdl_tensor_release(x);
 }
@@ -174,11 +146,11 @@ static void gradients_are_not_lost(void) {
   libdl_dlpack_options options = {0};
   options.struct_size = sizeof options;
   options.detach = 1;
-  OK(libdl_tensor_set_requires_grad(x, 1));
-  FAILS(libdl_tensor_to_dlpack(x, NULL, &managed), LIBDL_ERROR_AUTOGRAD, 1);
-  FAILS(libdl_tensor_borrow_dlpack(x, LIBDL_ACCESS_READ, &view), LIBDL_ERROR_AUTOGRAD, 1);
-  FAILS(libdl_tensor_copy_in(x, elements, sizeof elements), LIBDL_ERROR_AUTOGRAD, 1);
-  OK(libdl_tensor_to_dlpack(x, &options, &managed));
+  GOOD(libdl_tensor_set_requires_grad(x, 1));
+  BAD_ARGUMENT(libdl_tensor_to_dlpack(x, NULL, &managed), AUTOGRAD, 1);
+  BAD_ARGUMENT(libdl_tensor_borrow_dlpack(x, LIBDL_ACCESS_READ, &view), AUTOGRAD, 1);
+  BAD_ARGUMENT(libdl_tensor_copy_in(x, elements, sizeof elements), AUTOGRAD, 1);
+  GOOD(libdl_tensor_to_dlpack(x, &options, &managed));
   managed->deleter(managed);
   libdl_tensor_release(x);
 }
@@ -201,25 +173,25 @@ static void imports(void) {
   old.deleter = on_delete_old;
 
   deleted = 0;
-  OK(libdl_tensor_from_dlpack(&managed, LIBDL_COPY_NEVER, &x));
+  GOOD(libdl_tensor_from_dlpack(&managed, LIBDL_COPY_NEVER, &x));
   CHECK(libdl_tensor_shape(x)[1] == 3 && libdl_tensor_strides(x)[0] == 3 && deleted == 0);
   libdl_tensor_release(x);
   CHECK(deleted == 1);
-  OK(libdl_tensor_from_dlpack_unversioned(&old, LIBDL_COPY_ALWAYS, &x));
+  GOOD(libdl_tensor_from_dlpack_unversioned(&old, LIBDL_COPY_ALWAYS, &x));
   CHECK(deleted == 2);
   libdl_tensor_release(x);
 
-  FAILS(libdl_tensor_from_dlpack(&managed, LIBDL_COPY_NEVER, NULL), LIBDL_ERROR_NULL, 3);
+  BAD_ARGUMENT(libdl_tensor_from_dlpack(&managed, LIBDL_COPY_NEVER, NULL), NULL, 3);
   CHECK(deleted == 3);
-  FAILS(libdl_tensor_from_dlpack(&managed, -1, &x), LIBDL_ERROR_VALUE, 2);
+  BAD_ARGUMENT(libdl_tensor_from_dlpack(&managed, -1, &x), VALUE, 2);
   CHECK(deleted == 4);
-  FAILS(libdl_tensor_from_dlpack(NULL, LIBDL_COPY_NEVER, &x), LIBDL_ERROR_NULL, 1);
+  BAD_ARGUMENT(libdl_tensor_from_dlpack(NULL, LIBDL_COPY_NEVER, &x), NULL, 1);
   managed.major = 2;
   managed.dl_tensor.ndim = -7;
-  FAILS(libdl_tensor_from_dlpack(&managed, LIBDL_COPY_NEVER, &x), LIBDL_ERROR_UNSUPPORTED, 1);
+  BAD_ARGUMENT(libdl_tensor_from_dlpack(&managed, LIBDL_COPY_NEVER, &x), UNSUPPORTED, 1);
   CHECK(deleted == 5);
   old.dl_tensor.lanes = 4;
-  FAILS(libdl_tensor_from_dlpack_unversioned(&old, LIBDL_COPY_NEVER, &x), LIBDL_ERROR_DTYPE, 1);
+  BAD_ARGUMENT(libdl_tensor_from_dlpack_unversioned(&old, LIBDL_COPY_NEVER, &x), DTYPE, 1);
   CHECK(deleted == 6);
 }
 
@@ -228,15 +200,15 @@ static void exchange_table(void) {
   struct DLManagedTensorVersioned *made = NULL;
   DLTensor view;
   void *stream = &view;
-  OK(libdl_tensor_borrow_dlpack(x, LIBDL_ACCESS_READ, &view));
+  GOOD(libdl_tensor_borrow_dlpack(x, LIBDL_ACCESS_READ, &view));
   CHECK(view.shape == libdl_tensor_shape(x) && view.strides == libdl_tensor_strides(x));
   CHECK(libdl_tensor_version(x) == 0);
-  OK(libdl_tensor_borrow_dlpack(x, LIBDL_ACCESS_WRITE, &view));
+  GOOD(libdl_tensor_borrow_dlpack(x, LIBDL_ACCESS_WRITE, &view));
   CHECK(libdl_tensor_version(x) == 1);
-  OK(libdl_dlpack_allocate(&view, &made));
+  GOOD(libdl_dlpack_allocate(&view, &made));
   CHECK(made->dl_tensor.shape[1] == 3 && made->dl_tensor.data != elements);
   made->deleter(made);
-  OK(libdl_dlpack_current_stream(LIBDL_DEVICE_CPU, 0, &stream));
+  GOOD(libdl_dlpack_current_stream(LIBDL_DEVICE_CPU, 0, &stream));
   CHECK(stream == NULL);
   libdl_tensor_release(x);
 }
@@ -245,14 +217,14 @@ static void exchange_table(void) {
 static void scopes(void) {
   libdl_tensor *x = NULL, *y = NULL;
   struct DLManagedTensorVersioned *managed = NULL;
-  OK(libdl_scope_push());
+  GOOD(libdl_scope_push());
   x = wrap(0);
-  OK(libdl_tensor_to_dlpack(x, NULL, &managed));
-  OK(libdl_tensor_from_dlpack(managed, LIBDL_COPY_IF_NEEDED, &y));
+  GOOD(libdl_tensor_to_dlpack(x, NULL, &managed));
+  GOOD(libdl_tensor_from_dlpack(managed, LIBDL_COPY_IF_NEEDED, &y));
   destroyed = 0;
-  OK(libdl_scope_pop());
+  GOOD(libdl_scope_pop());
   CHECK(destroyed == 1);
-  FAILS(libdl_tensor_to_dlpack(y, NULL, &managed), LIBDL_ERROR_EMPTIED, 1);
+  BAD_ARGUMENT(libdl_tensor_to_dlpack(y, NULL, &managed), EMPTIED, 1);
   libdl_tensor_release(x);
   libdl_tensor_release(y);
 }
@@ -262,25 +234,25 @@ static void bytes(void) {
   libdl_mapping *mapping = NULL;
   void *data = NULL;
   float copy[6];
-  OK(libdl_tensor_map(read_only, LIBDL_ACCESS_READ, &data, &mapping));
+  GOOD(libdl_tensor_map(read_only, LIBDL_ACCESS_READ, &data, &mapping));
   CHECK(data == elements);
   libdl_tensor_unmap(mapping);
-  FAILS(libdl_tensor_map(read_only, LIBDL_ACCESS_WRITE, &data, &mapping), LIBDL_ERROR_READ_ONLY, 1);
-  FAILS(libdl_tensor_map(x, 3, &data, &mapping), LIBDL_ERROR_VALUE, 2);
+  BAD_ARGUMENT(libdl_tensor_map(read_only, LIBDL_ACCESS_WRITE, &data, &mapping), READ_ONLY, 1);
+  BAD_ARGUMENT(libdl_tensor_map(x, 3, &data, &mapping), VALUE, 2);
   libdl_tensor_unmap(NULL);
-  OK(libdl_tensor_data(x, LIBDL_ACCESS_WRITE, &data));
-  FAILS(libdl_tensor_data(read_only, LIBDL_ACCESS_WRITE, &data), LIBDL_ERROR_READ_ONLY, 1);
-  OK(libdl_tensor_copy_out(x, copy, sizeof copy));
+  GOOD(libdl_tensor_data(x, LIBDL_ACCESS_WRITE, &data));
+  BAD_ARGUMENT(libdl_tensor_data(read_only, LIBDL_ACCESS_WRITE, &data), READ_ONLY, 1);
+  GOOD(libdl_tensor_copy_out(x, copy, sizeof copy));
   CHECK(memcmp(copy, elements, sizeof copy) == 0);
-  FAILS(libdl_tensor_copy_out(x, copy, 23), LIBDL_ERROR_VALUE, 2);
-  OK(libdl_tensor_copy_in(x, copy, sizeof copy));
+  BAD_ARGUMENT(libdl_tensor_copy_out(x, copy, 23), VALUE, 2);
+  GOOD(libdl_tensor_copy_in(x, copy, sizeof copy));
   CHECK(libdl_tensor_version(x) == 1);
-  FAILS(libdl_tensor_copy_in(read_only, copy, sizeof copy), LIBDL_ERROR_READ_ONLY, 1);
-  OK(libdl_number_f64(2.5, &n));
-  OK(libdl_tensor_map(n, LIBDL_ACCESS_READ, &data, &mapping));
+  BAD_ARGUMENT(libdl_tensor_copy_in(read_only, copy, sizeof copy), READ_ONLY, 1);
+  GOOD(libdl_number_f64(2.5, &n));
+  GOOD(libdl_tensor_map(n, LIBDL_ACCESS_READ, &data, &mapping));
   CHECK(*(double *)data == 2.5);
   libdl_tensor_unmap(mapping);
-  FAILS(libdl_tensor_copy_in(n, copy, 8), LIBDL_ERROR_VALUE, 1);
+  BAD_ARGUMENT(libdl_tensor_copy_in(n, copy, 8), VALUE, 1);
   libdl_tensor_release(n);
   libdl_tensor_release(x);
   libdl_tensor_release(read_only);
@@ -289,18 +261,24 @@ static void bytes(void) {
 static void refused_memory_is_given_back(void) {
   libdl_tensor *x = NULL;
   destroyed = 0;
-  FAILS(libdl_tensor_from_memory(elements, 23, shape, 2, NULL, 0, 0, LIBDL_DTYPE_FLOAT32, 0, NULL,
-                                 on_destroy, &x), LIBDL_ERROR_VALUE, 0);
-  FAILS(libdl_tensor_from_memory(elements, 24, shape, -1, NULL, 0, 0, LIBDL_DTYPE_FLOAT32, 0, NULL,
-                                 on_destroy, &x), LIBDL_ERROR_VALUE, 2);
-  FAILS(libdl_tensor_from_memory(elements, 24, NULL, 2, NULL, 0, 0, LIBDL_DTYPE_FLOAT32, 0, NULL,
-                                 on_destroy, &x), LIBDL_ERROR_NULL, 2);
-  FAILS(libdl_tensor_from_memory(elements, 24, shape, 2, NULL, 0, 0, 99, 0, NULL, on_destroy, &x),
-        LIBDL_ERROR_DTYPE, 5);
-  FAILS(libdl_tensor_from_memory(NULL, 24, shape, 2, NULL, 0, 0, LIBDL_DTYPE_FLOAT32, 0, NULL,
-                                 on_destroy, &x), LIBDL_ERROR_NULL, 1);
-  FAILS(libdl_tensor_from_memory(elements, 24, shape, 2, NULL, 0, 0, LIBDL_DTYPE_FLOAT32, 0, NULL,
-                                 on_destroy, NULL), LIBDL_ERROR_NULL, 8);
+  BAD_ARGUMENT(libdl_tensor_from_memory(elements, 23, shape, 2, NULL, 0, 0, LIBDL_DTYPE_FLOAT32, 0,
+                                        NULL, on_destroy, &x),
+               VALUE, 0);
+  BAD_ARGUMENT(libdl_tensor_from_memory(elements, 24, shape, -1, NULL, 0, 0, LIBDL_DTYPE_FLOAT32, 0,
+                                        NULL, on_destroy, &x),
+               VALUE, 2);
+  BAD_ARGUMENT(libdl_tensor_from_memory(elements, 24, NULL, 2, NULL, 0, 0, LIBDL_DTYPE_FLOAT32, 0,
+                                        NULL, on_destroy, &x),
+               NULL, 2);
+  BAD_ARGUMENT(
+      libdl_tensor_from_memory(elements, 24, shape, 2, NULL, 0, 0, 99, 0, NULL, on_destroy, &x),
+      DTYPE, 5);
+  BAD_ARGUMENT(libdl_tensor_from_memory(NULL, 24, shape, 2, NULL, 0, 0, LIBDL_DTYPE_FLOAT32, 0,
+                                        NULL, on_destroy, &x),
+               NULL, 1);
+  BAD_ARGUMENT(libdl_tensor_from_memory(elements, 24, shape, 2, NULL, 0, 0, LIBDL_DTYPE_FLOAT32, 0,
+                                        NULL, on_destroy, NULL),
+               NULL, 8);
   CHECK(destroyed == 6 && x == NULL);
 }
 

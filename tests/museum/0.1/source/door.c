@@ -2,47 +2,17 @@
 
 /* What the door promises before any operator runs: refusals that name the argument, operators as
  * data, operators of the host's own, interceptors and scopes. */
-#include <libdl/libdl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static int failures;
-
-#define CHECK(condition)                                                      \
-  do {                                                                        \
-    if (!(condition)) {                                                       \
-      ++failures;                                                             \
-      fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-    }                                                                         \
-  } while (0)
-
-static void must(libdl_error *error, int line) {
-  if (!error) return;
-  fprintf(stderr, "%s:%d: %s\n", __FILE__, line, libdl_error_get_message(error));
-  exit(1);
-}
-#define MUST(call) must(call, __LINE__)
-
-static void refused(libdl_error *error, libdl_error_code code, const char *message, int line) {
-  if (libdl_error_get_code(error) != code || strcmp(libdl_error_get_message(error), message) != 0) {
-    ++failures;
-    fprintf(stderr, "%s:%d: found %d '%s'\n        wanted %d '%s'\n", __FILE__, line,
-            (int)libdl_error_get_code(error), libdl_error_get_message(error), (int)code, message);
-  }
-  libdl_error_release(error);
-}
-#define REFUSED(call, code, message) refused(call, LIBDL_ERROR_##code, message, __LINE__)
+#include "check.h"
 
 static libdl_tensor *number(double value) {
   libdl_tensor *made;
-  MUST(libdl_number_f64(value, &made));
+  GOOD(libdl_number_f64(value, &made));
   return made;
 }
 
 static libdl_tensor *filled(double value, int64_t size) {
   libdl_tensor *made, *fill = number(value);
-  MUST(libdl_full(&size, 1, fill, LIBDL_DTYPE_FLOAT64, NULL, &made));
+  GOOD(libdl_full(&size, 1, fill, LIBDL_DTYPE_FLOAT64, NULL, &made));
   libdl_tensor_release(fill);
   return made;
 }
@@ -51,42 +21,42 @@ static libdl_tensor *filled(double value, int64_t size) {
 static double total(const libdl_tensor *x) {
   libdl_tensor *sum;
   double value;
-  MUST(libdl_sum(x, NULL, 0, 0, LIBDL_DTYPE_NONE, &sum));
-  MUST(libdl_item_f64(sum, &value));
+  GOOD(libdl_sum(x, NULL, 0, 0, LIBDL_DTYPE_NONE, &sum));
+  GOOD(libdl_item_f64(sum, &value));
   libdl_tensor_release(sum);
   return value;
 }
 
 static void refuses_bad_arguments(void) {
   libdl_tensor *x = filled(1, 3), *untouched = x, *out = untouched;
-  REFUSED(libdl_add(NULL, x, NULL, &out), NULL, "add: argument 1 (input) is NULL, wanted a tensor");
-  REFUSED(libdl_add(x, NULL, NULL, &out), NULL, "add: argument 2 (other) is NULL, wanted a tensor");
-  REFUSED(libdl_add(x, x, NULL, NULL), NULL,
-          "add: argument 4 (out) is NULL, wanted a place for the result");
-  REFUSED(libdl_add_into(x, x, NULL, NULL), NULL, "add: argument 4 (dst) is NULL, wanted a tensor");
+  BAD(libdl_add(NULL, x, NULL, &out), NULL, "add: argument 1 (input) is NULL, wanted a tensor");
+  BAD(libdl_add(x, NULL, NULL, &out), NULL, "add: argument 2 (other) is NULL, wanted a tensor");
+  BAD(libdl_add(x, x, NULL, NULL), NULL,
+      "add: argument 4 (out) is NULL, wanted a place for the result");
+  BAD(libdl_add_into(x, x, NULL, NULL), NULL, "add: argument 4 (dst) is NULL, wanted a tensor");
 
   libdl_tensor *one = number(1);
-  REFUSED(libdl_add_into(x, x, NULL, one), VALUE,
-          "add: argument 4 (dst) is a host number, wanted a tensor");
+  BAD(libdl_add_into(x, x, NULL, one), VALUE,
+      "add: argument 4 (dst) is a host number, wanted a tensor");
   libdl_tensor_release(one);
 
   libdl_error *error = libdl_error_new(LIBDL_ERROR_VALUE, "no tensor", -1, NULL, NULL);
-  REFUSED(libdl_add(x, (libdl_tensor *)error, NULL, &out), KIND,
-          "add: argument 2 (other) is an error, wanted a tensor");
+  BAD(libdl_add(x, (libdl_tensor *)error, NULL, &out), KIND,
+      "add: argument 2 (other) is an error, wanted a tensor");
   libdl_error_release(error);
 
   const libdl_tensor *list[] = {x, NULL};
-  REFUSED(libdl_cat(list, 2, 0, &out), NULL,
-          "cat: argument 1 (tensors) has at 1 NULL, wanted a tensor");
-  REFUSED(libdl_cat(list, -1, 0, &out), VALUE,
-          "cat: argument 1 (tensors) has the length -1, wanted one that is not negative");
-  REFUSED(libdl_cat(NULL, 1, 0, &out), NULL, "cat: argument 1 (tensors) is NULL, wanted an array");
-  REFUSED(libdl_sum(x, NULL, 0, 0, 99, &out), DTYPE,
-          "sum: argument 4 (dtype) is 99, wanted a LIBDL_DTYPE_ constant");
-  REFUSED(libdl_reshape(x, NULL, 1, &out), NULL,
-          "reshape: argument 2 (shape) is NULL, wanted an array");
-  REFUSED(libdl_div(x, x, "down", -2, &out), VALUE,
-          "div: argument 3 (rounding_mode) has the length -2, wanted one that is not negative");
+  BAD(libdl_cat(list, 2, 0, &out), NULL,
+      "cat: argument 1 (tensors) has at 1 NULL, wanted a tensor");
+  BAD(libdl_cat(list, -1, 0, &out), VALUE,
+      "cat: argument 1 (tensors) has the length -1, wanted one that is not negative");
+  BAD(libdl_cat(NULL, 1, 0, &out), NULL, "cat: argument 1 (tensors) is NULL, wanted an array");
+  BAD(libdl_sum(x, NULL, 0, 0, 99, &out), DTYPE,
+      "sum: argument 4 (dtype) is 99, wanted a LIBDL_DTYPE_ constant");
+  BAD(libdl_reshape(x, NULL, 1, &out), NULL,
+      "reshape: argument 2 (shape) is NULL, wanted an array");
+  BAD(libdl_div(x, x, "down", -2, &out), VALUE,
+      "div: argument 3 (rounding_mode) has the length -2, wanted one that is not negative");
   CHECK(out == untouched);
   libdl_tensor_release(x);
 }
@@ -116,7 +86,7 @@ static void errors_are_objects(void) {
 
 static libdl_op found(const char *name) {
   libdl_op op = -1;
-  MUST(libdl_op_find(name, -1, &op));
+  GOOD(libdl_op_find(name, -1, &op));
   return op;
 }
 
@@ -142,31 +112,30 @@ static void operators_are_data(void) {
   CHECK(!libdl_op_argument_name(add, 3) && libdl_op_argument_count(1 << 30) == -1);
   for (libdl_op op = 0; op < libdl_op_count(); ++op) CHECK(found(libdl_op_name(op)) == op);
   libdl_op none = 7;
-  REFUSED(libdl_op_find("adder", -1, &none), VALUE,
-          "op_find: argument 1 (name) is 'adder', wanted an operator's name");
+  BAD(libdl_op_find("adder", -1, &none), VALUE,
+      "op_find: argument 1 (name) is 'adder', wanted an operator's name");
   CHECK(none == 7);
 }
 
 static void calls_by_number(void) {
   libdl_tensor *x = filled(1, 3), *y = filled(2, 3), *dst = filled(0, 3);
   libdl_value arguments[] = {of_tensor(x), of_tensor(y)}, result;
-  MUST(libdl_op_call(found("add"), arguments, 2, &result, 1));
+  GOOD(libdl_op_call(found("add"), arguments, 2, &result, 1));
   CHECK(result.type == LIBDL_VALUE_TENSOR && total(result.as.tensor) == 9);
   libdl_tensor_release(result.as.tensor);
-  MUST(libdl_op_call_into(found("mul"), arguments, 2, &dst, 1));
+  GOOD(libdl_op_call_into(found("mul"), arguments, 2, &dst, 1));
   CHECK(total(dst) == 6);
 
   arguments[1].type = LIBDL_VALUE_INT;
-  REFUSED(libdl_op_call(found("add"), arguments, 2, &result, 1), TYPE,
-          "add: argument 2 (other) is an integer, wanted a tensor");
-  REFUSED(libdl_op_call(found("add"), arguments, 1, &result, 1), TYPE,
-          "add: argument 2 (other) is absent, wanted a tensor");
-  REFUSED(libdl_op_call(found("add"), arguments, 4, &result, 1), VALUE,
-          "add: was given 4 arguments, takes 3");
-  REFUSED(libdl_op_call(found("fill"), arguments, 1, &result, 1), VALUE,
-          "fill: has only an into form");
-  REFUSED(libdl_op_call(1 << 30, arguments, 1, &result, 1), VALUE,
-          "op_call: argument 1 (op) is 1073741824, wanted the number of an operator");
+  BAD(libdl_op_call(found("add"), arguments, 2, &result, 1), TYPE,
+      "add: argument 2 (other) is an integer, wanted a tensor");
+  BAD(libdl_op_call(found("add"), arguments, 1, &result, 1), TYPE,
+      "add: argument 2 (other) is absent, wanted a tensor");
+  BAD(libdl_op_call(found("add"), arguments, 4, &result, 1), VALUE,
+      "add: was given 4 arguments, takes 3");
+  BAD(libdl_op_call(found("fill"), arguments, 1, &result, 1), VALUE, "fill: has only an into form");
+  BAD(libdl_op_call(1 << 30, arguments, 1, &result, 1), VALUE,
+      "op_call: argument 1 (op) is 1073741824, wanted the number of an operator");
   libdl_tensor_release(x);
   libdl_tensor_release(y);
   libdl_tensor_release(dst);
@@ -198,40 +167,40 @@ static libdl_error *scale_vjp(void *ctx, const libdl_value *arguments, int32_t a
 
 static void operators_of_the_host(void) {
   libdl_op op = -1;
-  REFUSED(libdl_op_register("scale(tensor input) -> tensor out", -1, &op), VALUE,
-          "op_register: argument 1 (schema) cannot be read at byte 5: wanted '::'");
-  REFUSED(libdl_op_register("my::x(tenser input) -> tensor out", -1, &op), VALUE,
-          "op_register: argument 1 (schema) cannot be read at byte 12: 'tenser' is no type");
-  MUST(libdl_op_register("my::scale(tensor input, float scale) -> tensor out", -1, &op));
+  BAD(libdl_op_register("scale(tensor input) -> tensor out", -1, &op), VALUE,
+      "op_register: argument 1 (schema) cannot be read at byte 5: wanted '::'");
+  BAD(libdl_op_register("my::x(tenser input) -> tensor out", -1, &op), VALUE,
+      "op_register: argument 1 (schema) cannot be read at byte 12: 'tenser' is no type");
+  GOOD(libdl_op_register("my::scale(tensor input, float scale) -> tensor out", -1, &op));
   CHECK(op == libdl_op_count() - 1 && found("my::scale") == op);
   libdl_op again;
-  REFUSED(libdl_op_register("my::scale(tensor input) -> tensor out", -1, &again), VALUE,
-          "op_register: argument 1 (schema) names my::scale, wanted a name that is not taken");
+  BAD(libdl_op_register("my::scale(tensor input) -> tensor out", -1, &again), VALUE,
+      "op_register: argument 1 (schema) names my::scale, wanted a name that is not taken");
 
   libdl_tensor *x = filled(2, 3);
-  MUST(libdl_tensor_set_requires_grad(x, 1));
+  GOOD(libdl_tensor_set_requires_grad(x, 1));
   libdl_value arguments[] = {of_tensor(x), {.type = LIBDL_VALUE_FLOAT}}, result;
   arguments[1].as.number = 5;
-  REFUSED(libdl_op_call(op, arguments, 2, &result, 1), UNSUPPORTED,
-          "my::scale: has no kernel for devices of type 1");
-  MUST(libdl_op_set_kernel(op, LIBDL_DEVICE_CPU, scale_kernel, &failures, NULL));
+  BAD(libdl_op_call(op, arguments, 2, &result, 1), UNSUPPORTED,
+      "my::scale: has no kernel for devices of type 1");
+  GOOD(libdl_op_set_kernel(op, LIBDL_DEVICE_CPU, scale_kernel, &failures, NULL));
   const int before = destroyed;
-  REFUSED(libdl_op_set_kernel(op, LIBDL_DEVICE_CPU, scale_kernel, NULL, count_destroyed), STATE,
-          "op_set_kernel: my::scale has a kernel for this device already");
+  BAD(libdl_op_set_kernel(op, LIBDL_DEVICE_CPU, scale_kernel, NULL, count_destroyed), STATE,
+      "op_set_kernel: my::scale has a kernel for this device already");
   CHECK(destroyed == before + 1);
 
-  MUST(libdl_op_call(op, arguments, 2, &result, 1));
+  GOOD(libdl_op_call(op, arguments, 2, &result, 1));
   libdl_tensor *y = result.as.tensor, *sum;
   CHECK(total(y) == 30 && libdl_tensor_requires_grad(y));
-  MUST(libdl_sum(y, NULL, 0, 0, LIBDL_DTYPE_NONE, &sum));
+  GOOD(libdl_sum(y, NULL, 0, 0, LIBDL_DTYPE_NONE, &sum));
   const libdl_tensor *outputs[] = {sum};
-  REFUSED(libdl_backward(outputs, 1, NULL, 0, NULL, 0, NULL), AUTOGRAD,
-          "my::scale: has no gradient: libdl_op_set_vjp was not called");
-  MUST(libdl_op_set_vjp(op, scale_vjp, NULL, NULL));
+  BAD(libdl_backward(outputs, 1, NULL, 0, NULL, 0, NULL), AUTOGRAD,
+      "my::scale: has no gradient: libdl_op_set_vjp was not called");
+  GOOD(libdl_op_set_vjp(op, scale_vjp, NULL, NULL));
   libdl_tensor_release(sum);
-  MUST(libdl_sum(y, NULL, 0, 0, LIBDL_DTYPE_NONE, &sum));
+  GOOD(libdl_sum(y, NULL, 0, 0, LIBDL_DTYPE_NONE, &sum));
   outputs[0] = sum;
-  MUST(libdl_backward(outputs, 1, NULL, 0, NULL, 0, NULL));
+  GOOD(libdl_backward(outputs, 1, NULL, 0, NULL, 0, NULL));
   libdl_tensor *grad = libdl_tensor_grad(x);
   CHECK(total(grad) == 15);
   libdl_tensor_release(grad);
@@ -240,7 +209,27 @@ static void operators_of_the_host(void) {
   libdl_tensor_release(x);
 }
 
-/* -- interceptors --------------------------------------------------------------------------------- */
+/* -- history -------------------------------------------------------------------------------------- */
+
+static void history_ends_in_place(void) {
+  libdl_tensor *x = filled(2, 3), *y, *view, *two = number(2);
+  const int64_t shape[] = {3, 1};
+  GOOD(libdl_tensor_set_requires_grad(x, 1));
+  GOOD(libdl_mul(x, two, &y));
+  GOOD(libdl_view(y, shape, 2, &view));
+  BAD_BEGINS(libdl_tensor_detach_in_place(view), AUTOGRAD, "detach_: argument 1 (input) is a view");
+  CHECK(!libdl_tensor_is_leaf(y));
+  GOOD(libdl_tensor_detach_in_place(y));
+  GOOD(libdl_tensor_detach_in_place(y));
+  CHECK(libdl_tensor_is_leaf(y) && !libdl_tensor_requires_grad(y) && total(y) == 12);
+  CHECK(libdl_tensor_requires_grad(view)); /* made before */
+  BAD_CODE(libdl_tensor_detach_in_place(two), AUTOGRAD);
+  BAD_CODE(libdl_tensor_detach_in_place(NULL), NULL);
+  libdl_tensor *all[] = {x, y, view, two};
+  for (size_t i = 0; i < sizeof all / sizeof *all; ++i) libdl_tensor_release(all[i]);
+}
+
+/* -- interceptors ------------------------------------------------------------------------------ */
 
 struct watcher {
   int seen;
@@ -266,49 +255,49 @@ static void interceptors_see_calls(void) {
   libdl_tensor *x = filled(1, 3), *y;
   struct watcher outer = {0, -1, 0}, inner = {0, found("neg"), 0};
   const int before = destroyed;
-  MUST(libdl_interceptor_push(watch, &outer, count_destroyed));
-  MUST(libdl_interceptor_push(watch, &inner, count_destroyed));
-  MUST(libdl_neg(x, &y));
-  CHECK(total(y) == 6);             /* the answer, not the operator's */
-  CHECK(inner.seen == 3);           /* neg, sum, item_f64 */
-  CHECK(outer.seen == 3);           /* the add that the inner one called, sum, item_f64 */
-  MUST(libdl_add_into(y, x, NULL, y));
+  GOOD(libdl_interceptor_push(watch, &outer, count_destroyed));
+  GOOD(libdl_interceptor_push(watch, &inner, count_destroyed));
+  GOOD(libdl_neg(x, &y));
+  CHECK(total(y) == 6);   /* the answer, not the operator's */
+  CHECK(inner.seen == 3); /* neg, sum, item_f64 */
+  CHECK(outer.seen == 3); /* the add that the inner one called, sum, item_f64 */
+  GOOD(libdl_add_into(y, x, NULL, y));
   CHECK(inner.seen == 4 && outer.seen == 4);
   inner.fails = LIBDL_ERROR_IO;
   libdl_tensor *untouched = y;
-  REFUSED(libdl_exp(x, &untouched), IO, "as asked");
+  BAD(libdl_exp(x, &untouched), IO, "as asked");
   CHECK(untouched == y);
-  MUST(libdl_interceptor_pop());
-  MUST(libdl_interceptor_pop());
+  GOOD(libdl_interceptor_pop());
+  GOOD(libdl_interceptor_pop());
   CHECK(destroyed == before + 2);
-  REFUSED(libdl_interceptor_pop(), STATE, "interceptor_pop: no interceptor was pushed");
+  BAD(libdl_interceptor_pop(), STATE, "interceptor_pop: no interceptor was pushed");
   CHECK(total(y) == 9 && inner.seen == 5);
   libdl_tensor_release(x);
   libdl_tensor_release(y);
 }
 
-/* -- scopes --------------------------------------------------------------------------------------- */
+/* -- scopes ------------------------------------------------------------------------------------ */
 
 static void scopes_empty_what_is_left(void) {
   libdl_tensor *x = filled(1, 3), *kept, *left, *view, *same, *twice;
-  MUST(libdl_scope_push());
-  MUST(libdl_exp(x, &left));
-  MUST(libdl_neg(x, &kept));
-  MUST(libdl_contiguous(x, &same)); /* x itself: it was there before */
+  GOOD(libdl_scope_push());
+  GOOD(libdl_exp(x, &left));
+  GOOD(libdl_neg(x, &kept));
+  GOOD(libdl_contiguous(x, &same)); /* x itself: it was there before */
   const int64_t shape[] = {3, 1};
-  MUST(libdl_view(kept, shape, 2, &view));
-  MUST(libdl_abs(x, &twice));
+  GOOD(libdl_view(kept, shape, 2, &view));
+  GOOD(libdl_abs(x, &twice));
   libdl_tensor_retain(twice);
-  MUST(libdl_scope_keep(kept));
-  MUST(libdl_scope_pop());
-  REFUSED(libdl_scope_pop(), STATE, "scope_pop: no scope is open");
+  GOOD(libdl_scope_keep(kept));
+  GOOD(libdl_scope_pop());
+  BAD(libdl_scope_pop(), STATE, "scope_pop: no scope is open");
   CHECK(libdl_tensor_is_emptied(left) && libdl_tensor_is_emptied(view));
   CHECK(!libdl_tensor_is_emptied(kept) && total(kept) == -3);
   CHECK(same == x && total(x) == 3);
   CHECK(!libdl_tensor_is_emptied(twice) && total(twice) == 3);
   libdl_tensor *out;
-  REFUSED(libdl_add(x, left, NULL, &out), EMPTIED,
-          "add: argument 2 (other) is a tensor that was emptied when its scope ended");
+  BAD(libdl_add(x, left, NULL, &out), EMPTIED,
+      "add: argument 2 (other) is a tensor that was emptied when its scope ended");
   CHECK(libdl_tensor_numel(left) == 0 && libdl_tensor_dtype(left) == LIBDL_DTYPE_NONE);
   libdl_tensor *all[] = {x, kept, left, view, same, twice, twice};
   for (size_t i = 0; i < sizeof all / sizeof *all; ++i) libdl_tensor_release(all[i]);
@@ -320,6 +309,7 @@ int main(void) {
   operators_are_data();
   calls_by_number();
   operators_of_the_host();
+  history_ends_in_place();
   interceptors_see_calls();
   scopes_empty_what_is_left();
   if (failures) fprintf(stderr, "%d failures\n", failures);

@@ -1,47 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* libdl_gradcheck accepts right gradients, finds planted wrong ones, and leaves nothing behind. */
-#include <libdl/libdl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "check.h"
 
-static int failures = 0;
-
-#define CHECK(condition)                                              \
-  do {                                                                \
-    if (!(condition)) {                                               \
-      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
-      ++failures;                                                     \
-    }                                                                 \
-  } while (0)
-
-static void must(libdl_error* error, int line) {
-  if (!error) return;
-  fprintf(stderr, "%s:%d: %s\n", __FILE__, line, libdl_error_get_message(error));
-  exit(1);
-}
-#define MUST(call) must(call, __LINE__)
 #define TRY(call)             \
   do {                        \
     libdl_error* made = call; \
     if (made) return made;    \
   } while (0)
 
-static void fails(libdl_error* error, libdl_error_code code, const char* message, int line) {
-  if (libdl_error_get_code(error) != code ||
-      strncmp(libdl_error_get_message(error), message, strlen(message)) != 0) {
-    fprintf(stderr, "%s:%d: found %d '%s'\n        wanted %d '%s'\n", __FILE__, line,
-            (int)libdl_error_get_code(error), libdl_error_get_message(error), (int)code, message);
-    ++failures;
-  }
-  libdl_error_release(error);
-}
-#define FAILS(call, code, message) fails(call, LIBDL_ERROR_##code, message, __LINE__)
-#define PASSES(call) fails(call, LIBDL_OK, "", __LINE__)
-
-/* -- functions to check -------------------------------------------------------------------------
- */
+/* -- functions to check ------------------------------------------------------------------------ */
 
 /* What a function of the tests is told, and what it counts. */
 struct told {
@@ -158,15 +126,14 @@ static libdl_error* constant(void* ctx, inputs_t inputs, int64_t inputs_count,
   return libdl_zeros_like(inputs[0], LIBDL_DTYPE_NONE, NULL, &outputs[0]);
 }
 
-/* -- inputs -------------------------------------------------------------------------------------
- */
+/* -- inputs ------------------------------------------------------------------------------------ */
 
 static libdl_tensor* leaf(const double* values, int64_t rows, int64_t columns, libdl_dtype dtype) {
   const int64_t shape[] = {rows, columns};
   libdl_tensor* x;
-  MUST(libdl_empty(shape, 2, dtype, NULL, &x));
-  MUST(libdl_tensor_copy_in(x, values, rows * columns * libdl_dtype_size(dtype)));
-  MUST(libdl_tensor_set_requires_grad(x, 1));
+  GOOD(libdl_empty(shape, 2, dtype, NULL, &x));
+  GOOD(libdl_tensor_copy_in(x, values, rows * columns * libdl_dtype_size(dtype)));
+  GOOD(libdl_tensor_set_requires_grad(x, 1));
   return x;
 }
 
@@ -179,8 +146,7 @@ static libdl_gradcheck_options options(void) {
   return made;
 }
 
-/* -- tests --------------------------------------------------------------------------------------
- */
+/* -- tests ------------------------------------------------------------------------------------- */
 
 static void right_gradients_pass(void) {
   struct told told = {1, 0, 0, 0, 0, 0};
@@ -191,21 +157,21 @@ static void right_gradients_pass(void) {
   const int64_t no_rows[] = {0, 2};
   all.forward = all.second_order = all.strict = 1;
 
-  PASSES(check(two_of_two, &told, inputs, 2, 2, NULL));
+  GOOD(check(two_of_two, &told, inputs, 2, 2, NULL));
   CHECK(told.calls == 1 + 2 * (6 + 2)); /* one for the passes, two for each input element */
-  PASSES(check(two_of_two, &told, inputs, 2, 2, &all));
-  PASSES(check(of_complex, &told, &z, 1, 2, NULL));
-  PASSES(check(of_complex, &told, &z, 1, 2, &all));
-  PASSES(check(square, &told, inputs, 1, 1, NULL));
-  PASSES(check(constant, &told, inputs, 1, 1, &all));
+  GOOD(check(two_of_two, &told, inputs, 2, 2, &all));
+  GOOD(check(of_complex, &told, &z, 1, 2, NULL));
+  GOOD(check(of_complex, &told, &z, 1, 2, &all));
+  GOOD(check(square, &told, inputs, 1, 1, NULL));
+  GOOD(check(constant, &told, inputs, 1, 1, &all));
   CHECK(!libdl_tensor_grad(inputs[0]));
 
   /* another layout, which the copies keep, and no elements at all */
-  MUST(libdl_transpose(inputs[0], 0, 1, &turned));
-  PASSES(check(half_detached, &told, &turned, 1, 1, &all));
-  MUST(libdl_empty(no_rows, 2, LIBDL_DTYPE_FLOAT64, NULL, &none));
-  MUST(libdl_tensor_set_requires_grad(none, 1));
-  PASSES(check(half_detached, &told, &none, 1, 1, &all));
+  GOOD(libdl_transpose(inputs[0], 0, 1, &turned));
+  GOOD(check(half_detached, &told, &turned, 1, 1, &all));
+  GOOD(libdl_empty(no_rows, 2, LIBDL_DTYPE_FLOAT64, NULL, &none));
+  GOOD(libdl_tensor_set_requires_grad(none, 1));
+  GOOD(check(half_detached, &told, &none, 1, 1, &all));
 
   libdl_tensor_release(none);
   libdl_tensor_release(turned);
@@ -218,11 +184,11 @@ static void the_modes_of_the_thread_come_back(void) {
   struct told told = {1, 0, 0, 0, 0, 0};
   libdl_tensor* x = leaf(kValues, 1, 2, LIBDL_DTYPE_FLOAT64);
   libdl_set_grad_enabled(0);
-  PASSES(check(square, &told, &x, 1, 1, NULL));
+  GOOD(check(square, &told, &x, 1, 1, NULL));
   CHECK(!libdl_grad_enabled());
   libdl_set_grad_enabled(1);
   libdl_set_inference_mode(1);
-  PASSES(check(square, &told, &x, 1, 1, NULL));
+  GOOD(check(square, &told, &x, 1, 1, NULL));
   CHECK(libdl_inference_mode());
   libdl_set_inference_mode(0);
   CHECK(libdl_grad_enabled());
@@ -240,45 +206,52 @@ static void wrong_gradients_are_found(void) {
   second.second_order = 1;
   strict.strict = 1;
 
-  FAILS(check(square, &told, &x, 1, 1, &fine), AUTOGRAD,
-        "libdl_gradcheck: output 1, element 0, by input 1, element 0: the analytical derivative is "
-        "2.002, the numerical one 2");
+  BAD_BEGINS(
+      check(square, &told, &x, 1, 1, &fine), AUTOGRAD,
+      "libdl_gradcheck: output 1, element 0, by input 1, element 0: the analytical derivative is "
+      "2.002, the numerical one 2");
   told.factor = 1.01;
-  FAILS(check(square, &told, &x, 1, 1, NULL), AUTOGRAD,
-        "libdl_gradcheck: output 1, element 0, by input 1, element 0: the analytical derivative is "
-        "2.02, the numerical one 2");
+  BAD_BEGINS(
+      check(square, &told, &x, 1, 1, NULL), AUTOGRAD,
+      "libdl_gradcheck: output 1, element 0, by input 1, element 0: the analytical derivative is "
+      "2.02, the numerical one 2");
   told.factor = 1;
 
   /* without the conjugate, at z = 0.5 - 1.25 i */
-  FAILS(check(square, &told, &z, 1, 1, NULL), AUTOGRAD,
-        "libdl_gradcheck: output 1, element 0 (imaginary part), by input 1, element 0 (real part): "
-        "the analytical derivative is 2.5, the numerical one -2.5");
+  BAD_BEGINS(
+      check(square, &told, &z, 1, 1, NULL), AUTOGRAD,
+      "libdl_gradcheck: output 1, element 0 (imaginary part), by input 1, element 0 (real part): "
+      "the analytical derivative is 2.5, the numerical one -2.5");
   told.conjugate = 1;
-  PASSES(check(square, &told, &z, 1, 1, &second));
+  GOOD(check(square, &told, &z, 1, 1, &second));
   told.conjugate = 0;
 
-  PASSES(check(square, &told, &x, 1, 1, &second));
+  GOOD(check(square, &told, &x, 1, 1, &second));
   told.constant = 1;
-  PASSES(check(square, &told, &x, 1, 1, NULL));
-  FAILS(check(square, &told, &x, 1, 1, &second), AUTOGRAD,
-        "libdl_gradcheck: second order: the gradient of input 1, element 0, by input 1, element 0: "
-        "the analytical derivative is 0, the numerical one ");
+  GOOD(check(square, &told, &x, 1, 1, NULL));
+  BAD_BEGINS(
+      check(square, &told, &x, 1, 1, &second), AUTOGRAD,
+      "libdl_gradcheck: second order: the gradient of input 1, element 0, by input 1, element 0: "
+      "the analytical derivative is 0, the numerical one ");
   told.constant = 0;
 
-  PASSES(check(half_detached, &told, &x, 1, 2, NULL));
-  FAILS(check(half_detached, &told, &x, 1, 2, &strict), AUTOGRAD,
-        "libdl_gradcheck: output 2, element 0, by input 1, element 0: the analytical derivative is "
-        "0, the numerical one 2");
-  FAILS(check(detached, &told, &x, 1, 1, NULL), AUTOGRAD,
-        "libdl_gradcheck: output 1, element 0, by input 1, element 0: the analytical derivative is "
-        "0, the numerical one 1");
+  GOOD(check(half_detached, &told, &x, 1, 2, NULL));
+  BAD_BEGINS(
+      check(half_detached, &told, &x, 1, 2, &strict), AUTOGRAD,
+      "libdl_gradcheck: output 2, element 0, by input 1, element 0: the analytical derivative is "
+      "0, the numerical one 2");
+  BAD_BEGINS(
+      check(detached, &told, &x, 1, 1, NULL), AUTOGRAD,
+      "libdl_gradcheck: output 1, element 0, by input 1, element 0: the analytical derivative is "
+      "0, the numerical one 1");
 
   told.drift = 1e-9;
-  FAILS(check(square, &told, &x, 1, 1, NULL), AUTOGRAD,
-        "libdl_gradcheck: output 1, element 0, by input 1, element 0: two backward passes differ "
-        "by 2");
+  BAD_BEGINS(
+      check(square, &told, &x, 1, 1, NULL), AUTOGRAD,
+      "libdl_gradcheck: output 1, element 0, by input 1, element 0: two backward passes differ "
+      "by 2");
   fine.nondet_tol = 1e-6;
-  PASSES(check(square, &told, &x, 1, 1, &fine));
+  GOOD(check(square, &told, &x, 1, 1, &fine));
 
   libdl_tensor_release(z);
   libdl_tensor_release(x);
@@ -311,50 +284,50 @@ static void arguments_are_checked(void) {
   const int64_t wide[] = {3, 2};
   libdl_tensor *x = leaf(kValues, 1, 2, LIBDL_DTYPE_FLOAT64), *plain, *shared, *single;
   libdl_error* error;
-  MUST(libdl_detach(x, &plain));
-  MUST(libdl_expand(x, wide, 2, &shared));
+  GOOD(libdl_detach(x, &plain));
+  GOOD(libdl_expand(x, wide, 2, &shared));
   single = leaf(kValues, 1, 2, LIBDL_DTYPE_FLOAT32);
 
-  FAILS(check(NULL, &told, &x, 1, 1, NULL), NULL, "libdl_gradcheck: argument 1 (fn) is NULL");
-  FAILS(check(square, &told, NULL, 1, 1, NULL), NULL,
-        "libdl_gradcheck: argument 4 (inputs) is NULL");
-  FAILS(check(square, &told, &x, -1, 1, NULL), VALUE,
-        "libdl_gradcheck: argument 4 (inputs) has the length -1");
-  FAILS(check(square, &told, &x, 1, 0, NULL), VALUE,
-        "libdl_gradcheck: argument 6 (outputs_count) is 0, wanted 1 to 65536");
-  FAILS(check(square, &told, &plain, 1, 1, NULL), AUTOGRAD,
-        "libdl_gradcheck: no input requires grad");
-  FAILS(check(square, &told, NULL, 0, 1, NULL), AUTOGRAD,
-        "libdl_gradcheck: no input requires grad");
-  FAILS(check(square, &told, &single, 1, 1, NULL), DTYPE,
-        "libdl_gradcheck: argument 4 (inputs) has at 0 one of float32, wanted float64 or");
-  FAILS(check(square, &told, &shared, 1, 1, NULL), OVERLAP,
-        "libdl_gradcheck: argument 4 (inputs) has at 0 one whose elements share memory");
+  BAD_BEGINS(check(NULL, &told, &x, 1, 1, NULL), NULL, "libdl_gradcheck: argument 1 (fn) is NULL");
+  BAD_BEGINS(check(square, &told, NULL, 1, 1, NULL), NULL,
+             "libdl_gradcheck: argument 4 (inputs) is NULL");
+  BAD_BEGINS(check(square, &told, &x, -1, 1, NULL), VALUE,
+             "libdl_gradcheck: argument 4 (inputs) has the length -1");
+  BAD_BEGINS(check(square, &told, &x, 1, 0, NULL), VALUE,
+             "libdl_gradcheck: argument 6 (outputs_count) is 0, wanted 1 to 65536");
+  BAD_BEGINS(check(square, &told, &plain, 1, 1, NULL), AUTOGRAD,
+             "libdl_gradcheck: no input requires grad");
+  BAD_BEGINS(check(square, &told, NULL, 0, 1, NULL), AUTOGRAD,
+             "libdl_gradcheck: no input requires grad");
+  BAD_BEGINS(check(square, &told, &single, 1, 1, NULL), DTYPE,
+             "libdl_gradcheck: argument 4 (inputs) has at 0 one of float32, wanted float64 or");
+  BAD_BEGINS(check(square, &told, &shared, 1, 1, NULL), OVERLAP,
+             "libdl_gradcheck: argument 4 (inputs) has at 0 one whose elements share memory");
   o.eps = -1;
-  FAILS(check(square, &told, &x, 1, 1, &o), VALUE,
-        "libdl_gradcheck: argument 7 (options) sets eps to -1");
+  BAD_BEGINS(check(square, &told, &x, 1, 1, &o), VALUE,
+             "libdl_gradcheck: argument 7 (options) sets eps to -1");
   o.eps = 0;
   o.struct_size = 0;
-  FAILS(check(square, &told, &x, 1, 1, &o), OPTION,
-        "libdl_gradcheck: argument 7 (options) has struct_size 0");
+  BAD_BEGINS(check(square, &told, &x, 1, 1, &o), OPTION,
+             "libdl_gradcheck: argument 7 (options) has struct_size 0");
   CHECK(told.calls == 0);
 
   o = options();
   o.forward = 1;
-  MUST(libdl_forward_enter(NULL));
-  FAILS(check(square, &told, &x, 1, 1, &o), UNSUPPORTED, "libdl_gradcheck: a level is open");
-  PASSES(check(square, &told, &x, 1, 1, NULL));
-  MUST(libdl_forward_exit());
+  GOOD(libdl_forward_enter(NULL));
+  BAD_BEGINS(check(square, &told, &x, 1, 1, &o), UNSUPPORTED, "libdl_gradcheck: a level is open");
+  GOOD(check(square, &told, &x, 1, 1, NULL));
+  GOOD(libdl_forward_exit());
 
-  FAILS(check(leave_null, &told, &x, 1, 2, NULL), CALLBACK,
-        "libdl_gradcheck: fn left output 1 as NULL, wanted a tensor");
+  BAD_BEGINS(check(leave_null, &told, &x, 1, 2, NULL), CALLBACK,
+             "libdl_gradcheck: fn left output 1 as NULL, wanted a tensor");
   told.calls = 0;
-  FAILS(
+  BAD_BEGINS(
       check(grow, &told, &x, 1, 1, NULL), CALLBACK,
       "libdl_gradcheck: output 1 has shape [2, 2] and dtype float64, at first [1, 2] and float64");
   error = check(refuse, &told, &x, 1, 1, NULL);
   CHECK(libdl_error_get_payload(error) == &told);
-  FAILS(error, IO, "mine");
+  BAD_BEGINS(error, IO, "mine");
 
   libdl_tensor_release(single);
   libdl_tensor_release(shared);

@@ -1,41 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* The memory of tensors as a C program sees it: figures, limit, shortage, a host's own source. */
-#include <libdl/libdl.h>
 #include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static int failures = 0;
-
-#define CHECK(condition)                                                   \
-  do {                                                                     \
-    if (!(condition)) {                                                    \
-      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition);      \
-      ++failures;                                                          \
-    }                                                                      \
-  } while (0)
-
-static void good(libdl_error *error, int line) {
-  if (!error) return;
-  fprintf(stderr, "%s:%d: %s\n", __FILE__, line, libdl_error_get_message(error));
-  libdl_error_release(error);
-  ++failures;
-}
-#define GOOD(call) good((call), __LINE__)
-
-static void bad(libdl_error *error, libdl_error_code code, const char *message, int line) {
-  if (libdl_error_get_code(error) != code ||
-      (message && strcmp(libdl_error_get_message(error), message) != 0)) {
-    fprintf(stderr, "%s:%d: found %d \"%s\", wanted %d \"%s\"\n", __FILE__, line,
-            (int)libdl_error_get_code(error), libdl_error_get_message(error), (int)code,
-            message ? message : "");
-    ++failures;
-  }
-  libdl_error_release(error);
-}
-#define BAD(call, code, message) bad((call), (code), (message), __LINE__)
+#include "check.h"
 
 static libdl_memory_statistics statistics(void) {
   libdl_memory_statistics s;
@@ -80,15 +47,15 @@ static void arguments_are_checked(void) {
   libdl_memory_statistics s;
   int64_t freed;
   memset(&s, 0, sizeof s);
-  BAD(libdl_memory_get_statistics(NULL, NULL), LIBDL_ERROR_NULL,
+  BAD(libdl_memory_get_statistics(NULL, NULL), NULL,
       "memory_get_statistics: argument 2 (out) is NULL, wanted a place for the result");
-  BAD(libdl_memory_get_statistics(NULL, &s), LIBDL_ERROR_OPTION, NULL);
+  BAD_CODE(libdl_memory_get_statistics(NULL, &s), OPTION);
   s.struct_size = sizeof s;
-  BAD(libdl_memory_get_statistics(&none, &s), LIBDL_ERROR_DEVICE,
+  BAD(libdl_memory_get_statistics(&none, &s), DEVICE,
       "memory_get_statistics: argument 1 (device) is cpu:3, wanted cpu:0");
-  BAD(libdl_memory_trim(&unknown, &freed), LIBDL_ERROR_DEVICE, NULL);
-  BAD(libdl_memory_trim(NULL, NULL), LIBDL_ERROR_NULL, NULL);
-  BAD(libdl_memory_set_limit(-1), LIBDL_ERROR_VALUE,
+  BAD_CODE(libdl_memory_trim(&unknown, &freed), DEVICE);
+  BAD_CODE(libdl_memory_trim(NULL, NULL), NULL);
+  BAD(libdl_memory_set_limit(-1), VALUE,
       "memory_set_limit: argument 1 (bytes) is -1, wanted 0 or more");
 }
 
@@ -148,7 +115,8 @@ static void a_shortage_is_an_error_or_relieved(void) {
   GOOD(libdl_memory_set_limit(0));
 }
 
-/* A weight that is multiplied by again and again is kept in a second form, until memory runs out. */
+/* A weight that is multiplied by again and again is kept in a second form, until memory runs out.
+ */
 static void second_forms_are_counted_and_go_first(void) {
   const int64_t few[2] = {4, 1024}, weight[2] = {1024, 4096};
   libdl_tensor *x, *w, *y, *rest;
@@ -196,7 +164,7 @@ static void the_nth_allocation_fails_when_asked(void) {
     error = empty(100000, &x);
     libdl_memory_fail_after(-1, 0);
     if (!error) break;
-    BAD(error, LIBDL_ERROR_OUT_OF_MEMORY, NULL);
+    BAD_CODE(error, OUT_OF_MEMORY);
     CHECK(x == NULL);
   }
   CHECK(n >= 3); /* tensor, storage, bytes */
@@ -229,10 +197,10 @@ static void memory_comes_from_the_host(void) {
   allocator.ctx = &host;
   allocator.allocate = host_allocate;
   allocator.destroy = host_destroy;
-  BAD(libdl_memory_set_allocator(&allocator), LIBDL_ERROR_OPTION, NULL);
+  BAD_CODE(libdl_memory_set_allocator(&allocator), OPTION);
   CHECK(host.destroyed == 0); /* a struct of no size has no destroy */
   allocator.struct_size = sizeof allocator;
-  BAD(libdl_memory_set_allocator(&allocator), LIBDL_ERROR_NULL,
+  BAD(libdl_memory_set_allocator(&allocator), NULL,
       "memory_set_allocator: argument 1 (allocator) has no deallocate, wanted both functions");
   CHECK(host.destroyed == 1);
 
@@ -278,9 +246,9 @@ static void a_snapshot_shows_every_block(void) {
   CHECK(walk.used == statistics().active);
   CHECK(walk.destroyed == 1);
   walk.answer = libdl_error_new(LIBDL_ERROR_CALLBACK, "enough", -1, NULL, NULL);
-  BAD(libdl_memory_visit(NULL, add_block, &walk, end_walk), LIBDL_ERROR_CALLBACK, "enough");
+  BAD(libdl_memory_visit(NULL, add_block, &walk, end_walk), CALLBACK, "enough");
   CHECK(walk.destroyed == 2);
-  BAD(libdl_memory_visit(NULL, NULL, &walk, end_walk), LIBDL_ERROR_NULL, NULL);
+  BAD_CODE(libdl_memory_visit(NULL, NULL, &walk, end_walk), NULL);
   CHECK(walk.destroyed == 3);
   libdl_tensor_release(x);
 }

@@ -6,33 +6,7 @@
  *   safetensors write FILE   writes tensors of every dtype, for another reader
  *   safetensors read FILE    prints the names, dtypes, shapes and bytes of another writer's */
 #include <inttypes.h>
-#include <libdl/libdl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static int failures;
-
-static void check(int ok, const char *what, int line) {
-  if (ok) return;
-  fprintf(stderr, "safetensors.c:%d: %s\n", line, what);
-  ++failures;
-}
-#define CHECK(condition) check((condition) != 0, #condition, __LINE__)
-
-static void must(libdl_error *error, int line) {
-  if (!error) return;
-  check(0, libdl_error_get_message(error), line);
-  libdl_error_release(error);
-}
-#define OK(call) must((call), __LINE__)
-
-static void must_fail(libdl_error *error, libdl_error_code code, int argument, int line) {
-  check(libdl_error_get_code(error) == code, libdl_error_get_message(error), line);
-  check(libdl_error_get_argument(error) == argument, libdl_error_get_message(error), line);
-  libdl_error_release(error);
-}
-#define FAILS(call, code, argument) must_fail((call), (code), (argument), __LINE__)
+#include "check.h"
 
 static int destroyed;
 static void on_destroy(void *ctx) {
@@ -48,9 +22,9 @@ static libdl_tensor *sample(libdl_dtype dtype) {
   const int64_t shape[2] = {2, 3};
   libdl_tensor *x = NULL;
   for (int i = 0; i < 96; ++i) elements[i] = (unsigned char)i;
-  OK(libdl_tensor_from_memory(dtype == LIBDL_DTYPE_BOOL ? truths : elements,
-                              6 * libdl_dtype_size(dtype), shape, 2, NULL, 0, 0, dtype, 1, NULL,
-                              NULL, &x));
+  GOOD(libdl_tensor_from_memory(dtype == LIBDL_DTYPE_BOOL ? truths : elements,
+                                6 * libdl_dtype_size(dtype), shape, 2, NULL, 0, 0, dtype, 1, NULL,
+                                NULL, &x));
   return x;
 }
 
@@ -64,11 +38,11 @@ static void save_all(const char *path, libdl_text **text) {
     tensors[count++] = sample(dtype);
   }
   if (path)
-    OK(libdl_file_save(path, -1, names, (const libdl_tensor *const *)tensors, count, keys, texts,
-                       1));
+    GOOD(libdl_file_save(path, -1, names, (const libdl_tensor *const *)tensors, count, keys, texts,
+                         1));
   if (text)
-    OK(libdl_file_save_memory(names, (const libdl_tensor *const *)tensors, count, keys, texts, 1,
-                              text));
+    GOOD(libdl_file_save_memory(names, (const libdl_tensor *const *)tensors, count, keys, texts, 1,
+                                text));
   while (count > 0) libdl_tensor_release(tensors[--count]);
 }
 
@@ -78,7 +52,7 @@ static void round_trip(const char *path) {
   options.struct_size = sizeof options;
   save_all(path, NULL);
   for (options.share = 0; options.share < 2; ++options.share) {
-    OK(libdl_file_open(path, -1, &options, &file));
+    GOOD(libdl_file_open(path, -1, &options, &file));
     CHECK(libdl_file_count(file) == 14);
     CHECK(libdl_file_metadata_count(file) == 1);
     CHECK(strcmp(libdl_file_metadata_key(file, 0, NULL), "written by") == 0);
@@ -92,11 +66,11 @@ static void round_trip(const char *path) {
       CHECK(length == (int64_t)strlen(libdl_dtype_name(dtype)));
       CHECK(libdl_file_find(file, libdl_dtype_name(dtype), -1) == i);
       CHECK(libdl_file_ndim(file, i) == 2 && libdl_file_shape(file, i)[1] == 3);
-      OK(libdl_file_tensor_by_name(file, libdl_dtype_name(dtype), -1, &x));
+      GOOD(libdl_file_tensor_by_name(file, libdl_dtype_name(dtype), -1, &x));
       CHECK(libdl_tensor_dtype(x) == dtype);
       CHECK(libdl_tensor_is_read_only(x) == options.share);
-      OK(libdl_tensor_copy_out(x, bytes, 6 * libdl_dtype_size(dtype)));
-      OK(libdl_tensor_copy_out(y, wanted, 6 * libdl_dtype_size(dtype)));
+      GOOD(libdl_tensor_copy_out(x, bytes, 6 * libdl_dtype_size(dtype)));
+      GOOD(libdl_tensor_copy_out(y, wanted, 6 * libdl_dtype_size(dtype)));
       CHECK(memcmp(bytes, wanted, (size_t)(6 * libdl_dtype_size(dtype))) == 0);
       libdl_tensor_release(x);
       libdl_tensor_release(y);
@@ -116,9 +90,9 @@ static void lifetimes(void) {
     libdl_file *file = NULL;
     libdl_tensor *x = NULL;
     destroyed = 0;
-    OK(libdl_file_open_memory(libdl_text_data(text), libdl_text_length(text), &options, NULL,
-                              on_destroy, &file));
-    OK(libdl_file_tensor(file, 3, &x));
+    GOOD(libdl_file_open_memory(libdl_text_data(text), libdl_text_length(text), &options, NULL,
+                                on_destroy, &file));
+    GOOD(libdl_file_tensor(file, 3, &x));
     if (order) libdl_tensor_release(x);
     libdl_file_release(libdl_file_retain(file));
     libdl_file_release(file);
@@ -137,36 +111,35 @@ static void refusals(const char *path) {
   libdl_file_options options = {0};
   tensors[0] = x;
   tensors[1] = z;
-  FAILS(libdl_file_open(NULL, -1, NULL, &file), LIBDL_ERROR_NULL, 1);
-  FAILS(libdl_file_open("", 0, NULL, &file), LIBDL_ERROR_VALUE, 1);
-  FAILS(libdl_file_open("a\0b", 3, NULL, &file), LIBDL_ERROR_VALUE, 1);
-  FAILS(libdl_file_open(path, -1, &options, &file), LIBDL_ERROR_OPTION, 2);
-  FAILS(libdl_file_open(path, -1, NULL, NULL), LIBDL_ERROR_NULL, 3);
-  FAILS(libdl_file_open("/nowhere/at/all", -1, NULL, &file), LIBDL_ERROR_IO, 0);
-  FAILS(libdl_file_open_descriptor(-1, NULL, &file), LIBDL_ERROR_IO, 0);
+  BAD_ARGUMENT(libdl_file_open(NULL, -1, NULL, &file), NULL, 1);
+  BAD_ARGUMENT(libdl_file_open("", 0, NULL, &file), VALUE, 1);
+  BAD_ARGUMENT(libdl_file_open("a\0b", 3, NULL, &file), VALUE, 1);
+  BAD_ARGUMENT(libdl_file_open(path, -1, &options, &file), OPTION, 2);
+  BAD_ARGUMENT(libdl_file_open(path, -1, NULL, NULL), NULL, 3);
+  BAD_ARGUMENT(libdl_file_open("/nowhere/at/all", -1, NULL, &file), IO, 0);
+  BAD_ARGUMENT(libdl_file_open_descriptor(-1, NULL, &file), IO, 0);
   destroyed = 0;
-  FAILS(libdl_file_open_memory(NULL, 9, NULL, NULL, on_destroy, &file), LIBDL_ERROR_NULL, 1);
-  FAILS(libdl_file_open_memory("x", -1, NULL, NULL, on_destroy, &file), LIBDL_ERROR_VALUE, 1);
-  FAILS(libdl_file_open_memory("x", 1, NULL, NULL, on_destroy, NULL), LIBDL_ERROR_NULL, 4);
-  FAILS(libdl_file_open_memory("x", 1, NULL, NULL, on_destroy, &file), LIBDL_ERROR_FORMAT, 0);
+  BAD_ARGUMENT(libdl_file_open_memory(NULL, 9, NULL, NULL, on_destroy, &file), NULL, 1);
+  BAD_ARGUMENT(libdl_file_open_memory("x", -1, NULL, NULL, on_destroy, &file), VALUE, 1);
+  BAD_ARGUMENT(libdl_file_open_memory("x", 1, NULL, NULL, on_destroy, NULL), NULL, 4);
+  BAD_ARGUMENT(libdl_file_open_memory("x", 1, NULL, NULL, on_destroy, &file), FORMAT, 0);
   CHECK(destroyed == 4 && file == NULL);
 
-  FAILS(libdl_file_save(path, -1, names, absent, 1, NULL, NULL, 0), LIBDL_ERROR_NULL, 3);
-  FAILS(libdl_file_save(path, -1, no_names, tensors, 1, NULL, NULL, 0), LIBDL_ERROR_NULL, 2);
-  FAILS(libdl_file_save(path, -1, names, tensors, -1, NULL, NULL, 0), LIBDL_ERROR_VALUE, 3);
-  FAILS(libdl_file_save(path, -1, names, tensors, 2, NULL, NULL, 0), LIBDL_ERROR_DTYPE, 0);
+  BAD_ARGUMENT(libdl_file_save(path, -1, names, absent, 1, NULL, NULL, 0), NULL, 3);
+  BAD_ARGUMENT(libdl_file_save(path, -1, no_names, tensors, 1, NULL, NULL, 0), NULL, 2);
+  BAD_ARGUMENT(libdl_file_save(path, -1, names, tensors, -1, NULL, NULL, 0), VALUE, 3);
+  BAD_ARGUMENT(libdl_file_save(path, -1, names, tensors, 2, NULL, NULL, 0), DTYPE, 0);
   tensors[1] = x;
-  FAILS(libdl_file_save(path, -1, names, tensors, 2, NULL, NULL, 0), LIBDL_ERROR_VALUE, 0);
-  FAILS(libdl_file_save(path, -1, names, tensors, 1, NULL, NULL, 1), LIBDL_ERROR_NULL, 4);
-  FAILS(libdl_file_save("/nowhere/at/all", -1, names, tensors, 1, NULL, NULL, 0), LIBDL_ERROR_IO,
-        0);
+  BAD_ARGUMENT(libdl_file_save(path, -1, names, tensors, 2, NULL, NULL, 0), VALUE, 0);
+  BAD_ARGUMENT(libdl_file_save(path, -1, names, tensors, 1, NULL, NULL, 1), NULL, 4);
+  BAD_ARGUMENT(libdl_file_save("/nowhere/at/all", -1, names, tensors, 1, NULL, NULL, 0), IO, 0);
 
-  OK(libdl_file_open(path, -1, NULL, &file)); /* still whole */
-  FAILS(libdl_file_tensor(file, 14, &out), LIBDL_ERROR_INDEX, 2);
-  FAILS(libdl_file_tensor(file, -1, &out), LIBDL_ERROR_INDEX, 2);
-  FAILS(libdl_file_tensor(NULL, 0, &out), LIBDL_ERROR_NULL, 1);
-  FAILS(libdl_file_tensor((libdl_file *)(void *)x, 0, &out), LIBDL_ERROR_KIND, 1);
-  FAILS(libdl_file_tensor_by_name(file, "absent", -1, &out), LIBDL_ERROR_VALUE, 2);
+  GOOD(libdl_file_open(path, -1, NULL, &file)); /* still whole */
+  BAD_ARGUMENT(libdl_file_tensor(file, 14, &out), INDEX, 2);
+  BAD_ARGUMENT(libdl_file_tensor(file, -1, &out), INDEX, 2);
+  BAD_ARGUMENT(libdl_file_tensor(NULL, 0, &out), NULL, 1);
+  BAD_ARGUMENT(libdl_file_tensor((libdl_file *)(void *)x, 0, &out), KIND, 1);
+  BAD_ARGUMENT(libdl_file_tensor_by_name(file, "absent", -1, &out), VALUE, 2);
   CHECK(libdl_file_name(file, 14, NULL) == NULL && libdl_file_shape(file, -1) == NULL);
   CHECK(libdl_file_dtype(file, 99) == LIBDL_DTYPE_NONE && libdl_file_ndim(file, 99) == -1);
   CHECK(libdl_file_find(file, "absent", -1) == -1 && libdl_file_find(NULL, "x", -1) == -1);
@@ -180,15 +153,15 @@ static void refusals(const char *path) {
 
 static void print_file(const char *path) {
   libdl_file *file = NULL;
-  OK(libdl_file_open(path, -1, NULL, &file));
+  GOOD(libdl_file_open(path, -1, NULL, &file));
   for (int64_t i = 0; i < libdl_file_count(file); ++i) {
     libdl_tensor *x = NULL;
     int64_t bytes;
     unsigned char *buffer;
-    OK(libdl_file_tensor(file, i, &x));
+    GOOD(libdl_file_tensor(file, i, &x));
     bytes = libdl_tensor_numel(x) * libdl_dtype_size(libdl_tensor_dtype(x));
     buffer = malloc(bytes > 0 ? (size_t)bytes : 1);
-    OK(libdl_tensor_copy_out(x, buffer, bytes));
+    GOOD(libdl_tensor_copy_out(x, buffer, bytes));
     printf("%s %s", libdl_file_name(file, i, NULL), libdl_dtype_name(libdl_tensor_dtype(x)));
     for (int32_t d = 0; d < libdl_tensor_ndim(x); ++d)
       printf("%c%" PRId64, d ? 'x' : ' ', libdl_tensor_shape(x)[d]);

@@ -1,39 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* Devices, streams and events as a C program sees them where only the CPU is certain. */
-#include <libdl/libdl.h>
-#include <stdio.h>
-#include <string.h>
-
-static int failures = 0;
-
-#define CHECK(condition)                                              \
-  do {                                                                \
-    if (!(condition)) {                                               \
-      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
-      ++failures;                                                     \
-    }                                                                 \
-  } while (0)
-
-static void good(libdl_error *error, int line) {
-  if (!error) return;
-  fprintf(stderr, "%s:%d: %s\n", __FILE__, line, libdl_error_get_message(error));
-  libdl_error_release(error);
-  ++failures;
-}
-#define GOOD(call) good((call), __LINE__)
-
-static void bad(libdl_error *error, libdl_error_code code, const char *message, int line) {
-  if (libdl_error_get_code(error) != code ||
-      (message && strcmp(libdl_error_get_message(error), message) != 0)) {
-    fprintf(stderr, "%s:%d: found %d \"%s\", wanted %d \"%s\"\n", __FILE__, line,
-            (int)libdl_error_get_code(error), libdl_error_get_message(error), (int)code,
-            message ? message : "");
-    ++failures;
-  }
-  libdl_error_release(error);
-}
-#define BAD(call, code, message) bad((call), (code), (message), __LINE__)
+#include "check.h"
 
 static const libdl_device cpu = {LIBDL_DEVICE_CPU, 0};
 
@@ -44,20 +12,20 @@ static void devices_are_described(void) {
   CHECK(libdl_device_count(LIBDL_DEVICE_CUDA) >= 0);
   CHECK(libdl_device_count(-1) == 0 && libdl_device_count(99) == 0);
   memset(&p, 0, sizeof p);
-  BAD(libdl_device_get_properties(&cpu, &p), LIBDL_ERROR_OPTION, NULL);
+  BAD_CODE(libdl_device_get_properties(&cpu, &p), OPTION);
   p.struct_size = sizeof p;
   GOOD(libdl_device_get_properties(&cpu, &p));
   CHECK(p.processors >= 1 && p.total_memory > 0 && p.free_memory > 0 && p.name[0] != 0);
-  BAD(libdl_device_get_properties(&second, &p), LIBDL_ERROR_DEVICE,
+  BAD(libdl_device_get_properties(&second, &p), DEVICE,
       "device_get_properties: argument 1 (device) is cpu:1, wanted cpu:0");
   GOOD(libdl_device_synchronize(NULL));
-  BAD(libdl_device_synchronize(&second), LIBDL_ERROR_DEVICE, NULL);
+  BAD_CODE(libdl_device_synchronize(&second), DEVICE);
 }
 
 static void a_missing_backend_is_named(void) {
   const libdl_device cuda = {LIBDL_DEVICE_CUDA, 0};
-  libdl_stream *stream = NULL;
-  libdl_error *error;
+  libdl_stream* stream = NULL;
+  libdl_error* error;
   if (libdl_device_count(LIBDL_DEVICE_CUDA) > 0) return;
   error = libdl_stream_new(&cuda, 0, &stream);
   CHECK(error != NULL && stream == NULL);
@@ -73,7 +41,7 @@ static void streams_and_events_work_on_the_cpu(void) {
   libdl_device device = {0, 0};
   libdl_bool done = 0;
   double milliseconds = -1;
-  void *native = NULL;
+  void* native = NULL;
   GOOD(libdl_stream_new(NULL, 0, &stream));
   GOOD(libdl_stream_new(&cpu, -1, &other));
   GOOD(libdl_stream_get_device(stream, &device));
@@ -86,7 +54,7 @@ static void streams_and_events_work_on_the_cpu(void) {
   GOOD(libdl_event_new(&cpu, 1, &second));
   GOOD(libdl_event_new(&cpu, 0, &untimed));
   GOOD(libdl_stream_wait(stream, first));
-  BAD(libdl_event_elapsed(first, second, &milliseconds), LIBDL_ERROR_STATE,
+  BAD(libdl_event_elapsed(first, second, &milliseconds), STATE,
       "event_elapsed: both events must have been recorded");
   GOOD(libdl_event_record(first, stream));
   GOOD(libdl_event_record(second, other));
@@ -97,7 +65,7 @@ static void streams_and_events_work_on_the_cpu(void) {
   GOOD(libdl_event_synchronize(second));
   GOOD(libdl_event_elapsed(first, second, &milliseconds));
   CHECK(milliseconds >= 0 && milliseconds < 10000);
-  BAD(libdl_event_elapsed(first, untimed, &milliseconds), LIBDL_ERROR_STATE, NULL);
+  BAD_CODE(libdl_event_elapsed(first, untimed, &milliseconds), STATE);
 
   GOOD(libdl_stream_set_current(stream));
   GOOD(libdl_stream_current(NULL, &current));
@@ -129,23 +97,23 @@ static void streams_and_events_work_on_the_cpu(void) {
 }
 
 static void handles_are_checked(void) {
-  libdl_stream *stream;
-  libdl_event *event;
+  libdl_stream* stream;
+  libdl_event* event;
   libdl_bool done;
   GOOD(libdl_stream_new(NULL, 0, &stream));
   GOOD(libdl_event_new(NULL, 0, &event));
-  BAD(libdl_stream_query(NULL, &done), LIBDL_ERROR_NULL,
+  BAD(libdl_stream_query(NULL, &done), NULL,
       "stream_query: argument 1 (stream) is NULL, wanted a stream");
-  BAD(libdl_stream_query((libdl_stream *)event, &done), LIBDL_ERROR_KIND,
+  BAD(libdl_stream_query((libdl_stream*)event, &done), KIND,
       "stream_query: argument 1 (stream) is an event, wanted a stream");
-  BAD(libdl_event_record(event, (libdl_stream *)event), LIBDL_ERROR_KIND,
+  BAD(libdl_event_record(event, (libdl_stream*)event), KIND,
       "event_record: argument 2 (stream) is an event, wanted a stream");
-  BAD(libdl_event_query((libdl_event *)stream, &done), LIBDL_ERROR_KIND, NULL);
-  BAD(libdl_event_elapsed(event, NULL, NULL), LIBDL_ERROR_NULL, NULL);
-  BAD(libdl_stream_new(NULL, 0, NULL), LIBDL_ERROR_NULL,
+  BAD_CODE(libdl_event_query((libdl_event*)stream, &done), KIND);
+  BAD_CODE(libdl_event_elapsed(event, NULL, NULL), NULL);
+  BAD(libdl_stream_new(NULL, 0, NULL), NULL,
       "stream_new: argument 3 (out) is NULL, wanted a place for the result");
-  BAD(libdl_stream_set_current(NULL), LIBDL_ERROR_NULL, NULL);
-  BAD(libdl_stream_query(stream, NULL), LIBDL_ERROR_NULL, NULL);
+  BAD_CODE(libdl_stream_set_current(NULL), NULL);
+  BAD_CODE(libdl_stream_query(stream, NULL), NULL);
   libdl_event_release(event);
   libdl_stream_release(stream);
 }

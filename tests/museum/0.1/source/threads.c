@@ -1,39 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* The threads that compute: their number, a host's own, and the interruption of a long operator. */
-#include <libdl/libdl.h>
-#include <stdio.h>
-#include <string.h>
-
-static int failures = 0;
-
-#define CHECK(condition)                                              \
-  do {                                                                \
-    if (!(condition)) {                                               \
-      fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
-      ++failures;                                                     \
-    }                                                                 \
-  } while (0)
-
-static void good(libdl_error *error, int line) {
-  if (!error) return;
-  fprintf(stderr, "%s:%d: %s\n", __FILE__, line, libdl_error_get_message(error));
-  libdl_error_release(error);
-  ++failures;
-}
-#define GOOD(call) good((call), __LINE__)
-
-static void bad(libdl_error *error, libdl_error_code code, const char *message, int line) {
-  if (libdl_error_get_code(error) != code ||
-      (message && strcmp(libdl_error_get_message(error), message) != 0)) {
-    fprintf(stderr, "%s:%d: found %d \"%s\", wanted %d \"%s\"\n", __FILE__, line,
-            (int)libdl_error_get_code(error), libdl_error_get_message(error), (int)code,
-            message ? message : "");
-    ++failures;
-  }
-  libdl_error_release(error);
-}
-#define BAD(call, code, message) bad((call), (code), (message), __LINE__)
+#include "check.h"
 
 static void count_destroy(void *ctx) { ++*(int *)ctx; }
 
@@ -57,10 +25,9 @@ static void the_number_can_be_set(void) {
     CHECK(libdl_get_threads() == number);
     GOOD(compute());
   }
-  BAD(libdl_set_threads(0), LIBDL_ERROR_VALUE,
-      "set_threads: argument 1 (threads) is 0, wanted 1 to 1024");
-  BAD(libdl_set_threads(LIBDL_MAX_THREADS + 1), LIBDL_ERROR_VALUE, NULL);
-  BAD(libdl_set_threads(INT32_MIN), LIBDL_ERROR_VALUE, NULL);
+  BAD(libdl_set_threads(0), VALUE, "set_threads: argument 1 (threads) is 0, wanted 1 to 1024");
+  BAD_CODE(libdl_set_threads(LIBDL_MAX_THREADS + 1), VALUE);
+  BAD_CODE(libdl_set_threads(INT32_MIN), VALUE);
   CHECK(libdl_get_threads() == 4);
   GOOD(libdl_set_threads(before));
 }
@@ -81,13 +48,13 @@ static void the_host_may_bring_its_own(void) {
   memset(&executor, 0, sizeof executor);
   executor.ctx = &serial;
   executor.destroy = end_serial;
-  BAD(libdl_set_executor(&executor), LIBDL_ERROR_OPTION, NULL);
+  BAD_CODE(libdl_set_executor(&executor), OPTION);
   CHECK(serial.destroyed == 0); /* a struct of no size has no destroy */
   executor.struct_size = sizeof executor;
-  BAD(libdl_set_executor(&executor), LIBDL_ERROR_NULL,
+  BAD(libdl_set_executor(&executor), NULL,
       "set_executor: argument 1 (executor) has no run, wanted a function");
   executor.run = run_at_once;
-  BAD(libdl_set_executor(&executor), LIBDL_ERROR_VALUE,
+  BAD(libdl_set_executor(&executor), VALUE,
       "set_executor: argument 1 (executor) has concurrency 0, wanted 1 or more");
   CHECK(serial.destroyed == 2);
 
@@ -112,7 +79,7 @@ static void a_long_operator_can_be_ended(void) {
   int destroyed = 0;
   GOOD(libdl_set_threads(1)); /* nobody else may finish the work before the hook is asked */
   GOOD(libdl_set_interruption(stop_at_second, &destroyed, count_destroy));
-  BAD(compute(), LIBDL_ERROR_INTERRUPTED, NULL);
+  BAD_CODE(compute(), INTERRUPTED);
   CHECK(times_asked == 2);
   GOOD(compute()); /* the hook now says no */
   CHECK(destroyed == 0);
@@ -136,7 +103,7 @@ static void an_interrupted_write_raises_the_version(void) {
   GOOD(libdl_set_interruption(stop_at_second, NULL, NULL));
   version = libdl_tensor_version(x);
   times_asked = 0;
-  BAD(libdl_exp_into(x, x), LIBDL_ERROR_INTERRUPTED, NULL);
+  BAD_CODE(libdl_exp_into(x, x), INTERRUPTED);
   CHECK(libdl_tensor_version(x) > version);
 
   version = libdl_tensor_version(x);
@@ -144,7 +111,7 @@ static void an_interrupted_write_raises_the_version(void) {
   memset(&argument, 0, sizeof argument);
   argument.type = LIBDL_VALUE_TENSOR;
   argument.as.tensor = x;
-  BAD(libdl_op_call_into(exp_op, &argument, 1, &x, 1), LIBDL_ERROR_INTERRUPTED, NULL);
+  BAD_CODE(libdl_op_call_into(exp_op, &argument, 1, &x, 1), INTERRUPTED);
   CHECK(libdl_tensor_version(x) > version);
   GOOD(libdl_set_interruption(NULL, NULL, NULL));
   GOOD(libdl_set_threads(before));
