@@ -40,11 +40,6 @@ struct ExpTail<double, 53> {
 // (tanh(x) - x) / x^3 by z = x^2 for |x| <= 0.625.
 template <class T, int kBits>
 struct TanhTail;
-template <>  // 2^-26.0
-struct TanhTail<float, 24> {
-  static constexpr float c[] = {
-      -0x1.555552p-2f, 0x1.110e1cp-3f, -0x1.b9258ap-5f, 0x1.58048ep-6f, -0x1.8f8de4p-8f};
-};
 template <>  // 2^-30.9
 struct TanhTail<double, 24> {
   static constexpr double c[] = {
@@ -58,6 +53,31 @@ struct TanhTail<double, 53> {
       -0x1.226e3473dce5cp-7, 0x1.d6d39ae3905e2p-9, -0x1.7d9f6f23e867bp-10, 0x1.3526e9ed54d65p-11,
       -0x1.f243823c8c6d1p-13, 0x1.8445870f6f49ep-14, -0x1.05bbdae894ee3p-15,
       0x1.b33642a11e6cfp-18};
+};
+
+// tanh(a) in pieces (pieces-inl.h) that end at 0.305 times 1, 2, 4, 6, 10, 14, 22 and 30: 2^-26.2.
+// At the centres it is within 1/500 of a last place of a float. The first piece has tanh(a) - a. In
+// the others the distance d stays below tanh(centre).
+struct TanhPieces {
+  alignas(32) static constexpr float c[][8] = {
+      {0, 0x1.d46492p-2f, 0x1.d467dcp-1f, 0x1.864f82p+0f,
+       0x1.383b00p+1f, 0x1.d46494p+1f, 0x1.708f8cp+2f, 0x1.03ae5ap+3f},
+      {0, 0x1.b63f10p-2f, 0x1.72689ap-1f, 0x1.d1aa9ap-1f,
+       0x1.f844c2p-1f, 0x1.ff524cp-1f, 0x1.fffd64p-1f, 0x1.fffffap-1f},
+      {0, 0x1.a23884p-1f, 0x1.e80d76p-2f, 0x1.61e596p-3f,
+       0x1.eb1346p-6f, 0x1.5b2d08p-9f, 0x1.4d942cp-15f, 0x1.7f7cd8p-22f},
+      {-0x1.caa19ep-23f, -0x1.65f9dap-2f, -0x1.6115cap-2f, -0x1.41dedcp-3f,
+       -0x1.e3a5f8p-6f, -0x1.5ab976p-9f, -0x1.4d6de6p-15f, -0x1.802850p-22f},
+      {-0x1.555280p-2f, -0x1.f66ff4p-4f, 0x1.730948p-4f, 0x1.5d8e10p-4f,
+       0x1.38a422p-6f, 0x1.cd124ep-10f, 0x1.c43284p-16f, 0x1.03b334p-22f},
+      {-0x1.ab4126p-13f, 0x1.5a25d4p-3f, 0x1.956de4p-5f, -0x1.9d84e2p-6f,
+       -0x1.25cb3cp-7f, -0x1.ca0c1ap-11f, -0x1.c3b090p-17f, -0x1.fbb3e8p-24f},
+      {0x1.14bcd2p-3f, -0x1.b2e5b2p-7f, -0x1.c61a92p-5f, -0x1.b395a4p-10f,
+       0x1.9b3268p-9f, 0x1.6aa574p-12f, 0x1.2b02aep-18f, 0x1.63b9bcp-25f},
+      {-0x1.f99b5ap-8f, -0x1.d98eaep-5f, 0x1.d4519cp-7f, 0x1.b0fd1cp-8f,
+       -0x1.6fc920p-11f, -0x1.eeb99cp-14f, -0x1.d62fd8p-20f, -0x1.33c97ap-26f},
+      {-0x1.4771ccp-5f, 0x1.87b004p-6f, 0x1.20531ap-7f, -0x1.e9bb9ep-9f,
+       0x1.21ce42p-16f, 0x1.0bf2d6p-15f, 0x1.18e84ap-20f, 0x1.151340p-27f}};
 };
 
 // (log((1 + s) / (1 - s)) - 2 s) / s^3 by s^2, s = f / (2 + f), for 1 + f between the roots of 1/2 and 2.

@@ -9,23 +9,40 @@
 #define LIBDL_KERNELS_CPU_SIGMOIDS_INL_H_
 #endif
 
-#include "kernels/cpu/exp_log-inl.h"
+#include "kernels/cpu/pieces-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu::HWY_NAMESPACE::math {
 
+// Of float, in pieces that the exponent and the first bit of 2 + |x| / 0.305 count. From 9.1 on it
+// rounds to 1.
+template <class V>
+HWY_INLINE V float_tanh(V x) {
+  const auto& c = coefficients::TanhPieces::c;
+  V a = at_most(abs(x), V(9.1f)), place = fma(a, V(2 / 0.61f), V(2));
+  const auto index = hn::ShiftRight<V::kMantissa - 1>(place.bits());
+  V d = from_centre(a, index, c), start = at_least(d, pick<V>(c[1], index));
+  return copysign(fma(piece<V, 2>(d, index, c), d, start), x);
+}
 // Small x by a polynomial, where 1 - 2 / (e^2x + 1) would cancel.
 template <class V>
-HWY_INLINE V tanh(V x) {
-  using T = typename V::Scalar;
-  const V one(1), two(2), most(T(kIsDouble<V> ? 22 : 10));
+HWY_INLINE V double_tanh(V x) {
+  const V one(1), two(2), most(22);
   V a = abs(x), z = x * x;
   V small = fma(a * z, tail<coefficients::TanhTail>(z), a);
   V n, capped = at_most(a, most);
   V p = exp_parts(capped + capped, n);
   V scale = power_of_two(n, 0);
   V large = nfma(two, reciprocal(fma(scale, p, scale + one)), one);
-  return copysign(select(a < V(T(0.625)), small, large), x);
+  return copysign(select(a < V(0.625), small, large), x);
+}
+template <class V>
+HWY_INLINE V tanh(V x) {
+  if constexpr (kIsDouble<V>) {
+    return double_tanh(x);
+  } else {
+    return float_tanh(x);
+  }
 }
 
 // The sigmoid of x is the result times `scale`: e^-|x| is kept 2^128 (2^64 for float) times larger,
