@@ -139,6 +139,7 @@ LIBDL_UNARY(tan)
 LIBDL_UNARY(tanh)
 LIBDL_UNARY(sigmoid)
 LIBDL_UNARY(silu)
+LIBDL_UNARY(gelu)
 LIBDL_UNARY(erf)
 LIBDL_UNARY(floor)
 LIBDL_UNARY(ceil)
@@ -154,8 +155,6 @@ LIBDL_EXPRESSION V relu(V x) { return select(x <= number<V>(0), number<V>(0), x)
 template <class V>
 LIBDL_EXPRESSION V times_share(V x, V share) { return select(share == V(0), share, x * share); }
 
-template <class V>
-LIBDL_EXPRESSION V gelu(V x) { return times_share(x, Math<V>::normal_cdf(x)); }
 template <class V>
 LIBDL_EXPRESSION V gelu_slope(V x) {
   const V most(40);  // beyond it the density is nothing, and infinity times it would be a NaN

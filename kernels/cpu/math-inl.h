@@ -45,6 +45,7 @@ struct Math<Lanes<T, kBits, kSecond>> {
   LIBDL_UNARY(erf)
   LIBDL_UNARY(sigmoid)
   LIBDL_UNARY(silu)
+  LIBDL_UNARY(gelu)
   LIBDL_UNARY(normal_cdf)
   LIBDL_UNARY(normal_density)
 #undef LIBDL_UNARY

@@ -173,13 +173,6 @@ struct ErfcTail {
 // e^(z^2 / 2) Phi(-z) (z + 5) by w = (z - 5) / (z + 5), for 0 <= z <= 15 (39 for all bits).
 template <class T, int kBits>
 struct NormalTail;
-template <>  // 2^-25.3
-struct NormalTail<float, 24> {
-  static constexpr float c[] = {
-      0x1.89d3acp-1f, -0x1.54ad02p-1f, 0x1.fb315ap-2f, -0x1.410f2ep-2f, 0x1.51f752p-3f,
-      -0x1.1b0b0ap-4f, 0x1.54a924p-6f, -0x1.929480p-9f, -0x1.bf08f6p-11f, 0x1.5a6c30p-11f,
-      0x1.cad190p-14f};
-};
 template <>  // 2^-33.3
 struct NormalTail<double, 24> {
   static constexpr double c[] = {
@@ -201,13 +194,36 @@ struct NormalTail<double, 53> {
       -0x1.de076b25a9b3fp-32, -0x1.a50f96333ac8ep-36};
 };
 
-// (Phi(x) - 1/2) / x by x^2 for |x| <= 1.25.
-template <class T, int kBits>
-struct NormalCentre;
-template <>  // 2^-26.1
-struct NormalCentre<float, 24> {
+// Phi(-a) for 0 <= a <= 4.8 in pieces (pieces-inl.h) that meet at 0.64 times 1/2, 3/2, ...: 2^-25.1.
+// At the centres it is within 1/500 of a last place of a float.
+struct NormalPieces {
+  alignas(32) static constexpr float c[][8] = {
+      {0, 0x1.4797d8p-1f, 0x1.57fb42p+0f, 0x1.0a284ep+1f,
+       0x1.602a68p+1f, 0x1.ba4c52p+1f, 0x1.081a40p+2f, 0x1.311020p+2f},
+      {0x1p-1f, 0x1.0b68aap-2f, 0x1.6eb328p-4f, 0x1.33e4e6p-6f,
+       0x1.850616p-9f, 0x1.2006c0p-12f, 0x1.34d64ap-16f, 0x1.f6eb76p-21f},
+      {-0x1.988454p-2f, -0x1.4ce660p-2f, -0x1.4b4622p-3f, -0x1.7832c0p-5f,
+       -0x1.28eb46p-7f, -0x1.0b1a04p-10f, -0x1.4f95e0p-14f, -0x1.37e05ap-18f},
+      {-0x1.21534ap-30f, 0x1.a9ffb8p-4f, 0x1.bd201ap-4f, 0x1.871ff6p-5f,
+       0x1.9874b0p-7f, 0x1.cd7a92p-10f, 0x1.5a34fcp-13f, 0x1.73a5d4p-17f},
+      {0x1.105842p-4f, 0x1.0627c0p-5f, -0x1.63c654p-6f, -0x1.a0cac0p-6f,
+       -0x1.451b8ap-7f, -0x1.e70582p-10f, -0x1.c04340p-13f, -0x1.1a3cb8p-16f},
+      {-0x1.3fc9a2p-21f, -0x1.6fddb0p-6f, -0x1.627b9ep-7f, 0x1.5926f8p-8f,
+       0x1.3713ccp-8f, 0x1.57ca36p-10f, 0x1.9497d4p-13f, 0x1.31bae0p-16f},
+      {-0x1.46a240p-7f, -0x1.f945e8p-10f, 0x1.93f85ap-8f, 0x1.a9e91cp-10f,
+       -0x1.2694a2p-10f, -0x1.49a5f2p-11f, -0x1.0bce66p-13f, -0x1.ec499cp-17f},
+      {-0x1.eff5eep-16f, 0x1.a32ffcp-9f, 0x1.154316p-14f, -0x1.4b8a10p-10f,
+       -0x1.e49d76p-14f, 0x1.7c07b8p-13f, 0x1.f8591ep-15f, 0x1.4e1908p-17f},
+      {0x1.4f9ffcp-10f, -0x1.da5fe4p-15f, -0x1.83aedap-11f, 0x1.a4d762p-13f,
+       0x1.8c97e2p-13f, -0x1.022228p-15f, -0x1.955730p-16f, -0x1.c3e3e6p-19f},
+      {-0x1.4d1cd6p-13f, -0x1.585278p-12f, 0x1.6b058ep-14f, 0x1.1b1ca8p-13f,
+       -0x1.2fff86p-15f, -0x1.d9ba82p-16f, 0x1.1ed386p-19f, 0x1.94e2a0p-19f}};
+};
+
+// a Phi(-a) e^(a^2 / 2) by a^-2 for 4.8 <= a <= 15, 2^-26.6.
+struct GeluTail {
   static constexpr float c[] = {
-      0x1.988454p-2f, -0x1.105836p-4f, 0x1.46cfccp-7f, -0x1.3731f8p-10f, 0x1.e28286p-14f,
-      -0x1.30160ap-17f, 0x1.000c78p-21f};
+      0x1.988454p-2f, -0x1.98841ap-2f, 0x1.321c36p+0f, -0x1.7575fcp+2f, 0x1.0b1e26p+5f,
+      -0x1.03fc4ap+7f};
 };
 }  // namespace libdl::kernels::cpu::coefficients

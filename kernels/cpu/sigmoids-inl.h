@@ -160,7 +160,7 @@ HWY_INLINE V normal_tail(V z) {
 // e^(-z^2 / 2) 2^64 for float z up to 15: what the square loses in rounding is in the rest r of
 // -z^2 / 2 = n ln 2 + r, for n times the first part of ln 2 is exact.
 template <class V>
-HWY_INLINE V raised_density(V z) {
+HWY_INLINE V raised_bell(V z) {
   V anchored = fma(z * z, V(-0x1.715476p-1f), biased_anchor<V>());
   V n = anchored - biased_anchor<V>();
   V r = fma(V(-0.5f) * z, z, n * V(-0x1.628p-1f));
@@ -170,34 +170,57 @@ HWY_INLINE V raised_density(V z) {
 }
 #endif
 
+// e^(-z^2 / 2) for z from 0 to 15 (39 for all bits).
+template <class V>
+HWY_INLINE V bell(V z) {
+#if LIBDL_FUSED
+  if constexpr (!kIsDouble<V>) return raised_bell(z) * V(0x1p-64f);
+#endif
+  V low, exponent = minus_half_square(z, low);
+  return exp_falling(exponent, low);
+}
+template <class V>
+HWY_INLINE V bounded_size(V x) {
+  const V most(typename V::Scalar(V::kBits == 24 ? 15 : 39));
+  return at_most(abs(x), most);
+}
+
 // Phi(-|x|).
 template <class V>
 HWY_INLINE V normal_beyond(V x) {
-  const V most(typename V::Scalar(V::kBits == 24 ? 15 : 39));
-  V low, z = abs(x);
-  z = at_most(z, most);
-#if LIBDL_FUSED
-  if constexpr (!kIsDouble<V>) return raised_density(z) * V(0x1p-64f) * normal_tail(z);
-#endif
-  V exponent = minus_half_square(z, low);
-  return exp_falling(exponent, low) * normal_tail(z);
+  V z = bounded_size(x);
+  return bell(z) * normal_tail(z);
 }
 template <class V>
 HWY_INLINE V normal_cdf(V x) {
   V beyond = normal_beyond(x);
-  V y = select(x < V(), beyond, V(1) - beyond);
-  if constexpr (!kIsDouble<V>) {  // the tail's few roundings count most where it is large
-    V centre = fma(x, tail<coefficients::NormalCentre>(x * x), V(0.5f));
-    y = select(abs(x) < V(1.25f), centre, y);
-  }
-  return y;
+  return select(x < V(), beyond, V(1) - beyond);
 }
+
 template <class V>
 HWY_INLINE V normal_density(V x) {
-  const V most(typename V::Scalar(V::kBits == 24 ? 15 : 39));
-  V low, z = abs(x);
-  V exponent = minus_half_square(at_most(z, most), low);
-  return exp_falling(exponent, low) * V(typename V::Scalar(0x1.9884533d43651p-2));
+  return bell(bounded_size(x)) * V(typename V::Scalar(0x1.9884533d43651p-2));
+}
+
+// x Phi(x) = max(x, 0) - |x| Phi(-|x|), which keeps the digits of the far negative side.
+template <class V>
+HWY_INLINE V float_gelu(V x) {
+  const auto& c = coefficients::NormalPieces::c;
+  V a = abs(x), top = at_least(x, V());
+  const auto index = fma(a, V(1.5625f), anchor<V>()).bits();
+  const auto near = a < V(4.8f);
+  V y = nfma(a, piece<V, 1>(from_centre(a, index, c), index, c), top);
+  if (!any(!near)) return y;
+  V z = bounded_size(x), tail = polynomial(reciprocal(z * z), coefficients::GeluTail::c);
+  return select(near, y, nfma(bell(z), tail, top));
+}
+template <class V>
+HWY_INLINE V gelu(V x) {
+  if constexpr (kIsDouble<V>) {
+    return nfma(bounded_size(x), normal_beyond(x), at_least(x, V()));
+  } else {
+    return float_gelu(x);
+  }
 }
 
 // Of float: erf(x) = 1 - e^(-x^2) t(x - 1), by a polynomial below 15/16. From 4 on it rounds to
@@ -214,16 +237,23 @@ HWY_INLINE V float_erf(V x) {
 
 // erf(x) = 1 - 2 Phi(-sqrt(2) x), by a polynomial below 1.
 template <class V>
-HWY_INLINE V erf(V x) {
-  if constexpr (!kIsDouble<V>) return float_erf(x);
-  using T = typename V::Scalar;
-  V a = abs(x), z = x * x, one(1), most(6);
+HWY_INLINE V double_erf(V x) {
+  const V one(1), most(6), root2(0x1.6a09e667f3bcdp+0);
+  V a = abs(x), z = x * x;
   V small = fma(x, tail<coefficients::ErfTail>(z), x);
   V low, capped = at_most(a, most);
   V exponent = minus_half_square(capped, low);
-  V beyond = exp_falling(exponent + exponent, low + low) * normal_tail(capped * V(T(0x1.6a09e667f3bcdp+0)));
+  V beyond = exp_falling(exponent + exponent, low + low) * normal_tail(capped * root2);
   V large = one - (beyond + beyond);
   return select(a < one, small, copysign(large, x));
+}
+template <class V>
+HWY_INLINE V erf(V x) {
+  if constexpr (kIsDouble<V>) {
+    return double_erf(x);
+  } else {
+    return float_erf(x);
+  }
 }
 
 }  // namespace libdl::kernels::cpu::HWY_NAMESPACE::math

@@ -106,7 +106,7 @@ const Case kCases[] = {
     {Expression::sin, DIRECT(sin), -2e6, 2e6, 1, 2},
     {Expression::cos, DIRECT(cos), -2e6, 2e6, 1, 2},
     {Expression::tan, DIRECT(tan), -2e6, 2e6, 1, 2},
-    {Expression::tanh, DIRECT(tanh), -25, 25, 1.03, 2},  // 1.025 at -0.69285 among 60,000 samples
+    {Expression::tanh, DIRECT(tanh), -25, 25, 1, 2},
     {Expression::erf, DIRECT(erf), -7, 7, 1, 2},
     {Expression::rsqrt, DIRECT(rec_sqrt), 0, 1e300, 1, 2},
     {Expression::sigmoid, [](mpfr_t y, const mpfr_t x, const mpfr_t) { logistic(y, x); }, -750, 40,
@@ -118,7 +118,7 @@ const Case kCases[] = {
     {Expression::gelu, [](mpfr_t y, const mpfr_t x, const mpfr_t) {
        cdf(y, x);
        mpfr_mul(y, y, x, MPFR_RNDN);
-     }, -40, 40, 6, 6, 1e-30},
+     }, -40, 40, 3, 6, 1e-30},
     {Expression::gelu_slope, [](mpfr_t y, const mpfr_t x, const mpfr_t) {
        Number c;
        cdf(c.m, x);
@@ -250,7 +250,8 @@ TEST_P(Ulp, ErrorsStayWithinTheirBounds) {
 }
 
 // AVX2 divides where AVX-512 takes Newton's steps to the reciprocal: all numbers of a binade of
-// x show all that 1 + e^-|x| can be, and whether the steps ever miss the rounded quotient.
+// x show all that 1 + e^-|x| can be, and whether the steps ever miss the rounded quotient. Pieces of
+// polynomials are picked by other instructions, too.
 TEST(Vectors, EveryFloatHasTheSameSaturatingFunctionsOnAvx2AndAvx512) {
   if (cpu::best_isa() < cpu::Isa::kAvx512) GTEST_SKIP() << "no AVX-512 here";
   constexpr uint32_t kBatch = 1 << 15;
