@@ -12,7 +12,7 @@
 namespace libdl::kernels::cpu {
 
 // Elements a chunk: the unit of the pool, small enough to share 10^5 elements evenly.
-constexpr int64_t kChunk = 8192;
+constexpr int64_t kChunk = 4096;
 // Launches up to so many elements run on the caller at once: a helper that sleeps costs 3 us.
 constexpr int64_t kAlone = 32768;
 // Elements a tile, of any class and dtype: 4 to 16 kB.

@@ -52,8 +52,17 @@ bool spin(Done done) {
 }
 
 // One call of parallel. Helpers enter while it is open, and the caller closes it and waits until
-// those who entered have left; `next` deals the chunks out.
+// those who entered have left. The chunks lie in lanes, one a thread: each begins with its own, the
+// same in every call, so that arrays used again lie in its cache, and then helps with the others.
 struct alignas(128) Job {
+  static constexpr int kLanes = 64;  // more threads share them
+  struct alignas(64) Lane {
+    std::atomic<int64_t> next;
+    int64_t end;
+
+    bool is_empty() const { return next.load(std::memory_order_relaxed) >= end; }
+  };
+
   static constexpr uint32_t kOpen = 1u << 31;
   static constexpr uint32_t kSleeping = 1u << 30;  // the caller sleeps until the last helper leaves
   static constexpr uint32_t kHelpers = kSleeping - 1;
@@ -62,27 +71,42 @@ struct alignas(128) Job {
   bool lost = false;  // a fork took helpers, and the chunks in their hands, away
   void (*body)(void*, int64_t, int64_t);
   void* arg;
-  int64_t chunks;
   int64_t batch;
-  alignas(64) std::atomic<int64_t> next{0};
+  int lanes;
   std::atomic<int32_t> references{0};  // of a job on the heap
+  Lane lane[kLanes];
 
   void open(int64_t count, void (*function)(void*, int64_t, int64_t), void* argument, int width) {
     body = function;
     arg = argument;
-    chunks = count;
     batch = std::max<int64_t>(1, count / (32 * width));
+    lanes = std::min(width, kLanes);
+    int64_t first = 0;
+    for (int i = 0; i < lanes; ++i) {
+      lane[i].next.store(first, std::memory_order_relaxed);
+      lane[i].end = first += (count - first) / (lanes - i);
+    }
     lost = false;
-    next.store(0, std::memory_order_relaxed);
     state.store(kOpen, std::memory_order_release);
   }
 
-  // One batch; false when nothing is left.
-  bool work() {
-    const int64_t first = next.fetch_add(batch, std::memory_order_relaxed);
-    if (first >= chunks) return false;
-    body(arg, first, std::min(first + batch, chunks));
-    return true;
+  // One batch, of the thread's own lane if there is one left; false when nothing is left.
+  bool work(int thread) {
+    for (int i = 0; i < lanes; ++i) {
+      Lane& from = lane[(thread + i) % lanes];
+      if (from.is_empty()) continue;
+      const int64_t first = from.next.fetch_add(batch, std::memory_order_relaxed);
+      if (first >= from.end) continue;
+      body(arg, first, std::min(first + batch, from.end));
+      return true;
+    }
+    return false;
+  }
+  bool is_dealt_out() const {
+    return std::all_of(lane, lane + lanes, [](const Lane& each) { return each.is_empty(); });
+  }
+  void drop_the_rest() {
+    for (int i = 0; i < lanes; ++i) lane[i].next.store(lane[i].end, std::memory_order_relaxed);
   }
 
   bool enter() {
@@ -101,10 +125,10 @@ struct alignas(128) Job {
     if ((before & kSleeping) && (before & kHelpers) == 1) futex_wake(state, 1);
   }
 
-  bool help() {
+  bool help(int thread) {
     if (!enter()) return false;
     bool worked = false;
-    while (work()) worked = true;
+    while (work(thread)) worked = true;
     leave();
     return worked;
   }
@@ -165,7 +189,7 @@ bool ask(const Interruption& interruption) {
 bool help_anyone(int worker) {
   uint64_t mask = std::rotr(opened.load(std::memory_order_acquire), worker % kJobs);
   for (; mask; mask &= mask - 1) {
-    if (jobs[(std::countr_zero(mask) + worker) % kJobs].help()) return true;
+    if (jobs[(std::countr_zero(mask) + worker) % kJobs].help(worker + 1)) return true;
   }
   return false;
 }
@@ -311,10 +335,10 @@ Job* take_job() {
 
 // The caller's share: all chunks that nobody else began. False if the host interrupted.
 bool work_to_the_end(Job& job, const Interruption* interruption) {
-  while (job.work()) {
-    if (!interruption || job.next.load(std::memory_order_relaxed) >= job.chunks) continue;
+  while (job.work(0)) {
+    if (!interruption || job.is_dealt_out()) continue;
     if (!ask(*interruption)) continue;
-    job.next.store(job.chunks, std::memory_order_relaxed);
+    job.drop_the_rest();
     return false;
   }
   return true;
@@ -360,7 +384,7 @@ void help_task(void* task_arg) {
   if (role.job != job) {
     const DefaultFloatEnvironment environment;
     const bool inside = std::exchange(role.inside, true);
-    job->help();
+    job->help(1 + job->references.load(std::memory_order_relaxed));
     role.inside = inside;
   }
   release(job);
