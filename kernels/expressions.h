@@ -195,7 +195,14 @@ LIBDL_EXPRESSION V minimum(V x, V y) {
   }
 }
 template <class V>
-LIBDL_EXPRESSION V clamp(V x, V low, V high) { return minimum(maximum(x, low), high); }
+LIBDL_EXPRESSION V clamp(V x, V low, V high) {
+  if constexpr (is_integer<V> || is_bool<V>) {
+    return minimum(maximum(x, low), high);
+  } else {  // a NaN in x passes by itself
+    V y = Math<V>::at_most(Math<V>::at_least(x, low), high);
+    return select((low != low) | (high != high), low + high, y);
+  }
+}
 template <class V>
 LIBDL_EXPRESSION V where(V condition, V x, V y) { return select(condition != number<V>(0), x, y); }
 // From the nearer end, so that weight 1 gives `end` exactly.

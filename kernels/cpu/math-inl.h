@@ -50,6 +50,8 @@ struct Math<Lanes<T, kBits, kSecond>> {
   LIBDL_UNARY(normal_density)
 #undef LIBDL_UNARY
   static HWY_INLINE V fma(V x, V y, V z) { return math::fma(x, y, z); }
+  static HWY_INLINE V at_most(V x, V limit) { return math::at_most(x, limit); }
+  static HWY_INLINE V at_least(V x, V limit) { return math::at_least(x, limit); }
   static HWY_INLINE V copysign(V x, V y) { return math::copysign(x, y); }
   static HWY_INLINE V fmod(V x, V y) { return math::fmod(x, y); }
   static HWY_INLINE V pow(V x, V y) { return math::pow(x, y); }

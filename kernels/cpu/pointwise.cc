@@ -11,7 +11,8 @@ namespace {
 
 struct DenseLaunch {
   TileFn fn;
-  int32_t inputs, in_bytes, out_bytes;
+  int32_t inputs, varying;  // the inputs from `varying` on are numbers
+  int32_t in_bytes, out_bytes;
   int64_t numel;
   char* out;
   const char* in[kMaxInputs];
@@ -21,7 +22,8 @@ void dense_chunks(void* arg, int64_t first, int64_t last) {
   const DenseLaunch& launch = *static_cast<const DenseLaunch*>(arg);
   int64_t begin = first * kChunk, end = std::min(last * kChunk, launch.numel);
   const void* in[kMaxInputs];
-  for (int k = 0; k < launch.inputs; ++k) in[k] = launch.in[k] + begin * launch.in_bytes;
+  for (int k = 0; k < launch.varying; ++k) in[k] = launch.in[k] + begin * launch.in_bytes;
+  for (int k = launch.varying; k < launch.inputs; ++k) in[k] = launch.in[k];
   launch.fn(in, launch.out + begin * launch.out_bytes, end - begin);
 }
 
@@ -30,10 +32,10 @@ bool is_flat(const View& view) {
          is_dense(view);
 }
 
-// All operands are of the compute class and lie in order: no tiles are needed.
-bool is_direct(const PointwiseArgs& args, int32_t in_dtype, int32_t out_dtype) {
+// All operands that vary are of the compute class and lie in order: no tiles are needed.
+bool is_direct(const PointwiseArgs& args, int32_t varying, int32_t in_dtype, int32_t out_dtype) {
   if (args.out.dtype != out_dtype || !is_flat(args.out)) return false;
-  for (int k = 0; k < args.inputs; ++k) {
+  for (int k = 0; k < varying; ++k) {
     if (args.in[k].dtype != in_dtype || !is_flat(args.in[k])) return false;
   }
   return true;
@@ -77,27 +79,50 @@ bool is_number(const View& view) {
   }
   return true;
 }
+// The tile function for numbers after the first input, if that is what they are and there is one.
+TileFn form_for_numbers(const PointwiseArgs& args) {
+  if (args.inputs < 2) return nullptr;
+  for (int k = 1; k < args.inputs; ++k) {
+    if (!is_number(args.in[k])) return nullptr;
+  }
+  return number_tile(static_cast<Class>(args.compute), args.expression);
+}
 
-// Apart, so that the short way above does not pay for this frame.
+// These are apart, so that the short way below does not pay for their frames.
 __attribute__((noinline)) void tiled(Context& context, const PointwiseArgs& args, TileFn fn,
-                                     Class result) {
+                                     int32_t varying, Class result) {
   TiledLaunch launch;
   launch.fn = fn;
   launch.compute = static_cast<Class>(args.compute);
   launch.result = result;
-  launch.inputs = launch.varying = args.inputs;
-  bool numbers = args.inputs > 1;
-  for (int k = 1; k < args.inputs; ++k) numbers &= is_number(args.in[k]);
-  if (numbers) {
-    const TileFn form = number_tile(launch.compute, args.expression);
-    if (form != nullptr) {
-      launch.fn = form;
-      launch.varying = 1;
-    }
-  }
+  launch.inputs = args.inputs;
+  launch.varying = varying;
   const View* views[kMaxInputs + 1] = {&args.out};
   for (int k = 0; k < args.inputs; ++k) views[k + 1] = &args.in[k];
   run_parts(context, launch, views, args.inputs + 1, tiled_chunks);
+}
+
+__attribute__((noinline)) void dense_with_numbers(Context& context, const PointwiseArgs& args,
+                                                  TileFn fn, int32_t bytes) {
+  const int64_t n = numel(args.out);
+  alignas(16) char number[kMaxInputs][16];
+  DenseLaunch launch = {fn, args.inputs, 1, bytes, bytes, n, static_cast<char*>(args.out.data), {}};
+  launch.in[0] = static_cast<const char*>(args.in[0].data);
+  for (int k = 1; k < args.inputs; ++k) {
+    const View& x = args.in[k];
+    const ConvertFn convert = convert_to_class(x.dtype, static_cast<Class>(args.compute));
+    if (convert != nullptr) convert(x.data, number[k], 1);
+    launch.in[k] = convert != nullptr ? number[k] : static_cast<const char*>(x.data);
+  }
+  run_chunks(context, n, dense_chunks, &launch);
+}
+
+__attribute__((noinline)) void scattered(Context& context, const PointwiseArgs& args, TileFn fn,
+                                         Class result, int32_t in_dtype, int32_t out_dtype) {
+  const TileFn form = form_for_numbers(args);
+  if (form == nullptr) return tiled(context, args, fn, args.inputs, result);
+  if (!is_direct(args, 1, in_dtype, out_dtype)) return tiled(context, args, form, 1, result);
+  dense_with_numbers(context, args, form, dtype_bytes(in_dtype));
 }
 
 }  // namespace
@@ -109,14 +134,16 @@ void pointwise(Context& context, const PointwiseArgs& args) {
   const int64_t n = numel(args.out);
   if (n == 0) return;
   const int32_t in_dtype = class_dtype(compute), out_dtype = class_dtype(result);
-  if (!is_direct(args, in_dtype, out_dtype)) return tiled(context, args, fn, result);
+  if (!is_direct(args, args.inputs, in_dtype, out_dtype)) {
+    return scattered(context, args, fn, result, in_dtype, out_dtype);
+  }
   if (n <= kAlone) {
     const void* in[kMaxInputs];
     for (int k = 0; k < args.inputs; ++k) in[k] = args.in[k].data;
     return fn(in, args.out.data, n);
   }
-  DenseLaunch launch = {fn, args.inputs, dtype_bytes(in_dtype), dtype_bytes(out_dtype),
-                        n,  static_cast<char*>(args.out.data), {}};
+  DenseLaunch launch = {fn, args.inputs, args.inputs, dtype_bytes(in_dtype),
+                        dtype_bytes(out_dtype), n, static_cast<char*>(args.out.data), {}};
   for (int k = 0; k < args.inputs; ++k) launch.in[k] = static_cast<const char*>(args.in[k].data);
   run_chunks(context, n, dense_chunks, &launch);
 }
