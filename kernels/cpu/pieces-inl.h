@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Functions of float by polynomials in eight pieces. A lane takes the coefficients of its piece from
-// registers by one permutation each, so no branch and no select separates the pieces.
+// Functions of float by polynomials in eight pieces. A lane takes the coefficients of its piece by
+// one permutation of a register each, so that no branch and no select separates the pieces.
 #if defined(LIBDL_KERNELS_CPU_PIECES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIBDL_KERNELS_CPU_PIECES_INL_H_
 #undef LIBDL_KERNELS_CPU_PIECES_INL_H_

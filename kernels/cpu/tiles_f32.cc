@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The float32 class of the pointwise expressions. Those of in_double() are computed in vectors of
-// double, which makes their result the rounded true one in all but rare cases.
+// double, which makes their result the rounded true one in all but rare cases (sin and cos: within
+// 0.61 of a last place).
 #include "kernels/cpu/highway_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/tiles_f32.cc"
