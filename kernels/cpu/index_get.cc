@@ -39,6 +39,36 @@ void copy_row(void* to, const void* from, size_t bytes) {
   std::memcpy(out + bytes - kStep, in + bytes - kStep, kStep);
 }
 
+// Rows of a length known here: a few moves in line, without a loop.
+template <size_t kBytes, class Element>
+void copy_rows(const Indexed& indexed, Element* values, const Element* base, int64_t first,
+               int64_t last) {
+  indexed.run(first, last, [=](int64_t from, int64_t to) {
+    std::memcpy(values + to, base + from, kBytes);
+  });
+}
+
+// Rows of `row` neighbours: an embedding's.
+template <class Element>
+void copy_rows(const Indexed& indexed, Element* values, const Element* base, int64_t row,
+               int64_t first, int64_t last) {
+  const size_t bytes = static_cast<size_t>(row) * sizeof(Element);
+  switch (bytes) {
+    case 16:
+      return copy_rows<16>(indexed, values, base, first, last);
+    case 32:
+      return copy_rows<32>(indexed, values, base, first, last);
+    case 64:
+      return copy_rows<64>(indexed, values, base, first, last);
+    case 128:
+      return copy_rows<128>(indexed, values, base, first, last);
+    default:
+      indexed.run(first, last, [=](int64_t from, int64_t to) {
+        copy_row(values + to, base + from, bytes);
+      });
+  }
+}
+
 }  // namespace
 
 void index_get(Context& context, const IndexArgs& args) {
@@ -67,12 +97,9 @@ void index_get(Context& context, const IndexArgs& args) {
         indexed.run(first, last, [=](int64_t from, int64_t to) { values[to] = base[from]; });
         return;
       }
+      if (rows) return copy_rows(indexed, values, base, row, first, last);
       indexed.run(first, last, [&](int64_t from, int64_t to) {
-        if (rows) {  // an embedding's row
-          copy_row(values + to, base + from, static_cast<size_t>(row) * sizeof(Element));
-        } else {
-          copy_rest(rest, values + to, base + from, 0, row);
-        }
+        copy_rest(rest, values + to, base + from, 0, row);
       });
     });
   });
