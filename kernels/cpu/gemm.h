@@ -11,8 +11,10 @@ namespace libdl::kernels::cpu {
 
 template <class T>
 constexpr int64_t kPanel = 128 / sizeof(T);  // columns of a panel of b
-constexpr int64_t kKBlock = 256;             // values of k of which a panel (32 kB) stays in cache
-constexpr int64_t kStripe = 48;  // rows of a copied at once; up to so many, b is packed as it comes
+constexpr int64_t kKBlock = 384;             // values of k of which a panel (48 kB) stays in cache
+// Rows of a copied at once (72 kB); up to so many, b is packed as it comes.
+template <class T>
+constexpr int64_t kStripe = 192 / sizeof(T);
 
 struct GemmOperand {  // a matrix of T, or of a 16-bit float where T is float
   const void* data;

@@ -73,7 +73,7 @@ struct Tiles {
                         static_cast<double>(std::max<int64_t>(s.k, 1));
     cut(s, std::min(most_rows, m), std::min(most_cols, n), unit);
     while (s.batch * count < 8 && work / static_cast<double>(count) > 131072) {
-      if (rows >= 2 * kLeastRows && 4 * rows > cols) {
+      if (rows >= 2 * kLeastRows && 12 * rows > cols) {
         cut(s, (rows + 1) / 2, cols, unit);
       } else if (cols > unit) {
         cut(s, rows, (cols + 1) / 2, unit);
@@ -124,11 +124,13 @@ GemmOperand operand(const View& v, int64_t b) {
 
 // Packing repays itself where a panel is read by more than one stripe of rows; a small b that lies
 // by rows is read from cache as it is.
+constexpr int64_t kMostRows = 192, kLeastToPack = 48;
 bool packs_first(const MatmulArgs& a) {
   const Shape s = shape_of(a);
   const GemmOperand b{nullptr, a.b.strides[1], a.b.strides[2], a.b.dtype};
-  const bool small = s.k <= 1024 && s.n <= 256 && gemm_reads_in_place(b);
-  return a.packed_b == nullptr && s.m > kStripe && !small;
+  const int64_t row = s.n * dtype_bytes(a.b.dtype);
+  const bool small = row <= 2048 && s.k * row <= (1 << 20) && gemm_reads_in_place(b);
+  return a.packed_b == nullptr && s.m > kLeastToPack && !small;
 }
 
 template <class T>
@@ -224,7 +226,7 @@ void float_product(Context& context, const MatmulArgs& args) {
     packed = room.packed;
   }
   // So many rows that those of out, often a power of two apart, keep their places in a cache.
-  const Tiles tiles(s, 2 * kStripe, 16 * kPanel<T>, kPanel<T>);
+  const Tiles tiles(s, kMostRows, 16 * kPanel<T>, kPanel<T>);
   for_chunks(context, s.batch * tiles.count,
              [&](int64_t chunk) { float_tile(args, room, packed, tiles, chunk); });
 }
