@@ -54,8 +54,7 @@ else()
   set_target_properties(libdlcore_static PROPERTIES OUTPUT_NAME dlcore EXPORT_NAME static
                         LINKER_LANGUAGE CXX)
   target_include_directories(libdlcore_static INTERFACE ${public_includes})
-  target_link_libraries(libdlcore_static PRIVATE ${LIBDL_OPENBLAS} Threads::Threads
-                        ${CMAKE_DL_LIBS} m)
+  target_link_libraries(libdlcore_static PRIVATE Threads::Threads ${CMAKE_DL_LIBS} m)
 endif()
 
 set(version_script ${PROJECT_SOURCE_DIR}/libdl/capi/libdlcore.map)
@@ -65,12 +64,8 @@ add_library(libdl::core ALIAS libdlcore)
 set_target_properties(libdlcore PROPERTIES
   OUTPUT_NAME dlcore EXPORT_NAME core SOVERSION 0 LINKER_LANGUAGE CXX
   LINK_DEPENDS ${version_script})
-if(LIBDL_BLAS STREQUAL "shared" AND NOT SKBUILD)
-  set_target_properties(libdlcore PROPERTIES INSTALL_RPATH ${libdl_openblas_folder})
-endif()
 target_include_directories(libdlcore INTERFACE ${public_includes})
-target_link_libraries(libdlcore PRIVATE ${core_contents} ${LIBDL_OPENBLAS} Threads::Threads
-                      ${CMAKE_DL_LIBS} m)
+target_link_libraries(libdlcore PRIVATE ${core_contents} Threads::Threads ${CMAKE_DL_LIBS} m)
 target_link_options(libdlcore PRIVATE
   ${libdl_sanitize_flags} ${unexport} -Wl,--version-script,${version_script}
   -Wl,-z,nodelete -Wl,-z,defs -Wl,-z,relro -Wl,-z,now -Wl,--gc-sections)

@@ -2,21 +2,18 @@
 
 #include "kernels/cpu/gemm.h"
 
-#include <libdl/dtype.h>
-
 #include <algorithm>
 #include <utility>
 
 #include "kernels/cpu/highway_targets.h"
 #include "kernels/cpu/isa.h"
-#include "kernels/cpu/tile.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/gemm.cc"
 #include "hwy/foreach_target.h"
 // After foreach_target.h.
 #include "hwy/cache_control.h"
-#include "hwy/highway.h"
+#include "kernels/cpu/panels-inl.h"
 
 #ifndef LIBDL_UNROLL
 #if defined(__clang__)
@@ -32,12 +29,7 @@ HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu {
 namespace HWY_NAMESPACE {
 namespace {
-namespace hn = hwy::HWY_NAMESPACE;
 
-template <class T>
-using Vectors = hn::CappedTag<T, 64 / sizeof(T)>;
-template <class T>
-constexpr int64_t kN = hn::MaxLanes(Vectors<T>());
 template <class T>
 constexpr int64_t kLine = 64 / sizeof(T);  // of a cache
 template <class T>
@@ -47,8 +39,6 @@ template <class T>
 constexpr int64_t kRows = kN<T> * sizeof(T) == 64   ? 12
                           : kN<T> * sizeof(T) == 32 ? 6
                                                     : 4;
-template <class T>
-constexpr int32_t kDtype = sizeof(T) == 4 ? LIBDL_DTYPE_FLOAT32 : LIBDL_DTYPE_FLOAT64;
 
 HWY_INLINE void prefetch_l2(const void* p) { __builtin_prefetch(p, 0, 2); }
 
@@ -56,6 +46,7 @@ HWY_INLINE void prefetch_l2(const void* p) { __builtin_prefetch(p, 0, 2); }
 struct Block {
   int64_t i, rows, k0, k;
 };
+
 GemmOperand transposed(const GemmOperand& m) {
   return {m.data, m.col_stride, m.row_stride, m.dtype};
 }
@@ -63,7 +54,7 @@ GemmOperand transposed(const GemmOperand& m) {
 // One run of the micro-kernel: c[r][0, kWide) (+)= alpha * sum over k of a[r][k] * b[k][0, kWide).
 template <class T>
 struct Step {
-  const T* a;  // laid out as Stripe is
+  const T* a;  // of the copied stripe
   const T* b;
   int64_t b_stride;
   T* c;
@@ -73,11 +64,11 @@ struct Step {
   const T* next;  // of the panel to come, whose rows lie like those of b: a line each comes into L2
 };
 
-// Where the copy of a stripe of a has row r and value i of k: rows behind each other, or, where the
-// columns of a lie in one piece, these.
+// Where the copied stripe of a has row r and value i of k: as a lies itself, row by row or column
+// by column, so that the copy runs along both.
 template <class T, bool kByColumns>
 constexpr int64_t in_stripe(int64_t r, int64_t i) {
-  return kByColumns ? i * kStripe<T> + r : r * kKBlock + i;
+  return kByColumns ? i * kStripe<T> + r : r * kKBlock<T> + i;
 }
 
 template <class T, int R, bool kByColumns>
@@ -134,105 +125,6 @@ HWY_INLINE Kernel<T> kernel_for(int64_t rows, bool by_columns) {
   return by_columns ? kernel_for<T, true>(rows, kHeights) : kernel_for<T, false>(rows, kHeights);
 }
 
-#if HWY_TARGET != HWY_SCALAR
-// A square of 16 bytes a side.
-HWY_INLINE void transpose_square(float* y, int64_t to_stride, const float* x, int64_t from_stride) {
-  const hn::CappedTag<float, 4> f;
-  const hn::CappedTag<double, 2> g;
-  const auto r0 = hn::LoadU(f, x), r1 = hn::LoadU(f, x + from_stride);
-  const auto r2 = hn::LoadU(f, x + 2 * from_stride), r3 = hn::LoadU(f, x + 3 * from_stride);
-  const auto a = hn::BitCast(g, hn::InterleaveLower(f, r0, r1));
-  const auto b = hn::BitCast(g, hn::InterleaveLower(f, r2, r3));
-  const auto c = hn::BitCast(g, hn::InterleaveUpper(f, r0, r1));
-  const auto e = hn::BitCast(g, hn::InterleaveUpper(f, r2, r3));
-  hn::StoreU(hn::BitCast(f, hn::InterleaveLower(g, a, b)), f, y);
-  hn::StoreU(hn::BitCast(f, hn::InterleaveUpper(g, a, b)), f, y + to_stride);
-  hn::StoreU(hn::BitCast(f, hn::InterleaveLower(g, c, e)), f, y + 2 * to_stride);
-  hn::StoreU(hn::BitCast(f, hn::InterleaveUpper(g, c, e)), f, y + 3 * to_stride);
-}
-HWY_INLINE void transpose_square(double* y, int64_t to_stride, const double* x,
-                                 int64_t from_stride) {
-  const hn::CappedTag<double, 2> d;
-  const auto r0 = hn::LoadU(d, x), r1 = hn::LoadU(d, x + from_stride);
-  hn::StoreU(hn::InterleaveLower(d, r0, r1), d, y);
-  hn::StoreU(hn::InterleaveUpper(d, r0, r1), d, y + to_stride);
-}
-#endif
-
-// to[j][i] = from[i][j] for `rows` rows of `cols` values.
-template <class T>
-HWY_INLINE void transpose(T* to, int64_t to_stride, const T* from, int64_t from_stride,
-                          int64_t rows, int64_t cols) {
-  int64_t i = 0;
-#if HWY_TARGET != HWY_SCALAR
-  constexpr int64_t kSide = 16 / sizeof(T);
-  for (; i + kSide <= rows; i += kSide) {
-    int64_t j = 0;
-    for (; j + kSide <= cols; j += kSide) {
-      transpose_square(to + j * to_stride + i, to_stride, from + i * from_stride + j, from_stride);
-    }
-    for (; j < cols; ++j) {
-      for (int64_t r = i; r < i + kSide; ++r) to[j * to_stride + r] = from[r * from_stride + j];
-    }
-  }
-#endif
-  for (; i < rows; ++i) {
-    for (int64_t j = 0; j < cols; ++j) to[j * to_stride + i] = from[i * from_stride + j];
-  }
-}
-
-// to[i][j] = from[i][j] as T, rows of `to` kWidth apart; from may lie either way.
-template <int64_t kWidth, class T>
-HWY_INLINE void fetch(T* to, const GemmOperand& m, int64_t i0, int64_t rows, int64_t j0,
-                      int64_t cols) {
-  const bool direct = m.dtype == kDtype<T>;
-  const int64_t bytes = dtype_bytes(m.dtype);
-  const char* from =
-      static_cast<const char*>(m.data) + (i0 * m.row_stride + j0 * m.col_stride) * bytes;
-  if (direct && m.col_stride == 1) {
-    const T* x = reinterpret_cast<const T*>(from);
-    const Vectors<T> d;
-    for (int64_t i = 0; i < rows; ++i, x += m.row_stride) {
-      int64_t j = 0;
-      for (; j + kN<T> <= cols; j += kN<T>) hn::StoreU(hn::LoadU(d, x + j), d, to + i * kWidth + j);
-      for (; j < cols; ++j) to[i * kWidth + j] = x[j];
-    }
-    return;
-  }
-  if (direct && m.row_stride == 1) {
-    return transpose(to, kWidth, reinterpret_cast<const T*>(from), m.col_stride, cols, rows);
-  }
-  if (m.row_stride != 1) {
-    for (int64_t i = 0; i < rows; ++i) {
-      load_tile(to + i * kWidth, from + i * m.row_stride * bytes, m.dtype, m.col_stride, cols);
-    }
-    return;
-  }
-  T run[4 * kKBlock];
-  for (int64_t j = 0; j < cols; j += 4) {
-    const int64_t count = std::min<int64_t>(4, cols - j);
-    for (int64_t i = 0; i < rows; i += kKBlock) {
-      const int64_t height = std::min(kKBlock, rows - i);
-      for (int64_t c = 0; c < count; ++c) {
-        load_tile(run + c * kKBlock, from + ((j + c) * m.col_stride + i) * bytes, m.dtype, 1,
-                  height);
-      }
-      transpose(to + i * kWidth + j, kWidth, run, kKBlock, count, height);
-    }
-  }
-}
-
-// Values [k0, k0 + k) of the panel at column j.
-template <class T>
-HWY_INLINE void pack_block(T* to, const GemmOperand& b, int64_t k0, int64_t k, int64_t j,
-                           int64_t n) {
-  const int64_t width = std::min(kPanel<T>, n - j);
-  fetch<kPanel<T>>(to, b, k0, k, j, width);
-  for (int64_t s = 0; width < kPanel<T> && s < k; ++s) {
-    std::fill(to + s * kPanel<T> + width, to + (s + 1) * kPanel<T>, T(0));
-  }
-}
-
 // The micro-kernel over `width` columns of one panel.
 template <class T>
 HWY_INLINE void panel_product(Kernel<T> f, Step<T> step, int64_t rows, int64_t width) {
@@ -257,7 +149,8 @@ HWY_INLINE void panel_product(Kernel<T> f, Step<T> step, int64_t rows, int64_t w
   for (int64_t r = 0; r < rows; ++r) std::copy_n(edge + r * kWide<T>, rest, out + r * out_stride);
 }
 
-// Part `part` of `parts` of the lines that a stripe of a is copied from.
+// Part `part` of `parts` of the lines that the next stripe of a will be copied from: no hardware
+// follows so many short runs.
 template <class T>
 HWY_INLINE void expect_stripe(const GemmOperand& a, const Block& at, int64_t part, int64_t parts) {
   const int64_t bytes = dtype_bytes(a.dtype);
@@ -280,7 +173,7 @@ HWY_INLINE void stripe_product(const GemmTile<T>& t, const Block& at, const Bloc
   if (by_columns) {
     fetch<kStripe<T>>(a, transposed(t.a), at.k0, at.k, at.i, at.rows);
   } else {
-    fetch<kKBlock>(a, t.a, at.i, at.rows, at.k0, at.k);
+    fetch<kKBlock<T>>(a, t.a, at.i, at.rows, at.k0, at.k);
   }
   const bool in_place = t.packed == nullptr && gemm_reads_in_place(t.b);
   const int64_t groups = (at.rows + kRows<T> - 1) / kRows<T>;
@@ -321,8 +214,8 @@ HWY_INLINE void stripe_product(const GemmTile<T>& t, const Block& at, const Bloc
 
 template <class T>
 void gemm_tile_on(const GemmTile<T>& t) {
-  alignas(64) T a[kStripe<T> * kKBlock];
-  alignas(64) T room[kPanel<T> * kKBlock];
+  alignas(64) T a[kStripe<T> * kKBlock<T>];
+  alignas(64) T room[kPanel<T> * kKBlock<T>];
   if (t.k == 0 || (t.beta != 0 && t.beta != 1)) {
     for (int64_t i = t.i0; i < t.i1; ++i) {
       T* y = t.out + i * t.out_stride;
@@ -330,10 +223,10 @@ void gemm_tile_on(const GemmTile<T>& t) {
     }
   }
   const int64_t rows = t.i1 - t.i0, stripes = (rows + kStripe<T> - 1) / kStripe<T>;
-  const int64_t blocks = (t.k + kKBlock - 1) / kKBlock * stripes;
+  const int64_t blocks = (t.k + kKBlock<T> - 1) / kKBlock<T> * stripes;
   const auto block = [&](int64_t n) {  // stripes of nearly equal height
-    const int64_t k0 = n / stripes * kKBlock, s = n % stripes, i = rows * s / stripes;
-    return Block{t.i0 + i, rows * (s + 1) / stripes - i, k0, std::min(kKBlock, t.k - k0)};
+    const int64_t k0 = n / stripes * kKBlock<T>, s = n % stripes, i = rows * s / stripes;
+    return Block{t.i0 + i, rows * (s + 1) / stripes - i, k0, std::min(kKBlock<T>, t.k - k0)};
   };
   for (int64_t n = 0; n < blocks; ++n) {
     stripe_product(t, block(n), n + 1 < blocks ? block(n + 1) : Block{}, a, room);
@@ -349,7 +242,7 @@ template <class T>
 void gemm_pack_on(T* packed, const GemmOperand& b, int64_t k, int64_t n, int64_t first,
                   int64_t last) {
   // Rows are read along, across the panels; columns are transposed a block of k at a time.
-  const int64_t step = b.col_stride == 1 ? 16 : kKBlock;
+  const int64_t step = b.col_stride == 1 ? 16 : kKBlock<T>;
   for (int64_t k0 = 0; k0 < k; k0 += step) {
     for (int64_t panel = first; panel < last; ++panel) {
       pack_block(packed + (panel * k + k0) * kPanel<T>, b, k0, std::min(step, k - k0),

@@ -10,9 +10,12 @@
 namespace libdl::kernels::cpu {
 
 template <class T>
-constexpr int64_t kPanel = 128 / sizeof(T);  // columns of a panel of b
-constexpr int64_t kKBlock = 384;             // values of k of which a panel (48 kB) stays in cache
-// Rows of a copied at once (72 kB); up to so many, b is packed as it comes.
+constexpr int64_t kPanel = 128 / sizeof(T);  // columns of a panel of b: two lines of a cache
+// Values of k that are multiplied at once. More would write out less often, but push a panel (48
+// and 24 kB) and the rows of a that meet it out of the first cache.
+template <class T>
+constexpr int64_t kKBlock = sizeof(T) == 4 ? 384 : 192;
+// Rows of a copied at once; up to so many, b is packed as it comes.
 template <class T>
 constexpr int64_t kStripe = 192 / sizeof(T);
 

@@ -584,7 +584,6 @@ void on_small_stack(size_t bytes, void (*f)()) {
   pthread_join(thread, nullptr);
   pthread_attr_destroy(&attributes);
 }
-// OpenBLAS's thread data alone take 60 KiB of it.
 #ifdef LIBDL_SANITIZE  // whose frames and thread data are larger, and whose cells are slower
 constexpr size_t kStack = 512 << 10;
 constexpr int kChain = 100'000;

@@ -116,8 +116,10 @@ TEST(MatmulKernel, EqualsReferenceInFloat64) {
   for_isas([](cpu::Isa) { expect_products<double>(1.2e-16); });
 }
 TEST(MatmulKernel, EqualsReferenceInComplex) {
-  expect_products<std::complex<float>>(3e-7);
-  expect_products<std::complex<double>>(6e-16);
+  for_isas([](cpu::Isa) {
+    expect_products<std::complex<float>>(3e-7);
+    expect_products<std::complex<double>>(6e-16);
+  });
 }
 
 TEST(MatmulKernel, IntegersWrap) {
@@ -234,6 +236,45 @@ TEST(MatmulKernel, BitsAreEqualForEveryWayToTheSameProduct) {
           EXPECT_TRUE(same_bits(with_fma, want.data)) << m;
         }
       });
+    }
+  }
+}
+
+// Complex products are real ones inside, so that the same holds for them.
+TEST(MatmulKernel, ComplexBitsAreEqualForEveryWayToTheSameProduct) {
+  using E = std::complex<float>;
+  for (auto [m, n] : {std::pair<int64_t, int64_t>{1, 70}, {70, 1}, {100, 170}}) {
+    const auto a = normal<E>({2, m, 400}, 1), b = normal<E>({2, 400, n}, 2);
+    std::vector<E> with_fma;
+    for_isas([&](cpu::Isa isa) {
+      const auto want = product(a, b);
+      EXPECT_TRUE(same_bits(want.data, product(a.crossed(), b.crossed()).data)) << m;
+      EXPECT_TRUE(same_bits(want.data, product(a.spread(2), b.spread(2)).data)) << m;
+      for (const Context& c : contexts()) {
+        EXPECT_TRUE(same_bits(want.data, product(a, b, {.context = c}).data)) << m;
+      }
+      if (isa == cpu::Isa::kAvx2) with_fma = want.data;
+      if (isa == cpu::Isa::kAvx512) {
+        EXPECT_TRUE(same_bits(with_fma, want.data)) << m;
+      }
+    });
+  }
+}
+
+TEST(MatmulKernel, ComplexAlphaBetaAndBias) {
+  using E = std::complex<double>;
+  for (auto [m, n] : {std::pair<int64_t, int64_t>{1, 30}, {30, 1}, {6, 37}}) {
+    const auto a = normal<E>({2, m, 20}, 1), b = normal<E>({2, 20, n}, 2);
+    const auto bias = normal<E>({n}, 3).spread(2), before = normal<E>({2, m, n}, 4);
+    const auto plain = product(a, b);
+    Array<E> by_rows = before, by_columns = before.crossed();
+    multiply(by_rows, a, b, bias, {.alpha = 0.5, .beta = -2});
+    multiply(by_columns, a, b, bias, {.alpha = 0.5, .beta = -2});
+    for (int64_t i = 0; i < by_rows.numel(); ++i) {
+      const E want = 0.5 * plain[i] - 2.0 * before[i] + bias[i % n];
+      ASSERT_LE(std::abs(by_rows[i] - want), 1e-14)
+          << m << " " << i;  // a few roundings at |y| < 30
+      ASSERT_EQ(by_columns[i], by_rows[i]) << m << " " << i;
     }
   }
 }

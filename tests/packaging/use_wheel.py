@@ -25,7 +25,7 @@ for _ in range(200):
 assert losses[-1] < 1e-4 < losses[0], losses[:: len(losses) - 1]
 assert abs(bias.item() - 0.25) < 0.05, bias
 
-# A sum over a product large enough for OpenBLAS, which is inside the core library here.
+# A sum over a product large enough for several threads.
 a = torch.ones(200, 300)
 assert torch.matmul(a, a.t()).sum().item() == 200 * 200 * 300
 
