@@ -108,6 +108,42 @@ void by_rows(const Job<T>& job, int64_t k, int64_t i0, int64_t i1, T* y) {
   }
 }
 
+// One row alone, whose one vector of sums would wait for itself: four vectors, value k in lane
+// k % (4 kLanes), and the quarters are added by halves before the lanes are.
+template <class T>
+T one_row(const Job<T>& job, int64_t k) {
+  using P = Pack<T>;
+  constexpr int64_t kL = kLanes<T>;
+  const bool there = job.direct && job.w.k_stride == 1 && job.x_stride == 1;
+  alignas(64) T x_copy[kK], w_copy[kK], sum[4][kL] = {};
+  for (int64_t k0 = 0; k0 < k; k0 += kK) {
+    const int64_t count = std::min(kK, k - k0), padded = (count + 4 * kL - 1) / (4 * kL) * (4 * kL);
+    const T* x = static_cast<const T*>(job.x) + k0;
+    const T* w = static_cast<const T*>(job.w.data) + k0;
+    if (!there || count < padded) {
+      job.load_x(x_copy, k0, count);
+      load_tile(w_copy, job.element(0, k0), job.w.dtype, job.w.k_stride, count);
+      std::fill(x_copy + count, x_copy + padded, T(0));
+      std::fill(w_copy + count, w_copy + padded, T(0));
+      x = x_copy, w = w_copy;
+    }
+    for (int64_t p = 0; p < kL; p += P::n) {
+      auto s0 = P::load(sum[0] + p), s1 = P::load(sum[1] + p);
+      auto s2 = P::load(sum[2] + p), s3 = P::load(sum[3] + p);
+      for (int64_t i = p; i < padded; i += 4 * kL) {
+        s0 = hn::MulAdd(P::load(x + i), P::load(w + i), s0);
+        s1 = hn::MulAdd(P::load(x + i + kL), P::load(w + i + kL), s1);
+        s2 = hn::MulAdd(P::load(x + i + 2 * kL), P::load(w + i + 2 * kL), s2);
+        s3 = hn::MulAdd(P::load(x + i + 3 * kL), P::load(w + i + 3 * kL), s3);
+      }
+      P::store(s0, sum[0] + p), P::store(s1, sum[1] + p);
+      P::store(s2, sum[2] + p), P::store(s3, sum[3] + p);
+    }
+  }
+  for (int64_t l = 0; l < kL; ++l) sum[0][l] = (sum[0][l] + sum[2][l]) + (sum[1][l] + sum[3][l]);
+  return merge_lanes<Sum, T>(sum[0], kL);
+}
+
 // to[i] += x[s] w[s][i] for kS rows of w in sequence, the first at `from` and the others `stride`
 // apart; x is kLanes apart.
 template <int kS, class T>
@@ -167,7 +203,9 @@ template <class T>
 void run(const GemvOperand& w, const void* x, int64_t x_stride, int64_t k, int64_t i0, int64_t i1,
          void* y) {
   const Job<T> job(w, x, x_stride);
-  if (job.direct && w.row_stride == 1 && w.k_stride != 1) {
+  if (w.rows == 1) {
+    *static_cast<T*>(y) = one_row<T>(job, k);
+  } else if (job.direct && w.row_stride == 1 && w.k_stride != 1) {
     by_columns<T>(job, k, i0, i1, static_cast<T*>(y));
   } else {
     by_rows<T>(job, k, i0, i1, static_cast<T*>(y));

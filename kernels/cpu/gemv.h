@@ -11,6 +11,7 @@ namespace libdl::kernels::cpu {
 struct GemvOperand {
   const void* data;
   int64_t row_stride, k_stride;
+  int64_t rows;   // of the whole: one alone is summed in another order
   int32_t dtype;  // float64, or float32 and the 16-bit floats
 };
 

@@ -49,7 +49,7 @@ void multiply(Context& context, const MatmulArgs& args) {
     const int64_t b = chunk / parts, i0 = chunk % parts * height;
     const int64_t i1 = std::min(i0 + height, rows);
     T y[kGemvRows];
-    const GemvOperand operand{matrix(w, b), w.strides[row ? 2 : 1], w.strides[row ? 1 : 2],
+    const GemvOperand operand{matrix(w, b), w.strides[row ? 2 : 1], w.strides[row ? 1 : 2], rows,
                               w.dtype};
     gemv(operand, matrix(x, b), x.strides[row ? 2 : 1], s.k, i0, i1, y);
     char* out =
