@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// One pass over what a reduction reads: how it is cut into units and parts, and each of them
+// combined to one value a column.
+#if defined(LIBDL_KERNELS_CPU_REDUCE_PASS_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef LIBDL_KERNELS_CPU_REDUCE_PASS_INL_H
+#undef LIBDL_KERNELS_CPU_REDUCE_PASS_INL_H
+#else
+#define LIBDL_KERNELS_CPU_REDUCE_PASS_INL_H
+#endif
+
+#include <libdl/dtype.h>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+
+#include "kernels/args.h"
+#include "kernels/cpu/columns-inl.h"
+#include "kernels/cpu/rows.h"
+#include "kernels/cpu/tile.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace libdl::kernels::cpu {
+namespace HWY_NAMESPACE {
+namespace {
+
+using Complex = std::complex<double>;
+
+// How elements become values: as they are, |z| of complex ones, or |x| to the power p.
+enum class Load { kPlain, kModulus, kPower };
+
+constexpr int64_t kParts = 16;       // of one reduction that is split among threads
+constexpr int64_t kGrain = 1 << 14;  // elements worth a chunk of their own
+
+// A unit is what is computed at once: one row, or up to kWidth neighbouring columns.
+template <class T>
+struct Job {
+  Context* context;
+  const ReduceArgs* args;
+  Dims kept, reduced, out;
+  Load load;
+  bool direct;  // elements are T: read in place where contiguous
+  bool columns;
+  bool split;  // a unit's values are split among threads, rather than the units
+  int64_t n, rows, bytes;
+  int64_t tiles, units;
+
+  Job(Context& c, const ReduceArgs& a, Load how)
+      : context(&c),
+        args(&a),
+        kept(a.in, 0, a.in.ndim - a.reduced),
+        reduced(a.in, a.in.ndim - a.reduced, a.in.ndim),
+        out(a.out, 0, a.out.ndim),
+        load(how) {
+    n = reduced.count();
+    rows = kept.count();
+    bytes = dtype_bytes(a.in.dtype);
+    direct = how == Load::kPlain && is_element(a.in.dtype);
+    const int64_t inner = kept.inner_size();
+    columns = kept.ndim > 0 && inner >= 4 &&
+              (n < 32 || std::abs(kept.inner_stride()) < std::abs(reduced.inner_stride()));
+    tiles = columns ? (inner + kWidth<T> - 1) / kWidth<T> : 1;
+    units = columns ? rows / inner * tiles : rows;
+    split = units < 8 && n >= 4 * kBlock<T> && rows * n >= 8 * kGrain;
+  }
+
+  static bool is_element(int32_t dtype) {
+    if constexpr (std::is_same_v<T, float>) return dtype == LIBDL_DTYPE_FLOAT32;
+    if constexpr (std::is_same_v<T, double>) return dtype == LIBDL_DTYPE_FLOAT64;
+    if constexpr (std::is_same_v<T, int64_t>) return dtype == LIBDL_DTYPE_INT64;
+    if constexpr (std::is_same_v<T, uint64_t>) return dtype == LIBDL_DTYPE_UINT64;
+    if constexpr (std::is_same_v<T, Complex>) return dtype == LIBDL_DTYPE_COMPLEX128;
+    return false;
+  }
+
+  // The first output of a unit, and how many it has.
+  int64_t first(int64_t unit) const {
+    return columns ? unit / tiles * kept.inner_size() + unit % tiles * kWidth<T> : unit;
+  }
+  int64_t width(int64_t unit) const {
+    return columns ? std::min(kWidth<T>, kept.inner_size() - unit % tiles * kWidth<T>) : 1;
+  }
+  const char* base(int64_t unit) const { return at(args->in, kept.offset(first(unit)), bytes); }
+
+  // n values `stride` apart; of a row: those from index r on.
+  void fetch(T* tile, const char* data, int64_t stride, int64_t count) const {
+    if constexpr (std::is_same_v<T, double>) {
+      if (load == Load::kModulus || (load == Load::kPower && is_complex())) {
+        Complex z[64];
+        for (int64_t i = 0; i < count; i += 64) {
+          const int64_t run = std::min<int64_t>(64, count - i);
+          load_tile(z, data + i * stride * bytes, args->in.dtype, stride, run);
+          for (int64_t k = 0; k < run; ++k) tile[i + k] = std::hypot(z[k].real(), z[k].imag());
+        }
+        power(tile, count);
+        return;
+      }
+    }
+    load_tile(tile, data, args->in.dtype, stride, count);
+    power(tile, count);
+  }
+  void fetch_row(T* tile, const char* data, int64_t r, int64_t count) const {
+    const int64_t inner = reduced.inner_size();
+    while (count > 0) {
+      const int64_t run = std::min(count, inner - r % inner);
+      fetch(tile, data + reduced.offset(r) * bytes, reduced.inner_stride(), run);
+      tile += run, r += run, count -= run;
+    }
+  }
+  bool is_complex() const {
+    return args->in.dtype == LIBDL_DTYPE_COMPLEX64 || args->in.dtype == LIBDL_DTYPE_COMPLEX128;
+  }
+  void power(T* tile, int64_t count) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      if (load != Load::kPower) return;
+      for (int64_t i = 0; i < count; ++i) {
+        tile[i] = static_cast<T>(std::pow(static_cast<double>(std::abs(tile[i])), args->number));
+      }
+    }
+  }
+};
+
+// Values [r0, r1) of a row.
+template <class C, class M, class T>
+T row_part(const Job<T>& job, int64_t unit, int64_t r0, int64_t r1, T parameter) {
+  const char* data = job.base(unit);
+  if (job.direct &&
+      (job.reduced.ndim == 0 || (job.reduced.ndim == 1 && job.reduced.strides[0] == 1))) {
+    return combine<C, M, T>(reinterpret_cast<const T*>(data) + r0, r1 - r0, parameter);
+  }
+  alignas(64) T tile[kBlock<T>];
+  Tree<C, T> tree;
+  for (int64_t r = r0; r < r1; r += kBlock<T>) {
+    const int64_t count = std::min(kBlock<T>, r1 - r);
+    job.fetch_row(tile, data, r, count);
+    tree.push(combine_block<C, M, T>(tile, count, parameter));
+  }
+  return tree.result();
+}
+
+// The rows of a unit of columns, as columns-inl.h takes them.
+template <class T>
+struct UnitRows {
+  const Job<T>& job;
+  const char* data;
+  int64_t width, stride;
+  bool there;
+
+  UnitRows(const Job<T>& j, int64_t unit)
+      : job(j),
+        data(j.base(unit)),
+        width(j.width(unit)),
+        stride(j.kept.inner_stride()),
+        there(j.direct && stride == 1) {}
+  const T* operator()(int64_t r, T* tile) const {
+    const char* from = data + job.reduced.offset(r) * job.bytes;
+    if (there) return reinterpret_cast<const T*>(from);
+    job.fetch(tile, from, stride, width);
+    return tile;
+  }
+};
+
+template <class C, class M, class T>
+void part(const Job<T>& job, int64_t unit, int64_t r0, int64_t r1, const T* parameter, T* result) {
+  if (job.columns) {
+    const UnitRows<T> rows(job, unit);
+    column_part<C, M, T>(rows, r0, r1, rows.width, parameter, result);
+  } else {
+    *result = row_part<C, M, T>(job, unit, r0, r1, parameter[0]);
+  }
+}
+
+// A part of a split unit is a power of two of blocks, hence one node of the unsplit tree.
+template <class T>
+int64_t part_length(int64_t n) {
+  int64_t length = kBlock<T>;
+  while (length * kParts < n) length *= 2;
+  return length;
+}
+
+template <class C, class M, class T>
+void split_pass(const Job<T>& job, int64_t unit, const T* parameter, T* result) {
+  struct Split {
+    const Job<T>* job;
+    int64_t unit, length;
+    const T* parameter;
+    T part[kParts][kWidth<T>];
+  } split{&job, unit, part_length<T>(job.n), parameter, {}};
+  job.context->parallel(
+      job.context->pool, (job.n + split.length - 1) / split.length,
+      [](void* arg, int64_t first, int64_t last) {
+        Split& s = *static_cast<Split*>(arg);
+        for (int64_t i = first; i < last; ++i) {
+          part<C, M, T>(*s.job, s.unit, i * s.length, std::min((i + 1) * s.length, s.job->n),
+                        s.parameter, s.part[i]);
+        }
+      },
+      &split);
+  ColumnTree<C, T> tree;
+  tree.width = job.width(unit);
+  for (int64_t i = 0; i * split.length < job.n; ++i) tree.push(split.part[i]);
+  tree.result(result);
+}
+
+template <class C, class M, class T>
+void pass(const Job<T>& job, int64_t unit, const T* parameter, T* result) {
+  if (job.split) {
+    split_pass<C, M, T>(job, unit, parameter, result);
+  } else {
+    part<C, M, T>(job, unit, 0, job.n, parameter, result);
+  }
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace libdl::kernels::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif  // per target
