@@ -979,3 +979,4 @@ _Static_assert(LIBDL_LOG_WARNING == 2, "LIBDL_LOG_WARNING");
 _Static_assert(LIBDL_LOG_ERROR == 3, "LIBDL_LOG_ERROR");
 _Static_assert(IS((libdl_log_level)0, int32_t), "libdl_log_level");
 _Static_assert(IS(&libdl_set_log_handler, libdl_error * (*)(void (*)(void *, libdl_log_level, const char *, int64_t), void *, void (*)(void *))), "libdl_set_log_handler");
+_Static_assert(IS(&libdl_tensor_detach_in_place, libdl_error * (*)(libdl_tensor *)), "libdl_tensor_detach_in_place");
