@@ -253,11 +253,13 @@ HWY_INLINE T combine_block(const T* x, int64_t count, T parameter) {
   const auto identity = P::set(C::template identity<T>());
   alignas(64) T lane[kLanes<T>];
   if (count <= 2) {  // without a passage through memory
+    T pair[2] = {};
     for (int64_t l = 0; l < count; ++l) {
       const auto v = M::template apply<T>(P::set(x[l]), p);
-      lane[l] = P::first(C::template apply<T>(identity, C::template apply<T>(identity, v)));
+      pair[l] = P::first(C::template apply<T>(identity, C::template apply<T>(identity, v)));
     }
-    return count == 0 ? C::template identity<T>() : merge_lanes<C, T>(lane, count);
+    if (count == 0) return C::template identity<T>();
+    return count == 1 ? pair[0] : C::template one<T>(pair[0], pair[1]);
   }
   if (count < kLanes<T>) {
     for (int64_t k = 0; k < kPacks; ++k) {
