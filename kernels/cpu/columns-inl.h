@@ -32,28 +32,50 @@ HWY_INLINE typename Pack<T>::V load_some(const T* x, int64_t count) {
   }
 }
 
+// What one lane takes in sequence: the values at row[s] + c, of which the first `count` columns
+// count.
+template <class C, class M, class T, bool kWhole, int64_t kCount>
+HWY_INLINE typename Pack<T>::V take_rows(const T* const* row, int64_t steps, int64_t c,
+                                         int64_t count, typename Pack<T>::V p) {
+  using P = Pack<T>;
+  auto sum = P::set(C::template identity<T>());
+  const auto take = [&](int64_t s) HWY_ATTR {
+    const auto x = kWhole ? P::load(row[s] + c) : load_some<T>(row[s] + c, count);
+    sum = C::template apply<T>(sum, M::template apply<T>(x, p));
+  };
+  if constexpr (kCount == kSteps) {
+#pragma GCC unroll 8
+    for (int64_t s = 0; s < kSteps; ++s) take(s);
+  } else {
+    for (int64_t s = 0; s < steps; ++s) take(s);
+  }
+  return sum;
+}
+
+template <class C, class M, class T, int64_t kCount>
+HWY_INLINE void add_steps(T* total, const T* const* rows, int64_t steps, int64_t width,
+                          const T* parameter) {
+  using P = Pack<T>;
+  const T* row[kSteps];
+  for (int64_t s = 0; s < steps; ++s) row[s] = rows[s];
+  int64_t c = 0;
+  for (; c + P::n <= width; c += P::n) {
+    const auto sum = take_rows<C, M, T, true, kCount>(row, steps, c, P::n, P::load(parameter + c));
+    P::store(C::template apply<T>(P::load(total + c), sum), total + c);
+  }
+  if (c == width) return;
+  const auto sum =
+      take_rows<C, M, T, false, kCount>(row, steps, c, width - c, P::load(parameter + c));
+  P::store(C::template apply<T>(P::load(total + c), sum), total + c);
+}
+
 // total[c] = total[c] combined with the up to kSteps values row[s][c], taken in sequence. total and
 // parameter have room for whole vectors.
 template <class C, class M, class T>
 HWY_INLINE void add_rows(T* total, const T* const* row, int64_t steps, int64_t width,
                          const T* parameter) {
-  using P = Pack<T>;
-  int64_t c = 0;
-  for (; c + P::n <= width; c += P::n) {
-    const auto p = P::load(parameter + c);
-    auto sum = P::set(C::template identity<T>());
-    for (int64_t s = 0; s < steps; ++s) {
-      sum = C::template apply<T>(sum, M::template apply<T>(P::load(row[s] + c), p));
-    }
-    P::store(C::template apply<T>(P::load(total + c), sum), total + c);
-  }
-  if (c == width) return;
-  const auto p = P::load(parameter + c);
-  auto sum = P::set(C::template identity<T>());
-  for (int64_t s = 0; s < steps; ++s) {
-    sum = C::template apply<T>(sum, M::template apply<T>(load_some<T>(row[s] + c, width - c), p));
-  }
-  P::store(C::template apply<T>(P::load(total + c), sum), total + c);
+  if (steps == kSteps) return add_steps<C, M, T, kSteps>(total, row, steps, width, parameter);
+  add_steps<C, M, T, 0>(total, row, steps, width, parameter);
 }
 
 // to[c] = to[c] combined with x[c], in whole vectors.
