@@ -161,14 +161,47 @@ constexpr TileFn entry() {
 struct cube_op {
   static constexpr bool kTruth = false;
   template <class V>
-  static HWY_INLINE V of(V x) { return x * x * x; }
+  static HWY_INLINE V of(V x) {
+    if constexpr (sizeof(typename V::Scalar) == 8) {
+      return x * x * x;
+    } else {
+      return of_floats(x);
+    }
+  }
+  // The square and what its rounding lost: the cube is rounded once, to within 2^-24 of a last
+  // place more than half of one. What is lost must not itself underflow or overflow.
+  template <class V>
+  static HWY_INLINE V of_floats(V x) {
+    const V a = math::abs(x), square = x * x, lost = math::fma(x, x, -square);
+    const auto safe = ((V(0x1p-33f) <= a) & (a < V(0x1p43f))) | (x == V());
+    if (any(!safe)) return of_doubles(x);
+    return math::fma(square, x, lost * x);
+  }
+  template <class V>
+  static HWY_NOINLINE V of_doubles(V x) {
+    HWY_ALIGN float lane[HWY_MAX_BYTES / sizeof(float)];
+    const typename V::Tag d;
+    hn::Store(x.raw, d, lane);
+    for (size_t i = 0; i < hn::Lanes(d); ++i) {
+      const double y = static_cast<double>(lane[i]);
+      lane[i] = static_cast<float>(y * y * y);
+    }
+    return hn::Load(d, lane);
+  }
 };
+#if LIBDL_FUSED
+template <class V, class T>
+using CubeLanes = Lanes<T>;
+#else
+template <class V, class T>
+using CubeLanes = V;
+#endif
 // A power of which only the base varies; squares and cubes give the bits of pow() (powers-inl.h).
 template <class V, class T>
 void power_tile(const void* const* in, void* out, int64_t n) {
   const T exponent = *static_cast<const T*>(in[1]);
   if (exponent == 2) return tile<square_op, Lanes<T>, T, 1>(in, out, n);
-  if (exponent == 3) return tile<cube_op, V, T, 1>(in, out, n);
+  if (exponent == 3) return tile<cube_op, CubeLanes<V, T>, T, 1>(in, out, n);
   tile<pow_op, V, T, 2, true>(in, out, n);
 }
 
