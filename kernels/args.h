@@ -21,7 +21,7 @@ struct View {
   int32_t dtype;  // libdl_dtype
 };
 
-// The launch: who runs the chunks, and on which stream (NULL on the CPU).
+// The launch: who runs the chunks, or on which device and stream it is queued.
 struct Context {
   // Runs body(arg, first, last) over [0, chunks) in some order on some threads and returns when all
   // are done, or false if the host interrupted. Chunks must depend on sizes only, so that the
@@ -29,7 +29,9 @@ struct Context {
   bool (*parallel)(void* pool, int64_t chunks, void (*body)(void* arg, int64_t first, int64_t last),
                    void* arg);
   void* pool;
-  void* stream;
+  void* stream;          // NULL on the CPU
+  int32_t device = 0;    // index among those of its kind
+  void* error = nullptr; // what went wrong in queueing: an error object that the launcher takes over
 };
 
 // The type in which a pointwise kernel computes; all other dtypes are converted a tile at a time.
@@ -42,6 +44,7 @@ struct PointwiseArgs {
   int32_t expression;  // index in kernels/pointwise.def
   int32_t compute;     // Class
   int32_t inputs;
+  uint32_t host_inputs = 0;  // bit k: in[k] is one element in the host's memory, as on the CPU all are
   View out;
   View in[kMaxInputs];
 };
@@ -59,6 +62,7 @@ struct ProgramArgs {
   int32_t inputs;
   int32_t constants;
   int32_t length;  // 1 to kMaxInstructions
+  uint32_t host_inputs = 0;  // as in PointwiseArgs
   View out;
   View in[8];
   double constant[8];
@@ -71,7 +75,7 @@ struct CopyArgs {
   View in;
 };
 
-// out = one value everywhere; value has out's dtype.
+// out = one value everywhere; value has out's dtype and lies in the host's memory.
 struct FillArgs {
   View out;
   const void* value;
@@ -107,7 +111,7 @@ struct ScanArgs {
 // out[b] = alpha * (a[b] @ b[b]) + beta * out[b] + bias; views are 3-d [batch, rows, cols] of one
 // dtype (not bool), any strides (a batch stride of 0 is allowed in a and b). beta 0 never reads
 // out. bias: 1-d [cols] added to every row, or data NULL. Integers wrap; alpha and beta are then
-// truncated. scratch is aligned to 64 bytes and holds matmul_scratch(args) bytes, which depend on
+// truncated. scratch (NULL but on the CPU) is aligned to 64 bytes and holds matmul_scratch(args) bytes, which depend on
 // sizes, strides and dtype only (kernels/cpu/matmul.h). packed_b: b as pack_b wrote it, or NULL;
 // the bits of the result are the same.
 struct MatmulArgs {
@@ -179,13 +183,17 @@ struct IndexArgs {
   const int64_t* indexed_strides;
   bool accumulate;      // index_put only
 };
-// *bad = the first linear position whose value is not in [-size, size), or -1.
+// *bad = the first linear position whose value is not in [-size, size), or -1. A device that works
+// behind the call leaves *bad alone, and its next synchronisation reports the error under the
+// operator's name, a static text; kernels that read the index there step over bad values.
 struct CheckIndexArgs {
   View index;
   int64_t size;
   int64_t* bad;
+  const char* op;
 };
-// Number of nonzero elements (out NULL) or their row-major coordinates, int64 [count, ndim].
+// Number of nonzero elements (out NULL) or their row-major coordinates, int64 [count, ndim]. count
+// is in the host's memory: a device is waited for.
 struct NonzeroArgs {
   View in;
   int64_t* count;
@@ -197,7 +205,7 @@ struct SortArgs {
   View values, indices, in;
   int64_t k;
   bool descending;
-  void* scratch;  // sort_scratch(...) bytes
+  void* scratch;  // on the CPU sort_scratch(...) bytes, else NULL
   int64_t scratch_bytes;
 };
 

@@ -99,9 +99,26 @@ def _check(argument: Argument, number: int, name: str, count: str) -> str:
 
 def _checked(operator: Operator, source: list[tuple[str, str]]) -> list[str]:
     """One local variable per argument, in order, so that the first bad one is named."""
-    return [
+    lines = [
         f"    auto&& a{i} = {_check(argument, i, *source[i - 1])};"
         for i, argument in enumerate(operator.arguments, 1)
+    ]
+    return lines + _one_device(operator)
+
+
+def _one_device(operator: Operator) -> list[str]:
+    tensors = [
+        (i, argument.kind)
+        for i, argument in enumerate(operator.arguments, 1)
+        if argument.kind in ("tensor", "tensors")
+    ]
+    if len(tensors) < 2 and not any(kind == "tensors" for _, kind in tensors):
+        return []
+    pointwise = "true" if operator.header == "pointwise" else "false"
+    operands = ", ".join(f"on({i}, a{i})" for i, _ in tensors)
+    return [
+        "    if (memory_elsewhere()) [[unlikely]]",
+        f"      check_one_device(op, {pointwise}, {{{operands}}});",
     ]
 
 

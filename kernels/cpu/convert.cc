@@ -10,7 +10,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "kernels/cpu/convert_value.h"
+#include "kernels/convert_value.h"
 #include "kernels/cpu/isa.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -140,6 +140,33 @@ void refuse_entry(OpId op, int argument, int64_t entry, const libdl_tensor* hand
   refuse_handle(e.name, argument, argument_name(e, argument), handle, std::to_string(entry));
 }
 
+// Tensors that may stay in the host's memory whatever the others do.
+static bool may_stay_on_host(const Tensor& x, std::string_view argument, bool pointwise) {
+  if (!x.device().is_cpu()) return false;
+  if (x.is_number() || argument == "index" || argument == "indices") return true;
+  return x.ndim() == 0 && (pointwise || argument == "value" || argument == "values");
+}
+
+void check_one_device(OpId op, bool pointwise, std::initializer_list<DeviceOperand> operands) {
+  const OpEntry& entry = entry_of(op);
+  const Tensor* first = nullptr;
+  int named = 0;
+  for (const auto& [argument, tensors] : operands) {
+    const char* const name = argument_name(entry, argument);
+    for (const Tensor& x : tensors) {
+      if (!x.defined() || may_stay_on_host(x, name, pointwise)) continue;
+      if (!first) {
+        first = &x;
+        named = argument;
+      } else if (x.device() != first->device()) {
+        refuse(op, argument, LIBDL_ERROR_DEVICE, "is on " + device_name(x.device()),
+               device_name(first->device()) + ", as argument " + std::to_string(named) + " (" +
+                   argument_name(entry, named) + ")");
+      }
+    }
+  }
+}
+
 void refuse_kind(OpId op, int argument, const void* handle, const char* wanted) {
   refuse(op, argument, LIBDL_ERROR_KIND, std::string("is ") + kind_of(handle), wanted);
 }

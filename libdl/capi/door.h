@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "capi/op_table.h"
 #include "capi/tensor_list.h"
-#include "device/state.h"
+#include "device/device.h"
 #include "ops/call.h"
 #include "tensor/tensor.h"
 
@@ -176,6 +176,20 @@ inline Generator* in_optional_generator(OpId op, int argument, libdl_generator* 
     refuse_kind(op, argument, handle, "a generator");
   return handle;
 }
+
+// The tensors of one argument, for the check that all are on one device.
+struct DeviceOperand {
+  int argument;
+  std::span<const Tensor> tensors;
+};
+inline DeviceOperand on(int argument, const Tensor& x) { return {argument, {&x, 1}}; }
+inline DeviceOperand on(int argument, const Tensor* x) { return {argument, {x, x ? 1u : 0u}}; }
+inline DeviceOperand on(int argument, TensorSpan list) { return {argument, list}; }
+
+// Throws DEVICE unless all tensors are on the device of the first. Host numbers and indices may be on
+// the CPU, as may 0-d tensors where the operator goes element by element.
+[[gnu::cold]] void check_one_device(OpId op, bool pointwise,
+                                    std::initializer_list<DeviceOperand> operands);
 
 inline void place(OpId op, int argument, const void* output) {
   if (!output) [[unlikely]]

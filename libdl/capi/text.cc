@@ -71,9 +71,6 @@ libdl_error* libdl_tensor_to_string(const libdl_tensor* tensor, const libdl_prin
     const libdl_print_options given = read_options(name, 2, options);
     PrintOptions how = print_options(given);
     output(name, 3, "out", out);
-    if (!x.device().is_cpu())
-      fail_argument(LIBDL_ERROR_DEVICE, name, 1, "tensor", "is on another device",
-                    "a tensor on the CPU");
     std::string made_by;
     if (const Ref<Node> node = current_history(x)) {
       how.requires_grad = true;

@@ -42,7 +42,12 @@ struct BackendHost {
   uint32_t struct_size;
   const char* build_id;
   libdl_error* (*error)(libdl_error_code code, const char* message);
+  void (*release)(libdl_error* error);
   bool (*parallel)(int64_t chunks, void (*body)(void* arg, int64_t first, int64_t last), void* arg);
+  // A device's memory from its caching allocator, for work on this stream.
+  libdl_error* (*allocate)(int32_t device_type, int32_t device, size_t bytes, void* stream,
+                           void** data);
+  void (*deallocate)(int32_t device_type, int32_t device, void* data, size_t bytes);
 };
 
 struct Backend {

@@ -17,6 +17,7 @@ namespace libdl {
 namespace device_detail {
 
 constinit std::atomic<const Backend*> backends[kDeviceTypes];
+constinit std::atomic<bool> elsewhere{false};
 
 void missing_kernel(Device device, KernelId id) {
   static constexpr const char* kNames[] = {
@@ -166,6 +167,25 @@ void copy_bytes(void* to, Device to_device, const void* from, Device from_device
   check_backend(backend(where.type).copy(where.index, to, from, bytes, stream));
 }
 
+void read_bytes(void* to, Device device, const void* from, size_t bytes) {
+  if (!bytes) return;
+  void* const stream = device.is_cpu() ? nullptr : native_stream(device);
+  copy_bytes(to, {}, from, device, bytes, stream);
+  check_backend(backend(device.type).stream_synchronize(device.index, stream));
+}
+
+void write_bytes(Device device, void* to, Device from_device, const void* from, size_t bytes) {
+  if (!bytes) return;
+  void* const stream = device.is_cpu() ? nullptr : native_stream(device);
+  copy_bytes(to, device, from, from_device, bytes, stream);
+  check_backend(backend(device.type).stream_synchronize(device.index, stream));
+}
+
+void clear_bytes(Device device, void* data, size_t bytes) {
+  if (!bytes) return;
+  check_backend(backend(device.type).fill(device.index, data, 0, bytes, native_stream(device)));
+}
+
 kernels::Context context_for(Device device, bool* stopped) {
   return {.parallel =
               [](void* flag, int64_t chunks, void (*body)(void*, int64_t, int64_t), void* arg) {
@@ -174,7 +194,8 @@ kernels::Context context_for(Device device, bool* stopped) {
                 return finished;
               },
           .pool = stopped,
-          .stream = device.is_cpu() ? nullptr : native_stream(device)};
+          .stream = device.is_cpu() ? nullptr : native_stream(device),
+          .device = device.index};
 }
 
 void launch(Device device, KernelId id, const void* args) {
@@ -183,6 +204,7 @@ void launch(Device device, KernelId id, const void* args) {
   kernels::Context context = context_for(device, &stopped);
   const DefaultFloatEnvironment environment;
   run(&context, args);
+  check_backend(static_cast<libdl_error*>(context.error));
   if (stopped) device_detail::stopped();
 }
 

@@ -42,14 +42,30 @@ void copy_bytes(void* to, Device to_device, const void* from, Device from_device
 // Throws the error that a backend's function has returned, if any.
 void check_backend(libdl_error* error);
 
+// The same between the host and a device, on its current stream; returns when it is done.
+void read_bytes(void* to, Device device, const void* from, size_t bytes);
+void write_bytes(Device device, void* to, Device from_device, const void* from, size_t bytes);
+// Zero bytes, queued on the current stream.
+void clear_bytes(Device device, void* data, size_t bytes);
+
 // For tests and for programs that bring a backend of their own. It must live on.
 void register_backend(const Backend& backend);
 
 namespace device_detail {
 extern constinit std::atomic<const Backend*> backends[kDeviceTypes];
+extern constinit std::atomic<bool> elsewhere;
 [[noreturn]] void missing_kernel(Device device, KernelId id);
 [[noreturn]] void stopped();
 }  // namespace device_detail
+
+// Whether memory of another device than the CPU was ever made or taken over: until then no operator
+// needs to compare the devices of its operands.
+inline bool memory_elsewhere() {
+  return device_detail::elsewhere.load(std::memory_order_relaxed);
+}
+inline void note_memory_elsewhere() {
+  device_detail::elsewhere.store(true, std::memory_order_relaxed);
+}
 
 // An index into a table. Throws Error(UNSUPPORTED) if the device has no such kernel.
 inline Kernel kernel(Device device, KernelId id) {

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "build_info.h"
+#include "device/device.h"
 #include "device/pool.h"
 
 namespace libdl {
@@ -21,11 +22,30 @@ libdl_error* make_error(libdl_error_code code, const char* message) {
   }
 }
 
+libdl_error* allocate(int32_t device_type, int32_t device, size_t bytes, void* stream,
+                      void** data) {
+  try {
+    *data = allocator_for({device_type, device}).allocate(bytes, stream);
+    return nullptr;
+  } catch (Error& error) {
+    return error.release();
+  } catch (...) {
+    return out_of_memory_error();
+  }
+}
+
+void deallocate(int32_t device_type, int32_t device, void* data, size_t bytes) {
+  allocator_for({device_type, device}).deallocate(data, bytes);
+}
+
 const BackendHost kHost = {
     .struct_size = sizeof(BackendHost),
     .build_id = LIBDL_BUILD_ID,
     .error = make_error,
+    .release = libdl_error_release,
     .parallel = parallel,
+    .allocate = allocate,
+    .deallocate = deallocate,
 };
 
 // The folder of the shared object (or program) that holds this function, with its last slash.

@@ -216,7 +216,7 @@ void Walk::check_finite(Node& node, std::span<const Tensor> dx) {
   const ModeGuard off(kModeGrad | kModeForward | kModeAnomaly);
   for (size_t i = 0; i < dx.size(); ++i) {
     if (!dx[i].defined() || dx[i].numel() == 0) continue;
-    if (!*any(pointwise(k_isnan, dx[i])).data<bool>()) continue;
+    if (!item_bool(any(pointwise(k_isnan, dx[i])))) continue;
     std::string message = "the gradient of input " + std::to_string(i + 1) + " holds NaN";
     if (node.extra && !node.extra->site.empty())
       message += "; the forward call was made at " + node.extra->site;

@@ -142,7 +142,7 @@ static void write_all(const std::vector<NamedTensor>& tensors, const HeaderPlan&
   write(plan.prefix_and_json.data(), plan.prefix_and_json.size());
   for (const size_t i : plan.order) {
     const Tensor& x = *tensors[i].tensor;
-    const Tensor flat = x.is_contiguous() ? x : row_major_copy(x);
+    const Tensor flat = x.is_contiguous() && x.device().is_cpu() ? x : row_major_copy(x);
     write(flat.data(), static_cast<size_t>(byte_count(flat)));
   }
 }

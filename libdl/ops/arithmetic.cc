@@ -143,7 +143,7 @@ Tensor mul(const Tensor& input, const Tensor& other, Into into) {
 static void check_divisor(const char* op, const Tensor& input, const Tensor& other) {
   if (is_inexact(input.dtype()) || is_inexact(other.dtype())) return;
   const ModeGuard off(kModeGrad | kModeForward);
-  if (input.numel() && other.numel() && !*all(other).data<bool>())
+  if (input.numel() && other.numel() && !item_bool(all(other)))
     fail_argument(LIBDL_ERROR_VALUE, op, 2, "other", "holds 0, and the operands are integers",
                   "divisors that are not 0");
 }

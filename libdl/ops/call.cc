@@ -2,6 +2,7 @@
 
 #include "ops/call.h"
 
+#include "device/device.h"
 #include "ops/copy.h"
 
 namespace libdl {
@@ -186,6 +187,12 @@ void Call::check_destination(std::span<const Tensor* const> operands) {
   }
 }
 
+Device Call::device() const {
+  for (const Tensor* x : inputs_)
+    if (x && x->defined()) return x->device();
+  return {};
+}
+
 void Call::check_result(Dims shape, Dtype dtype, Device device) const {
   const Tensor& dst = into_.tensor();
   if (!same(shape, dst.shape()))
@@ -195,7 +202,8 @@ void Call::check_result(Dims shape, Dtype dtype, Device device) const {
     fail_argument(LIBDL_ERROR_DTYPE, op_, 0, into_.name, std::string("is ") + name_of(dst.dtype()),
                   std::string("a dtype that holds ") + name_of(dtype));
   if (!(device == dst.device()))
-    fail_argument(LIBDL_ERROR_DEVICE, op_, 0, into_.name, "is on another device", "the result's");
+    fail_argument(LIBDL_ERROR_DEVICE, op_, 0, into_.name, "is on " + device_name(dst.device()),
+                  device_name(device) + ", as the result is");
 }
 
 void Call::ready(const Tensor& y) {

@@ -139,6 +139,8 @@ class Call {
   }
 
   const char* op() const { return op_; }
+  // Where the call works: with its first input.
+  Device device() const;
   bool in_place() const { return in_place_; }
 
   // The checks of an into form against the operands: writable, no overlap but full identity,

@@ -77,14 +77,14 @@ Tensor isclose(const Tensor& input, const Tensor& other, double rtol, double ato
 bool equal(const Tensor& input, const Tensor& other) {
   if (!same(input.shape(), other.shape())) return false;
   const ModeGuard off(kModeGrad | kModeForward);
-  return *all(eq(input, other)).data<bool>();
+  return item_bool(all(eq(input, other)));
 }
 
 bool allclose(const Tensor& input, const Tensor& other, double rtol, double atol, bool equal_nan) {
   return told_as("allclose",
                  {{"input", 1, "input"}, {"other", 2, "other"}, {"rtol", 3, "rtol"},
                   {"atol", 4, "atol"}},
-                 [&] { return *all(isclose(input, other, rtol, atol, equal_nan)).data<bool>(); });
+                 [&] { return item_bool(all(isclose(input, other, rtol, atol, equal_nan))); });
 }
 
 // -- choices ----------------------------------------------------------------------------------

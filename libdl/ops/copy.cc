@@ -2,19 +2,44 @@
 
 #include "ops/copy.h"
 
+#include <complex>
 #include <cstring>
 
+#include "device/stream.h"
+#include "ops/creation.h"
 #include "ops/launch.h"
 #include "ops/plan.h"
 #include "ops/pointwise.h"
 #include "ops/view.h"
+#include "tensor/row_major.h"
 
 namespace libdl {
 
 // -- inner steps --------------------------------------------------------------------------------
 
+// Between devices the bytes go as they are: what has gaps is packed on its own side before, and dst's
+// dtype is made on src's.
+static void transfer(const Tensor& dst, const Tensor& src) {
+  if (src.is_number() || (src.ndim() == 0 && src.device().is_cpu())) return fill_bytes(dst, src);
+  const Tensor from = plain(src, dst.dtype());
+  const bool direct = dst.is_contiguous() && dst.numel() == from.numel();
+  const Tensor to = direct ? dst : empty(from.shape(), dst.dtype(), dst.device());
+  note_use(from);
+  note_use(to);
+  const auto bytes = static_cast<size_t>(byte_count(from));
+  if (to.device().is_cpu()) {
+    read_bytes(to.data(), from.device(), from.data(), bytes);
+  } else {
+    if (!from.device().is_cpu()) synchronize(*current_stream(from.device()).get());
+    write_bytes(to.device(), to.data(), from.device(), from.data(), bytes);
+  }
+  if (!direct) copy_bytes(dst, to);
+}
+
 void copy_bytes(const Tensor& dst, const Tensor& src) {
   if (dst.numel() == 0) return;
+  if (memory_elsewhere() && dst.device() != src.device()) [[unlikely]]
+    return transfer(dst, src);
   const Tensor* const in[] = {&src};
   Plan plan;
   plan.set(dst, in);
@@ -23,6 +48,7 @@ void copy_bytes(const Tensor& dst, const Tensor& src) {
 
 void fill_bytes(const Tensor& dst, const Tensor& value) {
   if (dst.numel() == 0) return;
+  if (!value.device().is_cpu()) return copy_bytes(dst, value);
   alignas(16) std::byte element[16];
   const int64_t one = 1;
   const kernels::View cell{element, &one, &one, 0, static_cast<int32_t>(dst.dtype())};
@@ -39,9 +65,21 @@ Tensor plain(const Tensor& x, Dtype dtype) {
   return y;
 }
 
+Tensor on_device(const Tensor& x, Device device) {
+  if (x.device() == device) return x;
+  Tensor y = empty(x.shape(), x.dtype(), device);
+  copy_bytes(y, x);
+  return y;
+}
+
 Tensor zeros(Dims shape, Dtype dtype, Device device) {
   Tensor x = empty(shape, dtype, device);
-  if (x.numel()) std::memset(x.data(), 0, x.numel() * size_of(dtype));
+  const auto bytes = static_cast<size_t>(x.numel() * size_of(dtype));
+  if (!device.is_cpu()) {
+    clear_bytes(device, x.data(), bytes);
+  } else if (bytes) {
+    std::memset(x.data(), 0, bytes);
+  }
   return x;
 }
 
@@ -74,13 +112,32 @@ Tensor cast(const Tensor& x, Dtype dtype) {
   return x.dtype() == dtype && !x.is_number() ? x : copied("to", kCast, x, dtype);
 }
 
+// To another device; the gradient goes the way back.
+namespace {
+struct TransferAttr {
+  Device from;
+};
+}  // namespace
+static void transfer_vjp(Backward& b) {
+  b.give(0, to(b.dy(), Dtype::kNone, b.attr<TransferAttr>().from, false, false));
+}
+static const Rule kTransfer{"to", transfer_vjp};
+
+static Tensor transferred(const Tensor& x, Dtype dtype, Device device) {
+  Call call("to", {}, {&x});
+  Tensor y = empty(x.shape(), dtype, device);
+  copy_bytes(y, x);
+  y = call.done(std::move(y), kTransfer, TransferAttr{x.device()});
+  if (call.forward()) call.jvp(y, [&] { return to(call.tangent(0), dtype, device, false, true); });
+  return y;
+}
+
 Tensor to(const Tensor& input, Dtype dtype, std::optional<Device> device, bool, bool copy) {
-  if (device && !(*device == input.device()))
-    fail_argument(LIBDL_ERROR_DEVICE, "to", 3, "device",
-                  "has type " + std::to_string(device->type) + " and index " +
-                      std::to_string(device->index),
-                  "the CPU: no other backend is loaded");
   const Dtype type = dtype == Dtype::kNone ? input.dtype() : dtype;
+  if (device) {
+    const Device where = device_or_default("to", 3, device);
+    if (where != input.device()) return transferred(input, type, where);
+  }
   if (copy || input.is_number()) return copied("to", kCast, input, type);
   return cast(input, type);
 }
@@ -89,10 +146,13 @@ Tensor to(const Tensor& input, Dtype dtype, std::optional<Device> device, bool, 
 namespace {
 struct CopyAttr {
   Shape shape;
+  Device from;
 };
 }  // namespace
 static void copy_into_vjp(Backward& b) {
-  if (b.needs(1)) b.give(1, sum_to(b.dy(), b.attr<CopyAttr>().shape));
+  const auto& a = b.attr<CopyAttr>();
+  if (b.needs(1))
+    b.give(1, to(sum_to(b.dy(), a.shape), Dtype::kNone, a.from, false, false));
   if (b.needs(0)) b.give(0, zeros(b.dy().shape(), b.dy().dtype(), b.dy().device()));
 }
 static const Rule kCopyInto{"copy_", copy_into_vjp};
@@ -133,9 +193,10 @@ static Tensor overwrite(const char* op, const char* name, const Tensor& src, Int
   if (call.forward())
     call.ready_jvp([&] {
       Tensor t = zeros(dst.shape(), dst.dtype(), dst.device());
-      return tangent.defined() ? pointwise(k_add, t, cast(tangent, dst.dtype())) : t;
+      if (!tangent.defined()) return t;
+      return pointwise(k_add, t, to(tangent, dst.dtype(), dst.device(), false, false));
     });
-  call.ready(y, kCopyInto, CopyAttr{Shape(src.shape())});
+  call.ready(y, kCopyInto, CopyAttr{Shape(src.shape()), src.device()});
   copy_bytes(dst, src);
   return call.finish(std::move(y));
 }
@@ -171,8 +232,15 @@ static T item_as(const Tensor& x, const char* op, Dtype dtype) {
                   "a real dtype");
   T value;
   const int64_t one = 1;
-  launch_copy(x.device(), {{&value, &one, &one, 0, static_cast<int32_t>(dtype)},
-                           {x.data(), &one, &one, 0, static_cast<int32_t>(x.dtype())}});
+  alignas(16) std::byte element[16];
+  void* from = x.data();
+  if (!x.device().is_cpu()) {
+    note_use(x);
+    read_bytes(element, x.device(), from, static_cast<size_t>(size_of(x.dtype())));
+    from = element;
+  }
+  launch_copy({}, {{&value, &one, &one, 0, static_cast<int32_t>(dtype)},
+                   {from, &one, &one, 0, static_cast<int32_t>(x.dtype())}});
   return value;
 }
 

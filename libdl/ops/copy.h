@@ -16,6 +16,10 @@ void fill_bytes(const Tensor& dst, const Tensor& value);
 // A contiguous tensor with x's values as dtype; x itself where it is both already.
 Tensor plain(const Tensor& x, Dtype dtype);
 inline Tensor plain(const Tensor& x) { return plain(x, x.dtype()); }
+// x itself on the CPU, else a copy there, once the device has done its work. on_device: the same for
+// any device.
+Tensor on_device(const Tensor& x, Device device);
+inline Tensor on_host(const Tensor& x) { return on_device(x, {}); }
 
 // The into form of an operator made of others: y, computed from the operands, goes into dst, which
 // takes y's history where dst is an operand itself.

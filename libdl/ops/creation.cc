@@ -13,11 +13,13 @@ namespace libdl {
 
 Device device_or_default(const char* op, int argument, std::optional<Device> device) {
   const Device wanted = device.value_or(state().default_device);
-  if (!wanted.is_cpu() || wanted.index != 0)
-    fail_argument(LIBDL_ERROR_DEVICE, op, argument, "device",
-                  "has type " + std::to_string(wanted.type) + " and index " +
-                      std::to_string(wanted.index),
-                  "the CPU: no other backend is loaded");
+  if (wanted.is_cpu() && wanted.index == 0) return wanted;
+  try {
+    check_device(op, wanted);
+  } catch (const Error& error) {
+    fail_argument(error.code(), op, argument, "device", "is " + device_name(wanted),
+                  "a device that exists: " + error.message());
+  }
   return wanted;
 }
 
@@ -132,7 +134,7 @@ static void require_number(const char* op, int argument, const char* name, const
 // base + i * step as the dtype, computed in the wider of int64 and float64: exact for integers.
 template <class T>
 static void fill_steps(const Tensor& y, T base, T step) {
-  const bool direct = y.is_contiguous() &&
+  const bool direct = y.is_contiguous() && y.device().is_cpu() &&
                       y.dtype() == (std::is_same_v<T, double> ? Dtype::kFloat64 : Dtype::kInt64);
   const Tensor wide =
       direct ? y : empty(y.shape(), std::is_same_v<T, double> ? Dtype::kFloat64 : Dtype::kInt64);

@@ -86,9 +86,10 @@ struct ChosenAttr {
 static Tensor chosen(const Tensor& indices, const ChosenAttr& a, Dtype dtype) {
   const ModeGuard off(kModeGrad | kModeForward);
   Shape shape(a.dims.shape.size(), 1);
-  if (shape.empty()) return full(shape, number(1.0), dtype);
+  if (shape.empty()) return full(shape, number(1.0), dtype, indices.device());
   shape[a.dim] = a.dims.shape[a.dim];
-  const Tensor positions = arange(nullptr, number(a.dims.shape[a.dim]), nullptr, Dtype::kInt64, {});
+  const Tensor positions = arange(nullptr, number(a.dims.shape[a.dim]), nullptr, Dtype::kInt64,
+                                  indices.device());
   return cast(eq(reshape(positions, shape), a.dims.kept(indices)), dtype);
 }
 static void chosen_vjp(Backward& b) {

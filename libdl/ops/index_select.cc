@@ -45,7 +45,7 @@ static void launch_rows(const Tensor* before, bool accumulate, const Tensor& bas
                         const Tensor& values, const Tensor& index, int axis) {
   const Tensor b = moved(base, axis, 0), v = moved(values, axis, 0);
   kernels::IndexArgs args;
-  args.base = {b.data(), b.get()->sizes() + 1, b.get()->strides() + 1, b.ndim() - 1,
+  args.base = {kernel_data(b), b.get()->sizes() + 1, b.get()->strides() + 1, b.ndim() - 1,
                static_cast<int32_t>(b.dtype())};
   args.values = view_of(v);
   args.indices = 1;

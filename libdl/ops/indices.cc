@@ -47,9 +47,10 @@ Tensor checked_index(const Call& call, Into into, int argument, const char* name
     checked = own;
   }
   int64_t bad = -1;
-  if (checked.numel() > 0) launch_check_index(checked.device(), {view_of(checked), size, &bad});
+  if (checked.numel() > 0)
+    launch_check_index(checked.device(), {view_of(checked), size, &bad, call.op()});
   if (bad >= 0) reject_value(call, argument, name, checked, size, bad);
-  return checked;
+  return on_device(checked, call.device());
 }
 
 static bool apart(const Tensor& dst, std::initializer_list<const Tensor*> read) {
@@ -117,7 +118,7 @@ Tensor value_like(const Call& call, int argument, const char* name, const Tensor
   if (!fits)
     call.bad(LIBDL_ERROR_DTYPE, argument, name, std::string("is ") + name_of(x.dtype()),
              name_of(dtype));
-  return cast(x, dtype);
+  return to(x, dtype, call.device(), false, false);
 }
 
 }  // namespace libdl

@@ -245,7 +245,7 @@ static Tensor triangle(const char* op, const Tensor& input, int64_t diagonal, bo
   const Tensor zero = is_inexact(input.dtype()) ? number(0.0) : number(int64_t{0});
   const Tensor nothing = input.dtype() == Dtype::kBool ? number(false) : zero;
   return told_as(op, {{"input", 1, "input"}},
-                 [&] { return pointwise(k_where, mask, input, nothing, into); });
+                 [&] { return pointwise(k_where, on_device(mask, input.device()), input, nothing, into); });
 }
 
 Tensor tril(const Tensor& input, int64_t diagonal, Into into) {

@@ -3,6 +3,7 @@
 // From tensors to kernels.
 #pragma once
 
+#include "device/device.h"
 #include "device/float_environment.h"
 #include "device/pool.h"
 #include "kernels/args.h"
@@ -11,8 +12,19 @@
 
 namespace libdl {
 
+// Work on the current stream is about to use x.
+inline void note_use(const Tensor& x) {
+  if (memory_elsewhere() && !x.is_number()) [[unlikely]]
+    used_on_current_stream(x.storage());
+}
+
+inline void* kernel_data(const Tensor& x) {
+  note_use(x);
+  return x.data();
+}
 inline kernels::View view_of(const Tensor& x) {
-  return {x.data(), x.get()->sizes(), x.get()->strides(), x.ndim(), static_cast<int32_t>(x.dtype())};
+  return {kernel_data(x), x.get()->sizes(), x.get()->strides(), x.ndim(),
+          static_cast<int32_t>(x.dtype())};
 }
 inline kernels::View no_view() { return {nullptr, nullptr, nullptr, 0, 0}; }
 // dtype as the kernel's compute class.
@@ -37,9 +49,12 @@ void launch(F&& body) {
   if (stopped) raise_interrupted();
 }
 
-// One function a kernel: `launch_copy(device, args)`.
+// One function a kernel: `launch_copy(device, args)`. The CPU's are called directly, the others'
+// through their backend's table.
 #define KERNEL(name, Args)                                                      \
-  inline void launch_##name(Device, const kernels::Args& args) {                \
+  inline void launch_##name(Device device, const kernels::Args& args) {           \
+    if (!device.is_cpu()) [[unlikely]]                                            \
+      return launch(device, KernelId::name, &args);                               \
     launch([&](kernels::Context& context) { kernels::cpu::name(context, args); }); \
   }
 #include "kernels/kernels.def"

@@ -20,7 +20,7 @@ struct Norm {
 };
 
 kernels::View flat(const Tensor& x, const int64_t* sizes, const int64_t* strides, int ndim) {
-  return {x.data(), sizes, strides, ndim, static_cast<int32_t>(x.dtype())};
+  return {kernel_data(x), sizes, strides, ndim, static_cast<int32_t>(x.dtype())};
 }
 }  // namespace
 

@@ -79,7 +79,7 @@ static Classes classes_of(const char* op, const Tensor& target, int64_t classes,
   const ModeGuard off(kModeGrad | kModeForward);
   Classes c{cast(target, Dtype::kInt64), {}};
   // One pass over the (few) labels decides both questions.
-  const Tensor labels = plain(c.index);
+  const Tensor labels = plain(on_host(c.index));
   const int64_t* const label = labels.data<int64_t>();
   bool any_ignored = false;
   for (int64_t i = 0; i < labels.numel(); ++i) {
@@ -107,7 +107,7 @@ static Tensor factors(const Classes& c, const Tensor* weight, Dtype dtype) {
     f = reshape(index_select(*weight, 0, reshape(c.index, flat)), c.index.shape());
   }
   if (!c.ignored.defined()) return f;
-  if (!f.defined()) f = full(c.index.shape(), number(1.0), dtype);
+  if (!f.defined()) f = full(c.index.shape(), number(1.0), dtype, c.index.device());
   return where(c.ignored, number(0.0), f);
 }
 

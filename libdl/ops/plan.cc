@@ -2,6 +2,8 @@
 
 #include "ops/plan.h"
 
+#include "ops/launch.h"
+
 namespace libdl {
 
 void Plan::general(const Tensor& out, std::span<const Tensor* const> in) {
@@ -26,6 +28,14 @@ void Plan::general(const Tensor& out, std::span<const Tensor* const> in) {
       sizes_[ndim_++] = size;
     }
     for (int k = 0; k < operands; ++k) strides_[k][ndim_ - 1] = stride[k];
+  }
+}
+
+void Plan::note_uses(const Tensor& out, std::span<const Tensor* const> in) {
+  note_use(out);
+  for (size_t k = 0; k < in.size(); ++k) {
+    note_use(*in[k]);
+    if (!out.device().is_cpu() && in[k]->device().is_cpu()) host_inputs_ |= 1u << k;
   }
 }
 

@@ -4,6 +4,7 @@
 // dropped, neighbours merged wherever every operand steps through them evenly.
 #pragma once
 
+#include "device/device.h"
 #include "kernels/args.h"
 #include "tensor/tensor.h"
 
@@ -15,6 +16,8 @@ class Plan {
 
   // Operand 0 is `out`, the others follow in order.
   void set(const Tensor& out, std::span<const Tensor* const> in) {
+    if (memory_elsewhere()) [[unlikely]]
+      note_uses(out, in);
     bool flat = out.is_contiguous();
     for (const Tensor* x : in)
       flat &= x->numel() == 1 || (x->is_contiguous() && x->numel() == out.numel());
@@ -33,10 +36,15 @@ class Plan {
     return {x.data(), sizes_, strides_[operand], ndim_, static_cast<int32_t>(x.dtype())};
   }
 
+  // Bit k: in[k] is a number in the host's memory while out is on another device.
+  uint32_t host_inputs() const { return host_inputs_; }
+
  private:
   void general(const Tensor& out, std::span<const Tensor* const> in);
+  void note_uses(const Tensor& out, std::span<const Tensor* const> in);
 
   int32_t ndim_ = 0;
+  uint32_t host_inputs_ = 0;
   int64_t sizes_[kMaxDims];
   int64_t strides_[kOperands][kMaxDims];
 };

@@ -64,6 +64,12 @@ Dtype result_dtype(std::span<const Tensor* const> operands) {
   return join(join(dimensioned, scalar), number);
 }
 
+Device device_among(std::span<const Tensor* const> operands) {
+  for (const Tensor* x : operands)
+    if (!x->device().is_cpu()) return x->device();
+  return {};
+}
+
 kernels::Class class_of(Dtype t) {
   switch (t) {
     case Dtype::kBool:
@@ -171,6 +177,7 @@ static void run(const PointwiseOp& op, const Tensor& out, const Tensor* const* i
   args.inputs = n;
   Plan plan;
   plan.set(out, {in, static_cast<size_t>(n)});
+  args.host_inputs = plan.host_inputs();
   args.out = plan.view(out, 0);
   for (int i = 0; i < n; ++i) args.in[i] = plan.view(*in[i], i + 1);
   launch_pointwise(out.device(), args);
@@ -325,8 +332,9 @@ Tensor pointwise(const PointwiseOp& op, const Tensor* const* in, Into into) {
     equal &= libdl::same(in[i]->shape(), in[0]->shape());
   }
   const Dtype out_dtype = op.truth() ? Dtype::kBool : compute;
-  const Tensor y = equal ? empty(in[0]->shape(), out_dtype, in[0]->device())
-                         : empty(common_shape(op, in, n), out_dtype, in[0]->device());
+  const Device device = result_device({in, static_cast<size_t>(n)});
+  const Tensor y = equal ? empty(in[0]->shape(), out_dtype, device)
+                         : empty(common_shape(op, in, n), out_dtype, device);
   run(op, y, in, n, class_of(compute));
   if (!meta || op.truth() || !is_inexact(compute)) return y;
 
@@ -358,7 +366,8 @@ Tensor pointwise_into(const PointwiseOp& op, const Tensor* const* in, const Tens
   const int n = op.inputs();
   Call call(op.name, Into(dst), std::span(in, static_cast<size_t>(n)));
   const Dtype compute = compute_dtype(op, in);
-  call.check_result(common_shape(op, in, n), op.truth() ? Dtype::kBool : compute, dst.device());
+  call.check_result(common_shape(op, in, n), op.truth() ? Dtype::kBool : compute,
+                    result_device({in, static_cast<size_t>(n)}));
 
   if (!call.recording() && !call.forward()) {
     run(op, dst, in, n, class_of(compute));

@@ -8,6 +8,7 @@
 #include <array>
 #include <atomic>
 
+#include "device/device.h"
 #include "kernels/args.h"
 #include "ops/call.h"
 
@@ -131,6 +132,11 @@ inline Tensor pointwise(const PointwiseOp& op, const Tensor& a, const Tensor& b,
 // PyTorch's promotion: tensors with dimensions, then 0-d tensors, then host numbers; a lower class
 // counts only if its category is higher.
 Dtype result_dtype(std::span<const Tensor* const> operands);
+// Where the result of these operands is: with the first that is not in the host's memory.
+Device device_among(std::span<const Tensor* const> operands);
+inline Device result_device(std::span<const Tensor* const> operands) {
+  return memory_elsewhere() ? device_among(operands) : Device{};
+}
 Dtype default_dtype();
 
 // The common shape, or an error that names the first argument that does not fit.

@@ -26,7 +26,7 @@ struct Matrices {
     strides[1] = x.stride(r);
     sizes[2] = x.size(c);
     strides[2] = x.stride(c);
-    view = {x.data(), sizes, strides, 3, static_cast<int32_t>(x.dtype())};
+    view = {kernel_data(x), sizes, strides, 3, static_cast<int32_t>(x.dtype())};
   }
 };
 
@@ -88,6 +88,10 @@ Tensor product(Factor a, Factor b, const Tensor* bias) {
   args.a = left.view;
   args.b = right.view;
   args.bias = bias ? view_of(*bias) : no_view();
+  if (!y.device().is_cpu()) {
+    launch_matmul(y.device(), args);
+    return y;
+  }
   PackedReader panels;
   if (kernels::cpu::matmul_reads_packed(args.b.dtype, n, m, k))
     panels = kept_panels(*b.x, right);

@@ -160,11 +160,11 @@ Tensor evaluate(const Program& p, const Tensor* const* symbols, Dtype dtype,
     for (int k = 0; k < p.inputs; ++k)
       if (in[k] == scratch) in[k] = &out;
   } else if (equal) {
-    out = empty(in[0]->shape(), dtype, in[0]->device());
+    out = empty(in[0]->shape(), dtype, result_device({in, static_cast<size_t>(p.inputs)}));
   } else {
     Shape shape(in[0]->shape());
     for (int k = 1; k < p.inputs; ++k) broadcast(shape, in[k]->shape());
-    out = empty(shape, dtype, in[0]->device());
+    out = empty(shape, dtype, result_device({in, static_cast<size_t>(p.inputs)}));
   }
   if (out.numel() == 0) return out;
 
@@ -175,6 +175,8 @@ Tensor evaluate(const Program& p, const Tensor* const* symbols, Dtype dtype,
     args.expression = p.code[0].expression;
     args.compute = static_cast<int32_t>(class_of(dtype));
     args.inputs = operator_of(static_cast<Expression>(p.code[0].expression)).inputs();
+    for (int j = 0; j < args.inputs; ++j)
+      args.host_inputs |= (plan.host_inputs() >> p.code[0].in[j] & 1) << j;
     args.out = plan.view(out, 0);
     for (int j = 0; j < args.inputs; ++j)
       args.in[j] = plan.view(*in[p.code[0].in[j]], p.code[0].in[j] + 1);
@@ -184,6 +186,7 @@ Tensor evaluate(const Program& p, const Tensor* const* symbols, Dtype dtype,
   kernels::ProgramArgs args;
   args.compute = static_cast<int32_t>(class_of(dtype));
   args.inputs = p.inputs;
+  args.host_inputs = plan.host_inputs();
   args.constants = p.constants;
   args.length = p.length;
   args.code = p.code;

@@ -7,6 +7,7 @@
 
 #include "ops/arithmetic.h"
 #include "ops/copy.h"
+#include "ops/creation.h"
 #include "ops/indices.h"
 #include "ops/launch.h"
 #include "ops/pointwise.h"
@@ -74,12 +75,7 @@ static void check_shape(const char* op, int argument, Dims shape) {
 static Device checked_device(const char* op, int argument, std::optional<Device> device,
                              Device fallback) {
   if (!device) return fallback;
-  if (!device->is_cpu())
-    fail_argument(
-        LIBDL_ERROR_DEVICE, op, argument, "device",
-        "has type " + std::to_string(device->type) + " and index " + std::to_string(device->index),
-        "the CPU: no other backend is loaded");
-  return *device;
+  return device_or_default(op, argument, device);
 }
 
 static void check_inexact(const char* op, int argument, const char* name, Dtype dtype) {
@@ -324,7 +320,7 @@ static void check_probabilities(const char* op, int argument, const char* name, 
   if (!is_floating(p.dtype()))
     fail_argument(LIBDL_ERROR_DTYPE, op, argument, name, std::string("is ") + name_of(p.dtype()),
                   "a floating dtype");
-  const Tensor all = plain(p, Dtype::kFloat64);
+  const Tensor all = plain(on_host(p), Dtype::kFloat64);
   const double* const value = all.data<double>();
   for (int64_t i = 0; i < all.numel(); ++i)
     if (!(value[i] >= 0 && value[i] <= 1))

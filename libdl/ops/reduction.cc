@@ -94,7 +94,7 @@ static Tensor prod_slope(const Tensor& dy, const Tensor& x, const Tensor& y, con
   if (x.numel() == 0) return zeros(x.shape(), dy.dtype(), dy.device());
   const bool divides = [&] {
     const ModeGuard off(kModeGrad | kModeForward);
-    return *all(x).data<bool>() && *all(isfinite(y)).data<bool>();
+    return item_bool(all(x)) && item_bool(all(isfinite(y)));
   }();
   if (divides) return a.dims.kept(dy) * conj(a.dims.kept(y) / x);
   if (a.dim >= 0)

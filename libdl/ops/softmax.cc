@@ -27,7 +27,7 @@ struct LastAxis {
     }
     std::rotate(sizes.begin() + at, sizes.begin() + at + 1, sizes.end());
     std::rotate(strides.begin() + at, strides.begin() + at + 1, strides.end());
-    view = {x.data(), sizes.data(), strides.data(), static_cast<int32_t>(sizes.size()),
+    view = {kernel_data(x), sizes.data(), strides.data(), static_cast<int32_t>(sizes.size()),
             static_cast<int32_t>(x.dtype())};
   }
 };

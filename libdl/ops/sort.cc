@@ -44,7 +44,9 @@ static Ordered order(const Tensor& input, int axis, int64_t k, bool descending) 
   Ordered out{empty(shape, x.dtype(), x.device()), empty(shape, Dtype::kInt64, x.device())};
   if (out.values.numel() > 0) {
     const int64_t bytes =
-        kernels::cpu::sort_scratch(static_cast<int32_t>(x.dtype()), rows, length, k);
+        x.device().is_cpu()
+            ? kernels::cpu::sort_scratch(static_cast<int32_t>(x.dtype()), rows, length, k)
+            : 0;
     const int64_t size[] = {bytes};
     const Tensor scratch = empty(size, Dtype::kUint8, x.device());
     launch_sort(x.device(), {view_of(out.values), view_of(out.indices), view_of(x), k, descending,

@@ -110,13 +110,13 @@ struct Lists {
     for (size_t i = 0; i < params.size(); ++i) {
       dtype.push_back(static_cast<int32_t>(params[i].dtype()));
       numel.push_back(params[i].numel());
-      param.push_back(params[i].data());
+      param.push_back(kernel_data(params[i]));
       plain_grads.push_back(plain(grads[i]));
-      grad.push_back(plain_grads.back().data());
+      grad.push_back(kernel_data(plain_grads.back()));
     }
   }
   static void addresses(std::vector<void*>& out, TensorSpan list) {
-    for (const Tensor& x : list) out.push_back(x.data());
+    for (const Tensor& x : list) out.push_back(kernel_data(x));
   }
   kernels::OptimizerArgs args() {
     kernels::OptimizerArgs a{};

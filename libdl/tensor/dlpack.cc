@@ -5,6 +5,8 @@
 #include <cstring>
 #include <memory>
 
+#include "device/device.h"
+#include "device/stream.h"
 #include "tensor/export.h"
 #include "tensor/row_major.h"
 
@@ -70,9 +72,16 @@ void check(const ExportOptions& options, const Tensor& x) {
                   "asks for device " + std::to_string(options.device.type) + ":" +
                       std::to_string(options.device.index),
                   "the tensor's own");
-  if (x.device().is_cpu() && options.stream != 0 && options.stream != -1)
+  if (options.stream == 0 || options.stream == -1) return;
+  if (x.device().is_cpu())
     fail_argument(LIBDL_ERROR_VALUE, "tensor_to_dlpack", 2, "options",
                   "names stream " + std::to_string(options.stream), "none for a tensor on the CPU");
+  // The consumer's stream waits for what is queued on ours. 1 is the default stream's number.
+  const Event done = make_event(x.device(), false);
+  record(*done.get(), *current_stream(x.device()).get());
+  void* const native =
+      options.stream == 1 ? nullptr : reinterpret_cast<void*>(static_cast<intptr_t>(options.stream));
+  wait(*wrap_stream(x.device(), native).get(), *done.get());
 }
 
 template <class M>
@@ -98,7 +107,10 @@ Export<M>* make_export(const Tensor& x, bool writable) {
 // What is exported: x, or a copy of it.
 Tensor exported(const Tensor& x, const ExportOptions& options) {
   check(options, x);
-  if (options.copy == CopyPolicy::kAlways) return row_major_copy(x);
+  if (options.copy == CopyPolicy::kAlways && x.device().is_cpu()) return row_major_copy(x);
+  if (options.copy == CopyPolicy::kAlways)
+    fail_argument(LIBDL_ERROR_UNSUPPORTED, "tensor_to_dlpack", 2, "options", "asks for a copy",
+                  "none for a tensor on " + device_name(x.device()) + ": clone it first");
   if (!x.is_number()) return x;
   if (options.copy == CopyPolicy::kNever)
     fail_argument(LIBDL_ERROR_VALUE, "tensor_to_dlpack", 1, "tensor", "is a host number",
@@ -179,6 +191,16 @@ using Held = std::unique_ptr<M, CallDeleter<M>>;
                 found, wanted);
 }
 
+void check_reachable(const dlpack::Tensor& t, const char* op) {
+  const Device device{t.device_type, t.device_id};
+  try {
+    check_device(op, device);
+  } catch (const Error& error) {
+    refuse(LIBDL_ERROR_DEVICE, op, "is on " + device_name(device),
+           "a device that libdl reaches: " + error.message());
+  }
+}
+
 struct Geometry {
   Dtype dtype;
   Shape shape, strides;
@@ -186,9 +208,7 @@ struct Geometry {
 
 // Everything but the bytes. No size or stride is believed before it is checked.
 Geometry checked_geometry(const dlpack::Tensor& t, const char* op) {
-  if (!host_readable(t.device_type))
-    refuse(LIBDL_ERROR_DEVICE, op, "is on device type " + std::to_string(t.device_type),
-           "the CPU: there is no backend for others");
+  if (!host_readable(t.device_type)) check_reachable(t, op);
   Geometry g;
   g.dtype = dtype_from_dlpack(t.dtype);
   if (g.dtype == Dtype::kNone)
@@ -267,6 +287,12 @@ Tensor import(Held<M> managed, uint64_t flags, CopyPolicy copy) {
            std::string("is not aligned to its elements (") + name_of(g.dtype) + ")",
            "aligned memory, or leave to copy");
   const bool copies = !aligned || copy == CopyPolicy::kAlways;
+  const auto& from = managed->tensor;
+  const Device device =
+      host_readable(from.device_type) ? Device{} : Device{from.device_type, from.device_id};
+  if (copies && !device.is_cpu())
+    refuse(LIBDL_ERROR_UNSUPPORTED, "tensor_from_dlpack", "is to be copied on a device",
+           "leave to share it; clone the result");
   if (copies) {
     const auto borrowed = adopt_storage(window.data, window.bytes, {}, true, nullptr, nullptr);
     return row_major_copy(over(borrowed, g, window.offset));
@@ -281,7 +307,7 @@ Tensor import(Held<M> managed, uint64_t flags, CopyPolicy copy) {
       return over(own, g, (window.data - start) / size_of(g.dtype) + window.offset);
   }
   const bool shared = !(flags & dlpack::kIsCopied);
-  Ref<Storage> storage = adopt_storage(window.data, window.bytes, {}, flags & dlpack::kReadOnly,
+  Ref<Storage> storage = adopt_storage(window.data, window.bytes, device, flags & dlpack::kReadOnly,
                                        call_deleter<M>, managed.release());
   if (shared) export_for_good(*storage);  // the producer may write at any time
   return over(std::move(storage), g, window.offset);

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "device/device.h"
 #include "tensor/row_major.h"
 
 using namespace libdl;
@@ -15,6 +16,7 @@ libdl_mapping::libdl_mapping(const Tensor& x, bool writing)
     std::memcpy(value, x.data(), sizeof value);
     return;
   }
+  check_on_host(x, "tensor_map");
   storage = Ref<Storage>::share(&x.storage());
   first = x.data();
   if (writes) begin_export(written, x);
@@ -25,6 +27,12 @@ libdl_mapping::~libdl_mapping() {
 }
 
 namespace libdl {
+
+void check_on_host(const Tensor& x, const char* op) {
+  if (!x.device().is_cpu())
+    fail_argument(LIBDL_ERROR_DEVICE, op, 1, "tensor", "is on " + device_name(x.device()),
+                  "one on the CPU: copy it there first");
+}
 
 void check_host_may_write(const Tensor& x, const char* op) {
   if (x.is_number())

@@ -22,6 +22,9 @@ struct libdl_mapping : libdl::Counted {
 
 namespace libdl {
 
+// Throws DEVICE for memory that the host does not see.
+void check_on_host(const Tensor& x, const char* op);
+
 // Throws READ_ONLY for writing where that is forbidden, VALUE for writing to numbers.
 void check_host_may_write(const Tensor& x, const char* op);
 

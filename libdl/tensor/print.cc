@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "device/device.h"
+#include "tensor/row_major.h"
 
 namespace libdl {
 
@@ -282,7 +283,8 @@ std::string to_string(const Tensor& x, const PrintOptions& options) {
   constexpr std::string_view kPrefix = "tensor(";
   constexpr auto kIndent = static_cast<int64_t>(kPrefix.size());
   std::string text(kPrefix);
-  text += x.numel() ? Printer(x, options).text(kIndent) : "[]";
+  const Tensor seen = x.device().is_cpu() ? x : row_major_copy(x);
+  text += x.numel() ? Printer(seen, options).text(kIndent) : "[]";
   // The line is taken to be 2 longer than it is (1 after a line break): so does PyTorch.
   const size_t last_break = text.rfind('\n');
   auto length = static_cast<int64_t>(last_break == text.npos ? text.size() + 2

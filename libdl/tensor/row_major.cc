@@ -3,6 +3,9 @@
 #include "tensor/row_major.h"
 
 #include <cstring>
+#include <memory>
+
+#include "device/device.h"
 
 namespace libdl {
 
@@ -80,10 +83,8 @@ void copy_runs(const Walk& walk, char* strided, char* flat, bool reading) {
     each_run(walk, strided, flat, [&](char* p, char* q) { Width::copy(p, q, walk.run); });
 }
 
-void copy(const Tensor& x, char* flat, bool reading) {
-  if (x.numel() == 0) return;
+void copy_on_host(const Tensor& x, char* strided, char* flat, bool reading) {
   const Walk walk = walk_of(x);
-  char* const strided = x.data<char>();
   switch (walk.run) {
     case 1:
       return copy_runs<Bytes<1>>(walk, strided, flat, reading);
@@ -100,6 +101,24 @@ void copy(const Tensor& x, char* flat, bool reading) {
   }
 }
 
+// A device's memory passes through the host's: all between the first and the last address.
+void copy_across(const Tensor& x, char* flat, bool reading) {
+  const int64_t element = size_of(x.dtype());
+  const Extent reach = extent(x.shape(), x.strides(), "tensor_read");
+  const auto bytes = static_cast<size_t>((reach.high - reach.low + 1) * element);
+  char* const first = x.data<char>() + reach.low * element;
+  const std::unique_ptr<char[]> passing(new char[bytes]);
+  read_bytes(passing.get(), x.device(), first, bytes);
+  copy_on_host(x, passing.get() - reach.low * element, flat, reading);
+  if (!reading) write_bytes(x.device(), first, {}, passing.get(), bytes);
+}
+
+void copy(const Tensor& x, char* flat, bool reading) {
+  if (x.numel() == 0) return;
+  if (!x.device().is_cpu()) return copy_across(x, flat, reading);
+  copy_on_host(x, x.data<char>(), flat, reading);
+}
+
 }  // namespace
 
 void read_elements(const Tensor& x, void* to) { copy(x, static_cast<char*>(to), true); }
@@ -109,7 +128,7 @@ void write_elements(const Tensor& x, const void* from) {
 }
 
 Tensor row_major_copy(const Tensor& x) {
-  Tensor made = empty(x.shape(), x.dtype(), x.device());
+  Tensor made = empty(x.shape(), x.dtype(), Device{});
   read_elements(x, made.data());
   return made;
 }

@@ -15,7 +15,8 @@ void read_elements(const Tensor& x, void* to);
 // The reverse. x does not overlap itself; the caller raises its version.
 void write_elements(const Tensor& x, const void* from);
 
-// A contiguous tensor of its own with x's values, without history; numbers become 0-d tensors.
+// A contiguous tensor of its own on the CPU with x's values, without history; numbers become 0-d
+// tensors.
 Tensor row_major_copy(const Tensor& x);
 
 }  // namespace libdl

@@ -6,7 +6,8 @@
 #include <new>
 
 #include "base/error.h"
-#include "device/allocator.h"
+#include "device/device.h"
+#include "device/stream.h"
 #include "tensor/packed.h"
 
 namespace libdl {
@@ -22,7 +23,7 @@ void destroy(Storage* storage) {
   if (storage->release)
     storage->release(storage->context);
   else if (!storage->inline_data && storage->data)
-    host_allocator().deallocate(storage->data, storage->bytes);
+    allocator_for(storage->device).deallocate(storage->data, storage->bytes);
   const size_t bytes = cell_bytes(*storage);
   storage->~Storage();
   slab_free(storage, bytes);
@@ -43,14 +44,23 @@ Ref<Storage> allocate_storage(size_t bytes, Device device) {
     count(slab::cache.live_bytes, static_cast<int64_t>(bytes));
     return Ref<Storage>::take(storage);
   }
-  if (!device.is_cpu())
-    fail(LIBDL_ERROR_DEVICE, "empty", "no backend for device type " + std::to_string(device.type));
+  Allocator& allocator = allocator_for(device);
   Ref<Storage> storage = Ref<Storage>::take(make(sizeof(Storage)));
-  storage->device = device;
-  storage->data = host_allocator().allocate(bytes);
+  if (!device.is_cpu()) {
+    note_memory_elsewhere();
+    storage->device = device;
+    storage->stream = native_stream(device);
+  }
+  storage->data = allocator.allocate(bytes, storage->stream);
   storage->bytes = bytes;
   count(slab::cache.live_bytes, static_cast<int64_t>(bytes));
   return storage;
+}
+
+void used_on_current_stream(Storage& storage) {
+  if (storage.device.is_cpu() || storage.release) return;  // foreign memory: its owner's business
+  void* const stream = native_stream(storage.device);
+  if (stream != storage.stream) allocator_for(storage.device).record_use(storage.data, stream);
 }
 
 Ref<Storage> adopt_storage(void* data, size_t bytes, Device device, bool read_only,
@@ -65,6 +75,7 @@ Ref<Storage> adopt_storage(void* data, size_t bytes, Device device, bool read_on
   made->data = data;
   made->bytes = bytes;
   made->device = device;
+  if (!device.is_cpu()) note_memory_elsewhere();
   made->read_only = read_only;
   made->release = release ? release : [](void*) {};
   made->context = context;

@@ -36,6 +36,7 @@ struct Storage : Counted {
   bool inline_data = false;
   void (*release)(void* context) = nullptr;  // foreign memory: runs once at the end
   void* context = nullptr;
+  void* stream = nullptr;                    // on which a device's memory was allocated
   const char* writer_site = nullptr;         // in anomaly mode: the line, owned by the process
 
   bool exclusive() const { return count() == 1; }
@@ -69,6 +70,10 @@ class StorageLock {
 
 // Fresh, uninitialised bytes. Throws Error(OUT_OF_MEMORY).
 Ref<Storage> allocate_storage(size_t bytes, Device device);
+
+// Work on another stream than the one it was allocated on uses a device's memory: it is not given
+// to anybody else before that work is done. Throws Error(OUT_OF_MEMORY).
+void used_on_current_stream(Storage& storage);
 
 // Memory of others; release(context) runs exactly once, on any thread, also when this throws.
 Ref<Storage> adopt_storage(void* data, size_t bytes, Device device, bool read_only,

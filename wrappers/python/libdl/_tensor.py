@@ -309,7 +309,7 @@ def tolist(self: Tensor) -> Any:
     """The elements as nested lists of Python numbers; a number for 0-d."""
     if self.ndim == 0:
         return self.item()
-    flat = self.detach()
+    flat = self.detach().cpu()
     if flat.dtype is bfloat16 or flat.dtype.is_complex or flat.dtype is float16:
         return _lists(flat)
     return memoryview(flat.contiguous()).tolist()

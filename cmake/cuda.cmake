@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+# libdlcuda.so: the CUDA backend, a plugin. It links nothing of CUDA; the kernels are images that nvcc
+# makes and the driver loads. Beside it, for tests, a driver that is simulated on the host.
+set(LIBDL_CUDA "AUTO" CACHE STRING "Build the CUDA plugin: ON, OFF, or AUTO where nvcc is found")
+set_property(CACHE LIBDL_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(LIBDL_CUDA_ARCHITECTURES "80;90" CACHE STRING
+    "Compute capabilities to compile for; the last one also as PTX, for devices to come")
+find_program(LIBDL_NVCC nvcc HINTS ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES bin)
+
+if(LIBDL_CUDA STREQUAL "OFF" OR LIBDL_SANITIZE OR (LIBDL_CUDA STREQUAL "AUTO" AND NOT LIBDL_NVCC))
+  return()
+endif()
+if(NOT LIBDL_NVCC)
+  message(FATAL_ERROR "libdl: LIBDL_CUDA is ON, but nvcc was not found: put it on PATH or set "
+                      "LIBDL_NVCC; `make cuda` fetches it from PyPI")
+endif()
+get_filename_component(nvcc_real ${LIBDL_NVCC} REALPATH)
+get_filename_component(cuda_root ${nvcc_real}/../.. ABSOLUTE)
+find_path(LIBDL_CUDA_HEADERS cuda.h
+          HINTS ${cuda_root}/include ${cuda_root}/targets/x86_64-linux/include REQUIRED)
+set(cuda_includes ${LIBDL_CUDA_HEADERS} ${LIBDL_CUDA_HEADERS}/cccl)
+
+set(architectures ${LIBDL_CUDA_ARCHITECTURES})
+list(POP_BACK architectures newest)
+set(gencode "")
+foreach(architecture ${architectures})
+  list(APPEND gencode -gencode arch=compute_${architecture},code=sm_${architecture})
+endforeach()
+list(APPEND gencode -gencode arch=compute_${newest},code=[sm_${newest},compute_${newest}])
+
+file(GLOB cuda_kernels CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/kernels/cuda/*.cu)
+set(images "")
+set(declarations "")
+set(entries "")
+set(assembly "    .section .rodata\n")
+foreach(source ${cuda_kernels})
+  get_filename_component(stem ${source} NAME_WE)
+  set(image ${PROJECT_BINARY_DIR}/cuda/${stem}.fatbin)
+  add_custom_command(
+    OUTPUT ${image}
+    COMMAND ${LIBDL_NVCC} -std=c++20 -fatbin ${gencode} --fmad=false --expt-relaxed-constexpr
+            -Xcompiler=-Wall -DLIBDL_KERNELS -I${PROJECT_SOURCE_DIR} -I${PROJECT_SOURCE_DIR}/include
+            -MD -MF ${image}.d ${source} -o ${image}
+    DEPENDS ${source} DEPFILE ${image}.d
+    COMMENT "Compiling kernels/cuda/${stem}.cu for the device" VERBATIM)
+  list(APPEND images ${image})
+  string(APPEND declarations "extern \"C\" const char libdl_cuda_${stem}[];\n")
+  string(APPEND entries "  libdl_cuda_${stem},\n")
+  string(APPEND assembly "    .balign 64\n    .globl libdl_cuda_${stem}\n    .hidden libdl_cuda_${stem}\n"
+                         "libdl_cuda_${stem}:\n    .incbin \"${image}\"\n")
+endforeach()
+string(APPEND assembly "    .section .note.GNU-stack,\"\",@progbits\n")
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/cuda/images.S CONTENT "${assembly}" @ONLY)
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/cuda/modules.cc @ONLY CONTENT
+"// Written by cmake/cuda.cmake.
+#include \"plugins/cuda/modules.h\"
+
+#include <iterator>
+
+${declarations}
+namespace libdl::cuda {
+static const char* const kImages[] = {
+${entries}};
+static_assert(std::size(kImages) <= kMostModules);
+int module_count() { return static_cast<int>(std::size(kImages)); }
+const void* module_image(int module) { return kImages[module]; }
+}  // namespace libdl::cuda
+")
+enable_language(ASM)
+set_source_files_properties(${PROJECT_BINARY_DIR}/cuda/images.S PROPERTIES OBJECT_DEPENDS "${images}")
+
+# The plans of the same sources, by the host's compiler.
+function(libdl_cuda_sources target)
+  set_source_files_properties(${cuda_kernels} PROPERTIES LANGUAGE CXX)
+  target_sources(${target} PRIVATE ${cuda_kernels})
+  libdl_flags(${target})
+  libdl_includes(${target})
+  target_include_directories(${target} SYSTEM PRIVATE ${cuda_includes})
+  target_compile_options(${target} PRIVATE -x c++)
+endfunction()
+
+file(GLOB plugin_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/plugins/cuda/*.cc)
+add_library(libdlcuda_objects OBJECT ${plugin_sources} ${PROJECT_BINARY_DIR}/cuda/modules.cc)
+libdl_cuda_sources(libdlcuda_objects)
+target_compile_definitions(libdlcuda_objects PRIVATE LIBDL_PLANS=1)
+add_library(libdlcuda MODULE $<TARGET_OBJECTS:libdlcuda_objects> ${PROJECT_BINARY_DIR}/cuda/images.S)
+set_target_properties(libdlcuda PROPERTIES OUTPUT_NAME dlcuda LINKER_LANGUAGE CXX)
+target_link_libraries(libdlcuda PRIVATE ${CMAKE_DL_LIBS})
+target_link_options(libdlcuda PRIVATE -Wl,-z,defs -Wl,-z,relro -Wl,-z,now -Wl,--exclude-libs,ALL)
+
+if(LIBDL_TESTS)
+  add_library(libdl_simulated_cuda MODULE tests/cuda/driver.cc tests/cuda/emulator.cc)
+  libdl_cuda_sources(libdl_simulated_cuda)
+  target_include_directories(libdl_simulated_cuda PRIVATE ${PROJECT_SOURCE_DIR}/tests/cuda)
+  target_compile_definitions(libdl_simulated_cuda PRIVATE LIBDL_KERNELS=1 LIBDL_EMULATED=1)
+  set_target_properties(libdl_simulated_cuda PROPERTIES CXX_VISIBILITY_PRESET default)
+endif()

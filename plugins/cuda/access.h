@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Tells a simulated driver what the kernels that are queued next read and write, so that it can report
+// accesses that no event orders. Nothing happens on a real one.
+#pragma once
+
+#include "kernels/args.h"
+
+namespace libdl::cuda {
+
+
+void note_accesses(const kernels::Context& context, const kernels::PointwiseArgs& a);
+void note_accesses(const kernels::Context& context, const kernels::ProgramArgs& a);
+void note_accesses(const kernels::Context& context, const kernels::CopyArgs& a);
+void note_accesses(const kernels::Context& context, const kernels::FillArgs& a);
+void note_accesses(const kernels::Context& context, const kernels::ReduceArgs& a);
+void note_accesses(const kernels::Context& context, const kernels::ScanArgs& a);
+void note_accesses(const kernels::Context& context, const kernels::MatmulArgs& a);
+void note_accesses(const kernels::Context& context, const kernels::SoftmaxArgs& a);
+void note_accesses(const kernels::Context& context, const kernels::SoftmaxBackwardArgs& a);
+void note_accesses(const kernels::Context& context, const kernels::LayerNormArgs& a);
+void note_accesses(const kernels::Context& context, const kernels::LayerNormBackwardArgs& a);
+void note_accesses(const kernels::Context& context, const kernels::GatherArgs& a);
+void note_accesses(const kernels::Context& context, const kernels::ScatterArgs& a);
+void note_accesses(const kernels::Context& context, const kernels::IndexArgs& a);
+void note_accesses(const kernels::Context& context, const kernels::CheckIndexArgs& a);
+void note_accesses(const kernels::Context& context, const kernels::NonzeroArgs& a);
+void note_accesses(const kernels::Context& context, const kernels::SortArgs& a);
+void note_accesses(const kernels::Context& context, const kernels::RandomArgs& a);
+void note_accesses(const kernels::Context& context, const kernels::OptimizerArgs& a);
+
+}  // namespace libdl::cuda

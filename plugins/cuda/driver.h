@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The driver's functions, found by name when the plugin opens: nothing of CUDA is linked, so that the
+// plugin loads, and says what is missing, on machines without a driver. LIBDL_CUDA_DRIVER names
+// another library than libcuda.so.1; the tests name a simulation.
+#pragma once
+
+#include <cuda.h>
+#include <libdl/error.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace libdl::cuda {
+
+#define LIBDL_CUDA_DRIVER_FUNCTIONS(DRIVER) \
+  DRIVER(cuInit) \
+  DRIVER(cuDriverGetVersion) \
+  DRIVER(cuGetErrorName) \
+  DRIVER(cuGetErrorString) \
+  DRIVER(cuDeviceGetCount) \
+  DRIVER(cuDeviceGet) \
+  DRIVER(cuDeviceGetName) \
+  DRIVER(cuDeviceGetAttribute) \
+  DRIVER(cuDeviceTotalMem) \
+  DRIVER(cuDevicePrimaryCtxRetain) \
+  DRIVER(cuCtxSetCurrent) \
+  DRIVER(cuCtxSynchronize) \
+  DRIVER(cuMemGetInfo) \
+  DRIVER(cuMemAlloc) \
+  DRIVER(cuMemFree) \
+  DRIVER(cuMemHostAlloc) \
+  DRIVER(cuMemFreeHost) \
+  DRIVER(cuMemcpyAsync) \
+  DRIVER(cuMemsetD8Async) \
+  DRIVER(cuStreamCreateWithPriority) \
+  DRIVER(cuStreamDestroy) \
+  DRIVER(cuStreamQuery) \
+  DRIVER(cuStreamSynchronize) \
+  DRIVER(cuStreamWaitEvent) \
+  DRIVER(cuEventCreate) \
+  DRIVER(cuEventDestroy) \
+  DRIVER(cuEventRecord) \
+  DRIVER(cuEventQuery) \
+  DRIVER(cuEventSynchronize) \
+  DRIVER(cuEventElapsedTime) \
+  DRIVER(cuModuleLoadData) \
+  DRIVER(cuModuleGetFunction) \
+  DRIVER(cuLaunchKernel)
+
+struct Driver {
+#define DRIVER(name) decltype(&::name) name;
+  LIBDL_CUDA_DRIVER_FUNCTIONS(DRIVER)
+#undef DRIVER
+
+  // Only a simulation has it: what the work queued next on a stream will read and write.
+  void (*simulated_access)(CUstream stream, const void* first, size_t bytes, int write) = nullptr;
+};
+
+// The driver, initialised once; NULL with `why` filled in if there is none that serves.
+const Driver* driver(const char** why);
+
+// A driver's answer as an error object that names what was being done; NULL for success.
+libdl_error* checked(CUresult result, const char* doing);
+
+// Makes the device's primary context current for the calling thread.
+libdl_error* enter(int32_t device);
+
+}  // namespace libdl::cuda

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Memory, copies, streams and events of the table, and the complaints that kernels leave for the next
+// synchronisation.
+#pragma once
+
+#include "device/backend.h"
+#include "kernels/cuda/launch.h"
+
+namespace libdl::cuda {
+
+// The functions of the table, by their names there.
+libdl_error* allocate(int32_t device, size_t bytes, void** data);
+void free(int32_t device, void* data);
+libdl_error* copy(int32_t device, void* to, const void* from, size_t bytes, void* stream);
+libdl_error* fill(int32_t device, void* to, int32_t byte, size_t bytes, void* stream);
+
+libdl_error* stream_create(int32_t device, int32_t priority, void** stream);
+void stream_destroy(int32_t device, void* stream);
+libdl_error* stream_query(int32_t device, void* stream, int32_t* done);
+libdl_error* stream_synchronize(int32_t device, void* stream);
+libdl_error* device_synchronize(int32_t device);
+libdl_error* event_create(int32_t device, int32_t timing, void** event);
+void event_destroy(int32_t device, void* event);
+libdl_error* event_record(int32_t device, void* event, void* stream);
+libdl_error* stream_wait(int32_t device, void* stream, void* event);
+libdl_error* event_query(int32_t device, void* event, int32_t* done);
+libdl_error* event_synchronize(int32_t device, void* event);
+libdl_error* event_elapsed(int32_t device, void* first, void* second, double* milliseconds);
+
+// Multiprocessors of a device.
+int32_t processors(int32_t device);
+
+// Where the device's kernels complain; NULL with *error set if there is no memory for it.
+kernels::cuda::Complaint* complaint_of(int32_t device, libdl_error** error);
+
+}  // namespace libdl::cuda

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// CUDA's words for kernels that run on the host, block after block and thread after thread: what a
+// kernel computes is tried without a device, though not how fast, nor races within a block. Threads
+// that wait for each other are fibers, switched at the waits.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#define __shared__ static
+#define __restrict__
+
+namespace emulator {
+
+struct Index {
+  unsigned x = 0, y = 0, z = 0;
+};
+
+// A kernel and how to call it.
+struct Kernel {
+  Kernel(const char* name, size_t bytes, bool block, void (*run)(const void* params));
+  const char* name;
+  size_t bytes;  // of its parameters
+  bool block;    // its threads wait for each other
+  void (*run)(const void* params);
+  const Kernel* next;
+};
+const Kernel* find(const char* name);
+
+void run(const Kernel& kernel, Index grid, Index block, const void* params);
+
+// Until all threads of the block, or the warp, that have not ended are here.
+void wait_block();
+void wait_warp();
+unsigned lane();
+// The slot of a lane of this warp for a value that is handed over.
+void* slot(unsigned lane);
+
+template <class T>
+T exchange(T value, unsigned from) {
+  static_assert(sizeof(T) <= 16);
+  std::memcpy(slot(lane()), &value, sizeof value);
+  wait_warp();
+  if (from < 32) std::memcpy(&value, slot(from), sizeof value);
+  wait_warp();
+  return value;
+}
+
+}  // namespace emulator
+
+extern emulator::Index threadIdx, blockIdx, blockDim, gridDim;
+constexpr int warpSize = 32;
+
+inline void __syncthreads() { emulator::wait_block(); }
+inline void __syncwarp(unsigned = ~0u) { emulator::wait_warp(); }
+inline void __threadfence() {}
+
+template <class T>
+T __shfl_sync(unsigned, T value, int from) {
+  return emulator::exchange(value, static_cast<unsigned>(from) % 32);
+}
+template <class T>
+T __shfl_down_sync(unsigned, T value, unsigned by) {
+  return emulator::exchange(value, emulator::lane() + by);
+}
+template <class T>
+T __shfl_up_sync(unsigned, T value, unsigned by) {
+  return emulator::exchange(value, by > emulator::lane() ? 32 : emulator::lane() - by);
+}
+template <class T>
+T __shfl_xor_sync(unsigned, T value, unsigned mask) {
+  return emulator::exchange(value, emulator::lane() ^ mask);
+}
+inline unsigned __ballot_sync(unsigned, bool truth) {
+  unsigned all = 0;
+  for (unsigned from = 0; from < 32; ++from)
+    all |= static_cast<unsigned>(emulator::exchange(static_cast<int>(truth), from)) << from;
+  return all;
+}
+inline int __popc(unsigned x) { return __builtin_popcount(x); }
+inline int __ffs(unsigned x) { return __builtin_ffs(static_cast<int>(x)); }
+inline int __clz(int x) { return x ? __builtin_clz(static_cast<unsigned>(x)) : 32; }
+
+template <class T>
+T atomicAdd(T* at, std::type_identity_t<T> value) {
+  const T before = *at;
+  *at = before + value;
+  return before;
+}
+template <class T>
+T atomicExch(T* at, std::type_identity_t<T> value) {
+  const T before = *at;
+  *at = value;
+  return before;
+}
+template <class T>
+T atomicCAS(T* at, std::type_identity_t<T> wanted, std::type_identity_t<T> value) {
+  const T before = *at;
+  if (before == wanted) *at = value;
+  return before;
+}
+template <class T>
+T atomicMax(T* at, std::type_identity_t<T> value) {
+  const T before = *at;
+  if (before < value) *at = value;
+  return before;
+}
+template <class T>
+T atomicMin(T* at, std::type_identity_t<T> value) {
+  const T before = *at;
+  if (value < before) *at = value;
+  return before;
+}
+
+#define LIBDL_EMULATED_KERNEL(name, Params, block)                                        \
+  static void name(const Params& p);                                                      \
+  static const emulator::Kernel name##_entry(#name, sizeof(Params), block, [](const void* p) { \
+    name(*static_cast<const Params*>(p));                                                 \
+  });                                                                                     \
+  static void name([[maybe_unused]] const Params& p)
+#define LIBDL_KERNEL(name, Params) LIBDL_EMULATED_KERNEL(name, Params, false)
+#define LIBDL_BLOCK_KERNEL(name, Params) LIBDL_EMULATED_KERNEL(name, Params, true)

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// How tests steer the simulated driver; found in it by dlsym.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+extern "C" {
+
+// Everything anew: no failures planned, this seed for the order in which streams' work runs.
+void libdl_simulated_reset(uint64_t seed);
+
+// The n-th driver call from now on (1: the next) fails with this CUresult, and so do all later ones
+// if it sticks. late: the call succeeds, and the failure comes out of the next wait.
+void libdl_simulated_fail(int64_t n, int result, int sticks, int late);
+// Driver calls so far.
+int64_t libdl_simulated_calls();
+
+// What the machine has; before the driver is opened, else through LIBDL_SIMULATED_DEVICES,
+// LIBDL_SIMULATED_VERSION and LIBDL_SIMULATED_MEMORY.
+void libdl_simulated_memory(size_t bytes);
+
+// Accesses that no event orders, and uses of memory that is free or nobody's.
+int64_t libdl_simulated_reports();
+const char* libdl_simulated_last_report();
+
+// Launches of a kernel so far; NULL: of all.
+int64_t libdl_simulated_launches(const char* kernel);
+}
