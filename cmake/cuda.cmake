@@ -93,5 +93,18 @@ if(LIBDL_TESTS)
   libdl_cuda_sources(libdl_simulated_cuda)
   target_include_directories(libdl_simulated_cuda PRIVATE ${PROJECT_SOURCE_DIR}/tests/cuda)
   target_compile_definitions(libdl_simulated_cuda PRIVATE LIBDL_KERNELS=1 LIBDL_EMULATED=1)
-  set_target_properties(libdl_simulated_cuda PROPERTIES CXX_VISIBILITY_PRESET default)
+  set_target_properties(libdl_simulated_cuda PROPERTIES
+    OUTPUT_NAME simulated_cuda CXX_VISIBILITY_PRESET default)
+
+  add_executable(cuda_tests tests/cuda/plugin_test.cc)
+  libdl_program_flags(cuda_tests)
+  libdl_includes(cuda_tests)
+  target_include_directories(cuda_tests PRIVATE ${PROJECT_SOURCE_DIR}/tests/cuda)
+  target_compile_features(cuda_tests PRIVATE cxx_std_20)
+  target_link_libraries(cuda_tests PRIVATE libdlcore_static libdl_dependencies GTest::gtest
+                        GTest::gtest_main)
+  add_dependencies(cuda_tests libdlcuda libdl_simulated_cuda)
+  add_test(NAME cuda_tests COMMAND cuda_tests WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(cuda_tests PROPERTIES TIMEOUT 600 ENVIRONMENT
+                       LIBDL_CUDA_DRIVER=$<TARGET_FILE:libdl_simulated_cuda>)
 endif()

@@ -141,12 +141,19 @@ DeviceProperties device_properties(Device device) {
 
 Allocator& allocator_for(Device device) {
   if (device.is_cpu()) return host_allocator();
+  // Once made it is found without the driver, which may have failed by then: memory can always be
+  // given back.
+  const bool has_place = device.type >= 0 && device.type < kDeviceTypes && device.index >= 0 &&
+                         device.index < kMaxDevices;
+  if (has_place) {
+    if (Allocator* made = allocators[device.type][device.index].load(std::memory_order_acquire))
+      return *made;
+  }
   check_device("allocator", device);
-  if (device.index >= kMaxDevices) {
+  if (!has_place) {
     throw Error(LIBDL_ERROR_LIMIT, device_name(device) + ": more devices than libdl has room for");
   }
   std::atomic<Allocator*>& place = allocators[device.type][device.index];
-  if (Allocator* made = place.load(std::memory_order_acquire)) return *made;
   auto* fresh = new Allocator(device_name(device),
                               std::make_shared<BackendSource>(backend(device.type), device.index),
                               BackendSource::kRounding);

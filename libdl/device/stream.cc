@@ -2,6 +2,10 @@
 
 #include "device/stream.h"
 
+#include <algorithm>
+#include <mutex>
+#include <vector>
+
 #include "base/error.h"
 #include "base/slab.h"
 #include "device/device.h"
@@ -11,6 +15,43 @@ namespace {
 
 // Current streams are kept for the two kinds of device that a state has places for.
 int place_of(Device device) { return device.type == LIBDL_DEVICE_CUDA ? 1 : 0; }
+
+// Native streams whose objects are gone. They are never destroyed, for memory that is still in use may
+// wait for their work; the next stream that is made takes one over, with what is queued on it.
+struct IdleStream {
+  Device device;
+  int32_t priority;
+  void* native;
+};
+class IdleStreams {
+ public:
+  // Without memory for the list the stream is lost to the process, which harms nobody.
+  void give(const IdleStream& stream) noexcept {
+    try {
+      const std::lock_guard lock(mutex_);
+      streams_.push_back(stream);
+    } catch (...) {
+    }
+  }
+  void* take(Device device, int32_t priority) {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::find_if(streams_.begin(), streams_.end(), [&](const IdleStream& s) {
+      return s.device == device && s.priority == priority;
+    });
+    if (found == streams_.end()) return nullptr;
+    void* const native = found->native;
+    streams_.erase(found);
+    return native;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<IdleStream> streams_;
+};
+IdleStreams& idle() {
+  static IdleStreams* const streams = new IdleStreams;  // static objects may still drop streams
+  return *streams;
+}
 
 void check_same_device(const char* op, Device event, Device stream) {
   if (event == stream) return;
@@ -29,9 +70,7 @@ Stream stream_object(Device device, void* native, bool owned) {
 }  // namespace
 
 void destroy(libdl_stream* stream) {
-  if (stream->owned) {
-    backend(stream->device.type).stream_destroy(stream->device.index, stream->native);
-  }
+  if (stream->owned) idle().give({stream->device, stream->priority, stream->native});
   slab_delete(stream);
 }
 
@@ -45,7 +84,10 @@ void destroy(libdl_event* event) {
 Stream make_stream(Device device, int32_t priority) {
   check_device("stream_new", device);
   Stream stream = stream_object(device, nullptr, false);
-  check_backend(backend(device.type).stream_create(device.index, priority, &stream->native));
+  stream->priority = priority;
+  stream->native = idle().take(device, priority);
+  if (!stream->native)
+    check_backend(backend(device.type).stream_create(device.index, priority, &stream->native));
   stream->owned = true;
   return stream;
 }

@@ -13,7 +13,8 @@ struct libdl_stream : libdl::Counted {
   libdl_stream() : Counted(libdl::Tag::kStream) {}
   libdl::Device device;
   void* native = nullptr;  // the driver's handle
-  bool owned = false;  // destroyed with this object: neither the default stream nor a foreign one
+  int32_t priority = 0;
+  bool owned = false;  // used again after this object: neither the default stream nor a foreign one
 };
 
 struct libdl_event : libdl::Counted {

@@ -171,10 +171,15 @@ static PyObject* live(PyObject* module, PyObject* unused) {
                        (long long)bytes);
 }
 
-static PyObject* memory_statistics(PyObject* module, PyObject* unused) {
-  (void)module, (void)unused;
+// memory_statistics(device=None): the counters of a device's allocator
+static PyObject* memory_statistics(PyObject* module, PyObject* args) {
+  (void)module;
+  PyObject* where = Py_None;
+  libdl_device device;
+  if (!PyArg_ParseTuple(args, "|O", &where)) return NULL;
+  if (where != Py_None && device_of(where, &device) < 0) return NULL;
   libdl_memory_statistics s = {.struct_size = sizeof s};
-  libdl_error* const error = libdl_memory_get_statistics(NULL, &s);
+  libdl_error* const error = libdl_memory_get_statistics(where == Py_None ? NULL : &device, &s);
   if (error) return raise_error(error);
   return Py_BuildValue(
       "{sLsLsLsLsLsLsLsLsLsLsLsLsL}", "allocated", (long long)s.allocated, "active",
@@ -210,13 +215,26 @@ static PyObject* tensor_to_string(PyObject* module, PyObject* args) {
   return made;
 }
 
+// device_properties(device): name, total and free memory, processors, (major, minor)
+static PyObject* device_properties(PyObject* module, PyObject* where) {
+  (void)module;
+  libdl_device device;
+  if (device_of(where, &device) < 0) return NULL;
+  libdl_device_properties p = {.struct_size = sizeof p};
+  libdl_error* const error = libdl_device_get_properties(&device, &p);
+  if (error) return raise_error(error);
+  return Py_BuildValue("(sLLi(ii))", p.name, (long long)p.total_memory, (long long)p.free_memory,
+                       (int)p.processors, (int)p.capability_major, (int)p.capability_minor);
+}
+
 static PyMethodDef functions[] = {
     {"install_site_hook", install_site_hook, METH_NOARGS, NULL},
     {"forward_enter", forward_enter, METH_NOARGS, NULL},
     {"forward_unpack_dual", forward_unpack_dual, METH_O, NULL},
     {"live", live, METH_NOARGS, NULL},
-    {"memory_statistics", memory_statistics, METH_NOARGS, NULL},
+    {"memory_statistics", memory_statistics, METH_VARARGS, NULL},
     {"tensor_to_string", tensor_to_string, METH_VARARGS, NULL},
+    {"device_properties", device_properties, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
 

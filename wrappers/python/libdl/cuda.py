@@ -1,35 +1,105 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CUDA devices: this build has no CUDA backend, and answers accordingly."""
+"""CUDA devices. Without the plugin, a driver or a device, is_available() is False, and what needs one
+raises an error that says what is missing."""
 
+# mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
 from typing import Any
 
+from . import _C
+from ._types import device as Device
+
+_CUDA = 2  # LIBDL_DEVICE_CUDA
+
+
+def _device(device: Any) -> Device:
+    if device is None:
+        return Device("cuda", 0)
+    return Device("cuda", device) if isinstance(device, int) else Device(device)
+
 
 def is_available() -> bool:
     """Whether a CUDA device can be used."""
-    return False
+    return device_count() > 0
 
 
 def device_count() -> int:
     """How many CUDA devices there are."""
-    return 0
+    return _C.device_count(_CUDA)
 
 
 def is_initialized() -> bool:
-    return False
+    """Whether a device is ready; it is made so when it is first used."""
+    return is_available()
 
 
 def current_device() -> int:
-    raise RuntimeError("cuda: there is no CUDA device; see libdl.cuda.is_available()")
+    """The index of the device that "cuda" stands for."""
+    _C.device_properties(_device(None))
+    return 0
 
 
-def empty_cache() -> None:
-    """Gives idle device memory back; there is none."""
+def get_device_name(device: Any = None) -> str:
+    """What the driver calls the device."""
+    return _C.device_properties(_device(device))[0]
+
+
+def get_device_capability(device: Any = None) -> tuple[int, int]:
+    """The compute capability, (major, minor)."""
+    return _C.device_properties(_device(device))[4]
+
+
+def mem_get_info(device: Any = None) -> tuple[int, int]:
+    """Free and total bytes of the device."""
+    _, total, free, _, _ = _C.device_properties(_device(device))
+    return free, total
 
 
 def synchronize(device: Any = None) -> None:
-    """Waits for a device; there is none to wait for."""
+    """Waits until all work of the device is done, and raises what went wrong in it."""
+    _C.device_synchronize(_device(device))
+
+
+def empty_cache() -> None:
+    """Gives the idle memory of all devices back to the driver."""
+    for index in range(device_count()):
+        _C.memory_trim(_device(index))
+
+
+def memory_stats(device: Any = None) -> dict[str, int]:
+    """The counters of the device's caching allocator; see libdl_memory_statistics."""
+    return _C.memory_statistics(_device(device))
+
+
+def memory_allocated(device: Any = None) -> int:
+    """Bytes in tensors on the device."""
+    return _stat("allocated", device)
+
+
+def max_memory_allocated(device: Any = None) -> int:
+    """The most bytes that tensors on the device have held."""
+    return _stat("peak_allocated", device)
+
+
+def memory_reserved(device: Any = None) -> int:
+    """Bytes held from the driver: in tensors, or kept for the next ones."""
+    return _stat("reserved", device)
+
+
+def max_memory_reserved(device: Any = None) -> int:
+    """The most bytes that were held from the driver."""
+    return _stat("peak_reserved", device)
+
+
+def reset_peak_memory_stats(device: Any = None) -> None:
+    """Lets the peaks begin anew at the present values."""
+    if is_available():
+        _C.memory_reset_peaks(_device(device))
+
+
+def _stat(name: str, device: Any) -> int:
+    return memory_stats(device)[name] if is_available() else 0
 
 
 def manual_seed(seed: int) -> None:
@@ -40,16 +110,9 @@ def manual_seed_all(seed: int) -> None:
     """Seeds all devices' generators; libdl.manual_seed seeds all."""
 
 
-def memory_allocated(device: Any = None) -> int:
-    return 0
-
-
-def max_memory_allocated(device: Any = None) -> int:
-    return 0
-
-
 def is_bf16_supported() -> bool:
-    return False
+    """Whether the device computes with bfloat16, which every one does that libdl supports."""
+    return is_available()
 
 
 from ._missing import missing as _missing_names, public as _public_names  # noqa: E402
