@@ -43,7 +43,7 @@ def upward(room: str, text: str) -> list[str]:
 
 
 def sources(folder: str) -> list[pathlib.Path]:
-    return [p for p in sorted((ROOT / folder).rglob("*")) if p.suffix in (".h", ".cc", ".inc")]
+    return [p for p in sorted((ROOT / folder).rglob("*")) if p.suffix in (".h", ".cc", ".cu", ".inc")]
 
 
 @pytest.mark.parametrize("room", BELOW)
@@ -58,6 +58,19 @@ def test_kernels_know_no_room_of_the_core():
     for path in sources("kernels"):
         for name in included(path.read_text()):
             assert name.split("/")[0] not in BELOW, f"{path}: {name}"
+
+
+def test_plugins_know_the_table_and_the_kernels_alone():
+    allowed = ("device/backend.h", "build_info.h")
+    for path in sources("plugins"):
+        for name in included(path.read_text()):
+            inside = name.split("/")[0] in ("plugins", "kernels")
+            assert inside or name in allowed, f"{path}: {name}"
+
+
+def test_the_core_knows_no_cuda_header():
+    for path in sources("libdl") + sources("kernels/cpu"):
+        assert not re.search(r'#include [<"](cuda|cublas|nvrtc)', path.read_text()), path
 
 
 def test_a_planted_upward_include_is_seen():
