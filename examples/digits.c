@@ -2,12 +2,13 @@
 
 /* Trains a small network on handwritten digits, in C99: 64 pixels -> 64 -> 10 classes, Adam.
  *
- *     digits [data/digits.safetensors]
+ *     digits [--device cuda] [data/digits.safetensors]
  *
  * examples/digits.py is the same program in Python; both print the same losses, to the last bit. */
 #include <libdl/libdl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { EPOCHS = 40, BATCH = 48, PIXELS = 64, HIDDEN = 64, CLASSES = 10, PARAMETERS = 4 };
 
@@ -63,6 +64,15 @@ static libdl_tensor *forward(libdl_tensor *const p[PARAMETERS], const libdl_tens
   libdl_tensor_release(hidden);
   libdl_tensor_release(active);
   return logits;
+}
+
+/* The file's tensor, on the device. */
+static libdl_tensor *load(libdl_file *file, const char *name, const libdl_device *device) {
+  libdl_tensor *x, *moved;
+  try(libdl_file_tensor_by_name(file, name, -1, &x));
+  try(libdl_to(x, LIBDL_DTYPE_NONE, device, 0, 0, &moved));
+  libdl_tensor_release(x);
+  return moved;
 }
 
 /* The rows of x with these numbers. */
@@ -122,11 +132,16 @@ static double accuracy(libdl_tensor *const p[PARAMETERS], const libdl_tensor *im
 
 int main(int argc, char **argv) {
   libdl_file *file;
-  libdl_tensor *images, *labels;
+  libdl_device device = {LIBDL_DEVICE_CPU, 0};
   try(libdl_check_abi(LIBDL_VERSION_MAJOR, LIBDL_VERSION_MINOR));
+  if (argc > 2 && strcmp(argv[1], "--device") == 0) {
+    if (strcmp(argv[2], "cuda") == 0) device.type = LIBDL_DEVICE_CUDA;
+    argc -= 2;
+    argv += 2;
+  }
+  try(libdl_set_default_device(&device));
   try(libdl_file_open(argc > 1 ? argv[1] : "data/digits.safetensors", -1, NULL, &file));
-  try(libdl_file_tensor_by_name(file, "images", -1, &images));
-  try(libdl_file_tensor_by_name(file, "labels", -1, &labels));
+  libdl_tensor *images = load(file, "images", &device), *labels = load(file, "labels", &device);
   libdl_file_release(file);
 
   /* Image i is held out when i is divisible by 5. */

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trains a small network on handwritten digits: 64 pixels -> 64 -> 10 classes, Adam.
 
-    python examples/digits.py [data/digits.safetensors]
+    python examples/digits.py [--device cuda] [data/digits.safetensors]
 
 examples/digits.c is the same program in C; both print the same losses, to the last bit. With
 `import torch as libdl` it runs on PyTorch.
 """
 
-import sys
+import argparse
 
 import libdl
 from libdl import Tensor, nn
@@ -43,8 +43,13 @@ def make_network() -> nn.Sequential:
 
 
 def main() -> None:
-    data = load(sys.argv[1] if len(sys.argv) > 1 else "data/digits.safetensors")
-    images, labels = data["images"], data["labels"]
+    arguments = argparse.ArgumentParser(description="Trains a small network on handwritten digits.")
+    arguments.add_argument("--device", default="cpu", help="cpu, cuda or cuda:1")
+    arguments.add_argument("data", nargs="?", default="data/digits.safetensors")
+    chosen = arguments.parse_args()
+    libdl.set_default_device(chosen.device)
+    data = load(chosen.data)
+    images, labels = data["images"].to(chosen.device), data["labels"].to(chosen.device)
 
     # Image i is held out when i is divisible by 5.
     train = [i for i in range(len(images)) if i % 5]
