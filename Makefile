@@ -16,12 +16,16 @@ in_tree := PYTHONPATH=$(BUILD)/python
 # One linker or compiler process a core: a sanitizer build needs about 1.5 GB for each.
 ninja = ninja -C $(BUILD) -j $(JOBS)
 
-.PHONY: help setup configure build demo test test-c test-python bench docs ci abi-refresh clean
+.PHONY: help setup configure build demo test test-c test-python bench docs ci abi-refresh clean \
+        cuda test-cuda bench-cuda
 
 help:
 	@echo "make demo         train the handwritten digits from C and from Python, compare every bit"
 	@echo "make test         build all and run the C, C++ and Python tests"
 	@echo "make bench        measure against PyTorch (installs it in an environment of its own)"
+	@echo "make cuda         build the CUDA plugin (fetches nvcc from PyPI where there is none)"
+	@echo "make test-cuda    run its tests: on the device if there is one, else on a simulated driver"
+	@echo "make bench-cuda   measure it against PyTorch on the same device"
 	@echo "make docs         write the reference from the headers into build/reference"
 	@echo "make ci           sanitizers, wheel, installed prefix, ABI and instruction gates"
 	@echo "make abi-refresh  accept the present symbols and layouts as the promise"
@@ -54,6 +58,18 @@ bench: build
 	@$(step) "Build the benchmarks" $(ninja) benchmarks
 	@$(step) "Memory, threads and calls" bash -c "$(BUILD)/bench/allocator && $(BUILD)/bench/calls"
 	@$(step) "Beside PyTorch" env $(in_tree) .venv-bench/bin/python -B bench/run.py
+
+# Configured again with CUDA: nvcc may have come after the first time.
+cuda: setup
+	@$(step) "nvcc" tools/setup.sh cuda
+	@$(MAKE) --no-print-directory build CMAKE_ARGS="$(CMAKE_ARGS) -DLIBDL_CUDA=ON"
+
+test-cuda: cuda
+	@$(step) "CUDA tests" tests/cuda/run $(BUILD)
+
+bench-cuda: cuda
+	@$(step) "PyTorch, in an environment of its own" tools/setup.sh bench
+	@$(step) "Beside PyTorch, on the device" env $(in_tree) .venv-bench/bin/python -B bench/cuda.py
 
 docs:
 	@$(step) "Reference, in $(BUILD)/reference" python3 -B tools/reference.py --headers include/libdl \

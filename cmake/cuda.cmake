@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # libdlcuda.so: the CUDA backend, a plugin. It links nothing of CUDA; the kernels are images that nvcc
 # makes and the driver loads. Beside it, for tests, a driver that is simulated on the host.
-set(LIBDL_CUDA "AUTO" CACHE STRING "Build the CUDA plugin: ON, OFF, or AUTO where nvcc is found")
-set_property(CACHE LIBDL_CUDA PROPERTY STRINGS AUTO ON OFF)
+option(LIBDL_CUDA "Build the CUDA plugin (needs nvcc)" OFF)
 set(LIBDL_CUDA_ARCHITECTURES "80;90" CACHE STRING
     "Compute capabilities to compile for; the last one also as PTX, for devices to come")
-find_program(LIBDL_NVCC nvcc HINTS ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES bin)
-
-if(LIBDL_CUDA STREQUAL "OFF" OR LIBDL_SANITIZE OR (LIBDL_CUDA STREQUAL "AUTO" AND NOT LIBDL_NVCC))
+if(NOT LIBDL_CUDA OR LIBDL_SANITIZE)
   return()
 endif()
+file(GLOB fetched_nvcc
+     ${PROJECT_SOURCE_DIR}/.venv-cuda/lib/python3*/site-packages/nvidia/cu*/bin)
+find_program(LIBDL_NVCC nvcc HINTS ENV CUDA_HOME PATHS /usr/local/cuda ${fetched_nvcc}
+             PATH_SUFFIXES bin)
 if(NOT LIBDL_NVCC)
   message(FATAL_ERROR "libdl: LIBDL_CUDA is ON, but nvcc was not found: put it on PATH or set "
                       "LIBDL_NVCC; `make cuda` fetches it from PyPI")
@@ -18,7 +19,10 @@ get_filename_component(nvcc_real ${LIBDL_NVCC} REALPATH)
 get_filename_component(cuda_root ${nvcc_real}/../.. ABSOLUTE)
 find_path(LIBDL_CUDA_HEADERS cuda.h
           HINTS ${cuda_root}/include ${cuda_root}/targets/x86_64-linux/include REQUIRED)
-set(cuda_includes ${LIBDL_CUDA_HEADERS} ${LIBDL_CUDA_HEADERS}/cccl)
+find_path(LIBDL_CCCL_HEADERS cuda/std/complex
+          HINTS ${LIBDL_CUDA_HEADERS}/cccl ${cuda_root}/cccl ${cuda_root}/cccl/include
+                ${LIBDL_CUDA_HEADERS}/cccl/include REQUIRED)
+set(cuda_includes ${LIBDL_CUDA_HEADERS} ${LIBDL_CCCL_HEADERS})
 
 set(architectures ${LIBDL_CUDA_ARCHITECTURES})
 list(POP_BACK architectures newest)

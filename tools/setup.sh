@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# tools/setup.sh [ci | bench]: everything the build and the tests need, and nothing twice. Debian
+# tools/setup.sh [ci | bench | cuda]: everything the build and the tests need, and nothing twice. Debian
 # packages by apt, the Python tools in .venv, the digits in data/. `ci` adds what only `make ci`
 # uses, `bench` an environment of its own with PyTorch (about 6 GB: PyPI's build brings CUDA's
-# libraries, used or not) and the malloc that it is also measured with.
+# libraries, used or not) and the malloc that it is also measured with; `cuda` adds nvcc, in an
+# environment of its own, where none is on the path.
 set -eu
 cd "$(dirname "$0")/.."
 venv=${VENV:-.venv}
@@ -77,5 +78,8 @@ make_environment() { # FOLDER REQUIREMENTS
 
 install_packages
 make_environment "$venv" tools/requirements.txt
+if [ "${1:-}" = cuda ] && ! command -v nvcc > /dev/null && [ ! -x /usr/local/cuda/bin/nvcc ]; then
+  make_environment .venv-cuda tools/requirements-cuda.txt
+fi
 [ "${1:-}" != bench ] || make_environment .venv-bench tools/requirements-bench.txt
 "$venv/bin/python" -B tools/digits.py data/digits.safetensors
