@@ -115,10 +115,11 @@ def _one_device(operator: Operator) -> list[str]:
     if len(tensors) < 2 and not any(kind == "tensors" for _, kind in tensors):
         return []
     pointwise = "true" if operator.header == "pointwise" else "false"
-    operands = ", ".join(f"on({i}, a{i})" for i, _ in tensors)
+    numbers = ", ".join(str(i) for i, _ in tensors)
+    operands = ", ".join(f"a{i}" for i, _ in tensors)
     return [
         "    if (memory_elsewhere()) [[unlikely]]",
-        f"      check_one_device(op, {pointwise}, {{{operands}}});",
+        f"      check_devices<{numbers}>(op, {pointwise}, {operands});",
     ]
 
 

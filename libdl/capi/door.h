@@ -190,6 +190,12 @@ inline DeviceOperand on(int argument, TensorSpan list) { return {argument, list}
 // the CPU, as may 0-d tensors where the operator goes element by element.
 [[gnu::cold]] void check_one_device(OpId op, bool pointwise,
                                     std::initializer_list<DeviceOperand> operands);
+// For arguments with these numbers; apart, so that the good path does not pay for the list.
+template <int... kNumbers, class... Operands>
+[[gnu::cold, gnu::noinline]] void check_devices(OpId op, bool pointwise,
+                                                const Operands&... operands) {
+  check_one_device(op, pointwise, {on(kNumbers, operands)...});
+}
 
 inline void place(OpId op, int argument, const void* output) {
   if (!output) [[unlikely]]

@@ -53,7 +53,7 @@ void register_backend(const Backend& backend);
 
 namespace device_detail {
 extern constinit std::atomic<const Backend*> backends[kDeviceTypes];
-extern constinit std::atomic<bool> elsewhere;
+extern constinit std::atomic<bool> elsewhere __attribute__((visibility("hidden")));
 [[noreturn]] void missing_kernel(Device device, KernelId id);
 [[noreturn]] void stopped();
 }  // namespace device_detail

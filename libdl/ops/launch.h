@@ -50,10 +50,10 @@ void launch(F&& body) {
 }
 
 // One function a kernel: `launch_copy(device, args)`. The CPU's are called directly, the others'
-// through their backend's table.
+// through their backend's table. Without memory elsewhere nobody looks where the operands are.
 #define KERNEL(name, Args)                                                      \
   inline void launch_##name(Device device, const kernels::Args& args) {           \
-    if (!device.is_cpu()) [[unlikely]]                                            \
+    if (memory_elsewhere() && !device.is_cpu()) [[unlikely]]                      \
       return launch(device, KernelId::name, &args);                               \
     launch([&](kernels::Context& context) { kernels::cpu::name(context, args); }); \
   }

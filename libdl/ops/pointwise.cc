@@ -16,11 +16,20 @@ namespace {
 struct ExpressionInfo {
   int inputs;
   const char* classes;  // letters as in pointwise.def
+  uint8_t computes;     // the same: bit c for kernels::Class c
   bool truth;
 };
+constexpr uint8_t class_bits(const char* letters) {
+  constexpr char kLetters[] = {'B', 'I', 'U', 'F', 'F', 'C'};  // by kernels::Class
+  uint8_t bits = 0;
+  for (; *letters; ++letters)
+    for (int c = 0; c < kernels::kClasses; ++c)
+      if (kLetters[c] == *letters) bits |= static_cast<uint8_t>(1 << c);
+  return bits;
+}
 constexpr bool same = false, truth = true;
 constexpr ExpressionInfo kInfo[] = {
-#define POINTWISE(name, inputs, classes, result) {inputs, classes, result},
+#define POINTWISE(name, inputs, classes, result) {inputs, classes, class_bits(classes), result},
 #include "kernels/pointwise.def"
 #undef POINTWISE
 };
@@ -133,9 +142,7 @@ static Dtype compute_dtype(const PointwiseOp& op, const Tensor* const* in) {
         }
       if (op.promotion == Promotion::kFloat && !is_inexact(compute)) compute = default_dtype();
   }
-  static constexpr char kLetters[] = {'B', 'I', 'U', 'F', 'F', 'C'};
-  if (!std::strchr(info(op).classes, kLetters[static_cast<int>(class_of(compute))]))
-    reject_dtype(op, in, compute);
+  if (!(info(op).computes >> static_cast<int>(class_of(compute)) & 1)) reject_dtype(op, in, compute);
   return compute;
 }
 
