@@ -2,8 +2,10 @@
 """libdl beside PyTorch: python bench/run.py [PATTERN ...]
 
 Each case is checked to give the same result on both sides, then timed in interleaved blocks (libdl,
-PyTorch, PyTorch, libdl) on the same number of threads. Printed are the median times of a call and
-the ratio of the medians with a bootstrap 95 % interval: above 1, libdl is faster.
+PyTorch, PyTorch, libdl) on the same number of threads. A block's time is the median of its parts, so
+that a machine which is taken away for some milliseconds counts for one part. Printed are the median
+times of a call and the median of the ratios of neighbouring blocks, which what slows the machine for
+longer hits alike, with a bootstrap 95 % interval: above 1, libdl is faster.
 
 PyTorch leaves large blocks to malloc, which gives fresh pages for each, so every case is measured
 a second time in a process whose malloc keeps them (tcmalloc, preloaded): the two columns to the
@@ -22,8 +24,9 @@ from typing import Any
 
 from cases import CASES, Call
 
-BLOCKS = 12
-BLOCK_SECONDS = 0.015
+BLOCKS = 16
+PARTS = 5
+PART_SECONDS = 0.003
 # Before a block the other side's threads come to rest: OpenMP's spin for about 15 ms after work, on
 # a processor that the next block's threads need.
 REST_SECONDS = 0.02
@@ -43,7 +46,7 @@ def rested_block(call: Call, repeat: int) -> float:
     end = time.perf_counter() + WARM_SECONDS
     while time.perf_counter() < end:
         call()
-    return block(call, repeat)
+    return statistics.median(block(call, repeat) for _ in range(PARTS))
 
 
 def array(result: Any) -> Any:
@@ -66,27 +69,30 @@ def check(name: str, ours: Any, theirs: Any) -> None:
 
 
 def compare(name: str) -> list[float]:
-    """Times of libdl and PyTorch, and the interval of their ratio."""
+    """Times of libdl and PyTorch, their ratio, and its interval."""
     import libdl
     import torch
 
     ours, theirs = CASES[name](libdl), CASES[name](torch)
     check(name, ours(), theirs())
     once = max(min(block(call, 1) for _ in range(3)) for call in (ours, theirs))
-    repeat = max(1, int(BLOCK_SECONDS / max(once, 1e-7)))
+    repeat = max(1, int(PART_SECONDS / max(once, 1e-7)))
     times: dict[str, list[float]] = {"ours": [], "theirs": []}
     for i in range(BLOCKS):
         order = [("ours", ours), ("theirs", theirs)]
         for side, call in order if i % 2 else reversed(order):
             times[side].append(rested_block(call, repeat))
     pick = random.Random(1)
-    ratios = sorted(
-        statistics.median(pick.choices(times["theirs"], k=BLOCKS))
-        / statistics.median(pick.choices(times["ours"], k=BLOCKS))
-        for _ in range(SAMPLES)
-    )
-    low, high = ratios[SAMPLES * 25 // 1000], ratios[SAMPLES * 975 // 1000 - 1]
-    return [statistics.median(times["ours"]), statistics.median(times["theirs"]), low, high]
+    ratios = [b / a for a, b in zip(times["ours"], times["theirs"], strict=True)]
+    medians = sorted(statistics.median(pick.choices(ratios, k=BLOCKS)) for _ in range(SAMPLES))
+    low, high = medians[SAMPLES * 25 // 1000], medians[SAMPLES * 975 // 1000 - 1]
+    return [
+        statistics.median(times["ours"]),
+        statistics.median(times["theirs"]),
+        statistics.median(ratios),
+        low,
+        high,
+    ]
 
 
 def measure() -> None:
@@ -131,8 +137,8 @@ class Child:
 
 
 def columns(figures: list[float]) -> str:
-    mine, other, low, high = figures
-    return f"{mine * 1e6:10.2f}{other * 1e6:11.2f}{other / mine:7.2f} {low:5.2f} to {high:5.2f}"
+    mine, other, ratio, low, high = figures
+    return f"{mine * 1e6:10.2f}{other * 1e6:11.2f}{ratio:7.2f} {low:5.2f} to {high:5.2f}"
 
 
 def main() -> None:
