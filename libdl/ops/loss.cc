@@ -9,6 +9,7 @@
 #include "ops/copy.h"
 #include "ops/gather.h"
 #include "ops/index_select.h"
+#include "ops/launch.h"
 #include "ops/pointwise.h"
 #include "ops/reduction.h"
 #include "ops/softmax.h"
@@ -74,12 +75,28 @@ struct Classes {
 };
 }  // namespace
 
+// On a device nobody waits for the labels: whether any is ignored stays open, and one that is no class
+// is reported by the device's next synchronisation.
+static Classes classes_behind(const char* op, const Tensor& target, int64_t classes,
+                              int64_t ignore_index) {
+  Classes c{cast(target, Dtype::kInt64), {}};
+  const Tensor zero = number(int64_t{0});
+  c.ignored = eq(c.index, number(ignore_index));
+  c.index = where(c.ignored, zero, c.index);
+  const Tensor valid = where(lt(c.index, zero), number(classes), c.index);
+  int64_t bad = -1;
+  if (valid.numel() > 0)
+    launch_check_index(valid.device(), {view_of(valid), classes, &bad, op});
+  return c;
+}
+
 static Classes classes_of(const char* op, const Tensor& target, int64_t classes,
                           int64_t ignore_index) {
   const ModeGuard off(kModeGrad | kModeForward);
+  if (!target.device().is_cpu()) return classes_behind(op, target, classes, ignore_index);
   Classes c{cast(target, Dtype::kInt64), {}};
   // One pass over the (few) labels decides both questions.
-  const Tensor labels = plain(on_host(c.index));
+  const Tensor labels = plain(c.index);
   const int64_t* const label = labels.data<int64_t>();
   bool any_ignored = false;
   for (int64_t i = 0; i < labels.numel(); ++i) {
