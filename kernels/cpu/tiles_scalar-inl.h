@@ -15,7 +15,7 @@
 
 #include <hwy/highway.h>
 
-#include "kernels/cpu/complex_math.h"
+#include "kernels/complex_math.h"
 #include "kernels/cpu/tiles.h"
 #include "kernels/scalars.h"
 
@@ -49,7 +49,7 @@ struct Math<Complex> {
   LIBDL_UNARY(tanh)
 #undef LIBDL_UNARY
 #define LIBDL_UNARY(name) \
-  static Complex name(Complex z) { return own(complex_math::name(System(z.re, z.im))); }
+  static Complex name(Complex z) { return own(kernels::complex_math::name(System(z.re, z.im))); }
   LIBDL_UNARY(exp2)
   LIBDL_UNARY(expm1)
   LIBDL_UNARY(log1p)

@@ -9,6 +9,7 @@
 
 #include <cuda/std/complex>
 
+#include "kernels/complex_math.h"
 #include "kernels/cuda/device.h"
 
 namespace libdl::kernels::cuda {
@@ -73,7 +74,16 @@ struct Math<Complex> {
   LIBDL_UNARY(log)
   LIBDL_UNARY(sin)
   LIBDL_UNARY(cos)
+  LIBDL_UNARY(tan)
   LIBDL_UNARY(tanh)
+#undef LIBDL_UNARY
+#define LIBDL_UNARY(name) \
+  static LIBDL_DEVICE Complex name(Complex z) { return own(complex_math::name(of(z))); }
+  LIBDL_UNARY(exp2)
+  LIBDL_UNARY(expm1)
+  LIBDL_UNARY(log1p)
+  LIBDL_UNARY(log2)
+  LIBDL_UNARY(log10)
 #undef LIBDL_UNARY
   static LIBDL_DEVICE Complex pow(Complex x, Complex y) {
     if (y.re == 0 && y.im == 0) return {1, 0};
