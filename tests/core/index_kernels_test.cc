@@ -40,13 +40,13 @@ TEST(CheckIndex, FindsTheFirstValueOutside) {
   for (int64_t count : {1, 63, 64, 65, 1000, 200000}) {
     Indices index = drawn({count}, 10);
     int64_t bad = 7;
-    cpu::check_index(launch, {index.view(), 10, &bad});
+    cpu::check_index(launch, {index.view(), 10, &bad, "test"});
     EXPECT_EQ(bad, -1) << count;
     for (int64_t value : {int64_t{10}, int64_t{-11}, INT64_MAX, INT64_MIN}) {
       Indices wrong = index;
       wrong[count - 1] = value;
       wrong[count * 2 / 3] = value;
-      cpu::check_index(launch, {wrong.view(), 10, &bad});
+      cpu::check_index(launch, {wrong.view(), 10, &bad, "test"});
       EXPECT_EQ(bad, count * 2 / 3) << count << " with " << value;
     }
   }
@@ -59,7 +59,7 @@ TEST(CheckIndex, CountsPositionsInRowMajorOrderWhateverTheStrides) {
   index[9] = -5;
   Indices other = index.scattered();
   int64_t bad = -2;
-  cpu::check_index(launch, {other.view(), 4, &bad});
+  cpu::check_index(launch, {other.view(), 4, &bad, "test"});
   EXPECT_EQ(bad, 7);
 }
 
@@ -67,9 +67,9 @@ TEST(CheckIndex, NothingFitsIntoNothing) {
   Launch launch;
   Indices index(kIndex, {1}, {0}), none(kIndex, {0});
   int64_t bad = -2;
-  cpu::check_index(launch, {index.view(), 0, &bad});
+  cpu::check_index(launch, {index.view(), 0, &bad, "test"});
   EXPECT_EQ(bad, 0);
-  cpu::check_index(launch, {none.view(), 0, &bad});
+  cpu::check_index(launch, {none.view(), 0, &bad, "test"});
   EXPECT_EQ(bad, -1);
 }
 
@@ -77,14 +77,14 @@ TEST(CheckIndex, Int32) {
   Launch launch;
   Array<int32_t> index(LIBDL_DTYPE_INT32, {3}, {0, -4, 4});
   int64_t bad = -2;
-  cpu::check_index(launch, {index.view(), 4, &bad});
+  cpu::check_index(launch, {index.view(), 4, &bad, "test"});
   EXPECT_EQ(bad, 2);
   for (int32_t value : {4, -5, INT32_MAX, INT32_MIN}) {
     Array<int32_t> many(LIBDL_DTYPE_INT32, {5000});
-    cpu::check_index(launch, {many.view(), 4, &bad});
+    cpu::check_index(launch, {many.view(), 4, &bad, "test"});
     EXPECT_EQ(bad, -1);
     many[4321] = value;
-    cpu::check_index(launch, {many.view(), 4, &bad});
+    cpu::check_index(launch, {many.view(), 4, &bad, "test"});
     EXPECT_EQ(bad, 4321) << value;
   }
 }
