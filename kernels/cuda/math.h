@@ -41,6 +41,9 @@ struct Math {  // float and double
   static LIBDL_DEVICE V pow(V x, V y) { return ::pow(x, y); }
   static LIBDL_DEVICE V abs(V x) { return ::fabs(x); }
   static LIBDL_DEVICE V fma(V x, V y, V z) { return ::fma(x, y, z); }
+  // A NaN in x stays.
+  static LIBDL_DEVICE V at_most(V x, V limit) { return x > limit ? limit : x; }
+  static LIBDL_DEVICE V at_least(V x, V limit) { return x < limit ? limit : x; }
   static LIBDL_DEVICE V copysign(V x, V y) { return ::copysign(x, y); }
   static LIBDL_DEVICE bool isinf(V x) { return ::fabs(x) == V(INFINITY); }
   static LIBDL_DEVICE bool isfinite(V x) { return ::fabs(x) < V(INFINITY); }
@@ -56,6 +59,10 @@ struct Math {  // float and double
   }
   static LIBDL_DEVICE V normal_cdf(V x) {
     return V(0.5) * ::erfc(-x * V(0.70710678118654752440));
+  }
+  static LIBDL_DEVICE V gelu(V x) {
+    const V share = normal_cdf(x);
+    return share == V(0) ? share : x * share;
   }
   static LIBDL_DEVICE V normal_density(V x) {
     return V(0.39894228040143267794) * ::exp(V(-0.5) * x * x);
