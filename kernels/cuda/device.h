@@ -20,6 +20,17 @@
 #define LIBDL_BLOCK_KERNEL(name, Params) LIBDL_KERNEL(name, Params)
 #endif
 
+// A function that is called, not copied into its callers: for what is large and seldom.
+#ifdef __CUDACC__
+#define LIBDL_OUTLINED __device__ __noinline__
+#define LIBDL_UNROLLED _Pragma("unroll")
+#define LIBDL_ROLLED _Pragma("unroll 1")
+#else
+#define LIBDL_OUTLINED
+#define LIBDL_UNROLLED
+#define LIBDL_ROLLED
+#endif
+
 namespace libdl::kernels::cuda {
 
 // Dimensions that fit in a launch's parameters; plans walk further ones on the host.
@@ -116,6 +127,16 @@ LIBDL_DEVICE void store(void* data, int64_t i, int32_t dtype, V value) {
     using T = std::remove_pointer_t<decltype(type)>;
     static_cast<T*>(data)[i] = element_of<T>(value);
   });
+}
+
+// The same as calls, where speed is no matter.
+template <class V>
+LIBDL_OUTLINED V load_called(const void* data, int64_t i, int32_t dtype) {
+  return load<V>(data, i, dtype);
+}
+template <class V>
+LIBDL_OUTLINED void store_called(void* data, int64_t i, int32_t dtype, V value) {
+  store(data, i, dtype, value);
 }
 
 #endif  // LIBDL_KERNELS
