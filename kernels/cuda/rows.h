@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Kernels that take a row at a time: a team of threads for each, every thread with a few values of it
+// in registers, so that a row of usual length is read once.
+#pragma once
+
+#include <algorithm>
+
+#include "kernels/cuda/launch.h"
+#include "kernels/cuda/merged.h"
+#include "kernels/cuda/order.h"
+
+namespace libdl::kernels::cuda {
+
+constexpr int kHeld = 16;  // values of a row that a thread holds
+
+// `side`: how many rows lie side by side, closer than a row's values do; else 1.
+inline Team team_for_rows(int64_t n, int64_t rows, int64_t side = 1) {
+  const int64_t width = power_of_two_from(std::min<int64_t>(side, 32));
+  const int64_t most = kMostTeam / width;
+  const int64_t lanes =
+      n <= 32 && width == 1 ? power_of_two_from(n)
+                            : std::clamp<int64_t>(power_of_two_from(ceil_div(n, kHeld)),
+                                                  width == 1 ? 32 : 1, most);
+  const int64_t team = width * lanes;
+  const int64_t others = std::min(power_of_two_from(ceil_div(rows, width)),
+                                  std::max<int64_t>(1, kThreads / team));
+  return {static_cast<int32_t>(width), static_cast<int32_t>(lanes), 1,
+          static_cast<int32_t>(std::max(others, 32 / std::min<int64_t>(team, 32)))};
+}
+inline Grid grid_for_rows(const Team& t, int64_t rows) {
+  return {ceil_div(rows, int64_t{t.width} * t.others), t.threads(), 1};
+}
+
+#ifdef LIBDL_KERNELS
+
+// What a thread sees of its row: values lane, lane + lanes, … from each multiple of `reach` on.
+struct RowWalk {
+  Standing at;
+  int64_t row, n, reach;
+  bool there;
+  LIBDL_DEVICE RowWalk(const Team& t, int64_t rows, int64_t length) : at(t) {
+    row = (int64_t{blockIdx.x} * t.others + at.other) * t.width + at.x;
+    there = row < rows;
+    n = length;
+    reach = int64_t{t.lanes} * kHeld;
+  }
+  LIBDL_DEVICE bool holds_all() const { return n <= reach; }
+  // Calls f(k, i) for the values i that the thread holds of [first, first + reach).
+  template <class F>
+  LIBDL_DEVICE void each(const Team& t, int64_t first, F&& f) const {
+    int64_t i = first + at.lane;
+    LIBDL_UNROLLED
+    for (int k = 0; k < kHeld; ++k, i += t.lanes)
+      if (i < n && there) f(k, i);
+  }
+};
+
+// All of the team's values combined; every thread gets the result.
+template <class C, class T>
+LIBDL_DEVICE T over_team(T x, const Team& t, const Standing& at) {
+  return from_leader(join_team<C>(x, t, at), t, at);
+}
+
+#endif  // LIBDL_KERNELS
+
+}  // namespace libdl::kernels::cuda
