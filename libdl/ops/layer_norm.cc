@@ -47,15 +47,15 @@ static void in_one_pass(Backward& b, const Norm& a, const Tensor& x, const Tenso
   const Tensor dy = plain(b.dy(), x.dtype()), in = plain(x);
   Shape shape;
   for (const int64_t d : a.dims) shape.push_back(x.size(static_cast<int>(d)));
-  const Tensor dx = b.needs(0) ? empty(x.shape(), x.dtype()) : Tensor();
+  const Tensor dx = b.needs(0) ? empty(x.shape(), x.dtype(), x.device()) : Tensor();
   const bool want_weight = b.inputs() > 1 && b.needs(1), want_bias = b.inputs() > 2 && b.needs(2);
-  const Tensor dweight = want_weight ? empty(shape, x.dtype()) : Tensor();
-  const Tensor dbias = want_bias ? empty(shape, x.dtype()) : Tensor();
+  const Tensor dweight = want_weight ? empty(shape, x.dtype(), x.device()) : Tensor();
+  const Tensor dbias = want_bias ? empty(shape, x.dtype(), x.device()) : Tensor();
   const Tensor factor = weight.defined() ? plain(weight) : Tensor();
   const int64_t sizes[] = {a.n, a.cols}, strides[] = {a.cols, 1}, one[] = {1};
   const int64_t cols[] = {a.cols}, rows[] = {a.n};
   const int64_t room[] = {kernels::layer_norm_backward_scratch(a.n, a.cols)};
-  const Tensor scratch = empty(room, Dtype::kUint8);
+  const Tensor scratch = empty(room, Dtype::kUint8, x.device());
   const auto whole = [&](const Tensor& t) {
     return t.defined() ? flat(t, sizes, strides, 2) : no_view();
   };
@@ -65,7 +65,7 @@ static void in_one_pass(Backward& b, const Norm& a, const Tensor& x, const Tenso
   launch_layer_norm_backward(
       x.device(), {whole(dx), column(dweight), column(dbias), whole(dy), whole(in),
                    flat(mean, rows, one, 1), flat(rstd, rows, one, 1), column(factor),
-                   scratch.data()});
+                   kernel_data(scratch)});
   if (dx.defined()) b.give(0, dx);
   if (want_weight) b.give(1, dweight);
   if (want_bias) b.give(2, dbias);
@@ -126,7 +126,7 @@ static Tensor layer_norm_jvp(const Call& call, const Tensor& x, const Norm& a, c
   const Tensor centred = sub(x, mean(x, Dims(a.dims), true));
   const Tensor rstd = rsqrt(add(mean(square(centred), Dims(a.dims), true), eps));
   const Tensor z = centred * rstd;
-  Tensor t = zeros(x.shape(), x.dtype());
+  Tensor t = zeros(x.shape(), x.dtype(), x.device());
   if (tx.defined()) {
     const Tensor u = tx - mean(tx, Dims(a.dims), true);
     const Tensor dz = rstd * (u - z * mean(u * z, Dims(a.dims), true));
@@ -148,8 +148,9 @@ Tensor layer_norm(const Tensor& input, Dims normalized_shape, const Tensor* weig
   const Dtype wide = input.dtype() == Dtype::kFloat64 ? Dtype::kFloat64 : Dtype::kFloat32;
   const int64_t rows[] = {a.n}, cols[] = {a.cols}, one[] = {1};
   const int64_t sizes[] = {a.n, a.cols}, strides[] = {a.cols, 1};
-  Tensor y = empty(input.shape(), input.dtype());
-  const Tensor mu = empty(rows, wide), rstd = empty(rows, wide);
+  const Device device = input.device();
+  Tensor y = empty(input.shape(), input.dtype(), device);
+  const Tensor mu = empty(rows, wide, device), rstd = empty(rows, wide, device);
   launch_layer_norm(input.device(),
                     {flat(y, sizes, strides, 2), flat(mu, rows, one, 1), flat(rstd, rows, one, 1),
                      flat(x, sizes, strides, 2), weight ? flat(factor, cols, one, 1) : no_view(),
