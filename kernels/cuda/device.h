@@ -23,11 +23,11 @@
 // A function that is called, not copied into its callers: for what is large and seldom.
 #ifdef __CUDACC__
 #define LIBDL_OUTLINED __device__ __noinline__
-#define LIBDL_UNROLLED _Pragma("unroll")
+#define LIBDL_UNROLL _Pragma("unroll")
 #define LIBDL_ROLLED _Pragma("unroll 1")
 #else
 #define LIBDL_OUTLINED
-#define LIBDL_UNROLLED
+#define LIBDL_UNROLL
 #define LIBDL_ROLLED
 #endif
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Layer normalisation of rows and its derivative. The sums over rows, for weight and bias, go by the
-// CPU's rule: 16 rows in the compute type, on in double within a block of rows, then block after block.
+// Layer normalisation of rows and its derivative. The sums over rows, for weight and bias, go by
+// the CPU's rule: 16 rows in the compute type, on in double within a block of rows, then block
+// after block.
 
 #include <algorithm>
 
@@ -142,8 +143,8 @@ LIBDL_DEVICE void input_gradient(const LayerNormBackward& p) {
   }
 }
 
-// A block of rows for kColumns columns: every thread sums 16 rows of one, the first thread of a column
-// adds what they found in the rows' order.
+// A block of rows for kColumns columns: every thread sums 16 rows of one, the first thread of a
+// column adds what they found in the rows' order.
 template <class T, class E>
 LIBDL_DEVICE void sum_rows(const LayerNormBackward& p) {
   __shared__ T weight_sums[kRowGroups][kColumns], bias_sums[kRowGroups][kColumns];

@@ -118,10 +118,10 @@ LIBDL_DEVICE void update(const Step& s, const Entry& entry, const bool (&has)[3]
   E param[kWidth], grad[kWidth], state[3][kWidth] = {};
   read(entry.param, param);
   read(entry.grad, grad);
-  LIBDL_UNROLLED
+  LIBDL_UNROLL
   for (int k = 0; k < 3; ++k)
     if (has[k]) read(entry.state[k], state[k]);
-  LIBDL_UNROLLED
+  LIBDL_UNROLL
   for (int j = 0; j < kWidth; ++j) {
     Element1<T> e{value_of<T>(param[j]), value_of<T>(grad[j]), {}};
     for (int k = 0; k < 3; ++k) e.state[k] = value_of<T>(state[k][j]);
@@ -130,7 +130,7 @@ LIBDL_DEVICE void update(const Step& s, const Entry& entry, const bool (&has)[3]
     for (int k = 0; k < 3; ++k) state[k][j] = element_of<E>(e.state[k]);
   }
   write(entry.param, param);
-  LIBDL_UNROLLED
+  LIBDL_UNROLL
   for (int k = 0; k < 3; ++k)
     if (has[k]) write(entry.state[k], state[k]);
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The one order in which n values are combined, on the CPU (kernels/cpu/order-inl.h) as here: value r
-// belongs to lane r % L; a lane takes 8 values in sequence, then 8 such groups in sequence; the lanes
-// of that block of 64 L values are merged by halves, and the blocks pairwise. Bits therefore depend
-// neither on strides nor on how a reduction is spread over the device, and sums equal the CPU's.
+// The one order in which n values are combined, on the CPU (kernels/cpu/order-inl.h) as here: value
+// r belongs to lane r % L; a lane takes 8 values in sequence, then 8 such groups in sequence; the
+// lanes of that block of 64 L values are merged by halves, and the blocks pairwise. Bits therefore
+// depend neither on strides nor on how a reduction is spread over the device, and sums equal the
+// CPU's.
 //
 // A lane is a thread. The threads of a block are numbered x + W (l + G (b + S y)): W neighbouring
 // outputs, G lanes, S blocks of values, and y for further outputs; all of them powers of two.
@@ -142,8 +143,8 @@ struct First {
 
 // -- one block of values ------------------------------------------------------------------------
 
-// What a lane makes of its values in the block that starts at r0. make(r) is value r; kAtOnce: cheap
-// enough to have a group's values on their way together.
+// What a lane makes of its values in the block that starts at r0. make(r) is value r; kAtOnce:
+// cheap enough to have a group's values on their way together.
 template <class C, class T, bool kAtOnce, class Make>
 LIBDL_DEVICE T lane_of_block(const Make& make, int64_t r0, int64_t n, int lane) {
   constexpr int64_t kL = kLanes<T>;
@@ -154,10 +155,10 @@ LIBDL_DEVICE T lane_of_block(const Make& make, int64_t r0, int64_t n, int lane) 
     T sum = C::template identity<T>();
     if constexpr (kAtOnce) {
       T x[kSteps];
-      LIBDL_UNROLLED
+      LIBDL_UNROLL
       for (int s = 0; s < kSteps; ++s)
         if (r + s * kL < n) x[s] = make(r + s * kL);
-      LIBDL_UNROLLED
+      LIBDL_UNROLL
       for (int s = 0; s < kSteps; ++s)
         if (r + s * kL < n) sum = C::of(sum, x[s]);
     } else {

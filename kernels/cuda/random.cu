@@ -54,7 +54,7 @@ LIBDL_DEVICE void each_element(const Random& p, F&& make) {
   for (int64_t block = first + first_element(); block < last; block += all_threads()) {
     const uint64_t counter = p.offset + static_cast<uint64_t>(block);
     Words words{philox(p.key, counter, 0), counter, 0};
-    LIBDL_UNROLLED
+    LIBDL_UNROLL
     for (int k = 0; k < 4; ++k) {
       const int64_t i = block * width + k;
       if (k >= width || i < p.start || i >= end) continue;

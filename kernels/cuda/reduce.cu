@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Reductions in the order of order.h. A block's threads are spread over outputs, lanes and blocks of
-// values as strides and sizes suggest; what exceeds one thread block's share is cut into parts whose
-// results a second kernel merges.
+// Reductions in the order of order.h. A block's threads are spread over outputs, lanes and blocks
+// of values as strides and sizes suggest; what exceeds one thread block's share is cut into parts
+// whose results a second kernel merges.
 
 #include <algorithm>
 #include <cmath>
@@ -273,7 +273,7 @@ LIBDL_DEVICE T combined(const Reduce& p, const Place& place, T parameter) {
   const int64_t blocks = (p.n + kBlock<T> - 1) / kBlock<T>;
   const int64_t first = place.part * p.chunk;
   const int64_t end = first + p.chunk < blocks ? first + p.chunk : blocks;
-  const int64_t n = place.there ? p.n : 0;  // but as many steps: the threads of a block meet
+  const int64_t n = place.there ? p.n : 0;  // but as many steps: the block's threads meet
   return with_reader<V, kUsual>(p, place.offset[0], [&](const auto& read) {
     const auto make = [&](int64_t r) { return M::template of<T>(read(r), r, parameter, p.number); };
     return combine<C, T, std::decay_t<decltype(read)>::kAtOnce>(make, first, end, n, p.team, place.at);
@@ -456,7 +456,7 @@ void share(Reduce& p, int64_t inner, bool columns, int lanes) {
   t.blocks = static_cast<int32_t>(together);
   p.chunk = together;
   p.parts = ceil_div(blocks, p.chunk);
-  // Longer parts where there are enough anyway. A power of two of blocks each: the tree is the same.
+  // Longer parts where there are enough anyway; a power of two of blocks each, for the same tree.
   while (p.parts > 1 && (p.parts > kMostParts || tiles * p.parts >= 8 * kEnoughBlocks)) {
     p.chunk *= 2;
     p.parts = ceil_div(blocks, p.chunk);

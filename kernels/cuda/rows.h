@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Kernels that take a row at a time: a team of threads for each, every thread with a few values of it
-// in registers, so that a row of usual length is read once.
+// Kernels that take a row at a time: a team of threads for each, every thread with a few values of
+// it in registers, so that a row of usual length is read once.
 #pragma once
 
 #include <algorithm>
@@ -50,7 +50,7 @@ struct RowWalk {
   template <class F>
   LIBDL_DEVICE void each(const Team& t, int64_t first, F&& f) const {
     int64_t i = first + at.lane;
-    LIBDL_UNROLLED
+    LIBDL_UNROLL
     for (int k = 0; k < kHeld; ++k, i += t.lanes)
       if (i < n && there) f(k, i);
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Inclusive scans along the last dimension. A row is cut into parts by its length alone; within a part
-// 32 lanes take four neighbouring values each, and scan what they found by doubling distances. A
-// thread block takes several rows, side by side where they lie so. Of several parts the totals come
-// first, are scanned as rows of their own, and every part starts from what stands before it.
+// Inclusive scans along the last dimension. A row is cut into parts by its length alone; within a
+// part 32 lanes take four neighbouring values each, and scan what they found by doubling distances.
+// A thread block takes several rows, side by side where they lie so. Of several parts the totals
+// come first, are scanned as rows of their own, and every part starts from what stands before it.
 
 #include <algorithm>
 #include <cstdlib>
@@ -31,14 +31,14 @@ constexpr int64_t kPartLength = 16 * kReach;
 struct ScanLaunch {
   int32_t width, others;  // rows of a block: side by side, and further ones
   int32_t in_dtype, out_dtype;
-  bool carried;  // `in` and, where only totals are wanted, `totals` hold carries, not elements
+  bool carried;  // `in` and `out` hold carries, not elements
   int64_t n, rows, parts;
   int64_t in_step, out_step, index_step;
   const void* in;
   void* out;
   void* indices;
-  void* totals;        // [rows, parts]: written where out is NULL, else what stands before the parts
-  Geometry<3> kept;    // in, out, indices
+  void* totals;      // [rows, parts]: written where out is NULL, else what the parts add up to
+  Geometry<3> kept;  // in, out, indices
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Softmax and its logarithm along the last dimension, and their derivatives: a team of threads a row.
+// Softmax and its logarithm along the last dimension, and their derivatives: a team of threads a
+// row.
 
 #include <algorithm>
 #include <cstdlib>

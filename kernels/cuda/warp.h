@@ -13,7 +13,7 @@ namespace libdl::kernels::cuda {
 
 constexpr int kWarp = 32;
 
-// The value of the thread `by` further on in the warp; beyond its end anything. All threads call it.
+// The value of the thread `by` further on in the warp; beyond its end anything. All threads call.
 template <class T>
 LIBDL_DEVICE T shuffle_down(T value, int by) {
 #ifdef LIBDL_EMULATED

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sizes at which kernels change their ways: many blocks of values, several parts, rows longer than a
-team of threads holds, rows side by side. Each check yields failures as texts."""
+"""Sizes at which kernels change their ways: many blocks of values, several parts, rows longer than
+a team of threads holds, rows side by side. Each check yields failures as texts."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def transposed(x: Any) -> Any:
 
 
 def differ(f: Callable[[str], Any], what: str, step: float = 0.0, floor: float = 0.0) -> list[str]:
-    """f on either device; step: the relative difference that is allowed, of the largest at least."""
+    """f on either device; step: the relative difference that is allowed, or of the largest."""
     results = []
     for device in ("cpu", "cuda"):
         libdl.manual_seed(5)
@@ -177,8 +177,9 @@ def random() -> Iterator[str]:
                                  (-2**62, 2**62, libdl.int64), (0, 3, libdl.float16)):
             yield from differ(lambda d: libdl.randint(low, high, shape, dtype=dtype, device=d),
                               f"randint {low} to {high} {dtype}")
-        yield from differ(lambda d: libdl.zeros(6, *shape, device=d).transpose(0, -1)[::2].normal_(),
-                          f"normal_ into a stepped view {shape}")
+        yield from differ(
+            lambda d: libdl.zeros(6, *shape, device=d).transpose(0, -1)[::2].normal_(),
+            f"normal_ into a stepped view {shape}")
     chances = libdl.linspace(0, 1, 999, dtype=libdl.float64)
     yield from differ(lambda d: libdl.bernoulli(chances.to(d)), "bernoulli of given chances")
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operators' cases, and the checks of large.py, on the CPU and on the device, in a process of its
-own: which driver is loaded is settled once in a process. Reads names, a line each, and answers each
-with a line of JSON: the failures."""
+"""The operators' cases, and the checks of large.py, on the CPU and on the device, in a process of
+its own: which driver is loaded is settled once in a process. Reads names, a line each, and answers
+each with a line of JSON: the failures."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def failures(case: Case) -> list[str]:
 
 
 def reports() -> list[str]:
-    """What a simulated driver has seen since the last time: memory used out of turn or after its end."""
+    """What a simulated driver has seen since the last time: memory used out of turn or too late."""
     driver = ctypes.CDLL(os.environ.get("LIBDL_CUDA_DRIVER", "libcuda.so.1"))
     if not hasattr(driver, "libdl_simulated_reports"):
         return []

@@ -60,7 +60,7 @@ def start() -> Device:
     if device.state == "ready" or "LIBDL_CUDA_DRIVER" in os.environ:
         return device
     device.end()
-    simulated = BUILD / "liblibdl_simulated_cuda.so"
+    simulated = BUILD / "libsimulated_cuda.so"
     return Device({"LIBDL_CUDA_DRIVER": str(simulated), "LIBDL_SIMULATED_LOUD": "1"})
 
 
