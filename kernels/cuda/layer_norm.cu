@@ -187,11 +187,11 @@ LIBDL_DEVICE void sum_rows(const LayerNormBackward& p) {
 }
 
 #define LAYER_NORM(suffix, T, E)                                                     \
-  LIBDL_BLOCK_KERNEL(layer_norm_##suffix, LayerNorm) { normalise_rows<T, E>(p); }    \
-  LIBDL_BLOCK_KERNEL(layer_norm_input_##suffix, LayerNormBackward) {                 \
+  LIBDL_TEAM_KERNEL(layer_norm_##suffix, LayerNorm) { normalise_rows<T, E>(p); }    \
+  LIBDL_TEAM_KERNEL(layer_norm_input_##suffix, LayerNormBackward) {                 \
     input_gradient<T, E>(p);                                                         \
   }                                                                                  \
-  LIBDL_BLOCK_KERNEL(layer_norm_rows_##suffix, LayerNormBackward) { sum_rows<T, E>(p); }
+  LIBDL_TEAM_KERNEL(layer_norm_rows_##suffix, LayerNormBackward) { sum_rows<T, E>(p); }
 LAYER_NORM(f16, float, Half)
 LAYER_NORM(bf16, float, Bfloat)
 LAYER_NORM(f32, float, float)

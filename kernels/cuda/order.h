@@ -33,6 +33,14 @@ struct Team {
 
 #ifdef LIBDL_KERNELS
 
+// A kernel of up to kMostTeam threads a block: their registers must fit, hence the bound.
+#ifdef LIBDL_EMULATED
+#define LIBDL_TEAM_KERNEL(name, Params) LIBDL_BLOCK_KERNEL(name, Params)
+#else
+#define LIBDL_TEAM_KERNEL(name, Params) \
+  extern "C" __global__ void __launch_bounds__(kMostTeam) name(const __grid_constant__ Params p)
+#endif
+
 // An extremum and where it lies.
 template <class V>
 struct Located {

@@ -328,9 +328,9 @@ LIBDL_DEVICE void merge_parts(const Reduce& p) {
 // -- kernels ------------------------------------------------------------------------------------
 
 #define REDUCTION(name, T, C, M, usual) \
-  LIBDL_BLOCK_KERNEL(reduce_##name, Reduce) { reduce_once<T, C, M, usual>(p); }
+  LIBDL_TEAM_KERNEL(reduce_##name, Reduce) { reduce_once<T, C, M, usual>(p); }
 #define MERGE(name, T, C) \
-  LIBDL_BLOCK_KERNEL(merge_##name, Reduce) { merge_parts<T, C>(p); }
+  LIBDL_TEAM_KERNEL(merge_##name, Reduce) { merge_parts<T, C>(p); }
 
 #define OF_NUMBERS(suffix, T)                   \
   REDUCTION(sum_##suffix, T, Sum, Plain, true)  \
@@ -353,10 +353,10 @@ LIBDL_DEVICE void merge_parts(const Reduce& p) {
   REDUCTION(norm_##suffix, T, Sum, Power, false)        \
   REDUCTION(norm_max_##suffix, T, Max, Magnitude, false) \
   REDUCTION(norm_min_##suffix, T, Min, Magnitude, false) \
-  LIBDL_BLOCK_KERNEL(reduce_var_##suffix, Reduce) {     \
+  LIBDL_TEAM_KERNEL(reduce_var_##suffix, Reduce) {     \
     reduce_twice<T, Sum, Sum, CentredSquare>(p);        \
   }                                                     \
-  LIBDL_BLOCK_KERNEL(reduce_logsumexp_##suffix, Reduce) { \
+  LIBDL_TEAM_KERNEL(reduce_logsumexp_##suffix, Reduce) { \
     reduce_twice<T, Max, Sum, ShiftedExp>(p);           \
   }
 

@@ -118,8 +118,8 @@ LIBDL_DEVICE void softmax_rows_backward(const Softmax& p) {
 }
 
 #define SOFTMAX(suffix, T, E)                                                            \
-  LIBDL_BLOCK_KERNEL(softmax_##suffix, Softmax) { softmax_rows<T, E>(p); }               \
-  LIBDL_BLOCK_KERNEL(softmax_backward_##suffix, Softmax) { softmax_rows_backward<T, E>(p); }
+  LIBDL_TEAM_KERNEL(softmax_##suffix, Softmax) { softmax_rows<T, E>(p); }               \
+  LIBDL_TEAM_KERNEL(softmax_backward_##suffix, Softmax) { softmax_rows_backward<T, E>(p); }
 SOFTMAX(f16, float, Half)
 SOFTMAX(bf16, float, Bfloat)
 SOFTMAX(f32, float, float)
