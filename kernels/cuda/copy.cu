@@ -75,10 +75,6 @@ LIBDL_KERNEL(fill_16, Fill) { put<Complex>(p); }
 
 #ifdef LIBDL_PLANS
 
-static const char* of_size(const char* const (&names)[5], int64_t bytes) {
-  return names[bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : bytes == 8 ? 3 : 4];
-}
-
 void copy(Context& context, const CopyArgs& a) {
   if (numel(a.out) == 0) return;
   static constexpr const char* kMoves[] = {"copy_1", "copy_2", "copy_4", "copy_8", "copy_16"};

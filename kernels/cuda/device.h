@@ -49,10 +49,32 @@ struct Geometry {
 LIBDL_DEVICE int64_t first_element() { return int64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
 LIBDL_DEVICE int64_t all_threads() { return int64_t{gridDim.x} * blockDim.x; }
 
-// The operands' offsets of element i, row-major.
+// i / n for i below `end`.
+LIBDL_DEVICE int64_t quotient_of(int64_t i, int64_t n, int64_t end) {
+  if (end <= UINT32_MAX) return static_cast<uint32_t>(i) / static_cast<uint32_t>(n);
+  return i / n;
+}
+
+// Elements of 16 bytes that only move.
+struct alignas(16) Sixteen {
+  uint64_t low, high;
+};
+
+// The operands' offsets of element i, row-major. Divisions of 64 bits cost several times those of 32.
 template <int kOperands>
 LIBDL_DEVICE void offsets_of(const Geometry<kOperands>& g, int64_t i, int64_t* offset) {
   for (int k = 0; k < kOperands; ++k) offset[k] = 0;
+  if (g.numel <= UINT32_MAX) {
+    auto rest = static_cast<uint32_t>(i);
+    for (int d = g.ndim - 1; d >= 0; --d) {
+      const auto size = static_cast<uint32_t>(g.sizes[d]);
+      const uint32_t left = d == 0 ? 0 : rest / size;
+      const int64_t at = rest - left * size;
+      rest = left;
+      for (int k = 0; k < kOperands; ++k) offset[k] += at * g.strides[k][d];
+    }
+    return;
+  }
   for (int d = g.ndim - 1; d >= 0; --d) {
     const int64_t at = d == 0 ? i : i % g.sizes[d];
     i /= g.sizes[d];

@@ -81,6 +81,17 @@ inline unsigned __ballot_sync(unsigned, bool truth) {
     all |= static_cast<unsigned>(emulator::exchange(static_cast<int>(truth), from)) << from;
   return all;
 }
+// Lanes of the warp that gave the same value.
+template <class T>
+unsigned __match_any_sync(unsigned, T value) {
+  std::memcpy(emulator::slot(emulator::lane()), &value, sizeof value);
+  emulator::wait_warp();
+  unsigned same = 0;
+  for (unsigned from = 0; from < 32; ++from)
+    same |= static_cast<unsigned>(std::memcmp(emulator::slot(from), &value, sizeof value) == 0) << from;
+  emulator::wait_warp();
+  return same;
+}
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __ffs(unsigned x) { return __builtin_ffs(static_cast<int>(x)); }
 inline int __clz(int x) { return x ? __builtin_clz(static_cast<unsigned>(x)) : 32; }

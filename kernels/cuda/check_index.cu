@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Index values out of range are told to the host's memory, where the next synchronisation finds them.
+
+#include "kernels/cuda/indexed.h"
+#include "kernels/cuda/plan.h"
+
+namespace libdl::kernels::cuda {
+
+namespace {
+
+struct CheckIndex {
+  const void* index;
+  Complaint* complaint;
+  const char* op;
+  int64_t size, first;  // the dimension; the linear position of this part's first element
+  int32_t dtype;
+  Geometry<1> geometry;
+};
+
+}  // namespace
+
+#ifdef LIBDL_KERNELS
+
+LIBDL_KERNEL(check_index_values, CheckIndex) {
+  for (int64_t i = first_element(); i < p.geometry.numel; i += all_threads()) {
+    int64_t offset[1];
+    offsets_of(p.geometry, i, offset);
+    const int64_t value = index_at(p.index, offset[0], p.dtype);
+    if (wrapped(value, p.size) >= 0 || atomicCAS(&p.complaint->set, 0, 1) != 0) continue;
+    p.complaint->position = p.first + i;
+    p.complaint->value = value;
+    p.complaint->size = p.size;
+    p.complaint->op = p.op;
+  }
+}
+
+#endif  // LIBDL_KERNELS
+
+#ifdef LIBDL_PLANS
+
+void check_index(Context& context, const CheckIndexArgs& a) {
+  if (numel(a.index) == 0) return;
+  CheckIndex p{};
+  p.complaint = complaint(context);
+  p.op = a.op;
+  p.size = a.size;
+  p.dtype = a.index.dtype;
+  const View* const views[] = {&a.index};
+  each_part(views, 1, p.geometry, [&](void* const* data) {
+    p.index = data[0];
+    launch(context, "check_index_values", grid_for(context, p.geometry.numel), p);
+    p.first += p.geometry.numel;
+  });
+}
+
+#endif  // LIBDL_PLANS
+
+}  // namespace libdl::kernels::cuda

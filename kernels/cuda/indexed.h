@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What the kernels that follow an index share: reading it, and positions that are stepped over because
+// their index is out of range (kernel check_index has complained).
+#pragma once
+
+#include "kernels/cuda/device.h"
+#include "kernels/cuda/launch.h"
+
+namespace libdl::kernels::cuda {
+
+constexpr int64_t kNowhere = INT64_MIN;  // an offset that is not used
+
+// base[offset[p] + r] op= values[p, r] for the positions p, in their order, and the elements r of the
+// rest dimensions. Positions that mean one place have one target, and others have others.
+struct Positions {
+  int64_t count;
+  int64_t targets;  // all targets are below
+  int64_t* offset;  // [count], in elements of base; kNowhere where there is nothing to do
+  int64_t* target;  // [count], -1 there
+};
+struct Updates {
+  Positions positions;
+  View base;    // the rest dimensions, data at the start
+  View values;  // [dimensions of the positions..., rest...]
+  ScatterOp op;
+};
+void apply_updates(Context& context, const Updates& updates);
+
+// Scratch memory for positions; offset is NULL after a failure.
+class PositionsRoom : public Positions {
+ public:
+  PositionsRoom(Context& context, int64_t n) : Positions{}, scratch_(context, 16 * n) {
+    count = n;
+    offset = static_cast<int64_t*>(scratch_.data());
+    target = offset ? offset + n : nullptr;
+  }
+
+ private:
+  Scratch scratch_;
+};
+// Fills the positions of the index shape.
+void look_up(Context& context, const IndexArgs& a, Positions& positions);
+
+// Copies whole rows between base and values, at the places that `offset` says or, where that is NULL,
+// one index. Positions are steps apart in values and in the index.
+struct Rows {
+  View base, values;  // the rest dimensions, data at the start
+  int64_t count, values_step;
+  const int64_t* offset;
+  const void* index;
+  int64_t index_step, size, step;  // of base along the indexed dimension
+  int32_t index_dtype;
+};
+void get_rows(Context& context, const Rows& rows);
+void put_rows(Context& context, const Rows& rows);
+
+#ifdef LIBDL_KERNELS
+
+LIBDL_DEVICE int64_t index_at(const void* index, int64_t i, int32_t dtype) {
+  return dtype == 8 ? static_cast<const int32_t*>(index)[i]  // LIBDL_DTYPE_INT32
+                    : static_cast<const int64_t*>(index)[i];
+}
+
+// Negative indices count from the end; -1 for one outside [-size, size).
+LIBDL_DEVICE int64_t wrapped(int64_t index, int64_t size) {
+  const int64_t at = index + (index < 0 ? size : 0);
+  return at >= 0 && at < size ? at : -1;
+}
+
+#endif
+
+}  // namespace libdl::kernels::cuda

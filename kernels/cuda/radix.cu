@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// One pass a byte of the key: every tile of a row counts its digits, the counts of each digit are
+// summed over the tiles before, and each tile puts its pairs in order in shared memory and writes them
+// from there, so that neighbours go to neighbouring places.
+
+#include "kernels/cuda/radix.h"
+
+#include <utility>
+
+#include "kernels/cuda/plan.h"
+
+namespace libdl::kernels::cuda {
+
+namespace {
+
+constexpr int kDigits = 256;
+constexpr int kWarps = kThreads / 32;
+constexpr int kRounds = 8;  // pairs a thread
+constexpr int kTile = kThreads * kRounds;
+static_assert(kDigits == kThreads);
+
+struct RadixPass {
+  const void* from;
+  void* to;
+  int64_t* counts;  // [rows, digits, tiles]: of the digit in the tile; then in those before it
+  int64_t* totals;  // [rows, digits]
+  int64_t rows, length, tiles;
+  int32_t shift, unused;
+};
+
+}  // namespace
+
+#ifdef LIBDL_KERNELS
+
+template <class Pair>
+LIBDL_DEVICE int digit_of(Pair pair, int shift) {
+  return static_cast<int>(pair.key() >> shift & (kDigits - 1));
+}
+
+template <class Pair>
+LIBDL_DEVICE void count_digits(const RadixPass& p) {
+  __shared__ unsigned count[kDigits];
+  const int t = static_cast<int>(threadIdx.x);
+  for (int64_t w = blockIdx.x; w < p.rows * p.tiles; w += gridDim.x) {
+    const int64_t row = w / p.tiles, tile = w % p.tiles;
+    const Pair* const from = static_cast<const Pair*>(p.from) + row * p.length;
+    count[t] = 0;
+    __syncthreads();
+    for (int r = 0; r < kRounds; ++r) {
+      const int64_t i = tile * kTile + r * kThreads + t;
+      if (i < p.length) atomicAdd(&count[digit_of(from[i], p.shift)], 1u);
+    }
+    __syncthreads();
+    p.counts[(row * kDigits + t) * p.tiles + tile] = count[t];
+    __syncthreads();
+  }
+}
+LIBDL_BLOCK_KERNEL(radix_count_short, RadixPass) { count_digits<ShortPair>(p); }
+LIBDL_BLOCK_KERNEL(radix_count_long, RadixPass) { count_digits<LongPair>(p); }
+
+// A warp a digit of a row.
+LIBDL_BLOCK_KERNEL(radix_sum, RadixPass) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int64_t warps = int64_t{gridDim.x} * kWarps;
+  for (int64_t d = int64_t{blockIdx.x} * kWarps + threadIdx.x / 32; d < p.rows * kDigits;
+       d += warps) {
+    int64_t* const counts = p.counts + d * p.tiles;
+    int64_t before = 0;
+    for (int64_t first = 0; first < p.tiles; first += 32) {
+      const int64_t own = first + lane < p.tiles ? counts[first + lane] : 0;
+      int64_t sum = own;
+      for (int by = 1; by < 32; by *= 2) {
+        const int64_t other = __shfl_up_sync(~0u, sum, static_cast<unsigned>(by));
+        if (lane >= by) sum += other;
+      }
+      if (first + lane < p.tiles) counts[first + lane] = before + sum - own;
+      before += __shfl_sync(~0u, sum, 31);
+    }
+    if (lane == 0) p.totals[d] = before;
+  }
+}
+
+// The sum of `own` over the threads before this one, for all of the block.
+template <class T>
+LIBDL_DEVICE T sum_before(T own, T* of_warps) {
+  const int t = static_cast<int>(threadIdx.x), lane = t % 32;
+  T sum = own;
+  for (int by = 1; by < 32; by *= 2) {
+    const T other = __shfl_up_sync(~0u, sum, static_cast<unsigned>(by));
+    if (lane >= by) sum += other;
+  }
+  if (lane == 31) of_warps[t / 32] = sum;
+  __syncthreads();
+  T before = sum - own;
+  for (int w = 0; w < t / 32; ++w) before += of_warps[w];
+  __syncthreads();
+  return before;
+}
+
+template <class Pair>
+LIBDL_DEVICE void move_pairs(const RadixPass& p) {
+  __shared__ Pair sorted[kTile];
+  __shared__ unsigned count[kWarps][kDigits];  // in the warp's rounds so far; then in earlier warps
+  __shared__ unsigned start[kDigits];          // of the digit in the sorted tile
+  __shared__ int64_t target[kDigits];          // and in the row, less the former
+  __shared__ int64_t of_warps[kWarps];
+  const int t = static_cast<int>(threadIdx.x), lane = t % 32, warp = t / 32;
+  for (int64_t w = blockIdx.x; w < p.rows * p.tiles; w += gridDim.x) {
+    const int64_t row = w / p.tiles, tile = w % p.tiles, first = tile * kTile;
+    const int64_t left = p.length - first;
+    const int here = left < kTile ? static_cast<int>(left) : kTile;
+    const Pair* const from = static_cast<const Pair*>(p.from) + row * p.length + first;
+    for (int d = lane; d < kDigits; d += 32) count[warp][d] = 0;
+    __syncwarp();
+
+    // A warp has 32 * kRounds neighbours: a pair's rank among its digit's is how many came in earlier
+    // rounds and how many stand in lower lanes.
+    Pair pair[kRounds];
+    unsigned rank[kRounds];
+    for (int r = 0; r < kRounds; ++r) {
+      const int i = warp * 32 * kRounds + r * 32 + lane;
+      pair[r] = i < here ? from[i] : Pair::last();
+      const int digit = i < here ? digit_of(pair[r], p.shift) : kDigits;
+      const unsigned peers = __match_any_sync(~0u, digit);
+      const unsigned lower = peers & ((1u << lane) - 1);
+      rank[r] = static_cast<unsigned>(__popc(lower));
+      if (digit < kDigits) rank[r] += count[warp][digit];
+      __syncwarp();
+      if (digit < kDigits && lower == 0)
+        count[warp][digit] += static_cast<unsigned>(__popc(peers));
+      __syncwarp();
+    }
+    __syncthreads();
+
+    unsigned sum = 0;
+    for (int k = 0; k < kWarps; ++k) {
+      const unsigned own = count[k][t];
+      count[k][t] = sum;
+      sum += own;
+    }
+    const auto before = static_cast<unsigned>(sum_before<int64_t>(sum, of_warps));
+    const int64_t smaller = sum_before<int64_t>(p.totals[row * kDigits + t], of_warps);
+    start[t] = before;
+    target[t] = smaller + p.counts[(row * kDigits + t) * p.tiles + tile] - before;
+    __syncthreads();
+
+    for (int r = 0; r < kRounds; ++r) {
+      const int i = warp * 32 * kRounds + r * 32 + lane;
+      if (i >= here) continue;
+      const int digit = digit_of(pair[r], p.shift);
+      sorted[start[digit] + count[warp][digit] + rank[r]] = pair[r];
+    }
+    __syncthreads();
+    Pair* const to = static_cast<Pair*>(p.to) + row * p.length;
+    for (int i = t; i < here; i += kThreads) to[target[digit_of(sorted[i], p.shift)] + i] = sorted[i];
+    __syncthreads();
+  }
+}
+LIBDL_BLOCK_KERNEL(radix_move_short, RadixPass) { move_pairs<ShortPair>(p); }
+LIBDL_BLOCK_KERNEL(radix_move_long, RadixPass) { move_pairs<LongPair>(p); }
+
+#endif  // LIBDL_KERNELS
+
+#ifdef LIBDL_PLANS
+
+void* radix_sort(Context& context, bool is_short, void* pairs, void* room, int64_t rows,
+                 int64_t length, int bits) {
+  RadixPass p{};
+  p.rows = rows;
+  p.length = length;
+  p.tiles = (length + kTile - 1) / kTile;
+  const int64_t digits = rows * kDigits;
+  const Scratch counts(context, digits * (p.tiles + 1) * 8);
+  if (!counts.data()) return nullptr;
+  p.counts = static_cast<int64_t*>(counts.data());
+  p.totals = p.counts + digits * p.tiles;
+  const Grid tiles = grid_for(context, rows * p.tiles * kThreads);
+  const Grid sums = grid_for(context, digits * 32);
+  for (p.shift = 0; p.shift < bits; p.shift += 8) {
+    p.from = pairs;
+    p.to = room;
+    launch(context, is_short ? "radix_count_short" : "radix_count_long", tiles, p);
+    launch(context, "radix_sum", sums, p);
+    launch(context, is_short ? "radix_move_short" : "radix_move_long", tiles, p);
+    std::swap(pairs, room);
+  }
+  return context.error ? nullptr : pairs;
+}
+
+#endif  // LIBDL_PLANS
+
+}  // namespace libdl::kernels::cuda
