@@ -8,6 +8,7 @@
 
 #include <utility>
 
+#include "kernels/cuda/block_sum.h"
 #include "kernels/cuda/plan.h"
 
 namespace libdl::kernels::cuda {
@@ -69,33 +70,12 @@ LIBDL_BLOCK_KERNEL(radix_sum, RadixPass) {
     int64_t before = 0;
     for (int64_t first = 0; first < p.tiles; first += 32) {
       const int64_t own = first + lane < p.tiles ? counts[first + lane] : 0;
-      int64_t sum = own;
-      for (int by = 1; by < 32; by *= 2) {
-        const int64_t other = __shfl_up_sync(~0u, sum, static_cast<unsigned>(by));
-        if (lane >= by) sum += other;
-      }
+      const int64_t sum = sum_to_here(own);
       if (first + lane < p.tiles) counts[first + lane] = before + sum - own;
       before += __shfl_sync(~0u, sum, 31);
     }
     if (lane == 0) p.totals[d] = before;
   }
-}
-
-// The sum of `own` over the threads before this one, for all of the block.
-template <class T>
-LIBDL_DEVICE T sum_before(T own, T* of_warps) {
-  const int t = static_cast<int>(threadIdx.x), lane = t % 32;
-  T sum = own;
-  for (int by = 1; by < 32; by *= 2) {
-    const T other = __shfl_up_sync(~0u, sum, static_cast<unsigned>(by));
-    if (lane >= by) sum += other;
-  }
-  if (lane == 31) of_warps[t / 32] = sum;
-  __syncthreads();
-  T before = sum - own;
-  for (int w = 0; w < t / 32; ++w) before += of_warps[w];
-  __syncthreads();
-  return before;
 }
 
 template <class Pair>
