@@ -93,7 +93,8 @@ target_link_libraries(libdlcuda PRIVATE ${CMAKE_DL_LIBS})
 target_link_options(libdlcuda PRIVATE -Wl,-z,defs -Wl,-z,relro -Wl,-z,now -Wl,--exclude-libs,ALL)
 
 if(LIBDL_TESTS)
-  add_library(libdl_simulated_cuda MODULE tests/cuda/driver.cc tests/cuda/emulator.cc)
+  add_library(libdl_simulated_cuda MODULE tests/cuda/driver.cc tests/cuda/emulator.cc
+              tests/cuda/blas.cc)
   libdl_cuda_sources(libdl_simulated_cuda)
   target_include_directories(libdl_simulated_cuda PRIVATE ${PROJECT_SOURCE_DIR}/tests/cuda)
   target_compile_definitions(libdl_simulated_cuda PRIVATE LIBDL_KERNELS=1 LIBDL_EMULATED=1)

@@ -48,6 +48,7 @@ LIBDL_DEVICE unsigned own_bits(const Nonzero& p, int64_t first) {
   unsigned bits = 0;
   with_type(p.dtype, [&](auto* type) {
     using T = std::remove_pointer_t<decltype(type)>;
+    LIBDL_UNROLL
     for (int r = 0; r < kRounds; ++r) {
       const int64_t i = first + r * 32 + threadIdx.x % 32;
       if (i >= p.geometry.numel) continue;
@@ -78,6 +79,7 @@ LIBDL_BLOCK_KERNEL(nonzero_sum, Nonzero) {
   for (int64_t first = 0; first < p.tiles; first += kThreads * kEach) {
     const int64_t at = first + threadIdx.x * kEach;
     int64_t own[kEach], sum = 0;
+    LIBDL_UNROLL
     for (int k = 0; k < kEach; ++k) sum += own[k] = at + k < p.tiles ? p.counts[at + k] : 0;
     int64_t here = before + sum_before(sum, of_warps);
     if (threadIdx.x == kThreads - 1) all = here + sum;
@@ -112,6 +114,7 @@ LIBDL_BLOCK_KERNEL(nonzero_write, Nonzero) {
     const unsigned bits = own_bits(p, first);
     unsigned round[kRounds];
     int count = 0;
+    LIBDL_UNROLL
     for (int r = 0; r < kRounds; ++r) {
       round[r] = __ballot_sync(~0u, (bits >> r & 1) != 0);
       count += __popc(round[r]);
@@ -120,6 +123,7 @@ LIBDL_BLOCK_KERNEL(nonzero_write, Nonzero) {
     __syncthreads();
     int64_t row = p.counts[tile];
     for (int w = 0; w < warp; ++w) row += of_warps[w];
+    LIBDL_UNROLL
     for (int r = 0; r < kRounds; ++r) {
       if (bits >> r & 1)
         write_coordinates(p, row + __popc(round[r] & ((1u << lane) - 1)), first + r * 32 + lane);

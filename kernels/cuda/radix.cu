@@ -48,6 +48,7 @@ LIBDL_DEVICE void count_digits(const RadixPass& p) {
     const Pair* const from = static_cast<const Pair*>(p.from) + row * p.length;
     count[t] = 0;
     __syncthreads();
+    LIBDL_UNROLL
     for (int r = 0; r < kRounds; ++r) {
       const int64_t i = tile * kTile + r * kThreads + t;
       if (i < p.length) atomicAdd(&count[digit_of(from[i], p.shift)], 1u);
@@ -98,6 +99,7 @@ LIBDL_DEVICE void move_pairs(const RadixPass& p) {
     // rounds and how many stand in lower lanes.
     Pair pair[kRounds];
     unsigned rank[kRounds];
+    LIBDL_UNROLL
     for (int r = 0; r < kRounds; ++r) {
       const int i = warp * 32 * kRounds + r * 32 + lane;
       pair[r] = i < here ? from[i] : Pair::last();
@@ -125,6 +127,7 @@ LIBDL_DEVICE void move_pairs(const RadixPass& p) {
     target[t] = smaller + p.counts[(row * kDigits + t) * p.tiles + tile] - before;
     __syncthreads();
 
+    LIBDL_UNROLL
     for (int r = 0; r < kRounds; ++r) {
       const int i = warp * 32 * kRounds + r * 32 + lane;
       if (i >= here) continue;

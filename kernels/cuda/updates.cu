@@ -118,7 +118,9 @@ LIBDL_DEVICE void follow(const Update& p, int64_t j, const int64_t* offset) {
   T so_far = *to;
   for (; j + kAhead <= p.count && pairs[j + kAhead - 1].key() == target; j += kAhead) {
     T value[kAhead];
+    LIBDL_UNROLL
     for (int k = 0; k < kAhead; ++k) value[k] = values[pairs[j + k].at() * p.step];
+    LIBDL_UNROLL
     for (int k = 0; k < kAhead; ++k) so_far = combined(p.op, so_far, value[k]);
   }
   for (; j < p.count && pairs[j].key() == target; ++j)

@@ -24,6 +24,7 @@
 
 #include "emulator.h"
 #include "simulation.h"
+#include "work.h"
 
 namespace {
 
@@ -201,6 +202,11 @@ void queue(CUstream_st& stream, Work work) {
 }
 
 }  // namespace
+
+void run_later(CUstream stream, std::function<void()> work) {
+  const std::lock_guard lock(machine().mutex);
+  queue(stream_of(stream), {nullptr, std::move(work)});
+}
 
 // -- accesses ---------------------------------------------------------------------------------------
 

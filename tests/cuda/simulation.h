@@ -27,4 +27,7 @@ const char* libdl_simulated_last_report();
 
 // Launches of a kernel so far; NULL: of all.
 int64_t libdl_simulated_launches(const char* kernel);
+
+// Products by the simulated cuBLASLt so far.
+int64_t libdl_simulated_products();
 }
