@@ -13,8 +13,8 @@ void index_put(Context& context, const IndexArgs& a) {
   PositionsRoom positions(context, Split(a.values, leading).count);
   if (context.error) return;
   look_up(context, a, positions);
-  apply_updates(context, {positions, a.base, a.values,
-                          a.accumulate ? ScatterOp::kAdd : ScatterOp::kSet});
+  apply_updates(context,
+                {positions, a.base, a.values, a.accumulate ? ScatterOp::kAdd : ScatterOp::kSet});
 }
 
 #endif  // LIBDL_PLANS

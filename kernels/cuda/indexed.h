@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the kernels that follow an index share: reading it, and positions that are stepped over because
-// their index is out of range (kernel check_index has complained).
+// What the kernels that follow an index share: reading it, and positions that are stepped over
+// because their index is out of range (kernel check_index has complained).
 #pragma once
 
 #include "kernels/cuda/device.h"
@@ -11,8 +11,8 @@ namespace libdl::kernels::cuda {
 
 constexpr int64_t kNowhere = INT64_MIN;  // an offset that is not used
 
-// base[offset[p] + r] op= values[p, r] for the positions p, in their order, and the elements r of the
-// rest dimensions. Positions that mean one place have one target, and others have others.
+// base[offset[p] + r] op= values[p, r] for the positions p, in their order, and the elements r of
+// the rest dimensions. Positions that mean one place have one target, and others have others.
 struct Positions {
   int64_t count;
   int64_t targets;  // all targets are below
@@ -42,8 +42,8 @@ class PositionsRoom : public Positions {
 // Fills the positions of the index shape.
 void look_up(Context& context, const IndexArgs& a, Positions& positions);
 
-// Copies whole rows between base and values, at the places that `offset` says or, where that is NULL,
-// one index. Positions are steps apart in values and in the index.
+// Copies whole rows between base and values, at the places that `offset` says or, where that is
+// NULL, one index. Positions are steps apart in values and in the index.
 struct Rows {
   View base, values;  // the rest dimensions, data at the start
   int64_t count, values_step;

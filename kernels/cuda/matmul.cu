@@ -30,7 +30,8 @@ struct Product {
 
 #ifdef LIBDL_KERNELS
 
-// What an element is summed as. Integers wrap; those of 32 bits or fewer give the same bits from 32.
+// What an element is summed as. Integers wrap; those of 32 bits or fewer give the same bits
+// from 32.
 template <class T>
 struct SummedAs {
   using Type = T;
@@ -44,7 +45,7 @@ struct SummedAs<Bfloat> {
   using Type = float;
 };
 template <class T>
-  requires std::is_integral_v<T>
+requires std::is_integral_v<T>
 struct SummedAs<T> {
   using Type = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
 };
@@ -84,8 +85,8 @@ LIBDL_DEVICE S added(S x, S y) {
   }
 }
 
-// A strip of an operand: kSide lines of the result by kDepth, zero outside. Threads that follow each
-// other read along the dimension whose elements are neighbours.
+// A strip of an operand: kSide lines of the result by kDepth, zero outside. Threads that follow
+// each other read along the dimension whose elements are neighbours.
 template <class T, int kSide, class S>
 LIBDL_DEVICE void load_strip(S (*strip)[kSide + 4], const T* from, int64_t lines, int64_t depth,
                              int64_t line_step, int64_t depth_step) {
@@ -110,10 +111,8 @@ LIBDL_DEVICE void multiply(const Product& p) {
   for (int64_t w = blockIdx.x; w < p.batch * down * across; w += gridDim.x) {
     const int64_t batch = w / (down * across), square = w % (down * across);
     const int64_t row = square / across * kSide, col = square % across * kSide;
-    const T* const a =
-        static_cast<const T*>(p.a) + batch * p.a_step[0] + row * p.a_step[1];
-    const T* const b =
-        static_cast<const T*>(p.b) + batch * p.b_step[0] + col * p.b_step[2];
+    const T* const a = static_cast<const T*>(p.a) + batch * p.a_step[0] + row * p.a_step[1];
+    const T* const b = static_cast<const T*>(p.b) + batch * p.b_step[0] + col * p.b_step[2];
     S sum[kEach][kEach] = {};
     for (int64_t k = 0; k < p.k; k += kDepth) {
       load_strip<T, kSide>(left, a + k * p.a_step[2], p.m - row, p.k - k, p.a_step[1], p.a_step[2]);
@@ -140,12 +139,11 @@ LIBDL_DEVICE void multiply(const Product& p) {
       for (int j = 0; j < kEach; ++j) {
         const int64_t r = row + ty * kEach + i, c = col + tx * kEach + j;
         if (r >= p.m || c >= p.n) continue;
-        T& out = static_cast<T*>(p.out)[batch * p.out_step[0] + r * p.out_step[1] +
-                                        c * p.out_step[2]];
+        T& out =
+            static_cast<T*>(p.out)[batch * p.out_step[0] + r * p.out_step[1] + c * p.out_step[2]];
         S y = scaled(sum[i][j], p.alpha);
         if (p.beta != 0) y = added(y, scaled(convert_value<S>(out), p.beta));
-        if (p.bias)
-          y = added(y, convert_value<S>(static_cast<const T*>(p.bias)[c * p.bias_step]));
+        if (p.bias) y = added(y, convert_value<S>(static_cast<const T*>(p.bias)[c * p.bias_step]));
         out = convert_value<T>(y);
       }
     }
@@ -172,16 +170,30 @@ namespace {
 // Integers that wrap have the same bits with and without a sign.
 const char* kernel_of(int32_t dtype) {
   switch (dtype) {
-    case LIBDL_DTYPE_UINT8: case LIBDL_DTYPE_INT8: return "matmul_i8";
-    case LIBDL_DTYPE_UINT16: case LIBDL_DTYPE_INT16: return "matmul_i16";
-    case LIBDL_DTYPE_UINT32: case LIBDL_DTYPE_INT32: return "matmul_i32";
-    case LIBDL_DTYPE_UINT64: case LIBDL_DTYPE_INT64: return "matmul_i64";
-    case LIBDL_DTYPE_FLOAT16: return "matmul_f16";
-    case LIBDL_DTYPE_BFLOAT16: return "matmul_bf16";
-    case LIBDL_DTYPE_FLOAT64: return "matmul_f64";
-    case LIBDL_DTYPE_COMPLEX64: return "matmul_c64";
-    case LIBDL_DTYPE_COMPLEX128: return "matmul_c128";
-    default: return "matmul_f32";
+    case LIBDL_DTYPE_UINT8:
+    case LIBDL_DTYPE_INT8:
+      return "matmul_i8";
+    case LIBDL_DTYPE_UINT16:
+    case LIBDL_DTYPE_INT16:
+      return "matmul_i16";
+    case LIBDL_DTYPE_UINT32:
+    case LIBDL_DTYPE_INT32:
+      return "matmul_i32";
+    case LIBDL_DTYPE_UINT64:
+    case LIBDL_DTYPE_INT64:
+      return "matmul_i64";
+    case LIBDL_DTYPE_FLOAT16:
+      return "matmul_f16";
+    case LIBDL_DTYPE_BFLOAT16:
+      return "matmul_bf16";
+    case LIBDL_DTYPE_FLOAT64:
+      return "matmul_f64";
+    case LIBDL_DTYPE_COMPLEX64:
+      return "matmul_c64";
+    case LIBDL_DTYPE_COMPLEX128:
+      return "matmul_c128";
+    default:
+      return "matmul_f32";
   }
 }
 

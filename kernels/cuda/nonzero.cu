@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Every tile counts, the counts are summed over the tiles before, and each tile writes its rows from
-// there on. A warp takes neighbouring elements, so rows stand in order.
+// Every tile counts, the counts are summed over the tiles before, and each tile writes its rows
+// from there on. A warp takes neighbouring elements, so rows stand in order.
 
 #include "kernels/cuda/block_sum.h"
 #include "kernels/cuda/launch.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // One pass a byte of the key: every tile of a row counts its digits, the counts of each digit are
-// summed over the tiles before, and each tile puts its pairs in order in shared memory and writes them
-// from there, so that neighbours go to neighbouring places.
+// summed over the tiles before, and each tile puts its pairs in order in shared memory and writes
+// them from there, so that neighbours go to neighbouring places.
 
 #include "kernels/cuda/radix.h"
 
@@ -95,8 +95,8 @@ LIBDL_DEVICE void move_pairs(const RadixPass& p) {
     for (int d = lane; d < kDigits; d += 32) count[warp][d] = 0;
     __syncwarp();
 
-    // A warp has 32 * kRounds neighbours: a pair's rank among its digit's is how many came in earlier
-    // rounds and how many stand in lower lanes.
+    // A warp has 32 * kRounds neighbours: a pair's rank among its digit's is how many came in
+    // earlier rounds and how many stand in lower lanes.
     Pair pair[kRounds];
     unsigned rank[kRounds];
     LIBDL_UNROLL
@@ -109,8 +109,7 @@ LIBDL_DEVICE void move_pairs(const RadixPass& p) {
       rank[r] = static_cast<unsigned>(__popc(lower));
       if (digit < kDigits) rank[r] += count[warp][digit];
       __syncwarp();
-      if (digit < kDigits && lower == 0)
-        count[warp][digit] += static_cast<unsigned>(__popc(peers));
+      if (digit < kDigits && lower == 0) count[warp][digit] += static_cast<unsigned>(__popc(peers));
       __syncwarp();
     }
     __syncthreads();
@@ -136,7 +135,8 @@ LIBDL_DEVICE void move_pairs(const RadixPass& p) {
     }
     __syncthreads();
     Pair* const to = static_cast<Pair*>(p.to) + row * p.length;
-    for (int i = t; i < here; i += kThreads) to[target[digit_of(sorted[i], p.shift)] + i] = sorted[i];
+    for (int i = t; i < here; i += kThreads)
+      to[target[digit_of(sorted[i], p.shift)] + i] = sorted[i];
     __syncthreads();
   }
 }

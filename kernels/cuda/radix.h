@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Sorting keys that carry their positions: rows of pairs in device memory, least significant byte of
-// the key first, so stable, and the same bits every time.
+// Sorting keys that carry their positions: rows of pairs in device memory, least significant byte
+// of the key first, so stable, and the same bits every time.
 #pragma once
 
 #include "kernels/cuda/device.h"
@@ -35,9 +35,7 @@ struct alignas(16) LongPair {
   }
 };
 
-inline int64_t pair_bytes(bool is_short) {
-  return is_short ? sizeof(ShortPair) : sizeof(LongPair);
-}
+inline int64_t pair_bytes(bool is_short) { return is_short ? sizeof(ShortPair) : sizeof(LongPair); }
 
 // Sorts rows of `length` pairs by the key's lowest `bits` bits, between the pairs and a second room
 // for as many. Returns which of the two holds them in the end; NULL after a failure.

@@ -181,9 +181,9 @@ void get_rows(Context& context, const Rows& rows) {
   static constexpr const char* kNames[] = {"rows_get_1", "rows_get_2", "rows_get_4", "rows_get_8",
                                            "rows_get_16"};
   const Widened wide(rows);
-  move_rows(context, wide.rows,
-            wide.is_widest ? "rows_get_wide"
-                           : of_size(kNames, element_bytes(wide.rows.base.dtype)));
+  move_rows(
+      context, wide.rows,
+      wide.is_widest ? "rows_get_wide" : of_size(kNames, element_bytes(wide.rows.base.dtype)));
 }
 void put_rows(Context& context, const Rows& rows) {
   static constexpr const char* kNames[] = {"rows_put_1", "rows_put_2", "rows_put_4", "rows_put_8",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A slice is what one coordinate outside the dimension selects: slices never write to one place. Where
-// they are many or short, a thread follows one of them in order; else the elements are put in order
-// by where they go.
+// A slice is what one coordinate outside the dimension selects: slices never write to one place.
+// Where they are many or short, a thread follows one of them in order; else the elements are put in
+// order by where they go.
 
 #include "kernels/cuda/combine.h"
 #include "kernels/cuda/indexed.h"
@@ -137,8 +137,8 @@ void scatter(Context& context, const ScatterArgs& a) {
   const View* const views[] = {&a.index, &out};
   each_part(views, 2, p.geometry, [&](void* const* data) {
     p.index = data[0];
-    p.base = (static_cast<char*>(data[1]) - static_cast<char*>(a.out.data)) /
-             element_bytes(a.out.dtype);
+    p.base =
+        (static_cast<char*>(data[1]) - static_cast<char*>(a.out.data)) / element_bytes(a.out.dtype);
     launch(context, "scatter_targets", grid_for(context, p.geometry.numel), p);
     p.first += p.geometry.numel;
   });

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Elements become unsigned keys whose order is theirs (NaN the largest, -0 equal to 0), which travel
-// with their positions: pairs are all different, so any sort of them is stable. Rows that fit in
-// shared memory are sorted there, by a bitonic network; longer ones by radix. The first few of a long
-// row are the first of the first few of its tiles.
+// Elements become unsigned keys whose order is theirs (NaN the largest, -0 equal to 0), which
+// travel with their positions: pairs are all different, so any sort of them is stable. Rows that
+// fit in shared memory are sorted there, by a bitonic network; longer ones by radix. The first few
+// of a long row are the first of the first few of its tiles.
 
 #include <algorithm>
 #include <bit>
@@ -26,11 +26,11 @@ struct SortRows {
   int64_t rows, length, step, kept;  // kept: of each row, in values and indices
   void* pairs;                       // [rows, pairs_length], or NULL: the elements themselves
   int64_t pairs_length;
-  void* kept_pairs;                  // [rows, tiles, kept], or NULL: values and indices
+  void* kept_pairs;  // [rows, tiles, kept], or NULL: values and indices
   int64_t tiles;
-  int32_t tile;                      // pairs of a tile, a power of two
-  int32_t dtype, bytes, descending;
-  Geometry<1> geometry;              // of the rows' starts
+  int32_t tile, group;  // pairs of a tile, a power of two; tiles of a block
+  int32_t dtype, bytes, descending, unused;
+  Geometry<1> geometry;  // of the rows' starts
 };
 
 }  // namespace
@@ -60,7 +60,8 @@ LIBDL_DEVICE auto ascending_key(T x) {
     return float_key<uint64_t>(std::bit_cast<uint64_t>(x), 0x7ff0000000000000);
   } else if constexpr (std::is_integral_v<T>) {
     using Bits = std::make_unsigned_t<T>;
-    const auto sign = static_cast<Bits>(std::is_signed_v<T> ? Bits{1} << (8 * sizeof(Bits) - 1) : 0);
+    const auto sign =
+        static_cast<Bits>(std::is_signed_v<T> ? Bits{1} << (8 * sizeof(Bits) - 1) : 0);
     return static_cast<Bits>(static_cast<Bits>(x) ^ sign);
   } else {
     return uint8_t{0};  // complex numbers have no order and are refused before
@@ -90,10 +91,18 @@ LIBDL_DEVICE void store_element(const SortRows& p, int64_t start, int64_t to, in
   const int64_t at = start + from * p.step;
   p.indices[to] = from;
   switch (p.bytes) {
-    case 1: static_cast<uint8_t*>(p.values)[to] = static_cast<const uint8_t*>(p.in)[at]; break;
-    case 2: static_cast<uint16_t*>(p.values)[to] = static_cast<const uint16_t*>(p.in)[at]; break;
-    case 4: static_cast<uint32_t*>(p.values)[to] = static_cast<const uint32_t*>(p.in)[at]; break;
-    case 8: static_cast<uint64_t*>(p.values)[to] = static_cast<const uint64_t*>(p.in)[at]; break;
+    case 1:
+      static_cast<uint8_t*>(p.values)[to] = static_cast<const uint8_t*>(p.in)[at];
+      break;
+    case 2:
+      static_cast<uint16_t*>(p.values)[to] = static_cast<const uint16_t*>(p.in)[at];
+      break;
+    case 4:
+      static_cast<uint32_t*>(p.values)[to] = static_cast<const uint32_t*>(p.in)[at];
+      break;
+    case 8:
+      static_cast<uint64_t*>(p.values)[to] = static_cast<const uint64_t*>(p.in)[at];
+      break;
   }
 }
 
@@ -124,15 +133,16 @@ LIBDL_KERNEL(sort_store_long, SortRows) { store_pairs<LongPair>(p); }
 
 // -- tiles --------------------------------------------------------------------------------------
 
+// Sorts every n of `all` pairs.
 template <class Pair>
-LIBDL_DEVICE void sort_shared(Pair* pairs, int n) {
+LIBDL_DEVICE void sort_shared(Pair* pairs, int n, int all) {
   const int t = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
   for (int run = 2; run <= n; run *= 2) {
     for (int apart = run / 2; apart > 0; apart /= 2) {
-      for (int i = t; i < n / 2; i += threads) {
+      for (int i = t; i < all / 2; i += threads) {
         const int low = 2 * i - (i & (apart - 1)), high = low + apart;
         const Pair x = pairs[low], y = pairs[high];
-        if ((y < x) == ((low & run) == 0)) {
+        if ((y < x) == ((low & (n - 1) & run) == 0)) {
           pairs[low] = y;
           pairs[high] = x;
         }
@@ -146,22 +156,26 @@ template <class Pair>
 LIBDL_DEVICE void sort_tiles(const SortRows& p) {
   __shared__ Pair pairs[kRoom / sizeof(Pair)];
   const int t = static_cast<int>(threadIdx.x), threads = static_cast<int>(blockDim.x);
-  const int64_t length = p.pairs ? p.pairs_length : p.length;
-  for (int64_t w = blockIdx.x; w < p.rows * p.tiles; w += gridDim.x) {
-    const int64_t row = w / p.tiles, first = w % p.tiles * p.tile, start = row_start(p, row);
-    for (int i = t; i < p.tile; i += threads) {
-      const int64_t j = first + i;
+  const int64_t length = p.pairs ? p.pairs_length : p.length, tiles = p.rows * p.tiles;
+  for (int64_t w = int64_t{blockIdx.x} * p.group; w < tiles; w += int64_t{gridDim.x} * p.group) {
+    const int here = tiles - w < p.group ? static_cast<int>(tiles - w) : p.group;
+    for (int i = t; i < here * p.tile; i += threads) {
+      const int64_t tile = w + i / p.tile, row = tile / p.tiles;
+      const int64_t j = tile % p.tiles * p.tile + i % p.tile;
       pairs[i] = j >= length ? Pair::last()
                  : p.pairs   ? static_cast<const Pair*>(p.pairs)[row * length + j]
-                             : pair_at<Pair>(p, start, j);
+                             : pair_at<Pair>(p, row_start(p, row), j);
     }
     __syncthreads();
-    sort_shared(pairs, p.tile);
-    for (int i = t; i < p.kept; i += threads) {
+    sort_shared(pairs, p.tile, here * p.tile);
+    const int kept = static_cast<int>(p.kept);
+    for (int i = t; i < here * kept; i += threads) {
+      const int64_t tile = w + i / kept;
+      const Pair pair = pairs[i / kept * p.tile + i % kept];
       if (p.kept_pairs) {
-        static_cast<Pair*>(p.kept_pairs)[w * p.kept + i] = pairs[i];
+        static_cast<Pair*>(p.kept_pairs)[tile * kept + i % kept] = pair;
       } else {
-        store_element(p, start, row * p.kept + i, pairs[i].at());
+        store_element(p, row_start(p, tile), tile * kept + i % kept, pair.at());
       }
     }
     __syncthreads();
@@ -176,13 +190,16 @@ LIBDL_BLOCK_KERNEL(sort_tiles_long, SortRows) { sort_tiles<LongPair>(p); }
 
 namespace {
 
-// Sorts tiles of rows of this length, all of which is in one where it fits.
+// Sorts tiles of rows of this length, all of which is in one where it fits; short ones share a
+// block.
 void launch_tiles(Context& context, SortRows& p, bool is_short, int64_t length, int64_t most) {
+  constexpr int kPairs = 512;  // for which a block is worth while
   p.tile = static_cast<int32_t>(std::bit_ceil(static_cast<uint64_t>(std::min(length, most))));
   p.tiles = (length + p.tile - 1) / p.tile;
-  const int64_t blocks = std::min<int64_t>(p.rows * p.tiles, INT32_MAX);
+  p.group = std::max(kPairs / p.tile, 1);
+  const int64_t blocks = (p.rows * p.tiles + p.group - 1) / p.group;
   launch(context, is_short ? "sort_tiles_short" : "sort_tiles_long",
-         {blocks, std::clamp(p.tile / 2, 32, 512), 1}, p);
+         {std::min<int64_t>(blocks, INT32_MAX), std::min(p.tile * p.group / 2, 512), 1}, p);
 }
 
 // The first few: rounds that keep those of every tile, until one tile holds what is left.

@@ -77,9 +77,9 @@ LIBDL_DEVICE void update_at(T* at, T value, int32_t op) {
     using Bits = std::conditional_t<sizeof(T) == 4, unsigned, unsigned long long>;
     atomicAdd(reinterpret_cast<Bits*>(at), static_cast<Bits>(value));
   } else {
-    using Number = std::conditional_t<
-        sizeof(T) == 4, std::conditional_t<std::is_signed_v<T>, int, unsigned>,
-        std::conditional_t<std::is_signed_v<T>, long long, unsigned long long>>;
+    using Number =
+        std::conditional_t<sizeof(T) == 4, std::conditional_t<std::is_signed_v<T>, int, unsigned>,
+                           std::conditional_t<std::is_signed_v<T>, long long, unsigned long long>>;
     auto* const to = reinterpret_cast<Number*>(at);
     if (op == static_cast<int32_t>(ScatterOp::kMax))
       atomicMax(to, static_cast<Number>(value));
@@ -156,10 +156,14 @@ namespace {
 const char* unordered_kernel(int32_t dtype, ScatterOp op) {
   if (op == ScatterOp::kMul) return nullptr;
   switch (dtype) {
-    case LIBDL_DTYPE_INT32: return "update_i32";
-    case LIBDL_DTYPE_UINT32: return "update_u32";
-    case LIBDL_DTYPE_INT64: return "update_i64";
-    case LIBDL_DTYPE_UINT64: return "update_u64";
+    case LIBDL_DTYPE_INT32:
+      return "update_i32";
+    case LIBDL_DTYPE_UINT32:
+      return "update_u32";
+    case LIBDL_DTYPE_INT64:
+      return "update_i64";
+    case LIBDL_DTYPE_UINT64:
+      return "update_u64";
   }
   return nullptr;
 }

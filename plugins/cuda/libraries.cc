@@ -20,7 +20,9 @@ namespace files = std::filesystem;
 
 constexpr int kMajor = CUDA_VERSION / 1000;
 
-void* opened(const std::string& path) { return dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE); }
+void* opened(const std::string& path) {
+  return dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+}
 
 // Wheels lie in a folder nvidia beside packages: one a library (CUDA 12) or one for all (CUDA 13).
 std::vector<files::path> wheel_folders(const char* wheel) {
@@ -59,7 +61,7 @@ const CublasLt* open_cublaslt() {
   if (!handle) return nullptr;
   auto* const table = new CublasLt;
   bool whole = true;
-#define FUNCTION(name)                                                          \
+#define FUNCTION(name)                                                         \
   table->name = reinterpret_cast<decltype(table->name)>(dlsym(handle, #name)); \
   whole &= table->name != nullptr;
   LIBDL_CUBLASLT_FUNCTIONS(FUNCTION)

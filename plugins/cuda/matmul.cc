@@ -95,9 +95,26 @@ struct Problem {
     return int64_t{1} << std::countr_zero(bits);
   }
   Key key() const {
-    return {device, types.element, batch, m, n, k, a.step, a.batch_step, a.transposed, b.step,
-            b.batch_step, b.transposed, out.step, out.batch_step, bias, alignment(a_data),
-            alignment(b_data), alignment(out_data), alignment(bias_data), 0};
+    return {device,
+            types.element,
+            batch,
+            m,
+            n,
+            k,
+            a.step,
+            a.batch_step,
+            a.transposed,
+            b.step,
+            b.batch_step,
+            b.transposed,
+            out.step,
+            out.batch_step,
+            bias,
+            alignment(a_data),
+            alignment(b_data),
+            alignment(out_data),
+            alignment(bias_data),
+            0};
   }
 };
 
@@ -180,7 +197,9 @@ bool choose(const Problem& p, cublasLtHandle_t handle, Plan& plan) {
   const auto set = [&](cublasLtMatmulPreferenceAttributes_t which, const auto& value) {
     return !lt.cublasLtMatmulPreferenceSetAttribute(preference, which, &value, sizeof value);
   };
-  const auto unit = [](const void* data) { return static_cast<uint32_t>(Problem::alignment(data)); };
+  const auto unit = [](const void* data) {
+    return static_cast<uint32_t>(Problem::alignment(data));
+  };
   // Parts of a sum are never rounded to 16 bits.
   const uint32_t schemes = CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE;
   cublasLtMatmulHeuristicResult_t result{};
@@ -240,8 +259,8 @@ bool queue(Context& context, const Problem& p, double alpha, double beta) {
                            static_cast<CUstream>(context.stream)) == CUBLAS_STATUS_SUCCESS;
 }
 
-// An operand whose elements are neighbours one way or the other, copied where they were not. A matrix
-// that serves the whole batch is copied once.
+// An operand whose elements are neighbours one way or the other, copied where they were not. A
+// matrix that serves the whole batch is copied once.
 class Operand {
  public:
   Operand(Context& context, const View& v)
@@ -304,7 +323,8 @@ bool product(Context& context, const MatmulArgs& args) {
     if (!plan_for(l, p)) return false;
   }
   const int64_t steps[3] = {0, 0, args.bias.strides[0]};
-  kernels::cuda::copy(context, {args.out, {args.bias.data, args.out.sizes, steps, 3, args.bias.dtype}});
+  kernels::cuda::copy(context,
+                      {args.out, {args.bias.data, args.out.sizes, steps, 3, args.bias.dtype}});
   return queue(context, p, args.alpha, 1);
 }
 
@@ -320,7 +340,8 @@ bool library_matmul(Context& context, const MatmulArgs& args) {
   if (context.error) return false;
   const bool done = libdl::cuda::product(context, args);
   libdl::cuda::Types types;
-  if (libdl::cuda::types_of(args.out.dtype, &types)) ++(done ? libdl::cuda::taken : libdl::cuda::left);
+  if (libdl::cuda::types_of(args.out.dtype, &types))
+    ++(done ? libdl::cuda::taken : libdl::cuda::left);
   return done;
 }
 

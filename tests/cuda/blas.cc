@@ -37,26 +37,46 @@ using Value = std::complex<double>;
 Value read(const void* data, int64_t i, cudaDataType type) {
   using namespace libdl::kernels;
   switch (type) {
-    case CUDA_R_16F: return float_from_float16(static_cast<const uint16_t*>(data)[i]);
-    case CUDA_R_16BF: return float_from_bfloat16(static_cast<const uint16_t*>(data)[i]);
-    case CUDA_R_32F: return static_cast<const float*>(data)[i];
-    case CUDA_R_64F: return static_cast<const double*>(data)[i];
-    case CUDA_C_32F: return static_cast<const std::complex<float>*>(data)[i];
-    case CUDA_C_64F: return static_cast<const Value*>(data)[i];
-    default: std::abort();
+    case CUDA_R_16F:
+      return float_from_float16(static_cast<const uint16_t*>(data)[i]);
+    case CUDA_R_16BF:
+      return float_from_bfloat16(static_cast<const uint16_t*>(data)[i]);
+    case CUDA_R_32F:
+      return static_cast<const float*>(data)[i];
+    case CUDA_R_64F:
+      return static_cast<const double*>(data)[i];
+    case CUDA_C_32F:
+      return static_cast<const std::complex<float>*>(data)[i];
+    case CUDA_C_64F:
+      return static_cast<const Value*>(data)[i];
+    default:
+      std::abort();
   }
 }
 void write(void* data, int64_t i, cudaDataType type, Value x) {
   using namespace libdl::kernels;
   const auto narrow = static_cast<float>(x.real());
   switch (type) {
-    case CUDA_R_16F: static_cast<uint16_t*>(data)[i] = float16_from_float(narrow); break;
-    case CUDA_R_16BF: static_cast<uint16_t*>(data)[i] = bfloat16_from_float(narrow); break;
-    case CUDA_R_32F: static_cast<float*>(data)[i] = narrow; break;
-    case CUDA_R_64F: static_cast<double*>(data)[i] = x.real(); break;
-    case CUDA_C_32F: static_cast<std::complex<float>*>(data)[i] = std::complex<float>(x); break;
-    case CUDA_C_64F: static_cast<Value*>(data)[i] = x; break;
-    default: std::abort();
+    case CUDA_R_16F:
+      static_cast<uint16_t*>(data)[i] = float16_from_float(narrow);
+      break;
+    case CUDA_R_16BF:
+      static_cast<uint16_t*>(data)[i] = bfloat16_from_float(narrow);
+      break;
+    case CUDA_R_32F:
+      static_cast<float*>(data)[i] = narrow;
+      break;
+    case CUDA_R_64F:
+      static_cast<double*>(data)[i] = x.real();
+      break;
+    case CUDA_C_32F:
+      static_cast<std::complex<float>*>(data)[i] = std::complex<float>(x);
+      break;
+    case CUDA_C_64F:
+      static_cast<Value*>(data)[i] = x;
+      break;
+    default:
+      std::abort();
   }
 }
 
@@ -176,10 +196,12 @@ cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t,
   const bool whole = bytes == (which == CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES ? 8u : 4u);
   return whole ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }
-cublasStatus_t cublasLtMatmulAlgoGetHeuristic(
-    cublasLtHandle_t, cublasLtMatmulDesc_t desc, cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
-    cublasLtMatrixLayout_t, cublasLtMatrixLayout_t out, cublasLtMatmulPreference_t, int,
-    cublasLtMatmulHeuristicResult_t results[], int* count) {
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t desc,
+                                              cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+                                              cublasLtMatrixLayout_t, cublasLtMatrixLayout_t out,
+                                              cublasLtMatmulPreference_t, int,
+                                              cublasLtMatmulHeuristicResult_t results[],
+                                              int* count) {
   const Desc& d = as<Desc>(desc);
   const Layout& result = as<Layout>(out);
   *count = 0;
@@ -195,11 +217,12 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t desc, const
                               const void* a, cublasLtMatrixLayout_t a_layout, const void* b,
                               cublasLtMatrixLayout_t b_layout, const void* beta, const void* before,
                               cublasLtMatrixLayout_t, void* out, cublasLtMatrixLayout_t layout,
-                              const cublasLtMatmulAlgo_t*, void* workspace, size_t, cudaStream_t stream) {
+                              const cublasLtMatmulAlgo_t*, void* workspace, size_t,
+                              cudaStream_t stream) {
   if (before != out || !workspace) return CUBLAS_STATUS_INVALID_VALUE;
   const Desc& d = as<Desc>(desc);
-  const Work work{d, as<Layout>(a_layout), as<Layout>(b_layout), as<Layout>(layout), a, b, out,
-                  read(alpha, 0, d.scale), read(beta, 0, d.scale)};
+  const Work work{d,   as<Layout>(a_layout),    as<Layout>(b_layout),  as<Layout>(layout), a, b,
+                  out, read(alpha, 0, d.scale), read(beta, 0, d.scale)};
   if (!fits(d, work.a, work.b, work.out)) return CUBLAS_STATUS_INVALID_VALUE;
   ++products;
   run_later(reinterpret_cast<CUstream>(stream), [work] { work.run(); });

@@ -9,7 +9,7 @@ import libdl as dl
 # Before anything asks for devices: the driver is opened once.
 if "LIBDL_CUDA_DRIVER" not in os.environ and not pathlib.Path("/dev/nvidiactl").exists():
     for folder in pathlib.Path(dl.__file__).parents:
-        driver = folder / "liblibdl_simulated_cuda.so"
+        driver = folder / "libsimulated_cuda.so"
         if driver.exists():
             os.environ["LIBDL_CUDA_DRIVER"] = str(driver)
             break

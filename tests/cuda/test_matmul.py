@@ -17,16 +17,7 @@ REAL = [dl.float16, dl.bfloat16, dl.float32, dl.float64]
 COMPLEX = [dl.complex64, dl.complex128]
 WHOLE = [dl.uint8, dl.uint16, dl.uint32, dl.uint64, dl.int8, dl.int16, dl.int32, dl.int64]
 
-
-def there_is_a_device() -> bool:
-    try:
-        dl.zeros(1, device="cuda")
-    except dl.Error:
-        return False
-    return True
-
-
-pytestmark = pytest.mark.skipif(not there_is_a_device(), reason="no device, nor a simulated one")
+pytestmark = pytest.mark.skipif(not dl.cuda.is_available(), reason="no device, nor a simulated one")
 
 
 def numbers(shape, dtype, seed) -> dl.Tensor:
@@ -73,10 +64,10 @@ def test_operands_may_be_strided_any_way(dtype):
 def test_batches_may_be_strided_and_shared(dtype):
     x, y = numbers((4, 6, 5), dtype, 5), numbers((4, 5, 3), dtype, 6)
     both(lambda x, y: x[::2] @ y[1::2], x, y)
-    both(lambda x, y: x.permute(1, 0, 2) @ y.permute(1, 0, 2).expand(5, 4, 3)[:1].permute(0, 2, 1).permute(0, 2, 1)[:, :1].expand(6, 5, 3), x, y)
+    both(lambda x, y: x.permute(1, 0, 2) @ y[:1].expand(6, 5, 3), x, y)
     both(lambda x, y: x @ y[0], x, y)
     both(lambda x, y: x[:1].expand(4, 6, 5) @ y, x, y)
-    both(lambda x, y: x.permute(2, 1, 0) @ numbers((5, 4, 2), dtype, 7).to(x.device), x, y)
+    both(lambda x, y: x.permute(2, 1, 0) @ y.permute(1, 0, 2), x, y)
 
 
 @pytest.mark.parametrize("dtype", [*REAL, dl.complex64], ids=str)
