@@ -63,7 +63,7 @@ struct Complaint {
 };
 Complaint* complaint(Context& context);
 
-#define KERNEL(name, Args) __attribute__((weak)) void name(Context& context, const Args& args);
+#define KERNEL(name, Args) void name(Context& context, const Args& args);
 #include "kernels/kernels.def"
 #undef KERNEL
 

@@ -52,97 +52,113 @@ class Notes {
   const Notes note(context); \
   if (!note) return
 
-void note_accesses(const Context& context, const PointwiseArgs& a) {
+void note_accesses(const Context& context, KernelId, const PointwiseArgs& a) {
   NOTES;
   for (int k = 0; k < a.inputs; ++k)
     if (!(a.host_inputs >> k & 1)) note.reads({&a.in[k]});
   note.writes({&a.out});
 }
-void note_accesses(const Context& context, const ProgramArgs& a) {
+void note_accesses(const Context& context, KernelId, const ProgramArgs& a) {
   NOTES;
   for (int k = 0; k < a.inputs; ++k)
     if (!(a.host_inputs >> k & 1)) note.reads({&a.in[k]});
   note.writes({&a.out});
 }
-void note_accesses(const Context& context, const CopyArgs& a) {
+void note_accesses(const Context& context, KernelId, const CopyArgs& a) {
   NOTES;
   note.reads({&a.in});
   note.writes({&a.out});
 }
-void note_accesses(const Context& context, const FillArgs& a) {
+void note_accesses(const Context& context, KernelId, const FillArgs& a) {
   NOTES;
   note.writes({&a.out});
 }
-void note_accesses(const Context& context, const ReduceArgs& a) {
+void note_accesses(const Context& context, KernelId, const ReduceArgs& a) {
   NOTES;
   note.reads({&a.in});
   note.writes({&a.out, &a.indices});
 }
-void note_accesses(const Context& context, const ScanArgs& a) {
+void note_accesses(const Context& context, KernelId, const ScanArgs& a) {
   NOTES;
   note.reads({&a.in});
   note.writes({&a.out, &a.indices});
 }
-void note_accesses(const Context& context, const MatmulArgs& a) {
+void note_accesses(const Context& context, KernelId, const MatmulArgs& a) {
   NOTES;
   note.reads({&a.a, &a.b, &a.bias});
   note.writes({&a.out});
 }
-void note_accesses(const Context& context, const SoftmaxArgs& a) {
+void note_accesses(const Context& context, KernelId, const SoftmaxArgs& a) {
   NOTES;
   note.reads({&a.in});
   note.writes({&a.out});
 }
-void note_accesses(const Context& context, const SoftmaxBackwardArgs& a) {
+void note_accesses(const Context& context, KernelId, const SoftmaxBackwardArgs& a) {
   NOTES;
   note.reads({&a.dy, &a.y});
   note.writes({&a.dx});
 }
-void note_accesses(const Context& context, const LayerNormArgs& a) {
+void note_accesses(const Context& context, KernelId, const LayerNormArgs& a) {
   NOTES;
   note.reads({&a.in, &a.weight, &a.bias});
   note.writes({&a.out, &a.mean, &a.rstd});
 }
-void note_accesses(const Context& context, const LayerNormBackwardArgs& a) {
+void note_accesses(const Context& context, KernelId, const LayerNormBackwardArgs& a) {
   NOTES;
   note.reads({&a.dy, &a.in, &a.mean, &a.rstd, &a.weight});
   note.writes({&a.dx, &a.dweight, &a.dbias});
 }
-void note_accesses(const Context& context, const GatherArgs& a) {
+void note_accesses(const Context& context, KernelId, const GatherArgs& a) {
   NOTES;
   note.reads({&a.in, &a.index});
   note.writes({&a.out});
 }
-void note_accesses(const Context& context, const ScatterArgs& a) {
+void note_accesses(const Context& context, KernelId, const ScatterArgs& a) {
   NOTES;
   note.reads({&a.src, &a.index});
   note.writes({&a.out});
 }
-void note_accesses(const Context& context, const IndexArgs& a) {
+void note_accesses(const Context& context, KernelId id, const IndexArgs& a) {
   NOTES;
   for (int k = 0; k < a.indices; ++k) note.reads({&a.index[k]});
-  note.reads({&a.base, &a.values});
+  // Of the base the indexed dimensions' strides stand apart: its whole reach.
+  View base = a.base;
+  int64_t sizes[kMaxDims], strides[kMaxDims];
+  base.ndim = 0;
+  for (int k = 0; k < a.indices; ++k, ++base.ndim) {
+    sizes[base.ndim] = a.indexed_sizes[k];
+    strides[base.ndim] = a.indexed_strides[k];
+  }
+  for (int d = 0; d < a.base.ndim; ++d, ++base.ndim) {
+    sizes[base.ndim] = a.base.sizes[d];
+    strides[base.ndim] = a.base.strides[d];
+  }
+  base.sizes = sizes;
+  base.strides = strides;
+  const bool puts = id == KernelId::index_put;
+  note.view(base, puts);
+  note.view(a.values, !puts);
 }
-void note_accesses(const Context& context, const CheckIndexArgs& a) {
+void note_accesses(const Context& context, KernelId, const CheckIndexArgs& a) {
   NOTES;
   note.reads({&a.index});
 }
-void note_accesses(const Context& context, const NonzeroArgs& a) {
+void note_accesses(const Context& context, KernelId, const NonzeroArgs& a) {
   NOTES;
   note.reads({&a.in});
   note.writes({&a.out});
 }
-void note_accesses(const Context& context, const SortArgs& a) {
+void note_accesses(const Context& context, KernelId, const SortArgs& a) {
   NOTES;
   note.reads({&a.in});
   note.writes({&a.values, &a.indices});
 }
-void note_accesses(const Context& context, const RandomArgs& a) {
+void note_accesses(const Context& context, KernelId, const RandomArgs& a) {
   NOTES;
   note.reads({&a.probability});
   note.writes({&a.out});
 }
-void note_accesses(const Context& context, const OptimizerArgs& a) {
+void note_accesses(const Context& context, KernelId, const OptimizerArgs& a) {
   NOTES;
   for (int32_t i = 0; i < a.count; ++i) {
     const int64_t bytes = a.numel[i] * kernels::cuda::element_bytes(a.dtype[i]);

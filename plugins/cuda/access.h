@@ -4,29 +4,29 @@
 // accesses that no event orders. Nothing happens on a real one.
 #pragma once
 
-#include "kernels/args.h"
+#include "device/backend.h"
 
 namespace libdl::cuda {
 
 
-void note_accesses(const kernels::Context& context, const kernels::PointwiseArgs& a);
-void note_accesses(const kernels::Context& context, const kernels::ProgramArgs& a);
-void note_accesses(const kernels::Context& context, const kernels::CopyArgs& a);
-void note_accesses(const kernels::Context& context, const kernels::FillArgs& a);
-void note_accesses(const kernels::Context& context, const kernels::ReduceArgs& a);
-void note_accesses(const kernels::Context& context, const kernels::ScanArgs& a);
-void note_accesses(const kernels::Context& context, const kernels::MatmulArgs& a);
-void note_accesses(const kernels::Context& context, const kernels::SoftmaxArgs& a);
-void note_accesses(const kernels::Context& context, const kernels::SoftmaxBackwardArgs& a);
-void note_accesses(const kernels::Context& context, const kernels::LayerNormArgs& a);
-void note_accesses(const kernels::Context& context, const kernels::LayerNormBackwardArgs& a);
-void note_accesses(const kernels::Context& context, const kernels::GatherArgs& a);
-void note_accesses(const kernels::Context& context, const kernels::ScatterArgs& a);
-void note_accesses(const kernels::Context& context, const kernels::IndexArgs& a);
-void note_accesses(const kernels::Context& context, const kernels::CheckIndexArgs& a);
-void note_accesses(const kernels::Context& context, const kernels::NonzeroArgs& a);
-void note_accesses(const kernels::Context& context, const kernels::SortArgs& a);
-void note_accesses(const kernels::Context& context, const kernels::RandomArgs& a);
-void note_accesses(const kernels::Context& context, const kernels::OptimizerArgs& a);
+void note_accesses(const kernels::Context& context, KernelId id, const kernels::PointwiseArgs& a);
+void note_accesses(const kernels::Context& context, KernelId id, const kernels::ProgramArgs& a);
+void note_accesses(const kernels::Context& context, KernelId id, const kernels::CopyArgs& a);
+void note_accesses(const kernels::Context& context, KernelId id, const kernels::FillArgs& a);
+void note_accesses(const kernels::Context& context, KernelId id, const kernels::ReduceArgs& a);
+void note_accesses(const kernels::Context& context, KernelId id, const kernels::ScanArgs& a);
+void note_accesses(const kernels::Context& context, KernelId id, const kernels::MatmulArgs& a);
+void note_accesses(const kernels::Context& context, KernelId id, const kernels::SoftmaxArgs& a);
+void note_accesses(const kernels::Context& context, KernelId id, const kernels::SoftmaxBackwardArgs& a);
+void note_accesses(const kernels::Context& context, KernelId id, const kernels::LayerNormArgs& a);
+void note_accesses(const kernels::Context& context, KernelId id, const kernels::LayerNormBackwardArgs& a);
+void note_accesses(const kernels::Context& context, KernelId id, const kernels::GatherArgs& a);
+void note_accesses(const kernels::Context& context, KernelId id, const kernels::ScatterArgs& a);
+void note_accesses(const kernels::Context& context, KernelId id, const kernels::IndexArgs& a);
+void note_accesses(const kernels::Context& context, KernelId id, const kernels::CheckIndexArgs& a);
+void note_accesses(const kernels::Context& context, KernelId id, const kernels::NonzeroArgs& a);
+void note_accesses(const kernels::Context& context, KernelId id, const kernels::SortArgs& a);
+void note_accesses(const kernels::Context& context, KernelId id, const kernels::RandomArgs& a);
+void note_accesses(const kernels::Context& context, KernelId id, const kernels::OptimizerArgs& a);
 
 }  // namespace libdl::cuda
