@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-OWNERSHIP = ("LIBDL_NEW", "LIBDL_BORROWED", "LIBDL_STEALS", "LIBDL_NULLABLE")
+OWNERSHIP = ("LIBDL_NEW", "LIBDL_BORROWED", "LIBDL_STEALS", "LIBDL_NULLABLE", "LIBDL_NUMBER")
 
 
 class HeaderError(Exception):
@@ -55,6 +55,8 @@ class Header:
     path: Path
     comment: tuple[str, ...] = ()
     functions: list[Function] = field(default_factory=list)
+    # What is said of types ("libdl_device"), their members ("libdl_device.type") and constants.
+    said: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 _TOKEN = re.compile(
@@ -86,7 +88,35 @@ def read_header(path: Path) -> Header:
                 above = ()
             header.functions.append(_function(token["api"], above, path, line))
             comment_end = token.end()
+    header.said = _said(text)
     return header
+
+
+_ABOVE_TYPE = re.compile(
+    r"(?P<doc>/\*\*(?!<)(?:(?!\*/).)*\*/)\n(?P<typedef>typedef [^;{]*)", re.DOTALL
+)
+_BODY = re.compile(r"^typedef struct (?P<name>\w+) \{\n(?P<body>.*?)^\}", re.DOTALL | re.MULTILINE)
+_BESIDE_MEMBER = re.compile(
+    r"(?P<name>\w+)(?:\[\w+\])?;\s*/\*\*<(?P<text>(?:(?!\*/).)*)\*/", re.DOTALL
+)
+_BESIDE_CONSTANT = re.compile(
+    r"\b(?P<name>LIBDL_\w+) = [^,/}]+,?\s*/\*\*<(?P<text>(?:(?!\*/).)*)\*/", re.DOTALL
+)
+
+
+def _said(text: str) -> dict[str, tuple[str, ...]]:
+    """Comments above typedefs, and those beside members and constants, each as one line."""
+    said: dict[str, tuple[str, ...]] = {}
+    for match in _ABOVE_TYPE.finditer(text):
+        name = re.search(r"\(\*(\w+)\)\(|(\w+)\s*$", match["typedef"])
+        if name:
+            said[name[1] or name[2]] = comment_lines(match["doc"])
+    for body in _BODY.finditer(text):
+        for member in _BESIDE_MEMBER.finditer(body["body"]):
+            said[f"{body['name']}.{member['name']}"] = (" ".join(member["text"].split()),)
+    for constant in _BESIDE_CONSTANT.finditer(text):
+        said[constant["name"]] = (" ".join(constant["text"].split()),)
+    return said
 
 
 def comment_lines(raw: str) -> tuple[str, ...]:

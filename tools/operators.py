@@ -37,6 +37,7 @@ class Argument:
     kind: str  # tensor tensors ints int float dim bool dtype device string generator
     nullable: bool = False  # of tensors: its entries
     count: str = ""  # the C name of the length of tensors, ints and string
+    number: bool = False  # of tensor: a host number is welcome
 
 
 @dataclass(frozen=True)
@@ -152,10 +153,14 @@ def _list_argument(
 
 
 def _argument(function: Function, p: Parameter) -> Argument:
-    if p.words - {"LIBDL_NULLABLE"}:
-        raise function.error(f"{p.name}: an argument is borrowed, {min(p.words)} does not fit")
+    foreign = p.words - {"LIBDL_NULLABLE", "LIBDL_NUMBER"}
+    if foreign:
+        raise function.error(f"{p.name}: an argument is borrowed, {min(foreign)} does not fit")
+    number = "LIBDL_NUMBER" in p.words
     if p.type == "const libdl_tensor *":
-        return Argument(p.name, "tensor", p.nullable)
+        return Argument(p.name, "tensor", p.nullable, number=number)
+    if number:
+        raise function.error(f"{p.name}: LIBDL_NUMBER is said of tensors")
     if p.type in _NULLABLE_POINTERS:
         if not p.nullable:
             raise function.error(f"{p.name} ({p.type}) wants LIBDL_NULLABLE")

@@ -7,6 +7,7 @@
  *    LIBDL_BORROWED  an output that stays owned by the object it came from
  *    LIBDL_STEALS    an argument whose reference the call takes, also when it fails
  *    LIBDL_NULLABLE  an argument that may be NULL (absent)
+ *    LIBDL_NUMBER    a tensor argument that takes, and often is, a host number (libdl_number_f64)
  *  A pointer without a word is an input that the call only reads.
  *
  *  Threads are told by one word at each declaration:
@@ -52,6 +53,7 @@
 #define LIBDL_BORROWED
 #define LIBDL_STEALS
 #define LIBDL_NULLABLE
+#define LIBDL_NUMBER
 
 /** A truth value: 0 is false, anything else true. Outputs are 0 or 1. */
 typedef int32_t libdl_bool;

@@ -115,13 +115,14 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_ones_into(const int64_t *shape, int
  *  Python: full(size, fill_value, *, dtype=None, device=None) [function, leaf]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_full(const int64_t *shape, int32_t ndim,
-                                                  const libdl_tensor *fill_value, libdl_dtype dtype,
+                                                  LIBDL_NUMBER const libdl_tensor *fill_value,
+                                                  libdl_dtype dtype,
                                                   LIBDL_NULLABLE const libdl_device *device,
                                                   LIBDL_NEW libdl_tensor **out);
 
 /** libdl_full into dst. Threads: exclusive. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_full_into(const int64_t *shape, int32_t ndim,
-                                                       const libdl_tensor *fill_value,
+                                                       LIBDL_NUMBER const libdl_tensor *fill_value,
                                                        libdl_dtype dtype,
                                                        LIBDL_NULLABLE const libdl_device *device,
                                                        libdl_tensor *dst);
@@ -142,20 +143,16 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_full_into(const int64_t *shape, int
  *  Python: arange(end, *, dtype=None, device=None) [function, leaf]
  *  Python: arange(start, end, step=1, *, dtype=None, device=None) [function, leaf]
  */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_arange(LIBDL_NULLABLE const libdl_tensor *start,
-                                                    const libdl_tensor *end,
-                                                    LIBDL_NULLABLE const libdl_tensor *step,
-                                                    libdl_dtype dtype,
-                                                    LIBDL_NULLABLE const libdl_device *device,
-                                                    LIBDL_NEW libdl_tensor **out);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_arange(
+    LIBDL_NULLABLE LIBDL_NUMBER const libdl_tensor *start, LIBDL_NUMBER const libdl_tensor *end,
+    LIBDL_NULLABLE LIBDL_NUMBER const libdl_tensor *step, libdl_dtype dtype,
+    LIBDL_NULLABLE const libdl_device *device, LIBDL_NEW libdl_tensor **out);
 
 /** libdl_arange into dst. Threads: exclusive. */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_arange_into(LIBDL_NULLABLE const libdl_tensor *start,
-                                                         const libdl_tensor *end,
-                                                         LIBDL_NULLABLE const libdl_tensor *step,
-                                                         libdl_dtype dtype,
-                                                         LIBDL_NULLABLE const libdl_device *device,
-                                                         libdl_tensor *dst);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_arange_into(
+    LIBDL_NULLABLE LIBDL_NUMBER const libdl_tensor *start, LIBDL_NUMBER const libdl_tensor *end,
+    LIBDL_NULLABLE LIBDL_NUMBER const libdl_tensor *step, libdl_dtype dtype,
+    LIBDL_NULLABLE const libdl_device *device, libdl_tensor *dst);
 
 /** Evenly spaced numbers from start to end, both included.
  *
@@ -172,16 +169,16 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_arange_into(LIBDL_NULLABLE const li
  *  Threads: concurrent-read.
  *  Python: linspace(start, end, steps, *, dtype=None, device=None) [function, leaf]
  */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_linspace(const libdl_tensor *start,
-                                                      const libdl_tensor *end, int64_t steps,
-                                                      libdl_dtype dtype,
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_linspace(LIBDL_NUMBER const libdl_tensor *start,
+                                                      LIBDL_NUMBER const libdl_tensor *end,
+                                                      int64_t steps, libdl_dtype dtype,
                                                       LIBDL_NULLABLE const libdl_device *device,
                                                       LIBDL_NEW libdl_tensor **out);
 
 /** libdl_linspace into dst. Threads: exclusive. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_linspace_into(
-    const libdl_tensor *start, const libdl_tensor *end, int64_t steps, libdl_dtype dtype,
-    LIBDL_NULLABLE const libdl_device *device, libdl_tensor *dst);
+    LIBDL_NUMBER const libdl_tensor *start, LIBDL_NUMBER const libdl_tensor *end, int64_t steps,
+    libdl_dtype dtype, LIBDL_NULLABLE const libdl_device *device, libdl_tensor *dst);
 
 /** The identity matrix, or its upper left part if it is not square.
  *
@@ -273,7 +270,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_ones_like(const libdl_tensor *input
  *  Python: full_like(input, fill_value, *, dtype=None, device=None) [function, leaf]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_full_like(const libdl_tensor *input,
-                                                       const libdl_tensor *fill_value,
+                                                       LIBDL_NUMBER const libdl_tensor *fill_value,
                                                        libdl_dtype dtype,
                                                        LIBDL_NULLABLE const libdl_device *device,
                                                        LIBDL_NEW libdl_tensor **out);

@@ -126,7 +126,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_take_along_dim_into(const libdl_ten
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_scatter(const libdl_tensor *input, int32_t dim,
                                                      const libdl_tensor *index,
-                                                     const libdl_tensor *src,
+                                                     LIBDL_NUMBER const libdl_tensor *src,
                                                      LIBDL_NULLABLE const char *reduce,
                                                      int64_t reduce_length,
                                                      LIBDL_NEW libdl_tensor **out);
@@ -134,7 +134,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_scatter(const libdl_tensor *input, 
 /** libdl_scatter into dst. Threads: exclusive. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_scatter_into(const libdl_tensor *input, int32_t dim,
                                                           const libdl_tensor *index,
-                                                          const libdl_tensor *src,
+                                                          LIBDL_NUMBER const libdl_tensor *src,
                                                           LIBDL_NULLABLE const char *reduce,
                                                           int64_t reduce_length, libdl_tensor *dst);
 
@@ -202,16 +202,14 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_select_into(const libdl_tenso
  *  Threads: concurrent-read.
  *  Python: index_add(input, dim, index, source, *, alpha=1) [function, method, inplace]
  */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_add(const libdl_tensor *input, int32_t dim,
-                                                       const libdl_tensor *index,
-                                                       const libdl_tensor *source,
-                                                       LIBDL_NULLABLE const libdl_tensor *alpha,
-                                                       LIBDL_NEW libdl_tensor **out);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_add(
+    const libdl_tensor *input, int32_t dim, const libdl_tensor *index, const libdl_tensor *source,
+    LIBDL_NULLABLE LIBDL_NUMBER const libdl_tensor *alpha, LIBDL_NEW libdl_tensor **out);
 
 /** libdl_index_add into dst. Threads: exclusive. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_add_into(
     const libdl_tensor *input, int32_t dim, const libdl_tensor *index, const libdl_tensor *source,
-    LIBDL_NULLABLE const libdl_tensor *alpha, libdl_tensor *dst);
+    LIBDL_NULLABLE LIBDL_NUMBER const libdl_tensor *alpha, libdl_tensor *dst);
 
 /** A copy of input with slices replaced: y[index[i]] = source[i] for dim 0.
  *
@@ -254,13 +252,13 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_copy_into(const libdl_tensor 
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_fill(const libdl_tensor *input, int32_t dim,
                                                         const libdl_tensor *index,
-                                                        const libdl_tensor *value,
+                                                        LIBDL_NUMBER const libdl_tensor *value,
                                                         LIBDL_NEW libdl_tensor **out);
 
 /** libdl_index_fill into dst. Threads: exclusive. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_fill_into(const libdl_tensor *input, int32_t dim,
                                                              const libdl_tensor *index,
-                                                             const libdl_tensor *value,
+                                                             LIBDL_NUMBER const libdl_tensor *value,
                                                              libdl_tensor *dst);
 
 /** A copy of input with one value where the mask is true.
@@ -278,14 +276,13 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_fill_into(const libdl_tensor 
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_masked_fill(const libdl_tensor *input,
                                                          const libdl_tensor *mask,
-                                                         const libdl_tensor *value,
+                                                         LIBDL_NUMBER const libdl_tensor *value,
                                                          LIBDL_NEW libdl_tensor **out);
 
 /** libdl_masked_fill into dst. Threads: exclusive. */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_masked_fill_into(const libdl_tensor *input,
-                                                              const libdl_tensor *mask,
-                                                              const libdl_tensor *value,
-                                                              libdl_tensor *dst);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_masked_fill_into(
+    const libdl_tensor *input, const libdl_tensor *mask, LIBDL_NUMBER const libdl_tensor *value,
+    libdl_tensor *dst);
 
 /** The elements where the mask is true, in row-major order.
  *

@@ -222,7 +222,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_copy_into(const libdl_tensor *src,
  *  Threads: exclusive.
  *  Python: fill_(dst, value) [method]
  */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_fill_into(const libdl_tensor *value,
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_fill_into(LIBDL_NUMBER const libdl_tensor *value,
                                                        libdl_tensor *dst);
 
 /** Overwrites every element of dst with zero.

@@ -122,20 +122,16 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_dot_into(const libdl_tensor *input,
  *  Threads: concurrent-read.
  *  Python: addmm(input, mat1, mat2, *, beta=1, alpha=1) [function, method, inplace]
  */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_addmm(const libdl_tensor *input,
-                                                   const libdl_tensor *mat1,
-                                                   const libdl_tensor *mat2,
-                                                   LIBDL_NULLABLE const libdl_tensor *beta,
-                                                   LIBDL_NULLABLE const libdl_tensor *alpha,
-                                                   LIBDL_NEW libdl_tensor **out);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_addmm(
+    const libdl_tensor *input, const libdl_tensor *mat1, const libdl_tensor *mat2,
+    LIBDL_NULLABLE LIBDL_NUMBER const libdl_tensor *beta,
+    LIBDL_NULLABLE LIBDL_NUMBER const libdl_tensor *alpha, LIBDL_NEW libdl_tensor **out);
 
 /** libdl_addmm into dst. Threads: exclusive. */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_addmm_into(const libdl_tensor *input,
-                                                        const libdl_tensor *mat1,
-                                                        const libdl_tensor *mat2,
-                                                        LIBDL_NULLABLE const libdl_tensor *beta,
-                                                        LIBDL_NULLABLE const libdl_tensor *alpha,
-                                                        libdl_tensor *dst);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_addmm_into(
+    const libdl_tensor *input, const libdl_tensor *mat1, const libdl_tensor *mat2,
+    LIBDL_NULLABLE LIBDL_NUMBER const libdl_tensor *beta,
+    LIBDL_NULLABLE LIBDL_NUMBER const libdl_tensor *alpha, libdl_tensor *dst);
 
 LIBDL_END
 

@@ -33,16 +33,14 @@ LIBDL_BEGIN
  *  Threads: concurrent-read.
  *  Python: add(input, other, *, alpha=1) [function, method, inplace]
  */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_add(const libdl_tensor *input,
-                                                 const libdl_tensor *other,
-                                                 LIBDL_NULLABLE const libdl_tensor *alpha,
-                                                 LIBDL_NEW libdl_tensor **out);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_add(
+    const libdl_tensor *input, LIBDL_NUMBER const libdl_tensor *other,
+    LIBDL_NULLABLE LIBDL_NUMBER const libdl_tensor *alpha, LIBDL_NEW libdl_tensor **out);
 
 /** libdl_add into dst. Threads: exclusive. */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_add_into(const libdl_tensor *input,
-                                                      const libdl_tensor *other,
-                                                      LIBDL_NULLABLE const libdl_tensor *alpha,
-                                                      libdl_tensor *dst);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_add_into(
+    const libdl_tensor *input, LIBDL_NUMBER const libdl_tensor *other,
+    LIBDL_NULLABLE LIBDL_NUMBER const libdl_tensor *alpha, libdl_tensor *dst);
 
 /** Difference: y = input - alpha * other.
  *
@@ -57,16 +55,14 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_add_into(const libdl_tensor *input,
  *  Python: sub(input, other, *, alpha=1) [function, method, inplace]
  *  Python: subtract(input, other, *, alpha=1) [function, method, inplace]
  */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_sub(const libdl_tensor *input,
-                                                 const libdl_tensor *other,
-                                                 LIBDL_NULLABLE const libdl_tensor *alpha,
-                                                 LIBDL_NEW libdl_tensor **out);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_sub(
+    const libdl_tensor *input, LIBDL_NUMBER const libdl_tensor *other,
+    LIBDL_NULLABLE LIBDL_NUMBER const libdl_tensor *alpha, LIBDL_NEW libdl_tensor **out);
 
 /** libdl_sub into dst. Threads: exclusive. */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_sub_into(const libdl_tensor *input,
-                                                      const libdl_tensor *other,
-                                                      LIBDL_NULLABLE const libdl_tensor *alpha,
-                                                      libdl_tensor *dst);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_sub_into(
+    const libdl_tensor *input, LIBDL_NUMBER const libdl_tensor *other,
+    LIBDL_NULLABLE LIBDL_NUMBER const libdl_tensor *alpha, libdl_tensor *dst);
 
 /** Product: y = input * other.
  *
@@ -80,12 +76,13 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_sub_into(const libdl_tensor *input,
  *  Python: multiply(input, other) [function, method, inplace]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_mul(const libdl_tensor *input,
-                                                 const libdl_tensor *other,
+                                                 LIBDL_NUMBER const libdl_tensor *other,
                                                  LIBDL_NEW libdl_tensor **out);
 
 /** libdl_mul into dst. Threads: exclusive. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_mul_into(const libdl_tensor *input,
-                                                      const libdl_tensor *other, libdl_tensor *dst);
+                                                      LIBDL_NUMBER const libdl_tensor *other,
+                                                      libdl_tensor *dst);
 
 /** Quotient: y = input / other, rounded if asked.
  *
@@ -103,14 +100,14 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_mul_into(const libdl_tensor *input,
  *  Python: true_divide(input, other) [function, method, inplace]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_div(const libdl_tensor *input,
-                                                 const libdl_tensor *other,
+                                                 LIBDL_NUMBER const libdl_tensor *other,
                                                  LIBDL_NULLABLE const char *rounding_mode,
                                                  int64_t rounding_mode_length,
                                                  LIBDL_NEW libdl_tensor **out);
 
 /** libdl_div into dst. Threads: exclusive. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_div_into(const libdl_tensor *input,
-                                                      const libdl_tensor *other,
+                                                      LIBDL_NUMBER const libdl_tensor *other,
                                                       LIBDL_NULLABLE const char *rounding_mode,
                                                       int64_t rounding_mode_length,
                                                       libdl_tensor *dst);
@@ -127,13 +124,12 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_div_into(const libdl_tensor *input,
  *  Python: floor_divide(input, other) [function, method, inplace]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_floor_divide(const libdl_tensor *input,
-                                                          const libdl_tensor *other,
+                                                          LIBDL_NUMBER const libdl_tensor *other,
                                                           LIBDL_NEW libdl_tensor **out);
 
 /** libdl_floor_divide into dst. Threads: exclusive. */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_floor_divide_into(const libdl_tensor *input,
-                                                               const libdl_tensor *other,
-                                                               libdl_tensor *dst);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_floor_divide_into(
+    const libdl_tensor *input, LIBDL_NUMBER const libdl_tensor *other, libdl_tensor *dst);
 
 /** Remainder with the divisor's sign: y = input - other * floor(input / other).
  *
@@ -147,12 +143,12 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_floor_divide_into(const libdl_tenso
  *  Python: remainder(input, other) [function, method, inplace]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_remainder(const libdl_tensor *input,
-                                                       const libdl_tensor *other,
+                                                       LIBDL_NUMBER const libdl_tensor *other,
                                                        LIBDL_NEW libdl_tensor **out);
 
 /** libdl_remainder into dst. Threads: exclusive. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_remainder_into(const libdl_tensor *input,
-                                                            const libdl_tensor *other,
+                                                            LIBDL_NUMBER const libdl_tensor *other,
                                                             libdl_tensor *dst);
 
 /** Remainder with the dividend's sign: y = input - other * trunc(input / other).
@@ -167,12 +163,12 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_remainder_into(const libdl_tensor *
  *  Python: fmod(input, other) [function, method, inplace]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_fmod(const libdl_tensor *input,
-                                                  const libdl_tensor *other,
+                                                  LIBDL_NUMBER const libdl_tensor *other,
                                                   LIBDL_NEW libdl_tensor **out);
 
 /** libdl_fmod into dst. Threads: exclusive. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_fmod_into(const libdl_tensor *input,
-                                                       const libdl_tensor *other,
+                                                       LIBDL_NUMBER const libdl_tensor *other,
                                                        libdl_tensor *dst);
 
 /** Power: y = input ^ exponent.
@@ -187,12 +183,12 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_fmod_into(const libdl_tensor *input
  *  Python: pow(input, exponent) [function, method, inplace]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_pow(const libdl_tensor *input,
-                                                 const libdl_tensor *exponent,
+                                                 LIBDL_NUMBER const libdl_tensor *exponent,
                                                  LIBDL_NEW libdl_tensor **out);
 
 /** libdl_pow into dst. Threads: exclusive. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_pow_into(const libdl_tensor *input,
-                                                      const libdl_tensor *exponent,
+                                                      LIBDL_NUMBER const libdl_tensor *exponent,
                                                       libdl_tensor *dst);
 
 /** Negation: y = -input.
@@ -684,12 +680,12 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_trunc_into(const libdl_tensor *inpu
  *  Python: max(input, other) [function, method]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_maximum(const libdl_tensor *input,
-                                                     const libdl_tensor *other,
+                                                     LIBDL_NUMBER const libdl_tensor *other,
                                                      LIBDL_NEW libdl_tensor **out);
 
 /** libdl_maximum into dst. Threads: exclusive. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_maximum_into(const libdl_tensor *input,
-                                                          const libdl_tensor *other,
+                                                          LIBDL_NUMBER const libdl_tensor *other,
                                                           libdl_tensor *dst);
 
 /** The smaller of two elements; NaN if either is NaN.
@@ -704,12 +700,12 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_maximum_into(const libdl_tensor *in
  *  Python: min(input, other) [function, method]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_minimum(const libdl_tensor *input,
-                                                     const libdl_tensor *other,
+                                                     LIBDL_NUMBER const libdl_tensor *other,
                                                      LIBDL_NEW libdl_tensor **out);
 
 /** libdl_minimum into dst. Threads: exclusive. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_minimum_into(const libdl_tensor *input,
-                                                          const libdl_tensor *other,
+                                                          LIBDL_NUMBER const libdl_tensor *other,
                                                           libdl_tensor *dst);
 
 /** Into bounds: y = min(max(input, min), max); where min > max, max. NaN stays NaN.
@@ -727,16 +723,14 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_minimum_into(const libdl_tensor *in
  *  Python: clamp(input, min=None, max=None) [function, method, inplace]
  *  Python: clip(input, min=None, max=None) [function, method, inplace]
  */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_clamp(const libdl_tensor *input,
-                                                   LIBDL_NULLABLE const libdl_tensor *min,
-                                                   LIBDL_NULLABLE const libdl_tensor *max,
-                                                   LIBDL_NEW libdl_tensor **out);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_clamp(
+    const libdl_tensor *input, LIBDL_NULLABLE LIBDL_NUMBER const libdl_tensor *min,
+    LIBDL_NULLABLE LIBDL_NUMBER const libdl_tensor *max, LIBDL_NEW libdl_tensor **out);
 
 /** libdl_clamp into dst. Threads: exclusive. */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_clamp_into(const libdl_tensor *input,
-                                                        LIBDL_NULLABLE const libdl_tensor *min,
-                                                        LIBDL_NULLABLE const libdl_tensor *max,
-                                                        libdl_tensor *dst);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_clamp_into(
+    const libdl_tensor *input, LIBDL_NULLABLE LIBDL_NUMBER const libdl_tensor *min,
+    LIBDL_NULLABLE LIBDL_NUMBER const libdl_tensor *max, libdl_tensor *dst);
 
 /** A choice by element: y = condition ? input : other.
  *
@@ -750,14 +744,14 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_clamp_into(const libdl_tensor *inpu
  *  Python: where(condition, input, other) [function, method]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_where(const libdl_tensor *condition,
-                                                   const libdl_tensor *input,
-                                                   const libdl_tensor *other,
+                                                   LIBDL_NUMBER const libdl_tensor *input,
+                                                   LIBDL_NUMBER const libdl_tensor *other,
                                                    LIBDL_NEW libdl_tensor **out);
 
 /** libdl_where into dst. Threads: exclusive. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_where_into(const libdl_tensor *condition,
-                                                        const libdl_tensor *input,
-                                                        const libdl_tensor *other,
+                                                        LIBDL_NUMBER const libdl_tensor *input,
+                                                        LIBDL_NUMBER const libdl_tensor *other,
                                                         libdl_tensor *dst);
 
 /** Linear interpolation: y = input + weight * (end - input).
@@ -773,13 +767,13 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_where_into(const libdl_tensor *cond
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_lerp(const libdl_tensor *input,
                                                   const libdl_tensor *end,
-                                                  const libdl_tensor *weight,
+                                                  LIBDL_NUMBER const libdl_tensor *weight,
                                                   LIBDL_NEW libdl_tensor **out);
 
 /** libdl_lerp into dst. Threads: exclusive. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_lerp_into(const libdl_tensor *input,
                                                        const libdl_tensor *end,
-                                                       const libdl_tensor *weight,
+                                                       LIBDL_NUMBER const libdl_tensor *weight,
                                                        libdl_tensor *dst);
 
 /** Adds a scaled product: y = input + value * tensor1 * tensor2.
@@ -795,18 +789,14 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_lerp_into(const libdl_tensor *input
  *  Threads: concurrent-read.
  *  Python: addcmul(input, tensor1, tensor2, *, value=1) [function, method, inplace]
  */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_addcmul(const libdl_tensor *input,
-                                                     const libdl_tensor *tensor1,
-                                                     const libdl_tensor *tensor2,
-                                                     LIBDL_NULLABLE const libdl_tensor *value,
-                                                     LIBDL_NEW libdl_tensor **out);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_addcmul(
+    const libdl_tensor *input, const libdl_tensor *tensor1, const libdl_tensor *tensor2,
+    LIBDL_NULLABLE LIBDL_NUMBER const libdl_tensor *value, LIBDL_NEW libdl_tensor **out);
 
 /** libdl_addcmul into dst. Threads: exclusive. */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_addcmul_into(const libdl_tensor *input,
-                                                          const libdl_tensor *tensor1,
-                                                          const libdl_tensor *tensor2,
-                                                          LIBDL_NULLABLE const libdl_tensor *value,
-                                                          libdl_tensor *dst);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_addcmul_into(
+    const libdl_tensor *input, const libdl_tensor *tensor1, const libdl_tensor *tensor2,
+    LIBDL_NULLABLE LIBDL_NUMBER const libdl_tensor *value, libdl_tensor *dst);
 
 /** Adds a scaled quotient: y = input + value * tensor1 / tensor2.
  *
@@ -822,18 +812,14 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_addcmul_into(const libdl_tensor *in
  *  Threads: concurrent-read.
  *  Python: addcdiv(input, tensor1, tensor2, *, value=1) [function, method, inplace]
  */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_addcdiv(const libdl_tensor *input,
-                                                     const libdl_tensor *tensor1,
-                                                     const libdl_tensor *tensor2,
-                                                     LIBDL_NULLABLE const libdl_tensor *value,
-                                                     LIBDL_NEW libdl_tensor **out);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_addcdiv(
+    const libdl_tensor *input, const libdl_tensor *tensor1, const libdl_tensor *tensor2,
+    LIBDL_NULLABLE LIBDL_NUMBER const libdl_tensor *value, LIBDL_NEW libdl_tensor **out);
 
 /** libdl_addcdiv into dst. Threads: exclusive. */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_addcdiv_into(const libdl_tensor *input,
-                                                          const libdl_tensor *tensor1,
-                                                          const libdl_tensor *tensor2,
-                                                          LIBDL_NULLABLE const libdl_tensor *value,
-                                                          libdl_tensor *dst);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_addcdiv_into(
+    const libdl_tensor *input, const libdl_tensor *tensor1, const libdl_tensor *tensor2,
+    LIBDL_NULLABLE LIBDL_NUMBER const libdl_tensor *value, libdl_tensor *dst);
 
 /** Complex conjugate, computed; real input is returned as an alias.
  *
@@ -903,8 +889,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_isfinite(const libdl_tensor *input,
  *  Python: isclose(input, other, rtol=1e-5, atol=1e-8, equal_nan=False) [function, method]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_isclose(const libdl_tensor *input,
-                                                     const libdl_tensor *other, double rtol,
-                                                     double atol, libdl_bool equal_nan,
+                                                     LIBDL_NUMBER const libdl_tensor *other,
+                                                     double rtol, double atol, libdl_bool equal_nan,
                                                      LIBDL_NEW libdl_tensor **out);
 
 /** Whether input equals other, by element, compared in the promoted dtype.
@@ -918,12 +904,13 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_isclose(const libdl_tensor *input,
  *  Python: eq(input, other) [function, method, inplace]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_eq(const libdl_tensor *input,
-                                                const libdl_tensor *other,
+                                                LIBDL_NUMBER const libdl_tensor *other,
                                                 LIBDL_NEW libdl_tensor **out);
 
 /** libdl_eq into dst. Threads: exclusive. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_eq_into(const libdl_tensor *input,
-                                                     const libdl_tensor *other, libdl_tensor *dst);
+                                                     LIBDL_NUMBER const libdl_tensor *other,
+                                                     libdl_tensor *dst);
 
 /** Whether input differs from other, by element, compared in the promoted dtype.
  *
@@ -937,12 +924,13 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_eq_into(const libdl_tensor *input,
  *  Python: not_equal(input, other) [function, method, inplace]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_ne(const libdl_tensor *input,
-                                                const libdl_tensor *other,
+                                                LIBDL_NUMBER const libdl_tensor *other,
                                                 LIBDL_NEW libdl_tensor **out);
 
 /** libdl_ne into dst. Threads: exclusive. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_ne_into(const libdl_tensor *input,
-                                                     const libdl_tensor *other, libdl_tensor *dst);
+                                                     LIBDL_NUMBER const libdl_tensor *other,
+                                                     libdl_tensor *dst);
 
 /** Whether input is less than other, by element, compared in the promoted dtype.
  *
@@ -956,12 +944,13 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_ne_into(const libdl_tensor *input,
  *  Python: less(input, other) [function, method, inplace]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_lt(const libdl_tensor *input,
-                                                const libdl_tensor *other,
+                                                LIBDL_NUMBER const libdl_tensor *other,
                                                 LIBDL_NEW libdl_tensor **out);
 
 /** libdl_lt into dst. Threads: exclusive. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_lt_into(const libdl_tensor *input,
-                                                     const libdl_tensor *other, libdl_tensor *dst);
+                                                     LIBDL_NUMBER const libdl_tensor *other,
+                                                     libdl_tensor *dst);
 
 /** Whether input is at most other, by element, compared in the promoted dtype.
  *
@@ -975,12 +964,13 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_lt_into(const libdl_tensor *input,
  *  Python: less_equal(input, other) [function, method, inplace]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_le(const libdl_tensor *input,
-                                                const libdl_tensor *other,
+                                                LIBDL_NUMBER const libdl_tensor *other,
                                                 LIBDL_NEW libdl_tensor **out);
 
 /** libdl_le into dst. Threads: exclusive. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_le_into(const libdl_tensor *input,
-                                                     const libdl_tensor *other, libdl_tensor *dst);
+                                                     LIBDL_NUMBER const libdl_tensor *other,
+                                                     libdl_tensor *dst);
 
 /** Whether input is greater than other, by element, compared in the promoted dtype.
  *
@@ -994,12 +984,13 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_le_into(const libdl_tensor *input,
  *  Python: greater(input, other) [function, method, inplace]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_gt(const libdl_tensor *input,
-                                                const libdl_tensor *other,
+                                                LIBDL_NUMBER const libdl_tensor *other,
                                                 LIBDL_NEW libdl_tensor **out);
 
 /** libdl_gt into dst. Threads: exclusive. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_gt_into(const libdl_tensor *input,
-                                                     const libdl_tensor *other, libdl_tensor *dst);
+                                                     LIBDL_NUMBER const libdl_tensor *other,
+                                                     libdl_tensor *dst);
 
 /** Whether input is at least other, by element, compared in the promoted dtype.
  *
@@ -1013,12 +1004,13 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_gt_into(const libdl_tensor *input,
  *  Python: greater_equal(input, other) [function, method, inplace]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_ge(const libdl_tensor *input,
-                                                const libdl_tensor *other,
+                                                LIBDL_NUMBER const libdl_tensor *other,
                                                 LIBDL_NEW libdl_tensor **out);
 
 /** libdl_ge into dst. Threads: exclusive. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_ge_into(const libdl_tensor *input,
-                                                     const libdl_tensor *other, libdl_tensor *dst);
+                                                     LIBDL_NUMBER const libdl_tensor *other,
+                                                     libdl_tensor *dst);
 
 /** Whether an element is zero.
  *
@@ -1048,13 +1040,12 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_logical_not_into(const libdl_tensor
  *  Python: logical_and(input, other) [function, method, inplace]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_logical_and(const libdl_tensor *input,
-                                                         const libdl_tensor *other,
+                                                         LIBDL_NUMBER const libdl_tensor *other,
                                                          LIBDL_NEW libdl_tensor **out);
 
 /** libdl_logical_and into dst. Threads: exclusive. */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_logical_and_into(const libdl_tensor *input,
-                                                              const libdl_tensor *other,
-                                                              libdl_tensor *dst);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_logical_and_into(
+    const libdl_tensor *input, LIBDL_NUMBER const libdl_tensor *other, libdl_tensor *dst);
 
 /** Whether either element is not zero.
  *
@@ -1067,12 +1058,12 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_logical_and_into(const libdl_tensor
  *  Python: logical_or(input, other) [function, method, inplace]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_logical_or(const libdl_tensor *input,
-                                                        const libdl_tensor *other,
+                                                        LIBDL_NUMBER const libdl_tensor *other,
                                                         LIBDL_NEW libdl_tensor **out);
 
 /** libdl_logical_or into dst. Threads: exclusive. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_logical_or_into(const libdl_tensor *input,
-                                                             const libdl_tensor *other,
+                                                             LIBDL_NUMBER const libdl_tensor *other,
                                                              libdl_tensor *dst);
 
 /** Whether exactly one of the elements is not zero.
@@ -1086,13 +1077,12 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_logical_or_into(const libdl_tensor 
  *  Python: logical_xor(input, other) [function, method, inplace]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_logical_xor(const libdl_tensor *input,
-                                                         const libdl_tensor *other,
+                                                         LIBDL_NUMBER const libdl_tensor *other,
                                                          LIBDL_NEW libdl_tensor **out);
 
 /** libdl_logical_xor into dst. Threads: exclusive. */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_logical_xor_into(const libdl_tensor *input,
-                                                              const libdl_tensor *other,
-                                                              libdl_tensor *dst);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_logical_xor_into(
+    const libdl_tensor *input, LIBDL_NUMBER const libdl_tensor *other, libdl_tensor *dst);
 
 /** The complement of every bit; bool: logical not.
  *
@@ -1122,13 +1112,12 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bitwise_not_into(const libdl_tensor
  *  Python: bitwise_and(input, other) [function, method, inplace]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bitwise_and(const libdl_tensor *input,
-                                                         const libdl_tensor *other,
+                                                         LIBDL_NUMBER const libdl_tensor *other,
                                                          LIBDL_NEW libdl_tensor **out);
 
 /** libdl_bitwise_and into dst. Threads: exclusive. */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bitwise_and_into(const libdl_tensor *input,
-                                                              const libdl_tensor *other,
-                                                              libdl_tensor *dst);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bitwise_and_into(
+    const libdl_tensor *input, LIBDL_NUMBER const libdl_tensor *other, libdl_tensor *dst);
 
 /** Bit by bit: either.
  *
@@ -1141,12 +1130,12 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bitwise_and_into(const libdl_tensor
  *  Python: bitwise_or(input, other) [function, method, inplace]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bitwise_or(const libdl_tensor *input,
-                                                        const libdl_tensor *other,
+                                                        LIBDL_NUMBER const libdl_tensor *other,
                                                         LIBDL_NEW libdl_tensor **out);
 
 /** libdl_bitwise_or into dst. Threads: exclusive. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bitwise_or_into(const libdl_tensor *input,
-                                                             const libdl_tensor *other,
+                                                             LIBDL_NUMBER const libdl_tensor *other,
                                                              libdl_tensor *dst);
 
 /** Bit by bit: exactly one.
@@ -1160,13 +1149,12 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bitwise_or_into(const libdl_tensor 
  *  Python: bitwise_xor(input, other) [function, method, inplace]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bitwise_xor(const libdl_tensor *input,
-                                                         const libdl_tensor *other,
+                                                         LIBDL_NUMBER const libdl_tensor *other,
                                                          LIBDL_NEW libdl_tensor **out);
 
 /** libdl_bitwise_xor into dst. Threads: exclusive. */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bitwise_xor_into(const libdl_tensor *input,
-                                                              const libdl_tensor *other,
-                                                              libdl_tensor *dst);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bitwise_xor_into(
+    const libdl_tensor *input, LIBDL_NUMBER const libdl_tensor *other, libdl_tensor *dst);
 
 /** Bits moved up: y = input * 2 ^ other; 0 if other is negative or the width or more.
  *
@@ -1178,14 +1166,13 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bitwise_xor_into(const libdl_tensor
  *  Threads: concurrent-read.
  *  Python: bitwise_left_shift(input, other) [function, method, inplace]
  */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bitwise_left_shift(const libdl_tensor *input,
-                                                                const libdl_tensor *other,
-                                                                LIBDL_NEW libdl_tensor **out);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bitwise_left_shift(
+    const libdl_tensor *input, LIBDL_NUMBER const libdl_tensor *other,
+    LIBDL_NEW libdl_tensor **out);
 
 /** libdl_bitwise_left_shift into dst. Threads: exclusive. */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bitwise_left_shift_into(const libdl_tensor *input,
-                                                                     const libdl_tensor *other,
-                                                                     libdl_tensor *dst);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bitwise_left_shift_into(
+    const libdl_tensor *input, LIBDL_NUMBER const libdl_tensor *other, libdl_tensor *dst);
 
 /** Bits moved down: y = floor(input / 2 ^ other); signed input fills with its sign.
  *
@@ -1197,14 +1184,13 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bitwise_left_shift_into(const libdl
  *  Threads: concurrent-read.
  *  Python: bitwise_right_shift(input, other) [function, method, inplace]
  */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bitwise_right_shift(const libdl_tensor *input,
-                                                                 const libdl_tensor *other,
-                                                                 LIBDL_NEW libdl_tensor **out);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bitwise_right_shift(
+    const libdl_tensor *input, LIBDL_NUMBER const libdl_tensor *other,
+    LIBDL_NEW libdl_tensor **out);
 
 /** libdl_bitwise_right_shift into dst. Threads: exclusive. */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bitwise_right_shift_into(const libdl_tensor *input,
-                                                                      const libdl_tensor *other,
-                                                                      libdl_tensor *dst);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bitwise_right_shift_into(
+    const libdl_tensor *input, LIBDL_NUMBER const libdl_tensor *other, libdl_tensor *dst);
 
 LIBDL_END
 

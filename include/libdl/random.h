@@ -225,7 +225,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bernoulli_into(
  *  Python: bernoulli_(dst, p=0.5, *, generator=None) [method]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bernoulli_fill_into(
-    const libdl_tensor *p, LIBDL_NULLABLE libdl_generator *generator, libdl_tensor *dst);
+    LIBDL_NUMBER const libdl_tensor *p, LIBDL_NULLABLE libdl_generator *generator,
+    libdl_tensor *dst);
 
 /** Overwrites dst with uniform numbers from low (included) to high (excluded).
  *

@@ -311,15 +311,16 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_any_into(const libdl_tensor *input,
  *  Threads: concurrent-read.
  *  Python: var(input, dim=None, *, correction=1, keepdim=False) [function, method]
  */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_var(const libdl_tensor *input,
-                                                 LIBDL_NULLABLE const int64_t *dims, int32_t ndims,
-                                                 LIBDL_NULLABLE const libdl_tensor *correction,
-                                                 libdl_bool keepdim, LIBDL_NEW libdl_tensor **out);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_var(
+    const libdl_tensor *input, LIBDL_NULLABLE const int64_t *dims, int32_t ndims,
+    LIBDL_NULLABLE LIBDL_NUMBER const libdl_tensor *correction, libdl_bool keepdim,
+    LIBDL_NEW libdl_tensor **out);
 
 /** libdl_var into dst. Threads: exclusive. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_var_into(
     const libdl_tensor *input, LIBDL_NULLABLE const int64_t *dims, int32_t ndims,
-    LIBDL_NULLABLE const libdl_tensor *correction, libdl_bool keepdim, libdl_tensor *dst);
+    LIBDL_NULLABLE LIBDL_NUMBER const libdl_tensor *correction, libdl_bool keepdim,
+    libdl_tensor *dst);
 
 /** Standard deviation along dims: the square root of libdl_var.
  *
@@ -334,15 +335,16 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_var_into(
  *  Threads: concurrent-read.
  *  Python: std(input, dim=None, *, correction=1, keepdim=False) [function, method]
  */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_std(const libdl_tensor *input,
-                                                 LIBDL_NULLABLE const int64_t *dims, int32_t ndims,
-                                                 LIBDL_NULLABLE const libdl_tensor *correction,
-                                                 libdl_bool keepdim, LIBDL_NEW libdl_tensor **out);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_std(
+    const libdl_tensor *input, LIBDL_NULLABLE const int64_t *dims, int32_t ndims,
+    LIBDL_NULLABLE LIBDL_NUMBER const libdl_tensor *correction, libdl_bool keepdim,
+    LIBDL_NEW libdl_tensor **out);
 
 /** libdl_std into dst. Threads: exclusive. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_std_into(
     const libdl_tensor *input, LIBDL_NULLABLE const int64_t *dims, int32_t ndims,
-    LIBDL_NULLABLE const libdl_tensor *correction, libdl_bool keepdim, libdl_tensor *dst);
+    LIBDL_NULLABLE LIBDL_NUMBER const libdl_tensor *correction, libdl_bool keepdim,
+    libdl_tensor *dst);
 
 /** Vector norm along dims: sum(|x|^p)^(1/p).
  *
@@ -360,17 +362,16 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_std_into(
  *  Python: norm(input, p=2, dim=None, keepdim=False, dtype=None) [function, method]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_norm(const libdl_tensor *input,
-                                                  LIBDL_NULLABLE const libdl_tensor *p,
+                                                  LIBDL_NULLABLE LIBDL_NUMBER const libdl_tensor *p,
                                                   LIBDL_NULLABLE const int64_t *dims, int32_t ndims,
                                                   libdl_bool keepdim, libdl_dtype dtype,
                                                   LIBDL_NEW libdl_tensor **out);
 
 /** libdl_norm into dst. Threads: exclusive. */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_norm_into(const libdl_tensor *input,
-                                                       LIBDL_NULLABLE const libdl_tensor *p,
-                                                       LIBDL_NULLABLE const int64_t *dims,
-                                                       int32_t ndims, libdl_bool keepdim,
-                                                       libdl_dtype dtype, libdl_tensor *dst);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_norm_into(
+    const libdl_tensor *input, LIBDL_NULLABLE LIBDL_NUMBER const libdl_tensor *p,
+    LIBDL_NULLABLE const int64_t *dims, int32_t ndims, libdl_bool keepdim, libdl_dtype dtype,
+    libdl_tensor *dst);
 
 /** Logarithm of the sum of exponentials, shifted by the maximum (of complex numbers by the largest
  *  real part): log(sum(exp(x - m))) + m.

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Element types and devices.
+use crate::error::check;
+use crate::Result;
+use libdl_sys::*;
+use std::ffi::CStr;
+use std::fmt;
+use std::ptr::null;
+
+/// An element type, one of the constants. A newer library may have others.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Dtype(pub libdl_dtype);
+
+impl Dtype {
+    pub(crate) fn option_code(x: Option<Dtype>) -> libdl_dtype {
+        x.map_or(LIBDL_DTYPE_NONE, |dtype| dtype.0)
+    }
+
+    /// The name ("float32"), or "?" for a number that is no dtype.
+    pub fn name(self) -> &'static str {
+        // The library's names are constants of it, and it is never unloaded.
+        unsafe { CStr::from_ptr(libdl_dtype_name(self.0)) }.to_str().unwrap_or("?")
+    }
+
+    /// Bytes of an element.
+    pub fn size(self) -> usize {
+        unsafe { libdl_dtype_size(self.0) as usize }
+    }
+
+    /// The dtype in which an operator computes with elements of both.
+    pub fn promote(self, other: Dtype) -> Result<Dtype> {
+        let mut out = LIBDL_DTYPE_NONE;
+        unsafe { check(libdl_dtype_promote(self.0, other.0, &mut out))? };
+        Ok(Dtype(out))
+    }
+
+    /// Whether values of this dtype may be stored into a tensor of `to`.
+    pub fn can_cast(self, to: Dtype) -> Result<bool> {
+        let mut out = 0;
+        unsafe { check(libdl_dtype_can_cast(self.0, to.0, &mut out))? };
+        Ok(out != 0)
+    }
+}
+
+impl fmt::Debug for Dtype {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.constant() {
+            Some(name) => f.write_str(name),
+            None => write!(f, "Dtype({})", self.0),
+        }
+    }
+}
+
+/// A device, numbered as in DLPack.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub struct Device(libdl_device);
+
+impl Device {
+    pub const CPU: Device = Device::new(LIBDL_DEVICE_CPU, 0);
+
+    pub const fn new(kind: i32, index: i32) -> Device {
+        Device(libdl_device { r#type: kind, index })
+    }
+
+    pub const fn cuda(index: i32) -> Device {
+        Device::new(LIBDL_DEVICE_CUDA, index)
+    }
+
+    pub(crate) fn from_c(device: libdl_device) -> Device {
+        Device(device)
+    }
+
+    pub(crate) fn as_c(&self) -> &libdl_device {
+        &self.0
+    }
+
+    /// A `LIBDL_DEVICE_` constant of `libdl_sys`.
+    pub fn kind(self) -> i32 {
+        self.0.r#type
+    }
+
+    pub fn index(self) -> i32 {
+        self.0.index
+    }
+
+    /// How many devices of a kind there are; 0 without their backend.
+    pub fn count(kind: i32) -> usize {
+        unsafe { libdl_device_count(kind) as usize }
+    }
+
+    /// The device of results that nothing else decides, on this thread.
+    pub fn default_of_thread() -> Device {
+        Device(unsafe { libdl_default_device() })
+    }
+
+    pub fn set_default(self) -> Result<()> {
+        unsafe { check(libdl_set_default_device(&self.0)) }
+    }
+
+    /// Waits until all of the device's work is done.
+    pub fn synchronize(self) -> Result<()> {
+        unsafe { check(libdl_device_synchronize(&self.0)) }
+    }
+
+    pub fn properties(self) -> Result<DeviceProperties> {
+        // All of C's zeros are values of this struct.
+        let mut told: libdl_device_properties = unsafe { std::mem::zeroed() };
+        told.struct_size = std::mem::size_of::<libdl_device_properties>() as u32;
+        unsafe { check(libdl_device_get_properties(&self.0, &mut told))? };
+        let name = told.name.iter().take_while(|&&c| c != 0).map(|&c| c as u8).collect::<Vec<_>>();
+        Ok(DeviceProperties {
+            name: String::from_utf8_lossy(&name).into_owned(),
+            processors: told.processors,
+            total_memory: told.total_memory,
+            free_memory: told.free_memory,
+            capability: (told.capability_major, told.capability_minor),
+        })
+    }
+}
+
+/// What a device is.
+#[derive(Clone, Debug)]
+pub struct DeviceProperties {
+    pub name: String,
+    /// That work side by side: CPUs, or multiprocessors.
+    pub processors: i32,
+    /// Bytes.
+    pub total_memory: i64,
+    /// Bytes, at the moment.
+    pub free_memory: i64,
+    /// CUDA's compute capability; zeros on the CPU.
+    pub capability: (i32, i32),
+}
+
+impl PartialEq for Device {
+    fn eq(&self, other: &Device) -> bool {
+        (self.kind(), self.index()) == (other.kind(), other.index())
+    }
+}
+
+impl Eq for Device {}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind() {
+            LIBDL_DEVICE_CPU => f.write_str("cpu"),
+            LIBDL_DEVICE_CUDA => write!(f, "cuda:{}", self.index()),
+            kind => write!(f, "device {kind}:{}", self.index()),
+        }
+    }
+}
+
+/// The dtype of floating results that nothing else decides, on this thread.
+pub fn default_dtype() -> Dtype {
+    Dtype(unsafe { libdl_default_dtype() })
+}
+
+pub fn set_default_dtype(dtype: Dtype) -> Result<()> {
+    unsafe { check(libdl_set_default_dtype(dtype.0)) }
+}
+
+/// Gives the default device's idle memory back to the system, and tells how many bytes went.
+pub fn trim() -> Result<i64> {
+    let mut bytes = 0;
+    unsafe { check(libdl_memory_trim(null(), &mut bytes))? };
+    Ok(bytes)
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Errors: libdl's own object, with what a Rust callback put into it.
+use crate::callback::text_of;
+use libdl_sys::*;
+use std::any::Any;
+use std::collections::BTreeSet;
+use std::ffi::{c_void, CStr};
+use std::fmt;
+use std::panic::resume_unwind;
+use std::ptr::NonNull;
+use std::sync::{Mutex, PoisonError};
+
+/// What every call gives that can fail.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Which kind of mistake it was, one of the constants. A newer library may have others.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ErrorCode(pub libdl_error_code);
+
+impl fmt::Debug for ErrorCode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.constant() {
+            Some(name) => f.write_str(name),
+            None => write!(f, "ErrorCode({})", self.0),
+        }
+    }
+}
+
+/// A failed call: which operator and argument, what was found, what was wanted.
+pub struct Error(NonNull<libdl_error>);
+
+// Every function on errors is "free", and what Rust puts into one is Send and Sync.
+unsafe impl Send for Error {}
+unsafe impl Sync for Error {}
+
+type Panic = Box<dyn Any + Send>;
+type HostError = Box<dyn std::error::Error + Send + Sync>;
+
+/// What an error object of Rust's making carries.
+enum Payload {
+    Panic(Mutex<Option<Panic>>),
+    Host(HostError),
+}
+
+/// Addresses of all payloads alive. Others in the process make errors with payloads, too: only an
+/// address found here is one of ours.
+static PAYLOADS: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
+
+fn payloads() -> std::sync::MutexGuard<'static, BTreeSet<usize>> {
+    PAYLOADS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+unsafe extern "C" fn destroy_payload(payload: *mut c_void) {
+    payloads().remove(&(payload as usize));
+    let payload = Box::from_raw(payload.cast::<Payload>());
+    // A destructor that panics must not unwind into C.
+    if let Err(again) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(payload))) {
+        std::mem::forget(again);
+    }
+}
+
+fn with_payload(code: libdl_error_code, message: &str, payload: Option<Payload>) -> Error {
+    let (ctx, destroy): (*mut c_void, Option<unsafe extern "C" fn(*mut c_void)>) = match payload {
+        Some(payload) => {
+            let ctx = Box::into_raw(Box::new(payload));
+            payloads().insert(ctx as usize);
+            (ctx.cast(), Some(destroy_payload))
+        }
+        None => (std::ptr::null_mut(), None),
+    };
+    unsafe {
+        let bytes = message.as_ptr().cast();
+        Error::from_raw(libdl_error_new(code, bytes, message.len() as i64, ctx, destroy))
+    }
+}
+
+impl Error {
+    /// An error of one's own, for callbacks.
+    pub fn new(code: ErrorCode, message: &str) -> Error {
+        with_payload(code.0, message, None)
+    }
+
+    /// Carries an error of the host program through the library; `source` gives it back.
+    pub fn host(error: impl std::error::Error + Send + Sync + 'static) -> Error {
+        let text = error.to_string();
+        with_payload(LIBDL_ERROR_CALLBACK, &text, Some(Payload::Host(Box::new(error))))
+    }
+
+    /// Carries a panic; it goes on where the error comes out into Rust.
+    pub(crate) fn panic(panic: Panic) -> Error {
+        let text = format!("a Rust callback panicked: {}", text_of(&panic));
+        let payload = Payload::Panic(Mutex::new(Some(panic)));
+        with_payload(LIBDL_ERROR_CALLBACK, &text, Some(payload))
+    }
+
+    /// # Safety
+    /// `error` is an error object, and the caller's reference to it is given up.
+    pub unsafe fn from_raw(error: *mut libdl_error) -> Error {
+        Error(NonNull::new(error).expect("an error object"))
+    }
+
+    /// The reference, for C. The receiver releases it.
+    pub fn into_raw(self) -> *mut libdl_error {
+        let error = self.0.as_ptr();
+        std::mem::forget(self);
+        error
+    }
+
+    fn text(&self, get: unsafe extern "C" fn(*const libdl_error) -> *const c_char) -> &str {
+        unsafe { CStr::from_ptr(get(self.0.as_ptr())) }.to_str().unwrap_or("?")
+    }
+
+    pub fn code(&self) -> ErrorCode {
+        ErrorCode(unsafe { libdl_error_get_code(self.0.as_ptr()) })
+    }
+
+    /// The whole sentence.
+    pub fn message(&self) -> &str {
+        self.text(libdl_error_get_message)
+    }
+
+    /// The operator that failed ("add"), or "".
+    pub fn operator(&self) -> &str {
+        self.text(libdl_error_get_operator)
+    }
+
+    /// The failing argument's number as in C, counted from 1; a method's object is one of them.
+    pub fn argument(&self) -> Option<u32> {
+        let number = unsafe { libdl_error_get_argument(self.0.as_ptr()) };
+        u32::try_from(number).ok().filter(|&n| n > 0)
+    }
+
+    /// The failing argument's name ("other"), or "".
+    pub fn argument_name(&self) -> &str {
+        self.text(libdl_error_get_argument_name)
+    }
+
+    pub fn found(&self) -> &str {
+        self.text(libdl_error_get_found)
+    }
+
+    pub fn wanted(&self) -> &str {
+        self.text(libdl_error_get_wanted)
+    }
+
+    /// The error that caused this one.
+    pub fn cause(&self) -> Option<Error> {
+        let cause = unsafe { libdl_error_get_cause(self.0.as_ptr()) };
+        let cause = unsafe { libdl_error_retain(cause as *mut libdl_error) };
+        NonNull::new(cause).map(Error)
+    }
+
+    fn payload(&self) -> Option<&Payload> {
+        let payload = unsafe { libdl_error_get_payload(self.0.as_ptr()) };
+        let ours = !payload.is_null() && payloads().contains(&(payload as usize));
+        // The error holds its payload, and this borrows the error.
+        ours.then(|| unsafe { &*payload.cast::<Payload>() })
+    }
+
+    fn take_panic(&self) -> Option<Panic> {
+        match self.payload() {
+            Some(Payload::Panic(panic)) => {
+                panic.lock().unwrap_or_else(PoisonError::into_inner).take()
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Success, or the error; a panic that it carries goes on from here.
+///
+/// # Safety
+/// `error` is NULL or an error object of the caller's.
+#[inline]
+pub(crate) unsafe fn check(error: *mut libdl_error) -> Result<()> {
+    if error.is_null() {
+        return Ok(());
+    }
+    failed(error)
+}
+
+#[cold]
+unsafe fn failed(error: *mut libdl_error) -> Result<()> {
+    let error = Error::from_raw(error);
+    if let Some(panic) = error.take_panic() {
+        drop(error);
+        resume_unwind(panic);
+    }
+    Err(error)
+}
+
+impl Clone for Error {
+    fn clone(&self) -> Error {
+        unsafe { Error::from_raw(libdl_error_retain(self.0.as_ptr())) }
+    }
+}
+
+impl Drop for Error {
+    fn drop(&mut self) {
+        unsafe { libdl_error_release(self.0.as_ptr()) }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {}", self.code(), self.message())
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.message())
+    }
+}
+
+impl std::error::Error for Error {
+    /// The error of the host program that was carried.
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        if let Some(Payload::Host(error)) = self.payload() {
+            return Some(error.as_ref());
+        }
+        None
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//! Sources of random numbers.
+use crate::error::check;
+use crate::Result;
+use libdl_sys::*;
+use std::ptr::{null_mut, NonNull};
+
+/// A source of random numbers: the same seed gives the same bits on every device, in every language
+/// and for any number of threads.
+#[derive(Debug)]
+pub struct Generator(NonNull<libdl_generator>);
+
+// Every function on generators is "free", and operators of several threads never share numbers.
+unsafe impl Send for Generator {}
+unsafe impl Sync for Generator {}
+
+/// Key and position of a generator.
+pub type GeneratorState = [u8; LIBDL_GENERATOR_STATE_BYTES as usize];
+
+impl Generator {
+    pub fn new(seed: u64) -> Result<Generator> {
+        let mut out = null_mut();
+        unsafe {
+            check(libdl_generator_new(seed, &mut out))?;
+            Ok(Generator(NonNull::new_unchecked(out)))
+        }
+    }
+
+    /// The one that operators use when they are given none.
+    pub fn default_of_thread() -> Generator {
+        Generator(NonNull::new(unsafe { libdl_generator_default() }).expect("a generator"))
+    }
+
+    /// Gives the calling thread a generator of its own; `None`: the process's again.
+    pub fn set_default(generator: Option<&Generator>) -> Result<()> {
+        unsafe { check(libdl_generator_set_default(Generator::option_ptr(generator))) }
+    }
+
+    pub fn seed(&self) -> u64 {
+        unsafe { libdl_generator_get_seed(self.0.as_ptr()) }
+    }
+
+    /// Starts again from a seed.
+    pub fn set_seed(&self, seed: u64) -> Result<()> {
+        unsafe { check(libdl_generator_set_seed(self.0.as_ptr(), seed)) }
+    }
+
+    pub fn state(&self) -> Result<GeneratorState> {
+        let mut state = GeneratorState::default();
+        let (data, bytes) = (state.as_mut_ptr().cast(), state.len() as i64);
+        unsafe { check(libdl_generator_get_state(self.0.as_ptr(), data, bytes))? };
+        Ok(state)
+    }
+
+    pub fn set_state(&self, state: &GeneratorState) -> Result<()> {
+        let (data, bytes) = (state.as_ptr().cast(), state.len() as i64);
+        unsafe { check(libdl_generator_set_state(self.0.as_ptr(), data, bytes)) }
+    }
+
+    pub(crate) fn option_ptr(x: Option<&Generator>) -> *mut libdl_generator {
+        x.map_or(null_mut(), |generator| generator.0.as_ptr())
+    }
+}
+
+impl Clone for Generator {
+    /// One more reference to the same generator.
+    fn clone(&self) -> Generator {
+        unsafe { libdl_generator_retain(self.0.as_ptr()) };
+        Generator(self.0)
+    }
+}
+
+impl Drop for Generator {
+    fn drop(&mut self) {
+        unsafe { libdl_generator_release(self.0.as_ptr()) }
+    }
+}
+
+/// Seeds the calling thread's default generator.
+pub fn manual_seed(seed: u64) -> Result<()> {
+    Generator::default_of_thread().set_seed(seed)
+}

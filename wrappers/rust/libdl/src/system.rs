@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//! The library itself: version, threads, memory, interruption, and what it has to say.
+use crate::error::check;
+use crate::Result;
+use libdl_sys::*;
+use std::ffi::{c_void, CStr};
+use std::mem::size_of;
+use std::ptr::{null, null_mut};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{channel, Receiver, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The library's version ("0.1.0").
+pub fn version() -> &'static str {
+    unsafe { CStr::from_ptr(libdl_version_string()) }.to_str().unwrap_or("?")
+}
+
+/// Whether the library is one that the crate was made for; the error names both versions.
+pub fn check_abi() -> Result<()> {
+    unsafe { check(libdl_check_abi(LIBDL_VERSION_MAJOR, LIBDL_VERSION_MINOR)) }
+}
+
+/// Lines of "name: value" about versions, processor, threads and libraries.
+pub fn show_config() -> String {
+    unsafe { CStr::from_ptr(libdl_show_config()) }.to_string_lossy().into_owned()
+}
+
+/// Sets how many threads work on one operator. Results have the same bits for every number.
+pub fn set_threads(threads: i32) -> Result<()> {
+    unsafe { check(libdl_set_threads(threads)) }
+}
+
+/// How many threads work on one operator.
+pub fn threads() -> i32 {
+    unsafe { libdl_get_threads() }
+}
+
+/// Objects alive in the process, for tests that nothing is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Live {
+    pub tensors: i64,
+    pub storages: i64,
+    /// Of histories.
+    pub nodes: i64,
+    /// That storages describe, foreign memory included.
+    pub bytes: i64,
+}
+
+/// What is alive. Exact while nobody allocates.
+pub fn live() -> Live {
+    let mut live = Live { tensors: 0, storages: 0, nodes: 0, bytes: 0 };
+    let Live { tensors, storages, nodes, bytes } = &mut live;
+    unsafe { libdl_memory_get_live(tensors, storages, nodes, bytes) };
+    live
+}
+
+/// Limits the host memory that libdl holds, in bytes; 0: automatic.
+pub fn set_memory_limit(bytes: i64) -> Result<()> {
+    unsafe { check(libdl_memory_set_limit(bytes)) }
+}
+
+/// The limit in bytes, the automatic one as it is now.
+pub fn memory_limit() -> i64 {
+    unsafe { libdl_memory_get_limit() }
+}
+
+/// What the default device's memory is doing: the struct of C, whose members `libdl_sys` describes.
+pub fn memory_statistics() -> Result<libdl_memory_statistics> {
+    // All of C's zeros are values of this struct.
+    let mut told: libdl_memory_statistics = unsafe { std::mem::zeroed() };
+    told.struct_size = size_of::<libdl_memory_statistics>() as u32;
+    unsafe { check(libdl_memory_get_statistics(null(), &mut told))? };
+    Ok(told)
+}
+
+/// Ends long operators of all threads: while it is on, they return the error `INTERRUPTED`. It is a
+/// switch and no closure, for a closure would run in the middle of an operator's writing.
+#[derive(Clone, Debug)]
+pub struct Interruption(Arc<AtomicBool>);
+
+impl Interruption {
+    /// Takes the place of the process's interruption, one of Rust's or of another language.
+    pub fn install() -> Result<Interruption> {
+        unsafe extern "C" fn ask(ctx: *mut c_void) -> i32 {
+            (*ctx.cast::<AtomicBool>()).load(Ordering::Relaxed).into()
+        }
+        unsafe extern "C" fn destroy(ctx: *mut c_void) {
+            drop(Arc::from_raw(ctx.cast::<AtomicBool>()));
+        }
+        let flag = Arc::new(AtomicBool::new(false));
+        let ctx = Arc::into_raw(flag.clone()) as *mut c_void;
+        unsafe { check(libdl_set_interruption(Some(ask), ctx, Some(destroy)))? };
+        Ok(Interruption(flag))
+    }
+
+    pub fn set(&self, on: bool) {
+        self.0.store(on, Ordering::Relaxed);
+    }
+}
+
+/// Something that the library did or met, which no call returns.
+#[derive(Clone, Debug)]
+pub struct Event {
+    /// A `LIBDL_LOG_` constant of `libdl_sys`.
+    pub level: libdl_log_level,
+    pub message: String,
+}
+
+/// Hears from now on what happens, and at once how the library is set up. Events wait in the
+/// receiver, for a closure would run in the middle of operators. The last call has the channel.
+pub fn events() -> Result<Receiver<Event>> {
+    type Channel = Mutex<Sender<Event>>;
+    unsafe extern "C" fn hear(
+        ctx: *mut c_void,
+        level: libdl_log_level,
+        message: *const c_char,
+        length: i64,
+    ) {
+        let bytes = std::slice::from_raw_parts(message.cast::<u8>(), length as usize);
+        let message = String::from_utf8_lossy(bytes).into_owned();
+        let channel = (*ctx.cast::<Channel>()).lock().unwrap_or_else(PoisonError::into_inner);
+        // A receiver that is gone hears nothing.
+        drop(channel.send(Event { level, message }));
+    }
+    unsafe extern "C" fn destroy(ctx: *mut c_void) {
+        drop(Box::from_raw(ctx.cast::<Channel>()));
+    }
+    let (sender, receiver) = channel();
+    let ctx = Box::into_raw(Box::new(Channel::new(sender))).cast();
+    unsafe { check(libdl_set_log_handler(Some(hear), ctx, Some(destroy)))? };
+    Ok(receiver)
+}
+
+/// Events are heard by nobody.
+pub fn no_events() -> Result<()> {
+    unsafe { check(libdl_set_log_handler(None, null_mut(), None)) }
+}

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes the operators of the crate libdl: methods of Tensor and functions, in up to five forms.
+
+    add(other)                 what must be given; the rest is absent or Python's default
+    add_with(other, alpha)     every argument, Option where it may be absent
+    add_(other), add_with_     in place, where Python has the form
+    add_into(other, alpha, dst)
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from operators import Argument, Operator
+from sys_crate import SysCrate, spelled
+from typed import Typed, sentences
+
+_TYPES = {
+    "tensor": ("&Tensor", "Option<&Tensor>"),
+    "tensors": ("&[impl Borrow<Tensor>]", "&[Option<&Tensor>]"),
+    "ints": ("&[i64]", "Option<&[i64]>"),
+    "int": ("i64", "Option<i64>"),
+    "float": ("f64", "Option<f64>"),
+    "dim": ("i32", ""),
+    "bool": ("bool", ""),
+    "dtype": ("Option<Dtype>", ""),
+    "device": ("", "Option<Device>"),
+    "string": ("&str", "Option<&str>"),
+    "generator": ("", "Option<&Generator>"),
+}
+# {x}: the argument. What is bound before the call, and what the call is given.
+_BINDINGS = {
+    ("tensor", "number"): "let {x} = Given::new({x}.into())?;",
+    ("tensor", "number?"): "let {x} = Given::option({x})?;",
+    ("tensors", ""): "let {x} = pointers({x});",
+    ("tensors", "?"): "let {x} = optional_pointers({x});",
+}
+_PASSED = {
+    ("tensor", ""): "{x}.as_ptr()",
+    ("tensor", "?"): "Tensor::option_ptr({x})",
+    ("tensor", "number"): "{x}.as_ptr()",
+    ("tensor", "number?"): "{x}.as_ptr()",
+    ("tensors", ""): "{x}.as_ptr(), {x}.len() as i64",
+    ("tensors", "?"): "{x}.as_ptr(), {x}.len() as i64",
+    ("ints", ""): "{x}.as_ptr(), count({x})",
+    ("ints", "?"): "optional_list({x}), {x}.map_or(0, count)",
+    ("int", ""): "{x}",
+    ("int", "?"): "optional({x}.as_ref())",
+    ("float", ""): "{x}",
+    ("float", "?"): "optional({x}.as_ref())",
+    ("dim", ""): "{x}",
+    ("bool", ""): "libdl_bool::from({x})",
+    ("dtype", ""): "Dtype::option_code({x})",
+    ("device", "?"): "optional({x}.as_ref().map(Device::as_c))",
+    ("string", ""): "{x}.as_ptr().cast(), {x}.len() as i64",
+    ("string", "?"): "text({x}), {x}.map_or(0, |x| x.len() as i64)",
+    ("generator", "?"): "Generator::option_ptr({x})",
+}
+# The Rust type of a result, its place before the call, and how it is taken over.
+_RESULTS = {
+    "tensor": ("Tensor", "std::ptr::null_mut()", "Tensor::from_raw({x})"),
+    "tensor_list": ("Vec<Tensor>", "std::ptr::null_mut()", "take_list({x})"),
+    "bool": ("bool", "0", "{x} != 0"),
+    "int": ("i64", "0", "{x}"),
+    "uint": ("u64", "0", "{x}"),
+    "float": ("f64", "0.0", "{x}"),
+}
+# Rust's own clone is another handle to the same tensor.
+_NAMES = {"clone": "duplicate", "bernoulli_fill": "bernoulli"}
+
+
+def rust_name(operator: Operator) -> str:
+    return _NAMES.get(operator.name, operator.name)
+
+
+def _mark(argument: Argument) -> str:
+    return ("number" if argument.number else "") + ("?" if argument.nullable else "")
+
+
+def parameter_type(argument: Argument) -> str:
+    if argument.number:
+        return "Option<Operand<'_>>" if argument.nullable else "impl Into<Operand<'a>>"
+    return _TYPES[argument.kind][argument.nullable]
+
+
+def default_value(argument: Argument, default: str) -> str:
+    """A default in Rust; absent operands with a number as default have it inside the library."""
+    if default == "None" or (argument.kind == "tensor" and argument.nullable):
+        return "None"
+    if argument.kind == "bool":
+        value = default.lower()
+    elif argument.kind == "string":
+        value = '"' + default.strip("'") + '"'
+    else:
+        value = default
+    return f"Some({value})" if argument.nullable else value
+
+
+@dataclass(frozen=True)
+class Form:
+    """One function: `suffix` is behind the name, `full` takes all arguments."""
+
+    typed: Typed
+    suffix: str
+    full: bool
+    into: bool = False  # the last parameters are destinations
+
+    @property
+    def name(self) -> str:
+        return rust_name(self.typed.operator) + self.suffix
+
+    @property
+    def inplace(self) -> bool:
+        return self.suffix.endswith("_")
+
+    @property
+    def arguments(self) -> tuple[Argument, ...]:
+        return self.typed.arguments if self.full else self.typed.required
+
+    @property
+    def has_object(self) -> bool:
+        return self.typed.receiver is not None or self.typed.overwrites
+
+    def head(self) -> str:
+        given = [f"{spelled(a.name)}: {parameter_type(a)}" for a in self.arguments]
+        if self.has_object:
+            given.insert(0, "&self")
+        if self.into:
+            given += [f"{name}: &Tensor" for name in self.typed.destinations]
+        lifetime = "<'a>" if any("'a" in part for part in given) else ""
+        return f"pub fn {spelled(self.name)}{lifetime}({', '.join(given)}) -> {self.result()}"
+
+    def result(self) -> str:
+        if self.into or self.inplace:
+            return "Result<()>"
+        types = [_RESULTS[r.kind][0] for r in self.typed.operator.results]
+        return f"Result<{types[0]}>" if len(types) == 1 else f"Result<({', '.join(types)})>"
+
+    def body(self) -> list[str]:
+        if not self.full:
+            return self._forward()
+        lines = []
+        passed = ["self.as_ptr()"] if self.typed.receiver else []
+        for a in self.arguments:
+            x, key = spelled(a.name), (a.kind, _mark(a))
+            if key in _BINDINGS:
+                lines.append(_BINDINGS[key].format(x=x))
+            passed.append(_PASSED[key].format(x=x))
+        function = f"libdl_{self.typed.name}"
+        if self.into or self.inplace:
+            many = len(self.typed.destinations) > 1
+            assert not (self.inplace and many), f"{self.name} in place has one destination"
+            passed += (
+                [f"{name}.as_mut_ptr()" for name in self.typed.destinations]
+                if self.into
+                else ["self.as_mut_ptr()"]
+            )
+            return [*lines, f"unsafe {{ check({function}_into({', '.join(passed)})) }}"]
+        results = self.typed.operator.results
+        for r in results:
+            lines.append(f"let mut {r.name} = {_RESULTS[r.kind][1]};")
+        passed += [f"&mut {r.name}" for r in results]
+        taken = [_RESULTS[r.kind][2].format(x=r.name) for r in results]
+        given = taken[0] if len(taken) == 1 else f"({', '.join(taken)})"
+        call = f"check({function}({', '.join(passed)}))?;"
+        if any("(" in t for t in taken):
+            return [*lines, "unsafe {", f"    {call}", f"    Ok({given})", "}"]
+        return [*lines, f"unsafe {{ {call} }}", f"Ok({given})"]
+
+    def _forward(self) -> list[str]:
+        values = []
+        for a in self.typed.arguments:
+            default = self.typed.default(a)
+            values.append(spelled(a.name) if default is None else default_value(a, default))
+        full = rust_name(self.typed.operator) + ("_with_" if self.inplace else "_with")
+        return [f"{'self.' if self.has_object else ''}{full}({', '.join(values)})"]
+
+    def comment(self, folder: str) -> list[str]:
+        where = f"{'Tensor::' if self.has_object else ''}{rust_name(self.typed.operator)}"
+        parts = sentences(self.typed, "None")
+        summary = escaped(parts[0][1])
+        if self.into:
+            return [f"/// [`{where}`]({folder}{where}) into a tensor that exists."]
+        if self.inplace and not self.typed.overwrites:
+            return [f"/// [`{where}`]({folder}{where}) in place: {summary}"]
+        told = [f"/// {summary}", "///"]
+        shown = {a.name for a in self.arguments} | {r.name for r in self.typed.operator.results}
+        if self.typed.receiver:
+            shown.add("input")
+        for name, text in parts[1:-2]:
+            if name in shown:
+                spelling = "self" if self.has_object and name in ("input", "dst") else name
+                told.append(f"/// - `{spelling}`: {escaped(text)}")
+        for name, text in parts[-2:]:
+            told += ["///", f"/// # {name}", f"/// {escaped(text)}"]
+        left_out = [a.name for a in self.typed.arguments if a not in self.arguments]
+        if left_out:
+            names = ", ".join(f"`{name}`" for name in left_out)
+            suffix = "_with_" if self.inplace else "_with"
+            told += ["///", f"/// More can be said ({names}) to [`{where}{suffix}`]."]
+        return told
+
+    def text(self) -> str:
+        body = "\n".join(f"    {line}" for line in self.body())
+        many = ["#[allow(clippy::too_many_arguments)]"] if len(self.arguments) > 5 else []
+        inlined = [] if self.full else ["#[inline]"]
+        head = [*self.comment(""), *many, *inlined, f"{self.head()} {{"]
+        return "\n".join([*head, body, "}"])
+
+
+def escaped(text: str) -> str:
+    return re.sub(r"([\[\]<>*_`|])", r"\\\1", text)
+
+
+def forms(operator: Operator) -> list[Form]:
+    typed = Typed(operator)
+    optional = typed.required != typed.arguments
+    made: list[Form] = []
+
+    def add(suffix: str) -> None:
+        with_ = "_with" + suffix
+        if optional:
+            made.append(Form(typed, suffix, full=False))
+        made.append(Form(typed, with_ if optional else suffix, full=True))
+
+    if operator.has_new:
+        add("")
+    if typed.overwrites or typed.inplace:
+        add("_")
+    if operator.has_into and not typed.overwrites:
+        made.append(Form(typed, "_into", full=True, into=True))
+    return made
+
+
+def operators_source(operators: list[Operator]) -> str:
+    """ops.rs: the methods, then the functions."""
+    all_forms = [form for operator in operators for form in forms(operator)]
+    methods = "\n\n".join(form.text() for form in all_forms if form.has_object)
+    functions = "\n\n".join(form.text() for form in all_forms if not form.has_object)
+    return (
+        "// Written by wrappers/rust/generate.py from include/libdl.\n"
+        "use crate::pass::*;\nuse crate::{Device, Dtype, Generator, Operand, Result, Tensor};\n"
+        "use libdl_sys::*;\nuse std::borrow::Borrow;\n\n"
+        f"/// Operators.\nimpl Tensor {{\n{methods}\n}}\n\n{functions}\n"
+    )
+
+
+def constants_source(crate: SysCrate) -> str:
+    """constants.rs: the numbers of dtypes and error codes by name, as the headers say them."""
+    parts = ["// Written by wrappers/rust/generate.py from include/libdl.\n"]
+    for typedef, owner in (("libdl_dtype", "Dtype"), ("libdl_error_code", "ErrorCode")):
+        prefix = crate.prefixes[typedef]
+        lines, names = [], []
+        for name, value in crate.tree.constants.items():
+            short = name.removeprefix(prefix)
+            if name == short or short == "NONE":
+                continue
+            lines += [f"    /// {escaped(line)}" for line in crate.said.get(name, (f"{name}.",))]
+            lines.append(f"    pub const {short}: {owner} = {owner}({value});")
+            names.append(f'            {value} => "{short}",')
+        parts.append(
+            f"impl crate::{owner} {{\n" + "\n".join(lines) + "\n\n"
+            "    pub(crate) fn constant(self) -> Option<&'static str> {\n        Some(match self.0 {\n"
+            + "\n".join(names) + "\n            _ => return None,\n        })\n    }\n}\n"
+        )
+    return "use crate::{Dtype, ErrorCode};\n".join(["", "\n".join(parts)])
