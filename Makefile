@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The front door: make demo | test | bench | docs | ci | abi-refresh | clean.
+# The front door: make demo | test | rust | bench | docs | ci | abi-refresh | clean.
 # Everything is made below build/ and .venv/; a second run repeats nothing.
 
 SHELL := /bin/bash
@@ -16,12 +16,13 @@ in_tree := PYTHONPATH=$(BUILD)/python
 # One linker or compiler process a core: a sanitizer build needs about 1.5 GB for each.
 ninja = ninja -C $(BUILD) -j $(JOBS)
 
-.PHONY: help setup configure build demo test test-c test-python bench docs ci abi-refresh clean \
-        cuda test-cuda bench-cuda
+.PHONY: help setup configure build demo test test-c test-python rust bench docs ci abi-refresh \
+        clean cuda test-cuda bench-cuda
 
 help:
-	@echo "make demo         train the handwritten digits from C and from Python, compare every bit"
+	@echo "make demo         train the handwritten digits in C, C++ and Python, compare every bit"
 	@echo "make test         build all and run the C, C++ and Python tests"
+	@echo "make rust         build and test the crates in build/rust (needs cargo)"
 	@echo "make bench        measure against PyTorch (installs it in an environment of its own)"
 	@echo "make cuda         build the CUDA plugin (fetches nvcc from PyPI where there is none)"
 	@echo "make test-cuda    run its tests: on the device if there is one, else on a simulated driver"
@@ -42,7 +43,8 @@ build: configure
 	@$(step) "Build" $(ninja)
 
 demo: build
-	@$(step) "Train the digits in C and in Python" env $(in_tree) $(python) -B tools/demo.py $(BUILD)
+	@$(step) "Train the digits in three languages" env $(in_tree) $(python) -B tools/demo.py \
+	  $(BUILD) C C++ Python
 
 test: test-c test-python
 
@@ -52,6 +54,13 @@ test-c: build
 
 test-python: build
 	@$(step) "Python tests" env $(in_tree) $(python) -m pytest -q -n $(JOBS) tests
+
+rust: build
+	@$(step) "Rust crates, in $(BUILD)/rust" $(python) -B wrappers/rust/generate.py \
+	  --out $(BUILD)/rust --swig $(VENV)/bin/swig
+	@$(step) "Rust build, tests and pages" env JOBS=$(JOBS) wrappers/rust/test $(BUILD)
+	@$(step) "Train the digits in C and in Rust" env LD_LIBRARY_PATH=$(BUILD) $(python) -B \
+	  tools/demo.py $(BUILD) C Rust
 
 bench: build
 	@$(step) "PyTorch, in an environment of its own" tools/setup.sh bench

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Each examples/NAME.c is a C99 program that needs nothing but the public headers.
+# Each examples/NAME.c is a C99 program that needs nothing but the public headers, each NAME.cc a
+# C++17 program over libdl.hpp.
 file(GLOB libdl_examples CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.c)
 add_custom_target(examples)
 foreach(file ${libdl_examples})
@@ -12,4 +13,17 @@ foreach(file ${libdl_examples})
   target_compile_options(example_${name} PRIVATE -pedantic)
   target_link_libraries(example_${name} PRIVATE libdl::core m)
   add_dependencies(examples example_${name})
+endforeach()
+
+file(GLOB libdl_cpp_examples CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.cc)
+foreach(file ${libdl_cpp_examples})
+  get_filename_component(name ${file} NAME_WE)
+  add_executable(example_cpp_${name} ${file})
+  set_target_properties(example_cpp_${name} PROPERTIES
+    OUTPUT_NAME ${name}_cpp RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/examples
+    CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF)
+  libdl_program_flags(example_cpp_${name})
+  target_compile_options(example_cpp_${name} PRIVATE -pedantic)
+  target_link_libraries(example_cpp_${name} PRIVATE libdl::cpp)
+  add_dependencies(examples example_cpp_${name})
 endforeach()

@@ -8,7 +8,8 @@ if(NOT SKBUILD AND NOT LIBDL_CORE_ARCHIVE)
   set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/libdl)
   install(DIRECTORY include/libdl DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
           FILES_MATCHING PATTERN "*.h")
-  install(TARGETS libdlcore EXPORT libdl
+  install(FILES ${libdl_cpp_folder}/libdl.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(TARGETS libdlcore libdlcpp EXPORT libdl
           LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(FILES $<TARGET_FILE:libdlcore_static> DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT libdl NAMESPACE libdl:: FILE libdl-core.cmake DESTINATION ${package_folder})

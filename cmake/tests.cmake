@@ -59,6 +59,18 @@ foreach(file ${capi_tests})
   add_dependencies(tests capi_${name})
 endforeach()
 
+# tests/cpp: the C++ layer, as its users see it.
+file(GLOB cpp_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/cpp/*.cc)
+if(NOT LIBDL_CORE_ARCHIVE)
+  add_executable(cpp_tests ${cpp_tests})
+  set_target_properties(cpp_tests PROPERTIES CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON)
+  libdl_program_flags(cpp_tests)
+  target_link_libraries(cpp_tests PRIVATE libdl::cpp GTest::gtest GTest::gtest_main)
+  add_test(NAME cpp_tests COMMAND cpp_tests)
+  set_tests_properties(cpp_tests PROPERTIES TIMEOUT 300)
+  add_dependencies(tests cpp_tests)
+endif()
+
 # The hot calls that tests/gates/instructions.py counts.
 if(EXISTS ${PROJECT_SOURCE_DIR}/tests/gates/calls.c)
   add_executable(gate_calls tests/gates/calls.c)

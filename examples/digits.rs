@@ -19,7 +19,7 @@ fn parameter(shape: &[i64], bound: f64) -> Result<Tensor> {
     x = x.mul(12.9898)?.remainder(3.14159265)?;
     x = x.mul(43758.5453)?.remainder(1.0)?;
     x = x.mul(2.0 * bound)?.sub(bound)?;
-    let x = x.to_with(Some(Dtype::FLOAT32), None, false, false)?.view(shape)?;
+    let x = x.to_dtype(Dtype::FLOAT32)?.view(shape)?;
     x.set_requires_grad(true)?;
     Ok(x)
 }

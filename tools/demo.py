@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trains the digits from C and from Python, with 1 and with 2 threads: python tools/demo.py BUILD
+"""Trains the digits from several languages, with 1 and with 2 threads:
+python tools/demo.py BUILD C Python ...
 
-All four runs must print the same losses, as hexadecimal floats, to the last bit, and end with an
+All runs must print the same losses, as hexadecimal floats, to the last bit, and end with an
 accuracy of at least 97 % on the images that were held out."""
 
 import os
@@ -37,13 +38,18 @@ def run(title: str, command: list[str], threads: int) -> list[float]:
 
 def main() -> None:
     build = pathlib.Path(sys.argv[1]).resolve()
+    names = sys.argv[2:]
     programs = {
         "C": [str(build / "examples" / "digits")],
+        "C++": [str(build / "examples" / "digits_cpp")],
         "Python": [sys.executable, "-B", str(ROOT / "examples" / "digits.py")],
+        "Rust": [str(build / "rust" / "target" / "release" / "examples" / "digits")],
     }
+    if len(names) < 2 or set(names) - set(programs):
+        raise SystemExit(f"demo: wanted at least two of {', '.join(programs)}")
     losses = {
-        (name, threads): run(name, command, threads)
-        for name, command in programs.items()
+        (name, threads): run(name, programs[name], threads)
+        for name in names
         for threads in (1, 2)
     }
     first, *others = losses.items()
@@ -53,7 +59,8 @@ def main() -> None:
             at = next((i for i, (a, b) in enumerate(pairs) if a != b), "the length")
             raise SystemExit(f"demo: {key} differs from {first[0]} at loss {at}")
     print(
-        f"\nThe same {len(first[1])} losses to the last bit, from C and Python, on 1 and 2 threads."
+        f"\nThe same {len(first[1])} losses to the last bit, from {', '.join(names)}, on 1 and 2"
+        " threads."
     )
 
 

@@ -38,11 +38,26 @@ class Typed:
         if told is not None:
             return told
         absent = (argument.nullable and argument.kind != "tensors") or argument.kind == "dtype"
-        return "None" if absent else None
+        return "None" if absent and not self._python_wants(argument) else None
+
+    def _python_wants(self, argument: Argument) -> bool:
+        """A dtype that a Python line names without a default is what the operator is for."""
+        return argument.kind == "dtype" and any(
+            parameter.argument == argument.name and parameter.default is None
+            for line in self.operator.python
+            for parameter in line.parameters
+        )
 
     @property
     def required(self) -> tuple[Argument, ...]:
         return tuple(a for a in self.arguments if self.default(a) is None)
+
+    @property
+    def has_short_form(self) -> bool:
+        """Whether a call with what is required alone can mean something."""
+        told = self.operator.documentation.parameters
+        one_of_them = any("must be given" in told.get(a.name, "") for a in self.arguments)
+        return self.required != self.arguments and not one_of_them
 
     @property
     def inplace(self) -> bool:

@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("tools/*.md")])
-LANGUAGES = {"python": "py", "c": "c"}
+LANGUAGES = {"python": "py", "c": "c", "cpp": "cc", "rust": "rs"}
 
 _BLOCK = re.compile(r"^```(\w+) *(\S*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)\s#]*)(?:#[^)\s]*)?\)")

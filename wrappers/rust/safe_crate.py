@@ -78,7 +78,9 @@ def _mark(argument: Argument) -> str:
     return ("number" if argument.number else "") + ("?" if argument.nullable else "")
 
 
-def parameter_type(argument: Argument) -> str:
+def parameter_type(typed: Typed, argument: Argument) -> str:
+    if argument.kind == "dtype" and typed.default(argument) is None:
+        return "Dtype"
     if argument.number:
         return "Option<Operand<'_>>" if argument.nullable else "impl Into<Operand<'a>>"
     return _TYPES[argument.kind][argument.nullable]
@@ -123,7 +125,7 @@ class Form:
         return self.typed.receiver is not None or self.typed.overwrites
 
     def head(self) -> str:
-        given = [f"{spelled(a.name)}: {parameter_type(a)}" for a in self.arguments]
+        given = [f"{spelled(a.name)}: {parameter_type(self.typed, a)}" for a in self.arguments]
         if self.has_object:
             given.insert(0, "&self")
         if self.into:
@@ -146,7 +148,9 @@ class Form:
             x, key = spelled(a.name), (a.kind, _mark(a))
             if key in _BINDINGS:
                 lines.append(_BINDINGS[key].format(x=x))
-            passed.append(_PASSED[key].format(x=x))
+            given = _PASSED[key].format(x=x)
+            is_dtype = parameter_type(self.typed, a) == "Dtype"
+            passed.append(f"{x}.0" if is_dtype else given)
         function = f"libdl_{self.typed.name}"
         if self.into or self.inplace:
             many = len(self.typed.destinations) > 1
@@ -215,7 +219,7 @@ def escaped(text: str) -> str:
 
 def forms(operator: Operator) -> list[Form]:
     typed = Typed(operator)
-    optional = typed.required != typed.arguments
+    optional = typed.has_short_form
     made: list[Form] = []
 
     def add(suffix: str) -> None:

@@ -48,10 +48,7 @@ impl<F> Bound<F> {
     }
 
     /// Calls with the closure and tells C how that ended.
-    pub unsafe fn call(
-        ctx: *mut c_void,
-        call: impl FnOnce(&F) -> Result<()>,
-    ) -> *mut libdl_error {
+    pub unsafe fn call(ctx: *mut c_void, call: impl FnOnce(&F) -> Result<()>) -> *mut libdl_error {
         let bound = &*ctx.cast::<Bound<F>>();
         if bound.thread != thread_number() {
             let told = "a Rust closure is called on the thread that made it only";

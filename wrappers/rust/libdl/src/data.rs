@@ -122,7 +122,9 @@ impl Tensor {
         Ok(tensor)
     }
 
-    /// A tensor over the vector's memory, without a copy; the vector is freed with the storage.
+    /// A tensor over the vector's memory, without a copy; the vector is freed with the storage. The
+    /// library holds such memory for one that others write as well: it keeps no second form of it,
+    /// and does not notice when a value that was saved for backward is overwritten.
     pub fn from_vec<T: Element>(elements: Vec<T>, shape: &[i64]) -> Result<Tensor> {
         over_vec(elements, shape, false)
     }
@@ -134,7 +136,7 @@ impl Tensor {
         unsafe { check(libdl_tensor_copy_in(self.as_mut_ptr(), data, bytes_of(elements))) }
     }
 
-    /// The elements in row-major order. There is no conversion: see [`to`](Tensor::to_with).
+    /// The elements in row-major order. There is no conversion: see [`to_dtype`](Tensor::to_dtype).
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         self.expect_dtype::<T>()?;
         T::read(self)

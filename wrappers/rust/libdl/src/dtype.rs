@@ -1,11 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Element types and devices.
 use crate::error::check;
-use crate::Result;
+use crate::{Result, Tensor};
 use libdl_sys::*;
 use std::ffi::CStr;
 use std::fmt;
 use std::ptr::null;
+
+impl Tensor {
+    /// The tensor in another dtype: itself if it has that already.
+    pub fn to_dtype(&self, dtype: Dtype) -> Result<Tensor> {
+        self.to_with(Some(dtype), None, false, false)
+    }
+
+    /// The tensor on another device: itself if it is there already.
+    pub fn to_device(&self, device: Device) -> Result<Tensor> {
+        self.to_with(None, Some(device), false, false)
+    }
+}
 
 /// An element type, one of the constants. A newer library may have others.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

@@ -101,7 +101,8 @@ impl Sgd {
             maximize: self.maximize.into(),
             first: first.into(),
         };
-        let (params, grads, buffers) = (mut_pointers(params), pointers(grads), mut_pointers(buffers));
+        let (params, grads, buffers) =
+            (mut_pointers(params), pointers(grads), mut_pointers(buffers));
         unsafe {
             check(libdl_sgd_step(
                 &options,

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// libdl.hpp as its users see it: values, forms, errors, gradients, and nothing left behind.
+#include <gtest/gtest.h>
+
+#include <libdl.hpp>
+
+using libdl::Dtype;
+using libdl::ErrorCode;
+using libdl::Tensor;
+using Values = std::vector<double>;
+
+namespace {
+
+Tensor tensor(const Values& values) {
+  return Tensor::from(values, {static_cast<int64_t>(values.size())});
+}
+Values values(const Tensor& x) { return x.to_vector<double>(); }
+Tensor leaf(const Values& v) { return tensor(v).set_requires_grad(); }
+
+std::tuple<int64_t, int64_t, int64_t, int64_t> live() {
+  int64_t tensors, storages, nodes, bytes;
+  libdl_memory_get_live(&tensors, &storages, &nodes, &bytes);
+  return {tensors, storages, nodes, bytes};
+}
+
+// Each test also leaves nothing alive.
+class CppLayer : public testing::Test {
+  void SetUp() override { before_ = live(); }
+  void TearDown() override { EXPECT_EQ(live(), before_); }
+  std::tuple<int64_t, int64_t, int64_t, int64_t> before_;
+};
+
+TEST_F(CppLayer, EachKindOfArgumentPasses) {
+  const Tensor x = tensor({3, 1, 2}), y = tensor({10, 20, 30});
+  EXPECT_EQ(values(x.add(y, 2)), (Values{23, 41, 62}));
+  EXPECT_EQ(x.sum().item_f64(), 6);
+  EXPECT_EQ(x.sum({0}, true, Dtype::float32).shape(), std::vector<int64_t>{1});
+  EXPECT_EQ(libdl::cat({x, y}).numel(), 6);
+  EXPECT_EQ(libdl::stack({x, y}, 1).shape(), (std::vector<int64_t>{3, 2}));
+  const auto [largest, indices] = x.topk(2);
+  EXPECT_EQ(values(largest), (Values{3, 2}));
+  EXPECT_EQ(indices.to_vector<int64_t>(), (std::vector<int64_t>{0, 2}));
+  EXPECT_EQ(values(tensor({7, 7}).softmax(0)), (Values{0.5, 0.5}));
+  EXPECT_EQ(values(x.div(2, "floor")), (Values{1, 0, 1}));
+  EXPECT_EQ(values(x.clamp(1.5)), (Values{3, 1.5, 2}));
+  EXPECT_EQ(x.split(2).size(), 2u);
+  EXPECT_TRUE(x.equal(x));
+  EXPECT_EQ(values(x.index({Tensor::from(std::vector<int64_t>{2}, {1})})), Values{2});
+  EXPECT_EQ(libdl::ones({}).ndim(), 0);
+  EXPECT_EQ(values(2.0 - x * x / 2), (Values{-2.5, 1.5, 0}));
+  EXPECT_EQ(libdl::arange({}, 3, {}).dtype(), Dtype::int64);
+  const libdl::Generator a(5), b(5);
+  EXPECT_EQ(values(libdl::randn({9}, a, Dtype::float64)),
+            values(libdl::randn({9}, b, Dtype::float64)));
+}
+
+TEST_F(CppLayer, CopiesAreTheSameTensor) {
+  const Tensor x = tensor({1, 2}), alias = x;
+  x.add_(10).mul_(2);
+  EXPECT_EQ(values(alias), (Values{22, 24}));
+  const Tensor other = x.clone();
+  x.sub_into(2, {}, other);
+  EXPECT_EQ(values(other), (Values{20, 22}));
+  x.zero_();
+  EXPECT_EQ(values(alias), (Values{0, 0}));
+  EXPECT_FALSE(Tensor());
+}
+
+TEST_F(CppLayer, MapsGiveTheElementsThemselves) {
+  const Tensor x = tensor({1, 2, 3});
+  const uint64_t before = x.version();
+  for (double& element : x.map_mut<double>()) element *= 10;
+  EXPECT_GT(x.version(), before);
+  double sum = 0;
+  for (const double element : x.map<double>()) sum += element;
+  EXPECT_EQ(sum, 60);
+  EXPECT_THROW(x.map<float>(), libdl::Error);
+}
+
+TEST_F(CppLayer, ErrorsAreExceptionsThatKeepTheirObject) {
+  const Tensor x = libdl::zeros({2, 3});
+  try {
+    x.matmul(x);
+    FAIL() << "the shapes do not fit";
+  } catch (const libdl::Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::shape);
+    EXPECT_STREQ(error.op(), "matmul");
+    EXPECT_EQ(error.argument(), 2);
+    EXPECT_STREQ(error.argument_name(), "other");
+    EXPECT_NE(std::string(error.what()).find("matmul"), std::string::npos);
+    const libdl::Error copy = error;
+    EXPECT_STREQ(copy.wanted(), error.wanted());
+  }
+  try {
+    Tensor().add(x);
+    FAIL() << "an empty tensor is no operand";
+  } catch (const libdl::Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::null);
+  }
+}
+
+TEST_F(CppLayer, GradientsArrive) {
+  const Tensor x = leaf({1, 2});
+  (x * x).sum().backward();
+  EXPECT_EQ(values(x.grad()), (Values{2, 4}));
+  x.set_grad({});
+  EXPECT_FALSE(x.grad());
+  const Tensor y = x.pow(3).sum();
+  libdl::PassOptions higher;
+  higher.create_graph = true;
+  const Tensor first = libdl::grad({y}, {x}, {}, higher)[0];
+  EXPECT_EQ(values(libdl::grad({first.sum()}, {x})[0]), (Values{6, 12}));
+  const libdl::NoGrad guard;
+  EXPECT_FALSE((x * 2).requires_grad());
+}
+
+Tensor cube(const Tensor& x, const libdl::Backward& backward) {
+  Tensor y;
+  {
+    const libdl::NoGrad unrecorded;
+    y = x.pow(3);
+  }
+  libdl::record_function("cube", {x}, {y}, {x}, backward);
+  return y;
+}
+
+TEST_F(CppLayer, AFunctionOfOnesOwnHasItsGradient) {
+  const auto right = [](const libdl::BackwardContext& context, const std::vector<Tensor>& dy) {
+    return std::vector<Tensor>{3 * context.saved(0).square() * dy[0]};
+  };
+  const Tensor x = leaf({-1.5, 0.25, 2});
+  libdl::gradcheck([&](const std::vector<Tensor>& in) { return std::vector{cube(in[0], right)}; },
+                   {x}, 1, true);
+  const auto wrong = [](const libdl::BackwardContext&, const std::vector<Tensor>& dy) { return dy; };
+  EXPECT_THROW(libdl::gradcheck([&](const std::vector<Tensor>& in) {
+                 return std::vector{cube(in[0], wrong)};
+               }, {x}), libdl::Error);
+}
+
+struct Own {
+  int number;
+};
+
+TEST_F(CppLayer, ExceptionsOfCallbacksComeOutAsThemselves) {
+  const Tensor x = leaf({1});
+  const auto throwing = [](const libdl::BackwardContext&,
+                           const std::vector<Tensor>&) -> std::vector<Tensor> { throw Own{7}; };
+  try {
+    cube(x, throwing).backward();
+    FAIL() << "the callback throws";
+  } catch (const Own& own) {
+    EXPECT_EQ(own.number, 7);
+  }
+  const Tensor y = x * 2;
+  const auto raised = [](const Tensor&) -> Tensor { throw std::out_of_range("here"); };
+  const libdl::Hook hook = y.add_hook(raised);
+  EXPECT_THROW(y.backward(), std::out_of_range);
+  hook.remove();
+  const libdl::Hook tenfold = y.add_hook([](const Tensor& gradient) { return gradient * 10; });
+  (y * 1).backward();
+  EXPECT_EQ(values(x.grad()), Values{20});
+  const auto none = [](const libdl::BackwardContext&, const std::vector<Tensor>&) {
+    return std::vector<Tensor>{};
+  };
+  EXPECT_THROW(cube(x, none).backward(), libdl::Error);
+}
+
+}  // namespace
