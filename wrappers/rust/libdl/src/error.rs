@@ -3,7 +3,6 @@
 use crate::callback::text_of;
 use libdl_sys::*;
 use std::any::Any;
-use std::collections::BTreeSet;
 use std::ffi::{c_void, CStr};
 use std::fmt;
 use std::panic::resume_unwind;
@@ -44,14 +43,14 @@ enum Payload {
 
 /// Addresses of all payloads alive. Others in the process make errors with payloads, too: only an
 /// address found here is one of ours.
-static PAYLOADS: Mutex<BTreeSet<usize>> = Mutex::new(BTreeSet::new());
+static PAYLOADS: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 
-fn payloads() -> std::sync::MutexGuard<'static, BTreeSet<usize>> {
+fn payloads() -> std::sync::MutexGuard<'static, Vec<usize>> {
     PAYLOADS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 unsafe extern "C" fn destroy_payload(payload: *mut c_void) {
-    payloads().remove(&(payload as usize));
+    payloads().retain(|&ours| ours != payload as usize);
     let payload = Box::from_raw(payload.cast::<Payload>());
     // A destructor that panics must not unwind into C.
     if let Err(again) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(payload))) {
@@ -63,7 +62,7 @@ fn with_payload(code: libdl_error_code, message: &str, payload: Option<Payload>)
     let (ctx, destroy): (*mut c_void, Option<unsafe extern "C" fn(*mut c_void)>) = match payload {
         Some(payload) => {
             let ctx = Box::into_raw(Box::new(payload));
-            payloads().insert(ctx as usize);
+            payloads().push(ctx as usize);
             (ctx.cast(), Some(destroy_payload))
         }
         None => (std::ptr::null_mut(), None),
