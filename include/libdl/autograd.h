@@ -120,7 +120,7 @@ LIBDL_API LIBDL_BORROWED const char *libdl_node_site(const libdl_node *node);
 typedef libdl_error *(*libdl_gradient_hook)(void *ctx, libdl_tensor **gradients, int64_t count,
                                             libdl_tensor *const *incoming, int64_t incoming_count);
 
-/** Where a hook stands in the order of the pass. */
+/** One of the LIBDL_HOOK_ constants: where a hook stands in the order of the pass. */
 typedef int32_t libdl_hook_kind;
 enum {
   LIBDL_HOOK_TENSOR = 0,    /**< the gradient of one tensor, first of all */

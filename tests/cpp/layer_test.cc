@@ -2,6 +2,7 @@
 // libdl.hpp as its users see it: values, forms, errors, gradients, and nothing left behind.
 #include <gtest/gtest.h>
 
+#include <cstdio>
 #include <libdl.hpp>
 
 using libdl::Dtype;
@@ -131,10 +132,53 @@ TEST_F(CppLayer, AFunctionOfOnesOwnHasItsGradient) {
   const Tensor x = leaf({-1.5, 0.25, 2});
   libdl::gradcheck([&](const std::vector<Tensor>& in) { return std::vector{cube(in[0], right)}; },
                    {x}, 1, true);
-  const auto wrong = [](const libdl::BackwardContext&, const std::vector<Tensor>& dy) { return dy; };
-  EXPECT_THROW(libdl::gradcheck([&](const std::vector<Tensor>& in) {
-                 return std::vector{cube(in[0], wrong)};
-               }, {x}), libdl::Error);
+  const auto wrong = [](const libdl::BackwardContext&, const std::vector<Tensor>& dy) {
+    return dy;
+  };
+  EXPECT_THROW(
+      libdl::gradcheck(
+          [&](const std::vector<Tensor>& in) { return std::vector{cube(in[0], wrong)}; }, {x}),
+      libdl::Error);
+}
+
+TEST_F(CppLayer, OptimizersDescend) {
+  const auto loss = [](const Tensor& x) { return (x - 3).square().sum(); };
+  const Tensor a = leaf({0, 9}), b = leaf({0, 9}), unused = leaf({1});
+  libdl::Sgd sgd({a, unused}, 0.1);
+  sgd.options.momentum = 0.5;
+  libdl::Adam adam({unused, b}, 0.3);
+  adam.options.amsgrad = 1;
+  for (int i = 0; i < 200; ++i) {
+    sgd.zero_grad();
+    adam.zero_grad();
+    (loss(a) + loss(b)).backward();
+    sgd.step();
+    adam.step();
+  }
+  // Both start at 45; how near they come is the rules' business, not this test's.
+  EXPECT_LT(loss(a).item_f64(), 1e-3);
+  EXPECT_LT(loss(b).item_f64(), 1e-1);
+  EXPECT_EQ(values(unused), Values{1});
+}
+
+TEST_F(CppLayer, GradientsAreClipped) {
+  const Tensor x = leaf({3, 4});
+  x.square().sum().backward();
+  EXPECT_EQ(libdl::clip_grad_norm({x}, 1e9).item_f64(), 10);
+  libdl::clip_grad_value({x}, 7);
+  EXPECT_EQ(values(x.grad()), (Values{6, 7}));
+}
+
+TEST_F(CppLayer, TensorsGoThroughFilesAndDlpack) {
+  const Tensor x = tensor({1, 2});
+  EXPECT_EQ(values(libdl::from_dlpack(libdl::to_dlpack(x))), (Values{1, 2}));
+  const std::string path = testing::TempDir() + "libdl-cpp-layer.safetensors";
+  libdl::save(path, {{"x", x}});
+  const libdl::File file(path);
+  EXPECT_EQ(file.names(), std::vector<std::string>{"x"});
+  EXPECT_EQ(values(file.tensor("x")), (Values{1, 2}));
+  EXPECT_THROW(file.tensor("y"), libdl::Error);
+  std::remove(path.c_str());
 }
 
 struct Own {

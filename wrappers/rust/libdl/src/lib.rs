@@ -48,6 +48,8 @@
 //! * *Aliases.* In-place methods take `&self`, so there is no `&[T]` into a [`Tensor`]:
 //!   [`Map`] gives elements by value, [`MapMut`] is a slice of `Cell`s. `Frozen` gives `&[T]`.
 //!   `bool` elements are made from bytes, whatever these are.
+//! * *Contents.* What `empty` gives holds whatever the memory held: bytes that foreign code wrote, any
+//!   of which make a value of a [`Plain`] type.
 //! * *Closures* given to the library know their thread: called on another one they are an error,
 //!   dropped there they are leaked. They stay alive while they run. A panic is caught, goes through
 //!   the library inside the error object, and goes on where the error comes out into Rust. The
