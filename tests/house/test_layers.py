@@ -68,7 +68,7 @@ def test_the_check_counts_arguments():
 
 @pytest.mark.parametrize("operator", OPERATORS, ids=lambda o: o.name)
 def test_numbers_are_marked(operator):
-    """What the comment calls a number has the word LIBDL_NUMBER, and a layer's user may write one."""
+    """What the comment calls a number has the word LIBDL_NUMBER: users may write one there."""
     for argument in operator.arguments:
         told = operator.documentation.parameters[argument.name]
         if argument.kind == "tensor" and re.match(r"a (real )?number|.*\bor (a )?number", told):

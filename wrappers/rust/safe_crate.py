@@ -265,7 +265,8 @@ def constants_source(crate: SysCrate) -> str:
             names.append(f'            {value} => "{short}",')
         parts.append(
             f"impl crate::{owner} {{\n" + "\n".join(lines) + "\n\n"
-            "    pub(crate) fn constant(self) -> Option<&'static str> {\n        Some(match self.0 {\n"
+            "    pub(crate) fn constant(self) -> Option<&'static str> {\n"
+            "        Some(match self.0 {\n"
             + "\n".join(names) + "\n            _ => return None,\n        })\n    }\n}\n"
         )
     return "use crate::{Dtype, ErrorCode};\n".join(["", "\n".join(parts)])

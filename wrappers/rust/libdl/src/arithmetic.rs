@@ -12,7 +12,8 @@ fn or_panic<T>(result: Result<T>) -> T {
 }
 
 macro_rules! binary {
-    ($($trait:ident $name:ident $method:ident, $assign_trait:ident $assign:ident $inplace:ident;)*) => {$(
+    ($($trait:ident $name:ident $method:ident,
+       $assign_trait:ident $assign:ident $inplace:ident;)*) => {$(
         impl<'a, T: Into<Operand<'a>>> ops::$trait<T> for &Tensor {
             type Output = Tensor;
             #[track_caller]

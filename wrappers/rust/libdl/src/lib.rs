@@ -42,14 +42,14 @@
 //!   and the calling thread is inside the call: no Rust of the user's runs then. Therefore
 //!   interruption is a switch and events are a channel, and the callbacks that C has for memory and
 //!   executors are left to `libdl_sys`. Hooks and custom functions run between operators.
-//! * *[`Frozen`]* is `Send` and `Sync`: its memory is read-only for the library, its handle is never
-//!   given out, and each thread computes with an alias of its own. `Generator`, `File` and `Error`
-//!   are both, as all their functions are "free" in the headers' words.
+//! * *[`Frozen`]* is `Send` and `Sync`: its memory is read-only for the library, its handle is
+//!   never given out, and each thread computes with an alias of its own. `Generator`, `File` and
+//!   `Error` are both, as all their functions are "free" in the headers' words.
 //! * *Aliases.* In-place methods take `&self`, so there is no `&[T]` into a [`Tensor`]:
 //!   [`Map`] gives elements by value, [`MapMut`] is a slice of `Cell`s. `Frozen` gives `&[T]`.
 //!   `bool` elements are made from bytes, whatever these are.
-//! * *Contents.* What `empty` gives holds whatever the memory held: bytes that foreign code wrote, any
-//!   of which make a value of a [`Plain`] type.
+//! * *Contents.* What `empty` gives holds whatever the memory held: bytes that foreign code wrote,
+//!   any of which make a value of a [`Plain`] type.
 //! * *Closures* given to the library know their thread: called on another one they are an error,
 //!   dropped there they are leaked. They stay alive while they run. A panic is caught, goes through
 //!   the library inside the error object, and goes on where the error comes out into Rust. The
