@@ -66,6 +66,9 @@ _RESULTS = {
     "uint": ("u64", "0", "{x}"),
     "float": ("f64", "0.0", "{x}"),
 }
+# What safe Rust does not offer, and what C is given for it: a transfer that still ran when the call
+# has returned would write beside whoever reads.
+_KEPT_BACK = {"non_blocking": "0"}
 # Rust's own clone is another handle to the same tensor.
 _NAMES = {"clone": "duplicate", "bernoulli_fill": "bernoulli"}
 
@@ -118,7 +121,8 @@ class Form:
 
     @property
     def arguments(self) -> tuple[Argument, ...]:
-        return self.typed.arguments if self.full else self.typed.required
+        chosen = self.typed.arguments if self.full else self.typed.required
+        return tuple(a for a in chosen if a.name not in _KEPT_BACK)
 
     @property
     def has_object(self) -> bool:
@@ -144,7 +148,10 @@ class Form:
             return self._forward()
         lines = []
         passed = ["self.as_ptr()"] if self.typed.receiver else []
-        for a in self.arguments:
+        for a in self.typed.arguments:
+            if a.name in _KEPT_BACK:
+                passed.append(_KEPT_BACK[a.name])
+                continue
             x, key = spelled(a.name), (a.kind, _mark(a))
             if key in _BINDINGS:
                 lines.append(_BINDINGS[key].format(x=x))
@@ -175,6 +182,8 @@ class Form:
     def _forward(self) -> list[str]:
         values = []
         for a in self.typed.arguments:
+            if a.name in _KEPT_BACK:
+                continue
             default = self.typed.default(a)
             values.append(spelled(a.name) if default is None else default_value(a, default))
         full = rust_name(self.typed.operator) + ("_with_" if self.inplace else "_with")
@@ -198,7 +207,11 @@ class Form:
                 told.append(f"/// - `{spelling}`: {escaped(text)}")
         for name, text in parts[-2:]:
             told += ["///", f"/// # {name}", f"/// {escaped(text)}"]
-        left_out = [a.name for a in self.typed.arguments if a not in self.arguments]
+        left_out = [
+            a.name
+            for a in self.typed.arguments
+            if a not in self.arguments and a.name not in _KEPT_BACK
+        ]
         if left_out:
             names = ", ".join(f"`{name}`" for name in left_out)
             suffix = "_with_" if self.inplace else "_with"
@@ -219,7 +232,8 @@ def escaped(text: str) -> str:
 
 def forms(operator: Operator) -> list[Form]:
     typed = Typed(operator)
-    optional = typed.has_short_form
+    offered = tuple(a for a in typed.arguments if a.name not in _KEPT_BACK)
+    optional = typed.has_short_form and typed.required != offered
     made: list[Form] = []
 
     def add(suffix: str) -> None:
@@ -252,7 +266,10 @@ def operators_source(operators: list[Operator]) -> str:
 
 def constants_source(crate: SysCrate) -> str:
     """constants.rs: the numbers of dtypes and error codes by name, as the headers say them."""
-    parts = ["// Written by wrappers/rust/generate.py from include/libdl.\n"]
+    parts = [
+        "// Written by wrappers/rust/generate.py from include/libdl.\n"
+        "use crate::{Dtype, ErrorCode};\n"
+    ]
     for typedef, owner in (("libdl_dtype", "Dtype"), ("libdl_error_code", "ErrorCode")):
         prefix = crate.prefixes[typedef]
         lines, names = [], []
@@ -264,9 +281,9 @@ def constants_source(crate: SysCrate) -> str:
             lines.append(f"    pub const {short}: {owner} = {owner}({value});")
             names.append(f'            {value} => "{short}",')
         parts.append(
-            f"impl crate::{owner} {{\n" + "\n".join(lines) + "\n\n"
+            f"impl {owner} {{\n" + "\n".join(lines) + "\n\n"
             "    pub(crate) fn constant(self) -> Option<&'static str> {\n"
             "        Some(match self.0 {\n"
             + "\n".join(names) + "\n            _ => return None,\n        })\n    }\n}\n"
         )
-    return "use crate::{Dtype, ErrorCode};\n".join(["", "\n".join(parts)])
+    return "\n".join(parts)

@@ -10,12 +10,12 @@ use std::ptr::null;
 impl Tensor {
     /// The tensor in another dtype: itself if it has that already.
     pub fn to_dtype(&self, dtype: Dtype) -> Result<Tensor> {
-        self.to_with(Some(dtype), None, false, false)
+        self.to_with(Some(dtype), None, false)
     }
 
     /// The tensor on another device: itself if it is there already.
     pub fn to_device(&self, device: Device) -> Result<Tensor> {
-        self.to_with(None, Some(device), false, false)
+        self.to_with(None, Some(device), false)
     }
 }
 

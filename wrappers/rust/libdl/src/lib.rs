@@ -41,7 +41,8 @@
 //!   the closures in that are on one thread. During an operator the library's own threads write,
 //!   and the calling thread is inside the call: no Rust of the user's runs then. Therefore
 //!   interruption is a switch and events are a channel, and the callbacks that C has for memory and
-//!   executors are left to `libdl_sys`. Hooks and custom functions run between operators.
+//!   executors are left to `libdl_sys`. Hooks and custom functions run between operators. Transfers
+//!   between devices are done when their call returns.
 //! * *[`Frozen`]* is `Send` and `Sync`: its memory is read-only for the library, its handle is
 //!   never given out, and each thread computes with an alias of its own. `Generator`, `File` and
 //!   `Error` are both, as all their functions are "free" in the headers' words.
