@@ -91,12 +91,50 @@ HWY_INLINE void join_columns(T* to, const T* a, const T* b, int64_t width) {
   }
 }
 
+// Where no lane takes more than one row: lanes kLane, kLane + kStep, … joined as merge_lanes does, in
+// registers. Of the lanes the first `lanes` are there.
+template <class C, class M, class T, bool kWhole, int64_t kLane, int64_t kStep>
+HWY_INLINE typename Pack<T>::V lane_tree(const T* const* row, int64_t lanes, int64_t c,
+                                         int64_t count, typename Pack<T>::V p) {
+  if constexpr (kStep == kLanes<T>) {
+    const auto x = kWhole ? Pack<T>::load(row[kLane] + c) : load_some<T>(row[kLane] + c, count);
+    const auto identity = Pack<T>::set(C::template identity<T>());
+    const auto taken = C::template apply<T>(identity, M::template apply<T>(x, p));
+    return C::template apply<T>(identity, taken);
+  } else {
+    const auto sum = lane_tree<C, M, T, kWhole, kLane, 2 * kStep>(row, lanes, c, count, p);
+    if (kLane + kStep >= lanes) return sum;
+    return C::template apply<T>(
+        sum, lane_tree<C, M, T, kWhole, kLane + kStep, 2 * kStep>(row, lanes, c, count, p));
+  }
+}
+
+template <class C, class M, class T, class Rows>
+HWY_NOINLINE void few_rows(const Rows& rows, int64_t r0, int64_t r1, int64_t width,
+                           const T* parameter, T* result) {
+  using P = Pack<T>;
+  alignas(64) T tile[kLanes<T>][kWidth<T>];
+  alignas(64) T last[kWidth<T>];
+  const T* row[kLanes<T>];
+  const int64_t lanes = r1 - r0;
+  for (int64_t l = 0; l < lanes; ++l) row[l] = rows(r0 + l, tile[l]);
+  int64_t c = 0;
+  for (; c + P::n <= width; c += P::n) {
+    P::store(lane_tree<C, M, T, true, 0, 1>(row, lanes, c, P::n, P::load(parameter + c)),
+             result + c);
+  }
+  if (c == width) return;
+  P::store(lane_tree<C, M, T, false, 0, 1>(row, lanes, c, width - c, P::load(parameter + c)), last);
+  std::copy_n(last, width - c, result + c);
+}
+
 // One block, rows [r0, r1): the lanes of order-inl.h for every column.
 template <class C, class M, class T, class Rows>
 HWY_NOINLINE void column_block(const Rows& rows, int64_t r0, int64_t r1, int64_t width,
                                const T* parameter, T* result) {
   using P = Pack<T>;
   constexpr int64_t kL = kLanes<T>;
+  if (r1 - r0 <= kL) return few_rows<C, M, T>(rows, r0, r1, width, parameter, result);
   alignas(64) T total[kL][kWidth<T>];
   T tile[kSteps][kWidth<T>];
   const T* row[kSteps];
