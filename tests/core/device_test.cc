@@ -297,7 +297,7 @@ TEST_F(FakeDevice, FailuresOfTheDriverComeOutOnce) {
   EXPECT_EQ(fake.copies, 1);
 }
 
-TEST_F(FakeDevice, StreamsAndEventsAreGivenBack) {
+TEST_F(FakeDevice, EventsAreGivenBackAndStreamsAreUsedAgain) {
   {
     const Stream stream = make_stream(kDevice);
     const Stream foreign = wrap_stream(kDevice, &fake);
@@ -308,8 +308,12 @@ TEST_F(FakeDevice, StreamsAndEventsAreGivenBack) {
     message_of([&] { record(*event, *default_stream(kCpu)); }, LIBDL_ERROR_DEVICE);
     wait(*default_stream(kCpu), *event);
   }
-  EXPECT_EQ(fake.streams, 0);
   EXPECT_EQ(fake.events, 0);
+  EXPECT_EQ(fake.streams, 1) << "memory may still wait for its work";
+  const Stream again = make_stream(kDevice);
+  EXPECT_EQ(fake.streams, 1);
+  const Stream other = make_stream(kDevice, 1);
+  EXPECT_EQ(fake.streams, 2) << "of another priority";
 }
 
 }  // namespace
