@@ -91,6 +91,12 @@ add_library(libdlcuda MODULE $<TARGET_OBJECTS:libdlcuda_objects> ${PROJECT_BINAR
 set_target_properties(libdlcuda PROPERTIES OUTPUT_NAME dlcuda LINKER_LANGUAGE CXX)
 target_link_libraries(libdlcuda PRIVATE ${CMAKE_DL_LIBS})
 target_link_options(libdlcuda PRIVATE -Wl,-z,defs -Wl,-z,relro -Wl,-z,now -Wl,--exclude-libs,ALL)
+# Beside the core, which looks for it there.
+if(SKBUILD)
+  install(TARGETS libdlcuda LIBRARY DESTINATION libdl)
+else()
+  install(TARGETS libdlcuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 
 if(LIBDL_TESTS)
   add_library(libdl_simulated_cuda MODULE tests/cuda/driver.cc tests/cuda/emulator.cc
