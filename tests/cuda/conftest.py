@@ -6,10 +6,8 @@ import pathlib
 
 import libdl as dl
 
-# Before anything asks for devices: the driver is opened once.
+# Before anything asks for devices: the driver is opened once. A build without the plugin has none.
+BUILD = pathlib.Path(dl.__file__).absolute().parents[2]
 if "LIBDL_CUDA_DRIVER" not in os.environ and not pathlib.Path("/dev/nvidiactl").exists():
-    for folder in pathlib.Path(dl.__file__).parents:
-        driver = folder / "libsimulated_cuda.so"
-        if driver.exists():
-            os.environ["LIBDL_CUDA_DRIVER"] = str(driver)
-            break
+    if (BUILD / "libdlcuda.so").exists() and (BUILD / "libsimulated_cuda.so").exists():
+        os.environ["LIBDL_CUDA_DRIVER"] = str(BUILD / "libsimulated_cuda.so")
