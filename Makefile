@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The front door: make demo | test | rust | bench | docs | ci | abi-refresh | clean.
+# The front door: make demo | test | attack | rust | bench | docs | ci | abi-refresh | clean.
 # Everything is made below build/ and .venv/; a second run repeats nothing.
 
 SHELL := /bin/bash
@@ -16,12 +16,13 @@ in_tree := PYTHONPATH=$(BUILD)/python
 # One linker or compiler process a core: a sanitizer build needs about 1.5 GB for each.
 ninja = ninja -C $(BUILD) -j $(JOBS)
 
-.PHONY: help setup configure build demo test test-c test-python rust bench docs ci abi-refresh \
+.PHONY: help setup configure build demo test test-c test-python attack rust bench docs ci abi-refresh \
         clean cuda test-cuda bench-cuda
 
 help:
 	@echo "make demo         train the handwritten digits in C, C++ and Python, compare every bit"
 	@echo "make test         build all and run the C, C++ and Python tests"
+	@echo "make attack       call every function with bad arguments, and show what refused them"
 	@echo "make rust         build and test the crates in build/rust (needs cargo)"
 	@echo "make bench        measure against PyTorch (installs it in an environment of its own)"
 	@echo "make cuda         build the CUDA plugin (fetches nvcc from PyPI where there is none)"
@@ -54,6 +55,10 @@ test-c: build
 
 test-python: build
 	@$(step) "Python tests" env $(in_tree) $(python) -m pytest -q -n $(JOBS) tests
+
+attack: build
+	@$(step) "Attack every argument" $(BUILD)/tests/attack/attack $(BUILD)/tests/attack/attacks.txt \
+	  tests/attack/legal.txt
 
 rust: build
 	@$(step) "Rust crates, in $(BUILD)/rust" $(python) -B wrappers/rust/generate.py \

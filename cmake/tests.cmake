@@ -59,6 +59,31 @@ foreach(file ${capi_tests})
   add_dependencies(tests capi_${name})
 endforeach()
 
+# tests/attack: every function with bad arguments, one at a time, as the headers tell them.
+set(attack_folder ${PROJECT_BINARY_DIR}/tests/attack)
+file(GLOB attack_scripts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/attack/*.py)
+add_custom_command(
+  OUTPUT ${attack_folder}/attack_calls.c ${attack_folder}/attacks.txt
+  COMMAND ${Python3_EXECUTABLE} -B tests/attack/generate.py --headers include/libdl
+          --out ${attack_folder}
+  DEPENDS ${libdl_headers} ${libdl_tools} ${attack_scripts}
+  WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+  COMMENT "Writing the attacks from the headers"
+  VERBATIM)
+add_executable(attack tests/attack/main.cc tests/attack/values.cc ${attack_folder}/attack_calls.c
+                      ${attack_folder}/attacks.txt)
+set_target_properties(attack PROPERTIES
+  RUNTIME_OUTPUT_DIRECTORY ${attack_folder} C_STANDARD 11 C_STANDARD_REQUIRED ON)
+target_include_directories(attack PRIVATE ${PROJECT_SOURCE_DIR}/tests/attack)
+target_compile_features(attack PRIVATE cxx_std_20)
+libdl_program_flags(attack)
+target_link_libraries(attack PRIVATE libdl::core)
+add_test(NAME attack COMMAND attack ${attack_folder}/attacks.txt
+                             ${PROJECT_SOURCE_DIR}/tests/attack/legal.txt)
+# Seconds; ten times as long under a sanitizer.
+set_tests_properties(attack PROPERTIES TIMEOUT 300)
+add_dependencies(tests attack)
+
 # tests/cpp: the C++ layer, as its users see it.
 file(GLOB cpp_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/cpp/*.cc)
 if(NOT LIBDL_CORE_ARCHIVE)

@@ -25,7 +25,13 @@ inline void check_handle(const char* function, int argument, const char* name, c
 inline Device in_device(const char* function, int argument, const libdl_device* device) {
   const Device chosen = device ? Device{device->type, device->index} : state().default_device;
   int32_t count = 0;
-  check_backend(backend(chosen.type).device_count(&count));
+  try {
+    check_backend(backend(chosen.type).device_count(&count));
+  } catch (const Error& error) {
+    if (error.code() != LIBDL_ERROR_DEVICE && error.code() != LIBDL_ERROR_BACKEND) throw;
+    fail_argument(error.code(), function, argument, "device", "is " + device_name(chosen),
+                  "a device that exists: " + error.message());
+  }
   if (chosen.index >= 0 && chosen.index < count) return chosen;
   const std::string type = backend(chosen.type).name;
   fail_argument(

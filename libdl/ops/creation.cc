@@ -58,7 +58,7 @@ Tensor empty_strided(Dims shape, Dims strides, Dtype dtype, std::optional<Device
     if (s < 0)
       fail_argument(LIBDL_ERROR_VALUE, op, 2, "strides", "is " + to_string(strides),
                     "strides of 0 or more");
-  const Extent reach = extent(shape, strides, op);
+  const Extent reach = extent(shape, strides, op, 2, "strides");
   const int64_t length[] = {reach.high + 1};
   const Tensor buffer = empty(length, type, device_or_default(op, 4, device));
   return alias(buffer, shape, strides, 0, type);
@@ -98,10 +98,10 @@ Tensor full(Dims shape, const Tensor& fill_value, Dtype dtype, std::optional<Dev
 // -- likes ------------------------------------------------------------------------------------
 
 static Tensor like(const char* op, const Tensor& input, const Tensor* value, Dtype dtype,
-                   std::optional<Device> device) {
+                   std::optional<Device> device, int device_argument = 3) {
   const Dtype type = dtype == Dtype::kNone ? input.dtype() : dtype;
   const Tensor y = empty(input.shape(), type,
-                         device_or_default(op, value ? 4 : 3, device ? device : input.device()));
+                         device_or_default(op, device_argument, device ? device : input.device()));
   if (value) fill_bytes(y, *value);
   return y;
 }
@@ -119,7 +119,7 @@ Tensor ones_like(const Tensor& input, Dtype dtype, std::optional<Device> device)
 Tensor full_like(const Tensor& input, const Tensor& fill_value, Dtype dtype,
                  std::optional<Device> device) {
   check_value("full_like", fill_value, dtype == Dtype::kNone ? input.dtype() : dtype);
-  return like("full_like", input, &fill_value, dtype, device);
+  return like("full_like", input, &fill_value, dtype, device, 4);
 }
 
 // -- sequences --------------------------------------------------------------------------------
@@ -218,7 +218,9 @@ Tensor eye(int64_t n, std::optional<int64_t> m, Dtype dtype, std::optional<Devic
   if (n < 0 || shape[1] < 0)
     fail_argument(LIBDL_ERROR_VALUE, "eye", n < 0 ? 1 : 2, n < 0 ? "n" : "m",
                   "is " + std::to_string(n < 0 ? n : shape[1]), "0 or more");
-  const Tensor y = target("eye", shape, or_default(dtype), device, 4, into);
+  const Dtype type = or_default(dtype);
+  checked_numel(shape, type, "eye", n < shape[1] ? 2 : 1, n < shape[1] ? "m" : "n");
+  const Tensor y = target("eye", shape, type, device, 4, into);
   const int64_t size[] = {std::min(n, shape[1])};
   const int64_t stride[] = {y.stride(0) + y.stride(1)};
   const Tensor diagonal = alias(y, size, stride, y.offset(), y.dtype());

@@ -123,13 +123,15 @@ static std::tuple<Tensor, Tensor> extremum_dim(const char* op, const Rule& rule,
       });
   }
   if (values_into) {
-    // Both destinations are checked before the first is written.
+    // Both destinations are checked before the first is written, and the first one while grad mode
+    // is still as the caller has it.
+    Call first(op, values_into, {&input});
     Call second(op, indices_into, {});
     second.check_result(indices.shape(), Dtype::kInt64, indices.device());
     if (overlap(values_into.tensor(), indices_into.tensor()) != Overlap::kNone)
       fail_argument(LIBDL_ERROR_OVERLAP, op, 0, indices_into.name, "shares memory with values_dst",
                     "separate memory");
-    values = deliver(op, values, values_into, {&input});
+    values = first.done(values);
     indices = second.done(indices);
   }
   return {values, indices};

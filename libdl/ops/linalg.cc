@@ -206,6 +206,10 @@ Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, const 
     fail_argument(LIBDL_ERROR_SHAPE, "addmm", 3, "mat2", "has shape " + to_string(mat2.shape()),
                   std::to_string(mat1.size(1)) + " rows, to multiply " + to_string(mat1.shape()));
   for (const Tensor* x : {beta, alpha})
+    if (x && x->numel() != 1)
+      fail_argument(LIBDL_ERROR_SHAPE, "addmm", x == beta ? 4 : 5, x == beta ? "beta" : "alpha",
+                    "has shape " + to_string(x->shape()), "a number");
+  for (const Tensor* x : {beta, alpha})
     if (x && category(x->dtype()) > category(mat1.dtype()))
       fail_argument(LIBDL_ERROR_DTYPE, "addmm", x == beta ? 4 : 5, x == beta ? "beta" : "alpha",
                     std::string("is ") + name_of(x->dtype()),

@@ -237,7 +237,8 @@ Tensor mse_loss(const Tensor& input, const Tensor& target,
   static constexpr const char* kNames[] = {"input", "target"};
   const Tensor* const operands[] = {&input, &target};
   broadcast_shape("mse_loss", kNames, operands);  // errors in its own name
-  const Tensor losses = square(sub(input, target));
+  const Tensor losses = told_as("mse_loss", {{"input", 1, "input"}, {"other", 2, "target"}},
+                                [&] { return square(sub(input, target)); });
   if (!weight) return reduced(losses, how);
   if (!same(weight->shape(), losses.shape()))
     fail_argument(LIBDL_ERROR_SHAPE, "mse_loss", 4, "weight",

@@ -138,9 +138,15 @@ Tensor as_strided(const Tensor& input, Dims shape, Dims stride,
       fail_argument(LIBDL_ERROR_VALUE, "as_strided", 3, "stride", "is " + to_string(stride),
                     "strides of 0 or more");
   const int64_t offset = storage_offset.value_or(input.offset());
+  const int64_t elements = checked_numel(shape, input.dtype(), "as_strided", 2, "shape");
+  const int64_t capacity = static_cast<int64_t>(input.storage().bytes) / size_of(input.dtype());
+  if (storage_offset && (offset < 0 || (elements > 0 && offset >= capacity)))
+    fail_argument(LIBDL_ERROR_VALUE, "as_strided", 4, "storage_offset",
+                  "is " + std::to_string(offset),
+                  "a place in the storage of " + std::to_string(capacity) + " elements");
   // Made once to be checked against the storage.
   over_storage(Ref<Storage>::share(&input.storage()), shape, stride, offset, input.dtype(),
-               "as_strided");
+               "as_strided", 3, "stride");
   return make_view("as_strided", input, {Shape(shape), Shape(stride), offset},
                    ViewCall{ViewCall::kStrided});
 }

@@ -161,6 +161,7 @@ Tensor rand(Dims shape, Generator* generator, Dtype dtype, std::optional<Device>
   check_shape("rand", 1, shape);
   const Dtype type = dtype == Dtype::kNone ? default_dtype() : dtype;
   check_inexact("rand", 3, "dtype", type);
+  checked_numel(shape, type, "rand", 1, "shape");
   return drawn("rand", {Distribution::kUniform}, shape, type,
                checked_device("rand", 4, device, state().default_device), generator, into);
 }
@@ -170,6 +171,7 @@ Tensor randn(Dims shape, Generator* generator, Dtype dtype, std::optional<Device
   check_shape("randn", 1, shape);
   const Dtype type = dtype == Dtype::kNone ? default_dtype() : dtype;
   check_inexact("randn", 3, "dtype", type);
+  checked_numel(shape, type, "randn", 1, "shape");
   return drawn("randn", standard_normal(type), shape, type,
                checked_device("randn", 4, device, state().default_device), generator, into);
 }
@@ -195,6 +197,7 @@ Tensor randint(std::optional<int64_t> low, int64_t high, Dims shape, Generator* 
                Dtype dtype, std::optional<Device> device, Into into) {
   check_shape("randint", 3, shape);
   const Dtype type = dtype == Dtype::kNone ? Dtype::kInt64 : dtype;
+  checked_numel(shape, type, "randint", 3, "shape");
   const Draw draw = integers("randint", 2, low.value_or(0), high, type, 5);
   return drawn("randint", draw, shape, type,
                checked_device("randint", 6, device, state().default_device), generator, into);
@@ -215,6 +218,7 @@ Tensor randperm(int64_t n, Generator* generator, Dtype dtype, std::optional<Devi
                  std::to_string(n - 1),
              "a dtype that does");
   const int64_t shape[] = {n};
+  checked_numel(shape, Dtype::kInt64, "randperm", 1, "n");
   const Tensor keys =
       empty(shape, Dtype::kInt64, checked_device("randperm", 4, device, state().default_device));
   Refund refund(generator);
@@ -381,12 +385,15 @@ Tensor dropout(const Tensor& input, double p, bool training, Generator* generato
   const char* const op = "dropout";
   check_inexact(op, 1, "input", input.dtype());
   check_probability(op, 2, p);
-  if (!training || p == 0) return mul(input, number(int64_t{1}), into);
+  const auto times = [&](const Tensor& factor) {
+    return told_as(op, {{"input", 1, "input"}}, [&] { return mul(input, factor, into); });
+  };
+  if (!training || p == 0) return times(number(int64_t{1}));
   const Tensor noise = empty(input.shape(), real_of(input.dtype()), input.device());
   Refund refund(generator);
   draw_into(noise, {Distribution::kBernoulli, 1 - p, p < 1 ? 1 / (1 - p) : 0}, generator);
   refund.drawn();
-  Tensor y = mul(input, noise, into);
+  Tensor y = times(noise);
   refund.spent();
   return y;
 }

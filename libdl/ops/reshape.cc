@@ -155,7 +155,14 @@ Tensor unflatten(const Tensor& input, int32_t dim, Dims sizes) {
 Tensor squeeze(const Tensor& input, std::optional<Dims> dims) {
   SmallVector<bool, 8> drop(static_cast<size_t>(std::max(input.ndim(), 1)), !dims);
   if (dims)
-    for (const int64_t dim : *dims) drop[view_axis("squeeze", 2, "dims", dim, input.ndim())] = true;
+    for (const int64_t dim : *dims) {
+      bool& named = drop[view_axis("squeeze", 2, "dims", dim, input.ndim())];
+      if (named)
+        fail_argument(LIBDL_ERROR_INDEX, "squeeze", 2, "dims",
+                      "is " + to_string(*dims) + " and names a dimension twice",
+                      "distinct dimensions");
+      named = true;
+    }
   Geometry to;
   to.offset = input.offset();
   for (int d = 0; d < input.ndim(); ++d) {

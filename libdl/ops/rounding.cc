@@ -38,8 +38,9 @@ Tensor round(const Tensor& input, int64_t decimals, Into into) {
                   "-300 to 300");
   const Tensor scale = number(std::pow(10.0, static_cast<double>(std::abs(decimals))));
   return told_as("round", {{"input", 1, "input"}}, [&] {
-    return decimals > 0 ? div(pointwise(k_round, mul(input, scale)), scale, {}, into)
-                        : mul(pointwise(k_round, div(input, scale)), scale, into);
+    const Tensor y = decimals > 0 ? div(pointwise(k_round, mul(input, scale)), scale)
+                                  : mul(pointwise(k_round, div(input, scale)), scale);
+    return deliver("round", y, into, {&input});
   });
 }
 

@@ -55,7 +55,7 @@ void seal(libdl_tensor& t) {
 
 Tensor empty(Dims shape, Dtype dtype, Device device) {
   const int ndim = static_cast<int>(shape.size());
-  const int64_t numel = checked_numel(shape, dtype, "empty");
+  const int64_t numel = checked_numel(shape, dtype, "empty", 1, "shape");
   Tensor t = shell(ndim, dtype);
   libdl_tensor& p = *t.get();
   int64_t stride = 1;
@@ -103,18 +103,24 @@ Tensor alias(const Tensor& x) {
 }
 
 Tensor over_storage(Ref<Storage> storage, Dims shape, Dims strides, int64_t offset, Dtype dtype,
-                    const char* op) {
+                    const char* op, int argument, const char* name) {
   const int64_t numel = checked_numel(shape, dtype, op);
   if (numel > 0) {
-    const Extent reach = extent(shape, strides, op);
+    const Extent reach = extent(shape, strides, op, argument, name);
     const int64_t capacity = static_cast<int64_t>(storage->bytes) / size_of(dtype);
     int64_t low, high;
     if (__builtin_add_overflow(offset, reach.low, &low) ||
-        __builtin_add_overflow(offset, reach.high, &high) || low < 0 || high >= capacity)
+        __builtin_add_overflow(offset, reach.high, &high) || low < 0 || high >= capacity) {
+      if (argument)
+        fail_argument(LIBDL_ERROR_VALUE, op, argument, name,
+                      "is " + to_string(strides) + ", which with shape " + to_string(shape) +
+                          " and offset " + std::to_string(offset) + " leaves the storage",
+                      "steps within its " + std::to_string(capacity) + " elements");
       fail(LIBDL_ERROR_VALUE, op,
            "shape " + to_string(shape) + " with strides " + to_string(strides) + " and offset " +
                std::to_string(offset) + " leaves the storage of " + std::to_string(capacity) +
                " elements");
+    }
   } else if (offset < 0) {
     fail(LIBDL_ERROR_VALUE, op, "offset " + std::to_string(offset) + " is negative");
   }
@@ -190,22 +196,27 @@ bool same(Dims a, Dims b) { return std::equal(a.begin(), a.end(), b.begin(), b.e
 
 std::string to_string(Dims shape) {
   std::string text = "[";
-  for (size_t i = 0; i < shape.size(); ++i)
-    text += (i ? ", " : "") + std::to_string(shape[i]);
+  for (size_t i = 0; i < shape.size(); ++i) text += (i ? ", " : "") + std::to_string(shape[i]);
   return text + "]";
 }
 
-Extent extent(Dims shape, Dims strides, const char* op) {
+Extent extent(Dims shape, Dims strides, const char* op, int argument, const char* name) {
   Extent reach{0, 0};
   for (size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] == 0) return {0, -1};
     int64_t span;
     int64_t& side = strides[d] < 0 ? reach.low : reach.high;
     if (__builtin_mul_overflow(shape[d] - 1, strides[d], &span) ||
-        __builtin_add_overflow(side, span, &side))
+        __builtin_add_overflow(side, span, &side)) {
+      if (argument)
+        fail_argument(LIBDL_ERROR_OVERFLOW, op, argument, name,
+                      "is " + to_string(strides) + ", which with shape " + to_string(shape) +
+                          " reaches further than 64 bits",
+                      "smaller steps");
       fail(LIBDL_ERROR_OVERFLOW, op,
            "shape " + to_string(shape) + " with strides " + to_string(strides) +
                " reaches further than 64 bits");
+    }
   }
   return reach;
 }

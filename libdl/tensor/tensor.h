@@ -149,7 +149,7 @@ void seal(libdl_tensor& t);  // counts the elements, tells whether they are cont
 
 // A tensor over a storage, geometry checked against its extent. op and errors as for as_strided.
 Tensor over_storage(Ref<Storage> storage, Dims shape, Dims strides, int64_t offset, Dtype dtype,
-                    const char* op);
+                    const char* op, int argument = 0, const char* name = "strides");
 
 // Host numbers: 0-d, no storage.
 Tensor number(double value);
@@ -172,7 +172,9 @@ std::string to_string(Dims shape);  // "[2, 3]"
 struct Extent {
   int64_t low, high;  // inclusive; meaningless when numel is 0
 };
-Extent extent(Dims shape, Dims strides, const char* op);
+// The argument with the strides is to blame; 0: nobody.
+Extent extent(Dims shape, Dims strides, const char* op, int argument = 0,
+              const char* name = "strides");
 
 // Nobody else sees x or its bytes, now or later: they may be overwritten.
 inline bool sole_owner(const Tensor& x) {
