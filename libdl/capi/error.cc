@@ -57,29 +57,38 @@ void libdl_error_release(libdl_error* error) {
   if (error && error->drop()) destroy(error);
 }
 
+// Getters answer handles of other kinds as they answer NULL.
+static bool is_error(const libdl_error* error) {
+  return error && libdl::capi::has_tag(error, libdl::Tag::kError);
+}
+
 libdl_error_code libdl_error_get_code(const libdl_error* error) {
-  return error ? error->code : static_cast<libdl_error_code>(LIBDL_OK);
+  return is_error(error) ? error->code : static_cast<libdl_error_code>(LIBDL_OK);
 }
 const char* libdl_error_get_message(const libdl_error* error) {
-  return error ? error->message.c_str() : "";
+  return is_error(error) ? error->message.c_str() : "";
 }
 const char* libdl_error_get_operator(const libdl_error* error) {
-  return error ? error->op.c_str() : "";
+  return is_error(error) ? error->op.c_str() : "";
 }
-int32_t libdl_error_get_argument(const libdl_error* error) { return error ? error->argument : 0; }
+int32_t libdl_error_get_argument(const libdl_error* error) {
+  return is_error(error) ? error->argument : 0;
+}
 const char* libdl_error_get_argument_name(const libdl_error* error) {
-  return error ? error->argument_name.c_str() : "";
+  return is_error(error) ? error->argument_name.c_str() : "";
 }
 const char* libdl_error_get_found(const libdl_error* error) {
-  return error ? error->found.c_str() : "";
+  return is_error(error) ? error->found.c_str() : "";
 }
 const char* libdl_error_get_wanted(const libdl_error* error) {
-  return error ? error->wanted.c_str() : "";
+  return is_error(error) ? error->wanted.c_str() : "";
 }
 libdl_bool libdl_error_is_asynchronous(const libdl_error* error) {
-  return error && error->asynchronous;
+  return is_error(error) && error->asynchronous;
 }
 const libdl_error* libdl_error_get_cause(const libdl_error* error) {
-  return error ? error->cause : nullptr;
+  return is_error(error) ? error->cause : nullptr;
 }
-void* libdl_error_get_payload(const libdl_error* error) { return error ? error->payload : nullptr; }
+void* libdl_error_get_payload(const libdl_error* error) {
+  return is_error(error) ? error->payload : nullptr;
+}

@@ -22,6 +22,9 @@ const char* part(const libdl_file* file, uint32_t at, uint32_t bytes, int64_t* l
   return file->header.text.data() + at;
 }
 
+// Getters answer handles of other kinds as they answer NULL.
+bool is_file(const libdl_file* file) { return file && has_tag(file, Tag::kFile); }
+
 const TextEntry* metadata_at(const libdl_file* file, int64_t index) {
   if (index < 0 || index >= libdl_file_metadata_count(file)) return nullptr;
   return &file->header.metadata[static_cast<size_t>(index)];
@@ -129,7 +132,7 @@ libdl_file* libdl_file_retain(libdl_file* file) {
 void libdl_file_release(libdl_file* file) { File::take(file); }
 
 int64_t libdl_file_count(const libdl_file* file) {
-  return file ? static_cast<int64_t>(file->header.tensors.size()) : 0;
+  return is_file(file) ? static_cast<int64_t>(file->header.tensors.size()) : 0;
 }
 
 const char* libdl_file_name(const libdl_file* file, int64_t index, int64_t* length) {
@@ -156,7 +159,7 @@ const int64_t* libdl_file_shape(const libdl_file* file, int64_t index) {
 }
 
 int64_t libdl_file_find(const libdl_file* file, const char* name, int64_t name_length) {
-  if (!file || !name || name_length < -1) return -1;
+  if (!is_file(file) || !name || name_length < -1) return -1;
   const std::string_view wanted =
       name_length == -1 ? name : std::string_view(name, static_cast<size_t>(name_length));
   const std::optional<size_t> found = file->header.find(wanted);
@@ -191,7 +194,7 @@ libdl_error* libdl_file_tensor_by_name(const libdl_file* file, const char* name,
 }
 
 int64_t libdl_file_metadata_count(const libdl_file* file) {
-  return file ? static_cast<int64_t>(file->header.metadata.size()) : 0;
+  return is_file(file) ? static_cast<int64_t>(file->header.metadata.size()) : 0;
 }
 
 const char* libdl_file_metadata_key(const libdl_file* file, int64_t index, int64_t* length) {

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
-from headers import Function
+from headers import Function, Parameter
 from operators import Argument, Operator
 
 LEAST, MOST = -(2**63), 2**63 - 1
@@ -301,6 +301,19 @@ def blamed(function: Function, k: int) -> list[str]:
                 break
             names.append(parameter.name)
     return names
+
+
+def is_handle(parameter: Parameter) -> bool:
+    kind = parameter.type.removeprefix("const ")
+    handles = "tensor|tensor_list|generator|state|stream|event|file|node|hook|text|error|mapping"
+    return bool(re.fullmatch(rf"libdl_({handles}) \*", kind))
+
+
+def other_word(parameter: Parameter) -> str:
+    """A value for a parameter behind the handle that is asked."""
+    if parameter.type == "const char *":
+        return "s:a"
+    return "null" if parameter.type.endswith("*") else "i:0"
 
 
 def is_count(function: Function, k: int) -> bool:

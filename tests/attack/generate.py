@@ -46,10 +46,10 @@ def source(functions: list[Function], pointers_to_functions: set[str]) -> str:
     for f in functions:
         arguments = ", ".join(cast(p, k, pointers_to_functions) for k, p in enumerate(f.parameters))
         unused = "" if f.parameters else "  (void)a;\n"
-        parts.append(
-            f"static libdl_error *call_{f.name}(const Raw *a) {{\n{unused}"
-            f"  return {f.name}({arguments});\n}}\n"
-        )
+        call = f"return {f.name}({arguments});"
+        if f.result != "libdl_error *":
+            call = f"(void){f.name}({arguments});\n  return NULL;"
+        parts.append(f"static libdl_error *call_{f.name}(const Raw *a) {{\n{unused}  {call}\n}}\n")
     entries = "".join(f'  {{"{f.name}", call_{f.name}}},\n' for f in functions)
     parts.append(f"const Function attack_functions[] = {{\n{entries}}};")
     parts.append(f"const int32_t attack_function_count = {len(functions)};\n")
@@ -121,6 +121,24 @@ def plain_lines(header: str, function: Function) -> list[str]:
     return lines
 
 
+# -- functions without an error ------------------------------------------------------------------
+
+
+def getter_lines(header: str, function: Function) -> list[str]:
+    """What asks a handle answers NULL and handles of other kinds; what gives one up takes NULL."""
+    handle = function.parameters[0]
+    words = ["null"] + [bad.other_word(parameter) for parameter in function.parameters[1:]]
+    lines = ["\t".join(["G", header, function.name, handle.name, "null", *words])]
+    if handle.type.startswith("const ") and function.name not in meant.NULL_ALONE:
+        kind = "kind" if "generator" not in handle.type else "t:f64:2,3#kind"
+        lines.append("\t".join(["G", header, function.name, handle.name, "kind", kind, *words[1:]]))
+    if handle.type == "const libdl_tensor *":
+        lines.append(
+            "\t".join(["G", header, function.name, handle.name, "emptied", "emptied", *words[1:]])
+        )
+    return lines
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--headers", type=Path, required=True)
@@ -132,6 +150,13 @@ def main() -> int:
         lines += operator_lines(operator, False) if operator.has_new else []
         lines += operator_lines(operator, True) if operator.has_into else []
     for header in read_headers(options.headers):
+        getters = [
+            f for f in header.functions
+            if f.result != "libdl_error *" and f.parameters and bad.is_handle(f.parameters[0])
+        ]  # fmt: skip
+        functions += getters
+        for getter in getters:
+            lines += getter_lines(header.path.stem, getter)
         fallible = [f for f in header.functions if f.result == "libdl_error *"]
         if header.path.stem in OPERATOR_HEADERS:
             functions += fallible

@@ -25,7 +25,7 @@ namespace {
 // -- the files ------------------------------------------------------------------------------------
 
 struct Line {
-  char type;  // 'H' a call as it is meant, 'A' an attack on the one before
+  char type;  // 'H' a call as it is meant, 'A' an attack on the one before, 'G' a getter asked
   std::string header, function;
   Words words;                   // H: its parameters
   std::string argument, fault;   // A
@@ -42,7 +42,10 @@ std::vector<Line> read_attacks(const char* path) {
     const Words part = split(text, '\t');
     Line line;
     line.type = part[0][0];
-    if (line.type == 'H') {
+    if (line.type == 'G') {
+      line.header = part[1], line.function = part[2], line.argument = part[3];
+      line.fault = part[4], line.words.assign(part.begin() + 5, part.end());
+    } else if (line.type == 'H') {
       line.header = part[1], line.function = part[2];
       line.words.assign(part.begin() + 3, part.end());
     } else {
@@ -84,7 +87,7 @@ std::vector<std::string> read_legal(const char* path) {
 // ------------------------------
 
 struct Tally {
-  int64_t attacks, refused, partners, legal, failures, impossible;
+  int64_t attacks, refused, partners, legal, failures, impossible, asked;
 };
 constexpr size_t kHeaders = 64, kLegal = 4096;
 struct Shared {
@@ -314,6 +317,19 @@ void report(const Line& line, const std::string& wrong) {
   std::fflush(stdout);
 }
 
+// A function without an error: it answers, and changes nothing.
+void ask_one(const Line& line, Tally* tally) {
+  Prepared call;
+  prepare(line.words, {}, &call);
+  ++tally->asked;
+  const std::string before = seen(call.values, {});
+  libdl_error* const none = find_function(line.function)->call(call.parameters.data());
+  libdl_error_release(none);
+  if (seen(call.values, {}) == before) return;
+  ++tally->failures;
+  report(line, "something changed");
+}
+
 void attack_one(const Line& line, const Line& happy, const std::vector<libdl_tensor*>& models,
                 const std::vector<std::string>& legal, Tally* tally) {
   Words words = happy.words;
@@ -346,7 +362,7 @@ void attack_one(const Line& line, const Line& happy, const std::vector<libdl_ten
 void child(const std::vector<Line>& lines, size_t first, const std::vector<std::string>& legal) {
   need(libdl_set_threads(1), "threads");
   size_t happy = first;
-  while (lines[happy].type != 'H') --happy;
+  while (lines[happy].type == 'A') --happy;
   std::unique_ptr<Values> keep;
   std::vector<libdl_tensor*> models;
   for (size_t i = happy; i < lines.size(); ++i) {
@@ -358,7 +374,10 @@ void child(const std::vector<Line>& lines, size_t first, const std::vector<std::
     if (i < first) continue;
     shared->next = i;
     Tally* const tally = shared->tally + tally_of(lines, lines[i].header);
-    attack_one(lines[i], lines[happy], models, legal, tally);
+    if (lines[i].type == 'G')
+      ask_one(lines[i], tally);
+    else
+      attack_one(lines[i], lines[happy], models, legal, tally);
   }
   shared->next = lines.size();
 }
@@ -390,6 +409,7 @@ Tally print_table(const std::vector<Line>& lines) {
     print_row(header.c_str(), functions_of(lines, header), t);
     all.attacks += t.attacks, all.refused += t.refused, all.partners += t.partners;
     all.legal += t.legal, all.failures += t.failures, all.impossible += t.impossible;
+    all.asked += t.asked;
   }
   print_row("all", functions_of(lines, ""), all);
   return all;
@@ -423,6 +443,8 @@ int run(const std::vector<Line>& lines, const std::vector<std::string>& legal) {
     ++first;
   }
   const Tally all = print_table(lines);
+  std::printf("%lld questions without an error, to NULL, other kinds and emptied tensors\n",
+              static_cast<long long>(all.asked));
   bool good = !all.failures && !deaths;
   for (size_t i = 0; i < legal.size(); ++i) {
     if (shared->legal_used[i]) continue;

@@ -132,7 +132,7 @@ def words_of(operator: Operator, argument: Argument) -> list[str]:
     return [word]
 
 
-# -- functions that are no operators: every C parameter in order -----------------------------------------
+# -- functions that are no operators: every C parameter in order ---------------------------------
 
 _LIST = "list:t:f64:2,3#a|t:f64:2,3#b"
 _FRESH = "list:!t:f64:2,3#a|!t:f64:2,3#b"
@@ -200,6 +200,9 @@ CALLS = {
     "libdl_tensor_to_string": ["t:f64:2,3", "options:64", "out:libdl_text"],
     "libdl_set_threads": ["i:1"],
 }  # fmt: skip
+
+# Functions without an error that know their own kind of handle alone.
+NULL_ALONE: set[str] = set()
 
 # Not attacked yet, with the reason; what is neither here nor above is an error.
 _NO_ERROR = "returns a handle of an error, not a failure"
