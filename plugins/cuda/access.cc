@@ -16,7 +16,7 @@ namespace {
 class Notes {
  public:
   explicit Notes(const Context& context)
-      : tell_(driver(nullptr)->simulated_access), stream_(static_cast<CUstream>(context.stream)) {}
+      : tell_(opened_driver().simulated_access), stream_(static_cast<CUstream>(context.stream)) {}
   explicit operator bool() const { return tell_ != nullptr; }
 
   void bytes(const void* data, int64_t count, bool writes) const {

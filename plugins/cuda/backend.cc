@@ -4,7 +4,7 @@
 
 #include "device/backend.h"
 
-#include <cstring>
+#include <algorithm>
 #include <string>
 
 #include "build_info.h"
@@ -45,13 +45,13 @@ libdl_error* device_count(int32_t* count) {
   const CUresult result = d->cuDeviceGetCount(&found);
   if (result == CUDA_ERROR_NO_DEVICE) return nullptr;
   if (libdl_error* error = checked(result, "counting devices")) return error;
-  *count = found;
+  *count = std::min(found, kMostDevices);
   return nullptr;
 }
 
 libdl_error* properties(int32_t device, DeviceProperties* p) {
   if (libdl_error* error = enter(device)) return error;
-  const Driver& d = *driver(nullptr);
+  const Driver& d = opened_driver();
   CUdevice number = 0;
   size_t total = 0, free = 0;
   if (libdl_error* error = checked(d.cuDeviceGet(&number, device), "finding the device"))

@@ -82,7 +82,6 @@ const Opened& opened() {
   return *once;
 }
 
-constexpr int32_t kMostDevices = 64;
 std::atomic<CUcontext> contexts[kMostDevices];
 std::mutex entering;
 thread_local int32_t entered = -1;

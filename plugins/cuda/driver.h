@@ -60,6 +60,12 @@ struct Driver {
 // The driver, initialised once; NULL with `why` filled in if there is none that serves.
 const Driver* driver(const char** why);
 
+// The same once device_count has found it to be there.
+inline const Driver& opened_driver() { return *driver(nullptr); }
+
+// Devices beyond are not shown: what is kept for each stands in arrays of this length.
+constexpr int32_t kMostDevices = 64;
+
 // A driver's answer as an error object that names what was being done; NULL for success.
 libdl_error* checked(CUresult result, const char* doing);
 

@@ -6,6 +6,7 @@
 #include "kernels/cuda/launch.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <mutex>
 #include <string>
@@ -22,40 +23,30 @@ namespace {
 
 struct Loaded {
   std::mutex mutex;
-  std::unordered_map<const char*, CUfunction> functions;  // by the name's address: names are literals
-  std::unordered_map<std::string, CUfunction> by_text;
+  std::unordered_map<const char*, CUfunction>
+      functions;  // by the name's address: names are literals
   CUmodule modules[kMostModules] = {};
-  int32_t processors = 0;
+  std::atomic<int32_t> processors{0};
 };
-constexpr int32_t kMostDevices = 64;
 Loaded* loaded_for(int32_t device) {
   static Loaded* const all = new Loaded[kMostDevices];
   return &all[device];
 }
 
-const Driver& d() { return *driver(nullptr); }
-
 // With the lock held.
 libdl_error* find(Loaded& loaded, const char* name, CUfunction* function) {
-  const auto known = loaded.by_text.find(name);
-  if (known != loaded.by_text.end()) {
-    *function = known->second;
-    return nullptr;
-  }
   for (int m = 0; m < module_count(); ++m) {
     if (!loaded.modules[m]) {
-      const CUresult result = d().cuModuleLoadData(&loaded.modules[m], module_image(m));
+      const CUresult result = opened_driver().cuModuleLoadData(&loaded.modules[m], module_image(m));
       if (result == CUDA_ERROR_NO_BINARY_FOR_GPU)
         return host().error(LIBDL_ERROR_BACKEND,
                             "cuda: the plugin holds no code for this device's architecture "
                             "(compute capability 8.0 or later is wanted)");
       if (libdl_error* error = checked(result, "loading a module")) return error;
     }
-    const CUresult result = d().cuModuleGetFunction(function, loaded.modules[m], name);
+    const CUresult result = opened_driver().cuModuleGetFunction(function, loaded.modules[m], name);
     if (result == CUDA_ERROR_NOT_FOUND) continue;
-    if (libdl_error* error = checked(result, "finding a kernel")) return error;
-    loaded.by_text.emplace(name, *function);
-    return nullptr;
+    return checked(result, "finding a kernel");
   }
   return host().error(LIBDL_ERROR_INTERNAL,
                       (std::string("cuda: there is no kernel ") + name).c_str());
@@ -77,16 +68,14 @@ libdl_error* function_of(int32_t device, const char* name, CUfunction* function)
 }  // namespace
 
 int32_t processors(int32_t device) {
-  Loaded& loaded = *loaded_for(device);
-  const std::lock_guard lock(loaded.mutex);
-  if (!loaded.processors) {
-    CUdevice number = 0;
-    int found = 0;
-    d().cuDeviceGet(&number, device);
-    d().cuDeviceGetAttribute(&found, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, number);
-    loaded.processors = std::max(found, 1);
-  }
-  return loaded.processors;
+  std::atomic<int32_t>& known = loaded_for(device)->processors;
+  if (const int32_t count = known.load(std::memory_order_relaxed)) return count;
+  CUdevice number = 0;
+  int found = 0;
+  opened_driver().cuDeviceGet(&number, device);
+  opened_driver().cuDeviceGetAttribute(&found, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, number);
+  known.store(std::max(found, 1), std::memory_order_relaxed);
+  return std::max(found, 1);
 }
 
 }  // namespace libdl::cuda
@@ -112,10 +101,10 @@ void launch(Context& context, const char* name, const Grid& grid, const void* pa
   if (libdl_error* error = function_of(context.device, name, &function))
     return keep(context, error);
   void* arguments[] = {const_cast<void*>(params)};
-  const CUresult result = driver(nullptr)->cuLaunchKernel(
+  const CUresult result = opened_driver().cuLaunchKernel(
       function, static_cast<unsigned>(grid.blocks), static_cast<unsigned>(grid.rows), 1,
-      static_cast<unsigned>(grid.threads), 1, 1, 0, static_cast<CUstream>(context.stream), arguments,
-      nullptr);
+      static_cast<unsigned>(grid.threads), 1, 1, 0, static_cast<CUstream>(context.stream),
+      arguments, nullptr);
   if (result) keep(context, checked(result, name));
 }
 

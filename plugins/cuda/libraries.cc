@@ -41,7 +41,7 @@ std::vector<files::path> wheel_folders(const char* wheel) {
 }
 
 void* find_library(const std::string& stem, const char* wheel) {
-  if (driver(nullptr)->simulated_access) {
+  if (opened_driver().simulated_access) {
     const char* const simulation = std::getenv("LIBDL_CUDA_DRIVER");
     return simulation ? opened(simulation) : nullptr;
   }

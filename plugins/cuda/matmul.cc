@@ -136,7 +136,6 @@ struct Plan {
   }
 };
 
-constexpr int32_t kMostDevices = 64;
 constexpr size_t kMostPlans = 4096;
 constexpr size_t kMostWorkspace = size_t{32} << 20;  // what NVIDIA recommends on Hopper
 

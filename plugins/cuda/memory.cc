@@ -6,14 +6,12 @@
 
 namespace libdl::cuda {
 
-static const Driver& d() { return *driver(nullptr); }
-
 // No memory is no error: the allocator then frees what it keeps and asks again.
 libdl_error* allocate(int32_t device, size_t bytes, void** data) {
   *data = nullptr;
   if (libdl_error* error = enter(device)) return error;
   CUdeviceptr made = 0;
-  const CUresult result = d().cuMemAlloc(&made, bytes);
+  const CUresult result = opened_driver().cuMemAlloc(&made, bytes);
   if (result == CUDA_ERROR_OUT_OF_MEMORY) return nullptr;
   if (libdl_error* error = checked(result, "allocating device memory")) return error;
   *data = reinterpret_cast<void*>(made);
@@ -22,19 +20,19 @@ libdl_error* allocate(int32_t device, size_t bytes, void** data) {
 
 void free(int32_t device, void* data) {
   if (libdl_error* error = enter(device)) return host().release(error);
-  d().cuMemFree(reinterpret_cast<CUdeviceptr>(data));
+  opened_driver().cuMemFree(reinterpret_cast<CUdeviceptr>(data));
 }
 
 libdl_error* copy(int32_t device, void* to, const void* from, size_t bytes, void* stream) {
   if (bytes == 0) return nullptr;
   if (libdl_error* error = enter(device)) return error;
   const auto queue = static_cast<CUstream>(stream);
-  if (d().simulated_access) {
-    d().simulated_access(queue, from, bytes, 0);
-    d().simulated_access(queue, to, bytes, 1);
+  if (opened_driver().simulated_access) {
+    opened_driver().simulated_access(queue, from, bytes, 0);
+    opened_driver().simulated_access(queue, to, bytes, 1);
   }
-  return checked(d().cuMemcpyAsync(reinterpret_cast<CUdeviceptr>(to),
-                                   reinterpret_cast<CUdeviceptr>(from), bytes, queue),
+  return checked(opened_driver().cuMemcpyAsync(reinterpret_cast<CUdeviceptr>(to),
+                                               reinterpret_cast<CUdeviceptr>(from), bytes, queue),
                  "copying");
 }
 
@@ -42,9 +40,9 @@ libdl_error* fill(int32_t device, void* to, int32_t byte, size_t bytes, void* st
   if (bytes == 0) return nullptr;
   if (libdl_error* error = enter(device)) return error;
   const auto queue = static_cast<CUstream>(stream);
-  if (d().simulated_access) d().simulated_access(queue, to, bytes, 1);
-  return checked(d().cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(to),
-                                     static_cast<unsigned char>(byte), bytes, queue),
+  if (opened_driver().simulated_access) opened_driver().simulated_access(queue, to, bytes, 1);
+  return checked(opened_driver().cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(to),
+                                                 static_cast<unsigned char>(byte), bytes, queue),
                  "filling");
 }
 

@@ -14,13 +14,11 @@ namespace libdl::cuda {
 
 namespace {
 
-const Driver& d() { return *driver(nullptr); }
 CUstream queue(void* stream) { return static_cast<CUstream>(stream); }
 CUevent mark(void* event) { return static_cast<CUevent>(event); }
 
 using kernels::cuda::Complaint;
 
-constexpr int32_t kMostDevices = 64;
 std::atomic<Complaint*> complaints[kMostDevices];
 std::mutex making;
 
@@ -54,9 +52,10 @@ Complaint* complaint_of(int32_t device, libdl_error** error) {
   const std::lock_guard lock(making);
   if (Complaint* const made = complaints[device].load(std::memory_order_acquire)) return made;
   void* memory = nullptr;
-  *error = checked(d().cuMemHostAlloc(&memory, sizeof(Complaint),
-                                      CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
-                   "allocating pinned memory");
+  *error =
+      checked(opened_driver().cuMemHostAlloc(&memory, sizeof(Complaint),
+                                             CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP),
+              "allocating pinned memory");
   if (*error) return nullptr;
   std::memset(memory, 0, sizeof(Complaint));
   complaints[device].store(static_cast<Complaint*>(memory), std::memory_order_release);
@@ -69,7 +68,7 @@ libdl_error* stream_create(int32_t device, int32_t priority, void** stream) {
   if (libdl_error* error = enter(device)) return error;
   CUstream made = nullptr;
   libdl_error* const error =
-      checked(d().cuStreamCreateWithPriority(&made, CU_STREAM_NON_BLOCKING, priority),
+      checked(opened_driver().cuStreamCreateWithPriority(&made, CU_STREAM_NON_BLOCKING, priority),
               "creating a stream");
   *stream = made;
   return error;
@@ -77,22 +76,22 @@ libdl_error* stream_create(int32_t device, int32_t priority, void** stream) {
 
 void stream_destroy(int32_t device, void* stream) {
   if (libdl_error* error = enter(device)) return host().release(error);
-  d().cuStreamDestroy(queue(stream));
+  opened_driver().cuStreamDestroy(queue(stream));
 }
 
 libdl_error* stream_query(int32_t device, void* stream, int32_t* done) {
   if (libdl_error* error = enter(device)) return error;
-  return asked(d().cuStreamQuery(queue(stream)), done, "asking a stream");
+  return asked(opened_driver().cuStreamQuery(queue(stream)), done, "asking a stream");
 }
 
 libdl_error* stream_synchronize(int32_t device, void* stream) {
   if (libdl_error* error = enter(device)) return error;
-  return waited(device, d().cuStreamSynchronize(queue(stream)), "waiting for a stream");
+  return waited(device, opened_driver().cuStreamSynchronize(queue(stream)), "waiting for a stream");
 }
 
 libdl_error* device_synchronize(int32_t device) {
   if (libdl_error* error = enter(device)) return error;
-  return waited(device, d().cuCtxSynchronize(), "waiting for the device");
+  return waited(device, opened_driver().cuCtxSynchronize(), "waiting for the device");
 }
 
 // -- events ---------------------------------------------------------------------------------------
@@ -100,43 +99,44 @@ libdl_error* device_synchronize(int32_t device) {
 libdl_error* event_create(int32_t device, int32_t timing, void** event) {
   if (libdl_error* error = enter(device)) return error;
   CUevent made = nullptr;
-  libdl_error* const error =
-      checked(d().cuEventCreate(&made, timing ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING),
-              "creating an event");
+  libdl_error* const error = checked(
+      opened_driver().cuEventCreate(&made, timing ? CU_EVENT_DEFAULT : CU_EVENT_DISABLE_TIMING),
+      "creating an event");
   *event = made;
   return error;
 }
 
 void event_destroy(int32_t device, void* event) {
   if (libdl_error* error = enter(device)) return host().release(error);
-  d().cuEventDestroy(mark(event));
+  opened_driver().cuEventDestroy(mark(event));
 }
 
 libdl_error* event_record(int32_t device, void* event, void* stream) {
   if (libdl_error* error = enter(device)) return error;
-  return checked(d().cuEventRecord(mark(event), queue(stream)), "recording an event");
+  return checked(opened_driver().cuEventRecord(mark(event), queue(stream)), "recording an event");
 }
 
 libdl_error* stream_wait(int32_t device, void* stream, void* event) {
   if (libdl_error* error = enter(device)) return error;
-  return checked(d().cuStreamWaitEvent(queue(stream), mark(event), 0), "queueing a wait");
+  return checked(opened_driver().cuStreamWaitEvent(queue(stream), mark(event), 0),
+                 "queueing a wait");
 }
 
 libdl_error* event_query(int32_t device, void* event, int32_t* done) {
   if (libdl_error* error = enter(device)) return error;
-  return asked(d().cuEventQuery(mark(event)), done, "asking an event");
+  return asked(opened_driver().cuEventQuery(mark(event)), done, "asking an event");
 }
 
 libdl_error* event_synchronize(int32_t device, void* event) {
   if (libdl_error* error = enter(device)) return error;
-  return waited(device, d().cuEventSynchronize(mark(event)), "waiting for an event");
+  return waited(device, opened_driver().cuEventSynchronize(mark(event)), "waiting for an event");
 }
 
 libdl_error* event_elapsed(int32_t device, void* first, void* second, double* milliseconds) {
   if (libdl_error* error = enter(device)) return error;
   float passed = 0;
-  libdl_error* const error =
-      checked(d().cuEventElapsedTime(&passed, mark(first), mark(second)), "reading two events");
+  libdl_error* const error = checked(
+      opened_driver().cuEventElapsedTime(&passed, mark(first), mark(second)), "reading two events");
   *milliseconds = passed;
   return error;
 }
