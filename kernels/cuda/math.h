@@ -11,6 +11,7 @@
 
 #include "kernels/complex_math.h"
 #include "kernels/cuda/device.h"
+#include "kernels/pointwise.h"
 
 namespace libdl::kernels::cuda {
 
@@ -123,11 +124,6 @@ using kernels::quotient;
 #undef LIBDL_EXPRESSION
 
 // Every expression by its number, for a class that has it; a truth comes as 1 or 0 of the class.
-constexpr bool has_class(const char* letters, char letter) {
-  for (; *letters != 0; ++letters)
-    if (*letters == letter) return true;
-  return false;
-}
 template <class V>
 constexpr char kLetter = is_bool<V>                  ? 'B'
                          : std::is_same_v<V, Int64>  ? 'I'
@@ -140,26 +136,20 @@ LIBDL_DEVICE V truth_as(V x) { return x; }
 template <class V>
 LIBDL_DEVICE V truth_as(bool x) requires(!std::is_same_v<V, bool>) { return number<V>(x); }
 
-enum class ExpressionNumber : int32_t {
-#define POINTWISE(name, inputs, classes, result) name,
-#include "kernels/pointwise.def"
-#undef POINTWISE
-};
-
 // `truth` becomes whether the result is one.
 template <class V>
 LIBDL_DEVICE V evaluate(int32_t which, V x, V y, V z, bool& truth) {
-  switch (static_cast<ExpressionNumber>(which)) {
+  switch (static_cast<Expression>(which)) {
 #define LIBDL_RESULT_same false
 #define LIBDL_RESULT_truth true
-#define POINTWISE(name, inputs, classes, result)                     \
-  case ExpressionNumber::name:                                       \
-    truth = LIBDL_RESULT_##result;                                   \
-    if constexpr (has_class(classes, kLetter<V>)) {                  \
-      if constexpr (inputs == 1) return truth_as<V>(expression::name(x)); \
-      if constexpr (inputs == 2) return truth_as<V>(expression::name(x, y)); \
+#define POINTWISE(name, inputs, classes, result)                                \
+  case Expression::name:                                                        \
+    truth = LIBDL_RESULT_##result;                                              \
+    if constexpr (has_letter(classes, kLetter<V>)) {                            \
+      if constexpr (inputs == 1) return truth_as<V>(expression::name(x));       \
+      if constexpr (inputs == 2) return truth_as<V>(expression::name(x, y));    \
       if constexpr (inputs == 3) return truth_as<V>(expression::name(x, y, z)); \
-    }                                                                \
+    }                                                                           \
     break;
 #include "kernels/pointwise.def"
 #undef POINTWISE

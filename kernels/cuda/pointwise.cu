@@ -7,6 +7,7 @@
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/plan.h"
+#include "kernels/pointwise.h"
 
 #ifdef LIBDL_KERNELS
 #include "kernels/cuda/math.h"
@@ -91,20 +92,22 @@ LIBDL_DEVICE void dense_if(const Dense& p) {
 
 #define LIBDL_RESULT_same false
 #define LIBDL_RESULT_truth true
-#define POINTWISE(name, inputs, classes, result)                         \
-  struct name##_op {                                                     \
-    static constexpr bool kTruth = LIBDL_RESULT_##result;                \
-    template <class... V>                                                \
-    static LIBDL_DEVICE auto of(V... x) { return expression::name(x...); } \
-  };                                                                     \
-  LIBDL_KERNEL(dense_f32_##name, Dense) {                                \
-    dense_if<has_class(classes, 'F'), name##_op, float, inputs>(p);      \
-  }                                                                      \
-  LIBDL_KERNEL(dense_f16_##name, Dense) {                                \
-    dense_if<has_class(classes, 'F'), name##_op, Half, inputs>(p);       \
-  }                                                                      \
-  LIBDL_KERNEL(dense_bf16_##name, Dense) {                               \
-    dense_if<has_class(classes, 'F'), name##_op, Bfloat, inputs>(p);     \
+#define POINTWISE(name, inputs, classes, result)                      \
+  struct name##_op {                                                  \
+    static constexpr bool kTruth = LIBDL_RESULT_##result;             \
+    template <class... V>                                             \
+    static LIBDL_DEVICE auto of(V... x) {                             \
+      return expression::name(x...);                                  \
+    }                                                                 \
+  };                                                                  \
+  LIBDL_KERNEL(dense_f32_##name, Dense) {                             \
+    dense_if<has_letter(classes, 'F'), name##_op, float, inputs>(p);  \
+  }                                                                   \
+  LIBDL_KERNEL(dense_f16_##name, Dense) {                             \
+    dense_if<has_letter(classes, 'F'), name##_op, Half, inputs>(p);   \
+  }                                                                   \
+  LIBDL_KERNEL(dense_bf16_##name, Dense) {                            \
+    dense_if<has_letter(classes, 'F'), name##_op, Bfloat, inputs>(p); \
   }
 #include "kernels/pointwise.def"
 #undef POINTWISE
@@ -150,15 +153,6 @@ constexpr Names kDense[] = {
 #include "kernels/pointwise.def"
 #undef POINTWISE
 };
-constexpr bool kTruth[] = {
-#define LIBDL_RESULT_same false
-#define LIBDL_RESULT_truth true
-#define POINTWISE(name, inputs, classes, result) LIBDL_RESULT_##result,
-#include "kernels/pointwise.def"
-#undef POINTWISE
-#undef LIBDL_RESULT_same
-#undef LIBDL_RESULT_truth
-};
 constexpr const char* kStrided[kClasses] = {"strided_bool", "strided_i64",  "strided_u64",
                                             "strided_f32",  "strided_f64", "strided_c128"};
 
@@ -166,7 +160,7 @@ constexpr const char* kStrided[kClasses] = {"strided_bool", "strided_i64",  "str
 const char* dense_kernel(const PointwiseArgs& a) {
   if (static_cast<Class>(a.compute) != Class::kF32 || a.host_inputs) return nullptr;
   const int32_t dtype = a.in[0].dtype;
-  const int32_t result = kTruth[a.expression] ? LIBDL_DTYPE_BOOL : dtype;
+  const int32_t result = kExpressionInfo[a.expression].truth ? LIBDL_DTYPE_BOOL : dtype;
   const int64_t unit = 4 * (dtype == LIBDL_DTYPE_FLOAT32 ? 4 : 2);
   if (a.out.dtype != result || !has_no_gaps(a.out) || !is_aligned(a.out, unit)) return nullptr;
   for (int k = 0; k < a.inputs; ++k) {

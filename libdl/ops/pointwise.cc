@@ -3,8 +3,8 @@
 #include "ops/pointwise.h"
 
 #include <bit>
-#include <cstring>
 
+#include "kernels/pointwise.h"
 #include "ops/copy.h"
 #include "ops/launch.h"
 #include "ops/plan.h"
@@ -13,29 +13,19 @@
 namespace libdl {
 
 namespace {
-struct ExpressionInfo {
-  int inputs;
-  const char* classes;  // letters as in pointwise.def
-  uint8_t computes;     // the same: bit c for kernels::Class c
-  bool truth;
-};
-constexpr uint8_t class_bits(const char* letters) {
-  constexpr char kLetters[] = {'B', 'I', 'U', 'F', 'F', 'C'};  // by kernels::Class
-  uint8_t bits = 0;
-  for (; *letters; ++letters)
+const kernels::ExpressionInfo& info(const PointwiseOp& op) {
+  return kernels::kExpressionInfo[static_cast<int>(op.expression)];
+}
+
+// Bit c: the expression exists for kernels::Class c.
+constexpr auto kComputes = [] {
+  std::array<uint8_t, kernels::kExpressions> bits{};
+  for (int e = 0; e < kernels::kExpressions; ++e)
     for (int c = 0; c < kernels::kClasses; ++c)
-      if (kLetters[c] == *letters) bits |= static_cast<uint8_t>(1 << c);
+      bits[e] |=
+          static_cast<uint8_t>(kernels::expression_exists(e, static_cast<kernels::Class>(c)) << c);
   return bits;
-}
-constexpr bool same = false, truth = true;
-constexpr ExpressionInfo kInfo[] = {
-#define POINTWISE(name, inputs, classes, result) {inputs, classes, class_bits(classes), result},
-#include "kernels/pointwise.def"
-#undef POINTWISE
-};
-const ExpressionInfo& info(const PointwiseOp& op) {
-  return kInfo[static_cast<int>(op.expression)];
-}
+}();
 }  // namespace
 
 int PointwiseOp::inputs() const { return info(*this).inputs; }
@@ -142,7 +132,8 @@ static Dtype compute_dtype(const PointwiseOp& op, const Tensor* const* in) {
         }
       if (op.promotion == Promotion::kFloat && !is_inexact(compute)) compute = default_dtype();
   }
-  if (!(info(op).computes >> static_cast<int>(class_of(compute)) & 1)) reject_dtype(op, in, compute);
+  const uint8_t exists = kComputes[static_cast<int>(op.expression)];
+  if (!(exists >> static_cast<int>(class_of(compute)) & 1)) reject_dtype(op, in, compute);
   return compute;
 }
 
@@ -236,8 +227,8 @@ static void pointwise_vjp(Backward& b) {
 // Every pointwise operator's rule has its own name, for errors and printed graphs.
 static const Rule* rule_of(const PointwiseOp& op) {
   static const std::unique_ptr<Rule[]> rules = [] {
-    auto made = std::make_unique<Rule[]>(std::size(kInfo));
-    for (size_t i = 0; i < std::size(kInfo); ++i)
+    auto made = std::make_unique<Rule[]>(kernels::kExpressions);
+    for (int i = 0; i < kernels::kExpressions; ++i)
       made[i] = {operator_of(static_cast<Expression>(i)).name, pointwise_vjp};
     return made;
   }();
