@@ -10,8 +10,7 @@
 
 #include <cstdint>
 
-#include "kernels/args.h"
-#include "libdl/dtype.h"
+#include "kernels/view.h"
 
 namespace libdl::kernels::cpu {
 
@@ -45,23 +44,6 @@ constexpr Class dtype_class(int32_t dtype) {
     case LIBDL_DTYPE_COMPLEX64:
     case LIBDL_DTYPE_COMPLEX128: return Class::kC128;
     default: return Class::kI64;
-  }
-}
-
-constexpr int dtype_bytes(int32_t dtype) {
-  switch (dtype) {
-    case LIBDL_DTYPE_BOOL:
-    case LIBDL_DTYPE_UINT8:
-    case LIBDL_DTYPE_INT8: return 1;
-    case LIBDL_DTYPE_UINT16:
-    case LIBDL_DTYPE_INT16:
-    case LIBDL_DTYPE_FLOAT16:
-    case LIBDL_DTYPE_BFLOAT16: return 2;
-    case LIBDL_DTYPE_UINT32:
-    case LIBDL_DTYPE_INT32:
-    case LIBDL_DTYPE_FLOAT32: return 4;
-    case LIBDL_DTYPE_COMPLEX128: return 16;
-    default: return 8;
   }
 }
 

@@ -162,21 +162,6 @@ void scatter_of(const Geometry& g, const Operand& x, const Position& at, int64_t
 
 }  // namespace
 
-int64_t numel(const View& view) {
-  int64_t n = 1;
-  for (int d = 0; d < view.ndim; ++d) n *= view.sizes[d];
-  return n;
-}
-
-bool is_dense(const View& view) {
-  int64_t expected = 1;
-  for (int d = view.ndim - 1; d >= 0; --d) {
-    if (view.sizes[d] != 1 && view.strides[d] != expected) return false;
-    expected *= view.sizes[d];
-  }
-  return true;
-}
-
 void plan(Geometry& g, const View* const* views, int count) {
   const View& out = *views[0];
   g.operands = count;

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "kernels/args.h"
+#include "kernels/view.h"
 
 namespace libdl::kernels::cpu {
 
@@ -35,11 +35,6 @@ struct Position {
   int64_t linear;
   int64_t index[kMaxDims];
 };
-
-int64_t numel(const View& view);
-
-// Row-major without gaps.
-bool is_dense(const View& view);
 
 // All views have the shape of views[0].
 void plan(Geometry& g, const View* const* views, int count);

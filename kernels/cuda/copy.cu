@@ -80,8 +80,7 @@ void copy(Context& context, const CopyArgs& a) {
   static constexpr const char* kMoves[] = {"copy_1", "copy_2", "copy_4", "copy_8", "copy_16"};
   // Bytes that are no 0 or 1 may lie behind a bool that came from elsewhere: those are converted.
   const bool moves = a.out.dtype == a.in.dtype && a.out.dtype != LIBDL_DTYPE_BOOL;
-  const char* const name =
-      moves ? of_size(kMoves, element_bytes(a.out.dtype)) : "copy_converted";
+  const char* const name = moves ? of_size(kMoves, dtype_bytes(a.out.dtype)) : "copy_converted";
   Copy p{};
   p.out_dtype = a.out.dtype;
   p.in_dtype = a.in.dtype;
@@ -96,7 +95,7 @@ void copy(Context& context, const CopyArgs& a) {
 void fill(Context& context, const FillArgs& a) {
   if (numel(a.out) == 0) return;
   static constexpr const char* kFills[] = {"fill_1", "fill_2", "fill_4", "fill_8", "fill_16"};
-  const int64_t bytes = element_bytes(a.out.dtype);
+  const int64_t bytes = dtype_bytes(a.out.dtype);
   Fill p{};
   std::memcpy(p.value.bytes, a.value, static_cast<size_t>(bytes));
   const View* const views[] = {&a.out};

@@ -58,8 +58,8 @@ void gather(Context& context, const GatherArgs& a) {
     p.index = data[0];
     p.out = data[1];
     p.in = data[2];
-    launch(context, of_size(kNames, element_bytes(a.out.dtype)),
-           grid_for(context, p.geometry.numel), p);
+    launch(context, of_size(kNames, dtype_bytes(a.out.dtype)), grid_for(context, p.geometry.numel),
+           p);
   });
 }
 

@@ -3,39 +3,18 @@
 // What plans share: geometry of views, cut to what a launch's parameters hold.
 #pragma once
 
-#include <libdl/dtype.h>
-
 #include <cstring>
 #include <vector>
 
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/launch.h"
+#include "kernels/view.h"
 
 namespace libdl::kernels::cuda {
-
-inline int64_t numel(const View& view) {
-  int64_t n = 1;
-  for (int d = 0; d < view.ndim; ++d) n *= view.sizes[d];
-  return n;
-}
-
-inline int64_t element_bytes(int32_t dtype) {
-  static constexpr int8_t kBytes[] = {0, 1, 1, 2, 4, 8, 1, 2, 4, 8, 2, 2, 4, 8, 8, 16};
-  return kBytes[dtype];
-}
 
 // Among the names of kernels that take elements by their size: 1, 2, 4, 8, 16 bytes.
 inline const char* of_size(const char* const (&names)[5], int64_t bytes) {
   return names[bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : bytes == 8 ? 3 : 4];
-}
-
-inline bool has_no_gaps(const View& view) {
-  int64_t step = 1;
-  for (int d = view.ndim - 1; d >= 0; --d) {
-    if (view.sizes[d] != 1 && view.strides[d] != step) return false;
-    step *= view.sizes[d];
-  }
-  return true;
 }
 
 inline bool is_aligned(const View& view, int64_t unit) {
@@ -90,7 +69,7 @@ void each_part(const View* const* views, int operands, Geometry<kOperands>& g, F
       rest /= sizes[d];
       for (int k = 0; k < operands; ++k)
         if (views[k])
-          at[k] = static_cast<char*>(at[k]) + i * strides[k][d] * element_bytes(views[k]->dtype);
+          at[k] = static_cast<char*>(at[k]) + i * strides[k][d] * dtype_bytes(views[k]->dtype);
     }
     queue(at);
   }
@@ -102,7 +81,7 @@ class WithoutGaps {
  public:
   enum Contents { kCopied, kRoom };
   WithoutGaps(Context& context, const View& from, bool wanted, Contents contents = kCopied)
-      : scratch_(context, wanted ? numel(from) * element_bytes(from.dtype) : 0), view_(from) {
+      : scratch_(context, wanted ? numel(from) * dtype_bytes(from.dtype) : 0), view_(from) {
     if (!wanted) return;
     int64_t step = 1;
     for (int d = from.ndim - 1; d >= 0; step *= from.sizes[d--]) strides_[d] = step;
@@ -145,7 +124,7 @@ struct alignas(16) Element {
 };
 inline Element host_element(const View& view) {
   Element element{};
-  std::memcpy(element.bytes, view.data, static_cast<size_t>(element_bytes(view.dtype)));
+  std::memcpy(element.bytes, view.data, static_cast<size_t>(dtype_bytes(view.dtype)));
   return element;
 }
 

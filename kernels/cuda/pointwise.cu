@@ -162,10 +162,9 @@ const char* dense_kernel(const PointwiseArgs& a) {
   const int32_t dtype = a.in[0].dtype;
   const int32_t result = kExpressionInfo[a.expression].truth ? LIBDL_DTYPE_BOOL : dtype;
   const int64_t unit = 4 * (dtype == LIBDL_DTYPE_FLOAT32 ? 4 : 2);
-  if (a.out.dtype != result || !has_no_gaps(a.out) || !is_aligned(a.out, unit)) return nullptr;
+  if (a.out.dtype != result || !is_dense(a.out) || !is_aligned(a.out, unit)) return nullptr;
   for (int k = 0; k < a.inputs; ++k) {
-    if (a.in[k].dtype != dtype || !has_no_gaps(a.in[k]) || !is_aligned(a.in[k], unit))
-      return nullptr;
+    if (a.in[k].dtype != dtype || !is_dense(a.in[k]) || !is_aligned(a.in[k], unit)) return nullptr;
   }
   const Names& names = kDense[a.expression];
   if (dtype == LIBDL_DTYPE_FLOAT32) return names.f32;

@@ -183,7 +183,7 @@ bool is_double(int32_t dtype) { return dtype == LIBDL_DTYPE_FLOAT64; }
 const char* random_kernel(const RandomArgs& a) {
   switch (static_cast<Distribution>(a.distribution)) {
     case Distribution::kBits:
-      switch (element_bytes(a.out.dtype)) {
+      switch (dtype_bytes(a.out.dtype)) {
         case 1:
           return "random_bits_1";
         case 2:
@@ -209,7 +209,7 @@ const char* random_kernel(const RandomArgs& a) {
 bool is_wide(const RandomArgs& a) {
   switch (static_cast<Distribution>(a.distribution)) {
     case Distribution::kBits:
-      return element_bytes(a.out.dtype) == 8;
+      return dtype_bytes(a.out.dtype) == 8;
     case Distribution::kUniform:
     case Distribution::kNormal:
       return is_double(a.out.dtype);

@@ -613,7 +613,7 @@ bool is_too_deep(const ReduceArgs& a) {
 void reduce(Context& context, const ReduceArgs& a) {
   if (numel(a.out) == 0) return;
   if (is_too_deep(a)) {
-    const Scratch scratch(context, numel(a.in) * element_bytes(a.in.dtype));
+    const Scratch scratch(context, numel(a.in) * dtype_bytes(a.in.dtype));
     const DenseLike dense(scratch.data(), a.in, a.in.ndim, a.in.dtype);
     if (context.error) return;
     copy(context, {dense.view, a.in});

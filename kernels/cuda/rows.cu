@@ -131,9 +131,9 @@ struct Widened {
   Rows rows;
 
   explicit Widened(const Rows& from) : rows(from) {
-    const int64_t bytes = element_bytes(from.base.dtype), row = numel(from.base);
+    const int64_t bytes = dtype_bytes(from.base.dtype), row = numel(from.base);
     // Offsets were looked up in elements.
-    if (from.offset || !has_no_gaps(from.base) || !has_no_gaps(from.values)) return;
+    if (from.offset || !is_dense(from.base) || !is_dense(from.values)) return;
     for (int64_t unit = 16; unit > bytes; unit /= 2) {
       const int64_t ratio = unit / bytes;
       if (row % ratio || from.step % ratio || from.values_step % ratio ||
@@ -181,14 +181,13 @@ void get_rows(Context& context, const Rows& rows) {
   static constexpr const char* kNames[] = {"rows_get_1", "rows_get_2", "rows_get_4", "rows_get_8",
                                            "rows_get_16"};
   const Widened wide(rows);
-  move_rows(
-      context, wide.rows,
-      wide.is_widest ? "rows_get_wide" : of_size(kNames, element_bytes(wide.rows.base.dtype)));
+  move_rows(context, wide.rows,
+            wide.is_widest ? "rows_get_wide" : of_size(kNames, dtype_bytes(wide.rows.base.dtype)));
 }
 void put_rows(Context& context, const Rows& rows) {
   static constexpr const char* kNames[] = {"rows_put_1", "rows_put_2", "rows_put_4", "rows_put_8",
                                            "rows_put_16"};
-  move_rows(context, rows, of_size(kNames, element_bytes(rows.base.dtype)));
+  move_rows(context, rows, of_size(kNames, dtype_bytes(rows.base.dtype)));
 }
 
 #endif  // LIBDL_PLANS

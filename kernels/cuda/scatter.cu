@@ -138,7 +138,7 @@ void scatter(Context& context, const ScatterArgs& a) {
   each_part(views, 2, p.geometry, [&](void* const* data) {
     p.index = data[0];
     p.base =
-        (static_cast<char*>(data[1]) - static_cast<char*>(a.out.data)) / element_bytes(a.out.dtype);
+        (static_cast<char*>(data[1]) - static_cast<char*>(a.out.data)) / dtype_bytes(a.out.dtype);
     launch(context, "scatter_targets", grid_for(context, p.geometry.numel), p);
     p.first += p.geometry.numel;
   });

@@ -259,7 +259,7 @@ void sort(Context& context, const SortArgs& a) {
   p.values = a.values.data;
   p.indices = static_cast<int64_t*>(a.indices.data);
   p.dtype = a.in.dtype;
-  p.bytes = static_cast<int32_t>(element_bytes(a.in.dtype));
+  p.bytes = static_cast<int32_t>(dtype_bytes(a.in.dtype));
   p.descending = a.descending;
 
   const bool is_short = p.bytes <= 4 && p.length <= UINT32_MAX;

@@ -31,7 +31,7 @@ class Notes {
       const int64_t reach = (v.sizes[d] - 1) * v.strides[d];
       (reach < 0 ? low : high) += reach;
     }
-    const int64_t size = kernels::cuda::element_bytes(v.dtype);
+    const int64_t size = kernels::dtype_bytes(v.dtype);
     bytes(static_cast<const char*>(v.data) + low * size, (high - low + 1) * size, writes);
   }
   void reads(std::initializer_list<const View*> views) const {
@@ -161,7 +161,7 @@ void note_accesses(const Context& context, KernelId, const RandomArgs& a) {
 void note_accesses(const Context& context, KernelId, const OptimizerArgs& a) {
   NOTES;
   for (int32_t i = 0; i < a.count; ++i) {
-    const int64_t bytes = a.numel[i] * kernels::cuda::element_bytes(a.dtype[i]);
+    const int64_t bytes = a.numel[i] * kernels::dtype_bytes(a.dtype[i]);
     note.bytes(a.grad[i], bytes, false);
     note.bytes(a.param[i], bytes, true);
     for (void* const* state : {a.state1, a.state2, a.state3})

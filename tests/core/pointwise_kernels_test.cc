@@ -101,7 +101,7 @@ struct Array {
     bytes.assign((high - low + 1) * width());
   }
 
-  int width() const { return cpu::dtype_bytes(dtype); }
+  int width() const { return dtype_bytes(dtype); }
   int64_t count() const {
     return std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>());
   }
@@ -733,7 +733,7 @@ int failures_with(void (*kernel)(Context&, const PointwiseArgs&), void (*check)(
   return failures;
 }
 char* place(const View& v, int64_t i) {  // of a contiguous one
-  return static_cast<char*>(v.data) + i * cpu::dtype_bytes(v.dtype);
+  return static_cast<char*>(v.data) + i * dtype_bytes(v.dtype);
 }
 int64_t count_of(const View& v) {
   return std::accumulate(v.sizes, v.sizes + v.ndim, int64_t{1}, std::multiplies<>());
