@@ -32,8 +32,8 @@ constexpr int64_t numel(const View& view) {
   return n;
 }
 
-// Row-major without gaps.
-constexpr bool is_dense(const View& view) {
+// Row-major without gaps. Out of line, for callers look at the usual shapes themselves first.
+[[gnu::noinline]] inline bool is_dense(const View& view) {
   int64_t expected = 1;
   for (int d = view.ndim - 1; d >= 0; --d) {
     if (view.sizes[d] != 1 && view.strides[d] != expected) return false;
