@@ -29,7 +29,10 @@ void missing_kernel(Device device, KernelId id) {
                                            kNames[static_cast<int32_t>(id)]);
 }
 
-void stopped() { throw Error(LIBDL_ERROR_INTERRUPTED, "the host asked to stop"); }
+void raise_interrupted() {
+  throw Error(LIBDL_ERROR_INTERRUPTED,
+              "interrupted by the host; what was to be written is undefined");
+}
 
 }  // namespace device_detail
 
@@ -194,12 +197,7 @@ void clear_bytes(Device device, void* data, size_t bytes) {
 }
 
 kernels::Context context_for(Device device, bool* stopped) {
-  return {.parallel =
-              [](void* flag, int64_t chunks, void (*body)(void*, int64_t, int64_t), void* arg) {
-                const bool finished = parallel(chunks, body, arg);
-                if (!finished) *static_cast<bool*>(flag) = true;
-                return finished;
-              },
+  return {.parallel = device_detail::run_chunks,
           .pool = stopped,
           .stream = device.is_cpu() ? nullptr : native_stream(device),
           .device = device.index};
@@ -212,7 +210,7 @@ void launch(Device device, KernelId id, const void* args) {
   const DefaultFloatEnvironment environment;
   run(&context, args);
   check_backend(static_cast<libdl_error*>(context.error));
-  if (stopped) device_detail::stopped();
+  if (stopped) device_detail::raise_interrupted();
 }
 
 }  // namespace libdl

@@ -9,6 +9,7 @@
 
 #include "device/allocator.h"
 #include "device/backend.h"
+#include "device/pool.h"
 #include "device/state.h"
 
 namespace libdl {
@@ -55,7 +56,14 @@ namespace device_detail {
 extern constinit std::atomic<const Backend*> backends[kDeviceTypes];
 extern constinit std::atomic<bool> elsewhere __attribute__((visibility("hidden")));
 [[noreturn]] void missing_kernel(Device device, KernelId id);
-[[noreturn]] void stopped();
+// The pool as kernels see it; *stopped becomes true if the host interrupts.
+inline bool run_chunks(void* stopped, int64_t chunks, void (*body)(void*, int64_t, int64_t),
+                       void* arg) {
+  const bool finished = parallel(chunks, body, arg);
+  if (!finished) *static_cast<bool*>(stopped) = true;
+  return finished;
+}
+[[noreturn]] void raise_interrupted();
 }  // namespace device_detail
 
 // Whether memory of another device than the CPU was ever made or taken over: until then no operator
@@ -78,8 +86,7 @@ inline Kernel kernel(Device device, KernelId id) {
   return found;
 }
 
-// What kernels are told about where they run: the pool, and the state's current stream. `stopped`
-// becomes true if the host interrupts.
+// What kernels are told about where they run: the pool, and the state's current stream.
 kernels::Context context_for(Device device, bool* stopped);
 
 template <KernelId id>

@@ -30,23 +30,15 @@ inline kernels::View no_view() { return {nullptr, nullptr, nullptr, 0, 0}; }
 // dtype as the kernel's compute class.
 kernels::Class class_of(Dtype t);
 
-[[noreturn]] void raise_interrupted();
-
 // Runs body(context) with the pool behind it. Throws INTERRUPTED where the host asked to stop; the
 // output is then undefined.
 template <class F>
 void launch(F&& body) {
   bool stopped = false;
-  kernels::Context context{
-      [](void* flag, int64_t chunks, void (*chunk)(void*, int64_t, int64_t), void* arg) {
-        const bool ok = parallel(chunks, chunk, arg);
-        if (!ok) *static_cast<bool*>(flag) = true;
-        return ok;
-      },
-      &stopped, nullptr};
+  kernels::Context context{device_detail::run_chunks, &stopped, nullptr};
   const DefaultFloatEnvironment environment;
   body(context);
-  if (stopped) raise_interrupted();
+  if (stopped) device_detail::raise_interrupted();
 }
 
 // One function a kernel: `launch_copy(device, args)`. The CPU's are called directly, the others'

@@ -85,10 +85,6 @@ kernels::Class class_of(Dtype t) {
   }
 }
 
-void raise_interrupted() {
-  throw Error(LIBDL_ERROR_INTERRUPTED, "interrupted by the host; what was to be written is undefined");
-}
-
 [[gnu::cold, noreturn]] static void reject_dtype(const PointwiseOp& op, const Tensor* const* in,
                                                  Dtype compute) {
   int blame = 0;
