@@ -67,6 +67,8 @@ typedef struct libdl_backward_options {
  *  options    NULL: defaults
  *
  *  Runs on the calling thread; several threads may run passes at once, also into the same leaves.
+ *  On a device each gradient is queued on the stream of its operator, and the calling state's
+ *  stream waits for them.
  *  A failed pass leaves each .grad untouched or complete.
  *  Errors: AUTOGRAD (no history), SHAPE, DTYPE (gradients), VERSION (a saved value was
  *  overwritten), STATE (saved values were freed by an earlier pass), CALLBACK, INTERRUPTED, DEPTH

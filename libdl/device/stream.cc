@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -112,6 +113,10 @@ void set_current_stream(const Stream& stream) {
   libdl_stream*& current = state().stream[place_of(stream->device)];
   const Stream before = Stream::take(current);
   current = Stream(stream).release();
+}
+
+Stream exchange_chosen_stream(Stream next) {
+  return Stream::take(std::exchange(state().stream[1], next.release()));
 }
 
 void* native_stream(Device device) {

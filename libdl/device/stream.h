@@ -45,6 +45,11 @@ Stream current_stream(Device device);
 void set_current_stream(const Stream& stream);
 void* native_stream(Device device);  // current_stream's handle, without a reference
 
+// What set_current_stream last said for a device that is not the CPU; NULL: nothing, so the default
+// streams. exchange_chosen_stream gives back what was chosen before.
+inline libdl_stream* chosen_stream() { return state().stream[1]; }
+Stream exchange_chosen_stream(Stream next);
+
 bool query(const libdl_stream& stream);
 void synchronize(const libdl_stream& stream);
 // The stream's later work waits for the event; an event never recorded is no wait.

@@ -7,6 +7,7 @@
 #include "device/pool.h"
 #include "engine/accumulate.h"
 #include "engine/pass.h"
+#include "engine/streams.h"
 #include "ops/copy.h"
 #include "ops/pointwise.h"
 #include "ops/reduction.h"
@@ -47,6 +48,7 @@ class Walk {
   bool accumulate_;
   std::span<Target> targets_;
   Pass pass_;
+  PassStreams streams_;
   std::vector<Node*> ready_;  // a heap, highest sequence first
 };
 
@@ -85,9 +87,11 @@ void Walk::run(std::span<const Edge> roots, std::span<const Tensor> gradients) {
     if (interrupted()) fail(LIBDL_ERROR_INTERRUPTED, op_, "interrupted by the host");
     visit(*pop());
   }
+  streams_.leave();
 }
 
 void Walk::visit(Node& node) {
+  if (!node.accumulator) streams_.enter(node);
   Tensor few[4];
   std::vector<Tensor> many;
   std::span<Tensor> dy(few, node.outputs);

@@ -3,6 +3,7 @@
 #include "tape/node.h"
 
 #include "base/slab.h"
+#include "device/device.h"
 #include "tape/meta.h"
 #include "tape/output_meta.h"
 #include "tensor/export.h"
@@ -19,6 +20,14 @@ uint64_t next_sequence() {
 }
 
 // -- making ---------------------------------------------------------------------------------
+
+static void note_stream(Node* node) {
+  libdl_stream* const chosen = chosen_stream();
+  if (!chosen || !chosen->native) return;
+  Ref<Node> made = Ref<Node>::take(node);
+  made->more().stream = Stream::share(chosen);
+  made.release();
+}
 
 Node* make_node(const Rule& rule, int inputs, int outputs, int saves, size_t attr_bytes,
                 size_t attr_align) {
@@ -37,6 +46,8 @@ Node* make_node(const Rule& rule, int inputs, int outputs, int saves, size_t att
   for (int i = 0; i < inputs; ++i) new (node->edges() + i) Edge;
   for (int i = 0; i < saves; ++i) new (node->saved() + i) Saved;
   count(slab::cache.live_nodes, 1);
+  if (memory_elsewhere()) [[unlikely]]
+    note_stream(node);
   return node;
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/counted.h"
+#include "device/stream.h"
 #include "tensor/tensor.h"
 
 namespace libdl {
@@ -86,6 +87,7 @@ struct NodeExtra {
   std::vector<std::pair<int32_t, Ref<GradSlot>>> retained;  // (output, .grad of a non-leaf)
   std::vector<OutputMeta> outputs;                          // custom functions
   std::string site;                                         // anomaly mode: the forward line
+  Stream stream;  // where the operator was queued; NULL: on the default stream
 };
 
 struct Node : Counted {

@@ -13,10 +13,12 @@
 #include "device/backend_source.h"
 #include "device/device.h"
 #include "device/stream.h"
+#include "engine/backward.h"
 #include "ops/arithmetic.h"
 #include "ops/copy.h"
 #include "ops/creation.h"
 #include "simulation.h"
+#include "tape/meta.h"
 
 namespace libdl {
 namespace {
@@ -90,6 +92,46 @@ TEST_P(CudaPlugin, TheSimulationReportsWhatNoEventOrders) {
   set_current_stream(second);
   const Tensor y = mul(x, number(2.0));
   EXPECT_GT(STEER(reports)(), 0);
+}
+
+// x is squared on one stream and the square on another; the pass is called from a third.
+TEST_P(CudaPlugin, BackwardFollowsTheStreamsOfTheForwardPass) {
+  const Stream first = make_stream(kDevice), second = make_stream(kDevice);
+  const Stream third = make_stream(kDevice);
+  const Event squared = make_event(kDevice, false);
+  for (int round = 0; round < 20; ++round) {
+    set_current_stream(first);
+    const Tensor x = filled(1000, 3);
+    set_requires_grad(x, true);
+    const Tensor y = mul(x, x);
+    record(*squared, *first);
+    wait(*second, *squared);
+    set_current_stream(second);
+    const Tensor z = mul(y, y);
+    set_current_stream(third);  // which has not waited for the others
+    const Tensor seed = filled(1000, 1);
+    backward({&z, 1}, {&seed, 1}, {}, {});
+    EXPECT_EQ(chosen_stream(), third.get());
+    ASSERT_EQ(first_of(get_grad(x)), 108) << "4 x^3, read on the caller's stream";
+  }
+}
+
+TEST_P(CudaPlugin, APassThatFailsLeavesTheCallersStream) {
+  const Stream other = make_stream(kDevice);
+  set_current_stream(other);
+  const Tensor x = filled(10, 3);
+  set_requires_grad(x, true);
+  const Tensor y = mul(x, x), z = mul(y, y);
+  set_current_stream(default_stream(kDevice));
+  const Tensor seed = filled(10, 1);
+  synchronize(kDevice);
+  {
+    const ModeGuard unrecorded(kModeGrad);
+    fill(number(1.0), Into(y));  // z's rule finds its value changed
+  }
+  libdl_stream* const callers = chosen_stream();
+  EXPECT_THROW(backward({&z, 1}, {&seed, 1}, {}, {}), Error);
+  EXPECT_EQ(chosen_stream(), callers);
 }
 
 // The plugin's table with one function that forgets its work: each must be missed by some test.
