@@ -25,7 +25,7 @@ Way way_of(const MatmulArgs& args) {
 }  // namespace
 
 bool matmul_reads_packed(int32_t dtype, int64_t m, int64_t n, int64_t) {
-  return small_float(dtype) && m > 1 && n > 1;
+  return (small_float(dtype) || dtype == LIBDL_DTYPE_FLOAT64) && m > 1 && n > 1;
 }
 
 int64_t matmul_scratch(const MatmulArgs& args) {

@@ -13,14 +13,14 @@ namespace libdl::kernels::cpu {
 // given). -1: too large to count.
 int64_t matmul_scratch(const MatmulArgs& args);
 
-// Whether a product of these sizes reads packed_b: float32 and the 16-bit types, with more than one
-// row and column.
+// Whether a product of these sizes reads packed_b: floating numbers, with more than one row and
+// column.
 bool matmul_reads_packed(int32_t dtype, int64_t m, int64_t n, int64_t k);
 
-// Bytes of one packed [k, n] matrix (of any dtype: panels are float32), or -1.
-int64_t packed_size(int64_t n, int64_t k);
+// Bytes of one packed [k, n] matrix, or -1. Panels are float64 where the matrix is, else float32.
+int64_t packed_size(int32_t dtype, int64_t n, int64_t k);
 
-// Packs b [batch, k, n], any strides; packed holds batch * packed_size(n, k) bytes, 64-aligned. A
+// Packs b [batch, k, n], any strides; packed holds batch * packed_size(b.dtype, n, k) bytes, 64-aligned. A
 // batch stride of 0 is packed once, and is to be read by products whose b has it too.
 void pack_b(Context& context, void* packed, const View& b);
 

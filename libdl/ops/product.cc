@@ -49,11 +49,11 @@ constexpr int32_t kGemmPanels = 1;
 PackedReader kept_panels(const Tensor& x, const Matrices& b) {
   Storage& storage = x.storage();
   if (x.ndim() != 2 || storage.writable_exports.load(std::memory_order_relaxed) > 0) return {};
-  const PackedKey key{kGemmPanels,  b.sizes[1], b.sizes[2], b.strides[1], b.strides[2], x.offset(),
-                      storage.version.load(std::memory_order_relaxed)};
+  const PackedKey key{kGemmPanels,  b.view.dtype, b.sizes[1], b.sizes[2], b.strides[1],
+                      b.strides[2], x.offset(),   storage.version.load(std::memory_order_relaxed)};
   bool noted;
   if (PackedReader found = find_packed(storage, key, noted); found.data()) return found;
-  const int64_t bytes = kernels::cpu::packed_size(b.sizes[2], b.sizes[1]);
+  const int64_t bytes = kernels::cpu::packed_size(b.view.dtype, b.sizes[2], b.sizes[1]);
   if (bytes <= 0) return {};
   if (!noted) {
     note_packed(storage, key);

@@ -11,6 +11,7 @@ namespace libdl {
 
 struct PackedKey {
   int32_t layout;  // which kernel's
+  int32_t dtype;   // of the view, for a storage may be seen as another
   int64_t rows, cols, row_stride, col_stride, offset;
   uint64_t version;
   bool operator==(const PackedKey&) const = default;

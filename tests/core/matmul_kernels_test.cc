@@ -34,7 +34,7 @@ void multiply(Array<T>& out, const Array<T>& a, const Array<T>& b, const Array<T
     return v.data() + (64 - reinterpret_cast<uintptr_t>(v.data()) % 64);
   };
   if (o.packed) {
-    void* to = aligned(panels, b.sizes[0] * cpu::packed_size(n, k));
+    void* to = aligned(panels, b.sizes[0] * cpu::packed_size(b.view().dtype, n, k));
     cpu::pack_b(o.context, to, b.view());
     args.packed_b = to;
   }
@@ -298,13 +298,16 @@ TEST(MatmulKernel, GemvAndDoubleBitsDoNotDependOnThreadsOrStrides) {
   }
   const auto a = normal<double>({1, 300, 200}, 1), b = normal<double>({1, 200, 700}, 2);
   const auto want = product(a, b);
+  EXPECT_TRUE(same_bits(want.data, product(a, b, {.packed = true}).data));
+  EXPECT_TRUE(same_bits(want.data, product(a, b.crossed(), {.packed = true}).data));
   for (const Context& c : contexts()) {
     EXPECT_TRUE(same_bits(want.data, product(a, b, {.context = c}).data));
+    EXPECT_TRUE(same_bits(want.data, product(a, b, {.packed = true, .context = c}).data));
   }
 }
 
 TEST(MatmulKernel, ScratchOfUncountableSizesIsRefused) {
-  EXPECT_EQ(cpu::packed_size(int64_t{1} << 40, int64_t{1} << 40), -1);
+  EXPECT_EQ(cpu::packed_size(LIBDL_DTYPE_FLOAT32, int64_t{1} << 40, int64_t{1} << 40), -1);
   const int64_t sizes[] = {1, int64_t{1} << 31, int64_t{1} << 31};
   const int64_t strides[] = {0, 0, 0};
   MatmulArgs args{};

@@ -90,6 +90,18 @@ def test_view_of_bytes(source, target):
     np.testing.assert_array_equal(found.numpy(), right, strict=True)
 
 
+@pytest.mark.parametrize(("source", "target"), [(libdl.float16, libdl.bfloat16),
+                                                (libdl.bfloat16, libdl.float16)])
+def test_products_by_bytes_of_two_dtypes(source, target):
+    """The panels that are kept from the second product on are those of one dtype's values."""
+    weight, x = libdl.full((40, 40), 3.0, dtype=source), libdl.ones(30, 40)
+    seen = weight.view(target)
+    for _ in range(4):
+        for w in (weight, seen):  # 40 terms of one value: both dtypes have room for every sum
+            wanted = 40 * w[0, 0].item()
+            assert (x.to(w.dtype) @ w)[0, 0].item() == pytest.approx(wanted, rel=2**-7)
+
+
 def test_view_of_bytes_refuses():
     x = libdl.zeros(2, 3)
     for call, words in ((lambda: x.view(libdl.float64), "divisible"),
