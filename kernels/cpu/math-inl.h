@@ -10,7 +10,8 @@
 
 #include <cmath>
 
-#include "kernels/cpu/exp_log-inl.h"
+#include "kernels/cpu/exp-inl.h"
+#include "kernels/cpu/log-inl.h"
 #include "kernels/cpu/powers-inl.h"
 #include "kernels/cpu/sigmoids-inl.h"
 #include "kernels/cpu/trigonometry-inl.h"

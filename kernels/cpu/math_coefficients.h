@@ -6,6 +6,9 @@
 // polynomial completes, relative to its value.
 #pragma once
 
+#include <bit>
+#include <cstdint>
+
 namespace libdl::kernels::cpu::coefficients {
 
 // (e^r - 1 - r) / r^2 for |r| <= ln 2 / 2.
@@ -36,6 +39,30 @@ struct ExpTail<double, 53> {
       0x1.6c16c16c162bfp-10, 0x1.a01a01abfc8ddp-13, 0x1.a01a01a6e448ep-16, 0x1.71de01f07539bp-19,
       0x1.27e4db3f36203p-22, 0x1.af4e70dd7207dp-26, 0x1.1f7350a074034p-29};
 };
+
+// (e^r - 1 - r) / r^2 for |r| <= ln 2 / 16: by Remez' exchange of e^r relative to itself, 2^-58.2.
+struct EighthTail {
+  static constexpr double c[] = {
+      0x1.000000000010bp-1, 0x1.5555555555130p-3, 0x1.55555548102bap-5, 0x1.11111125dd8ccp-7,
+      0x1.6c1cbd3061db3p-10, 0x1.a01637dd47678p-13};
+};
+
+struct EighthTailNegated {  // of -r
+  static constexpr double c[] = {
+      0x1.000000000010bp-1, -0x1.5555555555130p-3, 0x1.55555548102bap-5, -0x1.11111125dd8ccp-7,
+      0x1.6c1cbd3061db3p-10, -0x1.a01637dd47678p-13};
+};
+
+// 2^(i / 8), and the same with i / 8 taken off the exponent, to be put back by the bits of n.
+alignas(64) inline constexpr double kEighths[8] = {
+    0x1p+0, 0x1.172b83c7d517bp+0, 0x1.306fe0a31b715p+0, 0x1.4bfdad5362a27p+0,
+    0x1.6a09e667f3bcdp+0, 0x1.8ace5422aa0dbp+0, 0x1.ae89f995ad3adp+0, 0x1.d5818dcfba487p+0};
+constexpr double shifted_eighth(int i) {
+  return std::bit_cast<double>(std::bit_cast<uint64_t>(kEighths[i]) - (uint64_t(i) << 49));
+}
+alignas(64) inline constexpr double kShiftedEighths[8] = {
+    shifted_eighth(0), shifted_eighth(1), shifted_eighth(2), shifted_eighth(3),
+    shifted_eighth(4), shifted_eighth(5), shifted_eighth(6), shifted_eighth(7)};
 
 // (tanh(x) - x) / x^3 by z = x^2 for |x| <= 0.625.
 template <class T, int kBits>

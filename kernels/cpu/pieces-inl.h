@@ -9,7 +9,7 @@
 #define LIBDL_KERNELS_CPU_PIECES_INL_H_
 #endif
 
-#include "kernels/cpu/exp_log-inl.h"
+#include "kernels/cpu/arithmetic-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu::HWY_NAMESPACE::math {

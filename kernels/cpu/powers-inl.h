@@ -10,7 +10,8 @@
 
 #include <cmath>
 
-#include "kernels/cpu/exp_log-inl.h"
+#include "kernels/cpu/exp-inl.h"
+#include "kernels/cpu/log-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu::HWY_NAMESPACE::math {

@@ -9,6 +9,7 @@
 #define LIBDL_KERNELS_CPU_SIGMOIDS_INL_H_
 #endif
 
+#include "kernels/cpu/exp-inl.h"
 #include "kernels/cpu/pieces-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -71,15 +72,24 @@ HWY_INLINE V scaled_sigmoid(V x, V& rescale) {
   rescale = select(negative, down, one);
   return q;
 }
-// For -40 < x <= 40, in float, where nothing needs scaling: e^-x = 2^n (1 + p) with -x = n ln 2 - q.
-// The bias of the exponent is in the anchor. 1 + e^-x is exact in high + low.
+// Where nothing needs scaling: from -kNear to kNear. e^-x = 2^n (1 + p) with -x = n ln 2 - q, and 1 +
+// e^-x is exact in high + low.
+template <class V>
+constexpr typename V::Scalar kNear = kIsDouble<V> ? 700 : 40;
 template <class V>
 HWY_INLINE V near_sigmoid(V x) {
-  const V anchor(0x1.8p23f + 127), one(1);
-  V anchored = fma(x, V(-0x1.715476p+0f), anchor), n = anchored - anchor;
-  V q = fma(n, V(0x1.90bfbep-11f), fma(n, V(0x1.628p-1f), x));
-  V p = hn::MulSub((q * q).raw, tail<coefficients::ExpTailNegated>(q).raw, q.raw);
-  V scale = V::of_bits(hn::ShiftLeft<V::kMantissa>(anchored.bits()));
+  using T = typename V::Scalar;
+  const V one(1);
+  V anchored = fma(x, V(T(-0x1.71547652b82fep+0)), power_anchor<V>());
+  V n = anchored - power_anchor<V>(), q, p;
+  if constexpr (kIsDouble<V>) {
+    q = fma(n, V(0x1.a39ef35793c76p-33), fma(n, V(0x1.62e42feep-1), x));
+    p = hn::MulSub((q * q).raw, polynomial(q, coefficients::EighthTailNegated::c).raw, q.raw);
+  } else {
+    q = fma(n, V(0x1.90bfbep-11f), fma(n, V(0x1.628p-1f), x));
+    p = hn::MulSub((q * q).raw, tail<coefficients::ExpTailNegated>(q).raw, q.raw);
+  }
+  V scale = power_of_two(anchored, 0);
   V high = fma(scale, p, scale + one);
   V larger = at_least(scale, one), smaller = at_most(scale, one);
   V low = fma(scale, p, (larger - high) + smaller);
@@ -93,11 +103,11 @@ HWY_INLINE V far_sigmoid(V x) {
 }
 template <class V>
 HWY_INLINE V sigmoid(V x) {
-  if constexpr (kIsDouble<V>) {
+  if constexpr (kIsDouble<V> && !kAllBits<V>) {
     return far_sigmoid(x);
   } else {
-    const auto near = x > V(-40);
-    V y = near_sigmoid(at_most(x, V(40)));
+    const auto near = x > V(-kNear<V>);
+    V y = near_sigmoid(at_most(x, V(kNear<V>)));
     return any(!near) ? select(near, y, far_sigmoid(x)) : y;
   }
 }
@@ -111,11 +121,11 @@ HWY_INLINE V far_silu(V x) {
 }
 template <class V>
 HWY_INLINE V silu(V x) {
-  if constexpr (kIsDouble<V>) {
+  if constexpr (kIsDouble<V> && !kAllBits<V>) {
     return far_silu(x);
   } else {
-    const auto near = x > V(-40);
-    V y = x * near_sigmoid(at_most(x, V(40)));
+    const auto near = x > V(-kNear<V>);
+    V y = x * near_sigmoid(at_most(x, V(kNear<V>)));
     return any(!near) ? select(near, y, far_silu(x)) : y;
   }
 }
@@ -144,7 +154,7 @@ HWY_INLINE V exp_falling(V x, V low) {
     return fma(scale, p, scale);
   } else {
     constexpr int shift = kIsDouble<V> ? 128 : 64;
-    V n, p = exp_parts(x, low, n), scale = power_of_two(n, shift);
+    V n, p = exp_part(exp_rest(x, n) + low), scale = power_of_two(n, shift);
     return fma(scale, p, scale) * V(typename V::Scalar(kIsDouble<V> ? 0x1p-128 : 0x1p-64));
   }
 }
@@ -161,8 +171,8 @@ HWY_INLINE V normal_tail(V z) {
 // -z^2 / 2 = n ln 2 + r, for n times the first part of ln 2 is exact.
 template <class V>
 HWY_INLINE V raised_bell(V z) {
-  V anchored = fma(z * z, V(-0x1.715476p-1f), biased_anchor<V>());
-  V n = anchored - biased_anchor<V>();
+  V anchored = fma(z * z, V(-0x1.715476p-1f), power_anchor<V>());
+  V n = anchored - power_anchor<V>();
   V r = fma(V(-0.5f) * z, z, n * V(-0x1.628p-1f));
   r = fma(n, V(-0x1.90bfbep-11f), r);
   V p = fma(r * r, tail<coefficients::ExpTail>(r), r), scale = power_of_two(anchored, 64);

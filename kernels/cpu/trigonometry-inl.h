@@ -10,7 +10,7 @@
 
 #include <cmath>
 
-#include "kernels/cpu/exp_log-inl.h"
+#include "kernels/cpu/arithmetic-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu::HWY_NAMESPACE::math {

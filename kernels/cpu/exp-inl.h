@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Exponentials of vectors: V is Lanes<float>, Lanes<double> or Lanes<double, 24>.
+#if defined(LIBDL_KERNELS_CPU_EXP_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LIBDL_KERNELS_CPU_EXP_INL_H_
+#undef LIBDL_KERNELS_CPU_EXP_INL_H_
+#else
+#define LIBDL_KERNELS_CPU_EXP_INL_H_
+#endif
+
+#include <limits>
+
+#include "kernels/cpu/arithmetic-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace libdl::kernels::cpu::HWY_NAMESPACE::math {
+
+// Exponentials are cut: e^x = 2^n (1 + p) with p small. n is whole or, where all bits of a double are
+// wanted, a number of eighths, whose powers of two come from a table: half as many terms make p.
+template <class V>
+constexpr int kCuts = kAllBits<V> ? 8 : 1;
+
+// n is anchored in the last bits of this plus n: with the exponent's bias where n is whole.
+template <class V, int cuts = kCuts<V>>
+HWY_INLINE V power_anchor() {
+  if constexpr (cuts == 8) return V(0x1.8p49);
+  return anchor<V>() + V(static_cast<typename V::Scalar>(V::kBias));
+}
+
+// entries[i] by the three low bits of each lane of `index`; the other bits may be anything.
+template <class V>
+HWY_INLINE V pick(const double (&entries)[8], typename V::Words index) {
+#if HWY_TARGET == HWY_AVX3
+  return typename V::Raw{_mm512_permutexvar_pd(index.raw, _mm512_load_pd(entries))};
+#elif HWY_TARGET == HWY_AVX2  // halves of words by two permutations, and the third bit as a sign
+  const __m256i twice = _mm256_shuffle_epi32(_mm256_slli_epi64(index.raw, 1), 0xA0);
+  const __m256i half = _mm256_or_si256(twice, _mm256_set1_epi64x(int64_t{1} << 32));
+  const auto* words = reinterpret_cast<const float*>(entries);
+  const __m256 low = _mm256_permutevar8x32_ps(_mm256_load_ps(words), half);
+  const __m256 high = _mm256_permutevar8x32_ps(_mm256_load_ps(words + 8), half);
+  const __m256d third = _mm256_castsi256_pd(_mm256_slli_epi64(index.raw, 61));
+  return typename V::Raw{
+      _mm256_blendv_pd(_mm256_castps_pd(low), _mm256_castps_pd(high), third)};
+#else
+  const typename V::Tag d;
+  HWY_ALIGN uint64_t at[HWY_MAX_BYTES / sizeof(uint64_t)];
+  HWY_ALIGN double y[HWY_MAX_BYTES / sizeof(double)];
+  hn::Store(index, hn::ScalableTag<uint64_t>(), at);
+  for (size_t i = 0; i < hn::Lanes(d); ++i) y[i] = entries[at[i] & 7];
+  return hn::Load(d, y);
+#endif
+}
+
+// 2^(n + offset) for n anchored; the sum must be a normal exponent.
+template <class V, int cuts = kCuts<V>>
+HWY_INLINE V power_of_two(V anchored, int offset) {
+  auto word = anchored.bits();
+  if constexpr (cuts == 8) {
+    word = hn::Add(hn::ShiftLeft<V::kMantissa - 3>(word),
+                   pick<V>(coefficients::kShiftedEighths, word).bits());
+    if (offset != 0) word = hn::Add(word, V::word(static_cast<uint64_t>(offset) << V::kMantissa));
+    return V::of_bits(word);
+  } else {
+    if (offset != 0) word = hn::Add(word, V::word(static_cast<typename V::Word>(offset)));
+    return V::of_bits(hn::ShiftLeft<V::kMantissa>(word));
+  }
+}
+
+// x = n ln 2 + r: returns r, and n anchored. |x| up to 2^10.
+template <class V, int cuts = kCuts<V>>
+HWY_INLINE V exp_rest(V x, V& anchored) {
+  const V log2e(static_cast<typename V::Scalar>(0x1.71547652b82fep+0));
+  anchored = fma(x, log2e, power_anchor<V, cuts>());
+  V n = anchored - power_anchor<V, cuts>(), r;
+  if constexpr (!kIsDouble<V>) {
+    r = fma(n, V(-0x1.90bfbep-11f), fma(n, V(-0x1.628p-1f), x));
+  } else if constexpr (kAllBits<V>) {
+    r = fma(n, V(-0x1.a39ef35793c76p-33), fma(n, V(-0x1.62e42feep-1), x));
+  } else {
+    r = fma(n, V(-0x1.62e42fefa39efp-1), x);
+  }
+  return r;
+}
+// p of e^r = 1 + p.
+template <class V, int cuts = kCuts<V>>
+HWY_INLINE V exp_part(V r) {
+  if constexpr (cuts == 8) {
+    return fma(r * r, polynomial(r, coefficients::EighthTail::c), r);
+  } else {
+    return fma(r * r, tail<coefficients::ExpTail>(r), r);
+  }
+}
+// e^x = 2^n (1 + p): returns p.
+template <class V, int cuts = kCuts<V>>
+HWY_INLINE V exp_parts(V x, V& anchored) {
+  return exp_part<V, cuts>(exp_rest<V, cuts>(x, anchored));
+}
+
+// 2^n (1 + p) where the result may overflow or be subnormal: scaled in two steps, and in one, to the
+// same bits, where the processor can.
+template <class V>
+HWY_INLINE V scaled(V p, V anchored, [[maybe_unused]] V x) {
+#if HWY_TARGET == HWY_AVX3
+  const V n = anchored - power_anchor<V>();
+  if constexpr (kAllBits<V>) {
+    const V power = pick<V>(coefficients::kEighths, anchored.bits());
+    return typename V::Raw{_mm512_scalef_pd(fma(power, p, power).raw.raw, n.raw.raw)};  // by floor(n)
+  } else if constexpr (kIsDouble<V>) {
+    return typename V::Raw{_mm512_scalef_pd((p + V(1)).raw.raw, n.raw.raw)};
+  } else {
+    return typename V::Raw{_mm512_scalef_ps((p + V(1)).raw.raw, n.raw.raw)};
+  }
+#else
+  constexpr int shift = kIsDouble<V> ? 128 : 64;
+  const V up(typename V::Scalar(kIsDouble<V> ? 0x1p128 : 0x1p64));
+  const V down(typename V::Scalar(kIsDouble<V> ? 0x1p-128 : 0x1p-64));
+  const auto small = x < V();
+  V scale = select(small, power_of_two(anchored, shift), power_of_two(anchored, -shift));
+  return fma(scale, p, scale) * select(small, down, up);
+#endif
+}
+
+// Beyond these limits every exponential is infinite or zero. A NaN passes.
+template <class V>
+HWY_INLINE V clamp_exponent(V x) {
+  const V low(typename V::Scalar(kIsDouble<V> ? -746 : -104));
+  const V high(typename V::Scalar(kIsDouble<V> ? 710 : 89));
+  return at_least(at_most(x, high), low);
+}
+
+template <class V>
+HWY_INLINE V exp(V x) {
+  V n, a = clamp_exponent(x);
+  V p = exp_parts(a, n);
+  if constexpr (kIsDouble<V> && !kAllBits<V>) {
+    V scale = power_of_two(n, 0);  // rounding to float32 makes infinities and subnormals
+    a = select(x < V(-708), V(-708), a);
+    return select(x < V(-708), V(), fma(scale, p, scale));
+  } else {
+    return scaled(p, n, a);
+  }
+}
+
+template <class V>
+HWY_INLINE V expm1(V x) {
+  const V low(typename V::Scalar(kIsDouble<V> ? -60 : -30));
+  V n, a = at_least(clamp_exponent(x), low);
+  V p = exp_parts<V, 1>(a, n);  // a table's rounding would count where 2^n - 1 is small
+  V half = power_of_two<V, 1>(n, -1);  // 2^1024 itself would overflow
+  V y = fma(half, p, half - V(typename V::Scalar(0.5)));
+  y = y + y;
+  return select(abs(x) < V(typename V::Scalar(kIsDouble<V> ? 0x1p-54 : 0x1p-25)), x, y);
+}
+
+template <class V>
+HWY_INLINE V exp2(V x) {
+  using T = typename V::Scalar;
+  const V low(T(-1080)), high(T(1030));
+  V a = at_least(at_most(x, high), low);
+  V anchored = a + power_anchor<V>();
+  V r = a - (anchored - power_anchor<V>());
+  const V ln2(0x1.62e42fefa39efp-1);
+  V h = r * ln2, p = exp_part(h);
+  if constexpr (kAllBits<V>) p = p + fma(r, V(0x1.abc9e3b39803fp-56), fma(r, ln2, -h));
+  return scaled(p, anchored, a);
+}
+
+}  // namespace libdl::kernels::cpu::HWY_NAMESPACE::math
+HWY_AFTER_NAMESPACE();
+
+#endif

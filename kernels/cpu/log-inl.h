@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Logarithms of vectors: V is Lanes<float>, Lanes<double> or Lanes<double, 24>.
+#if defined(LIBDL_KERNELS_CPU_LOG_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef LIBDL_KERNELS_CPU_LOG_INL_H_
+#undef LIBDL_KERNELS_CPU_LOG_INL_H_
+#else
+#define LIBDL_KERNELS_CPU_LOG_INL_H_
+#endif
+
+#include <limits>
+
+#include "kernels/cpu/arithmetic-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace libdl::kernels::cpu::HWY_NAMESPACE::math {
+
+// x = 2^k (1 + f) with 1 + f between the roots of 1/2 and 2; for positive finite x.
+template <class V>
+HWY_INLINE V log_parts(V x, V& k) {
+  using W = typename V::Word;
+  constexpr W root = kIsDouble<V> ? W(0x3FE6A09E667F3BCD) : W(0x3F3504F3);
+  constexpr W one = V::kBias << V::kMantissa;
+  constexpr W magic = (V::kBias + V::kMantissa) << V::kMantissa;  // the bits of 2^kMantissa
+  V shift;
+  if constexpr (kIsDouble<V> == kAllBits<V>) {  // a float is no subnormal double
+    auto subnormal = x < V(std::numeric_limits<typename V::Scalar>::min());
+    x = select(subnormal, x * V(typename V::Scalar(kIsDouble<V> ? 0x1p54 : 0x1p25)), x);
+    shift = select(subnormal, V(typename V::Scalar(kIsDouble<V> ? 54 : 25)), V());
+  }
+  auto distance = hn::Add(x.bits(), V::word(one - root));
+  auto exponent = hn::ShiftRight<V::kMantissa>(distance);
+  k = V::of_bits(hn::Or(exponent, V::word(magic))) - V::of_bits(V::word(magic | V::kBias)) - shift;
+  auto mantissa = hn::And(distance, V::word((W(1) << V::kMantissa) - 1));
+  return V::of_bits(hn::Add(mantissa, V::word(root))) - V(1);
+}
+
+// log(0), and of negative numbers, infinity and NaN.
+template <class V>
+HWY_INLINE V log_limits(V x, V y) {
+  y = select(x == infinity<V>(), x, y);
+  y = select(x == V(), -infinity<V>(), y);
+  return select(x >= V(), y, V(std::numeric_limits<typename V::Scalar>::quiet_NaN()));
+}
+
+// log(1 + f) = f - bend: returns bend.
+template <class V>
+HWY_INLINE V log_bend(V f) {
+  V half(typename V::Scalar(0.5));
+  if constexpr (kAllBits<V>) {
+    V s = f / (f + V(2)), z = s * s, h = half * f * f;
+    return h - s * fma(z, tail<coefficients::LogSeries>(z), h);
+  } else {
+    return f * f * nfma(f, tail<coefficients::LogTail>(f), half);
+  }
+}
+
+// ln 2 in two parts, k times the first of which is exact.
+template <class V>
+HWY_INLINE V ln2_high() {
+  return V(typename V::Scalar(kIsDouble<V> ? 0x1.62e42feep-1 : 0x1.628p-1));
+}
+template <class V>
+HWY_INLINE V ln2_low() {
+  return V(typename V::Scalar(kIsDouble<V> ? 0x1.a39ef35793c76p-33 : 0x1.90bfbep-11));
+}
+
+template <class V>
+HWY_INLINE V log_inside(V x) {
+  V k, f = log_parts(x, k);
+  V rest = fma(k, ln2_low<V>(), -log_bend(f)) + f;
+  return fma(k, ln2_high<V>(), rest);
+}
+// For finite float x that is no subnormal.
+template <class V>
+HWY_INLINE V near_log(V x) {
+  const hn::RebindToSigned<typename V::Tag> whole;
+  constexpr uint32_t root = 0x3f3504f3;  // of 1/2, as in log_parts
+  auto distance = hn::BitCast(whole, hn::Sub(x.bits(), V::word(root)));
+  auto exponent = hn::ShiftRight<V::kMantissa>(distance);
+  V k = hn::ConvertTo(typename V::Tag(), exponent);
+  auto mantissa = hn::Sub(hn::BitCast(whole, x.bits()), hn::ShiftLeft<V::kMantissa>(exponent));
+  V f = V(hn::BitCast(typename V::Tag(), mantissa)) - V(1);
+  V rest = f * f * nfma(f, tail<coefficients::LogTail>(f), V(0.5f));
+  rest = V(hn::MulSub(k.raw, ln2_low<V>().raw, rest.raw)) + f;
+  return fma(k, ln2_high<V>(), rest);
+}
+template <class V>
+HWY_INLINE V log(V x) {
+  if constexpr (kIsDouble<V>) {
+    return log_limits(x, log_inside(x));
+  } else {
+    const auto near = (x >= V(std::numeric_limits<float>::min())) & (x < infinity<V>());
+    V y = near_log(x);
+    return any(!near) ? select(near, y, log_limits(x, log_inside(x))) : y;
+  }
+}
+
+// The rounding error of 1 + x is put back: log(u + c) = log(u) + c / u.
+template <class V>
+HWY_INLINE V log1p(V x) {
+  V one(1), u = one + x, b = u - one;
+  V c = ((one - (u - b)) + (x - b)) / u;
+  c = select(abs(c) <= one, c, V());  // u = 0 or infinite
+  V k, f = log_parts(u, k);
+  V low = fma(k, ln2_low<V>(), c) - log_bend(f);
+  V y = log_limits(u, fma(k, ln2_high<V>(), f + low));
+  return select(abs(x) < V(typename V::Scalar(kIsDouble<V> ? 0x1p-54 : 0x1p-25)), x, y);
+}
+
+// The logarithm to another base: k * unit + log(1 + f) * ratio, products in two parts.
+template <class V>
+HWY_INLINE V log_base(V x, V unit_high, V unit_low, V ratio_high, V ratio_low) {
+  V k, f = log_parts(x, k), bend = log_bend(f);
+  if constexpr (!kAllBits<V>) {
+    return log_limits(x, fma(k, unit_high, (f - bend) * ratio_high));
+  } else {
+    V h = f - bend, l = (f - h) - bend;
+    V high = h * ratio_high;
+    V low = fma(h, ratio_high, -high) + fma(l, ratio_high, h * ratio_low);
+    V whole = k * unit_high, sum = whole + high;
+    V lost = (whole - sum) + high;  // |whole| is 0 or the larger
+    return log_limits(x, sum + (lost + fma(k, unit_low, low)));
+  }
+}
+template <class V>
+HWY_INLINE V log2(V x) {
+  return log_base(x, V(1), V(), V(0x1.71547652b82fep+0), V(0x1.777d0ffda0d24p-56));
+}
+template <class V>
+HWY_INLINE V log10(V x) {
+  return log_base(x, V(0x1.34413509f6p-2), V(0x1.9fef311f12b36p-42), V(0x1.bcb7b1526e50ep-2),
+                  V(0x1.95355baaafad3p-57));
+}
+
+}  // namespace libdl::kernels::cpu::HWY_NAMESPACE::math
+HWY_AFTER_NAMESPACE();
+
+#endif
