@@ -10,6 +10,7 @@
 
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "kernels/cpu/lanes-inl.h"
 #include "kernels/cpu/math_coefficients.h"
@@ -66,6 +67,18 @@ template <class V>
 HWY_INLINE V at_least(V x, V limit) { return select(x < limit, limit, x); }
 #endif
 
+// Whether a lane is not in [least, limit): as words, negative numbers, too small and too large ones
+// and NaN lie outside of one range, which is compared with its sign bits changed.
+template <class V>
+HWY_INLINE bool any_outside(V x, V least, V limit) {
+  using Signed = std::make_signed_t<typename V::Word>;
+  const hn::ScalableTag<Signed> whole;
+  const auto from = hn::Sub(least.bits(), V::word(typename V::Word{1} << (sizeof(Signed) * 8 - 1)));
+  const auto last = hn::Sub(hn::Sub(limit.bits(), from), V::word(1));
+  const auto at = hn::BitCast(whole, hn::Sub(x.bits(), from));
+  return !hn::AllFalse(whole, hn::Gt(at, hn::BitCast(whole, last)));
+}
+
 // 1 / x correctly rounded, for x between 2^-60 and 2^60 (2^-1000 and 2^1000 for doubles). Where
 // division is slow: Newton's steps, the last of them from within one place, which rounds correctly
 // (Markstein 1990), for the significand of ones alone only from above: hence the rounding up.
@@ -112,10 +125,11 @@ HWY_INLINE V rough_rsqrt(V x) {  // to 14 bits
 template <class V>
 HWY_INLINE V sqrt(V x) {
 #if HWY_TARGET == HWY_AVX3
-  if constexpr (V::kDivides && !kIsDouble<V>) return hn::Sqrt(x.raw);
+  if constexpr (V::kDivides) return hn::Sqrt(x.raw);
   using T = typename V::Scalar;
-  const auto simple = (x >= V(T(kIsDouble<V> ? 0x1p-900 : 0x1p-100))) & (x < infinity<V>());
-  if (any(!simple)) return hn::Sqrt(x.raw);  // the same bits where both serve
+  const T least(kIsDouble<V> ? 0x1p-900 : 0x1p-100);
+  // The same bits where both serve.
+  if (any_outside(x, V(least), infinity<V>())) return hn::Sqrt(x.raw);
   const V half(T(0.5));
   V y = rough_rsqrt(x), root = x * y, inverse = half * y;
   for (int i = 0; i < (kIsDouble<V> ? 2 : 1); ++i) {

@@ -15,8 +15,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu::HWY_NAMESPACE::math {
 
-// Exponentials are cut: e^x = 2^n (1 + p) with p small. n is whole or, where all bits of a double are
-// wanted, a number of eighths, whose powers of two come from a table: half as many terms make p.
+// Exponentials are cut: e^x = 2^n (1 + p) with p small. n is whole or, where all bits of a double
+// are wanted, a number of eighths, whose powers of two come from a table: half as many terms make p.
 template <class V>
 constexpr int kCuts = kAllBits<V> ? 8 : 1;
 
@@ -104,7 +104,8 @@ HWY_INLINE V scaled(V p, V anchored, [[maybe_unused]] V x) {
   const V n = anchored - power_anchor<V>();
   if constexpr (kAllBits<V>) {
     const V power = pick<V>(coefficients::kEighths, anchored.bits());
-    return typename V::Raw{_mm512_scalef_pd(fma(power, p, power).raw.raw, n.raw.raw)};  // by floor(n)
+    const V y = fma(power, p, power);  // the instruction takes the floor of n
+    return typename V::Raw{_mm512_scalef_pd(y.raw.raw, n.raw.raw)};
   } else if constexpr (kIsDouble<V>) {
     return typename V::Raw{_mm512_scalef_pd((p + V(1)).raw.raw, n.raw.raw)};
   } else {

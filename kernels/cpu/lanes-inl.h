@@ -34,7 +34,7 @@ struct Truth {
 
 // kWanted is the number of significant bits that elementary functions must deliver: 24 in doubles
 // that become float32 results. Of two vectors in flight the second has kDivides: it takes the
-// slow unit of division and float32 roots, where the first takes Newton's steps to the same bits (AVX-512).
+// slow unit of division and roots, where the first takes Newton's steps to the same bits (AVX-512).
 template <class T, int kWanted = std::numeric_limits<T>::digits, bool kSecond = false>
 struct Lanes {
   using Scalar = T;

@@ -72,8 +72,8 @@ HWY_INLINE V scaled_sigmoid(V x, V& rescale) {
   rescale = select(negative, down, one);
   return q;
 }
-// Where nothing needs scaling: from -kNear to kNear. e^-x = 2^n (1 + p) with -x = n ln 2 - q, and 1 +
-// e^-x is exact in high + low.
+// Where nothing needs scaling: from -kNear to kNear. e^-x = 2^n (1 + p) with -x = n ln 2 - q, and 1
+// + e^-x is exact in high + low.
 template <class V>
 constexpr typename V::Scalar kNear = kIsDouble<V> ? 700 : 40;
 template <class V>

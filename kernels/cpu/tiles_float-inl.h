@@ -83,6 +83,19 @@ struct Memory {
   }
 };
 
+#define LIBDL_RESULT_same false
+#define LIBDL_RESULT_truth true
+#define POINTWISE(name, inputs, classes, result)                       \
+  struct name##_op {                                                   \
+    static constexpr bool kTruth = LIBDL_RESULT_##result;              \
+    template <class... V>                                              \
+    static HWY_INLINE auto of(V... x) { return expression::name(x...); } \
+  };
+#include "kernels/pointwise.def"
+#undef POINTWISE
+#undef LIBDL_RESULT_same
+#undef LIBDL_RESULT_truth
+
 // Op::of(V...) over n elements of T, computed in vectors V. With kNumbers the inputs after the first
 // are one number each, which stays in a register.
 template <class Op, class V, class T, int kInputs, bool kNumbers = false>
@@ -125,7 +138,15 @@ void tile(const void* const* in, void* out, int64_t count) {
   };
   size_t i = 0;
   if constexpr (kInputs == 1 || kNumbers) {
-    for (; i + 2 * step <= n; i += 2 * step) {
+    // The slow unit finishes a root of doubles while Newton's steps finish three.
+    constexpr bool kSlow = std::is_same_v<Op, sqrt_op> && sizeof(typename V::Scalar) == 8;
+    for (; i + (kSlow ? 4 : 2) * step <= n; i += 2 * step) {
+      if constexpr (kSlow) {
+        const auto y = at(i), z = at(i + step);
+        M::store(y, to + i);
+        M::store(z, to + i + step);
+        i += 2 * step;
+      }
       const auto y = at(i), z = second_at(i + step);
       M::store(y, to + i);
       M::store(z, to + i + step);
@@ -135,19 +156,6 @@ void tile(const void* const* in, void* out, int64_t count) {
   const size_t rest = n - i;
   if (rest != 0) M::store(at(i, rest), to + i, rest);
 }
-
-#define LIBDL_RESULT_same false
-#define LIBDL_RESULT_truth true
-#define POINTWISE(name, inputs, classes, result)                       \
-  struct name##_op {                                                   \
-    static constexpr bool kTruth = LIBDL_RESULT_##result;              \
-    template <class... V>                                              \
-    static HWY_INLINE auto of(V... x) { return expression::name(x...); } \
-  };
-#include "kernels/pointwise.def"
-#undef POINTWISE
-#undef LIBDL_RESULT_same
-#undef LIBDL_RESULT_truth
 
 template <class Op, class V, class T, int kInputs, bool kExists>
 constexpr TileFn entry() {
@@ -172,9 +180,12 @@ struct cube_op {
   // place more than half of one. What is lost must not itself underflow or overflow.
   template <class V>
   static HWY_INLINE V of_floats(V x) {
-    const V a = math::abs(x), square = x * x, lost = math::fma(x, x, -square);
-    const auto safe = ((V(0x1p-33f) <= a) & (a < V(0x1p43f))) | (x == V());
-    if (any(!safe)) return of_doubles(x);
+    const V square = x * x, lost = math::fma(x, x, -square);
+    const V a = math::abs(x);
+    if (math::any_outside(a, V(0x1p-33f), V(0x1p43f))) {
+      const auto safe = ((V(0x1p-33f) <= a) & (a < V(0x1p43f))) | (x == V());
+      if (any(!safe)) return of_doubles(x);
+    }
     return math::fma(square, x, lost * x);
   }
   template <class V>

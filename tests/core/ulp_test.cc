@@ -275,6 +275,32 @@ TEST(Vectors, EveryFloatHasTheSameSaturatingFunctionsOnAvx2AndAvx512) {
   }
 }
 
+// So it is with doubles, whose exponentials take powers of two from a table by other instructions,
+// too. Both members of a pair of vectors see every sample, for only one divides.
+TEST(Vectors, DoublesHaveTheSameExponentialsOnAvx2AndAvx512) {
+  if (cpu::best_isa() < cpu::Isa::kAvx512) GTEST_SKIP() << "no AVX-512 here";
+  constexpr int kCount = 1 << 18;
+  std::vector<double> x = {0.0, -0.0, INFINITY, -INFINITY, double(NAN), 5e-324, 1e308, -1e308};
+  for (int i = 0; i < kCount; ++i) {
+    const double u = 2 * unit(i) - 1, range[] = {760, 40, 4, 0x1p-20};
+    x.push_back(u * range[i % 4]);
+  }
+  for (Expression e : {Expression::exp, Expression::exp2, Expression::expm1, Expression::sigmoid,
+                       Expression::silu, Expression::tanh, Expression::erf, Expression::gelu}) {
+    for (size_t from : {0, 8}) {
+      const auto n = static_cast<int64_t>(x.size() - from);
+      std::vector<double> a(x.size()), b(x.size());
+      const void* in[] = {&x[from]};
+      cpu::f64_tiles[static_cast<int>(cpu::Isa::kAvx2)][static_cast<int>(e)](in, a.data(), n);
+      cpu::f64_tiles[static_cast<int>(cpu::Isa::kAvx512)][static_cast<int>(e)](in, b.data(), n);
+      for (int64_t i = 0; i < n; ++i) {
+        ASSERT_EQ(std::memcmp(&a[i], &b[i], sizeof(double)), 0)
+            << kExpressionInfo[static_cast<int>(e)].name << " of " << x[from + i];
+      }
+    }
+  }
+}
+
 // The square roots of the tile function in batches, against the system's, which IEEE 754 rounds.
 template <class T>
 void expect_rounded_roots(const cpu::TileTable table, std::vector<T> x) {
