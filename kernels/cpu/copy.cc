@@ -24,12 +24,8 @@ void converting_chunks(void* arg, int64_t first, int64_t last) {
   alignas(64) char raw[2][kRawBytes];
   source.open(g, g.operand[1], launch.through, buffer, raw[0]);
   sink.open(g, g.operand[0], launch.through, nullptr, raw[1]);
-  const int64_t end = std::min(last * kChunk, g.numel), most = tile_elements(launch.through);
-  Position at = position_at(g, first * kChunk);
-  while (at.linear < end) {
-    const int64_t n = tile_length(g, at, end, most);
-    sink.put(source.load(at, n), at, n);
-    advance(g, at, n);
+  for (TileWalk walk(g, first, last, tile_elements(launch.through)); walk.more(); walk.next()) {
+    sink.put(source.load(walk.tile()), walk.tile());
   }
 }
 
@@ -38,24 +34,21 @@ void moving_chunks(void* arg, int64_t first, int64_t last) {
   const Launch& launch = *static_cast<const Launch*>(arg);
   const Geometry& g = launch.geometry;
   const Operand &out = g.operand[0], &in = g.operand[1];
-  const int64_t end = std::min(last * kChunk, g.numel);
-  alignas(64) char tile[kTile * 16];
-  Position at = position_at(g, first * kChunk);
-  while (at.linear < end) {
-    const int64_t whole = out.dense && in.dense ? end - at.linear : kTile;
-    const int64_t n = tile_length(g, at, end, whole);
-    char *to = piece(g, out, at, n), *from = piece(g, in, at, n);
+  alignas(64) char buffer[kTile * 16];
+  for (TileWalk walk(g, first, last, out.dense && in.dense ? g.numel : kTile); walk.more();
+       walk.next()) {
+    const Tile& tile = walk.tile();
+    char *to = piece(g, out, tile), *from = piece(g, in, tile);
     if (to != nullptr && from != nullptr) {
-      std::memcpy(to, from, n * out.bytes);
+      std::memcpy(to, from, tile.n * out.bytes);
     } else if (to != nullptr) {
-      gather(g, in, at, n, to);
+      gather(g, in, tile, to);
     } else if (from != nullptr) {
-      scatter(g, out, at, n, from);
+      scatter(g, out, tile, from);
     } else {
-      gather(g, in, at, n, tile);
-      scatter(g, out, at, n, tile);
+      gather(g, in, tile, buffer);
+      scatter(g, out, tile, buffer);
     }
-    advance(g, at, n);
   }
 }
 
@@ -75,7 +68,7 @@ void copy(Context& context, const CopyArgs& args) {
   if (same) {
     run_chunks(context, launch.geometry.numel, moving_chunks, &launch);
   } else {
-    run_parts(context, launch, views, 2, converting_chunks);
+    run_tiles(context, launch, views, 2, tile_elements(launch.through), converting_chunks);
   }
 }
 

@@ -14,21 +14,18 @@ struct Launch {
   const char* pattern;  // a tile of the value
 };
 
-void chunks(void* arg, int64_t first, int64_t last) {
+void fill_chunks(void* arg, int64_t first, int64_t last) {
   const Launch& launch = *static_cast<const Launch*>(arg);
   const Geometry& g = launch.geometry;
   const Operand& out = g.operand[0];
-  const int64_t end = std::min(last * kChunk, g.numel);
-  Position at = position_at(g, first * kChunk);
-  while (at.linear < end) {
-    const int64_t n = tile_length(g, at, end, kTile);
-    char* there = piece(g, out, at, n);
+  for (TileWalk walk(g, first, last, kTile); walk.more(); walk.next()) {
+    const Tile& tile = walk.tile();
+    char* there = piece(g, out, tile);
     if (there != nullptr) {
-      std::memcpy(there, launch.pattern, n * out.bytes);
+      std::memcpy(there, launch.pattern, tile.n * out.bytes);
     } else {
-      scatter(g, out, at, n, launch.pattern);
+      scatter(g, out, tile, launch.pattern);
     }
-    advance(g, at, n);
   }
 }
 
@@ -44,7 +41,7 @@ void fill(Context& context, const FillArgs& args) {
   const int64_t repeats = std::min(launch.geometry.numel, kTile);
   for (int64_t i = 0; i < repeats; ++i) std::memcpy(pattern + i * bytes, args.value, bytes);
   launch.pattern = pattern;
-  run_chunks(context, launch.geometry.numel, chunks, &launch);
+  run_chunks(context, launch.geometry.numel, fill_chunks, &launch);
 }
 
 }  // namespace libdl::kernels::cpu

@@ -68,96 +68,35 @@ void describe(const Geometry& g, Operand& x) {
   }
 }
 
-// The part of the walk where dimension d runs over [first, first + length).
-Geometry slice(const Geometry& g, int d, int64_t first, int64_t length) {
-  Geometry part = g;
-  part.numel = g.numel / g.size[d] * length;
-  part.size[d] = length;
-  for (int k = 0; k < g.operands; ++k) {
-    part.operand[k].data += first * g.operand[k].stride[d];
-    describe(part, part.operand[k]);
-  }
-  return part;
-}
+constexpr int64_t kThin = 16;  // thinner launches are not worth blocks
 
-char* address(const Geometry& g, const Operand& x, const Position& at) {
-  char* p = x.data;
-  for (int d = 0; d < g.ndim; ++d) p += at.index[d] * x.stride[d];
-  return p;
-}
-
-// Calls run(pointer, stride, length) for each piece of a row in the n elements from `at`.
-template <class Run>
-void for_each_run(const Geometry& g, const Operand& x, const Position& at, int64_t n, Run run) {
-  char* p = address(g, x, at);
-  const int inner = g.ndim - 1;
-  if (inner < 0) return run(p, int64_t{0}, n);
-  const int64_t stride = x.stride[inner];
-  int64_t first = std::min(n, g.size[inner] - at.index[inner]);
-  run(p, stride, first);
-  n -= first;
-  if (n == 0) return;
-  p -= at.index[inner] * stride;
-  int64_t index[kMaxDims];
-  std::copy(at.index, at.index + inner, index);
-  while (n > 0) {
-    for (int d = inner - 1; d >= 0; --d) {
-      p += x.stride[d];
-      if (++index[d] < g.size[d]) break;
-      p -= g.size[d] * x.stride[d];
-      index[d] = 0;
-    }
-    int64_t length = std::min(n, g.size[inner]);
-    run(p, stride, length);
-    n -= length;
-  }
-}
-
-struct Bytes16 {
-  uint64_t word[2];
+// An input and the dimension, not the innermost, along which it lies densest.
+struct Crossing {
+  const Operand* input;
+  int dim;
 };
-
-// One value `n` times, in pieces that the compiler turns into vectors.
-template <class T>
-void repeat(const char* value, char* to, int64_t n) {
-  constexpr int64_t kPiece = 16;
-  T piece[kPiece];
-  for (int64_t i = 0; i < kPiece; ++i) std::memcpy(piece + i, value, sizeof(T));
-  int64_t i = 0;
-  for (; i + kPiece <= n; i += kPiece) std::memcpy(to + i * sizeof(T), piece, sizeof(piece));
-  std::memcpy(to + i * sizeof(T), piece, static_cast<size_t>(n - i) * sizeof(T));
-}
-
-template <class T>
-void gather_of(const Geometry& g, const Operand& x, const Position& at, int64_t n, void* to) {
-  char* target = static_cast<char*>(to);
-  for_each_run(g, x, at, n, [&](const char* p, int64_t stride, int64_t length) {
-    if (stride == static_cast<int64_t>(sizeof(T)) && length >= 8) {
-      std::memcpy(target, p, length * sizeof(T));
-    } else if (stride == 0 && length >= 8) {
-      repeat<T>(p, target, length);
-    } else {
-      for (int64_t i = 0; i < length; ++i) {
-        std::memcpy(target + i * sizeof(T), p + i * stride, sizeof(T));
+Crossing crossing(const Geometry& g) {
+  const int inner = g.ndim - 1;
+  if (g.ndim < 2 || g.size[inner] < kThin || g.numel < 1024) return {nullptr, 0};
+  for (int k = 1; k < g.operands; ++k) {
+    const int64_t* stride = g.operand[k].stride;
+    if (magnitude(stride[inner]) < 64) continue;
+    for (int d = 0; d < inner; ++d) {
+      if (stride[d] != 0 && magnitude(stride[d]) < 64 && g.size[d] >= kThin) {
+        return {&g.operand[k], d};
       }
     }
-    target += length * sizeof(T);
-  });
+  }
+  return {nullptr, 0};
 }
-template <class T>
-void scatter_of(const Geometry& g, const Operand& x, const Position& at, int64_t n,
-                const void* from) {
-  const char* source = static_cast<const char*>(from);
-  for_each_run(g, x, at, n, [&](char* p, int64_t stride, int64_t length) {
-    if (stride == static_cast<int64_t>(sizeof(T)) && length >= 8) {
-      std::memcpy(p, source, length * sizeof(T));
-    } else {
-      for (int64_t i = 0; i < length; ++i) {
-        std::memcpy(p + i * stride, source + i * sizeof(T), sizeof(T));
-      }
-    }
-    source += length * sizeof(T);
-  });
+
+int64_t blocks(int64_t size, int64_t side) { return (size + side - 1) / side; }
+int64_t all_blocks(const Geometry& g) {
+  const int64_t rows = g.size[g.ndim - 2], columns = g.size[g.ndim - 1];
+  return g.numel / (rows * columns) * blocks(rows, g.block_rows) * blocks(columns, g.block_columns);
+}
+int64_t chunk_blocks(const Geometry& g) {
+  return std::max<int64_t>(1, kChunk / (g.block_rows * g.block_columns));
 }
 
 }  // namespace
@@ -167,6 +106,7 @@ void plan(Geometry& g, const View* const* views, int count) {
   g.operands = count;
   g.ndim = 0;
   g.numel = numel(out);
+  g.block_rows = g.block_columns = 0;
   for (int k = 0; k < count; ++k) {
     Operand& x = g.operand[k];
     x.data = static_cast<char*>(views[k]->data);
@@ -186,52 +126,14 @@ void plan(Geometry& g, const View* const* views, int count) {
   for (int k = 0; k < count; ++k) describe(g, g.operand[k]);
 }
 
-// Small launches and thin ones are not worth squares.
-int crossing(const Geometry& g) {
-  const int inner = g.ndim - 1;
-  if (g.ndim < 2 || g.ndim + 2 > kMaxDims || g.size[inner] < kSquareSide) return -1;
-  if (g.numel < 64 * 64) return -1;
-  for (int k = 1; k < g.operands; ++k) {
-    const int64_t* stride = g.operand[k].stride;
-    if (magnitude(stride[inner]) < 64) continue;
-    for (int d = 0; d < inner; ++d) {
-      if (stride[d] != 0 && magnitude(stride[d]) < 64 && g.size[d] >= kSquareSide) return d;
-    }
-  }
-  return -1;
-}
-
-int split_in_squares(const Geometry& g, int outer, Geometry* parts) {
-  const int inner = g.ndim - 1;
-  const int64_t rows = g.size[outer] / kSquareSide * kSquareSide;
-  const int64_t columns = g.size[inner] / kSquareSide * kSquareSide;
-  int count = 1;
-  if (rows < g.size[outer]) {
-    parts[count] = slice(g, outer, rows, g.size[outer] - rows);
-    ++count;
-  }
-  if (columns < g.size[inner]) {
-    Geometry upper = slice(g, outer, 0, rows);
-    parts[count] = slice(upper, inner, columns, g.size[inner] - columns);
-    ++count;
-  }
-  // The squares: both dimensions in two, the parts within a square last.
-  Geometry& s = parts[0];
-  s = slice(g, outer, 0, rows);
-  s.numel = g.numel / (g.size[outer] * g.size[inner]) * rows * columns;
-  s.ndim = g.ndim + 2;
-  s.size[outer] = rows / kSquareSide;
-  s.size[inner] = columns / kSquareSide;
-  s.size[inner + 1] = s.size[inner + 2] = kSquareSide;
-  for (int k = 0; k < g.operands; ++k) {
-    int64_t* stride = s.operand[k].stride;
-    stride[inner + 1] = stride[outer];
-    stride[inner + 2] = stride[inner];
-    stride[outer] *= kSquareSide;
-    stride[inner] *= kSquareSide;
-    describe(s, s.operand[k]);
-  }
-  return count;
+void cut_in_blocks(Geometry& g, int64_t most) {
+  const auto [input, outer] = crossing(g);
+  if (input == nullptr) return;
+  const int64_t rows = std::min<int64_t>(32, kBlockRowBytes / input->bytes);
+  g.block_columns = std::min(kBlockColumns, most);
+  g.block_rows = std::min(rows, most / g.block_columns);
+  for (int d = outer; d < g.ndim - 2; ++d) swap_dims(g, d, d + 1);
+  for (int k = 0; k < g.operands; ++k) g.operand[k].dense = false;
 }
 
 Position position_at(const Geometry& g, int64_t linear) {
@@ -257,38 +159,56 @@ void advance(const Geometry& g, Position& at, int64_t n) {
   }
 }
 
-int64_t tile_length(const Geometry& g, const Position& at, int64_t end, int64_t most) {
-  int64_t n = std::min(most, end - at.linear);
-  if (g.ndim > 1 && g.size[g.ndim - 1] >= kLongRow) {
-    n = std::min(n, g.size[g.ndim - 1] - at.index[g.ndim - 1]);
-  }
-  return n;
+int64_t chunks(const Geometry& g) {
+  return g.block_rows == 0 ? blocks(g.numel, kChunk) : blocks(all_blocks(g), chunk_blocks(g));
 }
 
-char* piece(const Geometry& g, const Operand& x, const Position& at, int64_t n) {
-  if (x.dense) return x.data + at.linear * x.bytes;
+TileWalk::TileWalk(const Geometry& g, int64_t first, int64_t last, int64_t most)
+    : geometry_(g), most_(most) {
+  if (g.block_rows == 0) {
+    end_ = std::min(last * kChunk, g.numel);
+    static_cast<Position&>(tile_) = position_at(g, first * kChunk);
+  } else {
+    end_ = std::min(last * chunk_blocks(g), all_blocks(g));
+    tile_.linear = first * chunk_blocks(g);
+    int64_t rest = tile_.linear;
+    for (int d = g.ndim - 1; d >= 0; --d) {
+      const int64_t side = d == g.ndim - 1 ? g.block_columns : d == g.ndim - 2 ? g.block_rows : 1;
+      const int64_t count = blocks(g.size[d], side);
+      tile_.index[d] = rest % count * side;
+      rest /= count;
+    }
+  }
+  if (more()) measure();
+}
+
+void TileWalk::next() {
+  const Geometry& g = geometry_;
+  if (g.block_rows == 0) {
+    advance(g, tile_, tile_.n);
+  } else {
+    ++tile_.linear;
+    for (int d = g.ndim - 1; d >= 0; --d) {
+      tile_.index[d] += d == g.ndim - 1 ? g.block_columns : d == g.ndim - 2 ? g.block_rows : 1;
+      if (tile_.index[d] < g.size[d]) break;
+      tile_.index[d] = 0;
+    }
+  }
+  if (more()) measure();
+}
+
+void TileWalk::measure() {
+  const Geometry& g = geometry_;
   const int inner = g.ndim - 1;
-  if (x.stride[inner] != x.bytes || at.index[inner] + n > g.size[inner]) return nullptr;
-  return address(g, x, at);
-}
-
-void gather(const Geometry& g, const Operand& x, const Position& at, int64_t n, void* to) {
-  switch (x.bytes) {
-    case 1: return gather_of<uint8_t>(g, x, at, n, to);
-    case 2: return gather_of<uint16_t>(g, x, at, n, to);
-    case 4: return gather_of<uint32_t>(g, x, at, n, to);
-    case 8: return gather_of<uint64_t>(g, x, at, n, to);
-    default: return gather_of<Bytes16>(g, x, at, n, to);
-  }
-}
-
-void scatter(const Geometry& g, const Operand& x, const Position& at, int64_t n, const void* from) {
-  switch (x.bytes) {
-    case 1: return scatter_of<uint8_t>(g, x, at, n, from);
-    case 2: return scatter_of<uint16_t>(g, x, at, n, from);
-    case 4: return scatter_of<uint32_t>(g, x, at, n, from);
-    case 8: return scatter_of<uint64_t>(g, x, at, n, from);
-    default: return scatter_of<Bytes16>(g, x, at, n, from);
+  if (g.block_rows == 0) {
+    tile_.rows = 1;
+    tile_.n = std::min(most_, end_ - tile_.linear);
+    if (inner > 0 && g.size[inner] >= kLongRow) {
+      tile_.n = std::min(tile_.n, g.size[inner] - tile_.index[inner]);
+    }
+  } else {
+    tile_.rows = std::min(g.block_rows, g.size[inner - 1] - tile_.index[inner - 1]);
+    tile_.n = tile_.rows * std::min(g.block_columns, g.size[inner] - tile_.index[inner]);
   }
 }
 

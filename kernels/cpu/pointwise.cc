@@ -48,28 +48,62 @@ struct TiledLaunch {
   Geometry geometry;
 };
 
+// The first element of a tile.
+Tile one_of(Tile tile) {
+  tile.n = tile.rows = 1;
+  return tile;
+}
+
+// A tile of several rows. Operands that need no change are read and written where they are.
+void run_rows(const TiledLaunch& launch, const Tile& tile, Source* source, Sink& sink,
+              const void* const* numbers) {
+  const void* in[kMaxInputs];
+  int64_t step[kMaxInputs];
+  for (int k = 0; k < launch.varying; ++k) {
+    const auto rows = source[k].rows(tile);
+    in[k] = rows.first;
+    step[k] = rows.step;
+  }
+  for (int k = launch.varying; k < launch.inputs; ++k) in[k] = numbers[k];
+  const auto out = sink.rows(tile);
+  char* to = out.first;
+  for (int64_t r = 0; r < tile.rows; ++r, to += out.step) {
+    launch.fn(in, to, tile.n / tile.rows);
+    for (int k = 0; k < launch.varying; ++k) in[k] = static_cast<const char*>(in[k]) + step[k];
+  }
+  sink.finish(out.first, tile);
+}
+
+// Of a block: what is transposed should be worth the calls for its rows.
+constexpr int64_t block_elements(Class c) {
+  return c == Class::kF32 ? 2 * kTile : tile_elements(c);
+}
+static_assert(2 * kTile * 4 <= kTileBytes);
+
 void tiled_chunks(void* arg, int64_t first, int64_t last) {
   const TiledLaunch& launch = *static_cast<const TiledLaunch*>(arg);
   const Geometry& g = launch.geometry;
   alignas(64) char buffer[kMaxInputs + 1][kTileBytes];
-  alignas(64) char raw[kRawBytes];
+  alignas(64) char raw[2 * kRawBytes];
   Source source[kMaxInputs];
   Sink sink;
   for (int k = 0; k < launch.inputs; ++k) {
     source[k].open(g, g.operand[k + 1], launch.compute, buffer[k], raw);
   }
   sink.open(g, g.operand[0], launch.result, buffer[kMaxInputs], raw);
-  const int64_t end = std::min(last * kChunk, g.numel), most = tile_elements(launch.compute);
-  Position at = position_at(g, first * kChunk);
+  TileWalk walk(g, first, last, tile_elements(launch.compute));
   const void* in[kMaxInputs];
-  for (int k = launch.varying; k < launch.inputs; ++k) in[k] = source[k].load(at, 1);
-  while (at.linear < end) {
-    const int64_t n = tile_length(g, at, end, most);
-    for (int k = 0; k < launch.varying; ++k) in[k] = source[k].load(at, n);
-    void* out = sink.place(at, n);
-    launch.fn(in, out, n);
-    sink.finish(out, at, n);
-    advance(g, at, n);
+  for (int k = launch.varying; k < launch.inputs; ++k) in[k] = source[k].load(one_of(walk.tile()));
+  for (; walk.more(); walk.next()) {
+    const Tile& tile = walk.tile();
+    if (tile.rows > 1) {
+      run_rows(launch, tile, source, sink, in);
+      continue;
+    }
+    for (int k = 0; k < launch.varying; ++k) in[k] = source[k].load(tile);
+    void* out = sink.place(tile);
+    launch.fn(in, out, tile.n);
+    sink.finish(out, tile);
   }
 }
 
@@ -99,7 +133,7 @@ __attribute__((noinline)) void tiled(Context& context, const PointwiseArgs& args
   launch.varying = varying;
   const View* views[kMaxInputs + 1] = {&args.out};
   for (int k = 0; k < args.inputs; ++k) views[k + 1] = &args.in[k];
-  run_parts(context, launch, views, args.inputs + 1, tiled_chunks);
+  run_tiles(context, launch, views, args.inputs + 1, block_elements(launch.compute), tiled_chunks);
 }
 
 __attribute__((noinline)) void dense_with_numbers(Context& context, const PointwiseArgs& args,
@@ -142,8 +176,14 @@ void pointwise(Context& context, const PointwiseArgs& args) {
     for (int k = 0; k < args.inputs; ++k) in[k] = args.in[k].data;
     return fn(in, args.out.data, n);
   }
-  DenseLaunch launch = {fn, args.inputs, args.inputs, dtype_bytes(in_dtype),
-                        dtype_bytes(out_dtype), n, static_cast<char*>(args.out.data), {}};
+  DenseLaunch launch = {fn,
+                        args.inputs,
+                        args.inputs,
+                        dtype_bytes(in_dtype),
+                        dtype_bytes(out_dtype),
+                        n,
+                        static_cast<char*>(args.out.data),
+                        {}};
   for (int k = 0; k < args.inputs; ++k) launch.in[k] = static_cast<const char*>(args.in[k].data);
   run_chunks(context, n, dense_chunks, &launch);
 }

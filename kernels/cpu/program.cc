@@ -44,13 +44,13 @@ class Machine {
     sink_.open(g, g.operand[0], launch.result, slot_[registers - 1], raw);
   }
 
-  void run(const Position& at, int64_t n) {
-    for (int k = 0; k < args_.inputs; ++k) register_[k] = source_[k].load(at, n);
+  void run(const Tile& tile) {
+    for (int k = 0; k < args_.inputs; ++k) register_[k] = source_[k].load(tile);
     const int first = args_.inputs + args_.constants;
-    for (int k = 0; k + 1 < args_.length; ++k) step(args_.code[k], first + k, n);
-    void* out = sink_.place(at, n);
-    call(args_.code[args_.length - 1], out, n);
-    sink_.finish(out, at, n);
+    for (int k = 0; k + 1 < args_.length; ++k) step(args_.code[k], first + k, tile.n);
+    void* out = sink_.place(tile);
+    call(args_.code[args_.length - 1], out, tile.n);
+    sink_.finish(out, tile);
   }
 
  private:
@@ -89,19 +89,14 @@ class Machine {
   const void* register_[kMaxRegisters];
 };
 
-void chunks(void* arg, int64_t first, int64_t last) {
+void run_machine(void* arg, int64_t first, int64_t last) {
   const Launch& launch = *static_cast<const Launch*>(arg);
-  const Geometry& g = launch.geometry;
   alignas(64) char file[kFileBytes];
   alignas(64) char raw[kRawBytes];
   alignas(64) uint8_t truths[kTile];
   Machine machine(launch, file, raw, truths);
-  const int64_t end = std::min(last * kChunk, g.numel);
-  Position at = position_at(g, first * kChunk);
-  while (at.linear < end) {
-    const int64_t n = tile_length(g, at, end, launch.tile);
-    machine.run(at, n);
-    advance(g, at, n);
+  for (TileWalk walk(launch.geometry, first, last, launch.tile); walk.more(); walk.next()) {
+    machine.run(walk.tile());
   }
 }
 
@@ -121,7 +116,7 @@ void program(Context& context, const ProgramArgs& args) {
   launch.tile = std::min(tile_elements(compute), room / kSlotAlign * kSlotAlign);
   const View* views[kMaxSources + 1] = {&args.out};
   for (int k = 0; k < args.inputs; ++k) views[k + 1] = &args.in[k];
-  run_parts(context, launch, views, args.inputs + 1, chunks);
+  run_tiles(context, launch, views, args.inputs + 1, launch.tile, run_machine);
 }
 
 }  // namespace libdl::kernels::cpu

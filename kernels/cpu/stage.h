@@ -8,19 +8,23 @@
 
 #include "kernels/cpu/convert.h"
 #include "kernels/cpu/geometry.h"
+#include "kernels/cpu/moves.h"
 
 namespace libdl::kernels::cpu {
 
-// Elements a chunk: the unit of the pool, small enough to share 10^5 elements evenly.
-constexpr int64_t kChunk = 4096;
 // Launches up to so many elements run on the caller at once: a helper that sleeps costs 3 us.
 constexpr int64_t kAlone = 32768;
-// Elements a tile, of any class and dtype: 4 to 16 kB.
-constexpr int64_t kTile = 1024;
 constexpr int64_t kTileBytes = kTile * 8;  // a tile of the widest class holds half as many
 constexpr int64_t kRawBytes = kTile * 16;
 
 constexpr int64_t tile_elements(Class c) { return c == Class::kC128 ? kTile / 2 : kTile; }
+
+// Where the rows of a tile lie, `step` bytes apart.
+template <class Char>
+struct TileRows {
+  Char* first;
+  int64_t step;
+};
 
 // One input of one chunk.
 class Source {
@@ -31,44 +35,53 @@ class Source {
     raw_ = raw;
     geometry_ = &g;
     x_ = &x;
+    bytes_ = dtype_bytes(class_dtype(compute));
     convert_ = convert_to_class(x.dtype, compute);
     held_ = nullptr;
     held_n_ = 0;
   }
 
-  // The n elements from `at` in the compute class: in the operand's own memory or in the buffer.
-  const void* load(const Position& at, int64_t n) {
-    const Operand& x = *x_;
-    const char* there = piece(*geometry_, x, at, n);
+  // The tile in the compute class: in the operand's own memory or in the buffer.
+  const void* load(const Tile& tile) {
+    const char* there = piece(*geometry_, *x_, tile);
     if (there != nullptr && convert_ == nullptr) return there;
-    if (there == nullptr && repeats(at, n)) {
-      const char* p = x.data;
-      for (int d = 0; d < geometry_->ndim; ++d) p += at.index[d] * x.stride[d];
-      if (p == held_ && n <= held_n_) return buffer_;
+    if (there == nullptr && repeats(tile)) {
+      const char* p = address(*geometry_, *x_, tile);
+      if (p == held_ && tile.n <= held_n_) return buffer_;
       held_ = p;
-      held_n_ = n;
+      held_n_ = tile.n;
     } else {
       held_ = nullptr;
     }
     if (there == nullptr) {
-      void* to = convert_ != nullptr ? raw_ : buffer_;
-      gather(*geometry_, x, at, n, to);
+      gather(*geometry_, *x_, tile, convert_ != nullptr ? raw_ : buffer_);
       there = static_cast<const char*>(raw_);
     }
-    if (convert_ != nullptr) convert_(there, buffer_, n);
+    if (convert_ != nullptr) convert_(there, buffer_, tile.n);
     return buffer_;
+  }
+
+  // The same by rows, of a tile with several.
+  TileRows<const char> rows(const Tile& tile) {
+    const int inner = geometry_->ndim - 1;
+    if (convert_ == nullptr && x_->stride[inner] == x_->bytes) {
+      return {address(*geometry_, *x_, tile), x_->stride[inner - 1]};
+    }
+    return {static_cast<const char*>(load(tile)), tile.n / tile.rows * bytes_};
   }
 
  private:
   // One element n times, which the next tiles may ask for again.
-  bool repeats(const Position& at, int64_t n) const {
+  bool repeats(const Tile& tile) const {
     if (x_->constant) return true;
     const int inner = geometry_->ndim - 1;
-    return x_->stride[inner] == 0 && at.index[inner] + n <= geometry_->size[inner];
+    return tile.rows == 1 && x_->stride[inner] == 0 &&
+           tile.index[inner] + tile.n <= geometry_->size[inner];
   }
 
   const Geometry* geometry_;
   const Operand* x_;
+  int64_t bytes_;  // of an element in the class
   ConvertFn convert_;
   void* buffer_;
   void* raw_;
@@ -84,69 +97,69 @@ class Sink {
     raw_ = raw;
     geometry_ = &g;
     x_ = &x;
+    bytes_ = dtype_bytes(class_dtype(result));
     convert_ = convert_from_class(result, x.dtype);
   }
 
-  // Where to compute n elements, and what to call when they are there.
-  void* place(const Position& at, int64_t n) {
+  // Where to compute the tile, and what to call when it is there.
+  void* place(const Tile& tile) {
     if (convert_ == nullptr) {
-      char* there = piece(*geometry_, *x_, at, n);
+      char* there = piece(*geometry_, *x_, tile);
       if (there != nullptr) return there;
     }
     return buffer_;
   }
-  void finish(const void* from, const Position& at, int64_t n) {
-    if (from == buffer_) put(from, at, n);
+  TileRows<char> rows(const Tile& tile) {
+    const int inner = geometry_->ndim - 1;
+    if (convert_ == nullptr && x_->stride[inner] == x_->bytes) {
+      return {address(*geometry_, *x_, tile), x_->stride[inner - 1]};
+    }
+    return {static_cast<char*>(buffer_), tile.n / tile.rows * bytes_};
   }
-  // Stores n elements of the result's class from elsewhere.
-  void put(const void* from, const Position& at, int64_t n) {
+  void finish(const void* from, const Tile& tile) {
+    if (from == buffer_) put(from, tile);
+  }
+  // Stores a tile of the result's class from elsewhere.
+  void put(const void* from, const Tile& tile) {
     if (convert_ != nullptr) {
-      char* there = piece(*geometry_, *x_, at, n);
-      if (there != nullptr) return convert_(from, there, n);
-      convert_(from, raw_, n);
+      char* there = piece(*geometry_, *x_, tile);
+      if (there != nullptr) return convert_(from, there, tile.n);
+      convert_(from, raw_, tile.n);
       from = raw_;
     }
-    scatter(*geometry_, *x_, at, n, from);
+    scatter(*geometry_, *x_, tile, from);
   }
 
  private:
   const Geometry* geometry_;
   const Operand* x_;
+  int64_t bytes_;  // of an element in the class
   ConvertFn convert_;
   void* buffer_;
   void* raw_;
 };
 
 // Runs body(arg, first, last) over the chunks of n elements, on the pool where there are several.
-inline void run_chunks(Context& context, int64_t n, void (*body)(void*, int64_t, int64_t),
-                       void* arg) {
-  int64_t chunks = (n + kChunk - 1) / kChunk;
+inline void run_chunks(Context& context, int64_t n, int64_t chunks,
+                       void (*body)(void*, int64_t, int64_t), void* arg) {
   if (n > kAlone && context.parallel != nullptr) {
     context.parallel(context.pool, chunks, body, arg);
   } else {
     body(arg, 0, chunks);
   }
 }
-
-template <class Launch>
-__attribute__((noinline)) void run_squares(Context& context, Launch& launch, int outer,
-                                           void (*body)(void*, int64_t, int64_t)) {
-  Geometry parts[kMaxParts];
-  const int n = split_in_squares(launch.geometry, outer, parts);
-  for (int i = 0; i < n; ++i) {
-    launch.geometry = parts[i];
-    run_chunks(context, launch.geometry.numel, body, &launch);
-  }
+inline void run_chunks(Context& context, int64_t n, void (*body)(void*, int64_t, int64_t),
+                       void* arg) {
+  run_chunks(context, n, (n + kChunk - 1) / kChunk, body, arg);
 }
 
-// Plans the walk over the views into launch.geometry and runs it, in squares where that helps.
+// Plans the walk over the views into launch.geometry and runs it in tiles of at most `most`.
 template <class Launch>
-void run_parts(Context& context, Launch& launch, const View* const* views, int count,
+void run_tiles(Context& context, Launch& launch, const View* const* views, int count, int64_t most,
                void (*body)(void*, int64_t, int64_t)) {
   plan(launch.geometry, views, count);
-  const int outer = crossing(launch.geometry);
-  if (outer >= 0) return run_squares(context, launch, outer, body);
-  run_chunks(context, launch.geometry.numel, body, &launch);
+  cut_in_blocks(launch.geometry, most);
+  run_chunks(context, launch.geometry.numel, chunks(launch.geometry), body, &launch);
 }
 
 }  // namespace libdl::kernels::cpu

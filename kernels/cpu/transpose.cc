@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/cpu/squares.h"
+
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
@@ -19,60 +21,6 @@ constexpr int64_t kStreamed = 1 << 23;  // outputs beyond 8 MB would only push o
 struct Bytes16 {
   uint64_t word[2];
 };
-
-// to[j][i] = from[i][j] for one square of kSquare<T>: as wide as the registers of the baseline.
-template <class T>
-constexpr int kSquare = 1;
-template <class T>
-void square(const char* from, int64_t from_stride, T* to) {
-  (void)from_stride;
-  std::memcpy(to, from, sizeof(T));
-}
-#if defined(__SSE2__)
-__m128i load(const char* p) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); }
-void store(void* p, __m128i x) { _mm_storeu_si128(static_cast<__m128i*>(p), x); }
-
-template <>
-constexpr int kSquare<uint64_t> = 2;
-template <>
-void square(const char* from, int64_t from_stride, uint64_t* to) {
-  __m128i a = load(from), b = load(from + from_stride);
-  store(to, _mm_unpacklo_epi64(a, b));
-  store(to + kSide, _mm_unpackhi_epi64(a, b));
-}
-template <>
-constexpr int kSquare<uint32_t> = 4;
-template <>
-void square(const char* from, int64_t from_stride, uint32_t* to) {
-  __m128i a = load(from), b = load(from + from_stride);
-  __m128i c = load(from + 2 * from_stride), d = load(from + 3 * from_stride);
-  __m128i ab0 = _mm_unpacklo_epi32(a, b), ab1 = _mm_unpackhi_epi32(a, b);
-  __m128i cd0 = _mm_unpacklo_epi32(c, d), cd1 = _mm_unpackhi_epi32(c, d);
-  store(to, _mm_unpacklo_epi64(ab0, cd0));
-  store(to + kSide, _mm_unpackhi_epi64(ab0, cd0));
-  store(to + 2 * kSide, _mm_unpacklo_epi64(ab1, cd1));
-  store(to + 3 * kSide, _mm_unpackhi_epi64(ab1, cd1));
-}
-template <>
-constexpr int kSquare<uint16_t> = 8;
-template <>
-void square(const char* from, int64_t from_stride, uint16_t* to) {
-  __m128i a[8], b[8];
-  for (int i = 0; i < 8; ++i) a[i] = load(from + i * from_stride);
-  for (int i = 0; i < 4; ++i) {  // rows i and i + 4, then two more rounds: all eight interleave
-    b[2 * i] = _mm_unpacklo_epi16(a[i], a[i + 4]);
-    b[2 * i + 1] = _mm_unpackhi_epi16(a[i], a[i + 4]);
-  }
-  for (int i = 0; i < 4; ++i) {
-    a[2 * i] = _mm_unpacklo_epi16(b[i], b[i + 4]);
-    a[2 * i + 1] = _mm_unpackhi_epi16(b[i], b[i + 4]);
-  }
-  for (int i = 0; i < 4; ++i) {
-    store(to + 2 * i * kSide, _mm_unpacklo_epi16(a[i], a[i + 4]));
-    store(to + (2 * i + 1) * kSide, _mm_unpackhi_epi16(a[i], a[i + 4]));
-  }
-}
-#endif
 
 // A row of the finished tile to its place. Streamed lines bypass the cache; fence afterwards.
 void put_row(char* to, const void* from, int64_t bytes, bool streamed) {
@@ -98,30 +46,22 @@ struct Launch {
   int64_t rows, columns;  // of the output: columns are next to each other there
   int64_t out_row, in_column;  // strides in bytes; the input's rows are next to each other
   int64_t tiles_down, tiles_across;
+  TransposeFn fn;
   bool streamed;
 };
 
 template <class T>
 void one_tile(const Launch& l, char* out, const char* in, int64_t rows, int64_t columns) {
   alignas(64) T tile[kSide * kSide];
-  constexpr int step = kSquare<T>;
-  const int64_t whole_rows = rows / step * step, whole_columns = columns / step * step;
-  for (int64_t c = 0; c < whole_columns; c += step) {
-    for (int64_t i = 0; i < step; ++i) {  // the next tile: no hardware follows 64 streams
+  constexpr int64_t step = std::max<int64_t>(32 / sizeof(T), 4), bytes = sizeof(T);
+  for (int64_t c = 0; c < columns; c += step) {
+    c = std::max<int64_t>(0, std::min(c, columns - step));  // so that squares are whole
+    const int64_t some = std::min(step, columns - c);
+    for (int64_t i = 0; i < some; ++i) {  // the next tile: no hardware follows 64 streams
       const char* next = in + (c + i + kSide) * l.in_column;
-      for (int64_t line = 0; line < kSide * static_cast<int64_t>(sizeof(T)); line += 64) {
-        __builtin_prefetch(next + line);
-      }
+      for (int64_t line = 0; line < kSide * bytes; line += 64) __builtin_prefetch(next + line);
     }
-    for (int64_t r = 0; r < whole_rows; r += step) {
-      square<T>(in + c * l.in_column + r * static_cast<int64_t>(sizeof(T)), l.in_column,
-                tile + r * kSide + c);
-    }
-  }
-  for (int64_t c = 0; c < columns; ++c) {
-    for (int64_t r = c < whole_columns ? whole_rows : 0; r < rows; ++r) {
-      std::memcpy(&tile[r * kSide + c], in + c * l.in_column + r * sizeof(T), sizeof(T));
-    }
+    l.fn(in + c * l.in_column, l.in_column, some, rows, tile + c, kSide);
   }
   for (int64_t r = 0; r < rows; ++r) {
     put_row(out + r * l.out_row, tile + r * kSide, columns * sizeof(T), l.streamed);
@@ -173,6 +113,7 @@ void transpose(Context& context, const Geometry& g, int along) {
   l.in_column = g.operand[1].stride[inner];
   l.tiles_down = (l.rows + kSide - 1) / kSide;
   l.tiles_across = (l.columns + kSide - 1) / kSide;
+  l.fn = transposer(g.operand[0].bytes);
   l.streamed = g.numel * g.operand[0].bytes >= kStreamed;
   l.g = g;
   l.g.ndim = 0;

@@ -927,6 +927,52 @@ TEST_P(Isas, ConversionsAlongStrides) {
   for (int64_t i = 0; i < in.count(); ++i) ASSERT_EQ(out.get<float>(i), float(in.get<int16_t>(i)));
 }
 
+// Operands that lie across the output go through blocks and are transposed there: the same bits as
+// from dense copies.
+TEST_P(Isas, OperandsThatLieAcrossGiveTheBitsOfDenseOnes) {
+  const auto filled = [](int32_t dtype, const std::vector<int64_t>& sizes, uint64_t seed) {
+    Array numbers(LIBDL_DTYPE_INT16, sizes), x(dtype, sizes);
+    for (int64_t i = 0; i < x.count(); ++i) {
+      numbers.set<int16_t>(i, int16_t(mix(i + seed) % 200) - 100);
+    }
+    copy(x, numbers);
+    return x;
+  };
+  struct Types {
+    Class compute;
+    int32_t out, x, y, z;
+  };
+  constexpr int32_t k8 = LIBDL_DTYPE_INT8, k16 = LIBDL_DTYPE_FLOAT16, k32 = LIBDL_DTYPE_FLOAT32,
+                    k64 = LIBDL_DTYPE_FLOAT64, k128 = LIBDL_DTYPE_COMPLEX128;
+  for (const Types& t : {Types{Class::kF32, k32, k32, k32, k32}, {Class::kF32, k16, k16, k16, k16},
+                         {Class::kF32, k32, k16, k32, k8}, {Class::kF64, k64, k64, k64, k64},
+                         {Class::kF64, k32, k64, k8, k64}, {Class::kI64, k8, k8, k8, k8},
+                         {Class::kC128, k128, k128, k128, k64}}) {
+    for (const auto& sizes : std::vector<std::vector<int64_t>>{
+             {16, 64}, {33, 100}, {100, 41}, {70, 300}, {17, 1000}}) {
+      Array dense[3] = {filled(t.x, sizes, 1), filled(t.y, sizes, 2), filled(t.z, sizes, 3)};
+      Array want(t.out, sizes);
+      run(Expression::add_scaled, t.compute, want, {&dense[0], &dense[1], &dense[2]});
+      for (int across = 1; across < 8; ++across) {  // a bit for each input
+        std::vector<Array> in;
+        in.reserve(3);
+        for (int k = 0; k < 3; ++k) {
+          if ((across >> k & 1) == 0) {
+            in.push_back(dense[k]);
+          } else {
+            in.emplace_back(dense[k].dtype, sizes, std::vector<int64_t>{1, sizes[0]});
+            copy(in.back(), dense[k]);
+          }
+        }
+        Array out(t.out, sizes);
+        run(Expression::add_scaled, t.compute, out, {&in[0], &in[1], &in[2]}, true);
+        EXPECT_TRUE(out.bytes == want.bytes)
+            << "class " << int(t.compute) << " rows " << sizes[0] << " across " << across;
+      }
+    }
+  }
+}
+
 TEST_P(Isas, FillWritesOneValue) {
   Array out(LIBDL_DTYPE_COMPLEX64, {300, 40}, {1, 301});
   std::complex<float> value(1.5f, -2);
