@@ -9,6 +9,7 @@
 #include "kernels/cpu/highway_targets.h"
 #include "kernels/cpu/isa.h"
 #include "kernels/cpu/rows.h"
+#include "kernels/cpu/squares.h"
 #include "kernels/cpu/tile.h"
 #include "kernels/cpu/walk.h"
 
@@ -284,15 +285,21 @@ HWY_INLINE V scan_columns_of_8(V* x, V carry) {
   return x[7] = hn::Add(carry, hn::Add(s3, p7));
 }
 
-// 8 rows of up to kColumns; `from` and `to` are arrays of E, or NULL where the tile holds them.
+// 8 rows of up to kColumns. The carry has room for whole vectors.
 template <class E>
 HWY_INLINE void scan_columns_run(const E* const* from, E* const* to, int64_t width, double* carry) {
-  for (int64_t c = 0; c < width; c += kN) {
-    V x[kGroup];
+  V x[kGroup];
+  int64_t c = 0;
+  for (; c + kN <= width; c += kN) {
     for (int64_t j = 0; j < kGroup; ++j) x[j] = load(from[j] + c);
     hn::StoreU(scan_columns_of_8(x, hn::LoadU(D(), carry + c)), D(), carry + c);
     for (int64_t j = 0; j < kGroup; ++j) store(x[j], to[j] + c);
   }
+  if (c == width) return;
+  const auto left = static_cast<size_t>(width - c);
+  for (int64_t j = 0; j < kGroup; ++j) x[j] = load_first(from[j] + c, left);
+  hn::StoreU(scan_columns_of_8(x, hn::LoadU(D(), carry + c)), D(), carry + c);
+  for (int64_t j = 0; j < kGroup; ++j) store_first(x[j], to[j] + c, left);
 }
 
 // Neighbouring rows [row, row + width) whose values lie side by side.
@@ -307,31 +314,60 @@ void scan_columns(const Job& job, int64_t row, int64_t width) {
                       job.out_rows.inner_stride() == 1;
   for (int64_t r = 0; r < job.n; r += kGroup) {
     const int64_t count = std::min(kGroup, job.n - r);
-    const int64_t whole = direct && count == kGroup ? width / kN * kN : 0;
-    if (whole > 0) {
+    if (direct && count == kGroup) {
       const E* from[kGroup];
       E* to[kGroup];
       for (int64_t j = 0; j < kGroup; ++j) {
         from[j] = reinterpret_cast<const E*>(job.in(row, r + j));
         to[j] = reinterpret_cast<E*>(job.out(row, r + j));
       }
-      scan_columns_run(from, to, whole, carry);
+      scan_columns_run(from, to, width, carry);
+      continue;
     }
-    if (whole == width) continue;
     double* line[kGroup];
     for (int64_t j = 0; j < kGroup; ++j) {
       line[j] = tile[j];
-      if (j >= count) continue;
-      load_tile(tile[j], job.in(row, r + j) + whole * side * job.in_bytes, a.in.dtype, side,
-                width - whole);
+      if (j < count) load_tile(tile[j], job.in(row, r + j), a.in.dtype, side, width);
     }
-    scan_columns_run<double>(line, line, width - whole, carry + whole);
+    scan_columns_run<double>(line, line, width, carry);
     for (int64_t j = 0; j < count; ++j) {
-      const int64_t step = job.out_rows.inner_stride();
-      store_tile(job.out(row, r + j) + whole * step * job.out_bytes, a.out.dtype, step, tile[j],
-                 width - whole);
+      store_tile(job.out(row, r + j), a.out.dtype, job.out_rows.inner_stride(), tile[j], width);
     }
   }
+}
+
+// Short rows one after the other: neighbouring ones are turned to columns and back in cache.
+constexpr int64_t kShort = 32;
+
+template <class E>
+void scan_short(const Job& job, int64_t row, int64_t width) {
+  constexpr int64_t bytes = sizeof(E);
+  alignas(64) E tile[kShort][kColumns];
+  alignas(64) double carry[kColumns];
+  std::fill_n(carry, kColumns, kNothing);
+  for (int64_t r = job.n; r % kGroup != 0; ++r) std::fill_n(tile[r], width, E(0));
+  const TransposeFn transpose = transposer(bytes);
+  transpose(job.in(row, 0), job.in_rows.inner_stride() * bytes, width, job.n, tile[0], kColumns);
+  for (int64_t r = 0; r < job.n; r += kGroup) {
+    E* line[kGroup];
+    for (int64_t j = 0; j < kGroup; ++j) line[j] = tile[r + j];
+    scan_columns_run<E>(line, line, width, carry);
+  }
+  transpose(reinterpret_cast<const char*>(tile), kColumns * bytes, job.n, width, job.out(row, 0),
+            job.out_rows.inner_stride());
+}
+
+// Rows side by side, `width` of them in a tile; body(row, width) scans one.
+template <class Body>
+void in_tiles(Context& context, const Job& job, const Body& body) {
+  const int64_t side = job.in_rows.inner_size(), tiles = (side + kColumns - 1) / kColumns;
+  in_chunks(context, job.rows / side * tiles, std::max<int64_t>(1, kGrain / (job.n * kColumns)),
+            [&](int64_t first, int64_t last) {
+              for (int64_t t = first; t < last; ++t) {
+                const int64_t c = t % tiles * kColumns;
+                body(t / tiles * side + c, std::min(kColumns, side - c));
+              }
+            });
 }
 
 void cumsum_on(Context& context, const ScanArgs& args) {
@@ -342,20 +378,16 @@ void cumsum_on(Context& context, const ScanArgs& args) {
     return;
   }
   const int64_t side = job.in_rows.inner_size();
-  const bool columns = side >= 4 && side == job.out_rows.inner_size() &&
-                       std::abs(job.in_rows.inner_stride()) < std::abs(job.in_row.inner_stride());
-  if (columns) {
-    const int64_t tiles = (side + kColumns - 1) / kColumns;
-    in_chunks(context, job.rows / side * tiles, std::max<int64_t>(1, kGrain / (job.n * kColumns)),
-              [&](int64_t first, int64_t last) {
-                for (int64_t t = first; t < last; ++t) {
-                  const int64_t c = t % tiles * kColumns, width = std::min(kColumns, side - c);
-                  const int64_t row = t / tiles * side + c;
-                  job.single() ? scan_columns<float>(job, row, width)
-                               : scan_columns<double>(job, row, width);
-                }
-              });
-    return;
+  const bool beside = side >= 4 && side == job.out_rows.inner_size();
+  if (beside && std::abs(job.in_rows.inner_stride()) < std::abs(job.in_row.inner_stride())) {
+    return in_tiles(context, job, [&](int64_t row, int64_t width) {
+      job.single() ? scan_columns<float>(job, row, width) : scan_columns<double>(job, row, width);
+    });
+  }
+  if (beside && job.direct && job.n <= kShort) {
+    return in_tiles(context, job, [&](int64_t row, int64_t width) {
+      job.single() ? scan_short<float>(job, row, width) : scan_short<double>(job, row, width);
+    });
   }
   in_chunks(context, job.rows, std::max<int64_t>(1, kGrain / job.n),
             [&](int64_t first, int64_t last) {
