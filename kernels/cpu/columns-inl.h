@@ -10,6 +10,7 @@
 #endif
 
 #include <algorithm>
+#include <type_traits>
 
 #include "kernels/cpu/order-inl.h"
 
@@ -32,41 +33,83 @@ HWY_INLINE typename Pack<T>::V load_some(const T* x, int64_t count) {
   }
 }
 
-// What one lane takes in sequence: the values at row[s] + c, of which the first `count` columns
-// count.
-template <class C, class M, class T, bool kWhole, int64_t kCount>
-HWY_INLINE typename Pack<T>::V take_rows(const T* const* row, int64_t steps, int64_t c,
-                                         int64_t count, typename Pack<T>::V p) {
+// What is taken at once, from column c on: kVectors whole vectors, or one of which only the first
+// `count` columns count.
+template <class C, class M, class T, int kVectors, bool kWhole, bool kIsQuick>
+struct Taken {
   using P = Pack<T>;
-  auto sum = P::set(C::template identity<T>());
-  const auto take = [&](int64_t s) HWY_ATTR {
-    const auto x = kWhole ? P::load(row[s] + c) : load_some<T>(row[s] + c, count);
-    sum = C::template apply<T>(sum, M::template apply<T>(x, p));
-  };
-  if constexpr (kCount == kSteps) {
-#pragma GCC unroll 8
-    for (int64_t s = 0; s < kSteps; ++s) take(s);
-  } else {
-    for (int64_t s = 0; s < steps; ++s) take(s);
+  using V = typename P::V;
+  Taker<C, T, kIsQuick> taker;
+  V p[kVectors];
+  int64_t c, count;
+
+  HWY_INLINE Taken(const T* parameter, int64_t column, int64_t columns)
+      : c(column), count(columns) {
+    for (int k = 0; k < kVectors; ++k) p[k] = P::load(parameter + c + k * P::n);
   }
-  return sum;
+  HWY_INLINE void take(const T* row, V* sum) {
+    V x[kVectors];
+    for (int k = 0; k < kVectors; ++k) {
+      const T* from = row + c + k * P::n;
+      x[k] = M::template apply<T>(kWhole ? P::load(from) : load_some<T>(from, count), p[k]);
+      sum[k] = taker.join(sum[k], x[k]);
+    }
+    for (int k = 0; k < kVectors; k += 2) taker.see(x[k], x[std::min(k + 1, kVectors - 1)]);
+  }
+  static HWY_INLINE void begin(V* sum) {
+    for (int k = 0; k < kVectors; ++k) sum[k] = P::set(C::template identity<T>());
+  }
+};
+
+// Columns from c on of what one lane takes in sequence, onto the total; false, and nothing is done,
+// where the quick form fails. kCount is the number of steps or 0.
+template <class C, class M, class T, int kVectors, bool kWhole, int64_t kCount, bool kIsQuick>
+HWY_INLINE bool take_rows(T* total, const T* const* row, int64_t steps, int64_t c, int64_t count,
+                          const T* parameter) {
+  using P = Pack<T>;
+  Taken<C, M, T, kVectors, kWhole, kIsQuick> taken(parameter, c, count);
+  typename P::V sum[kVectors];
+  taken.begin(sum);
+  if constexpr (kVectors == 1 && kCount == kSteps) {
+#pragma GCC unroll 8
+    for (int64_t s = 0; s < kSteps; ++s) taken.take(row[s], sum);
+  } else {
+    for (int64_t s = 0; s < (kCount > 0 ? kCount : steps); ++s) taken.take(row[s], sum);
+  }
+  if (taken.taker.fails()) return false;
+  for (int k = 0; k < kVectors; ++k) {
+    T* to = total + c + k * P::n;
+    P::store(C::template apply<T>(P::load(to), sum[k]), to);
+  }
+  return true;
 }
 
 template <class C, class M, class T, int64_t kCount>
 HWY_INLINE void add_steps(T* total, const T* const* rows, int64_t steps, int64_t width,
                           const T* parameter) {
-  using P = Pack<T>;
+  constexpr int64_t kN = Pack<T>::n;
+  constexpr int kVectors = 4;
+  constexpr bool kIsQuick = kQuick<C, T>;
   const T* row[kSteps];
-  for (int64_t s = 0; s < steps; ++s) row[s] = rows[s];
+  std::copy_n(rows, steps, row);
+  const auto exactly = [&](int64_t c, int64_t count) HWY_ATTR {
+    take_rows<C, M, T, 1, false, 0, false>(total, row, steps, c, count, parameter);
+  };
   int64_t c = 0;
-  for (; c + P::n <= width; c += P::n) {
-    const auto sum = take_rows<C, M, T, true, kCount>(row, steps, c, P::n, P::load(parameter + c));
-    P::store(C::template apply<T>(P::load(total + c), sum), total + c);
+  for (; c + kVectors * kN <= width; c += kVectors * kN) {
+    if (!take_rows<C, M, T, kVectors, true, kCount, kIsQuick>(total, row, steps, c, 0, parameter)) {
+      for (int k = 0; k < kVectors; ++k) exactly(c + k * kN, kN);
+    }
+  }
+  for (; c + kN <= width; c += kN) {
+    if (!take_rows<C, M, T, 1, true, kCount, kIsQuick>(total, row, steps, c, 0, parameter)) {
+      exactly(c, kN);
+    }
   }
   if (c == width) return;
-  const auto sum =
-      take_rows<C, M, T, false, kCount>(row, steps, c, width - c, P::load(parameter + c));
-  P::store(C::template apply<T>(P::load(total + c), sum), total + c);
+  if (!take_rows<C, M, T, 1, false, kCount, kIsQuick>(total, row, steps, c, width - c, parameter)) {
+    exactly(c, width - c);
+  }
 }
 
 // total[c] = total[c] combined with the up to kSteps values row[s][c], taken in sequence. total and
@@ -91,75 +134,132 @@ HWY_INLINE void join_columns(T* to, const T* a, const T* b, int64_t width) {
   }
 }
 
-// Where no lane takes more than one row: lanes kLane, kLane + kStep, … joined as merge_lanes does, in
-// registers. Of the lanes the first `lanes` are there.
-template <class C, class M, class T, bool kWhole, int64_t kLane, int64_t kStep>
-HWY_INLINE typename Pack<T>::V lane_tree(const T* const* row, int64_t lanes, int64_t c,
-                                         int64_t count, typename Pack<T>::V p) {
+// Where no lane takes more than kSteps rows: lanes kLane, kLane + kStep, … of n rows, joined as
+// merge_lanes does, in registers.
+template <int64_t kLane, int64_t kStep, class T, class Taken>
+HWY_INLINE void lane_tree(const T* const* row, int64_t n, Taken& taken, typename Pack<T>::V* sum) {
   if constexpr (kStep == kLanes<T>) {
-    const auto x = kWhole ? Pack<T>::load(row[kLane] + c) : load_some<T>(row[kLane] + c, count);
-    const auto identity = Pack<T>::set(C::template identity<T>());
-    const auto taken = C::template apply<T>(identity, M::template apply<T>(x, p));
-    return C::template apply<T>(identity, taken);
+    taken.begin(sum);
+    for (int64_t r = kLane; r < n; r += kLanes<T>) taken.take(row[r], sum);
   } else {
-    const auto sum = lane_tree<C, M, T, kWhole, kLane, 2 * kStep>(row, lanes, c, count, p);
-    if (kLane + kStep >= lanes) return sum;
-    return C::template apply<T>(
-        sum, lane_tree<C, M, T, kWhole, kLane + kStep, 2 * kStep>(row, lanes, c, count, p));
+    lane_tree<kLane, 2 * kStep>(row, n, taken, sum);
+    if (kLane + kStep >= n) return;
+    constexpr int kVectors = std::extent_v<decltype(taken.p)>;
+    typename Pack<T>::V other[kVectors];
+    lane_tree<kLane + kStep, 2 * kStep>(row, n, taken, other);
+    for (int k = 0; k < kVectors; ++k) sum[k] = taken.taker.join(sum[k], other[k]);
   }
 }
 
+// n rows' columns from c on; false where the quick form fails.
+template <class C, class M, class T, int kVectors, bool kWhole, bool kIsQuick>
+HWY_INLINE bool join_rows(const T* const* row, int64_t n, int64_t c, int64_t count,
+                          const T* parameter, T* to) {
+  Taken<C, M, T, kVectors, kWhole, kIsQuick> taken(parameter, c, count);
+  typename Pack<T>::V sum[kVectors];
+  lane_tree<0, 1>(row, n, taken, sum);
+  for (int k = 0; k < kVectors; ++k) Pack<T>::store(sum[k], to + k * Pack<T>::n);
+  return !taken.taker.fails();
+}
+
+// Rows that lie across memory are brought into order at once, so many at most.
+constexpr int64_t kTransposed = 32;
+template <class T>
+constexpr int64_t kFewRows = kIsVector<T> ? kLanes<T>* kSteps : kLanes<T>;
+
+// How few_rows finds n rows: where they are, in one transposed tile, or each in a tile's row.
+template <class Rows>
+HWY_INLINE bool are_there(const Rows& rows) {
+  if constexpr (requires { rows.there; }) return rows.there;
+  return true;
+}
+template <class T, class Rows>
+HWY_INLINE bool are_few(const Rows& rows, int64_t n) {
+  if (n <= kLanes<T> || (are_there(rows) && n <= kFewRows<T>)) return true;
+  if constexpr (requires { rows.across; }) return rows.across && n <= kTransposed;
+  return false;
+}
+template <class T, class Rows>
+HWY_INLINE void find_rows(const Rows& rows, int64_t r0, int64_t n, T (*tile)[kWidth<T>],
+                          const T** row) {
+  if constexpr (requires { rows.across; }) {
+    if (rows.across) {
+      rows.transpose(r0, n, tile[0]);
+      for (int64_t l = 0; l < n; ++l) row[l] = tile[l];
+      return;
+    }
+  }
+  for (int64_t l = 0; l < n; ++l) row[l] = rows(r0 + l, l < kTransposed ? tile[l] : nullptr);
+}
+
 template <class C, class M, class T, class Rows>
-HWY_NOINLINE void few_rows(const Rows& rows, int64_t r0, int64_t r1, int64_t width,
+HWY_NOINLINE void few_rows(const Rows& rows, int64_t r0, int64_t n, int64_t width,
                            const T* parameter, T* result) {
-  using P = Pack<T>;
-  alignas(64) T tile[kLanes<T>][kWidth<T>];
-  alignas(64) T last[kWidth<T>];
-  const T* row[kLanes<T>];
-  const int64_t lanes = r1 - r0;
-  for (int64_t l = 0; l < lanes; ++l) row[l] = rows(r0 + l, tile[l]);
+  constexpr int64_t kN = Pack<T>::n;
+  constexpr int kVectors = 4;
+  alignas(64) T tile[kTransposed][kWidth<T>];
+  const T* row[kFewRows<T>];
+  find_rows(rows, r0, n, tile, row);
+  const auto one = [&](int64_t c) HWY_ATTR {
+    alignas(64) T some[kN];
+    const int64_t count = std::min(kN, width - c);
+    if (!join_rows<C, M, T, 1, false, kQuick<C, T>>(row, n, c, count, parameter, some)) {
+      join_rows<C, M, T, 1, false, false>(row, n, c, count, parameter, some);
+    }
+    std::copy_n(some, count, result + c);
+  };
   int64_t c = 0;
-  for (; c + P::n <= width; c += P::n) {
-    P::store(lane_tree<C, M, T, true, 0, 1>(row, lanes, c, P::n, P::load(parameter + c)),
-             result + c);
+  for (; c + kVectors * kN <= width; c += kVectors * kN) {
+    if (join_rows<C, M, T, kVectors, true, kQuick<C, T>>(row, n, c, 0, parameter, result + c)) {
+      continue;
+    }
+    for (int k = 0; k < kVectors; ++k) one(c + k * kN);
   }
-  if (c == width) return;
-  P::store(lane_tree<C, M, T, false, 0, 1>(row, lanes, c, width - c, P::load(parameter + c)), last);
-  std::copy_n(last, width - c, result + c);
+  for (; c < width; c += kN) one(c);
 }
 
-// One block, rows [r0, r1): the lanes of order-inl.h for every column.
+// Columns [c0, c0 + width) of many rows: the lanes of order-inl.h for each.
 template <class C, class M, class T, class Rows>
-HWY_NOINLINE void column_block(const Rows& rows, int64_t r0, int64_t r1, int64_t width,
+HWY_NOINLINE void column_strip(const Rows& rows, int64_t r0, int64_t r1, int64_t c0, int64_t width,
                                const T* parameter, T* result) {
   using P = Pack<T>;
   constexpr int64_t kL = kLanes<T>;
-  if (r1 - r0 <= kL) return few_rows<C, M, T>(rows, r0, r1, width, parameter, result);
   alignas(64) T total[kL][kWidth<T>];
   T tile[kSteps][kWidth<T>];
   const T* row[kSteps];
-  const int64_t lanes = std::min(kL, r1 - r0);
   const auto identity = P::set(C::template identity<T>());
-  for (int64_t l = 0; l < lanes; ++l) {
+  for (int64_t l = 0; l < kL; ++l) {
     for (int64_t c = 0; c < width; c += P::n) P::store(identity, total[l] + c);
   }
   for (int64_t group = r0; group < r1; group += kL * kSteps) {
     for (int64_t l = 0; l < std::min(kL, r1 - group); ++l) {
       int64_t steps = 0;
       for (int64_t r = group + l; r < std::min(r1, group + kL * kSteps); r += kL, ++steps) {
-        row[steps] = rows(r, tile[steps]);
+        row[steps] = rows(r, tile[steps]) + c0;
       }
       add_rows<C, M, T>(total[l], row, steps, width, parameter);
     }
   }
-  int64_t left = lanes;
   for (int64_t half = kL / 2; half > 0; half /= 2) {
-    for (int64_t l = 0; l + half < left; ++l) {
+    for (int64_t l = 0; l < half; ++l) {
       join_columns<C, T>(total[l], total[l], total[l + half], width);
     }
-    left = std::min(left, half);
   }
   std::copy_n(total[0], width, result);
+}
+
+// One block, rows [r0, r1). Rows in memory are read a few lines at a time, which is as fast as
+// reading in order; with more of them the caches' sets overflow where rows lie 4096 bytes apart.
+template <class C, class M, class T, class Rows>
+HWY_INLINE void column_block(const Rows& rows, int64_t r0, int64_t r1, int64_t width,
+                             const T* parameter, T* result) {
+  if (are_few<T>(rows, r1 - r0)) {
+    return few_rows<C, M, T>(rows, r0, r1 - r0, width, parameter, result);
+  }
+  const int64_t strip = are_there(rows) ? 256 / static_cast<int64_t>(sizeof(T)) : width;
+  for (int64_t c = 0; c < width; c += strip) {
+    column_strip<C, M, T>(rows, r0, r1, c, std::min(strip, width - c), parameter + c, result + c);
+  }
 }
 
 // The tree of order-inl.h for `width` columns at once.

@@ -124,6 +124,16 @@ struct Extreme {
       return one<T>(a, x);
     }
   }
+  // The same where x is no NaN: one instruction of x86, whose second operand is the result where
+  // the two are equal or either is a NaN.
+  template <class T, class V>
+  static HWY_INLINE V quick(V a, V x) {
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+    return kMax ? hn::Max(x, a) : hn::Min(x, a);
+#else
+    return hn::IfThenElse(kMax ? hn::Gt(x, a) : hn::Lt(x, a), x, a);
+#endif
+  }
   template <class T>
   static HWY_INLINE T one(T a, T x) {
     const bool better = kMax ? x > a : x < a;
@@ -132,6 +142,52 @@ struct Extreme {
 };
 using Max = Extreme<true>;
 using Min = Extreme<false>;
+
+// Whether C has a quick form, which needs that no value is a NaN.
+template <class C, class T>
+constexpr bool kQuick = false;
+template <bool kMax>
+constexpr bool kQuick<Extreme<kMax>, float> = true;
+template <bool kMax>
+constexpr bool kQuick<Extreme<kMax>, double> = true;
+
+// C in its quick form, with the NaNs that it met; or C as it is. Values come in pairs.
+template <class C, class T, bool kIsQuick>
+struct Taker {
+  using V = typename Pack<T>::V;
+  HWY_INLINE Taker() {}  // an implicit one would be compiled for the baseline
+  HWY_INLINE void see(V, V) {}
+  HWY_INLINE bool fails() const { return false; }
+  static HWY_INLINE V join(V a, V x) { return C::template apply<T>(a, x); }
+};
+template <class C, class T>
+struct Taker<C, T, true> {
+  using V = typename Pack<T>::V;
+  using D = typename Pack<T>::D;
+  hn::Mask<D> nan;
+  HWY_INLINE Taker() : nan(hn::IsNaN(hn::Zero(D()))) {}
+  HWY_INLINE void see(V a, V b) { nan = hn::Or(nan, either_nan(a, b)); }
+  HWY_INLINE bool fails() const { return !hn::AllFalse(D(), nan); }
+  static HWY_INLINE V join(V a, V x) { return C::template quick<T>(a, x); }
+
+  static HWY_INLINE hn::Mask<D> either_nan(V a, V b) {
+#if HWY_TARGET == HWY_AVX3
+    if constexpr (sizeof(T) == 4) {
+      return {_mm512_cmp_ps_mask(a.raw, b.raw, _CMP_UNORD_Q)};
+    } else {
+      return {_mm512_cmp_pd_mask(a.raw, b.raw, _CMP_UNORD_Q)};
+    }
+#elif HWY_TARGET == HWY_AVX2
+    if constexpr (sizeof(T) == 4) {
+      return hn::MaskFromVec(V{_mm256_cmp_ps(a.raw, b.raw, _CMP_UNORD_Q)});
+    } else {
+      return hn::MaskFromVec(V{_mm256_cmp_pd(a.raw, b.raw, _CMP_UNORD_Q)});
+    }
+#else
+    return hn::Or(hn::IsNaN(a), hn::IsNaN(b));
+#endif
+  }
+};
 
 // What is combined: a function of the value and of one parameter of the row.
 struct Plain {
@@ -244,6 +300,52 @@ HWY_INLINE V load_lanes(const T* x, int64_t count, int64_t k, V parameter, V res
   }
 }
 
+// All but the lanes' merging of a block of kLanes values and more; false where the quick form
+// fails.
+template <class C, class M, class T, bool kIsQuick>
+HWY_INLINE bool combine_lanes(const T* x, int64_t count, T parameter, typename Pack<T>::V* total) {
+  using P = Pack<T>;
+  using V = typename P::V;
+  constexpr int64_t kPacks = kLanes<T> / P::n;
+  const auto p = P::set(parameter);
+  const auto identity = P::set(C::template identity<T>());
+  Taker<C, T, kIsQuick> taker;
+  V sum[kPacks];
+  const auto at = [&](int64_t step, int64_t k) HWY_ATTR {
+    return M::template apply<T>(P::load(x + step * kLanes<T> + k * P::n), p);
+  };
+  for (int64_t k = 0; k < kPacks; ++k) total[k] = identity;
+  const int64_t full = count / kLanes<T>;
+  int64_t step = 0;
+  for (; step + kSteps <= full; step += kSteps, x += kSteps * kLanes<T>) {
+    for (int64_t k = 0; k < kPacks; ++k) sum[k] = identity;
+    for (int64_t s = 0; s < kSteps; s += 2) {
+      for (int64_t k = 0; k < kPacks; ++k) {
+        const V a = at(s, k), b = at(s + 1, k);
+        taker.see(a, b);
+        sum[k] = taker.join(taker.join(sum[k], a), b);
+      }
+    }
+    for (int64_t k = 0; k < kPacks; ++k) total[k] = taker.join(total[k], sum[k]);
+  }
+  const int64_t rest = count % kLanes<T>;
+  if (step < full || rest > 0) {
+    for (int64_t k = 0; k < kPacks; ++k) sum[k] = identity;
+    const auto take = [&](V v, int64_t k) HWY_ATTR {
+      taker.see(v, v);
+      sum[k] = taker.join(sum[k], v);
+    };
+    for (; step < full; ++step, x += kLanes<T>) {
+      for (int64_t k = 0; k < kPacks; ++k) take(at(0, k), k);
+    }
+    for (int64_t k = 0; rest > 0 && k < kPacks; ++k) {
+      take(load_lanes<M, T>(x, rest, k, p, identity), k);
+    }
+    for (int64_t k = 0; k < kPacks; ++k) total[k] = taker.join(total[k], sum[k]);
+  }
+  return !taker.fails();
+}
+
 // One block of at most kBlock contiguous values.
 template <class C, class M, class T>
 HWY_INLINE T combine_block(const T* x, int64_t count, T parameter) {
@@ -256,7 +358,7 @@ HWY_INLINE T combine_block(const T* x, int64_t count, T parameter) {
     T pair[2] = {};
     for (int64_t l = 0; l < count; ++l) {
       const auto v = M::template apply<T>(P::set(x[l]), p);
-      pair[l] = P::first(C::template apply<T>(identity, C::template apply<T>(identity, v)));
+      pair[l] = P::first(C::template apply<T>(identity, v));
     }
     if (count == 0) return C::template identity<T>();
     return count == 1 ? pair[0] : C::template one<T>(pair[0], pair[1]);
@@ -264,37 +366,13 @@ HWY_INLINE T combine_block(const T* x, int64_t count, T parameter) {
   if (count < kLanes<T>) {
     for (int64_t k = 0; k < kPacks; ++k) {
       const auto v = load_lanes<M, T>(x, count, k, p, identity);
-      P::store(C::template apply<T>(identity, C::template apply<T>(identity, v)), lane + k * P::n);
+      P::store(C::template apply<T>(identity, v), lane + k * P::n);
     }
     return merge_lanes<C, T>(lane, count);
   }
-  typename P::V total[kPacks], sum[kPacks];
-  for (int64_t k = 0; k < kPacks; ++k) total[k] = identity;
-  const int64_t full = count / kLanes<T>;
-  int64_t step = 0;
-  for (; step + kSteps <= full; step += kSteps) {
-    for (int64_t k = 0; k < kPacks; ++k) sum[k] = identity;
-    for (int64_t s = 0; s < kSteps; ++s, x += kLanes<T>) {
-      for (int64_t k = 0; k < kPacks; ++k) {
-        sum[k] = C::template apply<T>(sum[k], M::template apply<T>(P::load(x + k * P::n), p));
-      }
-    }
-    for (int64_t k = 0; k < kPacks; ++k) total[k] = C::template apply<T>(total[k], sum[k]);
-  }
-  const int64_t rest = count % kLanes<T>;
-  if (step < full || rest > 0) {
-    for (int64_t k = 0; k < kPacks; ++k) sum[k] = identity;
-    for (; step < full; ++step, x += kLanes<T>) {
-      for (int64_t k = 0; k < kPacks; ++k) {
-        sum[k] = C::template apply<T>(sum[k], M::template apply<T>(P::load(x + k * P::n), p));
-      }
-    }
-    if (rest > 0) {
-      for (int64_t k = 0; k < kPacks; ++k) {
-        sum[k] = C::template apply<T>(sum[k], load_lanes<M, T>(x, rest, k, p, identity));
-      }
-    }
-    for (int64_t k = 0; k < kPacks; ++k) total[k] = C::template apply<T>(total[k], sum[k]);
+  typename P::V total[kPacks];
+  if (!combine_lanes<C, M, T, kQuick<C, T>>(x, count, parameter, total)) {
+    combine_lanes<C, M, T, false>(x, count, parameter, total);
   }
   return merge_packs<C, T>(total);
 }

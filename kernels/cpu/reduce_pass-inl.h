@@ -18,6 +18,7 @@
 #include "kernels/args.h"
 #include "kernels/cpu/columns-inl.h"
 #include "kernels/cpu/rows.h"
+#include "kernels/cpu/squares.h"
 #include "kernels/cpu/tile.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -145,19 +146,25 @@ struct UnitRows {
   const Job<T>& job;
   const char* data;
   int64_t width, stride;
-  bool there;
+  bool there;   // in memory
+  bool across;  // as the columns of what is in memory
 
   UnitRows(const Job<T>& j, int64_t unit)
       : job(j),
         data(j.base(unit)),
         width(j.width(unit)),
         stride(j.kept.inner_stride()),
-        there(j.direct && stride == 1) {}
+        there(j.direct && stride == 1),
+        across(kIsVector<T> && j.direct && !there && j.reduced.ndim == 1 &&
+               j.reduced.strides[0] == 1) {}
   const T* operator()(int64_t r, T* tile) const {
     const char* from = data + job.reduced.offset(r) * job.bytes;
     if (there) return reinterpret_cast<const T*>(from);
     job.fetch(tile, from, stride, width);
     return tile;
+  }
+  void transpose(int64_t r0, int64_t n, T* tile) const {
+    transposer(sizeof(T))(data + r0 * job.bytes, stride * job.bytes, width, n, tile, kWidth<T>);
   }
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -149,6 +150,62 @@ TEST(ReduceKernel, BitsDoNotDependOnStrides) {
       }
     }
   });
+}
+
+// The order of order-inl.h, one value after the other.
+float extreme_in_order(const std::vector<float>& x, bool max) {
+  const auto join = [=](float a, float b) {
+    const bool better = max ? b > a : b < a;
+    return better || (std::isnan(b) && !std::isnan(a)) ? b : a;
+  };
+  constexpr size_t kLanes = 16, kBlock = 1024;
+  const float none = static_cast<float>(max ? -kInf : kInf);
+  std::vector<float> blocks;
+  for (size_t b = 0; b < x.size(); b += kBlock) {
+    std::vector<float> lane(std::min(kLanes, x.size() - b), none);
+    for (size_t i = b; i < std::min(b + kBlock, x.size()); ++i) {
+      lane[(i - b) % kLanes] = join(lane[(i - b) % kLanes], x[i]);
+    }
+    for (size_t half = kLanes / 2; half > 0; half /= 2) {
+      for (size_t l = 0; l + half < lane.size(); ++l) lane[l] = join(lane[l], lane[l + half]);
+      lane.resize(std::min(lane.size(), half));
+    }
+    blocks.push_back(lane[0]);
+  }
+  // Equal neighbours of a level are joined; what is left over, from the right.
+  std::function<float(size_t, size_t)> tree = [&](size_t first, size_t count) {
+    if (count == 1) return blocks[first];
+    const size_t left = std::bit_ceil(count) / 2;
+    return join(tree(first, left), tree(first + left, count - left));
+  };
+  return tree(0, blocks.size());
+}
+
+// Zeros of both signs are equal and NaNs have payloads, so that the bits tell which value won.
+TEST(ReduceKernel, ExtremaTakeTheFirstNanAndTheFirstOfEqualsInOrder) {
+  for (int64_t n : {2, 9, 20, 65, 129, 1500, 5000}) {
+    for (int nans : {0, 1, 3}) {
+      Array<float> x({40, n});
+      std::mt19937 random(static_cast<unsigned>(n + nans));
+      for (int64_t i = 0; i < x.numel(); ++i) x[i] = random() % 2 == 0 ? 0.0f : -0.0f;
+      for (int64_t r = 0; r < 40; r += 3) {
+        for (int k = 0; k < nans; ++k) x[r * n + random() % n] = std::nanf(k == 0 ? "1" : "2");
+      }
+      for (Reduction op : {Reduction::kMax, Reduction::kMin}) {
+        std::vector<float> want;
+        for (int64_t r = 0; r < 40; ++r) {
+          const float* row = x.data.data() + r * n;
+          want.push_back(extreme_in_order({row, row + n}, op == Reduction::kMax));
+        }
+        for_isas([&](cpu::Isa) {
+          for (const auto& in : {x, x.crossed(), x.spread(2)}) {
+            EXPECT_TRUE(same_bits(want, reduce_to<float>(op, in, 1).data))
+                << "n " << n << " NaNs " << nans << " op " << static_cast<int>(op);
+          }
+        });
+      }
+    }
+  }
 }
 
 // Nine long rows are computed one by one; as columns they are one unit, split among threads.
@@ -364,7 +421,7 @@ TEST(ScanKernel, EqualsReferenceForLongAndShortRows) {
 }
 
 TEST(ScanKernel, BitsDoNotDependOnStrides) {
-  for (int64_t n : {1, 128, 129, 700}) {
+  for (int64_t n : {1, 3, 8, 10, 31, 128, 129, 700}) {  // short rows are turned to columns
     for (Scan op : {Scan::kSum, Scan::kProd, Scan::kMax}) {
       const auto x = normal<double>({70, n}, 11);
       std::vector<Array<double>> outs;
