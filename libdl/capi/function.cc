@@ -162,12 +162,13 @@ libdl_error* libdl_function_record(const libdl_function* function,
         live_tensors(name, 3, "outputs", outputs, outputs_count, kMost),
         live_tensors(name, 5, "saved", saved, saved_count, kMost), differentiable};
     const bool wanted = recording.wanted();
+    if (wanted) {
+      std::unique_ptr<Custom> custom(new Custom{recording.name, {}, std::move(owner), f.backward,
+                                                f.once_differentiable != 0, {}, {}});
+      custom->rule = {custom->name.c_str(), custom_vjp};
+      recording.run(std::move(custom));
+    }
     if (recorded) *recorded = wanted;
-    if (!wanted) return;
-    std::unique_ptr<Custom> custom(new Custom{recording.name, {}, std::move(owner), f.backward,
-                                              f.once_differentiable != 0, {}, {}});
-    custom->rule = {custom->name.c_str(), custom_vjp};
-    recording.run(std::move(custom));
   });
 }
 

@@ -4,9 +4,11 @@
 
 #include <libdl/op.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "capi/registered.h"
 #include "capi/values.h"
@@ -215,7 +217,12 @@ libdl_error* libdl_op_call(libdl_op op, const libdl_value* arguments, int32_t ar
       fail(LIBDL_ERROR_VALUE, entry.name, "has only an into form");
     check_outputs(entry, results, result_count, "places");
     const Arguments all(entry, arguments, argument_count);
-    dispatch(entry, op, all.get(), results);
+    // The caller's places are written once nothing can fail any more.
+    std::array<libdl_value, 4> few;
+    std::vector<libdl_value> many(result_count > 4 ? static_cast<size_t>(result_count) : 0);
+    libdl_value* const made = many.empty() ? few.data() : many.data();
+    dispatch(entry, op, all.get(), made);
+    std::copy_n(made, result_count, results);
   });
 }
 

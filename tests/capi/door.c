@@ -136,6 +136,14 @@ static void calls_by_number(void) {
   BAD(libdl_op_call(found("fill"), arguments, 1, &result, 1), VALUE, "fill: has only an into form");
   BAD(libdl_op_call(1 << 30, arguments, 1, &result, 1), VALUE,
       "op_call: argument 1 (op) is 1073741824, wanted the number of an operator");
+
+  const libdl_value untouched = {.type = 77, .as.integer = 77};
+  libdl_tensor *const other = filled(1, 2);
+  arguments[1] = of_tensor(other), result = untouched;
+  BAD(libdl_op_call(found("add"), arguments, 2, &result, 1), SHAPE,
+      "add: argument 2 (other) has shape [2], which does not broadcast with [3]");
+  CHECK(memcmp(&result, &untouched, sizeof result) == 0); /* a failed call writes no place */
+  libdl_tensor_release(other);
   libdl_tensor_release(x);
   libdl_tensor_release(y);
   libdl_tensor_release(dst);
