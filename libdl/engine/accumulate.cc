@@ -28,6 +28,7 @@ void accumulate(Accumulator& leaf, Tensor gradient, bool create_graph) {
   Tensor old;  // released after the lock
   const Uninterruptible whole;  // .grad is untouched or complete, never half added
   const std::lock_guard lock(slot.mutex);
+  if (slot.unseen) return;
   if (!slot.grad.defined()) {
     const bool take = !create_graph && sole_owner(gradient) && gradient.is_contiguous();
     slot.grad = take ? std::move(gradient) : clone(gradient);

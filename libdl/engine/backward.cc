@@ -155,6 +155,7 @@ bool Walk::run_tensor_hooks(Node& node, std::span<Tensor> dy) {
   for (const auto& [k, slot] : node.extra->retained) {
     if (!dy[k].defined()) continue;
     const std::lock_guard lock(slot->mutex);
+    if (slot->unseen) continue;
     slot->grad = slot->grad.defined() ? pointwise(k_add, slot->grad, dy[k]) : dy[k];
   }
   return any_defined(dy);

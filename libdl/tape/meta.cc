@@ -25,7 +25,15 @@ Tensor Accumulator::share_leaf() {
   return leaf && leaf->retain_if_alive() ? Tensor::take(leaf) : Tensor();
 }
 
+static void close_slot(GradSlot& slot) noexcept {
+  Tensor last;  // released after the lock
+  const std::lock_guard lock(slot.mutex);
+  slot.unseen = true;
+  std::swap(slot.grad, last);
+}
+
 void destroy_meta(Meta* meta, const libdl_tensor* owner) noexcept {
+  if (meta->grad) close_slot(*meta->grad);
   if (Node* const node = meta->node) {
     end_link(node, owner);
     if (node->drop()) destroy(node);

@@ -68,11 +68,13 @@ struct GradHook : Counted {
 };
 inline void destroy(GradHook* hook) { delete hook; }
 
-// .grad of one tensor, shared by the tensor and by whatever fills it.
+// .grad of one tensor, shared by the tensor and by whatever fills it. Once the tensor is gone nobody
+// can see it: it stays empty, or a gradient with history would keep the nodes that keep the slot.
 struct GradSlot : Counted {
   GradSlot() : Counted(Tag::kOther) {}
   std::mutex mutex;
   Tensor grad;
+  bool unseen = false;
 };
 inline void destroy(GradSlot* slot) { delete slot; }
 

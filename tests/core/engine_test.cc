@@ -280,6 +280,36 @@ TEST(Engine, GradientsTakeTheDtypeOfTheirTensor) {
   EXPECT_EQ(grad_of(narrow), V{2});
 }
 
+// A .grad with history leads back to the node that fills it.
+TEST(Engine, AGradientWithHistoryGoesWithItsTensor) {
+  const LiveCounts before = live_counts();
+  {
+    const Tensor x = leaf({1, 2});
+    run(mul(x, x), create(), {1, 1});
+    EXPECT_TRUE(requires_grad(get_grad(x)));
+  }
+  EXPECT_EQ(live_counts().nodes, before.nodes);
+  {
+    const Tensor x = leaf({1, 2}), y = mul(x, x);
+    retain_grad(y);
+    run(mul(y, y), create(), {1, 1});
+    EXPECT_TRUE(requires_grad(get_grad(y)));
+  }
+  EXPECT_EQ(live_counts().nodes, before.nodes);
+  {
+    Tensor y;
+    {
+      const Tensor x = leaf({1, 2}), z = mul(x, x);
+      retain_grad(z);
+      y = mul(z, z);
+    }
+    run(y, create(), {1, 1});  // for nobody
+  }
+  EXPECT_EQ(live_counts().nodes, before.nodes);
+  EXPECT_EQ(live_counts().tensors, before.tensors);
+  EXPECT_EQ(live_counts().bytes, before.bytes);
+}
+
 // -- one pass, several passes -----------------------------------------------------------------------
 
 TEST(Engine, ASecondPassNeedsRetainGraph) {
