@@ -98,10 +98,19 @@ Tensor Call::tangent(int i) const {
   return inputs_[i] && inputs_[i]->defined() ? tangent_of(*inputs_[i]) : Tensor();
 }
 
+// Tensors that exist may be each other's tangents, or their own: one that carries a tangent itself
+// is held by an alias without it, so that no cycle forms.
+static Tensor held_tangent(const Tensor& y, const Tensor& tangent) {
+  if (!tangent.is(y) && !(tangent.meta() && tangent.meta()->tangent.defined())) return tangent;
+  const Edge edge = history_of(tangent);
+  const Ref<Node> node = Ref<Node>::take(edge.node);
+  return node ? with_history(tangent, node.get(), edge.slot) : alias(tangent);
+}
+
 void Call::set_tangent(const Tensor& y, const Tensor& tangent) {
   if (!tangent.defined() || !y.defined()) return;
   Meta& meta = meta_of(y);
-  meta.tangent = tangent;
+  meta.tangent = held_tangent(y, tangent);
   meta.tangent_level = state().forward_level;
 }
 

@@ -335,12 +335,30 @@ static void arguments_are_checked(void) {
   libdl_tensor_release(x);
 }
 
+/* What it is derived along lies where the result goes. */
+static void a_tangent_may_be_the_destination(void) {
+  const int64_t shape[] = {3};
+  libdl_tensor *x = NULL, *tangent = NULL, *index = NULL, *dual = NULL;
+  GOOD(libdl_ones(shape, 1, LIBDL_DTYPE_FLOAT64, NULL, &x));
+  GOOD(libdl_ones(shape, 1, LIBDL_DTYPE_FLOAT64, NULL, &tangent));
+  GOOD(libdl_zeros(shape, 1, LIBDL_DTYPE_INT64, NULL, &index));
+  GOOD(libdl_forward_enter(NULL));
+  GOOD(libdl_forward_make_dual(x, tangent, &dual));
+  GOOD(libdl_scatter_add_into(dual, 0, index, tangent, tangent));
+  GOOD(libdl_forward_exit());
+  libdl_tensor_release(x);
+  libdl_tensor_release(tangent);
+  libdl_tensor_release(index);
+  libdl_tensor_release(dual); /* main looks for what is left */
+}
+
 int main(void) {
   int64_t tensors, storages, nodes, bytes;
   right_gradients_pass();
   the_modes_of_the_thread_come_back();
   wrong_gradients_are_found();
   arguments_are_checked();
+  a_tangent_may_be_the_destination();
   libdl_memory_get_live(&tensors, &storages, &nodes, &bytes);
   CHECK(tensors == 0 && storages == 0 && nodes == 0 && bytes == 0);
   return failures != 0;
