@@ -8,6 +8,9 @@ BUILD ?= build
 PRESET ?= release
 JOBS ?= $(shell nproc)
 CMAKE_ARGS ?=
+# Of make attack: how many sequences of calls, and the number that they all follow from.
+SEQUENCES ?= 2000000
+SEED ?= $(shell date +%Y%m%d)
 
 export VENV BUILD
 python := $(VENV)/bin/python
@@ -22,7 +25,7 @@ ninja = ninja -C $(BUILD) -j $(JOBS)
 help:
 	@echo "make demo         train the handwritten digits in C, C++ and Python, compare every bit"
 	@echo "make test         build all and run the C, C++ and Python tests"
-	@echo "make attack       call every function with bad arguments, and show what refused them"
+	@echo "make attack       call every function with bad arguments, and in 2 million sequences"
 	@echo "make rust         build and test the crates in build/rust (needs cargo)"
 	@echo "make bench        measure against PyTorch (installs it in an environment of its own)"
 	@echo "make cuda         build the CUDA plugin (fetches nvcc from PyPI where there is none)"
@@ -59,6 +62,9 @@ test-python: build
 attack: build
 	@$(step) "Attack every argument" $(BUILD)/tests/attack/attack $(BUILD)/tests/attack/attacks.txt \
 	  tests/attack/legal.txt
+	@$(step) "Random sequences of calls" $(BUILD)/tests/fuzz/fuzz $(BUILD)/tests/fuzz/fuzz.txt \
+	  tests/fuzz tests/fuzz/rare.txt --sequences $(SEQUENCES) --least 100 --jobs $(JOBS) \
+	  --seed $(SEED) --out $(BUILD)/tests/fuzz
 
 rust: build
 	@$(step) "Rust crates, in $(BUILD)/rust" $(python) -B wrappers/rust/generate.py \

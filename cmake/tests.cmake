@@ -84,6 +84,43 @@ add_test(NAME attack COMMAND attack ${attack_folder}/attacks.txt
 set_tests_properties(attack PROPERTIES TIMEOUT 300)
 add_dependencies(tests attack)
 
+# tests/fuzz: random sequences of calls.
+set(fuzz_folder ${PROJECT_BINARY_DIR}/tests/fuzz)
+set(fuzz_sources ${PROJECT_SOURCE_DIR}/tests/fuzz)
+file(GLOB fuzz_scripts CONFIGURE_DEPENDS ${fuzz_sources}/*.py ${fuzz_sources}/scene*.h)
+add_custom_command(
+  OUTPUT ${fuzz_folder}/fuzz_calls.c ${fuzz_folder}/fuzz.txt
+  COMMAND ${Python3_EXECUTABLE} -B tests/fuzz/table.py --headers include/libdl --out ${fuzz_folder}
+  DEPENDS ${libdl_headers} ${libdl_tools} ${attack_scripts} ${fuzz_scripts}
+  WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+  COMMENT "Writing the fuzzer's table from the headers"
+  VERBATIM)
+file(GLOB fuzz_program CONFIGURE_DEPENDS ${fuzz_sources}/*.cc)
+add_library(fuzz_objects OBJECT ${fuzz_program} ${fuzz_folder}/fuzz_calls.c ${fuzz_folder}/fuzz.txt)
+set_target_properties(fuzz_objects PROPERTIES C_STANDARD 11 C_STANDARD_REQUIRED ON)
+target_include_directories(fuzz_objects PRIVATE ${fuzz_sources})
+target_compile_features(fuzz_objects PRIVATE cxx_std_20)
+libdl_program_flags(fuzz_objects)
+target_link_libraries(fuzz_objects PRIVATE libdl::core)
+add_executable(fuzz $<TARGET_OBJECTS:fuzz_objects>)
+add_executable(fuzz_planted $<TARGET_OBJECTS:fuzz_objects> ${fuzz_sources}/planted.c)
+foreach(program fuzz fuzz_planted)
+  set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${fuzz_folder})
+  libdl_program_flags(${program})
+  target_link_libraries(${program} PRIVATE libdl::core ${CMAKE_DL_LIBS})
+  add_dependencies(tests ${program})
+endforeach()
+add_test(NAME fuzz COMMAND fuzz ${fuzz_folder}/fuzz.txt ${fuzz_sources} ${fuzz_sources}/rare.txt
+                           --sequences 4000 --out ${fuzz_folder})
+set(fuzz_sanitized "")
+if(LIBDL_SANITIZE MATCHES "address")
+  set(fuzz_sanitized --sanitized --flags "${libdl_sanitize_flags}")
+endif()
+add_test(NAME fuzz_planted COMMAND ${Python3_EXECUTABLE} -B ${fuzz_sources}/planted.py
+                                   ${PROJECT_BINARY_DIR} --compiler ${CMAKE_C_COMPILER}
+                                   ${fuzz_sanitized})
+set_tests_properties(fuzz fuzz_planted PROPERTIES TIMEOUT 300)
+
 # tests/cpp: the C++ layer, as its users see it.
 file(GLOB cpp_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/cpp/*.cc)
 if(NOT LIBDL_CORE_ARCHIVE)

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Files, foreign memory and what else is pointed to; and the end of every sequence. Behind
+ * scenes.h in each C program. */
+
+/* -- files ------------------------------------------------------------------------------------ */
+
+static const char scene_header[] =
+    "{\"__metadata__\":{\"k\":\"v\"},"
+    "\"a\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]}}";
+enum { SCENE_HEADER = 80, SCENE_FILE = 8 + SCENE_HEADER + 2 };
+
+SCENE_PLACE void *file_bytes(void) {
+  static char bytes[SCENE_FILE];
+  memset(bytes, ' ', sizeof bytes);
+  memset(bytes, 0, 8);
+  bytes[0] = SCENE_HEADER;
+  memcpy(bytes + 8, scene_header, strlen(scene_header));
+  memcpy(bytes + 8 + SCENE_HEADER, "ab", 2);
+  return bytes;
+}
+SCENE_PLACE void *file_path(void) {
+  static char path[] = "scene.safetensors";
+  if (access(path, R_OK) == 0) return path;
+  FILE *const file = fopen(path, "wb");
+  if (!file || fwrite(file_bytes(), 1, SCENE_FILE, file) != SCENE_FILE) abort();
+  fclose(file);
+  return path;
+}
+static __attribute__((unused)) int32_t scene_descriptor(void) {
+  static int32_t descriptor = -1;
+  if (descriptor < 0) descriptor = open((const char *)file_path(), O_RDONLY);
+  return descriptor;
+}
+
+/* -- DLPack, as its specification writes the structs ------------------------------------------ */
+
+typedef struct {
+  void *data;
+  int32_t device_type, device_id;
+  int32_t ndim;
+  uint8_t code, bits;
+  uint16_t lanes;
+  int64_t *shape, *strides;
+  uint64_t byte_offset;
+} DLTensor;
+struct DLManagedTensor {
+  DLTensor dl_tensor;
+  void *manager_ctx;
+  void (*deleter)(struct DLManagedTensor *self);
+};
+struct DLManagedTensorVersioned {
+  uint32_t major, minor;
+  void *manager_ctx;
+  void (*deleter)(struct DLManagedTensorVersioned *self);
+  uint64_t flags;
+  DLTensor dl_tensor;
+};
+
+SCENE_CALL void scene_dlpack_release(struct DLManagedTensorVersioned *managed) {
+  if (managed && managed->deleter) managed->deleter(managed);
+}
+SCENE_CALL void scene_dlpack_old_release(struct DLManagedTensor *managed) {
+  if (managed && managed->deleter) managed->deleter(managed);
+}
+
+/* Foreign tensors: 0 is good, the others are each bad in one way. */
+static DLTensor scene_dl(int32_t which) {
+  static int64_t shape[65] = {2, 3}, strides[65] = {3, 1}, negative[2] = {2, -3};
+  static int64_t huge[2] = {INT64_MAX, INT64_MAX};
+  DLTensor x = {scene_buffer, 1, 0, 2, 2, 32, 1, shape, strides, 0};
+  switch (which) {
+    case 1: x.ndim = -1; break;
+    case 2: x.ndim = 65; break;
+    case 3: x.lanes = 4; break;
+    case 4: x.code = 77; break;
+    case 5: x.bits = 7; break;
+    case 6: x.device_type = 2; break;
+    case 7: x.device_type = -5; break;
+    case 8: x.shape = negative; break;
+    case 9: x.shape = huge; break;
+    case 10: x.data = scene_buffer + 1; break;
+    case 11: x.strides = huge; break;
+    case 12: x.shape = NULL; break;
+    case 13: x.data = NULL; break;
+    case 14: x.strides = NULL; break;
+    default: break;
+  }
+  return x;
+}
+static void scene_free(struct DLManagedTensorVersioned *self) { free(self); }
+static void scene_free_old(struct DLManagedTensor *self) { free(self); }
+
+SCENE_CALL libdl_error *scene_dlpack(int32_t which, struct DLManagedTensorVersioned **out) {
+  *out = (struct DLManagedTensorVersioned *)calloc(1, sizeof **out);
+  (*out)->major = which == 15 ? 9 : 1;
+  (*out)->deleter = scene_free;
+  (*out)->dl_tensor = scene_dl(which);
+  return NULL;
+}
+SCENE_CALL libdl_error *scene_dlpack_old(int32_t which, struct DLManagedTensor **out) {
+  *out = (struct DLManagedTensor *)calloc(1, sizeof **out);
+  (*out)->deleter = scene_free_old;
+  (*out)->dl_tensor = scene_dl(which);
+  return NULL;
+}
+SCENE_PLACE void *prototype(void) {
+  static DLTensor x;
+  x = scene_dl(0);
+  return &x;
+}
+SCENE_PLACE void *bad_prototype(void) {
+  static DLTensor x;
+  static int32_t which;
+  x = scene_dl(1 + which++ % 9);
+  return &x;
+}
+
+/* -- other pointers --------------------------------------------------------------------------- */
+
+SCENE_PLACE void *buffer(void) { return scene_buffer; }
+SCENE_PLACE void *generator_state(void) {
+  static char state[LIBDL_GENERATOR_STATE_BYTES];
+  libdl_generator *generator = NULL;
+  libdl_error *error = libdl_generator_new(7, &generator);
+  if (!error) error = libdl_generator_get_state(generator, state, sizeof state);
+  libdl_generator_release(generator);
+  scene_drop(error);
+  return state;
+}
+SCENE_PLACE void *sgd(void) {
+  static libdl_sgd_options options = {.struct_size = sizeof options, .lr = 0.1};
+  return &options;
+}
+SCENE_PLACE void *adam(void) {
+  static libdl_adam_options options = {.struct_size = sizeof options, .lr = 0.1, .beta1 = 0.9,
+                                       .beta2 = 0.999, .eps = 1e-8, .step = 1};
+  return &options;
+}
+SCENE_PLACE void *adam_of_step_0(void) {
+  static libdl_adam_options options = {.struct_size = sizeof options, .lr = 0.1, .beta1 = 0.9};
+  return &options;
+}
+SCENE_PLACE void *retain_graph(void) {
+  static libdl_backward_options options = {.struct_size = sizeof options, .retain_graph = 1,
+                                           .allow_unused = 1};
+  return &options;
+}
+SCENE_PLACE void *create_graph(void) {
+  static libdl_backward_options options = {.struct_size = sizeof options, .create_graph = 1,
+                                           .materialize = 1};
+  return &options;
+}
+SCENE_PLACE void *second_order(void) {
+  static libdl_gradcheck_options options = {.struct_size = sizeof options, .forward = 1,
+                                            .second_order = 1};
+  return &options;
+}
+static void *scene_allocate(void *ctx, size_t bytes, size_t alignment) {
+  (void)ctx;
+  return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+static void scene_deallocate(void *ctx, void *data, size_t bytes, size_t alignment) {
+  (void)ctx, (void)bytes, (void)alignment;
+  free(data);
+}
+SCENE_PLACE void *allocator(void) {
+  static libdl_allocator source = {sizeof source, NULL, scene_allocate, scene_deallocate, NULL};
+  return &source;
+}
+SCENE_PLACE void *half_allocator(void) {
+  static libdl_allocator source = {sizeof source, NULL, scene_allocate, NULL, NULL};
+  return &source;
+}
+
+/* Any options: all zero but struct_size. */
+static __attribute__((unused)) void *scene_options(uint32_t size) {
+  static _Alignas(64) char bytes[512];
+  memcpy(bytes, &size, sizeof size);
+  return bytes;
+}
+static __attribute__((unused)) libdl_op scene_op(const char *name) {
+  libdl_op op = -1;
+  scene_drop(libdl_op_find(name, -1, &op));
+  return op;
+}
+
+/* -- the end ---------------------------------------------------------------------------------- */
+
+enum { SCENE_LIMIT = 32 << 20 };
+
+static int scene_popped(libdl_error *error) {
+  const int popped = !error;
+  scene_drop(error);
+  return popped;
+}
+static void scene_close_state(void) {
+  while (scene_popped(libdl_scope_pop())) {
+  }
+  while (scene_popped(libdl_interceptor_pop())) {
+  }
+  while (scene_popped(libdl_saved_hooks_pop())) {
+  }
+  while (scene_popped(libdl_forward_exit())) {
+  }
+}
+/* What belongs to the thread and to the process is put back as it was at first. */
+SCENE_CALL void scene_end(void) {
+  libdl_memory_fail_after(-1, 0);
+  libdl_state *previous = NULL;
+  scene_close_state();
+  scene_drop(libdl_state_swap(NULL, &previous));
+  if (previous) scene_close_state();
+  const libdl_device cpu = {LIBDL_DEVICE_CPU, 0};
+  libdl_set_grad_enabled(1);
+  libdl_set_inference_mode(0);
+  libdl_set_anomaly_mode(0);
+  libdl_set_check_copies(0);
+  scene_drop(libdl_set_default_dtype(LIBDL_DTYPE_FLOAT32));
+  scene_drop(libdl_set_default_device(&cpu));
+  scene_drop(libdl_generator_set_default(NULL));
+  libdl_generator *const generator = libdl_generator_default();
+  scene_drop(libdl_generator_set_seed(generator, 0));
+  libdl_generator_release(generator);
+  libdl_stream *stream = NULL;
+  scene_drop(libdl_stream_default(&cpu, &stream));
+  scene_drop(libdl_stream_set_current(stream));
+  libdl_stream_release(stream);
+}
+/* The first of all calls, and the last but for releases. */
+SCENE_CALL void scene_end_process(void) {
+  scene_drop(libdl_memory_set_limit(SCENE_LIMIT));
+  scene_drop(libdl_memory_set_allocator(NULL));
+  scene_drop(libdl_memory_set_pressure(NULL, NULL, NULL));
+  scene_drop(libdl_set_site_hook(NULL, NULL, NULL));
+  scene_drop(libdl_set_warning_handler(NULL, NULL, NULL));
+  scene_drop(libdl_set_log_handler(NULL, NULL, NULL));
+  scene_drop(libdl_set_executor(NULL));
+  scene_drop(libdl_set_interruption(NULL, NULL, NULL));
+  scene_drop(libdl_set_threads(1));
+}
+
+static int64_t scene_live[4];
+static __attribute__((unused)) void scene_begin(void) {
+  scene_end_process();
+  libdl_memory_get_live(scene_live, scene_live + 1, scene_live + 2, scene_live + 3);
+}
+/* A call that failed has written none of its places, which were zero before. */
+typedef struct Place {
+  const void *at;
+  size_t bytes;
+} Place;
+static __attribute__((unused)) void scene_ends(libdl_error *error, const Place *places, int count) {
+  static const char zeros[4096];
+  scene_check(error);
+  for (int k = 0; error && k < count; ++k)
+    if (memcmp(places[k].at, zeros, places[k].bytes) != 0) {
+      fprintf(stderr, "an output was written, and yet: %s\n", libdl_error_get_message(error));
+      exit(1);
+    }
+}
+/* Whether all that was made is gone, and each destroy that is named by its scene ran once. */
+static __attribute__((unused)) int scene_is_clean(const int *expected, int count) {
+  int64_t now[4];
+  int clean = 1;
+  libdl_memory_get_live(now, now + 1, now + 2, now + 3);
+  for (int k = 0; k < 4; ++k)
+    if (now[k] != scene_live[k])
+      clean = 0, fprintf(stderr, "left behind: %lld %s\n", (long long)(now[k] - scene_live[k]),
+                         (const char *[]){"tensors", "storages", "nodes", "bytes"}[k]);
+  for (int k = 0; k < count; ++k)
+    if (scenes[expected[k]].destroyed != 1)
+      clean = 0, fprintf(stderr, "a destroy ran %d times\n", (int)scenes[expected[k]].destroyed);
+  return clean;
+}

@@ -1,0 +1,256 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes what the fuzzer knows of the library, from the public headers and from tests/attack.
+
+    python3 tests/fuzz/table.py --headers include/libdl --out build/tests/fuzz
+
+fuzz_calls.c has every function, and every helper of scenes.h, behind one signature. fuzz.txt has,
+for each (F), its parameters (P), what it is called with (W), what is bad about an argument (B) and,
+of operators, how a generic call spells an argument (V).
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "attack"), str(HERE.parents[1] / "tools")]
+
+import bad  # noqa: E402
+import generate as attack  # noqa: E402
+import meant  # noqa: E402
+import words as scene  # noqa: E402
+from headers import Function, Parameter, read_headers  # noqa: E402
+from operators import OPERATOR_HEADERS, read_operators  # noqa: E402
+
+_SCENES = ("scenes.h", "scene_places.h")
+_FALLIBLE = "libdl_error *"
+_HANDLES = {
+    "libdl_tensor_list": "list", "DLManagedTensorVersioned": "dlpack",
+    "DLManagedTensor": "dlpack_old",
+}  # fmt: skip
+
+
+def handle(kind: str) -> str:
+    """'tensor' of 'const libdl_tensor *' and of 'libdl_tensor **'; '' of what is no handle."""
+    match = re.fullmatch(r"(?:const )?(?:struct )?(\w+) \*\*?", kind)
+    if not match:
+        return ""
+    name = _HANDLES.get(match[1], match[1].removeprefix("libdl_"))
+    return name if name in scene.KINDS and match[1] != "libdl_op" else ""
+
+
+# -- the calls -----------------------------------------------------------------------------------
+
+
+def helpers(text: str) -> list[Function]:
+    """The functions of scenes.h that are called like the library's."""
+    found = []
+    for match in re.finditer(r"^SCENE_CALL ([^;{(]*?)(\w+)\(([^)]*)\) \{", text, re.MULTILINE):
+        parameters = []
+        for part in filter(lambda part: part != "void", match[3].split(",")):
+            kind, name = re.fullmatch(r"\s*(.*[ *])(\w+)", part).groups()
+            parameters.append(Parameter(name, " ".join(kind.split()), frozenset()))
+        found.append(Function(match[2], match[1].strip(), frozenset(), tuple(parameters), (),
+                              HERE / _SCENES[0], 0))  # fmt: skip
+    return found
+
+
+def thunk(f: Function, pointers_to_functions: set[str]) -> str:
+    arguments = ", ".join(
+        attack.cast(p, k, pointers_to_functions) for k, p in enumerate(f.parameters)
+    )
+    unused = "" if f.parameters else "  (void)a;\n"
+    keep = f"(void){f.name}({arguments});"
+    if f.result.endswith("*") and not f.result.startswith("const "):
+        keep = f"result.p = {f.name}({arguments});"
+    return (
+        f"static Raw call_{f.name}(const Raw *a) {{\n{unused}  Raw result = {{0}};\n  {keep}\n"
+        "  return result;\n}\n"
+    )
+
+
+def named(kind: str, names: list[str], entry: str) -> str:
+    entries = "".join(f'  {{"{name}", {entry.format(name)}}},\n' for name in names)
+    return f"const {kind}[] = {{\n{entries}  {{0, 0}}}};\n"
+
+
+def source(functions: list[Function], text: str, pointers_to_functions: set[str]) -> str:
+    def marked(word: str) -> list[str]:
+        return re.findall(rf"^SCENE_{word} [^;{{(]*?(\w+)\(", text, re.MULTILINE)
+
+    parts = ["/* Written by tests/fuzz/table.py. */", '#include "calls.h"']
+    parts += ["#define SCENE_COUNT(name, good) fuzz_count(name, good)"]
+    parts += [f'#include "{name}"' for name in _SCENES]
+    parts += ["", *(thunk(f, pointers_to_functions) for f in functions)]
+    parts.append(named("FuzzFunction fuzz_functions", [f.name for f in functions], "call_{0}"))
+    parts.append(
+        named("FuzzCallback fuzz_callbacks", marked("CALLBACK"), "(void (*)(void)){0}")
+    )
+    made = "".join(
+        f"static void *make_{name}(int32_t k) {{ return {name}(scenes + k); }}\n"
+        for name in marked("MADE")
+    )
+    parts += [made, named("FuzzMade fuzz_made", marked("MADE"), "make_{0}")]
+    parts.append(named("FuzzPlace fuzz_places", marked("PLACE"), "{0}"))
+    parts.append("void *fuzz_scene(int32_t k) { return scenes + k; }")
+    parts.append("int32_t *fuzz_destroyed(int32_t k) { return &scenes[k].destroyed; }\n")
+    parts.append("int32_t fuzz_descriptor(void) { return scene_descriptor(); }\n")
+    return "\n".join(parts)
+
+
+# -- the table -----------------------------------------------------------------------------------
+
+
+def converted(word: str) -> str:
+    """A word of tests/attack, as the fuzzer spells it."""
+    if word.startswith("out:"):
+        kind = word.removeprefix("out:")
+        return "out:" + (handle(kind + " **") or "plain")
+    same = {"gen": "h:generator", "stream": "h:stream", "event": "h:event", "file": "h:file",
+            "buffer": "at:buffer"}  # fmt: skip
+    return same.get(word, word)
+
+
+def good_words(f: Function, told: list) -> list[str]:
+    """The words of a call, for each parameter its alternatives joined by '~'."""
+    if len(told) != len(f.parameters):
+        raise f.error(f"{len(told)} words for {len(f.parameters)} parameters")
+    found = []
+    for word in told:
+        choices = word if isinstance(word, list) else [word]
+        found.append("~".join(converted(choice) for choice in choices))
+    return found
+
+
+def getter_words(f: Function) -> list[str]:
+    def word(p: Parameter) -> str:
+        if handle(p.type):
+            return "h:" + handle(p.type)
+        if p.type == "libdl_op":
+            return "op:?"
+        if p.type.endswith("*") and not p.type.startswith("const "):
+            return "out:plain"
+        return "i:0~i:1" if not p.type.endswith("*") else bad.other_word(p)
+
+    return [word(p) for p in f.parameters]
+
+
+def lines_of(f: Function, words: list, faults: list[str], spelled: list[str]) -> list[str]:
+    steals = any("LIBDL_STEALS" in p.words for p in f.parameters)
+    gives_up = steals or f.name.endswith("_release")
+    result = "fallible" if f.result == _FALLIBLE else "none"
+    if "LIBDL_NEW" in f.result_words:
+        result = handle(f.result)
+    seldom = scene.SELDOM.get(f.name, 0 if f.name.startswith("scene_") else 1)
+    wants = scene.WANTS.get(f.name, "")
+    lines = [f"F\t{f.name}\t{result}\t{int(gives_up)}\t{seldom}\t{wants}"]
+    lines += [f"P\t{p.type}\t{handle(p.type)}\t{int(p.nullable)}" for p in f.parameters]
+    lines.append("\t".join(["W", *good_words(f, words)]))
+    return lines + faults + spelled
+
+
+def faults_of(attack_lines: list[str]) -> list[str]:
+    """The changes of tests/attack's lines: '3=null', or several of one argument."""
+    found = []
+    for line in attack_lines:
+        if line.startswith("A"):
+            changes = line.split("\t")[5:]
+            found.append("\t".join(["B", *changes]))
+    return found
+
+
+def handle_faults(f: Function) -> list[str]:
+    """NULL and another kind of handle for the handle of a function without an error."""
+    kinds = [(k, handle(p.type)) for k, p in enumerate(f.parameters) if handle(p.type)]
+    found = [f"B\t{k}=null" for k, _ in kinds]
+    return found + [
+        f"B\t{k}=kind" for k, _ in kinds if f.parameters[k].type.startswith("const ")
+    ]
+
+
+def spelled_lines(operator) -> list[str]:
+    """For each argument its kind and its first C parameter."""
+    first, lines = 0, []
+    for argument in operator.arguments:
+        lines.append(f"V\t{argument.kind}\t{first}")
+        first += 1 + bool(argument.count)
+    return lines
+
+
+def operator_tables(folder: Path) -> dict[str, tuple[list, list[str], list[str]]]:
+    found = {}
+    for operator in read_operators(folder):
+        for into in (False, True):
+            if not (operator.has_into if into else operator.has_new):
+                continue
+            head, *rest = attack.operator_lines(operator, into)
+            name, *words = head.split("\t")[2:]
+            results = f"R\t{operator.name}\t{len(operator.results)}"
+            found[name] = (words, faults_of(rest), [results, *spelled_lines(operator)])
+    return found
+
+
+def plain_table(header: str, f: Function) -> tuple[list, list[str], list[str]]:
+    words = scene.CALLS.get(f.name, meant.CALLS.get(f.name))
+    faults = [f"B\t{k}={word}" for k, word in scene.BAD.get(f.name, [])]
+    if f.result != _FALLIBLE or "LIBDL_NEW" in f.result_words:
+        return words or getter_words(f), faults + handle_faults(f), []
+    if f.name in meant.CALLS:
+        faults += faults_of(attack.plain_lines(header, f))
+    elif words is None:
+        raise f.error("stands neither in meant.CALLS nor in tests/fuzz/words.py")
+    else:
+        flat = [w[0] if isinstance(w, list) else w for w in words]
+        faults += [f"B\t{k}={word}" for k in range(len(flat))
+                   for _, word in bad.plain_faults(f, k, flat)]  # fmt: skip
+    return words, faults, []
+
+
+HELPER_WORDS = {
+    "scene_tensor": ["i:13", "ints:2,3", "i:2", "i:0", "out:tensor"],
+    "scene_loss": ["leaf:f64:2,3", "out:tensor"],
+    "scene_custom": ["leaf:f64:2,3", "out:tensor"],
+    "scene_emptied": ["out:tensor"],
+    "scene_read_only": ["i:13", "ints:2,3", "i:2", "out:tensor"],
+    "scene_dlpack": ["i:0", "out:dlpack"],
+    "scene_dlpack_old": ["i:0", "out:dlpack_old"],
+    "scene_dlpack_release": ["h:dlpack"],
+    "scene_dlpack_old_release": ["h:dlpack_old"],
+    "scene_end": [],
+    "scene_end_process": [],
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--headers", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    options = parser.parse_args()
+    text = "".join((HERE / name).read_text(encoding="utf-8") for name in _SCENES)
+    functions: list[Function] = []
+    lines: list[str] = []
+    operators = operator_tables(options.headers)
+    for header in read_headers(options.headers):
+        for f in header.functions:
+            of_operator = header.path.stem in OPERATOR_HEADERS
+            words, faults, spelled = (
+                operators[f.name] if of_operator else plain_table(header.path.stem, f)
+            )
+            functions.append(f)
+            lines += lines_of(f, words, faults, spelled)
+    for f in helpers(text):
+        functions.append(f)
+        lines += lines_of(f, HELPER_WORDS[f.name], [], [])
+    options.out.mkdir(parents=True, exist_ok=True)
+    (options.out / "fuzz_calls.c").write_text(
+        source(functions, text, attack.callbacks(options.headers)), encoding="utf-8"
+    )
+    (options.out / "fuzz.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
