@@ -5,7 +5,7 @@
 // to the calls that matter and written as a C program.
 //
 //     fuzz TABLE SCENES RARE [--sequences N] [--seed S] [--jobs N] [--least N] [--only I]
-//          [--seconds N] [--out DIR]
+//          [--seconds N] [--failures N] [--out DIR]
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -29,7 +29,6 @@ namespace {
 const Library* counted;  // by fuzz_count
 
 constexpr int64_t kTogether = 2000;  // sequences between two looks for leaks
-constexpr size_t kMostFailures = 5;
 
 uint64_t seed_of(const Options& options, int64_t sequence) {
   Random random(options.seed ^ (static_cast<uint64_t>(sequence) << 20));
@@ -181,7 +180,8 @@ std::vector<Failure> run_all(const Library& library, const Options& options,
     if (failures.back().end.how == "loses memory")
       failures.back().sequence = first_leak(library, options, shared->checked[slot],
                                             shared->current[slot], options.jobs, folder);
-    if (failures.size() < kMostFailures) start(slot, shared->current[slot] + options.jobs);
+    if (static_cast<int64_t>(failures.size()) < options.failures)
+      start(slot, shared->current[slot] + options.jobs);
   }
   return failures;
 }
@@ -217,7 +217,9 @@ int run(Options options) {
     good = print_table(library, options, seconds.count()) && failures.empty();
     if (!failures.empty())
       std::printf("%zu failures%s\n", failures.size(),
-                  failures.size() == kMostFailures ? ", after which it stopped" : "");
+                  static_cast<int64_t>(failures.size()) == options.failures
+                      ? ", after which it stopped"
+                      : "");
   }
   std::filesystem::remove_all(folder);
   return good ? 0 : 1;
@@ -250,6 +252,8 @@ int main(int argc, char** argv) {
       options.least = value;
     else if (name == "--only")
       options.only = value;
+    else if (name == "--failures")
+      options.failures = value;
     else if (name == "--seconds")
       fuzz::seconds = static_cast<unsigned>(value);
     else if (name == "--out")

@@ -48,7 +48,8 @@ def fault(options: argparse.Namespace, planted: str, wanted: str, most: int) -> 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         command = [own / "fuzz_planted", own / "fuzz.txt", HERE, HERE / "rare.txt",
-                   "--sequences", "4000", "--seconds", "1", "--out", folder]  # fmt: skip
+                   "--sequences", "4000", "--failures", "1", "--out", folder]  # fmt: skip
+        command += ["--seconds", "1"] if planted == "hang" else []
         run = subprocess.run(command, env=environment(planted), capture_output=True, text=True)
         if run.returncode != 1 or wanted not in run.stdout:
             return f"status {run.returncode}, no '{wanted}' in\n{run.stdout}{run.stderr}"
