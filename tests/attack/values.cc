@@ -182,9 +182,23 @@ Raw Values::make(const std::string& word) {
     others_.emplace_back([](void* p) { libdl_stream_release(static_cast<libdl_stream*>(p)); }, s);
     return {.p = s};
   }
-  if (kind == "event") {
+  if (kind == "node") {
+    libdl_node* const n = libdl_tensor_node(tensor("loss:x"), nullptr);
+    others_.emplace_back([](void* p) { libdl_node_release(static_cast<libdl_node*>(p)); }, n);
+    return {.p = n};
+  }
+  if (kind == "gen-state") {
+    char state[LIBDL_GENERATOR_STATE_BYTES];
+    need(libdl_generator_get_state(static_cast<libdl_generator*>(make("gen").p), state,
+                                   sizeof state),
+         word);
+    return keep(state, sizeof state);
+  }
+  if (kind == "event" || kind == "recorded") {
     libdl_event* e = nullptr;
     need(libdl_event_new(nullptr, 1, &e), word);
+    if (kind == "recorded")
+      need(libdl_event_record(e, static_cast<libdl_stream*>(make("stream").p)), word);
     others_.emplace_back([](void* p) { libdl_event_release(static_cast<libdl_event*>(p)); }, e);
     return {.p = e};
   }
