@@ -22,5 +22,6 @@ inline libdl_tensor* give_scoped(Tensor tensor) {
 void attach_to(State& state);
 void release_interceptors(State& state);
 void release_scopes(State& state);
+void release_generator(State& state);
 
 }  // namespace libdl::capi

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "capi/arguments.h"
+#include "capi/scope.h"
 #include "ops/creation.h"
 #include "tensor/generator.h"
 
@@ -15,15 +16,16 @@ using namespace libdl::capi;
 
 // -- state handles --------------------------------------------------------------------------------
 
-static void release_generator(State& s) {
+void libdl::capi::release_generator(State& s) {
   if (s.generator && s.generator->drop()) destroy(s.generator);
+  s.generator = nullptr;
 }
 
 libdl_error* libdl_state_new(libdl_state** out) {
   return door("libdl_state_new", [&] {
     output("libdl_state_new", 1, "out", out);
     State* const made = new State;
-    made->release_attachments = release_generator;
+    attach_to(*made);
     *out = made;
   });
 }
@@ -33,7 +35,7 @@ libdl_error* libdl_state_copy_current(libdl_state** out) {
     output("libdl_state_copy_current", 1, "out", out);
     const State& s = state();
     State* const made = new State;
-    made->release_attachments = release_generator;
+    attach_to(*made);
     made->mode = s.mode & ~static_cast<uint32_t>(kModeIntercept | kModeScope | kModeForward);
     made->default_dtype = s.default_dtype;
     made->default_device = s.default_device;
@@ -130,7 +132,7 @@ libdl_error* libdl_generator_set_default(libdl_generator* generator) {
     if (generator) generator_of("libdl_generator_set_default", generator).retain();
     release_generator(s);
     s.generator = generator;
-    s.release_attachments = release_generator;
+    attach_to(s);
   });
 }
 

@@ -259,6 +259,26 @@ static libdl_error *watch(void *ctx, libdl_op op, const libdl_value *arguments,
   return libdl_add(arguments[0].as.tensor, arguments[0].as.tensor, NULL, &results[0].as.tensor);
 }
 
+/* What is hung on a state goes with it, whichever came first. */
+static void a_state_ends_with_all_it_has(void) {
+  for (int generator_first = 0; generator_first < 2; ++generator_first) {
+    const int before = destroyed;
+    libdl_state *own = NULL, *state = NULL, *previous = NULL;
+    libdl_generator *generator = NULL; /* the leak sanitizer would tell of it */
+    GOOD(libdl_generator_new(7, &generator));
+    GOOD(libdl_state_new(&state));
+    GOOD(libdl_state_swap(state, &own));
+    if (generator_first) GOOD(libdl_generator_set_default(generator));
+    GOOD(libdl_interceptor_push(watch, NULL, count_destroyed));
+    GOOD(libdl_scope_push());
+    if (!generator_first) GOOD(libdl_generator_set_default(generator));
+    libdl_generator_release(generator);
+    GOOD(libdl_state_swap(own, &previous));
+    libdl_state_release(state);
+    CHECK(destroyed == before + 1);
+  }
+}
+
 static void interceptors_see_calls(void) {
   libdl_tensor *x = filled(1, 3), *y;
   struct watcher outer = {0, -1, 0}, inner = {0, found("neg"), 0};
@@ -319,6 +339,7 @@ int main(void) {
   operators_of_the_host();
   history_ends_in_place();
   interceptors_see_calls();
+  a_state_ends_with_all_it_has();
   scopes_empty_what_is_left();
   if (failures) fprintf(stderr, "%d failures\n", failures);
   return failures != 0;
