@@ -86,16 +86,18 @@ End fails(const Library& library, const Program& program, const std::string& fol
   return in_child(
       [&] {
         settle(library, folder);
-        Machine machine(library);
-        machine.begin();
-        for (const Statement& statement : program) {
-          shared->running[0] = statement.function;
-          machine.run(statement);
+        {  // what it knows of lost handles would keep them
+          Machine machine(library);
+          machine.begin();
+          for (const Statement& statement : program) {
+            shared->running[0] = statement.function;
+            machine.run(statement);
+            if (!machine.wrong().empty()) end_wrong(machine.wrong());
+          }
+          shared->running[0] = -1;
+          machine.finish();
           if (!machine.wrong().empty()) end_wrong(machine.wrong());
         }
-        shared->running[0] = -1;
-        machine.finish();
-        if (!machine.wrong().empty()) end_wrong(machine.wrong());
         if (leaks()) _exit(kLeak);
       },
       loud);
