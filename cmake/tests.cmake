@@ -114,7 +114,8 @@ add_test(NAME fuzz COMMAND fuzz ${fuzz_folder}/fuzz.txt ${fuzz_sources} ${fuzz_s
                            --sequences 4000 --out ${fuzz_folder})
 set(fuzz_sanitized "")
 if(LIBDL_SANITIZE MATCHES "address")
-  set(fuzz_sanitized --sanitized --flags "${libdl_sanitize_flags}")
+  string(JOIN " " fuzz_flags ${libdl_sanitize_flags})
+  set(fuzz_sanitized --sanitized "--flags=${fuzz_flags}")
 endif()
 add_test(NAME fuzz_planted COMMAND ${Python3_EXECUTABLE} -B ${fuzz_sources}/planted.py
                                    ${PROJECT_BINARY_DIR} --compiler ${CMAKE_C_COMPILER}

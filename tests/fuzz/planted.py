@@ -59,7 +59,7 @@ def fault(options: argparse.Namespace, planted: str, wanted: str, most: int) -> 
         source = sorted(folder.glob("failure-*.c"))[0]
         program = folder / "failure"
         library = options.build.resolve()
-        command = [options.compiler, "-std=gnu11", *options.flags.replace(";", " ").split(),
+        command = [options.compiler, "-std=gnu11", *options.flags.split(),
                    "-I", HERE.parents[1] / "include", source, HERE / "planted.c", "-o", program,
                    f"-L{library}", "-ldlcore", f"-Wl,-rpath,{library}", "-ldl", "-lm"]  # fmt: skip
         subprocess.run(command, check=True)
