@@ -43,7 +43,8 @@ Error::Error(libdl_error_code code, std::string message) {
 }
 
 void fail_argument(libdl_error_code code, const char* op, int argument, const char* name,
-                   const std::string& found, const std::string& wanted) {
+                   const std::string& found, const std::string& wanted LIBDL_GIVEN_PLACE) {
+  LIBDL_LEAVE_OUT();
   std::string message = std::string(op) + ": argument " + std::to_string(argument) + " (" + name +
                         ") " + found;
   if (!wanted.empty()) message += ", wanted " + wanted;
@@ -56,10 +57,16 @@ void fail_argument(libdl_error_code code, const char* op, int argument, const ch
   throw error;
 }
 
-void fail(libdl_error_code code, const char* op, const std::string& message) {
+void fail(libdl_error_code code, const char* op, const std::string& message LIBDL_GIVEN_PLACE) {
+  LIBDL_LEAVE_OUT();
   Error error(code, std::string(op) + ": " + message);
   error.object().op = op;
   throw error;
+}
+
+void fail_unnamed(libdl_error_code code, const std::string& message LIBDL_GIVEN_PLACE) {
+  LIBDL_LEAVE_OUT();
+  throw Error(code, message);
 }
 
 void retell(Error& error, const char* op, std::initializer_list<Renamed> names) {

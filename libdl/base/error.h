@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/counted.h"
+#include "base/place.h"
 
 struct libdl_error : libdl::Counted {
   libdl_error() : Counted(libdl::Tag::kError) {}
@@ -49,12 +50,15 @@ class Error {
 };
 
 // op: argument N (name) <found>, wanted <wanted>
-[[noreturn, gnu::cold]] void fail_argument(libdl_error_code code, const char* op, int argument,
-                                           const char* name, const std::string& found,
-                                           const std::string& wanted);
+LIBDL_NORETURN [[gnu::cold]] void fail_argument(libdl_error_code code, const char* op, int argument,
+                                                const char* name, const std::string& found,
+                                                const std::string& wanted LIBDL_PLACE);
 // op: <message>
-[[noreturn, gnu::cold]] void fail(libdl_error_code code, const char* op,
-                                  const std::string& message);
+LIBDL_NORETURN [[gnu::cold]] void fail(libdl_error_code code, const char* op,
+                                       const std::string& message LIBDL_PLACE);
+// <message>, of no operator
+LIBDL_NORETURN [[gnu::cold]] void fail_unnamed(libdl_error_code code,
+                                               const std::string& message LIBDL_PLACE);
 
 // -- operators made of others --------------------------------------------------------------------
 

@@ -60,8 +60,9 @@ FileCalls file_calls = {
     [](void* data, size_t bytes) { return munmap(data, bytes); },
 };
 
-void fail_io(const char* function, const std::string& what, int error_number) {
-  fail(LIBDL_ERROR_IO, function, what + ": " + std::generic_category().message(error_number));
+void fail_io(const char* function, const std::string& what, int error_number LIBDL_GIVEN_PLACE) {
+  fail(LIBDL_ERROR_IO, function,
+       what + ": " + std::generic_category().message(error_number) LIBDL_SAME_PLACE);
 }
 
 // EINTR is no failure, but for close, which has closed all the same.

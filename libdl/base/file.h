@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <string>
 
+#include "base/place.h"
+
 namespace libdl {
 
 // As the calls of POSIX: negative results and errno.
@@ -30,8 +32,8 @@ struct FileCalls {
 extern FileCalls file_calls;
 
 // The calling function's name stands in the errors, which are all IO.
-[[noreturn, gnu::cold]] void fail_io(const char* function, const std::string& what,
-                                     int error_number);
+LIBDL_NORETURN [[gnu::cold]] void fail_io(const char* function, const std::string& what,
+                                          int error_number LIBDL_PLACE);
 
 class Descriptor {
  public:

@@ -40,10 +40,12 @@ inline Device in_device(const char* function, int argument, const libdl_device* 
       count == 1 ? type + ":0" : type + ":0 to " + type + ":" + std::to_string(count - 1));
 }
 
-[[noreturn, gnu::cold]] inline void refuse_size(const char* function, int argument,
-                                                const char* name, uint32_t found, size_t wanted) {
+LIBDL_NORETURN [[gnu::cold]] inline void refuse_size(const char* function, int argument,
+                                                     const char* name, uint32_t found,
+                                                     size_t wanted LIBDL_PLACE) {
   fail_argument(LIBDL_ERROR_OPTION, function, argument, name,
-                "has struct_size " + std::to_string(found), "at least " + std::to_string(wanted));
+                "has struct_size " + std::to_string(found),
+                "at least " + std::to_string(wanted) LIBDL_SAME_PLACE);
 }
 
 // An output struct: as much of `values` as the caller's version has room for. `first` is the size

@@ -36,10 +36,11 @@ const char* argument_name(const OpEntry& entry, int argument) {
   return entry.results[argument - entry.argument_count - 1].name;
 }
 
-[[noreturn]] void refuse(OpId op, int argument, libdl_error_code code, const std::string& found,
-                         const std::string& wanted) {
+LIBDL_NORETURN void refuse(OpId op, int argument, libdl_error_code code, const std::string& found,
+                           const std::string& wanted LIBDL_PLACE) {
   const OpEntry& entry = entry_of(op);
-  fail_argument(code, entry.name, argument, argument_name(entry, argument), found, wanted);
+  fail_argument(code, entry.name, argument, argument_name(entry, argument), found,
+                wanted LIBDL_SAME_PLACE);
 }
 
 libdl_error* made(libdl_error_code code, const char* op, const std::string& message) {
@@ -106,8 +107,8 @@ void count_interrupted_writes(libdl_error& error,
 namespace {
 
 // Why a handle is no live tensor.
-[[noreturn]] void refuse_handle(const char* op, int argument, const char* name,
-                                const libdl_tensor* handle, const std::string& which = "") {
+LIBDL_NORETURN void refuse_handle(const char* op, int argument, const char* name,
+                                  const libdl_tensor* handle, const std::string& which = "") {
   const std::string verb = which.empty() ? "is " : "has at " + which + " ";
   if (!handle) fail_argument(LIBDL_ERROR_NULL, op, argument, name, verb + "NULL", "a tensor");
   if (!has_tag(handle, Tag::kTensor))

@@ -60,19 +60,19 @@ template <class F, class... Destinations>
 // -- refusals ---------------------------------------------------------------------------------
 // Arguments are counted from 1; numbers behind the last one are the outputs'.
 
-[[noreturn, gnu::cold]] void refuse_null(OpId op, int argument, const char* wanted);
-[[noreturn, gnu::cold]] void refuse_output(OpId op, int argument);
+LIBDL_NORETURN [[gnu::cold]] void refuse_null(OpId op, int argument, const char* wanted);
+LIBDL_NORETURN [[gnu::cold]] void refuse_output(OpId op, int argument);
 // Tells NULL, another kind and an emptied tensor apart.
-[[noreturn, gnu::cold]] void refuse_tensor(OpId op, int argument, const libdl_tensor* handle);
-[[noreturn, gnu::cold]] void refuse_destination(OpId op, int argument, const char* name,
-                                                const libdl_tensor* handle);
-[[noreturn, gnu::cold]] void refuse_entry(OpId op, int argument, int64_t entry,
-                                          const libdl_tensor* handle);
-[[noreturn, gnu::cold]] void refuse_kind(OpId op, int argument, const void* handle,
-                                         const char* wanted);
-[[noreturn, gnu::cold]] void refuse_count(OpId op, int argument, int64_t count);
-[[noreturn, gnu::cold]] void refuse_dim(OpId op, int argument, int64_t dim);
-[[noreturn, gnu::cold]] void refuse_dtype(OpId op, int argument, int32_t dtype);
+LIBDL_NORETURN [[gnu::cold]] void refuse_tensor(OpId op, int argument, const libdl_tensor* handle);
+LIBDL_NORETURN [[gnu::cold]] void refuse_destination(OpId op, int argument, const char* name,
+                                                     const libdl_tensor* handle);
+LIBDL_NORETURN [[gnu::cold]] void refuse_entry(OpId op, int argument, int64_t entry,
+                                               const libdl_tensor* handle);
+LIBDL_NORETURN [[gnu::cold]] void refuse_kind(OpId op, int argument, const void* handle,
+                                              const char* wanted);
+LIBDL_NORETURN [[gnu::cold]] void refuse_count(OpId op, int argument, int64_t count);
+LIBDL_NORETURN [[gnu::cold]] void refuse_dim(OpId op, int argument, int64_t dim);
+LIBDL_NORETURN [[gnu::cold]] void refuse_dtype(OpId op, int argument, int32_t dtype);
 
 // -- arguments --------------------------------------------------------------------------------
 

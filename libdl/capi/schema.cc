@@ -50,9 +50,10 @@ class Reader {
   }
 
  private:
-  [[noreturn]] void bad(const std::string& what) {
+  LIBDL_NORETURN void bad(const std::string& what LIBDL_PLACE) {
     fail_argument(LIBDL_ERROR_VALUE, "op_register", 1, "schema",
-                  "cannot be read at byte " + std::to_string(at_) + ": " + what, "");
+                  "cannot be read at byte " + std::to_string(at_) + ": " + what,
+                  "" LIBDL_SAME_PLACE);
   }
 
   void blanks() {

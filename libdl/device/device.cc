@@ -25,13 +25,13 @@ void missing_kernel(Device device, KernelId id) {
 #include "kernels/kernels.def"
 #undef KERNEL
   };
-  throw Error(LIBDL_ERROR_UNSUPPORTED, device_name(device) + ": the backend has no kernel " +
-                                           kNames[static_cast<int32_t>(id)]);
+  fail_unnamed(LIBDL_ERROR_UNSUPPORTED, device_name(device) + ": the backend has no kernel " +
+                                            kNames[static_cast<int32_t>(id)]);
 }
 
 void raise_interrupted() {
-  throw Error(LIBDL_ERROR_INTERRUPTED,
-              "interrupted by the host; what was to be written is undefined");
+  fail_unnamed(LIBDL_ERROR_INTERRUPTED,
+               "interrupted by the host; what was to be written is undefined");
 }
 
 }  // namespace device_detail
@@ -88,7 +88,7 @@ static const Backend& open_once(const char* name, const char* library, int32_t t
 
 const Backend& backend(int32_t type) {
   if (type < 0 || type >= kDeviceTypes) {
-    throw Error(LIBDL_ERROR_DEVICE, "device type " + std::to_string(type) + " is unknown");
+    fail_unnamed(LIBDL_ERROR_DEVICE, "device type " + std::to_string(type) + " is unknown");
   }
   const Backend* table = backends[type].load(std::memory_order_acquire);
   if (table) return *table;
@@ -97,7 +97,7 @@ const Backend& backend(int32_t type) {
   } else if (type == LIBDL_DEVICE_CUDA) {
     table = &open_once("cuda", "libdlcuda.so", LIBDL_DEVICE_CUDA);
   } else {
-    throw Error(LIBDL_ERROR_DEVICE, device_name({type, 0}) + ": no backend for this device type");
+    fail_unnamed(LIBDL_ERROR_DEVICE, device_name({type, 0}) + ": no backend for this device type");
   }
   backends[type].store(table, std::memory_order_release);
   return *table;
@@ -105,8 +105,8 @@ const Backend& backend(int32_t type) {
 
 void register_backend(const Backend& backend) {
   if (backend.device_type < 0 || backend.device_type >= kDeviceTypes) {
-    throw Error(LIBDL_ERROR_DEVICE,
-                "device type " + std::to_string(backend.device_type) + " is unknown");
+    fail_unnamed(LIBDL_ERROR_DEVICE,
+                 "device type " + std::to_string(backend.device_type) + " is unknown");
   }
   backends[backend.device_type].store(&backend, std::memory_order_release);
 }
@@ -154,7 +154,7 @@ Allocator& allocator_for(Device device) {
   }
   check_device("allocator", device);
   if (!has_place) {
-    throw Error(LIBDL_ERROR_LIMIT, device_name(device) + ": more devices than libdl has room for");
+    fail_unnamed(LIBDL_ERROR_LIMIT, device_name(device) + ": more devices than libdl has room for");
   }
   std::atomic<Allocator*>& place = allocators[device.type][device.index];
   auto* fresh = new Allocator(device_name(device),

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/place.h"
 #include "device/allocator.h"
 #include "device/backend.h"
 #include "device/pool.h"
@@ -55,7 +56,7 @@ void register_backend(const Backend& backend);
 namespace device_detail {
 extern constinit std::atomic<const Backend*> backends[kDeviceTypes];
 extern constinit std::atomic<bool> elsewhere __attribute__((visibility("hidden")));
-[[noreturn]] void missing_kernel(Device device, KernelId id);
+LIBDL_NORETURN void missing_kernel(Device device, KernelId id);
 // The pool as kernels see it; *stopped becomes true if the host interrupts.
 inline bool run_chunks(void* stopped, int64_t chunks, void (*body)(void*, int64_t, int64_t),
                        void* arg) {
@@ -63,7 +64,7 @@ inline bool run_chunks(void* stopped, int64_t chunks, void (*body)(void*, int64_
   if (!finished) *static_cast<bool*>(stopped) = true;
   return finished;
 }
-[[noreturn]] void raise_interrupted();
+LIBDL_NORETURN void raise_interrupted();
 }  // namespace device_detail
 
 // Whether memory of another device than the CPU was ever made or taken over: until then no operator

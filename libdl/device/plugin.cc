@@ -76,21 +76,21 @@ const Backend& open_backend(const std::string& name, const std::string& library,
   std::string reason;
   void* const handle = open(library, reason);
   if (!handle) {
-    throw Error(LIBDL_ERROR_BACKEND,
-                name + ": " + library + " was not found or could not be opened (" + reason + ")");
+    fail_unnamed(LIBDL_ERROR_BACKEND,
+                 name + ": " + library + " was not found or could not be opened (" + reason + ")");
   }
   const auto begin = reinterpret_cast<BackendOpen>(dlsym(handle, "libdl_backend_open"));
   if (!begin) {
-    throw Error(LIBDL_ERROR_BACKEND,
-                name + ": " + library + " is no libdl backend (it lacks libdl_backend_open)");
+    fail_unnamed(LIBDL_ERROR_BACKEND,
+                 name + ": " + library + " is no libdl backend (it lacks libdl_backend_open)");
   }
   const Backend* table = nullptr;
   if (libdl_error* error = begin(&kHost, &table)) throw Error::take(error);
   if (!table || table->struct_size < sizeof(Backend) || table->device_type != device_type ||
       table->kernel_count != kKernels || std::strcmp(table->build_id, LIBDL_BUILD_ID) != 0) {
-    throw Error(LIBDL_ERROR_BACKEND, name + ": " + library + " is of build " +
-                                         (table && table->build_id ? table->build_id : "(none)") +
-                                         ", wanted " + LIBDL_BUILD_ID);
+    fail_unnamed(LIBDL_ERROR_BACKEND, name + ": " + library + " is of build " +
+                                          (table && table->build_id ? table->build_id : "(none)") +
+                                          ", wanted " + LIBDL_BUILD_ID);
   }
   return *table;
 }

@@ -133,9 +133,10 @@ static void run_hook(const Node& node, GradHook& hook, std::span<Tensor> gradien
     const OutputMeta& was = before[i];
     if (!g.defined()) continue;
     const auto refuse = [&](libdl_error_code code, const std::string& found,
-                            const std::string& wanted) {
-      fail(code, node.rule->name, "a hook put a gradient " + found + " in place " + std::to_string(i + 1) +
-           ", wanted " + wanted);
+                            const std::string& wanted LIBDL_PLACE) {
+      fail(code, node.rule->name,
+           "a hook put a gradient " + found + " in place " + std::to_string(i + 1) + ", wanted " +
+               wanted LIBDL_SAME_PLACE);
     };
     if (was.dtype == Dtype::kNone) refuse(LIBDL_ERROR_VALUE, "where there was none", "none");
     if (const auto wrong = mismatch(g, was))

@@ -209,9 +209,11 @@ void refuse_unfit(TensorSpan inputs) {
   for (const Tensor& x : inputs) {
     if (!has_history(x)) continue;
     any = true;
-    const auto unfit = [&](libdl_error_code code, const std::string& found, const char* wanted) {
+    const auto unfit = [&](libdl_error_code code, const std::string& found,
+                           const char* wanted LIBDL_PLACE) {
       const auto number = std::to_string(&x - inputs.data());
-      fail_argument(code, kName, 4, "inputs", "has at " + number + " " + found, wanted);
+      fail_argument(code, kName, 4, "inputs", "has at " + number + " " + found,
+                    wanted LIBDL_SAME_PLACE);
     };
     if (x.dtype() != Dtype::kFloat64 && x.dtype() != Dtype::kComplex128)
       unfit(LIBDL_ERROR_DTYPE, std::string("one of ") + name_of(x.dtype()),

@@ -122,8 +122,8 @@ static bool same_history(const Tensor& a, const Tensor& b) {
 }
 
 static void check_writable(const Tensor& dst, const char* op, const char* name) {
-  const auto bad = [&](libdl_error_code code, const char* found, const char* wanted) {
-    fail_argument(code, op, 0, name, found, wanted);
+  const auto bad = [&](libdl_error_code code, const char* found, const char* wanted LIBDL_PLACE) {
+    fail_argument(code, op, 0, name, found, wanted LIBDL_SAME_PLACE);
   };
   if (dst.is_number()) bad(LIBDL_ERROR_VALUE, "is a host number", "a tensor");
   if (dst.storage().read_only) bad(LIBDL_ERROR_READ_ONLY, "is read-only", "memory to write to");
@@ -133,8 +133,8 @@ static void check_writable(const Tensor& dst, const char* op, const char* name) 
 
 void check_recordable_write(const Tensor& x, const char* op, const char* name) {
   const Meta* const meta = x.meta();
-  const auto bad = [&](const char* found, const char* hint) {
-    fail_argument(LIBDL_ERROR_AUTOGRAD, op, 0, name, found, hint);
+  const auto bad = [&](const char* found, const char* hint LIBDL_PLACE) {
+    fail_argument(LIBDL_ERROR_AUTOGRAD, op, 0, name, found, hint LIBDL_SAME_PLACE);
   };
   if (x.get()->flags & kInferenceMade)
     bad("was made in inference mode", "a clone of it, to be written while recording");
@@ -147,14 +147,14 @@ void check_recordable_write(const Tensor& x, const char* op, const char* name) {
     bad("is a view of a leaf that requires grad", "no_grad(), or a view of a clone");
   if (meta->view == ViewKind::kMultiOutput)
     bad("is one of several views from one call (split, chunk, unbind)", "a clone of it");
-  if (meta->view == ViewKind::kCustom) bad("is a view that a custom function made", "a clone of it");
+  if (meta->view == ViewKind::kBytes) bad("is a view of another dtype", "a clone of it");
   if (meta->view == ViewKind::kNoGrad && base && base->node)
     bad("is a view made while nothing was recorded", "a view made with recording on");
 }
 
-[[noreturn, gnu::cold]] static void overlaps_in_part(const char* op, Into into) {
+LIBDL_NORETURN [[gnu::cold]] static void overlaps_in_part(const char* op, Into into LIBDL_PLACE) {
   fail_argument(LIBDL_ERROR_OVERLAP, op, 0, into.name, "shares some of its memory with an operand",
-                "the operand itself, or separate memory");
+                "the operand itself, or separate memory" LIBDL_SAME_PLACE);
 }
 
 void refuse_overlap(const char* op, Into into, std::span<const Tensor* const> operands) {

@@ -76,9 +76,10 @@ class Call {
   // Distinct axes, marked in a mask of ndim flags; absent or empty means all where asked.
   SmallVector<bool, 8> axes(int argument, const char* name, std::optional<Dims> dims, int ndim,
                             bool empty_means_all = true) const;
-  [[noreturn, gnu::cold]] void bad(libdl_error_code code, int argument, const char* name,
-                                   const std::string& found, const std::string& wanted) const {
-    fail_argument(code, op_, argument, name, found, wanted);
+  LIBDL_NORETURN [[gnu::cold]] void bad(libdl_error_code code, int argument, const char* name,
+                                        const std::string& found,
+                                        const std::string& wanted LIBDL_PLACE) const {
+    fail_argument(code, op_, argument, name, found, wanted LIBDL_SAME_PLACE);
   }
 
   // -- ending: records, writes into dst where one was given, and returns the result --

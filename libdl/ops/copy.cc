@@ -168,7 +168,7 @@ static void require_destination(const char* op, Into into) {
   if (!into) fail_argument(LIBDL_ERROR_NULL, op, 0, "dst", "is absent", "a tensor");
 }
 
-static bool broadcasts_to(Dims shape, Dims wanted) {
+bool broadcasts_to(Dims shape, Dims wanted) {
   if (shape.size() > wanted.size()) return false;
   const size_t lead = wanted.size() - shape.size();
   for (size_t d = 0; d < shape.size(); ++d)

@@ -9,6 +9,8 @@ namespace libdl {
 
 // -- inner steps: not recorded, no version ------------------------------------------------------
 
+// Whether what has this shape can be copied to what has the wanted one.
+bool broadcasts_to(Dims shape, Dims wanted);
 // dst's elements become src's, converted; shapes agree.
 void copy_bytes(const Tensor& dst, const Tensor& src);
 // Every element becomes value's (0-d or a number), converted.

@@ -89,7 +89,7 @@ Rebase::Rebase(const Tensor& x, Ref<Node> node, int32_t slot)
     : x_(x), node_(std::move(node)), slot_(slot) {
   prepare_history(x, *node_, slot);
   const Meta& meta = *x.meta();
-  if (meta.view == ViewKind::kNone || meta.view == ViewKind::kCustom) return;
+  if (meta.view == ViewKind::kNone || meta.view == ViewKind::kBytes) return;
   base_ = meta.base;
   write_ = Ref<Node>::take(make_node(
       kWriteView, 2, 1, 0, WriteAttr{as_seen(base_, meta.view), geometry_of(x), meta.view}));

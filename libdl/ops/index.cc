@@ -31,9 +31,9 @@ struct IndexAttr {
 
 // -- resolving ------------------------------------------------------------------------------------
 
-[[noreturn, gnu::cold]] static void too_many(const Call& call, int ndim) {
+LIBDL_NORETURN [[gnu::cold]] static void too_many(const Call& call, int ndim LIBDL_PLACE) {
   call.bad(LIBDL_ERROR_INDEX, 2, "indices", "name more dimensions than input has",
-           "at most " + std::to_string(ndim));
+           "at most " + std::to_string(ndim) LIBDL_SAME_PLACE);
 }
 
 // A mask stands for as many dimensions as it has: it becomes the coordinates of what is true.

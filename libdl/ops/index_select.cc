@@ -178,8 +178,9 @@ static Tensor put_slices(const Rule& rule, bool accumulate, const Tensor& input,
 Tensor index_add(const Tensor& input, int32_t dim, const Tensor& index, const Tensor& source,
                  const Tensor* alpha, Into into) {
   if (!alpha) return put_slices(kIndexAdd, true, input, dim, index, source, into);
-  const auto bad = [&](libdl_error_code code, const std::string& found, const std::string& wanted) {
-    fail_argument(code, "index_add", 5, "alpha", found, wanted);
+  const auto bad = [&](libdl_error_code code, const std::string& found,
+                       const std::string& wanted LIBDL_PLACE) {
+    fail_argument(code, "index_add", 5, "alpha", found, wanted LIBDL_SAME_PLACE);
   };
   if (alpha->ndim() > 0)
     bad(LIBDL_ERROR_SHAPE, "has shape " + to_string(alpha->shape()), "a number or a 0-d tensor");

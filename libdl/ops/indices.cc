@@ -24,8 +24,9 @@ static int64_t value_at(const Tensor& index, Dims position) {
                                         : index.data<int64_t>()[offset];
 }
 
-[[noreturn, gnu::cold]] static void reject_value(const Call& call, int argument, const char* name,
-                                                 const Tensor& index, int64_t size, int64_t bad) {
+LIBDL_NORETURN [[gnu::cold]] static void reject_value(const Call& call, int argument,
+                                                      const char* name, const Tensor& index,
+                                                      int64_t size, int64_t bad) {
   Shape position(static_cast<size_t>(index.ndim()), 0);
   for (int d = index.ndim() - 1; d >= 0; --d) {
     position[d] = bad % index.size(d);

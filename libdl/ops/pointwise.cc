@@ -85,8 +85,8 @@ kernels::Class class_of(Dtype t) {
   }
 }
 
-[[gnu::cold, noreturn]] static void reject_dtype(const PointwiseOp& op, const Tensor* const* in,
-                                                 Dtype compute) {
+LIBDL_NORETURN [[gnu::cold]] static void reject_dtype(const PointwiseOp& op,
+                                                      const Tensor* const* in, Dtype compute) {
   int blame = 0;
   for (int i = 0; i < op.inputs(); ++i)
     if (in[i]->dtype() == compute || category(in[i]->dtype()) == category(compute)) {

@@ -360,9 +360,7 @@ Tensor bernoulli_fill(const Tensor& p, Generator* generator, Into into) {
   if (dst.is_complex())
     fail_argument(LIBDL_ERROR_DTYPE, op, 0, "dst", std::string("is ") + name_of(dst.dtype()),
                   "a real dtype");
-  static constexpr const char* kNames[] = {"dst", "p"};
-  const Tensor* const operands[] = {&dst, &p};
-  if (!same(broadcast_shape(op, kNames, operands), dst.shape()))
+  if (!broadcasts_to(p.shape(), dst.shape()))
     fail_argument(LIBDL_ERROR_SHAPE, op, 1, "p", "has shape " + to_string(p.shape()),
                   "one that broadcasts to " + to_string(dst.shape()));
   // Apart from dst, which is written while p is read.

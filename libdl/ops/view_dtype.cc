@@ -27,8 +27,9 @@ Tensor view_as_real(const Tensor& input) {
 }
 
 Tensor view_as_complex(const Tensor& input) {
-  const auto bad = [&](libdl_error_code code, const std::string& found, const char* wanted) {
-    fail_argument(code, "view_as_complex", 1, "input", found, wanted);
+  const auto bad = [&](libdl_error_code code, const std::string& found,
+                       const char* wanted LIBDL_PLACE) {
+    fail_argument(code, "view_as_complex", 1, "input", found, wanted LIBDL_SAME_PLACE);
   };
   if (input.dtype() != Dtype::kFloat32 && input.dtype() != Dtype::kFloat64)
     bad(LIBDL_ERROR_DTYPE, std::string("is ") + name_of(input.dtype()), "float32 or float64");
@@ -73,8 +74,8 @@ Tensor view_dtype(const Tensor& input, Dtype dtype) {
         "detach() of it");
   Geometry to = geometry_of(input);
   const int64_t from = size_of(input.dtype()), into = size_of(dtype);
-  const auto bad = [&](const std::string& found, const std::string& wanted) {
-    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", found, wanted);
+  const auto bad = [&](const std::string& found, const std::string& wanted LIBDL_PLACE) {
+    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", found, wanted LIBDL_SAME_PLACE);
   };
   if (from != into) {
     const int last = input.ndim() - 1;
@@ -99,7 +100,7 @@ Tensor view_dtype(const Tensor& input, Dtype dtype) {
     }
   }
   Tensor y = alias(input, to.shape, to.strides, to.offset, dtype);
-  track_view(y, input, ViewKind::kCustom);
+  track_view(y, input, ViewKind::kBytes);
   return y;
 }
 

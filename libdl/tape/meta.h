@@ -14,7 +14,7 @@ enum class ViewKind : uint8_t {
   kReal,         // geometry over view_as_real(base)
   kComplex,      // geometry over view_as_complex(base)
   kMultiOutput,  // split, chunk, unbind: siblings exist
-  kCustom,       // returned by a custom function
+  kBytes,        // the bytes as another dtype
   kNoGrad,       // made while nothing was recorded
 };
 

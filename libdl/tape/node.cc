@@ -101,8 +101,11 @@ struct HookedValue {
 static Tensor unpacked(const Node& node, const HookedValue& hooked) {
   const char* const op = node.rule->name;
   Tensor x = hooked.hooks->unpack(hooked.packed);
-  const auto bad = [&](libdl_error_code code, const std::string& found, const std::string& wanted) {
-    fail(code, op, "the unpack hook of a saved value returned " + found + ", wanted " + wanted);
+  const auto bad = [&](libdl_error_code code, const std::string& found,
+                       const std::string& wanted LIBDL_PLACE) {
+    fail(code, op,
+         "the unpack hook of a saved value returned " + found + ", wanted " +
+             wanted LIBDL_SAME_PLACE);
   };
   if (!x.defined() || x.is_number()) bad(LIBDL_ERROR_NULL, "no tensor", "the value");
   if (const auto wrong = mismatch(x, hooked.value)) bad(wrong->code, wrong->found, wrong->wanted);
@@ -162,7 +165,7 @@ SavedReader::~SavedReader() {
   if (next == kReleased) release_saved(node_);
 }
 
-[[gnu::cold, noreturn]] static void overwritten(const Node& node, int i, const Saved& place) {
+LIBDL_NORETURN [[gnu::cold]] static void overwritten(const Node& node, int i, const Saved& place) {
   const Storage& storage = *place.shell->storage;
   std::string message =
       "a value that " + std::string(node.rule->name) + " saved for backward (" +

@@ -185,10 +185,11 @@ struct CallDeleter {
 template <class M>
 using Held = std::unique_ptr<M, CallDeleter<M>>;
 
-[[noreturn, gnu::cold]] void refuse(libdl_error_code code, const char* op, const std::string& found,
-                                    const std::string& wanted) {
+LIBDL_NORETURN [[gnu::cold]] void refuse(libdl_error_code code, const char* op,
+                                         const std::string& found,
+                                         const std::string& wanted LIBDL_PLACE) {
   fail_argument(code, op, 1, op == std::string("tensor_from_dlpack") ? "managed" : "prototype",
-                found, wanted);
+                found, wanted LIBDL_SAME_PLACE);
 }
 
 void check_reachable(const dlpack::Tensor& t, const char* op) {
