@@ -25,7 +25,7 @@ ninja = ninja -C $(BUILD) -j $(JOBS)
 help:
 	@echo "make demo         train the handwritten digits in C, C++ and Python, compare every bit"
 	@echo "make test         build all and run the C, C++ and Python tests"
-	@echo "make attack       call every function with bad arguments, and in 2 million sequences"
+	@echo "make attack       bad arguments, 2 million sequences of calls, every check left out once"
 	@echo "make rust         build and test the crates in build/rust (needs cargo)"
 	@echo "make bench        measure against PyTorch (installs it in an environment of its own)"
 	@echo "make cuda         build the CUDA plugin (fetches nvcc from PyPI where there is none)"
@@ -65,6 +65,8 @@ attack: build
 	@$(step) "Random sequences of calls" $(BUILD)/tests/fuzz/fuzz $(BUILD)/tests/fuzz/fuzz.txt \
 	  tests/fuzz tests/fuzz/rare.txt --sequences $(SEQUENCES) --least 100 --jobs $(JOBS) \
 	  --seed $(SEED) --out $(BUILD)/tests/fuzz
+	@$(step) "Build with checks that can be left out" $(ninja) checks
+	@$(step) "Leave out every check" $(python) -B tests/checks/run.py $(BUILD)
 
 rust: build
 	@$(step) "Rust crates, in $(BUILD)/rust" $(python) -B wrappers/rust/generate.py \

@@ -233,6 +233,9 @@ static void bytes(void) {
   libdl_tensor *x = wrap(0), *read_only = wrap(1), *n = NULL;
   libdl_mapping *mapping = NULL;
   void *data = NULL;
+  DLTensor view;
+  BAD(libdl_tensor_borrow_dlpack(read_only, LIBDL_ACCESS_WRITE, &view), READ_ONLY,
+      "tensor_borrow_dlpack: argument 1 (tensor) may not be written, wanted a tensor that may");
   float copy[6];
   GOOD(libdl_tensor_map(read_only, LIBDL_ACCESS_READ, &data, &mapping));
   CHECK(data == elements);
@@ -267,6 +270,13 @@ static void refused_memory_is_given_back(void) {
   BAD_ARGUMENT(libdl_tensor_from_memory(elements, 24, shape, -1, NULL, 0, 0, LIBDL_DTYPE_FLOAT32, 0,
                                         NULL, on_destroy, &x),
                VALUE, 2);
+  BAD_ARGUMENT(libdl_tensor_from_memory(elements, 24, shape, 2, NULL, 0, 0, LIBDL_DTYPE_NONE, 0,
+                                        NULL, on_destroy, &x),
+               DTYPE, 5);
+  const int64_t empty[] = {0};
+  BAD(libdl_tensor_from_memory(elements, 24, empty, 1, NULL, 0, -1, LIBDL_DTYPE_FLOAT32, 0, NULL,
+                               on_destroy, &x),
+      VALUE, "tensor_from_memory: offset -1 is negative");
   BAD_ARGUMENT(libdl_tensor_from_memory(elements, 24, NULL, 2, NULL, 0, 0, LIBDL_DTYPE_FLOAT32, 0,
                                         NULL, on_destroy, &x),
                NULL, 2);
@@ -279,7 +289,7 @@ static void refused_memory_is_given_back(void) {
   BAD_ARGUMENT(libdl_tensor_from_memory(elements, 24, shape, 2, NULL, 0, 0, LIBDL_DTYPE_FLOAT32, 0,
                                         NULL, on_destroy, NULL),
                NULL, 8);
-  CHECK(destroyed == 6 && x == NULL);
+  CHECK(destroyed == 8 && x == NULL);
 }
 
 int main(void) {

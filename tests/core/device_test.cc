@@ -165,6 +165,13 @@ TEST(Device, DevicesThatDoNotExistAreNamed) {
   }
 }
 
+TEST(Device, ABackendOfNoTypeIsRefused) {
+  Backend none = {};
+  none.device_type = 99;
+  EXPECT_EQ(message_of([&] { register_backend(none); }, LIBDL_ERROR_DEVICE),
+            "device type 99 is unknown");
+}
+
 TEST(Device, AMissingPluginIsNamed) {
   const std::string message =
       message_of([] { open_backend("cuda", "libdl-no-such-plugin.so", 2); }, LIBDL_ERROR_BACKEND);

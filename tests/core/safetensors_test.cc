@@ -16,6 +16,7 @@
 #include <iterator>
 #include <limits>
 
+#include "ops/view.h"
 #include "tensor/row_major.h"
 
 namespace libdl {
@@ -276,6 +277,41 @@ TEST(SafetensorsHeader, Refusals) {
   refused(R"({"a":)" + std::string(100000, '['), 0);
 }
 
+std::string message_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.message();
+  }
+  return "no error";
+}
+
+TEST(SafetensorsHeader, MessagesSayWhatIsWrong) {
+  const auto told = [](const std::string& json, size_t data_bytes) {
+    return message_of([&] { from_bytes(with_header(json, data_bytes)); });
+  };
+  const std::pair<const char*, const char*> fields[] = {
+      {R"("dtype":"U8","shape":[2],"data_offsets":[0,2,2])", "more than two data_offsets"},
+      {R"("dtype":"U8","shape":[2],"data_offsets":[0])", "fewer than two data_offsets"},
+      {R"("dtype":true)", "a truth value"},
+      {R"("shape":[-2])", "a negative number"},
+      {R"("shape":[2.0])", "a fraction, or a number beyond 64 bits"},
+      {R"("shape":[18446744073709551615])", "a number beyond 63 bits"},
+      {R"("x":1)", "a key besides dtype, shape and data_offsets"},
+  };
+  for (const auto& [field, wrong] : fields)
+    EXPECT_EQ(told(std::string(R"({"a":{)") + field + "}}", 2),
+              std::string("file_open_memory: the header has ") + wrong + ", in tensor \"a\"");
+  EXPECT_EQ(told(R"({"a":{"dtype":"F8_E4M3"}})", 0),
+            "file_open_memory: tensor \"a\" has the dtype \"F8_E4M3\", which libdl does not know");
+  const std::string a = R"("a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]})";
+  EXPECT_EQ(told("{" + a + "," + a + "}", 0), "file_open_memory: the header names \"a\" twice");
+  EXPECT_EQ(message_of([] { from_bytes("1234567"); }),
+            "file_open_memory: the file has 7 bytes, a safetensors file at least 8");
+  EXPECT_EQ(message_of([] { from_bytes(std::string("\1\0\0\0\0\0\0\0", 8)); }),
+            "file_open_memory: the header's length is 1, the file's 8");
+}
+
 TEST(SafetensorsHeader, TheLengthIsCheckedBeforeAnythingIsAllocated) {
   for (const uint64_t length :
        {uint64_t{1}, uint64_t{99'999'999}, uint64_t{1} << 62, ~uint64_t{0}, ~uint64_t{0} - 7}) {
@@ -286,7 +322,8 @@ TEST(SafetensorsHeader, TheLengthIsCheckedBeforeAnythingIsAllocated) {
   const uint64_t length = 100'000'001;
   write(folder.file("a"), std::string(reinterpret_cast<const char*>(&length), 8) + "{");
   fs::resize_file(folder.file("a"), 100'000'009);
-  EXPECT_EQ(code_of([&] { open_file(folder.file("a"), false); }), LIBDL_ERROR_FORMAT);
+  EXPECT_EQ(message_of([&] { open_file(folder.file("a"), false); }),
+            "file_open: the header's length is 100000001, at most 100000000 are allowed");
 }
 
 // Opens and reads everything; the outcome is success or an error, whatever the bytes are.
@@ -340,10 +377,15 @@ TEST(SafetensorsHostile, WhatIsNoFile) {
     return code_of([&] { open_file(path, false); });
   };
   EXPECT_EQ(opening(folder.file("absent")), LIBDL_ERROR_IO);
+  EXPECT_EQ(message_of([&] { open_file(folder.file("absent"), false); }),
+            "file_open: cannot open " + folder.file("absent") + ": No such file or directory");
+  EXPECT_EQ(message_of([] { open_file(-1, false); }),
+            "file_open_descriptor: cannot use descriptor -1: Bad file descriptor");
   EXPECT_EQ(opening(folder.file("")), LIBDL_ERROR_IO);
   EXPECT_EQ(opening("/dev/zero"), LIBDL_ERROR_IO);
   ASSERT_EQ(mkfifo(folder.file("pipe").c_str(), 0600), 0);
-  EXPECT_EQ(opening(folder.file("pipe")), LIBDL_ERROR_IO);
+  EXPECT_EQ(message_of([&] { open_file(folder.file("pipe"), false); }),
+            "file_open: this is no regular file");
   EXPECT_EQ(code_of([] { open_file(-1, false); }), LIBDL_ERROR_IO);
   write(folder.file("empty"), "");
   EXPECT_EQ(opening(folder.file("empty")), LIBDL_ERROR_FORMAT);
@@ -362,6 +404,16 @@ TEST(SafetensorsSave, Refusals) {
   EXPECT_EQ(saving({{"z", &z}}), LIBDL_ERROR_DTYPE);
   EXPECT_EQ(saving({}, {{"a", "b"}, {"a", "b"}}), LIBDL_ERROR_VALUE);
   EXPECT_EQ(saving({}, {{"a", "\xc3"}}), LIBDL_ERROR_VALUE);
+  const int64_t half[] = {int64_t{1} << 62};
+  const Tensor huge = expand(bytes_tensor({1}, Dtype::kInt8), half);
+  EXPECT_EQ(message_of([&] {
+              save_text({{"a", &huge}, {"b", &huge}}, {});
+            }),
+            "file_save_memory: the tensors together exceed 63 bits of bytes");
+  EXPECT_EQ(message_of([&] {
+              save_text({}, {{"a", std::string(100'000'000, 'x')}});
+            }),
+            "file_save_memory: the header would exceed 100 MB");
 }
 
 TEST(SafetensorsSave, KeepsTheModeOfWhatItReplaces) {
@@ -469,6 +521,29 @@ TEST_F(FailingFiles, AnyFailureLeavesTheOldFileOrTheNewOne) {
       // Only the last call, the folder's sync, comes when the new file is in place.
       EXPECT_TRUE(content(path()) == before || (n == 6 && content(path()) == after)) << n;
     }
+}
+
+TEST_F(FailingFiles, EachCallIsNamed) {
+  const std::string steps[] = {
+      "cannot open the folder ", "cannot make a file in ", "cannot give the new file the mode of ",
+      "cannot write ",           "cannot sync ",           "cannot replace "};
+  for (size_t n = 0; n < std::size(steps); ++n) {
+    failure = {};
+    failure.at = static_cast<int64_t>(n);
+    EXPECT_NE(message_of([&] {
+                save_file(path(), {{"x", &x}}, {});
+              }).find(steps[n]),
+              std::string::npos)
+        << n;
+  }
+  const std::string readings[] = {"cannot open ", "cannot tell the file's size",
+                                  "cannot map the file"};
+  for (size_t n = 0; n < std::size(readings); ++n) {
+    failure = {};
+    failure.at = static_cast<int64_t>(n);
+    EXPECT_NE(message_of([&] { open_file(path(), true); }).find(readings[n]), std::string::npos)
+        << n;
+  }
 }
 
 TEST_F(FailingFiles, AFullDiskAtEveryByte) {

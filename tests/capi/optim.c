@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What the optimizers' steps and the clipping of gradients refuse, before anything is written. */
+#include "check.h"
+
+static const int64_t two[] = {2};
+static float memory[2];
+
+static libdl_tensor *made(int64_t size, libdl_dtype dtype) {
+  libdl_tensor *x;
+  GOOD(libdl_ones(&size, 1, dtype, NULL, &x));
+  return x;
+}
+
+enum {
+  kGood,
+  kOther,
+  kNumber,
+  kInteger,
+  kDouble,
+  kComplex,
+  kStrided,
+  kReadOnly,
+  kLong,
+  kSpread,
+  kInfinite,
+  kCount
+};
+static libdl_tensor *all[kCount];
+
+static void make_all(void) {
+  const int64_t strides[] = {2}, none[] = {0};
+  for (int i = 0; i < kCount; ++i) all[i] = NULL;
+  all[kGood] = made(2, LIBDL_DTYPE_FLOAT32);
+  all[kOther] = made(2, LIBDL_DTYPE_FLOAT32);
+  GOOD(libdl_number_f64(1, &all[kNumber]));
+  all[kInteger] = made(2, LIBDL_DTYPE_INT64);
+  all[kDouble] = made(2, LIBDL_DTYPE_FLOAT64);
+  all[kComplex] = made(2, LIBDL_DTYPE_COMPLEX64);
+  GOOD(libdl_empty_strided(two, 1, strides, 1, LIBDL_DTYPE_FLOAT32, NULL, &all[kStrided]));
+  GOOD(libdl_tensor_from_memory(memory, sizeof memory, two, 1, NULL, 0, 0, LIBDL_DTYPE_FLOAT32, 1,
+                                NULL, NULL, &all[kReadOnly]));
+  all[kLong] = made(3, LIBDL_DTYPE_FLOAT32);
+  libdl_tensor *one = made(1, LIBDL_DTYPE_FLOAT32);
+  GOOD(libdl_as_strided(one, two, 1, none, 1, NULL, &all[kSpread]));
+  libdl_tensor_release(one);
+  libdl_tensor *infinity;
+  GOOD(libdl_number_f64(1e300, &infinity));
+  GOOD(libdl_mul(all[kGood], infinity, &all[kInfinite]));
+  libdl_tensor_release(infinity);
+}
+
+/* A step with one parameter, its gradient and its buffer. */
+static libdl_error *step(libdl_sgd_options options, int param, int grad, int buffer) {
+  options.struct_size = sizeof options;
+  const libdl_tensor *grads[] = {all[grad]};
+  return libdl_sgd_step(&options, &all[param], 1, grads, 1, &all[buffer], 1);
+}
+
+static void steps(void) {
+  const libdl_sgd_options plain = {.momentum = 0.5};
+  BAD(step((libdl_sgd_options){.lr = -1}, kGood, kOther, kOther), VALUE,
+      "sgd: argument 1 (lr) is -1.000000, wanted 0 or more and finite");
+  BAD(step((libdl_sgd_options){.nesterov = 1}, kGood, kOther, kOther), VALUE,
+      "sgd: argument 1 (nesterov) is set, wanted a momentum above 0 and no dampening with it");
+  BAD(step(plain, kNumber, kGood, kOther), VALUE,
+      "sgd: argument 2 (params) holds a host number at position 0, wanted tensors");
+  BAD(step(plain, kInteger, kGood, kOther), DTYPE,
+      "sgd: argument 2 (params) holds int64 at position 0, wanted float32 or float64");
+  BAD(step(plain, kStrided, kGood, kOther), SHAPE,
+      "sgd: argument 2 (params) holds strides [2] at position 0, wanted contiguous tensors");
+  BAD(step(plain, kReadOnly, kGood, kOther), READ_ONLY,
+      "sgd: argument 2 (params) holds read-only memory at position 0, wanted memory to write to");
+  BAD(step(plain, kGood, kLong, kOther), SHAPE,
+      "sgd: argument 3 (grads) holds shape [3] at position 0, wanted [2]");
+  BAD(step(plain, kGood, kDouble, kOther), DTYPE,
+      "sgd: argument 3 (grads) holds float64 at position 0, wanted float32");
+  BAD(step(plain, kGood, kOther, kGood), OVERLAP,
+      "sgd: argument 2 (params) or state shares memory within the lists, wanted tensors with "
+      "memory "
+      "of their own");
+  const libdl_tensor *grads[] = {all[kOther], all[kOther]};
+  const libdl_sgd_options options = {.struct_size = sizeof options};
+  BAD(libdl_sgd_step(&options, &all[kGood], 1, grads, 2, NULL, 0), SHAPE,
+      "sgd: argument 3 (grads) has 2 tensors, wanted 1, one a parameter");
+  const libdl_adam_options adam = {.struct_size = sizeof adam};
+  BAD(libdl_adam_step(&adam, &all[kGood], 1, grads, 1, &all[kOther], 1, &all[kOther], 1, NULL, 0),
+      VALUE, "adam: argument 1 (step) is 0, wanted 1 or more");
+}
+
+static void clipping(void) {
+  libdl_tensor *norm = NULL;
+  BAD(libdl_clip_grad_norm(&all[kGood], 1, 1, 0, 0, &norm), VALUE,
+      "clip_grad_norm: argument 3 (norm_type) is 0.000000, wanted a positive number");
+  BAD(libdl_clip_grad_norm(&all[kInteger], 1, 1, 2, 0, &norm), DTYPE,
+      "clip_grad_norm: argument 1 (grads) holds int64 at position 0, wanted floating tensors");
+  BAD(libdl_clip_grad_norm(&all[kReadOnly], 1, 1, 2, 0, &norm), READ_ONLY,
+      "clip_grad_norm: argument 1 (grads) holds read-only memory at position 0, wanted memory to "
+      "write to");
+  BAD(libdl_clip_grad_norm(&all[kSpread], 1, 1, 2, 0, &norm), OVERLAP,
+      "clip_grad_norm: argument 1 (grads) holds an overlapping tensor at position 0, wanted "
+      "clones");
+  BAD(libdl_clip_grad_norm(&all[kInfinite], 1, 1, 2, 1, &norm), VALUE,
+      "clip_grad_norm: argument 1 (grads) have norm inf, wanted a finite norm");
+  BAD(libdl_clip_grad_value(&all[kComplex], 1, 1), DTYPE,
+      "clip_grad_value: argument 1 (grads) holds a complex tensor at position 0, wanted real ones: "
+      "complex numbers have no order");
+}
+
+int main(void) {
+  make_all();
+  steps();
+  clipping();
+  for (int i = 0; i < kCount; ++i) libdl_tensor_release(all[i]);
+  if (failures) fprintf(stderr, "%d failures\n", failures);
+  return failures != 0;
+}

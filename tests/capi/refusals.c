@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* What the functions refuse that are no operators, each in its words: hooks, custom functions,
+ * forward mode, operators of the host's own, interceptors and states. */
+#include "check.h"
+
+static libdl_tensor *filled(int64_t size, libdl_dtype dtype) {
+  libdl_tensor *made;
+  GOOD(libdl_ones(&size, 1, dtype, NULL, &made));
+  return made;
+}
+
+static libdl_tensor *leaf(void) {
+  libdl_tensor *made = filled(2, LIBDL_DTYPE_FLOAT32);
+  GOOD(libdl_tensor_set_requires_grad(made, 1));
+  return made;
+}
+
+static libdl_op found(const char *name) {
+  libdl_op op = -1;
+  GOOD(libdl_op_find(name, -1, &op));
+  return op;
+}
+
+/* -- hooks ----------------------------------------------------------------------------------------
+ */
+
+static libdl_error *no_hook(void *ctx, libdl_tensor **gradients, int64_t count,
+                            libdl_tensor *const *incoming, int64_t incoming_count) {
+  (void)ctx, (void)gradients, (void)count, (void)incoming, (void)incoming_count;
+  return NULL;
+}
+
+static libdl_error *pack(void *ctx, const libdl_tensor *value, void **packed) {
+  (void)ctx, (void)value;
+  *packed = NULL;
+  return NULL;
+}
+
+static libdl_error *unpack_nothing(void *ctx, void *packed, libdl_tensor **value) {
+  (void)ctx, (void)packed, (void)value;
+  return NULL;
+}
+
+static libdl_error *unpack_number(void *ctx, void *packed, libdl_tensor **value) {
+  (void)ctx, (void)packed;
+  return libdl_number_f64(1, value);
+}
+
+static void hooks(void) {
+  libdl_tensor *x = leaf(), *plain = filled(2, LIBDL_DTYPE_FLOAT32), *y;
+  libdl_hook *hook;
+  GOOD(libdl_exp(x, &y));
+  BAD(libdl_tensor_add_hook(plain, LIBDL_HOOK_TENSOR, no_hook, NULL, NULL, &hook), AUTOGRAD,
+      "libdl_tensor_add_hook: argument 1 (tensor) does not require grad, wanted a tensor that "
+      "does");
+  BAD(libdl_tensor_add_hook(y, LIBDL_HOOK_ACCUMULATED, no_hook, NULL, NULL, &hook), AUTOGRAD,
+      "libdl_tensor_add_hook: argument 1 (tensor) is not a leaf, wanted a leaf that requires grad");
+  BAD(libdl_node_add_hook(NULL, LIBDL_HOOK_NODE_PRE, no_hook, NULL, NULL, &hook), NULL,
+      "libdl_node_add_hook: argument 1 (node) is NULL, wanted a node");
+  libdl_node *node = libdl_tensor_node(y, NULL);
+  BAD(libdl_node_add_hook(node, LIBDL_HOOK_TENSOR, no_hook, NULL, NULL, &hook), VALUE,
+      "libdl_node_add_hook: argument 2 (kind) is 0, wanted LIBDL_HOOK_NODE_PRE or "
+      "LIBDL_HOOK_NODE_POST");
+  libdl_node_release(node);
+
+  libdl_saved_hooks pair = {.struct_size = sizeof pair, .pack = pack};
+  BAD(libdl_saved_hooks_push(&pair), NULL,
+      "libdl_saved_hooks_push: argument 1 (hooks) lacks pack or unpack, wanted both callbacks");
+  BAD(libdl_saved_hooks_pop(), STATE, "libdl_saved_hooks_pop: no hooks are pushed");
+  pair.unpack = unpack_nothing;
+  GOOD(libdl_saved_hooks_push(&pair));
+  libdl_tensor *z, *sum;
+  GOOD(libdl_mul(x, x, &z));
+  GOOD(libdl_saved_hooks_pop());
+  GOOD(libdl_sum(z, NULL, 0, 0, LIBDL_DTYPE_NONE, &sum));
+  BAD(libdl_backward((const libdl_tensor *[]){sum}, 1, NULL, 0, NULL, 0, NULL), CALLBACK,
+      "unpack: the hook returned no tensor");
+  libdl_tensor_release(sum), libdl_tensor_release(z);
+  pair.unpack = unpack_number;
+  GOOD(libdl_saved_hooks_push(&pair));
+  GOOD(libdl_mul(x, x, &z));
+  GOOD(libdl_saved_hooks_pop());
+  GOOD(libdl_sum(z, NULL, 0, 0, LIBDL_DTYPE_NONE, &sum));
+  BAD(libdl_backward((const libdl_tensor *[]){sum}, 1, NULL, 0, NULL, 0, NULL), NULL,
+      "mul: the unpack hook of a saved value returned no tensor, wanted the value");
+  libdl_tensor *all[] = {x, plain, y, z, sum};
+  for (size_t i = 0; i < sizeof all / sizeof *all; ++i) libdl_tensor_release(all[i]);
+}
+
+/* -- a custom function
+ * ------------------------------------------------------------------------------ */
+
+static struct {
+  int64_t size;
+  libdl_dtype dtype;
+} given; /* what backward returns */
+
+static libdl_error *backward(void *ctx, libdl_backward_context *context,
+                             const libdl_tensor *const *output_gradients, int64_t outputs,
+                             libdl_tensor **input_gradients, int64_t inputs) {
+  (void)ctx, (void)output_gradients;
+  CHECK(outputs == 1 && inputs == 1);
+  libdl_tensor *out = NULL;
+  BAD(libdl_backward_context_saved(context, 1, &out), INDEX,
+      "libdl_backward_context_saved: argument 2 (index) is 1, wanted below 1");
+  BAD(libdl_backward_context_saved(context, 0, NULL), NULL,
+      "libdl_backward_context_saved: argument 3 (out) is NULL, wanted a place for the result");
+  BAD(libdl_backward_context_zeros(context, 1, &out), INDEX,
+      "libdl_backward_context_zeros: argument 2 (index) is 1, wanted below 1");
+  BAD(libdl_backward_context_zeros(context, 0, NULL), NULL,
+      "libdl_backward_context_zeros: argument 3 (out) is NULL, wanted a place for the result");
+  input_gradients[0] = filled(given.size, given.dtype);
+  return NULL;
+}
+
+static void functions(void) {
+  libdl_tensor *x = leaf(), *out = NULL;
+  libdl_function f = {.struct_size = sizeof f, .name = "twice", .once_differentiable = 1};
+  BAD(libdl_function_record(&f, NULL, 0, NULL, 0, NULL, NULL, 0, NULL), NULL,
+      "libdl_function_record: argument 1 (function) lacks backward, wanted a callback");
+  BAD(libdl_backward_context_saved(NULL, 0, &out), NULL,
+      "libdl_backward_context_saved: argument 1 (context) is NULL, wanted a context");
+  BAD(libdl_backward_context_zeros(NULL, 0, &out), NULL,
+      "libdl_backward_context_zeros: argument 1 (context) is NULL, wanted a context");
+  f.backward = backward;
+  const struct {
+    int64_t size;
+    libdl_dtype dtype;
+    libdl_bool create_graph;
+    libdl_error_code code;
+    const char *message;
+  } wrong[] = {
+      {2, LIBDL_DTYPE_COMPLEX64, 0, LIBDL_ERROR_DTYPE,
+       "twice: backward returned a gradient for input 1 that is complex64, wanted float32"},
+      {3, LIBDL_DTYPE_FLOAT32, 0, LIBDL_ERROR_SHAPE,
+       "twice: backward returned a gradient for input 1 of shape [3], wanted [2]"},
+      {2, LIBDL_DTYPE_FLOAT32, 1, LIBDL_ERROR_AUTOGRAD,
+       "twice: is once differentiable, and a second derivative was asked for"},
+  };
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
+    libdl_tensor *y = filled(2, LIBDL_DTYPE_FLOAT32), *sum;
+    const libdl_tensor *inputs[] = {x};
+    GOOD(libdl_function_record(&f, inputs, 1, &y, 1, NULL, inputs, 1, NULL));
+    GOOD(libdl_sum(y, NULL, 0, 0, LIBDL_DTYPE_NONE, &sum));
+    given.size = wrong[i].size, given.dtype = wrong[i].dtype;
+    const libdl_backward_options options = {.struct_size = sizeof options,
+                                            .create_graph = wrong[i].create_graph};
+    bad(libdl_backward((const libdl_tensor *[]){sum}, 1, NULL, 0, NULL, 0, &options), wrong[i].code,
+        wrong[i].message, -1, -1, __FILE__, __LINE__);
+    libdl_tensor_release(sum);
+    libdl_tensor_release(y);
+  }
+  libdl_tensor_release(x);
+}
+
+/* -- forward mode
+ * ----------------------------------------------------------------------------------- */
+
+static void forward_mode(void) {
+  libdl_tensor *x = filled(2, LIBDL_DTYPE_FLOAT32), *longer = filled(3, LIBDL_DTYPE_FLOAT32),
+               *wider = filled(2, LIBDL_DTYPE_FLOAT64), *out = NULL;
+  BAD(libdl_forward_exit(), STATE, "libdl_forward_exit: no level is open");
+  BAD(libdl_forward_make_dual(x, x, &out), STATE, "libdl_forward_make_dual: no level is open");
+  GOOD(libdl_forward_enter(NULL));
+  BAD(libdl_forward_enter(NULL), UNSUPPORTED,
+      "libdl_forward_enter: a level is open already; nested forward mode is not offered");
+  BAD(libdl_forward_make_dual(x, x, NULL), NULL,
+      "libdl_forward_make_dual: argument 3 (out) is NULL, wanted a place for the result");
+  BAD(libdl_forward_make_dual(x, longer, &out), SHAPE,
+      "libdl_forward_make_dual: argument 2 (tangent) has shape [3], wanted [2]");
+  BAD(libdl_forward_make_dual(x, wider, &out), DTYPE,
+      "libdl_forward_make_dual: argument 2 (tangent) is float64, wanted float32");
+  GOOD(libdl_forward_exit());
+  libdl_tensor_release(x);
+  libdl_tensor_release(longer);
+  libdl_tensor_release(wider);
+}
+
+/* -- operators as data ---------------------------------------------------------------------------
+ */
+
+static libdl_error *no_result(void *ctx, const libdl_value *arguments, int32_t argument_count,
+                              libdl_tensor **results, int32_t result_count) {
+  (void)ctx, (void)arguments, (void)argument_count, (void)results, (void)result_count;
+  return NULL;
+}
+
+static libdl_error *no_vjp(void *ctx, const libdl_value *arguments, int32_t argument_count,
+                           const libdl_tensor *const *results, const libdl_tensor *const *grads,
+                           int32_t result_count, const libdl_bool *wanted, libdl_tensor **out,
+                           int32_t tensor_count) {
+  (void)ctx, (void)arguments, (void)argument_count, (void)results, (void)grads;
+  (void)result_count, (void)wanted, (void)out, (void)tensor_count;
+  return NULL;
+}
+
+static void operators(void) {
+  libdl_tensor *x = filled(2, LIBDL_DTYPE_FLOAT32);
+  libdl_value argument = {.type = LIBDL_VALUE_TENSOR}, results[2];
+  argument.as.tensor = x;
+  BAD(libdl_op_call(found("exp"), &argument, 1, results, 2), VALUE,
+      "exp: was given 2 places, has 1 results");
+  BAD(libdl_op_call(found("exp"), &argument, 1, NULL, 1), NULL, "exp: the places are NULL");
+  BAD(libdl_op_call(found("exp"), NULL, 1, results, 1), NULL, "exp: the arguments are NULL");
+  libdl_value far[] = {argument, {.type = LIBDL_VALUE_INT}};
+  far[1].as.integer = INT64_C(1) << 40;
+  BAD(libdl_op_call(found("softmax"), far, 2, results, 1), INDEX,
+      "softmax: argument 2 (dim) is 1099511627776, wanted a dimension");
+  BAD(libdl_op_call_into(found("view_as_real"), &argument, 1, &x, 1), VALUE,
+      "view_as_real: has no into form");
+
+  libdl_op op;
+  BAD(libdl_op_register("t::x(tensor a) -> tensor b", -1, NULL), NULL,
+      "op_register: argument 2 (out) is NULL, wanted a place for the result");
+  const struct {
+    const char *schema, *message;
+  } wrong[] = {
+      {"t::x(tensor a) -> int b", "21: a result is always a tensor"},
+      {"t::x(tensor a) -> tensor b c", "27: wanted its end"},
+      {"t::x(tensor ) -> tensor b", "12: wanted a parameter's name"},
+      {"t::x(int a=) -> tensor b", "11: wanted a default"},
+  };
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
+    char message[120];
+    snprintf(message, sizeof message, "op_register: argument 1 (schema) cannot be read at byte %s",
+             wrong[i].message);
+    BAD(libdl_op_register(wrong[i].schema, -1, &op), VALUE, message);
+  }
+  GOOD(libdl_op_register("t::x(tensor a, tensors more, generator? g) -> tensor b", -1, &op));
+  BAD(libdl_op_set_kernel(-1, LIBDL_DEVICE_CPU, no_result, NULL, NULL), VALUE,
+      "op_set_kernel: argument 1 (op) is -1, wanted the number of a registered operator");
+  BAD(libdl_op_set_kernel(op, LIBDL_DEVICE_CPU, NULL, NULL, NULL), NULL,
+      "op_set_kernel: argument 3 (kernel) is NULL, wanted a function");
+  BAD(libdl_op_set_vjp(op, NULL, NULL, NULL), NULL,
+      "op_set_vjp: argument 2 (vjp) is NULL, wanted a function");
+  GOOD(libdl_op_set_vjp(op, no_vjp, NULL, NULL));
+  BAD(libdl_op_set_vjp(op, no_vjp, NULL, NULL), STATE, "op_set_vjp: t::x has a gradient already");
+  GOOD(libdl_op_set_kernel(op, LIBDL_DEVICE_CPU, no_result, NULL, NULL));
+
+  libdl_value arguments[] = {argument, {.type = LIBDL_VALUE_TENSORS}, {.type = LIBDL_VALUE_NONE}};
+  BAD(libdl_op_call(op, arguments, 3, results, 1), CALLBACK,
+      "t::x: the kernel left a result without a tensor");
+  arguments[1].as.tensors.count = 2;
+  BAD(libdl_op_call(op, arguments, 3, results, 1), NULL,
+      "t::x: argument 2 (more) is no array of 2");
+  arguments[1].as.tensors.count = 0;
+  arguments[2].type = LIBDL_VALUE_GENERATOR;
+  arguments[2].as.generator = (libdl_generator *)x;
+  BAD(libdl_op_call(op, arguments, 3, results, 1), KIND,
+      "t::x: argument 3 (g) is a tensor, wanted a generator");
+  arguments[2].type = LIBDL_VALUE_NONE;
+  GOOD(libdl_forward_enter(NULL));
+  libdl_tensor *dual;
+  GOOD(libdl_forward_make_dual(x, x, &dual));
+  arguments[0].as.tensor = dual;
+  BAD(libdl_op_call(op, arguments, 3, results, 1), AUTOGRAD, "t::x: has no rule for forward mode");
+  libdl_tensor_release(dual);
+  GOOD(libdl_forward_exit());
+  libdl_tensor_release(x);
+}
+
+static libdl_error *one_result(void *ctx, const libdl_value *arguments, int32_t argument_count,
+                               libdl_tensor **results, int32_t result_count) {
+  (void)ctx, (void)arguments, (void)argument_count, (void)result_count;
+  results[0] = filled(2, LIBDL_DTYPE_FLOAT32);
+  return NULL;
+}
+
+static void more_tensors_than_a_node_counts(void) {
+  enum { kMany = 65535 };
+  static const libdl_tensor *many[kMany];
+  libdl_tensor *x = leaf();
+  for (int i = 0; i < kMany; ++i) many[i] = x;
+  libdl_op op;
+  GOOD(libdl_op_register("t::many(tensors a) -> tensor b", -1, &op));
+  GOOD(libdl_op_set_kernel(op, LIBDL_DEVICE_CPU, one_result, NULL, NULL));
+  libdl_value argument = {.type = LIBDL_VALUE_TENSORS}, result;
+  argument.as.tensors.items = many, argument.as.tensors.count = kMany;
+  BAD(libdl_op_call(op, &argument, 1, &result, 1), LIMIT,
+      "t::many: has too many tensors to be recorded");
+  libdl_tensor_release(x);
+}
+
+/* -- interceptors and states
+ * ------------------------------------------------------------------------ */
+
+static libdl_error *answers_wrongly(void *ctx, libdl_op op, const libdl_value *arguments,
+                                    int32_t argument_count, libdl_tensor *const *dsts,
+                                    libdl_value *results, int32_t result_count,
+                                    libdl_bool *handled) {
+  (void)ctx, (void)op, (void)arguments, (void)argument_count, (void)dsts, (void)result_count;
+  BAD(libdl_interceptor_pop(), STATE, "interceptor_pop: the interceptor is running");
+  results[0].type = LIBDL_VALUE_INT;
+  *handled = 1;
+  return NULL;
+}
+
+static void interceptors(void) {
+  libdl_tensor *x = filled(2, LIBDL_DTYPE_FLOAT32), *y;
+  BAD(libdl_interceptor_push(NULL, NULL, NULL), NULL,
+      "interceptor_push: argument 1 (interceptor) is NULL, wanted a function");
+  GOOD(libdl_interceptor_push(answers_wrongly, NULL, NULL));
+  BAD(libdl_exp(x, &y), TYPE, "exp: an interceptor answered out with another type");
+  GOOD(libdl_interceptor_pop());
+  libdl_tensor_release(x);
+}
+
+static void run_never(void *ctx, void (*task)(void *task_arg), void *task_arg) {
+  (void)ctx, (void)task, (void)task_arg;
+}
+
+static int32_t stop(void *ctx) {
+  (void)ctx;
+  return 1;
+}
+
+static void interruption(void) {
+  libdl_tensor *x = leaf(), *sum;
+  GOOD(libdl_sum(x, NULL, 0, 0, LIBDL_DTYPE_NONE, &sum));
+  GOOD(libdl_set_interruption(stop, NULL, NULL));
+  libdl_error *error = libdl_backward((const libdl_tensor *[]){sum}, 1, NULL, 0, NULL, 0, NULL);
+  GOOD(libdl_set_interruption(NULL, NULL, NULL));
+  BAD(error, INTERRUPTED, "backward: interrupted by the host");
+  libdl_tensor_release(sum);
+  libdl_tensor_release(x);
+}
+
+static void states(void) {
+  struct {
+    libdl_executor known;
+    int64_t later;
+  } executor = {.known = {.struct_size = sizeof executor, .run = run_never}, .later = 1};
+  char message[160];
+  snprintf(message, sizeof message,
+           "set_executor: argument 1 (executor) sets a field that this version does not know, "
+           "wanted zeros after byte %zu",
+           sizeof executor.known);
+  BAD(libdl_set_executor(&executor.known), OPTION, message);
+  libdl_tensor *x = filled(2, LIBDL_DTYPE_FLOAT32);
+  BAD(libdl_state_swap((libdl_state *)x, NULL), KIND,
+      "libdl_state_swap: argument 1 (next) is another kind of handle, wanted a state");
+  BAD(libdl_tensor_set_host_object(x, 4, NULL), VALUE,
+      "libdl_tensor_set_host_object: argument 2 (host) is 4, wanted 0 to 3");
+  libdl_tensor *one;
+  GOOD(libdl_number_f64(1, &one));
+  BAD(libdl_tensor_set_requires_grad(one, 1), AUTOGRAD,
+      "requires_grad_: argument 1 (input) is a host number, wanted a tensor");
+  BAD(libdl_tensor_set_data(one, x), VALUE,
+      "set_data: argument 1 (tensor) is a host number, wanted a tensor");
+  libdl_tensor_release(one);
+  libdl_generator *generator;
+  char bytes[LIBDL_GENERATOR_STATE_BYTES];
+  GOOD(libdl_generator_new(1, &generator));
+  GOOD(libdl_generator_get_state(generator, bytes, sizeof bytes));
+  BAD(libdl_generator_set_state(generator, bytes, 23), VALUE,
+      "libdl_generator_set_state: argument 3 (count) is 23, wanted 24");
+  libdl_generator_release(generator);
+  BAD_BEGINS(libdl_check_abi(9, 0), UNSUPPORTED,
+             "libdl_check_abi: the program was built against 9.0, the library is ");
+  libdl_tensor_release(x);
+}
+
+int main(void) {
+  hooks();
+  functions();
+  forward_mode();
+  operators();
+  more_tensors_than_a_node_counts();
+  interceptors();
+  states();
+  interruption();
+  if (failures) fprintf(stderr, "%d failures\n", failures);
+  return failures != 0;
+}
