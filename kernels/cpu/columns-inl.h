@@ -33,6 +33,7 @@ HWY_INLINE typename Pack<T>::V load_some(const T* x, int64_t count) {
   }
 }
 
+// The loops over vectors are unrolled by name: at -O2 the sums would else stay in memory.
 // What is taken at once, from column c on: kVectors whole vectors, or one of which only the first
 // `count` columns count.
 template <class C, class M, class T, int kVectors, bool kWhole, bool kIsQuick>
@@ -45,18 +46,22 @@ struct Taken {
 
   HWY_INLINE Taken(const T* parameter, int64_t column, int64_t columns)
       : c(column), count(columns) {
+#pragma GCC unroll 4
     for (int k = 0; k < kVectors; ++k) p[k] = P::load(parameter + c + k * P::n);
   }
   HWY_INLINE void take(const T* row, V* sum) {
     V x[kVectors];
+#pragma GCC unroll 4
     for (int k = 0; k < kVectors; ++k) {
       const T* from = row + c + k * P::n;
       x[k] = M::template apply<T>(kWhole ? P::load(from) : load_some<T>(from, count), p[k]);
       sum[k] = taker.join(sum[k], x[k]);
     }
+#pragma GCC unroll 4
     for (int k = 0; k < kVectors; k += 2) taker.see(x[k], x[std::min(k + 1, kVectors - 1)]);
   }
   static HWY_INLINE void begin(V* sum) {
+#pragma GCC unroll 4
     for (int k = 0; k < kVectors; ++k) sum[k] = P::set(C::template identity<T>());
   }
 };
@@ -77,6 +82,7 @@ HWY_INLINE bool take_rows(T* total, const T* const* row, int64_t steps, int64_t 
     for (int64_t s = 0; s < (kCount > 0 ? kCount : steps); ++s) taken.take(row[s], sum);
   }
   if (taken.taker.fails()) return false;
+#pragma GCC unroll 4
   for (int k = 0; k < kVectors; ++k) {
     T* to = total + c + k * P::n;
     P::store(C::template apply<T>(P::load(to), sum[k]), to);
@@ -147,6 +153,7 @@ HWY_INLINE void lane_tree(const T* const* row, int64_t n, Taken& taken, typename
     constexpr int kVectors = std::extent_v<decltype(taken.p)>;
     typename Pack<T>::V other[kVectors];
     lane_tree<kLane + kStep, 2 * kStep>(row, n, taken, other);
+#pragma GCC unroll 4
     for (int k = 0; k < kVectors; ++k) sum[k] = taken.taker.join(sum[k], other[k]);
   }
 }
@@ -158,6 +165,7 @@ HWY_INLINE bool join_rows(const T* const* row, int64_t n, int64_t c, int64_t cou
   Taken<C, M, T, kVectors, kWhole, kIsQuick> taken(parameter, c, count);
   typename Pack<T>::V sum[kVectors];
   lane_tree<0, 1>(row, n, taken, sum);
+#pragma GCC unroll 4
   for (int k = 0; k < kVectors; ++k) Pack<T>::store(sum[k], to + k * Pack<T>::n);
   return !taken.taker.fails();
 }
@@ -248,7 +256,7 @@ HWY_NOINLINE void column_strip(const Rows& rows, int64_t r0, int64_t r1, int64_t
   std::copy_n(total[0], width, result);
 }
 
-// One block, rows [r0, r1). Rows in memory are read a few lines at a time, which is as fast as
+// One block, rows [r0, r1). Wide rows in memory are read a few lines at a time, which is as fast as
 // reading in order; with more of them the caches' sets overflow where rows lie 4096 bytes apart.
 template <class C, class M, class T, class Rows>
 HWY_INLINE void column_block(const Rows& rows, int64_t r0, int64_t r1, int64_t width,
@@ -256,7 +264,8 @@ HWY_INLINE void column_block(const Rows& rows, int64_t r0, int64_t r1, int64_t w
   if (are_few<T>(rows, r1 - r0)) {
     return few_rows<C, M, T>(rows, r0, r1 - r0, width, parameter, result);
   }
-  const int64_t strip = are_there(rows) ? 256 / static_cast<int64_t>(sizeof(T)) : width;
+  const bool wide = are_there(rows) && width == kWidth<T>;
+  const int64_t strip = wide ? 256 / static_cast<int64_t>(sizeof(T)) : width;
   for (int64_t c = 0; c < width; c += strip) {
     column_strip<C, M, T>(rows, r0, r1, c, std::min(strip, width - c), parameter + c, result + c);
   }

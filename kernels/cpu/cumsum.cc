@@ -291,14 +291,18 @@ HWY_INLINE void scan_columns_run(const E* const* from, E* const* to, int64_t wid
   V x[kGroup];
   int64_t c = 0;
   for (; c + kN <= width; c += kN) {
+#pragma GCC unroll 8
     for (int64_t j = 0; j < kGroup; ++j) x[j] = load(from[j] + c);
     hn::StoreU(scan_columns_of_8(x, hn::LoadU(D(), carry + c)), D(), carry + c);
+#pragma GCC unroll 8
     for (int64_t j = 0; j < kGroup; ++j) store(x[j], to[j] + c);
   }
   if (c == width) return;
   const auto left = static_cast<size_t>(width - c);
+#pragma GCC unroll 8
   for (int64_t j = 0; j < kGroup; ++j) x[j] = load_first(from[j] + c, left);
   hn::StoreU(scan_columns_of_8(x, hn::LoadU(D(), carry + c)), D(), carry + c);
+#pragma GCC unroll 8
   for (int64_t j = 0; j < kGroup; ++j) store_first(x[j], to[j] + c, left);
 }
 
