@@ -17,7 +17,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 SECONDS = 60  # for a set of tests that take one together
-MEMORY = 12 << 30
+MEMORY = 8 << 30
 
 
 def run(items, place):

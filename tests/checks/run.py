@@ -18,6 +18,7 @@ import json
 import os
 import pathlib
 import random
+import resource
 import subprocess
 import sys
 import tempfile
@@ -30,6 +31,11 @@ MOST = 0.05  # of the places may be unnoticed
 TESTS = 40  # asked for one place, the most particular first
 SUITE = ["tests/ops", "tests/wrappers", "tests/io"]
 WORKERS = os.cpu_count() or 1
+MEMORY = 8 << 30  # of a process: without its check a call may want all there is
+
+
+def limit_memory() -> None:
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
 
 
 class Suite:
@@ -62,7 +68,7 @@ class Suite:
             **more: str) -> subprocess.CompletedProcess:  # fmt: skip
         return subprocess.run([str(word) for word in command], cwd=ROOT, timeout=seconds,
                               env={**self.environment, **more}, capture_output=True,
-                              text=True, errors="replace")  # fmt: skip
+                              preexec_fn=limit_memory, text=True, errors="replace")  # fmt: skip
 
     def reached(self, log: pathlib.Path) -> dict[str, list[str]]:
         """The tests that are refused at each place, when all run; they have to pass."""
