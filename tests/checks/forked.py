@@ -16,7 +16,7 @@ import time
 import pytest
 from _pytest.runner import runtestprotocol
 
-SECONDS = 60  # for a set of tests that take one together
+SECONDS = 20  # for a set of tests that take one together
 MEMORY = 8 << 30
 
 

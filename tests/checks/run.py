@@ -28,6 +28,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from places import ROOT, Place, accepted, places  # noqa: E402
 
 MOST = 0.05  # of the places may be unnoticed
+SECONDS = 30  # for one program; what takes longer does not end
 TESTS = 40  # asked for one place, the most particular first
 SUITE = ["tests/ops", "tests/wrappers", "tests/io"]
 WORKERS = os.cpu_count() or 1
@@ -103,7 +104,7 @@ class Suite:
     def asked_program(self, place: str, tests: list[str]) -> list[str] | None:
         for test in tests:
             try:
-                done = self.run(self.command(test), 120, LIBDL_LEFT_OUT=place, LIBDL_TEST=test)
+                done = self.run(self.command(test), SECONDS, LIBDL_LEFT_OUT=place, LIBDL_TEST=test)
             except subprocess.TimeoutExpired:
                 return [test, "does not end"]
             if done.returncode:
