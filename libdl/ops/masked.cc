@@ -41,10 +41,7 @@ static constexpr int64_t kWhole[] = {-1};
 Tensor masked_fill(const Tensor& input, const Tensor& mask, const Tensor& value, Into into) {
   const char* const op = "masked_fill";
   check_mask(op, mask);
-  const Shape shape = common_shape(op, input, mask);
-  if (into && !same(shape, into.tensor().shape()))
-    fail_argument(LIBDL_ERROR_SHAPE, op, 0, "dst", "has shape " + to_string(into.tensor().shape()),
-                  to_string(shape));
+  common_shape(op, input, mask);  // or an error that names the mask
   if (value.ndim() > 0)
     fail_argument(LIBDL_ERROR_SHAPE, op, 3, "value", "has shape " + to_string(value.shape()),
                   "a number or a 0-d tensor");

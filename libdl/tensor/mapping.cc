@@ -59,7 +59,6 @@ void check_memory(const void* data, int64_t bytes, Dtype dtype) {
                   "0 or more");
   if (!data && bytes)
     fail_argument(LIBDL_ERROR_NULL, op, 1, "data", "is NULL", "memory of `bytes` bytes");
-  if (dtype == Dtype::kNone) fail_argument(LIBDL_ERROR_DTYPE, op, 5, "dtype", "is none", "a dtype");
   const auto alignment = static_cast<uintptr_t>(size_of(real_of(dtype)));
   if (reinterpret_cast<uintptr_t>(data) % alignment)
     fail_argument(LIBDL_ERROR_VALUE, op, 1, "data", "is not aligned to its elements",
