@@ -90,7 +90,8 @@ static void a_plugin_is_told_once(struct heard* heard) {
   const libdl_device cuda = {LIBDL_DEVICE_CUDA, 0};
   int64_t gone;
   libdl_error* error = libdl_memory_trim(&cuda, &gone);
-  if (libdl_error_get_code(error) == LIBDL_ERROR_BACKEND)
+  /* A plugin that is there may still find no driver. */
+  if (error && strstr(libdl_error_get_message(error), "libdlcuda.so was not found"))
     CHECK(told(heard, "1 cuda: the plugin did not open: cuda: libdlcuda.so was not found"));
   else
     CHECK(told(heard, "1 cuda: libdlcuda.so is open\n"));
