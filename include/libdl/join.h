@@ -238,11 +238,11 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_zero_into(libdl_tensor *dst);
 
 /** Whether two tensors have the same shape and equal elements; NaN equals nothing.
  *
- *  input, other  of one dtype and device
+ *  input, other  of one device; elements are compared in the promoted dtype
  *  out           0 or 1
  *
  *  Gradient: none; the result is no tensor.
- *  Errors: DTYPE (differing dtypes).
+ *  Errors: none of its own.
  *  Threads: concurrent-read.
  *  Python: equal(input, other) [function, method]
  */

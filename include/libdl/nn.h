@@ -124,13 +124,14 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_cross_entropy(
 
 /** Squared difference: l = weight * (input - target)^2.
  *
- *  input, target  floating, broadcast together
+ *  input, target  numbers, one of them floating at least; promoted and broadcast together
  *  reduction      "mean" divides by the number of elements, or by the sum of weight if given
  *  weight         of the broadcast shape, a factor for each element; NULL: ones
  *  out            new, 0-d, or the broadcast shape for "none"
  *
  *  Gradient: any order, forward mode.
- *  Errors: SHAPE (shapes do not broadcast), DTYPE (not floating), VALUE (another reduction).
+ *  Errors: SHAPE (shapes do not broadcast), DTYPE (no floating one; bool, complex), VALUE (another
+ *  reduction).
  *  Threads: concurrent-read.
  *  Python: mse_loss(input, target, reduction='mean', weight=None) [functional]
  */

@@ -210,11 +210,11 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_neg_into(const libdl_tensor *input,
 
 /** Absolute value: y = |input|.
  *
- *  input  any but bool
+ *  input  any; bool is its own
  *  out    new, input's shape and dtype; real for complex input
  *
  *  Gradient: any order, forward mode; 0 at 0.
- *  Errors: DTYPE (bool; into form of a complex tensor in place).
+ *  Errors: DTYPE (into form of a complex tensor in place).
  *  Threads: concurrent-read.
  *  Python: abs(input) [function, method, inplace]
  *  Python: absolute(input) [function, method, inplace]
@@ -1158,7 +1158,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bitwise_xor_into(
 
 /** Bits moved up: y = input * 2 ^ other; 0 if other is negative or the width or more.
  *
- *  input, other  integers
+ *  input, other  integers; bool only beside one, to which it is promoted
  *  out           new, the broadcast shape and the promoted dtype
  *
  *  Gradient: none; the result carries no history.
@@ -1176,7 +1176,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bitwise_left_shift_into(
 
 /** Bits moved down: y = floor(input / 2 ^ other); signed input fills with its sign.
  *
- *  input, other  integers
+ *  input, other  integers; bool only beside one, to which it is promoted
  *  out           new, the broadcast shape and the promoted dtype
  *
  *  Gradient: none; the result carries no history.

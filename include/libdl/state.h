@@ -21,8 +21,9 @@ LIBDL_API LIBDL_NEW libdl_state *libdl_state_retain(libdl_state *state);
 LIBDL_API void libdl_state_release(libdl_state *state);
 
 /** Makes `next` the calling thread's state (NULL: the thread's own) and tells the former one (NULL:
- *  the thread's own). One pointer write: hosts whose tasks move between threads call it at each
- *  switch. No reference is taken or given; a state serves one thread at a time.
+ *  the thread's own) unless `previous` is NULL. One pointer write: hosts whose tasks move between
+ *  threads call it at each switch. No reference is taken or given; a state serves one thread at a
+ *  time.
  *  Errors: KIND.
  *  Threads: thread-local. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_state_swap(LIBDL_NULLABLE libdl_state *next,

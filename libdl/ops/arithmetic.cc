@@ -77,7 +77,7 @@ static Tensor negated(const Tensor& alpha) {
     return number(std::complex<double>(-re, -im));
   }
   if (alpha.dtype() == Dtype::kFloat64) return number(-alpha.get()->as_double);
-  return number(static_cast<int64_t>(-static_cast<uint64_t>(item_i64(alpha))));
+  return number(static_cast<int64_t>(-static_cast<uint64_t>(integer_bits(alpha))));
 }
 
 Tensor sub(const Tensor& input, const Tensor& other, const Tensor* alpha, Into into) {

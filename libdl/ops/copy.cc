@@ -252,9 +252,25 @@ bool item_bool(const Tensor& input) {
   }
   return item_as<uint8_t>(input, "item_bool", Dtype::kBool) != 0;
 }
-int64_t item_i64(const Tensor& input) { return item_as<int64_t>(input, "item_i64", Dtype::kInt64); }
+int64_t integer_bits(const Tensor& input) {
+  return item_as<int64_t>(input, "item_i64", Dtype::kInt64);
+}
+// The bits as another sign reads them, if that is the same number.
+static int64_t whole_item(const Tensor& x, const char* op, bool is_unsigned) {
+  if (is_inexact(x.dtype()))
+    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(x.dtype()),
+                  "integers or bool");
+  const int64_t bits = item_as<int64_t>(x, op, Dtype::kInt64);
+  if (bits < 0 && is_unsigned != (x.dtype() == Dtype::kUint64))
+    fail_argument(
+        LIBDL_ERROR_OVERFLOW, op, 1, "input",
+        "is " + (is_unsigned ? std::to_string(bits) : std::to_string(static_cast<uint64_t>(bits))),
+        is_unsigned ? "0 or more" : "at most 2^63 - 1");
+  return bits;
+}
+int64_t item_i64(const Tensor& input) { return whole_item(input, "item_i64", false); }
 uint64_t item_u64(const Tensor& input) {
-  return item_as<uint64_t>(input, "item_u64", Dtype::kUint64);
+  return static_cast<uint64_t>(whole_item(input, "item_u64", true));
 }
 double item_f64(const Tensor& input) { return item_as<double>(input, "item_f64", Dtype::kFloat64); }
 std::tuple<double, double> item_c128(const Tensor& input) {

@@ -45,6 +45,7 @@ Tensor zero(Into into);
 bool item_bool(const Tensor& input);
 int64_t item_i64(const Tensor& input);
 uint64_t item_u64(const Tensor& input);
+int64_t integer_bits(const Tensor& input);  // an integer of any sign as 64 bits of two's complement
 double item_f64(const Tensor& input);
 std::tuple<double, double> item_c128(const Tensor& input);
 

@@ -171,8 +171,8 @@ Tensor arange(const Tensor* start, const Tensor& end, const Tensor* step, Dtype 
                   "is " + std::to_string(s) + " and leads away from end", "the other sign");
   double count = std::ceil((b - a) / s);
   if (integers) {  // exact where doubles are not
-    const __int128 distance = static_cast<__int128>(item_i64(end)) - item_i64(from);
-    const __int128 stride = item_i64(by);
+    const __int128 distance = static_cast<__int128>(integer_bits(end)) - integer_bits(from);
+    const __int128 stride = integer_bits(by);
     const __int128 n = distance / stride + (distance % stride != 0);
     count = static_cast<double>(n);
     if (n < (int64_t{1} << 52)) count = static_cast<double>(static_cast<int64_t>(n));
@@ -183,7 +183,7 @@ Tensor arange(const Tensor* start, const Tensor& end, const Tensor* step, Dtype 
   const int64_t shape[] = {static_cast<int64_t>(count)};
   const Tensor y = target(op, shape, type, device, 5, into);
   if (integers && !is_inexact(type))
-    fill_steps<int64_t>(y, item_i64(from), item_i64(by));
+    fill_steps<int64_t>(y, integer_bits(from), integer_bits(by));
   else
     fill_steps<double>(y, a, s);
   return finish(op, y, into);

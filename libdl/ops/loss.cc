@@ -237,6 +237,11 @@ Tensor mse_loss(const Tensor& input, const Tensor& target,
   static constexpr const char* kNames[] = {"input", "target"};
   const Tensor* const operands[] = {&input, &target};
   broadcast_shape("mse_loss", kNames, operands);  // errors in its own name
+  if (!is_floating(promote(input.dtype(), target.dtype()))) {
+    const int odd = target.is_complex() && !input.is_complex() ? 1 : 0;
+    fail_argument(LIBDL_ERROR_DTYPE, "mse_loss", odd + 1, kNames[odd],
+                  std::string("is ") + name_of(operands[odd]->dtype()), "floating");
+  }
   const Tensor losses = told_as("mse_loss", {{"input", 1, "input"}, {"other", 2, "target"}},
                                 [&] { return square(sub(input, target)); });
   if (!weight) return reduced(losses, how);

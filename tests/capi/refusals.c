@@ -22,6 +22,37 @@ static libdl_op found(const char *name) {
   return op;
 }
 
+/* -- items ----------------------------------------------------------------------------------------
+ */
+
+/* An integer comes as itself or not at all. */
+static void items(void) {
+  libdl_tensor *real = filled(1, LIBDL_DTYPE_FLOAT32), *one = filled(1, LIBDL_DTYPE_UINT64);
+  libdl_tensor *large, *low;
+  int64_t value = 0;
+  uint64_t natural = 0;
+  BAD(libdl_item_i64(real, &value), DTYPE,
+      "item_i64: argument 1 (input) is float32, wanted integers or bool");
+  BAD(libdl_item_u64(real, &natural), DTYPE,
+      "item_u64: argument 1 (input) is float32, wanted integers or bool");
+  GOOD(libdl_item_u64(one, &natural));
+  CHECK(natural == 1);
+  GOOD(libdl_bitwise_not(one, &large));
+  GOOD(libdl_item_u64(large, &natural));
+  CHECK(natural == UINT64_MAX - 1);
+  BAD(libdl_item_i64(large, &value), OVERFLOW,
+      "item_i64: argument 1 (input) is 18446744073709551614, wanted at most 2^63 - 1");
+  GOOD(libdl_number_i64(-5, &low));
+  GOOD(libdl_item_i64(low, &value));
+  CHECK(value == -5);
+  BAD(libdl_item_u64(low, &natural), OVERFLOW,
+      "item_u64: argument 1 (input) is -5, wanted 0 or more");
+  libdl_tensor_release(real);
+  libdl_tensor_release(one);
+  libdl_tensor_release(large);
+  libdl_tensor_release(low);
+}
+
 /* -- hooks ----------------------------------------------------------------------------------------
  */
 
@@ -362,6 +393,7 @@ static void states(void) {
 }
 
 int main(void) {
+  items();
   hooks();
   functions();
   forward_mode();
