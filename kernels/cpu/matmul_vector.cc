@@ -30,6 +30,25 @@ void finish_vector(const MatmulArgs& args, T* y, char* out, int64_t out_stride, 
   store_tile(out, args.out.dtype, out_stride, y, count);
 }
 
+// Parts of a row alone: cut by k only, so that the sum depends on neither threads nor batch.
+constexpr int64_t kMostParts = 64, kPart = 1 << 14;
+
+// The product of one row with x in parts, which are added in order.
+template <class T>
+T long_row(Context& context, const GemvOperand& row, const char* x, int64_t x_stride, int64_t k) {
+  const int64_t part = std::max(kPart, (k - 1) / kMostParts / kPart * kPart + kPart);
+  const int64_t bytes = dtype_bytes(row.dtype);
+  T sum[kMostParts] = {};
+  for_chunks(context, (k - 1) / part + 1, [&](int64_t i) {
+    const int64_t k0 = i * part;
+    GemvOperand piece = row;
+    piece.data = static_cast<const char*>(row.data) + k0 * row.k_stride * bytes;
+    gemv(piece, x + k0 * x_stride * bytes, x_stride, std::min(part, k - k0), 0, 1, &sum[i]);
+  });
+  for (int64_t i = 1; i * part < k; ++i) sum[0] += sum[i];
+  return sum[0];
+}
+
 template <class T>
 void multiply(Context& context, const MatmulArgs& args) {
   const Shape s = shape_of(args);
@@ -51,7 +70,12 @@ void multiply(Context& context, const MatmulArgs& args) {
     T y[kGemvRows];
     const GemvOperand operand{matrix(w, b), w.strides[row ? 2 : 1], w.strides[row ? 1 : 2], rows,
                               w.dtype};
-    gemv(operand, matrix(x, b), x.strides[row ? 2 : 1], s.k, i0, i1, y);
+    const int64_t x_stride = x.strides[row ? 2 : 1];
+    if (rows == 1 && s.k > 2 * kPart) {
+      y[0] = long_row<T>(context, operand, matrix(x, b), x_stride, s.k);
+    } else {
+      gemv(operand, matrix(x, b), x_stride, s.k, i0, i1, y);
+    }
     char* out =
         const_cast<char*>(matrix(args.out, b)) + i0 * out_stride * dtype_bytes(args.out.dtype);
     finish_vector(args, y, out, out_stride, i0, bias_stride, i1 - i0);

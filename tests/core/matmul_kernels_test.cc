@@ -279,6 +279,32 @@ TEST(MatmulKernel, ComplexAlphaBetaAndBias) {
   }
 }
 
+// Of 2^15 values on a row is cut into parts, of 2^20 on into longer ones.
+TEST(MatmulKernel, LongRowsHaveTheSameBitsWithThreadsStridesAndBatches) {
+  for (int64_t k : {(1 << 15) + 1, 100'000, (1 << 20) + 50'001}) {
+    const auto a = normal<float>({2, 1, k}, 1), b = normal<float>({2, k, 1}, 2);
+    const auto first = [](Array<float> both) {
+      both.sizes[0] = 1;
+      return both;
+    };
+    std::vector<float> with_fma;
+    for_isas([&](cpu::Isa isa) {
+      const auto want = product(a, b);
+      expect_product(want, a, b, 6e-8);
+      EXPECT_TRUE(same_bits(want.data, product(a.spread(2), b.spread(3)).data)) << k;
+      EXPECT_TRUE(same_bits({want[0]}, product(first(a), first(b)).data)) << k;
+      for (const Context& c : contexts()) {
+        EXPECT_TRUE(same_bits(want.data, product(a, b, {.context = c}).data)) << k;
+        EXPECT_TRUE(same_bits({want[0]}, product(first(a), first(b), {.context = c}).data)) << k;
+      }
+      if (isa == cpu::Isa::kAvx2) with_fma = want.data;
+      if (isa == cpu::Isa::kAvx512) {
+        EXPECT_TRUE(same_bits(with_fma, want.data)) << k;
+      }
+    });
+  }
+}
+
 TEST(MatmulKernel, GemvAndDoubleBitsDoNotDependOnThreadsOrStrides) {
   for (auto [m, n] : {std::pair<int64_t, int64_t>{1, 900}, {900, 1}, {1, 1}}) {
     const auto a = normal<float>({2, m, 1000}, 1), b = normal<float>({2, 1000, n}, 2);
