@@ -74,7 +74,7 @@ bool all_inside(const int32_t* index, int64_t count, uint64_t size) {
   return kInside32[static_cast<int>(isa())](index, count, size);
 }
 
-constexpr int64_t kGrain = 1 << 16;
+constexpr int64_t kGrain = 1 << 14;
 
 // Negative if index lies outside [-size, size): sums wrap only for what does.
 template <class Index>

@@ -13,19 +13,10 @@ template <class Element, class Index>
 void gather_line(Element* out, int64_t out_step, const Index* index, int64_t index_step,
                  const Element* in, int64_t in_step, int64_t size, int64_t step, int64_t count) {
   if (out_step == 1 && index_step == 1 && in_step == 0 && step == 1) {
-    constexpr int64_t kBlock = 4;
-    int64_t j = 0;
-    for (; j + kBlock <= count; j += kBlock) {
-      const int64_t a = wrap(index[j], size), b = wrap(index[j + 1], size);
-      const int64_t c = wrap(index[j + 2], size), d = wrap(index[j + 3], size);
-      const Element first = in[a], second = in[b], third = in[c], fourth = in[d];
-      out[j] = first;
-      out[j + 1] = second;
-      out[j + 2] = third;
-      out[j + 3] = fourth;
-    }
-    for (; j < count; ++j) out[j] = in[wrap(index[j], size)];
+#pragma GCC unroll 4
+    for (int64_t j = 0; j < count; ++j) out[j] = in[wrap(index[j], size)];
   } else if (out_step == 1 && index_step == 1 && in_step == 1) {
+#pragma GCC unroll 4
     for (int64_t j = 0; j < count; ++j) out[j] = in[j + wrap(index[j], size) * step];
   } else {
     for (int64_t j = 0; j < count; ++j)
