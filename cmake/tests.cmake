@@ -98,7 +98,7 @@ add_custom_command(
 file(GLOB fuzz_program CONFIGURE_DEPENDS ${fuzz_sources}/*.cc)
 add_library(fuzz_objects OBJECT ${fuzz_program} ${fuzz_folder}/fuzz_calls.c ${fuzz_folder}/fuzz.txt)
 set_target_properties(fuzz_objects PROPERTIES C_STANDARD 11 C_STANDARD_REQUIRED ON)
-target_include_directories(fuzz_objects PRIVATE ${fuzz_sources})
+target_include_directories(fuzz_objects PRIVATE ${fuzz_sources} ${PROJECT_SOURCE_DIR}/tests/attack)
 target_compile_features(fuzz_objects PRIVATE cxx_std_20)
 libdl_program_flags(fuzz_objects)
 target_link_libraries(fuzz_objects PRIVATE libdl::core)

@@ -3,48 +3,17 @@
 #include "values.h"
 
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <sstream>
 
 namespace attack {
-
-Words split(const std::string& text, char at) {
-  Words words;
-  std::istringstream in(text);
-  for (std::string word; std::getline(in, word, at);) words.push_back(word);
-  return words;
-}
-
-void stop(const std::string& why) {
-  std::fprintf(stderr, "attack: %s\n", why.c_str());
-  std::fflush(nullptr);
-  std::_Exit(3);
-}
 
 void need(libdl_error* error, const std::string& what) {
   if (error) stop(what + ": " + libdl_error_get_message(error));
 }
 
 namespace {
-
-libdl_dtype dtype_of(const std::string& name) {
-  static const std::map<std::string, libdl_dtype> names = {
-      {"bool", LIBDL_DTYPE_BOOL},   {"i64", LIBDL_DTYPE_INT64},       {"f64", LIBDL_DTYPE_FLOAT64},
-      {"f32", LIBDL_DTYPE_FLOAT32}, {"c128", LIBDL_DTYPE_COMPLEX128}, {"u64", LIBDL_DTYPE_UINT64}};
-  const auto found = names.find(name);
-  if (found == names.end()) stop("no dtype " + name);
-  return found->second;
-}
-
-std::vector<int64_t> integers(const std::string& text) {
-  std::vector<int64_t> all;
-  for (const std::string& word : split(text, ','))
-    all.push_back(std::strtoll(word.c_str(), nullptr, 10));
-  return all;
-}
 
 template <class F>
 libdl_tensor* made(const char* what, F&& f) {

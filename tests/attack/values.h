@@ -11,14 +11,13 @@
 #include <vector>
 
 #include "calls.h"
+#include "words.h"
 
 namespace attack {
 
 using Words = std::vector<std::string>;
-Words split(const std::string& text, char at);
+using words::dtype_of, words::integers, words::split, words::stop;
 
-// An error of the attack itself: without what it stands on, no result means anything.
-[[noreturn]] void stop(const std::string& why);
 void need(libdl_error* error, const std::string& what);
 
 // Makes values and keeps them until it goes. Tensors without '!' before their word are made once.

@@ -7,12 +7,7 @@
 
 #include <libdl/libdl.h>
 
-typedef union Raw {
-  void* p;
-  int64_t i;
-  double f;
-  void (*fn)(void);
-} Raw;
+#include "raw.h"
 
 typedef struct FuzzFunction {
   const char* name;

@@ -2,47 +2,18 @@
 
 #include "library.h"
 
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <sstream>
 
 namespace fuzz {
 
-void stop(const std::string& why) {
-  std::fprintf(stderr, "fuzz: %s\n", why.c_str());
-  std::fflush(nullptr);
-  std::_Exit(3);
-}
-
 namespace {
+
+using words::dtype_of, words::integers, words::split;
 
 const char* const kNames[kKinds] = {"tensor", "list",    "error",  "generator",  "state",
                                     "stream", "event",   "file",   "node",       "hook",
                                     "text",   "mapping", "dlpack", "dlpack_old", "op"};
-
-std::vector<std::string> split(const std::string& text, char at) {
-  std::vector<std::string> words;
-  std::istringstream in(text);
-  for (std::string word; std::getline(in, word, at);) words.push_back(word);
-  return words;
-}
-
-std::vector<int64_t> integers(const std::string& text) {
-  std::vector<int64_t> all;
-  for (const std::string& word : split(text, ','))
-    all.push_back(std::strtoll(word.c_str(), nullptr, 10));
-  return all;
-}
-
-libdl_dtype dtype_of(const std::string& name) {
-  static const std::map<std::string, libdl_dtype> names = {
-      {"bool", LIBDL_DTYPE_BOOL},   {"i64", LIBDL_DTYPE_INT64},       {"f64", LIBDL_DTYPE_FLOAT64},
-      {"f32", LIBDL_DTYPE_FLOAT32}, {"c128", LIBDL_DTYPE_COMPLEX128}, {"u64", LIBDL_DTYPE_UINT64}};
-  const auto found = names.find(name);
-  if (found == names.end()) stop("no dtype " + name);
-  return found->second;
-}
 
 // Words that say the same in every sequence.
 bool constant(const std::string& kind, const std::string& rest, Operand* operand) {

@@ -10,11 +10,11 @@
 
 #include "calls.h"
 #include "program.h"
+#include "words.h"
 
 namespace fuzz {
 
-// An error of the fuzzer itself: without what it stands on, no result means anything.
-[[noreturn]] void stop(const std::string& why);
+using words::stop;
 
 // Kinds of handles, in the order of KINDS in words.py.
 enum Kind : int32_t {
