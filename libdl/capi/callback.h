@@ -21,11 +21,25 @@ class Callback {
     if (destroy_) destroy_(ctx_);
   }
   void* ctx() const { return ctx_; }
+  // Somebody else runs destroy from now on.
+  void let_go() { destroy_ = nullptr; }
 
  private:
   void* ctx_;
   void (*destroy_)(void*);
 };
+
+// What a sized struct gives up. One of an older program, or of no size at all, may end before its
+// destroy: then there is nobody to tell.
+template <class T>
+Callback given_callback(const T* given) {
+  const auto has = [given](const auto& field) {
+    const char* const end = reinterpret_cast<const char*>(&field + 1);
+    return given && end <= reinterpret_cast<const char*>(given) + given->struct_size;
+  };
+  if (!given || !has(given->ctx) || !has(given->destroy)) return {nullptr, nullptr};
+  return {given->ctx, given->destroy};
+}
 
 // A callback's error goes on as itself, payload and all.
 inline void check(libdl_error* error) {

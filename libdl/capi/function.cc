@@ -151,7 +151,7 @@ libdl_error* libdl_function_record(const libdl_function* function,
                                    const libdl_bool* differentiable,
                                    const libdl_tensor* const* saved, int64_t saved_count,
                                    libdl_bool* recorded) {
-  Callback owner(function ? function->ctx : nullptr, function ? function->destroy : nullptr);
+  Callback owner = given_callback(function);
   return door("libdl_function_record", [&] {
     const char* const name = "libdl_function_record";
     const libdl_function f = read_options(name, 1, function);

@@ -146,10 +146,9 @@ namespace {
 
 struct CallbackSavedHooks final : SavedHooks {
   libdl_saved_hooks f;
-  explicit CallbackSavedHooks(const libdl_saved_hooks& given) : f(given) {}
-  ~CallbackSavedHooks() override {
-    if (f.destroy) f.destroy(f.ctx);
-  }
+  Callback owner;
+  CallbackSavedHooks(const libdl_saved_hooks& given, Callback&& destroy)
+      : f(given), owner(std::move(destroy)) {}
   void* pack(const Tensor& value) override {
     // The hook must not come back here for what it computes.
     const SavedHooksPause pause;
@@ -172,12 +171,13 @@ struct CallbackSavedHooks final : SavedHooks {
 }  // namespace
 
 libdl_error* libdl_saved_hooks_push(const libdl_saved_hooks* hooks) {
+  Callback owner = given_callback(hooks);
   return door("libdl_saved_hooks_push", [&] {
     const char* const name = "libdl_saved_hooks_push";
     const libdl_saved_hooks given = read_options(name, 1, hooks);
     if (!hooks || !given.pack || !given.unpack)
       fail_argument(LIBDL_ERROR_NULL, name, 1, "hooks", "lacks pack or unpack", "both callbacks");
-    push_saved_hooks(Ref<SavedHooks>::take(new CallbackSavedHooks(given)));
+    push_saved_hooks(Ref<SavedHooks>::take(new CallbackSavedHooks(given, std::move(owner))));
   });
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/slab.h"
+#include "capi/callback.h"
 #include "capi/device_arguments.h"
 #include "device/device.h"
 #include "device/pressure.h"
@@ -99,8 +100,8 @@ int64_t libdl_memory_get_limit(void) {
 
 libdl_error* libdl_memory_set_allocator(const libdl_allocator* allocator) {
   constexpr const char* function = "memory_set_allocator";
-  bool taken = false;
-  libdl_error* const error = door(function, [&] {
+  Callback owner = given_callback(allocator);
+  return door(function, [&] {
     if (!allocator) return set_host_allocator(nullptr);
     const libdl_allocator a =
         take_sized(function, 1, "allocator", allocator, sizeof(libdl_allocator));
@@ -109,13 +110,9 @@ libdl_error* libdl_memory_set_allocator(const libdl_allocator* allocator) {
                     a.allocate ? "has no deallocate" : "has no allocate", "both functions");
     }
     const HostAllocator callbacks = {a.ctx, a.allocate, a.deallocate, a.destroy};
-    taken = true;
+    owner.let_go();
     set_host_allocator(&callbacks);
   });
-  // A struct of an unknown size may lack even destroy: then there is nobody to tell.
-  const bool readable = allocator && allocator->struct_size >= sizeof(libdl_allocator);
-  if (error && !taken && readable && allocator->destroy) allocator->destroy(allocator->ctx);
-  return error;
 }
 
 libdl_error* libdl_memory_set_pressure(libdl_memory_pressure pressure, void* ctx,

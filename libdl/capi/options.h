@@ -25,7 +25,8 @@ T read_options(const char* function, int argument, const T* given) {
       fail_argument(LIBDL_ERROR_OPTION, function, argument, "options",
                     "sets an option at byte " + std::to_string(i),
                     "options of version 0.1 only");
-  std::memcpy(&options, given, std::min<size_t>(size, sizeof(T)));
+  // No version's struct ends inside a field: its size is a multiple of the alignment.
+  std::memcpy(&options, given, std::min<size_t>(size / alignof(T) * alignof(T), sizeof(T)));
   options.struct_size = sizeof(T);
   return options;
 }

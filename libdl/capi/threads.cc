@@ -2,6 +2,7 @@
 
 #include <libdl/threads.h>
 
+#include "capi/callback.h"
 #include "capi/device_arguments.h"
 #include "device/pool.h"
 
@@ -37,17 +38,13 @@ static Executor checked(const char* function, const libdl_executor* executor) {
 
 libdl_error* libdl_set_executor(const libdl_executor* executor) {
   constexpr const char* function = "set_executor";
-  bool taken = false;
-  libdl_error* const error = door(function, [&] {
+  Callback owner = given_callback(executor);
+  return door(function, [&] {
     if (!executor) return set_executor(nullptr);
     const Executor checked_one = checked(function, executor);
-    taken = true;
+    owner.let_go();
     set_executor(&checked_one);
   });
-  // A struct of an unknown size may lack even destroy: then there is nobody to tell.
-  const bool readable = executor && executor->struct_size >= sizeof(libdl_executor);
-  if (error && !taken && readable && executor->destroy) executor->destroy(executor->ctx);
-  return error;
 }
 
 libdl_error* libdl_set_interruption(libdl_interruption ask, void* ctx, void (*destroy)(void* ctx)) {
