@@ -18,36 +18,14 @@
 
 #include "ops/view.h"
 #include "tensor/row_major.h"
+#include "tests/core/folder.h"
 
 namespace libdl {
 namespace {
 
 namespace fs = std::filesystem;
 
-// A folder of the test's own.
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (fs::temp_directory_path() / "libdl-XXXXXX").string();
-    path_ = mkdtemp(pattern.data());
-  }
-  ~Folder() { fs::remove_all(path_); }
-  std::string file(const std::string& name) const { return path_ + "/" + name; }
-  size_t count() const {
-    return static_cast<size_t>(std::distance(fs::directory_iterator(path_), {}));
-  }
-
- private:
-  std::string path_;
-};
-
-std::string content(const std::string& path) {
-  std::ifstream stream(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(stream), {}};
-}
-void write(const std::string& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<int64_t>(bytes.size()));
-}
+using test::content, test::Folder, test::write;
 
 // A file with that header and that many bytes 1 behind it.
 std::string with_header(const std::string& json, size_t data_bytes) {

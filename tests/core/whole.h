@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Tests that `make attack` runs at their whole size and tells the results of; elsewhere they run at
+// a tenth of it.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+namespace libdl::test {
+
+inline int64_t of_whole(int64_t size) { return std::getenv("LIBDL_WHOLE") ? size : size / 10; }
+
+// A line of the table that `make attack` ends with.
+inline void figure(const std::string& what, const std::string& value) {
+  if (const char* const path = std::getenv("LIBDL_FIGURES")) {
+    std::ofstream(path, std::ios::app) << what << '\t' << value << '\n';
+  }
+}
+
+}  // namespace libdl::test
