@@ -163,7 +163,7 @@ MADE = [
     view("contiguous", lambda x: x.contiguous(), lambda x: x, each(lambda s: [()], SHAPES * 2),
          lambda: libdl._C.contiguous("a"), ("input",), TypeError),
     view("to", lambda x: x.to(x.dtype, copy=True), lambda x: x, each(lambda s: [()], SHAPES * 2),
-         lambda: libdl.ones(x23).to("cuda"), ("device",), (ValueError, RuntimeError)),
+         lambda: libdl.ones(x23).to("cuda:63"), ("device",), (ValueError, RuntimeError)),
     view("copy", lambda x, y: x.clone().copy_(y), lambda x, y: np.broadcast_to(y, x.shape),
          each(lambda s: [(numbers(s, 5),), (numbers(s[1:], 6),)]),
          lambda: libdl.ones(x23).copy_(libdl.ones(2)), ("src", "copy_: argument 1"),

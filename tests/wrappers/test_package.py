@@ -62,7 +62,7 @@ def test_default_device():
     libdl.set_default_device("cpu")
     assert libdl.get_default_device() == libdl.device("cpu")
     with pytest.raises(RuntimeError):
-        libdl.set_default_device("cuda")
+        libdl.set_default_device("cuda:63")
 
 
 def test_help_is_worth_reading():
@@ -116,7 +116,7 @@ def test_size_and_device():
     with pytest.raises(RuntimeError):
         libdl.device("abacus")
     with pytest.raises(RuntimeError):
-        libdl.zeros(1, device="cuda")
+        libdl.zeros(1, device="cuda:63")
 
 
 def test_generators():
@@ -266,7 +266,7 @@ def test_numbers_of_numpy_keep_their_dtype_in_lists():
 def test_config():
     assert "libdl" in libdl.show_config() and "threads" in libdl.show_config()
     assert libdl.__version__ in run("import runpy; runpy.run_module('libdl', run_name='__main__')")
-    assert libdl.cuda.is_available() is False and libdl.cuda.device_count() == 0
+    assert libdl.cuda.is_available() is (libdl.cuda.device_count() > 0)
 
 
 def test_torch_function():
