@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/cpu/kernels.h"
+#include "kernels/cpu/pointwise_rows.h"
 #include "kernels/cpu/stage.h"
 #include "kernels/cpu/tiles.h"
 
@@ -133,7 +134,15 @@ __attribute__((noinline)) void tiled(Context& context, const PointwiseArgs& args
   launch.varying = varying;
   const View* views[kMaxInputs + 1] = {&args.out};
   for (int k = 0; k < args.inputs; ++k) views[k + 1] = &args.in[k];
-  run_tiles(context, launch, views, args.inputs + 1, block_elements(launch.compute), tiled_chunks);
+  plan(launch.geometry, views, args.inputs + 1);
+  const int32_t in_dtype = class_dtype(launch.compute), out_dtype = class_dtype(result);
+  const RowFunction whole = {fn, varying};
+  const RowFunction with_numbers = {number_tile(launch.compute, args.expression), 1};
+  for (const RowFunction& f : {whole, with_numbers}) {
+    if (!lies_in_rows(launch.geometry, f, in_dtype, out_dtype)) continue;
+    return run_by_rows(context, launch.geometry, f);
+  }
+  run_planned(context, launch, block_elements(launch.compute), tiled_chunks);
 }
 
 __attribute__((noinline)) void dense_with_numbers(Context& context, const PointwiseArgs& args,

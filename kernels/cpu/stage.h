@@ -153,13 +153,19 @@ inline void run_chunks(Context& context, int64_t n, void (*body)(void*, int64_t,
   run_chunks(context, n, (n + kChunk - 1) / kChunk, body, arg);
 }
 
-// Plans the walk over the views into launch.geometry and runs it in tiles of at most `most`.
+// Runs the walk of launch.geometry in tiles of at most `most`.
+template <class Launch>
+void run_planned(Context& context, Launch& launch, int64_t most,
+                 void (*body)(void*, int64_t, int64_t)) {
+  cut_in_blocks(launch.geometry, most);
+  run_chunks(context, launch.geometry.numel, chunks(launch.geometry), body, &launch);
+}
+// The same, planned over the views first.
 template <class Launch>
 void run_tiles(Context& context, Launch& launch, const View* const* views, int count, int64_t most,
                void (*body)(void*, int64_t, int64_t)) {
   plan(launch.geometry, views, count);
-  cut_in_blocks(launch.geometry, most);
-  run_chunks(context, launch.geometry.numel, chunks(launch.geometry), body, &launch);
+  run_planned(context, launch, most, body);
 }
 
 }  // namespace libdl::kernels::cpu

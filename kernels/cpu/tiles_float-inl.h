@@ -9,6 +9,7 @@
 #define LIBDL_KERNELS_CPU_TILES_FLOAT_INL_H_
 #endif
 
+#include <atomic>
 #include <type_traits>
 
 #include "kernels/cpu/math-inl.h"
@@ -136,6 +137,13 @@ void tile(const void* const* in, void* out, int64_t count) {
       return V(Op::of(typename V::Second(M::load(a + i).raw)).raw);
     }
   };
+  // In this order: where vectors cross lines the processor joins stores that rise.
+  const auto store_both = [&](const auto& y, const auto& z, size_t i)
+                              __attribute__((always_inline)) {
+    M::store(y, to + i);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    M::store(z, to + i + step);
+  };
   size_t i = 0;
   if constexpr (kInputs == 1 || kNumbers) {
     // The slow unit finishes a root of doubles while Newton's steps finish three.
@@ -143,13 +151,11 @@ void tile(const void* const* in, void* out, int64_t count) {
     for (; i + (kSlow ? 4 : 2) * step <= n; i += 2 * step) {
       if constexpr (kSlow) {
         const auto y = at(i), z = at(i + step);
-        M::store(y, to + i);
-        M::store(z, to + i + step);
+        store_both(y, z, i);
         i += 2 * step;
       }
       const auto y = at(i), z = second_at(i + step);
-      M::store(y, to + i);
-      M::store(z, to + i + step);
+      store_both(y, z, i);
     }
   }
   for (; i + step <= n; i += step) M::store(at(i), to + i);

@@ -614,7 +614,11 @@ void check_layouts() {
       {{300, 7}, {7, 1}, {9, 1}, {0, 0}},
       {{3, 4, 5, 6}, {120, 30, 6, 1}, {1, 3, 12, 60}, {0, 6, 0, 1}},
       {{40, 1, 90}, {180, 5, 2}, {0, 7, 0}, {-90, 1, -1}},
-      {{2, 200, 300}, {60000, 300, 1}, {300, 600, 1}, {0, 1, 0}},
+      {{2, 200, 300}, {60000, 300, 1}, {300, 600, 1}, {0, 1, 0}},  // rows, and a number for each
+      {{3, 5, 7, 40}, {1400, 280, 40, 1}, {40, 120, 600, 1}, {0, 40, 0, 1}},  // rows, some again
+      {{6, 5, 700}, {3500, 700, 1}, {0, 1, 0}, {700, 4200, 1}},  // the first input is the number
+      {{90, 16}, {16, 1}, {20, 1}, {3, 0}},
+      {{70, 700}, {1400, 2}, {700, 1}, {1, 0}},  // rows that are written with gaps
   };
   for (size_t l = 0; l < layouts.size(); ++l) {
     for (bool threads : {false, true}) {
@@ -626,6 +630,11 @@ void check_layouts() {
       run(Expression::sub, Class::kF32, out, {&x, &y}, threads);
       for (int64_t i = 0; i < x.count(); ++i) {
         ASSERT_EQ(out.get<float>(i), x.get<float>(i) - y.get<float>(i)) << "layout " << l << " at " << i;
+      }
+      Array less(LIBDL_DTYPE_BOOL, layout.sizes, layout.out);
+      run(Expression::lt, Class::kF32, less, {&x, &y}, threads);
+      for (int64_t i = 0; i < x.count(); ++i) {
+        ASSERT_EQ(less.get<bool>(i), x.get<float>(i) < y.get<float>(i)) << "layout " << l << " at " << i;
       }
     }
   }
