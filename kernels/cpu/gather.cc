@@ -27,7 +27,7 @@ void gather_line(Element* out, int64_t out_step, const Index* index, int64_t ind
 }  // namespace
 
 void gather(Context& context, const GatherArgs& args) {
-  constexpr int64_t kGrain = 1 << 14;
+  constexpr int64_t kGrain = 1 << 13;
   const int64_t size = args.in.sizes[args.dim];
   const int64_t step = args.in.strides[args.dim];
 

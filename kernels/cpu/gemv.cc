@@ -83,15 +83,21 @@ HWY_INLINE void add_rows(T (*sum)[kLanes<T>], const T* const* row, const T* x, i
 template <class T>
 void by_rows(const Job<T>& job, int64_t k, int64_t i0, int64_t i1, T* y) {
   constexpr int kR = 4;
-  alignas(64) T x[kK], copy[kR][kK];
-  if (k <= kK) job.load_x(x, 0, k);
+  alignas(64) T x_copy[kK], copy[kR][kK];
+  const bool x_there = job.direct && job.x_stride == 1;
+  const T* x = x_copy;
+  if (k <= kK && !x_there) job.load_x(x_copy, 0, k);
   for (int64_t i = i0; i < i1; i += kR) {
     const int64_t rows = std::min<int64_t>(kR, i1 - i);
     alignas(64) T sum[kR][kLanes<T>] = {};
     for (int64_t k0 = 0; k0 < k; k0 += kK) {
       const int64_t count = std::min(kK, k - k0);
       const T* row[kR];
-      if (k > kK) job.load_x(x, k0, count);
+      if (x_there) {
+        x = static_cast<const T*>(job.x) + k0;
+      } else if (k > kK) {
+        job.load_x(x_copy, k0, count);
+      }
       for (int64_t r = 0; r < rows; ++r) {
         const char* from = job.element(i + r, k0);
         const bool there = job.direct && job.w.k_stride == 1;
