@@ -90,10 +90,19 @@ HWY_INLINE V exp_part(V r) {
     return fma(r * r, tail<coefficients::ExpTail>(r), r);
   }
 }
-// e^x = 2^n (1 + p): returns p.
+// e^x = 2^n (1 + p): returns p. A float's r would lose a quarter of an ulp where p is near -0.3, so
+// its first part, which is exact, joins last.
 template <class V, int cuts = kCuts<V>>
 HWY_INLINE V exp_parts(V x, V& anchored) {
-  return exp_part<V, cuts>(exp_rest<V, cuts>(x, anchored));
+  if constexpr (kIsDouble<V>) {
+    return exp_part<V, cuts>(exp_rest<V, cuts>(x, anchored));
+  } else {
+    anchored = fma(x, V(0x1.715476p+0f), power_anchor<V, cuts>());
+    const V n = anchored - power_anchor<V, cuts>();
+    const V first = fma(n, V(-0x1.628p-1f), x), second = n * V(-0x1.90bfbep-11f);
+    const V r = first + second;
+    return first + fma(r * r, tail<coefficients::ExpTail>(r), second);
+  }
 }
 
 // 2^n (1 + p) where the result may overflow or be subnormal: scaled in two steps, and in one, to the

@@ -72,10 +72,12 @@ HWY_INLINE V scaled_sigmoid(V x, V& rescale) {
   rescale = select(negative, down, one);
   return q;
 }
-// Where nothing needs scaling: from -kNear to kNear. e^-x = 2^n (1 + p) with -x = n ln 2 - q, and 1
-// + e^-x is exact in high + low.
+// From kNear to kFar, where nothing needs scaling. e^-x = 2^n (1 + p) with -x = n ln 2 - q, and 1 +
+// e^-x is exact in high + low: of floats until the 1 lies below the last place of 2^n p.
 template <class V>
-constexpr typename V::Scalar kNear = kIsDouble<V> ? 700 : 40;
+constexpr typename V::Scalar kNear = kIsDouble<V> ? -700 : -16;
+template <class V>
+constexpr typename V::Scalar kFar = kIsDouble<V> ? 700 : 40;
 template <class V>
 HWY_INLINE V near_sigmoid(V x) {
   using T = typename V::Scalar;
@@ -86,8 +88,10 @@ HWY_INLINE V near_sigmoid(V x) {
     q = fma(n, V(0x1.a39ef35793c76p-33), fma(n, V(0x1.62e42feep-1), x));
     p = hn::MulSub((q * q).raw, polynomial(q, coefficients::EighthTailNegated::c).raw, q.raw);
   } else {
-    q = fma(n, V(0x1.90bfbep-11f), fma(n, V(0x1.628p-1f), x));
-    p = hn::MulSub((q * q).raw, tail<coefficients::ExpTailNegated>(q).raw, q.raw);
+    // The first part of q is exact and joins last, as in exp_parts.
+    const V first = fma(n, V(0x1.628p-1f), x), second = n * V(0x1.90bfbep-11f);
+    q = first + second;
+    p = V(hn::MulSub((q * q).raw, tail<coefficients::ExpTailNegated>(q).raw, second.raw)) - first;
   }
   V scale = power_of_two(anchored, 0);
   V high = fma(scale, p, scale + one);
@@ -106,8 +110,8 @@ HWY_INLINE V sigmoid(V x) {
   if constexpr (kIsDouble<V> && !kAllBits<V>) {
     return far_sigmoid(x);
   } else {
-    const auto near = x > V(-kNear<V>);
-    V y = near_sigmoid(at_most(x, V(kNear<V>)));
+    const auto near = x > V(kNear<V>);
+    V y = near_sigmoid(at_most(x, V(kFar<V>)));
     return any(!near) ? select(near, y, far_sigmoid(x)) : y;
   }
 }
@@ -124,8 +128,8 @@ HWY_INLINE V silu(V x) {
   if constexpr (kIsDouble<V> && !kAllBits<V>) {
     return far_silu(x);
   } else {
-    const auto near = x > V(-kNear<V>);
-    V y = x * near_sigmoid(at_most(x, V(kNear<V>)));
+    const auto near = x > V(kNear<V>);
+    V y = x * near_sigmoid(at_most(x, V(kFar<V>)));
     return any(!near) ? select(near, y, far_silu(x)) : y;
   }
 }
