@@ -218,7 +218,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_op_register(const char *schema, int
  *
  *  device_type  a LIBDL_DEVICE_ constant
  *
- *  Errors: NULL (kernel), VALUE (no registered operator), STATE (it has one already).
+ *  Errors: NULL (kernel), VALUE (no registered operator, no such device type), STATE (it has one
+ *  already).
  *  Threads: free. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_op_set_kernel(libdl_op op, int32_t device_type,
                                                            libdl_op_kernel kernel, void *ctx,

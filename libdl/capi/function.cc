@@ -154,7 +154,7 @@ libdl_error* libdl_function_record(const libdl_function* function,
   Callback owner = given_callback(function);
   return door("libdl_function_record", [&] {
     const char* const name = "libdl_function_record";
-    const libdl_function f = read_options(name, 1, function);
+    const libdl_function f = read_options(name, 1, function, "function");
     if (!function || !f.backward)
       fail_argument(LIBDL_ERROR_NULL, name, 1, "function", "lacks backward", "a callback");
     const Recording recording{

@@ -174,7 +174,7 @@ libdl_error* libdl_saved_hooks_push(const libdl_saved_hooks* hooks) {
   Callback owner = given_callback(hooks);
   return door("libdl_saved_hooks_push", [&] {
     const char* const name = "libdl_saved_hooks_push";
-    const libdl_saved_hooks given = read_options(name, 1, hooks);
+    const libdl_saved_hooks given = read_options(name, 1, hooks, "hooks");
     if (!hooks || !given.pack || !given.unpack)
       fail_argument(LIBDL_ERROR_NULL, name, 1, "hooks", "lacks pack or unpack", "both callbacks");
     push_saved_hooks(Ref<SavedHooks>::take(new CallbackSavedHooks(given, std::move(owner))));

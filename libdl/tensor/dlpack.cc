@@ -185,11 +185,14 @@ struct CallDeleter {
 template <class M>
 using Held = std::unique_ptr<M, CallDeleter<M>>;
 
+const char* argument_of(const char* op) {
+  return op == std::string("tensor_from_dlpack") ? "managed" : "prototype";
+}
+
 LIBDL_NORETURN [[gnu::cold]] void refuse(libdl_error_code code, const char* op,
                                          const std::string& found,
                                          const std::string& wanted LIBDL_PLACE) {
-  fail_argument(code, op, 1, op == std::string("tensor_from_dlpack") ? "managed" : "prototype",
-                found, wanted LIBDL_SAME_PLACE);
+  fail_argument(code, op, 1, argument_of(op), found, wanted LIBDL_SAME_PLACE);
 }
 
 void check_reachable(const dlpack::Tensor& t, const char* op) {
@@ -224,7 +227,7 @@ Geometry checked_geometry(const dlpack::Tensor& t, const char* op) {
   if (t.ndim > 0 && !t.shape) refuse(LIBDL_ERROR_NULL, op, "has no shape", "one");
   const auto ndim = static_cast<size_t>(t.ndim);
   g.shape.assign({t.shape, ndim});
-  const int64_t numel = checked_numel({g.shape.data(), ndim}, g.dtype, op, 1, "shape");
+  const int64_t numel = checked_numel({g.shape.data(), ndim}, g.dtype, op, 1, argument_of(op));
   g.strides = contiguous_strides({g.shape.data(), ndim});
   if (!t.strides || numel == 0) return g;
   // No step is longer than the address space. Strides of single elements are not used for
