@@ -61,7 +61,8 @@ endforeach()
 
 # tests/attack: every function with bad arguments, one at a time, as the headers tell them.
 set(attack_folder ${PROJECT_BINARY_DIR}/tests/attack)
-file(GLOB attack_scripts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/attack/*.py)
+file(GLOB attack_scripts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/attack/*.py
+     ${PROJECT_SOURCE_DIR}/tests/fuzz/words.py ${PROJECT_SOURCE_DIR}/tests/fuzz/scene*.h)
 add_custom_command(
   OUTPUT ${attack_folder}/attack_calls.c ${attack_folder}/attacks.txt
   COMMAND ${Python3_EXECUTABLE} -B tests/attack/generate.py --headers include/libdl
@@ -70,8 +71,8 @@ add_custom_command(
   WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
   COMMENT "Writing the attacks from the headers"
   VERBATIM)
-add_executable(attack tests/attack/main.cc tests/attack/values.cc ${attack_folder}/attack_calls.c
-                      ${attack_folder}/attacks.txt)
+file(GLOB attack_program CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/attack/*.cc)
+add_executable(attack ${attack_program} ${attack_folder}/attack_calls.c ${attack_folder}/attacks.txt)
 set_target_properties(attack PROPERTIES
   RUNTIME_OUTPUT_DIRECTORY ${attack_folder} C_STANDARD 11 C_STANDARD_REQUIRED ON)
 target_include_directories(attack PRIVATE ${PROJECT_SOURCE_DIR}/tests/attack)

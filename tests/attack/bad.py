@@ -293,8 +293,11 @@ _BY_KIND = {
 # -- functions that are no operators ---------------------------------------------------------------
 
 def blamed(function: Function, k: int) -> list[str]:
-    """The parameter's name, and for a count those of the pointers before it that it counts."""
+    """The parameter's name, a field of its struct, and for a count what the pointers before it that
+    it counts are called."""
     names = [function.parameters[k].name]
+    if function.parameters[k].type == "const libdl_adam_options *":
+        names.append("step")
     if is_count(function, k):
         for parameter in reversed(function.parameters[:k]):
             if not parameter.type.endswith("*"):
@@ -326,7 +329,7 @@ def plain_faults(function: Function, k: int, meant: list[str]) -> list[tuple[str
     word, kind = meant[k], parameter.type.removeprefix("const ")
     found: list[tuple[str, str]] = []
     pointer = kind.endswith("*") and kind != "libdl_device *" or word.startswith("list:")
-    if (pointer or word == "callback") and not parameter.nullable and parameter.name not in (
+    if (pointer or word.startswith("fn:")) and not parameter.nullable and parameter.name not in (
             "ctx", "destroy", "object"):  # fmt: skip
         found.append(("null", "null"))
     if re.fullmatch(r"libdl_(tensor|generator|state|stream|event|file|node) \*", kind):
@@ -339,7 +342,7 @@ def plain_faults(function: Function, k: int, meant: list[str]) -> list[tuple[str
         entries = word.removeprefix("list:").split("|")[1:]
         found += [(f"entry-{bad}", "list:" + "|".join([bad, *entries]))
                   for bad in ("null", "kind", "emptied")]  # fmt: skip
-    if word.startswith("options:"):
+    if re.fullmatch(r"libdl_(\w+_options|saved_hooks|function|executor|allocator) \*", kind):
         found.append(("size0", "options:0"))
     if is_count(function, k) and word != "i:-1":
         least = -(2**31) if kind == "int32_t" else LEAST

@@ -3,9 +3,11 @@
 
     python3 tests/attack/generate.py --headers include/libdl --out build/tests/attack
 
-calls.c has every function behind one signature; attacks.txt has, for each, the call as it is meant
-(H) and one bad argument a line (A). The meant values stand in meant.py, what is bad about an
-argument follows from its kind and from the words that the header describes it with.
+calls.c has every function behind one signature; attacks.txt has, for each that returns an error,
+the call as it is meant (H) and one bad argument a line (A), and for each that returns none the call
+as it is meant (Q) and with what is no such handle (G). The meant values stand in meant.py and in
+tests/fuzz/words.py, what is bad about an argument follows from its kind and from the words that the
+header describes it with.
 """
 
 from __future__ import annotations
@@ -15,11 +17,12 @@ import re
 import sys
 from pathlib import Path
 
-TOOLS = Path(__file__).resolve().parents[2] / "tools"
-sys.path.insert(0, str(TOOLS))
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parents[1] / "tools"), str(HERE.parent / "fuzz")]
 
 import bad  # noqa: E402
 import meant  # noqa: E402
+import words as scene  # noqa: E402
 from headers import Function, Parameter, read_headers  # noqa: E402
 from operators import OPERATOR_HEADERS, Argument, Operator, read_operators  # noqa: E402
 
@@ -41,18 +44,86 @@ def cast(parameter: Parameter, k: int, pointers_to_functions: set[str]) -> str:
     return f"({kind})a[{k}].i"
 
 
+# -- what tests/fuzz/scenes.h has: callbacks, structs of them, pointers ----------------------------
+
+SCENES = ("scenes.h", "scene_places.h")
+
+
+def scene_text() -> str:
+    return "".join((HERE.parent / "fuzz" / name).read_text(encoding="utf-8") for name in SCENES)
+
+
+def scene_lists(prefix: str) -> list[str]:
+    """The lists of raw.h in C, behind an #include of the scenes."""
+    text = scene_text()
+
+    def marked(word: str) -> list[str]:
+        return re.findall(rf"^SCENE_{word} [^;{{(]*?(\w+)\(", text, re.MULTILINE)
+
+    def named(kind: str, names: list[str], entry: str) -> str:
+        entries = "".join(f'  {{"{name}", {entry.format(name)}}},\n' for name in names)
+        return f"const {kind}[] = {{\n{entries}  {{0, 0}}}};\n"
+
+    made = "".join(
+        f"static void *make_{name}(int32_t k) {{ return {name}(scenes + k); }}\n"
+        for name in marked("MADE")
+    )
+    return [
+        named(f"SceneCallback {prefix}_callbacks", marked("CALLBACK"), "(void (*)(void)){0}"),
+        made,
+        named(f"SceneMade {prefix}_made", marked("MADE"), "make_{0}"),
+        named(f"ScenePlace {prefix}_places", marked("PLACE"), "{0}"),
+        f"void *{prefix}_scene(int32_t k) {{ return scenes + k; }}",
+        f"int32_t *{prefix}_destroyed(int32_t k) {{ return &scenes[k].destroyed; }}\n",
+    ]
+
+
+# -- the calls -----------------------------------------------------------------------------------
+
+# "tensor" of "const libdl_tensor *" and of "libdl_tensor **"; "" of what is no handle.
+_KINDS = {
+    "libdl_tensor_list": "list", "DLManagedTensorVersioned": "dlpack",
+    "DLManagedTensor": "dlpack_old",
+}  # fmt: skip
+
+
+def handle(kind: str) -> str:
+    match = re.fullmatch(r"(?:const )?(?:struct )?(\w+) \*\*?", kind)
+    if not match:
+        return ""
+    name = _KINDS.get(match[1], match[1].removeprefix("libdl_"))
+    return name if name in scene.KINDS and match[1] != "libdl_op" else ""
+
+
 def source(functions: list[Function], pointers_to_functions: set[str]) -> str:
-    parts = ['/* Written by tests/attack/generate.py. */\n#include "calls.h"\n']
+    parts = ["/* Written by tests/attack/generate.py. */", '#include "calls.h"']
+    parts += [f'#include "../fuzz/{name}"' for name in SCENES]
+    entries = ""
     for f in functions:
         arguments = ", ".join(cast(p, k, pointers_to_functions) for k, p in enumerate(f.parameters))
         unused = "" if f.parameters else "  (void)a;\n"
+        fallible = f.result == "libdl_error *" and "LIBDL_NEW" not in f.result_words
+        result = "error" if fallible else ""
+        if "LIBDL_NEW" in f.result_words:
+            result = handle(f.result)
         call = f"return {f.name}({arguments});"
-        if f.result != "libdl_error *":
+        if not result:
             call = f"(void){f.name}({arguments});\n  return NULL;"
-        parts.append(f"static libdl_error *call_{f.name}(const Raw *a) {{\n{unused}  {call}\n}}\n")
-    entries = "".join(f'  {{"{f.name}", call_{f.name}}},\n' for f in functions)
+        parts.append(f"static void *call_{f.name}(const Raw *a) {{\n{unused}  {call}\n}}\n")
+        entries += f'  {{"{f.name}", call_{f.name}, "{result}", {int(fallible)}}},\n'
     parts.append(f"const Function attack_functions[] = {{\n{entries}}};")
     parts.append(f"const int32_t attack_function_count = {len(functions)};\n")
+    parts += scene_lists("attack")
+    parts.append(
+        "void *attack_foreign(int unversioned, int which) {\n"
+        "  struct DLManagedTensorVersioned *managed = NULL;\n"
+        "  struct DLManagedTensor *old = NULL;\n"
+        "  scene_drop(unversioned ? scene_dlpack_old(which, &old)\n"
+        "                         : scene_dlpack(which, &managed));\n"
+        "  return unversioned ? (void *)old : (void *)managed;\n}\n"
+        "int32_t attack_descriptor(void) { return scene_descriptor(); }\n"
+        "void attack_restore(void) {\n  scene_end();\n  scene_end_process();\n}\n"
+    )
     return "\n".join(parts)
 
 
@@ -88,14 +159,14 @@ def operator_lines(operator: Operator, into: bool) -> list[str]:
     for k, output in enumerate(outputs):
         number = len(operator.arguments) + 1 + k
         if not into:
-            words.append(f"out:{bad.RESULT_HANDLES.get(operator.results[k].kind, 'plain')}")
+            words.append(_place("out:" + bad.RESULT_HANDLES.get(operator.results[k].kind, "plain")))
             attack(output, number, "null", [], {behind + k: "null"})
             continue
         model = f"dst:{k}" if operator.has_new else "like:" + meant.DESTINATION
         words.append(model)
         for fault in bad.destination_faults(operator):
             attack(output, number, fault, [], {behind + k: f"{model}/{fault}"})
-    head = "\t".join(["H", operator.header, name, *words])
+    head = "\t".join(["H", operator.header, name, "-", *words])
     return [head, *lines]
 
 
@@ -107,14 +178,64 @@ def destinations(operator: Operator) -> list[str]:
 
 # -- other functions ---------------------------------------------------------------------------
 
+# The fuzzer's words for what follows from the operator that it chooses.
+_GENERIC = {
+    "op:call": "op:neg", "op:into": "op:neg", "op:?": "op:neg", "values": "values:t:f64:2,3",
+    "count": "i:1", "results": "out:value", "dsts": "list:!t:f64:2,3",
+}  # fmt: skip
+
+
+def words_of(function: Function) -> list[str]:
+    """Those of meant.py, or of the alternatives that the fuzzer has the first."""
+    words = meant.CALLS.get(function.name, scene.CALLS.get(function.name))
+    if words is None and function.result == "libdl_error *":
+        raise function.error("stands neither in meant.CALLS nor in tests/fuzz/words.py")
+    if words is None:
+        words = [asked_word(function, parameter) for parameter in function.parameters]
+    if len(words) != len(function.parameters):
+        raise function.error(f"{len(words)} words for {len(function.parameters)} parameters")
+    first = [word[0] if isinstance(word, list) else word for word in words]
+    first = [_GENERIC.get(word, word) for word in first]
+    first = [_place(word) if word.startswith("out:") else word for word in first]
+    return [word.replace("h:", "up:", 1) if "LIBDL_STEALS" in parameter.words else word
+            for word, parameter in zip(first, function.parameters)]  # fmt: skip
+
+
+def _place(word: str) -> str:
+    kind = word.removeprefix("out:")
+    return "out:" + (handle(kind + " **") or kind)
+
+
+def _before(name: str) -> str:
+    """What is called first, with its words: "libdl_interceptor_push fn:look_on ..."."""
+    first = scene.WANTS.get(name)
+    if first is None:
+        return "-"
+    words = meant.CALLS.get(first, scene.CALLS[first])
+    return " ".join([first, *(word[0] if isinstance(word, list) else word for word in words)])
+
+
+_MANAGED = {
+    "libdl_tensor_from_dlpack": "dlpack",
+    "libdl_tensor_from_dlpack_unversioned": "dlpack_old",
+}
+
+
+def told_faults(name: str, k: int) -> list[tuple[str, str]]:
+    """What the fuzzer knows besides; of foreign tensors every bad one of scene_places.h."""
+    words = [word for j, word in scene.BAD.get(name, []) if j == k]
+    if f"h:bad_{_MANAGED.get(name)}" in words:
+        return [(f"foreign{n}", f"foreign:{_MANAGED[name]},{n}") for n in range(1, 16)]
+    return [(f"told-{word}", _GENERIC.get(word, word)) for word in words]
+
 
 def plain_lines(header: str, function: Function) -> list[str]:
-    words = meant.CALLS[function.name]
-    if len(words) != len(function.parameters):
-        raise function.error(f"meant.py gives {len(words)} parameters")
-    lines = ["\t".join(["H", header, function.name, *words])]
+    words = words_of(function)
+    before = _before(function.name)
+    lines = ["\t".join(["H", header, function.name, before, *words])]
     for k, parameter in enumerate(function.parameters):
-        for fault, word in bad.plain_faults(function, k, words):
+        told = told_faults(function.name, k)
+        for fault, word in bad.plain_faults(function, k, words) + told:
             name, *others = bad.blamed(function, k)
             # Names alone are checked: a pointer and its count are one argument, or two.
             lines.append(f"A\t{name}\t0\t{fault}\t{','.join(others)}\t{k}={word}")
@@ -124,18 +245,33 @@ def plain_lines(header: str, function: Function) -> list[str]:
 # -- functions without an error ------------------------------------------------------------------
 
 
+def asked_word(function: Function, parameter: Parameter) -> str:
+    """What a parameter is meant to be: handles, places to write to, the first index."""
+    if kind := handle(parameter.type):
+        given_up = "LIBDL_STEALS" in parameter.words or function.name.endswith("_release")
+        return ("up:" if given_up else "h:") + kind
+    if parameter.type == "libdl_op":
+        return "op:neg"
+    if parameter.type.endswith("*") and not parameter.type.startswith("const "):
+        return "out:plain"
+    return bad.other_word(parameter)
+
+
 def getter_lines(header: str, function: Function) -> list[str]:
     """What asks a handle answers NULL and handles of other kinds; what gives one up takes NULL."""
-    handle = function.parameters[0]
+    meant_line = "\t".join(["Q", header, function.name, "-", *words_of(function)])
+    if not function.parameters or not bad.is_handle(function.parameters[0]):
+        return [meant_line]
+    name = function.parameters[0].name
     words = ["null"] + [bad.other_word(parameter) for parameter in function.parameters[1:]]
-    lines = ["\t".join(["G", header, function.name, handle.name, "null", *words])]
-    if handle.type.startswith("const ") and function.name not in meant.NULL_ALONE:
-        kind = "kind" if "generator" not in handle.type else "t:f64:2,3#kind"
-        lines.append("\t".join(["G", header, function.name, handle.name, "kind", kind, *words[1:]]))
-    if handle.type == "const libdl_tensor *":
-        lines.append(
-            "\t".join(["G", header, function.name, handle.name, "emptied", "emptied", *words[1:]])
-        )
+    lines = [meant_line, "\t".join(["G", header, function.name, name, "null", *words])]
+    handle_type = function.parameters[0].type
+    if handle_type.startswith("const ") and function.name not in meant.NULL_ALONE:
+        kind = "kind" if "generator" not in handle_type else "t:f64:2,3#kind"
+        lines.append("\t".join(["G", header, function.name, name, "kind", kind, *words[1:]]))
+    if handle_type == "const libdl_tensor *":
+        words[0] = "emptied"
+        lines.append("\t".join(["G", header, function.name, name, "emptied", *words]))
     return lines
 
 
@@ -150,24 +286,14 @@ def main() -> int:
         lines += operator_lines(operator, False) if operator.has_new else []
         lines += operator_lines(operator, True) if operator.has_into else []
     for header in read_headers(options.headers):
-        getters = [
-            f for f in header.functions
-            if f.result != "libdl_error *" and f.parameters and bad.is_handle(f.parameters[0])
-        ]  # fmt: skip
-        functions += getters
-        for getter in getters:
-            lines += getter_lines(header.path.stem, getter)
-        fallible = [f for f in header.functions if f.result == "libdl_error *"]
-        if header.path.stem in OPERATOR_HEADERS:
-            functions += fallible
-            continue
-        for function in fallible:
-            if function.name in meant.NOT_YET:
+        for function in header.functions:
+            if function.name in meant.NOT_CALLED:
                 continue
-            if function.name not in meant.CALLS:
-                raise function.error("stands neither in meant.CALLS nor in meant.NOT_YET")
             functions.append(function)
-            lines += plain_lines(header.path.stem, function)
+            if function.result != "libdl_error *" or "LIBDL_NEW" in function.result_words:
+                lines += getter_lines(header.path.stem, function)
+            elif header.path.stem not in OPERATOR_HEADERS:
+                lines += plain_lines(header.path.stem, function)
     options.out.mkdir(parents=True, exist_ok=True)
     (options.out / "attack_calls.c").write_text(source(functions, callbacks(options.headers)))
     (options.out / "attacks.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")

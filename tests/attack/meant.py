@@ -133,6 +133,7 @@ def words_of(operator: Operator, argument: Argument) -> list[str]:
 
 
 # -- functions that are no operators: every C parameter in order ---------------------------------
+# Those that are not here are called as in tests/fuzz/words.py.
 
 _LIST = "list:t:f64:2,3#a|t:f64:2,3#b"
 _FRESH = "list:!t:f64:2,3#a|!t:f64:2,3#b"
@@ -145,8 +146,6 @@ CALLS = {
     "libdl_grad": ["list:loss:x", "i:1", "list:leaf:f64:2,3", "i:1", "null", "i:0", "null",
                    "out:libdl_tensor_list"],
     "libdl_backward": ["list:!loss:x", "i:1", "null", "i:0", "null", "i:0", "null"],
-    "libdl_tensor_add_hook": ["!leaf:f64:2,3", "i:0", "callback", "null", "null",
-                              "out:libdl_hook"],
     "libdl_forward_unpack_dual": ["t:f64:2,3", "out:libdl_tensor", "out:libdl_tensor"],
     "libdl_device_get_properties": ["dev:1,0", "options:160"],
     "libdl_device_synchronize": ["dev:1,0"],
@@ -154,8 +153,6 @@ CALLS = {
     "libdl_dtype_can_cast": ["i:12", "i:13", "out:plain"],
     "libdl_tensor_map": ["t:f64:2,3", "i:1", "out:plain", "out:libdl_mapping"],
     "libdl_tensor_data": ["t:f64:2,3", "i:1", "out:plain"],
-    "libdl_tensor_from_memory": ["buffer", "i:48", "ints:2,3", "i:2", "null", "i:0", "i:0", "i:13",
-                                 "i:0", "null", "null", "out:libdl_tensor"],
     "libdl_tensor_copy_out": ["t:f64:2,3", "buffer", "i:48"],
     "libdl_tensor_copy_in": ["!t:f64:2,3", "buffer", "i:48"],
     "libdl_dlpack_current_stream": ["i:1", "i:0", "out:plain"],
@@ -166,8 +163,12 @@ CALLS = {
     "libdl_memory_get_statistics": ["dev:1,0", "options:120"],
     "libdl_memory_reset_peaks": ["dev:1,0"],
     "libdl_memory_trim": ["dev:1,0", "out:plain"],
-    "libdl_memory_visit": ["dev:1,0", "callback", "null", "null"],
     "libdl_op_find": ["s:add", "i:-1", "out:plain"],
+    "libdl_backward_context_saved": ["context", "i:0", "out:tensor"],
+    "libdl_backward_context_needs": ["context", "i:0"],
+    "libdl_backward_context_zeros": ["context", "i:0", "out:tensor"],
+    "libdl_set_grad_enabled": ["i:1"],
+    "libdl_set_inference_mode": ["i:0"],
     "libdl_clip_grad_norm": [_FRESH, "i:2", "f:1", "f:2", "i:0", "out:libdl_tensor"],
     "libdl_clip_grad_value": [_FRESH, "i:2", "f:1"],
     "libdl_sgd_step": ["options:56", _FRESH, "i:2", _LIST, "i:2", "null", "i:0"],
@@ -198,10 +199,8 @@ CALLS = {
     "libdl_number_bool": ["i:1", "out:libdl_tensor"],
     "libdl_number_c128": ["f:1", "f:1", "out:libdl_tensor"],
     "libdl_tensor_to_string": ["t:f64:2,3", "options:64", "out:libdl_text"],
-    "libdl_set_threads": ["i:1"],
-    "libdl_node_add_hook": ["node", "i:1", "callback", "null", "null", "out:libdl_hook"],
     "libdl_generator_set_default": ["null"],
-    "libdl_generator_set_state": ["gen", "gen-state", "i:24"],
+    "libdl_generator_set_state": ["gen", "at:generator_state", "i:24"],
     "libdl_state_swap": ["null", "out:plain"],
     "libdl_event_elapsed": ["recorded", "recorded", "out:plain"],
     "libdl_tensor_set_host_object": ["!t:f64:2,3", "i:1", "null"],
@@ -210,53 +209,7 @@ CALLS = {
 # Functions without an error that know their own kind of handle alone.
 NULL_ALONE: set[str] = set()
 
-# Not attacked one argument at a time yet, with the reason; what is neither here nor above is an
-# error. tests/fuzz calls them with good and bad arguments behind what they want.
-_NO_ERROR = "returns a handle of an error, not a failure"
-_CALLBACKS = "takes callbacks or a struct of them: wants a scene of its own"
-_PAIR = "changes a stack of the thread: wants its other half after it"
-_DLPACK = "takes or gives DLPack's structs, which the words do not make yet"
-_FILES = "writes or opens files"
-NOT_YET = {
-    "libdl_error_new": _NO_ERROR,
-    "libdl_error_retain": _NO_ERROR,
-    "libdl_saved_hooks_push": _CALLBACKS,
-    "libdl_saved_hooks_pop": _PAIR,
-    "libdl_function_record": _CALLBACKS,
-    "libdl_backward_context_saved": "wants a running backward",
-    "libdl_backward_context_zeros": "wants a running backward",
-    "libdl_forward_enter": _PAIR,
-    "libdl_forward_exit": _PAIR,
-    "libdl_forward_make_dual": "wants an open level",
-    "libdl_gradcheck": _CALLBACKS,
-    "libdl_set_site_hook": _CALLBACKS,
-    "libdl_tensor_to_dlpack": _DLPACK,
-    "libdl_tensor_to_dlpack_unversioned": _DLPACK,
-    "libdl_tensor_from_dlpack": _DLPACK,
-    "libdl_tensor_from_dlpack_unversioned": _DLPACK,
-    "libdl_tensor_borrow_dlpack": _DLPACK,
-    "libdl_dlpack_allocate": _DLPACK,
-    "libdl_file_open": _FILES,
-    "libdl_file_open_descriptor": _FILES,
-    "libdl_file_open_memory": _FILES,
-    "libdl_file_save": _FILES,
-    "libdl_memory_set_limit": "changes the process",
-    "libdl_memory_set_allocator": _CALLBACKS,
-    "libdl_memory_set_pressure": _CALLBACKS,
-    "libdl_op_call": "wants values of the generic call",
-    "libdl_op_call_into": "wants values of the generic call",
-    "libdl_op_register": "what it adds lasts as long as the process",
-    "libdl_op_set_kernel": _CALLBACKS,
-    "libdl_op_set_vjp": _CALLBACKS,
-    "libdl_interceptor_push": _CALLBACKS,
-    "libdl_interceptor_pop": _PAIR,
-    "libdl_adam_step": "its options have no meaning when all zero",
-    "libdl_scope_push": _PAIR,
-    "libdl_scope_pop": _PAIR,
-    "libdl_scope_keep": "wants an open scope",
-    "libdl_check_abi": "its numbers are versions, all of which have a meaning",
-    "libdl_set_warning_handler": _CALLBACKS,
-    "libdl_set_log_handler": _CALLBACKS,
-    "libdl_set_executor": _CALLBACKS,
-    "libdl_set_interruption": _CALLBACKS,
+# Not called here, each with its reason; every other function is.
+NOT_CALLED = {
+    "libdl_memory_fail_after": "lets allocations fail: what tests/failures does itself",
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* A parameter of any type, for calls that are made from a table. */
+/* A parameter of any type, for calls that are made from a table, and what tests/fuzz/scenes.h has
+ * for them, listed by name. Each list ends with a name that is NULL. */
 #ifndef ATTACK_RAW_H
 #define ATTACK_RAW_H
 
@@ -12,5 +13,18 @@ typedef union Raw {
   double f;
   void (*fn)(void);
 } Raw;
+
+typedef struct SceneCallback {
+  const char* name;
+  void (*fn)(void);
+} SceneCallback;
+typedef struct SceneMade {
+  const char* name;
+  void* (*make)(int32_t scene);
+} SceneMade;
+typedef struct ScenePlace {
+  const char* name;
+  void* (*tell)(void);
+} ScenePlace;
 
 #endif

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <limits>
 
+#include "handles.h"
+
 namespace attack {
 
 void need(libdl_error* error, const std::string& what) {
@@ -41,9 +43,22 @@ libdl_tensor* strided(libdl_tensor* x, const std::vector<int64_t>& shape,
   });
 }
 
-libdl_error* fails(void*) { return nullptr; }
+// An entry of a list in raw.h.
+template <class List>
+auto named(const List& list, const std::string& name) {
+  const auto* entry = list;
+  while (entry->name && name != entry->name) ++entry;
+  if (!entry->name) stop("scenes.h has no " + name);
+  return entry;
+}
 
 }  // namespace
+
+const Function& find_function(const std::string& name) {
+  for (int32_t i = 0; i < attack_function_count; ++i)
+    if (name == attack_functions[i].name) return attack_functions[i];
+  stop("no function is called " + name);
+}
 
 // Values 0, 1, 0, 1, ...: indices, masks, probabilities and numbers at once.
 libdl_tensor* filled(libdl_dtype dtype, const std::vector<int64_t>& shape) {
@@ -62,7 +77,7 @@ libdl_tensor* filled(libdl_dtype dtype, const std::vector<int64_t>& shape) {
 
 Values::~Values() {
   for (libdl_tensor* x : tensors_) libdl_tensor_release(x);
-  for (const auto& [release, handle] : others_) release(handle);
+  for (const auto& [kind, handle] : others_) release_handle(kind, handle);
 }
 
 Raw Values::keep(const void* data, size_t bytes) {
@@ -88,6 +103,8 @@ libdl_tensor* Values::tensor(const std::string& word) {
     x = made("loss", [&](libdl_tensor** out) {
       return libdl_sum(leaf, nullptr, 0, 0, LIBDL_DTYPE_NONE, out);
     });
+  } else if (parts[0] == "custom") {  // behind a function of the host's
+    x = tensor("loss:x");
   } else if (parts[0] == "n") {
     need(libdl_number_f64(std::atof(rest.c_str()), &x), word);
   } else if (parts[0] == "ni") {
@@ -137,52 +154,36 @@ Raw Values::make(const std::string& word) {
     return keep(items.data(), items.size() * sizeof(void*));
   }
   if (kind == "buffer") return keep(std::vector<char>(4096).data(), 4096);
-  if (kind == "callback") return {.fn = reinterpret_cast<void (*)()>(fails)};
-  if (kind == "gen" || kind == "kind") {  // a handle that no other parameter takes
-    libdl_generator* g = nullptr;
-    need(libdl_generator_new(7, &g), word);
-    others_.emplace_back([](void* p) { libdl_generator_release(static_cast<libdl_generator*>(p)); },
-                         g);
-    return {.p = g};
+  if (kind == "fn") return {.fn = named(attack_callbacks, rest)->fn};
+  if (kind == "made") return {.p = named(attack_made, rest)->make(0)};
+  if (kind == "at") return {.p = named(attack_places, rest)->tell()};
+  if (kind == "scene") return {.p = attack_scene(0)};
+  if (kind == "descriptor") return {.i = attack_descriptor()};
+  if (kind == "schema") return make("s:" + fresh_schema());
+  if (word == "h:op") return {.i = registered_op()};
+  if (kind == "op") {
+    libdl_op op = -1;
+    need(libdl_op_find(rest.c_str(), -1, &op), word);
+    return {.i = op};
   }
-  if (kind == "stream") {
-    libdl_stream* s = nullptr;
-    need(libdl_stream_default(nullptr, &s), word);
-    others_.emplace_back([](void* p) { libdl_stream_release(static_cast<libdl_stream*>(p)); }, s);
-    return {.p = s};
+  if (kind == "values") {
+    libdl_value value = {};
+    value.type = LIBDL_VALUE_TENSOR;
+    value.as.tensor = tensor(rest);
+    return keep(&value, sizeof value);
   }
-  if (kind == "node") {
-    libdl_node* const n = libdl_tensor_node(tensor("loss:x"), nullptr);
-    others_.emplace_back([](void* p) { libdl_node_release(static_cast<libdl_node*>(p)); }, n);
-    return {.p = n};
+  if (kind == "foreign") {
+    const Words told = split(rest, ',');
+    return {.p = attack_foreign(told[0] == "dlpack_old", std::atoi(told[1].c_str()))};
   }
-  if (kind == "gen-state") {
-    char state[LIBDL_GENERATOR_STATE_BYTES];
-    need(libdl_generator_get_state(static_cast<libdl_generator*>(make("gen").p), state,
-                                   sizeof state),
-         word);
-    return keep(state, sizeof state);
-  }
-  if (kind == "event" || kind == "recorded") {
-    libdl_event* e = nullptr;
-    need(libdl_event_new(nullptr, 1, &e), word);
-    if (kind == "recorded")
-      need(libdl_event_record(e, static_cast<libdl_stream*>(make("stream").p)), word);
-    others_.emplace_back([](void* p) { libdl_event_release(static_cast<libdl_event*>(p)); }, e);
-    return {.p = e};
-  }
-  if (kind == "file") {
-    std::string bytes = R"({"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2]}})";
-    bytes.resize((bytes.size() + 7) / 8 * 8, ' ');
-    const auto length = static_cast<char>(bytes.size());
-    bytes = std::string(1, length) + std::string(7, '\0') + bytes + "ab";
-    const Raw place = keep(bytes.data(), bytes.size());
-    libdl_file* f = nullptr;
-    need(libdl_file_open_memory(place.p, static_cast<int64_t>(bytes.size()), nullptr, nullptr,
-                                nullptr, &f),
-         word);
-    others_.emplace_back([](void* p) { libdl_file_release(static_cast<libdl_file*>(p)); }, f);
-    return {.p = f};
+  if (kind == "up") return {.p = made_handle(rest, this)};
+  // "kind": a handle that no other parameter takes.
+  const std::string handle = kind == "h"                       ? rest
+                             : kind == "gen" || kind == "kind" ? "generator"
+                                                               : kind;
+  if (is_handle(handle)) {
+    others_.emplace_back(handle, made_handle(handle, this));
+    return {.p = others_.back().second};
   }
   return {.p = tensor(word)};
 }

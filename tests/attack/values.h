@@ -41,9 +41,10 @@ class Values {
   std::map<std::string, libdl_tensor*> named_;
   std::vector<libdl_tensor*> tensors_;
   std::vector<std::unique_ptr<std::vector<char>>> memory_;
-  std::vector<std::pair<void (*)(void*), void*>> others_;
+  std::vector<std::pair<std::string, void*>> others_;  // by kind
 };
 
+const Function& find_function(const std::string& name);
 libdl_tensor* filled(libdl_dtype dtype, const std::vector<int64_t>& shape);
 
 }  // namespace attack

@@ -13,24 +13,12 @@ typedef struct FuzzFunction {
   const char* name;
   Raw (*call)(const Raw* parameters);
 } FuzzFunction;
-typedef struct FuzzCallback {
-  const char* name;
-  void (*fn)(void);
-} FuzzCallback;
-typedef struct FuzzMade {
-  const char* name;
-  void* (*make)(int32_t scene);
-} FuzzMade;
-typedef struct FuzzPlace {
-  const char* name;
-  void* (*tell)(void);
-} FuzzPlace;
 
 LIBDL_BEGIN
 extern const FuzzFunction fuzz_functions[];
-extern const FuzzCallback fuzz_callbacks[];
-extern const FuzzMade fuzz_made[];
-extern const FuzzPlace fuzz_places[];
+extern const SceneCallback fuzz_callbacks[];
+extern const SceneMade fuzz_made[];
+extern const ScenePlace fuzz_places[];
 void* fuzz_scene(int32_t k);
 int32_t* fuzz_destroyed(int32_t k);
 int32_t fuzz_descriptor(void);

@@ -22,24 +22,11 @@ import bad  # noqa: E402
 import generate as attack  # noqa: E402
 import meant  # noqa: E402
 import words as scene  # noqa: E402
+from generate import handle  # noqa: E402
 from headers import Function, Parameter, read_headers  # noqa: E402
 from operators import OPERATOR_HEADERS, read_operators  # noqa: E402
 
-_SCENES = ("scenes.h", "scene_places.h")
 _FALLIBLE = "libdl_error *"
-_HANDLES = {
-    "libdl_tensor_list": "list", "DLManagedTensorVersioned": "dlpack",
-    "DLManagedTensor": "dlpack_old",
-}  # fmt: skip
-
-
-def handle(kind: str) -> str:
-    """'tensor' of 'const libdl_tensor *' and of 'libdl_tensor **'; '' of what is no handle."""
-    match = re.fullmatch(r"(?:const )?(?:struct )?(\w+) \*\*?", kind)
-    if not match:
-        return ""
-    name = _HANDLES.get(match[1], match[1].removeprefix("libdl_"))
-    return name if name in scene.KINDS and match[1] != "libdl_op" else ""
 
 
 # -- the calls -----------------------------------------------------------------------------------
@@ -54,7 +41,7 @@ def helpers(text: str) -> list[Function]:
             kind, name = re.fullmatch(r"\s*(.*[ *])(\w+)", part).groups()
             parameters.append(Parameter(name, " ".join(kind.split()), frozenset()))
         found.append(Function(match[2], match[1].strip(), frozenset(), tuple(parameters), (),
-                              HERE / _SCENES[0], 0))  # fmt: skip
+                              HERE / attack.SCENES[0], 0))  # fmt: skip
     return found
 
 
@@ -72,31 +59,14 @@ def thunk(f: Function, pointers_to_functions: set[str]) -> str:
     )
 
 
-def named(kind: str, names: list[str], entry: str) -> str:
-    entries = "".join(f'  {{"{name}", {entry.format(name)}}},\n' for name in names)
-    return f"const {kind}[] = {{\n{entries}  {{0, 0}}}};\n"
-
-
-def source(functions: list[Function], text: str, pointers_to_functions: set[str]) -> str:
-    def marked(word: str) -> list[str]:
-        return re.findall(rf"^SCENE_{word} [^;{{(]*?(\w+)\(", text, re.MULTILINE)
-
+def source(functions: list[Function], pointers_to_functions: set[str]) -> str:
     parts = ["/* Written by tests/fuzz/table.py. */", '#include "calls.h"']
     parts += ["#define SCENE_COUNT(name, good) fuzz_count(name, good)"]
-    parts += [f'#include "{name}"' for name in _SCENES]
+    parts += [f'#include "{name}"' for name in attack.SCENES]
     parts += ["", *(thunk(f, pointers_to_functions) for f in functions)]
-    parts.append(named("FuzzFunction fuzz_functions", [f.name for f in functions], "call_{0}"))
-    parts.append(
-        named("FuzzCallback fuzz_callbacks", marked("CALLBACK"), "(void (*)(void)){0}")
-    )
-    made = "".join(
-        f"static void *make_{name}(int32_t k) {{ return {name}(scenes + k); }}\n"
-        for name in marked("MADE")
-    )
-    parts += [made, named("FuzzMade fuzz_made", marked("MADE"), "make_{0}")]
-    parts.append(named("FuzzPlace fuzz_places", marked("PLACE"), "{0}"))
-    parts.append("void *fuzz_scene(int32_t k) { return scenes + k; }")
-    parts.append("int32_t *fuzz_destroyed(int32_t k) { return &scenes[k].destroyed; }\n")
+    entries = "".join(f'  {{"{f.name}", call_{f.name}}},\n' for f in functions)
+    parts.append(f"const FuzzFunction fuzz_functions[] = {{\n{entries}  {{0, 0}}}};\n")
+    parts += attack.scene_lists("fuzz")
     parts.append("int32_t fuzz_descriptor(void) { return scene_descriptor(); }\n")
     return "\n".join(parts)
 
@@ -187,7 +157,7 @@ def operator_tables(folder: Path) -> dict[str, tuple[list, list[str], list[str]]
             if not (operator.has_into if into else operator.has_new):
                 continue
             head, *rest = attack.operator_lines(operator, into)
-            name, *words = head.split("\t")[2:]
+            name, _, *words = head.split("\t")[2:]
             results = f"R\t{operator.name}\t{len(operator.results)}"
             found[name] = (words, faults_of(rest), [results, *spelled_lines(operator)])
     return found
@@ -229,7 +199,6 @@ def main() -> int:
     parser.add_argument("--headers", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    text = "".join((HERE / name).read_text(encoding="utf-8") for name in _SCENES)
     functions: list[Function] = []
     lines: list[str] = []
     operators = operator_tables(options.headers)
@@ -241,12 +210,12 @@ def main() -> int:
             )
             functions.append(f)
             lines += lines_of(f, words, faults, spelled)
-    for f in helpers(text):
+    for f in helpers(attack.scene_text()):
         functions.append(f)
         lines += lines_of(f, HELPER_WORDS[f.name], [], [])
     options.out.mkdir(parents=True, exist_ok=True)
     (options.out / "fuzz_calls.c").write_text(
-        source(functions, text, attack.callbacks(options.headers)), encoding="utf-8"
+        source(functions, attack.callbacks(options.headers)), encoding="utf-8"
     )
     (options.out / "fuzz.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     return 0
