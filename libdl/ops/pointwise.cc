@@ -160,6 +160,13 @@ static Shape common_shape(const PointwiseOp& op, const Tensor* const* in, int n)
   return broadcast_shape(op.name, op.arguments.data(), {in, static_cast<size_t>(n)});
 }
 
+// Whether the operands have the first one's shape, or one that every shape broadcasts.
+static bool share_shape(const Tensor* const* in, int n) {
+  for (int i = 1; i < n; ++i)
+    if (in[i]->ndim() && !libdl::same(in[i]->shape(), in[0]->shape())) return false;
+  return true;
+}
+
 // -- the launch -------------------------------------------------------------------------------
 
 static void run(const PointwiseOp& op, const Tensor& out, const Tensor* const* in, int n,
@@ -360,7 +367,9 @@ Tensor pointwise_into(const PointwiseOp& op, const Tensor* const* in, const Tens
   const int n = op.inputs();
   Call call(op.name, Into(dst), std::span(in, static_cast<size_t>(n)));
   const Dtype compute = compute_dtype(op, in);
-  call.check_result(common_shape(op, in, n), op.truth() ? Dtype::kBool : compute,
+  // What optimizers write list by list must not fail half-way: no shape of its own is made here.
+  call.check_result(share_shape(in, n) ? in[0]->shape() : Dims(common_shape(op, in, n)),
+                    op.truth() ? Dtype::kBool : compute,
                     result_device({in, static_cast<size_t>(n)}));
 
   if (!call.recording() && !call.forward()) {

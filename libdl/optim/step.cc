@@ -250,11 +250,14 @@ Tensor clip_grad_norm(TensorSpan grads, double max_norm, double norm_type,
   if (error_if_nonfinite && !std::isfinite(length))
     fail_argument(LIBDL_ERROR_VALUE, op, 1, "grads", "have norm " + std::to_string(length),
                   "a finite norm");
+  // All that may fail comes before the first gradient is scaled.
+  Tensor before = cast(total, grads.empty() ? Dtype::kFloat32 : real_of(grads[0].dtype()));
   const double factor = max_norm / (length + 1e-6);
+  const Tensor scale = number(factor);
   const Uninterruptible whole;  // all are scaled or none
   if (!(factor >= 1))
-    for (const Tensor& g : grads) mul(g, number(factor), Into(g));
-  return cast(total, grads.empty() ? Dtype::kFloat32 : real_of(grads[0].dtype()));
+    for (const Tensor& g : grads) mul(g, scale, Into(g));
+  return before;
 }
 
 void clip_grad_value(TensorSpan grads, double clip_value) {

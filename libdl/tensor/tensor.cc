@@ -221,29 +221,30 @@ Extent extent(Dims shape, Dims strides, const char* op, int argument, const char
   return reach;
 }
 
-bool overlaps_itself(const Tensor& x) {
-  if (x.is_number() || x.is_contiguous()) return false;
-  // Sorted by stride, each dimension must step over all that the smaller ones reach. Geometries
-  // that interleave without touching are called overlapping: none of the views makes one.
-  SmallVector<std::pair<int64_t, int64_t>, 8> order;
-  for (int d = 0; d < x.ndim(); ++d) {
-    if (x.size(d) == 0) return false;
-    if (x.size(d) > 1) order.push_back({std::abs(x.stride(d)), x.size(d)});
-  }
-  std::sort(order.begin(), order.end());
-  int64_t reach = 0;
-  for (const auto& [stride, size] : order) {
-    if (stride <= reach) return true;
-    reach += stride * (size - 1);
-  }
-  return false;
-}
-
 namespace {
 struct Step {
   int64_t stride, size;
 };
 }  // namespace
+
+bool overlaps_itself(const Tensor& x) {
+  if (x.is_number() || x.is_contiguous()) return false;
+  // Sorted by stride, each dimension must step over all that the smaller ones reach. Geometries
+  // that interleave without touching are called overlapping: none of the views makes one.
+  Step order[kMaxDims];  // not on the heap: a list that is written in place may not fail half-way
+  int n = 0;
+  for (int d = 0; d < x.ndim(); ++d) {
+    if (x.size(d) == 0) return false;
+    if (x.size(d) > 1) order[n++] = {std::abs(x.stride(d)), x.size(d)};
+  }
+  std::sort(order, order + n, [](Step a, Step b) { return a.stride < b.stride; });
+  int64_t reach = 0;
+  for (const Step step : std::span(order, static_cast<size_t>(n))) {
+    if (step.stride <= reach) return true;
+    reach += step.stride * (step.size - 1);
+  }
+  return false;
+}
 
 // Whether distance = sum k_d stride_d has a solution with |k_d| < size_d; strides fall, and each
 // exceeds what the later ones reach together, so only two k are possible a dimension.

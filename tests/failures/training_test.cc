@@ -132,11 +132,64 @@ TEST(Training, AStepHappensWhollyOrNotAtAll) {
     good(model->backward());
   };
   fresh();
-  sweep("step", [&] { return model->step(); },
-        [&](bool failed) {
-          EXPECT_EQ(model->bytes(), failed ? old_bytes : new_bytes);
-          fresh();
-        });
+  sweep(
+      "step", [&] { return model->step(); },
+      [&](bool failed) {
+        EXPECT_EQ(model->bytes(), failed ? old_bytes : new_bytes);
+        fresh();
+      });
+}
+
+// Of every layout and kind of number, so that a later one could fail after an earlier one was
+// scaled.
+std::vector<T> gradients() {
+  std::vector<T> all = {randoms({12, 10}, 1), randoms({5}, 2)};
+  T turned;
+  good(libdl_transpose(all[0].get(), 0, 1, turned.out()));
+  good(libdl_clone(turned.get(), all.emplace_back().out()));
+  good(libdl_narrow(randoms({12, 20}, 3).get(), 1, 3, 15, all.emplace_back().out()));
+  good(libdl_to(randoms({40}, 4).get(), LIBDL_DTYPE_FLOAT16, nullptr, 0, 1,
+                all.emplace_back().out()));
+  good(libdl_permute(randoms({2, 3, 2, 3, 2, 3, 2, 3, 2}, 5).get(),
+                     std::vector<int64_t>{8, 0, 7, 1, 6, 2, 5, 3, 4}.data(), 9,
+                     all.emplace_back().out()));
+  good(libdl_to(randoms({70}, 6).get(), LIBDL_DTYPE_FLOAT64, nullptr, 0, 1,
+                all.emplace_back().out()));
+  all.push_back(randoms({}, 7));
+  return all;
+}
+
+TEST(Training, GradientsAreClippedWhollyOrNotAtAll) {
+  good(libdl_set_threads(1));
+  const auto bytes = [](const std::vector<T>& grads) {
+    std::vector<std::vector<char>> all;
+    for (const T& g : grads) all.push_back(Seen(g).bytes);
+    return all;
+  };
+  for (const bool by_norm : {true, false}) {
+    std::vector<T> grads;
+    std::vector<libdl_tensor*> handles;
+    T norm;
+    const auto fresh = [&] {
+      norm = T(), grads = gradients(), handles.clear();
+      for (const T& g : grads) handles.push_back(g.get());
+    };
+    const auto clip = [&] {
+      const auto count = static_cast<int64_t>(handles.size());
+      return by_norm ? libdl_clip_grad_norm(handles.data(), count, 0.5, 2, 0, norm.out())
+                     : libdl_clip_grad_value(handles.data(), count, 0.125);
+    };
+    fresh();
+    const auto old_bytes = bytes(grads);
+    good(clip());
+    const auto new_bytes = bytes(grads);
+    for (size_t i = 0; i < grads.size(); ++i) ASSERT_NE(old_bytes[i], new_bytes[i]) << i;
+    fresh();
+    sweep(by_norm ? "clip_grad_norm" : "clip_grad_value", clip, [&](bool failed) {
+      EXPECT_TRUE(bytes(grads) == (failed ? old_bytes : new_bytes));
+      fresh();
+    });
+  }
 }
 
 TEST(Training, AWholeStepLeavesNothingBehind) {
