@@ -32,20 +32,6 @@ if(core_tests AND NOT LIBDL_CORE_ARCHIVE)
   add_dependencies(tests core_tests)
 endif()
 
-# tests/failures: operator new is replaced there, so it is a program of its own.
-file(GLOB failure_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/failures/*.cc)
-if(failure_tests AND NOT LIBDL_CORE_ARCHIVE)
-  add_executable(failure_tests ${failure_tests} tests/core/sanitizer_options.cc)
-  libdl_program_flags(failure_tests)
-  libdl_includes(failure_tests)
-  target_compile_features(failure_tests PRIVATE cxx_std_20)
-  target_link_libraries(failure_tests PRIVATE libdlcore_static libdl_dependencies GTest::gtest
-                        GTest::gtest_main)
-  add_test(NAME failure_tests COMMAND failure_tests WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(failure_tests PROPERTIES TIMEOUT 900)
-  add_dependencies(tests failure_tests)
-endif()
-
 foreach(file ${capi_tests})
   get_filename_component(name ${file} NAME_WE)
   add_executable(capi_${name} ${file})
@@ -72,18 +58,41 @@ add_custom_command(
   COMMENT "Writing the attacks from the headers"
   VERBATIM)
 file(GLOB attack_program CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/attack/*.cc)
-add_executable(attack ${attack_program} ${attack_folder}/attack_calls.c ${attack_folder}/attacks.txt)
-set_target_properties(attack PROPERTIES
-  RUNTIME_OUTPUT_DIRECTORY ${attack_folder} C_STANDARD 11 C_STANDARD_REQUIRED ON)
-target_include_directories(attack PRIVATE ${PROJECT_SOURCE_DIR}/tests/attack)
-target_compile_features(attack PRIVATE cxx_std_20)
-libdl_program_flags(attack)
-target_link_libraries(attack PRIVATE libdl::core)
+list(FILTER attack_program EXCLUDE REGEX "main.cc$")
+add_library(attack_objects OBJECT ${attack_program} ${attack_folder}/attack_calls.c
+                                  ${attack_folder}/attacks.txt)
+add_executable(attack tests/attack/main.cc $<TARGET_OBJECTS:attack_objects>)
+set_target_properties(attack PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${attack_folder})
+foreach(target attack attack_objects)
+  set_target_properties(${target} PROPERTIES C_STANDARD 11 C_STANDARD_REQUIRED ON)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests/attack)
+  target_compile_features(${target} PRIVATE cxx_std_20)
+  libdl_program_flags(${target})
+  target_link_libraries(${target} PRIVATE libdl::core)
+endforeach()
 add_test(NAME attack COMMAND attack ${attack_folder}/attacks.txt
                              ${PROJECT_SOURCE_DIR}/tests/attack/legal.txt)
 # Seconds; ten times as long under a sanitizer.
 set_tests_properties(attack PROPERTIES TIMEOUT 300)
 add_dependencies(tests attack)
+
+# tests/failures: operator new is replaced there, so it is a program of its own. What it calls is
+# what tests/attack calls.
+file(GLOB failure_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/failures/*.cc)
+if(failure_tests AND NOT LIBDL_CORE_ARCHIVE)
+  add_executable(failure_tests ${failure_tests} tests/core/sanitizer_options.cc
+                 $<TARGET_OBJECTS:attack_objects>)
+  libdl_program_flags(failure_tests)
+  libdl_includes(failure_tests)
+  target_include_directories(failure_tests PRIVATE ${PROJECT_SOURCE_DIR}/tests/attack)
+  target_compile_definitions(failure_tests PRIVATE LIBDL_ATTACKS="${attack_folder}/attacks.txt")
+  target_compile_features(failure_tests PRIVATE cxx_std_20)
+  target_link_libraries(failure_tests PRIVATE libdlcore_static libdl_dependencies GTest::gtest
+                        GTest::gtest_main)
+  add_test(NAME failure_tests COMMAND failure_tests WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(failure_tests PROPERTIES TIMEOUT 900)
+  add_dependencies(tests failure_tests)
+endif()
 
 # tests/fuzz: random sequences of calls.
 set(fuzz_folder ${PROJECT_BINARY_DIR}/tests/fuzz)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "handles.h"
 
@@ -189,7 +190,9 @@ std::string Call::seen() const {
   return s;
 }
 
-bool wrongly_destroyed() { return destroy_expected && *attack_destroyed(0) != 1; }
+bool wrongly_destroyed() {
+  return std::exchange(destroy_expected, false) && *attack_destroyed(0) != 1;
+}
 
 // -- inside a pass --------------------------------------------------------------------------------
 

@@ -60,6 +60,9 @@ void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { std::f
 namespace failures {
 
 static Where where_armed;
+static int64_t failed_so_far = 0;
+
+int64_t failed_allocations() { return failed_so_far; }
 
 void arm(Where where, int64_t n, bool all) {
   where_armed = where;
@@ -74,6 +77,7 @@ bool disarm() {
   const bool reached = where_armed == Where::kNew ? plan.failed
                                                   : libdl::slab::fail_countdown.load() <= 0;
   plan = {};
+  failed_so_far += reached;
   libdl_memory_fail_after(-1, 0);
   return reached;
 }

@@ -16,5 +16,7 @@ enum class Where { kLibrary, kNew };
 void arm(Where where, int64_t n, bool all);
 // Off again. False if the call needed fewer allocations than n, so that none failed.
 bool disarm();
+// How many failures have been reached so far.
+int64_t failed_allocations();
 
 }  // namespace failures
