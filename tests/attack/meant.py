@@ -167,6 +167,7 @@ CALLS = {
     "libdl_backward_context_saved": ["context", "i:0", "out:tensor"],
     "libdl_backward_context_needs": ["context", "i:0"],
     "libdl_backward_context_zeros": ["context", "i:0", "out:tensor"],
+    "libdl_set_threads": ["i:2"],
     "libdl_set_grad_enabled": ["i:1"],
     "libdl_set_inference_mode": ["i:0"],
     "libdl_clip_grad_norm": [_FRESH, "i:2", "f:1", "f:2", "i:0", "out:libdl_tensor"],
