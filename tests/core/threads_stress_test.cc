@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <cstdio>
 #include <deque>
 #include <functional>
 #include <mutex>
@@ -15,12 +16,19 @@
 #include <vector>
 
 #include "tests/core/handle.h"
+#include "tests/core/whole.h"
 
 namespace {
 
-#ifdef LIBDL_SANITIZE  // a call takes 20 to 50 times as long there
+// How often each test does what it does: ten million calls in all where races are looked for.
+#if defined(__SANITIZE_THREAD__)
+constexpr int64_t kLeast = 10'000'000;
+const auto kMany = static_cast<int>(libdl::test::of_whole(150));
+#elif defined(LIBDL_SANITIZE)
+constexpr int64_t kLeast = 0;  // not where the figure is taken
 constexpr int kMany = 1;
 #else
+constexpr int64_t kLeast = 0;
 constexpr int kMany = 40;
 #endif
 constexpr int kThreads = 8;
@@ -83,16 +91,26 @@ void backward(const T& y, bool retain = false) {
   good(libdl_backward(outputs, 1, nullptr, 0, nullptr, 0, &options));
 }
 
+std::atomic<int64_t> calls{0};  // of threads that have ended
+
+// A thread whose calls are counted.
+std::thread counted(std::function<void()> f) {
+  return std::thread([f = std::move(f)] {
+    f();
+    calls += calls_made;
+  });
+}
+
 // All begin together; f gets the thread's number.
 void together(int threads, const std::function<void(int)>& f) {
   std::atomic<int> waiting{threads};
   std::vector<std::thread> all;
   for (int t = 0; t < threads; ++t)
-    all.emplace_back([&, t] {
+    all.push_back(counted([&, t] {
       --waiting;
       while (waiting > 0) std::this_thread::yield();
       f(t);
-    });
+    }));
   for (std::thread& thread : all) thread.join();
 }
 
@@ -102,9 +120,30 @@ struct Live {
   bool operator==(const Live&) const = default;
 };
 
+class Threads : public ::testing::Test {
+ protected:
+  void SetUp() override { before_ = all_calls(); }
+  void TearDown() override { std::printf("%lld calls\n", all_calls() - before_); }
+  static void SetUpTestSuite() { start_ = all_calls(); }
+  static void TearDownTestSuite() {
+    const auto* const suite = ::testing::UnitTest::GetInstance()->current_test_suite();
+    if (suite->test_to_run_count() != suite->total_test_count() || !kLeast) return;
+    const long long made = all_calls() - start_;
+    EXPECT_GE(made, libdl::test::of_whole(kLeast));
+    libdl::test::figure("calls of " + std::to_string(kThreads) + " threads, thread sanitizer",
+                        std::to_string(made) + " calls, " +
+                            std::to_string(suite->failed_test_count()) + " findings");
+  }
+
+ private:
+  static long long all_calls() { return calls + calls_made; }
+  static inline long long start_ = 0;
+  long long before_ = 0;
+};
+
 // -- reading --------------------------------------------------------------------------------------
 
-TEST(Threads, SharedTensorsAreReadByAll) {
+TEST_F(Threads, SharedTensorsAreReadByAll) {
   const T x = counting({32, 48}, 1), y = counting({48}, 2), z = leaf(counting({48, 16}, 3));
   const T view = turned(x);
   const auto work = [&] {
@@ -127,7 +166,7 @@ TEST(Threads, SharedTensorsAreReadByAll) {
   EXPECT_EQ(Live(), before);
 }
 
-TEST(Threads, PackedFormsOfOneWeightAreMadeByWhoeverComesFirst) {
+TEST_F(Threads, PackedFormsOfOneWeightAreMadeByWhoeverComesFirst) {
   for (int round = 0; round < 10 * kMany; ++round) {
     const T weight = counting({96, 80}, round);
     const T x = counting({40, 96}, 2), wide = counting({40, 80}, 3);
@@ -144,12 +183,12 @@ TEST(Threads, PackedFormsOfOneWeightAreMadeByWhoeverComesFirst) {
 
 // -- differentiating ------------------------------------------------------------------------------
 
-TEST(Threads, PassesAddIntoLeavesWhoseGradIsRead) {
-  constexpr int kPasses = 60 * kMany;
+TEST_F(Threads, PassesAddIntoLeavesWhoseGradIsRead) {
+  const int kPasses = 60 * kMany;
   const T w = leaf(counting({8, 8}, 1)), bias = leaf(of({0, 0, 0, 0, 0, 0, 0, 0}, {8}));
   const T x = of(std::vector<float>(64, 1), {8, 8});
   std::atomic<bool> done{false};
-  std::thread reader([&] {
+  std::thread reader = counted([&] {
     while (!done) {
       const T grad(libdl_tensor_grad(w.get()));
       if (grad.get()) {
@@ -168,11 +207,11 @@ TEST(Threads, PassesAddIntoLeavesWhoseGradIsRead) {
   EXPECT_EQ(values(T(libdl_tensor_grad(bias.get()))), std::vector<float>(8, 8.f * kThreads * kPasses));
 }
 
-TEST(Threads, PassesShareATrunk) {
+TEST_F(Threads, PassesShareATrunk) {
   const T x = leaf(of({1, 2, 3}, {3}));
   T trunk = x;
   for (int i = 0; i < 20; ++i) trunk = mul(trunk, mul(trunk, of({1, 0.5f, 1 / 3.f}, {3})));
-  constexpr int kPasses = 40 * kMany;
+  const int kPasses = 40 * kMany;
   const T one = of({1, 1, 1}, {3});
   together(kThreads, [&](int) {
     for (int i = 0; i < kPasses; ++i) backward(sum(mul(trunk, one)), true);
@@ -182,7 +221,7 @@ TEST(Threads, PassesShareATrunk) {
 }
 
 // Passes over one graph that free it: each runs or is told that another was first.
-TEST(Threads, PassesThatFreeOneTrunkRunOrAreTold) {
+TEST_F(Threads, PassesThatFreeOneTrunkRunOrAreTold) {
   for (int round = 0; round < 20 * kMany; ++round) {
     const T x = leaf(of({1, 1}, {2}));
     T trunk = x;
@@ -217,8 +256,8 @@ libdl_error* nested_hook(void* ctx, libdl_tensor**, int64_t, libdl_tensor* const
   return nullptr;
 }
 
-TEST(Threads, HooksRunPassesOfTheirOwn) {
-  constexpr int kPasses = 40 * kMany;
+TEST_F(Threads, HooksRunPassesOfTheirOwn) {
+  const int kPasses = 40 * kMany;
   const T x = leaf(of({3}, {1})), other = leaf(of({1}, {1}));
   std::atomic<int> runs{0};
   Nested nested = {&other, &runs};
@@ -235,7 +274,7 @@ TEST(Threads, HooksRunPassesOfTheirOwn) {
 }
 
 // A view whose base was written to renews its history when it is first read.
-TEST(Threads, ReadersRenewAViewTogether) {
+TEST_F(Threads, ReadersRenewAViewTogether) {
   for (int round = 0; round < 20 * kMany; ++round) {
     const T x = leaf(of({1, 2}, {2}));
     const T base = mul(x, of({1, 1}, {2}));
@@ -250,7 +289,7 @@ TEST(Threads, ReadersRenewAViewTogether) {
 
 // -- life -----------------------------------------------------------------------------------------
 
-TEST(Threads, WhatOneMakesAnotherReleases) {
+TEST_F(Threads, WhatOneMakesAnotherReleases) {
   const Live before;
   std::mutex mutex;
   std::deque<T> queue;
@@ -274,13 +313,13 @@ TEST(Threads, WhatOneMakesAnotherReleases) {
   EXPECT_EQ(after.bytes, before.bytes + 256);
 }
 
-TEST(Threads, LeavesDieWhileTheirGraphsAreAsked) {
+TEST_F(Threads, LeavesDieWhileTheirGraphsAreAsked) {
   for (int round = 0; round < 50 * kMany; ++round) {
     T x = leaf(of({1}, {1}));
     const T y = mul(x, x);
     libdl_node* const node = libdl_tensor_node(y.get(), nullptr);
     std::atomic<bool> gone{false};
-    std::thread asker([&] {
+    std::thread asker = counted([&] {
       while (!gone) {
         libdl_node* const end = libdl_node_input(node, 0, nullptr);
         const T found(libdl_node_leaf(end));
@@ -297,7 +336,7 @@ TEST(Threads, LeavesDieWhileTheirGraphsAreAsked) {
   }
 }
 
-TEST(Threads, ThreadsComeAndGo) {
+TEST_F(Threads, ThreadsComeAndGo) {
   const Live before;
   const T x = leaf(counting({100}, 3));
   for (int round = 0; round < 12 * kMany; ++round)
@@ -313,13 +352,13 @@ TEST(Threads, ThreadsComeAndGo) {
 
 // -- state ----------------------------------------------------------------------------------------
 
-TEST(Threads, AStateMovesBetweenThreads) {
+TEST_F(Threads, AStateMovesBetweenThreads) {
   libdl_state* state = nullptr;
   good(libdl_state_new(&state));
   libdl_bool recording = 1;
   libdl_dtype dtype = LIBDL_DTYPE_FLOAT32;
   for (int round = 0; round < 30 * kMany; ++round)
-    std::thread([&] {  // one after the other: a state serves one thread at a time
+    counted([&] {  // one after the other: a state serves one thread at a time
       libdl_state *former = nullptr, *mine = nullptr;
       good(libdl_state_swap(state, &former));
       EXPECT_EQ(libdl_grad_enabled(), recording);
@@ -335,8 +374,9 @@ TEST(Threads, AStateMovesBetweenThreads) {
   libdl_state_release(state);
 }
 
-TEST(Threads, StatesHandedOnByTwoThreadsKeepTheirSettings) {
-  constexpr int kStates = 4, kTurns = 200 * kMany;
+TEST_F(Threads, StatesHandedOnByTwoThreadsKeepTheirSettings) {
+  constexpr int kStates = 4;
+  const int kTurns = 200 * kMany;
   struct Task {
     libdl_state* state = nullptr;
     int turns = 0;
@@ -371,12 +411,12 @@ TEST(Threads, StatesHandedOnByTwoThreadsKeepTheirSettings) {
 
 // -- the process's settings -----------------------------------------------------------------------
 
-TEST(Threads, SettingsChangeWhileOthersWork) {
+TEST_F(Threads, SettingsChangeWhileOthersWork) {
   const T x = counting({200000}, 1);
   const float wanted = values(sum(x))[0];
   const int32_t threads = libdl_get_threads();
   std::atomic<bool> done{false};
-  std::thread changer([&] {
+  std::thread changer = counted([&] {
     for (int32_t i = 0; !done; ++i) {
       good(libdl_set_threads(1 + i % 4));
       libdl_memory_statistics statistics = {};
@@ -404,10 +444,10 @@ TEST(Threads, SettingsChangeWhileOthersWork) {
   good(libdl_set_interruption(nullptr, nullptr, nullptr));
 }
 
-TEST(Threads, OneGeneratorServesAllAndHandsOutEachBlockOnce) {
+TEST_F(Threads, OneGeneratorServesAllAndHandsOutEachBlockOnce) {
   libdl_generator* generator = nullptr;
   good(libdl_generator_new(7, &generator));
-  constexpr int kDraws = 50 * kMany;
+  const int kDraws = 50 * kMany;
   std::mutex mutex;
   std::vector<float> seen;
   together(kThreads, [&](int) {
