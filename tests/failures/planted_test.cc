@@ -71,8 +71,7 @@ TEST(Planted, AWriteBeforeAFailureIsSeen) {
             0);
 }
 
-// -- what the sweep of all functions looks at besides
-// ----------------------------------------------
+// -- what the sweep of all functions looks at besides -----------------------------------------
 
 TEST(Planted, AnOutputThatAFailedCallWroteIsSeen) {
   attack::Places places;
