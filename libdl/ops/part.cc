@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "device/host_source.h"
 #include "ops/copy.h"
 #include "ops/view_rule.h"
 
@@ -153,6 +154,17 @@ Tensor as_strided(const Tensor& input, Dims shape, Dims stride,
 
 // -- several parts --------------------------------------------------------------------------------
 
+// A dimension that is empty or expanded has more parts than any memory: each is a handle, and one
+// of a list of outputs where it is recorded. Refused before the first one is made.
+static void require_room(const char* op, int argument, const char* name, int64_t parts) {
+  constexpr size_t kPart = 512;  // bytes, at least
+  const size_t most = host_budget().limit() / kPart;
+  if (static_cast<size_t>(parts) > most)
+    fail_argument(LIBDL_ERROR_LIMIT, op, argument, name,
+                  "asks for " + std::to_string(parts) + " tensors",
+                  "at most " + std::to_string(most) + ", which memory holds");
+}
+
 std::vector<Tensor> split_with_sizes(const Tensor& input, Dims split_sizes, int32_t dim) {
   require_dim("split_with_sizes", input);
   const int at = view_axis("split_with_sizes", 3, "dim", dim, input.ndim());
@@ -182,6 +194,7 @@ std::vector<Tensor> split(const Tensor& input, int64_t split_size, int32_t dim) 
   if (split_size < 0 || (split_size == 0 && n > 0))
     fail_argument(LIBDL_ERROR_VALUE, "split", 2, "split_size", "is " + std::to_string(split_size),
                   "1 or more");
+  if (n > 0) require_room("split", 2, "split_size", (n - 1) / split_size + 1);
   std::vector<Tensor> parts;
   int64_t start = 0;
   do {
@@ -199,6 +212,7 @@ std::vector<Tensor> chunk(const Tensor& input, int64_t chunks, int32_t dim) {
                   "1 or more");
   const int at = view_axis("chunk", 3, "dim", dim, input.ndim());
   const int64_t n = input.size(at);
+  require_room("chunk", 2, "chunks", n == 0 ? chunks : std::min(n, chunks));
   if (n == 0) return split_with_sizes(input, Shape(static_cast<size_t>(chunks), 0), dim);
   return split(input, (n - 1) / chunks + 1, dim);
 }
@@ -206,6 +220,7 @@ std::vector<Tensor> chunk(const Tensor& input, int64_t chunks, int32_t dim) {
 std::vector<Tensor> unbind(const Tensor& input, int32_t dim) {
   require_dim("unbind", input);
   const int at = view_axis("unbind", 2, "dim", dim, input.ndim());
+  require_room("unbind", 2, "dim", input.size(at));
   std::vector<Tensor> parts;
   for (int64_t i = 0; i < input.size(at); ++i)
     parts.push_back(select_view("unbind", input, at, i, ViewKind::kMultiOutput));

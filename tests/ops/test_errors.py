@@ -62,6 +62,13 @@ TOLD = [
     ("as_strided: argument 4 (storage_offset) is 6",
      lambda: libdl.as_strided(ones(6), (1,), (1,), 6)),
     ("empty: argument 1 (shape) is [-1]", lambda: libdl.empty(-1)),
+    # More tensors than there is memory for.
+    ("chunk: argument 2 (chunks) asks for 1099511627776 tensors",
+     lambda: ones(0).chunk(1 << 40)),
+    ("split: argument 2 (split_size) asks for 1099511627776 tensors",
+     lambda: ones(1).expand(1 << 40).split(1)),
+    ("unbind: argument 2 (dim) asks for 1099511627776 tensors",
+     lambda: ones(1).expand(1 << 40).unbind()),
     ("eye: argument 2 (m) is [2, 4611686018427387904]", lambda: libdl.eye(2, 1 << 62)),
     ("dropout: argument 5 (dst) has shape [3], wanted [2]",
      lambda: _C.dropout_into(ones(2), 0.5, True, None, ones(3))),
