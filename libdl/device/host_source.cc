@@ -98,6 +98,12 @@ bool MemoryBudget::take(size_t bytes) {
   return take_below(limit(), bytes);
 }
 
+bool MemoryBudget::allows(size_t bytes) {
+  if (bytes <= limit()) return true;
+  automatic_.store(0, std::memory_order_relaxed);
+  return bytes <= limit();
+}
+
 // Where address space is limited (ulimit -v) the host program needs it too.
 static size_t segment_bytes(bool small) {
   const size_t usual = small ? kSmallSegment : kLargeSegment;
@@ -109,6 +115,7 @@ static size_t segment_bytes(bool small) {
 
 void* HostSource::reserve(size_t& bytes, bool small) {
   const size_t least = round_up(bytes, kHugePage);
+  if (!budget_.allows(least)) return nullptr;  // commit would refuse it
   size_t wanted = std::max(least, segment_bytes(small));
   for (;; wanted = std::max(least, wanted / 4)) {
     void* const mapped = mmap(nullptr, wanted + kHugePage, PROT_NONE,

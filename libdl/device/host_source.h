@@ -18,6 +18,9 @@ class MemoryBudget {
   bool take(size_t bytes);  // false: over the limit
   void give(size_t bytes) { taken_.fetch_sub(bytes, std::memory_order_relaxed); }
 
+  // Whether take could ever be true, whoever gives back what they have.
+  bool allows(size_t bytes);
+
   size_t limit();
   void set_limit(size_t bytes);  // 0: automatic
   size_t taken() const { return taken_.load(std::memory_order_relaxed); }

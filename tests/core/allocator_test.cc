@@ -8,10 +8,12 @@
 #include <atomic>
 #include <cmath>
 #include <cstring>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <random>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -236,6 +238,22 @@ TEST(HostAllocator, TooMuchIsAnErrorThatTellsTheStatistics) {
   }
   EXPECT_EQ(host_allocator().statistics().out_of_memory, before + 4);
   EXPECT_TRUE(usable(host_allocator(), kMegabyte));
+}
+
+// The most address space that the process ever had, in bytes.
+size_t peak_of_addresses() {
+  std::ifstream status("/proc/self/status");
+  for (std::string word; status >> word;)
+    if (word == "VmPeak:") return status >> word, std::stoull(word) << 10;
+  return 0;
+}
+
+TEST(HostAllocator, WhatTheLimitNeverAllowsTakesNoAddresses) {
+  constexpr size_t kFarTooMuch = size_t{1} << 44;
+  const size_t before = peak_of_addresses();
+  EXPECT_GT(before, 0u);
+  EXPECT_THROW(host_allocator().allocate(kFarTooMuch), Error);
+  EXPECT_LT(peak_of_addresses() - before, kFarTooMuch);
 }
 
 TEST(HostAllocator, TheLimitHoldsAndPressureIsRelieved) {
