@@ -71,11 +71,12 @@ struct RealProduct {
     if (complex.bias.data != nullptr) args.bias = {room.bias, &bias_size, &one, 1, dtype};
     args.packed_b = nullptr;
   }
-  // Of the two columns that a single complex one has become, one.
+  // Of the two columns that a single complex one has become, one. Where there are no rows of b there
+  // is no room for them either.
   template <class T>
   void keep_column(const Room& room, int c) {
     b_sizes[2] = out_sizes[2] = bias_size = 1;
-    args.b.data = static_cast<T*>(room.b) + c;
+    if (b_sizes[1] > 0) args.b.data = static_cast<T*>(room.b) + c;
     args.out.data = static_cast<T*>(room.out.view.data) + c;
     if (args.bias.data != nullptr) args.bias.data = static_cast<T*>(room.bias) + c;
   }
@@ -134,6 +135,7 @@ void widen(Context& context, const View& b, E* to) {
 template <class T>
 void multiply(Context& context, const MatmulArgs& args, Carver carver) {
   using E = std::complex<T>;
+  if (numel(args.out) == 0) return;
   const Room room = room_of(args, carver);
   const auto at = [](const void* data) { return static_cast<E*>(const_cast<void*>(data)); };
   const View &a = args.a, &out = args.out;

@@ -163,6 +163,10 @@ TEST(MatmulKernel, EmptyInnerDimensionGivesZerosAndEmptyOuterNothing) {
             std::vector<double>(3, 0.0));
   EXPECT_EQ(product(Array<float>({0, 3, 2}), Array<float>({0, 2, 4})).numel(), 0);
   EXPECT_EQ(product(Array<double>({1, 0, 2}), Array<double>({1, 2, 4})).numel(), 0);
+  using Complex = std::complex<double>;
+  EXPECT_EQ(product(Array<Complex>({1, 0, 2}), Array<Complex>({1, 2, 1})).numel(), 0);
+  EXPECT_EQ(product(Array<Complex>({2, 3, 0}), Array<Complex>({2, 0, 1})).data,
+            std::vector<Complex>(6, Complex(0)));
 }
 
 template <class T>
