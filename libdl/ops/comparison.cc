@@ -64,9 +64,12 @@ Tensor isclose(const Tensor& input, const Tensor& other, double rtol, double ato
     close = logical_or(close, logical_and(isnan(input), isnan(other)));
   if (rtol > 0 || atol > 0) {
     // Integers are compared as float64: their difference may not fit their own dtype.
-    const bool lift = !is_inexact(input.dtype());
-    const Tensor a = lift ? cast(input, Dtype::kFloat64) : input;
-    const Tensor b = lift ? cast(other, Dtype::kFloat64) : other;
+    const auto is_integer = [](const Tensor& x) { return !is_inexact(x.dtype()); };
+    const bool lift = is_integer(input) || (is_integer(other) && !other.is_number());
+    const auto lifted = [&](const Tensor& x) {
+      return lift && !x.is_complex() ? cast(x, Dtype::kFloat64) : x;
+    };
+    const Tensor a = lifted(input), b = lifted(other);
     const Tensor bound = add(mul(abs(b), number(rtol)), number(atol));
     const Tensor distance = abs(sub(a, b));
     close = logical_or(close, logical_and(isfinite(distance), le(distance, bound)));

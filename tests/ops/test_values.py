@@ -197,6 +197,20 @@ def test_alpha_that_does_not_fit(alpha):
             function(x, x, alpha=alpha)
 
 
+@pytest.mark.parametrize("number, elements, wanted", [
+    (1, [1 + 5j, 1], [False, True]),
+    (True, [1j, 1], [False, True]),
+    (0.5, [True, False], [False, False]),
+    (1.0, [True, False], [True, False]),
+    (1 + 1j, [1, 0], [False, False]),
+    (2.0**53, [2**53, 2**53 + 2], [True, True]),
+])  # fmt: skip
+def test_isclose_to_a_number_of_another_kind(number, elements, wanted):
+    """Neither an imaginary part nor the digits of an integer are lost on the way."""
+    assert libdl.isclose(number, libdl.tensor(elements)).tolist() == wanted
+    assert libdl.isclose(libdl.tensor(elements), number).tolist() == wanted
+
+
 def test_sums_of_truths():
     t, f = libdl.tensor([True, False]), libdl.tensor([True, True])
     assert (t + f).tolist() == [True, True]
