@@ -87,7 +87,9 @@ Tensor sub(const Tensor& input, const Tensor& other, const Tensor* alpha, Into i
                     "is bool", "numbers (logical_xor() tells where truths differ)");
   if (!alpha || is_one(*alpha)) return pointwise(k_sub, input, other, into);
   check_alpha("sub", input, other, *alpha);
-  return pointwise(kSubScaled, input, other, negated(*alpha), into);
+  const Tensor factor =
+      told_as("sub", {{"input", 3, "alpha"}}, [&] { return negated(*alpha); });
+  return pointwise(kSubScaled, input, other, factor, into);
 }
 
 // -- products ---------------------------------------------------------------------------------

@@ -247,7 +247,8 @@ static T item_as(const Tensor& x, const char* op, Dtype dtype) {
 bool item_bool(const Tensor& input) {
   // Complex numbers are true unless both parts are 0, which the conversion to bool knows.
   if (input.is_complex()) {
-    const auto [re, im] = item_c128(input);
+    const auto [re, im] = told_as("item_bool", {{"input", 1, "input"}},
+                                  [&] { return item_c128(input); });
     return re != 0 || im != 0;
   }
   return item_as<uint8_t>(input, "item_bool", Dtype::kBool) != 0;

@@ -43,6 +43,7 @@ static Tensor finish(const char* op, Tensor y, Into into) {
 // -- one value --------------------------------------------------------------------------------
 
 Tensor empty(Dims shape, Dtype dtype, std::optional<Device> device) {
+  checked_numel(shape, or_default(dtype), "empty", 1, "shape");
   return empty(shape, or_default(dtype), device_or_default("empty", 3, device));
 }
 
@@ -59,6 +60,11 @@ Tensor empty_strided(Dims shape, Dims strides, Dtype dtype, std::optional<Device
       fail_argument(LIBDL_ERROR_VALUE, op, 2, "strides", "is " + to_string(strides),
                     "strides of 0 or more");
   const Extent reach = extent(shape, strides, op, 2, "strides");
+  int64_t bytes;
+  if (__builtin_add_overflow(reach.high, 1, &bytes) ||
+      __builtin_mul_overflow(bytes, size_of(type), &bytes))
+    fail_argument(LIBDL_ERROR_OVERFLOW, op, 2, "strides", "is " + to_string(strides),
+                  "a reach of fewer than 2^63 bytes");
   const int64_t length[] = {reach.high + 1};
   const Tensor buffer = empty(length, type, device_or_default(op, 4, device));
   return alias(buffer, shape, strides, 0, type);
@@ -146,6 +152,11 @@ static void fill_steps(const Tensor& y, T base, T step) {
   if (!direct) copy_bytes(y, wide);
 }
 
+static __int128 wide_integer(const Tensor& x) {
+  const int64_t bits = integer_bits(x);
+  return x.dtype() == Dtype::kUint64 ? static_cast<__int128>(static_cast<uint64_t>(bits)) : bits;
+}
+
 Tensor arange(const Tensor* start, const Tensor& end, const Tensor* step, Dtype dtype,
               std::optional<Device> device, Into into) {
   const char* const op = "arange";
@@ -166,21 +177,21 @@ Tensor arange(const Tensor* start, const Tensor& end, const Tensor* step, Dtype 
                   "finite and not 0");
   if (!std::isfinite(a) || !std::isfinite(b))
     fail_argument(LIBDL_ERROR_VALUE, op, 2, "end", "or start is not finite", "finite bounds");
-  if ((b - a) * s < 0)
+  double count = std::ceil((b - a) / s);
+  bool away = (b - a) * s < 0;
+  if (integers) {  // exact where doubles are not
+    const __int128 distance = wide_integer(end) - wide_integer(from), stride = wide_integer(by);
+    away = distance != 0 && (distance < 0) != (stride < 0);
+    count = static_cast<double>(distance / stride + (distance % stride != 0));
+  }
+  if (away)
     fail_argument(LIBDL_ERROR_VALUE, op, 3, "step",
                   "is " + std::to_string(s) + " and leads away from end", "the other sign");
-  double count = std::ceil((b - a) / s);
-  if (integers) {  // exact where doubles are not
-    const __int128 distance = static_cast<__int128>(integer_bits(end)) - integer_bits(from);
-    const __int128 stride = integer_bits(by);
-    const __int128 n = distance / stride + (distance % stride != 0);
-    count = static_cast<double>(n);
-    if (n < (int64_t{1} << 52)) count = static_cast<double>(static_cast<int64_t>(n));
-  }
   if (count >= 9.2e18)
     fail_argument(LIBDL_ERROR_OVERFLOW, op, 2, "end", "makes too many elements",
                   "fewer than 2^63");
   const int64_t shape[] = {static_cast<int64_t>(count)};
+  checked_numel(shape, type, op, 2, "end");
   const Tensor y = target(op, shape, type, device, 5, into);
   if (integers && !is_inexact(type))
     fill_steps<int64_t>(y, integer_bits(from), integer_bits(by));

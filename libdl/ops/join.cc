@@ -143,6 +143,7 @@ Tensor repeat(const Tensor& input, Dims repeats) {
     result.push_back(size);
   }
   checked_numel(result, input.dtype(), "repeat", 2, "repeats");
+  checked_numel(spread, input.dtype(), "repeat", 2, "repeats");  // sizes of 0 count as 1 in both
   return reshape(clone(expand(reshape(input, inner), spread)), result);
 }
 
@@ -164,6 +165,8 @@ Tensor repeat_interleave(const Tensor& input, int64_t repeats, std::optional<int
   if (__builtin_mul_overflow(result[at], repeats, &result[at]))
     fail_argument(LIBDL_ERROR_OVERFLOW, op, 2, "repeats", "is " + std::to_string(repeats),
                   "a result of fewer than 2^63 elements");
+  checked_numel(result, input.dtype(), op, 2, "repeats");
+  checked_numel(spread, input.dtype(), op, 2, "repeats");  // sizes of 0 count as 1 in both
   return reshape(clone(expand(unsqueeze(x, at + 1), spread)), result);
 }
 

@@ -196,6 +196,9 @@ Tensor matmul(const Tensor& input, const Tensor& other, Into into) {
 
 // -- with a sum -----------------------------------------------------------------------------------
 
+// One element of any shape, without dimensions to broadcast to.
+static Tensor flat(const Tensor& x) { return x.ndim() ? reshape(x, {}) : x; }
+
 Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, const Tensor* beta,
              const Tensor* alpha, Into into) {
   require_ndim("addmm", 2, "mat1", mat1, 2);
@@ -227,9 +230,15 @@ Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, const 
   const auto factor = [](const Tensor* x) { return x ? item_c128(*x) : std::tuple(1.0, 0.0); };
   const Tensor y = named([&] { return mm(mat1, mat2); });
   if (factor(beta) == std::tuple(0.0, 0.0))
-    return deliver("addmm", alpha ? mul(y, *alpha) : y, into, {&input, &mat1, &mat2});
-  const Tensor scaled = beta && factor(beta) != std::tuple(1.0, 0.0) ? mul(base, *beta) : base;
-  return deliver("addmm", add(scaled, y, alpha), into, {&input, &mat1, &mat2});
+    return deliver("addmm", alpha ? mul(y, flat(*alpha)) : y, into, {&input, &mat1, &mat2});
+  const bool scales = beta && factor(beta) != std::tuple(1.0, 0.0);
+  const Tensor scaled = scales ? mul(base, flat(*beta)) : base;
+  const Tensor sum = told_as("addmm", {{"alpha", 5, "alpha"}}, [&] {
+    if (!alpha) return add(scaled, y);
+    const Tensor times = flat(*alpha);
+    return add(scaled, y, &times);
+  });
+  return deliver("addmm", sum, into, {&input, &mat1, &mat2});
 }
 
 // -- linear: y = x W^T + b ------------------------------------------------------------------------

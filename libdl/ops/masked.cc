@@ -84,7 +84,10 @@ Tensor masked_scatter(const Tensor& input, const Tensor& mask, const Tensor& sou
                   "at least " + std::to_string(count) + ", one for each true element of mask");
   const Tensor values = narrow(reshape(source, kWhole), 0, 0, count);
   if (input.ndim() == 0)
-    return masked_fill(input, mask, count ? reshape(values, {}) : number(false), into);
+    return told_as(
+        op, {{"input", 1, "input"}, {"mask", 2, "mask"}, {"value", 3, "source"}}, [&] {
+          return masked_fill(input, mask, count ? reshape(values, {}) : number(false), into);
+        });
   std::vector<Tensor> list;
   for (int d = 0; d < input.ndim(); ++d) {
     const int64_t size[] = {count}, step[] = {input.ndim()};

@@ -55,7 +55,7 @@ void seal(libdl_tensor& t) {
 
 Tensor empty(Dims shape, Dtype dtype, Device device) {
   const int ndim = static_cast<int>(shape.size());
-  const int64_t numel = checked_numel(shape, dtype, "empty", 1, "shape");
+  const int64_t numel = checked_numel(shape, dtype, nullptr);
   Tensor t = shell(ndim, dtype);
   libdl_tensor& p = *t.get();
   int64_t stride = 1;
@@ -165,18 +165,24 @@ Tensor number(std::complex<double> value) {
 // -- geometry -------------------------------------------------------------------------------
 
 int64_t checked_numel(Dims shape, Dtype dtype, const char* op, int argument, const char* name) {
+  const char* const teller = op ? op : "empty";
   if (shape.size() > static_cast<size_t>(kMaxDims))
-    fail_argument(LIBDL_ERROR_SHAPE, op, argument, name,
+    fail_argument(LIBDL_ERROR_SHAPE, teller, argument, name,
                   "has " + std::to_string(shape.size()) + " dimensions",
                   "at most " + std::to_string(kMaxDims));
   int64_t numel = 1, bytes = size_of(dtype);
   for (const int64_t n : shape) {
     if (n < 0)
-      fail_argument(LIBDL_ERROR_VALUE, op, argument, name, "is " + to_string(shape),
+      fail_argument(LIBDL_ERROR_VALUE, teller, argument, name, "is " + to_string(shape),
                     "sizes of 0 or more");
-    if (__builtin_mul_overflow(bytes, std::max<int64_t>(n, 1), &bytes))
+    if (__builtin_mul_overflow(bytes, std::max<int64_t>(n, 1), &bytes)) {
+      if (!op)
+        fail_unnamed(LIBDL_ERROR_OVERFLOW, std::string("a tensor of ") + name_of(dtype) +
+                                               " and shape " + to_string(shape) +
+                                               " would have 2^63 bytes or more");
       fail_argument(LIBDL_ERROR_OVERFLOW, op, argument, name, "is " + to_string(shape),
                     "fewer than 2^63 bytes");
+    }
     numel *= n;
   }
   return numel;

@@ -160,7 +160,8 @@ Tensor number(std::complex<double> value);
 // -- geometry -------------------------------------------------------------------------------
 
 // Product of the sizes. Throws OVERFLOW if it, or the bytes, exceed 2^63 - 1, each size counted
-// as at least 1 (so that strides cannot overflow either), VALUE if a size is negative.
+// as at least 1 (so that strides cannot overflow either), VALUE if a size is negative. op is NULL
+// for a result whose sizes follow from other tensors': no argument is to blame.
 int64_t checked_numel(Dims shape, Dtype dtype, const char* op, int argument = 0,
                       const char* name = "shape");
 Shape contiguous_strides(Dims shape);

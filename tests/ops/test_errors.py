@@ -62,6 +62,25 @@ TOLD = [
     ("as_strided: argument 4 (storage_offset) is 6",
      lambda: libdl.as_strided(ones(6), (1,), (1,), 6)),
     ("empty: argument 1 (shape) is [-1]", lambda: libdl.empty(-1)),
+    ("empty_strided: argument 2 (strides) is [4611686018427387904]",
+     lambda: libdl.empty_strided((2,), (1 << 62,))),
+    ("addmm: argument 5 (alpha) is bool",
+     lambda: libdl.addmm(*[ones(2, 2)] * 3, alpha=libdl.tensor(True))),
+    ("sub: argument 3 (alpha) is bool", lambda: _C.sub(True, False, libdl.tensor(True))),
+    ("item_bool: argument 1 (input) has 2 elements",
+     lambda: _C.item_bool(ones(2, dtype=libdl.complex64))),
+    ("masked_scatter: argument 4 (dst) has shape [3], wanted []",
+     lambda: _C.masked_scatter_into(
+         libdl.tensor(1.0), libdl.tensor(True), ones(1), ones(3))),
+    ("repeat: argument 2 (repeats) is [4611686018427387904, 0]",
+     lambda: ones(0).repeat(1 << 62)),
+    ("repeat_interleave: argument 2 (repeats) is [4611686018427387904]",
+     lambda: libdl.repeat_interleave(ones(2), 1 << 61)),
+    ("repeat_interleave: argument 2 (repeats) is [0, 4611686018427387904]",
+     lambda: libdl.repeat_interleave(ones(0), 1 << 62)),
+    ("arange: argument 2 (end) is [4611686018427387904]", lambda: libdl.arange(1 << 62)),
+    ("arange: argument 3 (step) is 1.000000 and leads away from end",
+     lambda: libdl.arange((1 << 53) + 1, 1 << 53)),
     # More tensors than there is memory for.
     ("chunk: argument 2 (chunks) asks for 1099511627776 tensors",
      lambda: ones(0).chunk(1 << 40)),
@@ -117,6 +136,15 @@ def test_errors_name_operator_and_argument(begins, call):
     head, _, number = begins.partition(": argument ")
     assert error.operator == head and error.argument == int(number.split()[0])
     assert f"({error.argument_name})" in begins
+
+
+def test_a_result_of_too_many_bytes_is_told_by_its_shape():
+    """The operand has 2^62 bytes, counted without its 0; no argument is to blame."""
+    with pytest.raises(OverflowError) as caught:
+        libdl.zeros((0, 1 << 62), dtype=libdl.bool).exp()
+    assert str(caught.value).startswith(
+        "a tensor of float32 and shape [0, 4611686018427387904] would have 2^63 bytes")
+    assert caught.value.argument == 0
 
 
 def test_both_destinations_are_checked_before_either_is_written():

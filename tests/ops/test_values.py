@@ -211,6 +211,13 @@ def test_isclose_to_a_number_of_another_kind(number, elements, wanted):
     assert libdl.isclose(libdl.tensor(elements), number).tolist() == wanted
 
 
+def test_addmm_takes_factors_of_one_element():
+    ones = libdl.ones(2, 2)
+    factor = libdl.full((1, 1, 1), 2.0)
+    assert libdl.addmm(ones, ones, ones, beta=factor, alpha=factor).tolist() == [[6.0] * 2] * 2
+    assert libdl.addmm(ones, ones, ones, beta=0, alpha=factor).tolist() == [[4.0] * 2] * 2
+
+
 def test_sums_of_truths():
     t, f = libdl.tensor([True, False]), libdl.tensor([True, True])
     assert (t + f).tolist() == [True, True]
