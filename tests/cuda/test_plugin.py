@@ -113,3 +113,78 @@ def test_the_memory_statistics_are_the_devices_own():
         libdl.cuda.empty_cache()
         print(libdl.cuda.memory_reserved(), libdl.cuda.get_device_name())
     """) == "0 simulated device\n"
+
+
+def test_streams_order_the_work_of_a_thread():
+    text = run("""
+        import libdl
+        from libdl import cuda
+        first, second = cuda.Stream(), cuda.Stream(priority=-1)
+        assert first != second and first != cuda.default_stream() == cuda.current_stream()
+        assert cuda.default_stream().cuda_stream == 0 and first.device == libdl.device("cuda:0")
+        start, end = cuda.Event(enable_timing=True), cuda.Event(enable_timing=True)
+        x = libdl.arange(1000, dtype=libdl.float32).to("cuda")
+        with cuda.stream(first):
+            first.wait_stream(cuda.default_stream())
+            start.record()
+            y = x * 2 + 1
+            end.record()
+            with cuda.stream(second) as current:
+                assert current == second == cuda.current_stream()
+                second.wait_event(end)
+                z = y * y
+            assert cuda.current_stream() == first
+        with cuda.stream(None):
+            assert cuda.current_stream() == cuda.default_stream()
+        second.synchronize()
+        assert second.query() and end.query() and start.elapsed_time(end) >= 0
+        assert cuda.ExternalStream(first.cuda_stream) == first
+        print(z[:4].tolist(), first)
+    """)
+    assert text.startswith("[1.0, 9.0, 25.0, 49.0] <libdl.cuda.Stream device=cuda:0 cuda_stream=0x")
+
+
+def test_a_stream_that_does_not_wait_is_seen():
+    """The simulated driver tells of an access that no event orders: without the wait this one."""
+    with pytest.raises(AssertionError, match="simulated driver:"):
+        run("""
+            import libdl
+            from libdl import cuda
+            first, second = cuda.Stream(), cuda.Stream()
+            with cuda.stream(first):
+                y = libdl.zeros(1000, device="cuda") + 1
+            with cuda.stream(second):
+                (y + 1).cpu()
+        """)
+
+
+def test_what_streams_and_events_refuse():
+    text = run("""
+        import libdl
+        from libdl import cuda
+        timed, never = cuda.Event(enable_timing=True), cuda.Event()
+        timed.record()
+        assert never.query() and never.synchronize() is None and never.wait() is None
+        for call in (lambda: cuda.Event(interprocess=True), lambda: timed.elapsed_time(never),
+                     lambda: timed.elapsed_time(cuda.Event(enable_timing=True)),
+                     lambda: cuda.set_stream(3), lambda: cuda.Stream("cuda:63")):
+            try:
+                call()
+            except (RuntimeError, ValueError, TypeError) as error:
+                print(error)
+    """).splitlines()
+    assert len(text) == 5 and "interprocess" in text[0] and "enable_timing=True" in text[1]
+    assert "never recorded" in text[2] and "wanted a Stream" in text[3] and "cuda:63" in text[4]
+
+
+def test_without_a_driver_a_stream_says_what_is_missing():
+    text = run("""
+        from libdl import cuda
+        try:
+            cuda.Stream()
+        except RuntimeError as error:
+            print(error)
+        on_cpu = cuda.Stream("cpu")  # its work is always done
+        assert on_cpu.query() and on_cpu.device.type == "cpu"
+    """, LIBDL_CUDA_DRIVER="libno_such_driver.so")
+    assert "stream_new" in text and "no NVIDIA driver" in text

@@ -159,6 +159,7 @@ int add_gradients(PyObject* module);
 int add_functions(PyObject* module);
 int add_generators(PyObject* module);
 int add_steps(PyObject* module);
+int add_streams(PyObject* module);
 int add_files(PyObject* module);
 
 #endif

@@ -8,15 +8,19 @@ from __future__ import annotations
 from typing import Any
 
 from . import _C
-from ._types import device as Device
+from ._streams import (
+    Event as Event,
+    ExternalStream as ExternalStream,
+    Stream as Stream,
+    StreamContext as StreamContext,
+    cuda_device as _device,
+    current_stream as current_stream,
+    default_stream as default_stream,
+    set_stream as set_stream,
+    stream as stream,
+)
 
 _CUDA = 2  # LIBDL_DEVICE_CUDA
-
-
-def _device(device: Any) -> Device:
-    if device is None:
-        return Device("cuda", 0)
-    return Device("cuda", device) if isinstance(device, int) else Device(device)
 
 
 def is_available() -> bool:

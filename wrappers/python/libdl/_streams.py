@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Streams and events of a device, under PyTorch's names; libdl.cuda offers them."""
+
+# mypy: disable-error-code="no-any-return"
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any
+
+from . import _C
+from ._types import device as Device
+
+
+def cuda_device(device: Any) -> Device:
+    """A device of CUDA: by its index, its name, or None for the first."""
+    if device is None:
+        return Device("cuda", 0)
+    return Device("cuda", device) if isinstance(device, int) else Device(device)
+
+
+class Stream:
+    """A queue of work on a device. What runs on one stream runs in order; streams run side by side.
+
+    device: where; None for the first CUDA device
+    priority: lower numbers go first, where the device knows priorities
+
+    Tensors may be used on any stream behind the work that made them (wait_stream, wait_event); their
+    memory is reused only when every stream that used them is past that, so record_stream is not
+    needed. A backward pass runs each gradient on the stream of its forward.
+    """
+
+    def __init__(self, device: Any = None, priority: int = 0) -> None:
+        self._handle = _C.stream_new(cuda_device(device), priority)
+
+    @classmethod
+    def _of(cls, handle: Any) -> Stream:
+        made = Stream.__new__(Stream)
+        made._handle = handle
+        return made
+
+    @property
+    def device(self) -> Device:
+        """Where the stream is."""
+        return _C.stream_device(self._handle)
+
+    @property
+    def cuda_stream(self) -> int:
+        """The driver's handle, 0 for the default stream."""
+        return _C.stream_native(self._handle)
+
+    def query(self) -> bool:
+        """Whether all work queued so far is done."""
+        return _C.stream_query(self._handle)
+
+    def synchronize(self) -> None:
+        """Waits until all work queued so far is done, and raises what went wrong in it."""
+        _C.stream_synchronize(self._handle)
+
+    def wait_event(self, event: Event) -> None:
+        """Lets later work wait for the event, as it was recorded last."""
+        event.wait(self)
+
+    def wait_stream(self, stream: Stream) -> None:
+        """Lets later work wait for all that is queued on another stream by now."""
+        self.wait_event(stream.record_event())
+
+    def record_event(self, event: Event | None = None) -> Event:
+        """Records the event, or a new one, behind the work queued so far, and returns it."""
+        event = Event() if event is None else event
+        event.record(self)
+        return event
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Stream) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[str, int]:
+        return str(self.device), self.cuda_stream
+
+    def __repr__(self) -> str:
+        return f"<libdl.cuda.Stream device={self.device} cuda_stream={self.cuda_stream:#x}>"
+
+
+class ExternalStream(Stream):
+    """Another library's stream, which it keeps alive for longer than libdl uses it.
+
+    stream_ptr: the driver's handle (a CUstream) as an integer
+    device: where; None for the first CUDA device
+    """
+
+    def __init__(self, stream_ptr: int, device: Any = None) -> None:
+        self._handle = _C.stream_wrap(cuda_device(device), stream_ptr)
+
+
+class Event:
+    """A mark in a stream's work, to wait for and to measure time between.
+
+    enable_timing: whether elapsed_time can be asked for
+    blocking: for PyTorch's programs; waiting gives the processor away in any case
+    interprocess: not supported
+
+    The event belongs to the device of the stream that records it first.
+    """
+
+    def __init__(
+        self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
+    ) -> None:
+        if interprocess:
+            raise NotImplementedError("Event: interprocess is True, wanted False: events stay in "
+                                      "their process")  # fmt: skip
+        self._timing = bool(enable_timing)
+        self._handle: Any = None
+
+    def record(self, stream: Stream | None = None) -> None:
+        """Marks the present end of the stream's work (None: of the current one's)."""
+        stream = current_stream() if stream is None else stream
+        if self._handle is None:
+            self._handle = _C.event_new(stream.device, self._timing)
+        _C.event_record(self._handle, stream._handle)
+
+    def wait(self, stream: Stream | None = None) -> None:
+        """Lets the stream's later work wait for the event; nothing if it was never recorded."""
+        stream = current_stream() if stream is None else stream
+        if self._handle is not None:
+            _C.stream_wait(stream._handle, self._handle)
+
+    def query(self) -> bool:
+        """Whether the work before the mark is done; True for an event never recorded."""
+        return self._handle is None or _C.event_query(self._handle)
+
+    def synchronize(self) -> None:
+        """Waits until the work before the mark is done."""
+        if self._handle is not None:
+            _C.event_synchronize(self._handle)
+
+    def elapsed_time(self, end_event: Event) -> float:
+        """Milliseconds from this mark to the other; both have enable_timing and are recorded."""
+        for name, event in (("the event", self), ("argument 1 (end_event)", end_event)):
+            if not event._timing:
+                raise ValueError(f"elapsed_time: {name} has no timing, wanted enable_timing=True")
+            if event._handle is None:
+                raise ValueError(f"elapsed_time: {name} was never recorded")
+        return _C.event_elapsed(self._handle, end_event._handle)
+
+
+def current_stream(device: Any = None) -> Stream:
+    """The stream on which this thread's operators run on the device."""
+    return Stream._of(_C.stream_current(cuda_device(device)))
+
+
+def default_stream(device: Any = None) -> Stream:
+    """The device's default stream."""
+    return Stream._of(_C.stream_default(cuda_device(device)))
+
+
+def set_stream(stream: Stream) -> None:
+    """Lets this thread's operators on the stream's device run on it from now on."""
+    if not isinstance(stream, Stream):
+        raise TypeError(
+            f"set_stream: argument 1 (stream) is of type {type(stream).__name__}, wanted a Stream"
+        )
+    _C.stream_set_current(stream._handle)
+
+
+class StreamContext:
+    """Inside, this thread's operators on the stream's device run on it. None changes nothing."""
+
+    def __init__(self, stream: Stream | None) -> None:
+        self.stream = stream
+        self._before: list[Stream] = []
+
+    def __enter__(self) -> Stream | None:
+        if self.stream is not None:
+            self._before.append(current_stream(self.stream.device))
+            set_stream(self.stream)
+        return self.stream
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self.stream is not None:
+            set_stream(self._before.pop())
+
+
+def stream(stream: Stream | None) -> StreamContext:
+    """A context manager: inside, this thread's operators on the stream's device run on it."""
+    return StreamContext(stream)
