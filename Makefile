@@ -19,13 +19,15 @@ in_tree := PYTHONPATH=$(BUILD)/python
 # One linker or compiler process a core: a sanitizer build needs about 1.5 GB for each.
 ninja = ninja -C $(BUILD) -j $(JOBS)
 
-.PHONY: help setup configure build demo test test-c test-python attack rust bench docs ci abi-refresh \
-        clean cuda test-cuda bench-cuda
+.PHONY: help setup configure build demo test test-c test-python attack attack-threads rust bench \
+        docs ci abi-refresh clean cuda test-cuda bench-cuda
 
 help:
 	@echo "make demo         train the handwritten digits in C, C++ and Python, compare every bit"
 	@echo "make test         build all and run the C, C++ and Python tests"
-	@echo "make attack       bad arguments, 2 million sequences of calls, every check left out once"
+	@echo "make attack       hours: bad arguments, failing allocations, 2 million sequences of calls,"
+	@echo "                  every check left out, 10 million calls of threads; figures at the end"
+	@echo "make attack-threads  of these the last alone, under the thread sanitizer"
 	@echo "make rust         build and test the crates in build/rust (needs cargo)"
 	@echo "make bench        measure against PyTorch (installs it in an environment of its own)"
 	@echo "make cuda         build the CUDA plugin (fetches nvcc from PyPI where there is none)"
@@ -59,14 +61,34 @@ test-c: build
 test-python: build
 	@$(step) "Python tests" env $(in_tree) $(python) -m pytest -q -n $(JOBS) tests
 
+# At the whole size, where make test and make ci take a tenth. Each step tells its figures.
+attack attack-threads: export LIBDL_WHOLE := 1
+attack attack-threads: export LIBDL_FIGURES := $(abspath $(BUILD))/attack-figures.tsv
+whole_tests := KilledWhileSaving*:HostAllocator.RandomSizes*:SteadyStep*:SafetensorsHostile*:*Ulp*
+
 attack: build
+	@rm -f $(LIBDL_FIGURES)
 	@$(step) "Attack every argument" $(BUILD)/tests/attack/attack $(BUILD)/tests/attack/attacks.txt \
 	  tests/attack/legal.txt
+	@$(step) "Fail every allocation" $(BUILD)/failure_tests --gtest_brief=1
 	@$(step) "Random sequences of calls" $(BUILD)/tests/fuzz/fuzz $(BUILD)/tests/fuzz/fuzz.txt \
 	  tests/fuzz tests/fuzz/rare.txt --sequences $(SEQUENCES) --least 100 --jobs $(JOBS) \
 	  --seed $(SEED) --out $(BUILD)/tests/fuzz
 	@$(step) "Build with checks that can be left out" $(ninja) checks
 	@$(step) "Leave out every check" $(python) -B tests/checks/run.py $(BUILD)
+	@$(step) "C++ tests at their whole size" env LIBDL_ULP_SAMPLES=100000 $(BUILD)/core_tests \
+	  --gtest_brief=1 --gtest_filter='$(whole_tests)'
+	@$(step) "Tools that read the ABI" tools/setup.sh ci
+	@$(step) "Planted ABI breaks" $(python) -B tests/abi/planted.py
+	@$(step) "Museum" tests/museum/run $(BUILD)
+	@$(MAKE) --no-print-directory attack-threads
+	@$(step) "Figures" $(python) -B tests/gates/figures.py $(LIBDL_FIGURES)
+
+attack-threads: setup
+	@mkdir -p $(BUILD) && touch $(LIBDL_FIGURES) && sed -i '/thread sanitizer/d' $(LIBDL_FIGURES)
+	@$(step) "Thread sanitizer build" tests/gates/sanitize threads-build
+	@$(step) "Ten million calls of eight threads" tests/gates/sanitize threads-stress
+	@$(step) "Figures of threads" $(python) -B tests/gates/figures.py $(LIBDL_FIGURES) --threads
 
 rust: build
 	@$(step) "Rust crates, in $(BUILD)/rust" $(python) -B wrappers/rust/generate.py \

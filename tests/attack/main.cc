@@ -18,6 +18,7 @@
 #include <sstream>
 
 #include "../core/folder.h"
+#include "../core/whole.h"
 #include "call.h"
 
 namespace attack {
@@ -261,6 +262,15 @@ int run(const std::vector<Line>& lines, const std::vector<std::string>& legal) {
       "result of that kind\n",
       100.0 * static_cast<double>(all.legal) / static_cast<double>(all.attacks),
       static_cast<long long>(all.impossible));
+  char legal_share[64];
+  std::snprintf(legal_share, sizeof legal_share, "%lld legal (%.2f %%)",
+                static_cast<long long>(all.legal),
+                100.0 * static_cast<double>(all.legal) / static_cast<double>(all.attacks));
+  libdl::test::figure("bad arguments, one at a time",
+                      std::to_string(functions_of(lines, "")) + " functions, " +
+                          std::to_string(all.attacks) + " attacks, " + std::to_string(all.refused) +
+                          " refused, " + legal_share + ", " +
+                          std::to_string(all.failures + deaths) + " findings");
   return good && all.legal * 20 <= all.attacks ? 0 : 1;
 }
 

@@ -23,7 +23,7 @@ namespace {
 // How often each test does what it does: ten million calls in all where races are looked for.
 #if defined(__SANITIZE_THREAD__)
 constexpr int64_t kLeast = 10'000'000;
-const auto kMany = static_cast<int>(libdl::test::of_whole(150));
+const auto kMany = static_cast<int>(libdl::test::of_whole(160));
 #elif defined(LIBDL_SANITIZE)
 constexpr int64_t kLeast = 0;  // not where the figure is taken
 constexpr int kMany = 1;

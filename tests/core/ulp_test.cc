@@ -241,6 +241,8 @@ TEST_P(Ulp, ErrorsStayWithinTheirBounds) {
   const int n = asked != nullptr ? std::atoi(asked) : 3000;
   std::printf("%-16s %20s %24s   (%s)\n", "largest error", "float32 ulp, at", "float64 ulp, at",
               cpu::isa_name(isa));
+  double most = 0;
+  const char* worst_name = "";
   for (const Case& c : kCases) {
     const char* name = kExpressionInfo[static_cast<int>(c.expression)].name;
     float at32 = 0;
@@ -251,7 +253,12 @@ TEST_P(Ulp, ErrorsStayWithinTheirBounds) {
     const double factor = isa == cpu::Isa::kBaseline ? 2 : 1;
     EXPECT_LE(e32, factor * c.bound32) << name << " float32 at " << at32;
     EXPECT_LE(e64, factor * c.bound64) << name << " at " << at64;
+    if (c.bound64 == 2 && e64 > most) most = e64, worst_name = name;
   }
+  libdl::test::figure(std::string("largest float64 error where 2 ulp are promised, ") +
+                          cpu::isa_name(isa),
+                      std::to_string(most) + " ulp (" + worst_name + "), " + std::to_string(n) +
+                          " samples a function");
   cpu::set_isa(cpu::best_isa());
 }
 

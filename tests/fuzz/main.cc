@@ -215,6 +215,7 @@ int run(Options options) {
     for (const Failure& failure : failures)
       tell(library, options, failure.sequence, failure.end, folder);
     good = print_table(library, options, seconds.count()) && failures.empty();
+    tell_figure(library, options, failures.size());
     if (!failures.empty())
       std::printf("%zu failures%s\n", failures.size(),
                   static_cast<int64_t>(failures.size()) == options.failures

@@ -16,5 +16,7 @@ struct Options {
 std::string text_of(const std::string& path);
 // How often each function succeeded; false if one that is not listed did so too seldom.
 bool print_table(const Library& library, const Options& options, double seconds);
+// A line of the table that `make attack` ends with.
+void tell_figure(const Library& library, const Options& options, size_t findings);
 
 }  // namespace fuzz
