@@ -25,7 +25,7 @@ ninja = ninja -C $(BUILD) -j $(JOBS)
 help:
 	@echo "make demo         train the handwritten digits in C, C++ and Python, compare every bit"
 	@echo "make test         build all and run the C, C++ and Python tests"
-	@echo "make attack       hours: bad arguments, failing allocations, 2 million sequences of calls,"
+	@echo "make attack       hours: bad arguments, failing allocations, random calls and files,"
 	@echo "                  every check left out, 10 million calls of threads; figures at the end"
 	@echo "make attack-threads  of these the last alone, under the thread sanitizer"
 	@echo "make rust         build and test the crates in build/rust (needs cargo)"
@@ -74,6 +74,8 @@ attack: build
 	@$(step) "Random sequences of calls" $(BUILD)/tests/fuzz/fuzz $(BUILD)/tests/fuzz/fuzz.txt \
 	  tests/fuzz tests/fuzz/rare.txt --sequences $(SEQUENCES) --least 100 --jobs $(JOBS) \
 	  --seed $(SEED) --out $(BUILD)/tests/fuzz
+	@$(step) "libFuzzer: files, DLPack structs, calls" $(python) -B tests/libfuzzer/run.py \
+	  --seed $(SEED) --jobs $(JOBS)
 	@$(step) "Build with checks that can be left out" $(ninja) checks
 	@$(step) "Leave out every check" $(python) -B tests/checks/run.py $(BUILD)
 	@$(step) "C++ tests at their whole size" env LIBDL_ULP_SAMPLES=100000 $(BUILD)/core_tests \

@@ -9,12 +9,19 @@
 #define HWY_BROKEN_EMU128 1
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | 0x7F)
 
+// The baseline alone, in the place of the others too, for builds that are not there for speed.
+#ifdef LIBDL_ONE_ISA
+#ifndef HWY_COMPILE_ONLY_STATIC
+#define HWY_COMPILE_ONLY_STATIC
+#endif
+#endif
+
 // Whether hn::MulAdd rounds once in the target being compiled.
 #define LIBDL_FUSED (HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON)
 
 // {baseline, AVX2, AVX-512} forms of a name that every target's namespace defines; where a target
 // was not compiled (other processors) the baseline stands in.
-#if defined(__x86_64__)
+#if defined(__x86_64__) && !defined(LIBDL_ONE_ISA)
 #define LIBDL_FOR_EACH_ISA(name) {HWY_STATIC_DISPATCH(name), N_AVX2::name, N_AVX3::name}
 #else
 #define LIBDL_FOR_EACH_ISA(name) \

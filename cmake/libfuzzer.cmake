@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+# tests/libfuzzer: one program a target over the static archive, for Clang alone (the preset
+# libfuzzer). The core counts its edges; the kernels do not, and are compiled for one instruction
+# set, which is a third of the time: what refuses and what indexes is the same for all of them.
+function(libdl_count_edges)
+  foreach(source ${ARGN})
+    if(NOT source MATCHES "/kernels/cpu/")
+      set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -fsanitize=fuzzer-no-link)
+    endif()
+  endforeach()
+endfunction()
+libdl_count_edges(${libdl_sources} ${libdl_generated_sources})
+# What Highway's own assertions call is in its library; libdl uses its headers alone.
+target_compile_definitions(libdl_objects PRIVATE LIBDL_ONE_ISA=1 HWY_IS_DEBUG_BUILD=0)
+# Names and lines for reports; the rest of debug information is half of what is written. A deleter
+# of DLPack is called through a struct of libdl's own name: each library writes that struct itself.
+target_compile_options(libdl_objects PRIVATE -gline-tables-only -fno-sanitize=function)
+
+set(libfuzzer_safetensors ${PROJECT_SOURCE_DIR}/tests/libfuzzer/made_file.cc)
+set(libfuzzer_dlpack ${PROJECT_SOURCE_DIR}/tests/libfuzzer/foreign.cc)
+set(libfuzzer_operators ${PROJECT_SOURCE_DIR}/tests/libfuzzer/pool.cc)
+foreach(name safetensors dlpack operators)
+  add_executable(libfuzzer_${name} EXCLUDE_FROM_ALL
+                 ${PROJECT_SOURCE_DIR}/tests/libfuzzer/${name}.cc ${libfuzzer_${name}})
+  set_target_properties(libfuzzer_${name} PROPERTIES
+    OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/libfuzzer)
+  target_compile_features(libfuzzer_${name} PRIVATE cxx_std_20)
+  libdl_program_flags(libfuzzer_${name})
+  target_link_libraries(libfuzzer_${name} PRIVATE libdl::static)
+  target_compile_options(libfuzzer_${name} PRIVATE -fsanitize=fuzzer-no-link)
+  target_link_options(libfuzzer_${name} PRIVATE -fsanitize=fuzzer)
+  list(APPEND libfuzzer_programs libfuzzer_${name})
+endforeach()
+add_custom_target(libfuzzer DEPENDS ${libfuzzer_programs})
