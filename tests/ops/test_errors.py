@@ -74,6 +74,8 @@ TOLD = [
          libdl.tensor(1.0), libdl.tensor(True), ones(1), ones(3))),
     ("repeat: argument 2 (repeats) is [4611686018427387904, 0]",
      lambda: ones(0).repeat(1 << 62)),
+    ("repeat_interleave: argument 2 (repeats) is -1, wanted 0 or more",
+     lambda: libdl.repeat_interleave(ones(2), -1)),
     ("repeat_interleave: argument 2 (repeats) is [4611686018427387904]",
      lambda: libdl.repeat_interleave(ones(2), 1 << 61)),
     ("repeat_interleave: argument 2 (repeats) is [0, 4611686018427387904]",
