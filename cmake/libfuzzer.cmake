@@ -21,7 +21,9 @@ set(libfuzzer_dlpack ${PROJECT_SOURCE_DIR}/tests/libfuzzer/foreign.cc)
 set(libfuzzer_operators ${PROJECT_SOURCE_DIR}/tests/libfuzzer/pool.cc)
 foreach(name safetensors dlpack operators)
   add_executable(libfuzzer_${name} EXCLUDE_FROM_ALL
-                 ${PROJECT_SOURCE_DIR}/tests/libfuzzer/${name}.cc ${libfuzzer_${name}})
+                 ${PROJECT_SOURCE_DIR}/tests/libfuzzer/${name}.cc
+                 ${PROJECT_SOURCE_DIR}/tests/libfuzzer/entry.cc ${libfuzzer_${name}})
+  target_include_directories(libfuzzer_${name} PRIVATE ${PROJECT_SOURCE_DIR})
   set_target_properties(libfuzzer_${name} PROPERTIES
     OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/libfuzzer)
   target_compile_features(libfuzzer_${name} PRIVATE cxx_std_20)

@@ -33,29 +33,7 @@ static __attribute__((unused)) int32_t scene_descriptor(void) {
   return descriptor;
 }
 
-/* -- DLPack, as its specification writes the structs ------------------------------------------ */
-
-typedef struct {
-  void *data;
-  int32_t device_type, device_id;
-  int32_t ndim;
-  uint8_t code, bits;
-  uint16_t lanes;
-  int64_t *shape, *strides;
-  uint64_t byte_offset;
-} DLTensor;
-struct DLManagedTensor {
-  DLTensor dl_tensor;
-  void *manager_ctx;
-  void (*deleter)(struct DLManagedTensor *self);
-};
-struct DLManagedTensorVersioned {
-  uint32_t major, minor;
-  void *manager_ctx;
-  void (*deleter)(struct DLManagedTensorVersioned *self);
-  uint64_t flags;
-  DLTensor dl_tensor;
-};
+/* -- DLPack ------------------------------------------------------------------------------------ */
 
 SCENE_CALL void scene_dlpack_release(struct DLManagedTensorVersioned *managed) {
   if (managed && managed->deleter) managed->deleter(managed);

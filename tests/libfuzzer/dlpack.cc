@@ -118,6 +118,11 @@ void allocate(Foreign& foreign) {
   }
 }
 
+}  // namespace
+
+const int64_t target_memory = kMemory;
+const char* const left_by = "by an import";
+
 void run(Input& input) {
   Foreign foreign;
   const uint8_t way = input.byte();
@@ -149,18 +154,4 @@ void run(Input& input) {
   demand(foreign.deleted == 1, "the deleter has not run once");
 }
 
-}  // namespace
 }  // namespace libfuzzer
-
-extern "C" int LLVMFuzzerInitialize(int*, char***) {
-  libfuzzer::settle(libfuzzer::kMemory);
-  return 0;
-}
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
-  const libfuzzer::Live live;
-  libfuzzer::Input input(data, bytes);
-  libfuzzer::run(input);
-  live.same("by an import");
-  return 0;
-}

@@ -247,6 +247,11 @@ void backward(Input& input, Pool& pool) {
   }
 }
 
+}  // namespace
+
+const int64_t target_memory = kMemory;
+const char* const left_by = "by calls";
+
 void run(Input& input) {
   Pool pool(input);
   pool.begin();
@@ -257,18 +262,4 @@ void run(Input& input) {
   if (planted("node") && pool.size() > 1) (void)libdl_tensor_node(pool[pool.size() - 1], nullptr);
 }
 
-}  // namespace
 }  // namespace libfuzzer
-
-extern "C" int LLVMFuzzerInitialize(int*, char***) {
-  libfuzzer::settle(libfuzzer::kMemory);
-  return 0;
-}
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
-  const libfuzzer::Live live;
-  libfuzzer::Input input(data, bytes);
-  libfuzzer::run(input);
-  live.same("by calls");
-  return 0;
-}

@@ -226,6 +226,11 @@ void as_made(const MadeFile& made, const Opened& opened, const Contents& all) {
   }
 }
 
+}  // namespace
+
+const int64_t target_memory = kMemory;
+const char* const left_by = "by a file";
+
 void run(Input& input) {
   const uint8_t way = input.byte();
   const bool is_made = way & 1, prefix = way & 2, descriptor = (way & 0xc) == 0xc;
@@ -264,18 +269,4 @@ void run(Input& input) {
   demand(memory.destroyed == 1 && shared_memory.destroyed == 1, "a destroy did not run once");
 }
 
-}  // namespace
 }  // namespace libfuzzer
-
-extern "C" int LLVMFuzzerInitialize(int*, char***) {
-  libfuzzer::settle(libfuzzer::kMemory);
-  return 0;
-}
-
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
-  const libfuzzer::Live live;
-  libfuzzer::Input input(data, bytes);
-  libfuzzer::run(input);
-  live.same("by a file");
-  return 0;
-}

@@ -127,11 +127,10 @@ class Live {
   int64_t before_[4];
 };
 
-// Before the first input: one thread, so that an input does the same each time, and little memory,
-// so that none is large.
-inline void settle(int64_t memory) {
-  need(libdl_set_threads(1), "set_threads");
-  need(libdl_memory_set_limit(memory), "set_limit");
-}
+// -- what a target is (entry.cc) ------------------------------------------------------------------
+
+extern const int64_t target_memory;  // the limit while it runs
+extern const char* const left_by;    // whose remains are told: "by a file"
+void run(Input& input);
 
 }  // namespace libfuzzer
