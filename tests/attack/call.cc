@@ -163,6 +163,7 @@ Call::~Call() {
 
 libdl_error* Call::run() {
   destroy_expected = given_up_;
+  values_.given_up();
   void* const result = function_.call(parameters_.data());
   if (function_.fallible) return static_cast<libdl_error*>(result);
   if (result) release_handle(function_.result, result);

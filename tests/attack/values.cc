@@ -77,6 +77,7 @@ libdl_tensor* filled(libdl_dtype dtype, const std::vector<int64_t>& shape) {
 
 Values::~Values() {
   for (libdl_tensor* x : tensors_) libdl_tensor_release(x);
+  for (const auto& [kind, handle] : to_give_up_) release_handle(kind, handle);
   for (const auto& [kind, handle] : others_) release_handle(kind, handle);
 }
 
@@ -174,9 +175,14 @@ Raw Values::make(const std::string& word) {
   }
   if (kind == "foreign") {
     const Words told = split(rest, ',');
-    return {.p = attack_foreign(told[0] == "dlpack_old", std::atoi(told[1].c_str()))};
+    void* const managed = attack_foreign(told[0] == "dlpack_old", std::atoi(told[1].c_str()));
+    to_give_up_.emplace_back(told[0], managed);
+    return {.p = managed};
   }
-  if (kind == "up") return {.p = made_handle(rest, this)};
+  if (kind == "up") {
+    to_give_up_.emplace_back(rest, made_handle(rest, this));
+    return {.p = to_give_up_.back().second};
+  }
   // "kind": a handle that no other parameter takes.
   const std::string handle = kind == "h"                       ? rest
                              : kind == "gen" || kind == "kind" ? "generator"

@@ -31,6 +31,8 @@ class Values {
   Raw make(const std::string& word);
   // A destination like `model`, with the fault that its word names; false if there can be none.
   bool destination(const std::string& fault, libdl_tensor* model, libdl_tensor* operand, Raw* out);
+  // The call that the words "up:" and "foreign:" made handles for has them now.
+  void given_up() { to_give_up_.clear(); }
   void own(libdl_tensor* tensor) { tensors_.push_back(tensor); }
   const std::vector<libdl_tensor*>& tensors() const { return tensors_; }
 
@@ -42,6 +44,7 @@ class Values {
   std::vector<libdl_tensor*> tensors_;
   std::vector<std::unique_ptr<std::vector<char>>> memory_;
   std::vector<std::pair<std::string, void*>> others_;  // by kind
+  std::vector<std::pair<std::string, void*>> to_give_up_;
 };
 
 const Function& find_function(const std::string& name);
