@@ -48,7 +48,8 @@ endforeach()
 # tests/attack: every function with bad arguments, one at a time, as the headers tell them.
 set(attack_folder ${PROJECT_BINARY_DIR}/tests/attack)
 file(GLOB attack_scripts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/attack/*.py
-     ${PROJECT_SOURCE_DIR}/tests/fuzz/words.py ${PROJECT_SOURCE_DIR}/tests/fuzz/scene*.h)
+     ${PROJECT_SOURCE_DIR}/tests/fuzz/words.py ${PROJECT_SOURCE_DIR}/tests/fuzz/scene*.h
+     ${PROJECT_SOURCE_DIR}/tests/capi/dlpack_structs.h)
 add_custom_command(
   OUTPUT ${attack_folder}/attack_calls.c ${attack_folder}/attacks.txt
   COMMAND ${Python3_EXECUTABLE} -B tests/attack/generate.py --headers include/libdl

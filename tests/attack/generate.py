@@ -46,7 +46,7 @@ def cast(parameter: Parameter, k: int, pointers_to_functions: set[str]) -> str:
 
 # -- what tests/fuzz/scenes.h has: callbacks, structs of them, pointers ----------------------------
 
-SCENES = ("scenes.h", "scene_places.h")
+SCENES = ("../capi/dlpack_structs.h", "scenes.h", "scene_places.h")
 
 
 def scene_text() -> str:

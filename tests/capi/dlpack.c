@@ -1,30 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* DLPack, mappings and host memory as a C program meets them. The structs are written here once
- * more, from the specification: a program that includes upstream's dlpack.h sees the same. */
+/* DLPack, mappings and host memory as a C program meets them. The structs are written once more,
+ * from the specification: a program that includes upstream's dlpack.h sees the same. */
 #include "check.h"
-
-typedef struct {
-  void *data;
-  int32_t device_type, device_id;
-  int32_t ndim;
-  uint8_t code, bits;
-  uint16_t lanes;
-  int64_t *shape, *strides;
-  uint64_t byte_offset;
-} DLTensor;
-struct DLManagedTensor {
-  DLTensor dl_tensor;
-  void *manager_ctx;
-  void (*deleter)(struct DLManagedTensor *self);
-};
-struct DLManagedTensorVersioned {
-  uint32_t major, minor;
-  void *manager_ctx;
-  void (*deleter)(struct DLManagedTensorVersioned *self);
-  uint64_t flags;
-  DLTensor dl_tensor;
-};
+#include "dlpack_structs.h"
 
 static int destroyed, deleted;
 static void on_destroy(void *ctx) {

@@ -103,18 +103,7 @@ int64_t first_leak(const Library& library, const Options& options, int64_t from,
   return from;
 }
 
-// -- failures
-// ---------------------------------------------------------------------------------------
-
-// What every C program begins with, which needs the library's headers alone.
-std::string beginning(const Options& options) {
-  std::string text =
-      text_of(options.scenes + "/scenes.h") + text_of(options.scenes + "/scene_places.h");
-  const std::string include = "#include \"dlpack.h\"\n";
-  const size_t at = text.find(include);
-  if (at == std::string::npos) stop("scenes.h does not include dlpack.h");
-  return text.replace(at, include.size(), text_of(options.scenes + "/../attack/dlpack.h"));
-}
+// -- failures -----------------------------------------------------------------------------------
 
 // Cuts the sequence down and writes it; false if it does not fail alone.
 bool tell(const Library& library, const Options& options, int64_t sequence, const End& found,
@@ -148,7 +137,10 @@ bool tell(const Library& library, const Options& options, int64_t sequence, cons
                            std::to_string(sequence) + ".c";
   const std::string told = "Sequence " + std::to_string(sequence) + " of seed " +
                            std::to_string(options.seed) + ": " + whole.how;
-  std::ofstream(path) << c_program(library, program, told, beginning(options));
+  std::ofstream(path) << c_program(library, program, told,
+                                   text_of(options.scenes + "/../capi/dlpack_structs.h") +
+                                       text_of(options.scenes + "/scenes.h") +
+                                       text_of(options.scenes + "/scene_places.h"));
   std::printf("  %zu calls are left, written as %s:\n", program.size(), path.c_str());
   for (const Statement& statement : program)
     std::printf("    %s\n", library[statement.function].name.c_str());

@@ -15,8 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dlpack.h"
-
 #ifdef __GNUC__
 #define SCENE_CALL static __attribute__((unused))
 #else

@@ -41,7 +41,7 @@ def helpers(text: str) -> list[Function]:
             kind, name = re.fullmatch(r"\s*(.*[ *])(\w+)", part).groups()
             parameters.append(Parameter(name, " ".join(kind.split()), frozenset()))
         found.append(Function(match[2], match[1].strip(), frozenset(), tuple(parameters), (),
-                              HERE / attack.SCENES[0], 0))  # fmt: skip
+                              HERE / "scenes.h", 0))  # fmt: skip
     return found
 
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "target.h"
-#include "tests/attack/dlpack.h"
+#include "tests/capi/dlpack_structs.h"
 
 namespace libfuzzer {
 

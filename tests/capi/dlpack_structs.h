@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* The structs of DLPack 1.3, written from its specification, as a foreign library has them. */
-#ifndef ATTACK_DLPACK_H
-#define ATTACK_DLPACK_H
+#ifndef DLPACK_STRUCTS_H
+#define DLPACK_STRUCTS_H
 
 #include <stdint.h>
 
