@@ -66,14 +66,19 @@ HWY_INLINE V power_of_two(V anchored, int offset) {
   }
 }
 
+// n nearest to x / ln 2, and anchored.
+template <class V, int cuts = kCuts<V>>
+HWY_INLINE V exp_whole(V x, V& anchored) {
+  const V log2e(static_cast<typename V::Scalar>(0x1.71547652b82fep+0));
+  anchored = fma(x, log2e, power_anchor<V, cuts>());
+  return anchored - power_anchor<V, cuts>();
+}
 // x = n ln 2 + r: returns r, and n anchored. |x| up to 2^10.
 template <class V, int cuts = kCuts<V>>
 HWY_INLINE V exp_rest(V x, V& anchored) {
-  const V log2e(static_cast<typename V::Scalar>(0x1.71547652b82fep+0));
-  anchored = fma(x, log2e, power_anchor<V, cuts>());
-  V n = anchored - power_anchor<V, cuts>(), r;
+  V n = exp_whole<V, cuts>(x, anchored), r;
   if constexpr (!kIsDouble<V>) {
-    r = fma(n, V(-0x1.90bfbep-11f), fma(n, V(-0x1.628p-1f), x));
+    r = fma(n, V(-coefficients::kLn2Second), fma(n, V(-coefficients::kLn2First), x));
   } else if constexpr (kAllBits<V>) {
     r = fma(n, V(-0x1.a39ef35793c76p-33), fma(n, V(-0x1.62e42feep-1), x));
   } else {
@@ -97,9 +102,9 @@ HWY_INLINE V exp_parts(V x, V& anchored) {
   if constexpr (kIsDouble<V>) {
     return exp_part<V, cuts>(exp_rest<V, cuts>(x, anchored));
   } else {
-    anchored = fma(x, V(0x1.715476p+0f), power_anchor<V, cuts>());
-    const V n = anchored - power_anchor<V, cuts>();
-    const V first = fma(n, V(-0x1.628p-1f), x), second = n * V(-0x1.90bfbep-11f);
+    const V n = exp_whole<V, cuts>(x, anchored);
+    const V first = fma(n, V(-coefficients::kLn2First), x);
+    const V second = n * V(-coefficients::kLn2Second);
     const V r = first + second;
     return first + fma(r * r, tail<coefficients::ExpTail>(r), second);
   }

@@ -9,6 +9,7 @@
 #endif
 
 #include "hwy/contrib/math/math-inl.h"
+#include "kernels/cpu/math_coefficients.h"
 #include "kernels/cpu/order-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -29,8 +30,8 @@ HWY_INLINE V exp_nonpositive(V x) {
     const V anchor = hn::Set(d, 0x1.8p23f);
     const V anchored = hn::MulAdd(x, hn::Set(d, 0x1.715476p+0f), anchor);
     const V n = hn::Sub(anchored, anchor);
-    V r = hn::MulAdd(n, hn::Set(d, -0x1.628p-1f), x);
-    r = hn::MulAdd(n, hn::Set(d, -0x1.90bfbep-11f), r);
+    V r = hn::MulAdd(n, hn::Set(d, -coefficients::kLn2First), x);
+    r = hn::MulAdd(n, hn::Set(d, -coefficients::kLn2Second), r);
     // (e^r - 1 - r) / r^2 interpolated at the Chebyshev nodes of |r| <= ln(2)/2: error 8e-9.
     V p = hn::MulAdd(r, hn::Set(d, 0x1.6d1224p-10f), hn::Set(d, 0x1.120c88p-7f));
     p = hn::MulAdd(r, p, hn::Set(d, 0x1.555518p-5f));

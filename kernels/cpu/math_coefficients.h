@@ -11,6 +11,9 @@
 
 namespace libdl::kernels::cpu::coefficients {
 
+// ln 2 in two floats: small whole numbers times the first are exact.
+constexpr float kLn2First = 0x1.628p-1f, kLn2Second = 0x1.90bfbep-11f;
+
 // (e^r - 1 - r) / r^2 for |r| <= ln 2 / 2.
 template <class T, int kBits>
 struct ExpTail;

@@ -89,7 +89,8 @@ HWY_INLINE V near_sigmoid(V x) {
     p = hn::MulSub((q * q).raw, polynomial(q, coefficients::EighthTailNegated::c).raw, q.raw);
   } else {
     // The first part of q is exact and joins last, as in exp_parts.
-    const V first = fma(n, V(0x1.628p-1f), x), second = n * V(0x1.90bfbep-11f);
+    const V first = fma(n, V(coefficients::kLn2First), x);
+    const V second = n * V(coefficients::kLn2Second);
     q = first + second;
     p = V(hn::MulSub((q * q).raw, tail<coefficients::ExpTailNegated>(q).raw, second.raw)) - first;
   }
@@ -177,8 +178,8 @@ template <class V>
 HWY_INLINE V raised_bell(V z) {
   V anchored = fma(z * z, V(-0x1.715476p-1f), power_anchor<V>());
   V n = anchored - power_anchor<V>();
-  V r = fma(V(-0.5f) * z, z, n * V(-0x1.628p-1f));
-  r = fma(n, V(-0x1.90bfbep-11f), r);
+  V r = fma(V(-0.5f) * z, z, n * V(-coefficients::kLn2First));
+  r = fma(n, V(-coefficients::kLn2Second), r);
   V p = fma(r * r, tail<coefficients::ExpTail>(r), r), scale = power_of_two(anchored, 64);
   return fma(scale, p, scale);
 }
