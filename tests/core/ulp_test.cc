@@ -434,7 +434,7 @@ TEST_P(Ulp, EveryFloatIsWithinTheBound) {
       return each.expression == plain.expression;
     });
     const char* name = kExpressionInfo[static_cast<int>(plain.expression)].name;
-    const Found found = worst_of(c, plain.truth, std::getenv("LIBDL_WHOLE") ? 1 : 1009);
+    const Found found = worst_of(c, plain.truth, libdl::test::is_whole() ? 1 : 1009);
     std::printf("%-10s %8.3f %13.6g   (%s)\n", name, found.error, static_cast<double>(found.at),
                 cpu::isa_name(isa));
     EXPECT_LE(found.error, (isa == cpu::Isa::kBaseline ? 2 : 1) * c.bound32 + 0x1p-28)

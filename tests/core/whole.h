@@ -11,7 +11,8 @@
 
 namespace libdl::test {
 
-inline int64_t of_whole(int64_t size) { return std::getenv("LIBDL_WHOLE") ? size : size / 10; }
+inline bool is_whole() { return std::getenv("LIBDL_WHOLE"); }
+inline int64_t of_whole(int64_t size) { return is_whole() ? size : size / 10; }
 
 // A line of the table that `make attack` ends with.
 inline void figure(const std::string& what, const std::string& value) {
