@@ -28,22 +28,22 @@ static PyObject* stream_new(PyObject* module, PyObject* args) {
   return error ? raise_error(error) : stream_capsule(made);
 }
 
+// A stream that the device has already.
+static PyObject* found_stream(PyObject* where,
+                              libdl_error* (*find)(const libdl_device*, libdl_stream**)) {
+  libdl_device device;
+  libdl_stream* found;
+  if (device_of(where, &device)) return NULL;
+  libdl_error* const error = find(&device, &found);
+  return error ? raise_error(error) : stream_capsule(found);
+}
 static PyObject* stream_default(PyObject* module, PyObject* where) {
   (void)module;
-  libdl_device device;
-  libdl_stream* made;
-  if (device_of(where, &device)) return NULL;
-  libdl_error* const error = libdl_stream_default(&device, &made);
-  return error ? raise_error(error) : stream_capsule(made);
+  return found_stream(where, libdl_stream_default);
 }
-
 static PyObject* stream_current(PyObject* module, PyObject* where) {
   (void)module;
-  libdl_device device;
-  libdl_stream* made;
-  if (device_of(where, &device)) return NULL;
-  libdl_error* const error = libdl_stream_current(&device, &made);
-  return error ? raise_error(error) : stream_capsule(made);
+  return found_stream(where, libdl_stream_current);
 }
 
 static PyObject* stream_wrap(PyObject* module, PyObject* args) {
