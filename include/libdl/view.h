@@ -380,7 +380,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_detach(const libdl_tensor *input,
  *  out         a new list of views of input
  *
  *  Gradient: any order, forward mode.
- *  Errors: INDEX (dim out of range), SHAPE (0-d input), VALUE (split_size < 1).
+ *  Errors: INDEX (dim out of range), SHAPE (0-d input), VALUE (split_size < 1), LIMIT (parts).
  *  Threads: concurrent-read.
  *  Python: split(input, split_size_or_sections, dim=0) [function, method]
  */
@@ -414,7 +414,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_split_with_sizes(const libdl_tensor
  *  out     a new list of views of input
  *
  *  Gradient: any order, forward mode.
- *  Errors: INDEX (dim out of range), SHAPE (0-d input), VALUE (chunks < 1).
+ *  Errors: INDEX (dim out of range), SHAPE (0-d input), VALUE (chunks < 1), LIMIT (chunks).
  *  Threads: concurrent-read.
  *  Python: chunk(input, chunks, dim=0) [function, method]
  */
@@ -428,7 +428,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_chunk(const libdl_tensor *input, in
  *  out    a new list of views of input
  *
  *  Gradient: any order, forward mode.
- *  Errors: INDEX (dim out of range), SHAPE (0-d input).
+ *  Errors: INDEX (dim out of range), SHAPE (0-d input), LIMIT (more parts than memory holds).
  *  Threads: concurrent-read.
  *  Python: unbind(input, dim=0) [function, method]
  */
