@@ -95,6 +95,12 @@ HWY_INLINE V exp_part(V r) {
     return fma(r * r, tail<coefficients::ExpTail>(r), r);
   }
 }
+// e^r of floats at once: a rounding less counts than in 1 + p.
+template <class V>
+HWY_INLINE V exp_alone(V r) {
+  const V one(1);
+  return fma(r, fma(r, tail<coefficients::ExpTail>(r), one), one);
+}
 // e^x = 2^n (1 + p): returns p. A float's r would lose a quarter of an ulp where p is near -0.3, so
 // its first part, which is exact, joins last.
 template <class V, int cuts = kCuts<V>>
@@ -110,28 +116,41 @@ HWY_INLINE V exp_parts(V x, V& anchored) {
   }
 }
 
-// 2^n (1 + p) where the result may overflow or be subnormal: scaled in two steps, and in one, to the
-// same bits, where the processor can.
+// 2^n as the product of two normal numbers, for results that may overflow or be subnormal. x has the
+// sign of n.
 template <class V>
-HWY_INLINE V scaled(V p, V anchored, [[maybe_unused]] V x) {
+HWY_INLINE V two_powers(V anchored, V x, V& second) {
+  using T = typename V::Scalar;
+  constexpr int shift = kIsDouble<V> ? 128 : 64;
+  const V up(T(kIsDouble<V> ? 0x1p128 : 0x1p64)), down(T(kIsDouble<V> ? 0x1p-128 : 0x1p-64));
+  const auto small = x < V();
+  second = select(small, down, up);
+  return select(small, power_of_two(anchored, shift), power_of_two(anchored, -shift));
+}
+// 2^n y, n whole: in one step, to the same bits, where the processor can.
+template <class V>
+HWY_INLINE V scaled(V y, V anchored, [[maybe_unused]] V x) {
 #if HWY_TARGET == HWY_AVX3
   const V n = anchored - power_anchor<V>();
-  if constexpr (kAllBits<V>) {
-    const V power = pick<V>(coefficients::kEighths, anchored.bits());
-    const V y = fma(power, p, power);  // the instruction takes the floor of n
+  if constexpr (kIsDouble<V>) {
     return typename V::Raw{_mm512_scalef_pd(y.raw.raw, n.raw.raw)};
-  } else if constexpr (kIsDouble<V>) {
-    return typename V::Raw{_mm512_scalef_pd((p + V(1)).raw.raw, n.raw.raw)};
   } else {
-    return typename V::Raw{_mm512_scalef_ps((p + V(1)).raw.raw, n.raw.raw)};
+    return typename V::Raw{_mm512_scalef_ps(y.raw.raw, n.raw.raw)};
   }
 #else
-  constexpr int shift = kIsDouble<V> ? 128 : 64;
-  const V up(typename V::Scalar(kIsDouble<V> ? 0x1p128 : 0x1p64));
-  const V down(typename V::Scalar(kIsDouble<V> ? 0x1p-128 : 0x1p-64));
-  const auto small = x < V();
-  V scale = select(small, power_of_two(anchored, shift), power_of_two(anchored, -shift));
-  return fma(scale, p, scale) * select(small, down, up);
+  V second, first = two_powers(anchored, x, second);
+  return y * first * second;
+#endif
+}
+// 2^n (1 + p), n in eighths.
+template <class V>
+HWY_INLINE V scaled_eighths(V p, V anchored, V x) {
+#if HWY_TARGET == HWY_AVX3  // whose instruction takes the floor of n
+  const V power = pick<V>(coefficients::kEighths, anchored.bits());
+  return scaled(fma(power, p, power), anchored, x);
+#else
+  V second, first = two_powers(anchored, x, second);
+  return fma(first, p, first) * second;
 #endif
 }
 
@@ -145,14 +164,14 @@ HWY_INLINE V clamp_exponent(V x) {
 
 template <class V>
 HWY_INLINE V exp(V x) {
-  V n, a = clamp_exponent(x);
-  V p = exp_parts(a, n);
-  if constexpr (kIsDouble<V> && !kAllBits<V>) {
-    V scale = power_of_two(n, 0);  // rounding to float32 makes infinities and subnormals
-    a = select(x < V(-708), V(-708), a);
-    return select(x < V(-708), V(), fma(scale, p, scale));
+  V n, a = clamp_exponent(x), r = exp_rest(a, n);
+  if constexpr (!kIsDouble<V>) {
+    return scaled(exp_alone(r), n, a);
+  } else if constexpr (kAllBits<V>) {
+    return scaled_eighths(exp_part(r), n, a);
   } else {
-    return scaled(p, n, a);
+    V p = exp_part(r), scale = power_of_two(n, 0);  // rounding to float32 makes infinities and subnormals
+    return select(x < V(-708), V(), fma(scale, p, scale));
   }
 }
 
@@ -175,9 +194,13 @@ HWY_INLINE V exp2(V x) {
   V anchored = a + power_anchor<V>();
   V r = a - (anchored - power_anchor<V>());
   const V ln2(0x1.62e42fefa39efp-1);
-  V h = r * ln2, p = exp_part(h);
-  if constexpr (kAllBits<V>) p = p + fma(r, V(0x1.abc9e3b39803fp-56), fma(r, ln2, -h));
-  return scaled(p, anchored, a);
+  V h = r * ln2;
+  if constexpr (kAllBits<V>) {
+    V p = exp_part(h) + fma(r, V(0x1.abc9e3b39803fp-56), fma(r, ln2, -h));
+    return scaled_eighths(p, anchored, a);
+  } else {
+    return scaled(exp_alone(h), anchored, a);
+  }
 }
 
 }  // namespace libdl::kernels::cpu::HWY_NAMESPACE::math
