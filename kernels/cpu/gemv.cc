@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "hwy/cache_control.h"
 #include "kernels/cpu/highway_targets.h"
 #include "kernels/cpu/isa.h"
 #include "kernels/cpu/tile.h"
@@ -151,16 +152,20 @@ T one_row(const Job<T>& job, int64_t k) {
 }
 
 // to[i] += x[s] w[s][i] for kS rows of w in sequence, the first at `from` and the others `stride`
-// apart; x is kLanes apart.
+// apart; x is kLanes apart. What is `ahead` is fetched: the processor foresees no row's beginning.
 template <int kS, class T>
-HWY_INLINE void add_columns(T* to, const T* from, int64_t stride, const T* x, int64_t rows) {
+HWY_INLINE void add_columns(T* to, const T* from, int64_t stride, int64_t ahead, const T* x,
+                            int64_t rows) {
   using P = Pack<T>;
   typename P::V v[kS];
   for (int s = 0; s < kS; ++s) v[s] = P::set(x[s * kLanes<T>]);
   int64_t i = 0;
   for (; i + P::n <= rows; i += P::n) {
     auto sum = P::load(to + i);
-    for (int s = 0; s < kS; ++s) sum = hn::MulAdd(v[s], P::load(from + s * stride + i), sum);
+    for (int s = 0; s < kS; ++s) {
+      hwy::Prefetch(from + s * stride + ahead + i);
+      sum = hn::MulAdd(v[s], P::load(from + s * stride + i), sum);
+    }
     P::store(sum, to + i);
   }
   if (i == rows) return;
@@ -178,11 +183,13 @@ template <class T>
 void by_columns(const Job<T>& job, int64_t k, int64_t i0, int64_t i1, T* y) {
   using P = Pack<T>;
   constexpr int64_t kL = kLanes<T>;
-  alignas(64) T sum[kL][kGemvRows];
+  alignas(64) T sums[kL * (kGemvRows + kL)];
   alignas(64) T x[kK];
   const int64_t rows = i1 - i0, padded = (rows + P::n - 1) / P::n * P::n;
   const int64_t stride = job.w.k_stride;
-  for (auto& lane : sum) std::fill_n(lane, padded, T(0));
+  // A line more than a lane needs: lanes that lie whole pages apart share one set of the cache.
+  const auto sum = [&](int64_t lane) { return sums + lane * (padded + kL); };
+  std::fill_n(sums, kL * (padded + kL), T(0));
   for (int64_t k0 = 0; k0 < k; k0 += kK) {
     const int64_t count = std::min(kK, k - k0);
     job.load_x(x, k0, count);
@@ -190,19 +197,19 @@ void by_columns(const Job<T>& job, int64_t k, int64_t i0, int64_t i1, T* y) {
     int64_t s = 0;
     for (; s + 4 * kL <= count; s += 4 * kL) {
       for (int64_t l = s; l < s + kL; ++l) {
-        add_columns<4>(sum[l - s], from + l * stride, kL * stride, x + l, rows);
+        add_columns<4>(sum(l - s), from + l * stride, kL * stride, stride, x + l, rows);
       }
     }
-    for (; s < count; ++s) add_columns<1>(sum[s % kL], from + s * stride, 0, x + s, rows);
+    for (; s < count; ++s) add_columns<1>(sum(s % kL), from + s * stride, 0, stride, x + s, rows);
   }
   for (int64_t half = kL / 2; half > 0; half /= 2) {  // merge_lanes, for all rows
     for (int64_t l = 0; l < half; ++l) {
       for (int64_t i = 0; i < padded; i += P::n) {
-        P::store(hn::Add(P::load(sum[l] + i), P::load(sum[l + half] + i)), sum[l] + i);
+        P::store(hn::Add(P::load(sum(l) + i), P::load(sum(l + half) + i)), sum(l) + i);
       }
     }
   }
-  std::copy_n(sum[0], rows, y);
+  std::copy_n(sums, rows, y);
 }
 
 template <class T>

@@ -15,7 +15,7 @@ struct GemvOperand {
   int32_t dtype;  // float64, or float32 and the 16-bit floats
 };
 
-constexpr int64_t kGemvRows = 512;  // at most, in one call
+constexpr int64_t kGemvRows = 1024;  // at most, in one call
 
 // Rows [i0, i1) into y[0, i1 - i0), double where w is float64 and else float. x has stride x_stride
 // and w's dtype.
