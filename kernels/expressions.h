@@ -121,7 +121,7 @@ LIBDL_EXPRESSION V square(V x) { return x * x; }
 template <class V>
 LIBDL_EXPRESSION V sqrt(V x) { return Math<V>::sqrt(x); }
 template <class V>
-LIBDL_EXPRESSION V rsqrt(V x) { return number<V>(1) / Math<V>::sqrt(x); }
+LIBDL_EXPRESSION V rsqrt(V x) { return Math<V>::rsqrt(x); }
 
 #define LIBDL_UNARY(name) \
   template <class V>      \

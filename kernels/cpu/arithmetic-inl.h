@@ -143,6 +143,20 @@ HWY_INLINE V sqrt(V x) {
 #endif
 }
 
+// Doubles that become floats need 1 / sqrt(x) to 2^-50: from 14 bits by the series of
+// (1 - e)^(-1/2), e = 1 - x y^2. tests/core/ulp_test.cc compares all floats with the other way.
+template <class V>
+HWY_INLINE V rsqrt(V x) {
+#if HWY_TARGET == HWY_AVX3
+  if constexpr (kIsDouble<V> && !kAllBits<V>) {
+    if (any_outside(x, V(0x1p-150), V(0x1p130))) return V(1) / sqrt(x);
+    V y = rough_rsqrt(x), e = nfma(x * y, y, V(1));
+    return fma(y * e, fma(e, fma(e, fma(e, V(0.2734375), V(0.3125)), V(0.375)), V(0.5)), y);
+  }
+#endif
+  return V(1) / sqrt(x);
+}
+
 // Horner's rule, coefficients by rising power.
 template <class V, size_t k = 0, size_t n>
 HWY_INLINE V polynomial(V x, const typename V::Scalar (&c)[n]) {

@@ -189,17 +189,16 @@ HWY_INLINE V expm1(V x) {
 template <class V>
 HWY_INLINE V exp2(V x) {
   using T = typename V::Scalar;
-  const V low(T(-1080)), high(T(1030));
+  const V low(T(kIsDouble<V> ? -1080 : -152)), high(T(kIsDouble<V> ? 1030 : 130));
   V a = at_least(at_most(x, high), low);
   V anchored = a + power_anchor<V>();
   V r = a - (anchored - power_anchor<V>());
-  const V ln2(0x1.62e42fefa39efp-1);
-  V h = r * ln2;
-  if constexpr (kAllBits<V>) {
-    V p = exp_part(h) + fma(r, V(0x1.abc9e3b39803fp-56), fma(r, ln2, -h));
-    return scaled_eighths(p, anchored, a);
+  if constexpr (kIsDouble<V>) {
+    const V ln2(0x1.62e42fefa39efp-1);
+    V h = r * ln2, rest = fma(r, V(0x1.abc9e3b39803fp-56), fma(r, ln2, -h));
+    return scaled_eighths(exp_part(h) + rest, anchored, a);
   } else {
-    return scaled(exp_alone(h), anchored, a);
+    return scaled(fma(r, polynomial(r, coefficients::PowerTail::c), V(1)), anchored, a);
   }
 }
 

@@ -71,66 +71,110 @@ HWY_INLINE V log_inside(V x) {
   V rest = fma(k, ln2_low<V>(), -log_bend(f)) + f;
   return fma(k, ln2_high<V>(), rest);
 }
-// For finite float x that is no subnormal.
+// The same parts of a finite float that is no subnormal; 2^-k too, or zero for the largest k.
 template <class V>
-HWY_INLINE V near_log(V x) {
-  const hn::RebindToSigned<typename V::Tag> whole;
-  constexpr uint32_t root = 0x3f3504f3;  // of 1/2, as in log_parts
-  auto distance = hn::BitCast(whole, hn::Sub(x.bits(), V::word(root)));
-  auto exponent = hn::ShiftRight<V::kMantissa>(distance);
-  V k = hn::ConvertTo(typename V::Tag(), exponent);
-  auto mantissa = hn::Sub(hn::BitCast(whole, x.bits()), hn::ShiftLeft<V::kMantissa>(exponent));
-  V f = V(hn::BitCast(typename V::Tag(), mantissa)) - V(1);
-  V rest = f * f * nfma(f, tail<coefficients::LogTail>(f), V(0.5f));
-  rest = V(hn::MulSub(k.raw, ln2_low<V>().raw, rest.raw)) + f;
-  return fma(k, ln2_high<V>(), rest);
-}
+struct NearParts {
+  V k, f, down;
+
+  explicit HWY_INLINE NearParts(V x) {
+    const hn::RebindToSigned<typename V::Tag> whole;
+    constexpr uint32_t root = 0x3f3504f3;  // of 1/2, as in log_parts
+    auto distance = hn::BitCast(whole, hn::Sub(x.bits(), V::word(root)));
+    auto exponent = hn::ShiftRight<V::kMantissa>(distance);
+    auto moved = hn::ShiftLeft<V::kMantissa>(exponent);
+    k = hn::ConvertTo(typename V::Tag(), exponent);
+    f = V(hn::BitCast(typename V::Tag(), hn::Sub(hn::BitCast(whole, x.bits()), moved))) - V(1);
+    down = V(hn::BitCast(typename V::Tag(), hn::Sub(hn::BitCast(whole, V(1).bits()), moved)));
+  }
+  static HWY_INLINE Truth<float> holds(V x) {
+    return (x >= V(std::numeric_limits<float>::min())) & (x < infinity<V>());
+  }
+};
 template <class V>
 HWY_INLINE V log(V x) {
   if constexpr (kIsDouble<V>) {
     return log_limits(x, log_inside(x));
   } else {
-    const auto near = (x >= V(std::numeric_limits<float>::min())) & (x < infinity<V>());
-    V y = near_log(x);
+    const NearParts<V> p(x);
+    V rest = V(hn::MulSub(p.k.raw, ln2_low<V>().raw, log_bend(p.f).raw)) + p.f;
+    V y = fma(p.k, ln2_high<V>(), rest);
+    const auto near = NearParts<V>::holds(x);
     return any(!near) ? select(near, y, log_limits(x, log_inside(x))) : y;
   }
 }
 
-// The rounding error of 1 + x is put back: log(u + c) = log(u) + c / u.
+// The rounding error c of u = 1 + x is put back: log(u + c) = log(u) + c / u.
+template <class V>
+HWY_INLINE V rounding_of_one_plus(V x, V u) {
+  V one(1), b = u - one;
+  return (one - (u - b)) + (x - b);
+}
+// Floats: f is x itself where k is 0, and elsewhere 1 / (1 + f) within a hundredth serves.
 template <class V>
 HWY_INLINE V log1p(V x) {
-  V one(1), u = one + x, b = u - one;
-  V c = ((one - (u - b)) + (x - b)) / u;
-  c = select(abs(c) <= one, c, V());  // u = 0 or infinite
-  V k, f = log_parts(u, k);
-  V low = fma(k, ln2_low<V>(), c) - log_bend(f);
-  V y = log_limits(u, fma(k, ln2_high<V>(), f + low));
+  V one(1), u = one + x, c = rounding_of_one_plus(x, u), y;
+  if constexpr (kIsDouble<V>) {
+    c = c / u;
+    c = select(abs(c) <= one, c, V());  // u = 0 or infinite
+    V k, f = log_parts(u, k);
+    V low = fma(k, ln2_low<V>(), c) - log_bend(f);
+    y = log_limits(u, fma(k, ln2_high<V>(), f + low));
+  } else {
+    const NearParts<V> p(u);
+    const auto same = p.k == V();
+    V f = select(same, x, p.f), inverse = fma(f, fma(f, V(0x1.d41944p-1f), V(-0x1.14a450p+0f)), V(0x1.014770p+0f));
+    c = select(same, V(), c * p.down * inverse);
+    V low = fma(p.k, ln2_low<V>(), c) - log_bend(f);
+    y = fma(p.k, ln2_high<V>(), f + low);
+    const auto near = NearParts<V>::holds(u) & (u < V(0x1p100f));
+    if (any(!near)) y = select(near, y, log_limits(u, log_inside(u)));
+  }
   return select(abs(x) < V(typename V::Scalar(kIsDouble<V> ? 0x1p-54 : 0x1p-25)), x, y);
 }
 
-// The logarithm to another base: k * unit + log(1 + f) * ratio, products in two parts.
+// The logarithm of floats to another base: k * unit + f * ratio + f^2 p(f), the constants in two parts.
+template <class Base, class V>
+HWY_INLINE V float_log_inside(V k, V f) {
+  V low = f * fma(f, polynomial(f, Base::c), V(Base::kRatioLow));
+  if constexpr (Base::kUnitLow != 0) low = fma(k, V(Base::kUnitLow), low);
+  return fma(k, V(Base::kUnitHigh), fma(f, V(Base::kRatioHigh), low));
+}
+template <class Base, class V>
+HWY_INLINE V float_log(V x) {
+  const NearParts<V> p(x);
+  V y = float_log_inside<Base>(p.k, p.f);
+  const auto near = NearParts<V>::holds(x);
+  if (!any(!near)) return y;
+  V k, f = log_parts(x, k);
+  return select(near, y, log_limits(x, float_log_inside<Base>(k, f)));
+}
+// Of doubles: k * unit + log(1 + f) * ratio, products in two parts.
 template <class V>
-HWY_INLINE V log_base(V x, V unit_high, V unit_low, V ratio_high, V ratio_low) {
+HWY_INLINE V double_log(V x, V unit_high, V unit_low, V ratio_high, V ratio_low) {
   V k, f = log_parts(x, k), bend = log_bend(f);
-  if constexpr (!kAllBits<V>) {
-    return log_limits(x, fma(k, unit_high, (f - bend) * ratio_high));
-  } else {
-    V h = f - bend, l = (f - h) - bend;
-    V high = h * ratio_high;
-    V low = fma(h, ratio_high, -high) + fma(l, ratio_high, h * ratio_low);
-    V whole = k * unit_high, sum = whole + high;
-    V lost = (whole - sum) + high;  // |whole| is 0 or the larger
-    return log_limits(x, sum + (lost + fma(k, unit_low, low)));
-  }
+  V h = f - bend, l = (f - h) - bend;
+  V high = h * ratio_high;
+  V low = fma(h, ratio_high, -high) + fma(l, ratio_high, h * ratio_low);
+  V whole = k * unit_high, sum = whole + high;
+  V lost = (whole - sum) + high;  // |whole| is 0 or the larger
+  return log_limits(x, sum + (lost + fma(k, unit_low, low)));
 }
 template <class V>
 HWY_INLINE V log2(V x) {
-  return log_base(x, V(1), V(), V(0x1.71547652b82fep+0), V(0x1.777d0ffda0d24p-56));
+  if constexpr (kIsDouble<V>) {
+    return double_log(x, V(1), V(), V(0x1.71547652b82fep+0), V(0x1.777d0ffda0d24p-56));
+  } else {
+    return float_log<coefficients::BaseTwo>(x);
+  }
 }
 template <class V>
 HWY_INLINE V log10(V x) {
-  return log_base(x, V(0x1.34413509f6p-2), V(0x1.9fef311f12b36p-42), V(0x1.bcb7b1526e50ep-2),
-                  V(0x1.95355baaafad3p-57));
+  if constexpr (kIsDouble<V>) {
+    return double_log(x, V(0x1.34413509f6p-2), V(0x1.9fef311f12b36p-42), V(0x1.bcb7b1526e50ep-2),
+                      V(0x1.95355baaafad3p-57));
+  } else {
+    return float_log<coefficients::BaseTen>(x);
+  }
 }
 
 }  // namespace libdl::kernels::cpu::HWY_NAMESPACE::math

@@ -28,6 +28,7 @@ struct Math<Lanes<T, kBits, kSecond>> {
   static HWY_INLINE V name(V x) { return math::name(x); }
   LIBDL_UNARY(abs)
   LIBDL_UNARY(sqrt)
+  LIBDL_UNARY(rsqrt)
   LIBDL_UNARY(floor)
   LIBDL_UNARY(ceil)
   LIBDL_UNARY(round)

@@ -50,6 +50,12 @@ struct EighthTail {
       0x1.6c1cbd3061db3p-10, 0x1.a01637dd47678p-13};
 };
 
+// (2^r - 1) / r for |r| <= 1/2: weighted least squares, 2^-28.3.
+struct PowerTail {
+  static constexpr float c[] = {0x1.62e430p-1f, 0x1.ebfbdcp-3f,  0x1.c6af7cp-5f,
+                                0x1.3b2de0p-7f, 0x1.5f082ep-10f, 0x1.416b50p-13f};
+};
+
 struct EighthTailNegated {  // of -r
   static constexpr double c[] = {
       0x1.000000000010bp-1, -0x1.5555555555130p-3, 0x1.55555548102bap-5, -0x1.11111125dd8ccp-7,
@@ -137,16 +143,26 @@ struct LogTail<double, 24> {
       0x1.919cb56eba74ep-4, -0x1.8e85d948ef15ep-4, 0x1.c7312ddfe3289p-5};
 };
 
-// (sin(r) - r) / r^3 by r^2 for |r| <= pi / 4.
-template <class T, int kBits>
-struct SinTail;
-template <>  // 2^-35.8
-struct SinTail<double, 24> {
-  static constexpr double c[] = {
-      -0x1.555555545dcd6p-3, 0x1.11110dee98fb5p-7, -0x1.a013a6ca5789cp-13, 0x1.6dbdc6f2b85e2p-19};
+// Logarithms of floats to other bases: the base's logarithm of 2 (a whole number times its first part
+// is exact) and of e, and (log(1 + f) - f log(e)) / f^2 for 1 + f between the roots of 1/2 and 2:
+// weighted least squares, 2^-30.2 and 2^-29.9.
+struct BaseTwo {
+  static constexpr float kUnitHigh = 1, kUnitLow = 0;
+  static constexpr float kRatioHigh = 0x1.715476p+0f, kRatioLow = 0x1.4ae0c0p-26f;
+  static constexpr float c[] = {
+      -0x1.715476p-1f, 0x1.ec708cp-2f, -0x1.7154acp-2f, 0x1.277e66p-2f, -0x1.ec71d2p-3f,
+      0x1.a42a9cp-3f, -0x1.6eef18p-3f, 0x1.5f5bccp-3f, -0x1.574cecp-3f, 0x1.8af184p-4f};
 };
-template <>  // 2^-55.6
-struct SinTail<double, 53> {
+struct BaseTen {
+  static constexpr float kUnitHigh = 0x1.344p-2f, kUnitLow = 0x1.3509f8p-18f;
+  static constexpr float kRatioHigh = 0x1.bcb7b2p-2f, kRatioLow = -0x1.5b235ep-27f;
+  static constexpr float c[] = {
+      -0x1.bcb7b2p-3f, 0x1.287a70p-3f, -0x1.bcb75cp-4f, 0x1.63cd20p-4f, -0x1.2887f0p-4f,
+      0x1.fa49b0p-5f, -0x1.b909eap-5f, 0x1.a43f3cp-5f, -0x1.9f208ep-5f, 0x1.e8fa90p-6f};
+};
+
+// (sin(r) - r) / r^3 by r^2 for |r| <= pi / 4: 2^-55.6.
+struct SinTail {
   static constexpr double c[] = {
       -0x1.5555555555555p-3, 0x1.1111111110bb1p-7, -0x1.a01a019e83460p-13, 0x1.71de379607474p-19,
       -0x1.ae600a7a70c62p-26, 0x1.5e0ae8e372075p-33};
@@ -158,17 +174,17 @@ struct HalfTurnTail {
       -0x1.55554bcb1b292p-3, 0x1.110ed3f72dc5ep-7, -0x1.9f701327b0055p-13, 0x1.5dbefdb7a27d3p-19};
 };
 
-// (cos(r) - 1 + r^2 / 2) / r^4 by r^2 for |r| <= pi / 4.
-template <class T, int kBits>
-struct CosTail;
-template <>  // 2^-40.1
-struct CosTail<double, 24> {
+// tan(r) / r as a quotient by r^2, for |r| <= pi / 4: weighted least squares, 2^-35.2.
+struct TanTop {
   static constexpr double c[] = {
-      0x1.5555555502badp-5, -0x1.6c16bf548391dp-10, 0x1.a015c3f71c2f5p-16,
-      -0x1.2524228ea061fp-22};
+      0x1.000000001af05p+0, -0x1.c8284223d8b56p-4, 0x1.19efde00dda04p-10};
 };
-template <>  // 2^-60.1
-struct CosTail<double, 53> {
+struct TanBottom {
+  static constexpr double c[] = {1, -0x1.c75f65bf4b78dp-2, 0x1.05bdd2907b71dp-6};
+};
+
+// (cos(r) - 1 + r^2 / 2) / r^4 by r^2 for |r| <= pi / 4: 2^-60.1.
+struct CosTail {
   static constexpr double c[] = {
       0x1.5555555555555p-5, -0x1.6c16c16c16966p-10, 0x1.a01a019f4e7d9p-16,
       -0x1.27e4fa179895fp-22, 0x1.1eeb68a508534p-29, -0x1.907d724680cf5p-37};

@@ -17,8 +17,8 @@ namespace libdl::kernels::cpu::HWY_NAMESPACE {
 constexpr bool in_double(Expression e) {
   using enum Expression;
   for (Expression wide :
-       {div_floor, remainder, fmod, pow, rsqrt, expm1, log1p, log2, log10, exp2, sin, cos, tan,
-        gelu_slope, gelu_tanh, gelu_tanh_slope}) {
+       {div_floor, remainder, fmod, pow, rsqrt, expm1, sin, cos, tan, gelu_slope, gelu_tanh,
+        gelu_tanh_slope}) {
     if (e == wide) return true;
   }
   return false;

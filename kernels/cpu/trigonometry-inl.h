@@ -35,12 +35,8 @@ HWY_INLINE V quarter_turns(V x, V& anchored, V& low) {
   V b = fma(n, V(-0x1.0b4611a6p-34), a);
   V tail = n * V(0x1.3198a2e037073p-69);
   V r = b - tail;
-  if constexpr (kAllBits<V>) {
-    V lost = fma(n, V(-0x1.0b4611a6p-34), a - b);
-    low = ((b - r) - tail) + lost;
-  } else {
-    low = V();
-  }
+  V lost = fma(n, V(-0x1.0b4611a6p-34), a - b);
+  low = ((b - r) - tail) + lost;
   return r;
 }
 constexpr double kFewTurns = 0x1p20;  // |x| below it are reduced here
@@ -56,20 +52,14 @@ HWY_INLINE Truth<double> has_bit(V anchored, int offset, int bit) {
 
 template <class V>
 HWY_INLINE V sin_near_zero(V r, V low) {
-  V z = r * r, y = r * z * tail<coefficients::SinTail>(z);
-  if constexpr (kAllBits<V>) y = y + fma(low * z, V(-0.5), low);
-  return r + y;
+  V z = r * r, y = r * z * polynomial(z, coefficients::SinTail::c);
+  return r + (y + fma(low * z, V(-0.5), low));
 }
 template <class V>
 HWY_INLINE V cos_near_zero(V r, V low) {
   V z = r * r, half = V(0.5) * z, one(1);
-  V y = z * z * tail<coefficients::CosTail>(z);
-  if constexpr (kAllBits<V>) {
-    V w = one - half;
-    return w + (((one - w) - half) + (y - r * low));
-  } else {
-    return (one - half) + y;
-  }
+  V y = z * z * polynomial(z, coefficients::CosTail::c), w = one - half;
+  return w + (((one - w) - half) + (y - r * low));
 }
 
 // The sine of x = n pi + r, or with kQuarter the cosine of x = (n - 1/2) pi + r, is (-1)^n sin(r):
@@ -93,11 +83,14 @@ HWY_INLINE V half_turn_sine(V x) {
 
 template <class V, int kQuarter>
 HWY_INLINE V sine(V x) {
-  if constexpr (!kAllBits<V>) return half_turn_sine<V, kQuarter>(x);
-  V n, low, r = quarter_turns(x, n, low);
-  V s = sin_near_zero(r, low), c = cos_near_zero(r, low);
-  V y = select(has_bit(n, kQuarter, 0), c, s);
-  return select(has_bit(n, kQuarter, 1), -y, y);
+  if constexpr (!kAllBits<V>) {
+    return half_turn_sine<V, kQuarter>(x);
+  } else {
+    V n, low, r = quarter_turns(x, n, low);
+    V s = sin_near_zero(r, low), c = cos_near_zero(r, low);
+    V y = select(has_bit(n, kQuarter, 0), c, s);
+    return select(has_bit(n, kQuarter, 1), -y, y);
+  }
 }
 template <class V>
 HWY_INLINE V sin(V x) {
@@ -112,13 +105,30 @@ HWY_INLINE V cos(V x) {
   auto far = !(abs(x) < V(kFewTurns));
   return any(far) ? repaired<std::cos>(far, x, y) : y;
 }
+// For 24 bits a quotient of polynomials costs less than sine and cosine.
 template <class V>
-HWY_INLINE V tan(V x) {
+HWY_INLINE V few_bits_tan(V x) {
+  V anchored = fma(x, V(0x1.45f306dc9c883p-1), anchor<V>()), n = anchored - anchor<V>();
+  V r = nfma(n, V(0x1.0b4611a626331p-34), nfma(n, V(0x1.921fb544p+0), x)), z = r * r;
+  V s = r * polynomial(z, coefficients::TanTop::c), c = polynomial(z, coefficients::TanBottom::c);
+  auto odd = has_bit(anchored, 0, 0);
+  return select(odd, -c, s) * reciprocal(select(odd, s, c));
+}
+template <class V>
+HWY_INLINE V tan_inside(V x) {
   V n, low, r = quarter_turns(x, n, low);
   V s = sin_near_zero(r, low), c = cos_near_zero(r, low);
   auto odd = has_bit(n, 0, 0);
-  V y = select(odd, -c, s) / select(odd, s, c);
-  y = select(x == V(), x, y);
+  return select(x == V(), x, select(odd, -c, s) / select(odd, s, c));
+}
+template <class V>
+HWY_INLINE V tan(V x) {
+  V y;
+  if constexpr (kAllBits<V>) {
+    y = tan_inside(x);
+  } else {
+    y = few_bits_tan(x);
+  }
   auto far = !(abs(x) < V(kFewTurns));
   return any(far) ? repaired<std::tan>(far, x, y) : y;
 }

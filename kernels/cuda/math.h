@@ -22,6 +22,7 @@ using kernels::select;
 template <class V>
 struct Math {  // float and double
   static LIBDL_DEVICE V sqrt(V x) { return ::sqrt(x); }
+  static LIBDL_DEVICE V rsqrt(V x) { return V(1) / ::sqrt(x); }
   static LIBDL_DEVICE V exp(V x) { return ::exp(x); }
   static LIBDL_DEVICE V expm1(V x) { return ::expm1(x); }
   static LIBDL_DEVICE V log(V x) { return ::log(x); }
@@ -93,6 +94,7 @@ struct Math<Complex> {
   LIBDL_UNARY(log2)
   LIBDL_UNARY(log10)
 #undef LIBDL_UNARY
+  static LIBDL_DEVICE Complex rsqrt(Complex z) { return Complex{1, 0} / sqrt(z); }
   static LIBDL_DEVICE Complex pow(Complex x, Complex y) {
     if (y.re == 0 && y.im == 0) return {1, 0};
     if (x.re == 0 && x.im == 0 && y.im == 0) return {y.re > 0 ? 0 : INFINITY, 0};
