@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "kernels/cpu/arithmetic-inl.h"
+#include "kernels/cpu/sixteenths-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu::HWY_NAMESPACE::math {
@@ -65,6 +66,58 @@ HWY_INLINE V ln2_low() {
   return V(typename V::Scalar(kIsDouble<V> ? 0x1.a39ef35793c76p-33 : 0x1.90bfbep-11));
 }
 
+// x = 2^k m with 1 <= m < 2, for positive finite x. AVX-512's instructions serve the others, too:
+// the logarithm of what they return is infinite or NaN where it should.
+template <class V>
+HWY_INLINE V binary_parts(V x, V& k) {
+#if HWY_TARGET == HWY_AVX3
+  k = typename V::Raw{_mm512_getexp_pd(x.raw.raw)};
+  return typename V::Raw{_mm512_getmant_pd(x.raw.raw, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_nan)};
+#else
+  constexpr uint64_t mantissa = (uint64_t{1} << V::kMantissa) - 1;
+  const V magic(0x1p52), bias(static_cast<double>(V::kBias)), lift(0x1p54);
+  const auto subnormal = x < V(std::numeric_limits<double>::min());
+  const auto word = select(subnormal, x * lift, x).bits();
+  const V exponent = V::of_bits(hn::Or(hn::ShiftRight<V::kMantissa>(word), magic.bits()));
+  k = (exponent - magic) - select(subnormal, bias + V(54), bias);
+  return V::of_bits(hn::Or(hn::And(word, V::word(mantissa)), V(1).bits()));
+#endif
+}
+// y for positive finite x, and what binary_parts() leads to on AVX-512 for the others. The root has
+// the NaNs of its instructions.
+template <class V>
+HWY_INLINE V table_log_limits(V x, V y) {
+#if HWY_TARGET == HWY_AVX3
+  return y;
+#else
+  const auto inside = (x > V()) & (x < infinity<V>());
+  if (!any(!inside)) return y;
+  return select(inside, y, select(x == V(), -infinity<V>(), V(hn::Sqrt(x.raw))));
+#endif
+}
+// m f - 1 for f of 7 bits: rounded once also by processors that round products.
+template <class V>
+HWY_INLINE V near_one(V m, V f) {
+#if LIBDL_FUSED
+  return fma(m, f, V(-1));
+#else
+  const V high = V::of_bits(hn::And(m.bits(), V::word(~uint64_t{255})));
+  return (high * f - V(1)) + (m - high) * f;
+#endif
+}
+// Of doubles: log(x) = k log(2) - log(f) + log(1 + r). Near 0 all but the last is nothing, exactly.
+template <class Table, class V>
+HWY_INLINE V table_log(V x) {
+  V k, m = binary_parts(x, k), row[Table::kColumns];
+  take<Table>(Rows<V>(hn::ShiftRight<V::kMantissa - 4>(m.bits())), row);
+  const V r = near_one(m, row[0]);
+  V low = row[2];
+  if constexpr (Table::kUnitLow != 0) low = fma(k, V(Table::kUnitLow), low);
+  low = fma(r, polynomial(r, Table::q), low);
+  const V near = fma(r, V(Table::kFirst), low);
+  return table_log_limits(x, fma(k, V(Table::kUnit), row[1]) + near);
+}
+
 template <class V>
 HWY_INLINE V log_inside(V x) {
   V k, f = log_parts(x, k);
@@ -87,7 +140,9 @@ HWY_INLINE V near_log(V x) {
 }
 template <class V>
 HWY_INLINE V log(V x) {
-  if constexpr (kIsDouble<V>) {
+  if constexpr (kAllBits<V>) {
+    return table_log<coefficients::LogTable>(x);
+  } else if constexpr (kIsDouble<V>) {
     return log_limits(x, log_inside(x));
   } else {
     const auto near = (x >= V(std::numeric_limits<float>::min())) & (x < infinity<V>());
@@ -125,10 +180,12 @@ HWY_INLINE V log_base(V x, V unit_high, V unit_low, V ratio_high, V ratio_low) {
 }
 template <class V>
 HWY_INLINE V log2(V x) {
+  if constexpr (kAllBits<V>) return table_log<coefficients::Log2Table>(x);
   return log_base(x, V(1), V(), V(0x1.71547652b82fep+0), V(0x1.777d0ffda0d24p-56));
 }
 template <class V>
 HWY_INLINE V log10(V x) {
+  if constexpr (kAllBits<V>) return table_log<coefficients::Log10Table>(x);
   return log_base(x, V(0x1.34413509f6p-2), V(0x1.9fef311f12b36p-42), V(0x1.bcb7b1526e50ep-2),
                   V(0x1.95355baaafad3p-57));
 }
