@@ -116,8 +116,8 @@ HWY_INLINE V exp_parts(V x, V& anchored) {
   }
 }
 
-// 2^n as the product of two normal numbers, for results that may overflow or be subnormal. x has the
-// sign of n.
+// 2^n as the product of two normal numbers, for results that may overflow or be subnormal. x has
+// the sign of n.
 template <class V>
 HWY_INLINE V two_powers(V anchored, V x, V& second) {
   using T = typename V::Scalar;
@@ -170,7 +170,7 @@ HWY_INLINE V exp(V x) {
   } else if constexpr (kAllBits<V>) {
     return scaled_eighths(exp_part(r), n, a);
   } else {
-    V p = exp_part(r), scale = power_of_two(n, 0);  // rounding to float32 makes infinities and subnormals
+    V p = exp_part(r), scale = power_of_two(n, 0);  // float32 makes infinities and subnormals of it
     return select(x < V(-708), V(), fma(scale, p, scale));
   }
 }

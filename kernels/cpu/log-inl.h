@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "kernels/cpu/arithmetic-inl.h"
+#include "kernels/cpu/sixteenths-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu::HWY_NAMESPACE::math {
@@ -65,6 +66,58 @@ HWY_INLINE V ln2_low() {
   return V(typename V::Scalar(kIsDouble<V> ? 0x1.a39ef35793c76p-33 : 0x1.90bfbep-11));
 }
 
+// x = 2^k m with 1 <= m < 2, for positive finite x. AVX-512's instructions serve the others, too:
+// the logarithm of what they return is infinite or NaN where it should.
+template <class V>
+HWY_INLINE V binary_parts(V x, V& k) {
+#if HWY_TARGET == HWY_AVX3
+  k = typename V::Raw{_mm512_getexp_pd(x.raw.raw)};
+  return typename V::Raw{_mm512_getmant_pd(x.raw.raw, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_nan)};
+#else
+  constexpr uint64_t mantissa = (uint64_t{1} << V::kMantissa) - 1;
+  const V magic(0x1p52), bias(static_cast<double>(V::kBias)), lift(0x1p54);
+  const auto subnormal = x < V(std::numeric_limits<double>::min());
+  const auto word = select(subnormal, x * lift, x).bits();
+  const V exponent = V::of_bits(hn::Or(hn::ShiftRight<V::kMantissa>(word), magic.bits()));
+  k = (exponent - magic) - select(subnormal, bias + V(54), bias);
+  return V::of_bits(hn::Or(hn::And(word, V::word(mantissa)), V(1).bits()));
+#endif
+}
+// y for positive finite x, and what binary_parts() leads to on AVX-512 for the others. The root has
+// the NaNs of its instructions.
+template <class V>
+HWY_INLINE V table_log_limits(V x, V y) {
+#if HWY_TARGET == HWY_AVX3
+  return y;
+#else
+  const auto inside = (x > V()) & (x < infinity<V>());
+  if (!any(!inside)) return y;
+  return select(inside, y, select(x == V(), -infinity<V>(), V(hn::Sqrt(x.raw))));
+#endif
+}
+// m f - 1 for f of 7 bits: rounded once also by processors that round products.
+template <class V>
+HWY_INLINE V near_one(V m, V f) {
+#if LIBDL_FUSED
+  return fma(m, f, V(-1));
+#else
+  const V high = V::of_bits(hn::And(m.bits(), V::word(~uint64_t{255})));
+  return (high * f - V(1)) + (m - high) * f;
+#endif
+}
+// Of doubles: log(x) = k log(2) - log(f) + log(1 + r). Near 0 all but the last is nothing, exactly.
+template <class Table, class V>
+HWY_INLINE V table_log(V x) {
+  V k, m = binary_parts(x, k), row[Table::kColumns];
+  take<Table>(Rows<V>(hn::ShiftRight<V::kMantissa - 4>(m.bits())), row);
+  const V r = near_one(m, row[0]);
+  V low = row[2];
+  if constexpr (Table::kUnitLow != 0) low = fma(k, V(Table::kUnitLow), low);
+  low = fma(r, polynomial(r, Table::q), low);
+  const V near = fma(r, V(Table::kFirst), low);
+  return table_log_limits(x, fma(k, V(Table::kUnit), row[1]) + near);
+}
+
 template <class V>
 HWY_INLINE V log_inside(V x) {
   V k, f = log_parts(x, k);
@@ -92,7 +145,9 @@ struct NearParts {
 };
 template <class V>
 HWY_INLINE V log(V x) {
-  if constexpr (kIsDouble<V>) {
+  if constexpr (kAllBits<V>) {
+    return table_log<coefficients::LogTable>(x);
+  } else if constexpr (kIsDouble<V>) {
     return log_limits(x, log_inside(x));
   } else {
     const NearParts<V> p(x);
@@ -122,7 +177,8 @@ HWY_INLINE V log1p(V x) {
   } else {
     const NearParts<V> p(u);
     const auto same = p.k == V();
-    V f = select(same, x, p.f), inverse = fma(f, fma(f, V(0x1.d41944p-1f), V(-0x1.14a450p+0f)), V(0x1.014770p+0f));
+    V f = select(same, x, p.f), inverse = fma(f, V(0x1.d41944p-1f), V(-0x1.14a450p+0f));
+    inverse = fma(f, inverse, V(0x1.014770p+0f));
     c = select(same, V(), c * p.down * inverse);
     V low = fma(p.k, ln2_low<V>(), c) - log_bend(f);
     y = fma(p.k, ln2_high<V>(), f + low);
@@ -132,7 +188,8 @@ HWY_INLINE V log1p(V x) {
   return select(abs(x) < V(typename V::Scalar(kIsDouble<V> ? 0x1p-54 : 0x1p-25)), x, y);
 }
 
-// The logarithm of floats to another base: k * unit + f * ratio + f^2 p(f), the constants in two parts.
+// The logarithm of floats to another base: k * unit + f * ratio + f^2 p(f), the constants in two
+// parts.
 template <class Base, class V>
 HWY_INLINE V float_log_inside(V k, V f) {
   V low = f * fma(f, polynomial(f, Base::c), V(Base::kRatioLow));
@@ -148,21 +205,10 @@ HWY_INLINE V float_log(V x) {
   V k, f = log_parts(x, k);
   return select(near, y, log_limits(x, float_log_inside<Base>(k, f)));
 }
-// Of doubles: k * unit + log(1 + f) * ratio, products in two parts.
-template <class V>
-HWY_INLINE V double_log(V x, V unit_high, V unit_low, V ratio_high, V ratio_low) {
-  V k, f = log_parts(x, k), bend = log_bend(f);
-  V h = f - bend, l = (f - h) - bend;
-  V high = h * ratio_high;
-  V low = fma(h, ratio_high, -high) + fma(l, ratio_high, h * ratio_low);
-  V whole = k * unit_high, sum = whole + high;
-  V lost = (whole - sum) + high;  // |whole| is 0 or the larger
-  return log_limits(x, sum + (lost + fma(k, unit_low, low)));
-}
 template <class V>
 HWY_INLINE V log2(V x) {
   if constexpr (kIsDouble<V>) {
-    return double_log(x, V(1), V(), V(0x1.71547652b82fep+0), V(0x1.777d0ffda0d24p-56));
+    return table_log<coefficients::Log2Table>(x);
   } else {
     return float_log<coefficients::BaseTwo>(x);
   }
@@ -170,8 +216,7 @@ HWY_INLINE V log2(V x) {
 template <class V>
 HWY_INLINE V log10(V x) {
   if constexpr (kIsDouble<V>) {
-    return double_log(x, V(0x1.34413509f6p-2), V(0x1.9fef311f12b36p-42), V(0x1.bcb7b1526e50ep-2),
-                      V(0x1.95355baaafad3p-57));
+    return table_log<coefficients::Log10Table>(x);
   } else {
     return float_log<coefficients::BaseTen>(x);
   }

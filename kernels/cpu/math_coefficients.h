@@ -199,14 +199,6 @@ struct ErfTail<float, 24> {
       0x1.06eba8p-3f, -0x1.81273ep-2f, 0x1.ce2cf8p-4f, -0x1.b7f90cp-6f, 0x1.5405b0p-8f,
       -0x1.a3f6f6p-11f, 0x1.496a16p-14f};
 };
-template <>  // 2^-55.8
-struct ErfTail<double, 53> {
-  static constexpr double c[] = {
-      0x1.06eba8214db69p-3, -0x1.812746b0379e6p-2, 0x1.ce2f21a042b30p-4, -0x1.b82ce31284e00p-6,
-      0x1.565bcd0dbaa38p-8, -0x1.c02db3dac435fp-11, 0x1.f9a321d5b8e1ep-14,
-      -0x1.f4d1e3183f7aep-17, 0x1.b9df224ca4b97p-20, -0x1.5f1ecb6f0764cp-23,
-      0x1.f7b4bf3b13961p-27, -0x1.389d4f264161dp-30, 0x1.05ffd737fb318p-34};
-};
 
 // e^(a^2) erfc(a) by a - 1 for 15/16 <= a <= 4: weighted least squares, 2^-28.0 relative to erf(a).
 struct ErfcTail {

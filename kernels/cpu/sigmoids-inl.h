@@ -11,6 +11,7 @@
 
 #include "kernels/cpu/exp-inl.h"
 #include "kernels/cpu/pieces-inl.h"
+#include "kernels/cpu/sixteenths-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu::HWY_NAMESPACE::math {
@@ -250,17 +251,16 @@ HWY_INLINE V float_erf(V x) {
   return select(a < V(0.9375f), small, copysign(large, x));
 }
 
-// erf(x) = 1 - 2 Phi(-sqrt(2) x), by a polynomial below 1.
+// Of double: sixteen pieces, told apart by the leading bits of |x| + 2; from 6 on it rounds to 1.
+// The linear term is added last: near 0 it is nearly all, and only one rounding counts.
 template <class V>
 HWY_INLINE V double_erf(V x) {
-  const V one(1), most(6), root2(0x1.6a09e667f3bcdp+0);
-  V a = abs(x), z = x * x;
-  V small = fma(x, tail<coefficients::ErfTail>(z), x);
-  V low, capped = at_most(a, most);
-  V exponent = minus_half_square(capped, low);
-  V beyond = exp_falling(exponent + exponent, low + low) * normal_tail(capped * root2);
-  V large = one - (beyond + beyond);
-  return select(a < one, small, copysign(large, x));
+  using Table = coefficients::ErfTable;
+  const V a = at_most(abs(x), V(0x1.7ffffffffffffp+2));
+  V c[Table::kColumns];
+  take<Table>(Rows<V>(hn::ShiftRight<V::kMantissa - 3>((a + V(2)).bits())), c);
+  const V d = a - c[0];
+  return copysign(c[1] + fma(d, c[2], d * d * rising<3>(d, c)), x);
 }
 template <class V>
 HWY_INLINE V erf(V x) {

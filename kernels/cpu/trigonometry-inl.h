@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "kernels/cpu/arithmetic-inl.h"
+#include "kernels/cpu/sixteenths-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu::HWY_NAMESPACE::math {
@@ -81,10 +82,30 @@ HWY_INLINE V half_turn_sine(V x) {
   return V::of_bits(hn::Xor(y.bits(), hn::ShiftLeft<63>(anchored.bits())));
 }
 
+// The sine of x = n pi / 8 + r + low, or with kQuarter the cosine, by the sine and cosine of
+// n pi / 8 and short polynomials. pi / 8 in parts of 50, 29 and 53 bits: fused, x less n times the
+// first is exact for |n| < 2^22, and so is n times the second.
+template <class V, int kQuarter>
+HWY_INLINE V table_sine(V x) {
+  using Table = coefficients::TurnTable;
+  using Near = coefficients::SixteenthTurn;
+  const V second(0x1.1a62634p-56), zero(0x1.8p52 + 4 * kQuarter);
+  const V anchored = fma(x, V(0x1.45f306dc9c883p+1), zero), n = anchored - zero;
+  const V a = nfma(n, V(0x1.921fb54442d18p-2), x), r = nfma(n, second, a);
+  const V low = nfma(n, V(-0x1.d747f23e32ed7p-85), nfma(n, second, a - r));
+  V row[Table::kColumns];
+  take<Table>(Rows<V>(anchored.bits()), row);
+  const V z = r * r;
+  const V s = fma(r * z, polynomial(z, Near::sin), low), c = z * polynomial(z, Near::cos);
+  return row[0] + fma(row[2], r, fma(row[2], s, fma(row[0], c, row[1])));
+}
+
 template <class V, int kQuarter>
 HWY_INLINE V sine(V x) {
   if constexpr (!kAllBits<V>) {
     return half_turn_sine<V, kQuarter>(x);
+  } else if constexpr (LIBDL_FUSED) {
+    return table_sine<V, kQuarter>(x);
   } else {
     V n, low, r = quarter_turns(x, n, low);
     V s = sin_near_zero(r, low), c = cos_near_zero(r, low);
