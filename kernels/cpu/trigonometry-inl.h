@@ -26,18 +26,25 @@ HWY_NOINLINE V repaired(Truth<double> where, V x, V y) {
   return hn::IfThenElse(where.raw, hn::Load(d, to), y.raw);
 }
 
-// x = n pi/2 + r + low. pi/2 in parts of 33, 33 and 53 bits: n times the first two is exact for
-// |n| < 2^20, and what is lost in r, up to half its last place, is kept in low.
+// x = n pi/2 + r + low, |n| < 2^20. Fused: pi/2 in parts of 50, 29 and 53 bits, x less n times the
+// first is exact, and so is n times the second. Elsewhere n times the first two of 33, 33 and 53 bits
+// is exact. What is lost in r, up to half its last place, is kept in low.
 template <class V>
 HWY_INLINE V quarter_turns(V x, V& anchored, V& low) {
   anchored = fma(x, V(0x1.45f306dc9c883p-1), anchor<V>());
   V n = anchored - anchor<V>();
-  V a = fma(n, V(-0x1.921fb544p+0), x);
-  V b = fma(n, V(-0x1.0b4611a6p-34), a);
+#if LIBDL_FUSED
+  const V second(0x1.1a62634p-54);
+  V a = nfma(n, V(0x1.921fb54442d18p+0), x), r = nfma(n, second, a);
+  low = nfma(n, V(-0x1.d747f23e32ed7p-83), nfma(n, second, a - r));
+#else
+  V a = nfma(n, V(0x1.921fb544p+0), x);
+  V b = nfma(n, V(0x1.0b4611a6p-34), a);
   V tail = n * V(0x1.3198a2e037073p-69);
   V r = b - tail;
-  V lost = fma(n, V(-0x1.0b4611a6p-34), a - b);
+  V lost = nfma(n, V(0x1.0b4611a6p-34), a - b);
   low = ((b - r) - tail) + lost;
+#endif
   return r;
 }
 constexpr double kFewTurns = 0x1p20;  // |x| below it are reduced here
@@ -51,16 +58,21 @@ HWY_INLINE Truth<double> has_bit(V anchored, int offset, int bit) {
                          hn::TestBit(word, hn::Set(d, uint64_t{1} << bit)))};
 }
 
+// The sine and cosine of r + low, and what they lack.
 template <class V>
-HWY_INLINE V sin_near_zero(V r, V low) {
-  V z = r * r, y = r * z * polynomial(z, coefficients::SinTail::c);
-  return r + (y + fma(low * z, V(-0.5), low));
+HWY_INLINE V sin_near_zero(V r, V low, V& lost) {
+  V z = r * r, y = r * z * polynomial(z, coefficients::SinTail::c) + fma(low * z, V(-0.5), low);
+  V s = r + y;
+  lost = (r - s) + y;
+  return s;
 }
 template <class V>
-HWY_INLINE V cos_near_zero(V r, V low) {
-  V z = r * r, half = V(0.5) * z, one(1);
-  V y = z * z * polynomial(z, coefficients::CosTail::c), w = one - half;
-  return w + (((one - w) - half) + (y - r * low));
+HWY_INLINE V cos_near_zero(V r, V low, V& lost) {
+  V z = r * r, half = V(0.5) * z, one(1), w = one - half;
+  V y = ((one - w) - half) + (z * z * polynomial(z, coefficients::CosTail::c) - r * low);
+  V c = w + y;
+  lost = (w - c) + y;
+  return c;
 }
 
 // The sine of x = n pi + r, or with kQuarter the cosine of x = (n - 1/2) pi + r, is (-1)^n sin(r):
@@ -107,8 +119,8 @@ HWY_INLINE V sine(V x) {
   } else if constexpr (LIBDL_FUSED) {
     return table_sine<V, kQuarter>(x);
   } else {
-    V n, low, r = quarter_turns(x, n, low);
-    V s = sin_near_zero(r, low), c = cos_near_zero(r, low);
+    V n, low, r = quarter_turns(x, n, low), lost;
+    V s = sin_near_zero(r, low, lost), c = cos_near_zero(r, low, lost);
     V y = select(has_bit(n, kQuarter, 0), c, s);
     return select(has_bit(n, kQuarter, 1), -y, y);
   }
@@ -135,12 +147,22 @@ HWY_INLINE V few_bits_tan(V x) {
   auto odd = has_bit(anchored, 0, 0);
   return select(odd, -c, s) * reciprocal(select(odd, s, c));
 }
+// Fused, the quotient gets back what it and its two parts lack.
 template <class V>
 HWY_INLINE V tan_inside(V x) {
-  V n, low, r = quarter_turns(x, n, low);
-  V s = sin_near_zero(r, low), c = cos_near_zero(r, low);
+  V n, low, r = quarter_turns(x, n, low), s_lost, c_lost;
+  V s = sin_near_zero(r, low, s_lost), c = cos_near_zero(r, low, c_lost);
   auto odd = has_bit(n, 0, 0);
-  return select(x == V(), x, select(odd, -c, s) / select(odd, s, c));
+  V top = select(odd, -c, s), bottom = select(odd, s, c), y;
+  if constexpr (LIBDL_FUSED) {
+    V inverse = reciprocal(bottom);
+    y = top * inverse;
+    V lost = nfma(y, select(odd, s_lost, c_lost), select(odd, -c_lost, s_lost));
+    y = fma(nfma(y, bottom, top) + lost, inverse, y);
+  } else {
+    y = top / bottom;
+  }
+  return select(x == V(), x, y);
 }
 template <class V>
 HWY_INLINE V tan(V x) {

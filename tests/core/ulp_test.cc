@@ -494,7 +494,7 @@ TEST(Vectors, DoublesHaveTheSameFunctionsOnAvx2AndAvx512) {
   for (Expression e : {Expression::exp, Expression::exp2, Expression::expm1, Expression::sigmoid,
                        Expression::silu, Expression::tanh, Expression::erf, Expression::gelu,
                        Expression::log, Expression::log2, Expression::log10, Expression::sin,
-                       Expression::cos}) {
+                       Expression::cos, Expression::tan, Expression::rsqrt}) {
     for (size_t from : {0, 8}) {
       const auto n = static_cast<int64_t>(x.size() - from);
       std::vector<double> a(x.size()), b(x.size());
