@@ -9,6 +9,9 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "gates"))
+from figures import figure  # noqa: E402
+
 GATES = ("layout", "symbols", "baseline", "hygiene")
 VERSION_SCRIPT = "LIBDL_0.1 { global: libdl_*; local: *; };\n"
 HEADER = """\
@@ -113,9 +116,7 @@ def main() -> int:
                 print(f"planted: {what}: found by {sorted(seen)}, not by {expected!r}")
                 wrong += 1
     print(f"planted: {len(trials)} changes, {wrong} judged wrongly")
-    if figures := os.environ.get("LIBDL_FIGURES"):
-        with open(figures, "a", encoding="utf-8") as table:
-            table.write(f"planted ABI breaks\t{len(trials)} changes, {wrong} judged wrongly\n")
+    figure("planted ABI breaks", f"{len(trials)} changes, {wrong} judged wrongly")
     return 1 if wrong else 0
 
 

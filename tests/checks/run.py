@@ -24,7 +24,9 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "gates")]
+from figures import figure  # noqa: E402
 from places import ROOT, Place, accepted, places  # noqa: E402
 
 MOST = 0.05  # of the places may be unnoticed
@@ -197,11 +199,9 @@ def main() -> int:
     for sentence in sorted(wrong):
         print(f"checks: {sentence}", file=sys.stderr)
     came = sum(place.number in reached for place in chosen)
-    if figures := os.environ.get("LIBDL_FIGURES"):
-        with open(figures, "a", encoding="utf-8") as table:
-            table.write(f"checks left out, one at a time\t{len(chosen)} places, {len(noticed)} "
-                        f"noticed ({len(noticed) / len(chosen):.1%}), {len(accepted())} listed, "
-                        f"{len(wrong)} findings\n")  # fmt: skip
+    figure("checks left out, one at a time",
+           f"{len(chosen)} places, {len(noticed)} noticed ({len(noticed) / len(chosen):.1%}), "
+           f"{len(accepted())} listed, {len(wrong)} findings")  # fmt: skip
     print(f"checks: {len(chosen)} left out, one at a time; tests come to {came}, "
           f"notice {len(noticed)} ({len(noticed) / len(chosen):.1%}); "
           f"{time.monotonic() - began:.0f} s")  # fmt: skip

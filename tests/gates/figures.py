@@ -9,6 +9,7 @@ FILE is what the steps appended to LIBDL_FIGURES, "what<tab>value" a line. --thr
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -35,6 +36,13 @@ EXPECTED = (
     "old programs on this library",
     *THREADS,
 )
+
+
+def figure(what: str, value: str) -> None:
+    """Appends a line where LIBDL_FIGURES names a file."""
+    if path := os.environ.get("LIBDL_FIGURES"):
+        with open(path, "a", encoding="utf-8") as table:
+            table.write(f"{what}\t{value}\n")
 
 
 def main() -> int:

@@ -24,6 +24,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/gates"))
+from figures import figure  # noqa: E402
+
 BUILD = ROOT / "build" / "libfuzzer"
 PROGRAMS = BUILD / "tests" / "libfuzzer"
 FOUND = BUILD / "found"
@@ -152,13 +155,6 @@ def all_planted(names: list[str], seed: int, jobs: int) -> bool:
 def number(pattern: str, said: str) -> int:
     found = re.findall(pattern, said)
     return int(found[-1]) if found else 0
-
-
-def figure(title: str, text: str) -> None:
-    """A line of the table that `make attack` ends with."""
-    if path := os.environ.get("LIBDL_FIGURES"):
-        with open(path, "a", encoding="utf-8") as file:
-            file.write(f"{title}\t{text}\n")
 
 
 def tell(name: str, runs: int, seconds: float, status: int, said: str) -> bool:
