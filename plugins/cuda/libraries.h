@@ -35,10 +35,4 @@ struct CublasLt {
 // NULL if there is none.
 const CublasLt* cublaslt();
 
-// Products that went to the library, and those that it could have taken but did not.
-struct LibraryUse {
-  int64_t taken, left;
-};
-LibraryUse cublaslt_use();
-
 }  // namespace libdl::cuda
