@@ -9,7 +9,9 @@ import ctypes
 import json
 import os
 import pathlib
+import re
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 TESTS = pathlib.Path(__file__).resolve().parent.parent
@@ -26,6 +28,11 @@ from samples import Case, Sample  # noqa: E402
 
 MOST = 12  # failures that are told of a case
 ON_HOST = {"allclose", "equal"}  # whose results are Python's
+ANYWHERE = {"copy", "fill", "nonzero"}  # elements from another device; only one tensor is read
+# Whose index may lie on the host: it goes where the elements are.
+INDEXED = {"gather", "index", "index_fill", "index_select", "take_along_dim"}
+STRANGER = re.compile(
+    r"\w+: argument \d+ \(\w+\) is on (cpu|cuda:0), wanted (cpu|cuda:0), as argument")
 
 
 def moved(x: Any) -> Any:
@@ -103,6 +110,40 @@ def gradients(case: Case, sample: Sample) -> None:
             checks.near(array(f), array(w), 1e-10, 1e-12, what)  # float64, over many roundings
 
 
+def one_moved(args: list[Any]) -> Iterator[tuple[list[Any], libdl.Tensor, list[libdl.Tensor]]]:
+    """The arguments with one of their tensors on the device, that one, and the others."""
+    places = [(i, j) for i, a in enumerate(args)
+              for j, e in enumerate(a if isinstance(a, (list, tuple)) else [a])
+              if isinstance(e, libdl.Tensor)]  # fmt: skip
+    for at in places:
+        new, others = [], []
+        for i, a in enumerate(args):
+            many = isinstance(a, (list, tuple))
+            row = [moved(e) if (i, j) == at else e for j, e in enumerate(a if many else [a])]
+            others += [e for j, e in enumerate(row) if (i, j) in places and (i, j) != at]
+            new.append(type(a)(row) if many else row[0])
+        i, j = at
+        yield new, new[i][j] if isinstance(new[i], (list, tuple)) else new[i], others
+
+
+def strangers(case: Case, sample: Sample) -> None:
+    """One tensor alone on the device is refused by name, but for what may lie anywhere."""
+    args = [checks.tensor(a, libdl.float32 if checks.is_float(a) else None) for a in sample.args]
+    if isinstance(outcome(case, sample, args), Exception):
+        return
+    for new, stranger, others in one_moved(args):
+        if not others or case.name in ANYWHERE:
+            continue
+        found = outcome(case, sample, new)
+        what = f"{case.name}({sample}) with {tuple(stranger.shape)} on the device"
+        if isinstance(found, Exception):
+            assert STRANGER.match(str(found)), f"{what}: {found!r}"
+            continue
+        indexed = case.name in INDEXED and stranger is new[0]
+        fits = all(e.dim() == 0 or indexed and not e.is_floating_point() for e in others)
+        assert fits or stranger.dim() == 0, f"{what}: not refused"
+
+
 def failures(case: Case) -> list[str]:
     failed = []
     for sample in case.samples():
@@ -110,7 +151,7 @@ def failures(case: Case) -> list[str]:
                  for d in (libdl.float64, libdl.float32, libdl.bfloat16)]
         if "i" in case.dtypes and case.result != "float":
             tries.append(lambda s=sample: values(case, s, libdl.int32))
-        tries.append(lambda s=sample: gradients(case, s))
+        tries += [lambda s=sample: gradients(case, s), lambda s=sample: strangers(case, s)]
         for attempt in tries:
             try:
                 attempt()

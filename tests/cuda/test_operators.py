@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every operator's cases on the device give what they give on the CPU. On a machine without one the
-driver is a simulated one, unless LIBDL_CUDA_DRIVER names another."""
+"""Every operator's cases on the device give what they give on the CPU, and refuse tensors of both.
+On a machine without one the driver is a simulated one, unless LIBDL_CUDA_DRIVER names another."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ from libdl import _C
 HERE = pathlib.Path(__file__).resolve().parent
 BUILD = pathlib.Path(_C.__file__).parents[2]
 CASES = harness.cases()
-
-# Cases whose kernels the device does not have yet. Strict: who adds one deletes its line.
 
 
 class Device:
