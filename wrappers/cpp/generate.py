@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes libdl.hpp: libdl.hpp.in with the operators as the headers say them.
+"""Writes libdl.hpp: libdl.hpp.in and its parts, with the operators as the headers say them.
 
     python3 wrappers/cpp/generate.py --headers include/libdl --out build/generated/cpp
 """
@@ -174,6 +174,15 @@ def spelled(name: str) -> str:
     return "boolean" if name == "bool" else name
 
 
+def whole_template() -> str:
+    """libdl.hpp.in with its parts, each for a line "@FILE@" and without its licence's line."""
+    def text(part: re.Match[str]) -> str:
+        return (HERE / part[1]).read_text(encoding="utf-8").partition("\n\n")[2]
+
+    frame = (HERE / "libdl.hpp.in").read_text(encoding="utf-8")
+    return re.sub(r"^@(\w+\.hpp\.in)@\n", text, frame, flags=re.MULTILINE)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--headers", type=Path, required=True, help="folder of the public headers")
@@ -183,7 +192,7 @@ def main() -> int:
     is_method = {o.name: Typed(o).receiver is not None or Typed(o).overwrites for o in operators}
     methods = [line for o in operators if is_method[o.name] for line in forms(o)]
     functions = [line for o in operators if not is_method[o.name] for line in forms(o)]
-    text = (HERE / "libdl.hpp.in").read_text(encoding="utf-8")
+    text = whole_template()
     for mark, content in (
         ("@DTYPES@", constants(options.headers / "dtype.h", "LIBDL_DTYPE_")),
         ("@ERRORS@", constants(options.headers / "error.h", "LIBDL_ERROR_")),
@@ -191,7 +200,7 @@ def main() -> int:
         ("@FUNCTIONS@", "\n".join(functions).rstrip()),
     ):
         if text.count(mark) != 1:
-            raise SystemExit(f"libdl.hpp.in has {mark} {text.count(mark)} times, wanted once")
+            raise SystemExit(f"the template has {mark} {text.count(mark)} times, wanted once")
         text = text.replace(mark, content)
     options.out.mkdir(parents=True, exist_ok=True)
     path = options.out / "libdl.hpp"
