@@ -20,13 +20,16 @@ struct GatherAttr {
 };
 }  // namespace
 
-// index has as many dimensions as `other`, and no larger ones but in dimension `except`.
+// index has as many dimensions as `other`, and no larger ones but in dimension `except`; what has no
+// dimensions counts as one of size 1.
 static void check_fits(const Call& call, int argument, const Tensor& index, const Tensor& other,
                        const char* name, int except) {
-  const bool ranks = std::max(index.ndim(), 1) == std::max(other.ndim(), 1);
+  const auto dims = [](const Tensor& x) { return std::max(x.ndim(), 1); };
+  const auto size = [](const Tensor& x, int d) { return x.ndim() == 0 ? 1 : x.size(d); };
+  const bool ranks = dims(index) == dims(other);
   bool fits = ranks;
-  for (int d = 0; ranks && d < std::min(index.ndim(), other.ndim()); ++d)
-    fits &= d == except || index.size(d) <= other.size(d);
+  for (int d = 0; ranks && d < dims(index); ++d)
+    fits &= d == except || size(index, d) <= size(other, d);
   if (!fits && (index.numel() > 0 || !ranks))
     call.bad(LIBDL_ERROR_SHAPE, argument, "index", "has shape " + to_string(index.shape()),
              "no larger sizes than " + std::string(name) + "'s " + to_string(other.shape()) +

@@ -88,11 +88,19 @@ static Tensor checked_list(const Call& call, Into into, const Tensor& index, con
       checked_index(call, into, 3, "index", index, input.ndim() ? input.size(axis) : 1));
 }
 
+// What has no dimensions has one place, and one value for it.
+static void check_count(const Call& call, const Tensor& input, int64_t count) {
+  if (input.ndim() == 0 && count != 1)
+    call.bad(LIBDL_ERROR_SHAPE, 3, "index", "has " + std::to_string(count) + " elements",
+             "one, for input has no dimensions");
+}
+
 static void check_source(const Call& call, const Tensor& source, const Tensor& input, int axis,
                          int64_t count) {
+  check_count(call, input, count);
   Shape wanted(input.shape());
   if (input.ndim() > 0) wanted[axis] = count;
-  const bool one = input.ndim() == 0 && count == 1 && source.numel() == 1;
+  const bool one = input.ndim() == 0 && source.numel() == 1;
   if (!same(source.shape(), wanted) && !one)
     call.bad(LIBDL_ERROR_SHAPE, 4, "source", "has shape " + to_string(source.shape()),
              to_string(wanted));
@@ -111,13 +119,9 @@ static void index_select_vjp(Backward& b) {
 static const Rule kIndexSelect{"index_select", index_select_vjp};
 
 static Tensor selected(Call& call, const Tensor& input, int axis, const Tensor& at, Into into) {
+  check_count(call, input, at.numel());
   Shape shape(input.shape());
-  if (input.ndim() > 0) {
-    shape[axis] = at.numel();
-  } else if (at.numel() != 1) {
-    call.bad(LIBDL_ERROR_SHAPE, 3, "index", "has " + std::to_string(at.numel()) + " elements",
-             "one, for input has no dimensions");
-  }
+  if (input.ndim() > 0) shape[axis] = at.numel();
   Tensor y = result_place(call, into, shape, input.dtype(), input.device(), {&input});
   read_slices(at_least_1d(y), at_least_1d(input), at, axis);
   const Tensor tangent = call.tangent(0);

@@ -128,6 +128,12 @@ VALUES = [
     ("round: argument 2 (decimals) is 301, wanted -300 to 300",
      lambda: libdl.round(ones(2), decimals=301)),
     ("t: argument 1 (input) is a host number, wanted a tensor", lambda: _C.t(1.0)),
+    *((f"{op}: argument 3 (index) has {n} elements, wanted one, for input has no dimensions",
+       lambda f=f, n=n: f(ones(), 0, libdl.zeros(n, dtype=I64), ones()))
+      for op, f in (("index_copy", libdl.index_copy), ("index_add", libdl.index_add))
+      for n in (0, 2)),
+    ("scatter: argument 3 (index) has shape [], wanted no larger sizes than src's [0]",
+     lambda: libdl.scatter(ones(3), 0, libdl.tensor(1), ones(0))),
 ]
 
 DTYPES = [
