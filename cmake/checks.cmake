@@ -8,7 +8,7 @@ set(checks_folder ${PROJECT_BINARY_DIR}/checks)
 set(checked_sources ${libdl_sources} ${libdl_generated_sources})
 list(FILTER checked_sources EXCLUDE REGEX "/kernels/cpu/")
 file(GLOB checked_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/core/*.cc)
-list(FILTER checked_tests EXCLUDE REGEX "_(kernels|ulp|stress)_test.cc$|/(ulp|large)_test.cc$")
+list(FILTER checked_tests EXCLUDE REGEX "_(kernels|ulp|stress)_test.cc$|/(ulp|large|small_shapes)_test.cc$")
 
 function(libdl_checked target)
   set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
