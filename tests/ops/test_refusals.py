@@ -132,6 +132,8 @@ VALUES = [
        lambda f=f, n=n: f(ones(), 0, libdl.zeros(n, dtype=I64), ones()))
       for op, f in (("index_copy", libdl.index_copy), ("index_add", libdl.index_add))
       for n in (0, 2)),
+    ("addcmul: argument 5 (dst) shares some of its memory with an operand",
+     lambda x=ones(4): libdl.addcmul(ones(3), x[1:], ones(3), out=x[:3])),
     ("scatter: argument 3 (index) has shape [], wanted no larger sizes than src's [0]",
      lambda: libdl.scatter(ones(3), 0, libdl.tensor(1), ones(0))),
 ]
