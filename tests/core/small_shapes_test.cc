@@ -82,8 +82,8 @@ Tensor made(const Page& page, const Kind& kind, bool leaf) {
                                      static_cast<int32_t>(kind.shape.size()), nullptr, 0, 0,
                                      kind.dtype, 0, nullptr, nullptr, &x),
             nullptr);
-  if (leaf && kind.dtype == LIBDL_DTYPE_FLOAT32)
-    EXPECT_EQ(libdl_tensor_set_requires_grad(x, 1), nullptr);
+  const bool is_leaf = leaf && kind.dtype == LIBDL_DTYPE_FLOAT32;
+  EXPECT_EQ(libdl_tensor_set_requires_grad(x, is_leaf), nullptr);
   return Tensor(x);
 }
 
