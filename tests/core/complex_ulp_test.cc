@@ -3,7 +3,6 @@
 // Largest errors of the complex functions against MPFR, in units of the last place of the result's
 // absolute value: near the places where the plain formulas cancel, overflow or lose the angle, too.
 #include <gtest/gtest.h>
-#include <mpfr.h>
 
 #include <cmath>
 #include <complex>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "kernels/cpu/tiles.h"
+#include "tests/core/mpfr_number.h"
 
 namespace libdl::kernels {
 namespace {
@@ -20,14 +20,7 @@ namespace {
 using Z = std::complex<double>;
 
 // 2 x + x^2 + y^2 of numbers down to 1e-20 is exact in so many bits.
-struct Number {
-  mpfr_t m;
-  Number() { mpfr_init2(m, 500); }
-  explicit Number(double x) : Number() { mpfr_set_d(m, x, MPFR_RNDN); }
-  ~Number() { mpfr_clear(m); }
-  Number(const Number&) = delete;
-  Number& operator=(const Number&) = delete;
-};
+using Number = test::MpfrNumber<500>;
 
 using Truth = void (*)(Number& re, Number& im, const Number& x, const Number& y);
 

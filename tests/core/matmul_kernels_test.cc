@@ -98,7 +98,8 @@ void expect_products(double eps) {
                         {3, 5, 3, 2},
                         {1, 65, 130, 420},
                         {2, 40, 31, 390},
-                        {1, 33, 64, 7}}) {
+                        {1, 33, 64, 7},
+                        {1, 1, 4500, 70}}) {  // strips of a row's product at their widest
     const auto a = normal<T>({s.batch, s.m, s.k}, 1), b = normal<T>({s.batch, s.k, s.n}, 2);
     expect_product(product(a, b), a, b, eps);
     expect_product(product(a.crossed(), b.crossed()), a, b, eps);

@@ -4,22 +4,17 @@
 // one dimension of 0, 1 or 2. Elements end where a page ends that has a forbidden one behind it, so
 // that one element too many is a fault in any build; gradients are taken of what succeeds.
 #include <gtest/gtest.h>
-#include <libdl/libdl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstring>
-#include <memory>
 #include <string>
 #include <vector>
 
-namespace {
+#include "handle.h"
 
-struct Release {
-  void operator()(libdl_tensor* x) const { libdl_tensor_release(x); }
-};
-using Tensor = std::unique_ptr<libdl_tensor, Release>;
+namespace {
 
 char running[512];  // the call, for who reads of the fault
 void tell_fault(int) {
@@ -71,20 +66,18 @@ const std::vector<Kind>& kinds(bool few) {
 
 constexpr size_t kMost = 6;  // tensors of a call
 
-Tensor made(const Page& page, const Kind& kind, bool leaf) {
-  if (kind.absent) return nullptr;
+T made(const Page& page, const Kind& kind, bool leaf) {
+  if (kind.absent) return {};
   int64_t bytes = libdl_dtype_size(kind.dtype);
   for (const int64_t size : kind.shape) bytes *= size;
   void* const data = page.last(bytes);
   std::memset(data, 0, static_cast<size_t>(bytes));  // 0 is an index, too
-  libdl_tensor* x = nullptr;
-  EXPECT_EQ(libdl_tensor_from_memory(data, bytes, kind.shape.data(),
-                                     static_cast<int32_t>(kind.shape.size()), nullptr, 0, 0,
-                                     kind.dtype, 0, nullptr, nullptr, &x),
-            nullptr);
-  const bool is_leaf = leaf && kind.dtype == LIBDL_DTYPE_FLOAT32;
-  EXPECT_EQ(libdl_tensor_set_requires_grad(x, is_leaf), nullptr);
-  return Tensor(x);
+  T x;
+  good(libdl_tensor_from_memory(data, bytes, kind.shape.data(),
+                                static_cast<int32_t>(kind.shape.size()), nullptr, 0, 0, kind.dtype,
+                                0, nullptr, nullptr, x.out()));
+  good(libdl_tensor_set_requires_grad(x.get(), leaf && kind.dtype == LIBDL_DTYPE_FLOAT32));
+  return x;
 }
 
 // The arguments that are no tensors: small ones, those of one dimension, or none where that may be.
@@ -158,11 +151,11 @@ class Calls {
     text += ", way " + std::to_string(way) + "\n";
     std::strncpy(running, text.c_str(), sizeof running - 1);
 
-    std::vector<Tensor> tensors;
+    std::vector<T> tensors;
     for (size_t i = 0; i < chosen.size(); ++i)
       tensors.push_back(made(pages_[i], chosen[i], !into));
     std::vector<const libdl_tensor*> given;
-    for (const Tensor& x : tensors) given.push_back(x.get());
+    for (const T& x : tensors) given.push_back(x.get());
     std::vector<libdl_value> arguments;
     size_t next = 0;
     for (int32_t k = 0; k < libdl_op_argument_count(op_); ++k) {
@@ -203,12 +196,11 @@ class Calls {
     for (libdl_value& value : made) {
       if (value.type == LIBDL_VALUE_TENSOR_LIST) libdl_tensor_list_release(value.as.list);
       if (value.type != LIBDL_VALUE_TENSOR) continue;
-      const Tensor y(value.as.tensor);
+      const T y(value.as.tensor);
       if (!libdl_tensor_requires_grad(y.get())) continue;
-      libdl_tensor* ones = nullptr;
-      ASSERT_EQ(libdl_ones_like(y.get(), LIBDL_DTYPE_NONE, nullptr, &ones), nullptr);
-      const Tensor seed(ones);
-      const libdl_tensor *const outputs[] = {y.get()}, *const seeds[] = {ones};
+      T ones;
+      good(libdl_ones_like(y.get(), LIBDL_DTYPE_NONE, nullptr, ones.out()));
+      const libdl_tensor *const outputs[] = {y.get()}, *const seeds[] = {ones.get()};
       libdl_error_release(libdl_backward(outputs, 1, seeds, 1, nullptr, 0, nullptr));
     }
   }

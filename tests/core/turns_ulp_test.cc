@@ -3,7 +3,6 @@
 // Sines, cosines and tangents of the doubles that are nearest to multiples of pi / 2: there the
 // reduction cancels all of x, and what pi / 2 lacks is all that is left. Samples never meet them.
 #include <gtest/gtest.h>
-#include <mpfr.h>
 
 #include <cmath>
 #include <cstdint>
@@ -12,16 +11,12 @@
 
 #include "kernels/cpu/isa.h"
 #include "kernels/cpu/tiles.h"
+#include "tests/core/mpfr_number.h"
 
 namespace libdl::kernels {
 namespace {
 
-struct Number {
-  mpfr_t m;
-  Number() { mpfr_init2(m, 256); }
-  ~Number() { mpfr_clear(m); }
-  Number(const Number&) = delete;
-};
+using Number = test::MpfrNumber<256>;
 
 // Doubles within 2^-45 of a multiple of pi / 2, up to 2^20: beyond, the system's library reduces.
 const std::vector<double>& near_quarter_turns() {

@@ -3,7 +3,6 @@
 // Largest errors of the elementary functions against MPFR, in units of the last place, with their
 // promised bounds. LIBDL_ULP_SAMPLES raises the number of samples a function.
 #include <gtest/gtest.h>
-#include <mpfr.h>
 
 #include <algorithm>
 #include <bit>
@@ -23,6 +22,7 @@
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/tiles.h"
 #include "libdl/dtype.h"
+#include "tests/core/mpfr_number.h"
 #include "tests/core/whole.h"
 
 namespace libdl::kernels {
@@ -30,11 +30,7 @@ namespace {
 
 using Truth = void (*)(mpfr_t y, const mpfr_t x, const mpfr_t other);
 
-struct Number {
-  mpfr_t m;
-  Number() { mpfr_init2(m, 160); }
-  ~Number() { mpfr_clear(m); }
-};
+using Number = test::MpfrNumber<160>;
 
 #define DIRECT(name) [](mpfr_t y, const mpfr_t x, const mpfr_t) { mpfr_##name(y, x, MPFR_RNDN); }
 

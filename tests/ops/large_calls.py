@@ -80,7 +80,8 @@ def calls() -> dict[str, Call]:
     call("long cumsum", lambda a: libdl.cumsum(a, 0), numbers(100_003))
     call("topk", lambda a: libdl.topk(a, 20, 1), x)
     for dtype in (libdl.float32, libdl.float64, libdl.float16):
-        for m, k, n in ((1, 3000, 700), (700, 3000, 1), (8, 500, 900), (130, 170, 190)):
+        for m, k, n in ((1, 3000, 700), (1, 300, 4500), (700, 3000, 1), (8, 500, 900),
+                        (130, 170, 190)):  # fmt: skip
             call(f"matmul {m} {k} {n} {dtype}", libdl.matmul, numbers(m, k).to(dtype),
                  numbers(k, n, seed=2).to(dtype))  # fmt: skip
     call("bmm", libdl.bmm, numbers(40, 30, 50), numbers(40, 50, 20))
