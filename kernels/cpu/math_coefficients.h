@@ -50,16 +50,16 @@ struct EighthTail {
       0x1.6c1cbd3061db3p-10, 0x1.a01637dd47678p-13};
 };
 
-// (2^r - 1) / r for |r| <= 1/2: weighted least squares, 2^-28.3.
-struct PowerTail {
-  static constexpr float c[] = {0x1.62e430p-1f, 0x1.ebfbdcp-3f,  0x1.c6af7cp-5f,
-                                0x1.3b2de0p-7f, 0x1.5f082ep-10f, 0x1.416b50p-13f};
-};
-
 struct EighthTailNegated {  // of -r
   static constexpr double c[] = {
       0x1.000000000010bp-1, -0x1.5555555555130p-3, 0x1.55555548102bap-5, -0x1.11111125dd8ccp-7,
       0x1.6c1cbd3061db3p-10, -0x1.a01637dd47678p-13};
+};
+
+// (2^r - 1) / r for |r| <= 1/2: weighted least squares, 2^-28.3.
+struct PowerTail {
+  static constexpr float c[] = {0x1.62e430p-1f, 0x1.ebfbdcp-3f,  0x1.c6af7cp-5f,
+                                0x1.3b2de0p-7f, 0x1.5f082ep-10f, 0x1.416b50p-13f};
 };
 
 // 2^(i / 8), and the same with i / 8 taken off the exponent, to be put back by the bits of n.

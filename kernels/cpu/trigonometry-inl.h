@@ -26,26 +26,32 @@ HWY_NOINLINE V repaired(Truth<double> where, V x, V y) {
   return hn::IfThenElse(where.raw, hn::Load(d, to), y.raw);
 }
 
-// x = n pi/2 + r + low, |n| < 2^20. Fused: pi/2 in parts of 50, 29 and 53 bits, x less n times the
-// first is exact, and so is n times the second. Elsewhere n times the first two of 33, 33 and 53 bits
-// is exact. What is lost in r, up to half its last place, is kept in low.
+// x = n scale pi/2 + r + low, scale a power of two. pi/2 in parts of 50, 29 and 53 bits: fused, x
+// less n times the first is exact for |n| < 2^22, and so is n times the second.
+template <class V>
+HWY_INLINE V rest_of_turns(V x, V n, double scale, V& low) {
+  const V second(scale * 0x1.1a62634p-54);
+  const V a = nfma(n, V(scale * 0x1.921fb54442d18p+0), x), r = nfma(n, second, a);
+  low = nfma(n, V(scale * -0x1.d747f23e32ed7p-83), nfma(n, second, a - r));
+  return r;
+}
+// x = n pi/2 + r + low, |n| < 2^20. Unfused, n times the first two parts of 33, 33 and 53 bits is
+// exact. What is lost in r, up to half its last place, is kept in low.
 template <class V>
 HWY_INLINE V quarter_turns(V x, V& anchored, V& low) {
   anchored = fma(x, V(0x1.45f306dc9c883p-1), anchor<V>());
   V n = anchored - anchor<V>();
-#if LIBDL_FUSED
-  const V second(0x1.1a62634p-54);
-  V a = nfma(n, V(0x1.921fb54442d18p+0), x), r = nfma(n, second, a);
-  low = nfma(n, V(-0x1.d747f23e32ed7p-83), nfma(n, second, a - r));
-#else
-  V a = nfma(n, V(0x1.921fb544p+0), x);
-  V b = nfma(n, V(0x1.0b4611a6p-34), a);
-  V tail = n * V(0x1.3198a2e037073p-69);
-  V r = b - tail;
-  V lost = nfma(n, V(0x1.0b4611a6p-34), a - b);
-  low = ((b - r) - tail) + lost;
-#endif
-  return r;
+  if constexpr (LIBDL_FUSED) {
+    return rest_of_turns(x, n, 1, low);
+  } else {
+    V a = nfma(n, V(0x1.921fb544p+0), x);
+    V b = nfma(n, V(0x1.0b4611a6p-34), a);
+    V tail = n * V(0x1.3198a2e037073p-69);
+    V r = b - tail;
+    V lost = nfma(n, V(0x1.0b4611a6p-34), a - b);
+    low = ((b - r) - tail) + lost;
+    return r;
+  }
 }
 constexpr double kFewTurns = 0x1p20;  // |x| below it are reduced here
 
@@ -95,16 +101,14 @@ HWY_INLINE V half_turn_sine(V x) {
 }
 
 // The sine of x = n pi / 8 + r + low, or with kQuarter the cosine, by the sine and cosine of
-// n pi / 8 and short polynomials. pi / 8 in parts of 50, 29 and 53 bits: fused, x less n times the
-// first is exact for |n| < 2^22, and so is n times the second.
+// n pi / 8 and short polynomials.
 template <class V, int kQuarter>
 HWY_INLINE V table_sine(V x) {
   using Table = coefficients::TurnTable;
   using Near = coefficients::SixteenthTurn;
-  const V second(0x1.1a62634p-56), zero(0x1.8p52 + 4 * kQuarter);
+  const V zero(0x1.8p52 + 4 * kQuarter);
   const V anchored = fma(x, V(0x1.45f306dc9c883p+1), zero), n = anchored - zero;
-  const V a = nfma(n, V(0x1.921fb54442d18p-2), x), r = nfma(n, second, a);
-  const V low = nfma(n, V(-0x1.d747f23e32ed7p-85), nfma(n, second, a - r));
+  V low, r = rest_of_turns(x, n, 0.25, low);
   V row[Table::kColumns];
   take<Table>(Rows<V>(anchored.bits()), row);
   const V z = r * r;

@@ -4,7 +4,7 @@
 // operands change places, and a bias added to every row runs along what it calls rows. float32 is
 // computed as such, never as TF32.
 
-#include <climits>
+#include <cstdint>
 #include <cstring>
 #include <optional>
 
