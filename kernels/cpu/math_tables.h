@@ -29,6 +29,17 @@ inline constexpr ByRow<Table> kRows = by_row<Table>();
 // row 15, so that r is exact where the logarithm is near 0. The first parts and kUnit, the first
 // part of log(2), are whole numbers of 2^-42 (base 10: 2^-43): a sum of k times kUnit and a first
 // part is exact, and nothing in row 15 for k = -1.
+struct LogColumns {
+  alignas(64) double column[3][16];
+  constexpr const double* operator[](size_t k) const { return column[k]; }
+};
+constexpr LogColumns log_columns(const double (&first)[16], const double (&low)[16]) {
+  LogColumns y = {
+      {{0x1p+0, 0x1.d4p-1, 0x1.bcp-1, 0x1.a4p-1, 0x1.9p-1, 0x1.7cp-1, 0x1.6cp-1, 0x1.5cp-1,
+        0x1.5p-1, 0x1.4p-1, 0x1.34p-1, 0x1.28p-1, 0x1.2p-1, 0x1.14p-1, 0x1.0cp-1, 0x1p-1}}};
+  for (size_t i = 0; i < 16; ++i) y.column[1][i] = first[i], y.column[2][i] = low[i];
+  return y;
+}
 // log(1 + r) = r (kFirst + q(r)): interpolation at Chebyshev nodes, 2^-60.1.
 struct LogTable {
   static constexpr size_t kColumns = 3;
@@ -38,9 +49,7 @@ struct LogTable {
       0, -0x1p-1, 0x1.555555555555dp-2, -0x1.0000000000ccap-2, 0x1.9999999988d8ap-3,
       -0x1.5555553b09264p-3, 0x1.2492488c5629p-3, -0x1.00008c6171281p-3, 0x1.c72ede3d314c7p-4,
       -0x1.9808b4e863b47p-4, 0x1.447cbbafa4886p-4};
-  alignas(64) static constexpr double c[kColumns][16] = {
-      {0x1p+0, 0x1.d4p-1, 0x1.bcp-1, 0x1.a4p-1, 0x1.9p-1, 0x1.7cp-1, 0x1.6cp-1, 0x1.5cp-1,
-       0x1.5p-1, 0x1.4p-1, 0x1.34p-1, 0x1.28p-1, 0x1.2p-1, 0x1.14p-1, 0x1.0cp-1, 0x1p-1},
+  static constexpr LogColumns c = log_columns(
       {0, 0x1.700d30aeacp-4, 0x1.23d712a49cp-3, 0x1.95a5adcf7p-3, 0x1.f991c6cb3cp-3,
        0x1.314f1e1d36p-2, 0x1.5d5bddf596p-2, 0x1.8b639a88b3p-2, 0x1.af5295248dp-2,
        0x1.e148a1a272p-2, 0x1.04360be76p-1, 0x1.188ee40f24p-1, 0x1.269621134d8p-1,
@@ -49,7 +58,7 @@ struct LogTable {
        -0x1.90d04cd7cc834p-44, -0x1.8e27ad3213cb8p-45, -0x1.a0b2a08a465dcp-47,
        -0x1.05ae1e5e7047p-45, -0x1.17cc552774458p-45, 0x1.b36537e3375b2p-44,
        0x1.d6774030d58c4p-44, -0x1.accec41d52e6cp-44, 0x1.c93c1df5bb3b6p-44,
-       -0x1.2b7367cfe13c2p-47, -0x1.f047750959d5fp-44, 0x1.ef35793c7673p-45}};
+       -0x1.2b7367cfe13c2p-47, -0x1.f047750959d5fp-44, 0x1.ef35793c7673p-45});
 };
 struct Log2Table {
   static constexpr size_t kColumns = 3;
@@ -59,9 +68,7 @@ struct Log2Table {
       0x1.777d0ffda0d24p-56, -0x1.71547652b82fep-1, 0x1.ec709dc3a0408p-2, -0x1.71547652b9572p-2,
       0x1.2776c50eedaa1p-2, -0x1.ec709d9dafc2dp-3, 0x1.a61761cc0d092p-3, -0x1.715540d97d26p-3,
       0x1.48585e0ce78acp-3, -0x1.2655961b17dbbp-3, 0x1.d422d97019b7fp-4};
-  alignas(64) static constexpr double c[kColumns][16] = {
-      {0x1p+0, 0x1.d4p-1, 0x1.bcp-1, 0x1.a4p-1, 0x1.9p-1, 0x1.7cp-1, 0x1.6cp-1, 0x1.5cp-1,
-       0x1.5p-1, 0x1.4p-1, 0x1.34p-1, 0x1.28p-1, 0x1.2p-1, 0x1.14p-1, 0x1.0cp-1, 0x1p-1},
+  static constexpr LogColumns c = log_columns(
       {0, 0x1.097e38ce6p-3, 0x1.a5094b54d2p-3, 0x1.249cd2b13dp-2, 0x1.6cb0f6865dp-2,
        0x1.b877c57b1bp-2, 0x1.f804ae8d0dp-2, 0x1.1d368296b5p-1, 0x1.37222bb7078p-1,
        0x1.5b2c3da197p-1, 0x1.7767c129678p-1, 0x1.94c287492c8p-1, 0x1.a8ff9718108p-1,
@@ -70,7 +77,7 @@ struct Log2Table {
        -0x1.c57f2495fb7fap-44, 0x1.bfbf899cf2b3cp-48, -0x1.7f33943464056p-45,
        0x1.2a606046ad444p-44, -0x1.c22d2cad415aep-44, 0x1.1d406db502403p-44,
        0x1.228d3da3e961bp-44, -0x1.927dfc23d978p-44, 0x1.2f0c0bfe9dbecp-44,
-       0x1.4459c4d3a591bp-44, -0x1.f9ab3cf74babap-44, 0}};
+       0x1.4459c4d3a591bp-44, -0x1.f9ab3cf74babap-44, 0});
 };
 struct Log10Table {
   static constexpr size_t kColumns = 3;
@@ -80,9 +87,7 @@ struct Log10Table {
       0x1.95355baaafad3p-57, -0x1.bcb7b1526e50ep-3, 0x1.287a7636f4365p-3, -0x1.bcb7b1526fb46p-4,
       0x1.63c6277516802p-4, -0x1.287a76201cb5cp-4, 0x1.fc3fa50c9ad84p-5, -0x1.bcb8a5302976dp-5,
       0x1.8b5df39e7c082p-5, -0x1.6269f14ee35fcp-5, 0x1.19d895b8c2bbep-5};
-  alignas(64) static constexpr double c[kColumns][16] = {
-      {0x1p+0, 0x1.d4p-1, 0x1.bcp-1, 0x1.a4p-1, 0x1.9p-1, 0x1.7cp-1, 0x1.6cp-1, 0x1.5cp-1,
-       0x1.5p-1, 0x1.4p-1, 0x1.34p-1, 0x1.28p-1, 0x1.2p-1, 0x1.14p-1, 0x1.0cp-1, 0x1p-1},
+  static constexpr LogColumns c = log_columns(
       {0, 0x1.3faf7c663p-5, 0x1.fafa6d398p-5, 0x1.605735ee98p-4, 0x1.b721cd1716p-4,
        0x1.093025a199p-3, 0x1.2f7301cf4fp-3, 0x1.576e3b0bdep-3, 0x1.76a45cbb7ep-3,
        0x1.a209a84fbdp-3, 0x1.c4087384f5p-3, 0x1.e76124046bp-3, 0x1.ffbfc2bbc8p-3,
@@ -91,7 +96,7 @@ struct Log10Table {
        -0x1.03ad4133e8c4cp-45, 0x1.dae5ed5e3f34cp-45, -0x1.e1471e5cb397ep-45,
        0x1.4e036062e2e73p-48, 0x1.bfb1de334b1cbp-45, -0x1.0cee0ed4ca7e9p-52,
        -0x1.ff2381071d23ep-49, 0x1.f97877007c127p-46, -0x1.ff229f20ed3d2p-45,
-       0x1.feed957c16a44p-46, 0x1.40eb9b53054c3p-46, 0x1.fef311f12b358p-46}};
+       0x1.feed957c16a44p-46, 0x1.40eb9b53054c3p-46, 0x1.fef311f12b358p-46});
 };
 
 // The sine of i pi / 8, what it lacks, and the cosine.
