@@ -226,6 +226,23 @@ HWY_NOINLINE void few_rows(const Rows& rows, int64_t r0, int64_t n, int64_t widt
   for (; c < width; c += kN) one(c);
 }
 
+// Where column c of every kLanes-th of the rows [r, end) is, kSteps at most. Returns how many.
+template <class T, class Rows>
+HWY_INLINE int64_t find_steps(const Rows& rows, int64_t r, int64_t end, int64_t c,
+                              T (*tile)[kWidth<T>], const T** row) {
+  int64_t steps = 0;
+  if constexpr (requires { rows.apart; }) {
+    if (rows.apart != 0) {
+      const T* at = rows(r, nullptr) + c;
+      const int64_t apart = rows.apart * kLanes<T>;
+      for (; r < end; r += kLanes<T>, at += apart) row[steps++] = at;
+      return steps;
+    }
+  }
+  for (; r < end; r += kLanes<T>, ++steps) row[steps] = rows(r, tile[steps]) + c;
+  return steps;
+}
+
 // Columns [c0, c0 + width) of many rows: the lanes of order-inl.h for each.
 template <class C, class M, class T, class Rows>
 HWY_NOINLINE void column_strip(const Rows& rows, int64_t r0, int64_t r1, int64_t c0, int64_t width,
@@ -241,10 +258,8 @@ HWY_NOINLINE void column_strip(const Rows& rows, int64_t r0, int64_t r1, int64_t
   }
   for (int64_t group = r0; group < r1; group += kL * kSteps) {
     for (int64_t l = 0; l < std::min(kL, r1 - group); ++l) {
-      int64_t steps = 0;
-      for (int64_t r = group + l; r < std::min(r1, group + kL * kSteps); r += kL, ++steps) {
-        row[steps] = rows(r, tile[steps]) + c0;
-      }
+      const int64_t end = std::min(r1, group + kL * kSteps);
+      const int64_t steps = find_steps<T>(rows, group + l, end, c0, tile, row);
       add_rows<C, M, T>(total[l], row, steps, width, parameter);
     }
   }

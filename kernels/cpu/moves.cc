@@ -69,15 +69,29 @@ void repeat(const char* value, char* to, int64_t n) {
   std::memcpy(to + i * sizeof(T), piece, static_cast<size_t>(n - i) * sizeof(T));
 }
 
+// The walk's next block, of an input as gather_transposed takes it: no hardware follows so many
+// streams. Beyond the input may lie what another thread writes, so that is not touched.
+void prefetch_next(const Geometry& g, const Operand& x, const Tile& tile, const char* from) {
+  const int outer = g.ndim - 2, inner = g.ndim - 1;
+  int64_t row = tile.index[outer], column = tile.index[inner] + g.block_columns;
+  if (column >= g.size[inner]) row += g.block_rows, column = 0;
+  if (row >= g.size[outer]) return;
+  const int64_t stride = x.stride[inner];
+  const char* next = from + (row - tile.index[outer]) * x.bytes +
+                     (column - tile.index[inner]) * stride;
+  const int64_t rows = std::min(g.block_rows, g.size[outer] - row);
+  const int64_t columns = std::min(g.block_columns, g.size[inner] - column);
+  for (int64_t c = 0; c < columns; ++c) {
+    __builtin_prefetch(next + c * stride);
+    __builtin_prefetch(next + c * stride + (rows - 1) * x.bytes);
+  }
+}
+
 // A block whose rows are next to each other in memory.
 void gather_transposed(const Geometry& g, const Operand& x, const Tile& tile, void* to) {
   const int64_t stride = x.stride[g.ndim - 1], columns = tile.n / tile.rows;
   const char* from = address(g, x, tile);
-  const char* next = from + g.block_columns * stride;  // no hardware follows so many streams
-  for (int64_t c = 0; c < columns; ++c) {
-    __builtin_prefetch(next + c * stride);
-    __builtin_prefetch(next + c * stride + (tile.rows - 1) * x.bytes);
-  }
+  prefetch_next(g, x, tile, from);
   transposer(x.bytes)(from, stride, columns, tile.rows, to, columns);
 }
 

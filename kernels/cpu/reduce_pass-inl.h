@@ -146,8 +146,9 @@ struct UnitRows {
   const Job<T>& job;
   const char* data;
   int64_t width, stride;
-  bool there;   // in memory
-  bool across;  // as the columns of what is in memory
+  bool there;     // in memory
+  bool across;    // as the columns of what is in memory
+  int64_t apart;  // elements from row to row in memory, or 0: they are not evenly apart
 
   UnitRows(const Job<T>& j, int64_t unit)
       : job(j),
@@ -156,7 +157,8 @@ struct UnitRows {
         stride(j.kept.inner_stride()),
         there(j.direct && stride == 1),
         across(kIsVector<T> && j.direct && !there && j.reduced.ndim == 1 &&
-               j.reduced.strides[0] == 1) {}
+               j.reduced.strides[0] == 1),
+        apart(there && j.reduced.ndim == 1 ? j.reduced.strides[0] : 0) {}
   const T* operator()(int64_t r, T* tile) const {
     const char* from = data + job.reduced.offset(r) * job.bytes;
     if (there) return reinterpret_cast<const T*>(from);

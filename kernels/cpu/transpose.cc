@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "kernels/cpu/squares.h"
+#include "kernels/cpu/stage.h"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -15,7 +16,6 @@ namespace libdl::kernels::cpu {
 namespace {
 
 constexpr int64_t kSide = 64;          // elements; a tile of 4-byte ones is 16 kB
-constexpr int64_t kTilesInChunk = 8;
 constexpr int64_t kStreamed = 1 << 23;  // outputs beyond 8 MB would only push others out of cache
 
 struct Bytes16 {
@@ -45,26 +45,54 @@ struct Launch {
   Geometry g;          // sizes of the dimensions outside the two
   int64_t rows, columns;  // of the output: columns are next to each other there
   int64_t out_row, in_column;  // strides in bytes; the input's rows are next to each other
-  int64_t tiles_down, tiles_across;
+  int64_t tiles_down, tiles_across, tiles_in_chunk;
   TransposeFn fn;
   bool streamed;
 };
 
+// A tile's place in the matrix and its size.
+struct Tile {
+  int64_t row, column, rows, columns;
+};
+Tile tile_of(const Launch& l, int64_t i) {
+  const int64_t r = i / l.tiles_across * kSide, c = i % l.tiles_across * kSide;
+  return {r, c, std::min(kSide, l.rows - r), std::min(kSide, l.columns - c)};
+}
+const char* input_of(const Launch& l, const char* matrix, const Tile& t) {
+  return matrix + t.column * l.in_column + t.row * l.g.operand[1].bytes;
+}
+
+// Columns [first, last) of the tile, as far as it has them: no hardware follows 64 streams.
 template <class T>
-void one_tile(const Launch& l, char* out, const char* in, int64_t rows, int64_t columns) {
-  alignas(64) T tile[kSide * kSide];
+void prefetch(const Launch& l, const char* in, const Tile& t, int64_t first, int64_t last) {
+  const auto lines_of = [](const char* column, int64_t rows) {
+    const int64_t length = rows * static_cast<int64_t>(sizeof(T));
+    for (int64_t byte = 0; byte < length; byte += 64) __builtin_prefetch(column + byte);
+  };
+  last = std::min(last, t.columns);
+  const bool whole = t.rows == kSide;  // then the loop over lines is unrolled
+  for (int64_t c = first; c < last; ++c) lines_of(in + c * l.in_column, whole ? kSide : t.rows);
+}
+
+// Tile i of the matrix at `in`. The next one is fetched meanwhile, but not what lies behind the
+// last: there another thread may write.
+template <class T>
+void one_tile(const Launch& l, char* out, const char* in, int64_t i) {
+  alignas(64) T square[kSide * kSide];
   constexpr int64_t step = std::max<int64_t>(32 / sizeof(T), 4), bytes = sizeof(T);
-  for (int64_t c = 0; c < columns; c += step) {
-    c = std::max<int64_t>(0, std::min(c, columns - step));  // so that squares are whole
-    const int64_t some = std::min(step, columns - c);
-    for (int64_t i = 0; i < some; ++i) {  // the next tile: no hardware follows 64 streams
-      const char* next = in + (c + i + kSide) * l.in_column;
-      for (int64_t line = 0; line < kSide * bytes; line += 64) __builtin_prefetch(next + line);
-    }
-    l.fn(in + c * l.in_column, l.in_column, some, rows, tile + c, kSide);
+  const Tile t = tile_of(l, i);
+  const bool last = i + 1 == l.tiles_down * l.tiles_across;
+  const Tile next = last ? Tile{} : tile_of(l, i + 1);
+  const char *from = input_of(l, in, t), *ahead = input_of(l, in, next);
+  for (int64_t c = 0; c < t.columns; c += step) {
+    c = std::max<int64_t>(0, std::min(c, t.columns - step));  // so that squares are whole
+    prefetch<T>(l, ahead, next, c, c + step);
+    l.fn(from + c * l.in_column, l.in_column, std::min(step, t.columns - c), t.rows, square + c,
+         kSide);
   }
-  for (int64_t r = 0; r < rows; ++r) {
-    put_row(out + r * l.out_row, tile + r * kSide, columns * sizeof(T), l.streamed);
+  char* to = out + t.row * l.out_row + t.column * bytes;
+  for (int64_t r = 0; r < t.rows; ++r) {
+    put_row(to + r * l.out_row, square + r * kSide, t.columns * bytes, l.streamed);
   }
 }
 
@@ -72,18 +100,15 @@ template <class T>
 void chunks(void* arg, int64_t first, int64_t last) {
   const Launch& l = *static_cast<const Launch*>(arg);
   const int64_t tiles = l.tiles_down * l.tiles_across, all = l.g.numel * tiles;
-  const int64_t end = std::min(last * kTilesInChunk, all);
-  for (int64_t i = first * kTilesInChunk; i < end; ++i) {
+  const int64_t end = std::min(last * l.tiles_in_chunk, all);
+  for (int64_t i = first * l.tiles_in_chunk; i < end; ++i) {
     const Position outside = position_at(l.g, i / tiles);
     char *out = l.g.operand[0].data, *in = l.g.operand[1].data;
     for (int d = 0; d < l.g.ndim; ++d) {
       out += outside.index[d] * l.g.operand[0].stride[d];
       in += outside.index[d] * l.g.operand[1].stride[d];
     }
-    const int64_t r = i % tiles / l.tiles_across * kSide, c = i % tiles % l.tiles_across * kSide;
-    const int64_t bytes = sizeof(T);
-    one_tile<T>(l, out + r * l.out_row + c * bytes, in + c * l.in_column + r * bytes,
-                std::min(kSide, l.rows - r), std::min(kSide, l.columns - c));
+    one_tile<T>(l, out, in, i % tiles);
   }
   if (l.streamed) fence();
 }
@@ -115,6 +140,7 @@ void transpose(Context& context, const Geometry& g, int along) {
   l.tiles_across = (l.columns + kSide - 1) / kSide;
   l.fn = transposer(g.operand[0].bytes);
   l.streamed = g.numel * g.operand[0].bytes >= kStreamed;
+  l.tiles_in_chunk = l.streamed ? 8 : 2;  // a fence ends a streamed chunk, and costs a microsecond
   l.g = g;
   l.g.ndim = 0;
   l.g.numel = 1;
@@ -134,12 +160,8 @@ void transpose(Context& context, const Geometry& g, int along) {
     default: body = chunks<Bytes16>; break;
   }
   const int64_t tiles = l.g.numel * l.tiles_down * l.tiles_across;
-  const int64_t count = (tiles + kTilesInChunk - 1) / kTilesInChunk;
-  if (count > 1 && context.parallel != nullptr) {
-    context.parallel(context.pool, count, body, &l);
-  } else {
-    body(&l, 0, count);
-  }
+  const int64_t count = (tiles + l.tiles_in_chunk - 1) / l.tiles_in_chunk;
+  run_chunks(context, g.numel, count, body, &l);
 }
 
 }  // namespace libdl::kernels::cpu
