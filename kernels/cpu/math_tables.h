@@ -99,9 +99,9 @@ struct Log10Table {
        0x1.feed957c16a44p-46, 0x1.40eb9b53054c3p-46, 0x1.fef311f12b358p-46});
 };
 
-// The sine of i pi / 8, what it lacks, and the cosine.
+// The sine of i pi / 8 and what it lacks, and the same of the cosine.
 struct TurnTable {
-  static constexpr size_t kColumns = 3;
+  static constexpr size_t kColumns = 4;
   alignas(64) static constexpr double c[kColumns][16] = {
       {0, 0x1.87de2a6aea963p-2, 0x1.6a09e667f3bcdp-1, 0x1.d906bcf328d46p-1, 0x1p+0,
        0x1.d906bcf328d46p-1, 0x1.6a09e667f3bcdp-1, 0x1.87de2a6aea963p-2, 0,
@@ -114,7 +114,11 @@ struct TurnTable {
       {0x1p+0, 0x1.d906bcf328d46p-1, 0x1.6a09e667f3bcdp-1, 0x1.87de2a6aea963p-2, 0,
        -0x1.87de2a6aea963p-2, -0x1.6a09e667f3bcdp-1, -0x1.d906bcf328d46p-1, -0x1p+0,
        -0x1.d906bcf328d46p-1, -0x1.6a09e667f3bcdp-1, -0x1.87de2a6aea963p-2, 0,
-       0x1.87de2a6aea963p-2, 0x1.6a09e667f3bcdp-1, 0x1.d906bcf328d46p-1}};
+       0x1.87de2a6aea963p-2, 0x1.6a09e667f3bcdp-1, 0x1.d906bcf328d46p-1},
+      {0, 0x1.457e610231ac2p-56, -0x1.bdd3413b26456p-55, -0x1.72cedd3d5a61p-57, 0,
+       0x1.72cedd3d5a61p-57, 0x1.bdd3413b26456p-55, -0x1.457e610231ac2p-56, 0,
+       -0x1.457e610231ac2p-56, 0x1.bdd3413b26456p-55, 0x1.72cedd3d5a61p-57, 0,
+       -0x1.72cedd3d5a61p-57, -0x1.bdd3413b26456p-55, 0x1.457e610231ac2p-56}};
 };
 // (sin(r) - r) / r^3 by r^2 for |r| <= pi / 16, 2^-55.75, and (cos(r) - 1) / r^2, 2^-64.81 of 1.
 struct SixteenthTurn {

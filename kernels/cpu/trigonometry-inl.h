@@ -41,17 +41,13 @@ template <class V>
 HWY_INLINE V quarter_turns(V x, V& anchored, V& low) {
   anchored = fma(x, V(0x1.45f306dc9c883p-1), anchor<V>());
   V n = anchored - anchor<V>();
-  if constexpr (LIBDL_FUSED) {
-    return rest_of_turns(x, n, 1, low);
-  } else {
-    V a = nfma(n, V(0x1.921fb544p+0), x);
-    V b = nfma(n, V(0x1.0b4611a6p-34), a);
-    V tail = n * V(0x1.3198a2e037073p-69);
-    V r = b - tail;
-    V lost = nfma(n, V(0x1.0b4611a6p-34), a - b);
-    low = ((b - r) - tail) + lost;
-    return r;
-  }
+  V a = nfma(n, V(0x1.921fb544p+0), x);
+  V b = nfma(n, V(0x1.0b4611a6p-34), a);
+  V tail = n * V(0x1.3198a2e037073p-69);
+  V r = b - tail;
+  V lost = nfma(n, V(0x1.0b4611a6p-34), a - b);
+  low = ((b - r) - tail) + lost;
+  return r;
 }
 constexpr double kFewTurns = 0x1p20;  // |x| below it are reduced here
 
@@ -64,21 +60,15 @@ HWY_INLINE Truth<double> has_bit(V anchored, int offset, int bit) {
                          hn::TestBit(word, hn::Set(d, uint64_t{1} << bit)))};
 }
 
-// The sine and cosine of r + low, and what they lack.
 template <class V>
-HWY_INLINE V sin_near_zero(V r, V low, V& lost) {
+HWY_INLINE V sin_near_zero(V r, V low) {
   V z = r * r, y = r * z * polynomial(z, coefficients::SinTail::c) + fma(low * z, V(-0.5), low);
-  V s = r + y;
-  lost = (r - s) + y;
-  return s;
+  return r + y;
 }
 template <class V>
-HWY_INLINE V cos_near_zero(V r, V low, V& lost) {
+HWY_INLINE V cos_near_zero(V r, V low) {
   V z = r * r, half = V(0.5) * z, one(1), w = one - half;
-  V y = ((one - w) - half) + (z * z * polynomial(z, coefficients::CosTail::c) - r * low);
-  V c = w + y;
-  lost = (w - c) + y;
-  return c;
+  return w + (((one - w) - half) + (z * z * polynomial(z, coefficients::CosTail::c) - r * low));
 }
 
 // The sine of x = n pi + r, or with kQuarter the cosine of x = (n - 1/2) pi + r, is (-1)^n sin(r):
@@ -100,31 +90,39 @@ HWY_INLINE V half_turn_sine(V x) {
   return V::of_bits(hn::Xor(y.bits(), hn::ShiftLeft<63>(anchored.bits())));
 }
 
-// The sine of x = n pi / 8 + r + low, or with kQuarter the cosine, by the sine and cosine of
-// n pi / 8 and short polynomials.
-template <class V, int kQuarter>
-HWY_INLINE V table_sine(V x) {
-  using Table = coefficients::TurnTable;
-  using Near = coefficients::SixteenthTurn;
-  const V zero(0x1.8p52 + 4 * kQuarter);
-  const V anchored = fma(x, V(0x1.45f306dc9c883p+1), zero), n = anchored - zero;
-  V low, r = rest_of_turns(x, n, 0.25, low);
-  V row[Table::kColumns];
-  take<Table>(Rows<V>(anchored.bits()), row);
-  const V z = r * r;
-  const V s = fma(r * z, polynomial(z, Near::sin), low), c = z * polynomial(z, Near::cos);
-  return row[0] + fma(row[2], r, fma(row[2], s, fma(row[0], c, row[1])));
-}
+// x = n pi / 8 + r + low: row `first` + n of the table, sin(r + low) - r and cos(r) - 1.
+template <class V>
+struct Sixteenth {
+  V row[coefficients::TurnTable::kColumns], r, sin, cos;
+
+  HWY_INLINE Sixteenth(V x, int first) {
+    using Near = coefficients::SixteenthTurn;
+    const V zero(0x1.8p52 + first);
+    const V anchored = fma(x, V(0x1.45f306dc9c883p+1), zero);
+    take<coefficients::TurnTable>(Rows<V>(anchored.bits()), row);
+    V low;
+    r = rest_of_turns(x, anchored - zero, 0.25, low);
+    const V z = r * r;
+    sin = fma(r * z, polynomial(z, Near::sin), low);
+    cos = z * polynomial(z, Near::cos);
+  }
+  // The sine of x = row[0] + to_sin(), the cosine row[2] + to_cos().
+  HWY_INLINE V to_sin() const { return fma(row[2], r, fma(row[2], sin, fma(row[0], cos, row[1]))); }
+  HWY_INLINE V to_cos() const {
+    return nfma(row[0], r, nfma(row[0], sin, fma(row[2], cos, row[3])));
+  }
+};
 
 template <class V, int kQuarter>
 HWY_INLINE V sine(V x) {
   if constexpr (!kAllBits<V>) {
     return half_turn_sine<V, kQuarter>(x);
   } else if constexpr (LIBDL_FUSED) {
-    return table_sine<V, kQuarter>(x);
+    const Sixteenth<V> at(x, 4 * kQuarter);
+    return at.row[0] + at.to_sin();
   } else {
-    V n, low, r = quarter_turns(x, n, low), lost;
-    V s = sin_near_zero(r, low, lost), c = cos_near_zero(r, low, lost);
+    V n, low, r = quarter_turns(x, n, low);
+    V s = sin_near_zero(r, low), c = cos_near_zero(r, low);
     V y = select(has_bit(n, kQuarter, 0), c, s);
     return select(has_bit(n, kQuarter, 1), -y, y);
   }
@@ -151,20 +149,23 @@ HWY_INLINE V few_bits_tan(V x) {
   auto odd = has_bit(anchored, 0, 0);
   return select(odd, -c, s) * reciprocal(select(odd, s, c));
 }
-// Fused, the quotient gets back what it and its two parts lack.
+// Fused, the quotient gets back what it, the sine and the cosine lack, some last places: for that a
+// reciprocal to 5 % will do, the difference of two words.
 template <class V>
 HWY_INLINE V tan_inside(V x) {
-  V n, low, r = quarter_turns(x, n, low), s_lost, c_lost;
-  V s = sin_near_zero(r, low, s_lost), c = cos_near_zero(r, low, c_lost);
-  auto odd = has_bit(n, 0, 0);
-  V top = select(odd, -c, s), bottom = select(odd, s, c), y;
+  V y;
   if constexpr (LIBDL_FUSED) {
-    V inverse = reciprocal(bottom);
-    y = top * inverse;
-    V lost = nfma(y, select(odd, s_lost, c_lost), select(odd, -c_lost, s_lost));
-    y = fma(nfma(y, bottom, top) + lost, inverse, y);
+    const Sixteenth<V> at(x, 0);
+    const V up = at.to_sin(), down = at.to_cos(), s = at.row[0] + up, c = at.row[2] + down;
+    const V rough = V::of_bits(hn::Sub(V::word(0x7fde623822fc16e6), c.bits()));
+    y = s / c;
+    const V lost = nfma(y, (at.row[2] - c) + down, (at.row[0] - s) + up);
+    y = fma(nfma(y, c, s) + lost, rough, y);
   } else {
-    y = top / bottom;
+    V n, low, r = quarter_turns(x, n, low);
+    V s = sin_near_zero(r, low), c = cos_near_zero(r, low);
+    auto odd = has_bit(n, 0, 0);
+    y = select(odd, -c, s) / select(odd, s, c);
   }
   return select(x == V(), x, y);
 }
