@@ -24,6 +24,18 @@ void gather_line(Element* out, int64_t out_step, const Index* index, int64_t ind
   }
 }
 
+// The rows of a walk over out, index and in.
+template <class Element, class Index>
+void gather_rows(const Walk<3>& walk, Element* out, const Index* index, const Element* in,
+                 int64_t size, int64_t step, int64_t rows, int64_t count) {
+  const int64_t out_step = walk.inner(0), index_step = walk.inner(1), in_step = walk.inner(2);
+  const int64_t next_out = walk.outer(0), next_index = walk.outer(1), next_in = walk.outer(2);
+  for (int64_t r = 0; r < rows; ++r) {
+    gather_line(out, out_step, index, index_step, in, in_step, size, step, count);
+    out += next_out, index += next_index, in += next_in;
+  }
+}
+
 }  // namespace
 
 void gather(Context& context, const GatherArgs& args) {
@@ -40,11 +52,10 @@ void gather(Context& context, const GatherArgs& args) {
   with_cell(args.out.dtype, [&]<class Element>(Element) {
     with_index(args.index.dtype, [&]<class Index>(Index) {
       in_chunks(context, element_count(args.index), kGrain, [&](int64_t first, int64_t last) {
-        walk.run(first, last, [&](const auto& offset, int64_t count) {
-          Element* out = static_cast<Element*>(args.out.data) + offset[0];
-          const Index* index = static_cast<const Index*>(args.index.data) + offset[1];
-          const Element* in = static_cast<const Element*>(args.in.data) + offset[2];
-          gather_line(out, walk.inner(0), index, walk.inner(1), in, walk.inner(2), size, step,
+        walk.run_rows(first, last, [&](const auto& offset, int64_t rows, int64_t count) {
+          gather_rows(walk, static_cast<Element*>(args.out.data) + offset[0],
+                      static_cast<const Index*>(args.index.data) + offset[1],
+                      static_cast<const Element*>(args.in.data) + offset[2], size, step, rows,
                       count);
         });
       });

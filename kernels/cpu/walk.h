@@ -66,40 +66,52 @@ class Walk {
   bool is_point() const { return ndim_ == 0; }
   bool is_line() const { return ndim_ <= 1; }
 
+  // The stride of view k from one of the rows of run_rows to the next.
+  int64_t outer(int k) const { return ndim_ < 2 ? 0 : strides_[ndim_ - 2][k]; }
+
   // Calls piece(offsets, count) for the elements [first, last) of the row-major order.
   template <class Piece>
   void run(int64_t first, int64_t last, const Piece& piece) const {
+    run_rows(first, last, [&](Strides offset, int64_t rows, int64_t count) {
+      for (piece(offset, count); --rows > 0; piece(offset, count)) move(offset, ndim_ - 2, 1);
+    });
+  }
+
+  // The same, several equal rows at once where they follow each other: rows(offsets, rows, count).
+  template <class Rows>
+  void run_rows(int64_t first, int64_t last, const Rows& rows) const {
     Strides offset{};
-    if (ndim_ == 0) {
-      if (first < last) piece(offset, int64_t{1});
-      return;
-    }
-    const int inside = ndim_ - 1;
+    if (first >= last) return;
+    if (ndim_ == 0) return rows(offset, int64_t{1}, int64_t{1});
+    const int inside = ndim_ - 1, outside = ndim_ - 2;
     if (inside == 0) {
-      if (first >= last) return;
       move(offset, 0, first);
-      piece(offset, last - first);
-      return;
+      return rows(offset, int64_t{1}, last - first);
     }
+    const int64_t width = sizes_[inside];
     int64_t at[kMaxDims];  // outside the innermost dimension; offset is the start of its row
-    int64_t rest = first / sizes_[inside], start = first % sizes_[inside];
-    for (int d = inside - 1; d >= 0; --d) {
+    int64_t rest = first / width, start = first % width;
+    for (int d = outside; d >= 0; --d) {
       at[d] = rest % sizes_[d];
       rest /= sizes_[d];
       move(offset, d, at[d]);
     }
     while (first < last) {
-      const int64_t count = std::min(sizes_[inside] - start, last - first);
+      const int64_t count = std::min(width - start, last - first);
+      const int64_t n =
+          count < width ? 1 : std::min(sizes_[outside] - at[outside], (last - first) / width);
       Strides here = offset;
       if (start > 0) move(here, inside, start);
       start = 0;
-      piece(here, count);
-      first += count;
-      for (int d = inside - 1; d >= 0; --d) {
-        move(offset, d, 1);
-        if (++at[d] < sizes_[d]) break;
+      rows(here, n, count);
+      first += n * count;
+      at[outside] += n;
+      move(offset, outside, n);
+      for (int d = outside; d > 0 && at[d] == sizes_[d]; --d) {
         at[d] = 0;
         move(offset, d, -sizes_[d]);
+        ++at[d - 1];
+        move(offset, d - 1, 1);
       }
     }
   }
