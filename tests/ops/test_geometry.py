@@ -99,3 +99,18 @@ def test_a_view_keeps_its_gradient(seed):
         found = libdl.autograd.grad(joined, parts, libdl.from_numpy(w.copy()))
         for i, g in enumerate(found):
             np.testing.assert_array_equal(g.numpy(), np.take(w, i, d))
+
+
+@pytest.mark.parametrize("shape", [(1000, 17), (37, 1201), (5, 700, 19), (300, 300), (2000, 7, 9)])
+def test_what_threads_share(shape):
+    """Arrays that end within a thread's part and within a row of it; whole numbers: exact."""
+    a = (np.arange(np.prod(shape)) % 1013).astype(np.float32).reshape(shape)
+    x = libdl.from_numpy(a.copy())
+    across = x.permute(*reversed(range(a.ndim)))
+    np.testing.assert_array_equal(across.contiguous().numpy(), a.T)
+    np.testing.assert_array_equal((across + libdl.from_numpy(a.T.copy())).numpy(), 2 * a.T)
+    for d, size in enumerate(shape):
+        np.testing.assert_array_equal(x.sum(d).numpy(), a.sum(d))
+        index = np.random.default_rng(d).integers(0, size, shape)
+        found = libdl.gather(x, d, libdl.from_numpy(index))
+        np.testing.assert_array_equal(found.numpy(), np.take_along_axis(a, index, d))
