@@ -71,15 +71,26 @@ HWY_INLINE V ln2_low() {
 template <class V>
 HWY_INLINE V binary_parts(V x, V& k) {
 #if HWY_TARGET == HWY_AVX3
-  k = typename V::Raw{_mm512_getexp_pd(x.raw.raw)};
-  return typename V::Raw{_mm512_getmant_pd(x.raw.raw, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_nan)};
+  if constexpr (kIsDouble<V>) {
+    k = typename V::Raw{_mm512_getexp_pd(x.raw.raw)};
+    return typename V::Raw{_mm512_getmant_pd(x.raw.raw, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_nan)};
+  } else {
+    k = typename V::Raw{_mm512_getexp_ps(x.raw.raw)};
+    return typename V::Raw{_mm512_getmant_ps(x.raw.raw, _MM_MANT_NORM_1_2, _MM_MANT_SIGN_nan)};
+  }
 #else
-  constexpr uint64_t mantissa = (uint64_t{1} << V::kMantissa) - 1;
-  const V magic(0x1p52), bias(static_cast<double>(V::kBias)), lift(0x1p54);
-  const auto subnormal = x < V(std::numeric_limits<double>::min());
-  const auto word = select(subnormal, x * lift, x).bits();
-  const V exponent = V::of_bits(hn::Or(hn::ShiftRight<V::kMantissa>(word), magic.bits()));
-  k = (exponent - magic) - select(subnormal, bias + V(54), bias);
+  using T = typename V::Scalar;
+  using W = typename V::Word;
+  constexpr W mantissa = (W(1) << V::kMantissa) - 1;
+  const V magic(static_cast<T>(mantissa + 1)), lift(4 * static_cast<T>(mantissa + 1));
+  V bias(static_cast<T>(V::kBias));
+  auto word = x.bits();
+  const auto subnormal = x < V(std::numeric_limits<T>::min());
+  if (any(subnormal)) {
+    word = select(subnormal, x * lift, x).bits();
+    bias = select(subnormal, bias + V(T(V::kMantissa + 2)), bias);
+  }
+  k = (V::of_bits(hn::Or(hn::ShiftRight<V::kMantissa>(word), magic.bits())) - magic) - bias;
   return V::of_bits(hn::Or(hn::And(word, V::word(mantissa)), V(1).bits()));
 #endif
 }
@@ -95,13 +106,13 @@ HWY_INLINE V table_log_limits(V x, V y) {
   return select(inside, y, select(x == V(), -infinity<V>(), V(hn::Sqrt(x.raw))));
 #endif
 }
-// m f - 1 for f of 7 bits: rounded once also by processors that round products.
+// m f - 1 for f of 7 bits, of floats 5: rounded once also by processors that round products.
 template <class V>
 HWY_INLINE V near_one(V m, V f) {
 #if LIBDL_FUSED
   return fma(m, f, V(-1));
 #else
-  const V high = V::of_bits(hn::And(m.bits(), V::word(~uint64_t{255})));
+  const V high = V::of_bits(hn::And(m.bits(), V::word(~typename V::Word{255})));
   return (high * f - V(1)) + (m - high) * f;
 #endif
 }
@@ -116,6 +127,18 @@ HWY_INLINE V table_log(V x) {
   low = fma(r, polynomial(r, Table::q), low);
   const V near = fma(r, V(Table::kFirst), low);
   return table_log_limits(x, fma(k, V(Table::kUnit), row[1]) + near);
+}
+
+// The same of floats, by eight rows in which r is exact.
+template <class V>
+HWY_INLINE V float_table_log(V x) {
+  using Table = coefficients::FloatLogTable;
+  V k, m = binary_parts(x, k);
+  const auto row = hn::ShiftRight<V::kMantissa - 3>(m.bits());
+  const V r = near_one(m, one_of_eight<V>(Table::c[0], row));
+  const V low = fma(k, V(Table::kUnitLow), one_of_eight<V>(Table::c[2], row));
+  const V near = r + fma(r * r, polynomial(r, Table::q), low);
+  return table_log_limits(x, fma(k, V(Table::kUnit), one_of_eight<V>(Table::c[1], row)) + near);
 }
 
 template <class V>
@@ -150,11 +173,7 @@ HWY_INLINE V log(V x) {
   } else if constexpr (kIsDouble<V>) {
     return log_limits(x, log_inside(x));
   } else {
-    const NearParts<V> p(x);
-    V rest = V(hn::MulSub(p.k.raw, ln2_low<V>().raw, log_bend(p.f).raw)) + p.f;
-    V y = fma(p.k, ln2_high<V>(), rest);
-    const auto near = NearParts<V>::holds(x);
-    return any(!near) ? select(near, y, log_limits(x, log_inside(x))) : y;
+    return float_table_log(x);
   }
 }
 

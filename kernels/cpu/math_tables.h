@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Tables of kernels/cpu/sixteenths-inl.h for float64 results, a row of which has sixteen columns:
-// c[k][i] is column k of row i. Polynomials as in math_coefficients.h.
+// Tables of kernels/cpu/sixteenths-inl.h, for float64 results of sixteen rows: c[k][i] is column k of
+// row i. Polynomials as in math_coefficients.h.
 #pragma once
 
 #include <cstddef>
@@ -97,6 +97,25 @@ struct Log10Table {
        0x1.4e036062e2e73p-48, 0x1.bfb1de334b1cbp-45, -0x1.0cee0ed4ca7e9p-52,
        -0x1.ff2381071d23ep-49, 0x1.f97877007c127p-46, -0x1.ff229f20ed3d2p-45,
        0x1.feed957c16a44p-46, 0x1.40eb9b53054c3p-46, 0x1.fef311f12b358p-46});
+};
+
+// The logarithm of floats. Row i, for 1 + i/8 <= m < 1 + (i+1)/8, has f such that r = m f - 1 needs no
+// rounding (multiples of 1/32; |r| <= 1/16, but in the first row), -log(f) in multiples of 2^-16 and
+// what that lacks; k times the unit is exact. (log(1 + r) - r) / r^2 by r: 2^-28.2 of the result. The
+// rows are written twice, for permutations of sixteen.
+struct FloatLogTable {
+  static constexpr float kUnit = 0x1.62e4p-1f, kUnitLow = 0x1.7f7d1cp-20f;
+  alignas(64) static constexpr float c[3][16] = {
+      {1, 0.84375f, 0.75f, 0.6875f, 0.625f, 0.59375f, 0.5625f, 0.5f,
+       1, 0.84375f, 0.75f, 0.6875f, 0.625f, 0.59375f, 0.5625f, 0.5f},
+      {0, 0x1.5bfp-3f, 0x1.2694p-2f, 0x1.7facp-2f, 0x1.e148p-2f, 0x1.0ae6p-1f, 0x1.2696p-1f,
+       0x1.62e4p-1f, 0, 0x1.5bfp-3f, 0x1.2694p-2f, 0x1.7facp-2f, 0x1.e148p-2f, 0x1.0ae6p-1f,
+       0x1.2696p-1f, 0x1.62e4p-1f},
+      {0, 0x1.01ad5p-17f, 0x1.1089a6p-17f, 0x1.d1decp-17f, 0x1.4344e4p-19f, 0x1.6e2d06p-17f,
+       0x1.089a6ep-20f, 0x1.7f7d1cp-20f, 0, 0x1.01ad5p-17f, 0x1.1089a6p-17f, 0x1.d1decp-17f,
+       0x1.4344e4p-19f, 0x1.6e2d06p-17f, 0x1.089a6ep-20f, 0x1.7f7d1cp-20f}};
+  static constexpr float q[] = {-0x1.fffff6p-2f, 0x1.5555aap-2f, -0x1.002076p-2f, 0x1.99cad4p-3f,
+                                -0x1.286f28p-3f};
 };
 
 // The sine of i pi / 8 and what it lacks, and the same of the cosine.

@@ -90,6 +90,25 @@ HWY_INLINE void take(const Rows<V>& rows, V (&y)[Table::kColumns]) {
   rows.template pair<Table, k>(y);
   if constexpr (k + 2 < Table::kColumns) take<Table, k + 2>(rows, y);
 }
+// Of a column of eight floats, written twice, the values that the three low bits of each lane of
+// `index` name. AVX-512 looks at four.
+template <class V>
+HWY_INLINE V one_of_eight(const float (&column)[16], typename V::Words index) {
+#if HWY_TARGET == HWY_AVX3
+  return typename V::Raw{_mm512_permutexvar_ps(index.raw, _mm512_load_ps(column))};
+#elif HWY_TARGET == HWY_AVX2
+  return typename V::Raw{_mm256_permutevar8x32_ps(_mm256_load_ps(column), index.raw)};
+#else
+  constexpr size_t kLanes = HWY_MAX_BYTES / sizeof(float);
+  const typename V::Tag d;
+  HWY_ALIGN uint32_t at[kLanes];
+  HWY_ALIGN float lane[kLanes];
+  hn::Store(index, hn::ScalableTag<uint32_t>(), at);
+  for (size_t i = 0; i < hn::Lanes(d); ++i) lane[i] = column[at[i] & 7];
+  return hn::Load(d, lane);
+#endif
+}
+
 // The polynomial of the lanes' own coefficients c[k] and up, by rising power.
 template <size_t k, class V, size_t n>
 HWY_INLINE V rising(V x, const V (&c)[n]) {

@@ -15,7 +15,7 @@
 namespace libdl::kernels::cpu {
 namespace {
 
-constexpr int64_t kSide = 64;          // elements; a tile of 4-byte ones is 16 kB
+constexpr int64_t kSide = 64;  // elements; a tile of 4-byte ones is 16 kB
 constexpr int64_t kStreamed = 1 << 23;  // outputs beyond 8 MB would only push others out of cache
 
 struct Bytes16 {
