@@ -26,8 +26,7 @@ constexpr int64_t kWidth = sizeof(T) == 1 ? 128 : 512 / sizeof(T);  // columns a
 template <class T>
 HWY_INLINE typename Pack<T>::V load_some(const T* x, int64_t count) {
   if constexpr (kIsVector<T>) {
-    const typename Pack<T>::D d;
-    return hn::MaskedLoad(hn::FirstN(d, static_cast<size_t>(count)), d, x);
+    return first::load(typename Pack<T>::D(), count, x);
   } else {
     return *x;
   }

@@ -18,6 +18,7 @@
 #include "hwy/foreach_target.h"
 // After foreach_target.h.
 #include "hwy/highway.h"
+#include "kernels/cpu/first-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu {
@@ -60,11 +61,11 @@ HWY_INLINE void store(V x, E* to) {
   }
 }
 
-// The first `count` lanes, zeros beyond; none are touched in memory.
+// The first `count` lanes, zeros beyond.
 template <class E>
-HWY_INLINE V load_first(const E* x, size_t count) {
+HWY_INLINE V load_first(const E* x, int64_t count) {
   const hn::Rebind<E, D> d;
-  const auto some = hn::MaskedLoad(hn::FirstN(d, count), d, x);
+  const auto some = first::load(d, count, x);
   if constexpr (sizeof(E) == 8) {
     return some;
   } else {
@@ -72,11 +73,11 @@ HWY_INLINE V load_first(const E* x, size_t count) {
   }
 }
 template <class E>
-HWY_INLINE void store_first(V x, E* to, size_t count) {
+HWY_INLINE void store_first(V x, E* to, int64_t count) {
   const hn::Rebind<E, D> d;
   alignas(64) E all[kN];
   store(x, all);
-  hn::BlendedStore(hn::Load(d, all), hn::FirstN(d, count), d, to);
+  first::store(hn::Load(d, all), d, count, to);
 }
 
 // Lane i, where i & kLevel, takes the last lane of the kLevel lanes before it.
@@ -157,11 +158,11 @@ HWY_INLINE double scan_run(const GroupScan& scan, const E* x, E* y, int64_t n, d
     const auto left = [=](int64_t q) { return std::clamp<int64_t>(n - i - q * kN, 0, kN); };
     for (int64_t q = 0; q < kPacks; ++q) {
       sum[q] = hn::Zero(D());
-      if (left(q) > 0) sum[q] = load_first(x + i + q * kN, static_cast<size_t>(left(q)));
+      if (left(q) > 0) sum[q] = load_first(x + i + q * kN, left(q));
     }
     scan(sum);
     for (int64_t q = 0; q < kPacks && left(q) > 0; ++q)
-      store_first(hn::Add(carry, sum[q]), y + i + q * kN, static_cast<size_t>(left(q)));
+      store_first(hn::Add(carry, sum[q]), y + i + q * kN, left(q));
     carry = hn::Add(carry, scan.last(sum[kPacks - 1]));
   }
   return hn::GetLane(carry);
@@ -298,7 +299,7 @@ HWY_INLINE void scan_columns_run(const E* const* from, E* const* to, int64_t wid
     for (int64_t j = 0; j < kGroup; ++j) store(x[j], to[j] + c);
   }
   if (c == width) return;
-  const auto left = static_cast<size_t>(width - c);
+  const int64_t left = width - c;
 #pragma GCC unroll 8
   for (int64_t j = 0; j < kGroup; ++j) x[j] = load_first(from[j] + c, left);
   hn::StoreU(scan_columns_of_8(x, hn::LoadU(D(), carry + c)), D(), carry + c);

@@ -68,10 +68,12 @@ HWY_INLINE void add_rows(T (*sum)[kLanes<T>], const T* const* row, const T* x, i
   }
   // The last step: lanes without a value keep their sum.
   for (int64_t p = 0; i + p * P::n < count; ++p) {
-    const auto there = hn::FirstN(typename P::D(), static_cast<size_t>(count - i - p * P::n));
-    const auto v = hn::MaskedLoad(there, typename P::D(), x + i + p * P::n);
+    const typename P::D d;
+    const int64_t here = count - i - p * P::n;
+    const auto there = hn::FirstN(d, static_cast<size_t>(here));
+    const auto v = first::load(d, here, x + i + p * P::n);
     for (int r = 0; r < kR; ++r) {
-      const auto w = hn::MaskedLoad(there, typename P::D(), row[r] + i + p * P::n);
+      const auto w = first::load(d, here, row[r] + i + p * P::n);
       total[r][p] = hn::IfThenElse(there, hn::MulAdd(v, w, total[r][p]), total[r][p]);
     }
   }
@@ -169,10 +171,10 @@ HWY_INLINE void add_columns(T* to, const T* from, int64_t stride, int64_t ahead,
     P::store(sum, to + i);
   }
   if (i == rows) return;
-  const auto there = hn::FirstN(typename P::D(), static_cast<size_t>(rows - i));
+  const typename P::D d;
   auto sum = P::load(to + i);  // of a whole vector: kGemvRows is a multiple of it
   for (int s = 0; s < kS; ++s) {
-    sum = hn::MulAdd(v[s], hn::MaskedLoad(there, typename P::D(), from + s * stride + i), sum);
+    sum = hn::MulAdd(v[s], first::load(d, rows - i, from + s * stride + i), sum);
   }
   P::store(sum, to + i);
 }

@@ -58,11 +58,10 @@ HWY_INLINE void normalise(T* y, const T* x, const T* weight, const T* bias, Norm
     P::store(v, y + i);
   }
   if (i == n) return;
-  const auto there = hn::FirstN(d, static_cast<size_t>(n - i));
-  auto v = to.apply(hn::MaskedLoad(there, d, x + i), P::set(0));
-  if (weight != nullptr) v = hn::Mul(v, hn::MaskedLoad(there, d, weight + i));
-  if (bias != nullptr) v = hn::Add(v, hn::MaskedLoad(there, d, bias + i));
-  hn::BlendedStore(v, there, d, y + i);
+  auto v = to.apply(first::load(d, n - i, x + i), P::set(0));
+  if (weight != nullptr) v = hn::Mul(v, first::load(d, n - i, weight + i));
+  if (bias != nullptr) v = hn::Add(v, first::load(d, n - i, bias + i));
+  first::store(v, d, n - i, y + i);
 }
 
 template <class T>

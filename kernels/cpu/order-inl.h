@@ -17,6 +17,7 @@
 #include <type_traits>
 
 #include "hwy/highway.h"
+#include "kernels/cpu/first-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu {
@@ -293,7 +294,7 @@ HWY_INLINE V load_lanes(const T* x, int64_t count, int64_t k, V parameter, V res
   if constexpr (kIsVector<T>) {
     const typename P::D d;
     const auto there = hn::FirstN(d, static_cast<size_t>(here < P::n ? here : P::n));
-    const V v = hn::MaskedLoad(there, d, x + k * P::n);
+    const V v = first::load(d, here, x + k * P::n);
     return hn::IfThenElse(there, M::template apply<T>(v, parameter), rest);
   } else {
     return M::template apply<T>(x[k], parameter);

@@ -66,9 +66,8 @@ HWY_INLINE void map(const F& f, T* out, const T* x, const T* y, int64_t n) {
   for (; i + P::n <= n; i += P::n) P::store(f.apply(P::load(x + i), P::load(y + i)), out + i);
   if (i == n) return;
   const typename P::D d;
-  const auto there = hn::FirstN(d, static_cast<size_t>(n - i));
-  const auto last = f.apply(hn::MaskedLoad(there, d, x + i), hn::MaskedLoad(there, d, y + i));
-  hn::BlendedStore(last, there, d, out + i);
+  const auto last = f.apply(first::load(d, n - i, x + i), first::load(d, n - i, y + i));
+  first::store(last, d, n - i, out + i);
 }
 
 template <class Row>

@@ -183,8 +183,7 @@ struct ForwardColumns {
       for (; c + P::n <= width; c += P::n) P::store(apply(P::load(x + c), c), y + c);
       if (c == width) continue;
       const typename P::D d;
-      hn::BlendedStore(apply(load_some<T>(x + c, width - c), c),
-                       hn::FirstN(d, static_cast<size_t>(width - c)), d, y + c);
+      first::store(apply(load_some<T>(x + c, width - c), c), d, width - c, y + c);
     }
   }
 };

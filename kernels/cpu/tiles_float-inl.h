@@ -12,6 +12,7 @@
 #include <atomic>
 #include <type_traits>
 
+#include "kernels/cpu/first-inl.h"
 #include "kernels/cpu/math-inl.h"
 #include "kernels/cpu/tiles.h"
 #include "kernels/scalars.h"
@@ -58,11 +59,11 @@ struct Memory {
   }
   static HWY_INLINE V load(const T* from) { return widen(hn::LoadU(Stored(), from)); }
   static HWY_INLINE V load(const T* from, size_t n) {
-    return widen(hn::MaskedLoad(hn::FirstN(Stored(), n), Stored(), from));
+    return widen(first::load(Stored(), static_cast<int64_t>(n), from));
   }
   static HWY_INLINE void store(V x, T* to) { hn::StoreU(narrow(x), Stored(), to); }
   static HWY_INLINE void store(V x, T* to, size_t n) {
-    hn::BlendedStore(narrow(x), hn::FirstN(Stored(), n), Stored(), to);
+    first::store(narrow(x), Stored(), static_cast<int64_t>(n), to);
   }
 
   static HWY_INLINE hn::Vec<Bytes> bytes(Truth<typename V::Scalar> x) {

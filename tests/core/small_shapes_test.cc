@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "handle.h"
+#include "kernel_runs.h"
 
 namespace {
 
@@ -226,7 +227,11 @@ void run_all(bool into) {
   sigaction(SIGSEGV, &before, nullptr);
 }
 
-TEST(SmallShapes, NoOperatorTouchesWhatLiesBehindItsTensors) { run_all(false); }
-TEST(SmallShapes, NoIntoFormTouchesWhatLiesBehindItsTensors) { run_all(true); }
+TEST(SmallShapes, NoOperatorTouchesWhatLiesBehindItsTensors) {
+  libdl::kernels::test::for_isas([](auto) { run_all(false); });
+}
+TEST(SmallShapes, NoIntoFormTouchesWhatLiesBehindItsTensors) {
+  libdl::kernels::test::for_isas([](auto) { run_all(true); });
+}
 
 }  // namespace
