@@ -13,6 +13,7 @@
 #include "hwy/foreach_target.h"
 // After foreach_target.h.
 #include "hwy/cache_control.h"
+#include "kernels/cpu/first-inl.h"
 #include "kernels/cpu/panels-inl.h"
 
 #ifndef LIBDL_UNROLL
@@ -51,102 +52,145 @@ GemmOperand transposed(const GemmOperand& m) {
   return {m.data, m.col_stride, m.row_stride, m.dtype};
 }
 
-// One run of the micro-kernel: c[r][0, kWide) (+)= alpha * sum over k of a[r][k] * b[k][0, kWide).
+// One run of the micro-kernel: c[r][j] (+)= alpha * sum over k of a[r][k] * b[k][j], j below kWide
+// or `columns`.
 template <class T>
 struct Step {
-  const T* a;  // of the copied stripe
+  const T* a;
+  int64_t a_stride;  // of rows, where a is read in place
   const T* b;
   int64_t b_stride;
   T* c;
   int64_t c_stride, k;
   T alpha;
   bool add;
+  int64_t columns;  // where fewer than kWide are there
   const T* next;  // of the panel to come, whose rows lie like those of b: a line each comes into L2
 };
 
-// Where the copied stripe of a has row r and value i of k: as a lies itself, row by row or column
-// by column, so that the copy runs along both.
-template <class T, bool kByColumns>
-constexpr int64_t in_stripe(int64_t r, int64_t i) {
-  return kByColumns ? i * kStripe<T> + r : r * kKBlock<T> + i;
+// How the micro-kernel reads a: rows of T where they lie, or a copied stripe that lies as a does,
+// row by row or column by column, so that the copy runs along both.
+enum class Lies { kInPlace, kRows, kColumns };
+
+template <class T>
+constexpr int64_t in_stripe(Lies lies, int64_t r, int64_t i) {
+  return lies == Lies::kColumns ? i * kStripe<T> + r : r * kKBlock<T> + i;
 }
 
-template <class T, int R, bool kByColumns>
+// The values of R rows of a at one value of k after the other.
+template <class T, int R, Lies kLies>
+struct Column {
+  const T* at;
+  explicit Column(const Step<T>& step) : at(step.a) {}
+  HWY_INLINE const T& operator[](int r) const { return at[in_stripe<T>(kLies, r, 0)]; }
+  HWY_INLINE void advance() { at += in_stripe<T>(kLies, 0, 1); }
+};
+template <class T, int R>
+struct Column<T, R, Lies::kInPlace> {
+  const T* at;
+  int64_t stride;
+  explicit Column(const Step<T>& step) : at(step.a), stride(step.a_stride) {}
+  HWY_INLINE const T& operator[](int r) const { return at[r * stride]; }
+  HWY_INLINE void advance() { ++at; }
+};
+
+// kVectors is two, or one of which the first `columns` values exist.
+template <class T, int R, Lies kLies, int kVectors>
 HWY_NOINLINE void kernel(const Step<T>& step) {
   const Vectors<T> d;
   using V = hn::Vec<Vectors<T>>;
-  const T* HWY_RESTRICT a = step.a;
+  Column<T, R, kLies> a(step);
   const T* HWY_RESTRICT b = step.b;
   T* HWY_RESTRICT c = step.c;
   const int64_t k = step.k, b_stride = step.b_stride, c_stride = step.c_stride;
+  const int64_t columns = step.columns;
   const T* next = step.next;
-  V sum0[R], sum1[R];
+  V sum[kVectors][R];
   LIBDL_UNROLL
   for (int r = 0; r < R; ++r) {
-    sum0[r] = sum1[r] = hn::Zero(d);
+    LIBDL_UNROLL
+    for (int v = 0; v < kVectors; ++v) sum[v][r] = hn::Zero(d);
     hwy::Prefetch(c + r * c_stride);
-    hwy::Prefetch(c + r * c_stride + kWide<T> - 1);
+    if (kVectors > 1) hwy::Prefetch(c + r * c_stride + kWide<T> - 1);
   }
   LIBDL_UNROLL_TWICE
-  for (int64_t i = 0; i < k; ++i, b += b_stride, next += b_stride) {
-    const V b0 = hn::LoadU(d, b), b1 = hn::LoadU(d, b + kN<T>);
+  for (int64_t i = 0; i < k; ++i, a.advance(), b += b_stride, next += b_stride) {
+    V y[kVectors];
+    if constexpr (kVectors == 1 && first::kMasksMemory) {
+      y[0] = first::load(d, columns, b);
+    } else {
+      LIBDL_UNROLL
+      for (int v = 0; v < kVectors; ++v) y[v] = hn::LoadU(d, b + v * kN<T>);
+    }
     prefetch_l2(next);
     LIBDL_UNROLL
     for (int r = 0; r < R; ++r) {
-      const V x = hn::Set(d, a[in_stripe<T, kByColumns>(r, i)]);
-      sum0[r] = hn::MulAdd(x, b0, sum0[r]);
-      sum1[r] = hn::MulAdd(x, b1, sum1[r]);
+      const V x = hn::Set(d, a[r]);
+      LIBDL_UNROLL
+      for (int v = 0; v < kVectors; ++v) sum[v][r] = hn::MulAdd(x, y[v], sum[v][r]);
     }
   }
   const V scale = hn::Set(d, step.alpha);
   LIBDL_UNROLL
   for (int r = 0; r < R; ++r) {
-    T* to = c + r * c_stride;
-    V y0 = hn::Mul(sum0[r], scale), y1 = hn::Mul(sum1[r], scale);
-    if (step.add) {
-      y0 = hn::Add(hn::LoadU(d, to), y0);
-      y1 = hn::Add(hn::LoadU(d, to + kN<T>), y1);
+    LIBDL_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      T* to = c + r * c_stride + v * kN<T>;
+      V z = hn::Mul(sum[v][r], scale);
+      if constexpr (kVectors == 1) {
+        if (step.add) z = hn::Add(first::load(d, columns, to), z);
+        first::store(z, d, columns, to);
+      } else {
+        if (step.add) z = hn::Add(hn::LoadU(d, to), z);
+        hn::StoreU(z, d, to);
+      }
     }
-    hn::StoreU(y0, d, to);
-    hn::StoreU(y1, d, to + kN<T>);
   }
 }
 
 template <class T>
-using Kernel = void (*)(const Step<T>&);
-template <class T, bool kByColumns, int... R>
-HWY_INLINE Kernel<T> kernel_for(int64_t rows, std::integer_sequence<int, R...>) {
-  static constexpr Kernel<T> kList[] = {kernel<T, R + 1, kByColumns>...};
+struct Kernels {
+  void (*wide)(const Step<T>&);
+  void (*narrow)(const Step<T>&);
+};
+template <class T, Lies kLies, int... R>
+HWY_INLINE Kernels<T> kernels_for(int64_t rows, std::integer_sequence<int, R...>) {
+  static constexpr Kernels<T> kList[] = {
+      {kernel<T, R + 1, kLies, 2>, kernel<T, R + 1, kLies, 1>}...};
   return kList[rows - 1];
 }
 template <class T>
-HWY_INLINE Kernel<T> kernel_for(int64_t rows, bool by_columns) {
+HWY_INLINE Kernels<T> kernels_for(int64_t rows, Lies lies) {
   constexpr auto kHeights = std::make_integer_sequence<int, static_cast<int>(kRows<T>)>();
-  return by_columns ? kernel_for<T, true>(rows, kHeights) : kernel_for<T, false>(rows, kHeights);
+  switch (lies) {
+    case Lies::kInPlace: return kernels_for<T, Lies::kInPlace>(rows, kHeights);
+    case Lies::kRows: return kernels_for<T, Lies::kRows>(rows, kHeights);
+    case Lies::kColumns: return kernels_for<T, Lies::kColumns>(rows, kHeights);
+  }
+  return {};
+}
+
+template <class T>
+HWY_INLINE Lies how_read(const GemmOperand& a, int64_t panels) {
+  if (a.col_stride == 1 && a.dtype == kDtype<T> && panels <= 2) return Lies::kInPlace;
+  return a.row_stride == 1 && a.col_stride != 1 ? Lies::kColumns : Lies::kRows;
 }
 
 // The micro-kernel over `width` columns of one panel.
 template <class T>
-HWY_INLINE void panel_product(Kernel<T> f, Step<T> step, int64_t rows, int64_t width) {
-  const int64_t whole = width / kWide<T> * kWide<T>;
-  for (int64_t j = 0; j < whole; j += kWide<T>) {
-    f(step);
+HWY_INLINE void panel_product(const Kernels<T>& kernels, Step<T> step, int64_t width) {
+  for (; width >= kWide<T>; width -= kWide<T>) {
+    kernels.wide(step);
     step.b += kWide<T>;
     step.c += kWide<T>;
     step.next += kLine<T>;
   }
-  if (whole == width) return;
-  alignas(64) T edge[kRows<T> * kWide<T>];
-  const int64_t rest = width - whole, out_stride = step.c_stride;
-  T* out = step.c;
-  for (int64_t r = 0; step.add && r < rows; ++r) {
-    std::copy_n(out + r * out_stride, rest, edge + r * kWide<T>);
-    std::fill(edge + r * kWide<T> + rest, edge + (r + 1) * kWide<T>, T(0));
+  for (; width > 0; width -= kN<T>) {
+    step.columns = std::min(width, kN<T>);
+    kernels.narrow(step);
+    step.b += kN<T>;
+    step.c += kN<T>;
   }
-  step.c = edge;
-  step.c_stride = kWide<T>;
-  f(step);
-  for (int64_t r = 0; r < rows; ++r) std::copy_n(edge + r * kWide<T>, rest, out + r * out_stride);
 }
 
 // Part `part` of `parts` of the lines that the next stripe of a will be copied from: no hardware
@@ -155,7 +199,7 @@ template <class T>
 HWY_INLINE void expect_stripe(const GemmOperand& a, const Block& at, int64_t part, int64_t parts) {
   const int64_t bytes = dtype_bytes(a.dtype);
   const bool by_columns = a.col_stride != 1;
-  if (by_columns && a.row_stride != 1) return;
+  if (at.rows == 0 || (by_columns && a.row_stride != 1)) return;
   const int64_t runs = by_columns ? at.k : at.rows, length = (by_columns ? at.rows : at.k) * bytes;
   const int64_t stride = (by_columns ? a.col_stride : a.row_stride) * bytes;
   const char* from =
@@ -169,17 +213,20 @@ HWY_INLINE void expect_stripe(const GemmOperand& a, const Block& at, int64_t par
 template <class T>
 HWY_INLINE void stripe_product(const GemmTile<T>& t, const Block& at, const Block& next, T* a,
                                T* room) {
-  const bool by_columns = t.a.row_stride == 1 && t.a.col_stride != 1;
-  if (by_columns) {
+  const int64_t panels = (t.j1 - t.j0 + kPanel<T> - 1) / kPanel<T>;
+  const Lies lies = how_read<T>(t.a, panels);
+  if (lies == Lies::kColumns) {
     fetch<kStripe<T>>(a, transposed(t.a), at.k0, at.k, at.i, at.rows);
-  } else {
+  } else if (lies == Lies::kRows) {
     fetch<kKBlock<T>>(a, t.a, at.i, at.rows, at.k0, at.k);
   }
   const bool in_place = t.packed == nullptr && gemm_reads_in_place(t.b);
   const int64_t groups = (at.rows + kRows<T> - 1) / kRows<T>;
-  const int64_t panels = (t.j1 - t.j0 + kPanel<T> - 1) / kPanel<T>;
+  const T* const rows =
+      lies == Lies::kInPlace ? static_cast<const T*>(t.a.data) + at.i * t.a.row_stride + at.k0 : a;
   Step<T> step{};
   step.c_stride = t.out_stride;
+  step.a_stride = t.a.row_stride;
   step.k = at.k;
   step.alpha = t.alpha;
   step.add = at.k0 > 0 || t.beta != 0;
@@ -191,7 +238,7 @@ HWY_INLINE void stripe_product(const GemmTile<T>& t, const Block& at, const Bloc
     if (t.packed != nullptr) {
       step.b = t.packed + j * t.k + at.k0 * kPanel<T>;
       to_next = t.k * kPanel<T>;
-    } else if (in_place && width == kPanel<T>) {
+    } else if (in_place && (width == kPanel<T> || first::kMasksMemory)) {
       step.b = static_cast<const T*>(t.b.data) + at.k0 * t.b.row_stride + j;
       step.b_stride = t.b.row_stride;
       to_next = kPanel<T>;
@@ -199,15 +246,15 @@ HWY_INLINE void stripe_product(const GemmTile<T>& t, const Block& at, const Bloc
       pack_block(room, t.b, at.k0, at.k, j, t.j1);
     }
     if (p + 1 == panels) to_next = 0;
-    for (int64_t g = 0; g < groups; ++g) {  // groups of nearly equal height
-      const int64_t r0 = at.rows * g / groups, r1 = at.rows * (g + 1) / groups;
+    for (int64_t g = 0, r0 = 0, r1; g < groups; ++g, r0 = r1) {  // of nearly equal height
+      r1 = at.rows * (g + 1) / groups;
       expect_stripe<T>(t.a, next, p * groups + g, panels * groups);
-      step.a = a + (by_columns ? in_stripe<T, true>(r0, 0) : in_stripe<T, false>(r0, 0));
+      step.a = rows + (lies == Lies::kInPlace ? r0 * t.a.row_stride : in_stripe<T>(lies, r0, 0));
       step.c = t.out + (at.i + r0) * t.out_stride + j;
       // A panel has two lines a row: two runs of the kernel bring it.
       const int64_t line = g * (kPanel<T> / kWide<T>);
       step.next = step.b + (line < 2 ? to_next + line * kLine<T> : 0);
-      panel_product(kernel_for<T>(r1 - r0, by_columns), step, r1 - r0, width);
+      panel_product(kernels_for<T>(r1 - r0, lies), step, width);
     }
   }
 }

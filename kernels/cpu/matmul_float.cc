@@ -32,7 +32,7 @@ struct Tiles {
   }
 
  private:
-  static constexpr int64_t kMostRows = 192, kMostCols = 512, kLeastRows = 16;
+  static constexpr int64_t kMostRows = 192, kMostCols = 1024, kLeastRows = 16;
   void cut(const Shape& s, int64_t height, int64_t width, int64_t unit) {
     down = (s.m + height - 1) / height;
     across = (s.n + width - 1) / width;
