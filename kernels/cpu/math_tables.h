@@ -139,6 +139,25 @@ struct TurnTable {
        -0x1.457e610231ac2p-56, 0x1.bdd3413b26456p-55, 0x1.72cedd3d5a61p-57, 0,
        -0x1.72cedd3d5a61p-57, -0x1.bdd3413b26456p-55, 0x1.457e610231ac2p-56}};
 };
+// The same of floats.
+struct FloatTurnTable {
+  alignas(64) static constexpr float c[4][16] = {
+      {0, 0x1.87de2ap-2f, 0x1.6a09e6p-1f, 0x1.d906bcp-1f, 0x1p+0f, 0x1.d906bcp-1f,
+       0x1.6a09e6p-1f, 0x1.87de2ap-2f, 0, -0x1.87de2ap-2f, -0x1.6a09e6p-1f, -0x1.d906bcp-1f,
+       -0x1p+0f, -0x1.d906bcp-1f, -0x1.6a09e6p-1f, -0x1.87de2ap-2f},
+      {0, 0x1.abaa58p-28f, 0x1.9fcef4p-27f, 0x1.e651a8p-26f, 0, 0x1.e651a8p-26f,
+       0x1.9fcef4p-27f, 0x1.abaa58p-28f, 0, -0x1.abaa58p-28f, -0x1.9fcef4p-27f,
+       -0x1.e651a8p-26f, 0, -0x1.e651a8p-26f, -0x1.9fcef4p-27f, -0x1.abaa58p-28f},
+      {0x1p+0f, 0x1.d906bcp-1f, 0x1.6a09e6p-1f, 0x1.87de2ap-2f, 0, -0x1.87de2ap-2f,
+       -0x1.6a09e6p-1f, -0x1.d906bcp-1f, -0x1p+0f, -0x1.d906bcp-1f, -0x1.6a09e6p-1f,
+       -0x1.87de2ap-2f, 0, 0x1.87de2ap-2f, 0x1.6a09e6p-1f, 0x1.d906bcp-1f},
+      {0, 0x1.e651a8p-26f, 0x1.9fcef4p-27f, 0x1.abaa58p-28f, 0, -0x1.abaa58p-28f,
+       -0x1.9fcef4p-27f, -0x1.e651a8p-26f, 0, -0x1.e651a8p-26f, -0x1.9fcef4p-27f,
+       -0x1.abaa58p-28f, 0, 0x1.abaa58p-28f, 0x1.9fcef4p-27f, 0x1.e651a8p-26f}};
+  // As in SixteenthTurn: 2^-31.0 of r and 2^-28.2 of 1.
+  static constexpr float sin[] = {-0x1.555544p-3f, 0x1.10b7c4p-7f};
+  static constexpr float cos[] = {-0x1.ffffc4p-2f, 0x1.54b914p-5f};
+};
 // (sin(r) - r) / r^3 by r^2 for |r| <= pi / 16, 2^-55.75, and (cos(r) - 1) / r^2, 2^-64.81 of 1.
 struct SixteenthTurn {
   static constexpr double sin[] = {

@@ -90,8 +90,9 @@ HWY_INLINE void take(const Rows<V>& rows, V (&y)[Table::kColumns]) {
   rows.template pair<Table, k>(y);
   if constexpr (k + 2 < Table::kColumns) take<Table, k + 2>(rows, y);
 }
-// Of a column of eight floats, written twice, the values that the three low bits of each lane of
-// `index` name. AVX-512 looks at four.
+// Of a column of sixteen floats the values that the three low bits of each lane of `index` name;
+// AVX-512 looks at four.
+constexpr bool kSixteenFloats = HWY_TARGET == HWY_AVX3;
 template <class V>
 HWY_INLINE V one_of_eight(const float (&column)[16], typename V::Words index) {
 #if HWY_TARGET == HWY_AVX3

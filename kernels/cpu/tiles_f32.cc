@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The float32 class of the pointwise expressions. Those of in_double() are computed in vectors of
-// double, which makes their result the rounded true one in all but rare cases (sin and cos: within
-// 0.61 of a last place).
+// double, which makes their result the rounded true one in all but rare cases.
 #include "kernels/cpu/highway_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/tiles_f32.cc"
@@ -17,7 +16,7 @@ namespace libdl::kernels::cpu::HWY_NAMESPACE {
 constexpr bool in_double(Expression e) {
   using enum Expression;
   for (Expression wide :
-       {div_floor, remainder, fmod, pow, rsqrt, expm1, sin, cos, tan, gelu_slope, gelu_tanh,
+       {div_floor, remainder, fmod, pow, rsqrt, expm1, tan, gelu_slope, gelu_tanh,
         gelu_tanh_slope}) {
     if (e == wide) return true;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Sine, cosine and tangent of vectors of double: Lanes<double> and Lanes<double, 24>.
+// Sine, cosine and tangent: V is Lanes<double>, Lanes<double, 24> or, but for the tangent,
+// Lanes<float>.
 #if defined(LIBDL_KERNELS_CPU_TRIGONOMETRY_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIBDL_KERNELS_CPU_TRIGONOMETRY_INL_H_
 #undef LIBDL_KERNELS_CPU_TRIGONOMETRY_INL_H_
@@ -127,18 +128,75 @@ HWY_INLINE V sine(V x) {
     return select(has_bit(n, kQuarter, 1), -y, y);
   }
 }
+
+// Of doubles.
+template <class V, int kQuarter>
+HWY_INLINE V sine_anywhere(V x) {
+  V y = sine<V, kQuarter>(x);
+  if constexpr (kAllBits<V> && kQuarter == 0) y = select(x == V(), x, y);
+  auto far = !(abs(x) < V(kFewTurns));
+  if (!any(far)) return y;
+  if constexpr (kQuarter == 0) return repaired<std::sin>(far, x, y);
+  return repaired<std::cos>(far, x, y);
+}
+// Of floats.
+template <class V, int kQuarter>
+HWY_NOINLINE V sine_in_doubles(V x) {
+  using Wide = Lanes<double, 24>;
+  const typename Wide::Tag d;
+  const hn::Rebind<float, typename Wide::Tag> half;
+  HWY_ALIGN float lane[HWY_MAX_BYTES / sizeof(float)];
+  hn::Store(x.raw, typename V::Tag(), lane);
+  for (size_t i = 0; i < hn::Lanes(typename V::Tag()); i += hn::Lanes(d)) {
+    const Wide y = sine_anywhere<Wide, kQuarter>(hn::PromoteTo(d, hn::Load(half, lane + i)));
+    hn::Store(hn::DemoteTo(half, y.raw), half, lane + i);
+  }
+  return hn::Load(typename V::Tag(), lane);
+}
+constexpr float kFewFloatTurns = 0x1p13f;  // |x| below it are reduced here
+#if LIBDL_FUSED
+// As Sixteenth, in floats: pi / 8 in parts of 24, 12 and 24 bits. Fused, x less n times the first is
+// exact, and what is lost with the second is, where it matters: r keeps the rest of it in low.
+template <class V, int kQuarter>
+HWY_INLINE V float_sine(V x) {
+  using Table = coefficients::FloatTurnTable;
+  const V zero(0x1.8p23f + 4 * kQuarter), second(0x1.778p-27f);
+  const V anchored = fma(x, V(0x1.45f306p+1f), zero), n = anchored - zero;
+  const V a = nfma(n, V(0x1.921fb6p-2f), x), r = fma(n, second, a);
+  const V low = nfma(n, V(0x1.68c234p-41f), fma(n, second, a - r));
+  const auto row = anchored.bits();
+  const V s = one_of_eight<V>(Table::c[0], row), c = one_of_eight<V>(Table::c[2], row);
+  const V lost = fma(one_of_eight<V>(Table::c[3], row), r, one_of_eight<V>(Table::c[1], row));
+  const V z = r * r, sin = fma(r * z, polynomial(z, Table::sin), low);
+  const V cos = z * polynomial(z, Table::cos);
+  V y = s + fma(c, r, fma(c, sin, fma(s, cos, lost)));
+  if constexpr (!kSixteenFloats) {
+    y = V::of_bits(hn::Xor(y.bits(), hn::And(hn::ShiftLeft<28>(row), V(-0.0f).bits())));
+  }
+  return kQuarter == 0 ? select(x == V(), x, y) : y;
+}
+#endif
+template <class V, int kQuarter>
+HWY_INLINE V sine_of(V x) {
+  if constexpr (kIsDouble<V>) {
+    return sine_anywhere<V, kQuarter>(x);
+  } else {
+#if LIBDL_FUSED
+    const V y = float_sine<V, kQuarter>(x);
+    auto far = !(abs(x) < V(kFewFloatTurns));
+    return any(far) ? select(far, sine_in_doubles<V, kQuarter>(x), y) : y;
+#else
+    return sine_in_doubles<V, kQuarter>(x);
+#endif
+  }
+}
 template <class V>
 HWY_INLINE V sin(V x) {
-  V y = sine<V, 0>(x);
-  if constexpr (kAllBits<V>) y = select(x == V(), x, y);
-  auto far = !(abs(x) < V(kFewTurns));
-  return any(far) ? repaired<std::sin>(far, x, y) : y;
+  return sine_of<V, 0>(x);
 }
 template <class V>
 HWY_INLINE V cos(V x) {
-  V y = sine<V, 1>(x);
-  auto far = !(abs(x) < V(kFewTurns));
-  return any(far) ? repaired<std::cos>(far, x, y) : y;
+  return sine_of<V, 1>(x);
 }
 // For 24 bits a quotient of polynomials costs less than sine and cosine.
 template <class V>
