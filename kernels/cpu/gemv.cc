@@ -10,6 +10,7 @@
 #include "hwy/cache_control.h"
 #include "kernels/cpu/highway_targets.h"
 #include "kernels/cpu/isa.h"
+#include "kernels/cpu/matmul_parts.h"
 #include "kernels/cpu/tile.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -154,9 +155,10 @@ T one_row(const Job<T>& job, int64_t k) {
 }
 
 // to[i] += x[s] w[s][i] for kS rows of w in sequence, the first at `from` and the others `stride`
-// apart; x is kLanes apart. What is `ahead` is fetched: the processor foresees no row's beginning.
-template <int kS, class T>
-HWY_INLINE void add_columns(T* to, const T* from, int64_t stride, int64_t ahead, const T* x,
+// apart; x is kLanes apart. With kFetches the next row is fetched from memory: the processor
+// foresees no row's beginning.
+template <int kS, bool kFetches, class T>
+HWY_INLINE void add_columns(T* to, const T* from, int64_t stride, int64_t next, const T* x,
                             int64_t rows) {
   using P = Pack<T>;
   typename P::V v[kS];
@@ -165,7 +167,7 @@ HWY_INLINE void add_columns(T* to, const T* from, int64_t stride, int64_t ahead,
   for (; i + P::n <= rows; i += P::n) {
     auto sum = P::load(to + i);
     for (int s = 0; s < kS; ++s) {
-      hwy::Prefetch(from + s * stride + ahead + i);
+      if (kFetches) hwy::Prefetch(from + s * stride + next + i);
       sum = hn::MulAdd(v[s], P::load(from + s * stride + i), sum);
     }
     P::store(sum, to + i);
@@ -179,8 +181,8 @@ HWY_INLINE void add_columns(T* to, const T* from, int64_t stride, int64_t ahead,
   P::store(sum, to + i);
 }
 
-// Columns of w are contiguous: every value of k adds to its lane of all rows, four values of a lane
-// at a time.
+// Columns of w are contiguous: every value of k adds to its lane of all rows, several values of a
+// lane at a time.
 template <class T>
 void by_columns(const Job<T>& job, int64_t k, int64_t i0, int64_t i1, T* y) {
   using P = Pack<T>;
@@ -192,17 +194,28 @@ void by_columns(const Job<T>& job, int64_t k, int64_t i0, int64_t i1, T* y) {
   // A line more than a lane needs: lanes that lie whole pages apart share one set of the cache.
   const auto sum = [&](int64_t lane) { return sums + lane * (padded + kL); };
   std::fill_n(sums, kL * (padded + kL), T(0));
+  const bool cached = stays_cached(job.w.rows, k, job.bytes);
   for (int64_t k0 = 0; k0 < k; k0 += kK) {
     const int64_t count = std::min(kK, k - k0);
     job.load_x(x, k0, count);
     const T* from = reinterpret_cast<const T*>(job.element(i0, k0));
     int64_t s = 0;
-    for (; s + 4 * kL <= count; s += 4 * kL) {
-      for (int64_t l = s; l < s + kL; ++l) {
-        add_columns<4>(sum(l - s), from + l * stride, kL * stride, stride, x + l, rows);
+    const auto add = [&]<int kS, bool kFetches>() {
+      for (; s + kS * kL <= count; s += kS * kL) {
+        for (int64_t l = s; l < s + kL; ++l) {
+          add_columns<kS, kFetches>(sum(l - s), from + l * stride, kL * stride, stride, x + l,
+                                    rows);
+        }
       }
+    };
+    if (cached) {
+      add.template operator()<8, false>();
+      add.template operator()<4, false>();
     }
-    for (; s < count; ++s) add_columns<1>(sum(s % kL), from + s * stride, 0, stride, x + s, rows);
+    add.template operator()<4, true>();
+    for (; s < count; ++s) {
+      add_columns<1, true>(sum(s % kL), from + s * stride, 0, stride, x + s, rows);
+    }
   }
   for (int64_t half = kL / 2; half > 0; half /= 2) {  // merge_lanes, for all rows
     for (int64_t l = 0; l < half; ++l) {

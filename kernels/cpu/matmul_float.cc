@@ -11,7 +11,8 @@ namespace libdl::kernels::cpu {
 namespace {
 
 // The cut of the output into even tiles, by sizes alone: enough of them to share, wide because
-// every tile copies its rows of a, and each large enough to repay what it reads.
+// every tile copies its rows of a, less so where every tile brings b's columns from behind the
+// second cache, and each large enough to repay what it reads.
 struct Tiles {
   int64_t rows, cols, down, across, count;
 
@@ -20,8 +21,9 @@ struct Tiles {
     const double work = static_cast<double>(s.m) * static_cast<double>(s.n) *
                         static_cast<double>(std::max<int64_t>(s.k, 1));
     cut(s, std::min(kMostRows, m), std::min(kMostCols, n), unit);
+    const int64_t ratio = stays_cached(s.k, s.n, sizeof(float)) ? 12 : 4;
     while (s.batch * count < 8 && work / static_cast<double>(count) > 131072) {
-      if (rows >= 2 * kLeastRows && 12 * rows > cols) {
+      if (rows >= 2 * kLeastRows && ratio * rows > cols) {
         cut(s, (rows + 1) / 2, cols, unit);
       } else if (cols > unit) {
         cut(s, rows, (cols + 1) / 2, unit);
@@ -71,7 +73,7 @@ bool packs_first(const MatmulArgs& a) {
   const Shape s = shape_of(a);
   const GemmOperand b{nullptr, a.b.strides[1], a.b.strides[2], a.b.dtype};
   const int64_t row = s.n * dtype_bytes(a.b.dtype);
-  const bool small = row <= 2048 && s.k * row <= (1 << 20) && gemm_reads_in_place(b);
+  const bool small = row <= 2048 && stays_cached(s.k, row, 1) && gemm_reads_in_place(b);
   return a.packed_b == nullptr && s.m > kStripe<T> && !small;
 }
 

@@ -59,6 +59,11 @@ inline int64_t product(int64_t a, int64_t b, int64_t c = 1) {
   return p;
 }
 
+// Whether a matrix of a product stays in a processor's second cache.
+inline bool stays_cached(int64_t rows, int64_t cols, int64_t bytes) {
+  return product(rows, cols, bytes) <= (1 << 20);
+}
+
 inline const char* matrix(const View& v, int64_t b) {
   return static_cast<const char*>(v.data) + b * v.strides[0] * dtype_bytes(v.dtype);
 }

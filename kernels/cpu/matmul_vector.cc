@@ -61,8 +61,10 @@ void multiply(Context& context, const MatmulArgs& args) {
   // Where k is the slow dimension a wide strip of it reads memory in long runs; a quarter of all
   // rows leaves enough of them to share.
   const bool wide = w.strides[row ? 2 : 1] == 1;
-  const int64_t most = wide ? std::max(kGemvRows / 2, rows / 4)
-                            : std::max<int64_t>(4, (1 << 16) / std::max<int64_t>(1, s.k));
+  const bool cached = stays_cached(rows, s.k, dtype_bytes(w.dtype));
+  const int64_t most = !wide    ? std::max<int64_t>(4, (1 << 16) / std::max<int64_t>(1, s.k))
+                       : cached ? kGemvRows / 4
+                                : std::max(kGemvRows / 2, rows / 4);
   const int64_t height = std::min({kGemvRows, most, std::max<int64_t>(rows, 1)});
   const int64_t parts = (rows + height - 1) / height;
   for_chunks(context, s.batch * parts, [&](int64_t chunk) {

@@ -57,8 +57,8 @@ template <class V>
 HWY_INLINE Truth<double> has_bit(V anchored, int offset, int bit) {
   auto word = hn::Add(anchored.bits(), V::word(static_cast<uint64_t>(offset)));
   hn::ScalableTag<uint64_t> d;
-  return {hn::RebindMask(hn::ScalableTag<double>(),
-                         hn::TestBit(word, hn::Set(d, uint64_t{1} << bit)))};
+  return {
+      hn::RebindMask(hn::ScalableTag<double>(), hn::TestBit(word, hn::Set(d, uint64_t{1} << bit)))};
 }
 
 template <class V>
@@ -155,8 +155,8 @@ HWY_NOINLINE V sine_in_doubles(V x) {
 }
 constexpr float kFewFloatTurns = 0x1p13f;  // |x| below it are reduced here
 #if LIBDL_FUSED
-// As Sixteenth, in floats: pi / 8 in parts of 24, 12 and 24 bits. Fused, x less n times the first is
-// exact, and what is lost with the second is, where it matters: r keeps the rest of it in low.
+// As Sixteenth, in floats: pi / 8 in parts of 24, 12 and 24 bits. Fused, x less n times the first
+// is exact, and what is lost with the second is, where it matters: r keeps the rest of it in low.
 template <class V, int kQuarter>
 HWY_INLINE V float_sine(V x) {
   using Table = coefficients::FloatTurnTable;

@@ -99,6 +99,9 @@ void expect_products(double eps) {
                         {1, 65, 130, 420},
                         {2, 40, 31, 390},
                         {1, 33, 64, 7},
+                        // Rows of a, and columns of the crossed one, copied for their stride.
+                        {1, 13, 70, 512},
+                        {1, 140, 70, 20},
                         {1, 1, 4500, 70}}) {  // strips of a row's product at their widest
     const auto a = normal<T>({s.batch, s.m, s.k}, 1), b = normal<T>({s.batch, s.k, s.n}, 2);
     expect_product(product(a, b), a, b, eps);
