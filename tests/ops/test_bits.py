@@ -29,6 +29,26 @@ def test_every_number_of_threads_gives_the_same_bits(name, threads):
     assert len(set(digests.values())) == 1, digests
 
 
+UNARY = ("exp exp2 expm1 log log2 log10 log1p sin cos tan tanh sigmoid silu gelu erf sqrt rsqrt "
+         "reciprocal").split()  # fmt: skip
+RARE = (0.0, -0.0, 1e-42, 1e-30, 88.5, 9e3, 3e6, -3e6, 1e30, float("inf"), float("-inf"), float("nan"))
+
+
+@pytest.mark.parametrize("dtype", [libdl.float32, libdl.float64], ids=str)
+@pytest.mark.parametrize("name", [*UNARY, "cube"])
+def test_rare_values_leave_the_bits_of_their_neighbours(name, dtype):
+    """Many functions go another way where a vector holds such a value."""
+    function = getattr(libdl, name, lambda x: libdl.pow(x, 3))
+    x = libdl.linspace(0.01, 7, 256, dtype=dtype)
+    alone = function(x)
+    for i, rare in enumerate(RARE):
+        y = x.clone()
+        y[5 + i :: 16] = rare
+        found = function(y)
+        found[5 + i :: 16] = alone[5 + i :: 16]
+        assert libdl.equal(found, alone), rare
+
+
 def digests_on(instruction_set):
     """Of all calls, or None where the processor lacks the set."""
     environment = {**os.environ, "LIBDL_CPU": instruction_set,
