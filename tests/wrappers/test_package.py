@@ -398,7 +398,7 @@ def test_other_packages():
     from matplotlib import pyplot
 
     figure, axes = pyplot.subplots()
-    (line,) = axes.plot(libdl.arange(5.0), libdl.arange(5.0, requires_grad=True))
+    (line,) = axes.plot(libdl.arange(5.0), libdl.arange(5.0, requires_grad=True).detach())
     axes.imshow(libdl.rand(4, 4))
     axes.hist(libdl.rand(10))
     assert line.get_xdata().tolist() == [0, 1, 2, 3, 4]

@@ -217,6 +217,17 @@ static PyObject* data_ptr(PyObject* self, PyObject* unused) {
   return error ? raise_error(error) : PyLong_FromVoidPtr(data);
 }
 
+static PyObject* is_contiguous(PyObject* self, PyObject* const* args, Py_ssize_t count,
+                               PyObject* names) {
+  (void)args, (void)count, (void)names;
+  return PyBool_FromLong(libdl_tensor_is_contiguous(HANDLE));
+}
+
+static PyObject* is_inference(PyObject* self, PyObject* unused) {
+  (void)unused;
+  return PyBool_FromLong(libdl_tensor_is_inference(HANDLE));
+}
+
 // view(2, 3) and view((2, 3)); a dtype and keywords are seen to in Python.
 static PyObject* view(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   if (names || count == 0 || count > 64 || overrides(self)) goto elsewhere;
@@ -250,6 +261,10 @@ PyMethodDef metadata_methods[] = {
     {"element_size", element_size, METH_NOARGS, "Bytes of an element."},
     {"storage_offset", storage_offset, METH_NOARGS, "Elements before the first one in memory."},
     {"data_ptr", data_ptr, METH_NOARGS, "The first element's address."},
+    {"is_contiguous", (PyCFunction)(void (*)(void))is_contiguous, METH_FASTCALL | METH_KEYWORDS,
+     "is_contiguous(memory_format=None)\n\n"
+     "Whether the elements lie in row-major order without gaps."},
+    {"is_inference", is_inference, METH_NOARGS, "Whether it was made in inference mode."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -178,7 +178,13 @@ static PyObject* export_by_method(PyObject* object, libdl_copy_policy copy) {
   static PyObject *name, *none;
   if (!none && !(none = PyTuple_New(0))) return NULL;
   PyObject* const method = PyObject_GetAttr(object, interned(&name, "__dlpack__"));
-  if (!method) return NULL;
+  if (!method) {
+    if (PyErr_ExceptionMatches(PyExc_AttributeError))
+      PyErr_Format(PyExc_TypeError,
+                   "from_dlpack: found a %R, wanted an object with __dlpack__ or a capsule",
+                   (PyObject*)Py_TYPE(object));
+    return NULL;
+  }
   PyObject* const keywords = export_arguments(copy);
   PyObject* made = keywords ? PyObject_Call(method, none, keywords) : NULL;
   if (!made && PyErr_ExceptionMatches(PyExc_TypeError)) {  // from the time before version 1
@@ -284,6 +290,8 @@ PyMethodDef exchange_methods[] = {
      "A capsule with the tensor, as DLPack defines it."},
     {"__dlpack_device__", dlpack_device, METH_NOARGS, "The device as DLPack numbers it."},
     {"item", tensor_item, METH_NOARGS, "The only element as a Python number."},
+    {"tolist", tensor_to_list, METH_NOARGS,
+     "The elements as nested lists of Python numbers; a number for 0-d."},
     {"numpy", (PyCFunction)(void (*)(void))tensor_numpy, METH_VARARGS | METH_KEYWORDS,
      "numpy(*, force=False)\n\nA NumPy array over the same memory."},
     {NULL, NULL, 0, NULL},

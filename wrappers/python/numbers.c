@@ -31,6 +31,8 @@ static PyObject* overridden(const char* name, PyObject* a, PyObject* b) {
 static PyObject* no_operand(PyObject* a, PyObject* b, int result, const char* name,
                             libdl_tensor* own) {
   libdl_tensor_release(own);
+  if (result > 0 && b && (is_numpy_array(a) || is_numpy_array(b)))
+    return PyObject_CallFunction(registered.beside_array, "sOO", name, a, b);
   if (result > 0) Py_RETURN_NOTIMPLEMENTED;
   if (PyErr_ExceptionMatches(overridden_exception)) return overridden(name, a, b);
   return NULL;
@@ -64,6 +66,7 @@ static inline PyObject* in_place(PyObject* a, PyObject* b, BinaryInto function, 
   libdl_tensor *x, *y, *own_x = NULL, *own_y = NULL;
   int result = operand(a, &x, &own_x);
   if (result == 0) result = operand(b, &y, &own_y);
+  if (result > 0) Py_RETURN_NOTIMPLEMENTED;  // x += array is x = x + array, as in PyTorch
   if (result) return no_operand(a, b, result, name, own_x);
   libdl_error* error;
   if (is_long(x, y)) {
@@ -144,7 +147,7 @@ static PyObject* power_in_place(PyObject* a, PyObject* b, PyObject* modulus) {
 
 static PyObject* matrix_multiply(PyObject* a, PyObject* b) {
   if (!is_tensor(a) || !is_tensor(b)) {
-    if (!overrides(a) && !overrides(b)) Py_RETURN_NOTIMPLEMENTED;
+    if (!overrides(a) && !overrides(b)) return no_operand(a, b, 1, "__matmul__", NULL);
     return overridden("__matmul__", a, b);
   }
   return binary(a, b, libdl_matmul, "__matmul__");

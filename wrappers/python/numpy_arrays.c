@@ -56,9 +56,10 @@ int tensor_get_buffer(PyObject* self, Py_buffer* view, int flags) {
   const bool wants_strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES;
   if (!wants_strides && !row_major(x))
     return refuse_buffer(view, "the tensor is not contiguous, and no strides were asked for");
-  bool writable = !libdl_tensor_requires_grad(x);
-  if ((flags & PyBUF_WRITABLE) && !writable)
+  // NumPy asks for the buffer before __array__, and would compute without history.
+  if (libdl_tensor_requires_grad(x))
     return refuse_buffer(view, "the tensor requires grad: export its detach()");
+  bool writable = true;
   void* data;
   libdl_mapping* mapping;
   libdl_error* const error = map(x, &writable, &data, &mapping);
@@ -161,7 +162,8 @@ PyObject* tensor_numpy(PyObject* self, PyObject* args, PyObject* keywords) {
                         libdl_dtype_name(libdl_tensor_dtype(x)));
   if (!force && libdl_tensor_requires_grad(x))
     return PyErr_Format(PyExc_RuntimeError,
-                        "numpy: the tensor requires grad; use tensor.detach().numpy()");
+                        "numpy: can't call numpy() on a tensor that requires grad; use "
+                        "tensor.detach().numpy() instead");
   bool writable = !libdl_tensor_requires_grad(x);
   void* data;
   libdl_mapping* mapping;
@@ -226,6 +228,9 @@ static PyObject* tensor_over(Py_buffer* view) {
   const char* problem = dtype == LIBDL_DTYPE_NONE ? "no dtype has the buffer's format"
                         : view->ndim > 64         ? "more than 64 dimensions"
                                                   : NULL;
+  // NumPy's datetime64 hands out a buffer without the strides that were asked for.
+  if (!problem && view->ndim && (!view->shape || !view->strides))
+    problem = "a buffer without shape and strides";
   for (int i = 0; !problem && i < view->ndim; ++i) {
     if (view->strides[i] % view->itemsize) problem = "strides that are no multiple of an element";
     strides[i] = view->strides[i] / view->itemsize;
@@ -280,10 +285,14 @@ static bool comes_from_numpy(PyObject* object) {
   return found;
 }
 
+bool is_numpy_array(PyObject* object) {
+  return (numpy_table || comes_from_numpy(object)) &&
+         (void*)Py_TYPE(object) == numpy_table[kArrayType];
+}
+
 // A tensor over an array that is exactly NumPy's, or NULL without an exception: ask its buffer.
 PyObject* from_array(PyObject* object) {
-  if (!numpy_table && !comes_from_numpy(object)) return NULL;
-  if ((void*)Py_TYPE(object) != numpy_table[kArrayType]) return NULL;
+  if (!is_numpy_array(object)) return NULL;
   const ArrayHead* const array = (const ArrayHead*)object;
   const libdl_dtype dtype = dtype_of_number(array->dtype->number);
   if (dtype == LIBDL_DTYPE_NONE || array->dtype->byte_order == '>' || array->ndim > 64) return NULL;

@@ -35,7 +35,8 @@ typedef struct TensorObject {
   X(view)             /* Tensor.view with a dtype or keywords */                         \
   X(error)            /* the exception for codes without one of their own */             \
   X(disabled_override) /* the __torch_function__ that means none */                     \
-  X(warn)             /* warn(code, message) */
+  X(warn)             /* warn(code, message) */                                         \
+  X(beside_array)     /* beside_array(operator, a, b), one of them a NumPy array */
 
 typedef struct Registered {
 #define LIBDL_PYTHON_MEMBER(name) PyObject* name;
@@ -152,11 +153,14 @@ PyObject* tensor_numpy(PyObject* self, PyObject* args, PyObject* keywords);
 PyObject* from_buffer(PyObject* module, PyObject* object);
 PyObject* from_array(PyObject* object);
 PyObject* from_numpy(PyObject* module, PyObject* object);
+bool is_numpy_array(PyObject* object);  // exactly NumPy's class
+PyObject* tensor_to_list(PyObject* self, PyObject* unused);
 extern PyMethodDef exchange_methods[];
 
 int add_exchange(PyObject* module);
 int add_gradients(PyObject* module);
 int add_functions(PyObject* module);
+int add_sequences(PyObject* module);
 int add_generators(PyObject* module);
 int add_steps(PyObject* module);
 int add_streams(PyObject* module);

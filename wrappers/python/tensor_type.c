@@ -287,8 +287,14 @@ int add_tensor_type(PyObject* module) {
   };
   tensor_type = (PyTypeObject*)PyType_FromSpec(&spec);
   if (!tensor_type) return -1;
-  // NumPy's scalars on the left then leave the operator to the tensor on the right.
-  if (PyObject_SetAttrString((PyObject*)tensor_type, "__array_ufunc__", Py_None)) return -1;
+  // NumPy's scalars and arrays on the left then leave the operator to the tensor on the right.
+  PyObject* const priority = PyLong_FromLong(1000);  // PyTorch's; an array's is 0
+  if (!priority ||
+      PyObject_SetAttrString((PyObject*)tensor_type, "__array_priority__", priority)) {
+    Py_XDECREF(priority);
+    return -1;
+  }
+  Py_DECREF(priority);
   if (PyModule_AddObjectRef(module, "Tensor", (PyObject*)tensor_type)) return -1;
   return PyModule_AddFunctions(module, functions);
 }

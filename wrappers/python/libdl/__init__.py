@@ -26,6 +26,7 @@ from ._types import (
 from ._functions import *
 from . import _methods as _methods
 from . import _tensor as _tensor
+from . import _arrays as _arrays
 from ._warnings import (
     ConversionWarning as ConversionWarning, LibraryWarning as LibraryWarning,
 )  # fmt: skip

@@ -10,7 +10,7 @@ from functools import reduce
 from typing import Any
 
 from . import _C
-from ._C import Tensor
+from ._C import Tensor, from_sequence as _from_sequence
 from ._functions import empty, full, view_as_complex, zeros
 from ._modes import get_default_dtype
 from ._types import (
@@ -18,11 +18,20 @@ from ._types import (
     dtype as Dtype, float32, float64, int64,
 )  # fmt: skip
 
+_NO_SEQUENCES = (str, bytes, dict, set, frozenset)
 _KINDS = {bool: 0, int: 1, float: 2, complex: 3}
 
 
 def _is_array(data: Any) -> bool:
     return hasattr(data, "__array_interface__") or hasattr(data, "__dlpack__")
+
+
+def _plain(data: Any) -> Any:
+    """What is behind __array__ alone, as a pandas Series: its array, or a list of its objects."""
+    if _is_array(data) or not hasattr(data, "__array__"):
+        return data
+    array = data.__array__()
+    return array.tolist() if array.dtype.kind == "O" else array
 
 
 class _Numbers:
@@ -37,14 +46,17 @@ class _Numbers:
 
     def _take(self, data: Any, depth: int, own: bool) -> None:
         shape = self.shape
+        data = _plain(data)
         if own and hasattr(data, "dtype"):
             own = False
             if data.dtype not in self.foreign:
                 is_ours = isinstance(data, Tensor)
                 self.foreign[data.dtype] = data.dtype if is_ours else _share(data).dtype
-        if isinstance(data, Tensor) or (hasattr(data, "tolist") and not isinstance(data, array)):
+        if isinstance(data, Tensor) and data.numel() == 1:
+            data = data.item()  # a number, whatever its dimensions, as in PyTorch
+        elif isinstance(data, Tensor) or (hasattr(data, "tolist") and not isinstance(data, array)):
             data = data.tolist()
-        if isinstance(data, (str, bytes)) or not hasattr(data, "__len__"):
+        if isinstance(data, _NO_SEQUENCES) or not hasattr(data, "__len__"):
             if hasattr(data, "item"):
                 data = data.item()
             if depth < len(shape):
@@ -101,34 +113,16 @@ def _kind(types: Iterable[type]) -> int:
 
 
 def _from_numbers(numbers: _Numbers, dtype: Dtype | None) -> Tensor:
-    shape, flat = numbers.shape, numbers.flat
-    kind = _kind(set(map(type, flat))) if flat else 2
+    flat = numbers.flat
+    types = set(map(type, flat))
+    kind = _kind(types) if flat else 2
     if dtype is None:
         dtype = numbers.dtype()
-    if not flat:
-        return empty(shape, dtype=dtype)
-    if kind == 3:
-        pairs = array("d")
-        for value in flat:
-            number = complex(value)
-            pairs.append(number.real)
-            pairs.append(number.imag)
-        made = view_as_complex(_C.from_buffer(pairs).reshape([*shape, 2]))
-        if dtype is not complex128:
-            if not dtype.is_complex:
-                raise TypeError(f"tensor: complex numbers do not fit into {dtype}")
-            made = made.to(dtype)
-        return made
-    if kind == 2:
-        if dtype is float32:
-            return _C.from_buffer(array("f", flat)).view(shape)
-        made = _C.from_buffer(array("d", flat))
-    elif kind == 1:
-        made = _C.from_buffer(array("q", map(int, flat)))
-    else:
-        made = _C.from_buffer(memoryview(bytearray(flat)).cast("?"))
-    made = made.view(shape)
-    return made if made.dtype is dtype else made.to(dtype)
+    if kind == 3 and not dtype.is_complex:
+        raise TypeError(f"tensor: complex numbers do not fit into {dtype}")
+    if not types <= _KINDS.keys():
+        flat = [v if type(v) in _KINDS else (int, int, float, complex)[kind](v) for v in flat]
+    return _C.from_sequence(flat, dtype, numbers.shape)
 
 
 def _as_dtype(dtype: DtypeLike | None) -> Dtype | None:
@@ -164,12 +158,22 @@ def tensor(
         device: where; None: the default device
         requires_grad: whether operations on it are recorded
     """
-    wanted = _as_dtype(dtype)
+    wanted = dtype if dtype is None or type(dtype) is Dtype else _as_dtype(dtype)
     kind = type(data)
-    if kind is float or kind is int or kind is bool or kind is complex:
+    if kind is list or kind is tuple:
+        made = _from_sequence(data, wanted)
+        if made is None:
+            made = _from_numbers(_Numbers(data), wanted)
+        elif device is None:
+            if requires_grad:
+                made.requires_grad = True
+            return made
+    elif kind is float or kind is int or kind is bool or kind is complex:
         made = full((), data, dtype=wanted)
     elif isinstance(data, Tensor):
         made = data.detach().clone()
+    elif not _is_array(data) and hasattr(data, "__array__"):
+        return tensor(_plain(data), dtype=wanted, device=device, requires_grad=requires_grad)
     elif _is_array(data):  # NumPy's scalars too: their dtype counts
         made = _share(data).clone()
     else:
@@ -192,6 +196,7 @@ def as_tensor(
     """The data as a tensor: itself, an array's own memory, or a new tensor of numbers."""
     if isinstance(data, Tensor):
         return _move(data, _as_dtype(dtype), device)
+    data = _plain(data)
     if _is_array(data) and (hasattr(data, "__setitem__") or not hasattr(data, "dtype")):
         return _move(_share(data), _as_dtype(dtype), device)
     return tensor(data, dtype=dtype, device=device)
@@ -208,6 +213,7 @@ def asarray(
     """as_tensor with a say on copying: copy=True always copies, copy=False never does."""
     if copy:
         return tensor(obj, dtype=dtype, device=device, requires_grad=requires_grad)
+    obj = _plain(obj)
     made = as_tensor(obj, dtype, device)
     if copy is False and not isinstance(obj, Tensor) and not _is_array(obj):
         raise ValueError("asarray: copy=False, but the data can only be copied")
@@ -229,15 +235,36 @@ def frombuffer(
 ) -> Tensor:
     """A one-dimensional tensor over the bytes of any object with a buffer."""
     wanted = _as_dtype(dtype)
-    assert wanted is not None
-    view = memoryview(buffer).cast("B")[offset:]
-    if count >= 0:
-        view = view[: count * wanted.itemsize]
-    if len(view) % wanted.itemsize:
+    if wanted is None:
+        raise TypeError("frombuffer: argument 2 (dtype) is None, wanted a dtype")
+    try:
+        view = memoryview(buffer).cast("B")
+    except TypeError as error:
+        raise ValueError(f"frombuffer: argument 1 (buffer) is no buffer: {error}") from None
+    size = wanted.itemsize
+    if len(view) == 0 or count == 0:
         raise ValueError(
-            f"frombuffer: found {len(view)} bytes, wanted a multiple of {wanted.itemsize}"
+            f"frombuffer: the buffer has {len(view)} bytes and argument 3 (count) is {count}, "
+            "wanted neither to be 0"
         )
-    made: Tensor = _C.from_buffer(view).view(wanted)
+    if not 0 <= offset < len(view):
+        raise ValueError(
+            f"frombuffer: argument 4 (offset) is {offset}, wanted 0 to {len(view) - 1} in a buffer "
+            f"of {len(view)} bytes"
+        )
+    left = len(view) - offset
+    if count > 0 and count * size > left:
+        raise ValueError(
+            f"frombuffer: argument 3 (count) is {count}, that is {count * size} bytes, wanted no "
+            f"more than the {left} behind the offset"
+        )
+    if count < 0 and left % size:
+        raise ValueError(
+            f"frombuffer: found {left} bytes behind the offset, wanted a multiple of the "
+            f"element size {size}"
+        )
+    view = view[offset : offset + count * size] if count > 0 else view[offset:]
+    made: Tensor = _C.from_buffer(view).view(wanted).detach()  # no view of the bytes
     if requires_grad:
         made.requires_grad = True
     return made

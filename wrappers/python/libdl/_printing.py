@@ -59,17 +59,17 @@ def set_printoptions(
     OPTIONS.sci_mode = sci_mode
 
 
-def format_tensor(x: Tensor) -> str:
+def format_tensor(x: Tensor, name: str = "") -> str:
+    """The tensor as text, under the name of its class or another."""
     before = _C.disable_overriding(True)
     try:
-        return _format(x)
+        return _format(x, name or ("tensor" if type(x) is Tensor else type(x).__name__))
     finally:
         _C.disable_overriding(before)
 
 
-def _format(x: Tensor) -> str:
-    # A subclass's name moves the lines after the first to the right.
-    name = "tensor" if type(x) is Tensor else type(x).__name__
+def _format(x: Tensor, name: str) -> str:
+    # A longer or shorter name moves the lines after the first.
     shift = len(name) - len("tensor")
     linewidth = max(OPTIONS.linewidth - shift, 1)
     numbers = [OPTIONS.precision, min(OPTIONS.threshold, 2**62), OPTIONS.edgeitems, linewidth]

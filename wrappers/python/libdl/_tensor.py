@@ -54,12 +54,6 @@ def _dim(self: Tensor, dim: int) -> int:
 
 
 @method
-def m_is_contiguous(self: Tensor, memory_format: object = None) -> bool:
-    """Whether the elements lie in row-major order without gaps."""
-    return _C.tensor_is_contiguous(self)
-
-
-@method
 def is_floating_point(self: Tensor) -> bool:
     """Whether the dtype is floating."""
     return self.dtype.is_floating_point
@@ -75,12 +69,6 @@ def is_complex(self: Tensor) -> bool:
 def is_signed(self: Tensor) -> bool:
     """Whether the dtype holds negative numbers."""
     return self.dtype.is_signed
-
-
-@method
-def is_inference(self: Tensor) -> bool:
-    """Whether it was made in inference mode."""
-    return _C.tensor_is_inference(self)
 
 
 @method
@@ -305,45 +293,15 @@ def m_contiguous(self: Tensor, memory_format: object = None) -> Tensor:
 
 
 @method
-def tolist(self: Tensor) -> Any:
-    """The elements as nested lists of Python numbers; a number for 0-d."""
-    if self.ndim == 0:
-        return self.item()
-    flat = self.detach().cpu()
-    if flat.dtype is bfloat16 or flat.dtype.is_complex or flat.dtype is float16:
-        return _lists(flat)
-    return memoryview(flat.contiguous()).tolist()
-
-
-def _lists(x: Tensor) -> Any:
-    if x.dtype.is_complex:
-        pairs = _functions.view_as_real(x.contiguous()).tolist()
-        return _paired(pairs, x.ndim)
-    return x.to(float32).tolist()
-
-
-def _paired(pairs: Any, depth: int) -> Any:
-    return complex(*pairs) if depth == 0 else [_paired(item, depth - 1) for item in pairs]
-
-
-@method
-def __array__(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
-    array = self.detach().numpy(force=True)
-    if dtype is not None and array.dtype != dtype:
-        return array.astype(dtype)
-    return array.copy() if copy else array
-
-
-@method
 def __complex__(self: Tensor) -> complex:
     return complex(self.item())
 
 
 @method
 def __format__(self: Tensor, spec: str) -> str:
-    if self.ndim == 0 and spec:
+    if self.ndim == 0 and (spec or type(self) is Tensor):
         return format(self.item(), spec)
-    return object.__format__(self, spec) if spec else str(self)
+    return object.__format__(self, spec)
 
 
 @method
@@ -371,7 +329,7 @@ def __rdiv__(self: Tensor, other: Any) -> Tensor:
 
 
 @method
-def __dir__(self: Tensor) -> list[str]:
+def m___dir__(self: Tensor) -> list[str]:  # without the m_ it would be the module's own
     return sorted({*dir(type(self)), *self.__dict__})
 
 
@@ -434,12 +392,16 @@ for _name in ("unsqueeze", "squeeze", "t", "transpose", "swapaxes", "swapdims"):
 
 
 def rebuild(kind: type[Tensor], data: bytes, shape: tuple[int, ...], dtype: Dtype,
-            requires_grad: bool, attributes: dict[str, Any]) -> Tensor:  # fmt: skip
+            requires_grad: bool, attributes: dict[str, Any],
+            strides: tuple[int, ...] | None = None) -> Tensor:  # fmt: skip
     """What a pickle of a tensor calls."""
     if data:
-        made: Tensor = _C.from_buffer(bytearray(data)).view(dtype).reshape(shape)
+        made: Tensor = _C.from_buffer(bytearray(data)).view(dtype)
+        made = made.reshape(shape) if strides is None else made.as_strided(shape, strides)
+        made = made.detach()  # no view of the bytes
     else:
-        made = _functions.empty(shape, dtype=dtype)
+        made = _functions.empty_strided(shape, strides or _C.strides(_functions.empty(shape)),
+                                        dtype=dtype)  # fmt: skip
     if kind is not Tensor:
         made = _C.make_subclass(kind, made)
     if requires_grad:
@@ -448,21 +410,33 @@ def rebuild(kind: type[Tensor], data: bytes, shape: tuple[int, ...], dtype: Dtyp
     return made
 
 
-def _bytes(x: Tensor) -> bytes:
-    plain = x.detach().cpu().contiguous()
-    if plain.numel() == 0:
-        return b""
-    return memoryview(plain.reshape(-1).view(uint8)).tobytes()
+def _spanned(x: Tensor) -> Tensor:
+    """The elements from the first to the last in memory, one after the other."""
+    x = x.detach()
+    if x.is_contiguous() or x.numel() == 0:
+        return x.reshape(-1)
+    steps = zip(x.shape, x.stride(), strict=True)
+    return x.as_strided((1 + sum((size - 1) * step for size, step in steps),), (1,))
 
 
 @method
 def __reduce_ex__(self: Tensor, protocol: Any) -> Any:
-    if not self.is_leaf:
-        raise RuntimeError("only leaves can be pickled: use tensor.detach()")
+    flat = _spanned(self).cpu()
+    data = memoryview(flat.view(uint8)).tobytes() if flat.numel() else b""
     return rebuild, (
-        type(self), _bytes(self), tuple(self.shape), self.dtype, self.requires_grad,
-        dict(self.__dict__),
+        type(self), data, tuple(self.shape), self.dtype, self.requires_grad, dict(self.__dict__),
+        _C.strides(self),
     )  # fmt: skip
+
+
+def twin(x: Tensor) -> Tensor:
+    """A copy without history that has the tensor's strides."""
+    x = x.detach()
+    if x.numel() == 0:
+        return _functions.empty_strided(x.shape, x.stride(), dtype=x.dtype, device=x.device)
+    if x.is_contiguous():
+        return x.clone()
+    return _spanned(x).clone().as_strided(x.shape, x.stride()).detach()
 
 
 @method
@@ -473,7 +447,7 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
         raise RuntimeError("only leaves can be copied deeply: use tensor.detach() or clone()")
     import copy
 
-    made = self.detach().clone()
+    made = twin(self)
     if type(self) is not Tensor:
         made = _C.make_subclass(type(self), made)
     if self.requires_grad:

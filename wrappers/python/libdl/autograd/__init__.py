@@ -4,6 +4,7 @@
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -61,6 +62,7 @@ def grad(
     grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    only_inputs: bool = True,
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
@@ -73,9 +75,12 @@ def grad(
         grad_outputs: the outputs' own gradients; None: 1, for outputs of one element
         retain_graph: whether to keep saved values for another pass; None: as create_graph
         create_graph: whether to record the pass itself, for higher derivatives
+        only_inputs: of older times; not read
         allow_unused: whether an input that was not used gets None instead of an error
         materialize_grads: whether it gets zeros instead
     """
+    if not only_inputs:
+        warnings.warn("grad: only_inputs is deprecated and not read", FutureWarning, stacklevel=2)
     if is_grads_batched:
         raise NotImplementedError("grad: is_grads_batched is not offered yet")
     retain = create_graph if retain_graph is None else retain_graph
@@ -86,9 +91,27 @@ def grad(
     )  # fmt: skip
 
 
-def Variable(data: Tensor, requires_grad: bool = False) -> Tensor:
-    """Of the time when tensors and variables were two things: the tensor itself."""
-    return data.requires_grad_() if requires_grad else data
+class _VariableKind(type):
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, Tensor)
+
+
+class Variable(metaclass=_VariableKind):
+    """Of the time when tensors and variables were two things: a leaf over the tensor's memory."""
+
+    def __new__(cls, data: Any = None, requires_grad: bool = False,
+                volatile: bool = False) -> Any:  # fmt: skip
+        if volatile:
+            warnings.warn("volatile was removed, and now means nothing: use libdl.no_grad()",
+                          stacklevel=2)  # fmt: skip
+        if data is None:
+            return Tensor()
+        if not isinstance(data, Tensor):
+            raise TypeError(f"Variable: data must be a tensor, found a {type(data).__name__}")
+        made = data.detach()
+        if requires_grad:
+            made.requires_grad = True
+        return made
 
 
 from .._missing import missing as _missing_names, public as _public_names  # noqa: E402

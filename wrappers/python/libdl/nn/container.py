@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from .._C import Tensor
@@ -120,6 +121,20 @@ class ModuleList(Module, Generic[M]):
         del self[index]
         return module
 
+    def __repr__(self) -> str:
+        """Equal neighbours in one line: (0-2): 3 x ReLU()."""
+        lines: list[str] = []
+        for text, group in groupby(enumerate(map(repr, self)), lambda pair: pair[1]):
+            places = [index for index, _ in group]
+            first, count = places[0], len(places)
+            text = text.replace("\n", "\n  ")
+            lines.append(
+                f"({first}): {text}" if count == 1
+                else f"({first}-{places[-1]}): {count} x {text}"
+            )  # fmt: skip
+        name = self._get_name()
+        return f"{name}(\n  " + "\n  ".join(lines) + "\n)" if lines else f"{name}()"
+
     def __len__(self) -> int:
         return len(self._modules)
 
@@ -179,6 +194,21 @@ class ModuleDict(Module, Generic[M]):
         return self._modules.items()
 
 
+def _described(parameters: Mapping[str, Any], kind: Callable[[Tensor], Any]) -> str:
+    """The lines that a list or dict of parameters shows of them."""
+    lines = []
+    for name, value in parameters.items():
+        if value is None:
+            lines.append(f"  ({name}): None")
+            continue
+        size = "x".join(map(str, value.shape))
+        place = "" if value.device.type == "cpu" else f" ({value.device})"
+        lines.append(
+            f"  ({name}): {type(value).__name__} containing: [{kind(value)} of size {size}{place}]"
+        )
+    return "\n".join(lines)
+
+
 def _parameter(value: Any) -> Parameter:
     return value if isinstance(value, Parameter) else Parameter(value)
 
@@ -198,6 +228,9 @@ class ParameterList(Module):
         for value in values:
             self.append(value)
         return self
+
+    def extra_repr(self) -> str:
+        return _described(self._parameters, lambda value: value.dtype)
 
     def __len__(self) -> int:
         return len(self._parameters)
@@ -227,6 +260,9 @@ class ParameterDict(Module):
 
     def __setitem__(self, name: str, value: Any) -> None:
         self.register_parameter(name, _parameter(value))
+
+    def extra_repr(self) -> str:
+        return _described(self._parameters, lambda value: value.type())
 
     def __len__(self) -> int:
         return len(self._parameters)

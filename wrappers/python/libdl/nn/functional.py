@@ -9,10 +9,9 @@ from typing import Any
 
 from .. import _C, _functional as _generated, _functions
 from .._C import Tensor
-from .._functional import (
-    cross_entropy, layer_norm, linear, mse_loss, nll_loss, sigmoid, tanh,
-)  # fmt: skip
+from .._functional import layer_norm, linear, sigmoid, tanh
 from .._modes import no_grad
+from ._losses import cross_entropy, l1_loss, mse_loss, nll_loss
 
 __all__ = [
     "cosine_similarity", "cross_entropy", "dropout", "elu", "embedding", "gelu", "l1_loss",
@@ -105,15 +104,6 @@ def logsigmoid(input: Tensor) -> Tensor:
     return input.clamp(max=0) - _functions.log1p(_functions.exp(-input.abs()))
 
 
-def l1_loss(input: Tensor, target: Tensor, size_average: Any = None, reduce: Any = None,
-            reduction: str = "mean") -> Tensor:  # fmt: skip
-    """The absolute differences, their "mean" or "sum", or all of them ("none")."""
-    difference = (input - target).abs()
-    if reduction == "none":
-        return difference
-    return difference.mean() if reduction == "mean" else difference.sum()
-
-
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
     """input divided by its p-norm along dim, which counts as at least eps."""
     return input / input.norm(p, dim, keepdim=True).clamp(min=eps)
@@ -170,7 +160,7 @@ def _int64() -> Any:
     return int64
 
 
-assert all((cross_entropy, layer_norm, linear, mse_loss, nll_loss, sigmoid, tanh))
+assert all((cross_entropy, l1_loss, layer_norm, linear, mse_loss, nll_loss, sigmoid, tanh))
 
 
 from .._missing import missing as _missing_names, public as _public_names  # noqa: E402

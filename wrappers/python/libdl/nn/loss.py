@@ -5,15 +5,17 @@ from __future__ import annotations
 
 from .._C import Tensor
 from . import functional as F
+from ._losses import reduction_of
 from .module import Loss
 
 
 class MSELoss(Loss):
     """The squared differences, their "mean" or "sum", or all of them ("none")."""
 
-    def __init__(self, reduction: str = "mean") -> None:
+    def __init__(self, size_average: bool | None = None, reduce: bool | None = None,
+                 reduction: str = "mean") -> None:  # fmt: skip
         super().__init__()
-        self.reduction = reduction
+        self.reduction = reduction_of(size_average, reduce, reduction)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.mse_loss(input, target, reduction=self.reduction)
@@ -22,9 +24,10 @@ class MSELoss(Loss):
 class L1Loss(Loss):
     """The absolute differences, their "mean" or "sum", or all of them ("none")."""
 
-    def __init__(self, reduction: str = "mean") -> None:
+    def __init__(self, size_average: bool | None = None, reduce: bool | None = None,
+                 reduction: str = "mean") -> None:  # fmt: skip
         super().__init__()
-        self.reduction = reduction
+        self.reduction = reduction_of(size_average, reduce, reduction)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         return F.l1_loss(input, target, reduction=self.reduction)
@@ -33,26 +36,35 @@ class L1Loss(Loss):
 class NLLLoss(Loss):
     """The negated log-probability of the target's class."""
 
-    def __init__(self, weight: Tensor | None = None, ignore_index: int = -100,
+    weight: Tensor | None
+
+    def __init__(self, weight: Tensor | None = None, size_average: bool | None = None,
+                 ignore_index: int = -100, reduce: bool | None = None,
                  reduction: str = "mean") -> None:  # fmt: skip
         super().__init__()
         self.register_buffer("weight", weight)
-        self.ignore_index, self.reduction = ignore_index, reduction
+        self.ignore_index = ignore_index
+        self.reduction = reduction_of(size_average, reduce, reduction)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return F.nll_loss(input, target, self.weight, self.ignore_index, self.reduction)
+        return F.nll_loss(input, target, self.weight, ignore_index=self.ignore_index,
+                          reduction=self.reduction)  # fmt: skip
 
 
 class CrossEntropyLoss(Loss):
     """nll_loss of log_softmax; targets may also be probabilities of all classes."""
 
-    def __init__(self, weight: Tensor | None = None, ignore_index: int = -100,
-                 reduction: str = "mean", label_smoothing: float = 0.0) -> None:  # fmt: skip
+    weight: Tensor | None
+
+    def __init__(self, weight: Tensor | None = None, size_average: bool | None = None,
+                 ignore_index: int = -100, reduce: bool | None = None, reduction: str = "mean",
+                 label_smoothing: float = 0.0) -> None:  # fmt: skip
         super().__init__()
         self.register_buffer("weight", weight)
-        self.ignore_index, self.reduction = ignore_index, reduction
-        self.label_smoothing = label_smoothing
+        self.ignore_index, self.label_smoothing = ignore_index, label_smoothing
+        self.reduction = reduction_of(size_average, reduce, reduction)
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return F.cross_entropy(input, target, self.weight, self.ignore_index, self.reduction,
-                               self.label_smoothing)  # fmt: skip
+        return F.cross_entropy(input, target, self.weight, ignore_index=self.ignore_index,
+                               reduction=self.reduction,
+                               label_smoothing=self.label_smoothing)  # fmt: skip

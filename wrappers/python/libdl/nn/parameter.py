@@ -11,6 +11,8 @@ from .. import _C
 from .._C import Tensor
 from .._functions import empty
 from .._overrides import _disabled_torch_function_impl
+from .._printing import format_tensor
+from .._tensor import twin
 
 
 class Parameter(Tensor):
@@ -29,19 +31,15 @@ class Parameter(Tensor):
         pass
 
     def __repr__(self, **options: Any) -> str:
-        return "Parameter containing:\n" + _plain(self)
+        return "Parameter containing:\n" + format_tensor(self, "tensor")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
         if id(self) in memo:
             return memo[id(self)]
-        made = type(self)(self.detach().clone(), self.requires_grad)
+        made = type(self)(twin(self), self.requires_grad)
         memo[id(self)] = made
         made.__dict__.update(copy.deepcopy(self.__dict__, memo))
         return made
-
-
-def _plain(parameter: Tensor) -> str:
-    return Tensor.__repr__(parameter).replace(f"{type(parameter).__name__}(", "tensor(", 1)
 
 
 _C.register("parameter", Parameter)

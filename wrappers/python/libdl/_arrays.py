@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensors among NumPy's arrays: a ufunc takes them, and its result is a tensor again.
+
+NumPy finds __array__ for the elements and __array_wrap__ for the result, as with PyTorch. Nothing
+of it is recorded, and so a tensor that requires grad is refused.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _C
+from ._C import Tensor
+
+_UFUNCS = {
+    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "true_divide",
+    "floordiv": "floor_divide", "mod": "remainder", "pow": "power", "matmul": "matmul",
+    "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "lshift": "left_shift",
+    "rshift": "right_shift", "lt": "less", "le": "less_equal", "gt": "greater",
+    "ge": "greater_equal", "eq": "equal", "ne": "not_equal",
+}  # fmt: skip
+
+
+def beside_array(operator: str, a: Any, b: Any) -> Any:
+    """What the number slots call where one operand is a numpy.ndarray: NumPy's operator and
+    dtypes."""
+    import numpy
+
+    return getattr(numpy, _UFUNCS[operator.strip("_")])(a, b)
+
+
+_C.register("beside_array", beside_array)
+
+
+def as_array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
+    """The tensor for numpy.asarray: its own memory where neither dtype nor copy forbid it."""
+    array = self.numpy()
+    if dtype is not None and array.dtype != dtype:
+        if copy is False:
+            raise ValueError(f"__array__: copy=False, but {array.dtype} must become {dtype}")
+        return array.astype(dtype)
+    return array.copy() if copy else array
+
+
+def wrap_array(self: Tensor, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+    """A ufunc's result as a tensor."""
+    return _C.from_numpy(array) if hasattr(array, "__setitem__") else _C.from_numpy(array[...])
+
+
+Tensor.__array__ = as_array  # type: ignore[method-assign]
+Tensor.__array_wrap__ = wrap_array  # type: ignore[method-assign]
