@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where two runs of a case differ."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from case import FAMILIES, Run, Seen
+
+# Units in the last place of the largest number of a result. Both libraries add in orders of their
+# own, and take their elementary functions from different sources; inner steps of 16 bits are
+# rounded in one and not in the other.
+_EPS = {
+    "float64": 256 * 2.0**-52, "complex128": 256 * 2.0**-52, "float32": 64 * 2.0**-23,
+    "complex64": 64 * 2.0**-23, "float16": 8 * 2.0**-10, "bfloat16": 8 * 2.0**-7,
+}  # fmt: skip
+
+
+@dataclass
+class Difference:
+    aspect: str  # outcome, error, warning, kind, dtype, shape, value, stride, requires_grad, ...
+    where: str  # the variable, or the line's number
+    wanted: Any
+    found: Any
+
+    def __str__(self) -> str:
+        return f"{self.aspect} of {self.where}: wanted {self.wanted}, found {self.found}"
+
+
+def close(dtype: str, wanted: Any, found: Any) -> bool:
+    if wanted.tobytes() == found.tobytes():
+        return True
+    eps = _EPS.get(dtype)
+    if eps is None:
+        return bool((wanted == found).all())
+    if wanted.dtype.kind == "c":
+        # Of a complex number that is not finite the parts are nobody's promise.
+        finite = np.isfinite(wanted)
+        if (finite != np.isfinite(found)).any():
+            return False
+        wanted, found = wanted[finite], found[finite]
+        wanted = np.stack((wanted.real, wanted.imag)).astype(np.float64)
+        found = np.stack((found.real, found.imag)).astype(np.float64)
+    else:
+        wanted, found = wanted.astype(np.float64), found.astype(np.float64)
+    finite = np.isfinite(wanted)
+    if not np.array_equal(wanted[~finite], found[~finite], equal_nan=True):
+        return False
+    w, f = wanted[finite], found[finite]
+    if not w.size:
+        return True
+    if not np.isfinite(f).all():
+        return False
+    top = max(np.abs(w).max(), 0.05)  # operands are about 1: less is what cancellation leaves
+    return bool((np.abs(w - f) <= eps * (np.abs(w) + 0.25 * top)).all())
+
+
+def differ(where: str, wanted: Any, found: Any, loose: bool = False) -> Iterator[Difference]:
+    """loose: stored answers, read from text."""
+    if isinstance(wanted, Seen) and isinstance(found, Seen):
+        for name in ("dtype", "shape", "requires_grad", "is_leaf"):
+            w, f = getattr(wanted, name), getattr(found, name)
+            if w != f:
+                yield Difference(name, where, w, f)
+                if name in ("dtype", "shape"):
+                    return
+        if not close(wanted.dtype, wanted.numbers, found.numbers):
+            yield Difference("value", where, wanted.numbers, found.numbers)
+        if where.startswith("r") and wanted.strides is not None and found.strides is None:
+            yield Difference("view", where, wanted.strides, None)
+        elif wanted.strides and found.strides and wanted.numbers.size and where[0] == "r":
+            steps = [(w, f) for n, w, f in zip(wanted.shape, wanted.strides, found.strides,
+                                               strict=True) if n > 1]
+            if any(w != f for w, f in steps):
+                yield Difference("stride", where, wanted.strides, found.strides)
+        for name in ("grad", "tangent"):
+            w, f = getattr(wanted, name), getattr(found, name)
+            if (w is None) != (f is None):
+                yield Difference(name, where, w and w.numbers, f and f.numbers)
+            elif w is not None:
+                for inner in differ(where, w, f):
+                    if inner.aspect in ("dtype", "shape", "value"):
+                        yield Difference(name, where, inner.wanted, inner.found)
+                        break
+    elif isinstance(wanted, list) and isinstance(found, list):
+        if len(wanted) != len(found):
+            yield Difference("kind", where, len(wanted), len(found))
+            return
+        for i, (w, f) in enumerate(zip(wanted, found, strict=True)):
+            yield from differ(f"{where}[{i}]", w, f)
+    elif isinstance(wanted, float) and isinstance(found, float):
+        if not close("float32", np.array(wanted), np.array(found)):
+            yield Difference("value", where, wanted, found)
+    elif type(wanted) is not type(found):
+        yield Difference("kind", where, wanted, found)
+    elif not isinstance(wanted, Seen) and wanted != found:
+        yield Difference("value", where, wanted, found)
+
+
+def is_a(error: BaseException, family: str) -> bool:
+    return any(kind.__name__ == family for kind in type(error).__mro__)
+
+
+def differences(wanted: Run, found: Run) -> list[Difference]:
+    """How lines end comes first: what follows a line that ended differently tells nothing."""
+    for n, (w, f) in enumerate(zip(wanted.outcomes, found.outcomes, strict=True)):
+        if bool(w) != bool(f):
+            return [Difference("outcome", str(n), _told(wanted, n), _told(found, n))]
+        error = found.errors[n]
+        if w and w in FAMILIES and error is not None and not is_a(error, w):
+            return [Difference("error", str(n), _told(wanted, n), _told(found, n))]
+    some = []
+    if wanted.warned != found.warned:
+        some.append(Difference("warning", "run", wanted.warned, found.warned))
+    for name in wanted.values:
+        if name in found.values:
+            some += differ(name, wanted.values[name], found.values[name])
+        else:
+            some.append(Difference("kind", name, wanted.values[name], None))
+    return some
+
+
+def _told(run: Run, n: int) -> str:
+    error = run.errors[n]
+    if error is None:
+        return run.outcomes[n] or "no error"
+    lines = str(error).strip().splitlines() or [""]
+    return f"{type(error).__name__}: {lines[0][:160]}"

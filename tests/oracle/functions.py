@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Random calls of every function, method and operator that both modules have."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from typing import Any
+
+import recipes
+from arguments import Draw, Unknown, generic
+from recipes import BINARY, RECIPES, UNARY
+
+# Not called here, each with its reason.
+LEFT_OUT = {
+    **dict.fromkeys(("set_default_device", "get_default_device", "set_default_dtype",
+                     "get_default_dtype", "set_num_threads", "get_num_threads", "get_rng_state",
+                     "set_rng_state", "manual_seed", "seed", "initial_seed", "set_printoptions",
+                     "is_grad_enabled", "is_inference_mode_enabled"), "state of the process"),
+    **dict.fromkeys(("save", "load"), "files, in a format of their own: tests/io"),
+    **dict.fromkeys(("compile",), "hands its argument back"),
+    **dict.fromkeys(("cuda", "pin_memory", "share_memory_", "is_pinned"), "needs a device"),
+    **dict.fromkeys(("data_ptr",), "an address"),
+    **dict.fromkeys(("backward", "register_hook", "register_post_accumulate_grad_hook",
+                     "retain_grad", "requires_grad_", "detach_"), "programs.py has them"),
+    **dict.fromkeys(("apply_", "as_subclass"), "takes a host's function or class"),
+    **dict.fromkeys(("numpy",), "gives no tensor; every value goes through it"),
+    **dict.fromkeys(("typename", "type"), "a name with the module's own in it"),
+    **dict.fromkeys(("__array__", "__deepcopy__", "__dlpack__", "__dlpack_device__", "__dict__",
+                     "__dlpack_c_exchange_api__", "__torch_function__", "__delitem__",
+                     "__module__", "__contains__", "__rdiv__"), "no arithmetic: tests/wrappers"),
+    **dict.fromkeys(("__radd__", "__rand__", "__rfloordiv__", "__rlshift__", "__rmatmul__",
+                     "__rmod__", "__rmul__", "__ror__", "__rpow__", "__rrshift__", "__rsub__",
+                     "__rtruediv__", "__rxor__"), "the operators call them, numbers at the left"),
+}  # fmt: skip
+RANDOM = {"rand", "randn", "rand_like", "randn_like", "randint", "randint_like", "randperm",
+          "normal", "bernoulli", "empty", "empty_like", "empty_strided", "new_empty", "uniform_",
+          "normal_", "bernoulli_", "dropout"}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Entry:
+    where: str  # T, F, method, operator, property
+    name: str
+    parameters: tuple[Any, ...] = ()
+    out: bool = False
+
+    @property
+    def base(self) -> str:
+        inplace = self.name.endswith("_") and not self.name.endswith("__")
+        return self.name[:-1] if inplace else self.name
+
+    @property
+    def inplace(self) -> bool:
+        return self.base != self.name or self.name.startswith("__i") and self.name in INPLACE
+
+    def __str__(self) -> str:
+        return self.name if self.where in ("T", "operator") else f"{self.where}.{self.name}"
+
+
+INPLACE = {"__i" + name[2:]: sign for name, sign in BINARY.items()}
+PROPERTIES = ("T", "mT", "H", "real", "imag", "shape", "ndim", "dtype", "itemsize", "nbytes",
+              "is_leaf", "requires_grad", "data")  # fmt: skip
+
+
+def entries(libdl: Any, torch: Any) -> list[Entry]:
+    found = []
+    places = (("T", libdl, torch), ("F", libdl.nn.functional, torch.nn.functional),
+              ("method", libdl.Tensor, torch.Tensor))
+    for where, ours, theirs in places:
+        for name in dir(ours):
+            value = getattr(ours, name)
+            if name.startswith("_") or name in LEFT_OUT or not callable(value):
+                continue
+            if not hasattr(theirs, name) or isinstance(value, type):
+                continue
+            parameters: tuple[Any, ...] = ()
+            try:
+                parameters = tuple(inspect.signature(value).parameters.values())
+            except ValueError:
+                pass
+            out = where == "T" and any(p.name == "out" for p in parameters)
+            found.append(Entry(where, name, parameters, out))
+    for name in dir(libdl.Tensor):
+        if name in LEFT_OUT or not hasattr(torch.Tensor, name) or hasattr(object, name):
+            if name not in BINARY:
+                continue
+        if name.startswith("__"):
+            found.append(Entry("operator", name))
+    found += [Entry("property", name) for name in PROPERTIES]
+    return found
+
+
+def call(entry: Entry, d: Draw) -> str:
+    """The call's text, and in d.lines what it needs."""
+    if entry.where == "operator":
+        return operator(entry, d)
+    if entry.where == "property":
+        return f"{d.input()}.{entry.name}"
+    base = entry.base
+    made = RECIPES.get(base)
+    if base == "cross_entropy" and d.chance(0.3):
+        made = RECIPES["cross_entropy.probabilities"]
+    if made is None:
+        args, named = generic(d, list(entry.parameters))
+    else:
+        args, named = made(d)
+    if entry.where == "method":
+        if base == "where":  # x.where(condition, other)
+            args[:2] = [args[1], args[0]]
+            if not args[0].isalpha():
+                args[0] = d.tensor(d.shape)
+        begin = f"{args.pop(0)}.{entry.name}("
+    else:
+        begin = f"{entry.where}.{entry.name}("
+    return begin + ", ".join(args + [f"{k}={v}" for k, v in named.items()]) + ")"
+
+
+def operator(entry: Entry, d: Draw) -> str:
+    name = entry.name
+    if name in ("__getitem__", "__setitem__"):
+        x = d.input()
+        key = recipes.indexed(d)
+        if name == "__getitem__":
+            return f"{x}[{key}]"
+        value = d.number() if d.chance(0.5) else d.tensor(d.some((), (1,), d.shape, d.shape[1:]))
+        return f"{x}.__setitem__(({key},), {value})" if "," in key else (
+            f"{x}.__setitem__({_item(key)}, {value})")
+    if name in BINARY or name in INPLACE:
+        made = recipes.matmul(d) if "matmul" in name else recipes.binary(d)
+        if name in INPLACE:
+            made = ([d.input(), d.partner()], {}) if not d.tensors else made
+            left, right = made[0]
+            return f"__import__('operator').{name}({left}, {right})"
+        left, right = made[0]
+        return f"{left} {BINARY[name]} {right}"
+    if name in UNARY:
+        return UNARY[name].format(d.input())
+    raise Unknown(f"operator {name}")
+
+
+def _item(key: str) -> str:
+    if ":" not in key:
+        return "..." if key == "..." else key
+    parts = [p or "None" for p in key.split(":")]
+    return f"slice({', '.join(parts)})"
+
+
+@dataclass
+class Made:
+    """A case of one call."""
+
+    name: str
+    lines: list[str]
+    mode: str
+
+
+def make(entry: Entry, seed: int, stage: Any) -> Made:
+    """stage: PyTorch's, for the shape of what out= is given."""
+    rough = Draw(seed, "value")
+    p = rough.r.random()
+    mode = "value" if p < 0.55 else "grad" if p < 0.85 else "forward"
+    if entry.name in RANDOM or entry.where == "property":
+        mode = "value"
+    inplace = entry.inplace or entry.name in ("__setitem__",)
+    d = Draw(seed + 1, mode, inplace)
+    text = call(entry, d)
+    target = text.split(".", 1)[0] if entry.where == "method" else (d.tensors or ["a"])[0]
+    lines = list(d.lines)
+    if entry.name in RANDOM:
+        text = f"blank({text})"
+    if mode == "value" and inplace:
+        lines.append(f"r, grew = grown({target}, lambda: {text})")
+    elif mode == "value":
+        if entry.out and d.chance(0.3):
+            text = with_out(d, text, lines, stage)
+            d.tensors.append("o")
+        lines.append(f"r = {text}")
+    else:
+        arguments = ", ".join(d.tensors)
+        changed = text
+        if inplace and target in d.tensors:
+            lines.append(f"f = lambda {arguments}: ({target} := {target}.clone(), {text}, "
+                         f"{target})[-1]")  # fmt: skip
+        else:
+            lines.append(f"f = lambda {arguments}: {changed}")
+        leaves = ", ".join(d.leaves)
+        lines.append(f"r = f({arguments})")
+        if d.leaves and mode == "grad":
+            lines.append(f"g = gradients(r, {leaves})")
+            if d.chance(0.5):
+                lines.append(f"h = second(f({arguments}), {leaves})")
+        elif d.leaves:
+            lines.append(f"t = tangents(f, {arguments})")
+    return Made(str(entry), lines, mode)
+
+
+def with_out(d: Draw, text: str, lines: list[str], stage: Any) -> str:
+    run = stage.run([*lines, f"r = {text}"])
+    if run.outcomes[-1] or text.endswith("()"):
+        return text
+    result = run.values["r"]
+    some = result if isinstance(result, list) else [result]
+    outs = []
+    for i, seen in enumerate(some):
+        if not hasattr(seen, "shape"):
+            return text
+        shape, dtype = seen.shape, seen.dtype
+        p = d.r.random()
+        if p < 0.12:
+            dtype = d.some_dtype()
+        elif p < 0.2:
+            shape = d.some((0,), (7,), shape)
+        layout = d.some("plain", "plain", "transposed", "step")
+        name = f"o{i}" if len(some) > 1 else "o"
+        lines.append(f"{name} = make({dtype!r}, {shape}, {layout!r}, 'plain', 1)")
+        outs.append(name)
+    word = outs[0] if len(outs) == 1 else f"({', '.join(outs)})"
+    return f"{text[:-1]}, out={word})"
