@@ -16,7 +16,7 @@ from case import FAMILIES, Run, Seen
 # rounded in one and not in the other.
 _EPS = {
     "float64": 256 * 2.0**-52, "complex128": 256 * 2.0**-52, "float32": 64 * 2.0**-23,
-    "complex64": 64 * 2.0**-23, "float16": 8 * 2.0**-10, "bfloat16": 8 * 2.0**-7,
+    "complex64": 64 * 2.0**-23, "float16": 16 * 2.0**-10, "bfloat16": 16 * 2.0**-7,
 }  # fmt: skip
 
 

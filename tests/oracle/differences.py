@@ -54,6 +54,23 @@ class Context:
         """The other way."""
         return self.difference.aspect == "outcome" and self.difference.wanted == "no error"
 
+    def refused(self, *words: str) -> bool:
+        return self.raises() and any(w in self.wanted_text() for w in words)
+
+    def forbidden(self) -> bool:
+        """PyTorch: a view whose base was written must not be used any more."""
+        d = self.difference
+        return d.aspect == "kind" and d.wanted == "raises RuntimeError" or self.refused(
+            "is a view and", "A view was created in")
+
+    def dtype(self) -> str:
+        """The result's."""
+        seen = self.wanted.values.get("r") or (self.inputs() or [None])[0]
+        return getattr(seen, "dtype", "")
+
+    def found_text(self) -> str:
+        return str(self.difference.found)
+
     def wanted_text(self) -> str:
         return str(self.difference.wanted)
 
@@ -74,40 +91,222 @@ def predicate(made: Predicate) -> Predicate:
     return made
 
 
+# -- accepted by libdl alone -----------------------------------------------------------------------
+
+
 @predicate
 def more_dtypes(c: Context) -> bool:
     """PyTorch's kernels lack a dtype that libdl's have."""
-    words = ("not implemented for", "not supported for", "does not support", "expected scalar type",
+    words = ("not implemented for", "not supported", "does not support", "expected scalar type",
              "not currently supported", "not yet supported", "could not be promoted",
-             "Promotion for uint", "unsupported dtype", "only supports", "only be",
-             "only floating", "must be floating")  # fmt: skip
-    return c.raises() and any(w in c.wanted_text() for w in words)
+             "Promotion for uint", "unsupported dtype", "only supports", "only floating",
+             "must be floating", "can only be applied to", "common dtype to be floating",
+             "expected dtype", "to have the same dtype", "Integer division with addcdiv",
+             "should be of", "input dtype should be", "same dtype", "is not supported for",
+             "only be", "derivative for aten::", "Expected floating point type")  # fmt: skip
+    return c.raises() and any(w in c.wanted_text() for w in words) and (
+        "derivative" not in c.wanted_text())
 
 
 @predicate
 def numbers_for_tensors(c: Context) -> bool:
-    return c.raises() and bool(re.search(r"must be Tensor, not|received an invalid combination",
-                                         c.wanted_text()))
+    return c.refused("must be Tensor, not", "invalid combination of arguments", "but got int",
+                     "but got float", "expected Tensor")
+
+
+@predicate
+def more_signatures(c: Context) -> bool:
+    return c.refused("positional argument", "unexpected keyword argument", "takes from",
+                     "invalid combination of arguments", "missing 1 required")
 
 
 @predicate
 def negative_indices(c: Context) -> bool:
-    return c.raises() and "out of" in c.wanted_text() and "-" in c.wanted_text()
-
-
-@predicate
-def kthvalue_ties(c: Context) -> bool:
-    if c.base() not in ("topk", "kthvalue") or c.difference.aspect not in ("value", "grad"):
-        return False
-    values = c.inputs()[:1]
-    return bool(values) and values[0].numbers.size > len(np.unique(values[0].numbers))
+    return c.refused("out of bounds", "out of range") and "-" in c.wanted_text()
 
 
 @predicate
 def overlapping_tangent(c: Context) -> bool:
-    """PyTorch cannot give a tensor whose elements lie over each other a tangent."""
-    return c.raises() and "more than one element of the written-to" in c.wanted_text() and (
-        "tangents" in c.line or "gradients" in c.line or "second" in c.line)
+    return c.refused("more than one element of the written-to") and bool(
+        re.search("tangents|gradients|second|dual", c.line))
+
+
+@predicate
+def floor_divide_gradient(c: Context) -> bool:
+    return c.refused("derivative for aten::floor_divide")
+
+
+@predicate
+def out_dtype(c: Context) -> bool:
+    if "out=" not in c.call:
+        return False
+    out = [v for k, v in c.wanted.values.items() if k.startswith("o") and isinstance(v, Seen)]
+    return c.refused("dtype", "out type", "result type", "can't be cast") or (
+        c.difference.aspect == "value" and any(o.dtype != c.dtype() for o in out))
+
+
+# -- refused by libdl alone ------------------------------------------------------------------------
+
+
+@predicate
+def bool_matmul(c: Context) -> bool:
+    return c.refuses() and "bool, wanted a numeric dtype" in c.found_text()
+
+
+@predicate
+def unheld_numbers(c: Context) -> bool:
+    return c.refuses() and bool(re.search(
+        r"wanted (a number that|a value that fits|u?int\d+$)", c.found_text()))
+
+
+@predicate
+def inplace_views(c: Context) -> bool:
+    if not re.search(r"\.(squeeze|unsqueeze|t|transpose|swapaxes|swapdims)_\(", c.text):
+        return False
+    return "its history has the old shape" in c.found_text() or c.difference.where == "grew"
+
+
+@predicate
+def out_shape(c: Context) -> bool:
+    return c.refuses() and "(dst) has shape" in c.found_text() and "out=" in c.call
+
+
+@predicate
+def empty_reduction(c: Context) -> bool:
+    return c.difference.aspect == "error" and "no element to choose from" in c.found_text()
+
+
+@predicate
+def complex_to_real(c: Context) -> bool:
+    return c.refuses() and "complex" in c.found_text() and "wanted" in c.found_text() and bool(
+        re.search(r"copy_|fill|full|setitem|tensor\(", c.text))
+
+
+# -- other values ----------------------------------------------------------------------------------
+
+
+@predicate
+def ties(c: Context) -> bool:
+    if c.difference.aspect not in ("value", "grad"):
+        return False
+    if c.base() in ("topk", "kthvalue"):
+        return _repeated(c.inputs()[:1])
+    nans = any(np.isnan(v.numbers).any() for v in c.inputs() if v.numbers.dtype.kind in "fc")
+    return c.base() in ("maximum", "minimum", "max", "min") and nans
+
+
+@predicate
+def stable_sort(c: Context) -> bool:
+    return c.base() in ("sort", "argsort") and c.difference.aspect == "value" and (
+        "stable=True" not in c.call) and _repeated(c.inputs()[:1])
+
+
+def _repeated(some: list[Seen]) -> bool:
+    return any(v.numbers.size > len(np.unique(v.numbers)) for v in some)
+
+
+@predicate
+def float_to_integer(c: Context) -> bool:
+    """A number that the integers do not hold is on the way."""
+    if c.difference.aspect not in ("value", "dtype"):
+        return False
+    whole = re.search(r"int|byte|char|short|long|copy_|T\.bool|type_as|to\(", c.text)
+    some = [v.numbers for v in c.inputs() if v.numbers.dtype.kind in "fc"]
+    far = any(not np.isfinite(x).all() or (np.abs(x) >= 127).any() or (x.real < 0).any()
+              for x in some)
+    target = [v for v in c.wanted.values.values() if isinstance(v, Seen)]
+    return bool(whole) and far and any(v.dtype.startswith(("int", "uint")) for v in target)
+
+
+@predicate
+def wrapped_numbers(c: Context) -> bool:
+    """uint8_tensor > -3."""
+    dtypes = [v.dtype for v in c.inputs()]
+    return c.difference.aspect == "value" and any(d.startswith(("int", "uint")) for d in dtypes) and (
+        bool(re.search(r"-\d|[23]\d\d|inf|nan", c.call)))
+
+
+@predicate
+def sign_of_nan(c: Context) -> bool:
+    nans = any(np.isnan(v.numbers).any() for v in c.inputs() if v.numbers.dtype.kind in "fc")
+    return nans and c.difference.aspect in ("value", "grad", "tangent") and bool(
+        re.search(r"sign|sgn|abs|l1_loss|norm", c.name + c.text))
+
+
+@predicate
+def limits_of_silu(c: Context) -> bool:
+    low = any((v.numbers == -np.inf).any() for v in c.inputs() if v.numbers.dtype.kind in "fc")
+    return low and c.difference.aspect == "value" and bool(re.search("silu|gelu", c.name))
+
+
+@predicate
+def all_of_nothing(c: Context) -> bool:
+    return c.base() in ("all", "any") and ("()" in c.call or c.dtype() == "uint8")
+
+
+@predicate
+def power_at_zero(c: Context) -> bool:
+    zero = re.search(r"False \*\*|\b0(\.0)? \*\*|pow", c.text) is not None
+    zero |= any((v.numbers == 0).any() for v in c.inputs())
+    return zero and c.difference.aspect in ("value", "grad", "tangent") and (
+        "pow" in c.name or "**" in c.text)
+
+
+@predicate
+def conj_copy(c: Context) -> bool:
+    return c.difference.aspect == "view" and "conj" in c.text or c.name == "property.H" and (
+        c.difference.aspect in ("view", "stride"))
+
+
+@predicate
+def fewer_warnings(c: Context) -> bool:
+    return c.difference.aspect == "warning" and len(c.found.warned) < len(c.wanted.warned)
+
+
+@predicate
+def views_without_grad(c: Context) -> bool:
+    """Made under no_grad, or before the base required grad: PyTorch says that they require grad,
+    gives them gradients of their own, and forbids writes to their base."""
+    made = re.search(r"no_grad|inference_mode|set_grad_enabled\(False\)|requires_grad", c.text)
+    d = c.difference
+    quirk = d.aspect == "requires_grad" and d.wanted is True and d.found is False
+    said = c.refuses() and "does not require grad" in c.found_text()
+    return bool(made) and (quirk or said or c.forbidden())
+
+
+@predicate
+def views_of_several(c: Context) -> bool:
+    made = re.search(r"unbind|split|chunk", c.text)
+    return bool(made) and c.forbidden()
+
+
+@predicate
+def with_itself(c: Context) -> bool:
+    """x *= x."""
+    name = r"\b(\w+)(?:\[[^]]*\])?"
+    own = re.search(name + r"(?:\.\w+_\((?:.*\W)?\1\b| [-+*/]= \1\b)|\((\w+), .*out=\2\b", c.text)
+    return own is not None and c.refused("modified by an inplace operation")
+
+
+@predicate
+def out_in_place(c: Context) -> bool:
+    own = re.search(r"T\.\w+\((?=.*\b(\w+)\b.*out=\1\))", c.text)
+    return own is not None and c.refused("don't support automatic differentiation")
+
+
+@predicate
+def detached_views(c: Context) -> bool:
+    return c.refused("Can't detach views in-place")
+
+
+@predicate
+def overlapping_copies(c: Context) -> bool:
+    return c.refuses() and "shares some of its memory with an operand" in c.found_text()
+
+
+@predicate
+def replaced_data(c: Context) -> bool:
+    return ".data = " in c.text and c.refused("modified by an inplace operation")
 
 
 def declared() -> dict[str, int]:

@@ -169,7 +169,9 @@ def make(entry: Entry, seed: int, stage: Any) -> Made:
     lines = list(d.lines)
     if entry.name in RANDOM:
         text = f"blank({text})"
-    if mode == "value" and inplace:
+    if mode == "value" and inplace and entry.name in RANDOM:
+        lines += [f"r = {text}", f"del {target}"]
+    elif mode == "value" and inplace:
         lines.append(f"r, grew = grown({target}, lambda: {text})")
     elif mode == "value":
         if entry.out and d.chance(0.3):

@@ -107,7 +107,7 @@ def view(w: Writer) -> None:
     x, name = w.tensor(), w.new()
     v = w.now(x)
     n = v.dim()
-    choices = ["{}.view(-1)", "{}.unsqueeze(0)", "{}.detach()", "{}[...]", "{}.data", "{}.T",
+    choices = ["{}.view(-1)", "{}.unsqueeze(0)", "{}.detach()", "{}[...]", "{}.data",
                "{}.reshape(-1)", "{}.view_as({})", "{}.expand_as({})", "{}.flatten()", "{}.squeeze()",
                "{}.transpose(0, -1)", "{}.real"]  # fmt: skip
     if n:
@@ -116,7 +116,7 @@ def view(w: Writer) -> None:
                     "{}.unfold(0, 1, 1)", "{}.movedim(0, -1)", "{}.chunk(2)[-1]"]  # fmt: skip
         choices += ["{}[1:]", "{}[0]"] * 2
     if n > 1:
-        choices += ["{}.t()", "{}[:, 0]", "{}[:, 1:]", "{}.diagonal()", "{}.permute(1, 0)", "{}[0, 0]"]
+        choices += ["{}.t()", "{}.T", "{}[:, 0]", "{}[:, 1:]", "{}.diagonal()", "{}.permute(1, 0)", "{}[0, 0]"]
     if n == 0 or (n == 1 and v.shape[0] == 1):
         choices += ["{}.expand(2)", "{}.expand(3, 1)"]
     w.add(f"{name} = {w.some(*choices).format(x, x)}", name)
@@ -202,7 +202,7 @@ def hook(w: Writer) -> None:
         return
     kinds = [f"{x}.register_hook(lambda g: g * 2)", f"{x}.register_hook(lambda g: None)",
              f"{x}.register_hook(lambda g: g + 1)", f"{x}.register_hook(lambda g: seen.append(g.sum().item()))",
-             f"{x}.register_post_accumulate_grad_hook(lambda p: p.grad.mul_(3))",
+             f"{x}.register_post_accumulate_grad_hook(lambda p: (p.grad.mul_(3), None)[1])",
              f"{x}.register_post_accumulate_grad_hook(lambda p: seen.append(1.0))",
              f"{x}.grad_fn.register_hook(lambda gi, go: seen.append(len(gi)))",
              f"{x}.grad_fn.register_prehook(lambda go: seen.append(len(go)))"]  # fmt: skip

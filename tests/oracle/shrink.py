@@ -61,11 +61,15 @@ def _fewer(lines: list[str], differs: Callable[[list[str]], bool]) -> list[str]:
 
 
 def _simpler(lines: list[str], differs: Callable[[list[str]], bool]) -> list[str]:
-    for n in range(len(lines)):
-        for text in _ways(lines[n]):
-            less = [*lines[:n], text, *lines[n + 1:]]
-            if differs(less):
-                lines = less
+    for n in reversed(range(len(lines))):
+        smaller = True
+        while smaller:
+            smaller = False
+            for text in _ways(lines[n]):
+                less = [*lines[:n], text, *lines[n + 1:]]
+                if differs(less):
+                    lines, smaller = less, True
+                    break
     return lines
 
 
@@ -91,7 +95,7 @@ def _ways(line: str) -> Iterator[str]:
                 break
             yield changed(kind=kind2)
     for old, new in ((r"float32|float16|bfloat16", "float64"), (r"total\((\w+)[^()]*\)", r"\1.sum()"),
-                     (r"total\((.*), \w+\)", r"total(\1)"), (r", retain_graph=True", ""),
+                     (r", retain_graph=True", ""),
                      (r"\w+\.data\.", ""), (r"^\w+ = (\w+\.\w+_\()", r"\1"),
                      (r"\(\w+\.\w+ \* [\w.]+\)", "(2)"), (r"(retain|create)_graph=True", ""),
                      (r"_\(\w+\)$", "_(2)"), (r"\.(sin|cos|tanh|sigmoid|sqrt)\(\)", ".exp()"),
@@ -99,6 +103,11 @@ def _ways(line: str) -> Iterator[str]:
         text = re.sub(old, new, line)
         if text != line:
             yield text
+    for listed in re.findall(r"total\(([^()]*)\)", line):
+        names = listed.split(", ")
+        if len(names) > 1:
+            for n in range(len(names)):
+                yield line.replace(listed, ", ".join(names[:n] + names[n + 1:]), 1)
     for size in re.findall(r"T\.(?:ones|zeros)\((\([^)]*\))", line):
         for smaller in ("()", "(2,)"):
             if len(smaller) < len(size):

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that once ended otherwise than PyTorch's, with PyTorch's answers: tests/oracle found,
+cut down and stored them."""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+
+import pytest
+
+import libdl
+
+ORACLE = pathlib.Path(__file__).parents[1] / "oracle"
+sys.path.append(str(ORACLE))
+
+import stored  # noqa: E402
+from case import Stage  # noqa: E402
+from compare import differences  # noqa: E402
+
+CASES = sorted((ORACLE / "found").glob("*.json"))
+
+
+@pytest.mark.parametrize("path", CASES, ids=[path.stem for path in CASES])
+def test_answers_as_pytorch(path: pathlib.Path) -> None:
+    case, wanted = stored.read(path)
+    found = Stage(libdl).run(case["lines"], case["forward"])
+    some = differences(wanted, found)
+    assert not some, "\n".join([*case["lines"], *map(str, some)])
+
+
+def test_a_case_is_a_plain_program() -> None:
+    """Nothing in a stored line is drawn: numbers are written out."""
+    for path in CASES:
+        text = "\n".join(stored.read(path)[0]["lines"])
+        assert "make(" not in text and "indices(" not in text, path.name
