@@ -10,6 +10,9 @@ longer hits alike, with a bootstrap 95 % interval: above 1, libdl is faster.
 PyTorch leaves large blocks to malloc, which gives fresh pages for each, so every case is measured
 a second time in a process whose malloc keeps them (tcmalloc, preloaded): the two columns to the
 right. A case is run where a PATTERN is part of its name.
+
+--sweep measures instead every function by dtype, size and layout on one thread, and prints what is
+slower than PyTorch; --sweep --help tells its options.
 """
 
 import ctypes.util
@@ -23,6 +26,7 @@ import time
 from typing import Any
 
 from cases import CASES, Call
+from sweep import sweep
 
 BLOCKS = 16
 PARTS = 5
@@ -157,4 +161,9 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    measure() if sys.argv[1:] == ["--measure"] else main()
+    if sys.argv[1:] == ["--measure"]:
+        measure()
+    elif sys.argv[1:2] == ["--sweep"]:
+        sweep(sys.argv[2:])
+    else:
+        main()

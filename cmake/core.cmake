@@ -25,6 +25,8 @@ endfunction()
 
 set(public_includes $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
 
+set(scalar_kernels convert.cc tiles_complex.cc tiles_integer.cc tiles_narrow.cc)
+
 if(LIBDL_CORE_ARCHIVE)
   set(core_contents -Wl,--whole-archive ${LIBDL_CORE_ARCHIVE} -Wl,--no-whole-archive)
   set(core_source ${PROJECT_BINARY_DIR}/empty.cc)
@@ -38,6 +40,11 @@ else()
   libdl_includes(libdl_objects)
   target_compile_definitions(libdl_objects PRIVATE LIBDL_BUILDING=1)
   target_link_libraries(libdl_objects PRIVATE libdl_dependencies)
+  # Kernels in scalar code, whose loops only -O3 turns into vectors.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT LIBDL_SANITIZE)
+    list(TRANSFORM scalar_kernels PREPEND ${PROJECT_SOURCE_DIR}/kernels/cpu/)
+    set_property(SOURCE ${scalar_kernels} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)
+  endif()
   # Doors with equal bodies must not be folded into one: the other would lose the debug information
   # that the ABI gate reads.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

@@ -255,15 +255,18 @@ template <class V>
 LIBDL_EXPRESSION V bitwise_or(V x, V y) { return x | y; }
 template <class V>
 LIBDL_EXPRESSION V bitwise_xor(V x, V y) { return x ^ y; }
+// A distance of all the bits that are computed in, or more, shifts everything out.
 template <class V>
 LIBDL_EXPRESSION V shift_left(V x, V y) {
-  return select(y.bits() < 64, V::of(x.bits() << (y.bits() & 63)), number<V>(0));
+  constexpr unsigned width = 8 * sizeof(x.bits());
+  return select(y.bits() < width, V::of(x.bits() << (y.bits() & (width - 1))), number<V>(0));
 }
 template <class V>
 LIBDL_EXPRESSION V shift_right(V x, V y) {
-  V shifted = {x.value >> (y.bits() & 63)};
+  constexpr unsigned width = 8 * sizeof(x.bits());
+  V shifted = {static_cast<decltype(x.value)>(x.value >> (y.bits() & (width - 1)))};
   V all = select(is_negative(x), -number<V>(1), number<V>(0));
-  return select(y.bits() < 64, shifted, all);
+  return select(y.bits() < width, shifted, all);
 }
 
 template <class V>

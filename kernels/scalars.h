@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #if defined(__CUDACC__)
 #define LIBDL_DEVICE __host__ __device__ __forceinline__
@@ -32,13 +33,15 @@ struct Bool {
   friend LIBDL_DEVICE Bool operator~(Bool x) { return {uint8_t(x.value == 0)}; }
 };
 
-// T is int64_t or uint64_t; sums, differences and products wrap.
+// T is an integer; sums, differences and products wrap. Narrow ones are computed in 32 bits, where
+// no product of two overflows what is defined.
 template <class T>
 struct Wrapping {
+  using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
   T value;
 
-  LIBDL_DEVICE static Wrapping of(uint64_t bits) { return {static_cast<T>(bits)}; }
-  LIBDL_DEVICE uint64_t bits() const { return static_cast<uint64_t>(value); }
+  LIBDL_DEVICE static Wrapping of(Bits bits) { return {static_cast<T>(bits)}; }
+  LIBDL_DEVICE Bits bits() const { return static_cast<Bits>(value); }
   friend LIBDL_DEVICE Wrapping operator+(Wrapping x, Wrapping y) {
     return of(x.bits() + y.bits());
   }
@@ -49,9 +52,15 @@ struct Wrapping {
     return of(x.bits() * y.bits());
   }
   friend LIBDL_DEVICE Wrapping operator-(Wrapping x) { return of(0 - x.bits()); }
-  friend LIBDL_DEVICE Wrapping operator&(Wrapping x, Wrapping y) { return {x.value & y.value}; }
-  friend LIBDL_DEVICE Wrapping operator|(Wrapping x, Wrapping y) { return {x.value | y.value}; }
-  friend LIBDL_DEVICE Wrapping operator^(Wrapping x, Wrapping y) { return {x.value ^ y.value}; }
+  friend LIBDL_DEVICE Wrapping operator&(Wrapping x, Wrapping y) {
+    return {static_cast<T>(x.value & y.value)};
+  }
+  friend LIBDL_DEVICE Wrapping operator|(Wrapping x, Wrapping y) {
+    return {static_cast<T>(x.value | y.value)};
+  }
+  friend LIBDL_DEVICE Wrapping operator^(Wrapping x, Wrapping y) {
+    return {static_cast<T>(x.value ^ y.value)};
+  }
   friend LIBDL_DEVICE Wrapping operator~(Wrapping x) { return {static_cast<T>(~x.value)}; }
   friend LIBDL_DEVICE bool operator==(Wrapping x, Wrapping y) { return x.value == y.value; }
   friend LIBDL_DEVICE bool operator!=(Wrapping x, Wrapping y) { return x.value != y.value; }
@@ -96,16 +105,14 @@ template <>
 inline constexpr bool is_bool<Bool> = true;
 template <>
 inline constexpr bool is_complex<Complex> = true;
-template <>
-inline constexpr bool is_integer<Int64> = true;
-template <>
-inline constexpr bool is_integer<Uint64> = true;
+template <class T>
+inline constexpr bool is_integer<Wrapping<T>> = true;
 
 // The scalar's zero and a small whole number, for expressions that exist for several classes.
 template <class V>
 LIBDL_DEVICE V number(int n) {
   if constexpr (is_integer<V>) {
-    return V::of(static_cast<uint64_t>(static_cast<int64_t>(n)));
+    return V::of(static_cast<typename V::Bits>(static_cast<int64_t>(n)));
   } else {
     return V(n);
   }
@@ -126,25 +133,30 @@ LIBDL_DEVICE Wrapping<T> select(bool which, Wrapping<T> x, Wrapping<T> y) {
 }
 LIBDL_DEVICE Complex select(bool which, Complex x, Complex y) { return which ? x : y; }
 
-// Integer division rounds to zero; by zero it gives 0; the quotient -2^63 / -1 wraps.
-LIBDL_DEVICE Int64 quotient(Int64 x, Int64 y) {
+// Integer division rounds to zero; by zero it gives 0; the quotient of the least number and -1 wraps.
+template <class T>
+LIBDL_DEVICE Wrapping<T> quotient(Wrapping<T> x, Wrapping<T> y) {
   if (y.value == 0) return {0};
-  return y.value == -1 ? -x : Int64{x.value / y.value};
-}
-LIBDL_DEVICE Uint64 quotient(Uint64 x, Uint64 y) {
-  return {y.value == 0 ? 0 : x.value / y.value};
+  if constexpr (std::is_signed_v<T>) {
+    if (y.value == -1) return -x;
+  }
+  return {static_cast<T>(x.value / y.value)};
 }
 
-LIBDL_DEVICE bool is_negative(Int64 x) { return x.value < 0; }
-LIBDL_DEVICE bool is_negative(Uint64) { return false; }
+template <class T>
+LIBDL_DEVICE bool is_negative(Wrapping<T> x) {
+  if constexpr (std::is_signed_v<T>) return x.value < 0;
+  return false;
+}
 
-// x^y modulo 2^64 by squaring; a negative y gives the truncated fraction: 0 except for 1 and -1.
+// x^y modulo a power of two by squaring; a negative y gives the truncated fraction: 0 except for 1 and -1.
 template <class T>
 LIBDL_DEVICE Wrapping<T> power(Wrapping<T> x, Wrapping<T> y) {
-  uint64_t base = x.bits(), exponent = y.bits(), result = 1;
+  using Bits = typename Wrapping<T>::Bits;
+  Bits base = x.bits(), exponent = y.bits(), result = 1;
   if (is_negative(y)) {
     if (base == 1) return {1};
-    if (base != ~uint64_t{0}) return {0};
+    if (base != ~Bits{0}) return {0};
     return Wrapping<T>::of((exponent & 1) != 0 ? base : 1);
   }
   for (; exponent != 0; exponent >>= 1, base *= base) {

@@ -17,25 +17,17 @@ HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu::HWY_NAMESPACE {
 namespace {
 
-// In blocks of constant length, which gcc's -O2 turns into vectors.
+// An element that need not be aligned, in memory that may hold anything.
+template <class T>
+struct __attribute__((packed, may_alias)) Anywhere {
+  T value;
+};
+
 template <class From, class To>
 void convert(const void* from, void* to, int64_t n) {
-  constexpr int kBlock = 16;
-  const char* source = static_cast<const char*>(from);
-  char* target = static_cast<char*>(to);
-  From x[kBlock];
-  To y[kBlock];
-  int64_t i = 0;
-  for (; i + kBlock <= n; i += kBlock) {
-    std::memcpy(x, source + i * sizeof(From), sizeof(x));
-    for (int j = 0; j < kBlock; ++j) y[j] = convert_value<To>(x[j]);
-    std::memcpy(target + i * sizeof(To), y, sizeof(y));
-  }
-  for (; i < n; ++i) {
-    std::memcpy(x, source + i * sizeof(From), sizeof(From));
-    y[0] = convert_value<To>(x[0]);
-    std::memcpy(target + i * sizeof(To), y, sizeof(To));
-  }
+  const auto* __restrict source = static_cast<const Anywhere<From>*>(from);
+  auto* __restrict target = static_cast<Anywhere<To>*>(to);
+  for (int64_t i = 0; i < n; ++i) target[i].value = convert_value<To>(From(source[i].value));
 }
 
 #if LIBDL_FUSED  // targets with fma have F16C too

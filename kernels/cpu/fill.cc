@@ -11,8 +11,29 @@ namespace {
 
 struct Launch {
   Geometry geometry;
-  const char* pattern;  // a tile of the value
+  const char* pattern;  // a piece of the value
 };
+
+constexpr int64_t kPiece = 256;     // bytes, a whole number of elements
+constexpr int64_t kShare = 65536;   // bytes, a thread's at once
+
+// Elements in order.
+void write(char* to, const char* pattern, int64_t bytes) {
+  if (bytes >= kPiece && std::memcmp(pattern, pattern + 1, kPiece - 1) == 0) {
+    std::memset(to, pattern[0], static_cast<size_t>(bytes));
+    return;
+  }
+  for (; bytes >= kPiece; bytes -= kPiece, to += kPiece) std::memcpy(to, pattern, kPiece);
+  std::memcpy(to, pattern, static_cast<size_t>(bytes));
+}
+
+void fill_shares(void* arg, int64_t first, int64_t last) {
+  const Launch& launch = *static_cast<const Launch*>(arg);
+  const Operand& out = launch.geometry.operand[0];
+  const int64_t begin = first * kShare;
+  const int64_t end = std::min(last * kShare, launch.geometry.numel * out.bytes);
+  write(out.data + begin, launch.pattern, end - begin);
+}
 
 void fill_chunks(void* arg, int64_t first, int64_t last) {
   const Launch& launch = *static_cast<const Launch*>(arg);
@@ -22,7 +43,7 @@ void fill_chunks(void* arg, int64_t first, int64_t last) {
     const Tile& tile = walk.tile();
     char* there = piece(g, out, tile);
     if (there != nullptr) {
-      std::memcpy(there, launch.pattern, tile.n * out.bytes);
+      write(there, launch.pattern, tile.n * out.bytes);
     } else {
       scatter(g, out, tile, launch.pattern);
     }
@@ -39,9 +60,18 @@ void fill(Context& context, const FillArgs& args) {
   plan(launch.geometry, &view, 1);
   alignas(64) char pattern[kTile * 16];
   const int64_t repeats = std::min(launch.geometry.numel, kTile);
-  for (int64_t i = 0; i < repeats; ++i) std::memcpy(pattern + i * bytes, args.value, bytes);
+  std::memcpy(pattern, args.value, static_cast<size_t>(bytes));
+  for (int64_t made = 1; made < repeats; made *= 2) {  // by doubling
+    std::memcpy(pattern + made * bytes, pattern,
+                static_cast<size_t>(std::min(made, repeats - made) * bytes));
+  }
   launch.pattern = pattern;
-  run_chunks(context, launch.geometry.numel, fill_chunks, &launch);
+  const int64_t n = launch.geometry.numel;
+  if (launch.geometry.operand[0].dense) {
+    run_chunks(context, n, (n * bytes - 1) / kShare + 1, fill_shares, &launch);
+  } else {
+    run_chunks(context, n, fill_chunks, &launch);
+  }
 }
 
 }  // namespace libdl::kernels::cpu

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/cpu/kernels.h"
+#include "kernels/cpu/pointwise_exact.h"
 #include "kernels/cpu/pointwise_rows.h"
 #include "kernels/cpu/stage.h"
 #include "kernels/cpu/tiles.h"
@@ -13,7 +14,7 @@ namespace {
 struct DenseLaunch {
   TileFn fn;
   int32_t inputs, varying;  // the inputs from `varying` on are numbers
-  int32_t in_bytes, out_bytes;
+  int32_t in_bytes[kMaxInputs], out_bytes;
   int64_t numel;
   char* out;
   const char* in[kMaxInputs];
@@ -23,7 +24,7 @@ void dense_chunks(void* arg, int64_t first, int64_t last) {
   const DenseLaunch& launch = *static_cast<const DenseLaunch*>(arg);
   int64_t begin = first * kChunk, end = std::min(last * kChunk, launch.numel);
   const void* in[kMaxInputs];
-  for (int k = 0; k < launch.varying; ++k) in[k] = launch.in[k] + begin * launch.in_bytes;
+  for (int k = 0; k < launch.varying; ++k) in[k] = launch.in[k] + begin * launch.in_bytes[k];
   for (int k = launch.varying; k < launch.inputs; ++k) in[k] = launch.in[k];
   launch.fn(in, launch.out + begin * launch.out_bytes, end - begin);
 }
@@ -46,8 +47,18 @@ struct TiledLaunch {
   TileFn fn;
   Class compute, result;
   int32_t inputs, varying;  // the inputs from `varying` on are numbers, read once
+  bool exact;               // operands are in the dtypes of the function
   Geometry geometry;
 };
+
+int64_t tile_of(const TiledLaunch& launch) {
+  if (!launch.exact) return tile_elements(launch.compute);
+  int32_t widest = 1;
+  for (int k = 0; k <= launch.varying; ++k) {
+    widest = std::max(widest, launch.geometry.operand[k].bytes);
+  }
+  return std::min(kChunk, kTileBytes / widest);
+}
 
 // The first element of a tile.
 Tile one_of(Tile tile) {
@@ -76,8 +87,9 @@ void run_rows(const TiledLaunch& launch, const Tile& tile, Source* source, Sink&
 }
 
 // Of a block: what is transposed should be worth the calls for its rows.
-constexpr int64_t block_elements(Class c) {
-  return c == Class::kF32 ? 2 * kTile : tile_elements(c);
+int64_t block_elements(const TiledLaunch& launch) {
+  const bool two = !launch.exact && launch.compute == Class::kF32;
+  return two ? 2 * kTile : tile_of(launch);
 }
 static_assert(2 * kTile * 4 <= kTileBytes);
 
@@ -89,10 +101,18 @@ void tiled_chunks(void* arg, int64_t first, int64_t last) {
   Source source[kMaxInputs];
   Sink sink;
   for (int k = 0; k < launch.inputs; ++k) {
-    source[k].open(g, g.operand[k + 1], launch.compute, buffer[k], raw);
+    if (launch.exact) {
+      source[k].open(g, g.operand[k + 1], buffer[k]);
+    } else {
+      source[k].open(g, g.operand[k + 1], launch.compute, buffer[k], raw);
+    }
   }
-  sink.open(g, g.operand[0], launch.result, buffer[kMaxInputs], raw);
-  TileWalk walk(g, first, last, tile_elements(launch.compute));
+  if (launch.exact) {
+    sink.open(g, g.operand[0], buffer[kMaxInputs]);
+  } else {
+    sink.open(g, g.operand[0], launch.result, buffer[kMaxInputs], raw);
+  }
+  TileWalk walk(g, first, last, tile_of(launch));
   const void* in[kMaxInputs];
   for (int k = launch.varying; k < launch.inputs; ++k) in[k] = source[k].load(one_of(walk.tile()));
   for (; walk.more(); walk.next()) {
@@ -123,7 +143,35 @@ TileFn form_for_numbers(const PointwiseArgs& args) {
   return number_tile(static_cast<Class>(args.compute), args.expression);
 }
 
+// The first `varying` inputs lie in order; those after them are numbers as fn reads them.
+void run_dense(Context& context, const PointwiseArgs& args, TileFn fn, int32_t varying) {
+  const int64_t n = numel(args.out);
+  DenseLaunch launch = {fn, args.inputs, varying, {}, dtype_bytes(args.out.dtype),
+                        n,  static_cast<char*>(args.out.data), {}};
+  for (int k = 0; k < args.inputs; ++k) {
+    launch.in[k] = static_cast<const char*>(args.in[k].data);
+    launch.in_bytes[k] = dtype_bytes(args.in[k].dtype);
+  }
+  run_chunks(context, n, dense_chunks, &launch);
+}
+
 // These are apart, so that the short way below does not pay for their frames.
+__attribute__((noinline)) void run_exact(Context& context, const ExactForm& form) {
+  const PointwiseArgs& args = form.args;
+  bool flat = is_flat(args.out);
+  for (int k = 0; k < form.varying; ++k) flat &= is_flat(args.in[k]);
+  if (flat) return run_dense(context, args, form.fn, form.varying);
+  TiledLaunch launch;
+  launch.fn = form.fn;
+  launch.inputs = args.inputs;
+  launch.varying = form.varying;
+  launch.exact = true;
+  const View* views[kMaxInputs + 1] = {&args.out};
+  for (int k = 0; k < args.inputs; ++k) views[k + 1] = &args.in[k];
+  plan(launch.geometry, views, args.inputs + 1);
+  run_planned(context, launch, block_elements(launch), tiled_chunks);
+}
+
 __attribute__((noinline)) void tiled(Context& context, const PointwiseArgs& args, TileFn fn,
                                      int32_t varying, Class result) {
   TiledLaunch launch;
@@ -132,6 +180,7 @@ __attribute__((noinline)) void tiled(Context& context, const PointwiseArgs& args
   launch.result = result;
   launch.inputs = args.inputs;
   launch.varying = varying;
+  launch.exact = false;
   const View* views[kMaxInputs + 1] = {&args.out};
   for (int k = 0; k < args.inputs; ++k) views[k + 1] = &args.in[k];
   plan(launch.geometry, views, args.inputs + 1);
@@ -142,14 +191,14 @@ __attribute__((noinline)) void tiled(Context& context, const PointwiseArgs& args
     if (!lies_in_rows(launch.geometry, f, in_dtype, out_dtype)) continue;
     return run_by_rows(context, launch.geometry, f);
   }
-  run_planned(context, launch, block_elements(launch.compute), tiled_chunks);
+  run_planned(context, launch, block_elements(launch), tiled_chunks);
 }
 
 __attribute__((noinline)) void dense_with_numbers(Context& context, const PointwiseArgs& args,
                                                   TileFn fn, int32_t bytes) {
   const int64_t n = numel(args.out);
   alignas(16) char number[kMaxInputs][16];
-  DenseLaunch launch = {fn, args.inputs, 1, bytes, bytes, n, static_cast<char*>(args.out.data), {}};
+  DenseLaunch launch = {fn, args.inputs, 1, {bytes}, bytes, n, static_cast<char*>(args.out.data), {}};
   launch.in[0] = static_cast<const char*>(args.in[0].data);
   for (int k = 1; k < args.inputs; ++k) {
     const View& x = args.in[k];
@@ -162,6 +211,8 @@ __attribute__((noinline)) void dense_with_numbers(Context& context, const Pointw
 
 __attribute__((noinline)) void scattered(Context& context, const PointwiseArgs& args, TileFn fn,
                                          Class result, int32_t in_dtype, int32_t out_dtype) {
+  ExactForm exact;
+  if (exact_form(args, exact)) return run_exact(context, exact);
   const TileFn form = form_for_numbers(args);
   if (form == nullptr) return tiled(context, args, fn, args.inputs, result);
   if (!is_direct(args, 1, in_dtype, out_dtype)) return tiled(context, args, form, 1, result);
@@ -185,16 +236,7 @@ void pointwise(Context& context, const PointwiseArgs& args) {
     for (int k = 0; k < args.inputs; ++k) in[k] = args.in[k].data;
     return fn(in, args.out.data, n);
   }
-  DenseLaunch launch = {fn,
-                        args.inputs,
-                        args.inputs,
-                        dtype_bytes(in_dtype),
-                        dtype_bytes(out_dtype),
-                        n,
-                        static_cast<char*>(args.out.data),
-                        {}};
-  for (int k = 0; k < args.inputs; ++k) launch.in[k] = static_cast<const char*>(args.in[k].data);
-  run_chunks(context, n, dense_chunks, &launch);
+  run_dense(context, args, fn, args.inputs);
 }
 
 }  // namespace libdl::kernels::cpu

@@ -31,14 +31,11 @@ class Source {
  public:
   // buffer: a tile of the class; raw: a tile of 16-byte elements, which sources may share.
   void open(const Geometry& g, const Operand& x, Class compute, void* buffer, void* raw) {
-    buffer_ = buffer;
-    raw_ = raw;
-    geometry_ = &g;
-    x_ = &x;
-    bytes_ = dtype_bytes(class_dtype(compute));
-    convert_ = convert_to_class(x.dtype, compute);
-    held_ = nullptr;
-    held_n_ = 0;
+    open(g, x, convert_to_class(x.dtype, compute), dtype_bytes(class_dtype(compute)), buffer, raw);
+  }
+  // Elements as they are.
+  void open(const Geometry& g, const Operand& x, void* buffer) {
+    open(g, x, nullptr, x.bytes, buffer, nullptr);
   }
 
   // The tile in the compute class: in the operand's own memory or in the buffer.
@@ -71,6 +68,18 @@ class Source {
   }
 
  private:
+  void open(const Geometry& g, const Operand& x, ConvertFn convert, int64_t bytes, void* buffer,
+            void* raw) {
+    buffer_ = buffer;
+    raw_ = raw;
+    geometry_ = &g;
+    x_ = &x;
+    bytes_ = bytes;
+    convert_ = convert;
+    held_ = nullptr;
+    held_n_ = 0;
+  }
+
   // One element n times, which the next tiles may ask for again.
   bool repeats(const Tile& tile) const {
     if (x_->constant) return true;
@@ -93,12 +102,19 @@ class Source {
 class Sink {
  public:
   void open(const Geometry& g, const Operand& x, Class result, void* buffer, void* raw) {
-    buffer_ = buffer;
+    open(g, x, buffer);
     raw_ = raw;
-    geometry_ = &g;
-    x_ = &x;
     bytes_ = dtype_bytes(class_dtype(result));
     convert_ = convert_from_class(result, x.dtype);
+  }
+  // Elements as they are.
+  void open(const Geometry& g, const Operand& x, void* buffer) {
+    buffer_ = buffer;
+    raw_ = nullptr;
+    geometry_ = &g;
+    x_ = &x;
+    bytes_ = x.bytes;
+    convert_ = nullptr;
   }
 
   // Where to compute the tile, and what to call when it is there.

@@ -47,4 +47,13 @@ inline TileFn number_tile(Class c, int32_t expression) {
   return nullptr;
 }
 
+// Tile functions for operands that are not of the class's dtype but are computed as they lie; NULL
+// where there is none. Integers narrower than 64 bits, all of one dtype:
+TileTable narrow_tiles(int32_t dtype);
+// `where` of elements of so many bytes; in[0] is bytes.
+TileFn choice_tile(int32_t bytes);
+// complex64; with numbers the inputs after the first are one complex128 each.
+TileFn c64_tile(int32_t expression);
+TileFn c64_number_tile(int32_t expression);
+
 }  // namespace libdl::kernels::cpu

@@ -1,28 +1,228 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The complex128 class of the pointwise expressions: scalar code on the system's library, so one
-// table serves every instruction set.
-#define HWY_COMPILE_ONLY_STATIC
+// The complex expressions. Arithmetic goes by vectors of real and imaginary parts, in doubles for
+// complex64 too; the elementary functions are scalar code on the system's library.
+#include "kernels/cpu/highway_targets.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/tiles_complex.cc"
+#include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "kernels/convert_value.h"
 #include "kernels/cpu/tiles_scalar-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu::HWY_NAMESPACE {
 namespace {
+namespace hn = hwy::HWY_NAMESPACE;
 
+#if HWY_TARGET != HWY_SCALAR  // which has one lane
+using D = hn::ScalableTag<double>;
+using V = hn::Vec<D>;
+constexpr D d;
+HWY_INLINE int64_t pairs() { return static_cast<int64_t>(hn::Lanes(d) / 2); }
+
+// Lanes 2k and 2k + 1 are a number's real and imaginary part. Every operation is that of
+// kernels/scalars.h, rounded where it rounds: bits do not depend on the instruction set.
+struct Pairs {
+  V raw;
+};
+HWY_INLINE V evens() {  // all bits of the even lanes
+  const hn::RebindToUnsigned<D> u;
+  const auto ones = hn::Set(u, ~uint64_t{0});
+  return hn::BitCast(d, hn::OddEven(hn::Zero(u), ones));
+}
+HWY_INLINE V signs(V which) { return hn::And(which, hn::Set(d, -0.0)); }
+HWY_INLINE V swapped(V x) { return hn::Shuffle01(x); }
+HWY_INLINE V negated(V x) { return hn::Xor(x, hn::Set(d, -0.0)); }
+HWY_INLINE V less_even(V x, V y) {  // x - y in the even lanes, x + y in the odd ones
+  return hn::Add(x, hn::Xor(y, signs(evens())));
+}
+HWY_INLINE Pairs operator+(Pairs x, Pairs y) { return {hn::Add(x.raw, y.raw)}; }
+HWY_INLINE Pairs operator-(Pairs x, Pairs y) { return {hn::Sub(x.raw, y.raw)}; }
+HWY_INLINE Pairs operator-(Pairs x) { return {negated(x.raw)}; }
+HWY_INLINE Pairs operator*(Pairs x, Pairs y) {
+  return {less_even(hn::Mul(x.raw, hn::DupEven(y.raw)),
+                    hn::Mul(swapped(x.raw), hn::DupOdd(y.raw)))};
+}
+// Smith's division.
+HWY_INLINE Pairs operator/(Pairs x, Pairs y) {
+  const V re = hn::DupEven(y.raw), im = hn::DupOdd(y.raw);
+  const auto real = hn::Ge(hn::Abs(re), hn::Abs(im));
+  const V large = hn::IfThenElse(real, re, im), small = hn::IfThenElse(real, im, re);
+  const V ratio = hn::Div(small, large);
+  const V scale = hn::Div(hn::Set(d, 1), hn::Add(large, hn::Mul(small, ratio)));
+  // (x.im, -x.re)
+  const V turned = hn::Xor(swapped(x.raw), hn::AndNot(evens(), hn::Set(d, -0.0)));
+  const V first = hn::IfThenElse(real, x.raw, turned), second = hn::IfThenElse(real, turned, x.raw);
+  const V y0 = hn::Mul(hn::Add(first, hn::Mul(second, ratio)), scale);
+  const auto zero = hn::And(hn::Eq(re, hn::Zero(d)), hn::Eq(im, hn::Zero(d)));
+  if (HWY_LIKELY(hn::AllFalse(d, zero))) return {y0};
+  return {hn::IfThenElse(zero, hn::Div(x.raw, hn::Abs(re)), y0)};
+}
+
+// A number's modulus as its real part, where squares neither overflow nor underflow: of complex64.
+HWY_INLINE Pairs modulus(Pairs x) {
+  const V square = hn::Mul(x.raw, x.raw);
+  const V size = hn::Sqrt(hn::Add(square, swapped(square)));
+  const V a = hn::Abs(x.raw), infinity = hn::Set(d, INFINITY);
+  const V most = hn::IfThenElse(hn::Eq(a, infinity), a, swapped(a));
+  return {hn::And(evens(), hn::IfThenElse(hn::Eq(most, infinity), infinity, size))};
+}
+
+#define LIBDL_COMPLEX(name, expression) \
+  struct name##_pairs {                 \
+    template <class... P>               \
+    static HWY_INLINE Pairs of(P... p) { \
+      const Pairs x[] = {p...};         \
+      return expression;                \
+    }                                   \
+  };
+LIBDL_COMPLEX(add, x[0] + x[1])
+LIBDL_COMPLEX(sub, x[0] - x[1])
+LIBDL_COMPLEX(add_scaled, x[0] + x[1] * x[2])
+LIBDL_COMPLEX(mul, x[0] * x[1])
+LIBDL_COMPLEX(div, x[0] / x[1])
+LIBDL_COMPLEX(neg, -x[0])
+LIBDL_COMPLEX(square, x[0] * x[0])
+LIBDL_COMPLEX(reciprocal, Pairs{hn::And(evens(), hn::Set(d, 1))} / x[0])
+LIBDL_COMPLEX(conj, Pairs{hn::Xor(x[0].raw, hn::AndNot(evens(), hn::Set(d, -0.0)))})
+LIBDL_COMPLEX(abs, modulus(x[0]))
+#undef LIBDL_COMPLEX
+
+// T is float or double: the parts as they lie in memory.
+template <class T>
+HWY_INLINE Pairs load(const void* from, int64_t i) {
+  const T* at = static_cast<const T*>(from) + 2 * i;
+  if constexpr (sizeof(T) == 8) {
+    return {hn::LoadU(d, at)};
+  } else {
+    return {hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, D>(), at))};
+  }
+}
+template <class T>
+HWY_INLINE void store(Pairs x, void* to, int64_t i) {
+  T* at = static_cast<T*>(to) + 2 * i;
+  if constexpr (sizeof(T) == 8) {
+    hn::StoreU(x.raw, d, at);
+  } else {
+    const hn::Rebind<float, D> f;
+    hn::StoreU(hn::DemoteTo(f, x.raw), f, at);
+  }
+}
+
+// With kNumbers the inputs after the first are one complex128 each.
+template <class Op, class T, int kInputs, bool kNumbers = false>
+void pairs_tile(const void* const* in, void* out, int64_t n) {
+  Pairs number[3];
+  if constexpr (kNumbers) {
+    for (int k = 1; k < kInputs; ++k) {
+      double parts[2], many[hn::MaxLanes(d)];
+      std::memcpy(parts, in[k], sizeof(parts));
+      for (size_t l = 0; l < hn::MaxLanes(d); ++l) many[l] = parts[l % 2];
+      number[k].raw = hn::LoadU(d, many);
+    }
+  }
+  const auto at = [&](const void* const* from, int64_t i) HWY_ATTR {
+    const auto operand = [&](int k) HWY_ATTR {
+      return kNumbers && k > 0 ? number[k] : load<T>(from[k], i);
+    };
+    if constexpr (kInputs == 1) return Op::of(operand(0));
+    if constexpr (kInputs == 2) return Op::of(operand(0), operand(1));
+    if constexpr (kInputs == 3) return Op::of(operand(0), operand(1), operand(2));
+  };
+  int64_t i = 0;
+  for (; i + pairs() <= n; i += pairs()) store<T>(at(in, i), out, i);
+  if (i == n) return;
+  T rest[kInputs][hn::MaxLanes(d)] = {}, y[hn::MaxLanes(d)];
+  const void* from[kInputs];
+  const size_t bytes = static_cast<size_t>(n - i) * 2 * sizeof(T);
+  for (int k = 0; k < kInputs; ++k) {
+    from[k] = rest[k];
+    if (!kNumbers || k == 0) {
+      std::memcpy(rest[k], static_cast<const T*>(in[k]) + 2 * i, bytes);
+    }
+  }
+  store<T>(at(from, 0), y, 0);
+  std::memcpy(static_cast<T*>(out) + 2 * i, y, bytes);
+}
+
+// The vector form of an expression, or NULL.
+template <Expression e, class T, int kInputs, bool kNumbers = false>
+constexpr TileFn pairs_entry() {
+#define LIBDL_COMPLEX(name) \
+  if constexpr (e == Expression::name) return &pairs_tile<name##_pairs, T, kInputs, kNumbers>;
+  LIBDL_COMPLEX(add)
+  LIBDL_COMPLEX(sub)
+  LIBDL_COMPLEX(mul)
+  LIBDL_COMPLEX(div)
+  LIBDL_COMPLEX(add_scaled)
+  if constexpr (kInputs == 1 && !kNumbers) {
+    LIBDL_COMPLEX(neg)
+    LIBDL_COMPLEX(square)
+    LIBDL_COMPLEX(reciprocal)
+    LIBDL_COMPLEX(conj)
+    if constexpr (sizeof(T) == 4) {
+      LIBDL_COMPLEX(abs)
+    }
+  }
+#undef LIBDL_COMPLEX
+  return nullptr;
+}
+#else
+template <Expression e, class T, int kInputs, bool kNumbers = false>
+constexpr TileFn pairs_entry() {
+  return nullptr;
+}
+#endif
+
+template <Expression e, class Op, int kInputs, bool kExists>
+constexpr TileFn wide_entry() {
+  constexpr TileFn pairs = pairs_entry<e, double, kInputs>();
+  if constexpr (pairs != nullptr) return pairs;
+  return entry<Op, Complex, kInputs, kExists>();
+}
+
+}  // namespace
+
+extern const TileFn c128_table[kExpressions];
 const TileFn c128_table[kExpressions] = {
 #define POINTWISE(name, inputs, classes, result) \
-  entry<name##_op, Complex, inputs, has_letter(classes, 'C')>(),
+  wide_entry<Expression::name, name##_op, inputs, has_letter(classes, 'C')>(),
+#include "kernels/pointwise.def"
+#undef POINTWISE
+};
+extern const TileFn c64_table[kExpressions];
+const TileFn c64_table[kExpressions] = {
+#define POINTWISE(name, inputs, classes, result) pairs_entry<Expression::name, float, inputs>(),
+#include "kernels/pointwise.def"
+#undef POINTWISE
+};
+extern const TileFn c64_number_table[kExpressions];
+const TileFn c64_number_table[kExpressions] = {
+#define POINTWISE(name, inputs, classes, result) \
+  pairs_entry<Expression::name, float, inputs, true>(),
 #include "kernels/pointwise.def"
 #undef POINTWISE
 };
 
-}  // namespace
 }  // namespace libdl::kernels::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
+#if HWY_ONCE
 namespace libdl::kernels::cpu {
-using HWY_NAMESPACE::c128_table;
-const TileTable c128_tiles[kIsas] = {c128_table, c128_table, c128_table};
+
+const TileTable c128_tiles[kIsas] = LIBDL_FOR_EACH_ISA(c128_table);
+
+namespace {
+constexpr TileTable kC64[kIsas] = LIBDL_FOR_EACH_ISA(c64_table);
+constexpr TileTable kC64Number[kIsas] = LIBDL_FOR_EACH_ISA(c64_number_table);
+}  // namespace
+
+TileFn c64_tile(int32_t expression) { return kC64[static_cast<int>(isa())][expression]; }
+TileFn c64_number_tile(int32_t expression) {
+  return kC64Number[static_cast<int>(isa())][expression];
+}
+
 }  // namespace libdl::kernels::cpu
+#endif

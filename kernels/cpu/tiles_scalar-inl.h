@@ -73,44 +73,36 @@ struct Math<Complex> {
 #include "kernels/expressions.h"
 #undef LIBDL_EXPRESSION
 
-constexpr int kBlock = 16;
+// What need not be aligned, in memory that may hold anything.
+template <class T>
+struct __attribute__((packed, may_alias)) Anywhere {
+  T value;
+};
 
-// One block of at most 16: inputs are read before the results are written, so that out may be one
-// of the inputs.
-template <class Op, class V, int kInputs, class Out>
-HWY_INLINE void block(const V (*x)[kBlock], Out* y, int n) {
-  for (int j = 0; j < n; ++j) {
-    if constexpr (kInputs == 1) {
-      y[j] = Out{Op::of(x[0][j])};
-    } else if constexpr (kInputs == 2) {
-      y[j] = Out{Op::of(x[0][j], x[1][j])};
-    } else {
-      y[j] = Out{Op::of(x[0][j], x[1][j], x[2][j])};
-    }
-  }
-}
-
-// Memory is read and written by memcpy: foreign memory need not be aligned.
+// out may be one of the inputs, element by element: the loop carries nothing from one to the next.
+#undef LIBDL_INDEPENDENT
+#if defined(__clang__)
+#define LIBDL_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define LIBDL_INDEPENDENT _Pragma("GCC ivdep")
+#endif
 template <class Op, class V, int kInputs>
 void scalar_tile(const void* const* in, void* out, int64_t n) {
   using Out = std::conditional_t<Op::kTruth, Bool, V>;
-  V x[kInputs][kBlock];
-  Out y[kBlock];
-  int64_t i = 0;
-  for (; i + kBlock <= n; i += kBlock) {
-    for (int k = 0; k < kInputs; ++k) {
-      std::memcpy(x[k], static_cast<const char*>(in[k]) + i * sizeof(V), sizeof(x[k]));
+  const auto* a = static_cast<const Anywhere<V>*>(in[0]);
+  const auto* b = static_cast<const Anywhere<V>*>(in[kInputs > 1 ? 1 : 0]);
+  const auto* c = static_cast<const Anywhere<V>*>(in[kInputs > 2 ? 2 : 0]);
+  auto* y = static_cast<Anywhere<Out>*>(out);
+  LIBDL_INDEPENDENT
+  for (int64_t i = 0; i < n; ++i) {
+    if constexpr (kInputs == 1) {
+      y[i].value = Out{Op::of(V(a[i].value))};
+    } else if constexpr (kInputs == 2) {
+      y[i].value = Out{Op::of(V(a[i].value), V(b[i].value))};
+    } else {
+      y[i].value = Out{Op::of(V(a[i].value), V(b[i].value), V(c[i].value))};
     }
-    block<Op, V, kInputs>(x, y, kBlock);
-    std::memcpy(static_cast<char*>(out) + i * sizeof(Out), y, sizeof(y));
   }
-  const int rest = static_cast<int>(n - i);
-  if (rest == 0) return;
-  for (int k = 0; k < kInputs; ++k) {
-    std::memcpy(x[k], static_cast<const char*>(in[k]) + i * sizeof(V), rest * sizeof(V));
-  }
-  block<Op, V, kInputs>(x, y, rest);
-  std::memcpy(static_cast<char*>(out) + i * sizeof(Out), y, rest * sizeof(Out));
 }
 
 #define LIBDL_RESULT_same false

@@ -240,8 +240,9 @@ static Tensor triangle(const char* op, const Tensor& input, int64_t diagonal, bo
   for (int64_t i = 0; i < rows; ++i) {
     // Columns up to `edge` belong to the lower triangle; clamped before it is added to i.
     const int64_t edge = std::clamp(diagonal, -rows - 1, cols + 1) + i;
-    for (int64_t j = 0; j < cols; ++j)
-      kept[i * cols + j] = lower ? j <= edge : j >= edge;
+    const int64_t split = std::clamp<int64_t>(lower ? edge + 1 : edge, 0, cols);
+    std::fill_n(kept + i * cols, split, lower);
+    std::fill_n(kept + i * cols + split, cols - split, !lower);
   }
   const Tensor zero = is_inexact(input.dtype()) ? number(0.0) : number(int64_t{0});
   const Tensor nothing = input.dtype() == Dtype::kBool ? number(false) : zero;

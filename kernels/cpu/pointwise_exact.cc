@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/cpu/pointwise_exact.h"
+
+#include <libdl/dtype.h>
+
+#include <cstring>
+
+#include "kernels/cpu/convert.h"
+
+namespace libdl::kernels::cpu {
+namespace {
+
+bool is_number(const View& view) {
+  for (int d = 0; d < view.ndim; ++d) {
+    if (view.strides[d] != 0 && view.sizes[d] != 1) return false;
+  }
+  return true;
+}
+
+// A number in another dtype of its class, by the way through the class; false where that would
+// change its value.
+bool number_as(int32_t dtype, const View& x, Class compute, char* number) {
+  alignas(16) char wide[16], back[16] = {};
+  const ConvertFn load = convert_to_class(x.dtype, compute);
+  const int bytes = dtype_bytes(class_dtype(compute));
+  if (load != nullptr) load(x.data, wide, 1);
+  if (load == nullptr) std::memcpy(wide, x.data, static_cast<size_t>(bytes));
+  const ConvertFn store = convert_from_class(compute, dtype);
+  if (store == nullptr) {
+    std::memcpy(number, wide, static_cast<size_t>(bytes));
+    return true;
+  }
+  store(wide, number, 1);
+  convert_to_class(dtype, compute)(number, back, 1);
+  return std::memcmp(wide, back, static_cast<size_t>(bytes)) == 0;
+}
+
+// Makes all inputs from `first` on be of one dtype, numbers by conversion.
+bool all_of(int32_t dtype, int first, ExactForm& form) {
+  for (int k = first; k < form.args.inputs; ++k) {
+    View& x = form.args.in[k];
+    if (x.dtype == dtype) continue;
+    if (!is_number(x) || x.dtype == LIBDL_DTYPE_NONE) return false;
+    if (!number_as(dtype, x, static_cast<Class>(form.args.compute), form.number[k])) return false;
+    x.data = form.number[k];
+    x.dtype = dtype;
+  }
+  return true;
+}
+
+bool narrow_form(ExactForm& form) {
+  const PointwiseArgs& args = form.args;
+  int32_t dtype = LIBDL_DTYPE_NONE;
+  for (int k = 0; k < args.inputs && dtype == LIBDL_DTYPE_NONE; ++k) {
+    if (narrow_tiles(args.in[k].dtype) != nullptr) dtype = args.in[k].dtype;
+  }
+  const bool truth = kExpressionInfo[args.expression].truth;
+  if (dtype == LIBDL_DTYPE_NONE) return false;
+  if (args.out.dtype != (truth ? int32_t{LIBDL_DTYPE_BOOL} : dtype)) return false;
+  form.fn = narrow_tiles(dtype)[args.expression];
+  return form.fn != nullptr && all_of(dtype, 0, form);
+}
+
+bool choice_form(ExactForm& form) {
+  const PointwiseArgs& args = form.args;
+  if (dtype_bytes(args.in[0].dtype) != 1) return false;
+  form.fn = choice_tile(dtype_bytes(args.out.dtype));
+  return all_of(args.out.dtype, 1, form);
+}
+
+// Numbers stay complex128, as they are in the class.
+bool complex_form(ExactForm& form) {
+  PointwiseArgs& args = form.args;
+  if (args.out.dtype != LIBDL_DTYPE_COMPLEX64 || args.in[0].dtype != LIBDL_DTYPE_COMPLEX64) {
+    return false;
+  }
+  int numbers = 0;
+  for (int k = 1; k < args.inputs; ++k) {
+    if (args.in[k].dtype != LIBDL_DTYPE_COMPLEX64 || is_number(args.in[k])) ++numbers;
+  }
+  if (numbers == 0) {
+    form.fn = c64_tile(args.expression);
+    return form.fn != nullptr;
+  }
+  form.fn = c64_number_tile(args.expression);
+  form.varying = 1;
+  return form.fn != nullptr && numbers == args.inputs - 1 && all_of(LIBDL_DTYPE_COMPLEX128, 1, form);
+}
+
+}  // namespace
+
+bool exact_form(const PointwiseArgs& args, ExactForm& form) {
+  form.args = args;
+  form.varying = args.inputs;
+  if (args.expression == static_cast<int32_t>(Expression::where)) return choice_form(form);
+  switch (static_cast<Class>(args.compute)) {
+    case Class::kI64: return narrow_form(form);
+    case Class::kC128: return complex_form(form);
+    default: return false;
+  }
+}
+
+}  // namespace libdl::kernels::cpu

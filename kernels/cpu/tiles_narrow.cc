@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Expressions in the dtypes that their operands have, where the class would only convert: integers
+// narrower than 64 bits, which wrap to the same values as in 64 bits, and choices, which move bits.
+#include <libdl/dtype.h>
+
+#include "kernels/cpu/highway_targets.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/tiles_narrow.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "kernels/cpu/tiles_scalar-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace libdl::kernels::cpu::HWY_NAMESPACE {
+
+#define POINTWISE(name, inputs, classes, result) \
+  entry<name##_op, kernels::Wrapping<LIBDL_NARROW>, inputs, has_letter(classes, 'I')>(),
+extern const TileFn u8_table[kExpressions];
+#define LIBDL_NARROW uint8_t
+const TileFn u8_table[kExpressions] = {
+#include "kernels/pointwise.def"
+};
+#undef LIBDL_NARROW
+extern const TileFn i8_table[kExpressions];
+#define LIBDL_NARROW int8_t
+const TileFn i8_table[kExpressions] = {
+#include "kernels/pointwise.def"
+};
+#undef LIBDL_NARROW
+extern const TileFn i16_table[kExpressions];
+#define LIBDL_NARROW int16_t
+const TileFn i16_table[kExpressions] = {
+#include "kernels/pointwise.def"
+};
+#undef LIBDL_NARROW
+extern const TileFn i32_table[kExpressions];
+#define LIBDL_NARROW int32_t
+const TileFn i32_table[kExpressions] = {
+#include "kernels/pointwise.def"
+};
+#undef LIBDL_NARROW
+#undef POINTWISE
+
+struct TwoWords {
+  uint64_t low, high;
+};
+HWY_INLINE TwoWords pick(bool which, TwoWords x, TwoWords y) {
+  return {which ? x.low : y.low, which ? x.high : y.high};
+}
+template <class Bits>
+HWY_INLINE Bits pick(bool which, Bits x, Bits y) {
+  return which ? x : y;
+}
+
+// The condition is a byte.
+template <class Bits>
+void choice(const void* const* in, void* out, int64_t n) {
+  const auto* condition = static_cast<const uint8_t*>(in[0]);
+  const auto* a = static_cast<const Anywhere<Bits>*>(in[1]);
+  const auto* b = static_cast<const Anywhere<Bits>*>(in[2]);
+  auto* y = static_cast<Anywhere<Bits>*>(out);
+  LIBDL_INDEPENDENT
+  for (int64_t i = 0; i < n; ++i) {
+    const Bits x0 = a[i].value, x1 = b[i].value;
+    y[i].value = pick(condition[i] != 0, x0, x1);
+  }
+}
+extern const TileFn choices[5];
+const TileFn choices[5] = {choice<uint8_t>, choice<uint16_t>, choice<uint32_t>, choice<uint64_t>,
+                           choice<TwoWords>};
+
+}  // namespace libdl::kernels::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace libdl::kernels::cpu {
+namespace {
+
+constexpr TileTable kU8[kIsas] = LIBDL_FOR_EACH_ISA(u8_table);
+constexpr TileTable kI8[kIsas] = LIBDL_FOR_EACH_ISA(i8_table);
+constexpr TileTable kI16[kIsas] = LIBDL_FOR_EACH_ISA(i16_table);
+constexpr TileTable kI32[kIsas] = LIBDL_FOR_EACH_ISA(i32_table);
+constexpr const TileFn* kChoices[kIsas] = LIBDL_FOR_EACH_ISA(choices);
+
+}  // namespace
+
+TileTable narrow_tiles(int32_t dtype) {
+  const int i = static_cast<int>(isa());
+  switch (dtype) {
+    case LIBDL_DTYPE_UINT8: return kU8[i];
+    case LIBDL_DTYPE_INT8: return kI8[i];
+    case LIBDL_DTYPE_INT16: return kI16[i];
+    case LIBDL_DTYPE_INT32: return kI32[i];
+    default: return nullptr;
+  }
+}
+
+TileFn choice_tile(int32_t bytes) {
+  const int log = bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : bytes == 8 ? 3 : 4;
+  return kChoices[static_cast<int>(isa())][log];
+}
+
+}  // namespace libdl::kernels::cpu
+#endif

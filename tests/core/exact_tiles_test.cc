@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Tile functions that compute in the dtype of memory give what the compute class gives.
+#include <gtest/gtest.h>
+
+#include <libdl/dtype.h>
+
+#include <cmath>
+#include <complex>
+#include <cstring>
+#include <limits>
+#include <random>
+#include <vector>
+
+#include "kernels/cpu/convert.h"
+#include "kernels/cpu/isa.h"
+#include "kernels/cpu/tiles.h"
+
+namespace libdl::kernels::cpu {
+namespace {
+
+class ExactTiles : public testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    if (!set_isa(static_cast<Isa>(GetParam()))) GTEST_SKIP() << "not on this machine";
+  }
+  void TearDown() override { set_isa(best_isa()); }
+};
+INSTANTIATE_TEST_SUITE_P(All, ExactTiles, testing::Range(0, kIsas), [](const auto& info) {
+  return std::string(isa_name(static_cast<Isa>(info.param)));
+});
+
+constexpr int64_t kCounts[] = {1, 7, 64, 1000};
+
+template <class T>
+void check_narrow(int32_t dtype) {
+  std::mt19937 random(1);
+  for (int e = 0; e < kExpressions; ++e) {
+    const TileFn narrow = narrow_tiles(dtype)[e], wide = tile_table(Class::kI64)[e];
+    ASSERT_EQ(narrow != nullptr, wide != nullptr) << kExpressionInfo[e].name;
+    if (narrow == nullptr) continue;
+    const bool truth = kExpressionInfo[e].truth;
+    for (const int64_t n : kCounts) {
+      std::vector<T> x[3];
+      std::vector<int64_t> w[3];
+      const void *in[3], *widened[3];
+      for (int k = 0; k < 3; ++k) {
+        for (int64_t i = 0; i < n; ++i) {
+          // Small ones too: distances of shifts, divisors of 0 and -1.
+          const auto any = static_cast<T>(random());
+          x[k].push_back(random() % 3 == 0 ? static_cast<T>(static_cast<int>(random() % 80) - 8)
+                                           : any);
+          w[k].push_back(x[k].back());
+        }
+        in[k] = x[k].data();
+        widened[k] = w[k].data();
+      }
+      std::vector<T> y(n);
+      std::vector<int64_t> z(n);
+      std::vector<uint8_t> p(n), q(n);
+      narrow(in, truth ? static_cast<void*>(p.data()) : y.data(), n);
+      wide(widened, truth ? static_cast<void*>(q.data()) : z.data(), n);
+      for (int64_t i = 0; i < n; ++i) {
+        if (truth) {
+          ASSERT_EQ(p[i], q[i]) << kExpressionInfo[e].name << " at " << i;
+          continue;
+        }
+        ASSERT_EQ(y[i], static_cast<T>(z[i])) << kExpressionInfo[e].name << " of " << w[0][i] << ", "
+                                              << w[1][i] << ", " << w[2][i];
+      }
+    }
+  }
+}
+TEST_P(ExactTiles, NarrowIntegersWrapToTheValuesOf64Bits) {
+  check_narrow<uint8_t>(LIBDL_DTYPE_UINT8);
+  check_narrow<int8_t>(LIBDL_DTYPE_INT8);
+  check_narrow<int16_t>(LIBDL_DTYPE_INT16);
+  check_narrow<int32_t>(LIBDL_DTYPE_INT32);
+}
+
+using C64 = std::complex<float>;
+using C128 = std::complex<double>;
+
+std::vector<C64> numbers(int64_t n, unsigned seed) {
+  constexpr float kSpecial[] = {0,    -0.0f, 1,     -1, INFINITY, -INFINITY, NAN,
+                                1e38f, 1e-38f, 1e-45f, 3, -0.5f};
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal;
+  const auto part = [&] { return random() % 4 == 0 ? kSpecial[random() % 12] : normal(random); };
+  std::vector<C64> z;
+  for (int64_t i = 0; i < n; ++i) {
+    const float re = part();
+    z.emplace_back(re, part());
+  }
+  return z;
+}
+std::vector<C128> wide(const std::vector<C64>& z) { return {z.begin(), z.end()}; }
+
+bool same(float x, float y) {
+  return (x != x && y != y) || std::memcmp(&x, &y, sizeof(x)) == 0;
+}
+
+// With `number` the inputs after the first are one complex128 each.
+void check_complex(Expression e, bool number) {
+  const int index = static_cast<int>(e);
+  const TileFn tile = number ? c64_number_tile(index) : c64_tile(index);
+  const char* name = kExpressionInfo[index].name;
+  if (tile == nullptr) GTEST_SKIP() << "no vectors on this machine";
+  for (const int64_t n : kCounts) {
+    std::vector<C64> x[3];
+    std::vector<C128> w[3];
+    const void *in[3], *widened[3];
+    const C128 one(0.1, -1.0 / 3);
+    for (int k = 0; k < 3; ++k) {
+      x[k] = numbers(n, 10 * k + 1);
+      w[k] = number && k > 0 ? std::vector<C128>(n, one) : wide(x[k]);
+      in[k] = number && k > 0 ? static_cast<const void*>(&one) : x[k].data();
+      widened[k] = w[k].data();
+    }
+    std::vector<C64> y(n);
+    std::vector<C128> z(n);
+    tile(in, y.data(), n);
+    tile_table(Class::kC128)[index](widened, z.data(), n);
+    for (int64_t i = 0; i < n; ++i) {
+      const C64 wanted(z[i]);
+      if (e == Expression::abs) {  // the root of exact squares, not the C library's function
+        ASSERT_NEAR(y[i].real() / wanted.real(), 1, 1e-7) << x[0][i];
+        ASSERT_TRUE(same(y[i].imag(), 0));
+        continue;
+      }
+      ASSERT_TRUE(same(y[i].real(), wanted.real()) && same(y[i].imag(), wanted.imag()))
+          << name << " of " << x[0][i] << ", " << w[1][i] << ": " << y[i] << ", wanted " << wanted;
+    }
+  }
+}
+TEST_P(ExactTiles, Complex64RoundsOnceWhatComplex128Gives) {
+  using enum Expression;
+  for (const Expression e : {add, sub, mul, div, add_scaled, neg, square, reciprocal, conj}) {
+    check_complex(e, false);
+  }
+  for (const Expression e : {add, sub, mul, div, add_scaled}) check_complex(e, true);
+}
+TEST_P(ExactTiles, TheModulusOfComplex64) {
+  const int index = static_cast<int>(Expression::abs);
+  const TileFn tile = c64_tile(index);
+  if (tile == nullptr) GTEST_SKIP() << "no vectors on this machine";
+  for (const C64 z : numbers(5000, 3)) {
+    C64 y;
+    const void* in = &z;
+    tile(&in, &y, 1);
+    const float wanted = static_cast<float>(std::hypot(C128(z).real(), C128(z).imag()));
+    EXPECT_TRUE(same(y.real(), wanted) || std::abs(y.real() / wanted - 1) < 1.2e-7f) << z;
+    EXPECT_TRUE(same(y.imag(), 0)) << z;
+  }
+}
+
+// The vector forms against the scalar arithmetic of kernels/scalars.h.
+TEST_P(ExactTiles, Complex128IsTheScalarArithmetic) {
+  using enum Expression;
+  const int64_t n = 777;
+  const auto x = wide(numbers(n, 5)), y = wide(numbers(n, 6));
+  const void* in[] = {x.data(), y.data()};
+  const auto at = [&](Expression e, int64_t i) {
+    std::vector<C128> z(n);
+    tile_table(Class::kC128)[static_cast<int>(e)](in, z.data(), n);
+    return z[i];
+  };
+  const auto agree = [](double a, double b) { return (a != a && b != b) || a == b; };
+  for (int64_t i = 0; i < n; i += 13) {
+    const C128 a = x[i], b = y[i], product = at(mul, i), sum = at(add, i), difference = at(sub, i);
+    EXPECT_TRUE(agree(product.real(), a.real() * b.real() - a.imag() * b.imag())) << a << b;
+    EXPECT_TRUE(agree(product.imag(), a.real() * b.imag() + a.imag() * b.real())) << a << b;
+    EXPECT_TRUE(agree(sum.real(), a.real() + b.real()) && agree(sum.imag(), a.imag() + b.imag()));
+    EXPECT_TRUE(agree(difference.real(), a.real() - b.real()));
+    EXPECT_TRUE(agree(difference.imag(), a.imag() - b.imag()));
+    if (!std::isfinite(std::abs(a)) || !std::isfinite(std::abs(b)) || b == C128(0)) continue;
+    const C128 quotient = at(div, i), wanted = a / b;
+    EXPECT_NEAR(std::abs(quotient - wanted), 0, 1e-14 * std::abs(wanted)) << a << b;
+  }
+}
+
+template <class T>
+void check_choice() {
+  std::mt19937 random(2);
+  for (const int64_t n : kCounts) {
+    std::vector<uint8_t> condition(n);
+    std::vector<T> x(n), y(n), z(n);
+    for (auto& c : condition) c = static_cast<uint8_t>(random() % 3);  // 2 is true as well
+    for (auto* list : {&x, &y}) {
+      auto* bytes = reinterpret_cast<uint8_t*>(list->data());
+      for (size_t i = 0; i < n * sizeof(T); ++i) bytes[i] = static_cast<uint8_t>(random());
+    }
+    const void* in[] = {condition.data(), x.data(), y.data()};
+    choice_tile(sizeof(T))(in, z.data(), n);
+    for (int64_t i = 0; i < n; ++i) {
+      ASSERT_EQ(std::memcmp(&z[i], condition[i] ? &x[i] : &y[i], sizeof(T)), 0);
+    }
+    choice_tile(sizeof(T))(in, x.data(), n);  // in place
+    ASSERT_EQ(std::memcmp(x.data(), z.data(), n * sizeof(T)), 0);
+  }
+}
+TEST_P(ExactTiles, ChoicesMoveBits) {
+  check_choice<uint8_t>();
+  check_choice<uint16_t>();
+  check_choice<uint32_t>();
+  check_choice<uint64_t>();
+  check_choice<C128>();
+}
+
+}  // namespace
+}  // namespace libdl::kernels::cpu
