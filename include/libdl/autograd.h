@@ -63,7 +63,7 @@ typedef struct libdl_backward_options {
  *
  *  outputs    at least one, each with history
  *  gradients  as many as outputs, NULL entries for outputs of one element (then 1); or NULL and 0
- *  inputs     leaves; NULL and 0: all
+ *  inputs     NULL and 0: all leaves; what is no leaf keeps its gradient from then on
  *  options    NULL: defaults
  *
  *  Runs on the calling thread; several threads may run passes at once, also into the same leaves.
@@ -187,6 +187,8 @@ typedef struct libdl_function {
   void *ctx;
   void (*destroy)(void *ctx);
   libdl_bool once_differentiable; /**< a pass with create_graph raises */
+  int32_t reserved;               /**< 0 */
+  libdl_bool without_gradients;   /**< backward also runs where every output gradient is NULL */
 } libdl_function;
 
 /** Records that `outputs` came from `inputs` by the function; nothing where no input requires grad

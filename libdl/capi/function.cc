@@ -8,6 +8,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <unordered_map>
 
 #include "capi/arguments.h"
 #include "capi/callback.h"
@@ -81,15 +82,23 @@ void custom_vjp(Backward& b) {
   }
 }
 
-constexpr int64_t kMost = UINT16_MAX;  // what a node counts its places with
+// Where values come from: outputs first, inputs, or neither.
+class Sources {
+ public:
+  Sources(TensorSpan inputs, TensorSpan outputs) {
+    for (size_t k = 0; k < outputs.size(); ++k)
+      place_.try_emplace(outputs[k].get(), saved_output(static_cast<int>(k)));
+    for (size_t i = 0; i < inputs.size(); ++i)
+      place_.try_emplace(inputs[i].get(), static_cast<int32_t>(i));
+  }
+  int32_t of(const Tensor& value) const {
+    const auto at = place_.find(value.get());
+    return at == place_.end() ? kSavedConstant : at->second;
+  }
 
-int32_t source_of(const Tensor& value, TensorSpan inputs, TensorSpan outputs) {
-  for (size_t k = 0; k < outputs.size(); ++k)
-    if (outputs[k].is(value)) return saved_output(static_cast<int>(k));
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (inputs[i].is(value)) return static_cast<int32_t>(i);
-  return kSavedConstant;
-}
+ private:
+  std::unordered_map<const libdl_tensor*, int32_t> place_;
+};
 
 struct Recording {
   const char* name;
@@ -128,8 +137,11 @@ void Recording::run(std::unique_ptr<Custom> custom) const {
       static_cast<int>(saved.size()), CustomAttr{std::move(custom)}));
   if ((state().mode & kModeAnomaly) && creation_site) node->more().site = creation_site();
   for (size_t i = 0; i < inputs.size(); ++i) node->edges()[i] = history_of(inputs[i]);
-  for (size_t i = 0; i < saved.size(); ++i)
-    save(*node, static_cast<int>(i), saved[i], source_of(saved[i], inputs, outputs));
+  if (!saved.empty()) {
+    const Sources sources(inputs, outputs);
+    for (size_t i = 0; i < saved.size(); ++i)
+      save(*node, static_cast<int>(i), saved[i], sources.of(saved[i]));
+  }
   std::vector<Rebase> made(outputs.size());  // all or none
   for (size_t k = 0; k < outputs.size(); ++k)
     if (carries(k)) {
@@ -158,14 +170,14 @@ libdl_error* libdl_function_record(const libdl_function* function,
     if (!function || !f.backward)
       fail_argument(LIBDL_ERROR_NULL, name, 1, "function", "lacks backward", "a callback");
     const Recording recording{
-        f.name ? f.name : "custom", live_tensors(name, 2, "inputs", inputs, inputs_count, kMost),
-        live_tensors(name, 3, "outputs", outputs, outputs_count, kMost),
-        live_tensors(name, 5, "saved", saved, saved_count, kMost), differentiable};
+        f.name ? f.name : "custom", live_tensors(name, 2, "inputs", inputs, inputs_count),
+        live_tensors(name, 3, "outputs", outputs, outputs_count),
+        live_tensors(name, 5, "saved", saved, saved_count), differentiable};
     const bool wanted = recording.wanted();
     if (wanted) {
       std::unique_ptr<Custom> custom(new Custom{recording.name, {}, std::move(owner), f.backward,
                                                 f.once_differentiable != 0, {}, {}});
-      custom->rule = {custom->name.c_str(), custom_vjp};
+      custom->rule = {custom->name.c_str(), custom_vjp, f.without_gradients != 0};
       recording.run(std::move(custom));
     }
     if (recorded) *recorded = wanted;

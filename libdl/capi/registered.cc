@@ -199,7 +199,7 @@ std::vector<Tensor> run_kernel(Registered& op, std::span<const Tensor* const> in
 void record(Registered& op, const libdl_value* arguments, std::span<const Tensor* const> inputs,
             std::span<const Tensor> outputs) {
   const size_t saves = inputs.size() + outputs.size();
-  if (saves > std::numeric_limits<uint16_t>::max())
+  if (saves > std::numeric_limits<int32_t>::max())
     fail(LIBDL_ERROR_LIMIT, op.entry.name, "has too many tensors to be recorded");
   const Ref<Node> made = Ref<Node>::take(make_node(op.rule, static_cast<int>(inputs.size()),
                                static_cast<int>(outputs.size()), static_cast<int>(saves),

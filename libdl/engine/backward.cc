@@ -113,7 +113,7 @@ void Walk::visit(Node& node) {
       for (const auto& hook : std::vector(node.extra->accumulate_hooks)) hook->run({}, {});
     return;
   }
-  if (runs && any) {
+  if (wanted && (any || node.rule->without_gradients)) {
     differentiate(node, dy);
   } else {
     for (int i = 0; i < node.inputs; ++i)
@@ -194,7 +194,7 @@ void Walk::differentiate(Node& node, std::span<Tensor> dy) {
     many.resize(node.inputs);
     many_wanted = std::make_unique<bool[]>(node.inputs);
     dx = many;
-    wanted = {many_wanted.get(), node.inputs};
+    wanted = {many_wanted.get(), dx.size()};
   }
   for (int i = 0; i < node.inputs; ++i) {
     Node* const next = node.edges()[i].node;
@@ -261,7 +261,7 @@ Tensor seed(const char* op, const Tensor& output, const Tensor& gradient) {
   return gradient;
 }
 
-void differentiate(const char* op, TensorSpan outputs, TensorSpan gradients,
+void differentiate(const char* op, TensorSpan outputs, TensorSpan inputs, TensorSpan gradients,
                    std::span<Target> targets, const BackwardOptions& options, bool accumulate) {
   State& s = state();
   if (s.backward_depth >= kMaxDepth)
@@ -284,6 +284,8 @@ void differentiate(const char* op, TensorSpan outputs, TensorSpan gradients,
     roots.list.push_back(edge);
     seeds.push_back(seed(op, outputs[i], gradients.empty() ? Tensor() : gradients[i]));
   }
+  if (accumulate)  // the .grad of an input that is no leaf is asked for
+    for (const Tensor& input : inputs) retain_grad(input);
   struct Depth {
     State& s;
     explicit Depth(State& t) : s(t) { ++s.backward_depth; }
@@ -304,15 +306,13 @@ void backward(TensorSpan outputs, TensorSpan gradients, TensorSpan inputs,
   std::vector<Target> targets;
   for (const Tensor& input : inputs) {
     Edge edge = history_of(input);
-    if (!edge.node || !edge.node->accumulator) {
-      Ref<Node>::take(edge.node);
-      fail_argument(LIBDL_ERROR_AUTOGRAD, "backward", 3, "inputs", "holds a tensor that is no leaf "
-                    "requiring grad", "leaves that require grad");
-    }
+    if (!edge.node)
+      fail_argument(LIBDL_ERROR_AUTOGRAD, "backward", 3, "inputs",
+                    "holds a tensor that does not require grad", "tensors that require grad");
     held.list.push_back(edge);
     targets.push_back({edge, {}});
   }
-  differentiate("backward", outputs, gradients, targets, options, true);
+  differentiate("backward", outputs, inputs, gradients, targets, options, true);
 }
 
 std::vector<Tensor> grad(TensorSpan outputs, TensorSpan inputs, TensorSpan gradients,
@@ -329,7 +329,7 @@ std::vector<Tensor> grad(TensorSpan outputs, TensorSpan inputs, TensorSpan gradi
     targets.push_back({edge, {}});
   }
   if (inputs.empty()) fail_argument(LIBDL_ERROR_VALUE, "grad", 2, "inputs", "is empty", "a tensor");
-  differentiate("grad", outputs, gradients, targets, options, false);
+  differentiate("grad", outputs, inputs, gradients, targets, options, false);
   std::vector<Tensor> result;
   for (size_t i = 0; i < targets.size(); ++i) {
     Tensor& g = targets[i].captured;

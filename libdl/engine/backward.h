@@ -15,7 +15,7 @@ struct BackwardOptions {
 };
 
 // Adds d(sum outputs · gradients)/d leaf into .grad of every leaf, or of `inputs` alone where any
-// are given. gradients: one per output, undefined for outputs of one element (then 1).
+// are given, which may be no leaves and keep their gradient from then on. gradients: one per output, undefined for outputs of one element (then 1).
 // A failed pass leaves each .grad untouched or complete.
 void backward(TensorSpan outputs, TensorSpan gradients, TensorSpan inputs,
               const BackwardOptions& options);

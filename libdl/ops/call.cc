@@ -4,6 +4,7 @@
 
 #include "device/device.h"
 #include "ops/copy.h"
+#include "tape/output_meta.h"
 
 namespace libdl {
 
@@ -132,24 +133,26 @@ static void check_writable(const Tensor& dst, const char* op, const char* name) 
 }
 
 void check_recordable_write(const Tensor& x, const char* op, const char* name) {
-  const Meta* const meta = x.meta();
   const auto bad = [&](const char* found, const char* hint LIBDL_PLACE) {
     fail_argument(LIBDL_ERROR_AUTOGRAD, op, 0, name, found, hint LIBDL_SAME_PLACE);
   };
   if (x.get()->flags & kInferenceMade)
     bad("was made in inference mode", "a clone of it, to be written while recording");
+  const Meta* const meta = x.meta();
   if (!meta) return;
-  if (meta->node && meta->node->accumulator && meta->view == ViewKind::kNone)
+  if (meta->view != ViewKind::kNone) {
+    if (meta->origin == ViewOrigin::kNoGrad)
+      bad("is a view made while nothing was recorded", "a view made with recording on");
+    if (meta->origin == ViewOrigin::kMultiOutput)
+      bad("is one of several views from one call (split, chunk, unbind)", "a clone of it");
+    if (meta->view == ViewKind::kBytes) bad("is a view of another dtype", "a clone of it");
+    Ref<Node>::take(history_of(x).node);  // one whose base was written to is no leaf any more
+    // A view may be a leaf of its own, or a view of one.
+    if (is_leaf(meta->base) && shares_history(x))
+      bad("is a view of a leaf that requires grad", "no_grad(), or a view of a clone");
+  }
+  if (meta->node && meta->node->accumulator)
     bad("is a leaf that requires grad", "no_grad(), or a clone of it");
-  if (meta->view == ViewKind::kNone) return;
-  const Meta* const base = meta->base.meta();
-  if (base && base->node && base->node->accumulator)
-    bad("is a view of a leaf that requires grad", "no_grad(), or a view of a clone");
-  if (meta->view == ViewKind::kMultiOutput)
-    bad("is one of several views from one call (split, chunk, unbind)", "a clone of it");
-  if (meta->view == ViewKind::kBytes) bad("is a view of another dtype", "a clone of it");
-  if (meta->view == ViewKind::kNoGrad && base && base->node)
-    bad("is a view made while nothing was recorded", "a view made with recording on");
 }
 
 LIBDL_NORETURN [[gnu::cold]] static void overlaps_in_part(const char* op, Into into LIBDL_PLACE) {
@@ -167,7 +170,7 @@ void refuse_overlap(const char* op, Into into, std::span<const Tensor* const> op
 void Call::check_destination(std::span<const Tensor* const> operands) {
   const Tensor& dst = into_.tensor();
   check_writable(dst, op_, into_.name);
-  bool wanted = requires_grad(dst);
+  bool wanted = shares_history(dst);
   for (const Tensor* x : operands) {
     if (!x || !x->defined() || x->is_number()) continue;
     wanted |= requires_grad(*x);
@@ -215,12 +218,42 @@ void Call::check_result(Dims shape, Dtype dtype, Device device) const {
                   device_name(device) + ", as the result is");
 }
 
+namespace {
+// A result that depends on nothing differentiably, written over an operand: its history ends there.
+struct CutAttr {
+  Rule rule;  // of the node that holds this
+  std::vector<OutputMeta> operands;
+};
+void cut_vjp(Backward& b) {
+  const auto& operands = b.attr<CutAttr>().operands;
+  for (int i = 0; i < b.inputs(); ++i)
+    if (const OutputMeta& x = operands[i]; b.needs(i)) b.give(i, zeros(x.shape, x.dtype, x.device));
+}
+}  // namespace
+
+Ref<Node> Call::cut() const {
+  const int n = static_cast<int>(inputs_.size());
+  Ref<Node> node = Ref<Node>::take(
+      make_node({op_, cut_vjp}, n, 1, 0, CutAttr{{op_, cut_vjp}, std::vector<OutputMeta>(n)}));
+  auto& attr = *static_cast<CutAttr*>(node->attr());
+  node->rule = &attr.rule;
+  for (int i = 0; i < n; ++i) {
+    const Tensor* const x = inputs_[i];
+    if (!x || !x->defined() || !x->meta() || !is_inexact(x->dtype())) continue;
+    attr.operands[i] = meta_for(*x);
+    node->edges()[i] = history_of(*x);
+  }
+  return node;
+}
+
 void Call::ready(const Tensor& y) {
   if (into_) {
     const Tensor& dst = into_.tensor();
     check_result(y.shape(), y.dtype(), y.device());
     if (const Meta* const meta = y.meta(); meta && meta->node)
       rebase_ = Rebase(dst, Ref<Node>::share(meta->node), meta->slot);
+    else if (recording_ && in_place_ && is_inexact(dst.dtype()))
+      rebase_ = Rebase(dst, cut(), 0);
     if (!tangent_.defined()) tangent_ = tangent_of(y);
   }
   if (tangent_.defined()) meta_of(into_ ? into_.tensor() : y);

@@ -154,6 +154,7 @@ class Call {
 
  private:
   void begin();
+  Ref<Node> cut() const;
   void connect(Node* node, std::span<Tensor> outputs, std::span<const Save> saves);
   static void set_tangent(const Tensor& y, const Tensor& tangent);
 

@@ -35,16 +35,25 @@ static Edge edge_to_base(const Tensor& x, const Meta& meta) {
 // reads the view first makes it, and readers on other threads wait; `seen` tells when it stands.
 static void refresh(const Tensor& x, Meta& meta) {
   const Meta* const base = meta.base.meta();
-  if (!base || base->generation == meta.seen.load(std::memory_order_acquire)) return;
+  if (!base || !base->node || base->generation == meta.seen.load(std::memory_order_acquire)) return;
   static std::mutex making;
   Ref<Node> old;  // goes after the lock: the host's callbacks may run then
   const std::lock_guard lock(making);
   if (base->generation == meta.seen.load(std::memory_order_relaxed)) return;
+  if (meta.origin == ViewOrigin::kNoGrad)
+    fail_argument(LIBDL_ERROR_AUTOGRAD, "view", 0, "input",
+                  "was made while nothing was recorded, and its base was written to since while "
+                  "recording: its history is not defined",
+                  "both under no_grad(), or both with recording on");
   const Edge edge = edge_to_base(x, meta);
   Ref<Node> from = Ref<Node>::take(edge.node);
   if (!from) return;
   Node* const node = strided_view_node(edge, as_seen(meta.base, meta.view), geometry_of(x));
   from.release();
+  Ref<Node> made = Ref<Node>::take(node);
+  prepare_history(x, *node, 0);
+  made.release();
+  leave_history(meta.node, x);
   old = Ref<Node>::take(__atomic_exchange_n(&meta.node, node, __ATOMIC_RELAXED));
   meta.slot = 0;
   meta.seen.store(base->generation, std::memory_order_release);
@@ -53,7 +62,7 @@ static void refresh(const Tensor& x, Meta& meta) {
 Edge history_of(const Tensor& x) {
   Meta* const meta = x.meta();
   if (!meta) return {};
-  if (meta->view != ViewKind::kNone) refresh(x, *meta);
+  if (meta->follows_base()) refresh(x, *meta);
   if (!meta->node) return {};
   meta->node->retain();
   return {meta->node, meta->slot, x.dtype()};
@@ -89,7 +98,7 @@ Rebase::Rebase(const Tensor& x, Ref<Node> node, int32_t slot)
     : x_(x), node_(std::move(node)), slot_(slot) {
   prepare_history(x, *node_, slot);
   const Meta& meta = *x.meta();
-  if (meta.view == ViewKind::kNone || meta.view == ViewKind::kBytes) return;
+  if (!meta.follows_base()) return;
   base_ = meta.base;
   write_ = Ref<Node>::take(make_node(
       kWriteView, 2, 1, 0, WriteAttr{as_seen(base_, meta.view), geometry_of(x), meta.view}));

@@ -29,7 +29,7 @@ Tensor select(const Tensor& input, int32_t dim, int64_t index) {
 }
 
 static Tensor part(const char* op, const Tensor& input, int at, int64_t start, int64_t length,
-                   int64_t step, ViewKind kind = ViewKind::kPlain) {
+                   int64_t step, ViewOrigin origin = ViewOrigin::kRecorded) {
   check_viewed(op, input);
   Tensor y = unsealed_alias(input, input.ndim(), input.dtype());
   libdl_tensor& to = *y.get();
@@ -43,7 +43,7 @@ static Tensor part(const char* op, const Tensor& input, int at, int64_t start, i
   call.start = start;
   call.length = length;
   call.step = step;
-  become_view(op, input, y, call, kind);
+  become_view(op, input, y, call, ViewKind::kPlain, origin);
   return y;
 }
 
@@ -104,9 +104,22 @@ Tensor diagonal(const Tensor& input, int64_t offset, int32_t dim1, int32_t dim2)
   return make_view("diagonal", input, to, call);
 }
 
+Geometry unfolded(const Geometry& from, int at, int64_t size, int64_t step) {
+  Geometry to = from;
+  int64_t stride = 1;
+  if (!from.shape.empty()) {
+    stride = from.strides[at];
+    to.shape[at] = (from.shape[at] - size) / step + 1;
+    if (to.shape[at] > 1) to.strides[at] = stride * step;
+  }
+  to.shape.push_back(size);
+  to.strides.push_back(stride);
+  return to;
+}
+
 Tensor unfold(const Tensor& input, int32_t dimension, int64_t size, int64_t step) {
   const int at = view_axis("unfold", 2, "dimension", dimension, input.ndim());
-  const int64_t n = input.ndim() ? input.size(at) : 1, stride = input.ndim() ? input.stride(at) : 1;
+  const int64_t n = input.ndim() ? input.size(at) : 1;
   if (size < 0 || size > n)
     fail_argument(LIBDL_ERROR_VALUE, "unfold", 3, "size", "is " + std::to_string(size),
                   "0 to " + std::to_string(n));
@@ -114,15 +127,12 @@ Tensor unfold(const Tensor& input, int32_t dimension, int64_t size, int64_t step
     fail_argument(LIBDL_ERROR_VALUE, "unfold", 4, "step", "is " + std::to_string(step),
                   "1 or more");
   if (input.is_number()) return unfold(clone(input), dimension, size, step);
-  Geometry to = geometry_of(input);
-  if (input.ndim()) {
-    to.shape[at] = (n - size) / step + 1;
-    if (to.shape[at] > 1) to.strides[at] = stride * step;
-  }
-  to.shape.push_back(size);
-  to.strides.push_back(stride);
+  const Geometry to = unfolded(geometry_of(input), at, size, step);
   checked_numel(to.shape, input.dtype(), "unfold");
-  ViewCall call{ViewCall::kStrided};
+  ViewCall call{ViewCall::kUnfold};
+  call.dim = at;
+  call.length = size;
+  call.step = step;
   return make_view("unfold", input, to, call);
 }
 
@@ -181,7 +191,7 @@ std::vector<Tensor> split_with_sizes(const Tensor& input, Dims split_sizes, int3
   std::vector<Tensor> parts;
   int64_t start = 0;
   for (const int64_t n : split_sizes) {
-    parts.push_back(part("split", input, at, start, n, 1, ViewKind::kMultiOutput));
+    parts.push_back(part("split", input, at, start, n, 1, ViewOrigin::kMultiOutput));
     start += n;
   }
   return parts;
@@ -199,7 +209,7 @@ std::vector<Tensor> split(const Tensor& input, int64_t split_size, int32_t dim) 
   int64_t start = 0;
   do {
     const int64_t length = std::min(split_size, n - start);
-    parts.push_back(part("split", input, at, start, length, 1, ViewKind::kMultiOutput));
+    parts.push_back(part("split", input, at, start, length, 1, ViewOrigin::kMultiOutput));
     start += length;
   } while (start < n);
   return parts;
@@ -223,7 +233,7 @@ std::vector<Tensor> unbind(const Tensor& input, int32_t dim) {
   require_room("unbind", 2, "dim", input.size(at));
   std::vector<Tensor> parts;
   for (int64_t i = 0; i < input.size(at); ++i)
-    parts.push_back(select_view("unbind", input, at, i, ViewKind::kMultiOutput));
+    parts.push_back(select_view("unbind", input, at, i, ViewOrigin::kMultiOutput));
   return parts;
 }
 

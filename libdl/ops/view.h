@@ -48,6 +48,9 @@ inline Geometry geometry_of(const Tensor& x) {
   return {Shape(x.shape()), Shape(x.strides()), x.offset()};
 }
 
+// The windows of `size` elements of dimension `at`, `step` apart, as a last dimension.
+Geometry unfolded(const Geometry& from, int at, int64_t size, int64_t step);
+
 // A node that sees `base` (a value of geometry `from`) through `to`; for views whose base was
 // written to.
 // Takes over base's reference once it returns.

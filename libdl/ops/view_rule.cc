@@ -36,6 +36,8 @@ static Tensor replay(const ViewAttr& a, const Tensor& x) {
                    c.step);
     case ViewCall::kDiagonal:
       return diagonal(x, c.start, c.dim, c.dim2);
+    case ViewCall::kUnfold:
+      return unfold(x, c.dim, c.length, c.step);
     case ViewCall::kReal:
       return view_as_real(x);
     case ViewCall::kComplex:
@@ -82,6 +84,12 @@ static void view_vjp(Backward& b) {
       return b.give(0, view_as_real(dy));
     case ViewCall::kStrided:
       return b.give(0, strided_scatter(dy, a.from, a.to));
+    case ViewCall::kUnfold: {
+      // Windows over the same elements, however the input lies: as over a contiguous one.
+      const Geometry from{a.from.shape, contiguous_strides(a.from.shape), 0};
+      return b.give(0, strided_scatter(dy, from, unfolded(from, a.call.dim, a.call.length,
+                                                          a.call.step)));
+    }
     default:
       return b.give(0, part_scatter(dy, a));
   }
@@ -120,11 +128,11 @@ int view_axis(const char* op, int argument, const char* name, int64_t dim, int64
 }
 
 void become_view(const char* op, const Tensor& input, const Tensor& y, const ViewCall& call,
-                 ViewKind kind) {
+                 ViewKind kind, ViewOrigin origin) {
   const uint32_t mode = state().mode;
   if (mode & kModeInference) return;
   const bool recorded = mode & kModeGrad;
-  track_view(y, input, recorded || kind != ViewKind::kPlain ? kind : ViewKind::kNoGrad);
+  track_view(y, input, kind, recorded ? origin : ViewOrigin::kNoGrad);
   if (!input.meta()) return;
   if (recorded && is_inexact(y.dtype()) && has_history(input))
     record_view(op, input, y, {call, geometry_of(input), geometry_of(y)});
@@ -147,7 +155,8 @@ Tensor make_view(const char* op, const Tensor& input, const Geometry& to, const 
   return y;
 }
 
-Tensor select_view(const char* op, const Tensor& input, int at, int64_t index, ViewKind kind) {
+Tensor select_view(const char* op, const Tensor& input, int at, int64_t index,
+                   ViewOrigin origin) {
   check_viewed(op, input);
   const int ndim = input.ndim();
   Tensor y = unsealed_alias(input, ndim - 1, input.dtype());
@@ -162,7 +171,7 @@ Tensor select_view(const char* op, const Tensor& input, int at, int64_t index, V
   ViewCall call{ViewCall::kSelect};
   call.dim = at;
   call.start = index;
-  become_view(op, input, y, call, kind);
+  become_view(op, input, y, call, ViewKind::kPlain, origin);
   return y;
 }
 

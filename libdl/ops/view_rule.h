@@ -9,7 +9,7 @@ namespace libdl {
 
 struct ViewCall {
   enum Kind : int32_t {
-    kPermute, kReshape, kExpand, kSelect, kSlice, kDiagonal, kStrided, kReal, kComplex
+    kPermute, kReshape, kExpand, kSelect, kSlice, kDiagonal, kUnfold, kStrided, kReal, kComplex
   } kind;
   Shape dims;  // kPermute: the order
   int32_t dim = 0, dim2 = 0;
@@ -18,10 +18,9 @@ struct ViewCall {
   explicit ViewCall(Kind k, Shape d = {}) : kind(k), dims(std::move(d)) {}
 };
 
-// y, an alias of input, becomes a view of it: tracked, and recorded as the call. kind: what it means
-// for writing.
+// y, an alias of input, becomes a view of it: tracked, and recorded as the call.
 void become_view(const char* op, const Tensor& input, const Tensor& y, const ViewCall& call,
-                 ViewKind kind = ViewKind::kPlain);
+                 ViewKind kind = ViewKind::kPlain, ViewOrigin origin = ViewOrigin::kRecorded);
 
 // dim in [-ndim, ndim) as [0, ndim); a 0-d tensor counts as one dimension.
 int view_axis(const char* op, int argument, const char* name, int64_t dim, int64_t ndim);
@@ -37,6 +36,6 @@ Tensor make_view(const char* op, const Tensor& input, const Geometry& to, const 
                  ViewKind kind = ViewKind::kPlain, Dtype dtype = Dtype::kNone);
 
 Tensor select_view(const char* op, const Tensor& input, int at, int64_t index,
-                   ViewKind kind = ViewKind::kPlain);
+                   ViewOrigin origin = ViewOrigin::kRecorded);
 
 }  // namespace libdl

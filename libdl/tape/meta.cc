@@ -25,11 +25,36 @@ Tensor Accumulator::share_leaf() {
   return leaf && leaf->retain_if_alive() ? Tensor::take(leaf) : Tensor();
 }
 
+// Gradients whose last owner is gone, linked through `offset`, which a dead tensor no longer needs: a
+// chain of .grad is freed without recursion.
+namespace {
+struct DeadGradients {
+  libdl_tensor* head = nullptr;
+  bool running = false;
+};
+thread_local DeadGradients dead;
+}  // namespace
+
+static void free_later(libdl_tensor* tensor) noexcept {
+  tensor->offset = reinterpret_cast<int64_t>(dead.head);
+  dead.head = tensor;
+  if (dead.running) return;
+  dead.running = true;
+  while (libdl_tensor* const next = dead.head) {
+    dead.head = reinterpret_cast<libdl_tensor*>(next->offset);
+    destroy(next);
+  }
+  dead.running = false;
+}
+
 static void close_slot(GradSlot& slot) noexcept {
-  Tensor last;  // released after the lock
-  const std::lock_guard lock(slot.mutex);
-  slot.unseen = true;
-  std::swap(slot.grad, last);
+  libdl_tensor* last = nullptr;  // released after the lock
+  {
+    const std::lock_guard lock(slot.mutex);
+    slot.unseen = true;
+    last = slot.grad.release();
+  }
+  if (last && last->drop()) free_later(last);
 }
 
 void destroy_meta(Meta* meta, const libdl_tensor* owner) noexcept {
@@ -117,6 +142,21 @@ Tensor get_grad(const Tensor& x) {
   return slot.grad;
 }
 
+// Whether x is the gradient of a gradient … of grad. Nobody can hold x where it has one owner, who
+// asks.
+static bool leads_to(Tensor grad, const Tensor& x) {
+  if (x.get()->count() == 1) return false;
+  for (; grad.defined(); grad = get_grad(grad))
+    if (grad.is(x)) return true;
+  return false;
+}
+
+// The value with its history, which is nobody's .grad and has none.
+static Tensor bare(const Tensor& value) {
+  const Meta* const meta = value.meta();
+  return meta && meta->node ? with_history(value, meta->node, meta->slot) : alias(value);
+}
+
 void set_grad(const Tensor& x, const Tensor& grad) {
   const char* const op = "grad";
   if (grad.defined()) {
@@ -133,7 +173,9 @@ void set_grad(const Tensor& x, const Tensor& grad) {
     return;
   }
   GradSlot& slot = grad_slot(x);
-  Tensor old = grad;  // released after the lock
+  // Tensors that are each other's gradients would keep each other: the one that closes the circle is
+  // held by an alias.
+  Tensor old = leads_to(grad, x) ? bare(grad) : grad;  // released after the lock
   const std::lock_guard lock(slot.mutex);
   std::swap(slot.grad, old);
 }
@@ -157,28 +199,9 @@ void set_data(const Tensor& x, const Tensor& y) {
   if (requires_grad(x) && !is_inexact(y.dtype()))
     fail_argument(LIBDL_ERROR_AUTOGRAD, op, 2, "source", std::string("is ") + name_of(y.dtype()),
                   "a floating or complex dtype: the tensor requires grad");
-  Tensor fresh = alias(y);
-  libdl_tensor &t = *x.get(), &f = *fresh.get();
-  std::swap(t.storage, f.storage);
-  std::swap(t.offset, f.offset);
-  std::swap(t.numel, f.numel);
-  std::swap(t.dtype, f.dtype);
-  const bool both_inline = t.ndim <= kInlineDims && f.ndim <= kInlineDims;
-  std::swap(t.inline_dims, f.inline_dims);
-  if (both_inline) {
-    // each keeps pointing at its own place
-  } else {
-    std::swap(t.dims, f.dims);
-    if (f.ndim <= kInlineDims) t.dims = t.inline_dims;
-    if (t.ndim <= kInlineDims) f.dims = f.inline_dims;
-  }
-  std::swap(t.ndim, f.ndim);
-  const uint8_t geometry = kContiguous;
-  const uint8_t own = t.flags;
-  t.flags = static_cast<uint8_t>((own & ~geometry) | (f.flags & geometry));
-  f.flags = static_cast<uint8_t>((f.flags & ~geometry) | (own & geometry));
-  if (t.meta && t.meta->node && t.meta->node->accumulator) {
-    auto& leaf = static_cast<Accumulator&>(*t.meta->node);
+  take_data(x, y);
+  if (Meta* const meta = x.meta(); meta && meta->node && meta->node->accumulator) {
+    auto& leaf = static_cast<Accumulator&>(*meta->node);
     leaf.shape.assign(x.shape());
     leaf.strides.assign(x.strides());
   }
@@ -191,10 +214,18 @@ void prepare_history(const Tensor& x, Node& node, int32_t slot) {
   if (meta.retains_grad) node.more().retained.emplace_back(slot, meta.grad);
 }
 
+void leave_history(Node* old, const Tensor& x) noexcept {
+  const Meta& meta = *x.meta();
+  if (!old) return;
+  end_link(old, x.get());
+  if (meta.retains_grad && old->extra)
+    std::erase(old->extra->retained, std::pair(meta.slot, meta.grad));
+}
+
 void commit_history(const Tensor& x, Ref<Node> node, int32_t slot) noexcept {
   Meta& meta = *x.meta();
+  leave_history(meta.node, x);
   const Ref<Node> old = Ref<Node>::take(std::exchange(meta.node, node.release()));
-  end_link(old.get(), x.get());
   meta.slot = slot;
   ++meta.generation;
 }
@@ -205,14 +236,23 @@ void set_history(const Tensor& x, Node* node, int32_t slot) {
   commit_history(x, std::move(made), slot);
 }
 
-void track_view(const Tensor& view, const Tensor& x, ViewKind kind) {
+// What a view of a view counts of the base.
+static ViewKind over(ViewKind outer, ViewKind inner) {
+  if (outer == ViewKind::kPlain) return inner;
+  if (inner == ViewKind::kPlain || outer == ViewKind::kBytes) return outer;
+  if (inner == ViewKind::kBytes) return inner;
+  return ViewKind::kPlain;  // real numbers seen as complex again, or the reverse
+}
+
+void track_view(const Tensor& view, const Tensor& x, ViewKind kind, ViewOrigin origin) {
   Meta& meta = meta_of(view);
   const Meta* const from = x.meta();
   const bool nested = from && from->view != ViewKind::kNone;
   meta.base = nested ? from->base : x;
-  // The most restrictive ancestor decides; a reinterpretation stays one below its own views.
-  meta.view = nested && from->view != ViewKind::kPlain && kind == ViewKind::kPlain ? from->view
-                                                                                   : kind;
+  meta.view = nested ? over(from->view, kind) : kind;
+  // An ancestor that may not be written restricts what is seen of it.
+  const bool inherits = nested && (origin == ViewOrigin::kRecorded || from->origin == ViewOrigin::kNoGrad);
+  meta.origin = inherits ? from->origin : origin;
   meta.seen.store(meta.base.meta() ? meta.base.meta()->generation : 0, std::memory_order_relaxed);
 }
 

@@ -7,14 +7,18 @@
 
 namespace libdl {
 
-// How a view came to be decides whether it may be written in place while recording.
+// What a view's geometry counts.
 enum class ViewKind : uint8_t {
-  kNone,         // not a view
-  kPlain,        // geometry over the base's elements
-  kReal,         // geometry over view_as_real(base)
-  kComplex,      // geometry over view_as_complex(base)
+  kNone,     // not a view
+  kPlain,    // the base's elements
+  kReal,     // those of view_as_real(base)
+  kComplex,  // those of view_as_complex(base)
+  kBytes,    // the bytes as another dtype: no gradient flows
+};
+// How a view came to be decides whether it may be written in place while recording.
+enum class ViewOrigin : uint8_t {
+  kRecorded,
   kMultiOutput,  // split, chunk, unbind: siblings exist
-  kBytes,        // the bytes as another dtype
   kNoGrad,       // made while nothing was recorded
 };
 
@@ -22,6 +26,7 @@ struct Meta {
   Node* node = nullptr;  // owned: the operation that made the tensor, or a leaf's Accumulator
   int32_t slot = 0;
   ViewKind view = ViewKind::kNone;
+  ViewOrigin origin = ViewOrigin::kRecorded;  // views
   bool retains_grad = false;
   uint64_t generation = 0;  // of this tensor's history: raised by each recorded in-place write
   std::atomic<uint64_t> seen{0};  // views: the base's generation when node was made
@@ -32,6 +37,7 @@ struct Meta {
   void* host_objects[4] = {};  // of the language runtimes but the first; see include/libdl/tensor.h
 
   bool is_leaf() const { return !node || node->accumulator; }
+  bool follows_base() const { return view != ViewKind::kNone && view != ViewKind::kBytes; }
 };
 
 Meta& meta_of(const Tensor& x);  // made when absent
@@ -44,9 +50,14 @@ inline bool requires_grad(const Tensor& x) { return node_seen(x) != nullptr; }
 inline bool has_history(const Tensor& x) {
   if (requires_grad(x)) return true;
   const Meta* const m = x.meta();
-  if (!m || m->view == ViewKind::kNone) return false;
+  if (!m || !m->follows_base()) return false;
   const Meta* const base = m->base.meta();
   return base && base->node && base->generation != m->seen.load(std::memory_order_acquire);
+}
+// Whether a write of x changes what a history describes: x's own, or its base's.
+inline bool shares_history(const Tensor& x) {
+  const Meta* const m = x.meta();
+  return m && (node_seen(x) || (m->view != ViewKind::kNone && requires_grad(m->base)));
 }
 inline bool is_leaf(const Tensor& x) { return !x.meta() || x.meta()->is_leaf(); }
 
@@ -70,9 +81,13 @@ void set_history(const Tensor& x, Node* node, int32_t slot);
 // The same in two steps: what may fail, and what cannot.
 void prepare_history(const Tensor& x, Node& node, int32_t slot);
 void commit_history(const Tensor& x, Ref<Node> node, int32_t slot) noexcept;
+// What x leaves when another node takes the place of this one: a leaf's link to its accumulator, and
+// a retained gradient, which is that of the new value alone.
+void leave_history(Node* old, const Tensor& x) noexcept;
 
 // Marks `view` as a view of x (or of x's base).
-void track_view(const Tensor& view, const Tensor& x, ViewKind kind);
+void track_view(const Tensor& view, const Tensor& x, ViewKind kind,
+                ViewOrigin origin = ViewOrigin::kRecorded);
 
 // The alias of a value with its history, for rules under create_graph.
 Tensor with_history(const Tensor& value, Node* node, int32_t slot);

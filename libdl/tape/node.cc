@@ -31,16 +31,20 @@ static void note_stream(Node* node) {
 
 Node* make_node(const Rule& rule, int inputs, int outputs, int saves, size_t attr_bytes,
                 size_t attr_align) {
-  size_t bytes = sizeof(Node) + inputs * sizeof(Edge) + saves * sizeof(Saved);
+  size_t bytes = sizeof(Node) + static_cast<size_t>(inputs) * sizeof(Edge) +
+                 static_cast<size_t>(saves) * sizeof(Saved);
+  if (bytes + attr_align + attr_bytes > UINT32_MAX) [[unlikely]]
+    fail(LIBDL_ERROR_LIMIT, rule.name,
+         "has " + std::to_string(inputs) + " inputs, more than a recorded call holds");
   bytes = (bytes + attr_align - 1) / attr_align * attr_align;
   const size_t attr_offset = bytes;
   bytes += attr_bytes;
   Node* const node = new (slab_allocate(bytes)) Node;
   node->rule = &rule;
   node->sequence = next_sequence();
-  node->inputs = static_cast<uint16_t>(inputs);
-  node->outputs = static_cast<uint16_t>(outputs);
-  node->saves = static_cast<uint16_t>(saves);
+  node->inputs = inputs;
+  node->outputs = outputs;
+  node->saves = saves;
   node->bytes = static_cast<uint32_t>(bytes);
   node->attr_offset = static_cast<uint32_t>(attr_offset);
   for (int i = 0; i < inputs; ++i) new (node->edges() + i) Edge;
@@ -199,7 +203,8 @@ const Tensor& Backward::saved(int i, Tensor& made) const {
   if (!place.shell) return made;
   Storage* const storage = place.shell->storage;
   if (storage && storage->exports.load(std::memory_order_relaxed)) check_exports(*storage);
-  if (storage && storage->version.load(std::memory_order_relaxed) != place.version)
+  if (storage && storage->version.load(std::memory_order_relaxed) != place.version &&
+      place.shell->numel)
     overwritten(node_, i, place);
   const Tensor& value = borrow(place.shell);
   if (!create_graph_ || place.source == kSavedConstant) return value;

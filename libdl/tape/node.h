@@ -25,6 +25,7 @@ class Backward;
 struct Rule {
   const char* name;  // the operator's, as errors and graph printers show it
   void (*vjp)(Backward& backward);
+  bool without_gradients = false;  // also where no gradient arrives
 };
 
 // Where a gradient goes: output number `slot` of `node`. NULL: nowhere.
@@ -97,7 +98,7 @@ struct Node : Counted {
 
   const Rule* rule = nullptr;
   uint64_t sequence = 0;  // grows with creation in each thread
-  uint16_t inputs = 0, outputs = 1, saves = 0;
+  int32_t inputs = 0, outputs = 1, saves = 0;
   bool accumulator = false;
   uint32_t bytes = 0;       // of the whole cell
   uint32_t attr_offset = 0;

@@ -13,10 +13,22 @@ namespace libdl {
 
 static size_t dims_bytes(int ndim) { return 2 * sizeof(int64_t) * static_cast<size_t>(ndim); }
 
+// Pointers to the sizes are good as long as the handle. A cell that take_data() outgrew stays behind
+// one that holds any geometry and, at its end, where the first one is and its room.
+constexpr uint8_t kOutgrown = kMaxDims + 1;
+
+static void free_dims(libdl_tensor* t) noexcept {
+  if (t->room == kOutgrown) {
+    int64_t* const first = t->dims + 2 * kMaxDims;
+    if (first[1]) slab_free(reinterpret_cast<void*>(first[0]), dims_bytes(static_cast<int>(first[1])));
+  }
+  if (t->room) slab_free(t->dims, dims_bytes(t->room));
+}
+
 void destroy(libdl_tensor* t) {
   if (t->meta) destroy_meta(t->meta, t);
   if (t->storage && t->storage->drop()) destroy(t->storage);
-  if (t->ndim > kInlineDims) slab_free(t->dims, dims_bytes(t->ndim));
+  free_dims(t);
   count(slab::cache.live_tensors, -1);
   t->~libdl_tensor();
   slab_free(t, sizeof(libdl_tensor));
@@ -30,6 +42,7 @@ static Tensor shell(int ndim, Dtype dtype) {
   } else {
     try {
       t->dims = static_cast<int64_t*>(slab_allocate(dims_bytes(ndim)));
+      t->room = static_cast<uint8_t>(ndim);
     } catch (...) {
       slab_free(t, sizeof(libdl_tensor));
       throw;
@@ -100,6 +113,26 @@ Tensor alias(const Tensor& x) {
     return t;
   }
   return alias(x, x.shape(), x.strides(), x.offset(), x.dtype());
+}
+
+void take_data(const Tensor& x, const Tensor& y) {
+  libdl_tensor &t = *x.get(), &from = *y.get();
+  if (&t == &from) return;
+  if (from.ndim > (t.room ? t.room : kInlineDims)) {
+    auto* const cell = static_cast<int64_t*>(slab_allocate(dims_bytes(kOutgrown)));
+    cell[2 * kMaxDims] = t.room ? reinterpret_cast<int64_t>(t.dims) : 0;
+    cell[2 * kMaxDims + 1] = t.room;
+    t.dims = cell;
+    t.room = kOutgrown;
+  }
+  std::memcpy(t.dims, from.dims, dims_bytes(from.ndim));
+  t.ndim = from.ndim;
+  t.offset = from.offset;
+  t.numel = from.numel;
+  t.dtype = from.dtype;
+  t.flags = static_cast<uint8_t>((t.flags & ~kContiguous) | (from.flags & kContiguous));
+  from.storage->retain();
+  Ref<Storage>::take(std::exchange(t.storage, from.storage));
 }
 
 Tensor over_storage(Ref<Storage> storage, Dims shape, Dims strides, int64_t offset, Dtype dtype,

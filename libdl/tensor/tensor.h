@@ -50,6 +50,7 @@ struct libdl_tensor : libdl::Counted {
   libdl::Dtype dtype = libdl::Dtype::kNone;
   uint8_t ndim = 0;
   uint8_t flags = 0;
+  uint8_t room = 0;  // dimensions that the cell at dims has room for; 0: dims is inline_dims
   union {
     int64_t inline_dims[2 * libdl::kInlineDims];
     bool as_bool;
@@ -141,6 +142,9 @@ Tensor empty(Dims shape, Dtype dtype, Device device = {});
 // No autograd identity.
 Tensor alias(const Tensor& x, Dims shape, Dims strides, int64_t offset, Dtype dtype);
 Tensor alias(const Tensor& x);  // same geometry
+
+// x takes y's bytes, geometry and dtype; pointers to x's sizes and strides stay readable.
+void take_data(const Tensor& x, const Tensor& y);
 
 // The same in two steps, without a copy of the geometry: the caller writes sizes, strides and offset
 // (x's, at first) where they stay, then seals.

@@ -391,20 +391,57 @@ TEST(Engine, UnusedInputsAreAnErrorOrAbsentOrZero) {
 
 TEST(Engine, BadArgumentsAreNamed) {
   const Tensor x = leaf({1, 2}), y = mul(x, x), constant = of({1});
-  const Tensor outputs[] = {y}, wrong[] = {of({1})}, constants[] = {constant}, inner[] = {y};
+  const Tensor outputs[] = {y}, wrong[] = {of({1})}, constants[] = {constant};
   expect_error(LIBDL_ERROR_SHAPE, "backward: argument 2 (gradients) is absent for an output of "
                "shape [2]", [&] { backward(outputs, {}, {}, {}); });
   expect_error(LIBDL_ERROR_SHAPE, "backward: argument 2 (gradients) has shape [1], wanted [2]",
                [&] { backward(outputs, wrong, {}, {}); });
   expect_error(LIBDL_ERROR_AUTOGRAD, "backward: argument 1 (outputs) number 1 does not require "
                "grad and has no history", [&] { backward(constants, {}, {}, {}); });
-  expect_error(LIBDL_ERROR_AUTOGRAD, "backward: argument 3 (inputs) holds a tensor that is no leaf",
-               [&] { backward(outputs, {}, inner, {}); });
+  expect_error(LIBDL_ERROR_AUTOGRAD, "backward: argument 3 (inputs) holds a tensor that does not "
+               "require grad", [&] { backward(outputs, {}, constants, {}); });
   expect_error(LIBDL_ERROR_VALUE, "backward: argument 1 (outputs) is empty",
                [&] { backward({}, {}, {}, {}); });
   expect_error(LIBDL_ERROR_VALUE, "grad: argument 2 (inputs) is empty",
                [&] { grad(outputs, {}, {}, {}); });
   EXPECT_FALSE(get_grad(x).defined());
+}
+
+TEST(Engine, AnInputThatIsNoLeafKeepsItsGradient) {
+  const Tensor x = leaf({3}), y = mul(x, number(2.0)), z = mul(y, y);
+  const Tensor outputs[] = {z}, inputs[] = {y}, wrong[] = {of({1, 1})};
+  expect_error(LIBDL_ERROR_SHAPE, "argument 2 (gradients)", [&] { backward(outputs, wrong, inputs, {}); });
+  EXPECT_FALSE(y.meta()->retains_grad);  // a failed call changes nothing
+  backward(outputs, {}, inputs, retain());
+  EXPECT_EQ(grad_of(y), V{12});
+  EXPECT_FALSE(get_grad(x).defined());
+}
+
+// -- tensors with other data ------------------------------------------------------------------------
+
+TEST(Tape, SizesStayReadableWhateverDataATensorGets) {
+  const auto of_dims = [](int ndim) { return zeros(Shape(static_cast<size_t>(ndim), 1), Dtype::kFloat32); };
+  for (const int first : {0, 3, 4, 5, 9})
+    for (const int second : {0, 4, 5, 6, 12, 64}) {
+      const Tensor x = of_dims(first);
+      std::vector<std::pair<const int64_t*, int>> told;
+      for (const int ndim : {first, second, first, 64, second, 7}) {
+        set_data(x, of_dims(ndim));
+        EXPECT_EQ(x.ndim(), ndim);
+        told.emplace_back(x.get()->dims, ndim);
+        for (const auto& [sizes, count] : told)
+          for (int d = 0; d < count; ++d) EXPECT_GE(sizes[d], 0);  // the sanitizer reads, too
+        EXPECT_TRUE(same(x.shape(), Shape(static_cast<size_t>(ndim), 1)));
+        EXPECT_TRUE(x.is_contiguous());
+      }
+    }
+  const Tensor x = zeros(Shape{2, 3}, Dtype::kFloat32), y = zeros(Shape{3, 2}, Dtype::kFloat64);
+  set_data(x, transpose(y, 0, 1));
+  EXPECT_EQ(x.dtype(), Dtype::kFloat64);
+  EXPECT_FALSE(x.is_contiguous());
+  EXPECT_EQ(&x.storage(), &y.storage());
+  set_data(x, x);
+  EXPECT_EQ(x.numel(), 6);
 }
 
 // -- hooks ------------------------------------------------------------------------------------------

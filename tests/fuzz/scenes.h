@@ -172,14 +172,14 @@ static libdl_error *scene_backward(void *ctx, libdl_backward_context *context,
 }
 SCENE_MADE void *function_of(Scene *scene) {
   const libdl_function function = {
-      sizeof function, "scene", scene_backward, scene, scene_destroy, scene - scenes == 1};
+      sizeof function, "scene", scene_backward, scene, scene_destroy, scene - scenes == 1, 0, 0};
   scene->function = function;
   return &scene->function;
 }
 
 /* A loss behind a function of the host's. */
 SCENE_CALL libdl_error *scene_custom(const libdl_tensor *leaf, libdl_tensor **out) {
-  const libdl_function function = {sizeof function, "custom", scene_backward, NULL, NULL, 0};
+  const libdl_function function = {sizeof function, "custom", scene_backward, NULL, NULL, 0, 0, 0};
   const libdl_bool before = libdl_set_grad_enabled(0);
   libdl_tensor *y = NULL;
   libdl_error *error = libdl_clone(leaf, &y);

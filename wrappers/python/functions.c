@@ -139,9 +139,13 @@ static PyObject* record(PyObject* module, PyObject* args) {
       flags_of(flag_list, flags, outputs.count) == 0) {
     PyObject* const ctx = PyTuple_Pack(2, callable, name);
     const char* const text = PyUnicode_AsUTF8AndSize(name, NULL);
-    const libdl_function function = {sizeof function, text ? text : "Function",
-                                     run,             ctx,
-                                     forget_object,   once};
+    const libdl_function function = {.struct_size = sizeof function,
+                                     .name = text ? text : "Function",
+                                     .backward = run,
+                                     .ctx = ctx,
+                                     .destroy = forget_object,
+                                     .once_differentiable = once,
+                                     .without_gradients = true};
     libdl_bool recorded = false;
     libdl_error* const error = libdl_function_record(
         &function, (const libdl_tensor* const*)inputs.items, inputs.count, outputs.items,

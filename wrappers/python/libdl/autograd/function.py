@@ -89,8 +89,9 @@ class _Backward:
                 f"{name}.backward returned {len(answer)} gradients, wanted {self.count}, one for "
                 "each argument of forward"
             )
+        places = set(self.places)
         for i, extra in enumerate(answer):
-            if extra is not None and i not in self.places:
+            if extra is not None and i not in places:
                 what = "is no tensor" if i < self.count else "does not exist"
                 raise RuntimeError(
                     f"{name}.backward returned a gradient for argument {i + 1}, which {what}"

@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import _C, _random
 from .._C import Tensor
+from .._errors import VersionError
 from .._modes import enable_grad
 from ..autograd import backward as run_backward, graph
 from ..autograd.function import Function
@@ -16,19 +17,47 @@ from ..autograd.function import Function
 __all__ = ["checkpoint", "checkpoint_sequential"]
 
 
+class _Kept:
+    """An argument as it was: a tensor without its history, and the version of its elements."""
+
+    def __init__(self, value: Any) -> None:
+        self.value, self.version, self.requires_grad = value, None, False
+        if isinstance(value, Tensor):
+            self.value, self.version = value.detach(), value._version
+            self.requires_grad = value.requires_grad
+
+    def again(self, name: str) -> Any:
+        if self.version is None:
+            return self.value
+        if self.value._version != self.version and self.value.numel():
+            raise VersionError(
+                f"checkpoint: {name} was overwritten after the forward pass (version "
+                f"{self.value._version}, wanted {self.version}): the function cannot be run again"
+            )
+        return self.value.detach().requires_grad_(self.requires_grad)
+
+
 class _Replay:
-    """Runs the function again, drawing the same random numbers."""
+    """Runs the function again on what its arguments were, drawing the same random numbers."""
 
     def __init__(self, function: Callable[..., Any], args: Any, kwargs: Any, keep: bool) -> None:
-        self.function, self.args, self.kwargs = function, args, kwargs
+        self.function = function
+        self.kept = [_Kept(value) for value in args]
+        self.kept_named = {name: _Kept(value) for name, value in kwargs.items()}
         self.state = _random.get_rng_state() if keep else None
+        self.args: list[Any] = []
 
     def __call__(self) -> Any:
+        self.args = [kept.again(f"argument {i + 1}") for i, kept in enumerate(self.kept)]
+        kwargs = {name: kept.again(name) for name, kept in self.kept_named.items()}
+        return self._run(kwargs)
+
+    def _run(self, kwargs: Any) -> Any:
         if self.state is None:
-            return self.function(*self.args, **self.kwargs)
+            return self.function(*self.args, **kwargs)
         with _random.fork_rng():
             _random.set_rng_state(self.state)
-            return self.function(*self.args, **self.kwargs)
+            return self.function(*self.args, **kwargs)
 
 
 class _Frame:
@@ -97,27 +126,20 @@ def checkpoint(
 class _Reentrant(Function):
     @staticmethod
     def forward(ctx: Any, function: Any, keep: bool, *args: Any) -> Any:
-        ctx.function, ctx.keep, ctx.args = function, keep, args
-        ctx.state = _random.get_rng_state() if keep else None
+        ctx.replay = _Replay(function, args, {}, keep)
         return function(*args)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
-        args = [
-            value.detach().requires_grad_(value.requires_grad)
-            if isinstance(value, Tensor) else value
-            for value in ctx.args
-        ]  # fmt: skip
-        replay = _Replay(ctx.function, args, {}, False)
-        replay.state = ctx.state
         with enable_grad():
-            outputs = replay()
+            outputs = ctx.replay()
         outputs = (outputs,) if isinstance(outputs, Tensor) else outputs
         pairs = [
             (out, gradient) for out, gradient in zip(outputs, gradients, strict=True)
             if isinstance(out, Tensor) and out.requires_grad
         ]  # fmt: skip
         run_backward([out for out, _ in pairs], [gradient for _, gradient in pairs])
+        args = ctx.replay.args
         return (None, None, *(v.grad if isinstance(v, Tensor) else None for v in args))
 
 

@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writes in place while recording: what is refused, and whose history they become part of."""
+
+import gc
+import sys
+
+import pytest
+
+import libdl
+from libdl.utils.checkpoint import checkpoint
+
+pytestmark = pytest.mark.usefixtures("no_leak")
+
+
+def refused(write):
+    with pytest.raises(RuntimeError, match="leaf|view|nothing was recorded"):
+        write()
+
+
+# -- leaves and their views ------------------------------------------------------------------------
+
+
+def leaves():
+    yield libdl.tensor([1.0, 2.0, 3.0, 4.0], requires_grad=True)
+    yield libdl.as_tensor([1.0, 2.0, 3.0, 4.0]).requires_grad_()
+    nested = libdl.tensor([[1.0, 2.0], [3.0, 4.0]])
+    nested.requires_grad = True
+    yield nested
+    yield libdl.tensor([1 + 2j, 3.0], requires_grad=True)
+    yield libdl.frombuffer(bytearray(16), dtype=libdl.float32, requires_grad=True)
+    yield libdl.ones(4).requires_grad_()
+    yield libdl.ones(8)[:4].requires_grad_()  # a view that is a leaf
+    with libdl.no_grad():
+        unrecorded = libdl.ones(8)[:4].requires_grad_()
+    yield unrecorded
+
+
+def test_a_leaf_is_not_written_in_place_however_it_was_made():
+    for x in leaves():
+        view = x[:1]
+        refused(lambda x=x: x.add_(1))
+        refused(lambda x=x: x.__setitem__(0, 5))
+        refused(lambda view=view: view.mul_(2))
+        assert x.is_leaf and x.requires_grad
+        with libdl.no_grad():
+            x.add_(1)
+        assert x.is_leaf
+
+
+def test_what_is_made_of_lists_and_buffers_is_no_view():
+    made = [
+        libdl.tensor([1.0]), libdl.tensor([[1.0, 2.0]]), libdl.tensor([[1, 2], [3, 4]]),
+        libdl.tensor([[True]]), libdl.tensor([[1j]]), libdl.as_tensor([[1.0]]),
+        libdl.frombuffer(bytearray(8), dtype=libdl.int32),
+    ]  # fmt: skip
+    assert all(x._base is None for x in made)
+    assert made[1].shape == (1, 2) and made[4].tolist() == [[1j]]
+
+
+def test_a_view_made_under_no_grad_is_not_written_while_recording():
+    w = libdl.full((2,), 3.0).requires_grad_()
+    x = libdl.ones(4).requires_grad_() * 1
+    with libdl.no_grad():
+        views = [x[:2], x.view(2, 2)[0], x.split(2)[0], x.view(-1)]
+    views.append(views[3][:2])  # a view of one, made while recording
+    for view in views:
+        refused(lambda view=view: view.mul_(2))
+        refused(lambda view=view: view.zero_())
+    plain = libdl.ones(4)
+    with libdl.no_grad():
+        view = plain[:2]
+    view.mul_(2)  # concerns no history
+    refused(lambda: view.mul_(w))
+    assert plain.tolist() == [2, 2, 1, 1]
+    with libdl.no_grad():
+        view.mul_(w)
+    assert plain.tolist() == [6, 6, 1, 1]
+
+
+def test_a_view_made_under_no_grad_is_not_read_once_its_base_was_written():
+    x = libdl.ones(4).requires_grad_() * 1
+    with libdl.no_grad():
+        view = x[:2]
+    assert not (view * 2).requires_grad
+    x.mul_(2)
+    with pytest.raises(RuntimeError, match="nothing was recorded"):
+        view * 2
+    with libdl.no_grad():
+        assert (view * 2).tolist() == [4, 4]
+
+
+def test_a_view_older_than_its_leaf_requiring_grad_is_not_written():
+    x = libdl.ones(4)
+    view = x[:2]
+    x.requires_grad_()
+    refused(lambda: view.mul_(2))
+    refused(lambda: view.__setitem__(0, 1.0))
+    y = libdl.ones(4)
+    view = y[:2].requires_grad_()
+    refused(lambda: view.mul_(2))
+    refused(lambda: view.__setitem__(0, 1.0))
+    y.mul_(libdl.full((), 3.0).requires_grad_())  # y has a history now, and view sees it
+    assert not view.is_leaf
+    view.mul_(2)
+    assert y.tolist() == [6, 6, 3, 3]
+
+
+def test_real_and_complex_views_of_each_other_are_written_through():
+    z = libdl.tensor([1 + 2j, 3 - 1j], requires_grad=True)
+    y = z * 1
+    again = libdl.view_as_complex(libdl.view_as_real(y))
+    again.mul_(2)
+    part = libdl.view_as_real(y).unbind(0)[0]
+    libdl.view_as_real(y)[1].mul_(3)
+    assert part.tolist() == [2, 4]
+    (y.real.sum() + part.sum()).backward()
+    assert z.grad.tolist() == [4 + 2j, 6]
+
+
+# -- retained gradients and hooks ------------------------------------------------------------------
+
+
+def test_a_retained_gradient_is_of_the_new_value_alone():
+    x = libdl.tensor([1.0, -2.0], requires_grad=True)
+    y = x * 3
+    y.retain_grad()
+    y.relu_()
+    y.sum().backward()
+    assert y.grad.tolist() == [1, 1] and x.grad.tolist() == [3, 0]
+    x.grad = None
+    y = x * 3
+    y.retain_grad()
+    y.mul_(2)
+    y.mul_(5)
+    y.sum().backward()
+    assert y.grad.tolist() == [1, 1] and x.grad.tolist() == [30, 30]
+
+
+def test_a_view_retains_its_gradient_when_its_base_is_written():
+    x = libdl.ones(4).requires_grad_()
+    y = x * 1
+    view = y[:2]
+    view.retain_grad()
+    y.mul_(3)
+    (view * 7).sum().backward()
+    assert view.grad.tolist() == [7, 7] and x.grad.tolist() == [21, 21, 0, 0]
+
+
+# -- results without a gradient --------------------------------------------------------------------
+
+CUTS = {
+    "lt": lambda y, w: y.lt_(1), "lt of a tensor": lambda y, w: y.lt_(w),
+    "eq": lambda y, w: y.eq_(w), "ge": lambda y, w: y.ge_(w), "ne": lambda y, w: y.ne_(0),
+    "not": lambda y, w: y.logical_not_(), "and": lambda y, w: y.logical_and_(w),
+    "sign": lambda y, w: y.sign_(), "floor": lambda y, w: y.floor_(), "ceil": lambda y, w: y.ceil_(),
+    "round": lambda y, w: y.round_(), "trunc": lambda y, w: y.trunc_(),
+    "normal": lambda y, w: y.normal_(), "uniform": lambda y, w: y.uniform_(),
+    "bernoulli": lambda y, w: y.bernoulli_(0.5), "fill": lambda y, w: y.fill_(2.0),
+    "zero": lambda y, w: y.zero_(), "out": lambda y, w: libdl.lt(y, w, out=y),
+    "view": lambda y, w: y[:].gt_(w), "floor_divide": lambda y, w: y.div_(2, rounding_mode="floor"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CUTS)
+def test_what_is_not_differentiable_ends_the_history_that_it_overwrites(name):
+    w = libdl.ones(3).requires_grad_()
+    x = libdl.tensor([0.5, -0.5, 2.0], requires_grad=True)
+    y = x * 1
+    CUTS[name](y, w)
+    assert y.requires_grad and not y.is_leaf
+    (y * x).sum().backward()
+    assert x.grad.tolist() == y.tolist()
+    assert w.grad is None or w.grad.tolist() == [0, 0, 0]
+
+
+def test_a_comparison_in_place_of_one_view_cuts_that_part():
+    x = libdl.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    y = x * 2
+    y[:2].lt_(3)
+    y.sum().backward()
+    assert y.tolist() == [1, 0, 6] and x.grad.tolist() == [0, 0, 2]
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda y: y.cos_(), lambda y: y.sin_(), lambda y: y.log2_(), lambda y: y.clamp_(0, 1),
+        lambda y: y.pow_(3), lambda y: y.mul_(y), lambda y: y.exp_(), lambda y: y.sigmoid_(),
+        lambda y: y.div_(2), lambda y: y.lt_(1),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("shape", [(0,), (2, 0), (0, 3)])
+def test_nothing_is_overwritten_in_an_empty_tensor(write, shape):
+    x = libdl.ones(shape).requires_grad_()
+    y = x * 1
+    write(y)
+    z = y * y
+    y.zero_()
+    z.sum().backward()
+    assert x.grad.shape == shape
+
+
+# -- checkpoint ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("reentrant", [False, True])
+@pytest.mark.parametrize("requires", [False, True])
+def test_a_checkpoint_knows_that_an_argument_was_overwritten(reentrant, requires):
+    w = libdl.tensor([2.0, 3.0], requires_grad=True)
+    x = libdl.tensor([1.0, 4.0], requires_grad=requires) * 1
+
+    def function(x, w):
+        return (x.sin() * w).exp()
+
+    wanted = libdl.autograd.grad(function(x, w).sum(), w)[0].tolist()
+    y = checkpoint(function, x, w, use_reentrant=reentrant)
+    y.sum().backward()
+    assert w.grad.tolist() == wanted
+    y = checkpoint(function, x, w, use_reentrant=reentrant)
+    with libdl.no_grad():
+        x.mul_(2)
+    with pytest.raises(RuntimeError, match="overwritten"):
+        y.sum().backward()
+    assert w.grad.tolist() == wanted
+
+
+def test_a_checkpoint_knows_that_a_named_argument_was_overwritten():
+    x, scale = libdl.ones(2).requires_grad_(), libdl.ones(2)
+    y = checkpoint(lambda x, scale: (x * scale).sin(), x, scale=scale)
+    scale.mul_(3)
+    with pytest.raises(RuntimeError, match="scale was overwritten"):
+        y.sum().backward()
+
+
+def test_a_checkpoint_keeps_no_history_of_its_arguments():
+    x = libdl.ones(2).requires_grad_()
+    y = checkpoint(lambda x: x.sin().cos(), x * 2)
+    y.sum().backward()
+    y = libdl.ones(2).requires_grad_()
+    z = checkpoint(lambda x: x.sin(), y)
+    y.data = libdl.zeros(2)  # the function runs again on what it saw
+    z.sum().backward()
+    assert y.grad.tolist() == pytest.approx([0.5403023, 0.5403023])
+
+
+# -- .grad of each other ---------------------------------------------------------------------------
+
+
+def test_gradients_of_each_other_do_not_leak():
+    a, b, c = libdl.ones(2), libdl.zeros(2), libdl.ones(2)
+    a.grad, b.grad = b, a
+    assert a.grad is b and b.grad.tolist() == [1, 1]
+    b.grad.mul_(5)
+    assert a.tolist() == [5, 5]
+    a, b, c = libdl.ones(2).requires_grad_(), libdl.zeros(2), libdl.ones(2)
+    a.grad, b.grad = b, c
+    c.grad = a
+    assert c.grad.requires_grad
+    gc.collect()
+
+
+def test_a_long_chain_of_gradients_is_freed_without_recursion():
+    first = last = libdl.zeros(1)
+    for _ in range(200_000):
+        following = libdl.zeros(1)
+        last.grad = following
+        last = following
+    del following, last
+    assert first.grad is not None
+    del first
+    last = libdl.zeros(1)
+    for _ in range(200_000):  # from the other end
+        front = libdl.zeros(1)
+        front.grad = last
+        last = front
+    del front, last
+    assert sys.getrecursionlimit()
+
+
+# -- many operands ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("join", [libdl.cat, libdl.stack])
+@pytest.mark.parametrize("count", [65_535, 65_536, 70_001])
+def test_any_number_of_tensors_joins_with_gradients(join, count):
+    x = libdl.ones(1, dtype=libdl.float64).requires_grad_()
+    y = x * 2
+    joined = join([y] * count).reshape(-1)
+    (joined * libdl.arange(count, dtype=libdl.float64)).sum().backward()
+    assert x.grad.item() == count * (count - 1)
+
+
+def test_a_function_of_many_tensors_has_gradients():
+    class Total(libdl.autograd.Function):
+        @staticmethod
+        def forward(ctx, *values):
+            ctx.save_for_backward(*values)
+            return libdl.stack(list(values)).sum()
+
+        @staticmethod
+        def backward(ctx, dy):
+            return tuple(dy * value for value in ctx.saved_tensors)
+
+    x = libdl.full((), 3.0).requires_grad_()
+    values = [x * 1 for _ in range(66_000)]
+    Total.apply(*values).backward()
+    assert x.grad.item() == 3 * 66_000
