@@ -43,11 +43,18 @@ static inline bool is_long(const libdl_tensor* x, const libdl_tensor* y) {
          libdl_tensor_numel(y) > LIBDL_PYTHON_LONG_WORK;
 }
 
-static inline PyObject* binary(PyObject* a, PyObject* b, Binary function, const char* name) {
+// commutes: a number on the left is the second operand, as in PyTorch's graphs.
+static inline PyObject* binary(PyObject* a, PyObject* b, Binary function, const char* name,
+                               bool commutes) {
   libdl_tensor *x, *y, *own_x = NULL, *own_y = NULL, *out;
   int result = operand(a, &x, &own_x);
   if (result == 0) result = operand(b, &y, &own_y);
   if (result) return no_operand(a, b, result, name, own_x);
+  if (commutes && own_x) {
+    libdl_tensor* const left = x;
+    x = y;
+    y = left;
+  }
   libdl_error* error;
   if (is_long(x, y)) {
     PyThreadState* const thread = PyEval_SaveThread();
@@ -103,21 +110,21 @@ static PyObject* unary(PyObject* a, Unary function, const char* name) {
 #define ALPHA_CALL(x, y, out, name) libdl_##name(x, y, NULL, out)
 #define DIV_CALL(x, y, out, name) libdl_##name(x, y, NULL, 0, out)
 
-// OPERATOR(slot, dunder, function, call)
-#define OPERATORS(X)                                     \
-  X(add, "add", add, ALPHA_CALL)                         \
-  X(subtract, "sub", sub, ALPHA_CALL)                    \
-  X(multiply, "mul", mul, PLAIN_CALL)                    \
-  X(true_divide, "truediv", div, DIV_CALL)               \
-  X(floor_divide, "floordiv", floor_divide, PLAIN_CALL)  \
-  X(remainder, "mod", remainder, PLAIN_CALL)             \
-  X(and, "and", bitwise_and, PLAIN_CALL)                 \
-  X(or, "or", bitwise_or, PLAIN_CALL)                    \
-  X(xor, "xor", bitwise_xor, PLAIN_CALL)                 \
-  X(lshift, "lshift", bitwise_left_shift, PLAIN_CALL)    \
-  X(rshift, "rshift", bitwise_right_shift, PLAIN_CALL)
+// OPERATOR(slot, dunder, function, call, commutes)
+#define OPERATORS(X)                                                     \
+  X(add, "add", add, ALPHA_CALL, true)                                   \
+  X(subtract, "sub", sub, ALPHA_CALL, false)                             \
+  X(multiply, "mul", mul, PLAIN_CALL, true)                              \
+  X(true_divide, "truediv", div, DIV_CALL, false)                        \
+  X(floor_divide, "floordiv", floor_divide, PLAIN_CALL, false)           \
+  X(remainder, "mod", remainder, PLAIN_CALL, false)                      \
+  X(and, "and", bitwise_and, PLAIN_CALL, true)                           \
+  X(or, "or", bitwise_or, PLAIN_CALL, true)                              \
+  X(xor, "xor", bitwise_xor, PLAIN_CALL, true)                           \
+  X(lshift, "lshift", bitwise_left_shift, PLAIN_CALL, false)             \
+  X(rshift, "rshift", bitwise_right_shift, PLAIN_CALL, false)
 
-#define DEFINE(slot, dunder, name, call)                                                         \
+#define DEFINE(slot, dunder, name, call, commutes)                                               \
   static libdl_error* slot##_function(const libdl_tensor* x, const libdl_tensor* y,              \
                                       libdl_tensor** out) {                                      \
     return call(x, y, out, name);                                                                \
@@ -127,7 +134,7 @@ static PyObject* unary(PyObject* a, Unary function, const char* name) {
     return call(x, y, dst, name##_into);                                                         \
   }                                                                                              \
   static PyObject* slot##_slot(PyObject* a, PyObject* b) {                                       \
-    return binary(a, b, slot##_function, "__" dunder "__");                                      \
+    return binary(a, b, slot##_function, "__" dunder "__", commutes);                            \
   }                                                                                              \
   static PyObject* slot##_in_place_slot(PyObject* a, PyObject* b) {                              \
     return in_place(a, b, slot##_into, "__i" dunder "__");                                       \
@@ -137,7 +144,7 @@ OPERATORS(DEFINE)
 
 static PyObject* power(PyObject* a, PyObject* b, PyObject* modulus) {
   if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
-  return binary(a, b, libdl_pow, "__pow__");
+  return binary(a, b, libdl_pow, "__pow__", false);
 }
 
 static PyObject* power_in_place(PyObject* a, PyObject* b, PyObject* modulus) {
@@ -150,7 +157,7 @@ static PyObject* matrix_multiply(PyObject* a, PyObject* b) {
     if (!overrides(a) && !overrides(b)) return no_operand(a, b, 1, "__matmul__", NULL);
     return overridden("__matmul__", a, b);
   }
-  return binary(a, b, libdl_matmul, "__matmul__");
+  return binary(a, b, libdl_matmul, "__matmul__", false);
 }
 
 static PyObject* negative(PyObject* a) { return unary(a, libdl_neg, "__neg__"); }
@@ -171,7 +178,7 @@ PyObject* tensor_compare(PyObject* a, PyObject* b, int operation) {
       [Py_LT] = "__lt__", [Py_LE] = "__le__", [Py_EQ] = "__eq__",
       [Py_NE] = "__ne__", [Py_GT] = "__gt__", [Py_GE] = "__ge__",
   };
-  return binary(a, b, functions[operation], dunders[operation]);
+  return binary(a, b, functions[operation], dunders[operation], false);
 }
 
 // -- numbers out ----------------------------------------------------------------------------------
@@ -257,7 +264,7 @@ static PyObject* to_index(PyObject* self) {
   return converted(self, PyNumber_Index);
 }
 
-#define SLOTS(slot, dunder, name, call) \
+#define SLOTS(slot, dunder, name, call, commutes) \
   {Py_nb_##slot, slot##_slot}, {Py_nb_inplace_##slot, slot##_in_place_slot},
 
 PyType_Slot number_slots[] = {

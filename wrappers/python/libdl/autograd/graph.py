@@ -32,11 +32,7 @@ class Node:
 
     def name(self) -> str:
         """As in PyTorch: "MulBackward0", "AccumulateGrad", "MineBackward" of a Function Mine."""
-        name = _C.node_name(self._held)
-        if name == "accumulate":
-            return "AccumulateGrad"
-        title = "".join(word[:1].upper() + word[1:] for word in name.split("_"))
-        return title + ("Backward0" if _is_operator(name) else "Backward")
+        return type(self).__name__
 
     @property
     def operator(self) -> str:
@@ -81,7 +77,22 @@ class Node:
         return f"<{self.name()} object at {_C.node_address(self._held):#x}>"
 
 
-_C.register("node", Node)
+@cache
+def _class_of(name: str) -> type[Node]:
+    """The class of an operator's nodes, which has PyTorch's name for them."""
+    if name == "accumulate":
+        title = "AccumulateGrad"
+    else:
+        title = "".join(word[:1].upper() + word[1:] for word in name.split("_"))
+        title += "Backward0" if _is_operator(name) else "Backward"
+    return type(title, (Node,), {"__slots__": (), "__module__": __name__})
+
+
+def _node(held: Any) -> Node:
+    return _class_of(_C.node_name(held))(held)
+
+
+_C.register("node", _node)
 
 
 class saved_tensors_hooks:

@@ -20,6 +20,8 @@ class _Watch(Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
+        if all(gradient is None for gradient in gradients):
+            return (None, *gradients)
         return (None, *ctx.see(gradients))
 
 
@@ -35,26 +37,35 @@ def _through(see: Any, values: Any) -> Any:
     return items[0] if single else type(values)(items)
 
 
-def watched(module: Any, args: Any, kwargs: Any, hooks: list[Any]) -> Any:
-    """forward with its hooks around: they see (module, grad_input, grad_output)."""
-    outgoing: list[Any] = []
+class Watch:
+    """One call of a module, between hooks that see (module, grad_input, grad_output)."""
 
-    def see_output(gradients: Any) -> Any:
-        outgoing[:] = gradients
-        if not reached:
-            for hook in hooks:
-                hook(module, (), tuple(gradients))
+    def __init__(self, module: Any, hooks: list[Any]) -> None:
+        self.module, self.hooks = module, hooks
+        self.outgoing: tuple[Any, ...] = ()
+        self.reached = False
+
+    def arguments(self, args: Any) -> Any:
+        """The arguments of forward, whose gradients are seen last."""
+        self.reached = any(isinstance(v, Tensor) and v.requires_grad for v in args)
+        return _through(self._see_input, tuple(args))
+
+    def result(self, result: Any) -> Any:
+        """What the call returns, forward hooks included."""
+        if isinstance(result, (Tensor, tuple, list)):
+            return _through(self._see_output, result)
+        return result
+
+    def _see_output(self, gradients: Any) -> Any:
+        self.outgoing = tuple(gradients)
+        if not self.reached:
+            for hook in self.hooks:
+                hook(self.module, (), self.outgoing)
         return gradients
 
-    def see_input(gradients: Any) -> Any:
-        for hook in hooks:
-            answer = hook(module, tuple(gradients), tuple(outgoing))
+    def _see_input(self, gradients: Any) -> Any:
+        for hook in self.hooks:
+            answer = hook(self.module, tuple(gradients), self.outgoing)
             if answer is not None:
                 gradients = answer if isinstance(answer, tuple) else (answer,)
         return gradients
-
-    reached = any(isinstance(v, Tensor) and v.requires_grad for v in args)
-    result = module.forward(*_through(see_input, tuple(args)), **kwargs)
-    if isinstance(result, (Tensor, tuple, list)):
-        result = _through(see_output, result)
-    return result

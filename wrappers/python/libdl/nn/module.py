@@ -245,16 +245,17 @@ class Module:
                     args, kwargs = answer
                 else:
                     args = answer if isinstance(answer, tuple) else (answer,)
+        watch: Any = None
         if self._backward_hooks:
-            from ._backward_hooks import watched
+            from ._backward_hooks import Watch
 
-            result = watched(self, args, kwargs, list(self._backward_hooks.values()))
-        else:
-            result = self.forward(*args, **kwargs)
+            watch = Watch(self, list(self._backward_hooks.values()))
+            args = watch.arguments(args)
+        result = self.forward(*args, **kwargs)
         for hook, with_kwargs in list(self._forward_hooks.values()):
             answer = hook(self, args, kwargs, result) if with_kwargs else hook(self, args, result)
             result = result if answer is None else answer
-        return result
+        return result if watch is None else watch.result(result)
 
     def register_forward_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False,

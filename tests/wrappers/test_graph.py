@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The recorded graph as PyTorch's programs see it: its nodes, hooks and what reaches them."""
+
+import pytest
+
+import libdl
+from libdl import nn
+from libdl.autograd import Function
+
+pytestmark = pytest.mark.usefixtures("no_leak")
+
+
+def test_nodes_have_classes_named_after_their_operator():
+    x = libdl.ones(2, 2).requires_grad_()
+    assert type((x * 2).grad_fn).__name__ == "MulBackward0"
+    assert type((x * 2).grad_fn) is type((x * 3).grad_fn)
+    assert type((x @ x).grad_fn).__name__ == (x @ x).grad_fn.name()
+    leaf = (x * 2).grad_fn.next_functions[0][0]
+    assert type(leaf).__name__ == leaf.name() == "AccumulateGrad" and leaf.variable is x
+    assert isinstance(leaf, libdl.autograd.graph.Node)
+    assert repr(leaf).startswith("<AccumulateGrad object at 0x")
+
+    class Mine(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, dy):
+            return dy * 2
+
+    assert type(Mine.apply(x).grad_fn).__name__ == "MineBackward"
+
+
+def test_a_number_on_the_left_is_the_second_operand():
+    x = libdl.ones(2).requires_grad_()
+    for y in (2 * x, x * 2, 2 + x, x + 2):
+        first, second = y.grad_fn.next_functions
+        assert first[0].variable is x and second == (None, 0)
+
+
+def test_the_gradient_of_an_inner_result_can_be_asked_for():
+    x = libdl.tensor([3.0], requires_grad=True)
+    y = x * 2
+    z = y * y
+    z.backward(inputs=[y])
+    assert y.grad.tolist() == [12] and y.retains_grad and x.grad is None
+    y = x * 2
+    (y * y).backward(inputs=[x, y])
+    assert y.grad.tolist() == [12] and x.grad.tolist() == [24]
+    with pytest.raises(RuntimeError, match="does not require grad"):
+        (x * 2).backward(inputs=[libdl.ones(1)])
+
+
+def test_a_function_behind_one_that_returned_none_gets_zeros():
+    seen = []
+
+    class Nothing(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, dy):
+            return None
+
+    class See(Function):
+        @staticmethod
+        def forward(ctx, x, materialize):
+            ctx.set_materialize_grads(materialize)
+            return x * 1, x * 2
+
+        @staticmethod
+        def backward(ctx, dy, dz):
+            seen.append((dy, dz))
+            return dy, None
+
+    x = libdl.ones(2).requires_grad_()
+    Nothing.apply(See.apply(x, True)[0]).sum().backward()
+    assert [g.tolist() for g in seen.pop()] == [[0, 0], [0, 0]] and x.grad.tolist() == [0, 0]
+    x.grad = None
+    Nothing.apply(See.apply(x, False)[0]).sum().backward()
+    assert seen.pop() == (None, None) and x.grad is None
+    (Nothing.apply(x * 3).sum() + (x * 5).sum()).backward()  # operators pass nothing on
+    assert x.grad.tolist() == [5, 5]
+
+
+def test_windows_of_windows_have_gradients():
+    x = libdl.arange(16.0, dtype=libdl.float64).view(4, 4).requires_grad_()
+    y = x.unfold(0, 3, 1).unfold(1, 3, 1)
+    assert y.shape == (2, 2, 3, 3)
+    y.sum().backward()
+    assert x.grad.tolist() == [[1, 2, 2, 1], [2, 4, 4, 2], [2, 4, 4, 2], [1, 2, 2, 1]]
+    z = libdl.ones(4, dtype=libdl.float64).requires_grad_()
+    (z.expand(3, 4).unfold(0, 2, 1).unfold(1, 3, 1) * 2.0).sum().backward()
+    assert z.grad.tolist() == [8, 16, 16, 8]
+    assert libdl.autograd.gradcheck(
+        lambda x: x.unfold(0, 2, 1).unfold(0, 2, 1).sin(), (libdl.rand(5, dtype=libdl.float64).requires_grad_(),)
+    )  # fmt: skip
+    assert libdl.autograd.gradgradcheck(
+        lambda x: x.unfold(0, 2, 1).unfold(1, 2, 2).sin(), (libdl.rand(3, 4, dtype=libdl.float64).requires_grad_(),)
+    )  # fmt: skip
+
+
+def test_backward_hooks_see_the_output_that_forward_hooks_made():
+    seen = []
+    model = nn.Linear(2, 2)
+    model.register_forward_hook(lambda module, args, output: output * 3)
+    model.register_full_backward_hook(
+        lambda module, grad_input, grad_output: seen.append((grad_input, grad_output))
+    )
+    x = libdl.ones(1, 2).requires_grad_()
+    model(x).sum().backward()
+    ((grad_input,), (grad_output,)) = seen.pop()
+    assert grad_output.tolist() == [[1, 1]]
+    assert grad_input.tolist() == x.grad.tolist()
+    model(libdl.ones(1, 2)).sum().backward()
+    assert seen.pop()[0] in ((), (None,))
