@@ -231,6 +231,27 @@ def wrapped(call: str, form: Form) -> str:
     return f"ValuesIndices(*{call})" if form.returns == "ValuesIndices" else call
 
 
+def told_arguments(form: Form, into: bool) -> str:
+    """What an error calls other than C does: {name in C: (number, name) in Python}."""
+    numbers = {a.name: i for i, a in enumerate(form.operator.arguments, 1)}
+    parameters = form.line.parameters
+    told = {
+        p.argument: (i, p.name)
+        for i, p in enumerate(parameters, 1)
+        if (numbers.get(p.argument), p.argument) != (i, p.name)
+    }
+    if into or not form.operator.has_new:
+        told["dst"] = (1, "input")
+    elif form.operator.has_into:
+        place = len(parameters) + 1
+        results = form.operator.results
+        if len(results) == 1:
+            told["dst"] = (place, "out")
+        else:
+            told |= {f"{r.name}_dst": (place, f"out[{i}]") for i, r in enumerate(results)}
+    return repr(told) if told else ""
+
+
 def function_text(form: Form, name: str, method: bool = False, into: bool = False) -> str:
     """One def. It does its work in one call of the C half; classes that override it are served
     when the C half meets one of them."""
@@ -281,8 +302,14 @@ def function_text(form: Form, name: str, method: bool = False, into: bool = Fals
         else:
             body.append(f"    return {call}")
     body += ["except Overridden:", f"    return override_named({name!r}, {method}, locals())"]
-    if name.removesuffix("_") != c_name.removesuffix("_"):
-        body += ["except Error as error:", f"    told_as(error, {name!r})", "    raise"]
+    told = told_arguments(form, into)
+    if told or name != c_name:
+        arguments_told = f", {told}" if told else ""
+        body += [
+            "except Error as error:",
+            f"    told_as(error, {name!r}, {c_name!r}{arguments_told})",
+            "    raise",
+        ]
     lines.append(indented("\n".join(body), 4))
     return "\n".join(lines)
 

@@ -162,7 +162,7 @@ void check_one_device(OpId op, bool pointwise, std::initializer_list<DeviceOpera
       } else if (x.device() != first->device()) {
         refuse(op, argument, LIBDL_ERROR_DEVICE, "is on " + device_name(x.device()),
                device_name(first->device()) + ", as argument " + std::to_string(named) + " (" +
-                   argument_name(entry, named) + ")");
+                   argument_name(entry, named) + "): all tensors on the same device");
       }
     }
   }

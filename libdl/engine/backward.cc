@@ -246,7 +246,7 @@ Tensor seed(const char* op, const Tensor& output, const Tensor& gradient) {
     if (output.numel() != 1)
       fail_argument(LIBDL_ERROR_SHAPE, op, 2, "gradients",
                     "is absent for an output of shape " + to_string(output.shape()),
-                    "a gradient of that shape (only outputs of one element have a default)");
+                    "a gradient of that shape (only scalar outputs, of one element, have one implicitly)");
     if (output.is_complex())
       fail_argument(LIBDL_ERROR_DTYPE, op, 2, "gradients", "is absent for a complex output",
                     "a gradient");
@@ -279,7 +279,7 @@ void differentiate(const char* op, TensorSpan outputs, TensorSpan inputs, Tensor
     if (!edge.node)
       fail_argument(LIBDL_ERROR_AUTOGRAD, op, 1, "outputs",
                     "number " + std::to_string(i + 1) +
-                        " does not require grad and has no history",
+                        " does not require grad and has no history (no grad_fn)",
                     "a result of recorded operations on tensors that require grad");
     roots.list.push_back(edge);
     seeds.push_back(seed(op, outputs[i], gradients.empty() ? Tensor() : gradients[i]));

@@ -152,7 +152,8 @@ void check_recordable_write(const Tensor& x, const char* op, const char* name) {
       bad("is a view of a leaf that requires grad", "no_grad(), or a view of a clone");
   }
   if (meta->node && meta->node->accumulator)
-    bad("is a leaf that requires grad", "no_grad(), or a clone of it");
+    bad("is a leaf that requires grad, used in an in-place operation",
+        "no_grad(), or a clone of it");
 }
 
 LIBDL_NORETURN [[gnu::cold]] static void overlaps_in_part(const char* op, Into into LIBDL_PLACE) {

@@ -29,11 +29,16 @@ static void require_same_dtype(const char* op, int argument, const char* name, c
                   name_of(like.dtype()));
 }
 
+static std::string that_fit(int64_t wanted, const char* what, const Tensor& a, const Tensor& b) {
+  return std::to_string(wanted) + what + ": shapes " + to_string(a.shape()) + " and " +
+         to_string(b.shape()) + " cannot be multiplied";
+}
+
 static void require_inner(const char* op, const char* name, const Tensor& a, const Tensor& b,
                           int64_t cols, int64_t rows) {
   if (cols != rows)
     fail_argument(LIBDL_ERROR_SHAPE, op, 2, name, "has shape " + to_string(b.shape()),
-                  std::to_string(cols) + " rows, to multiply " + to_string(a.shape()));
+                  that_fit(cols, " rows", a, b));
 }
 
 // -- matrix times matrix ------------------------------------------------------------------------
@@ -207,7 +212,7 @@ Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, const 
   require_same_dtype("addmm", 1, "input", input, mat1);
   if (mat1.size(1) != mat2.size(0))
     fail_argument(LIBDL_ERROR_SHAPE, "addmm", 3, "mat2", "has shape " + to_string(mat2.shape()),
-                  std::to_string(mat1.size(1)) + " rows, to multiply " + to_string(mat1.shape()));
+                  that_fit(mat1.size(1), " rows", mat1, mat2));
   for (const Tensor* x : {beta, alpha})
     if (x && x->numel() != 1)
       fail_argument(LIBDL_ERROR_SHAPE, "addmm", x == beta ? 4 : 5, x == beta ? "beta" : "alpha",
@@ -280,8 +285,7 @@ static void check_linear(const Tensor& x, const Tensor& w, const Tensor* bias) {
   require_same_dtype(op, 2, "weight", w, x);
   if (x.size(x.ndim() - 1) != w.size(1))
     fail_argument(LIBDL_ERROR_SHAPE, op, 2, "weight", "has shape " + to_string(w.shape()),
-                  std::to_string(x.size(x.ndim() - 1)) + " columns, for input " +
-                      to_string(x.shape()));
+                  that_fit(x.size(x.ndim() - 1), " columns", x, w));
   if (!bias) return;
   require_same_dtype(op, 3, "bias", *bias, x);
   if (bias->ndim() != 1 || bias->size(0) != w.size(0))

@@ -175,8 +175,9 @@ LIBDL_NORETURN [[gnu::cold]] static void overwritten(const Node& node, int i, co
       "a value that " + std::string(node.rule->name) + " saved for backward (" +
       name_of(place.shell->dtype) + " " +
       to_string(Dims(place.shell->dims, place.shell->ndim)) + ", saved value " +
-      std::to_string(i) + ") was overwritten by " + (storage.writer ? storage.writer : "a write") +
-      ": it is at version " + std::to_string(storage.version.load()) + ", expected version " +
+      std::to_string(i) + ") was modified by an in-place operation: it was overwritten by " +
+      (storage.writer ? storage.writer : "a write") +
+      ", it is at version " + std::to_string(storage.version.load()) + ", expected version " +
       std::to_string(place.version);
   if (node.extra && !node.extra->site.empty()) message += "; saved at " + node.extra->site;
   if (storage.writer_site) message += "; written at " + std::string(storage.writer_site);
@@ -188,8 +189,8 @@ LIBDL_NORETURN [[gnu::cold]] static void overwritten(const Node& node, int i, co
 const Tensor& Backward::saved(int i, Tensor& made) const {
   if (!saved_.found())
     fail(LIBDL_ERROR_STATE, node_.rule->name,
-         "its saved values were freed by an earlier backward; pass retain_graph=True to keep "
-         "them for a second one");
+         "its saved values were freed by an earlier backward; pass retain_graph=True to go "
+         "backward through the graph a second time");
   const Saved& place = node_.saved()[i];
   if (place.hooked) {
     made = unpacked(node_, *place.hooked);

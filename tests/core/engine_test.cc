@@ -632,7 +632,7 @@ TEST(Engine, AnOverwrittenValueNamesBothOperators) {
   fill(number(1.0), Into(z));
   expect_error(LIBDL_ERROR_VERSION,
                "exp: a value that exp saved for backward (float64 [1], saved value 0) was "
-               "overwritten by fill_", [&] { run(z); });
+               "modified by an in-place operation: it was overwritten by fill_", [&] { run(z); });
 }
 
 // -- size -------------------------------------------------------------------------------------------

@@ -147,7 +147,7 @@ def no_three(name: str, function: Any, third: str) -> list[Reject]:
     return [Reject(ValueError, (f"{name}: argument 2", "broadcast"), call((2, 2), 3, (2, 2))),
             Reject(ValueError, (f"{name}: argument 3 ({third})", "broadcast"),
                    call((2, 2), (2, 2), 3)),
-            Reject(ValueError, ("(dst) has shape [3], wanted [2, 2]", name),
+            Reject(ValueError, ("(out) has shape [3], wanted [2, 2]", name),
                    call((2, 2), (2, 2), (2, 2), out=3))]
 
 

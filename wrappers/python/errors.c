@@ -136,6 +136,46 @@ PyObject* raise_error(libdl_error* error) {
   return NULL;
 }
 
+PyObject* raise_error_of(libdl_error* error, const char* written) {
+  raise_error(error);
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  if (value && registered.error && PyObject_IsInstance(value, registered.error) == 1) {
+    PyObject* const done = PyObject_CallFunction(registered.told_by_slot, "Os", value, written);
+    Py_XDECREF(done);
+  }
+  PyErr_Clear();  // the error itself is worth more than its wording
+  PyErr_Restore(type, value, traceback);
+  return NULL;
+}
+
+PyObject* raise_type_error(const char* function, int number, const char* name, PyObject* found,
+                           const char* wanted) {
+  size_t length = strlen(function);
+  if (length > 5 && strcmp(function + length - 5, "_into") == 0) length -= 5;
+  PyObject* const type = (PyObject*)Py_TYPE(found);
+  PyObject* const operator = PyUnicode_FromStringAndSize(function, (Py_ssize_t)length);
+  PyObject* const text =
+      operator ? PyUnicode_FromFormat("%U: argument %d (%s) is a %R, wanted %s", operator, number,
+                                      name, type, wanted)
+               : NULL;
+  PyObject* const class = class_of(LIBDL_ERROR_TYPE);
+  PyObject* const exception = text ? PyObject_CallFunctionObjArgs(class, text, NULL) : NULL;
+  if (exception) {
+    if (PyObject_SetAttrString(exception, "operator", operator) ||
+        set_number(exception, "code", LIBDL_ERROR_TYPE) ||
+        set_number(exception, "argument", number) || set_text(exception, "argument_name", name) ||
+        set_text(exception, "wanted", wanted))
+      PyErr_Clear();
+    PyErr_SetObject(class, exception);
+  }
+  Py_XDECREF(exception);
+  Py_XDECREF(text);
+  Py_XDECREF(operator);
+  return NULL;
+}
+
 // register_errors({code: exception class})
 static PyObject* register_errors(PyObject* module, PyObject* table) {
   (void)module;

@@ -12,7 +12,7 @@ typedef struct Walk {
 } Walk;
 
 static int fail(libdl_error* error) {
-  raise_error(error);
+  raise_error_of(error, "x[...]");
   return -1;
 }
 
@@ -25,7 +25,9 @@ static int step(Walk* walk, libdl_error* error, libdl_tensor** next) {
 }
 
 static int scalar_index(void) {
-  PyErr_SetString(PyExc_IndexError, "x[...]: more indices than the tensor's dimensions");
+  PyErr_SetString(PyExc_IndexError,
+                  "x[...]: too many indices for the tensor's dimensions (the element of a 0-d "
+                  "tensor is x.item())");
   return -1;
 }
 
@@ -93,7 +95,7 @@ static int collect_mask(Walk* walk, libdl_tensor* mask) {
     const int64_t found = libdl_tensor_shape(mask)[i];
     if (found == wanted) continue;
     libdl_tensor_release(mask);
-    PyErr_Format(PyExc_IndexError, "x[...]: dimension %d of a mask has %lld entries, wanted %lld",
+    PyErr_Format(PyExc_IndexError, "x[...]: the shape of the mask does not match: dimension %d of it has %lld entries, wanted %lld",
                  (int)i, (long long)found, (long long)wanted);
     return -1;
   }
@@ -205,7 +207,8 @@ static int by_tuple(Walk* walk, PyObject* keys) {
   int32_t used = 0;
   for (Py_ssize_t i = 0; i < count; ++i) used += consumed(PyTuple_GetItem(keys, i));
   if (used > ndim) {
-    PyErr_Format(PyExc_IndexError, "x[...]: %d indices for a tensor of %d dimensions", (int)used,
+    PyErr_Format(PyExc_IndexError,
+                 "x[...]: too many indices: %d for a tensor of %d dimensions", (int)used,
                  (int)ndim);
     return -1;
   }
@@ -259,7 +262,7 @@ PyObject* tensor_subscript(PyObject* self, PyObject* key) {
     libdl_tensor* out;
     libdl_error* const error = libdl_select(handle_of(self), 0, index, &out);
     if (!error) return wrap(out);
-    if (libdl_tensor_ndim(handle_of(self))) return raise_error(error);
+    if (libdl_tensor_ndim(handle_of(self))) return raise_error_of(error, "x[...]");
     libdl_error_release(error);
     scalar_index();
     return NULL;
@@ -281,7 +284,7 @@ PyObject* tensor_subscript(PyObject* self, PyObject* key) {
     }
   }
   end(&walk);
-  return error ? raise_error(error) : wrap(out);
+  return error ? raise_error_of(error, "x[...]") : wrap(out);
 }
 
 // The value as a tensor or number: *own is what the caller releases.
@@ -359,7 +362,7 @@ int tensor_assign_subscript(PyObject* self, PyObject* key, PyObject* value) {
   libdl_tensor_release(own);
   pending_work = 0;
   if (!error) return 0;
-  raise_error(error);
+  raise_error_of(error, "x[...] = value");
   return -1;
 }
 

@@ -69,7 +69,8 @@ static inline PyObject* binary(PyObject* a, PyObject* b, Binary function, const 
   return error ? raise_error(error) : wrap(out);
 }
 
-static inline PyObject* in_place(PyObject* a, PyObject* b, BinaryInto function, const char* name) {
+static inline PyObject* in_place(PyObject* a, PyObject* b, BinaryInto function, const char* name,
+                                 const char* operator) {
   libdl_tensor *x, *y, *own_x = NULL, *own_y = NULL;
   int result = operand(a, &x, &own_x);
   if (result == 0) result = operand(b, &y, &own_y);
@@ -85,7 +86,7 @@ static inline PyObject* in_place(PyObject* a, PyObject* b, BinaryInto function, 
   }
   if (own_y) libdl_tensor_release(own_y);
   pending_work = 0;
-  if (error) return raise_error(error);
+  if (error) return raise_error_of(error, operator);
   Py_INCREF(a);
   return a;
 }
@@ -137,7 +138,7 @@ static PyObject* unary(PyObject* a, Unary function, const char* name) {
     return binary(a, b, slot##_function, "__" dunder "__", commutes);                            \
   }                                                                                              \
   static PyObject* slot##_in_place_slot(PyObject* a, PyObject* b) {                              \
-    return in_place(a, b, slot##_into, "__i" dunder "__");                                       \
+    return in_place(a, b, slot##_into, "__i" dunder "__", #name);                                     \
   }
 
 OPERATORS(DEFINE)
@@ -149,7 +150,7 @@ static PyObject* power(PyObject* a, PyObject* b, PyObject* modulus) {
 
 static PyObject* power_in_place(PyObject* a, PyObject* b, PyObject* modulus) {
   if (modulus != Py_None) Py_RETURN_NOTIMPLEMENTED;
-  return in_place(a, b, libdl_pow_into, "__ipow__");
+  return in_place(a, b, libdl_pow_into, "__ipow__", "pow");
 }
 
 static PyObject* matrix_multiply(PyObject* a, PyObject* b) {
@@ -184,8 +185,9 @@ PyObject* tensor_compare(PyObject* a, PyObject* b, int operation) {
 // -- numbers out ----------------------------------------------------------------------------------
 
 static PyObject* several_elements(const libdl_tensor* x) {
-  char text[80];
-  snprintf(text, sizeof text, "item: the tensor has %lld elements, wanted 1",
+  char text[120];
+  snprintf(text, sizeof text,
+           "item: only one element tensors can be converted to Python scalars, found %lld elements",
            (long long)libdl_tensor_numel(x));
   return raise_error(libdl_error_new(LIBDL_ERROR_SHAPE, text, -1, NULL, NULL));
 }
@@ -233,7 +235,9 @@ static int truth(PyObject* self) {
   const libdl_tensor* const x = handle_of(self);
   if (libdl_tensor_numel(x) != 1) {
     PyErr_Format(PyExc_RuntimeError,
-                 "The truth value of a tensor with %lld elements is ambiguous: use any() or all()",
+                 "bool: the Boolean value of a tensor with %s is ambiguous (it has %lld elements): "
+                 "use any() or all()",
+                 libdl_tensor_numel(x) ? "more than one value" : "no values",
                  (long long)libdl_tensor_numel(x));
     return -1;
   }

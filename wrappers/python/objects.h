@@ -36,6 +36,7 @@ typedef struct TensorObject {
   X(error)            /* the exception for codes without one of their own */             \
   X(disabled_override) /* the __torch_function__ that means none */                     \
   X(warn)             /* warn(code, message) */                                         \
+  X(told_by_slot)     /* told_by_slot(error, operator): as the caller wrote it */         \
   X(beside_array)     /* beside_array(operator, a, b), one of them a NumPy array */
 
 typedef struct Registered {
@@ -121,6 +122,11 @@ void forget_object(void* ctx);
 
 // Turns the error into the exception it stands for; takes it over. Returns NULL.
 PyObject* raise_error(libdl_error* error);
+// The same for an operator that Python wrote with signs: "add" for x += y, "x[...]".
+PyObject* raise_error_of(libdl_error* error, const char* written);
+// Argument `number` of the function has a wrong type. Returns NULL.
+PyObject* raise_type_error(const char* function, int number, const char* name, PyObject* found,
+                           const char* wanted);
 // Makes an error out of the exception that is set, which travels in it.
 libdl_error* take_exception(void);
 int add_errors(PyObject* module);

@@ -9,9 +9,7 @@
 static void wrong_argument(const char* function, PyObject** place, PyObject** first,
                            const char* name, const char* wanted) {
   if (PyErr_Occurred()) return;
-  PyObject* const type = (PyObject*)Py_TYPE(*place);
-  PyErr_Format(PyExc_TypeError, "%s: argument %d (%s) is a %R, wanted %s", function,
-               (int)(place - first) + 1, name, type, wanted);
+  raise_type_error(function, (int)(place - first) + 1, name, *place, wanted);
 }
 
 static PyObject* appended(PyObject* result, PyObject* object) {

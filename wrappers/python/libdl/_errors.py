@@ -83,12 +83,51 @@ class InternalError(Error):
     """A defect of libdl: please report it."""
 
 
-def told_as(error: Error, name: str) -> None:
-    """Names the function that was called, where it is another name of the operator that failed."""
+def told_as(
+    error: Error, name: str, operator: str = "", arguments: dict[str, tuple[int, str]] | None = None
+) -> None:
+    """Names the function that was called, and its arguments as the caller wrote them, where the
+    operator that failed has other names: {the operator's: (number, name)}. An error of another
+    operator than the one named stays as it is."""
     text = str(error)
-    if error.operator and text.startswith(f"{error.operator}: "):
-        error.args = (name + text[len(error.operator) :],)
-        error.operator = name
+    names = (operator, f"{operator}_", name)
+    known = error.operator in names if operator else bool(error.operator)
+    if not known or not text.startswith(f"{error.operator}: "):
+        return
+    told = text[len(error.operator) + 2 :]
+    place = f"argument {error.argument} ({error.argument_name})"
+    if arguments and error.argument_name in arguments and told.startswith(place):
+        error.argument, error.argument_name = arguments[error.argument_name]
+        told = f"argument {error.argument} ({error.argument_name}){told[len(place) :]}"
+    for destination in ("dst", "values_dst"):
+        if arguments and destination in arguments:
+            told = told.replace(f" {destination}", f" {arguments[destination][1]}")
+    error.args = (f"{name}: {told}",)
+    error.operator = name
+
+
+def told_by_slot(error: Error, operator: str) -> None:
+    """The same for what C calls itself: x += y, and x[key] with its assignment."""
+    if operator not in ("x[...]", "x[...] = value"):
+        told_as(error, f"{operator}_", operator, {"dst": (1, "input")})
+        return
+    text = str(error)
+    place = f"{error.operator}: argument {error.argument} ({error.argument_name}) "
+    if not text.startswith(place):
+        return
+    error.operator = "__getitem__" if operator == "x[...]" else "__setitem__"
+    error.argument, error.argument_name = _INDEXING.get(error.argument_name, (1, "x"))
+    told = text[len(place) :].replace(" dst ", " x ")
+    if isinstance(error, IndexRangeError):
+        told = told.replace(", wanted", " and is out of bounds, wanted", 1)
+    error.args = (f"{operator}: {error.argument_name} {told}",)
+
+
+_INDEXING = {
+    "index": (2, "index"), "indices": (2, "index"), "values": (3, "value"), "src": (3, "value"),
+    "value": (3, "value"),
+}  # fmt: skip
+_C.register("told_by_slot", told_by_slot)
 
 
 _C.register("error", Error)

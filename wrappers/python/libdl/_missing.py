@@ -31,7 +31,23 @@ def explain(name: str, module: str = "libdl") -> str:
     near = difflib.get_close_matches(name, known, n=3, cutoff=0.6)
     inside = [found for found in known if len(found) > 2 and (found in name or name in found)]
     near += [found for found in inside if found not in near][: 3 - len(near)]
-    return f"{text}; near it: {', '.join(near)}" if near else text
+    if near:
+        return f"{text}; near it: {', '.join(near)}"
+    return f"{text}; docs/coming-from-pytorch.md lists what of PyTorch is not there yet"
+
+
+class NoAttribute(AttributeError):
+    """What is near is looked for when the text is asked for, for hasattr() asks often."""
+
+    def __init__(self, owner: object, name: str) -> None:
+        super().__init__()
+        self._owner, self._name = owner, name
+
+    def __str__(self) -> str:
+        text = f"{type(self._owner).__name__!r} object has no attribute {self._name!r}"
+        known = [name for name in dir(self._owner) if not name.startswith("_")]
+        near = difflib.get_close_matches(self._name, known, n=3, cutoff=0.6)
+        return f"{text}; near it: {', '.join(near)}" if near else text
 
 
 def missing(module: str) -> Any:

@@ -19,6 +19,13 @@ __all__ = [
 ]  # fmt: skip
 
 
+# What errors call the destinations, behind input, dim (or correction) and keepdim.
+_WITH_OUT = {
+    "dst": (4, "out"), "values_dst": (4, "out[0]"), "indices_dst": (4, "out[1]"),
+    "dims": (2, "dim"),
+}  # fmt: skip
+
+
 def _extremum(name: str) -> Any:
     whole, along, pairwise = (
         getattr(_C, name), getattr(_C, f"{name}_dim"), getattr(_C, f"{name}imum")
@@ -56,6 +63,9 @@ def _extremum(name: str) -> Any:
         except Overridden:
             arguments = [input] if dim is None and other is None else [input, other or dim]
             return override(extremum, *arguments)
+        except Error as error:
+            told_as(error, name, "", _WITH_OUT)
+            raise
 
     extremum.__name__ = extremum.__qualname__ = name
     extremum.__doc__ = FUNCTIONS[name]
@@ -249,6 +259,9 @@ def scatter(
         return _C.scatter(input, dim, index, src, reduce)
     except Overridden:
         return override(scatter, input, dim, index, src, reduce=reduce)
+    except Error as error:
+        told_as(error, "scatter", "scatter", {"dst": (6, "out")})
+        raise
 
 
 def _scatter_(self: Tensor, dim: int, index: Tensor, src: Any = None, *, value: Any = None,
@@ -303,6 +316,9 @@ def _var_like(name: str) -> Any:
             return low(input, dim, correction, keepdim)
         except Overridden:
             return override(spread, input, dim, correction=correction, keepdim=keepdim)
+        except Error as error:
+            told_as(error, name, name, _WITH_OUT)
+            raise
 
     spread.__name__ = spread.__qualname__ = name
     spread.__doc__ = generated.__doc__

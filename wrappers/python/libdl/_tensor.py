@@ -9,7 +9,7 @@ from typing import Any
 
 from . import _C, _functions
 from ._C import Overridden, Tensor
-from ._errors import AutogradError
+from ._errors import AutogradError, Error, told_as
 from ._overrides import override
 from ._types import (
     DeviceLike, bfloat16, bool_, complex64, complex128, device as Device, dtype as Dtype,
@@ -116,7 +116,14 @@ def backward(
         raise RuntimeError("backward: inputs is an empty sequence")
     retain = create_graph if retain_graph is None else retain_graph
     gradients = () if gradient is None else (gradient,)
-    _C.backward((self,), gradients, inputs, retain, create_graph, False, False)
+    try:
+        _C.backward((self,), gradients, inputs, retain, create_graph, False, False)
+    except Error as error:
+        told_as(error, "backward", "backward", _BACKWARD)
+        raise
+
+
+_BACKWARD = {"outputs": (1, "self"), "gradients": (2, "gradient"), "inputs": (5, "inputs")}
 
 
 @method

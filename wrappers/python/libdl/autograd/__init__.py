@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import _C
 from .._C import Tensor
+from .._errors import Error, told_as
 from .._modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 from . import forward_ad, functional, graph
 from .anomaly import detect_anomaly, set_detect_anomaly
@@ -50,10 +51,16 @@ def backward(
     retain = create_graph if retain_graph is None else retain_graph
     if inputs is not None and not isinstance(inputs, Tensor) and len(inputs) == 0:
         raise RuntimeError("backward: inputs is an empty sequence")
-    _C.backward(
-        _sequence(tensors), _sequence(grad_tensors), _sequence(inputs), retain, create_graph,
-        False, False,
-    )  # fmt: skip
+    try:
+        _C.backward(
+            _sequence(tensors), _sequence(grad_tensors), _sequence(inputs), retain, create_graph,
+            False, False,
+        )  # fmt: skip
+    except Error as error:
+        told_as(error, "backward", "backward", {
+            "outputs": (1, "tensors"), "gradients": (2, "grad_tensors"), "inputs": (5, "inputs"),
+        })  # fmt: skip
+        raise
 
 
 def grad(
@@ -85,10 +92,14 @@ def grad(
         raise NotImplementedError("grad: is_grads_batched is not offered yet")
     retain = create_graph if retain_graph is None else retain_graph
     unused = materialize_grads if allow_unused is None else allow_unused
-    return _C.grad(
-        _sequence(outputs), _sequence(inputs), _sequence(grad_outputs), retain, create_graph,
-        unused, materialize_grads,
-    )  # fmt: skip
+    try:
+        return _C.grad(
+            _sequence(outputs), _sequence(inputs), _sequence(grad_outputs), retain, create_graph,
+            unused, materialize_grads,
+        )  # fmt: skip
+    except Error as error:
+        told_as(error, "grad", "grad", {"gradients": (3, "grad_outputs")})
+        raise
 
 
 class _VariableKind(type):

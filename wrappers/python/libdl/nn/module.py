@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from .._C import Tensor
+from .._missing import NoAttribute
 from .._modes import no_grad
 from .parameter import Buffer, Parameter
 
@@ -143,7 +144,7 @@ class Module:
             parts = fields.get(place)
             if parts is not None and name in parts:
                 return parts[name]
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        raise NoAttribute(self, name)
 
     def __delattr__(self, name: str) -> None:
         for parts in self._parts():
@@ -297,6 +298,11 @@ class Module:
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True,
                         assign: bool = False) -> IncompatibleKeys:  # fmt: skip
         """Copies a state into the parameters and buffers. strict: names must agree exactly."""
+        if not isinstance(state_dict, Mapping):
+            raise TypeError(
+                f"load_state_dict: argument 1 (state_dict) is a {type(state_dict).__name__}, "
+                "wanted a dict of tensors"
+            )
         wanted: dict[str, tuple[Module, str, Tensor]] = {}
         for path, module in self.named_modules(remove_duplicate=False):
             for name, value in module._own_state().items():
@@ -305,18 +311,20 @@ class Module:
         unexpected = [name for name in state_dict if name not in wanted]
         problems = []
         if strict and missing:
-            problems.append(f"missing: {', '.join(missing)}")
+            problems.append(f"missing key(s) in state_dict: {', '.join(missing)}")
         if strict and unexpected:
-            problems.append(f"unexpected: {', '.join(unexpected)}")
+            problems.append(f"unexpected key(s) in state_dict: {', '.join(unexpected)}")
         for name, (_, _, value) in wanted.items():
             given = state_dict.get(name)
             if given is not None and given.shape != value.shape:
                 problems.append(
-                    f"{name} has shape {list(given.shape)}, wanted {list(value.shape)}"
+                    f"size mismatch for {name}: found {list(given.shape)}, "
+                    f"wanted {list(value.shape)}"
                 )
         if problems:
             raise RuntimeError(
-                f"load_state_dict into {type(self).__name__}:\n    " + "\n    ".join(problems)
+                f"load_state_dict: error(s) in loading state_dict for {type(self).__name__}:\n    "
+                + "\n    ".join(problems)
             )
         with no_grad():
             for name, (module, own, value) in wanted.items():

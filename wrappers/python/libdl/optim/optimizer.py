@@ -21,14 +21,14 @@ class Optimizer:
 
     def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
         if isinstance(params, Tensor):
-            raise TypeError("params must be an iterable of tensors, found a tensor")
+            raise TypeError("params must be an iterable of tensors or dicts, found a tensor")
         self.defaults = defaults
         self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
         self._step_hooks: list[Callable[..., Any]] = []
         groups: list[Any] = list(params)
         if not groups:
-            raise ValueError("optimizer got an empty list of parameters")
+            raise ValueError("optimizer got an empty parameter list")
         if not isinstance(groups[0], dict):
             groups = [{"params": groups}]
         for group in groups:
@@ -43,7 +43,7 @@ class Optimizer:
             if not isinstance(param, Tensor):
                 raise TypeError(f"optimizer can only take tensors, found a {type(param).__name__}")
             if not param.is_leaf:
-                raise ValueError("optimizer can only take leaves, found an operator's result")
+                raise ValueError("can't optimize a non-leaf tensor: wanted leaves, found an operator's result")
         known = {id(param) for group in self.param_groups for param in group["params"]}
         if any(id(param) in known for param in params):
             raise ValueError("a parameter is in more than one group")

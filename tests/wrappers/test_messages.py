@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors name the operator and its arguments as the caller wrote them, and carry the words that
+people search for."""
+
+import subprocess
+import sys
+
+import pytest
+
+import libdl
+from libdl import nn
+from libdl.nn import functional as F
+
+X = libdl.arange(6.0).view(2, 3)
+
+
+def leaf():
+    return libdl.tensor([1.0, 2.0], requires_grad=True)
+
+
+def again():
+    loss = (leaf() * leaf()).sum()
+    loss.backward()
+    loss.backward()
+
+
+def overwritten():
+    y = leaf().exp()
+    y.add_(1)
+    y.sum().backward()
+
+
+def assign(x, key, value):
+    x[key] = value
+
+
+LEAF = "is a leaf that requires grad, used in an in-place operation"
+
+
+@pytest.mark.parametrize(("call", "text"), [
+    (lambda: leaf().add_(1), f"add_: argument 1 (input) {LEAF}"),
+    (lambda: leaf().__iadd__(1), f"add_: argument 1 (input) {LEAF}"),
+    (lambda: leaf().__ipow__(2), f"pow_: argument 1 (input) {LEAF}"),
+    (lambda: leaf().zero_(), f"zero_: argument 1 (input) {LEAF}"),
+    (lambda: leaf().copy_(libdl.ones(2)), f"copy_: argument 1 (input) {LEAF}"),
+    (lambda: libdl.ones(2).copy_(libdl.ones(3)), "copy_: argument 2 (src) has shape [3]"),
+    (lambda: libdl.tensor([1]).add_(1.5), "add_: argument 1 (input) is int64, wanted a dtype that"),
+    (lambda: libdl.tensor([1]).__iadd__(1.5), "add_: argument 1 (input) is int64, wanted a dtype"),
+    (lambda: libdl.ones(1).expand(3).mul_(2), "mul_: argument 1 (input) has elements that share"),
+    (lambda: libdl.add(X, X, out=libdl.ones(2)), "add: argument 4 (out) has shape [2], wanted"),
+    (lambda: libdl.add(X, X, out=5), "add: argument 4 (out) is a <class 'int'>, wanted a tensor"),
+    (lambda: libdl.ones(2).add_("a"), "add_: argument 2 (other) is a <class 'str'>, wanted"),
+    (lambda: libdl.max(X, 0, out=(libdl.ones(3), libdl.ones(2))), "max: argument 4 (out[1]) has"),
+    (lambda: X.sum(5), "sum: argument 2 (dim) is 5, wanted -2 to 1"),
+    (lambda: libdl.zeros(-1), "zeros: argument 1 (size) is [-1], wanted sizes of 0 or more"),
+    # x[key]
+    (lambda: X[5], "x[...]: index is 5 and is out of bounds, wanted -2 to 1"),
+    (lambda: X[0, 7], "x[...]: index is 7 and is out of bounds, wanted -3 to 2"),
+    (lambda: X[libdl.tensor([5])], "x[...]: index holds 5 at position [0] and is out of bounds"),
+    (lambda: X[0, 0, 0], "x[...]: too many indices: 3 for a tensor of 2 dimensions"),
+    (lambda: libdl.tensor(1)[0], "x[...]: too many indices"),
+    (lambda: X[libdl.tensor([True])], "x[...]: the shape of the mask does not match"),
+    (lambda: assign(X, X > 1, libdl.ones(5)), "x[...] = value: value has shape [5], wanted"),
+    (lambda: assign(X, 0, libdl.ones(5)), "x[...] = value: value has shape [5], wanted"),
+    (lambda: assign(X, libdl.tensor([7]), 1), "x[...] = value: index holds 7 at position [0]"),
+    (lambda: assign(leaf(), 0, 1), "x[...] = value: x is a view of a leaf that requires grad"),
+    (lambda: assign(leaf(), leaf() > 1, 1), f"x[...] = value: x {LEAF}"),
+    (lambda: assign(libdl.tensor([1]), 0, 1j), "x[...] = value: value is complex128, wanted a real"),
+    # the words of the field
+    (lambda: (leaf() * 2).backward(), "backward: argument 2 (gradient) is absent for an output of "
+     "shape [2], wanted a gradient of that shape (only scalar outputs, of one element, have one "
+     "implicitly)"),
+    (lambda: libdl.autograd.backward([leaf() * 2]), "backward: argument 2 (grad_tensors) is absent"),
+    (lambda: libdl.autograd.grad(leaf().sum(), leaf()), "grad: argument 2 (inputs) number 1"),
+    (lambda: (lambda x: libdl.autograd.grad(x * 2, x))(leaf()), "grad: argument 3 (grad_outputs)"),
+    (lambda: X.sum().backward(), "backward: argument 1 (self) number 1 does not require grad and "
+     "has no history (no grad_fn)"),
+    (again, "mul: its saved values were freed by an earlier backward; pass retain_graph=True to go "
+     "backward through the graph a second time"),
+    (overwritten, "exp: a value that exp saved for backward (float32 [2], saved value 0) was "
+     "modified by an in-place operation: it was overwritten by add"),
+    (lambda: libdl.mm(X, X), "mm: argument 2 (mat2) has shape [2, 3], wanted 3 rows: shapes [2, 3] "
+     "and [2, 3] cannot be multiplied"),
+    (lambda: nn.Linear(2, 2)(X), "linear: argument 2 (weight) has shape [2, 2], wanted 3 columns: "
+     "shapes [2, 3] and [2, 2] cannot be multiplied"),
+    (lambda: bool(libdl.ones(2)), "bool: the Boolean value of a tensor with more than one value is "
+     "ambiguous (it has 2 elements): use any() or all()"),
+    (lambda: bool(libdl.ones(0)), "bool: the Boolean value of a tensor with no values is ambiguous"),
+    (lambda: libdl.ones(2).item(), "item: only one element tensors can be converted to Python "
+     "scalars, found 2 elements"),
+    (lambda: float(libdl.ones(2)), "item: only one element tensors can be converted"),
+    (lambda: nn.Linear(2, 2).load_state_dict({"weight": libdl.ones(3, 3)}), "load_state_dict: "
+     "error(s) in loading state_dict for Linear:\n    missing key(s) in state_dict: bias\n    "
+     "size mismatch for weight: found [3, 3], wanted [2, 2]"),
+    (lambda: nn.Linear(1, 1, False).load_state_dict({"weight": libdl.ones(1, 1), "b": X}),
+     "load_state_dict: error(s) in loading state_dict for Linear:\n    unexpected key(s)"),
+    (lambda: leaf().numpy(), "numpy: can't call numpy() on a tensor that requires grad"),
+    (lambda: F.embedding(libdl.tensor([5]), X), "embedding: argument 1 (input) holds 5"),
+])
+def test_words(call, text):
+    with pytest.raises(RuntimeError if "x[" not in text else Exception) as caught:
+        call()
+    assert str(caught.value).startswith(text)
+
+
+def test_fields_follow_the_words():
+    with pytest.raises(libdl.Error) as caught:
+        leaf().add_(1)
+    error = caught.value
+    assert (error.operator, error.argument, error.argument_name) == ("add_", 1, "input")
+    with pytest.raises(libdl.Error) as caught:
+        assign(X, 0, libdl.ones(5))
+    error = caught.value
+    assert (error.operator, error.argument, error.argument_name) == ("__setitem__", 3, "value")
+    with pytest.raises(TypeError) as caught:
+        libdl.ones(2).add_("a")
+    assert caught.value.operator == "add_" and caught.value.argument_name == "other"
+
+
+@pytest.mark.parametrize(("owner", "name", "hint"), [
+    (nn.Linear(2, 2), "weigth", "near it: weight"), (nn.Linear(2, 2), "fowrard", "forward"),
+    (nn.Sequential(nn.ReLU()), "apend", "append"), (nn, "Conv2d", "docs/coming-from-pytorch.md"),
+    (nn.functional, "conv2d", "docs/coming-from-pytorch.md"), (libdl, "fft", "coming-from-pytorch"),
+    (libdl.utils, "data", "coming-from-pytorch"), (libdl, "optm", "near it: optim")])
+def test_typos_get_a_hint(owner, name, hint):
+    assert not hasattr(owner, name)
+    with pytest.raises(AttributeError) as caught:
+        getattr(owner, name)
+    assert hint in str(caught.value)
+
+
+def test_typos_of_methods_get_pythons_hint():
+    """Python's own words in the traceback: a hook of ours would slow every attribute down."""
+    program = "import libdl\nlibdl.ones(2).sofmax(0)"
+    done = subprocess.run([sys.executable, "-c", program], env={"PYTHONPATH": ":".join(sys.path)},
+                          capture_output=True, text=True, timeout=60)  # fmt: skip
+    assert "Did you mean: 'softmax'?" in done.stderr
+
+
+@pytest.mark.parametrize("value", [5, None, libdl.ones(2), []])
+def test_a_state_must_be_a_dict(value):
+    with pytest.raises(TypeError, match="load_state_dict: argument 1"):
+        nn.Linear(1, 1).load_state_dict(value)
