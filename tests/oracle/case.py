@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
-import numpy as np
-
 from words import Words
 
 FAMILIES = ("IndexError", "ValueError", "TypeError", "AttributeError", "NameError",
@@ -55,7 +53,8 @@ def code_of(line: str) -> CodeType:
 class Stage:
     """Where cases run on one module."""
 
-    def __init__(self, module: Any) -> None:
+    def __init__(self, module: Any, busy: Any = None) -> None:
+        self.busy = busy  # told what runs, for those who look at a process that died
         self.module, self.Tensor = module, module.Tensor
         self.words = Words(module)
         self._names: dict[Any, str] = {}
@@ -93,6 +92,8 @@ class Stage:
         return run
 
     def step(self, run: Run, line: str, names: dict[str, Any]) -> None:
+        if self.busy:
+            self.busy(self.module.__name__)
         try:
             exec(code_of(line), names)
             run.outcomes.append("")
@@ -145,7 +146,3 @@ class Stage:
             grad = None if grad is None else self.see(grad, False, False)
         return Seen(dtype, tuple(x.shape), numbers, strides, x.requires_grad, x.is_leaf, grad,
                     tangent)
-
-
-def nothing_but_numbers(value: Any) -> bool:
-    return isinstance(value, np.ndarray)

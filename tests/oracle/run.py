@@ -46,11 +46,11 @@ SECONDS = 60  # that these may take
 class Bench:
     """Both stages, and what is known."""
 
-    def __init__(self) -> None:
+    def __init__(self, busy: Any = None) -> None:
         torch.set_num_threads(1)
         torch.set_warn_always(True)
         libdl.set_num_threads(1)
-        self.theirs, self.ours = Stage(torch), Stage(libdl)
+        self.theirs, self.ours = Stage(torch, busy), Stage(libdl, busy)
         self.entries = functions.entries(libdl, torch)
         self.known = known.declared()
 
@@ -94,9 +94,12 @@ def key_of(name: str, difference: Difference) -> str:
 # -- workers ---------------------------------------------------------------------------------------
 
 
-def work(kind: str, first: int, until: int, step: int, seed: int, place: Any, send: Any,
-         only: Any) -> None:
-    bench = Bench()
+def work(kind: str, first: int, until: int, step: int, seed: int, place: Any, whose: Any,
+         send: Any, only: Any) -> None:
+    def busy(module: str) -> None:
+        whose.value = module == "libdl"
+
+    bench = Bench(busy)
     chosen = [e for e in bench.entries if str(e) in only] if only else None
     tally: collections.Counter[str] = collections.Counter()
     failures: list[Any] = []
@@ -130,19 +133,19 @@ def crowd(kind: str, count: int, seed: int, jobs: int, only: Any = None) -> Any:
     running = []
 
     def start(first: int) -> None:
-        place = context.Value("q", first)
+        place, whose = context.RawValue("q", first), context.RawValue("b", 0)
         receive, send = context.Pipe(False)
         process = context.Process(target=work,
-                                  args=(kind, first, count, jobs, seed, place, send, only))
+                                  args=(kind, first, count, jobs, seed, place, whose, send, only))
         process.start()
         send.close()
-        running.append((process, receive, place))
+        running.append((process, receive, place, whose))
 
     for first in range(jobs):
         start(first)
     while running:
-        ready = multiprocessing.connection.wait([r for _, r, _ in running])
-        for process, receive, place in list(running):
+        ready = multiprocessing.connection.wait([r for _, r, *_ in running])
+        for process, receive, place, whose in list(running):
             if receive not in ready:
                 continue
             try:
@@ -151,15 +154,45 @@ def crowd(kind: str, count: int, seed: int, jobs: int, only: Any = None) -> Any:
                 failures += more
             except EOFError:
                 process.join()
-                running.remove((process, receive, place))
-                if process.exitcode:
-                    name, lines, forward = Bench().case(kind, place.value, seed, only and [
-                        e for e in functions.entries(libdl, torch) if str(e) in only])
-                    told = f"the process ends with {process.exitcode}"
-                    failures.append((f"{name} {told}", place.value, name, lines, forward, told))
+                running.remove((process, receive, place, whose))
+                if process.exitcode and not whose.value:
+                    tally["PyTorch died"] += 1
+                elif process.exitcode:
+                    bench = Bench()
+                    chosen = [e for e in bench.entries if str(e) in only] if only else None
+                    name, lines, forward = bench.case(kind, place.value, seed, chosen)
+                    ends = f"the process ends with {process.exitcode}"
+                    failures.append((f"{name} {ends}", place.value, name, lines, forward, ends))
                     tally["died"] += 1
+                if process.exitcode:
                     start(place.value + jobs)
     return tally, failures
+
+
+def in_child(body: Any) -> Any:
+    """What the body gives; None where its process dies, of PyTorch or of libdl."""
+    context = multiprocessing.get_context("fork")
+    receive, send = context.Pipe(False)
+
+    def run() -> None:
+        signal.alarm(SECONDS)
+        send.send(body())
+
+    process = context.Process(target=run)
+    process.start()
+    send.close()
+    try:
+        return receive.recv()
+    except EOFError:
+        return None
+    finally:
+        process.join()
+
+
+def cut_down(bench: Bench, name: str, lines: list[str], forward: bool) -> Any:
+    lines = shrink.shrunk(lines, forward, bench.theirs, bench.ours)
+    difference, line, _ = bench.judge(name, lines, forward)
+    return "known" if line else (lines, str(difference)[:600])
 
 
 # -- what is told ----------------------------------------------------------------------------------
@@ -178,12 +211,12 @@ def told(bench: Bench, failures: list[Any], out: Path, seed: int, most: int) -> 
         tries = 1 if some[0][2] else 12
         for failure in some[:tries]:
             _, number, name, lines, forward, text = failure
-            if "process" not in text and len(shown) < most:
-                lines = shrink.shrunk(lines, forward, bench.theirs, bench.ours)
-                difference, line, _ = bench.judge(name, lines, forward)
-                if line:
-                    continue
-                text = str(difference)[:600]
+            if len(shown) >= most:
+                break
+            cut = in_child(lambda: cut_down(bench, name, lines, forward))
+            if cut == "known":
+                continue
+            lines, text = cut or (lines, text)
             places = re.sub(r"\b[a-z]\d?\b", "x", "\n".join(lines)) if not name else failure[0]
             shown[places].append((number, name, lines, forward, text, len(some)))
     listing = []
@@ -192,9 +225,8 @@ def told(bench: Bench, failures: list[Any], out: Path, seed: int, most: int) -> 
         plain = [stored.plain_line(line) for line in lines]
         what = name or "program"
         path = out / f"failure-{re.sub(r'[^a-z_A-Z]', '-', what)}-{seed}-{number}.json"
-        if "process" not in text:
-            wanted = bench.theirs.run(plain, forward)
-            stored.write(path, text.splitlines()[0], plain, forward, wanted)
+        first = text.splitlines()[0]
+        in_child(lambda: stored.write(path, first, plain, forward, bench.theirs.run(plain, forward)))
         listing.append(f"{what}{' in forward mode' if forward else ''}, {times} times, {path.name}\n    " +
                        "\n    ".join(lines) + f"\n    -> {text}\n")
     (out / "listing.txt").write_text("\n".join(listing), encoding="utf-8")
