@@ -105,7 +105,7 @@ const PointwiseOp k_div{
     .arguments = {"input", "other"},
     .promotion = Promotion::kFloat,
     .partials = {[](const Symbols& s) { return s.dy / conj(s.x[1]); },
-                 [](const Symbols& s) { return -s.dy * conj(s.y / s.x[1]); }}};
+                 [](const Symbols& s) { return -s.dy * conj(s.x[0] / s.x[1] / s.x[1]); }}};
 const PointwiseOp k_div_trunc{.name = "div",
                               .expression = Expression::k_div_trunc,
                               .arguments = {"input", "other"},

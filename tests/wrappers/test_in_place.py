@@ -277,6 +277,23 @@ def test_a_long_chain_of_gradients_is_freed_without_recursion():
     assert sys.getrecursionlimit()
 
 
+# -- what rules save -------------------------------------------------------------------------------
+
+
+def test_a_quotient_is_written_in_place():
+    x = libdl.tensor([1.0, 4.0], requires_grad=True)
+    n = libdl.tensor([2.0, 4.0], requires_grad=True)
+    y = x / n
+    y *= 3
+    y.sum().backward()
+    assert x.grad.tolist() == [1.5, 0.75] and n.grad.tolist() == [-0.75, -0.75]
+    x.grad = n.grad = None
+    gain = libdl.tensor([5.0, 7.0], requires_grad=True)
+    (x - 1).div_(n).mul_(gain).sum().backward()
+    assert x.grad.tolist() == [2.5, 1.75] and n.grad.tolist() == [0, -1.3125]
+    assert gain.grad.tolist() == [0, 0.75]
+
+
 # -- many operands ---------------------------------------------------------------------------------
 
 
