@@ -136,7 +136,8 @@ enum {
  *  thread that called backward. After an in-place operation they stay with the old history.
  *  ctx is given up with destroy, exactly once, also when this fails.
  *  Errors: AUTOGRAD (does not require grad; ACCUMULATED on a non-leaf), VALUE (another kind).
- *  out: a handle to remove the hook with; releasing it leaves the hook in place.
+ *  out: a handle to remove the hook with; releasing it leaves the hook in place. It keeps neither
+ *  the tensor nor ctx alive.
  *  Threads: exclusive. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_add_hook(const libdl_tensor *tensor,
                                                              libdl_hook_kind kind,
@@ -150,6 +151,17 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_node_add_hook(libdl_node *node, lib
 /** Takes the hook off; nothing if that was done before. Threads: exclusive. */
 LIBDL_API void libdl_hook_remove(libdl_hook *hook);
 LIBDL_API void libdl_hook_release(libdl_hook *hook);
+
+/** For runtimes whose collector looks for circles: calls visit(ctx, arg) for each context that was
+ *  given with `destroy` and ends with this handle: those of a leaf's hooks, or of the hooks and the
+ *  function of the operation that made the tensor. None where somebody else holds the handle or
+ *  that operation. Stops where visit answers other than 0, and returns that; else 0.
+ *  Threads: exclusive. */
+LIBDL_API int32_t libdl_tensor_visit_contexts(const libdl_tensor *tensor,
+                                              void (*destroy)(void *ctx),
+                                              int32_t (*visit)(void *ctx, void *arg), void *arg);
+/** Takes the hooks off whose contexts libdl_tensor_visit_contexts visits. Threads: exclusive. */
+LIBDL_API void libdl_tensor_drop_hooks(libdl_tensor *tensor, void (*destroy)(void *ctx));
 
 /** What stands in for saved values while pushed: pack makes an object of a value, unpack gives a
  *  new reference to the value back, of the same shape, dtype and device (SHAPE, DTYPE, DEVICE from

@@ -21,6 +21,7 @@ class Callback {
     if (destroy_) destroy_(ctx_);
   }
   void* ctx() const { return ctx_; }
+  void* context(void (*destroy)(void*)) const { return destroy_ == destroy ? ctx_ : nullptr; }
   // Somebody else runs destroy from now on.
   void let_go() { destroy_ = nullptr; }
 

@@ -12,6 +12,7 @@
 
 #include "capi/arguments.h"
 #include "capi/callback.h"
+#include "capi/history.h"
 #include "capi/options.h"
 #include "ops/copy.h"
 #include "ops/pointwise.h"
@@ -156,6 +157,11 @@ void Recording::run(std::unique_ptr<Custom> custom) const {
 }
 
 }  // namespace
+
+void* libdl::capi::function_context(Node& node, void (*destroy)(void*)) {
+  if (node.rule->vjp != custom_vjp) return nullptr;
+  return static_cast<CustomAttr*>(node.attr())->custom->owner.context(destroy);
+}
 
 libdl_error* libdl_function_record(const libdl_function* function,
                                    const libdl_tensor* const* inputs, int64_t inputs_count,

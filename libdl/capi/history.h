@@ -15,4 +15,7 @@ inline Ref<Node> current_history(const Tensor& x) {
   return Ref<Node>::take(history_of(x).node);
 }
 
+// The context of the host's function that the node is of, if its destroy is this one; else NULL.
+void* function_context(Node& node, void (*destroy)(void*));
+
 }  // namespace libdl::capi

@@ -5,10 +5,12 @@
 #include <libdl/autograd.h>
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "capi/callback.h"
 #include "capi/door.h"
+#include "capi/history.h"
 #include "capi/options.h"
 #include "tape/meta.h"
 
@@ -20,7 +22,7 @@ namespace {
 // A gradient hook of the host's. Gradients pass through plain arrays of references that the callback
 // may exchange.
 struct CallbackHook final : GradHook {
-  Callback owner;
+  std::optional<Callback> owner;  // while the node lives: a handle of the hook keeps no context
   libdl_gradient_hook fn;
   libdl_hook_kind kind;
   Accumulator* leaf = nullptr;  // ACCUMULATED: borrowed from the node that holds the hook
@@ -28,18 +30,22 @@ struct CallbackHook final : GradHook {
   CallbackHook(Callback c, libdl_gradient_hook f, libdl_hook_kind k)
       : owner(std::move(c)), fn(f), kind(k) {}
 
+  void* context(void (*destroy)(void*)) const override {
+    return owner ? owner->context(destroy) : nullptr;
+  }
+  void end() noexcept override { owner.reset(); }
   void run(std::span<Tensor> gradients, std::span<const Tensor> incoming) override {
     if (kind == LIBDL_HOOK_ACCUMULATED) {
       Tensor x = leaf->share_leaf();
       if (!x.defined()) return;
       libdl_tensor* handle = x.get();
-      check(fn(owner.ctx(), &handle, 1, nullptr, 0));
+      check(fn(owner->ctx(), &handle, 1, nullptr, 0));
       return;
     }
     // Tensor is one pointer: the arrays are handed out as they are, and taken back as owned.
     auto* const handles = reinterpret_cast<libdl_tensor**>(gradients.data());
     auto* const arrived = reinterpret_cast<libdl_tensor* const*>(incoming.data());
-    check(fn(owner.ctx(), handles, static_cast<int64_t>(gradients.size()), arrived,
+    check(fn(owner->ctx(), handles, static_cast<int64_t>(gradients.size()), arrived,
              static_cast<int64_t>(incoming.size())));
     for (size_t i = 0; i < gradients.size(); ++i) {
       if (!handles[i] || is_live_tensor(handles[i])) continue;
@@ -53,12 +59,13 @@ struct CallbackHook final : GradHook {
 }  // namespace
 
 struct libdl_hook : Counted {
-  libdl_hook(Ref<Node> n, Ref<GradHook> h, libdl_hook_kind k)
-      : Counted(Tag::kHook), node(std::move(n)), hook(std::move(h)), kind(k) {}
-  Ref<Node> node;
+  libdl_hook(Ref<GradHook> h, libdl_hook_kind k)
+      : Counted(Tag::kHook), hook(std::move(h)), kind(k) {}
   Ref<GradHook> hook;
   libdl_hook_kind kind;
 };
+
+static void destroy(libdl_hook* handle) { delete handle; }
 
 static std::vector<Ref<GradHook>>& list_of(Node& node, libdl_hook_kind kind) {
   switch (kind) {
@@ -79,8 +86,10 @@ static libdl_hook* attach(Ref<Node> node, int32_t slot, libdl_hook_kind kind,
   Ref<GradHook> hook = Ref<GradHook>::take(made);
   made->slot = slot;
   if (node->accumulator) made->leaf = static_cast<Accumulator*>(node.get());
-  list_of(*node, kind).push_back(hook);
-  return new libdl_hook(std::move(node), std::move(hook), kind);
+  Ref<libdl_hook> handle = Ref<libdl_hook>::take(new libdl_hook(hook, kind));
+  list_of(*node, kind).push_back(std::move(hook));
+  made->node = node.get();
+  return handle.release();
 }
 
 static void require(const char* name, libdl_gradient_hook fn, libdl_hook** out) {
@@ -130,14 +139,58 @@ libdl_error* libdl_node_add_hook(libdl_node* node, libdl_hook_kind kind, libdl_g
 
 void libdl_hook_remove(libdl_hook* handle) {
   if (!handle || handle->tag() != Tag::kHook || !handle->hook) return;
-  auto& list = list_of(*handle->node, handle->kind);
-  const auto at = std::find(list.begin(), list.end(), handle->hook);
+  const Ref<GradHook> hook = std::move(handle->hook);  // its end may run the host's code: last
+  const std::lock_guard lock(GradHook::links());
+  if (!hook->node) return;
+  auto& list = list_of(*hook->node, handle->kind);
+  const auto at = std::find(list.begin(), list.end(), hook);
   if (at != list.end()) list.erase(at);
-  handle->hook = nullptr;
+  hook->node = nullptr;
 }
 
 void libdl_hook_release(libdl_hook* handle) {
-  if (handle && handle->drop()) delete handle;
+  if (handle && handle->drop()) destroy(handle);
+}
+
+// -- contexts, for collectors -------------------------------------------------------------------------
+
+// The node whose hooks and function end with the handle, if nobody else holds either.
+static Node* own_node(const libdl_tensor* tensor) {
+  if (!is_live_tensor(tensor) || tensor->count() != 1 || !tensor->meta) return nullptr;
+  Node* const node = tensor->meta->node;
+  return node && node->count() == 1 ? node : nullptr;
+}
+
+int32_t libdl_tensor_visit_contexts(const libdl_tensor* tensor, void (*destroy)(void*),
+                                    int32_t (*visit)(void* ctx, void* arg), void* arg) {
+  Node* const node = own_node(tensor);
+  if (!node || !destroy || !visit) return 0;
+  if (void* const ctx = function_context(*node, destroy))
+    if (const int32_t stop = visit(ctx, arg)) return stop;
+  if (!node->extra) return 0;
+  const NodeExtra& extra = *node->extra;
+  for (const auto* list : {&extra.tensor_hooks, &extra.pre_hooks, &extra.post_hooks,
+                           &extra.accumulate_hooks})
+    for (const Ref<GradHook>& hook : *list)
+      if (void* const ctx = hook->context(destroy))
+        if (const int32_t stop = visit(ctx, arg)) return stop;
+  return 0;
+}
+
+void libdl_tensor_drop_hooks(libdl_tensor* tensor, void (*destroy)(void*)) {
+  Node* const node = own_node(tensor);
+  if (!node || !node->extra || !destroy) return;
+  const Ref<Node> held = Ref<Node>::share(node);  // the ends below may give the tensor up
+  NodeExtra& extra = *node->extra;
+  for (auto* list : {&extra.tensor_hooks, &extra.pre_hooks, &extra.post_hooks,
+                     &extra.accumulate_hooks})
+    for (size_t i = list->size(); i-- > 0;) {
+      const Ref<GradHook> hook = i < list->size() ? (*list)[i] : Ref<GradHook>();
+      if (!hook || !hook->context(destroy)) continue;
+      const std::lock_guard lock(GradHook::links());
+      list->erase(list->begin() + static_cast<std::ptrdiff_t>(i));
+      hook->node = nullptr;
+    }
 }
 
 // -- saved values -----------------------------------------------------------------------------------

@@ -55,6 +55,24 @@ Node* make_node(const Rule& rule, int inputs, int outputs, int saves, size_t att
   return node;
 }
 
+// -- hooks ----------------------------------------------------------------------------------
+
+std::mutex& GradHook::links() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+NodeExtra::~NodeExtra() {
+  for (auto* const list : {&tensor_hooks, &pre_hooks, &post_hooks, &accumulate_hooks})
+    for (const Ref<GradHook>& hook : *list) {
+      {
+        const std::lock_guard lock(GradHook::links());
+        hook->node = nullptr;
+      }
+      hook->end();
+    }
+}
+
 // -- saved values ---------------------------------------------------------------------------
 
 namespace {

@@ -64,6 +64,11 @@ struct GradHook : Counted {
   // Tensor hooks see and may replace gradients[0]; node pre-hooks the node's incoming gradients;
   // node post-hooks the outgoing ones, with `incoming` for reference.
   virtual void run(std::span<Tensor> gradients, std::span<const Tensor> incoming) = 0;
+  // What the host gave with this destroy, for its collector; NULL: nothing.
+  virtual void* context(void (*)(void*)) const { return nullptr; }
+  virtual void end() noexcept {}  // its node is gone: it never runs again
+  Node* node = nullptr;           // that runs it; cleared under links()
+  static std::mutex& links();
   uint64_t id = 0;
   int32_t slot = 0;  // tensor hooks: the output it watches
 };
@@ -86,6 +91,7 @@ struct OutputMeta {  // what validates gradients that user code returns or gives
 };
 
 struct NodeExtra {
+  ~NodeExtra();
   std::vector<Ref<GradHook>> tensor_hooks, pre_hooks, post_hooks, accumulate_hooks;
   std::vector<std::pair<int32_t, Ref<GradSlot>>> retained;  // (output, .grad of a non-leaf)
   std::vector<OutputMeta> outputs;                          // custom functions

@@ -106,6 +106,7 @@ PyObject* node_object(libdl_node* node) {
 GETTER(grad_fn) {
   UNUSED;
   if (libdl_tensor_is_leaf(HANDLE)) Py_RETURN_NONE;
+  track(self);  // the node may get hooks
   return node_object(libdl_tensor_node(HANDLE, NULL));
 }
 

@@ -150,6 +150,11 @@ static PyObject* record(PyObject* module, PyObject* args) {
     libdl_error* const error = libdl_function_record(
         &function, (const libdl_tensor* const*)inputs.items, inputs.count, outputs.items,
         outputs.count, flags, (const libdl_tensor* const*)saved.items, saved.count, &recorded);
+    for (int64_t i = 0; recorded && i < outputs.count; ++i) {
+      PyObject* const output = PySequence_GetItem(output_list, (Py_ssize_t)i);
+      if (output && is_tensor(output)) track(output);
+      Py_XDECREF(output);
+    }
     answer = error ? raise_error(error) : PyBool_FromLong(recorded);
   } else if (!PyErr_Occurred()) {
     PyErr_SetString(PyExc_TypeError, "record: wanted sequences of tensors");

@@ -208,6 +208,7 @@ static PyObject* add_hook(PyObject* module, PyObject* args) {
   libdl_error* error;
   Py_INCREF(callable);
   if (is_tensor(owner)) {
+    track(owner);
     error = libdl_tensor_add_hook(handle_of(owner), kind, runners[kind], callable, forget_object,
                                   &hook);
   } else {

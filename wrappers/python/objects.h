@@ -58,6 +58,9 @@ extern PyTypeObject* tensor_type;
 
 int add_tensor_type(PyObject* module);
 
+// From now on the collector looks at the tensor: Python's objects may hang on its handle.
+void track(PyObject* tensor);
+
 // The Python object of a handle, whose reference is taken over; NULL raises.
 PyObject* wrap(libdl_tensor* handle);
 // The same for an optional one: NULL becomes None.

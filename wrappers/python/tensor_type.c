@@ -24,7 +24,7 @@ static void set_object(libdl_tensor* handle, void* object) {
 static TensorObject* bare_object(PyTypeObject* type) {
   TensorObject* object;
   if (type == tensor_type) {
-    // Untracked until it has attributes: without them it cannot be part of a cycle.
+    // Untracked until it has attributes, hooks or a node that Python knows: see track().
     object = PyObject_GC_New(TensorObject, type);
     if (!object) return NULL;
     object->handle = NULL;
@@ -78,13 +78,26 @@ PyObject* wrap_list(libdl_tensor_list* list) {
   return tuple;
 }
 
+typedef struct Visit {
+  visitproc visit;
+  void* arg;
+} Visit;
+
+static int32_t visit_context(void* ctx, void* arg) {
+  const Visit* const v = arg;
+  return v->visit((PyObject*)ctx, v->arg);
+}
+
+// Hooks that close over their tensor are part of a circle: tensor, handle, hook, function, tensor.
 static int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(((TensorObject*)self)->attributes);
   Py_VISIT(Py_TYPE(self));
-  return 0;
+  Visit v = {visit, arg};
+  return libdl_tensor_visit_contexts(handle_of(self), forget_object, visit_context, &v);
 }
 
 static int clear(PyObject* self) {
+  libdl_tensor_drop_hooks(handle_of(self), forget_object);
   Py_CLEAR(((TensorObject*)self)->attributes);
   return 0;
 }
@@ -100,6 +113,10 @@ static void dealloc(PyObject* self) {
   libdl_tensor_release(object->handle);
   PyObject_GC_Del(self);
   Py_DECREF(type);
+}
+
+void track(PyObject* self) {
+  if (!PyObject_GC_IsTracked(self)) PyObject_GC_Track(self);
 }
 
 static void track_attributes(PyObject* self) {
