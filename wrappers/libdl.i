@@ -23,6 +23,8 @@
 %ignore libdl_backward;
 %ignore libdl_grad;
 %ignore libdl_set_site_hook;
+%ignore libdl_tensor_visit_contexts;
+%ignore libdl_tensor_drop_hooks;
 %ignore libdl_gradcheck;
 %ignore libdl_gradcheck_options;
 %ignore libdl_tensor_shape;

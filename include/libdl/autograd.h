@@ -153,15 +153,15 @@ LIBDL_API void libdl_hook_remove(libdl_hook *hook);
 LIBDL_API void libdl_hook_release(libdl_hook *hook);
 
 /** For runtimes whose collector looks for circles: calls visit(ctx, arg) for each context that was
- *  given with `destroy` and ends with this handle: those of a leaf's hooks, or of the hooks and the
- *  function of the operation that made the tensor. None where somebody else holds the handle or
- *  that operation. Stops where visit answers other than 0, and returns that; else 0.
+ *  registered with the destroy `given` and ends with this handle: those of a leaf's hooks, or of
+ *  the hooks and the function of the operation that made the tensor. None where somebody else holds
+ *  the handle or that operation. Stops where visit answers other than 0, and returns that; else 0.
  *  Threads: exclusive. */
 LIBDL_API int32_t libdl_tensor_visit_contexts(const libdl_tensor *tensor,
-                                              void (*destroy)(void *ctx),
+                                              void (*given)(void *ctx),
                                               int32_t (*visit)(void *ctx, void *arg), void *arg);
 /** Takes the hooks off whose contexts libdl_tensor_visit_contexts visits. Threads: exclusive. */
-LIBDL_API void libdl_tensor_drop_hooks(libdl_tensor *tensor, void (*destroy)(void *ctx));
+LIBDL_API void libdl_tensor_drop_hooks(libdl_tensor *tensor, void (*given)(void *ctx));
 
 /** What stands in for saved values while pushed: pack makes an object of a value, unpack gives a
  *  new reference to the value back, of the same shape, dtype and device (SHAPE, DTYPE, DEVICE from

@@ -100,6 +100,7 @@ SCENE_CALL libdl_error *scene_read_only(libdl_dtype dtype, const int64_t *shape,
 /* -- callbacks -------------------------------------------------------------------------------- */
 
 SCENE_CALLBACK void scene_destroy(void *ctx) { ++((Scene *)ctx)->destroyed; }
+SCENE_CALLBACK int32_t visit_context(void *ctx, void *arg) { return ctx == arg; }
 
 static libdl_error *scene_error(const char *message) {
   return libdl_error_new(LIBDL_ERROR_CALLBACK, message, -1, NULL, NULL);
