@@ -51,7 +51,9 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_generator_new(uint64_t seed,
 LIBDL_API LIBDL_NEW libdl_generator *libdl_generator_retain(libdl_generator *generator);
 LIBDL_API void libdl_generator_release(libdl_generator *generator);
 
-/** The generator that operators use when they are given NULL: a new reference. Threads: free. */
+/** The generator that operators use when they are given NULL: a new reference. Its first seed is
+ *  drawn by the system, another one in each process; libdl_generator_get_seed tells it, and
+ *  libdl_generator_set_seed makes runs repeatable. Threads: free. */
 LIBDL_API LIBDL_NEW libdl_generator *libdl_generator_default(void);
 /** Gives the thread's state a generator of its own; NULL: the process's again.
  *  Errors: KIND. Threads: thread-local. */

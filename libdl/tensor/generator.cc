@@ -3,7 +3,9 @@
 #include "tensor/generator.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <cstring>
 
 #include "base/error.h"
@@ -55,10 +57,20 @@ namespace libdl {
 
 void destroy(Generator* generator) { delete generator; }
 
+// From the system, in 53 bits: a double, and so every language's number, holds it exactly.
+static uint64_t drawn_seed() {
+  uint64_t seed = 0;
+  if (getentropy(&seed, sizeof seed)) {  // a kernel or a sandbox without it
+    const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+    seed = mix(static_cast<uint64_t>(now), static_cast<uint64_t>(getpid()));
+  }
+  return seed >> 11;
+}
+
 Generator& default_generator() {
   if (Generator* const own = state().generator) return *own;
   // Never destroyed: threads may draw while the process exits.
-  static Generator* const process = new Generator(kFirstSeed);
+  static Generator* const process = new Generator(drawn_seed());
   return *process;
 }
 

@@ -27,9 +27,9 @@ using Generator = libdl_generator;
 
 void destroy(Generator* generator);
 
-constexpr uint64_t kFirstSeed = 67280421310721;  // of a generator that nobody has seeded
+constexpr uint64_t kFirstSeed = 67280421310721;  // for draws that shall be the same in every run
 
-// The state's own generator, or the process's.
+// The state's own generator, or the process's, whose first seed the system draws.
 Generator& default_generator();
 inline Generator& generator_or_default(Generator* generator) {
   return generator ? *generator : default_generator();

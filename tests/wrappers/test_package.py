@@ -136,6 +136,19 @@ def test_generators():
     assert libdl.equal(libdl.randn(3), x)
 
 
+def test_the_default_generator_is_seeded_once_a_process():
+    code = "import libdl; print(libdl.initial_seed(), libdl.rand(1).item(), libdl.initial_seed())"
+    first, second = run(code).split(), run(code).split()
+    assert first[0] == first[2] and first[:2] != second[:2]
+    assert 0 <= int(first[0]) < 2**53
+    assert run("import libdl; print(libdl.Generator().initial_seed())") == "67280421310721\n"
+    again = f"import libdl; libdl.manual_seed({first[0]}); print(libdl.rand(1).item())"
+    assert run(again).strip() == first[1]
+    before = libdl.initial_seed()
+    chosen = libdl.seed()
+    assert chosen == libdl.initial_seed() != before
+
+
 def test_threads_give_the_same_bits():
     before = libdl.get_num_threads()
     results = []

@@ -305,7 +305,7 @@ class Generator:
         return _generator_from, (self.device, _C.generator_get_state(self))
 
 
-_FIRST_SEED = 67280421310721  # PyTorch's
+_FIRST_SEED = 67280421310721  # PyTorch's, of a Generator() that nobody has seeded
 
 
 def _generator_from(device: DeviceLike, state: bytes) -> Generator:
