@@ -396,6 +396,35 @@ def test_types_are_accepted_by_a_strict_checker(tmp_path):
     assert done.returncode == 0, done.stdout
 
 
+def test_types_are_known_and_typos_are_not(tmp_path):
+    """Each line and what a strict checker makes of it: the revealed type, or an error."""
+    lines = {
+        "x.max(0).values": "libdl._C.Tensor", "x.max()": "libdl._C.Tensor",
+        "x.max(x)": "libdl._C.Tensor", "x.max(dim=0, keepdim=True).indices": "libdl._C.Tensor",
+        "libdl.max(x)": "libdl._C.Tensor", "libdl.min(x, 0).indices": "libdl._C.Tensor",
+        "libdl.max(x, x)": "libdl._C.Tensor", "libdl.min(x, axis=1).values": "libdl._C.Tensor",
+        "libdl.float": "libdl._types.dtype", "libdl.bool": "libdl._types.dtype",
+        "libdl.softmx(x)": "error", "x.sofmax(0)": "error", "nn.Lineer(1, 1)": "error",
+        "nn.functional.softmx(x)": "error", "libdl.optim.Adamm([x])": "error",
+        "libdl.max()": "error", "x.max(0).value": "error", "libdl.cudaa": "error",
+    }  # fmt: skip
+    program = tmp_path / "program.py"
+    program.write_text("import libdl\nfrom libdl import nn\nx = libdl.ones(2, 2)\n" + "".join(
+        f"reveal_type({line})\n" for line in lines))  # fmt: skip
+    found = next(p for p in sys.path if (pathlib.Path(p) / "libdl" / "py.typed").exists())
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"),
+         str(program)],
+        env={**os.environ, "MYPYPATH": found}, capture_output=True, text=True, cwd=tmp_path,
+    )  # fmt: skip
+    for number, (line, wanted) in enumerate(lines.items(), 4):
+        told = [t for t in done.stdout.splitlines() if t.startswith(f"program.py:{number}:")]
+        if wanted == "error":
+            assert any(": error:" in t for t in told), (line, told)
+        else:
+            assert [t.split('"')[1] for t in told] == [wanted], (line, told)
+
+
 def test_other_packages():
     pandas = pytest.importorskip("pandas")
     tqdm = pytest.importorskip("tqdm")

@@ -6,8 +6,10 @@ import libdl as torch runs a PyTorch program; docs/ lists the differences."""
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
+import builtins as _builtins
 import math as _math
-from typing import TYPE_CHECKING as _TYPE_CHECKING, Any as _Any
+import typing as _typing
+from typing import Any as _Any
 
 from . import _C
 from ._C import Tensor as Tensor
@@ -77,12 +79,12 @@ def get_default_device() -> device:
     return _C.default_device()
 
 
-def set_num_threads(num: int) -> None:
+def set_num_threads(num: _builtins.int) -> None:
     """Sets how many threads work on one operator. Results have the same bits for every number."""
     _C.set_threads(num)
 
 
-def get_num_threads() -> int:
+def get_num_threads() -> _builtins.int:
     """How many threads work on one operator."""
     return _C.get_threads()
 
@@ -136,23 +138,26 @@ def typename(obj: _Any) -> str:
     return obj.type() if is_tensor(obj) else type(obj).__name__
 
 
-if _TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
+    bool, float, int = bool_, float32, int32
     from . import cuda as cuda, func as func, nn as nn, optim as optim, random as random
     from . import utils as utils
 
 _LAZY = ("cuda", "func", "nn", "optim", "random", "utils")
 
 
-def __getattr__(name: str) -> _Any:
-    import importlib
+if not _typing.TYPE_CHECKING:  # a checker shall know unknown names as such
 
-    if name in _LAZY:
-        return importlib.import_module(f".{name}", __name__)
-    if name in _BUILTIN_DTYPES:
-        return _BUILTIN_DTYPES[name]
-    from ._missing import explain
+    def __getattr__(name: str) -> _Any:
+        import importlib
 
-    raise AttributeError(explain(name))
+        if name in _LAZY:
+            return importlib.import_module(f".{name}", __name__)
+        if name in _BUILTIN_DTYPES:
+            return _BUILTIN_DTYPES[name]
+        from ._missing import explain
+
+        raise AttributeError(explain(name))
 
 
 # Inside the package these names must stay Python's own.

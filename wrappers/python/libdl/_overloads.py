@@ -4,7 +4,7 @@
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from . import _C, _functions
 from ._C import Overridden, Tensor
@@ -72,8 +72,37 @@ def _extremum(name: str) -> Any:
     return extremum
 
 
-max = _extremum("max")
-min = _extremum("min")
+if TYPE_CHECKING:
+
+    @overload
+    def max(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+    @overload
+    def max(
+        input: Tensor, dim: int, keepdim: bool = False, *,
+        out: tuple[Tensor, Tensor] | None = None,
+    ) -> ValuesIndices: ...  # fmt: skip
+    @overload
+    def max(input: Tensor, *, axis: int, keepdims: bool = False) -> ValuesIndices: ...
+    @overload
+    def max(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+    def max(input: Tensor, *arguments: Any, **keywords: Any) -> Any: ...
+
+    @overload
+    def min(input: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+    @overload
+    def min(
+        input: Tensor, dim: int, keepdim: bool = False, *,
+        out: tuple[Tensor, Tensor] | None = None,
+    ) -> ValuesIndices: ...  # fmt: skip
+    @overload
+    def min(input: Tensor, *, axis: int, keepdims: bool = False) -> ValuesIndices: ...
+    @overload
+    def min(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor: ...
+    def min(input: Tensor, *arguments: Any, **keywords: Any) -> Any: ...
+
+else:
+    max = _extremum("max")
+    min = _extremum("min")
 
 
 def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:

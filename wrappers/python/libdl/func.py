@@ -172,7 +172,10 @@ def hessian(func: Callable[..., Any], argnums: int = 0) -> Callable[..., Any]:
     return second
 
 
+import typing as _typing  # noqa: E402
+
 from ._missing import missing as _missing_names, public as _public_names  # noqa: E402
 
-__getattr__ = _missing_names(__name__)
+if not _typing.TYPE_CHECKING:  # a checker shall know unknown names as such
+    __getattr__ = _missing_names(__name__)
 __dir__ = _public_names(__name__)

@@ -163,7 +163,10 @@ def _int64() -> Any:
 assert all((cross_entropy, l1_loss, layer_norm, linear, mse_loss, nll_loss, sigmoid, tanh))
 
 
+import typing as _typing  # noqa: E402
+
 from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
 
-__getattr__ = _missing_names(__name__)
+if not _typing.TYPE_CHECKING:  # a checker shall know unknown names as such
+    __getattr__ = _missing_names(__name__)
 __dir__ = _public_names(__name__)

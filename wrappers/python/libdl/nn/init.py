@@ -117,7 +117,10 @@ def kaiming_normal_(tensor: Tensor, a: float = 0, mode: str = "fan_in",
     return normal_(tensor, 0.0, std, generator)
 
 
+import typing as _typing  # noqa: E402
+
 from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
 
-__getattr__ = _missing_names(__name__)
+if not _typing.TYPE_CHECKING:  # a checker shall know unknown names as such
+    __getattr__ = _missing_names(__name__)
 __dir__ = _public_names(__name__)

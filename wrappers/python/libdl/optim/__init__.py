@@ -9,7 +9,10 @@ from .sgd import SGD
 __all__ = ["SGD", "Adam", "AdamW", "Optimizer", "lr_scheduler"]
 
 
+import typing as _typing  # noqa: E402
+
 from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
 
-__getattr__ = _missing_names(__name__)
+if not _typing.TYPE_CHECKING:  # a checker shall know unknown names as such
+    __getattr__ = _missing_names(__name__)
 __dir__ = _public_names(__name__)
