@@ -169,14 +169,14 @@ PyGetSetDef tensor_attributes[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-// function(self, *args, **keywords), as a fast call gave them.
-static PyObject* call_with(PyObject* function, PyObject* self, PyObject* const* args,
-                           Py_ssize_t count, PyObject* names) {
-  PyObject* const positional = PyTuple_New(count + 1);
-  PyObject* const keywords = PyDict_New();
-  bool failed = !positional || !keywords;
-  for (Py_ssize_t i = 0; !failed && i <= count; ++i) {
-    PyObject* const item = i ? args[i - 1] : self;
+PyObject* call_with(PyObject* function, PyObject* self, PyObject* const* args, Py_ssize_t count,
+                    PyObject* names) {
+  const Py_ssize_t own = self != NULL;
+  PyObject* const positional = PyTuple_New(count + own);
+  PyObject* const keywords = names ? PyDict_New() : NULL;
+  bool failed = !positional || (names && !keywords);
+  for (Py_ssize_t i = 0; !failed && i < count + own; ++i) {
+    PyObject* const item = i >= own ? args[i - own] : self;
     Py_INCREF(item);
     failed = PyTuple_SetItem(positional, i, item);
   }

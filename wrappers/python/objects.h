@@ -151,6 +151,9 @@ PyObject* tensor_compare(PyObject* a, PyObject* b, int operation);
 PyObject* tensor_subscript(PyObject* self, PyObject* key);
 int tensor_assign_subscript(PyObject* self, PyObject* key, PyObject* value);
 Py_ssize_t tensor_length(PyObject* self);
+// function(self, *args, **keywords) of a fast call; self NULL: none.
+PyObject* call_with(PyObject* function, PyObject* self, PyObject* const* args, Py_ssize_t count,
+                    PyObject* names);
 extern PyGetSetDef tensor_attributes[];
 extern PyMethodDef metadata_methods[];
 int add_attributes(PyObject* module);
@@ -170,6 +173,7 @@ int add_exchange(PyObject* module);
 int add_gradients(PyObject* module);
 int add_functions(PyObject* module);
 int add_sequences(PyObject* module);
+int add_frequent(PyObject* module);
 int add_generators(PyObject* module);
 int add_steps(PyObject* module);
 int add_streams(PyObject* module);

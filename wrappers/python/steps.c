@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Optimizer steps over lists of tensors.
+#include <libdl/exchange.h>
 #include <libdl/optim.h>
 
 #include "objects.h"
@@ -76,6 +77,112 @@ static PyObject* adam_step(PyObject* module, PyObject* args) {
   return finish(error, lists, read);
 }
 
+// -- Adam over the states that Python keeps -------------------------------------------------------
+
+// What a step over a group's parameters reads: those that have a gradient.
+typedef struct Group {
+  libdl_tensor** lists[kLists];  // params, grads (owned), means, squares, largest
+  libdl_tensor** steps;
+  int64_t count;
+  float step;     // taken so far, by all alike
+  int64_t numel;  // of all together
+} Group;
+
+static bool is_state_of(PyObject* state, PyObject* name, libdl_tensor** handle) {
+  PyObject* const found = PyDict_GetItemWithError(state, name);
+  if (!found || !is_tensor(found)) return false;
+  *handle = handle_of(found);
+  return true;
+}
+
+// Whether the parameter's state is one that adam_group steps; its entries join the group.
+static bool joins(Group* group, libdl_tensor* param, libdl_tensor* grad, PyObject* state,
+                  bool amsgrad) {
+  static PyObject* names[4];
+  static const char* const texts[4] = {"step", "exp_avg", "exp_avg_sq", "max_exp_avg_sq"};
+  for (int i = 0; i < 4; ++i)
+    if (!names[i] && !(names[i] = PyUnicode_InternFromString(texts[i]))) return false;
+  const libdl_dtype dtype = libdl_tensor_dtype(param);
+  if (dtype != LIBDL_DTYPE_FLOAT32 && dtype != LIBDL_DTYPE_FLOAT64) return false;
+  if (!libdl_tensor_is_contiguous(param) || libdl_tensor_dtype(grad) != dtype) return false;
+  const int64_t at = group->count;
+  libdl_tensor* step;
+  if (!is_state_of(state, names[0], &step)) return false;
+  for (int i = 0; i < 2 + amsgrad; ++i)
+    if (!is_state_of(state, names[1 + i], &group->lists[2 + i][at])) return false;
+  if (libdl_tensor_dtype(step) != LIBDL_DTYPE_FLOAT32 || libdl_tensor_numel(step) != 1) return false;
+  float taken;
+  libdl_error* const error = libdl_tensor_copy_out(step, &taken, sizeof taken);
+  libdl_error_release(error);
+  if (error || (at && taken != group->step)) return false;
+  group->step = taken;
+  group->steps[at] = step;
+  group->lists[0][at] = param;
+  group->numel += libdl_tensor_numel(param);
+  return true;
+}
+
+// Gathers the group. false: Python's way, or an exception.
+static bool gather(Group* group, PyObject* params, PyObject* states, bool amsgrad) {
+  const Py_ssize_t count = PyList_Size(params);
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject* const param = PyList_GetItem(params, i);
+    if (!is_tensor(param)) return false;
+    libdl_tensor* const grad = libdl_tensor_grad(handle_of(param));
+    if (!grad) continue;
+    group->lists[1][group->count] = grad;
+    PyObject* const state = PyDict_GetItemWithError(states, param);
+    if (!state || !PyDict_Check(state) ||
+        !joins(group, handle_of(param), grad, state, amsgrad)) {
+      libdl_tensor_release(grad);
+      return false;
+    }
+    ++group->count;
+  }
+  // A long step lets other threads run, and they may take the states away.
+  return group->numel <= LIBDL_PYTHON_LONG_WORK;
+}
+
+static libdl_error* step_group(Group* group, libdl_adam_options* options) {
+  const int64_t n = group->count;
+  options->step = (int64_t)group->step + 1;
+  const libdl_tensor* const* const grads = (const libdl_tensor* const*)group->lists[1];
+  libdl_error* error =
+      libdl_adam_step(options, group->lists[0], n, grads, n, group->lists[2], n, group->lists[3], n,
+                      options->amsgrad ? group->lists[4] : NULL, options->amsgrad ? n : 0);
+  const float taken = (float)options->step;
+  for (int64_t i = 0; !error && i < n; ++i)
+    error = libdl_tensor_copy_in(group->steps[i], &taken, sizeof taken);
+  return error;
+}
+
+// adam_group(params, states, lr, beta1, beta2, eps, weight_decay, decoupled, amsgrad, maximize):
+// a step of all parameters that have a gradient, if all are small, plain and at the same step;
+// False, and nothing done, if not.
+static PyObject* adam_group(PyObject* module, PyObject* args) {
+  (void)module;
+  PyObject *params, *states;
+  libdl_adam_options options = {.struct_size = sizeof options};
+  if (!PyArg_ParseTuple(args, "O!O!dddddppp", &PyList_Type, &params, &PyDict_Type, &states,
+                        &options.lr, &options.beta1, &options.beta2, &options.eps,
+                        &options.weight_decay, &options.decoupled, &options.amsgrad,
+                        &options.maximize))
+    return NULL;
+  const size_t count = (size_t)PyList_Size(params);
+  libdl_tensor** const memory = PyMem_Malloc((kLists + 1) * (count + 1) * sizeof *memory);
+  if (!memory) return PyErr_NoMemory();
+  Group group = {.steps = memory + kLists * count};
+  for (int i = 0; i < kLists; ++i) group.lists[i] = memory + (size_t)i * count;
+  const bool gathered = gather(&group, params, states, options.amsgrad);
+  libdl_error* const error = gathered && group.count ? step_group(&group, &options) : NULL;
+  for (int64_t i = 0; i < group.count; ++i) libdl_tensor_release(group.lists[1][i]);
+  PyMem_Free(memory);
+  if (error) return raise_error(error);
+  return PyErr_Occurred() ? NULL : PyBool_FromLong(gathered);
+}
+
+// -- clipping -------------------------------------------------------------------------------------
+
 // clip_grad_norm(grads, max_norm, norm_type, error_if_nonfinite)
 static PyObject* clip_grad_norm(PyObject* module, PyObject* args) {
   (void)module;
@@ -109,6 +216,7 @@ static PyObject* clip_grad_value(PyObject* module, PyObject* args) {
 static PyMethodDef functions[] = {
     {"sgd_step", sgd_step, METH_VARARGS, NULL},
     {"adam_step", adam_step, METH_VARARGS, NULL},
+    {"adam_group", adam_group, METH_VARARGS, NULL},
     {"clip_grad_norm", clip_grad_norm, METH_VARARGS, NULL},
     {"clip_grad_value", clip_grad_value, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},

@@ -17,6 +17,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 class _Mode:
     """A context manager that is a decorator, too; generators keep it at each step."""
 
+    __slots__ = ()
+
     def __call__(self, function: F) -> F:
         import inspect
 
@@ -70,28 +72,16 @@ class _Mode:
 _END = object()
 
 
-class no_grad(_Mode):
+class no_grad(_C.NoGrad, _Mode):
     """Nothing is recorded inside: with libdl.no_grad(): ... or @libdl.no_grad()."""
 
-    def __new__(cls, function: Any = None) -> Any:
-        made = object.__new__(cls)
-        return made if function is None else made(function)
-
-    def __init__(self, function: Any = None) -> None:
-        pass
-
-    def __enter__(self) -> None:
-        self._before = _C.set_grad_enabled(False)
-
-    def __exit__(self, *exception: object) -> None:
-        _C.set_grad_enabled(self._before)
+    __slots__ = ()
 
 
-class enable_grad(no_grad):
+class enable_grad(_C.EnableGrad, _Mode):
     """Operations are recorded inside, also within no_grad."""
 
-    def __enter__(self) -> None:
-        self._before = _C.set_grad_enabled(True)
+    __slots__ = ()
 
 
 class set_grad_enabled(_Mode):

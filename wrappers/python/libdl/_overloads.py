@@ -381,3 +381,14 @@ nonzero = _nonzero
 for _method in (max, min, norm, repeat_interleave, split, scatter, nonzero, var, std):
     setattr(Tensor, _method.__name__, _method)
 __all__ += ["nonzero", "std", "var"]
+
+if not TYPE_CHECKING:
+    # Sizes alone are served in C. The rest is the generated function's, and so is the signature.
+    for _name in ("empty", "ones", "rand", "randn", "zeros"):
+        _general = getattr(_functions, _name)
+        _options = ", ".join(f"{key}={value!r}" for key, value in _general.__kwdefaults__.items())
+        globals()[_name] = _C.creation(
+            _name, _general, f"{_name}(*size_, {_options})\n--\n\n{_general.__doc__}"
+        )
+        setattr(_functions, _name, globals()[_name])
+        __all__.append(_name)

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from .. import _C
 from .._C import Tensor
 from .._missing import NoAttribute
 from .._modes import no_grad
@@ -48,7 +49,7 @@ def _no_forward(self: Module, *args: Any, **kwargs: Any) -> Any:
     raise NotImplementedError(f"{type(self).__name__} has no method forward")
 
 
-class Module:
+class Module(_C.ModuleBase):
     """The base of all parts of networks. Subclasses call super().__init__() first, assign
     parameters, buffers and modules as attributes, and write forward."""
 
@@ -236,9 +237,8 @@ class Module:
 
     # -- calls -------------------------------------------------------------------------------------
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not (self._forward_hooks or self._forward_pre_hooks or self._backward_hooks):
-            return self.forward(*args, **kwargs)
+    def _call_hooked(self, *args: Any, **kwargs: Any) -> Any:
+        """What ModuleBase's __call__ does where there are hooks; else it calls forward."""
         for hook, with_kwargs in list(self._forward_pre_hooks.values()):
             answer = hook(self, args, kwargs) if with_kwargs else hook(self, args)
             if answer is not None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import _C, _functions as F
 from .._C import Tensor
-from .optimizer import Optimizer, Params, check, in_one_pass
+from .optimizer import Optimizer, Params, check, in_one_pass, refuse_differentiable
 
 
 class Adam(Optimizer):
@@ -22,6 +22,8 @@ class Adam(Optimizer):
         weight_decay: added to the gradient, times the parameter
         amsgrad: whether the largest square's mean so far divides
         maximize: whether to climb
+        decoupled_weight_decay: whether the decay shrinks the parameters directly, as in AdamW
+        foreach, capturable, fused: kept, and not read: a step is one call in any case
     """
 
     _decoupled = False
@@ -40,7 +42,9 @@ class Adam(Optimizer):
         capturable: bool = False,
         differentiable: bool = False,
         fused: bool | None = None,
+        decoupled_weight_decay: bool = False,
     ) -> None:
+        refuse_differentiable(type(self).__name__, differentiable)
         check("lr", lr, 0.0)
         check("eps", eps, 0.0)
         check("betas[0]", betas[0], 0.0, 1.0)
@@ -48,7 +52,9 @@ class Adam(Optimizer):
         check("weight_decay", weight_decay, 0.0)
         defaults: dict[str, Any] = {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay,
-            "amsgrad": amsgrad, "maximize": maximize,
+            "amsgrad": amsgrad, "maximize": maximize, "foreach": foreach, "capturable": capturable,
+            "differentiable": differentiable, "fused": fused,
+            "decoupled_weight_decay": decoupled_weight_decay or self._decoupled,
         }  # fmt: skip
         super().__init__(params, defaults)
 
@@ -61,6 +67,16 @@ class Adam(Optimizer):
             if amsgrad:
                 state["max_exp_avg_sq"] = F.zeros_like(param)
         return state
+
+    def _at_once(self, group: dict[str, Any]) -> bool:
+        if type(self)._step is not Adam._step:
+            return False
+        beta1, beta2 = group["betas"]
+        return _C.adam_group(
+            group["params"], self.state, group["lr"], beta1, beta2, group["eps"],
+            group["weight_decay"], group.get("decoupled_weight_decay", self._decoupled),
+            group["amsgrad"], group["maximize"],
+        )  # fmt: skip
 
     def _step(self, group: dict[str, Any], params: list[Tensor]) -> None:
         by_step: dict[int, list[Tensor]] = {}
@@ -80,7 +96,8 @@ class Adam(Optimizer):
             largest = lists[2] if group["amsgrad"] else ()
             _C.adam_step(
                 params, grads, lists[0], lists[1], largest, group["lr"], beta1, beta2,
-                group["eps"], group["weight_decay"], step, self._decoupled, group["amsgrad"],
+                group["eps"], group["weight_decay"], step,
+                group.get("decoupled_weight_decay", self._decoupled), group["amsgrad"],
                 group["maximize"],
             )  # fmt: skip
 

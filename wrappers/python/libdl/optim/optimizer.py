@@ -70,12 +70,18 @@ class Optimizer:
                 loss = closure()
         with no_grad():
             for group in self.param_groups:
+                if self._at_once(group):
+                    continue
                 params = [param for param in group["params"] if param.grad is not None]
                 if params:
                     self._step(group, params)
         for hook in self._step_hooks:
             hook(self, (), {})
         return loss
+
+    def _at_once(self, group: dict[str, Any]) -> bool:
+        """Steps a group in C where that can be done; False: nothing is done yet."""
+        return False
 
     def _step(self, group: dict[str, Any], params: list[Tensor]) -> None:
         raise NotImplementedError
@@ -129,6 +135,11 @@ def check(name: str, value: Any, low: float, high: float = float("inf")) -> None
     number = value.item() if isinstance(value, Tensor) else value
     if not low <= number < high and not (high == float("inf") and number == high):
         raise ValueError(f"{name} is {value}, wanted at least {low} and below {high}")
+
+
+def refuse_differentiable(name: str, differentiable: bool) -> None:
+    if differentiable:  # a step that is not recorded would lose the gradient
+        raise NotImplementedError(f"{name}: differentiable=True is not offered")
 
 
 _IN_PLACE = (float32, float64)

@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import _C, _functions as F
 from .._C import Tensor
-from .optimizer import Optimizer, Params, check, in_one_pass
+from .optimizer import Optimizer, Params, check, in_one_pass, refuse_differentiable
 
 
 class SGD(Optimizer):
@@ -38,6 +38,7 @@ class SGD(Optimizer):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
+        refuse_differentiable("SGD", differentiable)
         check("lr", lr, 0.0)
         check("momentum", momentum, 0.0)
         check("weight_decay", weight_decay, 0.0)
@@ -46,6 +47,7 @@ class SGD(Optimizer):
         defaults: dict[str, Any] = {
             "lr": lr, "momentum": momentum, "dampening": dampening,
             "weight_decay": weight_decay, "nesterov": nesterov, "maximize": maximize,
+            "foreach": foreach, "differentiable": differentiable, "fused": fused,
         }  # fmt: skip
         super().__init__(params, defaults)
 
