@@ -154,7 +154,8 @@ class Draw:
         return str(self.some_shape())
 
     def dtype_word(self) -> str:
-        return "T." + self.some(*FLOATS, *INTEGERS, "bool", *COMPLEX)
+        floats = FLOATS if self.mode == "value" else FLOATS[:2]
+        return "T." + self.some(*floats, *INTEGERS, "bool", *COMPLEX)
 
 
 def _maybe(p: float, draw: Callable[[Draw], str]) -> Callable[[Draw], str | None]:

@@ -26,7 +26,8 @@ LEFT_OUT = {
     **dict.fromkeys(("apply_", "as_subclass"), "takes a host's function or class"),
     **dict.fromkeys(("numpy",), "gives no tensor; every value goes through it"),
     **dict.fromkeys(("typename", "type"), "a name with the module's own in it"),
-    **dict.fromkeys(("__array__", "__deepcopy__", "__dlpack__", "__dlpack_device__", "__dict__",
+    **dict.fromkeys(("__array__", "__array_wrap__", "__array_ufunc__", "__format__",
+                     "__deepcopy__", "__dlpack__", "__dlpack_device__", "__dict__",
                      "__dlpack_c_exchange_api__", "__torch_function__", "__delitem__",
                      "__module__", "__contains__", "__rdiv__"), "no arithmetic: tests/wrappers"),
     **dict.fromkeys(("__radd__", "__rand__", "__rfloordiv__", "__rlshift__", "__rmatmul__",
@@ -85,7 +86,7 @@ def entries(libdl: Any, torch: Any) -> list[Entry]:
         if name in LEFT_OUT or not hasattr(torch.Tensor, name) or hasattr(object, name):
             if name not in BINARY:
                 continue
-        if name.startswith("__"):
+        if name.startswith("__") and callable(getattr(libdl.Tensor, name)):
             found.append(Entry("operator", name))
     found += [Entry("property", name) for name in PROPERTIES]
     return found

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -15,14 +16,18 @@ def difference(lines: list[str], forward: bool, theirs: Any, ours: Any) -> Diffe
     return found[0] if found else None
 
 
-def shrunk(lines: list[str], forward: bool, theirs: Any, ours: Any) -> list[str]:
-    """The shortest that differs in the same aspect."""
+def shrunk(lines: list[str], forward: bool, theirs: Any, ours: Any,
+           seconds: float = 8.0) -> list[str]:
+    """The shortest that differs in the same aspect and is found in time."""
+    end = time.monotonic() + seconds
     first = difference(lines, forward, theirs, ours)
     if first is None:
         return lines
     kind = _kind(first)
 
     def differs(some: list[str]) -> bool:
+        if time.monotonic() > end:
+            return False
         try:
             d = difference(some, forward, theirs, ours)
         except Exception:  # a run whose end cannot be looked at
