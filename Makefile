@@ -11,6 +11,8 @@ CMAKE_ARGS ?=
 # Of make attack: how many sequences of calls, and the number that they all follow from.
 SEQUENCES ?= 2000000
 SEED ?= $(shell date +%Y%m%d)
+# Of make oracle: how many programs, and ten times as many comparisons of calls; a night takes a tenth.
+COUNT ?= 200000
 
 export VENV BUILD
 python := $(VENV)/bin/python
@@ -19,7 +21,8 @@ in_tree := PYTHONPATH=$(BUILD)/python
 # One linker or compiler process a core: a sanitizer build needs about 1.5 GB for each.
 ninja = ninja -C $(BUILD) -j $(JOBS)
 
-.PHONY: help setup configure build demo test test-c test-python attack attack-threads rust bench \
+.PHONY: help setup configure build demo test test-c test-python attack attack-threads oracle rust \
+        bench \
         docs ci abi-refresh clean cuda test-cuda bench-cuda
 
 help:
@@ -28,6 +31,7 @@ help:
 	@echo "make attack       hours: bad arguments, failing allocations, random calls and files,"
 	@echo "                  every check left out, 10 million calls of threads; figures at the end"
 	@echo "make attack-threads  of these the last alone, under the thread sanitizer"
+	@echo "make oracle       random calls and programs on libdl and on PyTorch (hours; COUNT=20000 a night)"
 	@echo "make rust         build and test the crates in build/rust (needs cargo)"
 	@echo "make bench        measure against PyTorch (installs it in an environment of its own)"
 	@echo "make cuda         build the CUDA plugin (fetches nvcc from PyPI where there is none)"
@@ -91,6 +95,12 @@ attack-threads: setup
 	@$(step) "Thread sanitizer build" tests/gates/sanitize threads-build
 	@$(step) "Ten million calls of eight threads" tests/gates/sanitize threads-stress
 	@$(step) "Figures of threads" $(python) -B tests/gates/figures.py $(LIBDL_FIGURES) --threads
+
+oracle: build
+	@$(step) "PyTorch, in an environment of its own" tools/setup.sh bench
+	@$(step) "Beside PyTorch: $(COUNT) programs, seed $(SEED)" env $(in_tree) \
+	  .venv-bench/bin/python -B tests/oracle/run.py --seed $(SEED) --programs $(COUNT) --jobs $(JOBS) \
+	  --out $(BUILD)/oracle
 
 rust: build
 	@$(step) "Rust crates, in $(BUILD)/rust" $(python) -B wrappers/rust/generate.py \

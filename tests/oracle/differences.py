@@ -132,8 +132,8 @@ def overlapping_tangent(c: Context) -> bool:
 
 
 @predicate
-def floor_divide_gradient(c: Context) -> bool:
-    return c.refused("derivative for aten::floor_divide")
+def more_derivatives(c: Context) -> bool:
+    return c.refused("derivative for aten::")
 
 
 @predicate
@@ -154,6 +154,13 @@ def bool_matmul(c: Context) -> bool:
 
 
 @predicate
+def empty_dtype(c: Context) -> bool:
+    """PyTorch calls no kernel for nothing, and so none complains."""
+    nothing = any(v.numbers.size == 0 for v in c.wanted.values.values() if isinstance(v, Seen))
+    return nothing and c.refuses() and "DtypeError" in c.found_text()
+
+
+@predicate
 def unheld_numbers(c: Context) -> bool:
     return c.refuses() and bool(re.search(
         r"wanted (a number that|a value that fits|u?int\d+$)", c.found_text()))
@@ -167,13 +174,24 @@ def inplace_views(c: Context) -> bool:
 
 
 @predicate
+def scatter_products(c: Context) -> bool:
+    return c.refuses() and "(reduce) has no gradient" in c.found_text()
+
+
+@predicate
+def logical_in_place(c: Context) -> bool:
+    return bool(re.search(r"logical_\w+_\(", c.call)) and c.difference.aspect in ("value", "grad")
+
+
+@predicate
 def out_shape(c: Context) -> bool:
     return c.refuses() and "(dst) has shape" in c.found_text() and "out=" in c.call
 
 
 @predicate
 def empty_reduction(c: Context) -> bool:
-    return c.difference.aspect == "error" and "no element to choose from" in c.found_text()
+    return c.difference.aspect == "error" and "have non-zero size" in c.wanted_text() or (
+        "no element to choose from" in c.found_text())
 
 
 @predicate
@@ -270,6 +288,7 @@ def views_without_grad(c: Context) -> bool:
     made = re.search(r"no_grad|inference_mode|set_grad_enabled\(False\)|requires_grad", c.text)
     d = c.difference
     quirk = d.aspect == "requires_grad" and d.wanted is True and d.found is False
+    quirk |= d.aspect == "is_leaf" and d.wanted is False and "no_grad" in c.text
     said = c.refuses() and "does not require grad" in c.found_text()
     return bool(made) and (quirk or said or c.forbidden())
 
@@ -301,7 +320,9 @@ def detached_views(c: Context) -> bool:
 
 @predicate
 def overlapping_copies(c: Context) -> bool:
-    return c.refuses() and "shares some of its memory with an operand" in c.found_text()
+    return c.refuses() and bool(re.search(
+        "shares some of its memory with an operand|elements that share an address",
+        c.found_text()))
 
 
 @predicate

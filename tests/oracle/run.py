@@ -36,7 +36,7 @@ import shrink  # noqa: E402
 import stored  # noqa: E402
 from arguments import Unknown  # noqa: E402
 from case import Run, Seen, Stage  # noqa: E402
-from compare import Difference, differences  # noqa: E402
+from compare import Difference, coarsest, differences  # noqa: E402
 from figures import figure  # noqa: E402
 
 SLICE = 200  # cases that a worker tells of at once
@@ -67,7 +67,7 @@ class Bench:
     def judge(self, name: str, lines: list[str], forward: bool) -> tuple[Any, str | None, int]:
         """The first difference, the line of the page that covers it, how many answers there were."""
         wanted, found = self.theirs.run(lines, forward), self.ours.run(lines, forward)
-        some = differences(wanted, found)
+        some = differences(wanted, found, coarsest(lines))
         answers = sum(map(_answers, wanted.values.values())) + 1
         for difference in some:
             context = known.Context(name, lines, difference, wanted, found)

@@ -8,11 +8,11 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from compare import Difference, differences
+from compare import Difference, coarsest, differences
 
 
 def difference(lines: list[str], forward: bool, theirs: Any, ours: Any) -> Difference | None:
-    found = differences(theirs.run(lines, forward), ours.run(lines, forward))
+    found = differences(theirs.run(lines, forward), ours.run(lines, forward), coarsest(lines))
     return found[0] if found else None
 
 

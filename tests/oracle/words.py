@@ -124,7 +124,9 @@ class Words:
             storage = (storage.view(np.uint32) >> 16).astype(np.uint16)
         size = storage.itemsize
         array = np.ndarray(shape, storage.dtype, storage, 0, tuple(s * size for s in strides))
-        made = self.T.from_numpy(array)
+        # Memory of the module's own, which out= may resize, where that changes no strides.
+        own = strides == strides_of(shape, "plain")
+        made = self.T.tensor(array) if own else self.T.from_numpy(array)
         if dtype == "bfloat16":
             made = made.view(self.T.bfloat16)
         return made.requires_grad_() if grad else made

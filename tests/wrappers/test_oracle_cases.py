@@ -16,7 +16,7 @@ sys.path.append(str(ORACLE))
 
 import stored  # noqa: E402
 from case import Stage  # noqa: E402
-from compare import differences  # noqa: E402
+from compare import coarsest, differences  # noqa: E402
 
 CASES = sorted((ORACLE / "found").glob("*.json"))
 
@@ -25,7 +25,7 @@ CASES = sorted((ORACLE / "found").glob("*.json"))
 def test_answers_as_pytorch(path: pathlib.Path) -> None:
     case, wanted = stored.read(path)
     found = Stage(libdl).run(case["lines"], case["forward"])
-    some = differences(wanted, found)
+    some = differences(wanted, found, coarsest(case["lines"]))
     assert not some, "\n".join([*case["lines"], *map(str, some)])
 
 
