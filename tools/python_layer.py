@@ -315,7 +315,8 @@ def function_text(form: Form, name: str, method: bool = False, into: bool = Fals
 
 
 def wrapped_return(form: Form, arguments: list[str], destination: str) -> str:
-    call = f"_{form.operator.name}_into({', '.join([*arguments, destination])})"
+    given = ", ".join(arguments) + ("," if len(arguments) == 1 else "")
+    call = f"write(_{form.operator.name}_into, ({given}), {destination})"
     if form.returns == "ValuesIndices":
         return f"return ValuesIndices(*{call})"
     return f"return {call}"
@@ -342,6 +343,7 @@ def imports_text(names: set[str], extra: str = "") -> str:
         "from . import _C",
         "from ._C import Overridden, Tensor",
         "from ._errors import Error, told_as",
+        "from ._out import write",
         "from ._overrides import override_named",
         "from ._types import DeviceLike, DtypeLike, Generator, Number, ValuesIndices",
         "",

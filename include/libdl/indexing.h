@@ -246,7 +246,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_copy_into(const libdl_tensor 
  *
  *  Gradient: any order, forward mode.
  *  Errors: INDEX (dim or an index out of range), SHAPE (index or value has more dimensions), DTYPE
- *  (index is no integer, or value does not fit input's dtype).
+ *  (index is no integer, or value is complex and input is not), OVERFLOW (input's dtype holds no such
+ *  value).
  *  Threads: concurrent-read.
  *  Python: index_fill(input, dim, index, value) [function, method, inplace]
  */
@@ -270,7 +271,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_fill_into(const libdl_tensor 
  *
  *  Gradient: any order, forward mode.
  *  Errors: SHAPE (input and mask do not broadcast, or value is not 0-d), DTYPE (mask is not bool,
- *  or value does not fit input's dtype).
+ *  or value is complex and input is not), OVERFLOW (input's dtype does not hold value).
  *  Threads: concurrent-read.
  *  Python: masked_fill(input, mask, value) [function, method, inplace]
  */
@@ -307,12 +308,12 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_masked_select_into(const libdl_tens
 /** A copy of input with source's elements, in row-major order, where the mask is true.
  *
  *  input   any
- *  mask    bool; broadcasts to input
+ *  mask    bool; broadcasts with input, in the into form to input
  *  source  of input's dtype, with at least as many elements as the mask has true ones
- *  out     new, input's shape
+ *  out     new, the broadcast shape
  *
  *  Gradient: any order, forward mode.
- *  Errors: SHAPE (mask does not broadcast to input, or source is too short), DTYPE (mask is not
+ *  Errors: SHAPE (mask does not broadcast, or source is too short), DTYPE (mask is not
  *  bool, or source's dtype differs).
  *  Threads: concurrent-read.
  *  Python: masked_scatter(input, mask, source) [function, method, inplace]

@@ -715,10 +715,10 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_minimum_into(const libdl_tensor *in
  *  max    upper bound, likewise; one of the two must be given
  *  out    new, the broadcast shape and the promoted dtype
  *
- *  Gradient: any order, forward mode; input's flows where it lies within the bounds, ends
- *  included, a bound tensor's where it is the result.
+ *  Gradient: any order, forward mode; input's flows strictly between bounds that are numbers; a
+ *  tensor shares it with input where both are equal.
  *  Errors: SHAPE (the operands do not broadcast), DTYPE (bool or complex), VALUE (both bounds are
- *  NULL).
+ *  NULL), OVERFLOW (a number that always binds, for the dtype does not reach it).
  *  Threads: concurrent-read.
  *  Python: clamp(input, min=None, max=None) [function, method, inplace]
  *  Python: clip(input, min=None, max=None) [function, method, inplace]

@@ -11,6 +11,7 @@
 #define LIBDL_KERNELS_CPU_ORDER_INL_H
 #endif
 
+#include <bit>
 #include <complex>
 #include <cstdint>
 #include <limits>
@@ -214,6 +215,22 @@ struct CentredSquare {
   static HWY_INLINE V apply(V x, V mean) {
     const V d = hn::Sub(x, mean);
     return hn::Mul(d, d);
+  }
+};
+// The same of elements times 2^exponent, whose squares stay within float's range.
+template <int exponent>
+struct Scaled {
+  template <class T, class V>
+  static HWY_INLINE V apply(V x, V) {
+    constexpr auto power = std::bit_cast<double>(static_cast<uint64_t>(1023 + exponent) << 52);
+    return hn::Mul(x, Pack<T>::set(static_cast<T>(power)));
+  }
+};
+template <int exponent>
+struct ScaledCentredSquare {
+  template <class T, class V>
+  static HWY_INLINE V apply(V x, V mean) {
+    return CentredSquare::apply<T>(Scaled<exponent>::template apply<T>(x, mean), mean);
   }
 };
 struct NotZero {

@@ -49,17 +49,46 @@ void norm(const Job<T>& job, int64_t unit, const T* none, T* result) {
   }
 }
 
+// The mean into mean, the squared distances from it into result.
+template <class M, class S, class T>
+void squared_distances(const Job<T>& job, int64_t unit, const T* none, T* result) {
+  T mean[kWidth<T>];
+  pass<Sum, M, T>(job, unit, none, mean);
+  for (int64_t i = 0; i < job.width(unit); ++i) mean[i] /= static_cast<T>(job.n);
+  pass<Sum, S, T>(job, unit, mean, result);
+}
+
+// A deviation of floats may be one where its square is infinite or nothing (PyTorch adds in double
+// precision): such sums are formed once more, of elements times 2^exponent.
+template <int exponent>
+void rescue(const Job<float>& job, int64_t unit, const float* none, double freedom,
+            const bool* wanted, float* result) {
+  float sum[kWidth<float>];
+  squared_distances<Scaled<exponent>, ScaledCentredSquare<exponent>>(job, unit, none, sum);
+  for (int64_t i = 0; i < job.width(unit); ++i) {
+    if (!wanted[i]) continue;
+    const double variance = std::ldexp(static_cast<double>(sum[i]), -2 * exponent) / freedom;
+    result[i] = static_cast<float>(job.args->root ? std::sqrt(variance) : variance);
+  }
+}
+
 template <class T>
 void variance(const Job<T>& job, int64_t unit, const T* none, T* result) {
   const int64_t width = job.width(unit);
-  T mean[kWidth<T>];
-  pass<Sum, Plain, T>(job, unit, none, mean);
-  for (int64_t i = 0; i < width; ++i) mean[i] /= static_cast<T>(job.n);
-  pass<Sum, CentredSquare, T>(job, unit, mean, result);
-  const T freedom = static_cast<T>(std::max(0.0, static_cast<double>(job.n) - job.args->number));
+  squared_distances<Plain, CentredSquare>(job, unit, none, result);
+  const double freedom = std::max(0.0, static_cast<double>(job.n) - job.args->number);
+  [[maybe_unused]] bool over[kWidth<T>], under[kWidth<T>], any_over = false, any_under = false;
   for (int64_t i = 0; i < width; ++i) {
-    result[i] /= freedom;
+    if constexpr (std::is_same_v<T, float>) {
+      any_over |= over[i] = !(result[i] <= std::numeric_limits<float>::max());
+      any_under |= under[i] = result[i] < 0x1p-80f;
+    }
+    result[i] /= static_cast<T>(freedom);
     if (job.args->root) result[i] = std::sqrt(result[i]);
+  }
+  if constexpr (std::is_same_v<T, float>) {
+    if (any_over) rescue<-96>(job, unit, none, freedom, over, result);
+    if (any_under) rescue<96>(job, unit, none, freedom, under, result);
   }
 }
 

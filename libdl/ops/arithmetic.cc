@@ -5,6 +5,7 @@
 #include "ops/bitwise.h"
 #include "ops/comparison.h"
 #include "ops/copy.h"
+#include "ops/holds.h"
 #include "ops/pointwise.h"
 #include "ops/reduction.h"
 #include "ops/view.h"
@@ -58,6 +59,7 @@ static void check_alpha(const char* op, const Tensor& input, const Tensor& other
   if (category(alpha.dtype()) > category(type) || lost)
     fail_argument(LIBDL_ERROR_DTYPE, op, 3, "alpha", std::string("is ") + name_of(alpha.dtype()),
                   std::string("a number that ") + name_of(type) + " holds");
+  check_number(op, 3, "alpha", alpha, type);
 }
 
 Tensor add(const Tensor& input, const Tensor& other, const Tensor* alpha, Into into) {
@@ -217,6 +219,7 @@ Tensor pow(const Tensor& input, const Tensor& exponent, Into into) {
       fail_argument(LIBDL_ERROR_VALUE, "pow", 2, "exponent",
                     "is " + std::to_string(exponent.get()->as_int) + " and the base is integer",
                     "0 or more");
+    if (integers) check_number("pow", 2, "exponent", exponent, input.dtype());
     const bool two = exponent.dtype() == Dtype::kInt64     ? exponent.get()->as_int == 2
                      : exponent.dtype() == Dtype::kFloat64 ? exponent.get()->as_double == 2.0
                                                            : false;
@@ -305,6 +308,7 @@ Tensor lerp(const Tensor& input, const Tensor& end, const Tensor& weight, Into i
   if (end.dtype() != input.dtype())
     fail_argument(LIBDL_ERROR_DTYPE, "lerp", 2, "end", std::string("is ") + name_of(end.dtype()),
                   name_of(input.dtype()));
+  check_number("lerp", 3, "weight", weight, input.dtype());
   return pointwise(k_lerp, input, end, weight, into);
 }
 

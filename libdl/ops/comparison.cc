@@ -8,6 +8,7 @@
 #include "ops/arithmetic.h"
 #include "ops/bitwise.h"
 #include "ops/copy.h"
+#include "ops/holds.h"
 #include "ops/pointwise.h"
 #include "ops/reduction.h"
 
@@ -92,54 +93,119 @@ bool allclose(const Tensor& input, const Tensor& other, double rtol, double atol
 
 // -- choices ----------------------------------------------------------------------------------
 
-// 1, 1/2 or 0 where x is above, equal to or below z: ties share the gradient.
-static Expr above(Expr x, Expr z) {
-  const Expr at_least = in_range(x, z, constant(kInf));
-  const Expr at_most = in_range(x, constant(-kInf), z);
-  return (at_least + 1.0 - at_most) * 0.5;
-}
+// 1 or 0, and 0 where either is a NaN.
+static Expr at_least(Expr x, Expr z) { return in_range(x, z, constant(kInf)); }
+static Expr at_most(Expr x, Expr z) { return in_range(x, constant(-kInf), z); }
+static Expr below(Expr x, Expr z) { return where(at_least(x, z), constant(0), at_most(x, z)); }
+static Expr equals(Expr x, Expr z) { return at_least(x, z) * at_most(x, z); }
+// dy times a share of 1, 1/2 or 0: where it is 0, an infinite dy counts no more.
+static Expr shared(Expr dy, Expr share) { return where(share, dy * share, constant(0)); }
+
+// 1, 1/2 or 0 where x is above, equal to or below z: ties share the gradient, and a NaN passes it on.
+static Expr above(Expr x, Expr z) { return 1.0 - at_most(x, z) + equals(x, z) * 0.5; }
 
 const PointwiseOp k_maximum{
     .name = "maximum",
     .expression = Expression::k_maximum,
     .arguments = {"input", "other"},
-    .partials = {[](const Symbols& s) { return s.dy * above(s.x[0], s.x[1]); },
-                 [](const Symbols& s) { return s.dy * above(s.x[1], s.x[0]); }}};
+    .partials = {[](const Symbols& s) { return shared(s.dy, above(s.x[0], s.x[1])); },
+                 [](const Symbols& s) { return shared(s.dy, above(s.x[1], s.x[0])); }}};
 const PointwiseOp k_minimum{
     .name = "minimum",
     .expression = Expression::k_minimum,
     .arguments = {"input", "other"},
-    .partials = {[](const Symbols& s) { return s.dy * above(s.x[1], s.x[0]); },
-                 [](const Symbols& s) { return s.dy * above(s.x[0], s.x[1]); }}};
+    .partials = {[](const Symbols& s) { return shared(s.dy, above(s.x[1], s.x[0])); },
+                 [](const Symbols& s) { return shared(s.dy, above(s.x[0], s.x[1])); }}};
 
 // The slope of a clamp, 1 inside its bounds; its own slope is 0.
 const PointwiseOp k_threshold_mask{.name = "clamp_backward",
                                    .expression = Expression::k_threshold_mask,
                                    .arguments = {"input", "min", "max"},
                                    .zero_gradient = true};
+// Between two tensors. Where the bounds differ, ties share the gradient; where they are equal it is
+// input's; where max < min it is max's. A NaN of input passes it on.
 const PointwiseOp k_clamp{
     .name = "clamp",
     .expression = Expression::k_clamp,
     .arguments = {"input", "min", "max"},
-    .partials = {[](const Symbols& s) {
-                   return where(in_range(s.x[0], s.x[1], s.x[2]), s.dy, constant(0));
-                 },
-                 [](const Symbols& s) {  // input < min <= max
-                   const Expr ordered = in_range(s.x[1], constant(-kInf), s.x[2]);
-                   const Expr inside = in_range(s.x[0], s.x[1], constant(kInf));
-                   return where(inside, constant(0), where(ordered, s.dy, constant(0)));
-                 },
-                 [](const Symbols& s) {  // input > max, or max < min
-                   const Expr ordered = in_range(s.x[1], constant(-kInf), s.x[2]);
-                   const Expr inside = in_range(s.x[0], constant(-kInf), s.x[2]);
-                   return where(where(inside, ordered, constant(0)), constant(0), s.dy);
-                 }}};
+    .partials = {
+        [](const Symbols& s) {
+          const Expr x = s.x[0], min = s.x[1], max = s.x[2];
+          const Expr ties = below(min, max) * (equals(x, min) + equals(x, max));
+          const Expr inside = where(below(x, min), constant(0), 1.0 - below(max, x));
+          return shared(s.dy, inside * (1.0 - ties * 0.5));
+        },
+        [](const Symbols& s) {
+          const Expr x = s.x[0], min = s.x[1], max = s.x[2];
+          return shared(s.dy, below(x, min) * at_most(min, max) +
+                                  below(min, max) * equals(x, min) * 0.5);
+        },
+        [](const Symbols& s) {
+          const Expr x = s.x[0], min = s.x[1], max = s.x[2];
+          return shared(s.dy, below(max, min) + below(max, x) * at_most(min, max) +
+                                  below(min, max) * equals(x, max) * 0.5);
+        }}};
 
+// One bound is absent, the other a tensor: as maximum and minimum.
+static const PointwiseOp kClampBelow{
+    .name = "clamp",
+    .expression = Expression::k_clamp,
+    .arguments = {"input", "min", "max"},
+    .partials = {[](const Symbols& s) { return shared(s.dy, above(s.x[0], s.x[1])); },
+                 [](const Symbols& s) { return shared(s.dy, above(s.x[1], s.x[0])); }}};
+static const PointwiseOp kClampAbove{
+    .name = "clamp",
+    .expression = Expression::k_clamp,
+    .arguments = {"input", "min", "max"},
+    .partials = {[](const Symbols& s) { return shared(s.dy, above(s.x[2], s.x[0])); }, nullptr,
+                 [](const Symbols& s) { return shared(s.dy, above(s.x[0], s.x[2])); }}};
+
+// Bounds that are numbers: the slope is 1 strictly between them.
+static const PointwiseOp kClampNumbers{
+    .name = "clamp",
+    .expression = Expression::k_clamp,
+    .arguments = {"input", "min", "max"},
+    .partials = {[](const Symbols& s) {
+      const Expr under = where(at_least(s.x[0], s.x[2]), constant(0),
+                               where(at_most(s.x[0], s.x[2]), s.dy, constant(0)));
+      return where(at_most(s.x[0], s.x[1]), constant(0),
+                   where(at_least(s.x[0], s.x[1]), under, constant(0)));
+    }}};
+static const PointwiseOp kClampBelowNumber{
+    .name = "clamp",
+    .expression = Expression::k_clamp,
+    .arguments = {"input", "min", "max"},
+    .partials = {[](const Symbols& s) {
+      return where(at_most(s.x[0], s.x[1]), constant(0),
+                   where(at_least(s.x[0], s.x[1]), s.dy, constant(0)));
+    }}};
+static const PointwiseOp kClampAboveNumber{
+    .name = "clamp",
+    .expression = Expression::k_clamp,
+    .arguments = {"input", "min", "max"},
+    .partials = {[](const Symbols& s) {
+      return where(at_least(s.x[0], s.x[2]), constant(0),
+                   where(at_most(s.x[0], s.x[2]), s.dy, constant(0)));
+    }}};
+
+// A 0-d tensor beyond the common dtype is converted to it before it is compared, as in PyTorch: the
+// tiles compare 64 bits.
+static Tensor narrowed(const Tensor& x, Dtype type) {
+  const bool narrow = !x.is_number() && x.dtype() != type && is_integral(type);
+  return narrow ? cast(x, type) : x;
+}
+
+static Tensor extremum(const PointwiseOp& op, const Tensor& input, const Tensor& other, Into into) {
+  if (input.dtype() == other.dtype()) return pointwise(op, input, other, into);
+  const Tensor* const operands[] = {&input, &other};
+  const Dtype type = result_dtype(operands);
+  return pointwise(op, narrowed(input, type), narrowed(other, type), into);
+}
 Tensor maximum(const Tensor& input, const Tensor& other, Into into) {
-  return pointwise(k_maximum, input, other, into);
+  return extremum(k_maximum, input, other, into);
 }
 Tensor minimum(const Tensor& input, const Tensor& other, Into into) {
-  return pointwise(k_minimum, input, other, into);
+  return extremum(k_minimum, input, other, into);
 }
 
 // The bound that never binds, in the category of the other operands.
@@ -149,12 +215,38 @@ static Tensor open_bound(Dtype type, bool lower) {
   return number(lower ? std::numeric_limits<int64_t>::min() : std::numeric_limits<int64_t>::max());
 }
 
-static const PointwiseOp kClampBelow{.name = "clamp",
-                                     .expression = Expression::k_maximum,
-                                     .arguments = {"input", "min"}};
-static const PointwiseOp kClampAbove{.name = "clamp",
-                                     .expression = Expression::k_minimum,
-                                     .arguments = {"input", "max"}};
+// A bound as it is compared: a number may lie outside of what the dtype holds where it never binds,
+// and is an error where it always would.
+static Tensor bound_of(const Tensor* given, bool lower, Dtype type) {
+  if (!given) return open_bound(type, lower);
+  if (!given->is_number()) return narrowed(*given, type);
+  const char* const name = lower ? "min" : "max";
+  if (is_integral(type) && !is_inexact(given->dtype())) {
+    const __int128 value = wide_integer(*given);
+    if (!in_range_of(type, value)) {
+      const bool binds = lower ? value > 0 : value < 0;
+      if (binds) reject_number("clamp", lower ? 2 : 3, name, value, type);
+      return open_bound(type, lower);
+    }
+  } else {
+    check_number("clamp", lower ? 2 : 3, name, *given, type);
+  }
+  return *given;
+}
+
+static const PointwiseOp kMaximumClamp{.name = "clamp",
+                                       .expression = Expression::k_maximum,
+                                       .arguments = {"input", "min"}};
+static const PointwiseOp kMinimumClamp{.name = "clamp",
+                                       .expression = Expression::k_minimum,
+                                       .arguments = {"input", "max"}};
+
+static const PointwiseOp& clamp_rule(const Tensor* min, const Tensor* max) {
+  const bool low_number = !min || min->is_number(), high_number = !max || max->is_number();
+  if (low_number && high_number)
+    return !min ? kClampAboveNumber : !max ? kClampBelowNumber : kClampNumbers;
+  return !min ? kClampAbove : !max ? kClampBelow : k_clamp;
+}
 
 Tensor clamp(const Tensor& input, const Tensor* min, const Tensor* max, Into into) {
   if (!min && !max)
@@ -164,11 +256,10 @@ Tensor clamp(const Tensor& input, const Tensor* min, const Tensor* max, Into int
   const Dtype type = result_dtype(operands);
   // No open bound: the largest uint64 is no number, and truths stay truths.
   if ((type == Dtype::kUint64 && !max) || (type == Dtype::kBool && !max))
-    return pointwise(kClampBelow, input, *min, into);
-  if (type == Dtype::kBool && !min) return pointwise(kClampAbove, input, *max, into);
-  const Tensor low = min ? *min : open_bound(type, true);
-  const Tensor high = max ? *max : open_bound(type, false);
-  return pointwise(k_clamp, input, low, high, into);
+    return pointwise(kMaximumClamp, input, bound_of(min, true, type), into);
+  if (type == Dtype::kBool && !min) return pointwise(kMinimumClamp, input, *max, into);
+  const Tensor low = bound_of(min, true, type), high = bound_of(max, false, type);
+  return pointwise(clamp_rule(min, max), narrowed(input, type), low, high, into);
 }
 
 const PointwiseOp k_where{
@@ -184,6 +275,14 @@ Tensor where(const Tensor& condition, const Tensor& input, const Tensor& other, 
   if (condition.dtype() != Dtype::kBool && condition.dtype() != Dtype::kUint8)
     fail_argument(LIBDL_ERROR_DTYPE, "where", 1, "condition",
                   std::string("is ") + name_of(condition.dtype()), "bool");
+  if (input.is_number() || other.is_number()) {
+    const Tensor* const operands[] = {&input, &other};
+    const Dtype type = result_dtype(operands);
+    // Numbers beside the 16-bit types are float32 first, which PyTorch lets become infinite.
+    const Dtype wide = is_floating(type) && size_of(type) == 2 ? Dtype::kFloat32 : type;
+    check_number("where", 2, "input", input, wide);
+    check_number("where", 3, "other", other, wide);
+  }
   return pointwise(k_where, condition, input, other, into);
 }
 

@@ -7,6 +7,7 @@
 
 #include "device/stream.h"
 #include "ops/creation.h"
+#include "ops/holds.h"
 #include "ops/launch.h"
 #include "ops/plan.h"
 #include "ops/pointwise.h"
@@ -159,6 +160,8 @@ static const Rule kCopyInto{"copy_", copy_into_vjp};
 
 // dst's dtype decides; complex numbers are not cut to their real part.
 static void check_part(const char* op, const char* name, const Tensor& src, Dtype dtype) {
+  if (src.is_number()) return check_holds(op, 1, name, src, dtype);
+  if (src.is_number()) return check_holds(op, 1, name, src, dtype);
   if (src.is_complex() && !is_complex(dtype))
     fail_argument(LIBDL_ERROR_DTYPE, op, 1, name, std::string("is ") + name_of(src.dtype()),
                   std::string("a real dtype, as dst is ") + name_of(dtype));

@@ -4,7 +4,9 @@
 
 #include <cmath>
 
+#include "device/float_environment.h"
 #include "ops/copy.h"
+#include "ops/holds.h"
 #include "ops/pointwise.h"
 
 namespace libdl {
@@ -88,9 +90,7 @@ static void check_value(const char* op, const Tensor& fill_value, Dtype type) {
   if (fill_value.ndim() != 0)
     fail_argument(LIBDL_ERROR_SHAPE, op, 2, "fill_value",
                   "has shape " + to_string(fill_value.shape()), "a number");
-  if (fill_value.is_complex() && !is_complex(type))
-    fail_argument(LIBDL_ERROR_DTYPE, op, 2, "fill_value", "is complex",
-                  std::string("a number that ") + name_of(type) + " holds");
+  check_holds(op, 2, "fill_value", fill_value, type);
 }
 
 Tensor full(Dims shape, const Tensor& fill_value, Dtype dtype, std::optional<Device> device,
@@ -152,9 +152,9 @@ static void fill_steps(const Tensor& y, T base, T step) {
   if (!direct) copy_bytes(y, wide);
 }
 
-static __int128 wide_integer(const Tensor& x) {
-  const int64_t bits = integer_bits(x);
-  return x.dtype() == Dtype::kUint64 ? static_cast<__int128>(static_cast<uint64_t>(bits)) : bits;
+// Cut to an integer where it is none.
+static int64_t whole_bits(const Tensor& x) {
+  return is_inexact(x.dtype()) ? integer_bits(plain(x, Dtype::kInt64)) : integer_bits(x);
 }
 
 Tensor arange(const Tensor* start, const Tensor& end, const Tensor* step, Dtype dtype,
@@ -171,6 +171,7 @@ Tensor arange(const Tensor* start, const Tensor& end, const Tensor* step, Dtype 
   if (is_complex(type))
     fail_argument(LIBDL_ERROR_DTYPE, op, 4, "dtype", std::string("is ") + name_of(type),
                   "a real dtype");
+  const DefaultFloatEnvironment environment;
   const double a = item_f64(from), b = item_f64(end), s = item_f64(by);
   if (!(s != 0) || !std::isfinite(s))
     fail_argument(LIBDL_ERROR_VALUE, op, 3, "step", "is " + std::to_string(s),
@@ -193,8 +194,8 @@ Tensor arange(const Tensor* start, const Tensor& end, const Tensor* step, Dtype 
   const int64_t shape[] = {static_cast<int64_t>(count)};
   checked_numel(shape, type, op, 2, "end");
   const Tensor y = target(op, shape, type, device, 5, into);
-  if (integers && !is_inexact(type))
-    fill_steps<int64_t>(y, integer_bits(from), integer_bits(by));
+  if (!is_inexact(type))  // from a whole start by a whole step, as in PyTorch; the count is not cut
+    fill_steps<int64_t>(y, whole_bits(from), whole_bits(by));
   else
     fill_steps<double>(y, a, s);
   return finish(op, y, into);
@@ -211,9 +212,16 @@ Tensor linspace(const Tensor& start, const Tensor& end, int64_t steps, Dtype dty
   const Dtype type = or_default(dtype);
   const int64_t shape[] = {steps};
   checked_numel(shape, Dtype::kFloat64, op, 3, "steps");
+  check_holds(op, 1, "start", start, type);
+  check_holds(op, 2, "end", end, type);
   const Tensor y = target(op, shape, type, device, 5, into);
   const Tensor wide = empty(shape, Dtype::kFloat64);
-  const double a = item_f64(start), b = item_f64(end);
+  const DefaultFloatEnvironment environment;
+  // Integers count from bounds that are integers, as in PyTorch.
+  const auto bound = [type](const Tensor& x) {
+    return is_inexact(type) ? item_f64(x) : item_f64(plain(x, type));
+  };
+  const double a = bound(start), b = bound(end);
   const double step = steps > 1 ? (b - a) / static_cast<double>(steps - 1) : 0;
   double* const out = wide.data<double>();
   for (int64_t i = 0; i < steps; ++i)

@@ -21,7 +21,7 @@ struct GatherAttr {
 }  // namespace
 
 // index has as many dimensions as `other`, and no larger ones but in dimension `except`; what has no
-// dimensions counts as one of size 1.
+// dimensions counts as one of size 1. An empty index fits everything, as in PyTorch.
 static void check_fits(const Call& call, int argument, const Tensor& index, const Tensor& other,
                        const char* name, int except) {
   const auto dims = [](const Tensor& x) { return std::max(x.ndim(), 1); };
@@ -30,7 +30,7 @@ static void check_fits(const Call& call, int argument, const Tensor& index, cons
   bool fits = ranks;
   for (int d = 0; ranks && d < dims(index); ++d)
     fits &= d == except || size(index, d) <= size(other, d);
-  if (!fits && (index.numel() > 0 || !ranks))
+  if (!fits && index.numel() > 0)
     call.bad(LIBDL_ERROR_SHAPE, argument, "index", "has shape " + to_string(index.shape()),
              "no larger sizes than " + std::string(name) + "'s " + to_string(other.shape()) +
                  (except >= 0 ? " outside dimension " + std::to_string(except) : ""));

@@ -4,6 +4,7 @@
 
 #include "ops/arithmetic.h"
 #include "ops/copy.h"
+#include "ops/holds.h"
 #include "ops/indices.h"
 #include "ops/launch.h"
 #include "ops/pointwise.h"
@@ -190,6 +191,7 @@ Tensor index_add(const Tensor& input, int32_t dim, const Tensor& index, const Te
     bad(LIBDL_ERROR_SHAPE, "has shape " + to_string(alpha->shape()), "a number or a 0-d tensor");
   if (!can_cast(alpha->dtype(), source.dtype()))
     bad(LIBDL_ERROR_DTYPE, std::string("is ") + name_of(alpha->dtype()), name_of(source.dtype()));
+  check_number("index_add", 5, "alpha", *alpha, source.dtype());
   const Tensor scaled = mul(source, cast(*alpha, source.dtype()));
   return put_slices(kIndexAdd, true, input, dim, index, scaled, into);
 }
@@ -220,7 +222,8 @@ Tensor index_fill(const Tensor& input, int32_t dim, const Tensor& index, const T
   if (value.ndim() > 0)
     call.bad(LIBDL_ERROR_SHAPE, 4, "value", "has shape " + to_string(value.shape()),
              "a number or a 0-d tensor");
-  const Tensor one = plain(value_like(call, 4, "value", value, input.dtype()));
+  const Tensor one =
+      plain(on_device(held(call.op(), 4, "value", value, input.dtype()), call.device()));
   const Tensor tangents[] = {call.tangent(0), call.tangent(1)};
 
   Tensor y = changed_place(call, into, input, {&value});

@@ -3,6 +3,7 @@
 #include "ops/indices.h"
 
 #include "ops/copy.h"
+#include "ops/holds.h"
 #include "ops/launch.h"
 
 namespace libdl {
@@ -114,9 +115,9 @@ Tensor expanded(const Tensor& x, Dims shape) {
 }
 
 Tensor value_like(const Call& call, int argument, const char* name, const Tensor& x, Dtype dtype) {
-  const bool fits =
-      x.is_number() || x.ndim() == 0 ? can_cast(x.dtype(), dtype) : x.dtype() == dtype;
-  if (!fits)
+  if (x.is_number()) {
+    check_holds(call.op(), argument, name, x, dtype);
+  } else if (x.ndim() == 0 ? !can_cast(x.dtype(), dtype) : x.dtype() != dtype)
     call.bad(LIBDL_ERROR_DTYPE, argument, name, std::string("is ") + name_of(x.dtype()),
              name_of(dtype));
   return to(x, dtype, call.device(), false, false);

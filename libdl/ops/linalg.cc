@@ -279,22 +279,33 @@ static const Rule kLinear{"linear", linear_vjp};
 static void check_linear(const Tensor& x, const Tensor& w, const Tensor* bias) {
   const char* const op = "linear";
   if (x.ndim() == 0) fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "is 0-d", "1 or more dimensions");
-  if (w.ndim() != 2)
+  if (w.ndim() != 1 && w.ndim() != 2)
     fail_argument(LIBDL_ERROR_SHAPE, op, 2, "weight",
-                  "has " + std::to_string(w.ndim()) + " dimensions", "2");
+                  "has " + std::to_string(w.ndim()) + " dimensions", "1 or 2");
   require_same_dtype(op, 2, "weight", w, x);
-  if (x.size(x.ndim() - 1) != w.size(1))
+  if (x.size(x.ndim() - 1) != w.size(w.ndim() - 1))
     fail_argument(LIBDL_ERROR_SHAPE, op, 2, "weight", "has shape " + to_string(w.shape()),
                   that_fit(x.size(x.ndim() - 1), " columns", x, w));
   if (!bias) return;
   require_same_dtype(op, 3, "bias", *bias, x);
-  if (bias->ndim() != 1 || bias->size(0) != w.size(0))
+  const Shape outputs(w.shape().first(static_cast<size_t>(w.ndim() - 1)));
+  if (!broadcasts_to(bias->shape(), outputs))
     fail_argument(LIBDL_ERROR_SHAPE, op, 3, "bias", "has shape " + to_string(bias->shape()),
-                  "[" + std::to_string(w.size(0)) + "]");
+                  "one that broadcasts to " + to_string(outputs));
 }
 
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor* bias, Into into) {
   check_linear(input, weight, bias);
+  if (weight.ndim() == 1) {  // one output, which is no dimension
+    const Tensor y = matmul(input, weight);
+    const Tensor none;
+    return deliver("linear", bias ? add(y, *bias) : y, into, {&input, &weight, bias ? bias : &none});
+  }
+  if (bias && bias->numel() != weight.size(0)) {
+    const int64_t outputs[] = {weight.size(0)};
+    const Tensor wide = expand(*bias, outputs);
+    return linear(input, weight, &wide, into);
+  }
   if (input.numel() == 0 || weight.numel() == 0) {  // composed: the shapes alone matter
     const Tensor y = matmul(input, transpose(weight, 0, 1));
     const Tensor none;

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "device/float_environment.h"
 #include "ops/arithmetic.h"
 #include "ops/comparison.h"
 #include "ops/copy.h"
@@ -202,6 +203,7 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor* we
                      int64_t ignore_index, std::optional<std::string_view> reduction,
                      double label_smoothing) {
   const char* const op = "cross_entropy";
+  const DefaultFloatEnvironment environment;  // for the factors of label_smoothing
   const Reduce how = reduction_of(op, 5, reduction);
   if (!(label_smoothing >= 0 && label_smoothing <= 1))
     fail_argument(LIBDL_ERROR_VALUE, op, 6, "label_smoothing",

@@ -3,6 +3,7 @@
 #include "ops/masked.h"
 
 #include "ops/copy.h"
+#include "ops/holds.h"
 #include "ops/index.h"
 #include "ops/index_select.h"
 #include "ops/indices.h"
@@ -45,10 +46,7 @@ Tensor masked_fill(const Tensor& input, const Tensor& mask, const Tensor& value,
   if (value.ndim() > 0)
     fail_argument(LIBDL_ERROR_SHAPE, op, 3, "value", "has shape " + to_string(value.shape()),
                   "a number or a 0-d tensor");
-  if (!can_cast(value.dtype(), input.dtype()))
-    fail_argument(LIBDL_ERROR_DTYPE, op, 3, "value", std::string("is ") + name_of(value.dtype()),
-                  std::string("a value that fits ") + name_of(input.dtype()));
-  const Tensor one = cast(value, input.dtype());
+  const Tensor one = held(op, 3, "value", value, input.dtype());
   return told_as(op, {{"condition", 2, "mask"}, {"input", 3, "value"}, {"other", 1, "input"}},
                  [&] { return pointwise(k_where, mask, one, input, into); });
 }
@@ -69,9 +67,11 @@ Tensor masked_scatter(const Tensor& input, const Tensor& mask, const Tensor& sou
   const char* const op = "masked_scatter";
   check_mask(op, mask);
   const Shape shape = common_shape(op, input, mask);
-  if (!same(shape, input.shape()))
+  if (!same(shape, input.shape())) {
+    if (!into) return masked_scatter(expand(input, shape), mask, source, {});
     fail_argument(LIBDL_ERROR_SHAPE, op, 2, "mask", "has shape " + to_string(mask.shape()),
                   "one that broadcasts to " + to_string(input.shape()));
+  }
   if (source.dtype() != input.dtype())
     fail_argument(LIBDL_ERROR_DTYPE, op, 3, "source", std::string("is ") + name_of(source.dtype()),
                   name_of(input.dtype()));

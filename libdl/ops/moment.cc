@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "device/float_environment.h"
 #include "ops/arithmetic.h"
 #include "ops/comparison.h"
 #include "ops/copy.h"
@@ -33,6 +34,7 @@ struct VarAttr {
 
 // var: dx = dy 2 (x - mean) / (n - correction); dy is real where x is complex
 static Tensor var_slope(const Tensor& dy, const Tensor& x, const VarAttr& a) {
+  const DefaultFloatEnvironment environment;
   const Tensor centred = sub(x, mean(x, Dims(a.dims.reduced()), true));
   return mul(mul(a.dims.kept(dy), centred), number(2 / a.divisor));
 }
@@ -61,6 +63,7 @@ static Tensor measured(const Tensor& x, const ReducedDims& r, bool keepdim, doub
 
 static Tensor spread(const char* op, const Tensor& input, std::optional<Dims> dims,
                      const Tensor* correction, bool keepdim, bool root, Into into) {
+  const DefaultFloatEnvironment environment;
   Call call(op, into, {&input});
   if (!is_inexact(input.dtype()))
     call.bad(LIBDL_ERROR_DTYPE, 1, "input", std::string("is ") + name_of(input.dtype()),
@@ -102,6 +105,7 @@ struct NormAttr {
 
 // dx = dy sign(x) (|x| / y)^(p - 1), 0 where y is 0; for infinite p the largest share dy.
 static Tensor norm_slope(const Tensor& dy, const Tensor& x, const Tensor& y, const NormAttr& a) {
+  const DefaultFloatEnvironment environment;
   const Tensor zero = number(0.0);
   const Tensor kept = a.dims.kept(y), dY = a.dims.kept(dy);
   // Divided by 1 where the norm is 0, so that no NaN reaches a second derivative.
@@ -143,7 +147,9 @@ Tensor norm(const Tensor& input, const Tensor* p, std::optional<Dims> dims, bool
   if (std::isnan(attr.p)) call.bad(LIBDL_ERROR_VALUE, 2, "p", "is NaN", "a number");
   if (r.count() == 0 && (attr.p < 0 || std::isinf(attr.p)))
     call.bad(LIBDL_ERROR_SHAPE, 1, "input", "has nothing to take that norm of", "an element");
-  Tensor y = reduce(kernels::Reduction::kNorm, x, r, keepdim, x.dtype(), attr.p);
+  // One element's norm is its magnitude: its power might overflow.
+  const double power = r.count() == 1 && attr.p != 0 ? 1.0 : attr.p;
+  Tensor y = reduce(kernels::Reduction::kNorm, x, r, keepdim, x.dtype(), power);
   y = call.done(y, kNorm, attr, {saves_input(x, 0), saves_output(y, 0)});
   if (call.forward())
     call.jvp(y, [&] {
@@ -157,10 +163,7 @@ Tensor norm(const Tensor& input, const Tensor* p, std::optional<Dims> dims, bool
 
 // dx = dy conj(exp(x - y)): the softmax.
 static Tensor logsumexp_slope(const Tensor& x, const Tensor& y, const ReducedDims& r) {
-  const Tensor Y = r.kept(y);
-  // Where all of a group is -inf, or one is +inf, x - y must not become inf - inf.
-  const Tensor shift = where(isfinite(Y), Y, number(0.0));
-  return exp(sub(x, shift));
+  return exp(sub(x, r.kept(y)));
 }
 static void logsumexp_vjp(Backward& b) {
   const ReducedDims& r = b.attr<ReducedDims>();

@@ -196,6 +196,12 @@ struct Record {
 };
 }  // namespace
 
+// Constant in pieces. A condition is, too: a rule's own may be floating and have a history (relu's
+// slope depends on relu's result), and then the second derivative is 0 rather than absent.
+static bool has_zero_gradient(const PointwiseOp& op, int i) {
+  return op.zero_gradient || (op.promotion == Promotion::kSelect && i == 0);
+}
+
 static int form_of(Dtype compute) { return is_complex(compute) ? kComplexVjp : kRealForm; }
 
 static void pointwise_vjp(Backward& b) {
@@ -210,7 +216,7 @@ static void pointwise_vjp(Backward& b) {
     if (i == last) owned = b.take_dy();
     const Tensor& dy = i == last ? owned : b.dy();
     Tensor dx;
-    if (r.op->zero_gradient) {
+    if (has_zero_gradient(*r.op, i)) {
       dx = zeros(dy.shape(), dy.dtype(), dy.device());
     } else {
       const Program& program = program_of(*r.op, i, form_of(r.compute));
@@ -258,11 +264,11 @@ static Node* record(const PointwiseOp& op, const Tensor* const* in, const Tensor
   } guard{edges};
   for (int i = 0; i < n; ++i) {
     if (!in[i]->meta()) continue;
-    if (op.promotion == Promotion::kSelect && i == 0) continue;  // a condition: constant in pieces
+    const bool zero = has_zero_gradient(op, i);
     edges[i] = history_of(*in[i]);
     if (!edges[i].node) continue;
-    if (!op.partials[i] && !op.zero_gradient) no_gradient(op, i);
-    if (!op.zero_gradient) uses |= program_of(op, i, form_of(compute)).uses;
+    if (!op.partials[i] && !zero) no_gradient(op, i);
+    if (!zero) uses |= program_of(op, i, form_of(compute)).uses;
   }
   uses >>= 1;  // dy is never saved
   Record r{&op, compute, {-1, -1, -1, -1}, 0, nullptr};

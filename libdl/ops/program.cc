@@ -2,6 +2,7 @@
 
 #include "ops/program.h"
 
+#include <complex>
 #include <vector>
 
 #include "ops/copy.h"
@@ -115,18 +116,41 @@ const Program& program_of(const PointwiseOp& op, int i, int form) {
 
 // -- running ------------------------------------------------------------------------------------
 
-// A step's operands by register, each step an operator call that records itself.
-static Tensor step_by_step(const Program& p, const Tensor* const* symbols) {
+// A step of numbers alone is computed in double precision and stays a number: the operator would
+// make of it a tensor of the default dtype, and what has more digits would lose them.
+static Tensor step_of_numbers(const PointwiseOp& op, const Tensor* const* in, Dtype dtype) {
+  const ModeGuard off(kModeGrad | kModeForward);
+  Tensor wide[kernels::kMaxInputs];
+  const Tensor* operands[kernels::kMaxInputs];
+  for (int j = 0; j < op.inputs(); ++j) {
+    wide[j] = plain(*in[j], is_complex(dtype) ? Dtype::kComplex128 : Dtype::kFloat64);
+    operands[j] = &wide[j];
+  }
+  const Tensor y = pointwise(op, operands);
+  if (!is_complex(dtype)) return number(item_f64(y));
+  const auto [re, im] = item_c128(y);
+  return number(std::complex<double>(re, im));
+}
+
+// A step's operands by register, each step an operator call that records itself and computes, as the
+// fused form does, in the result's dtype.
+static Tensor step_by_step(const Program& p, const Tensor* const* symbols, Dtype dtype) {
   std::vector<Tensor> reg(static_cast<size_t>(p.inputs + p.constants + p.length));
   for (int k = 0; k < p.inputs; ++k) reg[k] = *symbols[p.symbol[k]];
   for (int k = 0; k < p.constants; ++k) reg[p.inputs + k] = number(p.constant[k]);
   for (int k = 0; k < p.length; ++k) {
     const PointwiseOp& op = operator_of(static_cast<Expression>(p.code[k].expression));
-    const Tensor* in[3];
-    for (int j = 0; j < op.inputs(); ++j) in[j] = &reg[p.code[k].in[j]];
-    // An operand may be real where the result is complex: it is its own conjugate.
-    const bool mirrored = &op == &k_conj && !in[0]->is_complex();
-    reg[p.inputs + p.constants + k] = mirrored ? *in[0] : pointwise(op, in);
+    const Tensor* in[kernels::kMaxInputs];
+    bool numbers = true;
+    for (int j = 0; j < op.inputs(); ++j) {
+      Tensor& x = reg[p.code[k].in[j]];
+      const bool condition = op.promotion == Promotion::kSelect && j == 0;
+      if (!x.is_number() && !condition) x = cast(x, dtype);
+      numbers &= x.is_number();
+      in[j] = &x;
+    }
+    reg[p.inputs + p.constants + k] =
+        numbers ? step_of_numbers(op, in, dtype) : pointwise(op, in);
   }
   return reg[p.result];
 }
@@ -145,7 +169,7 @@ Tensor evaluate(const Program& p, const Tensor* const* symbols, Dtype dtype,
     const Tensor* const only = symbols[p.symbol[0]];
     return only == scratch ? std::move(*scratch) : *only;
   }
-  if (state().mode & kModeGrad) return step_by_step(p, symbols);
+  if (state().mode & kModeGrad) return step_by_step(p, symbols, dtype);
 
   const Tensor* in[5];
   bool equal = true;

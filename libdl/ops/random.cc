@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "device/float_environment.h"
 #include "ops/arithmetic.h"
 #include "ops/copy.h"
 #include "ops/creation.h"
@@ -309,6 +310,7 @@ Tensor normal(double mean, double std, Generator* generator, Into into) {
     fail_argument(LIBDL_ERROR_VALUE, op, 2, "std", "is " + std::to_string(std), "0 or more");
   if (!is_complex(dtype))
     return redrawn(kNormal, {Distribution::kNormal, mean, std}, generator, into);
+  const DefaultFloatEnvironment environment;
   // The mean is real: it moves the real parts only.
   return redrawn(kNormal, {Distribution::kNormal, 0, std * std::sqrt(0.5)}, generator, into, mean);
 }
@@ -387,6 +389,7 @@ Tensor dropout(const Tensor& input, double p, bool training, Generator* generato
     return told_as(op, {{"input", 1, "input"}}, [&] { return mul(input, factor, into); });
   };
   if (!training || p == 0) return times(number(int64_t{1}));
+  const DefaultFloatEnvironment environment;
   const Tensor noise = empty(input.shape(), real_of(input.dtype()), input.device());
   Refund refund(generator);
   draw_into(noise, {Distribution::kBernoulli, 1 - p, p < 1 ? 1 / (1 - p) : 0}, generator);

@@ -20,10 +20,10 @@ static void sum_vjp(Backward& b) {
 }
 static const Rule kSum{"sum", sum_vjp};
 
-// Bool and small integers are summed as int64, as PyTorch does.
+// Bool and integers are summed as int64, uint64 too, as PyTorch does.
 static Dtype sum_dtype(const Tensor& x, Dtype dtype) {
   if (dtype != Dtype::kNone) return dtype;
-  return is_inexact(x.dtype()) || x.dtype() == Dtype::kUint64 ? x.dtype() : Dtype::kInt64;
+  return is_inexact(x.dtype()) ? x.dtype() : Dtype::kInt64;
 }
 
 Tensor sum(const Tensor& input, std::optional<Dims> dims, bool keepdim, Dtype dtype, Into into) {

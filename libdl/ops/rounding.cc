@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "device/float_environment.h"
 #include "ops/arithmetic.h"
 #include "ops/copy.h"
 #include "ops/pointwise.h"
@@ -36,6 +37,7 @@ Tensor round(const Tensor& input, int64_t decimals, Into into) {
   if (decimals < -300 || decimals > 300)
     fail_argument(LIBDL_ERROR_VALUE, "round", 2, "decimals", "is " + std::to_string(decimals),
                   "-300 to 300");
+  const DefaultFloatEnvironment environment;
   const Tensor scale = number(std::pow(10.0, static_cast<double>(std::abs(decimals))));
   return told_as("round", {{"input", 1, "input"}}, [&] {
     const Tensor y = decimals > 0 ? div(pointwise(k_round, mul(input, scale)), scale)

@@ -31,7 +31,7 @@ static Tensor scanned(kernels::Scan op, const Tensor& x, int at, Dtype dtype) {
 
 static Dtype scan_dtype(const Tensor& x, Dtype dtype) {
   if (dtype != Dtype::kNone) return dtype;
-  return is_inexact(x.dtype()) || x.dtype() == Dtype::kUint64 ? x.dtype() : Dtype::kInt64;
+  return is_inexact(x.dtype()) ? x.dtype() : Dtype::kInt64;
 }
 
 // -- cumsum -------------------------------------------------------------------------------------

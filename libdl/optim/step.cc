@@ -5,10 +5,12 @@
 #include <cmath>
 #include <vector>
 
+#include "device/float_environment.h"
 #include "ops/arithmetic.h"
 #include "ops/call.h"
 #include "ops/comparison.h"
 #include "ops/copy.h"
+#include "ops/holds.h"
 #include "ops/launch.h"
 #include "ops/reduction.h"
 
@@ -203,6 +205,7 @@ void adam_step(const AdamOptions& o, TensorSpan params, TensorSpan grads, Tensor
   a.beta2 = o.beta2;
   a.eps = o.eps;
   a.weight_decay = o.weight_decay;
+  const DefaultFloatEnvironment environment;
   a.bias1 = 1 - std::pow(o.beta1, static_cast<double>(o.step));
   a.bias2 = 1 - std::pow(o.beta2, static_cast<double>(o.step));
   a.amsgrad = o.amsgrad;
@@ -252,6 +255,7 @@ Tensor clip_grad_norm(TensorSpan grads, double max_norm, double norm_type,
                   "a finite norm");
   // All that may fail comes before the first gradient is scaled.
   Tensor before = cast(total, grads.empty() ? Dtype::kFloat32 : real_of(grads[0].dtype()));
+  const DefaultFloatEnvironment environment;
   const double factor = max_norm / (length + 1e-6);
   const Tensor scale = number(factor);
   const Uninterruptible whole;  // all are scaled or none
@@ -271,7 +275,8 @@ void clip_grad_value(TensorSpan grads, double clip_value) {
   const ModeGuard off(kModeGrad | kModeForward);
   const Tensor low = number(-clip_value), high = number(clip_value);
   const Uninterruptible whole;
-  for (const Tensor& g : grads) clamp(g, &low, &high, Into(g));
+  for (const Tensor& g : grads)  // what a dtype does not hold never binds
+    if (holds(g.dtype(), clip_value)) clamp(g, &low, &high, Into(g));
 }
 
 }  // namespace libdl

@@ -205,3 +205,66 @@ def test_text_as_a_key_is_a_type_error():
     for key in ("a", b"a", (0, "a")):
         with pytest.raises(TypeError):
             libdl.ones(2, 3)[key]
+
+
+# -- as PyTorch 2.15 answers -----------------------------------------------------------------------
+
+ROW = libdl.arange(4.0)
+GRID = libdl.arange(6.0).view(2, 3)
+PAIR = libdl.tensor([0, 1])
+
+
+@pytest.mark.parametrize(("key", "shape"), [
+    (True, (1, 4)), (False, (0, 4)), ((True, False), (0, 4)), ((False, True), (0, 4)),
+    ((True, True), (1, 4)), ((True, True, True), (1, 4)), ((libdl.tensor(True), False), (0, 4)),
+    ((True, 0), (1,)), ((False, 0), (0,)), ((None, True), (1, 1, 4)), ((True, None), (1, 1, 4)),
+    ((Ellipsis, True), (4, 1)), ((slice(None), False), (4, 0)), ((True, PAIR), (2,)),
+    ((PAIR, True), (2,)), ((True, slice(None), False), (0, 4)),
+])  # fmt: skip
+def test_truths_broadcast(key, shape):
+    assert ROW[key].shape == shape
+
+
+def test_truths_and_index_tensors():
+    assert GRID[True, PAIR].tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert GRID[True, 1, PAIR].tolist() == [3, 4]
+    for key in ((False, PAIR), (PAIR, False), (PAIR, libdl.tensor([0, 1, 2]))):
+        with pytest.raises(IndexError, match="broadcast"):
+            GRID[key]
+
+
+@pytest.mark.parametrize("key", [True, libdl.tensor(True), (True, True), (True, Ellipsis)])
+def test_writes_through_truths(key):
+    x = libdl.zeros(2)
+    x[key] = 5
+    assert x.tolist() == [5, 5]
+    x[key] = libdl.tensor([1.0, 2.0])
+    assert x.tolist() == [1, 2]
+    x[True, False] = 9
+    x[False] = 9
+    assert x.tolist() == [1, 2]
+
+
+def test_leading_ones_of_a_value_are_dropped():
+    value = libdl.tensor([7.0, 8.0])
+    for given in (value, value[None], value[None, None]):
+        x = ROW.clone()
+        x[x > 1] = given
+        assert x.tolist() == [0, 1, 7, 8]
+        x[PAIR] = given
+        assert x.tolist() == [7, 8, 7, 8]
+    with pytest.raises(RuntimeError, match="broadcast"):
+        x[PAIR] = value[:, None]
+    leaf = value.clone().requires_grad_()
+    x = libdl.zeros(4)
+    x[PAIR] = leaf[None]
+    x.sum().backward()
+    assert leaf.grad.tolist() == [1, 1]
+
+
+def test_floating_indices_are_index_errors():
+    for key in (libdl.tensor([1.5]), (slice(None), libdl.tensor([0.0]))):
+        with pytest.raises(IndexError):
+            GRID[key]
+        with pytest.raises(IndexError):
+            GRID.clone()[key] = 1

@@ -102,18 +102,15 @@ static int collect_mask(Walk* walk, libdl_tensor* mask) {
   return collect(walk, mask, dims);
 }
 
+// A new dimension, indexed by one 0 or by nothing: truths broadcast with each other and with index
+// tensors, so that several of them make one dimension.
 static int truth_value(Walk* walk, bool value) {
+  const int64_t count = value;
+  libdl_tensor* index;
   if (insert_one(walk)) return -1;
   --walk->dim;
-  if (value) {
-    ++walk->dim;
-    return 0;
-  }
-  const int64_t none = 0;
-  libdl_tensor* next;
-  if (step(walk, libdl_slice(walk->view, walk->dim, &none, &none, 1, &next), &next)) return -1;
-  ++walk->dim;
-  return 0;
+  libdl_error* const error = libdl_zeros(&count, 1, LIBDL_DTYPE_INT64, NULL, &index);
+  return error ? fail(error) : collect(walk, index, 1);
 }
 
 static int by_tensor(Walk* walk, libdl_tensor* index) {
@@ -131,6 +128,12 @@ static int by_tensor(Walk* walk, libdl_tensor* index) {
     return error ? fail(error) : select_one(walk, value);
   }
   if (walk->dim >= libdl_tensor_ndim(walk->view)) return scalar_index();
+  if (dtype >= LIBDL_DTYPE_FLOAT16) {
+    PyErr_Format(PyExc_IndexError,
+                 "x[...]: an index tensor is %s, wanted integers or a bool mask",
+                 libdl_dtype_name(dtype));
+    return -1;
+  }
   return collect(walk, libdl_tensor_retain(index), 1);
 }
 
@@ -245,6 +248,22 @@ static int begin(Walk* walk, PyObject* self, PyObject* key) {
   return 0;
 }
 
+// What is wrong with index tensors is an IndexError, their shapes and dtypes too.
+static PyObject* raise_key_error(libdl_error* error, bool by_tensors, const char* written) {
+  const libdl_error_code code = libdl_error_get_code(error);
+  const bool of_key = by_tensors && libdl_error_get_argument(error) == 2 &&
+                      (code == LIBDL_ERROR_SHAPE || code == LIBDL_ERROR_DTYPE);
+  if (!of_key) return raise_error_of(error, written);
+  PyObject* const text =
+      PyUnicode_FromFormat("%s: the indices %s, wanted %s", written, libdl_error_get_found(error),
+                           libdl_error_get_wanted(error));
+  const char* const bytes = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+  libdl_error_release(error);
+  if (bytes) raise_error(libdl_error_new(LIBDL_ERROR_INDEX, bytes, -1, NULL, NULL));
+  Py_XDECREF(text);
+  return NULL;
+}
+
 static PyObject* overridden(const char* name, PyObject* self, PyObject* key, PyObject* value) {
   PyObject* const function = PyObject_GetAttrString((PyObject*)tensor_type, name);
   if (!function) return NULL;
@@ -271,7 +290,8 @@ PyObject* tensor_subscript(PyObject* self, PyObject* key) {
   if (begin(&walk, self, key)) return NULL;
   libdl_tensor* out = NULL;
   libdl_error* error = NULL;
-  if (walk.indices) {
+  const bool by_tensors = walk.indices != NULL;
+  if (by_tensors) {
     error = libdl_index(walk.view, (const libdl_tensor* const*)walk.indices, walk.count, &out);
   } else if (walk.view != handle_of(self)) {
     out = libdl_tensor_retain(walk.view);
@@ -284,7 +304,8 @@ PyObject* tensor_subscript(PyObject* self, PyObject* key) {
     }
   }
   end(&walk);
-  return error ? raise_error_of(error, "x[...]") : wrap(out);
+  if (!error) return wrap(out);
+  return raise_key_error(error, by_tensors, "x[...]");
 }
 
 // The value as a tensor or number: *own is what the caller releases.
@@ -317,10 +338,16 @@ static libdl_error* without_leading_ones(libdl_tensor** value, int32_t ndim, lib
   return NULL;
 }
 
+// Numbers go as they are: the operator knows what the dtype holds.
 static libdl_error* write_indexed(Walk* walk, libdl_tensor* value) {
   const libdl_dtype wanted = libdl_tensor_dtype(walk->view);
+  const libdl_dtype given = libdl_tensor_dtype(value);
   libdl_tensor* converted = NULL;
-  if (libdl_tensor_dtype(value) != wanted || libdl_tensor_is_number(value)) {
+  if (given != wanted && !libdl_tensor_is_number(value)) {
+    if (given >= LIBDL_DTYPE_COMPLEX64 && wanted < LIBDL_DTYPE_COMPLEX64)
+      return libdl_error_new(LIBDL_ERROR_DTYPE,
+                             "x[...] = value: the value is complex, wanted a real one, as x is", -1,
+                             NULL, NULL);
     libdl_error* const error = libdl_to(value, wanted, NULL, false, false, &converted);
     if (error) return error;
     value = converted;
@@ -350,8 +377,10 @@ int tensor_assign_subscript(PyObject* self, PyObject* key, PyObject* value) {
     return -1;
   }
   libdl_error* error = NULL;
-  if (walk.indices) {
-    error = write_indexed(&walk, handle);
+  const bool by_tensors = walk.indices != NULL;
+  if (by_tensors) {
+    if (libdl_tensor_ndim(handle) > 1) error = without_leading_ones(&handle, 1, &own);
+    if (!error) error = write_indexed(&walk, handle);
   } else if (libdl_tensor_is_number(handle)) {
     error = libdl_fill_into(handle, walk.view);
   } else {
@@ -362,7 +391,7 @@ int tensor_assign_subscript(PyObject* self, PyObject* key, PyObject* value) {
   libdl_tensor_release(own);
   pending_work = 0;
   if (!error) return 0;
-  raise_error_of(error, "x[...] = value");
+  raise_key_error(error, by_tensors, "x[...] = value");
   return -1;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Nested lists of Python's numbers in, and out again: tensor([[1.0, 2.0]]) and tolist().
+#include <fenv.h>
 #include <libdl/exchange.h>
 
 #include "objects.h"
@@ -82,8 +83,8 @@ static int does_not_fit(PyObject* item, libdl_dtype dtype) {
 static int whole(PyObject* item, libdl_dtype dtype, int64_t low, int64_t high, int64_t* value) {
   if (Py_TYPE(item) == &PyFloat_Type) {
     const double given = PyFloat_AsDouble(item);
-    // 2^63 as a double is just above what int64 holds.
-    if (!(given >= -9223372036854775808.0 && given < 9223372036854775808.0))
+    // 2^63 as a double is just above what int64 holds. Fractions do not wrap.
+    if (!(given >= (double)low && given < 9223372036854775808.0))
       return does_not_fit(item, dtype);
     *value = (int64_t)given;
   } else {
@@ -98,7 +99,7 @@ static int whole_unsigned(PyObject* item, uint64_t* value) {
   if (PyLong_Check(item)) {
     *value = PyLong_AsUnsignedLongLong(item);
     if (*value != (uint64_t)-1 || !PyErr_Occurred()) return 0;
-    PyErr_Clear();
+    return does_not_fit(item, LIBDL_DTYPE_UINT64);
   }
   int64_t small;
   const int failed = whole(item, LIBDL_DTYPE_UINT64, 0, INT64_MAX, &small);
@@ -229,7 +230,10 @@ static PyObject* from_sequence(PyObject* module, PyObject* const* args, Py_ssize
   libdl_tensor* made = NULL;
   libdl_error* error = NULL;
   if (!data) PyErr_NoMemory();
+  const int rounding = fegetround();  // the host's; floats are rounded to nearest
+  if (rounding != FE_TONEAREST) fesetround(FE_TONEAREST);
   const int failed = !data || store_all(args[0], 0, &nest);
+  if (rounding != FE_TONEAREST) fesetround(rounding);
   if (!failed) error = made_of(&nest, &shape, data, bytes, wanted, &made);
   if (data != few) PyMem_Free(data);
   if (count == 3) free_integers(&shape);

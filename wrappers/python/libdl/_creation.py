@@ -125,6 +125,13 @@ def _from_numbers(numbers: _Numbers, dtype: Dtype | None) -> Tensor:
     return _C.from_sequence(flat, dtype, numbers.shape)
 
 
+def _scalar(value: Any, dtype: Dtype) -> Tensor:
+    """A 0-d tensor of a Python number; floating dtypes round what is beyond them to infinity."""
+    if type(value) is complex and not dtype.is_complex:
+        return full((), value, dtype=dtype)
+    return _from_sequence([value], dtype, ())
+
+
 def _as_dtype(dtype: DtypeLike | None) -> Dtype | None:
     if dtype is None or isinstance(dtype, Dtype):
         return dtype
@@ -169,7 +176,7 @@ def tensor(
                 made.requires_grad = True
             return made
     elif kind is float or kind is int or kind is bool or kind is complex:
-        made = full((), data, dtype=wanted)
+        made = full((), data) if wanted is None else _scalar(data, wanted)
     elif isinstance(data, Tensor):
         made = data.detach().clone()
     elif not _is_array(data) and hasattr(data, "__array__"):

@@ -44,7 +44,7 @@ class DeviceError(Error, ValueError):
 
 
 class SizeOverflowError(Error, OverflowError):
-    """A size that 64 bits do not hold."""
+    """A size that 64 bits do not hold, or a number that a dtype does not."""
 
 
 class AutogradError(Error):

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, overload
 from . import _C, _functions
 from ._C import Overridden, Tensor
 from ._documents import FUNCTIONS, METHODS
-from ._errors import Error, told_as
+from ._errors import AutogradError, Error, ShapeError, told_as
+from ._out import resizable, resize, write
 from ._overrides import override
 from ._types import ValuesIndices, dtype as Dtype
 
@@ -53,12 +54,12 @@ def _extremum(name: str) -> Any:
                 dim, other = None, dim
             if other is not None:
                 if out is not None:
-                    return pairwise_into(input, other, out)
+                    return write(pairwise_into, (input, other), out)
                 return pairwise(input, other)
             if dim is None:
-                return whole(input) if out is None else whole_into(input, out)
+                return whole(input) if out is None else write(whole_into, (input,), out)
             if out is not None:
-                return ValuesIndices(*along_into(input, dim, keepdim, *out))
+                return ValuesIndices(*write(along_into, (input, dim, keepdim), *out))
             return ValuesIndices(*along(input, dim, keepdim))
         except Overridden:
             arguments = [input] if dim is None and other is None else [input, other or dim]
@@ -165,6 +166,11 @@ def norm(
     out: Tensor | None = None,
 ) -> Tensor:
     if isinstance(p, str):
+        if p == "nuc":
+            raise NotImplementedError(
+                "norm: argument 2 (p) is 'nuc', the nuclear norm, which needs singular values: "
+                "not offered by this version"
+            )
         if p != "fro":
             raise ValueError(f"norm: argument 2 (p) is {p!r}, wanted a number or 'fro'")
         p = 2
@@ -220,7 +226,7 @@ def arange(
     if end is None:
         start, end = 0, start
     if out is not None:
-        return _C.arange_into(start, end, step, dtype, device, out)
+        return write(_C.arange_into, (start, end, step, dtype, device), out)
     made: Tensor = _C.arange(start, end, step, dtype, device)
     if requires_grad:
         made.requires_grad = True
@@ -244,9 +250,7 @@ def randint(
     if size is None:
         raise TypeError("randint: size must be given")
     if out is not None:
-        return _C.randint_into(
-            low, high, size, generator, dtype, device, out
-        )
+        return write(_C.randint_into, (low, high, size, generator, dtype, device), out)
     made: Tensor = _C.randint(low, high, size, generator, dtype, device)
     if requires_grad:
         made.requires_grad = True
@@ -284,7 +288,7 @@ def scatter(
     try:
         src = value if src is None else src
         if out is not None:
-            return _C.scatter_into(input, dim, index, src, reduce, out)
+            return write(_C.scatter_into, (input, dim, index, src, reduce), out)
         return _C.scatter(input, dim, index, src, reduce)
     except Overridden:
         return override(scatter, input, dim, index, src, reduce=reduce)
@@ -301,7 +305,7 @@ def _scatter_(self: Tensor, dim: int, index: Tensor, src: Any = None, *, value: 
 
 def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
     if input is None and other is None:
-        return _functions.nonzero(condition).unbind(1)
+        return _nonzero(condition, as_tuple=True)
     return _functions.where(condition, input, other, out=out)
 
 
@@ -311,6 +315,41 @@ def _nonzero(input: Tensor, *, as_tuple: bool = False, out: Tensor | None = None
             input = input.unsqueeze(0)
         return _functions.nonzero(input).unbind(1)
     return _functions.nonzero(input, out=out)
+
+
+def kthvalue(
+    input: Tensor,
+    k: int,
+    dim: int = -1,
+    keepdim: bool = False,
+    *,
+    axis: int | None = None,
+    keepdims: bool | None = None,
+    out: tuple[Tensor, Tensor] | None = None,
+) -> ValuesIndices:
+    dim = dim if axis is None else axis
+    keepdim = keepdim if keepdims is None else keepdims
+    try:
+        found = ValuesIndices(*_C.kthvalue(input, k, dim, keepdim))
+    except Overridden:
+        return override(kthvalue, input, k, dim, keepdim)
+    if out is None:
+        return found
+    if found.values.requires_grad or out[0].requires_grad:
+        raise AutogradError(
+            "kthvalue: out= is not recorded, but input or out requires grad, wanted no_grad()"
+        )
+    for place, value in zip(out, found, strict=True):
+        if place.dtype is not value.dtype:
+            raise TypeError(f"kthvalue: out is {place.dtype}, wanted {value.dtype}")
+        if place.shape != value.shape and not resizable(place):
+            shapes = f"{list(place.shape)}, wanted {list(value.shape)}"
+            raise ShapeError(f"kthvalue: out has shape {shapes}")
+    for place, value in zip(out, found, strict=True):
+        if place.shape != value.shape:
+            resize(place, list(value.shape))
+        place.copy_(value)
+    return ValuesIndices(*out)
 
 
 def _where_method(self: Tensor, condition: Tensor, other: Any) -> Any:
@@ -341,7 +380,7 @@ def _var_like(name: str) -> Any:
             correction = int(unbiased)
         try:
             if out is not None:
-                return low_into(input, dim, correction, keepdim, out)
+                return write(low_into, (input, dim, correction, keepdim), out)
             return low(input, dim, correction, keepdim)
         except Overridden:
             return override(spread, input, dim, correction=correction, keepdim=keepdim)
@@ -378,9 +417,10 @@ _document(_scatter_, "scatter_", None, method=True)
 _document(_where_method, "where", None, method=True)
 _document(_nonzero, "nonzero", None)
 nonzero = _nonzero
-for _method in (max, min, norm, repeat_interleave, split, scatter, nonzero, var, std):
+kthvalue.__doc__ = _functions.kthvalue.__doc__
+for _method in (max, min, norm, repeat_interleave, split, scatter, nonzero, var, std, kthvalue):
     setattr(Tensor, _method.__name__, _method)
-__all__ += ["nonzero", "std", "var"]
+__all__ += ["kthvalue", "nonzero", "std", "var"]
 
 if not TYPE_CHECKING:
     # Sizes alone are served in C. The rest is the generated function's, and so is the signature.

@@ -74,34 +74,48 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """The element where positive, alpha (exp(element) - 1) elsewhere."""
-    return _functions.where(input > 0, input, alpha * _functions.expm1(input.clamp(max=0)))
+    # Cut above 0, where the choice does not see it: the slope at 0 is alpha.
+    low = alpha * _functions.expm1(input.clamp(max=1))
+    return _functions.where(input <= 0, low, input)
 
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """The element where positive, negative_slope times it elsewhere."""
-    return _functions.where(input > 0, input, input * negative_slope)
+    # relu is recorded, so that the second derivative is 0 rather than absent.
+    return _functions.where(input > 0, _functions.relu(input), input * negative_slope)
 
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
-    """Each element clamped to 0 ... 6."""
+    """The element between 0 and 6."""
     return input.clamp(0, 6)
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """The element where above the threshold, value elsewhere."""
-    return _functions.where(input > threshold, input, value)
+    kept = input
+    if input.requires_grad:  # recorded, so that the second derivative is 0 rather than absent
+        kept = _functions.maximum(input, threshold)
+    if not input.dtype.is_floating_point:
+        threshold, value = int(threshold), int(value)
+    return _functions.where(input <= threshold, value, kept)
 
 
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
     """log(1 + exp(beta x)) / beta; x itself above the threshold."""
     scaled = input * beta
-    soft = _functions.log1p(_functions.exp(scaled.clamp(max=threshold))) / beta
+    # Cut above the threshold, where the choice does not see it; a NaN stays.
+    cut = _functions.minimum(scaled, threshold + 1)
+    soft = _functions.log1p(_functions.exp(cut)) / beta
     return _functions.where(scaled > threshold, input, soft)
 
 
 def logsigmoid(input: Tensor) -> Tensor:
     """The logarithm of the sigmoid."""
-    return input.clamp(max=0) - _functions.log1p(_functions.exp(-input.abs()))
+    # min(x, 0) - log(1 + exp(-|x|)), by choices that are smooth at 0.
+    negative = input < 0
+    low = _functions.where(negative, input, 0)
+    exponent = _functions.where(negative, input, -input)
+    return low - _functions.log1p(_functions.exp(exponent))
 
 
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
@@ -109,10 +123,29 @@ def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -
     return input / input.norm(p, dim, keepdim=True).clamp(min=eps)
 
 
+def _broadcast(x1: Tensor, x2: Tensor) -> tuple[Tensor, Tensor]:
+    shape = list(x1.shape if x1.ndim >= x2.ndim else x2.shape)
+    for x in (x1, x2):
+        for d, size in enumerate(reversed(x.shape), start=1):
+            if size != 1:
+                if shape[-d] not in (1, size):
+                    raise ValueError(
+                        f"cosine_similarity: argument 2 (x2) has shape {list(x2.shape)}, which "
+                        f"does not broadcast with {list(x1.shape)}"
+                    )
+                shape[-d] = size
+    return x1.expand(shape), x2.expand(shape)
+
+
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
-    """The cosine of the angle between x1 and x2 along dim."""
-    lengths = x1.norm(2, dim).clamp(min=eps) * x2.norm(2, dim).clamp(min=eps)
-    return (x1 * x2).sum(dim) / lengths
+    """The cosine of the angle between x1 and x2, broadcast to one shape, along dim."""
+    dtype = _C.dtype_of_code(_C.dtype_promote(x1.dtype, x2.dtype))
+    if not dtype.is_floating_point:
+        raise TypeError(f"cosine_similarity: x1 and x2 are {dtype}, wanted a floating dtype")
+    a, b = _broadcast(x1.to(dtype), x2.to(dtype))
+    a = a / a.norm(2, dim, keepdim=True).clamp(min=eps)
+    b = b / b.norm(2, dim, keepdim=True).clamp(min=eps)
+    return (a * b).sum(dim)
 
 
 def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None,

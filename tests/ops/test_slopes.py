@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Slopes where functions have corners, at infinity and at NaN. The answers are PyTorch 2.15's."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import libdl
+from libdl.nn import functional as F
+
+INF, NAN = math.inf, math.nan
+
+
+def same(found: Any, wanted: list[Any], tolerance: float = 0.0) -> None:
+    values = found.detach().tolist()
+    for f, w in zip(values, wanted, strict=True):
+        close = w is OPEN or f == w or (f != f and w != w) or abs(f - w) <= tolerance
+        assert close, (values, wanted)
+
+
+def slopes(function: Callable[..., Any], *inputs: list[float]) -> list[Any]:
+    leaves = [libdl.tensor(x, dtype=libdl.float64, requires_grad=True) for x in inputs]
+    return list(libdl.autograd.grad(function(*leaves).sum(), leaves))
+
+
+OPEN = object()  # elu has two curvatures at 0: PyTorch takes the right one, libdl the left
+X = [-3.0, -1.0, -0.5, -0.0, 0.0, 0.5, 1.0, 6.0, NAN, INF, -INF]
+# name: function, first and second derivative
+CORNERS: dict[str, tuple[Callable[[Any], Any], list[float], list[float]]] = {
+    "relu": (F.relu, [0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0], [0] * 11),
+    "relu6": (F.relu6, [0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0], [0] * 11),
+    "clamp": (lambda x: x.clamp(-1, 1), [0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 0], [0] * 11),
+    "clamp min": (lambda x: x.clamp(min=-1), [0, 0, 1, 1, 1, 1, 1, 1, 0, 1, 0], [0] * 11),
+    "clamp max": (lambda x: x.clamp(max=1), [1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 1], [0] * 11),
+    "clamp, crossed": (lambda x: x.clamp(1, -1), [0] * 11, [0] * 11),
+    "threshold": (lambda x: F.threshold(x, 0.5, 20), [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 0], [0] * 11),
+    "leaky_relu": (lambda x: F.leaky_relu(x, 0.25),
+                   [0.25, 0.25, 0.25, 0.25, 0.25, 1, 1, 1, 0.25, 1, 0.25], [0] * 11),
+    "abs": (libdl.abs, [-1, -1, -1, 0, 0, 1, 1, 1, NAN, 1, -1], [0] * 11),
+    "elu": (lambda x: F.elu(x, 2.0),
+            [0.09957413673572789, 0.7357588823428847, 1.2130613194252668, 2, 2, 1, 1, 1, 1, 1, 0],
+            [0.09957413673572789, 0.7357588823428847, 1.2130613194252668, OPEN, OPEN,
+             0, 0, 0, 0, 0, 0]),
+    "softplus": (F.softplus,
+                 [0.04742587317756678, 0.2689414213699951, 0.37754066879814546, 0.5, 0.5,
+                  0.6224593312018546, 0.7310585786300049, 0.9975273768433653, NAN, 1, 0],
+                 [0.045176659730912144, 0.19661193324148188, 0.2350037122015945, 0.25, 0.25,
+                  0.2350037122015945, 0.19661193324148188, 0.002466509291360048, NAN, 0, 0]),
+    "logsigmoid": (F.logsigmoid,
+                   [0.9525741268224333, 0.7310585786300049, 0.6224593312018546, 0.5, 0.5,
+                    0.37754066879814546, 0.2689414213699951, 0.0024726231566347748, NAN, 0, 1],
+                   [-0.045176659730912144, -0.19661193324148188, -0.2350037122015945, -0.25, -0.25,
+                    -0.2350037122015945, -0.19661193324148188, -0.0024665092913599995, NAN, 0, 0]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CORNERS)
+def test_both_derivatives_at_corners(name: str) -> None:
+    function, first, second = CORNERS[name]
+    x = libdl.tensor(X, dtype=libdl.float64, requires_grad=True)
+    (slope,) = libdl.autograd.grad(function(x).sum(), x, create_graph=True)
+    same(slope, first, 1e-15)
+    assert slope.requires_grad
+    (curve,) = libdl.autograd.grad(slope.sum(), x)
+    same(curve, second, 1e-15)
+    tangent = libdl.func.jvp(function, (x.detach(),), (libdl.ones_like(x),))[1]
+    same(tangent, first, 1e-15)
+
+
+@pytest.mark.parametrize(("name", "wanted"), [
+    ("elu", [math.expm1(-3.0), -0.0, 6.0, NAN, INF, -1.0]),
+    ("leaky_relu", [-0.03, -0.0, 6.0, NAN, INF, -INF]),
+    ("softplus", [0.04858735157374196, 0.6931471805599453, 6.00247568513773, NAN, INF, 0.0]),
+    ("logsigmoid", [-3.048587351573742, -0.6931471805599453, -0.00247568513773044, NAN, 0.0, -INF]),
+])  # fmt: skip
+def test_values_at_the_ends(name: str, wanted: list[float]) -> None:
+    x = libdl.tensor([-3.0, -0.0, 6.0, NAN, INF, -INF], dtype=libdl.float64)
+    same(getattr(F, name)(x), wanted, 1e-15)
+
+
+def test_threshold_keeps_nan_and_the_dtype() -> None:
+    same(F.threshold(libdl.tensor([NAN, 1.0, -1.0]), 0, 7), [NAN, 1, 7])
+    made = F.threshold(libdl.tensor([1, 20]), 5, 7.5)
+    assert made.dtype is libdl.int64 and made.tolist() == [7, 20]
+
+
+# Ties share where the bounds are tensors; a NaN of input passes the gradient on.
+V = [0.0, 1.0, 2.0, NAN]
+BETWEEN = {  # (x, min, max): gradients; the others are [0, 0, 0]
+    **{(x, a, b): (1.0, 0.0, 0.0) for x in V for a in V for b in V
+       if not x < a and not x > b and not (a < b and x in (a, b))},
+    **{(x, a, b): (0.5, 0.5, 0.0) for x in V for a in V for b in V if a < b and x == a},
+    **{(x, a, b): (0.5, 0.0, 0.5) for x in V for a in V for b in V if a < b and x == b},
+    **{(x, a, b): (0.0, 1.0, 0.0) for x in V for a in V for b in V if x < a <= b},
+    **{(x, a, b): (0.0, 0.0, 1.0) for x in V for a in V for b in V if a <= b < x},
+    **{(x, a, b): (1.0 if x != x else 0.0, 0.0, 1.0) for x in V for a in V for b in V if a > b},
+}  # fmt: skip
+
+
+def test_clamp_between_tensors() -> None:
+    rows = list(itertools.product(V, V, V))
+    found = slopes(lambda x, a, b: x.clamp(a, b), *map(list, zip(*rows, strict=True)))
+    for row, *got in zip(rows, *(f.tolist() for f in found), strict=True):
+        assert tuple(got) == BETWEEN.get(row, (0.0, 0.0, 0.0)), row
+
+
+@pytest.mark.parametrize("name", ["min", "max", "maximum", "minimum"])
+def test_one_tensor_bound(name: str) -> None:
+    rows = list(itertools.product(V, V))
+    function = getattr(libdl, name) if len(name) > 3 else lambda x, b: x.clamp(**{name: b})
+    found = slopes(function, *map(list, zip(*rows, strict=True)))
+    sign = -1 if name in ("max", "minimum") else 1
+    for (x, b), gx, gb in zip(rows, *(f.tolist() for f in found), strict=True):
+        if x != x or b != b:
+            assert (gx, gb) == (1, 1), (x, b)
+        elif x == b:
+            assert (gx, gb) == (0.5, 0.5), (x, b)
+        else:
+            assert (gx, gb) == ((1, 0) if sign * x > sign * b else (0, 1)), (x, b)
+
+
+@pytest.mark.parametrize("function", [F.relu, F.relu6, lambda x: x.clamp(min=0),
+                                      lambda x: libdl.maximum(x, libdl.zeros_like(x)),
+                                      lambda x: x.clamp(libdl.zeros_like(x), None)])  # fmt: skip
+def test_an_infinite_gradient_stops_where_the_slope_is_0(function: Any) -> None:
+    x = libdl.tensor([-1.0, 2.0], requires_grad=True)
+    function(x).backward(libdl.tensor([INF, 1.0]))
+    same(x.grad, [0, 1])
+
+
+LOGSUMEXP = [
+    ([1.0, INF, 2.0], [0, NAN, 0]), ([-INF, -INF], [NAN, NAN]), ([-INF, 1.0], [0, 1]),
+    ([NAN, 1.0], [NAN, NAN]), ([INF, INF], [NAN, NAN]), ([INF, -INF], [NAN, 0]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("x", "wanted"), LOGSUMEXP)
+def test_logsumexp_at_infinity(x: list[float], wanted: list[float]) -> None:
+    same(slopes(lambda x: libdl.logsumexp(x, 0), x)[0], wanted)
+
+
+def test_masked_scatter_of_nothing_gives_its_source_zeros() -> None:
+    source = libdl.ones(3, requires_grad=True)
+    mask = libdl.zeros(3, dtype=libdl.bool)
+    libdl.zeros(3).masked_scatter(mask, source).sum().backward()
+    same(source.grad, [0, 0, 0])

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""out=: an empty tensor takes the result's shape, as in PyTorch; any other has to fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import libdl
+
+X = libdl.arange(6.0).view(2, 3)
+I64 = libdl.int64
+ONE: dict[str, Callable[[Any], Any]] = {
+    "add": lambda out: libdl.add(X, 1, out=out), "exp": lambda out: libdl.exp(X, out=out),
+    "sum": lambda out: libdl.sum(X, dim=0, out=out), "std": lambda out: libdl.std(X, 1, out=out),
+    "matmul": lambda out: libdl.matmul(X, X.mT, out=out),
+    "cat": lambda out: libdl.cat([X, X], out=out), "stack": lambda out: libdl.stack([X], out=out),
+    "linspace": lambda out: libdl.linspace(0, 1, 5, out=out),
+    "arange": lambda out: libdl.arange(5.0, out=out), "eye": lambda out: libdl.eye(2, out=out),
+    "ones": lambda out: libdl.ones(2, 2, out=out), "full": lambda out: libdl.full((2,), 3.0, out=out),
+    "where": lambda out: libdl.where(X > 1, X, X, out=out),
+    "norm": lambda out: libdl.norm(X, dim=1, out=out), "max": lambda out: libdl.max(X, out=out),
+    "maximum": lambda out: libdl.max(X, X, out=out),
+    "masked_select": lambda out: libdl.masked_select(X, X > 1, out=out),
+    "index_select": lambda out: libdl.index_select(X, 0, libdl.tensor([0]), out=out),
+    "gather": lambda out: libdl.gather(X, 1, libdl.tensor([[0], [1]]), out=out),
+    "scatter": lambda out: libdl.scatter(X, 1, libdl.tensor([[0], [1]]), 9.0, out=out),
+    "softmax": lambda out: libdl.softmax(X, 0, out=out),
+    "cumsum": lambda out: libdl.cumsum(X, 1, out=out), "clamp": lambda out: libdl.clamp(X, 1, out=out),
+    "var": lambda out: libdl.var(X, out=out), "sub": lambda out: libdl.sub(X, 1, alpha=2, out=out),
+}  # fmt: skip
+TWO: dict[str, Callable[[Any], Any]] = {
+    "max": lambda out: libdl.max(X, 1, out=out), "min": lambda out: libdl.min(X, 0, out=out),
+    "sort": lambda out: libdl.sort(X, out=out), "topk": lambda out: libdl.topk(X, 2, out=out),
+    "kthvalue": lambda out: libdl.kthvalue(X, 2, out=out),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ONE)
+@pytest.mark.parametrize("shape", [(0,), (0, 7)])
+def test_an_empty_tensor_is_resized(name: str, shape: tuple[int, ...]) -> None:
+    out = libdl.empty(shape)
+    wanted = ONE[name](None)
+    assert ONE[name](out) is out
+    assert out.shape == wanted.shape and out.tolist() == wanted.tolist()
+
+
+@pytest.mark.parametrize("name", TWO)
+def test_both_of_two_are_resized(name: str) -> None:
+    out = (libdl.empty(0), libdl.empty(0, dtype=I64))
+    made, wanted = TWO[name](out), TWO[name](None)
+    for got, place, right in zip(made, out, wanted, strict=True):
+        assert got is place and place.shape == right.shape and place.tolist() == right.tolist()
+
+
+def test_integers_and_truths() -> None:
+    out = libdl.empty(0, dtype=I64)
+    assert libdl.nonzero(X > 1, out=out) is out and out.shape == (4, 2)
+    out = libdl.empty(0, dtype=libdl.bool)
+    assert libdl.ge(X, 2, out=out).tolist() == [[False, False, True], [True, True, True]]
+    out = libdl.empty(0, dtype=I64)
+    libdl.manual_seed(3)
+    libdl.randperm(9, out=out)
+    libdl.manual_seed(3)
+    assert out.tolist() == libdl.randperm(9).tolist()  # drawn once
+
+
+def test_a_wider_dtype_is_kept_and_a_narrower_one_refused() -> None:
+    out = libdl.empty(0, dtype=libdl.float64)
+    assert libdl.add(X, 1, out=out).dtype is libdl.float64 and out.shape == (2, 3)
+    out = libdl.empty(0, dtype=I64)
+    with pytest.raises(TypeError, match="add"):
+        libdl.add(X, 1, out=out)
+
+
+def test_what_is_not_empty_has_to_fit() -> None:
+    out = libdl.ones(2)
+    with pytest.raises(RuntimeError, match=r"has shape \[2\], wanted \[2, 3\]"):
+        libdl.add(X, 1, out=out)
+    assert out.tolist() == [1, 1]
+    with pytest.raises(RuntimeError, match="shape"):
+        libdl.kthvalue(X, 2, out=(libdl.ones(7), libdl.empty(0, dtype=I64)))
+
+
+def test_in_place_methods_never_resize() -> None:
+    x = libdl.empty(0)
+    with pytest.raises(RuntimeError, match="shape"):
+        x.add_(X)
+    assert x.shape == (0,)
+
+
+def test_wrong_operands_are_their_own_error() -> None:
+    out = libdl.empty(0)
+    with pytest.raises(RuntimeError, match="does not broadcast"):
+        libdl.add(libdl.ones(3), libdl.ones(2), out=out)
+    assert out.shape == (0,)
+
+
+def test_out_is_not_recorded() -> None:
+    leaf = X.clone().requires_grad_()
+    for call in (lambda out: libdl.add(leaf, 1, out=out),
+                 lambda out: libdl.kthvalue(leaf, 1, out=(out, libdl.empty(0, dtype=I64)))):  # fmt: skip
+        with pytest.raises(RuntimeError, match="requires grad"):
+            call(libdl.empty(0))
+    with pytest.raises(RuntimeError):
+        libdl.add(X, 1, out=libdl.empty(0, requires_grad=True))

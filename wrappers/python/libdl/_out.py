@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""out=: an empty tensor takes the result's shape, as in PyTorch. The C functions never resize."""
+
+# mypy: disable-error-code="no-any-return"
+from __future__ import annotations
+
+from typing import Any
+
+from . import _C
+from ._C import Tensor
+from ._errors import ShapeError
+
+
+def write(into: Any, arguments: tuple[Any, ...], *out: Tensor) -> Any:
+    """into(*arguments, *out), where an empty out of another shape is resized first."""
+    try:
+        return into(*arguments, *out)
+    except ShapeError as error:
+        if not _resized(error, out):
+            raise
+    return write(into, arguments, *out)
+
+
+def _resized(error: ShapeError, out: tuple[Tensor, ...]) -> bool:
+    if not error.argument_name.endswith(("dst", "out")) or not error.wanted.startswith("["):
+        return False
+    place = out[-1] if error.argument_name.startswith("indices") else out[0]
+    shape = [int(size) for size in error.wanted.strip("[]").split(",") if size]
+    if not resizable(place) or list(place.shape) == shape:
+        return False
+    resize(place, shape)
+    return True
+
+
+def resizable(place: Any) -> bool:
+    return isinstance(place, Tensor) and place.numel() == 0 and not place.requires_grad
+
+
+def resize(place: Tensor, shape: list[int]) -> None:
+    """Gives it new memory; what viewed the old one had nothing to see there."""
+    place.data = _C.empty(shape, place.dtype, place.device)
