@@ -4,6 +4,7 @@
 
 #include "device/float_environment.h"
 #include "ops/arithmetic.h"
+#include "ops/bitwise.h"
 #include "ops/comparison.h"
 #include "ops/copy.h"
 #include "ops/exponential.h"
@@ -122,8 +123,10 @@ static Tensor norm_slope(const Tensor& dy, const Tensor& x, const Tensor& y, con
     }
     return mul(mul(dY, sign(x)), share);
   }
-  const Tensor ratio = pow(div(abs(x), Y), number(a.p - 1));
-  const Tensor defined = a.p < 1 ? ne(x, zero) : some;
+  // Below p = 1 the power of 0 is infinite; below 0 one x = 0 makes y = 0, which no other x changes.
+  const Tensor defined = a.p < 1 ? logical_and(ne(x, zero), some) : some;
+  const Tensor size = a.p < 1 ? where(defined, abs(x), number(1.0)) : abs(x);
+  const Tensor ratio = pow(div(size, Y), number(a.p - 1));
   return where(defined, mul(mul(dY, sign(x)), ratio), zero);
 }
 static void norm_vjp(Backward& b) {

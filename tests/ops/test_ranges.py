@@ -162,6 +162,7 @@ def test_the_nuclear_norm_says_that_it_is_not_there() -> None:
 
 
 # PyTorch's older keywords.
+@pytest.mark.filterwarnings("ignore:size_average")
 @pytest.mark.parametrize(("given", "wanted"), [
     ({}, "mean"), ({"size_average": False}, "sum"), ({"size_average": True}, "mean"),
     ({"reduce": False}, "none"), ({"reduce": True}, "mean"),

@@ -149,3 +149,22 @@ def test_masked_scatter_of_nothing_gives_its_source_zeros() -> None:
     mask = libdl.zeros(3, dtype=libdl.bool)
     libdl.zeros(3).masked_scatter(mask, source).sum().backward()
     same(source.grad, [0, 0, 0])
+
+
+# Below p = 1 a zero among the elements must not disturb the others' slopes.
+NORMS = [
+    (-1, [0.0, 1.0], [0, 0], [0, 0]), (-1, [-0.5, -0.0], [0, 0], [0, 0]),
+    (-1, [1.0, 2.0], [4 / 9, 1 / 9], [-4 / 27, 2 / 27]),
+    (0.5, [0.0, 1.0], [0, 1], [0, 0]), (0.5, [0.0, -4.0], [0, -1], [0, 0]),
+    (0.5, [1.0, 4.0], [3, 1.5], [-0.75, 0.1875]), (0.5, [0.0, 0.0], [0, 0], [0, 0]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("p", "x", "first", "second"), NORMS)
+def test_norms_of_small_powers_with_zeros(p: float, x: list[float], first: Any,
+                                          second: Any) -> None:  # fmt: skip
+    leaf = libdl.tensor(x, dtype=libdl.float64, requires_grad=True)
+    (slope,) = libdl.autograd.grad(leaf.norm(p), leaf, create_graph=True)
+    same(slope, first, 1e-15)
+    (curve,) = libdl.autograd.grad(slope.sum(), leaf)
+    same(curve, second, 1e-15)  # 0 at a zero, where PyTorch's is NaN

@@ -92,12 +92,13 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """The element where above the threshold, value elsewhere."""
+    low: Any = value
+    if not input.dtype.is_floating_point:
+        threshold, low = int(threshold), int(value)
     kept = input
     if input.requires_grad:  # recorded, so that the second derivative is 0 rather than absent
         kept = _functions.maximum(input, threshold)
-    if not input.dtype.is_floating_point:
-        threshold, value = int(threshold), int(value)
-    return _functions.where(input <= threshold, value, kept)
+    return _functions.where(input <= threshold, low, kept)
 
 
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
