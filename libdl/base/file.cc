@@ -32,6 +32,12 @@ static int copy_mode(const char* from, int to) {
   return fchmod(to, status.st_mode & 0777);
 }
 
+static int kind_of_file(const char* path) {
+  struct stat status;
+  if (stat(path, &status)) return errno == ENOENT ? 0 : -1;
+  return static_cast<int>(status.st_mode & S_IFMT);
+}
+
 static void* map_to_read(int descriptor, size_t bytes) {
   void* const data = mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, descriptor, 0);
   return data == MAP_FAILED ? nullptr : data;
@@ -53,6 +59,7 @@ FileCalls file_calls = {
       return static_cast<int64_t>(::write(descriptor, from, bytes));
     },
     copy_mode,
+    kind_of_file,
     [](int descriptor) { return fsync(descriptor); },
     [](const char* from, const char* to) { return ::rename(from, to); },
     [](const char* path) { return unlink(path); },
@@ -138,10 +145,35 @@ static std::string folder_of(const std::string& path) {
   return path.substr(0, slash + 1);
 }
 
+static const char* called(int kind) {
+  switch (kind) {
+    case S_IFDIR:
+      return "a folder";
+    case S_IFIFO:
+      return "a FIFO";
+    case S_IFSOCK:
+      return "a socket";
+    case S_IFCHR:
+    case S_IFBLK:
+      return "a device";
+    default:
+      return "no regular file";
+  }
+}
+
+static void check_replaceable(const char* function, const std::string& path) {
+  const int kind = uninterrupted([&] { return file_calls.kind(path.c_str()); });
+  if (kind < 0) fail_io(function, "cannot tell what " + path + " is", errno);
+  if (kind == 0 || kind == S_IFREG) return;
+  fail(LIBDL_ERROR_IO, function,
+       path + " is " + called(kind) + ", and only regular files are replaced");
+}
+
 Replacement::Replacement(const char* function, std::string path)
     : function_(function), path_(std::move(path)) {
   static std::atomic<uint32_t> ordinal{0};
   const std::string folder = folder_of(path_);
+  check_replaceable(function_, path_);
   pending_.reserve(kGathered);
   folder_ = Descriptor(uninterrupted([&] { return file_calls.open_folder(folder.c_str()); }));
   if (folder_.number() < 0) fail_io(function_, "cannot open the folder " + folder, errno);

@@ -23,6 +23,7 @@ struct FileCalls {
   int64_t (*read)(int descriptor, void* to, size_t bytes, int64_t offset);
   int64_t (*write)(int descriptor, const void* from, size_t bytes);
   int (*copy_mode)(const char* from, int to);  // nothing if there is no such file
+  int (*kind)(const char* path);  // what the path leads to, as S_IFMT has it; 0: nothing
   int (*sync)(int descriptor);
   int (*rename)(const char* from, const char* to);
   int (*remove)(const char* path);
@@ -59,7 +60,8 @@ class Descriptor {
 
 // A file that replaces another at once or not at all: written beside it, synced, renamed. Until
 // commit() has succeeded the old one is whole; what was written is removed if commit() is not
-// reached.
+// reached. Throws IO where the path leads to anything but a regular file: renaming over a device, a
+// pipe or a socket would end it.
 class Replacement {
  public:
   Replacement(const char* function, std::string path);

@@ -4,7 +4,9 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -411,6 +413,56 @@ TEST(SafetensorsSave, KeepsTheModeOfWhatItReplaces) {
             fs::perms::owner_read | fs::perms::owner_write);
 }
 
+std::string refused(const std::string& path, const Tensor& x) {
+  return message_of([&] { save_file(path, {{"x", &x}}, {}); });
+}
+
+TEST(SafetensorsSave, ReplacesOnlyRegularFiles) {
+  const Folder folder;
+  const Tensor x = bytes_tensor({2}, Dtype::kInt16);
+  const std::string fifo = folder.file("fifo"), link = folder.file("link");
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  EXPECT_EQ(refused(fifo, x),
+            "file_save: " + fifo + " is a FIFO, and only regular files are replaced");
+  EXPECT_TRUE(fs::is_fifo(fifo));
+  fs::create_symlink(fifo, link);  // as /dev/stdout leads to a pipe
+  EXPECT_EQ(refused(link, x),
+            "file_save: " + link + " is a FIFO, and only regular files are replaced");
+  EXPECT_TRUE(fs::is_symlink(link) && fs::is_fifo(fifo));
+  fs::create_directory(folder.file("inner"));
+  EXPECT_EQ(refused(folder.file("inner"), x), "file_save: " + folder.file("inner") +
+                                                  " is a folder, and only regular files are "
+                                                  "replaced");
+  const int listening = socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string at = folder.file("socket");
+  ASSERT_LT(at.size(), sizeof address.sun_path);
+  std::copy(at.begin(), at.end(), address.sun_path);
+  ASSERT_EQ(bind(listening, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  EXPECT_EQ(refused(at, x),
+            "file_save: " + at + " is a socket, and only regular files are replaced");
+  close(listening);
+  // Nothing else was made there.
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.file(".")), fs::directory_iterator{}), 4);
+}
+
+// As its declaration says: the link is replaced, what it leads to stays.
+TEST(SafetensorsSave, ReplacesSymbolicLinksThemselves) {
+  const Folder folder;
+  const Tensor x = bytes_tensor({2}, Dtype::kInt16);
+  save_file(folder.file("old"), {{"old", &x}}, {});
+  fs::create_symlink("old", folder.file("link"));
+  fs::create_symlink("nowhere", folder.file("loose"));
+  for (const char* const name : {"link", "loose"}) {
+    save_file(folder.file(name), {{"new", &x}}, {});
+    EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(folder.file(name))));
+    EXPECT_TRUE(open_file(folder.file(name), false)->header.find("new"));
+  }
+  EXPECT_TRUE(open_file(folder.file("old"), false)->header.find("old"));
+  EXPECT_FALSE(fs::exists(folder.file("nowhere")));
+}
+
 // -- a file system that fails -----------------------------------------------------------------
 
 // Calls are counted; number `at` fails with `error`, and all later ones if `persistent`.
@@ -457,6 +509,7 @@ class FailingFiles : public testing::Test {
       failure.room -= count;
       return real.write(d, from, static_cast<size_t>(count));
     };
+    file_calls.kind = [](const char* p) { return failure.fails() ? -1 : real.kind(p); };
     file_calls.copy_mode = [](const char* p, int d) {
       return failure.fails() ? -1 : real.copy_mode(p, d);
     };
@@ -498,20 +551,20 @@ TEST_F(FailingFiles, AnyFailureLeavesTheOldFileOrTheNewOne) {
       EXPECT_EQ(folder.count(), 1u) << n;
       if (!reached) {
         EXPECT_EQ(code, LIBDL_OK);
-        EXPECT_GE(n, 7);  // folder, create, mode, write, sync, rename, sync
+        EXPECT_GE(n, 8);  // kind, folder, create, mode, write, sync, rename, sync
         EXPECT_EQ(content(path()), after);
         break;
       }
       EXPECT_EQ(code, LIBDL_ERROR_IO) << n;
       // Only the last call, the folder's sync, comes when the new file is in place.
-      EXPECT_TRUE(content(path()) == before || (n == 6 && content(path()) == after)) << n;
+      EXPECT_TRUE(content(path()) == before || (n == 7 && content(path()) == after)) << n;
     }
 }
 
 TEST_F(FailingFiles, EachCallIsNamed) {
   const std::string steps[] = {
-      "cannot open the folder ", "cannot make a file in ", "cannot give the new file the mode of ",
-      "cannot write ",           "cannot sync ",           "cannot replace "};
+      "cannot tell what ", "cannot open the folder ", "cannot make a file in ",
+      "cannot give the new file the mode of ", "cannot write ", "cannot sync ", "cannot replace "};
   for (size_t n = 0; n < std::size(steps); ++n) {
     failure = {};
     failure.at = static_cast<int64_t>(n);
