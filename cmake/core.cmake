@@ -64,7 +64,14 @@ else()
   target_link_libraries(libdlcore_static PRIVATE Threads::Threads ${CMAKE_DL_LIBS} m)
 endif()
 
-set(version_script ${PROJECT_SOURCE_DIR}/libdl/capi/libdlcore.map)
+# Before 1.0 a minor version may break what was promised: all symbols bear the node of the present
+# one, and the loader refuses a program of another by name. From 1.0 on each minor version adds a node.
+if(PROJECT_VERSION_MAJOR GREATER 0)
+  message(FATAL_ERROR "libdlcore.map wants one node a minor version from 1.0 on.")
+endif()
+set(LIBDL_NODE ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+set(version_script ${PROJECT_BINARY_DIR}/generated/libdlcore.map)
+configure_file(${PROJECT_SOURCE_DIR}/libdl/capi/libdlcore.map.in ${version_script} @ONLY)
 add_library(libdlcore SHARED ${core_source})
 add_library(libdl::core ALIAS libdlcore)
 # No VERSION: wheels hold no links, so a second name would be a second copy.

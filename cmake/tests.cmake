@@ -45,6 +45,33 @@ foreach(file ${capi_tests})
   add_dependencies(tests capi_${name})
 endforeach()
 
+# What each operator answers with its defaults; tests/museum/meaning/generate.py tells more.
+set(meaning_folder ${PROJECT_BINARY_DIR}/tests/museum)
+set(meaning_source ${PROJECT_SOURCE_DIR}/tests/museum/meaning)
+file(GLOB meaning_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/libdl/*.h)
+add_custom_command(
+  OUTPUT ${meaning_folder}/meaning.c
+  COMMAND ${Python3_EXECUTABLE} -B ${meaning_source}/generate.py
+          --headers ${PROJECT_SOURCE_DIR}/include/libdl --out ${meaning_folder}
+  DEPENDS ${meaning_headers} ${meaning_source}/generate.py ${meaning_source}/meaning.c.in
+          ${meaning_source}/answers.txt ${PROJECT_SOURCE_DIR}/tests/attack/meant.py
+          ${PROJECT_SOURCE_DIR}/tools/operators.py
+  COMMENT "Writing what the operators mean from the headers")
+add_executable(meaning ${meaning_folder}/meaning.c)
+set_target_properties(meaning PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${meaning_folder} C_STANDARD 11)
+libdl_program_flags(meaning)
+target_link_libraries(meaning PRIVATE libdl::core m)
+add_test(NAME meaning COMMAND meaning WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+add_test(NAME meaning_imports COMMAND ${Python3_EXECUTABLE} -B
+         ${PROJECT_SOURCE_DIR}/tests/museum/imports.py ${PROJECT_BINARY_DIR})
+add_test(NAME other_minor COMMAND ${PROJECT_SOURCE_DIR}/tests/museum/other_minor
+         ${PROJECT_BINARY_DIR})
+if(NOT LIBDL_SANITIZE)  # whose library would come behind what is preloaded
+  add_test(NAME meaning_planted COMMAND ${Python3_EXECUTABLE} -B ${meaning_source}/planted.py
+           ${PROJECT_BINARY_DIR})
+endif()
+add_dependencies(tests meaning)
+
 # tests/attack: every function with bad arguments, one at a time, as the headers tell them.
 set(attack_folder ${PROJECT_BINARY_DIR}/tests/attack)
 file(GLOB attack_scripts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/attack/*.py

@@ -46,6 +46,11 @@ def lines(library: pathlib.Path) -> dict[str, str]:
     for name, function in declared.items():
         if not all(function.parameters):
             raise SystemExit(f"symbols: {name} has a parameter without a name")
+    # Before 1.0 every symbol bears the present node; since when it exists stays as it was written.
+    old = committed()
+    for name in versions.keys() & old.keys():
+        if versions[name].startswith("0."):
+            versions[name] = old[name].split()[1]
     return {
         name: " ".join([name, versions[name], ", ".join(declared[name].parameters)]).rstrip()
         for name in sorted(declared)
