@@ -15,7 +15,8 @@ LIBDL_BEGIN
 /** A fresh state: recording on, float32 and the CPU as defaults, the process's generator.
  *  Threads: free. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_state_new(LIBDL_NEW libdl_state **out);
-/** A copy of the calling thread's state, without its scopes and interceptors. Threads: free. */
+/** A copy of the calling thread's state, without its scopes, interceptors and
+ *  saved-tensor hooks. Threads: free. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_state_copy_current(LIBDL_NEW libdl_state **out);
 LIBDL_API LIBDL_NEW libdl_state *libdl_state_retain(libdl_state *state);
 LIBDL_API void libdl_state_release(libdl_state *state);
@@ -66,10 +67,14 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_generator_set_seed(libdl_generator 
 /** The seed; 0 for no generator. Threads: free. */
 LIBDL_API uint64_t libdl_generator_get_seed(const libdl_generator *generator);
 
-/** Key and position as LIBDL_GENERATOR_STATE_BYTES bytes, from which any process goes on with the
- *  same numbers. Errors: NULL, KIND; set: VALUE (another count, or bytes that are no state).
- *  Threads: free. */
-enum { LIBDL_GENERATOR_STATE_BYTES = 24 };
+/** How many bytes libdl_generator_get_state writes; 0 for no generator. A later version may need
+ *  more: programs ask, and keep the number with the bytes. Threads: free. */
+LIBDL_API int64_t libdl_generator_state_size(const libdl_generator *generator);
+
+/** Key and position as libdl_generator_state_size bytes, from which any process goes on with the
+ *  same numbers. get: data has room for `count` bytes, of which so many are written. set: takes
+ *  exactly what get wrote, of this version or an earlier one.
+ *  Errors: NULL, KIND, VALUE (get: too little room; set: bytes that are no state). Threads: free. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_generator_get_state(const libdl_generator *generator,
                                                                  void *data, int64_t count);
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_generator_set_state(libdl_generator *generator,

@@ -116,8 +116,13 @@ LIBDL_API void libdl_tensor_list_release(libdl_tensor_list *list);
 
 /** A language runtime that keeps an object for a handle, so that the same handle comes back as the
  *  same object while that lives. Each runtime of the process has a number of its own; 0 is the
- *  fastest and Python's. */
-enum { LIBDL_HOST_PYTHON = 0, LIBDL_HOST_RUNTIMES = 4 };
+ *  fastest and Python's, a program that knows its others may choose 1 to 3, and libdl_host_new gives
+ *  out as many more as are asked for. */
+enum { LIBDL_HOST_PYTHON = 0 };
+
+/** The number of one more runtime: nobody else's, for the life of the process.
+ *  Errors: NULL. Threads: free. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_host_new(int32_t *out);
 
 /** The object of runtime `host`, or NULL. The library never touches it. Threads: exclusive per
  *  runtime (Python: under its lock). */

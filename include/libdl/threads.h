@@ -55,18 +55,37 @@ LIBDL_API int32_t libdl_get_threads(void);
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_set_executor(
     LIBDL_NULLABLE const libdl_executor *executor);
 
-/** Sets the callback that can end a long operator, in place of the present one, whose destroy then
- *  runs once its last call has returned. It is asked on the thread that called the operator,
- *  between pieces of work and between nodes of a backward pass, and may compute itself. An operator
- *  that it ends returns the error INTERRUPTED. If this call fails, destroy has run with ctx.
+/** Sets the callback that can end a long operator, in place of the one that was set before, whose
+ *  destroy then runs once its last call has returned. It is asked on the thread that called the
+ *  operator, between pieces of work and between nodes of a backward pass, and may compute itself. An
+ *  operator that it ends returns the error INTERRUPTED. If this call fails, destroy has run with
+ *  ctx. What libdl_interruption_add added is asked as well.
  *
- *  ask  NULL: nobody is asked
+ *  ask  NULL: nobody is asked in its place
  *
  *  Errors: OUT_OF_MEMORY.
  *  Threads: free. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_set_interruption(LIBDL_NULLABLE libdl_interruption ask,
                                                               void *ctx,
                                                               void (*destroy)(void *ctx));
+
+/** Adds a callback that can end a long operator, beside all others: any of them ends it. For
+ *  languages and libraries that share the process with others; as many as are wanted.
+ *
+ *  out  its number, for libdl_interruption_remove
+ *
+ *  If the call fails, destroy has run with ctx.
+ *  Errors: NULL (ask, out), OUT_OF_MEMORY.
+ *  Threads: free. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_interruption_add(libdl_interruption ask, void *ctx,
+                                                              void (*destroy)(void *ctx),
+                                                              int64_t *out);
+
+/** Removes it; its destroy runs once its last call has returned.
+ *
+ *  Errors: VALUE (there is none of that number), OUT_OF_MEMORY.
+ *  Threads: free. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_interruption_remove(int64_t interruption);
 
 LIBDL_END
 

@@ -29,6 +29,7 @@ enum class Tag : uint32_t {
   kFile,
   kMapping,
   kOperator,
+  kText,
   kOther,
 };
 

@@ -4,8 +4,10 @@
 
 #include <new>
 
+#include "base/contained.h"
+
 libdl_error::~libdl_error() {
-  if (payload && payload_destroy) payload_destroy(payload);
+  if (payload) libdl::run_destroy(payload_destroy, payload);
   if (cause && cause->drop()) libdl::destroy(cause);
 }
 

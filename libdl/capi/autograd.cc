@@ -137,12 +137,14 @@ libdl_node* libdl_tensor_node(const libdl_tensor* tensor, int32_t* slot) {
 }
 
 libdl_node* libdl_node_retain(libdl_node* node) {
-  if (node) node_of(node)->retain();
+  if (!is_kind("libdl_node_retain", "node", node, Tag::kNode)) return nullptr;
+  node_of(node)->retain();
   return node;
 }
 
 void libdl_node_release(libdl_node* node) {
-  if (node && node_of(node)->drop()) destroy(node_of(node));
+  if (is_kind("libdl_node_release", "node", node, Tag::kNode) && node_of(node)->drop())
+    destroy(node_of(node));
 }
 
 const char* libdl_node_name(const libdl_node* node) {

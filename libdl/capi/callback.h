@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "base/error.h"
+#include "base/contained.h"
 
 namespace libdl::capi {
 
@@ -17,9 +17,7 @@ class Callback {
   Callback(Callback&& other) noexcept
       : ctx_(other.ctx_), destroy_(std::exchange(other.destroy_, nullptr)) {}
   Callback& operator=(Callback&&) = delete;
-  ~Callback() {
-    if (destroy_) destroy_(ctx_);
-  }
+  ~Callback() { run_destroy(destroy_, ctx_); }
   void* ctx() const { return ctx_; }
   void* context(void (*destroy)(void*)) const { return destroy_ == destroy ? ctx_ : nullptr; }
   // Somebody else runs destroy from now on.
@@ -40,11 +38,6 @@ Callback given_callback(const T* given) {
   };
   if (!given || !has(given->ctx) || !has(given->destroy)) return {nullptr, nullptr};
   return {given->ctx, given->destroy};
-}
-
-// A callback's error goes on as itself, payload and all.
-inline void check(libdl_error* error) {
-  if (error) throw Error::take(error);
 }
 
 }  // namespace libdl::capi

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Checks for functions that are no operators: handles of other kinds than tensors, outputs,
-// devices, and structs that carry their size.
+// Checks for functions that are no operators: outputs, devices, and structs that carry their size.
 #pragma once
 
 #include <algorithm>
@@ -12,14 +11,6 @@
 #include "device/device.h"
 
 namespace libdl::capi {
-
-inline void check_handle(const char* function, int argument, const char* name, const void* handle,
-                         Tag tag, const char* wanted) {
-  if (!handle) fail_argument(LIBDL_ERROR_NULL, function, argument, name, "is NULL", wanted);
-  if (has_tag(handle, tag)) return;
-  fail_argument(LIBDL_ERROR_KIND, function, argument, name, std::string("is ") + kind_of(handle),
-                wanted);
-}
 
 // NULL: the state's default device. Throws backend()'s errors too.
 inline Device in_device(const char* function, int argument, const libdl_device* device) {

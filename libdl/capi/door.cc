@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "capi/arguments.h"
-
 #include <exception>
 #include <new>
 #include <string>
 
+#include "capi/arguments.h"
+#include "device/log.h"
+
 namespace libdl::capi {
 
 const char* kind_of(const void* handle) {
-  switch (static_cast<const Counted*>(handle)->tag()) {
+  return kind_name(static_cast<const Counted*>(handle)->tag());
+}
+
+const char* kind_name(Tag tag) {
+  switch (tag) {
     case Tag::kTensor:
       return "a tensor";
     case Tag::kError:
@@ -24,6 +29,18 @@ const char* kind_of(const void* handle) {
       return "a stream";
     case Tag::kEvent:
       return "an event";
+    case Tag::kNode:
+      return "a node";
+    case Tag::kHook:
+      return "a hook";
+    case Tag::kFile:
+      return "a file";
+    case Tag::kText:
+      return "a text";
+    case Tag::kMapping:
+      return "a mapping";
+    case Tag::kContext:
+      return "a context";
     default:
       return "a handle of another kind";
   }
@@ -211,6 +228,20 @@ TensorSpan live_tensors(const char* function, int argument, const char* name,
     if (!is_live_tensor(items[i]) && (items[i] || !entries_may_be_null))
       refuse_handle(function, argument, name, items[i], std::to_string(i));
   return {reinterpret_cast<const Tensor*>(items), static_cast<size_t>(count)};
+}
+
+void tell_kind(const char* function, const char* name, const void* handle, Tag wanted) noexcept {
+  log(LogLevel::kWarning, "%s: argument 1 (%s) is %s, wanted %s: nothing was done", function, name,
+      kind_of(handle), kind_name(wanted));
+}
+
+void check_kind(const char* function, int argument, const char* name, const void* handle,
+                Tag wanted) {
+  if (!handle)
+    fail_argument(LIBDL_ERROR_NULL, function, argument, name, "is NULL", kind_name(wanted));
+  if (has_tag(handle, wanted)) return;
+  fail_argument(LIBDL_ERROR_KIND, function, argument, name, std::string("is ") + kind_of(handle),
+                kind_name(wanted));
 }
 
 void check_handles(const OpEntry& entry, const libdl_value* arguments) {

@@ -207,7 +207,22 @@ inline void place(OpId op, int argument, const void* output) {
 std::string_view in_text(const char* function, int argument, const char* name, const char* text,
                          int64_t length);
 void check_tensor(const char* function, int argument, const char* name, const libdl_tensor* handle);
-const char* kind_of(const void* handle);  // "a stream"
+const char* kind_name(Tag tag);           // "a stream"
+const char* kind_of(const void* handle);  // the same of a live handle
+void check_kind(const char* function, int argument, const char* name, const void* handle,
+                Tag wanted);
+
+// For what has no error to return: false for NULL, and for a handle of another kind, of which the
+// log is told.
+[[gnu::cold]] void tell_kind(const char* function, const char* name, const void* handle,
+                             Tag wanted) noexcept;
+inline bool is_kind(const char* function, const char* name, const void* handle, Tag wanted) {
+  if (!handle) return false;
+  if (has_tag(handle, wanted)) [[likely]]
+    return true;
+  tell_kind(function, name, handle, wanted);
+  return false;
+}
 // The handles of a generic call of a registered operator.
 void check_handles(const OpEntry& entry, const libdl_value* arguments);
 

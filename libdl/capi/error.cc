@@ -6,9 +6,11 @@
 #include <cstring>
 #include <iterator>
 
+#include "base/contained.h"
 #include "capi/door.h"
 
 using namespace libdl;
+using namespace libdl::capi;
 
 namespace {
 
@@ -44,22 +46,24 @@ libdl_error* libdl_error_new(libdl_error_code code, const char* message, int64_t
   } catch (...) {
     // No memory for the text: the static error below cannot carry the payload either.
   }
-  if (payload && payload_destroy) payload_destroy(payload);
+  if (payload) run_destroy(payload_destroy, payload);
   return out_of_memory_error();
 }
 
 libdl_error* libdl_error_retain(libdl_error* error) {
-  if (error) error->retain();
+  if (!is_kind("libdl_error_retain", "error", error, Tag::kError)) return nullptr;
+  error->retain();
   return error;
 }
 
 void libdl_error_release(libdl_error* error) {
-  if (error && error->drop()) destroy(error);
+  if (is_kind("libdl_error_release", "error", error, Tag::kError) && error->drop())
+    destroy(error);
 }
 
 // Getters answer handles of other kinds as they answer NULL.
 static bool is_error(const libdl_error* error) {
-  return error && libdl::capi::has_tag(error, libdl::Tag::kError);
+  return error && has_tag(error, Tag::kError);
 }
 
 libdl_error_code libdl_error_get_code(const libdl_error* error) {

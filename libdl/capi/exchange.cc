@@ -2,6 +2,9 @@
 
 #include <libdl/exchange.h>
 
+#include <cstring>
+
+#include "base/contained.h"
 #include "capi/arguments.h"
 #include "capi/history.h"
 #include "capi/options.h"
@@ -49,16 +52,30 @@ ExportOptions export_options(const char* function, const Tensor& x,
   return to;
 }
 
+// A live handle instead of a struct, which would begin with its version, or with its data's address:
+// an address with a tag below and a count above it is nobody's.
+void refuse_handle(const char* function, const void* managed) {
+  uint64_t word;
+  std::memcpy(&word, managed, sizeof word);
+  const auto tag = static_cast<uint32_t>(word);
+  const uint64_t count = word >> 32;
+  if (tag < static_cast<uint32_t>(Tag::kTensor) || tag > static_cast<uint32_t>(Tag::kText)) return;
+  if (count < 1 || count > 0xffff) return;
+  fail_argument(LIBDL_ERROR_KIND, function, 1, "managed", std::string("is ") + kind_of(managed),
+                "a struct of DLPack's");
+}
+
 // Whatever happens, the struct is taken over.
 template <class M>
 libdl_error* import(const char* function, M* managed, libdl_copy_policy copy, libdl_tensor** out) {
   return door(function, [&] {
     not_null(function, 1, "managed", managed, "a struct");
+    refuse_handle(function, managed);
     try {
       output(function, 3, "out", out);
       copy_policy(function, "copy", copy);
     } catch (...) {
-      if (managed->deleter) managed->deleter(managed);
+      if (managed->deleter) contained([&] { managed->deleter(managed); });
       throw;
     }
     *out = give_scoped(from_dlpack(managed, static_cast<CopyPolicy>(copy)));
@@ -83,7 +100,9 @@ libdl_error* libdl_tensor_map(const libdl_tensor* tensor, libdl_access access, v
   });
 }
 
-void libdl_tensor_unmap(libdl_mapping* mapping) { delete mapping; }
+void libdl_tensor_unmap(libdl_mapping* mapping) {
+  if (is_kind("libdl_tensor_unmap", "mapping", mapping, Tag::kMapping)) delete mapping;
+}
 
 libdl_error* libdl_tensor_data(const libdl_tensor* tensor, libdl_access access, void** out) {
   constexpr const char* name = "tensor_data";
@@ -117,7 +136,7 @@ libdl_error* libdl_tensor_from_memory(void* data, int64_t bytes, const int64_t* 
       output(name, 8, "out", out);
       if (strides) steps = Dims(strides, static_cast<size_t>(strides_count));
     } catch (...) {
-      if (destroy) destroy(ctx);
+      run_destroy(destroy, ctx);
       throw;
     }
     *out = give_scoped(from_memory(data, bytes, Dims(shape, static_cast<size_t>(ndim)), steps,

@@ -14,6 +14,7 @@
 #include "capi/callback.h"
 #include "capi/history.h"
 #include "capi/options.h"
+#include "capi/returned.h"
 #include "ops/copy.h"
 #include "ops/pointwise.h"
 #include "tape/meta.h"
@@ -22,7 +23,9 @@
 using namespace libdl;
 using namespace libdl::capi;
 
-struct libdl_backward_context {
+struct libdl_backward_context : Counted {
+  libdl_backward_context(Backward* b, Node* n, int32_t s)
+      : Counted(Tag::kContext), backward(b), node(n), saves(s) {}
   Backward* backward;
   Node* node;
   int32_t saves;
@@ -43,44 +46,25 @@ struct CustomAttr {
   std::unique_ptr<Custom> custom;
 };
 
-// A returned gradient as the input needs it, or an error that names the function.
-Tensor fit(const Custom& f, size_t i, Tensor gradient) {
-  const OutputMeta& input = f.inputs[i];
-  const std::string which = "backward returned a gradient for input " + std::to_string(i + 1);
-  if (!(gradient.device() == input.device))
-    fail(LIBDL_ERROR_DEVICE, f.name.c_str(), which + " on another device");
-  if (gradient.is_complex() && !is_complex(input.dtype))
-    fail(LIBDL_ERROR_DTYPE, f.name.c_str(),
-         which + " that is " + name_of(gradient.dtype()) + ", wanted " + name_of(input.dtype));
-  if (same(gradient.shape(), input.shape)) return gradient;
-  const int lead = gradient.ndim() - static_cast<int>(input.shape.size());
-  bool fits = lead >= 0;
-  for (size_t d = 0; fits && d < input.shape.size(); ++d)
-    fits = input.shape[d] == 1 || gradient.size(lead + static_cast<int>(d)) == input.shape[d];
-  if (!fits)
-    fail(LIBDL_ERROR_SHAPE, f.name.c_str(),
-         which + " of shape " + to_string(gradient.shape()) + ", wanted " +
-             to_string(input.shape));
-  return sum_to(gradient, input.shape);
-}
-
 void custom_vjp(Backward& b) {
   Custom& f = *b.attr<CustomAttr>().custom;
   if (b.create_graph() && f.once_differentiable)
     fail(LIBDL_ERROR_AUTOGRAD, f.name.c_str(),
          "is once differentiable, and a second derivative was asked for");
-  libdl_backward_context context{&b, &b.node(), b.node().saves};
-  std::vector<Tensor> gradients(f.inputs.size());
+  libdl_backward_context context(&b, &b.node(), b.node().saves);
+  std::vector<libdl_tensor*> places(f.inputs.size());
   std::vector<const libdl_tensor*> arrived;
   for (size_t k = 0; k < f.outputs.size(); ++k) arrived.push_back(b.dy(static_cast<int>(k)).get());
-  check(f.backward(f.owner.ctx(), &context, arrived.data(), static_cast<int64_t>(arrived.size()),
-                   reinterpret_cast<libdl_tensor**>(gradients.data()),
-                   static_cast<int64_t>(gradients.size())));
-  for (size_t i = 0; i < gradients.size(); ++i) {
-    if (!gradients[i].defined() || !b.needs(static_cast<int>(i))) continue;
-    check_tensor(f.name.c_str(), static_cast<int>(i) + 1, "input_gradients", gradients[i].get());
-    b.give(static_cast<int>(i), fit(f, i, std::move(gradients[i])));
-  }
+  libdl_error* const error =
+      f.backward(f.owner.ctx(), &context, arrived.data(), static_cast<int64_t>(arrived.size()),
+                 places.data(), static_cast<int64_t>(places.size()));
+  Returned given(places);
+  check_returned(f.name.c_str(), error);
+  check_gradients(f.name.c_str(), given);
+  for (size_t i = 0; i < places.size(); ++i)
+    if (given.tensors[i].defined() && b.needs(static_cast<int>(i)))
+      b.give(static_cast<int>(i), fit_gradient(f.name.c_str(), i, f.inputs[i],
+                                               std::move(given.tensors[i])));
 }
 
 // Where values come from: outputs first, inputs, or neither.
@@ -194,7 +178,7 @@ libdl_error* libdl_backward_context_saved(libdl_backward_context* context, int64
                                           libdl_tensor** out) {
   return door("libdl_backward_context_saved", [&] {
     const char* const name = "libdl_backward_context_saved";
-    if (!context) fail_argument(LIBDL_ERROR_NULL, name, 1, "context", "is NULL", "a context");
+    check_kind(name, 1, "context", context, Tag::kContext);
     if (!out) fail_argument(LIBDL_ERROR_NULL, name, 3, "out", "is NULL", "a place for the result");
     if (index < 0 || index >= context->saves)
       fail_argument(LIBDL_ERROR_INDEX, name, 2, "index", "is " + std::to_string(index),
@@ -204,7 +188,7 @@ libdl_error* libdl_backward_context_saved(libdl_backward_context* context, int64
 }
 
 libdl_bool libdl_backward_context_needs(const libdl_backward_context* context, int64_t index) {
-  return context && index >= 0 && index < context->backward->inputs() &&
+  return context && has_tag(context, Tag::kContext) && index >= 0 && index < context->backward->inputs() &&
          context->backward->needs(static_cast<int>(index));
 }
 
@@ -212,7 +196,7 @@ libdl_error* libdl_backward_context_zeros(libdl_backward_context* context, int64
                                           libdl_tensor** out) {
   return door("libdl_backward_context_zeros", [&] {
     const char* const name = "libdl_backward_context_zeros";
-    if (!context) fail_argument(LIBDL_ERROR_NULL, name, 1, "context", "is NULL", "a context");
+    check_kind(name, 1, "context", context, Tag::kContext);
     if (!out) fail_argument(LIBDL_ERROR_NULL, name, 3, "out", "is NULL", "a place for the result");
     const auto& outputs = context->backward->attr<CustomAttr>().custom->outputs;
     if (index < 0 || index >= static_cast<int64_t>(outputs.size()))

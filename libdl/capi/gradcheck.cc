@@ -11,6 +11,7 @@
 #include "capi/arguments.h"
 #include "capi/callback.h"
 #include "capi/options.h"
+#include "capi/returned.h"
 
 using namespace libdl;
 using namespace libdl::capi;
@@ -58,7 +59,7 @@ static std::vector<Tensor> call(libdl_gradcheck_function fn, void* ctx, TensorSp
               ", wanted a tensor";
     if (!tensor) handles[k] = nullptr;  // another kind of handle is not ours to release
   }
-  check(error);
+  check_returned(kName, error);
   if (!wrong.empty()) fail(LIBDL_ERROR_CALLBACK, kName, wrong);
   return outputs;
 }

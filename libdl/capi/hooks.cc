@@ -4,14 +4,14 @@
 
 #include <libdl/autograd.h>
 
-#include <algorithm>
 #include <optional>
-#include <vector>
 
 #include "capi/callback.h"
 #include "capi/door.h"
 #include "capi/history.h"
 #include "capi/options.h"
+#include "capi/returned.h"
+#include "capi/scope.h"
 #include "tape/meta.h"
 
 using namespace libdl;
@@ -39,20 +39,25 @@ struct CallbackHook final : GradHook {
       Tensor x = leaf->share_leaf();
       if (!x.defined()) return;
       libdl_tensor* handle = x.get();
-      check(fn(owner->ctx(), &handle, 1, nullptr, 0));
+      check_returned("hook", fn(owner->ctx(), &handle, 1, nullptr, 0));
       return;
     }
-    // Tensor is one pointer: the arrays are handed out as they are, and taken back as owned.
+    // Tensor is one pointer: the array goes out as it is. What comes back is taken over before
+    // anything can throw.
     auto* const handles = reinterpret_cast<libdl_tensor**>(gradients.data());
     auto* const arrived = reinterpret_cast<libdl_tensor* const*>(incoming.data());
-    check(fn(owner->ctx(), handles, static_cast<int64_t>(gradients.size()), arrived,
-             static_cast<int64_t>(incoming.size())));
+    libdl_error* const error = fn(owner->ctx(), handles, static_cast<int64_t>(gradients.size()),
+                                  arrived, static_cast<int64_t>(incoming.size()));
+    const libdl_tensor* other = nullptr;
+    int place = 0;
     for (size_t i = 0; i < gradients.size(); ++i) {
-      if (!handles[i] || is_live_tensor(handles[i])) continue;
       libdl_tensor* const found = handles[i];
-      if (!has_tag(found, Tag::kTensor)) handles[i] = nullptr;  // no tensor, so not ours to release
-      check_tensor("hook", static_cast<int>(i) + 1, "gradients", found);
+      if (!found || is_live_tensor(found)) continue;
+      if (!has_tag(found, Tag::kTensor)) handles[i] = nullptr;  // not ours to release
+      if (!other) other = found, place = static_cast<int>(i) + 1;
     }
+    check_returned("hook", error);
+    if (other) check_tensor("hook", place, "gradients", other);
   }
 };
 
@@ -67,7 +72,7 @@ struct libdl_hook : Counted {
 
 static void destroy(libdl_hook* handle) { delete handle; }
 
-static std::vector<Ref<GradHook>>& list_of(Node& node, libdl_hook_kind kind) {
+static HookList& list_of(Node& node, libdl_hook_kind kind) {
   switch (kind) {
     case LIBDL_HOOK_TENSOR:
       return node.more().tensor_hooks;
@@ -126,9 +131,7 @@ libdl_error* libdl_node_add_hook(libdl_node* node, libdl_hook_kind kind, libdl_g
   return door("libdl_node_add_hook", [&] {
     const char* const name = "libdl_node_add_hook";
     auto* const n = reinterpret_cast<Node*>(node);
-    if (!n || n->tag() != Tag::kNode)
-      fail_argument(n ? LIBDL_ERROR_KIND : LIBDL_ERROR_NULL, name, 1, "node",
-                    n ? "is no node" : "is NULL", "a node");
+    check_kind(name, 1, "node", n, Tag::kNode);
     require(name, fn, out);
     if (kind != LIBDL_HOOK_NODE_PRE && kind != LIBDL_HOOK_NODE_POST)
       fail_argument(LIBDL_ERROR_VALUE, name, 2, "kind", "is " + std::to_string(kind),
@@ -138,18 +141,17 @@ libdl_error* libdl_node_add_hook(libdl_node* node, libdl_hook_kind kind, libdl_g
 }
 
 void libdl_hook_remove(libdl_hook* handle) {
-  if (!handle || handle->tag() != Tag::kHook || !handle->hook) return;
+  if (!is_kind("libdl_hook_remove", "hook", handle, Tag::kHook) || !handle->hook) return;
   const Ref<GradHook> hook = std::move(handle->hook);  // its end may run the host's code: last
   const std::lock_guard lock(GradHook::links());
   if (!hook->node) return;
-  auto& list = list_of(*hook->node, handle->kind);
-  const auto at = std::find(list.begin(), list.end(), hook);
-  if (at != list.end()) list.erase(at);
+  list_of(*hook->node, handle->kind).remove(*hook);
   hook->node = nullptr;
 }
 
 void libdl_hook_release(libdl_hook* handle) {
-  if (handle && handle->drop()) destroy(handle);
+  if (is_kind("libdl_hook_release", "hook", handle, Tag::kHook) && handle->drop())
+    destroy(handle);
 }
 
 // -- contexts, for collectors -------------------------------------------------------------------------
@@ -171,8 +173,8 @@ int32_t libdl_tensor_visit_contexts(const libdl_tensor* tensor, void (*destroy)(
   const NodeExtra& extra = *node->extra;
   for (const auto* list : {&extra.tensor_hooks, &extra.pre_hooks, &extra.post_hooks,
                            &extra.accumulate_hooks})
-    for (const Ref<GradHook>& hook : *list)
-      if (void* const ctx = hook->context(destroy))
+    for (const Ref<GradHook>& hook : list->places())
+      if (void* const ctx = hook ? hook->context(destroy) : nullptr)
         if (const int32_t stop = visit(ctx, arg)) return stop;
   return 0;
 }
@@ -184,11 +186,11 @@ void libdl_tensor_drop_hooks(libdl_tensor* tensor, void (*destroy)(void*)) {
   NodeExtra& extra = *node->extra;
   for (auto* list : {&extra.tensor_hooks, &extra.pre_hooks, &extra.post_hooks,
                      &extra.accumulate_hooks})
-    for (size_t i = list->size(); i-- > 0;) {
-      const Ref<GradHook> hook = i < list->size() ? (*list)[i] : Ref<GradHook>();
+    for (size_t i = list->places().size(); i-- > 0;) {
+      const Ref<GradHook> hook = i < list->places().size() ? list->places()[i] : Ref<GradHook>();
       if (!hook || !hook->context(destroy)) continue;
       const std::lock_guard lock(GradHook::links());
-      list->erase(list->begin() + static_cast<std::ptrdiff_t>(i));
+      list->remove(*hook);
       hook->node = nullptr;
     }
 }
@@ -206,18 +208,22 @@ struct CallbackSavedHooks final : SavedHooks {
     // The hook must not come back here for what it computes.
     const SavedHooksPause pause;
     void* packed = nullptr;
-    check(f.pack(f.ctx, value.get(), &packed));
+    check_returned("pack", f.pack(f.ctx, value.get(), &packed));
     return packed;
   }
   Tensor unpack(void* packed) override {
     libdl_tensor* value = nullptr;
-    check(f.unpack(f.ctx, packed, &value));
-    if (!is_live_tensor(value))
+    libdl_error* const error = f.unpack(f.ctx, packed, &value);
+    Returned given({&value, 1});
+    check_returned("unpack", error);
+    if (!given.wrong.empty())
+      fail(LIBDL_ERROR_CALLBACK, "unpack", "the hook left place " + given.wrong + ", wanted a tensor");
+    if (!given.tensors[0].defined())
       fail(LIBDL_ERROR_CALLBACK, "unpack", "the hook returned no tensor");
-    return Tensor::take(value);
+    return std::move(given.tensors[0]);
   }
   void forget(void* packed) noexcept override {
-    if (f.forget) f.forget(f.ctx, packed);
+    if (f.forget) contained([&] { f.forget(f.ctx, packed); });
   }
 };
 
@@ -230,6 +236,7 @@ libdl_error* libdl_saved_hooks_push(const libdl_saved_hooks* hooks) {
     const libdl_saved_hooks given = read_options(name, 1, hooks, "hooks");
     if (!hooks || !given.pack || !given.unpack)
       fail_argument(LIBDL_ERROR_NULL, name, 1, "hooks", "lacks pack or unpack", "both callbacks");
+    attach_to(state());
     push_saved_hooks(Ref<SavedHooks>::take(new CallbackSavedHooks(given, std::move(owner))));
   });
 }

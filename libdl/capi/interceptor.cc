@@ -2,7 +2,9 @@
 
 // Calls that somebody watches: interceptors see them first, scopes keep their results.
 
+#include "base/contained.h"
 #include "capi/registered.h"
+#include "capi/returned.h"
 #include "capi/scope.h"
 #include "capi/values.h"
 
@@ -36,7 +38,7 @@ void show(State& state, Interceptor* innermost) {
 }
 
 void discard(Interceptor* interceptor) {
-  if (interceptor->destroy) interceptor->destroy(interceptor->ctx);
+  run_destroy(interceptor->destroy, interceptor->ctx);
   delete interceptor;
 }
 
@@ -67,11 +69,26 @@ class Hidden {
 
 void release_results(libdl_value* results, int32_t count) {
   for (int32_t i = 0; i < count; ++i) {
-    if (results[i].type == LIBDL_VALUE_TENSOR) Tensor::take(results[i].as.tensor);
-    if (results[i].type == LIBDL_VALUE_TENSOR_LIST)
+    // A handle of another kind is not ours to release.
+    if (results[i].type == LIBDL_VALUE_TENSOR && results[i].as.tensor &&
+        has_tag(results[i].as.tensor, Tag::kTensor))
+      Tensor::take(results[i].as.tensor);
+    if (results[i].type == LIBDL_VALUE_TENSOR_LIST && results[i].as.list &&
+        has_tag(results[i].as.list, Tag::kTensorList))
       Ref<libdl_tensor_list>::take(results[i].as.list);
     results[i] = none();
   }
+}
+
+// What stands where a value of that type is wanted.
+std::string found_in(const libdl_value& given, libdl_value_type wanted) {
+  const void* const handle = wanted == LIBDL_VALUE_TENSOR
+                                 ? static_cast<const void*>(given.as.tensor)
+                                 : static_cast<const void*>(given.as.list);
+  if (given.type != wanted) return "another type";
+  if (!handle) return "NULL";
+  return has_tag(handle, Tag::kTensor) && wanted == LIBDL_VALUE_TENSOR ? "an emptied tensor"
+                                                                        : kind_of(handle);
 }
 
 void check_answer(const OpEntry& entry, libdl_value* results) {
@@ -82,9 +99,10 @@ void check_answer(const OpEntry& entry, libdl_value* results) {
     if (given.type == LIBDL_VALUE_TENSOR_LIST)
       good = good && given.as.list && has_tag(given.as.list, Tag::kTensorList);
     if (good) continue;
+    const std::string found = found_in(given, entry.results[i].type);
     release_results(results, entry.result_count);
     fail(LIBDL_ERROR_TYPE, entry.name,
-         std::string("an interceptor answered ") + entry.results[i].name + " with another type");
+         std::string("an interceptor answered ") + entry.results[i].name + " with " + found);
   }
 }
 
@@ -100,7 +118,7 @@ bool intercept(const OpEntry& entry, int32_t op, const libdl_value* arguments,
       error = at->function(at->ctx, op, arguments, entry.argument_count, dsts, results,
                            entry.result_count, &handled);
     }
-    if (error) throw Error::take(error);
+    check_returned(entry.name, error);
     if (!handled) continue;
     if (!dsts) check_answer(entry, results);
     return true;
@@ -163,7 +181,7 @@ libdl_error* libdl_interceptor_push(libdl_interceptor interceptor, void* ctx,
     attach_to(current);
     show(current, new Interceptor{interceptor, ctx, destroy, current.interceptor});
   });
-  if (error && destroy) destroy(ctx);
+  if (error) run_destroy(destroy, ctx);
   return error;
 }
 

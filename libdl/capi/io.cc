@@ -2,6 +2,7 @@
 
 #include <libdl/io.h>
 
+#include "base/contained.h"
 #include "capi/arguments.h"
 #include "capi/options.h"
 #include "capi/scope.h"
@@ -39,9 +40,7 @@ std::string path_of(const char* function, const char* path, int64_t length) {
 }
 
 File checked(const char* function, const libdl_file* file) {
-  not_null(function, 1, "file", file, "a file");
-  if (!has_tag(file, Tag::kFile))
-    fail_argument(LIBDL_ERROR_KIND, function, 1, "file", "is a handle of another kind", "a file");
+  check_kind(function, 1, "file", file, Tag::kFile);
   return File::share(const_cast<libdl_file*>(file));
 }
 
@@ -117,7 +116,7 @@ libdl_error* libdl_file_open_memory(const void* data, int64_t bytes,
       share = read_options(name, 2, options).share;
       output(name, 4, "out", out);
     } catch (...) {
-      if (destroy) destroy(ctx);
+      run_destroy(destroy, ctx);
       throw;
     }
     *out = open_memory(data, bytes, share, destroy, ctx).release();
@@ -125,11 +124,14 @@ libdl_error* libdl_file_open_memory(const void* data, int64_t bytes,
 }
 
 libdl_file* libdl_file_retain(libdl_file* file) {
-  if (file) file->retain();
+  if (!is_kind("libdl_file_retain", "file", file, Tag::kFile)) return nullptr;
+  file->retain();
   return file;
 }
 
-void libdl_file_release(libdl_file* file) { File::take(file); }
+void libdl_file_release(libdl_file* file) {
+  if (is_kind("libdl_file_release", "file", file, Tag::kFile)) File::take(file);
+}
 
 int64_t libdl_file_count(const libdl_file* file) {
   return is_file(file) ? static_cast<int64_t>(file->header.tensors.size()) : 0;

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/contained.h"
 #include "capi/door.h"
 #include "device/host_source.h"
 #include "device/pool.h"
@@ -33,7 +34,7 @@ static void tell_set_up() {
   log(LogLevel::kInfo, "threads: %d", threads());
   if (const char* text = std::getenv("LIBDL_CPU"); text && std::strcmp(text, isa) != 0)
     tell_ignored("LIBDL_CPU", text, "baseline, avx2 or avx512, and none that the machine lacks");
-  if (const char* text = std::getenv("LIBDL_NUM_THREADS"); text && std::atol(text) < 1)
+  if (const char* text = std::getenv("LIBDL_NUM_THREADS"); text && !parse_threads(text))
     tell_ignored("LIBDL_NUM_THREADS", text, "1 to 1024");
   if (const char* text = std::getenv("LIBDL_MEMORY_LIMIT"); text && parse_bytes(text) == 0)
     tell_ignored("LIBDL_MEMORY_LIMIT", text, "bytes, or a number with K, M, G or T");
@@ -46,6 +47,6 @@ libdl_error* libdl_set_log_handler(void (*fn)(void* ctx, libdl_log_level level, 
     const LogHandler given = {ctx, fn, destroy_ctx};
     set_log_handler(fn ? &given : nullptr);
     if (fn) tell_set_up();
-    if (!fn && destroy_ctx) destroy_ctx(ctx);
+    if (!fn) run_destroy(destroy_ctx, ctx);
   });
 }

@@ -7,6 +7,7 @@
 #include "base/slab.h"
 #include "capi/callback.h"
 #include "capi/device_arguments.h"
+#include "capi/returned.h"
 #include "device/device.h"
 #include "device/pressure.h"
 #include "tensor/packed.h"
@@ -63,7 +64,7 @@ static void visit_segment(const SegmentSnapshot& segment, libdl_memory_visitor v
     shown.used = block.used;
     shown.offset = block.offset;
     shown.bytes = block.bytes;
-    if (libdl_error* error = visit(ctx, &shown)) throw Error::take(error);
+    check_returned("memory_visit", visit(ctx, &shown));
   }
 }
 
@@ -79,7 +80,7 @@ libdl_error* libdl_memory_visit(const libdl_device* device, libdl_memory_visitor
       visit_segment(segment, visit, ctx);
     }
   });
-  if (destroy) destroy(ctx);
+  run_destroy(destroy, ctx);
   return error;
 }
 
@@ -120,7 +121,7 @@ libdl_error* libdl_memory_set_pressure(libdl_memory_pressure pressure, void* ctx
   return door("memory_set_pressure", [&] {
     const PressureCallback callback = {ctx, pressure, destroy};
     set_pressure_callback(pressure ? &callback : nullptr);
-    if (!pressure && destroy) destroy(ctx);
+    if (!pressure) run_destroy(destroy, ctx);
   });
 }
 

@@ -68,9 +68,9 @@ libdl_value converted(const OpEntry& entry, int number, const libdl_value& given
     return pack_float(static_cast<double>(given.as.integer));
   if (given.type == LIBDL_VALUE_TENSOR_LIST && wanted.type == LIBDL_VALUE_TENSORS) {
     const libdl_tensor_list* const list = given.as.list;
-    if (list && has_tag(list, Tag::kTensorList))
-      return pack_tensors(reinterpret_cast<const libdl_tensor* const*>(list->tensors.data()),
-                          static_cast<int64_t>(list->tensors.size()));
+    check_kind(entry.name, number + 1, wanted.name, list, Tag::kTensorList);
+    return pack_tensors(reinterpret_cast<const libdl_tensor* const*>(list->tensors.data()),
+                        static_cast<int64_t>(list->tensors.size()));
   }
   fail_argument(LIBDL_ERROR_TYPE, entry.name, number + 1, wanted.name,
                 std::string("is ") + type_name(given.type), type_name(wanted.type));

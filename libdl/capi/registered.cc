@@ -7,6 +7,8 @@
 #include <memory>
 #include <mutex>
 
+#include "base/contained.h"
+#include "capi/returned.h"
 #include "capi/schema.h"
 #include "capi/values.h"
 
@@ -143,14 +145,17 @@ void run_vjp(Backward& backward) {
   }
   std::vector<libdl_bool> wanted(count);
   for (int i = 0; i < count; ++i) wanted[i] = backward.needs(i);
-  std::vector<libdl_tensor*> given(count);
+  std::vector<libdl_tensor*> places(count);
   libdl_error* const error =
       vjp.function(vjp.ctx, values.data(), static_cast<int32_t>(values.size()), results.data(),
-                   grads.data(), result_count, wanted.data(), given.data(), count);
-  if (error) throw Error::take(error);
+                   grads.data(), result_count, wanted.data(), places.data(), count);
+  check_returned(op.entry.name, error);
+  Returned given(places);
+  check_gradients(op.entry.name, given);
   for (int i = 0; i < count; ++i) {
-    Tensor dx = Tensor::take(given[i]);
-    if (backward.needs(i)) backward.give(i, std::move(dx));
+    Tensor& dx = given.tensors[i];
+    if (dx.defined() && backward.needs(i))
+      backward.give(i, fit_gradient(op.entry.name, i, meta_for(inputs[i]), std::move(dx)));
   }
 }
 
@@ -171,29 +176,32 @@ Callback<libdl_op_kernel> kernel_for(Registered& op, std::span<const Tensor* con
   return at->second;
 }
 
-// A kernel may hand an input through, or a tensor with a history of its own; recording must write
-// neither's.
-Tensor fresh(Tensor y, std::span<const Tensor* const> inputs) {
+// A kernel may hand an input through, one tensor twice, or one with a history of its own; recording
+// must write none of theirs.
+Tensor fresh(Tensor y, std::span<const Tensor* const> inputs, std::span<const Tensor> before) {
   bool known = y.meta() != nullptr;
   for (const Tensor* x : inputs) known |= x && x->is(y);
+  for (const Tensor& x : before) known |= x.is(y);
   return known ? alias(y) : y;
 }
 
 std::vector<Tensor> run_kernel(Registered& op, std::span<const Tensor* const> inputs,
                                const libdl_value* arguments) {
   const Callback<libdl_op_kernel> kernel = kernel_for(op, inputs);
-  std::vector<libdl_tensor*> given(op.entry.result_count);
+  std::vector<libdl_tensor*> places(op.entry.result_count);
   libdl_error* const error = kernel.function(kernel.ctx, arguments, op.entry.argument_count,
-                                             given.data(), op.entry.result_count);
-  if (error) throw Error::take(error);
-  std::vector<Tensor> outputs;
-  for (libdl_tensor* handle : given) outputs.push_back(Tensor::take(handle));
-  for (Tensor& y : outputs) {
-    if (!is_live_tensor(y.get()) || y.is_number())
+                                             places.data(), op.entry.result_count);
+  check_returned(op.entry.name, error);
+  Returned given(places);
+  if (!given.wrong.empty())
+    fail(given.code, op.entry.name, "the kernel left result " + given.wrong + ", wanted a tensor");
+  std::vector<Tensor>& outputs = given.tensors;
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    if (!outputs[k].defined() || outputs[k].is_number())
       fail(LIBDL_ERROR_CALLBACK, op.entry.name, "the kernel left a result without a tensor");
-    y = fresh(std::move(y), inputs);
+    outputs[k] = fresh(std::move(outputs[k]), inputs, {outputs.data(), k});
   }
-  return outputs;
+  return std::move(outputs);
 }
 
 void record(Registered& op, const libdl_value* arguments, std::span<const Tensor* const> inputs,
@@ -324,7 +332,7 @@ template <class Body>
 static libdl_error* door_with_context(const char* function, void* ctx, void (*destroy)(void* ctx),
                                       Body&& body) {
   libdl_error* const error = door(function, body);
-  if (error && destroy) destroy(ctx);
+  if (error) run_destroy(destroy, ctx);
   return error;
 }
 

@@ -77,6 +77,7 @@ void attach_to(State& state) {
   state.release_attachments = [](State& ending) {
     release_scopes(ending);
     release_interceptors(ending);
+    release_saved_hooks(ending);
     release_generator(ending);
   };
 }

@@ -46,19 +46,19 @@ libdl_error* libdl_state_copy_current(libdl_state** out) {
 }
 
 libdl_state* libdl_state_retain(libdl_state* handle) {
-  if (handle) handle->retain();
+  if (!is_kind("libdl_state_retain", "state", handle, Tag::kState)) return nullptr;
+  handle->retain();
   return handle;
 }
 
 void libdl_state_release(libdl_state* handle) {
-  if (handle && handle->drop()) destroy(handle);
+  if (is_kind("libdl_state_release", "state", handle, Tag::kState) && handle->drop())
+    destroy(handle);
 }
 
 libdl_error* libdl_state_swap(libdl_state* next, libdl_state** previous) {
   return door("libdl_state_swap", [&] {
-    if (next && !has_tag(next, Tag::kState))
-      fail_argument(LIBDL_ERROR_KIND, "libdl_state_swap", 1, "next", "is another kind of handle",
-                    "a state");
+    if (next) check_kind("libdl_state_swap", 1, "next", next, Tag::kState);
     State* const before = swap_state(next);
     if (previous) *previous = before;
   });
@@ -95,10 +95,7 @@ libdl_error* libdl_set_default_device(const libdl_device* device) {
 // -- generators -----------------------------------------------------------------------------------
 
 static Generator& generator_of(const char* function, const libdl_generator* handle) {
-  not_null(function, 1, "generator", handle, "a generator");
-  if (!has_tag(handle, Tag::kGenerator))
-    fail_argument(LIBDL_ERROR_KIND, function, 1, "generator", "is another kind of handle",
-                  "a generator");
+  check_kind(function, 1, "generator", handle, Tag::kGenerator);
   return *const_cast<libdl_generator*>(handle);
 }
 
@@ -110,12 +107,15 @@ libdl_error* libdl_generator_new(uint64_t seed, libdl_generator** out) {
 }
 
 libdl_generator* libdl_generator_retain(libdl_generator* generator) {
-  if (generator) generator->retain();
+  if (!is_kind("libdl_generator_retain", "generator", generator, Tag::kGenerator)) return nullptr;
+  generator->retain();
   return generator;
 }
 
 void libdl_generator_release(libdl_generator* generator) {
-  if (generator && generator->drop()) destroy(generator);
+  if (is_kind("libdl_generator_release", "generator", generator, Tag::kGenerator) &&
+      generator->drop())
+    destroy(generator);
 }
 
 libdl_generator* libdl_generator_default(void) {
@@ -145,14 +145,20 @@ uint64_t libdl_generator_get_seed(const libdl_generator* generator) {
   return generator && has_tag(generator, Tag::kGenerator) ? generator->seed.load() : 0;
 }
 
+int64_t libdl_generator_state_size(const libdl_generator* generator) {
+  return generator && has_tag(generator, Tag::kGenerator) ? sizeof(GeneratorState) : 0;
+}
+
 libdl_error* libdl_generator_get_state(const libdl_generator* generator, void* data,
                                        int64_t count) {
   return door("libdl_generator_get_state", [&] {
     const char* const name = "libdl_generator_get_state";
     const Generator& g = generator_of(name, generator);
     not_null(name, 2, "data", data, "a buffer");
-    if (count != LIBDL_GENERATOR_STATE_BYTES)
-      fail_argument(LIBDL_ERROR_VALUE, name, 3, "count", "is " + std::to_string(count), "24");
+    constexpr int64_t kSize = sizeof(GeneratorState);
+    if (count < kSize)
+      fail_argument(LIBDL_ERROR_VALUE, name, 3, "count", "is " + std::to_string(count),
+                    "at least " + std::to_string(kSize));
     const GeneratorState bytes = get_state(g);
     std::memcpy(data, bytes.data(), bytes.size());
   });
@@ -164,8 +170,10 @@ libdl_error* libdl_generator_set_state(libdl_generator* generator, const void* d
     const char* const name = "libdl_generator_set_state";
     Generator& g = generator_of(name, generator);
     not_null(name, 2, "data", data, "a buffer");
-    if (count != LIBDL_GENERATOR_STATE_BYTES)
-      fail_argument(LIBDL_ERROR_VALUE, name, 3, "count", "is " + std::to_string(count), "24");
+    constexpr int64_t kSize = sizeof(GeneratorState);
+    if (count != kSize)
+      fail_argument(LIBDL_ERROR_VALUE, name, 3, "count", "is " + std::to_string(count),
+                    std::to_string(kSize));
     set_state(g, static_cast<const std::byte*>(data), static_cast<size_t>(count));
   });
 }

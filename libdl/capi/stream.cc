@@ -10,12 +10,12 @@ using namespace libdl;
 using namespace libdl::capi;
 
 static void check_stream(const char* function, int argument, const libdl_stream* stream) {
-  check_handle(function, argument, "stream", stream, Tag::kStream, "a stream");
+  check_kind(function, argument, "stream", stream, Tag::kStream);
 }
 
 static void check_event(const char* function, int argument, const libdl_event* event,
                         const char* name = "event") {
-  check_handle(function, argument, name, event, Tag::kEvent, "an event");
+  check_kind(function, argument, name, event, Tag::kEvent);
 }
 
 libdl_error* libdl_stream_new(const libdl_device* device, int32_t priority, libdl_stream** out) {
@@ -59,11 +59,14 @@ libdl_error* libdl_stream_set_current(libdl_stream* stream) {
 }
 
 libdl_stream* libdl_stream_retain(libdl_stream* stream) {
-  if (stream) stream->retain();
+  if (!is_kind("libdl_stream_retain", "stream", stream, Tag::kStream)) return nullptr;
+  stream->retain();
   return stream;
 }
 
-void libdl_stream_release(libdl_stream* stream) { Stream::take(stream); }
+void libdl_stream_release(libdl_stream* stream) {
+  if (is_kind("libdl_stream_release", "stream", stream, Tag::kStream)) Stream::take(stream);
+}
 
 libdl_error* libdl_stream_get_device(const libdl_stream* stream, libdl_device* out) {
   constexpr const char* function = "stream_get_device";
@@ -118,11 +121,14 @@ libdl_error* libdl_event_new(const libdl_device* device, libdl_bool timing, libd
 }
 
 libdl_event* libdl_event_retain(libdl_event* event) {
-  if (event) event->retain();
+  if (!is_kind("libdl_event_retain", "event", event, Tag::kEvent)) return nullptr;
+  event->retain();
   return event;
 }
 
-void libdl_event_release(libdl_event* event) { Event::take(event); }
+void libdl_event_release(libdl_event* event) {
+  if (is_kind("libdl_event_release", "event", event, Tag::kEvent)) Event::take(event);
+}
 
 libdl_error* libdl_event_record(libdl_event* event, const libdl_stream* stream) {
   constexpr const char* function = "event_record";

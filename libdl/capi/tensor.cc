@@ -2,7 +2,9 @@
 
 #include <libdl/tensor.h>
 
-#include "capi/door.h"
+#include <atomic>
+
+#include "capi/arguments.h"
 #include "tape/meta.h"
 
 namespace libdl::capi {
@@ -19,15 +21,19 @@ using namespace libdl::capi;
 // -- life -----------------------------------------------------------------------------------------
 
 libdl_tensor* libdl_tensor_retain(libdl_tensor* tensor) {
-  if (tensor) tensor->retain();
+  if (!is_kind("libdl_tensor_retain", "tensor", tensor, Tag::kTensor)) return nullptr;
+  tensor->retain();
   return tensor;
 }
 
 void libdl_tensor_release(libdl_tensor* tensor) {
-  if (tensor && tensor->drop()) destroy(tensor);
+  if (is_kind("libdl_tensor_release", "tensor", tensor, Tag::kTensor) && tensor->drop())
+    destroy(tensor);
 }
 
-uint32_t libdl_tensor_use_count(const libdl_tensor* tensor) { return tensor ? tensor->count() : 0; }
+uint32_t libdl_tensor_use_count(const libdl_tensor* tensor) {
+  return tensor && has_tag(tensor, Tag::kTensor) ? tensor->count() : 0;
+}
 
 // -- metadata ---------------------------------------------------------------------------------------
 
@@ -146,27 +152,45 @@ libdl_tensor* libdl_tensor_list_get(const libdl_tensor_list* list, int64_t index
 }
 
 void libdl_tensor_list_release(libdl_tensor_list* list) {
-  if (list && list->drop()) destroy(list);
+  if (is_kind("libdl_tensor_list_release", "list", list, Tag::kTensorList) && list->drop())
+    destroy(list);
 }
 
 // -- the host's object ----------------------------------------------------------------------------------
 
+namespace {
+
+// Runtimes that asked for a number have those behind the ones that anybody may choose.
+constexpr int32_t kChosen = 4;
+std::atomic<int32_t> hosts{kChosen};
+
+bool is_host(int32_t host) { return host >= 0 && host < hosts.load(std::memory_order_relaxed); }
+
+}  // namespace
+
+libdl_error* libdl_host_new(int32_t* out) {
+  return door("libdl_host_new", [&] {
+    output("libdl_host_new", 1, "out", out);
+    *out = hosts.fetch_add(1, std::memory_order_relaxed);
+  });
+}
+
 void* libdl_tensor_host_object(const libdl_tensor* tensor, int32_t host) {
   if (!tensor || !has_tag(tensor, Tag::kTensor)) return nullptr;
   if (host == LIBDL_HOST_PYTHON) return tensor->host;
-  if (host < 0 || host >= LIBDL_HOST_RUNTIMES || !tensor->meta) return nullptr;
-  return tensor->meta->host_objects[host];
+  return tensor->meta ? host_object(*tensor->meta, host) : nullptr;
 }
 
 libdl_error* libdl_tensor_set_host_object(libdl_tensor* tensor, int32_t host, void* object) {
   return door("libdl_tensor_set_host_object", [&] {
     const char* const name = "libdl_tensor_set_host_object";
     if (!tensor || !has_tag(tensor, Tag::kTensor)) check_tensor(name, 1, "tensor", tensor);
-    if (host < 0 || host >= LIBDL_HOST_RUNTIMES)
-      fail_argument(LIBDL_ERROR_VALUE, name, 2, "host", "is " + std::to_string(host), "0 to 3");
+    if (!is_host(host))
+      fail_argument(LIBDL_ERROR_VALUE, name, 2, "host", "is " + std::to_string(host),
+                    "0 to 3, or a number of libdl_host_new");
     if (host == LIBDL_HOST_PYTHON)
       tensor->host = object;
     else if (object || tensor->meta)
-      meta_of(as_tensor(tensor)).host_objects[host] = object;
+      set_host_object(meta_of(as_tensor(tensor)), host, object);
   });
 }

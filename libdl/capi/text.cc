@@ -55,13 +55,19 @@ std::string pytorch_name(std::string_view op) {
 
 }  // namespace
 
-const char* libdl_text_data(const libdl_text* text) { return text ? text->bytes.c_str() : ""; }
+static bool is_text(const libdl_text* text) { return text && has_tag(text, Tag::kText); }
 
-int64_t libdl_text_length(const libdl_text* text) {
-  return text ? static_cast<int64_t>(text->bytes.size()) : 0;
+const char* libdl_text_data(const libdl_text* text) {
+  return is_text(text) ? text->bytes.c_str() : "";
 }
 
-void libdl_text_release(libdl_text* text) { delete text; }
+int64_t libdl_text_length(const libdl_text* text) {
+  return is_text(text) ? static_cast<int64_t>(text->bytes.size()) : 0;
+}
+
+void libdl_text_release(libdl_text* text) {
+  if (is_kind("libdl_text_release", "text", text, Tag::kText)) delete text;
+}
 
 libdl_error* libdl_tensor_to_string(const libdl_tensor* tensor, const libdl_print_options* options,
                                     libdl_text** out) {

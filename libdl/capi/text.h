@@ -10,7 +10,7 @@
 #include "base/counted.h"
 
 struct libdl_text : libdl::Counted {
-  explicit libdl_text(std::string text) : Counted(libdl::Tag::kOther), bytes(std::move(text)) {}
+  explicit libdl_text(std::string text) : Counted(libdl::Tag::kText), bytes(std::move(text)) {}
   ~libdl_text() = default;
   const std::string bytes;
 };

@@ -2,6 +2,10 @@
 
 #include <libdl/threads.h>
 
+#include <memory>
+#include <mutex>
+#include <vector>
+
 #include "capi/callback.h"
 #include "capi/device_arguments.h"
 #include "device/pool.h"
@@ -47,10 +51,88 @@ libdl_error* libdl_set_executor(const libdl_executor* executor) {
   });
 }
 
+// -- interruptions ------------------------------------------------------------------------------
+
+namespace {
+
+struct Asked {
+  libdl_interruption ask;
+  Callback owner;
+  int64_t number;  // 0: the one that libdl_set_interruption set
+};
+using Asking = std::vector<std::shared_ptr<const Asked>>;
+
+struct Interruptions {
+  std::mutex mutex;
+  Asking asking;
+  int64_t last = 0;
+};
+Interruptions& interruptions() {
+  static auto* const made = new Interruptions;  // threads may compute while the process exits
+  return *made;
+}
+
+// What a callback throws ends the operator as well.
+int32_t ask_all(void* ctx) {
+  for (const auto& asked : *static_cast<const Asking*>(ctx)) try {
+      if (asked->ask(asked->owner.ctx())) return 1;
+    } catch (...) {
+      return 1;
+    }
+  return 0;
+}
+
+// Puts `made` in the place of number `number`; NULL: that one goes. False if there was none.
+bool exchange(int64_t number, std::shared_ptr<const Asked> made) {
+  Interruptions& all = interruptions();
+  Asking before;  // goes last: a destroy may come back here
+  const std::lock_guard lock(all.mutex);
+  before = all.asking;
+  Asking next = before;
+  const bool found = std::erase_if(next, [&](const auto& a) { return a->number == number; }) > 0;
+  if (made) next.push_back(std::move(made));
+  if (next.empty()) {
+    set_interruption(nullptr);
+  } else {
+    auto* const shared = new Asking(next);
+    const Interruption asked = {shared, ask_all, [](void* p) { delete static_cast<Asking*>(p); }};
+    set_interruption(&asked);
+  }
+  all.asking.swap(next);
+  return found;
+}
+
+}  // namespace
+
 libdl_error* libdl_set_interruption(libdl_interruption ask, void* ctx, void (*destroy)(void* ctx)) {
+  Callback owner(ctx, destroy);
   return door("set_interruption", [&] {
-    const Interruption interruption = {ctx, ask, destroy};
-    set_interruption(ask ? &interruption : nullptr);
-    if (!ask && destroy) destroy(ctx);
+    exchange(0, ask ? std::make_shared<const Asked>(Asked{ask, std::move(owner), 0}) : nullptr);
+  });
+}
+
+libdl_error* libdl_interruption_add(libdl_interruption ask, void* ctx, void (*destroy)(void* ctx),
+                                    int64_t* out) {
+  constexpr const char* function = "interruption_add";
+  Callback owner(ctx, destroy);
+  return door(function, [&] {
+    if (!ask) fail_argument(LIBDL_ERROR_NULL, function, 1, "ask", "is NULL", "a function");
+    output(function, 4, "out", out);
+    Interruptions& all = interruptions();
+    std::unique_lock lock(all.mutex);
+    const int64_t number = ++all.last;
+    lock.unlock();
+    exchange(number, std::make_shared<const Asked>(Asked{ask, std::move(owner), number}));
+    *out = number;
+  });
+}
+
+libdl_error* libdl_interruption_remove(int64_t interruption) {
+  constexpr const char* function = "interruption_remove";
+  return door(function, [&] {
+    if (interruption < 1 || !exchange(interruption, nullptr))
+      fail_argument(LIBDL_ERROR_VALUE, function, 1, "interruption",
+                    "is " + std::to_string(interruption),
+                    "a number that libdl_interruption_add gave and nobody has removed");
   });
 }

@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "base/contained.h"
 #include "capi/door.h"
 #include "device/hook.h"
 #include "device/pool.h"
@@ -72,7 +73,7 @@ void warn_conversion(const char* op, size_t bytes) {
     const std::string message = std::string(op) + ": packed " + std::to_string(bytes) +
                                 " bytes into a layout of its own";
     h->fn(h->ctx, LIBDL_WARNING_CONVERSION, message.c_str());
-  } catch (...) {  // no memory for a warning: it is dropped
+  } catch (...) {  // no memory for a warning, or what the handler threw: it is dropped
   }
 }
 }  // namespace
@@ -83,7 +84,7 @@ libdl_error* libdl_set_warning_handler(void (*fn)(void* ctx, libdl_warning_code 
   return door("libdl_set_warning_handler", [&] {
     const Handler given = {ctx, fn, destroy_ctx};
     handler.set(fn ? &given : nullptr);
-    if (!fn && destroy_ctx) destroy_ctx(ctx);
+    if (!fn) run_destroy(destroy_ctx, ctx);
     conversion_warning = warn_conversion;
   });
 }

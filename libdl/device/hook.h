@@ -8,6 +8,8 @@
 #include <mutex>
 #include <new>
 
+#include "base/contained.h"
+
 namespace libdl {
 
 // T has members ctx and destroy. destroy(ctx) runs once, after the callback was replaced and the
@@ -43,12 +45,12 @@ class Hook {
  private:
   static std::shared_ptr<const T> own(const T& callback) {
     const auto destroy = [](const T* held) {
-      if (held->destroy) held->destroy(held->ctx);
+      run_destroy(held->destroy, held->ctx);
       delete held;
     };
     T* copy = new (std::nothrow) T(callback);
     if (!copy) {
-      if (callback.destroy) callback.destroy(callback.ctx);
+      run_destroy(callback.destroy, callback.ctx);
       throw std::bad_alloc();
     }
     return std::shared_ptr<const T>(copy, destroy);  // calls destroy if it throws

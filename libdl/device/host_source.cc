@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdlib>
 
+#include "base/contained.h"
 #include "device/host_limits.h"
 
 namespace libdl {
@@ -173,7 +174,7 @@ void* CallbackSource::reserve(size_t& bytes, bool small) {
 }
 
 void CallbackSource::release(void* base, size_t bytes) {
-  callbacks_.deallocate(callbacks_.ctx, base, bytes, 64);
+  contained([&] { callbacks_.deallocate(callbacks_.ctx, base, bytes, 64); });
   budget_.give(bytes);
 }
 

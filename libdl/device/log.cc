@@ -8,6 +8,7 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "base/contained.h"
 #include "device/hook.h"
 
 namespace libdl {
@@ -36,8 +37,10 @@ void log(LogLevel level, const char* format, ...) noexcept {
   va_end(values);
   if (wanted < 0) return;
   telling = true;
-  handler->fn(handler->ctx, static_cast<int32_t>(level), message,
-              std::min<int64_t>(wanted, sizeof message - 1));
+  contained([&] {
+    handler->fn(handler->ctx, static_cast<int32_t>(level), message,
+                std::min<int64_t>(wanted, sizeof message - 1));
+  });
   telling = false;
 }
 

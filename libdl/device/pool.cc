@@ -19,6 +19,7 @@
 #include <unistd.h>
 #endif
 
+#include "base/contained.h"
 #include "device/float_environment.h"
 #include "device/futex.h"
 #include "device/hook.h"
@@ -301,10 +302,19 @@ void start_workers(int count) {
   }
 }
 
+}  // namespace
+
+int parse_threads(const char* text) {
+  char* end;
+  const long number = std::strtol(text, &end, 10);
+  return *end == 0 && number >= 1 && number <= kMaxThreads ? static_cast<int>(number) : 0;
+}
+
+namespace {
+
 int default_threads() {
   if (const char* text = std::getenv("LIBDL_NUM_THREADS")) {
-    const long number = std::strtol(text, nullptr, 10);
-    if (number >= 1) return static_cast<int>(std::min<long>(number, kMaxThreads));
+    if (const int number = parse_threads(text)) return number;
   }
   return std::min(available_cpus(), kMaxThreads);
 }
@@ -393,7 +403,8 @@ void help_task(void* task_arg) {
 bool run_on_executor(Job* job, const Executor& executor, int helpers,
                      const Interruption* interruption) {
   job->references.store(helpers + 1, std::memory_order_relaxed);
-  for (int i = 0; i < helpers; ++i) executor.run(executor.ctx, help_task, job);
+  for (int i = 0; i < helpers; ++i)
+    contained([&] { executor.run(executor.ctx, help_task, job); });
   const bool finished = work_to_the_end(*job, interruption);
   job->close();
   const bool whole = finished && !job->lost;

@@ -21,6 +21,7 @@ void set_threads(int threads);
 int threads();
 
 constexpr int kMaxThreads = 1024;
+int parse_threads(const char* text);  // LIBDL_NUM_THREADS; 0: it is no number from 1 to 1024
 
 // The host's threads instead of the pool's own. run() arranges that task(task_arg) runs once, now
 // or later, on any thread; a task that comes late finds its job done and returns at once. A task

@@ -6,6 +6,7 @@
 
 #include <atomic>
 
+#include "base/contained.h"
 #include "device/hook.h"
 
 namespace libdl {
@@ -36,7 +37,9 @@ void relieve_pressure(int64_t bytes) {
   for (auto& handler : pressure_handlers) {
     if (auto* relieve = handler.load(std::memory_order_acquire)) relieve(bytes);
   }
-  if (const auto callback = pressure_hook.get()) callback->relieve(callback->ctx, bytes);
+  if (const auto callback = pressure_hook.get()) {
+    contained([&] { callback->relieve(callback->ctx, bytes); });
+  }
   relieving = false;
 }
 

@@ -34,6 +34,8 @@ enum Mode : uint32_t {
 
 struct Interceptor;
 struct Scope;
+struct SavedHooks;
+struct SavedHookStack;
 struct Attachment {  // an object that a higher room hangs on the state
   virtual ~Attachment() = default;
 };
@@ -54,6 +56,8 @@ struct libdl_state : libdl::Counted {
   libdl_generator* generator = nullptr;          // owned; NULL: the process's default generator
   libdl::Interceptor* interceptor = nullptr;     // innermost; owned by the door
   libdl::Scope* scope = nullptr;                 // innermost; owned by the door
+  libdl::SavedHooks* saved_hooks = nullptr;      // what saves go through, borrowed from:
+  libdl::SavedHookStack* saved_hook_stack = nullptr;  // owned by the tape
   libdl_stream* stream[2] = {nullptr, nullptr};  // current stream of CPU and CUDA, owned
   void (*release_attachments)(libdl_state&) = nullptr;  // set by the rooms above that attach
 };

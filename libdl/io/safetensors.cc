@@ -6,11 +6,12 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/contained.h"
 #include "tensor/row_major.h"
 
 libdl_file::~libdl_file() {
   if (mapped) libdl::file_calls.unmap(const_cast<char*>(memory), static_cast<size_t>(bytes));
-  if (release) release(context);
+  libdl::run_destroy(release, context);
 }
 
 namespace libdl {
@@ -75,7 +76,7 @@ File open_memory(const void* data, int64_t bytes, bool share, void (*release)(vo
   try {
     made = new libdl_file;
   } catch (...) {
-    if (release) release(context);
+    run_destroy(release, context);
     throw;
   }
   File file = File::take(made);

@@ -18,9 +18,10 @@ namespace libdl {
 
 // -- checks ---------------------------------------------------------------------------------------
 
-static void check_factor(const char* op, const char* name, double value, bool below_one = false) {
+static void check_factor(const char* op, const char* name, double value, bool below_one = false,
+                         int argument = 1) {
   if (!(value >= 0) || (below_one && value >= 1) || std::isinf(value))
-    fail_argument(LIBDL_ERROR_VALUE, op, 1, name, "is " + std::to_string(value),
+    fail_argument(LIBDL_ERROR_VALUE, op, argument, name, "is " + std::to_string(value),
                   below_one ? "0 or more and below 1" : "0 or more and finite");
 }
 
@@ -236,7 +237,7 @@ static void check_gradients(const char* op, TensorSpan grads) {
 Tensor clip_grad_norm(TensorSpan grads, double max_norm, double norm_type,
                       bool error_if_nonfinite) {
   const char* const op = "clip_grad_norm";
-  check_factor(op, "max_norm", max_norm);
+  check_factor(op, "max_norm", max_norm, false, 2);
   if (!(norm_type > 0))
     fail_argument(LIBDL_ERROR_VALUE, op, 3, "norm_type", "is " + std::to_string(norm_type),
                   "a positive number");
@@ -266,7 +267,7 @@ Tensor clip_grad_norm(TensorSpan grads, double max_norm, double norm_type,
 
 void clip_grad_value(TensorSpan grads, double clip_value) {
   const char* const op = "clip_grad_value";
-  check_factor(op, "clip_value", clip_value);
+  check_factor(op, "clip_value", clip_value, false, 2);
   check_gradients(op, grads);
   for (size_t i = 0; i < grads.size(); ++i)
     if (grads[i].is_complex())

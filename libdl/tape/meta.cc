@@ -63,7 +63,28 @@ void destroy_meta(Meta* meta, const libdl_tensor* owner) noexcept {
     end_link(node, owner);
     if (node->drop()) destroy(node);
   }
+  for (HostObject* at = meta->host_objects.load(std::memory_order_relaxed); at;)
+    delete std::exchange(at, at->next);
   slab_delete(meta);
+}
+
+void* host_object(const Meta& meta, int32_t host) {
+  const HostObject* at = meta.host_objects.load(std::memory_order_acquire);
+  while (at && at->host != host) at = at->next;
+  return at ? at->object : nullptr;
+}
+
+void set_host_object(Meta& meta, int32_t host, void* object) {
+  HostObject* first = meta.host_objects.load(std::memory_order_acquire);
+  for (HostObject* at = first; at; at = at->next)
+    if (at->host == host) {
+      at->object = object;
+      return;
+    }
+  if (!object) return;
+  auto* const made = new HostObject{host, object, first};  // no other thread adds one of this host
+  while (!meta.host_objects.compare_exchange_weak(made->next, made, std::memory_order_release)) {
+  }
 }
 
 // -- leaves ---------------------------------------------------------------------------------

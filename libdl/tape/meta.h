@@ -22,6 +22,14 @@ enum class ViewOrigin : uint8_t {
   kNoGrad,       // made while nothing was recorded
 };
 
+// What a language runtime keeps for a handle (include/libdl/tensor.h). Each runtime finds its own in a
+// list that only grows, so that two of them may look and write at once.
+struct HostObject {
+  const int32_t host;
+  void* object;
+  HostObject* next;
+};
+
 struct Meta {
   Node* node = nullptr;  // owned: the operation that made the tensor, or a leaf's Accumulator
   int32_t slot = 0;
@@ -34,11 +42,14 @@ struct Meta {
   Ref<GradSlot> grad;
   Tensor tangent;           // forward mode
   int32_t tangent_level = 0;
-  void* host_objects[4] = {};  // of the language runtimes but the first; see include/libdl/tensor.h
+  std::atomic<HostObject*> host_objects{nullptr};  // owned; of the runtimes but the first
 
   bool is_leaf() const { return !node || node->accumulator; }
   bool follows_base() const { return view != ViewKind::kNone && view != ViewKind::kBytes; }
 };
+
+void* host_object(const Meta& meta, int32_t host);  // NULL: none
+void set_host_object(Meta& meta, int32_t host, void* object);
 
 Meta& meta_of(const Tensor& x);  // made when absent
 // Also while another reader renews the history of a view.

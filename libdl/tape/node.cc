@@ -64,7 +64,8 @@ std::mutex& GradHook::links() {
 
 NodeExtra::~NodeExtra() {
   for (auto* const list : {&tensor_hooks, &pre_hooks, &post_hooks, &accumulate_hooks})
-    for (const Ref<GradHook>& hook : *list) {
+    for (const Ref<GradHook>& hook : list->places()) {
+      if (!hook) continue;
       {
         const std::lock_guard lock(GradHook::links());
         hook->node = nullptr;
@@ -73,41 +74,67 @@ NodeExtra::~NodeExtra() {
     }
 }
 
-// -- saved values ---------------------------------------------------------------------------
+void HookList::push_back(Ref<GradHook> hook) {
+  hook->place = hooks_.size();
+  hooks_.push_back(std::move(hook));
+}
 
-namespace {
-struct HookStack {
+void HookList::remove(const GradHook& hook) {
+  if (hook.place >= hooks_.size() || hooks_[hook.place].get() != &hook) return;
+  const Ref<GradHook> last = std::move(hooks_[hook.place]);  // its end may come back here
+  if (++removed_ * 2 < hooks_.size()) return;
+  std::erase(hooks_, Ref<GradHook>());
+  for (size_t i = 0; i < hooks_.size(); ++i) hooks_[i]->place = i;
+  removed_ = 0;
+}
+
+std::vector<Ref<GradHook>> HookList::snapshot() const {
+  std::vector<Ref<GradHook>> now;
+  now.reserve(hooks_.size() - removed_);
+  for (const Ref<GradHook>& hook : hooks_)
+    if (hook) now.push_back(hook);
+  return now;
+}
+
+// -- hooks on saved values --------------------------------------------------------------------
+
+struct SavedHookStack {
   std::vector<Ref<SavedHooks>> hooks;
   int paused = 0;
 };
-}  // namespace
-// The plain pointer is what every save tests; the stack behind it is made when first needed.
-static constinit thread_local SavedHooks* current_hooks = nullptr;
-static thread_local HookStack hook_stack;
 
-static void choose_hooks() {
-  const HookStack& s = hook_stack;
-  current_hooks = s.paused || s.hooks.empty() ? nullptr : s.hooks.back().get();
+static void choose_hooks(State& s) {
+  const SavedHookStack& stack = *s.saved_hook_stack;
+  s.saved_hooks = stack.paused || stack.hooks.empty() ? nullptr : stack.hooks.back().get();
 }
 void push_saved_hooks(Ref<SavedHooks> hooks) {
-  hook_stack.hooks.push_back(std::move(hooks));
-  choose_hooks();
+  State& s = state();
+  if (!s.saved_hook_stack) s.saved_hook_stack = new SavedHookStack;
+  s.saved_hook_stack->hooks.push_back(std::move(hooks));
+  choose_hooks(s);
 }
 bool pop_saved_hooks() {
-  if (hook_stack.hooks.empty()) return false;
-  const Ref<SavedHooks> last = std::move(hook_stack.hooks.back());
-  hook_stack.hooks.pop_back();
-  choose_hooks();
+  State& s = state();
+  if (!s.saved_hook_stack || s.saved_hook_stack->hooks.empty()) return false;
+  const Ref<SavedHooks> last = std::move(s.saved_hook_stack->hooks.back());
+  s.saved_hook_stack->hooks.pop_back();
+  choose_hooks(s);
   return true;
 }
-bool saves_through_hooks() { return current_hooks != nullptr; }
-SavedHooksPause::SavedHooksPause() {
-  ++hook_stack.paused;
-  choose_hooks();
+bool saves_through_hooks() { return state().saved_hooks != nullptr; }
+void release_saved_hooks(State& ending) {
+  ending.saved_hooks = nullptr;
+  delete std::exchange(ending.saved_hook_stack, nullptr);
+}
+
+SavedHooksPause::SavedHooksPause() : state_(Ref<State>::share(&state())) {
+  if (!state_->saved_hook_stack) state_->saved_hook_stack = new SavedHookStack;
+  ++state_->saved_hook_stack->paused;
+  choose_hooks(*state_);
 }
 SavedHooksPause::~SavedHooksPause() {
-  --hook_stack.paused;
-  choose_hooks();
+  --state_->saved_hook_stack->paused;
+  choose_hooks(*state_);
 }
 
 struct HookedValue {
@@ -116,7 +143,7 @@ struct HookedValue {
   OutputMeta value;  // what unpack has to give back
 
   explicit HookedValue(const Tensor& x)
-      : hooks(Ref<SavedHooks>::share(current_hooks)), value(meta_for(x)) {}
+      : hooks(Ref<SavedHooks>::share(state().saved_hooks)), value(meta_for(x)) {}
 };
 
 // Rules read what comes back by the shape and dtype that they saved.
@@ -138,7 +165,7 @@ void save(Node& node, int i, const Tensor& value, int32_t source) {
   if (!value.defined()) return;
   Saved& place = node.saved()[i];
   place.source = source;
-  if (current_hooks && !value.is_number()) {
+  if (saves_through_hooks() && !value.is_number()) {
     auto hooked = std::make_unique<HookedValue>(value);
     hooked->packed = hooked->hooks->pack(alias(value));
     place.hooked = hooked.release();

@@ -69,7 +69,7 @@ struct GradHook : Counted {
   virtual void end() noexcept {}  // its node is gone: it never runs again
   Node* node = nullptr;           // that runs it; cleared under links()
   static std::mutex& links();
-  uint64_t id = 0;
+  size_t place = 0;  // in its list
   int32_t slot = 0;  // tensor hooks: the output it watches
 };
 inline void destroy(GradHook* hook) { delete hook; }
@@ -90,9 +90,23 @@ struct OutputMeta {  // what validates gradients that user code returns or gives
   Device device;
 };
 
+// In order of registration. A place stays empty when its hook is removed, until half of them are:
+// removing all of n takes n steps.
+class HookList {
+ public:
+  void push_back(Ref<GradHook> hook);
+  void remove(const GradHook& hook);
+  std::vector<Ref<GradHook>> snapshot() const;  // as they are now: hooks may add and remove others
+  std::span<const Ref<GradHook>> places() const { return hooks_; }  // with the empty ones
+
+ private:
+  std::vector<Ref<GradHook>> hooks_;
+  size_t removed_ = 0;
+};
+
 struct NodeExtra {
   ~NodeExtra();
-  std::vector<Ref<GradHook>> tensor_hooks, pre_hooks, post_hooks, accumulate_hooks;
+  HookList tensor_hooks, pre_hooks, post_hooks, accumulate_hooks;
   std::vector<std::pair<int32_t, Ref<GradSlot>>> retained;  // (output, .grad of a non-leaf)
   std::vector<OutputMeta> outputs;                          // custom functions
   std::string site;                                         // anomaly mode: the forward line
@@ -159,7 +173,7 @@ Node* make_node(const Rule& rule, int inputs, int outputs, int saves, Attr attr)
   return node;
 }
 
-// The innermost hooks of the thread stand in for what is saved.
+// The innermost hooks of the state stand in for what is saved.
 void push_saved_hooks(Ref<SavedHooks> hooks);
 bool pop_saved_hooks();  // false if none are pushed
 bool saves_through_hooks();
@@ -167,7 +181,13 @@ class SavedHooksPause {  // while a hook itself computes
  public:
   SavedHooksPause();
   ~SavedHooksPause();
+  SavedHooksPause(const SavedHooksPause&) = delete;
+  SavedHooksPause& operator=(const SavedHooksPause&) = delete;
+
+ private:
+  Ref<State> state_;  // the hook may switch to another state and release this one
 };
+void release_saved_hooks(State& ending);
 
 // Fills place i: the value's bytes, geometry and version. An undefined value saves nothing.
 void save(Node& node, int i, const Tensor& value, int32_t source);

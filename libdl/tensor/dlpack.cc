@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/contained.h"
 #include "device/device.h"
 #include "device/stream.h"
 #include "tensor/export.h"
@@ -175,7 +176,7 @@ namespace {
 template <class M>
 void call_deleter(void* managed) {
   M* const m = static_cast<M*>(managed);
-  if (m->deleter) m->deleter(m);
+  if (m->deleter) contained([&] { m->deleter(m); });
 }
 
 template <class M>

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "base/contained.h"
 #include "device/device.h"
 #include "tensor/row_major.h"
 
@@ -48,7 +49,7 @@ struct Release {
   void (*release)(void*);
   void* context;
   ~Release() {
-    if (release) release(context);
+    run_destroy(release, context);
   }
 };
 

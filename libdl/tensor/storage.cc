@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "base/contained.h"
 #include "base/error.h"
 #include "device/device.h"
 #include "device/stream.h"
@@ -21,7 +22,7 @@ void destroy(Storage* storage) {
   count(slab::cache.live_storages, -1);
   count(slab::cache.live_bytes, -static_cast<int64_t>(storage->bytes));
   if (storage->release)
-    storage->release(storage->context);
+    run_destroy(storage->release, storage->context);
   else if (!storage->inline_data && storage->data)
     allocator_for(storage->device).deallocate(storage->data, storage->bytes);
   const size_t bytes = cell_bytes(*storage);
@@ -69,7 +70,7 @@ Ref<Storage> adopt_storage(void* data, size_t bytes, Device device, bool read_on
   try {
     made = make(sizeof(Storage));
   } catch (...) {
-    if (release) release(context);
+    run_destroy(release, context);
     throw;
   }
   made->data = data;

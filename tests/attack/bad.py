@@ -23,7 +23,7 @@ ALL_DESTINATION_FAULTS = (
 def destination_faults(operator: Operator) -> list[str]:
     """An operator that only overwrites takes every shape, and what its description says."""
     if operator.has_new:
-        return list(ALL_DESTINATION_FAULTS)
+        return [*ALL_DESTINATION_FAULTS, *(name for name, _ in live("tensor"))]
     told = operator.documentation.parameters["dst"]
     left_out = {"shape", "dtype"} if told.startswith("any") else {"shape"}
     return [fault for fault in ALL_DESTINATION_FAULTS if fault not in left_out]
@@ -55,10 +55,24 @@ def faults(operator: Operator, argument: Argument, meant: str) -> list[Fault]:
 
 _HANDLES = ("kind", "emptied")
 
+# A live handle of each kind, and what errors call it. Attacks write "live-KIND".
+KINDS = {
+    "tensor": "a tensor", "list": "a list of tensors", "error": "an error",
+    "generator": "a generator", "state": "a state", "stream": "a stream", "event": "an event",
+    "file": "a file", "node": "a node", "hook": "a hook", "text": "a text",
+    "mapping": "a mapping",
+}  # fmt: skip
+
+
+def live(kind: str) -> list[tuple[str, str]]:
+    """Faults: a live handle of every other kind than the one that is wanted."""
+    return [(f"live-{other}", f"h:{other}") for other in KINDS if other != kind]
+
 
 def _tensor(operator: Operator, argument: Argument, told: str, meant: str) -> list[Fault]:
     found = [] if argument.nullable else [one("null", "null")]
     found += [one(name, name) for name in _HANDLES]
+    found += [one(name, word) for name, word in live("tensor")]
     found += [one(f"dtype-{d}", _with_dtype(meant, d), relation=relation)
               for d, relation in bad_dtypes(told)]  # fmt: skip
     if "SHAPE" in operator.documentation.errors:
@@ -158,6 +172,7 @@ def _tensors(operator: Operator, argument: Argument, told: str, meant: str) -> l
         Fault("count-least", ((1, f"i:{LEAST}"),)),
         instead("entry-kind", "kind"),
         instead("entry-emptied", "emptied"),
+        *(instead(f"entry-{name}", word) for name, word in live("tensor")),
     ]
     if not argument.nullable:
         found.append(instead("entry-null", "null"))
@@ -280,7 +295,7 @@ def _string(operator: Operator, argument: Argument, told: str, meant: str) -> li
 
 
 def _generator(*_) -> list[Fault]:
-    return [one("kind", "t:f64:2,3#kind")]
+    return [one("kind", "t:f64:2,3#kind"), *(one(*told) for told in live("generator"))]
 
 
 _BY_KIND = {
@@ -306,10 +321,16 @@ def blamed(function: Function, k: int) -> list[str]:
     return names
 
 
+def kind_of(parameter: Parameter) -> str:
+    """Of a handle: its kind, as in KINDS, or "context"; "" of what is no handle."""
+    match = re.fullmatch(r"(?:const )?libdl_(\w+) \*", parameter.type)
+    kind = {"tensor_list": "list", "backward_context": "context"}.get(
+        match[1], match[1]) if match else ""  # fmt: skip
+    return kind if kind in (*KINDS, "context") else ""
+
+
 def is_handle(parameter: Parameter) -> bool:
-    kind = parameter.type.removeprefix("const ")
-    handles = "tensor|tensor_list|generator|state|stream|event|file|node|hook|text|error|mapping"
-    return bool(re.fullmatch(rf"libdl_({handles}) \*", kind))
+    return bool(kind_of(parameter))
 
 
 def other_word(parameter: Parameter) -> str:
@@ -334,6 +355,8 @@ def plain_faults(function: Function, k: int, meant: list[str]) -> list[tuple[str
         found.append(("null", "null"))
     if re.fullmatch(r"libdl_(tensor|generator|state|stream|event|file|node) \*", kind):
         found.append(("kind", "t:f64:2,3#kind" if kind == "libdl_generator *" else "kind"))
+    if is_handle(parameter):
+        found += live(kind_of(parameter))
     if kind == "libdl_tensor *":
         found.append(("emptied", "emptied"))
     if parameter.type == "const libdl_device *":
@@ -342,6 +365,16 @@ def plain_faults(function: Function, k: int, meant: list[str]) -> list[tuple[str
         entries = word.removeprefix("list:").split("|")[1:]
         found += [(f"entry-{bad}", "list:" + "|".join([bad, *entries]))
                   for bad in ("null", "kind", "emptied")]  # fmt: skip
+        found += [(f"entry-{name}", "list:" + "|".join([word, *entries]))
+                  for name, word in live("tensor")]  # fmt: skip
+    if word == "null" and kind == "libdl_tensor *const *":  # a list that may be absent
+        found += [(f"entry-{name}", f"list:{other}\t{k + 1}=i:1")
+                  for name, other in live("tensor")]  # fmt: skip
+    if re.fullmatch(r"struct DLManagedTensor\w* \*", kind):
+        found += live("")
+    if word.startswith("values:"):
+        found += [(name, word.replace("values:", "values-live:", 1) + "|" + other)
+                  for name, other in live("tensor")]  # fmt: skip
     if re.fullmatch(r"libdl_(\w+_options|saved_hooks|function|executor|allocator) \*", kind):
         found.append(("size0", "options:0"))
     if is_count(function, k) and word != "i:-1":

@@ -174,9 +174,10 @@ std::string Call::seen() const {
   std::string s;
   for (const libdl_tensor* x : values_.tensors()) append_tensor(&s, x);
   for (libdl_generator* g : generators_) {
-    char state[LIBDL_GENERATOR_STATE_BYTES];
-    need(libdl_generator_get_state(g, state, sizeof state), "get_state");
-    s.append(state, sizeof state);
+    std::vector<char> state(static_cast<size_t>(libdl_generator_state_size(g)));
+    need(libdl_generator_get_state(g, state.data(), static_cast<int64_t>(state.size())),
+         "get_state");
+    s.append(state.data(), state.size());
   }
   int64_t live[4];
   libdl_memory_get_live(live, live + 1, live + 2, live + 3);

@@ -266,9 +266,12 @@ def getter_lines(header: str, function: Function) -> list[str]:
     words = ["null"] + [bad.other_word(parameter) for parameter in function.parameters[1:]]
     lines = [meant_line, "\t".join(["G", header, function.name, name, "null", *words])]
     handle_type = function.parameters[0].type
-    if handle_type.startswith("const ") and function.name not in meant.NULL_ALONE:
-        kind = "kind" if "generator" not in handle_type else "t:f64:2,3#kind"
-        lines.append("\t".join(["G", header, function.name, name, "kind", kind, *words[1:]]))
+    # What returns nothing, or the handle again, tells on the log channel that it did nothing.
+    told = "told-" if function.result == "void" or "LIBDL_NEW" in function.result_words and (
+        function.name.endswith("_retain")) else ""  # fmt: skip
+    for fault, word in bad.live(bad.kind_of(function.parameters[0])):
+        lines.append("\t".join(
+            ["G", header, function.name, name, told + fault, word, *words[1:]]))  # fmt: skip
     if handle_type == "const libdl_tensor *":
         words[0] = "emptied"
         lines.append("\t".join(["G", header, function.name, name, "emptied", *words]))

@@ -92,7 +92,12 @@ const std::map<std::string, Kind>& kinds() {
                    },
                    libdl_file_release)},
       {"node", kind_returned<libdl_node>(
-                   [](Values* v) { return libdl_tensor_node(tensor_of(v, "loss:x"), nullptr); },
+                   [](Values* v) {
+                     const libdl_bool recording = libdl_set_grad_enabled(1);  // off inside a pass
+                     libdl_node* const node = libdl_tensor_node(tensor_of(v, "loss:x"), nullptr);
+                     libdl_set_grad_enabled(recording);
+                     return node;
+                   },
                    libdl_node_release)},
       {"hook", kind<libdl_hook>(
                    [](Values* v, auto** out) {

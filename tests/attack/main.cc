@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -64,6 +65,35 @@ bool names(const std::string& op, const std::string& function) {
   return !op.empty() && (op == function || begins(function.substr(6), plain.c_str()));
 }
 
+// What errors call a handle of each kind.
+const std::map<std::string, std::string> kKinds = {
+    {"tensor", "a tensor"}, {"list", "a list of tensors"}, {"error", "an error"},
+    {"generator", "a generator"}, {"state", "a state"}, {"stream", "a stream"},
+    {"event", "an event"}, {"file", "a file"}, {"node", "a node"}, {"hook", "a hook"},
+    {"text", "a text"}, {"mapping", "a mapping"}};
+
+bool ends(const std::string& text, const std::string& with) {
+  return text.size() >= with.size() && text.compare(text.size() - with.size(), with.size(), with) == 0;
+}
+
+bool tells_kind(const libdl_error* error, const std::string& found) {
+  return ends(libdl_error_get_found(error), kKinds.at(found)) && *libdl_error_get_wanted(error);
+}
+
+// The log's lines while a function without an error is asked.
+struct Heard {
+  std::string function, kind;
+  int64_t right = 0, all = 0;
+};
+
+void hear(void* ctx, libdl_log_level level, const char* message, int64_t) {
+  auto* const heard = static_cast<Heard*>(ctx);
+  const std::string text = message;
+  heard->all += level == LIBDL_LOG_WARNING;
+  heard->right += level == LIBDL_LOG_WARNING && begins(text, (heard->function + ": ").c_str()) &&
+                  text.find(heard->kind) != std::string::npos;
+}
+
 // What is wrong with an error as the answer to an attack; "" if nothing is.
 std::string wrong_with(const Line& line, const libdl_error* error, bool* partner) {
   const std::string name = libdl_error_get_argument_name(error);
@@ -74,6 +104,10 @@ std::string wrong_with(const Line& line, const libdl_error* error, bool* partner
   if (line.fault == "null" && code != LIBDL_ERROR_NULL) return "not the code NULL" + told;
   if (line.fault == "kind" && code != LIBDL_ERROR_KIND) return "not the code KIND" + told;
   if (line.fault == "emptied" && code != LIBDL_ERROR_EMPTIED) return "not the code EMPTIED" + told;
+  const size_t live = line.fault.find("live-");
+  if (live != std::string::npos && code != LIBDL_ERROR_KIND) return "not the code KIND" + told;
+  if (live != std::string::npos && !tells_kind(error, line.fault.substr(live + 5)))
+    return "does not tell which kind it found and wanted" + told;
   const std::string op = libdl_error_get_operator(error);
   // A generic call is the operator's, and its lists are none of the operator's arguments.
   if (begins(line.function, "libdl_op_call") && op == "neg") return "";
@@ -117,16 +151,24 @@ void report(const Line& line, const std::string& wrong) {
 // A function without an error: it answers, and changes nothing.
 void ask_one(const Line& line, Tally* tally) {
   ++tally->asked;
-  bool changed = false;
+  std::string wrong;
+  const bool told = begins(line.fault, "told-live-");
+  Heard heard = {line.function, told ? kKinds.at(line.fault.substr(10)) : ""};
   {
     Call call(line, line.words, {});
     const std::string before = call.seen();
+    if (told) need(libdl_set_log_handler(hear, &heard, nullptr), "log handler");
+    heard.all = 0;
     libdl_error_release(call.run());
-    changed = line.type == 'G' && call.seen() != before;
+    if (told) need(libdl_set_log_handler(nullptr, nullptr, nullptr), "no log handler");
+    if (line.type == 'G' && call.seen() != before) wrong = "something changed";
   }
-  if (!changed && !wrongly_destroyed()) return;
+  if (wrong.empty() && told && (heard.right != 1 || heard.all != 1))
+    wrong = "the log was not told once which kind it found";
+  if (wrong.empty() && wrongly_destroyed()) wrong = "its destroy did not run once";
+  if (wrong.empty()) return;
   ++tally->failures;
-  report(line, changed ? "something changed" : "its destroy did not run once");
+  report(line, wrong);
 }
 
 void attack_one(const Line& line, const Line& happy, const Models& models,

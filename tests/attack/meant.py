@@ -207,9 +207,6 @@ CALLS = {
     "libdl_tensor_set_host_object": ["!t:f64:2,3", "i:1", "null"],
 }  # fmt: skip
 
-# Functions without an error that know their own kind of handle alone.
-NULL_ALONE: set[str] = set()
-
 # Not called here, each with its reason; every other function is.
 NOT_CALLED = {
     "libdl_memory_fail_after": "lets allocations fail: what tests/failures does itself",

@@ -173,6 +173,12 @@ Raw Values::make(const std::string& word) {
     value.as.tensor = tensor(rest);
     return keep(&value, sizeof value);
   }
+  if (kind == "values-live") {  // a handle of another kind where the value says tensor
+    libdl_value value = {};
+    value.type = LIBDL_VALUE_TENSOR;
+    value.as.tensor = static_cast<libdl_tensor*>(make(split(rest, '|').back()).p);
+    return keep(&value, sizeof value);
+  }
   if (kind == "foreign") {
     const Words told = split(rest, ',');
     void* const managed = attack_foreign(told[0] == "dlpack_old", std::atoi(told[1].c_str()));
@@ -202,6 +208,7 @@ bool Values::destination(const std::string& fault, libdl_tensor* model, libdl_te
   const bool differentiable = dtype >= LIBDL_DTYPE_FLOAT16;
   if (fault == "null") return *out = {.p = nullptr}, true;
   if (fault == "kind") return *out = make("kind"), true;
+  if (fault.rfind("live-", 0) == 0) return *out = make("h:" + fault.substr(5)), true;
   if (fault == "emptied" || fault == "n:1") return *out = make("!" + fault), true;
   if (fault == "shape") shape.insert(shape.begin(), 7);
   if (fault == "dtype") {

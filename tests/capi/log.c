@@ -40,7 +40,7 @@ static void the_set_up_is_told_at_once(struct heard* heard) {
   snprintf(text, sizeof text, "1 threads: %d\n", (int)libdl_get_threads());
   CHECK(told(heard, text));
   CHECK(told(heard, "2 environment: LIBDL_CPU=mmx is not in effect, wanted baseline, avx2 or avx"));
-  CHECK(told(heard, "2 environment: LIBDL_NUM_THREADS=many is not in effect, wanted 1 to 1024"));
+  CHECK(told(heard, "2 environment: LIBDL_NUM_THREADS=4x is not in effect, wanted 1 to 1024"));
   CHECK(told(heard, "2 environment: LIBDL_MEMORY_LIMIT=lots is not in effect, wanted bytes"));
   CHECK(heard->count == 5);
   forget(heard);
@@ -131,7 +131,7 @@ int main(void) {
   struct heard heard;
   memset(&heard, 0, sizeof heard);
   setenv("LIBDL_CPU", "mmx", 1);
-  setenv("LIBDL_NUM_THREADS", "many", 1);
+  setenv("LIBDL_NUM_THREADS", "4x", 1);
   setenv("LIBDL_MEMORY_LIMIT", "lots", 1);
   the_set_up_is_told_at_once(&heard);
   threads_are_told(&heard);

@@ -370,9 +370,9 @@ static void states(void) {
   BAD(libdl_set_executor(&executor.known), OPTION, message);
   libdl_tensor *x = filled(2, LIBDL_DTYPE_FLOAT32);
   BAD(libdl_state_swap((libdl_state *)x, NULL), KIND,
-      "libdl_state_swap: argument 1 (next) is another kind of handle, wanted a state");
+      "libdl_state_swap: argument 1 (next) is a tensor, wanted a state");
   BAD(libdl_tensor_set_host_object(x, 4, NULL), VALUE,
-      "libdl_tensor_set_host_object: argument 2 (host) is 4, wanted 0 to 3");
+      "libdl_tensor_set_host_object: argument 2 (host) is 4, wanted 0 to 3, or a number of libdl_host_new");
   libdl_tensor *one;
   GOOD(libdl_number_f64(1, &one));
   BAD(libdl_tensor_set_requires_grad(one, 1), AUTOGRAD,
@@ -381,7 +381,7 @@ static void states(void) {
       "set_data: argument 1 (tensor) is a host number, wanted a tensor");
   libdl_tensor_release(one);
   libdl_generator *generator;
-  char bytes[LIBDL_GENERATOR_STATE_BYTES];
+  char bytes[24];
   GOOD(libdl_generator_new(1, &generator));
   GOOD(libdl_generator_get_state(generator, bytes, sizeof bytes));
   BAD(libdl_generator_set_state(generator, bytes, 23), VALUE,

@@ -488,7 +488,7 @@ TEST(Engine, AHookMayRemoveItself) {
   const Tensor x = leaf({1}), y = traced({x}, nullptr, "y");
   extra(y).tensor_hooks.push_back(hook([&](std::span<Tensor>, std::span<const Tensor>) {
     log.push_back("once");
-    extra(y).tensor_hooks.clear();
+    extra(y).tensor_hooks.remove(*extra(y).tensor_hooks.snapshot()[0]);
   }));
   run(y, retain());
   run(y, retain());

@@ -34,7 +34,8 @@ bool of_the_process(const std::string& name) {
   static const char* const names[] = {
       "libdl_memory_set_limit", "libdl_memory_set_allocator", "libdl_memory_set_pressure",
       "libdl_set_site_hook",    "libdl_set_warning_handler",  "libdl_set_log_handler",
-      "libdl_set_executor",     "libdl_set_interruption",     "libdl_set_threads"};
+      "libdl_set_executor",     "libdl_set_interruption",     "libdl_set_threads",
+      "libdl_interruption_add"};
   return std::any_of(std::begin(names), std::end(names), [&](const char* n) { return name == n; });
 }
 

@@ -98,13 +98,20 @@ SCENE_PLACE void *bad_prototype(void) {
 
 SCENE_PLACE void *buffer(void) { return scene_buffer; }
 SCENE_PLACE void *generator_state(void) {
-  static char state[LIBDL_GENERATOR_STATE_BYTES];
+  static char state[24];
   libdl_generator *generator = NULL;
   libdl_error *error = libdl_generator_new(7, &generator);
   if (!error) error = libdl_generator_get_state(generator, state, sizeof state);
   libdl_generator_release(generator);
   scene_drop(error);
   return state;
+}
+static __attribute__((unused)) int32_t scene_asked(void *ctx) { return (void)ctx, 0; }
+/* The number of an interruption, as a pointer's bits. */
+SCENE_PLACE void *interruption(void) {
+  int64_t number = 0;
+  scene_drop(libdl_interruption_add(scene_asked, NULL, NULL, &number));
+  return (void *)(intptr_t)number;
 }
 SCENE_PLACE void *sgd(void) {
   static libdl_sgd_options options = {.struct_size = sizeof options, .lr = 0.1};
@@ -215,6 +222,9 @@ SCENE_CALL void scene_end_process(void) {
   scene_drop(libdl_set_log_handler(NULL, NULL, NULL));
   scene_drop(libdl_set_executor(NULL));
   scene_drop(libdl_set_interruption(NULL, NULL, NULL));
+  static int64_t removed = 0;
+  const int64_t last = (int64_t)(intptr_t)interruption();
+  while (removed < last) scene_drop(libdl_interruption_remove(++removed));
   scene_drop(libdl_set_threads(1));
 }
 

@@ -64,9 +64,13 @@ static PyObject* generator_get_state(PyObject* module, PyObject* object) {
   (void)module;
   libdl_generator* const generator = generator_in(object);
   if (!generator) return NULL;
-  char state[LIBDL_GENERATOR_STATE_BYTES];
-  libdl_error* const error = libdl_generator_get_state(generator, state, sizeof state);
-  return error ? raise_error(error) : PyBytes_FromStringAndSize(state, sizeof state);
+  const int64_t size = libdl_generator_state_size(generator);
+  PyObject* const state = PyBytes_FromStringAndSize(NULL, size);
+  if (!state) return NULL;
+  libdl_error* const error = libdl_generator_get_state(generator, PyBytes_AS_STRING(state), size);
+  if (!error) return state;
+  Py_DECREF(state);
+  return raise_error(error);
 }
 
 static PyObject* generator_set_state(PyObject* module, PyObject* args) {
