@@ -5,9 +5,9 @@
  *  The bits come from Philox4x32-10 and depend on the generator's seed and offset and on the
  *  element's row-major index alone: they are equal on every device, for every number of threads and
  *  from every language. generator NULL is the device's default generator, whose first seed differs
- *  from process to process (libdl_generator_default). Each call advances the generator by the blocks
- *  of 128 bits that it takes: one for four elements, or for two where an element takes 64 bits.
- *  Calls of several threads on one generator never share numbers. */
+ *  from process to process (libdl_generator_default). Each call advances the generator by the
+ *  blocks of 128 bits that it takes: one for four elements, or for two where an element takes 64
+ *  bits. Calls of several threads on one generator never share numbers. */
 #ifndef LIBDL_RANDOM_H
 #define LIBDL_RANDOM_H
 

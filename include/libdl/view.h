@@ -165,7 +165,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_unsqueeze(const libdl_tensor *input
  *  a new dimension).
  *  Threads: concurrent-read.
  *  Python: expand(input, *shape) [method]
- *  Python: broadcast_to(input, shape) [function, method]
+ *  Python: broadcast_to(input, size) [function]
+ *  Python: broadcast_to(input, *size) [method]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_expand(const libdl_tensor *input, const int64_t *shape,
                                                     int32_t ndim, LIBDL_NEW libdl_tensor **out);

@@ -119,7 +119,7 @@ TOLD = [
     ("sort: argument 5 (out[1]) shares memory with out[0]",
      lambda: (lambda x: libdl.sort(ones(2, dtype=I64), out=(x, x)))(ones(2, dtype=I64))),
     # Python's other names.
-    ("broadcast_to: argument 2 (shape) is [2, 4]", lambda: libdl.broadcast_to(ones(2, 3), (2, 4))),
+    ("broadcast_to: argument 2 (size) is [2, 4]", lambda: libdl.broadcast_to(ones(2, 3), (2, 4))),
     ("clip: argument 2 (min) has shape [3]", lambda: libdl.clip(ones(2), ones(3))),
     ("multiply: argument 2 (other) has shape [3]", lambda: libdl.multiply(ones(2), ones(3))),
     ("negative: argument 1 (input) is bool", lambda: libdl.negative(ones(2, dtype=libdl.bool))),

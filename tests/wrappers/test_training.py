@@ -329,3 +329,42 @@ def test_numbered_modules_change_as_lists_do(kind):
         modules[1] = a
     with pytest.raises(IndexError):
         del modules[3]
+
+
+def test_containers_by_name():
+    both = libdl.nn.ModuleDict({"a": libdl.nn.ReLU()})
+    both.update({"b": libdl.nn.Tanh()})
+    both.update([("a", libdl.nn.Sigmoid())])
+    assert [type(m).__name__ for m in both.values()] == ["Sigmoid", "Tanh"]
+    assert type(both.pop("a")) is libdl.nn.Sigmoid and list(both) == ["b"]
+    both.clear()
+    assert len(both) == 0
+    named = libdl.nn.ParameterDict({"a": libdl.ones(1)})
+    named.update({"b": libdl.zeros(2)})
+    assert named.get("c") is None and named.pop("a").shape == (1,) and list(named) == ["b"]
+    del named["b"]
+    assert list(named.parameters()) == []
+
+
+def test_what_load_state_dict_tells():
+    layer = libdl.nn.Linear(1, 1)
+    assert repr(layer.load_state_dict(layer.state_dict())) == "<All keys matched successfully>"
+    found = layer.load_state_dict({}, strict=False)
+    assert repr(found) == "_IncompatibleKeys(missing_keys=['weight', 'bias'], unexpected_keys=[])"
+    assert libdl.nn.Linear(1, 1).type(libdl.float64).weight.dtype is libdl.float64
+
+
+def test_a_module_must_be_begun():
+    class Begun(libdl.nn.Module):
+        def __init__(self):
+            self.layer = libdl.nn.Linear(1, 1)
+
+    with pytest.raises(AttributeError, match=r"before Module.__init__\(\) call: Begun must call"):
+        Begun()
+
+
+def test_broadcast_to_takes_sizes():
+    x = libdl.ones(2, 1)
+    for found in (x.broadcast_to(2, 3), x.broadcast_to((2, 3)), x.broadcast_to(size=(2, 3)),
+                  libdl.broadcast_to(x, (2, 3))):  # fmt: skip
+        assert found.shape == (2, 3)

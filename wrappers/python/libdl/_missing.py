@@ -50,6 +50,10 @@ class NoAttribute(AttributeError):
         return f"{text}; near it: {', '.join(near)}" if near else text
 
 
+# Tracebacks shall call it by the name that everybody catches.
+NoAttribute.__name__ = NoAttribute.__qualname__ = "AttributeError"
+NoAttribute.__module__ = "builtins"
+
 def missing(module: str) -> Any:
     """A module's __getattr__."""
 

@@ -247,7 +247,7 @@ class iinfo:
         self.min = -self.max - 1 if type.is_signed else 0
 
     def __repr__(self) -> str:
-        return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"
+        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"
 
 
 class Generator:

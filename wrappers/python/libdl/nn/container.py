@@ -190,6 +190,21 @@ class ModuleDict(Module, Generic[M]):
     def values(self) -> Any:
         return self._modules.values()
 
+    def update(self, modules: Any) -> None:
+        """Adds modules from a mapping or from pairs; those of a known name are replaced."""
+        for name, module in modules.items() if hasattr(modules, "items") else modules:
+            self[name] = module
+
+    def pop(self, name: str) -> M:
+        """Takes a module out and gives it."""
+        module = self[name]
+        del self[name]
+        return module
+
+    def clear(self) -> None:
+        """Takes all modules out."""
+        self._modules.clear()
+
     def items(self) -> Any:
         return self._modules.items()
 
@@ -278,6 +293,26 @@ class ParameterDict(Module):
 
     def values(self) -> Any:
         return self._parameters.values()
+
+    def update(self, parameters: Any) -> None:
+        """Adds parameters from a mapping or from pairs; those of a known name are replaced."""
+        for name, value in parameters.items() if hasattr(parameters, "items") else parameters:
+            self[name] = value
+
+    def __delitem__(self, name: str) -> None:
+        del self._parameters[name]
+
+    def pop(self, name: str) -> Any:
+        """Takes a parameter out and gives it."""
+        return self._parameters.pop(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The parameter of that name, or the default."""
+        return self._parameters.get(name, default)
+
+    def clear(self) -> None:
+        """Takes all parameters out."""
+        self._parameters.clear()
 
     def items(self) -> Any:
         return self._parameters.items()

@@ -22,6 +22,14 @@ class IncompatibleKeys(NamedTuple):
     missing_keys: list[str]
     unexpected_keys: list[str]
 
+    def __repr__(self) -> str:
+        if not self.missing_keys and not self.unexpected_keys:
+            return "<All keys matched successfully>"
+        return (
+            f"_IncompatibleKeys(missing_keys={self.missing_keys}, "
+            f"unexpected_keys={self.unexpected_keys})"
+        )
+
 
 class Hook:
     """A registered hook: remove() takes it off, and so does the end of a with statement."""
@@ -102,7 +110,10 @@ class Module(_C.ModuleBase):
 
     def _check_name(self, name: str, what: str) -> None:
         if "_parameters" not in self.__dict__:
-            raise AttributeError(f"{type(self).__name__}: call super().__init__() first")
+            raise AttributeError(
+                f"cannot assign {name!r} before Module.__init__() call: "
+                f"{type(self).__name__} must call super().__init__() first"
+            )
         if not name or "." in name:
             raise KeyError(f"{name!r} cannot name a {what}")
         taken = name in self.__dict__ or hasattr(type(self), name)
@@ -118,7 +129,10 @@ class Module(_C.ModuleBase):
         for kind, place in kinds:
             if isinstance(value, kind):
                 if place not in fields:
-                    raise AttributeError(f"{type(self).__name__}: call super().__init__() first")
+                    raise AttributeError(
+                        f"cannot assign {name!r} before Module.__init__() call: "
+                        f"{type(self).__name__} must call super().__init__() first"
+                    )
                 fields.pop(name, None)
                 for parts in self._parts():
                     parts.pop(name, None) if parts is not fields[place] else None
@@ -426,6 +440,10 @@ class Module(_C.ModuleBase):
     def bfloat16(self: T) -> T:
         """Floating parameters and buffers as bfloat16."""
         return self._apply(lambda x: x.bfloat16() if x.is_floating_point() else x)
+
+    def type(self: T, dst_type: Any) -> T:
+        """All parameters and buffers as a dtype."""
+        return self._apply(lambda x: x.type(dst_type))
 
     def cpu(self: T) -> T:
         """Parameters and buffers in the host's memory."""
