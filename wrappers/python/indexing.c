@@ -95,7 +95,9 @@ static int collect_mask(Walk* walk, libdl_tensor* mask) {
     const int64_t found = libdl_tensor_shape(mask)[i];
     if (found == wanted) continue;
     libdl_tensor_release(mask);
-    PyErr_Format(PyExc_IndexError, "x[...]: the shape of the mask does not match: dimension %d of it has %lld entries, wanted %lld",
+    PyErr_Format(PyExc_IndexError,
+                 "x[...]: the shape of the mask does not match: dimension %d of it has %lld entries, "
+                 "wanted %lld",
                  (int)i, (long long)found, (long long)wanted);
     return -1;
   }

@@ -138,7 +138,7 @@ static PyObject* unary(PyObject* a, Unary function, const char* name) {
     return binary(a, b, slot##_function, "__" dunder "__", commutes);                            \
   }                                                                                              \
   static PyObject* slot##_in_place_slot(PyObject* a, PyObject* b) {                              \
-    return in_place(a, b, slot##_into, "__i" dunder "__", #name);                                     \
+    return in_place(a, b, slot##_into, "__i" dunder "__", #name); \
   }
 
 OPERATORS(DEFINE)

@@ -110,7 +110,8 @@ static bool joins(Group* group, libdl_tensor* param, libdl_tensor* grad, PyObjec
   if (!is_state_of(state, names[0], &step)) return false;
   for (int i = 0; i < 2 + amsgrad; ++i)
     if (!is_state_of(state, names[1 + i], &group->lists[2 + i][at])) return false;
-  if (libdl_tensor_dtype(step) != LIBDL_DTYPE_FLOAT32 || libdl_tensor_numel(step) != 1) return false;
+  if (libdl_tensor_dtype(step) != LIBDL_DTYPE_FLOAT32) return false;
+  if (libdl_tensor_numel(step) != 1) return false;
   float taken;
   libdl_error* const error = libdl_tensor_copy_out(step, &taken, sizeof taken);
   libdl_error_release(error);

@@ -43,7 +43,7 @@ class Optimizer:
             if not isinstance(param, Tensor):
                 raise TypeError(f"optimizer can only take tensors, found a {type(param).__name__}")
             if not param.is_leaf:
-                raise ValueError("can't optimize a non-leaf tensor: wanted leaves, found an operator's result")
+                raise ValueError("can't optimize a non-leaf tensor, an operator's result")
         known = {id(param) for group in self.param_groups for param in group["params"]}
         if any(id(param) in known for param in params):
             raise ValueError("a parameter is in more than one group")
