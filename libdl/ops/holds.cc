@@ -74,8 +74,9 @@ void check_holds(const char* op, int argument, const char* name, const Tensor& v
   if (value.is_complex()) {
     const auto [re, im] = item_c128(value);
     if (im != 0 && !is_complex(dtype))
-      fail_argument(LIBDL_ERROR_DTYPE, op, argument, name, "is complex",
-                    std::string("a number that ") + name_of(dtype) + " holds");
+      fail_argument(LIBDL_ERROR_DTYPE, op, argument, name,
+                    std::string("is ") + name_of(value.dtype()),
+                    std::string("a real number for ") + name_of(dtype));
     if (!holds(dtype, re)) reject(op, argument, name, shortest(re), dtype);
     if (!holds(dtype, im)) reject(op, argument, name, shortest(im) + "j", dtype);
   } else if (is_inexact(value.dtype())) {

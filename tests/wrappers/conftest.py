@@ -16,6 +16,7 @@ def state() -> Iterator[None]:
     libdl.manual_seed(0)
     libdl.set_default_dtype(libdl.float32)
     yield
+    libdl.set_default_dtype(libdl.float32)  # for the tests of other folders
     assert libdl.is_grad_enabled()
 
 

@@ -257,7 +257,7 @@ static PyObject* raise_key_error(libdl_error* error, bool by_tensors, const char
                       (code == LIBDL_ERROR_SHAPE || code == LIBDL_ERROR_DTYPE);
   if (!of_key) return raise_error_of(error, written);
   PyObject* const text =
-      PyUnicode_FromFormat("%s: the indices %s, wanted %s", written, libdl_error_get_found(error),
+      PyUnicode_FromFormat("%s: index %s, wanted %s", written, libdl_error_get_found(error),
                            libdl_error_get_wanted(error));
   const char* const bytes = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
   libdl_error_release(error);
