@@ -246,8 +246,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_copy_into(const libdl_tensor 
  *
  *  Gradient: any order, forward mode.
  *  Errors: INDEX (dim or an index out of range), SHAPE (index or value has more dimensions), DTYPE
- *  (index is no integer, or value is complex and input is not), OVERFLOW (input's dtype holds no such
- *  value).
+ *  (index is no integer, or value is complex and input is not), OVERFLOW (input's dtype does not
+ *  hold value).
  *  Threads: concurrent-read.
  *  Python: index_fill(input, dim, index, value) [function, method, inplace]
  */
