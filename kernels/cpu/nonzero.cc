@@ -38,15 +38,32 @@ uint64_t without_signs(int32_t dtype) {
   }
 }
 
-// Writes the coordinates of linear position `at` into one row of out.
-void write_row(const NonzeroArgs& args, int64_t row, int64_t at) {
-  int64_t* out = static_cast<int64_t*>(args.out.data) + row * args.out.strides[0];
-  for (int32_t d = args.in.ndim - 1; d > 0; --d) {
-    out[d * args.out.strides[1]] = at % args.in.sizes[d];
-    at /= args.in.sizes[d];
+// The coordinates of rising linear positions, found by steps rather than divisions.
+class Coordinates {
+ public:
+  Coordinates(const View& in, int64_t position) : in_(in) {
+    int64_t rest = position;
+    for (int32_t d = in.ndim - 1; d >= 0; --d) {
+      at_[d] = rest % in.sizes[d];
+      rest /= in.sizes[d];
+    }
+    width_ = in.ndim > 0 ? in.sizes[in.ndim - 1] : 1;
+    start_ = position - (in.ndim > 0 ? at_[in.ndim - 1] : 0);
   }
-  if (args.in.ndim > 0) out[0] = at;
-}
+  void write(int64_t position, int64_t* out, int64_t step) {
+    while (position - start_ >= width_) {
+      start_ += width_;
+      for (int32_t d = in_.ndim - 2; d >= 0 && ++at_[d] == in_.sizes[d]; --d) at_[d] = 0;
+    }
+    for (int32_t d = 0; d + 1 < in_.ndim; ++d) out[d * step] = at_[d];
+    if (in_.ndim > 0) out[(in_.ndim - 1) * step] = position - start_;
+  }
+
+ private:
+  const View& in_;
+  int64_t width_, start_;  // of the row, its first position
+  int64_t at_[kMaxDims];
+};
 
 // How many of `count` elements are nonzero. Blocks count in the element's own width, which is what
 // a vector of comparisons yields; 128 fit into a byte.
@@ -67,13 +84,11 @@ int64_t count_nonzero(const Element* at, int64_t step, int64_t count, uint64_t s
   return sum;
 }
 
-// One dimension: every position is written, and the next one over it unless it counted; so random
-// values cost no mispredicted branches. Returns the row after the last.
+// Every position is written, and the next one over it unless it counted; so random values cost no
+// mispredicted branches. Returns the row after the last.
 template <class Element>
-int64_t write_line(const NonzeroArgs& args, const Element* at, int64_t step, int64_t count,
+int64_t write_line(int64_t* out, int64_t out_step, const Element* at, int64_t step, int64_t count,
                    uint64_t signs, int64_t position, int64_t row, int64_t end) {
-  int64_t* out = static_cast<int64_t*>(args.out.data);
-  const int64_t out_step = args.out.strides[0];
   int64_t j = 0;
   if (step == 1 && out_step == 1) {
     constexpr int64_t kBlock = 8;  // where so many rows are left, none of them needs a question
@@ -87,6 +102,25 @@ int64_t write_line(const NonzeroArgs& args, const Element* at, int64_t step, int
   for (; j < count && row < end; ++j) {
     out[row * out_step] = position + j;
     row += is_nonzero(at[j * step], signs);
+  }
+  return row;
+}
+
+// Several dimensions: positions, a piece at a time, and their coordinates.
+template <class Element>
+int64_t write_rows(const NonzeroArgs& args, Coordinates& coordinates, const Element* at,
+                   int64_t step, int64_t count, uint64_t signs, int64_t position, int64_t row,
+                   int64_t end) {
+  constexpr int64_t kPiece = 512;
+  int64_t found[kPiece];
+  int64_t* out = static_cast<int64_t*>(args.out.data);
+  for (int64_t j = 0; j < count; j += kPiece) {
+    const int64_t here = std::min(kPiece, count - j);
+    const int64_t rows =
+        write_line(found, 1, at + j * step, step, here, signs, position + j, 0, here);
+    for (int64_t k = 0; k < rows && row < end; ++k, ++row) {
+      coordinates.write(found[k], out + row * args.out.strides[0], args.out.strides[1]);
+    }
   }
   return row;
 }
@@ -121,16 +155,17 @@ void nonzero(Context& context, const NonzeroArgs& args) {
 
     in_chunks(context, total, grain, [&](int64_t first, int64_t last) {
       int64_t row = before[first / grain], position = first;
+      Coordinates coordinates(in, first);
       // Never past the rows that were allocated, even if another thread writes `in` meanwhile.
       const int64_t end = std::min(row + found[first / grain], args.out.sizes[0]);
       walk.run(first, last, [&](const auto& offset, int64_t count) {
         const Element* at = data + offset[0];
         const int64_t step = walk.inner(0);
         if (in.ndim == 1) {
-          row = write_line(args, at, step, count, signs, position, row, end);
+          row = write_line(static_cast<int64_t*>(args.out.data), args.out.strides[0], at, step,
+                           count, signs, position, row, end);
         } else {
-          for (int64_t j = 0; j < count && row < end; ++j)
-            if (is_nonzero(at[j * step], signs)) write_row(args, row++, position + j);
+          row = write_rows(args, coordinates, at, step, count, signs, position, row, end);
         }
         position += count;
       });

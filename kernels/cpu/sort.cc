@@ -111,11 +111,64 @@ struct Sorter {
 
   static void store(const Row& row, const Pair* pairs, int64_t first, int64_t last) {
     const Element* in = static_cast<const Element*>(row.in);
+    Element* values = static_cast<Element*>(row.values);
     for (int64_t j = first; j < last; ++j) {
       const int64_t index = pairs[j].index();
       row.indices[j] = index;
-      static_cast<Element*>(row.values)[j] = in[index * row.stride];
+      if constexpr (kTellsBits<KeyOf>) {  // no walk over the input in an order that no cache likes
+        const Bits key = static_cast<Bits>(pairs[j].key_bits());
+        values[j].bits = KeyOf::bits(row.descending ? static_cast<Bits>(~key) : key);
+      } else {
+        values[j] = in[index * row.stride];
+      }
     }
+  }
+
+  static void make_pairs(const Row& row, Pair* pairs, int64_t first, int64_t last) {
+    for (int64_t j = first; j < last; ++j) pairs[j] = pair_at(row, j);
+  }
+
+  // The passes for bytes from `byte` on; the pairs are then in `pairs`.
+  template <class Run>
+  static bool passes(const Run& run, int byte, Pair*& pairs, Pair*& other, int64_t n,
+                     int64_t grain, int64_t* counts) {
+    for (; byte < static_cast<int>(sizeof(Bits)); ++byte) {
+      bool moved;
+      if (!pass(run, byte, pairs, other, n, grain, counts, &moved)) return false;
+      if (moved) std::swap(pairs, other);
+    }
+    return true;
+  }
+
+  // Of pairs in the order of their bytes from `byte` on, sorts those where these are equal, unless
+  // they are many together; then it returns false.
+  static bool settle(Pair* pairs, int64_t n, int byte) {
+    constexpr int64_t kTogether = 64;
+    const auto head = [&](int64_t j) { return pairs[j].key_bits() >> (8 * byte); };
+    int64_t start = 0;
+    for (int64_t j = 1; j <= n; ++j) {
+      if (j < n && head(j) == head(start)) continue;
+      if (j - start > kTogether) return false;
+      start = j;
+    }
+    for (int64_t j = start = 0; j < n; ++j) {
+      if (head(j) != head(start)) start = j;
+      const Pair pair = pairs[j];
+      int64_t place = j;
+      for (; place > start && pair < pairs[place - 1]; --place) pairs[place] = pairs[place - 1];
+      pairs[place] = pair;
+    }
+    return true;
+  }
+
+  // Keys of 64 bits that are spread, as random ones are, differ in a few leading bytes: those are
+  // sorted, and then the few pairs that they leave in doubt.
+  static int first_byte(int64_t n) {
+    constexpr int kBytes = static_cast<int>(sizeof(Bits));
+    if constexpr (kBytes < 8) return 0;
+    const int doubt = 4;  // bits beyond those that n keys need
+    const int bits = 64 - __builtin_clzll(static_cast<uint64_t>(n)) + doubt;
+    return std::max(0, kBytes - (bits + 7) / 8);
   }
 
   template <class Run>
@@ -123,17 +176,21 @@ struct Sorter {
     const int64_t n = row.length;
     const int64_t grain = (n + pieces - 1) / pieces;
     if (!run(n, grain, [&](int64_t first, int64_t last) {
-          for (int64_t j = first; j < last; ++j) pairs[j] = pair_at(row, j);
+          make_pairs(row, pairs, first, last);
         }))
       return;
     if (n < kSmallRow) {
       std::sort(pairs, pairs + n);
     } else {
       Pair* other = pairs + n;
-      for (int byte = 0; byte < static_cast<int>(sizeof(Bits)); ++byte) {
-        bool moved;
-        if (!pass(run, byte, pairs, other, n, grain, counts, &moved)) return;
-        if (moved) std::swap(pairs, other);
+      const int byte = first_byte(n);
+      if (!passes(run, byte, pairs, other, n, grain, counts)) return;
+      if (byte > 0 && !settle(pairs, n, byte)) {
+        if (!run(n, grain, [&](int64_t first, int64_t last) {
+              make_pairs(row, pairs, first, last);
+            }))
+          return;
+        if (!passes(run, 0, pairs, other, n, grain, counts)) return;
       }
     }
     const int64_t k = row.k < 0 ? n : row.k;

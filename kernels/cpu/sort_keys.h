@@ -20,6 +20,7 @@ struct ShortPair {
     return {uint64_t{key} << 32 | static_cast<uint64_t>(index)};
   }
   uint32_t digit(int byte) const { return word >> (32 + 8 * byte) & 255; }
+  uint64_t key_bits() const { return word >> 32; }
   int64_t index() const { return static_cast<int64_t>(word & 0xffffffffu); }
   bool operator<(const ShortPair& other) const { return word < other.word; }
 };
@@ -30,6 +31,7 @@ struct LongPair {
   int64_t position;
   static LongPair make(Key key, int64_t index) { return {key, index}; }
   uint32_t digit(int byte) const { return key >> (8 * byte) & 255; }
+  uint64_t key_bits() const { return key; }
   int64_t index() const { return position; }
   bool operator<(const LongPair& other) const {
     return key != other.key ? key < other.key : position < other.position;
@@ -54,6 +56,7 @@ struct IntegerKey {
     constexpr Bits sign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
     return static_cast<Bits>(std::is_signed_v<T> ? bits ^ sign : bits);
   }
+  static Bits bits(Bits key_of_them) { return key(key_of_them); }
 };
 template <class Unsigned, Unsigned infinity>
 struct FloatKey {
@@ -64,6 +67,10 @@ struct BoolKey {
   using Bits = uint8_t;
   static Bits key(Bits bits) { return bits != 0; }
 };
+
+// Whether a key tells the bits that it was made from: floats' keys do not, for zeros and NaN.
+template <class KeyOf>
+constexpr bool kTellsBits = requires { KeyOf::bits(typename KeyOf::Bits{}); };
 
 // Calls f(KeyOf{}); complex numbers have no order and are refused before.
 template <class F>

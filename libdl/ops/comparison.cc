@@ -33,16 +33,23 @@ LIBDL_COMPARE(gt)
 LIBDL_COMPARE(ge)
 #undef LIBDL_COMPARE
 
-// Integers are always finite: read in the default dtype they stay so, for its range is wider.
-#define LIBDL_KIND(op)                                              \
-  const PointwiseOp k_##op{.name = #op,                             \
-                           .expression = Expression::k_##op,        \
-                           .arguments = {"input"},                  \
-                           .promotion = Promotion::kFloat};         \
-  Tensor op(const Tensor& input, Into into) { return pointwise(k_##op, input, into); }
-LIBDL_KIND(isnan)
-LIBDL_KIND(isinf)
-LIBDL_KIND(isfinite)
+// Integers are always finite.
+static Tensor everywhere(const char* op, const Tensor& input, bool truth, Into into) {
+  return deliver(op, full(input.shape(), number(truth), Dtype::kBool, input.device()), into,
+                 {&input});
+}
+#define LIBDL_KIND(op, of_integers)                                                   \
+  const PointwiseOp k_##op{.name = #op,                                               \
+                           .expression = Expression::k_##op,                          \
+                           .arguments = {"input"},                                    \
+                           .promotion = Promotion::kFloat};                           \
+  Tensor op(const Tensor& input, Into into) {                                         \
+    if (!is_inexact(input.dtype())) return everywhere(#op, input, of_integers, into); \
+    return pointwise(k_##op, input, into);                                            \
+  }
+LIBDL_KIND(isnan, false)
+LIBDL_KIND(isinf, false)
+LIBDL_KIND(isfinite, true)
 #undef LIBDL_KIND
 
 // |a - b| <= atol + rtol |b| where both are finite; equal values are close anyway.

@@ -6,6 +6,7 @@
 #include "ops/indices.h"
 #include "ops/launch.h"
 #include "ops/nonzero.h"
+#include "ops/plan.h"
 #include "ops/pointwise.h"
 
 namespace libdl {
@@ -215,9 +216,43 @@ static bool broadcasts(Dims from, Dims to) {
   return true;
 }
 
+// Whether one value goes where one mask of input's shape is true, unrecorded: a choice element by
+// element, which needs no coordinates.
+static bool is_choice(const Call& call, const Tensor& input, TensorSpan indices,
+                      const Tensor& values) {
+  if (values.ndim() != 0 || indices.size() != 1 || !indices[0].defined()) return false;
+  const Tensor& mask = indices[0];
+  return mask.dtype() == Dtype::kBool && input.ndim() > 0 && same(mask.shape(), input.shape()) &&
+         mask.device() == input.device() && overlap(mask, input) == Overlap::kNone &&
+         !call.recording() && !call.forward();
+}
+static Tensor put_where(Call& call, const Tensor& input, const Tensor& mask, const Tensor& values,
+                        Into into) {
+  const Tensor one = plain(value_like(call, 3, "values", values, input.dtype()));
+  Tensor y = changed_place(call, into, input, {&values, &mask});
+  call.ready(y, kIndexPut, IndexAttr{});
+  begin_change(y, input);
+  if (y.numel() > 0) {
+    const Tensor* const in[] = {&mask, &one, &y};
+    Plan plan;
+    plan.set(y, in);
+    kernels::PointwiseArgs args;
+    args.expression = static_cast<int32_t>(k_where.expression);
+    args.compute = static_cast<int32_t>(class_of(y.dtype()));
+    args.inputs = 3;
+    args.host_inputs = plan.host_inputs();
+    args.out = plan.view(y, 0);
+    for (int k = 0; k < 3; ++k) args.in[k] = plan.view(*in[k], k + 1);
+    launch_pointwise(y.device(), args);
+  }
+  return call.finish(std::move(y));
+}
+
 Tensor index_put(const Tensor& input, TensorSpan indices, const Tensor& values, bool accumulate,
                  Into into) {
   Call call("index_put", into, {&input, &values});
+  if (!accumulate && is_choice(call, input, indices, values))
+    return put_where(call, input, indices[0], values, into);
   const Indexing x = resolve(call, into, input, indices);
   if (!broadcasts(values.shape(), x.result))
     call.bad(LIBDL_ERROR_SHAPE, 3, "values", "has shape " + to_string(values.shape()),

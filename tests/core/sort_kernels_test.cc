@@ -116,6 +116,19 @@ TEST(Sort, WholeRangeOfIntegers) {
   }
 }
 
+// Keys of 64 bits are sorted by their leading bytes first: some of these are equal in few of them,
+// in many, and in all.
+TEST(Sort, LongKeysThatShareTheirLeadingBytes) {
+  for (int64_t length : {300, 5000, 70000}) {
+    for (int shift : {0, 20, 44, 58}) {
+      Array<int64_t> in = drawn<int64_t>(LIBDL_DTYPE_INT64, {length}, 0);
+      for (int64_t& x : in.data) x >>= shift;
+      for (int64_t j = 0; j < length; j += 3) in.data[j] = in.data[j / 2] ^ 1;
+      for (bool descending : {false, true}) expect_sorted(in, descending);
+    }
+  }
+}
+
 template <class T>
 void special_values(int32_t dtype) {
   const T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();

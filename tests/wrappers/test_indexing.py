@@ -111,6 +111,33 @@ def test_masks(mask_shape):
     assert numpy.array_equal(x.numpy(), plain)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int64", "uint8", "bool", "complex64"])
+def test_a_number_where_a_mask_is_true(dtype):
+    plain = (numpy.arange(240) % 7 > 2).astype(dtype).reshape(12, 20)
+    for part in (numpy.s_[:, :], numpy.s_[:, ::2], numpy.s_[1:3]):
+        for transposed in (False, True):
+            whole, wanted = libdl.tensor(plain), plain.copy()
+            x, y = whole[part], wanted[part]
+            if transposed:
+                x, y = x.t(), y.T
+            mask = numpy.random.default_rng(2).random(y.shape) > 0.5
+            x[libdl.tensor(mask)] = 1
+            y[mask] = 1
+            assert numpy.array_equal(whole.numpy(), wanted)
+    x = libdl.tensor([True, True, False])
+    x[x] = False
+    assert x.tolist() == [False, False, False]
+
+
+def test_a_number_where_a_mask_is_true_has_a_gradient():
+    x, v = libdl.ones(3, requires_grad=True), libdl.tensor(2.0, requires_grad=True)
+    y = x * 3
+    y[libdl.tensor([True, False, True])] = v
+    y.sum().backward()
+    assert x.grad.tolist() == [0, 3, 0]
+    assert v.grad.item() == 2
+
+
 def test_mask_between_slices():
     mask = numpy.array([True, False, True])
     x = libdl.tensor(PLAIN)
