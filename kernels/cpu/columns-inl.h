@@ -27,6 +27,8 @@ template <class T>
 HWY_INLINE typename Pack<T>::V load_some(const T* x, int64_t count) {
   if constexpr (kIsVector<T>) {
     return first::load(typename Pack<T>::D(), count, x);
+  } else if constexpr (kInPairs<T>) {
+    return Pack<T>::load_first(x, count, Pack<T>::set(T(0)));
   } else {
     return *x;
   }
@@ -131,7 +133,7 @@ template <class C, class T>
 HWY_INLINE void join_columns(T* to, const T* a, const T* b, int64_t width) {
   using P = Pack<T>;
   for (int64_t c = 0; c < width; c += P::n) {
-    if constexpr (kIsVector<T>) {
+    if constexpr (kIsVector<T> || kInPairs<T>) {
       P::store(C::template apply<T>(P::load(a + c), P::load(b + c)), to + c);
     } else {
       to[c] = C::template one<T>(a[c], b[c]);

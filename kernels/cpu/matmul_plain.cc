@@ -1,14 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Products that have no kernel of their own: of integers, whose sums wrap and may go in any order,
+// and complex ones with a bias of another dtype.
 #include <algorithm>
 #include <complex>
 #include <type_traits>
 
+#include "kernels/cpu/highway_targets.h"
+#include "kernels/cpu/isa.h"
 #include "kernels/cpu/matmul_parts.h"
 #include "kernels/cpu/tile.h"
 
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/matmul_plain.cc"
+#include "hwy/foreach_target.h"
+// After foreach_target.h.
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu {
+namespace HWY_NAMESPACE {
 namespace {
+
+constexpr int64_t kNarrow = 4;  // so few columns go by inner products
+
+// Of a row of a and a column of b.
+template <class T>
+T inner_product(const MatmulArgs& args, const char* x, const char* y) {
+  constexpr int64_t kPiece = 256;
+  const int64_t k = args.a.sizes[2], bytes = dtype_bytes(args.a.dtype);
+  T left[kPiece], right[kPiece], sum = 0;
+  for (int64_t s = 0; s < k; s += kPiece) {
+    const int64_t n = std::min(kPiece, k - s);
+    load_tile(left, x + s * args.a.strides[2] * bytes, args.a.dtype, args.a.strides[2], n);
+    load_tile(right, y + s * args.b.strides[1] * bytes, args.b.dtype, args.b.strides[1], n);
+    for (int64_t i = 0; i < n; ++i) sum += left[i] * right[i];
+  }
+  return sum;
+}
 
 template <class T>
 void plain_tile(const MatmulArgs& args, int64_t b, int64_t i0, int64_t i1, int64_t j0, int64_t j1) {
@@ -18,12 +47,21 @@ void plain_tile(const MatmulArgs& args, int64_t b, int64_t i0, int64_t i1, int64
   const char* x = matrix(args.a, b);
   const char* y = matrix(args.b, b) + j0 * args.b.strides[2] * bytes;
   T sum[8][kCols] = {}, row[kCols], column[8];
-  for (int64_t s = 0; s < k; ++s) {
-    load_tile(row, y + s * args.b.strides[1] * bytes, args.b.dtype, args.b.strides[2], width);
-    load_tile(column, x + (i0 * args.a.strides[1] + s * args.a.strides[2]) * bytes, args.a.dtype,
-              args.a.strides[1], i1 - i0);
-    for (int64_t i = 0; i < i1 - i0; ++i) {
-      for (int64_t j = 0; j < width; ++j) sum[i][j] += column[i] * row[j];
+  if (std::is_integral_v<T> && width <= kNarrow) {
+    for (int64_t i = i0; i < i1; ++i) {
+      const char* from = x + i * args.a.strides[1] * bytes;
+      for (int64_t j = 0; j < width; ++j) {
+        sum[i - i0][j] = inner_product<T>(args, from, y + j * args.b.strides[2] * bytes);
+      }
+    }
+  } else {
+    for (int64_t s = 0; s < k; ++s) {
+      load_tile(row, y + s * args.b.strides[1] * bytes, args.b.dtype, args.b.strides[2], width);
+      load_tile(column, x + (i0 * args.a.strides[1] + s * args.a.strides[2]) * bytes, args.a.dtype,
+                args.a.strides[1], i1 - i0);
+      for (int64_t i = 0; i < i1 - i0; ++i) {
+        for (int64_t j = 0; j < width; ++j) sum[i][j] += column[i] * row[j];
+      }
     }
   }
   for (int64_t i = i0; i < i1; ++i) {
@@ -64,11 +102,22 @@ void multiply(Context& context, const MatmulArgs& args) {
   });
 }
 
-}  // namespace
-
-void plain_product(Context& context, const MatmulArgs& args) {
+void plain_product_on(Context& context, const MatmulArgs& args) {
   if (is_complex(args.out.dtype)) return multiply<std::complex<double>>(context, args);
   multiply<uint64_t>(context, args);
 }
 
+}  // namespace
+}  // namespace HWY_NAMESPACE
 }  // namespace libdl::kernels::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace libdl::kernels::cpu {
+
+void plain_product(Context& context, const MatmulArgs& args) {
+  LIBDL_ON_ISA(plain_product_on, context, args);
+}
+
+}  // namespace libdl::kernels::cpu
+#endif

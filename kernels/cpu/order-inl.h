@@ -11,6 +11,7 @@
 #define LIBDL_KERNELS_CPU_ORDER_INL_H
 #endif
 
+#include <algorithm>
 #include <bit>
 #include <complex>
 #include <cstdint>
@@ -34,7 +35,7 @@ constexpr int64_t kLanes = sizeof(T) == 1 ? 16 : 64 / sizeof(T);
 template <class T>
 constexpr int64_t kBlock = kLanes<T>* kSteps* kGroups;
 
-// A vector of float or double; for other types one value.
+// A vector of numbers; for other types one value.
 template <class T>
 struct Pack {
   using V = T;
@@ -58,9 +59,67 @@ template <>
 struct Pack<float> : VectorPack<float> {};
 template <>
 struct Pack<double> : VectorPack<double> {};
+template <>
+struct Pack<int64_t> : VectorPack<int64_t> {};
 
 template <class T>
-constexpr bool kIsVector = std::is_floating_point_v<T>;
+constexpr bool kIsVector = std::is_floating_point_v<T> || std::is_same_v<T, int64_t>;
+
+#if HWY_TARGET != HWY_SCALAR
+// Complex numbers as pairs of lanes.
+struct ComplexVector {
+  using D = hn::CappedTag<double, 8>;
+  hn::Vec<D> raw;
+
+  friend HWY_INLINE ComplexVector operator+(ComplexVector a, ComplexVector x) {
+    return {hn::Add(a.raw, x.raw)};
+  }
+};
+template <>
+struct Pack<std::complex<double>> {
+  using T = std::complex<double>;
+  using V = ComplexVector;
+  using D = ComplexVector::D;
+  static constexpr int64_t n = hn::MaxLanes(D()) / 2;
+  static HWY_INLINE V load(const T* p) {
+    return {hn::LoadU(D(), reinterpret_cast<const double*>(p))};
+  }
+  // The first `count` numbers, and of `rest` the others.
+  static HWY_INLINE V load_first(const T* p, int64_t count, V rest) {
+    T lane[n];
+    store(rest, lane);
+    std::copy_n(p, std::min(count, n), lane);
+    return load(lane);
+  }
+  static HWY_INLINE void store(V v, T* p) { hn::StoreU(v.raw, D(), reinterpret_cast<double*>(p)); }
+  static HWY_INLINE V set(T x) {
+    T lane[n];
+    std::fill_n(lane, n, x);
+    return load(lane);
+  }
+  static HWY_INLINE T first(V v) {
+    T lane[n];
+    store(v, lane);
+    return lane[0];
+  }
+};
+HWY_INLINE ComplexVector operator*(ComplexVector a, ComplexVector x) {
+  const ComplexVector::D d;
+  const auto turned = hn::Mul(hn::Shuffle01(a.raw), hn::DupOdd(x.raw));
+  const auto signs = hn::OddEven(hn::Zero(d), hn::Set(d, -0.0));
+  const auto y = hn::Add(hn::Mul(a.raw, hn::DupEven(x.raw)), hn::Xor(turned, signs));
+  if (HWY_LIKELY(hn::AllFalse(d, hn::IsNaN(y)))) return {y};
+  // The scalar product recovers infinities (C, annex G).
+  using P = Pack<std::complex<double>>;
+  P::T left[P::n], right[P::n];
+  P::store(a, left);
+  P::store(x, right);
+  for (int64_t i = 0; i < P::n; ++i) left[i] *= right[i];
+  return P::load(left);
+}
+#endif
+template <class T>
+constexpr bool kInPairs = requires { Pack<T>::load_first; };
 
 struct Sum {
   template <class T>
@@ -79,7 +138,9 @@ struct Sum {
   }
   template <class T>
   static HWY_INLINE T one(T a, T x) {
-    if constexpr (std::is_integral_v<T>) return apply<T>(a, x);
+    if constexpr (std::is_integral_v<T>) {
+      return static_cast<T>(static_cast<uint64_t>(a) + static_cast<uint64_t>(x));
+    }
     return a + x;
   }
 };
@@ -101,7 +162,9 @@ struct Prod {
   }
   template <class T>
   static HWY_INLINE T one(T a, T x) {
-    if constexpr (std::is_integral_v<T>) return apply<T>(a, x);
+    if constexpr (std::is_integral_v<T>) {
+      return static_cast<T>(static_cast<uint64_t>(a) * static_cast<uint64_t>(x));
+    }
     return a * x;
   }
 };
@@ -118,7 +181,9 @@ struct Extreme {
   }
   template <class T, class V>
   static HWY_INLINE V apply(V a, V x) {
-    if constexpr (kIsVector<T>) {
+    if constexpr (kIsVector<T> && std::is_integral_v<T>) {
+      return kMax ? hn::Max(a, x) : hn::Min(a, x);
+    } else if constexpr (kIsVector<T>) {
       const auto better = kMax ? hn::Gt(x, a) : hn::Lt(x, a);
       const auto x_nan = hn::And(hn::IsNaN(x), hn::Eq(a, a));
       return hn::IfThenElse(hn::Or(better, x_nan), x, a);
@@ -313,6 +378,8 @@ HWY_INLINE V load_lanes(const T* x, int64_t count, int64_t k, V parameter, V res
     const auto there = hn::FirstN(d, static_cast<size_t>(here < P::n ? here : P::n));
     const V v = first::load(d, here, x + k * P::n);
     return hn::IfThenElse(there, M::template apply<T>(v, parameter), rest);
+  } else if constexpr (kInPairs<T>) {
+    return P::load_first(x + k * P::n, here, rest);  // M is Plain
   } else {
     return M::template apply<T>(x[k], parameter);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <utility>
 
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/pointwise_exact.h"
@@ -128,6 +129,11 @@ void tiled_chunks(void* arg, int64_t first, int64_t last) {
   }
 }
 
+bool commutes(const PointwiseArgs& args) {
+  const auto e = static_cast<Expression>(args.expression);
+  return args.inputs == 2 && (e == Expression::add || e == Expression::mul);
+}
+
 bool is_number(const View& view) {
   for (int d = 0; d < view.ndim; ++d) {
     if (view.strides[d] != 0 && view.sizes[d] != 1) return false;
@@ -191,6 +197,14 @@ __attribute__((noinline)) void tiled(Context& context, const PointwiseArgs& args
     if (!lies_in_rows(launch.geometry, f, in_dtype, out_dtype)) continue;
     return run_by_rows(context, launch.geometry, f);
   }
+  if (commutes(args)) {  // a column and a row: the column's elements are the numbers
+    Operand* const operand = launch.geometry.operand;
+    std::swap(operand[1], operand[2]);
+    if (lies_in_rows(launch.geometry, with_numbers, in_dtype, out_dtype)) {
+      return run_by_rows(context, launch.geometry, with_numbers);
+    }
+    std::swap(operand[1], operand[2]);
+  }
   run_planned(context, launch, block_elements(launch), tiled_chunks);
 }
 
@@ -198,7 +212,8 @@ __attribute__((noinline)) void dense_with_numbers(Context& context, const Pointw
                                                   TileFn fn, int32_t bytes) {
   const int64_t n = numel(args.out);
   alignas(16) char number[kMaxInputs][16];
-  DenseLaunch launch = {fn, args.inputs, 1, {bytes}, bytes, n, static_cast<char*>(args.out.data), {}};
+  DenseLaunch launch = {fn, args.inputs, 1, {bytes}, bytes, n, static_cast<char*>(args.out.data),
+                        {}};
   launch.in[0] = static_cast<const char*>(args.in[0].data);
   for (int k = 1; k < args.inputs; ++k) {
     const View& x = args.in[k];

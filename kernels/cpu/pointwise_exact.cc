@@ -83,9 +83,15 @@ bool complex_form(ExactForm& form) {
     form.fn = c64_tile(args.expression);
     return form.fn != nullptr;
   }
-  form.fn = c64_number_tile(args.expression);
   form.varying = 1;
-  return form.fn != nullptr && numbers == args.inputs - 1 && all_of(LIBDL_DTYPE_COMPLEX128, 1, form);
+  if (numbers < args.inputs - 1 || !all_of(LIBDL_DTYPE_COMPLEX128, 1, form)) return false;
+  form.fn = c64_number_tile(args.expression);
+  if (args.expression == static_cast<int32_t>(Expression::pow)) {
+    double exponent[2];
+    std::memcpy(exponent, args.in[1].data, sizeof(exponent));
+    form.fn = exponent[1] == 0 ? c64_power_tile(exponent[0]) : nullptr;
+  }
+  return form.fn != nullptr;
 }
 
 }  // namespace

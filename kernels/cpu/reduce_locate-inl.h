@@ -17,26 +17,62 @@ namespace libdl::kernels::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
+// The rows' places in lanes as wide as T: so many rows at once.
+template <class T>
+constexpr int64_t kPlaces = sizeof(T) == 4 ? int64_t{1} << 30 : int64_t{1} << 62;
+
+// By columns, in vectors; value and index hold what stands before.
+template <class C, class T>
+void locate_columns(const Job<T>& job, const char* data, int64_t width, int64_t r0, int64_t r1,
+                    T* value, int64_t* index) {
+  using P = Pack<T>;
+  const typename P::D d;
+  const hn::RebindToSigned<typename P::D> places;
+  using Place = hn::TFromD<decltype(places)>;
+  alignas(64) T tile[kWidth<T>];
+  alignas(64) Place place[kWidth<T>];
+  std::fill_n(place, width, Place{-1});
+  const bool there = job.direct && job.kept.inner_stride() == 1;
+  for (int64_t r = r0; r < r1; ++r) {
+    const char* at = data + job.reduced.offset(r) * job.bytes;
+    const T* row = there ? reinterpret_cast<const T*>(at) : tile;
+    if (!there) job.fetch(tile, at, job.kept.inner_stride(), width);
+    const auto here = hn::Set(places, static_cast<Place>(r - r0));
+    for (int64_t c = 0; c < width; c += P::n) {
+      const auto x = c + P::n <= width ? P::load(row + c) : load_some<T>(row + c, width - c);
+      const auto v = P::load(value + c);
+      auto better = std::is_same_v<C, Max> ? hn::Gt(x, v) : hn::Lt(x, v);
+      if constexpr (std::is_floating_point_v<T>) {
+        better = hn::Or(better, hn::And(hn::IsNaN(x), hn::Eq(v, v)));
+      }
+      const auto which = hn::MaskFromVec(
+          hn::BitCast(places, hn::VecFromMask(d, better)));
+      P::store(hn::IfThenElse(better, x, v), value + c);
+      hn::Store(hn::IfThenElse(which, here, hn::Load(places, place + c)),
+                places, place + c);
+    }
+  }
+  for (int64_t c = 0; c < width; ++c) {
+    if (place[c] >= 0) index[c] = r0 + place[c];
+  }
+}
+
 // The first extremum of [r0, r1) of every column of the unit; a NaN is the extremum.
 template <class C, class T>
 void locate(const Job<T>& job, int64_t unit, int64_t r0, int64_t r1, T* value, int64_t* index) {
   const char* data = job.base(unit);
   const int64_t width = job.width(unit);
-  std::fill_n(value, width, C::template identity<T>());
+  std::fill_n(value, kWidth<T>, C::template identity<T>());
   std::fill_n(index, width, r0);
-  alignas(64) T tile[std::max(kBlock<T>, kWidth<T>)];
-  if (job.columns) {
-    for (int64_t r = r0; r < r1; ++r) {
-      job.fetch(tile, data + job.reduced.offset(r) * job.bytes, job.kept.inner_stride(), width);
-      for (int64_t c = 0; c < width; ++c) {
-        const T best = C::template one<T>(value[c], tile[c]);
-        const bool same = best == value[c] || value[c] != value[c];
-        index[c] = same ? index[c] : r;
-        value[c] = best;
+  if constexpr (kIsVector<T>) {
+    if (job.columns) {
+      for (int64_t r = r0; r < r1; r += kPlaces<T>) {
+        locate_columns<C, T>(job, data, width, r, std::min(r1, r + kPlaces<T>), value, index);
       }
+      return;
     }
-    return;
   }
+  alignas(64) T tile[std::max(kBlock<T>, kWidth<T>)];
   for (int64_t r = r0; r < r1 && *value == *value; r += kBlock<T>) {
     const int64_t count = std::min(kBlock<T>, r1 - r);
     job.fetch_row(tile, data, r, count);

@@ -70,6 +70,14 @@ HWY_INLINE Pairs modulus(Pairs x) {
   return {hn::And(evens(), hn::IfThenElse(hn::Eq(most, infinity), infinity, size))};
 }
 
+// From the nearer end, as kernels/expressions.h has it.
+HWY_INLINE Pairs interpolated(Pairs x, Pairs end, Pairs weight) {
+  const Pairs way = end - x, rest = Pairs{hn::And(evens(), hn::Set(d, 1))} - weight;
+  const V size = hn::DupEven(modulus(weight).raw);
+  const auto near = hn::Lt(size, hn::Set(d, 0.5));
+  return {hn::IfThenElse(near, (x + weight * way).raw, (end - way * rest).raw)};
+}
+
 #define LIBDL_COMPLEX(name, expression) \
   struct name##_pairs {                 \
     template <class... P>               \
@@ -88,6 +96,8 @@ LIBDL_COMPLEX(square, x[0] * x[0])
 LIBDL_COMPLEX(reciprocal, Pairs{hn::And(evens(), hn::Set(d, 1))} / x[0])
 LIBDL_COMPLEX(conj, Pairs{hn::Xor(x[0].raw, hn::AndNot(evens(), hn::Set(d, -0.0)))})
 LIBDL_COMPLEX(abs, modulus(x[0]))
+LIBDL_COMPLEX(lerp, interpolated(x[0], x[1], x[2]))
+LIBDL_COMPLEX(cube, x[0] * x[0] * x[0])
 #undef LIBDL_COMPLEX
 
 // T is float or double: the parts as they lie in memory.
@@ -157,6 +167,9 @@ constexpr TileFn pairs_entry() {
   LIBDL_COMPLEX(mul)
   LIBDL_COMPLEX(div)
   LIBDL_COMPLEX(add_scaled)
+  if constexpr (sizeof(T) == 4) {
+    LIBDL_COMPLEX(lerp)
+  }
   if constexpr (kInputs == 1 && !kNumbers) {
     LIBDL_COMPLEX(neg)
     LIBDL_COMPLEX(square)
@@ -205,6 +218,12 @@ const TileFn c64_number_table[kExpressions] = {
 #include "kernels/pointwise.def"
 #undef POINTWISE
 };
+extern const TileFn c64_cube[1];
+#if HWY_TARGET != HWY_SCALAR
+const TileFn c64_cube[1] = {&pairs_tile<cube_pairs, float, 1>};
+#else
+const TileFn c64_cube[1] = {nullptr};
+#endif
 
 }  // namespace libdl::kernels::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -216,10 +235,16 @@ const TileTable c128_tiles[kIsas] = LIBDL_FOR_EACH_ISA(c128_table);
 
 namespace {
 constexpr TileTable kC64[kIsas] = LIBDL_FOR_EACH_ISA(c64_table);
+constexpr TileTable kC64Cube[kIsas] = LIBDL_FOR_EACH_ISA(c64_cube);
 constexpr TileTable kC64Number[kIsas] = LIBDL_FOR_EACH_ISA(c64_number_table);
 }  // namespace
 
 TileFn c64_tile(int32_t expression) { return kC64[static_cast<int>(isa())][expression]; }
+TileFn c64_power_tile(double exponent) {
+  if (exponent == 2) return c64_tile(static_cast<int32_t>(Expression::square));
+  if (exponent == 3) return *kC64Cube[static_cast<int>(isa())];
+  return nullptr;
+}
 TileFn c64_number_tile(int32_t expression) {
   return kC64Number[static_cast<int>(isa())][expression];
 }

@@ -78,6 +78,51 @@ TEST_P(ExactTiles, NarrowIntegersWrapToTheValuesOf64Bits) {
   check_narrow<int32_t>(LIBDL_DTYPE_INT32);
 }
 
+// Divisions by way of doubles, where they are exact, and beyond.
+TEST_P(ExactTiles, IntegerDivisionIsExactAtEverySize) {
+  using enum Expression;
+  constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
+  std::mt19937_64 random(4);
+  std::vector<int64_t> x, y;
+  const auto some = [&] {
+    constexpr int64_t kEdges[] = {0, 1, -1, 2, -3, (int64_t{1} << 53) - 1, int64_t{1} << 53,
+                                  -(int64_t{1} << 53), kMin, kMin + 1, -(kMin + 1)};
+    if (random() % 4 == 0) return kEdges[random() % std::size(kEdges)];
+    return static_cast<int64_t>(random()) >> (random() % 64);
+  };
+  for (int i = 0; i < 40000; ++i) {
+    const int64_t b = some();
+    // Half of the dividends lie beside a multiple of the divisor.
+    int64_t a = some();
+    if (i % 2 == 0 && b != 0 && b > -(int64_t{1} << 26) && b < int64_t{1} << 26) {
+      a = (a >> 38) * b + static_cast<int64_t>(random() % 3) - 1;
+    }
+    x.push_back(a);
+    y.push_back(b);
+  }
+  const auto n = static_cast<int64_t>(x.size());
+  const void* in[] = {x.data(), y.data()};
+  for (const Expression e : {div_trunc, div_floor, remainder, fmod}) {
+    std::vector<int64_t> z(n);
+    tile_table(Class::kI64)[static_cast<int>(e)](in, z.data(), n);
+    for (int64_t i = 0; i < n; ++i) {
+      int64_t q = 0, r = 0;  // by zero: 0 here; the operators raise before
+      if (y[i] == -1) {
+        q = static_cast<int64_t>(0 - static_cast<uint64_t>(x[i]));
+      } else if (y[i] != 0) {
+        q = x[i] / y[i], r = x[i] % y[i];
+      }
+      const bool lower = r != 0 && (r < 0) != (y[i] < 0);
+      const int64_t wanted = e == div_trunc   ? q
+                             : e == div_floor ? q - lower
+                             : e == fmod      ? r
+                                              : r + (lower ? y[i] : 0);
+      ASSERT_EQ(z[i], wanted) << kExpressionInfo[static_cast<int>(e)].name << " of " << x[i]
+                              << ", " << y[i];
+    }
+  }
+}
+
 using C64 = std::complex<float>;
 using C128 = std::complex<double>;
 
@@ -135,10 +180,10 @@ void check_complex(Expression e, bool number) {
 }
 TEST_P(ExactTiles, Complex64RoundsOnceWhatComplex128Gives) {
   using enum Expression;
-  for (const Expression e : {add, sub, mul, div, add_scaled, neg, square, reciprocal, conj}) {
+  for (const Expression e : {add, sub, mul, div, add_scaled, lerp, neg, square, reciprocal, conj}) {
     check_complex(e, false);
   }
-  for (const Expression e : {add, sub, mul, div, add_scaled}) check_complex(e, true);
+  for (const Expression e : {add, sub, mul, div, add_scaled, lerp}) check_complex(e, true);
 }
 TEST_P(ExactTiles, TheModulusOfComplex64) {
   const int index = static_cast<int>(Expression::abs);
@@ -151,6 +196,23 @@ TEST_P(ExactTiles, TheModulusOfComplex64) {
     const float wanted = static_cast<float>(std::hypot(C128(z).real(), C128(z).imag()));
     EXPECT_TRUE(same(y.real(), wanted) || std::abs(y.real() / wanted - 1) < 1.2e-7f) << z;
     EXPECT_TRUE(same(y.imag(), 0)) << z;
+  }
+}
+
+TEST_P(ExactTiles, WholePowersOfComplex64) {
+  const TileFn square = c64_power_tile(2), cube = c64_power_tile(3);
+  if (square == nullptr) GTEST_SKIP() << "no vectors on this machine";
+  EXPECT_EQ(c64_power_tile(0.5), nullptr);
+  for (int k = 0; k < 100; ++k) {
+    const C128 z(0.01 * k - 0.3, 2 - 0.03 * k);
+    const C64 x(z);
+    C64 y;
+    const void* in = &x;
+    square(&in, &y, 1);
+    EXPECT_LT(std::abs(C128(y) - C128(x) * C128(x)), 1.2e-7 * std::abs(C128(x) * C128(x)));
+    cube(&in, &y, 1);
+    const C128 third = C128(x) * C128(x) * C128(x);
+    EXPECT_LT(std::abs(C128(y) - third), 1.2e-7 * std::abs(third));
   }
 }
 
