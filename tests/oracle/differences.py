@@ -103,7 +103,7 @@ def more_dtypes(c: Context) -> bool:
              "must be floating", "can only be applied to", "common dtype to be floating",
              "expected dtype", "to have the same dtype", "Integer division with addcdiv",
              "should be of", "input dtype should be", "same dtype", "is not supported for",
-             "only be", "derivative for aten::", "Expected floating point type")  # fmt: skip
+             "only be", "Autograd not support", "Expected floating point type")  # fmt: skip
     return c.raises() and any(w in c.wanted_text() for w in words) and (
         "derivative" not in c.wanted_text())
 
@@ -116,8 +116,10 @@ def numbers_for_tensors(c: Context) -> bool:
 
 @predicate
 def more_signatures(c: Context) -> bool:
-    return c.refused("positional argument", "unexpected keyword argument", "takes from",
-                     "invalid combination of arguments", "missing 1 required")
+    words = ("positional argument", "unexpected keyword argument", "takes from",
+             "invalid combination of arguments", "missing 1 required", "must be Tensor, not")
+    other = c.difference.aspect == "error" and any(w in c.wanted_text() for w in words)
+    return other or c.refused(*words)
 
 
 @predicate
@@ -302,6 +304,32 @@ def with_itself(c: Context) -> bool:
     name = r"\b(\w+)(?:\[[^]]*\])?"
     own = re.search(name + r"(?:\.\w+_\((?:.*\W)?\1\b| [-+*/]= \1\b)|\((\w+), .*out=\2\b", c.text)
     return own is not None and c.refused("modified by an inplace operation")
+
+
+@predicate
+def retained_views(c: Context) -> bool:
+    return c.difference.aspect == "grad" and c.difference.wanted is None and (
+        "retain_grad" in c.text) and bool(re.search(r"_\(", c.text))
+
+
+@predicate
+def defects_of_pytorch(c: Context) -> bool:
+    """Tangents that PyTorch doubles: x.addcmul_(x, x), std(dim=())."""
+    own = re.search(r"(\w+)\.(addcmul|addcdiv|lerp|mul|div|pow)_\(.*\b\1\b", c.text)
+    tangent = c.difference.aspect == "tangent" or c.difference.where.startswith("t[")
+    return tangent and (own is not None or c.base() in ("std", "var") and "()" in c.call)
+
+
+@predicate
+def failed_calls(c: Context) -> bool:
+    """PyTorch has written a part when it raises."""
+    return c.difference.aspect in ("value", "shape") and bool(c.wanted.outcomes) and bool(
+        [o for o in c.wanted.outcomes if o])
+
+
+@predicate
+def kinds_of_lists(c: Context) -> bool:
+    return c.difference.aspect == "error" and bool(re.search(r"tensor\(|asarray\(", c.call))
 
 
 @predicate

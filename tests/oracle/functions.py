@@ -9,6 +9,10 @@ from typing import Any
 
 import recipes
 from arguments import Draw, Unknown, generic
+import recipes_index
+import recipes_make
+import recipes_reduce
+import recipes_shape
 from recipes import BINARY, RECIPES, UNARY
 
 # Not called here, each with its reason.
@@ -59,6 +63,7 @@ class Entry:
         return self.name if self.where in ("T", "operator") else f"{self.where}.{self.name}"
 
 
+assert all((recipes_make, recipes_reduce, recipes_shape))  # they fill RECIPES
 INPLACE = {"__i" + name[2:]: sign for name, sign in BINARY.items()}
 PROPERTIES = ("T", "mT", "H", "real", "imag", "shape", "ndim", "dtype", "itemsize", "nbytes",
               "is_leaf", "requires_grad", "data")  # fmt: skip
@@ -128,7 +133,7 @@ def operator(entry: Entry, d: Draw) -> str:
         return f"{x}.__setitem__(({key},), {value})" if "," in key else (
             f"{x}.__setitem__({_item(key)}, {value})")
     if name in BINARY or name in INPLACE:
-        made = recipes.matmul(d) if "matmul" in name else recipes.binary(d)
+        made = recipes_index.matmul(d) if "matmul" in name else recipes.binary(d)
         if name in INPLACE:
             made = ([d.input(), d.partner()], {}) if not d.tensors else made
             left, right = made[0]

@@ -3,6 +3,7 @@
 
     python tests/oracle/run.py [--seed S] [--programs N] [--comparisons N] [--jobs N] [--out DIR]
                                [--only NAME,...] [--no-planted]
+    python tests/oracle/run.py --store NAME TEXT [--forward]
 
 Everything follows from the seed. What differs, and docs/coming-from-pytorch.md does not tell of, is
 cut down and written to DIR as a case with PyTorch's answers; one that is mended goes to found/."""
@@ -244,6 +245,15 @@ def told(bench: Bench, failures: list[Any], out: Path, seed: int, jobs: int, mos
     return len(listing)
 
 
+def store(bench: Bench, name: str, text: str, forward: bool) -> int:
+    lines = [stored.plain_line(line.strip()) for line in text.strip().splitlines()]
+    wanted = bench.theirs.run(lines, forward)
+    stored.write(stored.FOUND / f"{name}.json", name.replace("_", " "), lines, forward, wanted)
+    difference, _, _ = bench.judge("", lines, forward)
+    print(f"{name}: {difference or 'no difference'}")
+    return 0
+
+
 def show(bench: Bench, seed: int) -> list[str]:
     """The planted errors that were not found."""
     missed = []
@@ -285,8 +295,13 @@ def main() -> int:
     parser.add_argument("--only", default="", help="functions, by comma")
     parser.add_argument("--most", type=int, default=60, help="failures that are cut down")
     parser.add_argument("--no-planted", action="store_true")
+    parser.add_argument("--store", nargs=2, metavar=("NAME", "TEXT"),
+                        help="writes the lines, with PyTorch's answers, to found/NAME.json")
+    parser.add_argument("--forward", action="store_true", help="these run in forward mode")
     given = parser.parse_args()
     bench = Bench()
+    if given.store:
+        return store(bench, *given.store, given.forward)
     lost = unknown(bench, given.seed)
     for line in lost:
         print(f"oracle: nothing can be drawn for {line}; tell tests/oracle/arguments.py or recipes.py")

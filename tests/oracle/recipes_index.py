@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Matrices, and what is indexed."""
+
+from __future__ import annotations
+
+from arguments import Draw
+from recipes import Made, near, recipe, size_of, sizes
+
+@recipe("mm")
+def mm(d: Draw) -> Made:
+    n, k, m = sizes(d, 3)
+    return [d.tensor((n, k)), d.tensor((k, m) if d.chance(0.95) else (m, k))], {}
+
+
+@recipe("bmm")
+def bmm(d: Draw) -> Made:
+    b, n, k, m = sizes(d, 4)
+    return [d.tensor((b, n, k)), d.tensor((b, k, m))], {}
+
+
+@recipe("mv")
+def mv(d: Draw) -> Made:
+    n, k = sizes(d, 2)
+    return [d.tensor((n, k)), d.tensor((k,))], {}
+
+
+@recipe("dot")
+def dot(d: Draw) -> Made:
+    (n,) = sizes(d, 1)
+    return [d.tensor((n,)), d.tensor((n,) if d.chance(0.95) else (n + 1,))], {}
+
+
+@recipe("matmul", "__matmul__")
+def matmul(d: Draw) -> Made:
+    n, k, m = sizes(d, 3)
+    left = d.some((k,), (n, k), (2, n, k), (2, 1, n, k))
+    right = d.some((k,), (k, m), (2, k, m), (1, k, m), (3, k, m))
+    return [d.tensor(left), d.tensor(right)], {}
+
+
+@recipe("addmm")
+def addmm(d: Draw) -> Made:
+    n, k, m = sizes(d, 3)
+    first = (n, m) if d.inplace else d.some((n, m), (m,), (1, m), (n, 1), ())
+    named = {}
+    if d.chance(0.4):
+        named["beta"] = d.number()
+    if d.chance(0.4):
+        named["alpha"] = d.number()
+    return [d.tensor(first), d.tensor((n, k)), d.tensor((k, m))], named
+
+
+@recipe("linear")
+def linear(d: Draw) -> Made:
+    k, m = sizes(d, 2)
+    lead = d.some((), (2,), (2, 3), (0,))
+    args = [d.tensor((*lead, k)), d.tensor((m, k) if d.chance(0.85) else (k,))]
+    if d.chance(0.5):
+        args.append(d.tensor((m,)) if d.chance(0.9) else "None")
+    return args, {}
+
+
+@recipe("t")
+def transposed(d: Draw) -> Made:
+    return [d.input(0, 3)], {}
+
+
+
+
+def _elements(d: Draw, dim: str, within: tuple[int, ...]) -> tuple[int, ...]:
+    shape = [max(0, n - (n > 1 and d.chance(0.3))) for n in within]
+    if shape:
+        shape[int(dim) % len(shape)] = d.some(1, 2, 3)
+    return tuple(shape)
+
+
+@recipe("gather")
+def gather(d: Draw) -> Made:
+    x = d.input()
+    dim = near(d)
+    return [x, dim, d.indices(_elements(d, dim, d.shape), size_of(d, dim))], {}
+
+
+@recipe("take_along_dim")
+def take_along_dim(d: Draw) -> Made:
+    x = d.input(1)
+    dim = near(d)
+    shape = list(d.shape)
+    shape[int(dim)] = 2
+    return [x, d.indices(tuple(shape), size_of(d, dim))], {"dim": dim}
+
+
+@recipe("scatter", "scatter_add")
+def scatter(d: Draw) -> Made:
+    x = d.input()
+    dim = near(d)
+    shape = _elements(d, dim, d.shape)
+    index = d.indices(shape, size_of(d, dim))
+    named = {}
+    if d.chance(0.15):
+        named["reduce"] = d.some("'add'", "'multiply'")
+    if d.chance(0.3):
+        return [x, dim, index, d.number()], named
+    return [x, dim, index, d.tensor(shape)], named
+
+
+@recipe("index_select")
+def index_select(d: Draw) -> Made:
+    x = d.input()
+    dim = near(d)
+    return [x, dim, d.indices((d.some(0, 1, 3),), size_of(d, dim), d.some("int64", "int32"))], {}
+
+
+@recipe("index_add", "index_copy")
+def index_add(d: Draw) -> Made:
+    x = d.input()
+    dim = near(d)
+    count = d.some(0, 1, 2)
+    shape = list(d.shape)
+    if shape:
+        shape[int(dim)] = count
+    else:
+        count = 1
+    return [x, dim, d.indices((count,), size_of(d, dim)), d.tensor(tuple(shape))], {}
+
+
+@recipe("index_fill")
+def index_fill(d: Draw) -> Made:
+    x = d.input()
+    dim = near(d)
+    value = d.number() if d.chance(0.8) else d.tensor(())
+    return [x, dim, d.indices((d.some(0, 1, 3),), size_of(d, dim)), value], {}
+
+
+@recipe("index_put")
+def index_put(d: Draw) -> Made:
+    x = d.input(1)
+    count = d.some(1, 2, 3)
+    index = [d.indices((count,), d.shape[i]) for i in range(d.some(1, len(d.shape)))]
+    rest = d.shape[len(index):]
+    values = d.tensor(d.some((count, *rest), rest, (1, *rest)))
+    named = {"accumulate": "True"} if d.chance(0.4) else {}
+    return [x, f"({', '.join(index)},)", values], named
+
+
+@recipe("masked_fill")
+def masked_fill(d: Draw) -> Made:
+    x = d.input()
+    mask = d.tensor(d.partner_shape(), "bool")
+    return [x, mask, d.number() if d.chance(0.7) else d.tensor(())], {}
+
+
+@recipe("masked_select")
+def masked_select(d: Draw) -> Made:
+    return [d.input(), d.tensor(d.partner_shape(), "bool")], {}
+
+
+@recipe("masked_scatter")
+def masked_scatter(d: Draw) -> Made:
+    x = d.input()
+    return [x, d.tensor(d.partner_shape(), "bool"), d.tensor((d.some(8, 30, 100),))], {}
+
+
+@recipe("where")
+def where(d: Draw) -> Made:
+    x = d.input(dtype="bool")
+    return [x, d.partner(), d.partner()], {}
+
+
+@recipe("select")
+def select(d: Draw) -> Made:
+    x = d.input(1)
+    dim = near(d)
+    return [x, dim, str(d.r.randrange(-size_of(d, dim) - 1, size_of(d, dim) + 1))], {}
+
+
+@recipe("narrow")
+def narrow(d: Draw) -> Made:
+    x = d.input(1)
+    dim = near(d)
+    start = d.r.randrange(0, size_of(d, dim) + 1)
+    return [x, dim, str(start), str(d.r.randrange(0, size_of(d, dim) - start + 1))], {}
+
+
+@recipe("unfold")
+def unfold(d: Draw) -> Made:
+    x = d.input()
+    dim = near(d)
+    return [x, dim, str(d.r.randrange(0, size_of(d, dim) + 1)), d.some("1", "2", "3")], {}
+
+
+@recipe("embedding")
+def embedding(d: Draw) -> Made:
+    d.shape = (d.some(2, 3, 5), d.some(1, 2))
+    index = d.indices(d.some((), (3,), (2, 2), (0,)), d.shape[0], d.some("int64", "int32"))
+    named = {}
+    if d.chance(0.3):
+        named["padding_idx"] = d.some("0", "1", "-1")
+    if d.chance(0.2):
+        named["scale_grad_by_freq"] = "True"
+    return [index, d.tensor(d.shape)], named
+
+
+@recipe("one_hot")
+def one_hot(d: Draw) -> Made:
+    named = {"num_classes": d.some("4", "-1", "2")} if d.chance(0.5) else {}
+    return [d.indices(d.some((), (3,), (2, 2)), 4)], named

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reductions, losses, layers and other arithmetic."""
+
+from __future__ import annotations
+
+from arguments import Draw
+from recipes import Made, near, recipe, size_of
+
+@recipe("max", "min")
+def extremum(d: Draw) -> Made:
+    x = d.input()
+    p = d.r.random()
+    if p < 0.3:
+        return [x], {}
+    if p < 0.5:
+        return [x, d.partner(numbers=False)], {}
+    return [x, d.dim(), *(("True",) if d.chance(0.3) else ())], {}
+
+
+@recipe("norm")
+def norm(d: Draw) -> Made:
+    x = d.input()
+    args = [x]
+    if d.chance(0.7):
+        args.append(d.some("2", "1", "0", "3", "float('inf')", "-float('inf')", "0.5", "'fro'", "-1"))
+        if d.chance(0.7):
+            args.append(d.dims())
+            if d.chance(0.3):
+                args.append("True")
+    named = {"dtype": d.dtype_word()} if d.chance(0.15) else {}
+    return args, named
+
+
+@recipe("var", "std")
+def var(d: Draw) -> Made:
+    x = d.input()
+    args, named = [x], {}
+    if d.chance(0.7):
+        args.append(d.dims())
+    if d.chance(0.4):
+        named["correction"] = d.some("0", "1", "2", "0.5", "5")
+        if d.chance(0.4):
+            named["keepdim"] = "True"
+    elif len(args) == 1 and d.chance(0.3):
+        args.append(d.some("True", "False"))
+    return args, named
+
+
+@recipe("prod", "argmax", "argmin", "all", "any", "sum", "mean", "amax", "amin")
+def reduction(d: Draw) -> Made:
+    x = d.input()
+    args, named = [x], {}
+    if d.chance(0.7):
+        args.append(d.dim() if d.chance(0.6) else d.dims())
+        if d.chance(0.35):
+            named["keepdim"] = "True"
+    return args, named
+
+
+@recipe("topk", "kthvalue")
+def topk(d: Draw) -> Made:
+    x = d.input()
+    dim = near(d)
+    args = [x, str(d.r.randrange(0, size_of(d, dim) + 2))]
+    return args, ({"dim": dim} if d.chance(0.6) else {})
+
+
+@recipe("cross_entropy", "nll_loss")
+def cross_entropy(d: Draw) -> Made:
+    n, c = d.some(1, 2, 3), d.some(2, 3)
+    shape = d.some((n, c), (c,), (n, c, 2))
+    x = d.tensor(shape)
+    target = (shape[0], *shape[2:]) if len(shape) > 1 else ()
+    named = {}
+    args = [x, d.indices(target, c)]
+    if d.chance(0.3):
+        named["weight"] = d.tensor((c,), kind="positive")
+    if d.chance(0.4):
+        named["reduction"] = d.some("'sum'", "'mean'", "'none'", "'other'")
+    if d.chance(0.3):
+        named["ignore_index"] = d.some("1", "0", "-100")
+    return args, named
+
+
+@recipe("cross_entropy.probabilities")
+def cross_entropy_of_probabilities(d: Draw) -> Made:
+    shape = d.some((2, 3), (3,), (2, 3, 2))
+    named = {"label_smoothing": d.some("0.1", "0.5")} if d.chance(0.5) else {}
+    if d.chance(0.4):
+        named["reduction"] = d.some("'sum'", "'mean'", "'none'")
+    return [d.tensor(shape), d.tensor(shape, kind="unit")], named
+
+
+@recipe("mse_loss", "l1_loss")
+def mse_loss(d: Draw) -> Made:
+    d.shape = d.some_shape()
+    named = {"reduction": d.some("'sum'", "'mean'", "'none'", "'x'")} if d.chance(0.5) else {}
+    return [d.tensor(d.shape), d.tensor(d.shape if d.chance(0.9) else d.partner_shape())], named
+
+
+@recipe("layer_norm")
+def layer_norm(d: Draw) -> Made:
+    x = d.input(1)
+    last = d.shape[-d.some(1, min(2, len(d.shape))):]
+    args = [x, str(last)]
+    if d.chance(0.6):
+        args.append(d.tensor(last))
+        if d.chance(0.7):
+            args.append(d.tensor(last))
+    return args, ({"eps": d.some("1e-5", "1e-2")} if d.chance(0.3) else {})
+
+
+@recipe("cosine_similarity")
+def cosine_similarity(d: Draw) -> Made:
+    x = d.input(1)
+    return [x, d.tensor(d.partner_shape())], {"dim": near(d)}
+
+
+@recipe("normalize")
+def normalize(d: Draw) -> Made:
+    x = d.input(1)
+    named = {"dim": near(d)}
+    if d.chance(0.5):
+        named["p"] = d.some("1.0", "2.0", "3.0", "float('inf')")
+    return [x], named
+
+
+@recipe("lerp")
+def lerp(d: Draw) -> Made:
+    x = d.input()
+    return [x, d.tensor(d.partner_shape()), d.partner()], {}
+
+
+@recipe("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift",
+        "bitwise_not")  # fmt: skip
+def bits(d: Draw) -> Made:
+    if d.chance(0.9):
+        d.dtype = d.some("int64", "int32", "int16", "int8", "uint8", "bool")
+    return [d.input(), d.partner()], {}
+
+
+@recipe("bitwise_not")
+def bits_turned(d: Draw) -> Made:
+    return bits(d)[0][:1], {}
+
+
+@recipe("copy")
+def copy(d: Draw) -> Made:
+    x = d.input()
+    return [x, d.tensor(d.partner_shape(), d.some_dtype() if d.chance(0.4) else None)], {}
+
+
+@recipe("fill")
+def fill(d: Draw) -> Made:
+    return [d.input(), d.number() if d.chance(0.7) else d.tensor(())], {}
+
+
+@recipe("repeat_interleave")
+def repeat_interleave(d: Draw) -> Made:
+    x = d.input()
+    if d.chance(0.5):
+        return [x, d.some("2", "0", "1"), *((near(d),) if d.chance(0.6) else ())], {}
+    dim = near(d)
+    return [x, d.indices((size_of(d, dim),), 3), dim], {}
