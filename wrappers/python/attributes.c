@@ -79,10 +79,13 @@ GETTER(mT) {
 
 GETTER(H) {
   UNUSED;
-  libdl_tensor *turned, *out;
-  libdl_error* error = libdl_transpose(HANDLE, -2, -1, &turned);
+  const int ndim = (int)libdl_tensor_ndim(HANDLE);
+  if (ndim != 2 && ndim != 0)
+    return PyErr_Format(PyExc_RuntimeError, "H: wanted a matrix, found %d dimensions", ndim);
+  libdl_tensor *turned = NULL, *out;
+  libdl_error* error = ndim ? libdl_transpose(HANDLE, 0, 1, &turned) : NULL;
   if (error) return raise_error(error);
-  error = libdl_conj(turned, &out);
+  error = libdl_conj(ndim ? turned : HANDLE, &out);
   libdl_tensor_release(turned);
   return error ? raise_error(error) : wrap(out);
 }
@@ -120,6 +123,12 @@ static int set_requires_grad(PyObject* self, PyObject* value, void* closure) {
   UNUSED;
   const int wanted = value ? PyObject_IsTrue(value) : 0;
   if (wanted < 0) return -1;
+  if (wanted && !libdl_tensor_is_leaf(HANDLE)) {  // requires_grad_() leaves it as it is
+    PyErr_SetString(PyExc_RuntimeError,
+                    "requires_grad: only that of a leaf variable can be changed, and this tensor "
+                    "was computed; detach() gives a leaf");
+    return -1;
+  }
   return checked(libdl_tensor_set_requires_grad(HANDLE, wanted));
 }
 

@@ -157,7 +157,8 @@ class Removable:
 @method
 def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
     """Makes a leaf collect gradients, or stop; returns the tensor."""
-    self.requires_grad = requires_grad
+    if not (requires_grad and self.requires_grad):  # what was computed from such a leaf has it
+        self.requires_grad = requires_grad
     return self
 
 
@@ -363,8 +364,8 @@ def reshape_as(self: Tensor, other: Tensor) -> Tensor:
 
 @method
 def ravel(self: Tensor) -> Tensor:
-    """One dimension."""
-    return self.reshape(-1)
+    """One dimension, without gaps: a view where the elements lie so, else a copy."""
+    return self.reshape(-1).contiguous()
 
 
 @method
