@@ -182,12 +182,13 @@ def scatter_products(c: Context) -> bool:
 
 @predicate
 def logical_in_place(c: Context) -> bool:
-    return bool(re.search(r"logical_\w+_\(", c.call)) and c.difference.aspect in ("value", "grad")
+    return bool(re.search(r"logical_\w+_\(", c.call)) and c.difference.aspect in ("value", "grad", "kind")
 
 
 @predicate
 def out_shape(c: Context) -> bool:
-    return c.refuses() and "(dst) has shape" in c.found_text() and "out=" in c.call
+    return c.refuses() and "out=" in c.text and bool(
+        re.search(r"\((dst|out)\) has shape", c.found_text()))
 
 
 @predicate
@@ -287,7 +288,9 @@ def views_without_grad(c: Context) -> bool:
     made = re.search(r"no_grad|inference_mode|set_grad_enabled\(False\)|requires_grad", c.text)
     d = c.difference
     quirk = d.aspect == "requires_grad" and d.wanted is True and d.found is False
-    quirk |= d.aspect == "is_leaf" and d.wanted is False and "no_grad" in c.text
+    quirk |= d.aspect == "is_leaf" and d.wanted is False
+    # A view of a base that required grad later, and was written before.
+    quirk |= d.aspect == "grad" and bool(re.search(r"requires_grad(_\(\)| = True)", c.text))
     said = c.refuses() and "does not require grad" in c.found_text()
     return bool(made) and (quirk or said or c.forbidden())
 
@@ -329,7 +332,7 @@ def failed_calls(c: Context) -> bool:
 
 @predicate
 def kinds_of_lists(c: Context) -> bool:
-    return c.difference.aspect == "error" and bool(re.search(r"tensor\(|asarray\(", c.call))
+    return c.difference.aspect == "error" and bool(re.search(r"tensor\(|asarray\(|from_dlpack\(", c.call))
 
 
 @predicate

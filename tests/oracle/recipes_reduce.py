@@ -162,3 +162,9 @@ def repeat_interleave(d: Draw) -> Made:
         return [x, d.some("2", "0", "1"), *((near(d),) if d.chance(0.6) else ())], {}
     dim = near(d)
     return [x, d.indices((size_of(d, dim),), 3), dim], {}
+
+
+@recipe("dropout")
+def dropout(d: Draw) -> Made:
+    d.dtype = d.some("float32", "float64")
+    return [d.input(), d.some("0.5", "0.0", "1.0", "2.0"), d.some("True", "False")], {}

@@ -169,12 +169,17 @@ def view_as_complex(d: Draw) -> Made:
 @recipe("contiguous", "numpy", "tolist", "item", "dim", "ndimension", "numel", "nelement",
         "element_size", "is_contiguous", "is_complex", "is_floating_point", "is_signed",
         "is_inference", "storage_offset", "detach", "is_pinned", "bool", "byte", "char", "short",
-        "int", "long", "half", "bfloat16", "float", "double", "cfloat", "cdouble", "cpu", "ravel",
+        "int", "long", "half", "bfloat16", "float", "double", "cfloat", "cdouble", "cpu",
         "clone", "isnan", "nonzero", "__bool__", "__int__", "__float__", "__len__", "zero",
         "is_tensor", "typename", "detach", "requires_grad", "conj", "conj_physical",
         "__complex__", "__index__")  # fmt: skip
 def only(d: Draw) -> Made:
     return [d.input()], {}
+
+
+@recipe("ravel")
+def ravel(d: Draw) -> Made:
+    return [d.input(layout="plain")], {}  # a copy of PyTorch's is a view, of nothing
 
 
 @recipe("size", "stride")

@@ -71,6 +71,10 @@ GETTER(T) {
 
 GETTER(mT) {
   UNUSED;
+  if (!libdl_tensor_ndim(HANDLE)) {
+    Py_INCREF(self);
+    return self;
+  }
   if (libdl_tensor_ndim(HANDLE) < 2)
     return PyErr_Format(PyExc_RuntimeError, "mT: wanted 2 dimensions or more, found %d",
                         (int)libdl_tensor_ndim(HANDLE));

@@ -10,6 +10,7 @@ from typing import Any
 from .. import _C, _functional as _generated, _functions
 from .._C import Tensor
 from .._functional import layer_norm, linear, sigmoid, tanh
+from .._errors import DtypeError, ShapeError
 from .._modes import no_grad
 from ._losses import cross_entropy, l1_loss, mse_loss, nll_loss
 
@@ -130,7 +131,7 @@ def _broadcast(x1: Tensor, x2: Tensor) -> tuple[Tensor, Tensor]:
         for d, size in enumerate(reversed(x.shape), start=1):
             if size != 1:
                 if shape[-d] not in (1, size):
-                    raise ValueError(
+                    raise ShapeError(
                         f"cosine_similarity: argument 2 (x2) has shape {list(x2.shape)}, which "
                         f"does not broadcast with {list(x1.shape)}"
                     )
@@ -142,7 +143,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     """The cosine of the angle between x1 and x2, broadcast to one shape, along dim."""
     dtype = _C.dtype_of_code(_C.dtype_promote(x1.dtype, x2.dtype))
     if not dtype.is_floating_point:
-        raise TypeError(f"cosine_similarity: x1 and x2 are {dtype}, wanted a floating dtype")
+        raise DtypeError(f"cosine_similarity: x1 and x2 are {dtype}, wanted a floating dtype")
     a, b = _broadcast(x1.to(dtype), x2.to(dtype))
     a = a / a.norm(2, dim, keepdim=True).clamp(min=eps)
     b = b / b.norm(2, dim, keepdim=True).clamp(min=eps)
