@@ -311,8 +311,11 @@ def with_itself(c: Context) -> bool:
 
 @predicate
 def retained_views(c: Context) -> bool:
-    return c.difference.aspect == "grad" and c.difference.wanted is None and (
-        "retain_grad" in c.text) and bool(re.search(r"_\(", c.text))
+    kept = "retain_grad" in c.text and c.difference.wanted is None
+    hooked = re.search(r"(\w+)\.register_hook", c.text)
+    view = hooked and re.search(rf"^{hooked[1]} = \w+(\[|\.)", c.text, re.MULTILINE)
+    return c.difference.aspect == "grad" and bool(kept or view) and bool(
+        re.search(r"_\(", c.text.replace("requires_grad_(", "")))
 
 
 @predicate
