@@ -72,7 +72,7 @@ uint64_t libdl_tensor_storage_id(const libdl_tensor* tensor) {
 }
 
 uint64_t libdl_tensor_version(const libdl_tensor* tensor) {
-  return live(tensor) && tensor->storage ? tensor->storage->version.load() : 0;
+  return live(tensor) && tensor->storage ? saved_version(*tensor) : 0;
 }
 
 libdl_bool libdl_tensor_is_contiguous(const libdl_tensor* tensor) {
@@ -102,6 +102,17 @@ libdl_bool libdl_tensor_overlaps_itself(const libdl_tensor* tensor) {
 libdl_tensor* libdl_tensor_base(const libdl_tensor* tensor) {
   if (!live(tensor) || !tensor->meta || tensor->meta->view == ViewKind::kNone) return nullptr;
   return Tensor(tensor->meta->base).release();
+}
+
+libdl_error* libdl_tensor_alias_data(const libdl_tensor* tensor, libdl_tensor** out) {
+  return door("libdl_tensor_alias_data", [&] {
+    const char* const name = "libdl_tensor_alias_data";
+    check_tensor(name, 1, "tensor", tensor);
+    if (!out) fail_argument(LIBDL_ERROR_NULL, name, 2, "out", "is NULL", "a place for the result");
+    Tensor made = alias(as_tensor(tensor));
+    made.get()->flags |= kAside;
+    *out = made.release();
+  });
 }
 
 libdl_error* libdl_tensor_set_data(libdl_tensor* tensor, const libdl_tensor* source) {

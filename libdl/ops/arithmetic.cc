@@ -325,7 +325,8 @@ static Tensor combined(const char* op, const Tensor& input, const Tensor& tensor
   const auto wide = [lift](const Tensor& x) {
     return lift && !x.is_number() ? cast(x, Dtype::kFloat32) : x;
   };
-  return told_as(op, {{"input", 1, "input"}, {"alpha", 4, "value"}}, [&] {
+  const Named named(op);
+  return named(told_as(op, {{"input", 1, "input"}, {"alpha", 4, "value"}}, [&] {
     const Tensor product = inner(wide(tensor1), wide(tensor2));
     // As a factor a truth is 0 or 1.
     const Tensor factor = !value                            ? number(int64_t{1})
@@ -334,7 +335,7 @@ static Tensor combined(const char* op, const Tensor& input, const Tensor& tensor
     if (!lift) return add(input, product, &factor, into);
     const Tensor y = cast(add(wide(input), product, &factor), type);
     return deliver(op, y, into, {&input, &tensor1, &tensor2});
-  });
+  }));
 }
 
 Tensor addcmul(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2,

@@ -16,6 +16,14 @@ Tensor tangent_of(const Tensor& x) {
   return meta->tangent;
 }
 
+Tensor Named::operator()(Tensor y) const {
+  Node* const node = y.meta() ? y.meta()->node : nullptr;
+  // Of a node that is older, or a leaf's, this is not the call.
+  if (node && !node->accumulator && node->sequence > before_)
+    node->rule = &renamed(*node->rule, op_);
+  return y;
+}
+
 // -- beginning ------------------------------------------------------------------------------
 
 Call::Call(const char* op, Into into, std::initializer_list<const Tensor*> inputs)
@@ -264,7 +272,7 @@ Tensor Call::finish(Tensor y) {
   Tensor result = into_ ? into_.tensor() : std::move(y);
   if (into_) {
     if (overlap(result, y) != Overlap::kFull || result.dtype() != y.dtype()) copy_bytes(result, y);
-    written(result.storage(), op_);
+    written(result, op_);
     rebase_.commit();
   }
   set_tangent(result, tangent_);

@@ -55,6 +55,18 @@ class Rebase {
   int32_t slot_ = 0;
 };
 
+// What an operator made of others returns is recorded under its own name: graphs and errors show the
+// call that was made. Made before the parts are.
+class Named {
+ public:
+  explicit Named(const char* op) : op_(op), before_(last_sequence()) {}
+  Tensor operator()(Tensor y) const;
+
+ private:
+  const char* op_;
+  uint64_t before_;
+};
+
 class Call {
  public:
   // inputs: the tensors that a gradient may flow to, in the rule's order; NULL where absent.

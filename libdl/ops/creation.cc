@@ -38,7 +38,7 @@ static Tensor target(const char* op, Dims shape, Dtype dtype, std::optional<Devi
   return into.tensor();
 }
 static Tensor finish(const char* op, Tensor y, Into into) {
-  if (into) written(y.storage(), op);
+  if (into) written(y, op);
   return y;
 }
 

@@ -100,6 +100,7 @@ Tensor cat(TensorSpan tensors, int32_t dim, Into into) {
 Tensor stack(TensorSpan tensors, int32_t dim, Into into) {
   if (tensors.empty())
     fail_argument(LIBDL_ERROR_VALUE, "stack", 1, "tensors", "is empty", "at least one tensor");
+  const Named named("stack");
   std::vector<Tensor> rows;
   for (const Tensor& x : tensors) {
     if (!same(x.shape(), tensors[0].shape()))
@@ -110,8 +111,9 @@ Tensor stack(TensorSpan tensors, int32_t dim, Into into) {
     rows.push_back(told_as("stack", {{"dim", 2, "dim"}, {"input", 1, "tensors"}},
                            [&] { return unsqueeze(x, dim); }));
   }
-  return told_as("stack", {{"tensors", 1, "tensors"}},
-                 [&] { return cat(rows, dim < 0 ? dim + rows[0].ndim() : dim, into); });
+  return named(told_as("stack", {{"tensors", 1, "tensors"}}, [&] {
+    return cat(rows, dim < 0 ? dim + rows[0].ndim() : dim, into);
+  }));
 }
 
 // -- repetition -------------------------------------------------------------------------------
@@ -144,7 +146,8 @@ Tensor repeat(const Tensor& input, Dims repeats) {
   }
   checked_numel(result, input.dtype(), "repeat", 2, "repeats");
   checked_numel(spread, input.dtype(), "repeat", 2, "repeats");  // sizes of 0 count as 1 in both
-  return reshape(clone(expand(reshape(input, inner), spread)), result);
+  const Named named("repeat");
+  return named(reshape(clone(expand(reshape(input, inner), spread)), result));
 }
 
 Tensor repeat_interleave(const Tensor& input, int64_t repeats, std::optional<int64_t> dim) {
@@ -195,13 +198,14 @@ Tensor flip(const Tensor& input, Dims dims) {
 }
 
 Tensor roll(const Tensor& input, Dims shifts, std::optional<Dims> dims) {
+  const Named named("roll");
   if (!dims || dims->empty()) {
     if (shifts.size() != 1)
       fail_argument(LIBDL_ERROR_VALUE, "roll", 2, "shifts",
                     "has " + std::to_string(shifts.size()) + " entries", "one, without dims");
     if (input.ndim() == 0) return clone(input);
     const int64_t first[] = {0};
-    return reshape(roll(flatten(input, 0, -1), shifts, Dims(first)), input.shape());
+    return named(reshape(roll(flatten(input, 0, -1), shifts, Dims(first)), input.shape()));
   }
   if (dims->size() != shifts.size())
     fail_argument(LIBDL_ERROR_VALUE, "roll", 3, "dims",
@@ -222,7 +226,7 @@ Tensor roll(const Tensor& input, Dims shifts, std::optional<Dims> dims) {
     const Tensor parts[] = {narrow(y, at, size - by, by), narrow(y, at, 0, size - by)};
     y = cat(parts, at);
   }
-  return y.is(input) ? clone(input) : y;
+  return y.is(input) ? clone(input) : named(y);
 }
 
 // -- triangles --------------------------------------------------------------------------------
@@ -246,8 +250,10 @@ static Tensor triangle(const char* op, const Tensor& input, int64_t diagonal, bo
   }
   const Tensor zero = is_inexact(input.dtype()) ? number(0.0) : number(int64_t{0});
   const Tensor nothing = input.dtype() == Dtype::kBool ? number(false) : zero;
-  return told_as(op, {{"input", 1, "input"}},
-                 [&] { return pointwise(k_where, on_device(mask, input.device()), input, nothing, into); });
+  const Named named(op);
+  return named(told_as(op, {{"input", 1, "input"}}, [&] {
+    return pointwise(k_where, on_device(mask, input.device()), input, nothing, into);
+  }));
 }
 
 Tensor tril(const Tensor& input, int64_t diagonal, Into into) {

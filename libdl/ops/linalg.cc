@@ -106,8 +106,9 @@ Tensor mv(const Tensor& input, const Tensor& vec, Into into) {
   require_ndim("mv", 2, "vec", vec, 1);
   require_same_dtype("mv", 2, "vec", vec, input);
   require_inner("mv", "vec", input, vec, input.size(1), vec.size(0));
+  const Named named("mv");
   const Tensor y = multiply("mv", kMm, input, unsqueeze(vec, 1), {});
-  return deliver("mv", select(y, 1, 0), into, {&input, &vec});
+  return deliver("mv", named(select(y, 1, 0)), into, {&input, &vec});
 }
 
 Tensor dot(const Tensor& input, const Tensor& tensor, Into into) {
@@ -115,8 +116,9 @@ Tensor dot(const Tensor& input, const Tensor& tensor, Into into) {
   require_ndim("dot", 2, "tensor", tensor, 1);
   require_same_dtype("dot", 2, "tensor", tensor, input);
   require_inner("dot", "tensor", input, tensor, input.size(0), tensor.size(0));
+  const Named named("dot");
   const Tensor y = multiply("dot", kMm, unsqueeze(input, 0), unsqueeze(tensor, 1), {});
-  return deliver("dot", reshape(y, {}), into, {&input, &tensor});
+  return deliver("dot", named(reshape(y, {})), into, {&input, &tensor});
 }
 
 // -- matmul: what the ranks mean ------------------------------------------------------------------
@@ -228,12 +230,13 @@ Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, const 
     return deliver("addmm", cast(y, mat1.dtype()), into, {&input, &mat1, &mat2});
   }
   const int64_t shape[] = {mat1.size(0), mat2.size(1)};
-  const auto named = [](auto&& body) {
+  const Named named("addmm");
+  const auto told = [](auto&& body) {
     return told_as("addmm", {{"input", 1, "input"}, {"shape", 1, "input"}}, body);
   };
-  const Tensor base = named([&] { return expand(input, shape); });
+  const Tensor base = told([&] { return expand(input, shape); });
   const auto factor = [](const Tensor* x) { return x ? item_c128(*x) : std::tuple(1.0, 0.0); };
-  const Tensor y = named([&] { return mm(mat1, mat2); });
+  const Tensor y = told([&] { return mm(mat1, mat2); });
   if (factor(beta) == std::tuple(0.0, 0.0))
     return deliver("addmm", alpha ? mul(y, flat(*alpha)) : y, into, {&input, &mat1, &mat2});
   const bool scales = beta && factor(beta) != std::tuple(1.0, 0.0);
@@ -243,7 +246,7 @@ Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, const 
     const Tensor times = flat(*alpha);
     return add(scaled, y, &times);
   });
-  return deliver("addmm", sum, into, {&input, &mat1, &mat2});
+  return deliver("addmm", named(sum), into, {&input, &mat1, &mat2});
 }
 
 // -- linear: y = x W^T + b ------------------------------------------------------------------------

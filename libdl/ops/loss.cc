@@ -152,7 +152,8 @@ Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor* weight,
   check_target(op, input, target, at);
   check_weight(op, input, weight, input.size(at));
   const Classes c = classes_of(op, target, input.size(at), ignore_index);
-  return picked_loss(input, c, factors(c, weight, input.dtype()), at, how);
+  const Named named(op);
+  return named(picked_loss(input, c, factors(c, weight, input.dtype()), at, how));
 }
 
 // -- cross entropy --------------------------------------------------------------------------------
@@ -227,8 +228,9 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor* we
   check_target(op, input, target, at);
   const Classes c = classes_of(op, target, input.size(at), ignore_index);
   const Tensor log_p = log_softmax(input, at);
+  const Named named("nll_loss");
   if (label_smoothing > 0) return smoothed(log_p, c, weight, at, how, label_smoothing);
-  return picked_loss(log_p, c, factors(c, weight, input.dtype()), at, how);
+  return named(picked_loss(log_p, c, factors(c, weight, input.dtype()), at, how));
 }
 
 // -- squared error --------------------------------------------------------------------------------
@@ -244,9 +246,10 @@ Tensor mse_loss(const Tensor& input, const Tensor& target,
     fail_argument(LIBDL_ERROR_DTYPE, "mse_loss", odd + 1, kNames[odd],
                   std::string("is ") + name_of(operands[odd]->dtype()), "floating");
   }
+  const Named named("mse_loss");
   const Tensor losses = told_as("mse_loss", {{"input", 1, "input"}, {"other", 2, "target"}},
                                 [&] { return square(sub(input, target)); });
-  if (!weight) return reduced(losses, how);
+  if (!weight) return named(reduced(losses, how));
   if (!same(weight->shape(), losses.shape()))
     fail_argument(LIBDL_ERROR_SHAPE, "mse_loss", 4, "weight",
                   "has shape " + to_string(weight->shape()), to_string(losses.shape()));

@@ -47,8 +47,9 @@ Tensor masked_fill(const Tensor& input, const Tensor& mask, const Tensor& value,
     fail_argument(LIBDL_ERROR_SHAPE, op, 3, "value", "has shape " + to_string(value.shape()),
                   "a number or a 0-d tensor");
   const Tensor one = held(op, 3, "value", value, input.dtype());
-  return told_as(op, {{"condition", 2, "mask"}, {"input", 3, "value"}, {"other", 1, "input"}},
-                 [&] { return pointwise(k_where, mask, one, input, into); });
+  const Named named(op);
+  return named(told_as(op, {{"condition", 2, "mask"}, {"input", 3, "value"}, {"other", 1, "input"}},
+                       [&] { return pointwise(k_where, mask, one, input, into); }));
 }
 
 // -- masked_select --------------------------------------------------------------------------------

@@ -380,7 +380,7 @@ Tensor pointwise_into(const PointwiseOp& op, const Tensor* const* in, const Tens
 
   if (!call.recording() && !call.forward()) {
     run(op, dst, in, n, class_of(compute));
-    written(dst.storage(), op.name);
+    written(dst, op.name);
     return dst;
   }
   uint32_t in_place = 0;  // a bit for each operand that dst is
@@ -410,7 +410,7 @@ Tensor pointwise_into(const PointwiseOp& op, const Tensor* const* in, const Tens
   call.ready(y);
   if (!aside) run(op, dst, in, n, class_of(compute));
   call.finish(y);
-  if (result) result->version = dst.storage().version.load(std::memory_order_relaxed);
+  if (result) result->version = saved_version(*dst.get());
   return dst;
 }
 

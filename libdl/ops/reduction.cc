@@ -55,13 +55,14 @@ Tensor mean(const Tensor& input, std::optional<Dims> dims, bool keepdim, Dtype d
     fail_argument(LIBDL_ERROR_DTYPE, "mean", 1, "input", std::string("is ") + name_of(type),
                   "a floating or complex dtype, or dtype=");
   if (dims) Call("mean", {}, {}).axes(2, "dims", dims, input.ndim());  // errors in its own name
+  const Named named("mean");
   const Dtype wide = size_of(type) == 2 ? Dtype::kFloat32 : type;
   const Tensor total = told_as("mean", {{"input", 1, "input"}, {"dims", 2, "dims"}},
                                [&] { return sum(input, dims, keepdim, wide); });
   const double n = static_cast<double>(input.numel()) /
                    static_cast<double>(std::max<int64_t>(total.numel(), 1));
   const Tensor y = div(total, number(n));
-  return deliver("mean", wide == type ? y : cast(y, type), into, {&input});
+  return deliver("mean", named(wide == type ? y : cast(y, type)), into, {&input});
 }
 
 // -- prod -------------------------------------------------------------------------------------

@@ -136,7 +136,7 @@ struct Lists {
 };
 
 void wrote(const char* op, TensorSpan list) {
-  for (const Tensor& x : list) written(x.storage(), op);
+  for (const Tensor& x : list) written(x, op);
 }
 }  // namespace
 

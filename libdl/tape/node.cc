@@ -2,6 +2,10 @@
 
 #include "tape/node.h"
 
+#include <map>
+#include <mutex>
+#include <string_view>
+
 #include "base/slab.h"
 #include "device/device.h"
 #include "tape/meta.h"
@@ -12,11 +16,18 @@ namespace libdl {
 
 const Rule kAccumulateRule = {"accumulate", nullptr};
 
-uint64_t next_sequence() {
-  // A thread's numbers grow; between threads only a node's own inputs must be smaller, and those
-  // are counted, not ordered. So no shared counter is needed.
-  static thread_local uint64_t sequence = 0;
-  return ++sequence;
+// A thread's numbers grow; between threads only a node's own inputs must be smaller, and those are
+// counted, not ordered. So no shared counter is needed.
+static thread_local uint64_t sequence = 0;
+uint64_t next_sequence() { return ++sequence; }
+uint64_t last_sequence() { return sequence; }
+
+const Rule& renamed(const Rule& rule, const char* name) {
+  static std::mutex mutex;
+  static auto* const rules = new std::map<std::pair<const Rule*, std::string_view>, Rule>;
+  const std::lock_guard lock(mutex);
+  return rules->try_emplace({&rule, name}, Rule{name, rule.vjp, rule.without_gradients})
+      .first->second;
 }
 
 // -- making ---------------------------------------------------------------------------------
@@ -176,7 +187,7 @@ void save(Node& node, int i, const Tensor& value, int32_t source) {
     if (!storage->saved.load(std::memory_order_relaxed))
       storage->saved.store(true, std::memory_order_relaxed);
     if (storage->exports.load(std::memory_order_relaxed)) compare_exports(*storage);
-    place.version = storage->version.load(std::memory_order_relaxed);
+    place.version = saved_version(*place.shell);
   }
 }
 
@@ -222,7 +233,7 @@ LIBDL_NORETURN [[gnu::cold]] static void overwritten(const Node& node, int i, co
       to_string(Dims(place.shell->dims, place.shell->ndim)) + ", saved value " +
       std::to_string(i) + ") was modified by an in-place operation: it was overwritten by " +
       (storage.writer ? storage.writer : "a write") +
-      ", it is at version " + std::to_string(storage.version.load()) + ", expected version " +
+      ", it is at version " + std::to_string(saved_version(*place.shell)) + ", expected version " +
       std::to_string(place.version);
   if (node.extra && !node.extra->site.empty()) message += "; saved at " + node.extra->site;
   if (storage.writer_site) message += "; written at " + std::string(storage.writer_site);
@@ -249,7 +260,7 @@ const Tensor& Backward::saved(int i, Tensor& made) const {
   if (!place.shell) return made;
   Storage* const storage = place.shell->storage;
   if (storage && storage->exports.load(std::memory_order_relaxed)) check_exports(*storage);
-  if (storage && storage->version.load(std::memory_order_relaxed) != place.version &&
+  if (storage && saved_version(*place.shell) != place.version &&
       place.shell->numel)
     overwritten(node_, i, place);
   const Tensor& value = borrow(place.shell);

@@ -159,6 +159,10 @@ struct Accumulator : Node {
 extern const Rule kAccumulateRule;
 
 uint64_t next_sequence();
+uint64_t last_sequence();  // of this thread's nodes
+
+// The rule under another name, for the life of the process.
+const Rule& renamed(const Rule& rule, const char* name);
 
 // A node without edges yet; attr is moved into its cell.
 Node* make_node(const Rule& rule, int inputs, int outputs, int saves, size_t attr_bytes,

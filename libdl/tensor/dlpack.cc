@@ -156,7 +156,7 @@ dlpack::Tensor borrow_dlpack(const Tensor& x, bool for_writing) {
     if (x.storage().read_only)
       fail_argument(LIBDL_ERROR_READ_ONLY, "tensor_borrow_dlpack", 1, "tensor",
                     "may not be written", "a tensor that may");
-    written(x.storage(), "tensor_borrow_dlpack");
+    written(x, "tensor_borrow_dlpack");
   }
   dlpack::Tensor t{};
   t.data = x.numel() ? x.data() : nullptr;

@@ -110,7 +110,7 @@ void copy_in(const Tensor& x, const void* data, int64_t bytes) {
     fail_argument(LIBDL_ERROR_OVERLAP, op, 1, "tensor", "overlaps itself",
                   "elements with addresses of their own");
   write_elements(x, data);
-  written(x.storage(), op);
+  written(x, op);
 }
 
 void destroy(libdl_mapping* mapping) { delete mapping; }

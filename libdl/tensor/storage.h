@@ -23,6 +23,7 @@ struct Storage : Counted {
   Storage() : Counted(Tag::kStorage) {}
 
   std::atomic<uint64_t> version{0};
+  std::atomic<uint64_t> aside{0};  // how many of them saved values do not mind; see kAside
   void* data = nullptr;
   size_t bytes = 0;
   Device device;

@@ -33,6 +33,7 @@ enum TensorFlag : uint8_t {
   kNumber = 2,         // a host number: no storage, the value stands in the handle
   kEmptied = 4,        // its scope has ended
   kInferenceMade = 8,  // made in inference mode: can never be recorded
+  kAside = 16,         // Python's .data: what was saved of others does not mind its writes
 };
 
 }  // namespace libdl
@@ -127,6 +128,18 @@ class Tensor {
 static_assert(sizeof(Tensor) == sizeof(void*));
 
 using TensorSpan = std::span<const Tensor>;
+
+// The version that a value saved of x is held against: without the writes aside, unless x writes so.
+inline uint64_t saved_version(const libdl_tensor& x) {
+  const uint64_t all = x.storage->version.load(std::memory_order_relaxed);
+  return x.flags & kAside ? all : all - x.storage->aside.load(std::memory_order_relaxed);
+}
+// After a successful write of x.
+inline void written(const Tensor& x, const char* op) {
+  if (x.get()->flags & kAside) [[unlikely]]
+    x.storage().aside.fetch_add(1, std::memory_order_relaxed);
+  written(x.storage(), op);
+}
 
 // A borrowed handle seen as a Tensor, without touching the count.
 inline const Tensor& borrow(libdl_tensor* const& handle) {

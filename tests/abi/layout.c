@@ -990,3 +990,4 @@ _Static_assert(IS(&libdl_generator_state_size, int64_t (*)(const libdl_generator
 _Static_assert(IS(&libdl_host_new, libdl_error * (*)(int32_t *)), "libdl_host_new");
 _Static_assert(IS(&libdl_interruption_add, libdl_error * (*)(libdl_interruption, void *, void (*)(void *), int64_t *)), "libdl_interruption_add");
 _Static_assert(IS(&libdl_interruption_remove, libdl_error * (*)(int64_t)), "libdl_interruption_remove");
+_Static_assert(IS(&libdl_tensor_alias_data, libdl_error * (*)(const libdl_tensor *, libdl_tensor **)), "libdl_tensor_alias_data");

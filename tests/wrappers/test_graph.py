@@ -32,6 +32,27 @@ def test_nodes_have_classes_named_after_their_operator():
     assert type(Mine.apply(x).grad_fn).__name__ == "MineBackward"
 
 
+def test_what_is_made_of_other_operators_has_its_own_name():
+    F = nn.functional
+    x = libdl.rand(2, 2).requires_grad_()
+    target = libdl.tensor([0, 1])
+    made = {
+        "MseLossBackward0": F.mse_loss(x, x * 2), "NllLossBackward0": F.cross_entropy(x, target),
+        "MeanBackward0": x.mean(), "StackBackward0": libdl.stack([x, x]),
+        "RollBackward0": x.roll(1), "RepeatBackward0": x.repeat(2, 2), "TrilBackward0": x.tril(),
+        "MaskedFillBackward0": x.masked_fill(x > 0.5, 0), "DotBackward0": x[0].dot(x[1]),
+        "AddcmulBackward0": libdl.addcmul(x, x, x), "AddmmBackward0": libdl.addmm(x, x, x),
+        "MvBackward0": x.mv(x[0]),
+    }  # fmt: skip
+    assert {name: y.grad_fn.name() for name, y in made.items()} == {name: name for name in made}
+    assert made["NllLossBackward0"].grad_fn.next_functions[0][0] is not None
+    assert (x * 1).mean().grad_fn.name() == "MeanBackward0"  # and nothing older is renamed
+    y = x * 1
+    assert y.tril(5).grad_fn.name() == "TrilBackward0" and y.grad_fn.name() == "MulBackward0"
+    F.cross_entropy(x, target).backward()
+    assert x.grad.shape == (2, 2)
+
+
 def test_a_number_on_the_left_is_the_second_operand():
     x = libdl.ones(2).requires_grad_()
     for y in (2 * x, x * 2, 2 + x, x + 2):

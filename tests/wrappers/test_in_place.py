@@ -294,6 +294,32 @@ def test_a_quotient_is_written_in_place():
     assert gain.grad.tolist() == [0, 0.75]
 
 
+def test_a_write_through_data_is_not_held_against_what_was_saved():
+    x = libdl.tensor([1.0, 2.0], requires_grad=True)
+    y = x * x
+    x.data.mul_(3)
+    x.data[0].add_(1)
+    y.sum().backward()
+    assert x.grad.tolist() == [8, 12]  # with the elements as they are now, as in PyTorch
+    y = x * x
+    x.detach().mul_(3)
+    with pytest.raises(RuntimeError, match="overwritten"):
+        y.sum().backward()
+    data = x.data.requires_grad_()
+    y = data * data  # saved of the alias itself
+    with libdl.no_grad():
+        data.mul_(2)
+    with pytest.raises(RuntimeError, match="overwritten"):
+        y.sum().backward()
+
+
+def test_a_product_sees_what_was_written_through_data():
+    w, x = libdl.eye(64), libdl.rand(64, 64)
+    assert (x @ w).tolist() == x.tolist()
+    w.data.mul_(2)
+    assert (x @ w).tolist() == (x * 2).tolist()
+
+
 # -- many operands ---------------------------------------------------------------------------------
 
 

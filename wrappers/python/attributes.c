@@ -97,7 +97,7 @@ GETTER(H) {
 GETTER(data) {
   UNUSED;
   libdl_tensor* out;
-  libdl_error* const error = libdl_detach(HANDLE, &out);
+  libdl_error* const error = libdl_tensor_alias_data(HANDLE, &out);
   return error ? raise_error(error) : wrap(out);
 }
 
