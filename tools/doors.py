@@ -50,17 +50,17 @@ _PACKS = {
 
 # How a generic call's value gives the C parameters back; {v} the value, {n} the number.
 _UNPACKS = {
-    "tensor": ("{v}.as.tensor", ""),
-    "tensors": ("{v}.as.tensors.items", "{v}.as.tensors.count"),
-    "ints": ("{v}.as.integers.items", "{v}.as.integers.count"),
-    "int": ("{v}.as.integer", ""),
-    "float": ("{v}.as.number", ""),
-    "dim": ("in_dim(op, {n}, {v}.as.integer)", ""),
-    "bool": ("{v}.as.boolean", ""),
-    "dtype": ("{v}.as.dtype", ""),
+    "tensor": ("{v}.held.tensor", ""),
+    "tensors": ("{v}.held.tensors.items", "{v}.held.tensors.count"),
+    "ints": ("{v}.held.integers.items", "{v}.held.integers.count"),
+    "int": ("{v}.held.integer", ""),
+    "float": ("{v}.held.number", ""),
+    "dim": ("in_dim(op, {n}, {v}.held.integer)", ""),
+    "bool": ("{v}.held.boolean", ""),
+    "dtype": ("{v}.held.dtype", ""),
     "device": ("device_or_null({v})", ""),
-    "string": ("{v}.as.string.text", "{v}.as.string.length"),
-    "generator": ("{v}.as.generator", ""),
+    "string": ("{v}.held.string.text", "{v}.held.string.length"),
+    "generator": ("{v}.held.generator", ""),
 }
 _NULLABLE_UNPACKS = {"int": "int_or_null({v})", "float": "float_or_null({v})"}
 
@@ -179,7 +179,7 @@ def new_door(operator: Operator) -> str:
         f"      libdl_value given[{len(results)}];",
         "      dispatch(op, packed, given);",
         *(
-            f"      *{r.name} = given[{i}].as.{_RESULT_MEMBERS[r.kind]};"
+            f"      *{r.name} = given[{i}].held.{_RESULT_MEMBERS[r.kind]};"
             for i, r in enumerate(results)
         ),
         "      return;",

@@ -15,6 +15,13 @@
  *    concurrent-read  inputs may be read by several threads at once, outputs are the caller's alone
  *    exclusive        nobody else may use the written object during the call
  *    thread-local     acts on the calling thread's state
+ *
+ *  A live handle of another kind where one is wanted is the error KIND, also where a callback
+ *  leaves it; functions that return nothing or the handle itself do nothing with it and tell the
+ *  log.
+ *
+ *  Callbacks must not throw C++ exceptions. One that leaves a callback which returns an error
+ *  becomes the error INTERNAL; one that leaves another (a destroy, a handler) goes no further.
  */
 #ifndef LIBDL_ABI_H
 #define LIBDL_ABI_H

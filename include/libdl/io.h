@@ -128,9 +128,9 @@ LIBDL_API LIBDL_BORROWED const char *libdl_file_metadata_text(const libdl_file *
 
 /** Saves tensors. The file is written beside its place, synced, and put there at once: whatever
  *  fails before that leaves an old file whole and nothing else behind. A file that is replaced
- *  hands its permissions on. Only regular files and names that do not exist are written: a folder, a
- *  device, a FIFO or a socket is refused, also where a symbolic link leads to it. Another symbolic
- *  link is itself replaced; the file that it leads to stays as it is.
+ *  hands its permissions on. Only regular files and names that do not exist are written: a folder,
+ *  a device, a FIFO or a socket is refused, also where a symbolic link leads to it. Another
+ *  symbolic link is itself replaced; the file that it leads to stays as it is.
  *
  *  path            path_length bytes, or NUL-terminated if path_length is -1
  *  names           a NUL-terminated UTF-8 name for each tensor, all different

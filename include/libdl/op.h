@@ -84,7 +84,7 @@ typedef struct libdl_value {
     libdl_device device;
     libdl_generator *generator;
     libdl_tensor_list *list;
-  } as;
+  } held;
 } libdl_value;
 
 LIBDL_BEGIN
@@ -125,6 +125,15 @@ LIBDL_API libdl_bool libdl_op_argument_is_nullable(libdl_op op, int32_t argument
  *  Threads: free. */
 LIBDL_API LIBDL_BORROWED const char *libdl_op_argument_default(libdl_op op, int32_t argument);
 
+/** The default as a value that libdl_op_call takes: NONE where leaving it out means just that; for
+ *  a tensor a new host number, which the receiver releases; text is borrowed for the life of the
+ *  process.
+ *
+ *  Errors: NULL, VALUE (no such operator or argument, or one that must be given), OUT_OF_MEMORY.
+ *  Threads: free. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_op_argument_get_default(libdl_op op, int32_t argument,
+                                                                     LIBDL_NEW libdl_value *out);
+
 /** How many results it gives, or -1 for a number that is no operator. Threads: free. */
 LIBDL_API int32_t libdl_op_result_count(libdl_op op);
 
@@ -146,7 +155,7 @@ LIBDL_API libdl_bool libdl_op_has_into(libdl_op op);
 
 /** Calls an operator.
  *
- *  arguments      in the order of the parameters; the last ones, if nullable, may be left out
+ *  arguments      in the order of the parameters. NONE, or left out at the end: the default
  *  argument_count how many are given
  *  results        new; places for result_count results, written on success only
  *  result_count   as many as the operator has

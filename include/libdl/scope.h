@@ -32,6 +32,38 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_scope_pop(void);
  *  Threads: thread-local. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_scope_keep(libdl_tensor *tensor);
 
+/** Opens a scope that owns, for C: what operators, libdl_number_* and what makes tensors of files
+ *  and memory give out inside belongs to it, and must not be released by the caller; when it ends,
+ *  all that was not kept is released. libdl_scope_keep gives a tensor back to the caller, or to the
+ *  next outer scope if that owns, too. Lists, and what libdl_tensor_grad, _base and _list_get
+ *  return, are the caller's as ever. Callbacks of the host's (backward, hooks, kernels) run outside
+ *  of it.
+ *
+ *  Errors: OUT_OF_MEMORY.
+ *  Threads: thread-local. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_scope_push_owner(void);
+
+/** Ends the innermost scope with a function's outcome, so that one line serves success and failure:
+ *
+ *      libdl_error *error = libdl_scope_push_owner();
+ *      if (error) return error;
+ *      if ((error = libdl_linear(x, w, b, &h)) || (error = libdl_relu(h, &h)) ||
+ *          (error = libdl_linear(h, v, NULL, &h)))
+ *        h = NULL;
+ *      return libdl_scope_return(error, h, out);
+ *
+ *  error   NULL, or what went wrong: the scope ends, and this is returned
+ *  result  kept; not looked at if there is an error
+ *  out     result: a reference of the caller's, or of the next outer scope if that owns. Also where
+ *          the result is none of this scope's, as an operand that is handed on
+ *
+ *  An argument that is refused leaves the scope open.
+ *  Errors: error itself, NULL, KIND, EMPTIED, STATE (no scope is open), OUT_OF_MEMORY.
+ *  Threads: thread-local. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_scope_return(
+    LIBDL_STEALS LIBDL_NULLABLE libdl_error *error, LIBDL_NULLABLE libdl_tensor *result,
+    LIBDL_NEW libdl_tensor **out);
+
 LIBDL_END
 
 #endif

@@ -74,7 +74,8 @@ LIBDL_API int64_t libdl_generator_state_size(const libdl_generator *generator);
 /** Key and position as libdl_generator_state_size bytes, from which any process goes on with the
  *  same numbers. get: data has room for `count` bytes, of which so many are written. set: takes
  *  exactly what get wrote, of this version or an earlier one.
- *  Errors: NULL, KIND, VALUE (get: too little room; set: bytes that are no state). Threads: free. */
+ *  Errors: NULL, KIND, VALUE (get: too little room; set: bytes that are no state). Threads: free.
+ *   */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_generator_get_state(const libdl_generator *generator,
                                                                  void *data, int64_t count);
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_generator_set_state(libdl_generator *generator,

@@ -119,12 +119,17 @@ LIBDL_API LIBDL_NEW libdl_tensor *libdl_tensor_list_get(const libdl_tensor_list 
 /** Gives the list up, with its references; NULL is allowed. Threads: free. */
 LIBDL_API void libdl_tensor_list_release(libdl_tensor_list *list);
 
+/** An array of libdl_tensor pointers as the functions take it that only read them: the conversion
+ *  is safe, and yet C (unlike C++) asks for a cast. An array of anything else draws a warning. */
+#define LIBDL_READ_ONLY(tensors) \
+  ((const libdl_tensor *const *)(1 ? (tensors) : (libdl_tensor *const *)0))
+
 /* -- the host's object ------------------------------------------------------------------------ */
 
 /** A language runtime that keeps an object for a handle, so that the same handle comes back as the
  *  same object while that lives. Each runtime of the process has a number of its own; 0 is the
- *  fastest and Python's, a program that knows its others may choose 1 to 3, and libdl_host_new gives
- *  out as many more as are asked for. */
+ *  fastest and Python's, a program that knows its others may choose 1 to 3, and libdl_host_new
+ *  gives out as many more as are asked for. */
 enum { LIBDL_HOST_PYTHON = 0 };
 
 /** The number of one more runtime: nobody else's, for the life of the process.

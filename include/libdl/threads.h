@@ -57,8 +57,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_set_executor(
 
 /** Sets the callback that can end a long operator, in place of the one that was set before, whose
  *  destroy then runs once its last call has returned. It is asked on the thread that called the
- *  operator, between pieces of work and between nodes of a backward pass, and may compute itself. An
- *  operator that it ends returns the error INTERRUPTED. If this call fails, destroy has run with
+ *  operator, between pieces of work and between nodes of a backward pass, and may compute itself.
+ *  An operator that it ends returns the error INTERRUPTED. If this call fails, destroy has run with
  *  ctx. What libdl_interruption_add added is asked as well.
  *
  *  ask  NULL: nobody is asked in its place

@@ -249,24 +249,24 @@ void check_handles(const OpEntry& entry, const libdl_value* arguments) {
     const libdl_value& value = arguments[i];
     const OpArgument& argument = entry.arguments[i];
     if (value.type == LIBDL_VALUE_TENSOR)
-      check_tensor(entry.name, i + 1, argument.name, value.as.tensor);
-    if (value.type == LIBDL_VALUE_GENERATOR && value.as.generator &&
-        !has_tag(value.as.generator, Tag::kGenerator))
+      check_tensor(entry.name, i + 1, argument.name, value.held.tensor);
+    if (value.type == LIBDL_VALUE_GENERATOR && value.held.generator &&
+        !has_tag(value.held.generator, Tag::kGenerator))
       fail_argument(LIBDL_ERROR_KIND, entry.name, i + 1, argument.name,
-                    std::string("is ") + kind_of(value.as.generator), "a generator");
+                    std::string("is ") + kind_of(value.held.generator), "a generator");
     if (value.type == LIBDL_VALUE_STRING)
-      in_text(entry.name, i + 1, argument.name, value.as.string.text, value.as.string.length);
+      in_text(entry.name, i + 1, argument.name, value.held.string.text, value.held.string.length);
     const bool array = value.type == LIBDL_VALUE_TENSORS || value.type == LIBDL_VALUE_INTS;
     if (!array) continue;
     const bool of_tensors = value.type == LIBDL_VALUE_TENSORS;
-    const int64_t count = of_tensors ? value.as.tensors.count : value.as.integers.count;
+    const int64_t count = of_tensors ? value.held.tensors.count : value.held.integers.count;
     const void* const items =
-        of_tensors ? static_cast<const void*>(value.as.tensors.items) : value.as.integers.items;
+        of_tensors ? static_cast<const void*>(value.held.tensors.items) : value.held.integers.items;
     if (count < 0 || (count && !items))
       fail_argument(count < 0 ? LIBDL_ERROR_VALUE : LIBDL_ERROR_NULL, entry.name, i + 1,
                     argument.name, "is no array of " + std::to_string(count), "");
     for (int64_t k = 0; of_tensors && k < count; ++k) {
-      const libdl_tensor* const item = value.as.tensors.items[k];
+      const libdl_tensor* const item = value.held.tensors.items[k];
       if (!is_live_tensor(item) && (item || !argument.nullable))
         refuse_handle(entry.name, i + 1, argument.name, item, std::to_string(k));
     }

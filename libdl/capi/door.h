@@ -186,8 +186,8 @@ inline DeviceOperand on(int argument, const Tensor& x) { return {argument, {&x, 
 inline DeviceOperand on(int argument, const Tensor* x) { return {argument, {x, x ? 1u : 0u}}; }
 inline DeviceOperand on(int argument, TensorSpan list) { return {argument, list}; }
 
-// Throws DEVICE unless all tensors are on the device of the first. Host numbers and indices may be on
-// the CPU, as may 0-d tensors where the operator goes element by element.
+// Throws DEVICE unless all tensors are on the device of the first. Host numbers and indices may be
+// on the CPU, as may 0-d tensors where the operator goes element by element.
 [[gnu::cold]] void check_one_device(OpId op, bool pointwise,
                                     std::initializer_list<DeviceOperand> operands);
 // For arguments with these numbers; apart, so that the good path does not pay for the list.

@@ -52,8 +52,8 @@ ExportOptions export_options(const char* function, const Tensor& x,
   return to;
 }
 
-// A live handle instead of a struct, which would begin with its version, or with its data's address:
-// an address with a tag below and a count above it is nobody's.
+// A live handle instead of a struct, which would begin with its version, or with its data's
+// address: an address with a tag below and a count above it is nobody's.
 void refuse_handle(const char* function, const void* managed) {
   uint64_t word;
   std::memcpy(&word, managed, sizeof word);

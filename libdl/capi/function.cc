@@ -15,6 +15,7 @@
 #include "capi/history.h"
 #include "capi/options.h"
 #include "capi/returned.h"
+#include "capi/scope.h"
 #include "ops/copy.h"
 #include "ops/pointwise.h"
 #include "tape/meta.h"
@@ -55,6 +56,7 @@ void custom_vjp(Backward& b) {
   std::vector<libdl_tensor*> places(f.inputs.size());
   std::vector<const libdl_tensor*> arrived;
   for (size_t k = 0; k < f.outputs.size(); ++k) arrived.push_back(b.dy(static_cast<int>(k)).get());
+  const ScopePause outside;
   libdl_error* const error =
       f.backward(f.owner.ctx(), &context, arrived.data(), static_cast<int64_t>(arrived.size()),
                  places.data(), static_cast<int64_t>(places.size()));
@@ -188,8 +190,8 @@ libdl_error* libdl_backward_context_saved(libdl_backward_context* context, int64
 }
 
 libdl_bool libdl_backward_context_needs(const libdl_backward_context* context, int64_t index) {
-  return context && has_tag(context, Tag::kContext) && index >= 0 && index < context->backward->inputs() &&
-         context->backward->needs(static_cast<int>(index));
+  return context && has_tag(context, Tag::kContext) && index >= 0 &&
+         index < context->backward->inputs() && context->backward->needs(static_cast<int>(index));
 }
 
 libdl_error* libdl_backward_context_zeros(libdl_backward_context* context, int64_t index,

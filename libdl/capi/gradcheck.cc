@@ -12,6 +12,7 @@
 #include "capi/callback.h"
 #include "capi/options.h"
 #include "capi/returned.h"
+#include "capi/scope.h"
 
 using namespace libdl;
 using namespace libdl::capi;
@@ -45,6 +46,7 @@ static std::vector<Tensor> call(libdl_gradcheck_function fn, void* ctx, TensorSp
                                 int64_t count) {
   std::vector<Tensor> outputs(static_cast<size_t>(count));
   auto* const handles = reinterpret_cast<libdl_tensor**>(outputs.data());
+  const ScopePause outside;
   libdl_error* const error = fn(ctx, reinterpret_cast<const libdl_tensor* const*>(inputs.data()),
                                 static_cast<int64_t>(inputs.size()), handles, count);
   std::string wrong;

@@ -19,8 +19,8 @@ using namespace libdl::capi;
 
 namespace {
 
-// A gradient hook of the host's. Gradients pass through plain arrays of references that the callback
-// may exchange.
+// A gradient hook of the host's. Gradients pass through plain arrays of references that the
+// callback may exchange.
 struct CallbackHook final : GradHook {
   std::optional<Callback> owner;  // while the node lives: a handle of the hook keeps no context
   libdl_gradient_hook fn;
@@ -35,6 +35,7 @@ struct CallbackHook final : GradHook {
   }
   void end() noexcept override { owner.reset(); }
   void run(std::span<Tensor> gradients, std::span<const Tensor> incoming) override {
+    const ScopePause outside;
     if (kind == LIBDL_HOOK_ACCUMULATED) {
       Tensor x = leaf->share_leaf();
       if (!x.defined()) return;
@@ -195,7 +196,8 @@ void libdl_tensor_drop_hooks(libdl_tensor* tensor, void (*destroy)(void*)) {
     }
 }
 
-// -- saved values -----------------------------------------------------------------------------------
+// -- saved values
+// -----------------------------------------------------------------------------------
 
 namespace {
 
@@ -207,17 +209,20 @@ struct CallbackSavedHooks final : SavedHooks {
   void* pack(const Tensor& value) override {
     // The hook must not come back here for what it computes.
     const SavedHooksPause pause;
+    const ScopePause outside;
     void* packed = nullptr;
     check_returned("pack", f.pack(f.ctx, value.get(), &packed));
     return packed;
   }
   Tensor unpack(void* packed) override {
+    const ScopePause outside;
     libdl_tensor* value = nullptr;
     libdl_error* const error = f.unpack(f.ctx, packed, &value);
     Returned given({&value, 1});
     check_returned("unpack", error);
     if (!given.wrong.empty())
-      fail(LIBDL_ERROR_CALLBACK, "unpack", "the hook left place " + given.wrong + ", wanted a tensor");
+      fail(LIBDL_ERROR_CALLBACK, "unpack",
+           "the hook left place " + given.wrong + ", wanted a tensor");
     if (!given.tensors[0].defined())
       fail(LIBDL_ERROR_CALLBACK, "unpack", "the hook returned no tensor");
     return std::move(given.tensors[0]);

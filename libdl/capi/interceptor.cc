@@ -70,12 +70,12 @@ class Hidden {
 void release_results(libdl_value* results, int32_t count) {
   for (int32_t i = 0; i < count; ++i) {
     // A handle of another kind is not ours to release.
-    if (results[i].type == LIBDL_VALUE_TENSOR && results[i].as.tensor &&
-        has_tag(results[i].as.tensor, Tag::kTensor))
-      Tensor::take(results[i].as.tensor);
-    if (results[i].type == LIBDL_VALUE_TENSOR_LIST && results[i].as.list &&
-        has_tag(results[i].as.list, Tag::kTensorList))
-      Ref<libdl_tensor_list>::take(results[i].as.list);
+    if (results[i].type == LIBDL_VALUE_TENSOR && results[i].held.tensor &&
+        has_tag(results[i].held.tensor, Tag::kTensor))
+      Tensor::take(results[i].held.tensor);
+    if (results[i].type == LIBDL_VALUE_TENSOR_LIST && results[i].held.list &&
+        has_tag(results[i].held.list, Tag::kTensorList))
+      Ref<libdl_tensor_list>::take(results[i].held.list);
     results[i] = none();
   }
 }
@@ -83,8 +83,8 @@ void release_results(libdl_value* results, int32_t count) {
 // What stands where a value of that type is wanted.
 std::string found_in(const libdl_value& given, libdl_value_type wanted) {
   const void* const handle = wanted == LIBDL_VALUE_TENSOR
-                                 ? static_cast<const void*>(given.as.tensor)
-                                 : static_cast<const void*>(given.as.list);
+                                 ? static_cast<const void*>(given.held.tensor)
+                                 : static_cast<const void*>(given.held.list);
   if (given.type != wanted) return "another type";
   if (!handle) return "NULL";
   return has_tag(handle, Tag::kTensor) && wanted == LIBDL_VALUE_TENSOR ? "an emptied tensor"
@@ -95,9 +95,9 @@ void check_answer(const OpEntry& entry, libdl_value* results) {
   for (int32_t i = 0; i < entry.result_count; ++i) {
     const libdl_value& given = results[i];
     bool good = given.type == entry.results[i].type;
-    if (given.type == LIBDL_VALUE_TENSOR) good = good && is_live_tensor(given.as.tensor);
+    if (given.type == LIBDL_VALUE_TENSOR) good = good && is_live_tensor(given.held.tensor);
     if (given.type == LIBDL_VALUE_TENSOR_LIST)
-      good = good && given.as.list && has_tag(given.as.list, Tag::kTensorList);
+      good = good && given.held.list && has_tag(given.held.list, Tag::kTensorList);
     if (good) continue;
     const std::string found = found_in(given, entry.results[i].type);
     release_results(results, entry.result_count);
@@ -115,6 +115,7 @@ bool intercept(const OpEntry& entry, int32_t op, const libdl_value* arguments,
     libdl_error* error;
     {
       const Hidden hidden(current, at);
+      const ScopePause outside;
       error = at->function(at->ctx, op, arguments, entry.argument_count, dsts, results,
                            entry.result_count, &handled);
     }

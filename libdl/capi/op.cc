@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "capi/arguments.h"
 #include "capi/registered.h"
 #include "capi/values.h"
 
@@ -59,15 +61,48 @@ const OpEntry& existing(const char* function, int32_t op) {
   return *entry;
 }
 
+// What an absent argument that must not be NULL means; none() if it has no default. A number for a
+// tensor is kept by `owner`.
+libdl_value default_of(const OpArgument& argument, Tensor& owner) {
+  const std::string_view text = argument.default_text;
+  if (text.empty() || text == "None") return none();
+  char* end = nullptr;
+  const double number = std::strtod(argument.default_text, &end);
+  const bool is_number = *end == 0;
+  switch (argument.type) {
+    case LIBDL_VALUE_BOOL:
+      if (text == "True" || text == "False") return pack_bool(text == "True");
+      break;
+    case LIBDL_VALUE_INT:
+      if (is_number) return pack_int(static_cast<int64_t>(number));
+      break;
+    case LIBDL_VALUE_FLOAT:
+      if (is_number) return pack_float(number);
+      break;
+    case LIBDL_VALUE_STRING:
+      if (text.size() >= 2 && (text[0] == '\'' || text[0] == '"'))
+        return pack_string(text.data() + 1, static_cast<int64_t>(text.size()) - 2, false);
+      break;
+    case LIBDL_VALUE_TENSOR:
+      if (!is_number) break;
+      owner = text.find_first_of(".e") == text.npos ? libdl::number(static_cast<int64_t>(number))
+                                                    : libdl::number(number);
+      return pack_tensor(owner.get(), false);
+    default:
+      break;
+  }
+  return none();
+}
+
 // `given` as the type that the parameter has, where nothing is lost by that.
 libdl_value converted(const OpEntry& entry, int number, const libdl_value& given) {
   const OpArgument& wanted = entry.arguments[number];
   if (given.type == wanted.type) return given;
   if (given.type == LIBDL_VALUE_NONE && wanted.nullable) return none();
   if (given.type == LIBDL_VALUE_INT && wanted.type == LIBDL_VALUE_FLOAT)
-    return pack_float(static_cast<double>(given.as.integer));
+    return pack_float(static_cast<double>(given.held.integer));
   if (given.type == LIBDL_VALUE_TENSOR_LIST && wanted.type == LIBDL_VALUE_TENSORS) {
-    const libdl_tensor_list* const list = given.as.list;
+    const libdl_tensor_list* const list = given.held.list;
     check_kind(entry.name, number + 1, wanted.name, list, Tag::kTensorList);
     return pack_tensors(reinterpret_cast<const libdl_tensor* const*>(list->tensors.data()),
                         static_cast<int64_t>(list->tensors.size()));
@@ -89,8 +124,15 @@ class Arguments {
       many_.resize(entry.argument_count);
       values_ = many_.data();
     }
-    for (int32_t i = 0; i < entry.argument_count; ++i)
-      values_[i] = converted(entry, i, i < count ? given[i] : none());
+    for (int32_t i = 0; i < entry.argument_count; ++i) {
+      libdl_value value = i < count ? given[i] : none();
+      if (value.type == LIBDL_VALUE_NONE && !entry.arguments[i].nullable) [[unlikely]] {
+        Tensor number;
+        value = default_of(entry.arguments[i], number);
+        if (number.defined()) numbers_.push_back(std::move(number));
+      }
+      values_[i] = converted(entry, i, value);
+    }
   }
   Arguments(const Arguments&) = delete;
   Arguments& operator=(const Arguments&) = delete;
@@ -99,6 +141,7 @@ class Arguments {
  private:
   std::array<libdl_value, 12> few_;
   std::vector<libdl_value> many_;
+  std::vector<Tensor> numbers_;  // defaults of tensors
   libdl_value* values_ = few_.data();
 };
 
@@ -182,6 +225,25 @@ libdl_bool libdl_op_argument_is_nullable(libdl_op op, int32_t argument) {
 const char* libdl_op_argument_default(libdl_op op, int32_t argument) {
   const OpArgument* const found = argument_of(op, argument);
   return found ? found->default_text : "";
+}
+libdl_error* libdl_op_argument_get_default(libdl_op op, int32_t argument, libdl_value* out) {
+  constexpr const char* function = "op_argument_get_default";
+  return door(function, [&] {
+    const OpEntry& entry = existing(function, op);
+    const OpArgument* const asked = argument_of(op, argument);
+    if (!asked)
+      fail_argument(LIBDL_ERROR_VALUE, function, 2, "argument", "is " + std::to_string(argument),
+                    "0 to " + std::to_string(entry.argument_count - 1));
+    output(function, 3, "out", out);
+    Tensor number;
+    const libdl_value value = default_of(*asked, number);
+    if (value.type == LIBDL_VALUE_NONE && !asked->nullable)
+      fail_argument(LIBDL_ERROR_VALUE, function, 2, "argument",
+                    std::string("is ") + asked->name + ", which must be given",
+                    "one with a default");
+    number.release();
+    *out = value;
+  });
 }
 int32_t libdl_op_result_count(libdl_op op) {
   const OpEntry* const entry = find_entry(op);

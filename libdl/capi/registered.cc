@@ -10,6 +10,7 @@
 #include "base/contained.h"
 #include "capi/returned.h"
 #include "capi/schema.h"
+#include "capi/scope.h"
 #include "capi/values.h"
 
 using namespace libdl;
@@ -64,19 +65,20 @@ class KeptArguments {
   void keep(int32_t i) {
     libdl_value& value = values_[i];
     if (value.type == LIBDL_VALUE_INTS) {
-      arrays_[i].assign(value.as.integers.items, value.as.integers.items + value.as.integers.count);
-      value.as.integers.items = arrays_[i].data();  // vectors keep their memory when moved
+      arrays_[i].assign(value.held.integers.items,
+                        value.held.integers.items + value.held.integers.count);
+      value.held.integers.items = arrays_[i].data();  // vectors keep their memory when moved
     } else if (value.type == LIBDL_VALUE_STRING) {
       const std::string_view text =
-          value.as.string.length < 0
-              ? std::string_view(value.as.string.text)
-              : std::string_view(value.as.string.text, value.as.string.length);
+          value.held.string.length < 0
+              ? std::string_view(value.held.string.text)
+              : std::string_view(value.held.string.text, value.held.string.length);
       texts_[i].assign(text.begin(), text.end());
       texts_[i].push_back('\0');
-      value.as.string.text = texts_[i].data();
-      value.as.string.length = static_cast<int64_t>(text.size());
+      value.held.string.text = texts_[i].data();
+      value.held.string.length = static_cast<int64_t>(text.size());
     } else if (value.type == LIBDL_VALUE_GENERATOR) {
-      value.as.generator = nullptr;  // its state has moved on
+      value.held.generator = nullptr;  // its state has moved on
     }
   }
 
@@ -91,7 +93,7 @@ struct Attr {
 };
 
 int64_t tensors_in(const libdl_value& value) {
-  if (value.type == LIBDL_VALUE_TENSORS) return value.as.tensors.count;
+  if (value.type == LIBDL_VALUE_TENSORS) return value.held.tensors.count;
   return value.type == LIBDL_VALUE_TENSOR;
 }
 
@@ -101,10 +103,10 @@ std::vector<const libdl_tensor*> spread(const Registered& op, const libdl_value*
   for (size_t i = 0; i < op.arguments.size(); ++i) {
     const libdl_value& value = values[i];
     if (op.arguments[i].type == LIBDL_VALUE_TENSOR)
-      tensors.push_back(value.type == LIBDL_VALUE_NONE ? nullptr : value.as.tensor);
+      tensors.push_back(value.type == LIBDL_VALUE_NONE ? nullptr : value.held.tensor);
     else if (value.type == LIBDL_VALUE_TENSORS)
-      tensors.insert(tensors.end(), value.as.tensors.items,
-                     value.as.tensors.items + value.as.tensors.count);
+      tensors.insert(tensors.end(), value.held.tensors.items,
+                     value.held.tensors.items + value.held.tensors.count);
   }
   return tensors;
 }
@@ -133,8 +135,8 @@ void run_vjp(Backward& backward) {
   const auto* next = reinterpret_cast<const libdl_tensor* const*>(inputs.data());
   for (size_t i = 0; i < values.size(); ++i) {
     if (values[i].type == LIBDL_VALUE_TENSOR)
-      values[i].as.tensor = const_cast<libdl_tensor*>(*next);
-    if (values[i].type == LIBDL_VALUE_TENSORS) values[i].as.tensors.items = next;
+      values[i].held.tensor = const_cast<libdl_tensor*>(*next);
+    if (values[i].type == LIBDL_VALUE_TENSORS) values[i].held.tensors.items = next;
     next += op.arguments[i].type == LIBDL_VALUE_TENSOR ? 1 : tensors_in(values[i]);
   }
 
@@ -146,6 +148,7 @@ void run_vjp(Backward& backward) {
   std::vector<libdl_bool> wanted(count);
   for (int i = 0; i < count; ++i) wanted[i] = backward.needs(i);
   std::vector<libdl_tensor*> places(count);
+  const ScopePause outside;
   libdl_error* const error =
       vjp.function(vjp.ctx, values.data(), static_cast<int32_t>(values.size()), results.data(),
                    grads.data(), result_count, wanted.data(), places.data(), count);
@@ -189,6 +192,7 @@ std::vector<Tensor> run_kernel(Registered& op, std::span<const Tensor* const> in
                                const libdl_value* arguments) {
   const Callback<libdl_op_kernel> kernel = kernel_for(op, inputs);
   std::vector<libdl_tensor*> places(op.entry.result_count);
+  const ScopePause outside;
   libdl_error* const error = kernel.function(kernel.ctx, arguments, op.entry.argument_count,
                                              places.data(), op.entry.result_count);
   check_returned(op.entry.name, error);

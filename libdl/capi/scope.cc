@@ -5,7 +5,9 @@
 #include <libdl/scope.h>
 
 #include <algorithm>
+#include <utility>
 
+#include "capi/arguments.h"
 #include "tape/meta.h"
 
 namespace libdl {
@@ -14,6 +16,7 @@ struct Scope {
   std::vector<Tensor> tensors;  // in the order of their making
   std::vector<Tensor> kept;     // for the next outer scope
   Scope* outer = nullptr;
+  bool owns = false;  // tensors are the caller's references themselves, not further ones
 };
 
 namespace {
@@ -37,7 +40,7 @@ void end(Scope& scope) {
   while (!scope.tensors.empty()) {
     const Tensor last = std::move(scope.tensors.back());
     scope.tensors.pop_back();
-    if (last.get()->count() == kOwnerAndScope) empty_handle(*last.get());
+    if (!scope.owns && last.get()->count() == kOwnerAndScope) empty_handle(*last.get());
   }
 }
 
@@ -52,17 +55,48 @@ Scope& innermost(const char* function) {
 namespace capi {
 
 void adopt(State& state, libdl_tensor* handle) {
-  if (handle->count() == 1) state.scope->tensors.push_back(Tensor::share(handle));
+  Scope& scope = *state.scope;
+  if (!scope.owns && handle->count() > 1) return;
+  scope.tensors.emplace_back();  // nothing fails once the reference is taken
+  scope.tensors.back() = scope.owns ? Tensor::take(handle) : Tensor::share(handle);
+}
+
+void adopt_number(State& state, libdl_tensor* handle) {
+  if (state.scope->owns) adopt(state, handle);
+}
+
+// All or none: whoever hands them over releases them when this throws.
+static void own_results(Scope& scope, const OpEntry& entry, const libdl_value* results) {
+  const size_t before = scope.tensors.size();
+  size_t at = before;
+  for (int32_t i = 0; i < entry.result_count; ++i) at += results[i].type == LIBDL_VALUE_TENSOR;
+  scope.tensors.resize(at);
+  at = before;
+  for (int32_t i = 0; i < entry.result_count; ++i)
+    if (results[i].type == LIBDL_VALUE_TENSOR)
+      scope.tensors[at++] = Tensor::take(results[i].held.tensor);
 }
 
 void adopt_results(const OpEntry& entry, const libdl_value* results) {
   State& current = state();
+  if (current.scope->owns) return own_results(*current.scope, entry, results);
   for (int32_t i = 0; i < entry.result_count; ++i) {
-    if (results[i].type == LIBDL_VALUE_TENSOR) adopt(current, results[i].as.tensor);
+    if (results[i].type == LIBDL_VALUE_TENSOR) adopt(current, results[i].held.tensor);
     if (results[i].type != LIBDL_VALUE_TENSOR_LIST) continue;
-    for (const Tensor& tensor : results[i].as.list->tensors)
+    for (const Tensor& tensor : results[i].held.list->tensors)
       if (tensor.defined()) adopt(current, tensor.get());
   }
+}
+
+ScopePause::ScopePause()
+    : state_(Ref<State>::share(&state())), scope_(std::exchange(state_->scope, nullptr)) {
+  state_->mode &= ~static_cast<uint32_t>(kModeScope);
+}
+
+ScopePause::~ScopePause() {
+  release_scopes(*state_);
+  state_->scope = scope_;
+  if (scope_) state_->mode |= kModeScope;
 }
 
 void release_scopes(State& state) {
@@ -89,42 +123,88 @@ void attach_to(State& state) {
 using namespace libdl;
 using namespace libdl::capi;
 
+namespace {
+
+void open_scope(bool owns) {
+  State& current = state();
+  attach_to(current);
+  auto* const scope = new Scope;
+  scope->outer = current.scope;
+  scope->owns = owns;
+  current.scope = scope;
+  current.mode |= kModeScope;
+}
+
+void close_scope(Scope& scope) {
+  State& current = state();
+  if (scope.outer) {
+    auto& outer = scope.outer->tensors;
+    outer.insert(outer.end(), scope.kept.begin(), scope.kept.end());
+  }
+  scope.kept.clear();
+  end(scope);
+  current.scope = scope.outer;
+  if (!current.scope) current.mode &= ~static_cast<uint32_t>(kModeScope);
+  delete &scope;
+}
+
+// False if it does not belong to the scope. What an owning scope kept is the caller's again, or the
+// outer scope's if that owns, too.
+bool keep(Scope& scope, const libdl_tensor* tensor) {
+  const auto at = std::find_if(scope.tensors.begin(), scope.tensors.end(),
+                               [&](const Tensor& t) { return t.get() == tensor; });
+  if (at == scope.tensors.end()) return false;
+  if (scope.outer) scope.kept.push_back(*at);
+  const bool given_back = scope.owns && !(scope.outer && scope.outer->owns);
+  if (given_back) at->release();
+  // An outer owner needs a reference that the caller of a plain scope still holds.
+  if (!scope.owns && scope.outer && scope.outer->owns) Tensor::take(at->get());
+  scope.tensors.erase(at);
+  return true;
+}
+
+}  // namespace
+
 libdl_error* libdl_scope_push(void) {
-  return door("scope_push", [] {
-    State& current = state();
-    attach_to(current);
-    auto* const scope = new Scope;
-    scope->outer = current.scope;
-    current.scope = scope;
-    current.mode |= kModeScope;
-  });
+  return door("scope_push", [] { open_scope(false); });
+}
+
+libdl_error* libdl_scope_push_owner(void) {
+  return door("scope_push_owner", [] { open_scope(true); });
 }
 
 libdl_error* libdl_scope_pop(void) {
-  return door("scope_pop", [] {
-    State& current = state();
-    Scope& scope = innermost("scope_pop");
-    if (scope.outer) {
-      auto& outer = scope.outer->tensors;
-      outer.insert(outer.end(), scope.kept.begin(), scope.kept.end());
-    }
-    scope.kept.clear();
-    end(scope);
-    current.scope = scope.outer;
-    if (!current.scope) current.mode &= ~static_cast<uint32_t>(kModeScope);
-    delete &scope;
-  });
+  return door("scope_pop", [] { close_scope(innermost("scope_pop")); });
 }
 
 libdl_error* libdl_scope_keep(libdl_tensor* tensor) {
   constexpr const char* function = "scope_keep";
   return door(function, [&] {
     check_tensor(function, 1, "tensor", tensor);
-    Scope& scope = innermost(function);
-    const auto at = std::find_if(scope.tensors.begin(), scope.tensors.end(),
-                                 [&](const Tensor& t) { return t.get() == tensor; });
-    if (at == scope.tensors.end()) return;
-    if (scope.outer) scope.kept.push_back(*at);
-    scope.tensors.erase(at);
+    keep(innermost(function), tensor);
   });
+}
+
+libdl_error* libdl_scope_return(libdl_error* error, libdl_tensor* result, libdl_tensor** out) {
+  constexpr const char* function = "scope_return";
+  libdl_error* const own = door(function, [&] {
+    Scope& scope = innermost(function);
+    if (error) {
+      check_kind(function, 1, "error", error, Tag::kError);
+      return close_scope(scope);
+    }
+    check_tensor(function, 2, "result", result);
+    output(function, 3, "out", out);
+    if (!keep(scope, result)) {  // somebody else's, an operand perhaps: one more reference
+      if (scope.outer && scope.outer->owns)
+        scope.outer->tensors.push_back(Tensor::share(result));
+      else
+        result->retain();
+    }
+    close_scope(scope);
+    *out = result;
+  });
+  if (!own) return error;
+  if (error && has_tag(error, Tag::kError)) libdl_error_release(error);
+  return own;
 }

@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "capi/arguments.h"
+#include "capi/scope.h"
 #include "tape/meta.h"
 
 namespace libdl::capi {
@@ -124,13 +125,25 @@ libdl_error* libdl_tensor_set_data(libdl_tensor* tensor, const libdl_tensor* sou
   });
 }
 
+[[gnu::cold]] static void own_number(libdl_tensor* made) {
+  try {
+    adopt_number(state(), made);
+  } catch (...) {
+    libdl_tensor_release(made);
+    throw;
+  }
+}
+
 // -- host numbers -------------------------------------------------------------------------------------
 
 template <class T>
 static libdl_error* make_number(const char* name, T value, libdl_tensor** out) {
   return door(name, [&] {
     if (!out) fail_argument(LIBDL_ERROR_NULL, name, 2, "out", "is NULL", "a place for the result");
-    *out = number(value).release();
+    libdl_tensor* const made = number(value).release();
+    if (state().mode & kModeScope) [[unlikely]]
+      own_number(made);
+    *out = made;
   });
 }
 

@@ -22,8 +22,8 @@ enum class ViewOrigin : uint8_t {
   kNoGrad,       // made while nothing was recorded
 };
 
-// What a language runtime keeps for a handle (include/libdl/tensor.h). Each runtime finds its own in a
-// list that only grows, so that two of them may look and write at once.
+// What a language runtime keeps for a handle (include/libdl/tensor.h). Each runtime finds its own
+// in a list that only grows, so that two of them may look and write at once.
 struct HostObject {
   const int32_t host;
   void* object;

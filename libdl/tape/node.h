@@ -74,8 +74,9 @@ struct GradHook : Counted {
 };
 inline void destroy(GradHook* hook) { delete hook; }
 
-// .grad of one tensor, shared by the tensor and by whatever fills it. Once the tensor is gone nobody
-// can see it: it stays empty, or a gradient with history would keep the nodes that keep the slot.
+// .grad of one tensor, shared by the tensor and by whatever fills it. Once the tensor is gone
+// nobody can see it: it stays empty, or a gradient with history would keep the nodes that keep the
+// slot.
 struct GradSlot : Counted {
   GradSlot() : Counted(Tag::kOther) {}
   std::mutex mutex;
@@ -223,7 +224,8 @@ class Backward {
 
   // The gradient of output k; undefined if none arrived.
   const Tensor& dy(int k = 0) const { return dy_[k]; }
-  // dy(k), for the last one who reads it: an owner that may be overwritten where it is sole_owner().
+  // dy(k), for the last one who reads it: an owner that may be overwritten where it is
+  // sole_owner().
   Tensor take_dy(int k = 0) const {
     return node_.extra ? dy_[k] : std::exchange(dy_[k], Tensor());  // hooks see dy afterwards
   }

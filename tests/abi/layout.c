@@ -336,8 +336,8 @@ _Static_assert(IS(((struct libdl_value *)0)->type, libdl_value_type), "libdl_val
 _Static_assert(offsetof(struct libdl_value, reserved) == 4, "libdl_value.reserved at");
 _Static_assert(sizeof(((struct libdl_value *)0)->reserved) == 4, "libdl_value.reserved size");
 _Static_assert(IS(((struct libdl_value *)0)->reserved, int32_t), "libdl_value.reserved");
-_Static_assert(offsetof(struct libdl_value, as) == 8, "libdl_value.as at");
-_Static_assert(sizeof(((struct libdl_value *)0)->as) == 16, "libdl_value.as size");
+_Static_assert(offsetof(struct libdl_value, held) == 8, "libdl_value.held at");
+_Static_assert(sizeof(((struct libdl_value *)0)->held) == 16, "libdl_value.held size");
 _Static_assert(_Alignof(struct libdl_sgd_options) == 8, "alignof libdl_sgd_options");
 _Static_assert(offsetof(struct libdl_sgd_options, struct_size) == 0, "libdl_sgd_options.struct_size at");
 _Static_assert(sizeof(((struct libdl_sgd_options *)0)->struct_size) == 4, "libdl_sgd_options.struct_size size");
@@ -991,3 +991,6 @@ _Static_assert(IS(&libdl_host_new, libdl_error * (*)(int32_t *)), "libdl_host_ne
 _Static_assert(IS(&libdl_interruption_add, libdl_error * (*)(libdl_interruption, void *, void (*)(void *), int64_t *)), "libdl_interruption_add");
 _Static_assert(IS(&libdl_interruption_remove, libdl_error * (*)(int64_t)), "libdl_interruption_remove");
 _Static_assert(IS(&libdl_tensor_alias_data, libdl_error * (*)(const libdl_tensor *, libdl_tensor **)), "libdl_tensor_alias_data");
+_Static_assert(IS(&libdl_op_argument_get_default, libdl_error * (*)(libdl_op, int32_t, libdl_value *)), "libdl_op_argument_get_default");
+_Static_assert(IS(&libdl_scope_push_owner, libdl_error * (*)(void)), "libdl_scope_push_owner");
+_Static_assert(IS(&libdl_scope_return, libdl_error * (*)(libdl_error *, libdl_tensor *, libdl_tensor **)), "libdl_scope_return");

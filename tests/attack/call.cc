@@ -78,7 +78,7 @@ void Places::release() {
     if (kind == "value") {
       libdl_value value;
       std::memcpy(&value, bytes->data(), sizeof value);
-      libdl_tensor_release(value.as.tensor);
+      libdl_tensor_release(value.held.tensor);
     } else if (kind != "plain" && kind != "op") {
       release_handle(kind, p);
     }

@@ -170,13 +170,13 @@ Raw Values::make(const std::string& word) {
   if (kind == "values") {
     libdl_value value = {};
     value.type = LIBDL_VALUE_TENSOR;
-    value.as.tensor = tensor(rest);
+    value.held.tensor = tensor(rest);
     return keep(&value, sizeof value);
   }
   if (kind == "values-live") {  // a handle of another kind where the value says tensor
     libdl_value value = {};
     value.type = LIBDL_VALUE_TENSOR;
-    value.as.tensor = static_cast<libdl_tensor*>(make(split(rest, '|').back()).p);
+    value.held.tensor = static_cast<libdl_tensor*>(make(split(rest, '|').back()).p);
     return keep(&value, sizeof value);
   }
   if (kind == "foreign") {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Callbacks that leave a live handle of another kind where a tensor or an error is wanted: each is an
- * error that tells what was found, and the handle stays its owner's. tests/attack does the same with
- * the arguments of every function. */
+/* Callbacks that leave a live handle of another kind where a tensor or an error is wanted: each is
+ * an error that tells what was found, and the handle stays its owner's. tests/attack does the same
+ * with the arguments of every function. */
 #include "check.h"
 
 enum { KINDS = 12, LIST = 1, ERRORS = 2, CALLBACKS = 10 };
@@ -71,7 +71,8 @@ static void release_handles(void) {
   libdl_tensor_release(block);
 }
 
-/* -- callbacks ----------------------------------------------------------------------------------- */
+/* -- callbacks -----------------------------------------------------------------------------------
+ *  */
 
 static int as_error; /* given is returned as the error, not left in a place */
 
@@ -116,7 +117,7 @@ static libdl_error *kernel(void *ctx, const libdl_value *arguments, int32_t argu
 static libdl_error *good_kernel(void *ctx, const libdl_value *arguments, int32_t argument_count,
                                 libdl_tensor **results, int32_t result_count) {
   (void)ctx, (void)argument_count, (void)result_count;
-  return libdl_add(arguments[0].as.tensor, arguments[0].as.tensor, NULL, results);
+  return libdl_add(arguments[0].held.tensor, arguments[0].held.tensor, NULL, results);
 }
 static libdl_error *vjp(void *ctx, const libdl_value *arguments, int32_t argument_count,
                         const libdl_tensor *const *results, const libdl_tensor *const *grads,
@@ -133,7 +134,7 @@ static libdl_error *interceptor(void *ctx, libdl_op op, const libdl_value *argum
   (void)ctx, (void)op, (void)arguments, (void)argument_count, (void)dsts, (void)result_count;
   *handled = 1;
   results[0].type = answered;
-  return leave(&results[0].as);
+  return leave(&results[0].held);
 }
 static libdl_error *checked(void *ctx, const libdl_tensor *const *inputs, int64_t inputs_count,
                             libdl_tensor **outputs, int64_t outputs_count) {
@@ -145,7 +146,8 @@ static libdl_error *visit(void *ctx, const libdl_memory_block *block) {
   return given;
 }
 
-/* -- what reaches them --------------------------------------------------------------------------- */
+/* -- what reaches them ---------------------------------------------------------------------------
+ *  */
 
 static libdl_op op_with(const char *schema, libdl_op_kernel function, libdl_op_vjp gradient) {
   libdl_op op;
@@ -158,9 +160,9 @@ static libdl_op op_with(const char *schema, libdl_op_kernel function, libdl_op_v
 static libdl_error *call(libdl_op op, libdl_tensor *x, libdl_tensor **out) {
   libdl_value argument = {0}, result = {0};
   argument.type = LIBDL_VALUE_TENSOR;
-  argument.as.tensor = x;
+  argument.held.tensor = x;
   libdl_error *const error = libdl_op_call(op, &argument, 1, &result, 1);
-  if (!error) *out = result.as.tensor;
+  if (!error) *out = result.held.tensor;
   return error;
 }
 

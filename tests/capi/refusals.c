@@ -229,13 +229,13 @@ static libdl_error *no_vjp(void *ctx, const libdl_value *arguments, int32_t argu
 static void operators(void) {
   libdl_tensor *x = filled(2, LIBDL_DTYPE_FLOAT32);
   libdl_value argument = {.type = LIBDL_VALUE_TENSOR}, results[2];
-  argument.as.tensor = x;
+  argument.held.tensor = x;
   BAD(libdl_op_call(found("exp"), &argument, 1, results, 2), VALUE,
       "exp: was given 2 places, has 1 results");
   BAD(libdl_op_call(found("exp"), &argument, 1, NULL, 1), NULL, "exp: the places are NULL");
   BAD(libdl_op_call(found("exp"), NULL, 1, results, 1), NULL, "exp: the arguments are NULL");
   libdl_value far[] = {argument, {.type = LIBDL_VALUE_INT}};
-  far[1].as.integer = INT64_C(1) << 40;
+  far[1].held.integer = INT64_C(1) << 40;
   BAD(libdl_op_call(found("softmax"), far, 2, results, 1), INDEX,
       "softmax: argument 2 (dim) is 1099511627776, wanted a dimension");
   BAD(libdl_op_call_into(found("view_as_real"), &argument, 1, &x, 1), VALUE,
@@ -272,19 +272,19 @@ static void operators(void) {
   libdl_value arguments[] = {argument, {.type = LIBDL_VALUE_TENSORS}, {.type = LIBDL_VALUE_NONE}};
   BAD(libdl_op_call(op, arguments, 3, results, 1), CALLBACK,
       "t::x: the kernel left a result without a tensor");
-  arguments[1].as.tensors.count = 2;
+  arguments[1].held.tensors.count = 2;
   BAD(libdl_op_call(op, arguments, 3, results, 1), NULL,
       "t::x: argument 2 (more) is no array of 2");
-  arguments[1].as.tensors.count = 0;
+  arguments[1].held.tensors.count = 0;
   arguments[2].type = LIBDL_VALUE_GENERATOR;
-  arguments[2].as.generator = (libdl_generator *)x;
+  arguments[2].held.generator = (libdl_generator *)x;
   BAD(libdl_op_call(op, arguments, 3, results, 1), KIND,
       "t::x: argument 3 (g) is a tensor, wanted a generator");
   arguments[2].type = LIBDL_VALUE_NONE;
   GOOD(libdl_forward_enter(NULL));
   libdl_tensor *dual;
   GOOD(libdl_forward_make_dual(x, x, &dual));
-  arguments[0].as.tensor = dual;
+  arguments[0].held.tensor = dual;
   BAD(libdl_op_call(op, arguments, 3, results, 1), AUTOGRAD, "t::x: has no rule for forward mode");
   libdl_tensor_release(dual);
   GOOD(libdl_forward_exit());
@@ -307,7 +307,7 @@ static void more_tensors_than_a_node_counts(void) {
   GOOD(libdl_op_register("t::many(tensors a) -> tensor b", -1, &op));
   GOOD(libdl_op_set_kernel(op, LIBDL_DEVICE_CPU, one_result, NULL, NULL));
   libdl_value argument = {.type = LIBDL_VALUE_TENSORS}, result;
-  argument.as.tensors.items = many, argument.as.tensors.count = kMany;
+  argument.held.tensors.items = many, argument.held.tensors.count = kMany;
   BAD(libdl_op_call(op, &argument, 1, &result, 1), LIMIT,
       "t::many: has too many tensors to be recorded");
   libdl_tensor_release(x);

@@ -24,7 +24,7 @@ static libdl_tensor *gradient; /* what vjp returns */
 static libdl_error *twice(void *ctx, const libdl_value *arguments, int32_t argument_count,
                           libdl_tensor **results, int32_t result_count) {
   (void)ctx, (void)argument_count;
-  GOOD(libdl_add(arguments[0].as.tensor, arguments[0].as.tensor, NULL, results));
+  GOOD(libdl_add(arguments[0].held.tensor, arguments[0].held.tensor, NULL, results));
   for (int k = 1; k < result_count; ++k) results[k] = libdl_tensor_retain(results[0]);
   return NULL;
 }
@@ -62,9 +62,9 @@ static libdl_op op_with(const char *schema, libdl_op_vjp fn) {
 static void call(libdl_op op, libdl_tensor *x, libdl_tensor **out, int32_t count) {
   libdl_value argument = {0}, results[2] = {0};
   argument.type = LIBDL_VALUE_TENSOR;
-  argument.as.tensor = x;
+  argument.held.tensor = x;
   GOOD(libdl_op_call(op, &argument, 1, results, count));
-  for (int k = 0; k < count; ++k) out[k] = results[k].as.tensor;
+  for (int k = 0; k < count; ++k) out[k] = results[k].held.tensor;
 }
 
 static libdl_error *backward_of(libdl_tensor *y) {

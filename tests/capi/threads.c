@@ -110,7 +110,7 @@ static void an_interrupted_write_raises_the_version(void) {
   times_asked = 0;
   memset(&argument, 0, sizeof argument);
   argument.type = LIBDL_VALUE_TENSOR;
-  argument.as.tensor = x;
+  argument.held.tensor = x;
   BAD_CODE(libdl_op_call_into(exp_op, &argument, 1, &x, 1), INTERRUPTED);
   CHECK(libdl_tensor_version(x) > version);
   GOOD(libdl_set_interruption(NULL, NULL, NULL));

@@ -89,22 +89,22 @@ libdl_value plain_value(libdl_value_type type, bool nullable, int way) {
   value.type = type;
   switch (type) {
     case LIBDL_VALUE_BOOL:
-      value.as.boolean = way == 1;
+      value.held.boolean = way == 1;
       break;
     case LIBDL_VALUE_INT:
-      value.as.integer = way == 1;
+      value.held.integer = way == 1;
       break;
     case LIBDL_VALUE_FLOAT:
-      value.as.number = way == 1 ? 1 : 0.5;
+      value.held.number = way == 1 ? 1 : 0.5;
       break;
     case LIBDL_VALUE_INTS:
-      value.as.integers = {kOnes, way};
+      value.held.integers = {kOnes, way};
       break;
     case LIBDL_VALUE_STRING:
-      value.as.string = {way == 1 ? "sum" : "mean", -1};
+      value.held.string = {way == 1 ? "sum" : "mean", -1};
       break;
     case LIBDL_VALUE_DEVICE:
-      value.as.device = {LIBDL_DEVICE_CPU, 0};
+      value.held.device = {LIBDL_DEVICE_CPU, 0};
       break;
     default:
       break;
@@ -165,10 +165,10 @@ class Calls {
       if (type == LIBDL_VALUE_TENSOR) {
         value = {};
         value.type = given[next] ? LIBDL_VALUE_TENSOR : LIBDL_VALUE_NONE;
-        value.as.tensor = tensors[next++].get();
+        value.held.tensor = tensors[next++].get();
       } else if (type == LIBDL_VALUE_TENSORS) {
         value.type = type;
-        value.as.tensors = {&given[next], 2};
+        value.held.tensors = {&given[next], 2};
         next += 2;
       }
       arguments.push_back(value);
@@ -195,9 +195,9 @@ class Calls {
   // The gradients of a result with history, of ones.
   void take(std::vector<libdl_value>& made) {
     for (libdl_value& value : made) {
-      if (value.type == LIBDL_VALUE_TENSOR_LIST) libdl_tensor_list_release(value.as.list);
+      if (value.type == LIBDL_VALUE_TENSOR_LIST) libdl_tensor_list_release(value.held.list);
       if (value.type != LIBDL_VALUE_TENSOR) continue;
-      const T y(value.as.tensor);
+      const T y(value.held.tensor);
       if (!libdl_tensor_requires_grad(y.get())) continue;
       T ones;
       good(libdl_ones_like(y.get(), LIBDL_DTYPE_NONE, nullptr, ones.out()));

@@ -60,37 +60,37 @@ std::vector<libdl_value> candidates(libdl_op op, int32_t k, const Samples& s) {
   };
   switch (libdl_op_argument_type(op, k)) {
     case LIBDL_VALUE_TENSOR:
-      for (const T& x : s.tensors) add([&](libdl_value& v) { v.as.tensor = x.get(); });
+      for (const T& x : s.tensors) add([&](libdl_value& v) { v.held.tensor = x.get(); });
       break;
     case LIBDL_VALUE_TENSORS:
       for (const auto& list : s.lists)
         add([&](libdl_value& v) {
-          v.as.tensors = {list.data(), static_cast<int64_t>(list.size())};
+          v.held.tensors = {list.data(), static_cast<int64_t>(list.size())};
         });
       break;
     case LIBDL_VALUE_BOOL:
-      add([](libdl_value& v) { v.as.boolean = 1; });
-      add([](libdl_value& v) { v.as.boolean = 0; });
+      add([](libdl_value& v) { v.held.boolean = 1; });
+      add([](libdl_value& v) { v.held.boolean = 0; });
       break;
     case LIBDL_VALUE_INT:
-      for (const int64_t n : {1, 0, 2, 3}) add([&](libdl_value& v) { v.as.integer = n; });
+      for (const int64_t n : {1, 0, 2, 3}) add([&](libdl_value& v) { v.held.integer = n; });
       break;
     case LIBDL_VALUE_FLOAT:
-      add([](libdl_value& v) { v.as.number = 0.5; });
+      add([](libdl_value& v) { v.held.number = 0.5; });
       break;
     case LIBDL_VALUE_INTS:
       for (const auto& list : s.ints)
         add([&](libdl_value& v) {
-          v.as.integers = {list.data(), static_cast<int64_t>(list.size())};
+          v.held.integers = {list.data(), static_cast<int64_t>(list.size())};
         });
       break;
     case LIBDL_VALUE_STRING:
       for (const char* const text : {"mean", "add", "floor", "tanh", "i", "amax"})
-        add([&](libdl_value& v) { v.as.string = {text, -1}; });
+        add([&](libdl_value& v) { v.held.string = {text, -1}; });
       break;
     case LIBDL_VALUE_DTYPE:
-      add([](libdl_value& v) { v.as.dtype = LIBDL_DTYPE_FLOAT64; });
-      add([](libdl_value& v) { v.as.dtype = LIBDL_DTYPE_NONE; });
+      add([](libdl_value& v) { v.held.dtype = LIBDL_DTYPE_FLOAT64; });
+      add([](libdl_value& v) { v.held.dtype = LIBDL_DTYPE_NONE; });
       break;
     default:
       break;
@@ -101,8 +101,8 @@ std::vector<libdl_value> candidates(libdl_op op, int32_t k, const Samples& s) {
 }
 
 void release(const libdl_value& v) {
-  if (v.type == LIBDL_VALUE_TENSOR) libdl_tensor_release(v.as.tensor);
-  if (v.type == LIBDL_VALUE_TENSOR_LIST) libdl_tensor_list_release(v.as.list);
+  if (v.type == LIBDL_VALUE_TENSOR) libdl_tensor_release(v.held.tensor);
+  if (v.type == LIBDL_VALUE_TENSOR_LIST) libdl_tensor_list_release(v.held.list);
 }
 
 // Calls `works` with the first arguments that it says yes to; false if there are none.
@@ -161,7 +161,7 @@ class Operators : public ::testing::TestWithParam<int32_t> {
       libdl_error* const error = call.run();
       bool ok = !error;
       if (ok && recorded) ok = call.results[0].type == LIBDL_VALUE_TENSOR &&
-                               libdl_tensor_requires_grad(call.results[0].as.tensor);
+                               libdl_tensor_requires_grad(call.results[0].held.tensor);
       libdl_error_release(error);
       call.clear();
       return ok;
@@ -209,7 +209,7 @@ TEST_P(Recorded, AndDifferentiated) {
           EXPECT_EQ(seen(), before);
         });
   good(call.run());
-  const libdl_tensor* const outputs[] = {call.results[0].as.tensor};
+  const libdl_tensor* const outputs[] = {call.results[0].held.tensor};
   T ones;
   good(libdl_ones_like(outputs[0], LIBDL_DTYPE_NONE, nullptr, ones.out()));
   const libdl_tensor* const weights[] = {ones.get()};
@@ -246,7 +246,7 @@ TEST_P(IntoForm, WritesAfterAllThatMayFail) {
   std::vector<libdl_tensor*> dsts;
   for (const libdl_value& v : call.results) {
     T dst;
-    good(libdl_zeros_like(v.as.tensor, LIBDL_DTYPE_NONE, nullptr, dst.out()));
+    good(libdl_zeros_like(v.held.tensor, LIBDL_DTYPE_NONE, nullptr, dst.out()));
     dsts.push_back(dst.get());
     owned.push_back(dst);
   }
@@ -296,7 +296,7 @@ TEST_P(InPlace, RecordsBeforeItWrites) {
       const auto with_dst = [&](const Values& found) {  // dst stands where proto stood
         Values a = found;
         for (libdl_value& v : a)
-          if (v.type == LIBDL_VALUE_TENSOR && v.as.tensor == proto.get()) v.as.tensor = dst.get();
+          if (v.type == LIBDL_VALUE_TENSOR && v.held.tensor == proto.get()) v.held.tensor = dst.get();
         return a;
       };
       const auto call = [&] {

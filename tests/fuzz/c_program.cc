@@ -58,7 +58,7 @@ std::string spelled_value(const Operand& value) {
                                         "string",  "dtype",  "device",  "generator"};
   std::string s = "{.type = " + std::to_string(value.i);
   if (value.items.empty()) return s + "}";
-  s += std::string(", .as.") + members[value.i] + " = ";
+  s += std::string(", .held.") + members[value.i] + " = ";
   const std::string first = spelled(value.items[0], "void *");
   if (value.items.size() > 1)
     s += "{" + first + ", " + spelled(value.items[1], "int64_t") + "}";
@@ -175,7 +175,7 @@ std::string printed(const Library& library, const Statement& statement,
     for (size_t j = 0; j < operand.ints.size() && j < kinds.size(); ++j) {
       if (kinds[j] != kTensor && kinds[j] != kList) continue;
       declare(kinds[j], operand.ints[j]);
-      after += "  " + name_of(operand.ints[j]) + " = results[" + std::to_string(j) + "].as." +
+      after += "  " + name_of(operand.ints[j]) + " = results[" + std::to_string(j) + "].held." +
                (kinds[j] == kList ? "list" : "tensor") + ";\n";
     }
   }

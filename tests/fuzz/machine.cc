@@ -116,14 +116,14 @@ bool Machine::build_values(const Operand& operand, Raw* out) {
       case LIBDL_VALUE_TENSORS:
       case LIBDL_VALUE_INTS:
       case LIBDL_VALUE_STRING:  // a pointer and a count each
-        std::memcpy(&value.as, &raw.p, sizeof raw.p);
-        std::memcpy(reinterpret_cast<char*>(&value.as) + sizeof raw.p, &count.i, sizeof count.i);
+        std::memcpy(&value.held, &raw.p, sizeof raw.p);
+        std::memcpy(reinterpret_cast<char*>(&value.held) + sizeof raw.p, &count.i, sizeof count.i);
         break;
       case LIBDL_VALUE_DEVICE:
-        std::memcpy(&value.as, raw.p, sizeof(libdl_device));
+        std::memcpy(&value.held, raw.p, sizeof(libdl_device));
         break;
       default:
-        std::memcpy(&value.as, &raw, sizeof raw);
+        std::memcpy(&value.held, &raw, sizeof raw);
     }
   }
   out->p = block(values.data(), values.size() * sizeof(libdl_value));
@@ -242,7 +242,7 @@ void Machine::take_outputs(const Statement& statement) {
       const bool list = value.type == LIBDL_VALUE_TENSOR_LIST;
       if (!list && value.type != LIBDL_VALUE_TENSOR) continue;
       variables_[at(operand.ints[k])].kind = list ? kList : kTensor;
-      live(static_cast<int32_t>(operand.ints[k]), {.p = value.as.tensor});
+      live(static_cast<int32_t>(operand.ints[k]), {.p = value.held.tensor});
     }
   }
 }

@@ -234,7 +234,7 @@ SCENE_CALLBACK int32_t stop_now(void *ctx) { return (void)ctx, 1; }
 SCENE_CALLBACK libdl_error *twice(void *ctx, const libdl_value *arguments, int32_t argument_count,
                                   libdl_tensor **results, int32_t result_count) {
   (void)ctx, (void)argument_count, (void)result_count;
-  return libdl_add(arguments[0].as.tensor, arguments[0].as.tensor, NULL, results);
+  return libdl_add(arguments[0].held.tensor, arguments[0].held.tensor, NULL, results);
 }
 SCENE_CALLBACK libdl_error *twice_vjp(void *ctx, const libdl_value *arguments,
                                       int32_t argument_count, const libdl_tensor *const *results,

@@ -97,13 +97,13 @@ void take(const Call& call, std::vector<libdl_value>& results, Pool& pool) {
     const bool is_list = value.type == LIBDL_VALUE_TENSOR_LIST;
     demand(value.type == type || (is_list && type == LIBDL_VALUE_TENSORS), "a result's type");
     if (value.type == LIBDL_VALUE_TENSOR) {
-      read(value.as.tensor);
+      read(value.held.tensor);
       if (planted("leak") && !std::strcmp(call.name(), "softmax"))
-        libdl_tensor_retain(value.as.tensor);
-      pool.keep(value.as.tensor);
+        libdl_tensor_retain(value.held.tensor);
+      pool.keep(value.held.tensor);
     }
     if (!is_list) continue;
-    const List list(value.as.list);
+    const List list(value.held.list);
     for (int64_t i = 0; i < libdl_tensor_list_count(list.get()); ++i) {
       Tensor item(libdl_tensor_list_get(list.get(), i));
       read(item.get());
@@ -181,16 +181,16 @@ void into_like(const Call& call, const std::vector<libdl_value>& results, Pool& 
   std::vector<libdl_tensor*> dsts;
   for (int32_t k = 0; k < call.results; ++k) {
     const libdl_value& value = results[static_cast<size_t>(k)];
-    if (value.type != LIBDL_VALUE_TENSOR || libdl_tensor_numel(value.as.tensor) > kMostElements)
+    if (value.type != LIBDL_VALUE_TENSOR || libdl_tensor_numel(value.held.tensor) > kMostElements)
       return;
-    held.emplace_back(pool.like(value.as.tensor));
+    held.emplace_back(pool.like(value.held.tensor));
     dsts.push_back(held.back().get());
   }
   if (!call_into(call, dsts) || random(call)) return;
   for (size_t k = 0; k < dsts.size(); ++k) {
     std::string written = elements(dsts[k]);
     if (planted("into") && written.size() > 8 && !std::strcmp(call.name(), "mul")) written[3] ^= 1;
-    if (written != elements(results[k].as.tensor))
+    if (written != elements(results[k].held.tensor))
       wrong(std::string(call.name()) + " writes into a tensor what its new form does not return");
   }
 }

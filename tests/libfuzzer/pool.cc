@@ -196,20 +196,20 @@ libdl_value Pool::of_type(libdl_value_type type) {
   value.type = type;
   switch (type) {
     case LIBDL_VALUE_TENSOR:
-      value.as.tensor = input_.one_of(100) ? nullptr : any();
+      value.held.tensor = input_.one_of(100) ? nullptr : any();
       break;
     case LIBDL_VALUE_TENSORS: {
       std::vector<const libdl_tensor*>& list = lists_.emplace_back(input_.below(5));
       for (const libdl_tensor*& item : list) item = input_.one_of(20) ? nullptr : any();
-      value.as.tensors = {list.data(), static_cast<int64_t>(list.size())};
-      if (input_.one_of(100)) value.as.tensors = {nullptr, input_.byte() - 4};
+      value.held.tensors = {list.data(), static_cast<int64_t>(list.size())};
+      if (input_.one_of(100)) value.held.tensors = {nullptr, input_.byte() - 4};
       break;
     }
     case LIBDL_VALUE_BOOL:
-      value.as.boolean = static_cast<libdl_bool>(input_.below(3));
+      value.held.boolean = static_cast<libdl_bool>(input_.below(3));
       break;
     case LIBDL_VALUE_INT:
-      value.as.integer = integer();
+      value.held.integer = integer();
       break;
     case LIBDL_VALUE_FLOAT: {
       static const double reals[] = {0.5,
@@ -222,37 +222,37 @@ libdl_value Pool::of_type(libdl_value_type type) {
                                      std::numeric_limits<double>::infinity(),
                                      -std::numeric_limits<double>::infinity(),
                                      std::numeric_limits<double>::quiet_NaN()};
-      value.as.number = input_.any(reals);
+      value.held.number = input_.any(reals);
       break;
     }
     case LIBDL_VALUE_INTS: {
       std::vector<int64_t>& list = integers_.emplace_back(input_.one_of(60) ? 65 : input_.below(5));
       for (int64_t& item : list) item = list.size() == 65 ? 1 : integer();
-      value.as.integers = {list.data(), static_cast<int64_t>(list.size())};
-      if (input_.one_of(100)) value.as.integers = {nullptr, input_.byte() - 4};
+      value.held.integers = {list.data(), static_cast<int64_t>(list.size())};
+      if (input_.one_of(100)) value.held.integers = {nullptr, input_.byte() - 4};
       break;
     }
     case LIBDL_VALUE_STRING: {
       static const char* const texts[] = {"mean", "sum", "none",     "trunc", "floor",
                                           "tanh", "add", "multiply", "",      "\xff%s"};
       const char* const text = input_.any(texts);
-      value.as.string = {text, input_.one_of(3) ? static_cast<int64_t>(std::strlen(text)) : -1};
-      if (input_.one_of(50)) value.as.string = {nullptr, -1};
-      if (input_.one_of(50)) value.as.string.length = -2;
+      value.held.string = {text, input_.one_of(3) ? static_cast<int64_t>(std::strlen(text)) : -1};
+      if (input_.one_of(50)) value.held.string = {nullptr, -1};
+      if (input_.one_of(50)) value.held.string.length = -2;
       break;
     }
     case LIBDL_VALUE_DTYPE:
-      value.as.dtype = input_.one_of(40) ? static_cast<libdl_dtype>(input_.bits(4))
+      value.held.dtype = input_.one_of(40) ? static_cast<libdl_dtype>(input_.bits(4))
                                          : static_cast<libdl_dtype>(input_.below(16));
       break;
     case LIBDL_VALUE_DEVICE: {
       static const libdl_device devices[] = {{1, 0}, {1, 0}, {1, 1}, {2, 0}, {0, 0}, {-1, -1}};
-      value.as.device = input_.any(devices);
+      value.held.device = input_.any(devices);
       break;
     }
     case LIBDL_VALUE_GENERATOR:
       if (!generator_) need(libdl_generator_new(7, &generator_), "generator_new");
-      value.as.generator = input_.one_of(50) ? nullptr : generator_;
+      value.held.generator = input_.one_of(50) ? nullptr : generator_;
       break;
     default:
       break;

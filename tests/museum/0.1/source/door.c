@@ -92,7 +92,7 @@ static libdl_op found(const char *name) {
 
 static libdl_value of_tensor(libdl_tensor *x) {
   libdl_value value = {.type = LIBDL_VALUE_TENSOR};
-  value.as.tensor = x;
+  value.held.tensor = x;
   return value;
 }
 
@@ -121,8 +121,8 @@ static void calls_by_number(void) {
   libdl_tensor *x = filled(1, 3), *y = filled(2, 3), *dst = filled(0, 3);
   libdl_value arguments[] = {of_tensor(x), of_tensor(y)}, result;
   GOOD(libdl_op_call(found("add"), arguments, 2, &result, 1));
-  CHECK(result.type == LIBDL_VALUE_TENSOR && total(result.as.tensor) == 9);
-  libdl_tensor_release(result.as.tensor);
+  CHECK(result.type == LIBDL_VALUE_TENSOR && total(result.held.tensor) == 9);
+  libdl_tensor_release(result.held.tensor);
   GOOD(libdl_op_call_into(found("mul"), arguments, 2, &dst, 1));
   CHECK(total(dst) == 6);
 
@@ -153,7 +153,7 @@ static libdl_error *scaled(const libdl_tensor *x, double scale, libdl_tensor **o
 static libdl_error *scale_kernel(void *ctx, const libdl_value *arguments, int32_t argument_count,
                                  libdl_tensor **results, int32_t result_count) {
   CHECK(ctx == &failures && argument_count == 2 && result_count == 1);
-  return scaled(arguments[0].as.tensor, arguments[1].as.number, results);
+  return scaled(arguments[0].held.tensor, arguments[1].held.number, results);
 }
 
 static libdl_error *scale_vjp(void *ctx, const libdl_value *arguments, int32_t argument_count,
@@ -162,7 +162,7 @@ static libdl_error *scale_vjp(void *ctx, const libdl_value *arguments, int32_t a
                               int32_t tensor_count) {
   (void)ctx;
   CHECK(argument_count == 2 && result_count == 1 && tensor_count == 1 && wanted[0] && results[0]);
-  return scaled(grads[0], arguments[1].as.number, out);
+  return scaled(grads[0], arguments[1].held.number, out);
 }
 
 static void operators_of_the_host(void) {
@@ -180,7 +180,7 @@ static void operators_of_the_host(void) {
   libdl_tensor *x = filled(2, 3);
   GOOD(libdl_tensor_set_requires_grad(x, 1));
   libdl_value arguments[] = {of_tensor(x), {.type = LIBDL_VALUE_FLOAT}}, result;
-  arguments[1].as.number = 5;
+  arguments[1].held.number = 5;
   BAD(libdl_op_call(op, arguments, 2, &result, 1), UNSUPPORTED,
       "my::scale: has no kernel for devices of type 1");
   GOOD(libdl_op_set_kernel(op, LIBDL_DEVICE_CPU, scale_kernel, &failures, NULL));
@@ -190,7 +190,7 @@ static void operators_of_the_host(void) {
   CHECK(destroyed == before + 1);
 
   GOOD(libdl_op_call(op, arguments, 2, &result, 1));
-  libdl_tensor *y = result.as.tensor, *sum;
+  libdl_tensor *y = result.held.tensor, *sum;
   CHECK(total(y) == 30 && libdl_tensor_requires_grad(y));
   GOOD(libdl_sum(y, NULL, 0, 0, LIBDL_DTYPE_NONE, &sum));
   const libdl_tensor *outputs[] = {sum};
@@ -248,7 +248,7 @@ static libdl_error *watch(void *ctx, libdl_op op, const libdl_value *arguments,
   if (op != watcher->answered || dsts) return NULL;
   *handled = 1;
   results[0].type = LIBDL_VALUE_TENSOR;
-  return libdl_add(arguments[0].as.tensor, arguments[0].as.tensor, NULL, &results[0].as.tensor);
+  return libdl_add(arguments[0].held.tensor, arguments[0].held.tensor, NULL, &results[0].held.tensor);
 }
 
 static void interceptors_see_calls(void) {

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Scopes that own: nothing made inside is released by hand, whatever happens. And scopes of any
+ * kind leave alone what the host's callbacks make. */
+#include "check.h"
+
+static int64_t tensors_alive(void) {
+  int64_t tensors;
+  libdl_memory_get_live(&tensors, NULL, NULL, NULL);
+  return tensors;
+}
+
+static libdl_tensor *ones(int64_t size, libdl_bool requires_grad) {
+  libdl_tensor *made;
+  GOOD(libdl_ones(&size, 1, LIBDL_DTYPE_FLOAT32, NULL, &made));
+  GOOD(libdl_tensor_set_requires_grad(made, requires_grad));
+  return made;
+}
+static float first(const libdl_tensor *x) {
+  float values[2] = {-1, -1};
+  GOOD(libdl_tensor_copy_out(x, values, sizeof values));
+  return values[0];
+}
+
+/* exp(x * 2) + x; a dim that is out of range makes the softmax in between fail. */
+static libdl_error *forward(libdl_tensor *x, int32_t dim, libdl_tensor **out) {
+  libdl_tensor *two, *y, *z;
+  libdl_error *error = libdl_scope_push_owner();
+  if (error) return error;
+  if ((error = libdl_number_f64(2, &two)) || (error = libdl_mul(x, two, &y)) ||
+      (error = libdl_softmax(y, dim, LIBDL_DTYPE_NONE, &z)) || (error = libdl_exp(y, &y)) ||
+      (error = libdl_add(y, x, NULL, &y)))
+    y = NULL;
+  return libdl_scope_return(error, y, out);
+}
+
+static void forwards(void) {
+  libdl_tensor *const x = ones(2, 1);
+  const int64_t before = tensors_alive();
+  libdl_tensor *y = NULL;
+  BAD(forward(x, 5, &y), INDEX, "softmax: argument 2 (dim) is 5, wanted -1 to 0");
+  CHECK(y == NULL && tensors_alive() == before);
+  GOOD(forward(x, 0, &y));
+  CHECK(first(y) > 8.38f && first(y) < 8.4f);
+  libdl_tensor_release(y);
+  CHECK(tensors_alive() == before);
+
+  /* Inside another that owns, the result is that one's. */
+  GOOD(libdl_scope_push_owner());
+  GOOD(forward(x, 0, &y));
+  GOOD(forward(y, 0, &y));
+  GOOD(libdl_scope_pop());
+  CHECK(tensors_alive() == before);
+
+  /* Inside a plain one the caller releases, and what is not kept is emptied. */
+  GOOD(libdl_scope_push());
+  GOOD(forward(x, 0, &y));
+  GOOD(libdl_scope_pop());
+  CHECK(libdl_tensor_is_emptied(y));
+  libdl_tensor_release(y);
+  CHECK(tensors_alive() == before);
+  libdl_tensor_release(x);
+}
+
+static void outcomes(void) {
+  libdl_tensor *const x = ones(2, 0);
+  const int64_t before = tensors_alive();
+  libdl_tensor *y = NULL, *z = NULL;
+  BAD(libdl_scope_return(NULL, x, &y), STATE, "scope_return: no scope is open");
+  /* An operand that is handed on is one more reference. */
+  GOOD(libdl_scope_push_owner());
+  GOOD(libdl_scope_return(NULL, x, &y));
+  CHECK(y == x && libdl_tensor_use_count(x) == 2);
+  libdl_tensor_release(y);
+  GOOD(libdl_scope_push_owner());
+  GOOD(libdl_scope_push_owner());
+  GOOD(libdl_scope_return(NULL, x, &y));
+  GOOD(libdl_scope_pop());
+  CHECK(libdl_tensor_use_count(x) == 1);
+  /* A call that is refused changes nothing. */
+  GOOD(libdl_scope_push_owner());
+  GOOD(libdl_neg(x, &z));
+  BAD_ARGUMENT(libdl_scope_return(NULL, NULL, &y), NULL, 2);
+  BAD_ARGUMENT(libdl_scope_return(NULL, z, NULL), NULL, 3);
+  CHECK(first(z) == -1);
+  GOOD(libdl_scope_pop());
+  /* Kept ones are the caller's again. */
+  GOOD(libdl_scope_push_owner());
+  GOOD(libdl_neg(x, &y));
+  GOOD(libdl_neg(x, &z));
+  GOOD(libdl_scope_keep(y));
+  GOOD(libdl_scope_pop());
+  CHECK(first(y) == -1 && libdl_tensor_use_count(y) == 1);
+  libdl_tensor_release(y);
+  CHECK(tensors_alive() == before);
+  libdl_tensor_release(x);
+}
+
+/* -- callbacks -----------------------------------------------------------------------------------
+ *  */
+
+static libdl_error *doubles(void *ctx, libdl_backward_context *context,
+                            const libdl_tensor *const *dy, int64_t outputs, libdl_tensor **dx,
+                            int64_t inputs) {
+  (void)ctx, (void)context, (void)outputs, (void)inputs;
+  return libdl_add(dy[0], dy[0], NULL, dx);
+}
+
+/* The gradient that a callback computed became .grad, and was emptied with the scope. */
+static void gradients_stay(int owner) {
+  libdl_tensor *const x = ones(2, 1), *const y = ones(2, 0);
+  libdl_function function = {0};
+  function.struct_size = sizeof function;
+  function.name = "doubles";
+  function.backward = doubles;
+  GOOD(libdl_function_record(&function, LIBDL_READ_ONLY(&x), 1, &y, 1, NULL, NULL, 0, NULL));
+  GOOD(owner ? libdl_scope_push_owner() : libdl_scope_push());
+  libdl_tensor *loss;
+  GOOD(libdl_sum(y, NULL, 0, 0, LIBDL_DTYPE_NONE, &loss));
+  GOOD(libdl_backward(LIBDL_READ_ONLY(&loss), 1, NULL, 0, NULL, 0, NULL));
+  GOOD(libdl_scope_pop());
+  if (!owner) libdl_tensor_release(loss);
+  libdl_tensor *const grad = libdl_tensor_grad(x);
+  CHECK(grad && !libdl_tensor_is_emptied(grad) && first(grad) == 2);
+  libdl_tensor_release(grad);
+  libdl_tensor_release(y);
+  libdl_tensor_release(x);
+}
+
+/* -- defaults of generic calls
+ * --------------------------------------------------------------------- */
+
+static void generic_calls(void) {
+  libdl_tensor *const x = ones(2, 0);
+  libdl_value argument = {0}, result = {0};
+  libdl_op op;
+  argument.type = LIBDL_VALUE_TENSOR;
+  argument.held.tensor = x;
+  GOOD(libdl_op_find("sum", -1, &op)); /* dims=None, keepdim=False, dtype=None */
+  GOOD(libdl_op_call(op, &argument, 1, &result, 1));
+  CHECK(libdl_tensor_ndim(result.held.tensor) == 0);
+  libdl_tensor_release(result.held.tensor);
+  GOOD(libdl_op_find("cumsum", -1, &op)); /* dim has no default */
+  BAD_ARGUMENT(libdl_op_call(op, &argument, 1, &result, 1), TYPE, 2);
+  BAD_ARGUMENT(libdl_op_argument_get_default(op, 1, &result), VALUE, 2);
+  GOOD(libdl_op_find("sum", -1, &op));
+  GOOD(libdl_op_argument_get_default(op, 2, &result));
+  CHECK(result.type == LIBDL_VALUE_BOOL && result.held.boolean == 0);
+  GOOD(libdl_op_argument_get_default(op, 1, &result));
+  CHECK(result.type == LIBDL_VALUE_NONE);
+  /* Every default is one that the call takes: its type is the argument's, or it is absent. */
+  for (op = 0; op < libdl_op_count(); ++op)
+    for (int32_t k = 0; k < libdl_op_argument_count(op); ++k) {
+      if (!*libdl_op_argument_default(op, k)) continue;
+      GOOD(libdl_op_argument_get_default(op, k, &result));
+      CHECK(result.type == libdl_op_argument_type(op, k) ||
+            (result.type == LIBDL_VALUE_NONE && libdl_op_argument_is_nullable(op, k)));
+      if (result.type == LIBDL_VALUE_TENSOR) libdl_tensor_release(result.held.tensor);
+    }
+  libdl_tensor_release(x);
+}
+
+int main(void) {
+  forwards();
+  outcomes();
+  gradients_stay(0);
+  gradients_stay(1);
+  generic_calls();
+  return failures ? EXIT_FAILURE : EXIT_SUCCESS;
+}
