@@ -2,6 +2,7 @@
 // libdl.hpp as its users see it: values, forms, errors, gradients, and nothing left behind.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdio>
 #include <libdl.hpp>
 
@@ -139,6 +140,47 @@ TEST_F(CppLayer, AFunctionOfOnesOwnHasItsGradient) {
       libdl::gradcheck(
           [&](const std::vector<Tensor>& in) { return std::vector{cube(in[0], wrong)}; }, {x}),
       libdl::Error);
+}
+
+TEST_F(CppLayer, GradcheckTakesItsOptions) {
+  const Tensor x = leaf({0.5, 2});
+  EXPECT_EQ(x.dim(), x.ndim());
+  double largest = 0;
+  const auto square = [&](const std::vector<Tensor>& in) {
+    for (const double v : values(in[0].detach().sub(tensor({0.5, 2}))))
+      largest = std::max(largest, std::abs(v));
+    return std::vector{in[0] * in[0]};
+  };
+  libdl::GradcheckOptions options;
+  options.forward = options.second_order = true;
+  libdl::gradcheck(square, {x}, 1, options);
+  EXPECT_NEAR(largest, 1e-6, 1e-9);
+  options.eps = 1e-4;
+  libdl::gradcheck(square, {x}, 1, options);
+  EXPECT_NEAR(largest, 1e-4, 1e-9);
+  options.rtol = options.atol = 1e-14;
+  EXPECT_THROW(libdl::gradcheck([](const std::vector<Tensor>& in) { return std::vector{in[0].exp()}; },
+                                {x}, 1, options),
+               libdl::Error);
+}
+
+TEST_F(CppLayer, CustomFunctionsAreOneNode) {
+  const auto cube = [](const Tensor& x) {
+    return libdl::custom_function(
+        "cube", {x},
+        [](const std::vector<Tensor>& in) { return std::vector{in[0] * in[0] * in[0]}; },
+        [](const libdl::BackwardContext& context, const std::vector<Tensor>& dy) {
+          const Tensor saved = context.saved(0);
+          return std::vector{dy[0] * 3 * saved * saved};
+        })[0];
+  };
+  const Tensor x = leaf({1, 2});
+  const Tensor y = cube(x);
+  EXPECT_EQ(values(y), (Values{1, 8}));
+  y.sum().backward();
+  EXPECT_EQ(values(x.grad()), (Values{3, 12}));
+  libdl::gradcheck([&](const std::vector<Tensor>& in) { return std::vector{cube(in[0])}; }, {x}, 1,
+                   true);
 }
 
 TEST_F(CppLayer, OptimizersDescend) {

@@ -14,8 +14,8 @@ pub struct Generator(NonNull<libdl_generator>);
 unsafe impl Send for Generator {}
 unsafe impl Sync for Generator {}
 
-/// Key and position of a generator.
-pub type GeneratorState = [u8; LIBDL_GENERATOR_STATE_BYTES as usize];
+/// Key and position of a generator, of as many bytes as its version needs.
+pub type GeneratorState = Vec<u8>;
 
 impl Generator {
     pub fn new(seed: u64) -> Result<Generator> {
@@ -46,13 +46,14 @@ impl Generator {
     }
 
     pub fn state(&self) -> Result<GeneratorState> {
-        let mut state = GeneratorState::default();
+        let size = unsafe { libdl_generator_state_size(self.0.as_ptr()) };
+        let mut state = vec![0; size as usize];
         let (data, bytes) = (state.as_mut_ptr().cast(), state.len() as i64);
         unsafe { check(libdl_generator_get_state(self.0.as_ptr(), data, bytes))? };
         Ok(state)
     }
 
-    pub fn set_state(&self, state: &GeneratorState) -> Result<()> {
+    pub fn set_state(&self, state: &[u8]) -> Result<()> {
         let (data, bytes) = (state.as_ptr().cast(), state.len() as i64);
         unsafe { check(libdl_generator_set_state(self.0.as_ptr(), data, bytes)) }
     }

@@ -89,6 +89,7 @@ pub use frozen::Frozen;
 pub use function::*;
 pub use generator::{manual_seed, Generator, GeneratorState};
 pub use operand::Operand;
+pub use optim::{Adam, Sgd};
 pub use ops::*;
 pub use system::*;
 pub use tensor::Tensor;

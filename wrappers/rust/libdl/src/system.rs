@@ -79,7 +79,7 @@ pub fn memory_statistics() -> Result<libdl_memory_statistics> {
 pub struct Interruption(Arc<AtomicBool>);
 
 impl Interruption {
-    /// Takes the place of the process's interruption, one of Rust's or of another language.
+    /// One more interruption of the process, beside those of other languages and libraries.
     pub fn install() -> Result<Interruption> {
         unsafe extern "C" fn ask(ctx: *mut c_void) -> i32 {
             (*ctx.cast::<AtomicBool>()).load(Ordering::Relaxed).into()
@@ -89,7 +89,8 @@ impl Interruption {
         }
         let flag = Arc::new(AtomicBool::new(false));
         let ctx = Arc::into_raw(flag.clone()) as *mut c_void;
-        unsafe { check(libdl_set_interruption(Some(ask), ctx, Some(destroy)))? };
+        let mut number = 0;
+        unsafe { check(libdl_interruption_add(Some(ask), ctx, Some(destroy), &mut number))? };
         Ok(Interruption(flag))
     }
 
