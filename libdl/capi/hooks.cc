@@ -181,6 +181,7 @@ int32_t libdl_tensor_visit_contexts(const libdl_tensor* tensor, void (*destroy)(
 }
 
 void libdl_tensor_drop_hooks(libdl_tensor* tensor, void (*destroy)(void*)) {
+  if (!is_kind("libdl_tensor_drop_hooks", "tensor", tensor, Tag::kTensor)) return;
   Node* const node = own_node(tensor);
   if (!node || !node->extra || !destroy) return;
   const Ref<Node> held = Ref<Node>::share(node);  // the ends below may give the tensor up
