@@ -282,6 +282,22 @@ static void graph(void) {
   libdl_tensor_release(x);
 }
 
+static void gone(void *ctx) { ++*(int *)ctx; }
+static int32_t visited(void *ctx, void *times) { return (void)ctx, ++*(int *)times, 0; }
+
+static void contexts(void) {
+  libdl_tensor *const x = leaf(1, 2);
+  libdl_hook *hook;
+  int ended = 0, times = 0;
+  GOOD(libdl_tensor_add_hook(x, LIBDL_HOOK_TENSOR, passes_on, &ended, gone, &hook));
+  libdl_hook_release(hook);
+  CHECK(libdl_tensor_visit_contexts(x, gone, visited, &times) == 0 && times == 1);
+  libdl_tensor_drop_hooks(x, gone);
+  CHECK(ended == 1);
+  CHECK(libdl_tensor_visit_contexts(x, gone, visited, &times) == 0 && times == 1);
+  libdl_tensor_release(x);
+}
+
 static void forward(void) {
   libdl_tensor *const x = vector(3, 4), *const t = vector(1, 10), *dual, *y, *primal, *tangent;
   GOOD(libdl_forward_enter(NULL));
@@ -394,6 +410,7 @@ int main(void) {
   files();
   tensors();
   graph();
+  contexts();
   forward();
   states();
   dtypes();
