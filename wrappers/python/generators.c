@@ -67,7 +67,7 @@ static PyObject* generator_get_state(PyObject* module, PyObject* object) {
   const int64_t size = libdl_generator_state_size(generator);
   PyObject* const state = PyBytes_FromStringAndSize(NULL, size);
   if (!state) return NULL;
-  libdl_error* const error = libdl_generator_get_state(generator, PyBytes_AS_STRING(state), size);
+  libdl_error* const error = libdl_generator_get_state(generator, PyBytes_AsString(state), size);
   if (!error) return state;
   Py_DECREF(state);
   return raise_error(error);
