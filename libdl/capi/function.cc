@@ -5,11 +5,11 @@
 #include <libdl/autograd.h>
 
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <unordered_map>
 
+#include "base/lock.h"
 #include "capi/arguments.h"
 #include "capi/callback.h"
 #include "capi/history.h"
@@ -227,7 +227,7 @@ std::string running_line() {
 
 // One copy of each line for the life of the process: a program has only so many.
 const char* keep(const std::string& line) {
-  static std::mutex mutex;
+  static Mutex mutex;
   static auto* const lines = new std::set<std::string>;  // outlives every storage
   const std::lock_guard lock(mutex);
   return lines->insert(line).first->c_str();

@@ -10,8 +10,6 @@ namespace libdl::capi {
 // What made it, or a leaf's accumulator; NULL without history. Of a view whose base was written to
 // by a recorded operation since, the history as it is now.
 inline Ref<Node> current_history(const Tensor& x) {
-  if (!x.meta()) return {};
-  if (x.meta()->view == ViewKind::kNone) return Ref<Node>::share(x.meta()->node);
   return Ref<Node>::take(history_of(x).node);
 }
 

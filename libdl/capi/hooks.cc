@@ -6,6 +6,7 @@
 
 #include <optional>
 
+#include "base/lock.h"
 #include "capi/callback.h"
 #include "capi/door.h"
 #include "capi/history.h"
@@ -93,6 +94,7 @@ static libdl_hook* attach(Ref<Node> node, int32_t slot, libdl_hook_kind kind,
   made->slot = slot;
   if (node->accumulator) made->leaf = static_cast<Accumulator*>(node.get());
   Ref<libdl_hook> handle = Ref<libdl_hook>::take(new libdl_hook(hook, kind));
+  const std::lock_guard lock(GradHook::links());
   list_of(*node, kind).push_back(std::move(hook));
   made->node = node.get();
   return handle.release();

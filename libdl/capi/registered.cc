@@ -5,9 +5,9 @@
 #include <limits>
 #include <map>
 #include <memory>
-#include <mutex>
 
 #include "base/contained.h"
+#include "base/lock.h"
 #include "capi/returned.h"
 #include "capi/schema.h"
 #include "capi/scope.h"
@@ -31,7 +31,7 @@ struct Registered {
   std::vector<OpResult> results;
   OpEntry entry{};
   Rule rule{};
-  std::mutex mutex;                                      // of what follows
+  // What follows is under the operator's stripe.
   std::map<int32_t, Callback<libdl_op_kernel>> kernels;  // by device type
   Callback<libdl_op_vjp> vjp;
 };
@@ -40,7 +40,7 @@ namespace {
 
 // Lives as long as the process: numbers and names that were given out stay good.
 struct Registry {
-  std::mutex mutex;
+  Mutex mutex;
   std::vector<std::unique_ptr<Registered>> operators;
 };
 Registry& registry() {
@@ -114,7 +114,7 @@ std::vector<const libdl_tensor*> spread(const Registered& op, const libdl_value*
 // -- backward -------------------------------------------------------------------------------------
 
 Callback<libdl_op_vjp> vjp_of(Registered& op) {
-  const std::lock_guard lock(op.mutex);
+  const StripeLock lock(&op);
   return op.vjp;
 }
 
@@ -171,7 +171,7 @@ Callback<libdl_op_kernel> kernel_for(Registered& op, std::span<const Tensor* con
     device = x->device().type;
     break;
   }
-  const std::lock_guard lock(op.mutex);
+  const StripeLock lock(&op);
   const auto at = op.kernels.find(device);
   if (at == op.kernels.end())
     fail(LIBDL_ERROR_UNSUPPORTED, op.entry.name,
@@ -349,7 +349,7 @@ libdl_error* libdl_op_set_kernel(libdl_op op, int32_t device_type, libdl_op_kern
       fail_argument(LIBDL_ERROR_VALUE, function, 2, "device_type",
                     "is " + std::to_string(device_type), "a LIBDL_DEVICE_ constant");
     if (!kernel) fail_argument(LIBDL_ERROR_NULL, function, 3, "kernel", "is NULL", "a function");
-    const std::lock_guard lock(registered.mutex);
+    const StripeLock lock(&registered);
     if (!registered.kernels.try_emplace(device_type, Callback<libdl_op_kernel>{kernel, ctx}).second)
       fail(LIBDL_ERROR_STATE, function,
            std::string(registered.entry.name) + " has a kernel for this device already");
@@ -362,7 +362,7 @@ libdl_error* libdl_op_set_vjp(libdl_op op, libdl_op_vjp vjp, void* ctx,
   return door_with_context(function, ctx, destroy, [&] {
     Registered& registered = registered_for(function, op);
     if (!vjp) fail_argument(LIBDL_ERROR_NULL, function, 2, "vjp", "is NULL", "a function");
-    const std::lock_guard lock(registered.mutex);
+    const StripeLock lock(&registered);
     if (registered.vjp.function)
       fail(LIBDL_ERROR_STATE, function,
            std::string(registered.entry.name) + " has a gradient already");

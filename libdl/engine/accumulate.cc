@@ -2,6 +2,9 @@
 
 #include "engine/accumulate.h"
 
+#include <exception>
+
+#include "base/lock.h"
 #include "device/pool.h"
 #include "ops/copy.h"
 #include "ops/pointwise.h"
@@ -23,21 +26,87 @@ void add_gradient(Tensor& sum, Tensor gradient, bool create_graph) {
   }
 }
 
-void accumulate(Accumulator& leaf, Tensor gradient, bool create_graph) {
-  GradSlot& slot = *leaf.slot;
-  Tensor old;  // released after the lock
-  const Uninterruptible whole;  // .grad is untouched or complete, never half added
-  const std::lock_guard lock(slot.mutex);
-  if (slot.unseen) return;
-  if (!slot.grad.defined()) {
-    const bool take = !create_graph && sole_owner(gradient) && gradient.is_contiguous();
-    slot.grad = take ? std::move(gradient) : clone(gradient);
-  } else if (create_graph || requires_grad(slot.grad)) {
-    old = slot.grad;
-    slot.grad = pointwise(k_add, old, gradient);
-  } else {
-    pointwise(k_add, slot.grad, gradient, Into(slot.grad));
+namespace {
+
+using Pending = GradSlot::Pending;
+
+// What a thread adds, and to what; an undefined gradient ends its turn.
+struct Turn {
+  Pending brought;
+  Tensor before;
+  uint32_t sets = 0;
+};
+
+// Whether this thread is now the one that adds; else what it brings was left for that one.
+bool begin(GradSlot& slot, Turn& turn) {
+  const StripeLock lock(&slot);
+  if (slot.unseen) return false;
+  if (slot.adding == process_generation()) {
+    slot.pending.push_back(std::move(turn.brought));
+    return false;
   }
+  slot.adding = process_generation();
+  turn.before = slot.grad;
+  turn.sets = slot.sets;
+  return true;
+}
+
+// Puts `sum` (undefined if there is none) in its place, unless another .grad was set meanwhile.
+void advance(GradSlot& slot, Turn& turn, Tensor& sum) noexcept {
+  Turn next;  // the old one goes after the lock
+  {
+    const StripeLock lock(&slot);
+    if (sum.defined() && slot.sets == turn.sets && !slot.unseen) std::swap(slot.grad, sum);
+    if (slot.pending.empty()) {
+      slot.adding = 0;
+    } else {
+      next = {std::move(slot.pending.back()), slot.grad, slot.sets};
+      slot.pending.pop_back();
+    }
+  }
+  turn = std::move(next);
+}
+
+// sum(turn) tells the new .grad; turn.before may be undefined, and may be written to.
+template <class Sum>
+void add_to(GradSlot& slot, Turn turn, Sum sum) {
+  if (!begin(slot, turn)) return;
+  std::exception_ptr failure;
+  while (turn.brought.gradient.defined()) {
+    Tensor after;
+    try {
+      const ModeGuard mode(kModeGrad, turn.brought.create_graph ? kModeGrad : 0u);
+      after = sum(turn);
+    } catch (...) {  // what others brought does not suffer from it
+      failure = std::current_exception();
+    }
+    advance(slot, turn, after);
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace
+
+void accumulate(Accumulator& leaf, Tensor gradient, bool create_graph) {
+  const Uninterruptible whole;  // .grad is untouched or complete, never half added
+  add_to(*leaf.slot, {{std::move(gradient), create_graph}, {}, 0}, [](Turn& turn) {
+    auto& [gradient, recorded] = turn.brought;
+    const Tensor& before = turn.before;
+    if (!before.defined()) {
+      const bool take = !recorded && sole_owner(gradient) && gradient.is_contiguous();
+      return take ? std::move(gradient) : clone(gradient);
+    }
+    if (recorded || requires_grad(before)) return pointwise(k_add, before, gradient);
+    pointwise(k_add, before, gradient, Into(before));
+    return before;
+  });
+}
+
+void add_retained(GradSlot& slot, const Tensor& gradient, bool create_graph) {
+  add_to(slot, {{gradient, create_graph}, {}, 0}, [](Turn& turn) {
+    return turn.before.defined() ? pointwise(k_add, turn.before, turn.brought.gradient)
+                                 : std::move(turn.brought.gradient);
+  });
 }
 
 }  // namespace libdl

@@ -14,4 +14,7 @@ void add_gradient(Tensor& sum, Tensor gradient, bool create_graph);
 // later one is added in place (keeping the identity of .grad), or out of place under create_graph.
 void accumulate(Accumulator& leaf, Tensor gradient, bool create_graph);
 
+// The same for a non-leaf that keeps its gradient: always out of place, for dy is shared.
+void add_retained(GradSlot& slot, const Tensor& gradient, bool create_graph);
+
 }  // namespace libdl

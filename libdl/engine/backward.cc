@@ -110,7 +110,7 @@ void Walk::visit(Node& node) {
     if (!runs || !any) return;
     accumulate(static_cast<Accumulator&>(node), std::move(dy[0]), options_.create_graph);
     if (node.extra)
-      for (const auto& hook : node.extra->accumulate_hooks.snapshot()) hook->run({}, {});
+      for (const auto& hook : node.hooks(&NodeExtra::accumulate_hooks)) hook->run({}, {});
     return;
   }
   if (wanted && (any || node.rule->without_gradients)) {
@@ -151,21 +151,17 @@ static bool any_defined(std::span<const Tensor> tensors) {
 // Tensor hooks in order of registration, then retained gradients. Whether a gradient is left. The
 // lists are copied: a hook may remove itself.
 bool Walk::run_tensor_hooks(Node& node, std::span<Tensor> dy) {
-  for (const auto& hook : node.extra->tensor_hooks.snapshot())
+  for (const auto& hook : node.hooks(&NodeExtra::tensor_hooks))
     if (dy[hook->slot].defined()) run_hook(node, *hook, dy.subspan(hook->slot, 1), {});
-  for (const auto& [k, slot] : node.extra->retained) {
-    if (!dy[k].defined()) continue;
-    const std::lock_guard lock(slot->mutex);
-    if (slot->unseen) continue;
-    slot->grad = slot->grad.defined() ? pointwise(k_add, slot->grad, dy[k]) : dy[k];
-  }
+  for (const auto& [k, slot] : node.retained())
+    if (dy[k].defined()) add_retained(*slot, dy[k], options_.create_graph);
   return any_defined(dy);
 }
 
 // They belong to the node, not to its outputs: what is captured there has not seen them, and a node
 // that goes no further does not run them.
 bool Walk::run_pre_hooks(Node& node, std::span<Tensor> dy) {
-  for (const auto& hook : node.extra->pre_hooks.snapshot()) run_hook(node, *hook, dy, {});
+  for (const auto& hook : node.hooks(&NodeExtra::pre_hooks)) run_hook(node, *hook, dy, {});
   return any_defined(dy);
 }
 
@@ -208,7 +204,7 @@ void Walk::differentiate(Node& node, std::span<Tensor> dy) {
   }
   if (state().mode & kModeAnomaly) check_finite(node, dx);
   if (node.extra)
-    for (const auto& hook : node.extra->post_hooks.snapshot()) run_hook(node, *hook, dx, dy);
+    for (const auto& hook : node.hooks(&NodeExtra::post_hooks)) run_hook(node, *hook, dx, dy);
   for (Tensor& d : dy) d = {};
   for (int i = 0; i < node.inputs; ++i) {
     const Edge& edge = node.edges()[i];

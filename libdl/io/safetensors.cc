@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/contained.h"
+#include "tensor/export.h"
 #include "tensor/row_major.h"
 
 libdl_file::~libdl_file() {
@@ -114,6 +115,7 @@ static Tensor window(const File& file, const TensorEntry& entry, Dims shape) {
   Ref<Storage> storage = adopt_storage(
       const_cast<char*>(data), static_cast<size_t>(entry.end - entry.begin), {}, true,
       [](void* held) { File::take(static_cast<libdl_file*>(held)); }, owner.release());
+  if (!file->mapped) export_for_good(*storage);  // the caller's memory, who may write it
   const Shape strides = contiguous_strides(shape);
   return over_storage(std::move(storage), shape, {strides.data(), strides.size()}, 0, entry.dtype,
                       "file_tensor");

@@ -2,6 +2,7 @@
 
 #include "ops/call.h"
 
+#include "base/lock.h"
 #include "device/device.h"
 #include "ops/copy.h"
 #include "tape/output_meta.h"
@@ -45,6 +46,7 @@ Call::Call(const char* op, Into into, TensorSpan inputs)
 }
 
 void Call::begin() {
+  check_no_lock_is_held(op_);
   for (const Tensor* x : inputs_) {
     if (!x || !x->defined() || !x->meta()) continue;
     recording_ |= (mode_ & kModeGrad) && has_history(*x);

@@ -2,6 +2,7 @@
 
 // Histories of tensors that are written in place, and of the views that see the write.
 
+#include "base/lock.h"
 #include "ops/call.h"
 #include "ops/copy.h"
 #include "ops/pointwise.h"
@@ -31,15 +32,13 @@ static Edge edge_to_base(const Tensor& x, const Meta& meta) {
   return {node.release(), 0, x.dtype()};
 }
 
-// The base was written to since the view's history was made: the view sees the new value. Whoever
-// reads the view first makes it, and readers on other threads wait; `seen` tells when it stands.
+// The base was written to since the view's history was made: the view sees the new value. Readers on
+// several threads may make it; the first one's stands, and `seen` tells that it does.
 static void refresh(const Tensor& x, Meta& meta) {
   const Meta* const base = meta.base.meta();
-  if (!base || !base->node || base->generation == meta.seen.load(std::memory_order_acquire)) return;
-  static std::mutex making;
-  Ref<Node> old;  // goes after the lock: the host's callbacks may run then
-  const std::lock_guard lock(making);
-  if (base->generation == meta.seen.load(std::memory_order_relaxed)) return;
+  if (!base || !base->node) return;
+  const uint64_t generation = __atomic_load_n(&base->generation, __ATOMIC_ACQUIRE);
+  if (generation == meta.seen.load(std::memory_order_acquire)) return;
   if (meta.origin == ViewOrigin::kNoGrad)
     fail_argument(LIBDL_ERROR_AUTOGRAD, "view", 0, "input",
                   "was made while nothing was recorded, and its base was written to since while "
@@ -48,21 +47,27 @@ static void refresh(const Tensor& x, Meta& meta) {
   const Edge edge = edge_to_base(x, meta);
   Ref<Node> from = Ref<Node>::take(edge.node);
   if (!from) return;
-  Node* const node = strided_view_node(edge, as_seen(meta.base, meta.view), geometry_of(x));
+  Ref<Node> node = Ref<Node>::take(
+      strided_view_node(edge, as_seen(meta.base, meta.view), geometry_of(x)));
   from.release();
-  Ref<Node> made = Ref<Node>::take(node);
   prepare_history(x, *node, 0);
-  made.release();
-  leave_history(meta.node, x);
-  old = Ref<Node>::take(__atomic_exchange_n(&meta.node, node, __ATOMIC_RELAXED));
-  meta.slot = 0;
-  meta.seen.store(base->generation, std::memory_order_release);
+  Ref<Node> old;  // it, or the node that came second, goes after the lock: the host may be called then
+  int32_t slot;
+  {
+    const StripeLock lock(&meta);
+    if (meta.seen.load(std::memory_order_relaxed) >= generation) return;
+    old = Ref<Node>::take(__atomic_exchange_n(&meta.node, node.release(), __ATOMIC_RELAXED));
+    slot = std::exchange(meta.slot, 0);
+    meta.seen.store(generation, std::memory_order_release);
+  }
+  leave_history(old.get(), slot, x);
 }
 
 Edge history_of(const Tensor& x) {
   Meta* const meta = x.meta();
   if (!meta) return {};
   if (meta->follows_base()) refresh(x, *meta);
+  const StripeLock lock(meta);  // a racing writer would free the node before it is retained
   if (!meta->node) return {};
   meta->node->retain();
   return {meta->node, meta->slot, x.dtype()};

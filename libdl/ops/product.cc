@@ -47,16 +47,22 @@ constexpr int32_t kGemmPanels = 1;
 // The kept panels of a matrix that is multiplied by again and again. The first product only leaves a
 // note of the geometry, the second one packs: a matrix that is used once costs nothing extra.
 PackedReader kept_panels(const Tensor& x, const Matrices& b) {
+  if (x.ndim() != 2) return {};
   Storage& storage = x.storage();
-  if (x.ndim() != 2 || storage.writable_exports.load(std::memory_order_relaxed) > 0) return {};
-  const PackedKey key{kGemmPanels,  b.view.dtype, b.sizes[1], b.sizes[2], b.strides[1],
-                      b.strides[2], x.offset(),   storage.version.load(std::memory_order_relaxed)};
+  const Extent reach = extent(x.shape(), x.strides(), "matmul");
+  const int64_t size = size_of(x.dtype());
+  const PackedSource source{
+      storage,
+      {kGemmPanels, b.view.dtype, b.sizes[1], b.sizes[2], b.strides[1], b.strides[2], x.offset()},
+      {x.data<const std::byte>() + reach.low * size,
+       static_cast<size_t>((reach.high - reach.low + 1) * size)},
+      storage.version.load(std::memory_order_acquire)};
   bool noted;
-  if (PackedReader found = find_packed(storage, key, noted); found.data()) return found;
+  if (PackedReader found = find_packed(source, noted); found.data()) return found;
   const int64_t bytes = kernels::cpu::packed_size(b.view.dtype, b.sizes[2], b.sizes[1]);
   if (bytes <= 0) return {};
   if (!noted) {
-    note_packed(storage, key);
+    note_packed(source);
     return {};
   }
   Scratch panels;
@@ -65,12 +71,10 @@ PackedReader kept_panels(const Tensor& x, const Matrices& b) {
   } catch (const Error&) {
     return {};  // the product itself does not need them
   }
+  const std::optional<uint64_t> fingerprint = packed_fingerprint(source);
   launch([&](kernels::Context& c) { kernels::cpu::pack_b(c, panels.data, b.view); });
-  PackedReader kept = keep_packed(storage, key, panels.data, panels.bytes);
-  if (kept.data()) {
-    panels.data = nullptr;
-    count_conversion(storage, "matmul");
-  }
+  PackedReader kept = keep_packed(source, fingerprint, panels.data, panels.bytes);
+  if (!panels.data) count_conversion(storage, "matmul");
   return kept;
 }
 

@@ -2,26 +2,39 @@
 
 #include "tape/meta.h"
 
+#include "base/lock.h"
 #include "base/slab.h"
 
 namespace libdl {
 
 Meta& meta_of(const Tensor& x) {
   libdl_tensor& t = *x.get();
-  if (!t.meta) t.meta = slab_new<Meta>();
+  if (!t.meta) t.meta = new (slab_allocate(sizeof(Meta))) Meta;
   return *t.meta;
+}
+
+// The same for a tensor that others hold, too: two threads may write it in place.
+static Meta& shared_meta_of(const Tensor& x) {
+  libdl_tensor& t = *x.get();
+  if (t.meta) return *t.meta;
+  Meta *made = new (slab_allocate(sizeof(Meta))) Meta, *before = nullptr;
+  if (__atomic_compare_exchange_n(&t.meta, &before, made, false, __ATOMIC_ACQ_REL,
+                                  __ATOMIC_ACQUIRE))
+    return *made;
+  destroy_meta(made, nullptr);
+  return *before;
 }
 
 // Aliases made for rules share a leaf's accumulator: only the leaf itself may end the weak link.
 static void end_link(Node* node, const libdl_tensor* owner) noexcept {
   if (!node || !node->accumulator) return;
   auto* const accumulator = static_cast<Accumulator*>(node);
-  const std::lock_guard lock(accumulator->slot->mutex);
+  const StripeLock lock(accumulator->slot.get());
   if (accumulator->leaf == owner) accumulator->leaf = nullptr;
 }
 
 Tensor Accumulator::share_leaf() {
-  const std::lock_guard lock(slot->mutex);
+  const StripeLock lock(slot.get());
   return leaf && leaf->retain_if_alive() ? Tensor::take(leaf) : Tensor();
 }
 
@@ -49,10 +62,12 @@ static void free_later(libdl_tensor* tensor) noexcept {
 
 static void close_slot(GradSlot& slot) noexcept {
   libdl_tensor* last = nullptr;  // released after the lock
+  std::vector<GradSlot::Pending> pending;
   {
-    const std::lock_guard lock(slot.mutex);
+    const StripeLock lock(&slot);
     slot.unseen = true;
     last = slot.grad.release();
+    slot.pending.swap(pending);
   }
   if (last && last->drop()) free_later(last);
 }
@@ -60,7 +75,7 @@ static void close_slot(GradSlot& slot) noexcept {
 void destroy_meta(Meta* meta, const libdl_tensor* owner) noexcept {
   if (meta->grad) close_slot(*meta->grad);
   if (Node* const node = meta->node) {
-    end_link(node, owner);
+    if (node->accumulator) end_link(node, owner);
     if (node->drop()) destroy(node);
   }
   for (HostObject* at = meta->host_objects.load(std::memory_order_relaxed); at;)
@@ -90,9 +105,19 @@ void set_host_object(Meta& meta, int32_t host, void* object) {
 // -- leaves ---------------------------------------------------------------------------------
 
 GradSlot& grad_slot(const Tensor& x) {
-  Meta& meta = meta_of(x);
-  if (!meta.grad) meta.grad = Ref<GradSlot>::take(new GradSlot);
+  Meta& meta = shared_meta_of(x);
+  if (meta.grad) return *meta.grad;
+  Ref<GradSlot> made = Ref<GradSlot>::take(new GradSlot);
+  const StripeLock lock(&meta);
+  if (!meta.grad) meta.grad = std::move(made);
   return *meta.grad;
+}
+
+// Takes x's node away under its stripe, where others take references: see history_of.
+static Ref<Node> exchange_node(Meta& meta, Node* next, int32_t slot) noexcept {
+  const StripeLock lock(&meta);
+  meta.slot = slot;
+  return Ref<Node>::take(std::exchange(meta.node, next));
 }
 
 static Accumulator* make_accumulator(const Tensor& x) {
@@ -127,14 +152,9 @@ void set_requires_grad(const Tensor& x, bool on) {
     fail_argument(LIBDL_ERROR_AUTOGRAD, op, 1, "input", "is not a leaf",
                   "a leaf, or detach() for a tensor without history");
   if (on == requires_grad(x)) return;
-  Meta& meta = meta_of(x);
-  if (on) {
-    meta.node = make_accumulator(x);
-  } else {
-    end_link(meta.node, x.get());
-    Ref<Node>::take(std::exchange(meta.node, nullptr));
-  }
-  meta.slot = 0;
+  Meta& meta = shared_meta_of(x);
+  const Ref<Node> old = exchange_node(meta, on ? make_accumulator(x) : nullptr, 0);
+  end_link(old.get(), x.get());
 }
 
 void detach_in_place(const Tensor& x) {
@@ -151,15 +171,14 @@ void detach_in_place(const Tensor& x) {
   meta.retains_grad = false;
   if (!meta.node) return;
   // The generation stays: views of x keep the history that they have.
-  end_link(meta.node, x.get());
-  Ref<Node>::take(std::exchange(meta.node, nullptr));
-  meta.slot = 0;
+  const Ref<Node> old = exchange_node(meta, nullptr, 0);
+  end_link(old.get(), x.get());
 }
 
 Tensor get_grad(const Tensor& x) {
   if (!x.meta() || !x.meta()->grad) return {};
   GradSlot& slot = *x.meta()->grad;
-  const std::lock_guard lock(slot.mutex);
+  const StripeLock lock(&slot);
   return slot.grad;
 }
 
@@ -197,8 +216,11 @@ void set_grad(const Tensor& x, const Tensor& grad) {
   // Tensors that are each other's gradients would keep each other: the one that closes the circle is
   // held by an alias.
   Tensor old = leads_to(grad, x) ? bare(grad) : grad;  // released after the lock
-  const std::lock_guard lock(slot.mutex);
+  std::vector<GradSlot::Pending> pending;
+  const StripeLock lock(&slot);
   std::swap(slot.grad, old);
+  slot.pending.swap(pending);
+  ++slot.sets;
 }
 
 void retain_grad(const Tensor& x) {
@@ -231,24 +253,25 @@ void set_data(const Tensor& x, const Tensor& y) {
 // -- history --------------------------------------------------------------------------------
 
 void prepare_history(const Tensor& x, Node& node, int32_t slot) {
-  const Meta& meta = meta_of(x);
+  const Meta& meta = shared_meta_of(x);
   if (meta.retains_grad) node.more().retained.emplace_back(slot, meta.grad);
 }
 
-void leave_history(Node* old, const Tensor& x) noexcept {
+void leave_history(Node* old, int32_t slot, const Tensor& x) noexcept {
   const Meta& meta = *x.meta();
   if (!old) return;
   end_link(old, x.get());
-  if (meta.retains_grad && old->extra)
-    std::erase(old->extra->retained, std::pair(meta.slot, meta.grad));
+  if (!meta.retains_grad || !old->extra) return;
+  const StripeLock lock(old);  // the slot itself is held by meta
+  std::erase(old->extra->retained, std::pair(slot, meta.grad));
 }
 
 void commit_history(const Tensor& x, Ref<Node> node, int32_t slot) noexcept {
   Meta& meta = *x.meta();
-  leave_history(meta.node, x);
-  const Ref<Node> old = Ref<Node>::take(std::exchange(meta.node, node.release()));
-  meta.slot = slot;
-  ++meta.generation;
+  const int32_t before = meta.slot;
+  const Ref<Node> old = exchange_node(meta, node.release(), slot);
+  leave_history(old.get(), before, x);
+  __atomic_fetch_add(&meta.generation, 1, __ATOMIC_RELEASE);
 }
 
 void set_history(const Tensor& x, Node* node, int32_t slot) {

@@ -63,7 +63,9 @@ inline bool has_history(const Tensor& x) {
   const Meta* const m = x.meta();
   if (!m || !m->follows_base()) return false;
   const Meta* const base = m->base.meta();
-  return base && base->node && base->generation != m->seen.load(std::memory_order_acquire);
+  return base && base->node &&
+         __atomic_load_n(&base->generation, __ATOMIC_ACQUIRE) !=
+             m->seen.load(std::memory_order_acquire);
 }
 // Whether a write of x changes what a history describes: x's own, or its base's.
 inline bool shares_history(const Tensor& x) {
@@ -94,7 +96,7 @@ void prepare_history(const Tensor& x, Node& node, int32_t slot);
 void commit_history(const Tensor& x, Ref<Node> node, int32_t slot) noexcept;
 // What x leaves when another node takes the place of this one: a leaf's link to its accumulator, and
 // a retained gradient, which is that of the new value alone.
-void leave_history(Node* old, const Tensor& x) noexcept;
+void leave_history(Node* old, int32_t slot, const Tensor& x) noexcept;
 
 // Marks `view` as a view of x (or of x's base).
 void track_view(const Tensor& view, const Tensor& x, ViewKind kind,

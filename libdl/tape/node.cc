@@ -23,7 +23,7 @@ uint64_t next_sequence() { return ++sequence; }
 uint64_t last_sequence() { return sequence; }
 
 const Rule& renamed(const Rule& rule, const char* name) {
-  static std::mutex mutex;
+  static Mutex mutex;
   static auto* const rules = new std::map<std::pair<const Rule*, std::string_view>, Rule>;
   const std::lock_guard lock(mutex);
   return rules->try_emplace({&rule, name}, Rule{name, rule.vjp, rule.without_gradients})
@@ -67,10 +67,19 @@ Node* make_node(const Rule& rule, int inputs, int outputs, int saves, size_t att
 }
 
 // -- hooks ----------------------------------------------------------------------------------
+std::vector<std::pair<int32_t, Ref<GradSlot>>> Node::retained() const {
+  const StripeLock lock(this);
+  return extra->retained;
+}
 
-std::mutex& GradHook::links() {
-  static std::mutex mutex;
-  return mutex;
+Mutex& GradHook::links() {
+  static Mutex* const mutex = new Mutex;  // nodes may end after static destructors have run
+  return *mutex;
+}
+
+std::vector<Ref<GradHook>> Node::hooks(HookList NodeExtra::* list) const {
+  const std::lock_guard lock(GradHook::links());
+  return (extra->*list).snapshot();
 }
 
 NodeExtra::~NodeExtra() {
@@ -227,16 +236,18 @@ SavedReader::~SavedReader() {
 
 LIBDL_NORETURN [[gnu::cold]] static void overwritten(const Node& node, int i, const Saved& place) {
   const Storage& storage = *place.shell->storage;
+  const char* const writer = storage.writer.load(std::memory_order_relaxed);
+  const char* const site = storage.writer_site.load(std::memory_order_relaxed);
   std::string message =
       "a value that " + std::string(node.rule->name) + " saved for backward (" +
       name_of(place.shell->dtype) + " " +
       to_string(Dims(place.shell->dims, place.shell->ndim)) + ", saved value " +
       std::to_string(i) + ") was modified by an in-place operation: it was overwritten by " +
-      (storage.writer ? storage.writer : "a write") +
-      ", it is at version " + std::to_string(saved_version(*place.shell)) + ", expected version " +
+      (writer ? writer : "a write") + ", it is at version " +
+      std::to_string(saved_version(*place.shell)) + ", expected version " +
       std::to_string(place.version);
   if (node.extra && !node.extra->site.empty()) message += "; saved at " + node.extra->site;
-  if (storage.writer_site) message += "; written at " + std::string(storage.writer_site);
+  if (site) message += "; written at " + std::string(site);
   if (!node.extra || node.extra->site.empty())
     message += "; anomaly mode names the lines";
   fail(LIBDL_ERROR_VERSION, node.rule->name, message);

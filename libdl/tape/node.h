@@ -8,12 +8,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <new>
 #include <string>
 #include <vector>
 
 #include "base/counted.h"
+#include "base/lock.h"
 #include "device/stream.h"
 #include "tensor/tensor.h"
 
@@ -68,20 +68,30 @@ struct GradHook : Counted {
   virtual void* context(void (*)(void*)) const { return nullptr; }
   virtual void end() noexcept {}  // its node is gone: it never runs again
   Node* node = nullptr;           // that runs it; cleared under links()
-  static std::mutex& links();
+  static Mutex& links();          // held over the lists of all nodes
   size_t place = 0;  // in its list
   int32_t slot = 0;  // tensor hooks: the output it watches
 };
 inline void destroy(GradHook* hook) { delete hook; }
 
-// .grad of one tensor, shared by the tensor and by whatever fills it. Once the tensor is gone
-// nobody can see it: it stays empty, or a gradient with history would keep the nodes that keep the
-// slot.
+// .grad of one tensor, shared by the tensor and by whatever fills it. Once the tensor is gone nobody
+// can see it: it stays empty, or a gradient with history would keep the nodes that keep the slot.
+//
+// What it holds is read and replaced under its stripe. The sum is made outside of it, by one thread at
+// a time: what others bring meanwhile waits in `pending`, and that thread adds it, too. So nobody
+// waits for an operator, in which the host may be called. Who sets another .grad has the last word
+// over all that was brought before.
 struct GradSlot : Counted {
   GradSlot() : Counted(Tag::kOther) {}
-  std::mutex mutex;
   Tensor grad;
   bool unseen = false;
+  uint32_t adding = 0;  // the process_generation() of the thread that adds; 0: nobody does
+  struct Pending {
+    Tensor gradient;
+    bool create_graph;  // the pass that brought it records what becomes of it
+  };
+  std::vector<Pending> pending;
+  uint32_t sets = 0;  // how often .grad was set
 };
 inline void destroy(GradSlot* slot) { delete slot; }
 
@@ -143,6 +153,9 @@ struct Node : Counted {
     if (!extra) extra = new NodeExtra;
     return *extra;
   }
+  // As they are now: passes run them while others are added and removed.
+  std::vector<Ref<GradHook>> hooks(HookList NodeExtra::* list) const;
+  std::vector<std::pair<int32_t, Ref<GradSlot>>> retained() const;
 };
 
 // Frees the node, and what only it kept alive, by a worklist: never by recursion.
@@ -153,7 +166,7 @@ struct Accumulator : Node {
   Ref<GradSlot> slot;
   Shape shape, strides;
   Device device;
-  libdl_tensor* leaf = nullptr;  // weak, under slot->mutex: cleared when the leaf's handle goes
+  libdl_tensor* leaf = nullptr;  // weak, under the slot's stripe: cleared when the leaf's handle goes
 
   Tensor share_leaf();  // undefined if it is gone
 };

@@ -5,6 +5,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/lock.h"
+
 namespace libdl {
 
 namespace {
@@ -28,7 +30,7 @@ void compare(WritableExport& e) {
 }
 
 void written_by(Storage& storage, const char* who) noexcept {
-  __atomic_store_n(&storage.writer, who, __ATOMIC_RELAXED);
+  storage.writer.store(who, std::memory_order_relaxed);
   storage.version.fetch_add(1, std::memory_order_release);
 }
 
@@ -46,7 +48,7 @@ void begin_export(WritableExport& e, const Tensor& x) {
   // A saved value holds the storage beside x and the export's holder. A device's memory is not read.
   const bool may_be_saved = storage.saved.load(std::memory_order_relaxed) && storage.count() > 2;
   if (may_be_saved && storage.device.is_cpu()) compare(e);
-  const StorageLock lock(storage);
+  const StripeLock lock(&storage);
   WritableExport* const head = storage.exports.load(std::memory_order_relaxed);
   e.next = head;
   if (head) head->previous = &e;
@@ -57,7 +59,7 @@ void begin_export(WritableExport& e, const Tensor& x) {
 void end_export(WritableExport& e, const char* who) noexcept {
   Storage& storage = *e.storage;
   {
-    const StorageLock lock(storage);
+    const StripeLock lock(&storage);
     if (e.next) e.next->previous = e.previous;
     if (e.previous)
       e.previous->next = e.next;
@@ -70,13 +72,13 @@ void end_export(WritableExport& e, const char* who) noexcept {
 
 void compare_exports(Storage& storage) {
   if (!storage.device.is_cpu()) return;
-  const StorageLock lock(storage);
+  const StripeLock lock(&storage);
   for (WritableExport* e = storage.exports.load(std::memory_order_relaxed); e; e = e->next)
     compare(*e);
 }
 
 void check_exports(Storage& storage) noexcept {
-  const StorageLock lock(storage);
+  const StripeLock lock(&storage);
   for (WritableExport* e = storage.exports.load(std::memory_order_relaxed); e; e = e->next)
     if (e->compared && e->version == version_of(storage) && !same_bytes(*e))
       written_by(storage, "an exporter of its memory");

@@ -91,7 +91,7 @@ Tensor from_memory(void* data, int64_t bytes, Dims shape, std::optional<Dims> st
   guard.release = nullptr;  // adopt_storage answers for it from here on
   Ref<Storage> storage =
       adopt_storage(data, static_cast<size_t>(bytes), {}, read_only, release, context);
-  if (!read_only) export_for_good(*storage);
+  export_for_good(*storage);  // read-only is a promise of ours: its owner may write at any time
   return over_storage(std::move(storage), shape,
                       strides ? *strides : Dims(row_major.data(), row_major.size()), offset, dtype,
                       op);

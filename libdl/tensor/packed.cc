@@ -2,25 +2,64 @@
 
 #include "tensor/packed.h"
 
-#include <pthread.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
-#include <mutex>
-
+#include "base/lock.h"
 #include "base/slab.h"
 #include "device/allocator.h"
 #include "device/pressure.h"
 
 namespace libdl {
 
+// A storage's forms and notes, all of one version.
+struct PackedForms {
+  static constexpr size_t kBuckets = 32;
+  uint64_t version;
+  int64_t bytes = 0;  // of the forms
+  int32_t notes = 0;
+  Packed* buckets[kBuckets] = {};
+
+  Packed*& bucket(const PackedKey& key) {
+    const uint64_t mixed = static_cast<uint64_t>(key.offset) * 0x9e3779b97f4a7c15u ^
+                           static_cast<uint64_t>(key.row_stride) * 0xc2b2ae3d27d4eb4fu ^
+                           static_cast<uint64_t>(key.rows) * 0x165667b19e3779f9u;
+    return buckets[mixed >> 59];
+  }
+  Packed* find(const PackedKey& key) {
+    for (Packed* form = bucket(key); form; form = form->next)
+      if (form->key == key) return form;
+    return nullptr;
+  }
+  void unlink(Packed* form) {
+    Packed** at = &bucket(form->key);
+    while (*at != form) at = &(*at)->next;
+    *at = form->next;
+    bytes -= static_cast<int64_t>(form->bytes);
+    if (!form->data) --notes;
+  }
+  void link(Packed* form) {
+    Packed*& first = bucket(form->key);
+    form->next = first;
+    first = form;
+    bytes += static_cast<int64_t>(form->bytes);
+    if (!form->data) ++notes;
+  }
+};
+
 namespace {
 
-// Forms wait for the storage's next exclusive writer, so a storage that is only read, in many
-// geometries or between exports, must not gather them without end.
-constexpr int kMostForms = 16;
+// Every geometry of a matrix may have its form, turned and whole and in parts, padded to panels; but
+// a storage that is read through ever new windows must not gather them without end.
+int64_t most_bytes(const Storage& storage) {
+  return 4 * static_cast<int64_t>(storage.bytes) + (int64_t{1} << 20);
+}
+constexpr int32_t kMostNotes = 4096;  // then all are forgotten
+// What is compared before each use must not be much more than the form itself.
+constexpr size_t kMostWatched = 4;
 
-// The forms with data, oldest first. Its lock is taken before a storage's.
+// The forms with data, oldest first; under Outer::kPackedForms.
 struct Registry {
-  std::mutex mutex;
   Packed *oldest = nullptr, *newest = nullptr;
   std::atomic<int64_t> bytes{0};
 
@@ -37,138 +76,206 @@ struct Registry {
     bytes.fetch_sub(static_cast<int64_t>(form->bytes), std::memory_order_relaxed);
   }
 };
-Registry& registry() {
-  static Registry* const instance = new Registry;  // static objects may still drop tensors
-  return *instance;
-}
+constinit Registry registry;
 
-void free_form(Packed* form) {
+void let_go(Packed* form) noexcept {
+  if (form->owners.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   if (form->data) host_allocator().deallocate(form->data, form->bytes);
   slab_delete(form);
 }
 
-void free_all(Packed* form) {
-  while (form) free_form(std::exchange(form, form->next));
+void let_go(PackedForms* forms) noexcept {
+  if (!forms) return;
+  for (Packed* form : forms->buckets)
+    while (form) let_go(std::exchange(form, form->next));
+  slab_delete(forms);
 }
 
-void unlink(Storage& storage, Packed* form) {
-  Packed* at = storage.packed.load(std::memory_order_relaxed);
-  if (at == form) return storage.packed.store(form->next, std::memory_order_relaxed);
-  while (at->next != form) at = at->next;
-  at->next = form->next;
+PackedForms* forms_of(Storage& storage) { return storage.packed.load(std::memory_order_relaxed); }
+
+// Takes all forms from the storage, if `which` says so of them.
+template <class Which>
+void drop_if(Storage& storage, Which which) noexcept {
+  PackedForms* all = nullptr;
+  {
+    const StripeLock list(Outer::kPackedForms);
+    const StripeLock lock(&storage);
+    if (!forms_of(storage) || !which(*forms_of(storage))) return;
+    all = storage.packed.exchange(nullptr, std::memory_order_relaxed);
+    if (all->bytes)
+      for (Packed* form : all->buckets)
+        for (; form; form = form->next)
+          if (form->data) registry.remove(form);
+  }
+  let_go(all);
 }
 
-// Memory runs out: the oldest forms that nobody reads go first.
+// Memory runs out: the oldest forms that nobody reads go first. A form in the registry is its
+// storage's, which cannot end before it has taken the registry's lock.
 void relieve(int64_t wanted) {
   Packed* freed = nullptr;
   {
-    Registry& r = registry();
-    const std::lock_guard lock(r.mutex);
-    for (Packed* form = r.oldest; form && wanted > 0;) {
+    const StripeLock list(Outer::kPackedForms);
+    for (Packed* form = registry.oldest; form && wanted > 0;) {
       Packed* const following = form->newer;
-      const StorageLock own(*form->storage);
-      if (form->readers == 0) {
-        unlink(*form->storage, form);
-        r.remove(form);
+      const StripeLock lock(form->storage);
+      if (form->owners.load(std::memory_order_acquire) == 1) {
+        forms_of(*form->storage)->unlink(form);
+        registry.remove(form);
         wanted -= static_cast<int64_t>(form->bytes);
         form->next = std::exchange(freed, form);
       }
       form = following;
     }
   }
-  free_all(freed);
+  while (freed) let_go(std::exchange(freed, freed->next));
 }
 
-// A fork finds the list whole.
-[[maybe_unused]] const int fork_safe = pthread_atfork([] { registry().mutex.lock(); },
-                                                      [] { registry().mutex.unlock(); },
-                                                      [] { registry().mutex.unlock(); });
+// Of a note or a form that was found to differ from its bytes; others may have taken it away before.
+void discard(Storage& storage, Packed* unwanted) noexcept {
+  bool found = false;
+  {
+    const StripeLock list(Outer::kPackedForms);
+    const StripeLock lock(&storage);
+    if (PackedForms* const forms = forms_of(storage)) {
+      found = forms->find(unwanted->key) == unwanted;
+      if (found) {
+        forms->unlink(unwanted);
+        registry.remove(unwanted);
+      }
+    }
+  }
+  if (found) let_go(unwanted);
+}
 
-Packed* make_form(Storage& storage, const PackedKey& key, void* data, size_t bytes) {
+Packed* make_form(const PackedSource& source, void* data, size_t bytes) {
   Packed* const form = slab_new<Packed>();
-  *form = {key, &storage, bytes, data, 0, nullptr, nullptr, nullptr};
+  form->key = source.key;
+  form->owners.store(1, std::memory_order_relaxed);
+  form->storage = &source.storage;
+  form->bytes = bytes;
+  form->data = data;
+  form->next = form->older = form->newer = nullptr;
   return form;
 }
 
-// True if the storage took it. The storage's lock is held.
-bool put(Storage& storage, Packed* form) {
-  int count = 0;
-  for (const Packed* f = storage.packed.load(std::memory_order_relaxed); f; f = f->next) {
-    if (f->key == form->key && (f->data || !form->data)) return false;
-    ++count;
-  }
-  if (count >= kMostForms || storage.writable_exports.load(std::memory_order_relaxed) > 0)
-    return false;
-  form->next = storage.packed.load(std::memory_order_relaxed);
-  storage.packed.store(form, std::memory_order_relaxed);
-  return true;
+// The storage's forms, made from `fresh` where there are none; NULL if the version is another one.
+PackedForms* forms_for(const PackedSource& source, PackedForms*& fresh) {
+  Storage& storage = source.storage;
+  if (storage.version.load(std::memory_order_acquire) != source.version) return nullptr;
+  if (!forms_of(storage))
+    storage.packed.store(std::exchange(fresh, nullptr), std::memory_order_relaxed);
+  PackedForms* const forms = forms_of(storage);
+  return forms->version == source.version ? forms : nullptr;
 }
+
+struct FreshForms {  // made before the locks, and freed after them if nobody took them
+  explicit FreshForms(const PackedSource& source) {
+    if (!forms_of(source.storage)) made = new_forms(source.version);
+  }
+  ~FreshForms() { let_go(made); }
+  static PackedForms* new_forms(uint64_t version) {
+    PackedForms* const forms = slab_new<PackedForms>();
+    forms->version = version;
+    return forms;
+  }
+  PackedForms* made = nullptr;
+};
 
 }  // namespace
 
 PackedReader::~PackedReader() {
-  if (!form_) return;
-  const StorageLock lock(*form_->storage);
-  --form_->readers;
+  if (form_) let_go(form_);
 }
 
-PackedReader find_packed(Storage& storage, const PackedKey& key, bool& noted) {
+PackedReader find_packed(const PackedSource& source, bool& noted) {
   PackedReader reader;
   noted = false;
-  if (!storage.packed.load(std::memory_order_relaxed)) return reader;
-  const StorageLock lock(storage);
-  for (Packed* form = storage.packed.load(std::memory_order_relaxed); form; form = form->next) {
-    if (form->key != key) continue;
-    noted = true;
-    if (!form->data) continue;
-    ++form->readers;
-    reader.form_ = form;
-    break;
+  Storage& storage = source.storage;
+  if (!forms_of(storage)) return reader;
+  bool stale = false;
+  {
+    const StripeLock lock(&storage);
+    PackedForms* const forms = forms_of(storage);
+    if (!forms) return reader;
+    stale = forms->version < source.version;
+    Packed* const form = forms->version == source.version ? forms->find(source.key) : nullptr;
+    noted = form != nullptr;
+    if (form && form->data) {
+      form->owners.fetch_add(1, std::memory_order_relaxed);
+      reader.form_ = form;
+    }
+  }
+  if (stale) drop_if(storage, [&](PackedForms& f) { return f.version < source.version; });
+  if (reader.form_ && reader.form_->fingerprint != packed_fingerprint(source)) {
+    discard(storage, reader.form_);
+    reader = PackedReader();
   }
   return reader;
 }
 
-void note_packed(Storage& storage, const PackedKey& key) {
-  Packed* const form = make_form(storage, key, nullptr, 0);
-  bool taken;
+void note_packed(const PackedSource& source) {
+  FreshForms fresh(source);
+  Packed* note = make_form(source, nullptr, 0);
+  bool many = false;
   {
-    const StorageLock lock(storage);
-    taken = put(storage, form);
+    const StripeLock lock(&source.storage);
+    PackedForms* const forms =
+        fresh.made || forms_of(source.storage) ? forms_for(source, fresh.made) : nullptr;
+    many = forms && forms->notes >= kMostNotes;
+    if (forms && !many && !forms->find(source.key)) forms->link(std::exchange(note, nullptr));
   }
-  if (!taken) free_form(form);
+  if (note) let_go(note);
+  if (many) drop_packed(source.storage);
 }
 
-PackedReader keep_packed(Storage& storage, const PackedKey& key, void* data, size_t bytes) {
+std::optional<uint64_t> packed_fingerprint(const PackedSource& source) {
+  if (!source.watched()) return std::nullopt;
+  return XXH3_64bits(source.bytes.data(), source.bytes.size());
+}
+
+PackedReader keep_packed(const PackedSource& source, std::optional<uint64_t> fingerprint,
+                         void*& data, size_t bytes) {
   [[maybe_unused]] static const bool registered = (add_pressure_handler(relieve), true);
-  Packed* const form = make_form(storage, key, data, bytes);
+  Storage& storage = source.storage;
   PackedReader reader;
+  if (fingerprint && source.bytes.size() > kMostWatched * bytes) return reader;
+  FreshForms fresh(source);
+  Packed* form = make_form(source, data, bytes);
+  form->fingerprint = fingerprint;
+  Packed* unused = form;  // of the two, what is not kept
   {
-    Registry& r = registry();
-    const std::lock_guard list(r.mutex);
-    const StorageLock lock(storage);
-    if (put(storage, form)) {
-      r.add(form);
-      ++form->readers;
-      reader.form_ = form;
+    const StripeLock list(Outer::kPackedForms);
+    const StripeLock lock(&storage);
+    PackedForms* const forms =
+        fresh.made || forms_of(storage) ? forms_for(source, fresh.made) : nullptr;
+    Packed* const before = forms ? forms->find(source.key) : nullptr;
+    if (before && before->data) {
+      form = before;
+    } else if (forms && (fingerprint || !source.watched()) &&
+               forms->bytes + static_cast<int64_t>(bytes) <= most_bytes(storage)) {
+      unused = before;  // the note
+      if (before) forms->unlink(before);
+      forms->link(form);
+      registry.add(form);
+      data = nullptr;
+    } else {
+      form = nullptr;
     }
+    if (form) form->owners.fetch_add(1, std::memory_order_relaxed);
+    reader.form_ = form;
   }
-  if (!reader.form_) slab_delete(form);
+  if (unused) {
+    if (data) unused->data = nullptr;  // stays the caller's
+    let_go(unused);
+  }
   return reader;
 }
 
 void drop_packed(Storage& storage) noexcept {
-  Packed* all;
-  {
-    Registry& r = registry();
-    const std::lock_guard list(r.mutex);
-    const StorageLock lock(storage);
-    all = storage.packed.exchange(nullptr, std::memory_order_relaxed);
-    for (Packed* form = all; form; form = form->next)
-      if (form->data) r.remove(form);
-  }
-  free_all(all);
+  drop_if(storage, [](PackedForms&) { return true; });
 }
 
-int64_t packed_bytes() { return registry().bytes.load(std::memory_order_relaxed); }
+int64_t packed_bytes() { return registry.bytes.load(std::memory_order_relaxed); }
 
 }  // namespace libdl

@@ -99,8 +99,9 @@ const char* (*write_site)() = nullptr;
 
 void written(Storage& storage, const char* op) {
   storage.version.fetch_add(1, std::memory_order_relaxed);
-  storage.writer = op;
-  if ((state().mode & kModeAnomaly) && write_site) storage.writer_site = write_site();
+  storage.writer.store(op, std::memory_order_relaxed);
+  if ((state().mode & kModeAnomaly) && write_site)
+    storage.writer_site.store(write_site(), std::memory_order_relaxed);
   if (storage.packed.load(std::memory_order_relaxed)) drop_packed(storage);
 }
 

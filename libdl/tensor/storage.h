@@ -13,7 +13,7 @@
 
 namespace libdl {
 
-struct Packed;          // tensor/packed.h
+struct PackedForms;     // tensor/packed.h
 struct WritableExport;  // tensor/export.h
 
 // Bytes up to this size live in the storage's own cell.
@@ -27,18 +27,17 @@ struct Storage : Counted {
   void* data = nullptr;
   size_t bytes = 0;
   Device device;
-  const char* writer = nullptr;              // static name of the operator that wrote last
-  std::atomic<Packed*> packed{nullptr};
-  std::atomic<int32_t> writable_exports{0};  // while any lives, no packed form is kept
+  std::atomic<const char*> writer{nullptr};  // static name of the operator that wrote last
+  std::atomic<PackedForms*> packed{nullptr};  // changed under the storage's stripe
+  std::atomic<int32_t> writable_exports{0};  // while any lives, the bytes may change unseen
   std::atomic<bool> saved{false};            // a rule saved its value once; see tensor/export.h
-  std::atomic<bool> busy{false};             // StorageLock
-  std::atomic<WritableExport*> exports{nullptr};
+  std::atomic<WritableExport*> exports{nullptr};  // likewise
   bool read_only = false;
   bool inline_data = false;
   void (*release)(void* context) = nullptr;  // foreign memory: runs once at the end
   void* context = nullptr;
   void* stream = nullptr;                    // on which a device's memory was allocated
-  const char* writer_site = nullptr;         // in anomaly mode: the line, owned by the process
+  std::atomic<const char*> writer_site{nullptr};  // in anomaly mode: the line, owned by the process
 
   bool exclusive() const { return count() == 1; }
   std::byte* inline_bytes();
@@ -49,25 +48,6 @@ inline std::byte* Storage::inline_bytes() {
 }
 
 void destroy(Storage* storage);
-
-// Held for a moment over the lists that a storage keeps: its packed forms and its exports. A lock of
-// its own, so that a fork while another storage's is held harms nobody.
-class StorageLock {
- public:
-  explicit StorageLock(Storage& storage) : busy_(storage.busy) {
-    while (busy_.exchange(true, std::memory_order_acquire))
-      busy_.wait(true, std::memory_order_relaxed);
-  }
-  ~StorageLock() {
-    busy_.store(false, std::memory_order_release);
-    busy_.notify_one();
-  }
-  StorageLock(const StorageLock&) = delete;
-  StorageLock& operator=(const StorageLock&) = delete;
-
- private:
-  std::atomic<bool>& busy_;
-};
 
 // Fresh, uninitialised bytes. Throws Error(OUT_OF_MEMORY).
 Ref<Storage> allocate_storage(size_t bytes, Device device);

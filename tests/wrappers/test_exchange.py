@@ -2,6 +2,7 @@
 """Memory shared with NumPy and by DLPack."""
 
 import ctypes
+from collections.abc import Callable
 
 import numpy
 import pytest
@@ -223,3 +224,66 @@ def test_two_arrays_over_one_saved_value():
     second[3] = 0
     with pytest.raises(libdl.Error, match="overwritten"):
         total.backward()
+
+
+# -- memory that somebody else writes -----------------------------------------------------------------
+
+
+class Exported:
+    """Of a NumPy array, by DLPack only."""
+
+    def __init__(self, array: numpy.ndarray) -> None:
+        self.array = array
+
+    def __dlpack__(self, **options: object) -> object:
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self.array.__dlpack_device__()
+
+
+def read_only(array: numpy.ndarray) -> numpy.ndarray:
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "take",
+    [
+        libdl.from_numpy,
+        lambda a: libdl.from_numpy(read_only(a)),
+        libdl.as_tensor,
+        lambda a: libdl.as_tensor(read_only(a)),
+        lambda a: libdl.from_dlpack(Exported(a)),
+        lambda a: libdl.frombuffer(a, dtype=libdl.float32).reshape(128, 128),
+        lambda a: libdl.frombuffer(a.tobytes(), dtype=libdl.float32).reshape(128, 128),
+        lambda a: libdl.frombuffer(memoryview(a).toreadonly(), dtype=libdl.float32).view(128, 128),
+    ],
+)
+def test_products_see_what_the_owner_writes(take: Callable[[numpy.ndarray], libdl.Tensor]) -> None:
+    array = numpy.ones((128, 128), numpy.float32)
+    w, x = take(array), libdl.ones(32, 128)
+    for round_ in range(3):
+        for _ in range(3):
+            assert (x @ w)[0, 0] == w[:, 0].sum()
+        array[round_, 0] = 5
+
+
+def test_products_see_what_is_written_through_a_pointer() -> None:
+    w, x = libdl.ones(128, 128), libdl.ones(32, 128)
+    for _ in range(3):
+        x @ w
+    memory = (ctypes.c_float * (128 * 128)).from_address(w.data_ptr())
+    for round_ in range(3):
+        memory[128 * round_] = 5
+        for _ in range(3):
+            assert (x @ w)[0, 0].item() == w[:, 0].sum().item() == 128 + 4 * (round_ + 1)
+
+
+def test_a_pointer_of_read_only_memory_and_of_numbers() -> None:
+    array = numpy.ones(3, numpy.float32)
+    assert libdl.from_numpy(array).data_ptr() == array.ctypes.data
+    x = libdl.frombuffer(b"abcd", dtype=libdl.uint8)
+    assert x.data_ptr() == x.data_ptr() != 0
