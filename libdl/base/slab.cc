@@ -2,10 +2,14 @@
 
 #include "base/slab.h"
 
+#include <malloc.h>
 #include <pthread.h>
 
 #include <cstdlib>
-#include <mutex>
+#include <unordered_map>
+
+#include "base/lock.h"
+#include "base/thread_end.h"
 
 namespace libdl {
 namespace slab {
@@ -14,92 +18,213 @@ constinit thread_local Cache cache{};
 std::atomic<int64_t> fail_countdown{-1};
 static std::atomic<bool> fail_persistently{false};
 
-// Cells and counters that outlive their threads, and the list of living caches.
 namespace {
+
+// Chunks are aligned to this, so that a cell tells its chunk. The C library's own word for each block
+// lies in the rest.
+constexpr size_t kChunk = 32768, kChunkBytes = kChunk - 64;
+constexpr int32_t cells_in_chunk(size_t cells) {
+  return static_cast<int32_t>(kChunkBytes / (cells * kCell));
+}
+// A list holds two chunks' worth at most; one goes when it is full.
+constexpr int32_t batch_of(size_t cells) { return cells_in_chunk(cells); }
+constexpr int32_t most_of(size_t cells) { return 2 * batch_of(cells); }
+
+// Free cells in batches, counters that outlive their threads, and the list of living caches.
 struct Central {
-  std::mutex mutex;
-  Free* free[kMaxCells + 1] = {};
+  Mutex mutex;
+  Free* batches[kMaxCells + 1] = {};
   struct Member* members = nullptr;
   LiveCounts ended{};
 };
 // Never destroyed: threads may end after static destructors have run.
 Central& central() {
-  static Central* const instance = new Central;
+  alignas(Central) static std::byte place[sizeof(Central)];
+  static Central* const instance = new (place) Central;
   return *instance;
 }
 
-// Registers the thread's cache, and hands its cells and counters over when the thread ends.
 struct Member {
-  Cache* owner = nullptr;
-  Member *previous = nullptr, *next = nullptr;
-
-  Member() {
-    Central& c = central();
-    const std::lock_guard lock(c.mutex);
-    owner = &cache;
-    next = c.members;
-    if (next) next->previous = this;
-    c.members = this;
-  }
-  ~Member() {
-    Central& c = central();
-    const std::lock_guard lock(c.mutex);
-    (previous ? previous->next : c.members) = next;
-    if (next) next->previous = previous;
-    c.ended.tensors += owner->live_tensors.load(std::memory_order_relaxed);
-    c.ended.storages += owner->live_storages.load(std::memory_order_relaxed);
-    c.ended.nodes += owner->live_nodes.load(std::memory_order_relaxed);
-    c.ended.bytes += owner->live_bytes.load(std::memory_order_relaxed);
-    owner->live_tensors = owner->live_storages = owner->live_nodes = owner->live_bytes = 0;
-    for (size_t cells = 1; cells <= kMaxCells; ++cells)
-      while (Free* cell = owner->free[cells]) {
-        owner->free[cells] = cell->next;
-        cell->next = c.free[cells];
-        c.free[cells] = cell;
-      }
-  }
+  Cache* owner;
+  Member *previous, *next;
 };
+constinit thread_local Member member{};
 
-// A fork while another thread holds the mutex must not lock the child out.
-[[maybe_unused]] const int fork_safe =
-    pthread_atfork([] { central().mutex.lock(); }, [] { central().mutex.unlock(); },
-                   [] { central().mutex.unlock(); });
+void push_batch(Central& c, size_t cells, Free* batch) {
+  batch->next_batch = c.batches[cells];
+  c.batches[cells] = batch;
+}
+
+// A thread's cells and counters survive it.
+void take_over(Central& c, Cache& from) {
+  c.ended.tensors += from.live_tensors.exchange(0, std::memory_order_relaxed);
+  c.ended.storages += from.live_storages.exchange(0, std::memory_order_relaxed);
+  c.ended.nodes += from.live_nodes.exchange(0, std::memory_order_relaxed);
+  c.ended.bytes += from.live_bytes.exchange(0, std::memory_order_relaxed);
+  for (size_t cells = 1; cells <= kMaxCells; ++cells) {
+    if (Free* const rest = std::exchange(from.free[cells], nullptr)) push_batch(c, cells, rest);
+    from.room[cells] = 0;
+  }
+}
+
+void leave() noexcept {
+  Central& c = central();
+  const std::lock_guard lock(c.mutex);
+  (member.previous ? member.previous->next : c.members) = member.next;
+  if (member.next) member.next->previous = member.previous;
+  take_over(c, cache);
+  member = {};
+}
+constinit thread_local ThreadEnd thread_end{EndOrder::kCells, leave};
+
+bool join() noexcept {
+  if (member.owner) return true;
+  if (!at_thread_end(thread_end)) return false;
+  Central& c = central();
+  const std::lock_guard lock(c.mutex);
+  member = {&cache, nullptr, c.members};
+  if (member.next) member.next->previous = &member;
+  c.members = &member;
+  for (size_t cells = 1; cells <= kMaxCells; ++cells) cache.room[cells] = most_of(cells);
+  return true;
+}
+
+// The other threads have ended without a word, and their caches lie where new threads' will.
+[[maybe_unused]] const int fork_safe = pthread_atfork(nullptr, nullptr, [] {
+  Central& c = central();
+  Member* const all = std::exchange(c.members, nullptr);
+  for (Member *m = all, *next; m; m = next) {
+    next = m->next;
+    if (m == &member) continue;
+    take_over(c, *m->owner);
+    *m = {};
+  }
+  if (!member.owner) return;
+  member = {&cache, nullptr, nullptr};
+  c.members = &member;
+});
+
+// Cuts the first `count` cells off the thread's list.
+Free* cut(size_t cells, int32_t count) {
+  Free *const first = cache.free[cells], *last = first;
+  for (int32_t i = 1; i < count; ++i) last = last->next;
+  cache.free[cells] = last->next;
+  cache.room[cells] += count;
+  last->next = nullptr;
+  return first;
+}
+
 }  // namespace
 
-void join() noexcept {
-  static thread_local Member member;
-  (void)member;
+void overflow(Free* cell, size_t cells) noexcept {
+  ++cache.room[cells];
+  cell->next = nullptr;
+  Free* spilled = cell;
+  if (join()) {
+    if (cache.room[cells] <= 0) spilled = cut(cells, batch_of(cells));
+    else spilled = nullptr;
+    cell->next = cache.free[cells];
+    cache.free[cells] = cell;
+    --cache.room[cells];
+  }
+  if (!spilled) return;
+  Central& c = central();
+  const std::lock_guard lock(c.mutex);
+  push_batch(c, cells, spilled);
 }
 
 void* refill(size_t cells) {
-  join();
-  const size_t bytes = cells * kCell;
+  if (!join()) throw std::bad_alloc();
   Central& c = central();
+  Free* batch;
   {
     const std::lock_guard lock(c.mutex);
-    if (Free* taken = c.free[cells]) {  // what ended threads left, up to 64 cells at a time
-      Free* last = taken;
-      for (int i = 0; i < 64 && last->next; ++i) last = last->next;
-      c.free[cells] = last->next;
-      last->next = nullptr;
-      cache.free[cells] = taken->next;
-      return taken;
+    batch = c.batches[cells];
+    if (batch) c.batches[cells] = batch->next_batch;
+  }
+  if (!batch) {
+    auto* const chunk = static_cast<std::byte*>(std::aligned_alloc(kChunk, kChunkBytes));
+    if (!chunk) throw std::bad_alloc();
+    for (int32_t i = cells_in_chunk(cells); i-- > 0;) {
+      auto* const cell = reinterpret_cast<Free*>(chunk + static_cast<size_t>(i) * cells * kCell);
+      cell->next = batch;
+      batch = cell;
     }
   }
-  constexpr size_t kChunk = 32768;
-  char* chunk = static_cast<char*>(std::aligned_alloc(kCell, kChunk));
-  if (!chunk) throw std::bad_alloc();
-  const size_t count = kChunk / bytes;
-  for (size_t i = count; i-- > 1;) {
-    auto* cell = reinterpret_cast<Free*>(chunk + i * bytes);
-    cell->next = cache.free[cells];
-    cache.free[cells] = cell;
+  cache.free[cells] = batch->next;
+  for (const Free* cell = batch->next; cell; cell = cell->next) --cache.room[cells];
+  return batch;
+}
+
+namespace {
+
+using Chunks = std::unordered_map<uintptr_t, int32_t>;  // free cells of each
+uintptr_t chunk_of(const Free* cell) {
+  return reinterpret_cast<uintptr_t>(cell) & ~uintptr_t{kChunk - 1};
+}
+
+// The batches of one size without the cells of whole chunks, which go. Linked as they came.
+size_t free_whole_chunks(size_t cells, Free*& batches) {
+  Chunks chunks;
+  for (const Free* batch = batches; batch; batch = batch->next_batch)
+    for (const Free* cell = batch; cell; cell = cell->next) ++chunks[chunk_of(cell)];
+  Free *left = nullptr, *kept = nullptr;
+  int32_t in_batch = 0;
+  while (Free* batch = batches) {
+    batches = batch->next_batch;
+    while (Free* const cell = batch) {
+      batch = cell->next;
+      if (chunks[chunk_of(cell)] == cells_in_chunk(cells)) continue;
+      cell->next = kept;
+      kept = cell;
+      if (++in_batch < batch_of(cells) && (batch || batches)) continue;
+      kept->next_batch = std::exchange(left, kept);
+      kept = nullptr;
+      in_batch = 0;
+    }
   }
-  return chunk;
+  if (kept) kept->next_batch = std::exchange(left, kept);
+  batches = left;
+  size_t freed = 0;
+  for (const auto& [chunk, count] : chunks)
+    if (count == cells_in_chunk(cells)) {
+      std::free(reinterpret_cast<void*>(chunk));
+      freed += kChunk;
+    }
+  return freed;
+}
+
+}  // namespace
+
+size_t trim() {
+  Central& c = central();
+  size_t freed = 0;
+  for (size_t cells = 1; cells <= kMaxCells; ++cells) {
+    Free* batches;
+    {
+      const std::lock_guard lock(c.mutex);
+      if (Free* const own = std::exchange(cache.free[cells], nullptr)) push_batch(c, cells, own);
+      if (member.owner) cache.room[cells] = most_of(cells);
+      batches = std::exchange(c.batches[cells], nullptr);
+    }
+    try {
+      freed += free_whole_chunks(cells, batches);
+    } catch (const std::bad_alloc&) {  // there was no memory to count in; all stays
+    }
+    const std::lock_guard lock(c.mutex);
+    while (Free* const batch = batches) {
+      batches = batch->next_batch;
+      push_batch(c, cells, batch);
+    }
+  }
+#if defined(__GLIBC__)
+  if (freed) malloc_trim(0);  // else the C library keeps what it was given
+#endif
+  return freed;
 }
 
 void* large(size_t bytes) {
-  join();
+  if (!join()) throw std::bad_alloc();
   void* p = std::aligned_alloc(kCell, (bytes + kCell - 1) / kCell * kCell);
   if (!p) throw std::bad_alloc();
   return p;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Cells for small objects (tensors, storages, nodes) from thread-local free lists: 1-2 ns a pair.
-// A cell freed on another thread joins that thread's list. In sanitizer builds every cell is an
-// allocation of its own, so that the sanitizer sees each use after free.
+// A cell freed on another thread joins that thread's list, and what is too much for a list goes to
+// the centre, from where any thread takes it. In sanitizer builds every cell is an allocation of its
+// own, so that the sanitizer sees each use after free.
 #pragma once
 
 #include <atomic>
@@ -20,11 +21,13 @@ namespace slab {
 
 struct Free {
   Free* next;
+  Free* next_batch;  // of the first cell of a batch in the centre
 };
 
 // What a thread holds. Only its thread writes; statistics() reads the counters from others.
 struct Cache {
   Free* free[kMaxCells + 1];
+  int32_t room[kMaxCells + 1];  // cells that the list may still take; 0 before the thread has joined
   std::atomic<int64_t> live_tensors, live_storages, live_nodes, live_bytes;
 };
 
@@ -34,7 +37,8 @@ extern std::atomic<int64_t> fail_countdown;  // < 0: off
 void* refill(size_t cells);
 void* large(size_t bytes);
 void free_large(void* p) noexcept;
-void join() noexcept;  // the thread's cells and counters survive it
+void overflow(Free* cell, size_t cells) noexcept;  // of a list without room
+size_t trim();  // gives whole chunks of free cells back to the system; the bytes
 bool fails();  // counts one allocation; true where the test hook wants it to fail
 
 }  // namespace slab
@@ -51,6 +55,7 @@ inline void* slab_allocate(size_t bytes) {
   slab::Free* cell = slab::cache.free[cells];
   if (!cell) return slab::refill(cells);
   slab::cache.free[cells] = cell->next;
+  ++slab::cache.room[cells];
   return cell;
 #endif
 }
@@ -63,9 +68,9 @@ inline void slab_free(void* p, size_t bytes) noexcept {
   const size_t cells = (bytes + kCell - 1) / kCell;
   if (cells > kMaxCells) return slab::free_large(p);
   auto* cell = static_cast<slab::Free*>(p);
+  if (--slab::cache.room[cells] < 0) [[unlikely]]
+    return slab::overflow(cell, cells);
   cell->next = slab::cache.free[cells];
-  if (!cell->next) [[unlikely]]
-    slab::join();  // a thread that only frees must hand over what it got, too
   slab::cache.free[cells] = cell;
 #endif
 }

@@ -49,7 +49,9 @@ libdl_error* libdl_memory_trim(const libdl_device* device, int64_t* out) {
   constexpr const char* function = "memory_trim";
   return door(function, [&] {
     output(function, 2, "out", out);
-    *out = static_cast<int64_t>(allocator_for(in_device(function, 1, device)).trim());
+    const Device where = in_device(function, 1, device);
+    *out = static_cast<int64_t>(allocator_for(where).trim());
+    if (where.is_cpu()) *out += static_cast<int64_t>(slab::trim());
   });
 }
 

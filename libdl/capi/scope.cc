@@ -108,6 +108,7 @@ void release_scopes(State& state) {
 }
 
 void attach_to(State& state) {
+  end_with_thread(state);
   state.release_attachments = [](State& ending) {
     release_scopes(ending);
     release_interceptors(ending);

@@ -24,9 +24,9 @@ void libdl::capi::release_generator(State& s) {
 libdl_error* libdl_state_new(libdl_state** out) {
   return door("libdl_state_new", [&] {
     output("libdl_state_new", 1, "out", out);
-    State* const made = new State;
+    auto made = Ref<State>::take(new State);
     attach_to(*made);
-    *out = made;
+    *out = made.release();
   });
 }
 
@@ -34,14 +34,14 @@ libdl_error* libdl_state_copy_current(libdl_state** out) {
   return door("libdl_state_copy_current", [&] {
     output("libdl_state_copy_current", 1, "out", out);
     const State& s = state();
-    State* const made = new State;
+    auto made = Ref<State>::take(new State);
     attach_to(*made);
     made->mode = s.mode & ~static_cast<uint32_t>(kModeIntercept | kModeScope | kModeForward);
     made->default_dtype = s.default_dtype;
     made->default_device = s.default_device;
     if (s.generator) s.generator->retain();
     made->generator = s.generator;
-    *out = made;
+    *out = made.release();
   });
 }
 
@@ -129,10 +129,10 @@ libdl_generator* libdl_generator_default(void) {
 libdl_error* libdl_generator_set_default(libdl_generator* generator) {
   return door("libdl_generator_set_default", [&] {
     State& s = state();
+    attach_to(s);
     if (generator) generator_of("libdl_generator_set_default", generator).retain();
     release_generator(s);
     s.generator = generator;
-    attach_to(s);
   });
 }
 

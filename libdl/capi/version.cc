@@ -4,6 +4,7 @@
 
 #include <libdl/state.h>
 
+#include <cstdio>
 #include <string>
 
 #include "base/contained.h"
@@ -45,15 +46,10 @@ const char* libdl_cpu_level(void) {
 }
 
 const char* libdl_show_config(void) {
-  static thread_local std::string text;
-  try {
-    text = std::string("libdl: ") + libdl_version_string() + "\ncompiler: " + __VERSION__ +
-           "\ncpu kernels: " + libdl_cpu_level() +
-           "\nthreads: " + std::to_string(threads()) + "\n";
-  } catch (...) {
-    return "";
-  }
-  return text.c_str();
+  static constinit thread_local char text[512] = "";
+  std::snprintf(text, sizeof text, "libdl: %s\ncompiler: %s\ncpu kernels: %s\nthreads: %d\n",
+                libdl_version_string(), __VERSION__, libdl_cpu_level(), threads());
+  return text;
 }
 
 // -- warnings -------------------------------------------------------------------------------------

@@ -323,7 +323,11 @@ int own_threads() {
   int number = wanted.load(std::memory_order_relaxed);
   if (number == 0) {
     int expected = 0;
-    number = default_threads();
+    try {
+      number = default_threads();
+    } catch (const std::bad_alloc&) {
+      return 1;  // the next call asks again
+    }
     if (!wanted.compare_exchange_strong(expected, number, std::memory_order_relaxed)) {
       number = expected;
     }

@@ -2,6 +2,9 @@
 
 #include "device/state.h"
 
+#include <new>
+
+#include "base/thread_end.h"
 #include "device/stream.h"
 
 libdl_state::~libdl_state() {
@@ -15,27 +18,30 @@ constinit thread_local State* current_state = nullptr;
 
 namespace {
 // The state that a thread starts with, and that it comes back to. Ends with the thread.
-struct Own {
-  State state;
-  ~Own() {
-    if (current_state == &state) current_state = nullptr;
-  }
-};
-Own& own() {
-  static thread_local Own instance;
-  return instance;
+alignas(State) constinit thread_local std::byte own_place[sizeof(State)]{};
+constinit thread_local State* own_state = nullptr;
+
+void end_own() noexcept {
+  State* const ending = std::exchange(own_state, nullptr);
+  ending->~State();
+  if (current_state == ending) current_state = nullptr;
 }
+constinit thread_local ThreadEnd own_end{EndOrder::kState, end_own};
 }  // namespace
 
 State& make_state() {
-  current_state = &own().state;
-  return *current_state;
+  if (!own_state) own_state = new (own_place) State;
+  return *(current_state = own_state);
+}
+
+void end_with_thread(State& state) {
+  if (&state == own_state && !at_thread_end(own_end)) throw std::bad_alloc();
 }
 
 State* swap_state(State* next) {
   State* const previous = current_state;
   current_state = next;
-  return previous == &own().state ? nullptr : previous;
+  return previous == own_state ? nullptr : previous;
 }
 
 void destroy(State* state) { delete state; }

@@ -71,6 +71,8 @@ State& make_state();  // the thread's own first state
 
 inline State& state() { return current_state ? *current_state : make_state(); }
 State* swap_state(State* next);  // NULL: the thread's own
+// Before something is hung on a state that must be released with it. Throws std::bad_alloc.
+void end_with_thread(State& state);
 
 void destroy(State* state);
 

@@ -3,11 +3,11 @@
 #include "device/stream.h"
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "base/lock.h"
 #include "base/slab.h"
 #include "device/device.h"
 
@@ -46,7 +46,7 @@ class IdleStreams {
   }
 
  private:
-  std::mutex mutex_;
+  Mutex mutex_;
   std::vector<IdleStream> streams_;
 };
 IdleStreams& idle() {
@@ -110,6 +110,7 @@ Stream current_stream(Device device) {
 }
 
 void set_current_stream(const Stream& stream) {
+  end_with_thread(state());
   libdl_stream*& current = state().stream[place_of(stream->device)];
   const Stream before = Stream::take(current);
   current = Stream(stream).release();

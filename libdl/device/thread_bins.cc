@@ -3,7 +3,9 @@
 #include "device/thread_bins.h"
 
 #include <new>
+#include <utility>
 
+#include "base/thread_end.h"
 #include "device/allocator.h"
 
 namespace libdl {
@@ -14,17 +16,15 @@ namespace {
 
 constinit thread_local bool ended = false;
 
-// At the end of the thread its stock goes back. Whatever is freed later (by destructors of other
-// thread-local objects) takes the slow way.
-struct AtThreadEnd {
-  ~AtThreadEnd() {
-    ended = true;
-    ThreadBins* bins = thread_bins;
-    thread_bins = nullptr;
-    host_allocator().leave(bins);
-    delete bins;
-  }
-};
+// At the end of the thread its stock goes back. Whatever is freed later (by the ends of other
+// libraries) takes the slow way.
+void leave() noexcept {
+  ended = true;
+  ThreadBins* const bins = std::exchange(thread_bins, nullptr);
+  host_allocator().leave(bins);
+  delete bins;
+}
+constinit thread_local ThreadEnd thread_end{EndOrder::kBlocks, leave};
 
 }  // namespace
 
@@ -40,8 +40,10 @@ ThreadBins* ThreadBins::make() {
   if (ended) return nullptr;
   ThreadBins* bins = new (std::nothrow) ThreadBins;
   if (!bins) return nullptr;
-  static thread_local AtThreadEnd at_end;
-  static_cast<void>(at_end);
+  if (!at_thread_end(thread_end)) {
+    delete bins;
+    return nullptr;
+  }
   host_allocator().join(bins);
   thread_bins = bins;
   return bins;
