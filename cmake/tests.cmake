@@ -102,6 +102,12 @@ add_test(NAME attack COMMAND attack ${attack_folder}/attacks.txt
                              ${PROJECT_SOURCE_DIR}/tests/attack/legal.txt)
 # Seconds; ten times as long under a sanitizer.
 set_tests_properties(attack PROPERTIES TIMEOUT 300)
+# What a call may take of a stack, and what the C library and the attack itself do.
+if(NOT LIBDL_SANITIZE)
+  add_test(NAME attack_small_stack COMMAND attack ${attack_folder}/attacks.txt
+           ${PROJECT_SOURCE_DIR}/tests/attack/legal.txt 96)
+  set_tests_properties(attack_small_stack PROPERTIES TIMEOUT 300)
+endif()
 add_dependencies(tests attack)
 
 # tests/failures: operator new is replaced there, so it is a program of its own. What it calls is

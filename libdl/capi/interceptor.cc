@@ -3,6 +3,7 @@
 // Calls that somebody watches: interceptors see them first, scopes keep their results.
 
 #include "base/contained.h"
+#include "capi/depth.h"
 #include "capi/registered.h"
 #include "capi/returned.h"
 #include "capi/scope.h"
@@ -114,6 +115,7 @@ bool intercept(const OpEntry& entry, int32_t op, const libdl_value* arguments,
     libdl_bool handled = 0;
     libdl_error* error;
     {
+      const HostDepth depth(entry.name);
       const Hidden hidden(current, at);
       const ScopePause outside;
       error = at->function(at->ctx, op, arguments, entry.argument_count, dsts, results,

@@ -8,6 +8,7 @@
 
 #include "base/contained.h"
 #include "base/lock.h"
+#include "capi/depth.h"
 #include "capi/returned.h"
 #include "capi/schema.h"
 #include "capi/scope.h"
@@ -193,6 +194,7 @@ std::vector<Tensor> run_kernel(Registered& op, std::span<const Tensor* const> in
   const Callback<libdl_op_kernel> kernel = kernel_for(op, inputs);
   std::vector<libdl_tensor*> places(op.entry.result_count);
   const ScopePause outside;
+  const HostDepth depth(op.entry.name);
   libdl_error* const error = kernel.function(kernel.ctx, arguments, op.entry.argument_count,
                                              places.data(), op.entry.result_count);
   check_returned(op.entry.name, error);

@@ -25,6 +25,7 @@
 #include "device/hook.h"
 #include "device/host_limits.h"
 #include "device/log.h"
+#include "device/stack.h"
 
 namespace libdl {
 namespace {
@@ -231,6 +232,7 @@ bool start_worker(int worker) {
   if (pthread_attr_init(&attributes) != 0) return false;
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
+  pthread_attr_setstacksize(&attributes, size_t{1} << 20);  // whatever the system's default is
 #ifdef __linux__
   cpu_set_t mask;
   if (sched_getaffinity(getpid(), sizeof mask, &mask) == 0) {
@@ -398,7 +400,10 @@ void help_task(void* task_arg) {
   if (role.job != job) {
     const DefaultFloatEnvironment environment;
     const bool inside = std::exchange(role.inside, true);
-    job->help(1 + job->references.load(std::memory_order_relaxed));
+    try {
+      with_enough_stack([&] { job->help(1 + job->references.load(std::memory_order_relaxed)); });
+    } catch (const std::bad_alloc&) {  // no stack: the others do the work
+    }
     role.inside = inside;
   }
   release(job);

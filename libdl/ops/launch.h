@@ -6,6 +6,7 @@
 #include "device/device.h"
 #include "device/float_environment.h"
 #include "device/pool.h"
+#include "device/stack.h"
 #include "kernels/args.h"
 #include "kernels/cpu/kernels.h"
 #include "tensor/tensor.h"
@@ -37,7 +38,7 @@ void launch(F&& body) {
   bool stopped = false;
   kernels::Context context{device_detail::run_chunks, &stopped, nullptr};
   const DefaultFloatEnvironment environment;
-  body(context);
+  with_enough_stack([&] { body(context); });
   if (stopped) device_detail::raise_interrupted();
 }
 

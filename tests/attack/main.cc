@@ -4,7 +4,8 @@
 // refused with that argument's name, or stands in legal.txt; nothing else changes. A child process
 // does it, so that a call that dies is counted, named and passed over.
 //
-//     attack ATTACKS LEGAL    the files of generate.py and legal.txt
+//     attack ATTACKS LEGAL [KIB]    the files of generate.py and legal.txt; the stack to do it on
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <set>
 #include <sstream>
@@ -261,7 +263,23 @@ Tally print_table(const std::vector<Line>& lines) {
   return all;
 }
 
-int run(const std::vector<Line>& lines, const std::vector<std::string>& legal) {
+// A thread with so much stack; 0: the main thread.
+void on_stack(size_t bytes, const std::function<void()>& f) {
+  if (!bytes) return f();
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  if (pthread_attr_setstacksize(&attributes, bytes)) stop("no thread can have such a stack");
+  pthread_t thread;
+  const auto enter = [](void* p) -> void* {
+    (*static_cast<const std::function<void()>*>(p))();
+    return nullptr;
+  };
+  if (pthread_create(&thread, &attributes, enter, const_cast<std::function<void()>*>(&f)))
+    stop("no thread");
+  pthread_join(thread, nullptr);
+}
+
+int run(const std::vector<Line>& lines, const std::vector<std::string>& legal, size_t stack) {
   if (legal.size() > kLegal) stop("legal.txt is too long");
   shared = static_cast<Shared*>(
       mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
@@ -273,7 +291,7 @@ int run(const std::vector<Line>& lines, const std::vector<std::string>& legal) {
     const pid_t pid = fork();
     if (!pid) {
       std::filesystem::current_path(folder.file("."));
-      child(lines, first, legal);
+      on_stack(stack, [&] { child(lines, first, legal); });
       std::exit(0);  // not _Exit: leaks are looked for there
     }
     int status = 0;
@@ -320,6 +338,7 @@ int run(const std::vector<Line>& lines, const std::vector<std::string>& legal) {
 }  // namespace attack
 
 int main(int argc, char** argv) {
-  if (argc != 3) attack::stop("attack ATTACKS LEGAL");
-  return attack::run(attack::read_attacks(argv[1]), attack::read_legal(argv[2]));
+  if (argc != 3 && argc != 4) attack::stop("attack ATTACKS LEGAL [KIB]");
+  const size_t stack = argc == 4 ? std::strtoul(argv[3], nullptr, 10) << 10 : 0;
+  return attack::run(attack::read_attacks(argv[1]), attack::read_legal(argv[2]), stack);
 }

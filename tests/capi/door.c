@@ -279,6 +279,48 @@ static void a_state_ends_with_all_it_has(void) {
   }
 }
 
+/* Each call pushes another one: the limit comes before the end of the stack. */
+static int deepest;
+static libdl_error *push_again(void *ctx, libdl_op op, const libdl_value *arguments,
+                               int32_t argument_count, libdl_tensor *const *dsts,
+                               libdl_value *results, int32_t result_count, libdl_bool *handled) {
+  libdl_tensor *y = NULL;
+  libdl_error *error = libdl_interceptor_push(push_again, NULL, NULL);
+  (void)ctx, (void)op, (void)argument_count, (void)dsts, (void)results, (void)result_count;
+  (void)handled;
+  ++deepest;
+  if (!error) error = libdl_neg(arguments[0].as.tensor, &y);
+  libdl_tensor_release(y);
+  return error;
+}
+static libdl_op endless;
+static libdl_error *call_again(void *ctx, const libdl_value *arguments, int32_t argument_count,
+                               libdl_tensor **results, int32_t result_count) {
+  libdl_value result = {.type = LIBDL_VALUE_NONE};
+  (void)ctx;
+  ++deepest;
+  libdl_error *const error = libdl_op_call(endless, arguments, argument_count, &result, result_count);
+  results[0] = error ? NULL : result.as.tensor;
+  return error;
+}
+static void nesting_has_a_limit(void) {
+  libdl_tensor *x = filled(1, 3), *y = NULL;
+  GOOD(libdl_interceptor_push(push_again, NULL, NULL));
+  BAD(libdl_neg(x, &y), DEPTH, "neg: is nested 64 deep inside interceptors or kernels");
+  CHECK(deepest == 64);
+  GOOD(libdl_interceptor_pop());
+  GOOD(libdl_op_register("my::endless(tensor input) -> tensor out", -1, &endless));
+  GOOD(libdl_op_set_kernel(endless, LIBDL_DEVICE_CPU, call_again, NULL, NULL));
+  libdl_value argument = of_tensor(x), result;
+  deepest = 0;
+  BAD(libdl_op_call(endless, &argument, 1, &result, 1), DEPTH,
+      "my::endless: is nested 64 deep inside interceptors or kernels");
+  CHECK(deepest == 64);
+  GOOD(libdl_neg(x, &y)); /* and all is as before */
+  libdl_tensor_release(y);
+  libdl_tensor_release(x);
+}
+
 static void interceptors_see_calls(void) {
   libdl_tensor *x = filled(1, 3), *y;
   struct watcher outer = {0, -1, 0}, inner = {0, found("neg"), 0};
@@ -339,6 +381,7 @@ int main(void) {
   operators_of_the_host();
   history_ends_in_place();
   interceptors_see_calls();
+  nesting_has_a_limit();
   a_state_ends_with_all_it_has();
   scopes_empty_what_is_left();
   if (failures) fprintf(stderr, "%d failures\n", failures);

@@ -123,8 +123,8 @@ impl Tensor {
     }
 
     /// A tensor over the vector's memory, without a copy; the vector is freed with the storage. The
-    /// library holds such memory for one that others write as well: it keeps no second form of it,
-    /// and does not notice when a value that was saved for backward is overwritten.
+    /// library holds such memory for one that others write as well: it compares a second form of it
+    /// before each use, and does not notice when a value that was saved for backward is overwritten.
     pub fn from_vec<T: Element>(elements: Vec<T>, shape: &[i64]) -> Result<Tensor> {
         over_vec(elements, shape, false)
     }

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// How deep a thread is in interceptors and kernels of the host that call operators, which come to
+// interceptors and kernels: a limit as for passes inside passes, before the stack ends.
+#pragma once
+
+#include "base/error.h"
+
+namespace libdl::capi {
+
+inline constinit thread_local int host_depth = 0;
+
+class HostDepth {
+ public:
+  explicit HostDepth(const char* op) {
+    constexpr int kMost = 64;
+    if (host_depth >= kMost)
+      fail(LIBDL_ERROR_DEPTH, op,
+           "is nested " + std::to_string(kMost) + " deep inside interceptors or kernels");
+    ++host_depth;
+  }
+  ~HostDepth() { --host_depth; }
+  HostDepth(const HostDepth&) = delete;
+  HostDepth& operator=(const HostDepth&) = delete;
+};
+
+}  // namespace libdl::capi
