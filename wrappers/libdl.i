@@ -22,6 +22,7 @@
 %ignore libdl_backward_options;
 %ignore libdl_backward;
 %ignore libdl_grad;
+%ignore libdl_history_beyond;
 %ignore libdl_set_site_hook;
 %ignore libdl_tensor_visit_contexts;
 %ignore libdl_tensor_drop_hooks;
@@ -37,6 +38,7 @@
 %ignore libdl_tensor_set_grad;
 %ignore libdl_forward_enter;
 %ignore libdl_forward_unpack_dual;
+%ignore libdl_forward_unpack_dual_at;
 
 %rename("$ignore", regextarget = 1) "^libdl_(generator|state)_.*";
 %ignore libdl_set_warning_handler;

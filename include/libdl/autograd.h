@@ -111,6 +111,11 @@ LIBDL_API LIBDL_NEW libdl_node *libdl_node_input(const libdl_node *node, int32_t
 /** The leaf of an accumulator, a new reference, or NULL. Threads: free. */
 LIBDL_API LIBDL_NEW libdl_tensor *libdl_node_leaf(const libdl_node *node);
 
+/** Whether a gradient of the outputs would also reach leaves that are not named: whether they
+ *  depend on anything else that requires grad. Threads: free. */
+LIBDL_API libdl_bool libdl_history_beyond(const libdl_tensor *const *outputs, int64_t outputs_count,
+                                          const libdl_tensor *const *leaves, int64_t leaves_count);
+
 /** Where the forward call stood, in anomaly mode; else "". Threads: free. */
 LIBDL_API LIBDL_BORROWED const char *libdl_node_site(const libdl_node *node);
 
@@ -239,25 +244,52 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_backward_context_zeros(libdl_backwa
 
 /* -- forward mode ----------------------------------------------------------------------------- */
 
-/** Opens a level of dual numbers. level: its number; may be NULL.
- *  Errors: UNSUPPORTED (one is open already: levels do not nest in this version).
- *  Threads: thread-local. */
+/** Opens a level of dual numbers, inside of those that are open. level: its number, 1 for the
+ *  outermost; may be NULL.
+ *  Errors: OUT_OF_MEMORY. Threads: thread-local. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_forward_enter(int32_t *level);
-/** Closes the innermost level; tangents of it are gone. Errors: STATE (none is open).
+/** Closes the innermost level; tangents of it are gone, whoever holds the tensors. Errors: STATE
+ *  (none is open).
  *  Threads: thread-local. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_forward_exit(void);
+/** The identity of the open level with this number; a number below 1: of the innermost. Numbers
+ *  return, identities never do. 0: there is none. Threads: thread-local. */
+LIBDL_API uint64_t libdl_forward_level(int32_t level);
 
-/** primal + tangent eps: an alias of primal that carries the tangent in the innermost level.
- *  Errors: STATE (no level), SHAPE, DTYPE (tangent is not like primal).
+/** primal + tangent eps: an alias of primal that carries the tangent in the innermost level, and in
+ *  the others what primal does.
+ *  Errors: STATE (no level; primal has a tangent there), SHAPE, DTYPE (tangent is not like primal).
  *  Threads: thread-local. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_forward_make_dual(const libdl_tensor *primal,
                                                                const libdl_tensor *tangent,
                                                                LIBDL_NEW libdl_tensor **out);
+/** The same in the open level with an identity.
+ *  Errors: STATE (no such level; primal has a tangent there or in a level inside of it), SHAPE,
+ *  DTYPE.
+ *  Threads: thread-local. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_forward_make_dual_at(const libdl_tensor *primal,
+                                                                  const libdl_tensor *tangent,
+                                                                  uint64_t level,
+                                                                  LIBDL_NEW libdl_tensor **out);
 /** The tangent in the innermost level, or NULL; and the primal without it.
  *  Threads: thread-local. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_forward_unpack_dual(const libdl_tensor *dual,
                                                                  LIBDL_NEW libdl_tensor **primal,
                                                                  LIBDL_NEW libdl_tensor **tangent);
+/** The same in the open level with an identity. Errors: STATE (no such level; dual has a tangent in
+ *  a level inside of it, which is to be unpacked first).
+ *  Threads: thread-local. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_forward_unpack_dual_at(
+    const libdl_tensor *dual, uint64_t level, LIBDL_NEW libdl_tensor **primal,
+    LIBDL_NEW libdl_tensor **tangent);
+
+/** The tensor itself carries the tangent in the open level with an identity: for results of the
+ *  host's own functions, recorded or not. What such a function saved of the tensor carries it, too.
+ *  tangent: NULL: none any more.
+ *  Errors: STATE (no such level), SHAPE, DTYPE (tangent is not like tensor), OUT_OF_MEMORY.
+ *  Threads: thread-local. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_forward_set_tangent(
+    libdl_tensor *tensor, LIBDL_NULLABLE const libdl_tensor *tangent, uint64_t level);
 
 /* -- checking gradients ----------------------------------------------------------------------- */
 

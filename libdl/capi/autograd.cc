@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Leaves, the backward pass, the graph and forward mode.
+// Leaves, the backward pass and the graph.
 
 #include <libdl/autograd.h>
 
@@ -9,7 +9,7 @@
 #include "capi/arguments.h"
 #include "capi/options.h"
 #include "engine/backward.h"
-#include "engine/forward.h"
+#include "engine/reach.h"
 #include "ops/copy.h"
 #include "ops/view.h"
 
@@ -169,66 +169,19 @@ libdl_tensor* libdl_node_leaf(const libdl_node* node) {
   return static_cast<Accumulator*>(node_of(node))->share_leaf().release();
 }
 
+libdl_bool libdl_history_beyond(const libdl_tensor* const* outputs, int64_t outputs_count,
+                                const libdl_tensor* const* leaves, int64_t leaves_count) {
+  try {
+    const char* const name = "libdl_history_beyond";
+    return reaches_others(live_tensors(name, 1, "outputs", outputs, outputs_count),
+                          live_tensors(name, 3, "leaves", leaves, leaves_count));
+  } catch (...) {
+    return 1;
+  }
+}
+
 const char* libdl_node_site(const libdl_node* node) {
   return is_node(node) && node_of(node)->extra ? node_of(node)->extra->site.c_str() : "";
-}
-
-// -- forward mode ---------------------------------------------------------------------------------------
-
-libdl_error* libdl_forward_enter(int32_t* level) {
-  return door("libdl_forward_enter", [&] {
-    State& s = state();
-    if (s.forward_level > 0)
-      fail(LIBDL_ERROR_UNSUPPORTED, "libdl_forward_enter",
-           "a level is open already; nested forward mode is not offered");
-    s.forward_level = 1;
-    s.mode |= kModeForward;
-    if (level) *level = s.forward_level;
-  });
-}
-
-libdl_error* libdl_forward_exit(void) {
-  return door("libdl_forward_exit", [&] {
-    State& s = state();
-    if (s.forward_level == 0) fail(LIBDL_ERROR_STATE, "libdl_forward_exit", "no level is open");
-    s.forward_level = 0;
-    s.mode &= ~static_cast<uint32_t>(kModeForward);
-  });
-}
-
-libdl_error* libdl_forward_make_dual(const libdl_tensor* primal, const libdl_tensor* tangent,
-                                     libdl_tensor** out) {
-  return door("libdl_forward_make_dual", [&] {
-    const char* const name = "libdl_forward_make_dual";
-    check_tensor(name, 1, "primal", primal);
-    check_tensor(name, 2, "tangent", tangent);
-    if (!out) fail_argument(LIBDL_ERROR_NULL, name, 3, "out", "is NULL", "a place for the result");
-    const Tensor &x = as_tensor(primal), &t = as_tensor(tangent);
-    if (state().forward_level == 0) fail(LIBDL_ERROR_STATE, name, "no level is open");
-    if (!same(x.shape(), t.shape()))
-      fail_argument(LIBDL_ERROR_SHAPE, name, 2, "tangent", "has shape " + to_string(t.shape()),
-                    to_string(x.shape()));
-    if (x.dtype() != t.dtype())
-      fail_argument(LIBDL_ERROR_DTYPE, name, 2, "tangent",
-                    std::string("is ") + name_of(t.dtype()), name_of(x.dtype()));
-    *out = make_dual(x, t).release();
-  });
-}
-
-libdl_error* libdl_forward_unpack_dual(const libdl_tensor* dual, libdl_tensor** primal,
-                                       libdl_tensor** tangent) {
-  return door("libdl_forward_unpack_dual", [&] {
-    const char* const name = "libdl_forward_unpack_dual";
-    check_tensor(name, 1, "dual", dual);
-    if (!primal || !tangent)
-      fail_argument(LIBDL_ERROR_NULL, name, primal ? 3 : 2, primal ? "tangent" : "primal",
-                    "is NULL", "a place for the result");
-    const Tensor& x = as_tensor(dual);
-    Tensor t = state().forward_level ? tangent_of(x) : Tensor();
-    const ModeGuard outer(kModeForward);
-    *primal = view(x, x.shape()).release();
-    *tangent = t.release();
-  });
 }
 
 // -- modes ----------------------------------------------------------------------------------------------

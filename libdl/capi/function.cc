@@ -18,6 +18,7 @@
 #include "capi/scope.h"
 #include "ops/copy.h"
 #include "ops/pointwise.h"
+#include "ops/tangent.h"
 #include "tape/meta.h"
 #include "tape/output_meta.h"
 
@@ -126,8 +127,10 @@ void Recording::run(std::unique_ptr<Custom> custom) const {
   for (size_t i = 0; i < inputs.size(); ++i) node->edges()[i] = history_of(inputs[i]);
   if (!saved.empty()) {
     const Sources sources(inputs, outputs);
-    for (size_t i = 0; i < saved.size(); ++i)
+    for (size_t i = 0; i < saved.size(); ++i) {
       save(*node, static_cast<int>(i), saved[i], sources.of(saved[i]));
+      save_tangents_of(*node, static_cast<int>(i), saved[i]);
+    }
   }
   std::vector<Rebase> made(outputs.size());  // all or none
   for (size_t k = 0; k < outputs.size(); ++k)

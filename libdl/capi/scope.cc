@@ -114,6 +114,7 @@ void attach_to(State& state) {
     release_interceptors(ending);
     release_saved_hooks(ending);
     release_generator(ending);
+    while (ending.dual_level) close_level(ending);
   };
 }
 

@@ -33,6 +33,7 @@ enum Mode : uint32_t {
 };
 
 struct Interceptor;
+struct DualLevel;
 struct Scope;
 struct SavedHooks;
 struct SavedHookStack;
@@ -52,7 +53,7 @@ struct libdl_state : libdl::Counted {
   int32_t default_dtype = LIBDL_DTYPE_FLOAT32;
   libdl::Device default_device;
   int32_t backward_depth = 0;
-  int32_t forward_level = 0;
+  libdl::DualLevel* dual_level = nullptr;        // innermost; owned by the tape
   libdl_generator* generator = nullptr;          // owned; NULL: the process's default generator
   libdl::Interceptor* interceptor = nullptr;     // innermost; owned by the door
   libdl::Scope* scope = nullptr;                 // innermost; owned by the door

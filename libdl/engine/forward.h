@@ -1,25 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Forward mode: a level of dual numbers, and how a value gets its tangent there.
+// Forward mode: how a value gets its tangent in a level of dual numbers, and loses it.
 #pragma once
 
-#include "tape/meta.h"
+#include "tape/tangent.h"
 
 namespace libdl {
 
-// primal + tangent eps in the open level: an alias of primal that keeps its history. The tangent
-// has primal's shape and dtype.
-Tensor make_dual(const Tensor& primal, const Tensor& tangent);
+// The open level with this identity, from the innermost out; throws STATE.
+DualLevel& level_of(uint64_t identity, const char* op, int argument);
 
-// An open level for as long as it lives; there is none yet.
+// primal + tangent eps in the level: an alias of primal that keeps its history and its tangents in
+// other levels. The tangent has primal's shape and dtype; primal must not have one there.
+Tensor make_dual(const Tensor& primal, const Tensor& tangent, DualLevel& level, const char* op);
+
+// x itself carries the tangent, or none if it is undefined; so does what its node saved of it.
+void set_tangent(const Tensor& x, const Tensor& tangent, DualLevel& level);
+
+// An alias without the tangent of the level, and that tangent, or undefined.
+struct Unpacked {
+  Tensor primal, tangent;
+};
+Unpacked unpack_dual(const Tensor& dual, DualLevel& level, const char* op);
+
+// A level that is open for as long as this lives.
 class ForwardLevel {
  public:
-  ForwardLevel() : state_(state()), mode_(0, kModeForward) { state_.forward_level = 1; }
-  ~ForwardLevel() { state_.forward_level = 0; }
+  ForwardLevel() : level_(open_level()) {}
+  ~ForwardLevel() { close_level(); }
+  ForwardLevel(const ForwardLevel&) = delete;
+  ForwardLevel& operator=(const ForwardLevel&) = delete;
+  DualLevel& level() const { return level_; }
 
  private:
-  State& state_;
-  ModeGuard mode_;
+  DualLevel& level_;
 };
 
 }  // namespace libdl

@@ -13,6 +13,7 @@
 #include "engine/forward.h"
 #include "ops/copy.h"
 #include "ops/random.h"
+#include "ops/tangent.h"
 #include "tensor/generator.h"
 
 namespace libdl {
@@ -139,10 +140,10 @@ class Check {
 
   // By dual numbers, one column an output, empty where no tangent arrived.
   std::vector<Column> tangents(size_t n, int64_t i, Complex axis) const {
-    const ForwardLevel level;
+    const ForwardLevel open;
     std::vector<Tensor> inputs = given_;
     for (const size_t other : checked_) inputs[other] = moved(given_[other]);
-    inputs[n] = make_dual(inputs[n], unit(given_[n], i, axis));
+    inputs[n] = make_dual(inputs[n], unit(given_[n], i, axis), open.level(), kName);
     std::vector<Column> columns;
     for (const Tensor& y : call(inputs)) {
       const Tensor tangent = tangent_of(y);
@@ -274,9 +275,8 @@ void check_second_order(const CheckedFunction& f, TensorSpan inputs,
 void gradcheck(const CheckedFunction& f, TensorSpan inputs, size_t outputs,
                const GradcheckOptions& options) {
   refuse_unfit(inputs);
-  if (options.forward && state().forward_level > 0)
-    fail(LIBDL_ERROR_UNSUPPORTED, kName,
-         "a level is open already; nested forward mode is not offered");
+  if (options.forward && state().dual_level)
+    fail(LIBDL_ERROR_UNSUPPORTED, kName, "a level is open already; forward mode is checked in none");
   const ModeGuard recording(kModeInference | kModeGradAside | kModeForward, kModeGrad);
   Check(f, inputs, options, numbered("input ", inputs.size()), numbered("output ", outputs)).run();
   if (options.second_order) check_second_order(f, inputs, options);

@@ -11,12 +11,6 @@ namespace libdl {
 
 std::string (*creation_site)() = nullptr;
 
-Tensor tangent_of(const Tensor& x) {
-  const Meta* const meta = x.meta();
-  if (!meta || !meta->tangent.defined() || meta->tangent_level != state().forward_level) return {};
-  return meta->tangent;
-}
-
 Tensor Named::operator()(Tensor y) const {
   Node* const node = y.meta() ? y.meta()->node : nullptr;
   // Of a node that is older, or a leaf's, this is not the call.
@@ -50,10 +44,16 @@ void Call::begin() {
   for (const Tensor* x : inputs_) {
     if (!x || !x->defined() || !x->meta()) continue;
     recording_ |= (mode_ & kModeGrad) && has_history(*x);
-    forward_ |= (mode_ & kModeForward) && tangent_of(*x).defined();
   }
+  if (mode_ & kModeForward) [[unlikely]]
+    find_tangents();
   if (into_) check_destination({inputs_.data(), inputs_.size()});
   state_.mode = mode_ & ~static_cast<uint32_t>(kModeGrad | kModeForward);
+}
+
+void Call::find_tangents() {
+  forward_ = std::make_unique<Forward>();
+  forward_->inputs = dual_inputs({inputs_.data(), inputs_.size()});
 }
 
 // -- checks ---------------------------------------------------------------------------------
@@ -103,26 +103,6 @@ void Call::connect(Node* node, std::span<Tensor> outputs, std::span<const Save> 
   int place = 0;
   for (const Save& s : saves) save(*node, place++, *s.value, s.source);
   if (outputs.empty()) made.release();
-}
-
-Tensor Call::tangent(int i) const {
-  return inputs_[i] && inputs_[i]->defined() ? tangent_of(*inputs_[i]) : Tensor();
-}
-
-// Tensors that exist may be each other's tangents, or their own: one that carries a tangent itself
-// is held by an alias without it, so that no cycle forms.
-static Tensor held_tangent(const Tensor& y, const Tensor& tangent) {
-  if (!tangent.is(y) && !(tangent.meta() && tangent.meta()->tangent.defined())) return tangent;
-  const Edge edge = history_of(tangent);
-  const Ref<Node> node = Ref<Node>::take(edge.node);
-  return node ? with_history(tangent, node.get(), edge.slot) : alias(tangent);
-}
-
-void Call::set_tangent(const Tensor& y, const Tensor& tangent) {
-  if (!tangent.defined() || !y.defined()) return;
-  Meta& meta = meta_of(y);
-  meta.tangent = held_tangent(y, tangent);
-  meta.tangent_level = state().forward_level;
 }
 
 // -- into -----------------------------------------------------------------------------------
@@ -265,20 +245,26 @@ void Call::ready(const Tensor& y) {
       rebase_ = Rebase(dst, Ref<Node>::share(meta->node), meta->slot);
     else if (recording_ && in_place_ && is_inexact(dst.dtype()))
       rebase_ = Rebase(dst, cut(), 0);
-    if (!tangent_.defined()) tangent_ = tangent_of(y);
   }
-  if (tangent_.defined()) meta_of(into_ ? into_.tensor() : y);
+  if (forward_) [[unlikely]]
+    ready_tangents(y);
+}
+
+void Call::ready_tangents(const Tensor& y) {
+  const LevelsFrom as_before(state_.dual_level, mode_);
+  save_tangents(y, forward_->inputs);
+  if (into_) forward_->retangent = Retangent(into_.tensor(), y);
 }
 
 Tensor Call::finish(Tensor y) {
-  Tensor result = into_ ? into_.tensor() : std::move(y);
-  if (into_) {
-    if (overlap(result, y) != Overlap::kFull || result.dtype() != y.dtype()) copy_bytes(result, y);
-    written(result, op_);
-    rebase_.commit();
-  }
-  set_tangent(result, tangent_);
-  return result;
+  if (!into_) return y;
+  const Tensor& dst = into_.tensor();
+  if (overlap(dst, y) != Overlap::kFull || dst.dtype() != y.dtype()) copy_bytes(dst, y);
+  written(dst, op_);
+  rebase_.commit();
+  if (forward_) [[unlikely]]
+    forward_->retangent.commit();
+  return dst;
 }
 
 Tensor Call::write_into(const Tensor& y) {

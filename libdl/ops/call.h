@@ -16,6 +16,7 @@
 
 #include <initializer_list>
 
+#include "ops/tangent.h"
 #include "tape/meta.h"
 
 namespace libdl {
@@ -79,8 +80,10 @@ class Call {
 
   // Grad mode is on and an input requires grad.
   bool recording() const { return recording_; }
-  // An input carries a tangent of the open forward level.
-  bool forward() const { return forward_; }
+  // An input carries a tangent in an open level.
+  bool forward() const { return forward_ && !forward_->inputs.empty(); }
+  // Nothing but the bytes changes.
+  bool plain() const { return !recording_ && !forward_; }
 
   // -- checks: the value, or an error that names the argument --
   // dim in [-ndim, ndim) as [0, ndim); a 0-d tensor counts as one dimension.
@@ -100,6 +103,19 @@ class Call {
     Tensor outputs[1] = {std::move(y)};
     done(std::span<Tensor>(outputs), rule, std::move(attr), saves);
     return std::move(outputs[0]);
+  }
+  // The same with the rule of forward mode, which reads operands that dst may be and so runs before
+  // the write: jvp(y) is called as `jvp` calls its function.
+  template <class Attr, class F>
+  Tensor done(Tensor y, const Rule& rule, Attr attr, std::initializer_list<Save> saves, F&& jvp) {
+    if (!forward_) return done(std::move(y), rule, std::move(attr), saves);
+    if (recording_)
+      connect(make_node(rule, static_cast<int>(inputs_.size()), 1, static_cast<int>(saves.size()),
+                        std::move(attr)),
+              std::span(&y, 1), std::span(saves.begin(), saves.size()));
+    ready_jvp(y, [&] { return jvp(y); });
+    ready(y);
+    return finish(std::move(y));
   }
   // Several outputs; those that are not floating or complex carry no history. No into form.
   template <class Attr>
@@ -132,23 +148,23 @@ class Call {
     ready(y, rule, std::move(attr), std::span(saves.begin(), saves.size()));
   }
   void ready(const Tensor& y);
-  // The tangent of the result, before the write; otherwise as jvp.
+  // As jvp, for the result y before it is written into dst.
   template <class F>
-  void ready_jvp(F&& f) {
-    const ModeGuard as_before(~0u, mode_ & ~static_cast<uint32_t>(kModeForward));
-    tangent_ = f();
+  void ready_jvp(const Tensor& y, F&& f) {
+    each_level([&](DualLevel& level) { give_tangent(y, level, f()); });
   }
   Tensor finish(Tensor y);
   // A result that is never differentiable (comparisons, argmax, …).
   Tensor done(Tensor y) { return into_ ? write_into(y) : std::move(y); }
 
-  // The tangent of input i, or undefined.
-  Tensor tangent(int i) const;
-  // Runs `jvp` with recording as the caller had it, and hangs its tensor on y.
+  // The tangent of input i as it was when the call began, or undefined; inside of a rule for jvp.
+  const Tensor& tangent(int i) const { return forward_->now->tangents[i]; }
+  // Runs `f` with recording as the caller had it, once for each level in which an input has a
+  // tangent and with that level closed, and hangs its tensor on y.
   template <class F>
   void jvp(const Tensor& y, F&& f) {
-    const ModeGuard as_before(~0u, mode_ & ~static_cast<uint32_t>(kModeForward));
-    set_tangent(y, f());
+    ready_jvp(y, f);
+    save_tangents(y, forward_->inputs);
   }
 
   const char* op() const { return op_; }
@@ -168,15 +184,30 @@ class Call {
   void begin();
   Ref<Node> cut() const;
   void connect(Node* node, std::span<Tensor> outputs, std::span<const Save> saves);
-  static void set_tangent(const Tensor& y, const Tensor& tangent);
+  void find_tangents();
+  void ready_tangents(const Tensor& y);
+  template <class F>
+  void each_level(F&& f) {
+    for (const DualInputs& inputs : forward_->inputs) {
+      forward_->now = &inputs;
+      const LevelsFrom outside(inputs.level->outer, mode_);
+      f(*inputs.level);
+    }
+  }
+
+  struct Forward {
+    std::vector<DualInputs> inputs;
+    const DualInputs* now = nullptr;  // what a rule for jvp runs for
+    Retangent retangent;              // between ready and finish
+  };
 
   const char* op_;
   Into into_;
   State& state_;
   uint32_t mode_;  // as the caller had it
-  bool recording_ = false, forward_ = false, in_place_ = false;
-  Rebase rebase_;   // between ready and finish
-  Tensor tangent_;
+  bool recording_ = false, in_place_ = false;
+  Rebase rebase_;                     // between ready and finish
+  std::unique_ptr<Forward> forward_;  // while a level is open
   SmallVector<const Tensor*, 4> inputs_;
 };
 
@@ -184,15 +215,11 @@ class Call {
 // The node is retained for the caller.
 Edge history_of(const Tensor& x);
 
-
 // Throws OVERLAP where dst shares a part of its memory with an operand.
 void refuse_overlap(const char* op, Into into, std::span<const Tensor* const> operands);
 
 // Throws AUTOGRAD where an in-place write of x, the argument `name`, may not be recorded.
 void check_recordable_write(const Tensor& x, const char* op, const char* name = "dst");
-
-// The innermost forward tangent of x, or undefined.
-Tensor tangent_of(const Tensor& x);
 
 // In anomaly mode: asks the host for the running line, e.g. 'File "train.py", line 12'.
 extern std::string (*creation_site)();

@@ -184,17 +184,19 @@ static Tensor overwrite(const char* op, const char* name, const Tensor& src, Int
   require_destination(op, into);
   const Tensor& dst = into.tensor();
   // Writing is in place by nature: dst counts as an operand of its own.
-  if (!src.is(dst) && overlap(dst, src) == Overlap::kFull && !requires_grad(src)) return dst;
+  if (!src.is(dst) && overlap(dst, src) == Overlap::kFull && !requires_grad(src) &&
+      !visible_level())
+    return dst;
   const Tensor* const operands[] = {&dst, &src};
   Call call(op, into, std::span(operands));
   if (!broadcasts_to(src.shape(), dst.shape()))
     call.bad(LIBDL_ERROR_SHAPE, 1, name, "has shape " + to_string(src.shape()),
              "one that broadcasts to " + to_string(dst.shape()));
   check_part(op, name, src, dst.dtype());
-  const Tensor tangent = call.forward() ? call.tangent(1) : Tensor();
   Tensor y = alias(dst);
   if (call.forward())
-    call.ready_jvp([&] {
+    call.ready_jvp(y, [&] {
+      const Tensor& tangent = call.tangent(1);
       Tensor t = zeros(dst.shape(), dst.dtype(), dst.device());
       if (!tangent.defined()) return t;
       return pointwise(k_add, t, to(tangent, dst.dtype(), dst.device(), false, false));

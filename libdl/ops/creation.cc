@@ -38,7 +38,9 @@ static Tensor target(const char* op, Dims shape, Dtype dtype, std::optional<Devi
   return into.tensor();
 }
 static Tensor finish(const char* op, Tensor y, Into into) {
-  if (into) written(y, op);
+  if (!into) return y;
+  written(y, op);
+  if (visible_level()) Retangent(y, {}).commit();
   return y;
 }
 

@@ -80,13 +80,12 @@ Tensor embedding(const Tensor& input, const Tensor& weight, std::optional<int64_
     args.accumulate = false;
     launch_index_get(y.device(), args);
   }
-  const Tensor tangent = call.tangent(0);
   int64_t padding = padding_idx.value_or(-1);
   if (padding_idx && padding < 0) padding += rows;
   y = call.done(std::move(y), kEmbedding,
                 EmbeddingAttr{Shape(weight.shape()), padding, scale_grad_by_freq},
                 {saves_value(where)});
-  if (call.forward()) call.jvp(y, [&] { return embedding(where, tangent); });
+  if (call.forward()) call.jvp(y, [&] { return embedding(where, call.tangent(0)); });
   return y;
 }
 

@@ -51,13 +51,10 @@ static Tensor extremum(const char* op, const Rule& rule, kernels::Reduction kind
   const ReducedDims r(input.shape(), call.axes(2, "dims", dims, input.ndim()));
   refuse_empty(call, r, input);
   Tensor y = reduce(kind, input, r, keepdim, input.dtype());
-  y = call.done(y, rule, r, {saves_input(input, 0), saves_output(y, 0)});
-  if (call.forward())
-    call.jvp(y, [&] {
-      const Tensor ones = full(y.shape(), number(1.0), y.dtype(), y.device());
-      return sum(mul(tie_slope(ones, input, y, r), call.tangent(0)), Dims(r.reduced()), keepdim);
-    });
-  return y;
+  return call.done(y, rule, r, {saves_input(input, 0), saves_output(y, 0)}, [&](const Tensor& z) {
+    const Tensor ones = full(z.shape(), number(1.0), z.dtype(), z.device());
+    return sum(mul(tie_slope(ones, input, z, r), call.tangent(0)), Dims(r.reduced()), keepdim);
+  });
 }
 
 Tensor amax(const Tensor& input, std::optional<Dims> dims, bool keepdim, Into into) {

@@ -59,10 +59,9 @@ Tensor gather(const Tensor& input, int32_t dim, const Tensor& index, bool sparse
     const Tensor out = at_least_1d(y), at = at_least_1d(where);
     launch_gather(y.device(), {view_of(out), view_of(x), view_of(at), axis});
   }
-  const Tensor tangent = call.tangent(0);
   y = call.done(std::move(y), kGather, GatherAttr{Shape(input.shape()), axis, false},
                 {saves_value(where)});
-  if (call.forward()) call.jvp(y, [&] { return gather(tangent, axis, where); });
+  if (call.forward()) call.jvp(y, [&] { return gather(call.tangent(0), axis, where); });
   return y;
 }
 
@@ -153,7 +152,6 @@ static Tensor scatter_by(const ScatterCall& s, const Tensor& input, int32_t dim,
              "\"add\" or none, or no_grad()");
   const Tensor values = value_like(call, 4, "src", src, input.dtype());
   const Tensor where = checked_index(call, into, 3, "index", index, at_least_1d(input).size(axis));
-  const Tensor tangents[] = {call.tangent(0), call.tangent(1)};
 
   Tensor y = changed_place(call, into, input, {&src});
   const Tensor out = at_least_1d(y), before = at_least_1d(input), at = at_least_1d(where);
@@ -162,7 +160,8 @@ static Tensor scatter_by(const ScatterCall& s, const Tensor& input, int32_t dim,
   if (call.forward()) {
     if (!s.rule)
       call.bad(LIBDL_ERROR_AUTOGRAD, 5, "reduce", "has no forward derivative", "\"add\" or none");
-    call.ready_jvp([&] {
+    call.ready_jvp(y, [&] {
+      const Tensor tangents[] = {call.tangent(0), call.tangent(1)};
       const Tensor t =
           tangents[0].defined() ? tangents[0] : zeros(input.shape(), input.dtype(), input.device());
       if (!tangents[1].defined() && s.combine == ScatterOp::kAdd) return t;

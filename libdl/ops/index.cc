@@ -191,10 +191,9 @@ Tensor index(const Tensor& input, TensorSpan indices, Into into) {
   const Indexing x = resolve(call, into, input, indices);
   Tensor y[] = {result_place(call, into, x.result, input.dtype(), input.device(), {&input})};
   launch(nullptr, false, input, y[0], x);
-  const Tensor tangent = call.tangent(0);
   const std::vector<Save> saves = call.recording() ? saves_of(x) : std::vector<Save>();
   call.done(y, kIndex, IndexAttr{Shape(input.shape()), x.dims, true}, std::span(saves));
-  if (call.forward()) call.jvp(y[0], [&] { return index(tangent, resolved_list(x)); });
+  if (call.forward()) call.jvp(y[0], [&] { return index(call.tangent(0), resolved_list(x)); });
   return std::move(y[0]);
 }
 
@@ -259,13 +258,13 @@ Tensor index_put(const Tensor& input, TensorSpan indices, const Tensor& values, 
              "one that broadcasts to " + to_string(x.result));
   Tensor from = value_like(call, 3, "values", values, input.dtype());
   if (from.is_number()) from = plain(from);
-  const Tensor tangents[] = {call.tangent(0), call.tangent(1)};
 
   Tensor y = changed_place(call, into, input, {&values});
   from = expanded(from, x.result);
   const std::vector<Save> saves = call.recording() ? saves_of(x) : std::vector<Save>();
   if (call.forward())
-    call.ready_jvp([&] {
+    call.ready_jvp(y, [&] {
+      const Tensor tangents[] = {call.tangent(0), call.tangent(1)};
       const Tensor t =
           tangents[0].defined() ? tangents[0] : zeros(input.shape(), input.dtype(), input.device());
       const Tensor dv = tangents[1].defined() ? tangents[1] : number(int64_t{0});

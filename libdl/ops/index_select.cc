@@ -125,10 +125,9 @@ static Tensor selected(Call& call, const Tensor& input, int axis, const Tensor& 
   if (input.ndim() > 0) shape[axis] = at.numel();
   Tensor y = result_place(call, into, shape, input.dtype(), input.device(), {&input});
   read_slices(at_least_1d(y), at_least_1d(input), at, axis);
-  const Tensor tangent = call.tangent(0);
   y = call.done(std::move(y), kIndexSelect, SelectAttr{Shape(input.shape()), axis},
                 {saves_value(at)});
-  if (call.forward()) call.jvp(y, [&] { return index_select(tangent, axis, at); });
+  if (call.forward()) call.jvp(y, [&] { return index_select(call.tangent(0), axis, at); });
   return y;
 }
 
@@ -163,12 +162,12 @@ static Tensor put_slices(const Rule& rule, bool accumulate, const Tensor& input,
   const int axis = call.axis(2, "dim", dim, input.ndim());
   const Tensor at = checked_list(call, into, index, input, axis);
   check_source(call, source, input, axis, at.numel());
-  const Tensor tangents[] = {call.tangent(0), call.tangent(1)};
 
   Tensor y = changed_place(call, into, input, {&source});
   const Tensor out = at_least_1d(y), before = at_least_1d(input), from = at_least_1d(source);
   if (call.forward())
-    call.ready_jvp([&] {
+    call.ready_jvp(y, [&] {
+      const Tensor tangents[] = {call.tangent(0), call.tangent(1)};
       const auto or_zero = [](const Tensor& t, const Tensor& x) {
         return t.defined() ? t : zeros(x.shape(), x.dtype(), x.device());
       };
@@ -224,7 +223,6 @@ Tensor index_fill(const Tensor& input, int32_t dim, const Tensor& index, const T
              "a number or a 0-d tensor");
   const Tensor one =
       plain(on_device(held(call.op(), 4, "value", value, input.dtype()), call.device()));
-  const Tensor tangents[] = {call.tangent(0), call.tangent(1)};
 
   Tensor y = changed_place(call, into, input, {&value});
   const Tensor out = at_least_1d(y), before = at_least_1d(input);
@@ -232,7 +230,8 @@ Tensor index_fill(const Tensor& input, int32_t dim, const Tensor& index, const T
   shape[axis] = at.numel();
   const Tensor from = expanded(one, shape);
   if (call.forward())
-    call.ready_jvp([&] {
+    call.ready_jvp(y, [&] {
+      const Tensor tangents[] = {call.tangent(0), call.tangent(1)};
       const Tensor t =
           tangents[0].defined() ? tangents[0] : zeros(input.shape(), input.dtype(), input.device());
       return index_fill(t, axis, at, tangents[1].defined() ? tangents[1] : number(int64_t{0}));

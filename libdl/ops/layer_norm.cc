@@ -74,7 +74,7 @@ static void in_one_pass(Backward& b, const Norm& a, const Tensor& x, const Tenso
 static void layer_norm_vjp(Backward& b) {
   const Norm& a = b.attr<Norm>();
   const Tensor x = b.saved(0), weight = b.saved(1);
-  if (b.create_graph() || a.n * a.cols == 0)
+  if (b.differentiated() || a.n * a.cols == 0)
     by_operators(b, a, x, weight, b.saved(4));
   else
     in_one_pass(b, a, x, weight, b.saved(2), b.saved(3));

@@ -69,15 +69,12 @@ static Tensor multiply(const char* op, const Rule& rule, const Tensor& a, const 
   const Tensor none;
   const Tensor& saved_a = requires_grad(b) ? a : none;
   const Tensor& saved_b = requires_grad(a) ? b : none;
-  Tensor y = call.done(product({&a}, {&b}), rule, NoAttr{},
-                       {saves_input(saved_a, 0), saves_input(saved_b, 1)});
-  if (call.forward())
-    call.jvp(y, [&] {
-      return bilinear_jvp(call, a, b, [&](const Tensor& u, const Tensor& v) {
-        return multiply(op, rule, u, v, {});
-      });
-    });
-  return y;
+  return call.done(product({&a}, {&b}), rule, NoAttr{},
+                   {saves_input(saved_a, 0), saves_input(saved_b, 1)}, [&](const Tensor&) {
+                     return bilinear_jvp(call, a, b, [&](const Tensor& u, const Tensor& v) {
+                       return multiply(op, rule, u, v, {});
+                     });
+                   });
 }
 
 Tensor mm(const Tensor& input, const Tensor& mat2, Into into) {
@@ -327,21 +324,19 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor* bias, Int
   const Tensor none;
   const Tensor& saved_x = requires_grad(weight) ? input : none;
   const Tensor& saved_w = requires_grad(input) ? weight : none;
-  y = call.done(std::move(y), kLinear, LinearAttr{Shape(input.shape())},
-                {saves_input(saved_x, 0), saves_input(saved_w, 1)});
-  if (call.forward())
-    call.jvp(y, [&] {
-      const Tensor tx = call.tangent(0), tw = call.tangent(1);
-      const Tensor tb = bias ? call.tangent(2) : Tensor();
-      Tensor t = tx.defined() ? linear(tx, weight, nullptr) : Tensor();
-      if (tw.defined()) {
-        const Tensor u = linear(input, tw, nullptr);
-        t = t.defined() ? t + u : u;
-      }
-      if (tb.defined()) t = t.defined() ? t + tb : expand(tb, y.shape());
-      return t;
-    });
-  return y;
+  const auto jvp = [&](const Tensor& z) {
+    const Tensor tx = call.tangent(0), tw = call.tangent(1);
+    const Tensor tb = bias ? call.tangent(2) : Tensor();
+    Tensor t = tx.defined() ? linear(tx, weight, nullptr) : Tensor();
+    if (tw.defined()) {
+      const Tensor u = linear(input, tw, nullptr);
+      t = t.defined() ? t + u : u;
+    }
+    if (tb.defined()) t = t.defined() ? t + tb : expand(tb, z.shape());
+    return t;
+  };
+  return call.done(std::move(y), kLinear, LinearAttr{Shape(input.shape())},
+                   {saves_input(saved_x, 0), saves_input(saved_w, 1)}, jvp);
 }
 
 }  // namespace libdl

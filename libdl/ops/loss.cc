@@ -118,7 +118,6 @@ static Classes classes_of(const char* op, const Tensor& target, int64_t classes,
 
 // Each element's factor: its class's weight, and 0 where it is ignored. Undefined: all 1.
 static Tensor factors(const Classes& c, const Tensor* weight, Dtype dtype) {
-  const ModeGuard off(kModeGrad | kModeForward);
   Tensor f;
   if (weight) {
     const int64_t flat[] = {-1};

@@ -75,15 +75,13 @@ static Tensor spread(const char* op, const Tensor& input, std::optional<Dims> di
   const double c = correction ? item_f64(*correction) : 1.0;
   const VarAttr attr{r, std::max(static_cast<double>(r.count()) - c, 0.0)};
   Tensor y = measured(input, r, keepdim, c, root);
-  y = root ? call.done(y, kStd, attr, {saves_input(input, 0), saves_output(y, 0)})
-           : call.done(y, kVar, attr, {saves_input(input, 0)});
-  if (call.forward())
-    call.jvp(y, [&] {
-      return along(y, call.tangent(0), r, keepdim, [&](const Tensor& ones) {
-        return root ? std_slope(ones, input, y, attr) : var_slope(ones, input, attr);
-      });
+  const auto jvp = [&](const Tensor& z) {
+    return along(z, call.tangent(0), r, keepdim, [&](const Tensor& ones) {
+      return root ? std_slope(ones, input, z, attr) : var_slope(ones, input, attr);
     });
-  return y;
+  };
+  return root ? call.done(y, kStd, attr, {saves_input(input, 0), saves_output(y, 0)}, jvp)
+              : call.done(y, kVar, attr, {saves_input(input, 0)}, jvp);
 }
 
 Tensor var(const Tensor& input, std::optional<Dims> dims, const Tensor* correction, bool keepdim,
@@ -153,13 +151,10 @@ Tensor norm(const Tensor& input, const Tensor* p, std::optional<Dims> dims, bool
   // One element's norm is its magnitude: its power might overflow.
   const double power = r.count() == 1 && attr.p != 0 ? 1.0 : attr.p;
   Tensor y = reduce(kernels::Reduction::kNorm, x, r, keepdim, x.dtype(), power);
-  y = call.done(y, kNorm, attr, {saves_input(x, 0), saves_output(y, 0)});
-  if (call.forward())
-    call.jvp(y, [&] {
-      return along(y, call.tangent(0), r, keepdim,
-                   [&](const Tensor& ones) { return norm_slope(ones, x, y, attr); });
-    });
-  return y;
+  return call.done(y, kNorm, attr, {saves_input(x, 0), saves_output(y, 0)}, [&](const Tensor& z) {
+    return along(z, call.tangent(0), r, keepdim,
+                 [&](const Tensor& ones) { return norm_slope(ones, x, z, attr); });
+  });
 }
 
 // -- log sum exp ----------------------------------------------------------------------------------
@@ -192,12 +187,9 @@ Tensor logsumexp(const Tensor& input, std::optional<Dims> dims, bool keepdim, In
   Tensor y = x.is_complex()
                  ? logsumexp_complex(x, r, keepdim)
                  : reduce(kernels::Reduction::kLogsumexp, x, r, keepdim, x.dtype());
-  y = call.done(y, kLogsumexp, r, {saves_input(x, 0), saves_output(y, 0)});
-  if (call.forward())
-    call.jvp(y, [&] {
-      return sum(mul(logsumexp_slope(x, y, r), call.tangent(0)), Dims(r.reduced()), keepdim);
-    });
-  return y;
+  return call.done(y, kLogsumexp, r, {saves_input(x, 0), saves_output(y, 0)}, [&](const Tensor& z) {
+    return sum(mul(logsumexp_slope(x, z, r), call.tangent(0)), Dims(r.reduced()), keepdim);
+  });
 }
 
 }  // namespace libdl

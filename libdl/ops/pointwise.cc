@@ -324,6 +324,16 @@ static Tensor tangent(const PointwiseOp& op, const Tensor* const* in, const Tens
   return sum;
 }
 
+[[gnu::noinline]] static void dual_result(const PointwiseOp& op, const Tensor* const* in,
+                                          const Tensor& y, Dtype compute) {
+  const auto inputs = dual_inputs({in, static_cast<size_t>(op.inputs())});
+  for (const DualInputs& dual : inputs) {
+    const LevelsFrom outside(dual.level->outer);
+    give_tangent(y, *dual.level, tangent(op, in, y, compute, dual.tangents.data()));
+  }
+  save_tangents(y, inputs);
+}
+
 // -- the call ---------------------------------------------------------------------------------
 
 [[gnu::noinline]] static Tensor pointwise_into(const PointwiseOp& op, const Tensor* const* in,
@@ -355,17 +365,7 @@ Tensor pointwise(const PointwiseOp& op, const Tensor* const* in, Into into) {
       m.node = node;
     }
   }
-  if (mode & kModeForward) {
-    Tensor tangents[3];
-    bool any = false;
-    for (int i = 0; i < n; ++i) any |= (tangents[i] = tangent_of(*in[i])).defined();
-    if (any) {
-      const ModeGuard outer(kModeForward);
-      Meta& m = meta_of(y);
-      m.tangent = tangent(op, in, y, compute, tangents);
-      m.tangent_level = state().forward_level;
-    }
-  }
+  if (mode & kModeForward) dual_result(op, in, y, compute);
   return y;
 }
 
@@ -378,7 +378,7 @@ Tensor pointwise_into(const PointwiseOp& op, const Tensor* const* in, const Tens
                     op.truth() ? Dtype::kBool : compute,
                     result_device({in, static_cast<size_t>(n)}));
 
-  if (!call.recording() && !call.forward()) {
+  if (call.plain()) {
     run(op, dst, in, n, class_of(compute));
     written(dst, op.name);
     return dst;
@@ -402,11 +402,8 @@ Tensor pointwise_into(const PointwiseOp& op, const Tensor* const* in, const Tens
     for (int k = 0; k < node.saves && !aside; ++k)
       if (node.saved()[k].source == saved_output(0)) result = &node.saved()[k];
   }
-  if (call.forward() && !op.truth()) {
-    Tensor tangents[3];
-    for (int i = 0; i < n; ++i) tangents[i] = call.tangent(i);
-    call.ready_jvp([&] { return tangent(op, in, y, compute, tangents); });
-  }
+  if (call.forward() && !op.truth())
+    call.ready_jvp(y, [&] { return tangent(op, in, y, compute, &call.tangent(0)); });
   call.ready(y);
   if (!aside) run(op, dst, in, n, class_of(compute));
   call.finish(y);

@@ -169,7 +169,7 @@ Tensor evaluate(const Program& p, const Tensor* const* symbols, Dtype dtype,
     const Tensor* const only = symbols[p.symbol[0]];
     return only == scratch ? std::move(*scratch) : *only;
   }
-  if (state().mode & kModeGrad) return step_by_step(p, symbols, dtype);
+  if (state().mode & (kModeGrad | kModeForward)) return step_by_step(p, symbols, dtype);
 
   const Tensor* in[5];
   bool equal = true;

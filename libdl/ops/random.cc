@@ -278,7 +278,7 @@ static Tensor redrawn(const Rule& rule, const Draw& draw, Generator* generator, 
   Call call(rule.name, into, {&dst});
   Tensor y = shift == 0 ? alias(dst) : empty(dst.shape(), dst.dtype(), dst.device());
   if (call.forward())
-    call.ready_jvp([&] { return zeros(y.shape(), y.dtype(), y.device()); });
+    call.ready_jvp(y, [&] { return zeros(y.shape(), y.dtype(), y.device()); });
   call.ready(y, rule, NoAttr{});
   Refund refund(generator);
   draw_into(y, draw, generator);
@@ -349,7 +349,7 @@ Tensor bernoulli(const Tensor& input, std::optional<double> p, Generator* genera
   Draw draw{Distribution::kBernoulli, p.value_or(0)};
   if (!p) draw.chance = view_of(chances);
   if (call.forward())
-    call.ready_jvp([&] { return zeros(y.shape(), y.dtype(), y.device()); });
+    call.ready_jvp(y, [&] { return zeros(y.shape(), y.dtype(), y.device()); });
   call.ready(y, kBernoulli, NoAttr{});
   draw_into(y, draw, generator);
   return call.finish(std::move(y));

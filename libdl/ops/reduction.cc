@@ -118,13 +118,10 @@ Tensor prod(const Tensor& input, std::optional<int64_t> dim, bool keepdim, Dtype
   const ProdAttr attr{ReducedDims(x.shape(), call.axes(2, "dim", dims, x.ndim())),
                       dim && x.ndim() ? call.axis(2, "dim", *dim, x.ndim()) : -1};
   Tensor y = reduce(kernels::Reduction::kProd, x, attr.dims, keepdim, type);
-  y = call.done(y, kProd, attr, {saves_input(x, 0), saves_output(y, 0)});
-  if (call.forward())
-    call.jvp(y, [&] {
-      const Tensor slope = prod_slope(full(y.shape(), number(1.0), type), x, y, attr);
-      return sum(conj(slope) * call.tangent(0), Dims(attr.dims.reduced()), keepdim, type);
-    });
-  return y;
+  return call.done(y, kProd, attr, {saves_input(x, 0), saves_output(y, 0)}, [&](const Tensor& z) {
+    const Tensor slope = prod_slope(full(z.shape(), number(1.0), type), x, z, attr);
+    return sum(conj(slope) * call.tangent(0), Dims(attr.dims.reduced()), keepdim, type);
+  });
 }
 
 // -- all, any ---------------------------------------------------------------------------------

@@ -81,19 +81,16 @@ Tensor cumprod(const Tensor& input, int32_t dim, Dtype dtype, Into into) {
   const Tensor x = cast(input, scan_dtype(input, dtype));
   Call call("cumprod", into, {&x});
   const int32_t at = call.axis(2, "dim", dim, x.ndim());
-  Tensor y = call.done(scanned(kernels::Scan::kProd, x, at, x.dtype()), kCumprod, at,
-                       {saves_input(x, 0)});
-  if (call.forward())
-    call.jvp(y, [&] {  // u_k = u_(k-1) x_k + y_(k-1) t_k
-      const Tensor t = call.tangent(0);
-      if (t.ndim() == 0 || t.numel() == 0) return t;
-      std::vector<Tensor> u{narrow(t, at, 0, 1)};
-      for (int64_t k = 1; k < t.size(at); ++k)
-        u.push_back(u.back() * narrow(x, at, k, 1) +
-                    narrow(y, at, k - 1, 1) * narrow(t, at, k, 1));
-      return cat(u, at);
-    });
-  return y;
+  Tensor y = scanned(kernels::Scan::kProd, x, at, x.dtype());
+  // u_k = u_(k-1) x_k + y_(k-1) t_k
+  return call.done(std::move(y), kCumprod, at, {saves_input(x, 0)}, [&](const Tensor& z) {
+    const Tensor t = call.tangent(0);
+    if (t.ndim() == 0 || t.numel() == 0) return t;
+    std::vector<Tensor> u{narrow(t, at, 0, 1)};
+    for (int64_t k = 1; k < t.size(at); ++k)
+      u.push_back(u.back() * narrow(x, at, k, 1) + narrow(z, at, k - 1, 1) * narrow(t, at, k, 1));
+    return cat(u, at);
+  });
 }
 
 }  // namespace libdl

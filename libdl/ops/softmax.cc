@@ -54,7 +54,7 @@ template <bool log>
 static void softmax_vjp(Backward& b) {
   const int at = b.attr<Axis>().at;
   const Tensor y = b.saved(0);
-  b.give(0, b.create_graph() ? slope(b.dy(), y, at, log) : slope_in_one_pass(b.dy(), y, at, log));
+  b.give(0, b.differentiated() ? slope(b.dy(), y, at, log) : slope_in_one_pass(b.dy(), y, at, log));
 }
 static const Rule kSoftmax{"softmax", softmax_vjp<false>};
 static const Rule kLogSoftmax{"log_softmax", softmax_vjp<true>};

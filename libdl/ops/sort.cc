@@ -67,10 +67,10 @@ static std::tuple<Tensor, Tensor> finish(Call& call, const Rule& rule, const Ten
       overlap(values_into.tensor(), indices_into.tensor()) != Overlap::kNone)
     fail_argument(LIBDL_ERROR_OVERLAP, call.op(), 0, "indices_dst", "shares memory with values_dst",
                   "separate memory");
-  const Tensor tangent = call.tangent(0), where = y.indices;
+  const Tensor where = y.indices;
   Tensor values = call.done(std::move(y.values), rule, SortAttr{Shape(input.shape()), axis},
                             {saves_value(where)});
-  if (call.forward()) call.jvp(values, [&] { return gather(tangent, axis, where); });
+  if (call.forward()) call.jvp(values, [&] { return gather(call.tangent(0), axis, where); });
   return {std::move(values), second.done(std::move(y.indices))};
 }
 

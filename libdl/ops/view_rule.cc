@@ -136,14 +136,10 @@ void become_view(const char* op, const Tensor& input, const Tensor& y, const Vie
   if (!input.meta()) return;
   if (recorded && is_inexact(y.dtype()) && has_history(input))
     record_view(op, input, y, {call, geometry_of(input), geometry_of(y)});
-  if (mode & kModeForward) {
-    if (const Tensor t = tangent_of(input); t.defined()) {
-      const ModeGuard outer(kModeForward);
-      Meta& meta = meta_of(y);
-      meta.tangent = replay({call, geometry_of(input), geometry_of(y)}, t);
-      meta.tangent_level = state().forward_level;
-    }
-  }
+  if ((mode & kModeForward) && kind != ViewKind::kBytes)
+    view_tangents(input, y, [&](const Tensor& t) {
+      return replay({call, geometry_of(input), geometry_of(y)}, t);
+    });
 }
 
 Tensor make_view(const char* op, const Tensor& input, const Geometry& to, const ViewCall& call,

@@ -167,7 +167,7 @@ void detach_in_place(const Tensor& x) {
   if (meta.view != ViewKind::kNone && has_history(x) && !collects)
     fail_argument(LIBDL_ERROR_AUTOGRAD, op, 1, "input", "is a view",
                   "a tensor of its own, or detach() for an alias without history");
-  meta.tangent = {};
+  detach_tangents(x);
   meta.retains_grad = false;
   if (!meta.node) return;
   // The generation stays: views of x keep the history that they have.
@@ -242,6 +242,8 @@ void set_data(const Tensor& x, const Tensor& y) {
   if (requires_grad(x) && !is_inexact(y.dtype()))
     fail_argument(LIBDL_ERROR_AUTOGRAD, op, 2, "source", std::string("is ") + name_of(y.dtype()),
                   "a floating or complex dtype: the tensor requires grad");
+  const bool view = x.meta() && x.meta()->view != ViewKind::kNone;
+  if (view || x.dtype() != y.dtype() || !same(x.shape(), y.shape())) detach_tangents(x);
   take_data(x, y);
   if (Meta* const meta = x.meta(); meta && meta->node && meta->node->accumulator) {
     auto& leaf = static_cast<Accumulator&>(*meta->node);
@@ -288,6 +290,14 @@ static ViewKind over(ViewKind outer, ViewKind inner) {
   return ViewKind::kPlain;  // real numbers seen as complex again, or the reverse
 }
 
+// The nearest alias with a tangent of its own comes before the base.
+[[gnu::noinline]] static void track_dual(Meta& view, const Tensor& x, const Duality& from) {
+  const Tensor& root = from.own_level || from.apart ? x : from.root;
+  if (!root.defined()) return;
+  view.duality = std::make_unique<Duality>();
+  view.duality->root = root;
+}
+
 void track_view(const Tensor& view, const Tensor& x, ViewKind kind, ViewOrigin origin) {
   Meta& meta = meta_of(view);
   const Meta* const from = x.meta();
@@ -298,10 +308,13 @@ void track_view(const Tensor& view, const Tensor& x, ViewKind kind, ViewOrigin o
   const bool inherits = nested && (origin == ViewOrigin::kRecorded || from->origin == ViewOrigin::kNoGrad);
   meta.origin = inherits ? from->origin : origin;
   meta.seen.store(meta.base.meta() ? meta.base.meta()->generation : 0, std::memory_order_relaxed);
+  if (from && from->duality) [[unlikely]]
+    track_dual(meta, x, *from->duality);
 }
 
 Tensor with_history(const Tensor& value, Node* node, int32_t slot) {
   Tensor x = alias(value);
+  if (value.meta() && (state().mode & kModeForward)) share_cells(value, x);
   Meta& meta = meta_of(x);
   node->retain();
   meta.node = node;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tape/node.h"
+#include "tape/tangent.h"
 
 namespace libdl {
 
@@ -40,8 +41,7 @@ struct Meta {
   std::atomic<uint64_t> seen{0};  // views: the base's generation when node was made
   Tensor base;              // views: never itself a view
   Ref<GradSlot> grad;
-  Tensor tangent;           // forward mode
-  int32_t tangent_level = 0;
+  std::unique_ptr<Duality> duality;  // forward mode
   std::atomic<HostObject*> host_objects{nullptr};  // owned; of the runtimes but the first
 
   bool is_leaf() const { return !node || node->accumulator; }

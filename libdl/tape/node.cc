@@ -161,6 +161,7 @@ struct HookedValue {
   Ref<SavedHooks> hooks;
   void* packed = nullptr;
   OutputMeta value;  // what unpack has to give back
+  Tensor carrier;    // one element seen in the value's shape: it holds the tangents
 
   explicit HookedValue(const Tensor& x)
       : hooks(Ref<SavedHooks>::share(state().saved_hooks)), value(meta_for(x)) {}
@@ -178,7 +179,10 @@ static Tensor unpacked(const Node& node, const HookedValue& hooked) {
   };
   if (!x.defined() || x.is_number()) bad(LIBDL_ERROR_NULL, "no tensor", "the value");
   if (const auto wrong = mismatch(x, hooked.value)) bad(wrong->code, wrong->found, wrong->wanted);
-  return x;
+  if (!hooked.carrier.defined() || !(state().mode & kModeForward)) return x;
+  const Tensor dual = alias(x);
+  share_cells(hooked.carrier, dual);
+  return dual;
 }
 
 void save(Node& node, int i, const Tensor& value, int32_t source) {
@@ -198,6 +202,19 @@ void save(Node& node, int i, const Tensor& value, int32_t source) {
     if (storage->exports.load(std::memory_order_relaxed)) compare_exports(*storage);
     place.version = saved_version(*place.shell);
   }
+}
+
+Tensor saved_carrier(Node& node, int i) {
+  Saved& place = node.saved()[i];
+  if (place.shell) return borrow(place.shell);
+  if (!place.hooked) return {};
+  Tensor& carrier = place.hooked->carrier;
+  const OutputMeta& value = place.hooked->value;
+  const int64_t one[] = {1};
+  if (!carrier.defined())
+    carrier = alias(empty(one, value.dtype, value.device), value.shape,
+                    Shape(value.shape.size(), 0), 0, value.dtype);
+  return carrier;
 }
 
 static void drop(Saved& place) noexcept {

@@ -210,6 +210,10 @@ void release_saved_hooks(State& ending);
 // Fills place i: the value's bytes, geometry and version. An undefined value saves nothing.
 void save(Node& node, int i, const Tensor& value, int32_t source);
 
+// What saved value i's tangents are hung on, of the value's shape and dtype; undefined: nothing was
+// saved.
+Tensor saved_carrier(Node& node, int i);
+
 // While a pass reads a node's saved values. Several passes may, on several threads: the last one to
 // end frees them if any of them asked for it, and a pass that comes later finds them gone, which is
 // a clear error where its rule asks for one.
@@ -259,6 +263,9 @@ class Backward {
     return *static_cast<Attr*>(node_.attr());
   }
   bool create_graph() const { return create_graph_; }
+  // Whether what the rule computes is differentiated in its turn, backward or forward: only operators
+  // will do.
+  bool differentiated() const { return create_graph_ || (state().mode & kModeForward); }
   Node& node() const { return node_; }
   int inputs() const { return static_cast<int>(dx_.size()); }
 

@@ -994,3 +994,8 @@ _Static_assert(IS(&libdl_tensor_alias_data, libdl_error * (*)(const libdl_tensor
 _Static_assert(IS(&libdl_op_argument_get_default, libdl_error * (*)(libdl_op, int32_t, libdl_value *)), "libdl_op_argument_get_default");
 _Static_assert(IS(&libdl_scope_push_owner, libdl_error * (*)(void)), "libdl_scope_push_owner");
 _Static_assert(IS(&libdl_scope_return, libdl_error * (*)(libdl_error *, libdl_tensor *, libdl_tensor **)), "libdl_scope_return");
+_Static_assert(IS(&libdl_history_beyond, libdl_bool (*)(const libdl_tensor *const *, int64_t, const libdl_tensor *const *, int64_t)), "libdl_history_beyond");
+_Static_assert(IS(&libdl_forward_level, uint64_t (*)(int32_t)), "libdl_forward_level");
+_Static_assert(IS(&libdl_forward_make_dual_at, libdl_error * (*)(const libdl_tensor *, const libdl_tensor *, uint64_t, libdl_tensor **)), "libdl_forward_make_dual_at");
+_Static_assert(IS(&libdl_forward_unpack_dual_at, libdl_error * (*)(const libdl_tensor *, uint64_t, libdl_tensor **, libdl_tensor **)), "libdl_forward_unpack_dual_at");
+_Static_assert(IS(&libdl_forward_set_tangent, libdl_error * (*)(libdl_tensor *, const libdl_tensor *, uint64_t)), "libdl_forward_set_tangent");

@@ -147,6 +147,7 @@ CALLS = {
                    "out:libdl_tensor_list"],
     "libdl_backward": ["list:!loss:x", "i:1", "null", "i:0", "null", "i:0", "null"],
     "libdl_forward_unpack_dual": ["t:f64:2,3", "out:libdl_tensor", "out:libdl_tensor"],
+    "libdl_history_beyond": ["list:loss:x", "i:1", "list:leaf:f64:2,3", "i:1"],
     "libdl_device_get_properties": ["dev:1,0", "options:160"],
     "libdl_device_synchronize": ["dev:1,0"],
     "libdl_dtype_promote": ["i:12", "i:13", "out:plain"],

@@ -193,16 +193,37 @@ static void forward_mode(void) {
                *wider = filled(2, LIBDL_DTYPE_FLOAT64), *out = NULL;
   BAD(libdl_forward_exit(), STATE, "libdl_forward_exit: no level is open");
   BAD(libdl_forward_make_dual(x, x, &out), STATE, "libdl_forward_make_dual: no level is open");
+  BAD(libdl_forward_make_dual_at(x, x, 1, &out), STATE,
+      "libdl_forward_make_dual_at: argument 3 (level) is 1, wanted an open level");
+  CHECK(libdl_forward_level(0) == 0 && libdl_forward_level(1) == 0);
   GOOD(libdl_forward_enter(NULL));
-  BAD(libdl_forward_enter(NULL), UNSUPPORTED,
-      "libdl_forward_enter: a level is open already; nested forward mode is not offered");
   BAD(libdl_forward_make_dual(x, x, NULL), NULL,
       "libdl_forward_make_dual: argument 3 (out) is NULL, wanted a place for the result");
   BAD(libdl_forward_make_dual(x, longer, &out), SHAPE,
       "libdl_forward_make_dual: argument 2 (tangent) has shape [3], wanted [2]");
   BAD(libdl_forward_make_dual(x, wider, &out), DTYPE,
       "libdl_forward_make_dual: argument 2 (tangent) is float64, wanted float32");
+  BAD(libdl_forward_set_tangent(x, longer, libdl_forward_level(1)), SHAPE,
+      "libdl_forward_set_tangent: argument 2 (tangent) has shape [3], wanted [2]");
+  libdl_tensor *dual, *twice, *primal, *tangent;
+  GOOD(libdl_forward_make_dual(x, x, &dual));
+  BAD(libdl_forward_make_dual(dual, x, &out), STATE,
+      "libdl_forward_make_dual: argument 1 (primal) has a tangent in the level, wanted one without, "
+      "or a level of its own");
+  const uint64_t outer = libdl_forward_level(0);
+  GOOD(libdl_forward_enter(NULL));
+  GOOD(libdl_forward_make_dual(dual, x, &twice));
+  BAD(libdl_forward_unpack_dual_at(twice, outer, &primal, &tangent), STATE,
+      "libdl_forward_unpack_dual_at: argument 1 (dual) has a tangent in a level that was opened "
+      "later, wanted that one to be unpacked first");
+  BAD(libdl_forward_unpack_dual_at(twice, outer, NULL, &tangent), NULL,
+      "libdl_forward_unpack_dual_at: argument 3 (primal) is NULL, wanted a place for the result");
   GOOD(libdl_forward_exit());
+  GOOD(libdl_forward_exit());
+  BAD_BEGINS(libdl_forward_set_tangent(x, x, outer), STATE,
+             "libdl_forward_set_tangent: argument 3 (level) is ");
+  libdl_tensor_release(dual);
+  libdl_tensor_release(twice);
   libdl_tensor_release(x);
   libdl_tensor_release(longer);
   libdl_tensor_release(wider);

@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "engine/backward.h"
+#include "engine/forward.h"
 #include "ops/copy.h"
+#include "ops/tangent.h"
 
 namespace libdl::testing {
 
@@ -90,23 +92,18 @@ inline void expect_forward(const Function& f, const std::vector<Tensor>& x, unsi
   const Tensor outputs[] = {y}, weights[] = {w};
   const std::vector<Tensor> dx = grad(outputs, at, weights, options);
 
-  State& s = state();
-  s.mode |= kModeForward;
-  ++s.forward_level;
+  const ForwardLevel open;
   double reverse = 0;
   std::vector<Tensor> dual;
   for (size_t i = 0; i < x.size(); ++i) {
     v.push_back(doubles(x[i].shape(), seed + 5 + static_cast<unsigned>(i)));
     reverse += dot(dx[i], v[i]);
-    dual.push_back(clone(x[i]));
-    meta_of(dual[i]).tangent = v[i];
-    meta_of(dual[i]).tangent_level = s.forward_level;
+    dual.push_back(make_dual(clone(x[i]), v[i], open.level(), "make_dual"));
   }
   const Tensor moved = f(dual);
-  ASSERT_TRUE(moved.meta() && moved.meta()->tangent.defined());
-  EXPECT_NEAR(dot(w, moved.meta()->tangent), reverse, 1e-9 * (1 + std::fabs(reverse)));
-  --s.forward_level;
-  s.mode &= ~static_cast<uint32_t>(kModeForward);
+  const Tensor tangent = tangent_of(moved);
+  ASSERT_TRUE(tangent.defined());
+  EXPECT_NEAR(dot(w, tangent), reverse, 1e-9 * (1 + std::fabs(reverse)));
 }
 
 inline void expect_derivatives(const Function& f, const std::vector<Tensor>& x, unsigned seed = 1) {

@@ -35,6 +35,11 @@ CALLS: dict[str, list] = {
     "libdl_forward_exit": [],
     "libdl_forward_make_dual": ["t:f64:2,3", "t:f64:2,3", "out:tensor"],
     "libdl_forward_unpack_dual": ["t:f64:2,3", "out:tensor", "out:tensor"],
+    "libdl_forward_level": [["i:0", "i:1", "i:2"]],
+    "libdl_forward_make_dual_at": ["t:f64:2,3", "t:f64:2,3", ["i:1", "i:2"], "out:tensor"],
+    "libdl_forward_unpack_dual_at": ["t:f64:2,3", ["i:1", "i:2"], "out:tensor", "out:tensor"],
+    "libdl_forward_set_tangent": ["!t:f64:2,3", ["t:f64:2,3", "null"], ["i:1", "i:2"]],
+    "libdl_history_beyond": [["list:loss:x", "list:custom:x"], "i:1", "list:leaf:f64:2,3", "i:1"],
     "libdl_gradcheck": ["fn:square", *_SCENE, "list:leaf:f64:2", "i:1", "i:1",
                         ["null", "at:second_order"]],
     "libdl_set_site_hook": ["fn:tell_site", *_SCENE],
@@ -147,6 +152,8 @@ WANTS = {
     "libdl_saved_hooks_pop": "libdl_saved_hooks_push",
     "libdl_forward_exit": "libdl_forward_enter",
     "libdl_forward_make_dual": "libdl_forward_enter",
+    "libdl_forward_make_dual_at": "libdl_forward_enter",
+    "libdl_forward_set_tangent": "libdl_forward_enter",
 }
 
 # Functions that take as long as hundreds of others, or leave something behind in the process, are

@@ -10,12 +10,14 @@ from collections.abc import Callable
 import checks
 import checks_complex
 import checks_dtypes
+import checks_forward
 import checks_overlap
 import pytest
 from known import KNOWN
 from samples import Case, Sample
 
-CHECKS = [*checks.CHECKS, *checks_complex.CHECKS, *checks_dtypes.CHECKS, *checks_overlap.CHECKS]
+CHECKS = [*checks.CHECKS, *checks_forward.CHECKS, *checks_complex.CHECKS, *checks_dtypes.CHECKS,
+          *checks_overlap.CHECKS]
 SEEN = 20  # different samples that a case must have
 
 
@@ -48,6 +50,8 @@ def applies(case: Case, checker: Callable[[Case, Sample], None]) -> bool:
     needs = {checks.inplace: case.inplace, checks.into: case.out, checks.aliases: case.view,
              checks.gradient: case.differentiable, checks.second_order: case.differentiable,
              checks.forward_mode: case.differentiable,
+             checks_forward.nested: case.differentiable,
+             checks_forward.written: case.inplace and case.differentiable,
              checks_dtypes.integers: "i" in case.dtypes and case.result != "float"}
     plane = "c" in case.dtypes
     needs |= {checker: plane and case.differentiable for checker in checks_complex.CHECKS}

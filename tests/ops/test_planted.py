@@ -11,14 +11,16 @@ import pytest
 import checks
 import checks_complex
 import checks_dtypes
+import checks_forward
 import checks_overlap
 import harness
 import libdl
 from libdl.autograd import Function
-from samples import Case, Sample, numbers, unary
+from samples import Case, Fixed, Sample, numbers, unary
 
 GOOD = Case("sin", libdl.sin, np.sin, unary(), result="float", out=True, inplace=True,
             dtypes="fiubc")
+FIXED = numbers((3,), 1).view(Fixed)
 WHOLE = Case("add", lambda x: libdl.add(x, x), lambda x: x + x, unary(), differentiable=False)
 
 
@@ -54,6 +56,15 @@ class WrongSecond(Function):
     def backward(ctx, dy):
         (x,) = ctx.saved_tensors
         return dy * libdl.cos(x.detach())
+
+
+class WrongSecondForward(WrongSecond):
+    """The same, and right in forward mode."""
+
+    @staticmethod
+    def jvp(ctx, dx):
+        (x,) = ctx.saved_tensors
+        return dx * libdl.cos(x)
 
 
 def bad(**changes) -> Case:
@@ -120,6 +131,9 @@ PLANTED = [
     (checks.gradient, bad(function=WrongGradient.apply)),
     (checks.forward_mode, bad(function=WrongGradient.apply)),
     (checks.second_order, bad(function=WrongSecond.apply)),
+    (checks_forward.nested, bad(function=WrongSecondForward.apply)),
+    (checks_forward.constants, bad(
+        function=lambda x: libdl.sin(x.detach()), samples=lambda: [Sample((FIXED,))])),
     (checks.strided, bad(function=by_stride)),
     (checks.into, bad(function=forgets_out)),
     (checks.into, bad(function=lambda x, out=None: libdl.sin(x))),
@@ -144,6 +158,17 @@ def test_wrong_in_place_is_found(monkeypatch):
     monkeypatch.setattr(libdl.Tensor, "sin_", lambda x: right(x).mul_(1.0000001))
     with pytest.raises(AssertionError, match="sin_"):
         harness.check(GOOD, checks.inplace)
+
+
+def test_a_lost_tangent_in_place_is_found(monkeypatch):
+    right = libdl.Tensor.sin_
+
+    def loses(x):
+        return right(x).copy_(x.detach())
+
+    monkeypatch.setattr(libdl.Tensor, "sin_", loses)
+    with pytest.raises(AssertionError, match="in place"):
+        harness.check(GOOD, checks_forward.written)
 
 
 def test_kept_tensor_is_found():

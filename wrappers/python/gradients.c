@@ -96,6 +96,22 @@ static PyObject* grad(PyObject* module, PyObject* const* args, Py_ssize_t count)
   return answer;
 }
 
+// history_beyond(outputs, leaves)
+static PyObject* history_beyond(PyObject* module, PyObject* const* args, Py_ssize_t count) {
+  (void)module;
+  if (count != 2) return PyErr_Format(PyExc_TypeError, "history_beyond: wanted 2 arguments");
+  Operands outputs = {0}, leaves = {0};
+  PyObject* answer = NULL;
+  if (tensors(args[0], "history_beyond", "outputs", false, &outputs) == 0 &&
+      tensors(args[1], "history_beyond", "leaves", false, &leaves) == 0)
+    answer = PyBool_FromLong(libdl_history_beyond(BORROWED(outputs), outputs.count,
+                                                  BORROWED(leaves), leaves.count));
+  free_operands(&outputs);
+  free_operands(&leaves);
+  pending_work = 0;
+  return answer;
+}
+
 // -- hooks ----------------------------------------------------------------------------------------
 
 static int replace(libdl_tensor** place, PyObject* answer, const char* what) {
@@ -342,6 +358,7 @@ static PyObject* pop_saved_hooks(PyObject* module, PyObject* unused) {
 static PyMethodDef functions[] = {
     {"backward", (PyCFunction)(void (*)(void))backward, METH_FASTCALL, NULL},
     {"grad", (PyCFunction)(void (*)(void))grad, METH_FASTCALL, NULL},
+    {"history_beyond", (PyCFunction)(void (*)(void))history_beyond, METH_FASTCALL, NULL},
     {"add_hook", add_hook, METH_VARARGS, "add_hook(tensor or node, kind, callable)"},
     {"remove_hook", remove_hook, METH_O, NULL},
     {"node_name", node_name, METH_O, NULL},

@@ -151,11 +151,17 @@ static PyObject* forward_enter(PyObject* module, PyObject* unused) {
   return error ? raise_error(error) : PyLong_FromLong(level);
 }
 
-static PyObject* forward_unpack_dual(PyObject* module, PyObject* tensor) {
+// forward_unpack_dual(tensor, identity of a level = 0: the innermost)
+static PyObject* forward_unpack_dual(PyObject* module, PyObject* args) {
   (void)module;
+  PyObject* tensor;
+  unsigned long long level = 0;
+  if (!PyArg_ParseTuple(args, "O|K:unpack_dual", &tensor, &level)) return NULL;
   if (!is_tensor(tensor)) return PyErr_Format(PyExc_TypeError, "unpack_dual: wanted a tensor");
   libdl_tensor *primal, *tangent;
-  libdl_error* const error = libdl_forward_unpack_dual(handle_of(tensor), &primal, &tangent);
+  libdl_error* const error =
+      level ? libdl_forward_unpack_dual_at(handle_of(tensor), level, &primal, &tangent)
+            : libdl_forward_unpack_dual(handle_of(tensor), &primal, &tangent);
   if (error) return raise_error(error);
   PyObject* const first = wrap(primal);
   PyObject* const second = wrap_optional(tangent);
@@ -230,7 +236,7 @@ static PyObject* device_properties(PyObject* module, PyObject* where) {
 static PyMethodDef functions[] = {
     {"install_site_hook", install_site_hook, METH_NOARGS, NULL},
     {"forward_enter", forward_enter, METH_NOARGS, NULL},
-    {"forward_unpack_dual", forward_unpack_dual, METH_O, NULL},
+    {"forward_unpack_dual", forward_unpack_dual, METH_VARARGS, NULL},
     {"live", live, METH_NOARGS, NULL},
     {"memory_statistics", memory_statistics, METH_VARARGS, NULL},
     {"tensor_to_string", tensor_to_string, METH_VARARGS, NULL},

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Forward mode: dual numbers, a primal and a tangent that every operator carries along."""
+"""Forward mode: dual numbers, a primal and a tangent that every operator carries along.
+
+Levels nest: a tangent in an inner level may carry a tangent in an outer one. They are numbered from
+0, the outermost, as in PyTorch; each has an identity of its own besides, so that what was dual in a
+closed level is not in a later one with its number."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-import threading
 from typing import Any, NamedTuple
 
 from .. import _C
 from .._C import Tensor
-
-
-_open = threading.local()  # .levels: how many this thread has open
 
 
 class UnpackedDualTensor(NamedTuple):
@@ -27,42 +27,85 @@ class dual_level:
         return self._level
 
     def __exit__(self, *exception: object) -> None:
-        exit_dual_level()
+        exit_dual_level(level=self._level)
+
+
+def _identity(level: int | None) -> int:
+    """Of an open level, None meaning the innermost; 0 if there is none."""
+    return _C.forward_level(0 if level is None else level + 1)
 
 
 def enter_dual_level() -> int:
-    level = _C.forward_enter()
-    _open.levels = getattr(_open, "levels", 0) + 1
-    return level
+    """Opens a level and gives its number."""
+    return _C.forward_enter() - 1
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
+    """Closes the innermost level, which must be the named one if one is."""
+    if level is not None and (_identity(level) == 0 or _identity(level) != _identity(None)):
+        raise RuntimeError(
+            f"exit_dual_level: level {level} is not the last one that was opened"
+        )
     _C.forward_exit()
-    _open.levels -= 1
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
-    """The tensor with a tangent in the innermost level."""
-    return _C.forward_make_dual(tensor, tangent)
+    """An alias of the tensor with a tangent in the innermost level, or in the one with a number."""
+    for what, x in (("primal", tensor), ("tangent", tangent)):
+        if not isinstance(x, Tensor):
+            raise TypeError(f"make_dual: the {what} is a {type(x).__name__}, wanted a tensor")
+        if not (x.is_floating_point() or x.is_complex()):
+            raise ValueError(f"make_dual: the {what} is {x.dtype}, wanted floating or complex")
+    identity = _identity(level)
+    if identity == 0:
+        raise RuntimeError(
+            "make_dual: no level is open, so no dual tensor can be made; enter_dual_level() "
+            "or dual_level() opens one"
+            if level is None
+            else f"make_dual: level {level} is not open"
+        )
+    return _C.forward_make_dual_at(tensor, tangent, identity)
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
     """The primal, and the tangent or None."""
-    return UnpackedDualTensor(*_C.forward_unpack_dual(tensor))
+    identity = _identity(level)
+    if identity == 0:
+        return UnpackedDualTensor(tensor, None)
+    return UnpackedDualTensor(*_C.forward_unpack_dual(tensor, identity))
 
 
-def split_duals(values: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[Tensor | None] | None]:
-    """The values without their tangents, and the tangents; None where no value has one."""
-    if not getattr(_open, "levels", 0):
-        return values, None
-    pairs = [unpack_dual(x) if isinstance(x, Tensor) else (x, None) for x in values]
-    tangents = [tangent for _, tangent in pairs]
-    if all(tangent is None for tangent in tangents):
-        return values, None
-    return tuple(
-        x if tangent is None else primal
-        for x, (primal, tangent) in zip(values, pairs, strict=True)
-    ), tangents
+class Split(NamedTuple):
+    """Values without their tangents in a level, and those tangents."""
+
+    identity: int
+    values: tuple[Any, ...]
+    tangents: list[Tensor | None]
+
+
+def split_duals(values: tuple[Any, ...]) -> list[Split]:
+    """For each open level in which a value has a tangent, from the innermost out: the values
+    without it, and without those of the levels before."""
+    splits: list[Split] = []
+    depth = 0
+    identities = []
+    while identity := _C.forward_level(depth + 1):
+        identities.append(identity)
+        depth += 1
+    for identity in reversed(identities):
+        pairs = [
+            _C.forward_unpack_dual(x, identity) if isinstance(x, Tensor) else (x, None)
+            for x in values
+        ]
+        tangents = [tangent for _, tangent in pairs]
+        if all(tangent is None for tangent in tangents):
+            continue
+        values = tuple(
+            x if tangent is None else primal
+            for x, (primal, tangent) in zip(values, pairs, strict=True)
+        )
+        splits.append(Split(identity, values, tangents))
+    return splits
 
 
 from .._missing import public as _public_names  # noqa: E402

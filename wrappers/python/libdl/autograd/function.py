@@ -11,7 +11,7 @@ from typing import Any
 from .. import _C
 from .._C import Tensor
 from .._modes import no_grad
-from .forward_ad import make_dual, split_duals
+from .forward_ad import Split, split_duals
 
 
 class FunctionCtx:
@@ -125,7 +125,9 @@ class Function:
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Runs forward; backward gives the gradients with respect to the arguments."""
-        args, tangents = split_duals(args)
+        given, splits = args, split_duals(args)
+        if splits:
+            args = splits[-1].values
         places = [i for i, value in enumerate(args) if isinstance(value, Tensor)]
         ctx = FunctionCtx()
         ctx.needs_input_grad = tuple(
@@ -138,15 +140,26 @@ class Function:
                 cls.setup_context(ctx, args, answer)
             else:
                 answer = cls.forward(ctx, *args, **kwargs)
+        if not splits:
+            return _recorded(cls, ctx, args, places, answer)
         saved = ctx._for_forward or ctx._to_save
-        answer = _recorded(cls, ctx, args, places, answer)
-        return answer if tangents is None else _dual(cls, ctx, args, saved, answer, tangents)
+        # What backward finds of the arguments carries their tangents.
+        as_given = {id(bare): x for bare, x in zip(args, given, strict=True)}
+        ctx._to_save = tuple(as_given.get(id(x), x) for x in ctx._to_save)
+        answer = _recorded(cls, ctx, given, places, answer, args)
+        # From the outermost level in: jvp in one level sees the tangents of those around it.
+        for split in reversed(splits):
+            seen = {id(bare): x for bare, x in zip(args, split.values, strict=True)}
+            values = tuple(seen.get(id(x), x) for x in saved)
+            _push_forward(cls, ctx, split.values, values, answer, split)
+        return answer
 
 
-def _dual(
-    cls: type[Function], ctx: Any, args: Any, saved: Any, answer: Any, tangents: Any
-) -> Any:
-    """The answer with the tangents that jvp gives."""
+def _push_forward(
+    cls: type[Function], ctx: Any, args: Any, saved: Any, answer: Any, split: Split
+) -> None:
+    """Gives the answer the tangents of one level, which jvp tells."""
+    tangents = split.tangents
     if cls.jvp is Function.jvp:
         raise NotImplementedError(
             f"{cls.__name__} was reached by forward mode and has no static method jvp"
@@ -171,14 +184,15 @@ def _dual(
             f"{cls.__name__}.jvp returned {len(given)} tangents, wanted {len(values)}, one for "
             "each output of forward"
         )
-    duals = [
-        value if tangent is None else make_dual(value, tangent)
-        for value, tangent in zip(values, given, strict=True)
-    ]
-    return duals[0] if single else type(answer)(duals)
+    for value, tangent in zip(values, given, strict=True):
+        if tangent is not None:
+            _C.forward_set_tangent(value, tangent, split.identity)
 
 
-def _recorded(cls: type[Function], ctx: Any, args: Any, places: list[int], answer: Any) -> Any:
+def _recorded(
+    cls: type[Function], ctx: Any, args: Any, places: list[int], answer: Any, seen: Any = None
+) -> Any:
+    """The answer with its history; seen: the arguments as forward saw them, where they differ."""
     if not _C.grad_enabled() or not any(ctx.needs_input_grad):
         return answer
     single = isinstance(answer, Tensor)
@@ -188,7 +202,7 @@ def _recorded(cls: type[Function], ctx: Any, args: Any, places: list[int], answe
     for i, value in enumerate(values):
         # An argument that is returned unchanged is not the same tensor afterwards.
         if isinstance(value, Tensor) and id(value) not in dirty:
-            if any(value is given for given in inputs):
+            if any(value is (seen or args)[i] for i in places):
                 values[i] = value.detach().view(value.shape)
     tensors = [value for value in values if isinstance(value, Tensor)]
     excluded = {id(tensor) for tensor in ctx._non_differentiable}

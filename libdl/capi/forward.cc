@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Levels of dual numbers.
+
+#include <libdl/autograd.h>
+
+#include "capi/arguments.h"
+#include "capi/scope.h"
+#include "engine/forward.h"
+#include "ops/view.h"
+
+using namespace libdl;
+using namespace libdl::capi;
+
+static DualLevel& innermost_level(const char* name) {
+  DualLevel* const level = state().dual_level;
+  if (!level) fail(LIBDL_ERROR_STATE, name, "no level is open");
+  return *level;
+}
+
+libdl_error* libdl_forward_enter(int32_t* level) {
+  return door("libdl_forward_enter", [&] {
+    attach_to(state());
+    const DualLevel& opened = open_level();
+    if (level) *level = opened.depth;
+  });
+}
+
+libdl_error* libdl_forward_exit(void) {
+  return door("libdl_forward_exit", [&] {
+    innermost_level("libdl_forward_exit");
+    close_level();
+  });
+}
+
+uint64_t libdl_forward_level(int32_t level) {
+  const DualLevel* at = state().dual_level;
+  while (at && level > 0 && at->depth != level) at = at->before;
+  return at ? at->id : 0;
+}
+
+// NULL: the innermost.
+static DualLevel& chosen_level(const char* name, const uint64_t* level, int argument) {
+  return level ? level_of(*level, name, argument) : innermost_level(name);
+}
+
+static void check_like(const char* name, const Tensor& x, const Tensor& t) {
+  if (!same(x.shape(), t.shape()))
+    fail_argument(LIBDL_ERROR_SHAPE, name, 2, "tangent", "has shape " + to_string(t.shape()),
+                  to_string(x.shape()));
+  if (x.dtype() != t.dtype())
+    fail_argument(LIBDL_ERROR_DTYPE, name, 2, "tangent", std::string("is ") + name_of(t.dtype()),
+                  name_of(x.dtype()));
+}
+
+static Tensor dual_of(const char* name, const libdl_tensor* primal, const libdl_tensor* tangent,
+                      const uint64_t* level, libdl_tensor** out) {
+  check_tensor(name, 1, "primal", primal);
+  check_tensor(name, 2, "tangent", tangent);
+  if (!out)
+    fail_argument(LIBDL_ERROR_NULL, name, level ? 4 : 3, "out", "is NULL",
+                  "a place for the result");
+  const Tensor &x = as_tensor(primal), &t = as_tensor(tangent);
+  DualLevel& where = chosen_level(name, level, 3);
+  check_like(name, x, t);
+  return make_dual(x, t, where, name);
+}
+
+static void unpack(const char* name, const libdl_tensor* dual, const uint64_t* level,
+                   libdl_tensor** primal, libdl_tensor** tangent) {
+  check_tensor(name, 1, "dual", dual);
+  if (!primal || !tangent)
+    fail_argument(LIBDL_ERROR_NULL, name, (primal ? 3 : 2) + (level ? 1 : 0),
+                  primal ? "tangent" : "primal", "is NULL", "a place for the result");
+  const Tensor& x = as_tensor(dual);
+  Unpacked found;
+  if (level || state().dual_level)
+    found = unpack_dual(x, chosen_level(name, level, 2), name);
+  else
+    found.primal = view(x, x.shape());
+  *primal = found.primal.release();
+  *tangent = found.tangent.release();
+}
+
+libdl_error* libdl_forward_make_dual(const libdl_tensor* primal, const libdl_tensor* tangent,
+                                     libdl_tensor** out) {
+  const char* const name = "libdl_forward_make_dual";
+  return door(name, [&] { *out = dual_of(name, primal, tangent, nullptr, out).release(); });
+}
+
+libdl_error* libdl_forward_make_dual_at(const libdl_tensor* primal, const libdl_tensor* tangent,
+                                        uint64_t level, libdl_tensor** out) {
+  const char* const name = "libdl_forward_make_dual_at";
+  return door(name, [&] { *out = dual_of(name, primal, tangent, &level, out).release(); });
+}
+
+libdl_error* libdl_forward_set_tangent(libdl_tensor* tensor, const libdl_tensor* tangent,
+                                       uint64_t level) {
+  const char* const name = "libdl_forward_set_tangent";
+  return door(name, [&] {
+    check_tensor(name, 1, "tensor", tensor);
+    if (tangent) check_tensor(name, 2, "tangent", tangent);
+    const Tensor &x = as_tensor(tensor), t = Tensor::share(const_cast<libdl_tensor*>(tangent));
+    DualLevel& where = level_of(level, name, 3);
+    if (tangent) check_like(name, x, t);
+    set_tangent(x, t, where);
+  });
+}
+
+libdl_error* libdl_forward_unpack_dual(const libdl_tensor* dual, libdl_tensor** primal,
+                                       libdl_tensor** tangent) {
+  const char* const name = "libdl_forward_unpack_dual";
+  return door(name, [&] { unpack(name, dual, nullptr, primal, tangent); });
+}
+
+libdl_error* libdl_forward_unpack_dual_at(const libdl_tensor* dual, uint64_t level,
+                                          libdl_tensor** primal, libdl_tensor** tangent) {
+  const char* const name = "libdl_forward_unpack_dual_at";
+  return door(name, [&] { unpack(name, dual, &level, primal, tangent); });
+}

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Derivatives as functions of functions. They nest in any order.
+
+A derivative is taken with recording on, whatever the caller's mode; what comes out carries history
+only if the caller records and the result depends on something else that requires grad."""
+
+from ._forward import hessian, jacfwd, jvp, linearize
+from ._reverse import grad, grad_and_value, jacrev, vjp
+from ._stateless import functional_call, stack_module_state
+
+__all__ = [
+    "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize",
+    "stack_module_state", "vjp",
+]  # fmt: skip
+
+
+import typing as _typing  # noqa: E402
+
+from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
+
+if not _typing.TYPE_CHECKING:  # a checker shall know unknown names as such
+    __getattr__ = _missing_names(__name__)
+__dir__ = _public_names(__name__)

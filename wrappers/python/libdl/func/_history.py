@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What enters a transform with history, and what leaves it with some.
+
+Inside, each input is a tensor of its own: a recorded alias where the caller records and the input
+requires grad, so that outer derivatives go on, and otherwise a new leaf that nobody else sees. A
+result that depends on such leaves alone has no history outside. Tangents of open levels go through
+in both directions."""
+
+# mypy: disable-error-code="no-any-return"
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from .. import _C
+from .._C import Tensor
+from .._modes import enable_grad, no_grad
+from ._trees import mapped
+
+
+def without_history(x: Tensor) -> Tensor:
+    """The value with its tangents."""
+    if not _C.forward_level(0):
+        return x.detach()
+    with no_grad():
+        return x.clone()
+
+
+def entered(x: Tensor, recording: bool) -> Tensor:
+    """x as an input of a transform, where recording is on."""
+    if recording and x.requires_grad:
+        return x.view(x.shape)
+    return without_history(x).requires_grad_()
+
+
+def goes_on(outputs: Iterable[Tensor], inputs: Iterable[Tensor]) -> bool:
+    """Whether outputs depend on more than the leaves that a transform made."""
+    with_history = [y for y in outputs if y.requires_grad]
+    return bool(with_history) and _C.history_beyond(
+        tuple(with_history), tuple(x for x in inputs if x.is_leaf)
+    )
+
+
+def left(tree: Any, inputs: list[Tensor], recording: bool) -> Any:
+    """Results as the caller gets them."""
+
+    def one(y: Any) -> Any:
+        if not isinstance(y, Tensor) or not y.requires_grad:
+            return y
+        return y if recording and goes_on([y], inputs) else without_history(y)
+
+    return mapped(one, tree)
+
+
+def gradients(
+    outputs: list[Tensor], inputs: list[Tensor], weights: list[Tensor], create_graph: bool
+) -> list[Tensor]:
+    """The products of the outputs' gradients with the Jacobians; zeros where there is no way."""
+    used = [(y, w) for y, w in zip(outputs, weights, strict=True) if y.requires_grad]
+    if not used or not inputs:
+        with no_grad():
+            return [x.new_zeros(x.shape) for x in inputs]
+    with enable_grad():
+        return list(_C.grad(
+            tuple(y for y, _ in used), tuple(inputs), tuple(w for _, w in used), True,
+            create_graph, True, True,
+        ))  # fmt: skip

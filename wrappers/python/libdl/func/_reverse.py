@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""By reverse mode: gradients, products of a vector with a Jacobian, and Jacobians row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import _functions as F
+from .._C import Tensor
+from .._modes import enable_grad, is_grad_enabled, set_grad_enabled
+from ._history import entered, goes_on, gradients, left
+from ._trees import (
+    Argnums, chosen, leaves_of, mapped, outputs_of, rebuilt, replaced, shape_of, tensors_of,
+    with_aux,
+)  # fmt: skip
+
+
+def grad_and_value(
+    func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
+) -> Callable[..., Any]:
+    """A function that gives the gradient with respect to some arguments, and func's value."""
+    name = "grad"
+
+    def differentiated(*args: Any, **kwargs: Any) -> Any:
+        template = chosen(name, argnums, args)
+        tensors_of(name, template)
+        recording = is_grad_enabled()
+        with enable_grad():
+            given = mapped(lambda x: entered(x, recording), template)
+            inputs = leaves_of(given)
+            answer = func(*replaced(argnums, args, given), **kwargs)
+            value, aux = with_aux(name, answer, has_aux)
+            _check_scalar(name, value)
+            onwards = recording and goes_on([value], inputs)
+            found = gradients([value], inputs, [F.ones_like(value.detach())], onwards)
+        result = left(rebuilt(template, found), inputs, recording)
+        value = left(value, inputs, recording)
+        return (result, (value, left(aux, inputs, recording))) if has_aux else (result, value)
+
+    return differentiated
+
+
+def _check_scalar(name: str, value: Any) -> None:
+    if not isinstance(value, Tensor):
+        raise RuntimeError(
+            f"{name}: the function gave a {type(value).__name__}, wanted a 0-d tensor"
+        )
+    if value.ndim != 0:
+        raise RuntimeError(
+            f"{name}: the function gave a tensor of shape {list(value.shape)}, wanted a scalar, a "
+            "0-d tensor; vjp and jacrev take others"
+        )
+    if value.is_complex():
+        raise RuntimeError(f"{name}: the function gave {value.dtype}, wanted a real number")
+
+
+def grad(
+    func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
+) -> Callable[..., Any]:
+    """A function that gives the gradient of func with respect to some arguments."""
+    both = grad_and_value(func, argnums, has_aux)
+
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        found, value = both(*args, **kwargs)
+        return (found, value[1]) if has_aux else found
+
+    return gradient
+
+
+def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
+    """func(*primals), and a function from the outputs' gradients to those of the primals."""
+    name = "vjp"
+    tensors_of(name, primals)
+    recording = is_grad_enabled()
+    with enable_grad():
+        given = mapped(lambda x: entered(x, recording), primals)
+        inputs = leaves_of(given)
+        output, aux = with_aux(name, func(*given), has_aux)
+        outputs = outputs_of(name, output)
+        onwards = goes_on(outputs, inputs)
+
+    def pull(*cotangents: Any, retain_graph: Any = None, create_graph: bool | None = None) -> Any:
+        given = cotangents[0] if len(cotangents) == 1 else cotangents
+        if shape_of(given) != shape_of(output):
+            raise RuntimeError(
+                f"{name}: the cotangents are {shape_of(given)}, wanted {shape_of(output)}, as the "
+                "function's outputs are"
+            )
+        weights = leaves_of(given)
+        again = is_grad_enabled() if create_graph is None else create_graph
+        record = again and (onwards or any(w.requires_grad for w in weights))
+        return left(rebuilt(primals, gradients(outputs, inputs, weights, record)), inputs, again)
+
+    result = left(output, inputs, recording)
+    return (result, pull, left(aux, inputs, recording)) if has_aux else (result, pull)
+
+
+def check_real(name: str, what: str, tensors: list[Tensor]) -> None:
+    """Jacobians are of real functions."""
+    for x in tensors:
+        if x.is_complex():
+            raise RuntimeError(f"{name}: one of the {what} is {x.dtype}, wanted real ones")
+
+
+def jacrev(
+    func: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False,
+    chunk_size: int | None = None,
+) -> Callable[..., Any]:  # fmt: skip
+    """The Jacobian by reverse mode, row by row: for each output the structure of the arguments."""
+    name = "jacrev"
+
+    def jacobian(*args: Any, **kwargs: Any) -> Any:
+        template = chosen(name, argnums, args)
+        check_real(name, "inputs", tensors_of(name, template))
+        recording = is_grad_enabled()
+        with enable_grad():
+            given = mapped(lambda x: entered(x, recording), template)
+            inputs = leaves_of(given)
+            answer = func(*replaced(argnums, args, given), **kwargs)
+            output, aux = with_aux(name, answer, has_aux)
+            outputs = outputs_of(name, output)
+            check_real(name, "outputs", outputs)
+            onwards = recording and goes_on(outputs, inputs)
+        parts = [rebuilt(template, _rows(y, inputs, onwards)) for y in outputs]
+        result = left(rebuilt(output, parts), inputs, recording)
+        return (result, left(aux, inputs, recording)) if has_aux else result
+
+    return jacobian
+
+
+def _rows(y: Tensor, inputs: list[Tensor], onwards: bool) -> list[Tensor]:
+    """The Jacobian of one output with respect to each input."""
+    if not y.is_floating_point():
+        raise RuntimeError(f"jacrev: one of the outputs is {y.dtype}, wanted floating ones")
+    with set_grad_enabled(onwards):
+        rows = []
+        for i in range(y.numel()):
+            unit = F.zeros_like(y.detach()).reshape(-1)
+            unit[i] = 1
+            rows.append(gradients([y], inputs, [unit.view(y.shape)], onwards))
+        return [
+            F.stack([row[k] for row in rows]).view(*y.shape, *x.shape)
+            if rows
+            else x.new_zeros((*y.shape, *x.shape))
+            for k, x in enumerate(inputs)
+        ]

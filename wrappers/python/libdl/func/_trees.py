@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensors in tuples, lists and dictionaries, and the arguments that a derivative is taken by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from .._C import Tensor
+
+Argnums = int | tuple[int, ...]
+
+
+def mapped(function: Callable[[Any], Any], tree: Any) -> Any:
+    """The same structure with the function's value for each leaf."""
+    if isinstance(tree, dict):
+        values = [(key, mapped(function, value)) for key, value in tree.items()]
+        return type(tree)(values) if type(tree) is not dict else dict(values)
+    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
+        return type(tree)(*(mapped(function, value) for value in tree))
+    if isinstance(tree, (tuple, list)):
+        return type(tree)(mapped(function, value) for value in tree)
+    return tree if tree is None else function(tree)
+
+
+def leaves_of(tree: Any) -> list[Any]:
+    """What stands in the structure, in order."""
+    found: list[Any] = []
+    mapped(found.append, tree)
+    return found
+
+
+def rebuilt(tree: Any, values: Iterable[Any]) -> Any:
+    """The structure of the tree with other leaves."""
+    queue = iter(values)
+    return mapped(lambda _: next(queue), tree)
+
+
+def shape_of(tree: Any) -> str:
+    """The structure as text: (*, [*])."""
+    if isinstance(tree, dict):
+        return "{" + ", ".join(f"{key!r}: {shape_of(value)}" for key, value in tree.items()) + "}"
+    if isinstance(tree, (tuple, list)):
+        inside = ", ".join(map(shape_of, tree))
+        opening, closing = "()" if isinstance(tree, tuple) else "[]"
+        comma = "," if isinstance(tree, tuple) and len(tree) == 1 else ""
+        return opening + inside + comma + closing
+    return "None" if tree is None else "*"
+
+
+def tensors_of(name: str, tree: Any) -> list[Tensor]:
+    """The leaves of what a derivative is taken by: tensors all."""
+    found = leaves_of(tree)
+    for leaf in found:
+        if not isinstance(leaf, Tensor):
+            raise ValueError(f"{name}: an input is a {type(leaf).__name__}, wanted tensors")
+    return found
+
+
+def outputs_of(name: str, tree: Any) -> list[Tensor]:
+    """The leaves of what a function gave: tensors, at least one."""
+    found = leaves_of(tree)
+    for leaf in found:
+        if not isinstance(leaf, Tensor):
+            raise RuntimeError(
+                f"{name}: the function gave a {type(leaf).__name__}, wanted only tensors"
+            )
+    if not found:
+        raise RuntimeError(f"{name}: the function gave no tensor")
+    return found
+
+
+def with_aux(name: str, answer: Any, has_aux: bool) -> tuple[Any, Any]:
+    """Output and auxiliary output."""
+    if not has_aux:
+        return answer, None
+    if not isinstance(answer, tuple) or len(answer) != 2:
+        raise RuntimeError(f"{name}: with has_aux the function must give a tuple (output, aux)")
+    return answer
+
+
+def chosen(name: str, argnums: Argnums, args: tuple[Any, ...]) -> Any:
+    """The arguments that a derivative is taken by: one, or a tuple of them."""
+    if isinstance(argnums, int):
+        return args[checked(name, argnums, args)]
+    if not isinstance(argnums, tuple) or not all(isinstance(n, int) for n in argnums):
+        raise RuntimeError(
+            f"{name}: argnums is {argnums!r}, wanted an int or a tuple of ints"
+        )
+    places = [checked(name, n, args) for n in argnums]
+    if not places or len(set(places)) < len(places):
+        raise RuntimeError(f"{name}: argnums is {argnums!r}, wanted distinct arguments")
+    return tuple(args[n] for n in places)
+
+
+def checked(name: str, argnum: int, args: tuple[Any, ...]) -> int:
+    """The argument's place, counted from 0."""
+    if not -len(args) <= argnum < len(args):
+        raise RuntimeError(
+            f"{name}: argnums has {argnum}, but there are {len(args)} positional arguments"
+        )
+    return argnum % len(args)
+
+
+def replaced(argnums: Argnums, args: tuple[Any, ...], values: Any) -> tuple[Any, ...]:
+    """The arguments with the chosen ones replaced."""
+    given = list(args)
+    if isinstance(argnums, int):
+        given[argnums] = values
+        return tuple(given)
+    for n, value in zip(argnums, values, strict=True):
+        given[n] = value
+    return tuple(given)
