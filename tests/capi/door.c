@@ -289,7 +289,7 @@ static libdl_error *push_again(void *ctx, libdl_op op, const libdl_value *argume
   (void)ctx, (void)op, (void)argument_count, (void)dsts, (void)results, (void)result_count;
   (void)handled;
   ++deepest;
-  if (!error) error = libdl_neg(arguments[0].as.tensor, &y);
+  if (!error) error = libdl_neg(arguments[0].held.tensor, &y);
   libdl_tensor_release(y);
   return error;
 }
@@ -300,7 +300,7 @@ static libdl_error *call_again(void *ctx, const libdl_value *arguments, int32_t 
   (void)ctx;
   ++deepest;
   libdl_error *const error = libdl_op_call(endless, arguments, argument_count, &result, result_count);
-  results[0] = error ? NULL : result.as.tensor;
+  results[0] = error ? NULL : result.held.tensor;
   return error;
 }
 static void nesting_has_a_limit(void) {

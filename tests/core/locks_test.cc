@@ -109,7 +109,7 @@ libdl_error* intercept(void*, libdl_op, const libdl_value*, int32_t, libdl_tenso
 }
 libdl_error* kernel(void*, const libdl_value* arguments, int32_t, libdl_tensor** results, int32_t) {
   ask();
-  return libdl_mul(arguments[0].as.tensor, arguments[0].as.tensor, &results[0]);
+  return libdl_mul(arguments[0].held.tensor, arguments[0].held.tensor, &results[0]);
 }
 libdl_error* vjp(void*, const libdl_value*, int32_t, const libdl_tensor* const*,
                  const libdl_tensor* const* grads, int32_t, const libdl_bool*, libdl_tensor** out,
@@ -274,9 +274,9 @@ TEST_F(NoLock, WhereTheHostsOperatorsRun) {
   const T x = leaf({300, 300}, 1);
   libdl_value argument = {}, result = {};
   argument.type = LIBDL_VALUE_TENSOR;
-  argument.as.tensor = x.get();
+  argument.held.tensor = x.get();
   good(libdl_op_call(op, &argument, 1, &result, 1));
-  const T y(result.as.tensor);
+  const T y(result.held.tensor);
   good(libdl_interceptor_pop());
   backward(sum(y));
 }

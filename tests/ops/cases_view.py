@@ -84,7 +84,7 @@ VIEWS = [
          lambda: libdl.unsqueeze(libdl.ones(x23), 4), ("dim",)),
     view("broadcast_to", libdl.broadcast_to, np.broadcast_to,
          each(lambda s: [((2, *s),), ((3, 1, *s),)]),
-         lambda: libdl.broadcast_to(libdl.ones(x23), (2, 4)), ("shape",),
+         lambda: libdl.broadcast_to(libdl.ones(x23), (2, 4)), ("size", "broadcasts"),
          (ValueError, RuntimeError), operators=("expand",)),
     view("expand", lambda x, s: x.expand(s), np.broadcast_to,
          each(lambda s: [((2, *s),), ((3, 1, *s),)]),

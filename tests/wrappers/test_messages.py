@@ -65,7 +65,7 @@ LEAF = "is a leaf that requires grad, used in an in-place operation"
     (lambda: assign(X, libdl.tensor([7]), 1), "x[...] = value: index holds 7 at position [0]"),
     (lambda: assign(leaf(), 0, 1), "x[...] = value: x is a view of a leaf that requires grad"),
     (lambda: assign(leaf(), leaf() > 1, 1), f"x[...] = value: x {LEAF}"),
-    (lambda: assign(libdl.tensor([1]), 0, 1j), "x[...] = value: value is complex, wanted a number"),
+    (lambda: assign(libdl.tensor([1]), 0, 1j), "x[...] = value: value is complex128, wanted a real number"),
     # the words of the field
     (lambda: (leaf() * 2).backward(), "backward: argument 2 (gradient) is absent for an output of "
      "shape [2], wanted a gradient of that shape (only scalar outputs, of one element, have one "
