@@ -317,6 +317,18 @@ static void forward(void) {
   libdl_tensor_release(x);
 }
 
+static void beyond(void) {
+  libdl_tensor *const x = leaf(1, 2), *const w = leaf(3, 4), *y;
+  GOOD(libdl_mul(x, w, &y));
+  const libdl_tensor *const outputs[] = {y}, *const both[] = {x, w};
+  CHECK(libdl_history_beyond(outputs, 1, both, 1));
+  CHECK(!libdl_history_beyond(outputs, 1, both, 2));
+  CHECK(libdl_history_beyond(outputs, 1, NULL, 0) && !libdl_history_beyond(NULL, 0, NULL, 0));
+  libdl_tensor_release(y);
+  libdl_tensor_release(w);
+  libdl_tensor_release(x);
+}
+
 /* -- states, dtypes, operators, errors ---------------------------------------------------------------- */
 
 static void warned(void *ctx, libdl_warning_code code, const char *message) {
@@ -411,6 +423,7 @@ int main(void) {
   tensors();
   graph();
   contexts();
+  beyond();
   forward();
   states();
   dtypes();

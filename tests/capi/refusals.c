@@ -312,28 +312,6 @@ static void operators(void) {
   libdl_tensor_release(x);
 }
 
-static libdl_error *one_result(void *ctx, const libdl_value *arguments, int32_t argument_count,
-                               libdl_tensor **results, int32_t result_count) {
-  (void)ctx, (void)arguments, (void)argument_count, (void)result_count;
-  results[0] = filled(2, LIBDL_DTYPE_FLOAT32);
-  return NULL;
-}
-
-static void more_tensors_than_a_node_counts(void) {
-  enum { kMany = 65535 };
-  static const libdl_tensor *many[kMany];
-  libdl_tensor *x = leaf();
-  for (int i = 0; i < kMany; ++i) many[i] = x;
-  libdl_op op;
-  GOOD(libdl_op_register("t::many(tensors a) -> tensor b", -1, &op));
-  GOOD(libdl_op_set_kernel(op, LIBDL_DEVICE_CPU, one_result, NULL, NULL));
-  libdl_value argument = {.type = LIBDL_VALUE_TENSORS}, result;
-  argument.held.tensors.items = many, argument.held.tensors.count = kMany;
-  BAD(libdl_op_call(op, &argument, 1, &result, 1), LIMIT,
-      "t::many: has too many tensors to be recorded");
-  libdl_tensor_release(x);
-}
-
 /* -- interceptors and states
  * ------------------------------------------------------------------------ */
 
@@ -419,7 +397,6 @@ int main(void) {
   functions();
   forward_mode();
   operators();
-  more_tensors_than_a_node_counts();
   interceptors();
   states();
   interruption();

@@ -135,8 +135,51 @@ static void one_result_twice(void) {
   libdl_tensor_release(x);
 }
 
+/* -- as many inputs as there are ------------------------------------------------------------------ */
+
+enum { kMany = 65537 };
+
+static libdl_error *first_of_all(void *ctx, const libdl_value *arguments, int32_t argument_count,
+                                 libdl_tensor **results, int32_t result_count) {
+  (void)ctx, (void)argument_count, (void)result_count;
+  return libdl_clone(arguments[0].held.tensors.items[0], results);
+}
+
+static libdl_error *to_each(void *ctx, const libdl_value *arguments, int32_t argument_count,
+                            const libdl_tensor *const *results, const libdl_tensor *const *grads,
+                            int32_t result_count, const libdl_bool *wanted, libdl_tensor **out,
+                            int32_t tensor_count) {
+  (void)ctx, (void)arguments, (void)argument_count, (void)results, (void)result_count;
+  (void)wanted;
+  CHECK(tensor_count == kMany);
+  for (int32_t i = 0; i < tensor_count; ++i) out[i] = libdl_tensor_retain((libdl_tensor *)grads[0]);
+  return NULL;
+}
+
+/* 16 bits once counted them. */
+static void more_inputs_than_16_bits_count(void) {
+  static const libdl_tensor *many[kMany];
+  libdl_tensor *const x = leaf(2);
+  for (int i = 0; i < kMany; ++i) many[i] = x;
+  libdl_op op;
+  GOOD(libdl_op_register("returned::many(tensors a) -> tensor b", -1, &op));
+  GOOD(libdl_op_set_kernel(op, LIBDL_DEVICE_CPU, first_of_all, NULL, NULL));
+  GOOD(libdl_op_set_vjp(op, to_each, NULL, NULL));
+  libdl_value argument = {.type = LIBDL_VALUE_TENSORS}, result;
+  argument.held.tensors.items = many, argument.held.tensors.count = kMany;
+  GOOD(libdl_op_call(op, &argument, 1, &result, 1));
+  GOOD(backward_of(result.held.tensor));
+  libdl_tensor *const grad = libdl_tensor_grad(x);
+  float values[2] = {0, 0};
+  GOOD(libdl_tensor_copy_out(grad, values, sizeof values));
+  CHECK(values[0] == kMany && values[1] == kMany);
+  libdl_tensor_release(grad);
+  libdl_tensor_release(x);
+}
+
 int main(void) {
   gradients();
+  more_inputs_than_16_bits_count();
   one_result_twice();
   return failures ? EXIT_FAILURE : EXIT_SUCCESS;
 }

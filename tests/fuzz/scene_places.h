@@ -113,6 +113,8 @@ SCENE_PLACE void *interruption(void) {
   scene_drop(libdl_interruption_add(scene_asked, NULL, NULL, &number));
   return (void *)(intptr_t)number;
 }
+/* The identity of the innermost open level, likewise. */
+SCENE_PLACE void *forward_level(void) { return (void *)(uintptr_t)libdl_forward_level(0); }
 SCENE_PLACE void *sgd(void) {
   static libdl_sgd_options options = {.struct_size = sizeof options, .lr = 0.1};
   return &options;

@@ -36,9 +36,9 @@ CALLS: dict[str, list] = {
     "libdl_forward_make_dual": ["t:f64:2,3", "t:f64:2,3", "out:tensor"],
     "libdl_forward_unpack_dual": ["t:f64:2,3", "out:tensor", "out:tensor"],
     "libdl_forward_level": [["i:0", "i:1", "i:2"]],
-    "libdl_forward_make_dual_at": ["t:f64:2,3", "t:f64:2,3", ["i:1", "i:2"], "out:tensor"],
-    "libdl_forward_unpack_dual_at": ["t:f64:2,3", ["i:1", "i:2"], "out:tensor", "out:tensor"],
-    "libdl_forward_set_tangent": ["!t:f64:2,3", ["t:f64:2,3", "null"], ["i:1", "i:2"]],
+    "libdl_forward_make_dual_at": ["t:f64:2,3", "t:f64:2,3", "at:forward_level", "out:tensor"],
+    "libdl_forward_unpack_dual_at": ["t:f64:2,3", "at:forward_level", "out:tensor", "out:tensor"],
+    "libdl_forward_set_tangent": ["!t:f64:2,3", ["t:f64:2,3", "null"], "at:forward_level"],
     "libdl_history_beyond": [["list:loss:x", "list:custom:x"], "i:1", "list:leaf:f64:2,3", "i:1"],
     "libdl_gradcheck": ["fn:square", *_SCENE, "list:leaf:f64:2", "i:1", "i:1",
                         ["null", "at:second_order"]],
@@ -153,6 +153,7 @@ WANTS = {
     "libdl_forward_exit": "libdl_forward_enter",
     "libdl_forward_make_dual": "libdl_forward_enter",
     "libdl_forward_make_dual_at": "libdl_forward_enter",
+    "libdl_forward_unpack_dual_at": "libdl_forward_enter",
     "libdl_forward_set_tangent": "libdl_forward_enter",
 }
 
@@ -170,6 +171,7 @@ SELDOM = {
     "libdl_memory_fail_after": 2,
     "libdl_set_interruption": 2,
     "libdl_gradcheck": 2,
+    "libdl_scope_push_owner": 0,  # what is made inside must not be released, and a sequence does
 }
 
 # Handles by the type behind "libdl_", as words and results name them.
