@@ -54,8 +54,9 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_scope_push_owner(void);
  *
  *  error   NULL, or what went wrong: the scope ends, and this is returned
  *  result  kept; not looked at if there is an error
- *  out     result: a reference of the caller's, or of the next outer scope if that owns. Also where
- *          the result is none of this scope's, as an operand that is handed on
+ *  out     result: a reference of the caller's, or of the next outer scope if that owns. In a scope
+ *          that does not own, and where the result is none of this scope's, as an operand that is
+ *          handed on, it is one more than the caller has
  *
  *  An argument that is refused leaves the scope open.
  *  Errors: error itself, NULL, KIND, EMPTIED, STATE (no scope is open), OUT_OF_MEMORY.

@@ -197,12 +197,13 @@ libdl_error* libdl_scope_return(libdl_error* error, libdl_tensor* result, libdl_
     }
     check_tensor(function, 2, "result", result);
     output(function, 3, "out", out);
-    if (!keep(scope, result)) {  // somebody else's, an operand perhaps: one more reference
-      if (scope.outer && scope.outer->owns)
-        scope.outer->tensors.push_back(Tensor::share(result));
-      else
-        result->retain();
-    }
+    const bool outer_owns = scope.outer && scope.outer->owns;
+    // One more reference of what is somebody else's, an operand perhaps, or the caller's already.
+    const bool kept = keep(scope, result);
+    if (!kept && outer_owns)
+      scope.outer->tensors.push_back(Tensor::share(result));
+    else if (!outer_owns && (!kept || !scope.owns))
+      result->retain();
     close_scope(scope);
     *out = result;
   });

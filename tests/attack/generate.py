@@ -181,7 +181,7 @@ def destinations(operator: Operator) -> list[str]:
 # The fuzzer's words for what follows from the operator that it chooses.
 _GENERIC = {
     "op:call": "op:neg", "op:into": "op:neg", "op:?": "op:neg", "values": "values:t:f64:2,3",
-    "count": "i:1", "results": "out:value", "dsts": "list:!t:f64:2,3",
+    "count": "i:1", "results": "out:value", "result": "out:value", "dsts": "list:!t:f64:2,3",
 }  # fmt: skip
 
 

@@ -77,6 +77,13 @@ static void outcomes(void) {
   GOOD(libdl_scope_return(NULL, x, &y));
   GOOD(libdl_scope_pop());
   CHECK(libdl_tensor_use_count(x) == 1);
+  /* In a scope that does not own, the result is the caller's already: one more reference. */
+  GOOD(libdl_scope_push());
+  GOOD(libdl_neg(x, &z));
+  GOOD(libdl_scope_return(NULL, z, &y));
+  CHECK(y == z && libdl_tensor_use_count(z) == 2 && first(z) == -1);
+  libdl_tensor_release(y);
+  libdl_tensor_release(z);
   /* A call that is refused changes nothing. */
   GOOD(libdl_scope_push_owner());
   GOOD(libdl_neg(x, &z));

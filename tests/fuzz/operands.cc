@@ -97,6 +97,7 @@ Operand Chooser::make(const Word& word, const Parameter* parameter) {
   if (word.kind == "values" || word.kind == "count" || word.kind == "results" ||
       word.kind == "dsts")
     return {.is = Is::values};  // generic_call fills them in
+  if (word.kind == "result") return {.is = Is::results, .ints = {machine_.variable()}};
   static const std::map<std::string, std::string> numbers = {
       {"n", "libdl_number_f64"}, {"ni", "libdl_number_i64"}, {"nc", "libdl_number_c128"}};
   const std::string name = word.kind == "loss"      ? "scene_loss"

@@ -68,7 +68,7 @@ CALLS: dict[str, list] = {
     "libdl_memory_visit": ["dev:1,0", ["fn:visit", "fn:visit_fails"], *_SCENE],
     "libdl_op_call": ["op:call", "values", "count", "results", "count"],
     "libdl_op_call_into": ["op:into", "values", "count", "dsts", "count"],
-    "libdl_op_argument_get_default": ["op:clamp", "i:1", "out:plain"],
+    "libdl_op_argument_get_default": ["op:clamp", "i:1", "result"],
     "libdl_op_register": ["schema", "i:-1", "out:op"],
     "libdl_op_set_kernel": ["h:op", "i:1", "fn:twice", "null", "null"],
     "libdl_op_set_vjp": ["h:op", "fn:twice_vjp", "null", "null"],
