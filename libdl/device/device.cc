@@ -2,12 +2,14 @@
 
 #include "device/device.h"
 
+#include <climits>
 #include <cstring>
-#include <mutex>
 
 #include "base/error.h"
+#include "base/lock.h"
 #include "device/backend_source.h"
 #include "device/float_environment.h"
+#include "device/futex.h"
 #include "device/log.h"
 #include "device/plugin.h"
 #include "device/pool.h"
@@ -53,9 +55,34 @@ const char* type_name(int32_t type) {
   }
 }
 
-// Plugins are opened one at a time. Not held across fork: a child that begins while another thread
-// opens one would find a half-made driver anyway.
-std::mutex opening;
+// Plugins are opened one at a time, by code of their own and of the libraries that they bring, which
+// may come back here. So no lock is held meanwhile: who opens leaves the process_generation() here
+// (0: nobody opens), and in a forked child one that an absent thread has left counts as none.
+std::atomic<uint32_t> opener{0};
+constinit thread_local bool opens_here = false;
+
+class Opening {
+ public:
+  explicit Opening(const char* name) {
+    if (opens_here)
+      fail_unnamed(LIBDL_ERROR_STATE,
+                   std::string(name) + ": asked for by what runs while a plugin opens");
+    const uint32_t mine = process_generation();
+    for (uint32_t seen = 0; !opener.compare_exchange_weak(seen, mine, std::memory_order_acquire);) {
+      if (seen != mine) continue;
+      futex_wait(opener, seen);
+      seen = 0;
+    }
+    opens_here = true;
+  }
+  ~Opening() {
+    opens_here = false;
+    opener.store(0, std::memory_order_release);
+    futex_wake(opener, INT_MAX);
+  }
+  Opening(const Opening&) = delete;
+  Opening& operator=(const Opening&) = delete;
+};
 
 // One allocator for each device, made at its first use, never destroyed.
 constexpr int32_t kMaxDevices = 64;
@@ -71,7 +98,7 @@ std::string device_name(Device device) {
 
 static const Backend& open_once(const char* name, const char* library, int32_t type) {
   try {
-    std::lock_guard lock(opening);
+    const Opening alone(name);
     if (const Backend* table = backends[type].load(std::memory_order_acquire)) return *table;
     const Backend& table = open_backend(name, library, type);
     backends[type].store(&table, std::memory_order_release);

@@ -3,16 +3,32 @@
 // No lock of the library is held while it calls the host: the host may hold a lock of its own that
 // another thread wants before it comes to the library's. Every callback that can be given is given
 // here, and asks. (Sanitizer builds ask at each operator's start, too.)
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <libdl/libdl.h>
 
 #include <array>
 #include <cstdlib>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "base/lock.h"
+#include "device/device.h"
 #include "tests/core/handle.h"
+
+namespace {
+
+void (*while_opening)() = nullptr;  // in the place of what a plugin's constructors run
+
+}  // namespace
+
+// Stands before the system's for this program: a backend's plugin is opened by it.
+extern "C" __attribute__((visibility("default"))) void* dlopen(const char* name, int flags) {
+  static const auto real = reinterpret_cast<void* (*)(const char*, int)>(dlsym(RTLD_NEXT, "dlopen"));
+  if (while_opening && name && std::string_view(name) == "libdlcuda.so") while_opening();
+  return real(name, flags);
+}
 
 namespace {
 
@@ -279,6 +295,24 @@ TEST_F(NoLock, WhereTheHostsOperatorsRun) {
   const T y(result.held.tensor);
   good(libdl_interceptor_pop());
   backward(sum(y));
+}
+
+// What a plugin runs may ask for the very backend, and other threads' turn comes after it.
+TEST_F(NoLock, WhereAPluginOpens) {
+  static int32_t found;
+  found = -1;
+  while_opening = [] {
+    ask();
+    found = libdl::device_count(LIBDL_DEVICE_CUDA);
+  };
+  std::thread others[3];
+  for (std::thread& other : others)
+    other = std::thread([] { libdl::device_count(LIBDL_DEVICE_CUDA); });
+  const int32_t count = libdl::device_count(LIBDL_DEVICE_CUDA);
+  for (std::thread& other : others) other.join();
+  while_opening = nullptr;
+  ask();
+  EXPECT_TRUE(found == 0 || count > 0);
 }
 
 TEST_F(NoLock, WhereAThreadEnds) {
