@@ -68,21 +68,65 @@ static void check_state(const char* op, int argument, const char* name, TensorSp
   check_like(op, argument, name, list, params);
 }
 
+namespace {
+
+// Bytes of one list's tensor.
+struct Range {
+  const char *begin, *end;
+  bool written;
+};
+
+// Storages that were met, in a table of twice their number or more.
+class Met {
+ public:
+  explicit Met(size_t most) {
+    while (places_ < 2 * most + 1) places_ *= 2;
+    table_.resize(places_);
+  }
+  bool again(const Storage& storage) {
+    size_t at = reinterpret_cast<uintptr_t>(&storage) / kCell * 0x9E3779B97F4A7C15 >> 32;
+    for (;; ++at) {
+      const Storage*& place = table_[at & (places_ - 1)];
+      if (place == &storage) return true;
+      if (place) continue;
+      place = &storage;
+      return false;
+    }
+  }
+
+ private:
+  size_t places_ = 16;
+  std::vector<const Storage*> table_;
+};
+
+}  // namespace
+
+static bool is_in_memory(const Tensor& x) { return x.numel() && !x.is_number(); }
+
+// Storages are apart, each with memory of libdl's own. A tensor that is met twice in the lists is for
+// the sort to judge.
+static bool storages_are_apart(std::initializer_list<TensorSpan> lists) {
+  size_t most = 0;
+  for (const TensorSpan list : lists) most += list.size();
+  Met met(most);
+  for (const TensorSpan list : lists)
+    for (const Tensor& x : list)
+      if (is_in_memory(x) && (x.storage().release || met.again(x.storage()))) return false;
+  return true;
+}
+
 // No byte is written twice, and none is read through another list: sorted by address, neighbours
 // must not touch. (name: the list to blame.)
-static void check_disjoint(const char* op, std::initializer_list<TensorSpan> written_lists,
+static void check_disjoint(const char* op, TensorSpan a, TensorSpan b, TensorSpan c, TensorSpan d,
                            TensorSpan read) {
-  struct Range {
-    const char *begin, *end;
-    bool written;
-  };
+  if (storages_are_apart({a, b, c, d, read})) return;
   std::vector<Range> ranges;
   const auto add_all = [&](TensorSpan list, bool writes) {
     for (const Tensor& x : list)
-      if (x.numel() && !x.is_number())
+      if (is_in_memory(x))
         ranges.push_back({x.data<char>(), x.data<char>() + x.numel() * size_of(x.dtype()), writes});
   };
-  for (const TensorSpan list : written_lists) add_all(list, true);
+  for (const TensorSpan list : {a, b, c, d}) add_all(list, true);
   for (const Tensor& x : read)
     if (x.is_contiguous()) add_all({&x, 1}, false);
   std::sort(ranges.begin(), ranges.end(),
@@ -155,7 +199,7 @@ void sgd_step(const SgdOptions& o, TensorSpan params, TensorSpan grads, TensorSp
   } else {
     buffers = {};
   }
-  check_disjoint(op, {params, buffers}, grads);
+  check_disjoint(op, params, buffers, {}, {}, grads);
   if (params.empty()) return;
   const ModeGuard off(kModeGrad | kModeForward);
   Lists lists(params, grads);
@@ -193,7 +237,7 @@ void adam_step(const AdamOptions& o, TensorSpan params, TensorSpan grads, Tensor
   } else {
     max_exp_avg_sqs = {};
   }
-  check_disjoint(op, {params, exp_avgs, exp_avg_sqs, max_exp_avg_sqs}, grads);
+  check_disjoint(op, params, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, grads);
   if (params.empty()) return;
   const ModeGuard off(kModeGrad | kModeForward);
   Lists lists(params, grads);

@@ -88,6 +88,32 @@ static void steps(void) {
       VALUE, "adam: argument 1 (step) is 0, wanted 1 or more");
 }
 
+/* Memory of others may lie over memory of others; a storage's parts may lie apart. */
+static void storages(void) {
+  static float shared[3];
+  libdl_tensor *foreign[2], *parts[2], *whole = made(4, LIBDL_DTYPE_FLOAT32);
+  for (int i = 0; i < 2; ++i) {
+    GOOD(libdl_tensor_from_memory(shared + i, 2 * sizeof *shared, two, 1, NULL, 0, 0,
+                                  LIBDL_DTYPE_FLOAT32, 0, NULL, NULL, &foreign[i]));
+    const int64_t start = 2 * i, end = start + 2;
+    GOOD(libdl_slice(whole, 0, &start, &end, 1, &parts[i]));
+  }
+  const libdl_tensor *grads[] = {all[kGood], all[kGood]};
+  const libdl_sgd_options options = {.struct_size = sizeof options, .lr = 0.5};
+  BAD(libdl_sgd_step(&options, foreign, 2, grads, 2, NULL, 0), OVERLAP,
+      "sgd: argument 2 (params) or state shares memory within the lists, wanted tensors with "
+      "memory of their own");
+  GOOD(libdl_sgd_step(&options, parts, 2, grads, 2, NULL, 0));
+  float values[4];
+  GOOD(libdl_tensor_copy_out(whole, values, sizeof values));
+  for (int i = 0; i < 4; ++i) CHECK(values[i] == 0.5f);
+  for (int i = 0; i < 2; ++i) {
+    libdl_tensor_release(foreign[i]);
+    libdl_tensor_release(parts[i]);
+  }
+  libdl_tensor_release(whole);
+}
+
 static void clipping(void) {
   libdl_tensor *norm = NULL;
   BAD(libdl_clip_grad_norm(&all[kGood], 1, 1, 0, 0, &norm), VALUE,
@@ -110,6 +136,7 @@ static void clipping(void) {
 int main(void) {
   make_all();
   steps();
+  storages();
   clipping();
   for (int i = 0; i < kCount; ++i) libdl_tensor_release(all[i]);
   if (failures) fprintf(stderr, "%d failures\n", failures);
