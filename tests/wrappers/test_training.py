@@ -368,3 +368,23 @@ def test_broadcast_to_takes_sizes():
     for found in (x.broadcast_to(2, 3), x.broadcast_to((2, 3)), x.broadcast_to(size=(2, 3)),
                   libdl.broadcast_to(x, (2, 3))):  # fmt: skip
         assert found.shape == (2, 3)
+
+
+@pytest.mark.parametrize("options", [{}, {"momentum": 0.5}, {"momentum": 0.5, "nesterov": True}])
+def test_sgd_steps_all_small_parameters_at_once_as_one_by_one(options):
+    class OneByOne(libdl.optim.SGD):  # a _step of its own: no group is stepped in C
+        def _step(self, group, params):
+            super()._step(group, params)
+
+    made = []
+    for kind in (libdl.optim.SGD, OneByOne):
+        params = [libdl.nn.Parameter(libdl.arange(1.0, 4.0) * i) for i in (1, 2, 3)]
+        optimizer = kind(params, lr=0.25, weight_decay=0.5, **options)
+        for n in range(3):
+            params[0].grad = libdl.ones(3) * n
+            params[1].grad = libdl.ones(6)[::2]  # with gaps
+            if n == 2:
+                params[2].grad = libdl.ones(3)  # its first step, the others' third
+            optimizer.step()
+        made.append([param.tolist() for param in params])
+    assert made[0] == made[1]

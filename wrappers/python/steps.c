@@ -77,11 +77,11 @@ static PyObject* adam_step(PyObject* module, PyObject* args) {
   return finish(error, lists, read);
 }
 
-// -- Adam over the states that Python keeps -------------------------------------------------------
+// -- steps over the states that Python keeps ------------------------------------------------------
 
 // What a step over a group's parameters reads: those that have a gradient.
 typedef struct Group {
-  libdl_tensor** lists[kLists];  // params, grads (owned), means, squares, largest
+  libdl_tensor** lists[kLists];  // params, grads (owned), then means, squares, largest or momenta
   libdl_tensor** steps;
   int64_t count;
   float step;     // taken so far, by all alike
@@ -89,22 +89,33 @@ typedef struct Group {
 } Group;
 
 static bool is_state_of(PyObject* state, PyObject* name, libdl_tensor** handle) {
-  PyObject* const found = PyDict_GetItemWithError(state, name);
+  PyObject* const found = state ? PyDict_GetItemWithError(state, name) : NULL;
   if (!found || !is_tensor(found)) return false;
   *handle = handle_of(found);
   return true;
 }
 
-// Whether the parameter's state is one that adam_group steps; its entries join the group.
-static bool joins(Group* group, libdl_tensor* param, libdl_tensor* grad, PyObject* state,
-                  bool amsgrad) {
+static bool is_plain(const libdl_tensor* param, const libdl_tensor* grad) {
+  const libdl_dtype dtype = libdl_tensor_dtype(param);
+  if (dtype != LIBDL_DTYPE_FLOAT32 && dtype != LIBDL_DTYPE_FLOAT64) return false;
+  return libdl_tensor_is_contiguous(param) && libdl_tensor_dtype(grad) == dtype;
+}
+
+// Whether the parameter at group->count and its state (NULL: none) are such that the group's step
+// takes them; the state's entries join the group.
+typedef bool (*Joins)(Group* group, PyObject* state, bool option);
+
+static bool joins_sgd(Group* group, PyObject* state, bool momentum) {
+  static PyObject* name;
+  if (!name && !(name = PyUnicode_InternFromString("momentum_buffer"))) return false;
+  return !momentum || is_state_of(state, name, &group->lists[2][group->count]);
+}
+
+static bool joins_adam(Group* group, PyObject* state, bool amsgrad) {
   static PyObject* names[4];
   static const char* const texts[4] = {"step", "exp_avg", "exp_avg_sq", "max_exp_avg_sq"};
   for (int i = 0; i < 4; ++i)
     if (!names[i] && !(names[i] = PyUnicode_InternFromString(texts[i]))) return false;
-  const libdl_dtype dtype = libdl_tensor_dtype(param);
-  if (dtype != LIBDL_DTYPE_FLOAT32 && dtype != LIBDL_DTYPE_FLOAT64) return false;
-  if (!libdl_tensor_is_contiguous(param) || libdl_tensor_dtype(grad) != dtype) return false;
   const int64_t at = group->count;
   libdl_tensor* step;
   if (!is_state_of(state, names[0], &step)) return false;
@@ -118,33 +129,49 @@ static bool joins(Group* group, libdl_tensor* param, libdl_tensor* grad, PyObjec
   if (error || (at && taken != group->step)) return false;
   group->step = taken;
   group->steps[at] = step;
-  group->lists[0][at] = param;
-  group->numel += libdl_tensor_numel(param);
   return true;
 }
 
 // Gathers the group. false: Python's way, or an exception.
-static bool gather(Group* group, PyObject* params, PyObject* states, bool amsgrad) {
+static bool gather(Group* group, PyObject* params, PyObject* states, Joins joins, bool option) {
   const Py_ssize_t count = PyList_Size(params);
   for (Py_ssize_t i = 0; i < count; ++i) {
     PyObject* const param = PyList_GetItem(params, i);
     if (!is_tensor(param)) return false;
-    libdl_tensor* const grad = libdl_tensor_grad(handle_of(param));
+    libdl_tensor *const handle = handle_of(param), *const grad = libdl_tensor_grad(handle);
     if (!grad) continue;
-    group->lists[1][group->count] = grad;
     PyObject* const state = PyDict_GetItemWithError(states, param);
-    if (!state || !PyDict_Check(state) ||
-        !joins(group, handle_of(param), grad, state, amsgrad)) {
+    if ((state && !PyDict_Check(state)) || !is_plain(handle, grad) ||
+        !joins(group, state, option)) {
       libdl_tensor_release(grad);
       return false;
     }
-    ++group->count;
+    group->numel += libdl_tensor_numel(handle);
+    group->lists[0][group->count] = handle;
+    group->lists[1][group->count++] = grad;
   }
   // A long step lets other threads run, and they may take the states away.
   return group->numel <= LIBDL_PYTHON_LONG_WORK;
 }
 
-static libdl_error* step_group(Group* group, libdl_adam_options* options) {
+static bool begin_group(Group* group, PyObject* params) {
+  const size_t count = (size_t)PyList_Size(params);
+  libdl_tensor** const memory = PyMem_Malloc((kLists + 1) * (count + 1) * sizeof *memory);
+  *group = (Group){0};
+  if (!memory) return false;
+  for (size_t i = 0; i < kLists; ++i) group->lists[i] = memory + i * count;
+  group->steps = memory + kLists * count;
+  return true;
+}
+
+static PyObject* end_group(Group* group, bool gathered, libdl_error* error) {
+  for (int64_t i = 0; i < group->count; ++i) libdl_tensor_release(group->lists[1][i]);
+  PyMem_Free(group->lists[0]);
+  if (error) return raise_error(error);
+  return PyErr_Occurred() ? NULL : PyBool_FromLong(gathered);
+}
+
+static libdl_error* step_adam(Group* group, libdl_adam_options* options) {
   const int64_t n = group->count;
   options->step = (int64_t)group->step + 1;
   const libdl_tensor* const* const grads = (const libdl_tensor* const*)group->lists[1];
@@ -169,17 +196,34 @@ static PyObject* adam_group(PyObject* module, PyObject* args) {
                         &options.weight_decay, &options.decoupled, &options.amsgrad,
                         &options.maximize))
     return NULL;
-  const size_t count = (size_t)PyList_Size(params);
-  libdl_tensor** const memory = PyMem_Malloc((kLists + 1) * (count + 1) * sizeof *memory);
-  if (!memory) return PyErr_NoMemory();
-  Group group = {.steps = memory + kLists * count};
-  for (int i = 0; i < kLists; ++i) group.lists[i] = memory + (size_t)i * count;
-  const bool gathered = gather(&group, params, states, options.amsgrad);
-  libdl_error* const error = gathered && group.count ? step_group(&group, &options) : NULL;
-  for (int64_t i = 0; i < group.count; ++i) libdl_tensor_release(group.lists[1][i]);
-  PyMem_Free(memory);
-  if (error) return raise_error(error);
-  return PyErr_Occurred() ? NULL : PyBool_FromLong(gathered);
+  Group group;
+  if (!begin_group(&group, params)) return PyErr_NoMemory();
+  const bool gathered = gather(&group, params, states, joins_adam, options.amsgrad);
+  return end_group(&group, gathered,
+                   gathered && group.count ? step_adam(&group, &options) : NULL);
+}
+
+static libdl_error* step_sgd(Group* group, const libdl_sgd_options* options) {
+  const int64_t n = group->count;
+  const bool momentum = options->momentum != 0;
+  return libdl_sgd_step(options, group->lists[0], n, (const libdl_tensor* const*)group->lists[1], n,
+                        momentum ? group->lists[2] : NULL, momentum ? n : 0);
+}
+
+// sgd_group(params, states, lr, momentum, dampening, weight_decay, nesterov, maximize): as
+// adam_group; with a momentum, if all have a buffer.
+static PyObject* sgd_group(PyObject* module, PyObject* args) {
+  (void)module;
+  PyObject *params, *states;
+  libdl_sgd_options options = {.struct_size = sizeof options};
+  if (!PyArg_ParseTuple(args, "O!O!ddddpp", &PyList_Type, &params, &PyDict_Type, &states,
+                        &options.lr, &options.momentum, &options.dampening, &options.weight_decay,
+                        &options.nesterov, &options.maximize))
+    return NULL;
+  Group group;
+  if (!begin_group(&group, params)) return PyErr_NoMemory();
+  const bool gathered = gather(&group, params, states, joins_sgd, options.momentum != 0);
+  return end_group(&group, gathered, gathered && group.count ? step_sgd(&group, &options) : NULL);
 }
 
 // -- clipping -------------------------------------------------------------------------------------
@@ -218,6 +262,7 @@ static PyMethodDef functions[] = {
     {"sgd_step", sgd_step, METH_VARARGS, NULL},
     {"adam_step", adam_step, METH_VARARGS, NULL},
     {"adam_group", adam_group, METH_VARARGS, NULL},
+    {"sgd_group", sgd_group, METH_VARARGS, NULL},
     {"clip_grad_norm", clip_grad_norm, METH_VARARGS, NULL},
     {"clip_grad_value", clip_grad_value, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},

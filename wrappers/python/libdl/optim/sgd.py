@@ -51,6 +51,14 @@ class SGD(Optimizer):
         }  # fmt: skip
         super().__init__(params, defaults)
 
+    def _at_once(self, group: dict[str, Any]) -> bool:
+        if type(self)._step is not SGD._step:
+            return False
+        return _C.sgd_group(
+            group["params"], self.state, group["lr"], group["momentum"], group["dampening"],
+            group["weight_decay"], group["nesterov"], group["maximize"],
+        )  # fmt: skip
+
     def _step(self, group: dict[str, Any], params: list[Tensor]) -> None:
         fresh: list[Tensor] = []
         old: list[Tensor] = []
