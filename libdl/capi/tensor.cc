@@ -136,12 +136,16 @@ libdl_error* libdl_tensor_set_data(libdl_tensor* tensor, const libdl_tensor* sou
 
 // -- host numbers -------------------------------------------------------------------------------------
 
+LIBDL_NORETURN [[gnu::cold]] static void no_place(const char* name) {
+  fail_argument(LIBDL_ERROR_NULL, name, 2, "out", "is NULL", "a place for the result");
+}
+
 template <class T>
 static libdl_error* make_number(const char* name, T value, libdl_tensor** out) {
   return door(name, [&] {
-    if (!out) fail_argument(LIBDL_ERROR_NULL, name, 2, "out", "is NULL", "a place for the result");
+    if (!out) no_place(name);
     libdl_tensor* const made = number(value).release();
-    if (state().mode & kModeScope) [[unlikely]]
+    if (current_state->mode & kModeScope) [[unlikely]]  // the number has made the thread's state
       own_number(made);
     *out = made;
   });

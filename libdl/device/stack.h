@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <type_traits>
 
 namespace libdl {
 
@@ -22,7 +21,14 @@ extern constinit thread_local StackBounds stack_bounds;
 
 // Also where the stack is none that we know (a coroutine's).
 inline bool stack_is_short() {
-  const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+  uintptr_t here;  // the register itself: asking for the frame's address makes a frame
+#if defined(__x86_64__)
+  asm("movq %%rsp, %0" : "=r"(here));
+#elif defined(__aarch64__)
+  asm("mov %0, sp" : "=r"(here));
+#else
+  here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
+#endif
   return here - stack_bounds.first >= stack_bounds.count;
 }
 
@@ -30,11 +36,16 @@ inline bool stack_is_short() {
 // throws.
 void with_stack(void (*body)(void* arg), void* arg);
 
+// The copy of what body refers to is made here, not where it would cost each call.
 template <class F>
-void with_enough_stack(F&& body) {
-  if (!stack_is_short()) [[likely]]
-    return body();
-  with_stack([](void* f) { (*static_cast<std::remove_reference_t<F>*>(f))(); }, &body);
+[[gnu::noinline, gnu::cold]] void with_other_stack(F body) {
+  with_stack([](void* f) { (*static_cast<F*>(f))(); }, &body);
+}
+template <class F>
+void with_enough_stack(F body) {
+  if (stack_is_short()) [[unlikely]]
+    return with_other_stack(body);
+  body();
 }
 
 }  // namespace libdl

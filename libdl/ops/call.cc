@@ -51,6 +51,8 @@ void Call::begin() {
   state_.mode = mode_ & ~static_cast<uint32_t>(kModeGrad | kModeForward);
 }
 
+Call::Forward::~Forward() = default;
+
 void Call::find_tangents() {
   forward_ = std::make_unique<Forward>();
   forward_->inputs = dual_inputs({inputs_.data(), inputs_.size()});

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <optional>
 
 #include "ops/tangent.h"
 #include "tape/meta.h"
@@ -51,9 +52,16 @@ class Rebase {
   void commit() noexcept;  // nothing for an empty one
 
  private:
-  Tensor x_, base_;
-  Ref<Node> node_, write_;
-  int32_t slot_ = 0;
+  struct Parts {
+    Tensor x, base;
+    Ref<Node> node, write;
+    int32_t slot = 0;
+    Parts(const Tensor& x, Ref<Node> node, int32_t slot);
+    Parts(Parts&&) = default;
+    Parts& operator=(Parts&&) = default;
+    ~Parts();
+  };
+  std::optional<Parts> parts_;
 };
 
 // What an operator made of others returns is recorded under its own name: graphs and errors show the
@@ -199,6 +207,8 @@ class Call {
     std::vector<DualInputs> inputs;
     const DualInputs* now = nullptr;  // what a rule for jvp runs for
     Retangent retangent;              // between ready and finish
+    Forward() = default;
+    ~Forward();  // apart: every call has a place for one, few have one
   };
 
   const char* op_;

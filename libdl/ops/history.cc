@@ -99,25 +99,31 @@ static void write_view_vjp(Backward& b) {
 }
 static const Rule kWriteView{"write_view", write_view_vjp};
 
-Rebase::Rebase(const Tensor& x, Ref<Node> node, int32_t slot)
-    : x_(x), node_(std::move(node)), slot_(slot) {
-  prepare_history(x, *node_, slot);
+Rebase::Parts::Parts(const Tensor& x, Ref<Node> node, int32_t slot)
+    : x(x), node(std::move(node)), slot(slot) {}
+Rebase::Parts::~Parts() = default;
+
+Rebase::Rebase(const Tensor& x, Ref<Node> node, int32_t slot) {
+  Parts& p = parts_.emplace(x, std::move(node), slot);
+  prepare_history(x, *p.node, slot);
   const Meta& meta = *x.meta();
   if (!meta.follows_base()) return;
-  base_ = meta.base;
-  write_ = Ref<Node>::take(make_node(
-      kWriteView, 2, 1, 0, WriteAttr{as_seen(base_, meta.view), geometry_of(x), meta.view}));
-  write_->edges()[0] = history_of(base_);
-  node_->retain();
-  write_->edges()[1] = {node_.get(), slot, x.dtype()};
-  prepare_history(base_, *write_, 0);
+  p.base = meta.base;
+  p.write = Ref<Node>::take(make_node(
+      kWriteView, 2, 1, 0, WriteAttr{as_seen(p.base, meta.view), geometry_of(x), meta.view}));
+  p.write->edges()[0] = history_of(p.base);
+  p.node->retain();
+  p.write->edges()[1] = {p.node.get(), slot, x.dtype()};
+  prepare_history(p.base, *p.write, 0);
 }
 
 void Rebase::commit() noexcept {
-  if (!node_) return;
-  if (write_) commit_history(base_, std::move(write_), 0);
-  commit_history(x_, std::move(node_), slot_);
-  if (base_.defined()) x_.meta()->seen.store(base_.meta()->generation, std::memory_order_release);
+  if (!parts_ || !parts_->node) return;
+  Parts& p = *parts_;
+  if (p.write) commit_history(p.base, std::move(p.write), 0);
+  commit_history(p.x, std::move(p.node), p.slot);
+  if (p.base.defined())
+    p.x.meta()->seen.store(p.base.meta()->generation, std::memory_order_release);
 }
 
 }  // namespace libdl

@@ -34,11 +34,11 @@ kernels::Class class_of(Dtype t);
 // Runs body(context) with the pool behind it. Throws INTERRUPTED where the host asked to stop; the
 // output is then undefined.
 template <class F>
-void launch(F&& body) {
+void launch(F body) {
   bool stopped = false;
   kernels::Context context{device_detail::run_chunks, &stopped, nullptr};
   const DefaultFloatEnvironment environment;
-  with_enough_stack([&] { body(context); });
+  with_enough_stack([body, &context] { body(context); });
   if (stopped) device_detail::raise_interrupted();
 }
 

@@ -264,11 +264,10 @@ static Node* record(const PointwiseOp& op, const Tensor* const* in, const Tensor
   } guard{edges};
   for (int i = 0; i < n; ++i) {
     if (!in[i]->meta()) continue;
-    const bool zero = has_zero_gradient(op, i);
     edges[i] = history_of(*in[i]);
-    if (!edges[i].node) continue;
-    if (!op.partials[i] && !zero) no_gradient(op, i);
-    if (!zero) uses |= program_of(op, i, form_of(compute)).uses;
+    if (!edges[i].node || has_zero_gradient(op, i)) continue;
+    if (!op.partials[i]) no_gradient(op, i);
+    uses |= program_of(op, i, form_of(compute)).uses;
   }
   uses >>= 1;  // dy is never saved
   Record r{&op, compute, {-1, -1, -1, -1}, 0, nullptr};

@@ -26,7 +26,7 @@ static Meta& shared_meta_of(const Tensor& x) {
 }
 
 // Aliases made for rules share a leaf's accumulator: only the leaf itself may end the weak link.
-static void end_link(Node* node, const libdl_tensor* owner) noexcept {
+[[gnu::noinline]] static void end_link(Node* node, const libdl_tensor* owner) noexcept {
   if (!node || !node->accumulator) return;
   auto* const accumulator = static_cast<Accumulator*>(node);
   const StripeLock lock(accumulator->slot.get());
@@ -60,7 +60,7 @@ static void free_later(libdl_tensor* tensor) noexcept {
   dead.running = false;
 }
 
-static void close_slot(GradSlot& slot) noexcept {
+[[gnu::noinline]] static void close_slot(GradSlot& slot) noexcept {
   libdl_tensor* last = nullptr;  // released after the lock
   std::vector<GradSlot::Pending> pending;
   {
@@ -80,7 +80,8 @@ void destroy_meta(Meta* meta, const libdl_tensor* owner) noexcept {
   }
   for (HostObject* at = meta->host_objects.load(std::memory_order_relaxed); at;)
     delete std::exchange(at, at->next);
-  slab_delete(meta);
+  meta->~Meta();
+  slab_free(meta, sizeof(Meta));
 }
 
 void* host_object(const Meta& meta, int32_t host) {

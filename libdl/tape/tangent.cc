@@ -75,6 +75,8 @@ TangentCell* find_cell(const Tensor& x, const DualLevel& level) {
   return nullptr;
 }
 
+Duality::~Duality() = default;
+
 static Duality& duality_of(const Tensor& x) {
   Meta& meta = meta_of(x);
   if (!meta.duality) meta.duality = std::make_unique<Duality>();

@@ -56,6 +56,8 @@ struct Duality {
   Tensor root;            // views of an alias that make_dual or unpack_dual made: that alias
   uint64_t own_level = 0; // such an alias: the level in which it shares no tangent with its source
   bool apart = false;     // a view that was detached in place: it shares none in any level
+  Duality() = default;
+  ~Duality();  // apart: every tensor with a history has a place for one, few have one
 };
 
 // Opens a level in the thread's state, and closes a state's innermost. There must be one.

@@ -17,18 +17,29 @@ static size_t dims_bytes(int ndim) { return 2 * sizeof(int64_t) * static_cast<si
 // one that holds any geometry and, at its end, where the first one is and its room.
 constexpr uint8_t kOutgrown = kMaxDims + 1;
 
-static void free_dims(libdl_tensor* t) noexcept {
+[[gnu::noinline]] static void free_room(libdl_tensor* t) noexcept {
   if (t->room == kOutgrown) {
     int64_t* const first = t->dims + 2 * kMaxDims;
     if (first[1]) slab_free(reinterpret_cast<void*>(first[0]), dims_bytes(static_cast<int>(first[1])));
   }
-  if (t->room) slab_free(t->dims, dims_bytes(t->room));
+  slab_free(t->dims, dims_bytes(t->room));
+}
+
+[[gnu::noinline]] static void take_room(libdl_tensor* t, int ndim) {
+  try {
+    t->dims = static_cast<int64_t*>(slab_allocate(dims_bytes(ndim)));
+    t->room = static_cast<uint8_t>(ndim);
+  } catch (...) {
+    slab_free(t, sizeof(libdl_tensor));
+    throw;
+  }
 }
 
 void destroy(libdl_tensor* t) {
   if (t->meta) destroy_meta(t->meta, t);
   if (t->storage && t->storage->drop()) destroy(t->storage);
-  free_dims(t);
+  if (t->room) [[unlikely]]
+    free_room(t);
   count(slab::cache.live_tensors, -1);
   t->~libdl_tensor();
   slab_free(t, sizeof(libdl_tensor));
@@ -37,17 +48,9 @@ void destroy(libdl_tensor* t) {
 // A cell with room for the geometry; storage still NULL.
 static Tensor shell(int ndim, Dtype dtype) {
   libdl_tensor* t = new (slab_allocate(sizeof(libdl_tensor))) libdl_tensor;
-  if (ndim <= kInlineDims) {
-    t->dims = t->inline_dims;
-  } else {
-    try {
-      t->dims = static_cast<int64_t*>(slab_allocate(dims_bytes(ndim)));
-      t->room = static_cast<uint8_t>(ndim);
-    } catch (...) {
-      slab_free(t, sizeof(libdl_tensor));
-      throw;
-    }
-  }
+  t->dims = t->inline_dims;
+  if (ndim > kInlineDims) [[unlikely]]
+    take_room(t, ndim);
   t->ndim = static_cast<uint8_t>(ndim);
   t->dtype = dtype;
   if (state().mode & kModeInference) t->flags |= kInferenceMade;
