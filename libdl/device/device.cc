@@ -55,7 +55,7 @@ const char* type_name(int32_t type) {
   }
 }
 
-// Plugins are opened one at a time, by code of their own and of the libraries that they bring, which
+// Plugins are opened one at a time, by code of their own and of libraries that they bring, which
 // may come back here. So no lock is held meanwhile: who opens leaves the process_generation() here
 // (0: nobody opens), and in a forked child one that an absent thread has left counts as none.
 std::atomic<uint32_t> opener{0};

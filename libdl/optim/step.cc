@@ -103,8 +103,8 @@ class Met {
 
 static bool is_in_memory(const Tensor& x) { return x.numel() && !x.is_number(); }
 
-// Storages are apart, each with memory of libdl's own. A tensor that is met twice in the lists is for
-// the sort to judge.
+// Each storage is met once and has memory of libdl's own. Of others the sort tells whether they
+// touch.
 static bool storages_are_apart(std::initializer_list<TensorSpan> lists) {
   size_t most = 0;
   for (const TensorSpan list : lists) most += list.size();

@@ -25,7 +25,8 @@ void (*while_opening)() = nullptr;  // in the place of what a plugin's construct
 
 // Stands before the system's for this program: a backend's plugin is opened by it.
 extern "C" __attribute__((visibility("default"))) void* dlopen(const char* name, int flags) {
-  static const auto real = reinterpret_cast<void* (*)(const char*, int)>(dlsym(RTLD_NEXT, "dlopen"));
+  using Open = void* (*)(const char*, int);
+  static const auto real = reinterpret_cast<Open>(dlsym(RTLD_NEXT, "dlopen"));
   if (while_opening && name && std::string_view(name) == "libdlcuda.so") while_opening();
   return real(name, flags);
 }
