@@ -70,6 +70,147 @@ void convert<float, Half>(const void* from, void* to, int64_t n) {
     std::memcpy(static_cast<void*>(target + i), &y, sizeof(y));
   }
 }
+
+// Doubles to and from floats, as the processor rounds them.
+template <>
+void convert<float, double>(const void* from, void* to, int64_t n) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::ScalableTag<double> d;
+  const hn::Rebind<float, decltype(d)> narrow;
+  const auto* source = static_cast<const float*>(from);
+  auto* target = static_cast<double*>(to);
+  const int64_t step = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + step <= n; i += step) {
+    hn::StoreU(hn::PromoteTo(d, hn::LoadU(narrow, source + i)), d, target + i);
+  }
+  for (; i < n; ++i) {
+    float x;
+    std::memcpy(&x, source + i, sizeof(x));
+    const double y = x;
+    std::memcpy(target + i, &y, sizeof(y));
+  }
+}
+template <>
+void convert<double, float>(const void* from, void* to, int64_t n) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::ScalableTag<double> d;
+  const hn::Rebind<float, decltype(d)> narrow;
+  const auto* source = static_cast<const double*>(from);
+  auto* target = static_cast<float*>(to);
+  const int64_t step = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + step <= n; i += step) {
+    hn::StoreU(hn::DemoteTo(narrow, hn::LoadU(d, source + i)), narrow, target + i);
+  }
+  for (; i < n; ++i) {
+    double x;
+    std::memcpy(&x, source + i, sizeof(x));
+    const float y = static_cast<float>(x);
+    std::memcpy(target + i, &y, sizeof(y));
+  }
+}
+template <>
+void convert<Complex64, Complex>(const void* from, void* to, int64_t n) {
+  convert<float, double>(from, to, 2 * n);
+}
+template <>
+void convert<Complex, Complex64>(const void* from, void* to, int64_t n) {
+  convert<double, float>(from, to, 2 * n);
+}
+
+// 16-bit results of doubles are rounded once: a double whose lower half is cut off and left as a
+// single odd bit is a float exactly, unless it is subnormal there.
+template <class To>
+void round_once(const void* from, void* to, int64_t n) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::ScalableTag<double> d;
+  const hn::RebindToUnsigned<decltype(d)> bits;
+  const hn::Rebind<float, decltype(d)> narrow;
+  constexpr int64_t kPiece = 64;
+  const auto lower = hn::Set(bits, 0xFFFFFFFFu), odd = hn::Set(bits, uint64_t{1} << 32);
+  const auto least = hn::Set(d, 0x1p-126);
+  const auto* source = static_cast<const double*>(from);
+  auto* target = static_cast<Anywhere<To>*>(to);
+  const int64_t step = static_cast<int64_t>(hn::Lanes(d));
+  float piece[kPiece];
+  int64_t i = 0;
+  for (; i + kPiece <= n; i += kPiece) {
+    auto small = hn::Lt(least, hn::Zero(d));  // none
+    for (int64_t k = 0; k < kPiece; k += step) {
+      const auto x = hn::LoadU(d, source + i + k);
+      const auto size = hn::Abs(x);
+      small = hn::Or(small, hn::And(hn::Lt(size, least), hn::Lt(hn::Zero(d), size)));
+      const auto raw = hn::BitCast(bits, x);
+      const auto exact = hn::Eq(hn::And(raw, lower), hn::Zero(bits));
+      const auto kept = hn::Or(hn::AndNot(lower, raw), hn::IfThenZeroElse(exact, odd));
+      hn::StoreU(hn::DemoteTo(narrow, hn::BitCast(d, kept)), narrow, piece + k);
+    }
+    if (hn::AllFalse(d, small)) {
+      convert<float, To>(piece, target + i, kPiece);
+      continue;
+    }
+    for (int64_t k = 0; k < kPiece; ++k) {
+      double x;
+      std::memcpy(&x, source + i + k, sizeof(x));
+      target[i + k].value = convert_value<To>(x);
+    }
+  }
+  for (; i < n; ++i) {
+    double x;
+    std::memcpy(&x, source + i, sizeof(x));
+    target[i].value = convert_value<To>(x);
+  }
+}
+template <>
+void convert<double, Bfloat>(const void* from, void* to, int64_t n) {
+  round_once<Bfloat>(from, to, n);
+}
+template <>
+void convert<double, Half>(const void* from, void* to, int64_t n) {
+  round_once<Half>(from, to, n);
+}
+
+// The bits of 1 where a byte is not 0.
+template <class Bits>
+void convert_truths(const void* from, void* to, int64_t n, Bits one) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const hn::ScalableTag<Bits> d;
+  const hn::Rebind<uint8_t, decltype(d)> bytes;
+  const auto* source = static_cast<const uint8_t*>(from);
+  auto* target = static_cast<Bits*>(to);
+  const auto ones = hn::Set(d, one);
+  const int64_t step = static_cast<int64_t>(hn::Lanes(d));
+  const auto wide = [&](int64_t i) HWY_ATTR {
+    const auto x = hn::LoadU(bytes, source + i);
+    if constexpr (sizeof(Bits) == 8) {
+      return hn::PromoteTo(d, hn::PromoteTo(hn::Rebind<uint32_t, decltype(d)>(), x));
+    } else {
+      return hn::PromoteTo(d, x);
+    }
+  };
+  int64_t i = 0;
+  for (; i + step <= n; i += step) {
+    hn::StoreU(hn::IfThenZeroElse(hn::Eq(wide(i), hn::Zero(d)), ones), d, target + i);
+  }
+  for (; i < n; ++i) {
+    const Bits y = source[i] != 0 ? one : Bits{0};
+    std::memcpy(static_cast<void*>(target + i), &y, sizeof(y));
+  }
+}
+#define LIBDL_TRUTHS(To, Bits, one)                                 \
+  template <>                                                       \
+  void convert<Bool, To>(const void* from, void* to, int64_t n) {   \
+    convert_truths<Bits>(from, to, n, Bits{one});                   \
+  }
+LIBDL_TRUTHS(Half, uint16_t, 0x3C00)
+LIBDL_TRUTHS(Bfloat, uint16_t, 0x3F80)
+LIBDL_TRUTHS(int16_t, uint16_t, 1)
+LIBDL_TRUTHS(int32_t, uint32_t, 1)
+LIBDL_TRUTHS(int64_t, uint64_t, 1)
+LIBDL_TRUTHS(float, uint32_t, 0x3F800000)
+LIBDL_TRUTHS(double, uint64_t, 0x3FF0000000000000)
+#undef LIBDL_TRUTHS
 #endif
 
 #define LIBDL_BY_CLASS(macro, T)                                                          \

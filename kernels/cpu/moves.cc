@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "kernels/cpu/squares.h"
+#include "kernels/cpu/strided.h"
 
 namespace libdl::kernels::cpu {
 namespace {
@@ -104,6 +105,8 @@ void gather_of(const Geometry& g, const Operand& x, const Tile& tile, void* to) 
       copy_run(target, p, length * bytes);
     } else if (stride == 0 && length >= 8) {
       repeat<T>(p, target, length);
+    } else if (length >= 32) {
+      gather_strided(p, stride, bytes, length, target);
     } else {
       for (int64_t i = 0; i < length; ++i) std::memcpy(target + i * bytes, p + i * stride, bytes);
     }

@@ -49,6 +49,11 @@ bool all_of(int32_t dtype, int first, ExactForm& form) {
   return true;
 }
 
+// A truth, 1 or 0, is the same byte in each of these.
+bool holds_truths(int32_t dtype) {
+  return dtype == LIBDL_DTYPE_BOOL || dtype == LIBDL_DTYPE_UINT8 || dtype == LIBDL_DTYPE_INT8;
+}
+
 bool narrow_form(ExactForm& form) {
   const PointwiseArgs& args = form.args;
   int32_t dtype = LIBDL_DTYPE_NONE;
@@ -57,7 +62,7 @@ bool narrow_form(ExactForm& form) {
   }
   const bool truth = kExpressionInfo[args.expression].truth;
   if (dtype == LIBDL_DTYPE_NONE) return false;
-  if (args.out.dtype != (truth ? int32_t{LIBDL_DTYPE_BOOL} : dtype)) return false;
+  if (truth ? !holds_truths(args.out.dtype) : args.out.dtype != dtype) return false;
   form.fn = narrow_tiles(dtype)[args.expression];
   return form.fn != nullptr && all_of(dtype, 0, form);
 }

@@ -122,10 +122,75 @@ struct Job {
   }
 };
 
+// The extremum of count >= 1 integers in order: no order of theirs matters, and they need no more
+// than their own width.
+template <class C, class E>
+HWY_INLINE int64_t narrow_extremum(const char* data, int64_t count) {
+  const hn::ScalableTag<E> d;
+  constexpr int64_t kN = hn::MaxLanes(d), kPacks = 4;
+  const auto* x = reinterpret_cast<const E*>(data);
+  const auto join = [](auto a, auto b) HWY_ATTR {
+    return std::is_same_v<C, Max> ? hn::Max(a, b) : hn::Min(a, b);
+  };
+  E best = x[0];
+  int64_t i = 0;
+  if (count >= kN) {
+    auto top = hn::LoadU(d, x);
+    auto top1 = top, top2 = top, top3 = top;
+    for (; i + kPacks * kN <= count; i += kPacks * kN) {
+      top = join(top, hn::LoadU(d, x + i));
+      top1 = join(top1, hn::LoadU(d, x + i + kN));
+      top2 = join(top2, hn::LoadU(d, x + i + 2 * kN));
+      top3 = join(top3, hn::LoadU(d, x + i + 3 * kN));
+    }
+    for (; i + kN <= count; i += kN) top = join(top, hn::LoadU(d, x + i));
+    // The last vector may overlap what was seen.
+    top = join(join(top, top1), join(top2, top3));
+    top = join(top, hn::LoadU(d, x + count - kN));
+    E lane[kN];
+    hn::StoreU(top, d, lane);
+    for (const E y : lane) best = C::template one<E>(best, y);
+    return static_cast<int64_t>(best);
+  }
+  for (; i < count; ++i) best = C::template one<E>(best, x[i]);
+  return static_cast<int64_t>(best);
+}
+
+// Whether narrow_extremum takes this dtype; then *result is its answer.
+template <class C>
+bool narrow_part(int32_t dtype, const char* data, int64_t count, int64_t* result) {
+  switch (dtype) {
+    case LIBDL_DTYPE_UINT8:
+      *result = narrow_extremum<C, uint8_t>(data, count);
+      return true;
+    case LIBDL_DTYPE_INT8:
+      *result = narrow_extremum<C, int8_t>(data, count);
+      return true;
+    case LIBDL_DTYPE_INT16:
+      *result = narrow_extremum<C, int16_t>(data, count);
+      return true;
+    case LIBDL_DTYPE_INT32:
+      *result = narrow_extremum<C, int32_t>(data, count);
+      return true;
+    default:
+      return false;
+  }
+}
+
 // Values [r0, r1) of a row.
 template <class C, class M, class T>
 T row_part(const Job<T>& job, int64_t unit, int64_t r0, int64_t r1, T parameter) {
   const char* data = job.base(unit);
+  if constexpr (std::is_same_v<T, int64_t> && std::is_same_v<M, Plain> &&
+                (std::is_same_v<C, Max> || std::is_same_v<C, Min>)) {
+    const bool in_order =
+        job.reduced.ndim == 0 || (job.reduced.ndim == 1 && job.reduced.strides[0] == 1);
+    T result;
+    if (in_order && r1 > r0 &&
+        narrow_part<C>(job.args->in.dtype, data + r0 * job.bytes, r1 - r0, &result)) {
+      return result;
+    }
+  }
   if (job.direct &&
       (job.reduced.ndim == 0 || (job.reduced.ndim == 1 && job.reduced.strides[0] == 1))) {
     return combine<C, M, T>(reinterpret_cast<const T*>(data) + r0, r1 - r0, parameter);

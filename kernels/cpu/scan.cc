@@ -89,26 +89,33 @@ struct Job {
   }
 };
 
+// The first kCount segments of a tile, each for itself and all at once.
+template <Scan kOp, int kCount, class T>
+void scan_segments(T* tile) {
+  T last[kCount];  // unrolled by name: at -O2 they would else stay in memory
+#pragma GCC unroll 4
+  for (int s = 0; s < kCount; ++s) last[s] = tile[s * kSegment];
+  for (int64_t i = 1; i < kSegment; ++i) {
+#pragma GCC unroll 4
+    for (int s = 0; s < kCount; ++s) {
+      T& x = tile[s * kSegment + i];
+      x = last[s] = join<kOp, T>({last[s], 0}, {x, 0}).value;
+    }
+  }
+}
+static_assert(kTile == 4 * kSegment);
+
 // Scans a tile in place after `before`, if there is one. Segments are scanned each for itself,
 // which lets four run at once, and joined to what stands before them.
 template <Scan kOp, bool kWrite, class T>
 T scan_tile(T* tile, int64_t count, const T* before) {
   const auto joined = [](T a, T b) { return join<kOp, T>({a, 0}, {b, 0}).value; };
-  T last[kTile / kSegment];
-  if (count == kTile) {
-    for (int64_t s = 0; s < kTile / kSegment; ++s) last[s] = tile[s * kSegment];
-    for (int64_t i = 1; i < kSegment; ++i) {
-      for (int64_t s = 0; s < kTile / kSegment; ++s) {
-        tile[s * kSegment + i] = last[s] = joined(last[s], tile[s * kSegment + i]);
-      }
-    }
-  } else {
-    for (int64_t first = 0; first < count; first += kSegment) {
-      for (int64_t i = first + 1; i < std::min(first + kSegment, count); ++i) {
-        tile[i] = joined(tile[i - 1], tile[i]);
-      }
-    }
-  }
+  const int64_t whole = count / kSegment;
+  if (whole == 4) scan_segments<kOp, 4>(tile);
+  if (whole == 3) scan_segments<kOp, 3>(tile);
+  if (whole == 2) scan_segments<kOp, 2>(tile);
+  if (whole == 1) scan_segments<kOp, 1>(tile);
+  for (int64_t i = whole * kSegment + 1; i < count; ++i) tile[i] = joined(tile[i - 1], tile[i]);
   T total = before == nullptr ? tile[std::min(kSegment, count) - 1] : *before;
   for (int64_t first = before == nullptr ? kSegment : 0; first < count; first += kSegment) {
     const int64_t end = std::min(first + kSegment, count);

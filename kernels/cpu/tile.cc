@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "kernels/cpu/elements.h"
+#include "kernels/cpu/strided.h"
 
 namespace libdl::kernels::cpu {
 namespace {
@@ -36,6 +37,10 @@ void move(void* to, int64_t to_stride, const void* from, int64_t from_stride, in
   if (to_stride == 1 && from_stride == 1) {
     if (n > 0) std::memcpy(to, from, static_cast<size_t>(n * bytes));
     return;
+  }
+  if (to_stride == 1 && n >= 32) {
+    return gather_strided(static_cast<const char*>(from), from_stride * bytes, bytes, n,
+                          static_cast<char*>(to));
   }
   switch (bytes) {
     case 1:

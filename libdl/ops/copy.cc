@@ -202,7 +202,11 @@ static Tensor overwrite(const char* op, const char* name, const Tensor& src, Int
       return pointwise(k_add, t, to(tangent, dst.dtype(), dst.device(), false, false));
     });
   call.ready(y, kCopyInto, CopyAttr{Shape(src.shape()), src.device()});
-  copy_bytes(dst, src);
+  if (src.ndim() == 0 && dst.numel() > 1) {
+    fill_bytes(dst, src);  // converts the value once
+  } else {
+    copy_bytes(dst, src);
+  }
   return call.finish(std::move(y));
 }
 

@@ -28,6 +28,7 @@ constexpr int32_t dtype_of() {
   if constexpr (std::is_same_v<T, double>) return LIBDL_DTYPE_FLOAT64;
   if constexpr (std::is_same_v<T, int64_t>) return LIBDL_DTYPE_INT64;
   if constexpr (std::is_same_v<T, int32_t>) return LIBDL_DTYPE_INT32;
+  if constexpr (std::is_same_v<T, int16_t>) return LIBDL_DTYPE_INT16;
   if constexpr (std::is_same_v<T, int8_t>) return LIBDL_DTYPE_INT8;
   if constexpr (std::is_same_v<T, uint8_t>) return LIBDL_DTYPE_UINT8;
   if constexpr (std::is_same_v<T, uint64_t>) return LIBDL_DTYPE_UINT64;

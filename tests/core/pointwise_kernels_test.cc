@@ -900,6 +900,39 @@ TEST_P(Isas, SixteenBitFloatsRoundToEven) {
     for (size_t i = 0; i < f.size(); ++i) ASSERT_EQ(fout.get<uint16_t>(i), expected[i]) << f[i];
   }
 }
+// Among subnormals, infinities and NaNs, too, whole blocks give the bits of single elements.
+TEST_P(Isas, BlocksOfDoublesRoundOnce) {
+  for (int32_t dtype : {LIBDL_DTYPE_FLOAT16, LIBDL_DTYPE_BFLOAT16}) {
+    for (const double scale : {1.0, 0x1p-20, 0x1p-126, 0x1p-140, 0x1p126, 0x1p1000}) {
+      std::vector<double> x;
+      for (uint64_t i = 0; i < 1000; ++i) {
+        const double bits = static_cast<double>(static_cast<int64_t>(mix(i))) * 0x1p-63;
+        x.push_back(scale * bits * (i % 7 == 0 ? 0 : 1));
+      }
+      if (scale == 1.0) x[100] = kInf, x[200] = -kInf, x[300] = std::nan(""), x[400] = -x[300];
+      Array in = array(x), out(dtype, in.sizes);
+      copy(out, in);
+      for (size_t i = 0; i < x.size(); ++i) {
+        Array one = array(std::vector<double>{x[i]}), want(dtype, one.sizes);
+        copy(want, one);
+        ASSERT_EQ(out.get<uint16_t>(i), want.get<uint16_t>(0)) << x[i] << " at " << i;
+      }
+    }
+  }
+}
+TEST_P(Isas, TruthsBecomeOnes) {
+  for (int32_t dtype : {LIBDL_DTYPE_UINT8, LIBDL_DTYPE_INT16, LIBDL_DTYPE_INT32, LIBDL_DTYPE_INT64,
+                        LIBDL_DTYPE_FLOAT16, LIBDL_DTYPE_BFLOAT16, LIBDL_DTYPE_FLOAT32,
+                        LIBDL_DTYPE_FLOAT64, LIBDL_DTYPE_COMPLEX64}) {
+    Array x(LIBDL_DTYPE_BOOL, {1003}), y(dtype, {1003}), back(LIBDL_DTYPE_FLOAT64, {1003});
+    for (int64_t i = 0; i < 1003; ++i) x.set<uint8_t>(i, mix(i) % 3 == 0 ? 0 : mix(i) % 2 ? 1 : 255);
+    copy(y, x);
+    copy(back, y);
+    for (int64_t i = 0; i < 1003; ++i) {
+      ASSERT_EQ(back.get<double>(i), x.get<uint8_t>(i) != 0) << "dtype " << dtype << " at " << i;
+    }
+  }
+}
 TEST_P(Isas, CopiesOfEveryElementSizeAndLayout) {
   for (int32_t dtype : {LIBDL_DTYPE_UINT8, LIBDL_DTYPE_INT16, LIBDL_DTYPE_FLOAT32,
                         LIBDL_DTYPE_FLOAT64, LIBDL_DTYPE_COMPLEX128}) {
@@ -916,7 +949,10 @@ TEST_P(Isas, CopiesOfEveryElementSizeAndLayout) {
         {{64, 64}, {1, 64}, {-64, -1}},
         {{65, 33, 5}, {165, 5, 1}, {1, 65, 2145}},
         {{2, 3, 4, 5, 6}, {360, 120, 30, 6, 1}, {1, 2, 6, 24, 120}},
-        {{50, 40}, {80, 2}, {0, 1}}};
+        {{50, 40}, {80, 2}, {0, 1}},
+        {{20, 333}, {333, 1}, {666, 2}},
+        {{20, 333}, {333, 1}, {333, -1}},
+        {{20, 333}, {333, 1}, {999, 3}}};
     for (size_t l = 0; l < layouts.size(); ++l) {
       Array in(dtype, layouts[l].sizes, layouts[l].in), out(dtype, layouts[l].sizes, layouts[l].out);
       for (size_t i = 0; i < in.bytes.size(); ++i) in.bytes[i] = char(mix(i));

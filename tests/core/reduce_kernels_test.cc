@@ -318,6 +318,29 @@ TEST(ReduceKernel, IntegersWrapAndBoolsCount) {
             ~uint64_t{0});
 }
 
+template <class T>
+void expect_extrema_of_narrow() {
+  for (int64_t n : {1, 15, 16, 63, 64, 65, 200, 5000, 300000}) {
+    Array<T> x({2, n}, T{3});
+    for (const int64_t at : {int64_t{0}, n / 2, n - 1}) {
+      Array<T> y = x;
+      y[at] = std::numeric_limits<T>::max();
+      y[n + at] = std::numeric_limits<T>::min();
+      EXPECT_EQ(reduce_to<T>(Reduction::kMax, y, 1)[0], std::numeric_limits<T>::max()) << n;
+      EXPECT_EQ(reduce_to<T>(Reduction::kMin, y, 1)[1], std::numeric_limits<T>::min()) << n;
+      EXPECT_EQ(reduce_to<T>(Reduction::kMax, y, 1)[1], n == 1 ? y[n] : T{3}) << n;
+    }
+  }
+}
+TEST(ReduceKernel, ExtremaOfNarrowIntegersAreFoundEverywhere) {
+  for_isas([](cpu::Isa) {
+    expect_extrema_of_narrow<uint8_t>();
+    expect_extrema_of_narrow<int8_t>();
+    expect_extrema_of_narrow<int16_t>();
+    expect_extrema_of_narrow<int32_t>();
+  });
+}
+
 TEST(ReduceKernel, AllAndAnyOfAnyDtype) {
   Array<double> x({50, 70}, 1.0);
   x[3 * 70 + 69] = 0;

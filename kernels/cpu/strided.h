@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Elements that lie evenly apart, brought side by side.
+#pragma once
+
+#include <cstdint>
+
+namespace libdl::kernels::cpu {
+
+// to[i] = the element of `bytes` (1, 2, 4, 8 or 16) at from + i * step; step is in bytes. Every
+// other element and the reverse order go by vectors.
+void gather_strided(const char* from, int64_t step, int64_t bytes, int64_t n, char* to);
+
+}  // namespace libdl::kernels::cpu
