@@ -77,7 +77,10 @@ class Machine {
     } else {
       std::memcpy(element, &value, sizeof(value));
     }
-    for (int64_t i = 0; i < launch_.tile; ++i) std::memcpy(slot + i * bytes, element, bytes);
+    std::memcpy(slot, element, bytes);
+    for (int64_t made = 1; made < launch_.tile; made *= 2) {  // by doubling
+      std::memcpy(slot + made * bytes, slot, std::min(made, launch_.tile - made) * bytes);
+    }
   }
 
   const Launch& launch_;

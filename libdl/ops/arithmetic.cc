@@ -2,10 +2,14 @@
 
 #include "ops/arithmetic.h"
 
+#include <cmath>
+
 #include "ops/bitwise.h"
 #include "ops/comparison.h"
 #include "ops/copy.h"
 #include "ops/holds.h"
+#include "ops/launch.h"
+#include "ops/plan.h"
 #include "ops/pointwise.h"
 #include "ops/reduction.h"
 #include "ops/view.h"
@@ -312,14 +316,64 @@ Tensor lerp(const Tensor& input, const Tensor& end, const Tensor& weight, Into i
   return pointwise(k_lerp, input, end, weight, into);
 }
 
+static bool is_exact_double(const Tensor& x) {
+  if (!x.is_number()) return false;
+  return x.dtype() == Dtype::kFloat64 ||
+         (x.dtype() == Dtype::kInt64 && std::abs(static_cast<double>(item_i64(x))) <= 0x1p53);
+}
+
+// input + value * inner(tensor1, tensor2) in one pass, with the bits of its steps; undefined where
+// shapes or dtypes differ or somebody wants the steps recorded.
+static Tensor combined_at_once(const char* op, const Tensor& input, const Tensor& tensor1,
+                               const Tensor& tensor2, const Tensor* value, Into into,
+                               Expression inner) {
+  const Tensor* const in[] = {&input, &tensor1, &tensor2};
+  const auto alike = [&](const Tensor& x) {
+    return !x.is_number() && x.dtype() == input.dtype() && same(x.shape(), input.shape()) &&
+           x.device() == input.device();
+  };
+  if (!is_floating(input.dtype()) || !alike(input) || !alike(tensor1) || !alike(tensor2)) return {};
+  if ((value && !is_exact_double(*value)) || (into && !alike(into.tensor()))) return {};
+  const Call call(op, into, std::span(in));
+  if (!call.plain()) return {};
+  if (value)  // against the dtype of the steps
+    check_number(op, 4, "value", *value,
+                 size_of(input.dtype()) == 2 ? Dtype::kFloat32 : input.dtype());
+  const Tensor y = into ? into.tensor() : empty(input.shape(), input.dtype(), input.device());
+  const bool scaled = value && !is_one(*value);
+  const int32_t product = scaled ? 4 : 3;
+  const kernels::Instruction code[] = {
+      {static_cast<int32_t>(inner), {1, 2}},
+      {static_cast<int32_t>(scaled ? Expression::k_add_scaled : Expression::k_add), {0, product, 3}}};
+  Plan plan;
+  plan.set(y, in);
+  kernels::ProgramArgs args;
+  args.compute = static_cast<int32_t>(class_of(input.dtype()));
+  args.inputs = 3;
+  args.host_inputs = plan.host_inputs();
+  args.constants = scaled;
+  args.length = 2;
+  args.code = code;
+  if (scaled) args.constant[0] = item_f64(*value);
+  args.out = plan.view(y, 0);
+  for (int k = 0; k < 3; ++k) args.in[k] = plan.view(*in[k], k + 1);
+  launch_program(y.device(), args);
+  if (into) written(y, op);
+  return y;
+}
+
 // input + value * inner(tensor1, tensor2), rounded once in the 16-bit types.
 template <class F>
 static Tensor combined(const char* op, const Tensor& input, const Tensor& tensor1,
-                       const Tensor& tensor2, const Tensor* value, Into into, F inner) {
+                       const Tensor& tensor2, const Tensor* value, Into into,
+                       Expression expression, F inner) {
   static constexpr const char* kNames[] = {"input", "tensor1", "tensor2"};
   const Tensor* const operands[] = {&input, &tensor1, &tensor2};
   broadcast_shape(op, kNames, operands);
   refuse_overlap(op, into, operands);
+  if (Tensor y = combined_at_once(op, input, tensor1, tensor2, value, into, expression);
+      y.defined())
+    return y;
   const Dtype type = result_dtype(operands);
   const bool lift = is_floating(type) && size_of(type) == 2;
   const auto wide = [lift](const Tensor& x) {
@@ -340,12 +394,12 @@ static Tensor combined(const char* op, const Tensor& input, const Tensor& tensor
 
 Tensor addcmul(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2,
                const Tensor* value, Into into) {
-  return combined("addcmul", input, tensor1, tensor2, value, into,
+  return combined("addcmul", input, tensor1, tensor2, value, into, Expression::k_mul,
                   [](const Tensor& a, const Tensor& b) { return mul(a, b); });
 }
 Tensor addcdiv(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2,
                const Tensor* value, Into into) {
-  return combined("addcdiv", input, tensor1, tensor2, value, into,
+  return combined("addcdiv", input, tensor1, tensor2, value, into, Expression::k_div,
                   [](const Tensor& a, const Tensor& b) { return div(a, b); });
 }
 

@@ -85,3 +85,17 @@ def test_the_baseline_gives_the_bits_of_avx2_where_nothing_is_fused(avx2):
     assert [name for name in sorted(large_calls.EXACT) if baseline[name] != avx2[name]] == []
     # Else the two would not differ in what the test is about.
     assert baseline["matmul 130 170 190 libdl.float32"] != avx2["matmul 130 170 190 libdl.float32"]
+
+
+@pytest.mark.parametrize("name", ["addcmul", "addcdiv"])
+@pytest.mark.parametrize("dtype", [libdl.float32, libdl.float64, libdl.bfloat16], ids=str)
+@pytest.mark.parametrize("value", [1, 2.5, -3])
+def test_one_pass_gives_the_bits_of_recorded_steps(name, dtype, value):
+    x, a, b = (libdl.linspace(0.1, 3 + i, 3001).to(dtype) for i in range(3))
+    function = getattr(libdl, name)
+    alone = function(x, a, b, value=value)
+    recorded = function(x.clone().requires_grad_(), a, b, value=value)
+    assert recorded.requires_grad and libdl.equal(alone, recorded.detach())
+    version = x._version
+    into = getattr(x, name + "_")(a, b, value=value)
+    assert into is x and x._version > version and libdl.equal(x, alone)

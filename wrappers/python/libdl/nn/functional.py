@@ -82,8 +82,10 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """The element where positive, negative_slope times it elsewhere."""
-    # relu is recorded, so that the second derivative is 0 rather than absent.
-    return _functions.where(input > 0, _functions.relu(input), input * negative_slope)
+    kept = input
+    if input.requires_grad:  # recorded, so that the second derivative is 0 rather than absent
+        kept = _functions.relu(input)
+    return _functions.where(input > 0, kept, input * negative_slope)
 
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
