@@ -342,9 +342,10 @@ static Tensor combined_at_once(const char* op, const Tensor& input, const Tensor
   const Tensor y = into ? into.tensor() : empty(input.shape(), input.dtype(), input.device());
   const bool scaled = value && !is_one(*value);
   const int32_t product = scaled ? 4 : 3;
+  const Expression sum = scaled ? Expression::k_add_scaled : Expression::k_add;
   const kernels::Instruction code[] = {
       {static_cast<int32_t>(inner), {1, 2}},
-      {static_cast<int32_t>(scaled ? Expression::k_add_scaled : Expression::k_add), {0, product, 3}}};
+      {static_cast<int32_t>(sum), {0, product, 3}}};
   Plan plan;
   plan.set(y, in);
   kernels::ProgramArgs args;

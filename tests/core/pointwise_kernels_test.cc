@@ -925,7 +925,8 @@ TEST_P(Isas, TruthsBecomeOnes) {
                         LIBDL_DTYPE_FLOAT16, LIBDL_DTYPE_BFLOAT16, LIBDL_DTYPE_FLOAT32,
                         LIBDL_DTYPE_FLOAT64, LIBDL_DTYPE_COMPLEX64}) {
     Array x(LIBDL_DTYPE_BOOL, {1003}), y(dtype, {1003}), back(LIBDL_DTYPE_FLOAT64, {1003});
-    for (int64_t i = 0; i < 1003; ++i) x.set<uint8_t>(i, mix(i) % 3 == 0 ? 0 : mix(i) % 2 ? 1 : 255);
+    constexpr uint8_t kBytes[] = {0, 1, 255};
+    for (int64_t i = 0; i < 1003; ++i) x.set<uint8_t>(i, kBytes[mix(i) % 3]);
     copy(y, x);
     copy(back, y);
     for (int64_t i = 0; i < 1003; ++i) {
