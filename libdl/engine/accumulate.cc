@@ -88,6 +88,10 @@ void add_to(GradSlot& slot, Turn turn, Sum sum) {
 }  // namespace
 
 void accumulate(Accumulator& leaf, Tensor gradient, bool create_graph) {
+  if (!same(gradient.shape(), Dims(leaf.shape)))  // .data = of another shape, t_() under no_grad()
+    fail(LIBDL_ERROR_AUTOGRAD, "backward",
+         "the gradient of a leaf has shape " + to_string(gradient.shape()) +
+             ", wanted " + to_string(Dims(leaf.shape)) + ", which the leaf has had since it was used");
   const Uninterruptible whole;  // .grad is untouched or complete, never half added
   add_to(*leaf.slot, {{std::move(gradient), create_graph}, {}, 0}, [](Turn& turn) {
     auto& [gradient, recorded] = turn.brought;

@@ -214,11 +214,13 @@ Tensor roll(const Tensor& input, Dims shifts, std::optional<Dims> dims) {
   Tensor y = input;
   for (size_t i = 0; i < shifts.size(); ++i) {
     const int64_t dim = (*dims)[i];
-    const int n = std::max(y.ndim(), 1);
+    const int n = y.ndim();
+    if (n == 0)
+      fail_argument(LIBDL_ERROR_INDEX, "roll", 3, "dims", "is " + to_string(*dims),
+                    "none, for input is 0-d");
     if (dim < -n || dim >= n)
       fail_argument(LIBDL_ERROR_INDEX, "roll", 3, "dims", "is " + to_string(*dims),
                     std::to_string(-n) + " to " + std::to_string(n - 1));
-    if (y.ndim() == 0) continue;
     const int32_t at = static_cast<int32_t>(dim < 0 ? dim + n : dim);
     const int64_t size = y.size(at);
     if (size == 0) continue;

@@ -141,16 +141,22 @@ Tensor norm(const Tensor& input, const Tensor* p, std::optional<Dims> dims, bool
   if (!is_inexact(type))
     fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(type),
                   "a floating or complex dtype, or dtype=");
-  const Tensor x = input.is_complex() ? abs(input) : cast(input, type);
+  const double order = p ? item_f64(*p) : 2.0;
+  // |x| has no second derivative at 0; of the sum of squares the slope is x's own.
+  const bool squares = input.is_complex() && order == 2;
+  const Tensor x = squares              ? input
+                   : input.is_complex() ? abs(input)
+                                        : cast(input, type);
   Call call(op, into, {&x});
   const ReducedDims r(x.shape(), call.axes(3, "dims", dims, x.ndim()));
-  const NormAttr attr{r, p ? item_f64(*p) : 2.0};
+  const NormAttr attr{r, order};
   if (std::isnan(attr.p)) call.bad(LIBDL_ERROR_VALUE, 2, "p", "is NaN", "a number");
   if (r.count() == 0 && (attr.p < 0 || std::isinf(attr.p)))
     call.bad(LIBDL_ERROR_SHAPE, 1, "input", "has nothing to take that norm of", "an element");
   // One element's norm is its magnitude: its power might overflow.
   const double power = r.count() == 1 && attr.p != 0 ? 1.0 : attr.p;
-  Tensor y = reduce(kernels::Reduction::kNorm, x, r, keepdim, x.dtype(), power);
+  const Tensor size = squares ? abs(x) : x;
+  Tensor y = reduce(kernels::Reduction::kNorm, size, r, keepdim, size.dtype(), power);
   return call.done(y, kNorm, attr, {saves_input(x, 0), saves_output(y, 0)}, [&](const Tensor& z) {
     return along(z, call.tangent(0), r, keepdim,
                  [&](const Tensor& ones) { return norm_slope(ones, x, z, attr); });

@@ -130,6 +130,7 @@ std::vector<DualInputs> dual_inputs(std::span<const Tensor* const> inputs) {
 // -- writing --------------------------------------------------------------------------------------
 
 Retangent::Retangent(const Tensor& x, const Tensor& y) {
+  if (!is_inexact(x.dtype())) return;  // what is cast to integers has no derivative
   for (DualLevel* level = visible_level(); level; level = level->outer) {
     Tensor t = y.defined() ? tangent_of(y, *level) : Tensor();
     const Tensor& root = tangent_root(x, *level);
@@ -152,7 +153,7 @@ void Retangent::commit() noexcept {
 }
 
 void give_tangent(const Tensor& x, DualLevel& level, const Tensor& tangent) {
-  if (!tangent.defined()) return;
+  if (!tangent.defined() || !is_inexact(x.dtype())) return;
   const Tensor& root = tangent_root(x, level);
   const LevelsFrom outside(level.outer);
   if (root.is(x)) return set_cell(cell_of(x, level), cast(tangent, x.dtype()));

@@ -121,6 +121,14 @@ static Ref<Node> exchange_node(Meta& meta, Node* next, int32_t slot) noexcept {
   return Ref<Node>::take(std::exchange(meta.node, next));
 }
 
+// Whether gradients still arrive. A leaf that no longer requires grad gets none, not from graphs
+// recorded before either.
+static void set_collects(const Meta& meta, bool on) {
+  if (!meta.grad) return;
+  const StripeLock lock(meta.grad.get());
+  meta.grad->unseen = !on;
+}
+
 static Accumulator* make_accumulator(const Tensor& x) {
   Accumulator* const node = slab_new<Accumulator>();
   node->rule = &kAccumulateRule;
@@ -155,6 +163,7 @@ void set_requires_grad(const Tensor& x, bool on) {
   if (on == requires_grad(x)) return;
   Meta& meta = shared_meta_of(x);
   const Ref<Node> old = exchange_node(meta, on ? make_accumulator(x) : nullptr, 0);
+  set_collects(meta, on);
   end_link(old.get(), x.get());
 }
 
@@ -173,6 +182,7 @@ void detach_in_place(const Tensor& x) {
   if (!meta.node) return;
   // The generation stays: views of x keep the history that they have.
   const Ref<Node> old = exchange_node(meta, nullptr, 0);
+  if (collects) set_collects(meta, false);
   end_link(old.get(), x.get());
 }
 
@@ -231,8 +241,14 @@ void retain_grad(const Tensor& x) {
   Meta& meta = *x.meta();
   if (meta.is_leaf() || meta.retains_grad) return;
   grad_slot(x);
+  set_collects(meta, true);
   meta.retains_grad = true;
   meta.node->more().retained.emplace_back(meta.slot, meta.grad);
+}
+
+static void forget_tangents(const Tensor& x) {
+  if (const Duality* const d = x.meta()->duality.get())
+    for (const auto& cell : d->cells) set_cell(*cell, {});
 }
 
 void set_data(const Tensor& x, const Tensor& y) {
@@ -244,7 +260,10 @@ void set_data(const Tensor& x, const Tensor& y) {
     fail_argument(LIBDL_ERROR_AUTOGRAD, op, 2, "source", std::string("is ") + name_of(y.dtype()),
                   "a floating or complex dtype: the tensor requires grad");
   const bool view = x.meta() && x.meta()->view != ViewKind::kNone;
-  if (view || x.dtype() != y.dtype() || !same(x.shape(), y.shape())) detach_tangents(x);
+  if (view && x.dtype() == y.dtype() && x.get()->storage == y.get()->storage)
+    forget_tangents(x);  // it sees other elements of its root
+  else if (view || x.dtype() != y.dtype() || !same(x.shape(), y.shape()))
+    detach_tangents(x);
   take_data(x, y);
   if (Meta* const meta = x.meta(); meta && meta->node && meta->node->accumulator) {
     auto& leaf = static_cast<Accumulator&>(*meta->node);

@@ -348,3 +348,17 @@ def test_a_function_of_many_tensors_has_gradients():
     values = [x * 1 for _ in range(66_000)]
     Total.apply(*values).backward()
     assert x.grad.item() == 3 * 66_000
+
+
+@pytest.mark.parametrize("change", ["t_()", "unsqueeze_(0)", "transpose_(0, 1)", "squeeze_(0)"])
+def test_shape_of_what_has_a_history_stays(change: str) -> None:
+    """The history tells of the old shape: its gradient would have the new one."""
+    a = libdl.ones(1, 3, requires_grad=True)
+    c = a * 2
+    with pytest.raises(libdl.AutogradError, match="history has the old shape"), libdl.no_grad():
+        exec(f"c.{change}", {"c": c})
+    assert c.shape == (1, 3)
+    with libdl.no_grad():
+        exec(f"a.{change}", {"a": a})  # a leaf may
+    (a * 3).sum().backward()
+    assert a.grad is not None and a.grad.shape == a.shape

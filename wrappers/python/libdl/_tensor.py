@@ -378,15 +378,29 @@ def m_apply_(self: Tensor, function: Callable[[Any], Any]) -> Tensor:
     return self
 
 
+def _is_dual(x: Tensor) -> bool:
+    depth = 1
+    while level := _C.forward_level(depth):
+        if _C.forward_unpack_dual(x, level)[1] is not None:
+            return True
+        depth += 1
+    return False
+
+
 def _reshaper(name: str) -> Any:
     def reshape_in_place(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        if self.requires_grad and _C.grad_enabled():
+        if self.requires_grad and (_C.grad_enabled() or not self.is_leaf):
             raise AutogradError(
                 f"{name}_: argument 1 (input) requires grad, and its history has the old shape, "
-                f"wanted {name}(), or no_grad()"
+                f"wanted {name}(), or no_grad() for a leaf"
             )
+        if _C.forward_level(0) == 0:
+            self.data = getattr(self.data, name)(*args, **kwargs)
+            return self
+        # A copy that has the tangents of every level gives them back.
+        changed = getattr(self, name)(*args, **kwargs).clone() if _is_dual(self) else None
         self.data = getattr(self.data, name)(*args, **kwargs)
-        return self
+        return self if changed is None else self.copy_(changed)
 
     reshape_in_place.__doc__ = f"The tensor itself becomes its {name}."
     return reshape_in_place

@@ -27,11 +27,23 @@ def reduction_of(size_average: bool | None, reduce: bool | None, reduction: str)
     return told
 
 
+def _same_size(input: Tensor, target: Tensor) -> None:
+    """A loss of all pairs is seldom meant."""
+    if input.shape != target.shape:
+        warnings.warn(
+            f"Using a target size ({target.shape}) that is different to the input size "
+            f"({input.shape}). This will likely lead to incorrect results due to broadcasting. "
+            "Please ensure they have the same size.",
+            stacklevel=3,
+        )
+
+
 def l1_loss(input: Tensor, target: Tensor, size_average: bool | None = None,
             reduce: bool | None = None, reduction: str = "mean") -> Tensor:  # fmt: skip
     """The absolute differences, their "mean" or "sum", or all of them ("none")."""
     if size_average is not None or reduce is not None:
         reduction = reduction_of(size_average, reduce, reduction)
+    _same_size(input, target)
     difference = (input - target).abs()
     if reduction == "none":
         return difference
@@ -47,6 +59,7 @@ def mse_loss(input: Tensor, target: Tensor, size_average: bool | None = None,
              weight: Tensor | None = None) -> Tensor:  # fmt: skip
     if size_average is not None or reduce is not None:
         reduction = reduction_of(size_average, reduce, reduction)
+    _same_size(input, target)
     return _generated.mse_loss(input, target, reduction, weight)
 
 

@@ -109,7 +109,10 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tenso
     scaled = input * beta
     # Cut above the threshold, where the choice does not see it; a NaN stays.
     cut = _functions.minimum(scaled, threshold + 1)
-    soft = _functions.log1p(_functions.exp(cut)) / beta
+    if beta == 0:  # infinite everywhere, with half the slope
+        soft = input * 0.5 + float("inf")
+    else:
+        soft = _functions.log1p(_functions.exp(cut)) / beta
     return _functions.where(scaled > threshold, input, soft)
 
 
