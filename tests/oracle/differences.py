@@ -103,7 +103,8 @@ def more_dtypes(c: Context) -> bool:
              "must be floating", "can only be applied to", "common dtype to be floating",
              "expected dtype", "to have the same dtype", "Integer division with addcdiv",
              "should be of", "input dtype should be", "same dtype", "is not supported for",
-             "only be", "Autograd not support", "Expected floating point type")  # fmt: skip
+             "only be", "Autograd not support", "Expected floating point type",
+             "Expected a floating point or complex", "Bad in-place call")  # fmt: skip
     return c.raises() and any(w in c.wanted_text() for w in words) and (
         "derivative" not in c.wanted_text())
 
@@ -111,7 +112,7 @@ def more_dtypes(c: Context) -> bool:
 @predicate
 def numbers_for_tensors(c: Context) -> bool:
     return c.refused("must be Tensor, not", "invalid combination of arguments", "but got int",
-                     "but got float", "expected Tensor")
+                     "but got float", "expected Tensor", "expected np.ndarray")
 
 
 @predicate
@@ -143,7 +144,7 @@ def out_dtype(c: Context) -> bool:
     if "out=" not in c.call:
         return False
     out = [v for k, v in c.wanted.values.items() if k.startswith("o") and isinstance(v, Seen)]
-    return c.refused("dtype", "out type", "result type", "can't be cast") or (
+    return c.refused("dtype", "out type", "result type", "can't be cast", "same scalar type") or (
         c.difference.aspect == "value" and any(o.dtype != c.dtype() for o in out))
 
 
@@ -172,7 +173,8 @@ def unheld_numbers(c: Context) -> bool:
 def inplace_views(c: Context) -> bool:
     if not re.search(r"\.(squeeze|unsqueeze|t|transpose|swapaxes|swapdims)_\(", c.text):
         return False
-    return "its history has the old shape" in c.found_text() or c.difference.where == "grew"
+    return "its history has the old shape" in c.found_text() or c.difference.where == "grew" or (
+        c.refused("modified by an inplace operation"))
 
 
 @predicate
@@ -182,13 +184,14 @@ def scatter_products(c: Context) -> bool:
 
 @predicate
 def logical_in_place(c: Context) -> bool:
-    return bool(re.search(r"logical_\w+_\(", c.call)) and c.difference.aspect in ("value", "grad", "kind")
+    return bool(re.search(r"logical_\w+_\(", c.call)) and c.difference.aspect in (
+        "value", "grad", "kind", "requires_grad")
 
 
 @predicate
 def out_shape(c: Context) -> bool:
     return c.refuses() and "out=" in c.text and bool(
-        re.search(r"\((dst|out)\) has shape", c.found_text()))
+        re.search(r"\((dst|out)(\[\d\])?\) has shape", c.found_text()))
 
 
 @predicate
@@ -239,16 +242,71 @@ def float_to_integer(c: Context) -> bool:
 @predicate
 def wrapped_numbers(c: Context) -> bool:
     """uint8_tensor > -3."""
-    dtypes = [v.dtype for v in c.inputs()]
-    return c.difference.aspect == "value" and any(d.startswith(("int", "uint")) for d in dtypes) and (
-        bool(re.search(r"-\d|[23]\d\d|inf|nan", c.call)))
+    ranges = [np.iinfo(v.dtype) for v in c.inputs() if v.dtype.startswith(("int", "uint"))]
+    if c.difference.aspect != "value" or not ranges:
+        return False
+    some = [float(n) for n in re.findall(r"(?<![\w.])-?\d+\.?\d*|inf|nan", c.call)]
+    some += [float(v.numbers) for v in c.inputs() if not v.shape and v.numbers.dtype.kind in "iuf"]
+    low, high = max(r.min for r in ranges), min(r.max for r in ranges)
+    return any(not low <= n <= high for n in some)
 
 
 @predicate
 def sign_of_nan(c: Context) -> bool:
-    nans = any(np.isnan(v.numbers).any() for v in c.inputs() if v.numbers.dtype.kind in "fc")
+    before = [v for run in (c.wanted, c.found) for v in run.values.values() if isinstance(v, Seen)]
+    nans = any(np.isnan(v.numbers).any() for v in before if v.numbers.dtype.kind in "fc")
+    words = r"\b(sign|sgn|abs|absolute|l1_loss|norm|normalize|cosine_similarity)_?\b|__abs__"
     return nans and c.difference.aspect in ("value", "grad", "tangent") and bool(
-        re.search(r"sign|sgn|abs|l1_loss|norm", c.name + c.text))
+        re.search(words, c.name + c.text))
+
+
+@predicate
+def gradients_beside_nan(c: Context) -> bool:
+    """PyTorch divides by how many are the largest, or by the factor, and all become NaN."""
+    w, f = c.difference.wanted, c.difference.found
+    if c.difference.aspect not in ("value", "grad") or not isinstance(w, np.ndarray):
+        return False
+    if not isinstance(f, np.ndarray) or w.shape != f.shape or w.dtype.kind not in "fc":
+        return False
+    finer = bool(np.isnan(w[~((w == f) | (np.isnan(w) & np.isnan(f)))]).all())
+    return finer and np.isnan(w).any() and bool(
+        re.search(r"\b(amax|amin|aminmax|max|min|prod)\(", c.text))
+
+
+@predicate
+def product_times_zero(c: Context) -> bool:
+    return c.difference.aspect in ("value", "grad") and bool(re.search(r"alpha=(0\b|False)", c.call))
+
+
+@predicate
+def index_of_nothing(c: Context) -> bool:
+    return c.refuses() and "no index into a dimension of size 0" in c.found_text()
+
+
+@predicate
+def reentrant_checkpoints(c: Context) -> bool:
+    return "use_reentrant=True" in c.text and c.refused(
+        "backward through the graph a second time", "When use_reentrant=True")
+
+
+@predicate
+def writes_of_nothing(c: Context) -> bool:
+    return c.refused("modified by an inplace operation") and any(
+        v.numbers.size == 0 for v in c.wanted.values.values() if isinstance(v, Seen))
+
+
+@predicate
+def topk_of_one(c: Context) -> bool:
+    return c.refuses() and c.base() == "topk" and "for input is 0-d" in c.found_text()
+
+
+@predicate
+def inference_tensors(c: Context) -> bool:
+    if "inference_mode" not in c.text:
+        return False
+    d = c.difference
+    return d.aspect == "tangent" and (d.wanted is None or d.found is None) or c.refused("Inplace update to inference tensor") or (
+        c.refuses() and "inference mode" in c.found_text())
 
 
 @predicate
@@ -266,7 +324,9 @@ def all_of_nothing(c: Context) -> bool:
 def power_at_zero(c: Context) -> bool:
     zero = re.search(r"False \*\*|\b0(\.0)? \*\*|pow", c.text) is not None
     zero |= any((v.numbers == 0).any() for v in c.inputs())
-    return zero and c.difference.aspect in ("value", "grad", "tangent") and (
+    wanted = c.difference.wanted
+    endless = isinstance(wanted, np.ndarray) and not np.isfinite(wanted).all()
+    return zero and endless and c.difference.aspect in ("value", "grad", "tangent") and (
         "pow" in c.name or "**" in c.text)
 
 
@@ -278,7 +338,8 @@ def conj_copy(c: Context) -> bool:
 
 @predicate
 def fewer_warnings(c: Context) -> bool:
-    return c.difference.aspect == "warning" and len(c.found.warned) < len(c.wanted.warned)
+    return c.difference.aspect == "warning" and set(c.found.warned) < set(c.wanted.warned) and (
+        c.name not in ("F.mse_loss", "F.l1_loss") or "size_average" in c.call or "reduce=" in c.call)
 
 
 @predicate
@@ -297,7 +358,7 @@ def views_without_grad(c: Context) -> bool:
 
 @predicate
 def views_of_several(c: Context) -> bool:
-    made = re.search(r"unbind|split|chunk", c.text)
+    made = re.search(r"unbind|split|chunk|Same\.apply", c.text)
     return bool(made) and c.forbidden()
 
 
@@ -314,23 +375,38 @@ def retained_views(c: Context) -> bool:
     kept = "retain_grad" in c.text and c.difference.wanted is None
     hooked = re.search(r"(\w+)\.register_hook", c.text)
     view = hooked and re.search(rf"^{hooked[1]} = \w+(\[|\.)", c.text, re.MULTILINE)
-    return c.difference.aspect == "grad" and bool(kept or view) and bool(
-        re.search(r"_\(", c.text.replace("requires_grad_(", "")))
+    written = re.search(r"_\(|\] [-+*]?= ", re.sub(r"requires_grad_\(|\w+hook\(", "", c.text))
+    if not written:
+        return False
+    of_node = c.difference.where == "seen" and ".grad_fn.register_" in c.text
+    # What flows to the view as it is after the write: PyTorch has a new node there.
+    asked = c.difference.aspect == "kind" and c.difference.wanted is None and re.search(
+        rf"^{re.escape(c.difference.where)} = T.autograd.grad\(", c.text, re.MULTILINE)
+    return of_node or bool(asked) or c.difference.aspect == "grad" and bool(kept or view)
 
 
 @predicate
 def defects_of_pytorch(c: Context) -> bool:
     """Tangents that PyTorch doubles: x.addcmul_(x, x), std(dim=())."""
-    own = re.search(r"(\w+)\.(addcmul|addcdiv|lerp|mul|div|pow)_\(.*\b\1\b", c.text)
+    own = re.search(r"(\w+)\.(addcmul|addcdiv|lerp|mul|div|pow)_\(.*\b\1\b|(\w+) [*/]= \3\b", c.text)
     tangent = c.difference.aspect == "tangent" or c.difference.where.startswith("t[")
-    return tangent and (own is not None or c.base() in ("std", "var") and "()" in c.call)
+    if c.difference.aspect == "requires_grad" and c.difference.wanted is False:
+        return bool(re.search(r"Double_\.apply", c.text)) and bool(
+            re.search(r"no_grad|set_grad_enabled\(False\)", c.text))
+    if c.refused("Expected isFloatingType(grad.scalar_type())"):
+        return True
+    wider = {str(c.difference.wanted), str(c.difference.found)} == {"float64", "float32"}
+    return tangent and (wider or own is not None or c.base() in ("std", "var") and "()" in c.call)
 
 
 @predicate
 def failed_calls(c: Context) -> bool:
     """PyTorch has written a part when it raises."""
-    return c.difference.aspect in ("value", "shape") and bool(c.wanted.outcomes) and bool(
-        [o for o in c.wanted.outcomes if o])
+    failed = [line for line, o in zip(c.lines, c.wanted.outcomes, strict=False) if o]
+    if c.difference.aspect == "grad" and any("backward(" in line for line in failed):
+        return True
+    return c.difference.aspect in ("value", "shape") and any(
+        re.search(r"_\(|out=|\.__\w+__\(|[-+*/]= |\] = ", line) for line in failed)
 
 
 @predicate
@@ -358,7 +434,8 @@ def overlapping_copies(c: Context) -> bool:
 
 @predicate
 def replaced_data(c: Context) -> bool:
-    return ".data = " in c.text and c.refused("modified by an inplace operation")
+    changed = c.difference.aspect in ("grad", "value")
+    return ".data = " in c.text and (changed or c.refused("modified by an inplace operation"))
 
 
 def declared() -> dict[str, int]:

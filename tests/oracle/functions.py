@@ -219,7 +219,7 @@ def with_out(d: Draw, text: str, lines: list[str], stage: Any) -> str:
             dtype = d.some_dtype()
         elif p < 0.2:
             shape = d.some((0,), (7,), shape)
-        layout = d.some("plain", "plain", "transposed", "step")
+        layout = d.some("plain", "plain", "transposed", "step") if 0 not in shape else "plain"
         name = f"o{i}" if len(some) > 1 else "o"
         lines.append(f"{name} = make({dtype!r}, {shape}, {layout!r}, 'plain', 1)")
         outs.append(name)
