@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Known differences: what one of the two libraries refuses."""
+
+from __future__ import annotations
+
+import re
+
+from case import Seen
+from known import Context, predicate
+
+# -- accepted by libdl alone -----------------------------------------------------------------------
+
+
+@predicate
+def more_dtypes(c: Context) -> bool:
+    """PyTorch's kernels lack a dtype that libdl's have."""
+    words = ("not implemented for", "not supported", "does not support", "expected scalar type",
+             "not currently supported", "not yet supported", "could not be promoted",
+             "Promotion for uint", "unsupported dtype", "only supports", "only floating",
+             "must be floating", "can only be applied to", "common dtype to be floating",
+             "expected dtype", "to have the same dtype", "Integer division with addcdiv",
+             "should be of", "input dtype should be", "same dtype", "is not supported for",
+             "only be", "Autograd not support", "Expected floating point type",
+             "Expected a floating point or complex", "Bad in-place call")  # fmt: skip
+    return c.raises() and any(w in c.wanted_text() for w in words) and (
+        "derivative" not in c.wanted_text())
+
+
+@predicate
+def numbers_for_tensors(c: Context) -> bool:
+    return c.refused("must be Tensor, not", "invalid combination of arguments", "but got int",
+                     "but got float", "expected Tensor", "expected np.ndarray")
+
+
+@predicate
+def more_signatures(c: Context) -> bool:
+    words = ("positional argument", "unexpected keyword argument", "takes from",
+             "invalid combination of arguments", "missing 1 required", "must be Tensor, not")
+    other = c.difference.aspect == "error" and any(w in c.wanted_text() for w in words)
+    return other or c.refused(*words)
+
+
+@predicate
+def negative_indices(c: Context) -> bool:
+    return c.refused("out of bounds", "out of range") and "-" in c.wanted_text()
+
+
+@predicate
+def overlapping_tangent(c: Context) -> bool:
+    return c.refused("more than one element of the written-to") and bool(
+        re.search("tangents|gradients|second|dual", c.line))
+
+
+@predicate
+def more_derivatives(c: Context) -> bool:
+    return c.refused("derivative for aten::")
+
+
+@predicate
+def out_dtype(c: Context) -> bool:
+    if "out=" not in c.call:
+        return False
+    out = [v for k, v in c.wanted.values.items() if k.startswith("o") and isinstance(v, Seen)]
+    return c.refused("dtype", "out type", "result type", "can't be cast", "same scalar type") or (
+        c.difference.aspect == "value" and any(o.dtype != c.dtype() for o in out))
+
+
+# -- refused by libdl alone ------------------------------------------------------------------------
+
+
+@predicate
+def bool_matmul(c: Context) -> bool:
+    return c.refuses() and "bool, wanted a numeric dtype" in c.found_text()
+
+
+@predicate
+def empty_dtype(c: Context) -> bool:
+    """PyTorch calls no kernel for nothing, and so none complains."""
+    nothing = any(v.numbers.size == 0 for v in c.wanted.values.values() if isinstance(v, Seen))
+    return nothing and c.refuses() and "DtypeError" in c.found_text()
+
+
+@predicate
+def unheld_numbers(c: Context) -> bool:
+    return c.refuses() and bool(re.search(
+        r"wanted (a number that|a value that fits|u?int\d+$)", c.found_text()))
+
+
+@predicate
+def inplace_views(c: Context) -> bool:
+    if not re.search(r"\.(squeeze|unsqueeze|t|transpose|swapaxes|swapdims)_\(", c.text):
+        return False
+    return "its history has the old shape" in c.found_text() or c.difference.where == "grew" or (
+        c.refused("modified by an inplace operation"))
+
+
+@predicate
+def scatter_products(c: Context) -> bool:
+    return c.refuses() and "(reduce) has no gradient" in c.found_text()
+
+
+@predicate
+def logical_in_place(c: Context) -> bool:
+    return bool(re.search(r"logical_\w+_\(", c.call)) and c.difference.aspect in (
+        "value", "grad", "kind", "requires_grad")
+
+
+@predicate
+def out_shape(c: Context) -> bool:
+    return c.refuses() and "out=" in c.text and bool(
+        re.search(r"\((dst|out)(\[\d\])?\) has shape", c.found_text()))
+
+
+@predicate
+def empty_reduction(c: Context) -> bool:
+    return c.difference.aspect == "error" and "have non-zero size" in c.wanted_text() or (
+        "no element to choose from" in c.found_text())
+
+
+@predicate
+def complex_to_real(c: Context) -> bool:
+    return c.refuses() and "complex" in c.found_text() and "wanted" in c.found_text() and bool(
+        re.search(r"copy_|fill|full|setitem|tensor\(", c.text))
