@@ -76,10 +76,10 @@ LIBDL_API void libdl_tensor_unmap(LIBDL_STEALS libdl_mapping *mapping);
 
 /** The bare pointer to the first element, for those who cannot tell when they are done.
  *
- *  Given for reading, it holds until the tensor's storage is next written to, by whatever alias: ask
- *  again then. Given for writing, it lives as long as the storage, and libdl must from now on expect
- *  writes that it does not see: a packed form of the storage is compared with the bytes before each
- *  use, and that a value saved for backward was overwritten cannot be reported. Prefer
+ *  Given for reading, it holds until the tensor's storage is next written to, by whatever alias:
+ *  ask again then. Given for writing, it lives as long as the storage, and libdl must from now on
+ *  expect writes that it does not see: a packed form of the storage is compared with the bytes
+ *  before each use, and that a value saved for backward was overwritten cannot be reported. Prefer
  *  libdl_tensor_map.
  *
  *  Errors: NULL, KIND, EMPTIED, VALUE (access is none; writing to a host number), READ_ONLY.

@@ -76,8 +76,8 @@ LIBDL_API libdl_bool libdl_tensor_overlaps_itself(const libdl_tensor *tensor);
 LIBDL_API LIBDL_NEW libdl_tensor *libdl_tensor_base(const libdl_tensor *tensor);
 
 /** The same elements without history, as detach() gives them, for a host that says so itself: a
- *  write through the alias or its views does not make stale what was saved of other tensors. Backward
- *  then computes with the new elements.
+ *  write through the alias or its views does not make stale what was saved of other tensors.
+ *  Backward then computes with the new elements.
  *  Errors: OUT_OF_MEMORY. Threads: free. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_alias_data(const libdl_tensor *tensor,
                                                                LIBDL_NEW libdl_tensor **out);
