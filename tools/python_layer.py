@@ -227,8 +227,13 @@ def out_parameter(form: Form) -> str:
     return f"out: {'tuple[Tensor, Tensor]' if many else 'Tensor'} | None = None"
 
 
+def pair_of(form: Form) -> str:
+    """The class that prints under the function's name."""
+    return f"return_types.{form.line.name}"
+
+
 def wrapped(call: str, form: Form) -> str:
-    return f"ValuesIndices(*{call})" if form.returns == "ValuesIndices" else call
+    return f"{pair_of(form)}(*{call})" if form.returns == "ValuesIndices" else call
 
 
 def told_arguments(form: Form, into: bool) -> str:
@@ -318,7 +323,7 @@ def wrapped_return(form: Form, arguments: list[str], destination: str) -> str:
     given = ", ".join(arguments) + ("," if len(arguments) == 1 else "")
     call = f"write(_{form.operator.name}_into, ({given}), {destination})"
     if form.returns == "ValuesIndices":
-        return f"return ValuesIndices(*{call})"
+        return f"return {pair_of(form)}(*{call})"
     return f"return {call}"
 
 
@@ -340,7 +345,7 @@ def imports_text(names: set[str], extra: str = "") -> str:
         "from collections.abc import Sequence",
         "from typing import Any",
         "",
-        "from . import _C",
+        "from . import _C, return_types",
         "from ._C import Overridden, Tensor",
         "from ._errors import Error, told_as",
         "from ._out import write",

@@ -340,12 +340,24 @@ static libdl_error* without_leading_ones(libdl_tensor** value, int32_t ndim, lib
   return NULL;
 }
 
+static bool is_whole(libdl_dtype dtype) {
+  return dtype > LIBDL_DTYPE_BOOL && dtype < LIBDL_DTYPE_FLOAT16;
+}
+
 // Numbers go as they are: the operator knows what the dtype holds.
 static libdl_error* write_indexed(Walk* walk, libdl_tensor* value) {
   const libdl_dtype wanted = libdl_tensor_dtype(walk->view);
   const libdl_dtype given = libdl_tensor_dtype(value);
   libdl_tensor* converted = NULL;
-  if (given != wanted && !libdl_tensor_is_number(value)) {
+  if (given != wanted && is_whole(given) && is_whole(wanted) && libdl_tensor_ndim(value) == 0 &&
+      !libdl_tensor_is_number(value)) {
+    // One integer is held to the range, as masked_fill does.
+    int64_t whole;
+    libdl_error* error = libdl_item_i64(value, &whole);
+    if (!error) error = libdl_number_i64(whole, &converted);
+    if (error) return error;
+    value = converted;
+  } else if (given != wanted && !libdl_tensor_is_number(value)) {
     if (given >= LIBDL_DTYPE_COMPLEX64 && wanted < LIBDL_DTYPE_COMPLEX64)
       return libdl_error_new(LIBDL_ERROR_DTYPE,
                              "x[...] = value: the value is complex, wanted a real one, as x is", -1,

@@ -22,8 +22,8 @@ from ._types import (
     Generator as Generator, Size as Size, bfloat16 as bfloat16, bool_ as bool_,
     complex64 as complex64, complex128 as complex128, device as device, dtype as dtype,
     finfo as finfo, float16 as float16, float32 as float32, float64 as float64, iinfo as iinfo,
-    int8 as int8, int16 as int16, int32 as int32, int64 as int64, uint8 as uint8,
-    uint16 as uint16, uint32 as uint32, uint64 as uint64,
+    int8 as int8, int16 as int16, int32 as int32, int64 as int64, layout as layout,
+    strided as strided, uint8 as uint8, uint16 as uint16, uint32 as uint32, uint64 as uint64,
 )  # fmt: skip
 from ._functions import *
 from . import _methods as _methods
@@ -51,7 +51,7 @@ from ._random import (
 from ._printing import set_printoptions as set_printoptions
 from ._info import VERSION as __version__, show_config as show_config
 from ._serialization import load as load, save as save
-from . import autograd as autograd
+from . import autograd as autograd, return_types as return_types
 
 double = float64
 half = float16
@@ -65,8 +65,8 @@ pi = _math.pi
 e = _math.e
 newaxis = None
 
-# PyTorch's words for layouts, which here are the library's own affair.
-strided = contiguous_format = preserve_format = channels_last = None
+# PyTorch's words for memory formats, which here are the library's own affair.
+contiguous_format = preserve_format = channels_last = None
 
 
 def set_default_device(device: _Any) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, overload
 
-from . import _C, _functions
+from . import _C, _functions, return_types
 from ._C import Overridden, Tensor
 from ._documents import FUNCTIONS, METHODS
 from ._errors import AutogradError, Error, ShapeError, told_as
@@ -34,6 +34,7 @@ def _extremum(name: str) -> Any:
     whole_into = getattr(_C, f"{name}_into")
     along_into = getattr(_C, f"{name}_dim_into")
     pairwise_into = getattr(_C, f"{name}imum_into")
+    pair = getattr(return_types, name)
 
     def extremum(
         input: Tensor,
@@ -59,8 +60,8 @@ def _extremum(name: str) -> Any:
             if dim is None:
                 return whole(input) if out is None else write(whole_into, (input,), out)
             if out is not None:
-                return ValuesIndices(*write(along_into, (input, dim, keepdim), *out))
-            return ValuesIndices(*along(input, dim, keepdim))
+                return pair(*write(along_into, (input, dim, keepdim), *out))
+            return pair(*along(input, dim, keepdim))
         except Overridden:
             arguments = [input] if dim is None and other is None else [input, other or dim]
             return override(extremum, *arguments)
@@ -168,8 +169,8 @@ def norm(
     if isinstance(p, str):
         if p == "nuc":
             raise NotImplementedError(
-                "norm: argument 2 (p) is 'nuc', the nuclear norm, which needs singular values: "
-                "not offered by this version"
+                "norm: argument 2 (p) is 'nuc', the nuclear norm, which needs singular values: not "
+                "offered by this version; numpy.linalg.norm(x.numpy(), 'nuc') gives its value"
             )
         if p != "fro":
             raise ValueError(f"norm: argument 2 (p) is {p!r}, wanted a number or 'fro'")
@@ -330,7 +331,7 @@ def kthvalue(
     dim = dim if axis is None else axis
     keepdim = keepdim if keepdims is None else keepdims
     try:
-        found = ValuesIndices(*_C.kthvalue(input, k, dim, keepdim))
+        found = return_types.kthvalue(*_C.kthvalue(input, k, dim, keepdim))
     except Overridden:
         return override(kthvalue, input, k, dim, keepdim)
     if out is None:
@@ -349,7 +350,7 @@ def kthvalue(
         if place.shape != value.shape:
             resize(place, list(value.shape))
         place.copy_(value)
-    return ValuesIndices(*out)
+    return return_types.kthvalue(*out)
 
 
 def _where_method(self: Tensor, condition: Tensor, other: Any) -> Any:

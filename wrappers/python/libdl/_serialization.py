@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import OrderedDict
 from typing import Any
 
 from . import _C
@@ -35,7 +36,8 @@ def _describe(value: Any, path: str, tensors: dict[str, Tensor]) -> Any:
             [key, _describe(item, f"{path}.{key}" if path else str(key), tensors)]
             for key, item in value.items()
         ]
-        return {"dict": items}
+        ordered = {"ordered": True} if isinstance(value, OrderedDict) else {}
+        return {"dict": items, **ordered}
     if isinstance(value, (list, tuple)):
         items = [
             _describe(item, f"{path}.{i}" if path else str(i), tensors)
@@ -58,7 +60,9 @@ def _rebuild(node: Any, tensors: dict[str, Tensor]) -> Any:
     if kind == "float":
         return float.fromhex(content)
     if kind == "dict":
-        return {key: _rebuild(item, tensors) for key, item in content}
+        made: dict[Any, Any] = OrderedDict() if dict(rest).get("ordered") else {}
+        made.update((key, _rebuild(item, tensors)) for key, item in content)
+        return made
     items = [_rebuild(item, tensors) for item in content]
     return tuple(items) if kind == "tuple" else items
 

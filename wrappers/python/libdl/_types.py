@@ -187,11 +187,37 @@ Size.__module__ = "libdl"
 _C.register("size", Size)
 
 
+class layout:
+    """How elements lie in memory: there is libdl.strided alone."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "libdl.strided"
+
+    def __reduce__(self) -> str:
+        return "strided"
+
+    def __copy__(self) -> layout:
+        return self
+
+    def __deepcopy__(self, memo: object) -> layout:
+        return self
+
+
+layout.__module__ = "libdl"
+strided = layout()
+
+
 class ValuesIndices(NamedTuple):
-    """What max, min, sort and topk give along a dimension."""
+    """What max, min, sort, topk and kthvalue give along a dimension."""
 
     values: Tensor
     indices: Tensor
+
+    def __repr__(self) -> str:
+        kind = f"{type(self).__module__}.{type(self).__qualname__}"
+        return f"{kind}(\nvalues={self.values!r},\nindices={self.indices!r})"
 
 
 _LIMITS = {  # exponents: smallest normal, digits of the significand

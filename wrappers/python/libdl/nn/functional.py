@@ -73,15 +73,26 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     return _generated.dropout(input, p, training, generator=generator)
 
 
+def _kept(input: Tensor) -> Tensor:
+    """What a function reads that overwrites its input: backward wants the old elements."""
+    return _functions.clone(input) if input.requires_grad else input
+
+
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """The element where positive, alpha (exp(element) - 1) elsewhere."""
-    # Cut above 0, where the choice does not see it: the slope at 0 is alpha.
+    if inplace:
+        return input.copy_(elu(_kept(input), alpha))
+    # Cut above 0, where the choice does not see it.
     low = alpha * _functions.expm1(input.clamp(max=1))
-    return _functions.where(input <= 0, low, input)
+    # At 0 the slope is alpha and the second one 0.
+    high = input if alpha == 1 else _functions.where(input == 0, alpha * input, input)
+    return _functions.where(input < 0, low, high)
 
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """The element where positive, negative_slope times it elsewhere."""
+    if inplace:
+        return input.copy_(leaky_relu(_kept(input), negative_slope))
     kept = input
     if input.requires_grad:  # recorded, so that the second derivative is 0 rather than absent
         kept = _functions.relu(input)
@@ -90,11 +101,13 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """The element between 0 and 6."""
-    return input.clamp(0, 6)
+    return input.clamp_(0, 6) if inplace else input.clamp(0, 6)
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """The element where above the threshold, value elsewhere."""
+    if inplace:
+        return input.copy_(_THRESHOLD(_kept(input), threshold, value))
     low: Any = value
     if not input.dtype.is_floating_point:
         threshold, low = int(threshold), int(value)
@@ -102,6 +115,9 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
     if input.requires_grad:  # recorded, so that the second derivative is 0 rather than absent
         kept = _functions.maximum(input, threshold)
     return _functions.where(input <= threshold, low, kept)
+
+
+_THRESHOLD = threshold  # an argument has its name
 
 
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:

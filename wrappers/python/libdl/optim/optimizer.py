@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -18,6 +19,13 @@ Params = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tenso
 
 class Optimizer:
     """Parameters in groups, each with its own options; subclasses write _step(group)."""
+
+    _opt_called = False  # whether step() was, for schedules that ask
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "step" in cls.__dict__:
+            cls.step = _noting(cls.__dict__["step"])  # type: ignore[method-assign]
 
     def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
         if isinstance(params, Tensor):
@@ -64,6 +72,7 @@ class Optimizer:
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """One step along the gradients. closure computes the loss again and gives it."""
+        self._opt_called = True
         loss = None
         if closure is not None:
             with enable_grad():
@@ -129,6 +138,17 @@ class Optimizer:
             lines.append(f"Parameter Group {n}")
             lines += [f"    {k}: {v}" for k, v in sorted(group.items()) if k != "params"]
         return "\n".join([*lines, ")"])
+
+
+def _noting(step: Callable[..., Any]) -> Callable[..., Any]:
+    """A step of a class's own, which leaves word that it was called."""
+
+    @functools.wraps(step)
+    def noted(self: Optimizer, *arguments: Any, **options: Any) -> Any:
+        self._opt_called = True
+        return step(self, *arguments, **options)
+
+    return noted
 
 
 def check(name: str, value: Any, low: float, high: float = float("inf")) -> None:

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pairs that functions give along a dimension, each printed under its function's name."""
+
+from __future__ import annotations
+
+from ._types import ValuesIndices
+
+__all__ = ["kthvalue", "max", "min", "sort", "topk"]
+
+
+class max(ValuesIndices):
+    __slots__ = ()
+
+
+class min(ValuesIndices):
+    __slots__ = ()
+
+
+class sort(ValuesIndices):
+    __slots__ = ()
+
+
+class topk(ValuesIndices):
+    __slots__ = ()
+
+
+class kthvalue(ValuesIndices):
+    __slots__ = ()
+
+
+from ._missing import public as _public_names  # noqa: E402
+
+__dir__ = _public_names(__name__)
