@@ -133,6 +133,18 @@ def power_at_zero(c: Context) -> bool:
 
 
 @predicate
+def powers_as_roots(c: Context) -> bool:
+    return "'special'" in c.text and bool(re.search(r"(pow|\*\*).*-?0\.5\b", c.text))
+
+
+@predicate
+def slopes_at_nan(c: Context) -> bool:
+    slope = c.difference.where.startswith(("g[", "h[", "t["))
+    return slope and "'special'" in c.text and bool(
+        re.search(r"relu6|\belu\b|\bELU\b", c.text))
+
+
+@predicate
 def conj_copy(c: Context) -> bool:
     return c.difference.aspect == "view" and "conj" in c.text or c.name == "property.H" and (
         c.difference.aspect in ("view", "stride"))

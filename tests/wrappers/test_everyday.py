@@ -182,3 +182,9 @@ def test_activations_in_place(recorded: bool) -> None:
     assert repr(nn.LeakyReLU(0.1, True)) == "LeakyReLU(negative_slope=0.1, inplace=True)"
     with pytest.raises(RuntimeError, match="leaf"):
         F.elu(libdl.ones(2, requires_grad=True), inplace=True)
+
+
+def test_softmin_takes_what_softmax_takes() -> None:
+    x = libdl.tensor([1.0, 2.0])
+    assert F.softmin(x, -1, 3, libdl.float64).dtype is libdl.float64
+    assert F.softmin(x, -1, libdl.float64).dtype is libdl.float32  # the third is a stack's level

@@ -227,7 +227,7 @@ static PyObject* storage_offset(PyObject* self, PyObject* unused) {
 static PyObject* data_ptr(PyObject* self, PyObject* unused) {
   (void)unused;
   void* data;
-  // What is done with the number nobody tells, so it is taken to be written through where it may be.
+  // What is done with the number nobody tells: it is taken to be written through where it may be.
   libdl_error* error = libdl_tensor_data(HANDLE, LIBDL_ACCESS_WRITE, &data);
   if (error) {
     libdl_error_release(error);

@@ -60,7 +60,8 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3,
     )
 
 
-def softmin(input: Tensor, dim: int | None = None, dtype: Any = None) -> Tensor:
+def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3,
+            dtype: Any = None) -> Tensor:  # fmt: skip
     """softmax of the negated input."""
     return softmax(-input, dim, dtype=dtype)
 

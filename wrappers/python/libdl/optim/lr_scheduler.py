@@ -35,8 +35,8 @@ class LRScheduler:
     def step(self, epoch: int | None = None) -> None:
         if self._step_count == 1 and not self.optimizer._opt_called:
             warnings.warn(
-                "Detected call of `lr_scheduler.step()` before `optimizer.step()`: call them in the "
-                "opposite order, or the first learning rate of the schedule is skipped.",
+                "Detected call of `lr_scheduler.step()` before `optimizer.step()`: call them in "
+                "the opposite order, or the first learning rate of the schedule is skipped.",
                 UserWarning, stacklevel=2,
             )  # fmt: skip
         self._step_count += 1
