@@ -184,8 +184,9 @@ static Tensor overwrite(const char* op, const char* name, const Tensor& src, Int
   require_destination(op, into);
   const Tensor& dst = into.tensor();
   // Writing is in place by nature: dst counts as an operand of its own.
+  const bool ends_history = requires_grad(dst) && (state().mode & kModeGrad);
   if (!src.is(dst) && overlap(dst, src) == Overlap::kFull && !requires_grad(src) &&
-      !visible_level())
+      !ends_history && !visible_level())
     return dst;
   const Tensor* const operands[] = {&dst, &src};
   Call call(op, into, std::span(operands));

@@ -362,3 +362,16 @@ def test_shape_of_what_has_a_history_stays(change: str) -> None:
         exec(f"a.{change}", {"a": a})  # a leaf may
     (a * 3).sum().backward()
     assert a.grad is not None and a.grad.shape == a.shape
+def test_a_detached_alias_copied_onto_its_tensor_ends_the_history():
+    leaf = libdl.tensor([1.0, 2.0], requires_grad=True)
+    for write in (lambda y: y.copy_(y.detach()), lambda y: y.copy_(y.data),
+                  lambda y: y.__setitem__(slice(None), y.detach())):  # fmt: skip
+        y = leaf * 1
+        write(y)
+        (gradient,) = libdl.autograd.grad(y.sum(), leaf)
+        assert gradient.tolist() == [0, 0] and y.tolist() == [1, 2]
+    with pytest.raises(RuntimeError, match="leaf"):
+        leaf.copy_(leaf.data)
+    with libdl.no_grad():
+        leaf.copy_(leaf.data)
+    assert leaf.is_leaf and leaf.tolist() == [1, 2]
