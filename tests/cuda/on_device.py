@@ -32,7 +32,8 @@ ANYWHERE = {"copy", "fill", "nonzero"}  # elements from another device; only one
 # Whose index may lie on the host: it goes where the elements are.
 INDEXED = {"gather", "index", "index_fill", "index_select", "take_along_dim"}
 STRANGER = re.compile(
-    r"\w+: argument \d+ \(\w+\) is on (cpu|cuda:0), wanted (cpu|cuda:0), as argument")
+    r"(\w+: argument \d+ \(\w+\)|x\[\.\.\.\]( = value)?: \w+) is on (cpu|cuda:0), "
+    r"wanted (cpu|cuda:0), as argument")
 
 
 def moved(x: Any) -> Any:

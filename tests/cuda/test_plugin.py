@@ -99,7 +99,7 @@ def test_operands_on_two_devices_are_refused_by_name():
     """).splitlines()
     assert text[0].startswith("add: argument 2 (other) is on cpu, wanted cuda:0")
     assert text[1].startswith("matmul: argument 2") and text[2].startswith("cat: argument 1")
-    assert "dst" in text[3] and len(text) == 6 and text[5] == "[4.0, 4.0, 4.0]"
+    assert text[3].startswith("add: argument 4 (out)") and len(text) == 6 and text[5] == "[4.0, 4.0, 4.0]"
 
 
 def test_the_memory_statistics_are_the_devices_own():

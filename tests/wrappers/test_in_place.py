@@ -362,6 +362,8 @@ def test_shape_of_what_has_a_history_stays(change: str) -> None:
         exec(f"a.{change}", {"a": a})  # a leaf may
     (a * 3).sum().backward()
     assert a.grad is not None and a.grad.shape == a.shape
+
+
 def test_a_detached_alias_copied_onto_its_tensor_ends_the_history():
     leaf = libdl.tensor([1.0, 2.0], requires_grad=True)
     for write in (lambda y: y.copy_(y.detach()), lambda y: y.copy_(y.data),
