@@ -24,6 +24,9 @@ if(core_tests AND NOT LIBDL_CORE_ARCHIVE)
   add_test(NAME core_tests COMMAND core_tests --gtest_filter=-Large*
            WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(core_tests PROPERTIES TIMEOUT 900)
+  # What a process does once, in a process of its own.
+  add_test(NAME plugin_opens COMMAND core_tests --gtest_filter=NoLock.WhereAPluginOpens)
+  set_tests_properties(plugin_opens PROPERTIES ENVIRONMENT LIBDL_TEST_ALONE=1)
   # 5 GB and some 10^10 elements: for the code that users run, not for the sanitizers'.
   if(NOT LIBDL_SANITIZE)
     add_test(NAME large_tests COMMAND core_tests --gtest_filter=Large*)

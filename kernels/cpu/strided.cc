@@ -65,7 +65,7 @@ int64_t reversed(const T* from, int64_t n, T* to) {
 
 template <class T>
 void gather(const char* from, int64_t step, int64_t n, char* to) {
-  constexpr int64_t bytes = sizeof(T);
+  [[maybe_unused]] constexpr int64_t bytes = sizeof(T);
   int64_t done = 0;
 #if HWY_TARGET != HWY_SCALAR
   const auto* source = reinterpret_cast<const T*>(from);

@@ -88,7 +88,7 @@ struct GradSlot : Counted {
   uint32_t adding = 0;  // the process_generation() of the thread that adds; 0: nobody does
   struct Pending {
     Tensor gradient;
-    bool create_graph;  // the pass that brought it records what becomes of it
+    bool create_graph = false;  // the pass that brought it records what becomes of it
   };
   std::vector<Pending> pending;
   uint32_t sets = 0;  // how often .grad was set

@@ -317,6 +317,27 @@ static void forward(void) {
   libdl_tensor_release(x);
 }
 
+/* A write through the alias makes nothing stale, and backward computes with what was written. */
+static void aliased(void) {
+  libdl_tensor *const x = leaf(1, 2), *const w = leaf(3, 4), *y, *loss, *data;
+  const double five[] = {5, 5};
+  GOOD(libdl_mul(x, w, &y));
+  GOOD(libdl_sum(y, NULL, 0, 0, LIBDL_DTYPE_NONE, &loss));
+  GOOD(libdl_tensor_alias_data(x, &data));
+  CHECK(!libdl_tensor_requires_grad(data) && holds(data, 1, 2));
+  GOOD(libdl_tensor_copy_in(data, five, sizeof five));
+  CHECK(holds(x, 5, 5));
+  GOOD(libdl_backward((const libdl_tensor *const *)&loss, 1, NULL, 0, NULL, 0, NULL));
+  libdl_tensor *const gradient = libdl_tensor_grad(w);
+  CHECK(holds(gradient, 5, 5));
+  libdl_tensor_release(gradient);
+  libdl_tensor_release(data);
+  libdl_tensor_release(loss);
+  libdl_tensor_release(y);
+  libdl_tensor_release(w);
+  libdl_tensor_release(x);
+}
+
 static void beyond(void) {
   libdl_tensor *const x = leaf(1, 2), *const w = leaf(3, 4), *y;
   GOOD(libdl_mul(x, w, &y));
@@ -423,6 +444,7 @@ int main(void) {
   tensors();
   graph();
   contexts();
+  aliased();
   beyond();
   forward();
   states();

@@ -27,7 +27,7 @@ void (*while_opening)() = nullptr;  // in the place of what a plugin's construct
 extern "C" __attribute__((visibility("default"))) void* dlopen(const char* name, int flags) {
   using Open = void* (*)(const char*, int);
   static const auto real = reinterpret_cast<Open>(dlsym(RTLD_NEXT, "dlopen"));
-  if (while_opening && name && std::string_view(name) == "libdlcuda.so") while_opening();
+  if (while_opening && name && std::string_view(name).ends_with("libdlcuda.so")) while_opening();
   return real(name, flags);
 }
 
@@ -298,7 +298,8 @@ TEST_F(NoLock, WhereTheHostsOperatorsRun) {
   backward(sum(y));
 }
 
-// What a plugin runs may ask for the very backend, and other threads' turn comes after it.
+// What a plugin runs may ask for the very backend, and other threads' turn comes after it. A process
+// opens it once: the test plugin_opens has one of its own.
 TEST_F(NoLock, WhereAPluginOpens) {
   static int32_t found;
   found = -1;
@@ -313,7 +314,9 @@ TEST_F(NoLock, WhereAPluginOpens) {
   for (std::thread& other : others) other.join();
   while_opening = nullptr;
   ask();
-  EXPECT_TRUE(found == 0 || count > 0);
+  if (found == -1 && !std::getenv("LIBDL_TEST_ALONE"))
+    GTEST_SKIP() << "another test has opened it, with " << count << " devices";
+  EXPECT_EQ(found, 0);
 }
 
 TEST_F(NoLock, WhereAThreadEnds) {
