@@ -94,6 +94,8 @@ where
         ctx: Bound::into_ctx(backward),
         destroy: Some(Bound::<B>::destroy),
         once_differentiable: 0,
+        reserved: 0,
+        without_gradients: 0,
     };
     unsafe {
         check(libdl_function_record(
