@@ -270,7 +270,8 @@ TEST_F(NoLock, WhereExportsEnd) {
   libdl_mapping* mapping = nullptr;
   good(libdl_tensor_map(y.get(), LIBDL_ACCESS_WRITE, &data, &mapping));
   static_cast<float*>(data)[0] = 7;
-  const libdl_tensor* const outputs[] = {sum(z).get()};
+  const T loss = sum(z);
+  const libdl_tensor* const outputs[] = {loss.get()};
   libdl_error* const error = libdl_backward(outputs, 1, nullptr, 0, nullptr, 0, nullptr);
   libdl_error_release(error);
   libdl_tensor_unmap(mapping);

@@ -105,7 +105,7 @@ def new_case(operator: Operator, arguments: list[str]) -> str:
     call = ", ".join([*arguments, *(f"&r{k}" for k in range(len(places)))])
     told = " ".join(p[2].format(k) for k, p in enumerate(places))
     if operator.name in _SHAPE_ALONE:
-        told = "tell_shape(r0);"
+        told = "tell_shape(r0); libdl_tensor_release(r0);"
     return f"{{{declared} if (done(libdl_{operator.name}({call}))) {{ {told} }} }}"
 
 
