@@ -143,8 +143,9 @@ void* refill(size_t cells) {
     if (batch) c.batches[cells] = batch->next_batch;
   }
   if (!batch) {
-    auto* const chunk = static_cast<std::byte*>(std::aligned_alloc(kChunk, kChunkBytes));
-    if (!chunk) throw std::bad_alloc();
+    void* memory;  // aligned_alloc would want a whole number of alignments
+    if (posix_memalign(&memory, kChunk, kChunkBytes)) throw std::bad_alloc();
+    auto* const chunk = static_cast<std::byte*>(memory);
     for (int32_t i = cells_in_chunk(cells); i-- > 0;) {
       auto* const cell = reinterpret_cast<Free*>(chunk + static_cast<size_t>(i) * cells * kCell);
       cell->next = batch;

@@ -2,6 +2,7 @@
 """Errors name the operator and its arguments as the caller wrote them, and carry the words that
 people search for."""
 
+import os
 import subprocess
 import sys
 
@@ -132,7 +133,7 @@ def test_typos_get_a_hint(owner, name, hint):
 def test_typos_of_methods_get_pythons_hint():
     """Python's own words in the traceback: a hook of ours would slow every attribute down."""
     program = "import libdl\nlibdl.ones(2).sofmax(0)"
-    done = subprocess.run([sys.executable, "-c", program], env={"PYTHONPATH": ":".join(sys.path)},
+    done = subprocess.run([sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": ":".join(sys.path)},
                           capture_output=True, text=True, timeout=60)  # fmt: skip
     assert "Did you mean: 'softmax'?" in done.stderr
 
