@@ -92,8 +92,7 @@ uint64_t advance(Generator& generator, uint64_t blocks) {
   return generator.offset.fetch_add(blocks, std::memory_order_relaxed);
 }
 
-// -- state as bytes: a name with a version, the key, the offset; little-endian
-// ----------------------
+// -- state as bytes: a name with a version, the key, the offset; little-endian --------------------
 
 static constexpr char kName[8] = {'p', 'h', 'i', 'l', 'o', 'x', '4', '1'};
 

@@ -45,8 +45,7 @@ std::vector<std::string> read_legal(const char* path) {
   return keys;
 }
 
-// -- what is known of the calls, also to a parent whose child has died
-// ------------------------------
+// -- what is known of the calls, also to a parent whose child has died ----------------------------
 
 struct Tally {
   int64_t attacks, refused, partners, legal, failures, impossible, asked;
@@ -230,8 +229,7 @@ void child(const std::vector<Line>& lines, size_t first, const std::vector<std::
   shared->next = lines.size();
 }
 
-// -- the table
-// ----------------------------------------------------------------------------------------
+// -- the table ------------------------------------------------------------------------------------
 
 int64_t functions_of(const std::vector<Line>& lines, const std::string& header) {
   return std::count_if(lines.begin(), lines.end(), [&](const Line& line) {

@@ -182,8 +182,7 @@ Operand Chooser::destination(const std::string& rest) {
   return found;
 }
 
-// -- other handles
-// ----------------------------------------------------------------------------------
+// -- other handles --------------------------------------------------------------------------------
 
 Operand Chooser::handle(Kind kind) {
   const std::vector<int32_t>& alive = machine_.alive(kind);
