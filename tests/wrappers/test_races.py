@@ -13,6 +13,10 @@ HEAD = """
     import libdl
     libdl.set_num_threads(1)
     sys.setswitchinterval(1e-5)
+    def end(told):  # the others may wait for this thread
+        sys.__excepthook__(told.exc_type, told.exc_value, told.exc_traceback)
+        os._exit(1)
+    threading.excepthook = end
     def together(*functions):
         threads = [threading.Thread(target=f) for f in functions]
         for t in threads: t.start()
@@ -99,6 +103,91 @@ def test_grad_is_read_while_passes_add_to_it(anomaly: bool) -> None:
                 x.grad
         together(passes, passes, look)
         assert x.grad[0, 0].item() == 2 * 2 * 200
+    """)
+
+
+def test_data_is_replaced_while_others_read_it() -> None:
+    runs("""
+        shapes = [(1500, 1200), (300, 2), (1100, 700)]
+        p = libdl.zeros(1500, 1200)
+        done = []
+        def read():
+            for _ in range(400):
+                y = p * 1
+                assert tuple(y.shape) in shapes, y.shape
+                assert not y.any(), "of memory that p had before"
+            done.append(1)
+        def replace():
+            while len(done) < 2:
+                for shape in shapes:
+                    p.data = libdl.zeros(*shape)
+                    libdl.full((1500, 1200), 7.0)  # takes the memory that was freed
+        together(read, read, replace)
+    """)
+
+
+def test_a_hook_may_wait_for_a_thread_that_replaces_data() -> None:
+    runs("""
+        lock = threading.Lock()
+        p = libdl.ones(400, 400, requires_grad=True)
+        q = libdl.ones(400, 400)
+        def hook(gradient):
+            with lock:
+                q.data = libdl.ones(400, 400)
+        p.register_hook(hook)
+        done = []
+        def passes():
+            for _ in range(200):
+                (p * p).sum().backward()
+            done.append(1)
+        def replace():
+            while not done:
+                with lock:
+                    q.data = libdl.ones(400, 400)
+        together(passes, replace)
+    """)
+
+
+def test_a_list_is_emptied_while_cat_reads_it() -> None:
+    runs("""
+        parts = []
+        done = []
+        def join():
+            for _ in range(300):
+                parts[:] = [libdl.ones(100, 1000) for _ in range(10)]
+                try:
+                    whole = libdl.cat(parts)
+                except ValueError:
+                    continue  # there was none left
+                assert whole.sum().item() == whole.numel()
+            done.append(1)
+        def empty():
+            while not done:
+                parts.clear()
+                libdl.full((10, 100, 1000), 7.0)  # takes the memory that was freed
+                for _ in range(10): libdl.full((100, 1000), 7.0)
+        together(join, empty)
+    """)
+
+
+def test_a_child_forked_during_work_replaces_data() -> None:
+    runs("""
+        p = libdl.ones(1500, 1200)
+        stop = []
+        def work():
+            while not stop:
+                p * 2
+        thread = threading.Thread(target=work)
+        thread.start()
+        for _ in range(50):
+            child = os.fork()
+            if child == 0:
+                signal.alarm(10)
+                p.data = libdl.zeros(3)
+                os._exit(0)
+            assert os.waitpid(child, 0)[1] == 0
+        stop.append(1)
+        thread.join()
     """)
 
 

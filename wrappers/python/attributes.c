@@ -153,6 +153,7 @@ static int set_data(PyObject* self, PyObject* value, void* closure) {
     PyErr_SetString(PyExc_TypeError, "data: wanted a tensor");
     return -1;
   }
+  await_work();
   return checked(libdl_tensor_set_data(HANDLE, handle_of(value)));
 }
 

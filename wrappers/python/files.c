@@ -71,10 +71,10 @@ static PyObject* save_file(PyObject* module, PyObject* args) {
   libdl_error* error = NULL;
   const bool read = read_content(names, tensors, keys, texts, &c) == 0;
   if (read) {
-    PyThreadState* const thread = PyEval_SaveThread();
+    PyThreadState* const thread = leave_python();
     error = libdl_file_save(path, length, c.names, (const libdl_tensor* const*)c.tensors.items,
                             c.tensors.count, c.keys, c.texts, c.metadata_count);
-    PyEval_RestoreThread(thread);
+    enter_python(thread);
   }
   end_content(&c);
   if (error) return raise_error(error);

@@ -42,7 +42,7 @@ static int give(PyObject* answer, libdl_tensor** input_gradients, int64_t inputs
 static libdl_error* run(void* ctx, libdl_backward_context* context,
                         const libdl_tensor* const* output_gradients, int64_t outputs,
                         libdl_tensor** input_gradients, int64_t inputs) {
-  const PyGILState_STATE gil = PyGILState_Ensure();
+  const Callback callback = begin_callback();
   PyObject* const callable = PyTuple_GetItem(ctx, 0);
   const char* const name = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(ctx, 1), NULL);
   Pass pass = {context};
@@ -62,7 +62,7 @@ static libdl_error* run(void* ctx, libdl_backward_context* context,
   pass.context = NULL;
   if (held) PyCapsule_SetName(held, "ended");
   Py_XDECREF(held);
-  PyGILState_Release(gil);
+  end_callback(callback);
   return error;
 }
 

@@ -51,11 +51,11 @@ static PyObject* backward(PyObject* module, PyObject* const* args, Py_ssize_t co
       tensors(args[0], "backward", "tensors", false, &outputs) == 0 &&
       tensors(args[1], "backward", "grad_tensors", true, &gradients) == 0 &&
       tensors(args[2], "backward", "inputs", false, &inputs) == 0) {
-    PyThreadState* const thread = PyEval_SaveThread();
+    PyThreadState* const thread = leave_python();
     libdl_error* const error =
         libdl_backward(BORROWED(outputs), outputs.count, BORROWED(gradients), gradients.count,
                        BORROWED(inputs), inputs.count, &options);
-    PyEval_RestoreThread(thread);
+    enter_python(thread);
     if (error) {
       raise_error(error);
     } else if (!pending_warning || !raise_warning()) {
@@ -82,11 +82,11 @@ static PyObject* grad(PyObject* module, PyObject* const* args, Py_ssize_t count)
       tensors(args[1], "grad", "inputs", false, &inputs) == 0 &&
       tensors(args[2], "grad", "grad_outputs", true, &gradients) == 0) {
     libdl_tensor_list* list;
-    PyThreadState* const thread = PyEval_SaveThread();
+    PyThreadState* const thread = leave_python();
     libdl_error* const error =
         libdl_grad(BORROWED(outputs), outputs.count, BORROWED(inputs), inputs.count,
                    BORROWED(gradients), gradients.count, &options, &list);
-    PyEval_RestoreThread(thread);
+    enter_python(thread);
     answer = error ? raise_error(error) : wrap_list(list);
   }
   free_operands(&outputs);
@@ -145,7 +145,7 @@ static libdl_error* run_tensor_hook(void* ctx, libdl_tensor** gradients, int64_t
                                     libdl_tensor* const* incoming, int64_t incoming_count) {
   (void)incoming, (void)incoming_count;
   if (count < 1 || !gradients[0]) return NULL;
-  const PyGILState_STATE gil = PyGILState_Ensure();
+  const Callback callback = begin_callback();
   PyObject* const gradient = wrap(libdl_tensor_retain(gradients[0]));
   PyObject* const answer =
       gradient ? PyObject_CallFunctionObjArgs((PyObject*)ctx, gradient, NULL) : NULL;
@@ -153,7 +153,7 @@ static libdl_error* run_tensor_hook(void* ctx, libdl_tensor** gradients, int64_t
   const bool failed = !answer || replace(gradients, answer, "a tensor's hook");
   Py_XDECREF(answer);
   libdl_error* const error = failed ? take_exception() : NULL;
-  PyGILState_Release(gil);
+  end_callback(callback);
   return error;
 }
 
@@ -162,20 +162,20 @@ static libdl_error* run_leaf_hook(void* ctx, libdl_tensor** gradients, int64_t c
                                   libdl_tensor* const* incoming, int64_t incoming_count) {
   (void)incoming, (void)incoming_count;
   if (count < 1 || !gradients[0]) return NULL;
-  const PyGILState_STATE gil = PyGILState_Ensure();
+  const Callback callback = begin_callback();
   PyObject* const leaf = wrap(libdl_tensor_retain(gradients[0]));
   PyObject* const answer = leaf ? PyObject_CallFunctionObjArgs((PyObject*)ctx, leaf, NULL) : NULL;
   Py_XDECREF(leaf);
   libdl_error* const error = answer ? NULL : take_exception();
   Py_XDECREF(answer);
-  PyGILState_Release(gil);
+  end_callback(callback);
   return error;
 }
 
 static libdl_error* run_node_hook(PyObject* hook, libdl_tensor** gradients, int64_t count,
                                   libdl_tensor* const* incoming, int64_t incoming_count,
                                   bool with_incoming) {
-  const PyGILState_STATE gil = PyGILState_Ensure();
+  const Callback callback = begin_callback();
   PyObject* const first = tensors_object(gradients, count);
   PyObject* const second = with_incoming ? tensors_object(incoming, incoming_count) : NULL;
   PyObject* const answer = first && (second || !with_incoming)
@@ -186,7 +186,7 @@ static libdl_error* run_node_hook(PyObject* hook, libdl_tensor** gradients, int6
   const bool failed = !answer || replace_all(gradients, count, answer);
   Py_XDECREF(answer);
   libdl_error* const error = failed ? take_exception() : NULL;
-  PyGILState_Release(gil);
+  end_callback(callback);
   return error;
 }
 
@@ -301,7 +301,7 @@ static PyObject* gradient_edge(PyObject* module, PyObject* tensor) {
 // -- saved values ---------------------------------------------------------------------------------
 
 static libdl_error* pack(void* ctx, const libdl_tensor* value, void** packed) {
-  const PyGILState_STATE gil = PyGILState_Ensure();
+  const Callback callback = begin_callback();
   libdl_tensor* alias = NULL;
   libdl_error* error = libdl_detach(value, &alias);
   if (!error) {
@@ -310,12 +310,12 @@ static libdl_error* pack(void* ctx, const libdl_tensor* value, void** packed) {
     Py_XDECREF(tensor);
     if (!*packed) error = take_exception();
   }
-  PyGILState_Release(gil);
+  end_callback(callback);
   return error;
 }
 
 static libdl_error* unpack(void* ctx, void* packed, libdl_tensor** value) {
-  const PyGILState_STATE gil = PyGILState_Ensure();
+  const Callback callback = begin_callback();
   PyObject* const tensor = PyObject_CallFunctionObjArgs(PyTuple_GetItem(ctx, 1), packed, NULL);
   libdl_error* error = NULL;
   if (tensor && is_tensor(tensor)) {
@@ -327,7 +327,7 @@ static libdl_error* unpack(void* ctx, void* packed, libdl_tensor** value) {
     error = take_exception();
   }
   Py_XDECREF(tensor);
-  PyGILState_Release(gil);
+  end_callback(callback);
   return error;
 }
 

@@ -57,9 +57,9 @@ static inline PyObject* binary(PyObject* a, PyObject* b, Binary function, const 
   }
   libdl_error* error;
   if (is_long(x, y)) {
-    PyThreadState* const thread = PyEval_SaveThread();
+    PyThreadState* const thread = leave_python();
     error = function(x, y, &out);
-    PyEval_RestoreThread(thread);
+    enter_python(thread);
   } else {
     error = function(x, y, &out);
   }
@@ -78,9 +78,9 @@ static inline PyObject* in_place(PyObject* a, PyObject* b, BinaryInto function, 
   if (result) return no_operand(a, b, result, name, own_x);
   libdl_error* error;
   if (is_long(x, y)) {
-    PyThreadState* const thread = PyEval_SaveThread();
+    PyThreadState* const thread = leave_python();
     error = function(x, y, x);
-    PyEval_RestoreThread(thread);
+    enter_python(thread);
   } else {
     error = function(x, y, x);
   }
@@ -97,9 +97,9 @@ static PyObject* unary(PyObject* a, Unary function, const char* name) {
   if (result) return no_operand(a, NULL, result, name, own);
   libdl_error* error;
   if (is_long(x, x)) {
-    PyThreadState* const thread = PyEval_SaveThread();
+    PyThreadState* const thread = leave_python();
     error = function(x, &out);
-    PyEval_RestoreThread(thread);
+    enter_python(thread);
   } else {
     error = function(x, &out);
   }

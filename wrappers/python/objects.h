@@ -75,6 +75,24 @@ static inline bool is_tensor(PyObject* object) {
 
 static inline libdl_tensor* handle_of(PyObject* object) { return ((TensorObject*)object)->handle; }
 
+// -- gil.c ---------------------------------------------------------------------------------------
+
+// Around a call that works for long or calls back. NULL: the call keeps the GIL.
+PyThreadState* leave_python(void);
+void enter_python(PyThreadState* thread);
+// Returns when no other thread works without the GIL, which the caller has again: nobody begins
+// such work before the caller gives it up.
+void await_work(void);
+
+// Around Python code that a pass through the graph calls, which reads no tensor's memory meanwhile.
+typedef struct Callback {
+  PyGILState_STATE gil;
+  bool away;
+} Callback;
+Callback begin_callback(void);
+void end_callback(Callback callback);
+int add_gil(void);
+
 // -- operands.c: Python's values as C arguments. 0: done, 1: another type, -1: raised -----------
 
 int overrides(PyObject* object);  // whether its class takes over operators
@@ -87,6 +105,7 @@ typedef struct Operands {
   libdl_tensor** items;
   libdl_tensor** own;
   int64_t count;
+  PyObject* kept;  // a tuple that holds the tensors, whatever becomes of the sequence
   libdl_tensor* inline_items[16];
 } Operands;
 int operands(PyObject* sequence, bool nullable, Operands* list);

@@ -92,35 +92,32 @@ int operand(PyObject* object, libdl_tensor** handle, libdl_tensor** own) {
 int operands(PyObject* sequence, bool nullable, Operands* list) {
   *list = (Operands){.items = list->inline_items};
   if (is_tensor(sequence)) return 1;  // iterating it would cut it into rows
-  PyObject* const items = PySequence_Fast(sequence, "");
+  PyObject* const items = list->kept = PySequence_Tuple(sequence);
   if (!items) {
     PyErr_Clear();
     return 1;
   }
-  const Py_ssize_t count = PySequence_Size(items);
+  const Py_ssize_t count = PyTuple_Size(items);
   if (count > 8) list->items = PyMem_Malloc(2 * (size_t)count * sizeof *list->items);
   if (!list->items) {
-    Py_DECREF(items);
     PyErr_NoMemory();
     return -1;
   }
   list->own = list->items + (count > 8 ? count : 8);
   int result = 0;
   for (Py_ssize_t i = 0; i < count && result == 0; ++i) {
-    PyObject* const item = PySequence_GetItem(items, i);
+    PyObject* const item = PyTuple_GetItem(items, i);
     list->items[i] = list->own[i] = NULL;
     ++list->count;
-    if (!item) result = -1;
-    else if (item != Py_None || !nullable) result = operand(item, &list->items[i], &list->own[i]);
-    Py_XDECREF(item);  // the sequence keeps it
+    if (item != Py_None || !nullable) result = operand(item, &list->items[i], &list->own[i]);
   }
-  Py_DECREF(items);
   return result;
 }
 
 void free_operands(Operands* list) {
   for (int64_t i = 0; i < list->count; ++i) libdl_tensor_release(list->own[i]);
   if (list->items && list->items != list->inline_items) PyMem_Free(list->items);
+  Py_XDECREF(list->kept);
   *list = (Operands){0};
 }
 

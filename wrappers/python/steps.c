@@ -42,10 +42,10 @@ static PyObject* sgd_step(PyObject* module, PyObject* args) {
   const bool read = read_lists(objects, lists, 3) == 0;
   libdl_error* error = NULL;
   if (read) {
-    PyThreadState* const thread = PyEval_SaveThread();
+    PyThreadState* const thread = leave_python();
     error = libdl_sgd_step(&options, lists[0].items, lists[0].count, BORROWED(lists[1]),
                            lists[1].count, lists[2].count ? lists[2].items : NULL, lists[2].count);
-    PyEval_RestoreThread(thread);
+    enter_python(thread);
   }
   return finish(error, lists, read);
 }
@@ -67,12 +67,12 @@ static PyObject* adam_step(PyObject* module, PyObject* args) {
   const bool read = read_lists(objects, lists, kLists) == 0;
   libdl_error* error = NULL;
   if (read) {
-    PyThreadState* const thread = PyEval_SaveThread();
+    PyThreadState* const thread = leave_python();
     error = libdl_adam_step(&options, lists[0].items, lists[0].count, BORROWED(lists[1]),
                             lists[1].count, lists[2].items, lists[2].count, lists[3].items,
                             lists[3].count, lists[4].count ? lists[4].items : NULL,
                             lists[4].count);
-    PyEval_RestoreThread(thread);
+    enter_python(thread);
   }
   return finish(error, lists, read);
 }
