@@ -156,11 +156,6 @@ def test_masked_scatter_of_a_broadcast_input_has_gradients() -> None:
         libdl.zeros(1).masked_scatter_(mask, source.detach())
 
 
-def test_the_nuclear_norm_says_that_it_is_not_there() -> None:
-    with pytest.raises(NotImplementedError, match="nuclear"):
-        libdl.ones(2, 2).norm("nuc")
-
-
 # PyTorch's older keywords.
 @pytest.mark.filterwarnings("ignore:size_average")
 @pytest.mark.parametrize(("given", "wanted"), [

@@ -81,17 +81,30 @@ GETTER(mT) {
   return transposed(HANDLE, -2, -1);
 }
 
+// The last two dimensions exchanged, and the conjugate.
+static PyObject* adjoint(const libdl_tensor* x) {
+  libdl_tensor *turned = NULL, *out;
+  const bool matrix = libdl_tensor_ndim(x) > 1;
+  libdl_error* error = matrix ? libdl_transpose(x, -2, -1, &turned) : NULL;
+  if (error) return raise_error(error);
+  error = libdl_conj(matrix ? turned : x, &out);
+  libdl_tensor_release(turned);
+  return error ? raise_error(error) : wrap(out);
+}
+
 GETTER(H) {
   UNUSED;
   const int ndim = (int)libdl_tensor_ndim(HANDLE);
   if (ndim != 2 && ndim != 0)
     return PyErr_Format(PyExc_RuntimeError, "H: wanted a matrix, found %d dimensions", ndim);
-  libdl_tensor *turned = NULL, *out;
-  libdl_error* error = ndim ? libdl_transpose(HANDLE, 0, 1, &turned) : NULL;
-  if (error) return raise_error(error);
-  error = libdl_conj(ndim ? turned : HANDLE, &out);
-  libdl_tensor_release(turned);
-  return error ? raise_error(error) : wrap(out);
+  return adjoint(HANDLE);
+}
+
+GETTER(mH) {
+  UNUSED;
+  if (libdl_tensor_ndim(HANDLE) == 1)
+    return PyErr_Format(PyExc_RuntimeError, "mH: wanted 2 dimensions or more, found 1");
+  return adjoint(HANDLE);
 }
 
 GETTER(data) {
@@ -174,6 +187,7 @@ PyGetSetDef tensor_attributes[] = {
      "The same elements without history. Assigning replaces the elements.", NULL},
     {"T", get_T, NULL, "The dimensions in reverse order.", NULL},
     {"mT", get_mT, NULL, "The last two dimensions exchanged.", NULL},
+    {"mH", get_mH, NULL, "The last two dimensions exchanged, and the complex conjugate.", NULL},
     {"H", get_H, NULL, "The conjugate transpose.", NULL},
     {"is_cuda", get_is_cuda, NULL, "Whether the elements are on a CUDA device.", NULL},
     {"is_cpu", get_is_cpu, NULL, "Whether the elements are in the host's memory.", NULL},

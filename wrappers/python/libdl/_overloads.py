@@ -168,12 +168,15 @@ def norm(
 ) -> Tensor:
     if isinstance(p, str):
         if p == "nuc":
-            raise NotImplementedError(
-                "norm: argument 2 (p) is 'nuc', the nuclear norm, which needs singular values: not "
-                "offered by this version; numpy.linalg.norm(x.numpy(), 'nuc') gives its value"
-            )
+            from ._nuclear import nuclear_norm
+
+            norms = nuclear_norm(
+                input, dim if axis is None else axis, keepdim if keepdims is None else keepdims,
+                dtype,
+            )  # fmt: skip
+            return norms if out is None else _functions.mul(norms, 1, out=out)
         if p != "fro":
-            raise ValueError(f"norm: argument 2 (p) is {p!r}, wanted a number or 'fro'")
+            raise ValueError(f"norm: argument 2 (p) is {p!r}, wanted a number, 'fro' or 'nuc'")
         p = 2
     p = 2 if p is None else p
     return _functions.norm(
