@@ -175,7 +175,7 @@ def _rotated(rows: Tensor, m: int, half: int) -> tuple[Tensor, float]:
     cosine = _functions.where(apart, size / (pp * qq).sqrt(), size)
     phase = _functions.where(apart, pq.conj() / size, 1.0)
     zeta = (qq - pp) / (2 * size)
-    sign = _functions.where(zeta < 0, -1.0, 1.0)
+    sign = 1 - 2 * (zeta < 0).to(zeta.dtype)
     tangent = _functions.where(apart, sign / (zeta.abs() + (1 + zeta.square()).sqrt()), 0.0)
     c = 1 / (1 + tangent.square()).sqrt()
     c, s = c[..., None], (c * tangent)[..., None]
