@@ -51,7 +51,10 @@ struct Wrapping {
   friend LIBDL_DEVICE Wrapping operator*(Wrapping x, Wrapping y) {
     return of(x.bits() * y.bits());
   }
-  friend LIBDL_DEVICE Wrapping operator-(Wrapping x) { return of(0 - x.bits()); }
+  friend LIBDL_DEVICE Wrapping operator-(Wrapping x) {  // in its own width, not that of Bits
+    using Own = std::make_unsigned_t<T>;
+    return {static_cast<T>(static_cast<Own>(Own{0} - static_cast<Own>(x.value)))};
+  }
   friend LIBDL_DEVICE Wrapping operator&(Wrapping x, Wrapping y) {
     return {static_cast<T>(x.value & y.value)};
   }

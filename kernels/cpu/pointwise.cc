@@ -175,7 +175,17 @@ __attribute__((noinline)) void run_exact(Context& context, const ExactForm& form
   const View* views[kMaxInputs + 1] = {&args.out};
   for (int k = 0; k < args.inputs; ++k) views[k + 1] = &args.in[k];
   plan(launch.geometry, views, args.inputs + 1);
+  const RowFunction by_rows = {form.fn, form.varying};
+  if (lies_in_rows(launch.geometry, by_rows)) return run_by_rows(context, launch.geometry, by_rows);
   run_planned(context, launch, block_elements(launch), tiled_chunks);
+}
+
+// Whether a tile function of the class reads and writes the operands as they are.
+bool are_of_class(const Geometry& g, int32_t in_dtype, int32_t out_dtype) {
+  for (int k = 1; k < g.operands; ++k) {
+    if (g.operand[k].dtype != in_dtype) return false;
+  }
+  return g.operand[0].dtype == out_dtype;
 }
 
 __attribute__((noinline)) void tiled(Context& context, const PointwiseArgs& args, TileFn fn,
@@ -190,20 +200,20 @@ __attribute__((noinline)) void tiled(Context& context, const PointwiseArgs& args
   const View* views[kMaxInputs + 1] = {&args.out};
   for (int k = 0; k < args.inputs; ++k) views[k + 1] = &args.in[k];
   plan(launch.geometry, views, args.inputs + 1);
-  const int32_t in_dtype = class_dtype(launch.compute), out_dtype = class_dtype(result);
-  const RowFunction whole = {fn, varying};
-  const RowFunction with_numbers = {number_tile(launch.compute, args.expression), 1};
-  for (const RowFunction& f : {whole, with_numbers}) {
-    if (!lies_in_rows(launch.geometry, f, in_dtype, out_dtype)) continue;
-    return run_by_rows(context, launch.geometry, f);
-  }
-  if (commutes(args)) {  // a column and a row: the column's elements are the numbers
-    Operand* const operand = launch.geometry.operand;
-    std::swap(operand[1], operand[2]);
-    if (lies_in_rows(launch.geometry, with_numbers, in_dtype, out_dtype)) {
-      return run_by_rows(context, launch.geometry, with_numbers);
+  if (are_of_class(launch.geometry, class_dtype(launch.compute), class_dtype(result))) {
+    const RowFunction whole = {fn, varying};
+    const RowFunction with_numbers = {number_tile(launch.compute, args.expression), 1};
+    for (const RowFunction& f : {whole, with_numbers}) {
+      if (lies_in_rows(launch.geometry, f)) return run_by_rows(context, launch.geometry, f);
     }
-    std::swap(operand[1], operand[2]);
+    if (commutes(args)) {  // a column and a row: the column's elements are the numbers
+      Operand* const operand = launch.geometry.operand;
+      std::swap(operand[1], operand[2]);
+      if (lies_in_rows(launch.geometry, with_numbers)) {
+        return run_by_rows(context, launch.geometry, with_numbers);
+      }
+      std::swap(operand[1], operand[2]);
+    }
   }
   run_planned(context, launch, block_elements(launch), tiled_chunks);
 }

@@ -54,6 +54,19 @@ bool holds_truths(int32_t dtype) {
   return dtype == LIBDL_DTYPE_BOOL || dtype == LIBDL_DTYPE_UINT8 || dtype == LIBDL_DTYPE_INT8;
 }
 
+bool numbers_after_first(const PointwiseArgs& args) {
+  for (int k = 1; k < args.inputs; ++k) {
+    if (!is_number(args.in[k])) return false;
+  }
+  return args.inputs > 1;
+}
+
+bool use(TileFn fn, int32_t varying, ExactForm& form) {
+  form.fn = fn;
+  form.varying = varying;
+  return fn != nullptr;
+}
+
 bool narrow_form(ExactForm& form) {
   const PointwiseArgs& args = form.args;
   int32_t dtype = LIBDL_DTYPE_NONE;
@@ -63,8 +76,57 @@ bool narrow_form(ExactForm& form) {
   const bool truth = kExpressionInfo[args.expression].truth;
   if (dtype == LIBDL_DTYPE_NONE) return false;
   if (truth ? !holds_truths(args.out.dtype) : args.out.dtype != dtype) return false;
-  form.fn = narrow_tiles(dtype)[args.expression];
-  return form.fn != nullptr && all_of(dtype, 0, form);
+  if (narrow_tiles(dtype)[args.expression] == nullptr || !all_of(dtype, 0, form)) return false;
+  const TileFn with_numbers = narrow_number_tiles(dtype)[args.expression];
+  if (with_numbers != nullptr && numbers_after_first(args)) return use(with_numbers, 1, form);
+  return use(narrow_tiles(dtype)[args.expression], args.inputs, form);
+}
+
+// Numbers become float32, as they are in the class.
+bool short_form(ExactForm& form) {
+  const PointwiseArgs& args = form.args;
+  const int32_t dtype = args.in[0].dtype, out = args.out.dtype;
+  if (dtype != LIBDL_DTYPE_FLOAT16 && dtype != LIBDL_DTYPE_BFLOAT16) return false;
+  const bool truth = kExpressionInfo[args.expression].truth;
+  if (out != dtype && !(truth && holds_truths(out))) return false;
+  const auto tile = [&](ShortForm which) { return short_tile(dtype, which, args.expression); };
+  if (args.expression == static_cast<int32_t>(Expression::pow)) {
+    if (!numbers_after_first(args) || !all_of(LIBDL_DTYPE_FLOAT32, 1, form)) return false;
+    return use(short_power_tile(dtype, *static_cast<const float*>(args.in[1].data)), 1, form);
+  }
+  const TileFn with_numbers = tile(ShortForm::kNumbers);
+  if (with_numbers != nullptr && numbers_after_first(args)) {
+    return all_of(LIBDL_DTYPE_FLOAT32, 1, form) && use(with_numbers, 1, form);
+  }
+  const TileFn fn = tile(truth && out == dtype ? ShortForm::kCounted : ShortForm::kPlain);
+  return fn != nullptr && all_of(dtype, 0, form) && use(fn, args.inputs, form);
+}
+
+// A comparison that writes numbers of its operands' dtype.
+bool counted_form(ExactForm& form) {
+  const PointwiseArgs& args = form.args;
+  const Class compute = static_cast<Class>(args.compute);
+  if (!kExpressionInfo[args.expression].truth || args.out.dtype != class_dtype(compute)) {
+    return false;
+  }
+  const TileFn fn = counted_tile(compute, args.expression);
+  return fn != nullptr && all_of(args.out.dtype, 0, form) && use(fn, args.inputs, form);
+}
+
+// Logical expressions ask of bytes no more than whether they are 0.
+bool byte_form(ExactForm& form) {
+  const PointwiseArgs& args = form.args;
+  bool bytes = holds_truths(args.out.dtype);
+  for (int k = 0; k < args.inputs; ++k) bytes &= holds_truths(args.in[k].dtype);
+  switch (static_cast<Expression>(args.expression)) {
+    case Expression::logical_not:
+    case Expression::logical_and:
+    case Expression::logical_or:
+    case Expression::logical_xor:
+      return bytes && use(tile_table(Class::kBool)[args.expression], args.inputs, form);
+    default:
+      return false;
+  }
 }
 
 bool choice_form(ExactForm& form) {
@@ -106,7 +168,10 @@ bool exact_form(const PointwiseArgs& args, ExactForm& form) {
   form.varying = args.inputs;
   if (args.expression == static_cast<int32_t>(Expression::where)) return choice_form(form);
   switch (static_cast<Class>(args.compute)) {
-    case Class::kI64: return narrow_form(form);
+    case Class::kBool: return byte_form(form);
+    case Class::kI64: return narrow_form(form) || counted_form(form);
+    case Class::kF32: return short_form(form) || counted_form(form);
+    case Class::kF64: return counted_form(form);
     case Class::kC128: return complex_form(form);
     default: return false;
   }

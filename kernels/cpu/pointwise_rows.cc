@@ -70,14 +70,13 @@ void row_chunks(void* arg, int64_t first, int64_t last) {
 
 }  // namespace
 
-bool lies_in_rows(const Geometry& g, RowFunction f, int32_t in_dtype, int32_t out_dtype) {
+bool lies_in_rows(const Geometry& g, RowFunction f) {
   if (f.fn == nullptr || g.ndim < 2 || g.operands > kMaxInputs + 1) return false;
   const int inner = g.ndim - 1;
   const int64_t width = g.size[inner];
   if (width < kShortRow || (width > kLongRow && g.numel / width < kManyRows)) return false;
   for (int k = 0; k < g.operands; ++k) {
     const Operand& x = g.operand[k];
-    if (x.dtype != (k == 0 ? out_dtype : in_dtype)) return false;
     if (x.stride[inner] != (k <= f.varying ? x.bytes : 0)) return false;
   }
   return true;

@@ -16,9 +16,9 @@ struct RowFunction {
   int32_t varying;
 };
 
-// Whether the walk is one of rows for this function: the output and what varies lie in order along
-// a row, in the dtypes of the function's class; what does not vary stays where it is.
-bool lies_in_rows(const Geometry& g, RowFunction f, int32_t in_dtype, int32_t out_dtype);
+// Whether the walk is one of rows for this function, which reads the operands' dtypes: the output
+// and what varies lie in order along a row; what does not vary stays where it is.
+bool lies_in_rows(const Geometry& g, RowFunction f);
 
 void run_by_rows(Context& context, const Geometry& g, RowFunction f);
 

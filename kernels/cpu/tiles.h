@@ -47,9 +47,28 @@ inline TileFn number_tile(Class c, int32_t expression) {
   return nullptr;
 }
 
+// Truths as the numbers 1 and 0 in the class's own dtype; NULL where there is none.
+extern const TileTable i64_counted_tiles[kIsas];
+extern const TileTable f32_counted_tiles[kIsas];
+extern const TileTable f64_counted_tiles[kIsas];
+
+inline TileFn counted_tile(Class c, int32_t expression) {
+  int i = static_cast<int>(isa());
+  if (c == Class::kI64) return i64_counted_tiles[i][expression];
+  if (c == Class::kF32) return f32_counted_tiles[i][expression];
+  if (c == Class::kF64) return f64_counted_tiles[i][expression];
+  return nullptr;
+}
+
 // Tile functions for operands that are not of the class's dtype but are computed as they lie; NULL
 // where there is none. Integers narrower than 64 bits, all of one dtype:
 TileTable narrow_tiles(int32_t dtype);
+// The same of a dtype that has them, with numbers of that dtype after the first input.
+TileTable narrow_number_tiles(int32_t dtype);
+// float16 and bfloat16, computed in float32; numbers after the first input are float32.
+enum class ShortForm { kPlain, kNumbers, kCounted };
+TileFn short_tile(int32_t dtype, ShortForm form, int32_t expression);
+TileFn short_power_tile(int32_t dtype, float exponent);  // reads in[0] alone
 // `where` of elements of so many bytes; in[0] is bytes.
 TileFn choice_tile(int32_t bytes);
 // complex64; with numbers the inputs after the first are one complex128 each.

@@ -78,6 +78,12 @@ HWY_INLINE Pairs interpolated(Pairs x, Pairs end, Pairs weight) {
   return {hn::IfThenElse(near, (x + weight * way).raw, (end - way * rest).raw)};
 }
 
+// All bits where both parts are equal. As numbers, truths are 1 and 0.
+HWY_INLINE V same(Pairs x, Pairs y) {
+  const V parts = hn::VecFromMask(d, hn::Eq(x.raw, y.raw));
+  return hn::And(parts, swapped(parts));
+}
+
 #define LIBDL_COMPLEX(name, expression) \
   struct name##_pairs {                 \
     template <class... P>               \
@@ -97,6 +103,8 @@ LIBDL_COMPLEX(reciprocal, Pairs{hn::And(evens(), hn::Set(d, 1))} / x[0])
 LIBDL_COMPLEX(conj, Pairs{hn::Xor(x[0].raw, hn::AndNot(evens(), hn::Set(d, -0.0)))})
 LIBDL_COMPLEX(abs, modulus(x[0]))
 LIBDL_COMPLEX(lerp, interpolated(x[0], x[1], x[2]))
+LIBDL_COMPLEX(eq, Pairs{hn::And(hn::And(evens(), hn::Set(d, 1)), same(x[0], x[1]))})
+LIBDL_COMPLEX(ne, Pairs{hn::AndNot(same(x[0], x[1]), hn::And(evens(), hn::Set(d, 1)))})
 LIBDL_COMPLEX(cube, x[0] * x[0] * x[0])
 #undef LIBDL_COMPLEX
 
@@ -169,6 +177,10 @@ constexpr TileFn pairs_entry() {
   LIBDL_COMPLEX(add_scaled)
   if constexpr (sizeof(T) == 4) {
     LIBDL_COMPLEX(lerp)
+    if constexpr (kInputs == 2) {
+      LIBDL_COMPLEX(eq)
+      LIBDL_COMPLEX(ne)
+    }
   }
   if constexpr (kInputs == 1 && !kNumbers) {
     LIBDL_COMPLEX(neg)

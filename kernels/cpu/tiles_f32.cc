@@ -42,6 +42,14 @@ const TileFn f32_number_table[kExpressions] = {
 #undef POINTWISE
 };
 
+extern const TileFn f32_counted_table[kExpressions];
+const TileFn f32_counted_table[kExpressions] = {
+#define POINTWISE(name, inputs, classes, result) \
+  counted_entry<name##_op, Lanes<float>, float, inputs, has_letter(classes, 'F')>(),
+#include "kernels/pointwise.def"
+#undef POINTWISE
+};
+
 }  // namespace libdl::kernels::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -49,5 +57,6 @@ HWY_AFTER_NAMESPACE();
 namespace libdl::kernels::cpu {
 const TileTable f32_tiles[kIsas] = LIBDL_FOR_EACH_ISA(f32_table);
 const TileTable f32_number_tiles[kIsas] = LIBDL_FOR_EACH_ISA(f32_number_table);
+const TileTable f32_counted_tiles[kIsas] = LIBDL_FOR_EACH_ISA(f32_counted_table);
 }  // namespace libdl::kernels::cpu
 #endif

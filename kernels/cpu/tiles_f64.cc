@@ -28,6 +28,14 @@ const TileFn f64_number_table[kExpressions] = {
 #undef POINTWISE
 };
 
+extern const TileFn f64_counted_table[kExpressions];
+const TileFn f64_counted_table[kExpressions] = {
+#define POINTWISE(name, inputs, classes, result) \
+  counted_entry<name##_op, Lanes<double>, double, inputs, has_letter(classes, 'F')>(),
+#include "kernels/pointwise.def"
+#undef POINTWISE
+};
+
 }  // namespace libdl::kernels::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -35,5 +43,6 @@ HWY_AFTER_NAMESPACE();
 namespace libdl::kernels::cpu {
 const TileTable f64_tiles[kIsas] = LIBDL_FOR_EACH_ISA(f64_table);
 const TileTable f64_number_tiles[kIsas] = LIBDL_FOR_EACH_ISA(f64_number_table);
+const TileTable f64_counted_tiles[kIsas] = LIBDL_FOR_EACH_ISA(f64_counted_table);
 }  // namespace libdl::kernels::cpu
 #endif

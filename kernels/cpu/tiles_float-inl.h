@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The tile functions of a floating-point class. The user defines LIBDL_TILE_TYPE (float or double)
-// and LIBDL_WIDE, the letters… see tiles_f32.cc.
+// The tile functions of floating-point numbers, which tiles_f32.cc, tiles_f64.cc and tiles_short.cc
+// put into tables.
 #if defined(LIBDL_KERNELS_CPU_TILES_FLOAT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIBDL_KERNELS_CPU_TILES_FLOAT_INL_H_
 #undef LIBDL_KERNELS_CPU_TILES_FLOAT_INL_H_
@@ -31,12 +31,38 @@ HWY_INLINE V number(int n) {
 #include "kernels/expressions.h"
 #undef LIBDL_EXPRESSION
 
+// Writes truths of vectors V as bytes.
+template <class V>
+struct TruthMemory {
+  using D = typename V::Tag;
+  using Bytes = hn::Rebind<uint8_t, D>;
+
+  static HWY_INLINE hn::Vec<Bytes> bytes(Truth<typename V::Scalar> x) {
+    hn::Rebind<int32_t, D> words;
+    V ones = select(x, V(1), V(0));
+    if constexpr (sizeof(typename V::Scalar) == 8) {
+      return hn::DemoteTo(Bytes(), hn::DemoteTo(words, ones.raw));
+    } else {
+      return hn::DemoteTo(Bytes(), hn::ConvertTo(words, ones.raw));
+    }
+  }
+  static HWY_INLINE void store(Truth<typename V::Scalar> x, uint8_t* to) {
+    hn::StoreU(bytes(x), Bytes(), to);
+  }
+  static HWY_INLINE void store(Truth<typename V::Scalar> x, uint8_t* to, size_t n) {
+    HWY_ALIGN uint8_t lane[HWY_MAX_BYTES];
+    hn::StoreU(bytes(x), Bytes(), lane);
+    for (size_t i = 0; i < n; ++i) to[i] = lane[i];
+  }
+};
+
 // Reads and writes T in memory as vectors of V's scalar, which is T or the wider type.
 template <class V, class T>
-struct Memory {
+struct Memory : TruthMemory<V> {
   using D = typename V::Tag;
   using Stored = hn::Rebind<T, D>;
-  using Bytes = hn::Rebind<uint8_t, D>;
+  using Number = T;  // how an input is given that is one number
+  using TruthMemory<V>::store;
   static constexpr bool kSame = std::is_same_v<T, typename V::Scalar>;
 
   static HWY_INLINE V widen(hn::Vec<Stored> x) {
@@ -65,24 +91,6 @@ struct Memory {
   static HWY_INLINE void store(V x, T* to, size_t n) {
     first::store(narrow(x), Stored(), static_cast<int64_t>(n), to);
   }
-
-  static HWY_INLINE hn::Vec<Bytes> bytes(Truth<typename V::Scalar> x) {
-    hn::Rebind<int32_t, D> words;
-    V ones = select(x, V(1), V(0));
-    if constexpr (sizeof(typename V::Scalar) == 8) {
-      return hn::DemoteTo(Bytes(), hn::DemoteTo(words, ones.raw));
-    } else {
-      return hn::DemoteTo(Bytes(), hn::ConvertTo(words, ones.raw));
-    }
-  }
-  static HWY_INLINE void store(Truth<typename V::Scalar> x, uint8_t* to) {
-    hn::StoreU(bytes(x), Bytes(), to);
-  }
-  static HWY_INLINE void store(Truth<typename V::Scalar> x, uint8_t* to, size_t n) {
-    HWY_ALIGN uint8_t lane[HWY_MAX_BYTES];
-    hn::StoreU(bytes(x), Bytes(), lane);
-    for (size_t i = 0; i < n; ++i) to[i] = lane[i];
-  }
 };
 
 #define LIBDL_RESULT_same false
@@ -98,6 +106,17 @@ struct Memory {
 #undef LIBDL_RESULT_same
 #undef LIBDL_RESULT_truth
 
+// A truth as the number 1 or 0.
+template <class Op>
+struct counted {
+  static constexpr bool kTruth = false;
+  template <class... V>
+  static HWY_INLINE auto of(V... x) {
+    using First = std::common_type_t<V...>;
+    return select(Op::of(x...), number<First>(1), number<First>(0));
+  }
+};
+
 // Op::of(V...) over n elements of T, computed in vectors V. With kNumbers the inputs after the first
 // are one number each, which stays in a register.
 template <class Op, class V, class T, int kInputs, bool kNumbers = false>
@@ -105,12 +124,15 @@ void tile(const void* const* in, void* out, int64_t count) {
   using M = Memory<V, T>;
   using Out = std::conditional_t<Op::kTruth, uint8_t, T>;
   const T* a = static_cast<const T*>(in[0]);
-  const T* b = kInputs > 1 ? static_cast<const T*>(in[1]) : nullptr;
-  const T* c = kInputs > 2 ? static_cast<const T*>(in[2]) : nullptr;
+  [[maybe_unused]] const T* b = kInputs > 1 ? static_cast<const T*>(in[1]) : nullptr;
+  [[maybe_unused]] const T* c = kInputs > 2 ? static_cast<const T*>(in[2]) : nullptr;
   [[maybe_unused]] V second, third;
   if constexpr (kNumbers) {
-    second = V(static_cast<typename V::Scalar>(*b));
-    if constexpr (kInputs > 2) third = V(static_cast<typename V::Scalar>(*c));
+    using Number = typename M::Number;
+    second = V(static_cast<typename V::Scalar>(*static_cast<const Number*>(in[1])));
+    if constexpr (kInputs > 2) {
+      third = V(static_cast<typename V::Scalar>(*static_cast<const Number*>(in[2])));
+    }
   }
   Out* to = static_cast<Out*>(out);
   const size_t step = hn::Lanes(typename V::Tag());
@@ -168,6 +190,15 @@ template <class Op, class V, class T, int kInputs, bool kExists>
 constexpr TileFn entry() {
   if constexpr (kExists) {
     return &tile<Op, V, T, kInputs>;
+  } else {
+    return nullptr;
+  }
+}
+
+template <class Op, class V, class T, int kInputs, bool kExists>
+constexpr TileFn counted_entry() {
+  if constexpr (kExists && Op::kTruth) {
+    return &tile<counted<Op>, V, T, kInputs>;
   } else {
     return nullptr;
   }

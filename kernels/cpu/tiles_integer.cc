@@ -112,6 +112,13 @@ const TileFn i64_table[kExpressions] = {
 #include "kernels/pointwise.def"
 #undef POINTWISE
 };
+extern const TileFn i64_counted_table[kExpressions];
+const TileFn i64_counted_table[kExpressions] = {
+#define POINTWISE(name, inputs, classes, result) \
+  entry<counted<name##_op>, Int64, inputs, name##_op::kTruth && has_letter(classes, 'I')>(),
+#include "kernels/pointwise.def"
+#undef POINTWISE
+};
 extern const TileFn u64_table[kExpressions];
 const TileFn u64_table[kExpressions] = {
 #define POINTWISE(name, inputs, classes, result) \
@@ -127,6 +134,7 @@ HWY_AFTER_NAMESPACE();
 namespace libdl::kernels::cpu {
 const TileTable bool_tiles[kIsas] = LIBDL_FOR_EACH_ISA(bool_table);
 const TileTable i64_tiles[kIsas] = LIBDL_FOR_EACH_ISA(i64_table);
+const TileTable i64_counted_tiles[kIsas] = LIBDL_FOR_EACH_ISA(i64_counted_table);
 const TileTable u64_tiles[kIsas] = LIBDL_FOR_EACH_ISA(u64_table);
 }  // namespace libdl::kernels::cpu
 #endif

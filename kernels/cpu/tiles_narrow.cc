@@ -15,8 +15,21 @@
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu::HWY_NAMESPACE {
 
-#define POINTWISE(name, inputs, classes, result) \
+// Those that people write with numbers and that cost no more than the memory they walk over.
+constexpr bool takes_numbers(Expression e) {
+  using enum Expression;
+  for (Expression simple : {add, sub, mul, maximum, minimum, clamp, eq, ne, lt, le, gt, ge,
+                            bitwise_and, bitwise_or, bitwise_xor}) {
+    if (e == simple) return true;
+  }
+  return false;
+}
+
+#define LIBDL_PLAIN(name, inputs, classes) \
   entry<name##_op, kernels::Wrapping<LIBDL_NARROW>, inputs, has_letter(classes, 'I')>(),
+#define LIBDL_NUMBER(name, inputs, classes) \
+  entry<name##_op, kernels::Wrapping<LIBDL_NARROW>, inputs, takes_numbers(Expression::name), true>(),
+#define POINTWISE(name, inputs, classes, result) LIBDL_PLAIN(name, inputs, classes)
 extern const TileFn u8_table[kExpressions];
 #define LIBDL_NARROW uint8_t
 const TileFn u8_table[kExpressions] = {
@@ -42,6 +55,34 @@ const TileFn i32_table[kExpressions] = {
 };
 #undef LIBDL_NARROW
 #undef POINTWISE
+#define POINTWISE(name, inputs, classes, result) LIBDL_NUMBER(name, inputs, classes)
+extern const TileFn u8_number_table[kExpressions];
+#define LIBDL_NARROW uint8_t
+const TileFn u8_number_table[kExpressions] = {
+#include "kernels/pointwise.def"
+};
+#undef LIBDL_NARROW
+extern const TileFn i8_number_table[kExpressions];
+#define LIBDL_NARROW int8_t
+const TileFn i8_number_table[kExpressions] = {
+#include "kernels/pointwise.def"
+};
+#undef LIBDL_NARROW
+extern const TileFn i16_number_table[kExpressions];
+#define LIBDL_NARROW int16_t
+const TileFn i16_number_table[kExpressions] = {
+#include "kernels/pointwise.def"
+};
+#undef LIBDL_NARROW
+extern const TileFn i32_number_table[kExpressions];
+#define LIBDL_NARROW int32_t
+const TileFn i32_number_table[kExpressions] = {
+#include "kernels/pointwise.def"
+};
+#undef LIBDL_NARROW
+#undef POINTWISE
+#undef LIBDL_PLAIN
+#undef LIBDL_NUMBER
 
 struct TwoWords {
   uint64_t low, high;
@@ -78,23 +119,33 @@ HWY_AFTER_NAMESPACE();
 namespace libdl::kernels::cpu {
 namespace {
 
-constexpr TileTable kU8[kIsas] = LIBDL_FOR_EACH_ISA(u8_table);
-constexpr TileTable kI8[kIsas] = LIBDL_FOR_EACH_ISA(i8_table);
-constexpr TileTable kI16[kIsas] = LIBDL_FOR_EACH_ISA(i16_table);
-constexpr TileTable kI32[kIsas] = LIBDL_FOR_EACH_ISA(i32_table);
+struct NarrowTables {
+  TileTable plain[kIsas], number[kIsas];
+};
+#define LIBDL_NARROW(type) {LIBDL_FOR_EACH_ISA(type##_table), LIBDL_FOR_EACH_ISA(type##_number_table)}
+constexpr NarrowTables kU8 = LIBDL_NARROW(u8), kI8 = LIBDL_NARROW(i8), kI16 = LIBDL_NARROW(i16),
+                       kI32 = LIBDL_NARROW(i32);
+#undef LIBDL_NARROW
 constexpr const TileFn* kChoices[kIsas] = LIBDL_FOR_EACH_ISA(choices);
+
+const NarrowTables* narrow_tables(int32_t dtype) {
+  switch (dtype) {
+    case LIBDL_DTYPE_UINT8: return &kU8;
+    case LIBDL_DTYPE_INT8: return &kI8;
+    case LIBDL_DTYPE_INT16: return &kI16;
+    case LIBDL_DTYPE_INT32: return &kI32;
+    default: return nullptr;
+  }
+}
 
 }  // namespace
 
 TileTable narrow_tiles(int32_t dtype) {
-  const int i = static_cast<int>(isa());
-  switch (dtype) {
-    case LIBDL_DTYPE_UINT8: return kU8[i];
-    case LIBDL_DTYPE_INT8: return kI8[i];
-    case LIBDL_DTYPE_INT16: return kI16[i];
-    case LIBDL_DTYPE_INT32: return kI32[i];
-    default: return nullptr;
-  }
+  const NarrowTables* tables = narrow_tables(dtype);
+  return tables != nullptr ? tables->plain[static_cast<int>(isa())] : nullptr;
+}
+TileTable narrow_number_tiles(int32_t dtype) {
+  return narrow_tables(dtype)->number[static_cast<int>(isa())];
 }
 
 TileFn choice_tile(int32_t bytes) {

@@ -86,17 +86,23 @@ struct __attribute__((packed, may_alias)) Anywhere {
 #else
 #define LIBDL_INDEPENDENT _Pragma("GCC ivdep")
 #endif
-template <class Op, class V, int kInputs>
+// With kNumbers the inputs after the first are one number each.
+template <class Op, class V, int kInputs, bool kNumbers = false>
 void scalar_tile(const void* const* in, void* out, int64_t n) {
   using Out = std::conditional_t<Op::kTruth, Bool, V>;
   const auto* a = static_cast<const Anywhere<V>*>(in[0]);
   const auto* b = static_cast<const Anywhere<V>*>(in[kInputs > 1 ? 1 : 0]);
   const auto* c = static_cast<const Anywhere<V>*>(in[kInputs > 2 ? 2 : 0]);
+  [[maybe_unused]] const V second = b->value, third = c->value;
   auto* y = static_cast<Anywhere<Out>*>(out);
   LIBDL_INDEPENDENT
   for (int64_t i = 0; i < n; ++i) {
     if constexpr (kInputs == 1) {
       y[i].value = Out{Op::of(V(a[i].value))};
+    } else if constexpr (kInputs == 2 && kNumbers) {
+      y[i].value = Out{Op::of(V(a[i].value), second)};
+    } else if constexpr (kNumbers) {
+      y[i].value = Out{Op::of(V(a[i].value), second, third)};
     } else if constexpr (kInputs == 2) {
       y[i].value = Out{Op::of(V(a[i].value), V(b[i].value))};
     } else {
@@ -118,10 +124,20 @@ void scalar_tile(const void* const* in, void* out, int64_t n) {
 #undef LIBDL_RESULT_same
 #undef LIBDL_RESULT_truth
 
-template <class Op, class V, int kInputs, bool kExists>
+// A truth as the number 1 or 0.
+template <class Op>
+struct counted {
+  static constexpr bool kTruth = false;
+  template <class V>
+  static HWY_INLINE V of(V x, V y) {
+    return select(Op::of(x, y), number<V>(1), number<V>(0));
+  }
+};
+
+template <class Op, class V, int kInputs, bool kExists, bool kNumbers = false>
 constexpr TileFn entry() {
   if constexpr (kExists) {
-    return &scalar_tile<Op, V, kInputs>;
+    return &scalar_tile<Op, V, kInputs, kNumbers>;
   } else {
     return nullptr;
   }

@@ -123,6 +123,134 @@ TEST_P(ExactTiles, IntegerDivisionIsExactAtEverySize) {
   }
 }
 
+// Numbers in place of operands that repeat them.
+template <class T>
+void check_numbers(int32_t dtype) {
+  std::mt19937 random(5);
+  for (int e = 0; e < kExpressions; ++e) {
+    const TileFn fn = narrow_number_tiles(dtype)[e];
+    if (fn == nullptr) continue;
+    for (const int64_t n : kCounts) {
+      std::vector<T> x(n), second(n, static_cast<T>(random())), third(n, static_cast<T>(random()));
+      for (T& v : x) v = static_cast<T>(random());
+      const void* in[] = {x.data(), second.data(), third.data()};
+      std::vector<T> y(n), wanted(n);
+      fn(in, y.data(), n);
+      narrow_tiles(dtype)[e](in, wanted.data(), n);
+      EXPECT_EQ(y, wanted) << kExpressionInfo[e].name;
+    }
+  }
+}
+TEST_P(ExactTiles, NarrowNumbers) {
+  check_numbers<uint8_t>(LIBDL_DTYPE_UINT8);
+  check_numbers<int8_t>(LIBDL_DTYPE_INT8);
+  check_numbers<int16_t>(LIBDL_DTYPE_INT16);
+  check_numbers<int32_t>(LIBDL_DTYPE_INT32);
+}
+
+// float16 or bfloat16 beside the same by way of float32; all patterns of the first input.
+struct ShortFloats {
+  static constexpr int64_t kAll = 1 << 16;
+  int32_t dtype;
+  std::vector<uint16_t> x[3];
+  std::vector<float> wide[3];
+
+  explicit ShortFloats(int32_t type) : dtype(type) {
+    std::mt19937 random(6);
+    for (int k = 0; k < 3; ++k) {
+      for (int64_t i = 0; i < kAll; ++i) {
+        x[k].push_back(static_cast<uint16_t>(k == 0 ? i : static_cast<int64_t>(random())));
+      }
+      wide[k].resize(kAll);
+      convert_to_class(dtype, Class::kF32)(x[k].data(), wide[k].data(), kAll);
+    }
+  }
+  bool is_nan(uint16_t bits) const {
+    return (bits & 0x7FFF) > (dtype == LIBDL_DTYPE_FLOAT16 ? 0x7C00 : 0x7F80);
+  }
+  // The class's way; where that function takes numbers they are in[1] and in[2].
+  void expect(TileFn fn, TileFn by_class, const void* const* in, const void* const* wide_in,
+              const std::string& name) const {
+    std::vector<float> through(kAll);
+    std::vector<uint16_t> wanted(kAll), y(kAll);
+    by_class(wide_in, through.data(), kAll);
+    convert_from_class(Class::kF32, dtype)(through.data(), wanted.data(), kAll);
+    for (const int64_t n : {int64_t{7}, kAll}) fn(in, y.data(), n);
+    for (int64_t i = 0; i < kAll; ++i) {
+      if (is_nan(wanted[i]) && is_nan(y[i])) continue;
+      ASSERT_EQ(y[i], wanted[i]) << name << " of " << wide[0][i] << ", " << wide[1][i] << ", "
+                                 << wide[2][i];
+    }
+  }
+  void expect_truths(TileFn fn, TileFn by_class, const void* const* in, const void* const* wide_in,
+                     const std::string& name) const {
+    std::vector<uint8_t> y(kAll), wanted(kAll);
+    fn(in, y.data(), kAll);
+    by_class(wide_in, wanted.data(), kAll);
+    EXPECT_EQ(y, wanted) << name;
+  }
+};
+TEST_P(ExactTiles, ShortFloatsRoundOnceWhatFloat32Gives) {
+  for (const int32_t dtype : {LIBDL_DTYPE_FLOAT16, LIBDL_DTYPE_BFLOAT16}) {
+    const ShortFloats s(dtype);
+    const void *in[3], *wide[3];
+    for (int k = 0; k < 3; ++k) in[k] = s.x[k].data(), wide[k] = s.wide[k].data();
+    for (int e = 0; e < kExpressions; ++e) {
+      const std::string name = kExpressionInfo[e].name;
+      const TileFn by_class = tile_table(Class::kF32)[e];
+      if (const TileFn fn = short_tile(dtype, ShortForm::kPlain, e)) {
+        if (kExpressionInfo[e].truth) s.expect_truths(fn, by_class, in, wide, name);
+        if (!kExpressionInfo[e].truth) s.expect(fn, by_class, in, wide, name);
+      }
+      if (const TileFn fn = short_tile(dtype, ShortForm::kCounted, e)) {
+        s.expect(fn, counted_tile(Class::kF32, e), in, wide, name + " as numbers");
+      }
+      const float low = -0.7f, high = 1.3f;
+      const void* numbers[] = {in[0], &low, &high};
+      const void* wide_numbers[] = {wide[0], &low, &high};
+      if (const TileFn fn = short_tile(dtype, ShortForm::kNumbers, e)) {
+        s.expect(fn, number_tile(Class::kF32, e), numbers, wide_numbers, name + " of numbers");
+      }
+    }
+    for (const float exponent : {2.0f, 3.0f}) {
+      const TileFn fn = short_power_tile(dtype, exponent);
+      if (fn == nullptr) continue;
+      const void* powers[] = {wide[0], &exponent};
+      s.expect(fn, number_tile(Class::kF32, static_cast<int>(Expression::pow)), in, powers, "power");
+    }
+    EXPECT_EQ(short_power_tile(dtype, 2.5f), nullptr);
+  }
+}
+
+// A truth as a number is the truth.
+template <class T>
+void check_counted(Class c) {
+  std::mt19937 random(7);
+  for (int e = 0; e < kExpressions; ++e) {
+    const TileFn fn = counted_tile(c, e), truths = tile_table(c)[e];
+    ASSERT_EQ(fn != nullptr, truths != nullptr && kExpressionInfo[e].truth);
+    if (fn == nullptr) continue;
+    for (const int64_t n : kCounts) {
+      std::vector<T> x(n), y(n), z(n);
+      for (int64_t i = 0; i < n; ++i) {
+        x[i] = static_cast<T>(static_cast<int>(random() % 5) - 2);
+        y[i] = static_cast<T>(static_cast<int>(random() % 5) - 2);
+        if (std::is_floating_point_v<T> && random() % 4 == 0) y[i] = static_cast<T>(NAN);
+      }
+      const void* in[] = {x.data(), y.data()};
+      std::vector<uint8_t> wanted(n);
+      fn(in, z.data(), n);
+      truths(in, wanted.data(), n);
+      EXPECT_EQ(z, std::vector<T>(wanted.begin(), wanted.end())) << kExpressionInfo[e].name;
+    }
+  }
+}
+TEST_P(ExactTiles, TruthsAsNumbers) {
+  check_counted<int64_t>(Class::kI64);
+  check_counted<float>(Class::kF32);
+  check_counted<double>(Class::kF64);
+}
+
 using C64 = std::complex<float>;
 using C128 = std::complex<double>;
 
