@@ -77,12 +77,14 @@ struct Crossing {
 };
 Crossing crossing(const Geometry& g) {
   const int inner = g.ndim - 1;
-  if (g.ndim < 2 || g.size[inner] < kThin || g.numel < 1024) return {nullptr, 0};
+  if (g.ndim < 2 || g.size[inner] < kThin || g.numel < 2 * kThin * kThin) return {nullptr, 0};
   for (int k = 1; k < g.operands; ++k) {
     const int64_t* stride = g.operand[k].stride;
-    if (magnitude(stride[inner]) < 64) continue;
-    for (int d = 0; d < inner; ++d) {
-      if (stride[d] != 0 && magnitude(stride[d]) < 64 && g.size[d] >= kThin) {
+    const bool apart = magnitude(stride[inner]) >= 64, near = stride[inner] == g.operand[k].bytes;
+    for (int d = 0; d < inner && !near; ++d) {
+      const bool along = stride[d] == g.operand[k].bytes ||
+                         (apart && stride[d] != 0 && magnitude(stride[d]) < 64);
+      if (along && g.size[d] >= kThin) {
         return {&g.operand[k], d};
       }
     }

@@ -72,14 +72,20 @@ void run_rows(const TiledLaunch& launch, const Tile& tile, Source* source, Sink&
               const void* const* numbers) {
   const void* in[kMaxInputs];
   int64_t step[kMaxInputs];
+  const auto out = sink.rows(tile);
+  bool joined = out.joined;
   for (int k = 0; k < launch.varying; ++k) {
     const auto rows = source[k].rows(tile);
     in[k] = rows.first;
     step[k] = rows.step;
+    joined &= rows.joined;
   }
   for (int k = launch.varying; k < launch.inputs; ++k) in[k] = numbers[k];
-  const auto out = sink.rows(tile);
   char* to = out.first;
+  if (joined) {
+    launch.fn(in, to, tile.n);
+    return sink.finish(to, tile);
+  }
   for (int64_t r = 0; r < tile.rows; ++r, to += out.step) {
     launch.fn(in, to, tile.n / tile.rows);
     for (int k = 0; k < launch.varying; ++k) in[k] = static_cast<const char*>(in[k]) + step[k];

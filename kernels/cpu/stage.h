@@ -24,6 +24,10 @@ template <class Char>
 struct TileRows {
   Char* first;
   int64_t step;
+  bool joined;  // nothing lies between them
+
+  TileRows(Char* p, int64_t distance, int64_t row_bytes)
+      : first(p), step(distance), joined(distance == row_bytes) {}
 };
 
 // One input of one chunk.
@@ -61,10 +65,11 @@ class Source {
   // The same by rows, of a tile with several.
   TileRows<const char> rows(const Tile& tile) {
     const int inner = geometry_->ndim - 1;
+    const int64_t row_bytes = tile.n / tile.rows * bytes_;
     if (convert_ == nullptr && x_->stride[inner] == x_->bytes) {
-      return {address(*geometry_, *x_, tile), x_->stride[inner - 1]};
+      return {address(*geometry_, *x_, tile), x_->stride[inner - 1], row_bytes};
     }
-    return {static_cast<const char*>(load(tile)), tile.n / tile.rows * bytes_};
+    return {static_cast<const char*>(load(tile)), row_bytes, row_bytes};
   }
 
  private:
@@ -127,10 +132,11 @@ class Sink {
   }
   TileRows<char> rows(const Tile& tile) {
     const int inner = geometry_->ndim - 1;
+    const int64_t row_bytes = tile.n / tile.rows * bytes_;
     if (convert_ == nullptr && x_->stride[inner] == x_->bytes) {
-      return {address(*geometry_, *x_, tile), x_->stride[inner - 1]};
+      return {address(*geometry_, *x_, tile), x_->stride[inner - 1], row_bytes};
     }
-    return {static_cast<char*>(buffer_), tile.n / tile.rows * bytes_};
+    return {static_cast<char*>(buffer_), row_bytes, row_bytes};
   }
   void finish(const void* from, const Tile& tile) {
     if (from == buffer_) put(from, tile);
