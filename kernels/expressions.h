@@ -6,8 +6,8 @@
 //
 // No include guard: the file is included inside the namespace of its user, once for each instruction
 // set. The user defines LIBDL_EXPRESSION (how a function is declared) and, before the inclusion,
-// number<V>(n), select(truth, a, b), is_negative(x) for integers, and the elementary functions of
-// its value types as static members of Math<V>.
+// number<V>(n), select(truth, a, b), any(truth), is_negative(x) for integers, and the elementary
+// functions of its value types as static members of Math<V>.
 
 namespace expression {
 
@@ -178,6 +178,43 @@ LIBDL_EXPRESSION V gelu_tanh_slope(V x) {
   V slope = Math<V>::fma(x * x, V(b3), V(a)) * x;
   return share + select(bend == V(0), bend, slope * bend);
 }
+
+// At 0 the slope is the one from the left, and flat there: PyTorch's choice. Of a NaN it is 1.
+template <class V>
+LIBDL_EXPRESSION V elu(V x, V alpha) {
+  const auto below = x < V(0);
+  if (!any(below)) return x;  // most that a network sees is above, often for whole vectors
+  return select(below, alpha * Math<V>::expm1(x), x);
+}
+template <class V>
+LIBDL_EXPRESSION V elu_slope(V x, V alpha) {
+  return select(x <= V(0), alpha * Math<V>::exp(x), V(1));
+}
+template <class V>
+LIBDL_EXPRESSION V elu_curve(V x, V alpha) {
+  return select(x < V(0), alpha * Math<V>::exp(x), V(0));
+}
+template <class V>
+LIBDL_EXPRESSION V leaky_relu(V x, V slope) { return select(x > V(0), x, slope * x); }
+template <class V>
+LIBDL_EXPRESSION V leaky_relu_slope(V x, V slope) { return select(x > V(0), V(1), slope); }
+
+template <class V>
+LIBDL_EXPRESSION V softplus(V x, V beta, V threshold) {
+  V z = x * beta;
+  return select(z > threshold, x, Math<V>::log1p(Math<V>::exp(z)) / beta);
+}
+template <class V>
+LIBDL_EXPRESSION V softplus_slope(V x, V beta, V threshold) {
+  V z = x * beta;
+  return select(z > threshold, V(1), Math<V>::sigmoid(z));
+}
+// log(1 / (1 + e^-x)), of the exponential that is not above 1.
+template <class V>
+LIBDL_EXPRESSION V logsigmoid(V x) {
+  return Math<V>::at_most(x, V(0)) - Math<V>::log1p(Math<V>::exp(-Math<V>::abs(x)));
+}
+
 template <class V>
 LIBDL_EXPRESSION V maximum(V x, V y) {
   if constexpr (is_integer<V> || is_bool<V>) {

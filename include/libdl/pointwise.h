@@ -598,6 +598,83 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_silu(const libdl_tensor *input,
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_silu_into(const libdl_tensor *input,
                                                        libdl_tensor *dst);
 
+/** Exponential linear unit: y = input where it is not below 0, else alpha * (exp(input) - 1).
+ *
+ *  input  floating
+ *  alpha  minus the limit at -infinity; any number
+ *  out    new, input's shape and dtype
+ *
+ *  Gradient: any order, forward mode; alpha at 0, 1 where input is NaN.
+ *  Errors: DTYPE (not floating), OVERFLOW (alpha does not fit float32, input is not float64).
+ *  Threads: concurrent-read.
+ *  Python: elu(input, alpha=1.0) [functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_elu(const libdl_tensor *input, double alpha,
+                                                 LIBDL_NEW libdl_tensor **out);
+
+/** libdl_elu into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_elu_into(const libdl_tensor *input, double alpha,
+                                                      libdl_tensor *dst);
+
+/** Leaky rectifier: y = input where it is above 0, else negative_slope * input.
+ *
+ *  input           floating
+ *  negative_slope  any number
+ *  out             new, input's shape and dtype
+ *
+ *  Gradient: any order, forward mode; negative_slope at 0 and where input is NaN.
+ *  Errors: DTYPE (not floating), OVERFLOW (a negative_slope too large for float32, unless input is
+ *  float64).
+ *  Threads: concurrent-read.
+ *  Python: leaky_relu(input, negative_slope=0.01) [functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_leaky_relu(const libdl_tensor *input,
+                                                        double negative_slope,
+                                                        LIBDL_NEW libdl_tensor **out);
+
+/** libdl_leaky_relu into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_leaky_relu_into(const libdl_tensor *input,
+                                                             double negative_slope,
+                                                             libdl_tensor *dst);
+
+/** Smooth rectifier: y = log(1 + exp(beta * input)) / beta.
+ *
+ *  input      floating
+ *  beta       how sharp its bend is
+ *  threshold  y is input where beta * input is above it
+ *  out        new, input's shape and dtype
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: DTYPE (not floating), OVERFLOW (a beta or threshold too large for float32, unless input
+ *  is float64).
+ *  Threads: concurrent-read.
+ *  Python: softplus(input, beta=1.0, threshold=20.0) [functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_softplus(const libdl_tensor *input, double beta,
+                                                      double threshold,
+                                                      LIBDL_NEW libdl_tensor **out);
+
+/** libdl_softplus into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_softplus_into(const libdl_tensor *input, double beta,
+                                                           double threshold, libdl_tensor *dst);
+
+/** Logarithm of the sigmoid: y = -log(1 + exp(-input)).
+ *
+ *  input  floating
+ *  out    new, input's shape and dtype
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: DTYPE (not floating).
+ *  Threads: concurrent-read.
+ *  Python: logsigmoid(input) [functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_logsigmoid(const libdl_tensor *input,
+                                                        LIBDL_NEW libdl_tensor **out);
+
+/** libdl_logsigmoid into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_logsigmoid_into(const libdl_tensor *input,
+                                                             libdl_tensor *dst);
+
 /** The largest integer not above: y = floor(input).
  *
  *  input  real; integers are copied

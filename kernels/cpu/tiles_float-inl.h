@@ -261,7 +261,8 @@ constexpr TileFn number_entry() {
   using enum Expression;
   if constexpr (e == pow) {
     return &power_tile<V, T>;
-  } else if constexpr (e == add || e == sub || e == mul || e == div || e == clamp) {
+  } else if constexpr (e == add || e == sub || e == mul || e == div || e == clamp ||
+                       e == elu || e == leaky_relu || e == softplus) {
     return &tile<Op, V, T, kInputs, true>;
   } else {
     return nullptr;

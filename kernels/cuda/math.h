@@ -18,6 +18,7 @@ namespace libdl::kernels::cuda {
 LIBDL_DEVICE float select(bool which, float x, float y) { return which ? x : y; }
 LIBDL_DEVICE double select(bool which, double x, double y) { return which ? x : y; }
 using kernels::select;
+LIBDL_DEVICE bool any(bool which) { return which; }
 
 template <class V>
 struct Math {  // float and double

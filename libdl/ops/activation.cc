@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "ops/holds.h"
 #include "ops/pointwise.h"
 
 namespace libdl {
@@ -60,6 +61,79 @@ const PointwiseOp k_silu{.name = "silu",
                            return s.dy * conj(p * (1.0 + s.x[0] * (1.0 - p)));
                          }}};
 Tensor silu(const Tensor& input, Into into) { return pointwise(k_silu, input, into); }
+
+// -- units with a number of their own ------------------------------------------------------------
+
+// A number in the type that the elements are computed in, which must reach it.
+static Tensor unit_number(const char* op, int argument, const char* name, double value,
+                          const Tensor& input) {
+  const bool wide = input.dtype() == Dtype::kFloat64;
+  Tensor held = number(value);
+  check_number(op, argument, name, held, wide ? Dtype::kFloat64 : Dtype::kFloat32);
+  return held;
+}
+
+// x; alpha (e^x - 1) below 0. Slope alpha e^x, which is its own slope.
+const PointwiseOp k_elu{.name = "elu",
+                        .expression = Expression::k_elu,
+                        .arguments = {"input", "alpha"},
+                        .partials = {[](const Symbols& s) {
+                          return s.dy * elu_slope(s.x[0], s.x[1]);
+                        }}};
+const PointwiseOp k_elu_slope{.name = "elu_backward",
+                              .expression = Expression::k_elu_slope,
+                              .arguments = {"input", "alpha"},
+                              .partials = {[](const Symbols& s) {
+                                return s.dy * elu_curve(s.x[0], s.x[1]);
+                              }}};
+const PointwiseOp k_elu_curve{.name = "elu_backward",
+                              .expression = Expression::k_elu_curve,
+                              .arguments = {"input", "alpha"},
+                              .partials = {[](const Symbols& s) { return s.dy * s.y; }}};
+Tensor elu(const Tensor& input, double alpha, Into into) {
+  return pointwise(k_elu, input, unit_number("elu", 2, "alpha", alpha, input), into);
+}
+
+const PointwiseOp k_leaky_relu{.name = "leaky_relu",
+                               .expression = Expression::k_leaky_relu,
+                               .arguments = {"input", "negative_slope"},
+                               .partials = {[](const Symbols& s) {
+                                 return s.dy * leaky_relu_slope(s.x[0], s.x[1]);
+                               }}};
+const PointwiseOp k_leaky_relu_slope{.name = "leaky_relu_backward",
+                                     .expression = Expression::k_leaky_relu_slope,
+                                     .arguments = {"input", "negative_slope"},
+                                     .zero_gradient = true};
+Tensor leaky_relu(const Tensor& input, double negative_slope, Into into) {
+  const Tensor slope = unit_number("leaky_relu", 2, "negative_slope", negative_slope, input);
+  return pointwise(k_leaky_relu, input, slope, into);
+}
+
+// Slope p = sigmoid(beta x), 1 above the threshold; p' = beta p (1 - p) is then 0 by itself.
+const PointwiseOp k_softplus{.name = "softplus",
+                             .expression = Expression::k_softplus,
+                             .arguments = {"input", "beta", "threshold"},
+                             .partials = {[](const Symbols& s) {
+                               return s.dy * softplus_slope(s.x[0], s.x[1], s.x[2]);
+                             }}};
+const PointwiseOp k_softplus_slope{.name = "softplus_backward",
+                                   .expression = Expression::k_softplus_slope,
+                                   .arguments = {"input", "beta", "threshold"},
+                                   .partials = {[](const Symbols& s) {
+                                     return s.dy * s.y * (1.0 - s.y) * s.x[1];
+                                   }}};
+Tensor softplus(const Tensor& input, double beta, double threshold, Into into) {
+  return pointwise(k_softplus, input, unit_number("softplus", 2, "beta", beta, input),
+                   unit_number("softplus", 3, "threshold", threshold, input), into);
+}
+
+const PointwiseOp k_logsigmoid{.name = "logsigmoid",
+                               .expression = Expression::k_logsigmoid,
+                               .arguments = {"input"},
+                               .partials = {[](const Symbols& s) {
+                                 return s.dy * sigmoid(-s.x[0]);
+                               }}};
+Tensor logsigmoid(const Tensor& input, Into into) { return pointwise(k_logsigmoid, input, into); }
 
 // -- gelu: x Phi(x), Hendrycks and Gimpel 2016 ---------------------------------------------------
 

@@ -61,6 +61,9 @@ LIBDL_EXPR_UNARY(gelu_tanh_slope)
 LIBDL_EXPR_BINARY(pow)
 LIBDL_EXPR_BINARY(div_trunc)
 LIBDL_EXPR_BINARY(div_floor)
+LIBDL_EXPR_BINARY(elu_slope)
+LIBDL_EXPR_BINARY(elu_curve)
+LIBDL_EXPR_BINARY(leaky_relu_slope)
 #undef LIBDL_EXPR_UNARY
 #undef LIBDL_EXPR_BINARY
 Expr conj(Expr a);  // nothing where the result is real
@@ -77,6 +80,7 @@ inline Expr operator-(double a, Expr b) { return constant(a) - b; }
 inline Expr operator*(double a, Expr b) { return constant(a) * b; }
 inline Expr operator/(double a, Expr b) { return constant(a) / b; }
 Expr where(Expr condition, Expr a, Expr b);
+Expr softplus_slope(Expr x, Expr beta, Expr threshold);
 Expr in_range(Expr x, Expr low, Expr high);  // 1 where low <= x <= high, else 0
 
 // dx_i as an expression; for complex dtypes dy * conj(df/dx), PyTorch's convention.

@@ -56,6 +56,9 @@ Expr conj(Expr a) { return builder->form == kComplexVjp ? apply(Expression::k_co
 Expr where(Expr condition, Expr a, Expr b) {
   return apply(Expression::k_where, {condition, a, b});
 }
+Expr softplus_slope(Expr x, Expr beta, Expr threshold) {
+  return apply(Expression::k_softplus_slope, {x, beta, threshold});
+}
 Expr in_range(Expr x, Expr low, Expr high) {
   return apply(Expression::k_threshold_mask, {x, low, high});
 }

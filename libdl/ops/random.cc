@@ -6,13 +6,14 @@
 #include <limits>
 
 #include "device/float_environment.h"
+#include "device/pool.h"
+#include "kernels/shuffle.h"
 #include "ops/arithmetic.h"
 #include "ops/copy.h"
 #include "ops/creation.h"
 #include "ops/indices.h"
 #include "ops/launch.h"
 #include "ops/pointwise.h"
-#include "ops/sort.h"
 
 namespace libdl {
 
@@ -50,8 +51,12 @@ Tensor parts_of(const Tensor& x) {
   return alias(x, sizes, strides, 2 * x.offset(), real_of(x.dtype()));
 }
 
-void draw_into(const Tensor& y, const Draw& draw, Generator* given) {
-  if (y.numel() == 0) return;
+struct Origin {  // of the words that were drawn
+  uint64_t key, offset;
+};
+
+Origin draw_into(const Tensor& y, const Draw& draw, Generator* given) {
+  if (y.numel() == 0) return {};
   const Tensor x = parts_of(y);
   const int64_t width = elements_per_block(draw, x.dtype());
   Generator& generator = generator_or_default(given);
@@ -59,6 +64,7 @@ void draw_into(const Tensor& y, const Draw& draw, Generator* given) {
   const uint64_t offset = advance(generator, static_cast<uint64_t>((x.numel() - 1) / width + 1));
   launch_random(x.device(), {static_cast<int32_t>(draw.distribution), view_of(x), draw.chance,
                              draw.a, draw.b, draw.low, draw.range, key, offset});
+  return {key, offset};
 }
 
 }  // namespace
@@ -204,7 +210,22 @@ Tensor randint(std::optional<int64_t> low, int64_t high, Dims shape, Generator* 
                checked_device("randint", 6, device, state().default_device), generator, into);
 }
 
-// The order of random keys; where two keys are equal, which 64 bits make rare, position decides.
+// n words of the generator, shuffled where they lie: in the host's memory, for each step needs the
+// one before it.
+template <class Word>
+static Tensor shuffled(int64_t n, Dtype dtype, Generator* generator) {
+  const int64_t shape[] = {n};
+  const Tensor order = empty(shape, dtype);
+  const Origin drawn = draw_into(order, {Distribution::kBits}, generator);
+  Word* const words = order.data<Word>();
+  for (int64_t first = 0, last; first < n; first = last) {
+    if (first != 0 && interrupted()) device_detail::raise_interrupted();
+    last = std::min(n, first + (int64_t{1} << 20));
+    kernels::shuffle(words, first, last, drawn.key, drawn.offset);
+  }
+  return order;
+}
+
 Tensor randperm(int64_t n, Generator* generator, Dtype dtype, std::optional<Device> device,
                 Into into) {
   Call call("randperm", into, std::span<const Tensor* const>());
@@ -220,12 +241,13 @@ Tensor randperm(int64_t n, Generator* generator, Dtype dtype, std::optional<Devi
              "a dtype that does");
   const int64_t shape[] = {n};
   checked_numel(shape, Dtype::kInt64, "randperm", 1, "n");
-  const Tensor keys =
-      empty(shape, Dtype::kInt64, checked_device("randperm", 4, device, state().default_device));
+  const Device place = checked_device("randperm", 4, device, state().default_device);
   Refund refund(generator);
-  draw_into(keys, {Distribution::kBits}, generator);
+  const bool narrow = n <= std::numeric_limits<int32_t>::max();
+  const Tensor order = narrow ? shuffled<uint32_t>(n, Dtype::kInt32, generator)
+                              : shuffled<uint64_t>(n, Dtype::kInt64, generator);
   refund.drawn();
-  Tensor y = call.done(plain(argsort(keys, 0, false, true), type));
+  Tensor y = call.done(on_device(plain(order, type), place));
   refund.spent();
   return y;
 }

@@ -999,3 +999,11 @@ _Static_assert(IS(&libdl_forward_level, uint64_t (*)(int32_t)), "libdl_forward_l
 _Static_assert(IS(&libdl_forward_make_dual_at, libdl_error * (*)(const libdl_tensor *, const libdl_tensor *, uint64_t, libdl_tensor **)), "libdl_forward_make_dual_at");
 _Static_assert(IS(&libdl_forward_unpack_dual_at, libdl_error * (*)(const libdl_tensor *, uint64_t, libdl_tensor **, libdl_tensor **)), "libdl_forward_unpack_dual_at");
 _Static_assert(IS(&libdl_forward_set_tangent, libdl_error * (*)(libdl_tensor *, const libdl_tensor *, uint64_t)), "libdl_forward_set_tangent");
+_Static_assert(IS(&libdl_elu, libdl_error * (*)(const libdl_tensor *, double, libdl_tensor **)), "libdl_elu");
+_Static_assert(IS(&libdl_elu_into, libdl_error * (*)(const libdl_tensor *, double, libdl_tensor *)), "libdl_elu_into");
+_Static_assert(IS(&libdl_leaky_relu, libdl_error * (*)(const libdl_tensor *, double, libdl_tensor **)), "libdl_leaky_relu");
+_Static_assert(IS(&libdl_leaky_relu_into, libdl_error * (*)(const libdl_tensor *, double, libdl_tensor *)), "libdl_leaky_relu_into");
+_Static_assert(IS(&libdl_softplus, libdl_error * (*)(const libdl_tensor *, double, double, libdl_tensor **)), "libdl_softplus");
+_Static_assert(IS(&libdl_softplus_into, libdl_error * (*)(const libdl_tensor *, double, double, libdl_tensor *)), "libdl_softplus_into");
+_Static_assert(IS(&libdl_logsigmoid, libdl_error * (*)(const libdl_tensor *, libdl_tensor **)), "libdl_logsigmoid");
+_Static_assert(IS(&libdl_logsigmoid_into, libdl_error * (*)(const libdl_tensor *, libdl_tensor *)), "libdl_logsigmoid_into");

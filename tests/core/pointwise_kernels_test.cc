@@ -266,6 +266,12 @@ const std::vector<Reference>& references() {
          if (std::isinf(x)) return x > 0;
          L s = share(x), slope = 2 * 0.79788456080286535587989211986876L * (1 + 0.134145L * x * x);
          return s + (s == 0 || s == 1 ? 0 : x * slope * s * share(-x)); }, 2, 8},
+      {Expression::elu, [](L x, L y, L) -> L { return x < 0 ? y * expm1l(x) : x; }, 3},
+      {Expression::elu_slope, nullptr, 0},  // their factor may be subnormal; see SlopesOfUnits
+      {Expression::elu_curve, nullptr, 0},
+      E2(leaky_relu, x > 0 ? x : x * y), E2(leaky_relu_slope, x > 0 ? 1 : y),
+      {Expression::softplus, nullptr, 0}, {Expression::softplus_slope, nullptr, 0},
+      R1(logsigmoid, x < 0 ? x - log1pl(expl(x)) : -log1pl(expl(-x))),
       A1(silu, x == -kInf ? 0 : x * logistic(x)), E1(floor, floorl(x)), E1(ceil, ceill(x)),
       E1(round, nearbyintl(x)), E1(trunc, truncl(x)), E2(maximum, larger(x, y)),
       E2(minimum, smaller(x, y)), E3(clamp, smaller(larger(x, y), z)), E3(where, x != 0 ? y : z),
@@ -361,6 +367,38 @@ TEST_P(Isas, LerpEndsExactly) {
   const auto r = apply<double>(Expression::lerp, Class::kF64, x, end, weight);
   const volatile double way = 0.7 - 0.1, quarter = 0.25 * way, half = way * 0.5, back = way * -1;
   EXPECT_EQ(r, (std::vector{0.1, 0.1 + quarter, 0.7 - half, 0.7, 0.7 - back}));
+}
+template <class T>
+void check_units(Class c) {
+  std::vector<T> x, alpha, beta, threshold;
+  for (int i = 0; i < 400; ++i) {
+    x.push_back(T((i - 200) * 0.25));
+    alpha.push_back(T(i % 7 - 2) / 2);
+    beta.push_back(T(i % 5 + 1) / 2);
+    threshold.push_back(T(i % 3 * 20));
+  }
+  for (const T special : {T(kNan), T(kInf), T(-kInf), T(0), T(-0.0)}) {
+    x.push_back(special);
+    alpha.push_back(2);
+    beta.push_back(1);
+    threshold.push_back(20);
+  }
+  const auto near = [](T got, L wanted) { EXPECT_LE(ulps(got, wanted), 3) << wanted; };
+  const auto slope = apply<T>(Expression::elu_slope, c, x, alpha);
+  const auto curve = apply<T>(Expression::elu_curve, c, x, alpha);
+  const auto soft = apply<T>(Expression::softplus, c, x, beta, threshold);
+  const auto share = apply<T>(Expression::softplus_slope, c, x, beta, threshold);
+  for (size_t i = 0; i < x.size(); ++i) {
+    const L z = L(x[i]) * beta[i];
+    near(slope[i], x[i] <= 0 ? alpha[i] * expl(x[i]) : L(1));
+    near(curve[i], x[i] < 0 ? alpha[i] * expl(x[i]) : L(0));
+    near(soft[i], z > threshold[i] ? L(x[i]) : log1pl(expl(z)) / beta[i]);
+    near(share[i], z > threshold[i] ? L(1) : logistic(z));
+  }
+}
+TEST_P(Isas, SlopesOfUnits) {
+  check_units<float>(Class::kF32);
+  check_units<double>(Class::kF64);
 }
 TEST_P(Isas, DivTruncRoundsToZero) {
   auto r = apply<double>(Expression::div_trunc, Class::kF64, std::vector{7.0, -7.0, 7.5},

@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <numeric>
 #include <thread>
 
 #include "engine/backward.h"
+#include "kernels/shuffle.h"
 #include "ops/copy.h"
 #include "ops/random.h"
 #include "ops/view.h"
@@ -155,6 +157,64 @@ TEST(RandomOps, Randperm) {
   for (int64_t i = 0; i < 1000; ++i) ASSERT_EQ(order[i], i);
   EXPECT_EQ(randperm(0, &g, Dtype::kNone, {}).numel(), 0);
   EXPECT_EQ(randperm(100, &g, Dtype::kUint8, {}).dtype(), Dtype::kUint8);
+}
+
+// Beyond the look ahead, a tile of words, and the length after which interruption is asked for.
+TEST(RandomOps, RandpermHoldsEachNumberOnce) {
+  Generator g(2);
+  for (const int64_t n : {1, 2, 4, 15, 16, 17, 1023, 1025, 16385, (1 << 20) - 1, (1 << 20) + 17}) {
+    std::vector<bool> seen(n);
+    for (const int64_t x : values<int64_t>(randperm(n, &g, Dtype::kNone, {}))) {
+      ASSERT_TRUE(x >= 0 && x < n && !seen[x]) << x << " of " << n;
+      seen[x] = true;
+    }
+  }
+}
+
+// The chance that a correct generator fails, below 1 of 10,000: chi-square with 119 degrees of
+// freedom is below 185 then.
+TEST(RandomOps, RandpermGivesEveryOrderAlike) {
+  Generator g(3);
+  std::map<std::vector<int64_t>, int> count;
+  for (int i = 0; i < 60000; ++i) ++count[values<int64_t>(randperm(5, &g, Dtype::kNone, {}))];
+  ASSERT_EQ(count.size(), 120u);
+  double square = 0;
+  for (const auto& [order, found] : count) square += (found - 500.0) * (found - 500.0) / 500;
+  EXPECT_LT(square, 185);
+  // Where each number goes in a longer one: 99 * 99 degrees of freedom, deviation 140.
+  std::vector<int> place(100 * 100);
+  for (int i = 0; i < 20000; ++i) {
+    const auto order = values<int64_t>(randperm(100, &g, Dtype::kNone, {}));
+    for (int64_t k = 0; k < 100; ++k) ++place[100 * k + order[k]];
+  }
+  square = 0;
+  for (const int found : place) square += (found - 200.0) * (found - 200.0) / 200;
+  EXPECT_NEAR(square, 99 * 99, 5 * 140);
+}
+
+TEST(RandomOps, RandpermSpendsItsBlocks) {
+  Generator g(4);
+  randperm(10, &g, Dtype::kNone, {});
+  EXPECT_EQ(g.offset.load(), 3u);
+}
+
+// Orders of more than 2^31 elements, by the same steps from words of 64 bits.
+TEST(RandomOps, WideWordsShuffleAlike) {
+  std::map<std::vector<uint64_t>, int> count;
+  for (uint64_t i = 0; i < 24000; ++i) {
+    std::vector<uint64_t> words(4);
+    for (uint64_t k = 0; k < 4; ++k) {
+      const auto block = kernels::philox(9, 2 * i + k / 2, 0);
+      words[k] = block.word[2 * (k % 2)] | uint64_t{block.word[2 * (k % 2) + 1]} << 32;
+    }
+    kernels::shuffle(words.data(), 0, 3, 9, 2 * i);  // in two goes
+    kernels::shuffle(words.data(), 3, 4, 9, 2 * i);
+    ++count[words];
+  }
+  ASSERT_EQ(count.size(), 24u);
+  double square = 0;
+  for (const auto& [order, found] : count) square += (found - 1000.0) * (found - 1000.0) / 1000;
+  EXPECT_LT(square, 57);  // 23 degrees of freedom, the same chance
 }
 
 TEST(RandomOps, Errors) {

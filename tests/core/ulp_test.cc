@@ -136,6 +136,23 @@ const Case kCases[] = {
     {Expression::gelu_tanh_slope, [](mpfr_t y, const mpfr_t x, const mpfr_t) {
        gelu_tanh_slope(y, x);
      }, -20, 40, 1, 8, 0.1},
+    {Expression::elu, [](mpfr_t y, const mpfr_t x, const mpfr_t) {
+       mpfr_sgn(x) < 0 ? mpfr_expm1(y, x, MPFR_RNDN) : mpfr_set(y, x, MPFR_RNDN);
+     }, -60, 60, 2, 2},
+    {Expression::softplus, [](mpfr_t y, const mpfr_t x, const mpfr_t) {
+       mpfr_exp(y, x, MPFR_RNDN);
+       mpfr_log1p(y, y, MPFR_RNDN);
+     }, -750, 80, 2, 2},
+    {Expression::logsigmoid, [](mpfr_t y, const mpfr_t x, const mpfr_t) {
+       Number low;
+       mpfr_abs(low.m, x, MPFR_RNDN);
+       mpfr_neg(low.m, low.m, MPFR_RNDN);
+       mpfr_exp(low.m, low.m, MPFR_RNDN);
+       mpfr_log1p(low.m, low.m, MPFR_RNDN);
+       mpfr_set_d(y, 0, MPFR_RNDN);
+       if (mpfr_sgn(x) < 0) mpfr_set(y, x, MPFR_RNDN);
+       mpfr_sub(y, y, low.m, MPFR_RNDN);
+     }, -750, 80, 2, 2},
     {Expression::pow, [](mpfr_t y, const mpfr_t x, const mpfr_t z) { mpfr_pow(y, x, z, MPFR_RNDN); },
      0, 1e5, 1, 2},
 };
@@ -199,6 +216,10 @@ double worst(const Case& c, Class compute, int n, T* where) {
     double most = std::log(double(std::numeric_limits<T>::max()));
     other[i] = T((2 * unit(i * 5 + 1) - 1) * most / std::max(1e-3, std::fabs(std::log(double(x[i])))));
   }
+  // Numbers of a call: alpha and beta 1, a threshold beyond the samples.
+  if (c.expression == Expression::elu || c.expression == Expression::softplus)
+    std::fill(other.begin(), other.end(), T(1));
+  std::vector<T> threshold(n, T(1e30));
   int64_t size = n, stride = 1;
   const int32_t dtype = sizeof(T) == 4 ? LIBDL_DTYPE_FLOAT32 : LIBDL_DTYPE_FLOAT64;
   PointwiseArgs args = {};
@@ -208,6 +229,7 @@ double worst(const Case& c, Class compute, int n, T* where) {
   args.out = {y.data(), &size, &stride, 1, dtype};
   args.in[0] = {x.data(), &size, &stride, 1, dtype};
   args.in[1] = {other.data(), &size, &stride, 1, dtype};
+  args.in[2] = {threshold.data(), &size, &stride, 1, dtype};
   Context context = {nullptr, nullptr, nullptr};
   cpu::pointwise(context, args);
   double most = 0;

@@ -9,6 +9,7 @@ import pickle
 import subprocess
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -152,6 +153,26 @@ def test_second_slope_of_elu_at_0() -> None:
         assert g.tolist() == pytest.approx([1, slope, slope, second, 1])
         (h,) = libdl.autograd.grad(g.sum(), x)
         assert h.tolist() == pytest.approx([0, 0, 0, second, 0])
+
+
+@pytest.mark.parametrize("function", [F.elu, F.leaky_relu, F.softplus])
+def test_numbers_of_activations(function: Callable[..., libdl.Tensor]) -> None:
+    x = libdl.tensor([-1.0, 2.0])
+    for wrong in (1j, "1", None):
+        with pytest.raises((TypeError, RuntimeError), match=r"argument 2 \(.*wanted a number"):
+            function(x, wrong)
+    with pytest.raises(RuntimeError, match="without overflow"):
+        function(x, 1e300)
+    assert function(x.double(), 1e300).dtype is libdl.float64
+    assert function(x.half(), 1e5).dtype is libdl.float16  # computed in float32
+    for dtype in (libdl.complex64, libdl.complex128):
+        with pytest.raises(RuntimeError, match="floating"):
+            function(x.to(dtype))
+
+
+def test_softplus_in_bfloat16_is_rounded_once() -> None:
+    x = libdl.tensor([0.3, -1.7], dtype=libdl.bfloat16)
+    assert libdl.equal(F.softplus(x, 0.7), F.softplus(x.float(), 0.7).bfloat16())
 
 
 @pytest.mark.parametrize("recorded", [False, True])

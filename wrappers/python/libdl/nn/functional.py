@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import _C, _functional as _generated, _functions
 from .._C import Tensor
-from .._functional import layer_norm, linear, sigmoid, tanh
+from .._functional import layer_norm, linear, logsigmoid, sigmoid, softplus, tanh
 from .._errors import DtypeError, ShapeError
 from .._modes import no_grad
 from ._losses import cross_entropy, l1_loss, mse_loss, nll_loss
@@ -82,22 +82,15 @@ def _kept(input: Tensor) -> Tensor:
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """The element where positive, alpha (exp(element) - 1) elsewhere."""
     if inplace:
-        return input.copy_(elu(_kept(input), alpha))
-    # Cut above 0, where the choice does not see it.
-    low = alpha * _functions.expm1(input.clamp(max=1))
-    # At 0 the slope is alpha and the second one 0.
-    high = input if alpha == 1 else _functions.where(input == 0, alpha * input, input)
-    return _functions.where(input < 0, low, high)
+        return _C.elu_into(input, alpha, input)
+    return _generated.elu(input, alpha)
 
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """The element where positive, negative_slope times it elsewhere."""
     if inplace:
-        return input.copy_(leaky_relu(_kept(input), negative_slope))
-    kept = input
-    if input.requires_grad:  # recorded, so that the second derivative is 0 rather than absent
-        kept = _functions.relu(input)
-    return _functions.where(input > 0, kept, input * negative_slope)
+        return _C.leaky_relu_into(input, negative_slope, input)
+    return _generated.leaky_relu(input, negative_slope)
 
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
@@ -119,27 +112,6 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
 
 
 _THRESHOLD = threshold  # an argument has its name
-
-
-def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
-    """log(1 + exp(beta x)) / beta; x itself above the threshold."""
-    scaled = input * beta
-    # Cut above the threshold, where the choice does not see it; a NaN stays.
-    cut = _functions.minimum(scaled, threshold + 1)
-    if beta == 0:  # infinite everywhere, with half the slope
-        soft = input * 0.5 + float("inf")
-    else:
-        soft = _functions.log1p(_functions.exp(cut)) / beta
-    return _functions.where(scaled > threshold, input, soft)
-
-
-def logsigmoid(input: Tensor) -> Tensor:
-    """The logarithm of the sigmoid."""
-    # min(x, 0) - log(1 + exp(-|x|)), by choices that are smooth at 0.
-    negative = input < 0
-    low = _functions.where(negative, input, 0)
-    exponent = _functions.where(negative, input, -input)
-    return low - _functions.log1p(_functions.exp(exponent))
 
 
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
@@ -217,7 +189,8 @@ def _int64() -> Any:
     return int64
 
 
-assert all((cross_entropy, l1_loss, layer_norm, linear, mse_loss, nll_loss, sigmoid, tanh))
+assert all((cross_entropy, l1_loss, layer_norm, linear, logsigmoid, mse_loss, nll_loss,
+            sigmoid, softplus, tanh))  # fmt: skip
 
 
 import typing as _typing  # noqa: E402
