@@ -4,11 +4,17 @@
 
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/matmul_parts.h"
+#include "kernels/cpu/matrix_unit.h"
 
 namespace libdl::kernels::cpu {
 namespace {
 
-enum class Way { kVector, kFloat, kDouble, kComplex, kPlain };
+enum class Way { kVector, kFloat, kDouble, kBfloat, kComplex, kPlain };
+
+// Whether the tiles of the matrix unit are worth filling.
+bool fills_tiles(const Shape& s) {
+  return product(s.m, s.n, s.k) >= 4096;
+}
 
 Way way_of(const MatmulArgs& args) {
   const int32_t dtype = args.out.dtype;
@@ -19,23 +25,49 @@ Way way_of(const MatmulArgs& args) {
   }
   if (!small_float(dtype) && dtype != LIBDL_DTYPE_FLOAT64) return Way::kPlain;
   if (s.m == 1 || s.n == 1) return Way::kVector;
-  return dtype == LIBDL_DTYPE_FLOAT64 ? Way::kDouble : Way::kFloat;
+  if (dtype == LIBDL_DTYPE_FLOAT64) return Way::kDouble;
+  const bool bfloat = dtype == LIBDL_DTYPE_BFLOAT16 && fills_tiles(s) && matrix_unit();
+  return bfloat ? Way::kBfloat : Way::kFloat;
+}
+// packed_b is in the matrix unit's form: not for the products that it is not worth.
+bool foreign_panels(const MatmulArgs& args, Way way) {
+  return way == Way::kFloat && args.out.dtype == LIBDL_DTYPE_BFLOAT16 && matrix_unit();
 }
 
 }  // namespace
 
-bool matmul_reads_packed(int32_t dtype, int64_t m, int64_t n, int64_t) {
-  return (small_float(dtype) || dtype == LIBDL_DTYPE_FLOAT64) && m > 1 && n > 1;
+bool matmul_reads_packed(int32_t dtype, int64_t m, int64_t n, int64_t k) {
+  if (m <= 1 || n <= 1) return false;
+  if (dtype == LIBDL_DTYPE_BFLOAT16) return !matrix_unit() || fills_tiles({1, m, n, k});
+  return small_float(dtype) || dtype == LIBDL_DTYPE_FLOAT64;
 }
 
-int64_t matmul_scratch(const MatmulArgs& args) {
+int64_t packed_size(int32_t dtype, int64_t n, int64_t k) {
+  if (dtype == LIBDL_DTYPE_BFLOAT16 && matrix_unit()) return bfloat_panels_size(n, k);
+  return float_panels_size(dtype, n, k);
+}
+
+void pack_b(Context& context, void* packed, const View& b) {
+  if (b.dtype == LIBDL_DTYPE_BFLOAT16 && matrix_unit()) {
+    return pack_bfloat_panels(context, static_cast<char*>(packed), b);
+  }
+  pack_float_panels(context, packed, b);
+}
+
+int64_t matmul_scratch(const MatmulArgs& given) {
   Carver carver{nullptr};
-  switch (way_of(args)) {
+  MatmulArgs args = given;
+  const Way way = way_of(args);
+  if (foreign_panels(args, way)) args.packed_b = nullptr;
+  switch (way) {
     case Way::kFloat:
       carve_float_product<float>(args, carver);
       break;
     case Way::kDouble:
       carve_float_product<double>(args, carver);
+      break;
+    case Way::kBfloat:
+      carve_bfloat_product(args, carver);
       break;
     case Way::kComplex:
       carve_complex_product(args, carver);
@@ -47,15 +79,20 @@ int64_t matmul_scratch(const MatmulArgs& args) {
   return carver.used;
 }
 
-void matmul(Context& context, const MatmulArgs& args) {
-  const Carver carver{static_cast<char*>(args.scratch)};
-  switch (way_of(args)) {
+void matmul(Context& context, const MatmulArgs& given) {
+  const Carver carver{static_cast<char*>(given.scratch)};
+  MatmulArgs args = given;
+  const Way way = way_of(args);
+  if (foreign_panels(args, way)) args.packed_b = nullptr;
+  switch (way) {
     case Way::kVector:
       return vector_product(context, args);
     case Way::kFloat:
       return float_product<float>(context, args, carver);
     case Way::kDouble:
       return float_product<double>(context, args, carver);
+    case Way::kBfloat:
+      return bfloat_product(context, args, carver);
     case Way::kComplex:
       return complex_product(context, args, carver);
     case Way::kPlain:

@@ -185,11 +185,11 @@ template void carve_float_product<double>(const MatmulArgs&, Carver&);
 template void float_product<float>(Context&, const MatmulArgs&, Carver);
 template void float_product<double>(Context&, const MatmulArgs&, Carver);
 
-int64_t packed_size(int32_t dtype, int64_t n, int64_t k) {
+int64_t float_panels_size(int32_t dtype, int64_t n, int64_t k) {
   return dtype == LIBDL_DTYPE_FLOAT64 ? panels_size<double>(n, k) : panels_size<float>(n, k);
 }
 
-void pack_b(Context& context, void* packed, const View& b) {
+void pack_float_panels(Context& context, void* packed, const View& b) {
   if (b.dtype == LIBDL_DTYPE_FLOAT64) return pack_panels(context, static_cast<double*>(packed), b);
   pack_panels(context, static_cast<float*>(packed), b);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What the ways to multiply matrices share: by vectors (matmul_vector.cc), floating numbers over
-// packed panels (matmul_float.cc), complex ones as floating (matmul_complex.cc), and plain loops
+// packed panels (matmul_float.cc), bfloat16 on the matrix unit (matmul_bfloat.cc), complex ones as floating (matmul_complex.cc), and plain loops
 // (matmul_plain.cc). matmul.cc chooses among them.
 #pragma once
 
@@ -73,6 +73,14 @@ template <class T>
 void carve_float_product(const MatmulArgs& args, Carver& carver);
 template <class T>
 void float_product(Context& context, const MatmulArgs& args, Carver carver);
+int64_t float_panels_size(int32_t dtype, int64_t n, int64_t k);  // -1: too large to count
+void pack_float_panels(Context& context, void* packed, const View& b);
+
+// bfloat16 on the matrix unit; packed_b is what pack_bfloat_panels wrote.
+void carve_bfloat_product(const MatmulArgs& args, Carver& carver);
+void bfloat_product(Context& context, const MatmulArgs& args, Carver carver);
+int64_t bfloat_panels_size(int64_t n, int64_t k);  // -1: too large to count
+void pack_bfloat_panels(Context& context, char* packed, const View& b);
 
 // One row or one column of float32 and the 16-bit types, or of float64.
 void vector_product(Context& context, const MatmulArgs& args);

@@ -151,8 +151,8 @@ TEST(MatmulKernel, HalfIsComputedInFloat32) {
       args.a = {a.data(), sa, ta, 3, dtype};
       args.b = {b.data(), sb, tb, 3, dtype};
       args.out = {out.data(), so, to, 3, dtype};
-      std::vector<double> scratch(static_cast<size_t>(cpu::matmul_scratch(args) / 8 + 1));
-      args.scratch = scratch.data();
+      std::vector<char> scratch(static_cast<size_t>(cpu::matmul_scratch(args) + 64));
+      args.scratch = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64);
       Context context = plain_context();
       cpu::matmul(context, args);
       EXPECT_EQ(out, std::vector<uint16_t>(out.size(), want));
