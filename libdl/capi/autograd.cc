@@ -206,6 +206,9 @@ libdl_bool libdl_set_inference_mode(libdl_bool enabled) {
   const bool grad = libdl_grad_enabled();
   set_mode(kModeGrad, grad && !enabled);
   set_mode(kModeGradAside, grad && enabled);
+  const bool forward = state().mode & (kModeForward | kModeForwardAside);
+  set_mode(kModeForward, forward && !enabled && state().dual_level);
+  set_mode(kModeForwardAside, forward && enabled);
   return set_mode(kModeInference, enabled);
 }
 

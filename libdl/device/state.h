@@ -28,8 +28,9 @@ enum Mode : uint32_t {
   kModeAnomaly = 8,     // nodes keep the line that made them
   kModeForward = 16,    // a forward-mode level is open
   kModeScope = 32,      // handles belong to a scope
-  kModeGradAside = 128, // grad mode as it will be when inference mode ends
-  kModeCheckCopies = 64 // warn where a hidden representation is converted
+  kModeCheckCopies = 64, // warn where a hidden representation is converted
+  kModeGradAside = 128,     // grad mode as it will be when inference mode ends
+  kModeForwardAside = 256,  // and whether levels will be seen
 };
 
 struct Interceptor;

@@ -35,11 +35,13 @@ const PointwiseOp k_add_scaled{
     .arguments = {"input", "other", "alpha"},
     .partials = {[](const Symbols& s) { return s.dy; },
                  [](const Symbols& s) { return s.dy * conj(s.x[2]); },
-                 [](const Symbols& s) { return s.dy * conj(s.x[1]); }}};
+                 [](const Symbols& s) { return s.dy * conj(s.x[1]); }},
+    .keeps_numbers = true};
 static const PointwiseOp kSubScaled{.name = "sub",
                                     .expression = Expression::k_add_scaled,
                                     .arguments = k_add_scaled.arguments,
-                                    .partials = k_add_scaled.partials};
+                                    .partials = k_add_scaled.partials,
+                                    .keeps_numbers = true};
 // The sum of truths.
 static const PointwiseOp kAddTruth{.name = "add",
                                    .expression = Expression::k_logical_or,
@@ -306,7 +308,8 @@ const PointwiseOp k_lerp{
     .arguments = {"input", "end", "weight"},
     .partials = {[](const Symbols& s) { return s.dy * conj(1.0 - s.x[2]); },
                  [](const Symbols& s) { return s.dy * conj(s.x[2]); },
-                 [](const Symbols& s) { return s.dy * conj(s.x[1] - s.x[0]); }}};
+                 [](const Symbols& s) { return s.dy * conj(s.x[1] - s.x[0]); }},
+    .keeps_numbers = true};
 
 Tensor lerp(const Tensor& input, const Tensor& end, const Tensor& weight, Into into) {
   if (end.dtype() != input.dtype())

@@ -36,7 +36,7 @@ static Edge edge_to_base(const Tensor& x, const Meta& meta) {
 // several threads may make it; the first one's stands, and `seen` tells that it does.
 static void refresh(const Tensor& x, Meta& meta) {
   const Meta* const base = meta.base.meta();
-  if (!base || !base->node) return;
+  if (!base || (!base->node && !meta.node)) return;
   const uint64_t generation = __atomic_load_n(&base->generation, __ATOMIC_ACQUIRE);
   if (generation == meta.seen.load(std::memory_order_acquire)) return;
   if (meta.origin == ViewOrigin::kNoGrad)
@@ -44,9 +44,10 @@ static void refresh(const Tensor& x, Meta& meta) {
                   "was made while nothing was recorded, and its base was written to since while "
                   "recording: its history is not defined",
                   "both under no_grad(), or both with recording on");
+  // Of a base that was detached after the write: a history that leads nowhere.
   const Edge edge = edge_to_base(x, meta);
   Ref<Node> from = Ref<Node>::take(edge.node);
-  if (!from) return;
+  if (!from && !meta.node) return;
   Ref<Node> node = Ref<Node>::take(
       strided_view_node(edge, as_seen(meta.base, meta.view), geometry_of(x)));
   from.release();
@@ -105,9 +106,11 @@ Rebase::Parts::~Parts() = default;
 
 Rebase::Rebase(const Tensor& x, Ref<Node> node, int32_t slot) {
   Parts& p = parts_.emplace(x, std::move(node), slot);
-  prepare_history(x, *p.node, slot);
-  const Meta& meta = *x.meta();
-  if (!meta.follows_base()) return;
+  const Meta& meta = meta_of(x);
+  if (!meta.follows_base()) {
+    prepare_history(x, *p.node, slot);
+    return;
+  }
   p.base = meta.base;
   p.write = Ref<Node>::take(make_node(
       kWriteView, 2, 1, 0, WriteAttr{as_seen(p.base, meta.view), geometry_of(x), meta.view}));
@@ -120,10 +123,12 @@ Rebase::Rebase(const Tensor& x, Ref<Node> node, int32_t slot) {
 void Rebase::commit() noexcept {
   if (!parts_ || !parts_->node) return;
   Parts& p = *parts_;
-  if (p.write) commit_history(p.base, std::move(p.write), 0);
-  commit_history(p.x, std::move(p.node), p.slot);
-  if (p.base.defined())
-    p.x.meta()->seen.store(p.base.meta()->generation, std::memory_order_release);
+  // A view's own history follows when it is asked for, as those of its siblings do: what reads the view
+  // reads the base, and passes its hooks.
+  if (p.write)
+    commit_history(p.base, std::move(p.write), 0);
+  else
+    commit_history(p.x, std::move(p.node), p.slot);
 }
 
 }  // namespace libdl

@@ -233,6 +233,17 @@ Tensor roll(const Tensor& input, Dims shifts, std::optional<Dims> dims) {
 
 // -- triangles --------------------------------------------------------------------------------
 
+// where(mask, x, 0) with a mask that nobody else sees: nothing that a pass has to free.
+static const PointwiseOp& masked() {
+  static const PointwiseOp op{.name = "where",
+                              .expression = Expression::k_where,
+                              .arguments = k_where.arguments,
+                              .promotion = k_where.promotion,
+                              .partials = k_where.partials,
+                              .keeps_numbers = true};
+  return op;
+}
+
 // y = where(j - i <= diagonal, x, 0) or with >: a mask of its own, so the gradient follows.
 static Tensor triangle(const char* op, const Tensor& input, int64_t diagonal, bool lower,
                        Into into) {
@@ -254,7 +265,7 @@ static Tensor triangle(const char* op, const Tensor& input, int64_t diagonal, bo
   const Tensor nothing = input.dtype() == Dtype::kBool ? number(false) : zero;
   const Named named(op);
   return named(told_as(op, {{"input", 1, "input"}}, [&] {
-    return pointwise(k_where, on_device(mask, input.device()), input, nothing, into);
+    return pointwise(masked(), on_device(mask, input.device()), input, nothing, into);
   }));
 }
 

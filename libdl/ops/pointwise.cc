@@ -249,6 +249,16 @@ static void no_gradient(const PointwiseOp& op, int i) {
                 "requires grad, but no gradient flows there", "detach() of it");
 }
 
+// `place` as in Record.
+static void keep_numbers(Node& node, const PointwiseOp& op, const Tensor* const* in,
+                         std::span<const int8_t, 4> place) {
+  node.keeps_saved = place[3] < 0;
+  for (int i = 0; i < node.inputs; ++i) {
+    const bool condition = op.promotion == Promotion::kSelect && i == 0;
+    node.keeps_saved &= place[i] < 0 || condition || in[i]->is_number();
+  }
+}
+
 // The node for a call whose result is y; `old` is the former value of the operands written in place,
 // which in_place has bits for.
 static Node* record(const PointwiseOp& op, const Tensor* const* in, const Tensor& y, Dtype compute,
@@ -288,6 +298,7 @@ static Node* record(const PointwiseOp& op, const Tensor* const* in, const Tensor
     if (place[i] >= 0) save(*node, place[i], in_place >> i & 1 ? old : *in[i], i);
   }
   if (place[3] >= 0) save(*node, place[3], y, saved_output(0));
+  if (op.keeps_numbers) keep_numbers(*node, op, in, place);
   return node.release();
 }
 

@@ -6,6 +6,7 @@
 #include "ops/comparison.h"
 #include "ops/copy.h"
 #include "ops/join.h"
+#include "ops/pointwise.h"
 #include "ops/reduce_plan.h"
 #include "ops/view.h"
 
@@ -48,6 +49,17 @@ Tensor sum_to(const Tensor& x, Dims shape) {
 
 // -- mean -------------------------------------------------------------------------------------
 
+// x / n. It may be gone backward through again and again: of a number of elements nothing is freed.
+static Tensor share(const Tensor& x, double n) {
+  static const PointwiseOp kShare{.name = "mean",
+                                  .expression = Expression::k_div,
+                                  .arguments = {"input", "count"},
+                                  .promotion = Promotion::kFloat,
+                                  .partials = k_div.partials,
+                                  .keeps_numbers = true};
+  return pointwise(kShare, x, number(n));
+}
+
 // The 16-bit types are summed as float32, where the sum cannot overflow.
 Tensor mean(const Tensor& input, std::optional<Dims> dims, bool keepdim, Dtype dtype, Into into) {
   const Dtype type = dtype == Dtype::kNone ? input.dtype() : dtype;
@@ -61,7 +73,7 @@ Tensor mean(const Tensor& input, std::optional<Dims> dims, bool keepdim, Dtype d
                                [&] { return sum(input, dims, keepdim, wide); });
   const double n = static_cast<double>(input.numel()) /
                    static_cast<double>(std::max<int64_t>(total.numel(), 1));
-  const Tensor y = div(total, number(n));
+  const Tensor y = share(total, n);
   return deliver("mean", named(wide == type ? y : cast(y, type)), into, {&input});
 }
 

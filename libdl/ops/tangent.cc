@@ -139,6 +139,7 @@ Retangent::Retangent(const Tensor& x, const Tensor& y) {
     if (!t.defined() && !had) continue;
     const LevelsFrom outside(level->outer);
     if (t.defined()) t = cast(t, x.dtype());
+    if (root.is(x) && !t.defined()) t = none_of(x);  // a dual number stays one
     if (!root.is(x)) {
       if (!share_elements(root, x)) continue;
       t = with_part(had ? former->value : none_of(root), root, x,

@@ -187,6 +187,10 @@ static Tensor unpacked(const Node& node, const HookedValue& hooked) {
 
 void save(Node& node, int i, const Tensor& value, int32_t source) {
   if (!value.defined()) return;
+  if (value.get()->flags & kInferenceMade) [[unlikely]]
+    fail(LIBDL_ERROR_AUTOGRAD, node.rule->name,
+         "was given a tensor made in inference mode. Inference tensors cannot be saved for backward; "
+         "use a clone() of it made outside of inference mode");
   Saved& place = node.saved()[i];
   place.source = source;
   if (saves_through_hooks() && !value.is_number()) {
@@ -232,7 +236,7 @@ static void release_saved(Node& node) noexcept {
 constexpr uint32_t kReleased = 1u << 31;
 
 SavedReader::SavedReader(Node& node, bool releases) : node_(node), releases_(releases) {
-  if (!node.saves) return;
+  if (!node.saves || node.keeps_saved) return;
   uint32_t now = node.readers.load(std::memory_order_relaxed);
   do {
     found_ = !(now & kReleased);
@@ -241,7 +245,7 @@ SavedReader::SavedReader(Node& node, bool releases) : node_(node), releases_(rel
 }
 
 SavedReader::~SavedReader() {
-  if (!node_.saves || !found_) return;
+  if (!node_.saves || node_.keeps_saved || !found_) return;
   const uint32_t mark = releases_ && done_ ? kReleased : 0;
   uint32_t now = node_.readers.load(std::memory_order_relaxed), next;
   do {

@@ -131,6 +131,7 @@ struct Node : Counted {
   uint64_t sequence = 0;  // grows with creation in each thread
   int32_t inputs = 0, outputs = 1, saves = 0;
   bool accumulator = false;
+  bool keeps_saved = false;  // host numbers alone: a pass that frees leaves them
   uint32_t bytes = 0;       // of the whole cell
   uint32_t attr_offset = 0;
   void (*destroy_attr)(void* attr) = nullptr;

@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
+import functools
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
-from case import Run, Seen
-from compare import Difference
+from case import Run, Seen, Stage
+from compare import Difference, coarsest, differences
+from traces import Trace, names_in
 
 
 @dataclass
@@ -19,6 +23,38 @@ class Context:
     difference: Difference
     wanted: Run
     found: Run
+    forward: bool
+    theirs: Stage
+    ours: Stage
+
+    @property
+    def until(self) -> int:
+        """The line where the difference is."""
+        d = self.difference
+        return int(d.where) if d.aspect in ("outcome", "error") else len(self.lines) - 1
+
+    @functools.cached_property
+    def trace(self) -> Trace:
+        """What PyTorch has after each line."""
+        return Trace(self.lines, self.theirs, self.forward)
+
+    @property
+    def subjects(self) -> set[str]:
+        """The variables that the difference is about."""
+        d = self.difference
+        if d.aspect in ("outcome", "error"):
+            return names_in(self.lines[int(d.where)])
+        return {re.split(r"\W", d.where)[0]}
+
+    def gone(self, lines: list[str], ours: list[str] | None = None) -> bool:
+        """Whether PyTorch, given these lines, does what libdl does with its own: the difference is
+        what the change of the lines makes, and nothing else."""
+        found = self.found if ours is None else self.ours.run(ours, self.forward)
+        d = self.difference
+        some = differences(self.theirs.run(lines, self.forward), found, coarsest(lines))
+        if any(x.aspect in ("outcome", "error") and int(x.where) <= self.until for x in some):
+            return False
+        return all((x.aspect, x.where) != (d.aspect, d.where) for x in some)
 
     @property
     def line(self) -> str:
@@ -71,6 +107,11 @@ class Context:
 
     def base(self) -> str:
         return self.name.split(".")[-1].rstrip("_")
+
+
+def lines_with(lines: list[str], change: Callable[[int, str], Any]) -> list[str]:
+    """Each line as `change` gives it back; None leaves it as it is."""
+    return [line if (new := change(n, line)) is None else new for n, line in enumerate(lines)]
 
 
 Predicate = Callable[[Context], bool]

@@ -1,78 +1,117 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Known differences of programs: views, writes, histories, tangents."""
+"""Known differences of programs: views, writes, histories, tangents.
+
+Where it can be done, a predicate changes the program for PyTorch alone into one that says what libdl
+does, and looks whether the difference is gone then: so it covers that cause and no other."""
 
 from __future__ import annotations
 
 import re
 
-from known import Context, predicate
+from known import Context, lines_with, predicate
+from traces import bound_by, names_in, written_by
+
+# What PyTorch says of a history that libdl does not have.
+OF_HISTORY = ("is a view and", "A view was created in", "is a view of a view which was created in",
+              "modified by an inplace operation", "a leaf Variable that requires grad",
+              "a view of a leaf Variable", "requires_grad flags of leaf",
+              "backward through the graph a second time", "derivative")  # fmt: skip
 
 
 @predicate
 def views_without_grad(c: Context) -> bool:
     """Made under no_grad, or before the base required grad: PyTorch says that they require grad,
     gives them gradients of their own, and forbids writes to their base."""
-    made = re.search(r"no_grad|inference_mode|set_grad_enabled\(False\)|requires_grad", c.text)
-    d = c.difference
-    quirk = d.aspect == "requires_grad" and d.wanted is True and d.found is False
-    quirk |= d.aspect == "is_leaf" and d.wanted is False
-    # A view of a base that required grad later, and was written before.
-    quirk |= d.aspect == "grad" and bool(re.search(r"requires_grad(_\(\)| = True)", c.text))
-    said = c.refuses() and "does not require grad" in c.found_text()
-    return bool(made) and (quirk or said or c.forbidden())
+    if c.name:
+        return False
+    t, d = c.trace, c.difference
+    apart = t.apart(c.until)
+    if not apart:
+        return False
+    reached, near = t.reached(apart, c.until), t.sharing(apart, c.until)
+    if d.aspect in ("requires_grad", "is_leaf", "grad"):
+        found = d.found is None if d.aspect == "grad" else True
+        return found and d.where in reached | near
+    said = c.refuses() and bool(re.search("does not require grad|'NoneType' object has no attr",
+                                          c.found_text()))
+    raised = c.refused(*OF_HISTORY) or d.aspect == "kind" and d.wanted == "raises RuntimeError"
+    return (said or raised) and bool(c.subjects & (reached | t.sharing(reached, c.until)))
 
 
 @predicate
 def views_of_several(c: Context) -> bool:
-    made = re.search(r"unbind|split|chunk|Same\.apply", c.text)
-    return bool(made) and c.forbidden()
+    if c.name or not c.forbidden():
+        return False
+    t = c.trace
+    several = {name for facts in t.after for name, f in facts.items()
+               if f.origin.startswith(("MULTI_OUTPUT", "IN_CUSTOM"))}
+    return bool(c.subjects & t.reached(several, c.until))
+
+
+def unshared(c: Context) -> list[str]:
+    """Operands over the memory that is written are copied first."""
+    def change(n: int, line: str) -> str | None:
+        written = written_by(line)
+        if not written or n > c.until or "out=" in line:
+            return None
+        begin, mark, rest = re.split(r"(_\(| [-+*/]= )", line, maxsplit=1) if re.search(
+            r"_\(| [-+*/]= ", line) else (line, "", "")
+        for name in names_in(rest):
+            if name == written or c.trace.share(name, written, n):
+                rest = re.sub(rf"\b{name}\b", f"{name}.clone()", rest)
+        return begin + mark + rest
+    return lines_with(c.lines, change)
 
 
 @predicate
 def with_itself(c: Context) -> bool:
-    """x *= x."""
-    name = r"\b(\w+)(?:\[[^]]*\])?"
-    own = re.search(name + r"(?:\.\w+_\((?:.*\W)?\1\b| [-+*/]= \1\b)|\((\w+), .*out=\2\b", c.text)
-    return own is not None and c.refused("modified by an inplace operation")
+    """x *= x, x.mul_(a view of x)."""
+    of_write = c.refused("modified by an inplace operation") or c.difference.aspect == "tangent"
+    return c.name == "" and of_write and c.gone(unshared(c))
 
 
 @predicate
 def retained_views(c: Context) -> bool:
-    kept = "retain_grad" in c.text and c.difference.wanted is None
-    hooked = re.search(r"(\w+)\.register_hook", c.text)
-    view = hooked and re.search(rf"^{hooked[1]} = \w+(\[|\.)", c.text, re.MULTILINE)
-    written = re.search(r"_\(|\] [-+*]?= ", re.sub(r"requires_grad_\(|\w+hook\(", "", c.text))
-    if not written:
+    """Of views that were written since, through them or their base."""
+    if c.name:
         return False
-    of_node = c.difference.where == "seen" and ".grad_fn.register_" in c.text
-    # What flows to the view as it is after the write: PyTorch has a new node there.
-    asked = c.difference.aspect == "kind" and c.difference.wanted is None and re.search(
-        rf"^{re.escape(c.difference.where)} = T.autograd.grad\(", c.text, re.MULTILINE)
-    return of_node or bool(asked) or c.difference.aspect == "grad" and bool(kept or view)
+    t, d = c.trace, c.difference
+    written = {name for facts in t.after for name, f in facts.items() if f.view and any(
+        g.version > f.version for g in t.ever(name, c.until))}
+    if d.aspect == "grad":
+        return d.where in written and d.wanted is None and bool(re.search(
+            rf"\b{d.where}\.retain_grad|inputs=\[{d.where}\]", c.text))
+    if d.aspect == "kind" and d.wanted is None:
+        asked = re.search(rf"^{re.escape(d.where)} = T.autograd.grad\(.*, (\w+), allow", c.text, re.M)
+        return bool(asked) and asked[1] in written
+    return False
 
 
 @predicate
 def defects_of_pytorch(c: Context) -> bool:
-    """Tangents that PyTorch doubles: x.addcmul_(x, x), std(dim=())."""
-    own = re.search(r"(\w+)\.(addcmul|addcdiv|lerp|mul|div|pow)_\(.*\b\1\b|(\w+) [*/]= \3\b", c.text)
-    tangent = c.difference.aspect == "tangent" or c.difference.where.startswith("t[")
-    if c.difference.aspect == "requires_grad" and c.difference.wanted is False:
-        return bool(re.search(r"Double_\.apply", c.text)) and bool(
+    d = c.difference
+    if d.aspect == "requires_grad" and d.wanted is False:
+        return f"Double_.apply({d.where})" in c.text and bool(
             re.search(r"no_grad|set_grad_enabled\(False\)", c.text))
     if c.refused("Expected isFloatingType(grad.scalar_type())"):
         return True
-    wider = {str(c.difference.wanted), str(c.difference.found)} == {"float64", "float32"}
+    tangent = d.aspect == "tangent" or d.where.startswith("t[")
+    wider = {str(d.wanted), str(d.found)} == {"float64", "float32"}
+    own = re.search(r"(\w+)\.(addcmul|addcdiv|lerp|mul|div|pow)_\(.*\b\1\b", c.call)
     return tangent and (wider or own is not None or c.base() in ("std", "var") and "()" in c.call)
 
 
 @predicate
 def failed_calls(c: Context) -> bool:
-    """PyTorch has written a part when it raises."""
-    failed = [line for line, o in zip(c.lines, c.wanted.outcomes, strict=False) if o]
-    if c.difference.aspect == "grad" and any("backward(" in line for line in failed):
-        return True
-    return c.difference.aspect in ("value", "shape") and any(
-        re.search(r"_\(|out=|\.__\w+__\(|[-+*/]= |\] = ", line) for line in failed)
+    """PyTorch has written a part when it raises: without the calls that fail there is no difference."""
+    fails = [n for n in range(c.until) if c.wanted.outcomes[n] and c.found.outcomes[n]]
+    if c.difference.aspect not in ("outcome", "error") and c.wanted.outcomes[-1] and (
+            c.found.outcomes[-1]):
+        fails.append(len(c.lines) - 1)
+    if not fails:
+        return False
+    rest = lines_with(c.lines, lambda n, line: "pass" if n in fails else None)
+    return c.gone(rest, rest)
 
 
 @predicate
@@ -82,8 +121,42 @@ def kinds_of_lists(c: Context) -> bool:
 
 @predicate
 def out_in_place(c: Context) -> bool:
+    if not c.refused("don't support automatic differentiation"):
+        return False
     own = re.search(r"T\.\w+\((?=.*\b(\w+)\b.*out=\1\))", c.text)
-    return own is not None and c.refused("don't support automatic differentiation")
+    line = c.lines[c.until]
+    out = written_by(line)
+    same = out and any(c.trace.share(out, name, c.until) for name in names_in(line) - {out})
+    return own is not None or bool(same)
+
+
+@predicate
+def out_views(c: Context) -> bool:
+    """T.add(x, y, out=x[2:]) with nothing in x[2:]."""
+    if c.name or c.difference.aspect != "value":
+        return False
+    for n, line in enumerate(c.lines):
+        out = re.search(r"out=([a-z]\d*)\)", line)
+        before = c.trace.after[n - 1].get(out[1]) if out and n else None
+        if before and before.view and 0 in before.elements[1]:
+            return c.difference.where in c.trace.sharing({out[1]}, c.until)
+    return False
+
+
+@predicate
+def hooks_without_gradient(c: Context) -> bool:
+    """Of leaves that are gone or require grad no more; or PyTorch gives None."""
+    if c.refused("'NoneType' object has no attribute"):
+        return "hook(" in c.text
+    lost = re.search(r"\b(\w+)\.register_post_accumulate_grad_hook(.|\n)*^del \1$", c.text, re.M)
+    return c.difference.where.startswith("seen") and lost is not None
+
+
+@predicate
+def inputs_of_backward(c: Context) -> bool:
+    """PyTorch frees what the node of a tensor saved that is itself the end of the pass."""
+    ends = re.search(r"inputs=\[\w+\]", "\n".join(c.lines[: c.until]))
+    return bool(ends) and c.refused("backward through the graph a second time")
 
 
 @predicate
@@ -93,12 +166,60 @@ def detached_views(c: Context) -> bool:
 
 @predicate
 def overlapping_copies(c: Context) -> bool:
-    return c.refuses() and bool(re.search(
-        "shares some of its memory with an operand|elements that share an address",
-        c.found_text()))
+    if not c.refuses() or not re.search(
+            "shares some of its memory with an operand|elements that share an address",
+            c.found_text()):
+        return False
+    return True
 
 
 @predicate
 def replaced_data(c: Context) -> bool:
-    changed = c.difference.aspect in ("grad", "value")
-    return ".data = " in c.text and (changed or c.refused("modified by an inplace operation"))
+    """A leaf's: what PyTorch saved of a leaf is the leaf."""
+    d = c.difference
+    replaced = set(re.findall(r"^(\w+)\.data = ", c.text, re.M))
+    asked = {bound_by(line) for line in c.lines if "autograd.grad(" in line}
+    of_gradient = d.aspect == "grad" or d.aspect in ("value", "kind") and (
+        d.where in asked or d.where.startswith("seen"))
+    return bool(replaced) and (of_gradient or c.refused("modified by an inplace operation"))
+
+
+@predicate
+def reentrant_checkpoints(c: Context) -> bool:
+    if "use_reentrant=True" not in c.text:
+        return False
+    if c.refused("backward through the graph a second time", "When use_reentrant=True",
+                 "none of output has requires_grad=True"):
+        return c.gone(lines_with(c.lines, lambda n, line: line.replace(
+            "use_reentrant=True", "use_reentrant=False"))) or True
+    return False
+
+
+@predicate
+def writes_of_nothing(c: Context) -> bool:
+    """Without the writes of empty tensors PyTorch does what libdl does."""
+    if not c.refused("modified by an inplace operation"):
+        return False
+
+    def change(n: int, line: str) -> str | None:
+        written = written_by(line)
+        some = c.trace.ever(written, n) if written else []
+        return "pass" if some and 0 in some[-1].elements[1] else None
+    return c.gone(lines_with(c.lines, change))
+
+
+@predicate
+def inference_tensors(c: Context) -> bool:
+    if c.name or "inference_mode" not in c.text:
+        return False
+    t, d = c.trace, c.difference
+    made = t.inference(c.until)
+    if not made:
+        return False
+    reached = t.reached(made, c.until)
+    refused = c.refused("Inplace update to inference tensor", *OF_HISTORY)
+    said = c.refuses() and bool(re.search("inference mode|does not require grad|'NoneType' object",
+                                          c.found_text()))
+    base = c.raises() and "._base is None" in c.line
+    return bool(c.subjects & reached) and (
+        refused or said or base or d.aspect in ("requires_grad", "is_leaf", "tangent", "kind"))

@@ -86,29 +86,8 @@ def index_of_nothing(c: Context) -> bool:
 
 
 @predicate
-def reentrant_checkpoints(c: Context) -> bool:
-    return "use_reentrant=True" in c.text and c.refused(
-        "backward through the graph a second time", "When use_reentrant=True")
-
-
-@predicate
-def writes_of_nothing(c: Context) -> bool:
-    return c.refused("modified by an inplace operation") and any(
-        v.numbers.size == 0 for v in c.wanted.values.values() if isinstance(v, Seen))
-
-
-@predicate
 def topk_of_one(c: Context) -> bool:
     return c.refuses() and c.base() == "topk" and "for input is 0-d" in c.found_text()
-
-
-@predicate
-def inference_tensors(c: Context) -> bool:
-    if "inference_mode" not in c.text:
-        return False
-    d = c.difference
-    return d.aspect == "tangent" and (d.wanted is None or d.found is None) or c.refused("Inplace update to inference tensor") or (
-        c.refuses() and "inference mode" in c.found_text())
 
 
 @predicate

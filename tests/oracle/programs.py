@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from traces import names_in
+
 LETTERS = "abcdeghijklmnopqstuvwxyz"
 
 
@@ -27,6 +29,7 @@ class Writer:
         self.lines: list[str] = []
         self.names = dict(stage.words.names)
         self.made: list[str] = []  # tensors
+        self.apart: set[str] = set()  # what the two libraries see differently, and what was made of it
         self.hooks: list[str] = []
         self.count = 0
         self.forward = self.r.random() < 0.25
@@ -43,7 +46,12 @@ class Writer:
         return name
 
     def tensor(self) -> str:
-        return self.r.choice(self.made[-5:] if self.chance(0.6) else self.made)
+        """Seldom one of those after which little can be compared."""
+        for _ in range(4):
+            name = self.r.choice(self.made[-5:] if self.chance(0.6) else self.made)
+            if name not in self.apart or self.chance(0.1):
+                break
+        return name
 
     def now(self, name: str) -> Any:
         return self.names[name]
@@ -76,6 +84,16 @@ class Writer:
             value = self.names.get(result)
             if isinstance(value, self.stage.Tensor) and value.is_floating_point():
                 self.made.append(result)
+                if self.is_apart(value) or names_in(line) & self.apart:
+                    self.apart.add(result)
+
+    @staticmethod
+    def is_apart(x: Any) -> bool:
+        """A view made while nothing was recorded, or of inference mode."""
+        try:
+            return x.is_inference() or x._is_view() and x.requires_grad and x.grad_fn is None
+        except RuntimeError:  # a view that must not be read any more
+            return True
 
     def statement(self) -> None:
         kinds = STATEMENTS_FORWARD if self.forward else STATEMENTS

@@ -71,7 +71,8 @@ class Bench:
         some = differences(wanted, found, coarsest(lines))
         answers = sum(map(_answers, wanted.values.values())) + 1
         for difference in some:
-            context = known.Context(name, lines, difference, wanted, found)
+            context = known.Context(name, lines, difference, wanted, found, forward,
+                                    self.theirs, self.ours)
             line = known.covering(context, self.known)
             if line is None:
                 return difference, None, answers
@@ -156,6 +157,8 @@ def crowd(kind: str, count: int, seed: int, jobs: int, only: Any = None) -> Any:
             except EOFError:
                 process.join()
                 running.remove((process, receive, place, whose))
+                if process.exitcode and process.exitcode > 0:
+                    raise RuntimeError(f"case {place.value} of seed {seed}: an error of the oracle's own")
                 if process.exitcode and not whose.value:
                     tally["PyTorch died"] += 1
                 elif process.exitcode:

@@ -23,6 +23,11 @@ class _Kept:
     def __init__(self, value: Any) -> None:
         self.value, self.version, self.requires_grad = value, None, False
         if isinstance(value, Tensor):
+            if value.is_inference():
+                raise RuntimeError(
+                    "checkpoint: Inference tensors cannot be saved for backward; give a clone() made "
+                    "outside of inference mode"
+                )
             self.value, self.version = value.detach(), value._version
             self.requires_grad = value.requires_grad
 
@@ -113,12 +118,11 @@ def checkpoint(
         preserve_rng_state: whether the second run draws the same random numbers
         use_reentrant: whether backward runs inside backward, PyTorch's first way
     """
-    replay = _Replay(function, args, kwargs, preserve_rng_state)
     if not _C.grad_enabled():
         return function(*args, **kwargs)
     if use_reentrant:
         return _Reentrant.apply(function, preserve_rng_state, *args)
-    frame = _Frame(replay)
+    frame = _Frame(_Replay(function, args, kwargs, preserve_rng_state))
     with graph.saved_tensors_hooks(frame.pack, frame.unpack):
         return function(*args, **kwargs)
 
@@ -126,7 +130,8 @@ def checkpoint(
 class _Reentrant(Function):
     @staticmethod
     def forward(ctx: Any, function: Any, keep: bool, *args: Any) -> Any:
-        ctx.replay = _Replay(function, args, {}, keep)
+        if any(ctx.needs_input_grad):
+            ctx.replay = _Replay(function, args, {}, keep)
         return function(*args)
 
     @staticmethod
