@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "hwy/cache_control.h"
+#include "kernels/convert_value.h"
 #include "kernels/cpu/highway_targets.h"
 #include "kernels/cpu/isa.h"
 #include "kernels/cpu/matmul_parts.h"
@@ -24,21 +25,53 @@ namespace libdl::kernels::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-constexpr int64_t kK = 1024;  // values of k whose x is held at once; a multiple of the lanes
+constexpr int64_t kK = 1024;  // values of k that are copied at once; a multiple of the lanes
+constexpr int64_t kX = 4096;  // values of x that a copy holds for all rows
+
+// Vectors of T from values of E: T itself, or a 16-bit float that is widened.
+template <class T, class E>
+struct Memory {
+  using P = Pack<T>;
+  static HWY_INLINE typename P::V load(const E* from) {
+    if constexpr (std::is_same_v<T, E>) {
+      return P::load(from);
+    } else {
+#if LIBDL_FUSED  // as in convert.cc
+      using Bits =
+          std::conditional_t<std::is_same_v<E, Bfloat>, hwy::bfloat16_t, hwy::float16_t>;
+      const typename P::D d;
+      const hn::Rebind<Bits, typename P::D> narrow;
+      return hn::PromoteTo(d, hn::LoadU(narrow, reinterpret_cast<const Bits*>(from)));
+#else
+      HWY_ALIGN T lane[P::n];
+      for (int64_t i = 0; i < P::n; ++i) lane[i] = to_float(from[i]);
+      return P::load(lane);
+#endif
+    }
+  }
+  // The first n; the others are zero.
+  static HWY_INLINE typename P::V load_first(int64_t n, const E* from) {
+    if constexpr (std::is_same_v<T, E>) {
+      return first::load(typename P::D(), n, from);
+    } else {
+      HWY_ALIGN E lane[P::n] = {};
+      std::copy_n(from, std::min<int64_t>(n, P::n), lane);
+      return load(lane);
+    }
+  }
+};
 
 template <class T>
 struct Job {
   GemvOperand w;
   const void* x;
   int64_t x_stride, bytes;
-  bool direct;
 
   Job(const GemvOperand& operand, const void* vector, int64_t stride)
       : w(operand),
         x(vector),
         x_stride(stride),
-        bytes(dtype_bytes(operand.dtype)),
-        direct(operand.dtype == (sizeof(T) == 4 ? LIBDL_DTYPE_FLOAT32 : LIBDL_DTYPE_FLOAT64)) {}
+        bytes(dtype_bytes(operand.dtype)) {}
 
   const char* element(int64_t i, int64_t k) const {
     return static_cast<const char*>(w.data) + (i * w.row_stride + k * w.k_stride) * bytes;
@@ -50,9 +83,10 @@ struct Job {
 };
 
 // sum[r][l] += the products of lane l, for kR rows of contiguous values.
-template <int kR, class T>
-HWY_INLINE void add_rows(T (*sum)[kLanes<T>], const T* const* row, const T* x, int64_t count) {
+template <int kR, class T, class E>
+HWY_INLINE void add_rows(T (*sum)[kLanes<T>], const E* const* row, const T* x, int64_t count) {
   using P = Pack<T>;
+  using M = Memory<T, E>;
   constexpr int64_t kPacks = kLanes<T> / P::n;
   typename P::V total[kR][kPacks];
   for (int r = 0; r < kR; ++r) {
@@ -63,7 +97,7 @@ HWY_INLINE void add_rows(T (*sum)[kLanes<T>], const T* const* row, const T* x, i
     for (int64_t p = 0; p < kPacks; ++p) {
       const auto v = P::load(x + i + p * P::n);
       for (int r = 0; r < kR; ++r) {
-        total[r][p] = hn::MulAdd(v, P::load(row[r] + i + p * P::n), total[r][p]);
+        total[r][p] = hn::MulAdd(v, M::load(row[r] + i + p * P::n), total[r][p]);
       }
     }
   }
@@ -74,7 +108,7 @@ HWY_INLINE void add_rows(T (*sum)[kLanes<T>], const T* const* row, const T* x, i
     const auto there = hn::FirstN(d, static_cast<size_t>(here));
     const auto v = first::load(d, here, x + i + p * P::n);
     for (int r = 0; r < kR; ++r) {
-      const auto w = first::load(d, here, row[r] + i + p * P::n);
+      const auto w = M::load_first(here, row[r] + i + p * P::n);
       total[r][p] = hn::IfThenElse(there, hn::MulAdd(v, w, total[r][p]), total[r][p]);
     }
   }
@@ -83,36 +117,42 @@ HWY_INLINE void add_rows(T (*sum)[kLanes<T>], const T* const* row, const T* x, i
   }
 }
 
+template <class T, class E>
+HWY_INLINE void add_rows(T (*sum)[kLanes<T>], const E* const* row, int64_t rows, const T* x,
+                         int64_t count) {
+  if (rows == 4) return add_rows<4, T, E>(sum, row, x, count);
+  for (int64_t r = 0; r < rows; ++r) add_rows<1, T, E>(sum + r, row + r, x, count);
+}
+
 // Rows whose k is contiguous, or is made so.
-template <class T>
+template <class T, class E>
 void by_rows(const Job<T>& job, int64_t k, int64_t i0, int64_t i1, T* y) {
   constexpr int kR = 4;
-  alignas(64) T x_copy[kK], copy[kR][kK];
-  const bool x_there = job.direct && job.x_stride == 1;
-  const T* x = x_copy;
-  if (k <= kK && !x_there) job.load_x(x_copy, 0, k);
+  alignas(64) T x_copy[kX], copy[kR][kK];
+  const bool there = job.w.k_stride == 1;
+  const bool x_there = std::is_same_v<T, E> && job.x_stride == 1, x_fits = k <= kX;
+  if (x_fits && !x_there) job.load_x(x_copy, 0, k);
   for (int64_t i = i0; i < i1; i += kR) {
     const int64_t rows = std::min<int64_t>(kR, i1 - i);
     alignas(64) T sum[kR][kLanes<T>] = {};
     for (int64_t k0 = 0; k0 < k; k0 += kK) {
       const int64_t count = std::min(kK, k - k0);
+      const T* x = x_there ? static_cast<const T*>(job.x) + k0 : x_fits ? x_copy + k0 : x_copy;
+      if (!x_there && !x_fits) job.load_x(x_copy, k0, count);
+      if (there) {
+        const E* row[kR];
+        for (int64_t r = 0; r < rows; ++r) {
+          row[r] = reinterpret_cast<const E*>(job.element(i + r, k0));
+        }
+        add_rows(sum, row, rows, x, count);
+        continue;
+      }
       const T* row[kR];
-      if (x_there) {
-        x = static_cast<const T*>(job.x) + k0;
-      } else if (k > kK) {
-        job.load_x(x_copy, k0, count);
-      }
       for (int64_t r = 0; r < rows; ++r) {
-        const char* from = job.element(i + r, k0);
-        const bool there = job.direct && job.w.k_stride == 1;
-        if (!there) load_tile(copy[r], from, job.w.dtype, job.w.k_stride, count);
-        row[r] = there ? reinterpret_cast<const T*>(from) : copy[r];
+        load_tile(copy[r], job.element(i + r, k0), job.w.dtype, job.w.k_stride, count);
+        row[r] = copy[r];
       }
-      if (rows == kR) {
-        add_rows<kR, T>(sum, row, x, count);
-      } else {
-        for (int64_t r = 0; r < rows; ++r) add_rows<1, T>(sum + r, row + r, x, count);
-      }
+      add_rows(sum, row, rows, x, count);
     }
     for (int64_t r = 0; r < rows; ++r) y[i - i0 + r] = merge_lanes<Sum, T>(sum[r], kLanes<T>);
   }
@@ -124,7 +164,7 @@ template <class T>
 T one_row(const Job<T>& job, int64_t k) {
   using P = Pack<T>;
   constexpr int64_t kL = kLanes<T>;
-  const bool there = job.direct && job.w.k_stride == 1 && job.x_stride == 1;
+  const bool there = job.bytes == sizeof(T) && job.w.k_stride == 1 && job.x_stride == 1;
   alignas(64) T x_copy[kK], w_copy[kK], sum[4][kL] = {};
   for (int64_t k0 = 0; k0 < k; k0 += kK) {
     const int64_t count = std::min(kK, k - k0), padded = (count + 4 * kL - 1) / (4 * kL) * (4 * kL);
@@ -157,10 +197,11 @@ T one_row(const Job<T>& job, int64_t k) {
 // to[i] += x[s] w[s][i] for kS rows of w in sequence, the first at `from` and the others `stride`
 // apart; x is kLanes apart. With kFetches the next row is fetched from memory: the processor
 // foresees no row's beginning.
-template <int kS, bool kFetches, class T>
-HWY_INLINE void add_columns(T* to, const T* from, int64_t stride, int64_t next, const T* x,
+template <int kS, bool kFetches, class T, class E>
+HWY_INLINE void add_columns(T* to, const E* from, int64_t stride, int64_t next, const T* x,
                             int64_t rows) {
   using P = Pack<T>;
+  using M = Memory<T, E>;
   typename P::V v[kS];
   for (int s = 0; s < kS; ++s) v[s] = P::set(x[s * kLanes<T>]);
   int64_t i = 0;
@@ -168,22 +209,21 @@ HWY_INLINE void add_columns(T* to, const T* from, int64_t stride, int64_t next, 
     auto sum = P::load(to + i);
     for (int s = 0; s < kS; ++s) {
       if (kFetches) hwy::Prefetch(from + s * stride + next + i);
-      sum = hn::MulAdd(v[s], P::load(from + s * stride + i), sum);
+      sum = hn::MulAdd(v[s], M::load(from + s * stride + i), sum);
     }
     P::store(sum, to + i);
   }
   if (i == rows) return;
-  const typename P::D d;
   auto sum = P::load(to + i);  // of a whole vector: kGemvRows is a multiple of it
   for (int s = 0; s < kS; ++s) {
-    sum = hn::MulAdd(v[s], first::load(d, rows - i, from + s * stride + i), sum);
+    sum = hn::MulAdd(v[s], M::load_first(rows - i, from + s * stride + i), sum);
   }
   P::store(sum, to + i);
 }
 
 // Columns of w are contiguous: every value of k adds to its lane of all rows, several values of a
 // lane at a time.
-template <class T>
+template <class T, class E>
 void by_columns(const Job<T>& job, int64_t k, int64_t i0, int64_t i1, T* y) {
   using P = Pack<T>;
   constexpr int64_t kL = kLanes<T>;
@@ -198,7 +238,7 @@ void by_columns(const Job<T>& job, int64_t k, int64_t i0, int64_t i1, T* y) {
   for (int64_t k0 = 0; k0 < k; k0 += kK) {
     const int64_t count = std::min(kK, k - k0);
     job.load_x(x, k0, count);
-    const T* from = reinterpret_cast<const T*>(job.element(i0, k0));
+    const E* from = reinterpret_cast<const E*>(job.element(i0, k0));
     int64_t s = 0;
     const auto add = [&]<int kS, bool kFetches>() {
       for (; s + kS * kL <= count; s += kS * kL) {
@@ -227,23 +267,31 @@ void by_columns(const Job<T>& job, int64_t k, int64_t i0, int64_t i1, T* y) {
   std::copy_n(sums, rows, y);
 }
 
-template <class T>
+template <class T, class E>
 void run(const GemvOperand& w, const void* x, int64_t x_stride, int64_t k, int64_t i0, int64_t i1,
          void* y) {
   const Job<T> job(w, x, x_stride);
   if (w.rows == 1) {
     *static_cast<T*>(y) = one_row<T>(job, k);
-  } else if (job.direct && w.row_stride == 1 && w.k_stride != 1) {
-    by_columns<T>(job, k, i0, i1, static_cast<T*>(y));
+  } else if (w.row_stride == 1 && w.k_stride != 1) {
+    by_columns<T, E>(job, k, i0, i1, static_cast<T*>(y));
   } else {
-    by_rows<T>(job, k, i0, i1, static_cast<T*>(y));
+    by_rows<T, E>(job, k, i0, i1, static_cast<T*>(y));
   }
 }
 
 void gemv_on(const GemvOperand& w, const void* x, int64_t x_stride, int64_t k, int64_t i0,
              int64_t i1, void* y) {
-  if (w.dtype == LIBDL_DTYPE_FLOAT64) return run<double>(w, x, x_stride, k, i0, i1, y);
-  run<float>(w, x, x_stride, k, i0, i1, y);
+  switch (w.dtype) {
+    case LIBDL_DTYPE_FLOAT64:
+      return run<double, double>(w, x, x_stride, k, i0, i1, y);
+    case LIBDL_DTYPE_BFLOAT16:
+      return run<float, Bfloat>(w, x, x_stride, k, i0, i1, y);
+    case LIBDL_DTYPE_FLOAT16:
+      return run<float, Half>(w, x, x_stride, k, i0, i1, y);
+    default:
+      return run<float, float>(w, x, x_stride, k, i0, i1, y);
+  }
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/matmul.h"
 #include "kernels/cpu/matrix_unit.h"
+#include "kernels/cpu/tile.h"
 #include "tests/core/kernel_runs.h"
 
 namespace libdl::kernels::test {
@@ -155,6 +156,46 @@ TEST(BfloatProducts, RowsHaveTheSameBitsAmongOthersAndAlone) {
       }
     }
   });
+}
+
+// Products with one row or column widen what they read: the bits are those of float32, rounded.
+TEST(SixteenBitVectors, AreFloatProductsRounded) {
+  struct Size {
+    int64_t m, n, k;
+  };
+  for (const int32_t dtype : {LIBDL_DTYPE_BFLOAT16, LIBDL_DTYPE_FLOAT16}) {
+    for (const Size& s : {Size{1, 70, 5}, {1, 133, 1030}, {7, 1, 33}, {9, 1, 4100}, {1, 1, 777},
+                          {1, 1100, 30}}) {
+      auto a = bfloats({2, s.m, s.k}, 1), b = bfloats({2, s.k, s.n}, 2);
+      // Any bits are numbers; these are an infinity and subnormal ones in float16.
+      a.data[0] = dtype == LIBDL_DTYPE_FLOAT16 ? 0x7c00 : 0x7f80;
+      for (size_t i = 1; i < a.data.size(); i += 7) a.data[i] = 0x0101;
+      a.dtype = b.dtype = dtype;
+      Array<float> x({2, s.m, s.k}), y({2, s.k, s.n}), sum({2, s.m, s.n});
+      cpu::load_tile(x.data.data(), a.data.data(), dtype, 1, x.numel());
+      cpu::load_tile(y.data.data(), b.data.data(), dtype, 1, y.numel());
+      MatmulArgs args{};
+      args.out = sum.view(), args.a = x.view(), args.b = y.view();
+      for_isas([&](cpu::Isa) {
+        for (Context& c : contexts()) {
+          cpu::matmul(c, args);
+          std::vector<uint16_t> want(sum.data.size());
+          cpu::store_tile(want.data(), dtype, 1, sum.data.data(), sum.numel());
+          const auto moved = [&](Bfloats v) {
+            v.dtype = dtype;
+            return v;
+          };
+          for (const auto& [u, v] :
+               {std::pair{a, b}, {moved(a.crossed()), moved(b.crossed())},
+                {moved(a.spread(2)), moved(b.spread(3))}}) {
+            Bfloats out = moved(Bfloats({2, s.m, s.n}));
+            multiply(out, u, v, nullptr, {.context = c});
+            EXPECT_TRUE(same_bits(out.data, want)) << dtype << ": " << s.m << " " << s.n;
+          }
+        }
+      });
+    }
+  }
 }
 
 TEST(BfloatProducts, AlphaBetaAndBias) {
