@@ -39,11 +39,12 @@ bool foreign_panels(const MatmulArgs& args, Way way) {
 bool matmul_reads_packed(int32_t dtype, int64_t m, int64_t n, int64_t k) {
   if (m <= 1 || n <= 1) return false;
   if (dtype == LIBDL_DTYPE_BFLOAT16) return !matrix_unit() || fills_tiles({1, m, n, k});
-  return small_float(dtype) || dtype == LIBDL_DTYPE_FLOAT64;
+  return small_float(dtype) || dtype == LIBDL_DTYPE_FLOAT64 || is_complex(dtype);
 }
 
 int64_t packed_size(int32_t dtype, int64_t n, int64_t k) {
   if (dtype == LIBDL_DTYPE_BFLOAT16 && matrix_unit()) return bfloat_panels_size(n, k);
+  if (is_complex(dtype)) return complex_panels_size(dtype, n, k);
   return float_panels_size(dtype, n, k);
 }
 
@@ -51,6 +52,7 @@ void pack_b(Context& context, void* packed, const View& b) {
   if (b.dtype == LIBDL_DTYPE_BFLOAT16 && matrix_unit()) {
     return pack_bfloat_panels(context, static_cast<char*>(packed), b);
   }
+  if (is_complex(b.dtype)) return pack_complex_panels(context, packed, b);
   pack_float_panels(context, packed, b);
 }
 

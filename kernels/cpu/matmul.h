@@ -13,11 +13,12 @@ namespace libdl::kernels::cpu {
 // given). -1: too large to count.
 int64_t matmul_scratch(const MatmulArgs& args);
 
-// Whether a product of these sizes reads packed_b: floating numbers, with more than one row and
-// column.
+// Whether a product of these sizes reads packed_b: floating and complex numbers, with more than one
+// row and column.
 bool matmul_reads_packed(int32_t dtype, int64_t m, int64_t n, int64_t k);
 
-// Bytes of one packed [k, n] matrix, or -1. Panels are float64 where the matrix is, else float32.
+// Bytes of one packed [k, n] matrix, or -1. Panels are float64 where the matrix is, else float32;
+// those of a complex matrix have four real numbers for each element. The matrix unit has its own.
 int64_t packed_size(int32_t dtype, int64_t n, int64_t k);
 
 // Packs b [batch, k, n], any strides; packed holds batch * packed_size(b.dtype, n, k) bytes, 64-aligned. A

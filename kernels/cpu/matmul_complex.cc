@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Complex matrices as real ones: a complex row of a is a row of twice as many numbers already, and
-// so is one of out. b becomes twice as high and twice as wide: each of its rows, and i times it.
-// The real product of these has as many multiplications as the complex one.
+// so is one of out. b becomes twice as high and twice as wide: each of its rows, and i times it; by
+// rows for a vector, in panels (gemm.h) for a matrix, which may be kept. The real product of these
+// has as many multiplications as the complex one. One row times one column has a kernel of its own.
 
 #include <algorithm>
 #include <complex>
 
+#include "kernels/cpu/complex_dot.h"
+#include "kernels/cpu/gemm.h"
 #include "kernels/cpu/matmul_parts.h"
 
 namespace libdl::kernels::cpu {
@@ -37,6 +40,15 @@ Operand by_rows(const View& v, int64_t batch, Carver& carver) {
   return x;
 }
 
+bool by_vectors(const Shape& s) { return s.m == 1 || s.n == 1; }
+
+int32_t real_dtype(int32_t dtype) {
+  return dtype == LIBDL_DTYPE_COMPLEX64 ? LIBDL_DTYPE_FLOAT32 : LIBDL_DTYPE_FLOAT64;
+}
+int64_t panels_size(int32_t dtype, int64_t n, int64_t k) {
+  return float_panels_size(real_dtype(dtype), product(2, n), product(2, k));
+}
+
 int64_t matrices_of(const View& v) { return v.strides[0] == 0 ? (v.sizes[0] > 0) : v.sizes[0]; }
 
 Room room_of(const MatmulArgs& args, Carver& carver) {
@@ -45,7 +57,11 @@ Room room_of(const MatmulArgs& args, Carver& carver) {
   Room room{};
   room.a = by_rows(args.a, s.batch, carver);
   room.out = by_rows(args.out, s.batch, carver);
-  room.b = carver.take(product(matrices_of(args.b), s.k, s.n), 2 * bytes);
+  if (by_vectors(s)) {
+    room.b = carver.take(product(matrices_of(args.b), s.k, s.n), 2 * bytes);
+  } else if (args.packed_b == nullptr) {
+    room.b = carver.take(matrices_of(args.b), panels_size(args.b.dtype, s.n, s.k));
+  }
   if (args.bias.data != nullptr) room.bias = carver.take(s.n, bytes);
   return room;
 }
@@ -58,8 +74,7 @@ struct RealProduct {
 
   RealProduct(const MatmulArgs& complex, const Room& room) : args(complex) {
     const Shape s = shape_of(complex);
-    const int32_t dtype =
-        complex.out.dtype == LIBDL_DTYPE_COMPLEX64 ? LIBDL_DTYPE_FLOAT32 : LIBDL_DTYPE_FLOAT64;
+    const int32_t dtype = real_dtype(complex.out.dtype);
     const int64_t k = product(2, s.k), n = product(2, s.n);
     args.a = real(room.a, s.m, k, a_sizes, a_strides, dtype);
     args.out = real(room.out, s.m, n, out_sizes, out_strides, dtype);
@@ -69,7 +84,11 @@ struct RealProduct {
     args.b = {room.b, b_sizes, b_strides, 3, dtype};
     bias_size = n;
     if (complex.bias.data != nullptr) args.bias = {room.bias, &bias_size, &one, 1, dtype};
+    // Some address even where room is but counted: panels are there, so that none are carved.
+    static constexpr char kPanels = 0;
     args.packed_b = nullptr;
+    if (!by_vectors(s)) args.packed_b = room.b != nullptr ? room.b : complex.packed_b;
+    if (!by_vectors(s) && args.packed_b == nullptr) args.packed_b = &kPanels;
   }
   // Of the two columns that a single complex one has become, one. Where there are no rows of b there
   // is no room for them either.
@@ -132,10 +151,89 @@ void widen(Context& context, const View& b, E* to) {
   });
 }
 
+// Values [s0, s1) of k of one panel of up to kPanel / 2 complex columns.
+template <class T>
+void pack_panel(T* panel, const std::complex<T>* from, const View& b, int64_t s0, int64_t s1,
+                int64_t width) {
+  using E = std::complex<T>;
+  constexpr int64_t kWidth = kPanel<T> / 2;
+  const int64_t row = b.strides[1], col = b.strides[2];
+  const auto put = [](E* to, int64_t j, E x) {
+    to[j] = x;
+    to[kWidth + j] = {-x.imag(), x.real()};
+  };
+  E* const rows = reinterpret_cast<E*>(panel);
+  if (col == 1 && width == kWidth) {
+    for (int64_t s = s0; s < s1; ++s) {
+      for (int64_t j = 0; j < kWidth; ++j) put(rows + 2 * s * kWidth, j, from[s * row + j]);
+    }
+    return;
+  }
+  for (int64_t j = 0; j < kWidth; ++j) {
+    for (int64_t s = s0; s < s1; ++s) {
+      put(rows + 2 * s * kWidth, j, j < width ? from[s * row + j * col] : E(0));
+    }
+  }
+}
+
+template <class T>
+void pack_panels(Context& context, T* packed, const View& b) {
+  constexpr int64_t kWidth = kPanel<T> / 2, kSide = 32;
+  const int64_t k = b.sizes[1], n = b.sizes[2], panels = (n + kWidth - 1) / kWidth;
+  const int64_t each = std::clamp<int64_t>((1 << 14) / std::max<int64_t>(1, k * kWidth), 4, 64);
+  const int64_t groups = (panels + each - 1) / each;
+  for_chunks(context, matrices_of(b) * groups, [&](int64_t chunk) {
+    const int64_t m = chunk / groups, first = chunk % groups * each;
+    const auto* from = static_cast<const std::complex<T>*>(b.data) + m * b.strides[0];
+    for (int64_t s = 0; s < k; s += kSide) {
+      for (int64_t panel = first; panel < std::min(first + each, panels); ++panel) {
+        pack_panel(packed + (m * panels + panel) * 2 * k * kPanel<T>,
+                   from + panel * kWidth * b.strides[2], b, s, std::min(s + kSide, k),
+                   std::min(kWidth, n - panel * kWidth));
+      }
+    }
+  });
+}
+
+// Cut by k alone and added in order, so that the sum depends on neither threads nor batch.
+template <class T>
+std::complex<T> long_dot(Context& context, const ComplexVector<T>& x, const ComplexVector<T>& y,
+                         int64_t k) {
+  constexpr int64_t kMostParts = 64, kPart = 1 << 14;
+  if (k <= 2 * kPart) return complex_dot(x, y, k);
+  const int64_t part = (k - 1) / kMostParts / kPart * kPart + kPart;
+  std::complex<T> sum[kMostParts];
+  for_chunks(context, (k - 1) / part + 1, [&](int64_t i) {
+    const int64_t k0 = i * part;
+    const ComplexVector<T> u{x.data + k0 * x.stride, x.stride}, v{y.data + k0 * y.stride, y.stride};
+    sum[i] = complex_dot(u, v, std::min(part, k - k0));
+  });
+  for (int64_t i = 1; i * part < k; ++i) sum[0] += sum[i];
+  return sum[0];
+}
+
+template <class T>
+void dot_products(Context& context, const MatmulArgs& args) {
+  using E = std::complex<T>;
+  const auto at = [](const View& v, int64_t b) {
+    return reinterpret_cast<E*>(const_cast<char*>(matrix(v, b)));
+  };
+  const T alpha = static_cast<T>(args.alpha), beta = static_cast<T>(args.beta);
+  for_chunks(context, args.out.sizes[0], [&](int64_t b) {
+    const ComplexVector<T> x{at(args.a, b), args.a.strides[2]}, y{at(args.b, b), args.b.strides[1]};
+    E sum = alpha * long_dot(context, x, y, args.a.sizes[2]);
+    E* out = at(args.out, b);
+    if (beta != 0) sum += beta * *out;
+    if (args.bias.data != nullptr) sum += *static_cast<const E*>(args.bias.data);
+    *out = sum;
+  });
+}
+
 template <class T>
 void multiply(Context& context, const MatmulArgs& args, Carver carver) {
   using E = std::complex<T>;
   if (numel(args.out) == 0) return;
+  if (args.out.sizes[1] == 1 && args.out.sizes[2] == 1) return dot_products<T>(context, args);
   const Room room = room_of(args, carver);
   const auto at = [](const void* data) { return static_cast<E*>(const_cast<void*>(data)); };
   const View &a = args.a, &out = args.out;
@@ -145,7 +243,11 @@ void multiply(Context& context, const MatmulArgs& args, Carver carver) {
   if (room.out.copied && args.beta != 0) {
     copy(context, out, at(room.out.view.data), room.out.strides, at(out.data), out.strides);
   }
-  widen(context, args.b, at(room.b));
+  if (by_vectors(shape_of(args))) {
+    widen(context, args.b, at(room.b));
+  } else if (args.packed_b == nullptr) {
+    pack_panels(context, static_cast<T*>(room.b), args.b);
+  }
   for (int64_t j = 0; args.bias.data != nullptr && j < args.out.sizes[2]; ++j) {
     at(room.bias)[j] = at(args.bias.data)[j * args.bias.strides[0]];
   }
@@ -166,6 +268,15 @@ void multiply(Context& context, const MatmulArgs& args, Carver carver) {
 }
 
 }  // namespace
+
+int64_t complex_panels_size(int32_t dtype, int64_t n, int64_t k) {
+  return panels_size(dtype, n, k);
+}
+
+void pack_complex_panels(Context& context, void* packed, const View& b) {
+  if (b.dtype == LIBDL_DTYPE_COMPLEX64) return pack_panels(context, static_cast<float*>(packed), b);
+  pack_panels(context, static_cast<double*>(packed), b);
+}
 
 void carve_complex_product(const MatmulArgs& args, Carver& carver) {
   const Room room = room_of(args, carver);

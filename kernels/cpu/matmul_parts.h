@@ -87,6 +87,8 @@ void vector_product(Context& context, const MatmulArgs& args);
 
 void carve_complex_product(const MatmulArgs& args, Carver& carver);
 void complex_product(Context& context, const MatmulArgs& args, Carver carver);
+int64_t complex_panels_size(int32_t dtype, int64_t n, int64_t k);  // -1: too large to count
+void pack_complex_panels(Context& context, void* packed, const View& b);
 
 // Integers, and complex numbers with a bias of another type.
 void plain_product(Context& context, const MatmulArgs& args);

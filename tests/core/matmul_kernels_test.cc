@@ -261,12 +261,49 @@ TEST(MatmulKernel, ComplexBitsAreEqualForEveryWayToTheSameProduct) {
       for (const Context& c : contexts()) {
         EXPECT_TRUE(same_bits(want.data, product(a, b, {.context = c}).data)) << m;
       }
+      if (m > 1 && n > 1) {
+        EXPECT_TRUE(same_bits(want.data, product(a, b, {.packed = true}).data));
+        EXPECT_TRUE(same_bits(want.data, product(a, b.crossed(), {.packed = true}).data));
+        EXPECT_TRUE(same_bits(want.data, product(a, b.spread(3), {.packed = true}).data));
+      }
       if (isa == cpu::Isa::kAvx2) with_fma = want.data;
       if (isa == cpu::Isa::kAvx512) {
         EXPECT_TRUE(same_bits(with_fma, want.data)) << m;
       }
     });
   }
+}
+
+template <class T>
+void expect_dots(double eps) {
+  using E = std::complex<T>;
+  for (int64_t k : {1, 31, 33, 1030, 5000, 40'000}) {
+    const auto a = normal<E>({2, 1, k}, 1), b = normal<E>({2, k, 1}, 2);
+    std::vector<E> with_fma;
+    for_isas([&](cpu::Isa isa) {
+      const auto want = product(a, b);
+      expect_product(want, a, b, eps);
+      EXPECT_TRUE(same_bits(want.data, product(a.spread(2), b.spread(3)).data)) << k;
+      for (const Context& c : contexts()) {
+        EXPECT_TRUE(same_bits(want.data, product(a, b, {.context = c}).data)) << k;
+      }
+      if (isa == cpu::Isa::kAvx2) with_fma = want.data;
+      if (isa == cpu::Isa::kAvx512) {
+        EXPECT_TRUE(same_bits(with_fma, want.data)) << k;
+      }
+    });
+  }
+}
+TEST(MatmulKernel, ComplexDotsHaveTheSameBitsWithThreadsStridesAndBatches) {
+  expect_dots<float>(3e-7);
+  expect_dots<double>(6e-16);
+  using E = std::complex<double>;
+  Array<E> out({2, 1, 1}, E(1, 2));
+  multiply(out, Array<E>({2, 1, 3}, E(0, 1)), Array<E>({2, 3, 1}, E(1, 1)), Array<E>({1}, E(5, 0)),
+           {.alpha = 2, .beta = 3});
+  EXPECT_EQ(out[1], E(2 * -3 + 3 + 5, 2 * 3 + 6));
+  multiply(out, Array<E>({2, 1, 0}), Array<E>({2, 0, 1}), Array<E>({0}));
+  EXPECT_EQ(out[0], E(0));
 }
 
 TEST(MatmulKernel, ComplexAlphaBetaAndBias) {
