@@ -1,6 +1,119 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "kernels/cpu/highway_targets.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/nonzero.cc"
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+
+HWY_BEFORE_NAMESPACE();
+namespace libdl::kernels::cpu::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class D>
+HWY_INLINE auto widened(D words, const uint64_t* at) {
+  return hn::LoadU(words, at);
+}
+template <class D>
+HWY_INLINE auto widened(D words, const uint32_t* at) {
+  return hn::PromoteTo(words, hn::LoadU(hn::Rebind<uint32_t, D>(), at));
+}
+template <class D, class Bits>
+HWY_INLINE auto widened(D words, const Bits* at) {
+  const hn::Rebind<uint32_t, D> between;
+  return hn::PromoteTo(words, hn::PromoteTo(between, hn::LoadU(hn::Rebind<Bits, D>(), at)));
+}
+
+// The lanes of x that have a bit of `bits` hand their numbers to the front; sets how many. Highway's
+// Compress would copy a table to the stack each time.
+#if HWY_TARGET == HWY_AVX3
+template <class V, class W>
+HWY_INLINE V those(V number, W x, W bits, int64_t* many) {
+  const __mmask8 which = _mm512_test_epi64_mask(x.raw, bits.raw);
+  *many = std::popcount(static_cast<uint8_t>(which));
+  return V{_mm512_maskz_compress_epi64(which, number.raw)};
+}
+#elif HWY_TARGET == HWY_AVX2
+constexpr auto kFront = [] {  // by mask, the halves of the words that are picked
+  std::array<std::array<int32_t, 8>, 16> all{};
+  for (int mask = 0; mask < 16; ++mask)
+    for (int lane = 0, to = 0; lane < 4; ++lane) {
+      if (!(mask >> lane & 1)) continue;
+      for (int half = 0; half < 2; ++half) all[mask][to++] = 2 * lane + half;
+    }
+  return all;
+}();
+template <class V, class W>
+HWY_INLINE V those(V number, W x, W bits, int64_t* many) {
+  const __m256i none = _mm256_cmpeq_epi64(_mm256_and_si256(x.raw, bits.raw), _mm256_setzero_si256());
+  const int which = ~_mm256_movemask_pd(_mm256_castsi256_pd(none)) & 15;
+  *many = std::popcount(static_cast<uint32_t>(which));
+  const void* const front = kFront[static_cast<size_t>(which)].data();
+  return V{_mm256_permutevar8x32_epi32(number.raw,
+                                       _mm256_loadu_si256(static_cast<const __m256i*>(front)))};
+}
+#endif
+
+// The numbers from `first` on of those of `count` elements in a row that have a bit of `mask`, at
+// most `room` of them; returns how many.
+template <class Bits>
+int64_t numbers_of(const Bits* at, int64_t count, Bits mask, int64_t first, int64_t* out,
+                   int64_t room) {
+  int64_t made = 0, j = 0;
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+  const hn::ScalableTag<int64_t> wide;
+  const hn::RebindToUnsigned<decltype(wide)> words;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(wide));
+  const auto bits = hn::Set(words, mask);
+  auto number = hn::Iota(wide, first);
+  const auto step = hn::Set(wide, lanes);
+  for (; j + lanes <= count && made < room; j += lanes) {
+    int64_t here;
+    const auto front = those(number, widened(words, at + j), bits, &here);
+    if (made + lanes <= room) {
+      hn::StoreU(front, wide, out + made);
+      made += here;
+    } else {
+      int64_t last[HWY_MAX_BYTES / 8];
+      hn::StoreU(front, wide, last);
+      for (int64_t k = 0; k < here && made < room; ++k) out[made++] = last[k];
+    }
+    number = hn::Add(number, step);
+  }
+#endif
+  // Every number is written, and the next one over it unless it counted: random values cost no
+  // mispredicted branches.
+  for (; j < count && made < room; ++j) {
+    out[made] = first + j;
+    made += (at[j] & mask) != 0;
+  }
+  return made;
+}
+#define LIBDL_NUMBERS(name, Bits)                                                             \
+  int64_t name(const void* at, int64_t count, uint64_t mask, int64_t first, int64_t* out,     \
+               int64_t room) {                                                                \
+    return numbers_of(static_cast<const Bits*>(at), count, static_cast<Bits>(mask), first, out, \
+                      room);                                                                  \
+  }
+LIBDL_NUMBERS(numbers8, uint8_t)
+LIBDL_NUMBERS(numbers16, uint16_t)
+LIBDL_NUMBERS(numbers32, uint32_t)
+LIBDL_NUMBERS(numbers64, uint64_t)
+#undef LIBDL_NUMBERS
+
+}  // namespace libdl::kernels::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
 #include "kernels/cpu/elements.h"
+#include "kernels/cpu/isa.h"
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/walk.h"
 
@@ -50,11 +163,31 @@ class Coordinates {
     width_ = in.ndim > 0 ? in.sizes[in.ndim - 1] : 1;
     start_ = position - (in.ndim > 0 ? at_[in.ndim - 1] : 0);
   }
-  void write(int64_t position, int64_t* out, int64_t step) {
+  int64_t width() const { return width_; }
+  // Goes to the row of a position, and returns its column.
+  int64_t column(int64_t position) {
     while (position - start_ >= width_) {
       start_ += width_;
       for (int32_t d = in_.ndim - 2; d >= 0 && ++at_[d] == in_.sizes[d]; --d) at_[d] = 0;
     }
+    return position - start_;
+  }
+  // Of this row's columns; from one to the next `next`, within one `step`.
+  void write_columns(const int64_t* columns, int64_t count, int64_t* out, int64_t next,
+                     int64_t step) const {
+    if (in_.ndim == 2 && next == 2 && step == 1) {
+      for (int64_t k = 0; k < count; ++k) {
+        out[2 * k] = at_[0];
+        out[2 * k + 1] = columns[k];
+      }
+      return;
+    }
+    for (int32_t d = 0; d + 1 < in_.ndim; ++d)
+      for (int64_t k = 0; k < count; ++k) out[k * next + d * step] = at_[d];
+    for (int64_t k = 0; k < count; ++k) out[k * next + (in_.ndim - 1) * step] = columns[k];
+  }
+  void write(int64_t position, int64_t* out, int64_t step) {
+    column(position);
     for (int32_t d = 0; d + 1 < in_.ndim; ++d) out[d * step] = at_[d];
     if (in_.ndim > 0) out[(in_.ndim - 1) * step] = position - start_;
   }
@@ -84,43 +217,58 @@ int64_t count_nonzero(const Element* at, int64_t step, int64_t count, uint64_t s
   return sum;
 }
 
-// Every position is written, and the next one over it unless it counted; so random values cost no
-// mispredicted branches. Returns the row after the last.
+using Numbers = decltype(&HWY_STATIC_DISPATCH(numbers8));
+constexpr Numbers kNumbers[][kIsas] = {
+    LIBDL_FOR_EACH_ISA(numbers8), LIBDL_FOR_EACH_ISA(numbers16), LIBDL_FOR_EACH_ISA(numbers32),
+    LIBDL_FOR_EACH_ISA(numbers64)};
+
+// The positions of a line's nonzero elements, the first of which is at `position`; never more than
+// end - row of them. Returns the row after the last.
 template <class Element>
 int64_t write_line(int64_t* out, int64_t out_step, const Element* at, int64_t step, int64_t count,
                    uint64_t signs, int64_t position, int64_t row, int64_t end) {
-  int64_t j = 0;
-  if (step == 1 && out_step == 1) {
-    constexpr int64_t kBlock = 8;  // where so many rows are left, none of them needs a question
-    for (; j + kBlock <= count && row + kBlock <= end; j += kBlock) {
-      for (int64_t k = 0; k < kBlock; ++k) {
-        out[row] = position + j + k;
-        row += is_nonzero(at[j + k], signs);
-      }
+  if constexpr (sizeof(Element) < 16) {
+    if (step == 1 && out_step == 1) {
+      const Numbers numbers = kNumbers[std::countr_zero(sizeof(Element))][static_cast<int>(isa())];
+      return row + numbers(at, count, signs, position, out + row, end - row);
     }
   }
-  for (; j < count && row < end; ++j) {
+  for (int64_t j = 0; j < count && row < end; ++j) {
     out[row * out_step] = position + j;
     row += is_nonzero(at[j * step], signs);
   }
   return row;
 }
 
-// Several dimensions: positions, a piece at a time, and their coordinates.
+constexpr int64_t kShortRow = 16;  // elements: where rows are shorter, their ends cost more
+
+// Several dimensions: columns, a piece of a row at a time, beside the row's coordinates. Of short
+// rows positions, and the coordinates of each.
 template <class Element>
 int64_t write_rows(const NonzeroArgs& args, Coordinates& coordinates, const Element* at,
                    int64_t step, int64_t count, uint64_t signs, int64_t position, int64_t row,
                    int64_t end) {
-  constexpr int64_t kPiece = 512;
-  int64_t found[kPiece];
+  constexpr int64_t kPiece = 512, kLanes = 8;
+  int64_t found[kPiece + kLanes];
   int64_t* out = static_cast<int64_t*>(args.out.data);
-  for (int64_t j = 0; j < count; j += kPiece) {
-    const int64_t here = std::min(kPiece, count - j);
-    const int64_t rows =
-        write_line(found, 1, at + j * step, step, here, signs, position + j, 0, here);
-    for (int64_t k = 0; k < rows && row < end; ++k, ++row) {
-      coordinates.write(found[k], out + row * args.out.strides[0], args.out.strides[1]);
+  const int64_t next = args.out.strides[0], step_out = args.out.strides[1];
+  const bool by_rows = coordinates.width() >= kShortRow;
+  for (int64_t j = 0, here; j < count; j += here) {
+    here = std::min(kPiece, count - j);
+    int64_t first = position + j;
+    if (by_rows) {
+      first = coordinates.column(first);
+      here = std::min(here, coordinates.width() - first);
     }
+    const int64_t rows = std::min(
+        end - row, write_line(found, 1, at + j * step, step, here, signs, first, 0, here + kLanes));
+    if (by_rows) {
+      coordinates.write_columns(found, rows, out + row * next, next, step_out);
+    } else {
+      for (int64_t k = 0; k < rows; ++k)
+        coordinates.write(found[k], out + (row + k) * next, step_out);
+    }
+    row += rows;
   }
   return row;
 }
@@ -174,3 +322,5 @@ void nonzero(Context& context, const NonzeroArgs& args) {
 }
 
 }  // namespace libdl::kernels::cpu
+
+#endif

@@ -77,7 +77,10 @@ Tensor masked_scatter(const Tensor& input, const Tensor& mask, const Tensor& sou
     fail_argument(LIBDL_ERROR_DTYPE, op, 3, "source", std::string("is ") + name_of(source.dtype()),
                   name_of(input.dtype()));
   const Tensor seen = expanded(mask.is_number() ? plain(mask) : mask, shape);
-  const Tensor coordinates = nonzero_coordinates(seen);
+  // Of a new tensor that nobody differentiates positions do, in the place of coordinates.
+  const bool flat = !into && input.ndim() > 1 && input.is_contiguous() && !input.meta() &&
+                    !source.meta();
+  const Tensor coordinates = flat ? positions(seen, shape) : nonzero_coordinates(seen);
   const int64_t count = coordinates.size(0);
   if (source.numel() < count)
     fail_argument(LIBDL_ERROR_SHAPE, op, 3, "source",
@@ -89,6 +92,13 @@ Tensor masked_scatter(const Tensor& input, const Tensor& mask, const Tensor& sou
         op, {{"input", 1, "input"}, {"mask", 2, "mask"}, {"value", 3, "source"}}, [&] {
           return masked_fill(input, mask, count ? reshape(values, {}) : number(false), into);
         });
+  if (flat) {
+    const int64_t size[] = {input.numel()}, step[] = {1};
+    const Tensor line = alias(input, size, step, input.offset(), input.dtype());
+    const Tensor at[] = {coordinates};
+    const Tensor y = index_put(line, at, values, false);
+    return alias(y, shape, contiguous_strides(shape), y.offset(), y.dtype());
+  }
   std::vector<Tensor> list;
   for (int d = 0; d < input.ndim(); ++d) {
     const int64_t size[] = {count}, step[] = {input.ndim()};
