@@ -94,7 +94,8 @@ void index_get(Context& context, const IndexArgs& args) {
     const int64_t grain = std::max<int64_t>(1, kGrain / row);
     in_chunks(context, indexed.count(), grain, [&](int64_t first, int64_t last) {
       if (row == 1) {
-        indexed.run(first, last, [=](int64_t from, int64_t to) { values[to] = base[from]; });
+        const auto one = [=](int64_t from, int64_t to) { values[to] = base[from]; };
+        if (!indexed.run_line(first, last, one)) indexed.run(first, last, one);
         return;
       }
       if (rows) return copy_rows(indexed, values, base, row, first, last);

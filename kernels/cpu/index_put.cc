@@ -34,8 +34,8 @@ void put(Context& context, const IndexArgs& args, const Update& update) {
   const Element* values = static_cast<const Element*>(args.values.data);
 
   if (row == 1) {
-    indexed.run(0, indexed.count(),
-                [=](int64_t to, int64_t from) { update(base[to], values[from]); });
+    const auto one = [=](int64_t to, int64_t from) { update(base[to], values[from]); };
+    if (!indexed.run_line(0, indexed.count(), one)) indexed.run(0, indexed.count(), one);
     return;
   }
   const int64_t base_step = rest.inner(0), values_step = rest.inner(1);

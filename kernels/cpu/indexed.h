@@ -30,6 +30,20 @@ class Indexed {
   int64_t rest_count() const { return rest_count_; }  // elements at each of them
   const Walk<2>& rest() const { return rest_; }       // base, values
 
+  // Calls each(base offset, values offset) for the positions [first, last), in order, of one index
+  // that lies in a row beside values that do; false if they do not.
+  template <class Each>
+  bool run_line(int64_t first, int64_t last, const Each& each) const {
+    if (args_.indices != 1 || !values_.is_line() || !index_[0].is_line()) return false;
+    if (values_.inner(0) != 1 || index_[0].inner(0) != 1) return false;
+    const int64_t size = args_.indexed_sizes[0], step = args_.indexed_strides[0];
+    with_index(args_.index[0].dtype, [&]<class Index>(Index) {
+      const Index* index = static_cast<const Index*>(args_.index[0].data);
+      for (int64_t p = first; p < last; ++p) each(wrap(index[p], size) * step, p);
+    });
+    return true;
+  }
+
   // Calls each(base offset, values offset) for the positions [first, last), in order.
   template <class Each>
   void run(int64_t first, int64_t last, const Each& each) const {

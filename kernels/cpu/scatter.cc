@@ -23,6 +23,36 @@ void scatter_one(Element* out, const Element* src, const Index* index, Lines l, 
   update(out[k * l.out_next + to * l.out_step], src[j * l.src_step + k * l.src_next]);
 }
 
+// The elements that one index moves across slices: out and src never overlap.
+template <class Element, class Update>
+void update_row(Element* __restrict out, const Element* __restrict src, int64_t out_next,
+                int64_t src_next, int64_t count, const Update& update) {
+  if (out_next == 1 && src_next == 1) {
+    for (int64_t k = 0; k < count; ++k) update(out[k], src[k]);
+  } else if (out_next == 1 && src_next == 0) {
+    const Element one = *src;
+    for (int64_t k = 0; k < count; ++k) update(out[k], one);
+  } else {
+    for (int64_t k = 0; k < count; ++k) update(out[k * out_next], src[k * src_next]);
+  }
+}
+
+// A slice whose elements follow one another.
+template <class Element, class Index, class Update>
+void scatter_line(Element* out, const Element* src, const Index* index, int64_t length,
+                  int64_t size, const Update& update) {
+  constexpr int64_t kCached = 1 << 18;  // bytes
+  int64_t j = 0;
+  if (size * static_cast<int64_t>(sizeof(Element)) > kCached) {
+    constexpr int64_t kAhead = 32;  // hides a miss behind as many others
+    for (; j + kAhead < length; ++j) {
+      __builtin_prefetch(out + wrap(index[j + kAhead], size), 1);
+      update(out[wrap(index[j], size)], src[j]);
+    }
+  }
+  for (; j < length; ++j) update(out[wrap(index[j], size)], src[j]);
+}
+
 // A slice is what one coordinate outside dim selects. Slices never write to one place, and within a
 // slice the index is followed in order, so sums have one order for every number of threads.
 template <class Element, class Index, class Update>
@@ -51,15 +81,17 @@ void scatter_slices(Context& context, const ScatterArgs& args, const Update& upd
       const Index* index = static_cast<const Index*>(args.index.data) + offset[2];
       const Lines lines{size,       step,           slices.inner(0), src_step, slices.inner(1),
                         index_step, slices.inner(2)};
-      if (across) {
+      if (across && lines.index_next == 0) {
+        for (int64_t j = 0; j < length; ++j)
+          update_row(out + wrap(index[j * index_step], size) * step, src + j * src_step,
+                     lines.out_next, lines.src_next, count, update);
+      } else if (across) {
         for (int64_t j = 0; j < length; ++j)
           for (int64_t k = 0; k < count; ++k) scatter_one(out, src, index, lines, j, k, update);
-      } else if (count == 1 && step == 1 && src_step == 1 && index_step == 1) {
-        for (int64_t j = 0; j < length; ++j) {
-          constexpr int64_t kAhead = 32;  // hides a miss behind as many others
-          if (j + kAhead < length) __builtin_prefetch(out + wrap(index[j + kAhead], size), 1);
-          update(out[wrap(index[j], size)], src[j]);
-        }
+      } else if (step == 1 && src_step == 1 && index_step == 1) {
+        for (int64_t k = 0; k < count; ++k)
+          scatter_line(out + k * lines.out_next, src + k * lines.src_next,
+                       index + k * lines.index_next, length, size, update);
       } else {
         for (int64_t k = 0; k < count; ++k)
           for (int64_t j = 0; j < length; ++j) scatter_one(out, src, index, lines, j, k, update);

@@ -2,6 +2,7 @@
 
 #include "kernels/cpu/strided.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "kernels/cpu/highway_targets.h"
@@ -47,8 +48,9 @@ template <class T>
 int64_t reversed(const T* from, int64_t n, T* to) {
   const hn::ScalableTag<T> d;
   const int64_t step = static_cast<int64_t>(hn::Lanes(d));
-  int64_t i = 0;
-  for (; i + step <= n; i += step) {
+  if (n < step) return 0;
+  for (int64_t i = 0; i < n; i += step) {
+    i = std::min(i, n - step);  // the last over the one before
     const auto x = hn::LoadU(d, from - i - (step - 1));
     if constexpr (sizeof(T) == 1) {  // pairs of bytes, turned within and among each other
       const hn::RepartitionToWide<decltype(d)> pairs;
@@ -59,7 +61,7 @@ int64_t reversed(const T* from, int64_t n, T* to) {
       hn::StoreU(hn::Reverse(d, x), d, to + i);
     }
   }
-  return i;
+  return n;
 }
 #endif
 
