@@ -57,6 +57,8 @@ def close(dtype: str, wanted: Any, found: Any, coarse: float = 0.0) -> bool:
     if not np.isfinite(f).all():
         return False
     top = max(np.abs(w).max(), 0.5)  # operands are about 1: less is what cancellation leaves
+    # What exp() made this large has the error of its argument as many times as that was large.
+    eps = eps * np.maximum(1, np.log1p(np.abs(w)) / 8)
     return bool((np.abs(w - f) <= eps * (np.abs(w) + 0.25 * top)).all())
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
+
 from known import Context, lines_with, predicate
 from traces import bound_by, names_in, written_by
 
@@ -30,8 +32,7 @@ def views_without_grad(c: Context) -> bool:
         return False
     reached, near = t.reached(apart, c.until), t.sharing(apart, c.until)
     if d.aspect in ("requires_grad", "is_leaf", "grad"):
-        found = d.found is None if d.aspect == "grad" else True
-        return found and d.where in reached | near
+        return d.where in reached | near
     said = c.refuses() and bool(re.search("does not require grad|'NoneType' object has no attr",
                                           c.found_text()))
     raised = c.refused(*OF_HISTORY) or d.aspect == "kind" and d.wanted == "raises RuntimeError"
@@ -48,7 +49,7 @@ def views_of_several(c: Context) -> bool:
     return bool(c.subjects & t.reached(several, c.until))
 
 
-def unshared(c: Context) -> list[str]:
+def unshared(c: Context, lines: list[str] | None = None) -> list[str]:
     """Operands over the memory that is written are copied first."""
     def change(n: int, line: str) -> str | None:
         written = written_by(line)
@@ -60,13 +61,14 @@ def unshared(c: Context) -> list[str]:
             if name == written or c.trace.share(name, written, n):
                 rest = re.sub(rf"\b{name}\b", f"{name}.clone()", rest)
         return begin + mark + rest
-    return lines_with(c.lines, change)
+    return lines_with(lines or c.lines, change)
 
 
 @predicate
 def with_itself(c: Context) -> bool:
     """x *= x, x.mul_(a view of x)."""
-    of_write = c.refused("modified by an inplace operation") or c.difference.aspect == "tangent"
+    of_write = c.difference.aspect == "tangent" or c.refused(
+        "modified by an inplace operation", "refer to a single memory location")
     return c.name == "" and of_write and c.gone(unshared(c))
 
 
@@ -75,16 +77,28 @@ def retained_views(c: Context) -> bool:
     """Of views that were written since, through them or their base."""
     if c.name:
         return False
-    t, d = c.trace, c.difference
-    written = {name for facts in t.after for name, f in facts.items() if f.view and any(
-        g.version > f.version for g in t.ever(name, c.until))}
-    if d.aspect == "grad":
-        return d.where in written and d.wanted is None and bool(re.search(
-            rf"\b{d.where}\.retain_grad|inputs=\[{d.where}\]", c.text))
+    d, old = c.difference, c.trace.old_views(c.until)
     if d.aspect == "kind" and d.wanted is None:
         asked = re.search(rf"^{re.escape(d.where)} = T.autograd.grad\(.*, (\w+), allow", c.text, re.M)
-        return bool(asked) and asked[1] in written
-    return False
+        return bool(asked) and asked[1] in old
+    kept = set(re.findall(r"\b(\w+)\.(?:retain_grad\(|register_hook|grad_fn\.register_)", c.text))
+    kept |= set(re.findall(r"inputs=\[(\w+)\]", c.text))
+    if d.aspect == "grad" and d.where in kept & old:
+        return True
+    hooked = set(re.findall(r"\b(\w+)\.(?:register_hook|grad_fn\.register_)", c.text))
+    return bool(hooked & old) and (d.aspect == "grad" or d.where.startswith("seen"))
+
+
+@predicate
+def written_by_functions(c: Context) -> bool:
+    """PyTorch drops the .grad and the hooks of what a custom function writes."""
+    if c.name:
+        return False
+    d = c.difference
+    written = c.trace.objects(set(re.findall(r"Double_\.apply\((\w+)\)", c.text)), c.until)
+    hooked = set(re.findall(r"\b(\w+)\.(?:register_hook|retain_grad)", c.text)) & written
+    return d.aspect == "grad" and d.where in written and d.wanted is None or bool(hooked) and (
+        d.aspect == "grad" or d.where.startswith("seen"))
 
 
 @predicate
@@ -111,7 +125,7 @@ def failed_calls(c: Context) -> bool:
     if not fails:
         return False
     rest = lines_with(c.lines, lambda n, line: "pass" if n in fails else None)
-    return c.gone(rest, rest)
+    return c.gone(rest, rest) or c.gone(unshared(c, rest), rest)
 
 
 @predicate
@@ -148,8 +162,90 @@ def hooks_without_gradient(c: Context) -> bool:
     """Of leaves that are gone or require grad no more; or PyTorch gives None."""
     if c.refused("'NoneType' object has no attribute"):
         return "hook(" in c.text
-    lost = re.search(r"\b(\w+)\.register_post_accumulate_grad_hook(.|\n)*^del \1$", c.text, re.M)
-    return c.difference.where.startswith("seen") and lost is not None
+    lost = re.search(r"\b(\w+)\.register_post_accumulate_grad_hook(.|\n)*^(del \1$|\1\.requires_grad_\(F)",
+                     c.text, re.M)
+    none = "register_post_accumulate_grad_hook" in c.text and re.search(
+        r"Pair\.apply\(\w+, [a-z]", c.text)
+    return c.difference.where.startswith("seen") and bool(lost or none)
+
+
+@predicate
+def leaves_in_the_graph(c: Context) -> bool:
+    return c.refused("leaf variable has been moved into the graph interior")
+
+
+@predicate
+def leaves_of_another_shape(c: Context) -> bool:
+    return c.refuses() and "which the leaf has had since it was used" in c.found_text() and bool(
+        re.search(r"\.(t|unsqueeze)_\(", c.text))
+
+
+@predicate
+def writes_of_views_twice(c: Context) -> bool:
+    """PyTorch frees a write of a view, also where its rule reads nothing."""
+    reads_nothing = re.compile(
+        r"\.(add|sub|zero|fill|copy|lerp|neg|index_fill|masked_fill|gt)_\(| [-+]= |\] = ")
+    return c.refused("backward through the graph a second time") and any(
+        reads_nothing.search(line) and _writes_view(c, n, line)
+        for n, line in enumerate(c.lines[: c.until]))
+
+
+def _writes_view(c: Context, n: int, line: str) -> bool:
+    written = written_by(line)
+    facts = c.trace.after[n].get(written) if written else None
+    return facts is not None and facts.requires_grad and (
+        facts.view or re.search(rf"\b{written}\[", line) is not None)
+
+
+@predicate
+def late_histories(c: Context) -> bool:
+    """PyTorch lets a view be written once its grad_fn has been looked at."""
+    written = written_by(c.lines[c.until])
+    return c.refused("is being used in an in-place operation") and c.gone(lines_with(
+        c.lines, lambda n, line: f"{written}.grad_fn; {line}" if n == c.until else None))
+
+
+@predicate
+def values_of_data(c: Context) -> bool:
+    """What was saved of x.data is what x has now: PyTorch does not notice the write."""
+    if not c.refuses() or "modified by an in-place operation" not in c.found_text():
+        return False
+    plain = lines_with(c.lines, lambda n, line: re.sub(r"= (\w+)\.data$", r"= \1.detach()", line))
+    return bool(c.theirs.run(plain, c.forward).outcomes[c.until])
+
+
+@predicate
+def detached_bases(c: Context) -> bool:
+    """PyTorch's views lose their history once the memory is written."""
+    detached = c.trace.sharing(set(re.findall(r"^(?:\w+ = )?(\w+)\.detach_\(", c.text, re.M)), c.until)
+    detached &= c.trace.old_views(c.until)
+    overwritten = c.refuses() and "modified by an in-place operation" in c.found_text()
+    return bool(detached) and (overwritten or c.difference.aspect == "grad")
+
+
+@predicate
+def products_of_zeros(c: Context) -> bool:
+    """A NaN comes back to a product of several zeros."""
+    w, f = c.difference.wanted, c.difference.found
+    nan = isinstance(f, np.ndarray) and isinstance(w, np.ndarray) and f.shape == w.shape and bool(
+        (np.isnan(f) & (w == 0)).any())
+    return nan and c.difference.aspect == "grad" and ".prod()" in c.text
+
+
+@predicate
+def rules_without_gradient(c: Context) -> bool:
+    """A custom function gives None: what lies behind is not run, and misses nothing that was freed."""
+    return c.refused("backward through the graph a second time") and c.gone(lines_with(
+        c.lines, lambda n, line: re.sub(r"Pair\.apply\((\w+), ([a-z]\d*)\)",
+                                        r"Pair.apply(\1, \2.detach())", line)))
+
+
+@predicate
+def contiguous_results(c: Context) -> bool:
+    if c.difference.where == "flag":
+        return c.difference.found is True
+    return c.refused("view size is not compatible") and c.gone(lines_with(
+        c.lines, lambda n, line: line.replace(".view(-1)", ".reshape(-1)")))
 
 
 @predicate
@@ -186,13 +282,11 @@ def replaced_data(c: Context) -> bool:
 
 @predicate
 def reentrant_checkpoints(c: Context) -> bool:
-    if "use_reentrant=True" not in c.text:
-        return False
-    if c.refused("backward through the graph a second time", "When use_reentrant=True",
-                 "none of output has requires_grad=True"):
-        return c.gone(lines_with(c.lines, lambda n, line: line.replace(
-            "use_reentrant=True", "use_reentrant=False"))) or True
-    return False
+    if c.refused("none of output has requires_grad=True", "A different number of tensors was saved"):
+        gone = set(re.findall(r"^(\w+)\.(?:detach_\(|requires_grad_\(F)", c.text, re.M))
+        return any(names_in(line) & gone for line in c.lines if "checkpoint(" in line)
+    return "use_reentrant=True" in c.text and c.refused(
+        "backward through the graph a second time", "When use_reentrant=True")
 
 
 @predicate
@@ -204,7 +298,10 @@ def writes_of_nothing(c: Context) -> bool:
     def change(n: int, line: str) -> str | None:
         written = written_by(line)
         some = c.trace.ever(written, n) if written else []
-        return "pass" if some and 0 in some[-1].elements[1] else None
+        if not some or 0 not in some[-1].elements[1]:
+            return None
+        made = bound_by(line)
+        return f"{made} = {written}" if made and made != written else "pass"
     return c.gone(lines_with(c.lines, change))
 
 
@@ -217,7 +314,7 @@ def inference_tensors(c: Context) -> bool:
     if not made:
         return False
     reached = t.reached(made, c.until)
-    refused = c.refused("Inplace update to inference tensor", *OF_HISTORY)
+    refused = c.refused("Inplace update to inference tensor", "must implement the jvp", *OF_HISTORY)
     said = c.refuses() and bool(re.search("inference mode|does not require grad|'NoneType' object",
                                           c.found_text()))
     base = c.raises() and "._base is None" in c.line

@@ -93,9 +93,21 @@ class Trace:
 
     def apart(self, until: int) -> set[str]:
         """Views that were made while nothing was recorded, or before their base required grad."""
-        return {name for facts in self.after[: until + 1] for name, f in facts.items()
+        some = {name for facts in self.after[: until + 1] for name, f in facts.items()
                 if f.view and (f.origin in ("NO_GRAD_MODE", "INFERENCE_MODE") or (
                     f.requires_grad and not f.history))}
+        for n in range(1, min(until + 1, len(self.after))):
+            if "requires_grad" in self.lines[n]:
+                before, now = self.after[n - 1], self.after[n]
+                some |= {name for name, f in before.items() if f.view and not f.requires_grad and (
+                    name in now and now[name].requires_grad)}
+        return some
+
+    def old_views(self, until: int) -> set[str]:
+        """Views whose elements were written after they were made: PyTorch makes their node anew."""
+        return {name for name in {k for facts in self.after[: until + 1] for k in facts}
+                if (some := [f for f in self.ever(name, until) if f.view])
+                and some[-1].version > some[0].version}
 
     def inference(self, until: int) -> set[str]:
         """Made in inference mode, views too."""
@@ -116,6 +128,12 @@ class Trace:
         storages = {f.storage for name in names for f in self.ever(name, until)}
         return names | {name for facts in self.after[: until + 1] for name, f in facts.items()
                         if f.storage in storages}
+
+    def objects(self, names: set[str], until: int) -> set[str]:
+        """All names of these objects."""
+        numbers = {f.number for name in names for f in self.ever(name, until)}
+        return {name for facts in self.after[: until + 1] for name, f in facts.items()
+                if f.number in numbers}
 
     def share(self, a: str, b: str, line: int) -> bool:
         """Whether they shared memory before the line."""
