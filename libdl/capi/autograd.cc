@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "capi/arguments.h"
+#include "capi/history.h"
 #include "capi/options.h"
 #include "engine/backward.h"
 #include "engine/reach.h"
@@ -54,6 +55,7 @@ libdl_bool libdl_tensor_is_leaf(const libdl_tensor* tensor) {
 libdl_error* libdl_tensor_set_requires_grad(libdl_tensor* tensor, libdl_bool on) {
   return door("libdl_tensor_set_requires_grad", [&] {
     check_tensor("libdl_tensor_set_requires_grad", 1, "tensor", tensor);
+    current_history(as_tensor(tensor));  // of a view whose base was written to: it learns it here
     set_requires_grad(as_tensor(tensor), on);
   });
 }
@@ -80,6 +82,7 @@ libdl_error* libdl_tensor_set_grad(libdl_tensor* tensor, libdl_tensor* grad) {
 libdl_error* libdl_tensor_retain_grad(libdl_tensor* tensor) {
   return door("libdl_tensor_retain_grad", [&] {
     check_tensor("libdl_tensor_retain_grad", 1, "tensor", tensor);
+    current_history(as_tensor(tensor));
     retain_grad(as_tensor(tensor));
   });
 }

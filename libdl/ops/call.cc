@@ -166,7 +166,7 @@ void Call::check_destination(std::span<const Tensor* const> operands) {
   bool wanted = shares_history(dst);
   for (const Tensor* x : operands) {
     if (!x || !x->defined() || x->is_number()) continue;
-    wanted |= requires_grad(*x);
+    wanted |= has_history(*x);
     if (x->is(dst)) {
       in_place_ = true;
       continue;

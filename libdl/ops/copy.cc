@@ -184,8 +184,8 @@ static Tensor overwrite(const char* op, const char* name, const Tensor& src, Int
   require_destination(op, into);
   const Tensor& dst = into.tensor();
   // Writing is in place by nature: dst counts as an operand of its own.
-  const bool ends_history = requires_grad(dst) && (state().mode & kModeGrad);
-  if (!src.is(dst) && overlap(dst, src) == Overlap::kFull && !requires_grad(src) &&
+  const bool ends_history = has_history(dst) && (state().mode & kModeGrad);
+  if (!src.is(dst) && overlap(dst, src) == Overlap::kFull && !has_history(src) &&
       !ends_history && !visible_level())
     return dst;
   const Tensor* const operands[] = {&dst, &src};

@@ -67,8 +67,8 @@ static Tensor multiply(const char* op, const Rule& rule, const Tensor& a, const 
   Call call(op, into, {&a, &b});
   // A value is saved for the other's gradient only.
   const Tensor none;
-  const Tensor& saved_a = requires_grad(b) ? a : none;
-  const Tensor& saved_b = requires_grad(a) ? b : none;
+  const Tensor& saved_a = has_history(b) ? a : none;
+  const Tensor& saved_b = has_history(a) ? b : none;
   return call.done(product({&a}, {&b}), rule, NoAttr{},
                    {saves_input(saved_a, 0), saves_input(saved_b, 1)}, [&](const Tensor&) {
                      return bilinear_jvp(call, a, b, [&](const Tensor& u, const Tensor& v) {
@@ -322,8 +322,8 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor* bias, Int
     y = alias(y, shape, contiguous_strides(shape), 0, y.dtype());
   }
   const Tensor none;
-  const Tensor& saved_x = requires_grad(weight) ? input : none;
-  const Tensor& saved_w = requires_grad(input) ? weight : none;
+  const Tensor& saved_x = has_history(weight) ? input : none;
+  const Tensor& saved_w = has_history(input) ? weight : none;
   const auto jvp = [&](const Tensor& z) {
     const Tensor tx = call.tangent(0), tw = call.tangent(1);
     const Tensor tb = bias ? call.tangent(2) : Tensor();

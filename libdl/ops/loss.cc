@@ -45,7 +45,7 @@ static void check_weight(const char* op, const Tensor& input, const Tensor* weig
   if (weight->dtype() != input.dtype())
     fail_argument(LIBDL_ERROR_DTYPE, op, 3, "weight", std::string("is ") + name_of(weight->dtype()),
                   name_of(input.dtype()));
-  if (requires_grad(*weight) && (state().mode & kModeGrad))
+  if (has_history(*weight) && (state().mode & kModeGrad))
     fail_argument(LIBDL_ERROR_AUTOGRAD, op, 3, "weight", "requires grad, which it cannot get",
                   "detach() of it");
 }

@@ -67,7 +67,7 @@ Tensor view_dtype(const Tensor& input, Dtype dtype) {
   if (input.is_number()) return view_dtype(clone(input), dtype);
   if (dtype == input.dtype())
     return make_view(op, input, geometry_of(input), ViewCall{ViewCall::kReshape});
-  if ((state().mode & kModeGrad) && requires_grad(input))
+  if ((state().mode & kModeGrad) && has_history(input))
     fail_argument(
         LIBDL_ERROR_AUTOGRAD, op, 1, "input",
         "requires grad, which bytes seen as " + std::string(name_of(dtype)) + " cannot have",
