@@ -275,6 +275,12 @@ struct Square {
     return hn::Mul(x, x);
   }
 };
+struct Centred {
+  template <class T, class V>
+  static HWY_INLINE V apply(V x, V mean) {
+    return hn::Sub(x, mean);
+  }
+};
 struct CentredSquare {
   template <class T, class V>
   static HWY_INLINE V apply(V x, V mean) {
@@ -289,6 +295,13 @@ struct Scaled {
   static HWY_INLINE V apply(V x, V) {
     constexpr auto power = std::bit_cast<double>(static_cast<uint64_t>(1023 + exponent) << 52);
     return hn::Mul(x, Pack<T>::set(static_cast<T>(power)));
+  }
+};
+template <int exponent>
+struct ScaledCentred {
+  template <class T, class V>
+  static HWY_INLINE V apply(V x, V mean) {
+    return hn::Sub(Scaled<exponent>::template apply<T>(x, mean), mean);
   }
 };
 template <int exponent>

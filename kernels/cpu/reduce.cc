@@ -49,12 +49,25 @@ void norm(const Job<T>& job, int64_t unit, const T* none, T* result) {
   }
 }
 
-// The mean into mean, the squared distances from it into result.
-template <class M, class S, class T>
+// The squared distances from the mean: M reads an element, D its distance, S that one's square.
+// Distances as small as the mean's rounding error are mostly that error: the mean gets it back, so
+// that the variance of equal elements is 0.
+template <class M, class D, class S, class T>
 void squared_distances(const Job<T>& job, int64_t unit, const T* none, T* result) {
-  T mean[kWidth<T>];
+  const int64_t width = job.width(unit);
+  const auto n = static_cast<T>(job.n);
+  T mean[kWidth<T>], error[kWidth<T>];
   pass<Sum, M, T>(job, unit, none, mean);
-  for (int64_t i = 0; i < job.width(unit); ++i) mean[i] /= static_cast<T>(job.n);
+  for (int64_t i = 0; i < width; ++i) mean[i] /= n;
+  pass<Sum, S, T>(job, unit, mean, result);
+  bool lost = false;
+  for (int64_t i = 0; i < width; ++i) {
+    const T rounding = 16 * std::numeric_limits<T>::epsilon() * mean[i];
+    lost |= result[i] > 0 && result[i] <= n * rounding * rounding;
+  }
+  if (!lost) return;
+  pass<Sum, D, T>(job, unit, mean, error);
+  for (int64_t i = 0; i < width; ++i) mean[i] += error[i] / n;
   pass<Sum, S, T>(job, unit, mean, result);
 }
 
@@ -64,7 +77,8 @@ template <int exponent>
 void rescue(const Job<float>& job, int64_t unit, const float* none, double freedom,
             const bool* wanted, float* result) {
   float sum[kWidth<float>];
-  squared_distances<Scaled<exponent>, ScaledCentredSquare<exponent>>(job, unit, none, sum);
+  squared_distances<Scaled<exponent>, ScaledCentred<exponent>, ScaledCentredSquare<exponent>>(
+      job, unit, none, sum);
   for (int64_t i = 0; i < job.width(unit); ++i) {
     if (!wanted[i]) continue;
     const double variance = std::ldexp(static_cast<double>(sum[i]), -2 * exponent) / freedom;
@@ -75,7 +89,7 @@ void rescue(const Job<float>& job, int64_t unit, const float* none, double freed
 template <class T>
 void variance(const Job<T>& job, int64_t unit, const T* none, T* result) {
   const int64_t width = job.width(unit);
-  squared_distances<Plain, CentredSquare>(job, unit, none, result);
+  squared_distances<Plain, Centred, CentredSquare>(job, unit, none, result);
   const double freedom = std::max(0.0, static_cast<double>(job.n) - job.args->number);
   [[maybe_unused]] bool over[kWidth<T>], under[kWidth<T>], any_over = false, any_under = false;
   for (int64_t i = 0; i < width; ++i) {
