@@ -320,6 +320,9 @@ def function_text(form: Form, name: str, method: bool = False, into: bool = Fals
 
 
 def wrapped_return(form: Form, arguments: list[str], destination: str) -> str:
+    if "leaf" in form.line.flags:  # what is made has the dtype of its place
+        of_place = f"{destination}.dtype if dtype is None else dtype"
+        arguments = [of_place if a == "dtype" else a for a in arguments]
     given = ", ".join(arguments) + ("," if len(arguments) == 1 else "")
     call = f"write(_{form.operator.name}_into, ({given}), {destination})"
     if form.returns == "ValuesIndices":

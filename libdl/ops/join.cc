@@ -156,12 +156,14 @@ Tensor repeat_interleave(const Tensor& input, int64_t repeats, std::optional<int
     fail_argument(LIBDL_ERROR_VALUE, op, 2, "repeats", "is " + std::to_string(repeats),
                   "0 or more");
   const Tensor x = dim ? input : flatten(input, 0, -1);
-  const int n = std::max(x.ndim(), 1);
+  const int n = x.ndim();
   const int64_t wanted = dim.value_or(0);
+  if (n == 0)
+    fail_argument(LIBDL_ERROR_INDEX, op, 3, "dim", "is " + std::to_string(wanted),
+                  "none, for input is 0-d");
   if (wanted < -n || wanted >= n)
     fail_argument(LIBDL_ERROR_INDEX, op, 3, "dim", "is " + std::to_string(wanted),
                   std::to_string(-n) + " to " + std::to_string(n - 1));
-  if (x.ndim() == 0) return repeat_interleave(flatten(x, 0, -1), repeats, 0);
   const int at = static_cast<int>(wanted < 0 ? wanted + n : wanted);
   Shape spread(x.shape()), result(x.shape());
   spread.insert(static_cast<size_t>(at) + 1, repeats);

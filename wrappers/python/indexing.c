@@ -383,6 +383,7 @@ int tensor_assign_subscript(PyObject* self, PyObject* key, PyObject* value) {
     Py_XDECREF(answer);
     return answer ? 0 : -1;
   }
+  if (key == Py_False) return 0;  // nothing is written, and no version raised
   libdl_tensor *handle, *own = NULL;
   if (value_of(self, value, &handle, &own)) return -1;
   Walk walk;

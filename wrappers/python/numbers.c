@@ -247,8 +247,22 @@ static int truth(PyObject* self) {
   return answer;
 }
 
+// The real part of a complex number that has no other; steals the item.
+static PyObject* real_item(PyObject* item) {
+  if (!item || !PyComplex_Check(item)) return item;
+  PyObject* answer = NULL;
+  if (PyComplex_ImagAsDouble(item) == 0)
+    answer = PyFloat_FromDouble(PyComplex_RealAsDouble(item));
+  else
+    raise_error(libdl_error_new(LIBDL_ERROR_DTYPE,
+                                "a complex number with an imaginary part has no real value; take "
+                                ".real", -1, NULL, NULL));
+  Py_DECREF(item);
+  return answer;
+}
+
 static PyObject* converted(PyObject* self, PyObject* (*convert)(PyObject*)) {
-  PyObject* const item = tensor_item(self, NULL);
+  PyObject* const item = real_item(tensor_item(self, NULL));
   PyObject* const answer = item ? convert(item) : NULL;
   Py_XDECREF(item);
   return answer;

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 from . import _C, _functions, return_types
 from ._C import Overridden, Tensor
 from ._documents import FUNCTIONS, METHODS
-from ._errors import AutogradError, Error, ShapeError, told_as
+from ._errors import AutogradError, DtypeError, Error, ShapeError, told_as
 from ._out import resizable, resize, write
 from ._overrides import override
 from ._types import ValuesIndices, dtype as Dtype
@@ -132,6 +132,8 @@ def repeat_interleave(
                 f"repeat_interleave: argument 2 (repeats) is {repeats.dtype} of shape "
                 f"{list(repeats.shape)}, wanted a number or int64 or int32 in one dimension"
             )
+        if input.ndim == 0 and dim is not None:
+            return _C.repeat_interleave(input, 0, dim)  # refuses it
         if repeats.numel() == 1:
             return _C.repeat_interleave(input, repeats.item(), dim)
         rows = _C.flatten(input, 0, -1) if dim is None else input
@@ -230,7 +232,8 @@ def arange(
     if end is None:
         start, end = 0, start
     if out is not None:
-        return write(_C.arange_into, (start, end, step, dtype, device), out)
+        given = out.dtype if dtype is None else dtype
+        return write(_C.arange_into, (start, end, step, given, device), out)
     made: Tensor = _C.arange(start, end, step, dtype, device)
     if requires_grad:
         made.requires_grad = True
@@ -254,7 +257,8 @@ def randint(
     if size is None:
         raise TypeError("randint: size must be given")
     if out is not None:
-        return write(_C.randint_into, (low, high, size, generator, dtype, device), out)
+        given = out.dtype if dtype is None else dtype
+        return write(_C.randint_into, (low, high, size, generator, given, device), out)
     made: Tensor = _C.randint(low, high, size, generator, dtype, device)
     if requires_grad:
         made.requires_grad = True
@@ -345,10 +349,12 @@ def kthvalue(
         )
     for place, value in zip(out, found, strict=True):
         if place.dtype is not value.dtype:
-            raise TypeError(f"kthvalue: out is {place.dtype}, wanted {value.dtype}")
+            raise DtypeError(
+                f"kthvalue: argument 5 (out) is {place.dtype}, wanted {value.dtype}"
+            )
         if place.shape != value.shape and not resizable(place):
             shapes = f"{list(place.shape)}, wanted {list(value.shape)}"
-            raise ShapeError(f"kthvalue: out has shape {shapes}")
+            raise ShapeError(f"kthvalue: argument 5 (out) has shape {shapes}")
     for place, value in zip(out, found, strict=True):
         if place.shape != value.shape:
             resize(place, list(value.shape))

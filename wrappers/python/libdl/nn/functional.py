@@ -103,8 +103,12 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
     if inplace:
         return input.copy_(_THRESHOLD(_kept(input), threshold, value))
     low: Any = value
-    if not input.dtype.is_floating_point:
-        threshold, low = int(threshold), int(value)
+    if not input.dtype.is_floating_point or isinstance(threshold, complex) or isinstance(
+        value, complex
+    ):  # as the dtype holds them, or refused
+        threshold, low = (
+            _functions.full((), n, dtype=input.dtype).item() for n in (threshold, value)
+        )
     kept = input
     if input.requires_grad:  # recorded, so that the second derivative is 0 rather than absent
         kept = _functions.maximum(input, threshold)
