@@ -48,10 +48,12 @@ static const PointwiseOp kAddTruth{.name = "add",
                                    .arguments = {"input", "other"},
                                    .promotion = Promotion::kTruth};
 
-static bool is_one(const Tensor& alpha) {
-  return alpha.is_number() && (alpha.dtype() == Dtype::kInt64     ? alpha.get()->as_int == 1
-                               : alpha.dtype() == Dtype::kFloat64 ? alpha.get()->as_double == 1.0
-                                                                  : false);
+// A factor that changes nothing. 1.0 beside integers is refused as every floating number is.
+static bool is_one(const Tensor& alpha, const Tensor& input, const Tensor& other) {
+  if (!alpha.is_number()) return false;
+  if (alpha.dtype() == Dtype::kInt64) return alpha.get()->as_int == 1;
+  return alpha.dtype() == Dtype::kFloat64 && alpha.get()->as_double == 1.0 &&
+         (is_inexact(input.dtype()) || is_inexact(other.dtype()));
 }
 
 static void check_alpha(const char* op, const Tensor& input, const Tensor& other,
@@ -70,7 +72,8 @@ static void check_alpha(const char* op, const Tensor& input, const Tensor& other
 
 Tensor add(const Tensor& input, const Tensor& other, const Tensor* alpha, Into into) {
   const bool truth = input.dtype() == Dtype::kBool && other.dtype() == Dtype::kBool;
-  if (!alpha || is_one(*alpha)) return pointwise(truth ? kAddTruth : k_add, input, other, into);
+  if (!alpha || is_one(*alpha, input, other))
+    return pointwise(truth ? kAddTruth : k_add, input, other, into);
   const bool as_truth = truth && alpha->ndim() == 0 && !is_inexact(alpha->dtype());
   if (!as_truth) check_alpha("add", input, other, *alpha);
   if (as_truth) return pointwise(kAddTruth, input, logical_and(other, *alpha), into);
@@ -93,7 +96,7 @@ Tensor sub(const Tensor& input, const Tensor& other, const Tensor* alpha, Into i
     if (x->dtype() == Dtype::kBool && !x->is_number())
       fail_argument(LIBDL_ERROR_DTYPE, "sub", x == &input ? 1 : 2, x == &input ? "input" : "other",
                     "is bool", "numbers (logical_xor() tells where truths differ)");
-  if (!alpha || is_one(*alpha)) return pointwise(k_sub, input, other, into);
+  if (!alpha || is_one(*alpha, input, other)) return pointwise(k_sub, input, other, into);
   check_alpha("sub", input, other, *alpha);
   const Tensor factor =
       told_as("sub", {{"input", 3, "alpha"}}, [&] { return negated(*alpha); });
@@ -192,8 +195,13 @@ const PointwiseOp k_pow{
                    const Expr slope = s.x[1] * pow(s.x[0], s.x[1] - 1.0);
                    return where(s.x[1], s.dy * conj(slope), constant(0));
                  },
+                 // y log x: at x = 0 that is 0 where y is 0 or 1, and infinite where y is.
                  [](const Symbols& s) {
-                   return where(s.x[0], s.dy * conj(s.y * log(s.x[0])), constant(0));
+                   const Expr slope = s.dy * conj(s.y * log(s.x[0]));
+                   if (s.complex) return where(s.x[0], slope, s.y * 0.0);
+                   const Expr finite = in_range(s.y, constant(-1), constant(1));
+                   const Expr at_zero = where(finite, constant(0), slope);
+                   return where(s.x[0], slope, at_zero);
                  }}};
 const PointwiseOp k_square{
     .name = "square",
@@ -221,6 +229,10 @@ static const PointwiseOp kSecondPower{.name = "pow",
 Tensor pow(const Tensor& input, const Tensor& exponent, Into into) {
   if (exponent.is_number()) {
     const bool integers = !is_inexact(input.dtype()) && exponent.dtype() == Dtype::kInt64;
+    if (input.dtype() == Dtype::kBool && exponent.dtype() == Dtype::kBool) {
+      const bool kept = item_bool(exponent);  // x to the first is x, and to the power of 0 true
+      return deliver("pow", kept ? clone(input) : logical_or(input, number(true)), into, {&input});
+    }
     if (integers && exponent.get()->as_int < 0)
       fail_argument(LIBDL_ERROR_VALUE, "pow", 2, "exponent",
                     "is " + std::to_string(exponent.get()->as_int) + " and the base is integer",
@@ -343,7 +355,7 @@ static Tensor combined_at_once(const char* op, const Tensor& input, const Tensor
     check_number(op, 4, "value", *value,
                  size_of(input.dtype()) == 2 ? Dtype::kFloat32 : input.dtype());
   const Tensor y = into ? into.tensor() : empty(input.shape(), input.dtype(), input.device());
-  const bool scaled = value && !is_one(*value);
+  const bool scaled = value && !is_one(*value, input, tensor1);
   const int32_t product = scaled ? 4 : 3;
   const Expression sum = scaled ? Expression::k_add_scaled : Expression::k_add;
   const kernels::Instruction code[] = {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ops/arithmetic.h"
+#include "ops/comparison.h"
 #include "ops/copy.h"
 #include "ops/product.h"
 #include "ops/reduction.h"
@@ -234,8 +235,17 @@ Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, const 
   const Tensor base = told([&] { return expand(input, shape); });
   const auto factor = [](const Tensor* x) { return x ? item_c128(*x) : std::tuple(1.0, 0.0); };
   const Tensor y = told([&] { return mm(mat1, mat2); });
-  if (factor(beta) == std::tuple(0.0, 0.0))
-    return deliver("addmm", alpha ? mul(y, flat(*alpha)) : y, into, {&input, &mat1, &mat2});
+  // A term whose factor is 0 is not looked at, as in BLAS: a NaN in it stays there. Gradients do
+  // flow to it, of zeros.
+  if (factor(beta) == std::tuple(0.0, 0.0)) {
+    const Tensor product = alpha ? mul(y, flat(*alpha)) : y;
+    return deliver("addmm", input.meta() ? named(where(number(true), product, base)) : product,
+                   into, {&input, &mat1, &mat2});
+  }
+  if (factor(alpha) == std::tuple(0.0, 0.0) || mat1.size(1) == 0) {
+    const Tensor scaled = beta ? mul(base, flat(*beta)) : base;
+    return deliver("addmm", named(where(number(true), scaled, y)), into, {&input, &mat1, &mat2});
+  }
   const bool scales = beta && factor(beta) != std::tuple(1.0, 0.0);
   const Tensor scaled = scales ? mul(base, flat(*beta)) : base;
   const Tensor sum = told_as("addmm", {{"alpha", 5, "alpha"}}, [&] {

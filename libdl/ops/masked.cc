@@ -9,6 +9,7 @@
 #include "ops/indices.h"
 #include "ops/nonzero.h"
 #include "ops/pointwise.h"
+#include "ops/reduction.h"
 #include "ops/view.h"
 
 namespace libdl {
@@ -90,7 +91,8 @@ Tensor masked_scatter(const Tensor& input, const Tensor& mask, const Tensor& sou
   if (input.ndim() == 0)
     return told_as(
         op, {{"input", 1, "input"}, {"mask", 2, "mask"}, {"value", 3, "source"}}, [&] {
-          return masked_fill(input, mask, count ? reshape(values, {}) : number(false), into);
+          // The sum of nothing is 0, and the source's history goes on through it.
+          return masked_fill(input, mask, count ? reshape(values, {}) : sum(values), into);
         });
   if (flat) {
     const int64_t size[] = {input.numel()}, step[] = {1};

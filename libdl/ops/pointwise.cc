@@ -318,6 +318,10 @@ static bool old_value_needed(const PointwiseOp& op, const Tensor* const* in, uin
 static Tensor tangent(const PointwiseOp& op, const Tensor* const* in, const Tensor& y,
                       Dtype compute, const Tensor* tangents) {
   Tensor sum;
+  // (da - y db) / b: where b is 0, da / b and y db / b may be infinities of opposite signs.
+  if (op.expression == Expression::k_div && tangents[0].defined() && tangents[1].defined())
+    return pointwise(k_div, pointwise(k_sub, tangents[0], pointwise(k_mul, tangents[1], y)),
+                     *in[1]);
   for (int i = 0; i < op.inputs(); ++i) {
     if (!tangents[i].defined() || op.zero_gradient) continue;
     if (op.promotion == Promotion::kSelect && i == 0) continue;

@@ -37,6 +37,10 @@ Tensor round(const Tensor& input, int64_t decimals, Into into) {
   if (decimals < -300 || decimals > 300)
     fail_argument(LIBDL_ERROR_VALUE, "round", 2, "decimals", "is " + std::to_string(decimals),
                   "-300 to 300");
+  if (is_floating(input.dtype()) && size_of(input.dtype()) == 2) {  // 10^5 is beyond float16
+    const Tensor y = round(cast(input, Dtype::kFloat32), decimals);
+    return deliver("round", cast(y, input.dtype()), into, {&input});
+  }
   const DefaultFloatEnvironment environment;
   const Tensor scale = number(std::pow(10.0, static_cast<double>(std::abs(decimals))));
   return told_as("round", {{"input", 1, "input"}}, [&] {
