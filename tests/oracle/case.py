@@ -58,6 +58,7 @@ class Stage:
         self.module, self.Tensor = module, module.Tensor
         self.words = Words(module)
         self._names: dict[Any, str] = {}
+        self.seen: list[Any] = []  # a run's variables
 
     def family(self, error: BaseException) -> str:
         """As PyTorch raises it: the nearest class that Python itself has."""
@@ -82,6 +83,7 @@ class Stage:
                         if any(issubclass(w.category, UserWarning) for w in warned):
                             run.warned.append(len(run.outcomes) - 1)
                         warned.clear()
+                self.seen = list(names.values())
                 for name, value in names.items():
                     if name not in known and name[0] != "_":
                         run.values[name] = self.shown(value, forward)
@@ -139,7 +141,11 @@ class Stage:
         if dtype == "bfloat16":
             plain = plain.float()
         numbers = plain.numpy(force=True).copy()
-        strides = tuple(x.stride()) if x._base is not None else None
+        # PyTorch's composites hand out views of what only they have seen.
+        base = x._base
+        inner = base is not None and self.module.__name__ == "torch" and not any(
+            base is one for one in self.seen)
+        strides = tuple(x.stride()) if base is not None and not inner else None
         grad = None
         if deep and x.is_leaf or (deep and x.retains_grad):
             grad = x.grad

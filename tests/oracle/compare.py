@@ -31,35 +31,39 @@ class Difference:
         return f"{self.aspect} of {self.where}: wanted {self.wanted}, found {self.found}"
 
 
-def close(dtype: str, wanted: Any, found: Any, coarse: float = 0.0) -> bool:
-    if wanted.tobytes() == found.tobytes():
-        return True
+def apart(dtype: str, wanted: Any, found: Any, coarse: float = 0.0) -> Any:
+    """A mask of the elements that differ."""
     eps = _EPS.get(dtype)
     eps = eps and max(eps, coarse)
     if eps is None:
-        return bool((wanted == found).all())
+        return np.asarray(wanted != found)
     if wanted.dtype.kind == "c":
         # Of a complex number that is not finite the parts are nobody's promise.
         finite = np.isfinite(wanted)
-        if (finite != np.isfinite(found)).any():
-            return False
-        wanted, found = wanted[finite], found[finite]
-        wanted = np.stack((wanted.real, wanted.imag)).astype(np.float64)
-        found = np.stack((found.real, found.imag)).astype(np.float64)
-    else:
-        wanted, found = wanted.astype(np.float64), found.astype(np.float64)
-    finite = np.isfinite(wanted)
-    if not np.array_equal(wanted[~finite], found[~finite], equal_nan=True):
-        return False
-    w, f = wanted[finite], found[finite]
+        some = np.asarray(finite != np.isfinite(found))
+        both = finite & ~some
+        w = np.stack((wanted[both].real, wanted[both].imag)).astype(np.float64)
+        f = np.stack((found[both].real, found[both].imag)).astype(np.float64)
+        some[both] = _far(w, f, eps).any(0)
+        return some
+    w, f = wanted.astype(np.float64), found.astype(np.float64)
+    finite = np.isfinite(w) & np.isfinite(f)
+    some = np.asarray(~(finite | (w == f) | (np.isnan(w) & np.isnan(f))))
+    some[finite] = _far(w[finite], f[finite], eps)
+    return some
+
+
+def _far(w: Any, f: Any, eps: float) -> Any:
     if not w.size:
-        return True
-    if not np.isfinite(f).all():
-        return False
+        return w != f
     top = max(np.abs(w).max(), 0.5)  # operands are about 1: less is what cancellation leaves
     # What exp() made this large has the error of its argument as many times as that was large.
     eps = eps * np.maximum(1, np.log1p(np.abs(w)) / 8)
-    return bool((np.abs(w - f) <= eps * (np.abs(w) + 0.25 * top)).all())
+    return np.abs(w - f) > eps * (np.abs(w) + 0.25 * top)
+
+
+def close(dtype: str, wanted: Any, found: Any, coarse: float = 0.0) -> bool:
+    return wanted.tobytes() == found.tobytes() or not apart(dtype, wanted, found, coarse).any()
 
 
 def coarsest(lines: list[str]) -> float:

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from case import Run, Seen, Stage
-from compare import Difference, coarsest, differences
+from compare import Difference, apart, coarsest, differences
 from traces import Trace, names_in
 
 
@@ -92,7 +93,8 @@ class Context:
 
     def dtype(self) -> str:
         """The result's."""
-        seen = self.wanted.values.get("r") or (self.inputs() or [None])[0]
+        inputs = self.inputs()
+        seen = self.wanted.values.get("r") or (inputs[0] if inputs else None)
         return getattr(seen, "dtype", "")
 
     def found_text(self) -> str:
@@ -104,6 +106,27 @@ class Context:
     def inputs(self) -> list[Seen]:
         return [v for k, v in self.wanted.values.items() if isinstance(v, Seen) and len(k) == 1
                 and k != "r"]
+
+    def derivative(self) -> bool:
+        d = self.difference
+        return d.aspect in ("grad", "tangent") or d.where.startswith(("g[", "h[", "t["))
+
+    def only_where(self, *explained: Callable[[Any, Any], Any]) -> bool:
+        """Elements differ, each of them as one of the functions of wanted and found says."""
+        w, f = self.difference.wanted, self.difference.found
+        if self.difference.aspect not in ("value", "grad", "tangent"):
+            return False
+        if not (isinstance(w, np.ndarray) and isinstance(f, np.ndarray)) or w.shape != f.shape:
+            return False
+        some = apart(w.dtype.name, w, f, coarsest(self.lines))
+        said = np.logical_or.reduce([np.asarray(e(w, f)) for e in explained])
+        return bool(some.any()) and bool(np.asarray(said)[some].all())
+
+    def not_finite(self) -> bool:
+        """An operand or a result holds a NaN or an infinity."""
+        some = (v for v in self.wanted.values.values() if isinstance(v, Seen))
+        return re.search("nan|inf", self.call) is not None or any(
+            not np.isfinite(v.numbers).all() for v in some if v.numbers.dtype.kind in "fc")
 
     def base(self) -> str:
         return self.name.split(".")[-1].rstrip("_")

@@ -130,7 +130,10 @@ def failed_calls(c: Context) -> bool:
 
 @predicate
 def kinds_of_lists(c: Context) -> bool:
-    return c.difference.aspect == "error" and bool(re.search(r"tensor\(|asarray\(|from_dlpack\(", c.call))
+    if c.difference.aspect != "error":
+        return False
+    nested = re.search(r"tensor\(|asarray\(", c.call) and c.found_text().startswith("ValueError")
+    return bool(nested) or "from_dlpack(" in c.call and c.found_text().startswith("TypeError")
 
 
 @predicate

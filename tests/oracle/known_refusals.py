@@ -21,7 +21,9 @@ def more_dtypes(c: Context) -> bool:
              "expected dtype", "to have the same dtype", "Integer division with addcdiv",
              "should be of", "input dtype should be", "same dtype", "is not supported for",
              "only be", "Autograd not support", "Expected floating point type",
-             "Expected a floating point or complex", "Bad in-place call")  # fmt: skip
+             "Expected a floating point or complex", "Bad in-place call",
+             "convertible without narrowing", "dtype should be real for real",
+             "dtype should be complex for complex")  # fmt: skip
     return c.raises() and any(w in c.wanted_text() for w in words) and (
         "derivative" not in c.wanted_text())
 
@@ -29,20 +31,25 @@ def more_dtypes(c: Context) -> bool:
 @predicate
 def numbers_for_tensors(c: Context) -> bool:
     return c.refused("must be Tensor, not", "invalid combination of arguments", "but got int",
-                     "but got float", "expected Tensor", "expected np.ndarray")
+                     "but got float", "expected Tensor", "expected np.ndarray",
+                     "object cannot be interpreted as an integer")
 
 
 @predicate
 def more_signatures(c: Context) -> bool:
     words = ("positional argument", "unexpected keyword argument", "takes from",
-             "invalid combination of arguments", "missing 1 required", "must be Tensor, not")
+             "invalid combination of arguments", "missing 1 required", "must be Tensor, not",
+             "must be int, not NoneType", "must be a 2-tuple")
     other = c.difference.aspect == "error" and any(w in c.wanted_text() for w in words)
     return other or c.refused(*words)
 
 
 @predicate
 def negative_indices(c: Context) -> bool:
-    return c.refused("out of bounds", "out of range") and "-" in c.wanted_text()
+    words = (r"(gather|scatter|scatter_add|index_select|index_add|index_copy|index_fill|index_put|"
+             r"take_along_dim|embedding)_?$")
+    return bool(re.search(words, c.name)) and "-" in c.wanted_text() and (
+        c.refused("out of bounds", "out of range"))
 
 
 @predicate
@@ -61,7 +68,11 @@ def out_dtype(c: Context) -> bool:
     if "out=" not in c.call:
         return False
     out = [v for k, v in c.wanted.values.items() if k.startswith("o") and isinstance(v, Seen)]
-    return c.refused("dtype", "out type", "result type", "can't be cast", "same scalar type") or (
+    if c.refuses() and "wanted a dtype that holds" in c.found_text():
+        return c.base() in ("sum", "prod", "mean", "cumsum", "cumprod", "nansum")
+    words = ("dtype", "out type", "result type", "can't be cast", "same scalar type",
+             "to have scalar type")
+    return c.refused(*words) or (
         c.difference.aspect == "value" and any(o.dtype != c.dtype() for o in out))
 
 
@@ -75,8 +86,12 @@ def bool_matmul(c: Context) -> bool:
 
 @predicate
 def empty_dtype(c: Context) -> bool:
-    """PyTorch calls no kernel for nothing, and so none complains."""
+    """PyTorch calls no kernel for nothing, nor for one number in kthvalue and cumsum_, and
+    so none complains."""
     nothing = any(v.numbers.size == 0 for v in c.wanted.values.values() if isinstance(v, Seen))
+    nothing |= re.search(r"\(0, \d|\d, 0\)|\(0,\)", c.call) is not None
+    one = any(not v.shape for v in c.inputs())
+    nothing |= one and c.base() in ("kthvalue", "cumsum", "cumprod")
     return nothing and c.refuses() and "DtypeError" in c.found_text()
 
 
@@ -121,3 +136,26 @@ def empty_reduction(c: Context) -> bool:
 def complex_to_real(c: Context) -> bool:
     return c.refuses() and "complex" in c.found_text() and "wanted" in c.found_text() and bool(
         re.search(r"copy_|fill|full|setitem|tensor\(", c.text))
+
+
+@predicate
+def wrong_in_two_ways(c: Context) -> bool:
+    """Both raise; which of two wrong arguments is told first is nobody's promise."""
+    other = ("Dimension out of range", "is not a valid value for reduction")
+    told = c.found_text().startswith(("DtypeError", "AutogradError"))
+    return c.difference.aspect == "error" and told and any(w in c.wanted_text() for w in other)
+
+
+@predicate
+def complex_factor(c: Context) -> bool:
+    """addcdiv(value=1j) of complex and real operands has gradients."""
+    derivative = re.search("gradients|second|tangents", c.line)
+    return bool(derivative and re.search("addc(mul|div)", c.name)) and (
+        c.refused("cannot be converted to type", "Expected isFloatingType"))
+
+
+@predicate
+def linear_of_a_vector(c: Context) -> bool:
+    """PyTorch refuses a longer bias there, but in forward mode."""
+    return c.name == "F.linear" and c.refuses() and (
+        "wanted one that broadcasts to []" in c.found_text())

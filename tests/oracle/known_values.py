@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 
@@ -13,14 +14,15 @@ from known import Context, predicate
 
 @predicate
 def ties(c: Context) -> bool:
-    if c.difference.aspect not in ("value", "grad"):
-        return False
-    return c.base() in ("topk", "kthvalue") and _repeated(c.inputs()[:1])
+    """Which index, and so whose gradient; the values are equal."""
+    index = c.difference.where in ("r[1]", "o1") or c.derivative()
+    return index and c.base() in ("topk", "kthvalue") and _repeated(c.inputs()[:1])
 
 
 @predicate
 def stable_sort(c: Context) -> bool:
-    return c.base() in ("sort", "argsort") and c.difference.aspect == "value" and (
+    index = c.difference.where in (("r", "o") if c.base() == "argsort" else ("r[1]", "o1"))
+    return (index or c.derivative()) and c.base() in ("sort", "argsort") and (
         "stable=True" not in c.call) and _repeated(c.inputs()[:1])
 
 
@@ -30,59 +32,93 @@ def _repeated(some: list[Seen]) -> bool:
 
 @predicate
 def float_to_integer(c: Context) -> bool:
-    """A number that the integers do not hold is on the way."""
-    if c.difference.aspect not in ("value", "dtype"):
+    """A number that the integers do not hold: libdl's answer is an end of their range, or 0."""
+    f = c.difference.found
+    if not isinstance(f, np.ndarray) or f.dtype.kind not in "iu":
         return False
     whole = re.search(r"int|byte|char|short|long|copy_|T\.bool|type_as|to\(", c.text)
-    some = [v.numbers for v in c.inputs() if v.numbers.dtype.kind in "fc"]
-    far = any(not np.isfinite(x).all() or (np.abs(x) >= 127).any() or (x.real < 0).any()
-              for x in some)
-    target = [v for v in c.wanted.values.values() if isinstance(v, Seen)]
-    return bool(whole) and far and any(v.dtype.startswith(("int", "uint")) for v in target)
+    info = np.iinfo(f.dtype)
+    return bool(whole) and c.only_where(lambda w, f: (f == info.min) | (f == info.max) | (f == 0))
 
 
 @predicate
 def wrapped_numbers(c: Context) -> bool:
-    """uint8_tensor > -3."""
-    ranges = [np.iinfo(v.dtype) for v in c.inputs() if v.dtype.startswith(("int", "uint"))]
-    if c.difference.aspect != "value" or not ranges:
+    """uint8_tensor > -3; float16_tensor % 0.1, where 0.1 is no number of 16 bits."""
+    if c.difference.aspect != "value" or c.derivative():
         return False
     some = [float(n) for n in re.findall(r"(?<![\w.])-?\d+\.?\d*|inf|nan", c.call)]
     some += [float(v.numbers) for v in c.inputs() if not v.shape and v.numbers.dtype.kind in "iuf"]
+    if any(v.dtype in ("float16", "bfloat16") for v in c.inputs()):
+        steps = r"(fmod|remainder|floor_divide|greater|less|[lg][te]|eq|ne|not_equal|div|divide)_?$"
+        operators = "__(i?mod|i?floordiv|[lg][te]|eq|ne)__"
+        step = re.search(steps, c.name) or re.search(operators, c.name)
+        return bool(step) and any(n != np.float16(n) or abs(n) > 2048 for n in some)
+    ranges = [np.iinfo(v.dtype) for v in c.inputs() if v.dtype.startswith(("int", "uint"))]
+    if not ranges:
+        return False
     low, high = max(r.min for r in ranges), min(r.max for r in ranges)
     return any(not low <= n <= high for n in some)
 
 
+def _nan_here(w: Any, f: Any) -> Any:
+    return np.isnan(f) & np.isfinite(w)
+
+
+def _nan_there(w: Any, f: Any) -> Any:
+    return np.isnan(w)
+
+
 @predicate
 def sign_of_nan(c: Context) -> bool:
-    before = [v for run in (c.wanted, c.found) for v in run.values.values() if isinstance(v, Seen)]
-    nans = any(np.isnan(v.numbers).any() for v in before if v.numbers.dtype.kind in "fc")
     words = r"\b(sign|sgn|abs|absolute|l1_loss|norm|normalize|cosine_similarity)_?\b|__abs__"
-    return nans and c.difference.aspect in ("value", "grad", "tangent") and bool(
-        re.search(words, c.name + c.text))
+    return bool(re.search(words, c.name + c.text)) and c.only_where(_nan_here)
 
 
 @predicate
 def gradients_beside_nan(c: Context) -> bool:
-    """PyTorch divides by how many are the largest, or by the factor, and all become NaN."""
-    w, f = c.difference.wanted, c.difference.found
-    if c.difference.aspect not in ("value", "grad") or not isinstance(w, np.ndarray):
-        return False
-    if not isinstance(f, np.ndarray) or w.shape != f.shape or w.dtype.kind not in "fc":
-        return False
-    finer = bool(np.isnan(w[~((w == f) | (np.isnan(w) & np.isnan(f)))]).all())
-    return finer and bool(np.isnan(w).any()) and bool(
-        re.search(r"\b(amax|amin|aminmax|max|min|prod)\(", c.text))
+    """PyTorch divides by how many are the largest, or by the factor, or multiplies by a tangent of
+    zeros, and all become NaN."""
+    divided = re.search(r"\b(amax|amin|aminmax|max|min|prod|cumprod_?)\(", c.text)
+    zeros = re.search(r"\b(mm|bmm|mv|dot|matmul|addmm_?|linear)\(| @ |__imatmul__", c.call)
+    some = bool(divided) or bool(zeros) and (
+        c.difference.where.startswith("t") or "addmm" in c.name and "alpha=" in c.call)
+    return some and c.derivative() and c.not_finite() and c.only_where(_nan_there)
 
 
 @predicate
-def product_times_zero(c: Context) -> bool:
-    return c.difference.aspect in ("value", "grad") and bool(re.search(r"alpha=(0\b|False)", c.call))
+def endless_derivatives(c: Context) -> bool:
+    """NaN in one library, an infinity in the other; never infinities of two signs."""
+    return c.derivative() and c.only_where(
+        lambda w, f: ~np.isfinite(w) & ~np.isfinite(f) & (np.isnan(w) | np.isnan(f)))
+
+
+@predicate
+def rounded_steps(c: Context) -> bool:
+    """Derivatives in 16 bits: a step of PyTorch's overflows, the result does not."""
+    return c.derivative() and "float16" in c.text and c.only_where(
+        lambda w, f: ~np.isfinite(w) & np.isfinite(f))
+
+
+@predicate
+def zero_by_zero(c: Context) -> bool:
+    """Second derivatives at 0, or of rows that are all the same: PyTorch divides 0 by 0."""
+    words = r"(layer_norm|cosine_similarity|norm|normalize|std|var|prod|cumprod|i?pow_*)_?$"
+    return c.difference.where.startswith("h[") and bool(re.search(words, c.name)) and (
+        c.only_where(_nan_there))
 
 
 @predicate
 def index_of_nothing(c: Context) -> bool:
-    return c.refuses() and "no index into a dimension of size 0" in c.found_text()
+    nothing = any(0 in v.shape for v in c.wanted.values.values() if isinstance(v, Seen))
+    words = r" holds -?\d+ at position .*wanted (no index into a dimension of size 0|-?\d+ to \d)"
+    write = re.search("index_(add|copy|fill|put)_?$|__setitem__", c.name)
+    return nothing and c.refuses() and bool(write and re.search(words, c.found_text()))
+
+
+@predicate
+def wrapped_indices(c: Context) -> bool:
+    return c.base() == "take_along_dim" and "dim=" in c.call and c.refuses() and bool(
+        re.search(r"\(indices\) holds -?\d+ at position", c.found_text()))
 
 
 @predicate
@@ -92,8 +128,8 @@ def topk_of_one(c: Context) -> bool:
 
 @predicate
 def limits_of_silu(c: Context) -> bool:
-    low = any((v.numbers == -np.inf).any() for v in c.inputs() if v.numbers.dtype.kind in "fc")
-    return low and c.difference.aspect == "value" and bool(re.search("silu|gelu", c.name))
+    return bool(re.search(r"(silu|gelu|sigmoid)_?$", c.name)) and c.only_where(
+        lambda w, f: np.isnan(w) & np.isfinite(f))
 
 
 @predicate
@@ -102,25 +138,25 @@ def all_of_nothing(c: Context) -> bool:
 
 
 @predicate
-def power_at_zero(c: Context) -> bool:
-    zero = re.search(r"False \*\*|\b0(\.0)? \*\*|pow", c.text) is not None
-    zero |= any((v.numbers == 0).any() for v in c.inputs())
-    wanted = c.difference.wanted
-    endless = isinstance(wanted, np.ndarray) and not np.isfinite(wanted).all()
-    return zero and endless and c.difference.aspect in ("value", "grad", "tangent") and (
-        "pow" in c.name or "**" in c.text)
-
-
-@predicate
 def powers_as_roots(c: Context) -> bool:
-    return "'special'" in c.text and bool(re.search(r"(pow|\*\*).*-?0\.5\b", c.text))
+    """NaN there of -infinity; infinities of two signs of -0.0."""
+    return bool(re.search(r"(pow|\*\*).*-?0\.5\b", c.text)) and c.only_where(
+        _nan_there, lambda w, f: np.isinf(w) & np.isinf(f))
 
 
 @predicate
 def slopes_at_nan(c: Context) -> bool:
-    slope = c.difference.where.startswith(("g[", "h[", "t["))
-    return slope and "'special'" in c.text and bool(
-        re.search(r"relu6|\belu\b|\bELU\b", c.text))
+    """Where an operand is NaN."""
+    words = r"(relu6|elu|ELU|maximum|minimum|clamp|clip|max|min)_?$"
+    if not c.derivative() or not re.search(words, c.name):
+        return False
+    def nan(w: Any, f: Any) -> Any:
+        some = np.zeros(w.shape, bool)
+        for v in c.inputs():
+            if v.numbers.dtype.kind == "f" and np.broadcast_shapes(v.shape, w.shape) == w.shape:
+                some |= np.isnan(v.numbers)
+        return some
+    return c.only_where(nan)
 
 
 @predicate
@@ -133,3 +169,81 @@ def conj_copy(c: Context) -> bool:
 def fewer_warnings(c: Context) -> bool:
     return c.difference.aspect == "warning" and set(c.found.warned) < set(c.wanted.warned) and (
         c.name not in ("F.mse_loss", "F.l1_loss") or "size_average" in c.call or "reduce=" in c.call)
+
+
+@predicate
+def tangents_dtype(c: Context) -> bool:
+    """A tangent has its tensor's dtype; PyTorch's may be wider, or real where that is complex."""
+    r = c.found.values.get("r")
+    found = r.dtype if isinstance(r, Seen) else c.found_text()
+    return c.difference.aspect == "dtype" and c.difference.where.startswith("t[") and (
+        c.difference.found == found)
+
+
+@predicate
+def half_complex(c: Context) -> bool:
+    """float16 beside complex numbers: complex64 here, complex32 or bcomplex32 there."""
+    half = any(v.dtype in ("float16", "bfloat16") for v in c.inputs()) and (
+        re.search(r"complex|\dj\b", c.text))
+    there = c.wanted_text() in ("raises TypeError", "raises AttributeError") or (
+        "complex32" in c.wanted_text())
+    return bool(half) and there
+
+
+@predicate
+def class_weights(c: Context) -> bool:
+    weight = re.search(r"weight=(\w)", c.call)
+    return bool(weight) and c.base() in ("nll_loss", "cross_entropy") and (
+        c.difference.where.startswith("t[")) and bool(
+        weight and re.search(rf"^{weight[1]} = .*grad=true", c.text, re.MULTILINE))
+
+
+@predicate
+def real_and_complex_powers(c: Context) -> bool:
+    """PyTorch's tangent of a real operand has no imaginary part."""
+    w, f = c.difference.wanted, c.difference.found
+    mixed = "complex" in c.text and re.search("make[^c]*float(64|32)[^c]*grad", c.text)
+    return bool(mixed) and c.difference.where.startswith("t[") and "pow" in c.name and (
+        isinstance(w, np.ndarray) and bool(np.isclose(w.real, f.real, equal_nan=True).all()))
+
+
+@predicate
+def places_of_other_strides(c: Context) -> bool:
+    """out= that is not contiguous: PyTorch takes another diagonal, writes nothing, or raises."""
+    if not re.search(r"^o = make\(.*'(transposed|step)'", c.text, re.MULTILINE):
+        return False
+    if c.base() == "matmul":
+        return c.refused("must match the size")
+    some = c.base() in ("triu", "tril", "cat", "concat", "concatenate")
+    return some and c.difference.aspect == "value"
+
+
+@predicate
+def logsumexp_of_nothing(c: Context) -> bool:
+    """PyTorch's tangent is NaN, and an integer tensor with dim=() is refused."""
+    empty = any(v.numbers.size == 0 for v in c.inputs())
+    return "logsumexp" in c.text and (
+        empty and c.derivative() and c.only_where(lambda w, f: np.isnan(w) & (f == 0))
+        or c.refused("doesn't match the broadcast shape"))
+
+
+@predicate
+def corner_of_softplus(c: Context) -> bool:
+    """At the threshold itself PyTorch's second derivative is that of the other side."""
+    second = c.difference.where.startswith("h[")
+    return second and c.base() == "softplus" and "threshold" in c.call and (
+        c.only_where(lambda w, f: (w == 0) & (f != 0)))
+
+
+@predicate
+def norm_of_order_zero(c: Context) -> bool:
+    """A gradient of zeros; none in PyTorch."""
+    d = c.difference
+    return c.base() == "norm" and d.aspect == "kind" and d.wanted is None and (
+        isinstance(d.found, Seen) and not d.found.numbers.any())
+
+
+@predicate
+def spread_over_nothing(c: Context) -> bool:
+    """std(dim=()): all dimensions; PyTorch's derivatives divide by another count."""
+    return c.base() in ("std", "var") and "()" in c.call.rsplit(".", 1)[-1] and c.derivative()

@@ -100,9 +100,10 @@ def mse_loss(d: Draw) -> Made:
 
 @recipe("layer_norm")
 def layer_norm(d: Draw) -> Made:
-    x = d.input(1)
+    d.shape = d.some_shape(1)
     last = d.shape[-d.some(1, min(2, len(d.shape))):]
-    args = [x, str(last)]
+    # Two numbers that nearly agree differ by nothing but rounding: halves agree or do not.
+    args = [d.tensor(d.shape, kind="few" if d.mode != "value" else None), str(last)]
     if d.chance(0.6):
         args.append(d.tensor(last))
         if d.chance(0.7):
@@ -118,7 +119,7 @@ def cosine_similarity(d: Draw) -> Made:
 
 @recipe("normalize")
 def normalize(d: Draw) -> Made:
-    x = d.input(1)
+    x = d.input(1, kind="few" if d.mode != "value" else None)
     named = {"dim": near(d)}
     if d.chance(0.5):
         named["p"] = d.some("1.0", "2.0", "3.0", "float('inf')")

@@ -52,7 +52,9 @@ def numbers(dtype: str, kind: str, count: int, seed: int, below: int | None = No
     if dtype == "bool":
         return some > 0.3
     if dtype.startswith("complex"):
-        return (some + 1j * np.roll(some, 1)).astype(wanted)
+        # Of an angle of 70000 no digit of a float32 is left.
+        angle = np.clip(some, -3, 3) if kind == "far" else some
+        return (some + 1j * np.roll(angle, 1)).astype(wanted)
     if dtype.startswith(("int", "uint")):
         whole = np.nan_to_num(np.floor(some * 3) if kind != "count" else some, posinf=7, neginf=0)
         return whole.astype(np.int64).astype(wanted)
