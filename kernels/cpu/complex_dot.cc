@@ -84,23 +84,27 @@ struct Sums {
 template <class T>
 std::complex<T> dot(const ComplexVector<T>& x, const ComplexVector<T>& y, int64_t k) {
   using E = std::complex<T>;
-  constexpr int64_t kWhole = 2 * Sums<T>::kLanes;  // complex numbers of a step
-  alignas(64) E copy[2][kPiece<T>];
+  constexpr int64_t kWhole = 2 * Sums<T>::kLanes, kCopied = 256;  // complex numbers of a step
   Sums<T> sums;
-  for (int64_t k0 = 0; k0 < k; k0 += kPiece<T>) {
-    const int64_t count = std::min(kPiece<T>, k - k0);
+  int64_t k0 = 0;
+  if (x.stride == 1 && y.stride == 1) {
+    for (int64_t whole = k / kWhole * kWhole, count; k0 < whole; k0 += count) {
+      count = std::min(kPiece<T>, whole - k0);
+      sums.add(reinterpret_cast<const T*>(x.data + k0), reinterpret_cast<const T*>(y.data + k0),
+               2 * count);
+    }
+  }
+  alignas(64) T room[2][2 * kCopied];  // of E they would all be set to zero
+  for (int64_t count; k0 < k; k0 += count) {
+    count = std::min(kCopied, k - k0);
     const int64_t padded = (count + kWhole - 1) / kWhole * kWhole;
-    const T* from[2];
     for (int side : {0, 1}) {
       const ComplexVector<T>& v = side == 0 ? x : y;
-      const E* first = v.data + k0 * v.stride;
-      from[side] = reinterpret_cast<const T*>(first);
-      if (v.stride == 1 && count == padded) continue;
-      for (int64_t i = 0; i < count; ++i) copy[side][i] = first[i * v.stride];
-      std::fill(copy[side] + count, copy[side] + padded, E(0));
-      from[side] = reinterpret_cast<const T*>(copy[side]);
+      E* const copy = reinterpret_cast<E*>(room[side]);
+      for (int64_t i = 0; i < count; ++i) copy[i] = v.data[(k0 + i) * v.stride];
+      std::fill(copy + count, copy + padded, E(0));
     }
-    sums.add(from[0], from[1], 2 * padded);
+    sums.add(room[0], room[1], 2 * padded);
   }
   return sums.total();
 }
