@@ -21,6 +21,18 @@ void put_row(Element* __restrict out, const Element* __restrict in, int64_t coun
   for (; j < count; ++j) update(out[j], in[j]);
 }
 
+// One value everywhere.
+template <class Element, class Update>
+void put_same(Element* out, const Element* in, int64_t count, const Update& update) {
+  constexpr int64_t kBlock = 16;
+  const Element one = *in;
+  int64_t j = 0;
+  for (; j + kBlock <= count; j += kBlock)
+#pragma GCC unroll 16
+    for (int64_t k = 0; k < kBlock; ++k) update(out[j + k], one);
+  for (; j < count; ++j) update(out[j], one);
+}
+
 // The same place may be meant more than once, so the positions are always followed in order, and
 // only the rest dimensions, which never meet, are split among threads.
 template <class Element, class Update>
@@ -44,6 +56,12 @@ void put(Context& context, const IndexArgs& args, const Update& update) {
     if (rest.is_line() && base_step == 1 && values_step == 1) {
       indexed.run(0, indexed.count(), [=](int64_t to, int64_t from) {
         put_row(base + to + first, values + from + first, last - first, update);
+      });
+      return;
+    }
+    if (rest.is_line() && base_step == 1 && values_step == 0) {
+      indexed.run(0, indexed.count(), [=](int64_t to, int64_t from) {
+        put_same(base + to + first, values + from, last - first, update);
       });
       return;
     }

@@ -187,6 +187,12 @@ void scan_columns(const Job<T>& job, int64_t row, int64_t width) {
   for (int64_t r = 0; r < job.n; ++r) {
     load_tile(x, in + job.in_row.offset(r) * job.in_bytes, a.in.dtype, job.in_rows.inner_stride(),
               width);
+    if constexpr (std::is_integral_v<T>) {  // whose results do not depend on an order
+      for (int64_t c = 0; c < width; ++c) total[c] = r == 0 ? x[c] : joined(total[c], x[c]);
+      store_tile(out + job.out_row.offset(r) * job.out_bytes, a.out.dtype,
+                 job.out_rows.inner_stride(), total, width);
+      continue;
+    }
     const bool start = r % kSegment == 0;
     if (start && r > 0) std::copy_n(total, width, offset);
     for (int64_t c = 0; c < width; ++c) local[c] = start ? x[c] : joined(local[c], x[c]);
@@ -233,6 +239,46 @@ void scan_parts(Context& context, const Job<T>& job, int64_t row) {
       &split);
 }
 
+// Integers wrap to the same sums in any order: one addition each, from where they lie to int64.
+template <class Read, class In>
+inline __attribute__((always_inline)) void sum_row(const Read& read, const In* in, int64_t in_step, int64_t* out, int64_t out_step,
+             int64_t count) {
+  uint64_t sum = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    sum += read(in[i * in_step]);
+    out[i * out_step] = static_cast<int64_t>(sum);
+  }
+}
+// False where the input has another dtype than those that people sum up.
+bool sum_row_of_integers(const Job<int64_t>& job, int64_t row) {
+  const ScanArgs& a = *job.args;
+  const char* in = at(a.in, job.in_rows.offset(row), job.in_bytes);
+  auto* out = reinterpret_cast<int64_t*>(
+      const_cast<char*>(at(a.out, job.out_rows.offset(row), job.out_bytes)));
+  const auto sum = [&]<class In>(const auto& read, In) {
+    if (job.in_row.inner_stride() == 1 && job.out_row.inner_stride() == 1) {
+      sum_row(read, reinterpret_cast<const In*>(in), 1, out, 1, job.n);
+      return true;
+    }
+    sum_row(read, reinterpret_cast<const In*>(in), job.in_row.inner_stride(), out,
+            job.out_row.inner_stride(), job.n);
+    return true;
+  };
+  const auto wide = [](auto x) { return static_cast<uint64_t>(static_cast<int64_t>(x)); };
+  switch (a.in.dtype) {
+    case LIBDL_DTYPE_INT64:
+      return sum(wide, int64_t{});
+    case LIBDL_DTYPE_INT32:
+      return sum(wide, int32_t{});
+    case LIBDL_DTYPE_UINT8:
+      return sum(wide, uint8_t{});
+    case LIBDL_DTYPE_BOOL:
+      return sum([](uint8_t x) { return uint64_t{x != 0}; }, uint8_t{});
+    default:
+      return false;
+  }
+}
+
 template <Scan kOp, class T>
 void run(Context& context, const ScanArgs& args) {
   const Job<T> job(args);
@@ -259,6 +305,9 @@ void run(Context& context, const ScanArgs& args) {
   in_chunks(context, job.rows, std::max<int64_t>(1, kGrain / job.n),
             [&](int64_t first, int64_t last) {
               for (int64_t row = first; row < last; ++row) {
+                if constexpr (kOp == Scan::kSum && std::is_same_v<T, int64_t>) {
+                  if (args.out.dtype == LIBDL_DTYPE_INT64 && sum_row_of_integers(job, row)) continue;
+                }
                 scan_range<kOp, true, T>(job, row, 0, job.n, nullptr);
               }
             });

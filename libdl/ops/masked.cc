@@ -79,8 +79,9 @@ Tensor masked_scatter(const Tensor& input, const Tensor& mask, const Tensor& sou
                   name_of(input.dtype()));
   const Tensor seen = expanded(mask.is_number() ? plain(mask) : mask, shape);
   // Of a new tensor that nobody differentiates positions do, in the place of coordinates.
-  const bool flat = !into && input.ndim() > 1 && input.is_contiguous() && !input.meta() &&
-                    !source.meta();
+  const uint32_t mode = state().mode;
+  const bool recorded = (mode & kModeGrad) && (has_history(input) || has_history(source));
+  const bool flat = !into && input.ndim() > 1 && !recorded && !(mode & kModeForward);
   const Tensor coordinates = flat ? positions(seen, shape) : nonzero_coordinates(seen);
   const int64_t count = coordinates.size(0);
   if (source.numel() < count)
@@ -96,9 +97,11 @@ Tensor masked_scatter(const Tensor& input, const Tensor& mask, const Tensor& sou
         });
   if (flat) {
     const int64_t size[] = {input.numel()}, step[] = {1};
-    const Tensor line = alias(input, size, step, input.offset(), input.dtype());
+    const Tensor dense = plain(input);
+    const Tensor line = alias(dense, size, step, dense.offset(), dense.dtype());
     const Tensor at[] = {coordinates};
-    const Tensor y = index_put(line, at, values, false);
+    const bool own = dense.get() != input.get();
+    const Tensor y = index_put(line, at, values, false, own ? Into(line) : Into());
     return alias(y, shape, contiguous_strides(shape), y.offset(), y.dtype());
   }
   std::vector<Tensor> list;
