@@ -25,8 +25,8 @@ endfunction()
 
 set(public_includes $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
 
-set(scalar_kernels convert.cc matmul_complex.cc matmul_plain.cc tiles_complex.cc tiles_integer.cc
-    tiles_narrow.cc)
+set(scalar_kernels convert.cc matmul_complex.cc matmul_integer.cc matmul_outer.cc tiles_complex.cc
+    tiles_integer.cc tiles_narrow.cc)
 
 if(LIBDL_CORE_ARCHIVE)
   set(core_contents -Wl,--whole-archive ${LIBDL_CORE_ARCHIVE} -Wl,--no-whole-archive)

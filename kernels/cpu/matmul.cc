@@ -9,7 +9,7 @@
 namespace libdl::kernels::cpu {
 namespace {
 
-enum class Way { kVector, kFloat, kDouble, kBfloat, kComplex, kPlain };
+enum class Way { kVector, kOuter, kFloat, kDouble, kBfloat, kComplex, kInteger, kPlain };
 
 // Whether the tiles of the matrix unit are worth filling.
 bool fills_tiles(const Shape& s) {
@@ -23,7 +23,8 @@ Way way_of(const MatmulArgs& args) {
     const bool bias = args.bias.data == nullptr || args.bias.dtype == dtype;
     return bias ? Way::kComplex : Way::kPlain;
   }
-  if (!small_float(dtype) && dtype != LIBDL_DTYPE_FLOAT64) return Way::kPlain;
+  if (is_outer_product(args)) return Way::kOuter;
+  if (!small_float(dtype) && dtype != LIBDL_DTYPE_FLOAT64) return Way::kInteger;
   if (s.m == 1 || s.n == 1) return Way::kVector;
   if (dtype == LIBDL_DTYPE_FLOAT64) return Way::kDouble;
   const bool bfloat = dtype == LIBDL_DTYPE_BFLOAT16 && fills_tiles(s) && matrix_unit();
@@ -37,7 +38,7 @@ bool foreign_panels(const MatmulArgs& args, Way way) {
 }  // namespace
 
 bool matmul_reads_packed(int32_t dtype, int64_t m, int64_t n, int64_t k) {
-  if (m <= 1 || n <= 1) return false;
+  if (m <= 1 || n <= 1 || (k == 1 && !is_complex(dtype))) return false;
   if (dtype == LIBDL_DTYPE_BFLOAT16) return !matrix_unit() || fills_tiles({1, m, n, k});
   return small_float(dtype) || dtype == LIBDL_DTYPE_FLOAT64 || is_complex(dtype);
 }
@@ -75,6 +76,8 @@ int64_t matmul_scratch(const MatmulArgs& given) {
       carve_complex_product(args, carver);
       break;
     case Way::kVector:
+    case Way::kOuter:
+    case Way::kInteger:
     case Way::kPlain:
       break;
   }
@@ -89,6 +92,8 @@ void matmul(Context& context, const MatmulArgs& given) {
   switch (way) {
     case Way::kVector:
       return vector_product(context, args);
+    case Way::kOuter:
+      return outer_product(context, args);
     case Way::kFloat:
       return float_product<float>(context, args, carver);
     case Way::kDouble:
@@ -97,6 +102,8 @@ void matmul(Context& context, const MatmulArgs& given) {
       return bfloat_product(context, args, carver);
     case Way::kComplex:
       return complex_product(context, args, carver);
+    case Way::kInteger:
+      return integer_product(context, args);
     case Way::kPlain:
       return plain_product(context, args);
   }

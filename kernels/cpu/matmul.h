@@ -14,7 +14,7 @@ namespace libdl::kernels::cpu {
 int64_t matmul_scratch(const MatmulArgs& args);
 
 // Whether a product of these sizes reads packed_b: floating and complex numbers, with more than one
-// row and column.
+// row and column, and than one value of k where they are real.
 bool matmul_reads_packed(int32_t dtype, int64_t m, int64_t n, int64_t k);
 
 // Bytes of one packed [k, n] matrix, or -1. Panels are float64 where the matrix is, else float32;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the ways to multiply matrices share: by vectors (matmul_vector.cc), floating numbers over
-// packed panels (matmul_float.cc), bfloat16 on the matrix unit (matmul_bfloat.cc), complex ones as floating (matmul_complex.cc), and plain loops
-// (matmul_plain.cc). matmul.cc chooses among them.
+// What the ways to multiply matrices share: by vectors (matmul_vector.cc), outer products
+// (matmul_outer.cc), floating numbers over packed panels (matmul_float.cc), bfloat16 on the matrix
+// unit (matmul_bfloat.cc), complex ones as floating (matmul_complex.cc), integers
+// (matmul_integer.cc), and plain loops (matmul_plain.cc). matmul.cc chooses among them.
 #pragma once
 
 #include <libdl/dtype.h>
@@ -90,7 +91,13 @@ void complex_product(Context& context, const MatmulArgs& args, Carver carver);
 int64_t complex_panels_size(int32_t dtype, int64_t n, int64_t k);  // -1: too large to count
 void pack_complex_panels(Context& context, void* packed, const View& b);
 
-// Integers, and complex numbers with a bias of another type.
+void integer_product(Context& context, const MatmulArgs& args);
+
+// A column times a row of real numbers, and nothing else.
+bool is_outer_product(const MatmulArgs& args);
+void outer_product(Context& context, const MatmulArgs& args);
+
+// Complex numbers with a bias of another type.
 void plain_product(Context& context, const MatmulArgs& args);
 
 }  // namespace libdl::kernels::cpu

@@ -135,6 +135,83 @@ TEST(MatmulKernel, IntegersWrap) {
   expect_product(product(p.crossed(), q), p, q, 0);
 }
 
+template <class T>
+void expect_wrapped() {
+  struct Size {
+    int64_t batch, m, n, k;
+  };
+  for (const Size& s : {Size{1, 1, 1, 1}, {2, 1, 1, 2100}, {1, 9, 70, 33}, {2, 65, 131, 129},
+                        {1, 70, 300, 257}, {3, 33, 4, 1030}, {1, 1, 150, 40}, {2, 1, 1030, 41}, {2, 1030, 1, 39},
+                        {2, 80, 600, 1},
+                        {1, 5, 7, 0}, {1, 530, 530, 3}}) {
+    Array<T> a({s.batch, s.m, s.k}), b({s.batch, s.k, s.n}), want({s.batch, s.m, s.n});
+    std::mt19937_64 random(7);
+    for (T& x : a.data) x = static_cast<T>(random());
+    for (T& x : b.data) x = static_cast<T>(random());
+    for (int64_t row = 0; row < s.batch * s.m; ++row) {
+      std::vector<uint64_t> sum(static_cast<size_t>(s.n));
+      for (int64_t p = 0; p < s.k; ++p) {
+        const uint64_t x = static_cast<uint64_t>(a.data[static_cast<size_t>(row * s.k + p)]);
+        const T* y = b.data.data() + (row / s.m * s.k + p) * s.n;
+        for (size_t j = 0; j < sum.size(); ++j) sum[j] += x * static_cast<uint64_t>(y[j]);
+      }
+      for (size_t j = 0; j < sum.size(); ++j) {
+        want[row * s.n + static_cast<int64_t>(j)] = static_cast<T>(sum[j]);
+      }
+    }
+    SCOPED_TRACE(testing::Message() << dtype_of<T>() << ": " << s.m << "x" << s.k << "x" << s.n);
+    for_isas([&](cpu::Isa) {
+      EXPECT_TRUE(same_bits(want.data, product(a.crossed(), b).data));
+      EXPECT_TRUE(same_bits(want.data, product(a, b.crossed()).data));
+      EXPECT_TRUE(same_bits(want.data, product(a.spread(2), b.spread(3)).data));
+      for (const Context& c : contexts()) {
+        EXPECT_TRUE(same_bits(want.data, product(a, b, {.context = c}).data));
+      }
+      Array<T> columns = Array<T>({s.batch, s.m, s.n}, T(5)).crossed();
+      const Array<T> bias({s.n}, T(3));
+      multiply(columns, a, b, bias, {.alpha = 3, .beta = -2});
+      for (int64_t i = 0; i < want.numel(); ++i) {
+        const uint64_t sum = static_cast<uint64_t>(want[i]) * 3 - 7;
+        ASSERT_EQ(columns[i], static_cast<T>(sum)) << i;
+      }
+    });
+  }
+}
+TEST(MatmulKernel, IntegersWrapInEveryShapeAndLayout) {
+  expect_wrapped<uint8_t>();
+  expect_wrapped<int8_t>();
+  expect_wrapped<int16_t>();
+  expect_wrapped<uint16_t>();
+  expect_wrapped<int32_t>();
+  expect_wrapped<int64_t>();
+  expect_wrapped<uint64_t>();
+}
+
+// A column times a row has the bits of a product that ends with zeros.
+template <class T>
+void expect_outer() {
+  for (auto [m, n] : {std::pair<int64_t, int64_t>{2, 2}, {65, 33}, {3, 1100}, {130, 515}}) {
+    auto a = normal<T>({2, m, 1}, 1);
+    const auto b = normal<T>({2, 1, n}, 2);
+    a[0] = -T(0), a[1] = std::numeric_limits<T>::infinity();
+    Array<T> longer({2, m, 2}), deeper({2, 2, n});
+    for (int64_t i = 0; i < a.numel(); ++i) longer[2 * i] = a[i];
+    for (int64_t i = 0; i < b.numel(); ++i) deeper[i / n * 2 * n + i % n] = b[i];
+    for_isas([&](cpu::Isa) {
+      const auto want = product(longer, deeper);
+      EXPECT_TRUE(same_bits(want.data, product(a, b).data)) << m;
+      EXPECT_TRUE(same_bits(want.data, product(a.spread(2), b.spread(3)).data)) << m;
+      for (const Context& c : contexts()) {
+        EXPECT_TRUE(same_bits(want.data, product(a, b, {.context = c}).data)) << m;
+      }
+    });
+  }
+}
+TEST(MatmulKernel, OuterProductsHaveTheBitsOfOthers) {
+  expect_outer<float>();
+  expect_outer<double>();
+}
+
 TEST(MatmulKernel, HalfIsComputedInFloat32) {
   for (int32_t dtype : {LIBDL_DTYPE_FLOAT16, LIBDL_DTYPE_BFLOAT16}) {
     // 1.5 as bits; 40 products of 2.25 are 90, which both formats hold.
