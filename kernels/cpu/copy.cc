@@ -35,7 +35,8 @@ void moving_chunks(void* arg, int64_t first, int64_t last) {
   const Geometry& g = launch.geometry;
   const Operand &out = g.operand[0], &in = g.operand[1];
   alignas(64) char buffer[kTile * 16];
-  for (TileWalk walk(g, first, last, out.dense && in.dense ? g.numel : kTile); walk.more();
+  // What goes through the buffer goes a tile at a time.
+  for (TileWalk walk(g, first, last, out.dense || in.dense ? g.numel : kTile); walk.more();
        walk.next()) {
     const Tile& tile = walk.tile();
     char *to = piece(g, out, tile), *from = piece(g, in, tile);

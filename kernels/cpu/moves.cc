@@ -96,13 +96,48 @@ void gather_transposed(const Geometry& g, const Operand& x, const Tile& tile, vo
   transposer(x.bytes)(from, stride, columns, tile.rows, to, columns);
 }
 
+// Each of `n` elements kTimes, or `times` where that is 0.
+template <class T, int64_t kTimes>
+char* each_again(const char* p, int64_t stride, int64_t n, int64_t times, char* to) {
+  constexpr int64_t bytes = sizeof(T);
+  if constexpr (kTimes != 0) times = kTimes;
+  for (int64_t i = 0; i < n; ++i, p += stride) {
+    T one;
+    std::memcpy(&one, p, bytes);
+    for (int64_t k = 0; k < times; ++k, to += bytes) std::memcpy(to, &one, bytes);
+  }
+  return to;
+}
+// Whether a tile is whole short rows of one value each: what repeat_interleave reads.
+bool is_each_again(const Geometry& g, const Operand& x, const Tile& tile) {
+  const int inner = g.ndim - 1;
+  return inner > 0 && tile.rows == 1 && x.stride[inner] == 0 && g.size[inner] < 8 &&
+         tile.index[inner] == 0 && tile.n % g.size[inner] == 0;
+}
+template <class T>
+void gather_each_again(const Geometry& g, const Operand& x, const Tile& tile, char* to) {
+  Geometry outer = g;
+  Tile values = tile;
+  const int64_t times = g.size[--outer.ndim];
+  values.n /= times;
+  for_each_run(outer, x, values, [&](const char* p, int64_t stride, int64_t n) {
+    to = times == 2   ? each_again<T, 2>(p, stride, n, 2, to)
+         : times == 3 ? each_again<T, 3>(p, stride, n, 3, to)
+         : times == 4 ? each_again<T, 4>(p, stride, n, 4, to)
+                      : each_again<T, 0>(p, stride, n, times, to);
+  });
+}
+
 template <class T>
 void gather_of(const Geometry& g, const Operand& x, const Tile& tile, void* to) {
   constexpr int64_t bytes = sizeof(T);
   char* target = static_cast<char*>(to);
+  if (is_each_again(g, x, tile)) return gather_each_again<T>(g, x, tile, target);
   for_each_run(g, x, tile, [&](const char* p, int64_t stride, int64_t length) {
     if (stride == bytes && length >= 8) {
       copy_run(target, p, length * bytes);
+    } else if (stride == 0 && length >= 32) {
+      repeat_value(p, bytes, length, target);
     } else if (stride == 0 && length >= 8) {
       repeat<T>(p, target, length);
     } else if (length >= 32) {

@@ -80,6 +80,40 @@ void gather(const char* from, int64_t step, int64_t n, char* to) {
   one_by_one<T>(from, step, done, n, to);
 }
 
+template <class T>
+void repeat(const char* value, int64_t n, char* to) {
+  int64_t done = 0;
+#if HWY_TARGET != HWY_SCALAR
+  const hn::ScalableTag<T> d;
+  const int64_t step = static_cast<int64_t>(hn::Lanes(d));
+  T one;
+  std::memcpy(&one, value, sizeof(T));
+  const auto all = hn::Set(d, one);
+  auto* target = reinterpret_cast<T*>(to);
+  if (n >= step) {
+    for (; done + step <= n; done += step) hn::StoreU(all, d, target + done);
+    hn::StoreU(all, d, target + n - step);  // the last over the one before
+    done = n;
+  }
+#endif
+  one_by_one<T>(value, 0, done, n, to);
+}
+
+void repeat_on(const char* value, int64_t bytes, int64_t n, char* to) {
+  switch (bytes) {
+    case 1:
+      return repeat<uint8_t>(value, n, to);
+    case 2:
+      return repeat<uint16_t>(value, n, to);
+    case 4:
+      return repeat<uint32_t>(value, n, to);
+    case 8:
+      return repeat<uint64_t>(value, n, to);
+    default:
+      return one_by_one<Sixteen>(value, 0, 0, n, to);
+  }
+}
+
 void gather_on(const char* from, int64_t step, int64_t bytes, int64_t n, char* to) {
   switch (bytes) {
     case 1:
@@ -105,6 +139,10 @@ namespace libdl::kernels::cpu {
 
 void gather_strided(const char* from, int64_t step, int64_t bytes, int64_t n, char* to) {
   LIBDL_ON_ISA(gather_on, from, step, bytes, n, to);
+}
+
+void repeat_value(const char* value, int64_t bytes, int64_t n, char* to) {
+  LIBDL_ON_ISA(repeat_on, value, bytes, n, to);
 }
 
 }  // namespace libdl::kernels::cpu

@@ -11,4 +11,7 @@ namespace libdl::kernels::cpu {
 // other element and the reverse order go by vectors.
 void gather_strided(const char* from, int64_t step, int64_t bytes, int64_t n, char* to);
 
+// to[i] = the element of `bytes` at `value`.
+void repeat_value(const char* value, int64_t bytes, int64_t n, char* to);
+
 }  // namespace libdl::kernels::cpu

@@ -120,6 +120,7 @@ bool is_transpose(const Geometry& g, int* along) {
   const Operand &out = g.operand[0], &in = g.operand[1];
   if (g.ndim < 2 || out.stride[inner] != out.bytes || in.stride[inner] == in.bytes) return false;
   if (g.size[inner] < 8) return false;
+  if (in.stride[inner] == 0 && g.size[inner] >= 128) return false;  // a value for each row
   for (int d = 0; d < inner; ++d) {
     if (in.stride[d] == in.bytes && g.size[d] >= 8) {
       *along = d;

@@ -109,3 +109,29 @@ def test_sums_of_integers_run(dtype: libdl.dtype, dim: int) -> None:
             a = y.numpy()
             assert (y.cumsum(dim).numpy() == a.cumsum(dim, dtype=np.int64)).all()
             assert (y.cumprod(dim).numpy() == a.cumprod(dim, dtype=np.int64)).all()
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_repeated_elements(dtype: libdl.dtype) -> None:
+    for shape in ((1,), (5, 7), (3, 700), (2, 3, 130)):
+        a = np.arange(np.prod(shape)).reshape(shape) % (2 if dtype is libdl.bool else 97)
+        x = libdl.tensor(a).to(dtype)
+        for times in (1, 2, 3, 4, 5, 9, 40):
+            wanted = libdl.tensor(a.repeat(times, -1)).to(dtype)
+            assert libdl.equal(x.repeat_interleave(times, -1), wanted)
+            if x.ndim == 2:
+                turned = libdl.tensor(a.T.repeat(times, -1)).to(dtype)
+                assert libdl.equal(x.t().repeat_interleave(times, -1), turned)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_columns_for_all_rows(dtype: libdl.dtype) -> None:
+    for rows, columns in ((9, 33), (70, 127), (70, 128), (300, 400), (9, 2000)):
+        a = (np.arange(rows) % (2 if dtype is libdl.bool else 97))[:, None]
+        wide = libdl.tensor(a).to(dtype).expand(rows, columns)
+        wanted = libdl.tensor(np.broadcast_to(a, (rows, columns)).copy()).to(dtype)
+        assert libdl.equal(wide.contiguous(), wanted)
+        assert libdl.equal(wide.flip(1), wanted)
+        into = libdl.zeros(rows, 2 * columns, dtype=dtype)
+        into[:, ::2] = wide
+        assert libdl.equal(into[:, ::2].contiguous(), wanted) and not into[:, 1::2].any()
