@@ -147,7 +147,7 @@ Tensor repeat(const Tensor& input, Dims repeats) {
   checked_numel(result, input.dtype(), "repeat", 2, "repeats");
   checked_numel(spread, input.dtype(), "repeat", 2, "repeats");  // sizes of 0 count as 1 in both
   const Named named("repeat");
-  return named(reshape(clone(expand(reshape(input, inner), spread)), result));
+  return named(own(reshape(clone(expand(reshape(input, inner), spread)), result)));
 }
 
 Tensor repeat_interleave(const Tensor& input, int64_t repeats, std::optional<int64_t> dim) {
@@ -207,7 +207,7 @@ Tensor roll(const Tensor& input, Dims shifts, std::optional<Dims> dims) {
                     "has " + std::to_string(shifts.size()) + " entries", "one, without dims");
     if (input.ndim() == 0) return clone(input);
     const int64_t first[] = {0};
-    return named(reshape(roll(flatten(input, 0, -1), shifts, Dims(first)), input.shape()));
+    return named(own(reshape(roll(flatten(input, 0, -1), shifts, Dims(first)), input.shape())));
   }
   if (dims->size() != shifts.size())
     fail_argument(LIBDL_ERROR_VALUE, "roll", 3, "dims",

@@ -106,7 +106,7 @@ Tensor mv(const Tensor& input, const Tensor& vec, Into into) {
   require_inner("mv", "vec", input, vec, input.size(1), vec.size(0));
   const Named named("mv");
   const Tensor y = multiply("mv", kMm, input, unsqueeze(vec, 1), {});
-  return deliver("mv", named(select(y, 1, 0)), into, {&input, &vec});
+  return deliver("mv", named(own(select(y, 1, 0))), into, {&input, &vec});
 }
 
 Tensor dot(const Tensor& input, const Tensor& tensor, Into into) {
@@ -116,7 +116,7 @@ Tensor dot(const Tensor& input, const Tensor& tensor, Into into) {
   require_inner("dot", "tensor", input, tensor, input.size(0), tensor.size(0));
   const Named named("dot");
   const Tensor y = multiply("dot", kMm, unsqueeze(input, 0), unsqueeze(tensor, 1), {});
-  return deliver("dot", named(reshape(y, {})), into, {&input, &tensor});
+  return deliver("dot", named(own(reshape(y, {}))), into, {&input, &tensor});
 }
 
 // -- matmul: what the ranks mean ------------------------------------------------------------------
@@ -152,7 +152,7 @@ static Tensor matmul_batches(const Tensor& a, const Tensor& b) {
     if (a.size(a.ndim() - 1) > 0) {
       Shape shape(a.shape());
       shape.back() = b.size(1);
-      return reshape(mm(reshape(a, rows), b), shape);
+      return own(reshape(mm(reshape(a, rows), b), shape));
     }
   }
   const Shape batch = broadcast_batch(a, b);
@@ -162,7 +162,7 @@ static Tensor matmul_batches(const Tensor& a, const Tensor& b) {
   Shape shape(batch);
   shape.push_back(a.size(a.ndim() - 2));
   shape.push_back(b.size(b.ndim() - 1));
-  return reshape(y, shape);
+  return own(reshape(y, shape));
 }
 
 static Tensor by_ranks(const Tensor& input, const Tensor& other, Into into) {
@@ -185,9 +185,9 @@ static Tensor by_ranks(const Tensor& input, const Tensor& other, Into into) {
   else if (na == 2 && nb == 1)
     y = mv(input, other);
   else if (na == 1)
-    y = squeeze(by_ranks(unsqueeze(input, 0), other, {}), Dims(std::to_array<int64_t>({-2})));
+    y = own(squeeze(by_ranks(unsqueeze(input, 0), other, {}), Dims(std::to_array<int64_t>({-2}))));
   else if (nb == 1)
-    y = squeeze(by_ranks(input, unsqueeze(other, 1), {}), Dims(std::to_array<int64_t>({-1})));
+    y = own(squeeze(by_ranks(input, unsqueeze(other, 1), {}), Dims(std::to_array<int64_t>({-1}))));
   else
     y = matmul_batches(input, other);
   return deliver("matmul", y, into, {&input, &other});

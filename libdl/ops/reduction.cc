@@ -117,7 +117,9 @@ static Tensor prod_slope(const Tensor& dy, const Tensor& x, const Tensor& y, con
 }
 
 static void prod_vjp(Backward& b) {
-  b.give(0, prod_slope(b.dy(), b.saved(0), b.saved(1), b.attr<ProdAttr>()));
+  const Tensor x = b.saved(0), y = b.saved(1);
+  // A number is its own product, whatever it is now.
+  b.give(0, x.ndim() ? prod_slope(b.dy(), x, y, b.attr<ProdAttr>()) : b.dy());
 }
 static const Rule kProd{"prod", prod_vjp};
 

@@ -114,7 +114,7 @@ Tensor reshape(const Tensor& input, Dims shape) {
   Geometry to{infer("reshape", shape, input.numel()), {}, 0};
   if (input.is_number()) return reshape(clone(input), shape);
   if (Tensor y = try_view("reshape", input, to); y.defined()) return y;
-  return try_view("reshape", contiguous(input), to);
+  return own(try_view("reshape", contiguous(input), to));
 }
 
 Tensor flatten(const Tensor& input, int32_t start_dim, int32_t end_dim) {

@@ -10,6 +10,8 @@ namespace libdl {
 Tensor view(const Tensor& input, Dims shape);
 Tensor view_dtype(const Tensor& input, Dtype dtype);
 Tensor reshape(const Tensor& input, Dims shape);
+// `view`, of a tensor that an operator has made and nobody else has, as a tensor of its own.
+Tensor own(Tensor view);
 Tensor transpose(const Tensor& input, int32_t dim0, int32_t dim1);
 Tensor permute(const Tensor& input, Dims dims);
 Tensor movedim(const Tensor& input, Dims source, Dims destination);

@@ -142,6 +142,16 @@ void become_view(const char* op, const Tensor& input, const Tensor& y, const Vie
     });
 }
 
+Tensor own(Tensor view) {
+  Meta* const meta = view.meta();
+  if (!meta || meta->view == ViewKind::kNone) return view;
+  for (DualLevel* level = visible_level(); level; level = level->outer) tangent_of(view, *level);
+  meta->view = ViewKind::kNone;
+  meta->origin = ViewOrigin::kRecorded;
+  meta->base = {};
+  return view;
+}
+
 Tensor make_view(const char* op, const Tensor& input, const Geometry& to, const ViewCall& call,
                  ViewKind kind, Dtype dtype) {
   check_viewed(op, input);

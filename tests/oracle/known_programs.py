@@ -33,15 +33,16 @@ def views_without_grad(c: Context) -> bool:
     reached, near = t.reached(apart, c.until), t.sharing(apart, c.until)
     if d.aspect in ("requires_grad", "is_leaf", "grad"):
         return d.where in reached | near
-    said = c.refuses() and bool(re.search("does not require grad|'NoneType' object has no attr",
-                                          c.found_text()))
+    said = c.refuses() and bool(re.search("does not require grad|'NoneType' object has no attr|"
+                                          "only that of a leaf variable|none of output has req", c.found_text()))
     raised = c.refused(*OF_HISTORY) or d.aspect == "kind" and d.wanted == "raises RuntimeError"
     return (said or raised) and bool(c.subjects & (reached | t.sharing(reached, c.until)))
 
 
 @predicate
 def views_of_several(c: Context) -> bool:
-    if c.name or not c.forbidden():
+    error = c.difference.aspect == "error" and "is a view and" in c.wanted_text()
+    if c.name or not (error or c.forbidden()):
         return False
     t = c.trace
     several = {name for facts in t.after for name, f in facts.items()
@@ -86,7 +87,8 @@ def retained_views(c: Context) -> bool:
     if d.aspect == "grad" and d.where in kept & old:
         return True
     hooked = set(re.findall(r"\b(\w+)\.(?:register_hook|grad_fn\.register_)", c.text))
-    return bool(hooked & old) and (d.aspect == "grad" or d.where.startswith("seen"))
+    asked = any("autograd.grad(" in line and bound_by(line) == d.where for line in c.lines)
+    return bool(hooked & old) and (d.aspect == "grad" or asked or d.where.startswith("seen"))
 
 
 @predicate
@@ -109,6 +111,8 @@ def defects_of_pytorch(c: Context) -> bool:
             re.search(r"no_grad|set_grad_enabled\(False\)", c.text))
     if c.refused("Expected isFloatingType(grad.scalar_type())"):
         return True
+    if d.aspect == "tangent" and isinstance(d.wanted, tuple):
+        return d.wanted != c.wanted.values[d.where].shape
     tangent = d.aspect == "tangent" or d.where.startswith("t[")
     wider = {str(d.wanted), str(d.found)} == {"float64", "float32"}
     own = re.search(r"(\w+)\.(addcmul|addcdiv|lerp|mul|div|pow)_\(.*\b\1\b", c.call)
@@ -165,7 +169,7 @@ def hooks_without_gradient(c: Context) -> bool:
     """Of leaves that are gone or require grad no more; or PyTorch gives None."""
     if c.refused("'NoneType' object has no attribute"):
         return "hook(" in c.text
-    lost = re.search(r"\b(\w+)\.register_post_accumulate_grad_hook(.|\n)*^(del \1$|\1\.requires_grad_\(F)",
+    lost = re.search(r"\b(\w+)\.register_post_accumulate_grad_hook(.|\n)*^(del \1$|\1\.(requires_grad_\(F|detach_))",
                      c.text, re.M)
     none = "register_post_accumulate_grad_hook" in c.text and re.search(
         r"Pair\.apply\(\w+, [a-z]", c.text)
@@ -179,8 +183,9 @@ def leaves_in_the_graph(c: Context) -> bool:
 
 @predicate
 def leaves_of_another_shape(c: Context) -> bool:
-    return c.refuses() and "which the leaf has had since it was used" in c.found_text() and bool(
-        re.search(r"\.(t|unsqueeze)_\(", c.text))
+    said = "which the leaf has had since it was used|add: argument 0 .dst. has shape"
+    return c.refuses() and "backward(" in c.line and bool(
+        re.search(said, c.found_text()) and re.search(r"\.(t|unsqueeze)_\(", c.text))
 
 
 @predicate
@@ -211,9 +216,10 @@ def late_histories(c: Context) -> bool:
 @predicate
 def values_of_data(c: Context) -> bool:
     """What was saved of x.data is what x has now: PyTorch does not notice the write."""
-    if not c.refuses() or "modified by an in-place operation" not in c.found_text():
+    if not c.refuses() or not re.search("modified by an in-place op|was overwritten after the forw",
+                                        c.found_text()):
         return False
-    plain = lines_with(c.lines, lambda n, line: re.sub(r"= (\w+)\.data$", r"= \1.detach()", line))
+    plain = lines_with(c.lines, lambda n, line: re.sub(r"\.data\b(?! = )", ".detach()", line))
     return bool(c.theirs.run(plain, c.forward).outcomes[c.until])
 
 
@@ -235,26 +241,52 @@ def products_of_zeros(c: Context) -> bool:
     return nan and c.difference.aspect == "grad" and ".prod()" in c.text
 
 
+def _unreached(line: str) -> str:
+    """Arguments that get None are detached before."""
+    line = re.sub(r"Pair\.apply\((\w+), ([a-z]\d*)\)", r"Pair.apply(\1, \2.detach())", line)
+    found = re.search(r"checkpoint\(lambda u, v: (.*?), (\w+), ([a-z]\d*), use_reentrant=True", line)
+    if found and not re.search(r"\bv\b", found[1]):
+        line = line.replace(f", {found[3]}, use_re", f", {found[3]}.detach(), use_re")
+    return line
+
+
 @predicate
 def rules_without_gradient(c: Context) -> bool:
-    """A custom function gives None: what lies behind is not run, and misses nothing that was freed."""
-    return c.refused("backward through the graph a second time") and c.gone(lines_with(
-        c.lines, lambda n, line: re.sub(r"Pair\.apply\((\w+), ([a-z]\d*)\)",
-                                        r"Pair.apply(\1, \2.detach())", line)))
+    """A custom function gives None: what lies behind is not run, and misses nothing that was freed or
+    overwritten."""
+    return c.refused("backward through the graph a second time", "modified by an inplace op") and (
+        c.gone(lines_with(c.lines, lambda n, line: _unreached(line))))
+
+
+@predicate
+def slopes_of_steps(c: Context) -> bool:
+    """clamp's slope depends on x with derivative 0; PyTorch's on a mask without history."""
+    d = c.difference
+    line = next((x for x in c.lines if bound_by(x) == d.where), "")
+    return d.aspect in ("requires_grad", "is_leaf") and d.wanted is (d.aspect == "is_leaf") and (
+        "create_graph=True" in line and "clamp_" in c.text)
 
 
 @predicate
 def contiguous_results(c: Context) -> bool:
-    if c.difference.where == "flag":
-        return c.difference.found is True
-    return c.refused("view size is not compatible") and c.gone(lines_with(
-        c.lines, lambda n, line: line.replace(".view(-1)", ".reshape(-1)")))
+    """With contiguous results PyTorch does what libdl does."""
+    if c.name or c.difference.aspect not in ("outcome", "value", "grad"):
+        return False
+
+    def change(n: int, line: str) -> str | None:
+        made = re.match(r"((?:with [^:]*: )?([a-z]\d*) = )(.*)", line)
+        facts = c.trace.after[n].get(made[2]) if made and "_(" not in line else None
+        if not facts or facts.view or facts.contiguous:
+            return None
+        return f"{made[1]}({made[3]}).contiguous()"
+    lines = lines_with(c.lines, change)
+    return lines != c.lines and c.gone(lines)
 
 
 @predicate
 def inputs_of_backward(c: Context) -> bool:
     """PyTorch frees what the node of a tensor saved that is itself the end of the pass."""
-    ends = re.search(r"inputs=\[\w+\]", "\n".join(c.lines[: c.until]))
+    ends = re.search(r"inputs=\[\w+\]", "\n".join(c.lines[: c.until + 1]))
     return bool(ends) and c.refused("backward through the graph a second time")
 
 
@@ -285,6 +317,9 @@ def replaced_data(c: Context) -> bool:
 
 @predicate
 def reentrant_checkpoints(c: Context) -> bool:
+    if c.refuses() and "none of output has requires_grad=True" in c.found_text():
+        later = set(re.findall(r"^(\w+)\.requires_grad(?:_\(\)| = True)", c.text, re.M))
+        return any(names_in(line) & later for line in c.lines if "checkpoint(" in line)
     if c.refused("none of output has requires_grad=True", "A different number of tensors was saved"):
         gone = set(re.findall(r"^(\w+)\.(?:detach_\(|requires_grad_\(F)", c.text, re.M))
         return any(names_in(line) & gone for line in c.lines if "checkpoint(" in line)
@@ -317,7 +352,8 @@ def inference_tensors(c: Context) -> bool:
     if not made:
         return False
     reached = t.reached(made, c.until)
-    refused = c.refused("Inplace update to inference tensor", "must implement the jvp", *OF_HISTORY)
+    refused = c.refused("Inplace update to inference tensor", "must implement the jvp",
+                        "none of output has requires_grad=True", *OF_HISTORY)
     said = c.refuses() and bool(re.search("inference mode|does not require grad|'NoneType' object",
                                           c.found_text()))
     base = c.raises() and "._base is None" in c.line

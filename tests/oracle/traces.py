@@ -49,6 +49,7 @@ class Fact:
     origin: str  # of a view
     version: int
     number: int  # of the object
+    contiguous: bool
 
 
 class Trace:
@@ -86,7 +87,7 @@ class Trace:
         inference = x.is_inference()
         return Fact(x.untyped_storage()._cdata, (x.storage_offset(), tuple(x.shape), x.stride()),
                     view, inference, x.requires_grad, history, origin,
-                    0 if inference else x._version, id(x))
+                    0 if inference else x._version, id(x), x.is_contiguous())
 
     def ever(self, name: str, until: int) -> list[Fact]:
         return [facts[name] for facts in self.after[: until + 1] if name in facts]

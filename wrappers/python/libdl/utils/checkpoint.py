@@ -143,6 +143,11 @@ class _Reentrant(Function):
             (out, gradient) for out, gradient in zip(outputs, gradients, strict=True)
             if isinstance(out, Tensor) and out.requires_grad
         ]  # fmt: skip
+        if not pairs:
+            raise RuntimeError(
+                "checkpoint: none of output has requires_grad=True, as none of the tensors among the "
+                "arguments had when it was called: this checkpoint() is not necessary"
+            )
         run_backward([out for out, _ in pairs], [gradient for _, gradient in pairs])
         args = ctx.replay.args
         return (None, None, *(v.grad if isinstance(v, Tensor) else None for v in args))
