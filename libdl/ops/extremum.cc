@@ -4,6 +4,7 @@
 #include "ops/comparison.h"
 #include "ops/copy.h"
 #include "ops/creation.h"
+#include "ops/pointwise.h"
 #include "ops/reduce_plan.h"
 #include "ops/reduction.h"
 #include "ops/view.h"
@@ -24,20 +25,19 @@ static void refuse_complex(const Call& call, const Tensor& input) {
 
 // -- the value ----------------------------------------------------------------------------------
 
-// Ties share dy evenly.
+// Ties share dy evenly; the others have 0, also of a dy that is infinite.
 static Tensor tie_slope(const Tensor& dy, const Tensor& x, const Tensor& y, const ReducedDims& r) {
-  Tensor ties;
+  Tensor same, count;
   {
     const ModeGuard off(kModeGrad | kModeForward);  // piecewise constant
-    Tensor same = eq(x, r.kept(y));
+    same = eq(x, r.kept(y));
     if (is_floating(x.dtype())) {  // a NaN that won
       const Tensor nan = isnan(x);
       same = add(same, nan);
     }
-    ties = cast(same, dy.dtype());
-    ties = div(ties, sum(ties, Dims(r.reduced()), true));
+    count = sum(cast(same, dy.dtype()), Dims(r.reduced()), true);
   }
-  return mul(r.kept(dy), ties);
+  return pointwise(k_where, same, div(r.kept(dy), count), number(0.0));
 }
 static void extremum_vjp(Backward& b) {
   b.give(0, tie_slope(b.dy(), b.saved(0), b.saved(1), b.attr<ReducedDims>()));

@@ -56,12 +56,14 @@ def unshared(c: Context, lines: list[str] | None = None) -> list[str]:
         written = written_by(line)
         if not written or n > c.until or "out=" in line:
             return None
-        begin, mark, rest = re.split(r"(_\(| [-+*/]= )", line, maxsplit=1) if re.search(
-            r"_\(| [-+*/]= ", line) else (line, "", "")
+        mark = re.search(r"_\(| [-+*/]= |\] = ", line)
+        if not mark:
+            return None
+        begin, rest = line[: mark.end()], line[mark.end():]
         for name in names_in(rest):
             if name == written or c.trace.share(name, written, n):
                 rest = re.sub(rf"\b{name}\b", f"{name}.clone()", rest)
-        return begin + mark + rest
+        return begin + rest
     return lines_with(lines or c.lines, change)
 
 
@@ -107,7 +109,8 @@ def written_by_functions(c: Context) -> bool:
 def defects_of_pytorch(c: Context) -> bool:
     d = c.difference
     if d.aspect == "requires_grad" and d.wanted is False:
-        return f"Double_.apply({d.where})" in c.text and bool(
+        written = set(re.findall(r"Double_\.apply\((\w+)\)", c.text))
+        return d.where in c.trace.objects(written, c.until) and bool(
             re.search(r"no_grad|set_grad_enabled\(False\)", c.text))
     if c.refused("Expected isFloatingType(grad.scalar_type())"):
         return True
@@ -169,8 +172,10 @@ def hooks_without_gradient(c: Context) -> bool:
     """Of leaves that are gone or require grad no more; or PyTorch gives None."""
     if c.refused("'NoneType' object has no attribute"):
         return "hook(" in c.text
-    lost = re.search(r"\b(\w+)\.register_post_accumulate_grad_hook(.|\n)*^(del \1$|\1\.(requires_grad_\(F|detach_))",
-                     c.text, re.M)
+    hooked = set(re.findall(r"\b(\w+)\.register_post_accumulate_grad_hook", c.text))
+    ended = set(re.findall(r"^(?:del (\w+)$|(\w+)\.(?:requires_grad_\(F|detach_))", c.text, re.M))
+    ended = {name for names in ended for name in names if name}
+    lost = not c.name and c.trace.objects(hooked, c.until) & ended
     none = "register_post_accumulate_grad_hook" in c.text and re.search(
         r"Pair\.apply\(\w+, [a-z]", c.text)
     return c.difference.where.startswith("seen") and bool(lost or none)
@@ -298,7 +303,8 @@ def detached_views(c: Context) -> bool:
 @predicate
 def overlapping_copies(c: Context) -> bool:
     if not c.refuses() or not re.search(
-            "shares some of its memory with an operand|elements that share an address",
+            "shares some of its memory with an operand|elements that share an address|"
+            "its input overlaps itself",
             c.found_text()):
         return False
     return True
@@ -336,7 +342,7 @@ def writes_of_nothing(c: Context) -> bool:
     def change(n: int, line: str) -> str | None:
         written = written_by(line)
         some = c.trace.ever(written, n) if written else []
-        if not some or 0 not in some[-1].elements[1]:
+        if not some or 0 not in some[-1].elements[1] or c.wanted.outcomes[n]:
             return None
         made = bound_by(line)
         return f"{made} = {written}" if made and made != written else "pass"
@@ -357,5 +363,5 @@ def inference_tensors(c: Context) -> bool:
     said = c.refuses() and bool(re.search("inference mode|does not require grad|'NoneType' object",
                                           c.found_text()))
     base = c.raises() and "._base is None" in c.line
-    return bool(c.subjects & reached) and (
+    return bool(c.subjects & (reached | t.sharing(reached, c.until))) and (
         refused or said or base or d.aspect in ("requires_grad", "is_leaf", "tangent", "kind"))

@@ -28,7 +28,7 @@ def written_by(line: str) -> str | None:
     """The variable that a line writes."""
     line = re.sub(r"^with [^:]*: ", "", line)
     line = re.sub(r"^[a-z]\d* = (?=[a-z]\d*[.\[].*_\()", "", line)
-    found = re.match(r"([a-z]\d*)(?:\.data|\.detach\(\)|\[[^=]*?\])?(?:\.[a-z]+_\(| [-+*/]= |(?<=\]) = )",
+    found = re.match(r"([a-z]\d*)(?:\.data|\.detach\(\)|\[[^=]*?\])?(?:\.[a-z_]+_\(| [-+*/]= |(?<=\]) = )",
                      line)
     out = re.search(r"out=([a-z]\d*)\)", line)
     dirty = re.search(r"Double_\.apply\(([a-z]\d*)\)", line)
