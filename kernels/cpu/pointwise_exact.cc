@@ -144,7 +144,9 @@ bool complex_form(ExactForm& form) {
   }
   int numbers = 0;
   for (int k = 1; k < args.inputs; ++k) {
-    if (args.in[k].dtype != LIBDL_DTYPE_COMPLEX64 || is_number(args.in[k])) ++numbers;
+    const bool number = is_number(args.in[k]);
+    if (!number && args.in[k].dtype != LIBDL_DTYPE_COMPLEX64) return false;
+    numbers += number;
   }
   if (numbers == 0) {
     form.fn = c64_tile(args.expression);
