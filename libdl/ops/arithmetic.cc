@@ -226,6 +226,12 @@ static const PointwiseOp kSecondPower{.name = "pow",
                                       .arguments = {"input"},
                                       .partials = k_square.partials};
 
+// x to the power of 0, whose slope is 0 also where that of x^(p - 1) is infinite.
+static const PointwiseOp kNoPower{.name = "pow",
+                                  .expression = Expression::k_pow,
+                                  .arguments = {"input", "exponent"},
+                                  .zero_gradient = true};
+
 Tensor pow(const Tensor& input, const Tensor& exponent, Into into) {
   if (exponent.is_number()) {
     const bool integers = !is_inexact(input.dtype()) && exponent.dtype() == Dtype::kInt64;
@@ -242,6 +248,10 @@ Tensor pow(const Tensor& input, const Tensor& exponent, Into into) {
                      : exponent.dtype() == Dtype::kFloat64 ? exponent.get()->as_double == 2.0
                                                            : false;
     if (two && is_inexact(input.dtype())) return pointwise(kSecondPower, input, into);
+    const bool zero = exponent.dtype() == Dtype::kInt64     ? exponent.get()->as_int == 0
+                      : exponent.dtype() == Dtype::kFloat64 ? exponent.get()->as_double == 0
+                                                            : false;
+    if (zero) return pointwise(kNoPower, input, exponent, into);
   }
   return pointwise(k_pow, input, exponent, into);
 }

@@ -143,10 +143,10 @@ Tensor norm(const Tensor& input, const Tensor* p, std::optional<Dims> dims, bool
                   "a floating or complex dtype, or dtype=");
   const double order = p ? item_f64(*p) : 2.0;
   // |x| has no second derivative at 0; of the sum of squares the slope is x's own.
-  const bool squares = input.is_complex() && order == 2;
-  const Tensor x = squares              ? input
-                   : input.is_complex() ? abs(input)
-                                        : cast(input, type);
+  const Dtype wide = input.is_complex() && is_floating(type) ? complex_of(type) : type;
+  const Tensor given = cast(input, wide);
+  const bool squares = given.is_complex() && order == 2;
+  const Tensor x = given.is_complex() && !squares ? abs(given) : given;
   Call call(op, into, {&x});
   const ReducedDims r(x.shape(), call.axes(3, "dims", dims, x.ndim()));
   const NormAttr attr{r, order};
