@@ -52,7 +52,7 @@ def wrapped_numbers(c: Context) -> bool:
         steps = r"(fmod|remainder|floor_divide|greater|less|[lg][te]|eq|ne|not_equal|div|divide)_?$"
         operators = "__(i?mod|i?floordiv|[lg][te]|eq|ne)__"
         step = re.search(steps, c.name) or re.search(operators, c.name)
-        return bool(step) and any(n != np.float16(n) or abs(n) > 2048 for n in some)
+        return bool(step) and any(n != float(np.float16(n)) or abs(n) > 2048 for n in some)
     ranges = [np.iinfo(v.dtype) for v in c.inputs() if v.dtype.startswith(("int", "uint"))]
     if not ranges:
         return False
@@ -103,8 +103,15 @@ def rounded_steps(c: Context) -> bool:
 def zero_by_zero(c: Context) -> bool:
     """Second derivatives at 0, or of rows that are all the same: PyTorch divides 0 by 0."""
     words = r"(layer_norm|cosine_similarity|norm|normalize|std|var|prod|cumprod|i?pow_*)_?$"
-    return c.difference.where.startswith("h[") and bool(re.search(words, c.name)) and (
-        c.only_where(_nan_there))
+    complex_power = "pow" in c.name and "complex" in c.text and c.derivative()
+    second = c.difference.where.startswith("h[") and re.search(words, c.name)
+    return (bool(second) or complex_power) and c.only_where(_nan_there)
+
+
+@predicate
+def complex_zero_to_zero(c: Context) -> bool:
+    """1, as of real numbers."""
+    return "pow" in c.name and c.only_where(lambda w, f: np.isnan(w) & (f == 1))
 
 
 @predicate
@@ -129,7 +136,7 @@ def topk_of_one(c: Context) -> bool:
 @predicate
 def limits_of_silu(c: Context) -> bool:
     return bool(re.search(r"(silu|gelu|sigmoid)_?$", c.name)) and c.only_where(
-        lambda w, f: np.isnan(w) & np.isfinite(f))
+        lambda w, f: np.isnan(w) & ~np.isnan(f))
 
 
 @predicate

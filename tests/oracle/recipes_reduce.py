@@ -104,8 +104,9 @@ def layer_norm(d: Draw) -> Made:
     last = d.shape[-d.some(1, min(2, len(d.shape))):]
     # Two numbers that nearly agree differ by nothing but rounding: halves agree or do not.
     args = [d.tensor(d.shape, kind="few" if d.mode != "value" else None), str(last)]
+    kind = "plain" if d.kind == "far" else None
     if d.chance(0.6):
-        args.append(d.tensor(last))
+        args.append(d.tensor(last, kind=kind))
         if d.chance(0.7):
             args.append(d.tensor(last))
     return args, ({"eps": d.some("1e-5", "1e-2")} if d.chance(0.3) else {})

@@ -159,13 +159,15 @@ def crowd(kind: str, count: int, seed: int, jobs: int, only: Any = None) -> Any:
                 running.remove((process, receive, place, whose))
                 if process.exitcode and process.exitcode > 0:
                     raise RuntimeError(f"case {place.value} of seed {seed}: an error of the oracle's own")
-                if process.exitcode and not whose.value:
-                    tally["PyTorch died"] += 1
-                elif process.exitcode:
+                if process.exitcode:
                     bench = Bench()
                     chosen = [e for e in bench.entries if str(e) in only] if only else None
                     name, lines, forward = bench.case(kind, place.value, seed, chosen)
                     ends = f"the process ends with {process.exitcode}"
+                if process.exitcode and not whose.value:
+                    tally["PyTorch died"] += 1
+                    print(f"oracle: in PyTorch {ends}:", *lines, sep="\n    ", flush=True)
+                elif process.exitcode:
                     failures.append((f"{name} {ends}", place.value, name, lines, forward, ends))
                     tally["died"] += 1
                 if process.exitcode:
