@@ -64,13 +64,14 @@ LIBDL_DEVICE float to_odd_float(double x) {
   return std::bit_cast<float>(bits | 1u);
 }
 
-template <class To>
-LIBDL_DEVICE To to_integer(double x) {
-  constexpr double low = static_cast<double>(std::numeric_limits<To>::min());
+// F holds To's limits, or To has 64 bits.
+template <class To, class F>
+LIBDL_DEVICE To to_integer(F x) {
+  constexpr F low = static_cast<F>(std::numeric_limits<To>::min());
   if constexpr (sizeof(To) < 8) {
-    constexpr double high = static_cast<double>(std::numeric_limits<To>::max());
-    double kept = x < low ? low : x > high ? high : x;
-    kept = x == x ? kept : 0.0;
+    constexpr F high = static_cast<F>(std::numeric_limits<To>::max());
+    F kept = x < low ? low : x > high ? high : x;
+    kept = x == x ? kept : F(0);
     if constexpr (sizeof(To) < 4 || std::is_signed_v<To>) {
       return static_cast<To>(static_cast<int32_t>(kept));
     } else {
@@ -113,7 +114,8 @@ LIBDL_DEVICE To convert_value(From x) {
     if constexpr (std::is_same_v<From, double>) return to_bfloat(to_odd_float(x));
     return to_bfloat(static_cast<float>(x));
   } else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>) {
-    return to_integer<To>(x);
+    using Exact = std::conditional_t<sizeof(To) <= 2, From, double>;
+    return to_integer<To>(static_cast<Exact>(x));
   } else {
     return static_cast<To>(x);
   }

@@ -119,34 +119,50 @@ void convert<Complex, Complex64>(const void* from, void* to, int64_t n) {
   convert<double, float>(from, to, 2 * n);
 }
 
-// 16-bit results of doubles are rounded once: a double whose lower half is cut off and left as a
-// single odd bit is a float exactly, unless it is subnormal there.
-template <class To>
-void round_once(const void* from, void* to, int64_t n) {
+// n doubles (whole vectors) to floats, rounded to odd: a second rounding is then that of the double
+// itself. A double whose lower half is cut off and left as a single odd bit is such a float, unless
+// it is subnormal there: then the answer is false.
+bool to_odd_floats(const double* source, int64_t n, float* target) {
   namespace hn = hwy::HWY_NAMESPACE;
   const hn::ScalableTag<double> d;
+  const int64_t step = static_cast<int64_t>(hn::Lanes(d));
+#if HWY_TARGET == HWY_AVX3
+  for (int64_t i = 0; i < n; i += step) {
+    const __m512d x = _mm512_loadu_pd(source + i);
+    const __m256 cut = _mm512_cvt_roundpd_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC);
+    const __mmask8 rest = _mm512_cmp_pd_mask(_mm512_cvtps_pd(cut), x, _CMP_NEQ_UQ);
+    const __m256i bits = _mm256_castps_si256(cut);
+    const __m256i odd = _mm256_mask_or_epi32(bits, rest, bits, _mm256_set1_epi32(1));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(target + i), odd);
+  }
+  return true;
+#else
   const hn::RebindToUnsigned<decltype(d)> bits;
   const hn::Rebind<float, decltype(d)> narrow;
-  constexpr int64_t kPiece = 64;
   const auto lower = hn::Set(bits, 0xFFFFFFFFu), odd = hn::Set(bits, uint64_t{1} << 32);
   const auto least = hn::Set(d, 0x1p-126);
+  auto small = hn::Lt(least, hn::Zero(d));  // none
+  for (int64_t i = 0; i < n; i += step) {
+    const auto x = hn::LoadU(d, source + i);
+    const auto size = hn::Abs(x);
+    small = hn::Or(small, hn::And(hn::Lt(size, least), hn::Lt(hn::Zero(d), size)));
+    const auto raw = hn::BitCast(bits, x);
+    const auto exact = hn::Eq(hn::And(raw, lower), hn::Zero(bits));
+    const auto kept = hn::Or(hn::AndNot(lower, raw), hn::IfThenZeroElse(exact, odd));
+    hn::StoreU(hn::DemoteTo(narrow, hn::BitCast(d, kept)), narrow, target + i);
+  }
+  return hn::AllFalse(d, small);
+#endif
+}
+template <class To>
+void round_once(const void* from, void* to, int64_t n) {
+  constexpr int64_t kPiece = 128;
   const auto* source = static_cast<const double*>(from);
   auto* target = static_cast<Anywhere<To>*>(to);
-  const int64_t step = static_cast<int64_t>(hn::Lanes(d));
   float piece[kPiece];
   int64_t i = 0;
   for (; i + kPiece <= n; i += kPiece) {
-    auto small = hn::Lt(least, hn::Zero(d));  // none
-    for (int64_t k = 0; k < kPiece; k += step) {
-      const auto x = hn::LoadU(d, source + i + k);
-      const auto size = hn::Abs(x);
-      small = hn::Or(small, hn::And(hn::Lt(size, least), hn::Lt(hn::Zero(d), size)));
-      const auto raw = hn::BitCast(bits, x);
-      const auto exact = hn::Eq(hn::And(raw, lower), hn::Zero(bits));
-      const auto kept = hn::Or(hn::AndNot(lower, raw), hn::IfThenZeroElse(exact, odd));
-      hn::StoreU(hn::DemoteTo(narrow, hn::BitCast(d, kept)), narrow, piece + k);
-    }
-    if (hn::AllFalse(d, small)) {
+    if (to_odd_floats(source + i, kPiece, piece)) {
       convert<float, To>(piece, target + i, kPiece);
       continue;
     }

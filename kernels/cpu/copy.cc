@@ -29,6 +29,17 @@ void converting_chunks(void* arg, int64_t first, int64_t last) {
   }
 }
 
+// The class on the way: one that holds every value of the input or, where that is less work, the
+// output's, if a value becomes the same by that way.
+Class class_between(int32_t from, int32_t to) {
+  const Class wide = dtype_class(from);
+  const bool narrow = wide == Class::kI64 && from != LIBDL_DTYPE_INT64;
+  if (to == LIBDL_DTYPE_BOOL) return Class::kBool;
+  const Class wanted = dtype_class(to);
+  const bool floats = wanted == Class::kF32 || wanted == Class::kF64;
+  return narrow && floats ? wanted : wide;
+}
+
 // Equal dtypes: bytes move as they are.
 void moving_chunks(void* arg, int64_t first, int64_t last) {
   const Launch& launch = *static_cast<const Launch*>(arg);
@@ -60,7 +71,7 @@ void copy(Context& context, const CopyArgs& args) {
   Launch launch;
   const View* views[2] = {&args.out, &args.in};
   plan(launch.geometry, views, 2);
-  launch.through = dtype_class(args.in.dtype);
+  launch.through = class_between(args.in.dtype, args.out.dtype);
   const bool same = args.in.dtype == args.out.dtype;
   int along;
   if (same && is_transpose(launch.geometry, &along)) {

@@ -34,10 +34,16 @@ HWY_INLINE V fmod(V x, V y) {
   return each<std::fmod>(x, y);
 #else
   V a = abs(x), b = abs(y), quotient = a / b;
-  auto simple = (quotient < V(0x1p52)) & (b < infinity<V>());
-  if (any(!simple)) return each<std::fmod>(x, y);
   V r = fma(-trunc(quotient), b, a);
-  return copysign(select(r < V(), r + b, r), x);  // the quotient may have been rounded up
+  r = select(r < V(), r + b, r);  // the quotient may have been rounded up
+  auto simple = (quotient < V(0x1p52)) & (b < infinity<V>());
+  if (any(!simple)) {
+    // Of zero, infinity and NaN the steps above make what is wanted but where b alone is infinite.
+    const auto finite = a < infinity<V>();
+    if (any((quotient >= V(0x1p52)) & finite & (b > V()))) return each<std::fmod>(x, y);
+    r = select(finite & (b == infinity<V>()), a, r);
+  }
+  return copysign(r, x);
 #endif
 }
 

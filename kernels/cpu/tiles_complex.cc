@@ -9,6 +9,7 @@
 #include <hwy/highway.h>
 
 #include "kernels/convert_value.h"
+#include "kernels/cpu/arithmetic-inl.h"
 #include "kernels/cpu/tiles_scalar-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -32,6 +33,7 @@ HWY_INLINE V evens() {  // all bits of the even lanes
   const auto ones = hn::Set(u, ~uint64_t{0});
   return hn::BitCast(d, hn::OddEven(hn::Zero(u), ones));
 }
+HWY_INLINE Pairs one() { return {hn::And(evens(), hn::Set(d, 1))}; }
 HWY_INLINE V signs(V which) { return hn::And(which, hn::Set(d, -0.0)); }
 HWY_INLINE V swapped(V x) { return hn::Shuffle01(x); }
 HWY_INLINE V negated(V x) { return hn::Xor(x, hn::Set(d, -0.0)); }
@@ -70,9 +72,26 @@ HWY_INLINE Pairs modulus(Pairs x) {
   return {hn::And(evens(), hn::IfThenElse(hn::Eq(most, infinity), infinity, size))};
 }
 
+// x / y of complex64: the squares of its parts neither overflow nor underflow, so one real division
+// is enough. Where y is 0, infinite or a NaN, and for the signs of zeros, the other division tells.
+HWY_INLINE Pairs quotient_of_floats(Pairs x, Pairs y) {
+  const V square = hn::Mul(y.raw, y.raw), size = hn::Add(square, swapped(square));
+  const Pairs turned{hn::Xor(y.raw, hn::AndNot(evens(), hn::Set(d, -0.0)))};
+  const V inverse = math::reciprocal(Lanes<double>(size)).raw;
+  const V y0 = hn::Mul((x * turned).raw, inverse), zero = hn::Zero(d);
+  const auto unusual = hn::Or(hn::Eq(size, zero), hn::Eq(y0, zero));
+  const auto finite = hn::Lt(size, hn::Set(d, INFINITY));
+  if (HWY_UNLIKELY(!hn::AllTrue(d, hn::AndNot(unusual, finite)))) return x / y;
+  return {y0};
+}
+HWY_INLINE Pairs direction(Pairs x) {
+  const V size = hn::DupEven(modulus(x).raw);
+  return {hn::IfThenZeroElse(hn::Eq(size, hn::Zero(d)), hn::Div(x.raw, size))};
+}
+
 // From the nearer end, as kernels/expressions.h has it.
 HWY_INLINE Pairs interpolated(Pairs x, Pairs end, Pairs weight) {
-  const Pairs way = end - x, rest = Pairs{hn::And(evens(), hn::Set(d, 1))} - weight;
+  const Pairs way = end - x, rest = one() - weight;
   const V size = hn::DupEven(modulus(weight).raw);
   const auto near = hn::Lt(size, hn::Set(d, 0.5));
   return {hn::IfThenElse(near, (x + weight * way).raw, (end - way * rest).raw)};
@@ -99,12 +118,15 @@ LIBDL_COMPLEX(mul, x[0] * x[1])
 LIBDL_COMPLEX(div, x[0] / x[1])
 LIBDL_COMPLEX(neg, -x[0])
 LIBDL_COMPLEX(square, x[0] * x[0])
-LIBDL_COMPLEX(reciprocal, Pairs{hn::And(evens(), hn::Set(d, 1))} / x[0])
+LIBDL_COMPLEX(reciprocal, one() / x[0])
+LIBDL_COMPLEX(div_of_floats, quotient_of_floats(x[0], x[1]))
+LIBDL_COMPLEX(reciprocal_of_floats, quotient_of_floats(one(), x[0]))
 LIBDL_COMPLEX(conj, Pairs{hn::Xor(x[0].raw, hn::AndNot(evens(), hn::Set(d, -0.0)))})
 LIBDL_COMPLEX(abs, modulus(x[0]))
+LIBDL_COMPLEX(sgn, direction(x[0]))
 LIBDL_COMPLEX(lerp, interpolated(x[0], x[1], x[2]))
-LIBDL_COMPLEX(eq, Pairs{hn::And(hn::And(evens(), hn::Set(d, 1)), same(x[0], x[1]))})
-LIBDL_COMPLEX(ne, Pairs{hn::AndNot(same(x[0], x[1]), hn::And(evens(), hn::Set(d, 1)))})
+LIBDL_COMPLEX(eq, Pairs{hn::And(same(x[0], x[1]), one().raw)})
+LIBDL_COMPLEX(ne, Pairs{hn::AndNot(same(x[0], x[1]), one().raw)})
 LIBDL_COMPLEX(cube, x[0] * x[0] * x[0])
 #undef LIBDL_COMPLEX
 
@@ -170,12 +192,19 @@ template <Expression e, class T, int kInputs, bool kNumbers = false>
 constexpr TileFn pairs_entry() {
 #define LIBDL_COMPLEX(name) \
   if constexpr (e == Expression::name) return &pairs_tile<name##_pairs, T, kInputs, kNumbers>;
+  constexpr bool kFloats = sizeof(T) == 4;
+  if constexpr (kFloats && !kNumbers) {  // a number is no float
+    if constexpr (e == Expression::div) return &pairs_tile<div_of_floats_pairs, T, kInputs>;
+    if constexpr (e == Expression::reciprocal) {
+      return &pairs_tile<reciprocal_of_floats_pairs, T, kInputs>;
+    }
+  }
   LIBDL_COMPLEX(add)
   LIBDL_COMPLEX(sub)
   LIBDL_COMPLEX(mul)
   LIBDL_COMPLEX(div)
   LIBDL_COMPLEX(add_scaled)
-  if constexpr (sizeof(T) == 4) {
+  if constexpr (kFloats) {
     LIBDL_COMPLEX(lerp)
     if constexpr (kInputs == 2) {
       LIBDL_COMPLEX(eq)
@@ -187,8 +216,9 @@ constexpr TileFn pairs_entry() {
     LIBDL_COMPLEX(square)
     LIBDL_COMPLEX(reciprocal)
     LIBDL_COMPLEX(conj)
-    if constexpr (sizeof(T) == 4) {
+    if constexpr (kFloats) {
       LIBDL_COMPLEX(abs)
+      LIBDL_COMPLEX(sgn)
     }
   }
 #undef LIBDL_COMPLEX
