@@ -30,8 +30,8 @@ HWY_INLINE auto widened(D words, const Bits* at) {
   return hn::PromoteTo(words, hn::PromoteTo(between, hn::LoadU(hn::Rebind<Bits, D>(), at)));
 }
 
-// The lanes of x that have a bit of `bits` hand their numbers to the front; sets how many. Highway's
-// Compress would copy a table to the stack each time.
+// The lanes of x that have a bit of `bits` hand their numbers to the front; sets how many.
+// Highway's Compress would copy a table to the stack each time.
 #if HWY_TARGET == HWY_AVX3
 template <class V, class W>
 HWY_INLINE V those(V number, W x, W bits, int64_t* many) {
@@ -51,7 +51,8 @@ constexpr auto kFront = [] {  // by mask, the halves of the words that are picke
 }();
 template <class V, class W>
 HWY_INLINE V those(V number, W x, W bits, int64_t* many) {
-  const __m256i none = _mm256_cmpeq_epi64(_mm256_and_si256(x.raw, bits.raw), _mm256_setzero_si256());
+  const __m256i both = _mm256_and_si256(x.raw, bits.raw);
+  const __m256i none = _mm256_cmpeq_epi64(both, _mm256_setzero_si256());
   const int which = ~_mm256_movemask_pd(_mm256_castsi256_pd(none)) & 15;
   *many = std::popcount(static_cast<uint32_t>(which));
   const void* const front = kFront[static_cast<size_t>(which)].data();

@@ -241,8 +241,9 @@ void scan_parts(Context& context, const Job<T>& job, int64_t row) {
 
 // Integers wrap to the same sums in any order: one addition each, from where they lie to int64.
 template <class Read, class In>
-inline __attribute__((always_inline)) void sum_row(const Read& read, const In* in, int64_t in_step, int64_t* out, int64_t out_step,
-             int64_t count) {
+inline __attribute__((always_inline)) void sum_row(const Read& read, const In* in,
+                                                   int64_t in_step, int64_t* out,
+                                                   int64_t out_step, int64_t count) {
   uint64_t sum = 0;
   for (int64_t i = 0; i < count; ++i) {
     sum += read(in[i * in_step]);
@@ -306,7 +307,8 @@ void run(Context& context, const ScanArgs& args) {
             [&](int64_t first, int64_t last) {
               for (int64_t row = first; row < last; ++row) {
                 if constexpr (kOp == Scan::kSum && std::is_same_v<T, int64_t>) {
-                  if (args.out.dtype == LIBDL_DTYPE_INT64 && sum_row_of_integers(job, row)) continue;
+                  const bool wide = args.out.dtype == LIBDL_DTYPE_INT64;
+                  if (wide && sum_row_of_integers(job, row)) continue;
                 }
                 scan_range<kOp, true, T>(job, row, 0, job.n, nullptr);
               }

@@ -71,6 +71,19 @@ def test_masked_scatter(laid: Any) -> None:
     assert leaf.grad.tolist() == (~mask).astype(float).tolist()
 
 
+@pytest.mark.parametrize("chosen", [False, True])
+@pytest.mark.parametrize("inplace", [False, True])
+def test_masked_scatter_of_one(chosen: bool, inplace: bool) -> None:
+    x = libdl.tensor(2.0, requires_grad=True)
+    source = libdl.tensor([3.0, 4.0], requires_grad=True)
+    mask = libdl.tensor(chosen)
+    y = (x * 1).masked_scatter_(mask, source) if inplace else x.masked_scatter(mask, source)
+    assert y.item() == (3 if chosen else 2)
+    y.backward()
+    assert x.grad.item() == (not chosen) and source.grad.tolist() == [chosen, 0]
+    assert libdl.tensor(2.0).masked_scatter(mask, source).requires_grad
+
+
 @pytest.mark.parametrize("dim", [0, 1])
 @pytest.mark.parametrize("length", [5, 300, 40_000])  # in cache and beyond
 def test_scatter_add(dim: int, length: int) -> None:
