@@ -3,7 +3,8 @@
 // Complex matrices as real ones: a complex row of a is a row of twice as many numbers already, and
 // so is one of out. b becomes twice as high and twice as wide: each of its rows, and i times it; by
 // rows for a vector, in panels (gemm.h) for a matrix, which may be kept. The real product of these
-// has as many multiplications as the complex one. One row times one column has a kernel of its own.
+// has as many multiplications as the complex one. One row takes b as it lies, and one row times one
+// column has a kernel of its own.
 
 #include <algorithm>
 #include <complex>
@@ -26,6 +27,10 @@ struct Room {
   Operand a, out;
   void *b, *bias;
 };
+struct RowRoom {
+  Operand b;
+  void* sums;  // with the real numbers of a, and with the imaginary ones: of each [batch, 2 n]
+};
 
 Operand by_rows(const View& v, int64_t batch, Carver& carver) {
   Operand x{v, {v.strides[0], v.strides[1], v.strides[2]}, false};
@@ -40,7 +45,7 @@ Operand by_rows(const View& v, int64_t batch, Carver& carver) {
   return x;
 }
 
-bool by_vectors(const Shape& s) { return s.m == 1 || s.n == 1; }
+bool by_vectors(const Shape& s) { return s.n == 1; }
 
 int32_t real_dtype(int32_t dtype) {
   return dtype == LIBDL_DTYPE_COMPLEX64 ? LIBDL_DTYPE_FLOAT32 : LIBDL_DTYPE_FLOAT64;
@@ -63,6 +68,15 @@ Room room_of(const MatmulArgs& args, Carver& carver) {
     room.b = carver.take(matrices_of(args.b), panels_size(args.b.dtype, s.n, s.k));
   }
   if (args.bias.data != nullptr) room.bias = carver.take(s.n, bytes);
+  return room;
+}
+
+// One row of a: its real and its imaginary numbers times b, whose rows have twice as many columns.
+bool by_rows_of_b(const Shape& s) { return s.m == 1 && s.n > 1; }
+RowRoom row_room_of(const MatmulArgs& args, Carver& carver) {
+  const Shape s = shape_of(args);
+  RowRoom room{by_rows(args.b, s.batch, carver), nullptr};
+  room.sums = carver.take(product(s.batch, s.n), 2 * dtype_bytes(args.out.dtype));
   return room;
 }
 
@@ -229,11 +243,58 @@ void dot_products(Context& context, const MatmulArgs& args) {
   });
 }
 
+// sums[part] = the real or imaginary numbers of a times the real numbers of b.
+template <class T>
+void real_rows(Context& context, const MatmulArgs& args, const RowRoom& room, int part) {
+  const Shape s = shape_of(args);
+  const int64_t n = 2 * s.n;
+  const int64_t a_sizes[] = {s.batch, 1, s.k}, b_sizes[] = {s.batch, s.k, n};
+  const int64_t out_sizes[] = {s.batch, 1, n}, out_strides[] = {n, n, 1};
+  const int64_t a_strides[] = {2 * args.a.strides[0], 0, 2 * args.a.strides[2]};
+  const int64_t b_strides[] = {2 * room.b.strides[0], 2 * room.b.strides[1], 1};
+  const int32_t dtype = real_dtype(args.out.dtype);
+  MatmulArgs real{};
+  // Where k is 0 there are no numbers of a, and no next one either.
+  T* const a = static_cast<T*>(args.a.data);
+  real.a = {s.k > 0 ? a + part : a, a_sizes, a_strides, 3, dtype};
+  real.b = {room.b.view.data, b_sizes, b_strides, 3, dtype};
+  real.out = {static_cast<T*>(room.sums) + part * s.batch * n, out_sizes, out_strides, 3, dtype};
+  vector_product(context, real);
+}
+
+template <class T>
+void row_products(Context& context, const MatmulArgs& args, Carver carver) {
+  using E = std::complex<T>;
+  const RowRoom room = row_room_of(args, carver);
+  const Shape s = shape_of(args);
+  if (room.b.copied) {
+    copy(context, args.b, static_cast<E*>(room.b.view.data), room.b.strides,
+         static_cast<const E*>(args.b.data), args.b.strides);
+  }
+  for (int part : {0, 1}) real_rows<T>(context, args, room, part);
+  const E* const with_real = static_cast<const E*>(room.sums);
+  const E* const with_imaginary = with_real + s.batch * s.n;
+  const T alpha = static_cast<T>(args.alpha), beta = static_cast<T>(args.beta);
+  for_chunks(context, s.batch, [&](int64_t b) {
+    E* out = static_cast<E*>(args.out.data) + b * args.out.strides[0];
+    for (int64_t j = 0; j < s.n; ++j, out += args.out.strides[2]) {
+      const E x = with_real[b * s.n + j], y = with_imaginary[b * s.n + j];
+      E sum(alpha * (x.real() - y.imag()), alpha * (x.imag() + y.real()));
+      if (beta != 0) sum += beta * *out;
+      if (args.bias.data != nullptr) {
+        sum += static_cast<const E*>(args.bias.data)[j * args.bias.strides[0]];
+      }
+      *out = sum;
+    }
+  });
+}
+
 template <class T>
 void multiply(Context& context, const MatmulArgs& args, Carver carver) {
   using E = std::complex<T>;
   if (numel(args.out) == 0) return;
   if (args.out.sizes[1] == 1 && args.out.sizes[2] == 1) return dot_products<T>(context, args);
+  if (by_rows_of_b(shape_of(args))) return row_products<T>(context, args, carver);
   const Room room = room_of(args, carver);
   const auto at = [](const void* data) { return static_cast<E*>(const_cast<void*>(data)); };
   const View &a = args.a, &out = args.out;
@@ -257,8 +318,6 @@ void multiply(Context& context, const MatmulArgs& args, Carver carver) {
       real.keep_column<T>(room, c);
       vector_product(context, real.args);
     }
-  } else if (out.sizes[1] == 1) {
-    vector_product(context, real.args);
   } else {
     float_product<T>(context, real.args, carver);
   }
@@ -279,6 +338,10 @@ void pack_complex_panels(Context& context, void* packed, const View& b) {
 }
 
 void carve_complex_product(const MatmulArgs& args, Carver& carver) {
+  if (by_rows_of_b(shape_of(args))) {
+    row_room_of(args, carver);
+    return;
+  }
   const Room room = room_of(args, carver);
   const RealProduct real(args, room);
   if (args.out.dtype == LIBDL_DTYPE_COMPLEX64) return carve_float_product<float>(real.args, carver);

@@ -177,7 +177,7 @@ void chunk_product(const MatmulArgs& args, int64_t batch, int64_t i0, int64_t i1
   }
 }
 
-// Few columns: each is copied, a piece of k at a time, and meets rows that lie along k or are copied.
+// Few columns: a piece of k of each is copied, and meets one of each row.
 template <class T, class S>
 void narrow_product(const MatmulArgs& args, int64_t batch, int64_t i0, int64_t i1) {
   constexpr int64_t kPiece = 1024;
