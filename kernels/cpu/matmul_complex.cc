@@ -29,7 +29,7 @@ struct Room {
 };
 struct RowRoom {
   Operand b;
-  void* sums;  // with the real numbers of a, and with the imaginary ones: of each [batch, 2 n]
+  void* sums;  // [batch, 2, 2 n] real ones
 };
 
 Operand by_rows(const View& v, int64_t batch, Carver& carver) {
@@ -104,8 +104,8 @@ struct RealProduct {
     if (!by_vectors(s)) args.packed_b = room.b != nullptr ? room.b : complex.packed_b;
     if (!by_vectors(s) && args.packed_b == nullptr) args.packed_b = &kPanels;
   }
-  // Of the two columns that a single complex one has become, one. Where there are no rows of b there
-  // is no room for them either.
+  // Of the two columns that a single complex one has become, one. Where there are no rows of b
+  // there is no room for them either.
   template <class T>
   void keep_column(const Room& room, int c) {
     b_sizes[2] = out_sizes[2] = bias_size = 1;
@@ -243,23 +243,21 @@ void dot_products(Context& context, const MatmulArgs& args) {
   });
 }
 
-// sums[part] = the real or imaginary numbers of a times the real numbers of b.
+// Row 0 of sums is the real numbers of a times the real numbers of b, row 1 the imaginary ones.
 template <class T>
-void real_rows(Context& context, const MatmulArgs& args, const RowRoom& room, int part) {
+void real_rows(Context& context, const MatmulArgs& args, const RowRoom& room, Carver carver) {
   const Shape s = shape_of(args);
   const int64_t n = 2 * s.n;
-  const int64_t a_sizes[] = {s.batch, 1, s.k}, b_sizes[] = {s.batch, s.k, n};
-  const int64_t out_sizes[] = {s.batch, 1, n}, out_strides[] = {n, n, 1};
-  const int64_t a_strides[] = {2 * args.a.strides[0], 0, 2 * args.a.strides[2]};
+  const int64_t a_sizes[] = {s.batch, 2, s.k}, b_sizes[] = {s.batch, s.k, n};
+  const int64_t out_sizes[] = {s.batch, 2, n}, out_strides[] = {2 * n, n, 1};
+  const int64_t a_strides[] = {2 * args.a.strides[0], 1, 2 * args.a.strides[2]};
   const int64_t b_strides[] = {2 * room.b.strides[0], 2 * room.b.strides[1], 1};
   const int32_t dtype = real_dtype(args.out.dtype);
   MatmulArgs real{};
-  // Where k is 0 there are no numbers of a, and no next one either.
-  T* const a = static_cast<T*>(args.a.data);
-  real.a = {s.k > 0 ? a + part : a, a_sizes, a_strides, 3, dtype};
+  real.a = {args.a.data, a_sizes, a_strides, 3, dtype};
   real.b = {room.b.view.data, b_sizes, b_strides, 3, dtype};
-  real.out = {static_cast<T*>(room.sums) + part * s.batch * n, out_sizes, out_strides, 3, dtype};
-  vector_product(context, real);
+  real.out = {room.sums, out_sizes, out_strides, 3, dtype};
+  float_product<T>(context, real, carver);  // of two rows, which need no scratch
 }
 
 template <class T>
@@ -271,14 +269,13 @@ void row_products(Context& context, const MatmulArgs& args, Carver carver) {
     copy(context, args.b, static_cast<E*>(room.b.view.data), room.b.strides,
          static_cast<const E*>(args.b.data), args.b.strides);
   }
-  for (int part : {0, 1}) real_rows<T>(context, args, room, part);
-  const E* const with_real = static_cast<const E*>(room.sums);
-  const E* const with_imaginary = with_real + s.batch * s.n;
+  real_rows<T>(context, args, room, carver);
   const T alpha = static_cast<T>(args.alpha), beta = static_cast<T>(args.beta);
+  const E* const sums = static_cast<const E*>(room.sums);
   for_chunks(context, s.batch, [&](int64_t b) {
     E* out = static_cast<E*>(args.out.data) + b * args.out.strides[0];
     for (int64_t j = 0; j < s.n; ++j, out += args.out.strides[2]) {
-      const E x = with_real[b * s.n + j], y = with_imaginary[b * s.n + j];
+      const E x = sums[2 * b * s.n + j], y = sums[(2 * b + 1) * s.n + j];
       E sum(alpha * (x.real() - y.imag()), alpha * (x.imag() + y.real()));
       if (beta != 0) sum += beta * *out;
       if (args.bias.data != nullptr) {
