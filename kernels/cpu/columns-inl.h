@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <type_traits>
+#include <utility>
 
 #include "kernels/cpu/order-inl.h"
 
@@ -23,9 +24,11 @@ template <class T>
 constexpr int64_t kWidth = sizeof(T) == 1 ? 128 : 512 / sizeof(T);  // columns at most
 
 // Up to a vector's values; those beyond `count` are anything.
-template <class T>
-HWY_INLINE typename Pack<T>::V load_some(const T* x, int64_t count) {
-  if constexpr (kIsVector<T>) {
+template <class T, class S>
+HWY_INLINE typename Pack<T>::V load_some(const S* x, int64_t count) {
+  if constexpr (!std::is_same_v<S, T>) {
+    return load_first_as<T>(x, count);
+  } else if constexpr (kIsVector<T>) {
     return first::load(typename Pack<T>::D(), count, x);
   } else if constexpr (kInPairs<T>) {
     return Pack<T>::load_first(x, count, Pack<T>::set(T(0)));
@@ -50,12 +53,13 @@ struct Taken {
 #pragma GCC unroll 4
     for (int k = 0; k < kVectors; ++k) p[k] = P::load(parameter + c + k * P::n);
   }
-  HWY_INLINE void take(const T* row, V* sum) {
+  template <class S>
+  HWY_INLINE void take(const S* row, V* sum) {
     V x[kVectors];
 #pragma GCC unroll 4
     for (int k = 0; k < kVectors; ++k) {
-      const T* from = row + c + k * P::n;
-      x[k] = M::template apply<T>(kWhole ? P::load(from) : load_some<T>(from, count), p[k]);
+      const S* from = row + c + k * P::n;
+      x[k] = M::template apply<T>(kWhole ? load_as<T>(from) : load_some<T>(from, count), p[k]);
       sum[k] = taker.join(sum[k], x[k]);
     }
 #pragma GCC unroll 4
@@ -69,8 +73,9 @@ struct Taken {
 
 // Columns from c on of what one lane takes in sequence, onto the total; false, and nothing is done,
 // where the quick form fails. kCount is the number of steps or 0.
-template <class C, class M, class T, int kVectors, bool kWhole, int64_t kCount, bool kIsQuick>
-HWY_INLINE bool take_rows(T* total, const T* const* row, int64_t steps, int64_t c, int64_t count,
+template <class C, class M, class T, int kVectors, bool kWhole, int64_t kCount, bool kIsQuick,
+          class S>
+HWY_INLINE bool take_rows(T* total, const S* const* row, int64_t steps, int64_t c, int64_t count,
                           const T* parameter) {
   using P = Pack<T>;
   Taken<C, M, T, kVectors, kWhole, kIsQuick> taken(parameter, c, count);
@@ -91,13 +96,13 @@ HWY_INLINE bool take_rows(T* total, const T* const* row, int64_t steps, int64_t 
   return true;
 }
 
-template <class C, class M, class T, int64_t kCount>
-HWY_INLINE void add_steps(T* total, const T* const* rows, int64_t steps, int64_t width,
+template <class C, class M, class T, int64_t kCount, class S>
+HWY_INLINE void add_steps(T* total, const S* const* rows, int64_t steps, int64_t width,
                           const T* parameter) {
   constexpr int64_t kN = Pack<T>::n;
   constexpr int kVectors = 4;
   constexpr bool kIsQuick = kQuick<C, T>;
-  const T* row[kSteps];
+  const S* row[kSteps];
   std::copy_n(rows, steps, row);
   const auto exactly = [&](int64_t c, int64_t count) HWY_ATTR {
     take_rows<C, M, T, 1, false, 0, false>(total, row, steps, c, count, parameter);
@@ -121,8 +126,8 @@ HWY_INLINE void add_steps(T* total, const T* const* rows, int64_t steps, int64_t
 
 // total[c] = total[c] combined with the up to kSteps values row[s][c], taken in sequence. total and
 // parameter have room for whole vectors.
-template <class C, class M, class T>
-HWY_INLINE void add_rows(T* total, const T* const* row, int64_t steps, int64_t width,
+template <class C, class M, class T, class S>
+HWY_INLINE void add_rows(T* total, const S* const* row, int64_t steps, int64_t width,
                          const T* parameter) {
   if (steps == kSteps) return add_steps<C, M, T, kSteps>(total, row, steps, width, parameter);
   add_steps<C, M, T, 0>(total, row, steps, width, parameter);
@@ -143,33 +148,38 @@ HWY_INLINE void join_columns(T* to, const T* a, const T* b, int64_t width) {
 
 // Where no lane takes more than kSteps rows: lanes kLane, kLane + kStep, … of n rows, joined as
 // merge_lanes does, in registers.
-template <int64_t kLane, int64_t kStep, class T, class Taken>
-HWY_INLINE void lane_tree(const T* const* row, int64_t n, Taken& taken, typename Pack<T>::V* sum) {
+template <class T, int64_t kLane, int64_t kStep, class S, class Taken>
+HWY_INLINE void lane_tree(const S* const* row, int64_t n, Taken& taken, typename Pack<T>::V* sum) {
   if constexpr (kStep == kLanes<T>) {
     taken.begin(sum);
     for (int64_t r = kLane; r < n; r += kLanes<T>) taken.take(row[r], sum);
   } else {
-    lane_tree<kLane, 2 * kStep>(row, n, taken, sum);
+    lane_tree<T, kLane, 2 * kStep>(row, n, taken, sum);
     if (kLane + kStep >= n) return;
     constexpr int kVectors = std::extent_v<decltype(taken.p)>;
     typename Pack<T>::V other[kVectors];
-    lane_tree<kLane + kStep, 2 * kStep>(row, n, taken, other);
+    lane_tree<T, kLane + kStep, 2 * kStep>(row, n, taken, other);
 #pragma GCC unroll 4
     for (int k = 0; k < kVectors; ++k) sum[k] = taken.taker.join(sum[k], other[k]);
   }
 }
 
 // n rows' columns from c on; false where the quick form fails.
-template <class C, class M, class T, int kVectors, bool kWhole, bool kIsQuick>
-HWY_INLINE bool join_rows(const T* const* row, int64_t n, int64_t c, int64_t count,
+template <class C, class M, class T, int kVectors, bool kWhole, bool kIsQuick, class S>
+HWY_INLINE bool join_rows(const S* const* row, int64_t n, int64_t c, int64_t count,
                           const T* parameter, T* to) {
   Taken<C, M, T, kVectors, kWhole, kIsQuick> taken(parameter, c, count);
   typename Pack<T>::V sum[kVectors];
-  lane_tree<0, 1>(row, n, taken, sum);
+  lane_tree<T, 0, 1>(row, n, taken, sum);
 #pragma GCC unroll 4
   for (int k = 0; k < kVectors; ++k) Pack<T>::store(sum[k], to + k * Pack<T>::n);
   return !taken.taker.fails();
 }
+
+// The elements that a functor's rows consist of.
+template <class Rows, class T>
+using StoredIn = std::remove_cvref_t<
+    decltype(*std::declval<const Rows&>()(int64_t{}, static_cast<T*>(nullptr)))>;
 
 // Rows that lie across memory are brought into order at once, so many at most.
 constexpr int64_t kTransposed = 32;
@@ -188,10 +198,10 @@ HWY_INLINE bool are_few(const Rows& rows, int64_t n) {
   if constexpr (requires { rows.across; }) return rows.across && n <= kTransposed;
   return false;
 }
-template <class T, class Rows>
+template <class T, class Rows, class S>
 HWY_INLINE void find_rows(const Rows& rows, int64_t r0, int64_t n, T (*tile)[kWidth<T>],
-                          const T** row) {
-  if constexpr (requires { rows.across; }) {
+                          const S** row) {
+  if constexpr (std::is_same_v<S, T> && requires { rows.across; }) {
     if (rows.across) {
       rows.transpose(r0, n, tile[0]);
       for (int64_t l = 0; l < n; ++l) row[l] = tile[l];
@@ -207,7 +217,7 @@ HWY_NOINLINE void few_rows(const Rows& rows, int64_t r0, int64_t n, int64_t widt
   constexpr int64_t kN = Pack<T>::n;
   constexpr int kVectors = 4;
   alignas(64) T tile[kTransposed][kWidth<T>];
-  const T* row[kFewRows<T>];
+  const StoredIn<Rows, T>* row[kFewRows<T>];
   find_rows(rows, r0, n, tile, row);
   const auto one = [&](int64_t c) HWY_ATTR {
     alignas(64) T some[kN];
@@ -228,13 +238,13 @@ HWY_NOINLINE void few_rows(const Rows& rows, int64_t r0, int64_t n, int64_t widt
 }
 
 // Where column c of every kLanes-th of the rows [r, end) is, kSteps at most. Returns how many.
-template <class T, class Rows>
+template <class T, class Rows, class S>
 HWY_INLINE int64_t find_steps(const Rows& rows, int64_t r, int64_t end, int64_t c,
-                              T (*tile)[kWidth<T>], const T** row) {
+                              T (*tile)[kWidth<T>], const S** row) {
   int64_t steps = 0;
   if constexpr (requires { rows.apart; }) {
     if (rows.apart != 0) {
-      const T* at = rows(r, nullptr) + c;
+      const S* at = rows(r, nullptr) + c;
       const int64_t apart = rows.apart * kLanes<T>;
       for (; r < end; r += kLanes<T>, at += apart) row[steps++] = at;
       return steps;
@@ -252,7 +262,7 @@ HWY_NOINLINE void column_strip(const Rows& rows, int64_t r0, int64_t r1, int64_t
   constexpr int64_t kL = kLanes<T>;
   alignas(64) T total[kL][kWidth<T>];
   T tile[kSteps][kWidth<T>];
-  const T* row[kSteps];
+  const StoredIn<Rows, T>* row[kSteps];
   const auto identity = P::set(C::template identity<T>());
   for (int64_t l = 0; l < kL; ++l) {
     for (int64_t c = 0; c < width; c += P::n) P::store(identity, total[l] + c);

@@ -20,6 +20,7 @@
 
 #include "hwy/highway.h"
 #include "kernels/cpu/first-inl.h"
+#include "kernels/cpu/highway_targets.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu {
@@ -120,6 +121,59 @@ HWY_INLINE ComplexVector operator*(ComplexVector a, ComplexVector x) {
 #endif
 template <class T>
 constexpr bool kInPairs = requires { Pack<T>::load_first; };
+
+// Elements that are T only once they are loaded: the upper half of a float, float16, complex64.
+struct StoredBfloat {
+  uint16_t bits;
+};
+struct StoredHalf {
+  uint16_t bits;
+};
+using StoredComplex = std::complex<float>;
+
+// A vector of T from values as they are stored.
+template <class T, class S>
+HWY_INLINE typename Pack<T>::V load_as(const S* from) {
+  using P = Pack<T>;
+  if constexpr (std::is_same_v<S, T>) {
+    return P::load(from);
+#if HWY_TARGET != HWY_SCALAR
+  } else if constexpr (std::is_same_v<S, StoredComplex>) {
+    const hn::Rebind<float, typename P::D> narrow;
+    const auto parts = hn::LoadU(narrow, reinterpret_cast<const float*>(from));
+    return {hn::PromoteTo(typename P::D(), parts)};
+#endif
+  } else if constexpr (std::is_same_v<S, StoredComplex>) {
+    return T(*from);
+  } else {
+    const typename P::D d;
+    const hn::Rebind<uint16_t, decltype(d)> halves;
+    const auto bits = hn::LoadU(halves, reinterpret_cast<const uint16_t*>(from));
+    if constexpr (std::is_same_v<S, StoredHalf>) {
+      return hn::PromoteTo(d, hn::BitCast(hn::Rebind<hwy::float16_t, decltype(d)>(), bits));
+    } else {
+      const hn::RebindToUnsigned<decltype(d)> words;
+      return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(words, bits)));
+    }
+  }
+}
+// Up to a vector's values; those beyond `count` are anything.
+template <class T, class S>
+HWY_INLINE typename Pack<T>::V load_first_as(const S* from, int64_t count) {
+  S lane[Pack<T>::n] = {};
+  std::copy_n(from, std::min(count, Pack<T>::n), lane);
+  return load_as<T>(lane);
+}
+
+// One value in every lane, of which the first is looked at.
+template <class T, class S>
+HWY_INLINE typename Pack<T>::V all_as(const S* from) {
+  if constexpr (std::is_same_v<S, T>) {
+    return Pack<T>::set(*from);
+  } else {
+    return load_first_as<T>(from, 1);
+  }
+}
 
 struct Sum {
   template <class T>
@@ -381,27 +435,34 @@ HWY_INLINE T merge_packs(typename Pack<T>::V* total) {
 }
 
 // Pack k of the first `count` values of kLanes; the lanes beyond are `rest`.
-template <class M, class T, class V>
-HWY_INLINE V load_lanes(const T* x, int64_t count, int64_t k, V parameter, V rest) {
+template <class M, class T, class S, class V>
+HWY_INLINE V load_lanes(const S* x, int64_t count, int64_t k, V parameter, V rest) {
   using P = Pack<T>;
   const int64_t here = count - k * P::n;
   if (here <= 0) return rest;
   if constexpr (kIsVector<T>) {
     const typename P::D d;
     const auto there = hn::FirstN(d, static_cast<size_t>(here < P::n ? here : P::n));
-    const V v = first::load(d, here, x + k * P::n);
+    V v;
+    if constexpr (std::is_same_v<S, T>) {
+      v = first::load(d, here, x + k * P::n);
+    } else {
+      v = load_first_as<T>(x + k * P::n, here);
+    }
     return hn::IfThenElse(there, M::template apply<T>(v, parameter), rest);
   } else if constexpr (kInPairs<T>) {
-    return P::load_first(x + k * P::n, here, rest);  // M is Plain
+    T lane[P::n];
+    for (int64_t l = 0; l < std::min(here, P::n); ++l) lane[l] = T(x[k * P::n + l]);
+    return P::load_first(lane, here, rest);  // M is Plain
   } else {
-    return M::template apply<T>(x[k], parameter);
+    return M::template apply<T>(T(x[k]), parameter);
   }
 }
 
 // All but the lanes' merging of a block of kLanes values and more; false where the quick form
 // fails.
-template <class C, class M, class T, bool kIsQuick>
-HWY_INLINE bool combine_lanes(const T* x, int64_t count, T parameter, typename Pack<T>::V* total) {
+template <class C, class M, class T, bool kIsQuick, class S>
+HWY_INLINE bool combine_lanes(const S* x, int64_t count, T parameter, typename Pack<T>::V* total) {
   using P = Pack<T>;
   using V = typename P::V;
   constexpr int64_t kPacks = kLanes<T> / P::n;
@@ -410,7 +471,7 @@ HWY_INLINE bool combine_lanes(const T* x, int64_t count, T parameter, typename P
   Taker<C, T, kIsQuick> taker;
   V sum[kPacks];
   const auto at = [&](int64_t step, int64_t k) HWY_ATTR {
-    return M::template apply<T>(P::load(x + step * kLanes<T> + k * P::n), p);
+    return M::template apply<T>(load_as<T>(x + step * kLanes<T> + k * P::n), p);
   };
   for (int64_t k = 0; k < kPacks; ++k) total[k] = identity;
   const int64_t full = count / kLanes<T>;
@@ -445,8 +506,8 @@ HWY_INLINE bool combine_lanes(const T* x, int64_t count, T parameter, typename P
 }
 
 // One block of at most kBlock contiguous values.
-template <class C, class M, class T>
-HWY_INLINE T combine_block(const T* x, int64_t count, T parameter) {
+template <class C, class M, class T, class S>
+HWY_INLINE T combine_block(const S* x, int64_t count, T parameter) {
   using P = Pack<T>;
   constexpr int64_t kPacks = kLanes<T> / P::n;
   const auto p = P::set(parameter);
@@ -455,7 +516,7 @@ HWY_INLINE T combine_block(const T* x, int64_t count, T parameter) {
   if (count <= 2) {  // without a passage through memory
     T pair[2] = {};
     for (int64_t l = 0; l < count; ++l) {
-      const auto v = M::template apply<T>(P::set(x[l]), p);
+      const auto v = M::template apply<T>(all_as<T>(x + l), p);
       pair[l] = P::first(C::template apply<T>(identity, v));
     }
     if (count == 0) return C::template identity<T>();
@@ -496,8 +557,8 @@ struct Tree {
 };
 
 // n contiguous values in the order of this file.
-template <class C, class M, class T>
-HWY_INLINE T combine(const T* x, int64_t n, T parameter) {
+template <class C, class M, class T, class S>
+HWY_INLINE T combine(const S* x, int64_t n, T parameter) {
   if (n <= kBlock<T>) return combine_block<C, M, T>(x, n, parameter);
   Tree<C, T> tree;
   for (int64_t i = 0; i < n; i += kBlock<T>) {

@@ -51,7 +51,7 @@ struct Job {
       : context(&c),
         args(&a),
         kept(a.in, 0, a.in.ndim - a.reduced),
-        reduced(a.in, a.in.ndim - a.reduced, a.in.ndim),
+        reduced(reduced_dims(a)),
         out(a.out, 0, a.out.ndim),
         load(how) {
     n = reduced.count();
@@ -66,6 +66,16 @@ struct Job {
     split = units < 8 && n >= 4 * kBlock<T> && rows * n >= 8 * kGrain;
   }
 
+  // Places are counted in row-major order; all else is taken in memory's, if there is one.
+  static Dims reduced_dims(const ReduceArgs& a) {
+    const auto op = static_cast<Reduction>(a.op);
+    const int32_t first = a.in.ndim - a.reduced;
+    bool in_rows = op == Reduction::kArgmax || op == Reduction::kArgmin ||
+                   op == Reduction::kMaxIndex || op == Reduction::kMinIndex;
+    for (int32_t d = first; d < a.in.ndim; ++d) in_rows |= a.in.strides[d] == 0;
+    return in_rows ? Dims(a.in, first, a.in.ndim) : Dims::by_stride(a.in, first, a.in.ndim);
+  }
+
   static bool is_element(int32_t dtype) {
     if constexpr (std::is_same_v<T, float>) return dtype == LIBDL_DTYPE_FLOAT32;
     if constexpr (std::is_same_v<T, double>) return dtype == LIBDL_DTYPE_FLOAT64;
@@ -75,6 +85,10 @@ struct Job {
     return false;
   }
 
+  // A row lies in memory without gaps.
+  bool in_order() const {
+    return reduced.ndim == 0 || (reduced.ndim == 1 && reduced.strides[0] == 1);
+  }
   // The first output of a unit, and how many it has.
   int64_t first(int64_t unit) const {
     return columns ? unit / tiles * kept.inner_size() + unit % tiles * kWidth<T> : unit;
@@ -122,58 +136,93 @@ struct Job {
   }
 };
 
+template <class C>
+HWY_INLINE auto extreme(auto a, auto b) {
+  return std::is_same_v<C, Max> ? hn::Max(a, b) : hn::Min(a, b);
+}
+
 // The extremum of count >= 1 integers in order: no order of theirs matters, and they need no more
 // than their own width.
 template <class C, class E>
-HWY_INLINE int64_t narrow_extremum(const char* data, int64_t count) {
+HWY_INLINE E narrow_extremum(const E* x, int64_t count) {
   const hn::ScalableTag<E> d;
   constexpr int64_t kN = hn::MaxLanes(d), kPacks = 4;
-  const auto* x = reinterpret_cast<const E*>(data);
-  const auto join = [](auto a, auto b) HWY_ATTR {
-    return std::is_same_v<C, Max> ? hn::Max(a, b) : hn::Min(a, b);
-  };
   E best = x[0];
   int64_t i = 0;
   if (count >= kN) {
     auto top = hn::LoadU(d, x);
     auto top1 = top, top2 = top, top3 = top;
     for (; i + kPacks * kN <= count; i += kPacks * kN) {
-      top = join(top, hn::LoadU(d, x + i));
-      top1 = join(top1, hn::LoadU(d, x + i + kN));
-      top2 = join(top2, hn::LoadU(d, x + i + 2 * kN));
-      top3 = join(top3, hn::LoadU(d, x + i + 3 * kN));
+      top = extreme<C>(top, hn::LoadU(d, x + i));
+      top1 = extreme<C>(top1, hn::LoadU(d, x + i + kN));
+      top2 = extreme<C>(top2, hn::LoadU(d, x + i + 2 * kN));
+      top3 = extreme<C>(top3, hn::LoadU(d, x + i + 3 * kN));
     }
-    for (; i + kN <= count; i += kN) top = join(top, hn::LoadU(d, x + i));
+    for (; i + kN <= count; i += kN) top = extreme<C>(top, hn::LoadU(d, x + i));
     // The last vector may overlap what was seen.
-    top = join(join(top, top1), join(top2, top3));
-    top = join(top, hn::LoadU(d, x + count - kN));
+    top = extreme<C>(extreme<C>(top, top1), extreme<C>(top2, top3));
+    top = extreme<C>(top, hn::LoadU(d, x + count - kN));
     E lane[kN];
     hn::StoreU(top, d, lane);
     for (const E y : lane) best = C::template one<E>(best, y);
-    return static_cast<int64_t>(best);
+    return best;
   }
   for (; i < count; ++i) best = C::template one<E>(best, x[i]);
-  return static_cast<int64_t>(best);
+  return best;
 }
 
-// Whether narrow_extremum takes this dtype; then *result is its answer.
-template <class C>
-bool narrow_part(int32_t dtype, const char* data, int64_t count, int64_t* result) {
+// The same by columns, of n >= 1 rows that lie `apart`; from c on in vectors of at most kMost.
+// Returns how many columns are done.
+template <size_t kMost, class C, class E>
+HWY_INLINE int64_t narrow_columns(const E* x, int64_t apart, int64_t n, int64_t c, int64_t width,
+                                  E* best) {
+  const hn::CappedTag<E, kMost> d;
+  constexpr int64_t kN = hn::MaxLanes(d);
+  for (; c + kN <= width; c += kN) {
+    const E* row = x + c;
+    auto top = hn::LoadU(d, row);
+    for (int64_t r = 1; r < n; ++r) top = extreme<C>(top, hn::LoadU(d, row += apart));
+    hn::StoreU(top, d, best + c);
+  }
+  return c;
+}
+
+// Of a unit's integers E; false where they do not lie side by side.
+template <class C, class E, class T>
+bool narrow_unit(const Job<T>& job, int64_t unit, int64_t r0, int64_t r1, bool truth, T* result) {
+  const auto* x = reinterpret_cast<const E*>(job.base(unit));
+  E best[kWidth<T>];
+  int64_t width = 1;
+  if (job.columns) {
+    if (job.kept.inner_stride() != 1 || job.reduced.ndim > 1) return false;
+    width = job.width(unit);
+    const int64_t apart = job.reduced.ndim == 1 ? job.reduced.strides[0] : 0;
+    x += r0 * apart;
+    int64_t c = narrow_columns<HWY_MAX_BYTES / sizeof(E), C>(x, apart, r1 - r0, 0, width, best);
+    c = narrow_columns<16 / sizeof(E), C>(x, apart, r1 - r0, c, width, best);
+    narrow_columns<1, C>(x, apart, r1 - r0, c, width, best);
+  } else {
+    if (!job.in_order()) return false;
+    best[0] = narrow_extremum<C>(x + r0, r1 - r0);
+  }
+  for (int64_t c = 0; c < width; ++c) result[c] = truth ? best[c] != 0 : static_cast<T>(best[c]);
+  return true;
+}
+
+// Extrema of integers narrower than T, and of truths, which the unsigned bytes' extrema tell.
+template <class C, class T>
+bool narrow_part(const Job<T>& job, int64_t unit, int64_t r0, int64_t r1, T* result) {
+  if (job.direct || r1 <= r0) return false;
+  const int32_t dtype = job.args->in.dtype;
+  if (std::is_same_v<T, uint8_t> || dtype == LIBDL_DTYPE_BOOL) {
+    return job.bytes == 1 && narrow_unit<C, uint8_t>(job, unit, r0, r1, true, result);
+  }
   switch (dtype) {
-    case LIBDL_DTYPE_UINT8:
-      *result = narrow_extremum<C, uint8_t>(data, count);
-      return true;
-    case LIBDL_DTYPE_INT8:
-      *result = narrow_extremum<C, int8_t>(data, count);
-      return true;
-    case LIBDL_DTYPE_INT16:
-      *result = narrow_extremum<C, int16_t>(data, count);
-      return true;
-    case LIBDL_DTYPE_INT32:
-      *result = narrow_extremum<C, int32_t>(data, count);
-      return true;
-    default:
-      return false;
+    case LIBDL_DTYPE_UINT8: return narrow_unit<C, uint8_t>(job, unit, r0, r1, false, result);
+    case LIBDL_DTYPE_INT8: return narrow_unit<C, int8_t>(job, unit, r0, r1, false, result);
+    case LIBDL_DTYPE_INT16: return narrow_unit<C, int16_t>(job, unit, r0, r1, false, result);
+    case LIBDL_DTYPE_INT32: return narrow_unit<C, int32_t>(job, unit, r0, r1, false, result);
+    default: return false;
   }
 }
 
@@ -181,18 +230,7 @@ bool narrow_part(int32_t dtype, const char* data, int64_t count, int64_t* result
 template <class C, class M, class T>
 T row_part(const Job<T>& job, int64_t unit, int64_t r0, int64_t r1, T parameter) {
   const char* data = job.base(unit);
-  if constexpr (std::is_same_v<T, int64_t> && std::is_same_v<M, Plain> &&
-                (std::is_same_v<C, Max> || std::is_same_v<C, Min>)) {
-    const bool in_order =
-        job.reduced.ndim == 0 || (job.reduced.ndim == 1 && job.reduced.strides[0] == 1);
-    T result;
-    if (in_order && r1 > r0 &&
-        narrow_part<C>(job.args->in.dtype, data + r0 * job.bytes, r1 - r0, &result)) {
-      return result;
-    }
-  }
-  if (job.direct &&
-      (job.reduced.ndim == 0 || (job.reduced.ndim == 1 && job.reduced.strides[0] == 1))) {
+  if (job.direct && job.in_order()) {
     return combine<C, M, T>(reinterpret_cast<const T*>(data) + r0, r1 - r0, parameter);
   }
   alignas(64) T tile[kBlock<T>];
@@ -235,8 +273,66 @@ struct UnitRows {
   }
 };
 
+// The same of elements S that become T as they are loaded.
+template <class T, class S>
+struct StoredRows {
+  const Job<T>& job;
+  const S* data;
+  int64_t width;
+  int64_t apart;
+
+  StoredRows(const Job<T>& j, int64_t unit)
+      : job(j),
+        data(reinterpret_cast<const S*>(j.base(unit))),
+        width(j.width(unit)),
+        apart(j.reduced.ndim == 1 ? j.reduced.strides[0] : 0) {}
+  const S* operator()(int64_t r, T*) const { return data + job.reduced.offset(r); }
+};
+
+// False where the elements do not lie side by side.
+template <class C, class M, class S, class T>
+bool stored_part(const Job<T>& job, int64_t unit, int64_t r0, int64_t r1, const T* parameter,
+                 T* result) {
+  if (job.columns) {
+    if (job.kept.inner_stride() != 1) return false;
+    const StoredRows<T, S> rows(job, unit);
+    column_part<C, M, T>(rows, r0, r1, rows.width, parameter, result);
+    return true;
+  }
+  if (!job.in_order()) return false;
+  const S* row = reinterpret_cast<const S*>(job.base(unit));
+  *result = combine<C, M, T>(row + r0, r1 - r0, parameter[0]);
+  return true;
+}
+
+// Sums of elements that are not T in memory, without buffers of T. (Of sums alone: each more takes
+// the compiler as long as one of T.)
+template <class C, class M, class T>
+bool converted_part(const Job<T>& job, int64_t unit, int64_t r0, int64_t r1, const T* parameter,
+                    T* result) {
+  if (job.direct || job.load != Load::kPlain) return false;
+  const auto by = [&](auto element) {
+    return stored_part<C, M, decltype(element), T>(job, unit, r0, r1, parameter, result);
+  };
+  if constexpr (std::is_same_v<T, float> && std::is_same_v<C, Sum> && std::is_same_v<M, Plain>) {
+    if (job.args->in.dtype == LIBDL_DTYPE_BFLOAT16) return by(StoredBfloat());
+#if LIBDL_FUSED  // targets with fma have F16C too
+    if (job.args->in.dtype == LIBDL_DTYPE_FLOAT16) return by(StoredHalf());
+#endif
+  }
+  if constexpr (std::is_same_v<T, Complex> && std::is_same_v<C, Sum>) {
+    if (job.args->in.dtype == LIBDL_DTYPE_COMPLEX64) return by(StoredComplex());
+  }
+  return false;
+}
+
 template <class C, class M, class T>
 void part(const Job<T>& job, int64_t unit, int64_t r0, int64_t r1, const T* parameter, T* result) {
+  constexpr bool kExtremum = std::is_same_v<C, Max> || std::is_same_v<C, Min>;
+  if constexpr (kExtremum && (std::is_same_v<T, int64_t> || std::is_same_v<T, uint8_t>)) {
+    if (narrow_part<C>(job, unit, r0, r1, result)) return;
+  }
+  if (converted_part<C, M>(job, unit, r0, r1, parameter, result)) return;
   if (job.columns) {
     const UnitRows<T> rows(job, unit);
     column_part<C, M, T>(rows, r0, r1, rows.width, parameter, result);

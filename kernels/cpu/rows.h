@@ -3,6 +3,8 @@
 // A run of a view's dimensions, merged where strides allow, and where its k-th element lies.
 #pragma once
 
+#include <cstdlib>
+
 #include "kernels/args.h"
 #include "kernels/cpu/tile.h"
 
@@ -15,15 +17,32 @@ struct Dims {
 
   // Dimensions [first, last) of v.
   Dims(const View& v, int32_t first, int32_t last) {
+    for (int32_t d = first; d < last; ++d) push(v.sizes[d], v.strides[d]);
+  }
+  // The same, the widest steps outermost: for what may be taken in any order.
+  static Dims by_stride(const View& v, int32_t first, int32_t last) {
+    int32_t order[kMaxDims], count = 0;
     for (int32_t d = first; d < last; ++d) {
-      if (v.sizes[d] == 1) continue;
-      if (ndim > 0 && strides[ndim - 1] == v.sizes[d] * v.strides[d]) {
-        sizes[ndim - 1] *= v.sizes[d];
-        strides[ndim - 1] = v.strides[d];
-      } else {
-        sizes[ndim] = v.sizes[d];
-        strides[ndim++] = v.strides[d];
+      int32_t i = count++;
+      for (; i > 0 && std::abs(v.strides[order[i - 1]]) < std::abs(v.strides[d]); --i) {
+        order[i] = order[i - 1];
       }
+      order[i] = d;
+    }
+    Dims sorted(v, first, first);
+    for (int32_t i = 0; i < count; ++i) sorted.push(v.sizes[order[i]], v.strides[order[i]]);
+    return sorted;
+  }
+
+  // Adds a dimension inside the ones before.
+  void push(int64_t size, int64_t stride) {
+    if (size == 1) return;
+    if (ndim > 0 && strides[ndim - 1] == size * stride) {
+      sizes[ndim - 1] *= size;
+      strides[ndim - 1] = stride;
+    } else {
+      sizes[ndim] = size;
+      strides[ndim++] = stride;
     }
   }
 
