@@ -27,8 +27,9 @@ constexpr bool takes_numbers(Expression e) {
 
 #define LIBDL_PLAIN(name, inputs, classes) \
   entry<name##_op, kernels::Wrapping<LIBDL_NARROW>, inputs, has_letter(classes, 'I')>(),
-#define LIBDL_NUMBER(name, inputs, classes) \
-  entry<name##_op, kernels::Wrapping<LIBDL_NARROW>, inputs, takes_numbers(Expression::name), true>(),
+#define LIBDL_NUMBER(name, inputs, classes)                  \
+  entry<name##_op, kernels::Wrapping<LIBDL_NARROW>, inputs, \
+        takes_numbers(Expression::name), true>(),
 #define POINTWISE(name, inputs, classes, result) LIBDL_PLAIN(name, inputs, classes)
 extern const TileFn u8_table[kExpressions];
 #define LIBDL_NARROW uint8_t
@@ -122,7 +123,8 @@ namespace {
 struct NarrowTables {
   TileTable plain[kIsas], number[kIsas];
 };
-#define LIBDL_NARROW(type) {LIBDL_FOR_EACH_ISA(type##_table), LIBDL_FOR_EACH_ISA(type##_number_table)}
+#define LIBDL_NARROW(type) \
+  {LIBDL_FOR_EACH_ISA(type##_table), LIBDL_FOR_EACH_ISA(type##_number_table)}
 constexpr NarrowTables kU8 = LIBDL_NARROW(u8), kI8 = LIBDL_NARROW(i8), kI16 = LIBDL_NARROW(i16),
                        kI32 = LIBDL_NARROW(i32);
 #undef LIBDL_NARROW

@@ -216,7 +216,8 @@ TEST_P(ExactTiles, ShortFloatsRoundOnceWhatFloat32Gives) {
       const TileFn fn = short_power_tile(dtype, exponent);
       if (fn == nullptr) continue;
       const void* powers[] = {wide[0], &exponent};
-      s.expect(fn, number_tile(Class::kF32, static_cast<int>(Expression::pow)), in, powers, "power");
+      const TileFn by_class = number_tile(Class::kF32, static_cast<int>(Expression::pow));
+      s.expect(fn, by_class, in, powers, "power");
     }
     EXPECT_EQ(short_power_tile(dtype, 2.5f), nullptr);
   }

@@ -69,7 +69,9 @@ def test_a_transposed_tensor_is_reduced_in_the_order_of_memory(name):
 
 
 @pytest.mark.parametrize("size", [12, 25, 64, 70])
-@pytest.mark.parametrize("dtype", [libdl.uint8, libdl.bfloat16, libdl.float32, libdl.complex64], ids=str)
+@pytest.mark.parametrize(
+    "dtype", [libdl.uint8, libdl.bfloat16, libdl.float32, libdl.complex64], ids=str
+)
 def test_transposed_operands(size, dtype):
     """In blocks, the last of which overlap, and in rows that are joined or not."""
     for columns in (16, 40, 64, 129):
