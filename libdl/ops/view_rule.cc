@@ -74,8 +74,8 @@ static void view_vjp(Backward& b) {
         inverse[a.call.dims[d]] = static_cast<int64_t>(d);
       return b.give(0, permute(dy, inverse));
     }
-    case ViewCall::kReshape:
-      return b.give(0, reshape(dy, a.from.shape));
+    case ViewCall::kReshape:  // of its own shape it is no view of itself
+      return b.give(0, same(dy.shape(), a.from.shape) ? dy : reshape(dy, a.from.shape));
     case ViewCall::kExpand:
       return b.give(0, sum_to(dy, a.from.shape));
     case ViewCall::kReal:
