@@ -7,6 +7,7 @@
 #include "ops/arithmetic.h"
 #include "ops/comparison.h"
 #include "ops/copy.h"
+#include "ops/holds.h"
 #include "ops/product.h"
 #include "ops/reduction.h"
 #include "ops/view.h"
@@ -222,6 +223,7 @@ Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, const 
       fail_argument(LIBDL_ERROR_DTYPE, "addmm", x == beta ? 4 : 5, x == beta ? "beta" : "alpha",
                     std::string("is ") + name_of(x->dtype()),
                     std::string("a number that ") + name_of(mat1.dtype()) + " holds");
+  if (beta && beta->is_number()) check_number("addmm", 4, "beta", *beta, mat1.dtype());
   if (is_floating(mat1.dtype()) && size_of(mat1.dtype()) == 2) {  // rounded once, at the end
     const auto wide = [](const Tensor& x) { return cast(x, Dtype::kFloat32); };
     const Tensor y = addmm(wide(input), wide(mat1), wide(mat2), beta, alpha, {});

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 from . import _C, _functions, return_types
 from ._C import Overridden, Tensor
 from ._documents import FUNCTIONS, METHODS
-from ._errors import AutogradError, DtypeError, Error, ShapeError, told_as
+from ._errors import ArgumentValueError, AutogradError, DtypeError, Error, ShapeError, told_as
 from ._out import resizable, resize, write
 from ._overrides import override
 from ._types import ValuesIndices, dtype as Dtype
@@ -151,9 +151,9 @@ def _repeated(rows: Tensor, counts: list[int], dim: int) -> Tensor:
 
     name = "repeat_interleave: argument 2 (repeats)"
     if any(count < 0 for count in counts):
-        raise ValueError(f"{name} holds a negative count, wanted 0 or more each")
+        raise ArgumentValueError(f"{name} holds a negative count, wanted 0 or more each")
     if -rows.ndim <= dim < rows.ndim and len(counts) != rows.shape[dim]:
-        raise ValueError(f"{name} has {len(counts)} entries, wanted 1 or {rows.shape[dim]}")
+        raise ArgumentValueError(f"{name} has {len(counts)} entries, wanted 1 or {rows.shape[dim]}")
     return tensor([i for i, count in enumerate(counts) for _ in range(count)], dtype=int)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from .. import _C, _functional as _generated, _functions
 from .._C import Tensor
 from .._functional import layer_norm, linear, logsigmoid, sigmoid, softplus, tanh
-from .._errors import DtypeError, ShapeError
+from .._errors import ArgumentValueError, DtypeError, ShapeError
 from .._modes import no_grad
 from ._losses import cross_entropy, l1_loss, mse_loss, nll_loss
 
@@ -181,6 +181,8 @@ def _shorten(input: Tensor, weight: Tensor, max_norm: float, norm_type: float) -
 
 def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     """int64 rows that are 1 at the class and 0 elsewhere."""
+    if tensor.numel() and tensor.min().item() < 0:
+        raise ArgumentValueError("one_hot: argument 1 (tensor) holds a negative class, wanted 0 on")
     if num_classes < 0:
         num_classes = builtins.int(tensor.max().item()) + 1
     made = _functions.zeros((*tensor.shape, num_classes), dtype=_int64())
