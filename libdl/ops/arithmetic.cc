@@ -402,8 +402,10 @@ static Tensor combined(const char* op, const Tensor& input, const Tensor& tensor
     return y;
   const Dtype type = result_dtype(operands);
   const bool lift = is_floating(type) && size_of(type) == 2;
-  const auto wide = [lift](const Tensor& x) {
-    return lift && !x.is_number() ? cast(x, Dtype::kFloat32) : x;
+  const bool whole = !is_inexact(type);  // a product of narrower integers would wrap
+  const auto wide = [=](const Tensor& x) {
+    if (x.is_number() || !(lift || whole)) return x;
+    return cast(x, lift ? Dtype::kFloat32 : type);
   };
   const Named named(op);
   return named(told_as(op, {{"input", 1, "input"}, {"alpha", 4, "value"}}, [&] {
