@@ -77,7 +77,9 @@ class Draw:
         if self.chance(0.03):
             below += 1  # out of range
         tail = f", {dtype!r}" if dtype != "int64" else ""
-        self.lines.append(f"{name} = indices({tuple(shape)}, {below}, {self.r.randrange(40)}{tail})")
+        below_zero = " - 1" if self.chance(0.03) else ""
+        self.lines.append(f"{name} = indices({tuple(shape)}, {below}, {self.r.randrange(40)}{tail})"
+                          f"{below_zero}")  # fmt: skip
         self.tensors.append(name)
         return name
 
@@ -179,7 +181,8 @@ PARAMETERS: dict[str, Callable[[Draw], str | None]] = {
     "source": Draw.dim, "destination": Draw.dim,
     "keepdim": _flag, "descending": _flag, "stable": _flag, "largest": _flag,
     "sorted": lambda d: "True", "equal_nan": _flag,
-    "alpha": Draw.number, "value": Draw.number, "beta": Draw.number,
+    "alpha": Draw.number, "value": Draw.number,
+    "beta": lambda d: d.some("1", "2.0", "0.5", "5", "0", "-1.5"),
     "dtype": _maybe(0.5, Draw.dtype_word),
     "decimals": lambda d: d.some("0", "1", "2", "-1", "5"),
     "diagonal": lambda d: d.some("0", "1", "-1", "2", "-3"),

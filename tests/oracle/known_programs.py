@@ -140,7 +140,8 @@ def failed_calls(c: Context) -> bool:
 def kinds_of_lists(c: Context) -> bool:
     if c.difference.aspect != "error":
         return False
-    nested = re.search(r"tensor\(|asarray\(", c.call) and c.found_text().startswith("ValueError")
+    nested = re.search(r"tensor\(|asarray\(", c.call) and (
+        c.found_text().startswith(("ValueError", "TypeError: tensor: found")))
     return bool(nested) or "from_dlpack(" in c.call and c.found_text().startswith("TypeError")
 
 

@@ -38,6 +38,9 @@ def float_to_integer(c: Context) -> bool:
         return False
     whole = re.search(r"int|byte|char|short|long|copy_|T\.bool|type_as|to\(", c.text)
     info = np.iinfo(f.dtype)
+    if re.search(r"^(cum)?(sum|prod)_?$", c.name.split(".")[-1]):  # of what was cast before
+        some = [v.numbers for v in c.inputs() if v.numbers.dtype.kind in "fc"]
+        return any(not ((x.real >= info.min) & (x.real <= info.max)).all() for x in some)
     return bool(whole) and c.only_where(lambda w, f: (f == info.min) | (f == info.max) | (f == 0))
 
 
@@ -49,10 +52,12 @@ def wrapped_numbers(c: Context) -> bool:
     some = [float(n) for n in re.findall(r"(?<![\w.])-?\d+\.?\d*|inf|nan", c.call)]
     some += [float(v.numbers) for v in c.inputs() if not v.shape and v.numbers.dtype.kind in "iuf"]
     if any(v.dtype in ("float16", "bfloat16") for v in c.inputs()):
-        steps = r"(fmod|remainder|floor_divide|greater|less|[lg][te]|eq|ne|not_equal|div|divide)_?$"
-        operators = "__(i?mod|i?floordiv|[lg][te]|eq|ne)__"
+        steps = r"(fmod|remainder|floor_divide|greater|less|[lg][te]|eq|ne|not_equal|div|divide|true_divide)_?$"
+        operators = "__(i?mod|i?floordiv|i?truediv|[lg][te]|eq|ne)__"
         step = re.search(steps, c.name) or re.search(operators, c.name)
-        return bool(step) and any(n != float(np.float16(n)) or abs(n) > 2048 for n in some)
+        wide = any((np.abs(v.numbers.astype(float)) > 2048).any() for v in c.inputs()
+                   if v.numbers.dtype.kind in "iu")
+        return bool(step) and (wide or any(n != float(np.float16(n)) or abs(n) > 2048 for n in some))
     ranges = [np.iinfo(v.dtype) for v in c.inputs() if v.dtype.startswith(("int", "uint"))]
     if not ranges:
         return False
@@ -71,7 +76,9 @@ def _nan_there(w: Any, f: Any) -> Any:
 @predicate
 def sign_of_nan(c: Context) -> bool:
     words = r"\b(sign|sgn|abs|absolute|l1_loss|norm|normalize|cosine_similarity)_?\b|__abs__"
-    return bool(re.search(words, c.name + c.text)) and c.only_where(_nan_here)
+    endless = "complex" in c.text
+    return bool(re.search(words, c.name + c.text)) and c.only_where(
+        _nan_here, lambda w, f: np.isnan(w) & np.isinf(f) & endless)
 
 
 @predicate
@@ -79,10 +86,26 @@ def gradients_beside_nan(c: Context) -> bool:
     """PyTorch divides by how many are the largest, or by the factor, or multiplies by a tangent of
     zeros, and all become NaN."""
     divided = re.search(r"\b(amax|amin|aminmax|max|min|prod|cumprod_?)\(", c.text)
-    zeros = re.search(r"\b(mm|bmm|mv|dot|matmul|addmm_?|linear)\(| @ |__imatmul__", c.call)
+    zeros = re.search(r"\b(mm|bmm|mv|dot|matmul|addmm_?|linear|layer_norm)\(| @ |__imatmul__", c.call)
     some = bool(divided) or bool(zeros) and (
         c.difference.where.startswith("t") or "addmm" in c.name and "alpha=" in c.call)
-    return some and c.derivative() and c.not_finite() and c.only_where(_nan_there)
+    scan = "cumprod" in c.name  # whose products go on over what follows
+    return some and c.derivative() and c.not_finite() and (
+        c.only_where(_nan_there, _nan_here) if scan else c.only_where(_nan_there))
+
+
+@predicate
+def product_times_zero(c: Context) -> bool:
+    zero = re.search(r"alpha=-?(0\b|0\.0\b|False)", c.call)
+    return bool(zero) and "float16" in c.text and c.only_where(_nan_there)
+
+
+@predicate
+def sums_of_nothing(c: Context) -> bool:
+    r = c.wanted.values.get("r")
+    empty = isinstance(r, Seen) and not r.numbers.size or any(0 in v.shape for v in c.inputs())
+    return empty and bool(re.search("addc(mul|div)", c.name)) and c.derivative() and (
+        c.only_where(_nan_here, _nan_there))
 
 
 @predicate
@@ -95,8 +118,12 @@ def endless_derivatives(c: Context) -> bool:
 @predicate
 def rounded_steps(c: Context) -> bool:
     """Derivatives in 16 bits: a step of PyTorch's overflows, the result does not."""
-    return c.derivative() and "float16" in c.text and c.only_where(
-        lambda w, f: ~np.isfinite(w) & np.isfinite(f))
+    if not c.derivative() or "float16" not in c.text:
+        return False
+    overflow = c.only_where(lambda w, f: ~np.isfinite(w) & np.isfinite(f))
+    # p - 1 in the 16 bits of an exponent beside a wider base.
+    return overflow or "pow" in c.name and c.only_where(
+        lambda w, f: np.isclose(w, f, rtol=0.5, atol=0.05))
 
 
 @predicate
@@ -110,8 +137,8 @@ def zero_by_zero(c: Context) -> bool:
 
 @predicate
 def complex_zero_to_zero(c: Context) -> bool:
-    """1, as of real numbers."""
-    return "pow" in c.name and c.only_where(lambda w, f: np.isnan(w) & (f == 1))
+    """1, as of real numbers; infinity to a negative power is 0."""
+    return "pow" in c.name and c.only_where(lambda w, f: np.isnan(w) & ((f == 1) | (f == 0)))
 
 
 @predicate
@@ -135,7 +162,7 @@ def topk_of_one(c: Context) -> bool:
 
 @predicate
 def limits_of_silu(c: Context) -> bool:
-    return bool(re.search(r"(silu|gelu|sigmoid)_?$", c.name)) and c.only_where(
+    return bool(re.search(r"(silu|gelu|sigmoid|softplus)_?$", c.name)) and c.only_where(
         lambda w, f: np.isnan(w) & ~np.isnan(f))
 
 
@@ -209,7 +236,8 @@ def class_weights(c: Context) -> bool:
 def real_and_complex_powers(c: Context) -> bool:
     """PyTorch's tangent of a real operand has no imaginary part."""
     w, f = c.difference.wanted, c.difference.found
-    mixed = "complex" in c.text and re.search("make[^c]*float(64|32)[^c]*grad", c.text)
+    mixed = isinstance(f, np.ndarray) and f.dtype.kind == "c" and re.search(
+        "make[^c]*float(64|32)[^c]*grad", c.text)
     return bool(mixed) and c.difference.where.startswith("t[") and "pow" in c.name and (
         isinstance(w, np.ndarray) and bool(np.isclose(w.real, f.real, equal_nan=True).all()))
 

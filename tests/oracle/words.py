@@ -29,6 +29,7 @@ def _pools() -> dict[str, Any]:
         "count": random.integers(0, 4, _LONG).astype(float),
         "far": random.choice([-300.0, -3.0, -1.0, 0.0, 2.0, 127.0, 255.0, 70000.0], _LONG),
         "ones": np.ones(_LONG),
+        "near": random.uniform(0.5, 1.5, _LONG),
     }
 
 
