@@ -123,7 +123,7 @@ class Draw:
         if p < 0.35:
             return str(self.some(0, 1, 2, 3, -1, -2, 5))
         if p < 0.85:
-            return str(self.some(0.0, 0.5, 1.0, 2.0, -1.0, -1.5, 0.1, 3.0))
+            return str(self.some(0.0, 0.5, 1.0, 2.0, -1.0, -1.5, 0.1, 3.0, 0.5, -0.5))
         if p < 0.93:
             return self.some("True", "False")
         if p < 0.97:

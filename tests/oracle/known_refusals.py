@@ -52,7 +52,7 @@ def negative_indices(c: Context) -> bool:
              r"take_along_dim|embedding)_?$")
     below_zero = "-" in c.wanted_text() or ") - 1" in c.text
     return bool(re.search(words, c.name)) and below_zero and (
-        c.refused("out of bounds", "out of range"))
+        c.refused("out of bounds", "out of range", "out of DATA bounds"))
 
 
 @predicate
@@ -84,7 +84,7 @@ def out_dtype(c: Context) -> bool:
     return other and c.only_where(
         lambda w, f: np.isclose(w, f, rtol=1e-2 if "float16" in c.text else 1e-5, atol=1e-5),
         lambda w, f: ~(np.isfinite(w) & np.isfinite(f)),
-        lambda w, f: np.mod(w - f, 256) == 0)  # wrapped in the narrow one
+        lambda w, f: np.mod((w - f).real, 256) == 0)  # wrapped in the narrow one
 
 
 # -- refused by libdl alone ------------------------------------------------------------------------

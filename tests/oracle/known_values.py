@@ -85,27 +85,22 @@ def sign_of_nan(c: Context) -> bool:
 def gradients_beside_nan(c: Context) -> bool:
     """PyTorch divides by how many are the largest, or by the factor, or multiplies by a tangent of
     zeros, and all become NaN."""
-    divided = re.search(r"\b(amax|amin|aminmax|max|min|prod|cumprod_?)\(", c.text)
+    divided = re.search(r"\b(amax|amin|aminmax|max|min|prod|cumprod_?|norm)\(", c.text)
     zeros = re.search(r"\b(mm|bmm|mv|dot|matmul|addmm_?|linear|layer_norm)\(| @ |__imatmul__", c.call)
     some = bool(divided) or bool(zeros) and (
         c.difference.where.startswith("t") or "addmm" in c.name and "alpha=" in c.call)
-    scan = "cumprod" in c.name  # whose products go on over what follows
+    scan = "prod" in c.name  # whose products go on over what follows
     return some and c.derivative() and c.not_finite() and (
         c.only_where(_nan_there, _nan_here) if scan else c.only_where(_nan_there))
-
-
-@predicate
-def product_times_zero(c: Context) -> bool:
-    zero = re.search(r"alpha=-?(0\b|0\.0\b|False)", c.call)
-    return bool(zero) and "float16" in c.text and c.only_where(_nan_there)
 
 
 @predicate
 def sums_of_nothing(c: Context) -> bool:
     r = c.wanted.values.get("r")
     empty = isinstance(r, Seen) and not r.numbers.size or any(0 in v.shape for v in c.inputs())
-    return empty and bool(re.search("addc(mul|div)", c.name)) and c.derivative() and (
-        c.only_where(_nan_here, _nan_there))
+    zero = re.search(r"alpha=-?(0\b|0\.0\b|False)", c.call) and "float16" in c.text
+    some = empty and re.search("addc(mul|div)", c.name) and c.derivative()
+    return bool(some or zero) and c.only_where(_nan_here, _nan_there)
 
 
 @predicate

@@ -116,6 +116,13 @@ def layer_norm(d: Draw) -> Made:
     return args, ({"eps": d.some("1e-5", "1e-2")} if d.chance(0.3) else {})
 
 
+@recipe("sgn")
+def sgn(d: Draw) -> Made:
+    if d.mode != "value" and "complex" in d.dtype:
+        d.kind = "near"  # along the radius the derivative is 0, and what rounding leaves of 1 / |z|
+    return [d.input()], {}
+
+
 @recipe("logsumexp")
 def logsumexp(d: Draw) -> Made:
     return reduction(d)
