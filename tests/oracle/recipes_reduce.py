@@ -134,7 +134,7 @@ def cosine_similarity(d: Draw) -> Made:
         d.dtype = "float32" if "16" in d.dtype else d.dtype
         d.kind = "near"
     x = d.input(1)
-    return [x, d.tensor(d.partner_shape())], {"dim": near(d)}
+    return [x, d.tensor(d.partner_shape() if d.mode == "value" else d.shape)], {"dim": near(d)}
 
 
 @recipe("normalize")

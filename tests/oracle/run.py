@@ -212,6 +212,8 @@ def in_children(bench: Bench, chosen: list[Any], jobs: int) -> list[Any]:
 def cut_down(bench: Bench, name: str, lines: list[str], forward: bool) -> Any:
     lines = shrink.shrunk(lines, forward, bench.theirs, bench.ours)
     difference, line, _ = bench.judge(name, lines, forward)
+    if difference is None:
+        return None  # it came once: the case as it was
     return "known" if line else (lines, str(difference)[:600])
 
 
