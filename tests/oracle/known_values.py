@@ -52,8 +52,8 @@ def wrapped_numbers(c: Context) -> bool:
     some = [float(n) for n in re.findall(r"(?<![\w.])-?\d+\.?\d*|inf|nan", c.call)]
     some += [float(v.numbers) for v in c.inputs() if not v.shape and v.numbers.dtype.kind in "iuf"]
     if any(v.dtype in ("float16", "bfloat16") for v in c.inputs()):
-        steps = r"(fmod|remainder|floor_divide|greater|less|[lg][te]|eq|ne|not_equal|div|divide|true_divide)_?$"
-        operators = "__(i?mod|i?floordiv|i?truediv|[lg][te]|eq|ne)__"
+        steps = r"(fmod|remainder|floor_divide|greater|less|[lg][te]|eq|ne|not_equal|div|divide|true_divide|mul|multiply)_?$"
+        operators = "__(i?mod|i?floordiv|i?truediv|i?mul|[lg][te]|eq|ne)__"
         step = re.search(steps, c.name) or re.search(operators, c.name)
         wide = any((np.abs(v.numbers.astype(float)) > 2048).any() for v in c.inputs()
                    if v.numbers.dtype.kind in "iu")

@@ -116,7 +116,7 @@ def layer_norm(d: Draw) -> Made:
     return args, ({"eps": d.some("1e-5", "1e-2")} if d.chance(0.3) else {})
 
 
-@recipe("sgn")
+@recipe("sgn", "abs", "absolute")
 def sgn(d: Draw) -> Made:
     if d.mode != "value" and "complex" in d.dtype:
         d.kind = "near"  # along the radius the derivative is 0, and what rounding leaves of 1 / |z|
