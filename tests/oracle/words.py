@@ -54,7 +54,7 @@ def numbers(dtype: str, kind: str, count: int, seed: int, below: int | None = No
         return some > 0.3
     if dtype.startswith("complex"):
         # Of an angle of 70000 no digit of a float32 is left, nor many of a power of 300.
-        some = np.clip(some, -90, 90) if kind == "far" else some
+        some = np.clip(some, -20, 20) if kind == "far" else some
         angle = np.clip(some, -3, 3) if kind == "far" else some
         return (some + 1j * np.roll(angle, 1)).astype(wanted)
     if dtype.startswith(("int", "uint")):
