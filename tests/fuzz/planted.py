@@ -47,8 +47,9 @@ def fault(options: argparse.Namespace, planted: str, wanted: str, most: int) -> 
     own = options.build / "tests" / "fuzz"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        # The rarest, "death", is met by one in some 5,000 sequences.
         command = [own / "fuzz_planted", own / "fuzz.txt", HERE, HERE / "rare.txt",
-                   "--sequences", "4000", "--failures", "1", "--out", folder]  # fmt: skip
+                   "--sequences", "60000", "--failures", "1", "--out", folder]  # fmt: skip
         command += ["--seconds", "1"] if planted == "hang" else []
         run = subprocess.run(command, env=environment(planted), capture_output=True, text=True)
         if run.returncode != 1 or wanted not in run.stdout:
