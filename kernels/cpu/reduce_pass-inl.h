@@ -66,14 +66,18 @@ struct Job {
     split = units < 8 && n >= 4 * kBlock<T> && rows * n >= 8 * kGrain;
   }
 
-  // Places are counted in row-major order; all else is taken in memory's, if there is one.
+  // What depends on no order, extrema and integers, is taken in memory's, if there is one: floating
+  // sums go, and places are counted, by logical indices. (Of two zeros either may be the largest.)
   static Dims reduced_dims(const ReduceArgs& a) {
     const auto op = static_cast<Reduction>(a.op);
     const int32_t first = a.in.ndim - a.reduced;
-    bool in_rows = op == Reduction::kArgmax || op == Reduction::kArgmin ||
-                   op == Reduction::kMaxIndex || op == Reduction::kMinIndex;
-    for (int32_t d = first; d < a.in.ndim; ++d) in_rows |= a.in.strides[d] == 0;
-    return in_rows ? Dims(a.in, first, a.in.ndim) : Dims::by_stride(a.in, first, a.in.ndim);
+    bool free = op == Reduction::kMax || op == Reduction::kMin || op == Reduction::kAll ||
+                op == Reduction::kAny;
+    if constexpr (std::is_integral_v<T>) {
+      free |= op == Reduction::kSum || op == Reduction::kProd;
+    }
+    for (int32_t d = first; d < a.in.ndim; ++d) free &= a.in.strides[d] != 0;
+    return free ? Dims::by_stride(a.in, first, a.in.ndim) : Dims(a.in, first, a.in.ndim);
   }
 
   static bool is_element(int32_t dtype) {

@@ -61,11 +61,11 @@ def test_sums_round_once(shape, dtype, wide):
 
 
 @pytest.mark.parametrize("name", ["sum", "mean", "prod", "norm", "amax", "std"])
-def test_a_transposed_tensor_is_reduced_in_the_order_of_memory(name):
+def test_a_transposed_tensor_is_reduced_by_its_logical_indices(name):
     x = libdl.from_numpy(np.random.default_rng(1).normal(size=(7, 300, 40)))
-    wanted = getattr(libdl, name)(x)
     for order in ((2, 1, 0), (1, 0, 2), (0, 2, 1)):
-        assert libdl.equal(getattr(libdl, name)(x.permute(order)), wanted), order
+        y = x.permute(order)
+        assert libdl.equal(getattr(libdl, name)(y), getattr(libdl, name)(y.contiguous())), order
 
 
 @pytest.mark.parametrize("size", [12, 25, 64, 70])
