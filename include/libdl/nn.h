@@ -15,7 +15,7 @@ LIBDL_BEGIN
  *
  *  input   [..., in]
  *  weight  [out, in], or [in]: then the last dimension disappears
- *  bias    [out], or 0-d for a 1-d weight; NULL: none
+ *  bias    [out], or broadcasts to out's shape; NULL: none
  *  out     new, [..., out]
  *
  *  Gradient: any order, forward mode.

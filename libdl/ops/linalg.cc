@@ -300,10 +300,12 @@ static void check_linear(const Tensor& x, const Tensor& w, const Tensor* bias) {
                   that_fit(x.size(x.ndim() - 1), " columns", x, w));
   if (!bias) return;
   require_same_dtype(op, 3, "bias", *bias, x);
-  const Shape outputs(w.shape().first(static_cast<size_t>(w.ndim() - 1)));
-  if (!broadcasts_to(bias->shape(), outputs))
+  Shape result(x.shape());
+  result.pop_back();
+  if (w.ndim() == 2) result.push_back(w.size(0));
+  if (!broadcasts_to(bias->shape(), result))
     fail_argument(LIBDL_ERROR_SHAPE, op, 3, "bias", "has shape " + to_string(bias->shape()),
-                  "one that broadcasts to " + to_string(outputs));
+                  "one that broadcasts to " + to_string(result));
 }
 
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor* bias, Into into) {
@@ -313,8 +315,12 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor* bias, Int
     const Tensor none;
     return deliver("linear", bias ? add(y, *bias) : y, into, {&input, &weight, bias ? bias : &none});
   }
-  if (bias && bias->numel() != weight.size(0)) {
-    const int64_t outputs[] = {weight.size(0)};
+  const int64_t outputs[] = {weight.size(0)};
+  if (bias && !broadcasts_to(bias->shape(), outputs)) {  // of its own for each row
+    const Tensor y = add(linear(input, weight, nullptr), *bias);
+    return deliver("linear", y, into, {&input, &weight, bias});
+  }
+  if (bias && !same(bias->shape(), outputs)) {
     const Tensor wide = expand(*bias, outputs);
     return linear(input, weight, &wide, into);
   }

@@ -19,6 +19,9 @@ Tensor nonzero_coordinates(const Tensor& input) {
 
 Tensor nonzero(const Tensor& input, Into into) {
   Call call("nonzero", into, {&input});
+  if (into && into.tensor().dtype() != Dtype::kInt64)
+    fail_argument(LIBDL_ERROR_DTYPE, "nonzero", 0, into.name,
+                  std::string("is ") + name_of(into.tensor().dtype()), "int64");
   return call.done(nonzero_coordinates(input));
 }
 
