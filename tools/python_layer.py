@@ -324,6 +324,8 @@ def wrapped_return(form: Form, arguments: list[str], destination: str) -> str:
         of_place = f"{destination}.dtype if dtype is None else dtype"
         arguments = [of_place if a == "dtype" else a for a in arguments]
     given = ", ".join(arguments) + ("," if len(arguments) == 1 else "")
+    if "leaf" in form.line.flags:
+        return f"return write_leaf(_{form.operator.name}_into, ({given}), {destination}, requires_grad)"
     call = f"write(_{form.operator.name}_into, ({given}), {destination})"
     if form.returns == "ValuesIndices":
         return f"return {pair_of(form)}(*{call})"
@@ -351,7 +353,7 @@ def imports_text(names: set[str], extra: str = "") -> str:
         "from . import _C, return_types",
         "from ._C import Overridden, Tensor",
         "from ._errors import Error, told_as",
-        "from ._out import write",
+        "from ._out import write, write_leaf",
         "from ._overrides import override_named",
         "from ._types import DeviceLike, DtypeLike, Generator, Number, ValuesIndices",
         "",

@@ -118,7 +118,9 @@ def _from_numbers(numbers: _Numbers, dtype: Dtype | None) -> Tensor:
     kind = _kind(types) if flat else 2
     if dtype is None:
         dtype = numbers.dtype()
-    if kind == 3 and not dtype.is_complex:
+    if kind == 3 and dtype.name == "bool":  # whether it is 0: the one cast that drops nothing
+        flat = [bool(v) for v in flat]
+    elif kind == 3 and not dtype.is_complex:
         raise TypeError(f"tensor: complex numbers do not fit into {dtype}")
     if not types <= _KINDS.keys():
         flat = [v if type(v) in _KINDS else (int, int, float, complex)[kind](v) for v in flat]

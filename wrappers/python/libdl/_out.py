@@ -21,6 +21,14 @@ def write(into: Any, arguments: tuple[Any, ...], *out: Tensor) -> Any:
     return write(into, arguments, *out)
 
 
+def write_leaf(into: Any, arguments: tuple[Any, ...], out: Tensor, requires_grad: bool) -> Any:
+    """The same for what is made of no tensor: out requires grad if that was asked for."""
+    if requires_grad and not (out.is_floating_point() or out.is_complex()):
+        out.requires_grad_()  # refuses it, before out is written
+    made = write(into, arguments, out)
+    return made.requires_grad_() if requires_grad else made
+
+
 def _resized(error: ShapeError, out: tuple[Tensor, ...]) -> bool:
     if not error.argument_name.endswith(("dst", "out")) or not error.wanted.startswith("["):
         return False

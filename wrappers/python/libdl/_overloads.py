@@ -10,7 +10,7 @@ from . import _C, _functions, return_types
 from ._C import Overridden, Tensor
 from ._documents import FUNCTIONS, METHODS
 from ._errors import ArgumentValueError, AutogradError, DtypeError, Error, ShapeError, told_as
-from ._out import resizable, resize, write
+from ._out import resizable, resize, write, write_leaf
 from ._overrides import override
 from ._types import ValuesIndices, dtype as Dtype
 
@@ -233,7 +233,9 @@ def arange(
         start, end = 0, start
     if out is not None:
         given = out.dtype if dtype is None else dtype
-        return write(_C.arange_into, (start, end, step, given, device), out)
+        return write_leaf(
+            _C.arange_into, (start, end, step, given, device), out, requires_grad
+        )
     made: Tensor = _C.arange(start, end, step, dtype, device)
     if requires_grad:
         made.requires_grad = True
@@ -258,7 +260,8 @@ def randint(
         raise TypeError("randint: size must be given")
     if out is not None:
         given = out.dtype if dtype is None else dtype
-        return write(_C.randint_into, (low, high, size, generator, given, device), out)
+        arguments = (low, high, size, generator, given, device)
+        return write_leaf(_C.randint_into, arguments, out, requires_grad)
     made: Tensor = _C.randint(low, high, size, generator, dtype, device)
     if requires_grad:
         made.requires_grad = True
