@@ -141,8 +141,6 @@ def operator(entry: Entry, d: Draw) -> str:
         left, right = made[0]
         return f"{left} {BINARY[name]} {right}"
     if name in UNARY:
-        if name == "__abs__" and d.mode != "value" and "complex" in d.dtype:
-            d.kind = "near"  # as recipes_reduce.sgn
         return UNARY[name].format(d.input())
     raise Unknown(f"operator {name}")
 

@@ -47,6 +47,12 @@ def more_signatures(c: Context) -> bool:
 
 
 @predicate
+def bias_of_a_vector(c: Context) -> bool:
+    """linear with a vector as weight; PyTorch takes a bias there by its shape and the strides."""
+    return c.base() == "linear" and c.refused("mat2 must be a matrix")
+
+
+@predicate
 def negative_indices(c: Context) -> bool:
     words = (r"(gather|scatter|scatter_add|index_select|index_add|index_copy|index_fill|index_put|"
              r"take_along_dim|embedding)_?$")

@@ -56,8 +56,12 @@ def linear(d: Draw) -> Made:
     lead = d.some((), (2,), (2, 3), (0,))
     vector = d.chance(0.15)
     args = [d.tensor((*lead, k)), d.tensor((k,) if vector else (m, k))]
-    if d.chance(0.5) and not vector:  # PyTorch takes a bias there by dimensions and mode
-        args.append(d.tensor((m,)) if d.chance(0.9) else "None")
+    if vector:  # PyTorch takes a bias of one dimension there or not, by the strides
+        bias = d.some((), *[(1,) * len(lead), lead][: 2 * (len(lead) > 1)])
+    else:
+        bias = d.some((m,), (m,), (m,), (), *[(1, m), (1, 1), (*lead, m)][: 3 * bool(lead)])
+    if d.chance(0.5):
+        args.append(d.tensor(bias) if d.chance(0.9) else "None")
     return args, {}
 
 

@@ -34,6 +34,8 @@ def _pools() -> dict[str, Any]:
 
 
 POOLS = _pools()
+_UNITS = {"float64": 2.0**-52, "complex128": 2.0**-52, "float32": 2.0**-23, "complex64": 2.0**-23,
+          "float16": 2.0**-10, "bfloat16": 2.0**-7}  # fmt: skip
 _NUMPY = {"bool": np.bool_, "bfloat16": np.float32, "float16": np.float16}
 
 
@@ -93,6 +95,8 @@ class Words:
 
     def __init__(self, module: Any) -> None:
         self.T = module
+        self.step = 0  # chooses how each number is moved by a unit in its last place; 0: not
+        self.wide = False  # the same numbers in 64 bits
         self.names: dict[str, Any] = {
             "T": module, "F": module.nn.functional, "np": np, "true": True, "false": False,
             "nan": np.nan, "inf": np.inf,
@@ -100,7 +104,8 @@ class Words:
                                      fromlist=["checkpoint"]).checkpoint,
         }  # fmt: skip
         for name in ("make", "laid", "gradients", "second", "tangents", "blank", "dual",
-                     "tangent", "in_thread", "in_threads", "grown", "total", "indices"):
+                     "tangent", "in_thread", "in_threads", "grown", "total", "indices",
+                     "saturated"):
             self.names[name] = getattr(self, name)
         from functions_of_hosts import functions
         self.names.update(functions(module))
@@ -122,10 +127,26 @@ class Words:
              storage: list[Any], grad: bool = False) -> Any:
         return self._over(dtype, shape, strides, np.array(storage, numpy_type(dtype)), grad)
 
+    def saturated(self, tensor: Any, dtype: str) -> Any:
+        """Cast to integers as libdl does: an end of their range, and 0 for NaN."""
+        x, info = tensor.detach().double().numpy(), np.iinfo(dtype)
+        whole = np.nan_to_num(np.where((x > info.min) & (x < info.max), x, 0)).astype(dtype)
+        whole[x >= info.max], whole[x <= info.min] = info.max, info.min
+        return self.T.tensor(whole)
+
     def _over(self, dtype: str, shape: Any, strides: Any, storage: Any, grad: bool) -> Any:
         storage = storage.copy()
+        if self.step and storage.dtype.kind in "fc":
+            random = np.random.default_rng((self.step, storage.size))
+            with np.errstate(all="ignore"):
+                storage *= 1 + random.choice([-1, 1], storage.shape) * _UNITS[dtype]
         if dtype == "bfloat16":
             storage = (storage.view(np.uint32) >> 16).astype(np.uint16)
+        if self.wide and dtype in _UNITS:
+            if dtype == "bfloat16":
+                storage = (storage.astype(np.uint32) << 16).view(np.float32)
+            dtype = "complex128" if storage.dtype.kind == "c" else "float64"
+            storage = storage.astype(dtype)
         size = storage.itemsize
         array = np.ndarray(shape, storage.dtype, storage, 0, tuple(s * size for s in strides))
         # Memory of the module's own, which out= may resize, where that changes no strides.
