@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 
 def functions(T: Any) -> dict[str, Any]:
-    Function = T.autograd.Function
+    if TYPE_CHECKING:
+        from libdl.autograd import Function
+    else:
+        Function = T.autograd.Function
 
     class Cube(Function):
         """Saves its input; second derivatives follow from the backward's own history."""
