@@ -325,7 +325,8 @@ def wrapped_return(form: Form, arguments: list[str], destination: str) -> str:
         arguments = [of_place if a == "dtype" else a for a in arguments]
     given = ", ".join(arguments) + ("," if len(arguments) == 1 else "")
     if "leaf" in form.line.flags:
-        return f"return write_leaf(_{form.operator.name}_into, ({given}), {destination}, requires_grad)"
+        places = f"{destination}, requires_grad"
+        return f"return write_leaf(_{form.operator.name}_into, ({given}), {places})"
     call = f"write(_{form.operator.name}_into, ({given}), {destination})"
     if form.returns == "ValuesIndices":
         return f"return {pair_of(form)}(*{call})"
