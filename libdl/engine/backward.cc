@@ -169,9 +169,10 @@ bool Walk::run_pre_hooks(Node& node, std::span<Tensor> dy) {
 bool Walk::capture(Node& node, std::span<const Tensor> dy) {
   bool found = false;
   for (Target& target : targets_) {
-    if (target.edge.node != &node) continue;
+    if (target_of(*target.edge.node) != target_of(node)) continue;
     found = true;
-    if (!accumulate_) target.captured = dy[target.edge.slot];
+    const Tensor& here = dy[target.edge.slot];
+    if (!accumulate_ && here.defined()) add_gradient(target.captured, here, options_.create_graph);
   }
   if (!found || node.accumulator) return false;
   for (int i = 0; i < node.inputs; ++i)

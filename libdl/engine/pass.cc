@@ -55,7 +55,8 @@ void Pass::prepare(std::span<Node* const> roots, std::span<Node* const> targets)
 
 // Post-order without recursion: a node is wanted if it is a target or an input of it is.
 void Pass::mark_wanted(std::span<Node* const> roots, std::span<Node* const> targets) {
-  const std::unordered_set<Node*> target(targets.begin(), targets.end());
+  std::unordered_set<const void*> target;
+  for (const Node* const node : targets) target.insert(target_of(*node));
   struct Frame {
     Node* node;
     int next;
@@ -64,7 +65,7 @@ void Pass::mark_wanted(std::span<Node* const> roots, std::span<Node* const> targ
   std::unordered_set<Node*> done;
   for (Node* root : roots) {
     if (!done.insert(root).second) continue;
-    wanted(*root) = target.count(root) != 0;
+    wanted(*root) = target.count(target_of(*root)) != 0;
     stack.push_back({root, 0});
     while (!stack.empty()) {
       Frame& frame = stack.back();
@@ -78,7 +79,7 @@ void Pass::mark_wanted(std::span<Node* const> roots, std::span<Node* const> targ
       Node* const next = node->edges()[frame.next++].node;
       if (!next) continue;
       if (done.insert(next).second) {
-        wanted(*next) = target.count(next) != 0;
+        wanted(*next) = target.count(target_of(*next)) != 0;
         stack.push_back({next, 0});
       } else if (wanted(*next)) {
         wanted(*node) = true;

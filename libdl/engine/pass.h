@@ -18,6 +18,13 @@ struct Scratch {
   std::vector<Tensor> grads;
 };
 
+// What a node is as a target. A leaf that stopped requiring grad and began again has an accumulator
+// of each time: they are one, told by its .grad.
+inline const void* target_of(const Node& node) {
+  if (!node.accumulator) return &node;
+  return static_cast<const Accumulator&>(node).slot.get();
+}
+
 class Pass {
  public:
   Pass();
