@@ -67,6 +67,15 @@ void advance(GradSlot& slot, Turn& turn, Tensor& sum) noexcept {
   turn = std::move(next);
 }
 
+// A .grad from before the leaf got another shape: t_() or unsqueeze_() under no_grad(), .data =.
+void want_room(const Tensor& grad, const Tensor& gradient) {
+  if (same(grad.shape(), gradient.shape()) || broadcasts_to(gradient.shape(), grad.shape())) return;
+  fail(LIBDL_ERROR_AUTOGRAD, "backward",
+       "a leaf's .grad has shape " + to_string(grad.shape()) + ", wanted " +
+           to_string(gradient.shape()) +
+           ", the shape of the leaf and of the gradient to add; set .grad to None first");
+}
+
 // sum(turn) tells the new .grad; turn.before may be undefined, and may be written to.
 template <class Sum>
 void add_to(GradSlot& slot, Turn turn, Sum sum) {
@@ -101,6 +110,7 @@ void accumulate(Accumulator& leaf, Tensor gradient, bool create_graph) {
       return take ? std::move(gradient) : clone(gradient);
     }
     if (recorded || requires_grad(before)) return pointwise(k_add, before, gradient);
+    want_room(before, gradient);
     pointwise(k_add, before, gradient, Into(before));
     return before;
   });

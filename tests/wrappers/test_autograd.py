@@ -595,3 +595,16 @@ def test_forward_mode_is_refused_by_a_custom_function_without_it():
                 return x_tangent, x_tangent
 
         libdl.func.jvp(lambda x: Two.apply(x, 1.0), (leaf(1.5),), (libdl.ones(1, dtype=float64),))
+
+
+def test_a_gradient_of_another_shape_tells_of_backward_and_both_shapes():
+    x = libdl.ones(2, 3, requires_grad=True)
+    x.sum().backward()
+    with libdl.no_grad():
+        x.t_()
+    with pytest.raises(RuntimeError, match=r"backward: a leaf's \.grad has shape \[2, 3\], "
+                                           r"wanted \[3, 2\]"):
+        x.sum().backward()
+    x.grad = None
+    x.sum().backward()
+    assert x.grad.shape == (3, 2)
