@@ -17,6 +17,7 @@
 
 #include "kernels/args.h"
 #include "kernels/cpu/columns-inl.h"
+#include "kernels/cpu/reduce.h"
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/squares.h"
 #include "kernels/cpu/tile.h"
@@ -27,9 +28,6 @@ namespace HWY_NAMESPACE {
 namespace {
 
 using Complex = std::complex<double>;
-
-// How elements become values: as they are, |z| of complex ones, or |x| to the power p.
-enum class Load { kPlain, kModulus, kPower };
 
 constexpr int64_t kParts = 16;       // of one reduction that is split among threads
 constexpr int64_t kGrain = 1 << 14;  // elements worth a chunk of their own

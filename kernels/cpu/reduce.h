@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What reduce() is cut into, by what is computed and in which type: one translation unit each, as
+// all together would take the compiler minutes and gigabytes.
+#pragma once
+
+#include "kernels/args.h"
+
+namespace libdl::kernels::cpu {
+
+// How elements become values: as they are, |z| of complex ones, or |x| to the power p.
+enum class Load { kPlain, kModulus, kPower };
+
+using Reduce = void(Context& context, const ReduceArgs& args, Load load);
+
+// Sums, products, extrema and their places.
+Reduce reduce_float, reduce_double, reduce_integer, reduce_unsigned;
+// Sums and products.
+Reduce reduce_complex;
+// All and any.
+Reduce reduce_truth;
+
+Reduce norm_float, norm_double;
+Reduce variance_float, variance_double;
+Reduce logsumexp_float, logsumexp_double;
+
+}  // namespace libdl::kernels::cpu
