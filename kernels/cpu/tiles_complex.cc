@@ -8,6 +8,9 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <cmath>
+#include <limits>
+
 #include "kernels/convert_value.h"
 #include "kernels/cpu/arithmetic-inl.h"
 #include "kernels/cpu/tiles_scalar-inl.h"
@@ -46,6 +49,18 @@ HWY_INLINE Pairs operator-(Pairs x) { return {negated(x.raw)}; }
 HWY_INLINE Pairs operator*(Pairs x, Pairs y) {
   return {less_even(hn::Mul(x.raw, hn::DupEven(y.raw)),
                     hn::Mul(swapped(x.raw), hn::DupOdd(y.raw)))};
+}
+// x * y where the products of their parts are exact, as of complex64: a fused sum rounds as often.
+HWY_INLINE Pairs exact_product(Pairs x, Pairs y) {
+#if HWY_TARGET == HWY_AVX3
+  return {V{_mm512_fmaddsub_pd(x.raw.raw, hn::DupEven(y.raw).raw,
+                               hn::Mul(swapped(x.raw), hn::DupOdd(y.raw)).raw)}};
+#elif HWY_TARGET == HWY_AVX2
+  return {V{_mm256_fmaddsub_pd(x.raw.raw, hn::DupEven(y.raw).raw,
+                               hn::Mul(swapped(x.raw), hn::DupOdd(y.raw)).raw)}};
+#else
+  return x * y;
+#endif
 }
 // Smith's division.
 HWY_INLINE Pairs operator/(Pairs x, Pairs y) {
@@ -115,9 +130,11 @@ LIBDL_COMPLEX(add, x[0] + x[1])
 LIBDL_COMPLEX(sub, x[0] - x[1])
 LIBDL_COMPLEX(add_scaled, x[0] + x[1] * x[2])
 LIBDL_COMPLEX(mul, x[0] * x[1])
+LIBDL_COMPLEX(mul_of_floats, exact_product(x[0], x[1]))
 LIBDL_COMPLEX(div, x[0] / x[1])
 LIBDL_COMPLEX(neg, -x[0])
 LIBDL_COMPLEX(square, x[0] * x[0])
+LIBDL_COMPLEX(square_of_floats, exact_product(x[0], x[0]))
 LIBDL_COMPLEX(reciprocal, one() / x[0])
 LIBDL_COMPLEX(div_of_floats, quotient_of_floats(x[0], x[1]))
 LIBDL_COMPLEX(reciprocal_of_floats, quotient_of_floats(one(), x[0]))
@@ -187,6 +204,24 @@ void pairs_tile(const void* const* in, void* out, int64_t n) {
   std::memcpy(static_cast<T*>(out) + 2 * i, y, bytes);
 }
 
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+// A complex64 times a number: one of doubles has inexact products, two of which are rounded; a real
+// one has only one a part (which must not vanish: the sign of zero would come from elsewhere).
+template <class T>
+void times_number(const void* const* in, void* out, int64_t n) {
+  double parts[2];
+  std::memcpy(parts, in[1], sizeof(parts));
+  const auto is_float = [](double x) {
+    return std::abs(x) <= std::numeric_limits<float>::max() && static_cast<float>(x) == x;
+  };
+  const bool real = parts[1] == 0 && std::abs(parts[0]) > 1e-200;
+  if (real || (is_float(parts[0]) && is_float(parts[1]))) {
+    return pairs_tile<mul_of_floats_pairs, T, 2, true>(in, out, n);
+  }
+  pairs_tile<mul_pairs, T, 2, true>(in, out, n);
+}
+#endif
+
 // The vector form of an expression, or NULL.
 template <Expression e, class T, int kInputs, bool kNumbers = false>
 constexpr TileFn pairs_entry() {
@@ -194,11 +229,16 @@ constexpr TileFn pairs_entry() {
   if constexpr (e == Expression::name) return &pairs_tile<name##_pairs, T, kInputs, kNumbers>;
   constexpr bool kFloats = sizeof(T) == 4;
   if constexpr (kFloats && !kNumbers) {  // a number is no float
+    if constexpr (e == Expression::mul) return &pairs_tile<mul_of_floats_pairs, T, kInputs>;
+    if constexpr (e == Expression::square) return &pairs_tile<square_of_floats_pairs, T, kInputs>;
     if constexpr (e == Expression::div) return &pairs_tile<div_of_floats_pairs, T, kInputs>;
     if constexpr (e == Expression::reciprocal) {
       return &pairs_tile<reciprocal_of_floats_pairs, T, kInputs>;
     }
   }
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+  if constexpr (kFloats && kNumbers && e == Expression::mul) return &times_number<T>;
+#endif
   LIBDL_COMPLEX(add)
   LIBDL_COMPLEX(sub)
   LIBDL_COMPLEX(mul)

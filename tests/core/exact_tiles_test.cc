@@ -274,8 +274,8 @@ bool same(float x, float y) {
   return (x != x && y != y) || std::memcmp(&x, &y, sizeof(x)) == 0;
 }
 
-// With `number` the inputs after the first are one complex128 each.
-void check_complex(Expression e, bool number) {
+// With `number` the inputs after the first are that complex128 each.
+void check_complex(Expression e, const C128* number) {
   const int index = static_cast<int>(e);
   const TileFn tile = number ? c64_number_tile(index) : c64_tile(index);
   const char* name = kExpressionInfo[index].name;
@@ -284,11 +284,10 @@ void check_complex(Expression e, bool number) {
     std::vector<C64> x[3];
     std::vector<C128> w[3];
     const void *in[3], *widened[3];
-    const C128 one(0.1, -1.0 / 3);
     for (int k = 0; k < 3; ++k) {
       x[k] = numbers(n, 10 * k + 1);
-      w[k] = number && k > 0 ? std::vector<C128>(n, one) : wide(x[k]);
-      in[k] = number && k > 0 ? static_cast<const void*>(&one) : x[k].data();
+      w[k] = number && k > 0 ? std::vector<C128>(n, *number) : wide(x[k]);
+      in[k] = number && k > 0 ? static_cast<const void*>(number) : x[k].data();
       widened[k] = w[k].data();
     }
     std::vector<C64> y(n);
@@ -310,9 +309,16 @@ void check_complex(Expression e, bool number) {
 TEST_P(ExactTiles, Complex64RoundsOnceWhatComplex128Gives) {
   using enum Expression;
   for (const Expression e : {add, sub, mul, div, add_scaled, lerp, neg, square, reciprocal, conj}) {
-    check_complex(e, false);
+    check_complex(e, nullptr);
   }
-  for (const Expression e : {add, sub, mul, div, add_scaled, lerp}) check_complex(e, true);
+  const C128 one(0.1, -1.0 / 3);
+  for (const Expression e : {add, sub, mul, div, add_scaled, lerp}) check_complex(e, &one);
+}
+TEST_P(ExactTiles, Complex64TimesNumbers) {  // real ones and floats have a way of their own
+  for (const C128 number : {C128(0.1, 0), C128(0.1, -0.0), C128(-2, 0.25), C128(0, -1), C128(-0.0),
+                            C128(1e-300), C128(-1e-190), C128(1e300), C128(INFINITY), C128(NAN)}) {
+    check_complex(Expression::mul, &number);
+  }
 }
 TEST_P(ExactTiles, TheModulusOfComplex64) {
   const int index = static_cast<int>(Expression::abs);
