@@ -109,13 +109,15 @@ class Context:
 
     def derivative(self) -> bool:
         d = self.difference
-        return d.aspect in ("grad", "tangent") or d.where.startswith(("g[", "h[", "t["))
+        return d.aspect in ("grad", "tangent") or d.where.startswith(("g[", "h[", "t[", "seen["))
 
     def only_where(self, *explained: Callable[[Any, Any], Any]) -> bool:
         """Elements differ, each of them as one of the functions of wanted and found says."""
         w, f = self.difference.wanted, self.difference.found
         if self.difference.aspect not in ("value", "grad", "tangent"):
             return False
+        if isinstance(w, float) and isinstance(f, float):  # what a hook has seen
+            w, f = np.array([w]), np.array([f])
         if not (isinstance(w, np.ndarray) and isinstance(f, np.ndarray)) or w.shape != f.shape:
             return False
         some = apart(w.dtype.name, w, f, coarsest(self.lines))

@@ -33,6 +33,9 @@ def views_without_grad(c: Context) -> bool:
     reached, near = t.reached(apart, c.until), t.sharing(apart, c.until)
     if d.aspect in ("requires_grad", "is_leaf", "grad"):
         return d.where in reached | near
+    asked = next((line for line in c.lines if "autograd.grad(" in line and bound_by(line) == d.where), "")
+    if d.aspect == "value" and names_in(asked) & (reached | near):
+        return True
     said = c.refuses() and bool(re.search("does not require grad|'NoneType' object has no attr|"
                                           "only that of a leaf variable|none of output has req", c.found_text()))
     raised = c.refused(*OF_HISTORY) or d.aspect == "kind" and d.wanted == "raises RuntimeError"
@@ -54,8 +57,15 @@ def unshared(c: Context, lines: list[str] | None = None) -> list[str]:
     """Operands over the memory that is written are copied first."""
     def change(n: int, line: str) -> str | None:
         written = written_by(line)
-        if not written or n > c.until or "out=" in line:
+        if not written or n > c.until:
             return None
+        out = re.match(r"(.*T\.\w+\()(.*)(, out=.*)", line)
+        if out:
+            rest = out[2]
+            for name in names_in(rest) - {written}:
+                if c.trace.share(name, written, n):
+                    rest = re.sub(rf"\b{name}\b", f"{name}.clone()", rest)
+            return out[1] + rest + out[3]
         mark = re.search(r"_\(| [-+*/]= |\] = ", line)
         if not mark:
             return None
@@ -69,7 +79,7 @@ def unshared(c: Context, lines: list[str] | None = None) -> list[str]:
 
 @predicate
 def with_itself(c: Context) -> bool:
-    """x *= x, x.mul_(a view of x)."""
+    """x *= x, x.mul_(a view of x), with out= too."""
     of_write = c.difference.aspect == "tangent" or c.refused(
         "modified by an inplace operation", "refer to a single memory location")
     return c.name == "" and of_write and c.gone(unshared(c))
@@ -84,13 +94,24 @@ def retained_views(c: Context) -> bool:
     if d.aspect == "kind" and d.wanted is None:
         asked = re.search(rf"^{re.escape(d.where)} = T.autograd.grad\(.*, (\w+), allow", c.text, re.M)
         return bool(asked) and asked[1] in old
+    now = re.search(r"T.autograd.grad\(.*, (?=(\w+), allow)|inputs=\[(?=(\w+)\])", c.line)
+    if c.refuses() and now and old & set(now.groups()):
+        # By what PyTorch does not run.
+        return bool(re.search("overwritten after the forward|modified by an in-p", c.found_text()))
+    asked = re.search(rf"^{re.escape(d.where)} = T.autograd.grad\(.*, (\w+), allow", c.text, re.M)
+    if d.aspect == "value" and asked and asked[1] in old:
+        return True
+    if c.refuses() and "freed by an earlier" in c.found_text():  # by a pass that ended there
+        ends = {line for line in c.lines for name in re.findall(
+            r"inputs=\[(\w+)\]|, (\w+), allow_unused", line) if old & set(name)}
+        return c.gone(c.lines, lines_with(c.lines, lambda n, line: _kept(line) if line in ends else None))
     kept = set(re.findall(r"\b(\w+)\.(?:retain_grad\(|register_hook|grad_fn\.register_)", c.text))
     kept |= set(re.findall(r"inputs=\[(\w+)\]", c.text))
     if d.aspect == "grad" and d.where in kept & old:
         return True
     hooked = set(re.findall(r"\b(\w+)\.(?:register_hook|grad_fn\.register_)", c.text))
-    asked = any("autograd.grad(" in line and bound_by(line) == d.where for line in c.lines)
-    return bool(hooked & old) and (d.aspect == "grad" or asked or d.where.startswith("seen"))
+    found = any("autograd.grad(" in line and bound_by(line) == d.where for line in c.lines)
+    return bool(hooked & old) and (d.aspect == "grad" or found or d.where.startswith("seen"))
 
 
 @predicate
@@ -101,14 +122,19 @@ def written_by_functions(c: Context) -> bool:
     d = c.difference
     written = c.trace.objects(set(re.findall(r"Double_\.apply\((\w+)\)", c.text)), c.until)
     hooked = set(re.findall(r"\b(\w+)\.(?:register_hook|retain_grad)", c.text)) & written
-    return d.aspect == "grad" and d.where in written and d.wanted is None or bool(hooked) and (
+    made = {bound_by(line) for line in c.lines if "Double_.apply(" in line}
+    return d.aspect == "grad" and d.where in written | made and d.wanted is None or bool(hooked) and (
         d.aspect == "grad" or d.where.startswith("seen"))
 
 
 @predicate
 def defects_of_pytorch(c: Context) -> bool:
     d = c.difference
-    if d.aspect == "requires_grad" and d.wanted is False:
+    if "Double_.apply(" in c.text and not c.refuses() and c.gone(lines_with(
+            c.lines, lambda n, line: re.sub(r"^(\w+) = Double_.apply\((\w+)\)$",
+                                            r"\2.detach().mul_(2); \1 = \2", line))):
+        return True  # what is written without a history is a new tensor there
+    if d.aspect in ("requires_grad", "is_leaf") and d.wanted is (d.aspect == "is_leaf"):
         written = set(re.findall(r"Double_\.apply\((\w+)\)", c.text))
         made = {bound_by(line) for line in c.lines if "Double_.apply" in line}
         return d.where in c.trace.objects(written, c.until) | made and bool(
@@ -117,6 +143,11 @@ def defects_of_pytorch(c: Context) -> bool:
         return True
     if d.aspect == "tangent" and isinstance(d.wanted, tuple):
         return d.wanted != c.wanted.values[d.where].shape
+    if d.aspect == "tangent" and ".t_()" in c.text and np.array_equal(d.wanted, np.transpose(d.found)):
+        return True  # views share the tangent, and t_() of one turns it
+    if d.aspect == "tangent" and "copy_(" in c.text and c.gone(lines_with(
+            c.lines, lambda n, line: re.sub(r"copy_\(([a-z]\d*)\)", r"copy_(\1.clone())", line))):
+        return True  # a copy may share the tangent of what was copied
     tangent = d.aspect == "tangent" or d.where.startswith("t[")
     wider = {str(d.wanted), str(d.found)} == {"float64", "float32"}
     own = re.search(r"(\w+)\.(addcmul|addcdiv|lerp|mul|div|pow)_\(.*\b\1\b", c.call)
@@ -165,22 +196,33 @@ def out_views(c: Context) -> bool:
         out = re.search(r"out=([a-z]\d*)\)", line)
         before = c.trace.after[n - 1].get(out[1]) if out and n else None
         if before and before.view and 0 in before.elements[1]:
-            return c.difference.where in c.trace.sharing({out[1]}, c.until)
+            return c.difference.where in c.trace.reached(c.trace.sharing({out[1]}, c.until), c.until)
     return False
 
 
 @predicate
 def hooks_without_gradient(c: Context) -> bool:
     """Of leaves that are gone or require grad no more; or PyTorch gives None."""
-    if c.refused("'NoneType' object has no attribute"):
-        return "hook(" in c.text
     hooked = set(re.findall(r"\b(\w+)\.register_post_accumulate_grad_hook", c.text))
     ended = set(re.findall(r"^(?:del (\w+)$|(\w+)\.(?:requires_grad_\(F|detach_))", c.text, re.M))
     ended = {name for names in ended for name in names if name}
-    lost = not c.name and c.trace.objects(hooked, c.until) & ended
-    none = "register_post_accumulate_grad_hook" in c.text and re.search(
-        r"Pair\.apply\(\w+, [a-z]", c.text)
-    return c.difference.where.startswith("seen") and bool(lost or none)
+    lost = c.trace.objects(hooked, c.until) & ended if hooked and ended else set()
+    if lost and (c.difference.where.startswith("seen") or c.difference.aspect == "grad" and (
+            c.difference.where in c.trace.objects(lost, c.until))):
+        return True
+    of_hook = c.refused("'NoneType' object has no attribute", "'NoneType' and") or (
+        c.difference.aspect == "grad" or c.difference.where.startswith("seen"))
+    return of_hook and "hook(" in c.text and (
+        c.gone(lines_with(c.lines, lambda n, line: _unreached(line)))
+        or c.gone(lines_with(c.lines, lambda n, line: _guarded(line))))
+
+
+def _guarded(line: str) -> str:
+    """Hooks that look for a gradient first."""
+    line = re.sub(r"(?<=register_hook\()lambda g: (.*)\)$",
+                  r"lambda g: None if g is None else \1)", line)
+    return re.sub(r"(?<=grad_hook\()lambda p: (.*)\)$",
+                  r"lambda p: None if p.grad is None else \1)", line)
 
 
 @predicate
@@ -190,19 +232,38 @@ def leaves_in_the_graph(c: Context) -> bool:
 
 @predicate
 def leaves_of_another_shape(c: Context) -> bool:
-    said = "which the leaf has had since it was used|add: argument 0 .dst. has shape"
+    """What was made before t_() has gradients of the old shape; PyTorch makes the node of a view anew."""
+    if c.difference.aspect == "grad" and isinstance(c.difference.wanted, tuple):
+        return bool(re.search(r"no_grad\(\): \w+\.(t|unsqueeze)_\(", c.text))
+    if c.difference.aspect == "grad" and ".t_()" in c.text:
+        last = max(n for n, line in enumerate(c.lines) if ".t_()" in line)
+        return c.gone(lines_with(c.lines, lambda n, line: f"{line}.clone()" if (
+            n < last and (made := bound_by(line)) and not written_by(line)
+            and c.trace.after[n].get(made) and c.trace.after[n][made].view) else None))
+    said = "which the leaf has had since it was used|a leaf's .grad has shape"
     return c.refuses() and "backward(" in c.line and bool(
         re.search(said, c.found_text()) and re.search(r"\.(t|unsqueeze)_\(", c.text))
 
 
 @predicate
 def writes_of_views_twice(c: Context) -> bool:
-    """PyTorch frees a write of a view, also where its rule reads nothing."""
+    """PyTorch frees a write of a view, also where its rule reads nothing: without these writes there
+    is no difference."""
+    second = "backward through the graph a second time"
+    itself = c.refused("modified by an inplace operation") and second in str(
+        c.theirs.run(unshared(c), c.forward).errors[c.until])
+    if not itself and not c.refused(second):
+        return False
     reads_nothing = re.compile(
         r"\.(add|sub|zero|fill|copy|lerp|neg|index_fill|masked_fill|gt)_\(| [-+]= |\] = ")
-    return c.refused("backward through the graph a second time") and any(
-        reads_nothing.search(line) and _writes_view(c, n, line)
-        for n, line in enumerate(c.lines[: c.until]))
+
+    def change(n: int, line: str) -> str | None:
+        if n >= c.until or not reads_nothing.search(line) or not _writes_view(c, n, line):
+            return None
+        made = bound_by(line)
+        return f"{made} = {written_by(line)}" if made else "pass"
+    rest = lines_with(c.lines, change)
+    return rest != c.lines and c.gone(unshared(c, rest) if itself else rest, rest)
 
 
 def _writes_view(c: Context, n: int, line: str) -> bool:
@@ -214,10 +275,13 @@ def _writes_view(c: Context, n: int, line: str) -> bool:
 
 @predicate
 def late_histories(c: Context) -> bool:
-    """PyTorch lets a view be written once its grad_fn has been looked at."""
-    written = written_by(c.lines[c.until])
-    return c.refused("is being used in an in-place operation") and c.gone(lines_with(
-        c.lines, lambda n, line: f"{written}.grad_fn; {line}" if n == c.until else None))
+    """PyTorch lets a view be written once its grad_fn has been looked at, and does not know before
+    that it is no leaf."""
+    written = written_by(c.line) or (names_in(c.line.partition(".")[0]) or {""}).pop()
+    looked = re.sub(r"^(with [^:]*: )?", rf"\1{written}.grad_fn; ", c.line)
+    said = c.refuses() and "only that of a leaf variable" in c.found_text()
+    return bool(said or c.refused("is being used in an in-place operation")) and c.gone(lines_with(
+        c.lines, lambda n, line: looked if n == c.until else None))
 
 
 @predicate
@@ -232,28 +296,35 @@ def values_of_data(c: Context) -> bool:
 
 @predicate
 def detached_bases(c: Context) -> bool:
-    """PyTorch's views lose their history once the memory is written."""
+    """PyTorch's views lose their history once the memory is written; libdl's, which a write gives one
+    when it is asked for, with their base."""
     detached = c.trace.sharing(set(re.findall(r"^(?:\w+ = )?(\w+)\.detach_\(", c.text, re.M)), c.until)
     detached &= c.trace.old_views(c.until)
+    d = c.difference
+    ended = d.aspect in ("requires_grad", "is_leaf") and d.found is (d.aspect == "is_leaf")
+    if ended and d.where in detached:
+        return c.gone(c.lines, lines_with(c.lines, lambda n, line: (
+            f"{d.where}.requires_grad; {line}" if re.match(r"\w+\.detach_\(", line) else None)))
     overwritten = c.refuses() and bool(re.search(
         "modified by an in-place operation|were freed by an earlier", c.found_text()))
-    return bool(detached) and (overwritten or c.difference.aspect == "grad")
+    return bool(detached) and (
+        overwritten or c.difference.aspect == "grad" or c.difference.where.startswith("seen"))
 
 
 @predicate
 def products_of_zeros(c: Context) -> bool:
     """A NaN comes back to a product of several zeros; no element is the largest any more."""
-    w, f = c.difference.wanted, c.difference.found
-    if not isinstance(f, np.ndarray) or not isinstance(w, np.ndarray) or f.shape != w.shape:
-        return False
-    product = ".prod()" in c.text and bool((np.isnan(f) & (w == 0)).any())
-    largest = ".amax()" in c.text and bool((np.isnan(w) & (f == 0)).any())
-    return c.difference.aspect == "grad" and (product or largest)
+    data = ".data" in c.text
+    product, largest, power = ".prod()" in c.text, ".amax()" in c.text and data, " ** " in c.text and data
+    return c.only_where(
+        lambda w, f: np.isnan(f) & np.isfinite(w) & product, lambda w, f: np.isnan(w) & largest,
+        lambda w, f: np.isinf(f) & np.isfinite(w) & power)
 
 
 def _unreached(line: str) -> str:
     """Arguments that get None are detached before."""
-    line = re.sub(r"Pair\.apply\((\w+), ([a-z]\d*)\)", r"Pair.apply(\1, \2.detach())", line)
+    line = re.sub(r"Pair\.apply\((\w+), ([a-z]\d*)\)",
+                  r"Pair.apply(\1, \2.detach().requires_grad_(\2.requires_grad))", line)
     found = re.search(r"checkpoint\(lambda u, v: (.*?), (\w+), ([a-z]\d*), use_reentrant=True", line)
     if found and not re.search(r"\bv\b", found[1]):
         line = line.replace(f", {found[3]}, use_re", f", {found[3]}.detach(), use_re")
@@ -263,9 +334,11 @@ def _unreached(line: str) -> str:
 @predicate
 def rules_without_gradient(c: Context) -> bool:
     """A custom function gives None: what lies behind is not run, and misses nothing that was freed or
-    overwritten."""
+    overwritten. Nor does a power whose exponent requires no grad miss its result."""
+    def change(n: int, line: str) -> str:
+        return re.sub(r"= (\w+ \*\* \w+)$", r"= (\1).clone()", _unreached(line))
     return c.refused("backward through the graph a second time", "modified by an inplace op") and (
-        c.gone(lines_with(c.lines, lambda n, line: _unreached(line))))
+        c.gone(lines_with(c.lines, change)))
 
 
 @predicate
@@ -274,13 +347,13 @@ def slopes_of_steps(c: Context) -> bool:
     d = c.difference
     line = next((x for x in c.lines if bound_by(x) == d.where), "")
     return d.aspect in ("requires_grad", "is_leaf") and d.wanted is (d.aspect == "is_leaf") and (
-        "create_graph=True" in line and "clamp_" in c.text)
+        "create_graph=True" in line and ("clamp_" in c.text or ".var()" in c.text))
 
 
 @predicate
 def contiguous_results(c: Context) -> bool:
     """With contiguous results PyTorch does what libdl does."""
-    if c.name or c.difference.aspect not in ("outcome", "value", "grad"):
+    if c.name or c.difference.aspect not in ("outcome", "value", "grad", "tangent"):
         return False
 
     def change(n: int, line: str) -> str | None:
@@ -309,35 +382,96 @@ def detached_views(c: Context) -> bool:
 
 @predicate
 def overlapping_copies(c: Context) -> bool:
-    if not c.refuses() or not re.search(
-            "shares some of its memory with an operand|elements that share an address|"
-            "its input overlaps itself",
-            c.found_text()):
+    """What is written lies over an operand, or several of its elements over each other."""
+    if not c.refuses() or not re.search("shares some of its memory with an operand|"
+                                        "elements that share an address|its input overlaps itself",
+                                        c.found_text()):
         return False
-    return True
+    written = written_by(c.line)
+    facts = c.trace.after[c.until - 1].get(written) if written and c.until else None
+    if not written or not facts:
+        return False
+    _, shape, strides = facts.elements
+    reach = 1 + sum((n - 1) * s for n, s in zip(shape, strides))
+    return int(np.prod(shape)) > reach or any(
+        c.trace.share(written, name, c.until) for name in names_in(c.line) - {written}) or (
+        c.line.count(written) > 1)
 
 
 @predicate
 def replaced_data(c: Context) -> bool:
-    """A leaf's: what PyTorch saved of a leaf is the leaf."""
-    d = c.difference
-    replaced = set(re.findall(r"^(\w+)\.data = ", c.text, re.M))
-    asked = {bound_by(line) for line in c.lines if "autograd.grad(" in line}
-    of_gradient = d.aspect == "grad" or d.aspect in ("value", "kind") and (
-        d.where in asked or d.where.startswith("seen"))
-    return bool(replaced) and (of_gradient or c.refused("modified by an inplace operation"))
+    """A leaf's: what PyTorch saved of a leaf is the leaf. Where copies are saved there is no difference."""
+    replaced = {name: n for n, line in enumerate(c.lines)
+                for said in re.findall(r"^(\w+)\.data = ", line) for name in c.trace.objects({said}, n)}
+
+    def change(n: int, line: str) -> str | None:
+        if re.match(r"\w+\.data = ", line):
+            return f"{line.partition('.')[0]}.grad_fn; {line}"
+        wrote = re.match(r"(?:\w+ = )?(\w+)\.(\w+)_(\(.*\))$", line)
+        if c.wanted.outcomes[n]:
+            return None
+        if wrote and n < replaced.get(wrote[1], 0) and not c.trace.after[n][wrote[1]].view:
+            names = sorted(name for name in c.trace.objects({wrote[1]}, n))
+            return f"{' = '.join(names)} = {wrote[1]}.{wrote[2]}{wrote[3]}.clone()"
+        made = re.match(r"((?:with [^:]*: )?[a-z]\d* = )(.*)", line)
+        mark = re.search(r"_\(| [-+*/]= |\] = ", line) if written_by(line) else None
+        if mark:
+            rest = line[mark.end():]
+            for name in names_in(rest) & {name for name, at in replaced.items() if n < at}:
+                rest = re.sub(rf"(?<![\w.']){name}(?![\w('])", f"{name}.clone()", rest)
+            return line[: mark.end()] + rest
+        if not made or written_by(line) or any(
+                c.trace.share(str(bound_by(line)), name, n + 1) for name in names_in(made[2])):
+            return None
+        rest = made[2]
+        for name in names_in(line) & {name for name, at in replaced.items() if n < at}:
+            rest = re.sub(rf"(?<![\w.']){name}(?![\w('])", f"{name}.clone()", rest)
+        if bound_by(line) in replaced and c.trace.after[n][str(bound_by(line))].history:
+            rest = f"({rest}).clone()"
+        return made[1] + rest
+    views = any(c.trace.after[n - 1][name].view for name, n in replaced.items())
+    if views and c.difference.aspect == "grad":
+        return True  # there the node of a view is made anew, with the strides of other memory
+    return bool(replaced) and (c.gone(lines_with(c.lines, change))
+                               or c.gone(lines_with(unshared(c), change)))
+
+
+def _kept(line: str) -> str:
+    """A pass after which another one may follow."""
+    if re.search("retain_graph|create_graph", line):
+        return line
+    line = re.sub(r"\.backward\((?=\))", ".backward(retain_graph=True", line)
+    line = re.sub(r"(\.backward\((?:\[|T\.ones|inputs).*)\)$", r"\1, retain_graph=True)", line)
+    return line.replace("allow_unused=True", "allow_unused=True, retain_graph=True")
 
 
 @predicate
 def reentrant_checkpoints(c: Context) -> bool:
-    if c.refuses() and "none of output has requires_grad=True" in c.found_text():
-        later = set(re.findall(r"^(\w+)\.requires_grad(?:_\(\)| = True)", c.text, re.M))
-        return any(names_in(line) & later for line in c.lines if "checkpoint(" in line)
-    if c.refused("none of output has requires_grad=True", "A different number of tensors was saved"):
-        gone = set(re.findall(r"^(\w+)\.(?:detach_\(|requires_grad_\(F)", c.text, re.M))
-        return any(names_in(line) & gone for line in c.lines if "checkpoint(" in line)
-    return "use_reentrant=True" in c.text and c.refused(
-        "backward through the graph a second time", "When use_reentrant=True")
+    """Arguments that are detached or marked later are handed over as they were; passes keep what they
+    read."""
+    later = set(re.findall(r"^(\w+)\.requires_grad(?:_\(\)| = True)", c.text, re.M))
+    ended = set(re.findall(r"^(\w+)\.(?:detach_\(|requires_grad_\(F)", c.text, re.M))
+
+    def change(n: int, line: str) -> str | None:
+        if "checkpoint(" in line:
+            begin, comma, rest = line.rpartition(", use_re")
+            head, colon, tail = begin.rpartition(": ")
+            body, *arguments = tail.rsplit(", ", 2)
+            arguments = [f"{x}.detach()" if x in later else f"{x}.view_as({x})" if x in ended else x
+                         for x in arguments]
+            rest = rest.replace("True", "False")
+            return head + colon + ", ".join([body, *arguments]) + comma + rest
+        return _kept(line)
+    marked = any(names_in(line) & (later | ended) for line in c.lines if "checkpoint(" in line)
+    of_passes = c.refuses() or c.raises() or c.difference.aspect == "grad" and (
+        marked or "use_reentrant=True" in c.text)
+    return "checkpoint(" in c.text and of_passes and c.gone(lines_with(c.lines, change))
+
+
+def _is_itself(c: Context, n: int, line: str) -> bool:
+    """Whether a line copies what lies there."""
+    written, source = written_by(line), re.search(r"(?:\] = |copy_\()(\w+)\)?$", line)
+    return bool(written and source and not bound_by(line) and c.trace.share(written, source[1], n))
 
 
 @predicate
@@ -353,14 +487,22 @@ def writes_of_nothing(c: Context) -> bool:
             return None
         made = bound_by(line)
         return f"{made} = {written}" if made and made != written else "pass"
-    error = c.theirs.run(lines_with(c.lines, change), c.forward).errors[c.until]
-    return "modified by an inplace operation" not in str(error)
+    rest = lines_with(c.lines, change)
+    with_itself = lines_with(c.lines, lambda n, line: "pass" if _is_itself(c, n, line) else None)
+    if with_itself != c.lines and c.gone(with_itself):
+        return True
+    return rest != c.lines and any(
+        "modified by an inplace operation" not in str(c.theirs.run(lines, c.forward).errors[c.until])
+        for lines in (rest, unshared(c, rest)))
 
 
 @predicate
 def inference_tensors(c: Context) -> bool:
     if c.name or "inference_mode" not in c.text:
         return False
+    if c.gone(lines_with(c.lines, lambda n, line: re.sub(
+            r"^with T.inference_mode\(\): (\w+) = (\w+)(?=[.\[])", r"\1 = \2.detach()", line))):
+        return True
     t, d = c.trace, c.difference
     made = t.inference(c.until)
     if not made:

@@ -92,7 +92,8 @@ def gradients_beside_nan(c: Context) -> bool:
     some = bool(divided) or bool(zeros) and (
         c.difference.where.startswith("t") or "addmm" in c.name and "alpha=" in c.call)
     scan = "prod" in c.name  # whose products go on over what follows
-    return some and c.derivative() and c.not_finite() and (
+    endless = c.not_finite() or not c.name and "sqrt()" in c.text  # whose slope may be
+    return some and c.derivative() and endless and (
         c.only_where(_nan_there, lambda w, f: np.isnan(f) & scan))
 
 
@@ -139,7 +140,8 @@ def complex_zero_to_zero(c: Context) -> bool:
 def index_of_nothing(c: Context) -> bool:
     nothing = any(0 in v.shape for v in c.wanted.values.values() if isinstance(v, Seen))
     words = r" holds -?\d+ at position .*wanted (no index into a dimension of size 0|-?\d+ to \d)"
-    write = re.search("index_(add|copy|fill|put)_?$|__[gs]etitem__", c.name)
+    write = re.search("index_(add|copy|fill|put)_?$|__[gs]etitem__", c.name) or not c.name and (
+        re.search(r"\[\[|index_fill_|index_select", c.line))
     return nothing and c.refuses() and bool(write and re.search(words, c.found_text()))
 
 

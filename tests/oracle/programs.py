@@ -5,6 +5,7 @@ while one is written, so that most lines fit the shapes that are there."""
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -73,6 +74,10 @@ class Writer:
     def add(self, line: str, result: str | None = None) -> None:
         from case import Run, code_of
 
+        if self.ends_views(line) and self.chance(0.8):
+            return
+        if re.search(r"\.(sin|cos)", line) and names_in(line) & self.wild:
+            return  # no digit of it would be left
         run = Run()
         self.stage.step(run, line, self.names)
         if run.outcomes[0] in ("NameError", "SyntaxError"):
@@ -80,6 +85,10 @@ class Writer:
             raise AssertionError(f"{line}: {run.errors[0]}")
         if run.outcomes[0] and self.chance(0.7):
             return  # most of what fails is left out
+        if result is not None and self.is_apart(self.names.get(result)) and (
+                not written_by(line) and self.chance(0.8)):
+            del self.names[result]
+            return
         self.lines.append(line)
         if written_by(line):
             self.wild = {name for name in self.made if self.is_wild(self.names[name])}
@@ -97,9 +106,19 @@ class Writer:
         x = x.data
         return bool(((x.abs() > 8) & x.isfinite()).any())
 
-    @staticmethod
-    def is_apart(x: Any) -> bool:
+    def ends_views(self, line: str) -> bool:
+        """Whether views of what requires grad from now on do not."""
+        found = re.fullmatch(r"(\w+)\.requires_grad(?:_\(\)| = True)", line)
+        if not found or self.now(found[1]).requires_grad:
+            return False
+        memory = self.now(found[1]).untyped_storage()._cdata
+        return any(self.now(m)._is_view() and not self.now(m).requires_grad
+                   for m in self.made if self.now(m).untyped_storage()._cdata == memory)
+
+    def is_apart(self, x: Any) -> bool:
         """A view made while nothing was recorded, or of inference mode."""
+        if not isinstance(x, self.stage.Tensor):
+            return False
         try:
             return x.is_inference() or x._is_view() and x.requires_grad and x.grad_fn is None
         except RuntimeError:  # a view that must not be read any more
