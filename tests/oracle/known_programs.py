@@ -407,7 +407,7 @@ def replaced_data(c: Context) -> bool:
     def change(n: int, line: str) -> str | None:
         if re.match(r"\w+\.data = ", line):
             return f"{line.partition('.')[0]}.grad_fn; {line}"
-        wrote = re.match(r"(?:\w+ = )?(\w+)\.(\w+)_(\(.*\))$", line)
+        wrote = re.match(r"(?:\w+ = )?(\w+)\.(?!requires|detach)(\w+)_(\(.*\))$", line)
         if c.wanted.outcomes[n]:
             return None
         if wrote and n < replaced.get(wrote[1], 0) and not c.trace.after[n][wrote[1]].view:
