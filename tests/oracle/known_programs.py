@@ -500,8 +500,9 @@ def writes_of_nothing(c: Context) -> bool:
 def inference_tensors(c: Context) -> bool:
     if c.name or "inference_mode" not in c.text:
         return False
-    if c.gone(lines_with(c.lines, lambda n, line: re.sub(
-            r"^with T.inference_mode\(\): (\w+) = (\w+)(?=[.\[])", r"\1 = \2.detach()", line))):
+    def detached(n: int, line: str) -> str:
+        return re.sub(r"^with T.inference_mode\(\): (\w+) = (\w+)(?=[.\[])", r"\1 = \2.detach()", line)
+    if c.gone(lines_with(c.lines, detached)) or c.gone(lines_with(unshared(c), detached)):
         return True
     t, d = c.trace, c.difference
     made = t.inference(c.until)
@@ -514,4 +515,4 @@ def inference_tensors(c: Context) -> bool:
                                           c.found_text()))
     base = c.raises() and "._base is None" in c.line
     return bool(c.subjects & (reached | t.sharing(reached, c.until))) and (
-        refused or said or base or d.aspect in ("requires_grad", "is_leaf", "tangent", "kind"))
+        refused or said or base)
