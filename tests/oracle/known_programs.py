@@ -98,8 +98,9 @@ def retained_views(c: Context) -> bool:
     if c.refuses() and now and old & set(now.groups()):
         # By what PyTorch does not run.
         return bool(re.search("overwritten after the forward|modified by an in-p", c.found_text()))
-    asked = re.search(rf"^{re.escape(d.where)} = T.autograd.grad\(.*, (\w+), allow", c.text, re.M)
-    if d.aspect == "value" and asked and asked[1] in old:
+    got = {made for made, name in re.findall(
+        r"^(\w+) = T.autograd.grad\(.*, (\w+), allow", c.text, re.M) if name in old}
+    if d.aspect == "value" and d.where in c.trace.reached(got, c.until):
         return True
     if c.refuses() and "freed by an earlier" in c.found_text():  # by a pass that ended there
         ends = {line for line in c.lines for name in re.findall(
@@ -279,7 +280,8 @@ def late_histories(c: Context) -> bool:
     that it is no leaf."""
     written = written_by(c.line) or (names_in(c.line.partition(".")[0]) or {""}).pop()
     looked = re.sub(r"^(with [^:]*: )?", rf"\1{written}.grad_fn; ", c.line)
-    said = c.refuses() and "only that of a leaf variable" in c.found_text()
+    said = c.refuses() and bool(
+        re.search("only that of a leaf variable|requires_grad_: .* is not a leaf", c.found_text()))
     return bool(said or c.refused("is being used in an in-place operation")) and c.gone(lines_with(
         c.lines, lambda n, line: looked if n == c.until else None))
 
