@@ -459,7 +459,7 @@ def reentrant_checkpoints(c: Context) -> bool:
             begin, comma, rest = line.rpartition(", use_re")
             head, colon, tail = begin.rpartition(": ")
             body, *arguments = tail.rsplit(", ", 2)
-            arguments = [f"{x}.detach()" if x in later else f"{x}.view_as({x})" if x in ended else x
+            arguments = [f"{x}.view_as({x})" if x in ended else f"{x}.detach()" if x in later else x
                          for x in arguments]
             rest = rest.replace("True", "False")
             return head + colon + ", ".join([body, *arguments]) + comma + rest
