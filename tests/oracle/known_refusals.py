@@ -31,6 +31,10 @@ def more_dtypes(c: Context) -> bool:
 
 @predicate
 def numbers_for_tensors(c: Context) -> bool:
+    """clamp: beside a number PyTorch takes a tensor of no dimension for one, too."""
+    if c.base() in ("clamp", "clip") and c.difference.aspect == "dtype":
+        bound = [v for v in c.inputs()[1:] if not v.shape and v.dtype == c.found_text()]
+        return len(c.inputs()) == 2 and bool(bound)
     return c.refused("must be Tensor, not", "invalid combination of arguments", "but got int",
                      "but got float", "expected Tensor", "expected np.ndarray",
                      "object cannot be interpreted as an integer",
@@ -107,6 +111,7 @@ def empty_dtype(c: Context) -> bool:
     so none complains."""
     nothing = any(v.numbers.size == 0 for v in c.wanted.values.values() if isinstance(v, Seen))
     nothing |= re.search(r"\(0, \d|\d, 0\)|\(0,\)", c.call) is not None
+    nothing |= re.search(r"make\('\w+', \([^)]*\b0\b", c.text) is not None
     one = any(not v.shape for v in c.inputs())
     nothing |= one and c.base() in ("kthvalue", "cumsum", "cumprod")
     return nothing and c.refuses() and "DtypeError" in c.found_text()
