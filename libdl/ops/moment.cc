@@ -29,7 +29,7 @@ static Tensor along(const Tensor& y, const Tensor& t, const ReducedDims& r, bool
 namespace {
 struct VarAttr {
   ReducedDims dims;
-  double divisor;  // n - correction, below 0 too: the value's own is at least 0, as in PyTorch
+  double divisor;  // n - correction; as in PyTorch below 0 too where dimensions are given
 };
 }  // namespace
 
@@ -73,7 +73,9 @@ static Tensor spread(const char* op, const Tensor& input, std::optional<Dims> di
   if (correction && (correction->ndim() != 0 || correction->is_complex()))
     call.bad(LIBDL_ERROR_VALUE, 3, "correction", "is no real number", "a number");
   const double c = correction ? item_f64(*correction) : 1.0;
-  const VarAttr attr{r, static_cast<double>(r.count()) - c};
+  const double divisor = static_cast<double>(r.count()) - c;
+  const bool whole = !dims || input.ndim() == 0;
+  const VarAttr attr{r, whole ? std::max(divisor, 0.0) : divisor};
   Tensor y = measured(input, r, keepdim, c, root);
   const auto jvp = [&](const Tensor& z) {
     return along(z, call.tangent(0), r, keepdim, [&](const Tensor& ones) {

@@ -278,3 +278,10 @@ def norm_of_order_zero(c: Context) -> bool:
 def spread_over_nothing(c: Context) -> bool:
     """std(dim=()): all dimensions; PyTorch's derivatives divide by another count."""
     return c.base() in ("std", "var") and "()" in c.call.rsplit(".", 1)[-1] and c.derivative()
+
+
+@predicate
+def spread_of_too_few(c: Context) -> bool:
+    """No second derivative of an infinite one; PyTorch takes that of a constant there, 0."""
+    return c.base() in ("std", "var") and c.difference.where.startswith("h[") and (
+        c.only_where(lambda w, f: np.isnan(f) & (w == 0)))
