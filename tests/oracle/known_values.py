@@ -245,7 +245,7 @@ def places_of_other_strides(c: Context) -> bool:
         return False
     if c.base() == "matmul":
         return c.refused("must match the size")
-    some = c.base() in ("triu", "tril", "cat", "concat", "concatenate")
+    some = c.base() in ("triu", "tril", "cat", "concat", "concatenate", "stack")
     return some and c.difference.aspect == "value"
 
 
@@ -285,3 +285,11 @@ def spread_of_too_few(c: Context) -> bool:
     """No second derivative of an infinite one; PyTorch takes that of a constant there, 0."""
     return c.base() in ("std", "var") and c.difference.where.startswith("h[") and (
         c.only_where(lambda w, f: np.isnan(f) & (w == 0)))
+
+
+@predicate
+def products_cast_before(c: Context) -> bool:
+    """cumprod(dtype=) of complex numbers as real ones: PyTorch's gradient is that of all their parts."""
+    inputs = c.inputs()
+    return c.base() == "cumprod" and c.derivative() and "dtype=T.float" in c.call and bool(
+        inputs and inputs[0].dtype.startswith("complex"))
