@@ -87,7 +87,7 @@ def sign_of_nan(c: Context) -> bool:
 def gradients_beside_nan(c: Context) -> bool:
     """PyTorch divides by how many are the largest, or by the factor, or multiplies by a tangent of
     zeros, and all become NaN."""
-    divided = re.search(r"\b(amax|amin|aminmax|max|min|prod|cumprod_?|norm)\(", c.text)
+    divided = re.search(r"\b(amax|amin|aminmax|max|min|prod|cumprod_?|norm|addcdiv_?)\(", c.text)
     zeros = re.search(r"\b(mm|bmm|mv|dot|matmul|addmm_?|linear|layer_norm)\(| @ |__imatmul__", c.call)
     some = bool(divided) or bool(zeros) and (
         c.difference.where.startswith("t") or "addmm" in c.name and "alpha=" in c.call)
