@@ -54,7 +54,7 @@ class Rebase {
  private:
   struct Parts {
     Tensor x, base;
-    Ref<Node> node, write;
+    Ref<Node> node, write, view;
     int32_t slot = 0;
     Parts(const Tensor& x, Ref<Node> node, int32_t slot);
     Parts(Parts&&) = default;

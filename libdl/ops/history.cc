@@ -21,15 +21,21 @@ static void real_vjp(Backward& b) { b.give(0, view_as_complex(contiguous(b.dy())
 static void complex_vjp(Backward& b) { b.give(0, view_as_real(b.dy())); }
 static const Rule kSeenReal{"view_as_real", real_vjp}, kSeenComplex{"view_as_complex", complex_vjp};
 
-// The edge of x's base in the elements that x counts; the reference is the caller's.
-static Edge edge_to_base(const Tensor& x, const Meta& meta) {
-  if (meta.view != ViewKind::kReal && meta.view != ViewKind::kComplex)
-    return history_of(meta.base);
+// The history of x as a view of its base, whose own is `base`: an edge of which the reference is taken.
+static Ref<Node> view_history(const Tensor& x, const Meta& meta, Edge base) {
+  Ref<Node> from = Ref<Node>::take(base.node);
+  if (from && (meta.view == ViewKind::kReal || meta.view == ViewKind::kComplex)) {
+    // In the elements that x counts.
+    Ref<Node> seen = Ref<Node>::take(
+        make_node(meta.view == ViewKind::kReal ? kSeenReal : kSeenComplex, 1, 1, 0, NoAttr{}));
+    seen->edges()[0] = {from.release(), base.slot, base.dtype};
+    from = std::move(seen);
+    base = {from.get(), 0, x.dtype()};
+  }
   Ref<Node> node = Ref<Node>::take(
-      make_node(meta.view == ViewKind::kReal ? kSeenReal : kSeenComplex, 1, 1, 0, NoAttr{}));
-  node->edges()[0] = history_of(meta.base);
-  if (!node->edges()[0].node) return {};
-  return {node.release(), 0, x.dtype()};
+      strided_view_node(base, as_seen(meta.base, meta.view), geometry_of(x)));
+  from.release();
+  return node;
 }
 
 // The base was written to since the view's history was made: the view sees the new value. Readers on
@@ -45,12 +51,9 @@ static void refresh(const Tensor& x, Meta& meta) {
                   "recording: its history is not defined",
                   "both under no_grad(), or both with recording on");
   // Of a base that was detached after the write: a history that leads nowhere.
-  const Edge edge = edge_to_base(x, meta);
-  Ref<Node> from = Ref<Node>::take(edge.node);
-  if (!from && !meta.node) return;
-  Ref<Node> node = Ref<Node>::take(
-      strided_view_node(edge, as_seen(meta.base, meta.view), geometry_of(x)));
-  from.release();
+  const Edge edge = history_of(meta.base);
+  if (!edge.node && !meta.node) return;
+  Ref<Node> node = view_history(x, meta, edge);
   prepare_history(x, *node, 0);
   Ref<Node> old;  // it, or the node that came second, goes after the lock: the host may be called then
   int32_t slot;
@@ -118,17 +121,22 @@ Rebase::Rebase(const Tensor& x, Ref<Node> node, int32_t slot) {
   p.node->retain();
   p.write->edges()[1] = {p.node.get(), slot, x.dtype()};
   prepare_history(p.base, *p.write, 0);
+  // What reads the view reads the base, and passes its hooks.
+  p.write->retain();
+  p.view = view_history(x, meta, {p.write.get(), 0, p.base.dtype()});
+  prepare_history(x, *p.view, 0);
 }
 
 void Rebase::commit() noexcept {
   if (!parts_ || !parts_->node) return;
   Parts& p = *parts_;
-  // A view's own history follows when it is asked for, as those of its siblings do: what reads the view
-  // reads the base, and passes its hooks.
-  if (p.write)
-    commit_history(p.base, std::move(p.write), 0);
-  else
+  if (!p.write) {
     commit_history(p.x, std::move(p.node), p.slot);
+    return;
+  }
+  commit_history(p.base, std::move(p.write), 0);
+  commit_history(p.x, std::move(p.view), 0);
+  p.x.meta()->seen.store(p.base.meta()->generation, std::memory_order_release);
 }
 
 }  // namespace libdl

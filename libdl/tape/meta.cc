@@ -129,6 +129,22 @@ static void set_collects(const Meta& meta, bool on) {
   meta.grad->unseen = !on;
 }
 
+// For the leaf as it is now.
+static void describe_leaf(Accumulator& node, const Tensor& x) {
+  node.shape.assign(x.shape());
+  node.strides.assign(x.strides());
+  node.device = x.device();
+  x.get()->allow_weak();
+}
+
+static Node* resumed(const Tensor& x, Ref<Node> stopped) {
+  auto& node = static_cast<Accumulator&>(*stopped);
+  describe_leaf(node, x);
+  const StripeLock lock(node.slot.get());
+  node.leaf = x.get();
+  return stopped.release();
+}
+
 static Accumulator* make_accumulator(const Tensor& x) {
   Accumulator* const node = slab_new<Accumulator>();
   node->rule = &kAccumulateRule;
@@ -138,10 +154,7 @@ static Accumulator* make_accumulator(const Tensor& x) {
   Ref<Node> guard = Ref<Node>::take(node);
   grad_slot(x);
   node->slot = x.meta()->grad;
-  node->shape.assign(x.shape());
-  node->strides.assign(x.strides());
-  node->device = x.device();
-  x.get()->allow_weak();
+  describe_leaf(*node, x);
   node->leaf = x.get();
   guard.release();
   return node;
@@ -162,9 +175,13 @@ void set_requires_grad(const Tensor& x, bool on) {
                   "a leaf, or detach() for a tensor without history");
   if (on == requires_grad(x)) return;
   Meta& meta = shared_meta_of(x);
-  const Ref<Node> old = exchange_node(meta, on ? make_accumulator(x) : nullptr, 0);
+  // Hooks are the leaf's: they wait with their accumulator until it requires grad again.
+  Node* const next = !on ? nullptr : meta.stopped ? resumed(x, std::move(meta.stopped))
+                                                  : make_accumulator(x);
+  Ref<Node> old = exchange_node(meta, next, 0);
   set_collects(meta, on);
   end_link(old.get(), x.get());
+  if (old && old->extra) meta.stopped = std::move(old);
 }
 
 void detach_in_place(const Tensor& x) {

@@ -44,6 +44,15 @@ def test_a_hook_after_accumulation_that_closes_over_its_leaf():
     collected(make)
 
 
+def test_a_hook_of_a_leaf_that_no_longer_requires_grad():
+    def make():
+        x = leaf()
+        x.register_hook(lambda gradient: gradient * x.sum().item())
+        x.requires_grad_(False)
+
+    collected(make)
+
+
 def test_hooks_that_no_clearing_of_their_own_frees():
     class Holder:
         __slots__ = ("tensor",)

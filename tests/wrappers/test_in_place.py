@@ -377,3 +377,27 @@ def test_a_detached_alias_copied_onto_its_tensor_ends_the_history():
     with libdl.no_grad():
         leaf.copy_(leaf.data)
     assert leaf.is_leaf and leaf.tolist() == [1, 2]
+
+
+def test_hooks_of_a_leaf_wait_until_it_requires_grad_again() -> None:
+    told: list[str] = []
+    x = libdl.ones(2, requires_grad=True)
+    handle = x.register_hook(lambda g: g * 3)
+    x.register_post_accumulate_grad_hook(lambda p: told.append("added"))
+    x.requires_grad_(False)
+    x.requires_grad_()
+    (x * 2).sum().backward()
+    assert x.grad is not None and x.grad.tolist() == [6, 6] and told == ["added"]
+    handle.remove()
+    x.grad = None
+    (x * 2).sum().backward()
+    assert x.grad.tolist() == [2, 2]
+
+
+def test_a_view_that_was_written_keeps_its_history_when_its_base_is_detached() -> None:
+    a, base = libdl.ones(2, requires_grad=True), libdl.ones(4)
+    c = base[:2]
+    c += a
+    base.detach_()
+    c.sum().backward()
+    assert a.grad is not None and a.grad.tolist() == [1, 1]
