@@ -185,9 +185,7 @@ def crowd(kind: str, count: int, seed: int, jobs: int, only: Any = None) -> Any:
                 if process.exitcode and process.exitcode > 0:
                     raise RuntimeError(f"case {place.value} of seed {seed}: an error of the oracle's own")
                 if process.exitcode:
-                    bench = Bench()
-                    chosen = [e for e in bench.entries if str(e) in only] if only else None
-                    name, lines, forward = bench.case(kind, place.value, seed, chosen)
+                    name, lines, forward = drawn_again(kind, place.value, seed, only)
                     ends = f"the process ends with {process.exitcode}"
                 if process.exitcode and not whose.value:
                     tally["PyTorch died"] += 1
@@ -198,6 +196,16 @@ def crowd(kind: str, count: int, seed: int, jobs: int, only: Any = None) -> Any:
                 if process.exitcode:
                     start(place.value + jobs)
     return tally, failures
+
+
+def drawn_again(kind: str, number: int, seed: int, only: Any) -> tuple[str, list[str], bool]:
+    """The case of which a process died. Programs are drawn line by line, as PyTorch runs them."""
+    def case() -> tuple[str, list[str], bool]:
+        bench = Bench()
+        chosen = [e for e in bench.entries if str(e) in only] if only else None
+        return bench.case(kind, number, seed, chosen)
+
+    return in_child(case)() or ("", [f"{kind} {number} of seed {seed}, while it was drawn"], False)
 
 
 def in_child(body: Any) -> Any:
