@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <complex>
 #include <cstdint>
 #include <limits>
@@ -110,13 +111,17 @@ HWY_INLINE ComplexVector operator*(ComplexVector a, ComplexVector x) {
   const auto signs = hn::OddEven(hn::Zero(d), hn::Set(d, -0.0));
   const auto y = hn::Add(hn::Mul(a.raw, hn::DupEven(x.raw)), hn::Xor(turned, signs));
   if (HWY_LIKELY(hn::AllFalse(d, hn::IsNaN(y)))) return {y};
-  // The scalar product recovers infinities (C, annex G).
+  // The scalar product recovers infinities (C, annex G); its neighbours keep their bits.
   using P = Pack<std::complex<double>>;
-  P::T left[P::n], right[P::n];
+  P::T left[P::n], right[P::n], product[P::n];
   P::store(a, left);
   P::store(x, right);
-  for (int64_t i = 0; i < P::n; ++i) left[i] *= right[i];
-  return P::load(left);
+  P::store({y}, product);
+  for (int64_t i = 0; i < P::n; ++i) {
+    if (std::isnan(product[i].real()) || std::isnan(product[i].imag()))
+      product[i] = left[i] * right[i];
+  }
+  return P::load(product);
 }
 #endif
 template <class T>
