@@ -162,7 +162,8 @@ void libdl_hook_release(libdl_hook* handle) {
 // The node whose hooks and function end with the handle, if nobody else holds either.
 static Node* own_node(const libdl_tensor* tensor) {
   if (!is_live_tensor(tensor) || tensor->count() != 1 || !tensor->meta) return nullptr;
-  Node* const node = tensor->meta->node ? tensor->meta->node : tensor->meta->stopped.get();
+  const Meta& meta = *tensor->meta;
+  Node* const node = meta.node ? meta.node : meta.grad ? meta.grad->stopped : nullptr;
   return node && node->count() == 1 ? node : nullptr;
 }
 

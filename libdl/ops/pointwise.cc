@@ -282,7 +282,7 @@ static Node* record(const PointwiseOp& op, const Tensor* const* in, const Tensor
   uses >>= 1;  // dy is never saved
   Record r{&op, compute, {-1, -1, -1, -1}, 0, nullptr};
   int saves = 0;
-  for (int k = 0; k < 4; ++k)
+  for (int k = 0; uses >> k; ++k)
     if (uses & (1 << k)) r.place[k] = static_cast<int8_t>(saves++);
   for (int i = 0; i < n; ++i)
     if (edges[i].node && !libdl::same(in[i]->shape(), y.shape())) {

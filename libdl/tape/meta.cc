@@ -62,12 +62,14 @@ static void free_later(libdl_tensor* tensor) noexcept {
 
 [[gnu::noinline]] static void close_slot(GradSlot& slot) noexcept {
   libdl_tensor* last = nullptr;  // released after the lock
+  Ref<Node> stopped;
   std::vector<GradSlot::Pending> pending;
   {
     const StripeLock lock(&slot);
     slot.unseen = true;
     last = slot.grad.release();
     slot.pending.swap(pending);
+    stopped = Ref<Node>::take(std::exchange(slot.stopped, nullptr));
   }
   if (last && last->drop()) free_later(last);
 }
@@ -137,12 +139,20 @@ static void describe_leaf(Accumulator& node, const Tensor& x) {
   x.get()->allow_weak();
 }
 
-static Node* resumed(const Tensor& x, Ref<Node> stopped) {
-  auto& node = static_cast<Accumulator&>(*stopped);
-  describe_leaf(node, x);
-  const StripeLock lock(node.slot.get());
-  node.leaf = x.get();
-  return stopped.release();
+static void set_stopped(GradSlot& slot, Ref<Node> node) noexcept {
+  const StripeLock lock(&slot);
+  slot.stopped = node.release();
+}
+
+// The accumulator that waits in x's slot, for x as it is now; NULL if none does.
+static Node* resumed(const Tensor& x, GradSlot& slot) {
+  if (!slot.stopped) return nullptr;
+  auto* const node = static_cast<Accumulator*>(slot.stopped);
+  describe_leaf(*node, x);
+  const StripeLock lock(&slot);
+  node->leaf = x.get();
+  slot.stopped = nullptr;
+  return node;
 }
 
 static Accumulator* make_accumulator(const Tensor& x) {
@@ -176,12 +186,12 @@ void set_requires_grad(const Tensor& x, bool on) {
   if (on == requires_grad(x)) return;
   Meta& meta = shared_meta_of(x);
   // Hooks are the leaf's: they wait with their accumulator until it requires grad again.
-  Node* const next = !on ? nullptr : meta.stopped ? resumed(x, std::move(meta.stopped))
-                                                  : make_accumulator(x);
+  Node* next = on && meta.grad ? resumed(x, *meta.grad) : nullptr;
+  if (on && !next) next = make_accumulator(x);
   Ref<Node> old = exchange_node(meta, next, 0);
   set_collects(meta, on);
   end_link(old.get(), x.get());
-  if (old && old->extra) meta.stopped = std::move(old);
+  if (old && old->extra) set_stopped(*meta.grad, std::move(old));
 }
 
 void detach_in_place(const Tensor& x) {

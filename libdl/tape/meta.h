@@ -41,7 +41,6 @@ struct Meta {
   std::atomic<uint64_t> seen{0};  // views: the base's generation when node was made
   Tensor base;              // views: never itself a view
   Ref<GradSlot> grad;
-  Ref<Node> stopped;        // a leaf's Accumulator with hooks, while the leaf does not require grad
   std::unique_ptr<Duality> duality;  // forward mode
   std::atomic<HostObject*> host_objects{nullptr};  // owned; of the runtimes but the first
 

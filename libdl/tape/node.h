@@ -92,6 +92,9 @@ struct GradSlot : Counted {
   };
   std::vector<Pending> pending;
   uint32_t sets = 0;  // how often .grad was set
+  // Owned: the leaf's accumulator with its hooks, while the leaf does not require grad. It holds the
+  // slot in turn, until the leaf ends.
+  Node* stopped = nullptr;
 };
 inline void destroy(GradSlot* slot) { delete slot; }
 
