@@ -240,7 +240,10 @@ Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, const 
   // A term whose factor is 0 is not looked at, as in BLAS: a NaN in it stays there. Gradients do
   // flow to it, of zeros.
   if (factor(beta) == std::tuple(0.0, 0.0)) {
-    const Tensor product = alpha ? mul(y, flat(*alpha)) : y;
+    const bool nothing = factor(alpha) == std::tuple(0.0, 0.0);
+    const Tensor product = nothing ? named(where(number(true), number(int64_t{0}), y))
+                           : alpha ? mul(y, flat(*alpha))
+                                   : y;
     return deliver("addmm", input.meta() ? named(where(number(true), product, base)) : product,
                    into, {&input, &mat1, &mat2});
   }

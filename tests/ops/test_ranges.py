@@ -178,3 +178,11 @@ def test_older_keywords_of_losses(given: dict[str, Any], wanted: str) -> None:
     assert F.mse_loss(x, y, None, None, "sum").item() == F.mse_loss(x, y, False).item()
     with pytest.raises(ValueError, match="reduction"):
         F.l1_loss(x, y, reduction="bad")
+
+
+def test_addmm_looks_at_no_term_whose_factor_is_0() -> None:
+    nan = float("nan")
+    x, w, bias = libdl.tensor([[nan, 1.0]]), libdl.ones(2, 3), libdl.full((3,), nan)
+    assert libdl.addmm(bias, x, w, beta=0, alpha=0).tolist() == [[0, 0, 0]]
+    assert libdl.addmm(libdl.ones(3), x, w, alpha=0).tolist() == [[1, 1, 1]]
+    assert libdl.ones(1, 3).addmm_(x, w, beta=0, alpha=0).tolist() == [[0, 0, 0]]
