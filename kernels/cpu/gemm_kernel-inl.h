@@ -14,16 +14,7 @@
 #include "hwy/cache_control.h"
 #include "kernels/cpu/first-inl.h"
 #include "kernels/cpu/panels-inl.h"
-
-#ifndef LIBDL_UNROLL
-#if defined(__clang__)
-#define LIBDL_UNROLL _Pragma("clang loop unroll(full)")
-#define LIBDL_UNROLL_TWICE _Pragma("clang loop unroll_count(2)")
-#else
-#define LIBDL_UNROLL _Pragma("GCC unroll 16")
-#define LIBDL_UNROLL_TWICE _Pragma("GCC unroll 2")
-#endif
-#endif
+#include "kernels/cpu/unroll.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu {

@@ -10,20 +10,13 @@
 #include "kernels/cpu/isa.h"
 #include "kernels/cpu/matmul_parts.h"
 #include "kernels/cpu/tile.h"
+#include "kernels/cpu/unroll.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/matmul_integer.cc"
 #include "hwy/foreach_target.h"
 // After foreach_target.h.
 #include "hwy/highway.h"
-
-#ifndef LIBDL_UNROLL
-#if defined(__clang__)
-#define LIBDL_UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define LIBDL_UNROLL _Pragma("GCC unroll 16")
-#endif
-#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu {

@@ -11,13 +11,9 @@
 #include <cstring>
 
 #include "hwy/base.h"
+#include "kernels/cpu/unroll.h"
 
 #define LIBDL_INLINE inline __attribute__((always_inline))
-#if defined(__clang__)
-#define LIBDL_UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define LIBDL_UNROLL _Pragma("GCC unroll 16")
-#endif
 
 #ifndef __clang__  // the headers of GCC 12 begin vectors with themselves
 #pragma GCC diagnostic ignored "-Wuninitialized"

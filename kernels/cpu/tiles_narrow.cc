@@ -25,65 +25,22 @@ constexpr bool takes_numbers(Expression e) {
   return false;
 }
 
-#define LIBDL_PLAIN(name, inputs, classes) \
-  entry<name##_op, kernels::Wrapping<LIBDL_NARROW>, inputs, has_letter(classes, 'I')>(),
-#define LIBDL_NUMBER(name, inputs, classes)                  \
-  entry<name##_op, kernels::Wrapping<LIBDL_NARROW>, inputs, \
-        takes_numbers(Expression::name), true>(),
-#define POINTWISE(name, inputs, classes, result) LIBDL_PLAIN(name, inputs, classes)
-extern const TileFn u8_table[kExpressions];
-#define LIBDL_NARROW uint8_t
-const TileFn u8_table[kExpressions] = {
+// The entries of one dtype: operands as they are, and numbers after the first.
+template <class T>
+struct Narrow {
+  static constexpr TileFn plain[] = {
+#define POINTWISE(name, inputs, classes, result) \
+  entry<name##_op, kernels::Wrapping<T>, inputs, has_letter(classes, 'I')>(),
 #include "kernels/pointwise.def"
-};
-#undef LIBDL_NARROW
-extern const TileFn i8_table[kExpressions];
-#define LIBDL_NARROW int8_t
-const TileFn i8_table[kExpressions] = {
-#include "kernels/pointwise.def"
-};
-#undef LIBDL_NARROW
-extern const TileFn i16_table[kExpressions];
-#define LIBDL_NARROW int16_t
-const TileFn i16_table[kExpressions] = {
-#include "kernels/pointwise.def"
-};
-#undef LIBDL_NARROW
-extern const TileFn i32_table[kExpressions];
-#define LIBDL_NARROW int32_t
-const TileFn i32_table[kExpressions] = {
-#include "kernels/pointwise.def"
-};
-#undef LIBDL_NARROW
 #undef POINTWISE
-#define POINTWISE(name, inputs, classes, result) LIBDL_NUMBER(name, inputs, classes)
-extern const TileFn u8_number_table[kExpressions];
-#define LIBDL_NARROW uint8_t
-const TileFn u8_number_table[kExpressions] = {
+  };
+  static constexpr TileFn number[] = {
+#define POINTWISE(name, inputs, classes, result) \
+  entry<name##_op, kernels::Wrapping<T>, inputs, takes_numbers(Expression::name), true>(),
 #include "kernels/pointwise.def"
-};
-#undef LIBDL_NARROW
-extern const TileFn i8_number_table[kExpressions];
-#define LIBDL_NARROW int8_t
-const TileFn i8_number_table[kExpressions] = {
-#include "kernels/pointwise.def"
-};
-#undef LIBDL_NARROW
-extern const TileFn i16_number_table[kExpressions];
-#define LIBDL_NARROW int16_t
-const TileFn i16_number_table[kExpressions] = {
-#include "kernels/pointwise.def"
-};
-#undef LIBDL_NARROW
-extern const TileFn i32_number_table[kExpressions];
-#define LIBDL_NARROW int32_t
-const TileFn i32_number_table[kExpressions] = {
-#include "kernels/pointwise.def"
-};
-#undef LIBDL_NARROW
 #undef POINTWISE
-#undef LIBDL_PLAIN
-#undef LIBDL_NUMBER
+  };
+};
 
 struct TwoWords {
   uint64_t low, high;
@@ -123,10 +80,9 @@ namespace {
 struct NarrowTables {
   TileTable plain[kIsas], number[kIsas];
 };
-#define LIBDL_NARROW(type) \
-  {LIBDL_FOR_EACH_ISA(type##_table), LIBDL_FOR_EACH_ISA(type##_number_table)}
-constexpr NarrowTables kU8 = LIBDL_NARROW(u8), kI8 = LIBDL_NARROW(i8), kI16 = LIBDL_NARROW(i16),
-                       kI32 = LIBDL_NARROW(i32);
+#define LIBDL_NARROW(T) {LIBDL_FOR_EACH_ISA(Narrow<T>::plain), LIBDL_FOR_EACH_ISA(Narrow<T>::number)}
+constexpr NarrowTables kU8 = LIBDL_NARROW(uint8_t), kI8 = LIBDL_NARROW(int8_t),
+                       kI16 = LIBDL_NARROW(int16_t), kI32 = LIBDL_NARROW(int32_t);
 #undef LIBDL_NARROW
 constexpr const TileFn* kChoices[kIsas] = LIBDL_FOR_EACH_ISA(choices);
 

@@ -149,51 +149,29 @@ constexpr TileFn short_counted_entry() {
 }
 #endif
 
+// The entries of one dtype: operands as they are, numbers after the first, truths as 1 and 0.
+template <class T>
+struct Short {
+  static constexpr TileFn plain[] = {
 #define POINTWISE(name, inputs, classes, result) \
-  LIBDL_FORM<Expression::name, name##_op, LIBDL_TYPE, inputs>(),
-#define LIBDL_FORM short_entry
-#define LIBDL_TYPE Half
-extern const TileFn half_table[kExpressions];
-const TileFn half_table[kExpressions] = {
+  short_entry<Expression::name, name##_op, T, inputs>(),
 #include "kernels/pointwise.def"
-};
-#undef LIBDL_TYPE
-#define LIBDL_TYPE Bfloat
-extern const TileFn bfloat_table[kExpressions];
-const TileFn bfloat_table[kExpressions] = {
-#include "kernels/pointwise.def"
-};
-#undef LIBDL_TYPE
-#undef LIBDL_FORM
-#define LIBDL_FORM short_number_entry
-#define LIBDL_TYPE Half
-extern const TileFn half_number_table[kExpressions];
-const TileFn half_number_table[kExpressions] = {
-#include "kernels/pointwise.def"
-};
-#undef LIBDL_TYPE
-#define LIBDL_TYPE Bfloat
-extern const TileFn bfloat_number_table[kExpressions];
-const TileFn bfloat_number_table[kExpressions] = {
-#include "kernels/pointwise.def"
-};
-#undef LIBDL_TYPE
-#undef LIBDL_FORM
-#define LIBDL_FORM short_counted_entry
-#define LIBDL_TYPE Half
-extern const TileFn half_counted_table[kExpressions];
-const TileFn half_counted_table[kExpressions] = {
-#include "kernels/pointwise.def"
-};
-#undef LIBDL_TYPE
-#define LIBDL_TYPE Bfloat
-extern const TileFn bfloat_counted_table[kExpressions];
-const TileFn bfloat_counted_table[kExpressions] = {
-#include "kernels/pointwise.def"
-};
-#undef LIBDL_TYPE
-#undef LIBDL_FORM
 #undef POINTWISE
+  };
+  static constexpr TileFn number[] = {
+#define POINTWISE(name, inputs, classes, result) \
+  short_number_entry<Expression::name, name##_op, T, inputs>(),
+#include "kernels/pointwise.def"
+#undef POINTWISE
+  };
+  static constexpr TileFn counted[] = {
+#define POINTWISE(name, inputs, classes, result) \
+  short_counted_entry<Expression::name, name##_op, T, inputs>(),
+#include "kernels/pointwise.def"
+#undef POINTWISE
+  };
+};
+
 extern const TileFn cubes[2];
 const TileFn cubes[2] = {kHalfCube, kBfloatCube};
 
@@ -206,14 +184,14 @@ namespace {
 
 // In the order of ShortForm.
 constexpr TileTable kHalf[][kIsas] = {
-    LIBDL_FOR_EACH_ISA(half_table),
-    LIBDL_FOR_EACH_ISA(half_number_table),
-    LIBDL_FOR_EACH_ISA(half_counted_table),
+    LIBDL_FOR_EACH_ISA(Short<Half>::plain),
+    LIBDL_FOR_EACH_ISA(Short<Half>::number),
+    LIBDL_FOR_EACH_ISA(Short<Half>::counted),
 };
 constexpr TileTable kBfloat[][kIsas] = {
-    LIBDL_FOR_EACH_ISA(bfloat_table),
-    LIBDL_FOR_EACH_ISA(bfloat_number_table),
-    LIBDL_FOR_EACH_ISA(bfloat_counted_table),
+    LIBDL_FOR_EACH_ISA(Short<Bfloat>::plain),
+    LIBDL_FOR_EACH_ISA(Short<Bfloat>::number),
+    LIBDL_FOR_EACH_ISA(Short<Bfloat>::counted),
 };
 
 constexpr const TileFn* kCubes[kIsas] = LIBDL_FOR_EACH_ISA(cubes);
