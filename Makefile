@@ -80,6 +80,7 @@ attack: build
 	  --seed $(SEED) --out $(BUILD)/tests/fuzz
 	@$(step) "libFuzzer: files, DLPack structs, calls" $(python) -B tests/libfuzzer/run.py \
 	  --seed $(SEED) --jobs $(JOBS)
+	@$(step) "Results born packed" tests/gates/packed $(BUILD)
 	@$(step) "Build with checks that can be left out" $(ninja) checks
 	@$(step) "Leave out every check" $(python) -B tests/checks/run.py $(BUILD)
 	@$(step) "C++ tests at their whole size" env LIBDL_ULP_SAMPLES=100000 $(BUILD)/core_tests \

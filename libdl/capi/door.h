@@ -18,6 +18,7 @@
 #include "capi/tensor_list.h"
 #include "device/device.h"
 #include "ops/call.h"
+#include "tensor/forms.h"
 #include "tensor/tensor.h"
 
 namespace libdl {
@@ -228,7 +229,10 @@ void check_handles(const OpEntry& entry, const libdl_value* arguments);
 
 // -- results ----------------------------------------------------------------------------------
 
-inline libdl_tensor* give(Tensor tensor) { return tensor.release(); }
+inline libdl_tensor* give(Tensor tensor) {
+  born(tensor);
+  return tensor.release();
+}
 
 // A result on its way out: nothing is left to destroy once it is given, which the compiler cannot
 // see of a Tensor.
@@ -236,7 +240,10 @@ union Leaving {
   Tensor tensor;
   ~Leaving() {}
 };
-inline libdl_tensor* give(Leaving&& result) { return result.tensor.release(); }
+inline libdl_tensor* give(Leaving&& result) {
+  born(result.tensor);
+  return result.tensor.release();
+}
 inline libdl_tensor_list* give(std::vector<Tensor> tensors) {
   return make_tensor_list(std::move(tensors));
 }

@@ -113,7 +113,7 @@ libdl_error* libdl_tensor_data(const libdl_tensor* tensor, libdl_access access, 
       check_host_may_write(x, name);
       export_for_good(x.storage());
     }
-    *out = x.data();
+    *out = x.plain(access == LIBDL_ACCESS_READ ? Access::kRead : Access::kUpdate);
   });
 }
 

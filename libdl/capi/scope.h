@@ -30,6 +30,7 @@ class ScopePause {
 // A result for the host, made outside the operators.
 inline libdl_tensor* give_scoped(Tensor tensor) {
   if (state().mode & kModeScope) adopt(state(), tensor.get());
+  born(tensor);
   return tensor.release();
 }
 

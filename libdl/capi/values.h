@@ -97,6 +97,7 @@ inline const libdl_device* device_or_null(const libdl_value& value) {
 }
 
 inline void put(libdl_value& value, Tensor tensor) {
+  born(tensor);
   value = typed(LIBDL_VALUE_TENSOR);
   value.held.tensor = tensor.release();
 }

@@ -19,7 +19,7 @@ namespace libdl {
 namespace device_detail {
 
 constinit std::atomic<const Backend*> backends[kDeviceTypes];
-constinit std::atomic<bool> elsewhere{false};
+constinit std::atomic<uint8_t> special{0};
 
 void missing_kernel(Device device, KernelId id) {
   static constexpr const char* kNames[] = {

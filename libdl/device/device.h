@@ -55,7 +55,8 @@ void register_backend(const Backend& backend);
 
 namespace device_detail {
 extern constinit std::atomic<const Backend*> backends[kDeviceTypes];
-extern constinit std::atomic<bool> elsewhere __attribute__((visibility("hidden")));
+extern constinit std::atomic<uint8_t> special __attribute__((visibility("hidden")));
+constexpr uint8_t kElsewhere = 1, kPackedOnly = 2;
 LIBDL_NORETURN void missing_kernel(Device device, KernelId id);
 // The pool as kernels see it; *stopped becomes true if the host interrupts.
 inline bool run_chunks(void* stopped, int64_t chunks, void (*body)(void*, int64_t, int64_t),
@@ -70,10 +71,19 @@ LIBDL_NORETURN void raise_interrupted();
 // Whether memory of another device than the CPU was ever made or taken over: until then no operator
 // needs to compare the devices of its operands.
 inline bool memory_elsewhere() {
-  return device_detail::elsewhere.load(std::memory_order_relaxed);
+  return device_detail::special.load(std::memory_order_relaxed) & device_detail::kElsewhere;
 }
 inline void note_memory_elsewhere() {
-  device_detail::elsewhere.store(true, std::memory_order_relaxed);
+  device_detail::special.fetch_or(device_detail::kElsewhere, std::memory_order_relaxed);
+}
+
+// Whether there was that or a tensor whose bytes are in a form alone (tensor/forms.h): until then the
+// operands of a launch have plain bytes on the CPU.
+inline bool memory_is_special() {
+  return device_detail::special.load(std::memory_order_relaxed) != 0;
+}
+inline void note_packed_only() {
+  device_detail::special.fetch_or(device_detail::kPackedOnly, std::memory_order_relaxed);
 }
 
 // An index into a table. Throws Error(UNSUPPORTED) if the device has no such kernel.

@@ -28,7 +28,7 @@ std::span<const Complex> axes_of(Dtype dtype) {
 Column elements(const Tensor& x) {
   const ModeGuard unrecorded(kModeGrad | kModeForward);
   const Tensor values = plain(x, Dtype::kComplex128);
-  const Complex* const first = values.data<Complex>();
+  const Complex* const first = values.read_plain<Complex>();
   return Column(first, first + values.numel());
 }
 
@@ -41,9 +41,9 @@ Tensor moved(const Tensor& x, int64_t i, Complex step) {
   copy_bytes(copy, x);
   if (step != Complex(0)) {
     if (x.is_complex())
-      copy.data<Complex>()[place_of(copy, i)] += step;
+      copy.update_plain<Complex>()[place_of(copy, i)] += step;
     else
-      copy.data<double>()[place_of(copy, i)] += step.real();
+      copy.update_plain<double>()[place_of(copy, i)] += step.real();
   }
   set_requires_grad(copy, true);
   return copy;
@@ -51,7 +51,7 @@ Tensor moved(const Tensor& x, int64_t i, Complex step) {
 
 Tensor unit(const Tensor& like, int64_t i, Complex value) {
   Tensor made = zeros(like.shape(), Dtype::kComplex128);
-  made.data<Complex>()[i] = value;
+  made.update_plain<Complex>()[i] = value;
   return plain(like.is_complex() ? made : real(made), like.dtype());
 }
 

@@ -97,7 +97,7 @@ static bool is_clean(const char* bytes, int64_t count) {
   return std::all_of(bytes, bytes + count, [](char c) { return (c & ~1) == 0; });
 }
 static void clean(const Tensor& x) {
-  auto* const bytes = x.data<unsigned char>();
+  auto* const bytes = x.update_plain<unsigned char>();
   std::transform(bytes, bytes + x.numel(), bytes, [](unsigned char c) { return c != 0; });
 }
 
@@ -130,9 +130,9 @@ Tensor read_tensor(const File& file, size_t index) {
   const int64_t at = file->header.data + entry.begin;
   if (bytes == 0) return x;
   if (file->memory)
-    std::memcpy(x.data(), file->memory + at, bytes);
+    std::memcpy(x.overwrite_plain(), file->memory + at, bytes);
   else
-    file->descriptor.read("file_tensor", x.data(), bytes, at);
+    file->descriptor.read("file_tensor", x.overwrite_plain(), bytes, at);
   if (entry.dtype == Dtype::kBool) clean(x);
   return x;
 }
@@ -146,7 +146,7 @@ static void write_all(const std::vector<NamedTensor>& tensors, const HeaderPlan&
   for (const size_t i : plan.order) {
     const Tensor& x = *tensors[i].tensor;
     const Tensor flat = x.is_contiguous() && x.device().is_cpu() ? x : row_major_copy(x);
-    write(flat.data(), static_cast<size_t>(byte_count(flat)));
+    write(flat.read_plain(), static_cast<size_t>(byte_count(flat)));
   }
 }
 

@@ -259,7 +259,10 @@ void Call::ready_tangents(const Tensor& y) {
 }
 
 Tensor Call::finish(Tensor y) {
-  if (!into_) return y;
+  if (!into_) {
+    born(y);
+    return y;
+  }
   const Tensor& dst = into_.tensor();
   if (overlap(dst, y) != Overlap::kFull || dst.dtype() != y.dtype()) copy_bytes(dst, y);
   written(dst, op_);

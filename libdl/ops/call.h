@@ -19,6 +19,7 @@
 
 #include "ops/tangent.h"
 #include "tape/meta.h"
+#include "tensor/forms.h"
 
 namespace libdl {
 
@@ -140,6 +141,7 @@ class Call {
       connect(node, outputs, saves);
     }
     if (into_) outputs[0] = write_into(outputs[0]);
+    for (const Tensor& y : outputs) born(y);
   }
   // For writes straight into dst: all that may fail goes before the write (`ready`, whose y is an
   // alias of dst or a new tensor), and what follows it cannot (`finish`).
@@ -163,7 +165,10 @@ class Call {
   }
   Tensor finish(Tensor y);
   // A result that is never differentiable (comparisons, argmax, …).
-  Tensor done(Tensor y) { return into_ ? write_into(y) : std::move(y); }
+  Tensor done(Tensor y) {
+    born(y);
+    return into_ ? write_into(y) : std::move(y);
+  }
 
   // The tangent of input i as it was when the call began, or undefined; inside of a rule for jvp.
   const Tensor& tangent(int i) const { return forward_->now->tangents[i]; }

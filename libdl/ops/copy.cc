@@ -29,10 +29,10 @@ static void transfer(const Tensor& dst, const Tensor& src) {
   note_use(to);
   const auto bytes = static_cast<size_t>(byte_count(from));
   if (to.device().is_cpu()) {
-    read_bytes(to.data(), from.device(), from.data(), bytes);
+    read_bytes(to.overwrite_plain(), from.device(), from.read_plain(), bytes);
   } else {
     if (!from.device().is_cpu()) synchronize(*current_stream(from.device()).get());
-    write_bytes(to.device(), to.data(), from.device(), from.data(), bytes);
+    write_bytes(to.device(), to.overwrite_plain(), from.device(), from.read_plain(), bytes);
   }
   if (!direct) copy_bytes(dst, to);
 }
@@ -53,7 +53,8 @@ void fill_bytes(const Tensor& dst, const Tensor& value) {
   alignas(16) std::byte element[16];
   const int64_t one = 1;
   const kernels::View cell{element, &one, &one, 0, static_cast<int32_t>(dst.dtype())};
-  launch_copy({}, {cell, {value.data(), &one, &one, 0, static_cast<int32_t>(value.dtype())}});
+  void* const given = value.plain(Access::kRead);
+  launch_copy({}, {cell, {given, &one, &one, 0, static_cast<int32_t>(value.dtype())}});
   Plan plan;
   plan.set(dst, {});
   launch_fill(dst.device(), {plan.view(dst, 0), element});
@@ -77,9 +78,9 @@ Tensor zeros(Dims shape, Dtype dtype, Device device) {
   Tensor x = empty(shape, dtype, device);
   const auto bytes = static_cast<size_t>(x.numel() * size_of(dtype));
   if (!device.is_cpu()) {
-    clear_bytes(device, x.data(), bytes);
+    clear_bytes(device, x.overwrite_plain(), bytes);
   } else if (bytes) {
-    std::memset(x.data(), 0, bytes);
+    std::memset(x.overwrite_plain(), 0, bytes);
   }
   return x;
 }
@@ -243,7 +244,7 @@ static T item_as(const Tensor& x, const char* op, Dtype dtype) {
   T value;
   const int64_t one = 1;
   alignas(16) std::byte element[16];
-  void* from = x.data();
+  void* from = x.plain(Access::kRead);
   if (!x.device().is_cpu()) {
     note_use(x);
     read_bytes(element, x.device(), from, static_cast<size_t>(size_of(x.dtype())));

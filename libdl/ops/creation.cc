@@ -146,7 +146,7 @@ static void fill_steps(const Tensor& y, T base, T step) {
                       y.dtype() == (std::is_same_v<T, double> ? Dtype::kFloat64 : Dtype::kInt64);
   const Tensor wide =
       direct ? y : empty(y.shape(), std::is_same_v<T, double> ? Dtype::kFloat64 : Dtype::kInt64);
-  T* const out = wide.template data<T>();
+  T* const out = wide.template overwrite_plain<T>();
   using Exact = std::conditional_t<std::is_same_v<T, double>, double, uint64_t>;  // wraps, no UB
   for (int64_t i = 0; i < y.numel(); ++i)
     out[i] = static_cast<T>(static_cast<Exact>(base) +
@@ -225,7 +225,7 @@ Tensor linspace(const Tensor& start, const Tensor& end, int64_t steps, Dtype dty
   };
   const double a = bound(start), b = bound(end);
   const double step = steps > 1 ? (b - a) / static_cast<double>(steps - 1) : 0;
-  double* const out = wide.data<double>();
+  double* const out = wide.overwrite_plain<double>();
   for (int64_t i = 0; i < steps; ++i)
     out[i] = i < steps / 2 || steps == 1 ? a + static_cast<double>(i) * step
                                          : b - static_cast<double>(steps - 1 - i) * step;

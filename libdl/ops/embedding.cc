@@ -71,10 +71,11 @@ Tensor embedding(const Tensor& input, const Tensor& weight, std::optional<int64_
   if (y.numel() > 0) {
     kernels::IndexArgs args;
     const auto *sizes = weight.get()->sizes(), *strides = weight.get()->strides();
-    args.base = {kernel_data(weight), sizes + 1, strides + 1, 1, static_cast<int32_t>(weight.dtype())};
-    args.values = view_of(y);
+    args.base = {kernel_data(weight, Access::kRead), sizes + 1, strides + 1, 1,
+                 static_cast<int32_t>(weight.dtype())};
+    args.values = overwrites(y);
     args.indices = 1;
-    args.index[0] = view_of(where);
+    args.index[0] = reads(where);
     args.indexed_sizes = sizes;
     args.indexed_strides = strides;
     args.accumulate = false;

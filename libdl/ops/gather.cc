@@ -57,7 +57,7 @@ Tensor gather(const Tensor& input, int32_t dim, const Tensor& index, bool sparse
   Tensor y = result_place(call, into, index.shape(), input.dtype(), input.device(), {&input});
   if (y.numel() > 0) {
     const Tensor out = at_least_1d(y), at = at_least_1d(where);
-    launch_gather(y.device(), {view_of(out), view_of(x), view_of(at), axis});
+    launch_gather(y.device(), {overwrites(out), reads(x), reads(at), axis});
   }
   y = call.done(std::move(y), kGather, GatherAttr{Shape(input.shape()), axis, false},
                 {saves_value(where)});
@@ -175,7 +175,7 @@ static Tensor scatter_by(const ScatterCall& s, const Tensor& input, int32_t dim,
     call.ready(y);
   begin_change(out, before);
   if (index.numel() > 0)
-    launch_scatter(y.device(), {view_of(out), view_of(from), view_of(at), axis,
+    launch_scatter(y.device(), {updates(out), reads(from), reads(at), axis,
                                 static_cast<int32_t>(s.combine)});
   return call.finish(std::move(y));
 }

@@ -140,11 +140,12 @@ static void launch(const Tensor* before, bool accumulate, const Tensor& base, co
 
   kernels::IndexArgs args;
   const auto dtype = static_cast<int32_t>(base.dtype());
-  args.base = {kernel_data(base), rest_sizes.data(), rest_strides.data(),
-               static_cast<int32_t>(rest_sizes.size()), dtype};
-  args.values = {kernel_data(values), sizes.data(), strides.data(), values.ndim(), dtype};
+  args.base = {kernel_data(base, before ? Access::kUpdate : Access::kRead), rest_sizes.data(),
+               rest_strides.data(), static_cast<int32_t>(rest_sizes.size()), dtype};
+  args.values = {kernel_data(values, before ? Access::kRead : Access::kOverwrite), sizes.data(),
+                 strides.data(), values.ndim(), dtype};
   args.indices = static_cast<int32_t>(x.indices.size());
-  for (size_t k = 0; k < x.indices.size(); ++k) args.index[k] = view_of(x.indices[k]);
+  for (size_t k = 0; k < x.indices.size(); ++k) args.index[k] = reads(x.indices[k]);
   args.indexed_sizes = indexed_sizes.data();
   args.indexed_strides = indexed_strides.data();
   args.accumulate = accumulate;

@@ -46,11 +46,11 @@ static void launch_rows(const Tensor* before, bool accumulate, const Tensor& bas
                         const Tensor& values, const Tensor& index, int axis) {
   const Tensor b = moved(base, axis, 0), v = moved(values, axis, 0);
   kernels::IndexArgs args;
-  args.base = {kernel_data(b), b.get()->sizes() + 1, b.get()->strides() + 1, b.ndim() - 1,
-               static_cast<int32_t>(b.dtype())};
-  args.values = view_of(v);
+  args.base = {kernel_data(b, before ? Access::kUpdate : Access::kRead), b.get()->sizes() + 1,
+               b.get()->strides() + 1, b.ndim() - 1, static_cast<int32_t>(b.dtype())};
+  args.values = view_of(v, before ? Access::kRead : Access::kOverwrite);
   args.indices = 1;
-  args.index[0] = view_of(index);
+  args.index[0] = reads(index);
   args.indexed_sizes = b.get()->sizes();
   args.indexed_strides = b.get()->strides();
   args.accumulate = accumulate;
@@ -64,7 +64,7 @@ static void read_slices(const Tensor& y, const Tensor& x, const Tensor& index, i
   if (has_rows(x, axis) && row_length(x, axis) > 1)
     return launch_rows(nullptr, false, x, y, index, axis);
   const Tensor at = along(index, y.shape(), axis);
-  launch_gather(y.device(), {view_of(y), view_of(x), view_of(at), axis});
+  launch_gather(y.device(), {overwrites(y), reads(x), reads(at), axis});
 }
 
 static void write_slices(const Tensor& y, const Tensor& input, const Tensor& index,
@@ -75,7 +75,7 @@ static void write_slices(const Tensor& y, const Tensor& input, const Tensor& ind
   begin_change(y, input);
   const auto op = accumulate ? kernels::ScatterOp::kAdd : kernels::ScatterOp::kSet;
   launch_scatter(y.device(),
-                 {view_of(y), view_of(source), view_of(at), axis, static_cast<int32_t>(op)});
+                 {updates(y), reads(source), reads(at), axis, static_cast<int32_t>(op)});
 }
 
 // -- checks ---------------------------------------------------------------------------------------

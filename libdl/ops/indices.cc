@@ -21,8 +21,8 @@ Tensor as_index(const Call& call, int argument, const char* name, const Tensor& 
 static int64_t value_at(const Tensor& index, Dims position) {
   int64_t offset = 0;
   for (int d = 0; d < index.ndim(); ++d) offset += position[d] * index.stride(d);
-  return index.dtype() == Dtype::kInt32 ? index.data<int32_t>()[offset]
-                                        : index.data<int64_t>()[offset];
+  return index.dtype() == Dtype::kInt32 ? index.read_plain<int32_t>()[offset]
+                                        : index.read_plain<int64_t>()[offset];
 }
 
 LIBDL_NORETURN [[gnu::cold]] static void reject_value(const Call& call, int argument,
@@ -50,7 +50,7 @@ Tensor checked_index(const Call& call, Into into, int argument, const char* name
   }
   int64_t bad = -1;
   if (checked.numel() > 0)
-    launch_check_index(checked.device(), {view_of(checked), size, &bad, call.op()});
+    launch_check_index(checked.device(), {reads(checked), size, &bad, call.op()});
   if (bad >= 0) reject_value(call, argument, name, checked, size, bad);
   return on_device(checked, call.device());
 }

@@ -255,7 +255,7 @@ static Tensor triangle(const char* op, const Tensor& input, int64_t diagonal, bo
   const int64_t rows = input.size(input.ndim() - 2), cols = input.size(input.ndim() - 1);
   const int64_t shape[] = {rows, cols};
   const Tensor mask = empty(shape, Dtype::kBool);
-  bool* const kept = mask.data<bool>();
+  bool* const kept = mask.overwrite_plain<bool>();
   for (int64_t i = 0; i < rows; ++i) {
     // Columns up to `edge` belong to the lower triangle; clamped before it is added to i.
     const int64_t edge = std::clamp(diagonal, -rows - 1, cols + 1) + i;

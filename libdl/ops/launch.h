@@ -4,9 +4,7 @@
 #pragma once
 
 #include "device/device.h"
-#include "device/float_environment.h"
-#include "device/pool.h"
-#include "device/stack.h"
+#include "device/launch.h"
 #include "kernels/args.h"
 #include "kernels/cpu/kernels.h"
 #include "tensor/tensor.h"
@@ -19,28 +17,21 @@ inline void note_use(const Tensor& x) {
     used_on_current_stream(x.storage());
 }
 
-inline void* kernel_data(const Tensor& x) {
+// The plain bytes for a kernel that reads all, overwrites all or updates some of what x shows.
+inline void* kernel_data(const Tensor& x, Access access) {
   note_use(x);
-  return x.data();
+  return x.plain(access);
 }
-inline kernels::View view_of(const Tensor& x) {
-  return {kernel_data(x), x.get()->sizes(), x.get()->strides(), x.ndim(),
+inline kernels::View view_of(const Tensor& x, Access access) {
+  return {kernel_data(x, access), x.get()->sizes(), x.get()->strides(), x.ndim(),
           static_cast<int32_t>(x.dtype())};
 }
+inline kernels::View reads(const Tensor& x) { return view_of(x, Access::kRead); }
+inline kernels::View overwrites(const Tensor& y) { return view_of(y, Access::kOverwrite); }
+inline kernels::View updates(const Tensor& y) { return view_of(y, Access::kUpdate); }
 inline kernels::View no_view() { return {nullptr, nullptr, nullptr, 0, 0}; }
 // dtype as the kernel's compute class.
 kernels::Class class_of(Dtype t);
-
-// Runs body(context) with the pool behind it. Throws INTERRUPTED where the host asked to stop; the
-// output is then undefined.
-template <class F>
-void launch(F body) {
-  bool stopped = false;
-  kernels::Context context{device_detail::run_chunks, &stopped, nullptr};
-  const DefaultFloatEnvironment environment;
-  with_enough_stack([body, &context] { body(context); });
-  if (stopped) device_detail::raise_interrupted();
-}
 
 // One function a kernel: `launch_copy(device, args)`. The CPU's are called directly, the others'
 // through their backend's table. Without memory elsewhere nobody looks where the operands are.

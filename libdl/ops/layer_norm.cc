@@ -19,8 +19,9 @@ struct Norm {
   int64_t n, cols;
 };
 
-kernels::View flat(const Tensor& x, const int64_t* sizes, const int64_t* strides, int ndim) {
-  return {kernel_data(x), sizes, strides, ndim, static_cast<int32_t>(x.dtype())};
+kernels::View flat(const Tensor& x, const int64_t* sizes, const int64_t* strides, int ndim,
+                   Access access) {
+  return {kernel_data(x, access), sizes, strides, ndim, static_cast<int32_t>(x.dtype())};
 }
 }  // namespace
 
@@ -56,16 +57,18 @@ static void in_one_pass(Backward& b, const Norm& a, const Tensor& x, const Tenso
   const int64_t cols[] = {a.cols}, rows[] = {a.n};
   const int64_t room[] = {kernels::layer_norm_backward_scratch(a.n, a.cols)};
   const Tensor scratch = empty(room, Dtype::kUint8, x.device());
-  const auto whole = [&](const Tensor& t) {
-    return t.defined() ? flat(t, sizes, strides, 2) : no_view();
+  const auto whole = [&](const Tensor& t, Access access) {
+    return t.defined() ? flat(t, sizes, strides, 2, access) : no_view();
   };
-  const auto column = [&](const Tensor& t) {
-    return t.defined() ? flat(t, cols, one, 1) : no_view();
+  const auto column = [&](const Tensor& t, Access access) {
+    return t.defined() ? flat(t, cols, one, 1, access) : no_view();
   };
+  using enum Access;
   launch_layer_norm_backward(
-      x.device(), {whole(dx), column(dweight), column(dbias), whole(dy), whole(in),
-                   flat(mean, rows, one, 1), flat(rstd, rows, one, 1), column(factor),
-                   kernel_data(scratch)});
+      x.device(), {whole(dx, kOverwrite), column(dweight, kOverwrite), column(dbias, kOverwrite),
+                   whole(dy, kRead), whole(in, kRead), flat(mean, rows, one, 1, kRead),
+                   flat(rstd, rows, one, 1, kRead), column(factor, kRead),
+                   kernel_data(scratch, kOverwrite)});
   if (dx.defined()) b.give(0, dx);
   if (want_weight) b.give(1, dweight);
   if (want_bias) b.give(2, dbias);
@@ -151,10 +154,13 @@ Tensor layer_norm(const Tensor& input, Dims normalized_shape, const Tensor* weig
   const Device device = input.device();
   Tensor y = empty(input.shape(), input.dtype(), device);
   const Tensor mu = empty(rows, wide, device), rstd = empty(rows, wide, device);
-  launch_layer_norm(input.device(),
-                    {flat(y, sizes, strides, 2), flat(mu, rows, one, 1), flat(rstd, rows, one, 1),
-                     flat(x, sizes, strides, 2), weight ? flat(factor, cols, one, 1) : no_view(),
-                     bias ? flat(shift, cols, one, 1) : no_view(), eps});
+  using enum Access;
+  launch_layer_norm(
+      input.device(),
+      {flat(y, sizes, strides, 2, kOverwrite), flat(mu, rows, one, 1, kOverwrite),
+       flat(rstd, rows, one, 1, kOverwrite), flat(x, sizes, strides, 2, kRead),
+       weight ? flat(factor, cols, one, 1, kRead) : no_view(),
+       bias ? flat(shift, cols, one, 1, kRead) : no_view(), eps});
   const Tensor none;
   const Tensor& saved_weight = weight ? *weight : none;
   y = call.done(std::move(y), kLayerNorm, a,

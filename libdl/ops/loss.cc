@@ -87,7 +87,7 @@ static Classes classes_behind(const char* op, const Tensor& target, int64_t clas
   const Tensor valid = where(lt(c.index, zero), number(classes), c.index);
   int64_t bad = -1;
   if (valid.numel() > 0)
-    launch_check_index(valid.device(), {view_of(valid), classes, &bad, op});
+    launch_check_index(valid.device(), {reads(valid), classes, &bad, op});
   return c;
 }
 
@@ -98,7 +98,7 @@ static Classes classes_of(const char* op, const Tensor& target, int64_t classes,
   Classes c{cast(target, Dtype::kInt64), {}};
   // One pass over the (few) labels decides both questions.
   const Tensor labels = plain(c.index);
-  const int64_t* const label = labels.data<int64_t>();
+  const int64_t* const label = labels.read_plain<int64_t>();
   bool any_ignored = false;
   for (int64_t i = 0; i < labels.numel(); ++i) {
     if (label[i] == ignore_index) {

@@ -10,10 +10,10 @@ namespace libdl {
 Tensor nonzero_coordinates(const Tensor& input) {
   const Tensor x = input.is_number() ? plain(input) : input;
   int64_t count = 0;
-  if (x.numel() > 0) launch_nonzero(x.device(), {view_of(x), &count, no_view()});
+  if (x.numel() > 0) launch_nonzero(x.device(), {reads(x), &count, no_view()});
   const int64_t shape[] = {count, x.ndim()};
   Tensor y = empty(shape, Dtype::kInt64, x.device());
-  if (y.numel() > 0) launch_nonzero(x.device(), {view_of(x), &count, view_of(y)});
+  if (y.numel() > 0) launch_nonzero(x.device(), {reads(x), &count, overwrites(y)});
   return y;
 }
 

@@ -31,12 +31,12 @@ void Plan::general(const Tensor& out, std::span<const Tensor* const> in) {
   }
 }
 
-void Plan::note_uses(const Tensor& out, std::span<const Tensor* const> in) {
-  note_use(out);
+void Plan::make_ready(const Tensor& out, std::span<const Tensor* const> in) {
   for (size_t k = 0; k < in.size(); ++k) {
-    note_use(*in[k]);
+    kernel_data(*in[k], Access::kRead);
     if (!out.device().is_cpu() && in[k]->device().is_cpu()) host_inputs_ |= 1u << k;
   }
+  kernel_data(out, Access::kOverwrite);  // after the operands, of which it may be one
 }
 
 }  // namespace libdl

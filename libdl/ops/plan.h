@@ -14,10 +14,11 @@ class Plan {
  public:
   static constexpr int kOperands = 9;
 
-  // Operand 0 is `out`, the others follow in order.
+  // Operand 0 is `out`, which will be overwritten, the others are read and follow in order. The plain
+  // bytes of all are there afterwards.
   void set(const Tensor& out, std::span<const Tensor* const> in) {
-    if (memory_elsewhere()) [[unlikely]]
-      note_uses(out, in);
+    if (memory_is_special()) [[unlikely]]
+      make_ready(out, in);
     bool flat = out.is_contiguous();
     for (const Tensor* x : in)
       flat &= x->numel() == 1 || (x->is_contiguous() && x->numel() == out.numel());
@@ -33,7 +34,7 @@ class Plan {
   }
 
   kernels::View view(const Tensor& x, int operand) const {
-    return {x.data(), sizes_, strides_[operand], ndim_, static_cast<int32_t>(x.dtype())};
+    return {x.plain(), sizes_, strides_[operand], ndim_, static_cast<int32_t>(x.dtype())};
   }
 
   // Bit k: in[k] is a number in the host's memory while out is on another device.
@@ -41,7 +42,7 @@ class Plan {
 
  private:
   void general(const Tensor& out, std::span<const Tensor* const> in);
-  void note_uses(const Tensor& out, std::span<const Tensor* const> in);
+  void make_ready(const Tensor& out, std::span<const Tensor* const> in);
 
   int32_t ndim_ = 0;
   uint32_t host_inputs_ = 0;

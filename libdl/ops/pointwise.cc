@@ -9,6 +9,7 @@
 #include "ops/launch.h"
 #include "ops/plan.h"
 #include "ops/program.h"
+#include "tensor/forms.h"
 
 namespace libdl {
 
@@ -367,6 +368,7 @@ Tensor pointwise(const PointwiseOp& op, const Tensor* const* in, Into into) {
   const Tensor y = equal ? empty(in[0]->shape(), out_dtype, device)
                          : empty(common_shape(op, in, n), out_dtype, device);
   run(op, y, in, n, class_of(compute));
+  born(y);
   if (!meta || op.truth() || !is_inexact(compute)) return y;
 
   const uint32_t mode = state().mode;

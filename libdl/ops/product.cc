@@ -16,7 +16,7 @@ struct Matrices {
   int64_t sizes[3], strides[3];
   kernels::View view;
 
-  explicit Matrices(Factor f) {
+  Matrices(Factor f, Access access) {
     const Tensor& x = *f.x;
     const int r = x.ndim() - (f.transposed ? 1 : 2), c = x.ndim() - (f.transposed ? 2 : 1);
     const bool batched = x.ndim() == 3;
@@ -26,7 +26,7 @@ struct Matrices {
     strides[1] = x.stride(r);
     sizes[2] = x.size(c);
     strides[2] = x.stride(c);
-    view = {kernel_data(x), sizes, strides, 3, static_cast<int32_t>(x.dtype())};
+    view = {kernel_data(x, access), sizes, strides, 3, static_cast<int32_t>(x.dtype())};
   }
 };
 
@@ -42,8 +42,6 @@ struct Scratch {
   void* data = nullptr;
 };
 
-constexpr int32_t kGemmPanels = 1;
-
 // The kept panels of a matrix that is multiplied by again and again. The first product only leaves a
 // note of the geometry, the second one packs: a matrix that is used once costs nothing extra.
 PackedReader kept_panels(const Tensor& x, const Matrices& b) {
@@ -53,8 +51,8 @@ PackedReader kept_panels(const Tensor& x, const Matrices& b) {
   const int64_t size = size_of(x.dtype());
   const PackedSource source{
       storage,
-      {kGemmPanels, b.view.dtype, b.sizes[1], b.sizes[2], b.strides[1], b.strides[2], x.offset()},
-      {x.data<const std::byte>() + reach.low * size,
+      {Layout::kGemmPanels, x.dtype(), x.offset(), {b.sizes + 1, 2}, {b.strides + 1, 2}},
+      {x.read_plain<std::byte>() + reach.low * size,
        static_cast<size_t>((reach.high - reach.low + 1) * size)},
       storage.version.load(std::memory_order_acquire)};
   bool noted;
@@ -86,12 +84,13 @@ Tensor product(Factor a, Factor b, const Tensor* bias) {
   const int64_t shape[] = {batched ? a.x->size(0) : 1, n, m};
   Tensor y = empty(Dims(shape).subspan(batched ? 0 : 1), a.x->dtype(), a.x->device());
   if (y.numel() == 0) return y;
-  const Matrices left(a), right(b), out({&y});
+  const Matrices left(a, Access::kRead), right(b, Access::kRead),
+      out({&y}, Access::kOverwrite);
   kernels::MatmulArgs args{};
   args.out = out.view;
   args.a = left.view;
   args.b = right.view;
-  args.bias = bias ? view_of(*bias) : no_view();
+  args.bias = bias ? reads(*bias) : no_view();
   if (!y.device().is_cpu()) {
     launch_matmul(y.device(), args);
     return y;

@@ -62,7 +62,7 @@ Origin draw_into(const Tensor& y, const Draw& draw, Generator* given) {
   Generator& generator = generator_or_default(given);
   const uint64_t key = key_of(generator);
   const uint64_t offset = advance(generator, static_cast<uint64_t>((x.numel() - 1) / width + 1));
-  launch_random(x.device(), {static_cast<int32_t>(draw.distribution), view_of(x), draw.chance,
+  launch_random(x.device(), {static_cast<int32_t>(draw.distribution), overwrites(x), draw.chance,
                              draw.a, draw.b, draw.low, draw.range, key, offset});
   return {key, offset};
 }
@@ -217,7 +217,7 @@ static Tensor shuffled(int64_t n, Dtype dtype, Generator* generator) {
   const int64_t shape[] = {n};
   const Tensor order = empty(shape, dtype);
   const Origin drawn = draw_into(order, {Distribution::kBits}, generator);
-  Word* const words = order.data<Word>();
+  Word* const words = order.update_plain<Word>();
   for (int64_t first = 0, last; first < n; first = last) {
     if (first != 0 && interrupted()) device_detail::raise_interrupted();
     last = std::min(n, first + (int64_t{1} << 20));
@@ -349,7 +349,7 @@ static void check_probabilities(const char* op, int argument, const char* name, 
     fail_argument(LIBDL_ERROR_DTYPE, op, argument, name, std::string("is ") + name_of(p.dtype()),
                   "a floating dtype");
   const Tensor all = plain(on_host(p), Dtype::kFloat64);
-  const double* const value = all.data<double>();
+  const double* const value = all.read_plain<double>();
   for (int64_t i = 0; i < all.numel(); ++i)
     if (!(value[i] >= 0 && value[i] <= 1))
       fail_argument(LIBDL_ERROR_VALUE, op, argument, name, "holds " + std::to_string(value[i]),
@@ -369,7 +369,7 @@ Tensor bernoulli(const Tensor& input, std::optional<double> p, Generator* genera
   const Tensor chances = input.is_number() ? plain(input) : input;
   Tensor y = result_place(call, into, input.shape(), input.dtype(), input.device(), {&input});
   Draw draw{Distribution::kBernoulli, p.value_or(0)};
-  if (!p) draw.chance = view_of(chances);
+  if (!p) draw.chance = reads(chances);
   if (call.forward())
     call.ready_jvp(y, [&] { return zeros(y.shape(), y.dtype(), y.device()); });
   call.ready(y, kBernoulli, NoAttr{});
@@ -396,7 +396,7 @@ Tensor bernoulli_fill(const Tensor& p, Generator* generator, Into into) {
   }
   const Tensor chances = expanded(own, dst.shape());
   Draw draw{Distribution::kBernoulli};
-  draw.chance = view_of(chances);
+  draw.chance = reads(chances);
   return redrawn(kBernoulliFill, draw, generator, into);
 }
 

@@ -55,7 +55,8 @@ struct Permuted {
     strides[at] = x.stride(d);
   }
   kernels::View view(const Tensor& x) const {
-    return {kernel_data(x), sizes, strides, kept + reduced, static_cast<int32_t>(x.dtype())};
+    return {kernel_data(x, Access::kRead), sizes, strides, kept + reduced,
+            static_cast<int32_t>(x.dtype())};
   }
 };
 }  // namespace
@@ -66,7 +67,8 @@ static kernels::View flat_result(const Tensor& y, const Permuted& in, int64_t* s
     strides[d] = stride;
     stride *= std::max<int64_t>(in.sizes[d], 1);
   }
-  return {kernel_data(y), in.sizes, strides, in.kept, static_cast<int32_t>(y.dtype())};
+  return {kernel_data(y, Access::kOverwrite), in.sizes, strides, in.kept,
+          static_cast<int32_t>(y.dtype())};
 }
 
 Tensor reduce(kernels::Reduction op, const Tensor& x, const ReducedDims& dims, bool keepdim,

@@ -25,7 +25,7 @@ static Tensor scanned(kernels::Scan op, const Tensor& x, int at, Dtype dtype) {
     return alias(t, shape, strides, t.offset(), t.dtype());
   };
   const Tensor to = last(y), from = last(x);
-  launch_scan(x.device(), {static_cast<int32_t>(op), view_of(to), no_view(), view_of(from)});
+  launch_scan(x.device(), {static_cast<int32_t>(op), overwrites(to), no_view(), reads(from)});
   return y;
 }
 

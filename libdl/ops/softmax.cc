@@ -20,14 +20,15 @@ struct LastAxis {
   Shape sizes, strides;
   kernels::View view;
 
-  LastAxis(const Tensor& x, int at) : sizes(x.shape()), strides(x.strides()) {
+  LastAxis(const Tensor& x, int at, Access access)
+      : sizes(x.shape()), strides(x.strides()) {
     if (x.ndim() == 0) {
       sizes.push_back(1);
       strides.push_back(1);
     }
     std::rotate(sizes.begin() + at, sizes.begin() + at + 1, sizes.end());
     std::rotate(strides.begin() + at, strides.begin() + at + 1, strides.end());
-    view = {kernel_data(x), sizes.data(), strides.data(), static_cast<int32_t>(sizes.size()),
+    view = {kernel_data(x, access), sizes.data(), strides.data(), static_cast<int32_t>(sizes.size()),
             static_cast<int32_t>(x.dtype())};
   }
 };
@@ -45,8 +46,10 @@ static Tensor slope_in_one_pass(const Tensor& dy, const Tensor& y, int at, bool 
   Tensor dx = empty(y.shape(), y.dtype(), y.device());
   const Tensor given = cast(dy, y.dtype());
   if (dx.numel())
-    launch_softmax_backward(y.device(), {LastAxis(dx, at).view, LastAxis(given, at).view,
-                                         LastAxis(y, at).view, log});
+    launch_softmax_backward(
+        y.device(), {LastAxis(dx, at, Access::kOverwrite).view,
+                     LastAxis(given, at, Access::kRead).view, LastAxis(y, at, Access::kRead).view,
+                     log});
   return dx;
 }
 
@@ -69,7 +72,9 @@ static Tensor normalised(const char* op, const Rule& rule, bool log, const Tenso
   Call call(op, into, {&x});
   const int at = call.axis(2, "dim", dim, x.ndim());
   Tensor y = empty(x.shape(), type, x.device());
-  if (y.numel()) launch_softmax(x.device(), {LastAxis(y, at).view, LastAxis(x, at).view, log});
+  if (y.numel())
+    launch_softmax(x.device(), {LastAxis(y, at, Access::kOverwrite).view,
+                                LastAxis(x, at, Access::kRead).view, log});
   y = call.done(y, rule, Axis{at}, {saves_output(y, 0)});
   if (call.forward())
     call.jvp(y, [&] {  // the Jacobian of softmax is symmetric; log_softmax's is I - 1 p^T

@@ -49,8 +49,8 @@ static Ordered order(const Tensor& input, int axis, int64_t k, bool descending) 
             : 0;
     const int64_t size[] = {bytes};
     const Tensor scratch = empty(size, Dtype::kUint8, x.device());
-    launch_sort(x.device(), {view_of(out.values), view_of(out.indices), view_of(x), k, descending,
-                             scratch.data(), bytes});
+    launch_sort(x.device(), {overwrites(out.values), overwrites(out.indices), reads(x), k, descending,
+                             scratch.overwrite_plain(), bytes});
   }
   for (Tensor* y : {&out.values, &out.indices})
     *y = input.ndim() ? plain(moved(*y, last, axis)) : alias(*y, {}, {}, 0, y->dtype());

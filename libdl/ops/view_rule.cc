@@ -221,17 +221,16 @@ static void scatter_add(const Tensor& buffer, const Tensor& dy, const Geometry& 
   const int64_t n = buffer.numel();
   const int64_t length[] = {n}, one[] = {1};
   Tensor positions = empty(length, Dtype::kInt64);
-  for (int64_t i = 0; i < n; ++i) positions.data<int64_t>()[i] = i;
+  for (int64_t i = 0; i < n; ++i) positions.update_plain<int64_t>()[i] = i;
   positions = on_device(positions, buffer.device());
   const Tensor index = plain(alias(positions, to.shape, to.strides, offset, Dtype::kInt64));
   const Tensor source = plain(dy);
   const int64_t count[] = {dy.numel()};
-  launch_scatter(buffer.device(),
-                 {view_of(buffer),
-                  {kernel_data(source), count, one, 1, static_cast<int32_t>(dy.dtype())},
-                  {kernel_data(index), count, one, 1, static_cast<int32_t>(Dtype::kInt64)},
-                  0,
-                  static_cast<int32_t>(kernels::ScatterOp::kAdd)});
+  const auto flat = [&](const Tensor& x) -> kernels::View {
+    return {kernel_data(x, Access::kRead), count, one, 1, static_cast<int32_t>(x.dtype())};
+  };
+  launch_scatter(buffer.device(), {updates(buffer), flat(source), flat(index), 0,
+                                   static_cast<int32_t>(kernels::ScatterOp::kAdd)});
 }
 
 Tensor strided_scatter(const Tensor& dy, const Geometry& from, const Geometry& to) {

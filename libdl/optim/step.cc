@@ -124,7 +124,10 @@ static void check_disjoint(const char* op, TensorSpan a, TensorSpan b, TensorSpa
   const auto add_all = [&](TensorSpan list, bool writes) {
     for (const Tensor& x : list)
       if (is_in_memory(x))
-        ranges.push_back({x.data<char>(), x.data<char>() + x.numel() * size_of(x.dtype()), writes});
+        {
+        const char* const first = x.read_plain<char>();
+        ranges.push_back({first, first + x.numel() * size_of(x.dtype()), writes});
+      }
   };
   for (const TensorSpan list : {a, b, c, d}) add_all(list, true);
   for (const Tensor& x : read)
@@ -157,13 +160,13 @@ struct Lists {
     for (size_t i = 0; i < params.size(); ++i) {
       dtype.push_back(static_cast<int32_t>(params[i].dtype()));
       numel.push_back(params[i].numel());
-      param.push_back(kernel_data(params[i]));
+      param.push_back(kernel_data(params[i], Access::kUpdate));
       plain_grads.push_back(plain(grads[i]));
-      grad.push_back(kernel_data(plain_grads.back()));
+      grad.push_back(kernel_data(plain_grads.back(), Access::kRead));
     }
   }
   static void addresses(std::vector<void*>& out, TensorSpan list) {
-    for (const Tensor& x : list) out.push_back(kernel_data(x));
+    for (const Tensor& x : list) out.push_back(kernel_data(x, Access::kUpdate));
   }
   kernels::OptimizerArgs args() {
     kernels::OptimizerArgs a{};
@@ -291,7 +294,7 @@ Tensor clip_grad_norm(TensorSpan grads, double max_norm, double norm_type,
   const int64_t count[] = {static_cast<int64_t>(grads.size())};
   const Tensor norms = zeros(count, Dtype::kFloat64);
   for (size_t i = 0; i < grads.size(); ++i)
-    norms.data<double>()[i] = item_f64(norm(grads[i], &p, {}, false, Dtype::kNone));
+    norms.update_plain<double>()[i] = item_f64(norm(grads[i], &p, {}, false, Dtype::kNone));
   const Tensor total =
       grads.empty() ? full({}, number(0.0), Dtype::kFloat64) : norm(norms, &p, {}, false, Dtype::kNone);
   const double length = item_f64(total);

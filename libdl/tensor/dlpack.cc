@@ -159,7 +159,7 @@ dlpack::Tensor borrow_dlpack(const Tensor& x, bool for_writing) {
     written(x, "tensor_borrow_dlpack");
   }
   dlpack::Tensor t{};
-  t.data = x.numel() ? x.data() : nullptr;
+  t.data = x.numel() ? x.update_plain() : nullptr;
   t.device_type = x.device().type;
   t.device_id = x.device().index;
   t.ndim = x.ndim();
@@ -305,7 +305,7 @@ Tensor import(Held<M> managed, uint64_t flags, CopyPolicy copy) {
   if (managed->deleter == end_of_export<M> && window.data) {
     // Our own memory come back: the same storage, so that aliases keep sharing the version.
     const Ref<Storage>& own = reinterpret_cast<Export<M>*>(managed.get())->storage;
-    const auto* const start = static_cast<const char*>(own->data);
+    const auto* const start = static_cast<const char*>(own->plain.load(std::memory_order_relaxed));
     const bool read_only = flags & dlpack::kReadOnly;
     if (window.data >= start && window.data + window.bytes <= start + own->bytes &&
         (window.data - start) % size_of(g.dtype) == 0 && read_only == own->read_only)

@@ -42,7 +42,7 @@ void begin_export(WritableExport& e, const Tensor& x) {
   if (x.numel()) {
     const Extent reach = extent(x.shape(), x.strides(), "export");
     const int64_t size = size_of(x.dtype());
-    e.first = x.data<const std::byte>() + reach.low * size;
+    e.first = x.update_plain<const std::byte>() + reach.low * size;
     e.bytes = static_cast<size_t>((reach.high - reach.low + 1) * size);
   }
   // A saved value holds the storage beside x and the export's holder. A device's memory is not read.

@@ -14,12 +14,12 @@ libdl_mapping::libdl_mapping(const Tensor& x, bool writing)
     : Counted(Tag::kMapping), writes(writing) {
   if (writing) check_host_may_write(x, "tensor_map");
   if (x.is_number()) {
-    std::memcpy(value, x.data(), sizeof value);
+    std::memcpy(value, x.read_plain(), sizeof value);
     return;
   }
   check_on_host(x, "tensor_map");
   storage = Ref<Storage>::share(&x.storage());
-  first = x.data();
+  first = x.plain(writing ? Access::kUpdate : Access::kRead);
   if (writes) begin_export(written, x);
 }
 

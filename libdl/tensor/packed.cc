@@ -5,12 +5,27 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <algorithm>
+
 #include "base/lock.h"
 #include "base/slab.h"
 #include "device/allocator.h"
 #include "device/pressure.h"
 
 namespace libdl {
+
+PackedKey::PackedKey(Layout layout, Dtype dtype, int64_t offset, std::span<const int64_t> sizes,
+                     std::span<const int64_t> strides)
+    : layout(layout), dtype(dtype), ndim(static_cast<int32_t>(sizes.size())), offset(offset) {
+  std::copy(sizes.begin(), sizes.end(), this->sizes);
+  std::copy(strides.begin(), strides.end(), this->strides);
+}
+
+bool PackedKey::operator==(const PackedKey& other) const {
+  return layout == other.layout && dtype == other.dtype && ndim == other.ndim &&
+         offset == other.offset && std::equal(sizes, sizes + ndim, other.sizes) &&
+         std::equal(strides, strides + ndim, other.strides);
+}
 
 // A storage's forms and notes, all of one version.
 struct PackedForms {
@@ -22,8 +37,8 @@ struct PackedForms {
 
   Packed*& bucket(const PackedKey& key) {
     const uint64_t mixed = static_cast<uint64_t>(key.offset) * 0x9e3779b97f4a7c15u ^
-                           static_cast<uint64_t>(key.row_stride) * 0xc2b2ae3d27d4eb4fu ^
-                           static_cast<uint64_t>(key.rows) * 0x165667b19e3779f9u;
+                           static_cast<uint64_t>(key.strides[0]) * 0xc2b2ae3d27d4eb4fu ^
+                           static_cast<uint64_t>(key.sizes[0]) * 0x165667b19e3779f9u;
     return buckets[mixed >> 59];
   }
   Packed* find(const PackedKey& key) {
@@ -148,30 +163,26 @@ void discard(Storage& storage, Packed* unwanted) noexcept {
   if (found) let_go(unwanted);
 }
 
-Packed* make_form(const PackedSource& source, void* data, size_t bytes) {
-  Packed* const form = slab_new<Packed>();
-  form->key = source.key;
-  form->owners.store(1, std::memory_order_relaxed);
-  form->storage = &source.storage;
+Packed* make_form(Storage& storage, const PackedKey& key, void* data, size_t bytes) {
+  Packed* const form = slab_new<Packed>(key);
+  form->storage = &storage;
   form->bytes = bytes;
   form->data = data;
-  form->next = form->older = form->newer = nullptr;
   return form;
 }
 
 // The storage's forms, made from `fresh` where there are none; NULL if the version is another one.
-PackedForms* forms_for(const PackedSource& source, PackedForms*& fresh) {
-  Storage& storage = source.storage;
-  if (storage.version.load(std::memory_order_acquire) != source.version) return nullptr;
+PackedForms* forms_for(Storage& storage, uint64_t version, PackedForms*& fresh) {
+  if (storage.version.load(std::memory_order_acquire) != version) return nullptr;
   if (!forms_of(storage))
     storage.packed.store(std::exchange(fresh, nullptr), std::memory_order_relaxed);
   PackedForms* const forms = forms_of(storage);
-  return forms->version == source.version ? forms : nullptr;
+  return forms->version == version ? forms : nullptr;
 }
 
 struct FreshForms {  // made before the locks, and freed after them if nobody took them
-  explicit FreshForms(const PackedSource& source) {
-    if (!forms_of(source.storage)) made = new_forms(source.version);
+  FreshForms(Storage& storage, uint64_t version) {
+    if (!forms_of(storage)) made = new_forms(version);
   }
   ~FreshForms() { let_go(made); }
   static PackedForms* new_forms(uint64_t version) {
@@ -215,13 +226,15 @@ PackedReader find_packed(const PackedSource& source, bool& noted) {
 }
 
 void note_packed(const PackedSource& source) {
-  FreshForms fresh(source);
-  Packed* note = make_form(source, nullptr, 0);
+  FreshForms fresh(source.storage, source.version);
+  Packed* note = make_form(source.storage, source.key, nullptr, 0);
   bool many = false;
   {
     const StripeLock lock(&source.storage);
     PackedForms* const forms =
-        fresh.made || forms_of(source.storage) ? forms_for(source, fresh.made) : nullptr;
+        fresh.made || forms_of(source.storage)
+            ? forms_for(source.storage, source.version, fresh.made)
+            : nullptr;
     many = forms && forms->notes >= kMostNotes;
     if (forms && !many && !forms->find(source.key)) forms->link(std::exchange(note, nullptr));
   }
@@ -240,15 +253,15 @@ PackedReader keep_packed(const PackedSource& source, std::optional<uint64_t> fin
   Storage& storage = source.storage;
   PackedReader reader;
   if (fingerprint && source.bytes.size() > kMostWatched * bytes) return reader;
-  FreshForms fresh(source);
-  Packed* form = make_form(source, data, bytes);
+  FreshForms fresh(storage, source.version);
+  Packed* form = make_form(storage, source.key, data, bytes);
   form->fingerprint = fingerprint;
   Packed* unused = form;  // of the two, what is not kept
   {
     const StripeLock list(Outer::kPackedForms);
     const StripeLock lock(&storage);
     PackedForms* const forms =
-        fresh.made || forms_of(storage) ? forms_for(source, fresh.made) : nullptr;
+        fresh.made || forms_of(storage) ? forms_for(storage, source.version, fresh.made) : nullptr;
     Packed* const before = forms ? forms->find(source.key) : nullptr;
     if (before && before->data) {
       form = before;
@@ -270,6 +283,47 @@ PackedReader keep_packed(const PackedSource& source, std::optional<uint64_t> fin
     let_go(unused);
   }
   return reader;
+}
+
+// -- a storage's only form --------------------------------------------------------------------
+
+Packed* make_only_form(Storage& storage, const PackedKey& key, void* data, size_t bytes) {
+  return make_form(storage, key, data, bytes);
+}
+
+PackedReader only_form(Storage& storage) {
+  PackedReader reader;
+  const StripeLock lock(&storage);
+  reader.form_ = storage.form.load(std::memory_order_relaxed);
+  if (reader.form_) reader.form_->owners.fetch_add(1, std::memory_order_relaxed);
+  return reader;
+}
+
+void* settle_form(Storage& storage, Packed* form, void* plain, bool keep) {
+  [[maybe_unused]] static const bool registered = (add_pressure_handler(relieve), true);
+  const uint64_t version = storage.version.load(std::memory_order_acquire);
+  FreshForms fresh(storage, version);
+  {
+    const StripeLock list(Outer::kPackedForms);
+    const StripeLock lock(&storage);
+    if (storage.form.load(std::memory_order_relaxed) != form)
+      return storage.plain.load(std::memory_order_relaxed);
+    PackedForms* const forms =
+        keep && (fresh.made || forms_of(storage)) ? forms_for(storage, version, fresh.made) : nullptr;
+    storage.plain.store(plain, std::memory_order_release);
+    storage.form.store(nullptr, std::memory_order_relaxed);
+    if (forms) {
+      forms->link(form);
+      registry.add(form);
+      form = nullptr;
+    }
+  }
+  if (form) let_go(form);
+  return plain;
+}
+
+void drop_form(Storage& storage) noexcept {
+  if (Packed* const form = storage.form.exchange(nullptr, std::memory_order_relaxed)) let_go(form);
 }
 
 void drop_packed(Storage& storage) noexcept {

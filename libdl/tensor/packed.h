@@ -12,15 +12,29 @@
 #include <optional>
 #include <span>
 
+#include "tensor/dtype.h"
 #include "tensor/storage.h"
 
 namespace libdl {
 
+// The layouts, numbered once.
+enum class Layout : int32_t {
+  kGemmPanels = 1,         // of a matrix, by kernels/cpu/pack.h
+  kChannelsInnermost = 2,  // [N, C, ...] as [N, ..., C], see tensor/forms.h
+};
+
+// Which tensor's form it is.
 struct PackedKey {
-  int32_t layout;  // which kernel's
-  int32_t dtype;   // of the view, for a storage may be seen as another
-  int64_t rows, cols, row_stride, col_stride, offset;
-  bool operator==(const PackedKey&) const = default;
+  static constexpr int kMostDims = 8;
+  Layout layout;
+  Dtype dtype;  // of the view, for a storage may be seen as another
+  int32_t ndim;
+  int64_t offset;
+  int64_t sizes[kMostDims], strides[kMostDims];  // the plain geometry's; `ndim` of each
+
+  PackedKey(Layout layout, Dtype dtype, int64_t offset, std::span<const int64_t> sizes,
+            std::span<const int64_t> strides);
+  bool operator==(const PackedKey& other) const;
 };
 
 // What a form is made of.
@@ -33,14 +47,16 @@ struct PackedSource {
 };
 
 struct Packed {
+  explicit Packed(const PackedKey& key) : key(key) {}
+
   PackedKey key;
-  std::atomic<int32_t> owners;  // the storage, and each reader
-  Storage* storage;             // only while it is the storage's
-  size_t bytes;                 // 0: a note that the geometry was used once
-  void* data;
+  std::atomic<int32_t> owners{1};  // the storage, and each reader
+  Storage* storage = nullptr;      // only while it is the storage's
+  size_t bytes = 0;                // 0: a note that the geometry was used once
+  void* data = nullptr;
   std::optional<uint64_t> fingerprint;  // of what it was made of, where that is watched
-  Packed* next;                 // of the same storage and bucket
-  Packed *older, *newer;        // of all storages, where there is data
+  Packed* next = nullptr;               // of the same storage and bucket
+  Packed *older = nullptr, *newer = nullptr;  // of all storages, where there is data
 };
 
 // A form while a kernel reads it.
@@ -54,8 +70,10 @@ class PackedReader {
   }
   ~PackedReader();
   const void* data() const { return form_ ? form_->data : nullptr; }
+  Packed* form() const { return form_; }
 
  private:
+  friend PackedReader only_form(Storage& storage);
   friend PackedReader find_packed(const PackedSource& source, bool& noted);
   friend PackedReader keep_packed(const PackedSource& source, std::optional<uint64_t> fingerprint,
                                   void*& data, size_t bytes);
@@ -71,6 +89,19 @@ void note_packed(const PackedSource& source);
 
 // Before the bytes are read to make a form; nothing where nobody else may write them.
 std::optional<uint64_t> packed_fingerprint(const PackedSource& source);
+
+// The storage's only form got plain bytes beside it. Another thread may have been first: then those
+// are returned and `plain` stays the caller's. keep: the form stays as one of those that are kept.
+void* settle_form(Storage& storage, Packed* form, void* plain, bool keep);
+
+// Of a storage whose only form it is; empty where that has become plain meanwhile.
+PackedReader only_form(Storage& storage);
+
+// A form of data, `bytes` of the host allocator's, as the only one of a storage without plain bytes.
+Packed* make_only_form(Storage& storage, const PackedKey& key, void* data, size_t bytes);
+
+// The last owner's.
+void drop_form(Storage& storage) noexcept;
 
 // Takes data, `bytes` of the host allocator's, over and sets it to NULL. The reader is empty where
 // nothing was taken: the bytes have changed meanwhile, or the storage has too many forms. Where

@@ -148,8 +148,8 @@ class Printer {
   }
 
   std::string text(int64_t indent) const {
-    if (x_.ndim() > 0) return block(0, x_.data<char>(), indent);
-    const std::string element = formatted(x_.data<char>());
+    if (x_.ndim() > 0) return block(0, x_.read_plain<char>(), indent);
+    const std::string element = formatted(x_.read_plain<char>());
     return element.substr(std::min(element.find_first_not_of(' '), element.size()));
   }
 
@@ -178,7 +178,7 @@ class Printer {
 
   template <class F>
   void look(const F& f) {
-    look(0, x_.data<char>(), f);
+    look(0, x_.read_plain<char>(), f);
   }
   template <class F>
   void look(int dim, const char* at, const F& f) {

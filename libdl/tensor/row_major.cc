@@ -103,10 +103,11 @@ void copy_on_host(const Tensor& x, char* strided, char* flat, bool reading) {
 
 // A device's memory passes through the host's: all between the first and the last address.
 void copy_across(const Tensor& x, char* flat, bool reading) {
+  const Access access = reading ? Access::kRead : Access::kUpdate;
   const int64_t element = size_of(x.dtype());
   const Extent reach = extent(x.shape(), x.strides(), "tensor_read");
   const auto bytes = static_cast<size_t>((reach.high - reach.low + 1) * element);
-  char* const first = x.data<char>() + reach.low * element;
+  char* const first = static_cast<char*>(x.plain(access)) + reach.low * element;
   const std::unique_ptr<char[]> passing(new char[bytes]);
   read_bytes(passing.get(), x.device(), first, bytes);
   copy_on_host(x, passing.get() - reach.low * element, flat, reading);
@@ -114,9 +115,10 @@ void copy_across(const Tensor& x, char* flat, bool reading) {
 }
 
 void copy(const Tensor& x, char* flat, bool reading) {
+  const Access access = reading ? Access::kRead : Access::kOverwrite;
   if (x.numel() == 0) return;
   if (!x.device().is_cpu()) return copy_across(x, flat, reading);
-  copy_on_host(x, x.data<char>(), flat, reading);
+  copy_on_host(x, static_cast<char*>(x.plain(access)), flat, reading);
 }
 
 }  // namespace
@@ -129,7 +131,7 @@ void write_elements(const Tensor& x, const void* from) {
 
 Tensor row_major_copy(const Tensor& x) {
   Tensor made = empty(x.shape(), x.dtype(), Device{});
-  read_elements(x, made.data());
+  read_elements(x, made.overwrite_plain());
   return made;
 }
 

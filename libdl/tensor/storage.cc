@@ -17,14 +17,21 @@ static size_t cell_bytes(const Storage& storage) {
   return storage.inline_data ? kStorageHeader + kInlineBytes : sizeof(Storage);
 }
 
+static void free_bytes(Storage& storage) {
+  if (void* const plain = storage.plain.load(std::memory_order_relaxed))
+    allocator_for(storage.device).deallocate(plain, storage.bytes);
+  else
+    drop_form(storage);
+}
+
 void destroy(Storage* storage) {
   if (storage->packed.load(std::memory_order_relaxed)) drop_packed(*storage);
   count(slab::cache.live_storages, -1);
   count(slab::cache.live_bytes, -static_cast<int64_t>(storage->bytes));
   if (storage->release)
     run_destroy(storage->release, storage->context);
-  else if (!storage->inline_data && storage->data)
-    allocator_for(storage->device).deallocate(storage->data, storage->bytes);
+  else if (!storage->inline_data)
+    free_bytes(*storage);
   const size_t bytes = cell_bytes(*storage);
   storage->~Storage();
   slab_free(storage, bytes);
@@ -40,7 +47,7 @@ Ref<Storage> allocate_storage(size_t bytes, Device device) {
   if (bytes <= kInlineBytes && device.is_cpu()) {
     Storage* const storage = make(kStorageHeader + kInlineBytes);
     storage->inline_data = true;
-    storage->data = storage->inline_bytes();
+    storage->plain.store(storage->inline_bytes(), std::memory_order_relaxed);
     storage->bytes = bytes;
     count(slab::cache.live_bytes, static_cast<int64_t>(bytes));
     return Ref<Storage>::take(storage);
@@ -52,8 +59,11 @@ Ref<Storage> allocate_storage(size_t bytes, Device device) {
     storage->device = device;
     storage->stream = native_stream(device);
   }
-  storage->data = allocator.allocate(bytes, storage->stream);
+  storage->plain.store(allocator.allocate(bytes, storage->stream), std::memory_order_relaxed);
   storage->bytes = bytes;
+#ifdef LIBDL_BORN_PACKED
+  storage->fresh = true;
+#endif
   count(slab::cache.live_bytes, static_cast<int64_t>(bytes));
   return storage;
 }
@@ -61,7 +71,8 @@ Ref<Storage> allocate_storage(size_t bytes, Device device) {
 void used_on_current_stream(Storage& storage) {
   if (storage.device.is_cpu() || storage.release) return;  // foreign memory: its owner's business
   void* const stream = native_stream(storage.device);
-  if (stream != storage.stream) allocator_for(storage.device).record_use(storage.data, stream);
+  if (stream != storage.stream)
+    allocator_for(storage.device).record_use(storage.plain.load(std::memory_order_relaxed), stream);
 }
 
 Ref<Storage> adopt_storage(void* data, size_t bytes, Device device, bool read_only,
@@ -73,7 +84,7 @@ Ref<Storage> adopt_storage(void* data, size_t bytes, Device device, bool read_on
     run_destroy(release, context);
     throw;
   }
-  made->data = data;
+  made->plain.store(data, std::memory_order_relaxed);
   made->bytes = bytes;
   made->device = device;
   if (!device.is_cpu()) note_memory_elsewhere();

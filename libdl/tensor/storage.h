@@ -13,32 +13,50 @@
 
 namespace libdl {
 
-struct PackedForms;     // tensor/packed.h
+struct Packed;          // tensor/packed.h
+struct PackedForms;     // likewise
 struct WritableExport;  // tensor/export.h
 
+// What a caller does with plain bytes.
+enum class Access : uint8_t {
+  kRead,
+  kOverwrite,  // all that the tensor shows, and none is read before
+  kUpdate,
+};
+
 // Bytes up to this size live in the storage's own cell.
+#ifdef LIBDL_BORN_PACKED
+constexpr size_t kInlineBytes = 0;
+#else
 constexpr size_t kInlineBytes = 64;
+#endif
 
 struct Storage : Counted {
   Storage() : Counted(Tag::kStorage) {}
 
   std::atomic<uint64_t> version{0};
   std::atomic<uint64_t> aside{0};  // how many of them saved values do not mind; see kAside
-  void* data = nullptr;
-  size_t bytes = 0;
+  // As strides describe them; NULL while a form alone holds them. Once made they stay.
+  std::atomic<void*> plain{nullptr};
+  size_t bytes = 0;                    // of the plain ones
   Device device;
   std::atomic<const char*> writer{nullptr};  // static name of the operator that wrote last
   std::atomic<PackedForms*> packed{nullptr};  // changed under the storage's stripe
+  std::atomic<Packed*> form{nullptr};         // the one that alone holds the bytes; likewise
   std::atomic<int32_t> writable_exports{0};  // while any lives, the bytes may change unseen
   std::atomic<bool> saved{false};            // a rule saved its value once; see tensor/export.h
   std::atomic<WritableExport*> exports{nullptr};  // likewise
   bool read_only = false;
   bool inline_data = false;
+#ifdef LIBDL_BORN_PACKED
+  bool fresh = false;  // no operator has returned it yet
+#endif
   void (*release)(void* context) = nullptr;  // foreign memory: runs once at the end
   void* context = nullptr;
   void* stream = nullptr;                    // on which a device's memory was allocated
   std::atomic<const char*> writer_site{nullptr};  // in anomaly mode: the line, owned by the process
 
+  bool packed_only() const { return form.load(std::memory_order_acquire) != nullptr; }
   bool exclusive() const { return count() == 1; }
   std::byte* inline_bytes();
 };

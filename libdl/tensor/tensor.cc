@@ -305,27 +305,35 @@ static bool coincide(std::span<const Step> steps, int64_t distance) {
   return false;
 }
 
+// Where x begins in its storage's plain bytes. Those that are not made yet lie at 0: only tensors of
+// one storage are then compared.
+static const char* start_of(const Tensor& x) {
+  return static_cast<const char*>(x.storage().plain.load(std::memory_order_relaxed)) +
+         x.offset() * size_of(x.dtype());
+}
+
 Overlap overlap(const Tensor& a, const Tensor& b) {
   if (a.is_number() || b.is_number() || a.numel() == 0 || b.numel() == 0) return Overlap::kNone;
   if (&a.storage() != &b.storage()) {
     // Foreign memory may be adopted twice, or be our own come back: compare addresses.
     if (!a.storage().release && !b.storage().release) return Overlap::kNone;
+    if (a.storage().packed_only() || b.storage().packed_only()) return Overlap::kNone;
   }
-  if (a.data() == b.data() && a.dtype() == b.dtype() && same(a.shape(), b.shape()) &&
+  const char *const first = start_of(a), *const second = start_of(b);
+  if (first == second && a.dtype() == b.dtype() && same(a.shape(), b.shape()) &&
       same(a.strides(), b.strides()))
     return Overlap::kFull;
-  const auto bounds = [](const Tensor& t) {
+  const auto bounds = [](const Tensor& t, const char* start) {
     const Extent reach = extent(t.shape(), t.strides(), "overlap");
-    const char* const start = t.data<char>();
     const int64_t size = size_of(t.dtype());
     return std::pair(start + reach.low * size, start + (reach.high + 1) * size);
   };
-  const auto [a_low, a_high] = bounds(a);
-  const auto [b_low, b_high] = bounds(b);
+  const auto [a_low, a_high] = bounds(a, first);
+  const auto [b_low, b_high] = bounds(b, second);
   if (a_high <= b_low || b_high <= a_low) return Overlap::kNone;
   // Columns of one matrix interleave without touching: with equal strides, is the distance a sum
   // of steps that both take?
-  const int64_t distance = b.data<char>() - a.data<char>();
+  const int64_t distance = second - first;
   if (a.dtype() == b.dtype() && a.ndim() == b.ndim() && same(a.strides(), b.strides()) &&
       !overlaps_itself(a) && !overlaps_itself(b)) {
     SmallVector<Step, 8> steps;

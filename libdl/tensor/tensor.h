@@ -68,6 +68,9 @@ namespace libdl {
 
 void destroy(libdl_tensor* tensor);
 
+// The plain bytes of a tensor whose storage has none; see tensor/forms.h.
+void* make_plain(const libdl_tensor& x, Access access);
+
 // An owning handle, one pointer wide. Metadata are members; arithmetic is free functions.
 class Tensor {
  public:
@@ -112,14 +115,33 @@ class Tensor {
   Storage& storage() const { return *p_->storage; }
   Meta* meta() const { return p_->meta; }
 
-  // The first element's address; a number's own value.
-  void* data() const {
-    if (p_->flags & kNumber) return p_->inline_dims;
-    return static_cast<char*>(p_->storage->data) + p_->offset * size_of(p_->dtype);
+  // The address of the first element in the plain bytes, which strides describe; a number's own
+  // value, to be read. Who asks says what it does with them, for they may have to be made first.
+  // Throws OUT_OF_MEMORY.
+  template <class T = void>
+  const T* read_plain() const {
+    return static_cast<const T*>(plain(Access::kRead));
   }
-  template <class T>
-  T* data() const {
-    return static_cast<T*>(data());
+  template <class T = void>
+  T* overwrite_plain() const {
+    return static_cast<T*>(plain(Access::kOverwrite));
+  }
+  template <class T = void>
+  T* update_plain() const {
+    return static_cast<T*>(plain(Access::kUpdate));
+  }
+  // The same where a launch has seen to it that there are plain bytes.
+  void* plain() const {
+    if (p_->flags & kNumber) return p_->inline_dims;
+    return static_cast<char*>(p_->storage->plain.load(std::memory_order_relaxed)) +
+           p_->offset * size_of(p_->dtype);
+  }
+  void* plain(Access access) const {
+    if (p_->flags & kNumber) return p_->inline_dims;
+    void* bytes = p_->storage->plain.load(std::memory_order_acquire);
+    if (!bytes) [[unlikely]]
+      bytes = make_plain(*p_, access);
+    return static_cast<char*>(bytes) + p_->offset * size_of(p_->dtype);
   }
 
  private:

@@ -24,14 +24,14 @@ inline Tensor doubles(Dims shape, unsigned seed) {
   std::mt19937_64 random(seed);
   const Tensor x = empty(shape, Dtype::kFloat64);
   for (int64_t i = 0; i < x.numel(); ++i)
-    x.data<double>()[i] = static_cast<double>(static_cast<int64_t>(random() >> 12)) * 0x1p-51 - 1;
+    x.update_plain<double>()[i] = static_cast<double>(static_cast<int64_t>(random() >> 12)) * 0x1p-51 - 1;
   return x;
 }
 
 inline double dot(const Tensor& a, const Tensor& b) {
   const Tensor x = plain(a, Dtype::kFloat64), y = plain(b, Dtype::kFloat64);
   double sum = 0;
-  for (int64_t i = 0; i < x.numel(); ++i) sum += x.data<double>()[i] * y.data<double>()[i];
+  for (int64_t i = 0; i < x.numel(); ++i) sum += x.read_plain<double>()[i] * y.read_plain<double>()[i];
   return sum;
 }
 
@@ -51,7 +51,7 @@ inline double moved(const Function& f, const std::vector<Tensor>& x, const std::
   for (size_t i = 0; i < x.size(); ++i) {
     at.push_back(clone(x[i]));
     for (int64_t k = 0; k < x[i].numel(); ++k)
-      at[i].data<double>()[k] += h * v[i].data<double>()[k];
+      at[i].update_plain<double>()[k] += h * v[i].read_plain<double>()[k];
   }
   return dot(w, f(at));
 }

@@ -65,7 +65,7 @@ libdl_error_code code_of(const std::function<void()>& call) {
 
 Tensor iota(Dims shape) {
   Tensor x = empty(shape, Dtype::kFloat32);
-  for (int64_t i = 0; i < x.numel(); ++i) x.data<float>()[i] = static_cast<float>(i);
+  for (int64_t i = 0; i < x.numel(); ++i) x.update_plain<float>()[i] = static_cast<float>(i);
   return x;
 }
 Tensor iota(std::initializer_list<int64_t> shape) {
@@ -100,7 +100,7 @@ TEST(RowMajor, WritingIsTheReverseOfReading) {
   for (int i = 0; i < 12; ++i) numbers[static_cast<size_t>(i)] = static_cast<float>(100 + i);
   copy_in(t, numbers.data(), 48);
   EXPECT_EQ(values(t), numbers);
-  EXPECT_EQ(x.data<float>()[1], 103);
+  EXPECT_EQ(x.read_plain<float>()[1], 103);
   EXPECT_EQ(x.storage().version, 1u);
 }
 
@@ -111,7 +111,7 @@ TEST(DlpackExport, DescribesTheTensor) {
   EXPECT_EQ(m->version.major, 1u);
   EXPECT_EQ(m->version.minor, 3u);
   EXPECT_EQ(m->flags, 0u);
-  EXPECT_EQ(m->tensor.data, view.data());
+  EXPECT_EQ(m->tensor.data, view.read_plain());
   EXPECT_EQ(m->tensor.byte_offset, 0u);
   EXPECT_EQ(m->tensor.ndim, 2);
   EXPECT_EQ(m->tensor.shape[0], 2);
@@ -138,13 +138,13 @@ TEST(DlpackExport, EmptyAndScalarTensors) {
 TEST(DlpackExport, EveryDtypeComesBackAsItself) {
   for (int32_t number = 1; number < kDtypes; ++number) {
     const Tensor x = empty(Shape{3}, static_cast<Dtype>(number));
-    std::memset(x.data(), 0, static_cast<size_t>(byte_count(x)));
+    std::memset(x.overwrite_plain(), 0, static_cast<size_t>(byte_count(x)));
     const Tensor shared = from_dlpack(to_dlpack(x, {}), CopyPolicy::kNever);
     EXPECT_EQ(shared.dtype(), x.dtype());
-    EXPECT_EQ(shared.data(), x.data());
+    EXPECT_EQ(shared.read_plain(), x.read_plain());
     const Tensor copied = from_dlpack(to_dlpack_unversioned(x, {}), CopyPolicy::kAlways);
     EXPECT_EQ(copied.dtype(), x.dtype());
-    EXPECT_NE(copied.data(), x.data());
+    EXPECT_NE(copied.read_plain(), x.read_plain());
   }
 }
 
@@ -202,7 +202,7 @@ TEST(DlpackExport, CopiesVersionsStreamsAndDevices) {
   options.copy = CopyPolicy::kAlways;
   ManagedVersioned* m = to_dlpack(x, options);
   EXPECT_EQ(m->flags, dlpack::kIsCopied);
-  EXPECT_NE(m->tensor.data, x.data());
+  EXPECT_NE(m->tensor.data, x.read_plain());
   m->deleter(m);
 
   m = to_dlpack(number(2.5), {});
@@ -268,7 +268,7 @@ TEST(DlpackImport, SharesTheMemory) {
   Producer p;
   Tensor x = p.take();
   EXPECT_EQ(values(x), (std::vector<float>{0, 1, 2, 3, 4, 5}));
-  EXPECT_EQ(x.data(), p.elements);
+  EXPECT_EQ(x.read_plain(), p.elements);
   EXPECT_FALSE(x.storage().read_only);
   EXPECT_GT(x.storage().writable_exports, 0);  // the producer may write at any time
   Tensor y = alias(x);
@@ -362,7 +362,7 @@ TEST(DlpackImport, OurOwnMemoryComesBackAsItsStorage) {
 TEST(DlpackImport, OurMemoryByAnotherNameStillOverlaps) {
   const Tensor x = iota({6});
   Producer p;  // as if another library had wrapped x
-  p.versioned.tensor.data = x.data();
+  p.versioned.tensor.data = x.update_plain();
   const Tensor y = p.take();
   EXPECT_NE(&y.storage(), &x.storage());
   EXPECT_EQ(overlap(x, y), Overlap::kPartial);
@@ -493,7 +493,7 @@ TEST(Mapping, WritingEndsWithANewVersion) {
   reading.reset();
   EXPECT_EQ(x.storage().version, 0u);
   auto writing = std::make_unique<libdl_mapping>(x, true);
-  EXPECT_EQ(writing->data(), x.data());
+  EXPECT_EQ(writing->data(), x.read_plain());
   EXPECT_EQ(x.storage().writable_exports, 1);
   writing.reset();
   EXPECT_EQ(x.storage().version, 1u);
@@ -526,11 +526,11 @@ struct Memory {
 TEST(HostMemory, AnyGeometryInside) {
   Memory m;
   Tensor x = m.wrap({3, 4});
-  EXPECT_EQ(x.data<int32_t>()[11], 11);
+  EXPECT_EQ(x.read_plain<int32_t>()[11], 11);
   x = {};
   EXPECT_EQ(m.released, 1);
   x = m.wrap({3, 2}, Shape{-4, 1}, 8);
-  EXPECT_EQ(x.data<int32_t>()[-3], 5);
+  EXPECT_EQ(x.read_plain<int32_t>()[-3], 5);
   x = m.wrap({0, 4}, {}, 0, 0);
   EXPECT_EQ(m.released, 2);
 }

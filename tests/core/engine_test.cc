@@ -34,7 +34,7 @@ using V = std::vector<double>;
 Tensor of(const V& values) {
   const int64_t count[] = {static_cast<int64_t>(values.size())};
   const Tensor x = empty(count, Dtype::kFloat64);
-  std::copy(values.begin(), values.end(), x.data<double>());
+  std::copy(values.begin(), values.end(), x.update_plain<double>());
   return x;
 }
 Tensor leaf(const V& values) {
@@ -45,7 +45,7 @@ Tensor leaf(const V& values) {
 V values(const Tensor& x) {
   if (!x.defined()) return {};
   const Tensor all = plain(x, Dtype::kFloat64);
-  return {all.data<double>(), all.data<double>() + all.numel()};
+  return {all.read_plain<double>(), all.read_plain<double>() + all.numel()};
 }
 V grad_of(const Tensor& x) { return values(get_grad(x)); }
 
@@ -235,10 +235,10 @@ TEST(Engine, TheFirstGradientIsTakenOverAndLaterOnesAreAddedInPlace) {
   const Tensor x = leaf({1, 2});
   run(mul(x, number(2.0)), {}, {1, 1});
   const Tensor first = get_grad(x);
-  const void* const bytes = first.data();
+  const void* const bytes = first.read_plain();
   run(mul(x, number(3.0)), {}, {1, 1});
   EXPECT_TRUE(get_grad(x).is(first));
-  EXPECT_EQ(first.data(), bytes);
+  EXPECT_EQ(first.read_plain(), bytes);
   EXPECT_EQ(values(first), (V{5, 5}));
   EXPECT_FALSE(requires_grad(first));
 }
@@ -247,14 +247,14 @@ TEST(Engine, AGradientThatOthersHoldIsNotTakenOver) {
   const Tensor x = leaf({1, 2}), mine = of({3, 4});
   const Tensor outputs[] = {x}, weights[] = {mine};
   backward(outputs, weights, {}, {});
-  EXPECT_NE(get_grad(x).data(), mine.data());
+  EXPECT_NE(get_grad(x).read_plain(), mine.read_plain());
   backward(outputs, weights, {}, {});
   EXPECT_EQ(values(mine), (V{3, 4}));
   EXPECT_EQ(grad_of(x), (V{6, 8}));
   // One gradient for two leaves must not become the .grad of both.
   const Tensor a = leaf({1}), b = leaf({1});
   run(add(a, b));
-  EXPECT_NE(get_grad(a).data(), get_grad(b).data());
+  EXPECT_NE(get_grad(a).read_plain(), get_grad(b).read_plain());
 }
 
 TEST(Engine, UnderCreateGraphSumsAreNewTensorsWithAHistory) {

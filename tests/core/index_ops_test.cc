@@ -19,7 +19,7 @@ using List = std::vector<Tensor>;
 
 Tensor of(std::vector<int64_t> values, std::vector<int64_t> shape) {
   const Tensor x = empty(shape, Dtype::kInt64);
-  std::copy(values.begin(), values.end(), x.data<int64_t>());
+  std::copy(values.begin(), values.end(), x.update_plain<int64_t>());
   return x;
 }
 Tensor list(std::vector<int64_t> values) {
@@ -28,17 +28,17 @@ Tensor list(std::vector<int64_t> values) {
 }
 Tensor mask(std::vector<int> values, std::vector<int64_t> shape) {
   const Tensor x = empty(shape, Dtype::kBool);
-  std::copy(values.begin(), values.end(), x.data<uint8_t>());
+  std::copy(values.begin(), values.end(), x.update_plain<uint8_t>());
   return x;
 }
 Tensor counting(std::vector<int64_t> shape, Dtype dtype = Dtype::kFloat64) {
   const Tensor x = empty(shape, Dtype::kFloat64);
-  for (int64_t i = 0; i < x.numel(); ++i) x.data<double>()[i] = static_cast<double>(i);
+  for (int64_t i = 0; i < x.numel(); ++i) x.update_plain<double>()[i] = static_cast<double>(i);
   return cast(x, dtype);
 }
 std::vector<double> values(const Tensor& x) {
   const Tensor all = plain(x, Dtype::kFloat64);
-  return {all.data<double>(), all.data<double>() + all.numel()};
+  return {all.read_plain<double>(), all.read_plain<double>() + all.numel()};
 }
 using V = std::vector<double>;
 

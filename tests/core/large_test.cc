@@ -25,7 +25,7 @@ const int64_t kShape[] = {kMany};
 
 Tensor at(int64_t i) {
   const Tensor x = empty(Dims(), Dtype::kInt64);
-  *x.data<int64_t>() = i;
+  *x.update_plain<int64_t>() = i;
   return reshape(x, std::to_array<int64_t>({1}));
 }
 
@@ -46,7 +46,7 @@ TEST(Large, OneElementSeenManyTimes) {
 
 TEST(Large, ElementsBehindTheTwoBillionth) {
   Tensor x = zeros(kShape, Dtype::kUint8);
-  x.data<uint8_t>()[kLast] = 7;
+  x.update_plain<uint8_t>()[kLast] = 7;
   EXPECT_TRUE(item_bool(any(x)));
   EXPECT_EQ(item_i64(sum(x)), 7);
   EXPECT_EQ(item_i64(max(x)), 7);
@@ -58,22 +58,22 @@ TEST(Large, ElementsBehindTheTwoBillionth) {
   EXPECT_EQ(item_i64(where), kLast);
 
   add(x, x, nullptr, Into(x));
-  EXPECT_EQ(x.data<uint8_t>()[kLast], 14);
+  EXPECT_EQ(x.read_plain<uint8_t>()[kLast], 14);
   cumsum(x, 0, Dtype::kUint8, Into(x));
-  EXPECT_EQ(x.data<uint8_t>()[kLast - 1], 0);
-  EXPECT_EQ(x.data<uint8_t>()[kLast], 14);
+  EXPECT_EQ(x.read_plain<uint8_t>()[kLast - 1], 0);
+  EXPECT_EQ(x.read_plain<uint8_t>()[kLast], 14);
   index_fill(x, 0, at(kLast - 1), number(int64_t{3}), Into(x));
-  EXPECT_EQ(x.data<uint8_t>()[kLast - 1], 3);
+  EXPECT_EQ(x.read_plain<uint8_t>()[kLast - 1], 3);
 
   constexpr int64_t kHalf = int64_t{1} << 30;
   const Tensor parts[] = {narrow(x, 0, kHalf, kMany - kHalf), narrow(x, 0, 0, kHalf)};
   const Tensor joined = cat(parts, 0);
-  EXPECT_EQ(joined.data<uint8_t>()[kMany - kHalf - 1], 14);
-  EXPECT_EQ(joined.data<uint8_t>()[kMany - kHalf - 2], 3);
+  EXPECT_EQ(joined.read_plain<uint8_t>()[kMany - kHalf - 1], 14);
+  EXPECT_EQ(joined.read_plain<uint8_t>()[kMany - kHalf - 2], 3);
   EXPECT_EQ(item_i64(sum(joined)), 17);
   copy(x, false, Into(joined));
-  EXPECT_EQ(joined.data<uint8_t>()[kLast], 14);
-  EXPECT_EQ(joined.data<uint8_t>()[kMany - kHalf - 1], 0);
+  EXPECT_EQ(joined.read_plain<uint8_t>()[kLast], 14);
+  EXPECT_EQ(joined.read_plain<uint8_t>()[kMany - kHalf - 1], 0);
   Tensor truth = alias(joined, kShape, std::to_array<int64_t>({1}), 0, Dtype::kBool);
   eq(x, number(int64_t{14}), Into(truth));
   EXPECT_EQ(item_i64(argmax(alias(truth, kShape, std::to_array<int64_t>({1}), 0, Dtype::kUint8),

@@ -25,7 +25,7 @@ template <class T>
 Tensor tensor(Shape shape, Dtype dtype, const std::vector<T>& values) {
   Tensor x = empty(Dims(shape.data(), shape.size()), dtype);
   EXPECT_EQ(static_cast<size_t>(x.numel()), values.size());
-  if (!values.empty()) std::memcpy(x.data(), values.data(), values.size() * sizeof(T));
+  if (!values.empty()) std::memcpy(x.overwrite_plain(), values.data(), values.size() * sizeof(T));
   return x;
 }
 Tensor floats(Shape shape, const std::vector<float>& values) {

@@ -23,7 +23,7 @@ namespace {
 template <class T = float>
 std::vector<T> values(const Tensor& x) {
   const Tensor all = plain(x);
-  return {all.data<T>(), all.data<T>() + all.numel()};
+  return {all.read_plain<T>(), all.read_plain<T>() + all.numel()};
 }
 
 constexpr int64_t kThousand[] = {1000}, kTen[] = {10}, kThree[] = {3};
@@ -256,9 +256,9 @@ TEST(RandomOps, BernoulliFill) {
   Generator g(1);
   const int64_t shape[] = {100, 3};
   const Tensor x = empty(shape, Dtype::kInt64), p = empty(kThree, Dtype::kFloat32);
-  p.data<float>()[0] = 0;
-  p.data<float>()[1] = 1;
-  p.data<float>()[2] = 0.5;
+  p.update_plain<float>()[0] = 0;
+  p.update_plain<float>()[1] = 1;
+  p.update_plain<float>()[2] = 0.5;
   bernoulli_fill(p, &g, Into(x));
   const auto v = values<int64_t>(x);
   int64_t sums[3] = {};

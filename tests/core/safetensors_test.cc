@@ -55,7 +55,7 @@ libdl_error_code code_of(const std::function<void()>& call) {
 Tensor bytes_tensor(Dims shape, Dtype dtype, int first = 0) {
   Tensor x = empty(shape, dtype);
   for (int64_t i = 0; i < byte_count(x); ++i)
-    x.data<unsigned char>()[i] =
+    x.update_plain<unsigned char>()[i] =
         static_cast<unsigned char>(dtype == Dtype::kBool ? (first + i) % 2 : (first + i) % 251);
   return x;
 }
@@ -142,8 +142,8 @@ TEST(Safetensors, ReadsWhatThePackageWrites) {
       0);
   bytes += std::string("\0\0\300\077\0\0\1\0\2\0", 10);
   const File file = from_bytes(bytes);
-  EXPECT_EQ(*read_tensor(file, 0).data<float>(), 1.5f);
-  EXPECT_EQ(read_tensor(file, *file->header.find("b")).data<int16_t>()[2], 2);
+  EXPECT_EQ(*read_tensor(file, 0).read_plain<float>(), 1.5f);
+  EXPECT_EQ(read_tensor(file, *file->header.find("b")).read_plain<int16_t>()[2], 2);
 }
 
 TEST(Safetensors, SharedTensorsKeepTheFileAndAreReadOnly) {
@@ -154,7 +154,7 @@ TEST(Safetensors, SharedTensorsKeepTheFileAndAreReadOnly) {
   File file = open_file(folder.file("a"), true);
   Tensor x = read_tensor(file, *file->header.find("transposed"));
   EXPECT_TRUE(x.storage().read_only);
-  EXPECT_EQ(x.data<char>() - file->memory,
+  EXPECT_EQ(x.read_plain<char>() - file->memory,
             file->header.data + file->header.tensors[*file->header.find("transposed")].begin);
   file = {};
   fs::remove(folder.file("a"));
@@ -172,7 +172,7 @@ TEST(Safetensors, MemoryIsReleasedOnce) {
   Tensor x = read_tensor(file, 0);
   file = {};
   EXPECT_EQ(released, 0);
-  EXPECT_EQ(x.data<char>(), good.data() + good.size() - 2);
+  EXPECT_EQ(x.read_plain<char>(), good.data() + good.size() - 2);
   x = {};
   EXPECT_EQ(released, 1);
   EXPECT_EQ(code_of([&] { open_memory("12345678", 8, true, release, &released); }),

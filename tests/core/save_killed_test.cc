@@ -29,7 +29,7 @@ class KilledWhileSaving : public testing::Test {
     for (const int value : {1, 2}) {
       const int64_t count = 50'000;
       Tensor x = empty({&count, 1}, Dtype::kInt32);
-      std::memset(x.data<char>(), value, static_cast<size_t>(byte_count(x)));
+      std::memset(x.update_plain<char>(), value, static_cast<size_t>(byte_count(x)));
       save_file(path, {{"x", &x}}, {});
       whole[value - 1] = content(path);
       tensors[value - 1] = std::move(x);
