@@ -82,6 +82,7 @@ struct Job {
   }
 };
 
+// The loops over rows and packs are unrolled by name: at -O2 the sums would else stay in memory.
 // sum[r][l] += the products of lane l, for kR rows of contiguous values.
 template <int kR, class T, class E>
 HWY_INLINE void add_rows(T (*sum)[kLanes<T>], const E* const* row, const T* x, int64_t count) {
@@ -89,13 +90,17 @@ HWY_INLINE void add_rows(T (*sum)[kLanes<T>], const E* const* row, const T* x, i
   using M = Memory<T, E>;
   constexpr int64_t kPacks = kLanes<T> / P::n;
   typename P::V total[kR][kPacks];
+#pragma GCC unroll 8
   for (int r = 0; r < kR; ++r) {
+#pragma GCC unroll 8
     for (int64_t p = 0; p < kPacks; ++p) total[r][p] = P::load(sum[r] + p * P::n);
   }
   int64_t i = 0;
   for (; i + kLanes<T> <= count; i += kLanes<T>) {
+#pragma GCC unroll 8
     for (int64_t p = 0; p < kPacks; ++p) {
       const auto v = P::load(x + i + p * P::n);
+#pragma GCC unroll 8
       for (int r = 0; r < kR; ++r) {
         total[r][p] = hn::MulAdd(v, M::load(row[r] + i + p * P::n), total[r][p]);
       }
@@ -107,12 +112,15 @@ HWY_INLINE void add_rows(T (*sum)[kLanes<T>], const E* const* row, const T* x, i
     const int64_t here = count - i - p * P::n;
     const auto there = hn::FirstN(d, static_cast<size_t>(here));
     const auto v = first::load(d, here, x + i + p * P::n);
+#pragma GCC unroll 8
     for (int r = 0; r < kR; ++r) {
       const auto w = M::load_first(here, row[r] + i + p * P::n);
       total[r][p] = hn::IfThenElse(there, hn::MulAdd(v, w, total[r][p]), total[r][p]);
     }
   }
+#pragma GCC unroll 8
   for (int r = 0; r < kR; ++r) {
+#pragma GCC unroll 8
     for (int64_t p = 0; p < kPacks; ++p) P::store(total[r][p], sum[r] + p * P::n);
   }
 }
@@ -120,20 +128,34 @@ HWY_INLINE void add_rows(T (*sum)[kLanes<T>], const E* const* row, const T* x, i
 template <class T, class E>
 HWY_INLINE void add_rows(T (*sum)[kLanes<T>], const E* const* row, int64_t rows, const T* x,
                          int64_t count) {
-  if (rows == 4) return add_rows<4, T, E>(sum, row, x, count);
-  for (int64_t r = 0; r < rows; ++r) add_rows<1, T, E>(sum + r, row + r, x, count);
+  if constexpr (kLanes<T> == Pack<T>::n) {
+    if (rows == 8) return add_rows<8, T, E>(sum, row, x, count);
+  }
+  int64_t r = 0;
+  if (rows >= 4) add_rows<4, T, E>(sum, row, x, count), r = 4;
+  for (; r < rows; ++r) add_rows<1, T, E>(sum + r, row + r, x, count);
+}
+
+// All lanes, as merge_lanes does.
+template <class T>
+HWY_INLINE T merged(const T* sum) {
+  using P = Pack<T>;
+  typename P::V packs[kLanes<T> / P::n];
+  for (int64_t p = 0; p < kLanes<T> / P::n; ++p) packs[p] = P::load(sum + p * P::n);
+  return merge_packs<Sum, T>(packs);
 }
 
 // Rows whose k is contiguous, or is made so.
 template <class T, class E>
 void by_rows(const Job<T>& job, int64_t k, int64_t i0, int64_t i1, T* y) {
-  constexpr int kR = 4;
-  alignas(64) T x_copy[kX], copy[kR][kK];
+  constexpr int kR = 8, kCopied = 4;  // rows at once: as many as hide an addition's latency
+  alignas(64) T x_copy[kX], copy[kCopied][kK];
   const bool there = job.w.k_stride == 1;
+  const int64_t taken = there && kLanes<T> == Pack<T>::n ? kR : kCopied;
   const bool x_there = std::is_same_v<T, E> && job.x_stride == 1, x_fits = k <= kX;
   if (x_fits && !x_there) job.load_x(x_copy, 0, k);
-  for (int64_t i = i0; i < i1; i += kR) {
-    const int64_t rows = std::min<int64_t>(kR, i1 - i);
+  for (int64_t i = i0; i < i1; i += taken) {
+    const int64_t rows = std::min(taken, i1 - i);
     alignas(64) T sum[kR][kLanes<T>] = {};
     for (int64_t k0 = 0; k0 < k; k0 += kK) {
       const int64_t count = std::min(kK, k - k0);
@@ -154,7 +176,7 @@ void by_rows(const Job<T>& job, int64_t k, int64_t i0, int64_t i1, T* y) {
       }
       add_rows(sum, row, rows, x, count);
     }
-    for (int64_t r = 0; r < rows; ++r) y[i - i0 + r] = merge_lanes<Sum, T>(sum[r], kLanes<T>);
+    for (int64_t r = 0; r < rows; ++r) y[i - i0 + r] = merged(sum[r]);
   }
 }
 
@@ -203,10 +225,12 @@ HWY_INLINE void add_columns(T* to, const E* from, int64_t stride, int64_t next, 
   using P = Pack<T>;
   using M = Memory<T, E>;
   typename P::V v[kS];
+#pragma GCC unroll 8
   for (int s = 0; s < kS; ++s) v[s] = P::set(x[s * kLanes<T>]);
   int64_t i = 0;
   for (; i + P::n <= rows; i += P::n) {
     auto sum = P::load(to + i);
+#pragma GCC unroll 8
     for (int s = 0; s < kS; ++s) {
       if (kFetches) hwy::Prefetch(from + s * stride + next + i);
       sum = hn::MulAdd(v[s], M::load(from + s * stride + i), sum);
@@ -215,6 +239,7 @@ HWY_INLINE void add_columns(T* to, const E* from, int64_t stride, int64_t next, 
   }
   if (i == rows) return;
   auto sum = P::load(to + i);  // of a whole vector: kGemvRows is a multiple of it
+#pragma GCC unroll 8
   for (int s = 0; s < kS; ++s) {
     sum = hn::MulAdd(v[s], M::load_first(rows - i, from + s * stride + i), sum);
   }
