@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
+#include <cstring>
+
 #include "kernels/cpu/combine.h"
 #include "kernels/cpu/indexed.h"
 #include "kernels/cpu/kernels.h"
+#include "kernels/cpu/tiles.h"
 
 namespace libdl::kernels::cpu {
 
@@ -21,6 +25,37 @@ void put_row(Element* __restrict out, const Element* __restrict in, int64_t coun
   for (; j < count; ++j) update(out[j], in[j]);
 }
 
+// What an element becomes, and neighbouring ones at once.
+template <class Element>
+struct Replaced {
+  void operator()(Element& out, const Element& in) const { out = in; }
+  void row(Element* out, const Element* in, int64_t count) const {
+    constexpr int64_t kCalled = 256;  // bytes worth a call
+    const int64_t bytes = count * static_cast<int64_t>(sizeof(Element));
+    if (bytes < kCalled) return put_row(out, in, count, *this);
+    std::memcpy(static_cast<void*>(out), in, static_cast<size_t>(bytes));
+  }
+};
+template <class Element>
+struct Accumulated {
+  void operator()(Element& out, const Element& in) const { out = sum(out, in); }
+  void row(Element* out, const Element* in, int64_t count) const {
+    put_row(out, in, count, *this);
+  }
+};
+// Of the 16-bit floats: rows by the vectors of add, which have the same bits.
+template <class Element>
+struct AccumulatedShort : Accumulated<Element> {
+  TileFn add;
+
+  explicit AccumulatedShort(int32_t dtype)
+      : add(short_tile(dtype, ShortForm::kPlain, static_cast<int32_t>(Expression::add))) {}
+  void row(Element* out, const Element* in, int64_t count) const {
+    const void* const operands[kMaxInputs] = {out, in};
+    add(operands, out, count);
+  }
+};
+
 // One value everywhere.
 template <class Element, class Update>
 void put_same(Element* out, const Element* in, int64_t count, const Update& update) {
@@ -37,7 +72,8 @@ void put_same(Element* out, const Element* in, int64_t count, const Update& upda
 // only the rest dimensions, which never meet, are split among threads.
 template <class Element, class Update>
 void put(Context& context, const IndexArgs& args, const Update& update) {
-  constexpr int64_t kNarrow = 64;  // elements below which a split costs more than it brings
+  constexpr int64_t kNarrow = 64;     // elements of a row that are worth a share of their own,
+  constexpr int64_t kWorth = 1 << 16;  // and of all rows
   const Indexed indexed(args);
   const Walk<2>& rest = indexed.rest();
   const int64_t row = indexed.rest_count();
@@ -51,11 +87,12 @@ void put(Context& context, const IndexArgs& args, const Update& update) {
     return;
   }
   const int64_t base_step = rest.inner(0), values_step = rest.inner(1);
-  const int64_t grain = std::max(kNarrow, (row + 7) / 8);
+  const int64_t grain =
+      std::max({kNarrow, (row + 7) / 8, kWorth / std::max<int64_t>(1, indexed.count())});
   in_chunks(context, row, grain, [&](int64_t first, int64_t last) {
     if (rest.is_line() && base_step == 1 && values_step == 1) {
       indexed.run(0, indexed.count(), [=](int64_t to, int64_t from) {
-        put_row(base + to + first, values + from + first, last - first, update);
+        update.row(base + to + first, values + from + first, last - first);
       });
       return;
     }
@@ -70,7 +107,7 @@ void put(Context& context, const IndexArgs& args, const Update& update) {
         Element* out = base + to + offset[0];
         const Element* in = values + from + offset[1];
         if (base_step == 1 && values_step == 1) {
-          put_row(out, in, count, update);
+          update.row(out, in, count);
         } else {
           for (int64_t j = 0; j < count; ++j) update(out[j * base_step], in[j * values_step]);
         }
@@ -84,11 +121,15 @@ void put(Context& context, const IndexArgs& args, const Update& update) {
 void index_put(Context& context, const IndexArgs& args) {
   if (args.accumulate) {
     with_element(args.base.dtype, [&]<class Element>(Element) {
-      put<Element>(context, args, [](Element& out, const Element& in) { out = sum(out, in); });
+      if constexpr (std::is_same_v<typename Element::Compute, float> && sizeof(Element) == 2) {
+        put<Element>(context, args, AccumulatedShort<Element>(args.base.dtype));
+      } else {
+        put<Element>(context, args, Accumulated<Element>());
+      }
     });
   } else {
     with_cell(args.base.dtype, [&]<class Element>(Element) {
-      put<Element>(context, args, [](Element& out, const Element& in) { out = in; });
+      put<Element>(context, args, Replaced<Element>());
     });
   }
 }
