@@ -159,14 +159,17 @@ void round_once(const void* from, void* to, int64_t n) {
   constexpr int64_t kPiece = 128;
   const auto* source = static_cast<const double*>(from);
   auto* target = static_cast<Anywhere<To>*>(to);
+  const auto step = static_cast<int64_t>(hwy::HWY_NAMESPACE::Lanes(
+      hwy::HWY_NAMESPACE::ScalableTag<double>()));
   float piece[kPiece];
   int64_t i = 0;
-  for (; i + kPiece <= n; i += kPiece) {
-    if (to_odd_floats(source + i, kPiece, piece)) {
-      convert<float, To>(piece, target + i, kPiece);
+  for (int64_t count; i + step <= n; i += count) {
+    count = std::min(kPiece, (n - i) / step * step);
+    if (to_odd_floats(source + i, count, piece)) {
+      convert<float, To>(piece, target + i, count);
       continue;
     }
-    for (int64_t k = 0; k < kPiece; ++k) {
+    for (int64_t k = 0; k < count; ++k) {
       double x;
       std::memcpy(&x, source + i + k, sizeof(x));
       target[i + k].value = convert_value<To>(x);

@@ -19,7 +19,7 @@ constexpr int64_t kTile = 512;
 constexpr int64_t kGrain = 1 << 14;  // elements worth a chunk of their own
 constexpr int64_t kParts = 64;       // of one long row
 constexpr int64_t kSegment = 128;    // of a tile, scanned for itself
-constexpr int64_t kColumns = 64;     // rows that lie side by side, scanned together
+constexpr int64_t kColumns = 256;    // rows that lie side by side, scanned together
 
 // What has been scanned so far; index is that of the running extremum.
 template <class T>
@@ -193,14 +193,13 @@ void scan_columns(const Job<T>& job, int64_t row, int64_t width) {
                  job.out_rows.inner_stride(), total, width);
       continue;
     }
-    const bool start = r % kSegment == 0;
-    if (start && r > 0) std::copy_n(total, width, offset);
-    for (int64_t c = 0; c < width; ++c) local[c] = start ? x[c] : joined(local[c], x[c]);
-    for (int64_t c = 0; c < width; ++c) {
-      total[c] = r < kSegment ? local[c] : joined(offset[c], local[c]);
-    }
+    const bool start = r % kSegment == 0, first = r < kSegment;  // segment's totals are its own
+    if (start && !first) std::copy_n(r == kSegment ? local : total, width, offset);
+    if (start) std::copy_n(x, width, local);
+    for (int64_t c = 0; !start && c < width; ++c) local[c] = joined(local[c], x[c]);
+    for (int64_t c = 0; !first && c < width; ++c) total[c] = joined(offset[c], local[c]);
     store_tile(out + job.out_row.offset(r) * job.out_bytes, a.out.dtype,
-               job.out_rows.inner_stride(), total, width);
+               job.out_rows.inner_stride(), first ? local : total, width);
   }
 }
 

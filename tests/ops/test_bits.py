@@ -99,3 +99,21 @@ def test_one_pass_gives_the_bits_of_recorded_steps(name, dtype, value):
     version = x._version
     into = getattr(x, name + "_")(a, b, value=value)
     assert into is x and x._version > version and libdl.equal(x, alone)
+
+
+@pytest.mark.parametrize("dtype", [libdl.bfloat16, libdl.float16], ids=str)
+@pytest.mark.parametrize("width", [1, 15, 64, 100, 129])
+def test_narrow_elements_have_the_bits_of_one_at_a_time(dtype, width):
+    """Rows go by vectors: sums at indices, and running sums that are rounded from doubles."""
+    x = (libdl.arange(8 * width) * 37 % 101 / 7).reshape(8, width).to(dtype)
+    x[0, 0] = float("nan")
+    index = libdl.tensor([1, 0, 1, 2, 2, 1, 0, 2])
+    rows = libdl.zeros(3, width, dtype=dtype)
+    one = rows.clone()
+    for i, to in enumerate(index.tolist()):
+        one[to] += x[i]
+    assert libdl.equal(rows.index_add(0, index, x).view(libdl.int16), one.view(libdl.int16))
+    sums = x.cumsum(0)
+    for c in range(width):
+        alone = x[:, c].clone().cumsum(0)
+        assert libdl.equal(sums[:, c].clone().view(libdl.int16), alone.view(libdl.int16))
