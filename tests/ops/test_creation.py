@@ -142,3 +142,13 @@ def test_likes(shape, dtype):
 def test_likes_refuse_integers(draw):
     with pytest.raises(TypeError, match=rf"{draw.__name__}.*int64"):
         draw(libdl.zeros(2, dtype=libdl.int64))
+
+
+@pytest.mark.parametrize("count", [0, 1, 15, 16, 17, 1000])
+@pytest.mark.parametrize("dtype", [libdl.float64, libdl.float32, libdl.int64], ids=str)
+def test_every_step_of_arange_is_its_own(dtype, count):
+    """Element i is start + i step, rounded once each: no sum of steps."""
+    start, step = (5, 3) if dtype == libdl.int64 else (0.7, 0.1)
+    found = libdl.arange(start, start + (count - 0.5) * step if count else start, step, dtype=dtype)
+    wanted = [start + i * step for i in range(count)]
+    assert found.tolist() == libdl.tensor(wanted, dtype=dtype).tolist()
