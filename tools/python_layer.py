@@ -382,6 +382,10 @@ def module_text(title: str, groups: dict[str, list[Form]]) -> str:
     return "".join(parts)
 
 
+# Methods that wrappers/python writes in C.
+IN_C = {"contiguous"}
+
+
 def methods_text(operators: list[Operator]) -> str:
     """Methods whose signature is the function's are the function itself."""
     functions = forms_by_name(operators, "function")
@@ -391,7 +395,7 @@ def methods_text(operators: list[Operator]) -> str:
     shared: list[str] = []
     own: dict[str, Form] = {}
     for name, forms in methods.items():
-        if len(forms) > 1:
+        if len(forms) > 1 or name in IN_C:
             continue
         twin = functions.get(name)
         if twin and len(twin) == 1 and same_signature(twin[0].line, forms[0].line):

@@ -44,7 +44,7 @@ def test_same_handle_same_object():
     gradient = p.grad
     gradient.note = "kept"
     assert p.grad.note == "kept"
-    assert p.contiguous() is p
+    assert p.contiguous() is p and p.contiguous(memory_format=None) is p
     assert p.to(libdl.float32) is p
 
 
@@ -167,3 +167,19 @@ def test_data():
     assert p.tolist() == [0, 0] and p.requires_grad and p.is_leaf
     p.data[0] = 5
     assert p.tolist() == [5, 0]
+
+
+def test_contiguous_is_asked_of_a_class_that_takes_operators_over():
+    asked = []
+
+    class Asked(libdl.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            asked.append(func)
+            return super().__torch_function__(func, types, args, kwargs or {})
+
+    x = libdl.ones(2, 3).as_subclass(Asked)
+    assert x.contiguous() is not None and asked == [libdl.Tensor.contiguous]
+    assert not x.t().is_contiguous() and type(x.t().contiguous()) is Asked
+    with pytest.raises(TypeError, match=r"contiguous\(\) takes"):
+        libdl.ones(2).contiguous(1, 2)

@@ -262,6 +262,14 @@ static PyObject* is_inference(PyObject* self, PyObject* unused) {
   return PyBool_FromLong(libdl_tensor_is_inference(HANDLE));
 }
 
+// Most tensors are contiguous and answer for themselves; what is copied is seen to in Python.
+static PyObject* contiguous(PyObject* self, PyObject* const* args, Py_ssize_t count,
+                            PyObject* names) {
+  if (names || count > 0 || !libdl_tensor_is_contiguous(HANDLE) || overrides(self))
+    return call_with(registered.contiguous, self, args, count, names);
+  return Py_NewRef(self);
+}
+
 // view(2, 3) and view((2, 3)); a dtype and keywords are seen to in Python.
 static PyObject* view(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
   if (names || count == 0 || count > 64 || overrides(self)) goto elsewhere;
@@ -288,6 +296,9 @@ PyMethodDef metadata_methods[] = {
      "view(*shape) or view(dtype)\n\n"
      "The same elements in another shape, or the same bytes read as another dtype, without a\n"
      "copy. Raises ShapeError where strides would need one: see reshape.\n"},
+    {"contiguous", (PyCFunction)(void (*)(void))contiguous, METH_FASTCALL | METH_KEYWORDS,
+     "contiguous(memory_format=None)\n\n"
+     "The tensor itself if its elements lie in row-major order, else a copy that does."},
     {"dim", dim, METH_NOARGS, "The number of dimensions."},
     {"ndimension", dim, METH_NOARGS, "The number of dimensions."},
     {"numel", numel, METH_NOARGS, "The number of elements."},

@@ -273,10 +273,38 @@ static PyObject* number_at(const char** data, libdl_dtype dtype) {
   }
 }
 
+// Lists of the commonest numbers, without a choice for each.
+#define ROW(type, make)                                                     \
+  for (Py_ssize_t i = 0; i < count; ++i, *data += sizeof(type)) {           \
+    type value;                                                             \
+    memcpy(&value, *data, sizeof value);                                    \
+    PyObject* const item = make(value);                                     \
+    if (!item || PyList_SetItem(list, i, item)) return -1;                  \
+  }                                                                         \
+  return 0;
+
+static int row(PyObject* list, Py_ssize_t count, libdl_dtype dtype, const char** data) {
+  switch (dtype) {
+    case LIBDL_DTYPE_INT64: ROW(int64_t, PyLong_FromLongLong)
+    case LIBDL_DTYPE_FLOAT32: ROW(float, PyFloat_FromDouble)
+    case LIBDL_DTYPE_FLOAT64: ROW(double, PyFloat_FromDouble)
+    default:
+      for (Py_ssize_t i = 0; i < count; ++i) {
+        PyObject* const item = number_at(data, dtype);
+        if (!item || PyList_SetItem(list, i, item)) return -1;
+      }
+      return 0;
+  }
+}
+
 static PyObject* lists(const libdl_tensor* x, int32_t dim, libdl_dtype dtype, const char** data) {
   if (dim == libdl_tensor_ndim(x)) return number_at(data, dtype);
   const Py_ssize_t count = (Py_ssize_t)libdl_tensor_shape(x)[dim];
   PyObject* list = PyList_New(count);
+  if (list && dim + 1 == libdl_tensor_ndim(x)) {
+    if (row(list, count, dtype, data)) Py_CLEAR(list);
+    return list;
+  }
   for (Py_ssize_t i = 0; list && i < count; ++i) {
     PyObject* const item = lists(x, dim + 1, dtype, data);
     if (!item || PyList_SetItem(list, i, item)) Py_CLEAR(list);

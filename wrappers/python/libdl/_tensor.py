@@ -291,13 +291,15 @@ def m_clone(self: Tensor, *, memory_format: object = None) -> Tensor:
     return _functions.clone(self)
 
 
-@method
-def m_contiguous(self: Tensor, memory_format: object = None) -> Tensor:
-    """The tensor itself if its elements lie in row-major order, else a copy that does."""
+def _contiguous(self: Tensor, memory_format: object = None) -> Tensor:
     try:
         return _C.contiguous(self)
     except Overridden:
         return override(Tensor.contiguous, self)
+
+
+_contiguous.__name__ = _contiguous.__qualname__ = "contiguous"
+_C.register("contiguous", _contiguous)
 
 
 @method

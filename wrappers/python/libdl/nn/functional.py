@@ -186,7 +186,7 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     if num_classes < 0:
         num_classes = builtins.int(tensor.max().item()) + 1
     made = _functions.zeros((*tensor.shape, num_classes), dtype=_int64())
-    return made.scatter(-1, tensor.unsqueeze(-1), 1)
+    return made.scatter_(-1, tensor.unsqueeze(-1), 1)
 
 
 def _int64() -> Any:
