@@ -9,6 +9,7 @@
 #include "kernels/cpu/convert.h"
 #include "kernels/cpu/geometry.h"
 #include "kernels/cpu/moves.h"
+#include "kernels/cpu/strided.h"
 
 namespace libdl::kernels::cpu {
 
@@ -51,9 +52,12 @@ class Source {
       if (p == held_ && tile.n <= held_n_) return buffer_;
       held_ = p;
       held_n_ = tile.n;
-    } else {
-      held_ = nullptr;
+      alignas(16) char one[16];
+      if (convert_ != nullptr) convert_(p, one, 1);
+      repeat_value(convert_ != nullptr ? one : p, bytes_, tile.n, static_cast<char*>(buffer_));
+      return buffer_;
     }
+    held_ = nullptr;
     if (there == nullptr) {
       gather(*geometry_, *x_, tile, convert_ != nullptr ? raw_ : buffer_);
       there = static_cast<const char*>(raw_);
