@@ -4,7 +4,9 @@
 #include <cstring>
 
 #include "kernels/cpu/kernels.h"
+#include "kernels/cpu/pointwise_rows.h"
 #include "kernels/cpu/stage.h"
+#include "kernels/cpu/strided.h"
 #include "kernels/cpu/transpose.h"
 
 namespace libdl::kernels::cpu {
@@ -64,6 +66,39 @@ void moving_chunks(void* arg, int64_t first, int64_t last) {
   }
 }
 
+// Rows move without a walk from tile to tile: as they are, or turned around.
+template <int64_t kBytes>
+void move_row(const void* const* in, void* out, int64_t n) {
+  std::memcpy(out, in[0], static_cast<size_t>(n * kBytes));
+}
+template <int64_t kBytes>
+void turn_row(const void* const* in, void* out, int64_t n) {
+  gather_strided(static_cast<const char*>(in[0]), -kBytes, kBytes, n, static_cast<char*>(out));
+}
+template <int64_t kBytes>
+TileFn row_function(const Geometry& g) {
+  const int inner = g.ndim - 1;
+  if (lies_in_rows(g, {move_row<kBytes>, 1})) return move_row<kBytes>;
+  Geometry turned = g;
+  turned.operand[1].stride[inner] = -g.operand[1].stride[inner];
+  return lies_in_rows(turned, {turn_row<kBytes>, 1}) ? turn_row<kBytes> : nullptr;
+}
+TileFn row_function(const Geometry& g) {
+  if (g.ndim < 2) return nullptr;
+  switch (g.operand[0].bytes) {
+    case 1:
+      return row_function<1>(g);
+    case 2:
+      return row_function<2>(g);
+    case 4:
+      return row_function<4>(g);
+    case 8:
+      return row_function<8>(g);
+    default:
+      return row_function<16>(g);
+  }
+}
+
 }  // namespace
 
 void copy(Context& context, const CopyArgs& args) {
@@ -76,6 +111,9 @@ void copy(Context& context, const CopyArgs& args) {
   int along;
   if (same && is_transpose(launch.geometry, &along)) {
     return transpose(context, launch.geometry, along);
+  }
+  if (const TileFn fn = same ? row_function(launch.geometry) : nullptr) {
+    return run_by_rows(context, launch.geometry, {fn, 1});
   }
   if (same) {
     run_chunks(context, launch.geometry.numel, moving_chunks, &launch);

@@ -114,3 +114,21 @@ def test_what_threads_share(shape):
         index = np.random.default_rng(d).integers(0, size, shape)
         found = libdl.gather(x, d, libdl.from_numpy(index))
         np.testing.assert_array_equal(found.numpy(), np.take_along_axis(a, index, d))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("width", [1, 2, 15, 16, 17, 33, 100])
+def test_rows_that_move(dtype, width):
+    """Parts of rows, rows side by side and rows turned around, of every width and size."""
+    x = np.arange(3 * 5 * width).reshape(3, 5, width).astype(dtype)
+    y = libdl.tensor(x)
+    for found, wanted in [
+        (y.flip(2), x[:, :, ::-1]),
+        (y.flip(1), x[:, ::-1]),
+        (y.flip((0, 2)), x[::-1, :, ::-1]),
+        (libdl.cat([y, y], 2), np.concatenate([x, x], 2)),
+        (libdl.stack([y, y], 1), np.stack([x, x], 1)),
+        (y[:, 1:4, width // 2 :].contiguous(), x[:, 1:4, width // 2 :]),
+        (y.roll(1, 2), np.roll(x, 1, 2)),
+    ]:
+        np.testing.assert_array_equal(found.numpy(), wanted)
