@@ -282,16 +282,26 @@ HWY_NOINLINE void column_strip(const Rows& rows, int64_t r0, int64_t r1, int64_t
   std::copy_n(total[0], width, result);
 }
 
-// One block, rows [r0, r1). Wide rows in memory are read a few lines at a time, which is as fast as
-// reading in order; with more of them the caches' sets overflow where rows lie 4096 bytes apart.
+// Whether rows lie whole pages apart: their lines then share the caches' sets, which overflow.
+template <class T, class Rows>
+HWY_INLINE bool pages_apart(const Rows& rows) {
+  constexpr int64_t kPage = 4096;
+  if constexpr (requires { rows.apart; }) {
+    return rows.apart * static_cast<int64_t>(sizeof(StoredIn<Rows, T>)) % kPage == 0;
+  }
+  return true;
+}
+
+// One block, rows [r0, r1). Wide rows in memory are read in order, and a few lines at a time where
+// more of them would not stay in the first cache.
 template <class C, class M, class T, class Rows>
 HWY_INLINE void column_block(const Rows& rows, int64_t r0, int64_t r1, int64_t width,
                              const T* parameter, T* result) {
   if (are_few<T>(rows, r1 - r0)) {
     return few_rows<C, M, T>(rows, r0, r1 - r0, width, parameter, result);
   }
-  const bool wide = are_there(rows) && width == kWidth<T>;
-  const int64_t strip = wide ? 256 / static_cast<int64_t>(sizeof(T)) : width;
+  const bool few = are_there(rows) && width == kWidth<T> && pages_apart<T>(rows);
+  const int64_t strip = few ? 256 / static_cast<int64_t>(sizeof(T)) : width;
   for (int64_t c = 0; c < width; c += strip) {
     column_strip<C, M, T>(rows, r0, r1, c, std::min(strip, width - c), parameter + c, result + c);
   }
