@@ -12,6 +12,7 @@ namespace libdl::kernels::cpu {
 namespace {
 
 constexpr int64_t kSmallRow = 256;      // below, comparing beats counting
+constexpr int64_t kFew = 16;            // of a small row, kept in order as they are found
 constexpr int64_t kLargeRow = 1 << 16;  // from here on threads share one row
 constexpr int64_t kRowChunks = 32;      // of the rows, each with its own scratch
 constexpr int64_t kPieces = 64;         // of one large row, each with its own counts
@@ -197,6 +198,19 @@ struct Sorter {
     run(k, grain, [&](int64_t first, int64_t last) { store(row, pairs, first, last); });
   }
 
+  // The first k of a small row, each put in its place among those so far.
+  static void select_few(const Row& row, Pair* pairs) {
+    int64_t have = 0;
+    for (int64_t j = 0; j < row.length; ++j) {
+      const Pair pair = pair_at(row, j);
+      if (have == row.k && !(pair < pairs[have - 1])) continue;
+      int64_t place = have < row.k ? have++ : have - 1;
+      for (; place > 0 && pair < pairs[place - 1]; --place) pairs[place] = pairs[place - 1];
+      pairs[place] = pair;
+    }
+    store(row, pairs, 0, row.k);
+  }
+
   // The first k: gathers what is below the k-th best so far, and cuts back when the room is full.
   static void select(const Row& row, Pair* pairs) {
     const int64_t k = row.k, room = candidates(row.length, k);
@@ -254,8 +268,11 @@ void sort_rows(Context& context, const SortArgs& args, int64_t rows, const Room&
     char* own = scratch + first / grain * room.bytes();
     auto* counts = reinterpret_cast<int64_t*>(own);
     auto* pairs = reinterpret_cast<Pair*>(own + room.counts_bytes());
+    const bool few = args.k > 0 && args.k <= kFew && length < kSmallRow;
     each_row(first, last, [&](const Row& row) {
-      if (selects(length, args.k))
+      if (few)
+        S::select_few(row, pairs);
+      else if (selects(length, args.k))
         S::select(row, pairs);
       else
         S::sort(Alone{}, row, pairs, counts, 1);
