@@ -25,7 +25,7 @@ endfunction()
 
 set(public_includes $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
 
-set(scalar_kernels convert.cc matmul_complex.cc matmul_integer.cc matmul_outer.cc tiles_complex.cc
+set(scalar_kernels convert.cc matmul_complex.cc matmul_integer.cc matmul_outer.cc scan.cc tiles_complex.cc
     tiles_integer.cc tiles_narrow.cc)
 
 if(LIBDL_CORE_ARCHIVE)
