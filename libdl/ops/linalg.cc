@@ -8,6 +8,7 @@
 #include "ops/comparison.h"
 #include "ops/copy.h"
 #include "ops/holds.h"
+#include "ops/pointwise.h"
 #include "ops/product.h"
 #include "ops/reduction.h"
 #include "ops/view.h"
@@ -205,6 +206,33 @@ Tensor matmul(const Tensor& input, const Tensor& other, Into into) {
 // One element of any shape, without dimensions to broadcast to.
 static Tensor flat(const Tensor& x) { return x.ndim() ? reshape(x, {}) : x; }
 
+// y = x + a b:  dx = dy,  da = dy b^T,  db = a^T dy. Of the 16-bit floats, which round once.
+static void addmm_vjp(Backward& b) {
+  if (b.needs(0)) b.give(0, sum_to(b.dy(), b.attr<Shape>()));
+  if (b.needs(1)) b.give(1, mm(b.dy(), transpose(b.saved(1), 0, 1)));
+  if (b.needs(2)) b.give(2, mm(transpose(b.saved(0), 0, 1), b.dy()));
+}
+static const Rule kAddmm{"addmm", addmm_vjp};
+
+static Tensor narrow_addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, Into into) {
+  Call call("addmm", into, {&input, &mat1, &mat2});
+  const int64_t shape[] = {mat1.size(0), mat2.size(1)};
+  const bool row = input.ndim() == 1 && input.size(0) == shape[1];
+  const Tensor base = row ? input : expand(detach(input), shape);
+  const Tensor none;
+  const Tensor& saved_a = has_history(mat2) ? mat1 : none;
+  const Tensor& saved_b = has_history(mat1) ? mat2 : none;
+  const auto jvp = [&](const Tensor&) {
+    const Tensor t = call.tangent(0), ta = call.tangent(1), tb = call.tangent(2);
+    Tensor sum = t.defined() ? expand(t, shape) : Tensor();
+    if (ta.defined()) sum = sum.defined() ? addmm(sum, ta, mat2, nullptr, nullptr) : mm(ta, mat2);
+    if (tb.defined()) sum = sum.defined() ? addmm(sum, mat1, tb, nullptr, nullptr) : mm(mat1, tb);
+    return sum;
+  };
+  return call.done(product({&mat1}, {&mat2}, row ? &base : nullptr, row ? nullptr : &base), kAddmm,
+                   Shape(input.shape()), {saves_input(saved_a, 1), saves_input(saved_b, 2)}, jvp);
+}
+
 Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, const Tensor* beta,
              const Tensor* alpha, Into into) {
   require_ndim("addmm", 2, "mat1", mat1, 2);
@@ -224,12 +252,15 @@ Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, const 
                     std::string("is ") + name_of(x->dtype()),
                     std::string("a number that ") + name_of(mat1.dtype()) + " holds");
   if (beta && beta->is_number()) check_number("addmm", 4, "beta", *beta, mat1.dtype());
+  const int64_t shape[] = {mat1.size(0), mat2.size(1)};
   if (is_floating(mat1.dtype()) && size_of(mat1.dtype()) == 2) {  // rounded once, at the end
+    const bool whole = mat1.numel() > 0 && mat2.numel() > 0 && input.device() == mat1.device();
+    if (!beta && !alpha && whole && broadcasts_to(input.shape(), shape))
+      return narrow_addmm(input, mat1, mat2, into);
     const auto wide = [](const Tensor& x) { return cast(x, Dtype::kFloat32); };
     const Tensor y = addmm(wide(input), wide(mat1), wide(mat2), beta, alpha, {});
     return deliver("addmm", cast(y, mat1.dtype()), into, {&input, &mat1, &mat2});
   }
-  const int64_t shape[] = {mat1.size(0), mat2.size(1)};
   const Named named("addmm");
   const auto told = [](auto&& body) {
     return told_as("addmm", {{"input", 1, "input"}, {"shape", 1, "input"}}, body);

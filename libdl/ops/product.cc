@@ -4,6 +4,7 @@
 
 #include "device/allocator.h"
 #include "kernels/cpu/matmul.h"
+#include "ops/copy.h"
 #include "ops/launch.h"
 #include "tensor/packed.h"
 
@@ -78,7 +79,7 @@ PackedReader kept_panels(const Tensor& x, const Matrices& b) {
 
 }  // namespace
 
-Tensor product(Factor a, Factor b, const Tensor* bias) {
+Tensor product(Factor a, Factor b, const Tensor* bias, const Tensor* base) {
   const int64_t n = a.rows(), m = b.cols(), k = a.cols();
   const bool batched = a.x->ndim() == 3;
   const int64_t shape[] = {batched ? a.x->size(0) : 1, n, m};
@@ -91,6 +92,10 @@ Tensor product(Factor a, Factor b, const Tensor* bias) {
   args.a = left.view;
   args.b = right.view;
   args.bias = bias ? reads(*bias) : no_view();
+  if (base) {
+    copy_bytes(y, *base);
+    args.beta = 1;
+  }
   if (!y.device().is_cpu()) {
     launch_matmul(y.device(), args);
     return y;

@@ -15,8 +15,8 @@ struct Factor {
   int64_t cols() const { return x->size(x->ndim() - (transposed ? 2 : 1)); }
 };
 
-// a @ b (+ bias on each row), row-major, of shape [rows, cols] or [batch, rows, cols]; dtypes and
-// sizes agree. Not recorded.
-Tensor product(Factor a, Factor b, const Tensor* bias = nullptr);
+// a @ b (+ bias on each row, + base of the result's shape), row-major, of shape [rows, cols] or
+// [batch, rows, cols]; dtypes and sizes agree. Not recorded.
+Tensor product(Factor a, Factor b, const Tensor* bias = nullptr, const Tensor* base = nullptr);
 
 }  // namespace libdl

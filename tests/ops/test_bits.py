@@ -2,6 +2,7 @@
 """The rules of docs/numerics.md for equal bits: numbers of threads, and instruction sets."""
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -117,3 +118,31 @@ def test_narrow_elements_have_the_bits_of_one_at_a_time(dtype, width):
     for c in range(width):
         alone = x[:, c].clone().cumsum(0)
         assert libdl.equal(sums[:, c].clone().view(libdl.int16), alone.view(libdl.int16))
+
+
+@pytest.mark.parametrize("dtype", [libdl.bfloat16, libdl.float16], ids=str)
+@pytest.mark.parametrize("shape", [(33,), (40, 33), (40, 1), (1, 33), (1,), ()], ids=str)
+def test_addmm_of_narrow_elements_rounds_once(dtype, shape):
+    """As the sum in float64 does here, whose terms are exact in float32: also its gradients."""
+    x = ((libdl.arange(40 * 48) % 17 - 8) / 8).reshape(40, 48).to(dtype).requires_grad_()
+    w = ((libdl.arange(48 * 33) % 13 - 6) / 8).reshape(48, 33).to(dtype).requires_grad_()
+    b = ((libdl.arange(40 * 33) % 101) / 64)[: math.prod(shape)].reshape(shape).to(dtype)
+    b.requires_grad_()
+    y = libdl.addmm(b, x, w)
+    wide = [t.detach().double().requires_grad_() for t in (b, x, w)]
+    z = libdl.addmm(*wide)
+    assert y.dtype == dtype and libdl.equal(y, z.to(dtype))
+    assert y.grad_fn.name() == "AddmmBackward0"
+    dy = (libdl.arange(40 * 33) % 3 - 1).reshape(40, 33)
+    found = libdl.autograd.grad(y, (b, x, w), dy.to(dtype))
+    for given, wanted in zip(found, libdl.autograd.grad(z, wide, dy.double())):
+        assert given.shape == wanted.shape and libdl.equal(given, wanted.to(dtype))
+    tangents = [libdl.ones_like(t.detach()) for t in (b, x, w)]
+    _, moved = libdl.func.jvp(libdl.addmm, (b.detach(), x.detach(), w.detach()), tuple(tangents))
+    wanted = 1 + w.detach().double().sum(0) + x.detach().double().sum(1, keepdim=True)
+    assert moved.dtype == dtype and libdl.allclose(moved.double(), wanted, rtol=0, atol=0.1)
+    out = libdl.empty(40, 33, dtype=dtype)
+    assert libdl.equal(libdl.addmm(b.detach(), x.detach(), w.detach(), out=out), y.detach())
+    kept = y.detach().clone()
+    if shape == (40, 33):
+        assert libdl.equal(b.detach().clone().addmm_(x.detach(), w.detach()), kept)
