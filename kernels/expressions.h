@@ -147,9 +147,9 @@ LIBDL_UNARY(round)
 LIBDL_UNARY(trunc)
 #undef LIBDL_UNARY
 
-// A NaN fails the comparison and stays.
+// A NaN fails the comparison and stays, and so does -0.
 template <class V>
-LIBDL_EXPRESSION V relu(V x) { return select(x <= number<V>(0), number<V>(0), x); }
+LIBDL_EXPRESSION V relu(V x) { return select(x < number<V>(0), number<V>(0), x); }
 
 // The activations' limits at -infinity are 0, where the product would be infinity times zero.
 template <class V>

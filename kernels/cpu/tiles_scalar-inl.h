@@ -58,7 +58,7 @@ struct Math<Complex> {
 #undef LIBDL_UNARY
   static Complex rsqrt(Complex z) { return Complex{1, 0} / sqrt(z); }
   static Complex pow(Complex x, Complex y) {
-    if (y.re == 0 && y.im == 0) return {1, 0};
+    if ((y.re == 0 && y.im == 0) || (x.re == 1 && x.im == 0)) return {1, 0};
     if (x.re == 0 && x.im == 0 && y.im == 0) return {y.re > 0 ? 0 : INFINITY, 0};
     return own(std::pow(System(x.re, x.im), System(y.re, y.im)));
   }

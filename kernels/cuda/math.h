@@ -97,7 +97,7 @@ struct Math<Complex> {
 #undef LIBDL_UNARY
   static LIBDL_DEVICE Complex rsqrt(Complex z) { return Complex{1, 0} / sqrt(z); }
   static LIBDL_DEVICE Complex pow(Complex x, Complex y) {
-    if (y.re == 0 && y.im == 0) return {1, 0};
+    if ((y.re == 0 && y.im == 0) || (x.re == 1 && x.im == 0)) return {1, 0};
     if (x.re == 0 && x.im == 0 && y.im == 0) return {y.re > 0 ? 0 : INFINITY, 0};
     return own(::cuda::std::pow(of(x), of(y)));
   }
