@@ -25,8 +25,9 @@ static void refuse_complex(const Call& call, const Tensor& input) {
 
 // -- the value ----------------------------------------------------------------------------------
 
-// Ties share dy evenly; the others have 0, also of a dy that is infinite.
-static Tensor tie_slope(const Tensor& dy, const Tensor& x, const Tensor& y, const ReducedDims& r) {
+// d, which may be infinite, where an element is the largest, divided by how many are; 0 elsewhere.
+static Tensor shares_of_ties(const Tensor& d, const Tensor& x, const Tensor& y,
+                             const ReducedDims& r) {
   Tensor same, count;
   {
     const ModeGuard off(kModeGrad | kModeForward);  // piecewise constant
@@ -35,12 +36,13 @@ static Tensor tie_slope(const Tensor& dy, const Tensor& x, const Tensor& y, cons
       const Tensor nan = isnan(x);
       same = add(same, nan);
     }
-    count = sum(cast(same, dy.dtype()), Dims(r.reduced()), true);
+    count = sum(cast(same, d.dtype()), Dims(r.reduced()), true);
   }
-  return pointwise(k_where, same, div(r.kept(dy), count), number(0.0));
+  return pointwise(k_where, same, div(d, count), number(0.0));
 }
 static void extremum_vjp(Backward& b) {
-  b.give(0, tie_slope(b.dy(), b.saved(0), b.saved(1), b.attr<ReducedDims>()));
+  const ReducedDims& r = b.attr<ReducedDims>();
+  b.give(0, shares_of_ties(r.kept(b.dy()), b.saved(0), b.saved(1), r));
 }
 static const Rule kMaxRule{"amax", extremum_vjp}, kMinRule{"amin", extremum_vjp};
 
@@ -52,8 +54,7 @@ static Tensor extremum(const char* op, const Rule& rule, kernels::Reduction kind
   refuse_empty(call, r, input);
   Tensor y = reduce(kind, input, r, keepdim, input.dtype());
   return call.done(y, rule, r, {saves_input(input, 0), saves_output(y, 0)}, [&](const Tensor& z) {
-    const Tensor ones = full(z.shape(), number(1.0), z.dtype(), z.device());
-    return sum(mul(tie_slope(ones, input, z, r), call.tangent(0)), Dims(r.reduced()), keepdim);
+    return sum(shares_of_ties(call.tangent(0), input, z, r), Dims(r.reduced()), keepdim);
   });
 }
 
@@ -79,19 +80,23 @@ struct ChosenAttr {
 };
 }  // namespace
 
-// 1 where an element was chosen, else 0: [n] positions against the kept indices.
-static Tensor chosen(const Tensor& indices, const ChosenAttr& a, Dtype dtype) {
-  const ModeGuard off(kModeGrad | kModeForward);
+// d, which may be infinite, where an element was chosen, else 0: [n] positions against the indices.
+static Tensor where_chosen(const Tensor& d, const Tensor& indices, const ChosenAttr& a) {
   Shape shape(a.dims.shape.size(), 1);
-  if (shape.empty()) return full(shape, number(1.0), dtype, indices.device());
+  if (shape.empty()) return d;
   shape[a.dim] = a.dims.shape[a.dim];
-  const Tensor positions = arange(nullptr, number(a.dims.shape[a.dim]), nullptr, Dtype::kInt64,
-                                  indices.device());
-  return cast(eq(reshape(positions, shape), a.dims.kept(indices)), dtype);
+  Tensor here;
+  {
+    const ModeGuard off(kModeGrad | kModeForward);
+    const Tensor positions = arange(nullptr, number(a.dims.shape[a.dim]), nullptr, Dtype::kInt64,
+                                    indices.device());
+    here = eq(reshape(positions, shape), a.dims.kept(indices));
+  }
+  return pointwise(k_where, here, d, number(0.0));
 }
 static void chosen_vjp(Backward& b) {
   const ChosenAttr& a = b.attr<ChosenAttr>();
-  b.give(0, mul(a.dims.kept(b.dy()), chosen(b.saved(0), a, b.dy().dtype())));
+  b.give(0, where_chosen(a.dims.kept(b.dy()), b.saved(0), a));
 }
 static const Rule kMaxDim{"max", chosen_vjp}, kMinDim{"min", chosen_vjp};
 
@@ -115,8 +120,7 @@ static std::tuple<Tensor, Tensor> extremum_dim(const char* op, const Rule& rule,
     values = call.done(values, rule, attr, {saves_value(indices)});
     if (call.forward())
       call.jvp(values, [&] {
-        const Tensor picked = mul(call.tangent(0), chosen(indices, attr, input.dtype()));
-        return sum(picked, Dims(r.reduced()), keepdim);
+        return sum(where_chosen(call.tangent(0), indices, attr), Dims(r.reduced()), keepdim);
       });
   }
   if (values_into) {

@@ -124,7 +124,9 @@ static Tensor norm_slope(const Tensor& dy, const Tensor& x, const Tensor& y, con
     return mul(mul(dY, sign(x)), share);
   }
   // Below p = 1 the power of 0 is infinite; below 0 one x = 0 makes y = 0, which no other x changes.
-  const Tensor defined = a.p < 1 ? logical_and(ne(x, zero), some) : some;
+  // There an infinite x changes nothing either, as long as another one is finite.
+  Tensor defined = a.p < 1 ? logical_and(ne(x, zero), some) : some;
+  if (a.p < 0) defined = logical_and(defined, logical_not(ne(isinf(x), isinf(kept))));
   const Tensor size = a.p < 1 ? where(defined, abs(x), number(1.0)) : abs(x);
   const Tensor ratio = pow(div(size, Y), number(a.p - 1));
   return where(defined, mul(mul(dY, sign(x)), ratio), zero);

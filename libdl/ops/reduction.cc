@@ -104,7 +104,6 @@ static Tensor products_of_others(const Tensor& x, int32_t at) {
 
 // dx = dy prod(others) = dy y / x, where x has no zeros and y is finite.
 static Tensor prod_slope(const Tensor& dy, const Tensor& x, const Tensor& y, const ProdAttr& a) {
-  if (x.numel() == 0) return zeros(x.shape(), dy.dtype(), dy.device());
   const bool divides = [&] {
     const ModeGuard off(kModeGrad | kModeForward);
     return item_bool(all(x)) && item_bool(all(isfinite(y)));
