@@ -118,8 +118,9 @@ void accumulate(Accumulator& leaf, Tensor gradient, bool create_graph) {
 
 void add_retained(GradSlot& slot, const Tensor& gradient, bool create_graph) {
   add_to(slot, {{gradient, create_graph}, {}, 0}, [](Turn& turn) {
+    // The gradient goes on, and .grad may be written: it is a copy.
     return turn.before.defined() ? pointwise(k_add, turn.before, turn.brought.gradient)
-                                 : std::move(turn.brought.gradient);
+                                 : clone(turn.brought.gradient);
   });
 }
 

@@ -208,9 +208,10 @@ void detach_in_place(const Tensor& x) {
   meta.retains_grad = false;
   if (!meta.node) return;
   // The generation stays: views of x keep the history that they have.
-  const Ref<Node> old = exchange_node(meta, nullptr, 0);
+  Ref<Node> old = exchange_node(meta, nullptr, 0);
   if (collects) set_collects(meta, false);
   end_link(old.get(), x.get());
+  if (collects && old->extra) set_stopped(*meta.grad, std::move(old));
 }
 
 Tensor get_grad(const Tensor& x) {
