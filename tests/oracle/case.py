@@ -36,6 +36,7 @@ class Run:
     errors: list[BaseException | None] = field(default_factory=list)
     values: dict[str, Any] = field(default_factory=dict)
     warned: list[int] = field(default_factory=list)  # lines
+    outside: bool = False  # a call wrote beside the memory of its tensors
 
 
 _codes: dict[str, CodeType] = {}
@@ -70,6 +71,7 @@ class Stage:
 
     def run(self, lines: list[str], forward: bool = False) -> Run:
         run = Run()
+        self.words.outside()
         names = dict(self.words.names)
         known = set(names)
         if forward:
@@ -83,6 +85,7 @@ class Stage:
                         if any(issubclass(w.category, UserWarning) for w in warned):
                             run.warned.append(len(run.outcomes) - 1)
                         warned.clear()
+                run.outside = self.words.outside()
                 self.seen = list(names.values())
                 for name, value in names.items():
                     if name not in known and name[0] != "_":

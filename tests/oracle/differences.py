@@ -8,13 +8,15 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import known_programs
+import known_passes
 import known_refusals
 import known_values
+import known_views
+import known_writes
 from known import PREDICATES, Context
 
 PAGE = Path(__file__).parents[2] / "docs" / "coming-from-pytorch.md"
-assert all((known_programs, known_refusals, known_values))  # they fill PREDICATES
+assert all((known_passes, known_refusals, known_values, known_views, known_writes))  # they fill PREDICATES
 
 
 def declared() -> dict[str, int]:

@@ -14,6 +14,7 @@ import recipes_make
 import recipes_reduce
 import recipes_shape
 from recipes import BINARY, RECIPES, UNARY
+from recipes_corners import CORNERS, SHARE
 
 # Not called here, each with its reason.
 LEFT_OUT = {
@@ -105,6 +106,8 @@ def call(entry: Entry, d: Draw) -> str:
         return f"{d.input()}.{entry.name}"
     base = entry.base
     made = RECIPES.get(base)
+    if base in CORNERS and d.chance(SHARE):
+        made = d.some(*CORNERS[base])
     if base == "cross_entropy" and d.chance(0.3):
         made = RECIPES["cross_entropy.probabilities"]
     if made is None:
@@ -171,6 +174,7 @@ def make(entry: Entry, seed: int, stage: Any) -> Made:
     inplace = entry.inplace or entry.name in ("__setitem__",)
     d = Draw(seed + 1, mode, inplace)
     text = call(entry, d)
+    mode = d.mode
     target = text.split(".", 1)[0] if entry.where == "method" else (d.tensors or ["a"])[0]
     lines = list(d.lines)
     if entry.name in RANDOM:
@@ -221,6 +225,8 @@ def with_out(d: Draw, text: str, lines: list[str], stage: Any) -> str:
         elif p < 0.2:
             shape = d.some((0,), (7,), shape)
         layout = d.some("plain", "plain", "transposed", "step") if 0 not in shape else "plain"
+        if len(shape) == 4 and d.chance(0.5):
+            layout = "transposed"
         name = f"o{i}" if len(some) > 1 else "o"
         lines.append(f"{name} = make({dtype!r}, {shape}, {layout!r}, 'plain', 1)")
         outs.append(name)

@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 from case import Seen
-from known import Context, predicate
+from known import Context, lines_with, predicate
 
 # -- accepted by libdl alone -----------------------------------------------------------------------
 
@@ -24,7 +24,8 @@ def more_dtypes(c: Context) -> bool:
              "only be", "Autograd not support", "Expected floating point type",
              "Expected a floating point or complex", "Bad in-place call",
              "convertible without narrowing", "dtype should be real for real",
-             "dtype should be complex for complex")  # fmt: skip
+             "dtype should be complex for complex",
+             "converted to type int64_t without overflow")  # fmt: skip
     return c.raises() and any(w in c.wanted_text() for w in words) and (
         "derivative" not in c.wanted_text())
 
@@ -35,10 +36,26 @@ def numbers_for_tensors(c: Context) -> bool:
     if c.base() in ("clamp", "clip") and c.difference.aspect == "dtype":
         bound = [v for v in c.inputs()[1:] if not v.shape and v.dtype == c.found_text()]
         return len(c.inputs()) == 2 and bool(bound)
-    return c.refused("must be Tensor, not", "invalid combination of arguments", "but got int",
+    if not c.refused("must be Tensor, not", "invalid combination of arguments", "but got int",
                      "but got float", "expected Tensor", "expected np.ndarray",
-                     "object cannot be interpreted as an integer",
-                     "an integer is required")
+                     "object cannot be interpreted as an integer", "an integer is required"):
+        return False
+    if not re.search(r"addc(mul|div)|logical|m(ax|in)imum|isclose|allclose|equal|lerp|cl[ai]mp", c.line):
+        return True  # the numbers of others are no operands
+
+    def tensors(n: int, line: str) -> str | None:
+        return _numbers_as_tensors(line) if line in (c.call, c.line) else None
+    return c.gone(lines_with(c.lines, tensors))
+
+
+def _numbers_as_tensors(line: str) -> str:
+    number = r"(-?[\d.]+|True|False|[\d.]+j|[\d.]+ \+ [\d.]+j|float\('[^']*'\))"
+    if "lerp" in line:  # whose operands have one dtype
+        x = re.search(r"lerp\((\w+), |(\w+)\.lerp_?\(", line)
+        like = f"{x[1] or x[2]}.new_tensor" if x else "T.tensor"
+        return re.sub(rf"(?<=[(, ]){number}(?=,)", rf"{like}(\1)", line)
+    mark = "(?<=[(, ]|=)" if re.search(r"cl(am|i)p", line) else "(?<=[(, ])"
+    return re.sub(rf"{mark}{number}(?=[,)])", r"T.tensor(\1)", line)
 
 
 @predicate
@@ -92,19 +109,25 @@ def out_dtype(c: Context) -> bool:
     if c.refused(*words):
         return True
     # Rounded in another place: as many digits as the narrower dtype has.
-    other = any(o.dtype != v.dtype for o in out for v in c.inputs())
-    return other and c.only_where(
+    if not any(o.dtype != v.dtype for o in out for v in c.inputs()):
+        return False
+
+    def rounded_once(n: int, line: str) -> str | None:
+        call = re.fullmatch(r"r = (T\.\w+\()(.*), out=(\w+)\)", line)
+        if not call:
+            return None
+        rest = call[2]
+        for name, v in c.wanted.values.items():
+            if isinstance(v, Seen) and v.numbers.dtype.kind in "iuf" and name[0] != "o":
+                rest = re.sub(rf"(?<![\w.']){name}(?![\w(='])", f"{name}.double()", rest)
+        return f"r = {call[3]}.copy_({call[1]}{rest}))"
+    return c.only_where(
         lambda w, f: np.isclose(w, f, rtol=1e-2 if "float16" in c.text else 1e-5, atol=1e-5),
-        lambda w, f: ~(np.isfinite(w) & np.isfinite(f)),
-        lambda w, f: np.mod((w - f).real, 256) == 0)  # wrapped in the narrow one
+        lambda w, f: np.mod((w - f).real, 256) == 0) or (  # wrapped in the narrow one
+        c.gone(lines_with(c.lines, rounded_once)))
 
 
 # -- refused by libdl alone ------------------------------------------------------------------------
-
-
-@predicate
-def bool_matmul(c: Context) -> bool:
-    return c.refuses() and "bool, wanted a numeric dtype" in c.found_text()
 
 
 @predicate

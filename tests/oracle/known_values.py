@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from case import Seen
-from known import Context, predicate
-from steady import right
+from compare import apart, coarsest
+from known import Context, lines_with, predicate
+from steady import numbers_at, right
 
 
 @predicate
@@ -42,7 +43,7 @@ def float_to_integer(c: Context) -> bool:
     if re.search(r"^(cum)?(sum|prod)_?$", c.name.split(".")[-1]):  # of what was cast before
         lines = list(c.lines)
         lines.insert(1, f"a = saturated(a, '{f.dtype}')")
-        return c.inputs()[0].numbers.dtype.kind == "f" and c.gone(lines, [lines[0], "a = a", *lines[2:]])
+        return c.inputs()[0].numbers.dtype.kind in "fc" and c.gone(lines, [lines[0], "a = a", *lines[2:]])
     return bool(whole) and c.only_where(lambda w, f: (f == info.min) | (f == info.max) | (f == 0))
 
 
@@ -57,7 +58,8 @@ def wrapped_numbers(c: Context) -> bool:
         steps = r"(fmod|remainder|floor_divide|greater|less|[lg][te]|eq|ne|not_equal|div|divide|true_divide|mul|multiply)_?$"
         operators = "__(i?mod|i?floordiv|i?truediv|i?mul|[lg][te]|eq|ne)__"
         step = re.search(steps, c.name) or re.search(operators, c.name)
-        wide = any((np.abs(v.numbers.astype(float)) > 2048).any() for v in c.inputs()
+        most = 256 if "bfloat16" in c.text else 2048  # up to here every whole number is one of 16 bits
+        wide = any((np.abs(v.numbers.astype(float)) > most).any() for v in c.inputs()
                    if v.numbers.dtype.kind in "iu")
         return bool(step) and (wide or any(n != float(np.float16(n)) or abs(n) > 2048 for n in some))
     ranges = [np.iinfo(v.dtype) for v in c.inputs() if v.dtype.startswith(("int", "uint"))]
@@ -88,7 +90,7 @@ def gradients_beside_nan(c: Context) -> bool:
     """PyTorch divides by how many are the largest, or by the factor, or multiplies by a tangent of
     zeros, and all become NaN."""
     divided = re.search(r"\b(amax|amin|aminmax|max|min|prod|cumprod_?|norm|addcdiv_?)\(", c.text)
-    zeros = re.search(r"\b(mm|bmm|mv|dot|matmul|addmm_?|linear|layer_norm)\(| @ |__imatmul__", c.call)
+    zeros = re.search(r"\b(mm|bmm|mv|dot|matmul|addmm_?|linear|layer_norm|lerp_?)\(| @ |__imatmul__", c.call)
     some = bool(divided) or bool(zeros) and (
         c.difference.where.startswith("t") or "addmm" in c.name and "alpha=" in c.call)
     scan = "prod" in c.name  # whose products go on over what follows
@@ -110,15 +112,19 @@ def sums_of_nothing(c: Context) -> bool:
 @predicate
 def endless_derivatives(c: Context) -> bool:
     """NaN in one library, an infinity in the other; never infinities of two signs."""
-    return c.derivative() and c.only_where(
+    nothing = any((v.numbers == 0).any() for v in c.inputs())
+    return c.derivative() and (nothing or c.not_finite()) and c.only_where(
         lambda w, f: ~np.isfinite(w) & ~np.isfinite(f) & (np.isnan(w) | np.isnan(f)))
 
 
 @predicate
 def rounded_steps(c: Context) -> bool:
-    """A step of PyTorch's overflows, or in derivatives is rounded; in 64 bits it has libdl's answer."""
-    narrow = re.search("float16|complex64", c.text) and c.difference.aspect != "dtype"
-    return bool(narrow) and (c.derivative() or c.only_where(lambda w, f: ~np.isfinite(w))) and right(c)
+    """A step of PyTorch's overflows, or in derivatives and powers is rounded; in 64 bits it has
+    libdl's answer."""
+    narrow = re.search("float16|complex64", c.text + c.dtype()) or c.base() == "layer_norm"
+    value = "pow" in c.name and c.dtype() == "complex64" or c.base() == "layer_norm"
+    return bool(narrow) and c.difference.aspect != "dtype" and (
+        c.derivative() or value or c.only_where(lambda w, f: ~np.isfinite(w))) and right(c)
 
 
 @predicate
@@ -127,7 +133,9 @@ def zero_by_zero(c: Context) -> bool:
     words = r"(layer_norm|cosine_similarity|norm|normalize|std|var|prod|cumprod|i?pow_*|addcdiv|div|divide)_?$"
     complex_power = "pow" in c.name and "complex" in c.text and c.derivative()
     second = c.difference.where.startswith("h[") and re.search(words, c.name)
-    return (bool(second) or complex_power) and c.only_where(_nan_there)
+    at_zero = any((v.numbers == 0).any() for v in c.inputs()) or _repeated(c.inputs()[:1])
+    return at_zero and (bool(second) or complex_power) and c.only_where(
+        lambda w, f: np.isnan(w) & np.isfinite(f))
 
 
 @predicate
@@ -139,6 +147,7 @@ def complex_zero_to_zero(c: Context) -> bool:
 @predicate
 def index_of_nothing(c: Context) -> bool:
     nothing = any(0 in v.shape for v in c.wanted.values.values() if isinstance(v, Seen))
+    nothing |= c.name in ("__getitem__", "__setitem__") and "False" in c.text  # x[False, i]
     words = r" holds -?\d+ at position .*wanted (no index into a dimension of size 0|-?\d+ to \d)"
     write = re.search("index_(add|copy|fill|put)_?$|__[gs]etitem__", c.name) or not c.name and (
         re.search(r"\[\[|index_fill_|index_select", c.line))
@@ -230,12 +239,25 @@ def class_weights(c: Context) -> bool:
 
 @predicate
 def real_and_complex_powers(c: Context) -> bool:
-    """PyTorch's tangent of a real operand has no imaginary part."""
-    w, f = c.difference.wanted, c.difference.found
-    mixed = isinstance(f, np.ndarray) and f.dtype.kind == "c" and re.search(
-        r"make\('float(64|32)'.*grad", c.text)
-    return bool(mixed) and c.difference.where.startswith("t[") and "pow" in c.name and (
-        isinstance(w, np.ndarray) and bool(np.isclose(w.real, f.real, equal_nan=True).all()))
+    """PyTorch's tangent of a real operand has no imaginary part; it has where that is made complex."""
+    wide = re.search("complex128|float64", c.text)
+    dtype = "complex128" if wide else "complex64"
+
+    def mixed(n: int, line: str) -> str | None:
+        if not line.startswith("f = "):
+            return None
+        begin, rest = line.split(": ", 1)
+        for name, v in c.wanted.values.items():
+            if isinstance(v, Seen) and v.numbers.dtype.kind == "f":
+                rest = re.sub(rf"\b{name}\b(?!_)", f"{name}.to(T.{dtype})", rest)
+        return f"{begin}: {rest}"
+    if not c.difference.where.startswith("t[") or "pow" not in c.name:
+        return False
+    exact = numbers_at(c.theirs.run(lines_with(c.lines, mixed), c.forward), c.difference.where)
+    if exact is None or exact.dtype.kind != "c" or exact.shape != np.shape(c.difference.found):
+        return False
+    return c.only_where(lambda w, f: ~apart(exact.dtype.name, exact, f, coarsest(c.lines)),
+                        lambda w, f: np.isnan(exact) & np.isfinite(f))  # complex_zero_to_zero
 
 
 @predicate
@@ -277,20 +299,28 @@ def norm_of_order_zero(c: Context) -> bool:
 
 @predicate
 def spread_over_nothing(c: Context) -> bool:
-    """std(dim=()): all dimensions; PyTorch's derivatives divide by another count."""
-    return c.base() in ("std", "var") and "()" in c.call.rsplit(".", 1)[-1] and c.derivative()
+    """std(dim=()): all dimensions; PyTorch's derivatives divide by another count, and are those of
+    libdl with dim=None."""
+    def all_of_them(n: int, line: str) -> str | None:
+        return re.sub(r"(?<=[(,= ])\(\)", "None", line) if line == c.call else None
+    return c.base() in ("std", "var") and c.derivative() and c.gone(lines_with(c.lines, all_of_them))
 
 
 @predicate
 def spread_of_too_few(c: Context) -> bool:
-    """No second derivative of an infinite one; PyTorch takes that of a constant there, 0."""
-    return c.base() in ("std", "var") and c.difference.where.startswith("h[") and (
-        c.only_where(lambda w, f: np.isnan(f) & (w == 0)))
+    """No second derivative of an infinite one; PyTorch takes that of a constant there, 0. The first
+    one's sign is that of x - mean."""
+    first = c.difference.where.startswith("g[")
+    return c.base() in ("std", "var") and c.derivative() and (
+        c.only_where(lambda w, f: np.isnan(f) & (w == 0) & (not first),
+                     lambda w, f: np.isinf(w) & np.isinf(f) & first))
 
 
 @predicate
 def products_cast_before(c: Context) -> bool:
-    """cumprod(dtype=) of complex numbers as real ones: PyTorch's gradient is that of all their parts."""
-    inputs = c.inputs()
-    return c.base() == "cumprod" and c.derivative() and "dtype=T.float" in c.call and bool(
-        inputs and inputs[0].dtype.startswith("complex"))
+    """cumprod(dtype=) of complex numbers as real ones: PyTorch's gradient is that of all their parts.
+    Of the real parts, taken before, it has that of libdl."""
+    real = re.sub(r"(cumprod\()a\b|\ba(\.cumprod\()",
+                  lambda m: "cumprod(a.real" if m[1] else "a.real" + m[2], c.call)
+    return c.base() == "cumprod" and c.derivative() and "dtype=T.float" in c.call and (
+        c.gone(lines_with(c.lines, lambda n, line: real if line == c.call else None)))

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from idioms import idiom
 from traces import names_in, written_by
 
 LETTERS = "abcdeghijklmnopqstuvwxyz"
@@ -325,7 +326,7 @@ def dual(w: Writer) -> None:
 
 
 STATEMENTS: Any = ([leaf, view, compute, write, without, flags, hook, custom, checkpointed, backward,
-                    graph], [6, 22, 20, 24, 5, 7, 5, 4, 3, 9, 1])  # fmt: skip
+                    graph, idiom], [6, 22, 20, 24, 5, 7, 5, 4, 3, 9, 1, 1])  # fmt: skip
 STATEMENTS_FORWARD: Any = ([leaf, view, compute, write, without, custom, checkpointed, dual],
                            [6, 24, 20, 26, 4, 3, 1, 12])  # fmt: skip
 

@@ -57,6 +57,7 @@ class Bench:
         self.entries = functions.entries(libdl, torch)
         self.known = known.declared()
         self.unsteady = 0  # differences that no digit is left to judge by
+        self.outside: collections.Counter[str] = collections.Counter()  # PyTorch's writes beside a tensor
 
     def case(self, kind: str, number: int, seed: int, entries: Any = None) -> Any:
         """name, lines, forward"""
@@ -71,6 +72,7 @@ class Bench:
     def judge(self, name: str, lines: list[str], forward: bool) -> tuple[Any, str | None, int]:
         """The first difference, the line of the page that covers it, how many answers there were."""
         wanted, found = self.theirs.run(lines, forward), self.ours.run(lines, forward)
+        self.outside[name] += wanted.outside
         some = differences(wanted, found, coarsest(lines))
         answers = sum(map(_answers, wanted.values.values())) + 1
         covered = None, None
@@ -148,6 +150,7 @@ def work(kind: str, first: int, until: int, step: int, seed: int, place: Any, wh
             failures.append((key_of(name, difference), number, name, lines, forward,
                              str(difference)[:600]))
     tally["unsteady"] += bench.unsteady
+    tally.update({f"outside {name or 'a program'}": n for name, n in bench.outside.items() if n})
     send.send((dict(tally), failures, until))
     send.close()
 
@@ -360,6 +363,9 @@ def main() -> int:
     count = told(bench, failures, given.out, given.seed, given.jobs, given.most)
 
     covered = {k[6:]: n for k, n in (calls + ran).items() if k.startswith("known ")}
+    for name, n in sorted((calls + ran).items()):
+        if name.startswith("outside "):
+            print(f"oracle: PyTorch wrote beside a tensor's memory in {name[8:]}, {n} times")
     idle = sorted(set(bench.known) - set(covered)) if not only else []
     for name, n in sorted(covered.items()):
         print(f"known: {name}: {n} times, line {bench.known[name]}")

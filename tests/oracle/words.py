@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+_FENCE = b"\xa5" * 2048  # bytes beside a tensor's own
 _LONG = 4096  # numbers of a kind; a seed chooses where one begins to read
 _SPECIAL = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0, -1.0]
 
@@ -97,6 +98,7 @@ class Words:
         self.T = module
         self.step = 0  # chooses how each number is moved by a unit in its last place; 0: not
         self.wide = False  # the same numbers in 64 bits
+        self.fenced: list[Any] = []  # memory with a fence on both sides
         self.names: dict[str, Any] = {
             "T": module, "F": module.nn.functional, "np": np, "true": True, "false": False,
             "nan": np.nan, "inf": np.inf,
@@ -129,10 +131,11 @@ class Words:
 
     def saturated(self, tensor: Any, dtype: str) -> Any:
         """Cast to integers as libdl does: an end of their range, and 0 for NaN."""
+        tensor = tensor.real if tensor.is_complex() else tensor
         x, info = tensor.detach().double().numpy(), np.iinfo(dtype)
         whole = np.nan_to_num(np.where((x > info.min) & (x < info.max), x, 0)).astype(dtype)
-        whole[x >= info.max], whole[x <= info.min] = info.max, info.min
-        return self.T.tensor(whole)
+        whole = np.where(x >= info.max, info.max, np.where(x <= info.min, info.min, whole))
+        return self.T.tensor(whole.astype(dtype))
 
     def _over(self, dtype: str, shape: Any, strides: Any, storage: Any, grad: bool) -> Any:
         storage = storage.copy()
@@ -148,13 +151,23 @@ class Words:
             dtype = "complex128" if storage.dtype.kind == "c" else "float64"
             storage = storage.astype(dtype)
         size = storage.itemsize
-        array = np.ndarray(shape, storage.dtype, storage, 0, tuple(s * size for s in strides))
         # Memory of the module's own, which out= may resize, where that changes no strides.
         own = strides == strides_of(shape, "plain")
+        if not own:
+            whole = np.frombuffer(bytearray(_FENCE + storage.tobytes() + _FENCE), storage.dtype)
+            self.fenced.append(whole.view(np.uint8))
+            storage = whole[len(_FENCE) // size: len(whole) - len(_FENCE) // size]
+        array = np.ndarray(shape, storage.dtype, storage, 0, tuple(s * size for s in strides))
         made = self.T.tensor(array) if own else self.T.from_numpy(array)
         if dtype == "bfloat16":
             made = made.view(self.T.bfloat16)
         return made.requires_grad_() if grad else made
+
+    def outside(self) -> bool:
+        """Whether something was written beside the memory of a tensor; asked once a run."""
+        fenced, self.fenced = self.fenced, []
+        n = len(_FENCE)
+        return any(f[:n].tobytes() != _FENCE or f[-n:].tobytes() != _FENCE for f in fenced)
 
     def blank(self, value: Any) -> Any:
         """What is known of random numbers."""

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Known differences of programs: passes, hooks, checkpoints, tangents.
+
+Where it can be done, a predicate changes the program for PyTorch alone into one that says what libdl
+does, and looks whether the difference is gone then: so it covers that cause and no other."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+from case import Seen
+from known import Context, lines_with, predicate
+from rewritten import kept, unshared
+from traces import bound_by, names_in, written_by
+
+
+@predicate
+def defects_of_pytorch(c: Context) -> bool:
+    d = c.difference
+    if "Double_.apply(" in c.text and not c.refuses() and c.gone(lines_with(
+            c.lines, lambda n, line: re.sub(r"^(\w+) = Double_.apply\((\w+)\)$",
+                                            r"\2.detach().mul_(2); \1 = \2", line))):
+        return True  # what is written without a history is a new tensor there
+    if d.aspect in ("requires_grad", "is_leaf") and d.wanted is (d.aspect == "is_leaf"):
+        written = set(re.findall(r"Double_\.apply\((\w+)\)", c.text))
+        made = {bound_by(line) for line in c.lines if "Double_.apply" in line}
+        return d.where in c.trace.objects(written, c.until) | made and bool(
+            re.search(r"no_grad|set_grad_enabled\(False\)", c.text))
+    if c.refuses() and "is a leaf that requires grad" in c.found_text():  # and has no history yet
+        written = set(re.findall(r"Double_\.apply\((\w+)\)", c.text))
+        return bool(c.trace.sharing(c.subjects, c.until) & c.trace.objects(written, c.until))
+    if c.refused("Expected isFloatingType(grad.scalar_type())") or "INTERNAL ASSERT" in c.wanted_text():
+        return True
+    if d.aspect == "tangent" and isinstance(d.wanted, tuple):
+        return d.wanted != c.wanted.values[d.where].shape
+    if d.aspect == "tangent" and ".t_()" in c.text and np.array_equal(d.wanted, np.transpose(d.found)):
+        return True  # views share the tangent, and t_() of one turns it
+    if d.aspect == "tangent" and "copy_(" in c.text and c.gone(lines_with(
+            c.lines, lambda n, line: re.sub(r"copy_\(([a-z]\d*)\)", r"copy_(\1.clone())", line))):
+        return True  # a copy may share the tangent of what was copied
+    tangent = d.aspect == "tangent" or d.where.startswith("t[")
+    wider = {str(d.wanted), str(d.found)} == {"float64", "float32"}
+    own = re.search(r"(\w+)\.(addcmul|addcdiv|lerp|mul|div|pow)_\(.*\b\1\b", c.call)
+    return tangent and (wider or own is not None or c.base() in ("std", "var") and "()" in c.call)
+
+
+@predicate
+def failed_calls(c: Context) -> bool:
+    """PyTorch has written a part when it raises: without the calls that fail there is no difference."""
+    fails = [n for n in range(c.until) if c.wanted.outcomes[n] and c.found.outcomes[n]]
+    if c.difference.aspect not in ("outcome", "error") and c.wanted.outcomes[-1] and (
+            c.found.outcomes[-1]):
+        fails.append(len(c.lines) - 1)
+    if not fails:
+        return False
+    rest = lines_with(c.lines, lambda n, line: "pass" if n in fails else None)
+    return c.gone(rest, rest) or c.gone(unshared(c, rest), rest)
+
+
+@predicate
+def kinds_of_lists(c: Context) -> bool:
+    if c.difference.aspect != "error":
+        return False
+    nested = re.search(r"tensor\(|asarray\(", c.call) and (
+        c.found_text().startswith(("ValueError", "TypeError: tensor: found")))
+    return bool(nested) or "from_dlpack(" in c.call and c.found_text().startswith("TypeError")
+
+
+@predicate
+def hooks_without_gradient(c: Context) -> bool:
+    """Of leaves that are gone or require grad no more; or PyTorch gives None."""
+    hooked = set(re.findall(r"\b(\w+)\.register_post_accumulate_grad_hook", c.text))
+    ended = set(re.findall(r"^(?:del (\w+)$|(\w+)\.(?:requires_grad_\(F|detach_))", c.text, re.M))
+    ended = {name for names in ended for name in names if name}
+    lost = c.trace.objects(hooked, c.until) & ended if hooked and ended else set()
+    if lost and (c.difference.where.startswith("seen") or c.difference.aspect == "grad" and (
+            c.difference.where in c.trace.objects(lost, c.until))):
+        return True
+    of_hook = c.refused("'NoneType' object has no attribute", "'NoneType' and") or (
+        c.difference.aspect == "grad" or c.difference.where.startswith("seen"))
+    return of_hook and "hook(" in c.text and (
+        c.gone(lines_with(c.lines, lambda n, line: _unreached(line)))
+        or c.gone(lines_with(c.lines, lambda n, line: _guarded(line))))
+
+
+def _guarded(line: str) -> str:
+    """Hooks that look for a gradient first."""
+    line = re.sub(r"(?<=register_hook\()lambda g: (.*)\)$",
+                  r"lambda g: None if g is None else \1)", line)
+    return re.sub(r"(?<=grad_hook\()lambda p: (.*)\)$",
+                  r"lambda p: None if p.grad is None else \1)", line)
+
+
+@predicate
+def leaves_in_the_graph(c: Context) -> bool:
+    return c.refused("leaf variable has been moved into the graph interior")
+
+
+def _unreached(line: str) -> str:
+    """Arguments that get None are detached before."""
+    line = re.sub(r"Pair\.apply\((\w+), ([a-z]\d*)\)",
+                  r"Pair.apply(\1, \2.detach().requires_grad_(\2.requires_grad))", line)
+    found = re.search(r"checkpoint\(lambda u, v: (.*?), (\w+), ([a-z]\d*), use_reentrant=True", line)
+    if found and not re.search(r"\bv\b", found[1]):
+        line = line.replace(f", {found[3]}, use_re", f", {found[3]}.detach(), use_re")
+    return line
+
+
+@predicate
+def rules_without_gradient(c: Context) -> bool:
+    """A custom function gives None: what lies behind is not run, and misses nothing that was freed or
+    overwritten. Nor does a power whose exponent requires no grad miss its result, nor a rule whose
+    operand has stopped requiring grad that operand."""
+    ended = set(re.findall(r"^(\w+)\.requires_grad_\(F", c.text, re.M))
+
+    def change(n: int, line: str) -> str:
+        made = re.match(r"(?:with [^:]*: )?[a-z]\d* = ", line)
+        if made and not written_by(line) and "checkpoint(" not in line:
+            rest = line[made.end():]
+            for name in names_in(rest) & ended:
+                rest = re.sub(rf"(?<![\w.']){name}(?![\w('])", f"{name}.clone()", rest)
+            line = made[0] + rest
+        return re.sub(r"= ([\w.()]+ \*\* [\w.()]+)$", r"= (\1).clone()", _unreached(line))
+    return c.refused("backward through the graph a second time", "modified by an inplace op") and (
+        c.gone(lines_with(c.lines, change)))
+
+
+@predicate
+def slopes_of_steps(c: Context) -> bool:
+    """clamp's slope depends on x with derivative 0; PyTorch's on a mask without history."""
+    d = c.difference
+    line = next((x for x in c.lines if bound_by(x) == d.where), "")
+    return d.aspect in ("requires_grad", "is_leaf") and d.wanted is (d.aspect == "is_leaf") and (
+        "create_graph=True" in line and ("clamp" in c.text or ".var()" in c.text))
+
+
+@predicate
+def products_of_zeros(c: Context) -> bool:
+    """A NaN comes back to a product of several zeros; no element is the largest any more."""
+    def now(name: str, n: int | None = None) -> Any:
+        run = c.wanted if n is None else c.theirs.run(c.lines[:n], c.forward)
+        seen = run.values.get(name)
+        return seen.numbers if isinstance(seen, Seen) else np.zeros(0)
+    product = any(np.sum(now(name[1], n) == 0) > 1 for n, line in enumerate(c.lines)
+                  if (name := re.search(r"(\w+)\.prod\(\)", line)))
+    data = ".data" in c.text
+    passes = [n for n, line in enumerate(c.lines) if "backward(" in line or "autograd.grad(" in line]
+    largest = data and any(
+        not np.isin(now(x[2], n), now(x[1], k)).any() for m, line in enumerate(c.lines)
+        if (x := re.match(r"(\w+) = (\w+)\.amax\(\)", line)) for n in passes for k in (m + 1, n))
+    power = data and any((now(x) == 0).any() for x in re.findall(r"(\w+) \*\* ", c.text))
+    return c.only_where(
+        lambda w, f: np.isnan(f) & np.isfinite(w) & product, lambda w, f: np.isnan(w) & largest,
+        lambda w, f: np.isinf(f) & np.isfinite(w) & power)
+
+
+@predicate
+def contiguous_results(c: Context) -> bool:
+    """With contiguous results PyTorch does what libdl does."""
+    if c.name or c.difference.aspect not in ("outcome", "value", "grad", "tangent"):
+        return False
+
+    def change(n: int, line: str) -> str | None:
+        made = re.match(r"((?:with [^:]*: )?([a-z]\d*) = )(.*)", line)
+        facts = c.trace.after[n].get(made[2]) if made and "_(" not in line else None
+        if not facts or facts.view or facts.contiguous:
+            return None
+        return f"{made[1]}({made[3]}).contiguous()"
+    lines = lines_with(c.lines, change)
+    return lines != c.lines and c.gone(lines)
+
+
+@predicate
+def inputs_of_backward(c: Context) -> bool:
+    """PyTorch frees what the node of a tensor saved that is itself the end of the pass."""
+    ends = re.search(r"inputs=\[\w+\]", "\n".join(c.lines[: c.until + 1]))
+    hooked = c.difference.where.startswith("seen") and ".grad_fn.register_" in c.text
+    return bool(ends) and (hooked or c.refused("backward through the graph a second time",
+                                               "modified by an inplace operation"))
+
+
+@predicate
+def reentrant_checkpoints(c: Context) -> bool:
+    """Arguments that are detached or marked later are handed over as they were; passes keep what they
+    read."""
+    later = set(re.findall(r"^(\w+)\.requires_grad(?:_\(\)| = True)", c.text, re.M))
+    ended = set(re.findall(r"^(\w+)\.(?:detach_\(|requires_grad_\(F)", c.text, re.M))
+
+    def change(n: int, line: str) -> str | None:
+        if "checkpoint(" in line:
+            begin, comma, rest = line.rpartition(", use_re")
+            head, colon, tail = begin.rpartition(": ")
+            body, *arguments = tail.rsplit(", ", 2)
+            arguments = [f"{x}.view_as({x})" if x in ended else f"{x}.detach()" if x in later else x
+                         for x in arguments]
+            rest = rest.replace("True", "False")
+            return head + colon + ", ".join([body, *arguments]) + comma + rest
+        return kept(line)
+    marked = any(names_in(line) & (later | ended) for line in c.lines if "checkpoint(" in line)
+    of_passes = c.refuses() or c.raises() or c.difference.aspect == "grad" and (
+        marked or "use_reentrant=True" in c.text)
+    return "checkpoint(" in c.text and of_passes and c.gone(lines_with(c.lines, change))

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Known differences of programs: views, and what their bases have.
+
+Where it can be done, a predicate changes the program for PyTorch alone into one that says what libdl
+does, and looks whether the difference is gone then: so it covers that cause and no other."""
+
+from __future__ import annotations
+
+import re
+
+from known import Context, lines_with, predicate
+from rewritten import kept, unshared
+from traces import bound_by, names_in, written_by
+
+
+# What PyTorch says of a history that libdl does not have.
+OF_HISTORY = ("is a view and", "A view was created in", "is a view of a view which was created in",
+              "modified by an inplace operation", "a leaf Variable that requires grad",
+              "a view of a leaf Variable", "requires_grad flags of leaf",
+              "backward through the graph a second time", "derivative")  # fmt: skip
+
+
+@predicate
+def views_without_grad(c: Context) -> bool:
+    """Made under no_grad, or before the base required grad: PyTorch says that they require grad,
+    gives them gradients of their own, and forbids writes to their base."""
+    if c.name:
+        return False
+    t, d = c.trace, c.difference
+    apart = t.apart(c.until)
+    if not apart:
+        return False
+    reached, near = t.reached(apart, c.until), t.sharing(apart, c.until)
+    if d.aspect in ("requires_grad", "is_leaf", "grad"):
+        return d.where in reached | near
+    asked = next((line for line in c.lines if "autograd.grad(" in line and bound_by(line) == d.where), "")
+    if d.aspect == "value" and names_in(asked) & (reached | near):
+        return True
+    if c.refuses() and "its history is not defined" in c.found_text():  # nor can it be read there
+        return "raises RuntimeError" in [c.wanted.values.get(name) for name in c.subjects]
+    said = c.refuses() and bool(re.search("does not require grad|'NoneType' object has no attr|"
+                                          "only that of a leaf variable|none of output has req", c.found_text()))
+    raised = c.refused(*OF_HISTORY) or d.aspect == "kind" and d.wanted == "raises RuntimeError"
+    return (said or raised) and bool(c.subjects & (reached | t.sharing(reached, c.until)))
+
+
+@predicate
+def views_of_several(c: Context) -> bool:
+    error = c.difference.aspect == "error" and "is a view and" in c.wanted_text()
+    if c.name or not (error or c.forbidden()):
+        return False
+    t = c.trace
+    several = {name for facts in t.after for name, f in facts.items()
+               if f.origin.startswith(("MULTI_OUTPUT", "IN_CUSTOM"))}
+    return bool(c.subjects & t.reached(several, c.until))
+
+
+HOOK = re.compile(r"(?:_\w+ = )?((\w+)\.(?:retain_grad\(|register_hook|grad_fn\.register_).*)")
+
+
+def rehooked(c: Context, old: set[str], early: bool) -> list[str]:
+    """PyTorch makes the node of a view anew, from the base, once the memory was written. Then hooks are
+    put on it again, and views of it are made again, so that they go through it. Early: hooks are there
+    from the first node on."""
+    hooks = [(mark[2], mark[1]) for line in c.lines if (mark := HOOK.match(line)) and mark[2] in old]
+    marked: set[str] = {name for name, _ in hooks} if early else set()
+    events: list[tuple[str, str]] = []  # hooks and views so far: the tensor, the line
+
+    def again() -> list[str]:
+        through, some = set(marked), []
+        for name, text in events:
+            derived = (names_in(text) - {name}) & through
+            if bound_by(text) and derived:
+                through.add(name)
+            if derived or not bound_by(text):
+                some.append(text)
+        return some
+
+    def change(n: int, line: str) -> str | None:
+        before, now = c.trace.after[n - 1] if n else {}, c.trace.after[n]
+        if c.wanted.outcomes[n]:
+            return None
+        made, mark = bound_by(line), HOOK.match(line)
+        if mark and mark[2] in old:
+            marked.add(mark[2])
+            if early:
+                return "pass"
+            events.append((mark[2], mark[1]))
+        elif made and now.get(made) and now[made].view and not written_by(line):
+            events.append((made, line))
+            some = [(name, text) for name, text in hooks if early and name == made]
+            events.extend(some)
+            return "\n".join([line, *(text for _, text in some)])
+        elif any(name in before and name in now and now[name].version > before[name].version
+                 for name in marked):
+            return "\n".join([line, *again()])
+        return None
+    return lines_with(c.lines, change)
+
+
+@predicate
+def retained_views(c: Context) -> bool:
+    """Of views that were written since, through them or their base."""
+    if c.name:
+        return False
+    d, old = c.difference, c.trace.old_views(c.until)
+    if not old:
+        return False
+    if d.aspect == "kind" and d.wanted is None:
+        asked = re.search(rf"^{re.escape(d.where)} = T.autograd.grad\(.*, (\w+), allow", c.text, re.M)
+        return bool(asked) and asked[1] in old
+    now = re.search(r"T.autograd.grad\(.*, (?=(\w+), allow)|inputs=\[(?=(\w+)\])", c.line)
+    if c.refuses() and now and old & set(now.groups()):
+        # By what PyTorch does not run.
+        return bool(re.search("overwritten after the forward|modified by an in-p", c.found_text()))
+    got = {made for made, name in re.findall(
+        r"^(\w+) = T.autograd.grad\(.*, (\w+), allow", c.text, re.M) if name in old}
+    if d.aspect == "value" and d.where in c.trace.reached(got, c.until):
+        return True
+    if c.refuses() and "freed by an earlier" in c.found_text():  # by a pass that ended there
+        ends = {line for line in c.lines for name in re.findall(
+            r"inputs=\[(\w+)\]|, (\w+), allow_unused", line) if old & set(name)}
+        return c.gone(c.lines, lines_with(c.lines, lambda n, line: kept(line) if line in ends else None))
+    if d.aspect == "grad" and d.where in set(re.findall(r"inputs=\[(\w+)\]", c.text)) & old:
+        return True
+    hooks = re.findall(r"\b(\w+)\.(?:retain_grad\(|register_hook|grad_fn\.register_)", c.text)
+    if not old & set(hooks):
+        return False
+    if d.where.startswith("seen"):  # which of the nodes saw how much of it is told by nobody
+        return True
+    if d.aspect == "grad" and d.where in old and f"{d.where}.retain_grad(" in c.text:
+        return True  # one of the nodes
+    found = any("autograd.grad(" in line and bound_by(line) == d.where for line in c.lines)
+    return (d.aspect == "grad" or found) and any(
+        c.gone(rehooked(c, old, early)) for early in (False, True))
+
+
+@predicate
+def out_views(c: Context) -> bool:
+    """T.add(x, y, out=x[2:]) with nothing in x[2:]."""
+    if c.name or c.difference.aspect != "value":
+        return False
+    for n, line in enumerate(c.lines):
+        out = re.search(r"out=([a-z]\d*)\)", line)
+        before = c.trace.after[n - 1].get(out[1]) if out and n else None
+        if before and before.view and 0 in before.elements[1]:
+            return c.difference.where in c.trace.reached(c.trace.sharing({out[1]}, c.until), c.until)
+    return False
+
+
+@predicate
+def late_histories(c: Context) -> bool:
+    """PyTorch lets a view be written once its grad_fn has been looked at, and does not know before
+    that it is no leaf."""
+    written = written_by(c.line) or (names_in(c.line.partition(".")[0]) or {""}).pop()
+    looked = re.sub(r"^(with [^:]*: )?", rf"\1{written}.grad_fn; ", c.line)
+    said = c.refuses() and bool(
+        re.search("only that of a leaf variable|requires_grad_: .* is not a leaf", c.found_text()))
+    return bool(said or c.refused("is being used in an in-place operation")) and c.gone(lines_with(
+        c.lines, lambda n, line: looked if n == c.until else None))
+
+
+@predicate
+def detached_bases(c: Context) -> bool:
+    """PyTorch's views lose their history once the memory is written; libdl's, which a write gives one
+    when it is asked for, with their base."""
+    detached = c.trace.sharing(set(re.findall(
+        r"^(?:\w+ = )?(\w+)\.(?:detach_\(|requires_grad_\(F)", c.text, re.M)), c.until)
+    detached &= c.trace.old_views(c.until)
+    d = c.difference
+    ended = d.aspect in ("requires_grad", "is_leaf") and d.found is (d.aspect == "is_leaf")
+    if ended and d.where in detached:
+        return c.gone(c.lines, lines_with(c.lines, lambda n, line: (
+            f"{d.where}.requires_grad; {line}" if re.match(r"\w+\.detach_\(", line) else None)))
+    overwritten = c.refuses() and bool(re.search(
+        "modified by an in-place operation|were freed by an earlier", c.found_text()))
+    return bool(detached) and (
+        overwritten or c.difference.aspect == "grad" or c.difference.where.startswith("seen"))
+
+
+@predicate
+def detached_views(c: Context) -> bool:
+    return c.refused("Can't detach views in-place")
+
+
+@predicate
+def inference_tensors(c: Context) -> bool:
+    if c.name or "inference_mode" not in c.text:
+        return False
+    def detached(n: int, line: str) -> str:
+        return re.sub(r"^with T.inference_mode\(\): (\w+) = (\w+)(?=[.\[])", r"\1 = \2.detach()", line)
+    if c.gone(lines_with(c.lines, detached)) or c.gone(lines_with(unshared(c), detached)):
+        return True
+    t, d = c.trace, c.difference
+    made = t.inference(c.until)
+    if not made:
+        return False
+    reached = t.reached(made, c.until)
+    refused = c.refused("Inplace update to inference tensor", "must implement the jvp",
+                        "none of output has requires_grad=True", *OF_HISTORY)
+    said = c.refuses() and bool(re.search("inference mode|does not require grad|'NoneType' object",
+                                          c.found_text()))
+    base = c.raises() and "._base is None" in c.line
+    return bool(c.subjects & (reached | t.sharing(reached, c.until))) and (
+        refused or said or base)

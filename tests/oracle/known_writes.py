@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Known differences of programs: writes in place, out=, .data.
+
+Where it can be done, a predicate changes the program for PyTorch alone into one that says what libdl
+does, and looks whether the difference is gone then: so it covers that cause and no other."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from known import Context, lines_with, predicate
+from rewritten import unshared
+from traces import bound_by, names_in, written_by
+
+
+@predicate
+def with_itself(c: Context) -> bool:
+    """x *= x, x.mul_(a view of x), with out= too."""
+    of_write = c.difference.aspect == "tangent" or c.refused(
+        "modified by an inplace operation", "refer to a single memory location")
+    return c.name == "" and of_write and c.gone(unshared(c))
+
+
+@predicate
+def out_in_place(c: Context) -> bool:
+    other = c.refused("refer to a single memory location") and re.search(
+        "don't support automatic diff|it is an out= function",
+        str(c.theirs.run(unshared(c), c.forward).errors[c.until]))
+    if not other and not c.refused("don't support automatic differentiation"):
+        return False
+    own = re.search(r"T\.\w+\((?=.*\b(\w+)\b.*out=\1\))", c.text)
+    line = c.lines[c.until]
+    out = written_by(line)
+    same = out and any(c.trace.share(out, name, c.until) for name in names_in(line) - {out})
+    return own is not None or bool(same)
+
+
+@predicate
+def writes_of_views_twice(c: Context) -> bool:
+    """PyTorch frees a write of a view, also where its rule reads nothing: without these writes there
+    is no difference."""
+    second = "backward through the graph a second time"
+    itself = c.refused("modified by an inplace operation") and second in str(
+        c.theirs.run(unshared(c), c.forward).errors[c.until])
+    if not itself and not c.refused(second):
+        return False
+    reads_nothing = re.compile(
+        r"\.(add|sub|zero|fill|copy|lerp|neg|index_fill|masked_fill|gt)_\(| [-+]= |\] = ")
+
+    def change(n: int, line: str) -> str | None:
+        if n >= c.until or not reads_nothing.search(line) or not _writes_view(c, n, line):
+            return None
+        made = bound_by(line)
+        return f"{made} = {written_by(line)}" if made else "pass"
+    rest = lines_with(c.lines, change)
+    return rest != c.lines and c.gone(unshared(c, rest) if itself else rest, rest)
+
+
+def _writes_view(c: Context, n: int, line: str) -> bool:
+    written = written_by(line)
+    facts = c.trace.after[n].get(written) if written else None
+    return facts is not None and facts.requires_grad and (
+        facts.view or re.search(rf"\b{written}\[", line) is not None)
+
+
+@predicate
+def writes_of_nothing(c: Context) -> bool:
+    """Without the writes of empty tensors PyTorch does not complain of one; nor does libdl where what
+    was saved is empty."""
+    if not c.refused("modified by an inplace operation"):
+        return False
+    saved = re.search(r"Tensor \[([\d, ]*)\]", str(c.wanted.errors[c.until]))
+    if saved and "0" in saved[1].split(", "):
+        return True
+
+    def change(n: int, line: str) -> str | None:
+        written = written_by(line)
+        some = c.trace.ever(written, n) if written else []
+        if not some or 0 not in some[-1].elements[1] or c.wanted.outcomes[n]:
+            return None
+        made = bound_by(line)
+        return f"{made} = {written}" if made and made != written else "pass"
+    rest = lines_with(c.lines, change)
+    with_itself = lines_with(c.lines, lambda n, line: "pass" if _is_itself(c, n, line) else None)
+    if with_itself != c.lines and c.gone(with_itself):
+        return True
+    return rest != c.lines and any(
+        "modified by an inplace operation" not in str(c.theirs.run(lines, c.forward).errors[c.until])
+        for lines in (rest, unshared(c, rest)))
+
+
+def _is_itself(c: Context, n: int, line: str) -> bool:
+    """Whether a line copies what lies there."""
+    written, source = written_by(line), re.search(r"(?:\] = |copy_\()(\w+)\)?$", line)
+    return bool(written and source and not bound_by(line) and c.trace.share(written, source[1], n))
+
+
+@predicate
+def values_of_data(c: Context) -> bool:
+    """What was saved of x.data is what x has now: PyTorch does not notice the write."""
+    if not c.refuses() or not re.search("modified by an in-place op|was overwritten after the forw",
+                                        c.found_text()):
+        return False
+    plain = lines_with(c.lines, lambda n, line: re.sub(r"\.data\b(?! = )", ".detach()", line))
+    return bool(c.theirs.run(plain, c.forward).outcomes[c.until])
+
+
+@predicate
+def replaced_data(c: Context) -> bool:
+    """A leaf's: what PyTorch saved of a leaf is the leaf. Where copies, or other tensors over its
+    memory, are saved there is no difference. A view's: PyTorch counts writes of it with its base's."""
+    return any(_replaced_data(c, saved) for saved in ("{}.clone()", "{0}.view_as({0})"))
+
+
+def _replaced_data(c: Context, saved: str) -> bool:
+    replaced = {name: n for n, line in enumerate(c.lines)
+                for said in re.findall(r"^(\w+)\.data = ", line) for name in c.trace.objects({said}, n)}
+
+    def change(n: int, line: str) -> str | None:
+        if re.match(r"\w+\.data = ", line):
+            return f"{line.partition('.')[0]}.grad_fn; {line}"
+        wrote = re.match(r"(?:\w+ = )?(\w+)\.(?!requires|detach)(\w+)_(\(.*\))$", line)
+        if c.wanted.outcomes[n]:
+            return None
+        if wrote and n < replaced.get(wrote[1], 0) and not c.trace.after[n][wrote[1]].view:
+            names = sorted(name for name in c.trace.objects({wrote[1]}, n))
+            return f"{' = '.join(names)} = {wrote[1]}.{wrote[2]}{wrote[3]}.clone()"
+        made = re.match(r"((?:with [^:]*: )?[a-z]\d* = )(.*)", line)
+        mark = re.search(r"_\(| [-+*/]= |\] = ", line) if written_by(line) else None
+        if mark:
+            rest = line[mark.end():]
+            for name in names_in(rest) & {name for name, at in replaced.items() if n < at}:
+                rest = re.sub(rf"(?<![\w.']){name}(?![\w('])", saved.format(name), rest)
+            return line[: mark.end()] + rest
+        if not made or written_by(line) or any(
+                c.trace.share(str(bound_by(line)), name, n + 1) for name in names_in(made[2])):
+            return None
+        rest = made[2]
+        for name in names_in(line) & {name for name, at in replaced.items() if n < at}:
+            rest = re.sub(rf"(?<![\w.']){name}(?![\w('])", saved.format(name), rest)
+        if bound_by(line) in replaced and c.trace.after[n][str(bound_by(line))].history:
+            rest = f"({rest}).clone()"
+        return made[1] + rest
+    views = {name for name, n in replaced.items() if c.trace.after[n - 1][name].view}
+    if views and c.difference.aspect == "grad":
+        return True  # there the node of a view is made anew, with the strides of other memory
+    if views and c.refused("modified by an inplace operation"):
+        plain = lines_with(c.lines, lambda n, line: "pass" if written_by(line) in views else None)
+        return not c.theirs.run(plain, c.forward).outcomes[c.until]
+    return bool(replaced) and (c.gone(lines_with(c.lines, change))
+                               or c.gone(lines_with(unshared(c), change)))
+
+
+@predicate
+def overlapping_copies(c: Context) -> bool:
+    """What is written lies over an operand, or several of its elements over each other."""
+    if not c.refuses() or not re.search("shares some of its memory with an operand|"
+                                        "elements that share an address|its input overlaps itself",
+                                        c.found_text()):
+        return False
+    written = written_by(c.line)
+    facts = c.trace.after[c.until - 1].get(written) if written and c.until else None
+    if not written or not facts:
+        return False
+    got = {str(bound_by(line)) for line in c.lines if "autograd.grad(" in line}
+    if written in c.trace.sharing(got, c.until) and "share an address" in c.found_text():
+        return True  # the gradient of a mean
+    _, shape, strides = facts.elements
+    reach = 1 + sum((n - 1) * s for n, s in zip(shape, strides))
+    return int(np.prod(shape)) > reach or any(
+        c.trace.share(written, name, c.until) for name in names_in(c.line) - {written}) or (
+        c.line.count(written) > 1)
+
+
+@predicate
+def leaves_of_another_shape(c: Context) -> bool:
+    """What was made before t_() has gradients of the old shape; PyTorch makes the node of a view anew."""
+    turned = c.trace.objects(set(re.findall(r"no_grad\(\): (\w+)\.(?:t|unsqueeze)_\(", c.text)), c.until)
+    if c.difference.aspect == "grad" and isinstance(c.difference.wanted, tuple):
+        return c.difference.where in turned
+    if c.difference.aspect == "grad" and ".t_()" in c.text:
+        last = max(n for n, line in enumerate(c.lines) if ".t_()" in line)
+        return c.gone(lines_with(c.lines, lambda n, line: f"{line}.clone()" if (
+            n < last and (made := bound_by(line)) and not written_by(line)
+            and c.trace.after[n].get(made) and c.trace.after[n][made].view) else None))
+    said = "which the leaf has had since it was used|a leaf's .grad has shape"
+    return c.refuses() and "backward(" in c.line and bool(turned and re.search(said, c.found_text()))
