@@ -118,13 +118,15 @@ const PointwiseOp k_maximum{
     .expression = Expression::k_maximum,
     .arguments = {"input", "other"},
     .partials = {[](const Symbols& s) { return shared(s.dy, above(s.x[0], s.x[1])); },
-                 [](const Symbols& s) { return shared(s.dy, above(s.x[1], s.x[0])); }}};
+                 [](const Symbols& s) { return shared(s.dy, above(s.x[1], s.x[0])); }},
+    .steps = true};
 const PointwiseOp k_minimum{
     .name = "minimum",
     .expression = Expression::k_minimum,
     .arguments = {"input", "other"},
     .partials = {[](const Symbols& s) { return shared(s.dy, above(s.x[1], s.x[0])); },
-                 [](const Symbols& s) { return shared(s.dy, above(s.x[0], s.x[1])); }}};
+                 [](const Symbols& s) { return shared(s.dy, above(s.x[0], s.x[1])); }},
+    .steps = true};
 
 // The slope of a clamp, 1 inside its bounds; its own slope is 0.
 const PointwiseOp k_threshold_mask{.name = "clamp_backward",
@@ -153,7 +155,8 @@ const PointwiseOp k_clamp{
           const Expr x = s.x[0], min = s.x[1], max = s.x[2];
           return shared(s.dy, below(max, min) + below(max, x) * at_most(min, max) +
                                   below(min, max) * equals(x, max) * 0.5);
-        }}};
+        }},
+    .steps = true};
 
 // One bound is absent, the other a tensor: as maximum and minimum.
 static const PointwiseOp kClampBelow{
@@ -161,13 +164,15 @@ static const PointwiseOp kClampBelow{
     .expression = Expression::k_clamp,
     .arguments = {"input", "min", "max"},
     .partials = {[](const Symbols& s) { return shared(s.dy, above(s.x[0], s.x[1])); },
-                 [](const Symbols& s) { return shared(s.dy, above(s.x[1], s.x[0])); }}};
+                 [](const Symbols& s) { return shared(s.dy, above(s.x[1], s.x[0])); }},
+    .steps = true};
 static const PointwiseOp kClampAbove{
     .name = "clamp",
     .expression = Expression::k_clamp,
     .arguments = {"input", "min", "max"},
     .partials = {[](const Symbols& s) { return shared(s.dy, above(s.x[2], s.x[0])); }, nullptr,
-                 [](const Symbols& s) { return shared(s.dy, above(s.x[0], s.x[2])); }}};
+                 [](const Symbols& s) { return shared(s.dy, above(s.x[0], s.x[2])); }},
+    .steps = true};
 
 // Bounds that are numbers: the slope is 1 strictly between them.
 static const PointwiseOp kClampNumbers{
@@ -179,7 +184,8 @@ static const PointwiseOp kClampNumbers{
                                where(at_most(s.x[0], s.x[2]), s.dy, constant(0)));
       return where(at_most(s.x[0], s.x[1]), constant(0),
                    where(at_least(s.x[0], s.x[1]), under, constant(0)));
-    }}};
+    }},
+    .steps = true};
 static const PointwiseOp kClampBelowNumber{
     .name = "clamp",
     .expression = Expression::k_clamp,
@@ -187,7 +193,8 @@ static const PointwiseOp kClampBelowNumber{
     .partials = {[](const Symbols& s) {
       return where(at_most(s.x[0], s.x[1]), constant(0),
                    where(at_least(s.x[0], s.x[1]), s.dy, constant(0)));
-    }}};
+    }},
+    .steps = true};
 static const PointwiseOp kClampAboveNumber{
     .name = "clamp",
     .expression = Expression::k_clamp,
@@ -195,7 +202,8 @@ static const PointwiseOp kClampAboveNumber{
     .partials = {[](const Symbols& s) {
       return where(at_least(s.x[0], s.x[2]), constant(0),
                    where(at_most(s.x[0], s.x[2]), s.dy, constant(0)));
-    }}};
+    }},
+    .steps = true};
 
 // A 0-d tensor beyond the common dtype is converted to it before it is compared, as in PyTorch: the
 // tiles compare 64 bits.

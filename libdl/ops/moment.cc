@@ -30,12 +30,18 @@ namespace {
 struct VarAttr {
   ReducedDims dims;
   double divisor;  // n - correction; as in PyTorch below 0 too where dimensions are given
+  bool endless = false;  // of all elements, and no more of them than the correction
 };
 }  // namespace
 
 // var: dx = dy 2 (x - mean) / (n - correction); dy is real where x is complex
 static Tensor var_slope(const Tensor& dy, const Tensor& x, const VarAttr& a) {
   const DefaultFloatEnvironment environment;
+  if (a.endless) {  // as in PyTorch infinite whatever the sign of x - mean, and constant
+    const ModeGuard off(kModeForward);
+    const Tensor still = detach(x), at_mean = eq(still, mean(still, {}, false));
+    return mul(dy, cast(where(at_mean, number(std::nan("")), number(INFINITY)), dy.dtype()));
+  }
   const Tensor centred = sub(x, mean(x, Dims(a.dims.reduced()), true));
   return mul(mul(a.dims.kept(dy), centred), number(2 / a.divisor));
 }
@@ -76,14 +82,16 @@ static Tensor spread(const char* op, const Tensor& input, std::optional<Dims> di
   const double divisor = static_cast<double>(r.count()) - c;
   const bool whole = !dims || input.ndim() == 0;
   const VarAttr attr{r, whole ? std::max(divisor, 0.0) : divisor};
+  VarAttr of_gradient = attr;
+  of_gradient.endless = whole && divisor <= 0 && !input.is_complex();
   Tensor y = measured(input, r, keepdim, c, root);
   const auto jvp = [&](const Tensor& z) {
     return along(z, call.tangent(0), r, keepdim, [&](const Tensor& ones) {
       return root ? std_slope(ones, input, z, attr) : var_slope(ones, input, attr);
     });
   };
-  return root ? call.done(y, kStd, attr, {saves_input(input, 0), saves_output(y, 0)}, jvp)
-              : call.done(y, kVar, attr, {saves_input(input, 0)}, jvp);
+  return root ? call.done(y, kStd, of_gradient, {saves_input(input, 0), saves_output(y, 0)}, jvp)
+              : call.done(y, kVar, of_gradient, {saves_input(input, 0)}, jvp);
 }
 
 Tensor var(const Tensor& input, std::optional<Dims> dims, const Tensor* correction, bool keepdim,

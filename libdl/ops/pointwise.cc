@@ -9,6 +9,7 @@
 #include "ops/launch.h"
 #include "ops/plan.h"
 #include "ops/program.h"
+#include "ops/view.h"
 #include "tensor/forms.h"
 
 namespace libdl {
@@ -207,8 +208,9 @@ static int form_of(Dtype compute) { return is_complex(compute) ? kComplexVjp : k
 
 static void pointwise_vjp(Backward& b) {
   const Record& r = b.attr<Record>();
-  Tensor made[4];
+  Tensor made[4], still[4];
   const Tensor* values[4] = {};
+  const bool steps = r.op->steps && (state().mode & kModeGrad);
   int last = r.op->inputs() - 1;
   while (last >= 0 && !b.needs(last)) --last;
   Tensor owned;
@@ -224,7 +226,10 @@ static void pointwise_vjp(Backward& b) {
       const Tensor* symbols[5] = {&dy};
       for (int k = 0; k < 4; ++k) {
         if (!(program.uses & (2u << k))) continue;
-        if (!values[k]) values[k] = &b.saved(r.place[k], made[k]);
+        if (!values[k]) {
+          values[k] = &b.saved(r.place[k], made[k]);
+          if (steps) [[unlikely]] values[k] = &(still[k] = detach(*values[k]));
+        }
         symbols[k + 1] = values[k];
       }
       dx = evaluate(program, symbols, r.compute, i == last ? &owned : nullptr);

@@ -64,9 +64,10 @@ def test_both_derivatives_at_corners(name: str) -> None:
     x = libdl.tensor(X, dtype=libdl.float64, requires_grad=True)
     (slope,) = libdl.autograd.grad(function(x).sum(), x, create_graph=True)
     same(slope, first, 1e-15)
-    assert slope.requires_grad
-    (curve,) = libdl.autograd.grad(slope.sum(), x)
-    same(curve, second, 1e-15)
+    assert slope.requires_grad is not name.startswith("clamp")  # whose slope is a mask
+    if slope.requires_grad:
+        (curve,) = libdl.autograd.grad(slope.sum(), x)
+        same(curve, second, 1e-15)
     tangent = libdl.func.jvp(function, (x.detach(),), (libdl.ones_like(x),))[1]
     same(tangent, first, 1e-15)
 

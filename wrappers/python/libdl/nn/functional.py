@@ -11,7 +11,7 @@ from .. import _C, _functional as _generated, _functions
 from .._C import Tensor
 from .._functional import layer_norm, linear, logsigmoid, sigmoid, softplus, tanh
 from .._errors import ArgumentValueError, DtypeError, ShapeError
-from .._modes import no_grad
+from .._modes import is_grad_enabled, no_grad
 from ._losses import cross_entropy, l1_loss, mse_loss, nll_loss
 
 __all__ = [
@@ -95,7 +95,11 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
     """The element between 0 and 6."""
-    return input.clamp_(0, 6) if inplace else input.clamp(0, 6)
+    if inplace:
+        return input.clamp_(0, 6)
+    if input.requires_grad and is_grad_enabled():  # whose second derivative is 0; clamp has none
+        return _generated.relu(input).clamp(max=6)
+    return input.clamp(0, 6)
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
@@ -110,8 +114,8 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
             _functions.full((), n, dtype=input.dtype).item() for n in (threshold, value)
         )
     kept = input
-    if input.requires_grad:  # recorded, so that the second derivative is 0 rather than absent
-        kept = _functions.maximum(input, threshold)
+    if input.requires_grad:  # itself, recorded: the second derivative is 0 rather than absent
+        kept = _generated.leaky_relu(input, 1.0)
     return _functions.where(input <= threshold, low, kept)
 
 
