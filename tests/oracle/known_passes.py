@@ -122,18 +122,10 @@ def rules_without_gradient(c: Context) -> bool:
             for name in names_in(rest) & ended:
                 rest = re.sub(rf"(?<![\w.']){name}(?![\w('])", f"{name}.clone()", rest)
             line = made[0] + rest
-        return re.sub(r"= ([\w.()]+ \*\* [\w.()]+)$", r"= (\1).clone()", _unreached(line))
+        return re.sub(r"= ([\w.()]+) \*\* ([a-z][\w.()]*)$", r"= (\1.clone() ** \2.clone()).clone()",
+                      _unreached(line))
     return c.refused("backward through the graph a second time", "modified by an inplace op") and (
         c.gone(lines_with(c.lines, change)))
-
-
-@predicate
-def slopes_of_steps(c: Context) -> bool:
-    """clamp's slope depends on x with derivative 0; PyTorch's on a mask without history."""
-    d = c.difference
-    line = next((x for x in c.lines if bound_by(x) == d.where), "")
-    return d.aspect in ("requires_grad", "is_leaf") and d.wanted is (d.aspect == "is_leaf") and (
-        "create_graph=True" in line and ("clamp" in c.text or ".var()" in c.text))
 
 
 @predicate
@@ -143,10 +135,10 @@ def products_of_zeros(c: Context) -> bool:
         run = c.wanted if n is None else c.theirs.run(c.lines[:n], c.forward)
         seen = run.values.get(name)
         return seen.numbers if isinstance(seen, Seen) else np.zeros(0)
-    product = any(np.sum(now(name[1], n) == 0) > 1 for n, line in enumerate(c.lines)
-                  if (name := re.search(r"(\w+)\.prod\(\)", line)))
-    data = ".data" in c.text
     passes = [n for n, line in enumerate(c.lines) if "backward(" in line or "autograd.grad(" in line]
+    product = any(np.sum(now(name[1], k) == 0) > 1 for n, line in enumerate(c.lines)
+                  if (name := re.search(r"(\w+)\.prod\(\)", line)) for k in (n, *passes))
+    data = ".data" in c.text
     largest = data and any(
         not np.isin(now(x[2], n), now(x[1], k)).any() for m, line in enumerate(c.lines)
         if (x := re.match(r"(\w+) = (\w+)\.amax\(\)", line)) for n in passes for k in (m + 1, n))
@@ -186,7 +178,10 @@ def reentrant_checkpoints(c: Context) -> bool:
     """Arguments that are detached or marked later are handed over as they were; passes keep what they
     read."""
     later = set(re.findall(r"^(\w+)\.requires_grad(?:_\(\)| = True)", c.text, re.M))
-    ended = set(re.findall(r"^(\w+)\.(?:detach_\(|requires_grad_\(F)", c.text, re.M))
+    ended = set(re.findall(r"\b(\w+)\.(?:detach_\(|requires_grad_\(F)", c.text))
+    if c.name or "checkpoint(" not in c.text:
+        return False
+    ended = c.trace.objects(ended, c.until)
 
     def change(n: int, line: str) -> str | None:
         if "checkpoint(" in line:

@@ -123,7 +123,7 @@ def out_dtype(c: Context) -> bool:
         return f"r = {call[3]}.copy_({call[1]}{rest}))"
     return c.only_where(
         lambda w, f: np.isclose(w, f, rtol=1e-2 if "float16" in c.text else 1e-5, atol=1e-5),
-        lambda w, f: np.mod((w - f).real, 256) == 0) or (  # wrapped in the narrow one
+        lambda w, f: np.mod((w.astype(complex) - f).real, 256) == 0) or (  # wrapped in the narrow one
         c.gone(lines_with(c.lines, rounded_once)))
 
 

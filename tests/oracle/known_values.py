@@ -307,16 +307,6 @@ def spread_over_nothing(c: Context) -> bool:
 
 
 @predicate
-def spread_of_too_few(c: Context) -> bool:
-    """No second derivative of an infinite one; PyTorch takes that of a constant there, 0. The first
-    one's sign is that of x - mean."""
-    first = c.difference.where.startswith("g[")
-    return c.base() in ("std", "var") and c.derivative() and (
-        c.only_where(lambda w, f: np.isnan(f) & (w == 0) & (not first),
-                     lambda w, f: np.isinf(w) & np.isinf(f) & first))
-
-
-@predicate
 def products_cast_before(c: Context) -> bool:
     """cumprod(dtype=) of complex numbers as real ones: PyTorch's gradient is that of all their parts.
     Of the real parts, taken before, it has that of libdl."""

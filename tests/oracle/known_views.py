@@ -140,12 +140,10 @@ def out_views(c: Context) -> bool:
     """T.add(x, y, out=x[2:]) with nothing in x[2:]."""
     if c.name or c.difference.aspect != "value":
         return False
-    for n, line in enumerate(c.lines):
-        out = re.search(r"out=([a-z]\d*)\)", line)
-        before = c.trace.after[n - 1].get(out[1]) if out and n else None
-        if before and before.view and 0 in before.elements[1]:
-            return c.difference.where in c.trace.reached(c.trace.sharing({out[1]}, c.until), c.until)
-    return False
+    places = {out[1] for n, line in enumerate(c.lines) if n and (
+        out := re.search(r"out=([a-z]\d*)\)", line)) and (before := c.trace.after[n - 1].get(out[1]))
+        and before.view and 0 in before.elements[1]}
+    return c.difference.where in c.trace.reached(c.trace.sharing(places, c.until), c.until)
 
 
 @predicate

@@ -109,7 +109,8 @@ def values_of_data(c: Context) -> bool:
 @predicate
 def replaced_data(c: Context) -> bool:
     """A leaf's: what PyTorch saved of a leaf is the leaf. Where copies, or other tensors over its
-    memory, are saved there is no difference. A view's: PyTorch counts writes of it with its base's."""
+    memory, are saved there is no difference. PyTorch
+    counts later writes with those of the old memory."""
     return any(_replaced_data(c, saved) for saved in ("{}.clone()", "{0}.view_as({0})"))
 
 
@@ -145,9 +146,11 @@ def _replaced_data(c: Context, saved: str) -> bool:
     views = {name for name, n in replaced.items() if c.trace.after[n - 1][name].view}
     if views and c.difference.aspect == "grad":
         return True  # there the node of a view is made anew, with the strides of other memory
-    if views and c.refused("modified by an inplace operation"):
-        plain = lines_with(c.lines, lambda n, line: "pass" if written_by(line) in views else None)
-        return not c.theirs.run(plain, c.forward).outcomes[c.until]
+    if replaced and c.refused("modified by an inplace operation"):
+        plain = lines_with(c.lines, lambda n, line: "pass" if (
+            (name := written_by(line)) and n > replaced.get(name, n)) else None)
+        if plain != c.lines and not c.theirs.run(plain, c.forward).outcomes[c.until]:
+            return True
     return bool(replaced) and (c.gone(lines_with(c.lines, change))
                                or c.gone(lines_with(unshared(c), change)))
 
