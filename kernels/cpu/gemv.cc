@@ -13,6 +13,7 @@
 #include "kernels/cpu/isa.h"
 #include "kernels/cpu/matmul_parts.h"
 #include "kernels/cpu/tile.h"
+#include "kernels/cpu/unroll.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/gemv.cc"
@@ -90,17 +91,17 @@ HWY_INLINE void add_rows(T (*sum)[kLanes<T>], const E* const* row, const T* x, i
   using M = Memory<T, E>;
   constexpr int64_t kPacks = kLanes<T> / P::n;
   typename P::V total[kR][kPacks];
-#pragma GCC unroll 8
+  LIBDL_UNROLL
   for (int r = 0; r < kR; ++r) {
-#pragma GCC unroll 8
+    LIBDL_UNROLL
     for (int64_t p = 0; p < kPacks; ++p) total[r][p] = P::load(sum[r] + p * P::n);
   }
   int64_t i = 0;
   for (; i + kLanes<T> <= count; i += kLanes<T>) {
-#pragma GCC unroll 8
+    LIBDL_UNROLL
     for (int64_t p = 0; p < kPacks; ++p) {
       const auto v = P::load(x + i + p * P::n);
-#pragma GCC unroll 8
+      LIBDL_UNROLL
       for (int r = 0; r < kR; ++r) {
         total[r][p] = hn::MulAdd(v, M::load(row[r] + i + p * P::n), total[r][p]);
       }
@@ -112,15 +113,15 @@ HWY_INLINE void add_rows(T (*sum)[kLanes<T>], const E* const* row, const T* x, i
     const int64_t here = count - i - p * P::n;
     const auto there = hn::FirstN(d, static_cast<size_t>(here));
     const auto v = first::load(d, here, x + i + p * P::n);
-#pragma GCC unroll 8
+    LIBDL_UNROLL
     for (int r = 0; r < kR; ++r) {
       const auto w = M::load_first(here, row[r] + i + p * P::n);
       total[r][p] = hn::IfThenElse(there, hn::MulAdd(v, w, total[r][p]), total[r][p]);
     }
   }
-#pragma GCC unroll 8
+  LIBDL_UNROLL
   for (int r = 0; r < kR; ++r) {
-#pragma GCC unroll 8
+    LIBDL_UNROLL
     for (int64_t p = 0; p < kPacks; ++p) P::store(total[r][p], sum[r] + p * P::n);
   }
 }
@@ -225,12 +226,12 @@ HWY_INLINE void add_columns(T* to, const E* from, int64_t stride, int64_t next, 
   using P = Pack<T>;
   using M = Memory<T, E>;
   typename P::V v[kS];
-#pragma GCC unroll 8
+  LIBDL_UNROLL
   for (int s = 0; s < kS; ++s) v[s] = P::set(x[s * kLanes<T>]);
   int64_t i = 0;
   for (; i + P::n <= rows; i += P::n) {
     auto sum = P::load(to + i);
-#pragma GCC unroll 8
+    LIBDL_UNROLL
     for (int s = 0; s < kS; ++s) {
       if (kFetches) hwy::Prefetch(from + s * stride + next + i);
       sum = hn::MulAdd(v[s], M::load(from + s * stride + i), sum);
@@ -239,7 +240,7 @@ HWY_INLINE void add_columns(T* to, const E* from, int64_t stride, int64_t next, 
   }
   if (i == rows) return;
   auto sum = P::load(to + i);  // of a whole vector: kGemvRows is a multiple of it
-#pragma GCC unroll 8
+  LIBDL_UNROLL
   for (int s = 0; s < kS; ++s) {
     sum = hn::MulAdd(v[s], M::load_first(rows - i, from + s * stride + i), sum);
   }

@@ -9,7 +9,7 @@
 #include "ops/creation.h"
 #include "ops/holds.h"
 #include "ops/launch.h"
-#include "ops/plan.h"
+#include "ops/one_layout.h"
 #include "ops/pointwise.h"
 #include "ops/view.h"
 #include "tensor/row_major.h"
@@ -42,6 +42,11 @@ void copy_bytes(const Tensor& dst, const Tensor& src) {
   if (memory_elsewhere() && dst.device() != src.device()) [[unlikely]]
     return transfer(dst, src);
   const Tensor* const in[] = {&src};
+  if (memory_is_special()) [[unlikely]] {
+    OneLayout plan;
+    if (plan.set(dst, in))
+      return launch_copy(dst.device(), {plan.view(dst, 0), plan.view(src, 1)});
+  }
   Plan plan;
   plan.set(dst, in);
   launch_copy(dst.device(), {plan.view(dst, 0), plan.view(src, 1)});

@@ -31,7 +31,18 @@ inline kernels::View overwrites(const Tensor& y) { return view_of(y, Access::kOv
 inline kernels::View updates(const Tensor& y) { return view_of(y, Access::kUpdate); }
 inline kernels::View no_view() { return {nullptr, nullptr, nullptr, 0, 0}; }
 // dtype as the kernel's compute class.
-kernels::Class class_of(Dtype t);
+constexpr kernels::Class class_of(Dtype t) {
+  using enum kernels::Class;
+  constexpr kernels::Class classes[kDtypes] = {kI64, kBool, kI64, kI64, kI64, kU64, kI64, kI64,
+                                               kI64, kI64,  kF32, kF32, kF32, kF64, kC128, kC128};
+  return classes[static_cast<int>(t)];
+}
+static_assert(class_of(Dtype::kBool) == kernels::Class::kBool &&
+              class_of(Dtype::kUint64) == kernels::Class::kU64 &&
+              class_of(Dtype::kInt64) == kernels::Class::kI64 &&
+              class_of(Dtype::kBfloat16) == kernels::Class::kF32 &&
+              class_of(Dtype::kFloat64) == kernels::Class::kF64 &&
+              class_of(Dtype::kComplex64) == kernels::Class::kC128);
 
 // One function a kernel: `launch_copy(device, args)`. The CPU's are called directly, the others'
 // through their backend's table. Without memory elsewhere nobody looks where the operands are.

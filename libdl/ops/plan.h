@@ -19,6 +19,12 @@ class Plan {
   void set(const Tensor& out, std::span<const Tensor* const> in) {
     if (memory_is_special()) [[unlikely]]
       make_ready(out, in);
+    walk(out, in);
+  }
+
+  // The two steps of it.
+  void make_ready(const Tensor& out, std::span<const Tensor* const> in);
+  void walk(const Tensor& out, std::span<const Tensor* const> in) {
     bool flat = out.is_contiguous();
     for (const Tensor* x : in)
       flat &= x->numel() == 1 || (x->is_contiguous() && x->numel() == out.numel());
@@ -42,7 +48,6 @@ class Plan {
 
  private:
   void general(const Tensor& out, std::span<const Tensor* const> in);
-  void make_ready(const Tensor& out, std::span<const Tensor* const> in);
 
   int32_t ndim_ = 0;
   uint32_t host_inputs_ = 0;

@@ -7,7 +7,7 @@
 #include "kernels/pointwise.h"
 #include "ops/copy.h"
 #include "ops/launch.h"
-#include "ops/plan.h"
+#include "ops/one_layout.h"
 #include "ops/program.h"
 #include "ops/view.h"
 #include "tensor/forms.h"
@@ -71,22 +71,6 @@ Device device_among(std::span<const Tensor* const> operands) {
   return {};
 }
 
-kernels::Class class_of(Dtype t) {
-  switch (t) {
-    case Dtype::kBool:
-      return kernels::Class::kBool;
-    case Dtype::kUint64:
-      return kernels::Class::kU64;
-    case Dtype::kFloat64:
-      return kernels::Class::kF64;
-    case Dtype::kComplex64:
-    case Dtype::kComplex128:
-      return kernels::Class::kC128;
-    default:
-      return is_floating(t) ? kernels::Class::kF32 : kernels::Class::kI64;
-  }
-}
-
 LIBDL_NORETURN [[gnu::cold]] static void reject_dtype(const PointwiseOp& op,
                                                       const Tensor* const* in, Dtype compute) {
   int blame = 0;
@@ -123,11 +107,9 @@ static Dtype compute_dtype(const PointwiseOp& op, const Tensor* const* in) {
       break;
     default:
       compute = in[0]->dtype();
-      for (int i = 0; i < n; ++i)
-        if (in[i]->is_number() || in[i]->dtype() != compute) {
-          compute = result_dtype({in, static_cast<size_t>(n)});
-          break;
-        }
+      bool alike = !in[0]->is_number();
+      for (int i = 1; i < n; ++i) alike &= !in[i]->is_number() && in[i]->dtype() == compute;
+      if (!alike) compute = result_dtype({in, static_cast<size_t>(n)});
       if (op.promotion == Promotion::kFloat && !is_inexact(compute)) compute = default_dtype();
   }
   const uint8_t exists = kComputes[static_cast<int>(op.expression)];
@@ -171,19 +153,38 @@ static bool share_shape(const Tensor* const* in, int n) {
 
 // -- the launch -------------------------------------------------------------------------------
 
-static void run(const PointwiseOp& op, const Tensor& out, const Tensor* const* in, int n,
-                kernels::Class compute) {
-  if (out.numel() == 0) return;
+template <class P>  // a Plan or a OneLayout
+static inline void launch(const P& plan, const PointwiseOp& op, const Tensor& out,
+                          const Tensor* const* in, int n, kernels::Class compute) {
   kernels::PointwiseArgs args;
   args.expression = static_cast<int32_t>(op.expression);
   args.compute = static_cast<int32_t>(compute);
   args.inputs = n;
-  Plan plan;
-  plan.set(out, {in, static_cast<size_t>(n)});
   args.host_inputs = plan.host_inputs();
   args.out = plan.view(out, 0);
   for (int i = 0; i < n; ++i) args.in[i] = plan.view(*in[i], i + 1);
   launch_pointwise(out.device(), args);
+}
+
+[[gnu::noinline]] static bool ran_in_one_layout(const PointwiseOp& op, const Tensor& out,
+                                                const Tensor* const* in, int n,
+                                                kernels::Class compute) {
+  OneLayout plan;
+  if (!plan.set(out, {in, static_cast<size_t>(n)})) return false;
+  launch(plan, op, out, in, n, compute);
+  return true;
+}
+
+static void run(const PointwiseOp& op, const Tensor& out, const Tensor* const* in, int n,
+                kernels::Class compute) {
+  if (out.numel() == 0) return;
+  Plan plan;
+  if (memory_is_special()) [[unlikely]] {
+    if (ran_in_one_layout(op, out, in, n, compute)) return;
+    plan.make_ready(out, {in, static_cast<size_t>(n)});
+  }
+  plan.walk(out, {in, static_cast<size_t>(n)});
+  launch(plan, op, out, in, n, compute);
 }
 
 // -- recording --------------------------------------------------------------------------------
@@ -208,7 +209,7 @@ static int form_of(Dtype compute) { return is_complex(compute) ? kComplexVjp : k
 
 static void pointwise_vjp(Backward& b) {
   const Record& r = b.attr<Record>();
-  Tensor made[4], still[4];
+  Tensor made[4];
   const Tensor* values[4] = {};
   const bool steps = r.op->steps && (state().mode & kModeGrad);
   int last = r.op->inputs() - 1;
@@ -228,7 +229,8 @@ static void pointwise_vjp(Backward& b) {
         if (!(program.uses & (2u << k))) continue;
         if (!values[k]) {
           values[k] = &b.saved(r.place[k], made[k]);
-          if (steps) [[unlikely]] values[k] = &(still[k] = detach(*values[k]));
+          if (steps) [[unlikely]]
+            values[k] = &(made[k] = detach(*values[k]));
         }
         symbols[k + 1] = values[k];
       }

@@ -7,7 +7,7 @@
 
 #include "ops/copy.h"
 #include "ops/launch.h"
-#include "ops/plan.h"
+#include "ops/one_layout.h"
 
 namespace libdl {
 
@@ -166,6 +166,43 @@ static void broadcast(Shape& shape, Dims other) {
   }
 }
 
+// One launch: of the kernel of a single expression, or of the program.
+template <class P>  // a Plan or a OneLayout
+static inline void launch(const Program& p, Dtype dtype, const P& plan, const Tensor& out,
+                          const Tensor* const* in) {
+  if (p.length == 1 && p.constants == 0) {
+    kernels::PointwiseArgs args;
+    args.expression = p.code[0].expression;
+    args.compute = static_cast<int32_t>(class_of(dtype));
+    args.inputs = operator_of(static_cast<Expression>(p.code[0].expression)).inputs();
+    for (int j = 0; j < args.inputs; ++j)
+      args.host_inputs |= (plan.host_inputs() >> p.code[0].in[j] & 1) << j;
+    args.out = plan.view(out, 0);
+    for (int j = 0; j < args.inputs; ++j)
+      args.in[j] = plan.view(*in[p.code[0].in[j]], p.code[0].in[j] + 1);
+    return launch_pointwise(out.device(), args);
+  }
+  kernels::ProgramArgs args;
+  args.compute = static_cast<int32_t>(class_of(dtype));
+  args.inputs = p.inputs;
+  args.host_inputs = plan.host_inputs();
+  args.constants = p.constants;
+  args.length = p.length;
+  args.code = p.code;
+  std::copy(std::begin(p.constant), std::end(p.constant), args.constant);
+  args.out = plan.view(out, 0);
+  for (int k = 0; k < p.inputs; ++k) args.in[k] = plan.view(*in[k], k + 1);
+  launch_program(out.device(), args);
+}
+
+[[gnu::noinline]] static bool ran_in_one_layout(const Program& p, Dtype dtype, const Tensor& out,
+                                                std::span<const Tensor* const> in) {
+  OneLayout plan;
+  if (!plan.set(out, in)) return false;
+  launch(p, dtype, plan, out, in.data());
+  return true;
+}
+
 Tensor evaluate(const Program& p, const Tensor* const* symbols, Dtype dtype,
                 Tensor* scratch) {
   if (p.length == 0 && p.inputs == 1) {
@@ -195,32 +232,14 @@ Tensor evaluate(const Program& p, const Tensor* const* symbols, Dtype dtype,
   }
   if (out.numel() == 0) return out;
 
+  const std::span operands(in, static_cast<size_t>(p.inputs));
   Plan plan;
-  plan.set(out, {in, static_cast<size_t>(p.inputs)});
-  if (p.length == 1 && p.constants == 0) {
-    kernels::PointwiseArgs args;
-    args.expression = p.code[0].expression;
-    args.compute = static_cast<int32_t>(class_of(dtype));
-    args.inputs = operator_of(static_cast<Expression>(p.code[0].expression)).inputs();
-    for (int j = 0; j < args.inputs; ++j)
-      args.host_inputs |= (plan.host_inputs() >> p.code[0].in[j] & 1) << j;
-    args.out = plan.view(out, 0);
-    for (int j = 0; j < args.inputs; ++j)
-      args.in[j] = plan.view(*in[p.code[0].in[j]], p.code[0].in[j] + 1);
-    launch_pointwise(out.device(), args);
-    return out;
+  if (memory_is_special()) [[unlikely]] {
+    if (ran_in_one_layout(p, dtype, out, operands)) return out;
+    plan.make_ready(out, operands);
   }
-  kernels::ProgramArgs args;
-  args.compute = static_cast<int32_t>(class_of(dtype));
-  args.inputs = p.inputs;
-  args.host_inputs = plan.host_inputs();
-  args.constants = p.constants;
-  args.length = p.length;
-  args.code = p.code;
-  std::copy(std::begin(p.constant), std::end(p.constant), args.constant);
-  args.out = plan.view(out, 0);
-  for (int k = 0; k < p.inputs; ++k) args.in[k] = plan.view(*in[k], k + 1);
-  launch_program(out.device(), args);
+  plan.walk(out, operands);
+  launch(p, dtype, plan, out, in);
   return out;
 }
 

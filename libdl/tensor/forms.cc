@@ -126,7 +126,7 @@ static void turn(const Tensor& x) {
 void born(const Tensor& x) {
   if (!x.defined() || !x.get()->storage || !x.storage().fresh) return;  // others may have seen it
   x.storage().fresh = false;
-  if (!may_be_packed(x)) return;
+  if (x.storage().packed_only() || !may_be_packed(x)) return;
   try {
     turn(x);
   } catch (const Error&) {  // no memory, or interrupted: stays plain, and the call succeeds

@@ -10,10 +10,13 @@
 #include <thread>
 #include <vector>
 
+#include "engine/backward.h"
 #include "ops/arithmetic.h"
+#include "ops/comparison.h"
 #include "ops/copy.h"
 #include "ops/pointwise.h"
 #include "ops/view.h"
+#include "tape/meta.h"
 
 namespace libdl {
 namespace {
@@ -120,15 +123,71 @@ TEST(Forms, AReaderKeepsTheFormThatAWriterDrops) {
   EXPECT_EQ(static_cast<const float*>(reader.data())[1], kH * kW);  // the second channel's first
 }
 
-TEST(Forms, OperatorsReadWhatTheFormHolds) {
-  const Tensor y = counting() + counting();
-  for (int64_t i = 0; i < kAll; ++i) EXPECT_EQ(y.read_plain<float>()[i], 2 * i);
+// -- operators that go from element to element ----------------------------------------------------
+
+// The result is in the form alone, and none of the operands had to be made plain.
+void expect_in_form(const Tensor& y, std::initializer_list<const Tensor*> operands) {
+  EXPECT_TRUE(y.storage().packed_only());
+  for (const Tensor* x : operands) EXPECT_TRUE(x->storage().packed_only());
 }
 
-TEST(Forms, AnOperandMayBeTheDestination) {
-  const Tensor x = counting();
+TEST(Forms, ElementByElementNoByteMoves) {
+  const Tensor a = counting(), b = counting();
+  const int64_t before = conversions();
+  const Tensor sum = a + b, scaled = a * number(0.5), copied = clone(a), large = gt(a, b);
+  expect_in_form(sum, {&a, &b});
+  expect_in_form(scaled, {&a});
+  expect_in_form(copied, {&a});
+  expect_in_form(large, {&a, &b});
+  expect_in_form(cast(a, Dtype::kFloat64), {&a});
+  EXPECT_EQ(conversions(), before);
+  EXPECT_EQ(values(copied), counted());
+  for (int64_t i = 0; i < kAll; ++i) EXPECT_EQ(sum.read_plain<float>()[i], 2 * i);
+}
+
+TEST(Forms, InPlaceTheFormIsWritten) {
+  const Tensor x = counting(), view = alias(x), y = counting();
+  const int64_t before = conversions();
   pointwise(k_add, x, x, Into(x));
-  for (int64_t i = 0; i < kAll; ++i) EXPECT_EQ(x.read_plain<float>()[i], 2 * i);
+  pointwise(k_add, x, y, Into(x));
+  expect_in_form(x, {&y});
+  EXPECT_EQ(conversions(), before);
+  for (int64_t i = 0; i < kAll; ++i) EXPECT_EQ(view.read_plain<float>()[i], 3 * i);
+}
+
+TEST(Forms, ASecondOperandWithoutTheFormMakesPlainBytes) {
+  const Tensor a = counting(), ones = full(a.shape(), number(1.0), Dtype::kFloat32);
+  const Tensor y = a + ones;
+  EXPECT_FALSE(y.storage().packed_only());
+  for (int64_t i = 0; i < kAll; ++i) EXPECT_EQ(y.read_plain<float>()[i], i + 1);
+}
+
+TEST(Forms, AFormBesidePlainBytesIsUsed) {
+  const Tensor a = counting(), b = counting();
+  a.read_plain();
+  EXPECT_TRUE((a + b).storage().packed_only());
+  a.update_plain<float>()[0] = 5;
+  written(a, "test");
+  EXPECT_EQ(values(a + b)[0], 5);  // its form is of before
+}
+
+TEST(Forms, ADestinationThatOthersSeeKeepsItsPlainBytes) {
+  const Tensor a = counting(), out = empty(a.shape(), Dtype::kFloat32), other = alias(out);
+  pointwise(k_add, a, a, Into(out));
+  EXPECT_FALSE(out.storage().packed_only());
+  for (int64_t i = 0; i < kAll; ++i) EXPECT_EQ(out.read_plain<float>()[i], 2 * i);
+}
+
+TEST(Forms, GradientsTakeTheForwardsLayout) {
+  const Tensor x = counting();
+  libdl::set_requires_grad(x, true);
+  const Tensor y = pointwise(k_mul, x, x), dy = counting();
+  const int64_t before = conversions();
+  const Tensor grads[] = {dy}, outputs[] = {y};
+  backward(outputs, grads, {}, BackwardOptions());
+  expect_in_form(get_grad(x), {&x, &y, &dy});
+  EXPECT_EQ(conversions(), before);
+  for (int64_t i = 0; i < kAll; ++i) EXPECT_EQ(get_grad(x).read_plain<float>()[i], 2.0f * i * i);
 }
 
 TEST(Forms, OverlapIsToldWithoutBytes) {
