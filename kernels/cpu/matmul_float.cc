@@ -106,6 +106,19 @@ void pack_panels(Context& context, T* packed, const View& b) {
   });
 }
 
+// y += beta * out of a run of a row that is not T in memory: last, whatever k was cut into.
+template <class T>
+void add_old(T* y, const MatmulArgs& args, const char* out, int64_t count) {
+  constexpr int64_t kPiece = 256;
+  T old[kPiece];
+  const int64_t step = args.out.strides[2];
+  for (int64_t j = 0; j < count; j += kPiece) {
+    const int64_t n = std::min(kPiece, count - j);
+    load_tile(old, out + j * step * dtype_bytes(args.out.dtype), args.out.dtype, step, n);
+    for (int64_t c = 0; c < n; ++c) y[j + c] += static_cast<T>(args.beta) * old[c];
+  }
+}
+
 template <class T>
 void float_tile(const MatmulArgs& args, const FloatRoom<T>& room, const T* packed,
                 const Tiles& tiles, int64_t chunk) {
@@ -125,18 +138,13 @@ void float_tile(const MatmulArgs& args, const FloatRoom<T>& room, const T* packe
   tile.j0 = t % tiles.across * tiles.cols;
   tile.j1 = std::min(tile.j0 + tiles.cols, s.n);
   tile.alpha = static_cast<T>(args.alpha);
-  tile.beta = static_cast<T>(args.beta);
   const int64_t bytes = dtype_bytes(args.out.dtype);
   char* out = const_cast<char*>(matrix(args.out, b));
   const bool direct = room.out == nullptr;
   tile.out = direct ? reinterpret_cast<T*>(out) : room.out + b * s.m * s.n;
   tile.out_stride = direct ? args.out.strides[1] : s.n;
+  tile.beta = direct ? static_cast<T>(args.beta) : 0;
   const int64_t width = tile.j1 - tile.j0;
-  for (int64_t i = tile.i0; !direct && args.beta != 0 && i < tile.i1; ++i) {
-    load_tile(tile.out + i * s.n + tile.j0,
-              out + (i * args.out.strides[1] + tile.j0 * args.out.strides[2]) * bytes,
-              args.out.dtype, args.out.strides[2], width);
-  }
   const bool plain_bias =
       args.bias.data == nullptr ||
       args.bias.dtype == (sizeof(T) == 4 ? LIBDL_DTYPE_FLOAT32 : LIBDL_DTYPE_FLOAT64);
@@ -154,8 +162,10 @@ void float_tile(const MatmulArgs& args, const FloatRoom<T>& room, const T* packe
     for (int64_t i = tile.i0; i < tile.i1; ++i) tile.out[i * tile.out_stride + j] += x;
   }
   for (int64_t i = tile.i0; !direct && i < tile.i1; ++i) {
-    store_tile(out + (i * args.out.strides[1] + tile.j0 * args.out.strides[2]) * bytes,
-               args.out.dtype, args.out.strides[2], tile.out + i * s.n + tile.j0, width);
+    char* to = out + (i * args.out.strides[1] + tile.j0 * args.out.strides[2]) * bytes;
+    T* const from = tile.out + i * s.n + tile.j0;
+    if (args.beta != 0) add_old(from, args, to, width);
+    store_tile(to, args.out.dtype, args.out.strides[2], from, width);
   }
 }
 

@@ -146,3 +146,18 @@ def test_addmm_of_narrow_elements_rounds_once(dtype, shape):
     kept = y.detach().clone()
     if shape == (40, 33):
         assert libdl.equal(b.detach().clone().addmm_(x.detach(), w.detach()), kept)
+
+
+@pytest.mark.parametrize("dtype", [libdl.bfloat16, libdl.float16], ids=str)
+def test_addmm_of_narrow_elements_adds_last(dtype):
+    """To the whole sum over k in float32, where no matrix unit sums in an order of its own."""
+    drawn = libdl.Generator().manual_seed(3)
+    for n, k, m in [(300, 700, 129), (1, 500, 77), (64, 1, 64), (20, 3000, 50)]:
+        a, b, c = (libdl.randn(*s, generator=drawn).to(dtype) for s in ((n, k), (k, m), (n, m)))
+        for x in (c, c[0]):
+            wide = (libdl.mm(a.float(), b.float()) + x.float()).to(dtype)
+            found = libdl.addmm(x, a, b)
+            if dtype == libdl.bfloat16:
+                assert libdl.allclose(found.float(), wide.float(), rtol=0.01, atol=1e-3)
+            else:
+                assert libdl.equal(found, wide)
