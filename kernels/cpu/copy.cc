@@ -31,6 +31,28 @@ void converting_chunks(void* arg, int64_t first, int64_t last) {
   }
 }
 
+// Elements in order that one conversion takes from where they lie to where they go.
+struct Straight {
+  ConvertFn convert;
+  int64_t numel;
+  Operand out, in;
+};
+void straight_chunks(void* arg, int64_t first, int64_t last) {
+  const Straight& s = *static_cast<const Straight*>(arg);
+  const int64_t begin = first * kChunk, end = std::min(last * kChunk, s.numel);
+  s.convert(s.in.data + begin * s.in.bytes, s.out.data + begin * s.out.bytes, end - begin);
+}
+bool is_straight(const Launch& launch, Straight& straight) {
+  const Geometry& g = launch.geometry;
+  straight.numel = g.numel;
+  straight.out = g.operand[0];
+  straight.in = g.operand[1];
+  const ConvertFn load = convert_to_class(straight.in.dtype, launch.through);
+  const ConvertFn store = convert_from_class(launch.through, straight.out.dtype);
+  straight.convert = load == nullptr ? store : load;
+  return straight.in.dense && straight.out.dense && (load == nullptr) != (store == nullptr);
+}
+
 // The class on the way: one that holds every value of the input or, where that is less work, the
 // output's, if a value becomes the same by that way.
 Class class_between(int32_t from, int32_t to) {
@@ -115,11 +137,12 @@ void copy(Context& context, const CopyArgs& args) {
   if (const TileFn fn = same ? row_function(launch.geometry) : nullptr) {
     return run_by_rows(context, launch.geometry, {fn, 1});
   }
-  if (same) {
-    run_chunks(context, launch.geometry.numel, moving_chunks, &launch);
-  } else {
-    run_tiles(context, launch, views, 2, tile_elements(launch.through), converting_chunks);
+  if (same) return run_chunks(context, launch.geometry.numel, moving_chunks, &launch);
+  Straight straight;
+  if (is_straight(launch, straight)) {
+    return run_chunks(context, straight.numel, straight_chunks, &straight);
   }
+  run_planned(context, launch, tile_elements(launch.through), converting_chunks);
 }
 
 }  // namespace libdl::kernels::cpu
