@@ -347,6 +347,20 @@ static bool is_exact_double(const Tensor& x) {
          (x.dtype() == Dtype::kInt64 && std::abs(static_cast<double>(item_i64(x))) <= 0x1p53);
 }
 
+// y = x[0] + x[1] * x[2], an expression of its own: x + alpha y.
+static void add_product(const Tensor& y, const Tensor* const (&in)[3]) {
+  Plan plan;
+  plan.set(y, in);
+  kernels::PointwiseArgs args;
+  args.expression = static_cast<int32_t>(Expression::k_add_scaled);
+  args.compute = static_cast<int32_t>(class_of(y.dtype()));
+  args.inputs = 3;
+  args.host_inputs = plan.host_inputs();
+  args.out = plan.view(y, 0);
+  for (int k = 0; k < 3; ++k) args.in[k] = plan.view(*in[k], k + 1);
+  launch_pointwise(y.device(), args);
+}
+
 // input + value * inner(tensor1, tensor2) in one pass, with the bits of its steps; undefined where
 // shapes or dtypes differ or somebody wants the steps recorded.
 static Tensor combined_at_once(const char* op, const Tensor& input, const Tensor& tensor1,
@@ -366,6 +380,11 @@ static Tensor combined_at_once(const char* op, const Tensor& input, const Tensor
                  size_of(input.dtype()) == 2 ? Dtype::kFloat32 : input.dtype());
   const Tensor y = into ? into.tensor() : empty(input.shape(), input.dtype(), input.device());
   const bool scaled = value && !is_one(*value, input, tensor1);
+  if (inner == Expression::k_mul && !scaled) {
+    add_product(y, in);
+    if (into) written(y, op);
+    return y;
+  }
   const int32_t product = scaled ? 4 : 3;
   const Expression sum = scaled ? Expression::k_add_scaled : Expression::k_add;
   const kernels::Instruction code[] = {

@@ -161,3 +161,17 @@ def test_addmm_of_narrow_elements_adds_last(dtype):
                 assert libdl.allclose(found.float(), wide.float(), rtol=0.01, atol=1e-3)
             else:
                 assert libdl.equal(found, wide)
+
+
+@pytest.mark.parametrize("dtype", [libdl.float32, libdl.float64, libdl.bfloat16, libdl.float16],
+                         ids=str)  # fmt: skip
+def test_addcmul_has_the_bits_of_its_steps(dtype):
+    """Of a product and a sum; the 16-bit floats round once."""
+    drawn = libdl.Generator().manual_seed(5)
+    for n in (1, 7, 1000, 100_003):
+        x, y, z = (libdl.randn(n, generator=drawn).to(dtype) for _ in range(3))
+        wide = libdl.float64 if dtype == libdl.float64 else libdl.float32
+        wanted = (x.to(wide) + y.to(wide) * z.to(wide)).to(dtype)
+        assert libdl.equal(libdl.addcmul(x, y, z), wanted)
+        assert libdl.equal(libdl.addcmul(x.clone().requires_grad_(), y, z).detach(), wanted)
+        assert libdl.equal(x.clone().addcmul_(y, z, value=1), wanted)
