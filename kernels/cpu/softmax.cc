@@ -188,11 +188,66 @@ struct ForwardColumns {
   }
 };
 
+// The same of rows in another dtype, which pass through a tile: exponentials are computed twice, as
+// there is no room for them.
+template <class T>
+struct ConvertedColumns {
+  const Forward<T>& f;
+  int64_t tiles, units;
+
+  explicit ConvertedColumns(const Forward<T>& forward)
+      : f(forward),
+        tiles((f.in.rows.inner_size() + kWidth<T> - 1) / kWidth<T>),
+        units(f.in.rows.count() / f.in.rows.inner_size() * tiles) {}
+
+  static bool suits(const Forward<T>& f) {
+    const int64_t side = f.in.rows.inner_size();
+    const auto beside = [&](const RowTiles<T>& x) {
+      return x.rows.inner_stride() == 1 && x.rows.inner_size() == side;
+    };
+    return side >= 4 && f.in.row.inner_stride() != 1 && beside(f.in) && beside(f.out);
+  }
+
+  struct Rows {
+    static constexpr bool there = false;
+    const RowTiles<T>& x;
+    int64_t row, width;
+    const T* operator()(int64_t i, T* tile) const {
+      load_tile(tile, x.element(row, i), x.view->dtype, 1, width);
+      return tile;
+    }
+  };
+
+  void operator()(int64_t unit) const {
+    using P = Pack<T>;
+    const int64_t side = f.in.rows.inner_size(), c0 = unit % tiles * kWidth<T>;
+    const int64_t row = unit / tiles * side + c0, width = std::min(kWidth<T>, side - c0);
+    const Rows in{f.in, row, width};
+    alignas(64) T shift[kWidth<T>] = {}, total[kWidth<T>] = {}, tile[kWidth<T>] = {};
+    column_part<Max, Plain, T>(in, 0, f.n, width, total, shift);
+    column_part<Sum, ShiftedExp, T>(in, 0, f.n, width, shift, total);
+    for (int64_t c = 0; c < width; ++c) total[c] = f.log ? std::log(total[c]) : 1 / total[c];
+    for (int64_t i = 0; i < f.n; ++i) {
+      in(i, tile);
+      for (int64_t c = 0; c < width; c += P::n) {
+        const auto x = hn::Sub(P::load(tile + c), P::load(shift + c)), by = P::load(total + c);
+        P::store(f.log ? hn::Sub(x, by) : hn::Mul(exp_nonpositive<T>(x), by), tile + c);
+      }
+      store_tile(f.out.element(row, i), f.out.view->dtype, 1, tile, width);
+    }
+  }
+};
+
 template <class T>
 void forward(Context& context, const SoftmaxArgs& args) {
   const Forward<T> row(args);
   if (row.n > 0 && ForwardColumns<T>::suits(row)) {
     const ForwardColumns<T> columns(row);
+    const int64_t width = std::min(kWidth<T>, row.in.rows.inner_size());
+    return for_rows(context, columns, columns.units, row.n * width);
+  }
+  if (row.n > 0 && ConvertedColumns<T>::suits(row)) {
+    const ConvertedColumns<T> columns(row);
     const int64_t width = std::min(kWidth<T>, row.in.rows.inner_size());
     return for_rows(context, columns, columns.units, row.n * width);
   }

@@ -175,3 +175,15 @@ def test_addcmul_has_the_bits_of_its_steps(dtype):
         assert libdl.equal(libdl.addcmul(x, y, z), wanted)
         assert libdl.equal(libdl.addcmul(x.clone().requires_grad_(), y, z).detach(), wanted)
         assert libdl.equal(x.clone().addcmul_(y, z, value=1), wanted)
+
+
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+@pytest.mark.parametrize("shape", [(3, 5), (40, 4), (130, 300), (1500, 17)], ids=str)
+def test_narrow_columns_have_the_bits_of_rows(name, shape):
+    """Those of a copy that lies by rows, at the ends of what the columns are cut into, too."""
+    function = getattr(libdl, name)
+    for dtype in (libdl.bfloat16, libdl.float16):
+        x = (libdl.arange(math.prod(shape)) * 37 % 101 / 9 - 4).reshape(shape).to(dtype)
+        x[0, 1], x[1, 2] = float("nan"), float("-inf")
+        by_rows = function(x.t().contiguous(), 1).t().contiguous()
+        assert libdl.equal(function(x, 0).view(libdl.int16), by_rows.view(libdl.int16))
