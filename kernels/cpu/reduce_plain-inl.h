@@ -57,6 +57,7 @@ Finish<T> plain_finish(const Job<T>& job) {
         job.args->out.dtype == job.args->in.dtype &&
         (job.reduced.ndim == 0 || (job.reduced.ndim == 1 && job.reduced.strides[0] == 1));
     if (plain && op == Reduction::kSum) return plain_rows<Sum, T>;
+    if (plain && op == Reduction::kProd) return plain_rows<Prod, T>;
     if (plain && op == Reduction::kMax) return plain_rows<Max, T>;
     if (plain && op == Reduction::kMin) return plain_rows<Min, T>;
   }
