@@ -12,6 +12,7 @@
 #include "kernels/cpu/complex_dot.h"
 #include "kernels/cpu/gemm.h"
 #include "kernels/cpu/matmul_parts.h"
+#include "kernels/cpu/squares.h"
 
 namespace libdl::kernels::cpu {
 namespace {
@@ -35,7 +36,8 @@ struct RowRoom {
 Operand by_rows(const View& v, int64_t batch, Carver& carver) {
   Operand x{v, {v.strides[0], v.strides[1], v.strides[2]}, false};
   if (v.strides[2] != 1 && v.sizes[2] != 1) {
-    const int64_t rows = v.sizes[1], cols = v.sizes[2];
+    // Not whole pages apart: what is turned around would meet in one set of the cache.
+    const int64_t rows = v.sizes[1], cols = v.sizes[2] + (v.sizes[2] % 64 == 0 ? 8 : 0);
     x.copied = true;
     x.view.data = carver.take(product(batch, rows, cols), dtype_bytes(v.dtype));
     x.strides[0] = product(rows, cols);
@@ -125,6 +127,23 @@ struct RealProduct {
   }
 };
 
+// A block of `copy` where one side lies by rows and the other by columns; false elsewhere.
+template <class E>
+bool turn_block(E* out, const int64_t* out_strides, const E* in, const int64_t* in_strides,
+                int64_t rows, int64_t cols) {
+  const TransposeFn turn = transposer(sizeof(E));
+  constexpr int64_t bytes = sizeof(E);
+  if (in_strides[1] == 1 && out_strides[2] == 1) {
+    turn(reinterpret_cast<const char*>(in), in_strides[2] * bytes, cols, rows, out, out_strides[1]);
+    return true;
+  }
+  if (in_strides[2] == 1 && out_strides[1] == 1) {
+    turn(reinterpret_cast<const char*>(in), in_strides[1] * bytes, rows, cols, out, out_strides[2]);
+    return true;
+  }
+  return false;
+}
+
 // out[b, i, j] = in[b, i, j], blocks of rows and columns at a time: one side may lie by columns.
 template <class E>
 void copy(Context& context, const View& v, E* out, const int64_t* out_strides, const E* in,
@@ -134,8 +153,15 @@ void copy(Context& context, const View& v, E* out, const int64_t* out_strides, c
   for_chunks(context, v.sizes[0] * blocks, [&](int64_t chunk) {
     const int64_t b = chunk / blocks, i0 = chunk % blocks * kSide;
     for (int64_t j0 = 0; j0 < cols; j0 += kSide) {
-      for (int64_t i = i0; i < std::min(i0 + kSide, rows); ++i) {
-        for (int64_t j = j0; j < std::min(j0 + kSide, cols); ++j) {
+      const int64_t i1 = std::min(i0 + kSide, rows), j1 = std::min(j0 + kSide, cols);
+      const auto first = [=](auto* x, const int64_t* strides) {
+        return x + b * strides[0] + i0 * strides[1] + j0 * strides[2];
+      };
+      if (turn_block(first(out, out_strides), out_strides, first(in, in_strides), in_strides,
+                     i1 - i0, j1 - j0))
+        continue;
+      for (int64_t i = i0; i < i1; ++i) {
+        for (int64_t j = j0; j < j1; ++j) {
           out[b * out_strides[0] + i * out_strides[1] + j * out_strides[2]] =
               in[b * in_strides[0] + i * in_strides[1] + j * in_strides[2]];
         }
