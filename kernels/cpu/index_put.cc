@@ -43,7 +43,7 @@ struct Accumulated {
     put_row(out, in, count, *this);
   }
 };
-// Of the 16-bit floats: rows by the vectors of add, which have the same bits.
+// Of the 16-bit floats: rows by the vectors of add, which have the same bits. The baseline has none.
 template <class Element>
 struct AccumulatedShort : Accumulated<Element> {
   TileFn add;
@@ -51,6 +51,7 @@ struct AccumulatedShort : Accumulated<Element> {
   explicit AccumulatedShort(int32_t dtype)
       : add(short_tile(dtype, ShortForm::kPlain, static_cast<int32_t>(Expression::add))) {}
   void row(Element* out, const Element* in, int64_t count) const {
+    if (add == nullptr) return put_row(out, in, count, *this);
     const void* const operands[kMaxInputs] = {out, in};
     add(operands, out, count);
   }

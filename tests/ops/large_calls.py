@@ -21,7 +21,7 @@ REDUCED = ["sum", "mean", "prod", "amax", "amin", "var", "std", "logsumexp", "so
 EXACT = {"add", "sub", "mul", "div", "number", "row", "column", "transposed", "abs", "neg", "sqrt",
          "floor", "round", "sign", "relu", "cat", "gather", "index_select", "flip", "masked_select",
          "nonzero", "where", "sort 0", "sort 1", "amax 0", "amin 1", "argmax 0", "randperm",
-         "integers", "to half", "bernoulli"}
+         "integers", "to half", "bernoulli", "addcmul", "index_add narrow"}
 
 Call = Callable[[], list[libdl.Tensor]]
 
@@ -93,6 +93,9 @@ def calls() -> dict[str, Call]:
     call("embedding", lambda w: F.embedding(indices(500, 3000), w), numbers(500, 64))
     call("gather", lambda a: libdl.gather(a, 0, indices(ROWS, 400, COLUMNS)), x)
     call("index_select", lambda a: libdl.index_select(a, 0, indices(ROWS, 500)), x)
+    call("index_add narrow", lambda a, b: libdl.index_add(a, 0, indices(ROWS, ROWS), b),
+         x.to(libdl.bfloat16), y.to(libdl.bfloat16))
+    call("addcmul", libdl.addcmul, x, y, x)
     call("index_add", lambda a, b: libdl.index_add(a, 0, indices(ROWS, ROWS), b), x, y)
     call("scatter_add", lambda a, b: libdl.scatter_add(a, 1, indices(COLUMNS, ROWS, COLUMNS), b),
          x, y)  # fmt: skip
