@@ -343,6 +343,35 @@ def test_an_unpack_hook_gives_back_what_was_saved(back, found):
         y.sum().backward()
 
 
+@pytest.mark.parametrize("use_reentrant", [True, False])
+def test_checkpoint_is_replayed_by_two_threads(use_reentrant):
+    """Both are inside at once, and each has the arguments and values of its own run."""
+    both, replays = threading.Barrier(2), False
+
+    def block(x):
+        y = (x * x).sin()
+        if replays:
+            both.wait(10)
+        return y * x
+
+    x = leaf(1.0, 2.0)
+    (wanted,) = libdl.autograd.grad(block(x).sum(), x)
+    y = checkpoint(block, x, use_reentrant=use_reentrant)
+    replays = True
+    found = {}
+
+    def work(factor):
+        (found[factor],) = libdl.autograd.grad((y * factor).sum(), x, retain_graph=True)
+
+    threads = [threading.Thread(target=work, args=(factor,)) for factor in (1.0, 3.0)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for factor in (1.0, 3.0):
+        assert found[factor].tolist() == pytest.approx((wanted * factor).tolist())
+
+
 def test_checkpoint_replays_the_generator():
     weight = leaf(1.0, 2.0, 3.0, 4.0)
 

@@ -4,6 +4,7 @@
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -50,32 +51,30 @@ class _Replay:
         self.kept = [_Kept(value) for value in args]
         self.kept_named = {name: _Kept(value) for name, value in kwargs.items()}
         self.state = _random.get_rng_state() if keep else None
-        self.args: list[Any] = []
 
-    def __call__(self) -> Any:
-        self.args = [kept.again(f"argument {i + 1}") for i, kept in enumerate(self.kept)]
+    def __call__(self) -> tuple[Any, list[Any]]:
+        """What comes out, and the arguments that it was made of."""
+        args = [kept.again(f"argument {i + 1}") for i, kept in enumerate(self.kept)]
         kwargs = {name: kept.again(name) for name, kept in self.kept_named.items()}
-        return self._run(kwargs)
-
-    def _run(self, kwargs: Any) -> Any:
         if self.state is None:
-            return self.function(*self.args, **kwargs)
+            return self.function(*args, **kwargs), args
         with _random.fork_rng():
             _random.set_rng_state(self.state)
-            return self.function(*self.args, **kwargs)
+            return self.function(*args, **kwargs), args
 
 
-class _Frame:
-    """What one checkpoint saved: places that are filled by running the function once more."""
+class _Frame(threading.local):
+    """What one checkpoint saved: places that are filled by running the function once more, by each
+    thread that goes through them for itself."""
 
-    def __init__(self, replay: _Replay) -> None:
+    def __init__(self, replay: _Replay, counted: list[int]) -> None:
         self.replay = replay
-        self.count = 0
+        self.counted = counted  # the threads', by one forward pass
         self.values: dict[int, Tensor] = {}
 
     def pack(self, tensor: Tensor) -> int:
-        self.count += 1
-        return self.count - 1
+        self.counted[0] += 1
+        return self.counted[0] - 1
 
     def unpack(self, place: int) -> Tensor:
         if place not in self.values:
@@ -94,9 +93,9 @@ class _Frame:
 
         with enable_grad(), graph.saved_tensors_hooks(keep, refuse):
             self.replay()
-        if len(self.values) != self.count:
+        if len(self.values) != self.counted[0]:
             raise RuntimeError(
-                f"checkpoint: the function saved {self.count} values at first and "
+                f"checkpoint: the function saved {self.counted[0]} values at first and "
                 f"{len(self.values)} when it was run again; it must do the same each time"
             )
 
@@ -122,7 +121,7 @@ def checkpoint(
         return function(*args, **kwargs)
     if use_reentrant:
         return _Reentrant.apply(function, preserve_rng_state, *args)
-    frame = _Frame(_Replay(function, args, kwargs, preserve_rng_state))
+    frame = _Frame(_Replay(function, args, kwargs, preserve_rng_state), [0])
     with graph.saved_tensors_hooks(frame.pack, frame.unpack):
         return function(*args, **kwargs)
 
@@ -137,7 +136,7 @@ class _Reentrant(Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
         with enable_grad():
-            outputs = ctx.replay()
+            outputs, args = ctx.replay()
         outputs = (outputs,) if isinstance(outputs, Tensor) else outputs
         pairs = [
             (out, gradient) for out, gradient in zip(outputs, gradients, strict=True)
@@ -149,7 +148,6 @@ class _Reentrant(Function):
                 "arguments had when it was called: this checkpoint() is not necessary"
             )
         run_backward([out for out, _ in pairs], [gradient for _, gradient in pairs])
-        args = ctx.replay.args
         return (None, None, *(v.grad if isinstance(v, Tensor) else None for v in args))
 
 
