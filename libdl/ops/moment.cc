@@ -40,7 +40,8 @@ static Tensor var_slope(const Tensor& dy, const Tensor& x, const VarAttr& a) {
   if (a.endless) {  // as in PyTorch infinite whatever the sign of x - mean, and constant
     const ModeGuard off(kModeForward);
     const Tensor still = detach(x), at_mean = eq(still, mean(still, {}, false));
-    return mul(dy, cast(where(at_mean, number(std::nan("")), number(INFINITY)), dy.dtype()));
+    const Tensor slope = where(at_mean, number(std::nan("")), number(INFINITY));
+    return cast(mul(dy, cast(slope, dy.dtype())), x.dtype());
   }
   const Tensor centred = sub(x, mean(x, Dims(a.dims.reduced()), true));
   return mul(mul(a.dims.kept(dy), centred), number(2 / a.divisor));
@@ -83,7 +84,7 @@ static Tensor spread(const char* op, const Tensor& input, std::optional<Dims> di
   const bool whole = !dims || input.ndim() == 0;
   const VarAttr attr{r, whole ? std::max(divisor, 0.0) : divisor};
   VarAttr of_gradient = attr;
-  of_gradient.endless = whole && divisor <= 0 && !input.is_complex();
+  of_gradient.endless = whole && divisor <= 0;
   Tensor y = measured(input, r, keepdim, c, root);
   const auto jvp = [&](const Tensor& z) {
     return along(z, call.tangent(0), r, keepdim, [&](const Tensor& ones) {
