@@ -124,8 +124,19 @@ def rules_without_gradient(c: Context) -> bool:
             line = made[0] + rest
         return re.sub(r"= ([\w.()]+) \*\* ([a-z][\w.()]*)$", r"= (\1.clone() ** \2.clone()).clone()",
                       _unreached(line))
+    def copied(n: int, line: str) -> str | None:
+        """What is saved is a copy, for passes that ask for a part of the gradients."""
+        made = re.match(r"(?:with [^:]*: )?[a-z]\d* = ", line)
+        if not made or written_by(line) or c.trace.after[n].get(str(bound_by(line))) is None or (
+                c.trace.after[n][str(bound_by(line))].view):
+            return None
+        rest = line[made.end():]
+        for name in names_in(rest):
+            rest = re.sub(rf"(?<![\w.']){name}(?![\w('])", f"{name}.clone()", rest)
+        return made[0] + rest
+    part = "autograd.grad(" in c.line or "inputs=[" in c.line
     return c.refused("backward through the graph a second time", "modified by an inplace op") and (
-        c.gone(lines_with(c.lines, change)))
+        c.gone(lines_with(c.lines, change)) or part and c.gone(lines_with(c.lines, copied)))
 
 
 @predicate
@@ -151,7 +162,7 @@ def products_of_zeros(c: Context) -> bool:
 @predicate
 def contiguous_results(c: Context) -> bool:
     """With contiguous results PyTorch does what libdl does."""
-    if c.name or c.difference.aspect not in ("outcome", "value", "grad", "tangent"):
+    if c.name or c.difference.aspect not in ("outcome", "value", "grad", "tangent", "kind"):
         return False
 
     def change(n: int, line: str) -> str | None:
@@ -181,6 +192,8 @@ def reentrant_checkpoints(c: Context) -> bool:
     ended = set(re.findall(r"\b(\w+)\.(?:detach_\(|requires_grad_\(F)", c.text))
     if c.name or "checkpoint(" not in c.text:
         return False
+    if c.refused("checkpoint is incompatible with .grad() or passing an `inputs`"):
+        return True
     ended = c.trace.objects(ended, c.until)
 
     def change(n: int, line: str) -> str | None:
@@ -192,7 +205,7 @@ def reentrant_checkpoints(c: Context) -> bool:
                          for x in arguments]
             rest = rest.replace("True", "False")
             return head + colon + ", ".join([body, *arguments]) + comma + rest
-        return kept(line)
+        return kept(_guarded(line))
     marked = any(names_in(line) & (later | ended) for line in c.lines if "checkpoint(" in line)
     of_passes = c.refuses() or c.raises() or c.difference.aspect == "grad" and (
         marked or "use_reentrant=True" in c.text)

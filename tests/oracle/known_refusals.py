@@ -36,6 +36,9 @@ def numbers_for_tensors(c: Context) -> bool:
     if c.base() in ("clamp", "clip") and c.difference.aspect == "dtype":
         bound = [v for v in c.inputs()[1:] if not v.shape and v.dtype == c.found_text()]
         return len(c.inputs()) == 2 and bool(bound)
+    if c.base() in ("clamp", "clip") and c.derivative():  # ties share it, as between tensors
+        return c.gone(lines_with(c.lines, lambda n, line: _numbers_as_tensors(line) if (
+            line == c.call) else None))
     if not c.refused("must be Tensor, not", "invalid combination of arguments", "but got int",
                      "but got float", "expected Tensor", "expected np.ndarray",
                      "object cannot be interpreted as an integer", "an integer is required"):

@@ -121,15 +121,17 @@ def retained_views(c: Context) -> bool:
         ends = {line for line in c.lines for name in re.findall(
             r"inputs=\[(\w+)\]|, (\w+), allow_unused", line) if old & set(name)}
         return c.gone(c.lines, lines_with(c.lines, lambda n, line: kept(line) if line in ends else None))
-    if d.aspect == "grad" and d.where in set(re.findall(r"inputs=\[(\w+)\]", c.text)) & old:
+    ends = set(re.findall(r"inputs=\[(\w+)\]", c.text)) & old
+    if d.aspect == "grad" and d.where in c.trace.objects(ends, c.until):
         return True
     hooks = re.findall(r"\b(\w+)\.(?:retain_grad\(|register_hook|grad_fn\.register_)", c.text)
     if not old & set(hooks):
         return False
     if d.where.startswith("seen"):  # which of the nodes saw how much of it is told by nobody
         return True
-    if d.aspect == "grad" and d.where in old and f"{d.where}.retain_grad(" in c.text:
-        return True  # one of the nodes
+    if d.aspect == "grad" and (d.where in old and f"{d.where}.retain_grad(" in c.text or any(
+            written_by(line) in old & set(hooks) for line in c.lines)):
+        return True  # one of the nodes; or what it was before it was written itself
     found = any("autograd.grad(" in line and bound_by(line) == d.where for line in c.lines)
     return (d.aspect == "grad" or found) and any(
         c.gone(rehooked(c, old, early)) for early in (False, True))

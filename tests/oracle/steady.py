@@ -12,6 +12,7 @@ import numpy as np
 from case import Run, Seen, Stage
 from compare import EPS, apart, coarsest
 from known import Context
+from words import UNITS
 
 # Smooth but at 0, which stays where it is: what moves there has lost its digits by cancellation.
 # At a kink (ties of amax) a small step moves the derivative too, and these are always judged.
@@ -32,6 +33,7 @@ def numbers_at(run: Run, where: str) -> Any:
 def unsteady(c: Context) -> bool:
     """Each element that differs does so by no more than a step of the operands makes."""
     branch = c.base() == "logsumexp" and "complex" in c.text  # the logarithm's, of a sum beside it
+    branch |= c.base() == "layer_norm"  # of equal elements their mean's rounding is left
     if c.difference.aspect != "value" or not (c.derivative() or branch):
         return False
     if not SMOOTH.search(c.name) or "inf" in c.call:
@@ -52,7 +54,14 @@ def unsteady(c: Context) -> bool:
         with np.errstate(all="ignore"):
             moved = np.fmax(moved, np.abs(other - wanted))
     near = c.only_where(lambda w, f: np.isfinite(moved) & (np.abs(w - f) <= TIMES * moved))
-    return near or cancelled(c)
+    return near or cancelled(c) or c.base() == "layer_norm" and _of_the_mean(c)
+
+
+def _of_the_mean(c: Context) -> bool:
+    """What the rounding of the mean leaves of equal elements, divided by the root of eps."""
+    first = c.inputs()[0]
+    most = 400 * UNITS.get(first.dtype, 0) * np.abs(first.numbers.astype(float)).max(initial=0)
+    return c.only_where(lambda w, f: np.abs(w - f) <= most)
 
 
 def cancelled(c: Context) -> bool:

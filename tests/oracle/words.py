@@ -35,7 +35,7 @@ def _pools() -> dict[str, Any]:
 
 
 POOLS = _pools()
-_UNITS = {"float64": 2.0**-52, "complex128": 2.0**-52, "float32": 2.0**-23, "complex64": 2.0**-23,
+UNITS = {"float64": 2.0**-52, "complex128": 2.0**-52, "float32": 2.0**-23, "complex64": 2.0**-23,
           "float16": 2.0**-10, "bfloat16": 2.0**-7}  # fmt: skip
 _NUMPY = {"bool": np.bool_, "bfloat16": np.float32, "float16": np.float16}
 
@@ -142,10 +142,10 @@ class Words:
         if self.step and storage.dtype.kind in "fc":
             random = np.random.default_rng((self.step, storage.size))
             with np.errstate(all="ignore"):
-                storage *= 1 + random.choice([-1, 1], storage.shape) * _UNITS[dtype]
+                storage *= 1 + random.choice([-1, 1], storage.shape) * UNITS[dtype]
         if dtype == "bfloat16":
             storage = (storage.view(np.uint32) >> 16).astype(np.uint16)
-        if self.wide and dtype in _UNITS:
+        if self.wide and dtype in UNITS:
             if dtype == "bfloat16":
                 storage = (storage.astype(np.uint32) << 16).view(np.float32)
             dtype = "complex128" if storage.dtype.kind == "c" else "float64"
