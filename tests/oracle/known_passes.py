@@ -95,7 +95,9 @@ def _guarded(line: str) -> str:
 
 @predicate
 def leaves_in_the_graph(c: Context) -> bool:
-    return c.refused("leaf variable has been moved into the graph interior")
+    said = "leaf variable has been moved into the graph interior"
+    return c.refused(said) or c.refused("modified by an inplace operation") and said in str(
+        c.theirs.run(unshared(c), c.forward).errors[c.until])
 
 
 def _unreached(line: str) -> str:
@@ -155,7 +157,7 @@ def products_of_zeros(c: Context) -> bool:
         if (x := re.match(r"(\w+) = (\w+)\.amax\(\)", line)) for n in passes for k in (m + 1, n))
     power = data and any((now(x) == 0).any() for x in re.findall(r"(\w+) \*\* ", c.text))
     return c.only_where(
-        lambda w, f: np.isnan(f) & np.isfinite(w) & product, lambda w, f: np.isnan(w) & largest,
+        lambda w, f: np.isnan(f) & ~np.isnan(w) & product, lambda w, f: np.isnan(w) & largest,
         lambda w, f: np.isinf(f) & np.isfinite(w) & power)
 
 
@@ -166,6 +168,9 @@ def contiguous_results(c: Context) -> bool:
         return False
 
     def change(n: int, line: str) -> str | None:
+        if line.startswith(f"{line.partition('.')[0]}.data = "):
+            return f"{line}.contiguous()" if line.endswith(")") else (
+                line.replace(" = ", " = (") + ").contiguous()")
         made = re.match(r"((?:with [^:]*: )?([a-z]\d*) = )(.*)", line)
         facts = c.trace.after[n].get(made[2]) if made and "_(" not in line else None
         if not facts or facts.view or facts.contiguous:
@@ -188,8 +193,9 @@ def inputs_of_backward(c: Context) -> bool:
 def reentrant_checkpoints(c: Context) -> bool:
     """Arguments that are detached or marked later are handed over as they were; passes keep what they
     read."""
-    later = set(re.findall(r"^(\w+)\.requires_grad(?:_\(\)| = True)", c.text, re.M))
-    ended = set(re.findall(r"\b(\w+)\.(?:detach_\(|requires_grad_\(F)", c.text))
+    marks = re.compile(r"^(\w+)\.requires_grad(?:_\(\)| = True)", re.M)
+    ends = re.compile(r"\b(\w+)\.(?:detach_\(|requires_grad_\(F)")
+    later, ended = set(marks.findall(c.text)), set(ends.findall(c.text))
     if c.name or "checkpoint(" not in c.text:
         return False
     if c.refused("checkpoint is incompatible with .grad() or passing an `inputs`"):
@@ -198,6 +204,8 @@ def reentrant_checkpoints(c: Context) -> bool:
 
     def change(n: int, line: str) -> str | None:
         if "checkpoint(" in line:
+            after = "\n".join(c.lines[n:])
+            later = set(marks.findall(after))
             begin, comma, rest = line.rpartition(", use_re")
             head, colon, tail = begin.rpartition(": ")
             body, *arguments = tail.rsplit(", ", 2)

@@ -134,6 +134,9 @@ def zero_by_zero(c: Context) -> bool:
     complex_power = "pow" in c.name and "complex" in c.text and c.derivative()
     second = c.difference.where.startswith("h[") and re.search(words, c.name)
     at_zero = any((v.numbers == 0).any() for v in c.inputs()) or _repeated(c.inputs()[:1])
+    if not c.name:  # in programs
+        second = "create_graph=True" in c.text and c.derivative() and re.search(
+            r"\.(norm|prod|var)\(", c.text)
     return at_zero and (bool(second) or complex_power) and c.only_where(
         lambda w, f: np.isnan(w) & np.isfinite(f))
 
@@ -312,5 +315,10 @@ def products_cast_before(c: Context) -> bool:
     Of the real parts, taken before, it has that of libdl."""
     real = re.sub(r"(cumprod\()a\b|\ba(\.cumprod\()",
                   lambda m: "cumprod(a.real" if m[1] else "a.real" + m[2], c.call)
-    return c.base() == "cumprod" and c.derivative() and "dtype=T.float" in c.call and (
-        c.gone(lines_with(c.lines, lambda n, line: real if line == c.call else None)))
+    if c.base() != "cumprod" or not c.derivative() or "dtype=T.float" not in c.call:
+        return False
+    exact = numbers_at(c.theirs.run(lines_with(c.lines, lambda n, line: real if (
+        line == c.call) else None), c.forward), c.difference.where)
+    return exact is not None and exact.shape == np.shape(c.difference.found) and c.only_where(
+        lambda w, f: ~apart(exact.dtype.name, exact, f, coarsest(c.lines)),
+        lambda w, f: ~np.isfinite(exact))

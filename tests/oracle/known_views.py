@@ -129,8 +129,14 @@ def retained_views(c: Context) -> bool:
         return False
     if d.where.startswith("seen"):  # which of the nodes saw how much of it is told by nobody
         return True
-    if d.aspect == "grad" and (d.where in old and f"{d.where}.retain_grad(" in c.text or any(
-            written_by(line) in old & set(hooks) for line in c.lines)):
+    retained = c.trace.objects(set(re.findall(r"\b(\w+)\.retain_grad\(", c.text)) & old, c.until)
+    through = old & set(hooks)  # these, and views of them
+    for n, line in enumerate(c.lines):
+        made = bound_by(line)
+        if made and names_in(line) & through and made in c.trace.after[n] and c.trace.after[n][made].view:
+            through.add(made)
+    if d.aspect == "grad" and (d.where in retained or any(
+            written_by(line) in through for line in c.lines)):
         return True  # one of the nodes; or what it was before it was written itself
     found = any("autograd.grad(" in line and bound_by(line) == d.where for line in c.lines)
     return (d.aspect == "grad" or found) and any(

@@ -34,8 +34,11 @@ def unsteady(c: Context) -> bool:
     """Each element that differs does so by no more than a step of the operands makes."""
     branch = c.base() == "logsumexp" and "complex" in c.text  # the logarithm's, of a sum beside it
     branch |= c.base() == "layer_norm"  # of equal elements their mean's rounding is left
+    branch |= c.base() in ("std", "var")
     if c.difference.aspect != "value" or not (c.derivative() or branch):
         return False
+    if c.base() in ("std", "var") and "correction=" in c.call:  # of equal elements: 0, or rounding, by 0
+        return c.only_where(lambda w, f: ~np.isfinite(w) & ~np.isfinite(f))
     if not SMOOTH.search(c.name) or "inf" in c.call:
         return False
     wanted = c.difference.wanted
