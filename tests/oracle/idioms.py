@@ -81,9 +81,27 @@ def product_of_zeros(w: Writer) -> None:
     _made(w, f"{y} / {y}")
 
 
+def grad_of_what_a_function_writes(w: Writer) -> None:
+    x = _made(w, f"{_leaf(w)} * 2")
+    w.add(f"total({x}).backward(inputs=[{x}], retain_graph=True)")
+    _made(w, f"Double_.apply({x})")
+
+
+def hook_that_waits(w: Writer) -> None:
+    """Of a leaf that has stopped requiring grad when its gradient comes."""
+    x = _leaf(w)
+    if "seen = []" not in w.lines:
+        w.add("seen = []")
+    w.add(f"_k9 = {x}.register_post_accumulate_grad_hook(lambda p: seen.append(1.0))")
+    y = _made(w, f"{x} * 2")
+    w.add(f"{x}.requires_grad_(False)")
+    w.add(f"{y}.sum().backward(retain_graph=True)")
+
+
 IDIOMS: list[Callable[[Writer], None]] = [
     data_saved, out_of_a_view, detached_base, unread, late_history, leaf_inside, step,
-    product_of_zeros]  # fmt: skip
+    product_of_zeros, grad_of_what_a_function_writes,
+    hook_that_waits]  # fmt: skip
 
 
 def idiom(w: Writer) -> None:

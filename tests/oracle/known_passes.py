@@ -164,7 +164,8 @@ def products_of_zeros(c: Context) -> bool:
 @predicate
 def contiguous_results(c: Context) -> bool:
     """With contiguous results PyTorch does what libdl does."""
-    if c.name or c.difference.aspect not in ("outcome", "value", "grad", "tangent", "kind"):
+    if c.name or c.difference.aspect not in ("outcome", "value", "grad", "tangent", "kind",
+                                             "requires_grad", "is_leaf"):
         return False
 
     def change(n: int, line: str) -> str | None:

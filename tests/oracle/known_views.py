@@ -38,6 +38,8 @@ def views_without_grad(c: Context) -> bool:
         return True
     if c.refuses() and "its history is not defined" in c.found_text():  # nor can it be read there
         return "raises RuntimeError" in [c.wanted.values.get(name) for name in c.subjects]
+    if c.difference.aspect == "error" and "A view was created in" in c.wanted_text():
+        return bool(c.subjects & (reached | near))
     said = c.refuses() and bool(re.search("does not require grad|'NoneType' object has no attr|"
                                           "only that of a leaf variable|none of output has req", c.found_text()))
     raised = c.refused(*OF_HISTORY) or d.aspect == "kind" and d.wanted == "raises RuntimeError"
@@ -115,7 +117,8 @@ def retained_views(c: Context) -> bool:
         return bool(re.search("overwritten after the forward|modified by an in-p", c.found_text()))
     got = {made for made, name in re.findall(
         r"^(\w+) = T.autograd.grad\(.*, (\w+), allow", c.text, re.M) if name in old}
-    if d.aspect == "value" and d.where in c.trace.reached(got, c.until):
+    reached = c.trace.reached(got, c.until)
+    if d.aspect == "value" and d.where in reached or d.aspect == "grad" and reached - got:
         return True
     if c.refuses() and "freed by an earlier" in c.found_text():  # by a pass that ended there
         ends = {line for line in c.lines for name in re.findall(

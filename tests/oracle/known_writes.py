@@ -31,9 +31,10 @@ def _tangent_of_copies(c: Context) -> bool:
     """The tangent is that of copied operands, up to endless_derivatives."""
     seen = c.theirs.run(unshared(c), c.forward).values.get(c.difference.where)
     exact = seen.tangent.numbers if isinstance(seen, Seen) and seen.tangent else None
-    if exact is None or exact.shape != np.shape(c.difference.found):
+    found = c.difference.found
+    if exact is None or not isinstance(found, np.ndarray) or exact.shape != found.shape:
         return False
-    far = apart(exact.dtype.name, exact, c.difference.found, coarsest(c.lines))
+    far = apart(exact.dtype.name, exact, found, coarsest(c.lines))
     return c.only_where(lambda w, f: ~far, lambda w, f: ~np.isfinite(exact) & ~np.isfinite(f))
 
 
@@ -97,7 +98,9 @@ def writes_of_nothing(c: Context) -> bool:
         made = bound_by(line)
         return f"{made} = {written}" if made and made != written else "pass"
     rest = lines_with(c.lines, change)
-    with_itself = lines_with(c.lines, lambda n, line: "pass" if _is_itself(c, n, line) else None)
+    with_itself = lines_with(c.lines, lambda n, line: (
+        f"{bound_by(line)} = {written_by(line)}" if bound_by(line) else "pass") if (
+        _is_itself(c, n, line)) else None)
     if with_itself != c.lines and c.gone(with_itself):
         return True
     return rest != c.lines and any(
@@ -108,13 +111,14 @@ def writes_of_nothing(c: Context) -> bool:
 def _is_itself(c: Context, n: int, line: str) -> bool:
     """Whether a line copies what lies there."""
     written, source = written_by(line), re.search(r"(?:\] = |copy_\()(\w+)\)?$", line)
-    return bool(written and source and not bound_by(line) and c.trace.share(written, source[1], n))
+    return bool(written and source and c.trace.share(written, source[1], n))
 
 
 @predicate
 def values_of_data(c: Context) -> bool:
     """What was saved of x.data is what x has now: PyTorch does not notice the write."""
-    if not c.refuses() or not re.search("modified by an in-place op|was overwritten after the forw",
+    raises = c.refuses() or c.difference.aspect == "error"
+    if not raises or not re.search("modified by an in-place op|was overwritten after the forw",
                                         c.found_text()):
         return False
     plain = lines_with(c.lines, lambda n, line: re.sub(r"\.data\b(?! = )", ".detach()", line))
@@ -164,8 +168,9 @@ def _replaced_data(c: Context, saved: str) -> bool:
     if views and c.difference.aspect == "grad":
         return True  # there the node of a view is made anew, with the strides of other memory
     if replaced and c.refused("modified by an inplace operation"):
+        first, shared = min(replaced.values()), c.trace.sharing(set(replaced), c.until)
         plain = lines_with(c.lines, lambda n, line: "pass" if (
-            (name := written_by(line)) and n > replaced.get(name, n)) else None)
+            n > first and written_by(line) in shared) else None)
         if plain != c.lines and not c.theirs.run(plain, c.forward).outcomes[c.until]:
             return True
     return bool(replaced) and (c.gone(lines_with(c.lines, change))
@@ -206,3 +211,17 @@ def leaves_of_another_shape(c: Context) -> bool:
             and c.trace.after[n].get(made) and c.trace.after[n][made].view) else None))
     said = "which the leaf has had since it was used|a leaf's .grad has shape"
     return c.refuses() and "backward(" in c.line and bool(turned and re.search(said, c.found_text()))
+
+
+@predicate
+def written_by_functions(c: Context) -> bool:
+    """PyTorch drops the .grad and the hooks of what a custom function writes."""
+    if c.name:
+        return False
+    d = c.difference
+    written = c.trace.objects(set(re.findall(r"Double_\.apply\((\w+)\)", c.text)), c.until)
+    hooked = set(re.findall(r"\b(\w+)\.(?:register_hook|retain_grad)|inputs=\[(\w+)\]", c.text))
+    hooked = {name for names in hooked for name in names if name} & written
+    made = {bound_by(line) for line in c.lines if "Double_.apply(" in line}
+    return d.aspect == "grad" and d.where in written | made and d.wanted is None or bool(hooked) and (
+        d.aspect == "grad" or d.where.startswith("seen"))

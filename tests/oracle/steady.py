@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from case import Run, Seen, Stage
-from compare import EPS, apart, coarsest
+from compare import apart, coarsest
 from known import Context
 from words import UNITS
 
@@ -34,11 +34,13 @@ def unsteady(c: Context) -> bool:
     """Each element that differs does so by no more than a step of the operands makes."""
     branch = c.base() == "logsumexp" and "complex" in c.text  # the logarithm's, of a sum beside it
     branch |= c.base() == "layer_norm"  # of equal elements their mean's rounding is left
-    branch |= c.base() in ("std", "var")
+    branch |= c.base() in ("std", "var", "prod")
     if c.difference.aspect != "value" or not (c.derivative() or branch):
         return False
     if c.base() in ("std", "var") and "correction=" in c.call:  # of equal elements: 0, or rounding, by 0
         return c.only_where(lambda w, f: ~np.isfinite(w) & ~np.isfinite(f))
+    if c.base() == "prod" and not c.derivative():  # where an infinity meets a 0 is the order's choice
+        return c.only_where(lambda w, f: np.isnan(w) & (f == 0) | np.isnan(f) & (w == 0))
     if not SMOOTH.search(c.name) or "inf" in c.call:
         return False
     wanted = c.difference.wanted
@@ -68,13 +70,14 @@ def _of_the_mean(c: Context) -> bool:
 
 
 def cancelled(c: Context) -> bool:
-    """In 16 bits terms of about 1 cancel, and what is left is their rounding; in 64 bits both agree."""
+    """Terms of about 1 cancel, and what is left is their rounding; in 64 bits both agree."""
     found = c.difference.found
-    wide = [_wide(c, stage) for stage in (c.theirs, c.ours)] if "float16" in c.text else []
+    narrow = re.search("bfloat16|float16|float32|complex64", c.text)
+    wide = [_wide(c, stage) for stage in (c.theirs, c.ours)] if narrow else []
     if not wide or any(w is None or w.shape != np.shape(found) for w in wide):
         return False
     alike = not apart("float64", *wide).any()
-    eps = EPS["bfloat16" if "bfloat16" in c.text else "float16"]
+    eps = coarsest(c.lines)
     return alike and c.only_where(lambda w, f: np.abs(w - f) <= eps * np.fmax(1, np.abs(w)))
 
 
