@@ -8,6 +8,7 @@
 #include "ops/copy.h"
 #include "ops/launch.h"
 #include "ops/one_layout.h"
+#include "tensor/packed.h"
 
 namespace libdl {
 
@@ -221,6 +222,8 @@ Tensor evaluate(const Program& p, const Tensor* const* symbols, Dtype dtype,
   if (equal && scratch && scratch->dtype() == dtype && scratch->is_contiguous() &&
       same(scratch->shape(), in[0]->shape()) && sole_owner(*scratch)) {
     out = std::move(*scratch);
+    // The panels that products kept of the old gradient: no version tells that they are stale.
+    if (out.storage().packed.load(std::memory_order_relaxed)) drop_packed(out.storage());
     for (int k = 0; k < p.inputs; ++k)
       if (in[k] == scratch) in[k] = &out;
   } else if (equal) {

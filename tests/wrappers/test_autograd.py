@@ -4,6 +4,7 @@
 import math
 import threading
 
+import numpy as np
 import pytest
 
 import libdl
@@ -637,3 +638,20 @@ def test_a_gradient_of_another_shape_tells_of_backward_and_both_shapes():
     x.grad = None
     x.sum().backward()
     assert x.grad.shape == (3, 2)
+
+
+@pytest.mark.parametrize("n", [64, 256])
+def test_a_gradient_that_products_packed_is_overwritten(n):
+    """z's gradient is the right operand of two products, which keep its panels, before exp's rule
+    writes its own gradient into that memory; the third product must not read the old panels."""
+    x, y, h = (libdl.randn(n, n, dtype=libdl.float64) for _ in range(3))
+    u, v, w = (libdl.randn(n, n, dtype=libdl.float64) / n for _ in range(3))
+    for leaf in (u, v, w):
+        leaf.requires_grad_()
+    p = libdl.exp(h @ w)
+    z = p + x @ u + y @ v
+    dz = libdl.randn(n, n, dtype=libdl.float64)
+    (z * 2).backward(dz)
+    wanted = h.numpy().T @ (2 * dz.numpy() * p.detach().numpy())
+    # float64 sums of n products, each of about 1.
+    np.testing.assert_allclose(w.grad.numpy(), wanted, rtol=1e-9, atol=1e-9)
