@@ -204,6 +204,17 @@ static inline void launch(const Program& p, Dtype dtype, const P& plan, const Te
   return true;
 }
 
+static void launch(const Program& p, Dtype dtype, const Tensor& out,
+                   std::span<const Tensor* const> in) {
+  Plan plan;
+  if (memory_is_special()) [[unlikely]] {
+    if (ran_in_one_layout(p, dtype, out, in)) return;
+    plan.make_ready(out, in);
+  }
+  plan.walk(out, in);
+  launch(p, dtype, plan, out, in.data());
+}
+
 Tensor evaluate(const Program& p, const Tensor* const* symbols, Dtype dtype,
                 Tensor* scratch) {
   if (p.length == 0 && p.inputs == 1) {
@@ -222,8 +233,6 @@ Tensor evaluate(const Program& p, const Tensor* const* symbols, Dtype dtype,
   if (equal && scratch && scratch->dtype() == dtype && scratch->is_contiguous() &&
       same(scratch->shape(), in[0]->shape()) && sole_owner(*scratch)) {
     out = std::move(*scratch);
-    // The panels that products kept of the old gradient: no version tells that they are stale.
-    if (out.storage().packed.load(std::memory_order_relaxed)) drop_packed(out.storage());
     for (int k = 0; k < p.inputs; ++k)
       if (in[k] == scratch) in[k] = &out;
   } else if (equal) {
@@ -235,14 +244,9 @@ Tensor evaluate(const Program& p, const Tensor* const* symbols, Dtype dtype,
   }
   if (out.numel() == 0) return out;
 
-  const std::span operands(in, static_cast<size_t>(p.inputs));
-  Plan plan;
-  if (memory_is_special()) [[unlikely]] {
-    if (ran_in_one_layout(p, dtype, out, operands)) return out;
-    plan.make_ready(out, operands);
-  }
-  plan.walk(out, operands);
-  launch(p, dtype, plan, out, in);
+  launch(p, dtype, out, {in, static_cast<size_t>(p.inputs)});
+  // Of what was in scratch products may have kept panels: no version tells that they are stale.
+  if (out.storage().packed.load(std::memory_order_relaxed)) drop_packed(out.storage());
   return out;
 }
 
