@@ -34,20 +34,6 @@ _CHECKS = {
     "generator": ("in_optional_generator(op, {n}, {x})",) * 2,
 }
 
-_PACKS = {
-    "tensor": ("pack_tensor({x}, false)", "pack_tensor({x}, true)"),
-    "tensors": ("pack_tensors({x}, {c})",) * 2,
-    "ints": ("pack_ints({x}, {c}, false)", "pack_ints({x}, {c}, true)"),
-    "int": ("pack_int({x})", "pack_optional_int({x})"),
-    "float": ("pack_float({x})", "pack_optional_float({x})"),
-    "dim": ("pack_int({x})",) * 2,
-    "bool": ("pack_bool({x})",) * 2,
-    "dtype": ("pack_dtype({x})",) * 2,
-    "device": ("pack_device({x})",) * 2,
-    "string": ("pack_string({x}, {c}, false)", "pack_string({x}, {c}, true)"),
-    "generator": ("pack_generator({x})",) * 2,
-}
-
 # How a generic call's value gives the C parameters back; {v} the value, {n} the number.
 _UNPACKS = {
     "tensor": ("{v}.held.tensor", ""),
@@ -72,15 +58,6 @@ _C_RESULTS = {
     "uint": "uint64_t* {0}",
     "float": "double* {0}",
 }
-_RESULT_MEMBERS = {
-    "tensor": "tensor",
-    "tensor_list": "list",
-    "bool": "boolean",
-    "int": "integer",
-    "uint": "unsigned_integer",
-    "float": "number",
-}
-
 # The enumerator of operators whose names C++ keeps for itself.
 CPP_KEYWORDS = {"and", "or", "not", "xor", "union", "typeid"}
 
@@ -143,15 +120,6 @@ def _from_values(operator: Operator) -> list[tuple[str, str]]:
     return source
 
 
-def _packed(operator: Operator) -> str:
-    packs = [
-        _PACKS[a.kind][a.nullable].format(x=a.name, c=a.count) for a in operator.arguments
-    ]
-    if not packs:
-        return "    const libdl_value* const packed = nullptr;"
-    return f"    const libdl_value packed[] = {{{', '.join(packs)}}};"
-
-
 def _give_out(results: tuple[Result, ...], call: str) -> list[str]:
     if len(results) == 1:
         given = f"Leaving{{{call}}}" if results[0].kind == "tensor" else call
@@ -159,6 +127,7 @@ def _give_out(results: tuple[Result, ...], call: str) -> list[str]:
     names = ", ".join(f"r{i}" for i in range(len(results)))
     return [
         f"    auto [{names}] = {call};",
+        f"    adopted_together({len(results)});",
         *(f"    *{r.name} = give(std::move(r{i}));" for i, r in enumerate(results)),
     ]
 
@@ -174,16 +143,6 @@ def new_door(operator: Operator) -> str:
         f"  constexpr OpId op = {op_id(operator)};",
         "  return door(op, [&] {",
         *(f"    place(op, {behind + i}, {r.name});" for i, r in enumerate(results)),
-        "    if (watched()) [[unlikely]] {",
-        "  " + _packed(operator),
-        f"      libdl_value given[{len(results)}];",
-        "      dispatch(op, packed, given);",
-        *(
-            f"      *{r.name} = given[{i}].held.{_RESULT_MEMBERS[r.kind]};"
-            for i, r in enumerate(results)
-        ),
-        "      return;",
-        "    }",
         *_checked(operator, _from_parameters(operator)),
         *_give_out(results, _call(operator, [])),
         "  });",
@@ -209,11 +168,6 @@ def into_door(operator: Operator) -> str:
         f"libdl_error* libdl_{operator.name}_into({', '.join(parameters)}) {{",
         f"  constexpr OpId op = {op_id(operator)};",
         "  return door_into(op, [&] {",
-        "    if (watched()) [[unlikely]] {",
-        "  " + _packed(operator),
-        f"      libdl_tensor* const dsts[] = {{{', '.join(destinations)}}};",
-        "      return dispatch_into(op, packed, dsts);",
-        "    }",
         *_checked(operator, _from_parameters(operator)),
         *(f"    const Into into{i} = {into};" for i, into in enumerate(intos)),
         f"    {_call(operator, [f'into{i}' for i in range(len(intos))])};",

@@ -209,7 +209,8 @@ typedef libdl_error *(*libdl_op_vjp)(void *ctx, const libdl_value *arguments,
                                      const libdl_bool *wanted, LIBDL_NEW libdl_tensor **out,
                                      int32_t tensor_count);
 
-/** Adds an operator of the host's own; it lasts as long as the process.
+/** Adds an operator of the host's own; it lasts as long as the process. It has an into form, which
+ *  with one result is in place where dst is an operand, and recorded.
  *
  *  schema  schema_length bytes, or NUL-terminated if that is -1:
  *          "name(type parameter, type? optional=default, ...) -> type result, ..." where a type is
@@ -242,12 +243,36 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_op_set_kernel(libdl_op op, int32_t 
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_op_set_vjp(libdl_op op, libdl_op_vjp vjp, void *ctx,
                                                         void (*destroy)(void *ctx));
 
-/** Sees each operator's call before it is carried out, and may answer it. Inside, the interceptor
- *  itself and those pushed after it are off: what it calls goes to the ones before.
+/** A registered operator's tangents, in forward mode: the Jacobian-vector product.
+ *
+ *  ctx           as given to libdl_op_set_jvp
+ *  arguments     as the kernel got them
+ *  results       the tensors that the kernel gave
+ *  tangents      of each tensor among the arguments, in their order, those of a list one by one: as
+ *                the vjp's gradients; NULL where it has none
+ *  tensor_count  how many those are
+ *  out           a place for each result's tangent, of its shape, dtype and device: a new one, or
+ *                left NULL for zero; not read on failure. It is made of operators, so that levels
+ *                nest and it can be differentiated */
+typedef libdl_error *(*libdl_op_jvp)(void *ctx, const libdl_value *arguments,
+                                     int32_t argument_count, const libdl_tensor *const *results,
+                                     int32_t result_count, const libdl_tensor *const *tangents,
+                                     int32_t tensor_count, LIBDL_NEW libdl_tensor **out);
+
+/** Gives a registered operator its rule for forward mode; without one it raises AUTOGRAD where one is
+ *  needed. destroy runs once with ctx: now if the call fails, else when the process ends, if at all.
+ *
+ *  Errors: NULL (jvp), VALUE (no registered operator), STATE (it has one already).
+ *  Threads: free. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_op_set_jvp(libdl_op op, libdl_op_jvp jvp, void *ctx,
+                                                        void (*destroy)(void *ctx));
+
+/** Sees each of the host's calls of operators before it is carried out, and may answer it. Inside,
+ *  the interceptor itself and those pushed after it are off: what it calls goes to the ones before.
  *
  *  ctx        as given to libdl_interceptor_push
  *  op         which operator
- *  arguments  all of them, borrowed, unchecked but for their types; NONE where absent
+ *  arguments  all of them, borrowed; handles and types are checked, no more; NONE where absent
  *  dsts       NULL, or the destinations of an into form, one for each result
  *  results    places for the results; into forms leave them
  *  handled    set to 1 where the call was answered: results are then new, or dsts are written */
@@ -256,7 +281,8 @@ typedef libdl_error *(*libdl_interceptor)(void *ctx, libdl_op op, const libdl_va
                                           libdl_value *results, int32_t result_count,
                                           libdl_bool *handled);
 
-/** Puts an interceptor before all others of the calling thread's state. destroy runs once with ctx:
+/** Puts an interceptor before all others of the calling thread's state. It sees what the host calls,
+ *  not what operators, backward passes and optimizers call in their turn. destroy runs once with ctx:
  *  when it is popped, when the state ends, or now if the call fails.
  *
  *  Errors: NULL (interceptor), OUT_OF_MEMORY.
@@ -264,6 +290,68 @@ typedef libdl_error *(*libdl_interceptor)(void *ctx, libdl_op op, const libdl_va
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_interceptor_push(libdl_interceptor interceptor,
                                                               void *ctx,
                                                               void (*destroy)(void *ctx));
+
+/** One of the LIBDL_PHASE_ constants: in what part of a training step a call is made. */
+typedef int32_t libdl_phase;
+enum {
+  LIBDL_PHASE_FORWARD = 0,
+  LIBDL_PHASE_BACKWARD = 1,  /**< in a backward pass */
+  LIBDL_PHASE_OPTIMIZER = 2, /**< a step of an optimizer, or of what clips gradients */
+  LIBDL_PHASE_HOOK = 3       /**< in a hook on gradients */
+};
+
+/** A call as an interceptor is shown it. Everything in it is borrowed, and valid during the
+ *  callback. */
+typedef struct libdl_call {
+  uint32_t struct_size;
+  libdl_op op;      /**< -1: a part of an operator, a gradient or an optimizer's step: it has a name,
+                         but no number, and shows what it reads, but not all of its arguments */
+  const char *name; /**< the operator's, or the part's ("softmax_backward", "adam") */
+  libdl_phase phase;
+  int32_t depth;    /**< how many calls it is made in: 0 for those of the host and of backward passes */
+  LIBDL_NULLABLE const char *source; /**< on whose behalf it is made: of a call inside of others the
+                                          outermost; in a backward pass the operator whose gradient
+                                          it computes */
+  const libdl_value *arguments; /**< of an operator all; NONE where absent */
+  int32_t argument_count;
+  int32_t result_count;
+  LIBDL_NULLABLE libdl_tensor *const *dsts; /**< the destinations of an into form, result_count of
+                                                 them */
+  LIBDL_NULLABLE libdl_value *results; /**< before: places for an answer; after: what came out, NONE
+                                            where nothing did. NULL for an into form */
+  libdl_bool failed; /**< after: the call ended in an error, and there are no results */
+  int32_t reserved;  /**< 0 */
+} libdl_call;
+
+/** Bits of libdl_interceptor_options.wanted. */
+enum {
+  LIBDL_INTERCEPT_PARTS = 1 /**< calls inside of operators, backward passes and optimizers' steps as
+                                 well, so that all work is seen */
+};
+
+/** What an interceptor does and wants; zero is the default of each. Set struct_size to sizeof(the
+ *  struct).
+ *
+ *  before  is shown a call before it is carried out; sets handled to 1 where it answered it: results
+ *          are then new values of the types that stand there, or dsts are written. NULL: nothing
+ *  after   is shown it afterwards, unless somebody inside answered it, or before answered it itself.
+ *          What it returns becomes the call's error. NULL: nothing */
+typedef struct libdl_interceptor_options {
+  uint32_t struct_size;
+  uint32_t wanted; /**< LIBDL_INTERCEPT_ bits; 0: the host's own calls of operators */
+  void *ctx;
+  void (*destroy)(void *ctx);
+  libdl_error *(*before)(void *ctx, const libdl_call *call, libdl_bool *handled);
+  libdl_error *(*after)(void *ctx, const libdl_call *call);
+} libdl_interceptor_options;
+
+/** As libdl_interceptor_push, with more to choose from. ctx is given up with destroy, exactly once,
+ *  also when this fails.
+ *
+ *  Errors: NULL (neither before nor after), VALUE (unknown bits), OPTION, OUT_OF_MEMORY.
+ *  Threads: thread-local. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_interceptor_push_options(
+    const libdl_interceptor_options *options);
 
 /** Removes the interceptor that was pushed last.
  *

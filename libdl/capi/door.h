@@ -15,11 +15,11 @@
 
 #include "base/error.h"
 #include "capi/op_table.h"
-#include "capi/tensor_list.h"
 #include "device/device.h"
 #include "ops/call.h"
 #include "tensor/forms.h"
 #include "tensor/tensor.h"
+#include "tensor/tensor_list.h"
 
 namespace libdl {
 using Generator = libdl_generator;
@@ -229,8 +229,20 @@ void check_handles(const OpEntry& entry, const libdl_value* arguments);
 
 // -- results ----------------------------------------------------------------------------------
 
+// Under a scope results belong to it: the host's handles are borrowed or emptied when it ends.
+inline bool scoped() { return state().mode & kModeScope; }
+[[gnu::cold]] void adopt(State& state, libdl_tensor* handle);
+// Room for so many results: none of them is handed out if there is none.
+[[gnu::cold]] void make_room(State& state, size_t results);
+inline void adopted_together(size_t results) {
+  if (scoped()) [[unlikely]]
+    make_room(state(), results);
+}
+
 inline libdl_tensor* give(Tensor tensor) {
   born(tensor);
+  if (scoped()) [[unlikely]]
+    adopt(state(), tensor.get());
   return tensor.release();
 }
 
@@ -241,30 +253,15 @@ union Leaving {
   ~Leaving() {}
 };
 inline libdl_tensor* give(Leaving&& result) {
+  if (current_state->mode & kModeScope) [[unlikely]]  // the operator has made the thread's state
+    return give(std::move(result.tensor));
   born(result.tensor);
   return result.tensor.release();
 }
-inline libdl_tensor_list* give(std::vector<Tensor> tensors) {
-  return make_tensor_list(std::move(tensors));
-}
+libdl_tensor_list* give(std::vector<Tensor> tensors);
 inline libdl_bool give(bool truth) { return truth; }
 inline int64_t give(int64_t number) { return number; }
 inline uint64_t give(uint64_t number) { return number; }
 inline double give(double number) { return number; }
-
-// -- calls that somebody watches ----------------------------------------------------------------
-// Interceptors and scopes see calls packed as values; one mode word tells whether there are any.
-
-inline bool watched() { return state().mode & (kModeIntercept | kModeScope); }
-
-void dispatch(const OpEntry& entry, int32_t op, const libdl_value* arguments, libdl_value* results);
-void dispatch_into(const OpEntry& entry, int32_t op, const libdl_value* arguments,
-                   libdl_tensor* const* dsts);
-inline void dispatch(OpId op, const libdl_value* arguments, libdl_value* results) {
-  dispatch(entry_of(op), static_cast<int32_t>(op), arguments, results);
-}
-inline void dispatch_into(OpId op, const libdl_value* arguments, libdl_tensor* const* dsts) {
-  dispatch_into(entry_of(op), static_cast<int32_t>(op), arguments, dsts);
-}
 
 }  // namespace libdl::capi

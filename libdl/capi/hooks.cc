@@ -36,7 +36,7 @@ struct CallbackHook final : GradHook {
   }
   void end() noexcept override { owner.reset(); }
   void run(std::span<Tensor> gradients, std::span<const Tensor> incoming) override {
-    const ScopePause outside;
+    const ScopePause outside(true);
     if (kind == LIBDL_HOOK_ACCUMULATED) {
       Tensor x = leaf->share_leaf();
       if (!x.defined()) return;

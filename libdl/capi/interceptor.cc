@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Calls that somebody watches: interceptors see them first, scopes keep their results.
+// Interceptors of the host's: calls as libdl_call, and what is answered.
 
-#include "base/contained.h"
+#include "ops/observe.h"
+
+#include <libdl/op.h>
+
+#include <algorithm>
+
+#include "capi/callback.h"
 #include "capi/depth.h"
+#include "capi/options.h"
 #include "capi/registered.h"
 #include "capi/returned.h"
 #include "capi/scope.h"
@@ -12,72 +19,78 @@
 using namespace libdl;
 using namespace libdl::capi;
 
-namespace libdl {
-
-// One of a chain on the state, the innermost first. While an interceptor runs, a mark without a
-// function stands on the chain in its place and in that of those before it.
-struct Interceptor {
-  libdl_interceptor function = nullptr;
-  void* ctx = nullptr;
-  void (*destroy)(void* ctx) = nullptr;
-  Interceptor* outer = nullptr;
-};
-
 namespace {
 
-Interceptor* first_active(Interceptor* at) {
-  while (at && !at->function) at = at->outer;
-  return at;
+// -- a call as C shows it -------------------------------------------------------------------------
+
+// A pointwise operator's tensor where the schema has a number.
+libdl_value as_declared(const libdl_value& given, const OpArgument& argument) {
+  if (given.type != LIBDL_VALUE_TENSOR || argument.type != LIBDL_VALUE_FLOAT) return given;
+  const libdl_tensor& number = *given.held.tensor;  // of a double, which the operator has made
+  return value_of(number.as_double);
 }
 
-void show(State& state, Interceptor* innermost) {
-  state.interceptor = innermost;
-  if (first_active(innermost))
-    state.mode |= kModeIntercept;
-  else
-    state.mode &= ~static_cast<uint32_t>(kModeIntercept);
-}
-
-void discard(Interceptor* interceptor) {
-  run_destroy(interceptor->destroy, interceptor->ctx);
-  delete interceptor;
-}
-
-// Hides an interceptor and those inside it while it runs, and ends what it pushed and did not pop.
-class Hidden {
+class Shown {
  public:
-  Hidden(State& state, Interceptor* running)
-      : state_(Ref<State>::share(&state)), before_(state.interceptor) {
-    mark_.outer = running->outer;
-    show(state, &mark_);
+  explicit Shown(ObservedCall& call) : seen_(call), values_(call.arguments) {
+    c.struct_size = sizeof c;
+    c.op = call.part ? -1 : find_op(call.op);
+    if (c.op >= 0 && call.names && !by_name(*find_entry(c.op))) c.op = -1;
+    c.name = call.op;
+    c.phase = static_cast<int32_t>(call.phase);
+    c.depth = call.depth;
+    c.source = call.source;
+    c.arguments = values_.data();
+    c.argument_count = static_cast<int32_t>(values_.size());
+    c.dsts = call.dsts.empty() ? nullptr : call.dsts.data();
+    c.results = call.dsts.empty() ? call.results.data() : nullptr;
+    c.result_count = static_cast<int32_t>(std::max(call.dsts.size(), call.results.size()));
+    c.failed = call.failed;
   }
-  ~Hidden() {
-    while (state_->interceptor != &mark_) {
-      Interceptor* const left = state_->interceptor;
-      state_->interceptor = left->outer;
-      discard(left);
-    }
-    show(*state_, before_);
-  }
-  Hidden(const Hidden&) = delete;
-  Hidden& operator=(const Hidden&) = delete;
+  Shown(const Shown&) = delete;
+  Shown& operator=(const Shown&) = delete;
+
+  libdl_call c{};
+
+  void check_answer();
 
  private:
-  Ref<State> state_;  // the interceptor may switch to another state and release this one
-  Interceptor* before_;
-  Interceptor mark_;
+  // The arguments in the order of the operator's; false if they are others.
+  bool by_name(const OpEntry& entry) {
+    size_t found = 0;
+    std::vector<libdl_value> ordered(static_cast<size_t>(entry.argument_count), absent());
+    for (size_t i = 0; i < ordered.size(); ++i) {
+      const OpArgument& argument = entry.arguments[i];
+      size_t k = 0;
+      while (k < seen_.arguments.size() && std::string_view(seen_.names[k]) != argument.name) ++k;
+      if (k < seen_.arguments.size())
+        ordered[i] = as_declared(seen_.arguments[k], argument), ++found;
+      else if (!argument.nullable)
+        return false;
+    }
+    if (found != seen_.arguments.size()) return false;
+    ordered_ = std::move(ordered);
+    values_ = ordered_;
+    return true;
+  }
+
+  ObservedCall& seen_;
+  std::span<const libdl_value> values_;
+  std::vector<libdl_value> ordered_;
 };
 
-void release_results(libdl_value* results, int32_t count) {
-  for (int32_t i = 0; i < count; ++i) {
+// -- answers --------------------------------------------------------------------------------------
+
+void release_results(std::span<libdl_value> results) {
+  for (libdl_value& result : results) {
     // A handle of another kind is not ours to release.
-    if (results[i].type == LIBDL_VALUE_TENSOR && results[i].held.tensor &&
-        has_tag(results[i].held.tensor, Tag::kTensor))
-      Tensor::take(results[i].held.tensor);
-    if (results[i].type == LIBDL_VALUE_TENSOR_LIST && results[i].held.list &&
-        has_tag(results[i].held.list, Tag::kTensorList))
-      Ref<libdl_tensor_list>::take(results[i].held.list);
-    results[i] = none();
+    if (result.type == LIBDL_VALUE_TENSOR && result.held.tensor &&
+        has_tag(result.held.tensor, Tag::kTensor))
+      Tensor::take(result.held.tensor);
+    if (result.type == LIBDL_VALUE_TENSOR_LIST && result.held.list &&
+        has_tag(result.held.list, Tag::kTensorList))
+      Ref<libdl_tensor_list>::take(result.held.list);
+    result = absent();
   }
 }
 
@@ -92,110 +105,131 @@ std::string found_in(const libdl_value& given, libdl_value_type wanted) {
                                                                         : kind_of(handle);
 }
 
-void check_answer(const OpEntry& entry, libdl_value* results) {
-  for (int32_t i = 0; i < entry.result_count; ++i) {
-    const libdl_value& given = results[i];
-    bool good = given.type == entry.results[i].type;
-    if (given.type == LIBDL_VALUE_TENSOR) good = good && is_live_tensor(given.held.tensor);
-    if (given.type == LIBDL_VALUE_TENSOR_LIST)
-      good = good && given.held.list && has_tag(given.held.list, Tag::kTensorList);
-    if (good) continue;
-    const std::string found = found_in(given, entry.results[i].type);
-    release_results(results, entry.result_count);
-    fail(LIBDL_ERROR_TYPE, entry.name,
-         std::string("an interceptor answered ") + entry.results[i].name + " with " + found);
-  }
+bool is_good(const libdl_value& given, libdl_value_type wanted) {
+  if (given.type != wanted) return false;
+  if (wanted == LIBDL_VALUE_TENSOR) return is_live_tensor(given.held.tensor);
+  if (wanted == LIBDL_VALUE_TENSOR_LIST)
+    return given.held.list && has_tag(given.held.list, Tag::kTensorList);
+  return true;
 }
 
-// Whether an interceptor answered the call.
-bool intercept(const OpEntry& entry, int32_t op, const libdl_value* arguments,
-               libdl_tensor* const* dsts, libdl_value* results) {
-  State& current = state();
-  for (Interceptor* at = first_active(current.interceptor); at; at = first_active(at->outer)) {
+// Takes a callback's results over, or throws TYPE and releases them.
+void take_answer(const Shown& shown, std::span<libdl_value> given, std::span<libdl_value> wanted) {
+  for (size_t i = 0; i < given.size(); ++i) {
+    if (is_good(given[i], wanted[i].type)) continue;
+    const std::string found = found_in(given[i], wanted[i].type);
+    release_results(given);
+    const OpEntry* const entry = shown.c.op < 0 ? nullptr : find_entry(shown.c.op);
+    fail(LIBDL_ERROR_TYPE, shown.c.name,
+         std::string("an interceptor answered ") +
+             (entry ? std::string(entry->results[i].name) : "result " + std::to_string(i + 1)) +
+             " with " + found);
+  }
+  std::copy(given.begin(), given.end(), wanted.begin());
+}
+
+// -- the callbacks --------------------------------------------------------------------------------
+
+class HostInterceptor final : public Interceptor {
+ public:
+  HostInterceptor(const libdl_interceptor_options& options, Callback&& owner)
+      : options_(options), owner_(std::move(owner)) {}
+
+  bool wants(const ObservedCall& call) const override {
+    return (options_.wanted & LIBDL_INTERCEPT_PARTS) || (call.from_host && !call.part);
+  }
+
+  bool before(ObservedCall& call) override {
+    if (!options_.before) return false;
+    Shown shown(call);
+    std::vector<libdl_value> places(call.dsts.empty() ? call.results.size() : 0);
+    if (shown.c.results) shown.c.results = places.data();
     libdl_bool handled = 0;
+    run(shown, [&] { return options_.before(options_.ctx, &shown.c, &handled); });
+    if (handled) take_answer(shown, places, call.results);
+    return handled != 0;
+  }
+
+  void after(const ObservedCall& call) override {
+    if (!options_.after) return;
+    Shown shown(const_cast<ObservedCall&>(call));
+    if (call.failed) shown.c.results = nullptr;
+    run(shown, [&] { return options_.after(options_.ctx, &shown.c); });
+  }
+
+ private:
+  template <class F>
+  void run(const Shown& shown, F callback) {
     libdl_error* error;
     {
-      const HostDepth depth(entry.name);
-      const Hidden hidden(current, at);
+      const HostDepth depth(shown.c.name);
       const ScopePause outside;
-      error = at->function(at->ctx, op, arguments, entry.argument_count, dsts, results,
-                           entry.result_count, &handled);
+      error = callback();
     }
-    check_returned(entry.name, error);
-    if (!handled) continue;
-    if (!dsts) check_answer(entry, results);
-    return true;
+    check_returned(shown.c.name, error);
   }
-  return false;
+
+  libdl_interceptor_options options_;
+  Callback owner_;
+};
+
+// What libdl_interceptor_push was given: one that sees the host's calls, before them.
+struct Plain {
+  libdl_interceptor function;
+  Callback owner;
+};
+libdl_error* see(void* ctx, const libdl_call* call, libdl_bool* handled) {
+  const Plain& plain = *static_cast<const Plain*>(ctx);
+  return plain.function(plain.owner.ctx(), call->op, call->arguments, call->argument_count,
+                        call->dsts, call->results, call->result_count, handled);
+}
+
+void push(const libdl_interceptor_options& options, Callback&& owner) {
+  State& current = state();
+  attach_to(current);
+  push_interceptor(current,
+                   Ref<Interceptor>::take(new HostInterceptor(options, std::move(owner))));
 }
 
 }  // namespace
 
-void capi::release_interceptors(State& state) {
-  while (Interceptor* const interceptor = state.interceptor) {
-    state.interceptor = interceptor->outer;
-    discard(interceptor);
-  }
-}
-
-void capi::dispatch(const OpEntry& entry, int32_t op, const libdl_value* arguments,
-                    libdl_value* results) {
-  for (int32_t i = 0; i < entry.result_count; ++i) results[i] = none();
-  const bool answered =
-      (state().mode & kModeIntercept) && intercept(entry, op, arguments, nullptr, results);
-  if (!answered) {
-    if (entry.registered)
-      call_registered(entry, arguments, results);
-    else
-      entry.call(arguments, results);
-  }
-  if (state().mode & kModeScope) {
-    try {
-      adopt_results(entry, results);
-    } catch (...) {
-      release_results(results, entry.result_count);
-      throw;
-    }
-  }
-}
-
-void capi::dispatch_into(const OpEntry& entry, int32_t op, const libdl_value* arguments,
-                         libdl_tensor* const* dsts) {
-  const bool answered =
-      (state().mode & kModeIntercept) && intercept(entry, op, arguments, dsts, nullptr);
-  if (answered) return;
-  try {
-    entry.call_into(arguments, dsts);
-  } catch (Error& error) {
-    count_interrupted_writes(error.object(), {dsts, static_cast<size_t>(entry.result_count)});
-    throw;
-  }
-}
-
-}  // namespace libdl
-
 libdl_error* libdl_interceptor_push(libdl_interceptor interceptor, void* ctx,
                                     void (*destroy)(void* ctx)) {
   constexpr const char* function = "interceptor_push";
-  libdl_error* const error = door(function, [&] {
+  Callback owner(ctx, destroy);
+  return door(function, [&] {
     if (!interceptor)
       fail_argument(LIBDL_ERROR_NULL, function, 1, "interceptor", "is NULL", "a function");
-    State& current = state();
-    attach_to(current);
-    show(current, new Interceptor{interceptor, ctx, destroy, current.interceptor});
+    auto* const plain = new Plain{interceptor, std::move(owner)};
+    Callback both(plain, [](void* made) { delete static_cast<Plain*>(made); });
+    libdl_interceptor_options options{};
+    options.ctx = plain;
+    options.before = see;
+    push(options, std::move(both));
   });
-  if (error) run_destroy(destroy, ctx);
-  return error;
+}
+
+libdl_error* libdl_interceptor_push_options(const libdl_interceptor_options* options) {
+  constexpr const char* function = "interceptor_push_options";
+  Callback owner = given_callback(options);
+  return door(function, [&] {
+    const libdl_interceptor_options given = read_options(function, 1, options, "options");
+    if (!options || (!given.before && !given.after))
+      fail_argument(LIBDL_ERROR_NULL, function, 1, "options", "have neither before nor after",
+                    "a callback");
+    if (given.wanted & ~static_cast<uint32_t>(LIBDL_INTERCEPT_PARTS))
+      fail_argument(LIBDL_ERROR_VALUE, function, 1, "options",
+                    "want " + std::to_string(given.wanted), "LIBDL_INTERCEPT_ bits");
+    push(given, std::move(owner));
+  });
 }
 
 libdl_error* libdl_interceptor_pop(void) {
   constexpr const char* function = "interceptor_pop";
   return door(function, [&] {
-    State& current = state();
-    Interceptor* const last = current.interceptor;
-    if (!last) fail(LIBDL_ERROR_STATE, function, "no interceptor was pushed");
-    if (!last->function) fail(LIBDL_ERROR_STATE, function, "the interceptor is running");
-    show(current, last->outer);
-    discard(last);
+    bool running = false;
+    const Ref<Interceptor> popped = pop_interceptor(state(), running);
+    if (running) fail(LIBDL_ERROR_STATE, function, "the interceptor is running");
+    if (!popped) fail(LIBDL_ERROR_STATE, function, "no interceptor was pushed");
   });
 }

@@ -13,6 +13,7 @@
 
 #include "capi/arguments.h"
 #include "capi/registered.h"
+#include "capi/scope.h"
 #include "capi/values.h"
 
 using namespace libdl;
@@ -61,51 +62,50 @@ const OpEntry& existing(const char* function, int32_t op) {
   return *entry;
 }
 
-// What an absent argument that must not be NULL means; none() if it has no default. A number for a
+// What an absent argument that must not be NULL means; absent() if it has no default. A number for a
 // tensor is kept by `owner`.
 libdl_value default_of(const OpArgument& argument, Tensor& owner) {
   const std::string_view text = argument.default_text;
-  if (text.empty() || text == "None") return none();
+  if (text.empty() || text == "None") return absent();
   char* end = nullptr;
   const double number = std::strtod(argument.default_text, &end);
   const bool is_number = *end == 0;
   switch (argument.type) {
     case LIBDL_VALUE_BOOL:
-      if (text == "True" || text == "False") return pack_bool(text == "True");
+      if (text == "True" || text == "False") return value_of(text == "True");
       break;
     case LIBDL_VALUE_INT:
-      if (is_number) return pack_int(static_cast<int64_t>(number));
+      if (is_number) return value_of(static_cast<int64_t>(number));
       break;
     case LIBDL_VALUE_FLOAT:
-      if (is_number) return pack_float(number);
+      if (is_number) return value_of(number);
       break;
     case LIBDL_VALUE_STRING:
       if (text.size() >= 2 && (text[0] == '\'' || text[0] == '"'))
-        return pack_string(text.data() + 1, static_cast<int64_t>(text.size()) - 2, false);
+        return value_of(text.substr(1, text.size() - 2));
       break;
     case LIBDL_VALUE_TENSOR:
       if (!is_number) break;
       owner = text.find_first_of(".e") == text.npos ? libdl::number(static_cast<int64_t>(number))
                                                     : libdl::number(number);
-      return pack_tensor(owner.get(), false);
+      return value_of(owner);
     default:
       break;
   }
-  return none();
+  return absent();
 }
 
 // `given` as the type that the parameter has, where nothing is lost by that.
 libdl_value converted(const OpEntry& entry, int number, const libdl_value& given) {
   const OpArgument& wanted = entry.arguments[number];
   if (given.type == wanted.type) return given;
-  if (given.type == LIBDL_VALUE_NONE && wanted.nullable) return none();
+  if (given.type == LIBDL_VALUE_NONE && wanted.nullable) return absent();
   if (given.type == LIBDL_VALUE_INT && wanted.type == LIBDL_VALUE_FLOAT)
-    return pack_float(static_cast<double>(given.held.integer));
+    return value_of(static_cast<double>(given.held.integer));
   if (given.type == LIBDL_VALUE_TENSOR_LIST && wanted.type == LIBDL_VALUE_TENSORS) {
     const libdl_tensor_list* const list = given.held.list;
     check_kind(entry.name, number + 1, wanted.name, list, Tag::kTensorList);
-    return pack_tensors(reinterpret_cast<const libdl_tensor* const*>(list->tensors.data()),
-                        static_cast<int64_t>(list->tensors.size()));
+    return value_of(TensorSpan(list->tensors));
   }
   fail_argument(LIBDL_ERROR_TYPE, entry.name, number + 1, wanted.name,
                 std::string("is ") + type_name(given.type), type_name(wanted.type));
@@ -125,7 +125,7 @@ class Arguments {
       values_ = many_.data();
     }
     for (int32_t i = 0; i < entry.argument_count; ++i) {
-      libdl_value value = i < count ? given[i] : none();
+      libdl_value value = i < count ? given[i] : absent();
       if (value.type == LIBDL_VALUE_NONE && !entry.arguments[i].nullable) [[unlikely]] {
         Tensor number;
         value = default_of(entry.arguments[i], number);
@@ -267,7 +267,7 @@ libdl_bool libdl_op_has_new(libdl_op op) {
 }
 libdl_bool libdl_op_has_into(libdl_op op) {
   const OpEntry* const entry = find_entry(op);
-  return entry && entry->call_into;
+  return entry && (entry->call_into || entry->registered);
 }
 
 libdl_error* libdl_op_call(libdl_op op, const libdl_value* arguments, int32_t argument_count,
@@ -283,7 +283,12 @@ libdl_error* libdl_op_call(libdl_op op, const libdl_value* arguments, int32_t ar
     std::array<libdl_value, 4> few;
     std::vector<libdl_value> many(result_count > 4 ? static_cast<size_t>(result_count) : 0);
     libdl_value* const made = many.empty() ? few.data() : many.data();
-    dispatch(entry, op, all.get(), made);
+    std::fill_n(made, result_count, absent());
+    if (entry.registered)
+      call_registered(entry, all.get(), made);
+    else
+      entry.call(all.get(), made);
+    if (scoped()) adopt_results({made, static_cast<size_t>(result_count)});
     std::copy_n(made, result_count, results);
   });
 }
@@ -293,9 +298,17 @@ libdl_error* libdl_op_call_into(libdl_op op, const libdl_value* arguments, int32
   constexpr const char* function = "op_call_into";
   return door(function, [&] {
     const OpEntry& entry = existing(function, op);
-    if (!entry.call_into) fail(LIBDL_ERROR_VALUE, entry.name, "has no into form");
+    if (!entry.call_into && !entry.registered) fail(LIBDL_ERROR_VALUE, entry.name, "has no into form");
     check_outputs(entry, dsts, dst_count, "destinations");
     const Arguments all(entry, arguments, argument_count);
-    dispatch_into(entry, op, all.get(), dsts);
+    try {
+      if (entry.registered)
+        call_registered_into(entry, all.get(), dsts);
+      else
+        entry.call_into(all.get(), dsts);
+    } catch (Error& error) {
+      count_interrupted_writes(error.object(), {dsts, static_cast<size_t>(dst_count)});
+      throw;
+    }
   });
 }

@@ -13,6 +13,7 @@
 #include "capi/schema.h"
 #include "capi/scope.h"
 #include "capi/values.h"
+#include "ops/copy.h"
 
 using namespace libdl;
 using namespace libdl::capi;
@@ -35,6 +36,7 @@ struct Registered {
   // What follows is under the operator's stripe.
   std::map<int32_t, Callback<libdl_op_kernel>> kernels;  // by device type
   Callback<libdl_op_vjp> vjp;
+  Callback<libdl_op_jvp> jvp;
 };
 
 namespace {
@@ -163,6 +165,75 @@ void run_vjp(Backward& backward) {
   }
 }
 
+// -- forward mode -----------------------------------------------------------------------------------
+
+// The tangents of all results, asked for once a level.
+class Jvp {
+ public:
+  Jvp(Registered& op, const Call& call, const libdl_value* arguments,
+      std::span<const Tensor* const> inputs, std::span<const Tensor> outputs)
+      : op_(op), call_(call), arguments_(arguments), inputs_(inputs), outputs_(outputs) {}
+
+  // Of result k, in the next level that it is asked for.
+  Tensor of(size_t k) {
+    asked_.resize(outputs_.size());
+    const size_t level = asked_[k]++;
+    if (level == levels_.size()) levels_.push_back(run());
+    return levels_[level][k];
+  }
+
+ private:
+  std::vector<Tensor> run() const;
+
+  Registered& op_;
+  const Call& call_;
+  const libdl_value* arguments_;
+  std::span<const Tensor* const> inputs_;
+  std::span<const Tensor> outputs_;
+  std::vector<size_t> asked_;
+  std::vector<std::vector<Tensor>> levels_;
+};
+
+Callback<libdl_op_jvp> jvp_of(Registered& op) {
+  const StripeLock lock(&op);
+  if (!op.jvp.function)
+    fail(LIBDL_ERROR_AUTOGRAD, op.entry.name,
+         "has no rule for forward mode: libdl_op_set_jvp was not called");
+  return op.jvp;
+}
+
+std::vector<Tensor> Jvp::run() const {
+  const char* const name = op_.entry.name;
+  const Callback<libdl_op_jvp> jvp = jvp_of(op_);
+  std::vector<const libdl_tensor*> tangents, results;
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    tangents.push_back(call_.tangent(static_cast<int>(i)).get());
+  for (const Tensor& y : outputs_) results.push_back(y.get());
+  std::vector<libdl_tensor*> places(outputs_.size());
+  const ScopePause outside;
+  const HostDepth depth(name);
+  libdl_error* const error =
+      jvp.function(jvp.ctx, arguments_, op_.entry.argument_count, results.data(),
+                   op_.entry.result_count, tangents.data(), static_cast<int32_t>(tangents.size()),
+                   places.data());
+  check_returned(name, error);
+  Returned given(places);
+  if (!given.wrong.empty())
+    fail(given.code, name, "jvp left tangent " + given.wrong + ", wanted a tensor");
+  for (size_t k = 0; k < outputs_.size(); ++k) {
+    Tensor& t = given.tensors[k];
+    const Tensor& y = outputs_[k];
+    if (!is_inexact(y.dtype())) continue;
+    if (!t.defined())
+      t = zeros(y.shape(), y.dtype(), y.device());
+    else if (const auto wrong = mismatch(t, meta_for(y)))
+      fail(wrong->code, name,
+           "jvp left tangent " + std::to_string(k + 1) + " of " + wrong->found + ", wanted " +
+               wrong->wanted);
+  }
+  return std::move(given.tensors);
+}
+
 // -- forward --------------------------------------------------------------------------------------
 
 Callback<libdl_op_kernel> kernel_for(Registered& op, std::span<const Tensor* const> inputs) {
@@ -210,8 +281,9 @@ std::vector<Tensor> run_kernel(Registered& op, std::span<const Tensor* const> in
   return std::move(outputs);
 }
 
+// overwritten: the operand that an in-place call writes, of which its gradient wants the old value.
 void record(Registered& op, const libdl_value* arguments, std::span<const Tensor* const> inputs,
-            std::span<const Tensor> outputs) {
+            std::span<const Tensor> outputs, const Tensor* overwritten = nullptr) {
   const size_t saves = inputs.size() + outputs.size();
   if (saves > std::numeric_limits<int32_t>::max())
     fail(LIBDL_ERROR_LIMIT, op.entry.name, "has too many tensors to be recorded");
@@ -222,7 +294,9 @@ void record(Registered& op, const libdl_value* arguments, std::span<const Tensor
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i]) continue;
     node->edges()[i] = history_of(*inputs[i]);
-    save(*node, static_cast<int>(i), *inputs[i], static_cast<int32_t>(i));
+    const bool goes = overwritten && overlap(*overwritten, *inputs[i]) != Overlap::kNone;
+    save(*node, static_cast<int>(i), goes ? clone(*inputs[i]) : *inputs[i],
+         static_cast<int32_t>(i));
   }
   for (size_t k = 0; k < outputs.size(); ++k) {
     if (is_inexact(outputs[k].dtype())) {
@@ -266,22 +340,124 @@ int32_t find_registered(std::string_view name) {
   return find_locked(name);
 }
 
+// Past those who look on: `run` is the call once more. Results are new, or NONE where it fails.
+template <class F>
+static void show_registered(ObservedCall seen, F run) {
+  try {
+    observe_detail::observe(
+        seen, [](void* closure) { (*static_cast<F*>(closure))(); }, &run);
+  } catch (...) {
+    std::fill(seen.results.begin(), seen.results.end(), absent());
+    throw;
+  }
+}
+static ObservedCall seen_call(const OpEntry& entry, const libdl_value* arguments) {
+  ObservedCall seen{entry.name};
+  seen.arguments = {arguments, static_cast<size_t>(entry.argument_count)};
+  return seen;
+}
+
+namespace {
+// The tensors of a call as the operators take them.
+struct Inputs {
+  std::vector<const libdl_tensor*> handles;
+  std::vector<const Tensor*> tensors;
+  Inputs(const Registered& op, const libdl_value* arguments) : handles(spread(op, arguments)) {
+    for (const libdl_tensor* const& handle : handles)
+      tensors.push_back(handle ? &as_tensor(handle) : nullptr);
+  }
+  operator std::span<const Tensor* const>() const { return tensors; }
+};
+}  // namespace
+
 void call_registered(const OpEntry& entry, const libdl_value* arguments, libdl_value* results) {
   Registered& op = *entry.registered;
   check_handles(entry, arguments);
-  const std::vector<const libdl_tensor*> handles = spread(op, arguments);
-  std::vector<const Tensor*> inputs;
-  for (const libdl_tensor* const& handle : handles)
-    inputs.push_back(handle ? &as_tensor(handle) : nullptr);
+  if (observed()) {
+    const auto count = static_cast<size_t>(entry.result_count);
+    std::fill_n(results, count, typed(LIBDL_VALUE_TENSOR));
+    ObservedCall seen = seen_call(entry, arguments);
+    seen.results = {results, count};
+    return show_registered(seen, [&] { call_registered(entry, arguments, results); });
+  }
+  const Inputs inputs(op, arguments);
+  std::vector<Tensor> outputs;
+  {
+    Call call(entry.name, Into(), std::span<const Tensor* const>(inputs));
+    if (call.forward()) jvp_of(op);  // before the work
+    outputs = run_kernel(op, inputs, arguments);
+    if (call.recording()) record(op, arguments, inputs, outputs);
+    if (call.forward()) {
+      Jvp jvp(op, call, arguments, inputs, outputs);
+      for (size_t k = 0; k < outputs.size(); ++k)
+        if (is_inexact(outputs[k].dtype())) call.jvp(outputs[k], [&] { return jvp.of(k); });
+    }
+  }
+  for (size_t k = 0; k < outputs.size(); ++k) put(results[k], std::move(outputs[k]));
+}
 
+static Into destination(const OpEntry& entry, libdl_tensor* const* dsts, int k) {
+  check_tensor(entry.name, entry.argument_count + k + 1, entry.results[k].name, dsts[k]);
+  return Into(borrow(dsts[k]), entry.results[k].name);
+}
+
+// As an operator's into form: in place where dst is an operand.
+static void one_into(Registered& op, const libdl_value* arguments, const Inputs& inputs, Into into) {
+  Call call(op.entry.name, into, std::span<const Tensor* const>(inputs));
+  if (call.forward()) jvp_of(op);
+  std::vector<Tensor> outputs = run_kernel(op, inputs, arguments);
+  Tensor& y = outputs[0];
+  call.check_result(y.shape(), y.dtype(), y.device());
+  if (call.recording()) record(op, arguments, inputs, outputs, &into.tensor());
+  if (call.forward()) {
+    Jvp jvp(op, call, arguments, inputs, outputs);
+    call.ready_jvp(y, [&] { return jvp.of(0); });
+  }
+  call.write_into(y);
+}
+
+// Several destinations are buffers for results that nobody records. All checks come before the
+// first write.
+static void all_into(Registered& op, const libdl_value* arguments, const Inputs& inputs,
+                     std::span<const Into> intos) {
+  const OpEntry& entry = op.entry;
+  for (size_t k = 0; k < intos.size(); ++k) {
+    const Call check(entry.name, intos[k], std::span<const Tensor* const>(inputs));
+    if (check.in_place())
+      fail_argument(LIBDL_ERROR_OVERLAP, entry.name, 0, intos[k].name, "is an operand",
+                    "memory of its own: the operator has several results");
+    for (size_t j = 0; j < k; ++j)
+      if (overlap(intos[j].tensor(), intos[k].tensor()) != Overlap::kNone)
+        fail_argument(LIBDL_ERROR_OVERLAP, entry.name, 0, intos[k].name,
+                      std::string("shares memory with ") + intos[j].name, "memory of its own");
+  }
   std::vector<Tensor> outputs;
   {
     const Call call(entry.name, Into(), std::span<const Tensor* const>(inputs));
-    if (call.forward()) fail(LIBDL_ERROR_AUTOGRAD, entry.name, "has no rule for forward mode");
+    if (call.forward())
+      fail(LIBDL_ERROR_AUTOGRAD, entry.name, "has no into form in forward mode");
     outputs = run_kernel(op, inputs, arguments);
-    if (call.recording()) record(op, arguments, inputs, outputs);
   }
-  for (size_t k = 0; k < outputs.size(); ++k) put(results[k], std::move(outputs[k]));
+  for (size_t k = 0; k < intos.size(); ++k)
+    Call(entry.name, intos[k], {}).check_result(outputs[k].shape(), outputs[k].dtype(),
+                                                outputs[k].device());
+  for (size_t k = 0; k < intos.size(); ++k) deliver(entry.name, outputs[k], intos[k], {});
+}
+
+void call_registered_into(const OpEntry& entry, const libdl_value* arguments,
+                          libdl_tensor* const* dsts) {
+  Registered& op = *entry.registered;
+  check_handles(entry, arguments);
+  std::vector<Into> intos;
+  for (int k = 0; k < entry.result_count; ++k) intos.push_back(destination(entry, dsts, k));
+  if (observed()) {
+    ObservedCall seen = seen_call(entry, arguments);
+    seen.dsts = {dsts, intos.size()};
+    return show_registered(seen, [&] { call_registered_into(entry, arguments, dsts); });
+  }
+  const Inputs inputs(op, arguments);
+  if (intos.size() == 1) return one_into(op, arguments, inputs, intos[0]);
+  all_into(op, arguments, inputs, intos);
 }
 
 // -- registration ---------------------------------------------------------------------------------
@@ -355,6 +531,20 @@ libdl_error* libdl_op_set_kernel(libdl_op op, int32_t device_type, libdl_op_kern
     if (!registered.kernels.try_emplace(device_type, Callback<libdl_op_kernel>{kernel, ctx}).second)
       fail(LIBDL_ERROR_STATE, function,
            std::string(registered.entry.name) + " has a kernel for this device already");
+  });
+}
+
+libdl_error* libdl_op_set_jvp(libdl_op op, libdl_op_jvp jvp, void* ctx,
+                              void (*destroy)(void* ctx)) {
+  constexpr const char* function = "op_set_jvp";
+  return door_with_context(function, ctx, destroy, [&] {
+    Registered& registered = registered_for(function, op);
+    if (!jvp) fail_argument(LIBDL_ERROR_NULL, function, 2, "jvp", "is NULL", "a function");
+    const StripeLock lock(&registered);
+    if (registered.jvp.function)
+      fail(LIBDL_ERROR_STATE, function,
+           std::string(registered.entry.name) + " has a rule for forward mode already");
+    registered.jvp = {jvp, ctx};
   });
 }
 

@@ -18,5 +18,8 @@ int32_t find_op(std::string_view name);
 
 // Runs the kernel and records the call. Arguments are checked for their types only.
 void call_registered(const OpEntry& entry, const libdl_value* arguments, libdl_value* results);
+// The same into destinations, one a result: in place where the only one is an operand.
+void call_registered_into(const OpEntry& entry, const libdl_value* arguments,
+                          libdl_tensor* const* dsts);
 
 }  // namespace libdl::capi

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "capi/arguments.h"
+#include "capi/values.h"
 #include "tape/meta.h"
 
 namespace libdl {
@@ -54,6 +55,8 @@ Scope& innermost(const char* function) {
 
 namespace capi {
 
+// Puts a new tensor among those that the innermost scope empties when it ends. Handles that others
+// know already (an operator may return its input) are left out.
 void adopt(State& state, libdl_tensor* handle) {
   Scope& scope = *state.scope;
   if (!scope.owns && handle->count() > 1) return;
@@ -61,36 +64,58 @@ void adopt(State& state, libdl_tensor* handle) {
   scope.tensors.back() = scope.owns ? Tensor::take(handle) : Tensor::share(handle);
 }
 
+void make_room(State& state, size_t results) {
+  auto& tensors = state.scope->tensors;
+  if (const size_t wanted = tensors.size() + results; wanted > tensors.capacity())
+    tensors.reserve(std::max(wanted, 2 * tensors.capacity()));
+}
+
+libdl_tensor_list* give(std::vector<Tensor> tensors) {
+  Ref<libdl_tensor_list> list = Ref<libdl_tensor_list>::take(make_tensor_list(std::move(tensors)));
+  if (scoped() && !state().scope->owns)
+    for (const Tensor& tensor : list->tensors)
+      if (tensor.defined()) adopt(state(), tensor.get());
+  return list.release();
+}
+
 void adopt_number(State& state, libdl_tensor* handle) {
   if (state.scope->owns) adopt(state, handle);
 }
 
-// All or none: whoever hands them over releases them when this throws.
-static void own_results(Scope& scope, const OpEntry& entry, const libdl_value* results) {
-  const size_t before = scope.tensors.size();
-  size_t at = before;
-  for (int32_t i = 0; i < entry.result_count; ++i) at += results[i].type == LIBDL_VALUE_TENSOR;
-  scope.tensors.resize(at);
-  at = before;
-  for (int32_t i = 0; i < entry.result_count; ++i)
-    if (results[i].type == LIBDL_VALUE_TENSOR)
-      scope.tensors[at++] = Tensor::take(results[i].held.tensor);
+// Takes a value over.
+static void release_value(libdl_value& value) {
+  if (value.type == LIBDL_VALUE_TENSOR) Tensor::take(value.held.tensor);
+  if (value.type == LIBDL_VALUE_TENSOR_LIST) Ref<libdl_tensor_list>::take(value.held.list);
+  value = absent();
 }
 
-void adopt_results(const OpEntry& entry, const libdl_value* results) {
+static std::span<const Tensor> tensors_of(const libdl_value& value) {
+  if (value.type == LIBDL_VALUE_TENSOR) return {&as_tensor(value.held.tensor), 1};
+  if (value.type == LIBDL_VALUE_TENSOR_LIST) return value.held.list->tensors;
+  return {};
+}
+
+void adopt_results(std::span<libdl_value> results) {
   State& current = state();
-  if (current.scope->owns) return own_results(*current.scope, entry, results);
-  for (int32_t i = 0; i < entry.result_count; ++i) {
-    if (results[i].type == LIBDL_VALUE_TENSOR) adopt(current, results[i].held.tensor);
-    if (results[i].type != LIBDL_VALUE_TENSOR_LIST) continue;
-    for (const Tensor& tensor : results[i].held.list->tensors)
+  size_t count = 0;
+  for (const libdl_value& value : results) count += tensors_of(value).size();
+  try {
+    make_room(current, count);
+  } catch (...) {
+    for (libdl_value& value : results) release_value(value);
+    throw;
+  }
+  for (const libdl_value& value : results) {
+    if (current.scope->owns && value.type == LIBDL_VALUE_TENSOR_LIST) continue;
+    for (const Tensor& tensor : tensors_of(value))
       if (tensor.defined()) adopt(current, tensor.get());
   }
 }
 
-ScopePause::ScopePause()
+ScopePause::ScopePause(bool hook)
     : state_(Ref<State>::share(&state())), scope_(std::exchange(state_->scope, nullptr)) {
   state_->mode &= ~static_cast<uint32_t>(kModeScope);
+  if (state_->watch) frame_.emplace(*state_, called_back(*state_, hook));
 }
 
 ScopePause::~ScopePause() {

@@ -36,7 +36,7 @@ libdl_error* libdl_state_copy_current(libdl_state** out) {
     const State& s = state();
     auto made = Ref<State>::take(new State);
     attach_to(*made);
-    made->mode = s.mode & ~static_cast<uint32_t>(kModeIntercept | kModeScope | kModeForward);
+    made->mode = s.mode & ~static_cast<uint32_t>(kModeScope | kModeForward);
     made->default_dtype = s.default_dtype;
     made->default_device = s.default_device;
     if (s.generator) s.generator->retain();

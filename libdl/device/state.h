@@ -24,7 +24,6 @@ struct Device {
 enum Mode : uint32_t {
   kModeGrad = 1,        // operations are recorded
   kModeInference = 2,   // results can never be recorded
-  kModeIntercept = 4,   // interceptors are pushed
   kModeAnomaly = 8,     // nodes keep the line that made them
   kModeForward = 16,    // a forward-mode level is open
   kModeScope = 32,      // handles belong to a scope
@@ -33,7 +32,8 @@ enum Mode : uint32_t {
   kModeForwardAside = 256,  // and whether levels will be seen
 };
 
-struct Interceptor;
+struct Watch;
+struct Frame;
 struct DualLevel;
 struct Scope;
 struct SavedHooks;
@@ -56,7 +56,9 @@ struct libdl_state : libdl::Counted {
   int32_t backward_depth = 0;
   libdl::DualLevel* dual_level = nullptr;        // innermost; owned by the tape
   libdl_generator* generator = nullptr;          // owned; NULL: the process's default generator
-  libdl::Interceptor* interceptor = nullptr;     // innermost; owned by the door
+  libdl::Watch* watch = nullptr;                 // innermost of who looks on; owned by the operators
+  const libdl::Frame* frame = nullptr;           // innermost call that is looked at
+  bool shown = false;                            // the operator to be entered was looked at already
   libdl::Scope* scope = nullptr;                 // innermost; owned by the door
   libdl::SavedHooks* saved_hooks = nullptr;      // what saves go through, borrowed from:
   libdl::SavedHookStack* saved_hook_stack = nullptr;  // owned by the tape

@@ -9,6 +9,7 @@
 #include "engine/pass.h"
 #include "engine/streams.h"
 #include "ops/copy.h"
+#include "ops/observe.h"
 #include "ops/pointwise.h"
 #include "ops/reduction.h"
 #include "tape/output_meta.h"
@@ -37,6 +38,7 @@ class Walk {
   Node* pop();
   void arrive(const Edge& edge, Tensor gradient);
   void visit(Node& node);
+  [[gnu::cold]] void visit_observed(State& current, Node& node);
   bool run_tensor_hooks(Node& node, std::span<Tensor> dy);
   bool run_pre_hooks(Node& node, std::span<Tensor> dy);
   bool capture(Node& node, std::span<const Tensor> dy);
@@ -85,9 +87,18 @@ void Walk::run(std::span<const Edge> roots, std::span<const Tensor> gradients) {
     if (pass_.waiting(*start) == 0) push(start);
   while (!ready_.empty()) {
     if (interrupted()) fail(LIBDL_ERROR_INTERRUPTED, op_, "interrupted by the host");
-    visit(*pop());
+    Node* const next = pop();
+    if (State& current = state(); current.watch) [[unlikely]]
+      visit_observed(current, *next);
+    else
+      visit(*next);
   }
   streams_.leave();
+}
+
+void Walk::visit_observed(State& current, Node& node) {
+  const FrameScope frame(current, differentiating(node.rule->name));
+  visit(node);
 }
 
 void Walk::visit(Node& node) {
@@ -261,6 +272,8 @@ Tensor seed(const char* op, const Tensor& output, const Tensor& gradient) {
 void differentiate(const char* op, TensorSpan outputs, TensorSpan inputs, TensorSpan gradients,
                    std::span<Target> targets, const BackwardOptions& options, bool accumulate) {
   State& s = state();
+  std::optional<FrameScope> frame;  // of what the pass itself computes
+  if (s.watch) frame.emplace(s, differentiating(op));
   if (s.backward_depth >= kMaxDepth)
     fail(LIBDL_ERROR_DEPTH, op,
          "is nested " + std::to_string(kMaxDepth) + " deep inside hooks or rules");

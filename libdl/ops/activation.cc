@@ -94,6 +94,7 @@ const PointwiseOp k_elu_curve{.name = "elu_backward",
                               .arguments = {"input", "alpha"},
                               .partials = {[](const Symbols& s) { return s.dy * s.y; }}};
 Tensor elu(const Tensor& input, double alpha, Into into) {
+  LIBDL_OBSERVED(elu, input, alpha, into);
   return pointwise(k_elu, input, unit_number("elu", 2, "alpha", alpha, input), into);
 }
 
@@ -108,6 +109,7 @@ const PointwiseOp k_leaky_relu_slope{.name = "leaky_relu_backward",
                                      .arguments = {"input", "negative_slope"},
                                      .zero_gradient = true};
 Tensor leaky_relu(const Tensor& input, double negative_slope, Into into) {
+  LIBDL_OBSERVED(leaky_relu, input, negative_slope, into);
   const Tensor slope = unit_number("leaky_relu", 2, "negative_slope", negative_slope, input);
   return pointwise(k_leaky_relu, input, slope, into);
 }
@@ -126,6 +128,7 @@ const PointwiseOp k_softplus_slope{.name = "softplus_backward",
                                      return s.dy * s.y * (1.0 - s.y) * s.x[1];
                                    }}};
 Tensor softplus(const Tensor& input, double beta, double threshold, Into into) {
+  LIBDL_OBSERVED(softplus, input, beta, threshold, into);
   return pointwise(k_softplus, input, unit_number("softplus", 2, "beta", beta, input),
                    unit_number("softplus", 3, "threshold", threshold, input), into);
 }
@@ -177,6 +180,7 @@ const PointwiseOp k_gelu_tanh_slope{
     }}};
 
 Tensor gelu(const Tensor& input, std::optional<std::string_view> approximate, Into into) {
+  LIBDL_OBSERVED(gelu, input, approximate, into);
   if (!approximate || *approximate == "none") return pointwise(k_gelu, input, into);
   if (*approximate == "tanh") return pointwise(k_gelu_tanh, input, into);
   fail_argument(LIBDL_ERROR_VALUE, "gelu", 2, "approximate",

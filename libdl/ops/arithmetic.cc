@@ -92,6 +92,7 @@ static Tensor negated(const Tensor& alpha) {
 }
 
 Tensor sub(const Tensor& input, const Tensor& other, const Tensor* alpha, Into into) {
+  LIBDL_OBSERVED(sub, input, other, alpha, into);
   for (const Tensor* x : {&input, &other})
     if (x->dtype() == Dtype::kBool && !x->is_number())
       fail_argument(LIBDL_ERROR_DTYPE, "sub", x == &input ? 1 : 2, x == &input ? "input" : "other",
@@ -163,6 +164,7 @@ static void check_divisor(const char* op, const Tensor& input, const Tensor& oth
 
 Tensor div(const Tensor& input, const Tensor& other, std::optional<std::string_view> rounding_mode,
            Into into) {
+  LIBDL_OBSERVED(div, input, other, rounding_mode, into);
   if (!rounding_mode) return pointwise(k_div, input, other, into);
   if (*rounding_mode != "trunc" && *rounding_mode != "floor")
     fail_argument(LIBDL_ERROR_VALUE, "div", 3, "rounding_mode",
@@ -171,14 +173,17 @@ Tensor div(const Tensor& input, const Tensor& other, std::optional<std::string_v
   return pointwise(*rounding_mode == "trunc" ? k_div_trunc : k_div_floor, input, other, into);
 }
 Tensor floor_divide(const Tensor& input, const Tensor& other, Into into) {
+  LIBDL_OBSERVED(floor_divide, input, other, into);
   check_divisor("floor_divide", input, other);
   return pointwise(kFloorDivide, input, other, into);
 }
 Tensor remainder(const Tensor& input, const Tensor& other, Into into) {
+  LIBDL_OBSERVED(remainder, input, other, into);
   check_divisor("remainder", input, other);
   return pointwise(k_remainder, input, other, into);
 }
 Tensor fmod(const Tensor& input, const Tensor& other, Into into) {
+  LIBDL_OBSERVED(fmod, input, other, into);
   check_divisor("fmod", input, other);
   return pointwise(k_fmod, input, other, into);
 }
@@ -233,6 +238,7 @@ static const PointwiseOp kNoPower{.name = "pow",
                                   .zero_gradient = true};
 
 Tensor pow(const Tensor& input, const Tensor& exponent, Into into) {
+  LIBDL_OBSERVED(pow, input, exponent, into);
   if (exponent.is_number()) {
     const bool integers = !is_inexact(input.dtype()) && exponent.dtype() == Dtype::kInt64;
     if (input.dtype() == Dtype::kBool && exponent.dtype() == Dtype::kBool) {
@@ -256,6 +262,7 @@ Tensor pow(const Tensor& input, const Tensor& exponent, Into into) {
   return pointwise(k_pow, input, exponent, into);
 }
 Tensor square(const Tensor& input, Into into) {
+  LIBDL_OBSERVED(square, input, into);
   if (input.dtype() == Dtype::kBool) return deliver("square", cast(input, Dtype::kInt64), into, {&input});
   return pointwise(k_square, input, into);
 }
@@ -305,6 +312,7 @@ const PointwiseOp k_conj{.name = "conj",
 
 Tensor neg(const Tensor& input, Into into) { return pointwise(k_neg, input, into); }
 Tensor abs(const Tensor& input, Into into) {
+  LIBDL_OBSERVED(abs, input, into);
   if (input.dtype() == Dtype::kBool) return deliver("abs", clone(input), into, {&input});
   if (!input.is_complex()) return pointwise(k_abs, input, into);
   return deliver("abs", contiguous(real(pointwise(k_abs, input))), into, {&input});
@@ -315,9 +323,11 @@ static const PointwiseOp kRealSgn{.name = "sgn",
                                   .arguments = {"input"},
                                   .zero_gradient = true};
 Tensor sgn(const Tensor& input, Into into) {
+  LIBDL_OBSERVED(sgn, input, into);
   return pointwise(input.is_complex() ? k_sgn : kRealSgn, input, into);
 }
 Tensor conj(const Tensor& input, Into into) {
+  LIBDL_OBSERVED(conj, input, into);
   if (input.is_complex()) return pointwise(k_conj, input, into);
   return deliver("conj", input, into, {&input});
 }
@@ -334,6 +344,7 @@ const PointwiseOp k_lerp{
     .keeps_numbers = true};
 
 Tensor lerp(const Tensor& input, const Tensor& end, const Tensor& weight, Into into) {
+  LIBDL_OBSERVED(lerp, input, end, weight, into);
   if (end.dtype() != input.dtype())
     fail_argument(LIBDL_ERROR_DTYPE, "lerp", 2, "end", std::string("is ") + name_of(end.dtype()),
                   name_of(input.dtype()));
@@ -441,11 +452,13 @@ static Tensor combined(const char* op, const Tensor& input, const Tensor& tensor
 
 Tensor addcmul(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2,
                const Tensor* value, Into into) {
+  LIBDL_OBSERVED(addcmul, input, tensor1, tensor2, value, into);
   return combined("addcmul", input, tensor1, tensor2, value, into, Expression::k_mul,
                   [](const Tensor& a, const Tensor& b) { return mul(a, b); });
 }
 Tensor addcdiv(const Tensor& input, const Tensor& tensor1, const Tensor& tensor2,
                const Tensor* value, Into into) {
+  LIBDL_OBSERVED(addcdiv, input, tensor1, tensor2, value, into);
   return combined("addcdiv", input, tensor1, tensor2, value, into, Expression::k_div,
                   [](const Tensor& a, const Tensor& b) { return div(a, b); });
 }

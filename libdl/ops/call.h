@@ -17,21 +17,13 @@
 #include <initializer_list>
 #include <optional>
 
+#include "ops/into.h"
+#include "ops/observe.h"
 #include "ops/tangent.h"
 #include "tape/meta.h"
 #include "tensor/forms.h"
 
 namespace libdl {
-
-// The destination of an into form; empty for the form that makes a new tensor.
-struct Into {
-  libdl_tensor* dst = nullptr;
-  const char* name = "dst";  // for errors; the door knows its number
-  Into() = default;
-  explicit Into(const Tensor& t, const char* parameter = "dst") : dst(t.get()), name(parameter) {}
-  explicit operator bool() const { return dst; }
-  const Tensor& tensor() const { return borrow(dst); }
-};
 
 struct Save {
   const Tensor* value;

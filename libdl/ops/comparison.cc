@@ -44,6 +44,7 @@ static Tensor everywhere(const char* op, const Tensor& input, bool truth, Into i
                            .arguments = {"input"},                                    \
                            .promotion = Promotion::kFloat};                           \
   Tensor op(const Tensor& input, Into into) {                                         \
+    LIBDL_OBSERVED(op, input, into);                                                  \
     if (!is_inexact(input.dtype())) return everywhere(#op, input, of_integers, into); \
     return pointwise(k_##op, input, into);                                            \
   }
@@ -55,6 +56,7 @@ LIBDL_KIND(isfinite, true)
 // |a - b| <= atol + rtol |b| where both are finite; equal values are close anyway.
 Tensor isclose(const Tensor& input, const Tensor& other, double rtol, double atol, bool equal_nan,
                Into into) {
+  LIBDL_OBSERVED(isclose, input, other, rtol, atol, equal_nan, into);
   const auto tolerance = [&](int argument, const char* name, double value) {
     if (!(value >= 0))
       fail_argument(LIBDL_ERROR_VALUE, "isclose", argument, name, "is " + std::to_string(value),
@@ -86,6 +88,7 @@ Tensor isclose(const Tensor& input, const Tensor& other, double rtol, double ato
 }
 
 bool equal(const Tensor& input, const Tensor& other) {
+  LIBDL_OBSERVED(equal, input, other);
   if (!same(input.shape(), other.shape())) return false;
   // Of floating numbers there may be a NaN, which equals nothing.
   if (!is_inexact(input.dtype()) && input.is(other)) return true;
@@ -94,6 +97,7 @@ bool equal(const Tensor& input, const Tensor& other) {
 }
 
 bool allclose(const Tensor& input, const Tensor& other, double rtol, double atol, bool equal_nan) {
+  LIBDL_OBSERVED(allclose, input, other, rtol, atol, equal_nan);
   return told_as("allclose",
                  {{"input", 1, "input"}, {"other", 2, "other"}, {"rtol", 3, "rtol"},
                   {"atol", 4, "atol"}},
@@ -219,9 +223,11 @@ static Tensor extremum(const PointwiseOp& op, const Tensor& input, const Tensor&
   return pointwise(op, narrowed(input, type), narrowed(other, type), into);
 }
 Tensor maximum(const Tensor& input, const Tensor& other, Into into) {
+  LIBDL_OBSERVED(maximum, input, other, into);
   return extremum(k_maximum, input, other, into);
 }
 Tensor minimum(const Tensor& input, const Tensor& other, Into into) {
+  LIBDL_OBSERVED(minimum, input, other, into);
   return extremum(k_minimum, input, other, into);
 }
 
@@ -266,6 +272,7 @@ static const PointwiseOp& clamp_rule(const Tensor* min, const Tensor* max) {
 }
 
 Tensor clamp(const Tensor& input, const Tensor* min, const Tensor* max, Into into) {
+  LIBDL_OBSERVED(clamp, input, min, max, into);
   if (!min && !max)
     fail_argument(LIBDL_ERROR_VALUE, "clamp", 2, "min", "is absent and so is max",
                   "at least one bound");
@@ -289,6 +296,7 @@ const PointwiseOp k_where{
                  [](const Symbols& s) { return where(s.x[0], constant(0), s.dy); }}};
 
 Tensor where(const Tensor& condition, const Tensor& input, const Tensor& other, Into into) {
+  LIBDL_OBSERVED(where, condition, input, other, into);
   if (condition.dtype() != Dtype::kBool && condition.dtype() != Dtype::kUint8)
     fail_argument(LIBDL_ERROR_DTYPE, "where", 1, "condition",
                   std::string("is ") + name_of(condition.dtype()), "bool");

@@ -80,6 +80,7 @@ Tensor on_device(const Tensor& x, Device device) {
 }
 
 Tensor zeros(Dims shape, Dtype dtype, Device device) {
+  LIBDL_OBSERVED(zeros, shape, dtype, device);
   Tensor x = empty(shape, dtype, device);
   const auto bytes = static_cast<size_t>(x.numel() * size_of(dtype));
   if (!device.is_cpu()) {
@@ -91,6 +92,7 @@ Tensor zeros(Dims shape, Dtype dtype, Device device) {
 }
 
 Tensor full(Dims shape, const Tensor& value, Dtype dtype, Device device) {
+  LIBDL_OBSERVED(full, shape, value, dtype, device);
   Tensor x = empty(shape, dtype, device);
   fill_bytes(x, value);
   return x;
@@ -111,12 +113,18 @@ static Tensor copied(const char* op, const Rule& rule, const Tensor& x, Dtype dt
   return y;
 }
 
-Tensor clone(const Tensor& input) { return copied("clone", kClone, input, input.dtype()); }
+Tensor clone(const Tensor& input) {
+  LIBDL_OBSERVED(clone, input);
+  return copied("clone", kClone, input, input.dtype());
+}
 Tensor contiguous(const Tensor& input) {
+  LIBDL_OBSERVED(contiguous, input);
   return input.is_contiguous() && !input.is_number() ? input : clone(input);
 }
 Tensor cast(const Tensor& x, Dtype dtype) {
-  return x.dtype() == dtype && !x.is_number() ? x : copied("to", kCast, x, dtype);
+  if (x.dtype() == dtype && !x.is_number()) return x;
+  LIBDL_OBSERVED_PART("to", cast(x, dtype), x, dtype);
+  return copied("to", kCast, x, dtype);
 }
 
 // To another device; the gradient goes the way back.
@@ -139,7 +147,9 @@ static Tensor transferred(const Tensor& x, Dtype dtype, Device device) {
   return y;
 }
 
-Tensor to(const Tensor& input, Dtype dtype, std::optional<Device> device, bool, bool copy) {
+Tensor to(const Tensor& input, Dtype dtype, std::optional<Device> device, bool non_blocking,
+          bool copy) {
+  LIBDL_OBSERVED(to, input, dtype, device, non_blocking, copy);
   const Dtype type = dtype == Dtype::kNone ? input.dtype() : dtype;
   if (device) {
     const Device where = device_or_default("to", 3, device);
@@ -217,7 +227,10 @@ static Tensor overwrite(const char* op, const char* name, const Tensor& src, Int
   return call.finish(std::move(y));
 }
 
-Tensor copy(const Tensor& src, bool, Into into) { return overwrite("copy_", "src", src, into); }
+Tensor copy(const Tensor& src, bool non_blocking, Into into) {
+  LIBDL_OBSERVED(copy, src, non_blocking, into);
+  return overwrite("copy_", "src", src, into);
+}
 
 Tensor deliver(const char* op, const Tensor& y, Into into,
                std::initializer_list<const Tensor*> operands) {
@@ -227,13 +240,17 @@ Tensor deliver(const char* op, const Tensor& y, Into into,
 }
 
 Tensor fill(const Tensor& value, Into into) {
+  LIBDL_OBSERVED(fill, value, into);
   require_destination("fill_", into);
   if (value.ndim() != 0)
     fail_argument(LIBDL_ERROR_SHAPE, "fill_", 1, "value", "has shape " + to_string(value.shape()),
                   "a number or a 0-d tensor");
   return overwrite("fill_", "value", value, into);
 }
-Tensor zero(Into into) { return overwrite("zero_", "value", number(int64_t{0}), into); }
+Tensor zero(Into into) {
+  LIBDL_OBSERVED(zero, into);
+  return overwrite("zero_", "value", number(int64_t{0}), into);
+}
 
 // -- items --------------------------------------------------------------------------------------
 
@@ -261,6 +278,7 @@ static T item_as(const Tensor& x, const char* op, Dtype dtype) {
 }
 
 bool item_bool(const Tensor& input) {
+  LIBDL_OBSERVED(item_bool, input);
   // Complex numbers are true unless both parts are 0, which the conversion to bool knows.
   if (input.is_complex()) {
     const auto [re, im] = told_as("item_bool", {{"input", 1, "input"}},
@@ -285,12 +303,20 @@ static int64_t whole_item(const Tensor& x, const char* op, bool is_unsigned) {
         is_unsigned ? "0 or more" : "at most 2^63 - 1");
   return bits;
 }
-int64_t item_i64(const Tensor& input) { return whole_item(input, "item_i64", false); }
+int64_t item_i64(const Tensor& input) {
+  LIBDL_OBSERVED(item_i64, input);
+  return whole_item(input, "item_i64", false);
+}
 uint64_t item_u64(const Tensor& input) {
+  LIBDL_OBSERVED(item_u64, input);
   return static_cast<uint64_t>(whole_item(input, "item_u64", true));
 }
-double item_f64(const Tensor& input) { return item_as<double>(input, "item_f64", Dtype::kFloat64); }
+double item_f64(const Tensor& input) {
+  LIBDL_OBSERVED(item_f64, input);
+  return item_as<double>(input, "item_f64", Dtype::kFloat64);
+}
 std::tuple<double, double> item_c128(const Tensor& input) {
+  LIBDL_OBSERVED(item_c128, input);
   const auto z = item_as<std::complex<double>>(input, "item_c128", Dtype::kComplex128);
   return {z.real(), z.imag()};
 }

@@ -47,11 +47,13 @@ static Tensor finish(const char* op, Tensor y, Into into) {
 // -- one value --------------------------------------------------------------------------------
 
 Tensor empty(Dims shape, Dtype dtype, std::optional<Device> device) {
+  LIBDL_OBSERVED(empty, shape, dtype, device);
   checked_numel(shape, or_default(dtype), "empty", 1, "shape");
   return empty(shape, or_default(dtype), device_or_default("empty", 3, device));
 }
 
 Tensor empty_strided(Dims shape, Dims strides, Dtype dtype, std::optional<Device> device) {
+  LIBDL_OBSERVED(empty_strided, shape, strides, dtype, device);
   const char* const op = "empty_strided";
   if (shape.size() != strides.size())
     fail_argument(LIBDL_ERROR_SHAPE, op, 2, "strides",
@@ -82,9 +84,11 @@ static Tensor filled(const char* op, Dims shape, const Tensor& value, Dtype dtyp
 }
 
 Tensor zeros(Dims shape, Dtype dtype, std::optional<Device> device, Into into) {
+  LIBDL_OBSERVED(zeros, shape, dtype, device, into);
   return filled("zeros", shape, number(int64_t{0}), or_default(dtype), device, 3, into);
 }
 Tensor ones(Dims shape, Dtype dtype, std::optional<Device> device, Into into) {
+  LIBDL_OBSERVED(ones, shape, dtype, device, into);
   return filled("ones", shape, number(int64_t{1}), or_default(dtype), device, 3, into);
 }
 
@@ -97,6 +101,7 @@ static void check_value(const char* op, const Tensor& fill_value, Dtype type) {
 
 Tensor full(Dims shape, const Tensor& fill_value, Dtype dtype, std::optional<Device> device,
             Into into) {
+  LIBDL_OBSERVED(full, shape, fill_value, dtype, device, into);
   const Tensor* const operand[] = {&fill_value};
   const Dtype type = dtype == Dtype::kNone ? result_dtype(operand) : dtype;
   check_value("full", fill_value, type);
@@ -114,18 +119,22 @@ static Tensor like(const char* op, const Tensor& input, const Tensor* value, Dty
   return y;
 }
 Tensor empty_like(const Tensor& input, Dtype dtype, std::optional<Device> device) {
+  LIBDL_OBSERVED(empty_like, input, dtype, device);
   return like("empty_like", input, nullptr, dtype, device);
 }
 Tensor zeros_like(const Tensor& input, Dtype dtype, std::optional<Device> device) {
+  LIBDL_OBSERVED(zeros_like, input, dtype, device);
   const Tensor zero = number(int64_t{0});
   return like("zeros_like", input, &zero, dtype, device);
 }
 Tensor ones_like(const Tensor& input, Dtype dtype, std::optional<Device> device) {
+  LIBDL_OBSERVED(ones_like, input, dtype, device);
   const Tensor one = number(int64_t{1});
   return like("ones_like", input, &one, dtype, device);
 }
 Tensor full_like(const Tensor& input, const Tensor& fill_value, Dtype dtype,
                  std::optional<Device> device) {
+  LIBDL_OBSERVED(full_like, input, fill_value, dtype, device);
   check_value("full_like", fill_value, dtype == Dtype::kNone ? input.dtype() : dtype);
   return like("full_like", input, &fill_value, dtype, device, 4);
 }
@@ -169,6 +178,7 @@ static int64_t whole_bits(const Tensor& x) {
 
 Tensor arange(const Tensor* start, const Tensor& end, const Tensor* step, Dtype dtype,
               std::optional<Device> device, Into into) {
+  LIBDL_OBSERVED(arange, start, end, step, dtype, device, into);
   const char* const op = "arange";
   const Tensor zero = number(int64_t{0}), one = number(int64_t{1});
   const Tensor &from = start ? *start : zero, &by = step ? *step : one;
@@ -214,6 +224,7 @@ Tensor arange(const Tensor* start, const Tensor& end, const Tensor* step, Dtype 
 // From both ends to the middle, so that the last element is `end` exactly.
 Tensor linspace(const Tensor& start, const Tensor& end, int64_t steps, Dtype dtype,
                 std::optional<Device> device, Into into) {
+  LIBDL_OBSERVED(linspace, start, end, steps, dtype, device, into);
   const char* const op = "linspace";
   require_number(op, 1, "start", start);
   require_number(op, 2, "end", end);
@@ -243,6 +254,7 @@ Tensor linspace(const Tensor& start, const Tensor& end, int64_t steps, Dtype dty
 
 Tensor eye(int64_t n, std::optional<int64_t> m, Dtype dtype, std::optional<Device> device,
            Into into) {
+  LIBDL_OBSERVED(eye, n, m, dtype, device, into);
   const int64_t shape[] = {n, m.value_or(n)};
   if (n < 0 || shape[1] < 0)
     fail_argument(LIBDL_ERROR_VALUE, "eye", n < 0 ? 1 : 2, n < 0 ? "n" : "m",

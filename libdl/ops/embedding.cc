@@ -52,6 +52,7 @@ static const Rule kEmbedding{"embedding", embedding_vjp};
 
 Tensor embedding(const Tensor& input, const Tensor& weight, std::optional<int64_t> padding_idx,
                  bool scale_grad_by_freq, bool sparse) {
+  LIBDL_OBSERVED(embedding, input, weight, padding_idx, scale_grad_by_freq, sparse);
   Call call("embedding", {}, {&weight});
   if (sparse)
     call.bad(LIBDL_ERROR_UNSUPPORTED, 5, "sparse", "is true",

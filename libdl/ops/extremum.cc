@@ -59,15 +59,19 @@ static Tensor extremum(const char* op, const Rule& rule, kernels::Reduction kind
 }
 
 Tensor amax(const Tensor& input, std::optional<Dims> dims, bool keepdim, Into into) {
+  LIBDL_OBSERVED(amax, input, dims, keepdim, into);
   return extremum("amax", kMaxRule, kernels::Reduction::kMax, input, dims, keepdim, into);
 }
 Tensor amin(const Tensor& input, std::optional<Dims> dims, bool keepdim, Into into) {
+  LIBDL_OBSERVED(amin, input, dims, keepdim, into);
   return extremum("amin", kMinRule, kernels::Reduction::kMin, input, dims, keepdim, into);
 }
 Tensor max(const Tensor& input, Into into) {
+  LIBDL_OBSERVED(max, input, into);
   return extremum("max", kMaxRule, kernels::Reduction::kMax, input, {}, false, into);
 }
 Tensor min(const Tensor& input, Into into) {
+  LIBDL_OBSERVED(min, input, into);
   return extremum("min", kMinRule, kernels::Reduction::kMin, input, {}, false, into);
 }
 
@@ -140,11 +144,13 @@ static std::tuple<Tensor, Tensor> extremum_dim(const char* op, const Rule& rule,
 
 std::tuple<Tensor, Tensor> max_dim(const Tensor& input, int32_t dim, bool keepdim,
                                    Into values_into, Into indices_into) {
+  LIBDL_OBSERVED(max_dim, input, dim, keepdim, values_into, indices_into);
   return extremum_dim("max", kMaxDim, kernels::Reduction::kMaxIndex, input, dim, keepdim,
                       values_into, indices_into);
 }
 std::tuple<Tensor, Tensor> min_dim(const Tensor& input, int32_t dim, bool keepdim,
                                    Into values_into, Into indices_into) {
+  LIBDL_OBSERVED(min_dim, input, dim, keepdim, values_into, indices_into);
   return extremum_dim("min", kMinDim, kernels::Reduction::kMinIndex, input, dim, keepdim,
                       values_into, indices_into);
 }
@@ -162,9 +168,11 @@ static Tensor position(const char* op, kernels::Reduction kind, const Tensor& in
   return call.done(reduce(kind, input, r, keepdim, Dtype::kInt64));
 }
 Tensor argmax(const Tensor& input, std::optional<int64_t> dim, bool keepdim, Into into) {
+  LIBDL_OBSERVED(argmax, input, dim, keepdim, into);
   return position("argmax", kernels::Reduction::kArgmax, input, dim, keepdim, into);
 }
 Tensor argmin(const Tensor& input, std::optional<int64_t> dim, bool keepdim, Into into) {
+  LIBDL_OBSERVED(argmin, input, dim, keepdim, into);
   return position("argmin", kernels::Reduction::kArgmin, input, dim, keepdim, into);
 }
 

@@ -46,6 +46,7 @@ static void gather_vjp(Backward& b) {
 static const Rule kGather{"gather", gather_vjp};
 
 Tensor gather(const Tensor& input, int32_t dim, const Tensor& index, bool sparse_grad, Into into) {
+  LIBDL_OBSERVED(gather, input, dim, index, sparse_grad, into);
   Call call("gather", into, {&input});
   if (sparse_grad)
     call.bad(LIBDL_ERROR_UNSUPPORTED, 4, "sparse_grad", "is true",
@@ -93,6 +94,7 @@ static Tensor taken(const Tensor& input, const Tensor& indices, std::optional<in
 
 Tensor take_along_dim(const Tensor& input, const Tensor& indices, std::optional<int64_t> dim,
                       Into into) {
+  LIBDL_OBSERVED(take_along_dim, input, indices, dim, into);
   return told_as("take_along_dim",
                  {{"input", 1, "input"}, {"index", 2, "indices"}, {"dim", 3, "dim"}},
                  [&] { return taken(input, indices, dim, into); });
@@ -182,6 +184,7 @@ static Tensor scatter_by(const ScatterCall& s, const Tensor& input, int32_t dim,
 
 Tensor scatter(const Tensor& input, int32_t dim, const Tensor& index, const Tensor& src,
                std::optional<std::string_view> reduce, Into into) {
+  LIBDL_OBSERVED(scatter, input, dim, index, src, reduce, into);
   static constexpr ScatterCall kSet{"scatter", ScatterOp::kSet, &kScatter};
   static constexpr ScatterCall kSum{"scatter", ScatterOp::kAdd, &kScatterAdd};
   static constexpr ScatterCall kProduct{"scatter", ScatterOp::kMul, nullptr};
@@ -194,6 +197,7 @@ Tensor scatter(const Tensor& input, int32_t dim, const Tensor& index, const Tens
 
 Tensor scatter_add(const Tensor& input, int32_t dim, const Tensor& index, const Tensor& src,
                    Into into) {
+  LIBDL_OBSERVED(scatter_add, input, dim, index, src, into);
   static constexpr ScatterCall kSum{"scatter_add", ScatterOp::kAdd, &kScatterAdd};
   return scatter_by(kSum, input, dim, index, src, into);
 }

@@ -188,6 +188,7 @@ static void index_vjp(Backward& b) {
 static const Rule kIndex{"index", index_vjp};
 
 Tensor index(const Tensor& input, TensorSpan indices, Into into) {
+  LIBDL_OBSERVED(index, input, indices, into);
   Call call("index", into, {&input});
   const Indexing x = resolve(call, into, input, indices);
   Tensor y[] = {result_place(call, into, x.result, input.dtype(), input.device(), {&input})};
@@ -250,6 +251,7 @@ static Tensor put_where(Call& call, const Tensor& input, const Tensor& mask, con
 
 Tensor index_put(const Tensor& input, TensorSpan indices, const Tensor& values, bool accumulate,
                  Into into) {
+  LIBDL_OBSERVED(index_put, input, indices, values, accumulate, into);
   Call call("index_put", into, {&input, &values});
   if (!accumulate && is_choice(call, input, indices, values))
     return put_where(call, input, indices[0], values, into);

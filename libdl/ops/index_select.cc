@@ -132,6 +132,7 @@ static Tensor selected(Call& call, const Tensor& input, int axis, const Tensor& 
 }
 
 Tensor index_select(const Tensor& input, int32_t dim, const Tensor& index, Into into) {
+  LIBDL_OBSERVED(index_select, input, dim, index, into);
   Call call("index_select", into, {&input});
   const int axis = call.axis(2, "dim", dim, input.ndim());
   return selected(call, input, axis, checked_list(call, into, index, input, axis), into);
@@ -181,6 +182,7 @@ static Tensor put_slices(const Rule& rule, bool accumulate, const Tensor& input,
 
 Tensor index_add(const Tensor& input, int32_t dim, const Tensor& index, const Tensor& source,
                  const Tensor* alpha, Into into) {
+  LIBDL_OBSERVED(index_add, input, dim, index, source, alpha, into);
   if (!alpha) return put_slices(kIndexAdd, true, input, dim, index, source, into);
   const auto bad = [&](libdl_error_code code, const std::string& found,
                        const std::string& wanted LIBDL_PLACE) {
@@ -197,6 +199,7 @@ Tensor index_add(const Tensor& input, int32_t dim, const Tensor& index, const Te
 
 Tensor index_copy(const Tensor& input, int32_t dim, const Tensor& index, const Tensor& source,
                   Into into) {
+  LIBDL_OBSERVED(index_copy, input, dim, index, source, into);
   return put_slices(kIndexCopy, false, input, dim, index, source, into);
 }
 
@@ -215,6 +218,7 @@ static const Rule kIndexFill{"index_fill", index_fill_vjp};
 
 Tensor index_fill(const Tensor& input, int32_t dim, const Tensor& index, const Tensor& value,
                   Into into) {
+  LIBDL_OBSERVED(index_fill, input, dim, index, value, into);
   Call call("index_fill", into, {&input, &value});
   const int axis = call.axis(2, "dim", dim, input.ndim());
   const Tensor at = checked_list(call, into, index, input, axis);

@@ -62,6 +62,7 @@ static Shape joined_shape(const Call& call, TensorSpan tensors, int dim, const T
 }
 
 Tensor cat(TensorSpan tensors, int32_t dim, Into into) {
+  LIBDL_OBSERVED(cat, tensors, dim, into);
   Call call("cat", into, tensors);
   if (tensors.empty()) call.bad(LIBDL_ERROR_VALUE, 1, "tensors", "is empty", "at least one tensor");
   const Tensor* first = &tensors[0];
@@ -98,6 +99,7 @@ Tensor cat(TensorSpan tensors, int32_t dim, Into into) {
 }
 
 Tensor stack(TensorSpan tensors, int32_t dim, Into into) {
+  LIBDL_OBSERVED(stack, tensors, dim, into);
   if (tensors.empty())
     fail_argument(LIBDL_ERROR_VALUE, "stack", 1, "tensors", "is empty", "at least one tensor");
   const Named named("stack");
@@ -120,6 +122,7 @@ Tensor stack(TensorSpan tensors, int32_t dim, Into into) {
 
 // [r0 n0, r1 n1] as a copy of [r0, n0, r1, n1], expanded: composed of views.
 Tensor repeat(const Tensor& input, Dims repeats) {
+  LIBDL_OBSERVED(repeat, input, repeats);
   const int lead = static_cast<int>(repeats.size()) - input.ndim();
   if (lead < 0)
     fail_argument(LIBDL_ERROR_SHAPE, "repeat", 2, "repeats",
@@ -151,6 +154,7 @@ Tensor repeat(const Tensor& input, Dims repeats) {
 }
 
 Tensor repeat_interleave(const Tensor& input, int64_t repeats, std::optional<int64_t> dim) {
+  LIBDL_OBSERVED(repeat_interleave, input, repeats, dim);
   const char* const op = "repeat_interleave";
   if (repeats < 0)
     fail_argument(LIBDL_ERROR_VALUE, op, 2, "repeats", "is " + std::to_string(repeats),
@@ -180,6 +184,7 @@ static void flip_vjp(Backward& b) { b.give(0, flip(b.dy(), b.attr<Shape>())); }
 static const Rule kFlip{"flip", flip_vjp};
 
 Tensor flip(const Tensor& input, Dims dims) {
+  LIBDL_OBSERVED(flip, input, dims);
   Call call("flip", {}, {&input});
   const auto mask = call.axes(2, "dims", dims, input.ndim(), false);
   // Read backwards: from the last element, with negative strides.
@@ -200,6 +205,7 @@ Tensor flip(const Tensor& input, Dims dims) {
 }
 
 Tensor roll(const Tensor& input, Dims shifts, std::optional<Dims> dims) {
+  LIBDL_OBSERVED(roll, input, shifts, dims);
   const Named named("roll");
   if (!dims || dims->empty()) {
     if (shifts.size() != 1)
@@ -272,9 +278,11 @@ static Tensor triangle(const char* op, const Tensor& input, int64_t diagonal, bo
 }
 
 Tensor tril(const Tensor& input, int64_t diagonal, Into into) {
+  LIBDL_OBSERVED(tril, input, diagonal, into);
   return triangle("tril", input, diagonal, true, into);
 }
 Tensor triu(const Tensor& input, int64_t diagonal, Into into) {
+  LIBDL_OBSERVED(triu, input, diagonal, into);
   return triangle("triu", input, diagonal, false, into);
 }
 

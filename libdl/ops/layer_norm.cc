@@ -43,15 +43,21 @@ static void by_operators(Backward& b, const Norm& a, const Tensor& x, const Tens
   if (b.inputs() > 2 && b.needs(2)) b.give(2, over_rows(dy));
 }
 
-static void in_one_pass(Backward& b, const Norm& a, const Tensor& x, const Tensor& weight,
-                        const Tensor& mean, const Tensor& rstd) {
-  const Tensor dy = plain(b.dy(), x.dtype()), in = plain(x);
+using Gradients = std::tuple<Tensor, Tensor, Tensor>;  // dx, dweight, dbias, where wanted
+
+static Gradients in_one_pass(const Norm& a, const Tensor& arrived, const Tensor& x,
+                             const Tensor& weight, const Tensor& mean, const Tensor& rstd,
+                             const std::array<bool, 3>& wanted) {
+  LIBDL_OBSERVED_PART("layer_norm_backward",
+                      in_one_pass(a, arrived, x, weight, mean, rstd, wanted), arrived, x, &weight,
+                      mean, rstd);
+  const Tensor dy = plain(arrived, x.dtype()), in = plain(x);
   Shape shape;
   for (const int64_t d : a.dims) shape.push_back(x.size(static_cast<int>(d)));
-  const Tensor dx = b.needs(0) ? empty(x.shape(), x.dtype(), x.device()) : Tensor();
-  const bool want_weight = b.inputs() > 1 && b.needs(1), want_bias = b.inputs() > 2 && b.needs(2);
-  const Tensor dweight = want_weight ? empty(shape, x.dtype(), x.device()) : Tensor();
-  const Tensor dbias = want_bias ? empty(shape, x.dtype(), x.device()) : Tensor();
+  const auto place = [&](int i, Dims sizes) {
+    return wanted[i] ? empty(sizes, x.dtype(), x.device()) : Tensor();
+  };
+  const Tensor dx = place(0, x.shape()), dweight = place(1, shape), dbias = place(2, shape);
   const Tensor factor = weight.defined() ? plain(weight) : Tensor();
   const int64_t sizes[] = {a.n, a.cols}, strides[] = {a.cols, 1}, one[] = {1};
   const int64_t cols[] = {a.cols}, rows[] = {a.n};
@@ -69,9 +75,16 @@ static void in_one_pass(Backward& b, const Norm& a, const Tensor& x, const Tenso
                    whole(dy, kRead), whole(in, kRead), flat(mean, rows, one, 1, kRead),
                    flat(rstd, rows, one, 1, kRead), column(factor, kRead),
                    kernel_data(scratch, kOverwrite)});
-  if (dx.defined()) b.give(0, dx);
-  if (want_weight) b.give(1, dweight);
-  if (want_bias) b.give(2, dbias);
+  return {dx, dweight, dbias};
+}
+
+static void by_kernel(Backward& b, const Norm& a, const Tensor& x, const Tensor& weight) {
+  std::array<bool, 3> wanted{};
+  for (int i = 0; i < b.inputs(); ++i) wanted[i] = b.needs(i);
+  auto [dx, dweight, dbias] = in_one_pass(a, b.dy(), x, weight, b.saved(2), b.saved(3), wanted);
+  if (wanted[0]) b.give(0, std::move(dx));
+  if (wanted[1]) b.give(1, std::move(dweight));
+  if (wanted[2]) b.give(2, std::move(dbias));
 }
 
 static void layer_norm_vjp(Backward& b) {
@@ -80,7 +93,7 @@ static void layer_norm_vjp(Backward& b) {
   if (b.differentiated() || a.n * a.cols == 0)
     by_operators(b, a, x, weight, b.saved(4));
   else
-    in_one_pass(b, a, x, weight, b.saved(2), b.saved(3));
+    by_kernel(b, a, x, weight);
 }
 static const Rule kLayerNorm{"layer_norm", layer_norm_vjp};
 
@@ -142,6 +155,7 @@ static Tensor layer_norm_jvp(const Call& call, const Tensor& x, const Norm& a, c
 
 Tensor layer_norm(const Tensor& input, Dims normalized_shape, const Tensor* weight,
                   const Tensor* bias, double eps) {
+  LIBDL_OBSERVED(layer_norm, input, normalized_shape, weight, bias, eps);
   const Norm a = check(input, normalized_shape, weight, bias);
   const Tensor epsilon = number(eps);
   if (input.numel() == 0) return normalise(input, a, epsilon, weight, bias);

@@ -81,6 +81,7 @@ static Tensor multiply(const char* op, const Rule& rule, const Tensor& a, const 
 }
 
 Tensor mm(const Tensor& input, const Tensor& mat2, Into into) {
+  LIBDL_OBSERVED(mm, input, mat2, into);
   require_ndim("mm", 1, "input", input, 2);
   require_ndim("mm", 2, "mat2", mat2, 2);
   require_same_dtype("mm", 2, "mat2", mat2, input);
@@ -89,6 +90,7 @@ Tensor mm(const Tensor& input, const Tensor& mat2, Into into) {
 }
 
 Tensor bmm(const Tensor& input, const Tensor& mat2, Into into) {
+  LIBDL_OBSERVED(bmm, input, mat2, into);
   require_ndim("bmm", 1, "input", input, 3);
   require_ndim("bmm", 2, "mat2", mat2, 3);
   require_same_dtype("bmm", 2, "mat2", mat2, input);
@@ -102,6 +104,7 @@ Tensor bmm(const Tensor& input, const Tensor& mat2, Into into) {
 // -- vectors --------------------------------------------------------------------------------------
 
 Tensor mv(const Tensor& input, const Tensor& vec, Into into) {
+  LIBDL_OBSERVED(mv, input, vec, into);
   require_ndim("mv", 1, "input", input, 2);
   require_ndim("mv", 2, "vec", vec, 1);
   require_same_dtype("mv", 2, "vec", vec, input);
@@ -112,6 +115,7 @@ Tensor mv(const Tensor& input, const Tensor& vec, Into into) {
 }
 
 Tensor dot(const Tensor& input, const Tensor& tensor, Into into) {
+  LIBDL_OBSERVED(dot, input, tensor, into);
   require_ndim("dot", 1, "input", input, 1);
   require_ndim("dot", 2, "tensor", tensor, 1);
   require_same_dtype("dot", 2, "tensor", tensor, input);
@@ -196,6 +200,7 @@ static Tensor by_ranks(const Tensor& input, const Tensor& other, Into into) {
 }
 
 Tensor matmul(const Tensor& input, const Tensor& other, Into into) {
+  LIBDL_OBSERVED(matmul, input, other, into);
   return told_as("matmul", {{"input", 1, "input"}, {"mat2", 2, "other"}, {"vec", 2, "other"},
                             {"tensor", 2, "other"}},
                  [&] { return by_ranks(input, other, into); });
@@ -235,6 +240,7 @@ static Tensor narrow_addmm(const Tensor& input, const Tensor& mat1, const Tensor
 
 Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, const Tensor* beta,
              const Tensor* alpha, Into into) {
+  LIBDL_OBSERVED(addmm, input, mat1, mat2, beta, alpha, into);
   require_ndim("addmm", 2, "mat1", mat1, 2);
   require_ndim("addmm", 3, "mat2", mat2, 2);
   require_same_dtype("addmm", 3, "mat2", mat2, mat1);
@@ -343,6 +349,7 @@ static void check_linear(const Tensor& x, const Tensor& w, const Tensor* bias) {
 }
 
 Tensor linear(const Tensor& input, const Tensor& weight, const Tensor* bias, Into into) {
+  LIBDL_OBSERVED(linear, input, weight, bias, into);
   check_linear(input, weight, bias);
   if (weight.ndim() == 1) {  // one output, which is no dimension
     const Tensor y = matmul(input, weight);

@@ -142,6 +142,7 @@ static Tensor picked_loss(const Tensor& input, const Classes& c, const Tensor& f
 
 Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor* weight,
                 int64_t ignore_index, std::optional<std::string_view> reduction) {
+  LIBDL_OBSERVED(nll_loss, input, target, weight, ignore_index, reduction);
   const char* const op = "nll_loss";
   const Reduce how = reduction_of(op, 5, reduction);
   if (!is_floating(input.dtype()))
@@ -202,6 +203,7 @@ static Tensor smoothed(const Tensor& log_p, const Classes& c, const Tensor* weig
 Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor* weight,
                      int64_t ignore_index, std::optional<std::string_view> reduction,
                      double label_smoothing) {
+  LIBDL_OBSERVED(cross_entropy, input, target, weight, ignore_index, reduction, label_smoothing);
   const char* const op = "cross_entropy";
   const DefaultFloatEnvironment environment;  // for the factors of label_smoothing
   const Reduce how = reduction_of(op, 5, reduction);
@@ -236,6 +238,7 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor* we
 
 Tensor mse_loss(const Tensor& input, const Tensor& target,
                 std::optional<std::string_view> reduction, const Tensor* weight) {
+  LIBDL_OBSERVED(mse_loss, input, target, reduction, weight);
   const Reduce how = reduction_of("mse_loss", 3, reduction);
   static constexpr const char* kNames[] = {"input", "target"};
   const Tensor* const operands[] = {&input, &target};

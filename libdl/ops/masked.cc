@@ -41,6 +41,7 @@ static constexpr int64_t kWhole[] = {-1};
 
 // A choice element by element, whose rules are where's; only the words of the errors differ.
 Tensor masked_fill(const Tensor& input, const Tensor& mask, const Tensor& value, Into into) {
+  LIBDL_OBSERVED(masked_fill, input, mask, value, into);
   const char* const op = "masked_fill";
   check_mask(op, mask);
   common_shape(op, input, mask);  // or an error that names the mask
@@ -56,6 +57,7 @@ Tensor masked_fill(const Tensor& input, const Tensor& mask, const Tensor& value,
 // -- masked_select --------------------------------------------------------------------------------
 
 Tensor masked_select(const Tensor& input, const Tensor& mask, Into into) {
+  LIBDL_OBSERVED(masked_select, input, mask, into);
   check_mask("masked_select", mask);
   const Shape shape = common_shape("masked_select", input, mask);
   const Tensor at = positions(mask, shape);
@@ -66,6 +68,7 @@ Tensor masked_select(const Tensor& input, const Tensor& mask, Into into) {
 // -- masked_scatter -------------------------------------------------------------------------------
 
 Tensor masked_scatter(const Tensor& input, const Tensor& mask, const Tensor& source, Into into) {
+  LIBDL_OBSERVED(masked_scatter, input, mask, source, into);
   const char* const op = "masked_scatter";
   check_mask(op, mask);
   const Shape shape = common_shape(op, input, mask);

@@ -97,10 +97,12 @@ static Tensor spread(const char* op, const Tensor& input, std::optional<Dims> di
 
 Tensor var(const Tensor& input, std::optional<Dims> dims, const Tensor* correction, bool keepdim,
            Into into) {
+  LIBDL_OBSERVED(var, input, dims, correction, keepdim, into);
   return spread("var", input, dims, correction, keepdim, false, into);
 }
 Tensor std(const Tensor& input, std::optional<Dims> dims, const Tensor* correction, bool keepdim,
            Into into) {
+  LIBDL_OBSERVED(std, input, dims, correction, keepdim, into);
   return spread("std", input, dims, correction, keepdim, true, into);
 }
 
@@ -147,6 +149,7 @@ static const Rule kNorm{"norm", norm_vjp};
 
 Tensor norm(const Tensor& input, const Tensor* p, std::optional<Dims> dims, bool keepdim,
             Dtype dtype, Into into) {
+  LIBDL_OBSERVED(norm, input, p, dims, keepdim, dtype, into);
   const char* const op = "norm";
   if (p && (p->ndim() != 0 || p->is_complex()))
     fail_argument(LIBDL_ERROR_VALUE, op, 2, "p", "is no real number", "a number");
@@ -200,6 +203,7 @@ static Tensor logsumexp_complex(const Tensor& x, const ReducedDims& r, bool keep
 }
 
 Tensor logsumexp(const Tensor& input, std::optional<Dims> dims, bool keepdim, Into into) {
+  LIBDL_OBSERVED(logsumexp, input, dims, keepdim, into);
   const Tensor x = is_inexact(input.dtype()) ? input : cast(input, default_dtype());
   Call call("logsumexp", into, {&x});
   const ReducedDims r(x.shape(), call.axes(2, "dims", dims, x.ndim()));

@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Views of a part of the elements, or of all in several parts.
+// Views of a part of the elements.
 #include "ops/view.h"
 
 #include <algorithm>
 
-#include "device/host_source.h"
 #include "ops/copy.h"
 #include "ops/view_rule.h"
 
 namespace libdl {
 
-static void require_dim(const char* op, const Tensor& input) {
-  if (input.ndim() == 0)
-    fail_argument(LIBDL_ERROR_INDEX, op, 1, "input", "is 0-d", "a tensor with dimensions");
-}
-
 Tensor select(const Tensor& input, int32_t dim, int64_t index) {
+  LIBDL_OBSERVED(select, input, dim, index);
   require_dim("select", input);
   const int at = view_axis("select", 2, "dim", dim, input.ndim());
   const int64_t n = input.size(at);
@@ -25,11 +20,14 @@ Tensor select(const Tensor& input, int32_t dim, int64_t index) {
                   n ? std::to_string(-n) + " to " + std::to_string(n - 1)
                     : "an index into a dimension that is not empty");
   if (index < 0) index += n;
-  return select_view("select", input, at, index);
+  ViewCall call{ViewCall::kSelect};
+  Tensor y = selected("select", input, at, index, call);
+  become_view("select", input, y, call);
+  return y;
 }
 
-static Tensor part(const char* op, const Tensor& input, int at, int64_t start, int64_t length,
-                   int64_t step, ViewOrigin origin = ViewOrigin::kRecorded) {
+Tensor part(const char* op, const Tensor& input, int at, int64_t start, int64_t length,
+            int64_t step, ViewCall& call) {
   check_viewed(op, input);
   Tensor y = unsealed_alias(input, input.ndim(), input.dtype());
   libdl_tensor& to = *y.get();
@@ -38,16 +36,23 @@ static Tensor part(const char* op, const Tensor& input, int at, int64_t start, i
   if (length) to.offset += start * input.stride(at);  // an empty part points nowhere
   if (length > 1) to.strides()[at] *= step;
   seal(to);
-  ViewCall call{ViewCall::kSlice};
   call.dim = at;
   call.start = start;
   call.length = length;
   call.step = step;
-  become_view(op, input, y, call, ViewKind::kPlain, origin);
+  return y;
+}
+
+static Tensor sliced(const char* op, const Tensor& input, int at, int64_t start, int64_t length,
+                     int64_t step) {
+  ViewCall call{ViewCall::kSlice};
+  Tensor y = part(op, input, at, start, length, step, call);
+  become_view(op, input, y, call);
   return y;
 }
 
 Tensor narrow(const Tensor& input, int32_t dim, int64_t start, int64_t length) {
+  LIBDL_OBSERVED(narrow, input, dim, start, length);
   require_dim("narrow", input);
   const int at = view_axis("narrow", 2, "dim", dim, input.ndim());
   const int64_t n = input.size(at);
@@ -58,11 +63,12 @@ Tensor narrow(const Tensor& input, int32_t dim, int64_t start, int64_t length) {
   if (length < 0 || length > n - start)
     fail_argument(LIBDL_ERROR_INDEX, "narrow", 4, "length", "is " + std::to_string(length),
                   "0 to " + std::to_string(n - start));
-  return part("narrow", input, at, start, length, 1);
+  return sliced("narrow", input, at, start, length, 1);
 }
 
 Tensor slice(const Tensor& input, int32_t dim, std::optional<int64_t> start,
              std::optional<int64_t> end, int64_t step) {
+  LIBDL_OBSERVED(slice, input, dim, start, end, step);
   require_dim("slice", input);
   const int at = view_axis("slice", 2, "dim", dim, input.ndim());
   if (step <= 0)
@@ -72,10 +78,11 @@ Tensor slice(const Tensor& input, int32_t dim, std::optional<int64_t> start,
   const auto clip = [n](int64_t i) { return std::clamp<int64_t>(i < 0 ? i + n : i, 0, n); };
   const int64_t first = start ? clip(*start) : 0;
   const int64_t last = std::max(end ? clip(*end) : n, first);
-  return part("slice", input, at, first, last == first ? 0 : (last - first - 1) / step + 1, step);
+  return sliced("slice", input, at, first, last == first ? 0 : (last - first - 1) / step + 1, step);
 }
 
 Tensor diagonal(const Tensor& input, int64_t offset, int32_t dim1, int32_t dim2) {
+  LIBDL_OBSERVED(diagonal, input, offset, dim1, dim2);
   const int a = view_axis("diagonal", 3, "dim1", dim1, input.ndim());
   const int b = view_axis("diagonal", 4, "dim2", dim2, input.ndim());
   if (a == b || input.ndim() < 2)
@@ -118,6 +125,7 @@ Geometry unfolded(const Geometry& from, int at, int64_t size, int64_t step) {
 }
 
 Tensor unfold(const Tensor& input, int32_t dimension, int64_t size, int64_t step) {
+  LIBDL_OBSERVED(unfold, input, dimension, size, step);
   const int at = view_axis("unfold", 2, "dimension", dimension, input.ndim());
   const int64_t n = input.ndim() ? input.size(at) : 1;
   if (size < 0 || size > n)
@@ -138,6 +146,7 @@ Tensor unfold(const Tensor& input, int32_t dimension, int64_t size, int64_t step
 
 Tensor as_strided(const Tensor& input, Dims shape, Dims stride,
                   std::optional<int64_t> storage_offset) {
+  LIBDL_OBSERVED(as_strided, input, shape, stride, storage_offset);
   if (shape.size() != stride.size())
     fail_argument(LIBDL_ERROR_SHAPE, "as_strided", 3, "stride",
                   "has " + std::to_string(stride.size()) + " entries",
@@ -160,81 +169,6 @@ Tensor as_strided(const Tensor& input, Dims shape, Dims stride,
                "as_strided", 3, "stride");
   return make_view("as_strided", input, {Shape(shape), Shape(stride), offset},
                    ViewCall{ViewCall::kStrided});
-}
-
-// -- several parts --------------------------------------------------------------------------------
-
-// A dimension that is empty or expanded has more parts than any memory: each is a handle, and one
-// of a list of outputs where it is recorded. Refused before the first one is made.
-static void require_room(const char* op, int argument, const char* name, int64_t parts) {
-  constexpr size_t kPart = 512;  // bytes, at least
-  const size_t most = host_budget().limit() / kPart;
-  if (static_cast<size_t>(parts) > most)
-    fail_argument(LIBDL_ERROR_LIMIT, op, argument, name,
-                  "asks for " + std::to_string(parts) + " tensors",
-                  "at most " + std::to_string(most) + ", which memory holds");
-}
-
-std::vector<Tensor> split_with_sizes(const Tensor& input, Dims split_sizes, int32_t dim) {
-  require_dim("split_with_sizes", input);
-  const int at = view_axis("split_with_sizes", 3, "dim", dim, input.ndim());
-  int64_t rest = input.size(at);
-  bool fits = true;
-  for (const int64_t n : split_sizes) {
-    fits &= n >= 0 && n <= rest;
-    if (fits) rest -= n;
-  }
-  if (!fits || rest != 0)
-    fail_argument(LIBDL_ERROR_SHAPE, "split_with_sizes", 2, "split_sizes",
-                  "is " + to_string(split_sizes),
-                  "sizes of 0 or more that add up to " + std::to_string(input.size(at)));
-  std::vector<Tensor> parts;
-  int64_t start = 0;
-  for (const int64_t n : split_sizes) {
-    parts.push_back(part("split", input, at, start, n, 1, ViewOrigin::kMultiOutput));
-    start += n;
-  }
-  return parts;
-}
-
-std::vector<Tensor> split(const Tensor& input, int64_t split_size, int32_t dim) {
-  require_dim("split", input);
-  const int at = view_axis("split", 3, "dim", dim, input.ndim());
-  const int64_t n = input.size(at);
-  if (split_size < 0 || (split_size == 0 && n > 0))
-    fail_argument(LIBDL_ERROR_VALUE, "split", 2, "split_size", "is " + std::to_string(split_size),
-                  "1 or more");
-  if (n > 0) require_room("split", 2, "split_size", (n - 1) / split_size + 1);
-  std::vector<Tensor> parts;
-  int64_t start = 0;
-  do {
-    const int64_t length = std::min(split_size, n - start);
-    parts.push_back(part("split", input, at, start, length, 1, ViewOrigin::kMultiOutput));
-    start += length;
-  } while (start < n);
-  return parts;
-}
-
-std::vector<Tensor> chunk(const Tensor& input, int64_t chunks, int32_t dim) {
-  require_dim("chunk", input);
-  if (chunks <= 0)
-    fail_argument(LIBDL_ERROR_VALUE, "chunk", 2, "chunks", "is " + std::to_string(chunks),
-                  "1 or more");
-  const int at = view_axis("chunk", 3, "dim", dim, input.ndim());
-  const int64_t n = input.size(at);
-  require_room("chunk", 2, "chunks", n == 0 ? chunks : std::min(n, chunks));
-  if (n == 0) return split_with_sizes(input, Shape(static_cast<size_t>(chunks), 0), dim);
-  return split(input, (n - 1) / chunks + 1, dim);
-}
-
-std::vector<Tensor> unbind(const Tensor& input, int32_t dim) {
-  require_dim("unbind", input);
-  const int at = view_axis("unbind", 2, "dim", dim, input.ndim());
-  require_room("unbind", 2, "dim", input.size(at));
-  std::vector<Tensor> parts;
-  for (int64_t i = 0; i < input.size(at); ++i)
-    parts.push_back(select_view("unbind", input, at, i, ViewOrigin::kMultiOutput));
-  return parts;
 }
 
 }  // namespace libdl

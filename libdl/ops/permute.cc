@@ -22,6 +22,7 @@ static Tensor permuted(const char* op, const Tensor& input, Dims order) {
 }
 
 Tensor permute(const Tensor& input, Dims dims) {
+  LIBDL_OBSERVED(permute, input, dims);
   if (static_cast<int>(dims.size()) != input.ndim())
     fail_argument(LIBDL_ERROR_SHAPE, "permute", 2, "dims",
                   "names " + std::to_string(dims.size()) + " dimensions",
@@ -47,12 +48,14 @@ static Tensor swapped(const char* op, const Tensor& input, int a, int b) {
 }
 
 Tensor transpose(const Tensor& input, int32_t dim0, int32_t dim1) {
+  LIBDL_OBSERVED(transpose, input, dim0, dim1);
   const int a = view_axis("transpose", 2, "dim0", dim0, input.ndim());
   const int b = view_axis("transpose", 3, "dim1", dim1, input.ndim());
   return swapped("transpose", input, a, b);
 }
 
 Tensor t(const Tensor& input) {
+  LIBDL_OBSERVED(t, input);
   if (input.ndim() > 2)
     fail_argument(LIBDL_ERROR_SHAPE, "t", 1, "input",
                   "has " + std::to_string(input.ndim()) + " dimensions", "at most 2");
@@ -60,6 +63,7 @@ Tensor t(const Tensor& input) {
 }
 
 Tensor movedim(const Tensor& input, Dims source, Dims destination) {
+  LIBDL_OBSERVED(movedim, input, source, destination);
   const size_t n = static_cast<size_t>(input.ndim());
   if (source.size() != destination.size())
     fail_argument(LIBDL_ERROR_VALUE, "movedim", 3, "destination",

@@ -361,7 +361,22 @@ static Tensor tangent(const PointwiseOp& op, const Tensor* const* in, const Tens
 [[gnu::noinline]] static Tensor pointwise_into(const PointwiseOp& op, const Tensor* const* in,
                                                const Tensor& dst);
 
+[[gnu::cold]] static Tensor shown(const PointwiseOp& op, const Tensor* const* in, Into into) {
+  const observe_detail::Name name{op.name, false, op.arguments.data()};
+  const auto again = [&] { return pointwise(op, in, into); };
+  switch (op.inputs()) {
+    case 1:
+      return observe_detail::call(name, again, *in[0], into);
+    case 2:
+      return observe_detail::call(name, again, *in[0], *in[1], into);
+    default:
+      return observe_detail::call(name, again, *in[0], *in[1], *in[2], into);
+  }
+}
+
 Tensor pointwise(const PointwiseOp& op, const Tensor* const* in, Into into) {
+  if (observed()) [[unlikely]]
+    return shown(op, in, into);
   if (into) return pointwise_into(op, in, into.tensor());
   const int n = op.inputs();
   const Dtype compute = compute_dtype(op, in);

@@ -215,6 +215,16 @@ static void launch(const Program& p, Dtype dtype, const Tensor& out,
   launch(p, dtype, plan, out, in.data());
 }
 
+// As a part of the operator that is differentiated.
+[[gnu::cold]] static Tensor shown(const Program& p, const Tensor* const* symbols, Dtype dtype,
+                                  Tensor* scratch) {
+  std::array<const Tensor*, 5> in{};
+  for (int k = 0; k < p.inputs; ++k) in[k] = symbols[p.symbol[k]];
+  return observe_detail::call({"derivative", true},
+                              [&] { return evaluate(p, symbols, dtype, scratch); }, in[0], in[1],
+                              in[2], in[3], in[4]);
+}
+
 Tensor evaluate(const Program& p, const Tensor* const* symbols, Dtype dtype,
                 Tensor* scratch) {
   if (p.length == 0 && p.inputs == 1) {
@@ -222,6 +232,8 @@ Tensor evaluate(const Program& p, const Tensor* const* symbols, Dtype dtype,
     return only == scratch ? std::move(*scratch) : *only;
   }
   if (state().mode & (kModeGrad | kModeForward)) return step_by_step(p, symbols, dtype);
+  if (observed()) [[unlikely]]
+    return shown(p, symbols, dtype, scratch);
 
   const Tensor* in[5];
   bool equal = true;

@@ -165,6 +165,7 @@ static Draw standard_normal(Dtype dtype) {
 
 Tensor rand(Dims shape, Generator* generator, Dtype dtype, std::optional<Device> device,
             Into into) {
+  LIBDL_OBSERVED(rand, shape, generator, dtype, device, into);
   check_shape("rand", 1, shape);
   const Dtype type = dtype == Dtype::kNone ? default_dtype() : dtype;
   check_inexact("rand", 3, "dtype", type);
@@ -175,6 +176,7 @@ Tensor rand(Dims shape, Generator* generator, Dtype dtype, std::optional<Device>
 
 Tensor randn(Dims shape, Generator* generator, Dtype dtype, std::optional<Device> device,
              Into into) {
+  LIBDL_OBSERVED(randn, shape, generator, dtype, device, into);
   check_shape("randn", 1, shape);
   const Dtype type = dtype == Dtype::kNone ? default_dtype() : dtype;
   check_inexact("randn", 3, "dtype", type);
@@ -202,6 +204,7 @@ static Draw integers(const char* op, int argument, int64_t low, int64_t high, Dt
 
 Tensor randint(std::optional<int64_t> low, int64_t high, Dims shape, Generator* generator,
                Dtype dtype, std::optional<Device> device, Into into) {
+  LIBDL_OBSERVED(randint, low, high, shape, generator, dtype, device, into);
   check_shape("randint", 3, shape);
   const Dtype type = dtype == Dtype::kNone ? Dtype::kInt64 : dtype;
   checked_numel(shape, type, "randint", 3, "shape");
@@ -228,6 +231,7 @@ static Tensor shuffled(int64_t n, Dtype dtype, Generator* generator) {
 
 Tensor randperm(int64_t n, Generator* generator, Dtype dtype, std::optional<Device> device,
                 Into into) {
+  LIBDL_OBSERVED(randperm, n, generator, dtype, device, into);
   Call call("randperm", into, std::span<const Tensor* const>());
   if (n < 0) call.bad(LIBDL_ERROR_VALUE, 1, "n", "is " + std::to_string(n), "0 or more");
   const Dtype type = dtype == Dtype::kNone ? Dtype::kInt64 : dtype;
@@ -254,6 +258,7 @@ Tensor randperm(int64_t n, Generator* generator, Dtype dtype, std::optional<Devi
 
 Tensor rand_like(const Tensor& input, Generator* generator, Dtype dtype,
                  std::optional<Device> device) {
+  LIBDL_OBSERVED(rand_like, input, generator, dtype, device);
   const Dtype type = dtype == Dtype::kNone ? input.dtype() : dtype;
   check_inexact("rand_like", dtype == Dtype::kNone ? 1 : 3,
                 dtype == Dtype::kNone ? "input" : "dtype", type);
@@ -263,6 +268,7 @@ Tensor rand_like(const Tensor& input, Generator* generator, Dtype dtype,
 
 Tensor randn_like(const Tensor& input, Generator* generator, Dtype dtype,
                   std::optional<Device> device) {
+  LIBDL_OBSERVED(randn_like, input, generator, dtype, device);
   const Dtype type = dtype == Dtype::kNone ? input.dtype() : dtype;
   check_inexact("randn_like", dtype == Dtype::kNone ? 1 : 3,
                 dtype == Dtype::kNone ? "input" : "dtype", type);
@@ -272,6 +278,7 @@ Tensor randn_like(const Tensor& input, Generator* generator, Dtype dtype,
 
 Tensor randint_like(const Tensor& input, std::optional<int64_t> low, int64_t high,
                     Generator* generator, Dtype dtype, std::optional<Device> device) {
+  LIBDL_OBSERVED(randint_like, input, low, high, generator, dtype, device);
   const Dtype type = dtype == Dtype::kNone ? input.dtype() : dtype;
   const Draw draw = integers("randint_like", 3, low.value_or(0), high, type, 5);
   return drawn("randint_like", draw, input.shape(), type,
@@ -314,6 +321,7 @@ static Tensor redrawn(const Rule& rule, const Draw& draw, Generator* generator, 
 }
 
 Tensor uniform(double low, double high, Generator* generator, Into into) {
+  LIBDL_OBSERVED(uniform, low, high, generator, into);
   const char* const op = "uniform_";
   check_inexact(op, 0, "dst", destination(op, into).dtype());
   if (!std::isfinite(low))
@@ -325,6 +333,7 @@ Tensor uniform(double low, double high, Generator* generator, Into into) {
 }
 
 Tensor normal(double mean, double std, Generator* generator, Into into) {
+  LIBDL_OBSERVED(normal, mean, std, generator, into);
   const char* const op = "normal_";
   const Dtype dtype = destination(op, into).dtype();
   check_inexact(op, 0, "dst", dtype);
@@ -357,6 +366,7 @@ static void check_probabilities(const char* op, int argument, const char* name, 
 }
 
 Tensor bernoulli(const Tensor& input, std::optional<double> p, Generator* generator, Into into) {
+  LIBDL_OBSERVED(bernoulli, input, p, generator, into);
   const char* const op = "bernoulli";
   if (p)
     check_probability(op, 2, *p);
@@ -378,6 +388,7 @@ Tensor bernoulli(const Tensor& input, std::optional<double> p, Generator* genera
 }
 
 Tensor bernoulli_fill(const Tensor& p, Generator* generator, Into into) {
+  LIBDL_OBSERVED(bernoulli_fill, p, generator, into);
   const char* const op = "bernoulli_";
   const Tensor& dst = destination(op, into);
   check_probabilities(op, 1, "p", p);
@@ -404,6 +415,7 @@ Tensor bernoulli_fill(const Tensor& p, Generator* generator, Into into) {
 
 // y = x * noise, with noise 0 or 1 / (1 - p): the product's own gradient.
 Tensor dropout(const Tensor& input, double p, bool training, Generator* generator, Into into) {
+  LIBDL_OBSERVED(dropout, input, p, training, generator, into);
   const char* const op = "dropout";
   check_inexact(op, 1, "input", input.dtype());
   check_probability(op, 2, p);

@@ -28,6 +28,7 @@ static Dtype sum_dtype(const Tensor& x, Dtype dtype) {
 }
 
 Tensor sum(const Tensor& input, std::optional<Dims> dims, bool keepdim, Dtype dtype, Into into) {
+  LIBDL_OBSERVED(sum, input, dims, keepdim, dtype, into);
   Call call("sum", into, {&input});
   const ReducedDims r(input.shape(), call.axes(2, "dims", dims, input.ndim()));
   const Tensor y = reduce(kernels::Reduction::kSum, input, r, keepdim, sum_dtype(input, dtype));
@@ -62,6 +63,7 @@ static Tensor share(const Tensor& x, double n) {
 
 // The 16-bit types are summed as float32, where the sum cannot overflow.
 Tensor mean(const Tensor& input, std::optional<Dims> dims, bool keepdim, Dtype dtype, Into into) {
+  LIBDL_OBSERVED(mean, input, dims, keepdim, dtype, into);
   const Dtype type = dtype == Dtype::kNone ? input.dtype() : dtype;
   if (!is_inexact(type))
     fail_argument(LIBDL_ERROR_DTYPE, "mean", 1, "input", std::string("is ") + name_of(type),
@@ -123,6 +125,7 @@ static void prod_vjp(Backward& b) {
 static const Rule kProd{"prod", prod_vjp};
 
 Tensor prod(const Tensor& input, std::optional<int64_t> dim, bool keepdim, Dtype dtype, Into into) {
+  LIBDL_OBSERVED(prod, input, dim, keepdim, dtype, into);
   const Dtype type = sum_dtype(input, dtype);
   const Tensor x = cast(input, type);  // recorded, so that the rule sees the computed dtype
   Call call("prod", into, {&x});
@@ -146,9 +149,11 @@ static Tensor truth(const char* op, kernels::Reduction kind, const Tensor& input
   return call.done(reduce(kind, input, r, keepdim, Dtype::kBool));
 }
 Tensor all(const Tensor& input, std::optional<Dims> dims, bool keepdim, Into into) {
+  LIBDL_OBSERVED(all, input, dims, keepdim, into);
   return truth("all", kernels::Reduction::kAll, input, dims, keepdim, into);
 }
 Tensor any(const Tensor& input, std::optional<Dims> dims, bool keepdim, Into into) {
+  LIBDL_OBSERVED(any, input, dims, keepdim, into);
   return truth("any", kernels::Reduction::kAny, input, dims, keepdim, into);
 }
 

@@ -100,6 +100,7 @@ static Tensor simple_view(const char* op, const Tensor& input, Dims shape) {
 }
 
 Tensor view(const Tensor& input, Dims shape) {
+  LIBDL_OBSERVED(view, input, shape);
   if (Tensor y = simple_view("view", input, shape); y.defined()) return y;
   Geometry to{infer("view", shape, input.numel()), {}, 0};
   if (Tensor y = try_view("view", input, to); y.defined()) return y;
@@ -110,6 +111,7 @@ Tensor view(const Tensor& input, Dims shape) {
 }
 
 Tensor reshape(const Tensor& input, Dims shape) {
+  LIBDL_OBSERVED(reshape, input, shape);
   if (Tensor y = simple_view("reshape", input, shape); y.defined()) return y;
   Geometry to{infer("reshape", shape, input.numel()), {}, 0};
   if (input.is_number()) return reshape(clone(input), shape);
@@ -118,6 +120,7 @@ Tensor reshape(const Tensor& input, Dims shape) {
 }
 
 Tensor flatten(const Tensor& input, int32_t start_dim, int32_t end_dim) {
+  LIBDL_OBSERVED(flatten, input, start_dim, end_dim);
   const int first = view_axis("flatten", 2, "start_dim", start_dim, input.ndim());
   const int last = view_axis("flatten", 3, "end_dim", end_dim, input.ndim());
   if (first > last)
@@ -136,6 +139,7 @@ Tensor flatten(const Tensor& input, int32_t start_dim, int32_t end_dim) {
 }
 
 Tensor unflatten(const Tensor& input, int32_t dim, Dims sizes) {
+  LIBDL_OBSERVED(unflatten, input, dim, sizes);
   const int at = view_axis("unflatten", 2, "dim", dim, input.ndim());
   if (sizes.empty() || input.ndim() == 0)
     fail_argument(LIBDL_ERROR_SHAPE, "unflatten", 3, "sizes", "is " + to_string(sizes),
@@ -153,6 +157,7 @@ Tensor unflatten(const Tensor& input, int32_t dim, Dims sizes) {
 }
 
 Tensor squeeze(const Tensor& input, std::optional<Dims> dims) {
+  LIBDL_OBSERVED(squeeze, input, dims);
   SmallVector<bool, 8> drop(static_cast<size_t>(std::max(input.ndim(), 1)), !dims);
   if (dims)
     for (const int64_t dim : *dims) {
@@ -174,6 +179,7 @@ Tensor squeeze(const Tensor& input, std::optional<Dims> dims) {
 }
 
 Tensor unsqueeze(const Tensor& input, int32_t dim) {
+  LIBDL_OBSERVED(unsqueeze, input, dim);
   const int at = view_axis("unsqueeze", 2, "dim", dim, input.ndim() + 1);
   if (input.ndim() == kMaxDims)
     fail_argument(LIBDL_ERROR_SHAPE, "unsqueeze", 1, "input", "has 64 dimensions", "at most 63");
@@ -186,6 +192,7 @@ Tensor unsqueeze(const Tensor& input, int32_t dim) {
 }
 
 Tensor expand(const Tensor& input, Dims shape) {
+  LIBDL_OBSERVED(expand, input, shape);
   if (input.is_number()) return expand(clone(input), shape);
   const int lead = static_cast<int>(shape.size()) - input.ndim();
   if (lead < 0)

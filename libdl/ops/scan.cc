@@ -46,6 +46,7 @@ static void cumsum_vjp(Backward& b) {
 static const Rule kCumsum{"cumsum", cumsum_vjp};
 
 Tensor cumsum(const Tensor& input, int32_t dim, Dtype dtype, Into into) {
+  LIBDL_OBSERVED(cumsum, input, dim, dtype, into);
   const Tensor x = cast(input, scan_dtype(input, dtype));
   Call call("cumsum", into, {&x});
   const int32_t at = call.axis(2, "dim", dim, x.ndim());
@@ -78,6 +79,7 @@ static void cumprod_vjp(Backward& b) {
 static const Rule kCumprod{"cumprod", cumprod_vjp};
 
 Tensor cumprod(const Tensor& input, int32_t dim, Dtype dtype, Into into) {
+  LIBDL_OBSERVED(cumprod, input, dim, dtype, into);
   const Tensor x = cast(input, scan_dtype(input, dtype));
   Call call("cumprod", into, {&x});
   const int32_t at = call.axis(2, "dim", dim, x.ndim());

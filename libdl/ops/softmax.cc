@@ -43,6 +43,7 @@ static Tensor slope(const Tensor& dy, const Tensor& y, int at, bool log) {
 }
 
 static Tensor slope_in_one_pass(const Tensor& dy, const Tensor& y, int at, bool log) {
+  LIBDL_OBSERVED_PART("softmax_backward", slope_in_one_pass(dy, y, at, log), dy, y);
   Tensor dx = empty(y.shape(), y.dtype(), y.device());
   const Tensor given = cast(dy, y.dtype());
   if (dx.numel())
@@ -86,9 +87,11 @@ static Tensor normalised(const char* op, const Rule& rule, bool log, const Tenso
 }
 
 Tensor softmax(const Tensor& input, int32_t dim, Dtype dtype, Into into) {
+  LIBDL_OBSERVED(softmax, input, dim, dtype, into);
   return normalised("softmax", kSoftmax, false, input, dim, dtype, into);
 }
 Tensor log_softmax(const Tensor& input, int32_t dim, Dtype dtype, Into into) {
+  LIBDL_OBSERVED(log_softmax, input, dim, dtype, into);
   return normalised("log_softmax", kLogSoftmax, true, input, dim, dtype, into);
 }
 

@@ -11,6 +11,7 @@
 namespace libdl {
 
 Tensor view_as_real(const Tensor& input) {
+  LIBDL_OBSERVED(view_as_real, input);
   if (!input.is_complex())
     fail_argument(LIBDL_ERROR_DTYPE, "view_as_real", 1, "input",
                   std::string("is ") + name_of(input.dtype()), "a complex dtype");
@@ -27,6 +28,7 @@ Tensor view_as_real(const Tensor& input) {
 }
 
 Tensor view_as_complex(const Tensor& input) {
+  LIBDL_OBSERVED(view_as_complex, input);
   const auto bad = [&](libdl_error_code code, const std::string& found,
                        const char* wanted LIBDL_PLACE) {
     fail_argument(code, "view_as_complex", 1, "input", found, wanted LIBDL_SAME_PLACE);
@@ -51,9 +53,11 @@ Tensor view_as_complex(const Tensor& input) {
 }
 
 Tensor real(const Tensor& input) {
+  LIBDL_OBSERVED(real, input);
   return input.is_complex() ? select(view_as_real(input), -1, 0) : input;
 }
 Tensor imag(const Tensor& input) {
+  LIBDL_OBSERVED(imag, input);
   if (!input.is_complex())
     fail_argument(LIBDL_ERROR_DTYPE, "imag", 1, "input",
                   std::string("is ") + name_of(input.dtype()), "a complex dtype");
@@ -61,6 +65,7 @@ Tensor imag(const Tensor& input) {
 }
 
 Tensor view_dtype(const Tensor& input, Dtype dtype) {
+  LIBDL_OBSERVED(view_dtype, input, dtype);
   const char* const op = "view_dtype";
   if (dtype == Dtype::kNone)
     fail_argument(LIBDL_ERROR_DTYPE, op, 2, "dtype", "is absent", "a dtype");
@@ -104,6 +109,9 @@ Tensor view_dtype(const Tensor& input, Dtype dtype) {
   return y;
 }
 
-Tensor detach(const Tensor& input) { return alias(input); }
+Tensor detach(const Tensor& input) {
+  LIBDL_OBSERVED(detach, input);
+  return alias(input);
+}
 
 }  // namespace libdl

@@ -54,6 +54,7 @@ static void part_scatter_vjp(Backward& b) { b.give(0, replay(b.attr<ViewAttr>(),
 static const Rule kPartScatter{"view_backward", part_scatter_vjp};
 
 static Tensor part_scatter(const Tensor& dy, const ViewAttr& a) {
+  LIBDL_OBSERVED_PART("view_backward", part_scatter(dy, a), dy);
   Call call("view_backward", {}, {&dy});
   Tensor dx = zeros(a.from.shape, dy.dtype(), dy.device());
   copy_bytes(replay(a, dx), dy);
@@ -103,7 +104,7 @@ static const Rule& view_rule(const char* op) {
       {"squeeze", view_vjp},    {"unsqueeze", view_vjp},    {"expand", view_vjp},
       {"select", view_vjp},     {"narrow", view_vjp},       {"slice", view_vjp},
       {"diagonal", view_vjp},   {"unfold", view_vjp},       {"as_strided", view_vjp},
-      {"split", view_vjp},      {"unbind", view_vjp},       {"view_as_real", view_vjp},
+      {"view_as_real", view_vjp},
       {"view_as_complex", view_vjp}, {"view_dtype", view_vjp}};
   for (const Rule& rule : kRules)
     if (std::string_view(rule.name) == op) return rule;
@@ -127,19 +128,35 @@ int view_axis(const char* op, int argument, const char* name, int64_t dim, int64
   return static_cast<int>(dim < 0 ? dim + n : dim);
 }
 
-void become_view(const char* op, const Tensor& input, const Tensor& y, const ViewCall& call,
-                 ViewKind kind, ViewOrigin origin) {
+void require_dim(const char* op, const Tensor& input) {
+  if (input.ndim() == 0)
+    fail_argument(LIBDL_ERROR_INDEX, op, 1, "input", "is 0-d", "a tensor with dimensions");
+}
+
+[[gnu::always_inline]] static inline bool followed(const Tensor& input, const Tensor& y,
+                                                   const ViewCall& call, ViewKind kind,
+                                                   ViewOrigin origin) {
   const uint32_t mode = state().mode;
-  if (mode & kModeInference) return;
+  if (mode & kModeInference) return false;
   const bool recorded = mode & kModeGrad;
   track_view(y, input, kind, recorded ? origin : ViewOrigin::kNoGrad);
-  if (!input.meta()) return;
-  if (recorded && is_inexact(y.dtype()) && has_history(input))
-    record_view(op, input, y, {call, geometry_of(input), geometry_of(y)});
+  if (!input.meta()) return false;
   if ((mode & kModeForward) && kind != ViewKind::kBytes)
     view_tangents(input, y, [&](const Tensor& t) {
       return replay({call, geometry_of(input), geometry_of(y)}, t);
     });
+  return recorded && is_inexact(y.dtype()) && has_history(input);
+}
+
+bool follow_view(const Tensor& input, const Tensor& y, const ViewCall& call, ViewKind kind,
+                 ViewOrigin origin) {
+  return followed(input, y, call, kind, origin);
+}
+
+void become_view(const char* op, const Tensor& input, const Tensor& y, const ViewCall& call,
+                 ViewKind kind) {
+  if (followed(input, y, call, kind, ViewOrigin::kRecorded))
+    record_view(op, input, y, {call, geometry_of(input), geometry_of(y)});
 }
 
 Tensor own(Tensor view) {
@@ -158,26 +175,6 @@ Tensor make_view(const char* op, const Tensor& input, const Geometry& to, const 
   if (dtype == Dtype::kNone) dtype = input.dtype();
   Tensor y = alias(input, to.shape, to.strides, to.offset, dtype);
   become_view(op, input, y, call, kind);
-  return y;
-}
-
-Tensor select_view(const char* op, const Tensor& input, int at, int64_t index,
-                   ViewOrigin origin) {
-  check_viewed(op, input);
-  const int ndim = input.ndim();
-  Tensor y = unsealed_alias(input, ndim - 1, input.dtype());
-  libdl_tensor& to = *y.get();
-  to.offset += index * input.stride(at);
-  for (int d = 0, k = 0; d < ndim; ++d) {
-    if (d == at) continue;
-    to.sizes()[k] = input.size(d);
-    to.strides()[k++] = input.stride(d);
-  }
-  seal(to);
-  ViewCall call{ViewCall::kSelect};
-  call.dim = at;
-  call.start = index;
-  become_view(op, input, y, call, ViewKind::kPlain, origin);
   return y;
 }
 
@@ -234,6 +231,7 @@ static void scatter_add(const Tensor& buffer, const Tensor& dy, const Geometry& 
 }
 
 Tensor strided_scatter(const Tensor& dy, const Geometry& from, const Geometry& to) {
+  LIBDL_OBSERVED_PART("as_strided_backward", strided_scatter(dy, from, to), dy);
   Call call("as_strided_backward", {}, {&dy});
   const Room room = room_for(from, to, dy.dtype(), dy.device());
   const Tensor target = alias(room.buffer, to.shape, to.strides, room.to_offset, dy.dtype());
@@ -252,6 +250,7 @@ Tensor strided_scatter(const Tensor& dy, const Geometry& from, const Geometry& t
 }
 
 Tensor strided_gather(const Tensor& h, const Geometry& from, const Geometry& to) {
+  LIBDL_OBSERVED_PART("as_strided", strided_gather(h, from, to), h);
   Call call("as_strided", {}, {&h});
   const Room room = room_for(from, to, h.dtype(), h.device());
   copy_bytes(alias(room.buffer, from.shape, from.strides, room.from_offset, h.dtype()), h);

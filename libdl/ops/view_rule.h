@@ -20,10 +20,16 @@ struct ViewCall {
 
 // y, an alias of input, becomes a view of it: tracked, and recorded as the call.
 void become_view(const char* op, const Tensor& input, const Tensor& y, const ViewCall& call,
-                 ViewKind kind = ViewKind::kPlain, ViewOrigin origin = ViewOrigin::kRecorded);
+                 ViewKind kind = ViewKind::kPlain);
+// The same but for the record; true where one is wanted.
+bool follow_view(const Tensor& input, const Tensor& y, const ViewCall& call, ViewKind kind,
+                 ViewOrigin origin);
 
 // dim in [-ndim, ndim) as [0, ndim); a 0-d tensor counts as one dimension.
 int view_axis(const char* op, int argument, const char* name, int64_t dim, int64_t ndim);
+
+// Throws INDEX for a 0-d tensor.
+void require_dim(const char* op, const Tensor& input);
 
 // Throws where a view of input cannot be.
 inline void check_viewed(const char* op, const Tensor& input) {
@@ -35,7 +41,25 @@ inline void check_viewed(const char* op, const Tensor& input) {
 Tensor make_view(const char* op, const Tensor& input, const Geometry& to, const ViewCall& call,
                  ViewKind kind = ViewKind::kPlain, Dtype dtype = Dtype::kNone);
 
-Tensor select_view(const char* op, const Tensor& input, int at, int64_t index,
-                   ViewOrigin origin = ViewOrigin::kRecorded);
+// Aliases that are not views yet, and the calls that make them so.
+[[gnu::always_inline]] inline Tensor selected(const char* op, const Tensor& input, int at,
+                                              int64_t index, ViewCall& call) {
+  check_viewed(op, input);
+  const int ndim = input.ndim();
+  Tensor y = unsealed_alias(input, ndim - 1, input.dtype());
+  libdl_tensor& to = *y.get();
+  to.offset += index * input.stride(at);
+  for (int d = 0, k = 0; d < ndim; ++d) {
+    if (d == at) continue;
+    to.sizes()[k] = input.size(d);
+    to.strides()[k++] = input.stride(d);
+  }
+  seal(to);
+  call.dim = at;
+  call.start = index;
+  return y;
+}
+Tensor part(const char* op, const Tensor& input, int at, int64_t start, int64_t length,
+            int64_t step, ViewCall& call);
 
 }  // namespace libdl

@@ -188,6 +188,7 @@ void wrote(const char* op, TensorSpan list) {
 }  // namespace
 
 void sgd_step(const SgdOptions& o, TensorSpan params, TensorSpan grads, TensorSpan buffers) {
+  LIBDL_OBSERVED_STEP("sgd", sgd_step(o, params, grads, buffers), params, grads, buffers);
   const char* const op = "sgd";
   check_factor(op, "lr", o.lr);
   check_factor(op, "momentum", o.momentum);
@@ -223,6 +224,9 @@ void sgd_step(const SgdOptions& o, TensorSpan params, TensorSpan grads, TensorSp
 
 void adam_step(const AdamOptions& o, TensorSpan params, TensorSpan grads, TensorSpan exp_avgs,
                TensorSpan exp_avg_sqs, TensorSpan max_exp_avg_sqs) {
+  LIBDL_OBSERVED_STEP("adam",
+                      adam_step(o, params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs), params,
+                      grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs);
   const char* const op = "adam";
   check_factor(op, "lr", o.lr);
   check_factor(op, "beta1", o.beta1, true);
@@ -283,6 +287,9 @@ static void check_gradients(const char* op, TensorSpan grads) {
 
 Tensor clip_grad_norm(TensorSpan grads, double max_norm, double norm_type,
                       bool error_if_nonfinite) {
+  LIBDL_OBSERVED_STEP("clip_grad_norm",
+                      clip_grad_norm(grads, max_norm, norm_type, error_if_nonfinite), grads,
+                      max_norm, norm_type, error_if_nonfinite);
   const char* const op = "clip_grad_norm";
   check_factor(op, "max_norm", max_norm, false, 2);
   if (!(norm_type > 0))
@@ -313,6 +320,7 @@ Tensor clip_grad_norm(TensorSpan grads, double max_norm, double norm_type,
 }
 
 void clip_grad_value(TensorSpan grads, double clip_value) {
+  LIBDL_OBSERVED_STEP("clip_grad_value", clip_grad_value(grads, clip_value), grads, clip_value);
   const char* const op = "clip_grad_value";
   check_factor(op, "clip_value", clip_value, false, 2);
   check_gradients(op, grads);

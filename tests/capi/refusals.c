@@ -288,6 +288,8 @@ static void operators(void) {
       "op_set_vjp: argument 2 (vjp) is NULL, wanted a function");
   GOOD(libdl_op_set_vjp(op, no_vjp, NULL, NULL));
   BAD(libdl_op_set_vjp(op, no_vjp, NULL, NULL), STATE, "op_set_vjp: t::x has a gradient already");
+  BAD(libdl_op_set_jvp(op, NULL, NULL, NULL), NULL,
+      "op_set_jvp: argument 2 (jvp) is NULL, wanted a function");
   GOOD(libdl_op_set_kernel(op, LIBDL_DEVICE_CPU, no_result, NULL, NULL));
 
   libdl_value arguments[] = {argument, {.type = LIBDL_VALUE_TENSORS}, {.type = LIBDL_VALUE_NONE}};
@@ -306,7 +308,8 @@ static void operators(void) {
   libdl_tensor *dual;
   GOOD(libdl_forward_make_dual(x, x, &dual));
   arguments[0].held.tensor = dual;
-  BAD(libdl_op_call(op, arguments, 3, results, 1), AUTOGRAD, "t::x: has no rule for forward mode");
+  BAD(libdl_op_call(op, arguments, 3, results, 1), AUTOGRAD,
+      "t::x: has no rule for forward mode: libdl_op_set_jvp was not called");
   libdl_tensor_release(dual);
   GOOD(libdl_forward_exit());
   libdl_tensor_release(x);

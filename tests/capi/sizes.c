@@ -63,6 +63,15 @@ static libdl_error* backward(void* options) {
   libdl_tensor_release(sum);
   return error;
 }
+static libdl_error* interceptor(void* options) {
+  libdl_error* const error = libdl_interceptor_push_options(options);
+  if (!error) GOOD(libdl_interceptor_pop());
+  return error;
+}
+static libdl_error* look_on(void* ctx, const libdl_call* call) {
+  (void)ctx, (void)call;
+  return NULL;
+}
 static libdl_error* saved_hooks(void* hooks) {
   libdl_error* const error = libdl_saved_hooks_push(hooks);
   if (!error) GOOD(libdl_saved_hooks_pop());
@@ -257,6 +266,7 @@ int main(void) {
   libdl_sgd_options sgd_options_values;
   libdl_adam_options adam_options_values;
   libdl_saved_hooks saved_hooks_values;
+  libdl_interceptor_options interceptor_options_values;
   libdl_function function_values;
   libdl_allocator allocator_values;
   libdl_executor executor_values;
@@ -283,6 +293,8 @@ int main(void) {
   adam_options_values.maximize = 1;
   ZERO(saved_hooks_values), saved_hooks_values.pack = pack, saved_hooks_values.unpack = unpack;
   saved_hooks_values.destroy = destroy;
+  ZERO(interceptor_options_values), interceptor_options_values.wanted = LIBDL_INTERCEPT_PARTS;
+  interceptor_options_values.after = look_on, interceptor_options_values.destroy = destroy;
   ZERO(function_values), function_values.name = "f", function_values.backward = no_gradients;
   function_values.destroy = destroy;
   ZERO(allocator_values), allocator_values.allocate = allocate;
@@ -300,6 +312,7 @@ int main(void) {
                           SIZED(sgd_options, sgd_step, least),
                           SIZED(adam_options, adam_step, least),
                           OWNING(saved_hooks, saved_hooks, least),
+                          OWNING(interceptor_options, interceptor, least),
                           OWNING(function, function_record, least),
                           OWNING(allocator, set_allocator, sizeof allocator_values),
                           OWNING(executor, set_executor, sizeof executor_values)};

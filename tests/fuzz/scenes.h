@@ -32,6 +32,7 @@
 typedef struct Scene {
   int32_t destroyed;
   libdl_saved_hooks hooks;
+  libdl_interceptor_options onlooker;
   libdl_function function;
   libdl_executor executor;
 } Scene;
@@ -245,6 +246,14 @@ SCENE_CALLBACK libdl_error *twice_vjp(void *ctx, const libdl_value *arguments,
   if (tensor_count < 1 || !wanted[0] || !grads[0]) return NULL;
   return libdl_add(grads[0], grads[0], NULL, out);
 }
+SCENE_CALLBACK libdl_error *twice_jvp(void *ctx, const libdl_value *arguments,
+                                      int32_t argument_count, const libdl_tensor *const *results,
+                                      int32_t result_count, const libdl_tensor *const *tangents,
+                                      int32_t tensor_count, libdl_tensor **out) {
+  (void)ctx, (void)arguments, (void)argument_count, (void)results, (void)result_count;
+  if (tensor_count < 1 || !tangents[0]) return NULL;
+  return libdl_add(tangents[0], tangents[0], NULL, out);
+}
 SCENE_CALLBACK libdl_error *look_on(void *ctx, libdl_op op, const libdl_value *arguments,
                                     int32_t argument_count, libdl_tensor *const *dsts,
                                     libdl_value *results, int32_t result_count,
@@ -252,6 +261,20 @@ SCENE_CALLBACK libdl_error *look_on(void *ctx, libdl_op op, const libdl_value *a
   (void)ctx, (void)op, (void)arguments, (void)argument_count, (void)dsts, (void)results;
   (void)result_count, (void)handled;
   return NULL;
+}
+static libdl_error *scene_before(void *ctx, const libdl_call *call, libdl_bool *handled) {
+  (void)ctx, (void)call, (void)handled;
+  return NULL;
+}
+static libdl_error *scene_after(void *ctx, const libdl_call *call) {
+  (void)ctx, (void)call;
+  return NULL;
+}
+SCENE_MADE void *onlooker_of(Scene *scene) {
+  const libdl_interceptor_options options = {
+      sizeof options, LIBDL_INTERCEPT_PARTS, scene, scene_destroy, scene_before, scene_after};
+  scene->onlooker = options;
+  return &scene->onlooker;
 }
 SCENE_CALLBACK libdl_error *intercept_fails(void *ctx, libdl_op op, const libdl_value *arguments,
                                             int32_t argument_count, libdl_tensor *const *dsts,

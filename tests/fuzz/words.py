@@ -72,7 +72,9 @@ CALLS: dict[str, list] = {
     "libdl_op_register": ["schema", "i:-1", "out:op"],
     "libdl_op_set_kernel": ["h:op", "i:1", "fn:twice", "null", "null"],
     "libdl_op_set_vjp": ["h:op", "fn:twice_vjp", "null", "null"],
+    "libdl_op_set_jvp": ["h:op", "fn:twice_jvp", "null", "null"],
     "libdl_interceptor_push": [["fn:look_on", "fn:look_on", "fn:intercept_fails"], *_SCENE],
+    "libdl_interceptor_push_options": ["made:onlooker_of"],
     "libdl_interceptor_pop": [],
     "libdl_sgd_step": ["at:sgd", _FRESH, "i:2", _TENSORS, "i:2", "null", "i:0"],
     "libdl_adam_step": ["at:adam", _FRESH, "i:2", _TENSORS, "i:2", "list:!t:f64:2,3#m|!t:f64:2,3#n",
@@ -127,6 +129,7 @@ BAD: dict[str, list[tuple[int, str]]] = {
                           (0, "s:fuzz::x(tensor"), (1, "i:-2")],
     "libdl_op_set_kernel": [(0, "op:?"), (0, "i:-1"), (0, "i:99999"), (1, "i:-1"), (1, "i:99")],
     "libdl_op_set_vjp": [(0, "op:?"), (0, "i:-1"), (0, "i:99999")],
+    "libdl_op_set_jvp": [(0, "op:?"), (0, "i:-1"), (0, "i:99999")],
     "libdl_op_call": [(0, "i:-1"), (0, "i:99999"), (2, "i:-1"), (2, "i:0"), (4, "i:-1"),
                       (4, "i:0")],
     "libdl_op_call_into": [(0, "i:-1"), (0, "i:99999"), (2, "i:-1"), (2, "i:0"), (4, "i:-1"),
@@ -140,6 +143,7 @@ BAD: dict[str, list[tuple[int, str]]] = {
     "libdl_set_executor": [(0, "options:0"), (0, "options:40")],
     "libdl_set_threads": [(0, "i:0"), (0, "i:-1"), (0, "i:1025"), (0, "i:-2147483648")],
     "libdl_saved_hooks_push": [(0, "options:0"), (0, "options:48")],
+    "libdl_interceptor_push_options": [(0, "options:0"), (0, "options:48")],
     "libdl_file_find": [(1, "s:b"), (1, "null"), (2, "i:-2")],
 }  # fmt: skip
 
@@ -163,6 +167,7 @@ SELDOM = {
     "libdl_op_register": 8,  # lasts as long as the process
     "libdl_op_set_kernel": 4,
     "libdl_op_set_vjp": 4,
+    "libdl_op_set_jvp": 4,
     "libdl_file_save": 8,  # the file is synced
     "libdl_set_threads": 8,  # starts threads
     "libdl_memory_trim": 4,  # system calls

@@ -28,6 +28,20 @@ def test_memory_is_shared_with_numpy():
     assert "(3, 2) (1, 3)" in lines[2] and lines[3].endswith("True") and "detach" in lines[4]
 
 
+def test_who_looks_on_counts_a_whole_step():
+    counted = output(sys.executable, ROOT / "examples/look_on.py")
+    phases = [line.split(":")[0] for line in counted.splitlines()]
+    assert phases == ["forward", "backward", "optimizer"]
+    assert "2 x linear" in counted and "1 x adam" in counted and "derivative" in counted
+
+
+def test_who_looks_on_in_c_counts_a_whole_step():
+    program = ROOT / os.environ.get("BUILD", "build") / "examples" / "look_on"
+    lines = [line.split() for line in output(program).splitlines()]
+    assert [line[0] for line in lines] == ["forward", "backward", "optimizer"]
+    assert lines[0][1] == "3" and int(lines[1][1]) > 3 and lines[2][1] == "1"
+
+
 def test_a_function_in_c_has_the_gradient_of_differences():
     program = ROOT / os.environ.get("BUILD", "build") / "examples" / "custom_function"
     assert output(program).count("gradient") == 3  # its exit status tells whether they agree

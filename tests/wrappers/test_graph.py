@@ -137,3 +137,56 @@ def test_backward_hooks_see_the_output_that_forward_hooks_made():
     assert grad_input.tolist() == x.grad.tolist()
     model(libdl.ones(1, 2)).sum().backward()
     assert seen.pop()[0] in ((), (None,))
+
+
+PARTS = {
+    "unbind": (lambda x: x.unbind(0), "UnbindBackward0"),
+    "split": (lambda x: x.split(1), "SplitBackward0"),
+    "split_with_sizes": (lambda x: x.split([1, 2, 1]), "SplitBackward0"),
+    "chunk": (lambda x: x.chunk(4), "SplitBackward0"),
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_parts_are_the_outputs_of_one_node(name):
+    function, kind = PARTS[name]
+    x = libdl.arange(12.0).reshape(4, 3).requires_grad_()
+    parts = function(x)
+    assert [p.output_nr for p in parts] == list(range(len(parts)))
+    assert {type(p.grad_fn).__name__ for p in parts} == {kind}
+    assert len({p.grad_fn for p in parts}) == 1
+
+
+@pytest.mark.parametrize("name", PARTS)
+@pytest.mark.parametrize("used", [[0], [1], [-1, 0], [0, 1, 2]])
+def test_parts_that_nobody_uses_have_a_gradient_of_zero(name, used):
+    x = libdl.arange(12.0).reshape(4, 3).requires_grad_()
+    parts = PARTS[name][0](x)
+    total = sum((parts[k] ** 2).sum() for k in used)
+    expected = libdl.zeros(4, 3)
+    for k in used:
+        part = PARTS[name][0](expected)[k]
+        source = PARTS[name][0](x.detach())[k]
+        part.copy_(2 * source)
+    (gradient,) = libdl.autograd.grad(total, x, create_graph=True)
+    assert libdl.equal(gradient, expected)
+    (second,) = libdl.autograd.grad(gradient.sum(), x)
+    for k, part in enumerate(PARTS[name][0](second)):
+        wanted = 2.0 if k in [u % len(parts) for u in used] else 0.0
+        assert part.eq(wanted).all()
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_parts_carry_tangents_and_hooks(name):
+    x = libdl.arange(12.0).reshape(4, 3)
+    with libdl.autograd.forward_ad.dual_level():
+        dual = libdl.autograd.forward_ad.make_dual(x, x * 10)
+        for part, wanted in zip(PARTS[name][0](dual), PARTS[name][0](x * 10), strict=True):
+            assert libdl.equal(libdl.autograd.forward_ad.unpack_dual(part).tangent, wanted)
+    x.requires_grad_()
+    parts = PARTS[name][0](x)
+    parts[0].register_hook(lambda g: g * 5)
+    parts[1].retain_grad()
+    (parts[0].sum() + parts[1].sum()).backward()
+    assert x.grad[0].tolist() == [5, 5, 5] and x.grad[1].tolist() == [1, 1, 1]
+    assert parts[1].grad.eq(1).all()

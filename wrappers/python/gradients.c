@@ -6,15 +6,6 @@
 
 static libdl_tensor* kept(PyObject* tensor) { return libdl_tensor_retain(handle_of(tensor)); }
 
-static PyObject* tensors_object(libdl_tensor* const* items, int64_t count) {
-  PyObject* tuple = PyTuple_New((Py_ssize_t)count);
-  for (int64_t i = 0; tuple && i < count; ++i) {
-    PyObject* const item = wrap_optional(libdl_tensor_retain(items[i]));
-    if (!item || PyTuple_SetItem(tuple, (Py_ssize_t)i, item)) Py_CLEAR(tuple);
-  }
-  return tuple;
-}
-
 // -- passes ---------------------------------------------------------------------------------------
 
 static int options_of(PyObject* const* flags, libdl_backward_options* options) {
@@ -38,7 +29,8 @@ static int tensors(PyObject* object, const char* function, const char* name, boo
   return result ? -1 : 0;
 }
 
-#define BORROWED(list) ((const libdl_tensor* const*)(list).items)
+#define BORROWED_ALL(handles) ((const libdl_tensor* const*)(handles))
+#define BORROWED(list) BORROWED_ALL((list).items)
 
 // backward(outputs, gradients, inputs, retain, create, allow_unused, materialize)
 static PyObject* backward(PyObject* module, PyObject* const* args, Py_ssize_t count) {
@@ -176,8 +168,8 @@ static libdl_error* run_node_hook(PyObject* hook, libdl_tensor** gradients, int6
                                   libdl_tensor* const* incoming, int64_t incoming_count,
                                   bool with_incoming) {
   const Callback callback = begin_callback();
-  PyObject* const first = tensors_object(gradients, count);
-  PyObject* const second = with_incoming ? tensors_object(incoming, incoming_count) : NULL;
+  PyObject* const first = tensors_object(BORROWED_ALL(gradients), count);
+  PyObject* const second = with_incoming ? tensors_object(BORROWED_ALL(incoming), incoming_count) : NULL;
   PyObject* const answer = first && (second || !with_incoming)
                                ? PyObject_CallFunctionObjArgs(hook, first, second, NULL)
                                : NULL;

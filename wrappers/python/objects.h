@@ -67,6 +67,8 @@ PyObject* wrap(libdl_tensor* handle);
 // The same for an optional one: NULL becomes None.
 PyObject* wrap_optional(libdl_tensor* handle);
 PyObject* wrap_list(libdl_tensor_list* list);
+// A tuple of tensors that others own; NULL becomes None.
+PyObject* tensors_object(const libdl_tensor* const* items, int64_t count);
 
 static inline bool is_tensor(PyObject* object) {
   PyTypeObject* const type = Py_TYPE(object);
@@ -198,5 +200,6 @@ int add_generators(PyObject* module);
 int add_steps(PyObject* module);
 int add_streams(PyObject* module);
 int add_files(PyObject* module);
+int add_interceptors(PyObject* module);
 
 #endif

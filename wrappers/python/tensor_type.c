@@ -67,6 +67,15 @@ PyObject* wrap_optional(libdl_tensor* handle) {
   return wrap(handle);
 }
 
+PyObject* tensors_object(const libdl_tensor* const* items, int64_t count) {
+  PyObject* tuple = PyTuple_New((Py_ssize_t)count);
+  for (int64_t i = 0; tuple && i < count; ++i) {
+    PyObject* const item = wrap_optional(libdl_tensor_retain((libdl_tensor*)items[i]));
+    if (!item || PyTuple_SetItem(tuple, (Py_ssize_t)i, item)) Py_CLEAR(tuple);
+  }
+  return tuple;
+}
+
 PyObject* wrap_list(libdl_tensor_list* list) {
   const int64_t count = libdl_tensor_list_count(list);
   PyObject* tuple = PyTuple_New((Py_ssize_t)count);

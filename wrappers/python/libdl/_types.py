@@ -292,6 +292,13 @@ class Generator:
         made._handle = _C.generator_default()
         return made
 
+    @classmethod
+    def _of(cls, handle: Any) -> Generator:
+        made = object.__new__(cls)
+        made._device = device("cpu")
+        made._handle = handle
+        return made
+
     @property
     def device(self) -> Any:
         return self._device

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Helpers around training: libdl.utils.checkpoint."""
+"""Helpers around training: libdl.utils.checkpoint, libdl.utils.intercept."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import checkpoint as checkpoint
+    from ._intercept import Call as Call
+    from ._intercept import intercept as intercept
 
-__all__ = ["checkpoint"]
+__all__ = ["Call", "checkpoint", "intercept"]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "checkpoint":
-        import importlib
+    import importlib
 
+    if name == "checkpoint":
         return importlib.import_module(".checkpoint", __name__)
+    if name in ("Call", "intercept"):
+        return getattr(importlib.import_module("._intercept", __name__), name)
     from .._missing import explain
 
     raise AttributeError(explain(name, __name__))

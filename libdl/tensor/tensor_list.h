@@ -18,10 +18,8 @@ namespace libdl {
 
 inline void destroy(libdl_tensor_list* list) { delete list; }
 
-namespace capi {
 inline libdl_tensor_list* make_tensor_list(std::vector<Tensor> tensors) {
   return new libdl_tensor_list(std::move(tensors));
 }
-}  // namespace capi
 
 }  // namespace libdl

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Who looks on sees all that a training step does, forward, backward, hooks and the optimizer's
+ * step, in order, with its parts; and may answer any of it. */
+#include <stdarg.h>
+
+#include "check.h"
+
+/* -- what was seen ----------------------------------------------------------------------------- */
+
+enum { MOST = 200 };
+struct log {
+  char lines[MOST][96];
+  int count;
+  int64_t bytes; /* of results and destinations */
+};
+
+static void note(struct log *log, const char *form, ...) {
+  va_list arguments;
+  va_start(arguments, form);
+  if (log->count < MOST) vsnprintf(log->lines[log->count], sizeof log->lines[0], form, arguments);
+  va_end(arguments);
+  ++log->count;
+}
+
+static int64_t bytes_of(const libdl_tensor *x) {
+  return libdl_tensor_numel(x) * libdl_dtype_size(libdl_tensor_dtype(x));
+}
+
+static const char *const phases[] = {"forward", "backward", "optimizer", "hook"};
+
+/* "backward 0 mul [sub]": phase, depth, name, on whose behalf. */
+static libdl_error *note_after(void *ctx, const libdl_call *call) {
+  struct log *const log = ctx;
+  CHECK(call->struct_size == sizeof *call && call->reserved == 0);
+  CHECK(call->op < 0 || strcmp(libdl_op_name(call->op), call->name) == 0);
+  CHECK(call->op < 0 || libdl_op_argument_count(call->op) == call->argument_count);
+  CHECK(call->op < 0 || libdl_op_result_count(call->op) == call->result_count);
+  for (int32_t i = 0; call->op >= 0 && i < call->argument_count; ++i) {
+    const libdl_value_type found = call->arguments[i].type;
+    CHECK(found == libdl_op_argument_type(call->op, i) ||
+          (found == LIBDL_VALUE_NONE && libdl_op_argument_is_nullable(call->op, i)));
+  }
+  note(log, "%s %d %s%s%s%s%s", phases[call->phase], (int)call->depth, call->name,
+       call->source ? " [" : "", call->source ? call->source : "", call->source ? "]" : "",
+       call->failed ? " failed" : "");
+  for (int32_t i = 0; i < call->result_count && !call->failed; ++i) {
+    if (call->dsts)
+      log->bytes += bytes_of(call->dsts[i]);
+    else if (call->results[i].type == LIBDL_VALUE_TENSOR)
+      log->bytes += bytes_of(call->results[i].held.tensor);
+  }
+  return NULL;
+}
+
+static void expect(const struct log *log, const char *const *wanted, int count) {
+  int good = log->count == count;
+  for (int i = 0; good && i < count; ++i) good = strcmp(log->lines[i], wanted[i]) == 0;
+  if (good) return;
+  ++failures;
+  for (int i = 0; i < log->count || i < count; ++i)
+    fprintf(stderr, "  %-44s | %s\n", i < count ? wanted[i] : "", i < log->count ? log->lines[i] : "");
+}
+#define EXPECT(log, ...)                                                  \
+  do {                                                                    \
+    const char *const wanted[] = {__VA_ARGS__};                           \
+    expect((log), wanted, (int)(sizeof wanted / sizeof *wanted));         \
+    memset((log), 0, sizeof *(log));                                      \
+  } while (0)
+
+static void push_log(struct log *log, uint32_t wanted) {
+  libdl_interceptor_options options = {0};
+  options.struct_size = sizeof options;
+  options.wanted = wanted;
+  options.ctx = log;
+  options.after = note_after;
+  memset(log, 0, sizeof *log);
+  GOOD(libdl_interceptor_push_options(&options));
+}
+
+static libdl_tensor *filled(double value, int64_t rows, int64_t columns, int requires_grad) {
+  libdl_tensor *made, *number;
+  const int64_t shape[] = {rows, columns};
+  GOOD(libdl_number_f64(value, &number));
+  GOOD(libdl_full(shape, 2, number, LIBDL_DTYPE_FLOAT32, NULL, &made));
+  libdl_tensor_release(number);
+  if (requires_grad) GOOD(libdl_tensor_set_requires_grad(made, 1));
+  return made;
+}
+
+/* -- a training step --------------------------------------------------------------------------- */
+
+static libdl_error *double_it(void *ctx, libdl_tensor **gradients, int64_t count,
+                              libdl_tensor *const *incoming, int64_t incoming_count) {
+  libdl_tensor *twice;
+  (void)ctx, (void)count, (void)incoming, (void)incoming_count;
+  libdl_error *const error = libdl_add(gradients[0], gradients[0], NULL, &twice);
+  if (error) return error;
+  libdl_tensor_release(gradients[0]);
+  gradients[0] = twice;
+  return NULL;
+}
+
+static void backward(libdl_tensor *loss) {
+  libdl_tensor *const outputs[] = {loss};
+  GOOD(libdl_backward((const libdl_tensor *const *)outputs, 1, NULL, 0, NULL, 0, NULL));
+}
+
+static void a_step_is_seen_whole(void) {
+  struct log log;
+  libdl_tensor *const x = filled(2, 4, 3, 0), *const target = filled(1, 4, 2, 0);
+  libdl_tensor *const weight = filled(0.5, 2, 3, 1);
+  libdl_tensor *y, *h, *loss, *grad;
+  libdl_hook *hook;
+
+  push_log(&log, LIBDL_INTERCEPT_PARTS);
+  GOOD(libdl_linear(x, weight, NULL, &y));
+  GOOD(libdl_tanh(y, &h));
+  GOOD(libdl_mse_loss(h, target, NULL, 0, NULL, &loss));
+  CHECK(log.count > 3 && strcmp(log.lines[log.count - 1], "forward 0 mse_loss") == 0);
+  CHECK(strcmp(log.lines[0], "forward 0 linear") == 0);
+  CHECK(strcmp(log.lines[1], "forward 0 tanh") == 0);
+  memset(&log, 0, sizeof log);
+
+  GOOD(libdl_tensor_add_hook(h, LIBDL_HOOK_TENSOR, double_it, NULL, NULL, &hook));
+  backward(loss);
+  int of_hook = 0, of_tanh = 0, of_linear = 0, others = 0;
+  for (int i = 0; i < log.count; ++i) {
+    of_hook += strcmp(log.lines[i], "hook 0 add [tanh]") == 0;
+    of_tanh += strcmp(log.lines[i], "backward 0 derivative [tanh]") == 0;
+    of_linear += strcmp(log.lines[i], "backward 0 mm [linear]") == 0;
+    others += strncmp(log.lines[i], "backward ", 9) != 0 && strncmp(log.lines[i], "hook ", 5) != 0;
+  }
+  CHECK(of_hook == 1 && of_tanh == 1 && of_linear == 1 && others == 0);
+  for (int i = 0; failures && i < log.count; ++i) fprintf(stderr, "  %s\n", log.lines[i]);
+  memset(&log, 0, sizeof log);
+
+  grad = libdl_tensor_grad(weight);
+  const libdl_sgd_options options = {.struct_size = sizeof options, .lr = 0.1};
+  libdl_tensor *const params[] = {weight};
+  const libdl_tensor *const grads[] = {grad};
+  GOOD(libdl_sgd_step(&options, params, 1, grads, 1, NULL, 0));
+  EXPECT(&log, "optimizer 0 sgd");
+  GOOD(libdl_interceptor_pop());
+
+  libdl_hook_release(hook);
+  libdl_tensor *const all[] = {x, target, weight, y, h, loss, grad};
+  for (size_t i = 0; i < sizeof all / sizeof *all; ++i) libdl_tensor_release(all[i]);
+}
+
+/* Without LIBDL_INTERCEPT_PARTS only what the host calls is seen, from wherever it calls. */
+static void the_hosts_calls_alone(void) {
+  struct log log;
+  libdl_tensor *const x = filled(2, 2, 2, 1), *y, *loss;
+  libdl_hook *hook;
+  push_log(&log, 0);
+  GOOD(libdl_square(x, &y));
+  GOOD(libdl_sum(y, NULL, 0, 0, LIBDL_DTYPE_NONE, &loss));
+  GOOD(libdl_tensor_add_hook(y, LIBDL_HOOK_TENSOR, double_it, NULL, NULL, &hook));
+  backward(loss);
+  EXPECT(&log, "forward 0 square", "forward 0 sum", "hook 0 add [square]");
+  GOOD(libdl_interceptor_pop());
+  libdl_hook_release(hook);
+  libdl_tensor_release(x), libdl_tensor_release(y), libdl_tensor_release(loss);
+}
+
+/* -- arguments and results --------------------------------------------------------------------- */
+
+struct seen {
+  libdl_call call;
+  libdl_value arguments[12], results[4];
+};
+static libdl_error *keep(void *ctx, const libdl_call *call) {
+  struct seen *const seen = ctx;
+  if (call->depth) return NULL;
+  seen->call = *call;
+  memcpy(seen->arguments, call->arguments, (size_t)call->argument_count * sizeof(libdl_value));
+  if (call->results)
+    memcpy(seen->results, call->results, (size_t)call->result_count * sizeof(libdl_value));
+  return NULL;
+}
+
+static void arguments_are_the_operators(void) {
+  struct seen seen = {0};
+  libdl_interceptor_options options = {.struct_size = sizeof options, .wanted = 1, .ctx = &seen};
+  options.after = keep;
+  GOOD(libdl_interceptor_push_options(&options));
+  libdl_tensor *const x = filled(2, 4, 3, 0), *y, *indices;
+
+  GOOD(libdl_softmax(x, -1, LIBDL_DTYPE_FLOAT64, &y));
+  CHECK(seen.call.argument_count == 3 && seen.arguments[0].held.tensor == x);
+  CHECK(seen.arguments[1].type == LIBDL_VALUE_INT && seen.arguments[1].held.integer == -1);
+  CHECK(seen.arguments[2].held.dtype == LIBDL_DTYPE_FLOAT64);
+  CHECK(seen.call.result_count == 1 && seen.results[0].held.tensor == y && !seen.call.dsts);
+  libdl_tensor_release(y);
+
+  /* A number of the caller's, which the operator computes with as a tensor. */
+  GOOD(libdl_leaky_relu(x, 0.25, &y));
+  CHECK(seen.arguments[1].type == LIBDL_VALUE_FLOAT && seen.arguments[1].held.number == 0.25);
+  libdl_tensor_release(y);
+
+  /* Absent: NONE. */
+  GOOD(libdl_add(x, x, NULL, &y));
+  CHECK(seen.call.argument_count == 3 && seen.arguments[2].type == LIBDL_VALUE_NONE);
+
+  GOOD(libdl_mul_into(x, x, y));
+  CHECK(seen.call.dsts && !seen.call.results && seen.call.result_count == 1);
+  libdl_tensor_release(y);
+
+  GOOD(libdl_max_dim(x, 0, 0, &y, &indices));
+  CHECK(seen.call.result_count == 2 && seen.results[0].held.tensor == y &&
+        seen.results[1].held.tensor == indices);
+  libdl_tensor_release(y), libdl_tensor_release(indices);
+
+  BAD_CODE(libdl_softmax(x, 7, LIBDL_DTYPE_NONE, &y), INDEX);
+  CHECK(seen.call.failed && !seen.call.results);
+  GOOD(libdl_interceptor_pop());
+  libdl_tensor_release(x);
+}
+
+/* -- answers ----------------------------------------------------------------------------------- */
+
+struct answers {
+  const char *name; /* this one is answered with zeros like its first tensor */
+  libdl_error_code fails; /* after */
+};
+static libdl_error *answer(void *ctx, const libdl_call *call, libdl_bool *handled) {
+  const struct answers *const answers = ctx;
+  if (strcmp(call->name, answers->name) != 0) return NULL;
+  *handled = 1;
+  const libdl_tensor *const like = call->arguments[0].held.tensor;
+  if (call->dsts) return libdl_zero_into(call->dsts[0]);
+  CHECK(call->results[0].type == LIBDL_VALUE_NONE);
+  call->results[0].type = LIBDL_VALUE_TENSOR;
+  return libdl_zeros_like(like, LIBDL_DTYPE_NONE, NULL, &call->results[0].held.tensor);
+}
+static libdl_error *fail_after(void *ctx, const libdl_call *call) {
+  const struct answers *const answers = ctx;
+  (void)call;
+  return answers->fails ? libdl_error_new(answers->fails, "as asked", -1, NULL, NULL) : NULL;
+}
+
+static double total(const libdl_tensor *x) {
+  libdl_tensor *sum;
+  double value;
+  GOOD(libdl_sum(x, NULL, 0, 0, LIBDL_DTYPE_NONE, &sum));
+  GOOD(libdl_item_f64(sum, &value));
+  libdl_tensor_release(sum);
+  return value;
+}
+
+static void parts_can_be_answered(void) {
+  struct answers answers = {"derivative", 0};
+  struct log log, inner;
+  libdl_interceptor_options options = {.struct_size = sizeof options, .wanted = 1};
+  options.ctx = &answers, options.before = answer, options.after = fail_after;
+  libdl_tensor *const x = filled(2, 2, 2, 1), *y, *loss, *grad;
+
+  /* In a backward pass: the gradient of tanh becomes 0. */
+  push_log(&log, LIBDL_INTERCEPT_PARTS);
+  GOOD(libdl_interceptor_push_options(&options));
+  push_log(&inner, LIBDL_INTERCEPT_PARTS);
+  GOOD(libdl_tanh(x, &y));
+  GOOD(libdl_sum(y, NULL, 0, 0, LIBDL_DTYPE_NONE, &loss));
+  memset(&log, 0, sizeof log), memset(&inner, 0, sizeof inner);
+  backward(loss);
+  grad = libdl_tensor_grad(x);
+  int inside = 0, outside = 0;
+  for (int i = 0; i < inner.count; ++i) inside += strstr(inner.lines[i], " derivative ") != NULL;
+  for (int i = 0; i < log.count; ++i) outside += strstr(log.lines[i], " derivative ") != NULL;
+  CHECK(inside == 1 && outside == 0); /* those outside of who answers see what it calls instead */
+  GOOD(libdl_interceptor_pop());
+  CHECK(total(grad) == 0);
+
+  /* In place, and with an error afterwards. */
+  answers.name = "exp";
+  libdl_tensor *const z = filled(1, 2, 2, 0);
+  GOOD(libdl_exp_into(z, z));
+  CHECK(total(z) == 0);
+  answers.fails = LIBDL_ERROR_IO;
+  libdl_tensor *untouched = NULL;
+  BAD(libdl_neg(z, &untouched), IO, "as asked");
+  CHECK(!untouched);
+  answers.fails = 0;
+  GOOD(libdl_interceptor_pop());
+  GOOD(libdl_interceptor_pop());
+
+  libdl_tensor *const all[] = {x, y, loss, grad, z};
+  for (size_t i = 0; i < sizeof all / sizeof *all; ++i) libdl_tensor_release(all[i]);
+}
+
+/* -- who comes and goes in between ------------------------------------------------------------- */
+
+static int destroyed;
+static void count_destroyed(void *ctx) { (void)ctx, ++destroyed; }
+
+static libdl_error *pop_in_kernel(void *ctx, const libdl_value *arguments, int32_t argument_count,
+                                  libdl_tensor **results, int32_t result_count) {
+  (void)ctx, (void)argument_count, (void)result_count;
+  libdl_error *const error = libdl_interceptor_pop();
+  return error ? error : libdl_neg(arguments[0].held.tensor, &results[0]);
+}
+
+static void popped_inside_of_a_call(void) {
+  struct log log;
+  libdl_op op;
+  GOOD(libdl_op_register("look::pops(tensor input) -> tensor out", -1, &op));
+  GOOD(libdl_op_set_kernel(op, LIBDL_DEVICE_CPU, pop_in_kernel, NULL, NULL));
+  libdl_tensor *const x = filled(1, 2, 2, 0);
+  libdl_value argument = {.type = LIBDL_VALUE_TENSOR}, result;
+  argument.held.tensor = x;
+  push_log(&log, LIBDL_INTERCEPT_PARTS);
+  struct log gone;
+  libdl_interceptor_options options = {.struct_size = sizeof options, .wanted = 1, .ctx = &gone};
+  options.after = note_after, options.destroy = count_destroyed;
+  memset(&gone, 0, sizeof gone);
+  GOOD(libdl_interceptor_push_options(&options));
+  GOOD(libdl_op_call(op, &argument, 1, &result, 1));
+  CHECK(destroyed == 1 && gone.count == 0);
+  EXPECT(&log, "forward 1 neg [look::pops]", "forward 0 look::pops");
+  GOOD(libdl_interceptor_pop());
+  libdl_tensor_release(x), libdl_tensor_release(result.held.tensor);
+}
+
+static void refused(void) {
+  libdl_interceptor_options options = {.struct_size = sizeof options, .destroy = count_destroyed};
+  destroyed = 0;
+  BAD(libdl_interceptor_push_options(NULL), NULL,
+      "interceptor_push_options: argument 1 (options) have neither before nor after, wanted a "
+      "callback");
+  BAD_CODE(libdl_interceptor_push_options(&options), NULL);
+  options.after = note_after, options.wanted = 6;
+  BAD(libdl_interceptor_push_options(&options), VALUE,
+      "interceptor_push_options: argument 1 (options) want 6, wanted LIBDL_INTERCEPT_ bits");
+  CHECK(destroyed == 2);
+}
+
+int main(void) {
+  a_step_is_seen_whole();
+  the_hosts_calls_alone();
+  arguments_are_the_operators();
+  parts_can_be_answered();
+  popped_inside_of_a_call();
+  refused();
+  if (failures) fprintf(stderr, "%d failures\n", failures);
+  return failures != 0;
+}

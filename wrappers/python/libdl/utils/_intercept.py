@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Looking on: every call that a program makes, forward, backward, in hooks and optimizers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from .. import _C
+
+__all__ = ["Call", "intercept"]
+
+_PHASES = ("forward", "backward", "optimizer", "hook")
+
+
+class Call(NamedTuple):
+    """One call, as an onlooker is shown it."""
+
+    name: str
+    """The operator ("softmax"), or the part of one ("softmax_backward", "adam")."""
+    is_operator: bool
+    """Whether arguments are those of the operator; a part shows the tensors that it reads."""
+    phase: str
+    """"forward", "backward", "optimizer" or "hook"."""
+    depth: int
+    """How many calls it is made in: 0 for those of the program and of backward passes."""
+    source: str | None
+    """On whose behalf: in a backward pass the operator whose gradient it computes, of a call inside
+    of others the outermost."""
+    arguments: tuple[Any, ...]
+    destinations: tuple[Any, ...] | None
+    """What it writes, where it is in place or was given out=."""
+    results: tuple[Any, ...] | None
+    """After the call; None before it, where it failed, and where there are destinations."""
+    failed: bool
+
+
+def _shown(function: Callable[[Call], Any]) -> Callable[[tuple[Any, ...]], Any]:
+    def call(seen: tuple[Any, ...]) -> Any:
+        name, is_operator, phase, *others = seen
+        return function(Call._make((name, is_operator, _PHASES[phase], *others)))
+
+    return call
+
+
+class intercept:  # noqa: N801  (a context manager, as no_grad is)
+    """Shows each call on this thread to `before` and `after`, inside a with block.
+
+    before(call) may answer it: with a tensor, or a tuple of them, in place of the results; where
+    call.destinations are given, with True once it has written them. None leaves the call to those
+    outside, and in the end to the operator. after(call) is shown the results; what it returns does
+    not count. Neither sees what it calls itself. An exception of either becomes the call's.
+
+    parts=False leaves out what operators, backward passes and optimizers call in their turn.
+    """
+
+    def __init__(
+        self,
+        before: Callable[[Call], Any] | None = None,
+        after: Callable[[Call], Any] | None = None,
+        *,
+        parts: bool = True,
+    ) -> None:
+        if before is None and after is None:
+            raise TypeError("intercept: wants before, after or both")
+        for name, function in (("before", before), ("after", after)):
+            if function is not None and not callable(function):
+                raise TypeError(f"intercept: {name} must be callable, found {function!r}")
+        self._before = None if before is None else _shown(before)
+        self._after = None if after is None else _shown(after)
+        self._parts = parts
+
+    def __enter__(self) -> intercept:
+        _C.interceptor_push(self._before, self._after, self._parts)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        _C.interceptor_pop()
