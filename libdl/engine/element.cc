@@ -3,6 +3,7 @@
 #include "engine/element.h"
 
 #include "ops/copy.h"
+#include "ops/observe.h"
 #include "ops/view.h"
 
 namespace libdl {
@@ -33,6 +34,7 @@ Column elements(const Tensor& x) {
 }
 
 Tensor moved(const Tensor& x, int64_t i, Complex step) {
+  LIBDL_OBSERVED_PART("gradcheck", moved(x, i, step), x);
   const ModeGuard unrecorded(kModeGrad | kModeInference | kModeForward);
   const Extent reach =
       x.numel() ? extent(x.shape(), x.strides(), "libdl_gradcheck") : Extent{0, -1};

@@ -67,6 +67,7 @@ void fill_bytes(const Tensor& dst, const Tensor& value) {
 
 Tensor plain(const Tensor& x, Dtype dtype) {
   if (!x.is_number() && x.is_contiguous() && x.dtype() == dtype) return x;
+  LIBDL_OBSERVED_PART("to", plain(x, dtype), x);
   Tensor y = empty(x.shape(), dtype, x.device());
   copy_bytes(y, x);
   return y;
@@ -74,6 +75,7 @@ Tensor plain(const Tensor& x, Dtype dtype) {
 
 Tensor on_device(const Tensor& x, Device device) {
   if (x.device() == device) return x;
+  LIBDL_OBSERVED_PART("to", on_device(x, device), x);
   Tensor y = empty(x.shape(), x.dtype(), device);
   copy_bytes(y, x);
   return y;

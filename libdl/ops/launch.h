@@ -44,10 +44,19 @@ static_assert(class_of(Dtype::kBool) == kernels::Class::kBool &&
               class_of(Dtype::kFloat64) == kernels::Class::kF64 &&
               class_of(Dtype::kComplex64) == kernels::Class::kC128);
 
+// In test builds: a kernel that runs while interceptors look on runs inside of a call that they were
+// shown.
+#ifdef LIBDL_VARIANT
+void check_launch_is_seen();
+#else
+inline void check_launch_is_seen() {}
+#endif
+
 // One function a kernel: `launch_copy(device, args)`. The CPU's are called directly, the others'
 // through their backend's table. Without memory elsewhere nobody looks where the operands are.
 #define KERNEL(name, Args)                                                      \
   inline void launch_##name(Device device, const kernels::Args& args) {           \
+    check_launch_is_seen();                                                       \
     if (memory_elsewhere() && !device.is_cpu()) [[unlikely]]                      \
       return launch(device, KernelId::name, &args);                               \
     launch([&](kernels::Context& context) { kernels::cpu::name(context, args); }); \

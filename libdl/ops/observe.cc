@@ -2,6 +2,8 @@
 
 #include "ops/observe.h"
 
+#include "ops/launch.h"
+
 namespace libdl {
 
 // -- frames ---------------------------------------------------------------------------------------
@@ -31,6 +33,14 @@ static Watch* first_active(Watch* at) {
   while (at && !at->interceptor) at = at->outer;
   return at;
 }
+
+#ifdef LIBDL_VARIANT
+void check_launch_is_seen() {
+  const State& current = state();
+  if (first_active(current.watch) && !(current.frame && current.frame->op))
+    fail(LIBDL_ERROR_INTERNAL, "launch", "is in no call that interceptors were shown");
+}
+#endif
 
 void push_interceptor(State& state, Ref<Interceptor> interceptor) {
   state.watch = new Watch{std::move(interceptor), state.watch};

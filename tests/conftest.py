@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""LIBDL_LOOK_ON=1: every call of every test is shown to an interceptor that does nothing.
+
+Results must not depend on it; and test builds of the core (cmake/variant.cmake) refuse a kernel that
+runs in no call that was shown.
+"""
+
+import ctypes
+import os
+from collections.abc import Iterator
+
+import pytest
+
+
+class _Options(ctypes.Structure):
+    _fields_ = (
+        ("struct_size", ctypes.c_uint32),
+        ("wanted", ctypes.c_uint32),
+        ("ctx", ctypes.c_void_p),
+        ("destroy", ctypes.c_void_p),
+        ("before", ctypes.c_void_p),
+        ("after", ctypes.c_void_p),
+    )
+
+
+def _core() -> ctypes.CDLL:
+    """The core that the Python module is linked with."""
+    from libdl import _C
+
+    module = ctypes.CDLL(_C.__file__)
+    assert module.libdl_tensor_retain  # found through the module
+    return module
+
+
+@pytest.fixture(autouse=True, scope="session")
+def look_on() -> Iterator[None]:
+    if os.environ.get("LIBDL_LOOK_ON") != "1":
+        yield
+        return
+    core = _core()
+    core.libdl_interceptor_push_options.restype = ctypes.c_void_p
+    # after(NULL, call) by a function that gives NULL for NULL, and so never an error.
+    nothing = ctypes.cast(core.libdl_tensor_retain, ctypes.c_void_p)
+    options = _Options(ctypes.sizeof(_Options), 1, None, None, None, nothing)
+    assert not core.libdl_interceptor_push_options(ctypes.byref(options))
+    yield
+    core.libdl_interceptor_pop.restype = ctypes.c_void_p
+    assert not core.libdl_interceptor_pop()
