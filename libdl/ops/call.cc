@@ -142,6 +142,9 @@ void check_recordable_write(const Tensor& x, const char* op, const char* name) {
     // A view may be a leaf of its own, or a view of one.
     if (is_leaf(meta->base) && shares_history(x))
       bad("is a view of a leaf that requires grad", "no_grad(), or a view of a clone");
+    if (has_moved(meta->base) && !holds(meta->base, x))
+      bad("is a view of a tensor that was given other data since, which does not see the write",
+          "a clone of it");
   }
   if (meta->node && meta->node->accumulator)
     bad("is a leaf that requires grad, used in an in-place operation",

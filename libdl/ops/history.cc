@@ -50,6 +50,11 @@ static void refresh(const Tensor& x, Meta& meta) {
                   "was made while nothing was recorded, and its base was written to since while "
                   "recording: its history is not defined",
                   "both under no_grad(), or both with recording on");
+  if (base->moved && !holds(meta.base, x))
+    fail_argument(LIBDL_ERROR_AUTOGRAD, "view", 0, "input",
+                  "is a view of a tensor that was given other data and written to since: which of "
+                  "the writes it sees is not known",
+                  "a view made after the data were given");
   // Of a base that was detached after the write: a history that leads nowhere.
   const Edge edge = history_of(meta.base);
   if (!edge.node && !meta.node) return;

@@ -163,9 +163,7 @@ Tensor own(Tensor view) {
   Meta* const meta = view.meta();
   if (!meta || meta->view == ViewKind::kNone) return view;
   for (DualLevel* level = visible_level(); level; level = level->outer) tangent_of(view, *level);
-  meta->view = ViewKind::kNone;
-  meta->origin = ViewOrigin::kRecorded;
-  meta->base = {};
+  end_view(*meta);
   return view;
 }
 

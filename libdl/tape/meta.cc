@@ -2,6 +2,8 @@
 
 #include "tape/meta.h"
 
+#include <algorithm>
+
 #include "base/lock.h"
 #include "base/slab.h"
 
@@ -279,6 +281,40 @@ static void forget_tangents(const Tensor& x) {
     for (const auto& cell : d->cells) set_cell(*cell, {});
 }
 
+// The same elements of a storage, as after t_().
+static bool permuted(const Tensor& x, const Tensor& y) {
+  const auto steps = [](const Tensor& t) {
+    std::vector<std::pair<int64_t, int64_t>> some;
+    for (int d = 0; d < t.ndim(); ++d)
+      if (t.size(d) != 1) some.emplace_back(t.stride(d), t.size(d));
+    std::ranges::sort(some);
+    return some;
+  };
+  return x.offset() == y.offset() && steps(x) == steps(y);
+}
+
+void end_view(Meta& meta) noexcept {
+  meta.view = ViewKind::kNone;
+  meta.origin = ViewOrigin::kRecorded;
+  meta.base = {};
+}
+
+bool holds(const Tensor& base, const Tensor& view) {
+  if (base.get()->storage != view.get()->storage) return false;
+  if (!view.numel()) return true;
+  if (!base.numel()) return false;
+  // In bytes: a view may count its elements in another dtype.
+  const auto reach = [](const Tensor& x) {
+    const Extent e = extent(x.shape(), x.strides(), "view");
+    const int64_t size = size_of(x.dtype());
+    return std::pair((x.offset() + e.low) * size, (x.offset() + e.high + 1) * size);
+  };
+  const auto [low, high] = reach(base);
+  const auto [first, last] = reach(view);
+  const bool gaps = high - low > base.numel() * static_cast<int64_t>(size_of(base.dtype()));
+  return !gaps && low <= first && last <= high;
+}
+
 void set_data(const Tensor& x, const Tensor& y) {
   const char* const op = "set_data";
   if (x.is_number() || y.is_number())
@@ -288,11 +324,17 @@ void set_data(const Tensor& x, const Tensor& y) {
     fail_argument(LIBDL_ERROR_AUTOGRAD, op, 2, "source", std::string("is ") + name_of(y.dtype()),
                   "a floating or complex dtype: the tensor requires grad");
   const bool view = x.meta() && x.meta()->view != ViewKind::kNone;
-  if (view && x.dtype() == y.dtype() && x.get()->storage == y.get()->storage)
+  const bool same_memory = x.dtype() == y.dtype() && x.get()->storage == y.get()->storage;
+  const bool viewed = !view && !(same_memory && permuted(x, y)) && x.get()->storage &&
+                      !x.storage().exclusive();
+  if (viewed) shared_meta_of(x);
+  if (view && same_memory)
     forget_tangents(x);  // it sees other elements of its root
   else if (view || x.dtype() != y.dtype() || !same(x.shape(), y.shape()))
     detach_tangents(x);
   take_data(x, y);
+  if (viewed) x.meta()->moved = true;
+  if (view && !same_memory) end_view(*x.meta());
   if (Meta* const meta = x.meta(); meta && meta->node && meta->node->accumulator) {
     auto& leaf = static_cast<Accumulator&>(*meta->node);
     leaf.shape.assign(x.shape());

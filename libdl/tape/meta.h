@@ -37,6 +37,7 @@ struct Meta {
   ViewKind view = ViewKind::kNone;
   ViewOrigin origin = ViewOrigin::kRecorded;  // views
   bool retains_grad = false;
+  bool moved = false;       // set_data gave a tensor other elements while others saw its own
   uint64_t generation = 0;  // of this tensor's history: raised by each recorded in-place write
   std::atomic<uint64_t> seen{0};  // views: the base's generation when node was made
   Tensor base;              // views: never itself a view
@@ -72,6 +73,7 @@ inline bool shares_history(const Tensor& x) {
   const Meta* const m = x.meta();
   return m && (node_seen(x) || (m->view != ViewKind::kNone && requires_grad(m->base)));
 }
+inline bool has_moved(const Tensor& x) { return x.meta() && x.meta()->moved; }
 inline bool is_leaf(const Tensor& x) { return !x.meta() || x.meta()->is_leaf(); }
 
 // Makes a leaf collect gradients, or stop. Throws AUTOGRAD for non-leaves (off) and DTYPE.
@@ -80,8 +82,12 @@ void set_requires_grad(const Tensor& x, bool on);
 // Ends x's history; one of a view is its base's, too, and stays: throws AUTOGRAD.
 void detach_in_place(const Tensor& x);
 
-// x takes y's bytes, geometry and dtype, and keeps its history.
+// x takes y's bytes, geometry and dtype, and keeps its history, which must be up to date. A view that
+// gets other memory is one no more: what is written there its base does not see.
 void set_data(const Tensor& x, const Tensor& y);
+void end_view(Meta& meta) noexcept;
+// Whether a base that has moved still has a view's elements.
+bool holds(const Tensor& base, const Tensor& view);
 
 Tensor get_grad(const Tensor& x);  // undefined if none
 // Shape, dtype and device must be x's. An undefined value clears.

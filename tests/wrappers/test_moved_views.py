@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A view that gets other memory is one no more: its base has no share in what is written there. Nor has
+an old view in what is written into a base that got other memory."""
+
+from __future__ import annotations
+
+import pytest
+
+import libdl
+from libdl.autograd import forward_ad, grad
+
+
+def tensor(*numbers: float) -> libdl.Tensor:
+    return libdl.tensor([float(n) for n in numbers], requires_grad=True)
+
+
+def test_an_empty_view_as_out_is_no_view_afterwards():
+    w, base = tensor(2, 3), libdl.zeros(4)
+    view = base[1:1]
+    libdl.add(libdl.ones(2), 1, out=view)
+    view.mul_(w)
+    assert view._base is None and not base.requires_grad
+    assert base.tolist() == [0, 0, 0, 0] and view.tolist() == [4, 6]
+    assert grad(view.sum(), w)[0].tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("made", [lambda x: x.split([0, 4])[0], lambda x: x[:0]])
+def test_an_out_that_was_one_of_several_or_made_under_no_grad_may_be_written(made):
+    w, base = tensor(2, 3), libdl.zeros(4)
+    with libdl.no_grad():
+        view = made(base)
+    libdl.add(libdl.ones(2), 1, out=view)
+    view.mul_(w)
+    assert grad(view.sum(), w)[0].tolist() == [2, 2] and not base.requires_grad
+
+
+def test_what_a_view_with_new_data_writes_is_not_the_bases():
+    w = tensor(2, 3, 4, 5)
+    base = w * 1
+    view = base[1:3]
+    view.data = libdl.ones(2) * 5
+    view.mul_(2)
+    assert view._base is None and view.tolist() == [10, 10]
+    assert grad(view.sum(), w, retain_graph=True)[0].tolist() == [0, 2, 2, 0]
+    assert grad(base.sum(), w)[0].tolist() == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_a_view_with_new_data_has_the_writes_of_its_base_until_then(before):
+    w = tensor(2, 3, 4, 5)
+    base = w * 1
+    view = base[1:3]
+    if before:
+        base.mul_(2)
+    view.data = libdl.ones(2)
+    if not before:
+        base.mul_(2)
+    assert grad(view.sum(), w, retain_graph=True)[0].tolist() == ([0, 2, 2, 0] if before else [0, 1, 1, 0])
+    assert grad(base.sum(), w)[0].tolist() == [2, 2, 2, 2]
+
+
+def test_bytes_of_another_dtype_are_other_memory():
+    w = tensor(2, 3)
+    base = libdl.ones(4, dtype=libdl.float64) * w[0]
+    view = base[:2]
+    view.data = base.data.view(libdl.float32)[:2]
+    view.mul_(w)
+    assert view._base is None and view.grad_fn.name() == "MulBackward0"
+    assert grad(base.sum(), w)[0].tolist() == [4, 0]
+
+
+def test_other_elements_of_the_same_memory_stay_a_view():
+    w = tensor(2, 3)
+    base = libdl.zeros(4)
+    view = base[:2]
+    view.data = base.data[2:]
+    view.add_(w)
+    assert view._base is base and base.tolist() == [0, 0, 2, 3]
+    assert grad((base * libdl.tensor([1.0, 10, 100, 1000])).sum(), w)[0].tolist() == [100, 1000]
+
+
+@pytest.mark.parametrize("data", [lambda x: libdl.zeros(4), lambda x: libdl.zeros(1), lambda x: x[1:],
+                                  lambda x: x[::2], lambda x: x.view(libdl.float16)[:3]])
+def test_old_views_of_a_base_with_other_data_are_not_written_while_recording(data):
+    w, base = tensor(2, 3), libdl.zeros(4)
+    view = base[:2]
+    base.data = data(base.data)
+    with pytest.raises(libdl.AutogradError, match="given other data since"):
+        view.mul_(w)
+    with libdl.no_grad():
+        view.fill_(2)
+    view.mul_(3)  # nothing is recorded
+    assert view.tolist() == [6, 6] and not base.requires_grad
+
+
+def test_old_views_of_a_base_that_was_given_data_and_written_cannot_be_read():
+    w = tensor(2, 3, 4, 5)
+    base = w * 1
+    read, unread = base[1:3], base[:2]
+    base.data = libdl.ones(4)
+    assert grad(read.sum(), w, retain_graph=True)[0].tolist() == [0, 1, 1, 0]
+    base.mul_(2)
+    for view in (read, unread):
+        with pytest.raises(libdl.AutogradError, match="given other data and written to since"):
+            view.sum()
+    assert grad(base.sum(), w, retain_graph=True)[0].tolist() == [2, 2, 2, 2]
+    assert grad(base[1:].sum(), w)[0].tolist() == [0, 2, 2, 2]
+
+
+def test_a_base_that_got_its_memory_back_has_its_views_again():
+    w, base = tensor(2, 3), libdl.zeros(4)
+    view, old = base[:2], base.data
+    base.data = libdl.ones(3)
+    base.data = old
+    view.add_(w)
+    assert grad(base.sum(), w)[0].tolist() == [1, 1]
+
+
+def test_a_base_that_was_transposed_in_place_keeps_its_views():
+    w, base = tensor(2, 3, 4), libdl.zeros(2, 3)
+    view = base[1]
+    base.t_()
+    view.add_(w)
+    assert base.tolist() == [[0, 2], [0, 3], [0, 4]]
+    assert grad((base * libdl.tensor([[1.0, 2], [3, 4], [5, 6]])).sum(), w)[0].tolist() == [2, 4, 6]
+
+
+def test_old_views_have_no_tangent_of_a_base_with_other_data():
+    with forward_ad.dual_level():
+        base = forward_ad.make_dual(libdl.ones(4), libdl.ones(4)) * 1
+        view = base[:2]
+        base.data = libdl.zeros(4)
+        for touched in (lambda: view * 2, lambda: view.mul_(2)):
+            with pytest.raises(libdl.AutogradError, match="given other data since"):
+                touched()
+        assert forward_ad.unpack_dual(base).tangent.tolist() == [1, 1, 1, 1]
