@@ -200,12 +200,12 @@ const PointwiseOp k_pow{
                    const Expr slope = s.x[1] * pow(s.x[0], s.x[1] - 1.0);
                    return where(s.x[1], s.dy * conj(slope), constant(0));
                  },
-                 // y log x: at x = 0 that is 0 where y is 0 or 1, and infinite where y is.
+                 // y log x: at x = 0 that is 0 where y is 0 or 1, and infinite where y is. A NaN goes on.
                  [](const Symbols& s) {
                    const Expr slope = s.dy * conj(s.y * log(s.x[0]));
-                   if (s.complex) return where(s.x[0], slope, s.y * 0.0);
+                   if (s.complex) return where(s.x[0], slope, s.dy * (s.y * 0.0));
                    const Expr finite = in_range(s.y, constant(-1), constant(1));
-                   const Expr at_zero = where(finite, constant(0), slope);
+                   const Expr at_zero = where(finite, s.dy * 0.0, slope);
                    return where(s.x[0], slope, at_zero);
                  }}};
 const PointwiseOp k_square{
@@ -432,10 +432,9 @@ static Tensor combined(const char* op, const Tensor& input, const Tensor& tensor
     return y;
   const Dtype type = result_dtype(operands);
   const bool lift = is_floating(type) && size_of(type) == 2;
-  const bool whole = !is_inexact(type);  // a product of narrower integers would wrap
+  // A product of narrower integers would wrap, and one with a 0-d operand may have another dtype.
   const auto wide = [=](const Tensor& x) {
-    if (x.is_number() || !(lift || whole)) return x;
-    return cast(x, lift ? Dtype::kFloat32 : type);
+    return x.is_number() ? x : cast(x, lift ? Dtype::kFloat32 : type);
   };
   const Named named(op);
   return named(told_as(op, {{"input", 1, "input"}, {"alpha", 4, "value"}}, [&] {
@@ -444,7 +443,7 @@ static Tensor combined(const char* op, const Tensor& input, const Tensor& tensor
     const Tensor factor = !value                            ? number(int64_t{1})
                           : value->dtype() == Dtype::kBool ? number(item_i64(*value))
                                                            : *value;
-    if (!lift) return add(input, product, &factor, into);
+    if (!lift) return add(wide(input), product, &factor, into);
     const Tensor y = cast(add(wide(input), product, &factor), type);
     return deliver(op, y, into, {&input, &tensor1, &tensor2});
   }));

@@ -48,6 +48,22 @@ def test_zero_dim(tensor, scalar, wanted):
     assert (x + s).dtype == (s + x).dtype == getattr(libdl, wanted)
 
 
+# The steps are taken in the dtype of all three: none of two of them, which may round or wrap.
+@pytest.mark.parametrize(("operands", "wanted", "sum_", "quotient"), [
+    ((("float64",), ("int64", 2), ("float32",)), "float64", 40250.25, 201.24875156054932),
+    ((("float32", 2), ("float64",), ("int64", 2)), "float32", 40250.25, 201.25125122070312),
+    ((("float32",), ("float16",), ("int64", 2)), "float32", 40250.25, 201.25125122070312),
+    ((("float32", 2), ("float16", 2), ("float16", 2)), "float32", 40300.3125, 201.25),
+    ((("float32", 2), ("uint8", 2), ("uint8", 2)), "float32", 40200.25, 201.25)])
+def test_three_operands(operands, wanted, sum_, quotient):
+    def filled(dtype: str, *shape: int):
+        return libdl.full(shape, 200.25 if dtype[0] == "f" else 200, dtype=getattr(libdl, dtype))
+
+    for function, number in ((libdl.addcmul, sum_), (libdl.addcdiv, quotient)):
+        made = function(*(filled(*operand) for operand in operands))
+        assert made.dtype == getattr(libdl, wanted) and made.tolist() == [number] * 2
+
+
 @pytest.mark.parametrize(("into", "other"), [("int64", "float32"), ("float32", "complex64")])
 def test_in_place_does_not_lose_a_category(into, other):
     x, y = libdl.ones(3).to(getattr(libdl, into)), libdl.ones(3).to(getattr(libdl, other))
