@@ -14,6 +14,7 @@ import known_values
 import known_views
 import known_writes
 from known import PREDICATES, Context
+from rewritten import REWRITES
 
 PAGE = Path(__file__).parents[2] / "docs" / "coming-from-pytorch.md"
 assert all((known_passes, known_refusals, known_values, known_views, known_writes))  # they fill PREDICATES
@@ -34,4 +35,14 @@ def covering(context: Context, known: dict[str, int]) -> str | None:
     for name in known:
         if PREDICATES[name](context):
             return name
+    return None if context.name else _of_two(context, known)
+
+
+def _of_two(context: Context, known: dict[str, int]) -> str | None:
+    """A program that shows two differences: it is changed as one line says, and another covers the rest."""
+    for name, changed in REWRITES.items():
+        for lines in changed(context) if name in known else ():
+            left = None if lines == context.lines else context.instead(lines)
+            if left is not None and any(PREDICATES[other](left) for other in known):
+                return name
     return None

@@ -67,6 +67,16 @@ class Context:
             return False
         return all((x.aspect, x.where) != (d.aspect, d.where) for x in some)
 
+    def instead(self, lines: list[str]) -> Context | None:
+        """The difference that is left where PyTorch runs these lines; None where it is another one."""
+        wanted, d = self.theirs.run(lines, self.forward), self.difference
+        of_line = ("outcome", "error")
+        for x in differences(wanted, self.found, coarsest(lines)):
+            if x.where == d.where and (x.aspect == d.aspect or {x.aspect, d.aspect} <= set(of_line)):
+                return Context(self.name, lines, x, wanted, self.found, self.forward, self.theirs,
+                               self.ours)
+        return None
+
     @property
     def line(self) -> str:
         d = self.difference

@@ -118,14 +118,15 @@ def rules_without_gradient(c: Context) -> bool:
     ended = set(re.findall(r"^(\w+)\.requires_grad_\(F", c.text, re.M))
 
     def change(n: int, line: str) -> str:
+        line = _unreached(line)
         made = re.match(r"(?:with [^:]*: )?[a-z]\d* = ", line)
         if made and not written_by(line) and "checkpoint(" not in line:
             rest = line[made.end():]
             for name in names_in(rest) & ended:
                 rest = re.sub(rf"(?<![\w.']){name}(?![\w('])", f"{name}.clone()", rest)
             line = made[0] + rest
-        return re.sub(r"= ([\w.()]+) \*\* ([a-z][\w.()]*)$", r"= (\1.clone() ** \2.clone()).clone()",
-                      _unreached(line))
+        line = re.sub(r"= ([\w.()]+) \*\* 0$", r"= T.where(\1 == \1, \1 * 0 + 1, 1)", line)
+        return re.sub(r"= ([\w.()]+) \*\* ([a-z][\w.()]*)$", r"= (\1.clone() ** \2.clone()).clone()", line)
     def copied(n: int, line: str) -> str | None:
         """What is saved is a copy, for passes that ask for a part of the gradients."""
         made = re.match(r"(?:with [^:]*: )?[a-z]\d* = ", line)
@@ -153,8 +154,9 @@ def products_of_zeros(c: Context) -> bool:
                   if (name := re.search(r"(\w+)\.prod\(\)", line)) for k in (n, *passes))
     data = ".data" in c.text
     largest = data and any(
-        not np.isin(now(x[2], n), now(x[1], k)).any() for m, line in enumerate(c.lines)
-        if (x := re.match(r"(\w+) = (\w+)\.amax\(\)", line)) for n in passes for k in (m + 1, n))
+        not np.isin(now(x[2], j), now(x[1], k)).any() for m, line in enumerate(c.lines)
+        if (x := re.match(r"(\w+) = (\w+)(?:\.clone\(\)|\.view_as\(\w+\))?\.amax\(\)", line))
+        for n in passes for j in (m + 1, n) for k in (m + 1, n))
     power = data and any((now(x) == 0).any() for x in re.findall(r"(\w+) \*\* ", c.text))
     return c.only_where(
         lambda w, f: np.isnan(f) & ~np.isnan(w) & product, lambda w, f: np.isnan(w) & largest,
@@ -194,19 +196,24 @@ def inputs_of_backward(c: Context) -> bool:
 def reentrant_checkpoints(c: Context) -> bool:
     """Arguments that are detached or marked later are handed over as they were; passes keep what they
     read."""
-    marks = re.compile(r"^(\w+)\.requires_grad(?:_\(\)| = True)", re.M)
+    marks = re.compile(r"^(\w+)\.requires_grad(?:_\(\)| = True)")
     ends = re.compile(r"\b(\w+)\.(?:detach_\(|requires_grad_\(F)")
-    later, ended = set(marks.findall(c.text)), set(ends.findall(c.text))
+    ended = set(ends.findall(c.text))
     if c.name or "checkpoint(" not in c.text:
         return False
+
+    def marked_after(n: int) -> set[str]:
+        found = {mark[1] for m in range(n + 1, len(c.lines)) if (mark := marks.match(c.lines[m])) and (
+            facts := c.trace.after[m - 1].get(mark[1])) and not facts.requires_grad}
+        return c.trace.objects(found, c.until)
+    later = marked_after(0)
     if c.refused("checkpoint is incompatible with .grad() or passing an `inputs`"):
         return True
     ended = c.trace.objects(ended, c.until)
 
     def change(n: int, line: str) -> str | None:
         if "checkpoint(" in line:
-            after = "\n".join(c.lines[n:])
-            later = set(marks.findall(after))
+            later = marked_after(n)
             begin, comma, rest = line.rpartition(", use_re")
             head, colon, tail = begin.rpartition(": ")
             body, *arguments = tail.rsplit(", ", 2)

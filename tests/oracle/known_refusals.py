@@ -36,6 +36,9 @@ def numbers_for_tensors(c: Context) -> bool:
     if c.base() in ("clamp", "clip") and c.difference.aspect == "dtype":
         bound = [v for v in c.inputs()[1:] if not v.shape and v.dtype == c.found_text()]
         return len(c.inputs()) == 2 and bool(bound)
+    if c.base() in ("clamp", "clip") and c.refuses():
+        return "complex" in c.found_text() and any(
+            not v.shape and v.dtype.startswith("complex") for v in c.inputs()[1:])
     if c.base() in ("clamp", "clip") and c.derivative():  # ties share it, as between tensors
         return c.gone(lines_with(c.lines, lambda n, line: _numbers_as_tensors(line) if (
             line == c.call) else None))
@@ -193,6 +196,8 @@ def wrong_in_two_ways(c: Context) -> bool:
     """Both raise; which of two wrong arguments is told first is nobody's promise."""
     other = ("Dimension out of range", "is not a valid value for reduction")
     told = c.found_text().startswith(("DtypeError", "AutogradError"))
+    if c.base() == "__setitem__" and "without overflow" in c.wanted_text():
+        return c.found_text().startswith("IndexError")
     if c.base() == "threshold" and "not implemented for" in c.wanted_text():
         return "OverflowError" in c.found_text()  # a number that the dtype does not hold, either
     return c.difference.aspect == "error" and told and any(w in c.wanted_text() for w in other)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from known import Context, lines_with, predicate
-from rewritten import kept, unshared
+from rewritten import all_nodes, apart_detached, detached, own_out, unshared
 from traces import bound_by, names_in, written_by
 
 
@@ -30,6 +30,8 @@ def views_without_grad(c: Context) -> bool:
     apart = t.apart(c.until)
     if not apart:
         return False
+    if any(c.gone(lines) for lines in apart_detached(c)):
+        return True
     reached, near = t.reached(apart, c.until), t.sharing(apart, c.until)
     if d.aspect in ("requires_grad", "is_leaf", "grad"):
         return d.where in reached | near
@@ -60,10 +62,10 @@ def views_of_several(c: Context) -> bool:
 HOOK = re.compile(r"(?:_\w+ = )?((\w+)\.(?:retain_grad\(|register_hook|grad_fn\.register_).*)")
 
 
-def rehooked(c: Context, old: set[str], early: bool) -> list[str]:
+def rehooked(c: Context, old: set[str], early: bool, copied: bool) -> list[str]:
     """PyTorch makes the node of a view anew, from the base, once the memory was written. Then hooks are
     put on it again, and views of it are made again, so that they go through it. Early: hooks are there
-    from the first node on."""
+    from the first node on. Copied: what is written into the view is computed of it, through its node."""
     hooks = [(mark[2], mark[1]) for line in c.lines if (mark := HOOK.match(line)) and mark[2] in old]
     marked: set[str] = {name for name, _ in hooks} if early else set()
     events: list[tuple[str, str]] = []  # hooks and views so far: the tensor, the line
@@ -83,6 +85,9 @@ def rehooked(c: Context, old: set[str], early: bool) -> list[str]:
         if c.wanted.outcomes[n]:
             return None
         made, mark = bound_by(line), HOOK.match(line)
+        if copied and written_by(line) in old:
+            line = re.sub(r"(\w+)\.(?!copy|zero|fill|gt)(\w+)_\((.*)\)$", r"\1.copy_(\1.\2(\3))", line)
+            line = re.sub(r"^(\w+) ([-+*/])= (.*)$", r"\1.copy_(\1 \2 \3)", line)
         if mark and mark[2] in old:
             marked.add(mark[2])
             if early:
@@ -96,7 +101,7 @@ def rehooked(c: Context, old: set[str], early: bool) -> list[str]:
         elif any(name in before and name in now and now[name].version > before[name].version
                  for name in marked):
             return "\n".join([line, *again()])
-        return None
+        return line
     return lines_with(c.lines, change)
 
 
@@ -105,56 +110,24 @@ def retained_views(c: Context) -> bool:
     """Of views that were written since, through them or their base."""
     if c.name:
         return False
-    d, old = c.difference, c.trace.old_views(c.until)
+    old = c.trace.objects(c.trace.old_views(c.until), c.until)
     if not old:
         return False
-    if d.aspect == "kind" and d.wanted is None:
-        asked = re.search(rf"^{re.escape(d.where)} = T.autograd.grad\(.*, (\w+), allow", c.text, re.M)
-        return bool(asked) and asked[1] in old
-    now = re.search(r"T.autograd.grad\(.*, (?=(\w+), allow)|inputs=\[(?=(\w+)\])", c.line)
-    if c.refuses() and now and old & set(now.groups()):
-        # By what PyTorch does not run.
-        return bool(re.search("overwritten after the forward|modified by an in-p", c.found_text()))
-    got = {made for made, name in re.findall(
-        r"^(\w+) = T.autograd.grad\(.*, (\w+), allow", c.text, re.M) if name in old}
-    reached = c.trace.reached(got, c.until)
-    if d.aspect == "value" and d.where in reached or d.aspect == "grad" and reached - got:
+    if any(c.gone(lines) for lines in all_nodes(c)):
         return True
-    if c.refuses() and "freed by an earlier" in c.found_text():  # by a pass that ended there
-        ends = {line for line in c.lines for name in re.findall(
-            r"inputs=\[(\w+)\]|, (\w+), allow_unused", line) if old & set(name)}
-        return c.gone(c.lines, lines_with(c.lines, lambda n, line: kept(line) if line in ends else None))
-    ends = set(re.findall(r"inputs=\[(\w+)\]", c.text)) & old
-    if d.aspect == "grad" and d.where in c.trace.objects(ends, c.until):
+    # With a gradient as PyTorch lays it out, from the base.
+    if c.refuses() and "cannot show without a copy" in c.found_text() and c.gone(c.lines, lines_with(
+            c.lines, lambda n, line: f"{line}.contiguous()" if "autograd.grad(" in line else None)):
         return True
-    hooks = re.findall(r"\b(\w+)\.(?:retain_grad\(|register_hook|grad_fn\.register_)", c.text)
-    if not old & set(hooks):
-        return False
-    if d.where.startswith("seen"):  # which of the nodes saw how much of it is told by nobody
-        return True
-    retained = c.trace.objects(set(re.findall(r"\b(\w+)\.retain_grad\(", c.text)) & old, c.until)
-    through = old & set(hooks)  # these, and views of them
-    for n, line in enumerate(c.lines):
-        made = bound_by(line)
-        if made and names_in(line) & through and made in c.trace.after[n] and c.trace.after[n][made].view:
-            through.add(made)
-    if d.aspect == "grad" and (d.where in retained or any(
-            written_by(line) in through for line in c.lines)):
-        return True  # one of the nodes; or what it was before it was written itself
-    found = any("autograd.grad(" in line and bound_by(line) == d.where for line in c.lines)
-    return (d.aspect == "grad" or found) and any(
-        c.gone(rehooked(c, old, early)) for early in (False, True))
+    hooks = set(re.findall(r"\b(\w+)\.(?:retain_grad\(|register_hook|grad_fn\.register_)", c.text))
+    return bool(old & hooks) and any(
+        c.gone(rehooked(c, old, early, copied)) for early in (False, True) for copied in (False, True))
 
 
 @predicate
 def out_views(c: Context) -> bool:
     """T.add(x, y, out=x[2:]) with nothing in x[2:]."""
-    if c.name or c.difference.aspect != "value":
-        return False
-    places = {out[1] for n, line in enumerate(c.lines) if n and (
-        out := re.search(r"out=([a-z]\d*)\)", line)) and (before := c.trace.after[n - 1].get(out[1]))
-        and before.view and 0 in before.elements[1]}
-    return c.difference.where in c.trace.reached(c.trace.sharing(places, c.until), c.until)
+    return not c.name and "out=" in c.text and any(c.gone(lines) for lines in own_out(c))
 
 
 @predicate
@@ -163,8 +136,9 @@ def late_histories(c: Context) -> bool:
     that it is no leaf."""
     written = written_by(c.line) or (names_in(c.line.partition(".")[0]) or {""}).pop()
     looked = re.sub(r"^(with [^:]*: )?", rf"\1{written}.grad_fn; ", c.line)
-    said = c.refuses() and bool(
-        re.search("only that of a leaf variable|requires_grad_: .* is not a leaf", c.found_text()))
+    said = c.refuses() and bool(re.search(
+        "only that of a leaf variable|requires_grad_: .* is not a leaf|history is not defined",
+        c.found_text()))
     return bool(said or c.refused("is being used in an in-place operation")) and c.gone(lines_with(
         c.lines, lambda n, line: looked if n == c.until else None))
 
@@ -173,18 +147,20 @@ def late_histories(c: Context) -> bool:
 def detached_bases(c: Context) -> bool:
     """PyTorch's views lose their history once the memory is written; libdl's, which a write gives one
     when it is asked for, with their base."""
-    detached = c.trace.sharing(set(re.findall(
+    if c.name or not re.search(r"^\w+\.(detach_\(|requires_grad_\(F)", c.text, re.M):
+        return False
+    if any(c.gone(lines) for lines in detached(c)):
+        return True
+    views = c.trace.sharing(set(re.findall(
         r"^(?:\w+ = )?(\w+)\.(?:detach_\(|requires_grad_\(F)", c.text, re.M)), c.until)
-    detached &= c.trace.old_views(c.until)
+    views &= c.trace.old_views(c.until)
     d = c.difference
     ended = d.aspect in ("requires_grad", "is_leaf") and d.found is (d.aspect == "is_leaf")
-    if ended and d.where in detached:
+    if ended and d.where in views:
         return c.gone(c.lines, lines_with(c.lines, lambda n, line: (
             f"{d.where}.requires_grad; {line}" if re.match(r"\w+\.detach_\(", line) else None)))
-    overwritten = c.refuses() and bool(re.search(
+    return bool(views) and c.refuses() and bool(re.search(
         "modified by an in-place operation|were freed by an earlier", c.found_text()))
-    return bool(detached) and (
-        overwritten or c.difference.aspect == "grad" or c.difference.where.startswith("seen"))
 
 
 @predicate

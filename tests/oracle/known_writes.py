@@ -12,7 +12,7 @@ import numpy as np
 from case import Seen
 from compare import apart, coarsest
 from known import Context, lines_with, predicate
-from rewritten import unshared
+from rewritten import data_replaced, unshared
 from traces import bound_by, names_in, written_by
 
 
@@ -127,54 +127,22 @@ def values_of_data(c: Context) -> bool:
 
 @predicate
 def replaced_data(c: Context) -> bool:
-    """A leaf's: what PyTorch saved of a leaf is the leaf. Where copies, or other tensors over its
-    memory, are saved there is no difference. PyTorch
-    counts later writes with those of the old memory."""
-    return any(_replaced_data(c, saved) for saved in ("{}.clone()", "{0}.view_as({0})"))
-
-
-def _replaced_data(c: Context, saved: str) -> bool:
+    """What was saved of the tensor, and what its views have; PyTorch counts later writes with those of
+    the old memory."""
+    if c.name or not re.search(r"\.data = ", c.text):
+        return False
+    if c.refuses() and "that was given other data" in c.found_text():
+        return True
+    if any(c.gone(lines) for lines in data_replaced(c)):
+        return True
     replaced = {name: n for n, line in enumerate(c.lines)
                 for said in re.findall(r"^(\w+)\.data = ", line) for name in c.trace.objects({said}, n)}
-
-    def change(n: int, line: str) -> str | None:
-        if re.match(r"\w+\.data = ", line):
-            return f"{line.partition('.')[0]}.grad_fn; {line}"
-        wrote = re.match(r"(?:\w+ = )?(\w+)\.(?!requires|detach)(\w+)_(\(.*\))$", line)
-        if c.wanted.outcomes[n]:
-            return None
-        if wrote and n < replaced.get(wrote[1], 0) and not c.trace.after[n][wrote[1]].view:
-            names = sorted(name for name in c.trace.objects({wrote[1]}, n))
-            value = f"{wrote[3]}.expand_as({wrote[1]})" if wrote[2] == "copy" else (
-                f"{wrote[1]}.{wrote[2]}{wrote[3]}")
-            return f"{' = '.join(names)} = {value}.clone()"
-        made = re.match(r"((?:with [^:]*: )?[a-z]\d* = )(.*)", line)
-        mark = re.search(r"_\(| [-+*/]= |\] = ", line) if written_by(line) else None
-        if mark:
-            rest = line[mark.end():]
-            for name in names_in(rest) & {name for name, at in replaced.items() if n < at}:
-                rest = re.sub(rf"(?<![\w.']){name}(?![\w('])", saved.format(name), rest)
-            return line[: mark.end()] + rest
-        if not made or written_by(line) or any(
-                c.trace.share(str(bound_by(line)), name, n + 1) for name in names_in(made[2])):
-            return None
-        rest = made[2]
-        for name in names_in(line) & {name for name, at in replaced.items() if n < at}:
-            rest = re.sub(rf"(?<![\w.']){name}(?![\w('])", saved.format(name), rest)
-        if bound_by(line) in replaced and c.trace.after[n][str(bound_by(line))].history:
-            rest = f"({rest}).clone()"
-        return made[1] + rest
-    views = {name for name, n in replaced.items() if c.trace.after[n - 1][name].view}
-    if views and c.difference.aspect == "grad":
-        return True  # there the node of a view is made anew, with the strides of other memory
     if replaced and c.refused("modified by an inplace operation"):
         first, shared = min(replaced.values()), c.trace.sharing(set(replaced), c.until)
         plain = lines_with(c.lines, lambda n, line: "pass" if (
             n > first and written_by(line) in shared) else None)
-        if plain != c.lines and not c.theirs.run(plain, c.forward).outcomes[c.until]:
-            return True
-    return bool(replaced) and (c.gone(lines_with(c.lines, change))
-                               or c.gone(lines_with(unshared(c), change)))
+        return plain != c.lines and not c.theirs.run(plain, c.forward).outcomes[c.until]
+    return False
 
 
 @predicate
@@ -201,7 +169,7 @@ def overlapping_copies(c: Context) -> bool:
 @predicate
 def leaves_of_another_shape(c: Context) -> bool:
     """What was made before t_() has gradients of the old shape; PyTorch makes the node of a view anew."""
-    turned = c.trace.objects(set(re.findall(r"no_grad\(\): (\w+)\.(?:t|unsqueeze)_\(", c.text)), c.until)
+    turned = c.trace.objects(set(re.findall(r"(\w+)\.(?:t|unsqueeze)_\(", c.text)), c.until)
     if c.difference.aspect == "grad" and isinstance(c.difference.wanted, tuple):
         return c.difference.where in turned
     if c.difference.aspect == "grad" and ".t_()" in c.text:

@@ -1,12 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs changed for PyTorch alone, which several predicates use."""
+"""Programs changed for PyTorch alone into ones that say what libdl does, which predicates use. Those in
+REWRITES are tried together with the other predicates, too, for a program that shows two differences."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 
 from known import Context, lines_with
-from traces import names_in, written_by
+from traces import bound_by, names_in, written_by
+
+Rewrite = Callable[[Context], Iterator[list[str]]]
+REWRITES: dict[str, Rewrite] = {}  # by the predicate whose line tells of it
+
+
+def rewrite(name: str) -> Callable[[Rewrite], Rewrite]:
+    def keep(made: Rewrite) -> Rewrite:
+        REWRITES[name] = made
+        return made
+    return keep
 
 
 def unshared(c: Context, lines: list[str] | None = None) -> list[str]:
@@ -33,6 +45,11 @@ def unshared(c: Context, lines: list[str] | None = None) -> list[str]:
     return lines_with(lines or c.lines, change)
 
 
+@rewrite("with_itself")
+def _unshared(c: Context) -> Iterator[list[str]]:
+    yield unshared(c)
+
+
 def kept(line: str) -> str:
     """A pass after which another one may follow."""
     if re.search("retain_graph|create_graph", line):
@@ -40,3 +57,170 @@ def kept(line: str) -> str:
     line = re.sub(r"\.backward\((?=\))", ".backward(retain_graph=True", line)
     line = re.sub(r"(\.backward\((?:\[|T\.ones|inputs).*)\)$", r"\1, retain_graph=True)", line)
     return line.replace("allow_unused=True", "allow_unused=True, retain_graph=True")
+
+
+def _replaced(rest: str, names: set[str], by: str) -> str:
+    for name in names:
+        rest = re.sub(rf"(?<![\w.']){name}(?![\w('])", by.format(name), rest)
+    return rest
+
+
+def _names_of(c: Context, name: str, n: int) -> str:
+    """All names that the object has before line n, to be bound anew."""
+    before = c.trace.after[n - 1] if n else {}
+    if name not in before:
+        return name
+    return " = ".join(sorted(k for k, f in before.items() if f.number == before[name].number))
+
+
+def moved_views(c: Context, n: int, line: str) -> str | None:
+    """x.data = y of a view: another tensor, with the view's history."""
+    found = re.match(r"(\w+)\.data = ", line)
+    before = c.trace.after[n - 1].get(found[1]) if found and n else None
+    if not found or not before or not before.view or c.wanted.outcomes[n] or (
+            c.trace.after[n][found[1]].storage == before.storage):
+        return None
+    x = found[1]
+    own = f"{x}.clone()" if before.history or not before.requires_grad else (
+        f"{x}.detach().clone().requires_grad_()")
+    return (f"{x}.grad_fn; _r = {x}.retains_grad; {_names_of(c, x, n)} = {own}; "
+            f"_r and not {x}.is_leaf and {x}.retain_grad(); {line}")
+
+
+@rewrite("replaced_data")
+def data_replaced(c: Context) -> Iterator[list[str]]:
+    """What PyTorch saved of a tensor that is no result is the tensor. Copies, or other tensors over its
+    memory, are saved; and where a result's own rule saved it, that has one of its own."""
+    replaced = {name: n for n, line in enumerate(c.lines)
+                for said in re.findall(r"^(\w+)\.data = ", line) for name in c.trace.objects({said}, n)}
+    if not replaced:
+        return
+    for saved in ("{}.clone()", "{0}.view_as({0})"):
+        for results in (True, False):
+            for lines in (c.lines, unshared(c)):
+                yield lines_with(lines, lambda n, line, saved=saved, results=results: (
+                    _of_replaced(c, replaced, n, line, saved, results)))
+
+
+def _of_replaced(c: Context, replaced: dict[str, int], n: int, line: str, saved: str,
+                 results: bool) -> str | None:
+    if re.match(r"\w+\.data = ", line):
+        return moved_views(c, n, line) or f"{line.partition('.')[0]}.grad_fn; {line}"
+    wrote = re.match(r"(?:\w+ = )?(\w+)\.(?!requires|detach)(\w+)_(\(.*\))$", line)
+    if c.wanted.outcomes[n]:
+        return None
+    later = {name for name, at in replaced.items() if n < at}
+    if wrote and wrote[1] in later and not c.trace.after[n][wrote[1]].view:
+        value = f"{wrote[3]}.expand_as({wrote[1]})" if wrote[2] == "copy" else (
+            f"{wrote[1]}.{wrote[2]}{wrote[3]}")
+        names = " = ".join(sorted(c.trace.objects({wrote[1]}, n)))
+        return f"{names} = {value}.clone()"
+    made = re.match(r"((?:with [^:]*: )?[a-z]\d* = )(.*)", line)
+    mark = re.search(r"_\(| [-+*/]= |\] = ", line) if written_by(line) else None
+    if mark:
+        rest = line[mark.end():]
+        return line[: mark.end()] + _replaced(rest, names_in(rest) & later, saved)
+    if not made or written_by(line) or any(
+            c.trace.share(str(bound_by(line)), name, n + 1) for name in names_in(made[2])):
+        return None
+    whole, comma, asked = made[2].rpartition(", allow_unused=") if "grad(" in made[2] else ("", "", "")
+    whole, last = whole.rsplit(", ", 1) if comma else (made[2], "")  # whose gradient is asked for
+    rest = _replaced(whole, names_in(line) & later, saved) + (f", {last}{comma}{asked}" if comma else "")
+    if results and bound_by(line) in replaced and c.trace.after[n][str(bound_by(line))].history:
+        rest = f"({rest}).clone()"
+    return made[1] + rest
+
+
+@rewrite("detached_bases")
+def detached(c: Context) -> Iterator[list[str]]:
+    """Views of what is detached in place, or stops requiring grad, keep the base that they had."""
+    def change(n: int, line: str) -> str | None:
+        found = re.match(r"(\w+)\.(?:detach_\(|requires_grad_\(F)", line)
+        if not found or c.wanted.outcomes[n]:
+            return None
+        x = found[1]
+        return f"_g = {x}.grad; {_names_of(c, x, n)} = {x}.detach(); {x}.grad = _g"
+
+    def looked_at(n: int, line: str) -> str | None:
+        """What a view wrote, and nobody has looked at since, ends with its base."""
+        changed = change(n, line)
+        before = c.trace.after[n - 1] if n else {}
+        views = [k for k, f in before.items() if f.view]
+        return changed and "".join(f"{k}.grad_fn; " for k in views) + changed
+    yield lines_with(c.lines, change)
+    yield lines_with(c.lines, looked_at)
+
+
+@rewrite("views_without_grad")
+def apart_detached(c: Context) -> Iterator[list[str]]:
+    """Views made under no_grad, or before their base required grad, have no history."""
+    if c.forward:
+        return
+    apart = c.trace.apart(c.until)
+
+    def change(n: int, line: str) -> str | None:
+        made = re.match(r"((?:with [^:]*: )?([a-z]\d*) = )(.*)", line)
+        if not made or made[2] not in apart or written_by(line) or c.wanted.outcomes[n]:
+            return None
+        return f"{made[1]}({made[3]}).detach()"
+    if apart:
+        yield lines_with(c.lines, change)
+
+
+@rewrite("out_views")
+def own_out(c: Context) -> Iterator[list[str]]:
+    """An empty view as out= gets memory of its own."""
+    def change(n: int, line: str) -> str | None:
+        out = re.match(r"(T\.\w+\(.*), out=([a-z]\d*)\)$", line)
+        before = c.trace.after[n - 1].get(out[2]) if out and n else None
+        if not out or not before or not before.view or 0 not in before.elements[1]:
+            return None
+        return f"{_names_of(c, out[2], n)} = {out[1]}).to({out[2]}.dtype)"
+    yield lines_with(c.lines, change)
+
+
+@rewrite("retained_views")
+def all_nodes(c: Context) -> Iterator[list[str]]:
+    """A view that is asked for is found at each node that it has had: since it was made, or since the
+    last write that was recorded."""
+    asked = {name for line in c.lines for found in ASKED.finditer(line) for name in found.groups() if name}
+    asked = c.trace.objects(asked & c.trace.objects(c.trace.old_views(c.until), c.until), c.until)
+    if not asked:
+        return
+    for ends in (False, True):
+        yield lines_with(c.lines, lambda n, line, ends=ends: _noted(c, asked, n, line, ends))
+
+
+ASKED = re.compile(r"autograd\.grad\(.*, (\w+), allow_unused=True|backward\(inputs=\[(\w+)\]|"
+                   r"(\w+)\.retain_grad\(")
+
+
+def _noted(c: Context, asked: set[str], n: int, line: str, ends: bool) -> str | None:
+    before, now = c.trace.after[n - 1] if n else {}, c.trace.after[n]
+
+    def nodes(name: str) -> str:
+        facts = now.get(name) or before.get(name)
+        return f"_n_{facts.number if facts else name}"
+    got = re.match(r"(\w+) = T\.autograd\.grad\((.*), (\w+), allow_unused=True(.*)\)\[0\]$", line)
+    if got and got[3] in asked:
+        return f"{got[1]} = at_nodes({got[2]}, {nodes(got[3])}{got[4]})"
+    got = re.match(r"(total\(.*\))\.backward\(inputs=\[(\w+)\](.*)\)$", line)
+    if got and got[2] in asked:
+        return (f"collect({got[2]}, at_nodes({got[1]}, {nodes(got[2])}{got[3]})); "
+                f"retain({got[2]}, {nodes(got[2])})")
+    got = re.match(r"(\w+)\.retain_grad\(\)$", line)
+    if got and got[1] in asked:
+        return f"retain({got[1]}, {nodes(got[1])})"
+    again = []
+    objects = {f.number: f for f in before.values()}
+    for name in sorted(asked & set(now)):
+        old = objects.get(now[name].number)
+        if not old:
+            again.append(f"{nodes(name)} = note({name}, [])")
+        elif now[name].version != old.version:
+            ended = ends and not re.search(r"no_grad|\.data\.|\.detach\(\)\.", line)
+            again.append(f"{nodes(name)} = note({name}, {'[]' if ended else nodes(name)})")
+    if n == len(c.lines) - 1:  # it is seen there
+        again += [f"if id({name}) in retained and {name}.requires_grad: {name}.retain_grad()"
+                  for name in sorted(asked & set(now))]
+    return "\n".join([line, *again]) if again else None

@@ -98,6 +98,7 @@ class Words:
         self.T = module
         self.step = 0  # chooses how each number is moved by a unit in its last place; 0: not
         self.wide = False  # the same numbers in 64 bits
+        self.retained: dict[int, Any] = {}  # see retain()
         self.fenced: list[Any] = []  # memory with a fence on both sides
         self.names: dict[str, Any] = {
             "T": module, "F": module.nn.functional, "np": np, "true": True, "false": False,
@@ -107,8 +108,10 @@ class Words:
         }  # fmt: skip
         for name in ("make", "laid", "gradients", "second", "tangents", "blank", "dual",
                      "tangent", "in_thread", "in_threads", "grown", "total", "indices",
-                     "saturated"):
+                     "saturated", "note", "at_nodes", "collect",
+                     "retain"):
             self.names[name] = getattr(self, name)
+        self.names["retained"] = self.retained
         from functions_of_hosts import functions
         self.names.update(functions(module))
 
@@ -166,6 +169,7 @@ class Words:
     def outside(self) -> bool:
         """Whether something was written beside the memory of a tensor; asked once a run."""
         fenced, self.fenced = self.fenced, []
+        self.retained.clear()
         n = len(_FENCE)
         return any(f[:n].tobytes() != _FENCE or f[-n:].tobytes() != _FENCE for f in fenced)
 
@@ -237,6 +241,35 @@ class Words:
             part = (x * self._weight(x, 5 + i)).sum().to(self.T.float64)
             whole = part if whole is None else whole + part
         return self.T.zeros(()) if whole is None else whole
+
+    # -- nodes that PyTorch's views have had (rewritten.py) ----------------------------------------
+
+    def note(self, tensor: Any, nodes: list[Any]) -> list[Any]:
+        """The nodes, and the one that the tensor has now."""
+        if not tensor.requires_grad:
+            return nodes
+        now = self.T.autograd.graph.get_gradient_edge(tensor)
+        if any(now.node is one.node and now.output_nr == one.output_nr for one in nodes):
+            return nodes
+        if id(tensor) in self.retained:
+            now.node.register_prehook(lambda found: self.collect(tensor, found[now.output_nr]))
+        return [*nodes, now]
+
+    def retain(self, tensor: Any, nodes: list[Any]) -> None:
+        """Its gradient is collected at each of the nodes, and at later ones."""
+        if id(tensor) in self.retained:
+            return
+        self.retained[id(tensor)] = tensor
+        for one in nodes:
+            one.node.register_prehook(lambda found, at=one.output_nr: self.collect(tensor, found[at]))
+
+    def at_nodes(self, whole: Any, nodes: list[Any], **options: Any) -> Any:
+        found = self.T.autograd.grad(whole, nodes, allow_unused=True, **options)
+        return functools.reduce(lambda a, b: b if a is None else a if b is None else a + b, found)
+
+    def collect(self, tensor: Any, gradient: Any) -> None:
+        if gradient is not None:
+            tensor.grad = gradient if tensor.grad is None else tensor.grad + gradient
 
     def dual(self, primal: Any, seed: int) -> Any:
         return self.T.autograd.forward_ad.make_dual(primal, self._weight(primal, seed))
