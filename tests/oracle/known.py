@@ -45,7 +45,14 @@ class Context:
         d = self.difference
         if d.aspect in ("outcome", "error"):
             return names_in(self.lines[int(d.where)])
+        if d.where.startswith("seen"):  # by hooks
+            return set(re.findall(r"(\w+)\.(?:grad_fn\.)?register_\w+\(.*seen", self.text))
         return {re.split(r"\W", d.where)[0]}
+
+    def concerns(self, words: str) -> bool:
+        """Of a program: the difference is about what lines with these words are made of, or make."""
+        used = {name for line in self.lines if re.search(words, line) for name in names_in(line)}
+        return not self.name and bool(self.subjects & self.trace.concerned(used, self.until))
 
     def gone(self, lines: list[str], ours: list[str] | None = None) -> bool:
         """Whether PyTorch, given these lines, does what libdl does with its own: the difference is

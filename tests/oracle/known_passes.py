@@ -19,7 +19,8 @@ from traces import bound_by, names_in, written_by
 @predicate
 def defects_of_pytorch(c: Context) -> bool:
     d = c.difference
-    if "Double_.apply(" in c.text and not c.refuses() and c.gone(lines_with(
+    refuses = c.refuses() and "made while nothing was recorded" not in c.found_text()
+    if "Double_.apply(" in c.text and not refuses and c.gone(lines_with(
             c.lines, lambda n, line: re.sub(r"^(\w+) = Double_.apply\((\w+)\)$",
                                             r"\2.detach().mul_(2); \1 = \2", line))):
         return True  # what is written without a history is a new tensor there
@@ -125,7 +126,7 @@ def rules_without_gradient(c: Context) -> bool:
             for name in names_in(rest) & ended:
                 rest = re.sub(rf"(?<![\w.']){name}(?![\w('])", f"{name}.clone()", rest)
             line = made[0] + rest
-        line = re.sub(r"= ([\w.()]+) \*\* 0$", r"= T.where(\1 == \1, \1 * 0 + 1, 1)", line)
+        line = re.sub(r"= ([\w.()]+) \*\* 0$", r"= \1.sign() - \1.detach().sign() + 1", line)
         return re.sub(r"= ([\w.()]+) \*\* ([a-z][\w.()]*)$", r"= (\1.clone() ** \2.clone()).clone()", line)
     def copied(n: int, line: str) -> str | None:
         """What is saved is a copy, for passes that ask for a part of the gradients."""
@@ -158,9 +159,11 @@ def products_of_zeros(c: Context) -> bool:
         if (x := re.match(r"(\w+) = (\w+)(?:\.clone\(\)|\.view_as\(\w+\))?\.amax\(\)", line))
         for n in passes for j in (m + 1, n) for k in (m + 1, n))
     power = data and any((now(x) == 0).any() for x in re.findall(r"(\w+) \*\* ", c.text))
+    product, largest, power = (some and c.concerns(words) for some, words in (
+        (product, r"\.prod\("), (largest, r"\.amax\("), (power, r" \*\* ")))
     return c.only_where(
         lambda w, f: np.isnan(f) & ~np.isnan(w) & product, lambda w, f: np.isnan(w) & largest,
-        lambda w, f: np.isinf(f) & np.isfinite(w) & power)
+        lambda w, f: ~np.isfinite(f) & np.isfinite(w) & power)
 
 
 @predicate

@@ -83,6 +83,8 @@ def _nan_there(w: Any, f: Any) -> Any:
 def sign_of_nan(c: Context) -> bool:
     words = r"\b(sign|sgn|abs|absolute|l1_loss|norm|normalize|cosine_similarity)_?\b|__abs__"
     endless = "complex" in c.text
+    if not c.name and not c.concerns(words):
+        return False
     return bool(re.search(words, c.name + c.text)) and c.only_where(
         _nan_here, lambda w, f: np.isnan(w) & np.isinf(f) & endless)
 
@@ -91,7 +93,8 @@ def sign_of_nan(c: Context) -> bool:
 def gradients_beside_nan(c: Context) -> bool:
     """PyTorch divides by how many are the largest, or by the factor, or multiplies by a tangent of
     zeros, and all become NaN."""
-    divided = re.search(r"\b(amax|amin|aminmax|max|min|prod|cumprod_?|norm|addcdiv_?|cosine_similarity)\(", c.text)
+    words = r"\b(amax|amin|aminmax|max|min|prod|cumprod_?|norm|addcdiv_?|cosine_similarity)\("
+    divided = c.concerns(words) if not c.name else re.search(words, c.text)
     zeros = re.search(r"\b(mm|bmm|mv|dot|matmul|addmm_?|linear|layer_norm|lerp_?)\(| @ |__imatmul__", c.call)
     some = bool(divided) or bool(zeros) and (
         c.difference.where.startswith("t") or "addmm" in c.name and "alpha=" in c.call)
@@ -137,8 +140,8 @@ def zero_by_zero(c: Context) -> bool:
     second = c.difference.where.startswith("h[") and re.search(words, c.name)
     at_zero = any((v.numbers == 0).any() for v in c.inputs()) or _repeated(c.inputs()[:1])
     if not c.name:  # in programs
-        second = "create_graph=True" in c.text and c.derivative() and re.search(
-            r"\.(norm|prod|var)\(", c.text)
+        second = "create_graph=True" in c.text and c.derivative() and c.concerns(
+            r"\.(norm|prod|var)\(")
     return at_zero and (bool(second) or complex_power) and c.only_where(
         lambda w, f: np.isnan(w) & np.isfinite(f))
 
@@ -306,9 +309,12 @@ def norm_of_order_zero(c: Context) -> bool:
 def spread_over_nothing(c: Context) -> bool:
     """std(dim=()): all dimensions; PyTorch's derivatives divide by another count, and are those of
     libdl with dim=None."""
-    def all_of_them(n: int, line: str) -> str | None:
-        return re.sub(r"(?<=[(,= ])\(\)", "None", line) if line == c.call else None
-    return c.base() in ("std", "var") and c.derivative() and c.gone(lines_with(c.lines, all_of_them))
+    def all_of_them(dims: str) -> list[str]:
+        return lines_with(c.lines, lambda n, line: re.sub(r"(?<=[(,= ])\(\)", dims, line) if (
+            line == c.call) else None)
+    dims = str(tuple(range(len(c.inputs()[0].shape)))) if c.inputs() else "None"
+    return c.base() in ("std", "var") and c.derivative() and any(
+        c.gone(all_of_them(some)) for some in ("None", dims))
 
 
 @predicate

@@ -6,6 +6,7 @@ does, and looks whether the difference is gone then: so it covers that cause and
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from known import Context, lines_with, predicate
@@ -33,11 +34,8 @@ def views_without_grad(c: Context) -> bool:
     if any(c.gone(lines) for lines in apart_detached(c)):
         return True
     reached, near = t.reached(apart, c.until), t.sharing(apart, c.until)
-    if d.aspect in ("requires_grad", "is_leaf", "grad"):
+    if d.aspect in ("requires_grad", "is_leaf"):
         return d.where in reached | near
-    asked = next((line for line in c.lines if "autograd.grad(" in line and bound_by(line) == d.where), "")
-    if d.aspect == "value" and names_in(asked) & (reached | near):
-        return True
     if c.refuses() and "its history is not defined" in c.found_text():  # nor can it be read there
         return "raises RuntimeError" in [c.wanted.values.get(name) for name in c.subjects]
     if c.difference.aspect == "error" and "A view was created in" in c.wanted_text():
@@ -62,16 +60,19 @@ def views_of_several(c: Context) -> bool:
 HOOK = re.compile(r"(?:_\w+ = )?((\w+)\.(?:retain_grad\(|register_hook|grad_fn\.register_).*)")
 
 
-def rehooked(c: Context, old: set[str], early: bool, copied: bool) -> list[str]:
+def rehooked(c: Context, old: set[str], early: bool, copied: bool, once: bool) -> list[str]:
     """PyTorch makes the node of a view anew, from the base, once the memory was written. Then hooks are
     put on it again, and views of it are made again, so that they go through it. Early: hooks are there
-    from the first node on. Copied: what is written into the view is computed of it, through its node."""
+    from the first node on. Copied: what is written into the view is computed of it, through its node.
+    Once: they are not put there again."""
     hooks = [(mark[2], mark[1]) for line in c.lines if (mark := HOOK.match(line)) and mark[2] in old]
     marked: set[str] = {name for name, _ in hooks} if early else set()
     events: list[tuple[str, str]] = []  # hooks and views so far: the tensor, the line
 
     def again() -> list[str]:
         through, some = set(marked), []
+        if once:
+            return some
         for name, text in events:
             derived = (names_in(text) - {name}) & through
             if bound_by(text) and derived:
@@ -121,7 +122,7 @@ def retained_views(c: Context) -> bool:
         return True
     hooks = set(re.findall(r"\b(\w+)\.(?:retain_grad\(|register_hook|grad_fn\.register_)", c.text))
     return bool(old & hooks) and any(
-        c.gone(rehooked(c, old, early, copied)) for early in (False, True) for copied in (False, True))
+        c.gone(rehooked(c, old, *ways)) for ways in itertools.product((False, True), repeat=3))
 
 
 @predicate

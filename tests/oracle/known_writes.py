@@ -183,13 +183,9 @@ def leaves_of_another_shape(c: Context) -> bool:
 
 @predicate
 def written_by_functions(c: Context) -> bool:
-    """PyTorch drops the .grad and the hooks of what a custom function writes."""
-    if c.name:
+    """PyTorch drops the .grad and the hooks of what a custom function writes, and not of what an operator
+    does."""
+    if c.name or "Double_.apply(" not in c.text:
         return False
-    d = c.difference
-    written = c.trace.objects(set(re.findall(r"Double_\.apply\((\w+)\)", c.text)), c.until)
-    hooked = set(re.findall(r"\b(\w+)\.(?:register_hook|retain_grad)|inputs=\[(\w+)\]", c.text))
-    hooked = {name for names in hooked for name in names if name} & written
-    made = {bound_by(line) for line in c.lines if "Double_.apply(" in line}
-    return d.aspect == "grad" and d.where in written | made and d.wanted is None or bool(hooked) and (
-        d.aspect == "grad" or d.where.startswith("seen"))
+    return c.gone(lines_with(c.lines, lambda n, line: re.sub(
+        r"^(with [^:]*: )?(\w+) = Double_\.apply\((\w+)\)$", r"\1\2 = \3.mul_(2)", line)))

@@ -111,10 +111,8 @@ def _of_replaced(c: Context, replaced: dict[str, int], n: int, line: str, saved:
         return None
     later = {name for name, at in replaced.items() if n < at}
     if wrote and wrote[1] in later and not c.trace.after[n][wrote[1]].view:
-        value = f"{wrote[3]}.expand_as({wrote[1]})" if wrote[2] == "copy" else (
-            f"{wrote[1]}.{wrote[2]}{wrote[3]}")
         names = " = ".join(sorted(c.trace.objects({wrote[1]}, n)))
-        return f"{names} = {value}.clone()"
+        return f"{names} = {wrote[1]}.clone().{wrote[2]}_{wrote[3]}.clone()"
     made = re.match(r"((?:with [^:]*: )?[a-z]\d* = )(.*)", line)
     mark = re.search(r"_\(| [-+*/]= |\] = ", line) if written_by(line) else None
     if mark:
@@ -123,9 +121,9 @@ def _of_replaced(c: Context, replaced: dict[str, int], n: int, line: str, saved:
     if not made or written_by(line) or any(
             c.trace.share(str(bound_by(line)), name, n + 1) for name in names_in(made[2])):
         return None
-    whole, comma, asked = made[2].rpartition(", allow_unused=") if "grad(" in made[2] else ("", "", "")
-    whole, last = whole.rsplit(", ", 1) if comma else (made[2], "")  # whose gradient is asked for
-    rest = _replaced(whole, names_in(line) & later, saved) + (f", {last}{comma}{asked}" if comma else "")
+    asked = re.search(r", \w+, (?:create_graph|allow_unused).*$", made[2])  # whose gradient
+    whole = made[2][: asked.start()] if asked else made[2]
+    rest = _replaced(whole, names_in(line) & later, saved) + (asked[0] if asked else "")
     if results and bound_by(line) in replaced and c.trace.after[n][str(bound_by(line))].history:
         rest = f"({rest}).clone()"
     return made[1] + rest

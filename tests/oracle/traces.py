@@ -124,6 +124,14 @@ class Trace:
                 some |= {name for name in (bound_by(line), written_by(line)) if name}
         return some
 
+    def concerned(self, names: set[str], until: int) -> set[str]:
+        """These, what was made of them, and what they were made of."""
+        some = self.reached(names, until)
+        for line in reversed(self.lines[: until + 1]):
+            if {bound_by(line), written_by(line)} & some:
+                some |= names_in(line)
+        return some
+
     def sharing(self, names: set[str], until: int) -> set[str]:
         """All variables over the memory of these."""
         storages = {f.storage for name in names for f in self.ever(name, until)}
