@@ -83,7 +83,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_alias_data(const libdl_tenso
                                                                LIBDL_NEW libdl_tensor **out);
 
 /** Gives `tensor` the storage, geometry and dtype of `source`, which keeps its own; history stays,
- *  aliases made before keep the old storage. A view that gets another storage, or its bytes as another
+ *  aliases made before keep the old storage. What comes back in backward is summed to the shape that
+ *  the history has, or refused (AUTOGRAD). A view that gets another storage, or its bytes as another
  *  dtype, is a view no more. Views of `tensor` made before that do not see its new elements raise
  *  AUTOGRAD where they are written in place and recorded, or read after `tensor` was.
  *

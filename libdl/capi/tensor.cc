@@ -5,8 +5,8 @@
 #include <atomic>
 
 #include "capi/arguments.h"
-#include "capi/history.h"
 #include "capi/scope.h"
+#include "ops/call.h"
 #include "tape/meta.h"
 
 namespace libdl::capi {
@@ -122,9 +122,8 @@ libdl_error* libdl_tensor_set_data(libdl_tensor* tensor, const libdl_tensor* sou
     const char* const name = "libdl_tensor_set_data";
     check_tensor(name, 1, "tensor", tensor);
     check_tensor(name, 2, "source", source);
-    // What a write of the base made of a view's history is read while it still is a view.
-    if (const Meta* const meta = tensor->meta; meta && meta->origin != ViewOrigin::kNoGrad)
-      current_history(as_tensor(tensor));
+    if (!as_tensor(source).is_number())
+      fit_history(as_tensor(tensor), as_tensor(source).shape(), as_tensor(source).dtype());
     set_data(as_tensor(tensor), as_tensor(source));
   });
 }

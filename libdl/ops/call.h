@@ -222,6 +222,11 @@ class Call {
 // The node is retained for the caller.
 Edge history_of(const Tensor& x);
 
+// Before x gets data of another shape or dtype: its history stays that of the old one, to which what
+// comes back is summed, as from broadcasting, or refused in backward. A view's history is brought up to
+// date.
+void fit_history(const Tensor& x, Dims shape, Dtype dtype);
+
 // Throws OVERLAP where dst shares a part of its memory with an operand.
 void refuse_overlap(const char* op, Into into, std::span<const Tensor* const> operands);
 

@@ -82,6 +82,48 @@ Edge history_of(const Tensor& x) {
   return {meta->node, meta->slot, x.dtype()};
 }
 
+// -- other data under the same history ------------------------------------------------------------
+
+namespace {
+struct FitAttr {
+  Shape shape;
+  Dtype dtype;
+};
+}  // namespace
+
+static void fit_vjp(Backward& b) {
+  const FitAttr& a = b.attr<FitAttr>();
+  if (!broadcasts_to(a.shape, b.dy().shape()))
+    fail_argument(LIBDL_ERROR_AUTOGRAD, "backward", 0, "gradient",
+                  "has shape " + to_string(b.dy().shape()) + ", that of the data it was given",
+                  to_string(a.shape) + ", that of the tensor's history");
+  b.give(0, cast(sum_to(b.dy(), a.shape), a.dtype));
+}
+static const Rule kFit{"set_data", fit_vjp};
+
+void fit_history(const Tensor& x, Dims shape, Dtype dtype) {
+  Meta* const meta = x.meta();
+  // A view made under no_grad has none, and is not asked for that of its base.
+  if (!meta || (meta->follows_base() && meta->origin == ViewOrigin::kNoGrad)) return;
+  Edge edge = history_of(x);
+  const Ref<Node> old = Ref<Node>::take(edge.node);
+  if (!old || old->accumulator) return;
+  if (old->rule == &kFit) {
+    const FitAttr& a = *static_cast<FitAttr*>(old->attr());
+    const Edge& before = old->edges()[0];
+    if (!same(a.shape, shape) || a.dtype != dtype) return;
+    before.node->retain();
+    replace_history(x, Ref<Node>::take(before.node), before.slot);
+    return;
+  }
+  if (same(x.shape(), shape) && x.dtype() == dtype) return;
+  Ref<Node> node = Ref<Node>::take(
+      make_node(kFit, 1, 1, 0, FitAttr{Shape(x.shape()), x.dtype()}));
+  old->retain();
+  node->edges()[0] = edge;
+  replace_history(x, std::move(node), 0);
+}
+
 // -- base' = base with a part replaced ------------------------------------------------------------
 
 namespace {

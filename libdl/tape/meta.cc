@@ -358,6 +358,14 @@ void leave_history(Node* old, int32_t slot, const Tensor& x) noexcept {
   std::erase(old->extra->retained, std::pair(slot, meta.grad));
 }
 
+void replace_history(const Tensor& x, Ref<Node> node, int32_t slot) {
+  prepare_history(x, *node, slot);
+  Meta& meta = *x.meta();
+  const int32_t before = meta.slot;
+  const Ref<Node> old = exchange_node(meta, node.release(), slot);
+  leave_history(old.get(), before, x);
+}
+
 void commit_history(const Tensor& x, Ref<Node> node, int32_t slot) noexcept {
   Meta& meta = *x.meta();
   const int32_t before = meta.slot;

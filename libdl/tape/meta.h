@@ -100,6 +100,8 @@ void set_history(const Tensor& x, Node* node, int32_t slot);
 // The same in two steps: what may fail, and what cannot.
 void prepare_history(const Tensor& x, Node& node, int32_t slot);
 void commit_history(const Tensor& x, Ref<Node> node, int32_t slot) noexcept;
+// In one step, for a value that stays the same: the generation does, too.
+void replace_history(const Tensor& x, Ref<Node> node, int32_t slot);
 // What x leaves when another node takes the place of this one: a leaf's link to its accumulator, and
 // a retained gradient, which is that of the new value alone.
 void leave_history(Node* old, int32_t slot, const Tensor& x) noexcept;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A view that gets other memory is one no more: its base has no share in what is written there. Nor has
-an old view in what is written into a base that got other memory."""
+an old view in what is written into a base that got other memory. A history keeps its shape."""
 
 from __future__ import annotations
 
@@ -134,3 +134,43 @@ def test_old_views_have_no_tangent_of_a_base_with_other_data():
             with pytest.raises(libdl.AutogradError, match="given other data since"):
                 touched()
         assert forward_ad.unpack_dual(base).tangent.tolist() == [1, 1, 1, 1]
+
+
+def given(was: tuple[int, ...], now: tuple[int, ...], function) -> libdl.Tensor:
+    """What comes back to x where function(x) was given data of another shape."""
+    x = libdl.ones(was, requires_grad=True)
+    y = function(x)
+    y.data = libdl.full(now, 3.0)
+    return grad((y * 2).sum(), x)[0]
+
+
+@pytest.mark.parametrize(("was", "now"), [
+    ((2,), (3,)), ((2, 2), (2, 3)), ((3, 2), (2,)), ((2, 3), (6,)), ((3,), ()), ((3,), (1,))])
+@pytest.mark.parametrize("function", [
+    lambda x: x * 1, libdl.exp, lambda x: (x * 1).view_as(x), lambda x: (x * 1).T.T])
+def test_a_history_refuses_gradients_of_another_shape(was, now, function):
+    with pytest.raises(libdl.AutogradError, match="that of the tensor's history"):
+        given(was, now, function)
+
+
+@pytest.mark.parametrize(("was", "now", "wanted"), [
+    ((1,), (3,), [6]), ((), (2,), 4), ((2,), (3, 2), [6, 6]), ((2, 1), (2, 3), [[6], [6]])])
+def test_gradients_of_data_that_the_old_shape_broadcasts_to_are_summed(was, now, wanted):
+    assert given(was, now, lambda x: x * 1).tolist() == wanted
+    assert given(was, now, lambda x: (x * 1).view_as(x)).tolist() == wanted
+    assert given((3,), (1,), lambda x: x.sum(-1, keepdim=True)).tolist() == [2, 2, 2]
+
+
+def test_data_of_the_first_shape_again_and_of_another_dtype():
+    x = tensor(1, 2)
+    y = x * 1
+    y.data = libdl.ones(3)
+    y.data = libdl.ones(2)
+    y.mul_(3)
+    assert grad(y.sum(), x)[0].tolist() == [3, 3]
+    z = x.exp()
+    z.retain_grad()
+    z.data = libdl.ones(2, dtype=libdl.float64)
+    (z * 2).sum().backward()
+    assert z.grad.dtype == libdl.float64 and x.grad.dtype == libdl.float32
+    assert x.grad.tolist() == (x.detach().exp() * 2).tolist()
