@@ -443,7 +443,7 @@ static Tensor combined(const char* op, const Tensor& input, const Tensor& tensor
     const Tensor factor = !value                            ? number(int64_t{1})
                           : value->dtype() == Dtype::kBool ? number(item_i64(*value))
                                                            : *value;
-    if (!lift) return add(wide(input), product, &factor, into);
+    if (!lift) return add(into ? input : wide(input), product, &factor, into);  // it may be dst
     const Tensor y = cast(add(wide(input), product, &factor), type);
     return deliver(op, y, into, {&input, &tensor1, &tensor2});
   }));

@@ -145,6 +145,7 @@ void check_recordable_write(const Tensor& x, const char* op, const char* name) {
     if (has_moved(meta->base) && !holds(meta->base, x))
       bad("is a view of a tensor that was given other data since, which does not see the write",
           "a clone of it");
+    if (meta->moved) renew_view(x);
   }
   if (meta->node && meta->node->accumulator)
     bad("is a leaf that requires grad, used in an in-place operation",

@@ -227,6 +227,10 @@ Edge history_of(const Tensor& x);
 // date.
 void fit_history(const Tensor& x, Dims shape, Dtype dtype);
 
+// The history of a view that was given other elements of its base's memory, as the view of these: what
+// is written there is computed of them.
+void renew_view(const Tensor& x);
+
 // Throws OVERLAP where dst shares a part of its memory with an operand.
 void refuse_overlap(const char* op, Into into, std::span<const Tensor* const> operands);
 

@@ -50,11 +50,13 @@ static void refresh(const Tensor& x, Meta& meta) {
                   "was made while nothing was recorded, and its base was written to since while "
                   "recording: its history is not defined",
                   "both under no_grad(), or both with recording on");
-  if (base->moved && !holds(meta.base, x))
+  if (base->moved && !holds(meta.base, x)) {
+    if (left_behind(x)) return;
     fail_argument(LIBDL_ERROR_AUTOGRAD, "view", 0, "input",
-                  "is a view of a tensor that was given other data and written to since: which of "
-                  "the writes it sees is not known",
+                  "is a view of a tensor that was written to and given other data since: which of the "
+                  "writes it sees is not known",
                   "a view made after the data were given");
+  }
   // Of a base that was detached after the write: a history that leads nowhere.
   const Edge edge = history_of(meta.base);
   if (!edge.node && !meta.node) return;
@@ -122,6 +124,16 @@ void fit_history(const Tensor& x, Dims shape, Dtype dtype) {
   old->retain();
   node->edges()[0] = edge;
   replace_history(x, std::move(node), 0);
+}
+
+void renew_view(const Tensor& x) {
+  Meta& meta = *x.meta();
+  const Edge edge = history_of(meta.base);
+  if (edge.node) {
+    replace_history(x, view_history(x, meta, edge), 0);
+    meta.seen.store(meta.base.meta()->generation, std::memory_order_release);
+  }
+  meta.moved = false;
 }
 
 // -- base' = base with a part replaced ------------------------------------------------------------

@@ -136,6 +136,13 @@ static Tensor step_of_numbers(const PointwiseOp& op, const Tensor* const* in, Dt
   return number(std::complex<double>(re, im));
 }
 
+// Whether an operand of a step in 16 bits has no dimension, as others have, and more digits: the
+// operator reads it as it is, and it may be beyond the range of 16 bits where the result is not.
+static bool read_wide(const Tensor& x, const Tensor& other, Dtype dtype) {
+  return is_floating(dtype) && size_of(dtype) == 2 && x.ndim() == 0 && is_floating(x.dtype()) &&
+         size_of(x.dtype()) > 2 && !other.is_number() && other.ndim() > 0;
+}
+
 // A step's operands by register, each step an operator call that records itself and computes, as the
 // fused form does, in the result's dtype.
 static Tensor step_by_step(const Program& p, const Tensor* const* symbols, Dtype dtype) {
@@ -149,7 +156,10 @@ static Tensor step_by_step(const Program& p, const Tensor* const* symbols, Dtype
     for (int j = 0; j < op.inputs(); ++j) {
       Tensor& x = reg[p.code[k].in[j]];
       const bool condition = op.promotion == Promotion::kSelect && j == 0;
-      if (!x.is_number() && !condition) x = cast(x, dtype);
+      const bool two = op.inputs() == 2 && op.promotion != Promotion::kSelect;
+      if (!x.is_number() && !condition &&
+          !(two && read_wide(x, reg[p.code[k].in[1 - j]], dtype)))
+        x = cast(x, dtype);
       numbers &= x.is_number();
       in[j] = &x;
     }

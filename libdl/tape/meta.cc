@@ -296,6 +296,7 @@ static bool permuted(const Tensor& x, const Tensor& y) {
 void end_view(Meta& meta) noexcept {
   meta.view = ViewKind::kNone;
   meta.origin = ViewOrigin::kRecorded;
+  meta.moved = false;
   meta.base = {};
 }
 
@@ -315,6 +316,12 @@ bool holds(const Tensor& base, const Tensor& view) {
   return !gaps && low <= first && last <= high;
 }
 
+bool left_behind(const Tensor& view) {
+  const Meta& meta = *view.meta();
+  return !holds(meta.base, view) && meta.seen.load(std::memory_order_relaxed) ==
+                                        meta.base.meta()->seen.load(std::memory_order_relaxed);
+}
+
 void set_data(const Tensor& x, const Tensor& y) {
   const char* const op = "set_data";
   if (x.is_number() || y.is_number())
@@ -325,16 +332,22 @@ void set_data(const Tensor& x, const Tensor& y) {
                   "a floating or complex dtype: the tensor requires grad");
   const bool view = x.meta() && x.meta()->view != ViewKind::kNone;
   const bool same_memory = x.dtype() == y.dtype() && x.get()->storage == y.get()->storage;
-  const bool viewed = !view && !(same_memory && permuted(x, y)) && x.get()->storage &&
-                      !x.storage().exclusive();
+  const bool stays = same_memory && permuted(x, y);
+  const bool viewed = !view && !stays && x.get()->storage && !x.storage().exclusive();
   if (viewed) shared_meta_of(x);
   if (view && same_memory)
     forget_tangents(x);  // it sees other elements of its root
   else if (view || x.dtype() != y.dtype() || !same(x.shape(), y.shape()))
     detach_tangents(x);
   take_data(x, y);
-  if (viewed) x.meta()->moved = true;
-  if (view && !same_memory) end_view(*x.meta());
+  if (viewed) {
+    x.meta()->moved = true;
+    x.meta()->seen.store(x.meta()->generation, std::memory_order_relaxed);
+  }
+  if (view && !same_memory)
+    end_view(*x.meta());
+  else if (view)
+    x.meta()->moved = true;
   if (Meta* const meta = x.meta(); meta && meta->node && meta->node->accumulator) {
     auto& leaf = static_cast<Accumulator&>(*meta->node);
     leaf.shape.assign(x.shape());

@@ -37,9 +37,11 @@ struct Meta {
   ViewKind view = ViewKind::kNone;
   ViewOrigin origin = ViewOrigin::kRecorded;  // views
   bool retains_grad = false;
-  bool moved = false;       // set_data gave a tensor other elements while others saw its own
+  bool moved = false;       // set_data gave it other elements: a base while others saw its own, a view
+                            // of the same memory
   uint64_t generation = 0;  // of this tensor's history: raised by each recorded in-place write
-  std::atomic<uint64_t> seen{0};  // views: the base's generation when node was made
+  std::atomic<uint64_t> seen{0};  // views: the base's generation when node was made; bases that moved:
+                                  // their own then
   Tensor base;              // views: never itself a view
   Ref<GradSlot> grad;
   std::unique_ptr<Duality> duality;  // forward mode
@@ -58,6 +60,9 @@ inline const Node* node_seen(const Tensor& x) {
   return x.meta() ? __atomic_load_n(&x.meta()->node, __ATOMIC_RELAXED) : nullptr;
 }
 inline bool requires_grad(const Tensor& x) { return node_seen(x) != nullptr; }
+// Whether the base of a view moved since, so that it does not see what is written there; what it has
+// missed before is not known, and raises AUTOGRAD where it is read.
+bool left_behind(const Tensor& view);
 // Whether a gradient flows back from x: of its own history, or of a base written to since.
 inline bool has_history(const Tensor& x) {
   if (requires_grad(x)) return true;
@@ -66,7 +71,8 @@ inline bool has_history(const Tensor& x) {
   const Meta* const base = m->base.meta();
   return base && base->node &&
          __atomic_load_n(&base->generation, __ATOMIC_ACQUIRE) !=
-             m->seen.load(std::memory_order_acquire);
+             m->seen.load(std::memory_order_acquire) &&
+         (!base->moved || !left_behind(x));
 }
 // Whether a write of x changes what a history describes: x's own, or its base's.
 inline bool shares_history(const Tensor& x) {

@@ -35,7 +35,23 @@ def out_of_a_view(w: Writer) -> None:
     nothing = _made(w, f"{x}[1:1]")
     y = _leaf(w, False, (2,))
     w.add(f"T.add({y}, {w.number()}, out={nothing})")
+    if w.chance(0.5):
+        w.add(f"{nothing}.mul_({_leaf(w, shape=(2,))})")
     w.made = [m for m in w.made if m not in (x, nothing)]  # whose numbers differ from here on
+
+
+def other_data(w: Writer) -> None:
+    """Of a view or its base, before and after writes of both."""
+    base = _made(w, f"{_leaf(w, shape=(4,))} * 2") if w.chance(0.7) else _leaf(w, False, (4,))
+    view = _made(w, f"{base}{w.some('[1:]', '[:2]', '.view(2, 2)', '.view(-1)')}")
+    factor = _leaf(w, shape=())
+    if w.chance(0.3):
+        w.add(f"{w.some(base, view)}.mul_({factor})")
+    x = w.some(base, view, view)
+    w.add(f"{x}.data = " + w.some(f"{x}.data * 2", f"{x}.data.clone()", f"{base}.data[1:]",
+                                  "T.ones((3,), dtype=T.float64)", f"{x}.data.float()"))
+    if w.chance(0.7):
+        w.add(f"{w.some(base, view)}.{w.some('mul_', 'add_')}({factor})")
 
 
 def detached_base(w: Writer) -> None:
@@ -99,7 +115,7 @@ def hook_that_waits(w: Writer) -> None:
 
 
 IDIOMS: list[Callable[[Writer], None]] = [
-    data_saved, out_of_a_view, detached_base, unread, late_history, leaf_inside, step,
+    data_saved, out_of_a_view, other_data, other_data, detached_base, unread, late_history, leaf_inside, step,
     product_of_zeros, grad_of_what_a_function_writes,
     hook_that_waits]  # fmt: skip
 

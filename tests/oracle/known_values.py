@@ -109,7 +109,7 @@ def sums_of_nothing(c: Context) -> bool:
     r = c.wanted.values.get("r")
     empty = isinstance(r, Seen) and not r.numbers.size or any(0 in v.shape for v in c.inputs())
     zero = re.search(r"alpha=-?(0\b|0\.0\b|False)", c.call) and "float16" in c.text
-    zero = zero or re.search(r"addmm.*alpha=-?float\('inf", c.call)  # a sum of such products
+    zero = zero or re.search(r"addmm.*alpha=-?float\('(inf|nan)", c.call)  # a sum of such products
     some = empty and re.search("addc(mul|div)", c.name) and c.derivative()
     return bool(some or zero) and c.only_where(_nan_here, _nan_there)
 

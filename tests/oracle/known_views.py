@@ -87,8 +87,8 @@ def rehooked(c: Context, old: set[str], early: bool, copied: bool, once: bool) -
             return None
         made, mark = bound_by(line), HOOK.match(line)
         if copied and written_by(line) in old:
-            line = re.sub(r"(\w+)\.(?!copy|zero|fill|gt)(\w+)_\((.*)\)$", r"\1.copy_(\1.\2(\3))", line)
-            line = re.sub(r"^(\w+) ([-+*/])= (.*)$", r"\1.copy_(\1 \2 \3)", line)
+            line = re.sub(r"^((?:\w+ = )?)(\w+)((?:\[.*\])?(?:\.\w+_\(| [-+*/]?= ).*)$",
+                          r"_t = \2.clone(); _t\3; \1\2.copy_(_t)", line)
         if mark and mark[2] in old:
             marked.add(mark[2])
             if early:
@@ -121,6 +121,8 @@ def retained_views(c: Context) -> bool:
             c.lines, lambda n, line: f"{line}.contiguous()" if "autograd.grad(" in line else None)):
         return True
     hooks = set(re.findall(r"\b(\w+)\.(?:retain_grad\(|register_hook|grad_fn\.register_)", c.text))
+    if c.difference.where.startswith("seen") and c.subjects & old:
+        return True  # which of its nodes saw how much is told by nobody
     return bool(old & hooks) and any(
         c.gone(rehooked(c, old, *ways)) for ways in itertools.product((False, True), repeat=3))
 

@@ -131,8 +131,12 @@ def replaced_data(c: Context) -> bool:
     the old memory."""
     if c.name or not re.search(r"\.data = ", c.text):
         return False
-    if c.refuses() and "that was given other data" in c.found_text():
+    if c.refuses() and "given other data since" in c.found_text():
         return True
+    if c.difference.aspect in ("requires_grad", "is_leaf"):  # of what cannot be read
+        end = c.ours.run([*c.lines, f"{c.difference.where} * 1"], c.forward).errors[-1]
+        if "given other data since" in str(end):
+            return True
     if any(c.gone(lines) for lines in data_replaced(c)):
         return True
     replaced = {name: n for n, line in enumerate(c.lines)

@@ -73,14 +73,18 @@ def _names_of(c: Context, name: str, n: int) -> str:
     return " = ".join(sorted(k for k, f in before.items() if f.number == before[name].number))
 
 
-def moved_views(c: Context, n: int, line: str) -> str | None:
-    """x.data = y of a view: another tensor, with the view's history."""
+def moved(c: Context, n: int, line: str) -> str | None:
+    """x.data = y of a view, or of what has views: another tensor, with the same history."""
     found = re.match(r"(\w+)\.data = ", line)
-    before = c.trace.after[n - 1].get(found[1]) if found and n else None
-    if not found or not before or not before.view or c.wanted.outcomes[n] or (
-            c.trace.after[n][found[1]].storage == before.storage):
+    facts = c.trace.after[n - 1] if n else {}
+    before = facts.get(found[1]) if found else None
+    if not found or not before or c.wanted.outcomes[n]:
         return None
     x = found[1]
+    stays = c.trace.after[n][x].storage == before.storage
+    if before.view and stays or not before.view and (before.requires_grad and not before.history or not any(
+            f.view and f.storage == before.storage for f in facts.values())):
+        return None
     own = f"{x}.clone()" if before.history or not before.requires_grad else (
         f"{x}.detach().clone().requires_grad_()")
     return (f"{x}.grad_fn; _r = {x}.retains_grad; {_names_of(c, x, n)} = {own}; "
@@ -105,7 +109,7 @@ def data_replaced(c: Context) -> Iterator[list[str]]:
 def _of_replaced(c: Context, replaced: dict[str, int], n: int, line: str, saved: str,
                  results: bool) -> str | None:
     if re.match(r"\w+\.data = ", line):
-        return moved_views(c, n, line) or f"{line.partition('.')[0]}.grad_fn; {line}"
+        return moved(c, n, line) or f"{line.partition('.')[0]}.grad_fn; {line}"
     wrote = re.match(r"(?:\w+ = )?(\w+)\.(?!requires|detach)(\w+)_(\(.*\))$", line)
     if c.wanted.outcomes[n]:
         return None
@@ -158,7 +162,7 @@ def apart_detached(c: Context) -> Iterator[list[str]]:
 
     def change(n: int, line: str) -> str | None:
         made = re.match(r"((?:with [^:]*: )?([a-z]\d*) = )(.*)", line)
-        if not made or made[2] not in apart or written_by(line) or c.wanted.outcomes[n]:
+        if not made or made[2] not in apart or c.wanted.outcomes[n]:
             return None
         return f"{made[1]}({made[3]}).detach()"
     if apart:
@@ -181,12 +185,21 @@ def own_out(c: Context) -> Iterator[list[str]]:
 def all_nodes(c: Context) -> Iterator[list[str]]:
     """A view that is asked for is found at each node that it has had: since it was made, or since the
     last write that was recorded."""
+    if c.trace.old_views(c.until):
+        yield lines_with(c.lines, lambda n, line: None if c.wanted.outcomes[n] else uncounted(line))
     asked = {name for line in c.lines for found in ASKED.finditer(line) for name in found.groups() if name}
     asked = c.trace.objects(asked & c.trace.objects(c.trace.old_views(c.until), c.until), c.until)
     if not asked:
         return
     for ends in (False, True):
         yield lines_with(c.lines, lambda n, line, ends=ends: _noted(c, asked, n, line, ends))
+
+
+def uncounted(line: str) -> str | None:
+    """A write that is not recorded, so that no view notices it."""
+    line = re.sub(r"^(\w+)\.detach\(\)\.", r"\1.data.", line)
+    plain = re.match(r"with T\.no_grad\(\): ([a-z]\d*)((?:\.\w+_\(|\[.*\] [-+*/]?= | [-+*/]= ).*)$", line)
+    return f"_t = {plain[1]}.data; _t{plain[2]}" if plain else line
 
 
 ASKED = re.compile(r"autograd\.grad\(.*, (\w+), allow_unused=True|backward\(inputs=\[(\w+)\]|"
@@ -222,3 +235,27 @@ def _noted(c: Context, asked: set[str], n: int, line: str, ends: bool) -> str | 
         again += [f"if id({name}) in retained and {name}.requires_grad: {name}.retain_grad()"
                   for name in sorted(asked & set(now))]
     return "\n".join([line, *again]) if again else None
+
+
+@rewrite("contiguous_results")
+def contiguous(c: Context) -> Iterator[list[str]]:
+    """Of the results, or of the operands, where a result is saved."""
+    def change(n: int, line: str) -> str | None:
+        if line.startswith(f"{line.partition('.')[0]}.data = "):
+            return f"{line}.contiguous()" if line.endswith(")") else (
+                line.replace(" = ", " = (") + ").contiguous()")
+        made = re.match(r"((?:with [^:]*: )?([a-z]\d*) = )(.*)", line)
+        facts = c.trace.after[n].get(made[2]) if made and "_(" not in line else None
+        if not facts or facts.view or facts.contiguous:
+            return None
+        return f"{made[1]}({made[3]}).contiguous()"
+
+    def operands(n: int, line: str) -> str | None:
+        made = re.match(r"((?:with [^:]*: )?([a-z]\d*) = )(.*)", line)
+        if not n or not made or change(n, line) is None:
+            return None
+        before = c.trace.after[n - 1]
+        return made[1] + _replaced(made[3], {name for name in names_in(made[3]) & set(before) if (
+            not before[name].contiguous)}, "{}.contiguous()")
+    yield lines_with(c.lines, change)
+    yield lines_with(c.lines, operands)
