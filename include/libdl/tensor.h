@@ -83,11 +83,12 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_alias_data(const libdl_tenso
                                                                LIBDL_NEW libdl_tensor **out);
 
 /** Gives `tensor` the storage, geometry and dtype of `source`, which keeps its own; history stays,
- *  aliases made before keep the old storage. What comes back in backward is summed to the shape that
- *  the history has, or refused (AUTOGRAD). A view that gets another storage, or its bytes as another
- *  dtype, is a view no more. Views of `tensor` made before that do not see its new elements keep the
- *  history that they had when they were last looked at; they raise AUTOGRAD where they are written in
- *  place and recorded, and where a recorded write of `tensor` came between the two.
+ *  aliases made before keep the old storage. What comes back in backward is summed to the shape
+ *  that the history has, or refused (AUTOGRAD). A view that gets another storage, or its bytes as
+ *  another dtype, is a view no more. Views of `tensor` made before that do not see its new
+ *  elements keep the history that they had when they were last looked at; they raise AUTOGRAD
+ *  where they are written in place and recorded, and where a recorded write of `tensor` came
+ *  between the two.
  *
  *  Errors: AUTOGRAD (tensor requires grad and source's dtype is integer), VALUE (a number; the
  *  shape changes and tensor is a leaf whose gradient has been accumulated), DEVICE.
