@@ -382,7 +382,9 @@ static Tensor combined_at_once(const char* op, const Tensor& input, const Tensor
     return !x.is_number() && x.dtype() == input.dtype() && same(x.shape(), input.shape()) &&
            x.device() == input.device();
   };
-  if (!is_floating(input.dtype()) || !alike(input) || !alike(tensor1) || !alike(tensor2)) return {};
+  // complex64 in programs is computed in double precision: two steps of its own take less.
+  const bool complex = input.dtype() == Dtype::kComplex128;
+  if (!(is_floating(input.dtype()) || complex) || !alike(input) || !alike(tensor1) || !alike(tensor2)) return {};
   if ((value && !is_exact_double(*value)) || (into && !alike(into.tensor()))) return {};
   const Call call(op, into, std::span(in));
   if (!call.plain()) return {};
@@ -391,7 +393,7 @@ static Tensor combined_at_once(const char* op, const Tensor& input, const Tensor
                  size_of(input.dtype()) == 2 ? Dtype::kFloat32 : input.dtype());
   const Tensor y = into ? into.tensor() : empty(input.shape(), input.dtype(), input.device());
   const bool scaled = value && !is_one(*value, input, tensor1);
-  if (inner == Expression::k_mul && !scaled) {
+  if (inner == Expression::k_mul && !scaled && !complex) {
     add_product(y, in);
     if (into) written(y, op);
     return y;
