@@ -21,6 +21,7 @@
 #include "kernels/cpu/rows.h"
 #include "kernels/cpu/squares.h"
 #include "kernels/cpu/tile.h"
+#include "kernels/reduction_order.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu {
@@ -64,16 +65,10 @@ struct Job {
     split = units < 8 && n >= 4 * kBlock<T> && rows * n >= 8 * kGrain;
   }
 
-  // What depends on no order, extrema and integers, is taken in memory's, if there is one: floating
-  // sums go, and places are counted, by logical indices. (Of two zeros either may be the largest.)
+  // What depends on no order is taken in memory's, if there is one.
   static Dims reduced_dims(const ReduceArgs& a) {
-    const auto op = static_cast<Reduction>(a.op);
     const int32_t first = a.in.ndim - a.reduced;
-    bool free = op == Reduction::kMax || op == Reduction::kMin || op == Reduction::kAll ||
-                op == Reduction::kAny;
-    if constexpr (std::is_integral_v<T>) {
-      free |= op == Reduction::kSum || op == Reduction::kProd;
-    }
+    bool free = order_is_free(static_cast<Reduction>(a.op), std::is_integral_v<T>);
     for (int32_t d = first; d < a.in.ndim; ++d) free &= a.in.strides[d] != 0;
     return free ? Dims::by_stride(a.in, first, a.in.ndim) : Dims(a.in, first, a.in.ndim);
   }

@@ -113,6 +113,7 @@ libdl_error* libdl_tensor_data(const libdl_tensor* tensor, libdl_access access, 
       check_host_may_write(x, name);
       export_for_good(x.storage());
     }
+    if (!x.is_number()) x.storage().pointed_at.store(true, std::memory_order_relaxed);
     *out = x.plain(access == LIBDL_ACCESS_READ ? Access::kRead : Access::kUpdate);
   });
 }

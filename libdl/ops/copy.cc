@@ -7,9 +7,9 @@
 
 #include "device/stream.h"
 #include "ops/creation.h"
+#include "ops/form_plan.h"
 #include "ops/holds.h"
 #include "ops/launch.h"
-#include "ops/one_layout.h"
 #include "ops/pointwise.h"
 #include "ops/view.h"
 #include "tensor/row_major.h"
@@ -43,7 +43,7 @@ void copy_bytes(const Tensor& dst, const Tensor& src) {
     return transfer(dst, src);
   const Tensor* const in[] = {&src};
   if (memory_is_special()) [[unlikely]] {
-    OneLayout plan;
+    FormPlan plan;
     if (plan.set(dst, in))
       return launch_copy(dst.device(), {plan.view(dst, 0), plan.view(src, 1)});
   }

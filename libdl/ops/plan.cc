@@ -6,28 +6,30 @@
 
 namespace libdl {
 
+void Plan::add(int64_t size, std::span<const int64_t> strides) {
+  if (size == 1) return;
+  bool merges = ndim_ > 0;
+  for (size_t k = 0; k < strides.size() && merges; ++k)
+    merges = strides_[k][ndim_ - 1] == strides[k] * size;
+  if (merges) {
+    sizes_[ndim_ - 1] *= size;
+  } else {
+    sizes_[ndim_++] = size;
+  }
+  for (size_t k = 0; k < strides.size(); ++k) strides_[k][ndim_ - 1] = strides[k];
+}
+
 void Plan::general(const Tensor& out, std::span<const Tensor* const> in) {
-  const int operands = static_cast<int>(in.size()) + 1;
-  ndim_ = 0;
+  clear();
+  int64_t strides[kOperands];
   for (int d = 0; d < out.ndim(); ++d) {
-    const int64_t size = out.size(d);
-    if (size == 1) continue;
-    int64_t stride[kOperands];
-    stride[0] = out.stride(d);
-    for (int k = 1; k < operands; ++k) {
-      const Tensor& x = *in[k - 1];
+    strides[0] = out.stride(d);
+    for (size_t k = 0; k < in.size(); ++k) {
+      const Tensor& x = *in[k];
       const int at = d - (out.ndim() - x.ndim());
-      stride[k] = at < 0 || x.size(at) == 1 ? 0 : x.stride(at);
+      strides[k + 1] = at < 0 || x.size(at) == 1 ? 0 : x.stride(at);
     }
-    bool merges = ndim_ > 0;
-    for (int k = 0; k < operands && merges; ++k)
-      merges = strides_[k][ndim_ - 1] == stride[k] * size;
-    if (merges) {
-      sizes_[ndim_ - 1] *= size;
-    } else {
-      sizes_[ndim_++] = size;
-    }
-    for (int k = 0; k < operands; ++k) strides_[k][ndim_ - 1] = stride[k];
+    add(out.size(d), {strides, in.size() + 1});
   }
 }
 

@@ -39,9 +39,14 @@ class Plan {
     general(out, in);
   }
 
-  kernels::View view(const Tensor& x, int operand) const {
-    return {x.plain(), sizes_, strides_[operand], ndim_, static_cast<int32_t>(x.dtype())};
+  kernels::View view(const Tensor& x, int operand) const { return view(x, operand, x.plain()); }
+  kernels::View view(const Tensor& x, int operand, void* data) const {
+    return {data, sizes_, strides_[operand], ndim_, static_cast<int32_t>(x.dtype())};
   }
+
+  // In place of walk: the dimensions one by one, outermost first, each with a stride an operand.
+  void clear() { ndim_ = 0; }
+  void add(int64_t size, std::span<const int64_t> strides);
 
   // Bit k: in[k] is a number in the host's memory while out is on another device.
   uint32_t host_inputs() const { return host_inputs_; }

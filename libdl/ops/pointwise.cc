@@ -6,8 +6,8 @@
 
 #include "kernels/pointwise.h"
 #include "ops/copy.h"
+#include "ops/form_plan.h"
 #include "ops/launch.h"
-#include "ops/one_layout.h"
 #include "ops/program.h"
 #include "ops/view.h"
 #include "tensor/forms.h"
@@ -153,7 +153,7 @@ static bool share_shape(const Tensor* const* in, int n) {
 
 // -- the launch -------------------------------------------------------------------------------
 
-template <class P>  // a Plan or a OneLayout
+template <class P>  // a Plan or a FormPlan
 static inline void launch(const P& plan, const PointwiseOp& op, const Tensor& out,
                           const Tensor* const* in, int n, kernels::Class compute) {
   kernels::PointwiseArgs args;
@@ -166,10 +166,10 @@ static inline void launch(const P& plan, const PointwiseOp& op, const Tensor& ou
   launch_pointwise(out.device(), args);
 }
 
-[[gnu::noinline]] static bool ran_in_one_layout(const PointwiseOp& op, const Tensor& out,
+[[gnu::noinline]] static bool ran_in_forms(const PointwiseOp& op, const Tensor& out,
                                                 const Tensor* const* in, int n,
                                                 kernels::Class compute) {
-  OneLayout plan;
+  FormPlan plan;
   if (!plan.set(out, {in, static_cast<size_t>(n)})) return false;
   launch(plan, op, out, in, n, compute);
   return true;
@@ -180,7 +180,7 @@ static void run(const PointwiseOp& op, const Tensor& out, const Tensor* const* i
   if (out.numel() == 0) return;
   Plan plan;
   if (memory_is_special()) [[unlikely]] {
-    if (ran_in_one_layout(op, out, in, n, compute)) return;
+    if (ran_in_forms(op, out, in, n, compute)) return;
     plan.make_ready(out, {in, static_cast<size_t>(n)});
   }
   plan.walk(out, {in, static_cast<size_t>(n)});

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "ops/copy.h"
+#include "ops/form_plan.h"
 #include "ops/launch.h"
-#include "ops/one_layout.h"
 #include "tensor/packed.h"
 
 namespace libdl {
@@ -178,7 +178,7 @@ static void broadcast(Shape& shape, Dims other) {
 }
 
 // One launch: of the kernel of a single expression, or of the program.
-template <class P>  // a Plan or a OneLayout
+template <class P>  // a Plan or a FormPlan
 static inline void launch(const Program& p, Dtype dtype, const P& plan, const Tensor& out,
                           const Tensor* const* in) {
   if (p.length == 1 && p.constants == 0) {
@@ -206,9 +206,9 @@ static inline void launch(const Program& p, Dtype dtype, const P& plan, const Te
   launch_program(out.device(), args);
 }
 
-[[gnu::noinline]] static bool ran_in_one_layout(const Program& p, Dtype dtype, const Tensor& out,
+[[gnu::noinline]] static bool ran_in_forms(const Program& p, Dtype dtype, const Tensor& out,
                                                 std::span<const Tensor* const> in) {
-  OneLayout plan;
+  FormPlan plan;
   if (!plan.set(out, in)) return false;
   launch(p, dtype, plan, out, in.data());
   return true;
@@ -218,7 +218,7 @@ static void launch(const Program& p, Dtype dtype, const Tensor& out,
                    std::span<const Tensor* const> in) {
   Plan plan;
   if (memory_is_special()) [[unlikely]] {
-    if (ran_in_one_layout(p, dtype, out, in)) return;
+    if (ran_in_forms(p, dtype, out, in)) return;
     plan.make_ready(out, in);
   }
   plan.walk(out, in);

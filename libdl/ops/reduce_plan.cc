@@ -2,8 +2,10 @@
 
 #include "ops/reduce_plan.h"
 
+#include "kernels/reduction_order.h"
 #include "ops/launch.h"
 #include "ops/view.h"
+#include "tensor/forms.h"
 
 namespace libdl {
 
@@ -43,20 +45,28 @@ namespace {
 struct Permuted {
   int64_t sizes[kMaxDims], strides[kMaxDims];
   int32_t kept = 0, reduced = 0;
+  PackedReader form;  // where the input is read in it
 
-  Permuted(const Tensor& x, const ReducedDims& dims) {
+  // free: see order_is_free. A form that alone holds the bytes is then read as it lies; for others the
+  // kernel would jump through it.
+  Permuted(const Tensor& x, const ReducedDims& dims, bool free = false) {
+    if (free && !x.is_number() && x.storage().packed_only()) [[unlikely]]
+      form = form_of(x, Layout::kChannelsInnermost);
+    const Shape packed = form.data() ? channels_innermost(x.shape()) : Shape();
+    const Dims steps = form.data() ? Dims(packed) : x.strides();
     for (int d = 0; d < x.ndim(); ++d)
-      if (!dims.mask[d]) place(kept++, x, d);
+      if (!dims.mask[d]) place(kept++, x, d, steps);
     for (int d = 0; d < x.ndim(); ++d)
-      if (dims.mask[d]) place(kept + reduced++, x, d);
+      if (dims.mask[d]) place(kept + reduced++, x, d, steps);
   }
-  void place(int at, const Tensor& x, int d) {
+  void place(int at, const Tensor& x, int d, Dims steps) {
     sizes[at] = x.size(d);
-    strides[at] = x.stride(d);
+    strides[at] = steps[static_cast<size_t>(d)];
   }
   kernels::View view(const Tensor& x) const {
-    return {kernel_data(x, Access::kRead), sizes, strides, kept + reduced,
-            static_cast<int32_t>(x.dtype())};
+    void* const data =
+        form.data() ? const_cast<void*>(form.data()) : kernel_data(x, Access::kRead);
+    return {data, sizes, strides, kept + reduced, static_cast<int32_t>(x.dtype())};
   }
 };
 }  // namespace
@@ -75,7 +85,7 @@ Tensor reduce(kernels::Reduction op, const Tensor& x, const ReducedDims& dims, b
               Dtype dtype, double number, bool root) {
   Tensor y = empty(dims.result_shape(keepdim), dtype, x.device());
   if (y.numel() == 0) return y;
-  const Permuted in(x, dims);
+  const Permuted in(x, dims, kernels::order_is_free(op, !is_inexact(dtype)));
   int64_t strides[kMaxDims];
   kernels::ReduceArgs args{};
   args.op = static_cast<int32_t>(op);

@@ -13,6 +13,7 @@
 #include "ops/holds.h"
 #include "ops/launch.h"
 #include "ops/reduction.h"
+#include "tensor/forms.h"
 
 namespace libdl {
 
@@ -148,25 +149,53 @@ static void check_disjoint(const char* op, TensorSpan a, TensorSpan b, TensorSpa
 // -- launches -------------------------------------------------------------------------------------
 
 namespace {
-// The lists as the kernel wants them: arrays of addresses.
+// The lists as the kernel wants them: arrays of addresses. What belongs to one parameter lies in one
+// order: plain, or all of it with the channels innermost and nowhere else.
 struct Lists {
   std::vector<int32_t> dtype;
   std::vector<int64_t> numel;
   std::vector<void*> param, state1, state2, state3;
   std::vector<const void*> grad;
   std::vector<Tensor> plain_grads;  // row-major copies where a gradient has other strides
+  std::vector<PackedReader> forms;
 
-  Lists(TensorSpan params, TensorSpan grads) {
+  Lists(TensorSpan params, TensorSpan grads, TensorSpan first = {}, TensorSpan second = {},
+        TensorSpan third = {}) {
+    const std::pair<TensorSpan, std::vector<void*>&> written[] = {
+        {params, param}, {first, state1}, {second, state2}, {third, state3}};
     for (size_t i = 0; i < params.size(); ++i) {
       dtype.push_back(static_cast<int32_t>(params[i].dtype()));
       numel.push_back(params[i].numel());
-      param.push_back(kernel_data(params[i], Access::kUpdate));
+      if (memory_is_special() && in_forms(grads[i], {params, first, second, third}, i)) {
+        const PackedReader* form = &forms.back();
+        grad.push_back(form--->data());
+        for (int k = 3; k >= 0; --k)
+          if (!written[k].first.empty())
+            written[k].second.push_back(const_cast<void*>(form--->data()));
+        continue;
+      }
+      for (const auto& [list, addresses] : written)
+        if (!list.empty()) addresses.push_back(kernel_data(list[i], Access::kUpdate));
       plain_grads.push_back(plain(grads[i]));
       grad.push_back(kernel_data(plain_grads.back(), Access::kRead));
     }
   }
-  static void addresses(std::vector<void*>& out, TensorSpan list) {
-    for (const Tensor& x : list) out.push_back(kernel_data(x, Access::kUpdate));
+  // Appends the forms of what is written at position i and of the gradient, if all have them.
+  bool in_forms(const Tensor& g, std::initializer_list<TensorSpan> lists, size_t i) {
+    constexpr Layout layout = Layout::kChannelsInnermost;
+    const size_t before = forms.size();
+    bool all = true;
+    for (const TensorSpan list : lists) {
+      if (list.empty() || !all) continue;
+      forms.push_back(only_form_of(list[i], layout));
+      all = forms.back().data();
+    }
+    if (all) {
+      forms.push_back(form_of(g, layout));
+      all = forms.back().data();
+    }
+    if (!all) forms.resize(before);
+    return all;
   }
   kernels::OptimizerArgs args() {
     kernels::OptimizerArgs a{};
@@ -206,8 +235,7 @@ void sgd_step(const SgdOptions& o, TensorSpan params, TensorSpan grads, TensorSp
   check_disjoint(op, params, buffers, {}, {}, grads);
   if (params.empty()) return;
   const ModeGuard off(kModeGrad | kModeForward);
-  Lists lists(params, grads);
-  Lists::addresses(lists.state1, buffers);
+  Lists lists(params, grads, buffers);
   kernels::OptimizerArgs a = lists.args();
   a.lr = o.lr;
   a.momentum = o.momentum;
@@ -247,10 +275,7 @@ void adam_step(const AdamOptions& o, TensorSpan params, TensorSpan grads, Tensor
   check_disjoint(op, params, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, grads);
   if (params.empty()) return;
   const ModeGuard off(kModeGrad | kModeForward);
-  Lists lists(params, grads);
-  Lists::addresses(lists.state1, exp_avgs);
-  Lists::addresses(lists.state2, exp_avg_sqs);
-  Lists::addresses(lists.state3, max_exp_avg_sqs);
+  Lists lists(params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs);
   kernels::OptimizerArgs a = lists.args();
   a.lr = o.lr;
   a.beta1 = o.beta1;

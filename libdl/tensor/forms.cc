@@ -3,6 +3,7 @@
 #include "tensor/forms.h"
 
 #include <cstring>
+#include <utility>
 
 #include "device/allocator.h"
 #include "device/launch.h"
@@ -10,12 +11,26 @@
 
 namespace libdl {
 
+// -- geometry -----------------------------------------------------------------------------------
+
+constexpr int64_t kBlock = 8;  // channels of one block of kChannelBlocks
+
 Shape channels_innermost(Dims shape) {
   Shape strides(shape.size(), 1);
   int64_t step = shape[1];
   for (size_t d = shape.size(); d-- > 2; step *= shape[d]) strides[d] = step;
   strides[0] = step;
   return strides;
+}
+
+static Shape padded(Dims shape, Layout layout) {
+  Shape all(shape);
+  if (layout == Layout::kChannelBlocks) all[1] = (all[1] + kBlock - 1) / kBlock * kBlock;
+  return all;
+}
+
+size_t form_bytes(Dims shape, Dtype dtype, Layout layout) {
+  return static_cast<size_t>(checked_numel(padded(shape, layout), dtype, nullptr) * size_of(dtype));
 }
 
 static bool covers_storage(const libdl_tensor& x) {
@@ -35,53 +50,75 @@ static PackedKey key_of(const Tensor& x, Layout layout) {
   return {layout, x.dtype(), 0, x.shape(), x.strides()};
 }
 
-static void be_packed_only(Storage& storage, Packed* form) {
-  note_packed_only();
-  storage.form.store(form, std::memory_order_relaxed);
-  storage.plain.store(nullptr, std::memory_order_release);
-}
+namespace {
+// Elements that strides describe on both sides, from an offset on.
+struct Part {
+  int64_t plain_from = 0, form_from = 0;
+  Shape sizes, plain, form;
+};
+}  // namespace
 
-void publish(const Tensor& x, Layout layout) {
-  Storage& storage = x.storage();
-  void* const bytes = storage.plain.load(std::memory_order_relaxed);
-  be_packed_only(storage, make_only_form(storage, key_of(x, layout), bytes, storage.bytes));
-}
-
-PackedReader form_of(const Tensor& x, Layout layout) {
-  if (!may_be_packed(x)) return {};
-  const PackedKey key = key_of(x, layout);
-  Storage& storage = x.storage();
-  if (PackedReader form = only_form(storage); form.data())
-    return form.form()->key == key ? std::move(form) : PackedReader();
-  const PackedSource source{storage, key,
-                            {static_cast<const std::byte*>(storage.plain.load()), storage.bytes},
-                            storage.version.load(std::memory_order_acquire)};
-  bool noted;
-  return find_packed(source, noted);
+// [N, C, H, W] as whole blocks [N, C / 8, 8, H, W], or the C % 8 channels left as [N, 1, C % 8, H, W].
+static Part blocks(const PackedKey& key, bool whole) {
+  const int64_t blocks = key.sizes[1] / kBlock, left = key.sizes[1] % kBlock;
+  Part part;
+  const auto add = [&part](int64_t size, int64_t plain, int64_t form) {
+    part.sizes.push_back(size);
+    part.plain.push_back(plain);
+    part.form.push_back(form);
+  };
+  int64_t inner = kBlock;  // of the form, from the last dimension on
+  Shape steps(static_cast<size_t>(key.ndim), 0);
+  for (int d = key.ndim; d-- > 2; inner *= key.sizes[d]) steps[d] = inner;
+  add(key.sizes[0], key.strides[0], inner * (blocks + (left > 0)));
+  add(whole ? blocks : 1, key.strides[1] * kBlock, inner);
+  add(whole ? kBlock : left, key.strides[1], 1);
+  for (int d = 2; d < key.ndim; ++d) add(key.sizes[d], key.strides[d], steps[d]);
+  if (!whole) {
+    part.plain_from = blocks * kBlock * key.strides[1];
+    part.form_from = blocks * inner;
+  }
+  return part;
 }
 
 // -- from one to the other ----------------------------------------------------------------------
 
-// Elements of `key`'s tensor, from one order into the other.
-static void rearrange(const PackedKey& key, const void* from, Dims from_strides, void* to,
-                      Dims to_strides) {
+static void rearrange(const PackedKey& key, const Part& part, std::byte* plain, std::byte* form,
+                      bool into_form) {
   const auto dtype = static_cast<int32_t>(key.dtype);
+  const auto ndim = static_cast<int32_t>(part.sizes.size());
+  const int64_t size = size_of(key.dtype);
+  const kernels::View ends[] = {
+      {form + part.form_from * size, part.sizes.data(), part.form.data(), ndim, dtype},
+      {plain + part.plain_from * size, part.sizes.data(), part.plain.data(), ndim, dtype}};
   launch([&](kernels::Context& context) {
-    kernels::cpu::copy(context, {{to, key.sizes, to_strides.data(), key.ndim, dtype},
-                                 {const_cast<void*>(from), key.sizes, from_strides.data(), key.ndim,
-                                  dtype}});
+    kernels::cpu::copy(context, {ends[into_form ? 0 : 1], ends[into_form ? 1 : 0]});
   });
 }
 
-static void unpack(const Packed& form, void* to) {
-  const PackedKey& key = form.key;
-  const size_t n = static_cast<size_t>(key.ndim);
-  const Shape packed = channels_innermost({key.sizes, n});
-  rearrange(key, form.data, {packed.data(), n}, to, {key.strides, n});
+static void rearrange(const PackedKey& key, const void* from, void* to, bool into_form) {
+  auto* const source = static_cast<std::byte*>(const_cast<void*>(from));
+  auto* const target = static_cast<std::byte*>(to);
+  std::byte *const plain = into_form ? source : target, *const form = into_form ? target : source;
+  const Dims shape{key.sizes, static_cast<size_t>(key.ndim)};
+  if (key.layout == Layout::kChannelsInnermost) {
+    const Shape strides(Dims{key.strides, shape.size()});
+    return rearrange(key, {0, 0, Shape(shape), strides, channels_innermost(shape)}, plain, form,
+                     into_form);
+  }
+  if (key.sizes[1] >= kBlock) rearrange(key, blocks(key, true), plain, form, into_form);
+  if (key.sizes[1] % kBlock == 0) return;
+  rearrange(key, blocks(key, false), plain, form, into_form);
+}
+
+static void pack(const PackedKey& key, const void* plain, void* form, size_t bytes) {
+  poison(form, bytes);
+  if (key.layout == Layout::kChannelBlocks && key.sizes[1] % kBlock) std::memset(form, 0, bytes);
+  rearrange(key, plain, form, true);
 }
 
 namespace {
-struct Fresh {  // plain bytes that are not the storage's yet
+struct Fresh {  // bytes that are not the storage's yet
   explicit Fresh(size_t n) : bytes(n), data(host_allocator().allocate(n)) {}
   ~Fresh() {
     if (data) host_allocator().deallocate(data, bytes);
@@ -91,11 +128,76 @@ struct Fresh {  // plain bytes that are not the storage's yet
 };
 }  // namespace
 
-#ifdef LIBDL_BORN_PACKED
-static void poison(void* bytes, size_t n) { std::memset(bytes, 0xA5, n); }
-#else
-static void poison(void*, size_t) {}
-#endif
+// -- with plain bytes and without -----------------------------------------------------------------
+
+static void be_packed_only(Storage& storage, Packed* form) {
+  note_packed_only();
+  storage.form.store(form, std::memory_order_relaxed);
+  storage.plain.store(nullptr, std::memory_order_release);
+}
+
+Tensor empty_packed(Dims shape, Dtype dtype, Layout layout, void*& form) {
+  Fresh made(form_bytes(shape, dtype, layout));
+  const auto bytes = static_cast<size_t>(checked_numel(shape, dtype, nullptr) * size_of(dtype));
+  const Shape strides = contiguous_strides(shape);
+  Tensor x = over_storage(storage_without_bytes(bytes), shape, strides, 0, dtype, nullptr);
+  be_packed_only(x.storage(), make_only_form(x.storage(), key_of(x, layout), made.data, made.bytes));
+  form = std::exchange(made.data, nullptr);
+  return x;
+}
+
+void publish(const Tensor& x) {
+  Storage& storage = x.storage();
+  if (storage.packed.load(std::memory_order_relaxed)) drop_packed(storage);
+  void* const bytes = storage.plain.load(std::memory_order_relaxed);
+  const PackedKey key = key_of(x, Layout::kChannelsInnermost);
+  be_packed_only(storage, make_only_form(storage, key, bytes, storage.bytes));
+}
+
+// No memory for it, or interrupted: everything stays as it is, and the call succeeds.
+template <class F>
+static void if_possible(F f) noexcept {
+  try {
+    f();
+  } catch (...) {
+  }
+}
+
+static PackedSource source_of(const Tensor& x, Layout layout) {
+  Storage& storage = x.storage();
+  return {storage, key_of(x, layout),
+          {static_cast<const std::byte*>(storage.plain.load(std::memory_order_acquire)),
+           storage.bytes},
+          storage.version.load(std::memory_order_acquire)};
+}
+
+PackedReader only_form_of(const Tensor& x, Layout layout) {
+  if (!may_be_packed(x)) return {};
+  PackedReader form = only_form(x.storage());
+  return form.data() && form.form()->key == key_of(x, layout) ? std::move(form) : PackedReader();
+}
+
+PackedReader form_of(const Tensor& x, Layout layout) {
+  if (!may_be_packed(x)) return {};
+  if (by_chance(8)) if_possible([&] { x.plain(Access::kRead); });
+  if (PackedReader form = only_form_of(x, layout); form.data()) return form;
+  if (x.storage().packed_only()) return {};
+  bool noted;
+  return find_packed(source_of(x, layout), noted);
+}
+
+PackedReader keep_form(const Tensor& x, Layout layout) {
+  if (!may_be_packed(x)) return {};
+  if (PackedReader form = form_of(x, layout); form.data()) return form;
+  x.plain(Access::kRead);
+  const PackedSource source = source_of(x, layout);
+  Fresh made(form_bytes(x.shape(), x.dtype(), layout));
+  const std::optional<uint64_t> fingerprint = packed_fingerprint(source);
+  pack(source.key, source.bytes.data(), made.data, made.bytes);
+  PackedReader kept = keep_packed(source, fingerprint, made.data, made.bytes);
+  if (!made.data) count_conversion(x.storage(), "packed");
+  return kept;
+}
 
 void* make_plain(const libdl_tensor& x, Access access) {
   Storage& storage = *x.storage;
@@ -103,34 +205,49 @@ void* make_plain(const libdl_tensor& x, Access access) {
   if (!form.data()) return storage.plain.load(std::memory_order_acquire);
   Fresh fresh(storage.bytes);
   poison(fresh.data, fresh.bytes);
-  if (access != Access::kOverwrite || !covers_storage(x)) unpack(*form.form(), fresh.data);
+  if (access != Access::kOverwrite || !covers_storage(x))
+    rearrange(form.form()->key, form.data(), fresh.data, false);
   count_conversion(storage, "plain");
-  void* const plain = settle_form(storage, form.form(), fresh.data, access == Access::kRead);
+  const bool keep = access == Access::kRead && !by_chance(4);
+  void* const plain = settle_form(storage, form.form(), fresh.data, keep);
   if (plain == fresh.data) fresh.data = nullptr;
   return plain;
 }
 
+// -- the test builds ------------------------------------------------------------------------------
+
 #ifdef LIBDL_BORN_PACKED
+static Layout some_layout() {
+  return by_chance(2) ? Layout::kChannelBlocks : Layout::kChannelsInnermost;
+}
+
 static void turn(const Tensor& x) {
   Storage& storage = x.storage();
-  const PackedKey key = key_of(x, Layout::kChannelsInnermost);
-  const Shape packed = channels_innermost(x.shape());
-  Fresh made(storage.bytes);
+  const PackedKey key = key_of(x, some_layout());
+  Fresh made(form_bytes(x.shape(), x.dtype(), key.layout));
   void* const plain = storage.plain.load(std::memory_order_relaxed);
-  rearrange(key, plain, x.strides(), made.data, {packed.data(), packed.size()});
+  pack(key, plain, made.data, made.bytes);
+  if (storage.packed.load(std::memory_order_relaxed)) drop_packed(storage);
   be_packed_only(storage, make_only_form(storage, key, made.data, made.bytes));
   made.data = plain;  // goes
+  made.bytes = storage.bytes;
   poison(plain, storage.bytes);
 }
 
 void born(const Tensor& x) {
   if (!x.defined() || !x.get()->storage || !x.storage().fresh) return;  // others may have seen it
   x.storage().fresh = false;
+  if (x.storage().packed_only() || !may_be_packed(x) || by_chance(3)) return;
+  if_possible([&] { by_chance(3) ? void(keep_form(x, some_layout())) : turn(x); });
+}
+#endif
+
+#ifdef LIBDL_RANDOM_FORMS
+void shake(const libdl_tensor& tensor) {
+  const Tensor x = Tensor::share(const_cast<libdl_tensor*>(&tensor));
   if (x.storage().packed_only() || !may_be_packed(x)) return;
-  try {
-    turn(x);
-  } catch (const Error&) {  // no memory, or interrupted: stays plain, and the call succeeds
-  }
+  if (by_chance(4)) drop_packed(x.storage());
+  if (by_chance(4)) if_possible([&] { keep_form(x, some_layout()); });
 }
 #endif
 

@@ -6,11 +6,13 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "base/lock.h"
 #include "base/slab.h"
 #include "device/allocator.h"
 #include "device/pressure.h"
+#include "tensor/chance.h"
 
 namespace libdl {
 
@@ -95,7 +97,10 @@ constinit Registry registry;
 
 void let_go(Packed* form) noexcept {
   if (form->owners.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  if (form->data) host_allocator().deallocate(form->data, form->bytes);
+  if (form->data) {
+    poison(form->data, form->bytes);
+    host_allocator().deallocate(form->data, form->bytes);
+  }
   slab_delete(form);
 }
 
@@ -203,6 +208,8 @@ PackedReader find_packed(const PackedSource& source, bool& noted) {
   PackedReader reader;
   noted = false;
   Storage& storage = source.storage;
+  if (by_chance(64)) relieve(std::numeric_limits<int64_t>::max());
+  if (by_chance(8)) drop_packed(storage);
   if (!forms_of(storage)) return reader;
   bool stale = false;
   {
@@ -211,7 +218,7 @@ PackedReader find_packed(const PackedSource& source, bool& noted) {
     if (!forms) return reader;
     stale = forms->version < source.version;
     Packed* const form = forms->version == source.version ? forms->find(source.key) : nullptr;
-    noted = form != nullptr;
+    noted = form != nullptr || by_chance(4);
     if (form && form->data) {
       form->owners.fetch_add(1, std::memory_order_relaxed);
       reader.form_ = form;
@@ -265,7 +272,7 @@ PackedReader keep_packed(const PackedSource& source, std::optional<uint64_t> fin
     Packed* const before = forms ? forms->find(source.key) : nullptr;
     if (before && before->data) {
       form = before;
-    } else if (forms && (fingerprint || !source.watched()) &&
+    } else if (forms && (fingerprint || !source.watched()) && !by_chance(8) &&
                forms->bytes + static_cast<int64_t>(bytes) <= most_bytes(storage)) {
       unused = before;  // the note
       if (before) forms->unlink(before);
@@ -287,8 +294,16 @@ PackedReader keep_packed(const PackedSource& source, std::optional<uint64_t> fin
 
 // -- a storage's only form --------------------------------------------------------------------
 
+// A storage counts as live what its plain bytes take, a form that stands in for them what that takes.
+static void count_padding(const Storage& storage, const Packed& form, int sign) {
+  count(slab::cache.live_bytes,
+        sign * (static_cast<int64_t>(form.bytes) - static_cast<int64_t>(storage.bytes)));
+}
+
 Packed* make_only_form(Storage& storage, const PackedKey& key, void* data, size_t bytes) {
-  return make_form(storage, key, data, bytes);
+  Packed* const form = make_form(storage, key, data, bytes);
+  count_padding(storage, *form, 1);
+  return form;
 }
 
 PackedReader only_form(Storage& storage) {
@@ -312,6 +327,7 @@ void* settle_form(Storage& storage, Packed* form, void* plain, bool keep) {
         keep && (fresh.made || forms_of(storage)) ? forms_for(storage, version, fresh.made) : nullptr;
     storage.plain.store(plain, std::memory_order_release);
     storage.form.store(nullptr, std::memory_order_relaxed);
+    count_padding(storage, *form, -1);
     if (forms) {
       forms->link(form);
       registry.add(form);
@@ -323,7 +339,10 @@ void* settle_form(Storage& storage, Packed* form, void* plain, bool keep) {
 }
 
 void drop_form(Storage& storage) noexcept {
-  if (Packed* const form = storage.form.exchange(nullptr, std::memory_order_relaxed)) let_go(form);
+  Packed* const form = storage.form.exchange(nullptr, std::memory_order_relaxed);
+  if (!form) return;
+  count_padding(storage, *form, -1);
+  let_go(form);
 }
 
 void drop_packed(Storage& storage) noexcept {

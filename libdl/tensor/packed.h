@@ -21,6 +21,7 @@ namespace libdl {
 enum class Layout : int32_t {
   kGemmPanels = 1,         // of a matrix, by kernels/cpu/pack.h
   kChannelsInnermost = 2,  // [N, C, ...] as [N, ..., C], see tensor/forms.h
+  kChannelBlocks = 3,      // as [N, C / 8, ..., 8], where C is padded with zeros to a multiple of 8
 };
 
 // Which tensor's form it is.
@@ -97,7 +98,7 @@ void* settle_form(Storage& storage, Packed* form, void* plain, bool keep);
 // Of a storage whose only form it is; empty where that has become plain meanwhile.
 PackedReader only_form(Storage& storage);
 
-// A form of data, `bytes` of the host allocator's, as the only one of a storage without plain bytes.
+// A form of data, `bytes` of the host allocator's, that is to be the only one of a storage.
 Packed* make_only_form(Storage& storage, const PackedKey& key, void* data, size_t bytes);
 
 // The last owner's.

@@ -45,6 +45,7 @@ struct Storage : Counted {
   std::atomic<Packed*> form{nullptr};         // the one that alone holds the bytes; likewise
   std::atomic<int32_t> writable_exports{0};  // while any lives, the bytes may change unseen
   std::atomic<bool> saved{false};            // a rule saved its value once; see tensor/export.h
+  std::atomic<bool> pointed_at{false};       // the host has the plain bytes' address, for reading
   std::atomic<WritableExport*> exports{nullptr};  // likewise
   bool read_only = false;
   bool inline_data = false;
@@ -69,6 +70,8 @@ void destroy(Storage* storage);
 
 // Fresh, uninitialised bytes. Throws Error(OUT_OF_MEMORY).
 Ref<Storage> allocate_storage(size_t bytes, Device device);
+// In the host's memory, and none of them are there yet: its maker gives it a form.
+Ref<Storage> storage_without_bytes(size_t bytes);
 
 // Work on another stream than the one it was allocated on uses a device's memory: it is not given
 // to anybody else before that work is done. Throws Error(OUT_OF_MEMORY).

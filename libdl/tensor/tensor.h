@@ -70,6 +70,9 @@ void destroy(libdl_tensor* tensor);
 
 // The plain bytes of a tensor whose storage has none; see tensor/forms.h.
 void* make_plain(const libdl_tensor& x, Access access);
+#ifdef LIBDL_RANDOM_FORMS
+void shake(const libdl_tensor& x);  // forms come or go; see tensor/chance.h
+#endif
 
 // An owning handle, one pointer wide. Metadata are members; arithmetic is free functions.
 class Tensor {
@@ -138,6 +141,9 @@ class Tensor {
   }
   void* plain(Access access) const {
     if (p_->flags & kNumber) return p_->inline_dims;
+#ifdef LIBDL_RANDOM_FORMS
+    if (access == Access::kRead) shake(*p_);
+#endif
     void* bytes = p_->storage->plain.load(std::memory_order_acquire);
     if (!bytes) [[unlikely]]
       bytes = make_plain(*p_, access);

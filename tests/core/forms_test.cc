@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A storage whose bytes are in a form alone: who sees the form, who makes the plain bytes, and what
-// becomes of both.
+// A storage whose bytes are in a form alone: who sees the form, who makes the plain bytes, and which
+// operators need none.
 #include "tensor/forms.h"
 
 #include <gtest/gtest.h>
+#include <libdl/libdl.h>
 
 #include <algorithm>
-#include <thread>
 #include <vector>
 
 #include "engine/backward.h"
@@ -15,42 +15,15 @@
 #include "ops/comparison.h"
 #include "ops/copy.h"
 #include "ops/pointwise.h"
+#include "ops/random.h"
+#include "ops/reduction.h"
 #include "ops/view.h"
+#include "optim/step.h"
 #include "tape/meta.h"
+#include "tests/core/counting.h"
 
 namespace libdl {
 namespace {
-
-constexpr int64_t kN = 2, kC = 3, kH = 5, kW = 7, kAll = kN * kC * kH * kW;
-
-// Element i, counted in rows, is i; channels innermost, and no plain bytes.
-Tensor counting() {
-  const int64_t shape[] = {kN, kC, kH, kW};
-  const Tensor x = empty(shape, Dtype::kFloat32);
-  float* const out = x.overwrite_plain<float>();
-  const Shape strides = channels_innermost(shape);
-  float next = 0;
-  for (int64_t n = 0; n < kN; ++n)
-    for (int64_t c = 0; c < kC; ++c)
-      for (int64_t h = 0; h < kH; ++h)
-        for (int64_t w = 0; w < kW; ++w)
-          out[n * strides[0] + c * strides[1] + h * strides[2] + w * strides[3]] = next++;
-  publish(x, Layout::kChannelsInnermost);
-  return x;
-}
-
-std::vector<float> values(const Tensor& x) {
-  const float* const first = x.read_plain<float>();
-  return {first, first + x.numel()};
-}
-std::vector<float> counted() {
-  std::vector<float> all(kAll);
-  for (int64_t i = 0; i < kAll; ++i) all[i] = static_cast<float>(i);
-  return all;
-}
-bool has_form(const Tensor& x) {
-  return form_of(x, Layout::kChannelsInnermost).data() != nullptr;
-}
 
 TEST(Forms, ChannelsAreInnermost) {
   const int64_t image[] = {2, 3, 5, 7}, sequence[] = {2, 3, 5};
@@ -155,11 +128,125 @@ TEST(Forms, InPlaceTheFormIsWritten) {
   for (int64_t i = 0; i < kAll; ++i) EXPECT_EQ(view.read_plain<float>()[i], 3 * i);
 }
 
-TEST(Forms, ASecondOperandWithoutTheFormMakesPlainBytes) {
-  const Tensor a = counting(), ones = full(a.shape(), number(1.0), Dtype::kFloat32);
-  const Tensor y = a + ones;
-  EXPECT_FALSE(a.storage().packed_only());
-  for (int64_t i = 0; i < kAll; ++i) EXPECT_EQ(y.read_plain<float>()[i], i + 1);
+// A residual addition: each operand is read as it lies, and the result is as the first one.
+TEST(Forms, OperandsInAFormAndPlainAreReadAsTheyLie) {
+  const Tensor a = counting(), b = plain_counting();
+  const int64_t before = conversions();
+  const Tensor first = a + b, second = empty(kShape, Dtype::kFloat32);
+  pointwise(k_add, b, a, Into(second));
+  expect_in_form(first, {&a});
+  EXPECT_FALSE(second.storage().packed_only());
+  EXPECT_EQ(conversions(), before);
+  for (int64_t i = 0; i < kAll; ++i) {
+    EXPECT_EQ(first.read_plain<float>()[i], 2 * i);
+    EXPECT_EQ(second.read_plain<float>()[i], 2 * i);
+  }
+}
+
+TEST(Forms, OneNumberAChannelIsBroadcast) {
+  const Tensor x = counting();
+  const int64_t shape[] = {kC, 1, 1};
+  const Tensor scale = empty(shape, Dtype::kFloat32);
+  for (int c = 0; c < kC; ++c) scale.overwrite_plain<float>()[c] = static_cast<float>(10 + c);
+  const int64_t before = conversions();
+  const Tensor y = x * scale;
+  expect_in_form(y, {&x});
+  EXPECT_EQ(conversions(), before);
+  for (int64_t i = 0; i < kAll; ++i)
+    EXPECT_EQ(y.read_plain<float>()[i], static_cast<float>(i * (10 + i / (kH * kW) % kC)));
+}
+
+TEST(Forms, InPlaceEachStaysWhatItIs) {
+  const Tensor a = counting(), b = plain_counting();
+  pointwise(k_add, a, b, Into(a));
+  pointwise(k_add, b, a, Into(b));
+  EXPECT_TRUE(a.storage().packed_only());
+  EXPECT_FALSE(b.storage().packed_only());
+  for (int64_t i = 0; i < kAll; ++i) EXPECT_EQ(b.read_plain<float>()[i], 3 * i);
+  for (int64_t i = 0; i < kAll; ++i) EXPECT_EQ(a.read_plain<float>()[i], 2 * i);
+}
+
+TEST(Forms, AViewOfTheDestinationIsReadBeforeItIsWritten) {
+  const Tensor x = counting();
+  const int64_t shape[] = {1}, strides[] = {1};
+  const Tensor third = alias(x, shape, strides, 3, x.dtype());
+  pointwise(k_add, x, clone(third), Into(x));
+  for (int64_t i = 0; i < kAll; ++i) EXPECT_EQ(x.read_plain<float>()[i], i + 3);
+}
+
+TEST(Forms, ADestinationWhoseAddressTheHostHasKeepsIt) {
+  const Tensor a = counting();
+  const Tensor out = plain_counting();
+  void* seen = nullptr;
+  ASSERT_EQ(libdl_tensor_data(out.get(), LIBDL_ACCESS_READ, &seen), nullptr);
+  pointwise(k_add, a, a, Into(out));
+  for (int64_t i = 0; i < kAll; ++i) EXPECT_EQ(static_cast<float*>(seen)[i], 2 * i);
+}
+
+TEST(Forms, DropoutKeepsTheForm) {
+  const Tensor x = counting();
+  const int64_t before = conversions();
+  const Tensor y = dropout(x, 0.5, true, nullptr);
+  expect_in_form(y, {&x});
+  EXPECT_EQ(conversions(), before);
+  int64_t kept = 0;
+  for (int64_t i = 0; i < kAll; ++i) {
+    const float value = y.read_plain<float>()[i];
+    EXPECT_TRUE(value == 0 || value == 2 * i) << value << " at " << i;
+    kept += value != 0;
+  }
+  EXPECT_GT(kept, kAll / 4);
+}
+
+// -- reductions -----------------------------------------------------------------------------------
+
+TEST(Forms, WhatDependsOnNoOrderIsReducedAsItLies) {
+  const Tensor x = counting(), whole = cast(x, Dtype::kInt32);
+  const int64_t before = conversions(), channel[] = {1};
+  const Tensor largest = amax(x, Dims(channel), false);
+  EXPECT_EQ(item_f64(max(x)), kAll - 1);
+  EXPECT_EQ(item_f64(min(x)), 0);
+  EXPECT_FALSE(item_bool(all(x)));
+  EXPECT_TRUE(item_bool(any(x)));
+  EXPECT_EQ(item_i64(sum(whole)), kAll * (kAll - 1) / 2);
+  expect_in_form(x, {&whole});
+  EXPECT_EQ(conversions(), before);
+  EXPECT_EQ(largest.read_plain<float>()[1], (kC - 1) * kH * kW + 1);
+}
+
+// Their order is that of the logical indices.
+TEST(Forms, FloatingSumsReadPlainBytes) {
+  const Tensor x = counting() * number(1.1), same = clone(x);
+  same.read_plain();
+  EXPECT_EQ(item_f64(sum(x)), item_f64(sum(same)));
+  EXPECT_FALSE(x.storage().packed_only());
+}
+
+// -- optimizers -----------------------------------------------------------------------------------
+
+TEST(Forms, AStepGoesThroughParametersAndStateOfOneForm) {
+  const Tensor p = counting(), g = counting(), m = counting(), v = counting();
+  const Tensor lists[] = {plain_counting(), plain_counting(), plain_counting(), plain_counting()};
+  const int64_t before = conversions();
+  AdamOptions o{};
+  o.lr = 0.1, o.beta1 = 0.9, o.beta2 = 0.999, o.eps = 1e-8, o.step = 3;
+  adam_step(o, {&p, 1}, {&g, 1}, {&m, 1}, {&v, 1}, {});
+  expect_in_form(p, {&g, &m, &v});
+  EXPECT_EQ(conversions(), before);
+  adam_step(o, {lists, 1}, {lists + 1, 1}, {lists + 2, 1}, {lists + 3, 1}, {});
+  EXPECT_EQ(values(p), values(lists[0]));
+  EXPECT_EQ(values(m), values(lists[2]));
+  EXPECT_EQ(values(v), values(lists[3]));
+}
+
+TEST(Forms, AStepOverSeveralOrdersIsTakenPlain) {
+  const Tensor p = counting(), g = counting(), buffer = plain_counting(), wanted = plain_counting();
+  SgdOptions o{};
+  o.lr = o.momentum = 0.5;
+  sgd_step(o, {&p, 1}, {&g, 1}, {&buffer, 1});
+  EXPECT_FALSE(p.storage().packed_only());
+  for (int64_t i = 0; i < kAll; ++i)
+    EXPECT_EQ(p.read_plain<float>()[i], static_cast<float>(i - 0.5 * (1.5 * i)));
 }
 
 TEST(Forms, AFormBesidePlainBytesIsUsed) {
@@ -200,30 +287,6 @@ TEST(Forms, OverlapIsToldWithoutBytes) {
   EXPECT_EQ(overlap(x, head), Overlap::kPartial);
   EXPECT_EQ(overlap(head, next), Overlap::kNone);
   EXPECT_TRUE(x.storage().packed_only());
-}
-
-TEST(Forms, ReadersOnSeveralThreadsGetOnePlainForm) {
-  for (int round = 0; round < 50; ++round) {
-    const Tensor x = counting();
-    std::vector<const void*> seen(4);
-    std::vector<std::thread> readers;
-    for (const void*& address : seen)
-      readers.emplace_back([&x, &address] { address = x.read_plain(); });
-    for (std::thread& reader : readers) reader.join();
-    for (const void* address : seen) EXPECT_EQ(address, x.read_plain());
-    EXPECT_EQ(values(x), counted());
-  }
-}
-
-TEST(Forms, MemoryIsCountedAndGoes) {
-  const int64_t kept = packed_bytes();
-  {
-    const Tensor x = counting();
-    EXPECT_EQ(packed_bytes(), kept);  // its only bytes are its own
-    x.read_plain();
-    EXPECT_EQ(packed_bytes() - kept, kAll * 4);
-  }
-  EXPECT_EQ(packed_bytes(), kept);
 }
 
 }  // namespace
