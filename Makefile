@@ -80,7 +80,8 @@ attack: build
 	  --seed $(SEED) --out $(BUILD)/tests/fuzz
 	@$(step) "libFuzzer: files, DLPack structs, calls" $(python) -B tests/libfuzzer/run.py \
 	  --seed $(SEED) --jobs $(JOBS)
-	@$(step) "Results born packed" tests/gates/packed $(BUILD)
+	@$(step) "Results born packed" tests/gates/packed $(BUILD) packed
+	@$(step) "Forms at random" tests/gates/packed $(BUILD) shifting
 	@$(step) "Build with checks that can be left out" $(ninja) checks
 	@$(step) "Leave out every check" $(python) -B tests/checks/run.py $(BUILD)
 	@$(step) "C++ tests at their whole size" env LIBDL_ULP_SAMPLES=100000 $(BUILD)/core_tests \
@@ -88,12 +89,17 @@ attack: build
 	@$(step) "Tools that read the ABI" tools/setup.sh ci
 	@$(step) "Planted ABI breaks" $(python) -B tests/abi/planted.py
 	@$(step) "Museum" tests/museum/run $(BUILD)
+	@$(step) "Sanitizer build (address, undefined)" tests/gates/sanitize build
+	@$(step) "Sanitizer: results born packed" tests/gates/sanitize forms packed
+	@$(step) "Sanitizer: forms at random" tests/gates/sanitize forms shifting
 	@$(MAKE) --no-print-directory attack-threads
 	@$(step) "Figures" $(python) -B tests/gates/figures.py $(LIBDL_FIGURES)
 
 attack-threads: setup
 	@mkdir -p $(BUILD) && touch $(LIBDL_FIGURES) && sed -i '/thread sanitizer/d' $(LIBDL_FIGURES)
 	@$(step) "Thread sanitizer build" tests/gates/sanitize threads-build
+	@$(step) "Thread sanitizer: results born packed" tests/gates/sanitize threads-forms packed
+	@$(step) "Thread sanitizer: forms at random" tests/gates/sanitize threads-forms shifting
 	@$(step) "Ten million calls of eight threads" tests/gates/sanitize threads-stress
 	@$(step) "Figures of threads" $(python) -B tests/gates/figures.py $(LIBDL_FIGURES) --threads
 
