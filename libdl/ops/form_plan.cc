@@ -18,11 +18,19 @@ static bool concerns(const Tensor& out, std::span<const Tensor* const> in) {
   return any || by_chance(4);
 }
 
+// Some element stands for several.
+static bool is_expanded(const Tensor& x) {
+  for (int d = 0; d < x.ndim(); ++d)
+    if (x.stride(d) == 0 && x.size(d) > 1) return true;
+  return false;
+}
+
 // The first operand of out's shape that is in one of the two only decides.
-bool FormPlan::follows(const Tensor& out, std::span<const Tensor* const> in) const {
-  for (size_t k = 0; k < in.size(); ++k) {
+bool FormPlan::follows(const Tensor& out, std::span<const Tensor* const> in, size_t later) const {
+  for (size_t i = 0; i < in.size(); ++i) {
+    const size_t k = (i + later) % in.size();
     const Tensor& x = *in[k];
-    if (!same(x.shape(), out.shape())) continue;
+    if (!same(x.shape(), out.shape()) || is_expanded(x)) continue;
     if (form_[k + 1].data()) return true;
     if (!form_of(x, kLayout).data()) return false;
   }
@@ -30,13 +38,13 @@ bool FormPlan::follows(const Tensor& out, std::span<const Tensor* const> in) con
 }
 
 // Whether out can be written; form_[0] is then where, unless it is plain.
-bool FormPlan::place(const Tensor& out, std::span<const Tensor* const> in) {
+bool FormPlan::place(const Tensor& out, std::span<const Tensor* const> in, size_t later) {
   if (out.storage().packed_only()) {
     form_[0] = only_form_of(out, kLayout);
     return form_[0].data();
   }
   if (!may_be_packed(out) || !sole_owner(out) || out.storage().writable_exports.load() > 0 ||
-      out.storage().pointed_at.load(std::memory_order_relaxed) || !follows(out, in))
+      out.storage().pointed_at.load(std::memory_order_relaxed) || !follows(out, in, later))
     return true;
   for (size_t k = 0; k < in.size(); ++k)  // a gradient that is overwritten may be an operand
     if (!in[k]->is_number() && &in[k]->storage() == &out.storage()) return true;
@@ -65,7 +73,7 @@ void FormPlan::walk(const Tensor& out, std::span<const Tensor* const> in) {
   }
 }
 
-bool FormPlan::set(const Tensor& out, std::span<const Tensor* const> in) {
+bool FormPlan::set(const Tensor& out, std::span<const Tensor* const> in, size_t later) {
   if (!concerns(out, in)) return false;
   // Operands without a form of this layout become plain first: out may be of their storage.
   for (size_t k = 0; k < in.size(); ++k) {
@@ -74,7 +82,7 @@ bool FormPlan::set(const Tensor& out, std::span<const Tensor* const> in) {
     form_[k + 1] = form_of(x, kLayout);
     if (!form_[k + 1].data()) x.plain(Access::kRead);
   }
-  if (!place(out, in)) return false;
+  if (!place(out, in, later)) return false;
   for (size_t k = 0; k < in.size(); ++k) {
     PackedReader& form = form_[k + 1];
     if (!form.data() && form_[0].data()) form = form_of(*in[k], kLayout);

@@ -15,9 +15,9 @@ class FormPlan {
   // False where everything is plain, or no strides describe the form that out is in.
   //
   // A result that nobody else has seen takes the form if the first operand of its shape is in it
-  // alone, whatever the others are: PyTorch's rule for operands of different memory formats. One that
-  // is written in place stays what it is.
-  bool set(const Tensor& out, std::span<const Tensor* const> in);
+  // alone, whatever the others are: PyTorch's rule for operands of different memory formats. `later`
+  // operands from the first on are asked last. One that is written in place stays what it is.
+  bool set(const Tensor& out, std::span<const Tensor* const> in, size_t later = 0);
 
   kernels::View view(const Tensor& x, int operand) const {
     return plan_.view(x, operand, data_[operand]);
@@ -25,8 +25,8 @@ class FormPlan {
   uint32_t host_inputs() const { return 0; }
 
  private:
-  bool place(const Tensor& out, std::span<const Tensor* const> in);
-  bool follows(const Tensor& out, std::span<const Tensor* const> in) const;
+  bool place(const Tensor& out, std::span<const Tensor* const> in, size_t later);
+  bool follows(const Tensor& out, std::span<const Tensor* const> in, size_t later) const;
   void walk(const Tensor& out, std::span<const Tensor* const> in);
 
   Plan plan_;

@@ -206,10 +206,24 @@ static inline void launch(const Program& p, Dtype dtype, const P& plan, const Te
   launch_program(out.device(), args);
 }
 
+// The symbol of the gradient or tangent that a program is given. What is made of it takes the layout of
+// the forward's values.
+constexpr int kUpstream = 0;
+
+// Whether memory of the gradient would be kept although the forward's values are in a form.
+[[gnu::noinline]] static bool leaves_the_form(const Program& p, const Tensor* const* in,
+                                              const Tensor& scratch) {
+  if (scratch.storage().packed_only()) return false;
+  for (int k = 0; k < p.inputs; ++k)
+    if (p.symbol[k] != kUpstream && !in[k]->is_number() && in[k]->storage().packed_only())
+      return true;
+  return false;
+}
+
 [[gnu::noinline]] static bool ran_in_forms(const Program& p, Dtype dtype, const Tensor& out,
                                                 std::span<const Tensor* const> in) {
   FormPlan plan;
-  if (!plan.set(out, in)) return false;
+  if (!plan.set(out, in, p.symbol[0] == kUpstream)) return false;
   launch(p, dtype, plan, out, in.data());
   return true;
 }
@@ -253,7 +267,8 @@ Tensor evaluate(const Program& p, const Tensor* const* symbols, Dtype dtype,
   }
   Tensor out;
   if (equal && scratch && scratch->dtype() == dtype && scratch->is_contiguous() &&
-      same(scratch->shape(), in[0]->shape()) && sole_owner(*scratch)) {
+      same(scratch->shape(), in[0]->shape()) && sole_owner(*scratch) &&
+      !(memory_is_special() && leaves_the_form(p, in, *scratch))) {
     out = std::move(*scratch);
     for (int k = 0; k < p.inputs; ++k)
       if (in[k] == scratch) in[k] = &out;

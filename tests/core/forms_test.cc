@@ -277,6 +277,25 @@ TEST(Forms, GradientsTakeTheForwardsLayout) {
   for (int64_t i = 0; i < kAll; ++i) EXPECT_EQ(get_grad(x).read_plain<float>()[i], 2.0f * i * i);
 }
 
+// Where the loss is plain, or one number for all, too.
+TEST(Forms, GradientsTakeTheForwardsLayoutWhateverComesIn) {
+  for (const bool expanded : {false, true}) {
+    const Tensor x = counting();
+    libdl::set_requires_grad(x, true);
+    const Tensor y = pointwise(k_mul, x, x);
+    const int64_t none[] = {0, 0, 0, 0};
+    const Tensor one = full({}, number(1.0), Dtype::kFloat32);
+    const Tensor dy = expanded ? alias(one, kShape, none, 0, one.dtype()) : plain_counting();
+    const int64_t before = conversions();
+    const Tensor grads[] = {dy}, outputs[] = {y};
+    backward(outputs, grads, {}, BackwardOptions());
+    expect_in_form(get_grad(x), {&x, &y});
+    EXPECT_EQ(conversions(), before);
+    for (int64_t i = 0; i < kAll; ++i)
+      EXPECT_EQ(get_grad(x).read_plain<float>()[i], 2.0f * i * (expanded ? 1 : i));
+  }
+}
+
 TEST(Forms, OverlapIsToldWithoutBytes) {
   const Tensor x = counting(), y = counting();
   const int64_t shape[] = {4}, strides[] = {1};
