@@ -52,7 +52,9 @@ configure: setup
 build: configure
 	@$(step) "Build" $(ninja)
 
-demo: build
+demo: configure
+	@$(step) "Build the core, the Python module and the examples of the demo" $(ninja) \
+	  libdlcore python_module example_digits example_cpp_digits
 	@$(step) "Train the digits in three languages" env $(in_tree) $(python) -B tools/demo.py \
 	  $(BUILD) C C++ Python
 

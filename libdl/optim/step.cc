@@ -166,12 +166,12 @@ struct Lists {
     for (size_t i = 0; i < params.size(); ++i) {
       dtype.push_back(static_cast<int32_t>(params[i].dtype()));
       numel.push_back(params[i].numel());
+      const size_t taken = forms.size();
       if (memory_is_special() && in_forms(grads[i], {params, first, second, third}, i)) {
-        const PackedReader* form = &forms.back();
-        grad.push_back(form--->data());
-        for (int k = 3; k >= 0; --k)
-          if (!written[k].first.empty())
-            written[k].second.push_back(const_cast<void*>(form--->data()));
+        size_t at = taken;
+        for (const auto& [list, addresses] : written)
+          if (!list.empty()) addresses.push_back(const_cast<void*>(forms[at++].data()));
+        grad.push_back(forms[at].data());
         continue;
       }
       for (const auto& [list, addresses] : written)

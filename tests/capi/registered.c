@@ -132,6 +132,55 @@ static void backward_over_forward(libdl_op op) {
   for (size_t i = 0; i < sizeof all / sizeof *all; ++i) libdl_tensor_release(all[i]);
 }
 
+/* What a jvp leaves is checked: another kind of handle, a shape that is not the result's; nothing is
+ * a tangent of zeros. */
+enum { NOTHING, GENERATOR, OTHER_SHAPE };
+static libdl_generator *generator; /* which stays ours */
+static libdl_error *careless_jvp(void *ctx, const libdl_value *arguments, int32_t argument_count,
+                                 const libdl_tensor *const *results, int32_t result_count,
+                                 const libdl_tensor *const *tangents, int32_t tensor_count,
+                                 libdl_tensor **out) {
+  (void)arguments, (void)argument_count, (void)results, (void)result_count, (void)tangents;
+  (void)tensor_count;
+  const int leaves = *(const int *)ctx;
+  if (leaves == GENERATOR) out[0] = (libdl_tensor *)generator;
+  if (leaves == OTHER_SHAPE) out[0] = filled(1, 5);
+  return NULL;
+}
+
+static void what_a_jvp_leaves_is_checked(void) {
+  static int leaves;
+  libdl_tensor *const x = filled(3, 2), *dual, *primal, *tangent;
+  const libdl_op op = made("my::careless(tensor input) -> tensor out", NULL, NULL);
+  libdl_value result;
+  GOOD(libdl_forward_enter(NULL));
+  GOOD(libdl_forward_make_dual(x, x, &dual));
+  const libdl_value argument = of(dual);
+  BAD(libdl_op_call(op, &argument, 1, &result, 1), AUTOGRAD,
+      "my::careless: has no rule for forward mode: libdl_op_set_jvp was not called");
+  BAD(libdl_op_call_into(op, &argument, 1, (libdl_tensor *const *)&x, 1), AUTOGRAD,
+      "my::careless: has no rule for forward mode: libdl_op_set_jvp was not called");
+  GOOD(libdl_op_set_jvp(op, careless_jvp, &leaves, NULL));
+  BAD(libdl_op_set_jvp(op, careless_jvp, NULL, NULL), STATE,
+      "op_set_jvp: my::careless has a rule for forward mode already");
+  GOOD(libdl_generator_new(1, &generator));
+  leaves = GENERATOR;
+  BAD(libdl_op_call(op, &argument, 1, &result, 1), KIND,
+      "my::careless: jvp left tangent 1 as a generator, wanted a tensor");
+  libdl_generator_release(generator);
+  leaves = OTHER_SHAPE;
+  BAD(libdl_op_call(op, &argument, 1, &result, 1), SHAPE,
+      "my::careless: jvp left tangent 1 of shape [5], wanted [2]");
+  leaves = NOTHING;
+  GOOD(libdl_op_call(op, &argument, 1, &result, 1));
+  GOOD(libdl_forward_unpack_dual(result.held.tensor, &primal, &tangent));
+  CHECK(tangent && first(tangent) == 0);
+  libdl_tensor_release(result.held.tensor);
+  libdl_tensor_release(primal), libdl_tensor_release(tangent), libdl_tensor_release(dual);
+  GOOD(libdl_forward_exit());
+  libdl_tensor_release(x);
+}
+
 /* -- into ---------------------------------------------------------------------------------------- */
 
 static void into_a_buffer_and_in_place(libdl_op op, libdl_op both) {
@@ -155,6 +204,14 @@ static void into_a_buffer_and_in_place(libdl_op op, libdl_op both) {
   argument = of(z);
   BAD_BEGINS(libdl_op_call_into(both, &argument, 1, pair, 2), SHAPE, "my::both: ");
   CHECK(first(y) == 9); /* nothing was written */
+  GOOD(libdl_forward_enter(NULL));
+  libdl_tensor *dual;
+  GOOD(libdl_forward_make_dual(z, z, &dual));
+  argument = of(dual), pair[1] = x;
+  BAD(libdl_op_call_into(both, &argument, 1, pair, 2), AUTOGRAD,
+      "my::both: has no into form in forward mode");
+  libdl_tensor_release(dual);
+  GOOD(libdl_forward_exit());
 
   /* In place, and recorded: (2 x)^2 has slope 8 x. */
   libdl_tensor *two, *h;
@@ -180,6 +237,7 @@ int main(void) {
       made("my::both(tensor input) -> tensor second, tensor third", NULL, power_jvp);
   tangents_of_each_result(both);
   backward_over_forward(op);
+  what_a_jvp_leaves_is_checked();
   into_a_buffer_and_in_place(op, both);
   if (failures) fprintf(stderr, "%d failures\n", failures);
   return failures != 0;
