@@ -301,8 +301,8 @@ void end_view(Meta& meta) noexcept {
 }
 
 bool holds(const Tensor& base, const Tensor& view) {
+  if (!view.numel()) return true;  // there is nothing to see
   if (base.get()->storage != view.get()->storage) return false;
-  if (!view.numel()) return true;
   if (!base.numel()) return false;
   // In bytes: a view may count its elements in another dtype.
   const auto reach = [](const Tensor& x) {
@@ -318,8 +318,10 @@ bool holds(const Tensor& base, const Tensor& view) {
 
 bool left_behind(const Tensor& view) {
   const Meta& meta = *view.meta();
-  return !holds(meta.base, view) && meta.seen.load(std::memory_order_relaxed) ==
-                                        meta.base.meta()->seen.load(std::memory_order_relaxed);
+  // In the same memory it sees what is written to the elements that both have.
+  return view.numel() && meta.base.get()->storage != view.get()->storage &&
+         meta.seen.load(std::memory_order_relaxed) ==
+             meta.base.meta()->seen.load(std::memory_order_relaxed);
 }
 
 void set_data(const Tensor& x, const Tensor& y) {
@@ -415,6 +417,7 @@ void track_view(const Tensor& view, const Tensor& x, ViewKind kind, ViewOrigin o
   const bool nested = from && from->view != ViewKind::kNone;
   meta.base = nested ? from->base : x;
   meta.view = nested ? over(from->view, kind) : kind;
+  meta.moved = nested && from->moved;
   // An ancestor that may not be written restricts what is seen of it.
   const bool inherits = nested && (origin == ViewOrigin::kRecorded || from->origin == ViewOrigin::kNoGrad);
   meta.origin = inherits ? from->origin : origin;

@@ -38,7 +38,7 @@ struct Meta {
   ViewOrigin origin = ViewOrigin::kRecorded;  // views
   bool retains_grad = false;
   bool moved = false;       // set_data gave it other elements: a base while others saw its own, a view
-                            // of the same memory
+                            // (or what it was made of) of the same memory
   uint64_t generation = 0;  // of this tensor's history: raised by each recorded in-place write
   std::atomic<uint64_t> seen{0};  // views: the base's generation when node was made; bases that moved:
                                   // their own then

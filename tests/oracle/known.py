@@ -52,7 +52,8 @@ class Context:
     def concerns(self, words: str) -> bool:
         """Of a program: the difference is about what lines with these words are made of, or make."""
         used = {name for line in self.lines if re.search(words, line) for name in names_in(line)}
-        return not self.name and bool(self.subjects & self.trace.concerned(used, self.until))
+        subjects = self.trace.objects(self.subjects, self.until) | self.subjects
+        return not self.name and bool(subjects & self.trace.concerned(used, self.until))
 
     def gone(self, lines: list[str], ours: list[str] | None = None) -> bool:
         """Whether PyTorch, given these lines, does what libdl does with its own: the difference is

@@ -68,6 +68,8 @@ def kinds_of_lists(c: Context) -> bool:
         return False
     nested = re.search(r"tensor\(|asarray\(", c.call) and (
         c.found_text().startswith(("ValueError", "TypeError: tensor: found")))
+    if c.name == "__index__":  # as of Python's own integers
+        return "index-sized integer" in c.found_text()
     return bool(nested) or "from_dlpack(" in c.call and c.found_text().startswith("TypeError")
 
 

@@ -99,7 +99,9 @@ def gradients_beside_nan(c: Context) -> bool:
     some = bool(divided) or bool(zeros) and (
         c.difference.where.startswith("t") or "addmm" in c.name and "alpha=" in c.call)
     scan = "prod" in c.name  # whose products go on over what follows
-    endless = c.not_finite() or not c.name and "sqrt()" in c.text  # whose slope may be
+    found = c.difference.found
+    endless = c.not_finite() or not c.name and (  # slopes may be
+        "sqrt()" in c.text or isinstance(found, np.ndarray) and np.isinf(found).any())
     return some and c.derivative() and endless and (
         c.only_where(_nan_there, lambda w, f: np.isnan(f) & scan))
 

@@ -12,7 +12,7 @@ import numpy as np
 from case import Seen
 from compare import apart, coarsest
 from known import Context, lines_with, predicate
-from rewritten import data_replaced, unshared
+from rewritten import by_operators, data_replaced, unshared
 from traces import bound_by, names_in, written_by
 
 
@@ -116,7 +116,14 @@ def _is_itself(c: Context, n: int, line: str) -> bool:
 
 @predicate
 def values_of_data(c: Context) -> bool:
-    """What was saved of x.data is what x has now: PyTorch does not notice the write."""
+    """What was saved of x.data is what x has now: PyTorch does not notice the write. What a recorded pass
+    has saved is a value of its own in one of the libraries: without later writes nothing differs."""
+    if not c.name and c.derivative() and "create_graph=True" in c.text:
+        passes = [n for n, line in enumerate(c.lines) if "create_graph=True" in line]
+        rest = lines_with(c.lines, lambda n, line: "pass" if n > passes[0] and re.match(
+            r"\w+\.data\.\w+_\(", line) else None)
+        if rest != c.lines:
+            return c.gone(rest, rest)
     raises = c.refuses() or c.difference.aspect == "error"
     if not raises or not re.search("modified by an in-place op|was overwritten after the forw",
                                         c.found_text()):
@@ -131,12 +138,19 @@ def replaced_data(c: Context) -> bool:
     the old memory."""
     if c.name or not re.search(r"\.data = ", c.text):
         return False
-    if c.refuses() and "given other data since" in c.found_text():
+    if c.refuses() and re.search("given other data since|that of the tensor's history", c.found_text()):
         return True
-    if c.difference.aspect in ("requires_grad", "is_leaf"):  # of what cannot be read
-        end = c.ours.run([*c.lines, f"{c.difference.where} * 1"], c.forward).errors[-1]
-        if "given other data since" in str(end):
-            return True
+    if c.refused("with grad_dtype"):
+        return True
+    d = c.difference
+    if d.aspect == "grad" and isinstance(d.wanted, str) and isinstance(d.found, str):  # a dtype
+        return d.where in c.trace.objects(set(re.findall(r"^(\w+)\.data = ", c.text, re.M)), c.until)
+    if d.aspect in ("requires_grad", "is_leaf") or c.refuses():  # of what cannot be read
+        until = c.lines[: c.until] if c.refuses() else c.lines
+        for name in c.subjects:
+            end = c.ours.run([*until, f"{name} * 1"], c.forward).errors[-1]
+            if "given other data since" in str(end):
+                return True
     if any(c.gone(lines) for lines in data_replaced(c)):
         return True
     replaced = {name: n for n, line in enumerate(c.lines)
@@ -187,9 +201,5 @@ def leaves_of_another_shape(c: Context) -> bool:
 
 @predicate
 def written_by_functions(c: Context) -> bool:
-    """PyTorch drops the .grad and the hooks of what a custom function writes, and not of what an operator
-    does."""
-    if c.name or "Double_.apply(" not in c.text:
-        return False
-    return c.gone(lines_with(c.lines, lambda n, line: re.sub(
-        r"^(with [^:]*: )?(\w+) = Double_\.apply\((\w+)\)$", r"\1\2 = \3.mul_(2)", line)))
+    """PyTorch drops the .grad and the hooks of what a custom function writes."""
+    return not c.name and "Double_.apply(" in c.text and any(c.gone(lines) for lines in by_operators(c))

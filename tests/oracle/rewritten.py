@@ -4,6 +4,7 @@ REWRITES are tried together with the other predicates, too, for a program that s
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator
 
@@ -99,17 +100,19 @@ def data_replaced(c: Context) -> Iterator[list[str]]:
                 for said in re.findall(r"^(\w+)\.data = ", line) for name in c.trace.objects({said}, n)}
     if not replaced:
         return
-    for saved in ("{}.clone()", "{0}.view_as({0})"):
-        for results in (True, False):
-            for lines in (c.lines, unshared(c)):
-                yield lines_with(lines, lambda n, line, saved=saved, results=results: (
-                    _of_replaced(c, replaced, n, line, saved, results)))
+    for saved, results, apart in itertools.product(("{}.clone()", "{0}.view_as({0})"), (True, False),
+                                                   (True, False)):
+        def change(n: int, line: str, saved: str = saved, results: bool = results,
+                   apart: bool = apart) -> str | None:
+            if re.match(r"\w+\.data = ", line):
+                return apart and moved(c, n, line) or f"{line.partition('.')[0]}.grad_fn; {line}"
+            return _of_replaced(c, replaced, n, line, saved, results)
+        yield lines_with(c.lines, change)
+        yield lines_with(unshared(c), change)
 
 
 def _of_replaced(c: Context, replaced: dict[str, int], n: int, line: str, saved: str,
                  results: bool) -> str | None:
-    if re.match(r"\w+\.data = ", line):
-        return moved(c, n, line) or f"{line.partition('.')[0]}.grad_fn; {line}"
     wrote = re.match(r"(?:\w+ = )?(\w+)\.(?!requires|detach)(\w+)_(\(.*\))$", line)
     if c.wanted.outcomes[n]:
         return None
@@ -173,12 +176,19 @@ def apart_detached(c: Context) -> Iterator[list[str]]:
 def own_out(c: Context) -> Iterator[list[str]]:
     """An empty view as out= gets memory of its own."""
     def change(n: int, line: str) -> str | None:
-        out = re.match(r"(T\.\w+\(.*), out=([a-z]\d*)\)$", line)
-        before = c.trace.after[n - 1].get(out[2]) if out and n else None
+        out = re.match(r"((?:with [^:]*: )?(?:[a-z]\d* = )?)(T\.\w+\(.*), out=([a-z]\d*)\)$", line)
+        before = c.trace.after[n - 1].get(out[3]) if out and n else None
         if not out or not before or not before.view or 0 not in before.elements[1]:
             return None
-        return f"{_names_of(c, out[2], n)} = {out[1]}).to({out[2]}.dtype)"
+        return f"{out[1]}{_names_of(c, out[3], n)} = {out[2]}).to({out[3]}.dtype)"
     yield lines_with(c.lines, change)
+
+
+@rewrite("written_by_functions")
+def by_operators(c: Context) -> Iterator[list[str]]:
+    """What a custom function writes keeps its .grad and hooks, as what an operator does."""
+    yield lines_with(c.lines, lambda n, line: re.sub(
+        r"^(with [^:]*: )?(\w+) = Double_\.apply\((\w+)\)$", r"\1\2 = \3.add_(\3)", line))
 
 
 @rewrite("retained_views")
@@ -245,7 +255,7 @@ def contiguous(c: Context) -> Iterator[list[str]]:
             return f"{line}.contiguous()" if line.endswith(")") else (
                 line.replace(" = ", " = (") + ").contiguous()")
         made = re.match(r"((?:with [^:]*: )?([a-z]\d*) = )(.*)", line)
-        facts = c.trace.after[n].get(made[2]) if made and "_(" not in line else None
+        facts = c.trace.after[n].get(made[2]) if made and not written_by(line) else None
         if not facts or facts.view or facts.contiguous:
             return None
         return f"{made[1]}({made[3]}).contiguous()"

@@ -121,13 +121,24 @@ def test_old_views_that_missed_a_write_before_the_data_were_given_cannot_be_read
     assert grad(read.sum(), w)[0].tolist() == [0, 2, 2, 0]
 
 
+def test_old_views_of_a_base_that_lost_elements_do_not_lose_the_writes_of_others():
+    w, base = tensor(2), libdl.ones(4)
+    view = base[:]
+    base.data = base.data[1:]
+    view[-1].mul_(w[0])
+    assert grad(base.sum(), w)[0].tolist() == [1]
+    with pytest.raises(libdl.AutogradError, match="given other data since"):
+        view.sum()
+
+
+@pytest.mark.parametrize("through", [False, True])
 @pytest.mark.parametrize("data", [lambda x: x[1:], lambda x: x[1:3], lambda x: x[::2]])
-def test_what_is_written_over_other_elements_is_computed_of_them(data):
+def test_what_is_written_over_other_elements_is_computed_of_them(data, through):
     w, factor = tensor(2, 3, 4, 5), libdl.tensor([1.0, 10, 100, 1000])
     base = w * 1
     view = base[:2]
     view.data = data(base.data)
-    view.mul_(3)
+    (view[...] if through else view).mul_(3)
     wanted = factor.clone()
     data(wanted).mul_(3)
     assert grad((base * factor).sum(), w)[0].tolist() == wanted.tolist()
@@ -149,6 +160,17 @@ def test_a_base_that_was_transposed_in_place_keeps_its_views():
     view.add_(w)
     assert base.tolist() == [[0, 2], [0, 3], [0, 4]]
     assert grad((base * libdl.tensor([[1.0, 2], [3, 4], [5, 6]])).sum(), w)[0].tolist() == [2, 4, 6]
+
+
+def test_an_empty_view_of_what_was_resized_as_out_sees_nothing():
+    with forward_ad.dual_level():
+        base = libdl.zeros(0)
+        view = base.view_as(base)
+        libdl.add(forward_ad.make_dual(libdl.ones(2), libdl.ones(2)), 1, out=base)
+        assert (view * 2).tolist() == [] and forward_ad.unpack_dual(base).tangent.tolist() == [1, 1]
+    w = tensor(1, 2)
+    base.mul_(w)
+    assert (view * 2).tolist() == [] and grad(base.sum(), w)[0].tolist() == [2, 2]
 
 
 def test_old_views_have_no_tangent_of_a_base_with_other_data():
