@@ -12,6 +12,7 @@
 #include "engine/backward.h"
 #include "engine/reach.h"
 #include "ops/copy.h"
+#include "ops/fit.h"
 #include "ops/view.h"
 
 struct libdl_node;  // a Node behind the handle
@@ -131,7 +132,7 @@ libdl_error* libdl_grad(const libdl_tensor* const* outputs, int64_t outputs_coun
 libdl_node* libdl_tensor_node(const libdl_tensor* tensor, int32_t* slot) {
   if (!is_live_tensor(tensor)) return nullptr;
   try {
-    const Edge edge = history_of(as_tensor(tensor));
+    const Edge edge = maker_of(as_tensor(tensor));
     if (slot && edge.node) *slot = edge.slot;
     return handle_of(edge.node);
   } catch (...) {

@@ -9,6 +9,7 @@
 #include "engine/pass.h"
 #include "engine/streams.h"
 #include "ops/copy.h"
+#include "ops/fit.h"
 #include "ops/observe.h"
 #include "ops/pointwise.h"
 #include "ops/reduction.h"
@@ -314,7 +315,7 @@ void backward(TensorSpan outputs, TensorSpan gradients, TensorSpan inputs,
   Edges held(inputs.size());
   std::vector<Target> targets;
   for (const Tensor& input : inputs) {
-    Edge edge = history_of(input);
+    Edge edge = maker_of(input);
     if (!edge.node)
       fail_argument(LIBDL_ERROR_AUTOGRAD, "backward", 3, "inputs",
                     "holds a tensor that does not require grad", "tensors that require grad");
@@ -329,7 +330,7 @@ std::vector<Tensor> grad(TensorSpan outputs, TensorSpan inputs, TensorSpan gradi
   Edges held(inputs.size());
   std::vector<Target> targets;
   for (size_t i = 0; i < inputs.size(); ++i) {
-    Edge edge = history_of(inputs[i]);
+    Edge edge = maker_of(inputs[i]);
     if (!edge.node)
       fail_argument(LIBDL_ERROR_AUTOGRAD, "grad", 2, "inputs",
                     "number " + std::to_string(i + 1) + " does not require grad",

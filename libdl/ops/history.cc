@@ -5,6 +5,7 @@
 #include "base/lock.h"
 #include "ops/call.h"
 #include "ops/copy.h"
+#include "ops/fit.h"
 #include "ops/pointwise.h"
 #include "ops/view.h"
 
@@ -101,7 +102,7 @@ static void fit_vjp(Backward& b) {
                   to_string(a.shape) + ", that of the tensor's history");
   b.give(0, cast(sum_to(b.dy(), a.shape), a.dtype));
 }
-static const Rule kFit{"set_data", fit_vjp};
+const Rule kFitRule{"set_data", fit_vjp};
 
 void fit_history(const Tensor& x, Dims shape, Dtype dtype) {
   Meta* const meta = x.meta();
@@ -110,20 +111,35 @@ void fit_history(const Tensor& x, Dims shape, Dtype dtype) {
   Edge edge = history_of(x);
   const Ref<Node> old = Ref<Node>::take(edge.node);
   if (!old || old->accumulator) return;
-  if (old->rule == &kFit) {
+  // Hooks and retained gradients stay with what made x: see maker_of.
+  const auto exchange = [&](Node* node, int32_t slot) {
+    const StripeLock lock(meta);
+    meta->slot = slot;
+    return Ref<Node>::take(__atomic_exchange_n(&meta->node, node, __ATOMIC_RELAXED));
+  };
+  if (old->rule == &kFitRule) {
     const FitAttr& a = *static_cast<FitAttr*>(old->attr());
     const Edge& before = old->edges()[0];
     if (!same(a.shape, shape) || a.dtype != dtype) return;
     before.node->retain();
-    replace_history(x, Ref<Node>::take(before.node), before.slot);
+    exchange(before.node, before.slot);
     return;
   }
   if (same(x.shape(), shape) && x.dtype() == dtype) return;
   Ref<Node> node = Ref<Node>::take(
-      make_node(kFit, 1, 1, 0, FitAttr{Shape(x.shape()), x.dtype()}));
+      make_node(kFitRule, 1, 1, 0, FitAttr{Shape(x.shape()), x.dtype()}));
   old->retain();
   node->edges()[0] = edge;
-  replace_history(x, std::move(node), 0);
+  exchange(node.release(), 0);
+}
+
+Edge maker_of(const Tensor& x) {
+  const Edge edge = history_of(x);
+  if (!edge.node || edge.node->rule != &kFitRule) return edge;
+  const Ref<Node> fit = Ref<Node>::take(edge.node);
+  const Edge& maker = fit->edges()[0];
+  maker.node->retain();
+  return {maker.node, maker.slot, static_cast<FitAttr*>(fit->attr())->dtype};
 }
 
 void renew_view(const Tensor& x) {

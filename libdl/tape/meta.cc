@@ -6,6 +6,7 @@
 
 #include "base/lock.h"
 #include "base/slab.h"
+#include "tape/fit.h"
 
 namespace libdl {
 
@@ -264,6 +265,13 @@ void set_grad(const Tensor& x, const Tensor& grad) {
   ++slot.sets;
 }
 
+// Where retained gradients are: before the node that fits them to other data.
+static std::pair<Node*, int32_t> maker_behind(Node* node, int32_t slot) noexcept {
+  if (node->rule != &kFitRule) return {node, slot};
+  const Edge& maker = node->edges()[0];
+  return {maker.node, maker.slot};
+}
+
 void retain_grad(const Tensor& x) {
   if (!requires_grad(x))
     fail_argument(LIBDL_ERROR_AUTOGRAD, "retain_grad", 1, "input", "does not require grad",
@@ -273,7 +281,8 @@ void retain_grad(const Tensor& x) {
   grad_slot(x);
   set_collects(meta, true);
   meta.retains_grad = true;
-  meta.node->more().retained.emplace_back(meta.slot, meta.grad);
+  const auto [maker, slot] = maker_behind(meta.node, meta.slot);
+  maker->more().retained.emplace_back(slot, meta.grad);
 }
 
 static void forget_tangents(const Tensor& x) {
@@ -368,9 +377,11 @@ void leave_history(Node* old, int32_t slot, const Tensor& x) noexcept {
   const Meta& meta = *x.meta();
   if (!old) return;
   end_link(old, x.get());
-  if (!meta.retains_grad || !old->extra) return;
-  const StripeLock lock(old);  // the slot itself is held by meta
-  std::erase(old->extra->retained, std::pair(slot, meta.grad));
+  if (!meta.retains_grad) return;
+  const auto [maker, at] = maker_behind(old, slot);
+  if (!maker->extra) return;
+  const StripeLock lock(maker);  // the slot itself is held by meta
+  std::erase(maker->extra->retained, std::pair(at, meta.grad));
 }
 
 void replace_history(const Tensor& x, Ref<Node> node, int32_t slot) {

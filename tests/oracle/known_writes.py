@@ -143,8 +143,6 @@ def replaced_data(c: Context) -> bool:
     if c.refused("with grad_dtype"):
         return True
     d = c.difference
-    if d.aspect == "grad" and isinstance(d.wanted, str) and isinstance(d.found, str):  # a dtype
-        return d.where in c.trace.objects(set(re.findall(r"^(\w+)\.data = ", c.text, re.M)), c.until)
     if d.aspect in ("requires_grad", "is_leaf") or c.refuses():  # of what cannot be read
         until = c.lines[: c.until] if c.refuses() else c.lines
         for name in c.subjects:

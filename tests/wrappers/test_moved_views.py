@@ -220,5 +220,25 @@ def test_data_of_the_first_shape_again_and_of_another_dtype():
     z.retain_grad()
     z.data = libdl.ones(2, dtype=libdl.float64)
     (z * 2).sum().backward()
-    assert z.grad.dtype == libdl.float64 and x.grad.dtype == libdl.float32
+    assert z.grad.dtype == libdl.float32 and x.grad.dtype == libdl.float32
     assert x.grad.tolist() == (x.detach().exp() * 2).tolist()
+
+
+def test_a_gradient_is_that_of_all_that_was_computed_of_the_tensor_before_and_after():
+    x = libdl.ones(1, requires_grad=True)
+    y = x * 1
+    y.retain_grad()
+    seen: list[list[float]] = []
+    before = y * 4
+    y.data = libdl.ones(3)
+    y.register_hook(lambda g: seen.append(g.tolist()))
+    total = before.sum() + (y * 2).sum()
+    assert y.grad_fn.name() == "MulBackward0"
+    assert grad(total, y, retain_graph=True)[0].tolist() == [10]
+    y.grad = None
+    total.backward(retain_graph=True)
+    assert y.grad.tolist() == [10] and x.grad.tolist() == [10] and seen == [[10], [10]]
+    y.mul_(5)  # another value, whose gradient is retained alone
+    y.grad = x.grad = None
+    y.sum().backward()
+    assert x.grad.tolist() == [15] and y.grad.tolist() == [1, 1, 1] and seen[2:] == [[15]]

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The rule of nodes that bring gradients to the shape and dtype of a history (ops/history.cc).
+#pragma once
+
+namespace libdl {
+
+struct Rule;
+extern const Rule kFitRule;
+
+}  // namespace libdl
