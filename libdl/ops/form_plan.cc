@@ -15,7 +15,7 @@ static bool concerns(const Tensor& out, std::span<const Tensor* const> in) {
     if (!x->device().is_cpu()) return false;
     any |= !x->is_number() && x->storage().packed_only();
   }
-  return any || by_chance(4);
+  return any || by_chance(2);
 }
 
 // Some element stands for several.
@@ -85,7 +85,7 @@ bool FormPlan::set(const Tensor& out, std::span<const Tensor* const> in, size_t 
   if (!place(out, in, later)) return false;
   for (size_t k = 0; k < in.size(); ++k) {
     PackedReader& form = form_[k + 1];
-    if (!form.data() && form_[0].data()) form = form_of(*in[k], kLayout);
+    if (!form.data() && (form_[0].data() || by_chance(2))) form = form_of(*in[k], kLayout);
     data_[k + 1] = form.data() ? const_cast<void*>(form.data()) : in[k]->plain(Access::kRead);
   }
   data_[0] = form_[0].data() ? const_cast<void*>(form_[0].data()) : out.plain(Access::kOverwrite);

@@ -2,6 +2,8 @@
 
 #include "tensor/forms.h"
 
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <utility>
 
@@ -38,8 +40,15 @@ static bool covers_storage(const libdl_tensor& x) {
          static_cast<size_t>(x.numel * size_of(x.dtype)) == x.storage->bytes;
 }
 
+// A matrix lies as it does without a form, or in blocks: it has none but where forms are at random.
+#ifdef LIBDL_RANDOM_FORMS
+constexpr int kLeastDims = 2;
+#else
+constexpr int kLeastDims = 3;
+#endif
+
 bool may_be_packed(const Tensor& x) {
-  if (x.is_number() || x.ndim() < 3 || x.ndim() > PackedKey::kMostDims || x.numel() == 0)
+  if (x.is_number() || x.ndim() < kLeastDims || x.ndim() > PackedKey::kMostDims || x.numel() == 0)
     return false;
   const Storage& storage = x.storage();
   return storage.device.is_cpu() && !storage.release && !storage.inline_data &&
@@ -171,6 +180,19 @@ static PackedSource source_of(const Tensor& x, Layout layout) {
           storage.version.load(std::memory_order_acquire)};
 }
 
+// Where forms are at random: one that is kept beside plain bytes says what they say.
+#ifdef LIBDL_RANDOM_FORMS
+static void compare(const PackedReader& form, const PackedSource& source) {
+  Fresh made(source.bytes.size());
+  rearrange(form.form()->key, form.data(), made.data, false);
+  if (std::memcmp(made.data, source.bytes.data(), made.bytes) == 0) return;
+  std::fputs("a form was to be read that is not of the plain bytes beside it\n", stderr);
+  std::abort();
+}
+#else
+static void compare(const PackedReader&, const PackedSource&) {}
+#endif
+
 PackedReader only_form_of(const Tensor& x, Layout layout) {
   if (!may_be_packed(x)) return {};
   PackedReader form = only_form(x.storage());
@@ -183,7 +205,10 @@ PackedReader form_of(const Tensor& x, Layout layout) {
   if (PackedReader form = only_form_of(x, layout); form.data()) return form;
   if (x.storage().packed_only()) return {};
   bool noted;
-  return find_packed(source_of(x, layout), noted);
+  const PackedSource source = source_of(x, layout);
+  PackedReader form = find_packed(source, noted);
+  if (form.data()) if_possible([&] { compare(form, source); });
+  return form;
 }
 
 PackedReader keep_form(const Tensor& x, Layout layout) {
@@ -246,8 +271,8 @@ void born(const Tensor& x) {
 void shake(const libdl_tensor& tensor) {
   const Tensor x = Tensor::share(const_cast<libdl_tensor*>(&tensor));
   if (x.storage().packed_only() || !may_be_packed(x)) return;
-  if (by_chance(4)) drop_packed(x.storage());
-  if (by_chance(4)) if_possible([&] { keep_form(x, some_layout()); });
+  if (by_chance(8)) drop_packed(x.storage());
+  if (by_chance(2)) if_possible([&] { keep_form(x, some_layout()); });
 }
 #endif
 
