@@ -86,7 +86,7 @@ def sign_of_nan(c: Context) -> bool:
     if not c.name and not c.concerns(words):
         return False
     return bool(re.search(words, c.name + c.text)) and c.only_where(
-        _nan_here, lambda w, f: np.isnan(w) & np.isinf(f) & endless)
+        lambda w, f: np.isnan(f) & ~np.isnan(w), lambda w, f: np.isnan(w) & np.isinf(f) & endless)
 
 
 @predicate

@@ -186,8 +186,14 @@ def overlapping_copies(c: Context) -> bool:
 def leaves_of_another_shape(c: Context) -> bool:
     """What was made before t_() has gradients of the old shape; PyTorch makes the node of a view anew."""
     turned = c.trace.objects(set(re.findall(r"(\w+)\.(?:t|unsqueeze)_\(", c.text)), c.until)
-    if c.difference.aspect == "grad" and isinstance(c.difference.wanted, tuple):
+    shape = isinstance(c.difference.wanted, tuple)
+    if c.difference.aspect == "grad" and shape:
         return c.difference.where in turned
+    if c.difference.aspect == "shape":
+        asked = re.search(rf"^{c.difference.where} = T.autograd.grad\(.*, (\w+), allow_un", c.text, re.M)
+        return bool(asked) and asked[1] in turned
+    if c.refused("returned an invalid gradient"):
+        return bool(turned & c.trace.concerned(c.subjects, c.until))
     if c.difference.aspect == "grad" and ".t_()" in c.text:
         last = max(n for n, line in enumerate(c.lines) if ".t_()" in line)
         return c.gone(lines_with(c.lines, lambda n, line: f"{line}.clone()" if (
