@@ -52,6 +52,7 @@ inline double moved(const Function& f, const std::vector<Tensor>& x, const std::
     at.push_back(clone(x[i]));
     for (int64_t k = 0; k < x[i].numel(); ++k)
       at[i].update_plain<double>()[k] += h * v[i].read_plain<double>()[k];
+    written(at[i], "moved");
   }
   return dot(w, f(at));
 }
