@@ -5,6 +5,7 @@
 #include <libdl/state.h>
 
 #include <cstdio>
+#include <cstring>
 #include <string>
 
 #include "base/contained.h"
@@ -66,8 +67,11 @@ void warn_conversion(const char* op, size_t bytes) {
   const std::shared_ptr<const Handler> h = handler.get();
   if (!h) return;
   try {
-    const std::string message = std::string(op) + ": packed " + std::to_string(bytes) +
-                                " bytes into a layout of its own";
+    const bool back = std::strcmp(op, "plain") == 0;  // see make_plain
+    const std::string message =
+        back ? "plain: " + std::to_string(bytes) + " bytes were made of a layout of their own"
+             : std::string(op) + ": packed " + std::to_string(bytes) +
+                   " bytes into a layout of its own";
     h->fn(h->ctx, LIBDL_WARNING_CONVERSION, message.c_str());
   } catch (...) {  // no memory for a warning, or what the handler threw: it is dropped
   }

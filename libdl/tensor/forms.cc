@@ -220,7 +220,7 @@ PackedReader keep_form(const Tensor& x, Layout layout) {
   const std::optional<uint64_t> fingerprint = packed_fingerprint(source);
   pack(source.key, source.bytes.data(), made.data, made.bytes);
   PackedReader kept = keep_packed(source, fingerprint, made.data, made.bytes);
-  if (!made.data) count_conversion(x.storage(), "packed");
+  if (!made.data) count_conversion(x.storage(), "layout");
   return kept;
 }
 

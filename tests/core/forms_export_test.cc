@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include "io/safetensors.h"
@@ -85,6 +86,23 @@ TEST(FormsExport, Item) {
   std::memset(form, 0, form_bytes(one, x.dtype(), Layout::kChannelBlocks));
   *static_cast<float*>(form) = 2.5f;
   EXPECT_EQ(item_f64(x), 2.5);
+}
+
+// As a warning tells it, for who looks for copies.
+TEST(FormsExport, TheWarningSaysWhichWay) {
+  std::string told;
+  const auto keep = [](void* ctx, libdl_warning_code, const char* message) {
+    *static_cast<std::string*>(ctx) = message;
+  };
+  ASSERT_EQ(libdl_set_warning_handler(keep, &told, nullptr), nullptr);
+  libdl_set_check_copies(1);
+  const Tensor x = counting();
+  x.read_plain();
+  EXPECT_EQ(told, "plain: 840 bytes were made of a layout of their own");
+  keep_form(x, Layout::kChannelBlocks);
+  EXPECT_EQ(told, "layout: packed 840 bytes into a layout of its own");
+  libdl_set_check_copies(0);
+  ASSERT_EQ(libdl_set_warning_handler(nullptr, nullptr, nullptr), nullptr);
 }
 
 }  // namespace
