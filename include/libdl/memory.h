@@ -147,9 +147,9 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_memory_set_pressure(
 LIBDL_API void libdl_memory_fail_after(int64_t n, libdl_bool persistent);
 
 /** Objects alive in the process: tensors (not numbers of other kinds of handle), their storages,
- *  nodes of histories, and the bytes that storages hold, foreign memory included, but not the second
- *  forms that are kept of them for kernels (libdl_memory_statistics::packed counts those). For tests
- *  that nothing is left. Each output may be NULL. Exact while nobody allocates.
+ *  nodes of histories, and the bytes that storages hold, foreign memory included, but not the
+ *  second forms that are kept of them for kernels (libdl_memory_statistics::packed counts those).
+ *  For tests that nothing is left. Each output may be NULL. Exact while nobody allocates.
  *
  *  Threads: free. */
 LIBDL_API void libdl_memory_get_live(LIBDL_NULLABLE int64_t *tensors,

@@ -259,8 +259,9 @@ typedef libdl_error *(*libdl_op_jvp)(void *ctx, const libdl_value *arguments,
                                      int32_t result_count, const libdl_tensor *const *tangents,
                                      int32_t tensor_count, LIBDL_NEW libdl_tensor **out);
 
-/** Gives a registered operator its rule for forward mode; without one it raises AUTOGRAD where one is
- *  needed. destroy runs once with ctx: now if the call fails, else when the process ends, if at all.
+/** Gives a registered operator its rule for forward mode; without one it raises AUTOGRAD where one
+ *  is needed. destroy runs once with ctx: now if the call fails, else when the process ends, if at
+ *  all.
  *
  *  Errors: NULL (jvp), VALUE (no registered operator), STATE (it has one already).
  *  Threads: free. */
@@ -281,9 +282,9 @@ typedef libdl_error *(*libdl_interceptor)(void *ctx, libdl_op op, const libdl_va
                                           libdl_value *results, int32_t result_count,
                                           libdl_bool *handled);
 
-/** Puts an interceptor before all others of the calling thread's state. It sees what the host calls,
- *  not what operators, backward passes and optimizers call in their turn. destroy runs once with ctx:
- *  when it is popped, when the state ends, or now if the call fails.
+/** Puts an interceptor before all others of the calling thread's state. It sees what the host
+ *  calls, not what operators, backward passes and optimizers call in their turn. destroy runs once
+ *  with ctx: when it is popped, when the state ends, or now if the call fails.
  *
  *  Errors: NULL (interceptor), OUT_OF_MEMORY.
  *  Threads: thread-local. */
@@ -300,25 +301,32 @@ enum {
   LIBDL_PHASE_HOOK = 3       /**< in a hook on gradients */
 };
 
+/** Says what the host's own calls on this thread are for, as interceptors are told it; a host whose
+ *  optimizer is made of operators says LIBDL_PHASE_OPTIMIZER around its steps. Inside of passes,
+ *  hooks and steps of the library their own phase counts. Returns the former one; any number is
+ *  taken.
+ *  Threads: thread-local. */
+LIBDL_API libdl_phase libdl_set_phase(libdl_phase phase);
+
 /** A call as an interceptor is shown it. Everything in it is borrowed, and valid during the
  *  callback. */
 typedef struct libdl_call {
   uint32_t struct_size;
-  libdl_op op;      /**< -1: a part of an operator, a gradient or an optimizer's step: it has a name,
-                         but no number, and shows what it reads, but not all of its arguments */
+  libdl_op op;      /**< -1: a part of an operator, a gradient or an optimizer's step: it has a
+                         name, but no number, and shows what it reads, but not all its arguments */
   const char *name; /**< the operator's, or the part's ("softmax_backward", "adam") */
   libdl_phase phase;
-  int32_t depth;    /**< how many calls it is made in: 0 for those of the host and of backward passes */
-  LIBDL_NULLABLE const char *source; /**< on whose behalf it is made: of a call inside of others the
-                                          outermost; in a backward pass the operator whose gradient
-                                          it computes */
+  int32_t depth;    /**< how many calls it is made in: 0 of the host's and of backward passes */
+  LIBDL_NULLABLE const char *source; /**< on whose behalf it is made: of a call inside of others
+                                          the outermost; in a backward pass the operator whose
+                                          gradient it computes */
   const libdl_value *arguments; /**< of an operator all; NONE where absent */
   int32_t argument_count;
   int32_t result_count;
   LIBDL_NULLABLE libdl_tensor *const *dsts; /**< the destinations of an into form, result_count of
                                                  them */
-  LIBDL_NULLABLE libdl_value *results; /**< before: places for an answer; after: what came out, NONE
-                                            where nothing did. NULL for an into form */
+  LIBDL_NULLABLE libdl_value *results; /**< before: places for an answer; after: what came out,
+                                            NONE where nothing did. NULL for an into form */
   libdl_bool failed; /**< after: the call ended in an error, and there are no results */
   int32_t reserved;  /**< 0 */
 } libdl_call;
@@ -333,9 +341,9 @@ enum {
  *  struct).
  *
  *  before  is shown a call before it is carried out; sets handled to 1 where it answered it: results
- *          are then new values of the types that stand there, or dsts are written. NULL: nothing
- *  after   is shown it afterwards, unless somebody inside answered it, or before answered it itself.
- *          What it returns becomes the call's error. NULL: nothing */
+ *          are then new, one for each place, or dsts are written. NULL: nothing
+ *  after   is shown it afterwards, unless somebody inside or its own before answered it. What it
+ *          returns becomes the call's error. NULL: nothing */
 typedef struct libdl_interceptor_options {
   uint32_t struct_size;
   uint32_t wanted; /**< LIBDL_INTERCEPT_ bits; 0: the host's own calls of operators */

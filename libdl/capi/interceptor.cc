@@ -7,6 +7,7 @@
 #include <libdl/op.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "capi/callback.h"
 #include "capi/depth.h"
@@ -223,6 +224,8 @@ libdl_error* libdl_interceptor_push_options(const libdl_interceptor_options* opt
     push(given, std::move(owner));
   });
 }
+
+libdl_phase libdl_set_phase(libdl_phase phase) { return std::exchange(state().phase, phase); }
 
 libdl_error* libdl_interceptor_pop(void) {
   constexpr const char* function = "interceptor_pop";

@@ -58,6 +58,7 @@ struct libdl_state : libdl::Counted {
   libdl_generator* generator = nullptr;          // owned; NULL: the process's default generator
   libdl::Watch* watch = nullptr;                 // innermost of who looks on; owned by the operators
   const libdl::Frame* frame = nullptr;           // innermost call that is looked at
+  int32_t phase = 0;                             // of the host's own calls, for who looks at them
   bool shown = false;                            // the operator to be entered was looked at already
   libdl::Scope* scope = nullptr;                 // innermost; owned by the door
   libdl::SavedHooks* saved_hooks = nullptr;      // what saves go through, borrowed from:

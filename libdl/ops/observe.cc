@@ -124,6 +124,7 @@ bool observe_detail::shows(State& state) {
 bool observe_detail::observe(ObservedCall& call, Run run, void* closure) {
   const Ref<State> current = Ref<State>::share(&state());
   const Frame* const around = current->frame;
+  if (!around && !call.begins_phase) call.phase = static_cast<Phase>(current->phase);
   if (around) {
     if (!call.begins_phase) call.phase = around->phase;
     call.depth = around->depth;

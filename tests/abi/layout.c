@@ -1077,3 +1077,4 @@ _Static_assert(sizeof(((struct libdl_interceptor_options *)0)->after) == 8, "lib
 _Static_assert(IS(((struct libdl_interceptor_options *)0)->after, libdl_error *(*)(void *, const libdl_call *)), "libdl_interceptor_options.after");
 _Static_assert(IS(&libdl_op_set_jvp, libdl_error * (*)(libdl_op, libdl_op_jvp, void *, void (*)(void *))), "libdl_op_set_jvp");
 _Static_assert(IS(&libdl_interceptor_push_options, libdl_error * (*)(const libdl_interceptor_options *)), "libdl_interceptor_push_options");
+_Static_assert(IS(&libdl_set_phase, libdl_phase (*)(libdl_phase)), "libdl_set_phase");

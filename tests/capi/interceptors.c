@@ -164,6 +164,20 @@ static void the_hosts_calls_alone(void) {
   libdl_tensor_release(x), libdl_tensor_release(y), libdl_tensor_release(loss);
 }
 
+/* A step that the host makes of operators itself. */
+static void a_step_of_the_hosts_own(void) {
+  struct log log;
+  libdl_tensor *const x = filled(2, 2, 2, 0), *y;
+  push_log(&log, LIBDL_INTERCEPT_PARTS);
+  CHECK(libdl_set_phase(LIBDL_PHASE_OPTIMIZER) == LIBDL_PHASE_FORWARD);
+  GOOD(libdl_neg(x, &y));
+  CHECK(libdl_set_phase(LIBDL_PHASE_FORWARD) == LIBDL_PHASE_OPTIMIZER);
+  GOOD(libdl_neg_into(x, y));
+  EXPECT(&log, "optimizer 0 neg", "forward 0 neg");
+  GOOD(libdl_interceptor_pop());
+  libdl_tensor_release(x), libdl_tensor_release(y);
+}
+
 /* -- arguments and results --------------------------------------------------------------------- */
 
 struct seen {
@@ -338,6 +352,7 @@ static void refused(void) {
 int main(void) {
   a_step_is_seen_whole();
   the_hosts_calls_alone();
+  a_step_of_the_hosts_own();
   arguments_are_the_operators();
   parts_can_be_answered();
   popped_inside_of_a_call();

@@ -203,6 +203,7 @@ SCENE_CALL void scene_end(void) {
   libdl_set_inference_mode(0);
   libdl_set_anomaly_mode(0);
   libdl_set_check_copies(0);
+  libdl_set_phase(LIBDL_PHASE_FORWARD);
   scene_drop(libdl_set_default_dtype(LIBDL_DTYPE_FLOAT32));
   scene_drop(libdl_set_default_device(&cpu));
   scene_drop(libdl_generator_set_default(NULL));

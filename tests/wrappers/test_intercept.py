@@ -44,6 +44,16 @@ def test_a_training_step_is_seen_whole():
     assert all(source for _, _, source in between)
 
 
+def test_what_an_optimizer_makes_of_operators_is_its_own():
+    p = libdl.nn.Parameter(libdl.ones(3))
+    p.grad = libdl.ones(3)
+    optimizer = libdl.optim.Adam([p])
+    seen = watch(optimizer.step)
+    assert seen[-1] == ("optimizer", 0, "adam", None)
+    assert {phase for phase, *_ in seen} == {"optimizer"} and len(seen) > 1
+    assert watch(lambda: p + 1, parts=False) == [("forward", 0, "add", None)]
+
+
 def test_parts_are_left_out_when_asked():
     x = libdl.ones(3, requires_grad=True)
     assert watch(lambda: x.tanh().sum().backward(), parts=False) == [

@@ -9,12 +9,15 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from .. import _C
 from .._C import Tensor
 from .._functions import view_as_real
 from .._modes import enable_grad, no_grad
 from .._types import float32, float64
 
 Params = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
+
+_OPTIMIZER = 2  # LIBDL_PHASE_OPTIMIZER: what interceptors are told a step is
 
 
 class Optimizer:
@@ -77,13 +80,17 @@ class Optimizer:
         if closure is not None:
             with enable_grad():
                 loss = closure()
-        with no_grad():
-            for group in self.param_groups:
-                if self._at_once(group):
-                    continue
-                params = [param for param in group["params"] if param.grad is not None]
-                if params:
-                    self._step(group, params)
+        phase = _C.set_phase(_OPTIMIZER)
+        try:
+            with no_grad():
+                for group in self.param_groups:
+                    if self._at_once(group):
+                        continue
+                    params = [param for param in group["params"] if param.grad is not None]
+                    if params:
+                        self._step(group, params)
+        finally:
+            _C.set_phase(phase)
         for hook in self._step_hooks:
             hook(self, (), {})
         return loss
@@ -141,12 +148,16 @@ class Optimizer:
 
 
 def _noting(step: Callable[..., Any]) -> Callable[..., Any]:
-    """A step of a class's own, which leaves word that it was called."""
+    """A step of a class's own, which leaves word that it was called, and as what."""
 
     @functools.wraps(step)
     def noted(self: Optimizer, *arguments: Any, **options: Any) -> Any:
         self._opt_called = True
-        return step(self, *arguments, **options)
+        phase = _C.set_phase(_OPTIMIZER)
+        try:
+            return step(self, *arguments, **options)
+        finally:
+            _C.set_phase(phase)
 
     return noted
 
