@@ -340,8 +340,8 @@ enum {
 /** What an interceptor does and wants; zero is the default of each. Set struct_size to sizeof(the
  *  struct).
  *
- *  before  is shown a call before it is carried out; sets handled to 1 where it answered it: results
- *          are then new, one for each place, or dsts are written. NULL: nothing
+ *  before  is shown a call before it is carried out; sets handled to 1 where it answered it:
+ *          results are then new, one for each place, or dsts are written. NULL: nothing
  *  after   is shown it afterwards, unless somebody inside or its own before answered it. What it
  *          returns becomes the call's error. NULL: nothing */
 typedef struct libdl_interceptor_options {
