@@ -57,11 +57,16 @@ Tensor cumsum(const Tensor& input, int32_t dim, Dtype dtype, Into into) {
 
 // -- cumprod ------------------------------------------------------------------------------------
 
-// With r_k = dy_k + x_(k+1) r_(k+1):  dx_k = (x_0 … x_(k-1)) r_k. No division: zeros are allowed.
+// With r_k = dy_k + x_(k+1) r_(k+1):  dx_k = (x_0 … x_(k-1)) r_k. No division: zeros are allowed. The
+// r of what follows a zero may leave the range that the elements have: they are computed in a wider one.
 static void cumprod_vjp(Backward& b) {
   const int32_t at = b.attr<int32_t>();
-  const Tensor dy = b.dy(), x = conj(b.saved(0));
-  if (dy.ndim() == 0 || dy.numel() == 0) return b.give(0, dy);
+  const Dtype own = b.dy().dtype();
+  if (b.dy().ndim() == 0 || b.dy().numel() == 0) return b.give(0, b.dy());
+  const Dtype wide = is_complex(own)     ? Dtype::kComplex128
+                     : size_of(own) == 2 ? Dtype::kFloat32
+                                         : Dtype::kFloat64;
+  const Tensor dy = cast(b.dy(), wide), x = cast(conj(b.saved(0)), wide);
   const int64_t n = dy.size(at);
   std::vector<Tensor> parts(static_cast<size_t>(n));
   std::vector<Tensor> before(static_cast<size_t>(n));
@@ -74,7 +79,7 @@ static void cumprod_vjp(Backward& b) {
     if (k < n - 1) r = narrow(dy, at, k, 1) + narrow(x, at, k + 1, 1) * r;
     parts[k] = k == 0 ? r : before[k] * r;
   }
-  b.give(0, cat(parts, at));
+  b.give(0, cast(cat(parts, at), own));
 }
 static const Rule kCumprod{"cumprod", cumprod_vjp};
 

@@ -357,7 +357,7 @@ void set_data(const Tensor& x, const Tensor& y) {
   }
   if (view && !same_memory)
     end_view(*x.meta());
-  else if (view)
+  else if (view && !stays)
     x.meta()->moved = true;
   if (Meta* const meta = x.meta(); meta && meta->node && meta->node->accumulator) {
     auto& leaf = static_cast<Accumulator&>(*meta->node);

@@ -121,7 +121,7 @@ const Tensor& tangent_root(const Tensor& x, const DualLevel& level) {
     if (d && (d->apart || d->own_level == level.id)) break;
     const Tensor& source = d && d->root.defined() ? d->root : meta->base;
     if (!source.defined()) break;
-    if (has_moved(source) && !holds(source, *at)) [[unlikely]]
+    if (has_moved(source) && source.meta()->view == ViewKind::kNone && !holds(source, *at)) [[unlikely]]
       fail_argument(LIBDL_ERROR_AUTOGRAD, "view", 0, "input",
                     "is a view of a tensor that was given other data since: its tangent is not known",
                     "a view made after the data were given");

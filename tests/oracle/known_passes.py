@@ -219,6 +219,8 @@ def reentrant_checkpoints(c: Context) -> bool:
             rest = rest.replace("True", "False")
             return head + colon + ", ".join([body, *arguments]) + comma + rest
         return kept(_guarded(line))
+    if c.refuses() and "none of output has requires_grad=True" in c.found_text():
+        return any(names_in(line) & later for line in c.lines if "checkpoint(" in line)
     marked = any(names_in(line) & (later | ended) for line in c.lines if "checkpoint(" in line)
     of_passes = c.refuses() or c.raises() or c.difference.aspect == "grad" and (
         marked or "use_reentrant=True" in c.text)

@@ -155,7 +155,8 @@ def replaced_data(c: Context) -> bool:
                 for said in re.findall(r"^(\w+)\.data = ", line) for name in c.trace.objects({said}, n)}
     if replaced and c.refused("modified by an inplace operation"):
         first, shared = min(replaced.values()), c.trace.sharing(set(replaced), c.until)
-        plain = lines_with(c.lines, lambda n, line: "pass" if (
+        plain = lines_with(c.lines, lambda n, line: (
+            re.sub(r"\.\w+_\(.*\)$", "", line) if bound_by(line) else "pass") if (
             n > first and written_by(line) in shared) else None)
         return plain != c.lines and not c.theirs.run(plain, c.forward).outcomes[c.until]
     return False

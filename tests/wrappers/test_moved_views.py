@@ -173,6 +173,13 @@ def test_an_empty_view_of_what_was_resized_as_out_sees_nothing():
     assert (view * 2).tolist() == [] and grad(base.sum(), w)[0].tolist() == [2, 2]
 
 
+def test_a_dual_number_with_gaps_that_changes_its_shape_has_views():
+    with forward_ad.dual_level():
+        x = forward_ad.make_dual(libdl.ones(3, 2)[:, 0].detach(), libdl.tensor([1.0, 2, 3]))
+        x.unsqueeze_(0)
+        assert forward_ad.unpack_dual(x[0]).tangent.tolist() == [1, 2, 3]
+
+
 def test_old_views_have_no_tangent_of_a_base_with_other_data():
     with forward_ad.dual_level():
         base = forward_ad.make_dual(libdl.ones(4), libdl.ones(4)) * 1
