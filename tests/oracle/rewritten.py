@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from known import Context, lines_with
-from traces import bound_by, names_in, written_by
+from traces import Fact, bound_by, names_in, written_by
 
 Rewrite = Callable[[Context], Iterator[list[str]]]
 REWRITES: dict[str, Rewrite] = {}  # by the predicate whose line tells of it
@@ -196,7 +196,8 @@ def all_nodes(c: Context) -> Iterator[list[str]]:
     """A view that is asked for is found at each node that it has had: since it was made, or since the
     last write that was recorded."""
     if c.trace.old_views(c.until):
-        yield lines_with(c.lines, lambda n, line: None if c.wanted.outcomes[n] else uncounted(line))
+        yield lines_with(c.lines, lambda n, line: None if c.wanted.outcomes[n] else (
+            uncounted(line, c.trace.after[n])))
     asked = {name for line in c.lines for found in ASKED.finditer(line) for name in found.groups() if name}
     asked = c.trace.objects(asked & c.trace.objects(c.trace.old_views(c.until), c.until), c.until)
     if not asked:
@@ -205,11 +206,14 @@ def all_nodes(c: Context) -> Iterator[list[str]]:
         yield lines_with(c.lines, lambda n, line, ends=ends: _noted(c, asked, n, line, ends))
 
 
-def uncounted(line: str) -> str | None:
+def uncounted(line: str, now: dict[str, Fact]) -> str:
     """A write that is not recorded, so that no view notices it."""
     line = re.sub(r"^(\w+)\.detach\(\)\.", r"\1.data.", line)
-    plain = re.match(r"with T\.no_grad\(\): ([a-z]\d*)((?:\.\w+_\(|\[.*\] [-+*/]?= | [-+*/]= ).*)$", line)
-    return f"_t = {plain[1]}.data; _t{plain[2]}" if plain else line
+    plain = re.match(r"(with T\.no_grad\(\): )?([a-z]\d*)((?:\.\w+_\(|\[.*\] [-+*/]?= | [-+*/]= ).*)$", line)
+    if not plain or re.search(r"\.(requires_grad|detach)_\(", line) or not plain[1] and (
+            plain[2] not in now or now[plain[2]].requires_grad):
+        return line
+    return f"_t = {plain[2]}.data; _t{plain[3]}"
 
 
 ASKED = re.compile(r"autograd\.grad\(.*, (\w+), allow_unused=True|backward\(inputs=\[(\w+)\]|"
