@@ -56,7 +56,7 @@ def numbers_for_tensors(c: Context) -> bool:
 
 
 def _numbers_as_tensors(line: str) -> str:
-    number = r"(-?[\d.]+|True|False|[\d.]+j|[\d.]+ \+ [\d.]+j|float\('[^']*'\))"
+    number = r"(-?[\d.]+|True|False|[\d.]+j|[\d.]+ \+ [\d.]+j|-?float\('[^']*'\))"
     if "lerp" in line:  # whose operands have one dtype
         x = re.search(r"lerp\((\w+), |(\w+)\.lerp_?\(", line)
         like = f"{x[1] or x[2]}.new_tensor" if x else "T.tensor"

@@ -204,6 +204,8 @@ def slopes_at_nan(c: Context) -> bool:
         for v in c.inputs():
             if v.numbers.dtype.kind == "f" and np.broadcast_shapes(v.shape, w.shape) == w.shape:
                 some |= np.isnan(v.numbers)
+        if c.base() == "elu" and "nan" in c.call:  # alpha
+            some |= np.isnan(w) & (f == 0)
         return some
     return c.only_where(nan)
 

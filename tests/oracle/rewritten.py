@@ -117,7 +117,7 @@ def _of_replaced(c: Context, replaced: dict[str, int], n: int, line: str, saved:
     if c.wanted.outcomes[n]:
         return None
     later = {name for name, at in replaced.items() if n < at}
-    if wrote and wrote[1] in later and not c.trace.after[n][wrote[1]].view:
+    if results and wrote and wrote[1] in later and not c.trace.after[n][wrote[1]].view:
         names = " = ".join(sorted(c.trace.objects({wrote[1]}, n)))
         return f"{names} = {wrote[1]}.clone().{wrote[2]}_{wrote[3]}.clone()"
     made = re.match(r"((?:with [^:]*: )?[a-z]\d* = )(.*)", line)
