@@ -87,8 +87,8 @@ def rehooked(c: Context, old: set[str], early: bool, copied: bool, once: bool) -
             return None
         made, mark = bound_by(line), HOOK.match(line)
         if copied and written_by(line) in old:
-            line = re.sub(r"^((?:\w+ = )?)(\w+)((?:\[.*\])?(?:\.\w+_\(| [-+*/]?= ).*)$",
-                          r"_t = \2.clone(); _t\3; \1\2.copy_(_t)", line)
+            line = re.sub(r"^(with [^:]*: )?((?:\w+ = )?)(\w+)((?:\[.*\])?(?:\.\w+_\(| [-+*/]?= ).*)$",
+                          r"\1_t = \3.clone(); _t\4; \2\3.copy_(_t)", line)
         if mark and mark[2] in old:
             marked.add(mark[2])
             if early:
