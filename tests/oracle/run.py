@@ -369,7 +369,7 @@ def main() -> int:
     idle = sorted(set(bench.known) - set(covered)) if not only else []
     for name, n in sorted(covered.items()):
         print(f"known: {name}: {n} times, line {bench.known[name]}")
-    whole = given.programs >= 20_000
+    whole = given.programs >= 100_000 and wanted >= 1_000_000  # less may miss what is rare
     for name in idle:
         print(f"oracle: line {bench.known[name]} of {known.PAGE.name} covers nothing: {name}")
     rate = calls["answers"] / max(middle - begin, 1e-3)
