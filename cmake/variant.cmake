@@ -31,7 +31,7 @@ function(libdl_variant name definition)
     OUTPUT_NAME dlcore SOVERSION 0 LINKER_LANGUAGE CXX LIBRARY_OUTPUT_DIRECTORY ${folder})
   target_link_libraries(libdlcore_${name} PRIVATE Threads::Threads ${CMAKE_DL_LIBS} m)
   target_link_options(libdlcore_${name} PRIVATE
-    -Wl,--version-script,${version_script} -Wl,-z,nodelete -Wl,-z,defs)
+    ${libdl_sanitize_flags} -Wl,--version-script,${version_script} -Wl,-z,nodelete -Wl,-z,defs)
 
   add_executable(core_tests_${name} ${variant_tests} ${${name}_tests} ${objects})
   set_target_properties(core_tests_${name} PROPERTIES
