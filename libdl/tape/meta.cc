@@ -3,6 +3,7 @@
 #include "tape/meta.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "base/lock.h"
 #include "base/slab.h"
@@ -224,12 +225,23 @@ Tensor get_grad(const Tensor& x) {
   return slot.grad;
 }
 
-// Whether x is the gradient of a gradient … of grad. Nobody can hold x where it has one owner, who
-// asks.
-static bool leads_to(Tensor grad, const Tensor& x) {
+// Whether grad keeps x: by its own gradient, as a view of it, or for its tangent, over any number of
+// steps. Nobody can hold x where it has one owner, who asks.
+static bool leads_to(const Tensor& grad, const Tensor& x) {
   if (x.get()->count() == 1) return false;
-  for (; grad.defined(); grad = get_grad(grad))
-    if (grad.is(x)) return true;
+  std::vector<Tensor> open{grad};
+  std::unordered_set<const libdl_tensor*> met;
+  while (!open.empty()) {
+    const Tensor t = std::move(open.back());
+    open.pop_back();
+    if (!t.defined() || !met.insert(t.get()).second) continue;
+    if (t.is(x)) return true;
+    const Meta* const meta = t.meta();
+    if (!meta) continue;
+    open.push_back(get_grad(t));
+    open.push_back(meta->base);
+    if (meta->duality) open.push_back(meta->duality->root);
+  }
   return false;
 }
 

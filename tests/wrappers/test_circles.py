@@ -7,7 +7,7 @@ import gc
 import pytest
 
 import libdl
-from libdl.autograd import Function
+from libdl.autograd import Function, forward_ad
 
 pytestmark = pytest.mark.usefixtures("no_leak")
 
@@ -158,3 +158,33 @@ def test_a_handle_removes_its_hook_or_nothing():
     del x
     for handle in handles:
         handle.remove()  # the leaf is gone, and its hooks with it
+
+
+def its_own_view(x, y):
+    x.grad = x.view(2, 3)
+
+
+def a_view_of_its_gradient(x, y):
+    y.grad = x
+    x.grad = y.view(2, 3)
+
+
+def the_primal_of_its_own(x, y):
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(x, y)
+        dual.grad = forward_ad.unpack_dual(dual).primal
+
+
+def a_dual_of_it(x, y):
+    with forward_ad.dual_level():
+        x.grad = forward_ad.make_dual(x, y)
+
+
+@pytest.mark.parametrize(
+    "close", [its_own_view, a_view_of_its_gradient, the_primal_of_its_own, a_dual_of_it]
+)
+def test_a_gradient_that_sees_its_tensor(close):
+    x, y = libdl.ones(2, 3), libdl.zeros(2, 3)
+    close(x, y)
+    if x.grad is not None:
+        assert x.grad.shape == (2, 3)
