@@ -82,19 +82,6 @@ class Shown {
 
 // -- answers --------------------------------------------------------------------------------------
 
-void release_results(std::span<libdl_value> results) {
-  for (libdl_value& result : results) {
-    // A handle of another kind is not ours to release.
-    if (result.type == LIBDL_VALUE_TENSOR && result.held.tensor &&
-        has_tag(result.held.tensor, Tag::kTensor))
-      Tensor::take(result.held.tensor);
-    if (result.type == LIBDL_VALUE_TENSOR_LIST && result.held.list &&
-        has_tag(result.held.list, Tag::kTensorList))
-      Ref<libdl_tensor_list>::take(result.held.list);
-    result = absent();
-  }
-}
-
 // What stands where a value of that type is wanted.
 std::string found_in(const libdl_value& given, libdl_value_type wanted) {
   const void* const handle = wanted == LIBDL_VALUE_TENSOR

@@ -298,7 +298,8 @@ libdl_error* libdl_op_call_into(libdl_op op, const libdl_value* arguments, int32
   constexpr const char* function = "op_call_into";
   return door(function, [&] {
     const OpEntry& entry = existing(function, op);
-    if (!entry.call_into && !entry.registered) fail(LIBDL_ERROR_VALUE, entry.name, "has no into form");
+    if (!entry.call_into && !entry.registered)
+      fail(LIBDL_ERROR_VALUE, entry.name, "has no into form");
     check_outputs(entry, dsts, dst_count, "destinations");
     const Arguments all(entry, arguments, argument_count);
     try {

@@ -344,8 +344,7 @@ int32_t find_registered(std::string_view name) {
 template <class F>
 static void show_registered(ObservedCall seen, F run) {
   try {
-    observe_detail::observe(
-        seen, [](void* closure) { (*static_cast<F*>(closure))(); }, &run);
+    observe_detail::observe(seen, run);
   } catch (...) {
     std::fill(seen.results.begin(), seen.results.end(), absent());
     throw;
@@ -534,30 +533,29 @@ libdl_error* libdl_op_set_kernel(libdl_op op, int32_t device_type, libdl_op_kern
   });
 }
 
-libdl_error* libdl_op_set_jvp(libdl_op op, libdl_op_jvp jvp, void* ctx,
-                              void (*destroy)(void* ctx)) {
-  constexpr const char* function = "op_set_jvp";
+// A rule of an operator's own, given once.
+template <class Function>
+static libdl_error* set_rule(const char* function, libdl_op op, const char* name, Function given,
+                             void* ctx, void (*destroy)(void* ctx),
+                             Callback<Function> Registered::*rule, const char* what) {
   return door_with_context(function, ctx, destroy, [&] {
     Registered& registered = registered_for(function, op);
-    if (!jvp) fail_argument(LIBDL_ERROR_NULL, function, 2, "jvp", "is NULL", "a function");
+    if (!given) fail_argument(LIBDL_ERROR_NULL, function, 2, name, "is NULL", "a function");
     const StripeLock lock(&registered);
-    if (registered.jvp.function)
+    if ((registered.*rule).function)
       fail(LIBDL_ERROR_STATE, function,
-           std::string(registered.entry.name) + " has a rule for forward mode already");
-    registered.jvp = {jvp, ctx};
+           std::string(registered.entry.name) + " has a " + what + " already");
+    registered.*rule = {given, ctx};
   });
 }
 
 libdl_error* libdl_op_set_vjp(libdl_op op, libdl_op_vjp vjp, void* ctx,
                               void (*destroy)(void* ctx)) {
-  constexpr const char* function = "op_set_vjp";
-  return door_with_context(function, ctx, destroy, [&] {
-    Registered& registered = registered_for(function, op);
-    if (!vjp) fail_argument(LIBDL_ERROR_NULL, function, 2, "vjp", "is NULL", "a function");
-    const StripeLock lock(&registered);
-    if (registered.vjp.function)
-      fail(LIBDL_ERROR_STATE, function,
-           std::string(registered.entry.name) + " has a gradient already");
-    registered.vjp = {vjp, ctx};
-  });
+  return set_rule("op_set_vjp", op, "vjp", vjp, ctx, destroy, &Registered::vjp, "gradient");
+}
+
+libdl_error* libdl_op_set_jvp(libdl_op op, libdl_op_jvp jvp, void* ctx,
+                              void (*destroy)(void* ctx)) {
+  return set_rule("op_set_jvp", op, "jvp", jvp, ctx, destroy, &Registered::jvp,
+                  "rule for forward mode");
 }

@@ -82,13 +82,6 @@ void adopt_number(State& state, libdl_tensor* handle) {
   if (state.scope->owns) adopt(state, handle);
 }
 
-// Takes a value over.
-static void release_value(libdl_value& value) {
-  if (value.type == LIBDL_VALUE_TENSOR) Tensor::take(value.held.tensor);
-  if (value.type == LIBDL_VALUE_TENSOR_LIST) Ref<libdl_tensor_list>::take(value.held.list);
-  value = absent();
-}
-
 static std::span<const Tensor> tensors_of(const libdl_value& value) {
   if (value.type == LIBDL_VALUE_TENSOR) return {&as_tensor(value.held.tensor), 1};
   if (value.type == LIBDL_VALUE_TENSOR_LIST) return value.held.list->tensors;
@@ -102,7 +95,7 @@ void adopt_results(std::span<libdl_value> results) {
   try {
     make_room(current, count);
   } catch (...) {
-    for (libdl_value& value : results) release_value(value);
+    release_results(results);
     throw;
   }
   for (const libdl_value& value : results) {

@@ -33,4 +33,18 @@ void put(libdl_value& value, T number) {
   value = value_of(number);
 }
 
+// Gives up results that nobody wants. A handle of another kind, which a callback may have left, is not
+// ours to release.
+inline void release_results(std::span<libdl_value> results) {
+  for (libdl_value& result : results) {
+    if (result.type == LIBDL_VALUE_TENSOR && result.held.tensor &&
+        has_tag(result.held.tensor, Tag::kTensor))
+      Tensor::take(result.held.tensor);
+    if (result.type == LIBDL_VALUE_TENSOR_LIST && result.held.list &&
+        has_tag(result.held.list, Tag::kTensorList))
+      Ref<libdl_tensor_list>::take(result.held.list);
+    result = absent();
+  }
+}
+
 }  // namespace libdl::capi

@@ -98,7 +98,7 @@ void Walk::run(std::span<const Edge> roots, std::span<const Tensor> gradients) {
 }
 
 void Walk::visit_observed(State& current, Node& node) {
-  const FrameScope frame(current, differentiating(node.rule->name));
+  const FrameScope frame(current, differentiating(current, node.rule->name));
   visit(node);
 }
 
@@ -274,7 +274,7 @@ void differentiate(const char* op, TensorSpan outputs, TensorSpan inputs, Tensor
                    std::span<Target> targets, const BackwardOptions& options, bool accumulate) {
   State& s = state();
   std::optional<FrameScope> frame;  // of what the pass itself computes
-  if (s.watch) frame.emplace(s, differentiating(op));
+  if (s.watch) frame.emplace(s, differentiating(s, op));
   if (s.backward_depth >= kMaxDepth)
     fail(LIBDL_ERROR_DEPTH, op,
          "is nested " + std::to_string(kMaxDepth) + " deep inside hooks or rules");

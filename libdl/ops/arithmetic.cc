@@ -384,7 +384,8 @@ static Tensor combined_at_once(const char* op, const Tensor& input, const Tensor
   };
   // complex64 in programs is computed in double precision: two steps of its own take less.
   const bool complex = input.dtype() == Dtype::kComplex128;
-  if (!(is_floating(input.dtype()) || complex) || !alike(input) || !alike(tensor1) || !alike(tensor2)) return {};
+  if (!(is_floating(input.dtype()) || complex)) return {};
+  if (!alike(input) || !alike(tensor1) || !alike(tensor2)) return {};
   if ((value && !is_exact_double(*value)) || (into && !alike(into.tensor()))) return {};
   const Call call(op, into, std::span(in));
   if (!call.plain()) return {};

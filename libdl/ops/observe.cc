@@ -8,16 +8,15 @@ namespace libdl {
 
 // -- frames ---------------------------------------------------------------------------------------
 
-static int32_t depth_in(const State& state) { return state.frame ? state.frame->depth : 0; }
-
 FrameScope::FrameScope(State& state, const Frame& frame)
     : state_(Ref<State>::share(&state)), frame_(frame) {
   frame_.outer = state.frame;
   state.frame = &frame_;
 }
 
-Frame differentiating(const char* op) {
-  return {nullptr, nullptr, op, Phase::kBackward, depth_in(state()), false};
+Frame differentiating(const State& state, const char* op) {
+  const int32_t depth = state.frame ? state.frame->depth : 0;
+  return {nullptr, nullptr, op, Phase::kBackward, depth, false};
 }
 
 Frame called_back(const State& state, bool hook) {

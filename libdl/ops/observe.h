@@ -46,7 +46,7 @@ class FrameScope {
   Frame frame_;
 };
 // What the engine does for a recorded operator.
-Frame differentiating(const char* op);
+Frame differentiating(const State& state, const char* op);
 // A callback of the host's: the calls are its own again. Of a hook the phase is kHook.
 Frame called_back(const State& state, bool hook);
 
@@ -74,7 +74,7 @@ struct Interceptor : Counted {
   // True: it has answered, results are new values or dsts are written.
   virtual bool before(ObservedCall& call) = 0;
   virtual void after(const ObservedCall& call) = 0;
-  // Whether it wants those of the host alone.
+  // Whether it is to be shown this one.
   virtual bool wants(const ObservedCall& call) const = 0;
 };
 inline void destroy(Interceptor* interceptor) { delete interceptor; }
@@ -99,14 +99,16 @@ bool shows(State& state);
 using Run = void (*)(void* closure);
 // Shows `call`, runs closure unless somebody answered, and shows the result. True: it was answered.
 bool observe(ObservedCall& call, Run run, void* closure);
-
-template <class T>
-struct IsInto : std::is_same<T, Into> {};
+template <class F>
+bool observe(ObservedCall& call, F run) {
+  return observe(
+      call, [](void* closure) { (*static_cast<F*>(closure))(); }, &run);
+}
 
 // The arguments as values, the destinations apart.
 template <class... A>
 struct Packed {
-  static constexpr size_t kDestinations = (size_t{0} + ... + IsInto<A>::value);
+  static constexpr size_t kDestinations = (size_t{0} + ... + std::is_same_v<A, Into>);
   static constexpr size_t kArguments = sizeof...(A) - kDestinations;
   std::array<libdl_value, kArguments + 1> arguments;
   std::array<libdl_tensor*, kDestinations + 1> dsts;
@@ -115,7 +117,7 @@ struct Packed {
   explicit Packed(const A&... a) { (add(a), ...); }
   template <class T>
   void add(const T& argument) {
-    if constexpr (IsInto<T>::value) {
+    if constexpr (std::is_same_v<T, Into>) {
       if (argument) dsts[written++] = argument.dst;
     } else {
       arguments[given++] = value_of(argument);
@@ -126,7 +128,6 @@ struct Packed {
 // The results of a call as values.
 template <class R>
 struct Results {
-  static constexpr size_t kCount = 1;
   libdl_value values[1] = {typed(ResultValue<R>::kType)};
   std::optional<R> made;
   Ref<libdl_tensor_list> list;
@@ -146,8 +147,7 @@ struct Results {
 };
 template <class... R>
 struct Results<std::tuple<R...>> {
-  static constexpr size_t kCount = sizeof...(R);
-  libdl_value values[kCount] = {typed(ResultValue<R>::kType)...};
+  libdl_value values[sizeof...(R)] = {typed(ResultValue<R>::kType)...};
   std::optional<std::tuple<R...>> made;
   void show() { show(std::index_sequence_for<R...>()); }
   std::tuple<R...> take(std::span<libdl_tensor* const> dsts) {
@@ -182,17 +182,15 @@ template <class F, class... A>
   if (name.phase) seen.phase = *name.phase, seen.begins_phase = true;
   seen.dsts = {packed.dsts.data(), packed.written};
   if constexpr (std::is_void_v<R>) {
-    observe(seen, [](void* closure) { (*static_cast<std::remove_reference_t<F>*>(closure))(); },
-            &f);
+    observe(seen, f);
   } else {
     Results<R> results;
     if (seen.dsts.empty()) seen.results = results.values;
-    auto run = [&] {
+    const bool answered = observe(seen, [&] {
       results.made.emplace(f());
       if (seen.dsts.empty()) results.show();
-    };
-    if (observe(seen, [](void* closure) { (*static_cast<decltype(run)*>(closure))(); }, &run))
-      return results.take(seen.dsts);
+    });
+    if (answered) return results.take(seen.dsts);
     return std::move(*results.made);
   }
 }

@@ -2,30 +2,7 @@
 
 /* What the door promises before any operator runs: refusals that name the argument, operators as
  * data, operators of the host's own, interceptors and scopes. */
-#include "check.h"
-
-static libdl_tensor *number(double value) {
-  libdl_tensor *made;
-  GOOD(libdl_number_f64(value, &made));
-  return made;
-}
-
-static libdl_tensor *filled(double value, int64_t size) {
-  libdl_tensor *made, *fill = number(value);
-  GOOD(libdl_full(&size, 1, fill, LIBDL_DTYPE_FLOAT64, NULL, &made));
-  libdl_tensor_release(fill);
-  return made;
-}
-
-/* The sum of all elements. */
-static double total(const libdl_tensor *x) {
-  libdl_tensor *sum;
-  double value;
-  GOOD(libdl_sum(x, NULL, 0, 0, LIBDL_DTYPE_NONE, &sum));
-  GOOD(libdl_item_f64(sum, &value));
-  libdl_tensor_release(sum);
-  return value;
-}
+#include "tensors.h"
 
 static void refuses_bad_arguments(void) {
   libdl_tensor *x = filled(1, 3), *untouched = x, *out = untouched;

@@ -4,7 +4,7 @@
  * step, in order, with its parts; and may answer any of it. */
 #include <stdarg.h>
 
-#include "check.h"
+#include "tensors.h"
 
 /* -- what was seen ----------------------------------------------------------------------------- */
 
@@ -78,12 +78,11 @@ static void push_log(struct log *log, uint32_t wanted) {
   GOOD(libdl_interceptor_push_options(&options));
 }
 
-static libdl_tensor *filled(double value, int64_t rows, int64_t columns, int requires_grad) {
-  libdl_tensor *made, *number;
+static libdl_tensor *matrix(double value, int64_t rows, int64_t columns, int requires_grad) {
+  libdl_tensor *made, *fill = number(value);
   const int64_t shape[] = {rows, columns};
-  GOOD(libdl_number_f64(value, &number));
-  GOOD(libdl_full(shape, 2, number, LIBDL_DTYPE_FLOAT32, NULL, &made));
-  libdl_tensor_release(number);
+  GOOD(libdl_full(shape, 2, fill, LIBDL_DTYPE_FLOAT32, NULL, &made));
+  libdl_tensor_release(fill);
   if (requires_grad) GOOD(libdl_tensor_set_requires_grad(made, 1));
   return made;
 }
@@ -108,8 +107,8 @@ static void backward(libdl_tensor *loss) {
 
 static void a_step_is_seen_whole(void) {
   struct log log;
-  libdl_tensor *const x = filled(2, 4, 3, 0), *const target = filled(1, 4, 2, 0);
-  libdl_tensor *const weight = filled(0.5, 2, 3, 1);
+  libdl_tensor *const x = matrix(2, 4, 3, 0), *const target = matrix(1, 4, 2, 0);
+  libdl_tensor *const weight = matrix(0.5, 2, 3, 1);
   libdl_tensor *y, *h, *loss, *grad;
   libdl_hook *hook;
 
@@ -151,7 +150,7 @@ static void a_step_is_seen_whole(void) {
 /* Without LIBDL_INTERCEPT_PARTS only what the host calls is seen, from wherever it calls. */
 static void the_hosts_calls_alone(void) {
   struct log log;
-  libdl_tensor *const x = filled(2, 2, 2, 1), *y, *loss;
+  libdl_tensor *const x = matrix(2, 2, 2, 1), *y, *loss;
   libdl_hook *hook;
   push_log(&log, 0);
   GOOD(libdl_square(x, &y));
@@ -167,7 +166,7 @@ static void the_hosts_calls_alone(void) {
 /* A step that the host makes of operators itself. */
 static void a_step_of_the_hosts_own(void) {
   struct log log;
-  libdl_tensor *const x = filled(2, 2, 2, 0), *y;
+  libdl_tensor *const x = matrix(2, 2, 2, 0), *y;
   push_log(&log, LIBDL_INTERCEPT_PARTS);
   CHECK(libdl_set_phase(LIBDL_PHASE_OPTIMIZER) == LIBDL_PHASE_FORWARD);
   GOOD(libdl_neg(x, &y));
@@ -199,7 +198,7 @@ static void arguments_are_the_operators(void) {
   libdl_interceptor_options options = {.struct_size = sizeof options, .wanted = 1, .ctx = &seen};
   options.after = keep;
   GOOD(libdl_interceptor_push_options(&options));
-  libdl_tensor *const x = filled(2, 4, 3, 0), *y, *indices;
+  libdl_tensor *const x = matrix(2, 4, 3, 0), *y, *indices;
 
   GOOD(libdl_softmax(x, -1, LIBDL_DTYPE_FLOAT64, &y));
   CHECK(seen.call.argument_count == 3 && seen.arguments[0].held.tensor == x);
@@ -254,21 +253,12 @@ static libdl_error *fail_after(void *ctx, const libdl_call *call) {
   return answers->fails ? libdl_error_new(answers->fails, "as asked", -1, NULL, NULL) : NULL;
 }
 
-static double total(const libdl_tensor *x) {
-  libdl_tensor *sum;
-  double value;
-  GOOD(libdl_sum(x, NULL, 0, 0, LIBDL_DTYPE_NONE, &sum));
-  GOOD(libdl_item_f64(sum, &value));
-  libdl_tensor_release(sum);
-  return value;
-}
-
 static void parts_can_be_answered(void) {
   struct answers answers = {"derivative", 0};
   struct log log, inner;
   libdl_interceptor_options options = {.struct_size = sizeof options, .wanted = 1};
   options.ctx = &answers, options.before = answer, options.after = fail_after;
-  libdl_tensor *const x = filled(2, 2, 2, 1), *y, *loss, *grad;
+  libdl_tensor *const x = matrix(2, 2, 2, 1), *y, *loss, *grad;
 
   /* In a backward pass: the gradient of tanh becomes 0. */
   push_log(&log, LIBDL_INTERCEPT_PARTS);
@@ -288,7 +278,7 @@ static void parts_can_be_answered(void) {
 
   /* In place, and with an error afterwards. */
   answers.name = "exp";
-  libdl_tensor *const z = filled(1, 2, 2, 0);
+  libdl_tensor *const z = matrix(1, 2, 2, 0);
   GOOD(libdl_exp_into(z, z));
   CHECK(total(z) == 0);
   answers.fails = LIBDL_ERROR_IO;
@@ -320,7 +310,7 @@ static void popped_inside_of_a_call(void) {
   libdl_op op;
   GOOD(libdl_op_register("look::pops(tensor input) -> tensor out", -1, &op));
   GOOD(libdl_op_set_kernel(op, LIBDL_DEVICE_CPU, pop_in_kernel, NULL, NULL));
-  libdl_tensor *const x = filled(1, 2, 2, 0);
+  libdl_tensor *const x = matrix(1, 2, 2, 0);
   libdl_value argument = {.type = LIBDL_VALUE_TENSOR}, result;
   argument.held.tensor = x;
   push_log(&log, LIBDL_INTERCEPT_PARTS);

@@ -2,15 +2,7 @@
 
 /* Operators of the host's own do what built-in ones do: forward mode, into forms, in place. Their
  * refusals are in refusals.c, what callbacks leave in returned.c. */
-#include "check.h"
-
-static libdl_tensor *filled(double value, int64_t size) {
-  libdl_tensor *made, *number;
-  GOOD(libdl_number_f64(value, &number));
-  GOOD(libdl_full(&size, 1, number, LIBDL_DTYPE_FLOAT64, NULL, &made));
-  libdl_tensor_release(number);
-  return made;
-}
+#include "tensors.h"
 
 /* The first element. */
 static double first(const libdl_tensor *x) {

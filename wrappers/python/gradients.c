@@ -169,7 +169,8 @@ static libdl_error* run_node_hook(PyObject* hook, libdl_tensor** gradients, int6
                                   bool with_incoming) {
   const Callback callback = begin_callback();
   PyObject* const first = tensors_object(BORROWED_ALL(gradients), count);
-  PyObject* const second = with_incoming ? tensors_object(BORROWED_ALL(incoming), incoming_count) : NULL;
+  PyObject* const second =
+      with_incoming ? tensors_object(BORROWED_ALL(incoming), incoming_count) : NULL;
   PyObject* const answer = first && (second || !with_incoming)
                                ? PyObject_CallFunctionObjArgs(hook, first, second, NULL)
                                : NULL;

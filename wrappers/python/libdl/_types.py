@@ -287,10 +287,7 @@ class Generator:
 
     @classmethod
     def _default(cls) -> Generator:
-        made = object.__new__(cls)
-        made._device = device("cpu")
-        made._handle = _C.generator_default()
-        return made
+        return cls._of(_C.generator_default())
 
     @classmethod
     def _of(cls, handle: Any) -> Generator:
