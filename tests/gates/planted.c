@@ -66,16 +66,22 @@ static void overflow(void) {
 
 /* -- thread ----------------------------------------------------------------------------------- */
 
+static pthread_barrier_t both;
+
+/* Both start at once: a thread that is done before the other begins hands it, with the memory that
+   it gave back, an order between the two, and then there is no race to see. */
 static void together(void *(*body)(void *), void *arg) {
   pthread_t other;
-  if (pthread_create(&other, NULL, body, arg)) exit(3);
+  if (pthread_barrier_init(&both, NULL, 2) || pthread_create(&other, NULL, body, arg)) exit(3);
   body(arg);
   pthread_join(other, NULL);
+  pthread_barrier_destroy(&both);
 }
 
 static void *write_field(void *x) {
   int i;
-  for (i = 0; i < 100; ++i) must(libdl_tensor_set_requires_grad(x, i % 2 == 0));
+  pthread_barrier_wait(&both);
+  for (i = 0; i < 10000; ++i) must(libdl_tensor_set_requires_grad(x, i % 2 == 0));
   return NULL;
 }
 static void racing_field(void) {
@@ -85,6 +91,7 @@ static void racing_field(void) {
 }
 
 static void *write_elements(void *x) {
+  pthread_barrier_wait(&both);
   must(libdl_exp_into(x, x));
   return NULL;
 }
