@@ -1,32 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is compared: each case makes a call from a module (libdl or torch), the same for both."""
+"""All that is compared, in the order of the table."""
 
-from collections.abc import Callable
-from typing import Any
-
-Call = Callable[[], Any]
-CASES: dict[str, Callable[[Any], Call]] = {}
-
-
-def case(name: str) -> Callable[[Callable[[Any], Call]], Callable[[Any], Call]]:
-    def register(make: Callable[[Any], Call]) -> Callable[[Any], Call]:
-        assert name not in CASES
-        CASES[name] = make
-        return make
-
-    return register
-
-
-def ramp(m: Any, *shape: int, scale: float = 1e-3, dtype: str = "float32") -> Any:
-    """Values between -0.5 and 0.52 that repeat after 1021."""
-    count = 1
-    for size in shape:
-        count *= size
-    values = m.arange(count, dtype=m.float64) % 1021 * scale - 0.5
-    return values.to(getattr(m, dtype)).reshape(shape)
-
-
-import cases_calls  # noqa: E402
-import cases_sizes  # noqa: E402
-import cases_rows  # noqa: E402
-import cases_training  # noqa: E402, F401
+import cases_calls  # noqa: F401
+import cases_sizes  # noqa: F401, I001
+import cases_rows  # noqa: F401, I001
+import cases_training  # noqa: F401, I001
+from registry import CASES as CASES, Call as Call

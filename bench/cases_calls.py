@@ -3,7 +3,7 @@
 
 from typing import Any
 
-from cases import Call, case, ramp
+from registry import Call, case, ramp
 
 
 @case("x + y, 1 element")

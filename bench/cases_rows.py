@@ -3,7 +3,7 @@
 
 from typing import Any
 
-from cases import Call, case, ramp
+from registry import Call, case, ramp
 
 for shape in ((32, 32), (1000, 100), (100, 1000), (1024, 1024), (10, 1_000_000), (1_000_000, 10)):
     for name in ("sum", "amax", "mean", "softmax", "cumsum"):

@@ -3,7 +3,7 @@
 
 from typing import Any
 
-from cases import Call, case, ramp
+from registry import Call, case, ramp
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000, 10_000_000)
 

@@ -3,7 +3,7 @@
 
 from typing import Any
 
-from cases import CASES, Call, case, ramp
+from registry import CASES, Call, case, ramp
 
 
 @case("training step, MLP 32-32-32, batch 16, Adam")
