@@ -53,14 +53,18 @@ extern PyObject* overridden_exception;  // raised by operand(): an argument over
 
 int add_objects(PyObject* module);  // 0, or -1 with an exception
 
-// -- tensor_type.c ------------------------------------------------------------------------------
+// -- tensor_object.c ----------------------------------------------------------------------------
 
 extern PyTypeObject* tensor_type;
 
-int add_tensor_type(PyObject* module);
-
 // From now on the collector looks at the tensor: Python's objects may hang on its handle.
 void track(PyObject* tensor);
+void track_attributes(PyObject* tensor);  // where it has any
+PyObject* tensor_get_dict(PyObject* self, void* closure);
+
+PyObject* living_object(libdl_tensor* handle);  // new; NULL without an exception: there is none
+PyObject* wrap_as(libdl_tensor* handle, PyTypeObject* type);  // takes the handle over
+void set_object(libdl_tensor* handle, void* object);
 
 // The Python object of a handle, whose reference is taken over; NULL raises.
 PyObject* wrap(libdl_tensor* handle);
@@ -156,14 +160,15 @@ PyObject* raise_type_error(const char* function, int number, const char* name, P
 libdl_error* take_exception(void);
 int add_errors(PyObject* module);
 
-// -- runtime.c: exceptions that Python raised while an operator was at work ----------------------
+// -- pending.c: exceptions that Python raised while an operator was at work ----------------------
+
+libdl_error* watch_calls(void);  // from now on
 
 // Sets the exception of a signal's handler.
 bool restore_interruption(void);
 // Sets the exception into which a filter turned a warning, once the operator has ended.
 extern PyObject* pending_warning;
 bool raise_warning(void);
-int add_runtime(PyObject* module);
 
 // -- the slots ----------------------------------------------------------------------------------
 
@@ -179,7 +184,6 @@ PyObject* call_with(PyObject* function, PyObject* self, PyObject* const* args, P
 extern PyGetSetDef tensor_attributes[];
 extern PyMethodDef metadata_methods[];
 int add_attributes(PyObject* module);
-PyObject* tensor_get_dict(PyObject* self, void* closure);
 PyObject* tensor_item(PyObject* self, PyObject* unused);
 int tensor_get_buffer(PyObject* self, Py_buffer* view, int flags);
 void tensor_release_buffer(PyObject* self, Py_buffer* view);
@@ -191,6 +195,8 @@ bool is_numpy_array(PyObject* object);  // exactly NumPy's class
 PyObject* tensor_to_list(PyObject* self, PyObject* unused);
 extern PyMethodDef exchange_methods[];
 
+int add_tensor_type(PyObject* module);
+int add_runtime(PyObject* module);
 int add_exchange(PyObject* module);
 int add_gradients(PyObject* module);
 int add_functions(PyObject* module);
