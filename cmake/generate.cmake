@@ -2,16 +2,18 @@
 # The door functions and the operator table are written from the public headers.
 set(libdl_generated ${PROJECT_BINARY_DIR}/generated)
 set(libdl_generated_sources ${libdl_generated}/op_table.cc)
-foreach(area creation random pointwise reduction view join linalg indexing nn)
+file(STRINGS ${PROJECT_SOURCE_DIR}/tools/areas.txt areas)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/areas.txt)
+foreach(area IN LISTS areas)
   list(APPEND libdl_generated_sources ${libdl_generated}/door_${area}.cc)
 endforeach()
 file(GLOB libdl_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/libdl/*.h)
-file(GLOB libdl_op_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/libdl/ops/*.h)
+file(GLOB_RECURSE libdl_op_headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/libdl/ops/*.h)
 file(GLOB libdl_tools CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/*.py)
 
 add_custom_command(
   OUTPUT ${libdl_generated_sources} ${libdl_generated}/op_ids.h
-  COMMAND ${Python3_EXECUTABLE} -B tools/generate.py --headers include/libdl --ops libdl/ops --strict
+  COMMAND ${Python3_EXECUTABLE} -B tools/generate.py --headers include/libdl --ops libdl/ops
           --out ${libdl_generated}
   DEPENDS ${libdl_headers} ${libdl_op_headers} ${libdl_tools}
   WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}

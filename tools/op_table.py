@@ -3,26 +3,8 @@
 
 from __future__ import annotations
 
-from doors import generic_calls, op_id
+from doors import destinations, op_id
 from operators import Argument, Operator
-
-_VALUE_TYPES = {
-    "tensor": "TENSOR",
-    "tensors": "TENSORS",
-    "tensor_list": "TENSOR_LIST",
-    "ints": "INTS",
-    "int": "INT",
-    "dim": "INT",
-    "uint": "UINT",
-    "float": "FLOAT",
-    "bool": "BOOL",
-    "dtype": "DTYPE",
-    "device": "DEVICE",
-    "string": "STRING",
-    "generator": "GENERATOR",
-}
-_SCHEMA_TYPES = {"dim": "int", "tensor_list": "tensors"}
-
 
 def _quoted(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
@@ -43,13 +25,13 @@ def default_text(operator: Operator, argument: Argument) -> str:
 def schema(operator: Operator) -> str:
     arguments = []
     for argument in operator.arguments:
-        kind = _SCHEMA_TYPES.get(argument.kind, argument.kind)
+        kind = argument.row.schema or argument.kind
         default = default_text(operator, argument)
         arguments.append(
             f"{kind}{'?' if _nullable(argument) else ''} {argument.name}"
             + (f"={default}" if default else "")
         )
-    results = [f"{_SCHEMA_TYPES.get(r.kind, r.kind)} {r.name}" for r in operator.results]
+    results = [f"{r.row.schema or r.kind} {r.name}" for r in operator.results]
     return f"{operator.name}({', '.join(arguments)}) -> {', '.join(results)}"
 
 
@@ -62,14 +44,58 @@ def op_ids(operators: list[Operator]) -> str:
     )
 
 
-def op_table_source(operators: list[Operator], includes: list[str]) -> str:
+def _held(operator: Operator) -> list[str]:
+    """The C parameters out of a generic call's values."""
+    parameters = []
+    for i, argument in enumerate(operator.arguments):
+        name, count = argument.row.held
+        if argument.nullable and argument.row.held_absent:
+            name = argument.row.held_absent
+        parameters += [text.format(v=f"v[{i}]", n=i + 1) for text in (name, count) if text]
+    return parameters
+
+
+def generic_calls(operator: Operator) -> str:
+    """The operator called with values: one function a form, which unpacks them for the C function."""
+    held = _held(operator)
+    name, results = operator.name, operator.results
+    values = "const libdl_value* v" if held else "const libdl_value*"
+    op = [f"  constexpr OpId op = {op_id(operator)};"] if any("(op," in h for h in held) else []
+    lines: list[str] = []
+    if operator.has_new:
+        made = [r.row.c.format(x=f"r{i}") for i, r in enumerate(results)]
+        given = [*held, *(f"&r{i}" for i in range(len(results)))]
+        lines += [
+            f"static libdl_error* new_{name}({values}, libdl_value* r) {{",
+            *op,
+            *(f"  {text.replace('* r', ' r', 1)}{{}};" for text in made),
+            f"  if (libdl_error* error = libdl_{name}({', '.join(given)})) return error;",
+            *(
+                f"  put(r[{i}], r{i}{' != 0' if result.kind == 'bool' else ''});"
+                for i, result in enumerate(results)
+            ),
+            "  return nullptr;",
+            "}",
+        ]
+    if operator.has_into:
+        given = [*held, *(f"d[{i}]" for i in range(len(destinations(operator))))]
+        lines += [
+            f"static libdl_error* into_{name}({values}, libdl_tensor* const* d) {{",
+            *op,
+            f"  return libdl_{name}_into({', '.join(given)});",
+            "}",
+        ]
+    return "\n".join(lines)
+
+
+def op_table_source(operators: list[Operator]) -> str:
     calls = "\n\n".join(generic_calls(operator) for operator in operators)
     data = "\n".join(_data(operator) for operator in operators)
     entries = "\n".join(_entry(operator) for operator in operators)
-    lines = "\n".join(f'#include "{include}"' for include in includes)
     return f"""\
 // Written by tools/generate.py.
-{lines}
+#include <libdl/libdl.h>
+
 #include "capi/values.h"
 #include "op_ids.h"
 
@@ -91,11 +117,11 @@ const int32_t kOperatorCount = {len(operators)};
 def _data(operator: Operator) -> str:
     arguments = [
         f"    {{{_quoted(a.name)}, {_quoted(default_text(operator, a))}, "
-        f"LIBDL_VALUE_{_VALUE_TYPES[a.kind]}, {'true' if _nullable(a) else 'false'}}},"
+        f"LIBDL_VALUE_{a.row.value}, {'true' if _nullable(a) else 'false'}}},"
         for a in operator.arguments
     ]
     results = [
-        f"    {{{_quoted(r.name)}, LIBDL_VALUE_{_VALUE_TYPES[r.kind]}}}," for r in operator.results
+        f"    {{{_quoted(r.name)}, LIBDL_VALUE_{r.row.value}}}," for r in operator.results
     ]
     lines = []
     if arguments:

@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from headers import Function, Header, Parameter, read_headers
+from kinds import KINDS, RESULT_KINDS, Kind, Pair, ResultKind
 
-OPERATOR_HEADERS = (
-    "creation", "random", "pointwise", "reduction", "view", "join", "linalg", "indexing", "nn",
-)  # fmt: skip
+# The headers whose functions are operators, in the order of the operators' numbers.
+OPERATOR_HEADERS = tuple((Path(__file__).parent / "areas.txt").read_text(encoding="utf-8").split())
 
 FLAGS = ("function", "method", "inplace", "functional", "property", "leaf", "internal")
 
@@ -34,16 +34,30 @@ class Argument:
     """One argument of an operator, counted as error messages count it."""
 
     name: str
-    kind: str  # tensor tensors ints int float dim bool dtype device string generator
+    kind: str  # of kinds.KINDS
     nullable: bool = False  # of tensors: its entries
     count: str = ""  # the C name of the length of tensors, ints and string
     number: bool = False  # of tensor: a host number is welcome
+
+    @property
+    def row(self) -> Kind:
+        return KINDS["number" if self.number else self.kind]
+
+    def filled(self, texts: Pair, **more: object) -> str:
+        """One of a row's pairs for this argument."""
+        text = texts[self.nullable]
+        assert text, f"{self.kind} cannot be nullable={self.nullable}"
+        return text.format(**{"x": self.name, "c": self.count} | more)
 
 
 @dataclass(frozen=True)
 class Result:
     name: str
-    kind: str  # tensor tensor_list bool int uint float
+    kind: str  # of kinds.RESULT_KINDS
+
+    @property
+    def row(self) -> ResultKind:
+        return RESULT_KINDS[self.kind]
 
 
 @dataclass(frozen=True)

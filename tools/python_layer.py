@@ -20,27 +20,9 @@ import textwrap
 from dataclasses import dataclass
 from pathlib import Path
 
+from kinds import KINDS
 from operators import Argument, Operator, PythonLine, PythonParameter, read_operators
 
-TYPES = {
-    "tensors": "Sequence[Tensor]",
-    "int": "int",
-    "dim": "int",
-    "float": "float",
-    "bool": "bool",
-    "dtype": "DtypeLike",
-    "device": "DeviceLike",
-    "string": "str",
-    "generator": "Generator",
-}
-RESULTS = {
-    "tensor": "Tensor",
-    "tensor_list": "tuple[Tensor, ...]",
-    "bool": "bool",
-    "int": "int",
-    "uint": "int",
-    "float": "float",
-}
 # NumPy's names for parameters, which PyTorch takes as well.
 ALIASES = {"dim": "axis", "keepdim": "keepdims"}
 HEAD = '''# SPDX-License-Identifier: Apache-2.0
@@ -68,7 +50,7 @@ class Form:
     def returns(self) -> str:
         if not self.operator.has_new:
             return "Tensor"
-        kinds = [RESULTS[result.kind] for result in self.operator.results]
+        kinds = [result.row.python for result in self.operator.results]
         if [result.name for result in self.operator.results] == ["values", "indices"]:
             return "ValuesIndices"
         return kinds[0] if len(kinds) == 1 else f"tuple[{', '.join(kinds)}]"
@@ -83,12 +65,8 @@ def annotation(form: Form, parameter: PythonParameter) -> str:
     if parameter.argument == "dst":
         return "Tensor"
     argument = form.arguments[parameter.argument]
-    if argument.kind == "ints":
-        kind = "int | Sequence[int]"
-    elif argument.kind == "tensor":
-        kind = "Tensor" if parameter.name == "input" else "Tensor | Number"
-    else:
-        kind = TYPES[argument.kind]
+    number = argument.kind == "tensor" and parameter.name != "input"
+    kind = KINDS["number" if number else argument.kind].python
     return f"{kind} | None" if parameter.default == "None" else kind
 
 

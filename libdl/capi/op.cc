@@ -284,11 +284,12 @@ libdl_error* libdl_op_call(libdl_op op, const libdl_value* arguments, int32_t ar
     std::vector<libdl_value> many(result_count > 4 ? static_cast<size_t>(result_count) : 0);
     libdl_value* const made = many.empty() ? few.data() : many.data();
     std::fill_n(made, result_count, absent());
-    if (entry.registered)
+    if (entry.registered) {
       call_registered(entry, all.get(), made);
-    else
-      entry.call(all.get(), made);
-    if (scoped()) adopt_results({made, static_cast<size_t>(result_count)});
+      if (scoped()) adopt_results({made, static_cast<size_t>(result_count)});
+    } else if (libdl_error* error = entry.call(all.get(), made)) {
+      throw Error::take(error);
+    }
     std::copy_n(made, result_count, results);
   });
 }
@@ -302,11 +303,12 @@ libdl_error* libdl_op_call_into(libdl_op op, const libdl_value* arguments, int32
       fail(LIBDL_ERROR_VALUE, entry.name, "has no into form");
     check_outputs(entry, dsts, dst_count, "destinations");
     const Arguments all(entry, arguments, argument_count);
+    if (!entry.registered) {
+      if (libdl_error* error = entry.call_into(all.get(), dsts)) throw Error::take(error);
+      return;
+    }
     try {
-      if (entry.registered)
-        call_registered_into(entry, all.get(), dsts);
-      else
-        entry.call_into(all.get(), dsts);
+      call_registered_into(entry, all.get(), dsts);
     } catch (Error& error) {
       count_interrupted_writes(error.object(), {dsts, static_cast<size_t>(dst_count)});
       throw;

@@ -37,8 +37,8 @@ struct OpEntry {
   int32_t result_count;
   bool differentiable;
   // All arguments are there and of their types; results are empty. NULL: no such form.
-  void (*call)(const libdl_value* arguments, libdl_value* results);
-  void (*call_into)(const libdl_value* arguments, libdl_tensor* const* dsts);
+  libdl_error* (*call)(const libdl_value* arguments, libdl_value* results);
+  libdl_error* (*call_into)(const libdl_value* arguments, libdl_tensor* const* dsts);
   Registered* registered = nullptr;
 };
 

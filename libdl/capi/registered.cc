@@ -392,7 +392,10 @@ void call_registered(const OpEntry& entry, const libdl_value* arguments, libdl_v
         if (is_inexact(outputs[k].dtype())) call.jvp(outputs[k], [&] { return jvp.of(k); });
     }
   }
-  for (size_t k = 0; k < outputs.size(); ++k) put(results[k], std::move(outputs[k]));
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    born(outputs[k]);
+    put(results[k], outputs[k].release());
+  }
 }
 
 static Into destination(const OpEntry& entry, libdl_tensor* const* dsts, int k) {

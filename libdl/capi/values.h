@@ -18,17 +18,17 @@ inline const libdl_device* device_or_null(const libdl_value& value) {
   return value.type == LIBDL_VALUE_NONE ? nullptr : &value.held.device;
 }
 
-inline void put(libdl_value& value, Tensor tensor) {
-  born(tensor);
+// Results of the C functions, whose references go along.
+inline void put(libdl_value& value, libdl_tensor* tensor) {
   value = typed(LIBDL_VALUE_TENSOR);
-  value.held.tensor = tensor.release();
+  value.held.tensor = tensor;
 }
-inline void put(libdl_value& value, std::vector<Tensor> tensors) {
-  libdl_tensor_list* const list = make_tensor_list(std::move(tensors));
+inline void put(libdl_value& value, libdl_tensor_list* list) {
   value = typed(LIBDL_VALUE_TENSOR_LIST);
   value.held.list = list;
 }
 template <class T>
+  requires std::is_arithmetic_v<T>
 void put(libdl_value& value, T number) {
   value = value_of(number);
 }

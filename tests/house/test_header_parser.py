@@ -8,7 +8,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
-from cpp import find_functions, find_implementation, prototype  # noqa: E402
+from doors import core_type  # noqa: E402
 from headers import HeaderError, read_header  # noqa: E402
 from operators import read_operators  # noqa: E402
 
@@ -61,7 +61,7 @@ def test_reads_what_is_there(tmp_path):
     assert [(p.name, p.argument, p.default) for p in line.parameters] == [
         ("input", "input", None), ("dim", "dims", "None"), ("keepdim", "keepdim", "False"),
     ]  # fmt: skip
-    assert prototype(operator) == "Tensor sum(const Tensor&, std::optional<Dims>, bool, Into)"
+    assert core_type(operator) == "Tensor(const Tensor&, std::optional<Dims>, bool, Into)"
 
 
 # (what stands there, what is planted, what the reader must say)
@@ -125,41 +125,3 @@ def test_pointers_to_functions(tmp_path):
     (function,) = read_header(tmp_path / "x.h").functions
     assert [p.name for p in function.parameters] == ["a", "destroy", "ctx"]
     assert function.parameters[1].type == "void (*)(void *ctx, int32_t b)"
-
-
-def implementation(tmp_path, header):
-    (operator,) = read_operators(write(tmp_path, GOOD))
-    ops = tmp_path / "ops"
-    ops.mkdir()
-    (ops / "reduction.h").write_text(header)
-    return find_implementation(operator, find_functions(ops))
-
-
-@pytest.mark.parametrize(
-    "header",
-    [
-        "Tensor sum(const Tensor& input, std::optional<Dims> dims, bool keepdim, Into into = {});",
-        "Tensor sum(const Tensor &input,\n           std::optional<Dims> dims = std::nullopt,\n"
-        "           bool keepdim = false, Into = {});",
-        "#define REDUCTION(name) \\\n"
-        "  Tensor name(const Tensor& x, std::optional<Dims> dims, bool keepdim, Into into = {});\n"
-        "REDUCTION(sum)\n",
-    ],
-)  # fmt: skip
-def test_finds_the_cpp_function(tmp_path, header):
-    assert implementation(tmp_path, header)
-
-
-@pytest.mark.parametrize(
-    "header",
-    [
-        "",
-        "// Tensor sum(const Tensor& x, std::optional<Dims> dims, bool keepdim, Into into);",
-        "Tensor sum(const Tensor& input, Dims dims, bool keepdim, Into into = {});",
-        "Tensor sum(const Tensor& input, std::optional<Dims> dims, Into into = {});",
-        "double sum(const Tensor& input, std::optional<Dims> dims, bool keepdim, Into into = {});",
-        "Tensor sums(const Tensor& input, std::optional<Dims> dims, bool keepdim, Into into = {});",
-    ],
-)  # fmt: skip
-def test_does_not_take_another_for_it(tmp_path, header):
-    assert implementation(tmp_path, header) is None

@@ -18,46 +18,7 @@ sys.path.insert(0, str(HERE.parents[1] / "tools"))
 from operators import Argument, Operator, read_operators  # noqa: E402
 from typed import Typed, sentences  # noqa: E402
 
-_TYPES = {
-    "tensor": ("const Tensor&", "const Tensor&"),
-    "tensors": ("const Tensors&", "const Tensors&"),
-    "ints": ("const Dims&", "const Dims&"),
-    "int": ("int64_t", "std::optional<int64_t>"),
-    "float": ("double", "std::optional<double>"),
-    "dim": ("int32_t", ""),
-    "bool": ("bool", ""),
-    "dtype": ("Dtype", ""),
-    "device": ("", "std::optional<Device>"),
-    "string": ("std::string_view", "std::optional<std::string_view>"),
-    "generator": ("", "const Generator&"),
-}
-_PASSED = {
-    "tensor": ("{x}.get()",) * 2,
-    "tensors": ("{x}.data(), {x}.size()",) * 2,
-    "ints": ("{x}.given(), {x}.size()", "{x}.data(), {x}.size()"),
-    "int": ("{x}", "detail::pointer({x})"),
-    "float": ("{x}", "detail::pointer({x})"),
-    "dim": ("{x}", ""),
-    "bool": ("{x}", ""),
-    "dtype": ("static_cast<libdl_dtype>({x})", ""),
-    "device": ("", "detail::pointer({x})"),
-    "string": ("{x}.data(), detail::length({x})", "detail::text({x}), detail::length({x})"),
-    "generator": ("", "{x}.get()"),
-}
-# The C++ type of a result, what C writes to, and how it is taken over.
-_RESULTS = {
-    "tensor": ("Tensor", "libdl_tensor*", "Tensor::take({x})"),
-    "tensor_list": ("std::vector<Tensor>", "libdl_tensor_list*", "detail::take_list({x})"),
-    "bool": ("bool", "libdl_bool", "{x} != 0"),
-    "int": ("int64_t", "int64_t", "{x}"),
-    "uint": ("uint64_t", "uint64_t", "{x}"),
-    "float": ("double", "double", "{x}"),
-}
 _NAMES = {"bernoulli_fill": "bernoulli"}
-
-
-def parameter_type(argument: Argument) -> str:
-    return "const Operand&" if argument.number else _TYPES[argument.kind][argument.nullable]
 
 
 def default_value(argument: Argument, default: str) -> str:
@@ -79,7 +40,7 @@ def parameters(typed: Typed, defaults: bool) -> list[str]:
     for argument in reversed(typed.arguments):
         default = typed.default(argument)
         still = still and default is not None
-        text = f"{parameter_type(argument)} {argument.name}"
+        text = f"{argument.filled(argument.row.hpp)} {argument.name}"
         parts.insert(0, f"{text} = {default_value(argument, default or '')}" if still else text)
     return parts
 
@@ -99,27 +60,24 @@ def comment(typed: Typed, into: str = "") -> list[str]:
 
 def passed(typed: Typed) -> list[str]:
     own = ["get()"] if typed.receiver else []
-    return own + [
-        "{x}.get()".format(x=a.name) if a.number else _PASSED[a.kind][a.nullable].format(x=a.name)
-        for a in typed.arguments
-    ]
+    return own + [a.filled(a.row.hpp_passed) for a in typed.arguments]
 
 
 def new_form(typed: Typed) -> list[str]:
     operator = typed.operator
     results = operator.results
-    types = [_RESULTS[r.kind][0] for r in results]
+    types = [r.row.hpp[0] for r in results]
     result = types[0] if len(types) == 1 else f"std::tuple<{', '.join(types)}>"
     const = " const" if typed.receiver else ""
     prefix = "" if typed.receiver else "inline "
     head = f"{prefix}{result} {operator.name}({', '.join(parameters(typed, True))}){const} {{"
-    taken = [_RESULTS[r.kind][2].format(x=f"{r.name}_") for r in results]
+    taken = [r.row.hpp[2].format(x=f"{r.name}_") for r in results]
     given = taken[0] if len(taken) == 1 else f"{{{', '.join(taken)}}}"
     outputs = [f"&{r.name}_" for r in results]
     return [
         *comment(typed),
         head,
-        *(f"  {_RESULTS[r.kind][1]} {r.name}_{{}};" for r in results),
+        *(f"  {r.row.hpp[1]} {r.name}_{{}};" for r in results),
         f"  check(::libdl_{operator.name}({', '.join([*passed(typed), *outputs])}));",
         f"  return {given};",
         "}",

@@ -16,56 +16,6 @@ from operators import Argument, Operator
 from sys_crate import SysCrate, spelled
 from typed import Typed, sentences
 
-_TYPES = {
-    "tensor": ("&Tensor", "Option<&Tensor>"),
-    "tensors": ("&[impl Borrow<Tensor>]", "&[Option<&Tensor>]"),
-    "ints": ("&[i64]", "Option<&[i64]>"),
-    "int": ("i64", "Option<i64>"),
-    "float": ("f64", "Option<f64>"),
-    "dim": ("i32", ""),
-    "bool": ("bool", ""),
-    "dtype": ("Option<Dtype>", ""),
-    "device": ("", "Option<Device>"),
-    "string": ("&str", "Option<&str>"),
-    "generator": ("", "Option<&Generator>"),
-}
-# {x}: the argument. What is bound before the call, and what the call is given.
-_BINDINGS = {
-    ("tensor", "number"): "let {x} = Given::new({x}.into())?;",
-    ("tensor", "number?"): "let {x} = Given::option({x})?;",
-    ("tensors", ""): "let {x} = pointers({x});",
-    ("tensors", "?"): "let {x} = optional_pointers({x});",
-}
-_PASSED = {
-    ("tensor", ""): "{x}.as_ptr()",
-    ("tensor", "?"): "Tensor::option_ptr({x})",
-    ("tensor", "number"): "{x}.as_ptr()",
-    ("tensor", "number?"): "{x}.as_ptr()",
-    ("tensors", ""): "{x}.as_ptr(), {x}.len() as i64",
-    ("tensors", "?"): "{x}.as_ptr(), {x}.len() as i64",
-    ("ints", ""): "{x}.as_ptr(), count({x})",
-    ("ints", "?"): "optional_list({x}), {x}.map_or(0, count)",
-    ("int", ""): "{x}",
-    ("int", "?"): "optional({x}.as_ref())",
-    ("float", ""): "{x}",
-    ("float", "?"): "optional({x}.as_ref())",
-    ("dim", ""): "{x}",
-    ("bool", ""): "libdl_bool::from({x})",
-    ("dtype", ""): "Dtype::option_code({x})",
-    ("device", "?"): "optional({x}.as_ref().map(Device::as_c))",
-    ("string", ""): "{x}.as_ptr().cast(), {x}.len() as i64",
-    ("string", "?"): "text({x}), {x}.map_or(0, |x| x.len() as i64)",
-    ("generator", "?"): "Generator::option_ptr({x})",
-}
-# The Rust type of a result, its place before the call, and how it is taken over.
-_RESULTS = {
-    "tensor": ("Tensor", "std::ptr::null_mut()", "Tensor::from_raw({x})"),
-    "tensor_list": ("Vec<Tensor>", "std::ptr::null_mut()", "take_list({x})"),
-    "bool": ("bool", "0", "{x} != 0"),
-    "int": ("i64", "0", "{x}"),
-    "uint": ("u64", "0", "{x}"),
-    "float": ("f64", "0.0", "{x}"),
-}
 # What safe Rust does not offer, and what C is given for it: a transfer that still ran when the call
 # has returned would write beside whoever reads.
 _KEPT_BACK = {"non_blocking": "0"}
@@ -77,16 +27,10 @@ def rust_name(operator: Operator) -> str:
     return _NAMES.get(operator.name, operator.name)
 
 
-def _mark(argument: Argument) -> str:
-    return ("number" if argument.number else "") + ("?" if argument.nullable else "")
-
-
 def parameter_type(typed: Typed, argument: Argument) -> str:
     if argument.kind == "dtype" and typed.default(argument) is None:
         return "Dtype"
-    if argument.number:
-        return "Option<Operand<'_>>" if argument.nullable else "impl Into<Operand<'a>>"
-    return _TYPES[argument.kind][argument.nullable]
+    return argument.filled(argument.row.rust)
 
 
 def default_value(argument: Argument, default: str) -> str:
@@ -140,7 +84,7 @@ class Form:
     def result(self) -> str:
         if self.into or self.inplace:
             return "Result<()>"
-        types = [_RESULTS[r.kind][0] for r in self.typed.operator.results]
+        types = [r.row.rust[0] for r in self.typed.operator.results]
         return f"Result<{types[0]}>" if len(types) == 1 else f"Result<({', '.join(types)})>"
 
     def body(self) -> list[str]:
@@ -152,10 +96,10 @@ class Form:
             if a.name in _KEPT_BACK:
                 passed.append(_KEPT_BACK[a.name])
                 continue
-            x, key = spelled(a.name), (a.kind, _mark(a))
-            if key in _BINDINGS:
-                lines.append(_BINDINGS[key].format(x=x))
-            given = _PASSED[key].format(x=x)
+            x = spelled(a.name)
+            if any(a.row.rust_bound):
+                lines.append(a.filled(a.row.rust_bound, x=x))
+            given = a.filled(a.row.rust_passed, x=x)
             is_dtype = parameter_type(self.typed, a) == "Dtype"
             passed.append(f"{x}.0" if is_dtype else given)
         function = f"libdl_{self.typed.name}"
@@ -170,9 +114,9 @@ class Form:
             return [*lines, f"unsafe {{ check({function}_into({', '.join(passed)})) }}"]
         results = self.typed.operator.results
         for r in results:
-            lines.append(f"let mut {r.name} = {_RESULTS[r.kind][1]};")
+            lines.append(f"let mut {r.name} = {r.row.rust[1]};")
         passed += [f"&mut {r.name}" for r in results]
-        taken = [_RESULTS[r.kind][2].format(x=r.name) for r in results]
+        taken = [r.row.rust[2].format(x=r.name) for r in results]
         given = taken[0] if len(taken) == 1 else f"({', '.join(taken)})"
         call = f"check({function}({', '.join(passed)}))?;"
         if any("(" in t for t in taken):

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""No circle of files: what a file needs stands on files that do not need it."""
+
+import ast
+import collections
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / os.environ.get("BUILD", "build")
+
+Graph = dict[str, set[str]]
+
+
+def circles(graph: Graph) -> list[list[str]]:
+    """Groups of nodes that all reach each other (Tarjan 1972)."""
+    found: list[list[str]] = []
+    number: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    stack: list[str] = []
+
+    def visit(node: str) -> None:
+        number[node] = lowest[node] = len(number)
+        stack.append(node)
+        for other in sorted(graph.get(node, ())):
+            if other not in number:
+                visit(other)
+                lowest[node] = min(lowest[node], lowest[other])
+            elif other in stack:
+                lowest[node] = min(lowest[node], number[other])
+        if lowest[node] == number[node]:
+            at = stack.index(node)
+            found.append(sorted(stack[at:]))
+            del stack[at:]
+
+    for node in sorted(graph):
+        if node not in number:
+            visit(node)
+    return [group for group in found if len(group) > 1]
+
+
+def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
+    """All that runs: what only a type checker reads is left out."""
+    for node in ast.iter_child_nodes(tree):
+        if not (isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"):
+            yield node
+            yield from _nodes(node)
+
+
+def imports(folder: Path) -> Graph:
+    """Which scripts of a folder import which, anywhere in them."""
+    names = {path.stem: path for path in folder.glob("*.py")}
+    graph: Graph = {}
+    for name, path in names.items():
+        wanted = set()
+        for node in _nodes(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                wanted |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+                wanted.add(node.module)
+        graph[name] = wanted & (set(names) - {name})
+    return graph
+
+
+def linked(objects: list[Path]) -> Graph:
+    """Which objects need symbols of which."""
+    home: dict[str, str] = {}
+    needed = collections.defaultdict(set)
+    for path in objects:
+        listed = subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout
+        for *_, kind, symbol in (line.split() for line in listed.splitlines()):
+            if kind in "TDBRC":
+                home[symbol] = path.stem
+            elif kind == "U":
+                needed[path.stem].add(symbol)
+    return {
+        name: {home[s] for s in symbols if s in home} - {name} for name, symbols in needed.items()
+    }
+
+
+@pytest.mark.parametrize("folder", ["bench", "tools", "tests/attack", "tests/oracle", "tests/ops"])
+def test_scripts_import_one_way(folder):
+    graph = imports(ROOT / folder)
+    assert len(graph) > 2
+    assert circles(graph) == []
+
+
+def test_the_python_module_is_linked_one_way():
+    objects = list((BUILD / "wrappers/python/CMakeFiles/python_module.dir").glob("*.c.o"))
+    assert len(objects) > 15
+    graph = linked(objects)
+    assert graph["tensor_type.c"]
+    assert circles(graph) == []
+
+
+def test_planted_circles_are_seen(tmp_path):
+    (tmp_path / "a.py").write_text("import b\n")
+    (tmp_path / "b.py").write_text("def f():\n    from c import x\n")
+    (tmp_path / "c.py").write_text("import a, os\n")
+    (tmp_path / "d.py").write_text("import a\n")
+    assert circles(imports(tmp_path)) == [["a", "b", "c"]]
