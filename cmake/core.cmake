@@ -6,7 +6,8 @@ file(GLOB_RECURSE libdl_sources CONFIGURE_DEPENDS
 # Objects must not change when another commit is checked out, so the id covers only what the core
 # and its plugins share.
 file(GLOB shared_with_plugins CONFIGURE_DEPENDS
-     ${PROJECT_SOURCE_DIR}/kernels/*.h ${PROJECT_SOURCE_DIR}/kernels/*.def)
+     ${PROJECT_SOURCE_DIR}/kernels/*.h ${PROJECT_SOURCE_DIR}/kernels/*.def
+     ${PROJECT_SOURCE_DIR}/kernels/args/*.h ${PROJECT_SOURCE_DIR}/libdl/device/backend.h)
 set(build_id "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION} ${PROJECT_VERSION}")
 foreach(file ${shared_with_plugins})
   file(SHA256 ${file} digest)

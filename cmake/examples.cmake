@@ -27,3 +27,24 @@ foreach(file ${libdl_cpp_examples})
   target_link_libraries(example_cpp_${name} PRIVATE libdl::cpp)
   add_dependencies(examples example_cpp_${name})
 endforeach()
+
+# What builds apart against an installed libdl (examples/plugins/CMakeLists.txt) is built here with what
+# that target stands for.
+set(plugins ${PROJECT_SOURCE_DIR}/examples/plugins)
+foreach(name abacus rotations)
+  add_library(example_${name} MODULE ${plugins}/${name}.cc)
+  set_target_properties(example_${name} PROPERTIES
+    PREFIX "" OUTPUT_NAME ${name} CXX_VISIBILITY_PRESET hidden
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/examples/plugins)
+  libdl_flags(example_${name})
+  libdl_includes(example_${name})
+  add_dependencies(examples example_${name})
+endforeach()
+add_executable(example_regression ${plugins}/regression.c)
+set_target_properties(example_regression PROPERTIES
+  OUTPUT_NAME regression RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/examples/plugins
+  C_STANDARD 99 C_STANDARD_REQUIRED ON C_EXTENSIONS OFF)
+libdl_program_flags(example_regression)
+target_compile_options(example_regression PRIVATE -pedantic)
+target_link_libraries(example_regression PRIVATE libdl::core m)
+add_dependencies(examples example_regression)

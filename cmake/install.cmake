@@ -8,6 +8,12 @@ if(NOT SKBUILD AND NOT LIBDL_CORE_ARCHIVE)
   set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/libdl)
   install(DIRECTORY include/libdl DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
           FILES_MATCHING PATTERN "*.h")
+  # What plugins share with the core, under the names that it has here; docs/plugins.md.
+  set(plugin_includes ${CMAKE_INSTALL_INCLUDEDIR}/libdl-plugin)
+  install(FILES libdl/device/backend.h DESTINATION ${plugin_includes}/device)
+  install(DIRECTORY kernels DESTINATION ${plugin_includes}
+          FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "cpu" EXCLUDE PATTERN "cuda" EXCLUDE)
+  install(FILES ${libdl_generated}/build_info.h DESTINATION ${plugin_includes})
   install(FILES ${libdl_cpp_folder}/libdl.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(TARGETS libdlcore libdlcpp EXPORT libdl
           LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -27,7 +33,8 @@ if(NOT SKBUILD AND NOT LIBDL_CORE_ARCHIVE)
   install(FILES ${PROJECT_BINARY_DIR}/libdl.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
   install(FILES LICENSE NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR})
   install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
-          FILES_MATCHING PATTERN "*.c" PATTERN "*.cc" PATTERN "*.rs" PATTERN "*.py")
+          FILES_MATCHING PATTERN "*.c" PATTERN "*.cc" PATTERN "*.rs" PATTERN "*.py"
+          PATTERN "CMakeLists.txt")
   install(FILES cmake/libdl.supp DESTINATION ${CMAKE_INSTALL_DATADIR}/libdl)
   option(LIBDL_INSTALL_STRIPPED "Install libraries stripped, with debug files apart" ON)
   if(LIBDL_INSTALL_STRIPPED AND CMAKE_OBJCOPY AND CMAKE_STRIP)

@@ -55,6 +55,17 @@ foreach(file ${capi_tests})
   add_dependencies(tests capi_${name})
 endforeach()
 
+add_library(other_build MODULE ${PROJECT_SOURCE_DIR}/tests/capi/plugins/other_build.cc)
+set_target_properties(other_build PROPERTIES
+  PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests/capi)
+libdl_flags(other_build)
+libdl_includes(other_build)
+add_dependencies(capi_plugins example_abacus example_rotations other_build)
+target_compile_definitions(capi_plugins PRIVATE
+  PLUGINS="${PROJECT_BINARY_DIR}/examples/plugins/"
+  OTHER_BUILD="${PROJECT_BINARY_DIR}/tests/capi/other_build.so")
+target_link_libraries(capi_plugins PRIVATE ${CMAKE_DL_LIBS})
+
 # What each operator answers with its defaults; tests/museum/meaning/generate.py tells more.
 set(meaning_folder ${PROJECT_BINARY_DIR}/tests/museum)
 set(meaning_source ${PROJECT_SOURCE_DIR}/tests/museum/meaning)

@@ -1,13 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What every kernel asks of an operand first.
+// An operand as kernels see it, and what every kernel asks of it first.
 #pragma once
 
 #include <libdl/dtype.h>
 
-#include "kernels/args.h"
+#include <cstdint>
 
 namespace libdl::kernels {
+
+constexpr int kMaxDims = 64;
+
+// Sizes and strides are in elements and live as long as the call.
+struct View {
+  void* data;
+  const int64_t* sizes;
+  const int64_t* strides;
+  int32_t ndim;
+  int32_t dtype;  // libdl_dtype
+};
 
 constexpr int dtype_bytes(int32_t dtype) {
   switch (dtype) {

@@ -58,6 +58,7 @@
 %include "libdl/abi.h"
 %include "libdl/dtype.h"
 %include "libdl/device.h"
+%include "libdl/plugin.h"
 %include "libdl/error.h"
 %include "libdl/tensor.h"
 %include "libdl/autograd.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/** Devices, numbered as in DLPack. */
+/** Devices, numbered as in DLPack. Plugins may bring more kinds of them. */
 #ifndef LIBDL_DEVICE_H
 #define LIBDL_DEVICE_H
 
@@ -33,6 +33,15 @@ LIBDL_BEGIN
 /** How many devices of a type there are: 0 where the backend or its driver is missing.
  *  Threads: free. */
 LIBDL_API int32_t libdl_device_count(int32_t type);
+
+/** The number of a kind of device by its name: "cpu", "cuda", or what a plugin calls its own
+ *  (libdl_plugin_open). 0 for a name that nobody has, or NULL.
+ *  Threads: free. */
+LIBDL_API int32_t libdl_device_type_named(LIBDL_NULLABLE const char *name);
+
+/** The name of a kind of device, good as long as the process; NULL for a number that has none.
+ *  Threads: free. */
+LIBDL_API LIBDL_BORROWED const char *libdl_device_type_name(int32_t type);
 
 /** Fills in what a device is.
  *

@@ -19,6 +19,7 @@
 #include <libdl/nn.h>
 #include <libdl/op.h>
 #include <libdl/optim.h>
+#include <libdl/plugin.h>
 #include <libdl/pointwise.h>
 #include <libdl/random.h>
 #include <libdl/reduction.h>

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "kernels/view.h"
+#include "kernels/args.h"
 
 namespace libdl::kernels::cpu {
 

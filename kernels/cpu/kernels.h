@@ -11,7 +11,5 @@ namespace libdl::kernels::cpu {
 #include "kernels/kernels.def"
 #undef KERNEL
 
-// Bytes of SortArgs.scratch for rows of `length` elements, aligned to 16.
-int64_t sort_scratch(int32_t dtype, int64_t rows, int64_t length, int64_t k);
 
 }  // namespace libdl::kernels::cpu

@@ -178,15 +178,14 @@ constexpr int64_t kRows = 16;
 
 template <class T>
 struct Backward {
-  const LayerNormBackwardArgs* args;
   RowTiles<T> dx, dy, in, weight;
   Column<T> mean, rstd;
-  bool wanted, weighted, sums;
+  bool wanted, weighted;
   int64_t n, rows, block;
+  double* sums = nullptr;  // [blocks, dweight and dbias, n], where they are wanted
 
   explicit Backward(const LayerNormBackwardArgs& a)
-      : args(&a),
-        dx(a.dx.data == nullptr ? a.dy : a.dx),
+      : dx(a.dx.data == nullptr ? a.dy : a.dx),
         dy(a.dy),
         in(a.in),
         weight(a.weight.data == nullptr ? a.in : a.weight),
@@ -194,7 +193,6 @@ struct Backward {
         rstd(a.rstd),
         wanted(a.dx.data != nullptr),
         weighted(a.weight.data != nullptr),
-        sums(a.dweight.data != nullptr || a.dbias.data != nullptr),
         n(dy.row.count()),
         rows(dy.rows.count()),
         block(layer_norm_backward_block(rows)) {}
@@ -245,7 +243,7 @@ struct Backward {
   }
 
   void add_rows(int64_t b, int64_t r0, int64_t r1) const {
-    double* dweight = static_cast<double*>(args->scratch) + b * 2 * n;
+    double* dweight = sums + b * 2 * n;
     double* dbias = dweight + n;
     std::fill_n(dweight, 2 * n, 0.0);
     alignas(64) T g[kBlock<T>], xhat[kBlock<T>], w[kBlock<T>], s[kBlock<T>];
@@ -277,7 +275,7 @@ struct Backward {
       const int64_t count = std::min<int64_t>(256, n - i);
       std::fill_n(sum, count, 0.0);
       for (int64_t b = 0; b < blocks; ++b) {
-        const double* from = static_cast<const double*>(args->scratch) + (b * 2 + part) * n + i;
+        const double* from = sums + (b * 2 + part) * n + i;
         for (int64_t k = 0; k < count; ++k) sum[k] += from[k];
       }
       char* to = const_cast<char*>(at(out, i * out.strides[0], bytes));
@@ -288,9 +286,13 @@ struct Backward {
 
 template <class T>
 void backward(Context& context, const LayerNormBackwardArgs& args) {
-  const Backward<T> job(args);
+  Backward<T> job(args);
   if (job.n == 0) return;
   const int64_t blocks = (job.rows + job.block - 1) / job.block;
+  const bool summed = args.dweight.data != nullptr || args.dbias.data != nullptr;
+  const Scratch sums(context, summed ? blocks * 2 * job.n * int64_t{sizeof(double)} : 0);
+  if (sums.failed()) return;
+  job.sums = static_cast<double*>(sums.data());
   for_rows(context, job, blocks, job.n * job.block);
   job.finish(args.dweight, 0, blocks);
   job.finish(args.dbias, 1, blocks);

@@ -57,11 +57,9 @@ void pack_b(Context& context, void* packed, const View& b) {
   pack_float_panels(context, packed, b);
 }
 
-int64_t matmul_scratch(const MatmulArgs& given) {
+// -1: too large to count.
+static int64_t scratch_bytes(const MatmulArgs& args, Way way) {
   Carver carver{nullptr};
-  MatmulArgs args = given;
-  const Way way = way_of(args);
-  if (foreign_panels(args, way)) args.packed_b = nullptr;
   switch (way) {
     case Way::kFloat:
       carve_float_product<float>(args, carver);
@@ -85,10 +83,12 @@ int64_t matmul_scratch(const MatmulArgs& given) {
 }
 
 void matmul(Context& context, const MatmulArgs& given) {
-  const Carver carver{static_cast<char*>(given.scratch)};
   MatmulArgs args = given;
   const Way way = way_of(args);
   if (foreign_panels(args, way)) args.packed_b = nullptr;
+  const Scratch scratch(context, scratch_bytes(args, way));
+  if (scratch.failed()) return;
+  const Carver carver{static_cast<char*>(scratch.data())};
   switch (way) {
     case Way::kVector:
       return vector_product(context, args);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What a caller of the matmul kernel must know: its scratch, and b kept packed between calls.
+// What a caller of the matmul kernel may know: b kept packed between calls.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,6 @@
 #include "kernels/args.h"
 
 namespace libdl::kernels::cpu {
-
-// Bytes that args.scratch must have, from sizes, strides and dtypes alone (and whether packed_b is
-// given). -1: too large to count.
-int64_t matmul_scratch(const MatmulArgs& args);
 
 // Whether a product of these sizes reads packed_b: floating and complex numbers, with more than one
 // row and column, and than one value of k where they are real.

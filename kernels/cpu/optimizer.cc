@@ -186,7 +186,7 @@ void step(Context& context, const OptimizerArgs& args) {
   for (int32_t t = 0; t < args.count; ++t) task.total += args.numel[t];
   if (task.total < 2 * kChunk) return update_range<Rule>(args, 0, task.total);
   context.parallel(
-      context.pool, (task.total + kChunk - 1) / kChunk,
+      (task.total + kChunk - 1) / kChunk,
       [](void* arg, int64_t first, int64_t last) {
         const Task& t = *static_cast<Task*>(arg);
         update_range<Rule>(*t.args, first * kChunk, std::min(last * kChunk, t.total));

@@ -96,7 +96,7 @@ void split_locate(const Job<T>& job, int64_t unit, T* value, int64_t* index) {
   } split{&job, unit, part_length<T>(job.n), {}, {}};
   const int64_t parts = (job.n + split.length - 1) / split.length;
   job.context->parallel(
-      job.context->pool, parts,
+      parts,
       [](void* arg, int64_t first, int64_t last) {
         Split& s = *static_cast<Split*>(arg);
         for (int64_t i = first; i < last; ++i) {

@@ -355,7 +355,7 @@ void split_pass(const Job<T>& job, int64_t unit, const T* parameter, T* result) 
     T part[kParts][kWidth<T>];
   } split{&job, unit, part_length<T>(job.n), parameter, {}};
   job.context->parallel(
-      job.context->pool, (job.n + split.length - 1) / split.length,
+      (job.n + split.length - 1) / split.length,
       [](void* arg, int64_t first, int64_t last) {
         Split& s = *static_cast<Split*>(arg);
         for (int64_t i = first; i < last; ++i) {

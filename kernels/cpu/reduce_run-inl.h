@@ -52,7 +52,7 @@ void run(Context& context, const ReduceArgs& args, Load load, Finish<T> (*finish
   const int64_t each = std::max<int64_t>(1, job.n * job.rows / std::max<int64_t>(1, job.units));
   task.grain = std::max<int64_t>(1, kGrain / each);
   context.parallel(
-      context.pool, (job.units + task.grain - 1) / task.grain,
+      (job.units + task.grain - 1) / task.grain,
       [](void* arg, int64_t first, int64_t last) {
         const Task& t = *static_cast<Task*>(arg);
         t.finish(*t.job, first * t.grain, std::min(last * t.grain, t.job->units));

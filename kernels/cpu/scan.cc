@@ -213,7 +213,7 @@ void scan_parts(Context& context, const Job<T>& job, int64_t row) {
   } split{&job, row, std::max(kGrain, (job.n + kParts - 1) / kParts), {}};
   const int64_t parts = (job.n + split.length - 1) / split.length;
   context.parallel(
-      context.pool, parts,
+      parts,
       [](void* arg, int64_t first, int64_t last) {
         Split& s = *static_cast<Split*>(arg);
         for (int64_t i = first; i < last; ++i) {
@@ -226,7 +226,7 @@ void scan_parts(Context& context, const Job<T>& job, int64_t row) {
     split.part[i] = join<kOp, T>(split.part[i - 1], split.part[i]);
   }
   context.parallel(
-      context.pool, parts,
+      parts,
       [](void* arg, int64_t first, int64_t last) {
         Split& s = *static_cast<Split*>(arg);
         for (int64_t i = first; i < last; ++i) {

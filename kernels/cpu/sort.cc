@@ -255,7 +255,9 @@ void sort_rows(Context& context, const SortArgs& args, int64_t rows, const Room&
       }
     });
   };
-  char* scratch = static_cast<char*>(args.scratch);
+  const Scratch memory(context, room.sorters * room.bytes());
+  if (memory.failed()) return;
+  char* const scratch = static_cast<char*>(memory.data());
   if (room.pieces > 1) {
     each_row(0, rows, [&](const Row& row) {
       S::sort(Shared{context}, row, reinterpret_cast<Pair*>(scratch + room.counts_bytes()),
@@ -281,12 +283,6 @@ void sort_rows(Context& context, const SortArgs& args, int64_t rows, const Room&
 }
 
 }  // namespace
-
-int64_t sort_scratch(int32_t dtype, int64_t rows, int64_t length, int64_t k) {
-  if (rows == 0 || length == 0) return 0;
-  const Room room = room_for(dtype, rows, length, k);
-  return room.sorters * room.bytes();
-}
 
 void sort(Context& context, const SortArgs& args) {
   const int64_t length = args.in.sizes[args.in.ndim - 1];

@@ -168,8 +168,8 @@ class Sink {
 // Runs body(arg, first, last) over the chunks of n elements, on the pool where there are several.
 inline void run_chunks(Context& context, int64_t n, int64_t chunks,
                        void (*body)(void*, int64_t, int64_t), void* arg) {
-  if (n > kAlone && context.parallel != nullptr) {
-    context.parallel(context.pool, chunks, body, arg);
+  if (n > kAlone) {
+    context.parallel(chunks, body, arg);
   } else {
     body(arg, 0, chunks);
   }

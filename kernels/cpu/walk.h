@@ -25,7 +25,7 @@ bool in_chunks(Context& context, int64_t count, int64_t grain, const Body& body)
     int64_t count, grain;
   } job{body, count, grain};
   return context.parallel(
-      context.pool, (count - 1) / grain + 1,
+      (count - 1) / grain + 1,
       [](void* arg, int64_t first, int64_t last) {
         const Job& job = *static_cast<const Job*>(arg);
         for (int64_t chunk = first; chunk < last; ++chunk) {

@@ -36,21 +36,6 @@ void refuse(Context& context, const char* message);
 // for kernels that step through what is left.
 Grid grid_for(const Context& context, int64_t n, int each = 1);
 
-// Scratch memory on the device for the launches of one call; NULL after a failure.
-class Scratch {
- public:
-  Scratch(Context& context, int64_t bytes);
-  ~Scratch();
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  void* data() const { return data_; }
-
- private:
-  Context& context_;
-  void* data_ = nullptr;
-  int64_t bytes_;
-};
-
 // Bytes from the device to the host, once all that is queued is done.
 bool read_back(Context& context, void* to, const void* from, size_t bytes);
 

@@ -307,10 +307,12 @@ void layer_norm_backward(Context& context, const LayerNormBackwardArgs& a) {
   p.weight_step = step_of(a.weight);
   p.dweight_step = step_of(a.dweight);
   p.dbias_step = step_of(a.dbias);
-  p.sums = static_cast<double*>(a.scratch);
   const int kind = a.dy.dtype - LIBDL_DTYPE_FLOAT16;
-  if (p.dweight || p.dbias) {  // first, for dx may be dy
-    const int64_t blocks = ceil_div(p.rows, p.block);
+  const int64_t blocks = ceil_div(p.rows, p.block);
+  const bool summed = p.dweight || p.dbias;
+  const Scratch sums(context, summed ? blocks * 2 * p.n * int64_t{sizeof(double)} : 0);
+  p.sums = static_cast<double*>(sums.data());
+  if (summed) {  // first, for dx may be dy
     launch(context, kRows[kind],
            {ceil_div(p.n, kColumns) * blocks, kColumns * kRowGroups, 1}, p);
     launch(context, kFinish[kind], grid_for(context, p.n), p);

@@ -8,7 +8,7 @@
 
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/launch.h"
-#include "kernels/view.h"
+#include "kernels/args.h"
 
 namespace libdl::kernels::cuda {
 

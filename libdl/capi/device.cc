@@ -17,6 +17,10 @@ int32_t libdl_device_count(int32_t type) {
   }
 }
 
+int32_t libdl_device_type_named(const char* name) { return name ? device_type_named(name) : 0; }
+
+const char* libdl_device_type_name(int32_t type) { return device_type_name(type); }
+
 libdl_error* libdl_device_get_properties(const libdl_device* device, libdl_device_properties* out) {
   constexpr const char* function = "device_get_properties";
   return door(function, [&] {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The table that a kind of device fills. The CPU's is part of the core; a plugin's comes out of its
-// one exported function. Plain C structs that only grow at the end, each beginning with its size;
-// yet core and plugin must be of one build, told by the build id.
+// The tables that plugins fill: a kind of device, or a provider that does some of the work of one.
+// The CPU's is part of the core; a plugin's come out of its exported functions. Plain C structs that
+// only grow at the end, each beginning with its size; yet core and plugin must agree on all that
+// they share, which the build id tells.
 //
 // Functions that can fail return NULL or an error that the receiver owns. Device numbers have been
 // checked. Errors of queued work come out of the next synchronisation.
@@ -43,11 +44,6 @@ struct BackendHost {
   const char* build_id;
   libdl_error* (*error)(libdl_error_code code, const char* message);
   void (*release)(libdl_error* error);
-  bool (*parallel)(int64_t chunks, void (*body)(void* arg, int64_t first, int64_t last), void* arg);
-  // A device's memory from its caching allocator, for work on this stream.
-  libdl_error* (*allocate)(int32_t device_type, int32_t device, size_t bytes, void* stream,
-                           void** data);
-  void (*deallocate)(int32_t device_type, int32_t device, void* data, size_t bytes);
 };
 
 struct Backend {
@@ -91,8 +87,26 @@ struct Backend {
   libdl_error* (*event_elapsed)(int32_t device, void* first, void* second, double* milliseconds);
 };
 
-// The plugin's exported function, named libdl_backend_open. Called once; the table lives on.
+// One kernel of a provider, for the launches that it serves. `serves` looks at the arguments alone and
+// costs next to nothing; what it accepts, `run` does, by the rules that kernels/args.h states.
+struct ProvidedKernel {
+  bool (*serves)(const kernels::Context* context, const void* args);  // NULL: every launch
+  Kernel run;                                                         // NULL: it has none
+};
+
+struct Provider {
+  uint32_t struct_size;
+  int32_t device_type;
+  const char* name;  // "onednn"
+  const char* build_id;
+  int32_t kernel_count;
+  const ProvidedKernel* kernels;  // by KernelId
+};
+
+// A plugin exports one of these functions or both, named libdl_backend_open and libdl_provider_open.
+// Called once; the tables live on.
 using BackendOpen = libdl_error* (*)(const BackendHost* host, const Backend** backend);
+using ProviderOpen = libdl_error* (*)(const BackendHost* host, const Provider** provider);
 
 const Backend& cpu_backend();
 

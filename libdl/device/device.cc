@@ -2,17 +2,12 @@
 
 #include "device/device.h"
 
-#include <climits>
 #include <cstring>
 
 #include "base/error.h"
 #include "base/lock.h"
 #include "device/backend_source.h"
-#include "device/float_environment.h"
-#include "device/futex.h"
-#include "device/log.h"
 #include "device/plugin.h"
-#include "device/pool.h"
 #include "device/stream.h"
 
 namespace libdl {
@@ -21,68 +16,17 @@ namespace device_detail {
 constinit std::atomic<const Backend*> backends[kDeviceTypes];
 constinit std::atomic<uint8_t> special{0};
 
-void missing_kernel(Device device, KernelId id) {
-  static constexpr const char* kNames[] = {
-#define KERNEL(name, Args) #name,
-#include "kernels/kernels.def"
-#undef KERNEL
-  };
-  fail_unnamed(LIBDL_ERROR_UNSUPPORTED, device_name(device) + ": the backend has no kernel " +
-                                            kNames[static_cast<int32_t>(id)]);
-}
-
-void raise_interrupted() {
-  fail_unnamed(LIBDL_ERROR_INTERRUPTED,
-               "interrupted by the host; what was to be written is undefined");
-}
-
 }  // namespace device_detail
 
 namespace {
 
 using device_detail::backends;
 
-const char* type_name(int32_t type) {
-  switch (type) {
-    case LIBDL_DEVICE_CPU:
-      return "cpu";
-    case LIBDL_DEVICE_CUDA:
-      return "cuda";
-    case LIBDL_DEVICE_CUDA_HOST:
-      return "cuda_host";
-    default:
-      return nullptr;
-  }
+// Devices without a name are numbers.
+std::string name_or_number(int32_t type) {
+  const char* name = device_type_name(type);
+  return name ? name : "device type " + std::to_string(type);
 }
-
-// Plugins are opened one at a time, by code of their own and of libraries that they bring, which
-// may come back here. So no lock is held meanwhile: who opens leaves the process_generation() here
-// (0: nobody opens), and in a forked child one that an absent thread has left counts as none.
-std::atomic<uint32_t> opener{0};
-constinit thread_local bool opens_here = false;
-
-class Opening {
- public:
-  explicit Opening(const char* name) {
-    if (opens_here)
-      fail_unnamed(LIBDL_ERROR_STATE,
-                   std::string(name) + ": asked for by what runs while a plugin opens");
-    const uint32_t mine = process_generation();
-    for (uint32_t seen = 0; !opener.compare_exchange_weak(seen, mine, std::memory_order_acquire);) {
-      if (seen != mine) continue;
-      futex_wait(opener, seen);
-      seen = 0;
-    }
-    opens_here = true;
-  }
-  ~Opening() {
-    opens_here = false;
-    opener.store(0, std::memory_order_release);
-    futex_wake(opener, INT_MAX);
-  }
-  Opening(const Opening&) = delete;
-  Opening& operator=(const Opening&) = delete;
-};
 
 // One allocator for each device, made at its first use, never destroyed.
 constexpr int32_t kMaxDevices = 64;
@@ -90,52 +34,60 @@ std::atomic<Allocator*> allocators[kDeviceTypes][kMaxDevices];
 
 }  // namespace
 
-std::string device_name(Device device) {
-  const char* name = type_name(device.type);
-  if (!name) return "device type " + std::to_string(device.type);
-  return device.is_cpu() ? name : std::string(name) + ":" + std::to_string(device.index);
+const char* device_type_name(int32_t type) {
+  if (type == LIBDL_DEVICE_CPU) return "cpu";
+  if (type >= 0 && type < kDeviceTypes) {
+    if (const Backend* table = backends[type].load(std::memory_order_acquire)) return table->name;
+  }
+  const KnownPlugin* const known = known_plugin(type);
+  return known ? known->name : nullptr;
 }
 
-static const Backend& open_once(const char* name, const char* library, int32_t type) {
-  try {
-    const Opening alone(name);
-    if (const Backend* table = backends[type].load(std::memory_order_acquire)) return *table;
-    const Backend& table = open_backend(name, library, type);
-    backends[type].store(&table, std::memory_order_release);
-  } catch (const Error& error) {
-    // Once: programs ask device_count again and again, and who needs the device gets the error.
-    static std::atomic<bool> told = false;
-    if (logging() && !told.exchange(true, std::memory_order_relaxed))
-      log(LogLevel::kInfo, "%s: the plugin did not open: %s", name, error.message().c_str());
-    throw;
+int32_t device_type_named(const char* name) {
+  for (int32_t type = 1; type < kDeviceTypes; ++type) {
+    const char* const found = device_type_name(type);
+    if (found && std::strcmp(found, name) == 0) return type;
   }
-  log(LogLevel::kInfo, "%s: %s is open", name, library);
-  return *backends[type].load(std::memory_order_acquire);
+  return 0;
+}
+
+std::string device_name(Device device) {
+  const std::string name = name_or_number(device.type);
+  if (device.is_cpu() || !device_type_name(device.type)) return name;
+  return name + ":" + std::to_string(device.index);
 }
 
 const Backend& backend(int32_t type) {
   if (type < 0 || type >= kDeviceTypes) {
     fail_unnamed(LIBDL_ERROR_DEVICE, "device type " + std::to_string(type) + " is unknown");
   }
-  const Backend* table = backends[type].load(std::memory_order_acquire);
-  if (table) return *table;
+  if (const Backend* table = backends[type].load(std::memory_order_acquire)) return *table;
   if (type == LIBDL_DEVICE_CPU) {
-    table = &cpu_backend();
-  } else if (type == LIBDL_DEVICE_CUDA) {
-    table = &open_once("cuda", "libdlcuda.so", LIBDL_DEVICE_CUDA);
-  } else {
-    fail_unnamed(LIBDL_ERROR_DEVICE, device_name({type, 0}) + ": no backend for this device type");
+    backends[type].store(&cpu_backend(), std::memory_order_release);
+    return cpu_backend();
   }
-  backends[type].store(table, std::memory_order_release);
-  return *table;
+  const KnownPlugin* const known = known_plugin(type);
+  if (known && known->library) return open_known(*known);
+  fail_unnamed(LIBDL_ERROR_DEVICE, device_name({type, 0}) + ": no backend for this device type");
 }
 
 void register_backend(const Backend& backend) {
-  if (backend.device_type < 0 || backend.device_type >= kDeviceTypes) {
-    fail_unnamed(LIBDL_ERROR_DEVICE,
-                 "device type " + std::to_string(backend.device_type) + " is unknown");
+  const int32_t type = backend.device_type;
+  if (type <= 0 || type >= kDeviceTypes) {
+    fail_unnamed(LIBDL_ERROR_DEVICE, "device type " + std::to_string(type) + " is unknown");
   }
-  backends[backend.device_type].store(&backend, std::memory_order_release);
+  static Mutex mutex;
+  const std::lock_guard lock(mutex);
+  const Backend* const before = backends[type].load(std::memory_order_relaxed);
+  if (before == &backend) return;
+  if (before || type == LIBDL_DEVICE_CPU)
+    fail_unnamed(LIBDL_ERROR_DEVICE, "device type " + std::to_string(type) + " is taken by " +
+                                         name_or_number(type));
+  const int32_t namesake = device_type_named(backend.name);
+  if (namesake != 0 && namesake != type)
+    fail_unnamed(LIBDL_ERROR_DEVICE, std::string("device name ") + backend.name +
+                                         " is taken by device type " + std::to_string(namesake));
+  backends[type].store(&backend, std::memory_order_release);
 }
 
 void check_backend(libdl_error* error) {
@@ -157,8 +109,7 @@ void check_device(const char* op, Device device) {
   check_backend(backend(device.type).device_count(&count));
   if (device.index >= 0 && device.index < count) return;
   fail(LIBDL_ERROR_DEVICE, op,
-       "device " + std::string(type_name(device.type) ? type_name(device.type) : "?") + ":" +
-           std::to_string(device.index) + " does not exist; there are " + std::to_string(count));
+       "device " + name_or_number(device.type) + ":" + std::to_string(device.index) + " does not exist; there are " + std::to_string(count));
 }
 
 DeviceProperties device_properties(Device device) {
@@ -221,23 +172,6 @@ void write_bytes(Device device, void* to, Device from_device, const void* from, 
 void clear_bytes(Device device, void* data, size_t bytes) {
   if (!bytes) return;
   check_backend(backend(device.type).fill(device.index, data, 0, bytes, native_stream(device)));
-}
-
-kernels::Context context_for(Device device, bool* stopped) {
-  return {.parallel = device_detail::run_chunks,
-          .pool = stopped,
-          .stream = device.is_cpu() ? nullptr : native_stream(device),
-          .device = device.index};
-}
-
-void launch(Device device, KernelId id, const void* args) {
-  const Kernel run = kernel(device, id);
-  bool stopped = false;
-  kernels::Context context = context_for(device, &stopped);
-  const DefaultFloatEnvironment environment;
-  run(&context, args);
-  check_backend(static_cast<libdl_error*>(context.error));
-  if (stopped) device_detail::raise_interrupted();
 }
 
 }  // namespace libdl

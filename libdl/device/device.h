@@ -10,12 +10,11 @@
 #include "base/place.h"
 #include "device/allocator.h"
 #include "device/backend.h"
-#include "device/pool.h"
 #include "device/state.h"
 
 namespace libdl {
 
-constexpr int32_t kDeviceTypes = 16;  // DLPack's numbers that libdl may come to know
+constexpr int32_t kDeviceTypes = 32;  // DLPack's numbers, and room for those to come
 
 // "cpu", "cuda:1"; "device type 7" for an unknown one.
 std::string device_name(Device device);
@@ -50,72 +49,43 @@ void write_bytes(Device device, void* to, Device from_device, const void* from, 
 // Zero bytes, queued on the current stream.
 void clear_bytes(Device device, void* data, size_t bytes);
 
-// For tests and for programs that bring a backend of their own. It must live on.
+// Makes a kind of device known; the table must live on. Throws Error(DEVICE) for a type or a name that
+// is taken or beyond what there is room for.
 void register_backend(const Backend& backend);
+
+// The number of a kind of device by its name, 0 for an unknown one; and its name, NULL likewise. The
+// core knows the names of plugins that it has not opened yet.
+int32_t device_type_named(const char* name);
+const char* device_type_name(int32_t type);
 
 namespace device_detail {
 extern constinit std::atomic<const Backend*> backends[kDeviceTypes];
 extern constinit std::atomic<uint8_t> special __attribute__((visibility("hidden")));
-constexpr uint8_t kElsewhere = 1, kPackedOnly = 2;
-LIBDL_NORETURN void missing_kernel(Device device, KernelId id);
-// The pool as kernels see it; *stopped becomes true if the host interrupts.
-inline bool run_chunks(void* stopped, int64_t chunks, void (*body)(void*, int64_t, int64_t),
-                       void* arg) {
-  const bool finished = parallel(chunks, body, arg);
-  if (!finished) *static_cast<bool*>(stopped) = true;
-  return finished;
-}
-LIBDL_NORETURN void raise_interrupted();
+constexpr uint8_t kElsewhere = 1, kPackedOnly = 2, kProviders = 4;
+inline uint8_t special_now() { return special.load(std::memory_order_relaxed); }
+inline void note(uint8_t what) { special.fetch_or(what, std::memory_order_relaxed); }
 }  // namespace device_detail
 
 // Whether memory of another device than the CPU was ever made or taken over: until then no operator
 // needs to compare the devices of its operands.
 inline bool memory_elsewhere() {
-  return device_detail::special.load(std::memory_order_relaxed) & device_detail::kElsewhere;
+  return device_detail::special_now() & device_detail::kElsewhere;
 }
-inline void note_memory_elsewhere() {
-  device_detail::special.fetch_or(device_detail::kElsewhere, std::memory_order_relaxed);
-}
+inline void note_memory_elsewhere() { device_detail::note(device_detail::kElsewhere); }
 
 // Whether there was that or a tensor whose bytes are in a form alone (tensor/forms.h): until then the
 // operands of a launch have plain bytes on the CPU.
 inline bool memory_is_special() {
-  return device_detail::special.load(std::memory_order_relaxed) != 0;
+  using namespace device_detail;
+  return special_now() & (kElsewhere | kPackedOnly);
 }
-inline void note_packed_only() {
-  device_detail::special.fetch_or(device_detail::kPackedOnly, std::memory_order_relaxed);
+inline void note_packed_only() { device_detail::note(device_detail::kPackedOnly); }
+
+// Whether there was memory elsewhere or a provider: until then the CPU's own kernels do every launch.
+inline bool launches_are_special() {
+  using namespace device_detail;
+  return special_now() & (kElsewhere | kProviders);
 }
-
-// An index into a table. Throws Error(UNSUPPORTED) if the device has no such kernel.
-inline Kernel kernel(Device device, KernelId id) {
-  const uint32_t type = static_cast<uint32_t>(device.type);
-  const Backend* table =
-      type < kDeviceTypes ? device_detail::backends[type].load(std::memory_order_acquire) : nullptr;
-  if (!table) table = &backend(device.type);
-  const Kernel found = table->kernels[static_cast<int32_t>(id)];
-  if (!found) device_detail::missing_kernel(device, id);
-  return found;
-}
-
-// What kernels are told about where they run: the pool, and the state's current stream.
-kernels::Context context_for(Device device, bool* stopped);
-
-template <KernelId id>
-struct KernelArguments;
-#define KERNEL(name, Args)                 \
-  template <>                              \
-  struct KernelArguments<KernelId::name> { \
-    using Type = kernels::Args;            \
-  };
-#include "kernels/kernels.def"
-#undef KERNEL
-
-// Runs a kernel: launch<KernelId::copy>(device, {.out = …, .in = …}). On the CPU it is done on
-// return. Throws Error(INTERRUPTED) if the host stopped it halfway.
-void launch(Device device, KernelId id, const void* args);
-template <KernelId id>
-void launch(Device device, const typename KernelArguments<id>::Type& args) {
-  launch(device, id, &args);
-}
+inline void note_providers() { device_detail::note(device_detail::kProviders); }
 
 }  // namespace libdl

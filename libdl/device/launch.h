@@ -1,26 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A kernel on this processor: with the pool behind it, the floating-point environment that results
-// are promised for, and enough stack.
+// How a kernel is launched: with the pool and the allocator behind it, the floating-point environment
+// that results are promised for, and enough stack.
 #pragma once
 
+#include "base/place.h"
 #include "device/device.h"
 #include "device/float_environment.h"
-#include "device/pool.h"
+#include "device/provider.h"
 #include "device/stack.h"
 #include "kernels/args.h"
 
 namespace libdl {
 
-// Runs body(context) with the pool behind it. Throws INTERRUPTED where the host asked to stop; the
-// output is then undefined.
+namespace device_detail {
+extern const kernels::Host cpu_host __attribute__((visibility("hidden")));
+LIBDL_NORETURN void raise_interrupted();
+LIBDL_NORETURN void raise_stopped(void* error);  // the context's; NULL: the host interrupted
+}  // namespace device_detail
+
+// Runs body(context) on this processor. Throws INTERRUPTED where the host asked to stop, and what the
+// kernel left in the context; the output is then undefined.
 template <class F>
 void launch(F body) {
-  bool stopped = false;
-  kernels::Context context{device_detail::run_chunks, &stopped, nullptr};
+  kernels::Context context{&device_detail::cpu_host};
   const DefaultFloatEnvironment environment;
   with_enough_stack([body, &context] { body(context); });
-  if (stopped) device_detail::raise_interrupted();
+  if (context.stopped) device_detail::raise_stopped(context.error);
+}
+
+// What kernels are told about where they run: the pool, and the state's current stream.
+kernels::Context context_for(Device device);
+
+// Runs a kernel by the first provider that serves these arguments, or by the device's own table. On the
+// CPU it is done on return. Throws as the other; UNSUPPORTED if nobody has such a kernel.
+void launch(Device device, KernelId id, const void* args);
+
+template <KernelId id>
+struct KernelArguments;
+#define KERNEL(name, Args)                 \
+  template <>                              \
+  struct KernelArguments<KernelId::name> { \
+    using Type = kernels::Args;            \
+  };
+#include "kernels/kernels.def"
+#undef KERNEL
+
+// launch<KernelId::copy>(device, {.out = …, .in = …})
+template <KernelId id>
+void launch(Device device, const typename KernelArguments<id>::Type& args) {
+  launch(device, id, &args);
 }
 
 }  // namespace libdl

@@ -4,12 +4,19 @@
 
 #include <dlfcn.h>
 
+#include <atomic>
+#include <climits>
 #include <cstring>
+#include <string>
 
 #include "base/error.h"
+#include "base/lock.h"
+#include "base/place.h"
 #include "build_info.h"
 #include "device/device.h"
-#include "device/pool.h"
+#include "device/futex.h"
+#include "device/log.h"
+#include "device/provider.h"
 
 namespace libdl {
 namespace {
@@ -22,30 +29,11 @@ libdl_error* make_error(libdl_error_code code, const char* message) {
   }
 }
 
-libdl_error* allocate(int32_t device_type, int32_t device, size_t bytes, void* stream,
-                      void** data) {
-  try {
-    *data = allocator_for({device_type, device}).allocate(bytes, stream);
-    return nullptr;
-  } catch (Error& error) {
-    return error.release();
-  } catch (...) {
-    return out_of_memory_error();
-  }
-}
-
-void deallocate(int32_t device_type, int32_t device, void* data, size_t bytes) {
-  allocator_for({device_type, device}).deallocate(data, bytes);
-}
-
 const BackendHost kHost = {
     .struct_size = sizeof(BackendHost),
     .build_id = LIBDL_BUILD_ID,
     .error = make_error,
     .release = libdl_error_release,
-    .parallel = parallel,
-    .allocate = allocate,
-    .deallocate = deallocate,
 };
 
 // The folder of the shared object (or program) that holds this function, with its last slash.
@@ -57,42 +45,134 @@ std::string own_folder() {
   return slash == std::string::npos ? "" : path.substr(0, slash + 1);
 }
 
-void* open(const std::string& library, std::string& reason) {
-  const std::string folder = own_folder();
-  for (const std::string& path : {folder + library, library}) {
-    if (void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)) return handle;
+void* load(const std::string& library, std::string& reason) {
+  const bool path = library.find('/') != std::string::npos;
+  for (const std::string& at : {path ? library : own_folder() + library, library}) {
+    if (void* handle = dlopen(at.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)) return handle;
     const char* text = dlerror();
     // A plugin that is there but lacks a library of its own says more than one that is not found.
     const std::string said = text ? text : "unknown";
-    if (reason.empty() || said.rfind(path, 0) != 0) reason = said;
+    if (reason.empty() || said.rfind(at, 0) != 0) reason = said;
   }
   return nullptr;
 }
 
+LIBDL_NORETURN void refuse(const std::string& name, const std::string& why LIBDL_PLACE) {
+  fail_unnamed(LIBDL_ERROR_BACKEND, name + ": " + why LIBDL_SAME_PLACE);
+}
+
+template <class Table>
+const Table* opened(void* handle, const char* symbol, const std::string& name,
+                    const std::string& library) {
+  using Open = libdl_error* (*)(const BackendHost*, const Table**);
+  const auto open = reinterpret_cast<Open>(dlsym(handle, symbol));
+  if (!open) return nullptr;
+  const Table* table = nullptr;
+  if (libdl_error* error = open(&kHost, &table)) throw Error::take(error);
+  const char* const build = table && table->build_id ? table->build_id : "(none)";
+  if (!table || table->struct_size < sizeof(Table) || table->kernel_count != kKernels ||
+      std::strcmp(build, LIBDL_BUILD_ID) != 0)
+    refuse(name, library + " is of build " + build + ", wanted " + LIBDL_BUILD_ID);
+  return table;
+}
+
+struct Plugin {
+  void* handle;
+  const Backend* backend;    // NULL: it brings none
+  const Provider* provider;  // likewise
+};
+
+// With Opening held: plugins are asked for their tables once.
+Plugin open_tables(const std::string& name, const std::string& library) {
+  constexpr int kMost = 64;
+  static Plugin all[kMost];  // of plain data: a forked child finds it whole
+  static int count = 0;
+  std::string reason;
+  void* const handle = load(library, reason);
+  if (!handle) refuse(name, library + " was not found or could not be opened (" + reason + ")");
+  for (int i = 0; i < count; ++i)
+    if (all[i].handle == handle) return all[i];
+  if (count == kMost) refuse(name, "64 plugins are open, and there is no room for " + library);
+  const Plugin found = {handle, opened<Backend>(handle, "libdl_backend_open", name, library),
+                        opened<Provider>(handle, "libdl_provider_open", name, library)};
+  if (!found.backend && !found.provider)
+    refuse(name, library + " is no libdl plugin (it lacks libdl_backend_open and "
+                           "libdl_provider_open)");
+  all[count] = found;
+  return all[count++];
+}
+
+// Plugins are opened one at a time, by code of their own and of libraries that they bring, which
+// may come back here. So no lock is held meanwhile: who opens leaves the process_generation() here
+// (0: nobody opens), and in a forked child one that an absent thread has left counts as none.
+std::atomic<uint32_t> opener{0};
+constinit thread_local bool opens_here = false;
+
+class Opening {
+ public:
+  explicit Opening(const char* name) {
+    if (opens_here)
+      fail_unnamed(LIBDL_ERROR_STATE,
+                   std::string(name) + ": asked for by what runs while a plugin opens");
+    const uint32_t mine = process_generation();
+    for (uint32_t seen = 0; !opener.compare_exchange_weak(seen, mine, std::memory_order_acquire);) {
+      if (seen != mine) continue;
+      futex_wait(opener, seen);
+      seen = 0;
+    }
+    opens_here = true;
+  }
+  ~Opening() {
+    opens_here = false;
+    opener.store(0, std::memory_order_release);
+    futex_wake(opener, INT_MAX);
+  }
+  Opening(const Opening&) = delete;
+  Opening& operator=(const Opening&) = delete;
+};
+
+constexpr KnownPlugin kKnown[] = {
+    {LIBDL_DEVICE_CUDA, "cuda", "libdlcuda.so"},
+    {LIBDL_DEVICE_CUDA_HOST, "cuda_host", nullptr},
+};
+
 }  // namespace
 
-const Backend& open_backend(const std::string& name, const std::string& library,
-                            int32_t device_type) {
-  std::string reason;
-  void* const handle = open(library, reason);
-  if (!handle) {
-    fail_unnamed(LIBDL_ERROR_BACKEND,
-                 name + ": " + library + " was not found or could not be opened (" + reason + ")");
+const KnownPlugin* known_plugin(int32_t device_type) {
+  for (const KnownPlugin& plugin : kKnown)
+    if (plugin.device_type == device_type) return &plugin;
+  return nullptr;
+}
+const KnownPlugin* known_plugin(const char* name) {
+  for (const KnownPlugin& plugin : kKnown)
+    if (std::strcmp(plugin.name, name) == 0) return &plugin;
+  return nullptr;
+}
+
+const Backend& open_known(const KnownPlugin& known) {
+  try {
+    const Opening alone(known.name);
+    const Plugin plugin = open_tables(known.name, known.library);
+    if (!plugin.backend || plugin.backend->device_type != known.device_type)
+      refuse(known.name, std::string(known.library) + " brings no such device");
+    register_backend(*plugin.backend);
+    log(LogLevel::kInfo, "%s: %s is open", known.name, known.library);
+    return *plugin.backend;
+  } catch (const Error& error) {
+    // Once: programs ask device_count again and again, and who needs the device gets the error.
+    static std::atomic<bool> told = false;
+    if (logging() && !told.exchange(true, std::memory_order_relaxed))
+      log(LogLevel::kInfo, "%s: the plugin did not open: %s", known.name, error.message().c_str());
+    throw;
   }
-  const auto begin = reinterpret_cast<BackendOpen>(dlsym(handle, "libdl_backend_open"));
-  if (!begin) {
-    fail_unnamed(LIBDL_ERROR_BACKEND,
-                 name + ": " + library + " is no libdl backend (it lacks libdl_backend_open)");
-  }
-  const Backend* table = nullptr;
-  if (libdl_error* error = begin(&kHost, &table)) throw Error::take(error);
-  if (!table || table->struct_size < sizeof(Backend) || table->device_type != device_type ||
-      table->kernel_count != kKernels || std::strcmp(table->build_id, LIBDL_BUILD_ID) != 0) {
-    fail_unnamed(LIBDL_ERROR_BACKEND, name + ": " + library + " is of build " +
-                                          (table && table->build_id ? table->build_id : "(none)") +
-                                          ", wanted " + LIBDL_BUILD_ID);
-  }
-  return *table;
+}
+
+void open_plugin(const char* library) {
+  const Opening alone("plugin_open");
+  const Plugin plugin = open_tables("plugin_open", library);
+  if (plugin.backend) register_backend(*plugin.backend);
+  if (plugin.provider) register_provider(*plugin.provider);
+  log(LogLevel::kInfo, "%s is open", library);
 }
 
 }  // namespace libdl

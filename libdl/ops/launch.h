@@ -52,12 +52,14 @@ void check_launch_is_seen();
 inline void check_launch_is_seen() {}
 #endif
 
-// One function a kernel: `launch_copy(device, args)`. The CPU's are called directly, the others'
-// through their backend's table. Without memory elsewhere nobody looks where the operands are.
+// One function a kernel: `launch_copy(device, args)`. The CPU's own are called directly where no
+// provider may serve them, the others' through the chain of providers and their backend's table.
+// Without memory elsewhere and providers nobody looks where the operands are.
 #define KERNEL(name, Args)                                                      \
   inline void launch_##name(Device device, const kernels::Args& args) {           \
     check_launch_is_seen();                                                       \
-    if (memory_elsewhere() && !device.is_cpu()) [[unlikely]]                      \
+    if (launches_are_special() &&                                                 \
+        (!device.is_cpu() || has_providers(device, KernelId::name))) [[unlikely]] \
       return launch(device, KernelId::name, &args);                               \
     launch([&](kernels::Context& context) { kernels::cpu::name(context, args); }); \
   }

@@ -61,8 +61,6 @@ static Gradients in_one_pass(const Norm& a, const Tensor& arrived, const Tensor&
   const Tensor factor = weight.defined() ? plain(weight) : Tensor();
   const int64_t sizes[] = {a.n, a.cols}, strides[] = {a.cols, 1}, one[] = {1};
   const int64_t cols[] = {a.cols}, rows[] = {a.n};
-  const int64_t room[] = {kernels::layer_norm_backward_scratch(a.n, a.cols)};
-  const Tensor scratch = empty(room, Dtype::kUint8, x.device());
   const auto whole = [&](const Tensor& t, Access access) {
     return t.defined() ? flat(t, sizes, strides, 2, access) : no_view();
   };
@@ -73,8 +71,7 @@ static Gradients in_one_pass(const Norm& a, const Tensor& arrived, const Tensor&
   launch_layer_norm_backward(
       x.device(), {whole(dx, kOverwrite), column(dweight, kOverwrite), column(dbias, kOverwrite),
                    whole(dy, kRead), whole(in, kRead), flat(mean, rows, one, 1, kRead),
-                   flat(rstd, rows, one, 1, kRead), column(factor, kRead),
-                   kernel_data(scratch, kOverwrite)});
+                   flat(rstd, rows, one, 1, kRead), column(factor, kRead)});
   return {dx, dweight, dbias};
 }
 

@@ -31,16 +31,16 @@ struct Matrices {
   }
 };
 
-struct Scratch {
-  void reset(size_t n) {
-    data = n ? host_allocator().allocate(n) : nullptr;
-    bytes = n;
-  }
-  ~Scratch() {
+// Room for panels; keep_packed may take it over.
+struct Panels {
+  explicit Panels(size_t bytes) : bytes(bytes), data(host_allocator().allocate(bytes)) {}
+  ~Panels() {
     if (data) host_allocator().deallocate(data, bytes);
   }
-  size_t bytes = 0;
-  void* data = nullptr;
+  Panels(const Panels&) = delete;
+  Panels& operator=(const Panels&) = delete;
+  size_t bytes;
+  void* data;
 };
 
 // The kept panels of a matrix that is multiplied by again and again. The first product only leaves a
@@ -64,16 +64,16 @@ PackedReader kept_panels(const Tensor& x, const Matrices& b) {
     note_packed(source);
     return {};
   }
-  Scratch panels;
+  std::optional<Panels> panels;
   try {
-    panels.reset(static_cast<size_t>(bytes));
+    panels.emplace(static_cast<size_t>(bytes));
   } catch (const Error&) {
     return {};  // the product itself does not need them
   }
   const std::optional<uint64_t> fingerprint = packed_fingerprint(source);
-  launch([&](kernels::Context& c) { kernels::cpu::pack_b(c, panels.data, b.view); });
-  PackedReader kept = keep_packed(source, fingerprint, panels.data, panels.bytes);
-  if (!panels.data) count_conversion(storage, "matmul");
+  launch([&](kernels::Context& c) { kernels::cpu::pack_b(c, panels->data, b.view); });
+  PackedReader kept = keep_packed(source, fingerprint, panels->data, panels->bytes);
+  if (!panels->data) count_conversion(storage, "matmul");
   return kept;
 }
 
@@ -104,12 +104,6 @@ Tensor product(Factor a, Factor b, const Tensor* bias, const Tensor* base) {
   if (kernels::cpu::matmul_reads_packed(args.b.dtype, n, m, k))
     panels = kept_panels(*b.x, right);
   args.packed_b = panels.data();
-  const int64_t bytes = kernels::cpu::matmul_scratch(args);
-  if (bytes < 0) fail(LIBDL_ERROR_OVERFLOW, "matmul", "needs more scratch memory than 64 bits count");
-  Scratch scratch;
-  scratch.reset(static_cast<size_t>(bytes));
-  args.scratch = scratch.data;
-  args.scratch_bytes = bytes;
   launch_matmul(y.device(), args);
   return y;
 }

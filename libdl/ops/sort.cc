@@ -38,19 +38,12 @@ static void check_real(const Call& call, const Tensor& input) {
 static Ordered order(const Tensor& input, int axis, int64_t k, bool descending) {
   const Tensor x = moved(at_least_1d(input), axis, std::max(input.ndim(), 1) - 1);
   const int last = x.ndim() - 1;
-  const int64_t length = x.size(last), rows = length ? x.numel() / length : 0;
   Shape shape(x.shape());
   if (k >= 0) shape[last] = k;
   Ordered out{empty(shape, x.dtype(), x.device()), empty(shape, Dtype::kInt64, x.device())};
   if (out.values.numel() > 0) {
-    const int64_t bytes =
-        x.device().is_cpu()
-            ? kernels::cpu::sort_scratch(static_cast<int32_t>(x.dtype()), rows, length, k)
-            : 0;
-    const int64_t size[] = {bytes};
-    const Tensor scratch = empty(size, Dtype::kUint8, x.device());
-    launch_sort(x.device(), {overwrites(out.values), overwrites(out.indices), reads(x), k, descending,
-                             scratch.overwrite_plain(), bytes});
+    launch_sort(x.device(),
+                {overwrites(out.values), overwrites(out.indices), reads(x), k, descending});
   }
   for (Tensor* y : {&out.values, &out.indices})
     *y = input.ndim() ? plain(moved(*y, last, axis)) : alias(*y, {}, {}, 0, y->dtype());

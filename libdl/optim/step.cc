@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "device/float_environment.h"
+#include "device/pool.h"
 #include "ops/arithmetic.h"
 #include "ops/call.h"
 #include "ops/comparison.h"

@@ -114,16 +114,6 @@ Grid grid_for(const Context& context, int64_t n, int each) {
   return {std::min(wanted, kBlocksPerProcessor * processors(context.device)), kThreads, 1};
 }
 
-Scratch::Scratch(Context& context, int64_t bytes) : context_(context), bytes_(bytes) {
-  if (context.error || bytes == 0) return;
-  keep(context, host().allocate(LIBDL_DEVICE_CUDA, context.device, static_cast<size_t>(bytes),
-                                context.stream, &data_));
-}
-Scratch::~Scratch() {
-  if (data_)
-    host().deallocate(LIBDL_DEVICE_CUDA, context_.device, data_, static_cast<size_t>(bytes_));
-}
-
 bool read_back(Context& context, void* to, const void* from, size_t bytes) {
   if (context.error) return false;
   keep(context, libdl::cuda::copy(context.device, to, from, bytes, context.stream));

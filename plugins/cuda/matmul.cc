@@ -75,7 +75,7 @@ bool queue(Context& context, const Problem& p, double alpha, double beta) {
   const std::lock_guard lock(l.mutex);
   Plan* const plan = plan_for(l, p);
   if (!plan) return false;
-  const kernels::cuda::Scratch workspace(context, static_cast<int64_t>(plan->workspace));
+  const kernels::Scratch workspace(context, static_cast<int64_t>(plan->workspace));
   if (context.error) return true;  // it is the context's now
   const CublasLt& lt = *cublaslt();
   if (p.bias && lt.cublasLtMatmulDescSetAttribute(plan->desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER,

@@ -1078,3 +1078,7 @@ _Static_assert(IS(((struct libdl_interceptor_options *)0)->after, libdl_error *(
 _Static_assert(IS(&libdl_op_set_jvp, libdl_error * (*)(libdl_op, libdl_op_jvp, void *, void (*)(void *))), "libdl_op_set_jvp");
 _Static_assert(IS(&libdl_interceptor_push_options, libdl_error * (*)(const libdl_interceptor_options *)), "libdl_interceptor_push_options");
 _Static_assert(IS(&libdl_set_phase, libdl_phase (*)(libdl_phase)), "libdl_set_phase");
+_Static_assert(IS(&libdl_device_type_named, int32_t (*)(const char *)), "libdl_device_type_named");
+_Static_assert(IS(&libdl_device_type_name, const char * (*)(int32_t)), "libdl_device_type_name");
+_Static_assert(IS(&libdl_plugin_open, libdl_error * (*)(const char *)), "libdl_plugin_open");
+_Static_assert(IS(&libdl_provider_set_enabled, libdl_error * (*)(const char *, libdl_bool)), "libdl_provider_set_enabled");

@@ -169,6 +169,8 @@ CALLS = {
     "libdl_backward_context_needs": ["context", "i:0"],
     "libdl_backward_context_zeros": ["context", "i:0", "out:tensor"],
     "libdl_set_threads": ["i:2"],
+    "libdl_device_type_named": ["s:cpu"],
+    "libdl_device_type_name": ["i:1"],
     "libdl_set_grad_enabled": ["i:1"],
     "libdl_set_inference_mode": ["i:0"],
     "libdl_clip_grad_norm": [_FRESH, "i:2", "f:1", "f:2", "i:0", "out:libdl_tensor"],
@@ -210,5 +212,7 @@ CALLS = {
 
 # Not called here, each with its reason; every other function is.
 NOT_CALLED = {
+    "libdl_plugin_open": "what opens stays open: tests/capi/plugins.c does it",
+    "libdl_provider_set_enabled": "there is no provider here: tests/capi/plugins.c does it",
     "libdl_memory_fail_after": "lets allocations fail: what tests/failures does itself",
 }

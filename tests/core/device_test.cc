@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "device/launch.h"
 #include "device/plugin.h"
 #include "device/pool.h"
 #include "device/stream.h"
@@ -54,8 +55,7 @@ void count_launch(kernels::Context* context, const void* args) {
 }
 
 void long_launch(kernels::Context* context, const void*) {
-  context->parallel(
-      context->pool, 1000, [](void*, int64_t, int64_t) {}, nullptr);
+  context->parallel(1000, [](void*, int64_t, int64_t) {}, nullptr);
 }
 
 const Backend& fake_backend() {
@@ -143,7 +143,7 @@ TEST(Device, TheCpuIsThere) {
 }
 
 TEST(Device, EveryCpuKernelIsInTheTable) {
-  for (int32_t i = 0; i < kKernels; ++i) EXPECT_NE(kernel(kCpu, static_cast<KernelId>(i)), nullptr);
+  for (int32_t i = 0; i < kKernels; ++i) EXPECT_NE(cpu_backend().kernels[i], nullptr);
 }
 
 TEST(Device, DevicesThatDoNotExistAreNamed) {
@@ -174,13 +174,15 @@ TEST(Device, ABackendOfNoTypeIsRefused) {
 
 TEST(Device, AMissingPluginIsNamed) {
   const std::string message =
-      message_of([] { open_backend("cuda", "libdl-no-such-plugin.so", 2); }, LIBDL_ERROR_BACKEND);
-  EXPECT_EQ(message.find("cuda: libdl-no-such-plugin.so was not found"), 0u) << message;
+      message_of([] { open_plugin("libdl-no-such-plugin.so"); }, LIBDL_ERROR_BACKEND);
+  EXPECT_EQ(message.find("plugin_open: libdl-no-such-plugin.so was not found"), 0u) << message;
 }
 
 TEST(Device, ALibraryThatIsNoPluginIsNamed) {
-  EXPECT_EQ(message_of([] { open_backend("cuda", "libm.so.6", 2); }, LIBDL_ERROR_BACKEND),
-            "cuda: libm.so.6 is no libdl backend (it lacks libdl_backend_open)");
+  static constexpr KnownPlugin kNone{LIBDL_DEVICE_CUDA, "cuda", "libm.so.6"};
+  EXPECT_EQ(message_of([] { open_known(kNone); }, LIBDL_ERROR_BACKEND),
+            "cuda: libm.so.6 is no libdl plugin (it lacks libdl_backend_open and "
+            "libdl_provider_open)");
 }
 
 TEST(Device, CopiesOnTheCpuAreDoneAtOnce) {
@@ -269,7 +271,7 @@ TEST_F(FakeDevice, RunsItsKernelsAndLacksOthers) {
   EXPECT_EQ(byte, 7);
   EXPECT_EQ(fake.launches, 1);
   const std::string message =
-      message_of([] { kernel(kDevice, KernelId::matmul); }, LIBDL_ERROR_UNSUPPORTED);
+      message_of([] { launch<KernelId::matmul>(kDevice, {}); }, LIBDL_ERROR_UNSUPPORTED);
   EXPECT_NE(message.find("has no kernel matmul"), std::string::npos);
 }
 

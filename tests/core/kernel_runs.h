@@ -17,6 +17,7 @@
 
 #include "kernels/args.h"
 #include "kernels/cpu/isa.h"
+#include "tests/core/kernel_context.h"
 
 namespace libdl::kernels::test {
 
@@ -116,36 +117,26 @@ Array<T> normal(std::vector<int64_t> shape, unsigned seed = 1, double scale = 1)
   return a;
 }
 
-using Body = void (*)(void*, int64_t, int64_t);
-
 // All at once; halves, the second first; one by one, odd ones first; two threads.
 inline std::vector<Context> contexts() {
-  const auto whole = [](void*, int64_t n, Body body, void* arg) {
-    body(arg, 0, n);
-    return true;
-  };
-  const auto halves = [](void*, int64_t n, Body body, void* arg) {
+  const auto halves = [](Context&, int64_t n, Body body, void* arg) {
     if (n > 1) body(arg, n / 2, n);
     body(arg, 0, n > 1 ? n / 2 : n);
     return true;
   };
-  const auto single = [](void*, int64_t n, Body body, void* arg) {
+  const auto single = [](Context&, int64_t n, Body body, void* arg) {
     for (int64_t i = 1; i < n; i += 2) body(arg, i, i + 1);
     for (int64_t i = 0; i < n; i += 2) body(arg, i, i + 1);
     return true;
   };
-  const auto threads = [](void*, int64_t n, Body body, void* arg) {
+  const auto threads = [](Context&, int64_t n, Body body, void* arg) {
     std::thread other([=] { body(arg, n / 3, n); });
     body(arg, 0, n / 3);
     other.join();
     return true;
   };
-  return {{whole, nullptr, nullptr},
-          {halves, nullptr, nullptr},
-          {single, nullptr, nullptr},
-          {threads, nullptr, nullptr}};
+  return {plain_context(), context_with(halves), context_with(single), context_with(threads)};
 }
-inline Context plain_context() { return contexts()[0]; }
 
 // Runs f with every instruction set that the machine has.
 inline void for_isas(const std::function<void(cpu::Isa)>& f) {

@@ -9,34 +9,33 @@
 #include <vector>
 
 #include "kernels/args.h"
+#include "tests/core/kernel_context.h"
 
 namespace libdl::kernels::testing {
 
 // Runs chunks on `threads` real threads, dealt in turn, so that a dependence on who runs what
 // shows.
-class Launch {
+class Launch : public Context {
  public:
-  explicit Launch(int64_t threads = 1) : threads_(threads) {
-    context_.parallel = run;
-    context_.pool = this;
-    context_.stream = nullptr;
-  }
-  operator Context&() { return context_; }
+  explicit Launch(int64_t threads = 1)
+      : Context(test::context_with(
+            [](Context& context, int64_t chunks, test::Body body, void* arg) {
+              return static_cast<Launch&>(context).deal(chunks, body, arg);
+            })),
+        threads_(threads) {}
 
  private:
-  static bool run(void* pool, int64_t chunks, void (*body)(void*, int64_t, int64_t), void* arg) {
-    const int64_t threads = static_cast<Launch*>(pool)->threads_;
+  bool deal(int64_t chunks, test::Body body, void* arg) const {
     std::vector<std::thread> crew;
-    for (int64_t t = 0; t < threads; ++t)
-      crew.emplace_back([=] {
+    for (int64_t t = 0; t < threads_; ++t)
+      crew.emplace_back([=, threads = threads_] {
         for (int64_t chunk = chunks - 1 - t; chunk >= 0; chunk -= threads)
           body(arg, chunk, chunk + 1);
       });
     for (std::thread& member : crew) member.join();
     return true;
   }
-  int64_t threads_;
-  Context context_;
+  const int64_t threads_;
 };
 
 // An array with a shape, and any strides over it.

@@ -37,7 +37,7 @@ struct Gradient {
 template <class T>
 Gradient<T> backward(const Array<T>& dy, const Array<T>& x, const Result<T>& saved,
                      const Array<T>* weight, Context context = plain_context()) {
-  const int64_t rows = x.sizes[0], cols = x.sizes[1];
+  const int64_t cols = x.sizes[1];
   Gradient<T> g{Array<T>(x.sizes), Array<T>({cols}), Array<T>({cols})};
   LayerNormBackwardArgs args{};
   args.dx = g.dx.view();
@@ -48,8 +48,6 @@ Gradient<T> backward(const Array<T>& dy, const Array<T>& x, const Result<T>& sav
   args.mean = saved.mean.view();
   args.rstd = saved.rstd.view();
   if (weight != nullptr) args.weight = weight->view();
-  std::vector<double> scratch(static_cast<size_t>(layer_norm_backward_scratch(rows, cols) / 8));
-  args.scratch = scratch.data();
   cpu::layer_norm_backward(context, args);
   return g;
 }
@@ -147,8 +145,6 @@ TEST(LayerNormKernel, GradientMayOverwriteDy) {
   args.in = x.view();
   args.mean = saved.mean.view();
   args.rstd = saved.rstd.view();
-  std::vector<double> scratch(static_cast<size_t>(layer_norm_backward_scratch(40, 33) / 8));
-  args.scratch = scratch.data();
   Context context = plain_context();
   cpu::layer_norm_backward(context, args);
   EXPECT_TRUE(same_bits(want.dx.data, dy.data));

@@ -20,6 +20,7 @@
 #include "kernels/cpu/isa.h"
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/tiles.h"
+#include "tests/core/kernel_context.h"
 #include "tests/core/planted.h"
 
 namespace libdl::kernels {
@@ -27,19 +28,17 @@ namespace {
 
 using Z = std::complex<double>;
 
-bool serial(void*, int64_t chunks, void (*body)(void*, int64_t, int64_t), void* arg) {
-  body(arg, 0, chunks);
-  return true;
-}
 // Two threads and single chunks in reverse order: what depends on either fails here.
-bool threaded(void*, int64_t chunks, void (*body)(void*, int64_t, int64_t), void* arg) {
-  int64_t half = chunks / 2;
-  std::thread other([&] {
-    for (int64_t i = half; i-- > 0;) body(arg, i, i + 1);
+Context threaded_context() {
+  return test::context_with([](Context&, int64_t chunks, test::Body body, void* arg) {
+    int64_t half = chunks / 2;
+    std::thread other([&] {
+      for (int64_t i = half; i-- > 0;) body(arg, i, i + 1);
+    });
+    for (int64_t i = chunks; i-- > half;) body(arg, i, i + 1);
+    other.join();
+    return true;
   });
-  for (int64_t i = chunks; i-- > half;) body(arg, i, i + 1);
-  other.join();
-  return true;
 }
 
 // Bytes between canaries, which their end checks: without a sanitizer, too, a kernel that writes
@@ -167,7 +166,7 @@ void run(Expression e, Class compute, Array& out, std::vector<Array*> in, bool t
   args.inputs = static_cast<int32_t>(in.size());
   args.out = out.view();
   for (size_t k = 0; k < in.size(); ++k) args.in[k] = in[k]->view();
-  Context context = {threads ? threaded : serial, nullptr, nullptr};
+  Context context = threads ? threaded_context() : test::plain_context();
   pointwise_kernel(context, args);
 }
 
@@ -834,7 +833,7 @@ TEST(PlantedKernels, AWrittenGapIsSeen) {
 
 void copy(Array& out, Array& in, bool threads = false) {
   CopyArgs args = {out.view(), in.view()};
-  Context context = {threads ? threaded : serial, nullptr, nullptr};
+  Context context = threads ? threaded_context() : test::plain_context();
   cpu::copy(context, args);
 }
 template <class To, class From>
@@ -1061,7 +1060,7 @@ TEST_P(Isas, FillWritesOneValue) {
   Array out(LIBDL_DTYPE_COMPLEX64, {300, 40}, {1, 301});
   std::complex<float> value(1.5f, -2);
   FillArgs args = {out.view(), &value};
-  Context context = {threaded, nullptr, nullptr};
+  Context context = threaded_context();
   cpu::fill(context, args);
   for (int64_t i = 0; i < out.count(); ++i) ASSERT_EQ(out.get<std::complex<float>>(i), value);
   std::complex<float> gap;
@@ -1095,7 +1094,7 @@ TEST_P(Isas, ProgramsRunTheirInstructions) {
     args.in[1] = y.view();
     args.constant[0] = 0.5;
     args.code = code;
-    Context context = {threaded, nullptr, nullptr};
+    Context context = threaded_context();
     cpu::program(context, args);
     for (int64_t i = 0; i < x.count(); ++i) {
       double a = x.get<float>(i), b = y.get<int8_t>(i);
@@ -1119,7 +1118,7 @@ TEST_P(Isas, ProgramsMayEndInATruthAndBeLong) {
   args.in[0] = x.view();
   args.constant[0] = 1;
   args.code = code.data();
-  Context context = {serial, nullptr, nullptr};
+  Context context = test::plain_context();
   cpu::program(context, args);
   EXPECT_EQ(out.get<uint8_t>(0), 0);
   Array y = array(std::vector<int64_t>{-126, 1, -126});

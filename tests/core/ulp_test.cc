@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/core/kernel_context.h"
 #include "kernels/cpu/convert.h"
 #include "kernels/cpu/isa.h"
 #include "kernels/cpu/kernels.h"
@@ -30,7 +31,7 @@ namespace {
 
 using Truth = void (*)(mpfr_t y, const mpfr_t x, const mpfr_t other);
 
-using Number = test::MpfrNumber<160>;
+using Number = libdl::test::MpfrNumber<160>;
 
 #define DIRECT(name) [](mpfr_t y, const mpfr_t x, const mpfr_t) { mpfr_##name(y, x, MPFR_RNDN); }
 
@@ -230,7 +231,7 @@ double worst(const Case& c, Class compute, int n, T* where) {
   args.in[0] = {x.data(), &size, &stride, 1, dtype};
   args.in[1] = {other.data(), &size, &stride, 1, dtype};
   args.in[2] = {threshold.data(), &size, &stride, 1, dtype};
-  Context context = {nullptr, nullptr, nullptr};
+  Context context = kernels::test::plain_context();
   cpu::pointwise(context, args);
   double most = 0;
   Number a, b, truth;
@@ -343,7 +344,7 @@ TEST_P(Ulp, EveryHalfIsWithinAnUlp) {
       args.inputs = 1;
       args.out = {y.data(), &kPatterns, &stride, 1, half.dtype};
       args.in[0] = {x.data(), &kPatterns, &stride, 1, half.dtype};
-      Context context = {nullptr, nullptr, nullptr};
+      Context context = kernels::test::plain_context();
       cpu::pointwise(context, args);
       const std::vector<float> out = widened(half, y);
       const std::vector<double>& truth = truths(half, c, in);
@@ -618,7 +619,7 @@ TEST(Vectors, NumbersGiveTheBitsOfArraysOfThem) {
           args.in[0] = {x.data(), &size, &one, 1, dtype};
           args.in[1] = {low.data(), &size, &stride, 1, dtype};
           args.in[2] = {high.data(), &size, &stride, 1, dtype};
-          Context context = {nullptr, nullptr, nullptr};
+          Context context = kernels::test::plain_context();
           cpu::pointwise(context, args);
         }
         EXPECT_EQ(std::memcmp(result[0].data(), result[1].data(), result[0].size()), 0)

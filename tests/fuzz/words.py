@@ -102,6 +102,10 @@ CALLS: dict[str, list] = {
     # Functions without an error, where a number behind the handle matters.
     "libdl_memory_fail_after": [["i:0", "i:1", "i:3", "i:9", "i:-1"], ["i:0", "i:0", "i:1"]],
     "libdl_device_count": ["i:1"],
+    "libdl_device_type_named": ["s:cpu"],
+    "libdl_device_type_name": [["i:1", "i:2", "i:12"]],
+    "libdl_plugin_open": ["s:no-such-plugin.so"],
+    "libdl_provider_set_enabled": ["s:none", "i:1"],
     "libdl_dtype_name": ["i:13"],
     "libdl_dtype_size": ["i:13"],
     "libdl_file_find": ["h:file", "s:a", "i:-1"],

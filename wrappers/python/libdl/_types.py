@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, ClassVar, NamedTuple, SupportsFloat, SupportsIndex, TypeAlias
+from typing import Any, NamedTuple, SupportsFloat, SupportsIndex, TypeAlias
 
 from . import _C
 from ._C import Tensor
@@ -92,15 +92,12 @@ def by_name(name: str) -> dtype:
 
 
 class device:
-    """Where a tensor's elements are: device("cpu"), device("cuda", 1), device("cuda:1")."""
+    """Where a tensor's elements are: device("cpu"), device("cuda", 1), device("cuda:1").
+
+    `load_plugin` makes more types known."""
 
     __slots__ = ("_type", "_index", "type", "index")
 
-    _TYPES: ClassVar[dict[str, int]] = {
-        "cpu": _C.LIBDL_DEVICE_CPU,
-        "cuda": _C.LIBDL_DEVICE_CUDA,
-    }
-    _NAMES: ClassVar[dict[int, str]] = {number: name for name, number in _TYPES.items()}
     _type: int
     _index: int
     type: str
@@ -111,21 +108,18 @@ class device:
             index = type.index
             type = type.type
         elif isinstance(type, int):
-            name = self._NAMES.get(type)
-            if name is None or index is None:  # device(1) is the accelerator's number 1
-                type, index = ("cuda", type) if index is None else (f"type {type}", index)
-            else:
-                type, index = name, (None if name == "cpu" and index == 0 else index)
+            type, index = _type_and_index(type, index)
         elif ":" in type:
             type, _, digits = type.partition(":")
             if index is not None or not digits.isdigit():
                 raise RuntimeError(f"device: {type + ':' + digits!r} is no device")
             index = int(digits)
-        if type not in self._TYPES:
-            raise RuntimeError(f"device: {type!r} is none of {', '.join(self._TYPES)}")
+        number = _C.device_type_named(type)
+        if number == 0:
+            raise RuntimeError(f"device: {type!r} is neither cpu, cuda nor a loaded plugin's")
         self.type = type
         self.index = index
-        self._type = self._TYPES[type]
+        self._type = number
         self._index = index or 0
 
     def __repr__(self) -> str:
@@ -145,6 +139,15 @@ class device:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return device, (self.type, self.index)
+
+
+def _type_and_index(number: int, index: int | None) -> tuple[str, int | None]:
+    if index is None:  # device(1) is the accelerator's number 1
+        return "cuda", number
+    name: str | None = _C.device_type_name(number)
+    if name is None:
+        return f"type {number}", index
+    return name, None if name == "cpu" and index == 0 else index
 
 
 device.__module__ = "libdl"

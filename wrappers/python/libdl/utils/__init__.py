@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Helpers around training: libdl.utils.checkpoint, libdl.utils.intercept."""
+"""Helpers around training and devices: checkpoint, intercept, load_plugin."""
 
 from __future__ import annotations
 
@@ -9,8 +9,16 @@ if TYPE_CHECKING:
     from . import checkpoint as checkpoint
     from ._intercept import Call as Call
     from ._intercept import intercept as intercept
+    from ._plugins import load_plugin as load_plugin
+    from ._plugins import set_provider_enabled as set_provider_enabled
 
-__all__ = ["Call", "checkpoint", "intercept"]
+__all__ = ["Call", "checkpoint", "intercept", "load_plugin", "set_provider_enabled"]
+_FROM = {
+    "Call": "._intercept",
+    "intercept": "._intercept",
+    "load_plugin": "._plugins",
+    "set_provider_enabled": "._plugins",
+}
 
 
 def __getattr__(name: str) -> Any:
@@ -18,8 +26,8 @@ def __getattr__(name: str) -> Any:
 
     if name == "checkpoint":
         return importlib.import_module(".checkpoint", __name__)
-    if name in ("Call", "intercept"):
-        return getattr(importlib.import_module("._intercept", __name__), name)
+    if name in _FROM:
+        return getattr(importlib.import_module(_FROM[name], __name__), name)
     from .._missing import explain
 
     raise AttributeError(explain(name, __name__))

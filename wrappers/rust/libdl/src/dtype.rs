@@ -3,7 +3,7 @@
 use crate::error::check;
 use crate::{Result, Tensor};
 use libdl_sys::*;
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::fmt;
 use std::ptr::null;
 
@@ -77,6 +77,15 @@ impl Device {
 
     pub const fn cuda(index: i32) -> Device {
         Device::new(LIBDL_DEVICE_CUDA, index)
+    }
+
+    /// The device of a type that has this name: "cpu", "cuda", or what an open plugin calls its own.
+    pub fn named(name: &str, index: i32) -> Option<Device> {
+        let name = CString::new(name).ok()?;
+        match unsafe { libdl_device_type_named(name.as_ptr()) } {
+            0 => None,
+            kind => Some(Device::new(kind, index)),
+        }
     }
 
     pub(crate) fn from_c(device: libdl_device) -> Device {
@@ -155,11 +164,16 @@ impl Eq for Device {}
 
 impl fmt::Debug for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.kind() {
-            LIBDL_DEVICE_CPU => f.write_str("cpu"),
-            LIBDL_DEVICE_CUDA => write!(f, "cuda:{}", self.index()),
-            kind => write!(f, "device {kind}:{}", self.index()),
+        if self.kind() == LIBDL_DEVICE_CPU {
+            return f.write_str("cpu");
         }
+        // What has a name keeps it as long as the process lives.
+        let name = unsafe { libdl_device_type_name(self.kind()) };
+        if name.is_null() {
+            return write!(f, "device {}:{}", self.kind(), self.index());
+        }
+        let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
+        write!(f, "{name}:{}", self.index())
     }
 }
 

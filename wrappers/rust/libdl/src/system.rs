@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! The library itself: version, threads, memory, interruption, and what it has to say.
 use crate::error::check;
-use crate::Result;
+use crate::{Error, ErrorCode, Result};
 use libdl_sys::*;
-use std::ffi::{c_void, CStr};
+use std::ffi::{c_void, CStr, CString};
 use std::mem::size_of;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,6 +33,28 @@ pub fn set_threads(threads: i32) -> Result<()> {
 /// How many threads work on one operator.
 pub fn threads() -> i32 {
     unsafe { libdl_get_threads() }
+}
+
+/// Opens a plugin, by a path or a name: its device can then be used, its kernels are from the next
+/// call on.
+///
+/// # Safety
+/// The plugin's code runs in this process and may do anything; it must keep the rules of
+/// `docs/plugins.md`.
+pub unsafe fn open_plugin(library: &str) -> Result<()> {
+    let library = text("open_plugin", library)?;
+    check(libdl_plugin_open(library.as_ptr()))
+}
+
+/// Whether a provider's kernels are used, from the next launch on.
+pub fn set_provider_enabled(name: &str, enabled: bool) -> Result<()> {
+    let name = text("set_provider_enabled", name)?;
+    unsafe { check(libdl_provider_set_enabled(name.as_ptr(), enabled as i32)) }
+}
+
+fn text(function: &str, text: &str) -> Result<CString> {
+    let refuse = |_| Error::new(ErrorCode::VALUE, &format!("{function}: the name contains NUL"));
+    CString::new(text).map_err(refuse)
 }
 
 /// Objects alive in the process, for tests that nothing is left.

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/view.h"
+
+namespace libdl::kernels {
+
+constexpr int kMaxIndices = 16;
+
+// Advanced indexing. `base` is viewed as [indexed dims..., rest...]; the indices have one broadcast
+// shape. out = base[indices] has shape [index shape..., rest...].
+struct IndexArgs {
+  View base;            // strides of the rest dimensions only, data at the start
+  View values;          // [index shape..., rest...]
+  int32_t indices;
+  View index[kMaxIndices];  // int64 or int32, all of the index shape (stride 0 where broadcast)
+  const int64_t* indexed_sizes;
+  const int64_t* indexed_strides;
+  bool accumulate;      // index_put only
+};
+// *bad = the first linear position whose value is not in [-size, size), or -1. A device that works
+// behind the call leaves *bad alone, and its next synchronisation reports the error under the
+// operator's name, a static text; kernels that read the index there step over bad values.
+struct CheckIndexArgs {
+  View index;
+  int64_t size;
+  int64_t* bad;
+  const char* op;
+};
+
+}  // namespace libdl::kernels

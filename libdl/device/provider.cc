@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "device/provider.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/lock.h"
+#include "device/log.h"
+
+namespace libdl {
+namespace device_detail {
+
+constinit std::atomic<const ProviderLink*> provider_chains[kDeviceTypes][kKernels];
+
+}  // namespace device_detail
+
+namespace {
+
+using device_detail::provider_chains;
+using device_detail::ProviderLink;
+
+// What is registered stays: launches go along the chains without a lock.
+struct Registered {
+  Registered(const Provider* provider, bool enabled) : provider(provider), enabled(enabled) {}
+  const Provider* provider;
+  std::atomic<bool> enabled;
+  Registered* next = nullptr;
+  ProviderLink links[kKernels] = {};
+};
+constinit std::atomic<Registered*> registered{nullptr};
+
+Registered* find(std::string_view name) {
+  Registered* r = registered.load(std::memory_order_acquire);
+  while (r && r->provider->name != name) r = r->next;
+  return r;
+}
+
+// LIBDL_DISABLE is a list of names with commas between.
+bool disabled_by_environment(std::string_view name) {
+  const char* const text = std::getenv("LIBDL_DISABLE");
+  for (std::string_view rest = text ? text : ""; !rest.empty();) {
+    const size_t comma = std::min(rest.find(','), rest.size());
+    if (rest.substr(0, comma) == name) return true;
+    rest.remove_prefix(std::min(comma + 1, rest.size()));
+  }
+  return false;
+}
+
+void check(const Provider& p) {
+  if (p.device_type > 0 && p.device_type < kDeviceTypes && p.name && *p.name && p.kernels &&
+      p.kernel_count == kKernels && p.struct_size >= sizeof(Provider))
+    return;
+  fail_unnamed(LIBDL_ERROR_BACKEND, "provider " + std::string(p.name ? p.name : "(no name)") +
+                                        ": its table has no name, device type or kernels that "
+                                        "this build knows");
+}
+
+}  // namespace
+
+void register_provider(const Provider& provider) {
+  check(provider);
+  const bool enabled = !disabled_by_environment(provider.name);
+  auto fresh = std::make_unique<Registered>(&provider, enabled);
+  {
+    static Mutex mutex;
+    const std::lock_guard lock(mutex);
+    if (const Registered* known = find(provider.name)) {
+      if (known->provider == &provider) return;
+      fail_unnamed(LIBDL_ERROR_BACKEND,
+                   std::string("provider ") + provider.name + ": another one has this name");
+    }
+    Registered* const mine = fresh.release();
+    for (int32_t k = 0; k < kKernels; ++k) {
+      if (!provider.kernels[k].run) continue;
+      auto& chain = provider_chains[provider.device_type][k];
+      mine->links[k] = {&provider, chain.load(std::memory_order_relaxed), &mine->enabled};
+      chain.store(&mine->links[k], std::memory_order_release);
+    }
+    mine->next = registered.load(std::memory_order_relaxed);
+    registered.store(mine, std::memory_order_release);
+  }
+  note_providers();
+  if (!enabled) log(LogLevel::kInfo, "%s: left out, as LIBDL_DISABLE says", provider.name);
+}
+
+bool set_provider_enabled(const char* name, bool enabled) {
+  Registered* const found = find(name);
+  if (found) found->enabled.store(enabled, std::memory_order_relaxed);
+  return found != nullptr;
+}
+
+Kernel provided_kernel(const kernels::Context& context, KernelId id, const void* args) {
+  const auto& chain = provider_chains[context.host->device_type][static_cast<int32_t>(id)];
+  for (const ProviderLink* link = chain.load(std::memory_order_acquire); link; link = link->next) {
+    const ProvidedKernel& kernel = link->provider->kernels[static_cast<int32_t>(id)];
+    if (link->enabled->load(std::memory_order_relaxed) &&
+        (!kernel.serves || kernel.serves(&context, args)))
+      return kernel.run;
+  }
+  return nullptr;
+}
+
+}  // namespace libdl

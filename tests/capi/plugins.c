@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* Plugins as a C program sees them: the device and the provider of examples/plugins. */
+#include <dlfcn.h>
+
+#include "check.h"
+#include "tensors.h"
+
+static const libdl_device cpu = {LIBDL_DEVICE_CPU, 0}, abacus = {12, 0};
+
+static void what_is_no_plugin_is_refused(void) {
+  libdl_error *error = libdl_plugin_open("libdl-no-such-plugin.so");
+  CHECK(libdl_error_get_code(error) == LIBDL_ERROR_BACKEND);
+  CHECK(strstr(libdl_error_get_message(error),
+               "plugin_open: libdl-no-such-plugin.so was not found"));
+  libdl_error_release(error);
+  BAD(libdl_plugin_open(NULL), NULL,
+      "plugin_open: argument 1 (library) is NULL, wanted a path or a name");
+  BAD(libdl_plugin_open("libm.so.6"), BACKEND,
+      "plugin_open: libm.so.6 is no libdl plugin (it lacks libdl_backend_open and "
+      "libdl_provider_open)");
+  BAD_CODE(libdl_plugin_open(""), BACKEND);
+  BAD_BEGINS(libdl_plugin_open(OTHER_BUILD), BACKEND,
+             "plugin_open: " OTHER_BUILD " is of build of another time, wanted ");
+  BAD(libdl_provider_set_enabled("rotations", 1), VALUE,
+      "provider_set_enabled: argument 1 (name) is \"rotations\", wanted a provider that an open "
+      "plugin brings");
+  BAD_CODE(libdl_provider_set_enabled(NULL, 1), NULL);
+}
+
+static void devices_have_names(void) {
+  CHECK(libdl_device_type_named("cpu") == LIBDL_DEVICE_CPU);
+  CHECK(libdl_device_type_named("cuda") == LIBDL_DEVICE_CUDA);
+  CHECK(strcmp(libdl_device_type_name(LIBDL_DEVICE_CUDA), "cuda") == 0);
+  CHECK(libdl_device_type_named("abacus") == 0 && libdl_device_type_named("") == 0);
+  CHECK(libdl_device_type_named(NULL) == 0);
+  CHECK(!libdl_device_type_name(12) && !libdl_device_type_name(-1) && !libdl_device_type_name(99));
+}
+
+/* How often the provider was asked for a product of batch 3 by 3 matrices; its sum is checked. */
+static int64_t asked_for(int64_t batch, int64_t side, libdl_dtype dtype, int64_t (*done)(void)) {
+  const int64_t shape[] = {batch, side, side}, before = done();
+  libdl_tensor *x, *y;
+  GOOD(libdl_ones(shape, 3, dtype, NULL, &x));
+  GOOD(libdl_matmul(x, x, &y));
+  CHECK(total(y) == (double)(batch * side * side * side));
+  libdl_tensor_release(x);
+  libdl_tensor_release(y);
+  return done() - before;
+}
+
+static void a_provider_does_what_it_serves(void) {
+  int64_t (*done)(void);
+  void *library;
+  GOOD(libdl_plugin_open(PLUGINS "rotations.so"));
+  GOOD(libdl_plugin_open(PLUGINS "rotations.so"));
+  library = dlopen(PLUGINS "rotations.so", RTLD_NOW | RTLD_NOLOAD);
+  CHECK(library);
+  *(void **)&done = dlsym(library, "rotations_done");
+  CHECK(asked_for(5, 3, LIBDL_DTYPE_FLOAT32, done) == 1);
+  CHECK(asked_for(2000, 3, LIBDL_DTYPE_FLOAT32, done) == 1);
+  CHECK(asked_for(5, 4, LIBDL_DTYPE_FLOAT32, done) == 0);
+  CHECK(asked_for(5, 3, LIBDL_DTYPE_FLOAT64, done) == 0);
+  GOOD(libdl_provider_set_enabled("rotations", 0));
+  CHECK(asked_for(5, 3, LIBDL_DTYPE_FLOAT32, done) == 0);
+  GOOD(libdl_provider_set_enabled("rotations", 1));
+  CHECK(asked_for(5, 3, LIBDL_DTYPE_FLOAT32, done) == 1);
+  dlclose(library);
+}
+
+static void a_device_comes_with_its_plugin(void) {
+  const int64_t shape[] = {2, 3};
+  libdl_device_properties properties = {sizeof properties};
+  libdl_tensor *x, *y, *back, *sorted, *places;
+  CHECK(libdl_device_count(abacus.type) == 0);
+  BAD_CODE(libdl_ones(shape, 2, LIBDL_DTYPE_FLOAT32, &abacus, &x), DEVICE);
+  GOOD(libdl_plugin_open(PLUGINS "abacus.so"));
+  GOOD(libdl_plugin_open(PLUGINS "abacus.so"));
+  CHECK(libdl_device_type_named("abacus") == abacus.type);
+  CHECK(strcmp(libdl_device_type_name(abacus.type), "abacus") == 0);
+  CHECK(libdl_device_count(abacus.type) == 1);
+  GOOD(libdl_device_get_properties(&abacus, &properties));
+  CHECK(strcmp(properties.name, "an abacus") == 0);
+
+  GOOD(libdl_ones(shape, 2, LIBDL_DTYPE_FLOAT32, &abacus, &x));
+  CHECK(libdl_tensor_device(x).type == abacus.type);
+  GOOD(libdl_add(x, x, NULL, &y));
+  GOOD(libdl_to(y, LIBDL_DTYPE_NONE, &cpu, 0, 0, &back));
+  CHECK(total(back) == 12);
+  BAD(libdl_sort(x, -1, 0, 0, &sorted, &places), UNSUPPORTED,
+      "sort: abacus:0: the backend has no kernel sort");
+  BAD(libdl_exp2(x, &sorted), UNSUPPORTED, "exp2: abacus: it cannot count this expression");
+  BAD_CODE(libdl_add(x, back, NULL, &sorted), DEVICE);
+  libdl_tensor_release(x);
+  libdl_tensor_release(y);
+  libdl_tensor_release(back);
+}
+
+int main(void) {
+  what_is_no_plugin_is_refused();
+  devices_have_names();
+  a_provider_does_what_it_serves();
+  a_device_comes_with_its_plugin();
+  return 0;
+}
