@@ -210,7 +210,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_eye_into(int64_t n, LIBDL_NULLABLE 
  *  input   any; only its metadata is read
  *  dtype   the element type; NONE: input's
  *  device  where; NULL: input's
- *  out     new; dense input's order of dimensions in memory is kept, else contiguous
+ *  out     new; in the order of dimensions that input has in memory, without gaps
  *
  *  Gradient: none; the result carries no history.
  *  Errors: DTYPE (no dtype), DEVICE (no such device).
@@ -227,7 +227,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_empty_like(const libdl_tensor *inpu
  *  input   any; only its metadata is read
  *  dtype   the element type; NONE: input's
  *  device  where; NULL: input's
- *  out     new; dense input's order of dimensions in memory is kept, else contiguous
+ *  out     new; in the order of dimensions that input has in memory, without gaps
  *
  *  Gradient: none; the result carries no history.
  *  Errors: DTYPE (no dtype), DEVICE (no such device).
@@ -244,7 +244,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_zeros_like(const libdl_tensor *inpu
  *  input   any; only its metadata is read
  *  dtype   the element type; NONE: input's
  *  device  where; NULL: input's
- *  out     new; dense input's order of dimensions in memory is kept, else contiguous
+ *  out     new; in the order of dimensions that input has in memory, without gaps
  *
  *  Gradient: none; the result carries no history.
  *  Errors: DTYPE (no dtype), DEVICE (no such device).
@@ -261,7 +261,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_ones_like(const libdl_tensor *input
  *  fill_value  a number or 0-d tensor; its value is copied
  *  dtype       the element type; NONE: input's
  *  device      where; NULL: input's
- *  out         new; dense input's order of dimensions in memory is kept, else contiguous
+ *  out         new; in the order of dimensions that input has in memory, without gaps
  *
  *  Gradient: none; the result carries no history.
  *  Errors: SHAPE (fill_value is not 0-d), DTYPE (no dtype; a complex number and a real dtype),

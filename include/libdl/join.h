@@ -169,7 +169,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_contiguous(const libdl_tensor *inpu
 /** A copy with history.
  *
  *  input  any
- *  out    new; dense input's order of dimensions in memory is kept, else contiguous
+ *  out    new; in the order of dimensions that input has in memory, without gaps
  *
  *  Gradient: any order, forward mode.
  *  Errors: none of its own.

@@ -13,6 +13,11 @@
  *    any        every dtype
  *    to float   integers and bool are first converted to the default floating dtype
  *
+ *  A new result has no gaps in memory, and its dimensions lie there in the operands' order, as in
+ *  PyTorch: the first operand whose strides tell two dimensions apart decides, and where none does
+ *  the order is row-major. So x and x transposed take the same time. Always row-major are
+ *  logsigmoid, masked_fill, tril and triu.
+ *
  *  What all operators have in common (errors, into forms, threads) stands in <libdl/op.h>. */
 #ifndef LIBDL_POINTWISE_H
 #define LIBDL_POINTWISE_H

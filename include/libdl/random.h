@@ -134,7 +134,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_randperm_into(
  *  generator  the source; NULL: the device's default
  *  dtype      floating or complex; NONE: input's
  *  device     where; NULL: input's
- *  out        new, contiguous; complex: both parts are drawn
+ *  out        new, in input's order of dimensions in memory; complex: both parts are drawn
  *
  *  Gradient: none; the result carries no history.
  *  Errors: DTYPE (not floating or complex), DEVICE (no such device, or the generator's differs).
@@ -153,7 +153,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_rand_like(const libdl_tensor *input
  *  generator  the source; NULL: the device's default
  *  dtype      floating or complex; NONE: input's
  *  device     where; NULL: input's
- *  out        new, contiguous; complex: each part has variance 1/2
+ *  out        new, in input's order of dimensions in memory; complex: each part has variance 1/2
  *
  *  Gradient: none; the result carries no history.
  *  Errors: DTYPE (not floating or complex), DEVICE (no such device, or the generator's differs).
@@ -174,7 +174,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_randn_like(const libdl_tensor *inpu
  *  generator  the source; NULL: the device's default
  *  dtype      integer or floating; NONE: input's
  *  device     where; NULL: input's
- *  out        new, contiguous
+ *  out        new, in input's order of dimensions in memory
  *
  *  Gradient: none; the result carries no history.
  *  Errors: VALUE (low >= high, or the dtype does not hold them), DTYPE (complex), DEVICE (no such

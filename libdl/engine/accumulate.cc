@@ -8,6 +8,7 @@
 #include "device/pool.h"
 #include "ops/copy.h"
 #include "ops/pointwise.h"
+#include "tensor/memory_order.h"
 
 namespace libdl {
 
@@ -96,18 +97,34 @@ void add_to(GradSlot& slot, Turn turn, Sum sum) {
 
 }  // namespace
 
+// As in PyTorch .grad lies in memory as its leaf does, or in row-major order where that has gaps.
+static Shape strides_of_grad(const Accumulator& leaf) {
+  return is_dense(leaf.shape, leaf.strides) ? leaf.strides : contiguous_strides(leaf.shape);
+}
+
+static bool lies_so(const Tensor& gradient, const Shape& strides) {
+  for (int d = 0; d < gradient.ndim(); ++d)
+    if (gradient.size(d) > 1 && gradient.stride(d) != strides[static_cast<size_t>(d)]) return false;
+  return true;
+}
+
+static bool can_be_grad(const Tensor& gradient, const Accumulator& leaf) {
+  if (gradient.is_contiguous() && same(gradient.strides(), leaf.strides)) return true;
+  return lies_so(gradient, strides_of_grad(leaf));
+}
+
 void accumulate(Accumulator& leaf, Tensor gradient, bool create_graph) {
   if (!same(gradient.shape(), Dims(leaf.shape)))  // .data = of another shape, t_() under no_grad()
     fail(LIBDL_ERROR_AUTOGRAD, "backward",
          "the gradient of a leaf has shape " + to_string(gradient.shape()) +
              ", wanted " + to_string(Dims(leaf.shape)) + ", which the leaf has had since it was used");
   const Uninterruptible whole;  // .grad is untouched or complete, never half added
-  add_to(*leaf.slot, {{std::move(gradient), create_graph}, {}, 0}, [](Turn& turn) {
+  add_to(*leaf.slot, {{std::move(gradient), create_graph}, {}, 0}, [&leaf](Turn& turn) {
     auto& [gradient, recorded] = turn.brought;
     const Tensor& before = turn.before;
     if (!before.defined()) {
-      const bool take = !recorded && sole_owner(gradient) && gradient.is_contiguous();
-      return take ? std::move(gradient) : clone(gradient);
+      const bool take = !recorded && sole_owner(gradient) && can_be_grad(gradient, leaf);
+      return take ? std::move(gradient) : clone_with(gradient, strides_of_grad(leaf));
     }
     if (recorded || requires_grad(before)) return pointwise(k_add, before, gradient);
     want_room(before, gradient);

@@ -138,7 +138,8 @@ const PointwiseOp k_logsigmoid{.name = "logsigmoid",
                                .arguments = {"input"},
                                .partials = {[](const Symbols& s) {
                                  return s.dy * sigmoid(-s.x[0]);
-                               }}};
+                               }},
+                               .row_major = true};
 Tensor logsigmoid(const Tensor& input, Into into) { return pointwise(k_logsigmoid, input, into); }
 
 // -- gelu: x Phi(x), Hendrycks and Gimpel 2016 ---------------------------------------------------

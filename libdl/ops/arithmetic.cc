@@ -13,6 +13,7 @@
 #include "ops/pointwise.h"
 #include "ops/reduction.h"
 #include "ops/view.h"
+#include "tensor/memory_order.h"
 
 namespace libdl {
 
@@ -315,7 +316,7 @@ Tensor abs(const Tensor& input, Into into) {
   LIBDL_OBSERVED(abs, input, into);
   if (input.dtype() == Dtype::kBool) return deliver("abs", clone(input), into, {&input});
   if (!input.is_complex()) return pointwise(k_abs, input, into);
-  return deliver("abs", contiguous(real(pointwise(k_abs, input))), into, {&input});
+  return deliver("abs", clone(real(pointwise(k_abs, input))), into, {&input});
 }
 Tensor sign(const Tensor& input, Into into) { return pointwise(k_sign, input, into); }
 static const PointwiseOp kRealSgn{.name = "sgn",
@@ -393,6 +394,7 @@ static Tensor combined_at_once(const char* op, const Tensor& input, const Tensor
     check_number(op, 4, "value", *value,
                  size_of(input.dtype()) == 2 ? Dtype::kFloat32 : input.dtype());
   const Tensor y = into ? into.tensor() : empty(input.shape(), input.dtype(), input.device());
+  if (!into) lie_as(y, in, input.dtype());
   const bool scaled = value && !is_one(*value, input, tensor1);
   if (inner == Expression::k_mul && !scaled && !complex) {
     add_product(y, in);

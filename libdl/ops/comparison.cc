@@ -11,6 +11,7 @@
 #include "ops/holds.h"
 #include "ops/pointwise.h"
 #include "ops/reduction.h"
+#include "tensor/memory_order.h"
 
 namespace libdl {
 
@@ -35,8 +36,9 @@ LIBDL_COMPARE(ge)
 
 // Integers are always finite.
 static Tensor everywhere(const char* op, const Tensor& input, bool truth, Into into) {
-  return deliver(op, full(input.shape(), number(truth), Dtype::kBool, input.device()), into,
-                 {&input});
+  const Tensor y = empty_as(input, Dtype::kBool, input.device());
+  fill_bytes(y, number(truth));
+  return deliver(op, y, into, {&input});
 }
 #define LIBDL_KIND(op, of_integers)                                                   \
   const PointwiseOp k_##op{.name = #op,                                               \

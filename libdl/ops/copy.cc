@@ -12,15 +12,25 @@
 #include "ops/launch.h"
 #include "ops/pointwise.h"
 #include "ops/view.h"
+#include "tensor/memory_order.h"
 #include "tensor/row_major.h"
 
 namespace libdl {
 
 // -- inner steps --------------------------------------------------------------------------------
 
+// The elements of a dense tensor in the order of their addresses.
+static Tensor as_it_lies(const Tensor& x) {
+  const int64_t count[] = {x.numel()}, one[] = {1};
+  return alias(x, count, one, x.offset(), x.dtype());
+}
+
 // Between devices the bytes go as they are: what has gaps is packed on its own side before, and dst's
 // dtype is made on src's.
 static void transfer(const Tensor& dst, const Tensor& src) {
+  if (!dst.is_contiguous() && is_dense(dst) && src.dtype() == dst.dtype() &&
+      same(src.shape(), dst.shape()) && same(src.strides(), dst.strides()))
+    return transfer(as_it_lies(dst), as_it_lies(src));
   if (src.is_number() || (src.ndim() == 0 && src.device().is_cpu())) return fill_bytes(dst, src);
   const Tensor from = plain(src, dst.dtype());
   const bool direct = dst.is_contiguous() && dst.numel() == from.numel();
@@ -106,9 +116,12 @@ Tensor full(Dims shape, const Tensor& value, Dtype dtype, Device device) {
 static void copy_vjp(Backward& b) { b.give(0, b.dy()); }
 static const Rule kClone{"clone", copy_vjp}, kCast{"to", copy_vjp};
 
-static Tensor copied(const char* op, const Rule& rule, const Tensor& x, Dtype dtype) {
+// strides: of the copy, a permutation of row-major ones; none: in x's order.
+static Tensor copied(const char* op, const Rule& rule, const Tensor& x, Dtype dtype,
+                     std::optional<Dims> strides = {}) {
   Call call(op, {}, {&x});
-  Tensor y = empty(x.shape(), dtype, x.device());
+  Tensor y = strides ? empty(x.shape(), dtype, x.device()) : empty_as(x, dtype, x.device());
+  if (strides) restride(y, *strides);
   copy_bytes(y, x);
   y = call.done(std::move(y), rule, NoAttr{});
   if (call.forward()) call.jvp(y, [&] { return cast(clone(call.tangent(0)), dtype); });
@@ -119,9 +132,17 @@ Tensor clone(const Tensor& input) {
   LIBDL_OBSERVED(clone, input);
   return copied("clone", kClone, input, input.dtype());
 }
+Tensor clone_with(const Tensor& x, Dims strides) {
+  LIBDL_OBSERVED_PART("clone", clone_with(x, strides), x);
+  return copied("clone", kClone, x, x.dtype(), strides);
+}
+Tensor row_major_clone(const Tensor& x) {
+  const Shape strides = contiguous_strides(x.shape());
+  return clone_with(x, {strides.data(), strides.size()});
+}
 Tensor contiguous(const Tensor& input) {
   LIBDL_OBSERVED(contiguous, input);
-  return input.is_contiguous() && !input.is_number() ? input : clone(input);
+  return input.is_contiguous() && !input.is_number() ? input : row_major_clone(input);
 }
 Tensor cast(const Tensor& x, Dtype dtype) {
   if (x.dtype() == dtype && !x.is_number()) return x;
@@ -142,7 +163,7 @@ static const Rule kTransfer{"to", transfer_vjp};
 
 static Tensor transferred(const Tensor& x, Dtype dtype, Device device) {
   Call call("to", {}, {&x});
-  Tensor y = empty(x.shape(), dtype, device);
+  Tensor y = empty_as(x, dtype, device);
   copy_bytes(y, x);
   y = call.done(std::move(y), kTransfer, TransferAttr{x.device()});
   if (call.forward()) call.jvp(y, [&] { return to(call.tangent(0), dtype, device, false, true); });

@@ -34,7 +34,9 @@ Tensor full(Dims shape, const Tensor& value, Dtype dtype, Device device = {});
 // -- operators ----------------------------------------------------------------------------------
 
 Tensor cast(const Tensor& x, Dtype dtype);  // x itself where nothing changes
-Tensor clone(const Tensor& input);
+Tensor clone(const Tensor& input);          // in input's order of dimensions in memory
+Tensor row_major_clone(const Tensor& x);
+Tensor clone_with(const Tensor& x, Dims strides);  // a permutation of row-major ones
 Tensor contiguous(const Tensor& input);     // input itself where it is
 Tensor to(const Tensor& input, Dtype dtype, std::optional<Device> device, bool non_blocking,
           bool copy);

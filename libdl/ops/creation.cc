@@ -8,6 +8,7 @@
 #include "ops/copy.h"
 #include "ops/holds.h"
 #include "ops/pointwise.h"
+#include "tensor/memory_order.h"
 
 namespace libdl {
 
@@ -113,8 +114,8 @@ Tensor full(Dims shape, const Tensor& fill_value, Dtype dtype, std::optional<Dev
 static Tensor like(const char* op, const Tensor& input, const Tensor* value, Dtype dtype,
                    std::optional<Device> device, int device_argument = 3) {
   const Dtype type = dtype == Dtype::kNone ? input.dtype() : dtype;
-  const Tensor y = empty(input.shape(), type,
-                         device_or_default(op, device_argument, device ? device : input.device()));
+  const Tensor y = empty_as(
+      input, type, device_or_default(op, device_argument, device ? device : input.device()));
   if (value) fill_bytes(y, *value);
   return y;
 }

@@ -7,6 +7,7 @@
 #include "ops/copy.h"
 #include "ops/pointwise.h"
 #include "ops/view.h"
+#include "tensor/memory_order.h"
 
 namespace libdl {
 
@@ -150,7 +151,7 @@ Tensor repeat(const Tensor& input, Dims repeats) {
   checked_numel(result, input.dtype(), "repeat", 2, "repeats");
   checked_numel(spread, input.dtype(), "repeat", 2, "repeats");  // sizes of 0 count as 1 in both
   const Named named("repeat");
-  return named(own(reshape(clone(expand(reshape(input, inner), spread)), result)));
+  return named(own(reshape(row_major_clone(expand(reshape(input, inner), spread)), result)));
 }
 
 Tensor repeat_interleave(const Tensor& input, int64_t repeats, std::optional<int64_t> dim) {
@@ -174,7 +175,7 @@ Tensor repeat_interleave(const Tensor& input, int64_t repeats, std::optional<int
   // Sizes of 0 count as 1 there, so what joins two of them is no larger.
   checked_numel(spread, input.dtype(), op, 2, "repeats");
   result[at] *= repeats;
-  return reshape(clone(expand(unsqueeze(x, at + 1), spread)), result);
+  return reshape(row_major_clone(expand(unsqueeze(x, at + 1), spread)), result);
 }
 
 // -- order ------------------------------------------------------------------------------------
@@ -194,7 +195,7 @@ Tensor flip(const Tensor& input, Dims dims) {
     from.offset += (input.size(d) - 1) * input.stride(d);
     from.strides[d] = -input.stride(d);
   }
-  Tensor y = empty(input.shape(), input.dtype(), input.device());
+  Tensor y = empty_as(input, input.dtype(), input.device());
   if (input.is_number())
     copy_bytes(y, input);
   else
@@ -248,6 +249,7 @@ static const PointwiseOp& masked() {
                               .arguments = k_where.arguments,
                               .promotion = k_where.promotion,
                               .partials = k_where.partials,
+                              .row_major = true,
                               .keeps_numbers = true};
   return op;
 }

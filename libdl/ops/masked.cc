@@ -39,6 +39,17 @@ static constexpr int64_t kWhole[] = {-1};
 
 // -- masked_fill ----------------------------------------------------------------------------------
 
+// `where`, whose result is row-major as PyTorch's masked_fill is.
+static const PointwiseOp& choice() {
+  static const PointwiseOp op{.name = "where",
+                              .expression = Expression::k_where,
+                              .arguments = k_where.arguments,
+                              .promotion = k_where.promotion,
+                              .partials = k_where.partials,
+                              .row_major = true};
+  return op;
+}
+
 // A choice element by element, whose rules are where's; only the words of the errors differ.
 Tensor masked_fill(const Tensor& input, const Tensor& mask, const Tensor& value, Into into) {
   LIBDL_OBSERVED(masked_fill, input, mask, value, into);
@@ -51,7 +62,7 @@ Tensor masked_fill(const Tensor& input, const Tensor& mask, const Tensor& value,
   const Tensor one = held(op, 3, "value", value, input.dtype());
   const Named named(op);
   return named(told_as(op, {{"condition", 2, "mask"}, {"input", 3, "value"}, {"other", 1, "input"}},
-                       [&] { return pointwise(k_where, mask, one, input, into); }));
+                       [&] { return pointwise(choice(), mask, one, input, into); }));
 }
 
 // -- masked_select --------------------------------------------------------------------------------

@@ -19,10 +19,22 @@ void Plan::add(int64_t size, std::span<const int64_t> strides) {
   for (size_t k = 0; k < strides.size(); ++k) strides_[k][ndim_ - 1] = strides[k];
 }
 
+// The dimensions as out lies in memory, outermost first: what is dense there becomes one.
+static void order_of(const Tensor& out, uint8_t* order) {
+  for (int d = 0; d < out.ndim(); ++d) {
+    int at = d;
+    for (; at > 0 && out.stride(order[at - 1]) < out.stride(d); --at) order[at] = order[at - 1];
+    order[at] = static_cast<uint8_t>(d);
+  }
+}
+
 void Plan::general(const Tensor& out, std::span<const Tensor* const> in) {
   clear();
   int64_t strides[kOperands];
-  for (int d = 0; d < out.ndim(); ++d) {
+  uint8_t order[kMaxDims];
+  order_of(out, order);
+  for (int i = 0; i < out.ndim(); ++i) {
+    const int d = order[i];
     strides[0] = out.stride(d);
     for (size_t k = 0; k < in.size(); ++k) {
       const Tensor& x = *in[k];

@@ -25,17 +25,13 @@ class Plan {
   // The two steps of it.
   void make_ready(const Tensor& out, std::span<const Tensor* const> in);
   void walk(const Tensor& out, std::span<const Tensor* const> in) {
-    bool flat = out.is_contiguous();
-    for (const Tensor* x : in)
-      flat &= x->numel() == 1 || (x->is_contiguous() && x->numel() == out.numel());
-    if (flat) {  // a size-1 operand, or the same number of elements: equal shapes, up to ones
-      ndim_ = 1;
-      sizes_[0] = out.numel();
-      strides_[0][0] = 1;
-      for (size_t k = 0; k < in.size(); ++k) strides_[k + 1][0] = in[k]->numel() != 1;
-      if (out.numel() == 1) ndim_ = 0;
-      return;
-    }
+    if (!flat(out, in)) general(out, in);
+  }
+  // The same where out is new: where operands are not row-major order() may give it other strides.
+  template <class F>
+  void walk_new(const Tensor& out, std::span<const Tensor* const> in, F&& order) {
+    if (flat(out, in)) return;
+    order();
     general(out, in);
   }
 
@@ -52,6 +48,19 @@ class Plan {
   uint32_t host_inputs() const { return host_inputs_; }
 
  private:
+  bool flat(const Tensor& out, std::span<const Tensor* const> in) {
+    bool flat = out.is_contiguous();
+    for (const Tensor* x : in)
+      flat &= x->numel() == 1 || (x->is_contiguous() && x->numel() == out.numel());
+    if (!flat) return false;
+    // A size-1 operand, or the same number of elements: equal shapes, up to ones.
+    ndim_ = 1;
+    sizes_[0] = out.numel();
+    strides_[0][0] = 1;
+    for (size_t k = 0; k < in.size(); ++k) strides_[k + 1][0] = in[k]->numel() != 1;
+    if (out.numel() == 1) ndim_ = 0;
+    return true;
+  }
   void general(const Tensor& out, std::span<const Tensor* const> in);
 
   int32_t ndim_ = 0;

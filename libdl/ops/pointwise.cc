@@ -11,6 +11,7 @@
 #include "ops/program.h"
 #include "ops/view.h"
 #include "tensor/forms.h"
+#include "tensor/memory_order.h"
 
 namespace libdl {
 
@@ -28,6 +29,14 @@ constexpr auto kComputes = [] {
           static_cast<uint8_t>(kernels::expression_exists(e, static_cast<kernels::Class>(c)) << c);
   return bits;
 }();
+
+// class_of as a table in memory: the function's own is made anew in every call.
+constexpr auto kClassOf = [] {
+  std::array<kernels::Class, kDtypes> classes{};
+  for (int t = 0; t < kDtypes; ++t) classes[t] = class_of(static_cast<Dtype>(t));
+  return classes;
+}();
+kernels::Class compute_class(Dtype t) { return kClassOf[static_cast<int>(t)]; }
 }  // namespace
 
 int PointwiseOp::inputs() const { return info(*this).inputs; }
@@ -113,7 +122,7 @@ static Dtype compute_dtype(const PointwiseOp& op, const Tensor* const* in) {
       if (op.promotion == Promotion::kFloat && !is_inexact(compute)) compute = default_dtype();
   }
   const uint8_t exists = kComputes[static_cast<int>(op.expression)];
-  if (!(exists >> static_cast<int>(class_of(compute)) & 1)) reject_dtype(op, in, compute);
+  if (!(exists >> static_cast<int>(compute_class(compute)) & 1)) reject_dtype(op, in, compute);
   return compute;
 }
 
@@ -154,7 +163,7 @@ static bool share_shape(const Tensor* const* in, int n) {
 // -- the launch -------------------------------------------------------------------------------
 
 template <class P>  // a Plan or a FormPlan
-static inline void launch(const P& plan, const PointwiseOp& op, const Tensor& out,
+[[gnu::always_inline]] static inline void launch(const P& plan, const PointwiseOp& op, const Tensor& out,
                           const Tensor* const* in, int n, kernels::Class compute) {
   kernels::PointwiseArgs args;
   args.expression = static_cast<int32_t>(op.expression);
@@ -175,16 +184,26 @@ static inline void launch(const P& plan, const PointwiseOp& op, const Tensor& ou
   return true;
 }
 
+// kNew: a result that nobody has seen, which takes its operands' order in memory.
+enum class Place { kGiven, kNew };
+
+template <Place place>
 static void run(const PointwiseOp& op, const Tensor& out, const Tensor* const* in, int n,
-                kernels::Class compute) {
+                Dtype compute) {
   if (out.numel() == 0) return;
+  const std::span operands(in, static_cast<size_t>(n));
+  const auto order = [&] {
+    if (place == Place::kGiven || op.row_major) return;
+    lie_as(out, operands, op.promotion == Promotion::kTruth ? result_dtype(operands) : compute);
+  };
   Plan plan;
   if (memory_is_special()) [[unlikely]] {
-    if (ran_in_forms(op, out, in, n, compute)) return;
-    plan.make_ready(out, {in, static_cast<size_t>(n)});
+    order();
+    if (ran_in_forms(op, out, in, n, compute_class(compute))) return;
+    plan.make_ready(out, operands);
   }
-  plan.walk(out, {in, static_cast<size_t>(n)});
-  launch(plan, op, out, in, n, compute);
+  plan.walk_new(out, operands, order);
+  launch(plan, op, out, in, n, compute_class(compute));
 }
 
 // -- recording --------------------------------------------------------------------------------
@@ -389,7 +408,7 @@ Tensor pointwise(const PointwiseOp& op, const Tensor* const* in, Into into) {
   const Device device = result_device({in, static_cast<size_t>(n)});
   const Tensor y = equal ? empty(in[0]->shape(), out_dtype, device)
                          : empty(common_shape(op, in, n), out_dtype, device);
-  run(op, y, in, n, class_of(compute));
+  run<Place::kNew>(op, y, in, n, compute);
   born(y);
   if (!meta || op.truth() || !is_inexact(compute)) return y;
 
@@ -417,7 +436,7 @@ Tensor pointwise_into(const PointwiseOp& op, const Tensor* const* in, const Tens
                     result_device({in, static_cast<size_t>(n)}));
 
   if (call.plain()) {
-    run(op, dst, in, n, class_of(compute));
+    run<Place::kGiven>(op, dst, in, n, compute);
     written(dst, op.name);
     return dst;
   }
@@ -428,7 +447,7 @@ Tensor pointwise_into(const PointwiseOp& op, const Tensor* const* in, const Tens
   // Tangents and the host's hooks on saved values want the result, so there it is made aside.
   const bool aside = call.forward() || saves_through_hooks();
   Tensor y = aside ? empty(dst.shape(), dst.dtype(), dst.device()) : alias(dst);
-  if (aside) run(op, y, in, n, class_of(compute));
+  if (aside) run<Place::kGiven>(op, y, in, n, compute);
   Saved* result = nullptr;
   if (call.recording() && !op.truth()) {
     Tensor old;
@@ -443,7 +462,7 @@ Tensor pointwise_into(const PointwiseOp& op, const Tensor* const* in, const Tens
   if (call.forward() && !op.truth())
     call.ready_jvp(y, [&] { return tangent(op, in, y, compute, &call.tangent(0)); });
   call.ready(y);
-  if (!aside) run(op, dst, in, n, class_of(compute));
+  if (!aside) run<Place::kGiven>(op, dst, in, n, compute);
   call.finish(y);
   if (result) result->version = saved_version(*dst.get());
   return dst;

@@ -105,6 +105,7 @@ struct PointwiseOp {
   std::array<Partial, 3> partials = {};  // NULL: no gradient flows there
   bool zero_gradient = false;            // differentiable with derivative 0 (floor, sign, …)
   bool steps = false;  // the slope is of steps, and has no history but that of dy
+  bool row_major = false;      // new results are, however the operands lie
   bool keeps_numbers = false;  // and conditions: where no more is saved, passes free nothing
   mutable std::atomic<const Program*> programs[3][3] = {};  // [form][input], built when first used
 

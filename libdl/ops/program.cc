@@ -8,6 +8,7 @@
 #include "ops/copy.h"
 #include "ops/form_plan.h"
 #include "ops/launch.h"
+#include "tensor/memory_order.h"
 #include "tensor/packed.h"
 
 namespace libdl {
@@ -228,14 +229,19 @@ constexpr int kUpstream = 0;
   return true;
 }
 
+// is_new: out lies as its operands do, else where it is given.
 static void launch(const Program& p, Dtype dtype, const Tensor& out,
-                   std::span<const Tensor* const> in) {
+                   std::span<const Tensor* const> in, bool is_new) {
   Plan plan;
+  const auto order = [&] {
+    if (is_new) lie_as(out, in, dtype);
+  };
   if (memory_is_special()) [[unlikely]] {
+    order();
     if (ran_in_forms(p, dtype, out, in)) return;
     plan.make_ready(out, in);
   }
-  plan.walk(out, in);
+  plan.walk_new(out, in, order);
   launch(p, dtype, plan, out, in.data());
 }
 
@@ -266,22 +272,25 @@ Tensor evaluate(const Program& p, const Tensor* const* symbols, Dtype dtype,
     equal &= same(in[k]->shape(), in[0]->shape());
   }
   Tensor out;
-  if (equal && scratch && scratch->dtype() == dtype && scratch->is_contiguous() &&
+  bool is_new = false;
+  if (equal && scratch && scratch->dtype() == dtype && is_dense(*scratch) &&
       same(scratch->shape(), in[0]->shape()) && sole_owner(*scratch) &&
       !(memory_is_special() && leaves_the_form(p, in, *scratch))) {
     out = std::move(*scratch);
     for (int k = 0; k < p.inputs; ++k)
       if (in[k] == scratch) in[k] = &out;
   } else if (equal) {
+    is_new = true;
     out = empty(in[0]->shape(), dtype, result_device({in, static_cast<size_t>(p.inputs)}));
   } else {
+    is_new = true;
     Shape shape(in[0]->shape());
     for (int k = 1; k < p.inputs; ++k) broadcast(shape, in[k]->shape());
     out = empty(shape, dtype, result_device({in, static_cast<size_t>(p.inputs)}));
   }
   if (out.numel() == 0) return out;
 
-  launch(p, dtype, out, {in, static_cast<size_t>(p.inputs)});
+  launch(p, dtype, out, {in, static_cast<size_t>(p.inputs)}, is_new);
   // Of what was in scratch products may have kept panels: no version tells that they are stale.
   if (out.storage().packed.load(std::memory_order_relaxed)) drop_packed(out.storage());
   return out;

@@ -14,6 +14,7 @@
 #include "ops/indices.h"
 #include "ops/launch.h"
 #include "ops/pointwise.h"
+#include "tensor/memory_order.h"
 
 namespace libdl {
 
@@ -158,6 +159,15 @@ static Tensor drawn(const char* op, const Draw& draw, Dims shape, Dtype dtype, D
   return call.done(y);
 }
 
+// The words are those of the elements' places in row-major order, wherever they lie.
+static Tensor drawn_as(const char* op, const Draw& draw, const Tensor& input, Dtype dtype,
+                       Device device, Generator* generator) {
+  Call call(op, {}, std::span<const Tensor* const>());
+  const Tensor y = empty_as(input, dtype, device);
+  draw_into(y, draw, generator);
+  return call.done(y);
+}
+
 static Draw standard_normal(Dtype dtype) {
   // The parts of a complex number share its variance.
   return {Distribution::kNormal, 0, is_complex(dtype) ? std::sqrt(0.5) : 1.0};
@@ -262,8 +272,8 @@ Tensor rand_like(const Tensor& input, Generator* generator, Dtype dtype,
   const Dtype type = dtype == Dtype::kNone ? input.dtype() : dtype;
   check_inexact("rand_like", dtype == Dtype::kNone ? 1 : 3,
                 dtype == Dtype::kNone ? "input" : "dtype", type);
-  return drawn("rand_like", {Distribution::kUniform}, input.shape(), type,
-               checked_device("rand_like", 4, device, input.device()), generator, {});
+  return drawn_as("rand_like", {Distribution::kUniform}, input, type,
+                  checked_device("rand_like", 4, device, input.device()), generator);
 }
 
 Tensor randn_like(const Tensor& input, Generator* generator, Dtype dtype,
@@ -272,8 +282,8 @@ Tensor randn_like(const Tensor& input, Generator* generator, Dtype dtype,
   const Dtype type = dtype == Dtype::kNone ? input.dtype() : dtype;
   check_inexact("randn_like", dtype == Dtype::kNone ? 1 : 3,
                 dtype == Dtype::kNone ? "input" : "dtype", type);
-  return drawn("randn_like", standard_normal(type), input.shape(), type,
-               checked_device("randn_like", 4, device, input.device()), generator, {});
+  return drawn_as("randn_like", standard_normal(type), input, type,
+                  checked_device("randn_like", 4, device, input.device()), generator);
 }
 
 Tensor randint_like(const Tensor& input, std::optional<int64_t> low, int64_t high,
@@ -281,8 +291,8 @@ Tensor randint_like(const Tensor& input, std::optional<int64_t> low, int64_t hig
   LIBDL_OBSERVED(randint_like, input, low, high, generator, dtype, device);
   const Dtype type = dtype == Dtype::kNone ? input.dtype() : dtype;
   const Draw draw = integers("randint_like", 3, low.value_or(0), high, type, 5);
-  return drawn("randint_like", draw, input.shape(), type,
-               checked_device("randint_like", 6, device, input.device()), generator, {});
+  return drawn_as("randint_like", draw, input, type,
+                  checked_device("randint_like", 6, device, input.device()), generator);
 }
 
 // -- in place -------------------------------------------------------------------------------------
@@ -424,7 +434,7 @@ Tensor dropout(const Tensor& input, double p, bool training, Generator* generato
   };
   if (!training || p == 0) return times(number(int64_t{1}));
   const DefaultFloatEnvironment environment;
-  const Tensor noise = empty(input.shape(), real_of(input.dtype()), input.device());
+  const Tensor noise = empty_as(input, real_of(input.dtype()), input.device());
   Refund refund(generator);
   draw_into(noise, {Distribution::kBernoulli, 1 - p, p < 1 ? 1 / (1 - p) : 0}, generator);
   refund.drawn();

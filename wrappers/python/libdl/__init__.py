@@ -20,10 +20,12 @@ from ._errors import (
 from ._overrides import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
 from ._types import (
     Generator as Generator, Size as Size, bfloat16 as bfloat16, bool_ as bool_,
-    complex64 as complex64, complex128 as complex128, device as device, dtype as dtype,
-    finfo as finfo, float16 as float16, float32 as float32, float64 as float64, iinfo as iinfo,
-    int8 as int8, int16 as int16, int32 as int32, int64 as int64, layout as layout,
-    strided as strided, uint8 as uint8, uint16 as uint16, uint32 as uint32, uint64 as uint64,
+    complex64 as complex64, complex128 as complex128, contiguous_format as contiguous_format,
+    device as device, dtype as dtype, finfo as finfo, float16 as float16, float32 as float32,
+    float64 as float64, iinfo as iinfo, int8 as int8, int16 as int16, int32 as int32,
+    int64 as int64, layout as layout, memory_format as memory_format,
+    preserve_format as preserve_format, strided as strided, uint8 as uint8, uint16 as uint16,
+    uint32 as uint32, uint64 as uint64,
 )  # fmt: skip
 from ._functions import *
 from . import _methods as _methods
@@ -65,8 +67,8 @@ pi = _math.pi
 e = _math.e
 newaxis = None
 
-# PyTorch's words for memory formats, which here are the library's own affair.
-contiguous_format = preserve_format = channels_last = None
+# A memory format of PyTorch's that is not offered: it is taken and changes nothing.
+channels_last = None
 
 
 def set_default_device(device: _Any) -> None:

@@ -12,8 +12,8 @@ from ._C import Overridden, Tensor
 from ._errors import AutogradError, Error, told_as
 from ._overrides import override
 from ._types import (
-    DeviceLike, bfloat16, bool_, complex64, complex128, device as Device, dtype as Dtype,
-    float16, float32, float64, int8, int16, int32, int64, strided, uint8,
+    DeviceLike, bfloat16, bool_, complex64, complex128, contiguous_format, device as Device,
+    dtype as Dtype, float16, float32, float64, int8, int16, int32, int64, strided, uint8,
 )  # fmt: skip
 
 METHODS: dict[str, Any] = {}
@@ -185,7 +185,7 @@ def share_memory_(self: Tensor) -> Tensor:
 
 def _converter(name: str, dtype: Dtype) -> Any:
     def convert(self: Tensor, memory_format: object = None) -> Tensor:
-        return _to(self, dtype, None, False, False)
+        return _in_format(_to(self, dtype, None, False, False), self, memory_format)
 
     convert.__name__ = name
     convert.__doc__ = f"The elements as {dtype}; the tensor itself if they are already."
@@ -198,6 +198,11 @@ for _name, _dtype in (
     ("bool", bool_), ("cfloat", complex64), ("cdouble", complex128),
 ):  # fmt: skip
     METHODS[_name] = _converter(_name, _dtype)
+
+
+def _in_format(made: Tensor, before: Tensor, memory_format: object) -> Tensor:
+    """A conversion that made nothing new stays as it lies, as in PyTorch."""
+    return made.contiguous() if memory_format is contiguous_format and made is not before else made
 
 
 def _to(self: Tensor, dtype: Any, device: Any, non_blocking: bool, copy: bool) -> Tensor:
@@ -242,7 +247,7 @@ def m_to(
             copy = rest.pop(0)
     if other is not None:
         dtype, device = other.dtype, other.device
-    return _to(self, dtype, device, non_blocking, copy)
+    return _in_format(_to(self, dtype, device, non_blocking, copy), self, memory_format)
 
 
 @method
@@ -265,7 +270,7 @@ def type_as(self: Tensor, other: Tensor) -> Tensor:
 @method
 def cpu(self: Tensor, memory_format: object = None) -> Tensor:
     """The tensor in the host's memory."""
-    return _to(self, None, "cpu", False, False)
+    return _in_format(_to(self, None, "cpu", False, False), self, memory_format)
 
 
 @method
@@ -287,7 +292,10 @@ def is_pinned(self: Tensor) -> bool:
 
 @method
 def m_clone(self: Tensor, *, memory_format: object = None) -> Tensor:
-    """A copy with history. The layout is the library's own affair: memory_format is not read."""
+    """A copy with history, in the order of dimensions that the tensor has in memory, or row-major
+    where memory_format is contiguous_format."""
+    if memory_format is contiguous_format and not self.is_contiguous():
+        return self.contiguous()
     return _functions.clone(self)
 
 

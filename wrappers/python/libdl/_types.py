@@ -212,6 +212,33 @@ layout.__module__ = "libdl"
 strided = layout()
 
 
+class memory_format:
+    """The order of a copy's dimensions in memory: contiguous_format is row-major, preserve_format that
+    of the original."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"libdl.{self.name}"
+
+    def __reduce__(self) -> str:
+        return self.name
+
+    def __copy__(self) -> memory_format:
+        return self
+
+    def __deepcopy__(self, memo: object) -> memory_format:
+        return self
+
+
+memory_format.__module__ = "libdl"
+contiguous_format = memory_format("contiguous_format")
+preserve_format = memory_format("preserve_format")
+
+
 class ValuesIndices(NamedTuple):
     """What max, min, sort, topk and kthvalue give along a dimension."""
 

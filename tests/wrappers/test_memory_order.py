@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How results lie in memory: elementwise ones as their operands do, by PyTorch's rule."""
+
+import copy
+
+import libdl
+import pytest
+
+# What PyTorch 2.15 answers: an expression, the operands x, y, z as (shape, strides[, dtype]), and the
+# result's strides.
+ORDERS = [
+    ('x.exp()', [((4, 3, 4), (3, 1, 12), 'int64')], (3, 1, 12)),
+    ('x.exp()', [((2, 2), (2, 1))], (2, 1)),
+    ('x * 2', [((2, 4, 2), (4, 0, 8))], (1, 2, 8)),
+    ('x * 2', [((2, 4), (0, 2))], (4, 1)),
+    ('2 - x', [((2, 2), (1, 2))], (1, 2)),
+    ('2 - x', [((2, 4, 4), (1, 8, 2))], (1, 8, 2)),
+    ('x > 3', [((2, 3, 3), (1, 2, 6))], (1, 2, 6)),
+    ('x > 3', [((3, 4, 4), (16, 4, 1))], (16, 4, 1)),
+    ('x.clone()', [((3, 3, 3), (1, 6, 36))], (1, 3, 9)),
+    ('x.clone()', [((3, 2, 4), (8, 1, 0))], (8, 4, 1)),
+    ('x.double()', [((2, 4, 2, 4), (1, 8, 32, 2))], (1, 8, 32, 2)),
+    ('x.double()', [((4, 3, 3), (9, 3, 1))], (9, 3, 1)),
+    ('x.to(T.int32)', [((3, 2), (2, 1), 'int64')], (2, 1)),
+    ('x.to(T.int32)', [((2, 3, 3), (9, 1, 3))], (9, 1, 3)),
+    ('T.zeros_like(x)', [((2, 4, 2), (4, 1, 16))], (4, 1, 8)),
+    ('T.zeros_like(x)', [((2, 4), (8, 1))], (4, 1)),
+    ('T.empty_like(x)', [((3, 3), (1, 3), 'int64')], (1, 3)),
+    ('T.empty_like(x)', [((4, 3, 2), (6, 1, 3))], (6, 1, 3)),
+    ('T.rand_like(x)', [((3, 3), (3, 1))], (3, 1)),
+    ('T.rand_like(x)', [((4, 3, 3), (36, 1, 6))], (9, 1, 3)),
+    ('T.nn.functional.gelu(x.float())', [((4, 2, 4, 3), (4, 1, 48, 16))], (2, 1, 24, 8)),
+    ('T.nn.functional.gelu(x.float())', [((3, 3), (6, 1), 'int64')], (3, 1)),
+    ('T.clamp(x, 2, 5)', [((3, 4, 2), (8, 1, 4))], (8, 1, 4)),
+    ('T.clamp(x, 2, 5)', [((3, 3, 4), (12, 1, 3))], (12, 1, 3)),
+    ('x.contiguous()', [((4, 3, 3), (3, 24, 1))], (9, 3, 1)),
+    ('x.contiguous()', [((4, 2, 4), (1, 0, 8), 'int64')], (8, 4, 1)),
+    ('x.masked_fill(x > 3, 0)', [((4, 2, 2), (4, 2, 1), 'int64')], (4, 2, 1)),
+    ('x.masked_fill(x > 3, 0)', [((2, 4, 2), (4, 1, 8))], (8, 2, 1)),
+    ('T.tril(x)', [((2, 2), (1, 4))], (2, 1)),
+    ('T.tril(x)', [((3, 3, 4, 4), (3, 1, 36, 9))], (48, 16, 4, 1)),
+    ('T.flip(x, [0])', [((3, 3, 3), (9, 3, 1))], (9, 3, 1)),
+    ('T.flip(x, [0])', [((2, 3, 4), (12, 4, 1), 'int64')], (12, 4, 1)),
+    ('T.full_like(x, 3)', [((3, 2, 2), (0, 2, 1))], (4, 2, 1)),
+    ('T.full_like(x, 3)', [((3, 4), (4, 1))], (4, 1)),
+    ('T.nn.functional.dropout(x.float(), 0.5)', [((4, 4, 4), (16, 1, 4))], (16, 1, 4)),
+    ('T.nn.functional.dropout(x.float(), 0.5)', [((2, 3, 3, 3), (3, 6, 0, 1))], (9, 18, 3, 1)),
+    ('T.nn.functional.logsigmoid(x.float())', [((3, 2, 3), (24, 1, 4))], (6, 3, 1)),
+    ('T.nn.functional.logsigmoid(x.float())', [((3, 2, 2), (1, 3, 0), 'int64')], (4, 2, 1)),
+    ('T.isnan(x)', [((2, 3, 2), (6, 1, 3))], (6, 1, 3)),
+    ('T.isnan(x)', [((3, 3, 4), (0, 12, 1))], (12, 4, 1)),
+    ('x.reshape(-1)', [((3, 4, 4), (32, 4, 1), 'int64')], (1,)),
+    ('x.reshape(-1)', [((2, 2, 3), (3, 6, 0), 'int64')], (1,)),
+    ('x.to(T.complex64).abs()', [((2, 3, 3), (9, 0, 3), 'int64')], (9, 3, 1)),
+    ('x.to(T.complex64).abs()', [((3, 3, 2), (1, 3, 9))], (1, 3, 9)),
+    ('x + y', [((2, 3, 4), (3, 0, 6)), ((2, 3, 4), (1, 8, 2))], (1, 8, 2)),
+    ('x + y', [((4, 3, 2), (0, 2, 1), 'int64'), ((4, 3, 2), (0, 2, 1))], (6, 2, 1)),
+    ('x + y', [((1, 4, 2), (2, 2, 1)), ((2, 4, 2), (1, 4, 0))], (2, 4, 1)),
+    ('x + y', [((2, 3, 2), (12, 4, 1)), ((2, 3, 2), (12, 4, 1), 'int64')], (6, 2, 1)),
+    ('x * y', [((2, 4, 2), (4, 1, 8)), ((2, 4, 1), (1, 2, 1))], (4, 1, 8)),
+    ('x * y', [((4, 4), (1, 0)), ((4, 1), (1, 4))], (4, 1)),
+    ('x * y', [((4, 2, 1, 2), (4, 2, 1, 1)), ((4, 2, 4, 2), (2, 32, 8, 1))], (16, 8, 2, 1)),
+    ('x * y', [((1, 4), (1, 1)), ((4, 4), (1, 4))], (1, 4)),
+    ('x < y', [((4, 3, 2, 3), (18, 6, 0, 2)), ((4, 3, 2, 1), (1, 4, 12, 1))], (9, 3, 36, 1)),
+    ('x < y', [((2, 3, 4), (12, 1, 3)), ((2, 3, 4), (1, 2, 6))], (12, 1, 3)),
+    ('x < y', [((2, 4, 3), (4, 1, 16), 'int64'), ((2, 4, 3), (4, 1, 16))], (4, 1, 8)),
+    ('x < y', [((2, 3, 3), (9, 3, 1)), ((2, 3, 3), (1, 4, 24))], (9, 3, 1)),
+    ('T.maximum(x, y)', [((1, 2, 4), (1, 1, 2)), ((2, 2, 4), (1, 16, 4))], (1, 2, 4)),
+    ('T.maximum(x, y)',
+     [((3, 4, 2, 2), (16, 1, 4, 8)), ((3, 4, 2, 2), (16, 1, 4, 8))], (16, 1, 4, 8)),
+    ('T.maximum(x, y)', [((4, 1, 3), (1, 1, 4)), ((4, 2, 3), (12, 1, 2))], (2, 1, 8)),
+    ('T.maximum(x, y)',
+     [((3, 2, 2, 4), (4, 24, 12, 1)), ((3, 2, 2, 4), (4, 24, 12, 1))], (4, 24, 12, 1)),
+    ('T.where(x > 3, x, y)', [((2, 3), (3, 1)), ((2, 1), (1, 1))], (3, 1)),
+    ('T.where(x > 3, x, y)',
+     [((4, 2, 3, 2), (4, 1, 128, 32)), ((2, 3, 2), (2, 4, 1))], (2, 1, 16, 8)),
+    ('T.where(x > 3, x, y)',
+     [((2, 3, 2, 3), (1, 24, 12, 2)), ((2, 1, 2, 3), (6, 6, 3, 1))], (1, 12, 6, 2)),
+    ('T.where(x > 3, x, y)',
+     [((2, 1, 2, 4), (8, 8, 4, 1)), ((2, 4, 2, 4), (0, 16, 4, 1))], (32, 8, 4, 1)),
+    ('T.logical_and(x, y)',
+     [((2, 2, 3, 2), (6, 24, 1, 48)), ((2, 2, 3, 2), (6, 24, 1, 48))], (3, 6, 1, 12)),
+    ('T.logical_and(x, y)', [((2, 3), (3, 1)), ((2, 3), (3, 1), 'int64')], (3, 1)),
+    ('T.logical_and(x, y)', [((3, 1, 2), (2, 2, 1)), ((3, 4, 2), (2, 6, 1))], (2, 6, 1)),
+    ('T.logical_and(x, y)',
+     [((4, 4, 1, 4), (16, 4, 64, 1)), ((4, 4, 4, 4), (64, 1, 16, 4))], (64, 4, 16, 1)),
+    ('T.add(x, y, alpha=2)', [((2, 2), (2, 1)), ((2, 2, 2), (4, 1, 16))], (4, 2, 1)),
+    ('T.add(x, y, alpha=2)', [((1, 4, 4), (16, 4, 1)), ((2, 4, 4), (1, 32, 4))], (1, 8, 2)),
+    ('T.add(x, y, alpha=2)', [((3, 3, 4), (12, 1, 3)), ((3, 3, 1), (1, 3, 9))], (12, 1, 3)),
+    ('T.add(x, y, alpha=2)', [((3, 2), (2, 1)), ((3, 2), (2, 1))], (2, 1)),
+    ('x / y', [((2,), (1,)), ((2, 2), (1, 2))], (1, 2)),
+    ('x / y', [((2, 4, 4), (4, 1, 8)), ((2, 4, 1), (1, 2, 1))], (4, 1, 8)),
+    ('x / y', [((4, 3, 3, 1), (3, 12, 1, 3)), ((4, 3, 3, 2), (3, 24, 1, 12))], (3, 24, 1, 12)),
+    ('x / y', [((1, 3, 3, 4), (12, 4, 12, 1)), ((2, 3, 3, 4), (1, 2, 6, 18))], (1, 8, 24, 2)),
+    ('T.where(x > 3, y, z)',
+     [((2, 2, 3), (1, 12, 4)), ((2, 2, 3), (1, 2, 4)), ((2, 2, 3), (0, 1, 4))], (1, 6, 2)),
+    ('T.where(x > 3, y, z)',
+     [((2, 2, 3), (2, 1, 4)), ((2, 2, 3), (12, 3, 1)), ((2, 2, 3), (0, 6, 1))], (2, 1, 4)),
+    ('T.where(x > 3, y, z)',
+     [((2, 3, 4), (0, 1, 3)), ((2, 3, 4), (3, 1, 6)), ((2, 3, 4), (1, 2, 12))], (12, 1, 3)),
+    ('T.where(x > 3, y, z)',
+     [((3, 3, 2), (1, 6, 36)), ((3, 3, 2), (3, 1, 9)), ((3, 3, 2), (6, 2, 1))], (1, 3, 9)),
+    ('T.addcmul(x.float(), y.float(), z.float())',
+     [((2, 3, 2), (2, 4, 1)), ((2, 3, 2), (0, 1, 3)), ((2, 3, 2), (1, 0, 2))], (2, 4, 1)),
+    ('T.addcmul(x.float(), y.float(), z.float())',
+     [((4, 2, 2), (2, 1, 8)), ((4, 2, 2), (1, 8, 32)), ((4, 2, 2), (2, 1, 8))], (2, 1, 8)),
+    ('T.addcmul(x.float(), y.float(), z.float())',
+     [((2, 4, 3), (12, 1, 4)), ((2, 4, 3), (3, 6, 1)), ((2, 4, 3), (1, 12, 2))], (12, 1, 4)),
+    ('T.addcmul(x.float(), y.float(), z.float())',
+     [((4, 2, 2), (1, 4, 8)), ((4, 2, 2), (2, 8, 1)), ((4, 2, 2), (1, 32, 8))], (1, 4, 8)),
+    ('T.lerp(x.float(), y.float(), z.float())',
+     [((2, 4, 3), (4, 1, 0)), ((2, 4, 3), (12, 1, 4)), ((2, 4, 3), (0, 1, 4))], (12, 1, 4)),
+    ('T.lerp(x.float(), y.float(), z.float())',
+     [((4, 4, 2), (1, 8, 0)), ((4, 4, 2), (1, 4, 0)), ((4, 4, 2), (8, 1, 64))], (1, 4, 16)),
+    ('T.lerp(x.float(), y.float(), z.float())',
+     [((4, 2, 4), (1, 16, 0)), ((4, 2, 4), (1, 4, 8)), ((4, 2, 4), (8, 1, 2))], (1, 4, 8)),
+    ('T.lerp(x.float(), y.float(), z.float())',
+     [((3, 3, 3), (3, 9, 1)), ((3, 3, 3), (3, 1, 18)), ((3, 3, 3), (9, 3, 1))], (3, 9, 1)),
+    ('(x + y) * z',
+     [((4, 3, 2), (2, 8, 1)), ((4, 3, 2), (4, 32, 1)), ((4, 3, 2), (0, 8, 1))], (2, 8, 1)),
+    ('(x + y) * z',
+     [((4, 3, 2), (6, 2, 0)), ((4, 3, 2), (2, 8, 1)), ((4, 3, 2), (2, 8, 1))], (6, 2, 1)),
+    ('(x + y) * z',
+     [((2, 2, 4), (2, 1, 0)), ((2, 2, 4), (1, 2, 8)), ((2, 2, 4), (8, 1, 2))], (2, 1, 4)),
+    ('(x + y) * z',
+     [((3, 3, 2), (6, 1, 3)), ((3, 3, 2), (3, 1, 9)), ((3, 3, 2), (3, 1, 9))], (6, 1, 3)),
+    ('x.exp()', [((0, 3, 2), (1, 0, 2))], (6, 2, 1)),
+    ('x.exp()', [((1, 4, 3), (5, 1, 4))], (5, 1, 4)),
+    ('x + y', [((3, 1, 4), (1, 9, 3)), ((3, 1, 4), (1, 2, 3))], (1, 12, 3)),
+    ('x + y', [((2, 3), (3, 1)), ((2, 3), (1, 2))], (3, 1)),
+    ('x + y', [((2, 3), (1, 2)), ((2, 3), (3, 1))], (1, 2)),
+    ('x + y', [((1, 3), (3, 1)), ((2, 3), (1, 2))], (1, 2)),
+]  # fmt: skip
+
+
+def laid(shape, strides, dtype="float32", first=1):
+    last = sum((size - 1) * step for size, step in zip(shape, strides, strict=True))
+    elements = libdl.arange(first, first + (last + 1 if 0 not in shape else 1))
+    return elements.to(getattr(libdl, dtype)).as_strided(shape, strides)
+
+
+def steps(x, strides=None):
+    """Without those of dimensions that nobody walks along."""
+    return [s for n, s in zip(x.shape, strides or x.stride(), strict=True) if n > 1]
+
+
+@pytest.mark.parametrize(("expression", "operands", "strides"), ORDERS, ids=lambda value: (
+    value if isinstance(value, str) else ""))
+def test_results_lie_as_in_pytorch(expression, operands, strides):
+    def result(change):
+        names = {name: change(laid(*o)) for name, o in zip("xyz", operands, strict=False)}
+        libdl.manual_seed(7)
+        return eval(expression, {"T": libdl, **names})
+
+    found = result(lambda x: x)
+    if found.numel():
+        assert steps(found) == steps(found, strides)
+    if "empty" not in expression:
+        row_major = result(lambda x: x.contiguous())
+        assert found.dtype == row_major.dtype
+        assert libdl.equal(found, row_major)  # to the last bit, also of what is drawn
+
+
+def test_where_a_result_goes_decides_of_its_strides():
+    x, y = laid((3, 4), (1, 3)), laid((3, 4), (1, 3), first=20)
+    out = libdl.empty(3, 4)
+    assert libdl.add(x, y, out=out) is out and out.stride() == (4, 1)
+    assert libdl.equal(out, (x + y).contiguous())
+    place = libdl.ones(3, 4)
+    place += x
+    assert place.stride() == (4, 1)
+    place = libdl.ones(4, 3).T
+    place.mul_(out).add_(1)
+    assert place.stride() == (1, 3) and libdl.equal(place, out + 1)
+
+
+@pytest.mark.parametrize("expression", ["x.exp()", "x * 2", "x * x.detach()", "x.sigmoid()",
+                                        "x.clone()", "x.tanh() * x", "x.t()", "x.double()"])  # fmt: skip
+@pytest.mark.parametrize(("strides", "wanted"), [
+    ((1, 3), (1, 3)), ((4, 1), (4, 1)), ((8, 2), (4, 1)), ((0, 1), (4, 1)),
+])  # fmt: skip
+def test_grad_lies_as_its_leaf_does(expression, strides, wanted):
+    for create_graph in (False, True):
+        x = laid((3, 4), strides).detach().requires_grad_()
+        y = eval(expression)
+        y.backward(libdl.ones(*reversed(y.shape), dtype=y.dtype).T, create_graph=create_graph)
+        assert x.grad.stride() == wanted
+        plain = x.detach().contiguous().requires_grad_()
+        z = eval(expression, {"x": plain})
+        z.backward(libdl.ones_like(z))
+        assert libdl.equal(x.grad, plain.grad)
+        y = eval(expression)
+        y.sum().backward(create_graph=create_graph)
+        assert x.grad.stride() == wanted
+        x.grad = None
+
+
+def test_gradients_lie_as_what_they_are_made_of():
+    x = laid((3, 4), (1, 3)).requires_grad_()
+    (dx,) = libdl.autograd.grad(x.sigmoid(), x, libdl.ones_like(x))
+    assert dx.stride() == (1, 3)
+    (dx,) = libdl.autograd.grad(x.sigmoid(), x, libdl.ones(3, 4))
+    assert dx.stride() == (4, 1)
+
+
+def test_memory_formats():
+    x = laid((3, 4), (1, 3))
+    assert x.clone(memory_format=libdl.preserve_format).stride() == (1, 3)
+    assert x.clone(memory_format=libdl.contiguous_format).stride() == (4, 1)
+    assert x.double(memory_format=libdl.contiguous_format).stride() == (4, 1)
+    assert x.to(libdl.float64).stride() == (1, 3)
+    assert x.to(libdl.float32, memory_format=libdl.contiguous_format) is x
+    assert x.contiguous().stride() == (4, 1)
+    assert copy.copy(libdl.contiguous_format) is libdl.contiguous_format
+    assert copy.deepcopy(x).stride() == (1, 3)
+    y = laid((3, 4), (1, 3)).requires_grad_()
+    z = y.clone(memory_format=libdl.contiguous_format)
+    z.backward(libdl.arange(12.0).view(3, 4))
+    assert y.grad.tolist() == libdl.arange(12.0).view(3, 4).tolist()
+
+
+def test_elements_of_permuted_results_are_found():
+    y = laid((3, 4), (1, 3)) * 2
+    assert y.stride() == (1, 3)
+    with pytest.raises(libdl.ShapeError):
+        y.view(-1)
+    rows = [[2 * (i + 3 * j + 1) for j in range(4)] for i in range(3)]
+    assert y.tolist() == rows and y.numpy().tolist() == rows
+    assert y.reshape(-1).tolist() == sum(rows, [])
+    assert y[1].tolist() == rows[1] and y.sum(0).tolist() == [12, 30, 48, 66]
+    assert libdl.from_dlpack(y).stride() == (1, 3)
+
+
+def test_gradcheck_takes_permuted_inputs():
+    x = libdl.rand(3, 4, dtype=libdl.float64).T.requires_grad_()
+    assert libdl.autograd.gradcheck(lambda x: x.sin() * x, (x,))
+    assert libdl.autograd.gradgradcheck(lambda x: x.sin() * x, (x,))
+    apart = libdl.rand(3, 4, dtype=libdl.float64)[:, ::2].requires_grad_()
+    assert libdl.autograd.gradcheck(libdl.sin, (apart,))
+    same = libdl.rand(3, dtype=libdl.float64).expand(2, 3).detach().requires_grad_()
+    with pytest.raises(ValueError, match="input 1 has elements that share an address"):
+        libdl.autograd.gradcheck(libdl.sin, (same,))
