@@ -1129,6 +1129,129 @@ TEST_P(Isas, ProgramsMayEndInATruthAndBeLong) {
   EXPECT_EQ(out.get<uint8_t>(2), 1);
 }
 
+// Drawn programs: pairs, registers that are shared, truths in between, operands of any strides.
+struct Drawn {
+  std::vector<Instruction> code;
+  std::vector<double> constants;
+  int inputs;
+};
+Drawn drawn_program(uint64_t seed, Class compute) {
+  using enum Expression;
+  static constexpr Expression kAny[] = {add, sub, mul, add, sub, mul, maximum, where, lt};
+  static constexpr Expression kFloats[] = {exp, tanh, sigmoid, relu, gelu, silu, div};
+  uint64_t state = seed;
+  const auto below = [&](int n) { return static_cast<int>(mix(++state) % static_cast<uint64_t>(n)); };
+  Drawn p;
+  p.inputs = 1 + below(8);
+  for (int k = below(4); k > 0; --k) p.constants.push_back(below(7) * 0.25 - 0.75);
+  const int first = p.inputs + static_cast<int>(p.constants.size());
+  const int length = 1 + below(seed % 7 == 0 ? kMaxInstructions : 12);
+  for (int k = 0; k < length; ++k) {
+    const bool floats = compute == Class::kF32 || compute == Class::kF64;
+    Expression e = floats && below(2) ? kFloats[below(7)] : kAny[below(9)];
+    if (compute == Class::kC128 && (e == maximum || e == lt)) e = sub;
+    Instruction step{static_cast<int32_t>(e), {}};
+    for (int j = 0; j < kExpressionInfo[step.expression].inputs; ++j)
+      step.in[j] = k > 0 && below(2) ? first + k - 1 : below(first + k);
+    p.code.push_back(step);
+  }
+  return p;
+}
+
+// NaNs have no sign or digits that anybody promised.
+template <class T>
+bool same_bits(T a, T b) {
+  return std::memcmp(&a, &b, sizeof(T)) == 0 || (a != a && b != b);
+}
+
+template <class T>
+void compare_with_steps(const Drawn& p, Class compute, bool flat, bool in_place) {
+  const std::vector<int64_t> sizes = flat ? std::vector<int64_t>{41003} : std::vector<int64_t>{37, 53};
+  std::vector<Array> in, made;
+  ProgramArgs args = {};
+  for (int k = 0; k < p.inputs; ++k) {
+    if (flat)
+      in.emplace_back(dtype_of<T>(), sizes);
+    else if (k % 3 == 0)
+      in.emplace_back(dtype_of<T>(), sizes, std::vector<int64_t>{1, 37});
+    else
+      in.emplace_back(dtype_of<T>(), sizes, std::vector<int64_t>{k % 3 == 1 ? 53 : 0, k == 4 ? 0 : 1});
+    for (int64_t i = 0; i < in[k].count(); ++i)
+      in[k].set<T>(i, T(static_cast<int>(mix(static_cast<uint64_t>(i % 9973 + k * 10007)) % 401) - 200) /
+                          T(std::is_integral_v<T> ? 1 : 64));
+  }
+  const auto step_dtype = dtype_of<T>();
+  const auto operand = [&](int r) -> View {
+    return r < p.inputs ? in[r].view() : made[r - p.inputs].view();
+  };
+  for (const double c : p.constants) {
+    made.emplace_back(step_dtype, sizes);
+    for (int64_t i = 0; i < made.back().count(); ++i) made.back().set<T>(i, static_cast<T>(c));
+  }
+  Context context = {flat ? threaded : serial, nullptr, nullptr};
+  for (const Instruction& step : p.code) {
+    made.emplace_back(step_dtype, sizes);
+    PointwiseArgs one = {};
+    one.expression = step.expression;
+    one.compute = static_cast<int32_t>(compute);
+    one.inputs = kExpressionInfo[step.expression].inputs;
+    one.out = made.back().view();
+    for (int j = 0; j < one.inputs; ++j) one.in[j] = operand(step.in[j]);
+    cpu::pointwise(context, one);
+  }
+  Array out(step_dtype, sizes);
+  args.compute = static_cast<int32_t>(compute);
+  args.inputs = p.inputs;
+  args.constants = static_cast<int32_t>(p.constants.size());
+  std::copy(p.constants.begin(), p.constants.end(), args.constant);
+  args.length = static_cast<int32_t>(p.code.size());
+  args.code = p.code.data();
+  for (int k = 0; k < p.inputs; ++k) args.in[k] = in[k].view();
+  args.out = in_place ? in[0].view() : out.view();
+  cpu::program(context, args);
+  const Array& found = in_place ? in[0] : out;
+  for (int64_t i = 0; i < out.count(); ++i)
+    ASSERT_TRUE(same_bits(found.get<T>(i), made.back().get<T>(i)))
+        << "element " << i << " of " << p.code.size() << " instructions: " << found.get<T>(i)
+        << ", step by step " << made.back().get<T>(i);
+}
+
+TEST_P(Isas, ProgramsHaveTheBitsOfTheirSteps) {
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    SCOPED_TRACE(seed);
+    const bool flat = seed % 2, in_place = seed % 3 == 0;
+    compare_with_steps<float>(drawn_program(seed, Class::kF32), Class::kF32, flat, in_place);
+    if (seed % 4 == 0)
+      compare_with_steps<double>(drawn_program(seed, Class::kF64), Class::kF64, !flat, in_place);
+    if (seed % 8 == 0)
+      compare_with_steps<int64_t>(drawn_program(seed, Class::kI64), Class::kI64, flat, in_place);
+    if (seed % 16 == 0)
+      compare_with_steps<Z>(drawn_program(seed, Class::kC128), Class::kC128, flat, in_place);
+    if (HasFatalFailure()) return;
+  }
+}
+
+// Every pair of expressions of which one may feed the other, on either side.
+TEST_P(Isas, PairsHaveTheBitsOfTheirSteps) {
+  using enum Expression;
+  static constexpr Expression kTwo[] = {add, sub, mul}, kOne[] = {exp, tanh, sigmoid, relu, gelu, silu};
+  const auto check = [](std::vector<Instruction> code) {
+    compare_with_steps<float>({code, {}, 3}, Class::kF32, false, false);
+    compare_with_steps<double>({std::move(code), {}, 3}, Class::kF64, true, false);
+  };
+  for (const Expression a : kTwo)
+    for (const Expression b : kTwo)
+      for (const bool right : {false, true})
+        check({{number(a), {0, 1}}, {number(b), {right ? 2 : 3, right ? 3 : 2}}});
+  for (const Expression a : kOne)
+    for (const Expression b : kTwo)
+      for (const bool right : {false, true}) {
+        check({{number(a), {0}}, {number(b), {right ? 2 : 3, right ? 3 : 2}}});
+        check({{number(b), {0, 1}}, {number(a), {3}}});
+        if (HasFatalFailure()) return;
+      }
+}
+
 // --- The choice of instruction set -------------------------------------------------------------
 
 TEST(Isa, NamesAndLimits) {
