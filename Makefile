@@ -121,7 +121,7 @@ rust: build
 bench: build
 	@$(step) "PyTorch, in an environment of its own" tools/setup.sh bench
 	@$(step) "Build the benchmarks" $(ninja) benchmarks
-	@$(step) "Memory, threads and calls" bash -c "$(BUILD)/bench/allocator && $(BUILD)/bench/calls"
+	@$(step) "Memory, threads, calls and programs" bash -c "$(BUILD)/bench/allocator && $(BUILD)/bench/calls && $(BUILD)/bench/program"
 	@$(step) "Beside PyTorch" env $(in_tree) .venv-bench/bin/python -B bench/run.py
 
 # Configured again with CUDA: nvcc may have come after the first time.

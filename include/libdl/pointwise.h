@@ -16,7 +16,7 @@
  *  A new result has no gaps in memory, and its dimensions lie there in the operands' order, as in
  *  PyTorch: the first operand whose strides tell two dimensions apart decides, and where none does
  *  the order is row-major. So x and x transposed take the same time. Always row-major are
- *  logsigmoid, masked_fill, tril and triu.
+ *  logsigmoid, masked_fill, tril, triu and the powers of a number.
  *
  *  What all operators have in common (errors, into forms, threads) stands in <libdl/op.h>. */
 #ifndef LIBDL_POINTWISE_H

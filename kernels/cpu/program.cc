@@ -25,7 +25,7 @@ constexpr int64_t kSlotBytes = 40960;  // of them for slots, at most; the rest i
 static_assert(kSlotBytes / kMaxRegisters / 16 >= kSlotAlign);
 static_assert((kFileBytes - kSlotBytes) / (kMaxSources + 1) / 16 >= kSlotAlign);
 
-// One call. Registers: the sources, the constants, then slots, of which several results may share one.
+// One call. Registers: the sources, the constants, then slots, which results share in turn.
 struct Step {
   TileFn fn;
   int32_t inputs;
@@ -195,7 +195,7 @@ class Machine {
   Source source_[kMaxSources];
   Sink sink_;
   char* base_[kMaxRegisters];
-  int64_t step_[kMaxRegisters];  // bytes from an element to the next; 0: a slot, which holds a block
+  int64_t step_[kMaxRegisters];  // bytes from an element to the next; 0: a slot, of one block
 };
 
 void run_machine(void* arg, int64_t first, int64_t last) {

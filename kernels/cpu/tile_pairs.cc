@@ -74,7 +74,8 @@ TileFn after(Expression second, int place) {
     case Expression::add: return &tile<both<First, add_op>, V, T, 3>;
     case Expression::mul: return &tile<both<First, mul_op>, V, T, 3>;
     case Expression::sub:
-      return place == 0 ? &tile<both<First, sub_op>, V, T, 3> : &tile<both<First, rsub_op>, V, T, 3>;
+      if (place != 0) return &tile<both<First, rsub_op>, V, T, 3>;
+      return &tile<both<First, sub_op>, V, T, 3>;
     default: return nullptr;
   }
 }

@@ -232,6 +232,13 @@ static const PointwiseOp kSecondPower{.name = "pow",
                                       .arguments = {"input"},
                                       .partials = k_square.partials};
 
+// A number to the powers of a tensor, of which PyTorch makes a row-major one.
+static const PointwiseOp kPowersOfNumber{.name = "pow",
+                                         .expression = Expression::k_pow,
+                                         .arguments = {"input", "exponent"},
+                                         .partials = k_pow.partials,
+                                         .row_major = true};
+
 // x to the power of 0, whose slope is 0 also where that of x^(p - 1) is infinite.
 static const PointwiseOp kNoPower{.name = "pow",
                                   .expression = Expression::k_pow,
@@ -260,7 +267,7 @@ Tensor pow(const Tensor& input, const Tensor& exponent, Into into) {
                                                             : false;
     if (zero) return pointwise(kNoPower, input, exponent, into);
   }
-  return pointwise(k_pow, input, exponent, into);
+  return pointwise(input.is_number() ? kPowersOfNumber : k_pow, input, exponent, into);
 }
 Tensor square(const Tensor& input, Into into) {
   LIBDL_OBSERVED(square, input, into);

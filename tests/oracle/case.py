@@ -23,11 +23,12 @@ class Seen:
     dtype: str
     shape: tuple[int, ...]
     numbers: Any
-    strides: tuple[int, ...] | None  # of views alone: those of new results are the library's own
+    strides: tuple[int, ...] | None  # of views
     requires_grad: bool
     is_leaf: bool
     grad: Any = None
     tangent: Any = None
+    laid: tuple[int, ...] | None = None  # the strides of what is no view
 
 
 @dataclass
@@ -153,5 +154,6 @@ class Stage:
         if deep and x.is_leaf or (deep and x.retains_grad):
             grad = x.grad
             grad = None if grad is None else self.see(grad, False, False)
+        laid = tuple(x.stride()) if base is None else None
         return Seen(dtype, tuple(x.shape), numbers, strides, x.requires_grad, x.is_leaf, grad,
-                    tangent)
+                    tangent, laid)

@@ -84,11 +84,9 @@ def differ(where: str, wanted: Any, found: Any, coarse: float = 0.0) -> Iterator
             yield Difference("value", where, wanted.numbers, found.numbers)
         if where.startswith("r") and wanted.strides is not None and found.strides is None:
             yield Difference("view", where, wanted.strides, None)
-        elif wanted.strides and found.strides and wanted.numbers.size and where[0] == "r":
-            steps = [(w, f) for n, w, f in zip(wanted.shape, wanted.strides, found.strides,
-                                               strict=True) if n > 1]
-            if any(w != f for w, f in steps):
-                yield Difference("stride", where, wanted.strides, found.strides)
+        elif where[0] == "r" and wanted.numbers.size:
+            yield from _strides("stride", where, wanted.shape, wanted.strides, found.strides)
+            yield from _strides("order", where, wanted.shape, wanted.laid, found.laid)
         for name in ("grad", "tangent"):
             w, f = getattr(wanted, name), getattr(found, name)
             if name == "tangent" and (w or f) and not (w and f):
@@ -118,6 +116,12 @@ def differ(where: str, wanted: Any, found: Any, coarse: float = 0.0) -> Iterator
         yield Difference("kind", where, wanted, found)
     elif not isinstance(wanted, Seen) and wanted != found and repr(wanted) != repr(found):
         yield Difference("value", where, wanted, found)
+
+
+def _strides(aspect: str, where: str, shape: Any, wanted: Any, found: Any) -> Iterator[Difference]:
+    """Of dimensions that somebody walks along."""
+    if wanted and found and any(w != f for n, w, f in zip(shape, wanted, found, strict=True) if n > 1):
+        yield Difference(aspect, where, wanted, found)
 
 
 def _few_digits(number: Any) -> str:

@@ -180,6 +180,25 @@ def contiguous_results(c: Context) -> bool:
     return any(lines != c.lines and c.gone(lines) for lines in contiguous(c))
 
 
+# Results of these are held against PyTorch's to the last stride.
+ELEMENTWISE = set("""
+    abs absolute add bitwise_and bitwise_not bitwise_or bitwise_xor ceil clamp clip clone cos div divide
+    double eq erf exp exp2 expm1 float float_power floor floor_divide fmod full_like ge gelu greater
+    greater_equal gt half int isfinite isinf isnan le leaky_relu less less_equal lerp log log10 log1p log2
+    logical_and logical_not logical_or logical_xor logsigmoid long lt masked_fill maximum minimum mul
+    multiply ne neg negative not_equal ones_like pow reciprocal relu relu6 remainder round rsqrt sigmoid sign
+    silu sin softplus sqrt square sub subtract tan tanh to tril triu true_divide trunc type_as where
+    zeros_like""".split())
+
+
+@predicate
+def orders_of_others(c: Context) -> bool:
+    """In which order the dimensions of what is not made element by element lie in memory, and those
+    of an empty out= that was resized."""
+    resized = "out=o" in c.call and re.search(r"^o = make\('\w+', \([^)]*\b0\b", c.text, re.MULTILINE)
+    return c.difference.aspect == "order" and (c.base() not in ELEMENTWISE or bool(resized))
+
+
 @predicate
 def inputs_of_backward(c: Context) -> bool:
     """PyTorch frees what the node of a tensor saved that is itself the end of the pass."""

@@ -92,7 +92,7 @@ static bool is_state_of(PyObject* state, PyObject* name, libdl_tensor** handle) 
   PyObject* const found = state ? PyDict_GetItemWithError(state, name) : NULL;
   if (!found || !is_tensor(found)) return false;
   *handle = handle_of(found);
-  return true;
+  return libdl_tensor_is_contiguous(*handle);
 }
 
 static bool is_plain(const libdl_tensor* param, const libdl_tensor* grad) {

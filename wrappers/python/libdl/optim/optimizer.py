@@ -178,8 +178,9 @@ _IN_PLACE = (float32, float64)
 
 def in_one_pass(params: list[Tensor], run: Callable[..., None], lists: list[list[Tensor]]) -> None:
     """Calls run(params, gradients, lists) once for the parameters that the C half writes in place.
-    Others (another dtype, gaps in memory) get float32 or float64 copies, which are copied back."""
-    plain = [i for i, p in enumerate(params) if p.dtype in _IN_PLACE and p.is_contiguous()]
+    Others (another dtype, not row-major) get float32 or float64 copies, which are copied back."""
+    plain = [i for i, p in enumerate(params) if p.dtype in _IN_PLACE and p.is_contiguous()
+             and all(entries[i].is_contiguous() for entries in lists)]  # fmt: skip
     if plain:
         whole = len(plain) == len(params)
         chosen = params if whole else [params[i] for i in plain]
