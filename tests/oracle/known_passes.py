@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from case import Seen
 from known import Context, lines_with, predicate
-from rewritten import contiguous, kept, unshared
+from rewritten import kept, unshared
 from traces import bound_by, names_in, written_by
 
 
@@ -168,16 +168,6 @@ def products_of_zeros(c: Context) -> bool:
     return c.only_where(
         lambda w, f: np.isnan(f) & ~np.isnan(w) & product, lambda w, f: np.isnan(w) & largest,
         lambda w, f: ~np.isfinite(f) & np.isfinite(w) & power)
-
-
-@predicate
-def contiguous_results(c: Context) -> bool:
-    """With contiguous results PyTorch does what libdl does."""
-    if c.name or c.difference.aspect not in ("outcome", "value", "grad", "tangent", "kind",
-                                             "requires_grad", "is_leaf"):
-        return False
-
-    return any(lines != c.lines and c.gone(lines) for lines in contiguous(c))
 
 
 # Results of these are held against PyTorch's to the last stride.

@@ -249,27 +249,3 @@ def _noted(c: Context, asked: set[str], n: int, line: str, ends: bool) -> str | 
         again += [f"if id({name}) in retained and {name}.requires_grad: {name}.retain_grad()"
                   for name in sorted(asked & set(now))]
     return "\n".join([line, *again]) if again else None
-
-
-@rewrite("contiguous_results")
-def contiguous(c: Context) -> Iterator[list[str]]:
-    """Of the results, or of the operands, where a result is saved."""
-    def change(n: int, line: str) -> str | None:
-        if line.startswith(f"{line.partition('.')[0]}.data = "):
-            return f"{line}.contiguous()" if line.endswith(")") else (
-                line.replace(" = ", " = (") + ").contiguous()")
-        made = re.match(r"((?:with [^:]*: )?([a-z]\d*) = )(.*)", line)
-        facts = c.trace.after[n].get(made[2]) if made and not written_by(line) else None
-        if not facts or facts.view or facts.contiguous:
-            return None
-        return f"{made[1]}({made[3]}).contiguous()"
-
-    def operands(n: int, line: str) -> str | None:
-        made = re.match(r"((?:with [^:]*: )?([a-z]\d*) = )(.*)", line)
-        if not n or not made or change(n, line) is None:
-            return None
-        before = c.trace.after[n - 1]
-        return made[1] + _replaced(made[3], {name for name in names_in(made[3]) & set(before) if (
-            not before[name].contiguous)}, "{}.contiguous()")
-    yield lines_with(c.lines, change)
-    yield lines_with(c.lines, operands)
