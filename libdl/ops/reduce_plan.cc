@@ -3,9 +3,11 @@
 #include "ops/reduce_plan.h"
 
 #include "kernels/reduction_order.h"
+#include "ops/copy.h"
 #include "ops/launch.h"
 #include "ops/view.h"
 #include "tensor/forms.h"
+#include "tensor/memory_order.h"
 
 namespace libdl {
 
@@ -71,6 +73,16 @@ struct Permuted {
 };
 }  // namespace
 
+// Sums have their order by logical indices. Where all of a permuted tensor is summed that is a walk
+// across the lines of memory, which takes longer than a copy; one that is too large is not made.
+constexpr int64_t kLeastCopy = 1 << 12, kMostCopy = 1 << 24;  // elements
+
+static Tensor readable(const Tensor& x, const ReducedDims& dims) {
+  if (x.is_contiguous() || x.stride(x.ndim() - 1) == 1) return x;
+  if (x.numel() < kLeastCopy || x.numel() > kMostCopy || dims.count() != x.numel()) return x;
+  return is_dense(x) ? plain(x) : x;
+}
+
 static kernels::View flat_result(const Tensor& y, const Permuted& in, int64_t* strides) {
   int64_t stride = 1;
   for (int d = in.kept; d-- > 0;) {
@@ -81,10 +93,11 @@ static kernels::View flat_result(const Tensor& y, const Permuted& in, int64_t* s
           static_cast<int32_t>(y.dtype())};
 }
 
-Tensor reduce(kernels::Reduction op, const Tensor& x, const ReducedDims& dims, bool keepdim,
+Tensor reduce(kernels::Reduction op, const Tensor& input, const ReducedDims& dims, bool keepdim,
               Dtype dtype, double number, bool root) {
-  Tensor y = empty(dims.result_shape(keepdim), dtype, x.device());
+  Tensor y = empty(dims.result_shape(keepdim), dtype, input.device());
   if (y.numel() == 0) return y;
+  const Tensor x = readable(input, dims);
   const Permuted in(x, dims, kernels::order_is_free(op, !is_inexact(dtype)));
   int64_t strides[kMaxDims];
   kernels::ReduceArgs args{};
@@ -99,8 +112,9 @@ Tensor reduce(kernels::Reduction op, const Tensor& x, const ReducedDims& dims, b
   return y;
 }
 
-std::pair<Tensor, Tensor> reduce_with_index(kernels::Reduction op, const Tensor& x,
+std::pair<Tensor, Tensor> reduce_with_index(kernels::Reduction op, const Tensor& input,
                                             const ReducedDims& dims, bool keepdim) {
+  const Tensor x = readable(input, dims);
   const Shape shape = dims.result_shape(keepdim);
   Tensor values = empty(shape, x.dtype(), x.device());
   Tensor indices = empty(shape, Dtype::kInt64, x.device());

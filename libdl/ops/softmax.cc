@@ -34,6 +34,12 @@ struct LastAxis {
 };
 }  // namespace
 
+// x, or a row-major copy where its elements are read across their lines of memory while those of the
+// result, which is row-major, are written along theirs.
+static Tensor along_lines(const Tensor& x) {
+  return x.is_contiguous() || x.stride(x.ndim() - 1) == 1 ? x : plain(x);
+}
+
 // softmax:     dx = y (dy - sum(y dy)): the Jacobian diag(y) - y y^T applied from the left
 // log_softmax: dx = dy - exp(y) sum(dy)
 static Tensor slope(const Tensor& dy, const Tensor& y, int at, bool log) {
@@ -45,7 +51,7 @@ static Tensor slope(const Tensor& dy, const Tensor& y, int at, bool log) {
 static Tensor slope_in_one_pass(const Tensor& dy, const Tensor& y, int at, bool log) {
   LIBDL_OBSERVED_PART("softmax_backward", slope_in_one_pass(dy, y, at, log), dy, y);
   Tensor dx = empty(y.shape(), y.dtype(), y.device());
-  const Tensor given = cast(dy, y.dtype());
+  const Tensor given = along_lines(cast(dy, y.dtype()));
   if (dx.numel())
     launch_softmax_backward(
         y.device(), {LastAxis(dx, at, Access::kOverwrite).view,
@@ -73,9 +79,11 @@ static Tensor normalised(const char* op, const Rule& rule, bool log, const Tenso
   Call call(op, into, {&x});
   const int at = call.axis(2, "dim", dim, x.ndim());
   Tensor y = empty(x.shape(), type, x.device());
-  if (y.numel())
+  if (y.numel()) {
+    const Tensor read = along_lines(x);
     launch_softmax(x.device(), {LastAxis(y, at, Access::kOverwrite).view,
-                                LastAxis(x, at, Access::kRead).view, log});
+                                LastAxis(read, at, Access::kRead).view, log});
+  }
   y = call.done(y, rule, Axis{at}, {saves_output(y, 0)});
   if (call.forward())
     call.jvp(y, [&] {  // the Jacobian of softmax is symmetric; log_softmax's is I - 1 p^T
