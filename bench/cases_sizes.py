@@ -111,3 +111,8 @@ for size in (32, 100, 300, 1000, 3000):
     def _(m: Any, size: int = size) -> Call:
         x = ramp(m, size, size)
         return lambda: x + x.t()
+
+    @case(f"transposed + transposed {size} x {size}")
+    def _(m: Any, size: int = size) -> Call:
+        x, y = ramp(m, size, size).t(), ramp(m, size, size).t()
+        return lambda: x + y

@@ -77,10 +77,15 @@ struct Permuted {
 // across the lines of memory, which takes longer than a copy; one that is too large is not made.
 constexpr int64_t kLeastCopy = 1 << 12, kMostCopy = 1 << 24;  // elements
 
-static Tensor readable(const Tensor& x, const ReducedDims& dims) {
+// Whole permuted tensors as they lie, in any order where that is free, else as row-major copies.
+static Tensor readable(const Tensor& x, const ReducedDims& dims, bool free) {
   if (x.is_contiguous() || x.stride(x.ndim() - 1) == 1) return x;
-  if (x.numel() < kLeastCopy || x.numel() > kMostCopy || dims.count() != x.numel()) return x;
-  return is_dense(x) ? plain(x) : x;
+  if (x.numel() < kLeastCopy || dims.count() != x.numel() || !is_dense(x)) return x;
+  if (!free) return x.numel() > kMostCopy ? x : plain(x);
+  const auto n = static_cast<size_t>(x.ndim());
+  Shape sizes(n, 1);
+  sizes[n - 1] = x.numel();
+  return alias(x, sizes, Shape(n, 1), x.offset(), x.dtype());
 }
 
 static kernels::View flat_result(const Tensor& y, const Permuted& in, int64_t* strides) {
@@ -97,8 +102,9 @@ Tensor reduce(kernels::Reduction op, const Tensor& input, const ReducedDims& dim
               Dtype dtype, double number, bool root) {
   Tensor y = empty(dims.result_shape(keepdim), dtype, input.device());
   if (y.numel() == 0) return y;
-  const Tensor x = readable(input, dims);
-  const Permuted in(x, dims, kernels::order_is_free(op, !is_inexact(dtype)));
+  const bool free = kernels::order_is_free(op, !is_inexact(dtype));
+  const Tensor x = readable(input, dims, free);
+  const Permuted in(x, dims, free);
   int64_t strides[kMaxDims];
   kernels::ReduceArgs args{};
   args.op = static_cast<int32_t>(op);
@@ -114,7 +120,7 @@ Tensor reduce(kernels::Reduction op, const Tensor& input, const ReducedDims& dim
 
 std::pair<Tensor, Tensor> reduce_with_index(kernels::Reduction op, const Tensor& input,
                                             const ReducedDims& dims, bool keepdim) {
-  const Tensor x = readable(input, dims);
+  const Tensor x = readable(input, dims, false);
   const Shape shape = dims.result_shape(keepdim);
   Tensor values = empty(shape, x.dtype(), x.device());
   Tensor indices = empty(shape, Dtype::kInt64, x.device());

@@ -233,6 +233,32 @@ def test_elements_of_permuted_results_are_found():
     assert libdl.from_dlpack(y).stride() == (1, 3)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "int64", "float16", "bool"])
+@pytest.mark.parametrize("order", [(1, 0, 2), (2, 1, 0), (0, 2, 1), (2, 0, 1)])
+def test_reductions_of_permuted_tensors_have_the_bits_of_row_major_ones(order, dtype):
+    libdl.manual_seed(3)
+    x = (libdl.rand(15, 21, 33) * 4 - 1).to(getattr(libdl, dtype)).permute(order)
+    y = x.contiguous()
+    assert not x.is_contiguous()
+    for name in ("sum", "prod", "amax", "amin", "max", "argmax", "any", "all"):
+        f = getattr(libdl, name)
+        assert libdl.equal(f(x), f(y)), name
+    assert libdl.equal(x.sum((0, 1, 2), keepdim=True), y.sum((0, 1, 2), keepdim=True))
+    assert x.amax((0, 1, 2), keepdim=True).shape == (1, 1, 1)
+    if dtype == "float32":
+        for name in ("mean", "var", "norm"):
+            assert libdl.equal(getattr(libdl, name)(x), getattr(libdl, name)(y)), name
+        for dim in (0, 1, 2):
+            dy = libdl.rand(x.shape).permute(2, 1, 0).contiguous().permute(2, 1, 0)
+            results = []
+            for z in (x, y):
+                z = z.detach().requires_grad_()
+                soft = libdl.softmax(z, dim)
+                soft.backward(dy if z.is_contiguous() else dy.contiguous())
+                results.append((soft.detach(), z.grad))
+            assert all(libdl.equal(a, b) for a, b in zip(*results, strict=True))
+
+
 def test_optimizers_step_over_any_order():
     """The state of a parameter that was permuted when the state was made, and is not any more."""
     for kind, options in ((libdl.optim.SGD, {"momentum": 0.9}), (libdl.optim.Adam, {"amsgrad": True})):
