@@ -194,7 +194,8 @@ static void run(const PointwiseOp& op, const Tensor& out, const Tensor* const* i
   const std::span operands(in, static_cast<size_t>(n));
   const auto order = [&] {
     if (place == Place::kGiven || op.row_major) return;
-    lie_as(out, operands, op.promotion == Promotion::kTruth ? result_dtype(operands) : compute);
+    lie_as(out, operands, op.promotion == Promotion::kTruth ? result_dtype(operands) : compute,
+           op.promotion == Promotion::kSelect);
   };
   Plan plan;
   if (memory_is_special()) [[unlikely]] {

@@ -85,26 +85,27 @@ Tensor empty_as(const Tensor& x, Dtype dtype, Device device) {
   return y;
 }
 
-// All operands of one geometry that has no gaps.
-static bool agree(const Tensor& y, std::span<const Tensor* const> operands, Dtype common) {
+// All operands are of one geometry, which has no gaps.
+static bool agree(const Tensor& y, std::span<const Tensor* const> operands) {
   const Tensor& first = *operands[0];
   for (const Tensor* x : operands)
-    if (!same(x->shape(), y.shape()) || !same(x->strides(), first.strides()) ||
-        x->dtype() != common)
-      return false;
+    if (!same(x->shape(), y.shape()) || !same(x->strides(), first.strides())) return false;
   return is_dense(first);
 }
 
-void lie_as(const Tensor& y, std::span<const Tensor* const> operands, Dtype common) {
+void lie_as(const Tensor& y, std::span<const Tensor* const> operands, Dtype common,
+            bool has_condition) {
   if (y.ndim() < 2 || y.numel() == 0) return;
-  if (agree(y, operands, common)) return restride(y, operands[0]->strides());
+  if (agree(y, operands)) return restride(y, operands[0]->strides());
   Steps steps;
-  for (const Tensor* x : operands) {
-    if (x->ndim() == 0) continue;
-    const Shape own = x->dtype() == common ? Shape(x->strides()) : strides_as(*x);
-    const int lead = y.ndim() - x->ndim();
+  for (size_t k = 0; k < operands.size(); ++k) {
+    const Tensor& x = *operands[k];
+    if (x.ndim() == 0) continue;
+    const bool as_it_is = x.dtype() == common || (has_condition && k == 0);
+    const Shape own = as_it_is ? Shape(x.strides()) : strides_as(x);
+    const int lead = y.ndim() - x.ndim();
     for (int d = 0; d < y.ndim(); ++d) {
-      const bool broadcast = d < lead || x->size(d - lead) != y.size(d);
+      const bool broadcast = d < lead || x.size(d - lead) != y.size(d);
       steps.push_back(broadcast ? 0 : own[static_cast<size_t>(d - lead)]);
     }
   }
