@@ -204,7 +204,8 @@ static Tensor logsumexp_complex(const Tensor& x, const ReducedDims& r, bool keep
 
 Tensor logsumexp(const Tensor& input, std::optional<Dims> dims, bool keepdim, Into into) {
   LIBDL_OBSERVED(logsumexp, input, dims, keepdim, into);
-  const Tensor x = is_inexact(input.dtype()) ? input : cast(input, default_dtype());
+  const Tensor x =
+      cast(input, term_dtype(is_inexact(input.dtype()) ? input.dtype() : default_dtype(), into));
   Call call("logsumexp", into, {&x});
   const ReducedDims r(x.shape(), call.axes(2, "dims", dims, x.ndim()));
   Tensor y = x.is_complex()

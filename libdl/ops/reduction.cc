@@ -21,17 +21,24 @@ static void sum_vjp(Backward& b) {
 }
 static const Rule kSum{"sum", sum_vjp};
 
+Dtype term_dtype(Dtype own, Into into) {
+  const Dtype to = into ? into.tensor().dtype() : own;
+  if (!is_inexact(to)) return own;
+  if (!is_inexact(own)) return Dtype::kFloat64;
+  return promote(own, to) == to ? to : own;
+}
+
 // Bool and integers are summed as int64, uint64 too, as PyTorch does.
-static Dtype sum_dtype(const Tensor& x, Dtype dtype) {
+static Dtype sum_dtype(const Tensor& x, Dtype dtype, Into into) {
   if (dtype != Dtype::kNone) return dtype;
-  return is_inexact(x.dtype()) ? x.dtype() : Dtype::kInt64;
+  return term_dtype(is_inexact(x.dtype()) ? x.dtype() : Dtype::kInt64, into);
 }
 
 Tensor sum(const Tensor& input, std::optional<Dims> dims, bool keepdim, Dtype dtype, Into into) {
   LIBDL_OBSERVED(sum, input, dims, keepdim, dtype, into);
   Call call("sum", into, {&input});
   const ReducedDims r(input.shape(), call.axes(2, "dims", dims, input.ndim()));
-  const Tensor y = reduce(kernels::Reduction::kSum, input, r, keepdim, sum_dtype(input, dtype));
+  const Tensor y = reduce(kernels::Reduction::kSum, input, r, keepdim, sum_dtype(input, dtype, into));
   Tensor result = call.done(y, kSum, r);
   if (call.forward())
     call.jvp(result, [&] { return sum(call.tangent(0), dims, keepdim, y.dtype()); });
@@ -64,12 +71,13 @@ static Tensor share(const Tensor& x, double n) {
 // The 16-bit types are summed as float32, where the sum cannot overflow.
 Tensor mean(const Tensor& input, std::optional<Dims> dims, bool keepdim, Dtype dtype, Into into) {
   LIBDL_OBSERVED(mean, input, dims, keepdim, dtype, into);
-  const Dtype type = dtype == Dtype::kNone ? input.dtype() : dtype;
-  if (!is_inexact(type))
-    fail_argument(LIBDL_ERROR_DTYPE, "mean", 1, "input", std::string("is ") + name_of(type),
+  const Dtype own = dtype == Dtype::kNone ? input.dtype() : dtype;
+  if (!is_inexact(own))
+    fail_argument(LIBDL_ERROR_DTYPE, "mean", 1, "input", std::string("is ") + name_of(own),
                   "a floating or complex dtype, or dtype=");
   if (dims) Call("mean", {}, {}).axes(2, "dims", dims, input.ndim());  // errors in its own name
   const Named named("mean");
+  const Dtype type = dtype == Dtype::kNone ? term_dtype(own, into) : own;
   const Dtype wide = size_of(type) == 2 ? Dtype::kFloat32 : type;
   const Tensor total = told_as("mean", {{"input", 1, "input"}, {"dims", 2, "dims"}},
                                [&] { return sum(input, dims, keepdim, wide); });
@@ -126,7 +134,7 @@ static const Rule kProd{"prod", prod_vjp};
 
 Tensor prod(const Tensor& input, std::optional<int64_t> dim, bool keepdim, Dtype dtype, Into into) {
   LIBDL_OBSERVED(prod, input, dim, keepdim, dtype, into);
-  const Dtype type = sum_dtype(input, dtype);
+  const Dtype type = sum_dtype(input, dtype, into);
   const Tensor x = cast(input, type);  // recorded, so that the rule sees the computed dtype
   Call call("prod", into, {&x});
   const int64_t one_dim[] = {dim.value_or(0)};

@@ -29,9 +29,9 @@ static Tensor scanned(kernels::Scan op, const Tensor& x, int at, Dtype dtype) {
   return y;
 }
 
-static Dtype scan_dtype(const Tensor& x, Dtype dtype) {
+static Dtype scan_dtype(const Tensor& x, Dtype dtype, Into into) {
   if (dtype != Dtype::kNone) return dtype;
-  return is_inexact(x.dtype()) ? x.dtype() : Dtype::kInt64;
+  return term_dtype(is_inexact(x.dtype()) ? x.dtype() : Dtype::kInt64, into);
 }
 
 // -- cumsum -------------------------------------------------------------------------------------
@@ -47,7 +47,7 @@ static const Rule kCumsum{"cumsum", cumsum_vjp};
 
 Tensor cumsum(const Tensor& input, int32_t dim, Dtype dtype, Into into) {
   LIBDL_OBSERVED(cumsum, input, dim, dtype, into);
-  const Tensor x = cast(input, scan_dtype(input, dtype));
+  const Tensor x = cast(input, scan_dtype(input, dtype, into));
   Call call("cumsum", into, {&x});
   const int32_t at = call.axis(2, "dim", dim, x.ndim());
   Tensor y = call.done(scanned(kernels::Scan::kSum, x, at, x.dtype()), kCumsum, at);
@@ -85,7 +85,7 @@ static const Rule kCumprod{"cumprod", cumprod_vjp};
 
 Tensor cumprod(const Tensor& input, int32_t dim, Dtype dtype, Into into) {
   LIBDL_OBSERVED(cumprod, input, dim, dtype, into);
-  const Tensor x = cast(input, scan_dtype(input, dtype));
+  const Tensor x = cast(input, scan_dtype(input, dtype, into));
   Call call("cumprod", into, {&x});
   const int32_t at = call.axis(2, "dim", dim, x.ndim());
   Tensor y = scanned(kernels::Scan::kProd, x, at, x.dtype());

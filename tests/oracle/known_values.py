@@ -12,6 +12,7 @@ from case import Seen
 from compare import apart, coarsest
 from known import Context, lines_with, predicate
 from steady import numbers_at, right
+from words import UNITS
 
 
 @predicate
@@ -319,6 +320,17 @@ def spread_over_nothing(c: Context) -> bool:
     dims = str(tuple(range(len(c.inputs()[0].shape)))) if c.inputs() else "None"
     return c.base() in ("std", "var") and c.derivative() and any(
         c.gone(all_of_them(some)) for some in ("None", dims))
+
+
+@predicate
+def spread_of_equal_elements(c: Context) -> bool:
+    """0 divided by 0, taken for 0; in PyTorch, where the mean is rounded, one rounding by another."""
+    theirs, ours = (numbers_at(run, "r") for run in (c.wanted, c.found))
+    if c.base() != "std" or not c.derivative() or theirs is None or ours is None or ours.any():
+        return False
+    first = c.inputs()[0]
+    most = 8 * UNITS.get(first.dtype, 0) * np.abs(first.numbers).max(initial=0)
+    return bool((np.abs(theirs) <= most).all()) and c.only_where(lambda w, f: f == 0)
 
 
 @predicate

@@ -19,7 +19,10 @@ from traces import bound_by, names_in, written_by
 @predicate
 def with_itself(c: Context) -> bool:
     """x *= x, x.mul_(a view of x), with out= too."""
-    hidden = c.difference.aspect == "grad" and ".data" in c.text  # from PyTorch's check of versions
+    d = c.difference
+    asked = re.search(rf"^{re.escape(d.where)} = T\.autograd\.grad\(", c.text, re.MULTILINE)
+    derived = d.aspect == "grad" or d.aspect == "value" and asked is not None
+    hidden = derived and ".data" in c.text  # from PyTorch's check of versions
     of_write = hidden or c.difference.aspect == "tangent" or c.refused(
         "modified by an inplace operation", "refer to a single memory location")
     if c.name or not of_write:

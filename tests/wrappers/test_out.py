@@ -106,3 +106,27 @@ def test_out_is_not_recorded() -> None:
             call(libdl.empty(0))
     with pytest.raises(RuntimeError):
         libdl.add(X, 1, out=libdl.empty(0, requires_grad=True))
+
+
+def test_sums_are_computed_for_their_place() -> None:
+    """In the dtype of a wider place; of integers, which int64 may not hold, in float64."""
+    large = libdl.tensor([2**62, 2**62, 2**62])
+    small = libdl.tensor([1, 2**-30])
+    half = libdl.tensor([300, 300], dtype=libdl.float16)
+    for op, x, dtype, wanted in [
+        (libdl.sum, large, libdl.float64, 3 * 2.0**62), (libdl.prod, large, libdl.float64, 2.0**186),
+        (libdl.cumsum, large, libdl.float32, [2.0**62, 2.0**63, 3 * 2.0**62]),
+        (libdl.cumprod, large, libdl.float64, [2.0**62, 2.0**124, 2.0**186]),
+        (libdl.prod, large.to(libdl.uint64), libdl.float16, float("inf")),
+        (libdl.sum, large.to(libdl.uint64), libdl.complex64, 3 * 2.0**62),
+        (libdl.sum, large, libdl.int32, 0), (libdl.sum, libdl.tensor([True, True]), libdl.float16, 2.0),
+        (libdl.sum, small, libdl.float64, 1 + 2.0**-30), (libdl.mean, small, libdl.float64, 0.5 + 2.0**-31),
+        (libdl.cumsum, small, libdl.float64, [1, 1 + 2.0**-30]),
+        (libdl.prod, half, libdl.float32, 9e4), (libdl.cumprod, half, libdl.float32, [300, 9e4]),
+        (libdl.mean, half, libdl.float32, 300.0),
+    ]:  # fmt: skip
+        out = libdl.empty(len(wanted) if isinstance(wanted, list) else (), dtype=dtype)
+        assert op(x, 0, out=out) is out and out.tolist() == wanted, (op, x.dtype, dtype)
+    out = libdl.empty((), dtype=libdl.float64)
+    libdl.logsumexp(small, 0, out=out)
+    assert abs(out.item() - 1.313261687768694) < 1e-14
