@@ -43,6 +43,9 @@ def defects_of_pytorch(c: Context) -> bool:
     if d.aspect == "tangent" and "copy_(" in c.text and c.gone(lines_with(
             c.lines, lambda n, line: re.sub(r"copy_\(([a-z]\d*)\)", r"copy_(\1.clone())", line))):
         return True  # a copy may share the tangent of what was copied
+    if c.forward and "[...]" in c.text and c.gone(lines_with(
+            c.lines, lambda n, line: re.sub(r"\b(\w+)\[\.\.\.\]$", r"\1.view_as(\1)", line))):
+        return True  # x[...] shares the tangent itself, whose shape the change of one's changes
     tangent = d.aspect == "tangent" or d.where.startswith("t[")
     wider = {str(d.wanted), str(d.found)} == {"float64", "float32"}
     own = re.search(r"(\w+)\.(addcmul|addcdiv|lerp|mul|div|pow)_\(.*\b\1\b", c.call)

@@ -209,6 +209,10 @@ def all_nodes(c: Context) -> Iterator[list[str]]:
 def uncounted(line: str, now: dict[str, Fact]) -> str:
     """A write that is not recorded, so that no view notices it."""
     line = re.sub(r"^(\w+)\.detach\(\)\.", r"\1.data.", line)
+    out = re.match(r"(with T\.no_grad\(\): )?(?:([a-z]\d*) = )?(T\.\w+\(.*), out=([a-z]\d*)\)$", line)
+    if out and (out[1] or out[4] in now and not now[out[4]].requires_grad):
+        bound = f"; {out[2]} = {out[4]}" if out[2] else ""
+        return f"with T.no_grad(): _t = {out[4]}.data; {out[3]}, out=_t){bound}"
     plain = re.match(r"(with T\.no_grad\(\): )?([a-z]\d*)((?:\.\w+_\(|\[.*\] [-+*/]?= | [-+*/]= ).*)$", line)
     if not plain or re.search(r"\.(requires_grad|detach)_\(", line) or not plain[1] and (
             plain[2] not in now or now[plain[2]].requires_grad):
