@@ -51,6 +51,8 @@ Tensor sum_to(const Tensor& x, Dims shape) {
   Shape dims;
   for (int d = 0; d < x.ndim(); ++d)
     if (d < lead || (shape[d - lead] == 1 && x.size(d) != 1)) dims.push_back(d);
+  // What becomes a gradient is no view where it need not be one: it may be written to then.
+  if (lead > 0 && static_cast<int>(dims.size()) == lead) return sum(x, dims, false, x.dtype());
   const Tensor y = dims.empty() ? x : sum(x, dims, true, x.dtype());
   return lead > 0 ? reshape(y, shape) : y;
 }
