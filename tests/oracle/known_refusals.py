@@ -40,6 +40,9 @@ def numbers_for_tensors(c: Context) -> bool:
     if c.base() in ("clamp", "clip") and c.refuses():
         return "complex" in c.found_text() and any(
             not v.shape and v.dtype.startswith("complex") for v in c.inputs()[1:])
+    beyond = re.search(r"value (-?\d+) is outside the representable range", c.wanted_text())
+    if c.base() in ("clamp", "clip") and beyond and c.raises():
+        return any(not v.shape and v.numbers == int(beyond[1]) for v in c.inputs()[1:])
     if c.base() in ("clamp", "clip") and c.derivative():  # ties share it, as between tensors
         return c.gone(lines_with(c.lines, lambda n, line: _numbers_as_tensors(line) if (
             line == c.call) else None))

@@ -137,7 +137,10 @@ def rounded_steps(c: Context) -> bool:
 
 @predicate
 def zero_by_zero(c: Context) -> bool:
-    """Second derivatives at 0, or of rows that are all the same: PyTorch divides 0 by 0."""
+    """Second derivatives at 0, or of rows that are all the same: PyTorch divides 0 by 0, or where it
+    rounds the mean of equal elements, one rounding by another."""
+    if _spread_of_equal_elements(c):
+        return True
     words = r"(layer_norm|cosine_similarity|norm|normalize|std|var|prod|cumprod|i?pow_*|addcdiv|div|divide)_?$"
     complex_power = "pow" in c.name and "complex" in c.text and c.derivative()
     second = c.difference.where.startswith("h[") and re.search(words, c.name)
@@ -147,6 +150,15 @@ def zero_by_zero(c: Context) -> bool:
             r"\.(norm|prod|var)\(")
     return at_zero and (bool(second) or complex_power) and c.only_where(
         lambda w, f: np.isnan(w) & np.isfinite(f))
+
+
+def _spread_of_equal_elements(c: Context) -> bool:
+    theirs, ours = (numbers_at(run, "r") for run in (c.wanted, c.found))
+    if c.base() != "std" or not c.derivative() or theirs is None or ours is None or ours.any():
+        return False
+    first = c.inputs()[0]
+    most = 8 * UNITS.get(first.dtype, 0) * np.abs(first.numbers).max(initial=0)
+    return bool((np.abs(theirs) <= most).all()) and c.only_where(lambda w, f: f == 0)
 
 
 @predicate
@@ -320,17 +332,6 @@ def spread_over_nothing(c: Context) -> bool:
     dims = str(tuple(range(len(c.inputs()[0].shape)))) if c.inputs() else "None"
     return c.base() in ("std", "var") and c.derivative() and any(
         c.gone(all_of_them(some)) for some in ("None", dims))
-
-
-@predicate
-def spread_of_equal_elements(c: Context) -> bool:
-    """0 divided by 0, taken for 0; in PyTorch, where the mean is rounded, one rounding by another."""
-    theirs, ours = (numbers_at(run, "r") for run in (c.wanted, c.found))
-    if c.base() != "std" or not c.derivative() or theirs is None or ours is None or ours.any():
-        return False
-    first = c.inputs()[0]
-    most = 8 * UNITS.get(first.dtype, 0) * np.abs(first.numbers).max(initial=0)
-    return bool((np.abs(theirs) <= most).all()) and c.only_where(lambda w, f: f == 0)
 
 
 @predicate
