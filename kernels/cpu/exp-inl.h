@@ -154,6 +154,24 @@ HWY_INLINE V scaled_eighths(V p, V anchored, V x) {
 #endif
 }
 
+// e^(x + low) within 0.6 units of the last place, for what clamp_exponent() lets through.
+template <class V>
+HWY_INLINE V exp_of_sum(V x, V low) {
+  V anchored, n = exp_whole(x, anchored);
+  const V r = fma(n, V(-0x1.62e42feep-1), x) + fma(n, V(-0x1.a39ef35793c76p-33), low);
+  const auto index = anchored.bits();
+  const V power = pick<V>(coefficients::kEighths, index);
+  const V y = power + fma(power, exp_part(r), pick<V>(coefficients::kEighthsLow, index));
+#if HWY_TARGET == HWY_AVX3  // whose instruction takes the floor of n
+  return scaled(y, anchored, x);
+#else
+  const auto small = x < V();
+  const auto whole = hn::ShiftLeft<V::kMantissa - 3>(hn::And(index, V::word(~uint64_t{7})));
+  const auto shift = select(small, V(0x1p128), V(0x1p-128)).bits();
+  return y * V::of_bits(hn::Add(whole, shift)) * select(small, V(0x1p-128), V(0x1p128));
+#endif
+}
+
 // Beyond these limits every exponential is infinite or zero. A NaN passes.
 template <class V>
 HWY_INLINE V clamp_exponent(V x) {

@@ -129,6 +129,32 @@ HWY_INLINE V table_log(V x) {
   return table_log_limits(x, fma(k, V(Table::kUnit), row[1]) + near);
 }
 
+// log(x) = y + low to 2^-65 of it, for positive finite x: returns y. Sums and products are kept whole
+// up to the third power of r; what is smaller than that is rounded.
+template <class V>
+HWY_INLINE V log_in_two(V x, V& low) {
+  using Table = coefficients::LogTable;
+  using Power = coefficients::LogOfPower;
+  V k, m = binary_parts(x, k), row[Table::kColumns];
+  take<Table>(Rows<V>(hn::ShiftRight<V::kMantissa - 4>(m.bits())), row);
+  const V near = m * row[0], near_low = fma(m, row[0], -near);
+  const V first = fma(k, V(Table::kUnit), row[1]);  // exact; nothing, or larger than r
+  const V one_less = near - V(1), r = one_less + near_low, r_low = near_low - (r - one_less);
+  const V half = V(-0.5) * r, square = half * r, square_low = fma(half, r, -square);
+  const V cube = square * r, cube_low = fma(square_low, r, fma(square, r, -cube));
+  const V third = cube * V(Power::kThird);
+  const V third_low = fma(cube_low, V(Power::kThird),
+                          fma(cube, V(Power::kThirdLow), fma(cube, V(Power::kThird), -third)));
+  const V one = first + r, two = one + square, three = two + third;
+  V rest = fma(k, V(Table::kUnitLow), row[2]) + (r - (one - first));
+  rest = rest + (square - (two - one)) + (third - (three - two));
+  rest = rest + nfma(r, r_low, r_low) + square_low + third_low;
+  rest = fma(square * square, polynomial(r, Power::q), rest);
+  const V y = three + rest;
+  low = rest - (y - three);
+  return y;
+}
+
 // The same of floats, by eight rows in which r is exact.
 template <class V>
 HWY_INLINE V float_table_log(V x) {

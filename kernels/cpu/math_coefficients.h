@@ -62,10 +62,13 @@ struct PowerTail {
                                 0x1.3b2de0p-7f, 0x1.5f082ep-10f, 0x1.416b50p-13f};
 };
 
-// 2^(i / 8), and the same with i / 8 taken off the exponent, to be put back by the bits of n.
+// 2^(i / 8), and below the same with i / 8 taken off the exponent, to be put back by the bits of n.
 alignas(64) inline constexpr double kEighths[8] = {
     0x1p+0, 0x1.172b83c7d517bp+0, 0x1.306fe0a31b715p+0, 0x1.4bfdad5362a27p+0,
     0x1.6a09e667f3bcdp+0, 0x1.8ace5422aa0dbp+0, 0x1.ae89f995ad3adp+0, 0x1.d5818dcfba487p+0};
+alignas(64) inline constexpr double kEighthsLow[8] = {  // and what that lacks
+    0, -0x1.19041b9d78a76p-55, 0x1.6f46ad23182e4p-55, 0x1.d4397afec42e2p-56,
+    -0x1.bdd3413b26456p-54, 0x1.6e9f156864b27p-54, 0x1.7a1cd345dcc81p-54, 0x1.2ed02d75b3707p-55};
 constexpr double shifted_eighth(int i) {
   return std::bit_cast<double>(std::bit_cast<uint64_t>(kEighths[i]) - (uint64_t(i) << 49));
 }

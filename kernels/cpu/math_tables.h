@@ -60,6 +60,15 @@ struct LogTable {
        0x1.d6774030d58c4p-44, -0x1.accec41d52e6cp-44, 0x1.c93c1df5bb3b6p-44,
        -0x1.2b7367cfe13c2p-47, -0x1.f047750959d5fp-44, 0x1.ef35793c7673p-45});
 };
+// For powers, of LogTable's r: 4 (log(1 + r) - r + r^2 / 2 - r^3 / 3) / r^4, interpolation at Chebyshev
+// nodes, 2^-54.0, which is 2^-68.1 of the logarithm; and -2/3 in two parts.
+struct LogOfPower {
+  static constexpr double kThird = -0x1.5555555555555p-1, kThirdLow = -0x1.5555555555555p-55;
+  static constexpr double q[] = {
+      -0x1p+0, 0x1.999999999999fp-1, -0x1.5555555556d8bp-1, 0x1.24924924932cfp-1,
+      -0x1.ffffffd1197f9p-2, 0x1.c71c6fb8095bdp-2, -0x1.999a80e8af9ffp-2, 0x1.746f34088a241p-2,
+      -0x1.543444327dad6p-2, 0x1.1362305d284adp-2};
+};
 struct Log2Table {
   static constexpr size_t kColumns = 3;
   static constexpr double kUnit = 0x1p+0, kUnitLow = 0;

@@ -47,24 +47,43 @@ HWY_INLINE V fmod(V x, V y) {
 #endif
 }
 
+// e^(y log a) for positive finite a, or what its limits are at 0 and infinity.
+template <class V>
+HWY_INLINE V pow_of_positive(V a, V y, [[maybe_unused]] Truth<double> inside) {
+  if constexpr (!kAllBits<V>) {
+    return exp(y * log(a));
+  } else {
+    V low, whole = log_in_two(a, low);
+    if (any(!inside)) {
+      whole = select(inside, whole, select(a == V(), -infinity<V>(), a));
+      low = select(inside, low, V());
+    }
+    const V x = y * whole, x_low = fma(y, low, fma(y, whole, -x));
+    return exp_of_sum(clamp_exponent(x), select(abs(x) < V(1024), x_low, V()));
+  }
+}
 template <class V>
 HWY_INLINE V general_pow(V x, V y) {
+#if !LIBDL_FUSED
+  if constexpr (kAllBits<V>) return each<std::pow>(x, y);
+#endif
+  V a = abs(x), one(1);
+  const auto inside = (a > V()) & (a < infinity<V>());
+  V r = pow_of_positive(a, y, inside);
   if constexpr (kAllBits<V>) {
-    return each<std::pow>(x, y);
-  } else {
-    // e^(y log|x|), then the cases of C99's annex F and the sign of odd powers.
-    V a = abs(x), one(1), r = exp(y * log(a));
-    r = select((a == one) | (y == V()), one, r);
-    auto whole = trunc(y) == y;
-    V half = y * V(0.5);
-    auto odd = whole & (trunc(half) != half);
-    auto negative = copysign(one, x) < V();
-    r = select(negative & odd, -r, r);
-    r = select((x < V()) & !whole & (a < infinity<V>()), V(std::numeric_limits<double>::quiet_NaN()),
-               r);
-    r = select((x != x) | (y != y), x + y, r);
-    return select((x == one) | (y == V()), one, r);
+    if (!any(!(inside & (x > V()) & (abs(y) < infinity<V>())))) return r;
   }
+  // The cases of C99's annex F, and the sign of odd powers.
+  r = select((a == one) | (y == V()), one, r);
+  auto whole = trunc(y) == y;
+  V half = y * V(0.5);
+  auto odd = whole & (trunc(half) != half);
+  auto negative = copysign(one, x) < V();
+  r = select(negative & odd, -r, r);
+  r = select((x < V()) & !whole & (a < infinity<V>()), V(std::numeric_limits<double>::quiet_NaN()),
+             r);
+  r = select((x != x) | (y != y), x + y, r);
+  return select((x == one) | (y == V()), one, r);
 }
 // Squares and cubes are products, lane by lane, and where they are all there is nothing else is
 // computed.

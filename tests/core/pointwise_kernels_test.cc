@@ -458,6 +458,35 @@ TEST_P(Isas, IntegerPowers) {
   EXPECT_EQ(apply<U>(Expression::pow, Class::kU64, std::vector<U>{2, ~U{0}}, std::vector<U>{63, 2}),
             (std::vector<U>{U{1} << 63, 1}));
 }
+// Against the C library: limits, signs of odd powers and NaN are equal, the rest within an ulp; a power
+// of whole numbers that a double holds is that number.
+TEST_P(Isas, PowersOfDoublesHaveTheirLimits) {
+  constexpr double inf = HUGE_VAL, max = std::numeric_limits<double>::max();
+  const double some[] = {0, 1, 2, 0.5, 3, 2.5, 10, 1023, 1075, inf, std::nan(""), 1e300, 1e-300, max,
+                         5e-324, 0x1p52 + 1, 0x1p53 + 2, 0x1.fffffffffffffp-1, 0x1.0000000000001p0};
+  std::vector<double> x, y;
+  for (double a : some) {
+    for (double b : some) {
+      x.insert(x.end(), {a, -a, a, -a});
+      y.insert(y.end(), {b, b, -b, -b});
+    }
+  }
+  const std::vector<double> r = apply<double>(Expression::pow, Class::kF64, x, y);
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double wanted = std::pow(x[i], y[i]);
+    const bool near = r[i] == wanted || std::nextafter(wanted, r[i]) == r[i];
+    EXPECT_TRUE(std::isnan(wanted) ? std::isnan(r[i])
+                                   : near && std::signbit(r[i]) == std::signbit(wanted))
+        << x[i] << "^" << y[i] << " is " << r[i];
+  }
+  x.clear(), y.clear();
+  for (double a = 1; a < 200; ++a)
+    for (double b = 0; std::pow(a, b) < 0x1p53 && b < 60; ++b) x.push_back(a), y.push_back(b);
+  std::vector<double> whole(x.size(), 1);
+  for (size_t i = 0; i < x.size(); ++i)
+    for (double b = 0; b < y[i]; ++b) whole[i] *= x[i];
+  EXPECT_EQ(apply<double>(Expression::pow, Class::kF64, x, y), whole);
+}
 TEST_P(Isas, ShiftsHaveNoUndefinedDistance) {
   std::vector<I> x = {1, 1, 1, -8, -8, -8, 8, -8}, y = {3, 64, -1, 1, 64, 70, 64, -1};
   EXPECT_EQ(apply<I>(Expression::shift_left, Class::kI64, x, y),
