@@ -197,13 +197,25 @@ def all_nodes(c: Context) -> Iterator[list[str]]:
     last write that was recorded."""
     if c.trace.old_views(c.until):
         yield lines_with(c.lines, lambda n, line: None if c.wanted.outcomes[n] else (
-            uncounted(line, c.trace.after[n])))
+            _beside(c, n, line) or uncounted(line, c.trace.after[n])))
     asked = {name for line in c.lines for found in ASKED.finditer(line) for name in found.groups() if name}
     asked = c.trace.objects(asked & c.trace.objects(c.trace.old_views(c.until), c.until), c.until)
     if not asked:
         return
     for ends in (False, True):
         yield lines_with(c.lines, lambda n, line, ends=ends: _noted(c, asked, n, line, ends))
+
+
+def _beside(c: Context, n: int, line: str) -> str | None:
+    """A write that gives what was detached a history: computed beside, and copied so that no view notices."""
+    found = re.match(r"([a-z]\d*)(?:\.(\w+)_(\(.*\))| ([-+*/])= (.*))$", line)
+    before, now = (c.trace.after[m].get(found[1]) if found and m >= 0 else None for m in (n - 1, n))
+    if not found or not before or not now or before.requires_grad or not now.requires_grad or (
+            found[2] in ("requires_grad", "detach")):
+        return None
+    x = found[1]
+    made = f"{x}.{found[2]}{found[3]}" if found[2] else f"{x} {found[4]} {found[5]}"
+    return f"_v = {made}; {x}.data.copy_(_v.detach()); {_names_of(c, x, n)} = _v"
 
 
 def uncounted(line: str, now: dict[str, Fact]) -> str:
