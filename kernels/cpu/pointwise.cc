@@ -167,6 +167,20 @@ void run_dense(Context& context, const PointwiseArgs& args, TileFn fn, int32_t v
   run_chunks(context, n, dense_chunks, &launch);
 }
 
+// By rows with the function, or with the one whose inputs after the first are a number each row: of a
+// column and a row the column's elements are the numbers.
+bool in_rows(Context& context, const PointwiseArgs& args, Geometry& g, RowFunction whole,
+             RowFunction with_numbers) {
+  for (const RowFunction& f : {whole, with_numbers}) {
+    if (lies_in_rows(g, f)) return run_by_rows(context, g, f), true;
+  }
+  if (!commutes(args)) return false;
+  std::swap(g.operand[1], g.operand[2]);
+  if (lies_in_rows(g, with_numbers)) return run_by_rows(context, g, with_numbers), true;
+  std::swap(g.operand[1], g.operand[2]);
+  return false;
+}
+
 // These are apart, so that the short way below does not pay for their frames.
 __attribute__((noinline)) void run_exact(Context& context, const ExactForm& form) {
   const PointwiseArgs& args = form.args;
@@ -181,8 +195,9 @@ __attribute__((noinline)) void run_exact(Context& context, const ExactForm& form
   const View* views[kMaxInputs + 1] = {&args.out};
   for (int k = 0; k < args.inputs; ++k) views[k + 1] = &args.in[k];
   plan(launch.geometry, views, args.inputs + 1);
-  const RowFunction by_rows = {form.fn, form.varying};
-  if (lies_in_rows(launch.geometry, by_rows)) return run_by_rows(context, launch.geometry, by_rows);
+  const bool both = static_cast<Class>(args.compute) == Class::kC128 && form.varying == 2;
+  const TileFn with_numbers = both ? c64_row_tile(args.expression) : nullptr;
+  if (in_rows(context, args, launch.geometry, {form.fn, form.varying}, {with_numbers, 1})) return;
   run_planned(context, launch, block_elements(launch), tiled_chunks);
 }
 
@@ -207,19 +222,8 @@ __attribute__((noinline)) void tiled(Context& context, const PointwiseArgs& args
   for (int k = 0; k < args.inputs; ++k) views[k + 1] = &args.in[k];
   plan(launch.geometry, views, args.inputs + 1);
   if (are_of_class(launch.geometry, class_dtype(launch.compute), class_dtype(result))) {
-    const RowFunction whole = {fn, varying};
     const RowFunction with_numbers = {number_tile(launch.compute, args.expression), 1};
-    for (const RowFunction& f : {whole, with_numbers}) {
-      if (lies_in_rows(launch.geometry, f)) return run_by_rows(context, launch.geometry, f);
-    }
-    if (commutes(args)) {  // a column and a row: the column's elements are the numbers
-      Operand* const operand = launch.geometry.operand;
-      std::swap(operand[1], operand[2]);
-      if (lies_in_rows(launch.geometry, with_numbers)) {
-        return run_by_rows(context, launch.geometry, with_numbers);
-      }
-      std::swap(operand[1], operand[2]);
-    }
+    if (in_rows(context, args, launch.geometry, {fn, varying}, with_numbers)) return;
   }
   run_planned(context, launch, block_elements(launch), tiled_chunks);
 }

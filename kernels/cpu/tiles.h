@@ -74,6 +74,7 @@ TileFn choice_tile(int32_t bytes);
 // complex64; with numbers the inputs after the first are one complex128 each.
 TileFn c64_tile(int32_t expression);
 TileFn c64_number_tile(int32_t expression);
+TileFn c64_row_tile(int32_t expression);  // the second input is one complex64
 TileFn c64_power_tile(double exponent);  // reads in[0] alone
 
 }  // namespace libdl::kernels::cpu

@@ -10,6 +10,7 @@
 
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "kernels/convert_value.h"
 #include "kernels/cpu/arithmetic-inl.h"
@@ -168,15 +169,17 @@ HWY_INLINE void store(Pairs x, void* to, int64_t i) {
   }
 }
 
-// With kNumbers the inputs after the first are one complex128 each.
-template <class Op, class T, int kInputs, bool kNumbers = false>
+// The inputs after the first are one complex number each, of two Numbers; void: they vary, too.
+template <class Op, class T, int kInputs, class Number = void>
 void pairs_tile(const void* const* in, void* out, int64_t n) {
+  constexpr bool kNumbers = !std::is_void_v<Number>;
   Pairs number[3];
   if constexpr (kNumbers) {
     for (int k = 1; k < kInputs; ++k) {
-      double parts[2], many[hn::MaxLanes(d)];
+      Number parts[2];
+      double many[hn::MaxLanes(d)];
       std::memcpy(parts, in[k], sizeof(parts));
-      for (size_t l = 0; l < hn::MaxLanes(d); ++l) many[l] = parts[l % 2];
+      for (size_t l = 0; l < hn::MaxLanes(d); ++l) many[l] = static_cast<double>(parts[l % 2]);
       number[k].raw = hn::LoadU(d, many);
     }
   }
@@ -216,9 +219,9 @@ void times_number(const void* const* in, void* out, int64_t n) {
   };
   const bool real = parts[1] == 0 && std::abs(parts[0]) > 1e-200;
   if (real || (is_float(parts[0]) && is_float(parts[1]))) {
-    return pairs_tile<mul_of_floats_pairs, T, 2, true>(in, out, n);
+    return pairs_tile<mul_of_floats_pairs, T, 2, double>(in, out, n);
   }
-  pairs_tile<mul_pairs, T, 2, true>(in, out, n);
+  pairs_tile<mul_pairs, T, 2, double>(in, out, n);
 }
 #endif
 
@@ -226,7 +229,8 @@ void times_number(const void* const* in, void* out, int64_t n) {
 template <Expression e, class T, int kInputs, bool kNumbers = false>
 constexpr TileFn pairs_entry() {
 #define LIBDL_COMPLEX(name) \
-  if constexpr (e == Expression::name) return &pairs_tile<name##_pairs, T, kInputs, kNumbers>;
+  if constexpr (e == Expression::name) return &pairs_tile<name##_pairs, T, kInputs, Number>;
+  using Number = std::conditional_t<kNumbers, double, void>;
   constexpr bool kFloats = sizeof(T) == 4;
   if constexpr (kFloats && !kNumbers) {  // a number is no float
     if constexpr (e == Expression::mul) return &pairs_tile<mul_of_floats_pairs, T, kInputs>;
@@ -264,9 +268,24 @@ constexpr TileFn pairs_entry() {
 #undef LIBDL_COMPLEX
   return nullptr;
 }
+// Of a row of complex64 and one number of that dtype, or NULL.
+template <Expression e, int kInputs>
+constexpr TileFn row_entry() {
+  if constexpr (kInputs == 2) {
+    if constexpr (e == Expression::add) return &pairs_tile<add_pairs, float, 2, float>;
+    if constexpr (e == Expression::sub) return &pairs_tile<sub_pairs, float, 2, float>;
+    if constexpr (e == Expression::mul) return &pairs_tile<mul_of_floats_pairs, float, 2, float>;
+    if constexpr (e == Expression::div) return &pairs_tile<div_of_floats_pairs, float, 2, float>;
+  }
+  return nullptr;
+}
 #else
 template <Expression e, class T, int kInputs, bool kNumbers = false>
 constexpr TileFn pairs_entry() {
+  return nullptr;
+}
+template <Expression e, int kInputs>
+constexpr TileFn row_entry() {
   return nullptr;
 }
 #endif
@@ -300,6 +319,12 @@ const TileFn c64_number_table[kExpressions] = {
 #include "kernels/pointwise.def"
 #undef POINTWISE
 };
+extern const TileFn c64_row_table[kExpressions];
+const TileFn c64_row_table[kExpressions] = {
+#define POINTWISE(name, inputs, classes, result) row_entry<Expression::name, inputs>(),
+#include "kernels/pointwise.def"
+#undef POINTWISE
+};
 extern const TileFn c64_cube[1];
 #if HWY_TARGET != HWY_SCALAR
 const TileFn c64_cube[1] = {&pairs_tile<cube_pairs, float, 1>};
@@ -319,6 +344,7 @@ namespace {
 constexpr TileTable kC64[kIsas] = LIBDL_FOR_EACH_ISA(c64_table);
 constexpr TileTable kC64Cube[kIsas] = LIBDL_FOR_EACH_ISA(c64_cube);
 constexpr TileTable kC64Number[kIsas] = LIBDL_FOR_EACH_ISA(c64_number_table);
+constexpr TileTable kC64Row[kIsas] = LIBDL_FOR_EACH_ISA(c64_row_table);
 }  // namespace
 
 TileFn c64_tile(int32_t expression) { return kC64[static_cast<int>(isa())][expression]; }
@@ -330,6 +356,7 @@ TileFn c64_power_tile(double exponent) {
 TileFn c64_number_tile(int32_t expression) {
   return kC64Number[static_cast<int>(isa())][expression];
 }
+TileFn c64_row_tile(int32_t expression) { return kC64Row[static_cast<int>(isa())][expression]; }
 
 }  // namespace libdl::kernels::cpu
 #endif

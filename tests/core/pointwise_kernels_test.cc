@@ -707,6 +707,30 @@ void check_layouts() {
 }
 TEST_P(Isas, StridesAndBroadcasts) { check_layouts(); }
 
+// A row and a number for each, a column and a row: the bits of operands that lie in order.
+TEST_P(Isas, RowsOfComplexNumbersTimesAColumn) {
+  const std::vector<int64_t> size = {70, 300}, dense = {300, 1}, column = {1, 0}, row = {0, 1};
+  for (const auto& [at_x, at_y] : {std::pair{dense, column}, {column, row}, {row, column}}) {
+    Array x(LIBDL_DTYPE_COMPLEX64, size, at_x), y(LIBDL_DTYPE_COMPLEX64, size, at_y);
+    Array plain_x(LIBDL_DTYPE_COMPLEX64, size), plain_y(LIBDL_DTYPE_COMPLEX64, size);
+    using Number = std::complex<float>;
+    const auto part = [](uint64_t n) { return float(int64_t(mix(n) % 2001) - 1000) / 7; };
+    for (int64_t i = 0; i < x.count(); ++i) {
+      const auto px = uint64_t(x.place(i)) * 2, py = uint64_t(y.place(i)) * 2 + 99;
+      x.set<Number>(i, {part(px), part(px + 1)});
+      y.set<Number>(i, {part(py), part(py + 1)});
+      plain_x.set<Number>(i, x.get<Number>(i));
+      plain_y.set<Number>(i, y.get<Number>(i));
+    }
+    for (Expression e : {Expression::add, Expression::sub, Expression::mul, Expression::div}) {
+      Array out(LIBDL_DTYPE_COMPLEX64, size), wanted = out;
+      run(e, Class::kC128, out, {&x, &y});
+      run(e, Class::kC128, wanted, {&plain_x, &plain_y});
+      EXPECT_TRUE(out.bytes == wanted.bytes) << kExpressionInfo[static_cast<int>(e)].name;
+    }
+  }
+}
+
 void check_gaps() {
   Array out(LIBDL_DTYPE_FLOAT32, {50, 20}, {64, 2});
   std::memset(out.bytes.data(), 0x55, out.bytes.size());
