@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from case import Run, Seen, Stage
 from compare import Difference, apart, coarsest, differences
-from traces import Trace, names_in
+from traces import Trace, bound_by, names_in
 
 
 @dataclass
@@ -61,7 +61,8 @@ class Context:
         into one that does not, and is left out then."""
         if self._gone(lines, self.found if ours is None else self.ours.run(ours, self.forward)):
             return True
-        fails = [n for n in range(self.until) if self.wanted.outcomes[n] and self.found.outcomes[n]]
+        last = self.until + (self.difference.aspect not in ("outcome", "error"))
+        fails = [n for n in range(last) if self.wanted.outcomes[n] and self.found.outcomes[n]]
         if not fails or len(lines) != len(self.lines):
             return False
         rest, own = ([("pass" if n in fails else line) for n, line in enumerate(some)]
@@ -138,7 +139,17 @@ class Context:
 
     def derivative(self) -> bool:
         d = self.difference
-        return d.aspect in ("grad", "tangent") or d.where.startswith(("g[", "h[", "t[", "seen["))
+        return d.aspect in ("grad", "tangent") or d.where.startswith(("g[", "h[", "t[", "seen[")) or (
+            d.aspect == "value" and self.asked())
+
+    def asked(self) -> bool:
+        """Of a program: what differs is what autograd.grad has given, or is made of it."""
+        given: set[str] = set()
+        for line in () if self.name else self.lines:
+            made = bound_by(line)
+            if made and ("T.autograd.grad(" in line or names_in(line) & given - {made}):
+                given.add(made)
+        return self.difference.where in given
 
     def only_where(self, *explained: Callable[[Any, Any], Any]) -> bool:
         """Elements differ, each of them as one of the functions of wanted and found says."""
