@@ -4,11 +4,20 @@
 
 #include "kernels/cpu/combine.h"
 #include "kernels/cpu/elements.h"
+#include "kernels/cpu/highway_targets.h"
+#include "kernels/cpu/isa.h"
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/walk.h"
 
-namespace libdl::kernels::cpu {
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/scatter.cc"
+#include "hwy/foreach_target.h"
+// After foreach_target.h.
+#include "hwy/highway.h"
 
+HWY_BEFORE_NAMESPACE();
+namespace libdl::kernels::cpu {
+namespace HWY_NAMESPACE {
 namespace {
 
 // Steps along dim, and from one slice to the next.
@@ -100,10 +109,52 @@ void scatter_slices(Context& context, const ScatterArgs& args, const Update& upd
   });
 }
 
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3  // F16C converts to the bits that Half does
+struct FastHalf {
+  uint16_t bits;
+  HWY_INLINE float load() const { return _mm_cvtss_f32(_mm_cvtph_ps(_mm_cvtsi32_si128(bits))); }
+  static HWY_INLINE FastHalf store(float x) {
+    const __m128i y = _mm_cvtps_ph(_mm_set_ss(x), _MM_FROUND_TO_NEAREST_INT);
+    return {static_cast<uint16_t>(_mm_cvtsi128_si32(y))};
+  }
+};
+#else
+using FastHalf = Half;
+#endif
+
+struct AddHalf {
+  HWY_INLINE void operator()(FastHalf& out, const FastHalf& src) const {
+    out = FastHalf::store(out.load() + src.load());
+  }
+};
+
+}  // namespace
+
+void add_halves(Context& context, const ScatterArgs& args) {
+  if (args.index.dtype == LIBDL_DTYPE_INT64) {
+    scatter_slices<FastHalf, int64_t>(context, args, AddHalf());
+  } else {
+    scatter_slices<FastHalf, int32_t>(context, args, AddHalf());
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace libdl::kernels::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace libdl::kernels::cpu {
+
+namespace {
+constexpr decltype(&HWY_STATIC_DISPATCH(add_halves)) kAddHalves[] = LIBDL_FOR_EACH_ISA(add_halves);
 }  // namespace
 
 void scatter(Context& context, const ScatterArgs& args) {
+  using HWY_NAMESPACE::scatter_slices;
   const auto op = static_cast<ScatterOp>(args.op);
+  if (op == ScatterOp::kAdd && args.out.dtype == LIBDL_DTYPE_FLOAT16) {
+    return kAddHalves[static_cast<int>(isa())](context, args);
+  }
   with_index(args.index.dtype, [&]<class Index>(Index) {
     if (op == ScatterOp::kSet) {
       with_cell(args.out.dtype, [&]<class Element>(Element) {
@@ -128,3 +179,5 @@ void scatter(Context& context, const ScatterArgs& args) {
 }
 
 }  // namespace libdl::kernels::cpu
+
+#endif

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <complex>
 
+#include "kernels/cpu/isa.h"
 #include "kernels/cpu/kernels.h"
 #include "kernels/half.h"
 #include "tests/core/kernel_views.h"
@@ -199,6 +200,27 @@ TEST(Scatter, IntegersWrapBoolsAreLogicHalvesComputeInFloat) {
   using C = std::complex<double>;
   EXPECT_EQ(scatter<C>(LIBDL_DTYPE_COMPLEX128, ScatterOp::kMul, {C(1, 2)}, {C(3, 4)}, {0})[0],
             C(-5, 10));
+}
+
+// Every half and another, with the bits of the conversions that need no instruction of their own.
+TEST(Scatter, HalvesAddAlikeOnEveryProcessor) {
+  std::vector<uint16_t> out(1 << 16), src(1 << 16), wanted;
+  std::vector<int64_t> index(1 << 16);
+  for (uint32_t i = 0; i < out.size(); ++i) {
+    out[i] = static_cast<uint16_t>(i);
+    src[i] = static_cast<uint16_t>(i * 40503u >> 3);
+    index[i] = i;
+    wanted.push_back(float16_from_float(float_from_float16(out[i]) + float_from_float16(src[i])));
+  }
+  for (int isa = 0; isa < cpu::kIsas; ++isa) {
+    if (!cpu::set_isa(static_cast<cpu::Isa>(isa))) continue;
+    const auto sums = scatter(LIBDL_DTYPE_FLOAT16, ScatterOp::kAdd, out, src, index);
+    for (size_t i = 0; i < sums.size(); ++i) {
+      const float x = float_from_float16(wanted[i]);
+      ASSERT_TRUE(sums[i] == wanted[i] || (x != x && (sums[i] & 0x7FFF) > 0x7C00)) << isa << " " << i;
+    }
+  }
+  cpu::set_isa(cpu::best_isa());
 }
 
 TEST(Scatter, EveryDimensionStrideAndNumberOfThreads) {
