@@ -86,6 +86,9 @@ def sign_of_nan(c: Context) -> bool:
     endless = "complex" in c.text
     if not c.name and not c.concerns(words):
         return False
+    if not c.name and ".sign()" in c.text and c.gone(lines_with(c.lines, lambda n, line: re.sub(
+            r"\b(\w+)\.sign\(\)", r"T.where(\1 != \1, \1.detach(), \1.sign())", line))):
+        return True  # what is made of it, too
     return bool(re.search(words, c.name + c.text)) and c.only_where(
         lambda w, f: np.isnan(f) & ~np.isnan(w), lambda w, f: np.isnan(w) & np.isinf(f) & endless)
 
@@ -131,6 +134,12 @@ def rounded_steps(c: Context) -> bool:
     libdl's answer."""
     narrow = re.search("float16|complex64", c.text + c.dtype()) or c.base() == "layer_norm"
     value = "pow" in c.name and c.dtype() == "complex64" or c.base() == "layer_norm"
+    if value and re.search(r"\b\d+j", c.call) and c.difference.aspect == "value":  # of a Python number
+        wide = lines_with(c.lines, lambda n, line: re.sub(r"\ba\b", "a.double()", line) if (
+            line == c.call) else None)
+        exact, found = numbers_at(c.theirs.run(wide, c.forward), c.difference.where), c.difference.found
+        if exact is not None and exact.shape == np.shape(found):
+            return c.only_where(lambda w, f: ~apart("complex64", exact, f))
     return bool(narrow) and c.difference.aspect != "dtype" and (
         c.derivative() or value or c.only_where(lambda w, f: ~np.isfinite(w))) and right(c)
 

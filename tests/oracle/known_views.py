@@ -48,7 +48,8 @@ def views_without_grad(c: Context) -> bool:
 
 @predicate
 def views_of_several(c: Context) -> bool:
-    error = c.difference.aspect == "error" and "is a view and" in c.wanted_text()
+    error = c.difference.aspect == "error" and bool(
+        re.search("is a view and|A view was created in", c.wanted_text()))
     if c.name or not (error or c.forbidden()):
         return False
     t = c.trace

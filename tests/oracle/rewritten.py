@@ -154,6 +154,9 @@ def detached(c: Context) -> Iterator[list[str]]:
         return changed and "".join(f"{k}.grad_fn; " for k in views) + changed
     yield lines_with(c.lines, change)
     yield lines_with(c.lines, looked_at)
+    # Later writes that are not recorded take no history from a view.
+    yield lines_with(c.lines, lambda n, line: None if c.wanted.outcomes[n] else (
+        uncounted(line, c.trace.after[n])))
 
 
 @rewrite("views_without_grad")
@@ -225,6 +228,10 @@ def uncounted(line: str, now: dict[str, Fact]) -> str:
     if out and (out[1] or out[4] in now and not now[out[4]].requires_grad):
         bound = f"; {out[2]} = {out[4]}" if out[2] else ""
         return f"with T.no_grad(): _t = {out[4]}.data; {out[3]}, out=_t){bound}"
+    bound = re.match(r"([a-z]\d*) = (([a-z]\d*)\.\w+_\(.*\))$", line)
+    if bound:
+        written = uncounted(bound[2], now)
+        return line if written == bound[2] else f"{written}; {bound[1]} = {bound[3]}"
     plain = re.match(r"(with T\.no_grad\(\): )?([a-z]\d*)((?:\.\w+_\(|\[.*\] [-+*/]?= | [-+*/]= ).*)$", line)
     if not plain or re.search(r"\.(requires_grad|detach)_\(", line) or not plain[1] and (
             plain[2] not in now or now[plain[2]].requires_grad):
@@ -265,3 +272,11 @@ def _noted(c: Context, asked: set[str], n: int, line: str, ends: bool) -> str | 
         again += [f"if id({name}) in retained and {name}.requires_grad: {name}.retain_grad()"
                   for name in sorted(asked & set(now))]
     return "\n".join([line, *again]) if again else None
+
+
+@rewrite("reentrant_checkpoints")
+def gone_through_again(c: Context) -> Iterator[list[str]]:
+    """Checkpoints that another pass may follow."""
+    if "use_reentrant=True" in c.text:
+        yield lines_with(c.lines, lambda n, line: kept(line).replace("use_reentrant=True",
+                                                                     "use_reentrant=False"))
