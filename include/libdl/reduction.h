@@ -5,9 +5,9 @@
  *  dims lists dimensions, each from -ndim to ndim - 1 and none twice (a 0-d tensor has dimensions 0
  *  and -1). NULL, and an empty list, mean all of them. With keepdim they stay in the result with
  *  size 1. Sums of float16 and bfloat16 are kept in float32; the order of a summation depends on
- *  shapes alone, so its bits are equal for every number of threads. Into a dst of a wider dtype sums,
- *  means and products are computed in that one unless dtype is given, of integers into a floating dst
- *  in float64. */
+ *  shapes alone, so its bits are equal for every number of threads. Into a dst of a wider dtype
+ *  sums, means and products are computed in that one unless dtype is given, of integers into a
+ *  floating dst in float64. */
 #ifndef LIBDL_REDUCTION_H
 #define LIBDL_REDUCTION_H
 

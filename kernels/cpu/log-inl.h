@@ -129,8 +129,8 @@ HWY_INLINE V table_log(V x) {
   return table_log_limits(x, fma(k, V(Table::kUnit), row[1]) + near);
 }
 
-// log(x) = y + low to 2^-65 of it, for positive finite x: returns y. Sums and products are kept whole
-// up to the third power of r; what is smaller than that is rounded.
+// log(x) = y + low to 2^-65 of it, for positive finite x: returns y. Sums and products are kept
+// whole up to the third power of r; what is smaller than that is rounded.
 template <class V>
 HWY_INLINE V log_in_two(V x, V& low) {
   using Table = coefficients::LogTable;

@@ -62,7 +62,7 @@ struct PowerTail {
                                 0x1.3b2de0p-7f, 0x1.5f082ep-10f, 0x1.416b50p-13f};
 };
 
-// 2^(i / 8), and below the same with i / 8 taken off the exponent, to be put back by the bits of n.
+// 2^(i / 8), and below the same with i / 8 taken off the exponent, which the bits of n put back.
 alignas(64) inline constexpr double kEighths[8] = {
     0x1p+0, 0x1.172b83c7d517bp+0, 0x1.306fe0a31b715p+0, 0x1.4bfdad5362a27p+0,
     0x1.6a09e667f3bcdp+0, 0x1.8ace5422aa0dbp+0, 0x1.ae89f995ad3adp+0, 0x1.d5818dcfba487p+0};

@@ -60,8 +60,8 @@ struct LogTable {
        0x1.d6774030d58c4p-44, -0x1.accec41d52e6cp-44, 0x1.c93c1df5bb3b6p-44,
        -0x1.2b7367cfe13c2p-47, -0x1.f047750959d5fp-44, 0x1.ef35793c7673p-45});
 };
-// For powers, of LogTable's r: 4 (log(1 + r) - r + r^2 / 2 - r^3 / 3) / r^4, interpolation at Chebyshev
-// nodes, 2^-54.0, which is 2^-68.1 of the logarithm; and -2/3 in two parts.
+// For powers, of LogTable's r: 4 (log(1 + r) - r + r^2 / 2 - r^3 / 3) / r^4, interpolation at
+// Chebyshev nodes, 2^-54.0, which is 2^-68.1 of the logarithm; and -2/3 in two parts.
 struct LogOfPower {
   static constexpr double kThird = -0x1.5555555555555p-1, kThirdLow = -0x1.5555555555555p-55;
   static constexpr double q[] = {

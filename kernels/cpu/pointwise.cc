@@ -167,8 +167,8 @@ void run_dense(Context& context, const PointwiseArgs& args, TileFn fn, int32_t v
   run_chunks(context, n, dense_chunks, &launch);
 }
 
-// By rows with the function, or with the one whose inputs after the first are a number each row: of a
-// column and a row the column's elements are the numbers.
+// By rows with the function, or with the one whose inputs after the first are a number each row:
+// of a column and a row the column's elements are the numbers.
 bool in_rows(Context& context, const PointwiseArgs& args, Geometry& g, RowFunction whole,
              RowFunction with_numbers) {
   for (const RowFunction& f : {whole, with_numbers}) {

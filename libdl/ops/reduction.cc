@@ -38,7 +38,8 @@ Tensor sum(const Tensor& input, std::optional<Dims> dims, bool keepdim, Dtype dt
   LIBDL_OBSERVED(sum, input, dims, keepdim, dtype, into);
   Call call("sum", into, {&input});
   const ReducedDims r(input.shape(), call.axes(2, "dims", dims, input.ndim()));
-  const Tensor y = reduce(kernels::Reduction::kSum, input, r, keepdim, sum_dtype(input, dtype, into));
+  const Dtype type = sum_dtype(input, dtype, into);
+  const Tensor y = reduce(kernels::Reduction::kSum, input, r, keepdim, type);
   Tensor result = call.done(y, kSum, r);
   if (call.forward())
     call.jvp(result, [&] { return sum(call.tangent(0), dims, keepdim, y.dtype()); });
