@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from case import Run, Seen, Stage
 from compare import Difference, apart, coarsest, differences
-from traces import Trace, bound_by, names_in
+from traces import Trace, bound_by, names_in, written_by
 
 
 @dataclass
@@ -146,10 +146,10 @@ class Context:
         """Of a program: what differs is what autograd.grad has given, or is made of it."""
         given: set[str] = set()
         for line in () if self.name else self.lines:
-            made = bound_by(line)
-            if made and ("T.autograd.grad(" in line or names_in(line) & given - {made}):
-                given.add(made)
-        return self.difference.where in given
+            made = {name for name in (bound_by(line), written_by(line)) if name}
+            if "T.autograd.grad(" in line or made and names_in(line) & given:
+                given |= made
+        return self.difference.where in self.trace.sharing(given, self.until) | given
 
     def only_where(self, *explained: Callable[[Any, Any], Any]) -> bool:
         """Elements differ, each of them as one of the functions of wanted and found says."""

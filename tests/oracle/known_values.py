@@ -311,7 +311,8 @@ def logsumexp_of_nothing(c: Context) -> bool:
     empty = any(v.numbers.size == 0 for v in c.inputs())
     named = c.base() in ("logsumexp", "std") or not c.name and "logsumexp(" in c.text
     return named and (
-        empty and c.derivative() and c.only_where(lambda w, f: np.isnan(w) & (f == 0))
+        empty and c.derivative() and c.only_where(
+            lambda w, f: np.isnan(w) & ((f == 0) | (np.isfinite(f) & (not c.name))))
         or c.refused("doesn't match the broadcast shape"))
 
 

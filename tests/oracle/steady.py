@@ -46,7 +46,8 @@ def unsteady(c: Context) -> bool:
         r = numbers_at(c.wanted, "r")
         with np.errstate(all="ignore"):
             alike = r is not None and bool((~np.isfinite(r) | (np.abs(r) < 1e-6)).any())
-        return alike and c.only_where(lambda w, f: ~np.isfinite(w) & ~np.isfinite(f))
+        if alike and c.only_where(lambda w, f: ~np.isfinite(w) & ~np.isfinite(f)):
+            return True
     if c.base() == "prod" and not c.derivative():  # where an infinity meets a 0 is the order's choice
         return c.only_where(lambda w, f: np.isnan(w) & (f == 0) | np.isnan(f) & (w == 0))
     if not SMOOTH.search(c.name) or "inf" in c.call:
