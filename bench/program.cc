@@ -75,7 +75,14 @@ void measure(int64_t n) {
                               {number(Expression::add), {4, 2}},
                               {number(Expression::gelu), {5}},
                               {number(Expression::add), {6, 3}}};
-  Context context{};
+  static constexpr Host one_thread{
+      LIBDL_DEVICE_CPU,
+      [](Context&, int64_t chunks, void (*body)(void*, int64_t, int64_t), void* arg) {
+        body(arg, 0, chunks);
+        return true;
+      },
+      nullptr, nullptr};
+  Context context{&one_thread};
   ProgramArgs program_args{};
   program_args.compute = static_cast<int32_t>(Class::kF32);
   program_args.inputs = 4;

@@ -1241,7 +1241,7 @@ void compare_with_steps(const Drawn& p, Class compute, bool flat, bool in_place)
     made.emplace_back(step_dtype, sizes);
     for (int64_t i = 0; i < made.back().count(); ++i) made.back().set<T>(i, static_cast<T>(c));
   }
-  Context context = {flat ? threaded : serial, nullptr, nullptr};
+  Context context = flat ? threaded_context() : test::plain_context();
   for (const Instruction& step : p.code) {
     made.emplace_back(step_dtype, sizes);
     PointwiseArgs one = {};
