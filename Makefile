@@ -43,7 +43,7 @@ help:
 	@echo "make clean        remove build/ (.venv/ and data/ stay)"
 
 setup:
-	@$(step) "Set-up" tools/setup.sh
+	@$(step) "Set-up" tools/setup/run
 
 configure: setup
 	@$(step) "Configure ($(PRESET), in $(BUILD))" cmake --preset $(PRESET) -B $(BUILD) \
@@ -76,7 +76,7 @@ attack: build
 	@rm -f $(LIBDL_FIGURES)
 	@$(step) "Attack every argument" $(BUILD)/tests/attack/attack $(BUILD)/tests/attack/attacks.txt \
 	  tests/attack/legal.txt
-	@$(step) "Fail every allocation" $(BUILD)/failure_tests --gtest_brief=1
+	@$(step) "Fail every allocation" $(BUILD)/fault_injection_tests --gtest_brief=1
 	@$(step) "Random sequences of calls" $(BUILD)/tests/fuzz/fuzz $(BUILD)/tests/fuzz/fuzz.txt \
 	  tests/fuzz tests/fuzz/rare.txt --sequences $(SEQUENCES) --least 100 --jobs $(JOBS) \
 	  --seed $(SEED) --out $(BUILD)/tests/fuzz
@@ -85,10 +85,10 @@ attack: build
 	@$(step) "Results born packed" tests/gates/packed $(BUILD) packed
 	@$(step) "Forms at random" tests/gates/packed $(BUILD) shifting
 	@$(step) "Build with checks that can be left out" $(ninja) checks
-	@$(step) "Leave out every check" $(python) -B tests/checks/run.py $(BUILD)
+	@$(step) "Leave out every check" $(python) -B tests/mutation/run.py $(BUILD)
 	@$(step) "C++ tests at their whole size" env LIBDL_ULP_SAMPLES=100000 $(BUILD)/core_tests \
 	  --gtest_brief=1 --gtest_filter='$(whole_tests)'
-	@$(step) "Tools that read the ABI" tools/setup.sh ci
+	@$(step) "Tools that read the ABI" tools/setup/run ci
 	@$(step) "Planted ABI breaks" $(python) -B tests/abi/planted.py
 	@$(step) "Museum" tests/museum/run $(BUILD)
 	@$(step) "Sanitizer build (address, undefined)" tests/gates/sanitize build
@@ -106,7 +106,7 @@ attack-threads: setup
 	@$(step) "Figures of threads" $(python) -B tests/gates/figures.py $(LIBDL_FIGURES) --threads
 
 oracle: build
-	@$(step) "PyTorch, in an environment of its own" tools/setup.sh bench
+	@$(step) "PyTorch, in an environment of its own" tools/setup/run bench
 	@$(step) "Beside PyTorch: $(COUNT) programs, seed $(SEED)" env $(in_tree) \
 	  .venv-bench/bin/python -B tests/oracle/run.py --seed $(SEED) --programs $(COUNT) --jobs $(JOBS) \
 	  --out $(BUILD)/oracle
@@ -119,21 +119,21 @@ rust: build
 	  tools/demo.py $(BUILD) C Rust
 
 bench: build
-	@$(step) "PyTorch, in an environment of its own" tools/setup.sh bench
+	@$(step) "PyTorch, in an environment of its own" tools/setup/run bench
 	@$(step) "Build the benchmarks" $(ninja) benchmarks
 	@$(step) "Memory, threads, calls and programs" bash -c "$(BUILD)/bench/allocator && $(BUILD)/bench/calls && $(BUILD)/bench/program"
 	@$(step) "Beside PyTorch" env $(in_tree) .venv-bench/bin/python -B bench/run.py
 
 # Configured again with CUDA: nvcc may have come after the first time.
 cuda: setup
-	@$(step) "nvcc" tools/setup.sh cuda
+	@$(step) "nvcc" tools/setup/run cuda
 	@$(MAKE) --no-print-directory build CMAKE_ARGS="$(CMAKE_ARGS) -DLIBDL_CUDA=ON"
 
 test-cuda: cuda
 	@$(step) "CUDA tests" tests/cuda/run $(BUILD)
 
 bench-cuda: cuda
-	@$(step) "PyTorch, in an environment of its own" tools/setup.sh bench
+	@$(step) "PyTorch, in an environment of its own" tools/setup/run bench
 	@$(step) "Beside PyTorch, on the device" env $(in_tree) .venv-bench/bin/python -B bench/cuda.py
 
 docs:

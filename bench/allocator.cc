@@ -2,7 +2,7 @@
 
 // What memory and threads cost: nanoseconds for allocate + free, page faults of a steady step,
 // fragmentation under random sizes, latency of parallel().
-#include "device/allocator.h"
+#include "memory/allocator.h"
 
 #include <sys/resource.h>
 
@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-#include "device/pool.h"
+#include "runtime/thread_pool.h"
 
 namespace {
 

@@ -2,13 +2,13 @@
 
 // What a fused chain costs: gelu(x * w + b) + r over float32 as one program, as one kernel a step,
 // and as a loop written by hand, on one thread. LIBDL_CPU chooses the instruction set.
-#include "kernels/cpu/highway_targets.h"
+#include "kernels/cpu/simd/highway_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "bench/program.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "kernels/cpu/tiles_float-inl.h"
+#include "kernels/cpu/tiles/tiles_float-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu::HWY_NAMESPACE {
@@ -38,6 +38,7 @@ HWY_AFTER_NAMESPACE();
 #include <cstring>
 #include <vector>
 
+#include <libdl/device.h>
 #include <libdl/dtype.h>
 
 #include "kernels/cpu/kernels.h"

@@ -153,7 +153,7 @@ def main() -> None:
     heading = f"{'libdl':>10}{'PyTorch':>11}{'ratio':>7}    95 %      "
     print(f"{'':40}{heading}" + (f"  {heading[:-12]} with tcmalloc" if tcmalloc else ""))
     if not tcmalloc:
-        print("without libtcmalloc-minimal4 (tools/setup.sh bench) the second half is left out")
+        print("without libtcmalloc-minimal4 (tools/setup/run bench) the second half is left out")
     for name in CASES:
         if any(pattern in name for pattern in patterns):
             row = "  ".join(columns(child.compare(name)) for child in children)

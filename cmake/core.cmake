@@ -2,6 +2,7 @@
 # Every object is compiled once and goes into libdlcore.so.0 and libdlcore.a alike.
 file(GLOB_RECURSE libdl_sources CONFIGURE_DEPENDS
      ${PROJECT_SOURCE_DIR}/libdl/*.cc ${PROJECT_SOURCE_DIR}/kernels/cpu/*.cc)
+list(FILTER libdl_sources EXCLUDE REGEX "/libdl/backends/")  # libraries of their own
 
 # Objects must not change when another commit is checked out, so the id covers only what the core
 # and its plugins share.
@@ -26,8 +27,8 @@ endfunction()
 
 set(public_includes $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
 
-set(scalar_kernels convert.cc matmul_complex.cc matmul_integer.cc matmul_outer.cc scan.cc tiles_complex.cc
-    tiles_integer.cc tiles_narrow.cc)
+set(scalar_kernels gemm/matmul_complex.cc gemm/matmul_integer.cc gemm/matmul_outer.cc scan.cc
+    tiles/tiles_complex.cc tiles/tiles_integer.cc tiles/tiles_narrow.cc traverse/convert.cc)
 
 if(LIBDL_CORE_ARCHIVE)
   set(core_contents -Wl,--whole-archive ${LIBDL_CORE_ARCHIVE} -Wl,--no-whole-archive)

@@ -57,7 +57,7 @@ string(APPEND assembly "    .section .note.GNU-stack,\"\",@progbits\n")
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/cuda/images.S CONTENT "${assembly}" @ONLY)
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/cuda/modules.cc @ONLY CONTENT
 "// Written by cmake/cuda.cmake.
-#include \"plugins/cuda/modules.h\"
+#include \"backends/cuda/modules.h\"
 
 #include <iterator>
 
@@ -83,7 +83,7 @@ function(libdl_cuda_sources target)
   target_compile_options(${target} PRIVATE -x c++)
 endfunction()
 
-file(GLOB plugin_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/plugins/cuda/*.cc)
+file(GLOB plugin_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/libdl/backends/cuda/*.cc)
 add_library(libdlcuda_objects OBJECT ${plugin_sources} ${PROJECT_BINARY_DIR}/cuda/modules.cc)
 libdl_cuda_sources(libdlcuda_objects)
 target_compile_definitions(libdlcuda_objects PRIVATE LIBDL_PLANS=1)

@@ -75,7 +75,7 @@ add_custom_command(
   COMMAND ${Python3_EXECUTABLE} -B ${meaning_source}/generate.py
           --headers ${PROJECT_SOURCE_DIR}/include/libdl --out ${meaning_folder}
   DEPENDS ${meaning_headers} ${meaning_source}/generate.py ${meaning_source}/meaning.c.in
-          ${meaning_source}/answers.txt ${PROJECT_SOURCE_DIR}/tests/attack/meant.py
+          ${meaning_source}/answers.txt ${PROJECT_SOURCE_DIR}/tests/attack/valid_arguments.py
           ${PROJECT_SOURCE_DIR}/tools/operators.py
   COMMENT "Writing what the operators mean from the headers")
 add_executable(meaning ${meaning_folder}/meaning.c)
@@ -96,7 +96,7 @@ add_dependencies(tests meaning)
 # tests/attack: every function with bad arguments, one at a time, as the headers tell them.
 set(attack_folder ${PROJECT_BINARY_DIR}/tests/attack)
 file(GLOB attack_scripts CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/attack/*.py
-     ${PROJECT_SOURCE_DIR}/tests/fuzz/words.py ${PROJECT_SOURCE_DIR}/tests/fuzz/scene*.h
+     ${PROJECT_SOURCE_DIR}/tests/fuzz/argument_specs.py ${PROJECT_SOURCE_DIR}/tests/fuzz/host_fixture*.h
      ${PROJECT_SOURCE_DIR}/tests/capi/dlpack_structs.h)
 add_custom_command(
   OUTPUT ${attack_folder}/attack_calls.c ${attack_folder}/attacks.txt
@@ -131,28 +131,28 @@ if(NOT LIBDL_SANITIZE)
 endif()
 add_dependencies(tests attack)
 
-# tests/failures: operator new is replaced there, so it is a program of its own. What it calls is
+# tests/fault_injection: operator new is replaced there, so it is a program of its own. What it calls is
 # what tests/attack calls.
-file(GLOB failure_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/failures/*.cc)
-if(failure_tests AND NOT LIBDL_CORE_ARCHIVE)
-  add_executable(failure_tests ${failure_tests} tests/core/sanitizer_options.cc
+file(GLOB fault_injection_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fault_injection/*.cc)
+if(fault_injection_tests AND NOT LIBDL_CORE_ARCHIVE)
+  add_executable(fault_injection_tests ${fault_injection_tests} tests/core/sanitizer_options.cc
                  $<TARGET_OBJECTS:attack_objects>)
-  libdl_program_flags(failure_tests)
-  libdl_includes(failure_tests)
-  target_include_directories(failure_tests PRIVATE ${PROJECT_SOURCE_DIR}/tests/attack)
-  target_compile_definitions(failure_tests PRIVATE LIBDL_ATTACKS="${attack_folder}/attacks.txt")
-  target_compile_features(failure_tests PRIVATE cxx_std_20)
-  target_link_libraries(failure_tests PRIVATE libdlcore_static libdl_dependencies GTest::gtest
+  libdl_program_flags(fault_injection_tests)
+  libdl_includes(fault_injection_tests)
+  target_include_directories(fault_injection_tests PRIVATE ${PROJECT_SOURCE_DIR}/tests/attack)
+  target_compile_definitions(fault_injection_tests PRIVATE LIBDL_ATTACKS="${attack_folder}/attacks.txt")
+  target_compile_features(fault_injection_tests PRIVATE cxx_std_20)
+  target_link_libraries(fault_injection_tests PRIVATE libdlcore_static libdl_dependencies GTest::gtest
                         GTest::gtest_main)
-  add_test(NAME failure_tests COMMAND failure_tests WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-  set_tests_properties(failure_tests PROPERTIES TIMEOUT 900)
-  add_dependencies(tests failure_tests)
+  add_test(NAME fault_injection_tests COMMAND fault_injection_tests WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  set_tests_properties(fault_injection_tests PROPERTIES TIMEOUT 900)
+  add_dependencies(tests fault_injection_tests)
 endif()
 
 # tests/fuzz: random sequences of calls.
 set(fuzz_folder ${PROJECT_BINARY_DIR}/tests/fuzz)
 set(fuzz_sources ${PROJECT_SOURCE_DIR}/tests/fuzz)
-file(GLOB fuzz_scripts CONFIGURE_DEPENDS ${fuzz_sources}/*.py ${fuzz_sources}/scene*.h)
+file(GLOB fuzz_scripts CONFIGURE_DEPENDS ${fuzz_sources}/*.py ${fuzz_sources}/host_fixture*.h)
 add_custom_command(
   OUTPUT ${fuzz_folder}/fuzz_calls.c ${fuzz_folder}/fuzz.txt
   COMMAND ${Python3_EXECUTABLE} -B tests/fuzz/table.py --headers include/libdl --out ${fuzz_folder}

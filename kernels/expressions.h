@@ -9,6 +9,7 @@
 // number<V>(n), select(truth, a, b), any(truth), is_negative(x) for integers, and the elementary
 // functions of its value types as static members of Math<V>.
 
+// clang-format off: it would give each of these short formulas three lines.
 namespace expression {
 
 template <class V>
@@ -156,7 +157,7 @@ template <class V>
 LIBDL_EXPRESSION V times_share(V x, V share) { return select(share == V(0), share, x * share); }
 
 template <class V>
-LIBDL_EXPRESSION V gelu_slope(V x) {
+LIBDL_EXPRESSION V gelu_derivative(V x) {
   const V most(40);  // beyond it the density is nothing, and infinity times it would be a NaN
   V capped = select(x > most, most, select(x < -most, -most, x));
   return Math<V>::normal_cdf(x) + capped * Math<V>::normal_density(x);
@@ -171,7 +172,7 @@ LIBDL_EXPRESSION V gelu_tanh_share(V x) {
 template <class V>
 LIBDL_EXPRESSION V gelu_tanh(V x) { return times_share(x, gelu_tanh_share(x)); }
 template <class V>
-LIBDL_EXPRESSION V gelu_tanh_slope(V x) {
+LIBDL_EXPRESSION V gelu_tanh_derivative(V x) {
   const double a = 1.5957691216057307117, b3 = 0.21406444881780073;  // 3 a * 0.044715
   V share = gelu_tanh_share(x), other = gelu_tanh_share(-x);
   V bend = share * other;
@@ -187,7 +188,7 @@ LIBDL_EXPRESSION V elu(V x, V alpha) {
   return select(below, alpha * Math<V>::expm1(x), x);
 }
 template <class V>
-LIBDL_EXPRESSION V elu_slope(V x, V alpha) {
+LIBDL_EXPRESSION V elu_derivative(V x, V alpha) {
   return select(x <= V(0), alpha * Math<V>::exp(x), V(1));
 }
 template <class V>
@@ -197,7 +198,7 @@ LIBDL_EXPRESSION V elu_curve(V x, V alpha) {
 template <class V>
 LIBDL_EXPRESSION V leaky_relu(V x, V slope) { return select(x > V(0), x, slope * x); }
 template <class V>
-LIBDL_EXPRESSION V leaky_relu_slope(V x, V slope) { return select(x > V(0), V(1), slope); }
+LIBDL_EXPRESSION V leaky_relu_derivative(V x, V slope) { return select(x > V(0), V(1), slope); }
 
 template <class V>
 LIBDL_EXPRESSION V softplus(V x, V beta, V threshold) {
@@ -205,7 +206,7 @@ LIBDL_EXPRESSION V softplus(V x, V beta, V threshold) {
   return select(z > threshold, x, Math<V>::log1p(Math<V>::exp(z)) / beta);
 }
 template <class V>
-LIBDL_EXPRESSION V softplus_slope(V x, V beta, V threshold) {
+LIBDL_EXPRESSION V softplus_derivative(V x, V beta, V threshold) {
   V z = x * beta;
   return select(z > threshold, V(1), Math<V>::sigmoid(z));
 }
@@ -314,3 +315,4 @@ template <class V>
 LIBDL_EXPRESSION V positive(V x) { return select(x <= V(0), V(0), V(1)); }
 
 }  // namespace expression
+// clang-format on

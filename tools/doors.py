@@ -51,12 +51,12 @@ def _call(operator: Operator, intos: list[str]) -> str:
 def _give_out(results: tuple[Result, ...], call: str) -> list[str]:
     if len(results) == 1:
         given = f"Leaving{{{call}}}" if results[0].kind == "tensor" else call
-        return [f"    *{results[0].name} = give({given});"]
+        return [f"    *{results[0].name} = to_c({given});"]
     names = ", ".join(f"r{i}" for i in range(len(results)))
     return [
         f"    auto [{names}] = {call};",
         f"    adopted_together({len(results)});",
-        *(f"    *{r.name} = give(std::move(r{i}));" for i, r in enumerate(results)),
+        *(f"    *{r.name} = to_c(std::move(r{i}));" for i, r in enumerate(results)),
     ]
 
 
@@ -70,7 +70,7 @@ def new_door(operator: Operator) -> str:
         f"libdl_error* libdl_{operator.name}({', '.join(parameters)}) {{",
         f"  constexpr OpId op = {op_id(operator)};",
         "  return door(op, [&] {",
-        *(f"    place(op, {behind + i}, {r.name});" for i, r in enumerate(results)),
+        *(f"    require_output(op, {behind + i}, {r.name});" for i, r in enumerate(results)),
         *_checked(operator),
         *_give_out(results, _call(operator, [])),
         "  });",

@@ -290,7 +290,7 @@ def function_text(form: Form, name: str, method: bool = False, into: bool = Fals
         arguments_told = f", {told}" if told else ""
         body += [
             "except Error as error:",
-            f"    told_as(error, {name!r}, {c_name!r}{arguments_told})",
+            f"    rename_error(error, {name!r}, {c_name!r}{arguments_told})",
             "    raise",
         ]
     lines.append(indented("\n".join(body), 4))
@@ -331,7 +331,7 @@ def imports_text(names: set[str], extra: str = "") -> str:
         "",
         "from . import _C, return_types",
         "from ._C import Overridden, Tensor",
-        "from ._errors import Error, told_as",
+        "from ._errors import Error, rename_error",
         "from ._out import write, write_leaf",
         "from ._overrides import override_named",
         "from ._types import DeviceLike, DtypeLike, Generator, Number, ValuesIndices",

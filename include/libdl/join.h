@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/** Operators that join, repeat, copy and compare whole tensors, and that read one element. */
+/** Operators that join, repeat and rearrange tensors. */
 #ifndef LIBDL_JOIN_H
 #define LIBDL_JOIN_H
 
 #include <libdl/abi.h>
-#include <libdl/device.h>
-#include <libdl/dtype.h>
+#include <libdl/comparison.h> /* libdl 0.1 declared equal and allclose here */
+#include <libdl/copy.h>       /* and the copies */
 
 LIBDL_BEGIN
 
@@ -152,183 +152,6 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_triu(const libdl_tensor *input, int
 /** libdl_triu into dst. Threads: exclusive. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_triu_into(const libdl_tensor *input, int64_t diagonal,
                                                        libdl_tensor *dst);
-
-/** Row-major memory: input itself if it is so already, else a copy.
- *
- *  input  any
- *  out    a new reference to input, or new
- *
- *  Gradient: any order, forward mode.
- *  Errors: none of its own.
- *  Threads: concurrent-read.
- *  Python: contiguous(input) [method]
- */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_contiguous(const libdl_tensor *input,
-                                                        LIBDL_NEW libdl_tensor **out);
-
-/** A copy with history.
- *
- *  input  any
- *  out    new; in the order of dimensions that input has in memory, without gaps
- *
- *  Gradient: any order, forward mode.
- *  Errors: none of its own.
- *  Threads: concurrent-read.
- *  Python: clone(input) [function, method]
- */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_clone(const libdl_tensor *input,
-                                                   LIBDL_NEW libdl_tensor **out);
-
-/** Another dtype or device: input itself if nothing changes, else a copy.
- *
- *  input         any
- *  dtype         the element type; NONE: input's. Floating to integer truncates
- *  device        where; NULL: input's
- *  non_blocking  whether a transfer may still run when the call returns
- *  copy          whether to copy even if nothing changes
- *  out           a new reference to input, or new
- *
- *  Gradient: any order, forward mode; none to integers and bool.
- *  Errors: DTYPE (no dtype), DEVICE (no such device).
- *  Threads: concurrent-read.
- *  Python: to(input, dtype=None, device=None, non_blocking=False, copy=False) [method]
- */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_to(const libdl_tensor *input, libdl_dtype dtype,
-                                                LIBDL_NULLABLE const libdl_device *device,
-                                                libdl_bool non_blocking, libdl_bool copy,
-                                                LIBDL_NEW libdl_tensor **out);
-
-/** Overwrites dst with src.
- *
- *  src           any dtype and device; its shape broadcasts to dst's
- *  non_blocking  whether a transfer may still run when the call returns
- *  dst           any; it is written, converted to its dtype
- *
- *  Gradient: any order, forward mode; what dst held gets zero.
- *  Errors: SHAPE (src does not broadcast to dst).
- *  Threads: exclusive.
- *  Python: copy_(dst, src, non_blocking=False) [method]
- */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_copy_into(const libdl_tensor *src,
-                                                       libdl_bool non_blocking, libdl_tensor *dst);
-
-/** Overwrites every element of dst with one number.
- *
- *  value  a number or 0-d tensor
- *  dst    any; it is written
- *
- *  Gradient: any order, forward mode; what dst held gets zero, a tensor value the sum.
- *  Errors: SHAPE (value is not 0-d), DTYPE (value is complex and dst is real).
- *  Threads: exclusive.
- *  Python: fill_(dst, value) [method]
- */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_fill_into(LIBDL_NUMBER const libdl_tensor *value,
-                                                       libdl_tensor *dst);
-
-/** Overwrites every element of dst with zero.
- *
- *  dst  any; it is written
- *
- *  Gradient: any order, forward mode; what dst held gets zero.
- *  Errors: none of its own.
- *  Threads: exclusive.
- *  Python: zero_(dst) [method]
- */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_zero_into(libdl_tensor *dst);
-
-/** Whether two tensors have the same shape and equal elements; NaN equals nothing.
- *
- *  input, other  of one device; elements are compared in the promoted dtype
- *  out           0 or 1
- *
- *  Gradient: none; the result is no tensor.
- *  Errors: none of its own.
- *  Threads: concurrent-read.
- *  Python: equal(input, other) [function, method]
- */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_equal(const libdl_tensor *input,
-                                                   const libdl_tensor *other, libdl_bool *out);
-
-/** Whether all elements are close: |input - other| <= atol + rtol * |other|.
- *
- *  input, other  any, of one dtype, broadcast together
- *  rtol          relative tolerance, >= 0; usually 1e-5
- *  atol          absolute tolerance, >= 0; usually 1e-8
- *  equal_nan     whether NaN equals NaN
- *  out           0 or 1
- *
- *  Gradient: none; the result is no tensor.
- *  Errors: SHAPE (the operands do not broadcast), DTYPE (differing dtypes), VALUE (a negative
- *  tolerance).
- *  Threads: concurrent-read.
- *  Python: allclose(input, other, rtol=1e-5, atol=1e-8, equal_nan=False) [function, method]
- */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_allclose(const libdl_tensor *input,
-                                                      const libdl_tensor *other, double rtol,
-                                                      double atol, libdl_bool equal_nan,
-                                                      libdl_bool *out);
-
-/** The only element's truth value.
- *
- *  input  any, one element
- *  out    1 if it is not zero
- *
- *  Gradient: none; the result is no tensor.
- *  Errors: SHAPE (not one element).
- *  Threads: concurrent-read.
- *  Python: internal
- */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_item_bool(const libdl_tensor *input, libdl_bool *out);
-
-/** The only element as an integer.
- *
- *  input  integers or bool, one element
- *  out    its value
- *
- *  Gradient: none; the result is no tensor.
- *  Errors: SHAPE (not one element), DTYPE (floating or complex), OVERFLOW (above 2^63 - 1).
- *  Threads: concurrent-read.
- *  Python: internal
- */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_item_i64(const libdl_tensor *input, int64_t *out);
-
-/** The only element as an unsigned integer.
- *
- *  input  integers or bool, one element
- *  out    its value
- *
- *  Gradient: none; the result is no tensor.
- *  Errors: SHAPE (not one element), DTYPE (floating or complex), OVERFLOW (negative).
- *  Threads: concurrent-read.
- *  Python: internal
- */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_item_u64(const libdl_tensor *input, uint64_t *out);
-
-/** The only element as a floating number; 64-bit integers are rounded to the nearest one.
- *
- *  input  real, one element
- *  out    its value
- *
- *  Gradient: none; the result is no tensor.
- *  Errors: SHAPE (not one element), DTYPE (complex).
- *  Threads: concurrent-read.
- *  Python: internal
- */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_item_f64(const libdl_tensor *input, double *out);
-
-/** The only element as a complex number.
- *
- *  input  any, one element
- *  real   its real part
- *  imag   its imaginary part, 0 for real input
- *
- *  Gradient: none; the result is no tensor.
- *  Errors: SHAPE (not one element).
- *  Threads: concurrent-read.
- *  Python: internal
- */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_item_c128(const libdl_tensor *input, double *real,
-                                                       double *imag);
 
 LIBDL_END
 

@@ -5,12 +5,18 @@
 #define LIBDL_LIBDL_H
 
 #include <libdl/abi.h>
+#include <libdl/activation.h>
+#include <libdl/arithmetic.h>
 #include <libdl/autograd.h>
+#include <libdl/bitwise.h>
+#include <libdl/comparison.h>
+#include <libdl/copy.h>
 #include <libdl/creation.h>
 #include <libdl/device.h>
 #include <libdl/dtype.h>
 #include <libdl/error.h>
 #include <libdl/exchange.h>
+#include <libdl/exponential.h>
 #include <libdl/indexing.h>
 #include <libdl/io.h>
 #include <libdl/join.h>
@@ -23,6 +29,7 @@
 #include <libdl/pointwise.h>
 #include <libdl/random.h>
 #include <libdl/reduction.h>
+#include <libdl/rounding.h>
 #include <libdl/scope.h>
 #include <libdl/state.h>
 #include <libdl/stream.h>

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "kernels/cpu/highway_targets.h"
+#include "kernels/cpu/simd/highway_targets.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/check_index.cc"
@@ -53,10 +53,10 @@ HWY_AFTER_NAMESPACE();
 #include <algorithm>
 #include <atomic>
 
-#include "kernels/cpu/elements.h"
-#include "kernels/cpu/isa.h"
+#include "kernels/cpu/traverse/elements.h"
+#include "kernels/cpu/simd/isa.h"
 #include "kernels/cpu/kernels.h"
-#include "kernels/cpu/walk.h"
+#include "kernels/cpu/traverse/walk.h"
 
 namespace libdl::kernels::cpu {
 

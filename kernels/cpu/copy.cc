@@ -5,9 +5,9 @@
 
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/pointwise_rows.h"
-#include "kernels/cpu/stage.h"
-#include "kernels/cpu/strided.h"
-#include "kernels/cpu/transpose.h"
+#include "kernels/cpu/traverse/stage.h"
+#include "kernels/cpu/traverse/strided.h"
+#include "kernels/cpu/traverse/transposed_copy.h"
 
 namespace libdl::kernels::cpu {
 namespace {
@@ -131,7 +131,7 @@ void copy(Context& context, const CopyArgs& args) {
   launch.through = class_between(args.in.dtype, args.out.dtype);
   const bool same = args.in.dtype == args.out.dtype;
   int along;
-  if (same && is_transpose(launch.geometry, &along)) {
+  if (same && is_transposed_copy(launch.geometry, &along)) {
     return transpose(context, launch.geometry, along);
   }
   if (const TileFn fn = same ? row_function(launch.geometry) : nullptr) {

@@ -6,19 +6,19 @@
 
 #include <algorithm>
 
-#include "kernels/cpu/highway_targets.h"
-#include "kernels/cpu/isa.h"
-#include "kernels/cpu/rows.h"
-#include "kernels/cpu/squares.h"
-#include "kernels/cpu/tile.h"
-#include "kernels/cpu/walk.h"
+#include "kernels/cpu/simd/highway_targets.h"
+#include "kernels/cpu/simd/isa.h"
+#include "kernels/cpu/traverse/rows.h"
+#include "kernels/cpu/traverse/transposition.h"
+#include "kernels/cpu/traverse/load_store.h"
+#include "kernels/cpu/traverse/walk.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/cumsum.cc"
 #include "hwy/foreach_target.h"
 // After foreach_target.h.
 #include "hwy/highway.h"
-#include "kernels/cpu/first-inl.h"
+#include "kernels/cpu/traverse/first-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "kernels/cpu/elements.h"
+#include "kernels/cpu/traverse/elements.h"
 #include "kernels/cpu/kernels.h"
-#include "kernels/cpu/walk.h"
+#include "kernels/cpu/traverse/walk.h"
 
 namespace libdl::kernels::cpu {
 

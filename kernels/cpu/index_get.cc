@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "kernels/cpu/indexed.h"
+#include "kernels/cpu/traverse/indexed.h"
 #include "kernels/cpu/kernels.h"
 
 namespace libdl::kernels::cpu {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/cpu/combine.h"
-#include "kernels/cpu/indexed.h"
+#include "kernels/cpu/traverse/combine.h"
+#include "kernels/cpu/traverse/indexed.h"
 #include "kernels/cpu/kernels.h"
-#include "kernels/cpu/tiles.h"
+#include "kernels/cpu/tiles/tiles.h"
 
 namespace libdl::kernels::cpu {
 

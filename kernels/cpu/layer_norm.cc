@@ -5,16 +5,16 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/cpu/highway_targets.h"
-#include "kernels/cpu/isa.h"
+#include "kernels/cpu/simd/highway_targets.h"
+#include "kernels/cpu/simd/isa.h"
 #include "kernels/cpu/kernels.h"
-#include "kernels/cpu/tile.h"
+#include "kernels/cpu/traverse/load_store.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/layer_norm.cc"
 #include "hwy/foreach_target.h"
 // After foreach_target.h.
-#include "kernels/cpu/row_tiles-inl.h"
+#include "kernels/cpu/traverse/row_tiles-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu {

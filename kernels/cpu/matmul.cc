@@ -3,8 +3,8 @@
 #include "kernels/cpu/matmul.h"
 
 #include "kernels/cpu/kernels.h"
-#include "kernels/cpu/matmul_parts.h"
-#include "kernels/cpu/matrix_unit.h"
+#include "kernels/cpu/gemm/matmul_parts.h"
+#include "kernels/cpu/gemm/matrix_unit.h"
 
 namespace libdl::kernels::cpu {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "kernels/cpu/highway_targets.h"
+#include "kernels/cpu/simd/highway_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/nonzero.cc"
 #include <hwy/foreach_target.h>
@@ -113,10 +113,10 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 
-#include "kernels/cpu/elements.h"
-#include "kernels/cpu/isa.h"
+#include "kernels/cpu/traverse/elements.h"
+#include "kernels/cpu/simd/isa.h"
 #include "kernels/cpu/kernels.h"
-#include "kernels/cpu/walk.h"
+#include "kernels/cpu/traverse/walk.h"
 
 namespace libdl::kernels::cpu {
 

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/cpu/highway_targets.h"
-#include "kernels/cpu/isa.h"
+#include "kernels/cpu/simd/highway_targets.h"
+#include "kernels/cpu/simd/isa.h"
 #include "kernels/cpu/kernels.h"
-#include "kernels/cpu/tile.h"
+#include "kernels/cpu/traverse/load_store.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/optimizer.cc"

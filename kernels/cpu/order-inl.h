@@ -20,8 +20,8 @@
 #include <type_traits>
 
 #include "hwy/highway.h"
-#include "kernels/cpu/first-inl.h"
-#include "kernels/cpu/highway_targets.h"
+#include "kernels/cpu/traverse/first-inl.h"
+#include "kernels/cpu/simd/highway_targets.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu {

@@ -6,8 +6,8 @@
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/pointwise_exact.h"
 #include "kernels/cpu/pointwise_rows.h"
-#include "kernels/cpu/stage.h"
-#include "kernels/cpu/tiles.h"
+#include "kernels/cpu/traverse/stage.h"
+#include "kernels/cpu/tiles/tiles.h"
 
 namespace libdl::kernels::cpu {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include "kernels/cpu/convert.h"
+#include "kernels/cpu/traverse/convert.h"
 
 namespace libdl::kernels::cpu {
 namespace {

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "kernels/args.h"
-#include "kernels/cpu/tiles.h"
+#include "kernels/cpu/tiles/tiles.h"
 
 namespace libdl::kernels::cpu {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "kernels/cpu/stage.h"
+#include "kernels/cpu/traverse/stage.h"
 
 namespace libdl::kernels::cpu {
 namespace {

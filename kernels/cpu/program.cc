@@ -6,9 +6,9 @@
 #include <cstring>
 
 #include "kernels/cpu/kernels.h"
-#include "kernels/cpu/stage.h"
+#include "kernels/cpu/traverse/stage.h"
 #include "kernels/cpu/tile_pairs.h"
-#include "kernels/cpu/tiles.h"
+#include "kernels/cpu/tiles/tiles.h"
 
 namespace libdl::kernels::cpu {
 namespace {

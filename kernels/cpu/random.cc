@@ -3,7 +3,7 @@
 // Random numbers, a tile at a time: words from Philox, a transform, a store. What each element
 // becomes is said in kernels/philox.h and kernels/normal.h; here it is only done quickly.
 
-#include "kernels/cpu/highway_targets.h"
+#include "kernels/cpu/simd/highway_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/random.cc"
 #include <hwy/foreach_target.h>
@@ -122,10 +122,10 @@ HWY_AFTER_NAMESPACE();
 #include <cstring>
 #include <limits>
 
-#include "kernels/cpu/elements.h"
-#include "kernels/cpu/isa.h"
+#include "kernels/cpu/traverse/elements.h"
+#include "kernels/cpu/simd/isa.h"
 #include "kernels/cpu/kernels.h"
-#include "kernels/cpu/walk.h"
+#include "kernels/cpu/traverse/walk.h"
 
 namespace libdl::kernels::cpu {
 

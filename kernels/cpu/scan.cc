@@ -8,9 +8,9 @@
 
 #include "kernels/cpu/cumsum.h"
 #include "kernels/cpu/kernels.h"
-#include "kernels/cpu/rows.h"
-#include "kernels/cpu/tile.h"
-#include "kernels/cpu/walk.h"
+#include "kernels/cpu/traverse/rows.h"
+#include "kernels/cpu/traverse/load_store.h"
+#include "kernels/cpu/traverse/walk.h"
 
 namespace libdl::kernels::cpu {
 namespace {

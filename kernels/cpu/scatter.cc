@@ -2,12 +2,12 @@
 
 #include <cstdlib>
 
-#include "kernels/cpu/combine.h"
-#include "kernels/cpu/elements.h"
-#include "kernels/cpu/highway_targets.h"
-#include "kernels/cpu/isa.h"
+#include "kernels/cpu/traverse/combine.h"
+#include "kernels/cpu/traverse/elements.h"
+#include "kernels/cpu/simd/highway_targets.h"
+#include "kernels/cpu/simd/isa.h"
 #include "kernels/cpu/kernels.h"
-#include "kernels/cpu/walk.h"
+#include "kernels/cpu/traverse/walk.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/scatter.cc"

@@ -5,7 +5,7 @@
 
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/sort_keys.h"
-#include "kernels/cpu/walk.h"
+#include "kernels/cpu/traverse/walk.h"
 
 namespace libdl::kernels::cpu {
 

@@ -8,7 +8,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "kernels/cpu/elements.h"
+#include "kernels/cpu/traverse/elements.h"
 
 namespace libdl::kernels::cpu {
 

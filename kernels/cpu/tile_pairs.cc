@@ -2,13 +2,13 @@
 
 #include "kernels/cpu/tile_pairs.h"
 
-#include "kernels/cpu/highway_targets.h"
+#include "kernels/cpu/simd/highway_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/tile_pairs.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "kernels/cpu/tiles_float-inl.h"
+#include "kernels/cpu/tiles/tiles_float-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu::HWY_NAMESPACE {

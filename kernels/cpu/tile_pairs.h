@@ -4,7 +4,7 @@
 // a register. Bits are those of one after the other.
 #pragma once
 
-#include "kernels/cpu/tiles.h"
+#include "kernels/cpu/tiles/tiles.h"
 
 namespace libdl::kernels::cpu {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Two elements of one dtype become one, as kernels/cpu/combine.h has it: half types compute in
+// Two elements of one dtype become one, as kernels/cpu/traverse/combine.h has it: half types compute in
 // float, integers wrap, a NaN on either side wins.
 #pragma once
 

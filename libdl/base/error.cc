@@ -45,7 +45,7 @@ Error::Error(libdl_error_code code, std::string message) {
 }
 
 void fail_argument(libdl_error_code code, const char* op, int argument, const char* name,
-                   const std::string& found, const std::string& wanted LIBDL_GIVEN_PLACE) {
+                   const std::string& found, const std::string& wanted LIBDL_GIVEN_SOURCE_LOCATION) {
   LIBDL_LEAVE_OUT();
   std::string message = std::string(op) + ": argument " + std::to_string(argument) + " (" + name +
                         ") " + found;
@@ -59,19 +59,19 @@ void fail_argument(libdl_error_code code, const char* op, int argument, const ch
   throw error;
 }
 
-void fail(libdl_error_code code, const char* op, const std::string& message LIBDL_GIVEN_PLACE) {
+void fail(libdl_error_code code, const char* op, const std::string& message LIBDL_GIVEN_SOURCE_LOCATION) {
   LIBDL_LEAVE_OUT();
   Error error(code, std::string(op) + ": " + message);
   error.object().op = op;
   throw error;
 }
 
-void fail_unnamed(libdl_error_code code, const std::string& message LIBDL_GIVEN_PLACE) {
+void fail_unnamed(libdl_error_code code, const std::string& message LIBDL_GIVEN_SOURCE_LOCATION) {
   LIBDL_LEAVE_OUT();
   throw Error(code, message);
 }
 
-void retell(Error& error, const char* op, std::initializer_list<Renamed> names) {
+void rename_arguments(Error& error, const char* op, std::initializer_list<Renamed> names) {
   libdl_error& e = error.object();
   // Errors of callbacks and of calls inside them keep their own words.
   if (e.is_static || e.op.empty() || e.op == op || e.payload || e.cause) return;

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "base/counted.h"
-#include "base/place.h"
+#include "base/source_location.h"
 
 struct libdl_error : libdl::Counted {
   libdl_error() : Counted(libdl::Tag::kError) {}
@@ -52,13 +52,13 @@ class Error {
 // op: argument N (name) <found>, wanted <wanted>
 LIBDL_NORETURN [[gnu::cold]] void fail_argument(libdl_error_code code, const char* op, int argument,
                                                 const char* name, const std::string& found,
-                                                const std::string& wanted LIBDL_PLACE);
+                                                const std::string& wanted LIBDL_SOURCE_LOCATION);
 // op: <message>
 LIBDL_NORETURN [[gnu::cold]] void fail(libdl_error_code code, const char* op,
-                                       const std::string& message LIBDL_PLACE);
+                                       const std::string& message LIBDL_SOURCE_LOCATION);
 // <message>, of no operator
 LIBDL_NORETURN [[gnu::cold]] void fail_unnamed(libdl_error_code code,
-                                               const std::string& message LIBDL_PLACE);
+                                               const std::string& message LIBDL_SOURCE_LOCATION);
 
 // -- operators made of others --------------------------------------------------------------------
 
@@ -70,14 +70,14 @@ struct Renamed {
 };
 
 // Tells an inner operator's error as `op`'s own; an argument that is none of op's is left out.
-[[gnu::cold]] void retell(Error& error, const char* op, std::initializer_list<Renamed> names);
+[[gnu::cold]] void rename_arguments(Error& error, const char* op, std::initializer_list<Renamed> names);
 
 template <class F>
-auto told_as(const char* op, std::initializer_list<Renamed> names, F&& body) -> decltype(body()) {
+auto rename_error(const char* op, std::initializer_list<Renamed> names, F&& body) -> decltype(body()) {
   try {
     return body();
   } catch (Error& error) {
-    retell(error, op, names);
+    rename_arguments(error, op, names);
     throw;
   }
 }

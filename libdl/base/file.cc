@@ -67,9 +67,9 @@ FileCalls file_calls = {
     [](void* data, size_t bytes) { return munmap(data, bytes); },
 };
 
-void fail_io(const char* function, const std::string& what, int error_number LIBDL_GIVEN_PLACE) {
+void fail_io(const char* function, const std::string& what, int error_number LIBDL_GIVEN_SOURCE_LOCATION) {
   fail(LIBDL_ERROR_IO, function,
-       what + ": " + std::generic_category().message(error_number) LIBDL_SAME_PLACE);
+       what + ": " + std::generic_category().message(error_number) LIBDL_SAME_SOURCE_LOCATION);
 }
 
 // EINTR is no failure, but for close, which has closed all the same.

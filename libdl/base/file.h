@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string>
 
-#include "base/place.h"
+#include "base/source_location.h"
 
 namespace libdl {
 
@@ -34,7 +34,7 @@ extern FileCalls file_calls;
 
 // The calling function's name stands in the errors, which are all IO.
 LIBDL_NORETURN [[gnu::cold]] void fail_io(const char* function, const std::string& what,
-                                          int error_number LIBDL_PLACE);
+                                          int error_number LIBDL_SOURCE_LOCATION);
 
 class Descriptor {
  public:

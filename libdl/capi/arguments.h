@@ -19,7 +19,7 @@ inline void output(const char* function, int argument, const char* name, const v
 inline const Tensor& live_tensor(const char* function, int argument, const char* name,
                                  const libdl_tensor* const& handle) {
   check_tensor(function, argument, name, handle);
-  return as_tensor(handle);
+  return borrow(handle);
 }
 
 // An array of handles with 0 to `most` entries, as it lies there.

@@ -11,9 +11,9 @@
 #include "capi/options.h"
 #include "engine/backward.h"
 #include "engine/reach.h"
-#include "ops/copy.h"
-#include "ops/fit.h"
-#include "ops/view.h"
+#include "ops/creation/copy.h"
+#include "ops/core/fit.h"
+#include "ops/view/view.h"
 
 struct libdl_node;  // a Node behind the handle
 
@@ -34,7 +34,7 @@ libdl_bool libdl_tensor_requires_grad(const libdl_tensor* tensor) {
   if (!is_live_tensor(tensor) || !tensor->meta) return 0;
   if (tensor->meta->view == ViewKind::kNone) return tensor->meta->node != nullptr;
   try {  // a view whose base was written to learns it here
-    Edge edge = history_of(as_tensor(tensor));
+    Edge edge = history_of(borrow(tensor));
     const Ref<Node> node = Ref<Node>::take(edge.node);
     return static_cast<bool>(node);
   } catch (...) {
@@ -44,9 +44,9 @@ libdl_bool libdl_tensor_requires_grad(const libdl_tensor* tensor) {
 
 libdl_bool libdl_tensor_is_leaf(const libdl_tensor* tensor) {
   if (!is_live_tensor(tensor)) return 0;
-  if (!tensor->meta || tensor->meta->view == ViewKind::kNone) return is_leaf(as_tensor(tensor));
+  if (!tensor->meta || tensor->meta->view == ViewKind::kNone) return is_leaf(borrow(tensor));
   try {  // the node of a view may be renewed by another reader meanwhile
-    const Ref<Node> node = Ref<Node>::take(history_of(as_tensor(tensor)).node);
+    const Ref<Node> node = Ref<Node>::take(history_of(borrow(tensor)).node);
     return !node || node->accumulator;
   } catch (...) {
     return 0;
@@ -56,35 +56,35 @@ libdl_bool libdl_tensor_is_leaf(const libdl_tensor* tensor) {
 libdl_error* libdl_tensor_set_requires_grad(libdl_tensor* tensor, libdl_bool on) {
   return door("libdl_tensor_set_requires_grad", [&] {
     check_tensor("libdl_tensor_set_requires_grad", 1, "tensor", tensor);
-    current_history(as_tensor(tensor));  // of a view whose base was written to: it learns it here
-    set_requires_grad(as_tensor(tensor), on);
+    current_history(borrow(tensor));  // of a view whose base was written to: it learns it here
+    set_requires_grad(borrow(tensor), on);
   });
 }
 
 libdl_error* libdl_tensor_detach_in_place(libdl_tensor* tensor) {
   return door("libdl_tensor_detach_in_place", [&] {
     check_tensor("libdl_tensor_detach_in_place", 1, "tensor", tensor);
-    detach_in_place(as_tensor(tensor));
+    detach_in_place(borrow(tensor));
   });
 }
 
 libdl_tensor* libdl_tensor_grad(const libdl_tensor* tensor) {
-  return is_live_tensor(tensor) ? get_grad(as_tensor(tensor)).release() : nullptr;
+  return is_live_tensor(tensor) ? get_grad(borrow(tensor)).release() : nullptr;
 }
 
 libdl_error* libdl_tensor_set_grad(libdl_tensor* tensor, libdl_tensor* grad) {
   return door("libdl_tensor_set_grad", [&] {
     check_tensor("libdl_tensor_set_grad", 1, "tensor", tensor);
     if (grad) check_tensor("libdl_tensor_set_grad", 2, "grad", grad);
-    set_grad(as_tensor(tensor), Tensor::share(grad));
+    set_grad(borrow(tensor), Tensor::share(grad));
   });
 }
 
 libdl_error* libdl_tensor_retain_grad(libdl_tensor* tensor) {
   return door("libdl_tensor_retain_grad", [&] {
     check_tensor("libdl_tensor_retain_grad", 1, "tensor", tensor);
-    current_history(as_tensor(tensor));
-    retain_grad(as_tensor(tensor));
+    current_history(borrow(tensor));
+    retain_grad(borrow(tensor));
   });
 }
 
@@ -132,7 +132,7 @@ libdl_error* libdl_grad(const libdl_tensor* const* outputs, int64_t outputs_coun
 libdl_node* libdl_tensor_node(const libdl_tensor* tensor, int32_t* slot) {
   if (!is_live_tensor(tensor)) return nullptr;
   try {
-    const Edge edge = maker_of(as_tensor(tensor));
+    const Edge edge = maker_of(borrow(tensor));
     if (slot && edge.node) *slot = edge.slot;
     return handle_of(edge.node);
   } catch (...) {

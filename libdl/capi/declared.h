@@ -3,7 +3,7 @@
 // What the generated doors ask of libdl/ops when they are compiled.
 #pragma once
 
-#include "ops/into.h"
+#include "ops/core/into.h"
 
 namespace libdl::capi {
 

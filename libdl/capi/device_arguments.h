@@ -33,10 +33,10 @@ inline Device in_device(const char* function, int argument, const libdl_device* 
 
 LIBDL_NORETURN [[gnu::cold]] inline void refuse_size(const char* function, int argument,
                                                      const char* name, uint32_t found,
-                                                     size_t wanted LIBDL_PLACE) {
+                                                     size_t wanted LIBDL_SOURCE_LOCATION) {
   fail_argument(LIBDL_ERROR_OPTION, function, argument, name,
                 "has struct_size " + std::to_string(found),
-                "at least " + std::to_string(wanted) LIBDL_SAME_PLACE);
+                "at least " + std::to_string(wanted) LIBDL_SAME_SOURCE_LOCATION);
 }
 
 // An output struct: as much of `values` as the caller's version has room for. `first` is the size

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "capi/arguments.h"
-#include "device/log.h"
+#include "runtime/log.h"
 
 namespace libdl::capi {
 
@@ -54,10 +54,10 @@ const char* argument_name(const OpEntry& entry, int argument) {
 }
 
 LIBDL_NORETURN void refuse(OpId op, int argument, libdl_error_code code, const std::string& found,
-                           const std::string& wanted LIBDL_PLACE) {
+                           const std::string& wanted LIBDL_SOURCE_LOCATION) {
   const OpEntry& entry = entry_of(op);
   fail_argument(code, entry.name, argument, argument_name(entry, argument), found,
-                wanted LIBDL_SAME_PLACE);
+                wanted LIBDL_SAME_SOURCE_LOCATION);
 }
 
 libdl_error* made(libdl_error_code code, const char* op, const std::string& message) {

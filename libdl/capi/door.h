@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "capi/op_table.h"
 #include "device/device.h"
-#include "ops/call.h"
+#include "ops/core/call.h"
 #include "tensor/forms.h"
 #include "tensor/tensor.h"
 #include "tensor/tensor_list.h"
@@ -86,14 +86,14 @@ inline bool is_live_tensor(const libdl_tensor* handle) {
 }
 
 // A borrowed handle seen as a Tensor: the count is not touched, the caller keeps it alive.
-inline const Tensor& as_tensor(const libdl_tensor* const& handle) {
+inline const Tensor& borrow(const libdl_tensor* const& handle) {
   return reinterpret_cast<const Tensor&>(handle);
 }
 
 inline const Tensor& in_tensor(OpId op, int argument, const libdl_tensor* const& handle) {
   if (!is_live_tensor(handle)) [[unlikely]]
     refuse_tensor(op, argument, handle);
-  return as_tensor(handle);
+  return borrow(handle);
 }
 
 inline const Tensor* in_optional_tensor(OpId op, int argument, const libdl_tensor* const& handle) {
@@ -198,7 +198,7 @@ template <int... kNumbers, class... Operands>
   check_one_device(op, pointwise, {on(kNumbers, operands)...});
 }
 
-inline void place(OpId op, int argument, const void* output) {
+inline void require_output(OpId op, int argument, const void* output) {
   if (!output) [[unlikely]]
     refuse_output(op, argument);
 }
@@ -239,7 +239,7 @@ inline void adopted_together(size_t results) {
     make_room(state(), results);
 }
 
-inline libdl_tensor* give(Tensor tensor) {
+inline libdl_tensor* to_c(Tensor tensor) {
   born(tensor);
   if (scoped()) [[unlikely]]
     adopt(state(), tensor.get());
@@ -252,16 +252,16 @@ union Leaving {
   Tensor tensor;
   ~Leaving() {}
 };
-inline libdl_tensor* give(Leaving&& result) {
+inline libdl_tensor* to_c(Leaving&& result) {
   if (current_state->mode & kModeScope) [[unlikely]]  // the operator has made the thread's state
-    return give(std::move(result.tensor));
+    return to_c(std::move(result.tensor));
   born(result.tensor);
   return result.tensor.release();
 }
-libdl_tensor_list* give(std::vector<Tensor> tensors);
-inline libdl_bool give(bool truth) { return truth; }
-inline int64_t give(int64_t number) { return number; }
-inline uint64_t give(uint64_t number) { return number; }
-inline double give(double number) { return number; }
+libdl_tensor_list* to_c(std::vector<Tensor> tensors);
+inline libdl_bool to_c(bool truth) { return truth; }
+inline int64_t to_c(int64_t number) { return number; }
+inline uint64_t to_c(uint64_t number) { return number; }
+inline double to_c(double number) { return number; }
 
 }  // namespace libdl::capi

@@ -78,7 +78,7 @@ libdl_error* import(const char* function, M* managed, libdl_copy_policy copy, li
       if (managed->deleter) contained([&] { managed->deleter(managed); });
       throw;
     }
-    *out = give(from_dlpack(managed, static_cast<CopyPolicy>(copy)));
+    *out = to_c(from_dlpack(managed, static_cast<CopyPolicy>(copy)));
   });
 }
 
@@ -140,7 +140,7 @@ libdl_error* libdl_tensor_from_memory(void* data, int64_t bytes, const int64_t* 
       run_destroy(destroy, ctx);
       throw;
     }
-    *out = give(from_memory(data, bytes, Dims(shape, static_cast<size_t>(ndim)), steps,
+    *out = to_c(from_memory(data, bytes, Dims(shape, static_cast<size_t>(ndim)), steps,
                                    offset, static_cast<Dtype>(dtype), read_only, destroy, ctx));
   });
 }

@@ -7,7 +7,7 @@
 #include "capi/arguments.h"
 #include "capi/scope.h"
 #include "engine/forward.h"
-#include "ops/view.h"
+#include "ops/view/view.h"
 
 using namespace libdl;
 using namespace libdl::capi;
@@ -60,7 +60,7 @@ static Tensor dual_of(const char* name, const libdl_tensor* primal, const libdl_
   if (!out)
     fail_argument(LIBDL_ERROR_NULL, name, level ? 4 : 3, "out", "is NULL",
                   "a place for the result");
-  const Tensor &x = as_tensor(primal), &t = as_tensor(tangent);
+  const Tensor &x = borrow(primal), &t = borrow(tangent);
   DualLevel& where = chosen_level(name, level, 3);
   check_like(name, x, t);
   return make_dual(x, t, where, name);
@@ -72,7 +72,7 @@ static void unpack(const char* name, const libdl_tensor* dual, const uint64_t* l
   if (!primal || !tangent)
     fail_argument(LIBDL_ERROR_NULL, name, (primal ? 3 : 2) + (level ? 1 : 0),
                   primal ? "tangent" : "primal", "is NULL", "a place for the result");
-  const Tensor& x = as_tensor(dual);
+  const Tensor& x = borrow(dual);
   Unpacked found;
   if (level || state().dual_level)
     found = unpack_dual(x, chosen_level(name, level, 2), name);
@@ -100,7 +100,7 @@ libdl_error* libdl_forward_set_tangent(libdl_tensor* tensor, const libdl_tensor*
   return door(name, [&] {
     check_tensor(name, 1, "tensor", tensor);
     if (tangent) check_tensor(name, 2, "tangent", tangent);
-    const Tensor &x = as_tensor(tensor), t = Tensor::share(const_cast<libdl_tensor*>(tangent));
+    const Tensor &x = borrow(tensor), t = Tensor::share(const_cast<libdl_tensor*>(tangent));
     DualLevel& where = level_of(level, name, 3);
     if (tangent) check_like(name, x, t);
     set_tangent(x, t, where);

@@ -16,9 +16,9 @@
 #include "capi/options.h"
 #include "capi/returned.h"
 #include "capi/scope.h"
-#include "ops/copy.h"
-#include "ops/pointwise.h"
-#include "ops/tangent.h"
+#include "ops/creation/copy.h"
+#include "ops/pointwise/pointwise.h"
+#include "ops/core/tangent.h"
 #include "tape/meta.h"
 #include "tape/output_meta.h"
 
@@ -66,7 +66,7 @@ void custom_vjp(Backward& b) {
   check_gradients(f.name.c_str(), given);
   for (size_t i = 0; i < places.size(); ++i)
     if (given.tensors[i].defined() && b.needs(static_cast<int>(i)))
-      b.give(static_cast<int>(i), fit_gradient(f.name.c_str(), i, f.inputs[i],
+      b.set_grad(static_cast<int>(i), fit_gradient(f.name.c_str(), i, f.inputs[i],
                                                std::move(given.tensors[i])));
 }
 

@@ -3,7 +3,7 @@
 // Whether a tensor's value has a history.
 #pragma once
 
-#include "ops/call.h"
+#include "ops/core/call.h"
 
 namespace libdl::capi {
 

@@ -13,7 +13,7 @@
 #include "capi/options.h"
 #include "capi/returned.h"
 #include "capi/scope.h"
-#include "ops/fit.h"
+#include "ops/core/fit.h"
 #include "tape/meta.h"
 
 using namespace libdl;
@@ -117,7 +117,7 @@ libdl_error* libdl_tensor_add_hook(const libdl_tensor* tensor, libdl_hook_kind k
     if (kind != LIBDL_HOOK_TENSOR && kind != LIBDL_HOOK_ACCUMULATED)
       fail_argument(LIBDL_ERROR_VALUE, name, 2, "kind", "is " + std::to_string(kind),
                     "LIBDL_HOOK_TENSOR or LIBDL_HOOK_ACCUMULATED");
-    const Edge edge = maker_of(as_tensor(tensor));
+    const Edge edge = maker_of(borrow(tensor));
     Ref<Node> node = Ref<Node>::take(edge.node);
     if (!node)
       fail_argument(LIBDL_ERROR_AUTOGRAD, name, 1, "tensor", "does not require grad",

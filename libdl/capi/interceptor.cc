@@ -2,7 +2,7 @@
 
 // Interceptors of the host's: calls as libdl_call, and what is answered.
 
-#include "ops/observe.h"
+#include "ops/core/observe.h"
 
 #include <libdl/op.h>
 

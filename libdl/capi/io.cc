@@ -176,7 +176,7 @@ libdl_error* libdl_file_tensor(const libdl_file* file, int64_t index, libdl_tens
     if (!has(file, index))
       fail_argument(LIBDL_ERROR_INDEX, name, 2, "index", "is " + std::to_string(index),
                     "0 to " + std::to_string(libdl_file_count(file) - 1));
-    *out = give(read_tensor(from, static_cast<size_t>(index)));
+    *out = to_c(read_tensor(from, static_cast<size_t>(index)));
   });
 }
 
@@ -191,7 +191,7 @@ libdl_error* libdl_file_tensor_by_name(const libdl_file* file, const char* name,
     if (!index)
       fail_argument(LIBDL_ERROR_VALUE, function, 2, "name", "is \"" + std::string(wanted) + "\"",
                     "the name of one of the file's tensors");
-    *out = give(read_tensor(from, *index));
+    *out = to_c(read_tensor(from, *index));
   });
 }
 

@@ -2,7 +2,7 @@
 
 // The handler of events, and what it is told first.
 
-#include "device/log.h"
+#include "runtime/log.h"
 
 #include <libdl/state.h>
 
@@ -11,9 +11,9 @@
 
 #include "base/contained.h"
 #include "capi/door.h"
-#include "device/host_source.h"
-#include "device/pool.h"
-#include "kernels/cpu/isa.h"
+#include "memory/host_source.h"
+#include "runtime/thread_pool.h"
+#include "kernels/cpu/simd/isa.h"
 
 using namespace libdl;
 using namespace libdl::capi;

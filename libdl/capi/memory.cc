@@ -9,7 +9,7 @@
 #include "capi/device_arguments.h"
 #include "capi/returned.h"
 #include "device/device.h"
-#include "device/pressure.h"
+#include "memory/pressure.h"
 #include "tensor/packed.h"
 
 using namespace libdl;

@@ -13,7 +13,7 @@
 #include "capi/schema.h"
 #include "capi/scope.h"
 #include "capi/values.h"
-#include "ops/copy.h"
+#include "ops/creation/copy.h"
 
 using namespace libdl;
 using namespace libdl::capi;
@@ -161,7 +161,7 @@ void run_vjp(Backward& backward) {
   for (int i = 0; i < count; ++i) {
     Tensor& dx = given.tensors[i];
     if (dx.defined() && backward.needs(i))
-      backward.give(i, fit_gradient(op.entry.name, i, meta_for(inputs[i]), std::move(dx)));
+      backward.set_grad(i, fit_gradient(op.entry.name, i, meta_for(inputs[i]), std::move(dx)));
   }
 }
 
@@ -363,7 +363,7 @@ struct Inputs {
   std::vector<const Tensor*> tensors;
   Inputs(const Registered& op, const libdl_value* arguments) : handles(spread(op, arguments)) {
     for (const libdl_tensor* const& handle : handles)
-      tensors.push_back(handle ? &as_tensor(handle) : nullptr);
+      tensors.push_back(handle ? &borrow(handle) : nullptr);
   }
   operator std::span<const Tensor* const>() const { return tensors; }
 };
@@ -443,7 +443,7 @@ static void all_into(Registered& op, const libdl_value* arguments, const Inputs&
   for (size_t k = 0; k < intos.size(); ++k)
     Call(entry.name, intos[k], {}).check_result(outputs[k].shape(), outputs[k].dtype(),
                                                 outputs[k].device());
-  for (size_t k = 0; k < intos.size(); ++k) deliver(entry.name, outputs[k], intos[k], {});
+  for (size_t k = 0; k < intos.size(); ++k) write_result(entry.name, outputs[k], intos[k], {});
 }
 
 void call_registered_into(const OpEntry& entry, const libdl_value* arguments,

@@ -2,7 +2,7 @@
 
 #include "capi/returned.h"
 
-#include "ops/pointwise.h"
+#include "ops/pointwise/pointwise.h"
 
 namespace libdl::capi {
 

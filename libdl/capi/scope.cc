@@ -70,7 +70,7 @@ void make_room(State& state, size_t results) {
     tensors.reserve(std::max(wanted, 2 * tensors.capacity()));
 }
 
-libdl_tensor_list* give(std::vector<Tensor> tensors) {
+libdl_tensor_list* to_c(std::vector<Tensor> tensors) {
   Ref<libdl_tensor_list> list = Ref<libdl_tensor_list>::take(make_tensor_list(std::move(tensors)));
   if (scoped() && !state().scope->owns)
     for (const Tensor& tensor : list->tensors)
@@ -83,7 +83,7 @@ void adopt_number(State& state, libdl_tensor* handle) {
 }
 
 static std::span<const Tensor> tensors_of(const libdl_value& value) {
-  if (value.type == LIBDL_VALUE_TENSOR) return {&as_tensor(value.held.tensor), 1};
+  if (value.type == LIBDL_VALUE_TENSOR) return {&borrow(value.held.tensor), 1};
   if (value.type == LIBDL_VALUE_TENSOR_LIST) return value.held.list->tensors;
   return {};
 }

@@ -8,7 +8,7 @@
 
 #include "capi/arguments.h"
 #include "capi/scope.h"
-#include "ops/creation.h"
+#include "ops/creation/creation.h"
 #include "tensor/generator.h"
 
 using namespace libdl;

@@ -6,7 +6,7 @@
 
 #include "capi/arguments.h"
 #include "capi/scope.h"
-#include "ops/call.h"
+#include "ops/core/call.h"
 #include "tape/meta.h"
 
 namespace libdl::capi {
@@ -57,7 +57,7 @@ libdl_dtype libdl_tensor_dtype(const libdl_tensor* tensor) {
 
 libdl_device libdl_tensor_device(const libdl_tensor* tensor) {
   if (!live(tensor)) return {0, 0};
-  const Device device = as_tensor(tensor).device();
+  const Device device = borrow(tensor).device();
   return {device.type, device.index};
 }
 
@@ -98,7 +98,7 @@ libdl_bool libdl_tensor_is_read_only(const libdl_tensor* tensor) {
 }
 
 libdl_bool libdl_tensor_overlaps_itself(const libdl_tensor* tensor) {
-  return live(tensor) && overlaps_itself(as_tensor(tensor));
+  return live(tensor) && overlaps_itself(borrow(tensor));
 }
 
 libdl_tensor* libdl_tensor_base(const libdl_tensor* tensor) {
@@ -111,7 +111,7 @@ libdl_error* libdl_tensor_alias_data(const libdl_tensor* tensor, libdl_tensor** 
     const char* const name = "libdl_tensor_alias_data";
     check_tensor(name, 1, "tensor", tensor);
     if (!out) fail_argument(LIBDL_ERROR_NULL, name, 2, "out", "is NULL", "a place for the result");
-    Tensor made = alias(as_tensor(tensor));
+    Tensor made = alias(borrow(tensor));
     made.get()->flags |= kAside;
     *out = made.release();
   });
@@ -122,9 +122,9 @@ libdl_error* libdl_tensor_set_data(libdl_tensor* tensor, const libdl_tensor* sou
     const char* const name = "libdl_tensor_set_data";
     check_tensor(name, 1, "tensor", tensor);
     check_tensor(name, 2, "source", source);
-    if (!as_tensor(source).is_number())
-      fit_history(as_tensor(tensor), as_tensor(source).shape(), as_tensor(source).dtype());
-    set_data(as_tensor(tensor), as_tensor(source));
+    if (!borrow(source).is_number())
+      fit_history(borrow(tensor), borrow(source).shape(), borrow(source).dtype());
+    set_data(borrow(tensor), borrow(source));
   });
 }
 
@@ -222,6 +222,6 @@ libdl_error* libdl_tensor_set_host_object(libdl_tensor* tensor, int32_t host, vo
     if (host == LIBDL_HOST_PYTHON)
       tensor->host = object;
     else if (object || tensor->meta)
-      set_host_object(meta_of(as_tensor(tensor)), host, object);
+      set_host_object(meta_of(borrow(tensor)), host, object);
   });
 }

@@ -8,7 +8,7 @@
 
 #include "capi/callback.h"
 #include "capi/device_arguments.h"
-#include "device/pool.h"
+#include "runtime/thread_pool.h"
 
 using namespace libdl;
 using namespace libdl::capi;

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "capi/door.h"
-#include "ops/values.h"
+#include "ops/core/values.h"
 
 namespace libdl::capi {
 

@@ -10,9 +10,9 @@
 
 #include "base/contained.h"
 #include "capi/door.h"
-#include "device/hook.h"
-#include "device/pool.h"
-#include "kernels/cpu/isa.h"
+#include "runtime/hook.h"
+#include "runtime/thread_pool.h"
+#include "kernels/cpu/simd/isa.h"
 #include "tensor/storage.h"
 
 using namespace libdl;

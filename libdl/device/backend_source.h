@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "device/backend.h"
-#include "device/source.h"
+#include "memory/source.h"
 
 namespace libdl {
 

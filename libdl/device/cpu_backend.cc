@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "device/backend.h"
-#include "device/host_limits.h"
+#include "runtime/host_limits.h"
 #include "kernels/cpu/kernels.h"
 
 namespace libdl {

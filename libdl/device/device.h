@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <string>
 
-#include "base/place.h"
-#include "device/allocator.h"
+#include "base/source_location.h"
+#include "memory/allocator.h"
 #include "device/backend.h"
 #include "device/state.h"
 

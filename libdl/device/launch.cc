@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "device/pool.h"
+#include "runtime/thread_pool.h"
 #include "device/stream.h"
 
 namespace libdl {

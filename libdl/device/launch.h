@@ -4,11 +4,11 @@
 // that results are promised for, and enough stack.
 #pragma once
 
-#include "base/place.h"
+#include "base/source_location.h"
 #include "device/device.h"
-#include "device/float_environment.h"
+#include "runtime/float_environment.h"
 #include "device/provider.h"
-#include "device/stack.h"
+#include "runtime/stack.h"
 #include "kernels/args.h"
 
 namespace libdl {

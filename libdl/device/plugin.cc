@@ -11,11 +11,11 @@
 
 #include "base/error.h"
 #include "base/lock.h"
-#include "base/place.h"
+#include "base/source_location.h"
 #include "build_info.h"
 #include "device/device.h"
-#include "device/futex.h"
-#include "device/log.h"
+#include "runtime/futex.h"
+#include "runtime/log.h"
 #include "device/provider.h"
 
 namespace libdl {
@@ -57,8 +57,8 @@ void* load(const std::string& library, std::string& reason) {
   return nullptr;
 }
 
-LIBDL_NORETURN void refuse(const std::string& name, const std::string& why LIBDL_PLACE) {
-  fail_unnamed(LIBDL_ERROR_BACKEND, name + ": " + why LIBDL_SAME_PLACE);
+LIBDL_NORETURN void refuse(const std::string& name, const std::string& why LIBDL_SOURCE_LOCATION) {
+  fail_unnamed(LIBDL_ERROR_BACKEND, name + ": " + why LIBDL_SAME_SOURCE_LOCATION);
 }
 
 template <class Table>

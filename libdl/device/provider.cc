@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "base/lock.h"
-#include "device/log.h"
+#include "runtime/log.h"
 
 namespace libdl {
 namespace device_detail {

@@ -5,9 +5,9 @@
 #include <exception>
 
 #include "base/lock.h"
-#include "device/pool.h"
-#include "ops/copy.h"
-#include "ops/pointwise.h"
+#include "runtime/thread_pool.h"
+#include "ops/creation/copy.h"
+#include "ops/pointwise/pointwise.h"
 #include "tensor/memory_order.h"
 
 namespace libdl {

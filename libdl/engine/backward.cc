@@ -4,15 +4,15 @@
 
 #include <algorithm>
 
-#include "device/pool.h"
+#include "runtime/thread_pool.h"
 #include "engine/accumulate.h"
 #include "engine/pass.h"
 #include "engine/streams.h"
-#include "ops/copy.h"
-#include "ops/fit.h"
-#include "ops/observe.h"
-#include "ops/pointwise.h"
-#include "ops/reduction.h"
+#include "ops/creation/copy.h"
+#include "ops/core/fit.h"
+#include "ops/core/observe.h"
+#include "ops/pointwise/pointwise.h"
+#include "ops/reduction/reduction.h"
 #include "tape/output_meta.h"
 
 namespace libdl {
@@ -145,10 +145,10 @@ static void run_hook(const Node& node, GradHook& hook, std::span<Tensor> gradien
     const OutputMeta& was = before[i];
     if (!g.defined()) continue;
     const auto refuse = [&](libdl_error_code code, const std::string& found,
-                            const std::string& wanted LIBDL_PLACE) {
+                            const std::string& wanted LIBDL_SOURCE_LOCATION) {
       fail(code, node.rule->name,
            "a hook put a gradient " + found + " in place " + std::to_string(i + 1) + ", wanted " +
-               wanted LIBDL_SAME_PLACE);
+               wanted LIBDL_SAME_SOURCE_LOCATION);
     };
     if (was.dtype == Dtype::kNone) refuse(LIBDL_ERROR_VALUE, "where there was none", "none");
     if (const auto wrong = mismatch(g, was))

@@ -2,9 +2,9 @@
 
 #include "engine/element.h"
 
-#include "ops/copy.h"
-#include "ops/observe.h"
-#include "ops/view.h"
+#include "ops/creation/copy.h"
+#include "ops/core/observe.h"
+#include "ops/view/view.h"
 
 namespace libdl {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "ops/copy.h"
-#include "ops/tangent.h"
-#include "ops/view.h"
+#include "ops/creation/copy.h"
+#include "ops/core/tangent.h"
+#include "ops/view/view.h"
 
 namespace libdl {
 

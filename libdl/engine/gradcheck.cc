@@ -11,9 +11,9 @@
 #include "engine/backward.h"
 #include "engine/element.h"
 #include "engine/forward.h"
-#include "ops/copy.h"
-#include "ops/random.h"
-#include "ops/tangent.h"
+#include "ops/creation/copy.h"
+#include "ops/creation/random.h"
+#include "ops/core/tangent.h"
 #include "tensor/generator.h"
 
 namespace libdl {
@@ -211,10 +211,10 @@ void refuse_unfit(TensorSpan inputs) {
     if (!has_history(x)) continue;
     any = true;
     const auto unfit = [&](libdl_error_code code, const std::string& found,
-                           const char* wanted LIBDL_PLACE) {
+                           const char* wanted LIBDL_SOURCE_LOCATION) {
       const auto number = std::to_string(&x - inputs.data());
       fail_argument(code, kName, 4, "inputs", "has at " + number + " " + found,
-                    wanted LIBDL_SAME_PLACE);
+                    wanted LIBDL_SAME_SOURCE_LOCATION);
     };
     if (x.dtype() != Dtype::kFloat64 && x.dtype() != Dtype::kComplex128)
       unfit(LIBDL_ERROR_DTYPE, std::string("one of ") + name_of(x.dtype()),

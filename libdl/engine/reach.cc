@@ -5,7 +5,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "ops/call.h"
+#include "ops/core/call.h"
 
 namespace libdl {
 

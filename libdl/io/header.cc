@@ -152,11 +152,11 @@ class HeaderReader {
   };
   enum Field { kHasDtype = 1, kHasShape = 2, kHasOffsets = 4 };
 
-  LIBDL_NORETURN void bad(const char* what LIBDL_PLACE) {
+  LIBDL_NORETURN void bad(const char* what LIBDL_SOURCE_LOCATION) {
     std::string message = std::string("the header has ") + what;
     const bool inside = place_ >= Place::kTensor && place_ < Place::kEnd;
     if (inside) message += ", in tensor " + in_quotes(header_.name(entry_));
-    fail(LIBDL_ERROR_FORMAT, function_, message LIBDL_SAME_PLACE);
+    fail(LIBDL_ERROR_FORMAT, function_, message LIBDL_SAME_SOURCE_LOCATION);
   }
 
   int64_t checked(uint64_t number) {

@@ -5,15 +5,15 @@
 #include <cmath>
 #include <vector>
 
-#include "device/float_environment.h"
-#include "device/pool.h"
-#include "ops/arithmetic.h"
-#include "ops/call.h"
-#include "ops/comparison.h"
-#include "ops/copy.h"
-#include "ops/holds.h"
-#include "ops/launch.h"
-#include "ops/reduction.h"
+#include "runtime/float_environment.h"
+#include "runtime/thread_pool.h"
+#include "ops/pointwise/arithmetic.h"
+#include "ops/core/call.h"
+#include "ops/pointwise/comparison.h"
+#include "ops/creation/copy.h"
+#include "ops/core/holds.h"
+#include "ops/core/launch.h"
+#include "ops/reduction/reduction.h"
 #include "tensor/forms.h"
 
 namespace libdl {

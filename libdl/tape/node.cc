@@ -172,10 +172,10 @@ static Tensor unpacked(const Node& node, const HookedValue& hooked) {
   const char* const op = node.rule->name;
   Tensor x = hooked.hooks->unpack(hooked.packed);
   const auto bad = [&](libdl_error_code code, const std::string& found,
-                       const std::string& wanted LIBDL_PLACE) {
+                       const std::string& wanted LIBDL_SOURCE_LOCATION) {
     fail(code, op,
          "the unpack hook of a saved value returned " + found + ", wanted " +
-             wanted LIBDL_SAME_PLACE);
+             wanted LIBDL_SAME_SOURCE_LOCATION);
   };
   if (!x.defined() || x.is_number()) bad(LIBDL_ERROR_NULL, "no tensor", "the value");
   if (const auto wrong = mismatch(x, hooked.value)) bad(wrong->code, wrong->found, wrong->wanted);

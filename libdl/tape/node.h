@@ -261,7 +261,7 @@ class Backward {
   }
   // The same without counting: it lives as long as the rule runs and `made` does.
   const Tensor& saved(int i, Tensor& made) const;
-  void give(int i, Tensor gradient) { dx_[i] = std::move(gradient); }
+  void set_grad(int i, Tensor gradient) { dx_[i] = std::move(gradient); }
   template <class Attr>
   Attr& attr() const {
     return *static_cast<Attr*>(node_.attr());

@@ -4,7 +4,7 @@
 //
 // A tangent belongs to a tensor and a level. One in an inner level is itself a tensor that may have
 // tangents in the outer ones, and that is how levels nest. Of a tensor and its views one, the root, owns
-// the tangent; ops/tangent.h derives those of the views.
+// the tangent; ops/core/tangent.h derives those of the views.
 #pragma once
 
 #include <atomic>

@@ -192,8 +192,8 @@ const char* argument_of(const char* op) {
 
 LIBDL_NORETURN [[gnu::cold]] void refuse(libdl_error_code code, const char* op,
                                          const std::string& found,
-                                         const std::string& wanted LIBDL_PLACE) {
-  fail_argument(code, op, 1, argument_of(op), found, wanted LIBDL_SAME_PLACE);
+                                         const std::string& wanted LIBDL_SOURCE_LOCATION) {
+  fail_argument(code, op, 1, argument_of(op), found, wanted LIBDL_SAME_SOURCE_LOCATION);
 }
 
 void check_reachable(const dlpack::Tensor& t, const char* op) {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "device/allocator.h"
+#include "memory/allocator.h"
 #include "device/launch.h"
 #include "kernels/cpu/kernels.h"
 

@@ -10,8 +10,8 @@
 
 #include "base/lock.h"
 #include "base/slab.h"
-#include "device/allocator.h"
-#include "device/pressure.h"
+#include "memory/allocator.h"
+#include "memory/pressure.h"
 #include "tensor/chance.h"
 
 namespace libdl {

@@ -50,7 +50,7 @@ void append_tensor(std::string* s, const libdl_tensor* x) {
 // A ctx with its destroy.
 bool gives_up(const Words& words) {
   return std::any_of(words.begin(), words.end(), [](const std::string& word) {
-    return word == "scene" || begins(word, "made:");
+    return word == "fixture" || begins(word, "made:");
   });
 }
 

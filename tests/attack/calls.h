@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* What tests/attack/generate.py writes: every function called with parameters of any type, and what
- * tests/fuzz/scenes.h has for them. */
+ * tests/fuzz/host_fixtures.h has for them. */
 #ifndef ATTACK_CALLS_H
 #define ATTACK_CALLS_H
 
@@ -19,10 +19,10 @@ typedef struct Function {
 LIBDL_BEGIN
 extern const Function attack_functions[];
 extern const int32_t attack_function_count;
-extern const SceneCallback attack_callbacks[];
-extern const SceneMade attack_made[];
-extern const ScenePlace attack_places[];
-void* attack_scene(int32_t k);
+extern const FixtureCallback attack_callbacks[];
+extern const FixtureMade attack_made[];
+extern const FixturePlace attack_places[];
+void* attack_fixture(int32_t k);
 int32_t* attack_destroyed(int32_t k);
 /* A tensor of another library, in one of DLPack's structs; 0 is good, 1 to 15 are bad. */
 void* attack_foreign(int unversioned, int which);

@@ -5,8 +5,8 @@
 
 calls.c has every function behind one signature; attacks.txt has, for each that returns an error,
 the call as it is meant (H) and one bad argument a line (A), and for each that returns none the call
-as it is meant (Q) and with what is no such handle (G). The meant values stand in meant.py and in
-tests/fuzz/words.py, what is bad about an argument follows from its kind and from the words that the
+as it is meant (Q) and with what is no such handle (G). The meant values stand in valid_arguments.py and in
+tests/fuzz/argument_specs.py, what is bad about an argument follows from its kind and from the words that the
 header describes it with.
 """
 
@@ -21,8 +21,8 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1] / "tools"), str(HERE.parent / "fuzz")]
 
 import bad  # noqa: E402
-import meant  # noqa: E402
-import words as scene  # noqa: E402
+import valid_arguments  # noqa: E402
+import argument_specs  # noqa: E402
 from headers import Function, Parameter, read_headers  # noqa: E402
 from operators import OPERATOR_HEADERS, Argument, Operator, read_operators  # noqa: E402
 
@@ -44,37 +44,37 @@ def cast(parameter: Parameter, k: int, pointers_to_functions: set[str]) -> str:
     return f"({kind})a[{k}].i"
 
 
-# -- what tests/fuzz/scenes.h has: callbacks, structs of them, pointers ----------------------------
+# -- what tests/fuzz/host_fixtures.h has: callbacks, structs of them, pointers ----------------------------
 
-SCENES = ("../capi/dlpack_structs.h", "scenes.h", "scene_places.h")
-
-
-def scene_text() -> str:
-    return "".join((HERE.parent / "fuzz" / name).read_text(encoding="utf-8") for name in SCENES)
+FIXTURES = ("../capi/dlpack_structs.h", "host_fixtures.h", "host_fixture_places.h")
 
 
-def scene_lists(prefix: str) -> list[str]:
-    """The lists of raw.h in C, behind an #include of the scenes."""
-    text = scene_text()
+def fixture_text() -> str:
+    return "".join((HERE.parent / "fuzz" / name).read_text(encoding="utf-8") for name in FIXTURES)
+
+
+def fixture_lists(prefix: str) -> list[str]:
+    """The lists of raw.h in C, behind an #include of the fixtures."""
+    text = fixture_text()
 
     def marked(word: str) -> list[str]:
-        return re.findall(rf"^SCENE_{word} [^;{{(]*?(\w+)\(", text, re.MULTILINE)
+        return re.findall(rf"^FIXTURE_{word} [^;{{(]*?(\w+)\(", text, re.MULTILINE)
 
     def named(kind: str, names: list[str], entry: str) -> str:
         entries = "".join(f'  {{"{name}", {entry.format(name)}}},\n' for name in names)
         return f"const {kind}[] = {{\n{entries}  {{0, 0}}}};\n"
 
     made = "".join(
-        f"static void *make_{name}(int32_t k) {{ return {name}(scenes + k); }}\n"
+        f"static void *make_{name}(int32_t k) {{ return {name}(fixtures + k); }}\n"
         for name in marked("MADE")
     )
     return [
-        named(f"SceneCallback {prefix}_callbacks", marked("CALLBACK"), "(void (*)(void)){0}"),
+        named(f"FixtureCallback {prefix}_callbacks", marked("CALLBACK"), "(void (*)(void)){0}"),
         made,
-        named(f"SceneMade {prefix}_made", marked("MADE"), "make_{0}"),
-        named(f"ScenePlace {prefix}_places", marked("PLACE"), "{0}"),
-        f"void *{prefix}_scene(int32_t k) {{ return scenes + k; }}",
-        f"int32_t *{prefix}_destroyed(int32_t k) {{ return &scenes[k].destroyed; }}\n",
+        named(f"FixtureMade {prefix}_made", marked("MADE"), "make_{0}"),
+        named(f"FixturePlace {prefix}_places", marked("PLACE"), "{0}"),
+        f"void *{prefix}_fixture(int32_t k) {{ return fixtures + k; }}",
+        f"int32_t *{prefix}_destroyed(int32_t k) {{ return &fixtures[k].destroyed; }}\n",
     ]
 
 
@@ -92,12 +92,12 @@ def handle(kind: str) -> str:
     if not match:
         return ""
     name = _KINDS.get(match[1], match[1].removeprefix("libdl_"))
-    return name if name in scene.KINDS and match[1] != "libdl_op" else ""
+    return name if name in argument_specs.KINDS and match[1] != "libdl_op" else ""
 
 
 def source(functions: list[Function], pointers_to_functions: set[str]) -> str:
     parts = ["/* Written by tests/attack/generate.py. */", '#include "calls.h"']
-    parts += [f'#include "../fuzz/{name}"' for name in SCENES]
+    parts += [f'#include "../fuzz/{name}"' for name in FIXTURES]
     entries = ""
     for f in functions:
         arguments = ", ".join(cast(p, k, pointers_to_functions) for k, p in enumerate(f.parameters))
@@ -113,16 +113,16 @@ def source(functions: list[Function], pointers_to_functions: set[str]) -> str:
         entries += f'  {{"{f.name}", call_{f.name}, "{result}", {int(fallible)}}},\n'
     parts.append(f"const Function attack_functions[] = {{\n{entries}}};")
     parts.append(f"const int32_t attack_function_count = {len(functions)};\n")
-    parts += scene_lists("attack")
+    parts += fixture_lists("attack")
     parts.append(
         "void *attack_foreign(int unversioned, int which) {\n"
         "  struct DLManagedTensorVersioned *managed = NULL;\n"
         "  struct DLManagedTensor *old = NULL;\n"
-        "  scene_drop(unversioned ? scene_dlpack_old(which, &old)\n"
-        "                         : scene_dlpack(which, &managed));\n"
+        "  fixture_drop(unversioned ? fixture_dlpack_old(which, &old)\n"
+        "                         : fixture_dlpack(which, &managed));\n"
         "  return unversioned ? (void *)old : (void *)managed;\n}\n"
-        "int32_t attack_descriptor(void) { return scene_descriptor(); }\n"
-        "void attack_restore(void) {\n  scene_end();\n  scene_end_process();\n}\n"
+        "int32_t attack_descriptor(void) { return fixture_descriptor(); }\n"
+        "void attack_restore(void) {\n  fixture_end();\n  fixture_end_process();\n}\n"
     )
     return "\n".join(parts)
 
@@ -135,7 +135,7 @@ def operator_lines(operator: Operator, into: bool) -> list[str]:
     first: dict[str, int] = {}  # an argument's first C parameter
     for argument in operator.arguments:
         first[argument.name] = len(words)
-        words += meant.words_of(operator, argument)
+        words += valid_arguments.words_of(operator, argument)
     behind = len(words)
     name = f"libdl_{operator.name}" + ("_into" if into else "")
     lines: list[str] = []
@@ -162,7 +162,7 @@ def operator_lines(operator: Operator, into: bool) -> list[str]:
             words.append(_place("out:" + bad.RESULT_HANDLES.get(operator.results[k].kind, "plain")))
             attack(output, number, "null", [], {behind + k: "null"})
             continue
-        model = f"dst:{k}" if operator.has_new else "like:" + meant.DESTINATION
+        model = f"dst:{k}" if operator.has_new else "like:" + valid_arguments.DESTINATION
         words.append(model)
         for fault in bad.destination_faults(operator):
             attack(output, number, fault, [], {behind + k: f"{model}/{fault}"})
@@ -186,10 +186,10 @@ _GENERIC = {
 
 
 def words_of(function: Function) -> list[str]:
-    """Those of meant.py, or of the alternatives that the fuzzer has the first."""
-    words = meant.CALLS.get(function.name, scene.CALLS.get(function.name))
+    """Those of valid_arguments.py, or of the alternatives that the fuzzer has the first."""
+    words = valid_arguments.CALLS.get(function.name, argument_specs.CALLS.get(function.name))
     if words is None and function.result == "libdl_error *":
-        raise function.error("stands neither in meant.CALLS nor in tests/fuzz/words.py")
+        raise function.error("stands neither in valid_arguments.CALLS nor in tests/fuzz/argument_specs.py")
     if words is None:
         words = [asked_word(function, parameter) for parameter in function.parameters]
     if len(words) != len(function.parameters):
@@ -208,10 +208,10 @@ def _place(word: str) -> str:
 
 def _before(name: str) -> str:
     """What is called first, with its words: "libdl_interceptor_push fn:look_on ..."."""
-    first = scene.WANTS.get(name)
+    first = argument_specs.WANTS.get(name)
     if first is None:
         return "-"
-    words = meant.CALLS.get(first, scene.CALLS[first])
+    words = valid_arguments.CALLS.get(first, argument_specs.CALLS[first])
     return " ".join([first, *(word[0] if isinstance(word, list) else word for word in words)])
 
 
@@ -222,8 +222,8 @@ _MANAGED = {
 
 
 def told_faults(name: str, k: int) -> list[tuple[str, str]]:
-    """What the fuzzer knows besides; of foreign tensors every bad one of scene_places.h."""
-    words = [word for j, word in scene.BAD.get(name, []) if j == k]
+    """What the fuzzer knows besides; of foreign tensors every bad one of host_fixture_places.h."""
+    words = [word for j, word in argument_specs.BAD.get(name, []) if j == k]
     if f"h:bad_{_MANAGED.get(name)}" in words:
         return [(f"foreign{n}", f"foreign:{_MANAGED[name]},{n}") for n in range(1, 16)]
     return [(f"told-{word}", _GENERIC.get(word, word)) for word in words]
@@ -290,7 +290,7 @@ def main() -> int:
         lines += operator_lines(operator, True) if operator.has_into else []
     for header in read_headers(options.headers):
         for function in header.functions:
-            if function.name in meant.NOT_CALLED:
+            if function.name in valid_arguments.NOT_CALLED:
                 continue
             functions.append(function)
             if function.result != "libdl_error *" or "LIBDL_NEW" in function.result_words:

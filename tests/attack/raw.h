@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* A parameter of any type, for calls that are made from a table, and what tests/fuzz/scenes.h has
+/* A parameter of any type, for calls that are made from a table, and what tests/fuzz/host_fixtures.h has
  * for them, listed by name. Each list ends with a name that is NULL. */
 #ifndef ATTACK_RAW_H
 #define ATTACK_RAW_H
@@ -14,17 +14,17 @@ typedef union Raw {
   void (*fn)(void);
 } Raw;
 
-typedef struct SceneCallback {
+typedef struct FixtureCallback {
   const char* name;
   void (*fn)(void);
-} SceneCallback;
-typedef struct SceneMade {
+} FixtureCallback;
+typedef struct FixtureMade {
   const char* name;
-  void* (*make)(int32_t scene);
-} SceneMade;
-typedef struct ScenePlace {
+  void* (*make)(int32_t fixture);
+} FixtureMade;
+typedef struct FixturePlace {
   const char* name;
   void* (*tell)(void);
-} ScenePlace;
+} FixturePlace;
 
 #endif

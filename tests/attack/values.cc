@@ -48,7 +48,7 @@ template <class List>
 auto named(const List& list, const std::string& name) {
   const auto* entry = list;
   while (entry->name && name != entry->name) ++entry;
-  if (!entry->name) stop("scenes.h has no " + name);
+  if (!entry->name) stop("host_fixtures.h has no " + name);
   return entry;
 }
 
@@ -158,7 +158,7 @@ Raw Values::make(const std::string& word) {
   if (kind == "fn") return {.fn = named(attack_callbacks, rest)->fn};
   if (kind == "made") return {.p = named(attack_made, rest)->make(0)};
   if (kind == "at") return {.p = named(attack_places, rest)->tell()};
-  if (kind == "scene") return {.p = attack_scene(0)};
+  if (kind == "fixture") return {.p = attack_fixture(0)};
   if (kind == "descriptor") return {.i = attack_descriptor()};
   if (kind == "schema") return make("s:" + fresh_schema());
   if (word == "h:op") return {.i = registered_op()};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "device/allocator.h"
+#include "memory/allocator.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -19,9 +19,9 @@
 
 #include "base/error.h"
 #include "base/slab.h"
-#include "device/poison.h"
-#include "device/pressure.h"
-#include "device/thread_bins.h"
+#include "memory/poison.h"
+#include "memory/pressure.h"
+#include "memory/thread_bins.h"
 #include "tests/core/in_child.h"
 #include "tests/core/whole.h"
 

@@ -8,8 +8,8 @@
 
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/matmul.h"
-#include "kernels/cpu/matrix_unit.h"
-#include "kernels/cpu/tile.h"
+#include "kernels/cpu/gemm/matrix_unit.h"
+#include "kernels/cpu/traverse/load_store.h"
 #include "tests/core/kernel_runs.h"
 
 namespace libdl::kernels::test {

@@ -11,7 +11,7 @@
 #include <numbers>
 #include <vector>
 
-#include "kernels/cpu/tiles.h"
+#include "kernels/cpu/tiles/tiles.h"
 #include "tests/core/mpfr_number.h"
 
 namespace libdl::kernels {

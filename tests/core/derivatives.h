@@ -13,8 +13,8 @@
 
 #include "engine/backward.h"
 #include "engine/forward.h"
-#include "ops/copy.h"
-#include "ops/tangent.h"
+#include "ops/creation/copy.h"
+#include "ops/core/tangent.h"
 
 namespace libdl::testing {
 

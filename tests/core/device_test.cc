@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "device/launch.h"
 #include "device/plugin.h"
-#include "device/pool.h"
+#include "runtime/thread_pool.h"
 #include "device/stream.h"
 
 namespace libdl {

@@ -13,15 +13,15 @@
 #include <vector>
 
 #include "base/slab.h"
-#include "device/pool.h"
+#include "runtime/thread_pool.h"
 #include "engine/accumulate.h"
-#include "ops/activation.h"
-#include "ops/arithmetic.h"
-#include "ops/copy.h"
-#include "ops/exponential.h"
-#include "ops/reduction.h"
-#include "ops/softmax.h"
-#include "ops/view.h"
+#include "ops/pointwise/activation.h"
+#include "ops/pointwise/arithmetic.h"
+#include "ops/creation/copy.h"
+#include "ops/pointwise/exponential.h"
+#include "ops/reduction/reduction.h"
+#include "ops/nn/softmax.h"
+#include "ops/view/view.h"
 #include "tests/core/planted.h"
 
 namespace libdl {
@@ -63,7 +63,7 @@ void traced_vjp(Backward& b) {
   if (a.during) a.during();
   for (int k = 0; k < b.node().outputs; ++k)
     for (int i = 0; i < b.inputs(); ++i)
-      if (b.needs(i) && b.dy(k).defined()) b.give(i, mul(b.dy(k), number(a.factor)));
+      if (b.needs(i) && b.dy(k).defined()) b.set_grad(i, mul(b.dy(k), number(a.factor)));
 }
 const Rule kTraced{"traced", traced_vjp};
 

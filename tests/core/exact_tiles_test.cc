@@ -12,9 +12,9 @@
 #include <random>
 #include <vector>
 
-#include "kernels/cpu/convert.h"
-#include "kernels/cpu/isa.h"
-#include "kernels/cpu/tiles.h"
+#include "kernels/cpu/traverse/convert.h"
+#include "kernels/cpu/simd/isa.h"
+#include "kernels/cpu/tiles/tiles.h"
 
 namespace libdl::kernels::cpu {
 namespace {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "io/safetensors.h"
-#include "ops/arithmetic.h"
-#include "ops/copy.h"
+#include "ops/pointwise/arithmetic.h"
+#include "ops/creation/copy.h"
 #include "tensor/dlpack.h"
 #include "tensor/mapping.h"
 #include "tensor/print.h"

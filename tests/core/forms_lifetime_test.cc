@@ -9,10 +9,10 @@
 #include <thread>
 #include <vector>
 
-#include "device/allocator.h"
-#include "ops/arithmetic.h"
-#include "ops/copy.h"
-#include "ops/pointwise.h"
+#include "memory/allocator.h"
+#include "ops/pointwise/arithmetic.h"
+#include "ops/creation/copy.h"
+#include "ops/pointwise/pointwise.h"
 #include "tensor/mapping.h"
 #include "tests/core/counting.h"
 #include "tests/core/in_child.h"

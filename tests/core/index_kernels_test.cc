@@ -6,7 +6,7 @@
 #include <cmath>
 #include <complex>
 
-#include "kernels/cpu/isa.h"
+#include "kernels/cpu/simd/isa.h"
 #include "kernels/cpu/kernels.h"
 #include "kernels/half.h"
 #include "tests/core/kernel_views.h"

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ops/embedding.h"
-#include "ops/gather.h"
-#include "ops/index.h"
-#include "ops/index_select.h"
-#include "ops/masked.h"
-#include "ops/nonzero.h"
-#include "ops/sort.h"
-#include "ops/view.h"
+#include "ops/nn/embedding.h"
+#include "ops/indexing/gather.h"
+#include "ops/indexing/index.h"
+#include "ops/indexing/index_select.h"
+#include "ops/indexing/masked.h"
+#include "ops/indexing/nonzero.h"
+#include "ops/indexing/sort.h"
+#include "ops/view/view.h"
 #include "tests/core/derivatives.h"
 
 namespace libdl {

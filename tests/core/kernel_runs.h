@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "kernels/args.h"
-#include "kernels/cpu/isa.h"
+#include "kernels/cpu/simd/isa.h"
 #include "tests/core/kernel_context.h"
 
 namespace libdl::kernels::test {

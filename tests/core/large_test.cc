@@ -4,17 +4,17 @@
 // times. What narrows silently is an error of tests/gates/clang.py; this is for the rest.
 #include <gtest/gtest.h>
 
-#include "ops/arithmetic.h"
-#include "ops/comparison.h"
-#include "ops/copy.h"
-#include "ops/creation.h"
-#include "ops/gather.h"
-#include "ops/index_select.h"
-#include "ops/join.h"
-#include "ops/masked.h"
-#include "ops/nonzero.h"
-#include "ops/reduction.h"
-#include "ops/view.h"
+#include "ops/pointwise/arithmetic.h"
+#include "ops/pointwise/comparison.h"
+#include "ops/creation/copy.h"
+#include "ops/creation/creation.h"
+#include "ops/indexing/gather.h"
+#include "ops/indexing/index_select.h"
+#include "ops/creation/join.h"
+#include "ops/indexing/masked.h"
+#include "ops/indexing/nonzero.h"
+#include "ops/reduction/reduction.h"
+#include "ops/view/view.h"
 
 namespace libdl {
 namespace {

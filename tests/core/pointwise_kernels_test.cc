@@ -16,10 +16,10 @@
 #include <thread>
 #include <vector>
 
-#include "kernels/cpu/convert.h"
-#include "kernels/cpu/isa.h"
+#include "kernels/cpu/traverse/convert.h"
+#include "kernels/cpu/simd/isa.h"
 #include "kernels/cpu/kernels.h"
-#include "kernels/cpu/tiles.h"
+#include "kernels/cpu/tiles/tiles.h"
 #include "tests/core/kernel_context.h"
 #include "tests/core/planted.h"
 
@@ -259,17 +259,17 @@ const std::vector<Reference>& references() {
       R1(tan, tanl(x)), R1(tanh, tanhl(x)), R1(sigmoid, logistic(x)), R1(erf, erfl(x)),
       E1(relu, x != x ? x : x > 0 ? x : 0), {Expression::gelu, [](L x, L, L) -> L { return x == -kInf ? 0 : x * cdf(x); }, 6, 8},
       A1(gelu_tanh, x == -kInf ? 0 : x * share(x)),
-      {Expression::gelu_slope, [](L x, L, L) -> L {
+      {Expression::gelu_derivative, [](L x, L, L) -> L {
          return std::isinf(x) ? L(x > 0) : cdf(x) + x * density(x); }, 2, 8},
-      {Expression::gelu_tanh_slope, [](L x, L, L) -> L {
+      {Expression::gelu_tanh_derivative, [](L x, L, L) -> L {
          if (std::isinf(x)) return x > 0;
          L s = share(x), slope = 2 * 0.79788456080286535587989211986876L * (1 + 0.134145L * x * x);
          return s + (s == 0 || s == 1 ? 0 : x * slope * s * share(-x)); }, 2, 8},
       {Expression::elu, [](L x, L y, L) -> L { return x < 0 ? y * expm1l(x) : x; }, 3},
-      {Expression::elu_slope, nullptr, 0},  // their factor may be subnormal; see SlopesOfUnits
+      {Expression::elu_derivative, nullptr, 0},  // their factor may be subnormal; see SlopesOfUnits
       {Expression::elu_curve, nullptr, 0},
-      E2(leaky_relu, x > 0 ? x : x * y), E2(leaky_relu_slope, x > 0 ? 1 : y),
-      {Expression::softplus, nullptr, 0}, {Expression::softplus_slope, nullptr, 0},
+      E2(leaky_relu, x > 0 ? x : x * y), E2(leaky_relu_derivative, x > 0 ? 1 : y),
+      {Expression::softplus, nullptr, 0}, {Expression::softplus_derivative, nullptr, 0},
       R1(logsigmoid, x < 0 ? x - log1pl(expl(x)) : -log1pl(expl(-x))),
       A1(silu, x == -kInf ? 0 : x * logistic(x)), E1(floor, floorl(x)), E1(ceil, ceill(x)),
       E1(round, nearbyintl(x)), E1(trunc, truncl(x)), E2(maximum, larger(x, y)),
@@ -383,10 +383,10 @@ void check_units(Class c) {
     threshold.push_back(20);
   }
   const auto near = [](T got, L wanted) { EXPECT_LE(ulps(got, wanted), 3) << wanted; };
-  const auto slope = apply<T>(Expression::elu_slope, c, x, alpha);
+  const auto slope = apply<T>(Expression::elu_derivative, c, x, alpha);
   const auto curve = apply<T>(Expression::elu_curve, c, x, alpha);
   const auto soft = apply<T>(Expression::softplus, c, x, beta, threshold);
-  const auto share = apply<T>(Expression::softplus_slope, c, x, beta, threshold);
+  const auto share = apply<T>(Expression::softplus_derivative, c, x, beta, threshold);
   for (size_t i = 0; i < x.size(); ++i) {
     const L z = L(x[i]) * beta[i];
     near(slope[i], x[i] <= 0 ? alpha[i] * expl(x[i]) : L(1));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "device/pool.h"
+#include "runtime/thread_pool.h"
 
 #include <gtest/gtest.h>
 

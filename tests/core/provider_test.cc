@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "base/error.h"
-#include "device/allocator.h"
+#include "memory/allocator.h"
 #include "device/launch.h"
-#include "ops/arithmetic.h"
-#include "ops/copy.h"
-#include "ops/creation.h"
-#include "ops/linalg.h"
+#include "ops/pointwise/arithmetic.h"
+#include "ops/creation/copy.h"
+#include "ops/creation/creation.h"
+#include "ops/linalg/linalg.h"
 
 namespace libdl {
 namespace {

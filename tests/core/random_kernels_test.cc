@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "kernels/cpu/isa.h"
+#include "kernels/cpu/simd/isa.h"
 #include "kernels/cpu/kernels.h"
 #include "kernels/normal.h"
 #include "kernels/philox.h"

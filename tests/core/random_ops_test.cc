@@ -13,9 +13,9 @@
 
 #include "engine/backward.h"
 #include "kernels/shuffle.h"
-#include "ops/copy.h"
-#include "ops/random.h"
-#include "ops/view.h"
+#include "ops/creation/copy.h"
+#include "ops/creation/random.h"
+#include "ops/view/view.h"
 
 namespace libdl {
 namespace {

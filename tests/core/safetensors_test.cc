@@ -18,7 +18,7 @@
 #include <iterator>
 #include <limits>
 
-#include "ops/view.h"
+#include "ops/view/view.h"
 #include "tensor/row_major.h"
 #include "tests/core/folder.h"
 #include "tests/core/whole.h"

@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "io/safetensors.h"
-#include "ops/view.h"
+#include "ops/view/view.h"
 #include "tensor/row_major.h"
 #include "tests/core/folder.h"
 #include "tests/core/whole.h"

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cpu/isa.h"
-#include "kernels/cpu/tiles.h"
+#include "kernels/cpu/simd/isa.h"
+#include "kernels/cpu/tiles/tiles.h"
 #include "tests/core/mpfr_number.h"
 
 namespace libdl::kernels {

@@ -18,10 +18,10 @@
 #include <vector>
 
 #include "tests/core/kernel_context.h"
-#include "kernels/cpu/convert.h"
-#include "kernels/cpu/isa.h"
+#include "kernels/cpu/traverse/convert.h"
+#include "kernels/cpu/simd/isa.h"
 #include "kernels/cpu/kernels.h"
-#include "kernels/cpu/tiles.h"
+#include "kernels/cpu/tiles/tiles.h"
 #include "libdl/dtype.h"
 #include "tests/core/mpfr_number.h"
 #include "tests/core/whole.h"
@@ -74,7 +74,7 @@ void bend(mpfr_t y, const mpfr_t x, bool slope) {
   if (!slope) mpfr_mul(y, y, x, MPFR_RNDN);
   mpfr_mul(y, y, scale.m, MPFR_RNDN);
 }
-void gelu_tanh_slope(mpfr_t y, const mpfr_t x) {
+void gelu_tanh_derivative(mpfr_t y, const mpfr_t x) {
   Number u, s, rest;
   bend(u.m, x, false);
   logistic(s.m, u.m);
@@ -122,7 +122,7 @@ const Case kCases[] = {
        cdf(y, x);
        mpfr_mul(y, y, x, MPFR_RNDN);
      }, -40, 40, 3, 6, 1e-30},
-    {Expression::gelu_slope, [](mpfr_t y, const mpfr_t x, const mpfr_t) {
+    {Expression::gelu_derivative, [](mpfr_t y, const mpfr_t x, const mpfr_t) {
        Number c;
        cdf(c.m, x);
        density(y, x);
@@ -134,8 +134,8 @@ const Case kCases[] = {
        logistic(y, y);
        mpfr_mul(y, y, x, MPFR_RNDN);
      }, -20, 40, 1, 6, 0.1},
-    {Expression::gelu_tanh_slope, [](mpfr_t y, const mpfr_t x, const mpfr_t) {
-       gelu_tanh_slope(y, x);
+    {Expression::gelu_tanh_derivative, [](mpfr_t y, const mpfr_t x, const mpfr_t) {
+       gelu_tanh_derivative(y, x);
      }, -20, 40, 1, 8, 0.1},
     {Expression::elu, [](mpfr_t y, const mpfr_t x, const mpfr_t) {
        mpfr_sgn(x) < 0 ? mpfr_expm1(y, x, MPFR_RNDN) : mpfr_set(y, x, MPFR_RNDN);

@@ -14,9 +14,9 @@
 #include "device/device.h"
 #include "device/stream.h"
 #include "engine/backward.h"
-#include "ops/arithmetic.h"
-#include "ops/copy.h"
-#include "ops/creation.h"
+#include "ops/pointwise/arithmetic.h"
+#include "ops/creation/copy.h"
+#include "ops/creation/creation.h"
 #include "simulation.h"
 #include "tape/meta.h"
 

@@ -103,19 +103,19 @@ std::string spelled(const Operand& operand, const std::string& type) {
     case Is::device:
       return "&(libdl_device){" + joined(operand.ints, [](int64_t i) { return number(i); }) + "}";
     case Is::options:
-      return "scene_options(" + k + ")";
+      return "fixture_options(" + k + ")";
     case Is::callback:
       return operand.text;
     case Is::made:
-      return operand.text + "(&scenes[" + k + "])";
+      return operand.text + "(&fixtures[" + k + "])";
     case Is::place:
       return operand.text + "()";
-    case Is::scene:
-      return "&scenes[" + k + "]";
+    case Is::fixture:
+      return "&fixtures[" + k + "]";
     case Is::op:
-      return "scene_op(" + quoted(operand.text) + ")";
+      return "fixture_op(" + quoted(operand.text) + ")";
     case Is::descriptor:
-      return "scene_descriptor()";
+      return "fixture_descriptor()";
     case Is::values:
       return "(libdl_value[]){" + joined(operand.items, spelled_value) + "}";
     case Is::value:
@@ -190,37 +190,37 @@ std::string printed(const Library& library, const Statement& statement,
   }
   call = "  " + error + " = " + call + ";\n";
   if (!f.fallible) return before + call + after;
-  call += "  scene_ends(" + error + ", " + (count ? "(Place[]){" + places + "}" : "NULL") + ", " +
+  call += "  fixture_ends(" + error + ", " + (count ? "(Place[]){" + places + "}" : "NULL") + ", " +
           std::to_string(count) + ");\n";
   if (statement.result < 0) call += "  libdl_error_release(error);\n";
   return before + call + after;
 }
 
-void scenes_of(const Operand& operand, std::vector<int64_t>* scenes) {
-  if (operand.is == Is::scene) scenes->push_back(operand.i);
+void fixtures_of(const Operand& operand, std::vector<int64_t>* fixtures) {
+  if (operand.is == Is::fixture) fixtures->push_back(operand.i);
 }
 
 }  // namespace
 
 std::string c_program(const Library& library, const Program& program, const std::string& told,
-                      const std::string& scenes) {
-  std::string s = "/* " + told + " */\n#include <math.h>\n" + scenes;
+                      const std::string& fixtures) {
+  std::string s = "/* " + told + " */\n#include <math.h>\n" + fixtures;
   s += "\nint main(void) {\n  static char place[256];\n  static libdl_value results[16];\n";
   s += "  libdl_error *error = NULL;\n  (void)place, (void)results, (void)error;\n  "
-       "scene_begin();\n";
+       "fixture_begin();\n";
   std::vector<std::pair<Kind, int64_t>> made;
   std::vector<int64_t> expected;
   for (const Statement& statement : program) {
     s += printed(library, statement, &made);
-    for (const Operand& operand : statement.arguments) scenes_of(operand, &expected);
+    for (const Operand& operand : statement.arguments) fixtures_of(operand, &expected);
   }
-  s += "  scene_end();\n  scene_end_process();\n";
+  s += "  fixture_end();\n  fixture_end_process();\n";
   for (const auto& [kind, variable] : made)
     if (library.release[kind] >= 0)
       s += "  " + library[library.release[kind]].name + "(" + name_of(variable) + ");\n";
   s += "  const int expected[] = {" +
        joined(expected, [](int64_t k) { return std::to_string(k); }) + "};\n";
-  s += "  return scene_is_clean(expected, " + std::to_string(expected.size()) + ") ? 0 : 1;\n}\n";
+  s += "  return fixture_is_clean(expected, " + std::to_string(expected.size()) + ") ? 0 : 1;\n}\n";
   return s;
 }
 

@@ -7,8 +7,8 @@
 
 namespace fuzz {
 
-// `told` is the comment above, `scenes` the text of scenes.h and of what belongs to it.
+// `told` is the comment above, `fixtures` the text of host_fixtures.h and of what belongs to it.
 std::string c_program(const Library& library, const Program& program, const std::string& told,
-                      const std::string& scenes);
+                      const std::string& fixtures);
 
 }  // namespace fuzz

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* What table.py writes beside its table: every function called with parameters of any type, and
- * what scenes.h has for them. Each list ends with a name that is NULL. */
+ * what host_fixtures.h has for them. Each list ends with a name that is NULL. */
 #ifndef FUZZ_CALLS_H
 #define FUZZ_CALLS_H
 
@@ -16,10 +16,10 @@ typedef struct FuzzFunction {
 
 LIBDL_BEGIN
 extern const FuzzFunction fuzz_functions[];
-extern const SceneCallback fuzz_callbacks[];
-extern const SceneMade fuzz_made[];
-extern const ScenePlace fuzz_places[];
-void* fuzz_scene(int32_t k);
+extern const FixtureCallback fuzz_callbacks[];
+extern const FixtureMade fuzz_made[];
+extern const FixturePlace fuzz_places[];
+void* fuzz_fixture(int32_t k);
 int32_t* fuzz_destroyed(int32_t k);
 int32_t fuzz_descriptor(void);
 /* Written by the fuzzer: a callback called this function. */

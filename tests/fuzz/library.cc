@@ -90,7 +90,7 @@ Library::Library(const std::string& path) {
     release[k] = k == kOp                          ? -1
                  : k == kList                      ? find("libdl_tensor_list_release")
                  : k == kMapping                   ? find("libdl_tensor_unmap")
-                 : k == kDlpack || k == kDlpackOld ? find("scene_" + name + "_release")
+                 : k == kDlpack || k == kDlpackOld ? find("fixture_" + name + "_release")
                                                    : find("libdl_" + name + "_release");
   }
 }

@@ -16,7 +16,7 @@ namespace fuzz {
 
 using words::stop;
 
-// Kinds of handles, in the order of KINDS in words.py.
+// Kinds of handles, in the order of KINDS in argument_specs.py.
 enum Kind : int32_t {
   kTensor,
   kList,

@@ -10,13 +10,13 @@ namespace {
 
 constexpr unsigned char kUntouched = 0xA5;
 constexpr size_t kPlace = 256;   // holds every struct that the library fills in
-constexpr int32_t kScenes = 64;  // SCENE_MOST
+constexpr int32_t kFixtures = 64;  // FIXTURE_MOST
 
 template <class List>
 auto find_named(const List& list, const std::string& name) {
   const auto* entry = list;
   while (entry->name && name != entry->name) ++entry;
-  if (!entry->name) stop("scenes.h has no " + name);
+  if (!entry->name) stop("host_fixtures.h has no " + name);
   return entry;
 }
 
@@ -42,10 +42,10 @@ bool of_the_process(const std::string& name) {
 }  // namespace
 
 void Machine::begin() {
-  for (int32_t k = 0; k < kScenes; ++k) *fuzz_destroyed(k) = 0;
+  for (int32_t k = 0; k < kFixtures; ++k) *fuzz_destroyed(k) = 0;
   variables_.clear(), expected_.clear(), possible_.clear();
   for (std::vector<int32_t>& list : alive_) list.clear();
-  scenes_ = 0, state_ = -1, process_ = false, wrong_.clear();
+  fixtures_ = 0, state_ = -1, process_ = false, wrong_.clear();
   libdl_memory_get_live(before_, before_ + 1, before_ + 2, before_ + 3);
 }
 
@@ -58,7 +58,7 @@ int32_t Machine::variable() {
   return static_cast<int32_t>(variables_.size()) - 1;
 }
 
-int32_t Machine::scene() { return scenes_ < kScenes ? scenes_++ : -1; }
+int32_t Machine::fixture() { return fixtures_ < kFixtures ? fixtures_++ : -1; }
 
 void Machine::live(int32_t variable, Raw value) {
   Variable& v = variables_[at(variable)];
@@ -176,17 +176,17 @@ bool Machine::build(const Operand& operand, Raw* out) {
       out->fn = find_named(fuzz_callbacks, operand.text)->fn;
       break;
     case Is::made:
-      scenes_ = std::max(scenes_, static_cast<int32_t>(operand.i) + 1);
+      fixtures_ = std::max(fixtures_, static_cast<int32_t>(operand.i) + 1);
       possible_.push_back(static_cast<int32_t>(operand.i));
       out->p = find_named(fuzz_made, operand.text)->make(static_cast<int32_t>(operand.i));
       break;
     case Is::place:
       out->p = find_named(fuzz_places, operand.text)->tell();
       break;
-    case Is::scene:
-      scenes_ = std::max(scenes_, static_cast<int32_t>(operand.i) + 1);
+    case Is::fixture:
+      fixtures_ = std::max(fixtures_, static_cast<int32_t>(operand.i) + 1);
       expected_.push_back(static_cast<int32_t>(operand.i));
-      out->p = fuzz_scene(static_cast<int32_t>(operand.i));
+      out->p = fuzz_fixture(static_cast<int32_t>(operand.i));
       break;
     case Is::op:
       out->i = op_named(operand.text);
@@ -294,8 +294,8 @@ Ran Machine::run(const Statement& statement) {
 }
 
 void Machine::finish() {
-  static const int32_t end = library_.find("scene_end"),
-                       end_process = library_.find("scene_end_process");
+  static const int32_t end = library_.find("fixture_end"),
+                       end_process = library_.find("fixture_end_process");
   library_[end].call(nullptr);
   if (process_) library_[end_process].call(nullptr);
   memory_.clear();

@@ -28,7 +28,7 @@ class Machine {
   const std::vector<int32_t>& alive(Kind kind) const { return alive_[kind]; }
   bool is_alive(int64_t variable) const { return variables_[at(variable)].alive; }
   void* handle(int32_t variable) const { return variables_[at(variable)].value.p; }
-  int32_t scene();  // a ctx that nobody has yet, or -1
+  int32_t fixture();  // a ctx that nobody has yet, or -1
   // What the function that ran last was refused for; LIBDL_OK if it was not.
   libdl_error_code refusal() const { return refusal_; }
 
@@ -62,8 +62,8 @@ class Machine {
   std::vector<std::unique_ptr<char[]>> memory_;
   std::vector<Place> places_;
   int64_t state_ = -1;  // the state that the thread uses
-  int32_t scenes_ = 0;
-  std::vector<int32_t> expected_;  // scenes whose destroy runs once
+  int32_t fixtures_ = 0;
+  std::vector<int32_t> expected_;  // fixtures whose destroy runs once
   std::vector<int32_t> possible_;  // or once at most
   bool process_ = false;           // something of the process was changed
   int64_t before_[4] = {};

@@ -4,7 +4,7 @@
 // process, hang, leave anything behind or meet an error that tells nothing; what does is cut down
 // to the calls that matter and written as a C program.
 //
-//     fuzz TABLE SCENES RARE [--sequences N] [--seed S] [--jobs N] [--least N] [--only I]
+//     fuzz TABLE FIXTURES RARE [--sequences N] [--seed S] [--jobs N] [--least N] [--only I]
 //          [--seconds N] [--failures N] [--out DIR]
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -138,9 +138,9 @@ bool tell(const Library& library, const Options& options, int64_t sequence, cons
   const std::string told = "Sequence " + std::to_string(sequence) + " of seed " +
                            std::to_string(options.seed) + ": " + whole.how;
   std::ofstream(path) << c_program(library, program, told,
-                                   text_of(options.scenes + "/../capi/dlpack_structs.h") +
-                                       text_of(options.scenes + "/scenes.h") +
-                                       text_of(options.scenes + "/scene_places.h"));
+                                   text_of(options.fixtures + "/../capi/dlpack_structs.h") +
+                                       text_of(options.fixtures + "/host_fixtures.h") +
+                                       text_of(options.fixtures + "/host_fixture_places.h"));
   std::printf("  %zu calls are left, written as %s:\n", program.size(), path.c_str());
   for (const Statement& statement : program)
     std::printf("    %s\n", library[statement.function].name.c_str());
@@ -197,7 +197,7 @@ int run(Options options) {
   if (!mkdtemp(pattern)) stop("no temporary folder");
   const std::string folder = pattern;
   options.out = std::filesystem::absolute(options.out).string();
-  options.scenes = std::filesystem::absolute(options.scenes).string();
+  options.fixtures = std::filesystem::absolute(options.fixtures).string();
   options.rare = std::filesystem::absolute(options.rare).string();
   learn_models(&library, folder);
   std::printf("fuzz: seed %llu, %lld sequences in %lld processes\n",
@@ -229,7 +229,7 @@ int run(Options options) {
 }  // namespace
 }  // namespace fuzz
 
-// What callbacks of scenes.h call.
+// What callbacks of host_fixtures.h call.
 void fuzz_count(const char* name, int good) {
   const auto k = static_cast<size_t>(fuzz::counted->find(name));
   __atomic_fetch_add(fuzz::shared->calls + k, 1, __ATOMIC_RELAXED);
@@ -238,8 +238,8 @@ void fuzz_count(const char* name, int good) {
 
 int main(int argc, char** argv) {
   fuzz::Options options;
-  if (argc < 4) fuzz::stop("fuzz TABLE SCENES RARE [--sequences N] [--seed S] [--jobs N] ...");
-  options.table = argv[1], options.scenes = argv[2], options.rare = argv[3];
+  if (argc < 4) fuzz::stop("fuzz TABLE FIXTURES RARE [--sequences N] [--seed S] [--jobs N] ...");
+  options.table = argv[1], options.fixtures = argv[2], options.rare = argv[3];
   for (int k = 4; k + 1 < argc; k += 2) {
     const std::string name = argv[k];
     const int64_t value = std::strtoll(argv[k + 1], nullptr, 10);

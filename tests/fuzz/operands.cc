@@ -42,9 +42,9 @@ const char* maker_of(Kind kind) {
     case kMapping:
       return "libdl_tensor_map";
     case kDlpack:
-      return "scene_dlpack";
+      return "fixture_dlpack";
     case kDlpackOld:
-      return "scene_dlpack_old";
+      return "fixture_dlpack_old";
     case kOp:
       return "libdl_op_register";
     default:
@@ -64,7 +64,7 @@ Operand Chooser::make(const Word& word, const Parameter* parameter) {
   if (word.kind == "leaf") return tensor(word, true);
   if (word.kind == "h") {
     if (word.handle != kKinds) return handle(word.handle);
-    return foreign(word.rest == "bad_dlpack" ? "scene_dlpack" : "scene_dlpack_old",
+    return foreign(word.rest == "bad_dlpack" ? "fixture_dlpack" : "fixture_dlpack_old",
                    static_cast<int64_t>(1 + random_.below(15)));
   }
   if (word.kind == "out") {
@@ -78,12 +78,12 @@ Operand Chooser::make(const Word& word, const Parameter* parameter) {
     for (const Word& item : word.items) list.items.push_back(make(item, parameter));
     return list;
   }
-  if (word.kind == "scene") {
-    const int32_t k = machine_.scene();
-    return {.is = Is::scene, .i = k < 0 ? 0 : k};
+  if (word.kind == "fixture") {
+    const int32_t k = machine_.fixture();
+    return {.is = Is::fixture, .i = k < 0 ? 0 : k};
   }
   if (word.kind == "made") {
-    const int32_t k = machine_.scene();
+    const int32_t k = machine_.fixture();
     return {.is = Is::made, .i = k < 0 ? 0 : k, .text = word.rest};
   }
   if (word.kind == "op") {
@@ -100,9 +100,9 @@ Operand Chooser::make(const Word& word, const Parameter* parameter) {
   if (word.kind == "result") return {.is = Is::results, .ints = {machine_.variable()}};
   static const std::map<std::string, std::string> numbers = {
       {"n", "libdl_number_f64"}, {"ni", "libdl_number_i64"}, {"nc", "libdl_number_c128"}};
-  const std::string name = word.kind == "loss"      ? "scene_loss"
-                           : word.kind == "custom"  ? "scene_custom"
-                           : word.kind == "emptied" ? "scene_emptied"
+  const std::string name = word.kind == "loss"      ? "fixture_loss"
+                           : word.kind == "custom"  ? "fixture_custom"
+                           : word.kind == "emptied" ? "fixture_emptied"
                                                     : numbers.at(word.kind);
   Statement statement;
   statement.function = library_.find(name);
@@ -144,7 +144,7 @@ Operand Chooser::tensor(const Word& word, bool leaf) {
 
 Operand Chooser::fresh_tensor(libdl_dtype dtype, const std::vector<int64_t>& shape, bool leaf) {
   Statement statement;
-  statement.function = library_.find("scene_tensor");
+  statement.function = library_.find("fixture_tensor");
   const int32_t made = machine_.variable();
   statement.arguments = {integer(dtype),
                          {.is = Is::integers, .ints = shape},
@@ -167,7 +167,7 @@ Operand Chooser::destination(const std::string& rest) {
   if (fault == "grad") return fresh_tensor(dtype(model.dtype), model.shape, true);
   if (fault == "read-only") {
     Statement statement;
-    statement.function = library_.find("scene_read_only");
+    statement.function = library_.find("fixture_read_only");
     const int32_t made = machine_.variable();
     statement.arguments = {integer(dtype(model.dtype)),
                            {.is = Is::integers, .ints = model.shape},

@@ -23,12 +23,12 @@ enum class Is : int32_t {
   text,        // text
   device,      // ints: type and index
   options,     // 512 bytes of zeros that begin with the number i
-  callback,    // text: a callback of scenes.h
-  made,        // text: a maker of scenes.h, called with scene i
-  place,       // text: a place of scenes.h
-  scene,       // scene i
+  callback,    // text: a callback of host_fixtures.h
+  made,        // text: a maker of host_fixtures.h, called with fixture i
+  place,       // text: a place of host_fixtures.h
+  fixture,       // fixture i
   op,          // text: the number of the operator of that name
-  descriptor,  // of the scenes' file
+  descriptor,  // of the fixtures' file
   values,      // items: each a value
   value,       // i: its type; items: what it holds and, of arrays and texts, their count
   results,     // ints: the variables of a generic call's results

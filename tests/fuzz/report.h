@@ -8,7 +8,7 @@
 namespace fuzz {
 
 struct Options {
-  std::string table, scenes, rare, out = ".";
+  std::string table, fixtures, rare, out = ".";
   int64_t sequences = 2000, jobs = 1, least = 0, only = -1, failures = 5;
   uint64_t seed = 1;
 };

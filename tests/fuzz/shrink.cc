@@ -37,7 +37,7 @@ void end_wrong(const std::string& why) {
 
 void settle(const Library& library, const std::string& folder) {
   if (chdir(folder.c_str()) != 0) stop("cannot enter " + folder);
-  library[library.find("scene_end_process")].call(nullptr);
+  library[library.find("fixture_end_process")].call(nullptr);
 }
 
 End ended(int status, int32_t running) {

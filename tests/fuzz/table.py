@@ -3,7 +3,7 @@
 
     python3 tests/fuzz/table.py --headers include/libdl --out build/tests/fuzz
 
-fuzz_calls.c has every function, and every helper of scenes.h, behind one signature. fuzz.txt has,
+fuzz_calls.c has every function, and every helper of host_fixtures.h, behind one signature. fuzz.txt has,
 for each (F), its parameters (P), what it is called with (W), what is bad about an argument (B) and,
 of operators, how a generic call spells an argument (V).
 """
@@ -20,8 +20,8 @@ sys.path[:0] = [str(HERE.parent / "attack"), str(HERE.parents[1] / "tools")]
 
 import bad  # noqa: E402
 import generate as attack  # noqa: E402
-import meant  # noqa: E402
-import words as scene  # noqa: E402
+import valid_arguments  # noqa: E402
+import argument_specs  # noqa: E402
 from generate import handle  # noqa: E402
 from headers import Function, Parameter, read_headers  # noqa: E402
 from operators import OPERATOR_HEADERS, read_operators  # noqa: E402
@@ -33,15 +33,15 @@ _FALLIBLE = "libdl_error *"
 
 
 def helpers(text: str) -> list[Function]:
-    """The functions of scenes.h that are called like the library's."""
+    """The functions of host_fixtures.h that are called like the library's."""
     found = []
-    for match in re.finditer(r"^SCENE_CALL ([^;{(]*?)(\w+)\(([^)]*)\) \{", text, re.MULTILINE):
+    for match in re.finditer(r"^FIXTURE_CALL ([^;{(]*?)(\w+)\(([^)]*)\) \{", text, re.MULTILINE):
         parameters = []
         for part in filter(lambda part: part != "void", match[3].split(",")):
             kind, name = re.fullmatch(r"\s*(.*[ *])(\w+)", part).groups()
             parameters.append(Parameter(name, " ".join(kind.split()), frozenset()))
         found.append(Function(match[2], match[1].strip(), frozenset(), tuple(parameters), (),
-                              HERE / "scenes.h", 0))  # fmt: skip
+                              HERE / "host_fixtures.h", 0))  # fmt: skip
     return found
 
 
@@ -61,13 +61,13 @@ def thunk(f: Function, pointers_to_functions: set[str]) -> str:
 
 def source(functions: list[Function], pointers_to_functions: set[str]) -> str:
     parts = ["/* Written by tests/fuzz/table.py. */", '#include "calls.h"']
-    parts += ["#define SCENE_COUNT(name, good) fuzz_count(name, good)"]
-    parts += [f'#include "{name}"' for name in attack.SCENES]
+    parts += ["#define FIXTURE_COUNT(name, good) fuzz_count(name, good)"]
+    parts += [f'#include "{name}"' for name in attack.FIXTURES]
     parts += ["", *(thunk(f, pointers_to_functions) for f in functions)]
     entries = "".join(f'  {{"{f.name}", call_{f.name}}},\n' for f in functions)
     parts.append(f"const FuzzFunction fuzz_functions[] = {{\n{entries}  {{0, 0}}}};\n")
-    parts += attack.scene_lists("fuzz")
-    parts.append("int32_t fuzz_descriptor(void) { return scene_descriptor(); }\n")
+    parts += attack.fixture_lists("fuzz")
+    parts.append("int32_t fuzz_descriptor(void) { return fixture_descriptor(); }\n")
     return "\n".join(parts)
 
 
@@ -114,8 +114,8 @@ def lines_of(f: Function, words: list, faults: list[str], spelled: list[str]) ->
     result = "fallible" if f.result == _FALLIBLE else "none"
     if "LIBDL_NEW" in f.result_words:
         result = handle(f.result)
-    seldom = scene.SELDOM.get(f.name, 0 if f.name.startswith("scene_") else 1)
-    wants = scene.WANTS.get(f.name, "")
+    seldom = argument_specs.SELDOM.get(f.name, 0 if f.name.startswith("fixture_") else 1)
+    wants = argument_specs.WANTS.get(f.name, "")
     lines = [f"F\t{f.name}\t{result}\t{int(gives_up)}\t{seldom}\t{wants}"]
     lines += [f"P\t{p.type}\t{handle(p.type)}\t{int(p.nullable)}" for p in f.parameters]
     lines.append("\t".join(["W", *good_words(f, words)]))
@@ -164,14 +164,14 @@ def operator_tables(folder: Path) -> dict[str, tuple[list, list[str], list[str]]
 
 
 def plain_table(header: str, f: Function) -> tuple[list, list[str], list[str]]:
-    words = scene.CALLS.get(f.name, meant.CALLS.get(f.name))
-    faults = [f"B\t{k}={word}" for k, word in scene.BAD.get(f.name, [])]
+    words = argument_specs.CALLS.get(f.name, valid_arguments.CALLS.get(f.name))
+    faults = [f"B\t{k}={word}" for k, word in argument_specs.BAD.get(f.name, [])]
     if f.result != _FALLIBLE or "LIBDL_NEW" in f.result_words:
         return words or getter_words(f), faults + handle_faults(f), []
-    if f.name in meant.CALLS:
+    if f.name in valid_arguments.CALLS:
         faults += faults_of(attack.plain_lines(header, f))
     elif words is None:
-        raise f.error("stands neither in meant.CALLS nor in tests/fuzz/words.py")
+        raise f.error("stands neither in valid_arguments.CALLS nor in tests/fuzz/argument_specs.py")
     else:
         flat = [w[0] if isinstance(w, list) else w for w in words]
         faults += [f"B\t{k}={word}" for k in range(len(flat))
@@ -183,17 +183,17 @@ def plain_table(header: str, f: Function) -> tuple[list, list[str], list[str]]:
 
 
 HELPER_WORDS = {
-    "scene_tensor": ["i:13", "ints:2,3", "i:2", "i:0", "out:tensor"],
-    "scene_loss": ["leaf:f64:2,3", "out:tensor"],
-    "scene_custom": ["leaf:f64:2,3", "out:tensor"],
-    "scene_emptied": ["out:tensor"],
-    "scene_read_only": ["i:13", "ints:2,3", "i:2", "out:tensor"],
-    "scene_dlpack": ["i:0", "out:dlpack"],
-    "scene_dlpack_old": ["i:0", "out:dlpack_old"],
-    "scene_dlpack_release": ["h:dlpack"],
-    "scene_dlpack_old_release": ["h:dlpack_old"],
-    "scene_end": [],
-    "scene_end_process": [],
+    "fixture_tensor": ["i:13", "ints:2,3", "i:2", "i:0", "out:tensor"],
+    "fixture_loss": ["leaf:f64:2,3", "out:tensor"],
+    "fixture_custom": ["leaf:f64:2,3", "out:tensor"],
+    "fixture_emptied": ["out:tensor"],
+    "fixture_read_only": ["i:13", "ints:2,3", "i:2", "out:tensor"],
+    "fixture_dlpack": ["i:0", "out:dlpack"],
+    "fixture_dlpack_old": ["i:0", "out:dlpack_old"],
+    "fixture_dlpack_release": ["h:dlpack"],
+    "fixture_dlpack_old_release": ["h:dlpack_old"],
+    "fixture_end": [],
+    "fixture_end_process": [],
 }
 
 
@@ -213,7 +213,7 @@ def main() -> int:
             )
             functions.append(f)
             lines += lines_of(f, words, faults, spelled)
-    for f in helpers(attack.scene_text()):
+    for f in helpers(attack.fixture_text()):
         functions.append(f)
         lines += lines_of(f, HELPER_WORDS[f.name], [], [])
     options.out.mkdir(parents=True, exist_ok=True)

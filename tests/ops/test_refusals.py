@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each operator refuses besides what its case tells: tests/checks leaves every check out once,
+"""What each operator refuses besides what its case tells: tests/mutation leaves every check out once,
 and one of the tests has to notice."""
 
 import pytest

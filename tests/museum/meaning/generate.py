@@ -21,7 +21,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "tests/attack")]
 
-import meant  # noqa: E402
+import valid_arguments  # noqa: E402
 from operators import Argument, Operator, read_operators  # noqa: E402
 
 ANSWERS = HERE / "answers.txt"
@@ -29,7 +29,7 @@ ANSWERS = HERE / "answers.txt"
 # What nobody promises: the values in memory that nobody wrote.
 _SHAPE_ALONE = ("empty", "empty_like", "empty_strided")
 
-# The words of an argument that is left out; those of the others are in meant.py.
+# The words of an argument that is left out; those of the others are in valid_arguments.py.
 _ABSENT = {
     "tensor": ["null"], "int": ["null"], "float": ["null"], "generator": ["null"],
     "device": ["null"], "dtype": ["i:0"], "ints": ["null", "i:0"], "string": ["null", "i:-1"],
@@ -46,7 +46,7 @@ def quoted(text: str) -> str:
 
 
 def c_value(word: str) -> str:
-    """A word of meant.py in C."""
+    """A word of valid_arguments.py in C."""
     kind, _, rest = word.partition(":")
     if word == "null":
         return "NULL"
@@ -74,7 +74,7 @@ def c_value(word: str) -> str:
 
 def variants(operator: Operator) -> list[tuple[str, list[str]]]:
     """Names and C arguments of the calls."""
-    as_meant = {a.name: meant.words_of(operator, a) for a in operator.arguments}
+    as_meant = {a.name: valid_arguments.words_of(operator, a) for a in operator.arguments}
     absent = [a for a in operator.arguments if may_be_absent(a)]
     chosen: list[tuple[str, list[Argument]]] = [("as meant", [])]
     chosen += [(f"without {a.name}", [a]) for a in absent]
@@ -116,7 +116,7 @@ def into_case(operator: Operator, arguments: list[str]) -> str:
         call = ", ".join([*arguments, *(f"&m{k}" for k in range(count))])
         lines += f" if (done(libdl_{operator.name}({call}))) {{ again();"
     else:
-        lines += f" m0 = libdl_tensor_retain(value({quoted(meant.DESTINATION)})); {{"
+        lines += f" m0 = libdl_tensor_retain(value({quoted(valid_arguments.DESTINATION)})); {{"
     lines += "".join(f" libdl_tensor *const d{k} = like(m{k});" for k in range(count))
     call = ", ".join([*arguments, *(f"d{k}" for k in range(count))])
     told = " ".join(f"{'tell_shape' if operator.name in _SHAPE_ALONE else 'tell_kept'}(d{k});"

@@ -83,7 +83,7 @@ class InternalError(Error):
     """A defect of libdl: please report it."""
 
 
-def told_as(
+def rename_error(
     error: Error, name: str, operator: str = "", arguments: dict[str, tuple[int, str]] | None = None
 ) -> None:
     """Names the function that was called, and its arguments as the caller wrote them, where the
@@ -109,7 +109,7 @@ def told_as(
 def told_by_slot(error: Error, operator: str) -> None:
     """The same for what C calls itself: x += y, and x[key] with its assignment."""
     if operator not in ("x[...]", "x[...] = value"):
-        told_as(error, f"{operator}_", operator, {"dst": (1, "input")})
+        rename_error(error, f"{operator}_", operator, {"dst": (1, "input")})
         return
     text = str(error)
     place = f"{error.operator}: argument {error.argument} ({error.argument_name}) "

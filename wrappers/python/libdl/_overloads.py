@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 from . import _C, _functions, return_types
 from ._C import Overridden, Tensor
 from ._documents import FUNCTIONS, METHODS
-from ._errors import ArgumentValueError, AutogradError, DtypeError, Error, ShapeError, told_as
+from ._errors import ArgumentValueError, AutogradError, DtypeError, Error, ShapeError, rename_error
 from ._out import resizable, resize, write, write_leaf
 from ._overrides import override
 from ._types import ValuesIndices, dtype as Dtype
@@ -66,7 +66,7 @@ def _extremum(name: str) -> Any:
             arguments = [input] if dim is None and other is None else [input, other or dim]
             return override(extremum, *arguments)
         except Error as error:
-            told_as(error, name, "", _WITH_OUT)
+            rename_error(error, name, "", _WITH_OUT)
             raise
 
     extremum.__name__ = extremum.__qualname__ = name
@@ -115,7 +115,7 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
     except Overridden:
         return override(split, tensor, split_size_or_sections, dim)
     except Error as error:
-        told_as(error, "split")
+        rename_error(error, "split")
         raise
 
 
@@ -141,7 +141,7 @@ def repeat_interleave(
     except Overridden:
         return override(repeat_interleave, input, repeats, dim)
     except Error as error:
-        told_as(error, "repeat_interleave")
+        rename_error(error, "repeat_interleave")
         raise
 
 
@@ -304,7 +304,7 @@ def scatter(
     except Overridden:
         return override(scatter, input, dim, index, src, reduce=reduce)
     except Error as error:
-        told_as(error, "scatter", "scatter", {"dst": (6, "out")})
+        rename_error(error, "scatter", "scatter", {"dst": (6, "out")})
         raise
 
 
@@ -398,7 +398,7 @@ def _var_like(name: str) -> Any:
         except Overridden:
             return override(spread, input, dim, correction=correction, keepdim=keepdim)
         except Error as error:
-            told_as(error, name, name, _WITH_OUT)
+            rename_error(error, name, name, _WITH_OUT)
             raise
 
     spread.__name__ = spread.__qualname__ = name

@@ -9,7 +9,7 @@ from typing import Any
 
 from . import _C, _functions
 from ._C import Overridden, Tensor
-from ._errors import AutogradError, Error, told_as
+from ._errors import AutogradError, Error, rename_error
 from ._overrides import override
 from ._types import (
     DeviceLike, bfloat16, bool_, complex64, complex128, contiguous_format, device as Device,
@@ -119,7 +119,7 @@ def backward(
     try:
         _C.backward((self,), gradients, inputs, retain, create_graph, False, False)
     except Error as error:
-        told_as(error, "backward", "backward", _BACKWARD)
+        rename_error(error, "backward", "backward", _BACKWARD)
         raise
 
 

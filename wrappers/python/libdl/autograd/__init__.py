@@ -10,7 +10,7 @@ from typing import Any
 
 from .. import _C
 from .._C import Tensor
-from .._errors import Error, told_as
+from .._errors import Error, rename_error
 from .._modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 from . import forward_ad, functional, graph
 from .anomaly import detect_anomaly, set_detect_anomaly
@@ -57,7 +57,7 @@ def backward(
             False, False,
         )  # fmt: skip
     except Error as error:
-        told_as(error, "backward", "backward", {
+        rename_error(error, "backward", "backward", {
             "outputs": (1, "tensors"), "gradients": (2, "grad_tensors"), "inputs": (5, "inputs"),
         })  # fmt: skip
         raise
@@ -98,7 +98,7 @@ def grad(
             unused, materialize_grads,
         )  # fmt: skip
     except Error as error:
-        told_as(error, "grad", "grad", {"gradients": (3, "grad_outputs")})
+        rename_error(error, "grad", "grad", {"gradients": (3, "grad_outputs")})
         raise
 
 

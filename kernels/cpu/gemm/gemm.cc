@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/cpu/gemm/gemm.h"
+
+#include <algorithm>
+
+#include "kernels/cpu/simd/highway_targets.h"
+#include "kernels/cpu/simd/isa.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/gemm/gemm.cc"
+#include "hwy/foreach_target.h"
+// After foreach_target.h.
+#include "kernels/cpu/gemm/gemm_kernel-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace libdl::kernels::cpu {
+namespace HWY_NAMESPACE {
+namespace {
+
+// Rows [i, i + rows) of a, values [k0, k0 + k) of k.
+struct Block {
+  int64_t i, rows, k0, k;
+};
+
+GemmOperand transposed(const GemmOperand& m) {
+  return {m.data, m.col_stride, m.row_stride, m.dtype};
+}
+
+// A copy repays itself where rows get into each other's way in the first cache (those 2^11 bytes
+// apart share two of its sets) or columns lie far apart, and more than two panels meet them.
+template <class T>
+HWY_INLINE Lies how_read(const GemmOperand& a, int64_t panels) {
+  const bool columns = a.row_stride == 1 && a.col_stride != 1;
+  if (a.dtype == kDtype<T> && (columns || a.col_stride == 1)) {
+    const int64_t bytes = (columns ? a.col_stride : a.row_stride) * static_cast<int64_t>(sizeof(T));
+    const bool near = columns ? bytes <= 512 : bytes % 2048 != 0;
+    if (near || panels <= 2) return columns ? Lies::kColumns : Lies::kRows;
+  }
+  return columns ? Lies::kCopiedColumns : Lies::kCopiedRows;
+}
+
+// The micro-kernel over `width` columns of one panel.
+template <class T>
+HWY_INLINE void panel_product(const Kernels<T>& kernels, Step<T> step, int64_t width) {
+  for (; width >= kWide<T>; width -= kWide<T>) {
+    kernels.wide(step);
+    step.b += kWide<T>;
+    step.c += kWide<T>;
+    step.next += kLine<T>;
+  }
+  for (; width > 0; width -= kN<T>) {
+    step.columns = std::min(width, kN<T>);
+    kernels.narrow(step);
+    step.b += kN<T>;
+    step.c += kN<T>;
+  }
+}
+
+// Part `part` of `parts` of the lines that the next stripe of a will be read from: no hardware
+// follows so many short runs.
+template <class T>
+HWY_INLINE void expect_stripe(const GemmOperand& a, const Block& at, int64_t part, int64_t parts) {
+  const int64_t bytes = dtype_bytes(a.dtype);
+  const bool by_columns = a.col_stride != 1;
+  if (at.rows == 0 || (by_columns && a.row_stride != 1)) return;
+  const int64_t runs = by_columns ? at.k : at.rows, length = (by_columns ? at.rows : at.k) * bytes;
+  const int64_t stride = (by_columns ? a.col_stride : a.row_stride) * bytes;
+  const char* from =
+      static_cast<const char*>(a.data) + (at.i * a.row_stride + at.k0 * a.col_stride) * bytes;
+  for (int64_t r = runs * part / parts; r < runs * (part + 1) / parts; ++r) {
+    for (int64_t byte = 0; byte < length; byte += 64) prefetch_l2(from + r * stride + byte);
+  }
+}
+
+// Rows [i, i + rows), at most kStripe, and values [k0, k0 + k) of k. `next` is copied after it.
+template <class T>
+HWY_INLINE void stripe_product(const GemmTile<T>& t, const Block& at, const Block& next, T* a,
+                               T* room) {
+  const int64_t panels = (t.j1 - t.j0 + kPanel<T> - 1) / kPanel<T>;
+  const Lies lies = how_read<T>(t.a, panels);
+  if (lies == Lies::kCopiedColumns) {
+    fetch<kStripe<T>>(a, transposed(t.a), at.k0, at.k, at.i, at.rows);
+  } else if (lies == Lies::kCopiedRows) {
+    fetch<kKBlock<T>>(a, t.a, at.i, at.rows, at.k0, at.k);
+  }
+  const bool in_place = t.packed == nullptr && gemm_reads_in_place(t.b);
+  const int64_t groups = (at.rows + kRows<T> - 1) / kRows<T>;
+  const T* first = a;
+  int64_t row_stride = by_columns(lies) ? 1 : kKBlock<T>;
+  if (!copied(lies)) {
+    first = static_cast<const T*>(t.a.data) + at.i * t.a.row_stride + at.k0 * t.a.col_stride;
+    row_stride = t.a.row_stride;
+  }
+  Step<T> step{};
+  step.c_stride = t.out_stride;
+  step.a_stride = by_columns(lies) ? t.a.col_stride : t.a.row_stride;
+  step.k = at.k;
+  step.alpha = t.alpha;
+  step.add = at.k0 > 0 || t.beta != 0;
+  for (int64_t p = 0; p < panels; ++p) {
+    const int64_t j = t.j0 + p * kPanel<T>, width = std::min(kPanel<T>, t.j1 - j);
+    step.b = room;
+    step.b_stride = kPanel<T>;
+    int64_t to_next = 0;
+    if (t.packed != nullptr) {
+      step.b = t.packed + j * t.k + at.k0 * kPanel<T>;
+      to_next = t.k * kPanel<T>;
+    } else if (in_place && (width == kPanel<T> || first::kMasksMemory)) {
+      step.b = static_cast<const T*>(t.b.data) + at.k0 * t.b.row_stride + j;
+      step.b_stride = t.b.row_stride;
+      to_next = kPanel<T>;
+    } else {
+      pack_block(room, t.b, at.k0, at.k, j, t.j1);
+    }
+    if (p + 1 == panels) to_next = 0;
+    for (int64_t g = 0, r0 = 0, r1; g < groups; ++g, r0 = r1) {  // of nearly equal height
+      r1 = at.rows * (g + 1) / groups;
+      expect_stripe<T>(t.a, next, p * groups + g, panels * groups);
+      step.a = first + r0 * row_stride;
+      step.c = t.out + (at.i + r0) * t.out_stride + j;
+      // A panel has two lines a row: two runs of the kernel bring it.
+      const int64_t line = g * (kPanel<T> / kWide<T>);
+      step.next = step.b + (line < 2 ? to_next + line * kLine<T> : 0);
+      panel_product(kernels_for<T>(r1 - r0, lies), step, width);
+    }
+  }
+}
+
+template <class T>
+void gemm_tile_on(const GemmTile<T>& t) {
+  alignas(64) T a[kStripe<T> * kKBlock<T>];
+  alignas(64) T room[kPanel<T> * kKBlock<T>];
+  if (t.k == 0 || (t.beta != 0 && t.beta != 1)) {
+    for (int64_t i = t.i0; i < t.i1; ++i) {
+      T* y = t.out + i * t.out_stride;
+      for (int64_t j = t.j0; j < t.j1; ++j) y[j] = t.beta == 0 ? 0 : y[j] * t.beta;
+    }
+  }
+  const int64_t rows = t.i1 - t.i0, stripes = (rows + kStripe<T> - 1) / kStripe<T>;
+  const int64_t blocks = (t.k + kKBlock<T> - 1) / kKBlock<T> * stripes;
+  const auto block = [&](int64_t n) {  // stripes of nearly equal height
+    const int64_t k0 = n / stripes * kKBlock<T>, s = n % stripes, i = rows * s / stripes;
+    return Block{t.i0 + i, rows * (s + 1) / stripes - i, k0, std::min(kKBlock<T>, t.k - k0)};
+  };
+  for (int64_t n = 0; n < blocks; ++n) {
+    stripe_product(t, block(n), n + 1 < blocks ? block(n + 1) : Block{}, a, room);
+  }
+  if (t.bias == nullptr) return;
+  for (int64_t i = t.i0; i < t.i1; ++i) {
+    T* y = t.out + i * t.out_stride;
+    for (int64_t j = t.j0; j < t.j1; ++j) y[j] += t.bias[j * t.bias_stride];
+  }
+}
+
+template <class T>
+void gemm_pack_on(T* packed, const GemmOperand& b, int64_t k, int64_t n, int64_t first,
+                  int64_t last) {
+  // Rows are read along, across the panels; columns are transposed a block of k at a time.
+  const int64_t step = b.col_stride == 1 ? 16 : kKBlock<T>;
+  for (int64_t k0 = 0; k0 < k; k0 += step) {
+    for (int64_t panel = first; panel < last; ++panel) {
+      pack_block(packed + (panel * k + k0) * kPanel<T>, b, k0, std::min(step, k - k0),
+                 panel * kPanel<T>, n);
+    }
+  }
+}
+
+void tile_f32(const GemmTile<float>& tile) { gemm_tile_on(tile); }
+void tile_f64(const GemmTile<double>& tile) { gemm_tile_on(tile); }
+void pack_f32(float* packed, const GemmOperand& b, int64_t k, int64_t n, int64_t first,
+              int64_t last) {
+  gemm_pack_on(packed, b, k, n, first, last);
+}
+void pack_f64(double* packed, const GemmOperand& b, int64_t k, int64_t n, int64_t first,
+              int64_t last) {
+  gemm_pack_on(packed, b, k, n, first, last);
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace libdl::kernels::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace libdl::kernels::cpu {
+
+bool gemm_reads_in_place(const GemmOperand& b) {
+  return b.col_stride == 1 && (b.dtype == LIBDL_DTYPE_FLOAT32 || b.dtype == LIBDL_DTYPE_FLOAT64);
+}
+
+#define LIBDL_GEMM(T, suffix)                                                          \
+  template <>                                                                          \
+  void gemm_pack(T* packed, const GemmOperand& b, int64_t k, int64_t n, int64_t first, \
+                 int64_t last) {                                                       \
+    LIBDL_ON_ISA(pack_##suffix, packed, b, k, n, first, last);                         \
+  }                                                                                    \
+  template <>                                                                          \
+  void gemm_tile(const GemmTile<T>& tile) {                                            \
+    LIBDL_ON_ISA(tile_##suffix, tile);                                                 \
+  }
+LIBDL_GEMM(float, f32)
+LIBDL_GEMM(double, f64)
+#undef LIBDL_GEMM
+
+}  // namespace libdl::kernels::cpu
+#endif

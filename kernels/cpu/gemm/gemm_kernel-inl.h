@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The micro-kernel of gemm.cc: up to kRows rows of a times two vectors of columns of b, or what is
+// there of one, all sums in registers.
+#if defined(LIBDL_KERNELS_CPU_GEMM_GEMM_KERNEL_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef LIBDL_KERNELS_CPU_GEMM_GEMM_KERNEL_INL_H
+#undef LIBDL_KERNELS_CPU_GEMM_GEMM_KERNEL_INL_H
+#else
+#define LIBDL_KERNELS_CPU_GEMM_GEMM_KERNEL_INL_H
+#endif
+
+#include <utility>
+
+#include "hwy/cache_control.h"
+#include "kernels/cpu/traverse/first-inl.h"
+#include "kernels/cpu/gemm/panels-inl.h"
+#include "kernels/cpu/simd/unroll.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace libdl::kernels::cpu {
+namespace HWY_NAMESPACE {
+namespace {
+
+template <class T>
+constexpr int64_t kLine = 64 / sizeof(T);  // of a cache
+template <class T>
+constexpr int64_t kWide = 2 * kN<T>;  // columns of the micro-kernel
+// Rows of the micro-kernel: 2 R sums, 2 values of b and one of a must fit the registers.
+template <class T>
+constexpr int64_t kRows = kN<T> * sizeof(T) == 64   ? 12
+                          : kN<T> * sizeof(T) == 32 ? 6
+                                                    : 4;
+
+HWY_INLINE void prefetch_l2(const void* p) { __builtin_prefetch(p, 0, 2); }
+
+// One run of the micro-kernel: c[r][j] (+)= alpha * sum over k of a[r][k] * b[k][j], j below kWide
+// or `columns`.
+template <class T>
+struct Step {
+  const T* a;
+  int64_t a_stride;  // of rows or columns, where a is read in place
+  const T* b;
+  int64_t b_stride;
+  T* c;
+  int64_t c_stride, k;
+  T alpha;
+  bool add;
+  int64_t columns;  // where fewer than kWide are there
+  const T* next;  // of the panel to come, whose rows lie like those of b: a line each comes into L2
+};
+
+// How the micro-kernel reads a: rows or columns of T where they lie, or a copied stripe that lies
+// as a does, so that the copy runs along both.
+enum class Lies { kRows, kColumns, kCopiedRows, kCopiedColumns };
+constexpr bool by_columns(Lies lies) {
+  return lies == Lies::kColumns || lies == Lies::kCopiedColumns;
+}
+constexpr bool copied(Lies lies) {
+  return lies == Lies::kCopiedRows || lies == Lies::kCopiedColumns;
+}
+
+// The values of rows of a at one value of k after the other.
+template <class T, Lies kLies>
+struct Column {
+  const T* at;
+  int64_t stride;
+  HWY_INLINE explicit Column(const Step<T>& step) : at(step.a), stride(step.a_stride) {
+    if (copied(kLies)) stride = by_columns(kLies) ? kStripe<T> : kKBlock<T>;
+  }
+  HWY_INLINE const T& operator[](int r) const { return at[by_columns(kLies) ? r : r * stride]; }
+  HWY_INLINE void advance() { at += by_columns(kLies) ? stride : 1; }
+};
+
+// kVectors is two, or one of which the first `columns` values exist.
+template <class T, int R, Lies kLies, int kVectors>
+HWY_NOINLINE void kernel(const Step<T>& step) {
+  const Vectors<T> d;
+  using V = hn::Vec<Vectors<T>>;
+  Column<T, kLies> a(step);
+  const T* HWY_RESTRICT b = step.b;
+  T* HWY_RESTRICT c = step.c;
+  const int64_t k = step.k, b_stride = step.b_stride, c_stride = step.c_stride;
+  const int64_t columns = step.columns;
+  const T* next = step.next;
+  V sum[kVectors][R];
+  LIBDL_UNROLL
+  for (int r = 0; r < R; ++r) {
+    LIBDL_UNROLL
+    for (int v = 0; v < kVectors; ++v) sum[v][r] = hn::Zero(d);
+    hwy::Prefetch(c + r * c_stride);
+    if (kVectors > 1) hwy::Prefetch(c + r * c_stride + kWide<T> - 1);
+  }
+  LIBDL_UNROLL_TWICE
+  for (int64_t i = 0; i < k; ++i, a.advance(), b += b_stride, next += b_stride) {
+    V y[kVectors];
+    if constexpr (kVectors == 1 && first::kMasksMemory) {
+      y[0] = first::load(d, columns, b);
+    } else {
+      LIBDL_UNROLL
+      for (int v = 0; v < kVectors; ++v) y[v] = hn::LoadU(d, b + v * kN<T>);
+    }
+    prefetch_l2(next);
+    LIBDL_UNROLL
+    for (int r = 0; r < R; ++r) {
+      const V x = hn::Set(d, a[r]);
+      LIBDL_UNROLL
+      for (int v = 0; v < kVectors; ++v) sum[v][r] = hn::MulAdd(x, y[v], sum[v][r]);
+    }
+  }
+  const V scale = hn::Set(d, step.alpha);
+  LIBDL_UNROLL
+  for (int r = 0; r < R; ++r) {
+    LIBDL_UNROLL
+    for (int v = 0; v < kVectors; ++v) {
+      T* to = c + r * c_stride + v * kN<T>;
+      V z = hn::Mul(sum[v][r], scale);
+      if constexpr (kVectors == 1) {
+        if (step.add) z = hn::Add(first::load(d, columns, to), z);
+        first::store(z, d, columns, to);
+      } else {
+        if (step.add) z = hn::Add(hn::LoadU(d, to), z);
+        hn::StoreU(z, d, to);
+      }
+    }
+  }
+}
+
+template <class T>
+struct Kernels {
+  void (*wide)(const Step<T>&);
+  void (*narrow)(const Step<T>&);
+};
+template <class T, Lies kLies, int... R>
+HWY_INLINE Kernels<T> kernels_for(int64_t rows, std::integer_sequence<int, R...>) {
+  static constexpr Kernels<T> kList[] = {
+      {kernel<T, R + 1, kLies, 2>, kernel<T, R + 1, kLies, 1>}...};
+  return kList[rows - 1];
+}
+template <class T>
+HWY_INLINE Kernels<T> kernels_for(int64_t rows, Lies lies) {
+  constexpr auto kHeights = std::make_integer_sequence<int, static_cast<int>(kRows<T>)>();
+  switch (lies) {
+    case Lies::kRows:
+      return kernels_for<T, Lies::kRows>(rows, kHeights);
+    case Lies::kColumns:
+      return kernels_for<T, Lies::kColumns>(rows, kHeights);
+    case Lies::kCopiedRows:
+      return kernels_for<T, Lies::kCopiedRows>(rows, kHeights);
+    case Lies::kCopiedColumns:
+      return kernels_for<T, Lies::kCopiedColumns>(rows, kHeights);
+  }
+  return {};
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace libdl::kernels::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif  // per target

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <algorithm>
+
+#include "kernels/cpu/gemm/gemm.h"
+#include "kernels/cpu/matmul.h"
+#include "kernels/cpu/gemm/matmul_parts.h"
+#include "kernels/cpu/traverse/load_store.h"
+
+namespace libdl::kernels::cpu {
+namespace {
+
+// The cut of the output into even tiles, by sizes alone: enough of them to share, wide because
+// every tile copies its rows of a, less so where every tile brings b's columns from behind the
+// second cache, and each large enough to repay what it reads.
+struct Tiles {
+  int64_t rows, cols, down, across, count;
+
+  Tiles(const Shape& s, int64_t unit) {
+    const int64_t m = std::max<int64_t>(s.m, 1), n = std::max<int64_t>(s.n, 1);
+    const double work = static_cast<double>(s.m) * static_cast<double>(s.n) *
+                        static_cast<double>(std::max<int64_t>(s.k, 1));
+    cut(s, std::min(kMostRows, m), std::min(kMostCols, n), unit);
+    const int64_t ratio = stays_cached(s.k, s.n, sizeof(float)) ? 12 : 4;
+    while (s.batch * count < 8 && work / static_cast<double>(count) > 131072) {
+      if (rows >= 2 * kLeastRows && ratio * rows > cols) {
+        cut(s, (rows + 1) / 2, cols, unit);
+      } else if (cols > unit) {
+        cut(s, rows, (cols + 1) / 2, unit);
+      } else {
+        break;
+      }
+    }
+  }
+
+ private:
+  static constexpr int64_t kMostRows = 192, kMostCols = 1024, kLeastRows = 16;
+  void cut(const Shape& s, int64_t height, int64_t width, int64_t unit) {
+    down = (s.m + height - 1) / height;
+    across = (s.n + width - 1) / width;
+    rows = down == 0 ? height : (s.m + down - 1) / down;
+    cols = across == 0 ? width : ((s.n + across - 1) / across + unit - 1) / unit * unit;
+    across = (s.n + cols - 1) / cols;
+    count = down * across;
+  }
+};
+
+// Bytes of a packed [k, n] of T, or -1.
+template <class T>
+int64_t panels_size(int64_t n, int64_t k) {
+  if (n > INT64_MAX - kPanel<T>) return -1;
+  const int64_t bytes = product((n + kPanel<T> - 1) / kPanel<T> * kPanel<T>, k, sizeof(T));
+  return bytes == INT64_MAX ? -1 : bytes;
+}
+
+template <class T>
+struct FloatRoom {
+  T* packed;
+  T* out;
+};
+bool writes_directly(const View& out) {
+  return (out.dtype == LIBDL_DTYPE_FLOAT32 || out.dtype == LIBDL_DTYPE_FLOAT64) &&
+         (out.strides[2] == 1 || out.sizes[2] == 1);
+}
+GemmOperand operand(const View& v, int64_t b) {
+  return {matrix(v, b), v.strides[1], v.strides[2], v.dtype};
+}
+
+// Packing repays itself where a panel is read by more than one stripe of rows; a small b that lies
+// by rows is read from cache as it is.
+template <class T>
+bool packs_first(const MatmulArgs& a) {
+  const Shape s = shape_of(a);
+  const GemmOperand b{nullptr, a.b.strides[1], a.b.strides[2], a.b.dtype};
+  const int64_t row = s.n * dtype_bytes(a.b.dtype);
+  const bool small = row <= 2048 && stays_cached(s.k, row, 1) && gemm_reads_in_place(b);
+  return a.packed_b == nullptr && s.m > kStripe<T> && !small;
+}
+
+template <class T>
+FloatRoom<T> float_room(const MatmulArgs& a, Carver& carver) {
+  const Shape s = shape_of(a);
+  FloatRoom<T> room{};
+  if (packs_first<T>(a)) {
+    const int64_t matrices = a.b.strides[0] == 0 ? std::min<int64_t>(1, s.batch) : s.batch;
+    room.packed = static_cast<T*>(carver.take(matrices, panels_size<T>(s.n, s.k)));
+  }
+  if (!writes_directly(a.out)) {
+    room.out = static_cast<T*>(carver.take(product(s.batch, s.m, s.n), sizeof(T)));
+  }
+  return room;
+}
+
+template <class T>
+void pack_panels(Context& context, T* packed, const View& b) {
+  const int64_t k = b.sizes[1], n = b.sizes[2];
+  const int64_t matrices = b.strides[0] == 0 ? std::min<int64_t>(1, b.sizes[0]) : b.sizes[0];
+  const int64_t panels = (n + kPanel<T> - 1) / kPanel<T>;
+  // About 2^15 values a chunk, of 8 panels where k is short: long runs of each row.
+  const int64_t each = std::clamp<int64_t>((1 << 15) / std::max<int64_t>(1, k * kPanel<T>), 8, 64);
+  const int64_t groups = (panels + each - 1) / each;
+  for_chunks(context, matrices * groups, [&](int64_t chunk) {
+    const int64_t m = chunk / groups, first = chunk % groups * each;
+    T* to = packed + m * panels * kPanel<T> * k;
+    gemm_pack(to, operand(b, m), k, n, first, std::min(first + each, panels));
+  });
+}
+
+// y += beta * out of a run of a row that is not T in memory: last, whatever k was cut into.
+template <class T>
+void add_old(T* y, const MatmulArgs& args, const char* out, int64_t count) {
+  constexpr int64_t kPiece = 256;
+  T old[kPiece];
+  const int64_t step = args.out.strides[2];
+  for (int64_t j = 0; j < count; j += kPiece) {
+    const int64_t n = std::min(kPiece, count - j);
+    load_tile(old, out + j * step * dtype_bytes(args.out.dtype), args.out.dtype, step, n);
+    for (int64_t c = 0; c < n; ++c) y[j + c] += static_cast<T>(args.beta) * old[c];
+  }
+}
+
+template <class T>
+void float_tile(const MatmulArgs& args, const FloatRoom<T>& room, const T* packed,
+                const Tiles& tiles, int64_t chunk) {
+  const Shape s = shape_of(args);
+  const int64_t b = chunk / tiles.count, t = chunk % tiles.count;
+  GemmTile<T> tile{};
+  tile.a = operand(args.a, b);
+  tile.b = operand(args.b, b);
+  if (packed != nullptr) {
+    tile.packed = packed + (args.b.strides[0] == 0
+                                ? 0
+                                : b * (panels_size<T>(s.n, s.k) / static_cast<int64_t>(sizeof(T))));
+  }
+  tile.k = s.k;
+  tile.i0 = t / tiles.across * tiles.rows;
+  tile.i1 = std::min(tile.i0 + tiles.rows, s.m);
+  tile.j0 = t % tiles.across * tiles.cols;
+  tile.j1 = std::min(tile.j0 + tiles.cols, s.n);
+  tile.alpha = static_cast<T>(args.alpha);
+  const int64_t bytes = dtype_bytes(args.out.dtype);
+  char* out = const_cast<char*>(matrix(args.out, b));
+  const bool direct = room.out == nullptr;
+  tile.out = direct ? reinterpret_cast<T*>(out) : room.out + b * s.m * s.n;
+  tile.out_stride = direct ? args.out.strides[1] : s.n;
+  tile.beta = direct ? static_cast<T>(args.beta) : 0;
+  const int64_t width = tile.j1 - tile.j0;
+  const bool plain_bias =
+      args.bias.data == nullptr ||
+      args.bias.dtype == (sizeof(T) == 4 ? LIBDL_DTYPE_FLOAT32 : LIBDL_DTYPE_FLOAT64);
+  if (args.bias.data != nullptr && plain_bias) {
+    tile.bias = static_cast<const T*>(args.bias.data);
+    tile.bias_stride = args.bias.strides[0];
+  }
+  gemm_tile(tile);
+  for (int64_t j = tile.j0; !plain_bias && j < tile.j1; ++j) {
+    T x;
+    load_tile(&x,
+              static_cast<const char*>(args.bias.data) +
+                  j * args.bias.strides[0] * dtype_bytes(args.bias.dtype),
+              args.bias.dtype, 1, 1);
+    for (int64_t i = tile.i0; i < tile.i1; ++i) tile.out[i * tile.out_stride + j] += x;
+  }
+  for (int64_t i = tile.i0; !direct && i < tile.i1; ++i) {
+    char* to = out + (i * args.out.strides[1] + tile.j0 * args.out.strides[2]) * bytes;
+    T* const from = tile.out + i * s.n + tile.j0;
+    if (args.beta != 0) add_old(from, args, to, width);
+    store_tile(to, args.out.dtype, args.out.strides[2], from, width);
+  }
+}
+
+}  // namespace
+
+template <class T>
+void carve_float_product(const MatmulArgs& args, Carver& carver) {
+  float_room<T>(args, carver);
+}
+
+template <class T>
+void float_product(Context& context, const MatmulArgs& args, Carver carver) {
+  const Shape s = shape_of(args);
+  const FloatRoom<T> room = float_room<T>(args, carver);
+  const T* packed = static_cast<const T*>(args.packed_b);
+  if (packs_first<T>(args)) {
+    pack_panels(context, room.packed, args.b);
+    packed = room.packed;
+  }
+  const Tiles tiles(s, kPanel<T>);
+  for_chunks(context, s.batch * tiles.count,
+             [&](int64_t chunk) { float_tile(args, room, packed, tiles, chunk); });
+}
+
+template void carve_float_product<float>(const MatmulArgs&, Carver&);
+template void carve_float_product<double>(const MatmulArgs&, Carver&);
+template void float_product<float>(Context&, const MatmulArgs&, Carver);
+template void float_product<double>(Context&, const MatmulArgs&, Carver);
+
+int64_t float_panels_size(int32_t dtype, int64_t n, int64_t k) {
+  return dtype == LIBDL_DTYPE_FLOAT64 ? panels_size<double>(n, k) : panels_size<float>(n, k);
+}
+
+void pack_float_panels(Context& context, void* packed, const View& b) {
+  if (b.dtype == LIBDL_DTYPE_FLOAT64) return pack_panels(context, static_cast<double*>(packed), b);
+  pack_panels(context, static_cast<float*>(packed), b);
+}
+
+}  // namespace libdl::kernels::cpu

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What the ways to multiply matrices share: by vectors (matmul_vector.cc), outer products
+// (matmul_outer.cc), floating numbers over packed panels (matmul_float.cc), bfloat16 on the matrix
+// unit (matmul_bfloat.cc), complex ones as floating (matmul_complex.cc), integers
+// (matmul_integer.cc), and plain loops (matmul_plain.cc). matmul.cc chooses among them.
+#pragma once
+
+#include <libdl/dtype.h>
+
+#include <cstdint>
+
+#include "kernels/args.h"
+#include "kernels/cpu/traverse/convert.h"
+#include "kernels/cpu/traverse/walk.h"
+
+namespace libdl::kernels::cpu {
+
+struct Shape {
+  int64_t batch, m, n, k;
+};
+inline Shape shape_of(const MatmulArgs& a) {
+  return {a.out.sizes[0], a.out.sizes[1], a.out.sizes[2], a.a.sizes[2]};
+}
+
+inline bool small_float(int32_t dtype) {
+  return dtype == LIBDL_DTYPE_FLOAT32 || dtype == LIBDL_DTYPE_FLOAT16 ||
+         dtype == LIBDL_DTYPE_BFLOAT16;
+}
+inline bool is_complex(int32_t dtype) {
+  return dtype == LIBDL_DTYPE_COMPLEX64 || dtype == LIBDL_DTYPE_COMPLEX128;
+}
+
+template <class F>
+void for_chunks(Context& context, int64_t chunks, const F& f) {
+  in_chunks(context, chunks, 1, [&](int64_t first, int64_t) { f(first); });
+}
+
+// Pieces of scratch, each on its own cache lines; counted with data NULL.
+struct Carver {
+  char* data;
+  int64_t used = 0;
+
+  void* take(int64_t count, int64_t bytes) {
+    int64_t size;
+    if (used < 0 || bytes < 0 || __builtin_mul_overflow(count, bytes, &size) ||
+        __builtin_add_overflow(size, used + 63, &size)) {
+      used = -1;
+      return nullptr;
+    }
+    void* piece = data == nullptr ? nullptr : data + used;
+    used = size / 64 * 64;
+    return piece;
+  }
+};
+
+inline int64_t product(int64_t a, int64_t b, int64_t c = 1) {
+  int64_t p;
+  if (__builtin_mul_overflow(a, b, &p) || __builtin_mul_overflow(p, c, &p)) return INT64_MAX;
+  return p;
+}
+
+// Whether a matrix of a product stays in a processor's second cache.
+inline bool stays_cached(int64_t rows, int64_t cols, int64_t bytes) {
+  return product(rows, cols, bytes) <= (1 << 20);
+}
+
+inline const char* matrix(const View& v, int64_t b) {
+  return static_cast<const char*>(v.data) + b * v.strides[0] * dtype_bytes(v.dtype);
+}
+
+// float and double. Scratch is carved here first, of memory or of NULL to count it.
+template <class T>
+void carve_float_product(const MatmulArgs& args, Carver& carver);
+template <class T>
+void float_product(Context& context, const MatmulArgs& args, Carver carver);
+int64_t float_panels_size(int32_t dtype, int64_t n, int64_t k);  // -1: too large to count
+void pack_float_panels(Context& context, void* packed, const View& b);
+
+// bfloat16 on the matrix unit; packed_b is what pack_bfloat_panels wrote.
+void carve_bfloat_product(const MatmulArgs& args, Carver& carver);
+void bfloat_product(Context& context, const MatmulArgs& args, Carver carver);
+int64_t bfloat_panels_size(int64_t n, int64_t k);  // -1: too large to count
+void pack_bfloat_panels(Context& context, char* packed, const View& b);
+
+// One row or one column of float32 and the 16-bit types, or of float64.
+void vector_product(Context& context, const MatmulArgs& args);
+
+void carve_complex_product(const MatmulArgs& args, Carver& carver);
+void complex_product(Context& context, const MatmulArgs& args, Carver carver);
+int64_t complex_panels_size(int32_t dtype, int64_t n, int64_t k);  // -1: too large to count
+void pack_complex_panels(Context& context, void* packed, const View& b);
+
+void integer_product(Context& context, const MatmulArgs& args);
+
+// A column times a row of real numbers, and nothing else.
+bool is_outer_product(const MatmulArgs& args);
+void outer_product(Context& context, const MatmulArgs& args);
+
+// Complex numbers with a bias of another type.
+void plain_product(Context& context, const MatmulArgs& args);
+
+}  // namespace libdl::kernels::cpu

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/cpu/gemm/matrix_unit.h"
+
+#if defined(__x86_64__) && defined(__linux__) && !defined(LIBDL_ONE_ISA)
+#define LIBDL_MATRIX_UNIT 1
+#include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+#include <cstdlib>
+#include <cstring>
+
+namespace libdl::kernels::cpu {
+namespace {
+
+#ifdef LIBDL_MATRIX_UNIT
+// The processor's tiles, eight of sixteen rows of 64 bytes; that the system saves them; and that it
+// lets this process use them. From then on signal frames of threads that did are 8 kB larger, and
+// sigaltstack() refuses what is too small for that; where one as small is in use the answer is no.
+bool granted_tiles() {
+  unsigned eax, ebx, ecx, edx;
+  constexpr unsigned kBf16 = 1u << 22, kTile = 1u << 24, kSaved = 3u << 17;
+  if (__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) == 0) return false;
+  if ((edx & (kBf16 | kTile)) != (kBf16 | kTile) || eax < 1) return false;
+  __cpuid_count(7, 1, eax, ebx, ecx, edx);
+  const bool avx512_bf16 = (eax >> 5 & 1) != 0;
+  if (__get_cpuid_count(0x1d, 1, &eax, &ebx, &ecx, &edx) == 0) return false;
+  const bool shape = (ebx & 0xffff) >= 64 && ebx >> 16 >= 8 && (ecx & 0xffff) >= 16;
+  __cpuid(1, eax, ebx, ecx, edx);
+  if (!avx512_bf16 || !shape || (ecx >> 27 & 1) == 0) return false;  // the last: XGETBV
+  asm volatile("xgetbv" : "=a"(eax), "=d"(edx) : "c"(0));
+  if ((eax & kSaved) != kSaved) return false;
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+}
+#else
+bool granted_tiles() { return false; }
+#endif
+
+}  // namespace
+
+std::atomic<int32_t> matrix_unit_state{-1};
+
+// Asked twice by threads that race here, the system gives one answer.
+bool find_matrix_unit() {
+  const char* limit = std::getenv("LIBDL_CPU");
+  bool allowed = isa() == Isa::kAvx512;
+  for (int i = 0; limit != nullptr && i < kIsas; ++i) {
+    if (std::strcmp(limit, isa_name(static_cast<Isa>(i))) == 0) allowed = false;
+  }
+  const bool found = allowed && granted_tiles();
+  matrix_unit_state.store(found ? 1 : 0, std::memory_order_relaxed);
+  return found;
+}
+
+bool set_matrix_unit(bool used) {
+  if (used && !(best_isa() == Isa::kAvx512 && granted_tiles())) return false;
+  matrix_unit_state.store(used ? 1 : 0, std::memory_order_relaxed);
+  return true;
+}
+
+}  // namespace libdl::kernels::cpu

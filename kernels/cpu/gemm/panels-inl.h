@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Matrices of any strides and floating dtype, copied to where the micro-kernel of gemm.cc reads
+// them in sequence.
+#if defined(LIBDL_KERNELS_CPU_GEMM_PANELS_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef LIBDL_KERNELS_CPU_GEMM_PANELS_INL_H
+#undef LIBDL_KERNELS_CPU_GEMM_PANELS_INL_H
+#else
+#define LIBDL_KERNELS_CPU_GEMM_PANELS_INL_H
+#endif
+
+#include <libdl/dtype.h>
+
+#include <algorithm>
+
+#include "hwy/highway.h"
+#include "kernels/cpu/gemm/gemm.h"
+#include "kernels/cpu/traverse/load_store.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace libdl::kernels::cpu {
+namespace HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+template <class T>
+using Vectors = hn::CappedTag<T, 64 / sizeof(T)>;
+template <class T>
+constexpr int64_t kN = hn::MaxLanes(Vectors<T>());
+template <class T>
+constexpr int32_t kDtype = sizeof(T) == 4 ? LIBDL_DTYPE_FLOAT32 : LIBDL_DTYPE_FLOAT64;
+
+#if HWY_TARGET != HWY_SCALAR
+// A square of 16 bytes a side.
+HWY_INLINE void transpose_square(float* y, int64_t to_stride, const float* x, int64_t from_stride) {
+  const hn::CappedTag<float, 4> f;
+  const hn::CappedTag<double, 2> g;
+  const auto r0 = hn::LoadU(f, x), r1 = hn::LoadU(f, x + from_stride);
+  const auto r2 = hn::LoadU(f, x + 2 * from_stride), r3 = hn::LoadU(f, x + 3 * from_stride);
+  const auto a = hn::BitCast(g, hn::InterleaveLower(f, r0, r1));
+  const auto b = hn::BitCast(g, hn::InterleaveLower(f, r2, r3));
+  const auto c = hn::BitCast(g, hn::InterleaveUpper(f, r0, r1));
+  const auto e = hn::BitCast(g, hn::InterleaveUpper(f, r2, r3));
+  hn::StoreU(hn::BitCast(f, hn::InterleaveLower(g, a, b)), f, y);
+  hn::StoreU(hn::BitCast(f, hn::InterleaveUpper(g, a, b)), f, y + to_stride);
+  hn::StoreU(hn::BitCast(f, hn::InterleaveLower(g, c, e)), f, y + 2 * to_stride);
+  hn::StoreU(hn::BitCast(f, hn::InterleaveUpper(g, c, e)), f, y + 3 * to_stride);
+}
+HWY_INLINE void transpose_square(double* y, int64_t to_stride, const double* x,
+                                 int64_t from_stride) {
+  const hn::CappedTag<double, 2> d;
+  const auto r0 = hn::LoadU(d, x), r1 = hn::LoadU(d, x + from_stride);
+  hn::StoreU(hn::InterleaveLower(d, r0, r1), d, y);
+  hn::StoreU(hn::InterleaveUpper(d, r0, r1), d, y + to_stride);
+}
+#endif
+
+// to[j][i] = from[i][j] for `rows` rows of `cols` values.
+template <class T>
+HWY_INLINE void transpose(T* to, int64_t to_stride, const T* from, int64_t from_stride,
+                          int64_t rows, int64_t cols) {
+  int64_t i = 0;
+#if HWY_TARGET != HWY_SCALAR
+  constexpr int64_t kSide = 16 / sizeof(T);
+  for (; i + kSide <= rows; i += kSide) {
+    int64_t j = 0;
+    for (; j + kSide <= cols; j += kSide) {
+      transpose_square(to + j * to_stride + i, to_stride, from + i * from_stride + j, from_stride);
+    }
+    for (; j < cols; ++j) {
+      for (int64_t r = i; r < i + kSide; ++r) to[j * to_stride + r] = from[r * from_stride + j];
+    }
+  }
+#endif
+  for (; i < rows; ++i) {
+    for (int64_t j = 0; j < cols; ++j) to[j * to_stride + i] = from[i * from_stride + j];
+  }
+}
+
+// to[i][j] = from[i][j] as T, rows of `to` kWidth apart; from may lie either way.
+template <int64_t kWidth, class T>
+HWY_INLINE void fetch(T* to, const GemmOperand& m, int64_t i0, int64_t rows, int64_t j0,
+                      int64_t cols) {
+  const bool direct = m.dtype == kDtype<T>;
+  const int64_t bytes = dtype_bytes(m.dtype);
+  const char* from =
+      static_cast<const char*>(m.data) + (i0 * m.row_stride + j0 * m.col_stride) * bytes;
+  if (direct && m.col_stride == 1) {
+    const T* x = reinterpret_cast<const T*>(from);
+    const Vectors<T> d;
+    for (int64_t i = 0; i < rows; ++i, x += m.row_stride) {
+      int64_t j = 0;
+      for (; j + kN<T> <= cols; j += kN<T>) hn::StoreU(hn::LoadU(d, x + j), d, to + i * kWidth + j);
+      for (; j < cols; ++j) to[i * kWidth + j] = x[j];
+    }
+    return;
+  }
+  if (direct && m.row_stride == 1) {
+    return transpose(to, kWidth, reinterpret_cast<const T*>(from), m.col_stride, cols, rows);
+  }
+  if (m.row_stride != 1) {
+    for (int64_t i = 0; i < rows; ++i) {
+      load_tile(to + i * kWidth, from + i * m.row_stride * bytes, m.dtype, m.col_stride, cols);
+    }
+    return;
+  }
+  T run[4 * kKBlock<T>];
+  for (int64_t j = 0; j < cols; j += 4) {
+    const int64_t count = std::min<int64_t>(4, cols - j);
+    for (int64_t i = 0; i < rows; i += kKBlock<T>) {
+      const int64_t height = std::min(kKBlock<T>, rows - i);
+      for (int64_t c = 0; c < count; ++c) {
+        load_tile(run + c * kKBlock<T>, from + ((j + c) * m.col_stride + i) * bytes, m.dtype, 1,
+                  height);
+      }
+      transpose(to + i * kWidth + j, kWidth, run, kKBlock<T>, count, height);
+    }
+  }
+}
+
+// Values [k0, k0 + k) of the panel at column j.
+template <class T>
+HWY_INLINE void pack_block(T* to, const GemmOperand& b, int64_t k0, int64_t k, int64_t j,
+                           int64_t n) {
+  const int64_t width = std::min(kPanel<T>, n - j);
+  fetch<kPanel<T>>(to, b, k0, k, j, width);
+  for (int64_t s = 0; width < kPanel<T> && s < k; ++s) {
+    std::fill(to + s * kPanel<T> + width, to + (s + 1) * kPanel<T>, T(0));
+  }
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace libdl::kernels::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif  // per target

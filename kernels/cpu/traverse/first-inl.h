@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Vectors of which only the first n values are there (all, where n is more): nothing behind them is
+// read or written. Highway's masked forms touch all lanes where the processor has no masks, and an
+// array may end where nothing is mapped.
+#if defined(LIBDL_KERNELS_CPU_TRAVERSE_FIRST_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef LIBDL_KERNELS_CPU_TRAVERSE_FIRST_INL_H
+#undef LIBDL_KERNELS_CPU_TRAVERSE_FIRST_INL_H
+#else
+#define LIBDL_KERNELS_CPU_TRAVERSE_FIRST_INL_H
+#endif
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace libdl::kernels::cpu {
+namespace HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+namespace first {
+
+// Whether the target masks 32 and 64 bits in memory.
+constexpr bool kMasksMemory =
+    HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_SCALAR;
+
+// The others are zero.
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE hn::Vec<D> load(D d, int64_t n, const T* from) {
+  static_assert(sizeof(T) >= 4);
+  if constexpr (kMasksMemory) {
+    return hn::MaskedLoad(hn::FirstN(d, static_cast<size_t>(n)), d, from);
+  } else {
+    HWY_ALIGN T lane[hn::MaxLanes(D())] = {};
+    std::copy_n(from, std::min<int64_t>(n, hn::MaxLanes(D())), lane);
+    return hn::Load(d, lane);
+  }
+}
+
+template <class D, class T = hn::TFromD<D>>
+HWY_INLINE void store(hn::Vec<D> x, D d, int64_t n, T* to) {
+  static_assert(sizeof(T) >= 4);
+  if constexpr (kMasksMemory) {
+    hn::BlendedStore(x, hn::FirstN(d, static_cast<size_t>(n)), d, to);
+  } else {
+    HWY_ALIGN T lane[hn::MaxLanes(D())];
+    hn::Store(x, d, lane);
+    std::copy_n(lane, std::min<int64_t>(n, hn::MaxLanes(D())), to);
+  }
+}
+
+}  // namespace first
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace libdl::kernels::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif  // per target

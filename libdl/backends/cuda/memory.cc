@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "backends/cuda/driver.h"
+#include "backends/cuda/host.h"
+#include "backends/cuda/stream.h"
+
+namespace libdl::cuda {
+
+// No memory is no error: the allocator then frees what it keeps and asks again.
+libdl_error* allocate(int32_t device, size_t bytes, void** data) {
+  *data = nullptr;
+  if (libdl_error* error = enter(device)) return error;
+  CUdeviceptr made = 0;
+  const CUresult result = opened_driver().cuMemAlloc(&made, bytes);
+  if (result == CUDA_ERROR_OUT_OF_MEMORY) return nullptr;
+  if (libdl_error* error = checked(result, "allocating device memory")) return error;
+  *data = reinterpret_cast<void*>(made);
+  return nullptr;
+}
+
+void free(int32_t device, void* data) {
+  if (libdl_error* error = enter(device)) return host().release(error);
+  opened_driver().cuMemFree(reinterpret_cast<CUdeviceptr>(data));
+}
+
+libdl_error* copy(int32_t device, void* to, const void* from, size_t bytes, void* stream) {
+  if (bytes == 0) return nullptr;
+  if (libdl_error* error = enter(device)) return error;
+  const auto queue = static_cast<CUstream>(stream);
+  if (opened_driver().simulated_access) {
+    opened_driver().simulated_access(queue, from, bytes, 0);
+    opened_driver().simulated_access(queue, to, bytes, 1);
+  }
+  return checked(opened_driver().cuMemcpyAsync(reinterpret_cast<CUdeviceptr>(to),
+                                               reinterpret_cast<CUdeviceptr>(from), bytes, queue),
+                 "copying");
+}
+
+libdl_error* fill(int32_t device, void* to, int32_t byte, size_t bytes, void* stream) {
+  if (bytes == 0) return nullptr;
+  if (libdl_error* error = enter(device)) return error;
+  const auto queue = static_cast<CUstream>(stream);
+  if (opened_driver().simulated_access) opened_driver().simulated_access(queue, to, bytes, 1);
+  return checked(opened_driver().cuMemsetD8Async(reinterpret_cast<CUdeviceptr>(to),
+                                                 static_cast<unsigned char>(byte), bytes, queue),
+                 "filling");
+}
+
+}  // namespace libdl::cuda

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What cuBLASLt's heuristics chose for a product, kept by the geometry. cuBLASLt thinks in columns.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+#include "backends/cuda/driver.h"
+#include "backends/cuda/libraries.h"
+
+namespace libdl::cuda {
+
+struct Types {
+  cudaDataType_t element, scale;
+  cublasComputeType_t compute;
+};
+// A matrix by columns: `rows` of them neighbours, columns `step` apart.
+struct Columns {
+  int64_t rows = 0, cols = 0, step = 0, batch_step = 0;
+  bool transposed = false;
+};
+
+// What the choice depends on, as numbers.
+using Key = std::array<int64_t, 20>;
+
+struct Problem {
+  int32_t device;
+  Types types;
+  int64_t batch, m, n, k;
+  Columns a, b, out;  // as cuBLASLt calls them: its a is our b
+  int bias;
+  const void *a_data, *b_data, *bias_data;
+  void* out_data;
+
+  static int64_t alignment(const void* data) {
+    const auto bits = reinterpret_cast<uintptr_t>(data) | 256;
+    return int64_t{1} << std::countr_zero(bits);
+  }
+  Key key() const;
+};
+
+struct Plan {
+  bool serves = false;
+  cublasLtMatmulDesc_t desc = nullptr;
+  cublasLtMatrixLayout_t a = nullptr, b = nullptr, out = nullptr;
+  cublasLtMatmulAlgo_t algo{};
+  size_t workspace = 0;
+
+  Plan() = default;
+  Plan(const Plan&) = delete;
+  Plan& operator=(const Plan&) = delete;
+  ~Plan();
+};
+
+// Plans change (the bias's address) while they are used: one thread queues at a time.
+struct Library {
+  std::mutex mutex;
+  cublasLtHandle_t handles[kMostDevices] = {};
+  bool refused[kMostDevices] = {};
+  std::map<Key, Plan> plans;
+};
+Library& library();
+
+// Both with the lock held; NULL if the library does not serve the device, or not such a product.
+cublasLtHandle_t handle_of(Library& library, int32_t device);
+Plan* plan_for(Library& library, const Problem& problem);
+
+}  // namespace libdl::cuda

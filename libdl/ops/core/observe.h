@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Calls as others see them. Each operator begins with the line
+//
+//   LIBDL_OBSERVED(softmax, input, dim, dtype, into);
+//
+// so whoever calls it, the door, another operator, a rule in a backward pass or an optimizer, goes
+// past the interceptors of the thread's state: each is shown the operator and its arguments before,
+// may answer in its place, and is shown the results after. Without interceptors the line is one
+// look at the state.
+//
+// What works inside of operators and has no number in the table (a fused gradient, an optimizer's
+// step) is shown likewise, as a part: LIBDL_OBSERVED_PART("view_backward", part_scatter(dy, a), dy).
+#pragma once
+
+#include <array>
+#include <span>
+
+#include "device/state.h"
+#include "ops/core/into.h"
+#include "ops/core/values.h"
+
+namespace libdl {
+
+enum class Phase : int32_t { kForward = 0, kBackward = 1, kOptimizer = 2, kHook = 3 };
+
+// The calls that a thread is in, the innermost first, while interceptors look on.
+struct Frame {
+  const Frame* outer = nullptr;
+  const char* op = nullptr;      // the call that they are made in; NULL: in none
+  const char* source = nullptr;  // the operator on whose behalf calls are made in it
+  Phase phase = Phase::kForward;
+  int32_t depth = 0;      // of the calls that are made in it
+  bool from_host = true;  // the host's code makes them
+};
+
+class FrameScope {
+ public:
+  FrameScope(State& state, const Frame& frame);
+  ~FrameScope() { state_->frame = frame_.outer; }
+  FrameScope(const FrameScope&) = delete;
+  FrameScope& operator=(const FrameScope&) = delete;
+
+ private:
+  Ref<State> state_;  // what runs inside may switch to another one and release this
+  Frame frame_;
+};
+// What the engine does for a recorded operator.
+Frame differentiating(const State& state, const char* op);
+// A callback of the host's: the calls are its own again. Of a hook the phase is kHook.
+Frame called_back(const State& state, bool hook);
+
+// One call; what it points to lives while interceptors are shown it.
+struct ObservedCall {
+  const char* op;
+  bool part = false;  // it has no number in the table
+  std::span<const libdl_value> arguments = {};
+  const char* const* names = nullptr;  // of the arguments; NULL: they are the operator's, in order
+  std::span<libdl_tensor* const> dsts = {};  // of an into form
+  std::span<libdl_value> results = {};  // before: their types; after, or answered: the results
+  bool begins_phase = false;       // `phase` is its own
+  Phase phase = Phase::kForward;   // from here on as the frame around it says
+  int32_t depth = 0;
+  const char* source = nullptr;
+  bool from_host = true;
+  bool failed = false;  // after
+};
+
+// One who looks on. Callbacks of the host stand behind it: both may throw, call operators and push
+// others, which they do not see themselves.
+struct Interceptor : Counted {
+  Interceptor() : Counted(Tag::kOther) {}
+  virtual ~Interceptor() = default;
+  // True: it has answered, results are new values or dsts are written.
+  virtual bool before(ObservedCall& call) = 0;
+  virtual void after(const ObservedCall& call) = 0;
+  // Whether it is to be shown this one.
+  virtual bool wants(const ObservedCall& call) const = 0;
+};
+inline void destroy(Interceptor* interceptor) { delete interceptor; }
+
+// One of the chain on a state, the innermost first. While an interceptor runs, a mark without one
+// stands on the chain in its place and in that of those inside of it.
+struct Watch {
+  Ref<Interceptor> interceptor;
+  Watch* outer = nullptr;
+};
+void push_interceptor(State& state, Ref<Interceptor> interceptor);
+// Removes the innermost and returns it; undefined if there is none, or `running`, the mark's case.
+Ref<Interceptor> pop_interceptor(State& state, bool& running);
+void release_interceptors(State& state);
+
+// -- the line -------------------------------------------------------------------------------------
+
+namespace observe_detail {
+
+// Whether the operator that asks is to be shown: somebody looks on, and it was not shown already.
+bool shows(State& state);
+using Run = void (*)(void* closure);
+// Shows `call`, runs closure unless somebody answered, and shows the result. True: it was answered.
+bool observe(ObservedCall& call, Run run, void* closure);
+template <class F>
+bool observe(ObservedCall& call, F run) {
+  return observe(
+      call, [](void* closure) { (*static_cast<F*>(closure))(); }, &run);
+}
+
+// The arguments as values, the destinations apart.
+template <class... A>
+struct Packed {
+  static constexpr size_t kDestinations = (size_t{0} + ... + std::is_same_v<A, Into>);
+  static constexpr size_t kArguments = sizeof...(A) - kDestinations;
+  std::array<libdl_value, kArguments + 1> arguments;
+  std::array<libdl_tensor*, kDestinations + 1> dsts;
+  size_t given = 0, written = 0;
+
+  explicit Packed(const A&... a) { (add(a), ...); }
+  template <class T>
+  void add(const T& argument) {
+    if constexpr (std::is_same_v<T, Into>) {
+      if (argument) dsts[written++] = argument.dst;
+    } else {
+      arguments[given++] = value_of(argument);
+    }
+  }
+};
+
+// The results of a call as values.
+template <class R>
+struct Results {
+  libdl_value values[1] = {typed(ResultValue<R>::kType)};
+  std::optional<R> made;
+  Ref<libdl_tensor_list> list;
+  void show() {
+    if constexpr (std::is_same_v<R, std::vector<Tensor>>) {
+      list = Ref<libdl_tensor_list>::take(make_tensor_list(*made));
+      values[0].held.list = list.get();
+    } else {
+      values[0] = ResultValue<R>::shown(*made);
+    }
+  }
+  R take(std::span<libdl_tensor* const> dsts) {
+    if constexpr (std::is_same_v<R, Tensor>)
+      if (!dsts.empty()) return Tensor::share(dsts[0]);
+    return ResultValue<R>::taken(values[0]);
+  }
+};
+template <class... R>
+struct Results<std::tuple<R...>> {
+  libdl_value values[sizeof...(R)] = {typed(ResultValue<R>::kType)...};
+  std::optional<std::tuple<R...>> made;
+  void show() { show(std::index_sequence_for<R...>()); }
+  std::tuple<R...> take(std::span<libdl_tensor* const> dsts) {
+    return take(dsts, std::index_sequence_for<R...>());
+  }
+
+ private:
+  template <size_t... i>
+  void show(std::index_sequence<i...>) {
+    ((values[i] = ResultValue<R>::shown(std::get<i>(*made))), ...);
+  }
+  template <size_t... i>
+  std::tuple<R...> take(std::span<libdl_tensor* const> dsts, std::index_sequence<i...>) {
+    if constexpr ((std::is_same_v<R, Tensor> && ...))
+      if (!dsts.empty()) return {Tensor::share(dsts[i])...};
+    return {ResultValue<R>::taken(values[i])...};
+  }
+};
+
+struct Name {
+  const char* op;
+  bool part = false;
+  const char* const* arguments = nullptr;  // as ObservedCall::names
+  std::optional<Phase> phase = std::nullopt;  // what it begins; else that of the frame around it
+};
+
+template <class F, class... A>
+[[gnu::cold, gnu::noinline]] auto call(const Name& name, F&& f, const A&... a) {
+  using R = decltype(f());
+  const Packed<A...> packed(a...);
+  ObservedCall seen{name.op, name.part, {packed.arguments.data(), packed.given}, name.arguments};
+  if (name.phase) seen.phase = *name.phase, seen.begins_phase = true;
+  seen.dsts = {packed.dsts.data(), packed.written};
+  if constexpr (std::is_void_v<R>) {
+    observe(seen, f);
+  } else {
+    Results<R> results;
+    if (seen.dsts.empty()) seen.results = results.values;
+    const bool answered = observe(seen, [&] {
+      results.made.emplace(f());
+      if (seen.dsts.empty()) results.show();
+    });
+    if (answered) return results.take(seen.dsts);
+    return std::move(*results.made);
+  }
+}
+
+}  // namespace observe_detail
+
+inline bool observed() {
+  State& current = state();
+  return current.watch && observe_detail::shows(current);
+}
+
+// (A variable argument list: an operator's name, then all its arguments.)
+#define LIBDL_OBSERVED(op, ...) \
+  LIBDL_OBSERVED_AS((::libdl::observe_detail::Name{#op}), op(__VA_ARGS__) __VA_OPT__(, ) __VA_ARGS__)
+
+// The name it is shown by, the call that makes it, and the tensors it reads (and writes, as Into).
+#define LIBDL_OBSERVED_PART(name, again, ...) \
+  LIBDL_OBSERVED_AS((::libdl::observe_detail::Name{name, true}), again __VA_OPT__(, ) __VA_ARGS__)
+// A step of an optimizer, with its lists.
+#define LIBDL_OBSERVED_STEP(name, again, ...)                                              \
+  LIBDL_OBSERVED_AS(                                                                       \
+      (::libdl::observe_detail::Name{name, true, nullptr, ::libdl::Phase::kOptimizer}),    \
+      again __VA_OPT__(, ) __VA_ARGS__)
+#define LIBDL_OBSERVED_AS(name, again, ...) \
+  if (::libdl::observed()) [[unlikely]]     \
+  return ::libdl::observe_detail::call(name, [&] { return again; } __VA_OPT__(, ) __VA_ARGS__)
+
+}  // namespace libdl

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Copies, conversions and fills. Meaning and errors: include/libdl/copy.h.
+#pragma once
+
+#include "ops/core/call.h"
+
+namespace libdl {
+
+// -- inner steps: not recorded, no version ------------------------------------------------------
+
+// Whether what has this shape can be copied to what has the wanted one.
+bool broadcasts_to(Dims shape, Dims wanted);
+// dst's elements become src's, converted; shapes agree.
+void copy_bytes(const Tensor& dst, const Tensor& src);
+// Every element becomes value's (0-d or a number), converted.
+void fill_bytes(const Tensor& dst, const Tensor& value);
+// A contiguous tensor with x's values as dtype; x itself where it is both already.
+Tensor plain(const Tensor& x, Dtype dtype);
+inline Tensor plain(const Tensor& x) { return plain(x, x.dtype()); }
+// x itself on the CPU, else a copy there, once the device has done its work. on_device: the same for
+// any device.
+Tensor on_device(const Tensor& x, Device device);
+inline Tensor on_host(const Tensor& x) { return on_device(x, {}); }
+
+// The into form of an operator made of others: y, computed from the operands, goes into dst, which
+// takes y's history where dst is an operand itself.
+Tensor write_result(const char* op, const Tensor& y, Into into,
+               std::initializer_list<const Tensor*> operands);
+
+Tensor zeros(Dims shape, Dtype dtype, Device device = {});
+Tensor full(Dims shape, const Tensor& value, Dtype dtype, Device device = {});
+
+// -- operators ----------------------------------------------------------------------------------
+
+Tensor cast(const Tensor& x, Dtype dtype);  // x itself where nothing changes
+Tensor clone(const Tensor& input);          // in input's order of dimensions in memory
+Tensor row_major_clone(const Tensor& x);
+Tensor clone_with(const Tensor& x, Dims strides);  // a permutation of row-major ones
+Tensor contiguous(const Tensor& input);     // input itself where it is
+Tensor to(const Tensor& input, Dtype dtype, std::optional<Device> device, bool non_blocking,
+          bool copy);
+Tensor copy(const Tensor& src, bool non_blocking, Into into);  // src broadcasts to dst
+Tensor fill(const Tensor& value, Into into);
+Tensor zero(Into into);
+
+bool item_bool(const Tensor& input);
+int64_t item_i64(const Tensor& input);
+uint64_t item_u64(const Tensor& input);
+int64_t integer_bits(const Tensor& input);  // an integer of any sign as 64 bits of two's complement
+double item_f64(const Tensor& input);
+std::tuple<double, double> item_c128(const Tensor& input);
+
+}  // namespace libdl

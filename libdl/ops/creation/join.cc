@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/creation/join.h"
+
+#include <algorithm>
+
+#include "ops/creation/copy.h"
+#include "ops/pointwise/pointwise.h"
+#include "ops/view/view.h"
+#include "tensor/memory_order.h"
+
+namespace libdl {
+
+// -- cat --------------------------------------------------------------------------------------
+
+namespace {
+struct CatAttr {
+  int dim;
+  std::vector<int64_t> sizes;  // of each input along dim; -1: a legacy empty input, left out
+};
+
+// A 1-d tensor without elements joins anything, as in PyTorch.
+bool skipped(const Tensor& x) { return x.ndim() == 1 && x.numel() == 0; }
+}  // namespace
+
+// Each input gets its part of dy.
+static void cat_vjp(Backward& b) {
+  const CatAttr& a = b.attr<CatAttr>();
+  int64_t start = 0;
+  for (int i = 0; i < b.inputs(); ++i) {
+    if (a.sizes[i] < 0) {
+      const int64_t none[] = {0};
+      if (b.needs(i)) b.set_grad(i, zeros(none, b.dy().dtype()));
+      continue;
+    }
+    if (b.needs(i)) b.set_grad(i, narrow(b.dy(), a.dim, start, a.sizes[i]));
+    start += a.sizes[i];
+  }
+}
+static const Rule kCat{"cat", cat_vjp};
+
+static Shape joined_shape(const Call& call, TensorSpan tensors, int dim, const Tensor& first,
+                          CatAttr& attr) {
+  Shape shape(first.shape());
+  shape[dim] = 0;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const Tensor& x = tensors[i];
+    if (skipped(x) && first.ndim() != 1) {
+      attr.sizes.push_back(-1);
+      continue;
+    }
+    bool fits = x.ndim() == first.ndim();
+    for (int d = 0; fits && d < x.ndim(); ++d) fits = d == dim || x.size(d) == first.size(d);
+    if (!fits)
+      call.bad(LIBDL_ERROR_SHAPE, 1, "tensors",
+               "holds shape " + to_string(x.shape()) + " at position " + std::to_string(i),
+               to_string(first.shape()) + " but for dimension " + std::to_string(dim));
+    if (__builtin_add_overflow(shape[dim], x.size(dim), &shape[dim]))
+      call.bad(LIBDL_ERROR_OVERFLOW, 1, "tensors", "add up to more than 2^63 - 1", "less");
+    attr.sizes.push_back(x.size(dim));
+  }
+  return shape;
+}
+
+Tensor cat(TensorSpan tensors, int32_t dim, Into into) {
+  LIBDL_OBSERVED(cat, tensors, dim, into);
+  Call call("cat", into, tensors);
+  if (tensors.empty()) call.bad(LIBDL_ERROR_VALUE, 1, "tensors", "is empty", "at least one tensor");
+  const Tensor* first = &tensors[0];
+  std::vector<const Tensor*> operands;
+  for (const Tensor& x : tensors) {
+    if (x.ndim() == 0)
+      call.bad(LIBDL_ERROR_SHAPE, 1, "tensors",
+               "holds a 0-d tensor at position " + std::to_string(&x - tensors.data()),
+               "tensors with dimensions (stack() joins 0-d ones)");
+    if (skipped(*first)) first = &x;
+    operands.push_back(&x);
+  }
+  const int at = call.axis(2, "dim", dim, first->ndim());
+  CatAttr attr{at, {}};
+  const Shape shape = joined_shape(call, tensors, at, *first, attr);
+  const Tensor y = empty(shape, result_dtype(operands), first->device());
+  int64_t start = 0;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (attr.sizes[i] < 0) continue;
+    copy_bytes(narrow(y, at, start, attr.sizes[i]), tensors[i]);
+    start += attr.sizes[i];
+  }
+  const Tensor result = call.done(alias(y), kCat, attr);
+  if (call.forward())
+    call.jvp(result, [&] {
+      std::vector<Tensor> tangents;
+      for (size_t i = 0; i < tensors.size(); ++i) {
+        const Tensor t = call.tangent(static_cast<int>(i));
+        tangents.push_back(t.defined() ? t : zeros(tensors[i].shape(), y.dtype()));
+      }
+      return cat(tangents, dim);
+    });
+  return result;
+}
+
+Tensor stack(TensorSpan tensors, int32_t dim, Into into) {
+  LIBDL_OBSERVED(stack, tensors, dim, into);
+  if (tensors.empty())
+    fail_argument(LIBDL_ERROR_VALUE, "stack", 1, "tensors", "is empty", "at least one tensor");
+  const Named named("stack");
+  std::vector<Tensor> rows;
+  for (const Tensor& x : tensors) {
+    if (!same(x.shape(), tensors[0].shape()))
+      fail_argument(LIBDL_ERROR_SHAPE, "stack", 1, "tensors",
+                    "holds shape " + to_string(x.shape()) + " at position " +
+                        std::to_string(&x - tensors.data()),
+                    to_string(tensors[0].shape()));
+    rows.push_back(rename_error("stack", {{"dim", 2, "dim"}, {"input", 1, "tensors"}},
+                           [&] { return unsqueeze(x, dim); }));
+  }
+  return named(rename_error("stack", {{"tensors", 1, "tensors"}}, [&] {
+    return cat(rows, dim < 0 ? dim + rows[0].ndim() : dim, into);
+  }));
+}
+
+// -- repetition -------------------------------------------------------------------------------
+
+// [r0 n0, r1 n1] as a copy of [r0, n0, r1, n1], expanded: composed of views.
+Tensor repeat(const Tensor& input, Dims repeats) {
+  LIBDL_OBSERVED(repeat, input, repeats);
+  const int lead = static_cast<int>(repeats.size()) - input.ndim();
+  if (lead < 0)
+    fail_argument(LIBDL_ERROR_SHAPE, "repeat", 2, "repeats",
+                  "has " + std::to_string(repeats.size()) + " entries",
+                  "at least " + std::to_string(input.ndim()));
+  Shape inner, spread, result;
+  for (size_t d = 0; d < repeats.size(); ++d) {
+    const int64_t n = static_cast<int>(d) < lead ? 1 : input.size(static_cast<int>(d) - lead);
+    if (repeats[d] < 0)
+      fail_argument(LIBDL_ERROR_VALUE, "repeat", 2, "repeats", "is " + to_string(repeats),
+                    "0 or more each");
+    int64_t size;
+    if (__builtin_mul_overflow(n, repeats[d], &size))
+      fail_argument(LIBDL_ERROR_OVERFLOW, "repeat", 2, "repeats", "is " + to_string(repeats),
+                    "a result of fewer than 2^63 elements");
+    // A dimension that is not repeated needs no place of its own (64 dimensions stay possible).
+    if (repeats[d] != 1) {
+      inner.push_back(1);
+      spread.push_back(repeats[d]);
+    }
+    inner.push_back(n);
+    spread.push_back(n);
+    result.push_back(size);
+  }
+  checked_numel(result, input.dtype(), "repeat", 2, "repeats");
+  checked_numel(spread, input.dtype(), "repeat", 2, "repeats");  // sizes of 0 count as 1 in both
+  const Named named("repeat");
+  return named(own(reshape(row_major_clone(expand(reshape(input, inner), spread)), result)));
+}
+
+Tensor repeat_interleave(const Tensor& input, int64_t repeats, std::optional<int64_t> dim) {
+  LIBDL_OBSERVED(repeat_interleave, input, repeats, dim);
+  const char* const op = "repeat_interleave";
+  if (repeats < 0)
+    fail_argument(LIBDL_ERROR_VALUE, op, 2, "repeats", "is " + std::to_string(repeats),
+                  "0 or more");
+  const Tensor x = dim ? input : flatten(input, 0, -1);
+  const int n = x.ndim();
+  const int64_t wanted = dim.value_or(0);
+  if (n == 0)
+    fail_argument(LIBDL_ERROR_INDEX, op, 3, "dim", "is " + std::to_string(wanted),
+                  "none, for input is 0-d");
+  const int at = checked_axis(op, 3, "dim", wanted, n);
+  Shape spread(x.shape()), result(x.shape());
+  spread.insert(static_cast<size_t>(at) + 1, repeats);
+  // Sizes of 0 count as 1 there, so what joins two of them is no larger.
+  checked_numel(spread, input.dtype(), op, 2, "repeats");
+  result[at] *= repeats;
+  return reshape(row_major_clone(expand(unsqueeze(x, at + 1), spread)), result);
+}
+
+// -- order ------------------------------------------------------------------------------------
+
+// The gradient of a flip is the same flip.
+static void flip_vjp(Backward& b) { b.set_grad(0, flip(b.dy(), b.attr<Shape>())); }
+static const Rule kFlip{"flip", flip_vjp};
+
+Tensor flip(const Tensor& input, Dims dims) {
+  LIBDL_OBSERVED(flip, input, dims);
+  Call call("flip", {}, {&input});
+  const auto mask = call.axes(2, "dims", dims, input.ndim(), false);
+  // Read backwards: from the last element, with negative strides.
+  Geometry from = geometry_of(input);
+  for (int d = 0; d < input.ndim(); ++d) {
+    if (!mask[d] || input.size(d) == 0) continue;
+    from.offset += (input.size(d) - 1) * input.stride(d);
+    from.strides[d] = -input.stride(d);
+  }
+  Tensor y = empty_as(input, input.dtype(), input.device());
+  if (input.is_number())
+    copy_bytes(y, input);
+  else
+    copy_bytes(y, alias(input, from.shape, from.strides, from.offset, input.dtype()));
+  y = call.done(std::move(y), kFlip, Shape(dims));
+  if (call.forward()) call.jvp(y, [&] { return flip(call.tangent(0), dims); });
+  return y;
+}
+
+Tensor roll(const Tensor& input, Dims shifts, std::optional<Dims> dims) {
+  LIBDL_OBSERVED(roll, input, shifts, dims);
+  const Named named("roll");
+  if (!dims || dims->empty()) {
+    if (shifts.size() != 1)
+      fail_argument(LIBDL_ERROR_VALUE, "roll", 2, "shifts",
+                    "has " + std::to_string(shifts.size()) + " entries", "one, without dims");
+    if (input.ndim() == 0) return clone(input);
+    const int64_t first[] = {0};
+    return named(own(reshape(roll(flatten(input, 0, -1), shifts, Dims(first)), input.shape())));
+  }
+  if (dims->size() != shifts.size())
+    fail_argument(LIBDL_ERROR_VALUE, "roll", 3, "dims",
+                  "has " + std::to_string(dims->size()) + " entries",
+                  std::to_string(shifts.size()) + ", as shifts has");
+  Tensor y = input;
+  for (size_t i = 0; i < shifts.size(); ++i) {
+    if (y.ndim() == 0)
+      fail_argument(LIBDL_ERROR_INDEX, "roll", 3, "dims", "is " + to_string(*dims),
+                    "none, for input is 0-d");
+    const int at = checked_axis("roll", 3, "dims", (*dims)[i], y.ndim());
+    const int64_t size = y.size(at);
+    if (size == 0) continue;
+    const int64_t by = ((shifts[i] % size) + size) % size;
+    const Tensor parts[] = {narrow(y, at, size - by, by), narrow(y, at, 0, size - by)};
+    y = cat(parts, at);
+  }
+  return y.is(input) ? clone(input) : named(y);
+}
+
+// -- triangles --------------------------------------------------------------------------------
+
+// y = where(j - i <= diagonal, x, 0) or with >: a mask of its own, so the gradient follows.
+static Tensor triangle(const char* op, const Tensor& input, int64_t diagonal, bool lower,
+                       Into into) {
+  if (input.ndim() < 2)
+    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input",
+                  "has " + std::to_string(input.ndim()) + " dimensions", "at least 2");
+  const int64_t rows = input.size(input.ndim() - 2), cols = input.size(input.ndim() - 1);
+  const int64_t shape[] = {rows, cols};
+  const Tensor mask = empty(shape, Dtype::kBool);
+  bool* const kept = mask.overwrite_plain<bool>();
+  for (int64_t i = 0; i < rows; ++i) {
+    // Columns up to `edge` belong to the lower triangle; clamped before it is added to i.
+    const int64_t edge = std::clamp(diagonal, -rows - 1, cols + 1) + i;
+    const int64_t split = std::clamp<int64_t>(lower ? edge + 1 : edge, 0, cols);
+    std::fill_n(kept + i * cols, split, lower);
+    std::fill_n(kept + i * cols + split, cols - split, !lower);
+  }
+  const Tensor zero = is_inexact(input.dtype()) ? number(0.0) : number(int64_t{0});
+  const Tensor nothing = input.dtype() == Dtype::kBool ? number(false) : zero;
+  const Named named(op);
+  return named(rename_error(op, {{"input", 1, "input"}}, [&] {
+    return pointwise(k_where_owned, on_device(mask, input.device()), input, nothing, into);
+  }));
+}
+
+Tensor tril(const Tensor& input, int64_t diagonal, Into into) {
+  LIBDL_OBSERVED(tril, input, diagonal, into);
+  return triangle("tril", input, diagonal, true, into);
+}
+Tensor triu(const Tensor& input, int64_t diagonal, Into into) {
+  LIBDL_OBSERVED(triu, input, diagonal, into);
+  return triangle("triu", input, diagonal, false, into);
+}
+
+}  // namespace libdl

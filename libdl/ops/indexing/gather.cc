@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// gather reads where scatter_add adds: each is the other's gradient.
+
+#include "ops/indexing/gather.h"
+
+#include "ops/creation/copy.h"
+#include "ops/indexing/indices.h"
+#include "ops/core/launch.h"
+#include "ops/pointwise/pointwise.h"
+#include "ops/view/view.h"
+
+namespace libdl {
+
+namespace {
+struct GatherAttr {
+  Shape shape;  // gather: of input; scatter: of src where it is one value for all, else empty
+  int32_t dim;
+  bool single;  // scatter: src is one value
+};
+}  // namespace
+
+// index has as many dimensions as `other`, and no larger ones but in dimension `except`; what has no
+// dimensions counts as one of size 1. An empty index fits everything, as in PyTorch.
+static void check_fits(const Call& call, int argument, const Tensor& index, const Tensor& other,
+                       const char* name, int except) {
+  const auto dims = [](const Tensor& x) { return std::max(x.ndim(), 1); };
+  const auto size = [](const Tensor& x, int d) { return x.ndim() == 0 ? 1 : x.size(d); };
+  const bool ranks = dims(index) == dims(other);
+  bool fits = ranks;
+  for (int d = 0; ranks && d < dims(index); ++d)
+    fits &= d == except || size(index, d) <= size(other, d);
+  if (!fits && index.numel() > 0)
+    call.bad(LIBDL_ERROR_SHAPE, argument, "index", "has shape " + to_string(index.shape()),
+             "no larger sizes than " + std::string(name) + "'s " + to_string(other.shape()) +
+                 (except >= 0 ? " outside dimension " + std::to_string(except) : ""));
+}
+
+// -- gather ---------------------------------------------------------------------------------------
+
+static void gather_vjp(Backward& b) {
+  const auto& a = b.attr<GatherAttr>();
+  const Tensor dx = zeros(a.shape, b.dy().dtype(), b.dy().device());
+  b.set_grad(0, scatter_add(dx, a.dim, b.saved(0), b.dy(), Into(dx)));
+}
+static const Rule kGather{"gather", gather_vjp};
+
+Tensor gather(const Tensor& input, int32_t dim, const Tensor& index, bool sparse_grad, Into into) {
+  LIBDL_OBSERVED(gather, input, dim, index, sparse_grad, into);
+  Call call("gather", into, {&input});
+  if (sparse_grad)
+    call.bad(LIBDL_ERROR_UNSUPPORTED, 4, "sparse_grad", "is true",
+             "false: sparse gradients are not offered");
+  const int axis = call.axis(2, "dim", dim, input.ndim());
+  check_fits(call, 3, index, input, "input", axis);
+  const Tensor x = at_least_1d(input);
+  const Tensor where = checked_index(call, into, 3, "index", index, x.size(axis));
+  Tensor y = result_place(call, into, index.shape(), input.dtype(), input.device(), {&input});
+  if (y.numel() > 0) {
+    const Tensor out = at_least_1d(y), at = at_least_1d(where);
+    launch_gather(y.device(), {overwrites(out), reads(x), reads(at), axis});
+  }
+  y = call.done(std::move(y), kGather, GatherAttr{Shape(input.shape()), axis, false},
+                {saves_value(where)});
+  if (call.forward()) call.jvp(y, [&] { return gather(call.tangent(0), axis, where); });
+  return y;
+}
+
+static Tensor taken(const Tensor& input, const Tensor& indices, std::optional<int64_t> dim,
+                    Into into) {
+  if (!dim) {
+    const int64_t whole[] = {-1};
+    return gather(reshape(input, whole), 0, reshape(indices, whole), false, into);
+  }
+  const int ndim = input.ndim();
+  if (indices.ndim() != ndim)
+    fail_argument(LIBDL_ERROR_SHAPE, "take_along_dim", 2, "indices",
+                  "has " + std::to_string(indices.ndim()) + " dimensions", std::to_string(ndim));
+  const int axis =
+      Call("take_along_dim", {}, std::span<const Tensor* const>()).axis(3, "dim", *dim, ndim);
+  // Both are broadcast outside dim.
+  Shape input_shape(input.shape()), index_shape(indices.shape());
+  for (int d = 0; d < ndim; ++d) {
+    if (d == axis) continue;
+    if (input.size(d) != indices.size(d) && input.size(d) != 1 && indices.size(d) != 1)
+      fail_argument(LIBDL_ERROR_SHAPE, "take_along_dim", 2, "indices",
+                    "has shape " + to_string(indices.shape()) + ", which does not broadcast with " +
+                        to_string(input.shape()) + " outside dimension " + std::to_string(axis),
+                    "sizes that do");
+    input_shape[d] = index_shape[d] = input.size(d) == 1 ? indices.size(d) : input.size(d);
+  }
+  return gather(expand(input, input_shape), axis, expanded(indices, index_shape), false, into);
+}
+
+Tensor take_along_dim(const Tensor& input, const Tensor& indices, std::optional<int64_t> dim,
+                      Into into) {
+  LIBDL_OBSERVED(take_along_dim, input, indices, dim, into);
+  return rename_error("take_along_dim",
+                 {{"input", 1, "input"}, {"index", 2, "indices"}, {"dim", 3, "dim"}},
+                 [&] { return taken(input, indices, dim, into); });
+}
+
+// -- scatter --------------------------------------------------------------------------------------
+
+using kernels::ScatterOp;
+
+namespace {
+struct ScatterCall {
+  const char* op;
+  ScatterOp combine;
+  const Rule* rule;  // NULL: no gradient
+};
+}  // namespace
+
+// What src receives: the result's gradient at the places it went to.
+static Tensor source_gradient(const Backward& b, const GatherAttr& a) {
+  const Tensor at = gather(b.dy(), a.dim, b.saved(0));
+  return a.single ? sum_to(at, a.shape) : at;
+}
+
+static void scatter_vjp(Backward& b) {
+  const auto& a = b.attr<GatherAttr>();
+  if (b.needs(0)) b.set_grad(0, scatter(b.dy(), a.dim, b.saved(0), number(0.0)));
+  if (b.needs(1)) b.set_grad(1, source_gradient(b, a));
+}
+static void scatter_add_vjp(Backward& b) {
+  if (b.needs(0)) b.set_grad(0, b.dy());
+  if (b.needs(1)) b.set_grad(1, source_gradient(b, b.attr<GatherAttr>()));
+}
+static const Rule kScatter{"scatter", scatter_vjp}, kScatterAdd{"scatter_add", scatter_add_vjp};
+
+// src cut to index's shape, as a recorded view: what lies outside is not read.
+static std::optional<Tensor> cut(const Tensor& src, const Tensor& index) {
+  if (src.ndim() == 0 || src.ndim() != index.ndim() || same(src.shape(), index.shape())) return {};
+  Tensor part = src;
+  for (int d = 0; d < src.ndim(); ++d) {
+    if (index.size(d) > src.size(d)) return {};
+    part = narrow(part, d, 0, index.size(d));
+  }
+  return part;
+}
+
+static Tensor scatter_by(const ScatterCall& s, const Tensor& input, int32_t dim,
+                         const Tensor& index, const Tensor& src, Into into) {
+  if (const auto part = cut(src, index)) return scatter_by(s, input, dim, index, *part, into);
+
+  Call call(s.op, into, {&input, &src});
+  const int axis = call.axis(2, "dim", dim, input.ndim());
+  check_fits(call, 3, index, input, "input", axis);
+  const bool single = src.is_number() || (src.ndim() == 0 && index.ndim() > 0);
+  if (!single) check_fits(call, 3, index, src, "src", -1);
+  if (call.recording() && !s.rule)
+    call.bad(LIBDL_ERROR_AUTOGRAD, 5, "reduce", "has no gradient, and one is needed",
+             "\"add\" or none, or no_grad()");
+  const Tensor values = value_like(call, 4, "src", src, input.dtype());
+  const Tensor where = checked_index(call, into, 3, "index", index, at_least_1d(input).size(axis));
+
+  Tensor y = changed_place(call, into, input, {&src});
+  const Tensor out = at_least_1d(y), before = at_least_1d(input), at = at_least_1d(where);
+  const Tensor from = single ? expanded(values.is_number() ? plain(values) : values, at.shape())
+                             : at_least_1d(values);
+  if (call.forward()) {
+    if (!s.rule)
+      call.bad(LIBDL_ERROR_AUTOGRAD, 5, "reduce", "has no forward derivative", "\"add\" or none");
+    call.ready_jvp(y, [&] {
+      const Tensor tangents[] = {call.tangent(0), call.tangent(1)};
+      const Tensor t =
+          tangents[0].defined() ? tangents[0] : zeros(input.shape(), input.dtype(), input.device());
+      if (!tangents[1].defined() && s.combine == ScatterOp::kAdd) return t;
+      return scatter_by(s, t, axis, where, tangents[1].defined() ? tangents[1] : number(int64_t{0}),
+                        {});
+    });
+  }
+  if (s.rule)
+    call.ready(y, *s.rule, GatherAttr{Shape(src.shape()), axis, single}, {saves_value(where)});
+  else
+    call.ready(y);
+  begin_change(out, before);
+  if (index.numel() > 0)
+    launch_scatter(y.device(), {updates(out), reads(from), reads(at), axis,
+                                static_cast<int32_t>(s.combine)});
+  return call.finish(std::move(y));
+}
+
+Tensor scatter(const Tensor& input, int32_t dim, const Tensor& index, const Tensor& src,
+               std::optional<std::string_view> reduce, Into into) {
+  LIBDL_OBSERVED(scatter, input, dim, index, src, reduce, into);
+  static constexpr ScatterCall kSet{"scatter", ScatterOp::kSet, &kScatter};
+  static constexpr ScatterCall kSum{"scatter", ScatterOp::kAdd, &kScatterAdd};
+  static constexpr ScatterCall kProduct{"scatter", ScatterOp::kMul, nullptr};
+  if (reduce && *reduce != "add" && *reduce != "multiply")
+    fail_argument(LIBDL_ERROR_VALUE, "scatter", 5, "reduce", "is \"" + std::string(*reduce) + "\"",
+                  "\"add\", \"multiply\" or none");
+  const ScatterCall& s = !reduce ? kSet : *reduce == "add" ? kSum : kProduct;
+  return scatter_by(s, input, dim, index, src, into);
+}
+
+Tensor scatter_add(const Tensor& input, int32_t dim, const Tensor& index, const Tensor& src,
+                   Into into) {
+  LIBDL_OBSERVED(scatter_add, input, dim, index, src, into);
+  static constexpr ScatterCall kSum{"scatter_add", ScatterOp::kAdd, &kScatterAdd};
+  return scatter_by(kSum, input, dim, index, src, into);
+}
+
+}  // namespace libdl

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/indexing/nonzero.h"
+
+#include "ops/creation/copy.h"
+#include "ops/core/launch.h"
+
+namespace libdl {
+
+Tensor nonzero_coordinates(const Tensor& input) {
+  const Tensor x = input.is_number() ? plain(input) : input;
+  int64_t count = 0;
+  if (x.numel() > 0) launch_nonzero(x.device(), {reads(x), &count, no_view()});
+  const int64_t shape[] = {count, x.ndim()};
+  Tensor y = empty(shape, Dtype::kInt64, x.device());
+  if (y.numel() > 0) launch_nonzero(x.device(), {reads(x), &count, overwrites(y)});
+  return y;
+}
+
+Tensor nonzero(const Tensor& input, Into into) {
+  LIBDL_OBSERVED(nonzero, input, into);
+  Call call("nonzero", into, {&input});
+  if (into && into.tensor().dtype() != Dtype::kInt64)
+    fail_argument(LIBDL_ERROR_DTYPE, "nonzero", 0, into.name,
+                  std::string("is ") + name_of(into.tensor().dtype()), "int64");
+  return call.done(nonzero_coordinates(input));
+}
+
+}  // namespace libdl

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#pragma once
+
+#include "ops/core/call.h"
+
+namespace libdl {
+
+// The coordinates of nonzero elements, int64 [how many, ndim].
+Tensor nonzero(const Tensor& input, Into into = {});
+
+// The same without a call, for operators that take masks.
+Tensor nonzero_coordinates(const Tensor& x);
+
+}  // namespace libdl

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/linalg/product.h"
+
+#include "memory/allocator.h"
+#include "kernels/cpu/matmul.h"
+#include "ops/creation/copy.h"
+#include "ops/core/launch.h"
+#include "tensor/packed.h"
+
+namespace libdl {
+
+namespace {
+
+// [batch, rows, cols] over the operand's own strides.
+struct Matrices {
+  int64_t sizes[3], strides[3];
+  kernels::View view;
+
+  Matrices(Factor f, Access access) {
+    const Tensor& x = *f.x;
+    const int r = x.ndim() - (f.transposed ? 1 : 2), c = x.ndim() - (f.transposed ? 2 : 1);
+    const bool batched = x.ndim() == 3;
+    sizes[0] = batched ? x.size(0) : 1;
+    strides[0] = batched ? x.stride(0) : 0;
+    sizes[1] = x.size(r);
+    strides[1] = x.stride(r);
+    sizes[2] = x.size(c);
+    strides[2] = x.stride(c);
+    view = {kernel_data(x, access), sizes, strides, 3, static_cast<int32_t>(x.dtype())};
+  }
+};
+
+// Room for panels; keep_packed may take it over.
+struct Panels {
+  explicit Panels(size_t bytes) : bytes(bytes), data(host_allocator().allocate(bytes)) {}
+  ~Panels() {
+    if (data) host_allocator().deallocate(data, bytes);
+  }
+  Panels(const Panels&) = delete;
+  Panels& operator=(const Panels&) = delete;
+  size_t bytes;
+  void* data;
+};
+
+// The kept panels of a matrix that is multiplied by again and again. The first product only leaves a
+// note of the geometry, the second one packs: a matrix that is used once costs nothing extra.
+PackedReader kept_panels(const Tensor& x, const Matrices& b) {
+  if (x.ndim() != 2) return {};
+  Storage& storage = x.storage();
+  const Extent reach = extent(x.shape(), x.strides(), "matmul");
+  const int64_t size = size_of(x.dtype());
+  const PackedSource source{
+      storage,
+      {Layout::kGemmPanels, x.dtype(), x.offset(), {b.sizes + 1, 2}, {b.strides + 1, 2}},
+      {x.read_plain<std::byte>() + reach.low * size,
+       static_cast<size_t>((reach.high - reach.low + 1) * size)},
+      storage.version.load(std::memory_order_acquire)};
+  bool noted;
+  if (PackedReader found = find_packed(source, noted); found.data()) return found;
+  const int64_t bytes = kernels::cpu::packed_size(b.view.dtype, b.sizes[2], b.sizes[1]);
+  if (bytes <= 0) return {};
+  if (!noted) {
+    note_packed(source);
+    return {};
+  }
+  std::optional<Panels> panels;
+  try {
+    panels.emplace(static_cast<size_t>(bytes));
+  } catch (const Error&) {
+    return {};  // the product itself does not need them
+  }
+  const std::optional<uint64_t> fingerprint = packed_fingerprint(source);
+  launch([&](kernels::Context& c) { kernels::cpu::pack_b(c, panels->data, b.view); });
+  PackedReader kept = keep_packed(source, fingerprint, panels->data, panels->bytes);
+  if (!panels->data) count_conversion(storage, "matmul");
+  return kept;
+}
+
+}  // namespace
+
+Tensor product(Factor a, Factor b, const Tensor* bias, const Tensor* base) {
+  const int64_t n = a.rows(), m = b.cols(), k = a.cols();
+  const bool batched = a.x->ndim() == 3;
+  const int64_t shape[] = {batched ? a.x->size(0) : 1, n, m};
+  Tensor y = empty(Dims(shape).subspan(batched ? 0 : 1), a.x->dtype(), a.x->device());
+  if (y.numel() == 0) return y;
+  const Matrices left(a, Access::kRead), right(b, Access::kRead),
+      out({&y}, Access::kOverwrite);
+  kernels::MatmulArgs args{};
+  args.out = out.view;
+  args.a = left.view;
+  args.b = right.view;
+  args.bias = bias ? reads(*bias) : no_view();
+  if (base) {
+    copy_bytes(y, *base);
+    args.beta = 1;
+  }
+  if (!y.device().is_cpu()) {
+    launch_matmul(y.device(), args);
+    return y;
+  }
+  PackedReader panels;
+  if (kernels::cpu::matmul_reads_packed(args.b.dtype, n, m, k))
+    panels = kept_panels(*b.x, right);
+  args.packed_b = panels.data();
+  launch_matmul(y.device(), args);
+  return y;
+}
+
+}  // namespace libdl

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/nn/loss.h"
+
+#include <cmath>
+
+#include "runtime/float_environment.h"
+#include "ops/pointwise/arithmetic.h"
+#include "ops/pointwise/comparison.h"
+#include "ops/creation/copy.h"
+#include "ops/indexing/gather.h"
+#include "ops/indexing/index_select.h"
+#include "ops/core/launch.h"
+#include "ops/pointwise/pointwise.h"
+#include "ops/reduction/reduction.h"
+#include "ops/nn/softmax.h"
+#include "ops/view/view.h"
+
+namespace libdl {
+
+// -- how elements become one number ---------------------------------------------------------------
+
+enum class Reduce { kMean, kSum, kNone };
+
+static Reduce reduction_of(const char* op, int argument, std::optional<std::string_view> word) {
+  if (!word || *word == "mean") return Reduce::kMean;
+  if (*word == "sum") return Reduce::kSum;
+  if (*word == "none") return Reduce::kNone;
+  fail_argument(LIBDL_ERROR_VALUE, op, argument, "reduction", "is \"" + std::string(*word) + "\"",
+                "\"mean\", \"sum\" or \"none\"");
+}
+
+static Tensor reduced(const Tensor& losses, Reduce how) {
+  return how == Reduce::kMean ? mean(losses) : how == Reduce::kSum ? sum(losses) : losses;
+}
+
+// -- negative log likelihood ----------------------------------------------------------------------
+
+static void check_weight(const char* op, const Tensor& input, const Tensor* weight,
+                         int64_t classes) {
+  if (!weight) return;
+  if (weight->ndim() != 1 || weight->size(0) != classes)
+    fail_argument(LIBDL_ERROR_SHAPE, op, 3, "weight", "has shape " + to_string(weight->shape()),
+                  "[" + std::to_string(classes) + "], one a class");
+  if (weight->dtype() != input.dtype())
+    fail_argument(LIBDL_ERROR_DTYPE, op, 3, "weight", std::string("is ") + name_of(weight->dtype()),
+                  name_of(input.dtype()));
+  if (has_history(*weight) && (state().mode & kModeGrad))
+    fail_argument(LIBDL_ERROR_AUTOGRAD, op, 3, "weight", "requires grad, which it cannot get",
+                  "detach() of it");
+}
+
+// Where the classes are: dimension 1, or 0 of one sample without a batch.
+static int class_dim(const char* op, const Tensor& input) {
+  if (input.ndim() == 0)
+    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "is 0-d", "[classes], or [n, classes, ...]");
+  return input.ndim() == 1 ? 0 : 1;
+}
+
+static void check_target(const char* op, const Tensor& input, const Tensor& target, int at) {
+  if (!is_integral(target.dtype()))
+    fail_argument(LIBDL_ERROR_DTYPE, op, 2, "target", std::string("is ") + name_of(target.dtype()),
+                  "integer classes");
+  Shape wanted(input.shape());
+  wanted.erase(static_cast<size_t>(at));
+  if (!same(target.shape(), wanted))
+    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "target", "has shape " + to_string(target.shape()),
+                  to_string(wanted));
+}
+
+namespace {
+// The targets as valid classes, and which of them count.
+struct Classes {
+  Tensor index;    // int64, ignored ones replaced by 0
+  Tensor ignored;  // undefined if none is
+};
+}  // namespace
+
+// On a device nobody waits for the labels: whether any is ignored stays open, and one that is no class
+// is reported by the device's next synchronisation.
+static Classes classes_behind(const char* op, const Tensor& target, int64_t classes,
+                              int64_t ignore_index) {
+  Classes c{cast(target, Dtype::kInt64), {}};
+  const Tensor zero = number(int64_t{0});
+  c.ignored = eq(c.index, number(ignore_index));
+  c.index = where(c.ignored, zero, c.index);
+  const Tensor valid = where(lt(c.index, zero), number(classes), c.index);
+  int64_t bad = -1;
+  if (valid.numel() > 0)
+    launch_check_index(valid.device(), {reads(valid), classes, &bad, op});
+  return c;
+}
+
+static Classes classes_of(const char* op, const Tensor& target, int64_t classes,
+                          int64_t ignore_index) {
+  const ModeGuard off(kModeGrad | kModeForward);
+  if (!target.device().is_cpu()) return classes_behind(op, target, classes, ignore_index);
+  Classes c{cast(target, Dtype::kInt64), {}};
+  // One pass over the (few) labels decides both questions.
+  const Tensor labels = plain(c.index);
+  const int64_t* const label = labels.read_plain<int64_t>();
+  bool any_ignored = false;
+  for (int64_t i = 0; i < labels.numel(); ++i) {
+    if (label[i] == ignore_index) {
+      any_ignored = true;
+    } else if (label[i] < 0 || label[i] >= classes) {
+      fail_argument(LIBDL_ERROR_INDEX, op, 2, "target", "holds " + std::to_string(label[i]),
+                    "0 to " + std::to_string(classes - 1) + ", or ignore_index");
+    }
+  }
+  if (!any_ignored) return c;
+  if (classes == 0)
+    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has no classes", "at least one");
+  c.ignored = eq(c.index, number(ignore_index));
+  c.index = where(c.ignored, number(int64_t{0}), c.index);
+  return c;
+}
+
+// Each element's factor: its class's weight, and 0 where it is ignored. Undefined: all 1.
+static Tensor factors(const Classes& c, const Tensor* weight, Dtype dtype) {
+  Tensor f;
+  if (weight) {
+    const int64_t flat[] = {-1};
+    f = reshape(index_select(*weight, 0, reshape(c.index, flat)), c.index.shape());
+  }
+  if (!c.ignored.defined()) return f;
+  if (!f.defined()) f = full(c.index.shape(), number(1.0), dtype, c.index.device());
+  return where(c.ignored, number(0.0), f);
+}
+
+static Tensor picked_loss(const Tensor& input, const Classes& c, const Tensor& f, int at,
+                          Reduce how) {
+  const Tensor picked = neg(squeeze(gather(input, at, unsqueeze(c.index, at)),
+                                    Dims(std::to_array<int64_t>({at}))));
+  if (!f.defined()) return reduced(picked, how);
+  // An ignored element contributes nothing, also where its loss is infinite.
+  const Tensor counted =
+      c.ignored.defined() ? where(c.ignored, number(0.0), picked) : picked;
+  const Tensor losses = mul(counted, f);
+  return how == Reduce::kMean ? div(sum(losses), sum(f)) : reduced(losses, how);
+}
+
+Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor* weight,
+                int64_t ignore_index, std::optional<std::string_view> reduction) {
+  LIBDL_OBSERVED(nll_loss, input, target, weight, ignore_index, reduction);
+  const char* const op = "nll_loss";
+  const Reduce how = reduction_of(op, 5, reduction);
+  if (!is_floating(input.dtype()))
+    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(input.dtype()),
+                  "a floating dtype");
+  const int at = class_dim(op, input);
+  check_target(op, input, target, at);
+  check_weight(op, input, weight, input.size(at));
+  const Classes c = classes_of(op, target, input.size(at), ignore_index);
+  const Named named(op);
+  return named(picked_loss(input, c, factors(c, weight, input.dtype()), at, how));
+}
+
+// -- cross entropy --------------------------------------------------------------------------------
+
+// -sum_c weight_c target_c log p_c
+static Tensor against_probabilities(const Tensor& log_p, const Tensor& target,
+                                    const Tensor* weight, int at, Reduce how, double smoothing) {
+  const int64_t classes = log_p.size(at);
+  Tensor q = target;
+  if (smoothing > 0)
+    q = add(mul(q, number(1 - smoothing)), number(smoothing / static_cast<double>(classes)));
+  Tensor terms = mul(log_p, q);
+  if (weight) {
+    Shape spread(static_cast<size_t>(log_p.ndim()), 1);
+    spread[at] = classes;
+    terms = mul(terms, reshape(*weight, spread));
+  }
+  const int64_t dims[] = {at};
+  const Tensor losses = neg(sum(terms, Dims(dims)));
+  return reduced(losses, how);
+}
+
+// (1 - s) nll + s / C sum_c weight_c (-log p_c)
+static Tensor smoothed(const Tensor& log_p, const Classes& c, const Tensor* weight, int at,
+                       Reduce how, double smoothing) {
+  const int64_t classes = log_p.size(at);
+  const Tensor f = factors(c, weight, log_p.dtype());
+  Tensor all = log_p;
+  if (weight) {
+    Shape spread(static_cast<size_t>(log_p.ndim()), 1);
+    spread[at] = classes;
+    all = mul(log_p, reshape(*weight, spread));
+  }
+  const int64_t dims[] = {at};
+  Tensor even = neg(sum(all, Dims(dims)));
+  if (c.ignored.defined()) even = where(c.ignored, number(0.0), even);
+  const Tensor nll = picked_loss(log_p, c, f, at, how);
+  const double share = smoothing / static_cast<double>(classes);
+  Tensor spread_loss;
+  if (how != Reduce::kMean)
+    spread_loss = reduced(even, how);
+  else
+    spread_loss = f.defined() ? div(sum(even), sum(f)) : mean(even);
+  return add(mul(nll, number(1 - smoothing)), mul(spread_loss, number(share)));
+}
+
+Tensor cross_entropy(const Tensor& input, const Tensor& target, const Tensor* weight,
+                     int64_t ignore_index, std::optional<std::string_view> reduction,
+                     double label_smoothing) {
+  LIBDL_OBSERVED(cross_entropy, input, target, weight, ignore_index, reduction, label_smoothing);
+  const char* const op = "cross_entropy";
+  const DefaultFloatEnvironment environment;  // for the factors of label_smoothing
+  const Reduce how = reduction_of(op, 5, reduction);
+  if (!(label_smoothing >= 0 && label_smoothing <= 1))
+    fail_argument(LIBDL_ERROR_VALUE, op, 6, "label_smoothing",
+                  "is " + std::to_string(label_smoothing), "0 to 1");
+  if (!is_floating(input.dtype()))
+    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(input.dtype()),
+                  "a floating dtype");
+  const int at = class_dim(op, input);
+  check_weight(op, input, weight, input.size(at));
+  if (is_floating(target.dtype())) {
+    if (!same(target.shape(), input.shape()))
+      fail_argument(LIBDL_ERROR_SHAPE, op, 2, "target", "has shape " + to_string(target.shape()),
+                    to_string(input.shape()) + ", or integer classes");
+    if (target.dtype() != input.dtype())
+      fail_argument(LIBDL_ERROR_DTYPE, op, 2, "target",
+                    std::string("is ") + name_of(target.dtype()), name_of(input.dtype()));
+    const Tensor losses = against_probabilities(log_softmax(input, at), target, weight, at,
+                                                Reduce::kNone, label_smoothing);
+    return reduced(losses, how);
+  }
+  check_target(op, input, target, at);
+  const Classes c = classes_of(op, target, input.size(at), ignore_index);
+  const Tensor log_p = log_softmax(input, at);
+  const Named named("nll_loss");
+  if (label_smoothing > 0) return smoothed(log_p, c, weight, at, how, label_smoothing);
+  return named(picked_loss(log_p, c, factors(c, weight, input.dtype()), at, how));
+}
+
+// -- squared error --------------------------------------------------------------------------------
+
+Tensor mse_loss(const Tensor& input, const Tensor& target,
+                std::optional<std::string_view> reduction, const Tensor* weight) {
+  LIBDL_OBSERVED(mse_loss, input, target, reduction, weight);
+  const Reduce how = reduction_of("mse_loss", 3, reduction);
+  static constexpr const char* kNames[] = {"input", "target"};
+  const Tensor* const operands[] = {&input, &target};
+  broadcast_shape("mse_loss", kNames, operands);  // errors in its own name
+  if (!is_floating(promote(input.dtype(), target.dtype()))) {
+    const int odd = target.is_complex() && !input.is_complex() ? 1 : 0;
+    fail_argument(LIBDL_ERROR_DTYPE, "mse_loss", odd + 1, kNames[odd],
+                  std::string("is ") + name_of(operands[odd]->dtype()), "floating");
+  }
+  const Named named("mse_loss");
+  const Tensor losses = rename_error("mse_loss", {{"input", 1, "input"}, {"other", 2, "target"}},
+                                [&] { return square(sub(input, target)); });
+  if (!weight) return named(reduced(losses, how));
+  if (!same(weight->shape(), losses.shape()))
+    fail_argument(LIBDL_ERROR_SHAPE, "mse_loss", 4, "weight",
+                  "has shape " + to_string(weight->shape()), to_string(losses.shape()));
+  const Tensor weighted = mul(losses, *weight);
+  return how == Reduce::kMean ? div(sum(weighted), sum(*weight)) : reduced(weighted, how);
+}
+
+}  // namespace libdl

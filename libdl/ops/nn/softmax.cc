@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/nn/softmax.h"
+
+#include "ops/pointwise/arithmetic.h"
+#include "ops/creation/copy.h"
+#include "ops/pointwise/exponential.h"
+#include "ops/core/launch.h"
+#include "ops/reduction/reduction.h"
+
+namespace libdl {
+
+namespace {
+struct Axis {
+  int at;
+};
+
+// The kernel works along the last dimension: the same elements with `at` moved there.
+struct LastAxis {
+  Shape sizes, strides;
+  kernels::View view;
+
+  LastAxis(const Tensor& x, int at, Access access)
+      : sizes(x.shape()), strides(x.strides()) {
+    if (x.ndim() == 0) {
+      sizes.push_back(1);
+      strides.push_back(1);
+    }
+    std::rotate(sizes.begin() + at, sizes.begin() + at + 1, sizes.end());
+    std::rotate(strides.begin() + at, strides.begin() + at + 1, strides.end());
+    view = {kernel_data(x, access), sizes.data(), strides.data(), static_cast<int32_t>(sizes.size()),
+            static_cast<int32_t>(x.dtype())};
+  }
+};
+}  // namespace
+
+// x, or a row-major copy where its elements are read across their lines of memory while those of the
+// result, which is row-major, are written along theirs.
+static Tensor along_lines(const Tensor& x) {
+  return x.is_contiguous() || x.stride(x.ndim() - 1) == 1 ? x : plain(x);
+}
+
+// softmax:     dx = y (dy - sum(y dy)): the Jacobian diag(y) - y y^T applied from the left
+// log_softmax: dx = dy - exp(y) sum(dy)
+static Tensor gradient(const Tensor& dy, const Tensor& y, int at, bool log) {
+  const int64_t dims[] = {at};
+  if (log) return dy - exp(y) * sum(dy, Dims(dims), true);
+  return y * (dy - sum(y * dy, Dims(dims), true));
+}
+
+static Tensor gradient_in_one_pass(const Tensor& dy, const Tensor& y, int at, bool log) {
+  LIBDL_OBSERVED_PART("softmax_backward", gradient_in_one_pass(dy, y, at, log), dy, y);
+  Tensor dx = empty(y.shape(), y.dtype(), y.device());
+  const Tensor given = along_lines(cast(dy, y.dtype()));
+  if (dx.numel())
+    launch_softmax_backward(
+        y.device(), {LastAxis(dx, at, Access::kOverwrite).view,
+                     LastAxis(given, at, Access::kRead).view, LastAxis(y, at, Access::kRead).view,
+                     log});
+  return dx;
+}
+
+template <bool log>
+static void softmax_vjp(Backward& b) {
+  const int at = b.attr<Axis>().at;
+  const Tensor y = b.saved(0);
+  b.set_grad(0, b.differentiated() ? gradient(b.dy(), y, at, log) : gradient_in_one_pass(b.dy(), y, at, log));
+}
+static const Rule kSoftmax{"softmax", softmax_vjp<false>};
+static const Rule kLogSoftmax{"log_softmax", softmax_vjp<true>};
+
+static Tensor normalised(const char* op, const Rule& rule, bool log, const Tensor& input,
+                         int32_t dim, Dtype dtype, Into into) {
+  const Dtype type = dtype == Dtype::kNone ? input.dtype() : dtype;
+  if (!is_floating(type))
+    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(type),
+                  "a floating dtype or dtype=");
+  const Tensor x = cast(input, type);
+  Call call(op, into, {&x});
+  const int at = call.axis(2, "dim", dim, x.ndim());
+  Tensor y = empty(x.shape(), type, x.device());
+  if (y.numel()) {
+    const Tensor read = along_lines(x);
+    launch_softmax(x.device(), {LastAxis(y, at, Access::kOverwrite).view,
+                                LastAxis(read, at, Access::kRead).view, log});
+  }
+  y = call.done(y, rule, Axis{at}, {saves_output(y, 0)});
+  if (call.forward())
+    call.jvp(y, [&] {  // the Jacobian of softmax is symmetric; log_softmax's is I - 1 p^T
+      const Tensor t = call.tangent(0);
+      const int64_t dims[] = {at};
+      return log ? t - sum(exp(y) * t, Dims(dims), true) : gradient(t, y, at, false);
+    });
+  return y;
+}
+
+Tensor softmax(const Tensor& input, int32_t dim, Dtype dtype, Into into) {
+  LIBDL_OBSERVED(softmax, input, dim, dtype, into);
+  return normalised("softmax", kSoftmax, false, input, dim, dtype, into);
+}
+Tensor log_softmax(const Tensor& input, int32_t dim, Dtype dtype, Into into) {
+  LIBDL_OBSERVED(log_softmax, input, dim, dtype, into);
+  return normalised("log_softmax", kLogSoftmax, true, input, dim, dtype, into);
+}
+
+}  // namespace libdl

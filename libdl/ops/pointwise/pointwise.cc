@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/pointwise/pointwise.h"
+
+#include <bit>
+
+#include "kernels/pointwise.h"
+#include "ops/creation/copy.h"
+#include "ops/core/form_plan.h"
+#include "ops/core/launch.h"
+#include "ops/core/program.h"
+#include "ops/view/view.h"
+#include "tensor/forms.h"
+#include "tensor/memory_order.h"
+
+namespace libdl {
+
+namespace {
+const kernels::ExpressionInfo& info(const PointwiseOp& op) {
+  return kernels::kExpressionInfo[static_cast<int>(op.expression)];
+}
+
+// Bit c: the expression exists for kernels::Class c.
+constexpr auto kComputes = [] {
+  std::array<uint8_t, kernels::kExpressions> bits{};
+  for (int e = 0; e < kernels::kExpressions; ++e)
+    for (int c = 0; c < kernels::kClasses; ++c)
+      bits[e] |=
+          static_cast<uint8_t>(kernels::expression_exists(e, static_cast<kernels::Class>(c)) << c);
+  return bits;
+}();
+
+// class_of as a table in memory: the function's own is made anew in every call.
+constexpr auto kClassOf = [] {
+  std::array<kernels::Class, kDtypes> classes{};
+  for (int t = 0; t < kDtypes; ++t) classes[t] = class_of(static_cast<Dtype>(t));
+  return classes;
+}();
+kernels::Class compute_class(Dtype t) { return kClassOf[static_cast<int>(t)]; }
+}  // namespace
+
+int PointwiseOp::inputs() const { return info(*this).inputs; }
+bool PointwiseOp::truth() const { return info(*this).truth; }
+
+const PointwiseOp& operator_of(Expression expression) {
+  static const PointwiseOp* const kOperators[] = {
+#define POINTWISE(name, inputs, classes, result) &k_##name,
+#include "kernels/pointwise.def"
+#undef POINTWISE
+  };
+  return *kOperators[static_cast<int>(expression)];
+}
+
+// -- dtypes -----------------------------------------------------------------------------------
+
+Dtype default_dtype() { return static_cast<Dtype>(state().default_dtype); }
+
+// One operand class joins a result of higher classes: it counts if its category is higher.
+static Dtype join(Dtype result, Dtype lower) {
+  if (result == Dtype::kNone) return lower;
+  if (lower == Dtype::kNone || category(lower) <= category(result)) return result;
+  if (is_complex(lower) && is_floating(result)) return complex_of(result);
+  return lower;
+}
+
+Dtype result_dtype(std::span<const Tensor* const> operands) {
+  Dtype dimensioned = Dtype::kNone, scalar = Dtype::kNone, number = Dtype::kNone;
+  for (const Tensor* x : operands) {
+    Dtype& of_class = x->is_number() ? number : x->ndim() ? dimensioned : scalar;
+    of_class = of_class == Dtype::kNone ? x->dtype() : promote(of_class, x->dtype());
+  }
+  if (number == Dtype::kFloat64) number = default_dtype();
+  if (number == Dtype::kComplex128) number = complex_of(default_dtype());
+  return join(join(dimensioned, scalar), number);
+}
+
+Device device_among(std::span<const Tensor* const> operands) {
+  for (const Tensor* x : operands)
+    if (!x->device().is_cpu()) return x->device();
+  return {};
+}
+
+LIBDL_NORETURN [[gnu::cold]] static void reject_dtype(const PointwiseOp& op,
+                                                      const Tensor* const* in, Dtype compute) {
+  int blame = 0;
+  for (int i = 0; i < op.inputs(); ++i)
+    if (in[i]->dtype() == compute || category(in[i]->dtype()) == category(compute)) {
+      blame = i;
+      break;
+    }
+  std::string wanted;
+  const char* separator = "a dtype that is ";
+  for (const char* c = info(op).classes; *c; ++c) {
+    const char* const word = *c == 'B'   ? "bool"
+                             : *c == 'I' ? "integer"
+                             : *c == 'F' ? "floating"
+                             : *c == 'C' ? "complex"
+                                         : nullptr;
+    if (!word) continue;
+    wanted += std::string(separator) + word;
+    separator = " or ";
+  }
+  fail_argument(LIBDL_ERROR_DTYPE, op.name, blame + 1, op.arguments[blame],
+                std::string("is ") + name_of(in[blame]->dtype()), wanted);
+}
+
+static Dtype compute_dtype(const PointwiseOp& op, const Tensor* const* in) {
+  const int n = op.inputs();
+  Dtype compute;
+  switch (op.promotion) {
+    case Promotion::kTruth:
+      compute = Dtype::kBool;
+      break;
+    case Promotion::kSelect:
+      compute = result_dtype({in + 1, static_cast<size_t>(n - 1)});
+      break;
+    default:
+      compute = in[0]->dtype();
+      bool alike = !in[0]->is_number();
+      for (int i = 1; i < n; ++i) alike &= !in[i]->is_number() && in[i]->dtype() == compute;
+      if (!alike) compute = result_dtype({in, static_cast<size_t>(n)});
+      if (op.promotion == Promotion::kFloat && !is_inexact(compute)) compute = default_dtype();
+  }
+  const uint8_t exists = kComputes[static_cast<int>(op.expression)];
+  if (!(exists >> static_cast<int>(compute_class(compute)) & 1)) reject_dtype(op, in, compute);
+  return compute;
+}
+
+// -- shapes -----------------------------------------------------------------------------------
+
+Shape broadcast_shape(const char* op, const char* const* names,
+                      std::span<const Tensor* const> operands) {
+  Shape shape(operands[0]->shape());
+  for (size_t i = 1; i < operands.size(); ++i) {
+    const Dims other = operands[i]->shape();
+    while (shape.size() < other.size()) shape.insert(0, 1);
+    const size_t lead = shape.size() - other.size();
+    for (size_t d = 0; d < other.size(); ++d) {
+      int64_t& size = shape[lead + d];
+      if (size == other[d] || other[d] == 1) continue;
+      if (size != 1)
+        fail_argument(LIBDL_ERROR_SHAPE, op, static_cast<int>(i) + 1, names[i],
+                      "has shape " + to_string(other) + ", which does not broadcast with " +
+                          to_string(operands[0]->shape()),
+                      "");
+      size = other[d];
+    }
+  }
+  return shape;
+}
+
+static Shape common_shape(const PointwiseOp& op, const Tensor* const* in, int n) {
+  return broadcast_shape(op.name, op.arguments.data(), {in, static_cast<size_t>(n)});
+}
+
+// Whether the operands have the first one's shape, or one that every shape broadcasts.
+static bool share_shape(const Tensor* const* in, int n) {
+  for (int i = 1; i < n; ++i)
+    if (in[i]->ndim() && !libdl::same(in[i]->shape(), in[0]->shape())) return false;
+  return true;
+}
+
+// -- the launch -------------------------------------------------------------------------------
+
+template <class P>  // a Plan or a FormPlan
+[[gnu::always_inline]] static inline void launch(const P& plan, const PointwiseOp& op, const Tensor& out,
+                          const Tensor* const* in, int n, kernels::Class compute) {
+  kernels::PointwiseArgs args;
+  args.expression = static_cast<int32_t>(op.expression);
+  args.compute = static_cast<int32_t>(compute);
+  args.inputs = n;
+  args.host_inputs = plan.host_inputs();
+  args.out = plan.view(out, 0);
+  for (int i = 0; i < n; ++i) args.in[i] = plan.view(*in[i], i + 1);
+  launch_pointwise(out.device(), args);
+}
+
+[[gnu::noinline]] static bool ran_in_forms(const PointwiseOp& op, const Tensor& out,
+                                                const Tensor* const* in, int n,
+                                                kernels::Class compute) {
+  FormPlan plan;
+  if (!plan.set(out, {in, static_cast<size_t>(n)})) return false;
+  launch(plan, op, out, in, n, compute);
+  return true;
+}
+
+// kNew: a result that nobody has seen, which takes its operands' order in memory.
+enum class Place { kGiven, kNew };
+
+template <Place place>
+static void run(const PointwiseOp& op, const Tensor& out, const Tensor* const* in, int n,
+                Dtype compute) {
+  if (out.numel() == 0) return;
+  const std::span operands(in, static_cast<size_t>(n));
+  const auto order = [&] {
+    if (place == Place::kGiven || op.row_major) return;
+    lie_as(out, operands, op.promotion == Promotion::kTruth ? result_dtype(operands) : compute,
+           op.promotion == Promotion::kSelect);
+  };
+  Plan plan;
+  if (memory_is_special()) [[unlikely]] {
+    order();
+    if (ran_in_forms(op, out, in, n, compute_class(compute))) return;
+    plan.make_ready(out, operands);
+  }
+  plan.walk_new(out, operands, order);
+  launch(plan, op, out, in, n, compute_class(compute));
+}
+
+// -- recording --------------------------------------------------------------------------------
+
+namespace {
+struct Record {
+  const PointwiseOp* op;
+  Dtype compute;
+  int8_t place[4];          // saved index of x0, x1, x2 and y, or -1
+  uint8_t summed = 0;       // inputs that were broadcast
+  std::unique_ptr<Shape[]> shapes;  // of the inputs, where any was broadcast
+};
+}  // namespace
+
+// Constant in pieces. A condition is, too: a rule's own may be floating and have a history (relu's
+// derivative depends on relu's result), and then the second derivative is 0 rather than absent.
+static bool has_zero_gradient(const PointwiseOp& op, int i) {
+  return op.zero_gradient || (op.promotion == Promotion::kSelect && i == 0);
+}
+
+static int form_of(Dtype compute) { return is_complex(compute) ? kComplexVjp : kRealForm; }
+
+static void pointwise_vjp(Backward& b) {
+  const Record& r = b.attr<Record>();
+  Tensor made[4];
+  const Tensor* values[4] = {};
+  const bool steps = r.op->steps && (state().mode & kModeGrad);
+  int last = r.op->inputs() - 1;
+  while (last >= 0 && !b.needs(last)) --last;
+  Tensor owned;
+  for (int i = 0; i <= last; ++i) {
+    if (!b.needs(i)) continue;
+    if (i == last) owned = b.take_dy();
+    const Tensor& dy = i == last ? owned : b.dy();
+    Tensor dx;
+    if (has_zero_gradient(*r.op, i)) {
+      dx = zeros(dy.shape(), dy.dtype(), dy.device());
+    } else {
+      const Program& program = program_of(*r.op, i, form_of(r.compute));
+      const Tensor* symbols[5] = {&dy};
+      for (int k = 0; k < 4; ++k) {
+        if (!(program.uses & (2u << k))) continue;
+        if (!values[k]) {
+          values[k] = &b.saved(r.place[k], made[k]);
+          if (steps) [[unlikely]]
+            values[k] = &(made[k] = detach(*values[k]));
+        }
+        symbols[k + 1] = values[k];
+      }
+      dx = evaluate(program, symbols, r.compute, i == last ? &owned : nullptr);
+    }
+    if (r.summed & (1 << i)) dx = sum_to(dx, r.shapes[i]);
+    b.set_grad(i, std::move(dx));
+  }
+}
+
+// Every pointwise operator's rule has its own name, for errors and printed graphs.
+static const Rule* rule_of(const PointwiseOp& op) {
+  static const std::unique_ptr<Rule[]> rules = [] {
+    auto made = std::make_unique<Rule[]>(kernels::kExpressions);
+    for (int i = 0; i < kernels::kExpressions; ++i)
+      made[i] = {operator_of(static_cast<Expression>(i)).name, pointwise_vjp};
+    return made;
+  }();
+  return &rules[static_cast<int>(op.expression)];
+}
+
+static void no_gradient(const PointwiseOp& op, int i) {
+  fail_argument(LIBDL_ERROR_AUTOGRAD, op.name, i + 1, op.arguments[i],
+                "requires grad, but no gradient flows there", "detach() of it");
+}
+
+// `place` as in Record.
+static void keep_numbers(Node& node, const PointwiseOp& op, const Tensor* const* in,
+                         std::span<const int8_t, 4> place) {
+  node.keeps_saved = place[3] < 0;
+  for (int i = 0; i < node.inputs; ++i) {
+    const bool condition = op.promotion == Promotion::kSelect && i == 0;
+    node.keeps_saved &= place[i] < 0 || condition || in[i]->is_number();
+  }
+}
+
+// The node for a call whose result is y; `old` is the former value of the operands written in place,
+// which in_place has bits for.
+static Node* record(const PointwiseOp& op, const Tensor* const* in, const Tensor& y, Dtype compute,
+                    uint32_t in_place, const Tensor& old) {
+  const int n = op.inputs();
+  Edge edges[3];
+  uint32_t uses = 0;
+  struct Edges {  // releases what an exception leaves behind
+    Edge* edges;
+    ~Edges() {
+      for (int i = 0; i < 3; ++i) Ref<Node>::take(edges[i].node);
+    }
+  } guard{edges};
+  for (int i = 0; i < n; ++i) {
+    if (!in[i]->meta()) continue;
+    edges[i] = history_of(*in[i]);
+    if (!edges[i].node || has_zero_gradient(op, i)) continue;
+    if (!op.partials[i]) no_gradient(op, i);
+    uses |= program_of(op, i, form_of(compute)).uses;
+  }
+  uses >>= 1;  // dy is never saved
+  Record r{&op, compute, {-1, -1, -1, -1}, 0, nullptr};
+  int saves = 0;
+  for (int k = 0; uses >> k; ++k)
+    if (uses & (1 << k)) r.place[k] = static_cast<int8_t>(saves++);
+  for (int i = 0; i < n; ++i)
+    if (edges[i].node && !libdl::same(in[i]->shape(), y.shape())) {
+      if (!r.shapes) r.shapes = std::make_unique<Shape[]>(n);
+      r.shapes[i].assign(in[i]->shape());
+      r.summed |= static_cast<uint8_t>(1 << i);
+    }
+  const auto place = std::to_array(r.place);
+  Ref<Node> node = Ref<Node>::take(make_node(*rule_of(op), n, 1, saves, std::move(r)));
+  if ((state().mode & kModeAnomaly) && creation_site) node->more().site = creation_site();
+  for (int i = 0; i < n; ++i) {
+    node->edges()[i] = std::exchange(edges[i], {});
+    if (place[i] >= 0) save(*node, place[i], in_place >> i & 1 ? old : *in[i], i);
+  }
+  if (place[3] >= 0) save(*node, place[3], y, saved_output(0));
+  if (op.keeps_numbers) keep_numbers(*node, op, in, place);
+  return node.release();
+}
+
+// Whether backward will read the value of the operands that an in-place call is about to overwrite.
+static bool old_value_needed(const PointwiseOp& op, const Tensor* const* in, uint32_t in_place,
+                             Dtype compute) {
+  if (op.zero_gradient) return false;
+  for (int k = 0; k < op.inputs(); ++k)
+    if (op.partials[k] && in[k]->meta() &&
+        (program_of(op, k, form_of(compute)).uses & (in_place << 1)))
+      return true;
+  return false;
+}
+
+// -- forward mode -----------------------------------------------------------------------------
+
+static Tensor tangent(const PointwiseOp& op, const Tensor* const* in, const Tensor& y,
+                      Dtype compute, const Tensor* tangents) {
+  Tensor sum;
+  // (da - y db) / b: where b is 0, da / b and y db / b may be infinities of opposite signs.
+  if (op.expression == Expression::div && tangents[0].defined() && tangents[1].defined())
+    return pointwise(k_div, pointwise(k_sub, tangents[0], pointwise(k_mul, tangents[1], y)),
+                     *in[1]);
+  for (int i = 0; i < op.inputs(); ++i) {
+    if (!tangents[i].defined() || op.zero_gradient) continue;
+    if (op.promotion == Promotion::kSelect && i == 0) continue;
+    if (!op.partials[i]) no_gradient(op, i);
+    const Program& program = program_of(op, i, is_complex(compute) ? kComplexJvp : kRealForm);
+    const Tensor* const symbols[5] = {&tangents[i], in[0], op.inputs() > 1 ? in[1] : nullptr,
+                                      op.inputs() > 2 ? in[2] : nullptr, &y};
+    Tensor t = evaluate(program, symbols, compute);
+    sum = sum.defined() ? pointwise(k_add, sum, t) : std::move(t);
+  }
+  if (!sum.defined()) return zeros(y.shape(), y.dtype(), y.device());
+  if (!libdl::same(sum.shape(), y.shape()))  // the tangent of a broadcast operand grows with it
+    sum = pointwise(k_add, sum, zeros(y.shape(), y.dtype(), y.device()));
+  return sum;
+}
+
+[[gnu::noinline]] static void dual_result(const PointwiseOp& op, const Tensor* const* in,
+                                          const Tensor& y, Dtype compute) {
+  const auto inputs = dual_inputs({in, static_cast<size_t>(op.inputs())});
+  for (const DualInputs& dual : inputs) {
+    const LevelsFrom outside(dual.level->outer);
+    give_tangent(y, *dual.level, tangent(op, in, y, compute, dual.tangents.data()));
+  }
+  save_tangents(y, inputs);
+}
+
+// -- the call ---------------------------------------------------------------------------------
+
+[[gnu::noinline]] static Tensor pointwise_into(const PointwiseOp& op, const Tensor* const* in,
+                                               const Tensor& dst);
+
+[[gnu::cold]] static Tensor shown(const PointwiseOp& op, const Tensor* const* in, Into into) {
+  const observe_detail::Name name{op.name, false, op.arguments.data()};
+  const auto again = [&] { return pointwise(op, in, into); };
+  switch (op.inputs()) {
+    case 1:
+      return observe_detail::call(name, again, *in[0], into);
+    case 2:
+      return observe_detail::call(name, again, *in[0], *in[1], into);
+    default:
+      return observe_detail::call(name, again, *in[0], *in[1], *in[2], into);
+  }
+}
+
+Tensor pointwise(const PointwiseOp& op, const Tensor* const* in, Into into) {
+  if (observed()) [[unlikely]]
+    return shown(op, in, into);
+  if (into) return pointwise_into(op, in, into.tensor());
+  const int n = op.inputs();
+  const Dtype compute = compute_dtype(op, in);
+  bool equal = true, meta = false;
+  for (int i = 0; i < n; ++i) {
+    meta |= in[i]->meta() != nullptr;
+    equal &= libdl::same(in[i]->shape(), in[0]->shape());
+  }
+  const Dtype out_dtype = op.truth() ? Dtype::kBool : compute;
+  const Device device = result_device({in, static_cast<size_t>(n)});
+  const Tensor y = equal ? empty(in[0]->shape(), out_dtype, device)
+                         : empty(common_shape(op, in, n), out_dtype, device);
+  run<Place::kNew>(op, y, in, n, compute);
+  born(y);
+  if (!meta || op.truth() || !is_inexact(compute)) return y;
+
+  const uint32_t mode = state().mode;
+  if (mode & kModeGrad) {
+    bool wanted = false;
+    for (int i = 0; i < n; ++i) wanted |= has_history(*in[i]);
+    if (wanted) {
+      Meta& m = meta_of(y);
+      Node* const node = record(op, in, y, compute, 0, y);
+      m.node = node;
+    }
+  }
+  if (mode & kModeForward) dual_result(op, in, y, compute);
+  return y;
+}
+
+Tensor pointwise_into(const PointwiseOp& op, const Tensor* const* in, const Tensor& dst) {
+  const int n = op.inputs();
+  Call call(op.name, Into(dst), std::span(in, static_cast<size_t>(n)));
+  const Dtype compute = compute_dtype(op, in);
+  // What optimizers write list by list must not fail half-way: no shape of its own is made here.
+  call.check_result(share_shape(in, n) ? in[0]->shape() : Dims(common_shape(op, in, n)),
+                    op.truth() ? Dtype::kBool : compute,
+                    result_device({in, static_cast<size_t>(n)}));
+
+  if (call.plain()) {
+    run<Place::kGiven>(op, dst, in, n, compute);
+    written(dst, op.name);
+    return dst;
+  }
+  uint32_t in_place = 0;  // a bit for each operand that dst is
+  for (int i = 0; i < n; ++i)
+    if (call.in_place() && overlap(dst, *in[i]) == Overlap::kFull) in_place |= 1u << i;
+  // History first, then the write: a failed allocation must not leave dst written and unrecorded.
+  // Tangents and the host's hooks on saved values want the result, so there it is made aside.
+  const bool aside = call.forward() || saves_through_hooks();
+  Tensor y = aside ? empty(dst.shape(), dst.dtype(), dst.device()) : alias(dst);
+  if (aside) run<Place::kGiven>(op, y, in, n, compute);
+  Saved* result = nullptr;
+  if (call.recording() && !op.truth()) {
+    Tensor old;
+    if (in_place && old_value_needed(op, in, in_place, compute))
+      old = clone(*in[std::countr_zero(in_place)]);
+    Meta& meta = meta_of(y);
+    meta.node = record(op, in, y, compute, in_place, old);
+    Node& node = *meta.node;
+    for (int k = 0; k < node.saves && !aside; ++k)
+      if (node.saved()[k].source == saved_output(0)) result = &node.saved()[k];
+  }
+  if (call.forward() && !op.truth())
+    call.ready_jvp(y, [&] { return tangent(op, in, y, compute, &call.tangent(0)); });
+  call.ready(y);
+  if (!aside) run<Place::kGiven>(op, dst, in, n, compute);
+  call.finish(y);
+  if (result) result->version = saved_version(*dst.get());
+  return dst;
+}
+
+}  // namespace libdl

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The pointwise kind. An operator of it is a name, a scalar expression (kernels/expressions.h) and
+// one partial derivative per argument; promotion, broadcasting, recording, in-place, both
+// differentiation modes of every order and fusion follow from these.
+#pragma once
+
+#include <array>
+#include <atomic>
+
+#include "device/device.h"
+#include "kernels/pointwise.h"
+#include "ops/core/call.h"
+
+namespace libdl {
+
+using kernels::Expression;
+
+// -- derivatives as programs ------------------------------------------------------------------
+// A rule builds an expression from symbols; it becomes a short program over registers that runs
+// fused, a tile at a time, or step by step through recorded operators under create_graph.
+
+struct Expr {
+  int id;
+};
+
+struct Symbols {  // what a partial derivative may use; using one of x or y saves it
+  Expr dy;
+  Expr x[3];
+  Expr y;
+  bool complex = false;  // the rule for complex dtypes is being built
+  bool forward = false;  // …and for forward mode
+};
+
+Expr apply(Expression f, std::initializer_list<Expr> arguments);
+Expr constant(double value);
+#define LIBDL_EXPR_UNARY(name) \
+  inline Expr name(Expr a) { return apply(Expression::##name, {a}); }
+#define LIBDL_EXPR_BINARY(name) \
+  inline Expr name(Expr a, Expr b) { return apply(Expression::##name, {a, b}); }
+LIBDL_EXPR_UNARY(neg)
+LIBDL_EXPR_UNARY(exp)
+LIBDL_EXPR_UNARY(log)
+LIBDL_EXPR_UNARY(sin)
+LIBDL_EXPR_UNARY(cos)
+LIBDL_EXPR_UNARY(tanh)
+LIBDL_EXPR_UNARY(square)
+LIBDL_EXPR_UNARY(sqrt)
+LIBDL_EXPR_UNARY(sign)
+LIBDL_EXPR_UNARY(sgn)
+LIBDL_EXPR_UNARY(sigmoid)
+LIBDL_EXPR_UNARY(reciprocal)
+LIBDL_EXPR_UNARY(positive)
+LIBDL_EXPR_UNARY(gelu_derivative)
+LIBDL_EXPR_UNARY(gelu_tanh_derivative)
+LIBDL_EXPR_BINARY(pow)
+LIBDL_EXPR_BINARY(div_trunc)
+LIBDL_EXPR_BINARY(div_floor)
+LIBDL_EXPR_BINARY(elu_derivative)
+LIBDL_EXPR_BINARY(elu_curve)
+LIBDL_EXPR_BINARY(leaky_relu_derivative)
+#undef LIBDL_EXPR_UNARY
+#undef LIBDL_EXPR_BINARY
+Expr conj(Expr a);  // nothing where the result is real
+inline Expr operator+(Expr a, Expr b) { return apply(Expression::add, {a, b}); }
+inline Expr operator-(Expr a, Expr b) { return apply(Expression::sub, {a, b}); }
+inline Expr operator*(Expr a, Expr b) { return apply(Expression::mul, {a, b}); }
+inline Expr operator/(Expr a, Expr b) { return apply(Expression::div, {a, b}); }
+inline Expr operator-(Expr a) { return neg(a); }
+inline Expr operator+(Expr a, double b) { return a + constant(b); }
+inline Expr operator-(Expr a, double b) { return a - constant(b); }
+inline Expr operator*(Expr a, double b) { return a * constant(b); }
+inline Expr operator+(double a, Expr b) { return constant(a) + b; }
+inline Expr operator-(double a, Expr b) { return constant(a) - b; }
+inline Expr operator*(double a, Expr b) { return constant(a) * b; }
+inline Expr operator/(double a, Expr b) { return constant(a) / b; }
+Expr where(Expr condition, Expr a, Expr b);
+Expr softplus_derivative(Expr x, Expr beta, Expr threshold);
+Expr in_range(Expr x, Expr low, Expr high);  // 1 where low <= x <= high, else 0
+
+// dx_i as an expression; for complex dtypes dy * conj(df/dx), PyTorch's convention.
+using Partial = Expr (*)(const Symbols& s);
+
+// -- operators --------------------------------------------------------------------------------
+
+enum class Promotion : uint8_t {
+  kPromote,   // the operands' common dtype
+  kFloat,     // likewise, with bool and integers lifted to the default dtype
+  kTruth,     // operands are read as bool
+  kSelect,    // operand 0 is a condition; the others are promoted
+};
+
+struct Program;
+
+struct PointwiseOp {
+  const char* name;
+  Expression expression;
+  std::array<const char*, 3> arguments;  // parameter names, for errors
+  Promotion promotion = Promotion::kPromote;
+  std::array<Partial, 3> partials = {};  // NULL: no gradient flows there
+  bool zero_gradient = false;            // differentiable with derivative 0 (floor, sign, …)
+  bool steps = false;  // the derivative is of steps, and has no history but that of dy
+  bool row_major = false;      // new results are, however the operands lie
+  bool keeps_numbers = false;  // and conditions: where no more is saved, passes free nothing
+  mutable std::atomic<const Program*> programs[3][3] = {};  // [form][input], built when first used
+
+  int inputs() const;
+  bool truth() const;  // the result is bool
+};
+
+// The call, new or into. `in` holds op.inputs() tensors.
+Tensor pointwise(const PointwiseOp& op, const Tensor* const* in, Into into = {});
+inline Tensor pointwise(const PointwiseOp& op, const Tensor& a, Into into = {}) {
+  const Tensor* const in[] = {&a};
+  return pointwise(op, in, into);
+}
+inline Tensor pointwise(const PointwiseOp& op, const Tensor& a, const Tensor& b, Into into = {}) {
+  const Tensor* const in[] = {&a, &b};
+  return pointwise(op, in, into);
+}
+inline Tensor pointwise(const PointwiseOp& op, const Tensor& a, const Tensor& b, const Tensor& c,
+                        Into into = {}) {
+  const Tensor* const in[] = {&a, &b, &c};
+  return pointwise(op, in, into);
+}
+
+// Defined once each, beside their operators.
+#define POINTWISE(name, inputs, classes, result) extern const PointwiseOp k_##name;
+#include "kernels/pointwise.def"
+#undef POINTWISE
+// `where` with a row-major result, as masked_fill has it in PyTorch; and that with a mask which nobody
+// else sees (tril, triu), so that a pass has nothing to free.
+extern const PointwiseOp k_where_row_major, k_where_owned;
+
+// -- shapes and dtypes --------------------------------------------------------------------------
+
+// PyTorch's promotion: tensors with dimensions, then 0-d tensors, then host numbers; a lower class
+// counts only if its category is higher.
+Dtype result_dtype(std::span<const Tensor* const> operands);
+// Where the result of these operands is: with the first that is not in the host's memory.
+Device device_among(std::span<const Tensor* const> operands);
+inline Device result_device(std::span<const Tensor* const> operands) {
+  return memory_elsewhere() ? device_among(operands) : Device{};
+}
+Dtype default_dtype();
+
+// The common shape, or an error that names the first argument that does not fit.
+Shape broadcast_shape(const char* op, const char* const* names,
+                      std::span<const Tensor* const> operands);
+// Sums x down to `shape`, which broadcasts to x's.
+Tensor sum_to(const Tensor& x, Dims shape);
+
+}  // namespace libdl

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/pointwise/arithmetic.h"
+#include "ops/creation/copy.h"
+#include "ops/creation/join.h"
+#include "ops/core/launch.h"
+#include "ops/reduction/reduction.h"
+#include "ops/view/view.h"
+
+namespace libdl {
+
+static Tensor scanned(kernels::Scan op, const Tensor& x, int at, Dtype dtype) {
+  Tensor y = empty(x.shape(), dtype, x.device());
+  if (y.numel() == 0) return y;
+  if (x.ndim() == 0) {
+    copy_bytes(y, x);
+    return y;
+  }
+  const auto last = [at](const Tensor& t) {
+    Shape shape(t.shape()), strides(t.strides());
+    shape.erase(static_cast<size_t>(at));
+    strides.erase(static_cast<size_t>(at));
+    shape.push_back(t.size(at));
+    strides.push_back(t.stride(at));
+    return alias(t, shape, strides, t.offset(), t.dtype());
+  };
+  const Tensor to = last(y), from = last(x);
+  launch_scan(x.device(), {static_cast<int32_t>(op), overwrites(to), no_view(), reads(from)});
+  return y;
+}
+
+static Dtype scan_dtype(const Tensor& x, Dtype dtype, Into into) {
+  if (dtype != Dtype::kNone) return dtype;
+  return term_dtype(is_inexact(x.dtype()) ? x.dtype() : Dtype::kInt64, into);
+}
+
+// -- cumsum -------------------------------------------------------------------------------------
+
+// dx = the cumulative sum of dy from the other end.
+static void cumsum_vjp(Backward& b) {
+  const int32_t at = b.attr<int32_t>();
+  if (b.dy().ndim() == 0) return b.set_grad(0, b.dy());
+  const int64_t dims[] = {at};
+  b.set_grad(0, flip(cumsum(flip(b.dy(), dims), at), dims));
+}
+static const Rule kCumsum{"cumsum", cumsum_vjp};
+
+Tensor cumsum(const Tensor& input, int32_t dim, Dtype dtype, Into into) {
+  LIBDL_OBSERVED(cumsum, input, dim, dtype, into);
+  const Tensor x = cast(input, scan_dtype(input, dtype, into));
+  Call call("cumsum", into, {&x});
+  const int32_t at = call.axis(2, "dim", dim, x.ndim());
+  Tensor y = call.done(scanned(kernels::Scan::kSum, x, at, x.dtype()), kCumsum, at);
+  if (call.forward()) call.jvp(y, [&] { return cumsum(call.tangent(0), at); });
+  return y;
+}
+
+// -- cumprod ------------------------------------------------------------------------------------
+
+// With r_k = dy_k + x_(k+1) r_(k+1):  dx_k = (x_0 … x_(k-1)) r_k. No division: zeros are allowed. The
+// r of what follows a zero may leave the range that the elements have: they are computed in a wider one.
+static void cumprod_vjp(Backward& b) {
+  const int32_t at = b.attr<int32_t>();
+  const Dtype own = b.dy().dtype();
+  if (b.dy().ndim() == 0 || b.dy().numel() == 0) return b.set_grad(0, b.dy());
+  const Dtype wide = is_complex(own)     ? Dtype::kComplex128
+                     : size_of(own) == 2 ? Dtype::kFloat32
+                                         : Dtype::kFloat64;
+  const Tensor dy = cast(b.dy(), wide), x = cast(conj(b.saved(0)), wide);
+  const int64_t n = dy.size(at);
+  std::vector<Tensor> parts(static_cast<size_t>(n));
+  std::vector<Tensor> before(static_cast<size_t>(n));
+  for (int64_t k = 1; k < n; ++k) {
+    const Tensor last = narrow(x, at, k - 1, 1);
+    before[k] = k == 1 ? last : before[k - 1] * last;
+  }
+  Tensor r = narrow(dy, at, n - 1, 1);
+  for (int64_t k = n; k-- > 0;) {
+    if (k < n - 1) r = narrow(dy, at, k, 1) + narrow(x, at, k + 1, 1) * r;
+    parts[k] = k == 0 ? r : before[k] * r;
+  }
+  b.set_grad(0, cast(cat(parts, at), own));
+}
+static const Rule kCumprod{"cumprod", cumprod_vjp};
+
+Tensor cumprod(const Tensor& input, int32_t dim, Dtype dtype, Into into) {
+  LIBDL_OBSERVED(cumprod, input, dim, dtype, into);
+  const Tensor x = cast(input, scan_dtype(input, dtype, into));
+  Call call("cumprod", into, {&x});
+  const int32_t at = call.axis(2, "dim", dim, x.ndim());
+  Tensor y = scanned(kernels::Scan::kProd, x, at, x.dtype());
+  // In place the rule needs the operand as it was.
+  const Tensor old = call.recording() && call.in_place() ? clone(x) : x;
+  // u_k = u_(k-1) x_k + y_(k-1) t_k
+  return call.done(std::move(y), kCumprod, at, {saves_input(old, 0)}, [&](const Tensor& z) {
+    const Tensor t = call.tangent(0);
+    if (t.ndim() == 0 || t.numel() == 0) return t;
+    std::vector<Tensor> u{narrow(t, at, 0, 1)};
+    for (int64_t k = 1; k < t.size(at); ++k)
+      u.push_back(u.back() * narrow(x, at, k, 1) + narrow(z, at, k - 1, 1) * narrow(t, at, k, 1));
+    return cat(u, at);
+  });
+}
+
+}  // namespace libdl

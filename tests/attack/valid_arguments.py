@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments that a call succeeds with, as words that values.cc reads.
+
+t:f64:2,3 is a tensor of that dtype and shape whose elements are 0, 1, 0, 1, ...; '#' and a name
+make it another one, '!' a fresh one each time; n:0.5, ni:1 and nc:1 are host numbers.
+"""
+
+from __future__ import annotations
+
+from operators import Argument, Operator
+
+DESTINATION = "t:f64:2,3"
+
+# By operator, then by argument. A list of integers or tensors is one word; its count follows.
+_MEANT = {
+    "empty_strided": {"strides": "ints:3,1"},
+    "arange": {"start": "n:0", "end": "n:6", "step": "n:1"},
+    "linspace": {"start": "n:0", "end": "n:1", "steps": "i:6"},
+    "eye": {"n": "i:2", "m": "ip:3"},
+    "randint": {"low": "ip:0", "high": "i:9"},
+    "randint_like": {"low": "ip:0", "high": "i:9"},
+    "randperm": {"n": "i:6"},
+    "bernoulli": {"p": "fp:0.5"},
+    "uniform": {"low": "f:0", "high": "f:1"},
+    "normal": {"mean": "f:0", "std": "f:1"},
+    "div": {"rounding_mode": "s:floor"},
+    "gelu": {"approximate": "s:tanh"},
+    "round": {"decimals": "i:2"},
+    "clamp": {"min": "t:f64:2,3#min", "max": "t:f64:2,3#max"},
+    "isclose": {"rtol": "f:0.1", "atol": "f:0.1"},
+    "allclose": {"rtol": "f:0.1", "atol": "f:0.1"},
+    "prod": {"dim": "ip:1"},
+    "argmax": {"dim": "ip:1"},
+    "argmin": {"dim": "ip:1"},
+    "norm": {"p": "n:2"},
+    "var": {"correction": "n:1"},
+    "std": {"correction": "n:1"},
+    "view": {"shape": "ints:3,2"},
+    "reshape": {"shape": "ints:3,2"},
+    "view_dtype": {"dtype": "i:9"},
+    "transpose": {"dim0": "i:0", "dim1": "i:1"},
+    "permute": {"dims": "ints:1,0"},
+    "movedim": {"source": "ints:0", "destination": "ints:1"},
+    "squeeze": {"input": "t:f64:1,3"},
+    "expand": {"input": "t:f64:1,3", "shape": "ints:2,3"},
+    "select": {"index": "i:1"},
+    "narrow": {"dim": "i:1", "start": "i:1", "length": "i:1"},
+    "slice": {"dim": "i:1", "start": "ip:0", "end": "ip:2", "step": "i:1"},
+    "diagonal": {"offset": "i:0", "dim1": "i:0", "dim2": "i:1"},
+    "unfold": {"dimension": "i:1", "size": "i:2", "step": "i:1"},
+    "flatten": {"start_dim": "i:0", "end_dim": "i:1"},
+    "unflatten": {"dim": "i:1", "sizes": "ints:3,1"},
+    "as_strided": {"shape": "ints:2,2", "stride": "ints:1,1", "storage_offset": "ip:0"},
+    "view_as_real": {"input": "t:c128:2,3"},
+    "view_as_complex": {"input": "t:f64:3,2"},
+    "imag": {"input": "t:c128:2,3"},
+    "split": {"split_size": "i:2", "dim": "i:1"},
+    "split_with_sizes": {"split_sizes": "ints:1,2", "dim": "i:1"},
+    "chunk": {"chunks": "i:2", "dim": "i:1"},
+    "cat": {"tensors": "list:t:f64:2,3#a|t:f64:2,3#b"},
+    "stack": {"tensors": "list:t:f64:2,3#a|t:f64:2,3#b"},
+    "repeat": {"repeats": "ints:2,1"},
+    "repeat_interleave": {"repeats": "i:2", "dim": "ip:0"},
+    "roll": {"shifts": "ints:1"},
+    "to": {"dtype": "i:12", "device": "dev:1,0"},
+    "item_bool": {"input": "t:f64:1"},
+    "item_i64": {"input": "t:i64:1"},
+    "item_u64": {"input": "t:i64:1"},
+    "item_f64": {"input": "t:f64:1"},
+    "item_c128": {"input": "t:f64:1"},
+    "matmul": {"other": "t:f64:3,4"},
+    "mm": {"mat2": "t:f64:3,4"},
+    "bmm": {"input": "t:f64:2,2,3", "mat2": "t:f64:2,3,4"},
+    "mv": {"vec": "t:f64:3"},
+    "dot": {"input": "t:f64:3", "tensor": "t:f64:3#tensor"},
+    "addmm": {"input": "t:f64:2,4", "mat1": "t:f64:2,3", "mat2": "t:f64:3,4"},
+    "index": {"indices": "list:t:i64:2"},
+    "index_put": {"indices": "list:t:i64:2", "values": "t:f64:3"},
+    "take_along_dim": {"indices": "t:i64:2,3", "dim": "ip:0"},
+    "scatter": {"src": "t:f64:2,3#src", "reduce": "s:add"},
+    "index_select": {"index": "t:i64:2"},
+    "index_add": {"index": "t:i64:2"},
+    "index_copy": {"index": "t:i64:2"},
+    "index_fill": {"index": "t:i64:2"},
+    "topk": {"k": "i:1", "dim": "i:1"},
+    "kthvalue": {"k": "i:1", "dim": "i:1"},
+    "linear": {"weight": "t:f64:4,3", "bias": "t:f64:4"},
+    "nll_loss": {"target": "t:i64:2", "weight": "t:f64:3", "ignore_index": "i:-100",
+                 "reduction": "s:mean"},
+    "cross_entropy": {"target": "t:i64:2", "weight": "t:f64:3", "ignore_index": "i:-100",
+                      "reduction": "s:mean", "label_smoothing": "f:0.1"},
+    "mse_loss": {"reduction": "s:mean"},
+    "layer_norm": {"normalized_shape": "ints:3", "weight": "t:f64:3#w", "bias": "t:f64:3#b",
+                   "eps": "f:0.1"},
+    "dropout": {"p": "f:0.5", "training": "i:1"},
+    "embedding": {"input": "t:i64:2", "weight": "t:f64:2,3", "padding_idx": "ip:0"},
+}  # fmt: skip
+
+_BY_KIND = {
+    "int": "i:0", "float": "f:0.5", "dim": "i:0", "bool": "i:0", "dtype": "i:0",
+    "device": "dev:1,0", "generator": "gen",
+}  # fmt: skip
+_BY_NAME = {"shape": "ints:2,3", "dims": "ints:0"}
+
+
+def dtype_of(told: str) -> str:
+    """The dtype that a description asks for."""
+    told = told.removeprefix("x: ")
+    if told.startswith("int"):
+        return "i64"
+    if told.startswith("bool"):
+        return "bool"
+    return "f64"
+
+
+def words_of(operator: Operator, argument: Argument) -> list[str]:
+    told = operator.documentation.parameters[argument.name]
+    word = _MEANT.get(operator.name, {}).get(argument.name)
+    if word is None and argument.kind == "tensor" and argument.number:
+        word = "ni:1" if dtype_of(told) == "i64" else "n:0.5"
+        if operator.header == "pointwise" and not argument.nullable:
+            word = f"t:{dtype_of(told)}:2,3#{argument.name}"
+    if word is None and argument.kind == "tensor":
+        word = f"t:{dtype_of(told)}:2,3#{argument.name}"
+    word = word or _BY_NAME.get(argument.name) or _BY_KIND[argument.kind]
+    if argument.kind == "ints":
+        return [word, f"i:{len(word.split(','))}"]
+    if argument.kind == "tensors":
+        return [word, f"i:{len(word.split('|'))}"]
+    if argument.kind == "string":
+        return [word, "i:-1"]
+    return [word]
+
+
+# -- functions that are no operators: every C parameter in order ---------------------------------
+# Those that are not here are called as in tests/fuzz/argument_specs.py.
+
+_LIST = "list:t:f64:2,3#a|t:f64:2,3#b"
+_FRESH = "list:!t:f64:2,3#a|!t:f64:2,3#b"
+
+CALLS = {
+    "libdl_tensor_set_requires_grad": ["!t:f64:2,3", "i:1"],
+    "libdl_tensor_detach_in_place": ["!t:f64:2,3"],
+    "libdl_tensor_set_grad": ["!t:f64:2,3", "!t:f64:2,3#grad"],
+    "libdl_tensor_retain_grad": ["!leaf:f64:2,3"],
+    "libdl_grad": ["list:loss:x", "i:1", "list:leaf:f64:2,3", "i:1", "null", "i:0", "null",
+                   "out:libdl_tensor_list"],
+    "libdl_backward": ["list:!loss:x", "i:1", "null", "i:0", "null", "i:0", "null"],
+    "libdl_forward_unpack_dual": ["t:f64:2,3", "out:libdl_tensor", "out:libdl_tensor"],
+    "libdl_history_beyond": ["list:loss:x", "i:1", "list:leaf:f64:2,3", "i:1"],
+    "libdl_device_get_properties": ["dev:1,0", "options:160"],
+    "libdl_device_synchronize": ["dev:1,0"],
+    "libdl_dtype_promote": ["i:12", "i:13", "out:plain"],
+    "libdl_dtype_can_cast": ["i:12", "i:13", "out:plain"],
+    "libdl_tensor_map": ["t:f64:2,3", "i:1", "out:plain", "out:libdl_mapping"],
+    "libdl_tensor_data": ["t:f64:2,3", "i:1", "out:plain"],
+    "libdl_tensor_copy_out": ["t:f64:2,3", "buffer", "i:48"],
+    "libdl_tensor_copy_in": ["!t:f64:2,3", "buffer", "i:48"],
+    "libdl_dlpack_current_stream": ["i:1", "i:0", "out:plain"],
+    "libdl_file_tensor": ["file", "i:0", "out:libdl_tensor"],
+    "libdl_file_tensor_by_name": ["file", "s:a", "i:1", "out:libdl_tensor"],
+    "libdl_file_save_memory": ["list:s:a|s:b", _LIST, "i:2", "null", "null", "i:0",
+                               "out:libdl_text"],
+    "libdl_memory_get_statistics": ["dev:1,0", "options:120"],
+    "libdl_memory_reset_peaks": ["dev:1,0"],
+    "libdl_memory_trim": ["dev:1,0", "out:plain"],
+    "libdl_op_find": ["s:add", "i:-1", "out:plain"],
+    "libdl_backward_context_saved": ["context", "i:0", "out:tensor"],
+    "libdl_backward_context_needs": ["context", "i:0"],
+    "libdl_backward_context_zeros": ["context", "i:0", "out:tensor"],
+    "libdl_set_threads": ["i:2"],
+    "libdl_device_type_named": ["s:cpu"],
+    "libdl_device_type_name": ["i:1"],
+    "libdl_set_grad_enabled": ["i:1"],
+    "libdl_set_inference_mode": ["i:0"],
+    "libdl_clip_grad_norm": [_FRESH, "i:2", "f:1", "f:2", "i:0", "out:libdl_tensor"],
+    "libdl_clip_grad_value": [_FRESH, "i:2", "f:1"],
+    "libdl_sgd_step": ["options:56", _FRESH, "i:2", _LIST, "i:2", "null", "i:0"],
+    "libdl_state_new": ["out:libdl_state"],
+    "libdl_state_copy_current": ["out:libdl_state"],
+    "libdl_generator_new": ["i:7", "out:libdl_generator"],
+    "libdl_generator_set_seed": ["gen", "i:7"],
+    "libdl_generator_get_state": ["gen", "buffer", "i:24"],
+    "libdl_set_default_dtype": ["i:12"],
+    "libdl_set_default_device": ["dev:1,0"],
+    "libdl_stream_new": ["dev:1,0", "i:0", "out:libdl_stream"],
+    "libdl_stream_default": ["dev:1,0", "out:libdl_stream"],
+    "libdl_stream_wrap": ["dev:1,0", "null", "out:libdl_stream"],
+    "libdl_stream_current": ["dev:1,0", "out:libdl_stream"],
+    "libdl_stream_set_current": ["stream"],
+    "libdl_stream_get_device": ["stream", "out:plain"],
+    "libdl_stream_get_native": ["stream", "out:plain"],
+    "libdl_stream_query": ["stream", "out:plain"],
+    "libdl_stream_synchronize": ["stream"],
+    "libdl_stream_wait": ["stream", "event"],
+    "libdl_event_new": ["dev:1,0", "i:1", "out:libdl_event"],
+    "libdl_event_record": ["event", "stream"],
+    "libdl_event_query": ["event", "out:plain"],
+    "libdl_event_synchronize": ["event"],
+    "libdl_tensor_set_data": ["!t:f64:2,3", "t:f64:2,3#source"],
+    "libdl_number_f64": ["f:1", "out:libdl_tensor"],
+    "libdl_number_i64": ["i:1", "out:libdl_tensor"],
+    "libdl_number_bool": ["i:1", "out:libdl_tensor"],
+    "libdl_number_c128": ["f:1", "f:1", "out:libdl_tensor"],
+    "libdl_tensor_to_string": ["t:f64:2,3", "options:64", "out:libdl_text"],
+    "libdl_generator_set_default": ["null"],
+    "libdl_generator_set_state": ["gen", "at:generator_state", "i:24"],
+    "libdl_state_swap": ["null", "out:plain"],
+    "libdl_event_elapsed": ["recorded", "recorded", "out:plain"],
+    "libdl_tensor_set_host_object": ["!t:f64:2,3", "i:1", "null"],
+}  # fmt: skip
+
+# Not called here, each with its reason; every other function is.
+NOT_CALLED = {
+    "libdl_plugin_open": "what opens stays open: tests/capi/plugins.c does it",
+    "libdl_provider_set_enabled": "there is no provider here: tests/capi/plugins.c does it",
+    "libdl_memory_fail_after": "lets allocations fail: what tests/fault_injection does itself",
+}
