@@ -65,9 +65,7 @@ double best_us(int64_t n, const Body& body) {
 void measure(int64_t n) {
   const int64_t length = (n + 63) / 64 * 64, one = 1;
   std::vector<std::vector<float>> memory(7, std::vector<float>(static_cast<size_t>(length)));
-  const auto view = [&](int k) {
-    return View{memory[k].data(), &n, &one, 1, LIBDL_DTYPE_FLOAT32};
-  };
+  const auto view = [&](int k) { return View{memory[k].data(), &n, &one, 1, LIBDL_DTYPE_FLOAT32}; };
   for (int k = 0; k < 4; ++k)
     for (int64_t i = 0; i < n; ++i)
       memory[k][i] = static_cast<float>((i * 7919 + k * 104729) % 2000) / 500.0f - 2;
@@ -112,10 +110,10 @@ void measure(int64_t n) {
   const double steps = best_us(n, apart);
   const double loop = best_us(n, [&] { hand[static_cast<int>(isa())](in, memory[6].data(), n); });
   const bool equal = std::memcmp(memory[4].data(), memory[5].data(), 4 * n) == 0;
-  std::printf("gelu(x * w + b) + r, %8lld floats: program %8.2f us, steps %8.2f, by hand %8.2f: "
-              "%.2f of it, bits %s\n",
-              static_cast<long long>(n), fused, steps, loop, fused / loop,
-              equal ? "equal" : "DIFFER");
+  std::printf(
+      "gelu(x * w + b) + r, %8lld floats: program %8.2f us, steps %8.2f, by hand %8.2f: "
+      "%.2f of it, bits %s\n",
+      static_cast<long long>(n), fused, steps, loop, fused / loop, equal ? "equal" : "DIFFER");
 }
 
 }  // namespace

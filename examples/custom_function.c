@@ -15,8 +15,8 @@ static void try(libdl_error *error) {
 
 /* dx = 3 x^2 dy. Each step runs if no earlier one failed; the error goes out through the engine. */
 static libdl_error *cube_backward(void *ctx, libdl_backward_context *context,
-                                  const libdl_tensor *const *dy, int64_t outputs,
-                                  libdl_tensor **dx, int64_t inputs) {
+                                  const libdl_tensor *const *dy, int64_t outputs, libdl_tensor **dx,
+                                  int64_t inputs) {
   libdl_tensor *x = NULL, *xx = NULL, *three = NULL, *slope = NULL;
   libdl_error *error = libdl_backward_context_saved(context, 0, &x);
   if (!error) error = libdl_square(x, &xx);

@@ -156,8 +156,8 @@ int main(int argc, char **argv) {
       test[tests++] = i;
   }
 
-  const int64_t shapes[PARAMETERS][2] = {{HIDDEN, PIXELS}, {HIDDEN, 0}, {CLASSES, HIDDEN},
-                                         {CLASSES, 0}};
+  const int64_t shapes[PARAMETERS][2] = {
+      {HIDDEN, PIXELS}, {HIDDEN, 0}, {CLASSES, HIDDEN}, {CLASSES, 0}};
   libdl_tensor *p[PARAMETERS], *m[PARAMETERS], *v[PARAMETERS];
   for (int i = 0; i < PARAMETERS; ++i) {
     p[i] = parameter(shapes[i], i % 2 ? 1 : 2, 0.125); /* 1 / sqrt(64), for both layers */

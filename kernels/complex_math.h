@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Complex functions that the systems' libraries lack, from their real ones and their exp and log. Errors
-// are a few units of the last place of the result's absolute value; a component may lose more where
-// it vanishes beside the other. Branch cuts and signed zeros are those of the system's log;
-// infinities and NaN go through its exp and log. System: std::complex<double>, or the device's.
+// Complex functions that the systems' libraries lack, from their real ones and their exp and log.
+// Errors are a few units of the last place of the result's absolute value; a component may lose
+// more where it vanishes beside the other. Branch cuts and signed zeros are those of the system's
+// log; infinities and NaN go through its exp and log. System: std::complex<double>, or the
+// device's.
 #pragma once
 
 #include <cmath>

@@ -19,8 +19,8 @@ struct Host {
   bool (*parallel)(Context& context, int64_t chunks,
                    void (*body)(void* arg, int64_t first, int64_t last), void* arg);
   // The launch's device's memory from its caching allocator, aligned to 64 bytes, for work on the
-  // launch's stream. NULL after a failure, which is then in the context. A negative size is one that
-  // could not be counted.
+  // launch's stream. NULL after a failure, which is then in the context. A negative size is one
+  // that could not be counted.
   void* (*allocate)(Context& context, int64_t bytes);
   void (*deallocate)(Context& context, void* data, int64_t bytes);
 };
@@ -37,8 +37,8 @@ struct Context {
   }
 };
 
-// Memory for one launch. On a device it may be given back before the queued work has run: what takes
-// it next is queued behind.
+// Memory for one launch. On a device it may be given back before the queued work has run: what
+// takes it next is queued behind.
 class Scratch {
  public:
   Scratch(Context& context, int64_t bytes)

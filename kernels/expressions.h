@@ -4,10 +4,10 @@
 // float, double) or a vector of them. Comparisons give a truth (bool, or a mask of lanes), which
 // combine with & | ! and choose by select(truth, a, b).
 //
-// No include guard: the file is included inside the namespace of its user, once for each instruction
-// set. The user defines LIBDL_EXPRESSION (how a function is declared) and, before the inclusion,
-// number<V>(n), select(truth, a, b), any(truth), is_negative(x) for integers, and the elementary
-// functions of its value types as static members of Math<V>.
+// No include guard: the file is included inside the namespace of its user, once for each
+// instruction set. The user defines LIBDL_EXPRESSION (how a function is declared) and, before the
+// inclusion, number<V>(n), select(truth, a, b), any(truth), is_negative(x) for integers, and the
+// elementary functions of its value types as static members of Math<V>.
 
 // clang-format off: it would give each of these short formulas three lines.
 namespace expression {

@@ -7,9 +7,9 @@
 
 namespace libdl::kernels {
 
-// Extrema, truth, and integers, which wrap: taken in memory's order. Floating sums go, and places are
-// counted, by logical indices, so that the bits do not depend on where the elements lie. (Of two
-// zeros either may be the largest.)
+// Extrema, truth, and integers, which wrap: taken in memory's order. Floating sums go, and places
+// are counted, by logical indices, so that the bits do not depend on where the elements lie. (Of
+// two zeros either may be the largest.)
 constexpr bool order_is_free(Reduction op, bool integers) {
   return op == Reduction::kMax || op == Reduction::kMin || op == Reduction::kAll ||
          op == Reduction::kAny || (integers && (op == Reduction::kSum || op == Reduction::kProd));

@@ -42,15 +42,9 @@ struct Wrapping {
 
   LIBDL_DEVICE static Wrapping of(Bits bits) { return {static_cast<T>(bits)}; }
   LIBDL_DEVICE Bits bits() const { return static_cast<Bits>(value); }
-  friend LIBDL_DEVICE Wrapping operator+(Wrapping x, Wrapping y) {
-    return of(x.bits() + y.bits());
-  }
-  friend LIBDL_DEVICE Wrapping operator-(Wrapping x, Wrapping y) {
-    return of(x.bits() - y.bits());
-  }
-  friend LIBDL_DEVICE Wrapping operator*(Wrapping x, Wrapping y) {
-    return of(x.bits() * y.bits());
-  }
+  friend LIBDL_DEVICE Wrapping operator+(Wrapping x, Wrapping y) { return of(x.bits() + y.bits()); }
+  friend LIBDL_DEVICE Wrapping operator-(Wrapping x, Wrapping y) { return of(x.bits() - y.bits()); }
+  friend LIBDL_DEVICE Wrapping operator*(Wrapping x, Wrapping y) { return of(x.bits() * y.bits()); }
   friend LIBDL_DEVICE Wrapping operator-(Wrapping x) {  // in its own width, not that of Bits
     using Own = std::make_unsigned_t<T>;
     return {static_cast<T>(static_cast<Own>(Own{0} - static_cast<Own>(x.value)))};
@@ -136,7 +130,8 @@ LIBDL_DEVICE Wrapping<T> select(bool which, Wrapping<T> x, Wrapping<T> y) {
 }
 LIBDL_DEVICE Complex select(bool which, Complex x, Complex y) { return which ? x : y; }
 
-// Integer division rounds to zero; by zero it gives 0; the quotient of the least number and -1 wraps.
+// Integer division rounds to zero; by zero it gives 0; the quotient of the least number and -1
+// wraps.
 template <class T>
 LIBDL_DEVICE Wrapping<T> quotient(Wrapping<T> x, Wrapping<T> y) {
   if (y.value == 0) return {0};
@@ -152,7 +147,8 @@ LIBDL_DEVICE bool is_negative(Wrapping<T> x) {
   return false;
 }
 
-// x^y modulo a power of two by squaring; a negative y gives the truncated fraction: 0 except for 1 and -1.
+// x^y modulo a power of two by squaring; a negative y gives the truncated fraction: 0 except for 1
+// and -1.
 template <class T>
 LIBDL_DEVICE Wrapping<T> power(Wrapping<T> x, Wrapping<T> y) {
   using Bits = typename Wrapping<T>::Bits;

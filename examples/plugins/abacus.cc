@@ -194,7 +194,7 @@ struct Kernels {
   Kernel& at(KernelId id) { return by_id[static_cast<int32_t>(id)]; }
 };
 
-// -- the device: one, whose work is done when it is queued --------------------------------------------
+// -- the device: one, whose work is done when it is queued ----------------------------------------
 
 libdl_error* device_count(int32_t* count) {
   *count = 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A provider: it does the CPU's products of float32 3 by 3 matrices without gaps, of which rotations
-// in space are made, and leaves all others to libdl. docs/plugins.md tells the rules.
+// A provider: it does the CPU's products of float32 3 by 3 matrices without gaps, of which
+// rotations in space are made, and leaves all others to libdl. docs/plugins.md tells the rules.
 #include "device/backend.h"
 
 #include <atomic>

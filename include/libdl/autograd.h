@@ -85,10 +85,10 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_backward(
  *  out: a new list, one entry an input.
  *  Threads: concurrent-read. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_grad(
-    const libdl_tensor *const *outputs, int64_t outputs_count,
-    const libdl_tensor *const *inputs, int64_t inputs_count,
-    LIBDL_NULLABLE const libdl_tensor *const *gradients, int64_t gradients_count,
-    LIBDL_NULLABLE const libdl_backward_options *options, LIBDL_NEW libdl_tensor_list **out);
+    const libdl_tensor *const *outputs, int64_t outputs_count, const libdl_tensor *const *inputs,
+    int64_t inputs_count, LIBDL_NULLABLE const libdl_tensor *const *gradients,
+    int64_t gradients_count, LIBDL_NULLABLE const libdl_backward_options *options,
+    LIBDL_NEW libdl_tensor_list **out);
 
 /* -- the graph -------------------------------------------------------------------------------- */
 
@@ -130,9 +130,9 @@ typedef libdl_error *(*libdl_gradient_hook)(void *ctx, libdl_tensor **gradients,
 /** One of the LIBDL_HOOK_ constants: where a hook stands in the order of the pass. */
 typedef int32_t libdl_hook_kind;
 enum {
-  LIBDL_HOOK_TENSOR = 0,    /**< the gradient of one tensor, first of all */
-  LIBDL_HOOK_NODE_PRE = 1,  /**< all gradients that arrive at a node */
-  LIBDL_HOOK_NODE_POST = 2, /**< all gradients that leave a node */
+  LIBDL_HOOK_TENSOR = 0,     /**< the gradient of one tensor, first of all */
+  LIBDL_HOOK_NODE_PRE = 1,   /**< all gradients that arrive at a node */
+  LIBDL_HOOK_NODE_POST = 2,  /**< all gradients that leave a node */
   LIBDL_HOOK_ACCUMULATED = 3 /**< after a leaf's .grad changed; gets the leaf itself */
 };
 
@@ -162,8 +162,7 @@ LIBDL_API void libdl_hook_release(libdl_hook *hook);
  *  the hooks and the function of the operation that made the tensor. None where somebody else holds
  *  the handle or that operation. Stops where visit answers other than 0, and returns that; else 0.
  *  Threads: exclusive. */
-LIBDL_API int32_t libdl_tensor_visit_contexts(const libdl_tensor *tensor,
-                                              void (*given)(void *ctx),
+LIBDL_API int32_t libdl_tensor_visit_contexts(const libdl_tensor *tensor, void (*given)(void *ctx),
                                               int32_t (*visit)(void *ctx, void *arg), void *arg);
 /** Takes the hooks off whose contexts libdl_tensor_visit_contexts visits. Threads: exclusive. */
 LIBDL_API void libdl_tensor_drop_hooks(libdl_tensor *tensor, void (*given)(void *ctx));

@@ -48,9 +48,9 @@ typedef struct libdl_dlpack_options {
                                named, -1 do not wait. On the CPU only these two */
   uint32_t max_major;     /**< the highest version that the consumer knows; 0.0 for any */
   uint32_t max_minor;
-  libdl_device device;    /**< where the consumer wants it; type 0 for the tensor's own */
-  libdl_bool detach;      /**< export a tensor that requires grad, without its history */
-  libdl_bool read_only;   /**< promise that the consumer does not write */
+  libdl_device device;  /**< where the consumer wants it; type 0 for the tensor's own */
+  libdl_bool detach;    /**< export a tensor that requires grad, without its history */
+  libdl_bool read_only; /**< promise that the consumer does not write */
 } libdl_dlpack_options;
 
 LIBDL_BEGIN
@@ -106,9 +106,9 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_data(const libdl_tensor *ten
  *  Threads: free. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_from_memory(
     void *data, int64_t bytes, const int64_t *shape, int32_t ndim,
-    LIBDL_NULLABLE const int64_t *strides, int32_t strides_count, int64_t offset,
-    libdl_dtype dtype, libdl_bool read_only, LIBDL_NULLABLE void *ctx,
-    LIBDL_NULLABLE void (*destroy)(void *ctx), LIBDL_NEW libdl_tensor **out);
+    LIBDL_NULLABLE const int64_t *strides, int32_t strides_count, int64_t offset, libdl_dtype dtype,
+    libdl_bool read_only, LIBDL_NULLABLE void *ctx, LIBDL_NULLABLE void (*destroy)(void *ctx),
+    LIBDL_NEW libdl_tensor **out);
 
 /** Writes the elements, in row-major order, to the caller's buffer.
  *
@@ -116,8 +116,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_from_memory(
  *
  *  Errors: NULL, KIND, EMPTIED, VALUE (bytes).
  *  Threads: concurrent-read. */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_copy_out(const libdl_tensor *tensor,
-                                                             void *data, int64_t bytes);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_copy_out(const libdl_tensor *tensor, void *data,
+                                                             int64_t bytes);
 
 /** Replaces the elements, in row-major order, by the caller's. Not recorded.
  *

@@ -90,13 +90,10 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_log_softmax_into(const libdl_tensor
  *  Threads: concurrent-read.
  *  Python: nll_loss(input, target, weight=None, ignore_index=-100, reduction='mean') [functional]
  */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_nll_loss(const libdl_tensor *input,
-                                                      const libdl_tensor *target,
-                                                      LIBDL_NULLABLE const libdl_tensor *weight,
-                                                      int64_t ignore_index,
-                                                      LIBDL_NULLABLE const char *reduction,
-                                                      int64_t reduction_length,
-                                                      LIBDL_NEW libdl_tensor **out);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_nll_loss(
+    const libdl_tensor *input, const libdl_tensor *target,
+    LIBDL_NULLABLE const libdl_tensor *weight, int64_t ignore_index,
+    LIBDL_NULLABLE const char *reduction, int64_t reduction_length, LIBDL_NEW libdl_tensor **out);
 
 /** Cross entropy of scores and classes: the negative log likelihood of their log-softmax.
  *
@@ -186,9 +183,10 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_dropout(const libdl_tensor *input, 
                                                      LIBDL_NEW libdl_tensor **out);
 
 /** libdl_dropout into dst. Threads: exclusive. */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_dropout_into(
-    const libdl_tensor *input, double p, libdl_bool training,
-    LIBDL_NULLABLE libdl_generator *generator, libdl_tensor *dst);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_dropout_into(const libdl_tensor *input, double p,
+                                                          libdl_bool training,
+                                                          LIBDL_NULLABLE libdl_generator *generator,
+                                                          libdl_tensor *dst);
 
 /** Rows of a table: y[i] = weight[input[i]].
  *

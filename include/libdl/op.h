@@ -177,8 +177,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_op_call(libdl_op op, const libdl_va
  *  Errors: VALUE (no such operator, or one without an into form; another number of arguments or
  *  destinations), TYPE (an argument of another type), and the operator's.
  *  Threads: exclusive. */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_op_call_into(libdl_op op,
-                                                          const libdl_value *arguments,
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_op_call_into(libdl_op op, const libdl_value *arguments,
                                                           int32_t argument_count,
                                                           libdl_tensor *const *dsts,
                                                           int32_t dst_count);
@@ -316,17 +315,17 @@ typedef struct libdl_call {
                          name, but no number, and shows what it reads, but not all its arguments */
   const char *name; /**< the operator's, or the part's ("softmax_backward", "adam") */
   libdl_phase phase;
-  int32_t depth;    /**< how many calls it is made in: 0 of the host's and of backward passes */
+  int32_t depth; /**< how many calls it is made in: 0 of the host's and of backward passes */
   LIBDL_NULLABLE const char *source; /**< on whose behalf it is made: of a call inside of others
                                           the outermost; in a backward pass the operator whose
                                           gradient it computes */
-  const libdl_value *arguments; /**< of an operator all; NONE where absent */
+  const libdl_value *arguments;      /**< of an operator all; NONE where absent */
   int32_t argument_count;
   int32_t result_count;
   LIBDL_NULLABLE libdl_tensor *const *dsts; /**< the destinations of an into form, result_count of
                                                  them */
-  LIBDL_NULLABLE libdl_value *results; /**< before: places for an answer; after: what came out,
-                                            NONE where nothing did. NULL for an into form */
+  LIBDL_NULLABLE libdl_value *results;      /**< before: places for an answer; after: what came out,
+                                                 NONE where nothing did. NULL for an into form */
   libdl_bool failed; /**< after: the call ended in an error, and there are no results */
   int32_t reserved;  /**< 0 */
 } libdl_call;

@@ -19,8 +19,8 @@
 typedef struct libdl_sgd_options {
   uint32_t struct_size;
   libdl_bool nesterov;
-  double lr;           /**< 0 or more */
-  double momentum;     /**< 0: no buffer is read or written */
+  double lr;       /**< 0 or more */
+  double momentum; /**< 0: no buffer is read or written */
   double dampening;
   double weight_decay;
   libdl_bool maximize;

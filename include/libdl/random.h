@@ -89,13 +89,10 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_randn_into(const int64_t *shape, in
  *  Python: randint(high, size, *, generator=None, dtype=None, device=None) [function, leaf]
  *  Python: randint(low, high, size, *, generator=None, dtype=None, device=None) [function, leaf]
  */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_randint(LIBDL_NULLABLE const int64_t *low,
-                                                     int64_t high, const int64_t *shape,
-                                                     int32_t ndim,
-                                                     LIBDL_NULLABLE libdl_generator *generator,
-                                                     libdl_dtype dtype,
-                                                     LIBDL_NULLABLE const libdl_device *device,
-                                                     LIBDL_NEW libdl_tensor **out);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_randint(
+    LIBDL_NULLABLE const int64_t *low, int64_t high, const int64_t *shape, int32_t ndim,
+    LIBDL_NULLABLE libdl_generator *generator, libdl_dtype dtype,
+    LIBDL_NULLABLE const libdl_device *device, LIBDL_NEW libdl_tensor **out);
 
 /** libdl_randint into dst. Threads: exclusive. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_randint_into(
@@ -242,8 +239,9 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bernoulli_fill_into(
  *  Threads: exclusive.
  *  Python: uniform_(dst, low=0.0, high=1.0, *, generator=None) [method]
  */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_uniform_into(
-    double low, double high, LIBDL_NULLABLE libdl_generator *generator, libdl_tensor *dst);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_uniform_into(double low, double high,
+                                                          LIBDL_NULLABLE libdl_generator *generator,
+                                                          libdl_tensor *dst);
 
 /** Overwrites dst with normal numbers.
  *

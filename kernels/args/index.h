@@ -12,13 +12,13 @@ constexpr int kMaxIndices = 16;
 // Advanced indexing. `base` is viewed as [indexed dims..., rest...]; the indices have one broadcast
 // shape. out = base[indices] has shape [index shape..., rest...].
 struct IndexArgs {
-  View base;            // strides of the rest dimensions only, data at the start
-  View values;          // [index shape..., rest...]
+  View base;    // strides of the rest dimensions only, data at the start
+  View values;  // [index shape..., rest...]
   int32_t indices;
   View index[kMaxIndices];  // int64 or int32, all of the index shape (stride 0 where broadcast)
   const int64_t* indexed_sizes;
   const int64_t* indexed_strides;
-  bool accumulate;      // index_put only
+  bool accumulate;  // index_put only
 };
 // *bad = the first linear position whose value is not in [-size, size), or -1. A device that works
 // behind the call leaves *bad alone, and its next synchronisation reports the error under the

@@ -7,8 +7,8 @@
 
 namespace libdl::kernels {
 
-// Over the last dimension; the leading ones are the rows, any number of them, any strides. out may be
-// in, dx may be dy.
+// Over the last dimension; the leading ones are the rows, any number of them, any strides. out may
+// be in, dx may be dy.
 struct LayerNormArgs {
   View out, mean, rstd;   // mean and rstd: the leading dimensions, float32 or float64, or data NULL
   View in, weight, bias;  // weight and bias: [cols], or data NULL

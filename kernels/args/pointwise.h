@@ -19,7 +19,8 @@ struct PointwiseArgs {
   int32_t expression;  // index in kernels/pointwise.def
   int32_t compute;     // Class
   int32_t inputs;
-  uint32_t host_inputs = 0;  // bit k: in[k] is one element in the host's memory, as on the CPU all are
+  uint32_t host_inputs =
+      0;  // bit k: in[k] is one element in the host's memory, as on the CPU all are
   View out;
   View in[kMaxInputs];
 };

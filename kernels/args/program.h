@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "kernels/view.h"
 #include "kernels/args/pointwise.h"
+#include "kernels/view.h"
 
 namespace libdl::kernels {
 
@@ -20,7 +20,7 @@ struct ProgramArgs {
   int32_t compute;  // Class of every register
   int32_t inputs;
   int32_t constants;
-  int32_t length;  // 1 to kMaxInstructions
+  int32_t length;            // 1 to kMaxInstructions
   uint32_t host_inputs = 0;  // as in PointwiseArgs
   View out;
   View in[8];

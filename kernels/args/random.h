@@ -14,9 +14,10 @@ struct RandomArgs {
   int32_t distribution;
   View out;
   View probability;  // kBernoulli, expanded to out's shape, or data NULL
-  double a, b;       // kUniform: [a, b); kNormal: mean a, deviation b; kBernoulli: b with probability a, else 0
+  double a, b;  // kUniform: [a, b); kNormal: mean a, deviation b; kBernoulli: b with probability a,
+                // else 0
   int64_t low;
-  uint64_t range;    // kRandint: low + [0, range); 0 means 2^64
+  uint64_t range;  // kRandint: low + [0, range); 0 means 2^64
   uint64_t key, offset;
 };
 

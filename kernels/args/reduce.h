@@ -8,7 +8,19 @@
 namespace libdl::kernels {
 
 enum class Reduction : int32_t {
-  kSum, kProd, kMax, kMin, kArgmax, kArgmin, kAll, kAny, kNorm, kVar, kLogsumexp, kMaxIndex, kMinIndex
+  kSum,
+  kProd,
+  kMax,
+  kMin,
+  kArgmax,
+  kArgmin,
+  kAll,
+  kAny,
+  kNorm,
+  kVar,
+  kLogsumexp,
+  kMaxIndex,
+  kMinIndex
 };
 // Reduces the last `reduced` dimensions of `in`; out (and indices, when data is not NULL) have the
 // leading ones. The order of summation is defined on logical indices, never on strides.
@@ -19,7 +31,7 @@ struct ReduceArgs {
   int32_t op;  // Reduction
   int32_t reduced;
   View out;
-  View indices;   // int64; kMaxIndex, kMinIndex: index of the extremum within the reduced dimension
+  View indices;  // int64; kMaxIndex, kMinIndex: index of the extremum within the reduced dimension
   View in;
   double number;  // kNorm: p; kVar: correction
   bool root;      // kVar: standard deviation instead of variance

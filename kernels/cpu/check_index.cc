@@ -53,9 +53,9 @@ HWY_AFTER_NAMESPACE();
 #include <algorithm>
 #include <atomic>
 
-#include "kernels/cpu/traverse/elements.h"
-#include "kernels/cpu/simd/isa.h"
 #include "kernels/cpu/kernels.h"
+#include "kernels/cpu/simd/isa.h"
+#include "kernels/cpu/traverse/elements.h"
 #include "kernels/cpu/traverse/walk.h"
 
 namespace libdl::kernels::cpu {

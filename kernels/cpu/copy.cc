@@ -108,16 +108,11 @@ TileFn row_function(const Geometry& g) {
 TileFn row_function(const Geometry& g) {
   if (g.ndim < 2) return nullptr;
   switch (g.operand[0].bytes) {
-    case 1:
-      return row_function<1>(g);
-    case 2:
-      return row_function<2>(g);
-    case 4:
-      return row_function<4>(g);
-    case 8:
-      return row_function<8>(g);
-    default:
-      return row_function<16>(g);
+    case 1: return row_function<1>(g);
+    case 2: return row_function<2>(g);
+    case 4: return row_function<4>(g);
+    case 8: return row_function<8>(g);
+    default: return row_function<16>(g);
   }
 }
 

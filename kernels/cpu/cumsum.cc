@@ -8,9 +8,9 @@
 
 #include "kernels/cpu/simd/highway_targets.h"
 #include "kernels/cpu/simd/isa.h"
+#include "kernels/cpu/traverse/load_store.h"
 #include "kernels/cpu/traverse/rows.h"
 #include "kernels/cpu/traverse/transposition.h"
-#include "kernels/cpu/traverse/load_store.h"
 #include "kernels/cpu/traverse/walk.h"
 
 #undef HWY_TARGET_INCLUDE

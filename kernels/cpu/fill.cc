@@ -14,8 +14,8 @@ struct Launch {
   const char* pattern;  // a piece of the value
 };
 
-constexpr int64_t kPiece = 256;     // bytes, a whole number of elements
-constexpr int64_t kShare = 65536;   // bytes, a thread's at once
+constexpr int64_t kPiece = 256;    // bytes, a whole number of elements
+constexpr int64_t kShare = 65536;  // bytes, a thread's at once
 
 // Elements in order.
 void write(char* to, const char* pattern, int64_t bytes) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "kernels/cpu/traverse/elements.h"
 #include "kernels/cpu/kernels.h"
+#include "kernels/cpu/traverse/elements.h"
 #include "kernels/cpu/traverse/walk.h"
 
 namespace libdl::kernels::cpu {

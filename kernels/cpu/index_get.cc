@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-#include "kernels/cpu/traverse/indexed.h"
 #include "kernels/cpu/kernels.h"
+#include "kernels/cpu/traverse/indexed.h"
 
 namespace libdl::kernels::cpu {
 
@@ -43,9 +43,8 @@ void copy_row(void* to, const void* from, size_t bytes) {
 template <size_t kBytes, class Element>
 void copy_rows(const Indexed& indexed, Element* values, const Element* base, int64_t first,
                int64_t last) {
-  indexed.run(first, last, [=](int64_t from, int64_t to) {
-    std::memcpy(values + to, base + from, kBytes);
-  });
+  indexed.run(first, last,
+              [=](int64_t from, int64_t to) { std::memcpy(values + to, base + from, kBytes); });
 }
 
 // Rows of `row` neighbours: an embedding's.
@@ -54,18 +53,13 @@ void copy_rows(const Indexed& indexed, Element* values, const Element* base, int
                int64_t first, int64_t last) {
   const size_t bytes = static_cast<size_t>(row) * sizeof(Element);
   switch (bytes) {
-    case 16:
-      return copy_rows<16>(indexed, values, base, first, last);
-    case 32:
-      return copy_rows<32>(indexed, values, base, first, last);
-    case 64:
-      return copy_rows<64>(indexed, values, base, first, last);
-    case 128:
-      return copy_rows<128>(indexed, values, base, first, last);
+    case 16: return copy_rows<16>(indexed, values, base, first, last);
+    case 32: return copy_rows<32>(indexed, values, base, first, last);
+    case 64: return copy_rows<64>(indexed, values, base, first, last);
+    case 128: return copy_rows<128>(indexed, values, base, first, last);
     default:
-      indexed.run(first, last, [=](int64_t from, int64_t to) {
-        copy_row(values + to, base + from, bytes);
-      });
+      indexed.run(first, last,
+                  [=](int64_t from, int64_t to) { copy_row(values + to, base + from, bytes); });
   }
 }
 

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/cpu/traverse/combine.h"
-#include "kernels/cpu/traverse/indexed.h"
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/tiles/tiles.h"
+#include "kernels/cpu/traverse/combine.h"
+#include "kernels/cpu/traverse/indexed.h"
 
 namespace libdl::kernels::cpu {
 
@@ -39,11 +39,10 @@ struct Replaced {
 template <class Element>
 struct Accumulated {
   void operator()(Element& out, const Element& in) const { out = sum(out, in); }
-  void row(Element* out, const Element* in, int64_t count) const {
-    put_row(out, in, count, *this);
-  }
+  void row(Element* out, const Element* in, int64_t count) const { put_row(out, in, count, *this); }
 };
-// Of the 16-bit floats: rows by the vectors of add, which have the same bits. The baseline has none.
+// Of the 16-bit floats: rows by the vectors of add, which have the same bits. The baseline has
+// none.
 template <class Element>
 struct AccumulatedShort : Accumulated<Element> {
   TileFn add;
@@ -73,7 +72,7 @@ void put_same(Element* out, const Element* in, int64_t count, const Update& upda
 // only the rest dimensions, which never meet, are split among threads.
 template <class Element, class Update>
 void put(Context& context, const IndexArgs& args, const Update& update) {
-  constexpr int64_t kNarrow = 64;     // elements of a row that are worth a share of their own,
+  constexpr int64_t kNarrow = 64;      // elements of a row that are worth a share of their own,
   constexpr int64_t kWorth = 1 << 16;  // and of all rows
   const Indexed indexed(args);
   const Walk<2>& rest = indexed.rest();
@@ -129,9 +128,8 @@ void index_put(Context& context, const IndexArgs& args) {
       }
     });
   } else {
-    with_cell(args.base.dtype, [&]<class Element>(Element) {
-      put<Element>(context, args, Replaced<Element>());
-    });
+    with_cell(args.base.dtype,
+              [&]<class Element>(Element) { put<Element>(context, args, Replaced<Element>()); });
   }
 }
 

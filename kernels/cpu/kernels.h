@@ -11,5 +11,4 @@ namespace libdl::kernels::cpu {
 #include "kernels/kernels.def"
 #undef KERNEL
 
-
 }  // namespace libdl::kernels::cpu

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/cpu/kernels.h"
 #include "kernels/cpu/simd/highway_targets.h"
 #include "kernels/cpu/simd/isa.h"
-#include "kernels/cpu/kernels.h"
 #include "kernels/cpu/traverse/load_store.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -2,9 +2,9 @@
 
 #include "kernels/cpu/matmul.h"
 
-#include "kernels/cpu/kernels.h"
 #include "kernels/cpu/gemm/matmul_parts.h"
 #include "kernels/cpu/gemm/matrix_unit.h"
+#include "kernels/cpu/kernels.h"
 
 namespace libdl::kernels::cpu {
 namespace {
@@ -12,9 +12,7 @@ namespace {
 enum class Way { kVector, kOuter, kFloat, kDouble, kBfloat, kComplex, kInteger, kPlain };
 
 // Whether the tiles of the matrix unit are worth filling.
-bool fills_tiles(const Shape& s) {
-  return product(s.m, s.n, s.k) >= 4096;
-}
+bool fills_tiles(const Shape& s) { return product(s.m, s.n, s.k) >= 4096; }
 
 Way way_of(const MatmulArgs& args) {
   const int32_t dtype = args.out.dtype;
@@ -61,23 +59,14 @@ void pack_b(Context& context, void* packed, const View& b) {
 static int64_t scratch_bytes(const MatmulArgs& args, Way way) {
   Carver carver{nullptr};
   switch (way) {
-    case Way::kFloat:
-      carve_float_product<float>(args, carver);
-      break;
-    case Way::kDouble:
-      carve_float_product<double>(args, carver);
-      break;
-    case Way::kBfloat:
-      carve_bfloat_product(args, carver);
-      break;
-    case Way::kComplex:
-      carve_complex_product(args, carver);
-      break;
+    case Way::kFloat: carve_float_product<float>(args, carver); break;
+    case Way::kDouble: carve_float_product<double>(args, carver); break;
+    case Way::kBfloat: carve_bfloat_product(args, carver); break;
+    case Way::kComplex: carve_complex_product(args, carver); break;
     case Way::kVector:
     case Way::kOuter:
     case Way::kInteger:
-    case Way::kPlain:
-      break;
+    case Way::kPlain: break;
   }
   return carver.used;
 }
@@ -90,22 +79,14 @@ void matmul(Context& context, const MatmulArgs& given) {
   if (scratch.failed()) return;
   const Carver carver{static_cast<char*>(scratch.data())};
   switch (way) {
-    case Way::kVector:
-      return vector_product(context, args);
-    case Way::kOuter:
-      return outer_product(context, args);
-    case Way::kFloat:
-      return float_product<float>(context, args, carver);
-    case Way::kDouble:
-      return float_product<double>(context, args, carver);
-    case Way::kBfloat:
-      return bfloat_product(context, args, carver);
-    case Way::kComplex:
-      return complex_product(context, args, carver);
-    case Way::kInteger:
-      return integer_product(context, args);
-    case Way::kPlain:
-      return plain_product(context, args);
+    case Way::kVector: return vector_product(context, args);
+    case Way::kOuter: return outer_product(context, args);
+    case Way::kFloat: return float_product<float>(context, args, carver);
+    case Way::kDouble: return float_product<double>(context, args, carver);
+    case Way::kBfloat: return bfloat_product(context, args, carver);
+    case Way::kComplex: return complex_product(context, args, carver);
+    case Way::kInteger: return integer_product(context, args);
+    case Way::kPlain: return plain_product(context, args);
   }
 }
 

@@ -17,8 +17,8 @@ bool matmul_reads_packed(int32_t dtype, int64_t m, int64_t n, int64_t k);
 // those of a complex matrix have four real numbers for each element. The matrix unit has its own.
 int64_t packed_size(int32_t dtype, int64_t n, int64_t k);
 
-// Packs b [batch, k, n], any strides; packed holds batch * packed_size(b.dtype, n, k) bytes, 64-aligned. A
-// batch stride of 0 is packed once, and is to be read by products whose b has it too.
+// Packs b [batch, k, n], any strides; packed holds batch * packed_size(b.dtype, n, k) bytes,
+// 64-aligned. A batch stride of 0 is packed once, and is to be read by products whose b has it too.
 void pack_b(Context& context, void* packed, const View& b);
 
 }  // namespace libdl::kernels::cpu

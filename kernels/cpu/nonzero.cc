@@ -96,11 +96,11 @@ int64_t numbers_of(const Bits* at, int64_t count, Bits mask, int64_t first, int6
   }
   return made;
 }
-#define LIBDL_NUMBERS(name, Bits)                                                             \
-  int64_t name(const void* at, int64_t count, uint64_t mask, int64_t first, int64_t* out,     \
-               int64_t room) {                                                                \
+#define LIBDL_NUMBERS(name, Bits)                                                               \
+  int64_t name(const void* at, int64_t count, uint64_t mask, int64_t first, int64_t* out,       \
+               int64_t room) {                                                                  \
     return numbers_of(static_cast<const Bits*>(at), count, static_cast<Bits>(mask), first, out, \
-                      room);                                                                  \
+                      room);                                                                    \
   }
 LIBDL_NUMBERS(numbers8, uint8_t)
 LIBDL_NUMBERS(numbers16, uint16_t)
@@ -113,9 +113,9 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 
-#include "kernels/cpu/traverse/elements.h"
-#include "kernels/cpu/simd/isa.h"
 #include "kernels/cpu/kernels.h"
+#include "kernels/cpu/simd/isa.h"
+#include "kernels/cpu/traverse/elements.h"
 #include "kernels/cpu/traverse/walk.h"
 
 namespace libdl::kernels::cpu {
@@ -138,17 +138,12 @@ bool is_nonzero(const Element& element, uint64_t signs) {
 uint64_t without_signs(int32_t dtype) {
   switch (dtype) {
     case LIBDL_DTYPE_FLOAT16:
-    case LIBDL_DTYPE_BFLOAT16:
-      return 0x7fff;
-    case LIBDL_DTYPE_FLOAT32:
-      return 0x7fffffff;
-    case LIBDL_DTYPE_COMPLEX64:
-      return 0x7fffffff7fffffff;
+    case LIBDL_DTYPE_BFLOAT16: return 0x7fff;
+    case LIBDL_DTYPE_FLOAT32: return 0x7fffffff;
+    case LIBDL_DTYPE_COMPLEX64: return 0x7fffffff7fffffff;
     case LIBDL_DTYPE_FLOAT64:
-    case LIBDL_DTYPE_COMPLEX128:
-      return 0x7fffffffffffffff;
-    default:
-      return ~uint64_t{0};
+    case LIBDL_DTYPE_COMPLEX128: return 0x7fffffffffffffff;
+    default: return ~uint64_t{0};
   }
 }
 
@@ -219,9 +214,9 @@ int64_t count_nonzero(const Element* at, int64_t step, int64_t count, uint64_t s
 }
 
 using Numbers = decltype(&HWY_STATIC_DISPATCH(numbers8));
-constexpr Numbers kNumbers[][kIsas] = {
-    LIBDL_FOR_EACH_ISA(numbers8), LIBDL_FOR_EACH_ISA(numbers16), LIBDL_FOR_EACH_ISA(numbers32),
-    LIBDL_FOR_EACH_ISA(numbers64)};
+constexpr Numbers kNumbers[][kIsas] = {LIBDL_FOR_EACH_ISA(numbers8), LIBDL_FOR_EACH_ISA(numbers16),
+                                       LIBDL_FOR_EACH_ISA(numbers32),
+                                       LIBDL_FOR_EACH_ISA(numbers64)};
 
 // The positions of a line's nonzero elements, the first of which is at `position`; never more than
 // end - row of them. Returns the row after the last.

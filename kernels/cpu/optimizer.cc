@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/cpu/kernels.h"
 #include "kernels/cpu/simd/highway_targets.h"
 #include "kernels/cpu/simd/isa.h"
-#include "kernels/cpu/kernels.h"
 #include "kernels/cpu/traverse/load_store.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -165,14 +165,9 @@ void update_range(const OptimizerArgs& a, int64_t first, int64_t last) {
     const int64_t n = std::min(last - start, a.numel[t]) - from;
     if (n <= 0) continue;
     switch (a.dtype[t]) {
-      case LIBDL_DTYPE_FLOAT32:
-        update_direct<Rule, float>(a, t, from, n);
-        break;
-      case LIBDL_DTYPE_FLOAT64:
-        update_direct<Rule, double>(a, t, from, n);
-        break;
-      default:
-        update_half<Rule>(a, t, from, n);
+      case LIBDL_DTYPE_FLOAT32: update_direct<Rule, float>(a, t, from, n); break;
+      case LIBDL_DTYPE_FLOAT64: update_direct<Rule, double>(a, t, from, n); break;
+      default: update_half<Rule>(a, t, from, n);
     }
   }
 }
@@ -185,13 +180,12 @@ void step(Context& context, const OptimizerArgs& args) {
   } task{&args, 0};
   for (int32_t t = 0; t < args.count; ++t) task.total += args.numel[t];
   if (task.total < 2 * kChunk) return update_range<Rule>(args, 0, task.total);
-  context.parallel(
-      (task.total + kChunk - 1) / kChunk,
-      [](void* arg, int64_t first, int64_t last) {
-        const Task& t = *static_cast<Task*>(arg);
-        update_range<Rule>(*t.args, first * kChunk, std::min(last * kChunk, t.total));
-      },
-      &task);
+  context.parallel((task.total + kChunk - 1) / kChunk,
+                   [](void* arg, int64_t first, int64_t last) {
+                     const Task& t = *static_cast<Task*>(arg);
+                     update_range<Rule>(*t.args, first * kChunk, std::min(last * kChunk, t.total));
+                   },
+                   &task);
 }
 
 void sgd_on(Context& context, const OptimizerArgs& args) { step<Sgd>(context, args); }

@@ -20,8 +20,8 @@
 #include <type_traits>
 
 #include "hwy/highway.h"
-#include "kernels/cpu/traverse/first-inl.h"
 #include "kernels/cpu/simd/highway_targets.h"
+#include "kernels/cpu/traverse/first-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu {
@@ -35,7 +35,7 @@ constexpr int64_t kGroups = 8;  // groups a block takes in sequence
 template <class T>
 constexpr int64_t kLanes = sizeof(T) == 1 ? 16 : 64 / sizeof(T);
 template <class T>
-constexpr int64_t kBlock = kLanes<T>* kSteps* kGroups;
+constexpr int64_t kBlock = kLanes<T> * kSteps * kGroups;
 
 // A vector of numbers; for other types one value.
 template <class T>

@@ -6,8 +6,8 @@
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/pointwise_exact.h"
 #include "kernels/cpu/pointwise_rows.h"
-#include "kernels/cpu/traverse/stage.h"
 #include "kernels/cpu/tiles/tiles.h"
+#include "kernels/cpu/traverse/stage.h"
 
 namespace libdl::kernels::cpu {
 namespace {
@@ -158,8 +158,14 @@ TileFn form_for_numbers(const PointwiseArgs& args) {
 // The first `varying` inputs lie in order; those after them are numbers as fn reads them.
 void run_dense(Context& context, const PointwiseArgs& args, TileFn fn, int32_t varying) {
   const int64_t n = numel(args.out);
-  DenseLaunch launch = {fn, args.inputs, varying, {}, dtype_bytes(args.out.dtype),
-                        n,  static_cast<char*>(args.out.data), {}};
+  DenseLaunch launch = {fn,
+                        args.inputs,
+                        varying,
+                        {},
+                        dtype_bytes(args.out.dtype),
+                        n,
+                        static_cast<char*>(args.out.data),
+                        {}};
   for (int k = 0; k < args.inputs; ++k) {
     launch.in[k] = static_cast<const char*>(args.in[k].data);
     launch.in_bytes[k] = dtype_bytes(args.in[k].dtype);

@@ -124,8 +124,7 @@ bool byte_form(ExactForm& form) {
     case Expression::logical_or:
     case Expression::logical_xor:
       return bytes && use(tile_table(Class::kBool)[args.expression], args.inputs, form);
-    default:
-      return false;
+    default: return false;
   }
 }
 

@@ -11,7 +11,7 @@ namespace libdl::kernels::cpu {
 
 struct ExactForm {
   TileFn fn;
-  int32_t varying;    // the inputs from there on are one number each
+  int32_t varying;     // the inputs from there on are one number each
   PointwiseArgs args;  // the operands as fn reads them
   alignas(16) char number[kMaxInputs][16];
 };

@@ -5,8 +5,8 @@
 #pragma once
 
 #include "kernels/args.h"
-#include "kernels/cpu/traverse/geometry.h"
 #include "kernels/cpu/tiles/tiles.h"
+#include "kernels/cpu/traverse/geometry.h"
 
 namespace libdl::kernels::cpu {
 

@@ -6,9 +6,9 @@
 #include <cstring>
 
 #include "kernels/cpu/kernels.h"
-#include "kernels/cpu/traverse/stage.h"
 #include "kernels/cpu/tile_pairs.h"
 #include "kernels/cpu/tiles/tiles.h"
+#include "kernels/cpu/traverse/stage.h"
 
 namespace libdl::kernels::cpu {
 namespace {

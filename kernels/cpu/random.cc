@@ -122,9 +122,9 @@ HWY_AFTER_NAMESPACE();
 #include <cstring>
 #include <limits>
 
-#include "kernels/cpu/traverse/elements.h"
-#include "kernels/cpu/simd/isa.h"
 #include "kernels/cpu/kernels.h"
+#include "kernels/cpu/simd/isa.h"
+#include "kernels/cpu/traverse/elements.h"
 #include "kernels/cpu/traverse/walk.h"
 
 namespace libdl::kernels::cpu {

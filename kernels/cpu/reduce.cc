@@ -17,17 +17,12 @@ Reduce& plain_in(int32_t dtype) {
   switch (dtype) {
     case LIBDL_DTYPE_FLOAT16:
     case LIBDL_DTYPE_BFLOAT16:
-    case LIBDL_DTYPE_FLOAT32:
-      return reduce_float;
-    case LIBDL_DTYPE_FLOAT64:
-      return reduce_double;
+    case LIBDL_DTYPE_FLOAT32: return reduce_float;
+    case LIBDL_DTYPE_FLOAT64: return reduce_double;
     case LIBDL_DTYPE_COMPLEX64:
-    case LIBDL_DTYPE_COMPLEX128:
-      return reduce_complex;
-    case LIBDL_DTYPE_UINT64:
-      return reduce_unsigned;
-    default:
-      return reduce_integer;
+    case LIBDL_DTYPE_COMPLEX128: return reduce_complex;
+    case LIBDL_DTYPE_UINT64: return reduce_unsigned;
+    default: return reduce_integer;
   }
 }
 
@@ -37,8 +32,7 @@ void reduce(Context& context, const ReduceArgs& args) {
   const bool in_double = args.out.dtype == LIBDL_DTYPE_FLOAT64;
   switch (static_cast<Reduction>(args.op)) {
     case Reduction::kAll:
-    case Reduction::kAny:
-      return reduce_truth(context, args, Load::kPlain);
+    case Reduction::kAny: return reduce_truth(context, args, Load::kPlain);
     case Reduction::kNorm: {
       const double p = args.number;
       const bool power = p != 0 && p != 1 && p != 2 && !std::isinf(p);
@@ -53,10 +47,8 @@ void reduce(Context& context, const ReduceArgs& args) {
     case Reduction::kLogsumexp:
       return (in_double ? logsumexp_double : logsumexp_float)(context, args, Load::kPlain);
     case Reduction::kSum:
-    case Reduction::kProd:
-      return plain_in(args.out.dtype)(context, args, Load::kPlain);
-    default:
-      return plain_in(args.in.dtype)(context, args, Load::kPlain);
+    case Reduction::kProd: return plain_in(args.out.dtype)(context, args, Load::kPlain);
+    default: return plain_in(args.in.dtype)(context, args, Load::kPlain);
   }
 }
 

@@ -8,8 +8,8 @@
 
 #include "kernels/cpu/cumsum.h"
 #include "kernels/cpu/kernels.h"
-#include "kernels/cpu/traverse/rows.h"
 #include "kernels/cpu/traverse/load_store.h"
+#include "kernels/cpu/traverse/rows.h"
 #include "kernels/cpu/traverse/walk.h"
 
 namespace libdl::kernels::cpu {
@@ -240,9 +240,8 @@ void scan_parts(Context& context, const Job<T>& job, int64_t row) {
 
 // Integers wrap to the same sums in any order: one addition each, from where they lie to int64.
 template <class Read, class In>
-inline __attribute__((always_inline)) void sum_row(const Read& read, const In* in,
-                                                   int64_t in_step, int64_t* out,
-                                                   int64_t out_step, int64_t count) {
+inline __attribute__((always_inline)) void sum_row(const Read& read, const In* in, int64_t in_step,
+                                                   int64_t* out, int64_t out_step, int64_t count) {
   uint64_t sum = 0;
   for (int64_t i = 0; i < count; ++i) {
     sum += read(in[i * in_step]);
@@ -266,16 +265,11 @@ bool sum_row_of_integers(const Job<int64_t>& job, int64_t row) {
   };
   const auto wide = [](auto x) { return static_cast<uint64_t>(static_cast<int64_t>(x)); };
   switch (a.in.dtype) {
-    case LIBDL_DTYPE_INT64:
-      return sum(wide, int64_t{});
-    case LIBDL_DTYPE_INT32:
-      return sum(wide, int32_t{});
-    case LIBDL_DTYPE_UINT8:
-      return sum(wide, uint8_t{});
-    case LIBDL_DTYPE_BOOL:
-      return sum([](uint8_t x) { return uint64_t{x != 0}; }, uint8_t{});
-    default:
-      return false;
+    case LIBDL_DTYPE_INT64: return sum(wide, int64_t{});
+    case LIBDL_DTYPE_INT32: return sum(wide, int32_t{});
+    case LIBDL_DTYPE_UINT8: return sum(wide, uint8_t{});
+    case LIBDL_DTYPE_BOOL: return sum([](uint8_t x) { return uint64_t{x != 0}; }, uint8_t{});
+    default: return false;
   }
 }
 
@@ -321,8 +315,7 @@ void run_op(Context& context, const ScanArgs& args) {
     case Scan::kSum:
       if constexpr (std::is_same_v<T, double>) return cumsum(context, args);
       return run<Scan::kSum, T>(context, args);
-    case Scan::kProd:
-      return run<Scan::kProd, T>(context, args);
+    case Scan::kProd: return run<Scan::kProd, T>(context, args);
     case Scan::kMax:
       if constexpr (kOrdered) run<Scan::kMax, T>(context, args);
       return;
@@ -342,15 +335,11 @@ void scan(Context& context, const ScanArgs& args) {
     case LIBDL_DTYPE_FLOAT16:
     case LIBDL_DTYPE_BFLOAT16:
     case LIBDL_DTYPE_FLOAT32:
-    case LIBDL_DTYPE_FLOAT64:
-      return run_op<double>(context, args);
+    case LIBDL_DTYPE_FLOAT64: return run_op<double>(context, args);
     case LIBDL_DTYPE_COMPLEX64:
-    case LIBDL_DTYPE_COMPLEX128:
-      return run_op<std::complex<double>>(context, args);
-    case LIBDL_DTYPE_UINT64:
-      return run_op<uint64_t>(context, args);
-    default:
-      return run_op<int64_t>(context, args);
+    case LIBDL_DTYPE_COMPLEX128: return run_op<std::complex<double>>(context, args);
+    case LIBDL_DTYPE_UINT64: return run_op<uint64_t>(context, args);
+    default: return run_op<int64_t>(context, args);
   }
 }
 

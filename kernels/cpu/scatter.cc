@@ -2,11 +2,11 @@
 
 #include <cstdlib>
 
-#include "kernels/cpu/traverse/combine.h"
-#include "kernels/cpu/traverse/elements.h"
+#include "kernels/cpu/kernels.h"
 #include "kernels/cpu/simd/highway_targets.h"
 #include "kernels/cpu/simd/isa.h"
-#include "kernels/cpu/kernels.h"
+#include "kernels/cpu/traverse/combine.h"
+#include "kernels/cpu/traverse/elements.h"
 #include "kernels/cpu/traverse/walk.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -5,17 +5,17 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/cpu/kernels.h"
 #include "kernels/cpu/simd/highway_targets.h"
 #include "kernels/cpu/simd/isa.h"
-#include "kernels/cpu/kernels.h"
 #include "kernels/cpu/traverse/load_store.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/softmax.cc"
 #include "hwy/foreach_target.h"
 // After foreach_target.h.
-#include "kernels/cpu/traverse/columns-inl.h"
 #include "kernels/cpu/math/exp_shifted-inl.h"
+#include "kernels/cpu/traverse/columns-inl.h"
 #include "kernels/cpu/traverse/row_tiles-inl.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -131,8 +131,8 @@ struct Sorter {
 
   // The passes for bytes from `byte` on; the pairs are then in `pairs`.
   template <class Run>
-  static bool passes(const Run& run, int byte, Pair*& pairs, Pair*& other, int64_t n,
-                     int64_t grain, int64_t* counts) {
+  static bool passes(const Run& run, int byte, Pair*& pairs, Pair*& other, int64_t n, int64_t grain,
+                     int64_t* counts) {
     for (; byte < static_cast<int>(sizeof(Bits)); ++byte) {
       bool moved;
       if (!pass(run, byte, pairs, other, n, grain, counts, &moved)) return false;
@@ -176,9 +176,7 @@ struct Sorter {
   static void sort(const Run& run, const Row& row, Pair* pairs, int64_t* counts, int64_t pieces) {
     const int64_t n = row.length;
     const int64_t grain = (n + pieces - 1) / pieces;
-    if (!run(n, grain, [&](int64_t first, int64_t last) {
-          make_pairs(row, pairs, first, last);
-        }))
+    if (!run(n, grain, [&](int64_t first, int64_t last) { make_pairs(row, pairs, first, last); }))
       return;
     if (n < kSmallRow) {
       std::sort(pairs, pairs + n);
@@ -187,9 +185,8 @@ struct Sorter {
       const int byte = first_byte(n);
       if (!passes(run, byte, pairs, other, n, grain, counts)) return;
       if (byte > 0 && !settle(pairs, n, byte)) {
-        if (!run(n, grain, [&](int64_t first, int64_t last) {
-              make_pairs(row, pairs, first, last);
-            }))
+        if (!run(n, grain,
+                 [&](int64_t first, int64_t last) { make_pairs(row, pairs, first, last); }))
           return;
         if (!passes(run, 0, pairs, other, n, grain, counts)) return;
       }

@@ -76,32 +76,19 @@ constexpr bool kTellsBits = requires { KeyOf::bits(typename KeyOf::Bits{}); };
 template <class F>
 void with_key(int32_t dtype, const F& f) {
   switch (dtype) {
-    case LIBDL_DTYPE_BOOL:
-      return f(BoolKey{});
-    case LIBDL_DTYPE_UINT8:
-      return f(IntegerKey<uint8_t>{});
-    case LIBDL_DTYPE_UINT16:
-      return f(IntegerKey<uint16_t>{});
-    case LIBDL_DTYPE_UINT32:
-      return f(IntegerKey<uint32_t>{});
-    case LIBDL_DTYPE_UINT64:
-      return f(IntegerKey<uint64_t>{});
-    case LIBDL_DTYPE_INT8:
-      return f(IntegerKey<int8_t>{});
-    case LIBDL_DTYPE_INT16:
-      return f(IntegerKey<int16_t>{});
-    case LIBDL_DTYPE_INT32:
-      return f(IntegerKey<int32_t>{});
-    case LIBDL_DTYPE_INT64:
-      return f(IntegerKey<int64_t>{});
-    case LIBDL_DTYPE_FLOAT16:
-      return f(FloatKey<uint16_t, 0x7c00>{});
-    case LIBDL_DTYPE_BFLOAT16:
-      return f(FloatKey<uint16_t, 0x7f80>{});
-    case LIBDL_DTYPE_FLOAT32:
-      return f(FloatKey<uint32_t, 0x7f800000>{});
-    case LIBDL_DTYPE_FLOAT64:
-      return f(FloatKey<uint64_t, 0x7ff0000000000000>{});
+    case LIBDL_DTYPE_BOOL: return f(BoolKey{});
+    case LIBDL_DTYPE_UINT8: return f(IntegerKey<uint8_t>{});
+    case LIBDL_DTYPE_UINT16: return f(IntegerKey<uint16_t>{});
+    case LIBDL_DTYPE_UINT32: return f(IntegerKey<uint32_t>{});
+    case LIBDL_DTYPE_UINT64: return f(IntegerKey<uint64_t>{});
+    case LIBDL_DTYPE_INT8: return f(IntegerKey<int8_t>{});
+    case LIBDL_DTYPE_INT16: return f(IntegerKey<int16_t>{});
+    case LIBDL_DTYPE_INT32: return f(IntegerKey<int32_t>{});
+    case LIBDL_DTYPE_INT64: return f(IntegerKey<int64_t>{});
+    case LIBDL_DTYPE_FLOAT16: return f(FloatKey<uint16_t, 0x7c00>{});
+    case LIBDL_DTYPE_BFLOAT16: return f(FloatKey<uint16_t, 0x7f80>{});
+    case LIBDL_DTYPE_FLOAT32: return f(FloatKey<uint32_t, 0x7f800000>{});
+    case LIBDL_DTYPE_FLOAT64: return f(FloatKey<uint64_t, 0x7ff0000000000000>{});
   }
 }
 

@@ -16,14 +16,18 @@ namespace libdl::kernels::cpu::HWY_NAMESPACE {
 // A difference with the first one's result on the right.
 struct rsub_op {
   template <class V>
-  static HWY_INLINE V of(V x, V y) { return y - x; }
+  static HWY_INLINE V of(V x, V y) {
+    return y - x;
+  }
 };
 
 template <class First, class Second>
 struct both {
   static constexpr bool kTruth = false;
   template <class V>
-  static HWY_INLINE V of(V a, V b, V c) { return Second::of(First::of(a, b), c); }
+  static HWY_INLINE V of(V a, V b, V c) {
+    return Second::of(First::of(a, b), c);
+  }
 };
 
 // Of two vectors in flight the activation of the second takes another unit; see Lanes.
@@ -38,12 +42,16 @@ HWY_INLINE V activated(V x) {
 template <class Activation, class Second>
 struct activation_first {
   template <bool kSecond, class V>
-  static HWY_INLINE V of(V a, V b) { return Second::of(activated<kSecond, Activation>(a), b); }
+  static HWY_INLINE V of(V a, V b) {
+    return Second::of(activated<kSecond, Activation>(a), b);
+  }
 };
 template <class First, class Activation>
 struct activation_last {
   template <bool kSecond, class V>
-  static HWY_INLINE V of(V a, V b) { return activated<kSecond, Activation>(First::of(a, b)); }
+  static HWY_INLINE V of(V a, V b) {
+    return activated<kSecond, Activation>(First::of(a, b));
+  }
 };
 
 template <class Op>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Two elements of one dtype become one, as kernels/cpu/traverse/combine.h has it: half types compute in
-// float, integers wrap, a NaN on either side wins.
+// Two elements of one dtype become one, as kernels/cpu/traverse/combine.h has it: half types
+// compute in float, integers wrap, a NaN on either side wins.
 #pragma once
 
 #include "kernels/cuda/device.h"
@@ -64,16 +64,11 @@ LIBDL_DEVICE T extremum(bool largest, T a, T b) {
 template <class T>
 LIBDL_DEVICE T combined(int32_t op, T x, T y) {
   switch (static_cast<ScatterOp>(op)) {
-    case ScatterOp::kAdd:
-      return sum(x, y);
-    case ScatterOp::kMul:
-      return product(x, y);
-    case ScatterOp::kMax:
-      return extremum(true, x, y);
-    case ScatterOp::kMin:
-      return extremum(false, x, y);
-    case ScatterOp::kSet:
-      break;
+    case ScatterOp::kAdd: return sum(x, y);
+    case ScatterOp::kMul: return product(x, y);
+    case ScatterOp::kMax: return extremum(true, x, y);
+    case ScatterOp::kMin: return extremum(false, x, y);
+    case ScatterOp::kSet: break;
   }
   return y;
 }

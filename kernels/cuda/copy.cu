@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Copies between any dtypes and strides, and fills. Elements that only move are taken by their size.
+// Copies between any dtypes and strides, and fills. Elements that only move are taken by their
+// size.
 
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/launch.h"

@@ -60,7 +60,8 @@ struct alignas(16) Sixteen {
   uint64_t low, high;
 };
 
-// The operands' offsets of element i, row-major. Divisions of 64 bits cost several times those of 32.
+// The operands' offsets of element i, row-major. Divisions of 64 bits cost several times those
+// of 32.
 template <int kOperands>
 LIBDL_DEVICE void offsets_of(const Geometry<kOperands>& g, int64_t i, int64_t* offset) {
   for (int k = 0; k < kOperands; ++k) offset[k] = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // How a plan of this folder reaches the device. Each file holds an operator's kernels and the plan
-// that chooses among them; it is compiled three times: by nvcc for the device (LIBDL_KERNELS), by the
-// host's compiler for the plan (LIBDL_PLANS), and for tests without a device by the host's compiler
-// once more, with the kernels as functions that an emulator runs thread by thread.
+// that chooses among them; it is compiled three times: by nvcc for the device (LIBDL_KERNELS), by
+// the host's compiler for the plan (LIBDL_PLANS), and for tests without a device by the host's
+// compiler once more, with the kernels as functions that an emulator runs thread by thread.
 #pragma once
 
 #include <cstddef>

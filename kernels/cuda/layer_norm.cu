@@ -186,11 +186,9 @@ LIBDL_DEVICE void sum_rows(const LayerNormBackward& p) {
   p.sums[(part * 2 + 1) * p.n + column] = dbias;
 }
 
-#define LAYER_NORM(suffix, T, E)                                                     \
-  LIBDL_TEAM_KERNEL(layer_norm_##suffix, LayerNorm) { normalise_rows<T, E>(p); }    \
-  LIBDL_TEAM_KERNEL(layer_norm_input_##suffix, LayerNormBackward) {                 \
-    input_gradient<T, E>(p);                                                         \
-  }                                                                                  \
+#define LAYER_NORM(suffix, T, E)                                                               \
+  LIBDL_TEAM_KERNEL(layer_norm_##suffix, LayerNorm) { normalise_rows<T, E>(p); }               \
+  LIBDL_TEAM_KERNEL(layer_norm_input_##suffix, LayerNormBackward) { input_gradient<T, E>(p); } \
   LIBDL_TEAM_KERNEL(layer_norm_rows_##suffix, LayerNormBackward) { sum_rows<T, E>(p); }
 LAYER_NORM(f16, float, Half)
 LAYER_NORM(bf16, float, Bfloat)
@@ -271,8 +269,7 @@ void layer_norm(Context& context, const LayerNormArgs& a) {
   p.weight_step = step_of(a.weight);
   p.bias_step = step_of(a.bias);
   p.eps = a.eps;
-  launch(context, kNames[a.in.dtype - LIBDL_DTYPE_FLOAT16],
-         grid_for_rows(p.team, p.rows), p);
+  launch(context, kNames[a.in.dtype - LIBDL_DTYPE_FLOAT16], grid_for_rows(p.team, p.rows), p);
 }
 
 void layer_norm_backward(Context& context, const LayerNormBackwardArgs& a) {
@@ -313,12 +310,10 @@ void layer_norm_backward(Context& context, const LayerNormBackwardArgs& a) {
   const Scratch sums(context, summed ? blocks * 2 * p.n * int64_t{sizeof(double)} : 0);
   p.sums = static_cast<double*>(sums.data());
   if (summed) {  // first, for dx may be dy
-    launch(context, kRows[kind],
-           {ceil_div(p.n, kColumns) * blocks, kColumns * kRowGroups, 1}, p);
+    launch(context, kRows[kind], {ceil_div(p.n, kColumns) * blocks, kColumns * kRowGroups, 1}, p);
     launch(context, kFinish[kind], grid_for(context, p.n), p);
   }
-  if (p.dx && p.rows > 0)
-    launch(context, kInput[kind], grid_for_rows(p.team, p.rows), p);
+  if (p.dx && p.rows > 0) launch(context, kInput[kind], grid_for_rows(p.team, p.rows), p);
 }
 
 #endif  // LIBDL_PLANS

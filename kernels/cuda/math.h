@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The elementary functions of the scalar expressions on the device: CUDA's for float and double
-// (bounds in the CUDA programming guide's appendix on mathematical functions, 2 ulp or less), those of
-// libcu++ for complex numbers. Included by sources that hold kernels only.
+// (bounds in the CUDA programming guide's appendix on mathematical functions, 2 ulp or less), those
+// of libcu++ for complex numbers. Included by sources that hold kernels only.
 #pragma once
 
 #include <cmath>
@@ -60,9 +60,7 @@ struct Math {  // float and double
     const V share = sigmoid(x);
     return share == V(0) ? share : x * share;
   }
-  static LIBDL_DEVICE V normal_cdf(V x) {
-    return V(0.5) * ::erfc(-x * V(0.70710678118654752440));
-  }
+  static LIBDL_DEVICE V normal_cdf(V x) { return V(0.5) * ::erfc(-x * V(0.70710678118654752440)); }
   static LIBDL_DEVICE V gelu(V x) {
     const V share = normal_cdf(x);
     return share == V(0) ? share : x * share;
@@ -135,9 +133,15 @@ constexpr char kLetter = is_bool<V>                  ? 'B'
                                                      : 'F';
 
 template <class V>
-LIBDL_DEVICE V truth_as(V x) { return x; }
+LIBDL_DEVICE V truth_as(V x) {
+  return x;
+}
 template <class V>
-LIBDL_DEVICE V truth_as(bool x) requires(!std::is_same_v<V, bool>) { return number<V>(x); }
+LIBDL_DEVICE V truth_as(bool x)
+  requires(!std::is_same_v<V, bool>)
+{
+  return number<V>(x);
+}
 
 // `truth` becomes whether the result is one.
 template <class V>

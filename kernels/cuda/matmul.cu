@@ -45,7 +45,7 @@ struct SummedAs<Bfloat> {
   using Type = float;
 };
 template <class T>
-requires std::is_integral_v<T>
+  requires std::is_integral_v<T>
 struct SummedAs<T> {
   using Type = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
 };
@@ -171,29 +171,19 @@ namespace {
 const char* kernel_of(int32_t dtype) {
   switch (dtype) {
     case LIBDL_DTYPE_UINT8:
-    case LIBDL_DTYPE_INT8:
-      return "matmul_i8";
+    case LIBDL_DTYPE_INT8: return "matmul_i8";
     case LIBDL_DTYPE_UINT16:
-    case LIBDL_DTYPE_INT16:
-      return "matmul_i16";
+    case LIBDL_DTYPE_INT16: return "matmul_i16";
     case LIBDL_DTYPE_UINT32:
-    case LIBDL_DTYPE_INT32:
-      return "matmul_i32";
+    case LIBDL_DTYPE_INT32: return "matmul_i32";
     case LIBDL_DTYPE_UINT64:
-    case LIBDL_DTYPE_INT64:
-      return "matmul_i64";
-    case LIBDL_DTYPE_FLOAT16:
-      return "matmul_f16";
-    case LIBDL_DTYPE_BFLOAT16:
-      return "matmul_bf16";
-    case LIBDL_DTYPE_FLOAT64:
-      return "matmul_f64";
-    case LIBDL_DTYPE_COMPLEX64:
-      return "matmul_c64";
-    case LIBDL_DTYPE_COMPLEX128:
-      return "matmul_c128";
-    default:
-      return "matmul_f32";
+    case LIBDL_DTYPE_INT64: return "matmul_i64";
+    case LIBDL_DTYPE_FLOAT16: return "matmul_f16";
+    case LIBDL_DTYPE_BFLOAT16: return "matmul_bf16";
+    case LIBDL_DTYPE_FLOAT64: return "matmul_f64";
+    case LIBDL_DTYPE_COMPLEX64: return "matmul_c64";
+    case LIBDL_DTYPE_COMPLEX128: return "matmul_c128";
+    default: return "matmul_f32";
   }
 }
 

@@ -22,8 +22,7 @@ struct Merged {
       if (shape.sizes[d] == 1) continue;
       bool joins = ndim > 0;
       for (int k = 0; k < kViews && joins; ++k)
-        joins = !views[k]->data ||
-                strides[k][ndim - 1] == shape.sizes[d] * views[k]->strides[d];
+        joins = !views[k]->data || strides[k][ndim - 1] == shape.sizes[d] * views[k]->strides[d];
       if (!joins) sizes[ndim++] = 1;
       sizes[ndim - 1] *= shape.sizes[d];
       for (int k = 0; k < kViews; ++k)

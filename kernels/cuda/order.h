@@ -215,8 +215,7 @@ struct Standing {
 template <class C, class T>
 LIBDL_OUTLINED T join_team(T x, const Team& t, const Standing& at) {
   LIBDL_ROLLED
-  for (int half = t.lanes / 2; half > 0; half /= 2)
-    x = join<C>(x, t.width * half, at.lane < half);
+  for (int half = t.lanes / 2; half > 0; half /= 2) x = join<C>(x, t.width * half, at.lane < half);
   LIBDL_ROLLED
   for (int step = 1; step < t.blocks; step *= 2)
     x = join<C>(x, t.width * t.lanes * step, at.lane == 0 && at.block % (2 * step) == 0);

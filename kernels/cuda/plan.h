@@ -6,9 +6,9 @@
 #include <cstring>
 #include <vector>
 
+#include "kernels/args.h"
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/launch.h"
-#include "kernels/args.h"
 
 namespace libdl::kernels::cuda {
 
@@ -21,9 +21,9 @@ inline bool is_aligned(const View& view, int64_t unit) {
   return reinterpret_cast<uintptr_t>(view.data) % static_cast<uintptr_t>(unit) == 0;
 }
 
-// Dimensions of views of one shape (the first is there; a NULL one is left out), merged where all of
-// them step alike, and without those of size 1; the row-major order of elements stays. Returns how
-// many are left.
+// Dimensions of views of one shape (the first is there; a NULL one is left out), merged where all
+// of them step alike, and without those of size 1; the row-major order of elements stays. Returns
+// how many are left.
 template <int kOperands>
 int merge_dimensions(const View* const* views, int operands, int64_t* sizes,
                      int64_t (*strides)[kMaxDims]) {
@@ -75,8 +75,8 @@ void each_part(const View* const* views, int operands, Geometry<kOperands>& g, F
   }
 }
 
-// A view as it is, or, where `wanted`, one without gaps in scratch memory: a copy of it, or room for
-// what is copied to it later.
+// A view as it is, or, where `wanted`, one without gaps in scratch memory: a copy of it, or room
+// for what is copied to it later.
 class WithoutGaps {
  public:
   enum Contents { kCopied, kRoom };
@@ -106,7 +106,8 @@ struct Split {
   View rest;
 
   Split(const View& view, int leading)
-      : rest{view.data, view.sizes + leading, view.strides + leading, view.ndim - leading, view.dtype} {
+      : rest{view.data, view.sizes + leading, view.strides + leading, view.ndim - leading,
+             view.dtype} {
     View front = view;
     front.ndim = leading;
     const View* const views[] = {&front};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The scalar expressions over whole tensors. float32, float16 and bfloat16 without gaps have a kernel
-// an expression, four elements a thread; all else goes through one kernel a class, which reads any
-// dtype at any strides.
+// The scalar expressions over whole tensors. float32, float16 and bfloat16 without gaps have a
+// kernel an expression, four elements a thread; all else goes through one kernel a class, which
+// reads any dtype at any strides.
 
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/launch.h"
@@ -153,7 +153,7 @@ constexpr Names kDense[] = {
 #include "kernels/pointwise.def"
 #undef POINTWISE
 };
-constexpr const char* kStrided[kClasses] = {"strided_bool", "strided_i64",  "strided_u64",
+constexpr const char* kStrided[kClasses] = {"strided_bool", "strided_i64", "strided_u64",
                                             "strided_f32",  "strided_f64", "strided_c128"};
 
 // The kernel for operands of one narrow float type without gaps, or NULL.

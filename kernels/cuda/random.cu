@@ -125,9 +125,8 @@ LIBDL_KERNEL(random_normal_f64, Random) {
 LIBDL_KERNEL(random_bernoulli, Random) {
   constexpr double kStep = 2.3283064365386962891e-10;  // 2^-32
   each_element(p, [&](const Words& words, int64_t at, int64_t probability_at) {
-    const double chance = p.probability
-                              ? load<double>(p.probability, probability_at, p.probability_dtype)
-                              : p.a;
+    const double chance =
+        p.probability ? load<double>(p.probability, probability_at, p.probability_dtype) : p.a;
     const double hit = words.word() * kStep < chance ? 1.0 : 0.0;
     with_type(p.dtype, [&](auto* type) {
       using E = std::remove_pointer_t<decltype(type)>;
@@ -145,10 +144,10 @@ LIBDL_KERNEL(random_bernoulli, Random) {
 
 LIBDL_KERNEL(random_randint, Random) {
   each_element(p, [&](const Words& words, int64_t at, int64_t) {
-    const uint64_t drawn =
-        p.wide ? below64(words.pair(), p.range, p.key, words.counter, words.place)
-               : below32(words.word(), static_cast<uint32_t>(p.range), p.key, words.counter,
-                         words.place);
+    const uint64_t drawn = p.wide
+                               ? below64(words.pair(), p.range, p.key, words.counter, words.place)
+                               : below32(words.word(), static_cast<uint32_t>(p.range), p.key,
+                                         words.counter, words.place);
     const auto value = static_cast<int64_t>(static_cast<uint64_t>(p.low) + drawn);
     with_type(p.dtype, [&](auto* type) {
       using E = std::remove_pointer_t<decltype(type)>;
@@ -184,23 +183,17 @@ const char* random_kernel(const RandomArgs& a) {
   switch (static_cast<Distribution>(a.distribution)) {
     case Distribution::kBits:
       switch (dtype_bytes(a.out.dtype)) {
-        case 1:
-          return "random_bits_1";
-        case 2:
-          return "random_bits_2";
-        case 4:
-          return "random_bits_4";
-        default:
-          return "random_bits_8";
+        case 1: return "random_bits_1";
+        case 2: return "random_bits_2";
+        case 4: return "random_bits_4";
+        default: return "random_bits_8";
       }
     case Distribution::kUniform:
       return is_double(a.out.dtype) ? "random_uniform_f64" : "random_uniform_f32";
     case Distribution::kNormal:
       return is_double(a.out.dtype) ? "random_normal_f64" : "random_normal_f32";
-    case Distribution::kBernoulli:
-      return "random_bernoulli";
-    case Distribution::kRandint:
-      return "random_randint";
+    case Distribution::kBernoulli: return "random_bernoulli";
+    case Distribution::kRandint: return "random_randint";
   }
   return nullptr;
 }
@@ -208,15 +201,11 @@ const char* random_kernel(const RandomArgs& a) {
 // Whether an element takes two words.
 bool is_wide(const RandomArgs& a) {
   switch (static_cast<Distribution>(a.distribution)) {
-    case Distribution::kBits:
-      return dtype_bytes(a.out.dtype) == 8;
+    case Distribution::kBits: return dtype_bytes(a.out.dtype) == 8;
     case Distribution::kUniform:
-    case Distribution::kNormal:
-      return is_double(a.out.dtype);
-    case Distribution::kRandint:
-      return a.range == 0 || a.range > uint64_t{1} << 32;
-    default:
-      return false;
+    case Distribution::kNormal: return is_double(a.out.dtype);
+    case Distribution::kRandint: return a.range == 0 || a.range > uint64_t{1} << 32;
+    default: return false;
   }
 }
 
@@ -232,8 +221,7 @@ void random(Context& context, const RandomArgs& a) {
   if (is_double(a.out.dtype)) {
     p.below = std::nextafter(a.b, -std::numeric_limits<double>::infinity());
   } else {
-    p.below =
-        std::nextafter(static_cast<float>(a.b), -std::numeric_limits<float>::infinity());
+    p.below = std::nextafter(static_cast<float>(a.b), -std::numeric_limits<float>::infinity());
   }
   p.low = a.low;
   p.range = a.range;

@@ -25,14 +25,10 @@ template <class T>
 LIBDL_OUTLINED T finished(const Reduce& p, T x, T parameter) {
   if constexpr (std::is_floating_point_v<T>) {
     switch (static_cast<Finish>(p.finish)) {
-      case Finish::kMean:
-        return x / static_cast<T>(p.n);
-      case Finish::kRoot2:
-        return Math<T>::sqrt(x);
-      case Finish::kRoot:
-        return static_cast<T>(::pow(static_cast<double>(x), 1 / p.number));
-      case Finish::kZeroOfNone:
-        return p.n == 0 ? T(0) : x;
+      case Finish::kMean: return x / static_cast<T>(p.n);
+      case Finish::kRoot2: return Math<T>::sqrt(x);
+      case Finish::kRoot: return static_cast<T>(::pow(static_cast<double>(x), 1 / p.number));
+      case Finish::kZeroOfNone: return p.n == 0 ? T(0) : x;
       case Finish::kVar: {
         const double freedom = static_cast<double>(p.n) - p.number;
         const T variance = x / static_cast<T>(freedom > 0 ? freedom : 0.0);
@@ -40,8 +36,7 @@ LIBDL_OUTLINED T finished(const Reduce& p, T x, T parameter) {
       }
       case Finish::kLogsumexp:
         return Math<T>::isinf(parameter) ? parameter : Math<T>::log(x) + parameter;
-      default:
-        break;
+      default: break;
     }
   }
   return x;
@@ -88,7 +83,8 @@ LIBDL_DEVICE T combined(const Reduce& p, const Place& place, T parameter) {
   const int64_t n = place.there ? p.n : 0;  // but as many steps: the block's threads meet
   return with_reader<V, kUsual>(p, place.offset[0], [&](const auto& read) {
     const auto make = [&](int64_t r) { return M::template of<T>(read(r), r, parameter, p.number); };
-    return combine<C, T, std::decay_t<decltype(read)>::kAtOnce>(make, first, end, n, p.team, place.at);
+    return combine<C, T, std::decay_t<decltype(read)>::kAtOnce>(make, first, end, n, p.team,
+                                                                place.at);
   });
 }
 
@@ -144,33 +140,29 @@ LIBDL_DEVICE void merge_parts(const Reduce& p) {
 #define MERGE(name, T, C) \
   LIBDL_TEAM_KERNEL(merge_##name, Reduce) { merge_parts<T, C>(p); }
 
-#define OF_NUMBERS(suffix, T)                   \
-  REDUCTION(sum_##suffix, T, Sum, Plain, true)  \
+#define OF_NUMBERS(suffix, T)                    \
+  REDUCTION(sum_##suffix, T, Sum, Plain, true)   \
   REDUCTION(prod_##suffix, T, Prod, Plain, true) \
-  MERGE(sum_##suffix, T, Sum)                   \
+  MERGE(sum_##suffix, T, Sum)                    \
   MERGE(prod_##suffix, T, Prod)
-#define OF_ORDERED(suffix, T)                                       \
-  REDUCTION(max_##suffix, T, Max, Plain, true)                      \
-  REDUCTION(min_##suffix, T, Min, Plain, true)                      \
-  REDUCTION(first_max_##suffix, Located<T>, First<true>, Locate, true) \
+#define OF_ORDERED(suffix, T)                                           \
+  REDUCTION(max_##suffix, T, Max, Plain, true)                          \
+  REDUCTION(min_##suffix, T, Min, Plain, true)                          \
+  REDUCTION(first_max_##suffix, Located<T>, First<true>, Locate, true)  \
   REDUCTION(first_min_##suffix, Located<T>, First<false>, Locate, true) \
-  MERGE(max_##suffix, T, Max)                                       \
-  MERGE(min_##suffix, T, Min)                                       \
-  MERGE(first_max_##suffix, Located<T>, First<true>)                \
+  MERGE(max_##suffix, T, Max)                                           \
+  MERGE(min_##suffix, T, Min)                                           \
+  MERGE(first_max_##suffix, Located<T>, First<true>)                    \
   MERGE(first_min_##suffix, Located<T>, First<false>)
-#define OF_REALS(suffix, T)                             \
-  REDUCTION(norm0_##suffix, T, Sum, NotZero, false)     \
-  REDUCTION(norm1_##suffix, T, Sum, Magnitude, false)   \
-  REDUCTION(norm2_##suffix, T, Sum, Square, true)       \
-  REDUCTION(norm_##suffix, T, Sum, Power, false)        \
-  REDUCTION(norm_max_##suffix, T, Max, Magnitude, false) \
-  REDUCTION(norm_min_##suffix, T, Min, Magnitude, false) \
-  LIBDL_TEAM_KERNEL(reduce_var_##suffix, Reduce) {     \
-    reduce_twice<T, Sum, Sum, CentredSquare>(p);        \
-  }                                                     \
-  LIBDL_TEAM_KERNEL(reduce_logsumexp_##suffix, Reduce) { \
-    reduce_twice<T, Max, Sum, ShiftedExp>(p);           \
-  }
+#define OF_REALS(suffix, T)                                                                       \
+  REDUCTION(norm0_##suffix, T, Sum, NotZero, false)                                               \
+  REDUCTION(norm1_##suffix, T, Sum, Magnitude, false)                                             \
+  REDUCTION(norm2_##suffix, T, Sum, Square, true)                                                 \
+  REDUCTION(norm_##suffix, T, Sum, Power, false)                                                  \
+  REDUCTION(norm_max_##suffix, T, Max, Magnitude, false)                                          \
+  REDUCTION(norm_min_##suffix, T, Min, Magnitude, false)                                          \
+  LIBDL_TEAM_KERNEL(reduce_var_##suffix, Reduce) { reduce_twice<T, Sum, Sum, CentredSquare>(p); } \
+  LIBDL_TEAM_KERNEL(reduce_logsumexp_##suffix, Reduce) { reduce_twice<T, Max, Sum, ShiftedExp>(p); }
 
 OF_NUMBERS(f32, float)
 OF_NUMBERS(f64, double)
@@ -204,17 +196,12 @@ Compute compute_of(int32_t dtype) {
   switch (dtype) {
     case LIBDL_DTYPE_FLOAT16:
     case LIBDL_DTYPE_BFLOAT16:
-    case LIBDL_DTYPE_FLOAT32:
-      return kF32;
-    case LIBDL_DTYPE_FLOAT64:
-      return kF64;
+    case LIBDL_DTYPE_FLOAT32: return kF32;
+    case LIBDL_DTYPE_FLOAT64: return kF64;
     case LIBDL_DTYPE_COMPLEX64:
-    case LIBDL_DTYPE_COMPLEX128:
-      return kC128;
-    case LIBDL_DTYPE_UINT64:
-      return kU64;
-    default:
-      return kI64;
+    case LIBDL_DTYPE_COMPLEX128: return kC128;
+    case LIBDL_DTYPE_UINT64: return kU64;
+    default: return kI64;
   }
 }
 
@@ -224,10 +211,10 @@ struct Pass {
   bool located = false;
 };
 #define REALS(name) {"reduce_" name "_f32", "reduce_" name "_f64"}
-#define NUMBERS(name, prefix) \
+#define NUMBERS(name, prefix)                                                      \
   {prefix name "_f32", prefix name "_f64", prefix name "_i64", prefix name "_u64", \
    prefix name "_c128"}
-#define ORDERED(name, prefix) \
+#define ORDERED(name, prefix)                                                               \
   {prefix name "_f32", prefix name "_f64", prefix name "_i64", prefix name "_u64", nullptr, \
    prefix name "_bool"}
 #define MERGE_SUM NUMBERS("sum", "merge_")
@@ -366,28 +353,18 @@ struct Reducer {
 
   void all() const {
     switch (static_cast<Reduction>(a.op)) {
-      case Reduction::kSum:
-        return once(kSumPass);
-      case Reduction::kProd:
-        return once(kProdPass);
+      case Reduction::kSum: return once(kSumPass);
+      case Reduction::kProd: return once(kProdPass);
       case Reduction::kMax:
-      case Reduction::kAny:
-        return once(kMaxPass);
+      case Reduction::kAny: return once(kMaxPass);
       case Reduction::kMin:
-      case Reduction::kAll:
-        return once(kMinPass);
-      case Reduction::kArgmax:
-        return located(kFirstMax, {}, out);
-      case Reduction::kArgmin:
-        return located(kFirstMin, {}, out);
-      case Reduction::kMaxIndex:
-        return located(kFirstMax, out, a.indices);
-      case Reduction::kMinIndex:
-        return located(kFirstMin, out, a.indices);
-      case Reduction::kNorm:
-        return norm();
-      case Reduction::kVar:
-        return twice(kSumPass, Finish::kMean, kVarPass, Finish::kVar);
+      case Reduction::kAll: return once(kMinPass);
+      case Reduction::kArgmax: return located(kFirstMax, {}, out);
+      case Reduction::kArgmin: return located(kFirstMin, {}, out);
+      case Reduction::kMaxIndex: return located(kFirstMax, out, a.indices);
+      case Reduction::kMinIndex: return located(kFirstMin, out, a.indices);
+      case Reduction::kNorm: return norm();
+      case Reduction::kVar: return twice(kSumPass, Finish::kMean, kVarPass, Finish::kVar);
       case Reduction::kLogsumexp:
         return twice(kMaxPass, Finish::kNothing, kLogsumexpPass, Finish::kLogsumexp);
     }
@@ -400,17 +377,14 @@ struct Reducer {
 Compute compute_for(const ReduceArgs& a) {
   switch (static_cast<Reduction>(a.op)) {
     case Reduction::kAll:
-    case Reduction::kAny:
-      return kBool;
+    case Reduction::kAny: return kBool;
     case Reduction::kNorm:  // a modulus is made in double
       return compute_of(a.in.dtype) == kC128 ? kF64 : compute_of(a.out.dtype);
     case Reduction::kSum:
     case Reduction::kProd:
     case Reduction::kVar:
-    case Reduction::kLogsumexp:
-      return compute_of(a.out.dtype);
-    default:
-      return compute_of(a.in.dtype);
+    case Reduction::kLogsumexp: return compute_of(a.out.dtype);
+    default: return compute_of(a.in.dtype);
   }
 }
 

@@ -183,8 +183,7 @@ LIBDL_DEVICE auto with_reader(const Reduce& p, int64_t offset, F&& f) {
     using Second = typename Usual<V>::Second;
     using Third = typename Usual<V>::Third;
     const bool simple = p.ndim <= 1;
-    if (simple && is_dtype<First>(p.in_dtype))
-      return f(Typed<V, First, true>(p, offset));
+    if (simple && is_dtype<First>(p.in_dtype)) return f(Typed<V, First, true>(p, offset));
     if (is_dtype<First>(p.in_dtype) && p.narrow) return f(Typed<V, First, false>(p, offset));
     if constexpr (!std::is_same_v<Second, First>) {
       if (simple && is_dtype<Second>(p.in_dtype)) return f(Typed<V, Second, true>(p, offset));

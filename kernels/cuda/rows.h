@@ -19,12 +19,12 @@ inline Team team_for_rows(int64_t n, int64_t rows, int64_t side = 1) {
   const int64_t width = power_of_two_from(std::min<int64_t>(side, 32));
   const int64_t most = kMostTeam / width;
   const int64_t lanes =
-      n <= 32 && width == 1 ? power_of_two_from(n)
-                            : std::clamp<int64_t>(power_of_two_from(ceil_div(n, kHeld)),
-                                                  width == 1 ? 32 : 1, most);
+      n <= 32 && width == 1
+          ? power_of_two_from(n)
+          : std::clamp<int64_t>(power_of_two_from(ceil_div(n, kHeld)), width == 1 ? 32 : 1, most);
   const int64_t team = width * lanes;
-  const int64_t others = std::min(power_of_two_from(ceil_div(rows, width)),
-                                  std::max<int64_t>(1, kThreads / team));
+  const int64_t others =
+      std::min(power_of_two_from(ceil_div(rows, width)), std::max<int64_t>(1, kThreads / team));
   return {static_cast<int32_t>(width), static_cast<int32_t>(lanes), 1,
           static_cast<int32_t>(std::max(others, 32 / std::min<int64_t>(team, 32)))};
 }

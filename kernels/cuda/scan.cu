@@ -66,8 +66,7 @@ template <bool kMax>
 struct ScanExtreme {
   template <class V>
   static LIBDL_DEVICE Carry<V> of(Carry<V> before, Carry<V> next) {
-    const bool as_good =
-        kMax ? next.value >= before.value : next.value <= before.value;
+    const bool as_good = kMax ? next.value >= before.value : next.value <= before.value;
     const bool next_nan = next.value != next.value, before_nan = before.value != before.value;
     return next_nan || (!before_nan && as_good) ? next : before;
   }
@@ -274,8 +273,8 @@ void scan(Context& context, const ScanArgs& a) {
   p.index_step = indexed ? a.indices.strides[kept] : 0;
   const View merged[3] = {rows.view(0, a.in), rows.view(1, a.out), rows.view(2, a.indices)};
   const View* const shown[3] = {&merged[0], &merged[1], indexed ? &merged[2] : nullptr};
-  const bool extreme = a.op == static_cast<int32_t>(Scan::kMax) ||
-                       a.op == static_cast<int32_t>(Scan::kMin);
+  const bool extreme =
+      a.op == static_cast<int32_t>(Scan::kMax) || a.op == static_cast<int32_t>(Scan::kMin);
   const int64_t carry_bytes = extreme || a.out.dtype >= LIBDL_DTYPE_COMPLEX64 ? 16 : 8;
   each_part(shown, 3, p.kept, [&](void* const* data) {
     p.in = data[0];

@@ -117,8 +117,8 @@ LIBDL_DEVICE void softmax_rows_backward(const Softmax& p) {
   }
 }
 
-#define SOFTMAX(suffix, T, E)                                                            \
-  LIBDL_TEAM_KERNEL(softmax_##suffix, Softmax) { softmax_rows<T, E>(p); }               \
+#define SOFTMAX(suffix, T, E)                                             \
+  LIBDL_TEAM_KERNEL(softmax_##suffix, Softmax) { softmax_rows<T, E>(p); } \
   LIBDL_TEAM_KERNEL(softmax_backward_##suffix, Softmax) { softmax_rows_backward<T, E>(p); }
 SOFTMAX(f16, float, Half)
 SOFTMAX(bf16, float, Bfloat)
@@ -156,8 +156,7 @@ void queue(Context& context, const char* const (&names)[4], const View& out,
     p.in[1] = data[2];
     p.rows = p.kept.numel;
     p.team = team_for_rows(p.n, p.rows, columns ? rows.inner_size() : 1);
-    launch(context, names[out.dtype - LIBDL_DTYPE_FLOAT16],
-           grid_for_rows(p.team, p.rows), p);
+    launch(context, names[out.dtype - LIBDL_DTYPE_FLOAT16], grid_for_rows(p.team, p.rows), p);
   });
 }
 

@@ -91,18 +91,10 @@ LIBDL_DEVICE void store_element(const SortRows& p, int64_t start, int64_t to, in
   const int64_t at = start + from * p.step;
   p.indices[to] = from;
   switch (p.bytes) {
-    case 1:
-      static_cast<uint8_t*>(p.values)[to] = static_cast<const uint8_t*>(p.in)[at];
-      break;
-    case 2:
-      static_cast<uint16_t*>(p.values)[to] = static_cast<const uint16_t*>(p.in)[at];
-      break;
-    case 4:
-      static_cast<uint32_t*>(p.values)[to] = static_cast<const uint32_t*>(p.in)[at];
-      break;
-    case 8:
-      static_cast<uint64_t*>(p.values)[to] = static_cast<const uint64_t*>(p.in)[at];
-      break;
+    case 1: static_cast<uint8_t*>(p.values)[to] = static_cast<const uint8_t*>(p.in)[at]; break;
+    case 2: static_cast<uint16_t*>(p.values)[to] = static_cast<const uint16_t*>(p.in)[at]; break;
+    case 4: static_cast<uint32_t*>(p.values)[to] = static_cast<const uint32_t*>(p.in)[at]; break;
+    case 8: static_cast<uint64_t*>(p.values)[to] = static_cast<const uint64_t*>(p.in)[at]; break;
   }
 }
 

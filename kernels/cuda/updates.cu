@@ -156,14 +156,10 @@ namespace {
 const char* unordered_kernel(int32_t dtype, ScatterOp op) {
   if (op == ScatterOp::kMul) return nullptr;
   switch (dtype) {
-    case LIBDL_DTYPE_INT32:
-      return "update_i32";
-    case LIBDL_DTYPE_UINT32:
-      return "update_u32";
-    case LIBDL_DTYPE_INT64:
-      return "update_i64";
-    case LIBDL_DTYPE_UINT64:
-      return "update_u64";
+    case LIBDL_DTYPE_INT32: return "update_i32";
+    case LIBDL_DTYPE_UINT32: return "update_u32";
+    case LIBDL_DTYPE_INT64: return "update_i64";
+    case LIBDL_DTYPE_UINT64: return "update_u64";
   }
   return nullptr;
 }

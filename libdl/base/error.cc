@@ -45,10 +45,11 @@ Error::Error(libdl_error_code code, std::string message) {
 }
 
 void fail_argument(libdl_error_code code, const char* op, int argument, const char* name,
-                   const std::string& found, const std::string& wanted LIBDL_GIVEN_SOURCE_LOCATION) {
+                   const std::string& found,
+                   const std::string& wanted LIBDL_GIVEN_SOURCE_LOCATION) {
   LIBDL_LEAVE_OUT();
-  std::string message = std::string(op) + ": argument " + std::to_string(argument) + " (" + name +
-                        ") " + found;
+  std::string message =
+      std::string(op) + ": argument " + std::to_string(argument) + " (" + name + ") " + found;
   if (!wanted.empty()) message += ", wanted " + wanted;
   Error error(code, std::move(message));
   error.object().op = op;
@@ -59,7 +60,8 @@ void fail_argument(libdl_error_code code, const char* op, int argument, const ch
   throw error;
 }
 
-void fail(libdl_error_code code, const char* op, const std::string& message LIBDL_GIVEN_SOURCE_LOCATION) {
+void fail(libdl_error_code code, const char* op,
+          const std::string& message LIBDL_GIVEN_SOURCE_LOCATION) {
   LIBDL_LEAVE_OUT();
   Error error(code, std::string(op) + ": " + message);
   error.object().op = op;

@@ -70,10 +70,12 @@ struct Renamed {
 };
 
 // Tells an inner operator's error as `op`'s own; an argument that is none of op's is left out.
-[[gnu::cold]] void rename_arguments(Error& error, const char* op, std::initializer_list<Renamed> names);
+[[gnu::cold]] void rename_arguments(Error& error, const char* op,
+                                    std::initializer_list<Renamed> names);
 
 template <class F>
-auto rename_error(const char* op, std::initializer_list<Renamed> names, F&& body) -> decltype(body()) {
+auto rename_error(const char* op, std::initializer_list<Renamed> names, F&& body)
+    -> decltype(body()) {
   try {
     return body();
   } catch (Error& error) {

@@ -67,7 +67,8 @@ FileCalls file_calls = {
     [](void* data, size_t bytes) { return munmap(data, bytes); },
 };
 
-void fail_io(const char* function, const std::string& what, int error_number LIBDL_GIVEN_SOURCE_LOCATION) {
+void fail_io(const char* function, const std::string& what,
+             int error_number LIBDL_GIVEN_SOURCE_LOCATION) {
   fail(LIBDL_ERROR_IO, function,
        what + ": " + std::generic_category().message(error_number) LIBDL_SAME_SOURCE_LOCATION);
 }
@@ -147,17 +148,12 @@ static std::string folder_of(const std::string& path) {
 
 static const char* called(int kind) {
   switch (kind) {
-    case S_IFDIR:
-      return "a folder";
-    case S_IFIFO:
-      return "a FIFO";
-    case S_IFSOCK:
-      return "a socket";
+    case S_IFDIR: return "a folder";
+    case S_IFIFO: return "a FIFO";
+    case S_IFSOCK: return "a socket";
     case S_IFCHR:
-    case S_IFBLK:
-      return "a device";
-    default:
-      return "no regular file";
+    case S_IFBLK: return "a device";
+    default: return "no regular file";
   }
 }
 

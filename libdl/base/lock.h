@@ -2,10 +2,10 @@
 
 // Locks that survive a fork, and that never wait for the host.
 //
-// A StripeLock guards, for a moment, what one object keeps: a storage's lists, a gradient's slot, the
-// history of a tensor. It is one of a fixed set, chosen by the object's address, so that a fork can
-// take them all: a child finds no lock held by a thread that it does not have, and each list whole.
-// A Mutex does the same for what the process has once.
+// A StripeLock guards, for a moment, what one object keeps: a storage's lists, a gradient's slot,
+// the history of a tensor. It is one of a fixed set, chosen by the object's address, so that a fork
+// can take them all: a child finds no lock held by a thread that it does not have, and each list
+// whole. A Mutex does the same for what the process has once.
 //
 // Under either nothing runs that may call the host or wait for another thread: no operator, no
 // callback, no release of what has a destructor of the host's. locks_held() is for tests of that.

@@ -20,8 +20,8 @@ static std::atomic<bool> fail_persistently{false};
 
 namespace {
 
-// Chunks are aligned to this, so that a cell tells its chunk. The C library's own word for each block
-// lies in the rest.
+// Chunks are aligned to this, so that a cell tells its chunk. The C library's own word for each
+// block lies in the rest.
 constexpr size_t kChunk = 32768, kChunkBytes = kChunk - 64;
 constexpr int32_t cells_in_chunk(size_t cells) {
   return static_cast<int32_t>(kChunkBytes / (cells * kCell));
@@ -121,8 +121,10 @@ void overflow(Free* cell, size_t cells) noexcept {
   cell->next = nullptr;
   Free* spilled = cell;
   if (join()) {
-    if (cache.room[cells] <= 0) spilled = cut(cells, batch_of(cells));
-    else spilled = nullptr;
+    if (cache.room[cells] <= 0)
+      spilled = cut(cells, batch_of(cells));
+    else
+      spilled = nullptr;
     cell->next = cache.free[cells];
     cache.free[cells] = cell;
     --cache.room[cells];

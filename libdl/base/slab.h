@@ -2,8 +2,8 @@
 
 // Cells for small objects (tensors, storages, nodes) from thread-local free lists: 1-2 ns a pair.
 // A cell freed on another thread joins that thread's list, and what is too much for a list goes to
-// the centre, from where any thread takes it. In sanitizer builds every cell is an allocation of its
-// own, so that the sanitizer sees each use after free.
+// the centre, from where any thread takes it. In sanitizer builds every cell is an allocation of
+// its own, so that the sanitizer sees each use after free.
 #pragma once
 
 #include <atomic>
@@ -14,8 +14,8 @@
 
 namespace libdl {
 
-constexpr size_t kCell = 64;       // cells are multiples of this and aligned to it
-constexpr size_t kMaxCells = 16;   // larger objects come from operator new
+constexpr size_t kCell = 64;      // cells are multiples of this and aligned to it
+constexpr size_t kMaxCells = 16;  // larger objects come from operator new
 
 namespace slab {
 
@@ -27,7 +27,8 @@ struct Free {
 // What a thread holds. Only its thread writes; statistics() reads the counters from others.
 struct Cache {
   Free* free[kMaxCells + 1];
-  int32_t room[kMaxCells + 1];  // cells that the list may still take; 0 before the thread has joined
+  int32_t
+      room[kMaxCells + 1];  // cells that the list may still take; 0 before the thread has joined
   std::atomic<int64_t> live_tensors, live_storages, live_nodes, live_bytes;
 };
 
@@ -39,7 +40,7 @@ void* large(size_t bytes);
 void free_large(void* p) noexcept;
 void overflow(Free* cell, size_t cells) noexcept;  // of a list without room
 size_t trim();  // gives whole chunks of free cells back to the system; the bytes
-bool fails();  // counts one allocation; true where the test hook wants it to fail
+bool fails();   // counts one allocation; true where the test hook wants it to fail
 
 }  // namespace slab
 

@@ -11,8 +11,8 @@
 #include "capi/options.h"
 #include "engine/backward.h"
 #include "engine/reach.h"
-#include "ops/creation/copy.h"
 #include "ops/core/fit.h"
+#include "ops/creation/copy.h"
 #include "ops/view/view.h"
 
 struct libdl_node;  // a Node behind the handle
@@ -28,7 +28,7 @@ static bool is_node(const libdl_node* handle) {
   return handle && node_of(handle)->tag() == Tag::kNode;
 }
 
-// -- leaves -------------------------------------------------------------------------------------------
+// -- leaves ---------------------------------------------------------------------------------------
 
 libdl_bool libdl_tensor_requires_grad(const libdl_tensor* tensor) {
   if (!is_live_tensor(tensor) || !tensor->meta) return 0;
@@ -92,7 +92,7 @@ libdl_bool libdl_tensor_retains_grad(const libdl_tensor* tensor) {
   return is_live_tensor(tensor) && tensor->meta && tensor->meta->retains_grad;
 }
 
-// -- backward -----------------------------------------------------------------------------------------
+// -- backward -------------------------------------------------------------------------------------
 
 static BackwardOptions options_of(const char* name, int argument,
                                   const libdl_backward_options* given) {
@@ -127,7 +127,7 @@ libdl_error* libdl_grad(const libdl_tensor* const* outputs, int64_t outputs_coun
   });
 }
 
-// -- the graph ----------------------------------------------------------------------------------------
+// -- the graph ------------------------------------------------------------------------------------
 
 libdl_node* libdl_tensor_node(const libdl_tensor* tensor, int32_t* slot) {
   if (!is_live_tensor(tensor)) return nullptr;
@@ -188,7 +188,7 @@ const char* libdl_node_site(const libdl_node* node) {
   return is_node(node) && node_of(node)->extra ? node_of(node)->extra->site.c_str() : "";
 }
 
-// -- modes ----------------------------------------------------------------------------------------------
+// -- modes ----------------------------------------------------------------------------------------
 
 static libdl_bool set_mode(uint32_t bit, bool on) {
   State& s = state();
@@ -198,9 +198,7 @@ static libdl_bool set_mode(uint32_t bit, bool on) {
 }
 
 // Inference mode outranks grad mode: while it is on, the wish for recording waits aside.
-libdl_bool libdl_grad_enabled(void) {
-  return (state().mode & (kModeGrad | kModeGradAside)) != 0;
-}
+libdl_bool libdl_grad_enabled(void) { return (state().mode & (kModeGrad | kModeGradAside)) != 0; }
 libdl_bool libdl_set_grad_enabled(libdl_bool enabled) {
   return set_mode(state().mode & kModeInference ? kModeGradAside : kModeGrad, enabled);
 }

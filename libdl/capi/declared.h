@@ -19,10 +19,10 @@ struct Declared<R(A...)> {
 
 // Whether libdl::name is a function of exactly this type; a call of it would also take one whose
 // arguments convert.
-#define LIBDL_IS_DECLARED(name, ...)                                             \
-  []<class F, class G>(F f, G g) {                                               \
-    return requires { f = &libdl::name; } || requires { g = &libdl::name; };     \
-  }(::libdl::capi::Declared<__VA_ARGS__>::Pointer(),                             \
+#define LIBDL_IS_DECLARED(name, ...)                                         \
+  []<class F, class G>(F f, G g) {                                           \
+    return requires { f = &libdl::name; } || requires { g = &libdl::name; }; \
+  }(::libdl::capi::Declared<__VA_ARGS__>::Pointer(),                         \
     ::libdl::capi::Declared<__VA_ARGS__>::WithInto())
 
 #define LIBDL_DECLARED(name, ...)                     \

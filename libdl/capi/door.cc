@@ -15,34 +15,20 @@ const char* kind_of(const void* handle) {
 
 const char* kind_name(Tag tag) {
   switch (tag) {
-    case Tag::kTensor:
-      return "a tensor";
-    case Tag::kError:
-      return "an error";
-    case Tag::kGenerator:
-      return "a generator";
-    case Tag::kState:
-      return "a state";
-    case Tag::kTensorList:
-      return "a list of tensors";
-    case Tag::kStream:
-      return "a stream";
-    case Tag::kEvent:
-      return "an event";
-    case Tag::kNode:
-      return "a node";
-    case Tag::kHook:
-      return "a hook";
-    case Tag::kFile:
-      return "a file";
-    case Tag::kText:
-      return "a text";
-    case Tag::kMapping:
-      return "a mapping";
-    case Tag::kContext:
-      return "a context";
-    default:
-      return "a handle of another kind";
+    case Tag::kTensor: return "a tensor";
+    case Tag::kError: return "an error";
+    case Tag::kGenerator: return "a generator";
+    case Tag::kState: return "a state";
+    case Tag::kTensorList: return "a list of tensors";
+    case Tag::kStream: return "a stream";
+    case Tag::kEvent: return "an event";
+    case Tag::kNode: return "a node";
+    case Tag::kHook: return "a hook";
+    case Tag::kFile: return "a file";
+    case Tag::kText: return "a text";
+    case Tag::kMapping: return "a mapping";
+    case Tag::kContext: return "a context";
+    default: return "a handle of another kind";
   }
 }
 
@@ -91,7 +77,8 @@ static void number_destination(libdl_error& error, const OpEntry& entry) {
   if (error.argument != 0 || error.argument_name.empty() || error.is_static) return;
   int32_t number = 0;
   for (int32_t i = 0; i < entry.result_count; ++i) {
-    const std::string prefix = entry.result_count > 1 ? std::string(entry.results[i].name) + "_" : "";
+    const std::string prefix =
+        entry.result_count > 1 ? std::string(entry.results[i].name) + "_" : "";
     if (error.argument_name == prefix + "dst") number = entry.argument_count + 1 + i;
   }
   const std::string named = " (" + error.argument_name + ")";
@@ -114,8 +101,7 @@ libdl_error* caught(OpId op) noexcept {
   return error;
 }
 
-void count_interrupted_writes(libdl_error& error,
-                              std::span<libdl_tensor* const> dsts) noexcept {
+void count_interrupted_writes(libdl_error& error, std::span<libdl_tensor* const> dsts) noexcept {
   if (error.code != LIBDL_ERROR_INTERRUPTED || error.is_static) return;
   for (const libdl_tensor* const dst : dsts)
     if (is_live_tensor(dst) && dst->storage) written(*dst->storage, "an interrupted call");

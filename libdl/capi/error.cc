@@ -57,14 +57,11 @@ libdl_error* libdl_error_retain(libdl_error* error) {
 }
 
 void libdl_error_release(libdl_error* error) {
-  if (is_kind("libdl_error_release", "error", error, Tag::kError) && error->drop())
-    destroy(error);
+  if (is_kind("libdl_error_release", "error", error, Tag::kError) && error->drop()) destroy(error);
 }
 
 // Getters answer handles of other kinds as they answer NULL.
-static bool is_error(const libdl_error* error) {
-  return error && has_tag(error, Tag::kError);
-}
+static bool is_error(const libdl_error* error) { return error && has_tag(error, Tag::kError); }
 
 libdl_error_code libdl_error_get_code(const libdl_error* error) {
   return is_error(error) ? error->code : static_cast<libdl_error_code>(LIBDL_OK);

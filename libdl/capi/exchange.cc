@@ -140,8 +140,8 @@ libdl_error* libdl_tensor_from_memory(void* data, int64_t bytes, const int64_t* 
       run_destroy(destroy, ctx);
       throw;
     }
-    *out = to_c(from_memory(data, bytes, Dims(shape, static_cast<size_t>(ndim)), steps,
-                                   offset, static_cast<Dtype>(dtype), read_only, destroy, ctx));
+    *out = to_c(from_memory(data, bytes, Dims(shape, static_cast<size_t>(ndim)), steps, offset,
+                            static_cast<Dtype>(dtype), read_only, destroy, ctx));
   });
 }
 

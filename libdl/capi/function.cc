@@ -16,9 +16,9 @@
 #include "capi/options.h"
 #include "capi/returned.h"
 #include "capi/scope.h"
+#include "ops/core/tangent.h"
 #include "ops/creation/copy.h"
 #include "ops/pointwise/pointwise.h"
-#include "ops/core/tangent.h"
 #include "tape/meta.h"
 #include "tape/output_meta.h"
 
@@ -66,8 +66,8 @@ void custom_vjp(Backward& b) {
   check_gradients(f.name.c_str(), given);
   for (size_t i = 0; i < places.size(); ++i)
     if (given.tensors[i].defined() && b.needs(static_cast<int>(i)))
-      b.set_grad(static_cast<int>(i), fit_gradient(f.name.c_str(), i, f.inputs[i],
-                                               std::move(given.tensors[i])));
+      b.set_grad(static_cast<int>(i),
+                 fit_gradient(f.name.c_str(), i, f.inputs[i], std::move(given.tensors[i])));
 }
 
 // Where values come from: outputs first, inputs, or neither.
@@ -120,9 +120,9 @@ void Recording::run(std::unique_ptr<Custom> custom) const {
   }
   for (const Tensor& x : inputs) custom->inputs.push_back(meta_for(x));
   const Rule& rule = custom->rule;
-  Ref<Node> node = Ref<Node>::take(make_node(
-      rule, static_cast<int>(inputs.size()), static_cast<int>(outputs.size()),
-      static_cast<int>(saved.size()), CustomAttr{std::move(custom)}));
+  Ref<Node> node = Ref<Node>::take(
+      make_node(rule, static_cast<int>(inputs.size()), static_cast<int>(outputs.size()),
+                static_cast<int>(saved.size()), CustomAttr{std::move(custom)}));
   if ((state().mode & kModeAnomaly) && creation_site) node->more().site = creation_site();
   for (size_t i = 0; i < inputs.size(); ++i) node->edges()[i] = history_of(inputs[i]);
   if (!saved.empty()) {
@@ -135,8 +135,10 @@ void Recording::run(std::unique_ptr<Custom> custom) const {
   std::vector<Rebase> made(outputs.size());  // all or none
   for (size_t k = 0; k < outputs.size(); ++k)
     if (carries(k)) {
-      if (!written(k)) prepare_history(outputs[k], *node, static_cast<int32_t>(k));
-      else made[k] = Rebase(outputs[k], node, static_cast<int32_t>(k));
+      if (!written(k))
+        prepare_history(outputs[k], *node, static_cast<int32_t>(k));
+      else
+        made[k] = Rebase(outputs[k], node, static_cast<int32_t>(k));
     }
   for (size_t k = 0; k < outputs.size(); ++k)
     if (carries(k)) {
@@ -164,14 +166,14 @@ libdl_error* libdl_function_record(const libdl_function* function,
     const libdl_function f = read_options(name, 1, function, "function");
     if (!function || !f.backward)
       fail_argument(LIBDL_ERROR_NULL, name, 1, "function", "lacks backward", "a callback");
-    const Recording recording{
-        f.name ? f.name : "custom", live_tensors(name, 2, "inputs", inputs, inputs_count),
-        live_tensors(name, 3, "outputs", outputs, outputs_count),
-        live_tensors(name, 5, "saved", saved, saved_count), differentiable};
+    const Recording recording{f.name ? f.name : "custom",
+                              live_tensors(name, 2, "inputs", inputs, inputs_count),
+                              live_tensors(name, 3, "outputs", outputs, outputs_count),
+                              live_tensors(name, 5, "saved", saved, saved_count), differentiable};
     const bool wanted = recording.wanted();
     if (wanted) {
-      std::unique_ptr<Custom> custom(new Custom{recording.name, {}, std::move(owner), f.backward,
-                                                f.once_differentiable != 0, {}, {}});
+      std::unique_ptr<Custom> custom(new Custom{
+          recording.name, {}, std::move(owner), f.backward, f.once_differentiable != 0, {}, {}});
       custom->rule = {custom->name.c_str(), custom_vjp, f.without_gradients != 0};
       recording.run(std::move(custom));
     }
@@ -212,7 +214,7 @@ libdl_error* libdl_backward_context_zeros(libdl_backward_context* context, int64
   });
 }
 
-// -- the running line ---------------------------------------------------------------------------------
+// -- the running line -----------------------------------------------------------------------------
 
 namespace {
 struct SiteHook {

@@ -77,14 +77,10 @@ static void destroy(libdl_hook* handle) { delete handle; }
 
 static HookList& list_of(Node& node, libdl_hook_kind kind) {
   switch (kind) {
-    case LIBDL_HOOK_TENSOR:
-      return node.more().tensor_hooks;
-    case LIBDL_HOOK_NODE_PRE:
-      return node.more().pre_hooks;
-    case LIBDL_HOOK_NODE_POST:
-      return node.more().post_hooks;
-    default:
-      return node.more().accumulate_hooks;
+    case LIBDL_HOOK_TENSOR: return node.more().tensor_hooks;
+    case LIBDL_HOOK_NODE_PRE: return node.more().pre_hooks;
+    case LIBDL_HOOK_NODE_POST: return node.more().post_hooks;
+    default: return node.more().accumulate_hooks;
   }
 }
 
@@ -154,11 +150,10 @@ void libdl_hook_remove(libdl_hook* handle) {
 }
 
 void libdl_hook_release(libdl_hook* handle) {
-  if (is_kind("libdl_hook_release", "hook", handle, Tag::kHook) && handle->drop())
-    destroy(handle);
+  if (is_kind("libdl_hook_release", "hook", handle, Tag::kHook) && handle->drop()) destroy(handle);
 }
 
-// -- contexts, for collectors -------------------------------------------------------------------------
+// -- contexts, for collectors ---------------------------------------------------------------------
 
 // The node whose hooks and function end with the handle, if nobody else holds either.
 static Node* own_node(const libdl_tensor* tensor) {
@@ -176,8 +171,8 @@ int32_t libdl_tensor_visit_contexts(const libdl_tensor* tensor, void (*destroy)(
     if (const int32_t stop = visit(ctx, arg)) return stop;
   if (!node->extra) return 0;
   const NodeExtra& extra = *node->extra;
-  for (const auto* list : {&extra.tensor_hooks, &extra.pre_hooks, &extra.post_hooks,
-                           &extra.accumulate_hooks})
+  for (const auto* list :
+       {&extra.tensor_hooks, &extra.pre_hooks, &extra.post_hooks, &extra.accumulate_hooks})
     for (const Ref<GradHook>& hook : list->places())
       if (void* const ctx = hook ? hook->context(destroy) : nullptr)
         if (const int32_t stop = visit(ctx, arg)) return stop;
@@ -190,8 +185,8 @@ void libdl_tensor_drop_hooks(libdl_tensor* tensor, void (*destroy)(void*)) {
   if (!node || !node->extra || !destroy) return;
   const Ref<Node> held = Ref<Node>::share(node);  // the ends below may give the tensor up
   NodeExtra& extra = *node->extra;
-  for (auto* list : {&extra.tensor_hooks, &extra.pre_hooks, &extra.post_hooks,
-                     &extra.accumulate_hooks})
+  for (auto* list :
+       {&extra.tensor_hooks, &extra.pre_hooks, &extra.post_hooks, &extra.accumulate_hooks})
     for (size_t i = list->places().size(); i-- > 0;) {
       const Ref<GradHook> hook = i < list->places().size() ? list->places()[i] : Ref<GradHook>();
       if (!hook || !hook->context(destroy)) continue;
@@ -252,7 +247,6 @@ libdl_error* libdl_saved_hooks_push(const libdl_saved_hooks* hooks) {
 
 libdl_error* libdl_saved_hooks_pop(void) {
   return door("libdl_saved_hooks_pop", [&] {
-    if (!pop_saved_hooks())
-      fail(LIBDL_ERROR_STATE, "libdl_saved_hooks_pop", "no hooks are pushed");
+    if (!pop_saved_hooks()) fail(LIBDL_ERROR_STATE, "libdl_saved_hooks_pop", "no hooks are pushed");
   });
 }

@@ -90,7 +90,7 @@ std::string found_in(const libdl_value& given, libdl_value_type wanted) {
   if (given.type != wanted) return "another type";
   if (!handle) return "NULL";
   return has_tag(handle, Tag::kTensor) && wanted == LIBDL_VALUE_TENSOR ? "an emptied tensor"
-                                                                        : kind_of(handle);
+                                                                       : kind_of(handle);
 }
 
 bool is_good(const libdl_value& given, libdl_value_type wanted) {
@@ -175,8 +175,7 @@ libdl_error* see(void* ctx, const libdl_call* call, libdl_bool* handled) {
 void push(const libdl_interceptor_options& options, Callback&& owner) {
   State& current = state();
   attach_to(current);
-  push_interceptor(current,
-                   Ref<Interceptor>::take(new HostInterceptor(options, std::move(owner))));
+  push_interceptor(current, Ref<Interceptor>::take(new HostInterceptor(options, std::move(owner))));
 }
 
 }  // namespace

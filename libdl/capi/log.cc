@@ -11,9 +11,9 @@
 
 #include "base/contained.h"
 #include "capi/door.h"
+#include "kernels/cpu/simd/isa.h"
 #include "memory/host_source.h"
 #include "runtime/thread_pool.h"
-#include "kernels/cpu/simd/isa.h"
 
 using namespace libdl;
 using namespace libdl::capi;

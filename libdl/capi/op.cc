@@ -62,8 +62,8 @@ const OpEntry& existing(const char* function, int32_t op) {
   return *entry;
 }
 
-// What an absent argument that must not be NULL means; absent() if it has no default. A number for a
-// tensor is kept by `owner`.
+// What an absent argument that must not be NULL means; absent() if it has no default. A number for
+// a tensor is kept by `owner`.
 libdl_value default_of(const OpArgument& argument, Tensor& owner) {
   const std::string_view text = argument.default_text;
   if (text.empty() || text == "None") return absent();
@@ -89,8 +89,7 @@ libdl_value default_of(const OpArgument& argument, Tensor& owner) {
       owner = text.find_first_of(".e") == text.npos ? libdl::number(static_cast<int64_t>(number))
                                                     : libdl::number(number);
       return value_of(owner);
-    default:
-      break;
+    default: break;
   }
   return absent();
 }

@@ -11,8 +11,7 @@ using namespace libdl::capi;
 
 libdl_error* libdl_sgd_step(const libdl_sgd_options* options, libdl_tensor* const* params,
                             int64_t count, const libdl_tensor* const* grads, int64_t grads_count,
-                            libdl_tensor* const* momentum_buffers,
-                            int64_t momentum_buffers_count) {
+                            libdl_tensor* const* momentum_buffers, int64_t momentum_buffers_count) {
   return door("libdl_sgd_step", [&] {
     const char* const name = "libdl_sgd_step";
     not_null(name, 1, "options", options, "options with at least lr");

@@ -23,8 +23,7 @@ T read_options(const char* function, int argument, const T* given, const char* n
   for (size_t i = sizeof(T); i < size; ++i)
     if (bytes[i])
       fail_argument(LIBDL_ERROR_OPTION, function, argument, name,
-                    "sets an option at byte " + std::to_string(i),
-                    "options of version 0.1 only");
+                    "sets an option at byte " + std::to_string(i), "options of version 0.1 only");
   // No version's struct ends inside a field: its size is a multiple of the alignment.
   std::memcpy(&options, given, std::min<size_t>(size / alignof(T) * alignof(T), sizeof(T)));
   options.struct_size = sizeof(T);

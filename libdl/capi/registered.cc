@@ -165,7 +165,7 @@ void run_vjp(Backward& backward) {
   }
 }
 
-// -- forward mode -----------------------------------------------------------------------------------
+// -- forward mode ---------------------------------------------------------------------------------
 
 // The tangents of all results, asked for once a level.
 class Jvp {
@@ -212,10 +212,9 @@ std::vector<Tensor> Jvp::run() const {
   std::vector<libdl_tensor*> places(outputs_.size());
   const ScopePause outside;
   const HostDepth depth(name);
-  libdl_error* const error =
-      jvp.function(jvp.ctx, arguments_, op_.entry.argument_count, results.data(),
-                   op_.entry.result_count, tangents.data(), static_cast<int32_t>(tangents.size()),
-                   places.data());
+  libdl_error* const error = jvp.function(jvp.ctx, arguments_, op_.entry.argument_count,
+                                          results.data(), op_.entry.result_count, tangents.data(),
+                                          static_cast<int32_t>(tangents.size()), places.data());
   check_returned(name, error);
   Returned given(places);
   if (!given.wrong.empty())
@@ -287,9 +286,9 @@ void record(Registered& op, const libdl_value* arguments, std::span<const Tensor
   const size_t saves = inputs.size() + outputs.size();
   if (saves > std::numeric_limits<int32_t>::max())
     fail(LIBDL_ERROR_LIMIT, op.entry.name, "has too many tensors to be recorded");
-  const Ref<Node> made = Ref<Node>::take(make_node(op.rule, static_cast<int>(inputs.size()),
-                               static_cast<int>(outputs.size()), static_cast<int>(saves),
-                               Attr{&op, KeptArguments(arguments, op.entry.argument_count)}));
+  const Ref<Node> made = Ref<Node>::take(make_node(
+      op.rule, static_cast<int>(inputs.size()), static_cast<int>(outputs.size()),
+      static_cast<int>(saves), Attr{&op, KeptArguments(arguments, op.entry.argument_count)}));
   Node* const node = made.get();
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!inputs[i]) continue;
@@ -404,7 +403,8 @@ static Into destination(const OpEntry& entry, libdl_tensor* const* dsts, int k) 
 }
 
 // As an operator's into form: in place where dst is an operand.
-static void one_into(Registered& op, const libdl_value* arguments, const Inputs& inputs, Into into) {
+static void one_into(Registered& op, const libdl_value* arguments, const Inputs& inputs,
+                     Into into) {
   Call call(op.entry.name, into, std::span<const Tensor* const>(inputs));
   if (call.forward()) jvp_of(op);
   std::vector<Tensor> outputs = run_kernel(op, inputs, arguments);
@@ -436,13 +436,12 @@ static void all_into(Registered& op, const libdl_value* arguments, const Inputs&
   std::vector<Tensor> outputs;
   {
     const Call call(entry.name, Into(), std::span<const Tensor* const>(inputs));
-    if (call.forward())
-      fail(LIBDL_ERROR_AUTOGRAD, entry.name, "has no into form in forward mode");
+    if (call.forward()) fail(LIBDL_ERROR_AUTOGRAD, entry.name, "has no into form in forward mode");
     outputs = run_kernel(op, inputs, arguments);
   }
   for (size_t k = 0; k < intos.size(); ++k)
-    Call(entry.name, intos[k], {}).check_result(outputs[k].shape(), outputs[k].dtype(),
-                                                outputs[k].device());
+    Call(entry.name, intos[k], {})
+        .check_result(outputs[k].shape(), outputs[k].dtype(), outputs[k].device());
   for (size_t k = 0; k < intos.size(); ++k) write_result(entry.name, outputs[k], intos[k], {});
 }
 
@@ -540,7 +539,7 @@ libdl_error* libdl_op_set_kernel(libdl_op op, int32_t device_type, libdl_op_kern
 template <class Function>
 static libdl_error* set_rule(const char* function, libdl_op op, const char* name, Function given,
                              void* ctx, void (*destroy)(void* ctx),
-                             Callback<Function> Registered::*rule, const char* what) {
+                             Callback<Function> Registered::* rule, const char* what) {
   return door_with_context(function, ctx, destroy, [&] {
     Registered& registered = registered_for(function, op);
     if (!given) fail_argument(LIBDL_ERROR_NULL, function, 2, name, "is NULL", "a function");

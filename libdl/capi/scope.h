@@ -13,8 +13,8 @@ void adopt_results(std::span<libdl_value> results);
 void adopt_number(State& state, libdl_tensor* handle);
 
 // While a callback of the host's runs, which knows nothing of its caller's scope: what it makes and
-// hands back is its own. Scopes that it leaves open end here. To interceptors the calls that it makes
-// are the host's again, a hook's where it is one.
+// hands back is its own. Scopes that it leaves open end here. To interceptors the calls that it
+// makes are the host's again, a hook's where it is one.
 class ScopePause {
  public:
   explicit ScopePause(bool hook = false);

@@ -37,7 +37,7 @@ uint32_t libdl_tensor_use_count(const libdl_tensor* tensor) {
   return tensor && has_tag(tensor, Tag::kTensor) ? tensor->count() : 0;
 }
 
-// -- metadata ---------------------------------------------------------------------------------------
+// -- metadata -------------------------------------------------------------------------------------
 
 int32_t libdl_tensor_ndim(const libdl_tensor* tensor) { return live(tensor) ? tensor->ndim : 0; }
 
@@ -137,7 +137,7 @@ libdl_error* libdl_tensor_set_data(libdl_tensor* tensor, const libdl_tensor* sou
   }
 }
 
-// -- host numbers -------------------------------------------------------------------------------------
+// -- host numbers ---------------------------------------------------------------------------------
 
 LIBDL_NORETURN [[gnu::cold]] static void no_place(const char* name) {
   fail_argument(LIBDL_ERROR_NULL, name, 2, "out", "is NULL", "a place for the result");
@@ -167,7 +167,7 @@ libdl_error* libdl_number_c128(double real, double imag, libdl_tensor** out) {
   return make_number("libdl_number_c128", std::complex<double>(real, imag), out);
 }
 
-// -- lists --------------------------------------------------------------------------------------------
+// -- lists ----------------------------------------------------------------------------------------
 
 static bool is_list(const libdl_tensor_list* list) {
   return list && has_tag(list, Tag::kTensorList);
@@ -187,7 +187,7 @@ void libdl_tensor_list_release(libdl_tensor_list* list) {
     destroy(list);
 }
 
-// -- the host's object ----------------------------------------------------------------------------------
+// -- the host's object ----------------------------------------------------------------------------
 
 namespace {
 

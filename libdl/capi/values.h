@@ -33,8 +33,8 @@ void put(libdl_value& value, T number) {
   value = value_of(number);
 }
 
-// Gives up results that nobody wants. A handle of another kind, which a callback may have left, is not
-// ours to release.
+// Gives up results that nobody wants. A handle of another kind, which a callback may have left, is
+// not ours to release.
 inline void release_results(std::span<libdl_value> results) {
   for (libdl_value& result : results) {
     if (result.type == LIBDL_VALUE_TENSOR && result.held.tensor &&

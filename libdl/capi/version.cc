@@ -10,9 +10,9 @@
 
 #include "base/contained.h"
 #include "capi/door.h"
+#include "kernels/cpu/simd/isa.h"
 #include "runtime/hook.h"
 #include "runtime/thread_pool.h"
-#include "kernels/cpu/simd/isa.h"
 #include "tensor/storage.h"
 
 using namespace libdl;
@@ -42,9 +42,7 @@ libdl_error* libdl_check_abi(int32_t major, int32_t minor) {
   });
 }
 
-const char* libdl_cpu_level(void) {
-  return kernels::cpu::isa_name(kernels::cpu::isa());
-}
+const char* libdl_cpu_level(void) { return kernels::cpu::isa_name(kernels::cpu::isa()); }
 
 const char* libdl_show_config(void) {
   static constinit thread_local char text[512] = "";

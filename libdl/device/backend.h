@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The tables that plugins fill: a kind of device, or a provider that does some of the work of one.
-// The CPU's is part of the core; a plugin's come out of its exported functions. Plain C structs that
-// only grow at the end, each beginning with its size; yet core and plugin must agree on all that
-// they share, which the build id tells.
+// The CPU's is part of the core; a plugin's come out of its exported functions. Plain C structs
+// that only grow at the end, each beginning with its size; yet core and plugin must agree on all
+// that they share, which the build id tells.
 //
 // Functions that can fail return NULL or an error that the receiver owns. Device numbers have been
 // checked. Errors of queued work come out of the next synchronisation.
@@ -87,8 +87,8 @@ struct Backend {
   libdl_error* (*event_elapsed)(int32_t device, void* first, void* second, double* milliseconds);
 };
 
-// One kernel of a provider, for the launches that it serves. `serves` looks at the arguments alone and
-// costs next to nothing; what it accepts, `run` does, by the rules that kernels/args.h states.
+// One kernel of a provider, for the launches that it serves. `serves` looks at the arguments alone
+// and costs next to nothing; what it accepts, `run` does, by the rules that kernels/args.h states.
 struct ProvidedKernel {
   bool (*serves)(const kernels::Context* context, const void* args);  // NULL: every launch
   Kernel run;                                                         // NULL: it has none
@@ -103,8 +103,8 @@ struct Provider {
   const ProvidedKernel* kernels;  // by KernelId
 };
 
-// A plugin exports one of these functions or both, named libdl_backend_open and libdl_provider_open.
-// Called once; the tables live on.
+// A plugin exports one of these functions or both, named libdl_backend_open and
+// libdl_provider_open. Called once; the tables live on.
 using BackendOpen = libdl_error* (*)(const BackendHost* host, const Backend** backend);
 using ProviderOpen = libdl_error* (*)(const BackendHost* host, const Provider** provider);
 

@@ -12,8 +12,8 @@
 
 #include "base/error.h"
 #include "device/backend.h"
-#include "runtime/host_limits.h"
 #include "kernels/cpu/kernels.h"
+#include "runtime/host_limits.h"
 
 namespace libdl {
 namespace {

@@ -81,8 +81,8 @@ void register_backend(const Backend& backend) {
   const Backend* const before = backends[type].load(std::memory_order_relaxed);
   if (before == &backend) return;
   if (before || type == LIBDL_DEVICE_CPU)
-    fail_unnamed(LIBDL_ERROR_DEVICE, "device type " + std::to_string(type) + " is taken by " +
-                                         name_or_number(type));
+    fail_unnamed(LIBDL_ERROR_DEVICE,
+                 "device type " + std::to_string(type) + " is taken by " + name_or_number(type));
   const int32_t namesake = device_type_named(backend.name);
   if (namesake != 0 && namesake != type)
     fail_unnamed(LIBDL_ERROR_DEVICE, std::string("device name ") + backend.name +
@@ -109,7 +109,8 @@ void check_device(const char* op, Device device) {
   check_backend(backend(device.type).device_count(&count));
   if (device.index >= 0 && device.index < count) return;
   fail(LIBDL_ERROR_DEVICE, op,
-       "device " + name_or_number(device.type) + ":" + std::to_string(device.index) + " does not exist; there are " + std::to_string(count));
+       "device " + name_or_number(device.type) + ":" + std::to_string(device.index) +
+           " does not exist; there are " + std::to_string(count));
 }
 
 DeviceProperties device_properties(Device device) {

@@ -8,9 +8,9 @@
 #include <string>
 
 #include "base/source_location.h"
-#include "memory/allocator.h"
 #include "device/backend.h"
 #include "device/state.h"
+#include "memory/allocator.h"
 
 namespace libdl {
 
@@ -49,12 +49,12 @@ void write_bytes(Device device, void* to, Device from_device, const void* from, 
 // Zero bytes, queued on the current stream.
 void clear_bytes(Device device, void* data, size_t bytes);
 
-// Makes a kind of device known; the table must live on. Throws Error(DEVICE) for a type or a name that
-// is taken or beyond what there is room for.
+// Makes a kind of device known; the table must live on. Throws Error(DEVICE) for a type or a name
+// that is taken or beyond what there is room for.
 void register_backend(const Backend& backend);
 
-// The number of a kind of device by its name, 0 for an unknown one; and its name, NULL likewise. The
-// core knows the names of plugins that it has not opened yet.
+// The number of a kind of device by its name, 0 for an unknown one; and its name, NULL likewise.
+// The core knows the names of plugins that it has not opened yet.
 int32_t device_type_named(const char* name);
 const char* device_type_name(int32_t type);
 
@@ -68,20 +68,19 @@ inline void note(uint8_t what) { special.fetch_or(what, std::memory_order_relaxe
 
 // Whether memory of another device than the CPU was ever made or taken over: until then no operator
 // needs to compare the devices of its operands.
-inline bool memory_elsewhere() {
-  return device_detail::special_now() & device_detail::kElsewhere;
-}
+inline bool memory_elsewhere() { return device_detail::special_now() & device_detail::kElsewhere; }
 inline void note_memory_elsewhere() { device_detail::note(device_detail::kElsewhere); }
 
-// Whether there was that or a tensor whose bytes are in a form alone (tensor/forms.h): until then the
-// operands of a launch have plain bytes on the CPU.
+// Whether there was that or a tensor whose bytes are in a form alone (tensor/forms.h): until then
+// the operands of a launch have plain bytes on the CPU.
 inline bool memory_is_special() {
   using namespace device_detail;
   return special_now() & (kElsewhere | kPackedOnly);
 }
 inline void note_packed_only() { device_detail::note(device_detail::kPackedOnly); }
 
-// Whether there was memory elsewhere or a provider: until then the CPU's own kernels do every launch.
+// Whether there was memory elsewhere or a provider: until then the CPU's own kernels do every
+// launch.
 inline bool launches_are_special() {
   using namespace device_detail;
   return special_now() & (kElsewhere | kProviders);

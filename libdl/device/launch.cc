@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "runtime/thread_pool.h"
 #include "device/stream.h"
+#include "runtime/thread_pool.h"
 
 namespace libdl {
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// How a kernel is launched: with the pool and the allocator behind it, the floating-point environment
-// that results are promised for, and enough stack.
+// How a kernel is launched: with the pool and the allocator behind it, the floating-point
+// environment that results are promised for, and enough stack.
 #pragma once
 
 #include "base/source_location.h"
 #include "device/device.h"
-#include "runtime/float_environment.h"
 #include "device/provider.h"
-#include "runtime/stack.h"
 #include "kernels/args.h"
+#include "runtime/float_environment.h"
+#include "runtime/stack.h"
 
 namespace libdl {
 
@@ -19,8 +19,8 @@ LIBDL_NORETURN void raise_interrupted();
 LIBDL_NORETURN void raise_stopped(void* error);  // the context's; NULL: the host interrupted
 }  // namespace device_detail
 
-// Runs body(context) on this processor. Throws INTERRUPTED where the host asked to stop, and what the
-// kernel left in the context; the output is then undefined.
+// Runs body(context) on this processor. Throws INTERRUPTED where the host asked to stop, and what
+// the kernel left in the context; the output is then undefined.
 template <class F>
 void launch(F body) {
   kernels::Context context{&device_detail::cpu_host};
@@ -32,8 +32,8 @@ void launch(F body) {
 // What kernels are told about where they run: the pool, and the state's current stream.
 kernels::Context context_for(Device device);
 
-// Runs a kernel by the first provider that serves these arguments, or by the device's own table. On the
-// CPU it is done on return. Throws as the other; UNSUPPORTED if nobody has such a kernel.
+// Runs a kernel by the first provider that serves these arguments, or by the device's own table. On
+// the CPU it is done on return. Throws as the other; UNSUPPORTED if nobody has such a kernel.
 void launch(Device device, KernelId id, const void* args);
 
 template <KernelId id>

@@ -14,9 +14,9 @@
 #include "base/source_location.h"
 #include "build_info.h"
 #include "device/device.h"
+#include "device/provider.h"
 #include "runtime/futex.h"
 #include "runtime/log.h"
-#include "device/provider.h"
 
 namespace libdl {
 namespace {
@@ -96,8 +96,9 @@ Plugin open_tables(const std::string& name, const std::string& library) {
   const Plugin found = {handle, opened<Backend>(handle, "libdl_backend_open", name, library),
                         opened<Provider>(handle, "libdl_provider_open", name, library)};
   if (!found.backend && !found.provider)
-    refuse(name, library + " is no libdl plugin (it lacks libdl_backend_open and "
-                           "libdl_provider_open)");
+    refuse(name, library +
+                     " is no libdl plugin (it lacks libdl_backend_open and "
+                     "libdl_provider_open)");
   all[count] = found;
   return all[count++];
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Libraries that do some launches of a device better than its own kernels do: for each kind of device
-// and kernel a chain of providers, the last registered first, and behind them the device's own table.
+// Libraries that do some launches of a device better than its own kernels do: for each kind of
+// device and kernel a chain of providers, the last registered first, and behind them the device's
+// own table.
 #pragma once
 
 #include <atomic>
@@ -12,8 +13,8 @@
 
 namespace libdl {
 
-// The provider must live on, and have a name of its own. One that LIBDL_DISABLE names is left out, with
-// a notice; registering one again does nothing. Throws Error(BACKEND) for a table that is no
+// The provider must live on, and have a name of its own. One that LIBDL_DISABLE names is left out,
+// with a notice; registering one again does nothing. Throws Error(BACKEND) for a table that is no
 // provider's.
 void register_provider(const Provider& provider);
 

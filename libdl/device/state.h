@@ -22,12 +22,12 @@ struct Device {
 
 // Bits of the mode word that a call tests once.
 enum Mode : uint32_t {
-  kModeGrad = 1,        // operations are recorded
-  kModeInference = 2,   // results can never be recorded
-  kModeAnomaly = 8,     // nodes keep the line that made them
-  kModeForward = 16,    // a forward-mode level is open
-  kModeScope = 32,      // handles belong to a scope
-  kModeCheckCopies = 64, // warn where a hidden representation is converted
+  kModeGrad = 1,            // operations are recorded
+  kModeInference = 2,       // results can never be recorded
+  kModeAnomaly = 8,         // nodes keep the line that made them
+  kModeForward = 16,        // a forward-mode level is open
+  kModeScope = 32,          // handles belong to a scope
+  kModeCheckCopies = 64,    // warn where a hidden representation is converted
   kModeGradAside = 128,     // grad mode as it will be when inference mode ends
   kModeForwardAside = 256,  // and whether levels will be seen
 };
@@ -54,16 +54,16 @@ struct libdl_state : libdl::Counted {
   int32_t default_dtype = LIBDL_DTYPE_FLOAT32;
   libdl::Device default_device;
   int32_t backward_depth = 0;
-  libdl::DualLevel* dual_level = nullptr;        // innermost; owned by the tape
-  libdl_generator* generator = nullptr;          // owned; NULL: the process's default generator
-  libdl::Watch* watch = nullptr;                 // innermost of who looks on; owned by the operators
-  const libdl::Frame* frame = nullptr;           // innermost call that is looked at
-  int32_t phase = 0;                             // of the host's own calls, for who looks at them
-  bool shown = false;                            // the operator to be entered was looked at already
-  libdl::Scope* scope = nullptr;                 // innermost; owned by the door
-  libdl::SavedHooks* saved_hooks = nullptr;      // what saves go through, borrowed from:
-  libdl::SavedHookStack* saved_hook_stack = nullptr;  // owned by the tape
-  libdl_stream* stream[2] = {nullptr, nullptr};  // current stream of CPU and CUDA, owned
+  libdl::DualLevel* dual_level = nullptr;    // innermost; owned by the tape
+  libdl_generator* generator = nullptr;      // owned; NULL: the process's default generator
+  libdl::Watch* watch = nullptr;             // innermost of who looks on; owned by the operators
+  const libdl::Frame* frame = nullptr;       // innermost call that is looked at
+  int32_t phase = 0;                         // of the host's own calls, for who looks at them
+  bool shown = false;                        // the operator to be entered was looked at already
+  libdl::Scope* scope = nullptr;             // innermost; owned by the door
+  libdl::SavedHooks* saved_hooks = nullptr;  // what saves go through, borrowed from:
+  libdl::SavedHookStack* saved_hook_stack = nullptr;    // owned by the tape
+  libdl_stream* stream[2] = {nullptr, nullptr};         // current stream of CPU and CUDA, owned
   void (*release_attachments)(libdl_state&) = nullptr;  // set by the rooms above that attach
 };
 

@@ -5,9 +5,9 @@
 #include <exception>
 
 #include "base/lock.h"
-#include "runtime/thread_pool.h"
 #include "ops/creation/copy.h"
 #include "ops/pointwise/pointwise.h"
+#include "runtime/thread_pool.h"
 #include "tensor/memory_order.h"
 
 namespace libdl {
@@ -116,8 +116,8 @@ static bool can_be_grad(const Tensor& gradient, const Accumulator& leaf) {
 void accumulate(Accumulator& leaf, Tensor gradient, bool create_graph) {
   if (!same(gradient.shape(), Dims(leaf.shape)))  // .data = of another shape, t_() under no_grad()
     fail(LIBDL_ERROR_AUTOGRAD, "backward",
-         "the gradient of a leaf has shape " + to_string(gradient.shape()) +
-             ", wanted " + to_string(Dims(leaf.shape)) + ", which the leaf has had since it was used");
+         "the gradient of a leaf has shape " + to_string(gradient.shape()) + ", wanted " +
+             to_string(Dims(leaf.shape)) + ", which the leaf has had since it was used");
   const Uninterruptible whole;  // .grad is untouched or complete, never half added
   add_to(*leaf.slot, {{std::move(gradient), create_graph}, {}, 0}, [&leaf](Turn& turn) {
     auto& [gradient, recorded] = turn.brought;

@@ -4,15 +4,15 @@
 
 #include <algorithm>
 
-#include "runtime/thread_pool.h"
 #include "engine/accumulate.h"
 #include "engine/pass.h"
 #include "engine/streams.h"
-#include "ops/creation/copy.h"
 #include "ops/core/fit.h"
 #include "ops/core/observe.h"
+#include "ops/creation/copy.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/reduction/reduction.h"
+#include "runtime/thread_pool.h"
 #include "tape/output_meta.h"
 
 namespace libdl {
@@ -241,7 +241,7 @@ void Walk::check_finite(Node& node, std::span<const Tensor> dx) {
 
 // -- entry ----------------------------------------------------------------------------------
 
-struct Edges {  // retained edges
+struct Edges {                                           // retained edges
   explicit Edges(size_t count) { list.reserve(count); }  // so that none is lost on the way in
   std::vector<Edge> list;
   ~Edges() {
@@ -253,17 +253,18 @@ struct Edges {  // retained edges
 Tensor seed(const char* op, const Tensor& output, const Tensor& gradient) {
   if (!gradient.defined()) {
     if (output.numel() != 1)
-      fail_argument(LIBDL_ERROR_SHAPE, op, 2, "gradients",
-                    "is absent for an output of shape " + to_string(output.shape()),
-                    "a gradient of that shape (only scalar outputs, of one element, have one implicitly)");
+      fail_argument(
+          LIBDL_ERROR_SHAPE, op, 2, "gradients",
+          "is absent for an output of shape " + to_string(output.shape()),
+          "a gradient of that shape (only scalar outputs, of one element, have one implicitly)");
     if (output.is_complex())
       fail_argument(LIBDL_ERROR_DTYPE, op, 2, "gradients", "is absent for a complex output",
                     "a gradient");
     return full(output.shape(), number(1.0), output.dtype(), output.device());
   }
   if (!same(gradient.shape(), output.shape()))
-    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "gradients",
-                  "has shape " + to_string(gradient.shape()), to_string(output.shape()));
+    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "gradients", "has shape " + to_string(gradient.shape()),
+                  to_string(output.shape()));
   if (gradient.is_complex() != output.is_complex())
     fail_argument(LIBDL_ERROR_DTYPE, op, 2, "gradients",
                   std::string("is ") + name_of(gradient.dtype()), name_of(output.dtype()));

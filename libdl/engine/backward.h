@@ -8,15 +8,16 @@
 namespace libdl {
 
 struct BackwardOptions {
-  bool retain_graph = false;   // keep saved values for another pass
-  bool create_graph = false;   // record the pass itself, for higher derivatives
-  bool allow_unused = false;   // grad(): an input that was not used gets no gradient
-  bool materialize = false;    // grad(): …or zeros
+  bool retain_graph = false;  // keep saved values for another pass
+  bool create_graph = false;  // record the pass itself, for higher derivatives
+  bool allow_unused = false;  // grad(): an input that was not used gets no gradient
+  bool materialize = false;   // grad(): …or zeros
 };
 
 // Adds d(sum outputs · gradients)/d leaf into .grad of every leaf, or of `inputs` alone where any
-// are given, which may be no leaves and keep their gradient from then on. gradients: one per output, undefined for outputs of one element (then 1).
-// A failed pass leaves each .grad untouched or complete.
+// are given, which may be no leaves and keep their gradient from then on. gradients: one per
+// output, undefined for outputs of one element (then 1). A failed pass leaves each .grad untouched
+// or complete.
 void backward(TensorSpan outputs, TensorSpan gradients, TensorSpan inputs,
               const BackwardOptions& options);
 

@@ -2,8 +2,8 @@
 
 #include "engine/element.h"
 
-#include "ops/creation/copy.h"
 #include "ops/core/observe.h"
+#include "ops/creation/copy.h"
 #include "ops/view/view.h"
 
 namespace libdl {

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "ops/creation/copy.h"
 #include "ops/core/tangent.h"
+#include "ops/creation/copy.h"
 #include "ops/view/view.h"
 
 namespace libdl {
@@ -50,8 +50,7 @@ Tensor make_dual(const Tensor& primal, const Tensor& tangent, DualLevel& level, 
 
 void set_tangent(const Tensor& x, const Tensor& tangent, DualLevel& level) {
   if (!tangent.defined() && !tangent_of(x, level).defined()) return;
-  give_tangent(x, level,
-               tangent.defined() ? tangent : zeros(x.shape(), x.dtype(), x.device()));
+  give_tangent(x, level, tangent.defined() ? tangent : zeros(x.shape(), x.dtype(), x.device()));
   const DualInputs only{&level, {}};
   save_tangents(x, {&only, 1});
 }

@@ -11,9 +11,9 @@
 #include "engine/backward.h"
 #include "engine/element.h"
 #include "engine/forward.h"
+#include "ops/core/tangent.h"
 #include "ops/creation/copy.h"
 #include "ops/creation/random.h"
-#include "ops/core/tangent.h"
 #include "tensor/generator.h"
 
 namespace libdl {
@@ -276,7 +276,8 @@ void gradcheck(const CheckedFunction& f, TensorSpan inputs, size_t outputs,
                const GradcheckOptions& options) {
   refuse_unfit(inputs);
   if (options.forward && state().dual_level)
-    fail(LIBDL_ERROR_UNSUPPORTED, kName, "a level is open already; forward mode is checked in none");
+    fail(LIBDL_ERROR_UNSUPPORTED, kName,
+         "a level is open already; forward mode is checked in none");
   const ModeGuard recording(kModeInference | kModeGradAside | kModeForward, kModeGrad);
   Check(f, inputs, options, numbered("input ", inputs.size()), numbered("output ", outputs)).run();
   if (options.second_order) check_second_order(f, inputs, options);

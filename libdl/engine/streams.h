@@ -19,7 +19,8 @@ class PassStreams {
   ~PassStreams();
 
   void enter(const Node& node) {
-    if (memory_elsewhere()) [[unlikely]] go_to(node.extra ? node.extra->stream.get() : nullptr);
+    if (memory_elsewhere()) [[unlikely]]
+      go_to(node.extra ? node.extra->stream.get() : nullptr);
   }
   void leave();
 

@@ -53,18 +53,13 @@ class HeaderReader {
 
   bool key(std::string& name) {
     switch (place_) {
-      case Place::kRoot:
-        begin_entry(name);
-        break;
+      case Place::kRoot: begin_entry(name); break;
       case Place::kMetadata:
         header_.metadata.push_back({keep(name), length_of(name), 0, 0});
         place_ = Place::kText;
         break;
-      case Place::kTensor:
-        begin_field(name);
-        break;
-      default:
-        bad("a key where none belongs");
+      case Place::kTensor: begin_field(name); break;
+      default: bad("a key where none belongs");
     }
     return true;
   }

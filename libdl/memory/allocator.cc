@@ -9,10 +9,10 @@
 
 #include "base/error.h"
 #include "base/slab.h"
-#include "runtime/log.h"
 #include "memory/poison.h"
 #include "memory/pressure.h"
 #include "memory/thread_bins.h"
+#include "runtime/log.h"
 
 namespace libdl {
 namespace {

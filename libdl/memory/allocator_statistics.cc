@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "memory/allocator.h"
-#include "runtime/log.h"
 #include "memory/thread_bins.h"
+#include "runtime/log.h"
 
 namespace libdl {
 

@@ -109,8 +109,7 @@ bool MemoryBudget::allows(size_t bytes) {
 static size_t segment_bytes(bool small) {
   const size_t usual = small ? kSmallSegment : kLargeSegment;
   rlimit addresses;
-  const bool limited =
-      getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur != RLIM_INFINITY;
+  const bool limited = getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur != RLIM_INFINITY;
   return limited ? std::min(usual, (small ? 16 : 256) * kMegabyte) : usual;
 }
 

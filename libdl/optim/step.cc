@@ -5,15 +5,15 @@
 #include <cmath>
 #include <vector>
 
-#include "runtime/float_environment.h"
-#include "runtime/thread_pool.h"
-#include "ops/pointwise/arithmetic.h"
 #include "ops/core/call.h"
-#include "ops/pointwise/comparison.h"
-#include "ops/creation/copy.h"
 #include "ops/core/holds.h"
 #include "ops/core/launch.h"
+#include "ops/creation/copy.h"
+#include "ops/pointwise/arithmetic.h"
+#include "ops/pointwise/comparison.h"
 #include "ops/reduction/reduction.h"
+#include "runtime/float_environment.h"
+#include "runtime/thread_pool.h"
 #include "tensor/forms.h"
 
 namespace libdl {
@@ -33,7 +33,8 @@ static void check_written(const char* op, int argument, const char* name, Tensor
   for (size_t i = 0; i < list.size(); ++i) {
     const Tensor& x = list[i];
     if (x.is_number())
-      fail_argument(LIBDL_ERROR_VALUE, op, argument, name, "holds a host number" + at(i), "tensors");
+      fail_argument(LIBDL_ERROR_VALUE, op, argument, name, "holds a host number" + at(i),
+                    "tensors");
     if (x.dtype() != Dtype::kFloat32 && x.dtype() != Dtype::kFloat64)
       fail_argument(LIBDL_ERROR_DTYPE, op, argument, name,
                     std::string("holds ") + name_of(x.dtype()) + at(i), "float32 or float64");
@@ -125,8 +126,7 @@ static void check_disjoint(const char* op, TensorSpan a, TensorSpan b, TensorSpa
   std::vector<Range> ranges;
   const auto add_all = [&](TensorSpan list, bool writes) {
     for (const Tensor& x : list)
-      if (is_in_memory(x))
-        {
+      if (is_in_memory(x)) {
         const char* const first = x.read_plain<char>();
         ranges.push_back({first, first + x.numel() * size_of(x.dtype()), writes});
       }
@@ -150,8 +150,8 @@ static void check_disjoint(const char* op, TensorSpan a, TensorSpan b, TensorSpa
 // -- launches -------------------------------------------------------------------------------------
 
 namespace {
-// The lists as the kernel wants them: arrays of addresses. What belongs to one parameter lies in one
-// order: plain, or all of it with the channels innermost and nowhere else.
+// The lists as the kernel wants them: arrays of addresses. What belongs to one parameter lies in
+// one order: plain, or all of it with the channels innermost and nowhere else.
 struct Lists {
   std::vector<int32_t> dtype;
   std::vector<int64_t> numel;
@@ -253,9 +253,8 @@ void sgd_step(const SgdOptions& o, TensorSpan params, TensorSpan grads, TensorSp
 
 void adam_step(const AdamOptions& o, TensorSpan params, TensorSpan grads, TensorSpan exp_avgs,
                TensorSpan exp_avg_sqs, TensorSpan max_exp_avg_sqs) {
-  LIBDL_OBSERVED_STEP("adam",
-                      adam_step(o, params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs), params,
-                      grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs);
+  LIBDL_OBSERVED_STEP("adam", adam_step(o, params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs),
+                      params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs);
   const char* const op = "adam";
   check_factor(op, "lr", o.lr);
   check_factor(op, "beta1", o.beta1, true);
@@ -328,8 +327,8 @@ Tensor clip_grad_norm(TensorSpan grads, double max_norm, double norm_type,
   const Tensor norms = zeros(count, Dtype::kFloat64);
   for (size_t i = 0; i < grads.size(); ++i)
     norms.update_plain<double>()[i] = item_f64(norm(grads[i], &p, {}, false, Dtype::kNone));
-  const Tensor total =
-      grads.empty() ? full({}, number(0.0), Dtype::kFloat64) : norm(norms, &p, {}, false, Dtype::kNone);
+  const Tensor total = grads.empty() ? full({}, number(0.0), Dtype::kFloat64)
+                                     : norm(norms, &p, {}, false, Dtype::kNone);
   const double length = item_f64(total);
   if (error_if_nonfinite && !std::isfinite(length))
     fail_argument(LIBDL_ERROR_VALUE, op, 1, "grads", "have norm " + std::to_string(length),

@@ -18,11 +18,10 @@ struct AdamOptions {
   int64_t step;
   bool decoupled, amsgrad, maximize;
 };
-void adam_step(const AdamOptions& options, TensorSpan params, TensorSpan grads,
-               TensorSpan exp_avgs, TensorSpan exp_avg_sqs, TensorSpan max_exp_avg_sqs);
+void adam_step(const AdamOptions& options, TensorSpan params, TensorSpan grads, TensorSpan exp_avgs,
+               TensorSpan exp_avg_sqs, TensorSpan max_exp_avg_sqs);
 
-Tensor clip_grad_norm(TensorSpan grads, double max_norm, double norm_type,
-                      bool error_if_nonfinite);
+Tensor clip_grad_norm(TensorSpan grads, double max_norm, double norm_type, bool error_if_nonfinite);
 void clip_grad_value(TensorSpan grads, double clip_value);
 
 }  // namespace libdl

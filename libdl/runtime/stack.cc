@@ -78,9 +78,9 @@ void run(void* p) noexcept {
       "movq %%rbx, %%rsp"
       : "+D"(arg)
       : [top] "r"(top), [function] "r"(function)
-      : "rax", "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "xmm0", "xmm1", "xmm2",
-        "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13",
-        "xmm14", "xmm15", "cc", "memory");
+      : "rax", "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "xmm0", "xmm1", "xmm2", "xmm3",
+        "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14",
+        "xmm15", "cc", "memory");
 #else
   register void* first asm("x0") = arg;
   asm volatile(
@@ -121,8 +121,7 @@ void with_stack(void (*body)(void*), void* arg) {
   if (!stack_is_short()) return body(arg);
   const Area area = take();
   Task task{body, arg, nullptr};
-  const StackBounds before =
-      std::exchange(stack_bounds, bounds_of(area.low(), kBytes));
+  const StackBounds before = std::exchange(stack_bounds, bounds_of(area.low(), kBytes));
   call_on(area.high(), run, &task);
   stack_bounds = before;
   give(area);

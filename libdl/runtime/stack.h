@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Kernels keep their tiles on the stack, more of them than a small thread has. Where the rest of the
-// calling thread's stack is short they run on one of their own, which is taken where failure can be
-// told and kept for the thread's next call.
+// Kernels keep their tiles on the stack, more of them than a small thread has. Where the rest of
+// the calling thread's stack is short they run on one of their own, which is taken where failure
+// can be told and kept for the thread's next call.
 #pragma once
 
 #include <cstddef>
@@ -32,8 +32,8 @@ inline bool stack_is_short() {
   return here - stack_bounds.first >= stack_bounds.count;
 }
 
-// Runs body(arg), on another stack if this one is really short. Throws std::bad_alloc, and what body
-// throws.
+// Runs body(arg), on another stack if this one is really short. Throws std::bad_alloc, and what
+// body throws.
 void with_stack(void (*body)(void* arg), void* arg);
 
 // The copy of what body refers to is made here, not where it would cost each call.

@@ -412,8 +412,7 @@ void help_task(void* task_arg) {
 bool run_on_executor(Job* job, const Executor& executor, int helpers,
                      const Interruption* interruption) {
   job->references.store(helpers + 1, std::memory_order_relaxed);
-  for (int i = 0; i < helpers; ++i)
-    contained([&] { executor.run(executor.ctx, help_task, job); });
+  for (int i = 0; i < helpers; ++i) contained([&] { executor.run(executor.ctx, help_task, job); });
   const bool finished = work_to_the_end(*job, interruption);
   job->close();
   const bool whole = finished && !job->lost;

@@ -42,8 +42,8 @@ Tensor Accumulator::share_leaf() {
   return leaf && leaf->retain_if_alive() ? Tensor::take(leaf) : Tensor();
 }
 
-// Gradients whose last owner is gone, linked through `offset`, which a dead tensor no longer needs: a
-// chain of .grad is freed without recursion.
+// Gradients whose last owner is gone, linked through `offset`, which a dead tensor no longer needs:
+// a chain of .grad is freed without recursion.
 namespace {
 struct DeadGradients {
   libdl_tensor* head = nullptr;
@@ -225,8 +225,8 @@ Tensor get_grad(const Tensor& x) {
   return slot.grad;
 }
 
-// Whether grad keeps x: by its own gradient, as a view of it, or for its tangent, over any number of
-// steps. Nobody can hold x where it has one owner, who asks.
+// Whether grad keeps x: by its own gradient, as a view of it, or for its tangent, over any number
+// of steps. Nobody can hold x where it has one owner, who asks.
 static bool leads_to(const Tensor& grad, const Tensor& x) {
   if (x.get()->count() == 1) return false;
   std::vector<Tensor> open{grad};
@@ -267,8 +267,8 @@ void set_grad(const Tensor& x, const Tensor& grad) {
     return;
   }
   GradSlot& slot = grad_slot(x);
-  // Tensors that are each other's gradients would keep each other: the one that closes the circle is
-  // held by an alias.
+  // Tensors that are each other's gradients would keep each other: the one that closes the circle
+  // is held by an alias.
   Tensor old = leads_to(grad, x) ? bare(grad) : grad;  // released after the lock
   std::vector<GradSlot::Pending> pending;
   const StripeLock lock(&slot);
@@ -442,7 +442,8 @@ void track_view(const Tensor& view, const Tensor& x, ViewKind kind, ViewOrigin o
   meta.view = nested ? over(from->view, kind) : kind;
   meta.moved = nested && from->moved;
   // An ancestor that may not be written restricts what is seen of it.
-  const bool inherits = nested && (origin == ViewOrigin::kRecorded || from->origin == ViewOrigin::kNoGrad);
+  const bool inherits =
+      nested && (origin == ViewOrigin::kRecorded || from->origin == ViewOrigin::kNoGrad);
   meta.origin = inherits ? from->origin : origin;
   meta.seen.store(meta.base.meta() ? meta.base.meta()->generation : 0, std::memory_order_relaxed);
   if (from && from->duality) [[unlikely]]

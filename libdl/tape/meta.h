@@ -37,14 +37,14 @@ struct Meta {
   ViewKind view = ViewKind::kNone;
   ViewOrigin origin = ViewOrigin::kRecorded;  // views
   bool retains_grad = false;
-  bool moved = false;       // set_data gave it other elements: a base while others saw its own, a view
-                            // (or what it was made of) of the same memory
+  bool moved = false;  // set_data gave it other elements: a base while others saw its own, a view
+                       // (or what it was made of) of the same memory
   uint64_t generation = 0;  // of this tensor's history: raised by each recorded in-place write
-  std::atomic<uint64_t> seen{0};  // views: the base's generation when node was made; bases that moved:
-                                  // their own then
-  Tensor base;              // views: never itself a view
+  std::atomic<uint64_t> seen{0};  // views: the base's generation when node was made; bases that
+                                  // moved: their own then
+  Tensor base;                    // views: never itself a view
   Ref<GradSlot> grad;
-  std::unique_ptr<Duality> duality;  // forward mode
+  std::unique_ptr<Duality> duality;                // forward mode
   std::atomic<HostObject*> host_objects{nullptr};  // owned; of the runtimes but the first
 
   bool is_leaf() const { return !node || node->accumulator; }
@@ -60,8 +60,8 @@ inline const Node* node_seen(const Tensor& x) {
   return x.meta() ? __atomic_load_n(&x.meta()->node, __ATOMIC_RELAXED) : nullptr;
 }
 inline bool requires_grad(const Tensor& x) { return node_seen(x) != nullptr; }
-// Whether the base of a view moved since, so that it does not see what is written there; what it has
-// missed before is not known, and raises AUTOGRAD where it is read.
+// Whether the base of a view moved since, so that it does not see what is written there; what it
+// has missed before is not known, and raises AUTOGRAD where it is read.
 bool left_behind(const Tensor& view);
 // Whether a gradient flows back from x: of its own history, or of a base written to since.
 inline bool has_history(const Tensor& x) {
@@ -88,8 +88,8 @@ void set_requires_grad(const Tensor& x, bool on);
 // Ends x's history; one of a view is its base's, too, and stays: throws AUTOGRAD.
 void detach_in_place(const Tensor& x);
 
-// x takes y's bytes, geometry and dtype, and keeps its history, which must be up to date. A view that
-// gets other memory is one no more: what is written there its base does not see.
+// x takes y's bytes, geometry and dtype, and keeps its history, which must be up to date. A view
+// that gets other memory is one no more: what is written there its base does not see.
 void set_data(const Tensor& x, const Tensor& y);
 void end_view(Meta& meta) noexcept;
 // Whether a base that has moved still has a view's elements.
@@ -108,8 +108,8 @@ void prepare_history(const Tensor& x, Node& node, int32_t slot);
 void commit_history(const Tensor& x, Ref<Node> node, int32_t slot) noexcept;
 // In one step, for a value that stays the same: the generation does, too.
 void replace_history(const Tensor& x, Ref<Node> node, int32_t slot);
-// What x leaves when another node takes the place of this one: a leaf's link to its accumulator, and
-// a retained gradient, which is that of the new value alone.
+// What x leaves when another node takes the place of this one: a leaf's link to its accumulator,
+// and a retained gradient, which is that of the new value alone.
 void leave_history(Node* old, int32_t slot, const Tensor& x) noexcept;
 
 // Marks `view` as a view of x (or of x's base).

@@ -189,7 +189,8 @@ void save(Node& node, int i, const Tensor& value, int32_t source) {
   if (!value.defined()) return;
   if (value.get()->flags & kInferenceMade) [[unlikely]]
     fail(LIBDL_ERROR_AUTOGRAD, node.rule->name,
-         "was given a tensor made in inference mode. Inference tensors cannot be saved for backward; "
+         "was given a tensor made in inference mode. Inference tensors cannot be saved for "
+         "backward; "
          "use a clone() of it made outside of inference mode");
   Saved& place = node.saved()[i];
   place.source = source;
@@ -259,18 +260,17 @@ LIBDL_NORETURN [[gnu::cold]] static void overwritten(const Node& node, int i, co
   const Storage& storage = *place.shell->storage;
   const char* const writer = storage.writer.load(std::memory_order_relaxed);
   const char* const site = storage.writer_site.load(std::memory_order_relaxed);
-  std::string message =
-      "a value that " + std::string(node.rule->name) + " saved for backward (" +
-      name_of(place.shell->dtype) + " " +
-      to_string(Dims(place.shell->dims, place.shell->ndim)) + ", saved value " +
-      std::to_string(i) + ") was modified by an in-place operation: it was overwritten by " +
-      (writer ? writer : "a write") + ", it is at version " +
-      std::to_string(saved_version(*place.shell)) + ", expected version " +
-      std::to_string(place.version);
+  std::string message = "a value that " + std::string(node.rule->name) + " saved for backward (" +
+                        name_of(place.shell->dtype) + " " +
+                        to_string(Dims(place.shell->dims, place.shell->ndim)) + ", saved value " +
+                        std::to_string(i) +
+                        ") was modified by an in-place operation: it was overwritten by " +
+                        (writer ? writer : "a write") + ", it is at version " +
+                        std::to_string(saved_version(*place.shell)) + ", expected version " +
+                        std::to_string(place.version);
   if (node.extra && !node.extra->site.empty()) message += "; saved at " + node.extra->site;
   if (site) message += "; written at " + std::string(site);
-  if (!node.extra || node.extra->site.empty())
-    message += "; anomaly mode names the lines";
+  if (!node.extra || node.extra->site.empty()) message += "; anomaly mode names the lines";
   fail(LIBDL_ERROR_VERSION, node.rule->name, message);
 }
 
@@ -284,16 +284,14 @@ const Tensor& Backward::saved(int i, Tensor& made) const {
     made = unpacked(node_, *place.hooked);
     if (!create_graph_ || place.source == kSavedConstant) return made;
     Node* const from = place.source >= 0 ? node_.edges()[place.source].node : &node_;
-    const int32_t slot =
-        place.source >= 0 ? node_.edges()[place.source].slot : -2 - place.source;
+    const int32_t slot = place.source >= 0 ? node_.edges()[place.source].slot : -2 - place.source;
     if (from) made = with_history(made, from, slot);
     return made;
   }
   if (!place.shell) return made;
   Storage* const storage = place.shell->storage;
   if (storage && storage->exports.load(std::memory_order_relaxed)) check_exports(*storage);
-  if (storage && saved_version(*place.shell) != place.version &&
-      place.shell->numel)
+  if (storage && saved_version(*place.shell) != place.version && place.shell->numel)
     overwritten(node_, i, place);
   const Tensor& value = borrow(place.shell);
   if (!create_graph_ || place.source == kSavedConstant) return value;

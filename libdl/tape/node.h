@@ -69,18 +69,19 @@ struct GradHook : Counted {
   virtual void end() noexcept {}  // its node is gone: it never runs again
   Node* node = nullptr;           // that runs it; cleared under links()
   static Mutex& links();          // held over the lists of all nodes
-  size_t place = 0;  // in its list
-  int32_t slot = 0;  // tensor hooks: the output it watches
+  size_t place = 0;               // in its list
+  int32_t slot = 0;               // tensor hooks: the output it watches
 };
 inline void destroy(GradHook* hook) { delete hook; }
 
-// .grad of one tensor, shared by the tensor and by whatever fills it. Once the tensor is gone nobody
-// can see it: it stays empty, or a gradient with history would keep the nodes that keep the slot.
+// .grad of one tensor, shared by the tensor and by whatever fills it. Once the tensor is gone
+// nobody can see it: it stays empty, or a gradient with history would keep the nodes that keep the
+// slot.
 //
-// What it holds is read and replaced under its stripe. The sum is made outside of it, by one thread at
-// a time: what others bring meanwhile waits in `pending`, and that thread adds it, too. So nobody
-// waits for an operator, in which the host may be called. Who sets another .grad has the last word
-// over all that was brought before.
+// What it holds is read and replaced under its stripe. The sum is made outside of it, by one thread
+// at a time: what others bring meanwhile waits in `pending`, and that thread adds it, too. So
+// nobody waits for an operator, in which the host may be called. Who sets another .grad has the
+// last word over all that was brought before.
 struct GradSlot : Counted {
   GradSlot() : Counted(Tag::kOther) {}
   Tensor grad;
@@ -92,8 +93,8 @@ struct GradSlot : Counted {
   };
   std::vector<Pending> pending;
   uint32_t sets = 0;  // how often .grad was set
-  // Owned: the leaf's accumulator with its hooks, while the leaf does not require grad. It holds the
-  // slot in turn, until the leaf ends.
+  // Owned: the leaf's accumulator with its hooks, while the leaf does not require grad. It holds
+  // the slot in turn, until the leaf ends.
   Node* stopped = nullptr;
 };
 inline void destroy(GradSlot* slot) { delete slot; }
@@ -135,7 +136,7 @@ struct Node : Counted {
   int32_t inputs = 0, outputs = 1, saves = 0;
   bool accumulator = false;
   bool keeps_saved = false;  // host numbers alone: a pass that frees leaves them
-  uint32_t bytes = 0;       // of the whole cell
+  uint32_t bytes = 0;        // of the whole cell
   uint32_t attr_offset = 0;
   void (*destroy_attr)(void* attr) = nullptr;
   NodeExtra* extra = nullptr;  // owned
@@ -170,7 +171,8 @@ struct Accumulator : Node {
   Ref<GradSlot> slot;
   Shape shape, strides;
   Device device;
-  libdl_tensor* leaf = nullptr;  // weak, under the slot's stripe: cleared when the leaf's handle goes
+  libdl_tensor* leaf =
+      nullptr;  // weak, under the slot's stripe: cleared when the leaf's handle goes
 
   Tensor share_leaf();  // undefined if it is gone
 };
@@ -238,9 +240,13 @@ class SavedReader {
 // What a rule sees during backward.
 class Backward {
  public:
-  Backward(Node& node, std::span<Tensor> dy, std::span<Tensor> dx,
-           std::span<const bool> wanted, const SavedReader& saved, bool create_graph)
-      : node_(node), dy_(dy), dx_(dx), wanted_(wanted), saved_(saved),
+  Backward(Node& node, std::span<Tensor> dy, std::span<Tensor> dx, std::span<const bool> wanted,
+           const SavedReader& saved, bool create_graph)
+      : node_(node),
+        dy_(dy),
+        dx_(dx),
+        wanted_(wanted),
+        saved_(saved),
         create_graph_(create_graph) {}
 
   // The gradient of output k; undefined if none arrived.
@@ -267,8 +273,8 @@ class Backward {
     return *static_cast<Attr*>(node_.attr());
   }
   bool create_graph() const { return create_graph_; }
-  // Whether what the rule computes is differentiated in its turn, backward or forward: only operators
-  // will do.
+  // Whether what the rule computes is differentiated in its turn, backward or forward: only
+  // operators will do.
   bool differentiated() const { return create_graph_ || (state().mode & kModeForward); }
   Node& node() const { return node_; }
   int inputs() const { return static_cast<int>(dx_.size()); }

@@ -23,8 +23,7 @@ inline std::optional<Mismatch> mismatch(const Tensor& x, const OutputMeta& was) 
     return Mismatch{LIBDL_ERROR_SHAPE, "shape " + to_string(x.shape()), to_string(was.shape)};
   if (x.dtype() != was.dtype)
     return Mismatch{LIBDL_ERROR_DTYPE, name_of(x.dtype()), name_of(was.dtype)};
-  if (!(x.device() == was.device))
-    return Mismatch{LIBDL_ERROR_DEVICE, "another device", "its own"};
+  if (!(x.device() == was.device)) return Mismatch{LIBDL_ERROR_DEVICE, "another device", "its own"};
   return std::nullopt;
 }
 

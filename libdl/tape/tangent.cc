@@ -43,8 +43,8 @@ static bool take_first(DualLevel& level, Tensor& value) {
 void close_level(State& s) noexcept {
   const Ref<DualLevel> level = Ref<DualLevel>::take(s.dual_level);
   s.dual_level = level->before;
-  s.mode = level->was_visible ? s.mode | kModeForward
-                              : s.mode & ~static_cast<uint32_t>(kModeForward);
+  s.mode =
+      level->was_visible ? s.mode | kModeForward : s.mode & ~static_cast<uint32_t>(kModeForward);
   level->before = level->outer = nullptr;
   level->closed.store(true, std::memory_order_relaxed);
   for (Tensor value; take_first(*level, value); value = {}) {
@@ -121,10 +121,12 @@ const Tensor& tangent_root(const Tensor& x, const DualLevel& level) {
     if (d && (d->apart || d->own_level == level.id)) break;
     const Tensor& source = d && d->root.defined() ? d->root : meta->base;
     if (!source.defined()) break;
-    if (has_moved(source) && source.meta()->view == ViewKind::kNone && !holds(source, *at)) [[unlikely]]
-      fail_argument(LIBDL_ERROR_AUTOGRAD, "view", 0, "input",
-                    "is a view of a tensor that was given other data since: its tangent is not known",
-                    "a view made after the data were given");
+    if (has_moved(source) && source.meta()->view == ViewKind::kNone && !holds(source, *at))
+        [[unlikely]]
+      fail_argument(
+          LIBDL_ERROR_AUTOGRAD, "view", 0, "input",
+          "is a view of a tensor that was given other data since: its tangent is not known",
+          "a view made after the data were given");
     at = &source;
   }
   return *at;

@@ -3,8 +3,8 @@
 // Forward mode: the open levels of dual numbers, and the tangents that tensors carry in them.
 //
 // A tangent belongs to a tensor and a level. One in an inner level is itself a tensor that may have
-// tangents in the outer ones, and that is how levels nest. Of a tensor and its views one, the root, owns
-// the tangent; ops/core/tangent.h derives those of the views.
+// tangents in the outer ones, and that is how levels nest. Of a tensor and its views one, the root,
+// owns the tangent; ops/core/tangent.h derives those of the views.
 #pragma once
 
 #include <atomic>
@@ -53,9 +53,9 @@ struct TangentCell {
 // What a tensor that forward mode concerns has in its Meta.
 struct Duality {
   std::vector<std::unique_ptr<TangentCell>> cells;
-  Tensor root;            // views of an alias that make_dual or unpack_dual made: that alias
-  uint64_t own_level = 0; // such an alias: the level in which it shares no tangent with its source
-  bool apart = false;     // a view that was detached in place: it shares none in any level
+  Tensor root;             // views of an alias that make_dual or unpack_dual made: that alias
+  uint64_t own_level = 0;  // such an alias: the level in which it shares no tangent with its source
+  bool apart = false;      // a view that was detached in place: it shares none in any level
   Duality() = default;
   ~Duality();  // apart: every tensor with a history has a place for one, few have one
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the two test builds with forms (cmake/packed.cmake) do to bytes and forms that nobody may look
-// at any more, and when; nothing in others.
+// What the two test builds with forms (cmake/packed.cmake) do to bytes and forms that nobody may
+// look at any more, and when; nothing in others.
 //
 //   LIBDL_BORN_PACKED   every result of three or more dimensions is born in a form alone
 //   LIBDL_RANDOM_FORMS  forms appear and go at random, at every look at a storage

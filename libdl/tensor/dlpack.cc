@@ -80,8 +80,9 @@ void check(const ExportOptions& options, const Tensor& x) {
   // The consumer's stream waits for what is queued on ours. 1 is the default stream's number.
   const Event done = make_event(x.device(), false);
   record(*done.get(), *current_stream(x.device()).get());
-  void* const native =
-      options.stream == 1 ? nullptr : reinterpret_cast<void*>(static_cast<intptr_t>(options.stream));
+  void* const native = options.stream == 1
+                           ? nullptr
+                           : reinterpret_cast<void*>(static_cast<intptr_t>(options.stream));
   wait(*wrap_stream(x.device(), native).get(), *done.get());
 }
 

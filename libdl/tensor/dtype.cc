@@ -28,8 +28,7 @@ Dtype promote(Dtype a, Dtype b) {
   if (category(a) < category(b)) std::swap(a, b);
   if (category(b) == Category::kBool) return a;
   switch (category(a)) {
-    case Category::kInteger:
-      return promote_integers(a, b);
+    case Category::kInteger: return promote_integers(a, b);
     case Category::kFloat:
       if (category(b) != Category::kFloat) return a;
       if (size_of(a) == size_of(b)) return Dtype::kFloat32;  // float16 with bfloat16

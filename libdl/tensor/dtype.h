@@ -45,22 +45,18 @@ constexpr bool is_complex(Dtype t) { return t >= Dtype::kComplex64; }
 constexpr bool is_inexact(Dtype t) { return t >= Dtype::kFloat16; }
 constexpr bool is_integral(Dtype t) { return t >= Dtype::kUint8 && t <= Dtype::kInt64; }
 constexpr Category category(Dtype t) {
-  return is_complex(t)          ? Category::kComplex
-         : is_floating(t)       ? Category::kFloat
-         : t == Dtype::kBool    ? Category::kBool
-                                : Category::kInteger;
+  return is_complex(t)       ? Category::kComplex
+         : is_floating(t)    ? Category::kFloat
+         : t == Dtype::kBool ? Category::kBool
+                             : Category::kInteger;
 }
 // float32 for complex64, float64 for complex128, itself for real dtypes.
 constexpr Dtype real_of(Dtype t) {
-  return t == Dtype::kComplex64    ? Dtype::kFloat32
-         : t == Dtype::kComplex128 ? Dtype::kFloat64
-                                   : t;
+  return t == Dtype::kComplex64 ? Dtype::kFloat32 : t == Dtype::kComplex128 ? Dtype::kFloat64 : t;
 }
 // complex64 for float32 and the half types, complex128 for float64, itself for complex dtypes.
 constexpr Dtype complex_of(Dtype t) {
-  return is_complex(t)           ? t
-         : t == Dtype::kFloat64  ? Dtype::kComplex128
-                                 : Dtype::kComplex64;
+  return is_complex(t) ? t : t == Dtype::kFloat64 ? Dtype::kComplex128 : Dtype::kComplex64;
 }
 
 const char* name_of(Dtype t);

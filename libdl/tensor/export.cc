@@ -45,7 +45,8 @@ void begin_export(WritableExport& e, const Tensor& x) {
     e.first = x.update_plain<const std::byte>() + reach.low * size;
     e.bytes = static_cast<size_t>((reach.high - reach.low + 1) * size);
   }
-  // A saved value holds the storage beside x and the export's holder. A device's memory is not read.
+  // A saved value holds the storage beside x and the export's holder. A device's memory is not
+  // read.
   const bool may_be_saved = storage.saved.load(std::memory_order_relaxed) && storage.count() > 2;
   if (may_be_saved && storage.device.is_cpu()) compare(e);
   const StripeLock lock(&storage);

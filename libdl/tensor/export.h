@@ -2,10 +2,10 @@
 
 // Foreign code that may write to a storage for a time: a mapping, a NumPy array, a DLPack consumer.
 //
-// Whether it did write, nobody tells. Where it matters, because a rule has saved the storage's value
-// for backward, the bytes are compared by a fingerprint; elsewhere the end of an export simply counts
-// as a write. So a plot of a saved value costs a pass over its bytes and no more, and a real change
-// of it is found, also while the export still lives.
+// Whether it did write, nobody tells. Where it matters, because a rule has saved the storage's
+// value for backward, the bytes are compared by a fingerprint; elsewhere the end of an export
+// simply counts as a write. So a plot of a saved value costs a pass over its bytes and no more, and
+// a real change of it is found, also while the export still lives.
 #pragma once
 
 #include "tensor/tensor.h"
@@ -14,7 +14,7 @@ namespace libdl {
 
 // One export, part of what its holder keeps. Stays where it is between begin and end.
 struct WritableExport {
-  Storage* storage = nullptr;  // kept alive by the holder
+  Storage* storage = nullptr;        // kept alive by the holder
   const std::byte* first = nullptr;  // the bytes it can reach
   size_t bytes = 0;
   uint64_t version = 0, fingerprint = 0;

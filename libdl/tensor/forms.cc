@@ -7,9 +7,9 @@
 #include <cstring>
 #include <utility>
 
-#include "memory/allocator.h"
 #include "device/launch.h"
 #include "kernels/cpu/kernels.h"
+#include "memory/allocator.h"
 
 namespace libdl {
 
@@ -67,7 +67,8 @@ struct Part {
 };
 }  // namespace
 
-// [N, C, H, W] as whole blocks [N, C / 8, 8, H, W], or the C % 8 channels left as [N, 1, C % 8, H, W].
+// [N, C, H, W] as whole blocks [N, C / 8, 8, H, W], or the C % 8 channels left as [N, 1, C % 8, H,
+// W].
 static Part blocks(const PackedKey& key, bool whole) {
   const int64_t blocks = key.sizes[1] / kBlock, left = key.sizes[1] % kBlock;
   Part part;
@@ -150,7 +151,8 @@ Tensor empty_packed(Dims shape, Dtype dtype, Layout layout, void*& form) {
   const auto bytes = static_cast<size_t>(checked_numel(shape, dtype, nullptr) * size_of(dtype));
   const Shape strides = contiguous_strides(shape);
   Tensor x = over_storage(storage_without_bytes(bytes), shape, strides, 0, dtype, nullptr);
-  be_packed_only(x.storage(), make_only_form(x.storage(), key_of(x, layout), made.data, made.bytes));
+  be_packed_only(x.storage(),
+                 make_only_form(x.storage(), key_of(x, layout), made.data, made.bytes));
   form = std::exchange(made.data, nullptr);
   return x;
 }
@@ -174,10 +176,11 @@ static void if_possible(F f) noexcept {
 
 static PackedSource source_of(const Tensor& x, Layout layout) {
   Storage& storage = x.storage();
-  return {storage, key_of(x, layout),
-          {static_cast<const std::byte*>(storage.plain.load(std::memory_order_acquire)),
-           storage.bytes},
-          storage.version.load(std::memory_order_acquire)};
+  return {
+      storage,
+      key_of(x, layout),
+      {static_cast<const std::byte*>(storage.plain.load(std::memory_order_acquire)), storage.bytes},
+      storage.version.load(std::memory_order_acquire)};
 }
 
 // Where forms are at random: one that is kept beside plain bytes says what they say.

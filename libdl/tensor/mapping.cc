@@ -48,9 +48,7 @@ namespace {
 struct Release {
   void (*release)(void*);
   void* context;
-  ~Release() {
-    run_destroy(release, context);
-  }
+  ~Release() { run_destroy(release, context); }
 };
 
 void check_memory(const void* data, int64_t bytes, Dtype dtype) {

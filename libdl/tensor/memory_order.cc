@@ -29,8 +29,8 @@ static Shape innermost_first(const Steps& steps, Dims shape) {
   for (size_t i = 1; i < n; ++i) {
     size_t at = i;
     for (size_t k = i; k-- > 0;) {
-      const int told = compare(steps, shape, static_cast<size_t>(order[k]),
-                               static_cast<size_t>(order[at]));
+      const int told =
+          compare(steps, shape, static_cast<size_t>(order[k]), static_cast<size_t>(order[at]));
       if (told < 0) break;
       if (told == 0) continue;
       std::swap(order[k], order[at]);

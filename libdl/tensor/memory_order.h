@@ -25,9 +25,9 @@ Tensor empty_as(const Tensor& x, Dtype dtype, Device device);
 // y is new and row-major and gets these strides, a permutation of its own.
 void restride(const Tensor& y, Dims strides);
 
-// y is new, row-major and of the shape that the operands broadcast to: it gets their order. Operands
-// of another dtype than `common` count as they lie once they have been cast to it, but for a
-// condition, which is the first of them.
+// y is new, row-major and of the shape that the operands broadcast to: it gets their order.
+// Operands of another dtype than `common` count as they lie once they have been cast to it, but for
+// a condition, which is the first of them.
 void lie_as(const Tensor& y, std::span<const Tensor* const> operands, Dtype common,
             bool has_condition = false);
 

@@ -66,8 +66,8 @@ struct PackedForms {
 
 namespace {
 
-// Every geometry of a matrix may have its form, turned and whole and in parts, padded to panels; but
-// a storage that is read through ever new windows must not gather them without end.
+// Every geometry of a matrix may have its form, turned and whole and in parts, padded to panels;
+// but a storage that is read through ever new windows must not gather them without end.
 int64_t most_bytes(const Storage& storage) {
   return 4 * static_cast<int64_t>(storage.bytes) + (int64_t{1} << 20);
 }
@@ -151,7 +151,8 @@ void relieve(int64_t wanted) {
   while (freed) let_go(std::exchange(freed, freed->next));
 }
 
-// Of a note or a form that was found to differ from its bytes; others may have taken it away before.
+// Of a note or a form that was found to differ from its bytes; others may have taken it away
+// before.
 void discard(Storage& storage, Packed* unwanted) noexcept {
   bool found = false;
   {
@@ -238,10 +239,9 @@ void note_packed(const PackedSource& source) {
   bool many = false;
   {
     const StripeLock lock(&source.storage);
-    PackedForms* const forms =
-        fresh.made || forms_of(source.storage)
-            ? forms_for(source.storage, source.version, fresh.made)
-            : nullptr;
+    PackedForms* const forms = fresh.made || forms_of(source.storage)
+                                   ? forms_for(source.storage, source.version, fresh.made)
+                                   : nullptr;
     many = forms && forms->notes >= kMostNotes;
     if (forms && !many && !forms->find(source.key)) forms->link(std::exchange(note, nullptr));
   }
@@ -294,7 +294,8 @@ PackedReader keep_packed(const PackedSource& source, std::optional<uint64_t> fin
 
 // -- a storage's only form --------------------------------------------------------------------
 
-// A storage counts as live what its plain bytes take, a form that stands in for them what that takes.
+// A storage counts as live what its plain bytes take, a form that stands in for them what that
+// takes.
 static void count_padding(const Storage& storage, const Packed& form, int sign) {
   count(slab::cache.live_bytes,
         sign * (static_cast<int64_t>(form.bytes) - static_cast<int64_t>(storage.bytes)));
@@ -323,8 +324,9 @@ void* settle_form(Storage& storage, Packed* form, void* plain, bool keep) {
     const StripeLock lock(&storage);
     if (storage.form.load(std::memory_order_relaxed) != form)
       return storage.plain.load(std::memory_order_relaxed);
-    PackedForms* const forms =
-        keep && (fresh.made || forms_of(storage)) ? forms_for(storage, version, fresh.made) : nullptr;
+    PackedForms* const forms = keep && (fresh.made || forms_of(storage))
+                                   ? forms_for(storage, version, fresh.made)
+                                   : nullptr;
     storage.plain.store(plain, std::memory_order_release);
     storage.form.store(nullptr, std::memory_order_relaxed);
     count_padding(storage, *form, -1);

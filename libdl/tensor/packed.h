@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Second forms of a storage's bytes, in a layout that a kernel likes (GEMM panels, …). A form belongs
-// to one whole geometry and to the version at which it was made. Readers build one aside and hand it
-// in; a writer, the storage's end, or want of memory takes it from the storage, and who reads it then
-// is its last owner: writers and readers of one storage may run at once.
+// Second forms of a storage's bytes, in a layout that a kernel likes (GEMM panels, …). A form
+// belongs to one whole geometry and to the version at which it was made. Readers build one aside
+// and hand it in; a writer, the storage's end, or want of memory takes it from the storage, and who
+// reads it then is its last owner: writers and readers of one storage may run at once.
 //
-// Where others may write the bytes unseen (a mapping, foreign memory, a pointer that was given away)
-// a form carries a fingerprint of the bytes that it was made of, and is compared before it is read.
+// Where others may write the bytes unseen (a mapping, foreign memory, a pointer that was given
+// away) a form carries a fingerprint of the bytes that it was made of, and is compared before it is
+// read.
 #pragma once
 
 #include <optional>
@@ -55,8 +56,8 @@ struct Packed {
   Storage* storage = nullptr;      // only while it is the storage's
   size_t bytes = 0;                // 0: a note that the geometry was used once
   void* data = nullptr;
-  std::optional<uint64_t> fingerprint;  // of what it was made of, where that is watched
-  Packed* next = nullptr;               // of the same storage and bucket
+  std::optional<uint64_t> fingerprint;        // of what it was made of, where that is watched
+  Packed* next = nullptr;                     // of the same storage and bucket
   Packed *older = nullptr, *newer = nullptr;  // of all storages, where there is data
 };
 
@@ -81,8 +82,8 @@ class PackedReader {
   Packed* form_ = nullptr;
 };
 
-// The form, if it is kept. noted: the geometry was used before, without one. Forms of older versions
-// go.
+// The form, if it is kept. noted: the geometry was used before, without one. Forms of older
+// versions go.
 PackedReader find_packed(const PackedSource& source, bool& noted);
 
 // Notes that the geometry was used.

@@ -38,37 +38,24 @@ double half_to_double(uint16_t bits) {
 
 double real_at(const char* at, Dtype dtype) {
   switch (dtype) {
-    case Dtype::kFloat16:
-      return half_to_double(load<uint16_t>(at));
-    case Dtype::kBfloat16:
-      return std::bit_cast<float>(uint32_t{load<uint16_t>(at)} << 16);
-    case Dtype::kFloat32:
-      return load<float>(at);
-    default:
-      return load<double>(at);
+    case Dtype::kFloat16: return half_to_double(load<uint16_t>(at));
+    case Dtype::kBfloat16: return std::bit_cast<float>(uint32_t{load<uint16_t>(at)} << 16);
+    case Dtype::kFloat32: return load<float>(at);
+    default: return load<double>(at);
   }
 }
 
 std::string integer_at(const char* at, Dtype dtype) {
   switch (dtype) {
-    case Dtype::kBool:
-      return *at ? "True" : "False";
-    case Dtype::kUint8:
-      return std::to_string(load<uint8_t>(at));
-    case Dtype::kUint16:
-      return std::to_string(load<uint16_t>(at));
-    case Dtype::kUint32:
-      return std::to_string(load<uint32_t>(at));
-    case Dtype::kUint64:
-      return std::to_string(load<uint64_t>(at));
-    case Dtype::kInt8:
-      return std::to_string(load<int8_t>(at));
-    case Dtype::kInt16:
-      return std::to_string(load<int16_t>(at));
-    case Dtype::kInt32:
-      return std::to_string(load<int32_t>(at));
-    default:
-      return std::to_string(load<int64_t>(at));
+    case Dtype::kBool: return *at ? "True" : "False";
+    case Dtype::kUint8: return std::to_string(load<uint8_t>(at));
+    case Dtype::kUint16: return std::to_string(load<uint16_t>(at));
+    case Dtype::kUint32: return std::to_string(load<uint32_t>(at));
+    case Dtype::kUint64: return std::to_string(load<uint64_t>(at));
+    case Dtype::kInt8: return std::to_string(load<int8_t>(at));
+    case Dtype::kInt16: return std::to_string(load<int16_t>(at));
+    case Dtype::kInt32: return std::to_string(load<int32_t>(at));
+    default: return std::to_string(load<int64_t>(at));
   }
 }
 

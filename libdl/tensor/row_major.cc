@@ -86,18 +86,12 @@ void copy_runs(const Walk& walk, char* strided, char* flat, bool reading) {
 void copy_on_host(const Tensor& x, char* strided, char* flat, bool reading) {
   const Walk walk = walk_of(x);
   switch (walk.run) {
-    case 1:
-      return copy_runs<Bytes<1>>(walk, strided, flat, reading);
-    case 2:
-      return copy_runs<Bytes<2>>(walk, strided, flat, reading);
-    case 4:
-      return copy_runs<Bytes<4>>(walk, strided, flat, reading);
-    case 8:
-      return copy_runs<Bytes<8>>(walk, strided, flat, reading);
-    case 16:
-      return copy_runs<Bytes<16>>(walk, strided, flat, reading);
-    default:
-      return copy_runs<AnyBytes>(walk, strided, flat, reading);
+    case 1: return copy_runs<Bytes<1>>(walk, strided, flat, reading);
+    case 2: return copy_runs<Bytes<2>>(walk, strided, flat, reading);
+    case 4: return copy_runs<Bytes<4>>(walk, strided, flat, reading);
+    case 8: return copy_runs<Bytes<8>>(walk, strided, flat, reading);
+    case 16: return copy_runs<Bytes<16>>(walk, strided, flat, reading);
+    default: return copy_runs<AnyBytes>(walk, strided, flat, reading);
   }
 }
 

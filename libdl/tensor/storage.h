@@ -38,14 +38,14 @@ struct Storage : Counted {
   std::atomic<uint64_t> aside{0};  // how many of them saved values do not mind; see kAside
   // As strides describe them; NULL while a form alone holds them. Once made they stay.
   std::atomic<void*> plain{nullptr};
-  size_t bytes = 0;                    // of the plain ones
+  size_t bytes = 0;  // of the plain ones
   Device device;
-  std::atomic<const char*> writer{nullptr};  // static name of the operator that wrote last
+  std::atomic<const char*> writer{nullptr};   // static name of the operator that wrote last
   std::atomic<PackedForms*> packed{nullptr};  // changed under the storage's stripe
   std::atomic<Packed*> form{nullptr};         // the one that alone holds the bytes; likewise
-  std::atomic<int32_t> writable_exports{0};  // while any lives, the bytes may change unseen
-  std::atomic<bool> saved{false};            // a rule saved its value once; see tensor/export.h
-  std::atomic<bool> pointed_at{false};       // the host has the plain bytes' address, for reading
+  std::atomic<int32_t> writable_exports{0};   // while any lives, the bytes may change unseen
+  std::atomic<bool> saved{false};             // a rule saved its value once; see tensor/export.h
+  std::atomic<bool> pointed_at{false};        // the host has the plain bytes' address, for reading
   std::atomic<WritableExport*> exports{nullptr};  // likewise
   bool read_only = false;
   bool inline_data = false;
@@ -54,7 +54,7 @@ struct Storage : Counted {
 #endif
   void (*release)(void* context) = nullptr;  // foreign memory: runs once at the end
   void* context = nullptr;
-  void* stream = nullptr;                    // on which a device's memory was allocated
+  void* stream = nullptr;                         // on which a device's memory was allocated
   std::atomic<const char*> writer_site{nullptr};  // in anomaly mode: the line, owned by the process
 
   bool packed_only() const { return form.load(std::memory_order_acquire) != nullptr; }
@@ -88,7 +88,8 @@ int64_t conversions();
 // Whom to tell; NULL: nobody.
 extern std::atomic<void (*)(const char* op, size_t bytes)> conversion_warning;
 
-// In anomaly mode: who tells the running line of the host program, as text that stays; NULL: nobody.
+// In anomaly mode: who tells the running line of the host program, as text that stays; NULL:
+// nobody.
 extern const char* (*write_site)();
 
 // After a successful write: raises the version and remembers who wrote.

@@ -13,14 +13,15 @@ namespace libdl {
 
 static size_t dims_bytes(int ndim) { return 2 * sizeof(int64_t) * static_cast<size_t>(ndim); }
 
-// Pointers to the sizes are good as long as the handle. A cell that take_data() outgrew stays behind
-// one that holds any geometry and, at its end, where the first one is and its room.
+// Pointers to the sizes are good as long as the handle. A cell that take_data() outgrew stays
+// behind one that holds any geometry and, at its end, where the first one is and its room.
 constexpr uint8_t kOutgrown = kMaxDims + 1;
 
 [[gnu::noinline]] static void free_room(libdl_tensor* t) noexcept {
   if (t->room == kOutgrown) {
     int64_t* const first = t->dims + 2 * kMaxDims;
-    if (first[1]) slab_free(reinterpret_cast<void*>(first[0]), dims_bytes(static_cast<int>(first[1])));
+    if (first[1])
+      slab_free(reinterpret_cast<void*>(first[0]), dims_bytes(static_cast<int>(first[1])));
   }
   slab_free(t->dims, dims_bytes(t->room));
 }
@@ -305,8 +306,8 @@ static bool coincide(std::span<const Step> steps, int64_t distance) {
   return false;
 }
 
-// Where x begins in its storage's plain bytes. Those that are not made yet lie at 0: only tensors of
-// one storage are then compared.
+// Where x begins in its storage's plain bytes. Those that are not made yet lie at 0: only tensors
+// of one storage are then compared.
 static const char* start_of(const Tensor& x) {
   return static_cast<const char*>(x.storage().plain.load(std::memory_order_relaxed)) +
          x.offset() * size_of(x.dtype());

@@ -45,9 +45,9 @@ struct libdl_tensor : libdl::Counted {
   libdl::Storage* storage = nullptr;  // owned; NULL for numbers and emptied handles
   int64_t offset = 0;                 // in elements
   int64_t numel = 0;
-  int64_t* dims = nullptr;            // sizes, then strides (in elements); at inline_dims or a cell
-  libdl::Meta* meta = nullptr;        // owned
-  void* host = nullptr;               // the first runtime's object, weak; see host_slot
+  int64_t* dims = nullptr;      // sizes, then strides (in elements); at inline_dims or a cell
+  libdl::Meta* meta = nullptr;  // owned
+  void* host = nullptr;         // the first runtime's object, weak; see host_slot
   libdl::Dtype dtype = libdl::Dtype::kNone;
   uint8_t ndim = 0;
   uint8_t flags = 0;
@@ -157,7 +157,8 @@ static_assert(sizeof(Tensor) == sizeof(void*));
 
 using TensorSpan = std::span<const Tensor>;
 
-// The version that a value saved of x is held against: without the writes aside, unless x writes so.
+// The version that a value saved of x is held against: without the writes aside, unless x writes
+// so.
 inline uint64_t saved_version(const libdl_tensor& x) {
   const uint64_t all = x.storage->version.load(std::memory_order_relaxed);
   return x.flags & kAside ? all : all - x.storage->aside.load(std::memory_order_relaxed);
@@ -187,8 +188,8 @@ Tensor alias(const Tensor& x);  // same geometry
 // x takes y's bytes, geometry and dtype; pointers to x's sizes and strides stay readable.
 void take_data(const Tensor& x, const Tensor& y);
 
-// The same in two steps, without a copy of the geometry: the caller writes sizes, strides and offset
-// (x's, at first) where they stay, then seals.
+// The same in two steps, without a copy of the geometry: the caller writes sizes, strides and
+// offset (x's, at first) where they stay, then seals.
 Tensor unsealed_alias(const Tensor& x, int ndim, Dtype dtype);
 void seal(libdl_tensor& t);  // counts the elements, tells whether they are contiguous
 

@@ -68,13 +68,16 @@ bool names(const std::string& op, const std::string& function) {
 
 // What errors call a handle of each kind.
 const std::map<std::string, std::string> kKinds = {
-    {"tensor", "a tensor"}, {"list", "a list of tensors"}, {"error", "an error"},
-    {"generator", "a generator"}, {"state", "a state"}, {"stream", "a stream"},
-    {"event", "an event"}, {"file", "a file"}, {"node", "a node"}, {"hook", "a hook"},
-    {"text", "a text"}, {"mapping", "a mapping"}};
+    {"tensor", "a tensor"}, {"list", "a list of tensors"},
+    {"error", "an error"},  {"generator", "a generator"},
+    {"state", "a state"},   {"stream", "a stream"},
+    {"event", "an event"},  {"file", "a file"},
+    {"node", "a node"},     {"hook", "a hook"},
+    {"text", "a text"},     {"mapping", "a mapping"}};
 
 bool ends(const std::string& text, const std::string& with) {
-  return text.size() >= with.size() && text.compare(text.size() - with.size(), with.size(), with) == 0;
+  return text.size() >= with.size() &&
+         text.compare(text.size() - with.size(), with.size(), with) == 0;
 }
 
 bool tells_kind(const libdl_error* error, const std::string& found) {

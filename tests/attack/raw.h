@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* A parameter of any type, for calls that are made from a table, and what tests/fuzz/host_fixtures.h has
- * for them, listed by name. Each list ends with a name that is NULL. */
+/* A parameter of any type, for calls that are made from a table, and what
+ * tests/fuzz/host_fixtures.h has for them, listed by name. Each list ends with a name that is NULL.
+ */
 #ifndef ATTACK_RAW_H
 #define ATTACK_RAW_H
 

@@ -23,7 +23,7 @@ static int failures = 0;
 /* The call succeeds; else the program ends, for the outputs that it goes on with do not exist. */
 #define GOOD(call) good((call), __FILE__, __LINE__)
 
-static inline void good(libdl_error* error, const char* file, int line) {
+static inline void good(libdl_error *error, const char *file, int line) {
   if (!error) return;
   fprintf(stderr, "%s:%d: %s\n", file, line, libdl_error_get_message(error));
   exit(EXIT_FAILURE);
@@ -40,9 +40,9 @@ static inline void good(libdl_error* error, const char* file, int line) {
   bad((call), LIBDL_ERROR_##code, "", 0, (argument), __FILE__, __LINE__)
 
 /* length: of the message that counts, -1 for all of it; argument: -1 for any. */
-static inline void bad(libdl_error* error, libdl_error_code code, const char* message, int length,
-                       int argument, const char* file, int line) {
-  const char* const found = libdl_error_get_message(error);
+static inline void bad(libdl_error *error, libdl_error_code code, const char *message, int length,
+                       int argument, const char *file, int line) {
+  const char *const found = libdl_error_get_message(error);
   const int named = libdl_error_get_argument(error);
   const int same =
       length < 0 ? strcmp(found, message) == 0 : strncmp(found, message, (size_t)length) == 0;

@@ -38,7 +38,7 @@ static libdl_tensor *loss_of(libdl_tensor *x) {
   return loss;
 }
 
-/* -- gradcheck: eps 1e-6, atol 1e-5, rtol 1e-3 ----------------------------------------------------- */
+/* -- gradcheck: eps 1e-6, atol 1e-5, rtol 1e-3 ------------------------------------------------- */
 
 static double largest_step;
 static double wrong_by; /* added to the gradient 2 of x at 1 */
@@ -76,8 +76,8 @@ static libdl_error *doubles(void *ctx, const libdl_tensor *const *inputs, int64_
 static libdl_error *checked(double wrong, const libdl_gradcheck_options *options) {
   libdl_tensor *const x = leaf(1, 1);
   wrong_by = wrong, largest_step = 0;
-  libdl_error *const error = libdl_gradcheck(
-      doubles, NULL, NULL, (const libdl_tensor *const *)&x, 1, 1, options);
+  libdl_error *const error =
+      libdl_gradcheck(doubles, NULL, NULL, (const libdl_tensor *const *)&x, 1, 1, options);
   libdl_tensor_release(x);
   return error;
 }
@@ -98,7 +98,7 @@ static void gradcheck(void) {
   BAD_CODE(checked(1.1e-5, &zero), AUTOGRAD);
 }
 
-/* -- backward: zero options ------------------------------------------------------------------------ */
+/* -- backward: zero options -------------------------------------------------------------------- */
 
 static void passes(void) {
   libdl_backward_options zero = {0};
@@ -123,7 +123,8 @@ static void passes(void) {
     CHECK(holds(grad, 6, 8));
     libdl_tensor_release(grad);
     /* Saved values went with the first pass. */
-    BAD_CODE(libdl_backward((const libdl_tensor *const *)&last, 1, NULL, 0, NULL, 0, options), STATE);
+    BAD_CODE(libdl_backward((const libdl_tensor *const *)&last, 1, NULL, 0, NULL, 0, options),
+             STATE);
     libdl_tensor_release(last);
     libdl_tensor_release(again);
     libdl_tensor_release(loss);
@@ -132,7 +133,7 @@ static void passes(void) {
   }
 }
 
-/* -- optimizers: fields left at zero --------------------------------------------------------------- */
+/* -- optimizers: fields left at zero ----------------------------------------------------------- */
 
 static void steps(void) {
   libdl_tensor *p = vector(1, 2), *g = vector(0.5, -1), *m = vector(0, 0), *v = vector(0, 0);
@@ -153,7 +154,7 @@ static void steps(void) {
   libdl_tensor_release(v);
 }
 
-/* -- text: zero options ----------------------------------------------------------------------------- */
+/* -- text: zero options ------------------------------------------------------------------------ */
 
 static void texts(void) {
   libdl_print_options zero = {0};
@@ -176,7 +177,7 @@ static void texts(void) {
   libdl_tensor_release(x);
 }
 
-/* -- files and DLPack: zero options ----------------------------------------------------------------- */
+/* -- files and DLPack: zero options ------------------------------------------------------------ */
 
 static void files(void) {
   libdl_tensor *x = vector(1, 2), *read;
@@ -188,8 +189,8 @@ static void files(void) {
   GOOD(libdl_file_save_memory(&name, tensors, 1, NULL, NULL, 0, &bytes));
   for (int k = 0; k < 2; ++k) {
     libdl_file *file;
-    GOOD(libdl_file_open_memory(libdl_text_data(bytes), libdl_text_length(bytes),
-                                k ? &zero : NULL, NULL, NULL, &file));
+    GOOD(libdl_file_open_memory(libdl_text_data(bytes), libdl_text_length(bytes), k ? &zero : NULL,
+                                NULL, NULL, &file));
     CHECK(libdl_file_metadata_count(file) == 0);
     GOOD(libdl_file_tensor(file, 0, &read));
     CHECK(holds(read, 1, 2) && !libdl_tensor_is_read_only(read)); /* a copy */
@@ -200,7 +201,7 @@ static void files(void) {
   libdl_tensor_release(x);
 }
 
-/* -- what tells of tensors --------------------------------------------------------------------------- */
+/* -- what tells of tensors --------------------------------------------------------------------- */
 
 static void tensors(void) {
   libdl_tensor *const x = leaf(1, 2), *y, *part, *number, *wide;
@@ -235,7 +236,7 @@ static void tensors(void) {
   (void)zero;
 }
 
-/* -- the graph ---------------------------------------------------------------------------------------- */
+/* -- the graph --------------------------------------------------------------------------------- */
 
 static void site(void *ctx, char *buffer, int64_t capacity) {
   (void)ctx;
@@ -350,7 +351,7 @@ static void beyond(void) {
   libdl_tensor_release(x);
 }
 
-/* -- states, dtypes, operators, errors ---------------------------------------------------------------- */
+/* -- states, dtypes, operators, errors --------------------------------------------------------- */
 
 static void warned(void *ctx, libdl_warning_code code, const char *message) {
   (void)code, (void)message;

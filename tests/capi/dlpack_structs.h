@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 typedef struct {
-  void* data;
+  void *data;
   int32_t device_type, device_id;
   int32_t ndim;
   uint8_t code, bits;
@@ -17,13 +17,13 @@ typedef struct {
 } DLTensor;
 struct DLManagedTensor {
   DLTensor dl_tensor;
-  void* manager_ctx;
-  void (*deleter)(struct DLManagedTensor* self);
+  void *manager_ctx;
+  void (*deleter)(struct DLManagedTensor *self);
 };
 struct DLManagedTensorVersioned {
   uint32_t major, minor;
-  void* manager_ctx;
-  void (*deleter)(struct DLManagedTensorVersioned* self);
+  void *manager_ctx;
+  void (*deleter)(struct DLManagedTensorVersioned *self);
   uint64_t flags;
   DLTensor dl_tensor;
 };

@@ -194,7 +194,7 @@ static void operators_of_the_host(void) {
   libdl_tensor_release(x);
 }
 
-/* -- history -------------------------------------------------------------------------------------- */
+/* -- history ----------------------------------------------------------------------------------- */
 
 static void history_ends_in_place(void) {
   libdl_tensor *x = filled(2, 3), *y, *view, *two = number(2);
@@ -233,7 +233,8 @@ static libdl_error *watch(void *ctx, libdl_op op, const libdl_value *arguments,
   if (op != watcher->answered || dsts) return NULL;
   *handled = 1;
   results[0].type = LIBDL_VALUE_TENSOR;
-  return libdl_add(arguments[0].held.tensor, arguments[0].held.tensor, NULL, &results[0].held.tensor);
+  return libdl_add(arguments[0].held.tensor, arguments[0].held.tensor, NULL,
+                   &results[0].held.tensor);
 }
 
 /* What is hung on a state goes with it, whichever came first. */
@@ -276,7 +277,8 @@ static libdl_error *call_again(void *ctx, const libdl_value *arguments, int32_t 
   libdl_value result = {.type = LIBDL_VALUE_NONE};
   (void)ctx;
   ++deepest;
-  libdl_error *const error = libdl_op_call(endless, arguments, argument_count, &result, result_count);
+  libdl_error *const error =
+      libdl_op_call(endless, arguments, argument_count, &result, result_count);
   results[0] = error ? NULL : result.held.tensor;
   return error;
 }

@@ -13,19 +13,19 @@
 static pthread_barrier_t start;
 
 struct seen {
-  const char* level;
+  const char *level;
   int32_t threads;
-  libdl_generator* generator;
+  libdl_generator *generator;
   double total, gradient;
   char error[256];
 };
 
 /* Operator table, allocator, thread pool, instruction set, generator and engine, at first use. */
-static libdl_error* work(struct seen* seen) {
+static libdl_error *work(struct seen *seen) {
   const int64_t shape[] = {400, 400}; /* enough for a product to be cut into pieces */
   libdl_tensor *x = NULL, *product = NULL, *sum = NULL, *gradient = NULL, *first = NULL;
   libdl_op op;
-  libdl_error* error = libdl_op_find("matmul", -1, &op);
+  libdl_error *error = libdl_op_find("matmul", -1, &op);
   seen->level = libdl_cpu_level();
   seen->threads = libdl_get_threads();
   seen->generator = libdl_generator_default();
@@ -34,7 +34,7 @@ static libdl_error* work(struct seen* seen) {
   if (!error) error = libdl_matmul(x, x, &product);
   if (!error) error = libdl_sum(product, NULL, 0, 0, LIBDL_DTYPE_NONE, &sum);
   if (!error) error = libdl_item_f64(sum, &seen->total);
-  if (!error) error = libdl_backward((const libdl_tensor* const*)&sum, 1, NULL, 0, NULL, 0, NULL);
+  if (!error) error = libdl_backward((const libdl_tensor *const *)&sum, 1, NULL, 0, NULL, 0, NULL);
   if (!error) gradient = libdl_tensor_grad(x);
   if (!error) error = libdl_mean(gradient, NULL, 0, 0, LIBDL_DTYPE_NONE, &first);
   if (!error) error = libdl_item_f64(first, &seen->gradient);
@@ -46,9 +46,9 @@ static libdl_error* work(struct seen* seen) {
   return error;
 }
 
-static void* run(void* arg) {
-  struct seen* seen = arg;
-  libdl_error* error;
+static void *run(void *arg) {
+  struct seen *seen = arg;
+  libdl_error *error;
   pthread_barrier_wait(&start);
   error = work(seen);
   if (error) snprintf(seen->error, sizeof seen->error, "%s", libdl_error_get_message(error));

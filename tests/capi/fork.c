@@ -20,9 +20,9 @@ static int forks_in_child;
 /* A step through the pool, the allocator and the engine: its loss and a value of its gradient. */
 static void train(double result[2]) {
   const int64_t shape[] = {kSize, kSize};
-  const libdl_tensor* outputs[1];
+  const libdl_tensor *outputs[1];
   libdl_tensor *x = NULL, *w = NULL, *y = NULL, *z = NULL, *loss = NULL, *grad = NULL, *sum = NULL;
-  libdl_generator* generator = NULL;
+  libdl_generator *generator = NULL;
   GOOD(libdl_generator_new(5, &generator));
   GOOD(libdl_randn(shape, 2, generator, LIBDL_DTYPE_FLOAT64, NULL, &x));
   GOOD(libdl_randn(shape, 2, generator, LIBDL_DTYPE_FLOAT64, NULL, &w));
@@ -36,7 +36,7 @@ static void train(double result[2]) {
   GOOD(libdl_sum(grad, NULL, 0, 0, LIBDL_DTYPE_NONE, &sum));
   GOOD(libdl_item_f64(loss, &result[0]));
   GOOD(libdl_item_f64(sum, &result[1]));
-  libdl_tensor* const all[] = {x, w, y, z, loss, grad, sum};
+  libdl_tensor *const all[] = {x, w, y, z, loss, grad, sum};
   for (size_t i = 0; i < sizeof all / sizeof *all; ++i) libdl_tensor_release(all[i]);
   libdl_generator_release(generator);
 }
@@ -56,7 +56,7 @@ static void work_and_end(void) {
   waitpid(second, &status, 0);
   _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 3);
 }
-static void child_ends_well(const char* where) {
+static void child_ends_well(const char *where) {
   int status = -1;
   CHECK(waitpid(child, &status, 0) == child);
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
@@ -93,7 +93,7 @@ static void between_operators(void) {
   }
 }
 
-static int32_t fork_when_asked(void* ctx) {
+static int32_t fork_when_asked(void *ctx) {
   (void)ctx;
   if (child == -1) child = fork();
   if (child == 0 && forks_in_child++ == 0) alarm(60);
@@ -104,7 +104,7 @@ static int32_t fork_when_asked(void* ctx) {
 static void inside_an_operator(void) {
   const int64_t count = 8000000;
   libdl_tensor *x = NULL, *y = NULL;
-  libdl_error* error = NULL;
+  libdl_error *error = NULL;
   GOOD(libdl_ones(&count, 1, LIBDL_DTYPE_FLOAT32, NULL, &x));
   child = -1;
   GOOD(libdl_set_interruption(fork_when_asked, NULL, NULL));
@@ -127,8 +127,8 @@ static void inside_an_operator(void) {
   libdl_tensor_release(y);
 }
 
-static libdl_error* fork_in_hook(void* ctx, libdl_tensor** gradients, int64_t count,
-                                 libdl_tensor* const* incoming, int64_t incoming_count) {
+static libdl_error *fork_in_hook(void *ctx, libdl_tensor **gradients, int64_t count,
+                                 libdl_tensor *const *incoming, int64_t incoming_count) {
   (void)ctx, (void)gradients, (void)count, (void)incoming, (void)incoming_count;
   child = fork();
   if (child == 0) alarm(60);
@@ -137,10 +137,10 @@ static libdl_error* fork_in_hook(void* ctx, libdl_tensor** gradients, int64_t co
 /* The pass goes on in both. */
 static void during_backward(void) {
   const int64_t shape[] = {kSize, kSize};
-  const libdl_tensor* outputs[1];
+  const libdl_tensor *outputs[1];
   double got[kSize];
   libdl_tensor *x = NULL, *y = NULL, *z = NULL, *loss = NULL, *grad = NULL, *row = NULL;
-  libdl_hook* hook = NULL;
+  libdl_hook *hook = NULL;
   GOOD(libdl_ones(shape, 2, LIBDL_DTYPE_FLOAT64, NULL, &x));
   GOOD(libdl_tensor_set_requires_grad(x, 1));
   GOOD(libdl_matmul(x, x, &y));
@@ -159,7 +159,7 @@ static void during_backward(void) {
   }
   child_ends_well("during backward");
   CHECK(trains_as_known());
-  libdl_tensor* const all[] = {x, y, z, loss, grad, row};
+  libdl_tensor *const all[] = {x, y, z, loss, grad, row};
   for (size_t i = 0; i < sizeof all / sizeof *all; ++i) libdl_tensor_release(all[i]);
   libdl_hook_release(hook);
 }

@@ -16,19 +16,19 @@ enum { kThreads = 3, kWidth = 64, kForks = 300 };
 static libdl_tensor *weight, *input, *mapped;
 static atomic_int done;
 
-static libdl_tensor* ones(void) {
+static libdl_tensor *ones(void) {
   const int64_t shape[] = {kWidth, kWidth};
-  libdl_tensor* made = NULL;
+  libdl_tensor *made = NULL;
   GOOD(libdl_ones(shape, 2, LIBDL_DTYPE_FLOAT32, NULL, &made));
   return made;
 }
 
 static void step(void) {
   libdl_tensor *y = NULL, *loss = NULL, *grad, *small = NULL;
-  const libdl_tensor* outputs[1];
+  const libdl_tensor *outputs[1];
   const int64_t shape[] = {3};
-  void* data;
-  libdl_mapping* mapping = NULL;
+  void *data;
+  libdl_mapping *mapping = NULL;
   GOOD(libdl_matmul(input, weight, &y)); /* packed forms */
   GOOD(libdl_sum(y, NULL, 0, 0, LIBDL_DTYPE_NONE, &loss));
   outputs[0] = loss;
@@ -43,7 +43,7 @@ static void step(void) {
   libdl_tensor_release(y);
 }
 
-static void* train(void* unused) {
+static void *train(void *unused) {
   (void)unused;
   while (!done) step();
   return NULL;
@@ -51,11 +51,12 @@ static void* train(void* unused) {
 
 static void work_in_child(void) {
   libdl_tensor *before, *after;
-  libdl_tensor* fresh = ones();
+  libdl_tensor *fresh = ones();
   double value = 0;
   alarm(20);
   for (int i = 0; i < 4; ++i) step();
-  GOOD(libdl_tensor_set_grad(weight, fresh)); /* what a lost thread began to add there is not waited for */
+  GOOD(libdl_tensor_set_grad(weight,
+                             fresh)); /* what a lost thread began to add there is not waited for */
   before = libdl_tensor_grad(weight);
   step();
   after = libdl_tensor_grad(weight);

@@ -5,7 +5,7 @@
 
 #define TRY(call)             \
   do {                        \
-    libdl_error* made = call; \
+    libdl_error *made = call; \
     if (made) return made;    \
   } while (0)
 
@@ -20,15 +20,15 @@ struct told {
   int calls, destroyed;
 };
 
-static void count_destroy(void* ctx) { ++((struct told*)ctx)->destroyed; }
+static void count_destroy(void *ctx) { ++((struct told *)ctx)->destroyed; }
 
-typedef const libdl_tensor* const* inputs_t;
+typedef const libdl_tensor *const *inputs_t;
 
 /* One call, as each test makes it: destroy runs exactly once, whatever comes out. */
-static libdl_error* check(libdl_gradcheck_function fn, struct told* told, libdl_tensor** inputs,
+static libdl_error *check(libdl_gradcheck_function fn, struct told *told, libdl_tensor **inputs,
                           int64_t inputs_count, int64_t outputs_count,
-                          const libdl_gradcheck_options* options) {
-  libdl_error* error;
+                          const libdl_gradcheck_options *options) {
+  libdl_error *error;
   told->destroyed = 0;
   error = libdl_gradcheck(fn, told, count_destroy, (inputs_t)inputs, inputs_count, outputs_count,
                           options);
@@ -36,12 +36,12 @@ static libdl_error* check(libdl_gradcheck_function fn, struct told* told, libdl_
   return error;
 }
 
-static libdl_error* square_backward(void* ctx, libdl_backward_context* context,
-                                    const libdl_tensor* const* gradients, int64_t outputs,
-                                    libdl_tensor** out, int64_t inputs) {
-  struct told* told = ctx;
+static libdl_error *square_backward(void *ctx, libdl_backward_context *context,
+                                    const libdl_tensor *const *gradients, int64_t outputs,
+                                    libdl_tensor **out, int64_t inputs) {
+  struct told *told = ctx;
   libdl_tensor *x = NULL, *other = NULL, *product = NULL, *factor = NULL;
-  libdl_error* error = libdl_backward_context_saved(context, 0, &x);
+  libdl_error *error = libdl_backward_context_saved(context, 0, &x);
   (void)outputs, (void)inputs;
   if (!error) error = told->conjugate ? libdl_conj(x, &other) : libdl_clone(x, &other);
   if (!error && told->constant) {
@@ -61,11 +61,11 @@ static libdl_error* square_backward(void* ctx, libdl_backward_context* context,
 }
 
 /* x * x with a gradient of the test's own. */
-static libdl_error* square(void* ctx, inputs_t inputs, int64_t inputs_count, libdl_tensor** outputs,
+static libdl_error *square(void *ctx, inputs_t inputs, int64_t inputs_count, libdl_tensor **outputs,
                            int64_t outputs_count) {
   libdl_function function;
   const libdl_bool before = libdl_set_grad_enabled(0);
-  libdl_error* error = libdl_mul(inputs[0], inputs[0], &outputs[0]);
+  libdl_error *error = libdl_mul(inputs[0], inputs[0], &outputs[0]);
   (void)outputs_count;
   libdl_set_grad_enabled(before);
   if (error) return error;
@@ -74,17 +74,17 @@ static libdl_error* square(void* ctx, inputs_t inputs, int64_t inputs_count, lib
   function.name = "square";
   function.backward = square_backward;
   function.ctx = ctx;
-  ++((struct told*)ctx)->calls;
+  ++((struct told *)ctx)->calls;
   return libdl_function_record(&function, inputs, inputs_count, outputs, 1, NULL, inputs, 1, NULL);
 }
 
 /* exp(x) * y, and sin(x): y broadcasts. */
-static libdl_error* two_of_two(void* ctx, inputs_t inputs, int64_t inputs_count,
-                               libdl_tensor** outputs, int64_t outputs_count) {
-  libdl_tensor* power;
-  libdl_error* error;
+static libdl_error *two_of_two(void *ctx, inputs_t inputs, int64_t inputs_count,
+                               libdl_tensor **outputs, int64_t outputs_count) {
+  libdl_tensor *power;
+  libdl_error *error;
   CHECK(inputs_count == 2 && outputs_count == 2);
-  ++((struct told*)ctx)->calls;
+  ++((struct told *)ctx)->calls;
   TRY(libdl_exp(inputs[0], &power));
   error = libdl_mul(power, inputs[1], &outputs[0]);
   libdl_tensor_release(power);
@@ -93,10 +93,10 @@ static libdl_error* two_of_two(void* ctx, inputs_t inputs, int64_t inputs_count,
 }
 
 /* z conj(z) z, which is not holomorphic, and the real abs(z). */
-static libdl_error* of_complex(void* ctx, inputs_t inputs, int64_t inputs_count,
-                               libdl_tensor** outputs, int64_t outputs_count) {
+static libdl_error *of_complex(void *ctx, inputs_t inputs, int64_t inputs_count,
+                               libdl_tensor **outputs, int64_t outputs_count) {
   libdl_tensor *conjugate = NULL, *product = NULL;
-  libdl_error* error = libdl_conj(inputs[0], &conjugate);
+  libdl_error *error = libdl_conj(inputs[0], &conjugate);
   (void)ctx, (void)inputs_count, (void)outputs_count;
   if (!error) error = libdl_mul(conjugate, inputs[0], &product);
   if (!error) error = libdl_mul(product, inputs[0], &outputs[0]);
@@ -107,30 +107,30 @@ static libdl_error* of_complex(void* ctx, inputs_t inputs, int64_t inputs_count,
 }
 
 /* x * x, and the same without history. */
-static libdl_error* half_detached(void* ctx, inputs_t inputs, int64_t inputs_count,
-                                  libdl_tensor** outputs, int64_t outputs_count) {
+static libdl_error *half_detached(void *ctx, inputs_t inputs, int64_t inputs_count,
+                                  libdl_tensor **outputs, int64_t outputs_count) {
   (void)ctx, (void)inputs_count;
   TRY(libdl_mul(inputs[0], inputs[0], &outputs[0]));
   return outputs_count < 2 ? NULL : libdl_detach(outputs[0], &outputs[1]);
 }
 
-static libdl_error* detached(void* ctx, inputs_t inputs, int64_t inputs_count,
-                             libdl_tensor** outputs, int64_t outputs_count) {
+static libdl_error *detached(void *ctx, inputs_t inputs, int64_t inputs_count,
+                             libdl_tensor **outputs, int64_t outputs_count) {
   (void)ctx, (void)inputs_count, (void)outputs_count;
   return libdl_detach(inputs[0], &outputs[0]);
 }
 
-static libdl_error* constant(void* ctx, inputs_t inputs, int64_t inputs_count,
-                             libdl_tensor** outputs, int64_t outputs_count) {
+static libdl_error *constant(void *ctx, inputs_t inputs, int64_t inputs_count,
+                             libdl_tensor **outputs, int64_t outputs_count) {
   (void)ctx, (void)inputs_count, (void)outputs_count;
   return libdl_zeros_like(inputs[0], LIBDL_DTYPE_NONE, NULL, &outputs[0]);
 }
 
 /* -- inputs ------------------------------------------------------------------------------------ */
 
-static libdl_tensor* leaf(const double* values, int64_t rows, int64_t columns, libdl_dtype dtype) {
+static libdl_tensor *leaf(const double *values, int64_t rows, int64_t columns, libdl_dtype dtype) {
   const int64_t shape[] = {rows, columns};
-  libdl_tensor* x;
+  libdl_tensor *x;
   GOOD(libdl_empty(shape, 2, dtype, NULL, &x));
   GOOD(libdl_tensor_copy_in(x, values, rows * columns * libdl_dtype_size(dtype)));
   GOOD(libdl_tensor_set_requires_grad(x, 1));
@@ -151,7 +151,7 @@ static libdl_gradcheck_options options(void) {
 static void right_gradients_pass(void) {
   struct told told = {1, 0, 0, 0, 0, 0};
   libdl_gradcheck_options all = options();
-  libdl_tensor* inputs[] = {leaf(kValues, 3, 2, LIBDL_DTYPE_FLOAT64),
+  libdl_tensor *inputs[] = {leaf(kValues, 3, 2, LIBDL_DTYPE_FLOAT64),
                             leaf(kValues + 3, 1, 2, LIBDL_DTYPE_FLOAT64)};
   libdl_tensor *z = leaf(kValues, 3, 1, LIBDL_DTYPE_COMPLEX128), *none, *turned;
   const int64_t no_rows[] = {0, 2};
@@ -182,7 +182,7 @@ static void right_gradients_pass(void) {
 
 static void the_modes_of_the_thread_come_back(void) {
   struct told told = {1, 0, 0, 0, 0, 0};
-  libdl_tensor* x = leaf(kValues, 1, 2, LIBDL_DTYPE_FLOAT64);
+  libdl_tensor *x = leaf(kValues, 1, 2, LIBDL_DTYPE_FLOAT64);
   libdl_set_grad_enabled(0);
   GOOD(check(square, &told, &x, 1, 1, NULL));
   CHECK(!libdl_grad_enabled());
@@ -199,8 +199,8 @@ static void wrong_gradients_are_found(void) {
   struct told told = {1.001, 0, 0, 0, 0, 0};
   libdl_gradcheck_options fine = options(), second = options(), strict = options();
   const double value = 1;
-  libdl_tensor* x = leaf(&value, 1, 1, LIBDL_DTYPE_FLOAT64);
-  libdl_tensor* z = leaf(kValues, 1, 1, LIBDL_DTYPE_COMPLEX128);
+  libdl_tensor *x = leaf(&value, 1, 1, LIBDL_DTYPE_FLOAT64);
+  libdl_tensor *z = leaf(kValues, 1, 1, LIBDL_DTYPE_COMPLEX128);
   /* Differences of x * x are exact but for rounding, 2^-53 / eps = 1e-10: 0.1 % stands out. */
   fine.rtol = 1e-4;
   second.second_order = 1;
@@ -257,23 +257,23 @@ static void wrong_gradients_are_found(void) {
   libdl_tensor_release(x);
 }
 
-static libdl_error* refuse(void* ctx, inputs_t inputs, int64_t inputs_count, libdl_tensor** outputs,
+static libdl_error *refuse(void *ctx, inputs_t inputs, int64_t inputs_count, libdl_tensor **outputs,
                            int64_t outputs_count) {
   (void)inputs, (void)inputs_count, (void)outputs_count;
   TRY(libdl_number_f64(1, &outputs[0])); /* what was made before an error is released */
   return libdl_error_new(LIBDL_ERROR_IO, "mine", -1, ctx, NULL);
 }
 
-static libdl_error* leave_null(void* ctx, inputs_t inputs, int64_t inputs_count,
-                               libdl_tensor** outputs, int64_t outputs_count) {
+static libdl_error *leave_null(void *ctx, inputs_t inputs, int64_t inputs_count,
+                               libdl_tensor **outputs, int64_t outputs_count) {
   (void)ctx, (void)inputs_count, (void)outputs_count;
   return libdl_clone(inputs[0], &outputs[1]);
 }
 
 /* Another shape at each call. */
-static libdl_error* grow(void* ctx, inputs_t inputs, int64_t inputs_count, libdl_tensor** outputs,
+static libdl_error *grow(void *ctx, inputs_t inputs, int64_t inputs_count, libdl_tensor **outputs,
                          int64_t outputs_count) {
-  const int64_t shape[] = {++((struct told*)ctx)->calls, 2};
+  const int64_t shape[] = {++((struct told *)ctx)->calls, 2};
   (void)inputs_count, (void)outputs_count;
   return libdl_expand(inputs[0], shape, 2, &outputs[0]);
 }
@@ -283,7 +283,7 @@ static void arguments_are_checked(void) {
   libdl_gradcheck_options o = options();
   const int64_t wide[] = {3, 2};
   libdl_tensor *x = leaf(kValues, 1, 2, LIBDL_DTYPE_FLOAT64), *plain, *shared, *single;
-  libdl_error* error;
+  libdl_error *error;
   GOOD(libdl_detach(x, &plain));
   GOOD(libdl_expand(x, wide, 2, &shared));
   single = leaf(kValues, 1, 2, LIBDL_DTYPE_FLOAT32);

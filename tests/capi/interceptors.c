@@ -59,13 +59,14 @@ static void expect(const struct log *log, const char *const *wanted, int count) 
   if (good) return;
   ++failures;
   for (int i = 0; i < log->count || i < count; ++i)
-    fprintf(stderr, "  %-44s | %s\n", i < count ? wanted[i] : "", i < log->count ? log->lines[i] : "");
+    fprintf(stderr, "  %-44s | %s\n", i < count ? wanted[i] : "",
+            i < log->count ? log->lines[i] : "");
 }
-#define EXPECT(log, ...)                                                  \
-  do {                                                                    \
-    const char *const wanted[] = {__VA_ARGS__};                           \
-    expect((log), wanted, (int)(sizeof wanted / sizeof *wanted));         \
-    memset((log), 0, sizeof *(log));                                      \
+#define EXPECT(log, ...)                                          \
+  do {                                                            \
+    const char *const wanted[] = {__VA_ARGS__};                   \
+    expect((log), wanted, (int)(sizeof wanted / sizeof *wanted)); \
+    memset((log), 0, sizeof *(log));                              \
   } while (0)
 
 static void push_log(struct log *log, uint32_t wanted) {
@@ -234,7 +235,7 @@ static void arguments_are_the_operators(void) {
 /* -- answers ----------------------------------------------------------------------------------- */
 
 struct answers {
-  const char *name; /* this one is answered with zeros like its first tensor */
+  const char *name;       /* this one is answered with zeros like its first tensor */
   libdl_error_code fails; /* after */
 };
 static libdl_error *answer(void *ctx, const libdl_call *call, libdl_bool *handled) {

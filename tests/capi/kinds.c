@@ -6,9 +6,10 @@
 #include "check.h"
 
 enum { KINDS = 12, LIST = 1, ERRORS = 2, CALLBACKS = 10 };
-static const char *const kinds[KINDS] = {"a tensor", "a list of tensors", "an error", "a generator",
-                                         "a state",  "a stream",          "an event", "a file",
-                                         "a node",   "a hook",            "a text",   "a mapping"};
+static const char *const kinds[KINDS] = {
+    "a tensor", "a list of tensors", "an error", "a generator", "a state",
+    "a stream", "an event",          "a file",   "a node",      "a hook",
+    "a text",   "a mapping"};
 
 static void *handles[KINDS];
 static void *given; /* what the running callback leaves */
@@ -234,8 +235,7 @@ static libdl_error *reach(int callback) {
     with_vjp = op_with("kinds::vjp(tensor a) -> tensor out", good_kernel, vjp);
   }
   switch (callback) {
-    case 0:
-      return through_function();
+    case 0: return through_function();
     case 1:
     case 2:
     case 3:
@@ -243,10 +243,8 @@ static libdl_error *reach(int callback) {
                           : callback == 2 ? LIBDL_HOOK_NODE_PRE
                                           : LIBDL_HOOK_NODE_POST,
                           hook);
-    case 4:
-      return through_saved_hooks(0);
-    case 5:
-      return call(with_kernel, leaf, &y);
+    case 4: return through_saved_hooks(0);
+    case 5: return call(with_kernel, leaf, &y);
     case 6:
       x = ones(1);
       GOOD(call(with_vjp, x, &y));
@@ -260,8 +258,7 @@ static libdl_error *reach(int callback) {
       return error;
     case 8:
       return libdl_gradcheck(checked, NULL, NULL, (const libdl_tensor *const *)&leaf, 1, 1, NULL);
-    default:
-      return libdl_memory_visit(NULL, visit, NULL, NULL);
+    default: return libdl_memory_visit(NULL, visit, NULL, NULL);
   }
 }
 
@@ -293,7 +290,8 @@ static void structs(void) {
   libdl_tensor *out = NULL;
   for (int kind = 0; kind < KINDS; ++kind) {
     check(libdl_tensor_from_dlpack(handles[kind], LIBDL_COPY_IF_NEEDED, &out), -1, kind);
-    check(libdl_tensor_from_dlpack_unversioned(handles[kind], LIBDL_COPY_IF_NEEDED, &out), -1, kind);
+    check(libdl_tensor_from_dlpack_unversioned(handles[kind], LIBDL_COPY_IF_NEEDED, &out), -1,
+          kind);
   }
 }
 

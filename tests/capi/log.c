@@ -11,28 +11,28 @@ struct heard {
   int count, destroyed;
 };
 
-static void hear(void* ctx, libdl_log_level level, const char* message, int64_t length) {
-  struct heard* heard = ctx;
+static void hear(void *ctx, libdl_log_level level, const char *message, int64_t length) {
+  struct heard *heard = ctx;
   CHECK(length >= 0 && strlen(message) == (size_t)length);
   ++heard->count;
   heard->length += (size_t)snprintf(heard->text + heard->length, sizeof heard->text - heard->length,
                                     "%d %s\n", (int)level, message);
 }
-static void end(void* ctx) { ++((struct heard*)ctx)->destroyed; }
+static void end(void *ctx) { ++((struct heard *)ctx)->destroyed; }
 
-static void forget(struct heard* heard) {
+static void forget(struct heard *heard) {
   heard->text[0] = 0;
   heard->length = 0;
   heard->count = 0;
 }
 
-static int told(const struct heard* heard, const char* part) {
+static int told(const struct heard *heard, const char *part) {
   if (strstr(heard->text, part)) return 1;
   fprintf(stderr, "heard:\n%swanted: %s\n", heard->text, part);
   return 0;
 }
 
-static void the_set_up_is_told_at_once(struct heard* heard) {
+static void the_set_up_is_told_at_once(struct heard *heard) {
   char text[64];
   GOOD(libdl_set_log_handler(hear, heard, end));
   snprintf(text, sizeof text, "1 cpu: kernels for %s\n", libdl_cpu_level());
@@ -46,12 +46,12 @@ static void the_set_up_is_told_at_once(struct heard* heard) {
   forget(heard);
 }
 
-static void run_at_once(void* ctx, void (*task)(void* task_arg), void* task_arg) {
+static void run_at_once(void *ctx, void (*task)(void *task_arg), void *task_arg) {
   (void)ctx;
   task(task_arg);
 }
 
-static void threads_are_told(struct heard* heard) {
+static void threads_are_told(struct heard *heard) {
   const int32_t before = libdl_get_threads();
   libdl_executor executor;
   memset(&executor, 0, sizeof executor);
@@ -67,12 +67,12 @@ static void threads_are_told(struct heard* heard) {
   forget(heard);
 }
 
-static void memory_is_told(struct heard* heard) {
+static void memory_is_told(struct heard *heard) {
   const int64_t too_many = INT64_C(1) << 50;
   const libdl_device cpu = {LIBDL_DEVICE_CPU, 0};
-  libdl_tensor* x = NULL;
+  libdl_tensor *x = NULL;
   int64_t gone;
-  libdl_error* error;
+  libdl_error *error;
   GOOD(libdl_memory_trim(&cpu, &gone));
   CHECK(told(heard, "0 cpu: idle memory went back, "));
   CHECK(heard->count == 1);
@@ -86,10 +86,10 @@ static void memory_is_told(struct heard* heard) {
   forget(heard);
 }
 
-static void a_plugin_is_told_once(struct heard* heard) {
+static void a_plugin_is_told_once(struct heard *heard) {
   const libdl_device cuda = {LIBDL_DEVICE_CUDA, 0};
   int64_t gone;
-  libdl_error* error = libdl_memory_trim(&cuda, &gone);
+  libdl_error *error = libdl_memory_trim(&cuda, &gone);
   /* A plugin that is there may still find no driver. */
   if (error && strstr(libdl_error_get_message(error), "libdlcuda.so was not found"))
     CHECK(told(heard, "1 cuda: the plugin did not open: cuda: libdlcuda.so was not found"));
@@ -102,12 +102,12 @@ static void a_plugin_is_told_once(struct heard* heard) {
 }
 
 /* A handler that causes what it hears of. */
-static void hear_and_call(void* ctx, libdl_log_level level, const char* message, int64_t length) {
+static void hear_and_call(void *ctx, libdl_log_level level, const char *message, int64_t length) {
   hear(ctx, level, message, length);
   GOOD(libdl_set_threads(libdl_get_threads()));
 }
 
-static void a_handler_does_not_hear_itself(struct heard* heard) {
+static void a_handler_does_not_hear_itself(struct heard *heard) {
   struct heard other;
   memset(&other, 0, sizeof other);
   GOOD(libdl_set_log_handler(hear_and_call, &other, end));
@@ -119,7 +119,7 @@ static void a_handler_does_not_hear_itself(struct heard* heard) {
   CHECK(other.destroyed == 1);
 }
 
-static void nobody_hears_nothing(struct heard* heard) {
+static void nobody_hears_nothing(struct heard *heard) {
   forget(heard);
   GOOD(libdl_set_threads(libdl_get_threads()));
   CHECK(heard->count == 0 && heard->destroyed == 1);

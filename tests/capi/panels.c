@@ -12,16 +12,16 @@ static int64_t packed(void) {
   return s.packed;
 }
 
-static libdl_tensor* ones(int64_t first, int64_t second, int64_t third) {
+static libdl_tensor *ones(int64_t first, int64_t second, int64_t third) {
   const int64_t shape[] = {first, second, third};
   const int skipped = first == 0;
-  libdl_tensor* made = NULL;
+  libdl_tensor *made = NULL;
   GOOD(libdl_ones(shape + skipped, 3 - skipped, LIBDL_DTYPE_FLOAT32, NULL, &made));
   return made;
 }
 
 /* The first element of the product. */
-static double product(const libdl_tensor* x, const libdl_tensor* w) {
+static double product(const libdl_tensor *x, const libdl_tensor *w) {
   libdl_tensor *y = NULL, *row = NULL, *element = NULL;
   double value = 0;
   GOOD(libdl_matmul(x, w, &y));
@@ -39,13 +39,13 @@ static void written_through_mappings(void) {
   libdl_tensor *x = ones(0, 32, kSide), *w = ones(0, kSide, kSide);
   const int64_t form = (int64_t)kSide * kSide * 4;
   for (int round = 0; round < 12; ++round) {
-    void* data = NULL;
-    libdl_mapping* mapping = NULL;
+    void *data = NULL;
+    libdl_mapping *mapping = NULL;
     GOOD(libdl_tensor_map(w, LIBDL_ACCESS_WRITE, &data, &mapping));
-    ((float*)data)[0] = (float)round;
+    ((float *)data)[0] = (float)round;
     libdl_tensor_unmap(mapping);
     for (int i = 0; i < 3; ++i) CHECK(product(x, w) == kSide - 1 + round);
-    CHECK(packed() >= form); /* made again for each version */
+    CHECK(packed() >= form);    /* made again for each version */
     CHECK(packed() < 2 * form); /* and those of older ones are gone */
   }
   libdl_tensor_release(x);
@@ -78,7 +78,7 @@ static void windows_have_an_end(void) {
   libdl_tensor *x = ones(0, 32, kSide), *all = ones(0, kLong, 1);
   for (int64_t i = 0; i < 6000; ++i) {
     const int64_t shape[] = {kSide, kSide}, strides[] = {kSide, 1};
-    libdl_tensor* window = NULL;
+    libdl_tensor *window = NULL;
     GOOD(libdl_as_strided(all, shape, 2, strides, 2, &i, &window));
     for (int k = 0; k < 2; ++k) CHECK(product(x, window) == kSide);
     libdl_tensor_release(window);
@@ -91,11 +91,11 @@ static void windows_have_an_end(void) {
 /* Whoever owns the memory writes it, whatever the tensor may do. */
 static void memory_of_others(void) {
   enum { kSide = 128 };
-  libdl_tensor* x = ones(0, 32, kSide);
+  libdl_tensor *x = ones(0, 32, kSide);
   for (int read_only = 0; read_only < 2; ++read_only) {
     const int64_t shape[] = {kSide, kSide};
-    float* const data = malloc(sizeof(float) * kSide * kSide);
-    libdl_tensor* w = NULL;
+    float *const data = malloc(sizeof(float) * kSide * kSide);
+    libdl_tensor *w = NULL;
     for (int i = 0; i < kSide * kSide; ++i) data[i] = 1;
     GOOD(libdl_tensor_from_memory(data, sizeof(float) * kSide * kSide, shape, 2, NULL, 0, 0,
                                   LIBDL_DTYPE_FLOAT32, read_only, NULL, NULL, &w));
@@ -115,11 +115,11 @@ static void memory_of_others(void) {
 static void a_pointer_was_given_away(void) {
   enum { kSide = 128 };
   libdl_tensor *x = ones(0, 32, kSide), *w = ones(0, kSide, kSide);
-  void* data = NULL;
+  void *data = NULL;
   for (int i = 0; i < 3; ++i) CHECK(product(x, w) == kSide);
   GOOD(libdl_tensor_data(w, LIBDL_ACCESS_WRITE, &data));
   for (int round = 1; round < 4; ++round) {
-    ((float*)data)[0] = 1 + (float)round;
+    ((float *)data)[0] = 1 + (float)round;
     for (int i = 0; i < 3; ++i) CHECK(product(x, w) == kSide + round);
   }
   libdl_tensor_release(x);
@@ -130,14 +130,14 @@ static void a_pointer_was_given_away(void) {
 static void while_a_mapping_lives(void) {
   enum { kSide = 128 };
   libdl_tensor *x = ones(0, 32, kSide), *w = ones(0, kSide, kSide);
-  void* data = NULL;
-  libdl_mapping* mapping = NULL;
+  void *data = NULL;
+  libdl_mapping *mapping = NULL;
   GOOD(libdl_tensor_map(w, LIBDL_ACCESS_WRITE, &data, &mapping));
   for (int round = 1; round < 4; ++round) {
-    ((float*)data)[0] = 1 + (float)round;
+    ((float *)data)[0] = 1 + (float)round;
     for (int i = 0; i < 3; ++i) CHECK(product(x, w) == kSide + round);
   }
-  ((float*)data)[0] = 1;
+  ((float *)data)[0] = 1;
   libdl_tensor_unmap(mapping);
   for (int i = 0; i < 3; ++i) CHECK(product(x, w) == kSide);
   libdl_tensor_release(x);

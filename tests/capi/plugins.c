@@ -11,8 +11,8 @@ static const libdl_device cpu = {LIBDL_DEVICE_CPU, 0}, abacus = {12, 0};
 static void what_is_no_plugin_is_refused(void) {
   libdl_error *error = libdl_plugin_open("libdl-no-such-plugin.so");
   CHECK(libdl_error_get_code(error) == LIBDL_ERROR_BACKEND);
-  CHECK(strstr(libdl_error_get_message(error),
-               "plugin_open: libdl-no-such-plugin.so was not found"));
+  CHECK(
+      strstr(libdl_error_get_message(error), "plugin_open: libdl-no-such-plugin.so was not found"));
   libdl_error_release(error);
   BAD(libdl_plugin_open(NULL), NULL,
       "plugin_open: argument 1 (library) is NULL, wanted a path or a name");

@@ -208,7 +208,8 @@ static void forward_mode(void) {
   libdl_tensor *dual, *twice, *primal, *tangent;
   GOOD(libdl_forward_make_dual(x, x, &dual));
   BAD(libdl_forward_make_dual(dual, x, &out), STATE,
-      "libdl_forward_make_dual: argument 1 (primal) has a tangent in the level, wanted one without, "
+      "libdl_forward_make_dual: argument 1 (primal) has a tangent in the level, wanted one "
+      "without, "
       "or a level of its own");
   const uint64_t outer = libdl_forward_level(0);
   GOOD(libdl_forward_enter(NULL));
@@ -374,7 +375,8 @@ static void states(void) {
   BAD(libdl_state_swap((libdl_state *)x, NULL), KIND,
       "libdl_state_swap: argument 1 (next) is a tensor, wanted a state");
   BAD(libdl_tensor_set_host_object(x, 4, NULL), VALUE,
-      "libdl_tensor_set_host_object: argument 2 (host) is 4, wanted 0 to 3, or a number of libdl_host_new");
+      "libdl_tensor_set_host_object: argument 2 (host) is 4, wanted 0 to 3, or a number of "
+      "libdl_host_new");
   libdl_tensor *one;
   GOOD(libdl_number_f64(1, &one));
   BAD(libdl_tensor_set_requires_grad(one, 1), AUTOGRAD,

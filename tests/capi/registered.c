@@ -14,7 +14,7 @@ static double first(const libdl_tensor *x) {
   return value;
 }
 
-/* -- my::square: y = x^2; my::both: x^2 and x^3 --------------------------------------------------- */
+/* -- my::square: y = x^2; my::both: x^2 and x^3 ------------------------------------------------ */
 
 static libdl_error *square(void *ctx, const libdl_value *arguments, int32_t argument_count,
                            libdl_tensor **results, int32_t result_count) {
@@ -40,9 +40,9 @@ static libdl_error *power_slope(const libdl_tensor *x, double n, const libdl_ten
 }
 
 static libdl_error *square_vjp(void *ctx, const libdl_value *arguments, int32_t argument_count,
-                               const libdl_tensor *const *results,
-                               const libdl_tensor *const *grads, int32_t result_count,
-                               const libdl_bool *wanted, libdl_tensor **out, int32_t tensor_count) {
+                               const libdl_tensor *const *results, const libdl_tensor *const *grads,
+                               int32_t result_count, const libdl_bool *wanted, libdl_tensor **out,
+                               int32_t tensor_count) {
   (void)ctx, (void)argument_count, (void)results, (void)result_count, (void)wanted;
   (void)tensor_count;
   return power_slope(arguments[0].held.tensor, 2, grads[0], out);
@@ -77,7 +77,7 @@ static libdl_value of(libdl_tensor *x) {
   return value;
 }
 
-/* -- forward mode -------------------------------------------------------------------------------- */
+/* -- forward mode ------------------------------------------------------------------------------ */
 
 static double tangent_of(const libdl_tensor *dual) {
   libdl_tensor *primal, *tangent;
@@ -124,8 +124,8 @@ static void backward_over_forward(libdl_op op) {
   for (size_t i = 0; i < sizeof all / sizeof *all; ++i) libdl_tensor_release(all[i]);
 }
 
-/* What a jvp leaves is checked: another kind of handle, a shape that is not the result's; nothing is
- * a tangent of zeros. */
+/* What a jvp leaves is checked: another kind of handle, a shape that is not the result's; nothing
+ * is a tangent of zeros. */
 enum { NOTHING, GENERATOR, OTHER_SHAPE };
 static libdl_generator *generator; /* which stays ours */
 static libdl_error *careless_jvp(void *ctx, const libdl_value *arguments, int32_t argument_count,
@@ -173,7 +173,7 @@ static void what_a_jvp_leaves_is_checked(void) {
   libdl_tensor_release(x);
 }
 
-/* -- into ---------------------------------------------------------------------------------------- */
+/* -- into -------------------------------------------------------------------------------------- */
 
 static void into_a_buffer_and_in_place(libdl_op op, libdl_op both) {
   libdl_tensor *x = filled(3, 2), *y = filled(0, 2), *z = filled(0, 2), *sum;

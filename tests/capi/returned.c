@@ -17,7 +17,7 @@ static libdl_tensor *leaf(int64_t size) {
   return made;
 }
 
-/* -- callbacks ----------------------------------------------------------------------------------- */
+/* -- callbacks --------------------------------------------------------------------------------- */
 
 static libdl_tensor *gradient; /* what vjp returns */
 
@@ -77,7 +77,7 @@ static libdl_error *backward_of(libdl_tensor *y) {
   return error;
 }
 
-/* -- gradients ----------------------------------------------------------------------------------- */
+/* -- gradients --------------------------------------------------------------------------------- */
 
 static libdl_error *pass(libdl_op op, libdl_tensor *x, libdl_tensor *returned) {
   libdl_tensor *y;
@@ -99,7 +99,8 @@ static void gradients(void) {
   BAD(pass(op, x, filled(NULL, 0, LIBDL_DTYPE_FLOAT32)), SHAPE,
       "returned::twice: backward returned a gradient for input 1 of shape [], wanted [2]");
   BAD(pass(op, x, vector(2, LIBDL_DTYPE_COMPLEX64)), DTYPE,
-      "returned::twice: backward returned a gradient for input 1 that is complex64, wanted float32");
+      "returned::twice: backward returned a gradient for input 1 that is complex64, wanted "
+      "float32");
   CHECK(libdl_tensor_grad(x) == NULL);
 
   /* What was broadcast is summed, another precision cast. */
@@ -114,7 +115,7 @@ static void gradients(void) {
   libdl_tensor_release(x);
 }
 
-/* -- results ------------------------------------------------------------------------------------- */
+/* -- results ----------------------------------------------------------------------------------- */
 
 /* One tensor in two places: two results, each with a gradient of its own. */
 static void one_result_twice(void) {
@@ -135,7 +136,7 @@ static void one_result_twice(void) {
   libdl_tensor_release(x);
 }
 
-/* -- as many inputs as there are ------------------------------------------------------------------ */
+/* -- as many inputs as there are --------------------------------------------------------------- */
 
 enum { kMany = 65537 };
 

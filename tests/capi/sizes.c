@@ -12,138 +12,138 @@ enum { kLonger = 64, kLargest = 1024, kBehind = 0xA5 };
 static libdl_tensor *leaf, *other, *moment, *square;
 static int destroys;
 
-static void destroy(void* ctx) {
+static void destroy(void *ctx) {
   (void)ctx;
   ++destroys;
 }
-static libdl_error* pack(void* ctx, const libdl_tensor* value, void** packed) {
+static libdl_error *pack(void *ctx, const libdl_tensor *value, void **packed) {
   (void)ctx;
-  *packed = (void*)value;
+  *packed = (void *)value;
   return NULL;
 }
-static libdl_error* unpack(void* ctx, void* packed, libdl_tensor** value) {
+static libdl_error *unpack(void *ctx, void *packed, libdl_tensor **value) {
   (void)ctx;
   *value = packed;
   return NULL;
 }
-static libdl_error* no_gradients(void* ctx, libdl_backward_context* context,
-                                 const libdl_tensor* const* output_gradients, int64_t outputs,
-                                 libdl_tensor** input_gradients, int64_t inputs) {
+static libdl_error *no_gradients(void *ctx, libdl_backward_context *context,
+                                 const libdl_tensor *const *output_gradients, int64_t outputs,
+                                 libdl_tensor **input_gradients, int64_t inputs) {
   (void)ctx, (void)context, (void)output_gradients, (void)outputs, (void)input_gradients,
       (void)inputs;
   return NULL;
 }
-static libdl_error* doubled(void* ctx, const libdl_tensor* const* inputs, int64_t inputs_count,
-                            libdl_tensor** outputs, int64_t outputs_count) {
+static libdl_error *doubled(void *ctx, const libdl_tensor *const *inputs, int64_t inputs_count,
+                            libdl_tensor **outputs, int64_t outputs_count) {
   (void)ctx, (void)inputs_count, (void)outputs_count;
   return libdl_add(inputs[0], inputs[0], NULL, &outputs[0]);
 }
-static void* allocate(void* ctx, size_t bytes, size_t alignment) {
+static void *allocate(void *ctx, size_t bytes, size_t alignment) {
   (void)ctx;
   return aligned_alloc(alignment, bytes);
 }
-static void deallocate(void* ctx, void* data, size_t bytes, size_t alignment) {
+static void deallocate(void *ctx, void *data, size_t bytes, size_t alignment) {
   (void)ctx, (void)bytes, (void)alignment;
   free(data);
 }
-static void at_once(void* ctx, void (*task)(void* task_arg), void* task_arg) {
+static void at_once(void *ctx, void (*task)(void *task_arg), void *task_arg) {
   (void)ctx;
   task(task_arg);
 }
 
 /* The calls: each takes the struct and undoes what a success has done. */
 
-static libdl_error* backward(void* options) {
-  const libdl_tensor* outputs[1];
-  libdl_tensor* sum = NULL;
+static libdl_error *backward(void *options) {
+  const libdl_tensor *outputs[1];
+  libdl_tensor *sum = NULL;
   GOOD(libdl_sum(leaf, NULL, 0, 0, LIBDL_DTYPE_NONE, &sum));
   outputs[0] = sum;
-  libdl_error* const error = libdl_backward(outputs, 1, NULL, 0, NULL, 0, options);
+  libdl_error *const error = libdl_backward(outputs, 1, NULL, 0, NULL, 0, options);
   GOOD(libdl_tensor_set_grad(leaf, NULL));
   libdl_tensor_release(sum);
   return error;
 }
-static libdl_error* interceptor(void* options) {
-  libdl_error* const error = libdl_interceptor_push_options(options);
+static libdl_error *interceptor(void *options) {
+  libdl_error *const error = libdl_interceptor_push_options(options);
   if (!error) GOOD(libdl_interceptor_pop());
   return error;
 }
-static libdl_error* look_on(void* ctx, const libdl_call* call) {
+static libdl_error *look_on(void *ctx, const libdl_call *call) {
   (void)ctx, (void)call;
   return NULL;
 }
-static libdl_error* saved_hooks(void* hooks) {
-  libdl_error* const error = libdl_saved_hooks_push(hooks);
+static libdl_error *saved_hooks(void *hooks) {
+  libdl_error *const error = libdl_saved_hooks_push(hooks);
   if (!error) GOOD(libdl_saved_hooks_pop());
   return error;
 }
-static libdl_error* function_record(void* function) {
-  const libdl_tensor* inputs[1];
-  libdl_tensor* output = NULL;
+static libdl_error *function_record(void *function) {
+  const libdl_tensor *inputs[1];
+  libdl_tensor *output = NULL;
   GOOD(libdl_zeros_like(other, LIBDL_DTYPE_NONE, NULL, &output));
   inputs[0] = leaf;
-  libdl_error* const error =
+  libdl_error *const error =
       libdl_function_record(function, inputs, 1, &output, 1, NULL, NULL, 0, NULL);
   libdl_tensor_release(output);
   return error;
 }
-static libdl_error* gradcheck(void* options) {
-  const libdl_tensor* inputs[1];
+static libdl_error *gradcheck(void *options) {
+  const libdl_tensor *inputs[1];
   inputs[0] = leaf;
   return libdl_gradcheck(doubled, NULL, NULL, inputs, 1, 1, options);
 }
-static libdl_error* to_dlpack(void* options) {
-  struct DLManagedTensorVersioned* managed = NULL;
-  libdl_tensor* again = NULL;
-  libdl_error* const error = libdl_tensor_to_dlpack(other, options, &managed);
+static libdl_error *to_dlpack(void *options) {
+  struct DLManagedTensorVersioned *managed = NULL;
+  libdl_tensor *again = NULL;
+  libdl_error *const error = libdl_tensor_to_dlpack(other, options, &managed);
   if (!error) GOOD(libdl_tensor_from_dlpack(managed, LIBDL_COPY_NEVER, &again));
   libdl_tensor_release(again);
   return error;
 }
-static libdl_error* open_memory(void* options) {
+static libdl_error *open_memory(void *options) {
   static const char whole[] = "\x08\0\0\0\0\0\0\0{}      ";
-  libdl_file* file = NULL;
-  libdl_error* const error =
+  libdl_file *file = NULL;
+  libdl_error *const error =
       libdl_file_open_memory(whole, sizeof whole - 1, options, NULL, NULL, &file);
   libdl_file_release(file);
   return error;
 }
-static libdl_error* set_allocator(void* allocator) {
-  libdl_error* const error = libdl_memory_set_allocator(allocator);
+static libdl_error *set_allocator(void *allocator) {
+  libdl_error *const error = libdl_memory_set_allocator(allocator);
   if (!error) GOOD(libdl_memory_set_allocator(NULL));
   return error;
 }
-static libdl_error* set_executor(void* executor) {
-  libdl_error* const error = libdl_set_executor(executor);
+static libdl_error *set_executor(void *executor) {
+  libdl_error *const error = libdl_set_executor(executor);
   if (!error) GOOD(libdl_set_executor(NULL));
   return error;
 }
-static libdl_error* sgd_step(void* options) {
-  const libdl_tensor* const grads[] = {leaf};
+static libdl_error *sgd_step(void *options) {
+  const libdl_tensor *const grads[] = {leaf};
   return libdl_sgd_step(options, &other, 1, grads, 1, &moment, 1);
 }
-static libdl_error* adam_step(void* options) {
-  const libdl_tensor* const grads[] = {leaf};
+static libdl_error *adam_step(void *options) {
+  const libdl_tensor *const grads[] = {leaf};
   return libdl_adam_step(options, &other, 1, grads, 1, &moment, 1, &square, 1, NULL, 0);
 }
-static libdl_error* to_string(void* options) {
-  libdl_text* text = NULL;
-  libdl_error* const error = libdl_tensor_to_string(other, options, &text);
+static libdl_error *to_string(void *options) {
+  libdl_text *text = NULL;
+  libdl_error *const error = libdl_tensor_to_string(other, options, &text);
   libdl_text_release(text);
   return error;
 }
 
-static libdl_error* get_properties(void* out) { return libdl_device_get_properties(NULL, out); }
-static libdl_error* get_statistics(void* out) { return libdl_memory_get_statistics(NULL, out); }
+static libdl_error *get_properties(void *out) { return libdl_device_get_properties(NULL, out); }
+static libdl_error *get_statistics(void *out) { return libdl_memory_get_statistics(NULL, out); }
 
 /* A struct of `size` bytes in a block of its own, and what lies behind it in the blocks that are
  * longer: one that ends with the struct, for the sanitizer, and one whose end can be looked at. */
 typedef struct Block {
-  char* data;
+  char *data;
   uint32_t size, bytes;
 } Block;
 
-static Block block(const void* values, uint32_t known, uint32_t size, int is_longer) {
+static Block block(const void *values, uint32_t known, uint32_t size, int is_longer) {
   Block b;
   b.size = size;
   b.bytes = (size < sizeof(uint32_t) ? (uint32_t)sizeof(uint32_t) : size) + (is_longer ? 256u : 0u);
@@ -155,23 +155,23 @@ static Block block(const void* values, uint32_t known, uint32_t size, int is_lon
   memcpy(b.data, &size, sizeof size);
   return b;
 }
-static int is_behind(const char* data, uint32_t from, uint32_t to) {
+static int is_behind(const char *data, uint32_t from, uint32_t to) {
   for (; from < to; ++from)
     if ((unsigned char)data[from] != kBehind) return 0;
   return 1;
 }
 
 typedef struct Sized {
-  const char* name;
-  libdl_error* (*call)(void* given);
-  const void* values;
+  const char *name;
+  libdl_error *(*call)(void *given);
+  const void *values;
   uint32_t bytes, align, least; /* least: accepted at all */
   int gives_destroy; /* which runs once, also on failure, where the struct reaches that far */
   size_t destroy_at;
 } Sized;
 
-static libdl_error_code called(const Sized* s, Block b) {
-  libdl_error* const error = s->call(b.data);
+static libdl_error_code called(const Sized *s, Block b) {
+  libdl_error *const error = s->call(b.data);
   const libdl_error_code code = libdl_error_get_code(error);
   if (b.size < s->least || code == LIBDL_ERROR_OPTION) {
     CHECK(libdl_error_get_argument(error) > 0);
@@ -182,19 +182,19 @@ static libdl_error_code called(const Sized* s, Block b) {
 }
 
 /* What this version's struct gives with zeros from byte `size` on. */
-static libdl_error_code with_zeros(const Sized* s, uint32_t size) {
+static libdl_error_code with_zeros(const Sized *s, uint32_t size) {
   char whole[kLargest];
   size -= size % s->align;
   memset(whole, 0, sizeof whole);
   memcpy(whole, s->values, size < s->bytes ? size : s->bytes);
   memcpy(whole, &s->bytes, sizeof s->bytes);
-  libdl_error* const error = s->call(whole);
+  libdl_error *const error = s->call(whole);
   const libdl_error_code code = libdl_error_get_code(error);
   libdl_error_release(error);
   return code;
 }
 
-static void read_at_every_size(const Sized* s) {
+static void read_at_every_size(const Sized *s) {
   const int before = failures;
   CHECK(with_zeros(s, s->bytes) == LIBDL_OK);
   for (uint32_t size = 0; size <= s->bytes + kLonger; ++size) {
@@ -203,7 +203,7 @@ static void read_at_every_size(const Sized* s) {
       const int destroyed = destroys;
       Block b = block(s->values, s->bytes, size, is_longer);
       const libdl_error_code code = called(s, b);
-      if (s->gives_destroy) CHECK(destroys - destroyed == (size >= s->destroy_at + sizeof(void*)));
+      if (s->gives_destroy) CHECK(destroys - destroyed == (size >= s->destroy_at + sizeof(void *)));
       if (code != wanted) {
         fprintf(stderr, "%s of %u bytes: %d, wanted %d\n", s->name, size, (int)code, (int)wanted);
         ++failures;
@@ -219,7 +219,7 @@ static void read_at_every_size(const Sized* s) {
   if (failures != before) fprintf(stderr, "  in %s\n", s->name);
 }
 
-static void written_at_every_size(const Sized* s) {
+static void written_at_every_size(const Sized *s) {
   const int before = failures;
   char whole[kLargest];
   memset(whole, 0, sizeof whole);
@@ -249,12 +249,16 @@ static void written_at_every_size(const Sized* s) {
       },            \
       x)
 #define SIZED(type, call, least) \
-  { #type, call, &type##_values, sizeof type##_values, ALIGN(libdl_##type), least, 0, 0 }
-#define OWNING(type, call, least)                                                     \
-  {                                                                                   \
-#type, call, &type##_values, sizeof type##_values, ALIGN(libdl_##type), least, 1, \
-        offsetof(libdl_##type, destroy)                                               \
-  }
+  {#type, call, &type##_values, sizeof type##_values, ALIGN(libdl_##type), least, 0, 0}
+#define OWNING(type, call, least) \
+  {#type,                         \
+   call,                          \
+   &type##_values,                \
+   sizeof type##_values,          \
+   ALIGN(libdl_##type),           \
+   least,                         \
+   1,                             \
+   offsetof(libdl_##type, destroy)}
 
 int main(void) {
   const int64_t shape[] = {2, 3};

@@ -16,17 +16,17 @@ enum { kSanitized = 0, kTensors = 1000000 };
 #endif
 enum { kBatch = 5000 };
 
-static libdl_tensor* tensors[kTensors];
+static libdl_tensor *tensors[kTensors];
 
 static long resident(void) { /* MB */
   long pages = 0, size = 0;
-  FILE* const file = fopen("/proc/self/statm", "r");
+  FILE *const file = fopen("/proc/self/statm", "r");
   if (!file || fscanf(file, "%ld %ld", &size, &pages) != 2) exit(2);
   fclose(file);
   return pages * sysconf(_SC_PAGESIZE) >> 20;
 }
 
-static void on_thread(void* (*function)(void*), void* argument) {
+static void on_thread(void *(*function)(void *), void *argument) {
   pthread_t thread;
   if (pthread_create(&thread, NULL, function, argument) != 0) exit(2);
   pthread_join(thread, NULL);
@@ -43,7 +43,7 @@ static void let_go(int first, int count) {
 
 /* One thread makes, another releases, batch after batch. */
 static pthread_barrier_t turn;
-static void* maker(void* unused) {
+static void *maker(void *unused) {
   (void)unused;
   for (int round = 0; round < kTensors / kBatch; ++round) {
     make(0, kBatch);
@@ -70,7 +70,7 @@ static void cells_go_back_to_who_makes(void) {
   }
 }
 
-static void* make_all(void* unused) {
+static void *make_all(void *unused) {
   (void)unused;
   make(0, kTensors);
   return NULL;
@@ -85,7 +85,8 @@ static void cells_go_back_to_the_system(void) {
   GOOD(libdl_memory_trim(NULL, &freed));
   const long left = resident() - before;
   if (!kSanitized && (left * 10 > full || freed >> 20 < full * 9 / 10)) {
-    fprintf(stderr, "of %ld MB %ld MB are left, trim gave %ld MB\n", full, left, (long)(freed >> 20));
+    fprintf(stderr, "of %ld MB %ld MB are left, trim gave %ld MB\n", full, left,
+            (long)(freed >> 20));
     ++failures;
   }
   make(0, kBatch); /* and all goes on */
@@ -93,9 +94,9 @@ static void cells_go_back_to_the_system(void) {
 }
 
 /* A thread ends with a scope open, and with tensors of its own. */
-static void* leave_a_scope(void* keep) {
+static void *leave_a_scope(void *keep) {
   const int64_t shape[] = {3};
-  libdl_tensor* tensor = NULL;
+  libdl_tensor *tensor = NULL;
   GOOD(libdl_scope_push());
   for (int i = 0; i < 10; ++i) {
     GOOD(libdl_empty(shape, 1, LIBDL_DTYPE_FLOAT32, NULL, &tensor));
@@ -112,25 +113,25 @@ static void live_counts_survive_threads(void) {
 }
 
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-void* __libc_malloc(size_t);
-void* __libc_calloc(size_t, size_t);
-void* __libc_memalign(size_t, size_t);
+void *__libc_malloc(size_t);
+void *__libc_calloc(size_t, size_t);
+void *__libc_memalign(size_t, size_t);
 static _Thread_local int refuse = 0;
-void* malloc(size_t n) { return refuse ? NULL : __libc_malloc(n); }
-void* calloc(size_t n, size_t m) { return refuse ? NULL : __libc_calloc(n, m); }
-void* aligned_alloc(size_t a, size_t n) { return refuse ? NULL : __libc_memalign(a, n); }
+void *malloc(size_t n) { return refuse ? NULL : __libc_malloc(n); }
+void *calloc(size_t n, size_t m) { return refuse ? NULL : __libc_calloc(n, m); }
+void *aligned_alloc(size_t a, size_t n) { return refuse ? NULL : __libc_memalign(a, n); }
 
-static void* begin_without_memory(void* result) {
+static void *begin_without_memory(void *result) {
   const int64_t shape[] = {300};
-  libdl_tensor* made = NULL;
+  libdl_tensor *made = NULL;
   refuse = 1;
   (void)libdl_grad_enabled();
   (void)libdl_show_config();
   libdl_tensor_release(tensors[0]); /* of another thread */
-  libdl_error* const error = libdl_empty(shape, 1, LIBDL_DTYPE_FLOAT32, NULL, &made);
-  libdl_error* const second = libdl_scope_push();
+  libdl_error *const error = libdl_empty(shape, 1, LIBDL_DTYPE_FLOAT32, NULL, &made);
+  libdl_error *const second = libdl_scope_push();
   refuse = 0;
-  *(libdl_error_code*)result = libdl_error_get_code(error);
+  *(libdl_error_code *)result = libdl_error_get_code(error);
   libdl_tensor_release(made);
   if (!second) GOOD(libdl_scope_pop());
   libdl_error_release(error);

@@ -2,7 +2,8 @@
 
 /* What a call needs of a small thread's stack: 64 KiB at most, measured by what it leaves of a
  * pattern.
- * (tests/attack calls every function on such a thread; here the sizes are those that need tiles.) */
+ * (tests/attack calls every function on such a thread; here the sizes are those that need tiles.)
+ */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdint.h>
@@ -12,11 +13,11 @@
 
 enum { kStack = 128 << 10, kMost = 64 << 10, kPattern = 0xa5 };
 
-static unsigned char* stack;
+static unsigned char *stack;
 static libdl_dtype dtype;
 static int64_t size;
 
-static void* enter(void* job) {
+static void *enter(void *job) {
   ((void (*)(void))(uintptr_t)job)();
   return NULL;
 }
@@ -27,19 +28,19 @@ static int64_t taken(void (*job)(void)) {
   memset(stack, kPattern, kStack);
   pthread_attr_init(&attributes);
   pthread_attr_setstack(&attributes, stack, kStack);
-  if (pthread_create(&thread, &attributes, enter, (void*)(uintptr_t)job) != 0) exit(2);
+  if (pthread_create(&thread, &attributes, enter, (void *)(uintptr_t)job) != 0) exit(2);
   pthread_join(thread, NULL);
   while (untouched < kStack && stack[untouched] == kPattern) ++untouched;
   return kStack - untouched;
 }
 
-static libdl_tensor* ones(void) {
+static libdl_tensor *ones(void) {
   const int64_t shape[] = {size, size};
-  libdl_tensor* x = NULL;
+  libdl_tensor *x = NULL;
   GOOD(libdl_ones(shape, 2, dtype, NULL, &x));
   return x;
 }
-static void forget(libdl_error* error) { libdl_error_release(error); }
+static void forget(libdl_error *error) { libdl_error_release(error); }
 
 static void nothing(void) {}
 static void elements(void) {
@@ -83,20 +84,20 @@ static void reductions(void) {
 }
 static void passes(void) {
   libdl_tensor *x = ones(), *y = NULL, *z = NULL, *loss = NULL;
-  libdl_error* const error = libdl_tensor_set_requires_grad(x, 1);
+  libdl_error *const error = libdl_tensor_set_requires_grad(x, 1);
   const int differentiable = error == NULL;
   libdl_error_release(error);
   GOOD(libdl_matmul(x, x, &y));
   GOOD(libdl_mul(y, y, &z));
   GOOD(libdl_sum(z, NULL, 0, 0, LIBDL_DTYPE_NONE, &loss));
-  const libdl_tensor* outputs[] = {loss};
+  const libdl_tensor *outputs[] = {loss};
   if (differentiable) forget(libdl_backward(outputs, 1, NULL, 0, NULL, 0, NULL));
-  libdl_tensor* const all[] = {x, y, z, loss};
+  libdl_tensor *const all[] = {x, y, z, loss};
   for (size_t i = 0; i < sizeof all / sizeof *all; ++i) libdl_tensor_release(all[i]);
 }
 static void texts_and_errors(void) {
   libdl_tensor *x = ones(), *y = NULL, *row = NULL;
-  libdl_text* text = NULL;
+  libdl_text *text = NULL;
   GOOD(libdl_tensor_to_string(x, NULL, &text));
   libdl_text_release(text);
   GOOD(libdl_narrow(x, 0, 0, 2, &row));
@@ -111,10 +112,13 @@ int main(void) {
       LIBDL_DTYPE_BFLOAT16, LIBDL_DTYPE_FLOAT16, LIBDL_DTYPE_INT64,     LIBDL_DTYPE_UINT8};
   static const int64_t sizes[] = {3, 16, 64, 200, 600};
   static const struct {
-    const char* name;
+    const char *name;
     void (*run)(void);
-  } jobs[] = {{"elements", elements}, {"products", products}, {"reductions", reductions},
-              {"passes", passes},     {"texts and errors", texts_and_errors}};
+  } jobs[] = {{"elements", elements},
+              {"products", products},
+              {"reductions", reductions},
+              {"passes", passes},
+              {"texts and errors", texts_and_errors}};
   stack = mmap(NULL, kStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (stack == MAP_FAILED) return 2;
   const int64_t thread = taken(nothing); /* the C library's own */

@@ -11,7 +11,7 @@ static libdl_tensor *leaf(void) {
   return made;
 }
 
-/* -- saved-tensor hooks -------------------------------------------------------------------------- */
+/* -- saved-tensor hooks ------------------------------------------------------------------------ */
 
 static int packed, destroyed;
 
@@ -74,7 +74,7 @@ static void hooks_of_a_state(void) {
   libdl_tensor_release(x);
 }
 
-/* -- runtimes ------------------------------------------------------------------------------------ */
+/* -- runtimes ---------------------------------------------------------------------------------- */
 
 static void many_hosts(void) {
   enum { HOSTS = 40 };
@@ -87,15 +87,14 @@ static void many_hosts(void) {
     CHECK(numbers[k] > 3 && (k == 0 || numbers[k] != numbers[k - 1]));
     GOOD(libdl_tensor_set_host_object(x, numbers[k], &objects[k]));
   }
-  for (int k = 0; k < HOSTS; ++k)
-    CHECK(libdl_tensor_host_object(x, numbers[k]) == &objects[k]);
+  for (int k = 0; k < HOSTS; ++k) CHECK(libdl_tensor_host_object(x, numbers[k]) == &objects[k]);
   GOOD(libdl_tensor_set_host_object(x, numbers[0], NULL));
   CHECK(libdl_tensor_host_object(x, numbers[0]) == NULL);
   CHECK(libdl_tensor_host_object(x, 2) == NULL && libdl_tensor_host_object(x, -1) == NULL);
   libdl_tensor_release(x);
 }
 
-/* -- generators ---------------------------------------------------------------------------------- */
+/* -- generators -------------------------------------------------------------------------------- */
 
 static void generator_states(void) {
   libdl_generator *one, *other;
@@ -115,7 +114,7 @@ static void generator_states(void) {
   libdl_generator_release(other);
 }
 
-/* -- interruptions ------------------------------------------------------------------------------- */
+/* -- interruptions ----------------------------------------------------------------------------- */
 
 typedef struct Asked {
   int32_t answer;
@@ -166,7 +165,7 @@ static void several_interruptions(void) {
   GOOD(long_call());
 }
 
-/* -- clipping names what is wrong ----------------------------------------------------------------- */
+/* -- clipping names what is wrong -------------------------------------------------------------- */
 
 static void clipping(void) {
   libdl_tensor *const x = leaf();

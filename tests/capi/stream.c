@@ -24,8 +24,8 @@ static void devices_are_described(void) {
 
 static void a_missing_backend_is_named(void) {
   const libdl_device cuda = {LIBDL_DEVICE_CUDA, 0};
-  libdl_stream* stream = NULL;
-  libdl_error* error;
+  libdl_stream *stream = NULL;
+  libdl_error *error;
   if (libdl_device_count(LIBDL_DEVICE_CUDA) > 0) return;
   error = libdl_stream_new(&cuda, 0, &stream);
   CHECK(error != NULL && stream == NULL);
@@ -41,7 +41,7 @@ static void streams_and_events_work_on_the_cpu(void) {
   libdl_device device = {0, 0};
   libdl_bool done = 0;
   double milliseconds = -1;
-  void* native = NULL;
+  void *native = NULL;
   GOOD(libdl_stream_new(NULL, 0, &stream));
   GOOD(libdl_stream_new(&cpu, -1, &other));
   GOOD(libdl_stream_get_device(stream, &device));
@@ -97,18 +97,18 @@ static void streams_and_events_work_on_the_cpu(void) {
 }
 
 static void handles_are_checked(void) {
-  libdl_stream* stream;
-  libdl_event* event;
+  libdl_stream *stream;
+  libdl_event *event;
   libdl_bool done;
   GOOD(libdl_stream_new(NULL, 0, &stream));
   GOOD(libdl_event_new(NULL, 0, &event));
   BAD(libdl_stream_query(NULL, &done), NULL,
       "stream_query: argument 1 (stream) is NULL, wanted a stream");
-  BAD(libdl_stream_query((libdl_stream*)event, &done), KIND,
+  BAD(libdl_stream_query((libdl_stream *)event, &done), KIND,
       "stream_query: argument 1 (stream) is an event, wanted a stream");
-  BAD(libdl_event_record(event, (libdl_stream*)event), KIND,
+  BAD(libdl_event_record(event, (libdl_stream *)event), KIND,
       "event_record: argument 2 (stream) is an event, wanted a stream");
-  BAD_CODE(libdl_event_query((libdl_event*)stream, &done), KIND);
+  BAD_CODE(libdl_event_query((libdl_event *)stream, &done), KIND);
   BAD_CODE(libdl_event_elapsed(event, NULL, NULL), NULL);
   BAD(libdl_stream_new(NULL, 0, NULL), NULL,
       "stream_new: argument 3 (out) is NULL, wanted a place for the result");

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "kernels/cpu/gemm/matrix_unit.h"
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/matmul.h"
-#include "kernels/cpu/gemm/matrix_unit.h"
 #include "kernels/cpu/traverse/load_store.h"
 #include "tests/core/kernel_runs.h"
 
@@ -112,9 +112,18 @@ TEST(BfloatProducts, EqualReferenceForEveryWayToThem) {
   struct Size {
     int64_t batch, m, n, k;
   };
-  for (const Size& s : {Size{1, 16, 16, 16}, {1, 2, 2, 2048}, {2, 17, 33, 31}, {1, 32, 32, 32},
-                        {3, 33, 15, 65}, {1, 48, 49, 63}, {1, 300, 40, 33}, {1, 40, 600, 64},
-                        {1, 31, 47, 769}, {2, 70, 65, 1537}, {1, 5, 70, 2304}, {1, 64, 64, 1}}) {
+  for (const Size& s : {Size{1, 16, 16, 16},
+                        {1, 2, 2, 2048},
+                        {2, 17, 33, 31},
+                        {1, 32, 32, 32},
+                        {3, 33, 15, 65},
+                        {1, 48, 49, 63},
+                        {1, 300, 40, 33},
+                        {1, 40, 600, 64},
+                        {1, 31, 47, 769},
+                        {2, 70, 65, 1537},
+                        {1, 5, 70, 2304},
+                        {1, 64, 64, 1}}) {
     const Bfloats a = bfloats({s.batch, s.m, s.k}, 1), b = bfloats({s.batch, s.k, s.n}, 2);
     both_ways([&] {
       const auto want = product(a, b);
@@ -161,8 +170,8 @@ TEST(SixteenBitVectors, AreFloatProductsRounded) {
     int64_t m, n, k;
   };
   for (const int32_t dtype : {LIBDL_DTYPE_BFLOAT16, LIBDL_DTYPE_FLOAT16}) {
-    for (const Size& s : {Size{1, 70, 5}, {1, 133, 1030}, {7, 1, 33}, {9, 1, 4100}, {1, 1, 777},
-                          {1, 1100, 30}}) {
+    for (const Size& s :
+         {Size{1, 70, 5}, {1, 133, 1030}, {7, 1, 33}, {9, 1, 4100}, {1, 1, 777}, {1, 1100, 30}}) {
       auto a = bfloats({2, s.m, s.k}, 1), b = bfloats({2, s.k, s.n}, 2);
       // Any bits are numbers; these are an infinity and subnormal ones in float16.
       a.data[0] = dtype == LIBDL_DTYPE_FLOAT16 ? 0x7c00 : 0x7f80;
@@ -182,9 +191,9 @@ TEST(SixteenBitVectors, AreFloatProductsRounded) {
             v.dtype = dtype;
             return v;
           };
-          for (const auto& [u, v] :
-               {std::pair{a, b}, {moved(a.crossed()), moved(b.crossed())},
-                {moved(a.spread(2)), moved(b.spread(3))}}) {
+          for (const auto& [u, v] : {std::pair{a, b},
+                                     {moved(a.crossed()), moved(b.crossed())},
+                                     {moved(a.spread(2)), moved(b.spread(3))}}) {
             Bfloats out = moved(Bfloats({2, s.m, s.n}));
             multiply(out, u, v, nullptr, {.context = c});
             EXPECT_TRUE(same_bits(out.data, want)) << dtype << ": " << s.m << " " << s.n;
@@ -285,7 +294,7 @@ TEST(BfloatProducts, PanelsOfUncountableSizesAreRefused) {
     MatmulArgs args{};
     args.out = args.a = args.b = {nullptr, sizes, strides, 3, LIBDL_DTYPE_BFLOAT16};
     Context context = plain_context();
-      cpu::matmul(context, args);
+    cpu::matmul(context, args);
     EXPECT_TRUE(context.stopped);
   });
 }

@@ -82,8 +82,8 @@ struct Case {
   double re, im;
 };
 const Case kCases[] = {
-    {Expression::exp2, exp2, 1100, 1e15}, {Expression::expm1, expm1, 720, 1e15},
-    {Expression::log2, log2, 1e300, 1e300}, {Expression::log10, log10, 1e300, 1e300},
+    {Expression::exp2, exp2, 1100, 1e15},     {Expression::expm1, expm1, 720, 1e15},
+    {Expression::log2, log2, 1e300, 1e300},   {Expression::log10, log10, 1e300, 1e300},
     {Expression::log1p, log1p, 1e300, 1e300}, {Expression::tan, tan, 1e6, 30},
 };
 // Two or three roundings in each component; the largest found is 2.1, and 3.5 in the system's tan.
@@ -110,9 +110,9 @@ std::vector<Z> samples(const Case& c) {
     const double angle = 2 * std::numbers::pi * unit(9 * i + 4);
     const Z circle = std::polar(1.0, angle);
     z.push_back(circle);
-    z.push_back(circle - 1.0);                                // |1 + z| is nearly 1
+    z.push_back(circle - 1.0);  // |1 + z| is nearly 1
     const double small = sized(9 * i + 5, 1e-3);
-    z.push_back({-small * small / 2, small});                 // likewise, near 0
+    z.push_back({-small * small / 2, small});  // likewise, near 0
     z.push_back({sized(9 * i + 6, 1e-3), sized(9 * i + 7, c.im)});
     z.push_back({std::copysign(c.re * (1 - 0.1 * unit(9 * i + 8)), small), sized(9 * i + 1, 4)});
   }
@@ -143,8 +143,8 @@ TEST(ComplexUlp, ErrorsStayWithinTheirBound) {
     const std::vector<Z> z = samples(c);
     std::vector<Z> got(z.size());
     const void* in[] = {z.data()};
-    cpu::tile_table(Class::kC128)[static_cast<int>(c.expression)](
-        in, got.data(), static_cast<int64_t>(z.size()));
+    cpu::tile_table(Class::kC128)[static_cast<int>(c.expression)](in, got.data(),
+                                                                  static_cast<int64_t>(z.size()));
     double most = 0;
     Z where;
     for (size_t i = 0; i < z.size(); ++i) {

@@ -22,8 +22,8 @@ libdl_tensor* made(int64_t size) {
 
 // The code and text of an error.
 std::string told(libdl_error* error) {
-  const std::string text = std::to_string(libdl_error_get_code(error)) + " " +
-                           libdl_error_get_message(error);
+  const std::string text =
+      std::to_string(libdl_error_get_code(error)) + " " + libdl_error_get_message(error);
   libdl_error_release(error);
   return text;
 }
@@ -98,7 +98,8 @@ TEST(Contained, AHookThatThrowsFailsThePass) {
   ASSERT_EQ(libdl_tensor_add_hook(x, LIBDL_HOOK_TENSOR, fails, nullptr, nullptr, &hook), nullptr);
   libdl_tensor* loss = nullptr;
   ASSERT_EQ(libdl_sum(x, nullptr, 0, 0, LIBDL_DTYPE_NONE, &loss), nullptr);
-  const std::string text = told(libdl_backward(const_cast<const libdl_tensor**>(&loss), 1, nullptr, 0, nullptr, 0, nullptr));
+  const std::string text = told(
+      libdl_backward(const_cast<const libdl_tensor**>(&loss), 1, nullptr, 0, nullptr, 0, nullptr));
   EXPECT_NE(text.find("from the hook"), std::string::npos) << text;
   libdl_tensor* const grad = libdl_tensor_grad(x);
   EXPECT_EQ(grad, nullptr);
@@ -134,7 +135,9 @@ TEST(Hooks, AreRemovedInLinearTime) {
     libdl_tensor* loss = nullptr;
     calls = 0;
     ASSERT_EQ(libdl_sum(x, nullptr, 0, 0, LIBDL_DTYPE_NONE, &loss), nullptr);
-    ASSERT_EQ(libdl_backward(const_cast<const libdl_tensor**>(&loss), 1, nullptr, 0, nullptr, 0, nullptr), nullptr);
+    ASSERT_EQ(
+        libdl_backward(const_cast<const libdl_tensor**>(&loss), 1, nullptr, 0, nullptr, 0, nullptr),
+        nullptr);
     EXPECT_EQ(calls, 3);  // those that are left
     libdl_tensor_release(loss);
     for (libdl_hook* const hook : hooks) {

@@ -13,8 +13,8 @@
 
 #include "engine/backward.h"
 #include "engine/forward.h"
-#include "ops/creation/copy.h"
 #include "ops/core/tangent.h"
+#include "ops/creation/copy.h"
 
 namespace libdl::testing {
 
@@ -24,14 +24,16 @@ inline Tensor doubles(Dims shape, unsigned seed) {
   std::mt19937_64 random(seed);
   const Tensor x = empty(shape, Dtype::kFloat64);
   for (int64_t i = 0; i < x.numel(); ++i)
-    x.update_plain<double>()[i] = static_cast<double>(static_cast<int64_t>(random() >> 12)) * 0x1p-51 - 1;
+    x.update_plain<double>()[i] =
+        static_cast<double>(static_cast<int64_t>(random() >> 12)) * 0x1p-51 - 1;
   return x;
 }
 
 inline double dot(const Tensor& a, const Tensor& b) {
   const Tensor x = plain(a, Dtype::kFloat64), y = plain(b, Dtype::kFloat64);
   double sum = 0;
-  for (int64_t i = 0; i < x.numel(); ++i) sum += x.read_plain<double>()[i] * y.read_plain<double>()[i];
+  for (int64_t i = 0; i < x.numel(); ++i)
+    sum += x.read_plain<double>()[i] * y.read_plain<double>()[i];
   return sum;
 }
 

@@ -14,8 +14,8 @@
 #include "base/error.h"
 #include "device/launch.h"
 #include "device/plugin.h"
-#include "runtime/thread_pool.h"
 #include "device/stream.h"
+#include "runtime/thread_pool.h"
 
 namespace libdl {
 namespace {
@@ -147,17 +147,9 @@ TEST(Device, EveryCpuKernelIsInTheTable) {
 }
 
 TEST(Device, DevicesThatDoNotExistAreNamed) {
-  EXPECT_EQ(message_of(
-                [] {
-                  check_device("empty", {LIBDL_DEVICE_CPU, 1});
-                },
-                LIBDL_ERROR_DEVICE),
+  EXPECT_EQ(message_of([] { check_device("empty", {LIBDL_DEVICE_CPU, 1}); }, LIBDL_ERROR_DEVICE),
             "empty: device cpu:1 does not exist; there are 1");
-  EXPECT_EQ(message_of(
-                [] {
-                  check_device("empty", {LIBDL_DEVICE_CPU, -1});
-                },
-                LIBDL_ERROR_DEVICE),
+  EXPECT_EQ(message_of([] { check_device("empty", {LIBDL_DEVICE_CPU, -1}); }, LIBDL_ERROR_DEVICE),
             "empty: device cpu:-1 does not exist; there are 1");
   for (int32_t type : {0, 4, 15, 16, -1, INT32_MAX, INT32_MIN}) {
     message_of([type] { check_device("empty", {type, 0}); }, LIBDL_ERROR_DEVICE);

@@ -13,15 +13,15 @@
 #include <vector>
 
 #include "base/slab.h"
-#include "runtime/thread_pool.h"
 #include "engine/accumulate.h"
+#include "ops/creation/copy.h"
+#include "ops/nn/softmax.h"
 #include "ops/pointwise/activation.h"
 #include "ops/pointwise/arithmetic.h"
-#include "ops/creation/copy.h"
 #include "ops/pointwise/exponential.h"
 #include "ops/reduction/reduction.h"
-#include "ops/nn/softmax.h"
 #include "ops/view/view.h"
+#include "runtime/thread_pool.h"
 #include "tests/core/planted.h"
 
 namespace libdl {
@@ -49,7 +49,7 @@ V values(const Tensor& x) {
 }
 V grad_of(const Tensor& x) { return values(get_grad(x)); }
 
-// -- nodes that write down when they run ------------------------------------------------------------
+// -- nodes that write down when they run ----------------------------------------------------------
 
 struct Traced {
   Log* log;
@@ -130,7 +130,7 @@ Ref<GradHook> noting(Log& log, std::string name, double factor = 1) {
 }
 NodeExtra& extra(const Tensor& x) { return x.meta()->node->more(); }
 
-// -- order ------------------------------------------------------------------------------------------
+// -- order ----------------------------------------------------------------------------------------
 
 TEST(Engine, TheLatestNodeThatIsReadyRunsFirst) {
   Log log;
@@ -180,7 +180,7 @@ TEST(Engine, NodesThatNoGradientReachesDoNotRun) {
   EXPECT_FALSE(get_grad(x).defined());
 }
 
-// -- accumulation -----------------------------------------------------------------------------------
+// -- accumulation ---------------------------------------------------------------------------------
 
 using Run = std::function<void(const Tensor&)>;
 
@@ -310,7 +310,7 @@ TEST(Engine, AGradientWithHistoryGoesWithItsTensor) {
   EXPECT_EQ(live_counts().bytes, before.bytes);
 }
 
-// -- one pass, several passes -----------------------------------------------------------------------
+// -- one pass, several passes ---------------------------------------------------------------------
 
 TEST(Engine, ASecondPassNeedsRetainGraph) {
   const Tensor x = leaf({3}), y = mul(x, x);
@@ -319,8 +319,10 @@ TEST(Engine, ASecondPassNeedsRetainGraph) {
   EXPECT_EQ(grad_of(x), V{12});
   run(y);
   EXPECT_EQ(grad_of(x), V{18});
-  expect_error(LIBDL_ERROR_STATE, "mul: its saved values were freed by an earlier backward; pass "
-               "retain_graph=True", [&] { run(y); });
+  expect_error(LIBDL_ERROR_STATE,
+               "mul: its saved values were freed by an earlier backward; pass "
+               "retain_graph=True",
+               [&] { run(y); });
   EXPECT_EQ(grad_of(x), V{18});
 }
 
@@ -352,7 +354,7 @@ TEST(Engine, HigherDerivativesFollowFromCreateGraph) {
   }
 }
 
-// -- targets ----------------------------------------------------------------------------------------
+// -- targets --------------------------------------------------------------------------------------
 
 TEST(Engine, OnlyTheInputsAskedForAreReached) {
   Log log;
@@ -392,14 +394,20 @@ TEST(Engine, UnusedInputsAreAnErrorOrAbsentOrZero) {
 TEST(Engine, BadArgumentsAreNamed) {
   const Tensor x = leaf({1, 2}), y = mul(x, x), constant = of({1});
   const Tensor outputs[] = {y}, wrong[] = {of({1})}, constants[] = {constant};
-  expect_error(LIBDL_ERROR_SHAPE, "backward: argument 2 (gradients) is absent for an output of "
-               "shape [2]", [&] { backward(outputs, {}, {}, {}); });
+  expect_error(LIBDL_ERROR_SHAPE,
+               "backward: argument 2 (gradients) is absent for an output of "
+               "shape [2]",
+               [&] { backward(outputs, {}, {}, {}); });
   expect_error(LIBDL_ERROR_SHAPE, "backward: argument 2 (gradients) has shape [1], wanted [2]",
                [&] { backward(outputs, wrong, {}, {}); });
-  expect_error(LIBDL_ERROR_AUTOGRAD, "backward: argument 1 (outputs) number 1 does not require "
-               "grad and has no history", [&] { backward(constants, {}, {}, {}); });
-  expect_error(LIBDL_ERROR_AUTOGRAD, "backward: argument 3 (inputs) holds a tensor that does not "
-               "require grad", [&] { backward(outputs, {}, constants, {}); });
+  expect_error(LIBDL_ERROR_AUTOGRAD,
+               "backward: argument 1 (outputs) number 1 does not require "
+               "grad and has no history",
+               [&] { backward(constants, {}, {}, {}); });
+  expect_error(LIBDL_ERROR_AUTOGRAD,
+               "backward: argument 3 (inputs) holds a tensor that does not "
+               "require grad",
+               [&] { backward(outputs, {}, constants, {}); });
   expect_error(LIBDL_ERROR_VALUE, "backward: argument 1 (outputs) is empty",
                [&] { backward({}, {}, {}, {}); });
   expect_error(LIBDL_ERROR_VALUE, "grad: argument 2 (inputs) is empty",
@@ -410,17 +418,20 @@ TEST(Engine, BadArgumentsAreNamed) {
 TEST(Engine, AnInputThatIsNoLeafKeepsItsGradient) {
   const Tensor x = leaf({3}), y = mul(x, number(2.0)), z = mul(y, y);
   const Tensor outputs[] = {z}, inputs[] = {y}, wrong[] = {of({1, 1})};
-  expect_error(LIBDL_ERROR_SHAPE, "argument 2 (gradients)", [&] { backward(outputs, wrong, inputs, {}); });
+  expect_error(LIBDL_ERROR_SHAPE, "argument 2 (gradients)",
+               [&] { backward(outputs, wrong, inputs, {}); });
   EXPECT_FALSE(y.meta()->retains_grad);  // a failed call changes nothing
   backward(outputs, {}, inputs, retain());
   EXPECT_EQ(grad_of(y), V{12});
   EXPECT_FALSE(get_grad(x).defined());
 }
 
-// -- tensors with other data ------------------------------------------------------------------------
+// -- tensors with other data ----------------------------------------------------------------------
 
 TEST(Tape, SizesStayReadableWhateverDataATensorGets) {
-  const auto of_dims = [](int ndim) { return zeros(Shape(static_cast<size_t>(ndim), 1), Dtype::kFloat32); };
+  const auto of_dims = [](int ndim) {
+    return zeros(Shape(static_cast<size_t>(ndim), 1), Dtype::kFloat32);
+  };
   for (const int first : {0, 3, 4, 5, 9})
     for (const int second : {0, 4, 5, 6, 12, 64}) {
       const Tensor x = of_dims(first);
@@ -444,7 +455,7 @@ TEST(Tape, SizesStayReadableWhateverDataATensorGets) {
   EXPECT_EQ(x.numel(), 6);
 }
 
-// -- hooks ------------------------------------------------------------------------------------------
+// -- hooks ----------------------------------------------------------------------------------------
 
 TEST(Engine, HooksRunInTheirOrder) {
   Log log;
@@ -462,8 +473,8 @@ TEST(Engine, HooksRunInTheirOrder) {
     EXPECT_EQ(grad_of(x), V{11 * 13 * 5 * 7 * 2 * 17});
   }));
   run(y);
-  EXPECT_EQ(log, (Log{"tensor 1", "tensor 2", "pre 1", "pre 2", "rule", "post", "leaf",
-                      "accumulated"}));
+  EXPECT_EQ(log,
+            (Log{"tensor 1", "tensor 2", "pre 1", "pre 2", "rule", "post", "leaf", "accumulated"}));
   EXPECT_EQ(grad_of(y), V{11 * 13});  // after the tensor's hooks, before the node's
 }
 
@@ -533,7 +544,7 @@ TEST(Engine, AnAccumulatedHookMayRemoveItself) {
   EXPECT_EQ(log, Log(3, "once"));
 }
 
-// -- passes inside passes ---------------------------------------------------------------------------
+// -- passes inside passes -------------------------------------------------------------------------
 
 // Gradients of a graph with a node of two outputs, with and without targets; small integers.
 V sample_gradients() {
@@ -586,7 +597,7 @@ TEST(Engine, NestingHasALimitAndTheErrorComesOutOfAllLevels) {
   EXPECT_EQ(grad_of(x), V{1});
 }
 
-// -- errors -----------------------------------------------------------------------------------------
+// -- errors ---------------------------------------------------------------------------------------
 
 TEST(Engine, AFailedPassLeavesGradsWholeAndTheNodesClean) {
   const Tensor x = leaf({1}), z = leaf({1});
@@ -632,10 +643,11 @@ TEST(Engine, AnOverwrittenValueNamesBothOperators) {
   fill(number(1.0), Into(z));
   expect_error(LIBDL_ERROR_VERSION,
                "exp: a value that exp saved for backward (float64 [1], saved value 0) was "
-               "modified by an in-place operation: it was overwritten by fill_", [&] { run(z); });
+               "modified by an in-place operation: it was overwritten by fill_",
+               [&] { run(z); });
 }
 
-// -- size -------------------------------------------------------------------------------------------
+// -- size -----------------------------------------------------------------------------------------
 
 // Runs f on a thread with a stack of so many bytes.
 void on_small_stack(size_t bytes, void (*f)()) {
@@ -683,7 +695,7 @@ TEST(Engine, AChainThatNeverRanIsFreedOnASmallStack) {
   EXPECT_EQ(live_counts().tensors, before.tensors);
 }
 
-// -- threads ----------------------------------------------------------------------------------------
+// -- threads --------------------------------------------------------------------------------------
 
 TEST(Engine, PassesOfSeveralThreadsAddUpInTheSameLeaves) {
   constexpr int kThreads = 4, kPasses = 200;

@@ -12,9 +12,9 @@
 #include <random>
 #include <vector>
 
-#include "kernels/cpu/traverse/convert.h"
 #include "kernels/cpu/simd/isa.h"
 #include "kernels/cpu/tiles/tiles.h"
+#include "kernels/cpu/traverse/convert.h"
 
 namespace libdl::kernels::cpu {
 namespace {
@@ -65,8 +65,8 @@ void check_narrow(int32_t dtype) {
           ASSERT_EQ(p[i], q[i]) << kExpressionInfo[e].name << " at " << i;
           continue;
         }
-        ASSERT_EQ(y[i], static_cast<T>(z[i])) << kExpressionInfo[e].name << " of " << w[0][i] << ", "
-                                              << w[1][i] << ", " << w[2][i];
+        ASSERT_EQ(y[i], static_cast<T>(z[i]))
+            << kExpressionInfo[e].name << " of " << w[0][i] << ", " << w[1][i] << ", " << w[2][i];
       }
     }
   }
@@ -85,8 +85,17 @@ TEST_P(ExactTiles, IntegerDivisionIsExactAtEverySize) {
   std::mt19937_64 random(4);
   std::vector<int64_t> x, y;
   const auto some = [&] {
-    constexpr int64_t kEdges[] = {0, 1, -1, 2, -3, (int64_t{1} << 53) - 1, int64_t{1} << 53,
-                                  -(int64_t{1} << 53), kMin, kMin + 1, -(kMin + 1)};
+    constexpr int64_t kEdges[] = {0,
+                                  1,
+                                  -1,
+                                  2,
+                                  -3,
+                                  (int64_t{1} << 53) - 1,
+                                  int64_t{1} << 53,
+                                  -(int64_t{1} << 53),
+                                  kMin,
+                                  kMin + 1,
+                                  -(kMin + 1)};
     if (random() % 4 == 0) return kEdges[random() % std::size(kEdges)];
     return static_cast<int64_t>(random()) >> (random() % 64);
   };
@@ -117,8 +126,8 @@ TEST_P(ExactTiles, IntegerDivisionIsExactAtEverySize) {
                              : e == div_floor ? q - lower
                              : e == fmod      ? r
                                               : r + (lower ? y[i] : 0);
-      ASSERT_EQ(z[i], wanted) << kExpressionInfo[static_cast<int>(e)].name << " of " << x[i]
-                              << ", " << y[i];
+      ASSERT_EQ(z[i], wanted) << kExpressionInfo[static_cast<int>(e)].name << " of " << x[i] << ", "
+                              << y[i];
     }
   }
 }
@@ -256,8 +265,8 @@ using C64 = std::complex<float>;
 using C128 = std::complex<double>;
 
 std::vector<C64> numbers(int64_t n, unsigned seed) {
-  constexpr float kSpecial[] = {0,    -0.0f, 1,     -1, INFINITY, -INFINITY, NAN,
-                                1e38f, 1e-38f, 1e-45f, 3, -0.5f};
+  constexpr float kSpecial[] = {0,   -0.0f, 1,      -1,     INFINITY, -INFINITY,
+                                NAN, 1e38f, 1e-38f, 1e-45f, 3,        -0.5f};
   std::mt19937 random(seed);
   std::normal_distribution<float> normal;
   const auto part = [&] { return random() % 4 == 0 ? kSpecial[random() % 12] : normal(random); };
@@ -270,9 +279,7 @@ std::vector<C64> numbers(int64_t n, unsigned seed) {
 }
 std::vector<C128> wide(const std::vector<C64>& z) { return {z.begin(), z.end()}; }
 
-bool same(float x, float y) {
-  return (x != x && y != y) || std::memcmp(&x, &y, sizeof(x)) == 0;
-}
+bool same(float x, float y) { return (x != x && y != y) || std::memcmp(&x, &y, sizeof(x)) == 0; }
 
 // With `number` the inputs after the first are that complex128 each.
 void check_complex(Expression e, const C128* number) {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "io/safetensors.h"
-#include "ops/pointwise/arithmetic.h"
 #include "ops/creation/copy.h"
+#include "ops/pointwise/arithmetic.h"
 #include "tensor/dlpack.h"
 #include "tensor/mapping.h"
 #include "tensor/print.h"
@@ -70,9 +70,7 @@ TEST(FormsExport, DlpackAndBack) {
   EXPECT_EQ(static_cast<const float*>(borrowed.data)[kAll - 1], kAll - 1);
 }
 
-TEST(FormsExport, Text) {
-  EXPECT_EQ(to_string(counting(), {}), to_string(plain_counting(), {}));
-}
+TEST(FormsExport, Text) { EXPECT_EQ(to_string(counting(), {}), to_string(plain_counting(), {})); }
 
 TEST(FormsExport, Safetensors) {
   const Tensor x = counting(), same = plain_counting();

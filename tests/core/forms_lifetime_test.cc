@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "memory/allocator.h"
-#include "ops/pointwise/arithmetic.h"
 #include "ops/creation/copy.h"
+#include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
 #include "tensor/mapping.h"
 #include "tests/core/counting.h"
@@ -99,7 +99,8 @@ TEST(Forms, LiveBytesAreThoseOfTheOnlyFormOrThePlainBytes) {
     void* form;
     const Tensor x = empty_packed(kPadded, Dtype::kFloat32, Layout::kChannelBlocks, form);
     const auto bytes = static_cast<int64_t>(x.storage().bytes);
-    const auto padded = static_cast<int64_t>(form_bytes(kPadded, x.dtype(), Layout::kChannelBlocks));
+    const auto padded =
+        static_cast<int64_t>(form_bytes(kPadded, x.dtype(), Layout::kChannelBlocks));
     std::memset(form, 0, static_cast<size_t>(padded));
     EXPECT_EQ(live() - before, padded);
     EXPECT_EQ(packed_bytes(), kept);  // its only bytes are its own
@@ -134,7 +135,9 @@ TEST(Forms, PeaksCountWhatIsAllocatedAndNoMore) {
   const Tensor x = empty_packed(shape, Dtype::kFloat32, Layout::kChannelsInnermost, form);
   std::memset(form, 0, bytes);
   allocator.reset_peaks();
-  { const Tensor y = x + x; }
+  {
+    const Tensor y = x + x;
+  }
   EXPECT_LT(allocator.statistics().peak_allocated - before, 2 * bytes + bytes / 8);
   x.read_plain();
   EXPECT_LT(allocator.statistics().peak_allocated - before, 2 * bytes + bytes / 8);
@@ -160,7 +163,8 @@ TEST(Forms, StaleOnesGoAtTheNextLook) {
       const libdl_mapping mapping(x, true);
       static_cast<float*>(mapping.data())[1] = -1;
     }
-    EXPECT_GT(packed_bytes(), kept);  // the end of an export may come on any thread and frees nothing
+    EXPECT_GT(packed_bytes(),
+              kept);  // the end of an export may come on any thread and frees nothing
     EXPECT_FALSE(form_of(x, layout).data());
     EXPECT_EQ(packed_bytes(), kept);
     const PackedReader now = keep_form(x, layout);
@@ -194,8 +198,8 @@ TEST(FormsThreads, ReadersGetOnePlainForm) {
   }
 }
 
-// Two read, by operators that take forms and by plain bytes, while a third publishes forms and takes
-// them away.
+// Two read, by operators that take forms and by plain bytes, while a third publishes forms and
+// takes them away.
 TEST(FormsThreads, TwoReadWhileAThirdPublishes) {
   const Tensor x = plain_counting(), packed = counting();
   std::atomic<bool> ends{false};

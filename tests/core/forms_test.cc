@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A storage whose bytes are in a form alone: who sees the form, who makes the plain bytes, and which
-// operators need none.
+// A storage whose bytes are in a form alone: who sees the form, who makes the plain bytes, and
+// which operators need none.
 #include "tensor/forms.h"
 
 #include <gtest/gtest.h>
@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "engine/backward.h"
+#include "ops/creation/copy.h"
+#include "ops/creation/random.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/comparison.h"
-#include "ops/creation/copy.h"
 #include "ops/pointwise/pointwise.h"
-#include "ops/creation/random.h"
 #include "ops/reduction/reduction.h"
 #include "ops/view/view.h"
 #include "optim/step.h"

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <complex>
 
-#include "kernels/cpu/simd/isa.h"
 #include "kernels/cpu/kernels.h"
+#include "kernels/cpu/simd/isa.h"
 #include "kernels/half.h"
 #include "tests/core/kernel_views.h"
 
@@ -217,7 +217,8 @@ TEST(Scatter, HalvesAddAlikeOnEveryProcessor) {
     const auto sums = scatter(LIBDL_DTYPE_FLOAT16, ScatterOp::kAdd, out, src, index);
     for (size_t i = 0; i < sums.size(); ++i) {
       const float x = float_from_float16(wanted[i]);
-      ASSERT_TRUE(sums[i] == wanted[i] || (x != x && (sums[i] & 0x7FFF) > 0x7C00)) << isa << " " << i;
+      ASSERT_TRUE(sums[i] == wanted[i] || (x != x && (sums[i] & 0x7FFF) > 0x7C00))
+          << isa << " " << i;
     }
   }
   cpu::set_isa(cpu::best_isa());

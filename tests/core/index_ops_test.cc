@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ops/nn/embedding.h"
 #include "ops/indexing/gather.h"
 #include "ops/indexing/index.h"
 #include "ops/indexing/index_select.h"
 #include "ops/indexing/masked.h"
 #include "ops/indexing/nonzero.h"
 #include "ops/indexing/sort.h"
+#include "ops/nn/embedding.h"
 #include "ops/view/view.h"
 #include "tests/core/derivatives.h"
 
@@ -68,32 +68,23 @@ TEST(GatherOp, ValuesAndDerivatives) {
 TEST(GatherOp, NamesTheValueAndItsPosition) {
   const Tensor x = counting({3, 4});
   expect_error(LIBDL_ERROR_INDEX,
-               "gather: argument 3 (index) holds 5 at position [0, 2], wanted -3 to 2", [&] {
-                 gather(x, 0, of({0, 1, 5, 0}, {1, 4}));
-               });
+               "gather: argument 3 (index) holds 5 at position [0, 2], wanted -3 to 2",
+               [&] { gather(x, 0, of({0, 1, 5, 0}, {1, 4})); });
   expect_error(LIBDL_ERROR_INDEX,
-               "gather: argument 3 (index) holds -4 at position [1, 1], wanted -3 to 2", [&] {
-                 gather(x, 0, of({0, 1, 2, 0, -4, 9}, {2, 3}));
-               });
-  expect_error(LIBDL_ERROR_INDEX, "gather: argument 2 (dim) is 2, wanted -2 to 1", [&] {
-    gather(x, 2, of({0}, {1, 1}));
-  });
+               "gather: argument 3 (index) holds -4 at position [1, 1], wanted -3 to 2",
+               [&] { gather(x, 0, of({0, 1, 2, 0, -4, 9}, {2, 3})); });
+  expect_error(LIBDL_ERROR_INDEX, "gather: argument 2 (dim) is 2, wanted -2 to 1",
+               [&] { gather(x, 2, of({0}, {1, 1})); });
   expect_error(LIBDL_ERROR_SHAPE,
                "gather: argument 3 (index) has shape [4, 1], wanted no larger sizes than input's "
                "[3, 4] outside dimension 1",
-               [&] {
-                 gather(x, 1, of({0, 0, 0, 0}, {4, 1}));
-               });
+               [&] { gather(x, 1, of({0, 0, 0, 0}, {4, 1})); });
   expect_error(LIBDL_ERROR_DTYPE, "gather: argument 3 (index) is float64, wanted int64 or int32",
-               [&] {
-                 gather(x, 1, counting({1, 1}));
-               });
+               [&] { gather(x, 1, counting({1, 1})); });
   expect_error(LIBDL_ERROR_INDEX,
                "gather: argument 3 (index) holds 0 at position [0, 0], wanted no index into a "
                "dimension of size 0",
-               [&] {
-                 gather(counting({3, 0}), 1, of({0}, {1, 1}));
-               });
+               [&] { gather(counting({3, 0}), 1, of({0}, {1, 1})); });
 }
 
 TEST(ScatterOp, ValuesAndDerivatives) {
@@ -133,9 +124,8 @@ TEST(ScatterOp, InPlaceWritesAndRecords) {
 TEST(ScatterOp, BadIndexChangesNothing) {
   const Tensor x = counting({3});
   expect_error(LIBDL_ERROR_INDEX,
-               "scatter: argument 3 (index) holds -4 at position [1], wanted -3 to 2", [&] {
-                 scatter(x, 0, list({0, -4}), number(9.0), {}, Into(x));
-               });
+               "scatter: argument 3 (index) holds -4 at position [1], wanted -3 to 2",
+               [&] { scatter(x, 0, list({0, -4}), number(9.0), {}, Into(x)); });
   EXPECT_EQ(values(x), (V{0, 1, 2}));
 }
 
@@ -149,11 +139,8 @@ TEST(TakeAlongDim, Broadcasts) {
   const Tensor x = counting({2, 3});
   EXPECT_EQ(values(take_along_dim(x, of({2, 0}, {1, 2}), 1)), (V{2, 0, 5, 3}));
   EXPECT_EQ(values(take_along_dim(x, list({5, 0}), {})), (V{5, 0}));
-  expect_derivatives(
-      [&](const List& a) {
-        return take_along_dim(a[0], of({1, 0, 1}, {3, 1}), 1);
-      },
-      {doubles(Shape{1, 2}, 1)});
+  expect_derivatives([&](const List& a) { return take_along_dim(a[0], of({1, 0, 1}, {3, 1}), 1); },
+                     {doubles(Shape{1, 2}, 1)});
 }
 
 // -- slices ---------------------------------------------------------------------------------------
@@ -226,26 +213,19 @@ TEST(IndexOp, Masks) {
 TEST(IndexOp, Errors) {
   const Tensor x = counting({2, 3});
   expect_error(LIBDL_ERROR_INDEX,
-               "index: argument 2 (indices) holds 3 at position [1], wanted -3 to 2", [&] {
-                 index(x, List{Tensor(), list({0, 3})});
-               });
+               "index: argument 2 (indices) holds 3 at position [1], wanted -3 to 2",
+               [&] { index(x, List{Tensor(), list({0, 3})}); });
   expect_error(LIBDL_ERROR_INDEX,
                "index: argument 2 (indices) name more dimensions than input has, wanted at most 2",
-               [&] {
-                 index(x, List{list({0}), list({0}), list({0})});
-               });
+               [&] { index(x, List{list({0}), list({0}), list({0})}); });
   expect_error(LIBDL_ERROR_SHAPE,
                "index: argument 2 (indices) hold a mask of shape [3], wanted [2], the sizes it "
                "stands for",
-               [&] {
-                 index(x, List{mask({1, 1, 1}, {3})});
-               });
+               [&] { index(x, List{mask({1, 1, 1}, {3})}); });
   expect_error(LIBDL_ERROR_SHAPE,
                "index: argument 2 (indices) have shapes that do not broadcast: [2] and [3], wanted "
                "one common shape",
-               [&] {
-                 index(x, List{list({0, 1}), list({0, 1, 2})});
-               });
+               [&] { index(x, List{list({0, 1}), list({0, 1, 2})}); });
 }
 
 TEST(IndexPut, ValuesAndDerivatives) {
@@ -261,9 +241,7 @@ TEST(IndexPut, ValuesAndDerivatives) {
   expect_error(LIBDL_ERROR_SHAPE,
                "index_put: argument 3 (values) has shape [2, 2], wanted one that broadcasts to "
                "[3, 2]",
-               [&] {
-                 index_put(x, rows, counting({2, 2}));
-               });
+               [&] { index_put(x, rows, counting({2, 2})); });
 }
 
 TEST(IndexPut, InPlaceThroughAView) {

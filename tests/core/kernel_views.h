@@ -18,8 +18,8 @@ namespace libdl::kernels::testing {
 class Launch : public Context {
  public:
   explicit Launch(int64_t threads = 1)
-      : Context(test::context_with(
-            [](Context& context, int64_t chunks, test::Body body, void* arg) {
+      : Context(
+            test::context_with([](Context& context, int64_t chunks, test::Body body, void* arg) {
               return static_cast<Launch&>(context).deal(chunks, body, arg);
             })),
         threads_(threads) {}

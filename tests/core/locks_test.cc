@@ -140,13 +140,13 @@ T foreign(int64_t rows) {
   T x;
   const int64_t shape[] = {rows, rows};
   void* const data = std::calloc(static_cast<size_t>(rows * rows), 4);
-  good(libdl_tensor_from_memory(data, rows * rows * 4, shape, 2, nullptr, 0, 0, LIBDL_DTYPE_FLOAT32,
-                                0, data,
-                                [](void* p) {
-                                  ask();
-                                  std::free(p);
-                                },
-                                x.out()));
+  good(libdl_tensor_from_memory(
+      data, rows * rows * 4, shape, 2, nullptr, 0, 0, LIBDL_DTYPE_FLOAT32, 0, data,
+      [](void* p) {
+        ask();
+        std::free(p);
+      },
+      x.out()));
   return x;
 }
 
@@ -220,7 +220,8 @@ TEST_F(NoLock, WhereHooksRunAndGo) {
   const T x = leaf({300, 300}, 1), y = mul(x, x);
   std::array<libdl_hook*, 4> hooks = {};
   libdl_node* const node = libdl_tensor_node(y.get(), nullptr);
-  good(libdl_tensor_add_hook(x.get(), LIBDL_HOOK_TENSOR, gradient_hook, this, destroyed, &hooks[0]));
+  good(
+      libdl_tensor_add_hook(x.get(), LIBDL_HOOK_TENSOR, gradient_hook, this, destroyed, &hooks[0]));
   good(libdl_tensor_add_hook(x.get(), LIBDL_HOOK_ACCUMULATED, gradient_hook, this, destroyed,
                              &hooks[1]));
   good(libdl_node_add_hook(node, LIBDL_HOOK_NODE_PRE, gradient_hook, this, destroyed, &hooks[2]));
@@ -299,8 +300,8 @@ TEST_F(NoLock, WhereTheHostsOperatorsRun) {
   backward(sum(y));
 }
 
-// What a plugin runs may ask for the very backend, and other threads' turn comes after it. A process
-// opens it once: the test plugin_opens has one of its own.
+// What a plugin runs may ask for the very backend, and other threads' turn comes after it. A
+// process opens it once: the test plugin_opens has one of its own.
 TEST_F(NoLock, WhereAPluginOpens) {
   static int32_t found;
   found = -1;

@@ -16,10 +16,10 @@
 #include <thread>
 #include <vector>
 
-#include "kernels/cpu/traverse/convert.h"
-#include "kernels/cpu/simd/isa.h"
 #include "kernels/cpu/kernels.h"
+#include "kernels/cpu/simd/isa.h"
 #include "kernels/cpu/tiles/tiles.h"
+#include "kernels/cpu/traverse/convert.h"
 #include "tests/core/kernel_context.h"
 #include "tests/core/planted.h"
 
@@ -248,36 +248,79 @@ using L = long double;
 
 const std::vector<Reference>& references() {
   static const std::vector<Reference> list = {
-      E2(add, x + y), E2(sub, x - y), E2(mul, x* y), E2(div, x / y),
+      E2(add, x + y),
+      E2(sub, x - y),
+      E2(mul, x * y),
+      E2(div, x / y),
       {Expression::add_scaled, nullptr, 0},  // rounds twice; see AddScaledRoundsTwice
-      {Expression::div_trunc, nullptr, 0}, E2(div_floor, floor_div(x, y)),
-      E2(remainder, floored(x, y)), E2(fmod, fmodl(x, y)), R2(pow, powl(x, y)), E1(neg, -x),
-      E1(abs, fabsl(x)), E1(sign, x != x ? x : L(x > 0) - L(x < 0)), E1(reciprocal, 1 / x),
-      E1(square, x* x), E1(sqrt, sqrtl(x)), R1(rsqrt, 1 / sqrtl(x)), R1(exp, expl(x)),
-      R1(expm1, expm1l(x)), R1(log, logl(x)), R1(log1p, log1pl(x)), R1(log2, log2l(x)),
-      R1(log10, log10l(x)), R1(exp2, exp2l(x)), R1(sin, sinl(x)), R1(cos, cosl(x)),
-      R1(tan, tanl(x)), R1(tanh, tanhl(x)), R1(sigmoid, logistic(x)), R1(erf, erfl(x)),
-      E1(relu, x != x ? x : x > 0 ? x : 0), {Expression::gelu, [](L x, L, L) -> L { return x == -kInf ? 0 : x * cdf(x); }, 6, 8},
+      {Expression::div_trunc, nullptr, 0},
+      E2(div_floor, floor_div(x, y)),
+      E2(remainder, floored(x, y)),
+      E2(fmod, fmodl(x, y)),
+      R2(pow, powl(x, y)),
+      E1(neg, -x),
+      E1(abs, fabsl(x)),
+      E1(sign, x != x ? x : L(x > 0) - L(x < 0)),
+      E1(reciprocal, 1 / x),
+      E1(square, x * x),
+      E1(sqrt, sqrtl(x)),
+      R1(rsqrt, 1 / sqrtl(x)),
+      R1(exp, expl(x)),
+      R1(expm1, expm1l(x)),
+      R1(log, logl(x)),
+      R1(log1p, log1pl(x)),
+      R1(log2, log2l(x)),
+      R1(log10, log10l(x)),
+      R1(exp2, exp2l(x)),
+      R1(sin, sinl(x)),
+      R1(cos, cosl(x)),
+      R1(tan, tanl(x)),
+      R1(tanh, tanhl(x)),
+      R1(sigmoid, logistic(x)),
+      R1(erf, erfl(x)),
+      E1(relu, x != x  ? x
+               : x > 0 ? x
+                       : 0),
+      {Expression::gelu, [](L x, L, L) -> L { return x == -kInf ? 0 : x * cdf(x); }, 6, 8},
       A1(gelu_tanh, x == -kInf ? 0 : x * share(x)),
-      {Expression::gelu_derivative, [](L x, L, L) -> L {
-         return std::isinf(x) ? L(x > 0) : cdf(x) + x * density(x); }, 2, 8},
-      {Expression::gelu_tanh_derivative, [](L x, L, L) -> L {
+      {Expression::gelu_derivative,
+       [](L x, L, L) -> L { return std::isinf(x) ? L(x > 0) : cdf(x) + x * density(x); }, 2, 8},
+      {Expression::gelu_tanh_derivative,
+       [](L x, L, L) -> L {
          if (std::isinf(x)) return x > 0;
          L s = share(x), slope = 2 * 0.79788456080286535587989211986876L * (1 + 0.134145L * x * x);
-         return s + (s == 0 || s == 1 ? 0 : x * slope * s * share(-x)); }, 2, 8},
+         return s + (s == 0 || s == 1 ? 0 : x * slope * s * share(-x));
+       },
+       2, 8},
       {Expression::elu, [](L x, L y, L) -> L { return x < 0 ? y * expm1l(x) : x; }, 3},
       {Expression::elu_derivative, nullptr, 0},  // their factor may be subnormal; see SlopesOfUnits
       {Expression::elu_curve, nullptr, 0},
-      E2(leaky_relu, x > 0 ? x : x * y), E2(leaky_relu_derivative, x > 0 ? 1 : y),
-      {Expression::softplus, nullptr, 0}, {Expression::softplus_derivative, nullptr, 0},
+      E2(leaky_relu, x > 0 ? x : x * y),
+      E2(leaky_relu_derivative, x > 0 ? 1 : y),
+      {Expression::softplus, nullptr, 0},
+      {Expression::softplus_derivative, nullptr, 0},
       R1(logsigmoid, x < 0 ? x - log1pl(expl(x)) : -log1pl(expl(-x))),
-      A1(silu, x == -kInf ? 0 : x * logistic(x)), E1(floor, floorl(x)), E1(ceil, ceill(x)),
-      E1(round, nearbyintl(x)), E1(trunc, truncl(x)), E2(maximum, larger(x, y)),
-      E2(minimum, smaller(x, y)), E3(clamp, smaller(larger(x, y), z)), E3(where, x != 0 ? y : z),
-      E1(isnan, x != x), E1(isinf, std::isinf(x)), E1(isfinite, std::isfinite(x)), E2(eq, x == y),
-      E2(ne, x != y), E2(lt, x < y), E2(le, x <= y), E2(gt, x > y), E2(ge, x >= y),
+      A1(silu, x == -kInf ? 0 : x * logistic(x)),
+      E1(floor, floorl(x)),
+      E1(ceil, ceill(x)),
+      E1(round, nearbyintl(x)),
+      E1(trunc, truncl(x)),
+      E2(maximum, larger(x, y)),
+      E2(minimum, smaller(x, y)),
+      E3(clamp, smaller(larger(x, y), z)),
+      E3(where, x != 0 ? y : z),
+      E1(isnan, x != x),
+      E1(isinf, std::isinf(x)),
+      E1(isfinite, std::isfinite(x)),
+      E2(eq, x == y),
+      E2(ne, x != y),
+      E2(lt, x < y),
+      E2(le, x <= y),
+      E2(gt, x > y),
+      E2(ge, x >= y),
       {Expression::lerp, nullptr, 0},  // rounds three times; see LerpEndsExactly
-      E3(threshold_mask, y <= x && x <= z), E1(positive, !(x <= 0))};
+      E3(threshold_mask, y <= x && x <= z),
+      E1(positive, !(x <= 0))};
   return list;
 }
 
@@ -300,12 +343,14 @@ double ulps(T y, long double truth) {
 
 template <class T>
 std::vector<T> interesting() {
+  // clang-format off
   std::vector<T> v = {0, T(-0.0), 1, -1, 0.5, -0.5, 1.5, 2.5, -2.5, 3, -7, 10, 100, -100,
                       T(kInf), T(-kInf), T(kNan), std::numeric_limits<T>::denorm_min(),
                       -std::numeric_limits<T>::denorm_min(), std::numeric_limits<T>::min(),
                       std::numeric_limits<T>::max(), std::numeric_limits<T>::lowest(),
                       T(1e-3), T(-1e-3), T(1e-7), T(88.5), T(-88.5), T(709.5), T(-745), T(1e6),
                       T(-1e6), T(1e10), T(0.7), T(-5.5), T(2.302585), T(1e30)};
+  // clang-format on
   for (int i = 0; i < 100; ++i) v.push_back(T((int64_t(mix(i) % 20001) - 10000) / 1000.0));
   return v;
 }
@@ -406,10 +451,10 @@ TEST_P(Isas, DivTruncRoundsToZero) {
 }
 TEST_P(Isas, ZerosKeepTheirSigns) {
   std::vector<double> zeros = {0.0, -0.0};
-  for (Expression e : {Expression::sin, Expression::tan, Expression::tanh, Expression::expm1,
-                       Expression::log1p, Expression::erf, Expression::sqrt, Expression::round,
-                       Expression::ceil, Expression::floor, Expression::trunc, Expression::gelu,
-                       Expression::silu}) {
+  for (Expression e :
+       {Expression::sin, Expression::tan, Expression::tanh, Expression::expm1, Expression::log1p,
+        Expression::erf, Expression::sqrt, Expression::round, Expression::ceil, Expression::floor,
+        Expression::trunc, Expression::gelu, Expression::silu}) {
     auto r = apply<double>(e, Class::kF64, zeros);
     EXPECT_EQ(std::signbit(r[0]), false) << kExpressionInfo[static_cast<int>(e)].name;
     EXPECT_EQ(std::signbit(r[1]), true) << kExpressionInfo[static_cast<int>(e)].name;
@@ -443,7 +488,8 @@ TEST_P(Isas, IntegerDivisionFollowsTheSigns) {
 }
 TEST_P(Isas, IntegersWrap) {
   std::vector<I> x = {kMaxI, kMinI, kMaxI, 3}, y = {1, -1, 2, -4};
-  EXPECT_EQ(apply<I>(Expression::add, Class::kI64, x, y), (std::vector<I>{kMinI, kMaxI, kMinI + 1, -1}));
+  EXPECT_EQ(apply<I>(Expression::add, Class::kI64, x, y),
+            (std::vector<I>{kMinI, kMaxI, kMinI + 1, -1}));
   EXPECT_EQ(apply<I>(Expression::mul, Class::kI64, x, y), (std::vector<I>{kMaxI, kMinI, -2, -12}));
   EXPECT_EQ(apply<I>(Expression::neg, Class::kI64, x), (std::vector<I>{-kMaxI, kMinI, -kMaxI, -3}));
   EXPECT_EQ(apply<I>(Expression::abs, Class::kI64, std::vector<I>{-5, kMinI}),
@@ -458,12 +504,29 @@ TEST_P(Isas, IntegerPowers) {
   EXPECT_EQ(apply<U>(Expression::pow, Class::kU64, std::vector<U>{2, ~U{0}}, std::vector<U>{63, 2}),
             (std::vector<U>{U{1} << 63, 1}));
 }
-// Against the C library: limits, signs of odd powers and NaN are equal, the rest within an ulp; a power
-// of whole numbers that a double holds is that number.
+// Against the C library: limits, signs of odd powers and NaN are equal, the rest within an ulp; a
+// power of whole numbers that a double holds is that number.
 TEST_P(Isas, PowersOfDoublesHaveTheirLimits) {
   constexpr double inf = HUGE_VAL, max = std::numeric_limits<double>::max();
-  const double some[] = {0, 1, 2, 0.5, 3, 2.5, 10, 1023, 1075, inf, std::nan(""), 1e300, 1e-300, max,
-                         5e-324, 0x1p52 + 1, 0x1p53 + 2, 0x1.fffffffffffffp-1, 0x1.0000000000001p0};
+  const double some[] = {0,
+                         1,
+                         2,
+                         0.5,
+                         3,
+                         2.5,
+                         10,
+                         1023,
+                         1075,
+                         inf,
+                         std::nan(""),
+                         1e300,
+                         1e-300,
+                         max,
+                         5e-324,
+                         0x1p52 + 1,
+                         0x1p53 + 2,
+                         0x1.fffffffffffffp-1,
+                         0x1.0000000000001p0};
   std::vector<double> x, y;
   for (double a : some) {
     for (double b : some) {
@@ -494,14 +557,17 @@ TEST_P(Isas, ShiftsHaveNoUndefinedDistance) {
   EXPECT_EQ(apply<I>(Expression::shift_right, Class::kI64, x, y),
             (std::vector<I>{0, 0, 0, -4, -1, -1, 0, -1}));
   EXPECT_EQ(apply<U>(Expression::shift_right, Class::kU64, std::vector<U>{~U{0}, 8},
-                     std::vector<U>{63, 64}), (std::vector<U>{1, 0}));
+                     std::vector<U>{63, 64}),
+            (std::vector<U>{1, 0}));
 }
 TEST_P(Isas, UnsignedComparesAsUnsigned) {
   std::vector<U> x = {~U{0}, 1, 5}, y = {1, ~U{0}, 5};
-  EXPECT_EQ(apply<bool>(Expression::lt, Class::kU64, x, y), (std::vector<bool>{false, true, false}));
+  EXPECT_EQ(apply<bool>(Expression::lt, Class::kU64, x, y),
+            (std::vector<bool>{false, true, false}));
   EXPECT_EQ(apply<U>(Expression::maximum, Class::kU64, x, y), (std::vector<U>{~U{0}, ~U{0}, 5}));
   EXPECT_EQ(apply<U>(Expression::div_floor, Class::kU64, x, y), (std::vector<U>{~U{0}, 0, 1}));
-  EXPECT_EQ(apply<U>(Expression::sign, Class::kU64, std::vector<U>{0, ~U{0}}), (std::vector<U>{0, 1}));
+  EXPECT_EQ(apply<U>(Expression::sign, Class::kU64, std::vector<U>{0, ~U{0}}),
+            (std::vector<U>{0, 1}));
 }
 TEST_P(Isas, Booleans) {
   std::vector<bool> x = {false, false, true, true}, y = {false, true, false, true};
@@ -533,7 +599,8 @@ TEST_P(Isas, BlocksAgreeWithSingleElements) {
         for (int64_t i = 0; i < n; ++i) {
           uint64_t r = mix(i * 3 + k) % 41;
           if (compute == Class::kBool) in[k].set<uint8_t>(i, r & 1);
-          if (compute == Class::kI64 || compute == Class::kU64) in[k].set<int64_t>(i, int64_t(r) - 9);
+          if (compute == Class::kI64 || compute == Class::kU64)
+            in[k].set<int64_t>(i, int64_t(r) - 9);
           if (compute == Class::kF32) in[k].set<float>(i, (float(r) - 9) / 4);
           if (compute == Class::kF64) in[k].set<double>(i, (double(r) - 9) / 4);
           if (compute == Class::kC128) in[k].set<Z>(i, Z((double(r) - 9) / 4, double(r % 5)));
@@ -553,8 +620,9 @@ TEST_P(Isas, BlocksAgreeWithSingleElements) {
         for (Array& a : one) parts.push_back(&a);
         Array single(out_dtype, {1});
         run(static_cast<Expression>(e), compute, single, parts);
-        ASSERT_EQ(std::memcmp(single.bytes.data(), whole.bytes.data() + i * whole.width(),
-                              whole.width()), 0)
+        ASSERT_EQ(
+            std::memcmp(single.bytes.data(), whole.bytes.data() + i * whole.width(), whole.width()),
+            0)
             << kExpressionInfo[e].name << " class " << c << " element " << i;
       }
     }
@@ -628,8 +696,10 @@ TEST(Complex, ExpressionsAreTheReferences) {
 }
 TEST(Complex, SpecialValues) {
   std::vector<Z> x = {Z(kNan, 0), Z(0, kInf), Z(0, 0)};
-  EXPECT_EQ(apply<bool>(Expression::isnan, Class::kC128, x), (std::vector<bool>{true, false, false}));
-  EXPECT_EQ(apply<bool>(Expression::isinf, Class::kC128, x), (std::vector<bool>{false, true, false}));
+  EXPECT_EQ(apply<bool>(Expression::isnan, Class::kC128, x),
+            (std::vector<bool>{true, false, false}));
+  EXPECT_EQ(apply<bool>(Expression::isinf, Class::kC128, x),
+            (std::vector<bool>{false, true, false}));
   auto s = apply<Z>(Expression::sgn, Class::kC128, std::vector<Z>{Z(0, 0), Z(0, 2)});
   EXPECT_EQ(s[0], Z(0, 0));
   EXPECT_EQ(s[1], Z(0, 1));
@@ -675,8 +745,8 @@ void check_layouts() {
       {{5}, {1}, {0}, {1}},
       {{0}, {1}, {1}, {1}},
       {{1300}, {2}, {-1}, {3}},
-      {{70, 300}, {300, 1}, {1, 70}, {0, 1}},     // transposed, broadcast row
-      {{70, 300}, {1, 70}, {300, 1}, {1, 0}},     // output transposed, broadcast column
+      {{70, 300}, {300, 1}, {1, 70}, {0, 1}},  // transposed, broadcast row
+      {{70, 300}, {1, 70}, {300, 1}, {1, 0}},  // output transposed, broadcast column
       {{300, 7}, {7, 1}, {9, 1}, {0, 0}},
       {{3, 4, 5, 6}, {120, 30, 6, 1}, {1, 3, 12, 60}, {0, 6, 0, 1}},
       {{40, 1, 90}, {180, 5, 2}, {0, 7, 0}, {-90, 1, -1}},
@@ -689,18 +759,21 @@ void check_layouts() {
   for (size_t l = 0; l < layouts.size(); ++l) {
     for (bool threads : {false, true}) {
       const Layout& layout = layouts[l];
-      Array x(LIBDL_DTYPE_FLOAT32, layout.sizes, layout.x), y(LIBDL_DTYPE_FLOAT32, layout.sizes, layout.y);
+      Array x(LIBDL_DTYPE_FLOAT32, layout.sizes, layout.x),
+          y(LIBDL_DTYPE_FLOAT32, layout.sizes, layout.y);
       Array out(LIBDL_DTYPE_FLOAT32, layout.sizes, layout.out);
       for (int64_t i = 0; i < x.count(); ++i) x.set<float>(i, float(mix(x.place(i)) % 1000));
       for (int64_t i = 0; i < x.count(); ++i) y.set<float>(i, float(mix(y.place(i) + 77) % 999));
       run(Expression::sub, Class::kF32, out, {&x, &y}, threads);
       for (int64_t i = 0; i < x.count(); ++i) {
-        ASSERT_EQ(out.get<float>(i), x.get<float>(i) - y.get<float>(i)) << "layout " << l << " at " << i;
+        ASSERT_EQ(out.get<float>(i), x.get<float>(i) - y.get<float>(i))
+            << "layout " << l << " at " << i;
       }
       Array less(LIBDL_DTYPE_BOOL, layout.sizes, layout.out);
       run(Expression::lt, Class::kF32, less, {&x, &y}, threads);
       for (int64_t i = 0; i < x.count(); ++i) {
-        ASSERT_EQ(less.get<bool>(i), x.get<float>(i) < y.get<float>(i)) << "layout " << l << " at " << i;
+        ASSERT_EQ(less.get<bool>(i), x.get<float>(i) < y.get<float>(i))
+            << "layout " << l << " at " << i;
       }
     }
   }
@@ -750,11 +823,13 @@ TEST_P(Isas, InPlace) {
   Array h(LIBDL_DTYPE_INT32, {70000});
   for (int64_t i = 0; i < h.count(); ++i) h.set<int32_t>(i, int32_t(i));
   run(Expression::square, Class::kI64, h, {&h}, true);
-  for (int64_t i = 0; i < h.count(); ++i) ASSERT_EQ(h.get<int32_t>(i), int32_t(uint32_t(i) * uint32_t(i)));
+  for (int64_t i = 0; i < h.count(); ++i)
+    ASSERT_EQ(h.get<int32_t>(i), int32_t(uint32_t(i) * uint32_t(i)));
 }
 TEST_P(Isas, ThreadsChangeNoBit) {
   Array x(LIBDL_DTYPE_FLOAT32, {100003}), one(LIBDL_DTYPE_FLOAT32, {100003}), two = one;
-  for (int64_t i = 0; i < x.count(); ++i) x.set<float>(i, float(int64_t(mix(i) % 2001) - 1000) / 100);
+  for (int64_t i = 0; i < x.count(); ++i)
+    x.set<float>(i, float(int64_t(mix(i) % 2001) - 1000) / 100);
   for (Expression e : {Expression::exp, Expression::tanh, Expression::gelu, Expression::sin}) {
     run(e, Class::kF32, one, {&x}, false);
     run(e, Class::kF32, two, {&x}, true);
@@ -864,7 +939,9 @@ void gap_written(Context& context, const PointwiseArgs& args) {
 }
 
 TEST(PlantedKernels, AnElementPastEitherEndIsSeen) {
-  const auto check = [] { apply<float>(Expression::exp, Class::kF32, std::vector<float>(100, 1.f)); };
+  const auto check = [] {
+    apply<float>(Expression::exp, Class::kF32, std::vector<float>(100, 1.f));
+  };
   EXPECT_EQ(failures_with(cpu::pointwise, check), 0);
   EXPECT_EQ(failures_with(one_past_the_end, check), 1);
   EXPECT_EQ(failures_with(one_before_the_start, check), 1);
@@ -900,20 +977,26 @@ std::vector<To> converted(const std::vector<From>& x) {
 
 TEST_P(Isas, FloatToIntegerSaturates) {
   std::vector<double> x = {1.9, -1.9, kNan, kInf, -kInf, 1e19, -1e19, 300, -300, 4294967295.0};
-  EXPECT_EQ(converted<int8_t>(x), (std::vector<int8_t>{1, -1, 0, 127, -128, 127, -128, 127, -128, 127}));
+  EXPECT_EQ(converted<int8_t>(x),
+            (std::vector<int8_t>{1, -1, 0, 127, -128, 127, -128, 127, -128, 127}));
   EXPECT_EQ(converted<uint8_t>(x), (std::vector<uint8_t>{1, 0, 0, 255, 0, 255, 0, 255, 0, 255}));
-  EXPECT_EQ(converted<int64_t>(x), (std::vector<int64_t>{1, -1, 0, kMaxI, kMinI, kMaxI, kMinI, 300, -300, 4294967295}));
-  EXPECT_EQ(converted<uint64_t>(x), (std::vector<U>{1, 0, 0, ~U{0}, 0, U(1e19), 0, 300, 0, 4294967295}));
+  EXPECT_EQ(converted<int64_t>(x),
+            (std::vector<int64_t>{1, -1, 0, kMaxI, kMinI, kMaxI, kMinI, 300, -300, 4294967295}));
+  EXPECT_EQ(converted<uint64_t>(x),
+            (std::vector<U>{1, 0, 0, ~U{0}, 0, U(1e19), 0, 300, 0, 4294967295}));
   EXPECT_EQ(converted<uint32_t>(x), (std::vector<uint32_t>{1, 0, 0, ~0u, 0, ~0u, 0, 300, 0, ~0u}));
   EXPECT_EQ(converted<int32_t>(std::vector<float>{3e9f, -3e9f, 5.5f}),
             (std::vector<int32_t>{2147483647, -2147483647 - 1, 5}));
   EXPECT_EQ(converted<bool>(x), (std::vector<bool>(10, true)));
 }
 TEST_P(Isas, IntegersNarrowByWrapping) {
-  EXPECT_EQ(converted<int8_t>(std::vector<int64_t>{128, 255, 256, -129}), (std::vector<int8_t>{-128, -1, 0, 127}));
-  EXPECT_EQ(converted<uint16_t>(std::vector<int32_t>{-1, 65536}), (std::vector<uint16_t>{65535, 0}));
+  EXPECT_EQ(converted<int8_t>(std::vector<int64_t>{128, 255, 256, -129}),
+            (std::vector<int8_t>{-128, -1, 0, 127}));
+  EXPECT_EQ(converted<uint16_t>(std::vector<int32_t>{-1, 65536}),
+            (std::vector<uint16_t>{65535, 0}));
   EXPECT_EQ(converted<uint64_t>(std::vector<int8_t>{-1}), (std::vector<U>{~U{0}}));
-  EXPECT_EQ(converted<bool>(std::vector<int32_t>{0, 256, -1}), (std::vector<bool>{false, true, true}));
+  EXPECT_EQ(converted<bool>(std::vector<int32_t>{0, 256, -1}),
+            (std::vector<bool>{false, true, true}));
 }
 TEST_P(Isas, ComplexConversions) {
   EXPECT_EQ(converted<float>(std::vector<Z>{Z(1.5, 7)}), (std::vector<float>{1.5f}));
@@ -925,7 +1008,9 @@ TEST_P(Isas, ComplexConversions) {
 
 double half_value(uint16_t h) {
   int e = h >> 10 & 31, m = h & 1023;
-  double v = e == 0 ? std::ldexp(m, -24) : e == 31 ? (m != 0 ? kNan : kInf) : std::ldexp(1024 + m, e - 25);
+  double v = e == 0    ? std::ldexp(m, -24)
+             : e == 31 ? (m != 0 ? kNan : kInf)
+                       : std::ldexp(1024 + m, e - 25);
   return h & 0x8000 ? -v : v;
 }
 double bfloat_value(uint16_t b) {
@@ -965,7 +1050,8 @@ TEST_P(Isas, SixteenBitFloatsRoundToEven) {
     std::vector<double> x;
     std::vector<uint16_t> want;
     for (int i = 0; i < last; i += 1 + i / 3000) {
-      double low = half ? half_value(i) : bfloat_value(i), high = half ? half_value(i + 1) : bfloat_value(i + 1);
+      double low = half ? half_value(i) : bfloat_value(i),
+             high = half ? half_value(i + 1) : bfloat_value(i + 1);
       double middle = low + (high - low) / 2;
       x.insert(x.end(), {middle, std::nextafter(middle, 0.0), std::nextafter(middle, kInf)});
       want.insert(want.end(), {uint16_t(i + (i & 1)), uint16_t(i), uint16_t(i + 1)});
@@ -979,11 +1065,13 @@ TEST_P(Isas, SixteenBitFloatsRoundToEven) {
       float m = static_cast<float>(x[i]);
       if (m != x[i]) continue;
       f.insert(f.end(), {m, std::nextafter(m, 0.0f), std::nextafter(m, float(kInf)), -m});
-      expected.insert(expected.end(), {want[i], want[i + 1], want[i + 2], uint16_t(want[i] | 0x8000)});
+      expected.insert(expected.end(),
+                      {want[i], want[i + 1], want[i + 2], uint16_t(want[i] | 0x8000)});
     }
     f.insert(f.end(), {float(kInf), half ? 65520.0f : 3.4e38f, half ? 65519.0f : 3.38e38f});
     const uint16_t infinity = half ? 0x7C00 : 0x7F80;
-    expected.insert(expected.end(), {infinity, infinity, half ? uint16_t(0x7BFF) : uint16_t(0x7F7E)});
+    expected.insert(expected.end(),
+                    {infinity, infinity, half ? uint16_t(0x7BFF) : uint16_t(0x7F7E)});
     if (!half) expected.back() = 0x7F7E, f.back() = 3.37e38f;
     Array fin = array(f), fout(dtype, fin.sizes);
     copy(fout, fin);
@@ -1045,12 +1133,14 @@ TEST_P(Isas, CopiesOfEveryElementSizeAndLayout) {
         {{20, 333}, {333, 1}, {333, -1}},
         {{20, 333}, {333, 1}, {999, 3}}};
     for (size_t l = 0; l < layouts.size(); ++l) {
-      Array in(dtype, layouts[l].sizes, layouts[l].in), out(dtype, layouts[l].sizes, layouts[l].out);
+      Array in(dtype, layouts[l].sizes, layouts[l].in),
+          out(dtype, layouts[l].sizes, layouts[l].out);
       for (size_t i = 0; i < in.bytes.size(); ++i) in.bytes[i] = char(mix(i));
       copy(out, in, l % 2 == 0);
       for (int64_t i = 0; i < in.count(); ++i) {
         ASSERT_EQ(std::memcmp(out.bytes.data() + out.place(i) * out.width(),
-                              in.bytes.data() + in.place(i) * in.width(), in.width()), 0)
+                              in.bytes.data() + in.place(i) * in.width(), in.width()),
+                  0)
             << "dtype " << dtype << " layout " << l << " at " << i;
       }
     }
@@ -1080,12 +1170,15 @@ TEST_P(Isas, OperandsThatLieAcrossGiveTheBitsOfDenseOnes) {
   };
   constexpr int32_t k8 = LIBDL_DTYPE_INT8, k16 = LIBDL_DTYPE_FLOAT16, k32 = LIBDL_DTYPE_FLOAT32,
                     k64 = LIBDL_DTYPE_FLOAT64, k128 = LIBDL_DTYPE_COMPLEX128;
-  for (const Types& t : {Types{Class::kF32, k32, k32, k32, k32}, {Class::kF32, k16, k16, k16, k16},
-                         {Class::kF32, k32, k16, k32, k8}, {Class::kF64, k64, k64, k64, k64},
-                         {Class::kF64, k32, k64, k8, k64}, {Class::kI64, k8, k8, k8, k8},
+  for (const Types& t : {Types{Class::kF32, k32, k32, k32, k32},
+                         {Class::kF32, k16, k16, k16, k16},
+                         {Class::kF32, k32, k16, k32, k8},
+                         {Class::kF64, k64, k64, k64, k64},
+                         {Class::kF64, k32, k64, k8, k64},
+                         {Class::kI64, k8, k8, k8, k8},
                          {Class::kC128, k128, k128, k128, k64}}) {
-    for (const auto& sizes : std::vector<std::vector<int64_t>>{
-             {16, 64}, {33, 100}, {100, 41}, {70, 300}, {17, 1000}}) {
+    for (const auto& sizes :
+         std::vector<std::vector<int64_t>>{{16, 64}, {33, 100}, {100, 41}, {70, 300}, {17, 1000}}) {
       Array dense[3] = {filled(t.x, sizes, 1), filled(t.y, sizes, 2), filled(t.z, sizes, 3)};
       Array want(t.out, sizes);
       run(Expression::add_scaled, t.compute, want, {&dense[0], &dense[1], &dense[2]});
@@ -1158,7 +1251,8 @@ TEST_P(Isas, ProgramsRunTheirInstructions) {
 }
 TEST_P(Isas, ProgramsMayEndInATruthAndBeLong) {
   std::vector<Instruction> code = {{number(Expression::add), {0, 1}}};
-  for (int k = 1; k < kMaxInstructions - 1; ++k) code.push_back({number(Expression::add), {k + 1, 1}});
+  for (int k = 1; k < kMaxInstructions - 1; ++k)
+    code.push_back({number(Expression::add), {k + 1, 1}});
   code.push_back({number(Expression::eq), {kMaxInstructions, 0}});
   Array x = array(std::vector<int64_t>{-127, 0, 5}), out(LIBDL_DTYPE_BOOL, {3});
   code.back().in[1] = 1;  // x + 127 == 1
@@ -1193,7 +1287,9 @@ Drawn drawn_program(uint64_t seed, Class compute) {
   static constexpr Expression kAny[] = {add, sub, mul, add, sub, mul, maximum, where, lt};
   static constexpr Expression kFloats[] = {exp, tanh, sigmoid, relu, gelu, silu, div};
   uint64_t state = seed;
-  const auto below = [&](int n) { return static_cast<int>(mix(++state) % static_cast<uint64_t>(n)); };
+  const auto below = [&](int n) {
+    return static_cast<int>(mix(++state) % static_cast<uint64_t>(n));
+  };
   Drawn p;
   p.inputs = 1 + below(8);
   for (int k = below(4); k > 0; --k) p.constants.push_back(below(7) * 0.25 - 0.75);
@@ -1219,7 +1315,8 @@ bool same_bits(T a, T b) {
 
 template <class T>
 void compare_with_steps(const Drawn& p, Class compute, bool flat, bool in_place) {
-  const std::vector<int64_t> sizes = flat ? std::vector<int64_t>{41003} : std::vector<int64_t>{37, 53};
+  const std::vector<int64_t> sizes =
+      flat ? std::vector<int64_t>{41003} : std::vector<int64_t>{37, 53};
   std::vector<Array> in, made;
   ProgramArgs args = {};
   for (int k = 0; k < p.inputs; ++k) {
@@ -1228,10 +1325,12 @@ void compare_with_steps(const Drawn& p, Class compute, bool flat, bool in_place)
     else if (k % 3 == 0)
       in.emplace_back(dtype_of<T>(), sizes, std::vector<int64_t>{1, 37});
     else
-      in.emplace_back(dtype_of<T>(), sizes, std::vector<int64_t>{k % 3 == 1 ? 53 : 0, k == 4 ? 0 : 1});
+      in.emplace_back(dtype_of<T>(), sizes,
+                      std::vector<int64_t>{k % 3 == 1 ? 53 : 0, k == 4 ? 0 : 1});
     for (int64_t i = 0; i < in[k].count(); ++i)
-      in[k].set<T>(i, T(static_cast<int>(mix(static_cast<uint64_t>(i % 9973 + k * 10007)) % 401) - 200) /
-                          T(std::is_integral_v<T> ? 1 : 64));
+      in[k].set<T>(
+          i, T(static_cast<int>(mix(static_cast<uint64_t>(i % 9973 + k * 10007)) % 401) - 200) /
+                 T(std::is_integral_v<T> ? 1 : 64));
   }
   const auto step_dtype = dtype_of<T>();
   const auto operand = [&](int r) -> View {
@@ -1287,7 +1386,8 @@ TEST_P(Isas, ProgramsHaveTheBitsOfTheirSteps) {
 // Every pair of expressions of which one may feed the other, on either side.
 TEST_P(Isas, PairsHaveTheBitsOfTheirSteps) {
   using enum Expression;
-  static constexpr Expression kTwo[] = {add, sub, mul}, kOne[] = {exp, tanh, sigmoid, relu, gelu, silu};
+  static constexpr Expression kTwo[] = {add, sub, mul},
+                              kOne[] = {exp, tanh, sigmoid, relu, gelu, silu};
   const auto check = [](std::vector<Instruction> code) {
     compare_with_steps<float>({code, {}, 3}, Class::kF32, false, false);
     compare_with_steps<double>({std::move(code), {}, 3}, Class::kF64, true, false);

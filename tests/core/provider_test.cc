@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "base/error.h"
-#include "memory/allocator.h"
 #include "device/launch.h"
-#include "ops/pointwise/arithmetic.h"
+#include "memory/allocator.h"
 #include "ops/creation/copy.h"
 #include "ops/creation/creation.h"
 #include "ops/linalg/linalg.h"
+#include "ops/pointwise/arithmetic.h"
 
 namespace libdl {
 namespace {
@@ -171,14 +171,11 @@ TEST_F(Providers, ANameIsTakenOnce) {
 TEST_F(Providers, ATableThatIsNoneIsRefused) {
   static const ProvidedKernel none[kKernels] = {};
   const Provider good = {sizeof(Provider), LIBDL_DEVICE_CPU, "third", "", kKernels, none};
-  for (const std::function<void(Provider&)>& spoil :
-       std::vector<std::function<void(Provider&)>>{[](Provider& p) { p.struct_size = 8; },
-                                                   [](Provider& p) { p.device_type = 99; },
-                                                   [](Provider& p) { p.device_type = -1; },
-                                                   [](Provider& p) { p.name = nullptr; },
-                                                   [](Provider& p) { p.name = ""; },
-                                                   [](Provider& p) { p.kernels = nullptr; },
-                                                   [](Provider& p) { p.kernel_count = 1; }}) {
+  for (const std::function<void(Provider&)>& spoil : std::vector<std::function<void(Provider&)>>{
+           [](Provider& p) { p.struct_size = 8; }, [](Provider& p) { p.device_type = 99; },
+           [](Provider& p) { p.device_type = -1; }, [](Provider& p) { p.name = nullptr; },
+           [](Provider& p) { p.name = ""; }, [](Provider& p) { p.kernels = nullptr; },
+           [](Provider& p) { p.kernel_count = 1; }}) {
     static Provider bad;
     bad = good;
     spoil(bad);

@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "kernels/cpu/simd/isa.h"
 #include "kernels/cpu/kernels.h"
+#include "kernels/cpu/simd/isa.h"
 #include "kernels/normal.h"
 #include "kernels/philox.h"
 #include "tests/core/kernel_views.h"

@@ -50,24 +50,17 @@ double reference(Reduction op, const std::vector<double>& x, double p) {
     exps += std::exp(static_cast<long double>(v) - top);
   }
   switch (op) {
-    case Reduction::kSum:
-      return static_cast<double>(sum);
-    case Reduction::kProd:
-      return static_cast<double>(product);
-    case Reduction::kMax:
-      return top;
-    case Reduction::kMin:
-      return low;
-    case Reduction::kVar:
-      return static_cast<double>(squares / (n - static_cast<long double>(p)));
-    case Reduction::kLogsumexp:
-      return static_cast<double>(top + std::log(exps));
+    case Reduction::kSum: return static_cast<double>(sum);
+    case Reduction::kProd: return static_cast<double>(product);
+    case Reduction::kMax: return top;
+    case Reduction::kMin: return low;
+    case Reduction::kVar: return static_cast<double>(squares / (n - static_cast<long double>(p)));
+    case Reduction::kLogsumexp: return static_cast<double>(top + std::log(exps));
     case Reduction::kNorm:
       if (p == kInf || p == -kInf) return p > 0 ? largest : smallest;
       return static_cast<double>(p == 0 ? norm
                                         : std::pow(norm, 1.0L / static_cast<long double>(p)));
-    default:
-      return kNan;
+    default: return kNan;
   }
 }
 

@@ -325,9 +325,9 @@ TEST(SafetensorsHostile, EveryTruncation) {
     EXPECT_EQ(code_of([&] { open_file(folder.file("a"), n % 2); }), LIBDL_ERROR_FORMAT) << n;
   }
   EXPECT_EQ(reading(whole, false), LIBDL_OK);
-  test::figure("safetensors, every truncation",
-               std::to_string(2 * whole.size()) + " files, all refused: " +
-                   (HasFailure() ? "no" : "yes"));
+  test::figure(
+      "safetensors, every truncation",
+      std::to_string(2 * whole.size()) + " files, all refused: " + (HasFailure() ? "no" : "yes"));
 }
 
 TEST(SafetensorsHostile, EveryHeaderByte) {
@@ -393,13 +393,9 @@ TEST(SafetensorsSave, Refusals) {
   EXPECT_EQ(saving({}, {{"a", "\xc3"}}), LIBDL_ERROR_VALUE);
   const int64_t half[] = {int64_t{1} << 62};
   const Tensor huge = expand(bytes_tensor({1}, Dtype::kInt8), half);
-  EXPECT_EQ(message_of([&] {
-              save_text({{"a", &huge}, {"b", &huge}}, {});
-            }),
+  EXPECT_EQ(message_of([&] { save_text({{"a", &huge}, {"b", &huge}}, {}); }),
             "file_save_memory: the tensors together exceed 63 bits of bytes");
-  EXPECT_EQ(message_of([&] {
-              save_text({}, {{"a", std::string(100'000'000, 'x')}});
-            }),
+  EXPECT_EQ(message_of([&] { save_text({}, {{"a", std::string(100'000'000, 'x')}}); }),
             "file_save_memory: the header would exceed 100 MB");
 }
 
@@ -562,15 +558,14 @@ TEST_F(FailingFiles, AnyFailureLeavesTheOldFileOrTheNewOne) {
 }
 
 TEST_F(FailingFiles, EachCallIsNamed) {
-  const std::string steps[] = {
-      "cannot tell what ", "cannot open the folder ", "cannot make a file in ",
-      "cannot give the new file the mode of ", "cannot write ", "cannot sync ", "cannot replace "};
+  const std::string steps[] = {"cannot tell what ",      "cannot open the folder ",
+                               "cannot make a file in ", "cannot give the new file the mode of ",
+                               "cannot write ",          "cannot sync ",
+                               "cannot replace "};
   for (size_t n = 0; n < std::size(steps); ++n) {
     failure = {};
     failure.at = static_cast<int64_t>(n);
-    EXPECT_NE(message_of([&] {
-                save_file(path(), {{"x", &x}}, {});
-              }).find(steps[n]),
+    EXPECT_NE(message_of([&] { save_file(path(), {{"x", &x}}, {}); }).find(steps[n]),
               std::string::npos)
         << n;
   }

@@ -127,10 +127,9 @@ TEST_F(KilledWhileSaving, AThousandTimesAtAnyMoment) {
     torn += held() == -1;
   }
   EXPECT_EQ(torn, 0);
-  test::figure("kill -9 while a file is saved", std::to_string(kills) + " kills, " +
-                                                    std::to_string(torn) + " torn files, " +
-                                                    std::to_string(folder.count() - 1) +
-                                                    " unfinished ones beside it");
+  test::figure("kill -9 while a file is saved",
+               std::to_string(kills) + " kills, " + std::to_string(torn) + " torn files, " +
+                   std::to_string(folder.count() - 1) + " unfinished ones beside it");
 }
 
 }  // namespace

@@ -88,26 +88,13 @@ libdl_value plain_value(libdl_value_type type, bool nullable, int way) {
   if (nullable && way == 2) return value;
   value.type = type;
   switch (type) {
-    case LIBDL_VALUE_BOOL:
-      value.held.boolean = way == 1;
-      break;
-    case LIBDL_VALUE_INT:
-      value.held.integer = way == 1;
-      break;
-    case LIBDL_VALUE_FLOAT:
-      value.held.number = way == 1 ? 1 : 0.5;
-      break;
-    case LIBDL_VALUE_INTS:
-      value.held.integers = {kOnes, way};
-      break;
-    case LIBDL_VALUE_STRING:
-      value.held.string = {way == 1 ? "sum" : "mean", -1};
-      break;
-    case LIBDL_VALUE_DEVICE:
-      value.held.device = {LIBDL_DEVICE_CPU, 0};
-      break;
-    default:
-      break;
+    case LIBDL_VALUE_BOOL: value.held.boolean = way == 1; break;
+    case LIBDL_VALUE_INT: value.held.integer = way == 1; break;
+    case LIBDL_VALUE_FLOAT: value.held.number = way == 1 ? 1 : 0.5; break;
+    case LIBDL_VALUE_INTS: value.held.integers = {kOnes, way}; break;
+    case LIBDL_VALUE_STRING: value.held.string = {way == 1 ? "sum" : "mean", -1}; break;
+    case LIBDL_VALUE_DEVICE: value.held.device = {LIBDL_DEVICE_CPU, 0}; break;
+    default: break;
   }
   return value;
 }
@@ -153,8 +140,7 @@ class Calls {
     std::strncpy(running, text.c_str(), sizeof running - 1);
 
     std::vector<T> tensors;
-    for (size_t i = 0; i < chosen.size(); ++i)
-      tensors.push_back(made(pages_[i], chosen[i], !into));
+    for (size_t i = 0; i < chosen.size(); ++i) tensors.push_back(made(pages_[i], chosen[i], !into));
     std::vector<const libdl_tensor*> given;
     for (const T& x : tensors) given.push_back(x.get());
     std::vector<libdl_value> arguments;
@@ -182,7 +168,8 @@ class Calls {
       return;
     }
     std::vector<libdl_value> made(results());
-    if (end(libdl_op_call(op_, arguments.data(), n, made.data(), static_cast<int32_t>(made.size()))))
+    if (end(libdl_op_call(op_, arguments.data(), n, made.data(),
+                          static_cast<int32_t>(made.size()))))
       take(made);
   }
 

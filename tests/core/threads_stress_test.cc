@@ -203,8 +203,10 @@ TEST_F(Threads, PassesAddIntoLeavesWhoseGradIsRead) {
   done = true;
   reader.join();
   // 8 rows of ones; below 2^24, so exact.
-  EXPECT_EQ(values(T(libdl_tensor_grad(w.get()))), std::vector<float>(64, 8.f * kThreads * kPasses));
-  EXPECT_EQ(values(T(libdl_tensor_grad(bias.get()))), std::vector<float>(8, 8.f * kThreads * kPasses));
+  EXPECT_EQ(values(T(libdl_tensor_grad(w.get()))),
+            std::vector<float>(64, 8.f * kThreads * kPasses));
+  EXPECT_EQ(values(T(libdl_tensor_grad(bias.get()))),
+            std::vector<float>(8, 8.f * kThreads * kPasses));
 }
 
 TEST_F(Threads, PassesShareATrunk) {
@@ -370,7 +372,8 @@ TEST_F(Threads, AStateMovesBetweenThreads) {
       good(libdl_state_swap(former, &mine));
       EXPECT_EQ(mine, state);
       EXPECT_EQ(libdl_default_dtype(), LIBDL_DTYPE_FLOAT32);  // the thread's own
-    }).join();
+    })
+        .join();
   libdl_state_release(state);
 }
 
@@ -424,7 +427,8 @@ TEST_F(Threads, SettingsChangeWhileOthersWork) {
       good(libdl_memory_get_statistics(nullptr, &statistics));
       int64_t freed = 0;
       good(libdl_memory_trim(nullptr, &freed));
-      good(libdl_set_warning_handler([](void*, libdl_warning_code, const char*) {}, nullptr, nullptr));
+      good(libdl_set_warning_handler([](void*, libdl_warning_code, const char*) {}, nullptr,
+                                     nullptr));
       good(libdl_memory_set_pressure([](void*, int64_t) {}, nullptr, nullptr));
       good(libdl_set_interruption([](void*) { return int32_t{0}; }, nullptr, nullptr));
       Live();

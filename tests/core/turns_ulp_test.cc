@@ -29,7 +29,8 @@ const std::vector<double>& near_quarter_turns() {
       mpfr_mul_ui(turn.m, quarter.m, n, MPFR_RNDN);
       const double nearest = mpfr_get_d(turn.m, MPFR_RNDN);
       mpfr_sub_d(rest.m, turn.m, nearest, MPFR_RNDN);
-      if (std::fabs(mpfr_get_d(rest.m, MPFR_RNDN)) < 0x1p-45) x.insert(x.end(), {nearest, -nearest});
+      if (std::fabs(mpfr_get_d(rest.m, MPFR_RNDN)) < 0x1p-45)
+        x.insert(x.end(), {nearest, -nearest});
     }
     return x;
   }();
@@ -57,8 +58,8 @@ TEST_P(Turns, AreTrueBesideMultiplesOfAQuarter) {
   const struct {
     Expression expression;
     int (*truth)(mpfr_t, const mpfr_t, mpfr_rnd_t);
-  } functions[] = {{Expression::sin, mpfr_sin}, {Expression::cos, mpfr_cos},
-                   {Expression::tan, mpfr_tan}};
+  } functions[] = {
+      {Expression::sin, mpfr_sin}, {Expression::cos, mpfr_cos}, {Expression::tan, mpfr_tan}};
   for (const auto& f : functions) {
     const int e = static_cast<int>(f.expression);
     std::vector<double> y(x.size());

@@ -17,12 +17,12 @@
 #include <utility>
 #include <vector>
 
-#include "tests/core/kernel_context.h"
-#include "kernels/cpu/traverse/convert.h"
-#include "kernels/cpu/simd/isa.h"
 #include "kernels/cpu/kernels.h"
+#include "kernels/cpu/simd/isa.h"
 #include "kernels/cpu/tiles/tiles.h"
+#include "kernels/cpu/traverse/convert.h"
 #include "libdl/dtype.h"
+#include "tests/core/kernel_context.h"
 #include "tests/core/mpfr_number.h"
 #include "tests/core/whole.h"
 
@@ -114,37 +114,50 @@ const Case kCases[] = {
     {Expression::rsqrt, DIRECT(rec_sqrt), 0, 1e300, 1, 2},
     {Expression::sigmoid, [](mpfr_t y, const mpfr_t x, const mpfr_t) { logistic(y, x); }, -750, 40,
      1, 2},
-    {Expression::silu, [](mpfr_t y, const mpfr_t x, const mpfr_t) {
+    {Expression::silu,
+     [](mpfr_t y, const mpfr_t x, const mpfr_t) {
        logistic(y, x);
        mpfr_mul(y, y, x, MPFR_RNDN);
-     }, -750, 40, 2, 2},
-    {Expression::gelu, [](mpfr_t y, const mpfr_t x, const mpfr_t) {
+     },
+     -750, 40, 2, 2},
+    {Expression::gelu,
+     [](mpfr_t y, const mpfr_t x, const mpfr_t) {
        cdf(y, x);
        mpfr_mul(y, y, x, MPFR_RNDN);
-     }, -40, 40, 3, 6, 1e-30},
-    {Expression::gelu_derivative, [](mpfr_t y, const mpfr_t x, const mpfr_t) {
+     },
+     -40, 40, 3, 6, 1e-30},
+    {Expression::gelu_derivative,
+     [](mpfr_t y, const mpfr_t x, const mpfr_t) {
        Number c;
        cdf(c.m, x);
        density(y, x);
        mpfr_mul(y, y, x, MPFR_RNDN);
        mpfr_add(y, y, c.m, MPFR_RNDN);
-     }, -40, 40, 1, 12, 0.1},
-    {Expression::gelu_tanh, [](mpfr_t y, const mpfr_t x, const mpfr_t) {
+     },
+     -40, 40, 1, 12, 0.1},
+    {Expression::gelu_tanh,
+     [](mpfr_t y, const mpfr_t x, const mpfr_t) {
        bend(y, x, false);
        logistic(y, y);
        mpfr_mul(y, y, x, MPFR_RNDN);
-     }, -20, 40, 1, 6, 0.1},
-    {Expression::gelu_tanh_derivative, [](mpfr_t y, const mpfr_t x, const mpfr_t) {
-       gelu_tanh_derivative(y, x);
-     }, -20, 40, 1, 8, 0.1},
-    {Expression::elu, [](mpfr_t y, const mpfr_t x, const mpfr_t) {
+     },
+     -20, 40, 1, 6, 0.1},
+    {Expression::gelu_tanh_derivative,
+     [](mpfr_t y, const mpfr_t x, const mpfr_t) { gelu_tanh_derivative(y, x); }, -20, 40, 1, 8,
+     0.1},
+    {Expression::elu,
+     [](mpfr_t y, const mpfr_t x, const mpfr_t) {
        mpfr_sgn(x) < 0 ? mpfr_expm1(y, x, MPFR_RNDN) : mpfr_set(y, x, MPFR_RNDN);
-     }, -60, 60, 2, 2},
-    {Expression::softplus, [](mpfr_t y, const mpfr_t x, const mpfr_t) {
+     },
+     -60, 60, 2, 2},
+    {Expression::softplus,
+     [](mpfr_t y, const mpfr_t x, const mpfr_t) {
        mpfr_exp(y, x, MPFR_RNDN);
        mpfr_log1p(y, y, MPFR_RNDN);
-     }, -750, 80, 2, 2},
-    {Expression::logsigmoid, [](mpfr_t y, const mpfr_t x, const mpfr_t) {
+     },
+     -750, 80, 2, 2},
+    {Expression::logsigmoid,
+     [](mpfr_t y, const mpfr_t x, const mpfr_t) {
        Number low;
        mpfr_abs(low.m, x, MPFR_RNDN);
        mpfr_neg(low.m, low.m, MPFR_RNDN);
@@ -153,9 +166,10 @@ const Case kCases[] = {
        mpfr_set_d(y, 0, MPFR_RNDN);
        if (mpfr_sgn(x) < 0) mpfr_set(y, x, MPFR_RNDN);
        mpfr_sub(y, y, low.m, MPFR_RNDN);
-     }, -750, 80, 2, 2},
-    {Expression::pow, [](mpfr_t y, const mpfr_t x, const mpfr_t z) { mpfr_pow(y, x, z, MPFR_RNDN); },
-     0, 1e5, 1, 2},
+     },
+     -750, 80, 2, 2},
+    {Expression::pow,
+     [](mpfr_t y, const mpfr_t x, const mpfr_t z) { mpfr_pow(y, x, z, MPFR_RNDN); }, 0, 1e5, 1, 2},
 };
 
 uint64_t mix(uint64_t x) {  // splitmix64
@@ -215,7 +229,8 @@ double worst(const Case& c, Class compute, int n, T* where) {
   // Exponents for which x^y stays finite.
   for (int i = 0; i < n; ++i) {
     double most = std::log(double(std::numeric_limits<T>::max()));
-    other[i] = T((2 * unit(i * 5 + 1) - 1) * most / std::max(1e-3, std::fabs(std::log(double(x[i])))));
+    other[i] =
+        T((2 * unit(i * 5 + 1) - 1) * most / std::max(1e-3, std::fabs(std::log(double(x[i])))));
   }
   // Numbers of a call: alpha and beta 1, a threshold beyond the samples.
   if (c.expression == Expression::elu || c.expression == Expression::softplus)
@@ -274,10 +289,10 @@ TEST_P(Ulp, ErrorsStayWithinTheirBounds) {
     EXPECT_LE(e64, factor * c.bound64) << name << " at " << at64;
     if (c.bound64 == 2 && e64 > most) most = e64, worst_name = name;
   }
-  libdl::test::figure(std::string("largest float64 error where 2 ulp are promised, ") +
-                          cpu::isa_name(isa),
-                      std::to_string(most) + " ulp (" + worst_name + "), " + std::to_string(n) +
-                          " samples a function");
+  libdl::test::figure(
+      std::string("largest float64 error where 2 ulp are promised, ") + cpu::isa_name(isa),
+      std::to_string(most) + " ulp (" + worst_name + "), " + std::to_string(n) +
+          " samples a function");
   cpu::set_isa(cpu::best_isa());
 }
 
@@ -370,17 +385,18 @@ TEST_P(Ulp, EveryHalfIsWithinAnUlp) {
     }
     std::printf("all of %-10s %.4f ulp, %s   (%s)\n", half.name, most, worst_name,
                 cpu::isa_name(isa));
-    libdl::test::figure(std::string("largest error of ") + half.name + ", all inputs, " +
-                            cpu::isa_name(isa),
-                        std::to_string(most) + " ulp (" + worst_name + ")");
+    libdl::test::figure(
+        std::string("largest error of ") + half.name + ", all inputs, " + cpu::isa_name(isa),
+        std::to_string(most) + " ulp (" + worst_name + ")");
   }
   cpu::set_isa(cpu::best_isa());
 }
 
-// All floats, or in a run of a tenth's size every 11th (every 1009th where sanitizers look for other
-// things, for an error may hide between two of those): where the C library has the function in
-// double, whose errors of some 2^-29 of a float's ulp are let pass. Below 2^-14 and above 2^21 the
-// functions follow their leading term or only their exponent changes: every 61st is enough there.
+// All floats, or in a run of a tenth's size every 11th (every 1009th where sanitizers look for
+// other things, for an error may hide between two of those): where the C library has the function
+// in double, whose errors of some 2^-29 of a float's ulp are let pass. Below 2^-14 and above 2^21
+// the functions follow their leading term or only their exponent changes: every 61st is enough
+// there.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr uint32_t kFloatStep = 1009;
 #else
@@ -466,15 +482,15 @@ TEST_P(Ulp, EveryFloatIsWithinTheBound) {
         << name << " at " << found.at;
     if (c.bound32 == 1 && found.error > most) most = found.error, worst_name = name;
   }
-  libdl::test::figure(std::string("largest float32 error where 1 ulp is promised, ") +
-                          cpu::isa_name(isa),
-                      std::to_string(most) + " ulp (" + worst_name + ")");
+  libdl::test::figure(
+      std::string("largest float32 error where 1 ulp is promised, ") + cpu::isa_name(isa),
+      std::to_string(most) + " ulp (" + worst_name + ")");
   cpu::set_isa(cpu::best_isa());
 }
 
 // AVX2 divides where AVX-512 takes Newton's steps to the reciprocal: all numbers of a binade of
-// x show all that 1 + e^-|x| can be, and whether the steps ever miss the rounded quotient. Pieces of
-// polynomials are picked by other instructions, too. rsqrt is a series on one of them, and two
+// x show all that 1 + e^-|x| can be, and whether the steps ever miss the rounded quotient. Pieces
+// of polynomials are picked by other instructions, too. rsqrt is a series on one of them, and two
 // binades show all its significands.
 TEST(Vectors, EveryFloatHasTheSameFunctionsOnAvx2AndAvx512) {
   if (cpu::best_isa() < cpu::Isa::kAvx512) GTEST_SKIP() << "no AVX-512 here";
@@ -489,7 +505,8 @@ TEST(Vectors, EveryFloatHasTheSameFunctionsOnAvx2AndAvx512) {
           const uint32_t bits = first + batch + i;
           std::memcpy(&x[i], &bits, sizeof bits);
         }
-        cpu::f32_tiles[static_cast<int>(cpu::Isa::kAvx2)][static_cast<int>(e)](in, a.data(), kBatch);
+        cpu::f32_tiles[static_cast<int>(cpu::Isa::kAvx2)][static_cast<int>(e)](in, a.data(),
+                                                                               kBatch);
         cpu::f32_tiles[static_cast<int>(cpu::Isa::kAvx512)][static_cast<int>(e)](in, b.data(),
                                                                                  kBatch);
         ASSERT_EQ(std::memcmp(a.data(), b.data(), kBatch * sizeof(float)), 0)
@@ -510,10 +527,10 @@ TEST(Vectors, DoublesHaveTheSameFunctionsOnAvx2AndAvx512) {
     const double u = 2 * unit(i) - 1, range[] = {760, 40, 4, 0x1p-20};
     x.push_back(u * range[i % 4]);
   }
-  for (Expression e : {Expression::exp, Expression::exp2, Expression::expm1, Expression::sigmoid,
-                       Expression::silu, Expression::tanh, Expression::erf, Expression::gelu,
-                       Expression::log, Expression::log2, Expression::log10, Expression::sin,
-                       Expression::cos, Expression::tan, Expression::rsqrt}) {
+  for (Expression e :
+       {Expression::exp, Expression::exp2, Expression::expm1, Expression::sigmoid, Expression::silu,
+        Expression::tanh, Expression::erf, Expression::gelu, Expression::log, Expression::log2,
+        Expression::log10, Expression::sin, Expression::cos, Expression::tan, Expression::rsqrt}) {
     for (size_t from : {0, 8}) {
       const auto n = static_cast<int64_t>(x.size() - from);
       std::vector<double> a(x.size()), b(x.size());
@@ -551,9 +568,9 @@ TEST(Vectors, SquareRootsOfFloatsAreRoundedOnce) {
 }
 
 // A root of float64 can be rounded wrongly only where it lies close to the middle m of two numbers.
-// With M = 2^53 m odd and X the significand of x as an integer, M^2 - 2^s X is a small number k (s =
-// 54 or 55 by x's binade); below |k| = 1000, far above what the error of the steps comes to, all M
-// are found bit by bit.
+// With M = 2^53 m odd and X the significand of x as an integer, M^2 - 2^s X is a small number k (s
+// = 54 or 55 by x's binade); below |k| = 1000, far above what the error of the steps comes to, all
+// M are found bit by bit.
 TEST(Vectors, SquareRootsOfDoublesNearestToAMiddleAreRoundedOnce) {
   using Wide = unsigned __int128;
   std::vector<double> x;

@@ -159,9 +159,10 @@ TEST_F(CppLayer, GradcheckTakesItsOptions) {
   libdl::gradcheck(square, {x}, 1, options);
   EXPECT_NEAR(largest, 1e-4, 1e-9);
   options.rtol = options.atol = 1e-14;
-  EXPECT_THROW(libdl::gradcheck([](const std::vector<Tensor>& in) { return std::vector{in[0].exp()}; },
-                                {x}, 1, options),
-               libdl::Error);
+  EXPECT_THROW(
+      libdl::gradcheck([](const std::vector<Tensor>& in) { return std::vector{in[0].exp()}; }, {x},
+                       1, options),
+      libdl::Error);
 }
 
 TEST_F(CppLayer, CustomFunctionsAreOneNode) {

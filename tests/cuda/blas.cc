@@ -37,46 +37,26 @@ using Value = std::complex<double>;
 Value read(const void* data, int64_t i, cudaDataType type) {
   using namespace libdl::kernels;
   switch (type) {
-    case CUDA_R_16F:
-      return float_from_float16(static_cast<const uint16_t*>(data)[i]);
-    case CUDA_R_16BF:
-      return float_from_bfloat16(static_cast<const uint16_t*>(data)[i]);
-    case CUDA_R_32F:
-      return static_cast<const float*>(data)[i];
-    case CUDA_R_64F:
-      return static_cast<const double*>(data)[i];
-    case CUDA_C_32F:
-      return static_cast<const std::complex<float>*>(data)[i];
-    case CUDA_C_64F:
-      return static_cast<const Value*>(data)[i];
-    default:
-      std::abort();
+    case CUDA_R_16F: return float_from_float16(static_cast<const uint16_t*>(data)[i]);
+    case CUDA_R_16BF: return float_from_bfloat16(static_cast<const uint16_t*>(data)[i]);
+    case CUDA_R_32F: return static_cast<const float*>(data)[i];
+    case CUDA_R_64F: return static_cast<const double*>(data)[i];
+    case CUDA_C_32F: return static_cast<const std::complex<float>*>(data)[i];
+    case CUDA_C_64F: return static_cast<const Value*>(data)[i];
+    default: std::abort();
   }
 }
 void write(void* data, int64_t i, cudaDataType type, Value x) {
   using namespace libdl::kernels;
   const auto narrow = static_cast<float>(x.real());
   switch (type) {
-    case CUDA_R_16F:
-      static_cast<uint16_t*>(data)[i] = float16_from_float(narrow);
-      break;
-    case CUDA_R_16BF:
-      static_cast<uint16_t*>(data)[i] = bfloat16_from_float(narrow);
-      break;
-    case CUDA_R_32F:
-      static_cast<float*>(data)[i] = narrow;
-      break;
-    case CUDA_R_64F:
-      static_cast<double*>(data)[i] = x.real();
-      break;
-    case CUDA_C_32F:
-      static_cast<std::complex<float>*>(data)[i] = std::complex<float>(x);
-      break;
-    case CUDA_C_64F:
-      static_cast<Value*>(data)[i] = x;
-      break;
-    default:
-      std::abort();
+    case CUDA_R_16F: static_cast<uint16_t*>(data)[i] = float16_from_float(narrow); break;
+    case CUDA_R_16BF: static_cast<uint16_t*>(data)[i] = bfloat16_from_float(narrow); break;
+    case CUDA_R_32F: static_cast<float*>(data)[i] = narrow; break;
+    case CUDA_R_64F: static_cast<double*>(data)[i] = x.real(); break;
+    case CUDA_C_32F: static_cast<std::complex<float>*>(data)[i] = std::complex<float>(x); break;
+    case CUDA_C_64F: static_cast<Value*>(data)[i] = x; break;
+    default: std::abort();
   }
 }
 
@@ -158,8 +138,7 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t opaque,
       if (bytes != sizeof desc.bias) return CUBLAS_STATUS_INVALID_VALUE;
       std::memcpy(&desc.bias, value, bytes);
       return CUBLAS_STATUS_SUCCESS;
-    default:
-      return CUBLAS_STATUS_INVALID_VALUE;
+    default: return CUBLAS_STATUS_INVALID_VALUE;
   }
 }
 cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t* layout, cudaDataType type,

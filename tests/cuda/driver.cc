@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The driver's functions over the host's memory. Work is queued and runs when somebody waits for it,
-// or earlier by the throw of a seeded die; streams interleave as their events allow. Device memory is
-// closed to the host except while such work runs, so that code which touches it directly dies in the
-// test. Kernels are the plugin's own sources, run by the emulator.
+// The driver's functions over the host's memory. Work is queued and runs when somebody waits for
+// it, or earlier by the throw of a seeded die; streams interleave as their events allow. Device
+// memory is closed to the host except while such work runs, so that code which touches it directly
+// dies in the test. Kernels are the plugin's own sources, run by the emulator.
 
 #include <cuda.h>
 #include <sys/mman.h>
@@ -124,19 +124,18 @@ CUresult begin() {
   return static_cast<CUresult>(m.fail_result);
 }
 
-CUresult end_of_wait() {
-  return static_cast<CUresult>(std::exchange(machine().late, 0));
-}
+CUresult end_of_wait() { return static_cast<CUresult>(std::exchange(machine().late, 0)); }
 
-#define ENTER                                                   \
-  const std::lock_guard lock(machine().mutex);                  \
+#define ENTER                                  \
+  const std::lock_guard lock(machine().mutex); \
   if (const CUresult refused = begin(); refused != CUDA_SUCCESS) return refused
 
 void report(const std::string& text) {
   Machine& m = machine();
   ++m.reports;
   m.report = text;
-  if (std::getenv("LIBDL_SIMULATED_LOUD")) std::fprintf(stderr, "simulated driver: %s\n", text.c_str());
+  if (std::getenv("LIBDL_SIMULATED_LOUD"))
+    std::fprintf(stderr, "simulated driver: %s\n", text.c_str());
 }
 
 Memory* owner(const void* address) {
@@ -208,16 +207,18 @@ void run_later(CUstream stream, std::function<void()> work) {
   queue(stream_of(stream), {nullptr, std::move(work)});
 }
 
-// -- accesses ---------------------------------------------------------------------------------------
+// -- accesses -------------------------------------------------------------------------------------
 
-extern "C" void libdl_simulated_access(CUstream handle, const void* first, size_t bytes, int write) {
+extern "C" void libdl_simulated_access(CUstream handle, const void* first, size_t bytes,
+                                       int write) {
   Machine& m = machine();
   const std::lock_guard lock(m.mutex);
   Memory* const memory = owner(first);
   if (!memory) return;  // the host's
   const auto begin = static_cast<size_t>(static_cast<const char*>(first) - memory->data);
   const Access now{begin, begin + bytes, &stream_of(handle), 0, write != 0};
-  if (!memory->live || now.end > memory->bytes) return report("work on memory that is free or too short");
+  if (!memory->live || now.end > memory->bytes)
+    return report("work on memory that is free or too short");
   CUstream_st& stream = stream_of(handle);
   join(stream.clock, m.host);
   const int64_t time = stream.clock[&stream] + 1;
@@ -228,14 +229,15 @@ extern "C" void libdl_simulated_access(CUstream handle, const void* first, size_
     if (meet && (before.write || now.write) && !ordered)
       report("two streams use the same memory and no event orders them");
     const bool covered = now.begin <= before.begin && before.end <= now.end;
-    if (!(covered && (now.write || (before.stream == now.stream && !before.write)))) kept.push_back(before);
+    if (!(covered && (now.write || (before.stream == now.stream && !before.write))))
+      kept.push_back(before);
   }
   kept.push_back(now);
   kept.back().time = time;
   memory->accesses = std::move(kept);
 }
 
-// -- steering ---------------------------------------------------------------------------------------
+// -- steering -------------------------------------------------------------------------------------
 
 void libdl_simulated_reset(uint64_t seed) {
   Machine& m = machine();
@@ -264,7 +266,7 @@ int64_t libdl_simulated_launches(const char* kernel) {
   return kernel ? machine().launches[kernel] : machine().all_launches;
 }
 
-// -- the driver's functions ---------------------------------------------------------------------------
+// -- the driver's functions -----------------------------------------------------------------------
 
 CUresult cuInit(unsigned) {
   ENTER;
@@ -302,14 +304,9 @@ CUresult cuDeviceGetName(char* name, int length, CUdevice) {
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice) {
   ENTER;
   switch (attribute) {
-    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
-      *value = 2;
-      break;
-    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR:
-      *value = 9;
-      break;
-    default:
-      *value = 0;
+    case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: *value = 2; break;
+    case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: *value = 9; break;
+    default: *value = 0;
   }
   return CUDA_SUCCESS;
 }
@@ -511,8 +508,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned 
   ++m.all_launches;
   const auto* const first = static_cast<const char*>(arguments[0]);
   const auto params = std::make_shared<std::vector<char>>(first, first + kernel->bytes);
-  queue(stream_of(handle), {nullptr, [=] {
-                              emulator::run(*kernel, {gx, gy, 1}, {bx, 1, 1}, params->data());
-                            }});
+  queue(stream_of(handle),
+        {nullptr, [=] { emulator::run(*kernel, {gx, gy, 1}, {bx, 1, 1}, params->data()); }});
   return CUDA_SUCCESS;
 }

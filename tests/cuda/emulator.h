@@ -88,7 +88,8 @@ unsigned __match_any_sync(unsigned, T value) {
   emulator::wait_warp();
   unsigned same = 0;
   for (unsigned from = 0; from < 32; ++from)
-    same |= static_cast<unsigned>(std::memcmp(emulator::slot(from), &value, sizeof value) == 0) << from;
+    same |= static_cast<unsigned>(std::memcmp(emulator::slot(from), &value, sizeof value) == 0)
+            << from;
   emulator::wait_warp();
   return same;
 }
@@ -127,11 +128,10 @@ T atomicMin(T* at, std::type_identity_t<T> value) {
   return before;
 }
 
-#define LIBDL_EMULATED_KERNEL(name, Params, block)                                        \
-  static void name(const Params& p);                                                      \
-  static const emulator::Kernel name##_entry(#name, sizeof(Params), block, [](const void* p) { \
-    name(*static_cast<const Params*>(p));                                                 \
-  });                                                                                     \
+#define LIBDL_EMULATED_KERNEL(name, Params, block)                                                \
+  static void name(const Params& p);                                                              \
+  static const emulator::Kernel name##_entry(                                                     \
+      #name, sizeof(Params), block, [](const void* p) { name(*static_cast<const Params*>(p)); }); \
   static void name([[maybe_unused]] const Params& p)
 #define LIBDL_KERNEL(name, Params) LIBDL_EMULATED_KERNEL(name, Params, false)
 #define LIBDL_BLOCK_KERNEL(name, Params) LIBDL_EMULATED_KERNEL(name, Params, true)

@@ -14,9 +14,9 @@
 #include "device/device.h"
 #include "device/stream.h"
 #include "engine/backward.h"
-#include "ops/pointwise/arithmetic.h"
 #include "ops/creation/copy.h"
 #include "ops/creation/creation.h"
+#include "ops/pointwise/arithmetic.h"
 #include "simulation.h"
 #include "tape/meta.h"
 
@@ -58,8 +58,8 @@ Tensor filled(int64_t n, double value) {
 double element(const Tensor& x, int64_t i) { return item_f64(alias(x, {}, {}, i, x.dtype())); }
 double first_of(const Tensor& x) { return element(x, 0); }
 
-// A tensor of one stream is read on another, released, and its memory given to the next tensor of the
-// first stream, which writes it at once.
+// A tensor of one stream is read on another, released, and its memory given to the next tensor of
+// the first stream, which writes it at once.
 void reuse_across_streams() {
   const Stream first = make_stream(kDevice), second = make_stream(kDevice);
   for (int round = 0; round < 20; ++round) {

@@ -74,8 +74,8 @@ void arm(Where where, int64_t n, bool all) {
 
 bool disarm() {
   // The library counts down to the failure, and below once it happened.
-  const bool reached = where_armed == Where::kNew ? plan.failed
-                                                  : libdl::slab::fail_countdown.load() <= 0;
+  const bool reached =
+      where_armed == Where::kNew ? plan.failed : libdl::slab::fail_countdown.load() <= 0;
   plan = {};
   failed_so_far += reached;
   libdl_memory_fail_after(-1, 0);

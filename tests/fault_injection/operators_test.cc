@@ -27,16 +27,25 @@ T make(libdl_dtype dtype, std::vector<int64_t> shape, const std::vector<double>&
 struct Samples {
   std::vector<T> tensors;
   std::vector<std::vector<libdl_tensor*>> lists;
-  std::vector<std::vector<int64_t>> ints = {{0}, {1, 0}, {0, 1}, {2, 3}, {3, 4, 5}, {12, 5}, {12}, {2, 6}, {}};
+  std::vector<std::vector<int64_t>> ints = {{0},     {1, 0}, {0, 1}, {2, 3}, {3, 4, 5},
+                                            {12, 5}, {12},   {2, 6}, {}};
 
   Samples() {
     const std::vector<double> values = {0.5, 0.25, 0.75, 0.125, 0.625};
     const libdl_dtype d = LIBDL_DTYPE_FLOAT64, i = LIBDL_DTYPE_INT64;
-    tensors = {make(d, {4, 4, 5}, values), make(d, {12, 12}, values), make(d, {12}, values),
-               make(i, {12}, {0, 2, 1}),   make(d, {}, values),       make(i, {12, 12}, {0, 2, 1}),
-               make(LIBDL_DTYPE_BOOL, {12, 12}, {0, 1, 1}), make(d, {4, 5, 4}, values),
-               make(LIBDL_DTYPE_COMPLEX128, {12, 12}, values), make(d, {12, 2}, values),
-               make(d, {5}, values),       make(d, {1}, values),      make(i, {1}, {0}),
+    tensors = {make(d, {4, 4, 5}, values),
+               make(d, {12, 12}, values),
+               make(d, {12}, values),
+               make(i, {12}, {0, 2, 1}),
+               make(d, {}, values),
+               make(i, {12, 12}, {0, 2, 1}),
+               make(LIBDL_DTYPE_BOOL, {12, 12}, {0, 1, 1}),
+               make(d, {4, 5, 4}, values),
+               make(LIBDL_DTYPE_COMPLEX128, {12, 12}, values),
+               make(d, {12, 2}, values),
+               make(d, {5}, values),
+               make(d, {1}, values),
+               make(i, {1}, {0}),
                make(d, {1, 1}, values)};
     const auto list = [&](std::initializer_list<int> which) {
       lists.emplace_back();
@@ -75,9 +84,7 @@ std::vector<libdl_value> candidates(libdl_op op, int32_t k, const Samples& s) {
     case LIBDL_VALUE_INT:
       for (const int64_t n : {1, 0, 2, 3}) add([&](libdl_value& v) { v.held.integer = n; });
       break;
-    case LIBDL_VALUE_FLOAT:
-      add([](libdl_value& v) { v.held.number = 0.5; });
-      break;
+    case LIBDL_VALUE_FLOAT: add([](libdl_value& v) { v.held.number = 0.5; }); break;
     case LIBDL_VALUE_INTS:
       for (const auto& list : s.ints)
         add([&](libdl_value& v) {
@@ -92,8 +99,7 @@ std::vector<libdl_value> candidates(libdl_op op, int32_t k, const Samples& s) {
       add([](libdl_value& v) { v.held.dtype = LIBDL_DTYPE_FLOAT64; });
       add([](libdl_value& v) { v.held.dtype = LIBDL_DTYPE_NONE; });
       break;
-    default:
-      break;
+    default: break;
   }
   if (libdl_op_argument_is_nullable(op, k) && libdl_op_argument_type(op, k) != LIBDL_VALUE_TENSORS)
     all.push_back({});
@@ -160,8 +166,9 @@ class Operators : public ::testing::TestWithParam<int32_t> {
       Call call{op, a, {}};
       libdl_error* const error = call.run();
       bool ok = !error;
-      if (ok && recorded) ok = call.results[0].type == LIBDL_VALUE_TENSOR &&
-                               libdl_tensor_requires_grad(call.results[0].held.tensor);
+      if (ok && recorded)
+        ok = call.results[0].type == LIBDL_VALUE_TENSOR &&
+             libdl_tensor_requires_grad(call.results[0].held.tensor);
       libdl_error_release(error);
       call.clear();
       return ok;
@@ -184,16 +191,17 @@ TEST_P(NewForm, FailsWhollyOrNotAtAll) {
   libdl_generator* const source = libdl_generator_default();
   good(libdl_generator_get_state(source, generator, sizeof generator));
   const std::vector<Seen> before = seen();
-  sweep(name, [&] { return call.run(); },
-        [&](bool failed) {
-          call.clear();
-          EXPECT_EQ(seen(), before);
-          good(libdl_generator_get_state(source, now, sizeof now));
-          if (failed) {
-            EXPECT_EQ(std::memcmp(generator, now, sizeof now), 0) << "random numbers are gone";
-          }
-          std::memcpy(generator, now, sizeof now);
-        });
+  sweep(
+      name, [&] { return call.run(); },
+      [&](bool failed) {
+        call.clear();
+        EXPECT_EQ(seen(), before);
+        good(libdl_generator_get_state(source, now, sizeof now));
+        if (failed) {
+          EXPECT_EQ(std::memcmp(generator, now, sizeof now), 0) << "random numbers are gone";
+        }
+        std::memcpy(generator, now, sizeof now);
+      });
   libdl_generator_release(source);
 }
 
@@ -203,11 +211,12 @@ TEST_P(Recorded, AndDifferentiated) {
   Call call{op, {}, {}};
   ASSERT_TRUE(find(&call.arguments, true)) << "no arguments found for " << libdl_op_schema(op);
   const std::vector<Seen> before = seen();
-  sweep(name + " recorded", [&] { return call.run(); },
-        [&](bool) {
-          call.clear();
-          EXPECT_EQ(seen(), before);
-        });
+  sweep(
+      name + " recorded", [&] { return call.run(); },
+      [&](bool) {
+        call.clear();
+        EXPECT_EQ(seen(), before);
+      });
   good(call.run());
   const libdl_tensor* const outputs[] = {call.results[0].held.tensor};
   T ones;
@@ -222,16 +231,17 @@ TEST_P(Recorded, AndDifferentiated) {
   for (const libdl_bool create : {0, 1}) {
     options.create_graph = create;
     libdl_tensor_list* out = nullptr;
-    sweep(name + " differentiated",
-          [&] {
-            out = nullptr;
-            return libdl_grad(outputs, 1, inputs.data(), static_cast<int64_t>(inputs.size()), weights,
-                              1, &options, &out);
-          },
-          [&](bool) {
-            libdl_tensor_list_release(out);
-            EXPECT_EQ(seen(), before);
-          });
+    sweep(
+        name + " differentiated",
+        [&] {
+          out = nullptr;
+          return libdl_grad(outputs, 1, inputs.data(), static_cast<int64_t>(inputs.size()), weights,
+                            1, &options, &out);
+        },
+        [&](bool) {
+          libdl_tensor_list_release(out);
+          EXPECT_EQ(seen(), before);
+        });
   }
   call.clear();
 }
@@ -257,18 +267,19 @@ TEST_P(IntoForm, WritesAfterAllThatMayFail) {
     return now;
   };
   std::vector<Seen> before = all();
-  sweep(name + " into",
-        [&] {
-          return libdl_op_call_into(op, call.arguments.data(),
-                                    static_cast<int32_t>(call.arguments.size()), dsts.data(),
-                                    static_cast<int32_t>(dsts.size()));
-        },
-        [&](bool failed) {
-          if (failed) {
-            EXPECT_EQ(all(), before);
-          }
-          before = all();
-        });
+  sweep(
+      name + " into",
+      [&] {
+        return libdl_op_call_into(op, call.arguments.data(),
+                                  static_cast<int32_t>(call.arguments.size()), dsts.data(),
+                                  static_cast<int32_t>(dsts.size()));
+      },
+      [&](bool failed) {
+        if (failed) {
+          EXPECT_EQ(all(), before);
+        }
+        before = all();
+      });
 }
 
 // dst is a copy of the first tensor argument that the operator accepts there, with a history of its
@@ -296,7 +307,8 @@ TEST_P(InPlace, RecordsBeforeItWrites) {
       const auto with_dst = [&](const Values& found) {  // dst stands where proto stood
         Values a = found;
         for (libdl_value& v : a)
-          if (v.type == LIBDL_VALUE_TENSOR && v.held.tensor == proto.get()) v.held.tensor = dst.get();
+          if (v.type == LIBDL_VALUE_TENSOR && v.held.tensor == proto.get())
+            v.held.tensor = dst.get();
         return a;
       };
       const auto call = [&] {
@@ -305,14 +317,16 @@ TEST_P(InPlace, RecordsBeforeItWrites) {
       };
       int tries = 0;
       constexpr int kTries = 2000;
-      if (!choose(op, samples, &arguments, [&](const Values& a) {
-            if (++tries > kTries) return true;
-            given = with_dst(a);
-            libdl_error* const error = call();
-            libdl_error_release(error);
-            if (!error) fresh();
-            return !error;
-          }) || tries > kTries)
+      if (!choose(op, samples, &arguments,
+                  [&](const Values& a) {
+                    if (++tries > kTries) return true;
+                    given = with_dst(a);
+                    libdl_error* const error = call();
+                    libdl_error_release(error);
+                    if (!error) fresh();
+                    return !error;
+                  }) ||
+          tries > kTries)
         continue;
       ++done;
       fresh();

@@ -63,8 +63,9 @@ inline void sweep(const std::string& name, const std::function<libdl_error*()>& 
         arm(where, n, all);
         libdl_error* const error = call();
         reached = disarm();
-        const std::string which = name + ", " + (where == Where::kNew ? "operator new" : "library") +
-                                  " allocation " + std::to_string(n) + (all ? " and all later" : "");
+        const std::string which =
+            name + ", " + (where == Where::kNew ? "operator new" : "library") + " allocation " +
+            std::to_string(n) + (all ? " and all later" : "");
         const bool failed = error != nullptr;
         if (failed) {
           EXPECT_EQ(libdl_error_get_code(error), LIBDL_ERROR_OUT_OF_MEMORY)

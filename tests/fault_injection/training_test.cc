@@ -11,8 +11,8 @@ T randoms(std::vector<int64_t> shape, uint64_t seed) {
   libdl_generator* generator = nullptr;
   good(libdl_generator_new(seed, &generator));
   T x;
-  good(libdl_randn(shape.data(), static_cast<int32_t>(shape.size()), generator,
-                   LIBDL_DTYPE_FLOAT32, nullptr, x.out()));
+  good(libdl_randn(shape.data(), static_cast<int32_t>(shape.size()), generator, LIBDL_DTYPE_FLOAT32,
+                   nullptr, x.out()));
   libdl_generator_release(generator);
   return x;
 }
@@ -38,14 +38,12 @@ struct Model {
 
   libdl_error* loss(T* out) const {
     T hidden, active, logits;
-    libdl_error* error =
-        libdl_linear(input.get(), params[0].get(), params[1].get(), hidden.out());
+    libdl_error* error = libdl_linear(input.get(), params[0].get(), params[1].get(), hidden.out());
     if (!error) error = libdl_tanh(hidden.get(), active.out());
+    if (!error) error = libdl_linear(active.get(), params[2].get(), params[3].get(), logits.out());
     if (!error)
-      error = libdl_linear(active.get(), params[2].get(), params[3].get(), logits.out());
-    if (!error)
-      error = libdl_cross_entropy(logits.get(), target.get(), nullptr, -100, nullptr, 0, 0,
-                                  out->out());
+      error =
+          libdl_cross_entropy(logits.get(), target.get(), nullptr, -100, nullptr, 0, 0, out->out());
     return error;
   }
   libdl_error* backward() const {
@@ -105,15 +103,16 @@ TEST(Training, EachGradIsUntouchedOrComplete) {
     fresh();
     std::vector<std::vector<char>> before;
     for (const T& p : model->params) before.push_back(grad_bytes(p));
-    sweep("backward", [&] { return model->backward(); },
-          [&](bool failed) {
-            for (size_t i = 0; i < 4; ++i) {
-              const std::vector<char> now = grad_bytes(model->params[i]);
-              const bool whole = now == grad_bytes(reference.params[i]);
-              EXPECT_TRUE(whole || (failed && now == before[i])) << "parameter " << i;
-            }
-            fresh();
-          });
+    sweep(
+        "backward", [&] { return model->backward(); },
+        [&](bool failed) {
+          for (size_t i = 0; i < 4; ++i) {
+            const std::vector<char> now = grad_bytes(model->params[i]);
+            const bool whole = now == grad_bytes(reference.params[i]);
+            EXPECT_TRUE(whole || (failed && now == before[i])) << "parameter " << i;
+          }
+          fresh();
+        });
   }
 }
 
@@ -194,24 +193,25 @@ TEST(Training, GradientsAreClippedWhollyOrNotAtAll) {
 
 TEST(Training, AWholeStepLeavesNothingBehind) {
   good(libdl_set_threads(1));
-  sweep("a step from nothing",
-        [&]() -> libdl_error* {
-          const int64_t shape[] = {24, 24};
-          T x, y;
-          libdl_error* error = libdl_zeros(shape, 2, LIBDL_DTYPE_FLOAT32, nullptr, x.out());
-          if (!error) error = libdl_tensor_set_requires_grad(x.get(), 1);
-          for (int i = 0; i < 3 && !error; ++i) {
-            T z;
-            error = libdl_matmul(x.get(), y ? y.get() : x.get(), z.out());
-            y = std::move(z);
-          }
-          T all;
-          if (!error) error = libdl_sum(y.get(), nullptr, 0, 0, LIBDL_DTYPE_NONE, all.out());
-          const libdl_tensor* const outputs[] = {all.get()};
-          if (!error) error = libdl_backward(outputs, 1, nullptr, 0, nullptr, 0, nullptr);
-          return error;
-        },
-        [](bool) {});
+  sweep(
+      "a step from nothing",
+      [&]() -> libdl_error* {
+        const int64_t shape[] = {24, 24};
+        T x, y;
+        libdl_error* error = libdl_zeros(shape, 2, LIBDL_DTYPE_FLOAT32, nullptr, x.out());
+        if (!error) error = libdl_tensor_set_requires_grad(x.get(), 1);
+        for (int i = 0; i < 3 && !error; ++i) {
+          T z;
+          error = libdl_matmul(x.get(), y ? y.get() : x.get(), z.out());
+          y = std::move(z);
+        }
+        T all;
+        if (!error) error = libdl_sum(y.get(), nullptr, 0, 0, LIBDL_DTYPE_NONE, all.out());
+        const libdl_tensor* const outputs[] = {all.get()};
+        if (!error) error = libdl_backward(outputs, 1, nullptr, 0, nullptr, 0, nullptr);
+        return error;
+      },
+      [](bool) {});
 }
 
 }  // namespace

@@ -80,48 +80,31 @@ std::string spelled(const Operand& operand, const std::string& type) {
   const std::string cast = "(" + type + ")";
   const std::string k = std::to_string(operand.i);
   switch (operand.is) {
-    case Is::null:
-      return type.back() == '*' || type.back() == ')' ? "NULL" : "0";
-    case Is::integer:
-      return number(operand.i);
-    case Is::real:
-      return number(operand.f);
-    case Is::variable:
-      return (type == "libdl_op" ? "" : cast) + name_of(operand.i);
-    case Is::out:
-      return operand.i < 0 ? cast + "place" : "&" + name_of(operand.i);
+    case Is::null: return type.back() == '*' || type.back() == ')' ? "NULL" : "0";
+    case Is::integer: return number(operand.i);
+    case Is::real: return number(operand.f);
+    case Is::variable: return (type == "libdl_op" ? "" : cast) + name_of(operand.i);
+    case Is::out: return operand.i < 0 ? cast + "place" : "&" + name_of(operand.i);
     case Is::integers:
       return "(int64_t[]){" + joined(operand.ints, [](int64_t i) { return number(i); }) + "}";
-    case Is::reals:
-      return "(double[]){" + number(operand.f) + "}";
+    case Is::reals: return "(double[]){" + number(operand.f) + "}";
     case Is::list:
       return cast + "(void *[]){" +
              joined(operand.items, [](const Operand& item) { return spelled(item, "void *"); }) +
              "}";
-    case Is::text:
-      return cast + quoted(operand.text);
+    case Is::text: return cast + quoted(operand.text);
     case Is::device:
       return "&(libdl_device){" + joined(operand.ints, [](int64_t i) { return number(i); }) + "}";
-    case Is::options:
-      return "fixture_options(" + k + ")";
-    case Is::callback:
-      return operand.text;
-    case Is::made:
-      return operand.text + "(&fixtures[" + k + "])";
-    case Is::place:
-      return operand.text + "()";
-    case Is::fixture:
-      return "&fixtures[" + k + "]";
-    case Is::op:
-      return "fixture_op(" + quoted(operand.text) + ")";
-    case Is::descriptor:
-      return "fixture_descriptor()";
-    case Is::values:
-      return "(libdl_value[]){" + joined(operand.items, spelled_value) + "}";
-    case Is::value:
-      break;
-    case Is::results:
-      return "results";
+    case Is::options: return "fixture_options(" + k + ")";
+    case Is::callback: return operand.text;
+    case Is::made: return operand.text + "(&fixtures[" + k + "])";
+    case Is::place: return operand.text + "()";
+    case Is::fixture: return "&fixtures[" + k + "]";
+    case Is::op: return "fixture_op(" + quoted(operand.text) + ")";
+    case Is::descriptor: return "fixture_descriptor()";
+    case Is::values: return "(libdl_value[]){" + joined(operand.items, spelled_value) + "}";
+    case Is::value: break;
+    case Is::results: return "results";
   }
   return "";
 }

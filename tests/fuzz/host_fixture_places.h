@@ -121,8 +121,12 @@ FIXTURE_PLACE void *sgd(void) {
   return &options;
 }
 FIXTURE_PLACE void *adam(void) {
-  static libdl_adam_options options = {.struct_size = sizeof options, .lr = 0.1, .beta1 = 0.9,
-                                       .beta2 = 0.999, .eps = 1e-8, .step = 1};
+  static libdl_adam_options options = {.struct_size = sizeof options,
+                                       .lr = 0.1,
+                                       .beta1 = 0.9,
+                                       .beta2 = 0.999,
+                                       .eps = 1e-8,
+                                       .step = 1};
   return &options;
 }
 FIXTURE_PLACE void *adam_of_step_0(void) {
@@ -130,18 +134,18 @@ FIXTURE_PLACE void *adam_of_step_0(void) {
   return &options;
 }
 FIXTURE_PLACE void *retain_graph(void) {
-  static libdl_backward_options options = {.struct_size = sizeof options, .retain_graph = 1,
-                                           .allow_unused = 1};
+  static libdl_backward_options options = {
+      .struct_size = sizeof options, .retain_graph = 1, .allow_unused = 1};
   return &options;
 }
 FIXTURE_PLACE void *create_graph(void) {
-  static libdl_backward_options options = {.struct_size = sizeof options, .create_graph = 1,
-                                           .materialize = 1};
+  static libdl_backward_options options = {
+      .struct_size = sizeof options, .create_graph = 1, .materialize = 1};
   return &options;
 }
 FIXTURE_PLACE void *second_order(void) {
-  static libdl_gradcheck_options options = {.struct_size = sizeof options, .forward = 1,
-                                            .second_order = 1};
+  static libdl_gradcheck_options options = {
+      .struct_size = sizeof options, .forward = 1, .second_order = 1};
   return &options;
 }
 static void *fixture_allocate(void *ctx, size_t bytes, size_t alignment) {
@@ -242,7 +246,8 @@ typedef struct Place {
   const void *at;
   size_t bytes;
 } Place;
-static __attribute__((unused)) void fixture_ends(libdl_error *error, const Place *places, int count) {
+static __attribute__((unused)) void fixture_ends(libdl_error *error, const Place *places,
+                                                 int count) {
   static const char zeros[4096];
   fixture_check(error);
   for (int k = 0; error && k < count; ++k)

@@ -63,7 +63,7 @@ static void fixture_drop(libdl_error *error) {
 
 /* Values 0, 1, 0, 1, ...: indices, masks, probabilities and numbers at once. */
 FIXTURE_CALL libdl_error *fixture_tensor(libdl_dtype dtype, const int64_t *shape, int32_t ndim,
-                                     libdl_bool leaf, libdl_tensor **out) {
+                                         libdl_bool leaf, libdl_tensor **out) {
   libdl_tensor *x = NULL, *y = NULL;
   double values[512];
   for (int i = 0; i < 512; ++i) values[i] = i % 2;
@@ -94,9 +94,9 @@ FIXTURE_CALL libdl_error *fixture_emptied(libdl_tensor **out) {
 }
 
 FIXTURE_CALL libdl_error *fixture_read_only(libdl_dtype dtype, const int64_t *shape, int32_t ndim,
-                                        libdl_tensor **out) {
-  return libdl_tensor_from_memory(fixture_constant, sizeof fixture_constant, shape, ndim, NULL, 0, 0,
-                                  dtype, 1, NULL, NULL, out);
+                                            libdl_tensor **out) {
+  return libdl_tensor_from_memory(fixture_constant, sizeof fixture_constant, shape, ndim, NULL, 0,
+                                  0, dtype, 1, NULL, NULL, out);
 }
 
 /* -- callbacks -------------------------------------------------------------------------------- */
@@ -109,12 +109,12 @@ static libdl_error *fixture_error(const char *message) {
 }
 
 FIXTURE_CALLBACK libdl_error *hook_passes(void *ctx, libdl_tensor **gradients, int64_t count,
-                                        libdl_tensor *const *incoming, int64_t incoming_count) {
+                                          libdl_tensor *const *incoming, int64_t incoming_count) {
   (void)ctx, (void)gradients, (void)count, (void)incoming, (void)incoming_count;
   return NULL;
 }
 FIXTURE_CALLBACK libdl_error *hook_replaces(void *ctx, libdl_tensor **gradients, int64_t count,
-                                          libdl_tensor *const *incoming, int64_t incoming_count) {
+                                            libdl_tensor *const *incoming, int64_t incoming_count) {
   (void)ctx, (void)incoming, (void)incoming_count;
   if (!count || !gradients[0]) return NULL;
   libdl_tensor *other = NULL;
@@ -125,7 +125,7 @@ FIXTURE_CALLBACK libdl_error *hook_replaces(void *ctx, libdl_tensor **gradients,
   return NULL;
 }
 FIXTURE_CALLBACK libdl_error *hook_fails(void *ctx, libdl_tensor **gradients, int64_t count,
-                                       libdl_tensor *const *incoming, int64_t incoming_count) {
+                                         libdl_tensor *const *incoming, int64_t incoming_count) {
   (void)ctx, (void)gradients, (void)count, (void)incoming, (void)incoming_count;
   return fixture_error("the hook fails");
 }
@@ -144,15 +144,15 @@ static void fixture_forget(void *ctx, void *packed) {
   libdl_tensor_release((libdl_tensor *)packed);
 }
 FIXTURE_MADE void *saved_hooks_of(Fixture *fixture) {
-  const libdl_saved_hooks hooks = {sizeof hooks, fixture,        fixture_pack,
+  const libdl_saved_hooks hooks = {sizeof hooks,   fixture,        fixture_pack,
                                    fixture_unpack, fixture_forget, fixture_destroy};
   fixture->hooks = hooks;
   return &fixture->hooks;
 }
 
 static libdl_error *fixture_backward(void *ctx, libdl_backward_context *context,
-                                   const libdl_tensor *const *output_gradients, int64_t outputs,
-                                   libdl_tensor **input_gradients, int64_t inputs) {
+                                     const libdl_tensor *const *output_gradients, int64_t outputs,
+                                     libdl_tensor **input_gradients, int64_t inputs) {
   (void)ctx, (void)outputs;
   libdl_tensor *x = NULL;
   for (int64_t index = -1; index < 2; ++index) {
@@ -174,15 +174,22 @@ static libdl_error *fixture_backward(void *ctx, libdl_backward_context *context,
   return NULL;
 }
 FIXTURE_MADE void *function_of(Fixture *fixture) {
-  const libdl_function function = {
-      sizeof function, "fixture", fixture_backward, fixture, fixture_destroy, fixture - fixtures == 1, 0, 0};
+  const libdl_function function = {sizeof function,
+                                   "fixture",
+                                   fixture_backward,
+                                   fixture,
+                                   fixture_destroy,
+                                   fixture - fixtures == 1,
+                                   0,
+                                   0};
   fixture->function = function;
   return &fixture->function;
 }
 
 /* A loss behind a function of the host's. */
 FIXTURE_CALL libdl_error *fixture_custom(const libdl_tensor *leaf, libdl_tensor **out) {
-  const libdl_function function = {sizeof function, "custom", fixture_backward, NULL, NULL, 0, 0, 0};
+  const libdl_function function = {
+      sizeof function, "custom", fixture_backward, NULL, NULL, 0, 0, 0};
   const libdl_bool before = libdl_set_grad_enabled(0);
   libdl_tensor *y = NULL;
   libdl_error *error = libdl_clone(leaf, &y);
@@ -204,8 +211,8 @@ FIXTURE_MADE void *executor_of(Fixture *fixture) {
 }
 
 FIXTURE_CALLBACK libdl_error *square(void *ctx, const libdl_tensor *const *inputs,
-                                   int64_t inputs_count, libdl_tensor **outputs,
-                                   int64_t outputs_count) {
+                                     int64_t inputs_count, libdl_tensor **outputs,
+                                     int64_t outputs_count) {
   (void)ctx, (void)inputs_count, (void)outputs_count;
   return libdl_mul(inputs[0], inputs[0], outputs);
 }
@@ -217,7 +224,7 @@ FIXTURE_CALLBACK void take_warning(void *ctx, libdl_warning_code code, const cha
   (void)ctx, (void)code, (void)strlen(message);
 }
 FIXTURE_CALLBACK void take_log(void *ctx, libdl_log_level level, const char *message,
-                             int64_t length) {
+                               int64_t length) {
   (void)ctx, (void)level;
   if ((int64_t)strlen(message) != length) abort();
 }
@@ -234,31 +241,31 @@ FIXTURE_CALLBACK int32_t go_on(void *ctx) { return (void)ctx, 0; }
 FIXTURE_CALLBACK int32_t stop_now(void *ctx) { return (void)ctx, 1; }
 
 FIXTURE_CALLBACK libdl_error *twice(void *ctx, const libdl_value *arguments, int32_t argument_count,
-                                  libdl_tensor **results, int32_t result_count) {
+                                    libdl_tensor **results, int32_t result_count) {
   (void)ctx, (void)argument_count, (void)result_count;
   return libdl_add(arguments[0].held.tensor, arguments[0].held.tensor, NULL, results);
 }
 FIXTURE_CALLBACK libdl_error *twice_vjp(void *ctx, const libdl_value *arguments,
-                                      int32_t argument_count, const libdl_tensor *const *results,
-                                      const libdl_tensor *const *grads, int32_t result_count,
-                                      const libdl_bool *wanted, libdl_tensor **out,
-                                      int32_t tensor_count) {
+                                        int32_t argument_count, const libdl_tensor *const *results,
+                                        const libdl_tensor *const *grads, int32_t result_count,
+                                        const libdl_bool *wanted, libdl_tensor **out,
+                                        int32_t tensor_count) {
   (void)ctx, (void)arguments, (void)argument_count, (void)results, (void)result_count;
   if (tensor_count < 1 || !wanted[0] || !grads[0]) return NULL;
   return libdl_add(grads[0], grads[0], NULL, out);
 }
 FIXTURE_CALLBACK libdl_error *twice_jvp(void *ctx, const libdl_value *arguments,
-                                      int32_t argument_count, const libdl_tensor *const *results,
-                                      int32_t result_count, const libdl_tensor *const *tangents,
-                                      int32_t tensor_count, libdl_tensor **out) {
+                                        int32_t argument_count, const libdl_tensor *const *results,
+                                        int32_t result_count, const libdl_tensor *const *tangents,
+                                        int32_t tensor_count, libdl_tensor **out) {
   (void)ctx, (void)arguments, (void)argument_count, (void)results, (void)result_count;
   if (tensor_count < 1 || !tangents[0]) return NULL;
   return libdl_add(tangents[0], tangents[0], NULL, out);
 }
 FIXTURE_CALLBACK libdl_error *look_on(void *ctx, libdl_op op, const libdl_value *arguments,
-                                    int32_t argument_count, libdl_tensor *const *dsts,
-                                    libdl_value *results, int32_t result_count,
-                                    libdl_bool *handled) {
+                                      int32_t argument_count, libdl_tensor *const *dsts,
+                                      libdl_value *results, int32_t result_count,
+                                      libdl_bool *handled) {
   (void)ctx, (void)op, (void)arguments, (void)argument_count, (void)dsts, (void)results;
   (void)result_count, (void)handled;
   return NULL;
@@ -272,15 +279,15 @@ static libdl_error *fixture_after(void *ctx, const libdl_call *call) {
   return NULL;
 }
 FIXTURE_MADE void *onlooker_of(Fixture *fixture) {
-  const libdl_interceptor_options options = {
-      sizeof options, LIBDL_INTERCEPT_PARTS, fixture, fixture_destroy, fixture_before, fixture_after};
+  const libdl_interceptor_options options = {sizeof options,  LIBDL_INTERCEPT_PARTS, fixture,
+                                             fixture_destroy, fixture_before,        fixture_after};
   fixture->onlooker = options;
   return &fixture->onlooker;
 }
 FIXTURE_CALLBACK libdl_error *intercept_fails(void *ctx, libdl_op op, const libdl_value *arguments,
-                                            int32_t argument_count, libdl_tensor *const *dsts,
-                                            libdl_value *results, int32_t result_count,
-                                            libdl_bool *handled) {
+                                              int32_t argument_count, libdl_tensor *const *dsts,
+                                              libdl_value *results, int32_t result_count,
+                                              libdl_bool *handled) {
   (void)look_on(ctx, op, arguments, argument_count, dsts, results, result_count, handled);
   return fixture_error("the interceptor fails");
 }

@@ -134,11 +134,8 @@ void Library::read(const std::string& path) {
         f->faults[fault[0].first].push_back(fault);
         break;
       }
-      case 'R':
-        f->op = part[1], f->results = std::stoul(part[2]);
-        break;
-      default:
-        f->spelled.emplace_back(part[1], std::stoul(part[2]));
+      case 'R': f->op = part[1], f->results = std::stoul(part[2]); break;
+      default: f->spelled.emplace_back(part[1], std::stoul(part[2]));
     }
   }
 }

@@ -9,7 +9,7 @@ namespace fuzz {
 namespace {
 
 constexpr unsigned char kUntouched = 0xA5;
-constexpr size_t kPlace = 256;   // holds every struct that the library fills in
+constexpr size_t kPlace = 256;     // holds every struct that the library fills in
 constexpr int32_t kFixtures = 64;  // FIXTURE_MOST
 
 template <class List>
@@ -31,11 +31,11 @@ int64_t op_named(const std::string& name) {
 }
 
 bool of_the_process(const std::string& name) {
-  static const char* const names[] = {
-      "libdl_memory_set_limit", "libdl_memory_set_allocator", "libdl_memory_set_pressure",
-      "libdl_set_site_hook",    "libdl_set_warning_handler",  "libdl_set_log_handler",
-      "libdl_set_executor",     "libdl_set_interruption",     "libdl_set_threads",
-      "libdl_interruption_add"};
+  static const char* const names[] = {"libdl_memory_set_limit",    "libdl_memory_set_allocator",
+                                      "libdl_memory_set_pressure", "libdl_set_site_hook",
+                                      "libdl_set_warning_handler", "libdl_set_log_handler",
+                                      "libdl_set_executor",        "libdl_set_interruption",
+                                      "libdl_set_threads",         "libdl_interruption_add"};
   return std::any_of(std::begin(names), std::end(names), [&](const char* n) { return name == n; });
 }
 
@@ -119,11 +119,8 @@ bool Machine::build_values(const Operand& operand, Raw* out) {
         std::memcpy(&value.held, &raw.p, sizeof raw.p);
         std::memcpy(reinterpret_cast<char*>(&value.held) + sizeof raw.p, &count.i, sizeof count.i);
         break;
-      case LIBDL_VALUE_DEVICE:
-        std::memcpy(&value.held, raw.p, sizeof(libdl_device));
-        break;
-      default:
-        std::memcpy(&value.held, &raw, sizeof raw);
+      case LIBDL_VALUE_DEVICE: std::memcpy(&value.held, raw.p, sizeof(libdl_device)); break;
+      default: std::memcpy(&value.held, &raw, sizeof raw);
     }
   }
   out->p = block(values.data(), values.size() * sizeof(libdl_value));
@@ -133,32 +130,18 @@ bool Machine::build_values(const Operand& operand, Raw* out) {
 bool Machine::build(const Operand& operand, Raw* out) {
   *out = {};
   switch (operand.is) {
-    case Is::null:
-      break;
-    case Is::integer:
-      out->i = operand.i;
-      break;
-    case Is::real:
-      out->f = operand.f;
-      break;
+    case Is::null: break;
+    case Is::integer: out->i = operand.i; break;
+    case Is::real: out->f = operand.f; break;
     case Is::variable:
       if (at(operand.i) >= variables_.size() || !is_alive(operand.i)) return false;
       *out = variables_[at(operand.i)].value;
       break;
-    case Is::out:
-      out->p = output(operand.i, operand.i < 0 ? kPlace : sizeof(void*));
-      break;
-    case Is::integers:
-      out->p = block(operand.ints.data(), operand.ints.size() * 8);
-      break;
-    case Is::reals:
-      out->p = block(&operand.f, sizeof operand.f);
-      break;
-    case Is::list:
-      return build_list(operand, out);
-    case Is::text:
-      out->p = block(operand.text.c_str(), operand.text.size() + 1);
-      break;
+    case Is::out: out->p = output(operand.i, operand.i < 0 ? kPlace : sizeof(void*)); break;
+    case Is::integers: out->p = block(operand.ints.data(), operand.ints.size() * 8); break;
+    case Is::reals: out->p = block(&operand.f, sizeof operand.f); break;
+    case Is::list: return build_list(operand, out);
+    case Is::text: out->p = block(operand.text.c_str(), operand.text.size() + 1); break;
     case Is::device: {
       const libdl_device device = {static_cast<int32_t>(operand.ints[0]),
                                    static_cast<int32_t>(operand.ints[1])};
@@ -172,32 +155,22 @@ bool Machine::build(const Operand& operand, Raw* out) {
       out->p = block(bytes, sizeof bytes);
       break;
     }
-    case Is::callback:
-      out->fn = find_named(fuzz_callbacks, operand.text)->fn;
-      break;
+    case Is::callback: out->fn = find_named(fuzz_callbacks, operand.text)->fn; break;
     case Is::made:
       fixtures_ = std::max(fixtures_, static_cast<int32_t>(operand.i) + 1);
       possible_.push_back(static_cast<int32_t>(operand.i));
       out->p = find_named(fuzz_made, operand.text)->make(static_cast<int32_t>(operand.i));
       break;
-    case Is::place:
-      out->p = find_named(fuzz_places, operand.text)->tell();
-      break;
+    case Is::place: out->p = find_named(fuzz_places, operand.text)->tell(); break;
     case Is::fixture:
       fixtures_ = std::max(fixtures_, static_cast<int32_t>(operand.i) + 1);
       expected_.push_back(static_cast<int32_t>(operand.i));
       out->p = fuzz_fixture(static_cast<int32_t>(operand.i));
       break;
-    case Is::op:
-      out->i = op_named(operand.text);
-      break;
-    case Is::descriptor:
-      out->i = fuzz_descriptor();
-      break;
-    case Is::values:
-      return build_values(operand, out);
-    case Is::value:
-      return false;
+    case Is::op: out->i = op_named(operand.text); break;
+    case Is::descriptor: out->i = fuzz_descriptor(); break;
+    case Is::values: return build_values(operand, out);
+    case Is::value: return false;
     case Is::results:
       out->p = output(-2, std::max<size_t>(1, operand.ints.size()) * sizeof(libdl_value));
       break;

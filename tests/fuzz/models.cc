@@ -59,8 +59,7 @@ void learn_models(Library* library, const std::string& folder) {
         [&] {
           settle(*library, folder);
           Machine machine(*library);
-          Chooser chooser(
-              *library, &machine, 0, [](const Statement&) {}, [](int32_t, bool) {});
+          Chooser chooser(*library, &machine, 0, [](const Statement&) {}, [](int32_t, bool) {});
           for (size_t k = first; k < library->into.size(); ++k) {
             shared->current[0] = static_cast<int64_t>(k);
             for (const Word& model : chooser.models_of((*library)[library->into[k]]))

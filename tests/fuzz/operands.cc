@@ -21,34 +21,20 @@ Operand integer(int64_t i) { return {.is = Is::integer, .i = i}; }
 // What makes a handle where none is alive, as it is meant.
 const char* maker_of(Kind kind) {
   switch (kind) {
-    case kList:
-      return "libdl_split";
-    case kError:
-      return "libdl_error_new";
-    case kGenerator:
-      return "libdl_generator_new";
-    case kState:
-      return "libdl_state_new";
-    case kStream:
-      return "libdl_stream_new";
-    case kEvent:
-      return "libdl_event_new";
-    case kFile:
-      return "libdl_file_open_memory";
-    case kHook:
-      return "libdl_tensor_add_hook";
-    case kText:
-      return "libdl_tensor_to_string";
-    case kMapping:
-      return "libdl_tensor_map";
-    case kDlpack:
-      return "fixture_dlpack";
-    case kDlpackOld:
-      return "fixture_dlpack_old";
-    case kOp:
-      return "libdl_op_register";
-    default:
-      return nullptr;
+    case kList: return "libdl_split";
+    case kError: return "libdl_error_new";
+    case kGenerator: return "libdl_generator_new";
+    case kState: return "libdl_state_new";
+    case kStream: return "libdl_stream_new";
+    case kEvent: return "libdl_event_new";
+    case kFile: return "libdl_file_open_memory";
+    case kHook: return "libdl_tensor_add_hook";
+    case kText: return "libdl_tensor_to_string";
+    case kMapping: return "libdl_tensor_map";
+    case kDlpack: return "fixture_dlpack";
+    case kDlpackOld: return "fixture_dlpack_old";
+    case kOp: return "libdl_op_register";
+    default: return nullptr;
   }
 }
 

@@ -26,7 +26,7 @@ enum class Is : int32_t {
   callback,    // text: a callback of host_fixtures.h
   made,        // text: a maker of host_fixtures.h, called with fixture i
   place,       // text: a place of host_fixtures.h
-  fixture,       // fixture i
+  fixture,     // fixture i
   op,          // text: the number of the operator of that name
   descriptor,  // of the fixtures' file
   values,      // items: each a value

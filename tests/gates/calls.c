@@ -95,9 +95,10 @@ static const struct {
   const char *name;
   void (*run)(int64_t calls);
 } kCalls[] = {
-    {"number", number},     {"add", add},   {"add_1000", add_1000},  {"add_recorded", add_recorded},
-    {"add_into", add_into}, {"view", view}, {"select", select_first},
-    {"backward_node", backward_node},
+    {"number", number},       {"add", add},
+    {"add_1000", add_1000},   {"add_recorded", add_recorded},
+    {"add_into", add_into},   {"view", view},
+    {"select", select_first}, {"backward_node", backward_node},
 };
 
 int main(int argc, char **argv) {

@@ -105,10 +105,14 @@ int main(int argc, char **argv) {
   static const struct {
     const char *name;
     void (*run)(void);
-  } errors[] = {{"freed_storage", freed_storage}, {"freed_block", freed_block},
-                {"freed_cell", freed_cell},       {"past_the_end", past_the_end},
-                {"released_handle", released_handle}, {"leaked_handle", leaked_handle},
-                {"overflow", overflow},           {"racing_field", racing_field},
+  } errors[] = {{"freed_storage", freed_storage},
+                {"freed_block", freed_block},
+                {"freed_cell", freed_cell},
+                {"past_the_end", past_the_end},
+                {"released_handle", released_handle},
+                {"leaked_handle", leaked_handle},
+                {"overflow", overflow},
+                {"racing_field", racing_field},
                 {"racing_kernel", racing_kernel}};
   size_t i;
   for (i = 0; argc == 2 && i < sizeof errors / sizeof *errors; ++i)

@@ -53,29 +53,18 @@ void fill(unsigned char* to, libdl_dtype dtype, size_t n, uint8_t with) {
     const double real = with % 8 == 6 ? reals[at % 10] : static_cast<double>(at % 5) - 1;
     const auto whole = static_cast<int64_t>(with % 4 == 1 ? at % 6 - 2 : at % 3);
     switch (dtype) {
-      case LIBDL_DTYPE_BOOL:
-        to[k] = whole & 1;
-        break;
-      case LIBDL_DTYPE_FLOAT32:
-        put(to, k, static_cast<float>(real));
-        break;
-      case LIBDL_DTYPE_FLOAT64:
-        put(to, k, real);
-        break;
-      case LIBDL_DTYPE_FLOAT16:
-        put(to, k, static_cast<uint16_t>(0x3800 + 512 * (at % 9)));
-        break;
-      case LIBDL_DTYPE_BFLOAT16:
-        put(to, k, static_cast<uint16_t>(0x3f00 + 64 * (at % 9)));
-        break;
+      case LIBDL_DTYPE_BOOL: to[k] = whole & 1; break;
+      case LIBDL_DTYPE_FLOAT32: put(to, k, static_cast<float>(real)); break;
+      case LIBDL_DTYPE_FLOAT64: put(to, k, real); break;
+      case LIBDL_DTYPE_FLOAT16: put(to, k, static_cast<uint16_t>(0x3800 + 512 * (at % 9))); break;
+      case LIBDL_DTYPE_BFLOAT16: put(to, k, static_cast<uint16_t>(0x3f00 + 64 * (at % 9))); break;
       case LIBDL_DTYPE_COMPLEX64:
         put(to, 2 * k, static_cast<float>(real)), put(to, 2 * k + 1, static_cast<float>(whole));
         break;
       case LIBDL_DTYPE_COMPLEX128:
         put(to, 2 * k, real), put(to, 2 * k + 1, static_cast<double>(whole));
         break;
-      default:
-        std::memcpy(to + k * size, &whole, size);
+      default: std::memcpy(to + k * size, &whole, size);
     }
   }
 }
@@ -195,9 +184,7 @@ libdl_value Pool::of_type(libdl_value_type type) {
   std::memset(&value, 0, sizeof value);
   value.type = type;
   switch (type) {
-    case LIBDL_VALUE_TENSOR:
-      value.held.tensor = input_.one_of(100) ? nullptr : any();
-      break;
+    case LIBDL_VALUE_TENSOR: value.held.tensor = input_.one_of(100) ? nullptr : any(); break;
     case LIBDL_VALUE_TENSORS: {
       std::vector<const libdl_tensor*>& list = lists_.emplace_back(input_.below(5));
       for (const libdl_tensor*& item : list) item = input_.one_of(20) ? nullptr : any();
@@ -205,12 +192,8 @@ libdl_value Pool::of_type(libdl_value_type type) {
       if (input_.one_of(100)) value.held.tensors = {nullptr, input_.byte() - 4};
       break;
     }
-    case LIBDL_VALUE_BOOL:
-      value.held.boolean = static_cast<libdl_bool>(input_.below(3));
-      break;
-    case LIBDL_VALUE_INT:
-      value.held.integer = integer();
-      break;
+    case LIBDL_VALUE_BOOL: value.held.boolean = static_cast<libdl_bool>(input_.below(3)); break;
+    case LIBDL_VALUE_INT: value.held.integer = integer(); break;
     case LIBDL_VALUE_FLOAT: {
       static const double reals[] = {0.5,
                                      0,
@@ -243,7 +226,7 @@ libdl_value Pool::of_type(libdl_value_type type) {
     }
     case LIBDL_VALUE_DTYPE:
       value.held.dtype = input_.one_of(40) ? static_cast<libdl_dtype>(input_.bits(4))
-                                         : static_cast<libdl_dtype>(input_.below(16));
+                                           : static_cast<libdl_dtype>(input_.below(16));
       break;
     case LIBDL_VALUE_DEVICE: {
       static const libdl_device devices[] = {{1, 0}, {1, 0}, {1, 1}, {2, 0}, {0, 0}, {-1, -1}};
@@ -254,8 +237,7 @@ libdl_value Pool::of_type(libdl_value_type type) {
       if (!generator_) need(libdl_generator_new(7, &generator_), "generator_new");
       value.held.generator = input_.one_of(50) ? nullptr : generator_;
       break;
-    default:
-      break;
+    default: break;
   }
   return value;
 }

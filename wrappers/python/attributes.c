@@ -14,19 +14,43 @@ GETTER(shape) {
   return shape_object(libdl_tensor_shape(HANDLE), libdl_tensor_ndim(HANDLE));
 }
 
-GETTER(ndim) { UNUSED; return PyLong_FromLong(libdl_tensor_ndim(HANDLE)); }
-GETTER(device) { UNUSED; return device_object(libdl_tensor_device(HANDLE)); }
+GETTER(ndim) {
+  UNUSED;
+  return PyLong_FromLong(libdl_tensor_ndim(HANDLE));
+}
+GETTER(device) {
+  UNUSED;
+  return device_object(libdl_tensor_device(HANDLE));
+}
 GETTER(itemsize) {
   UNUSED;
   return PyLong_FromLongLong(libdl_dtype_size(libdl_tensor_dtype(HANDLE)));
 }
 
-GETTER(requires_grad) { UNUSED; return PyBool_FromLong(libdl_tensor_requires_grad(HANDLE)); }
-GETTER(is_leaf) { UNUSED; return PyBool_FromLong(libdl_tensor_is_leaf(HANDLE)); }
-GETTER(retains_grad) { UNUSED; return PyBool_FromLong(libdl_tensor_retains_grad(HANDLE)); }
-GETTER(grad) { UNUSED; return wrap_optional(libdl_tensor_grad(HANDLE)); }
-GETTER(base) { UNUSED; return wrap_optional(libdl_tensor_base(HANDLE)); }
-GETTER(version) { UNUSED; return PyLong_FromUnsignedLongLong(libdl_tensor_version(HANDLE)); }
+GETTER(requires_grad) {
+  UNUSED;
+  return PyBool_FromLong(libdl_tensor_requires_grad(HANDLE));
+}
+GETTER(is_leaf) {
+  UNUSED;
+  return PyBool_FromLong(libdl_tensor_is_leaf(HANDLE));
+}
+GETTER(retains_grad) {
+  UNUSED;
+  return PyBool_FromLong(libdl_tensor_retains_grad(HANDLE));
+}
+GETTER(grad) {
+  UNUSED;
+  return wrap_optional(libdl_tensor_grad(HANDLE));
+}
+GETTER(base) {
+  UNUSED;
+  return wrap_optional(libdl_tensor_base(HANDLE));
+}
+GETTER(version) {
+  UNUSED;
+  return PyLong_FromUnsignedLongLong(libdl_tensor_version(HANDLE));
+}
 
 GETTER(dtype) {
   UNUSED;

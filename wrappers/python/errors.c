@@ -49,10 +49,9 @@ libdl_error* take_exception(void) {
     message = "an exception in Python";
     length = -1;
   }
-  const int code =
-      value && PyErr_GivenExceptionMatches(value, PyExc_KeyboardInterrupt)
-          ? LIBDL_ERROR_INTERRUPTED
-          : LIBDL_ERROR_CALLBACK;
+  const int code = value && PyErr_GivenExceptionMatches(value, PyExc_KeyboardInterrupt)
+                       ? LIBDL_ERROR_INTERRUPTED
+                       : LIBDL_ERROR_CALLBACK;
   Travelling* const entry = PyMem_Malloc(sizeof *entry);
   if (entry) {
     *entry = (Travelling){value, travelling.next, &travelling};
@@ -61,8 +60,7 @@ libdl_error* take_exception(void) {
   } else {
     Py_XDECREF(value);
   }
-  libdl_error* const error =
-      libdl_error_new(code, message, length, entry, entry ? forget : NULL);
+  libdl_error* const error = libdl_error_new(code, message, length, entry, entry ? forget : NULL);
   Py_XDECREF(text);
   return error;
 }
@@ -156,10 +154,9 @@ PyObject* raise_type_error(const char* function, int number, const char* name, P
   if (length > 5 && strcmp(function + length - 5, "_into") == 0) length -= 5;
   PyObject* const type = (PyObject*)Py_TYPE(found);
   PyObject* const operator = PyUnicode_FromStringAndSize(function, (Py_ssize_t)length);
-  PyObject* const text =
-      operator ? PyUnicode_FromFormat("%U: argument %d (%s) is a %R, wanted %s", operator, number,
-                                      name, type, wanted)
-               : NULL;
+  PyObject* const text = operator ? PyUnicode_FromFormat("%U: argument %d (%s) is a %R, wanted %s",
+                                                         operator, number, name, type, wanted)
+                                  : NULL;
   PyObject* const class = class_of(LIBDL_ERROR_TYPE);
   PyObject* const exception = text ? PyObject_CallFunctionObjArgs(class, text, NULL) : NULL;
   if (exception) {

@@ -280,7 +280,13 @@ static int table_current_stream(int32_t device_type, int32_t device_id, void** o
 }
 
 static ExchangeTable table = {
-    1, 3, NULL, table_allocate, table_from_object, table_to_object, table_borrow,
+    1,
+    3,
+    NULL,
+    table_allocate,
+    table_from_object,
+    table_to_object,
+    table_borrow,
     table_current_stream,
 };
 
@@ -313,8 +319,8 @@ static PyMethodDef functions[] = {
 int add_exchange(PyObject* module) {
   PyObject* const capsule_of_table = PyCapsule_New(&table, kTable, NULL);
   if (!capsule_of_table) return -1;
-  const int failed = PyObject_SetAttrString((PyObject*)tensor_type, "__dlpack_c_exchange_api__",
-                                            capsule_of_table);
+  const int failed =
+      PyObject_SetAttrString((PyObject*)tensor_type, "__dlpack_c_exchange_api__", capsule_of_table);
   Py_DECREF(capsule_of_table);
   return failed ? -1 : PyModule_AddFunctions(module, functions);
 }

@@ -10,8 +10,7 @@
 // -- no_grad and enable_grad ----------------------------------------------------------------------
 
 typedef struct ModeObject {
-  PyObject_HEAD
-  libdl_bool wanted, before;
+  PyObject_HEAD libdl_bool wanted, before;
 } ModeObject;
 
 // no_grad(function) is the function without recording: @no_grad without parentheses.
@@ -75,13 +74,13 @@ static int add_mode(PyObject* module, const char* name, newfunc make) {
 
 typedef libdl_error* (*Create)(const int64_t* shape, int32_t ndim, libdl_tensor** out);
 
-#define CREATE(name, ...)                                                                      \
-  static libdl_error* create_##name(const int64_t* shape, int32_t ndim, libdl_tensor** out) {  \
-    return libdl_##name(shape, ndim, __VA_ARGS__, LIBDL_DTYPE_NONE, NULL, out);                \
+#define CREATE(name, ...)                                                                     \
+  static libdl_error* create_##name(const int64_t* shape, int32_t ndim, libdl_tensor** out) { \
+    return libdl_##name(shape, ndim, __VA_ARGS__, LIBDL_DTYPE_NONE, NULL, out);               \
   }
-#define CREATE_PLAIN(name)                                                                     \
-  static libdl_error* create_##name(const int64_t* shape, int32_t ndim, libdl_tensor** out) {  \
-    return libdl_##name(shape, ndim, LIBDL_DTYPE_NONE, NULL, out);                             \
+#define CREATE_PLAIN(name)                                                                    \
+  static libdl_error* create_##name(const int64_t* shape, int32_t ndim, libdl_tensor** out) { \
+    return libdl_##name(shape, ndim, LIBDL_DTYPE_NONE, NULL, out);                            \
   }
 CREATE_PLAIN(empty)
 CREATE_PLAIN(zeros)
@@ -124,11 +123,11 @@ static PyObject* create(int which, PyObject* const* args, Py_ssize_t count, PyOb
   return error ? raise_error(error) : wrap(out);
 }
 
-#define CREATION(name, which)                                                                   \
-  static PyObject* name##_of_sizes(PyObject* unused, PyObject* const* args, Py_ssize_t count,   \
-                                   PyObject* names) {                                           \
-    (void)unused;                                                                               \
-    return create(which, args, count, names, create_##name);                                    \
+#define CREATION(name, which)                                                                 \
+  static PyObject* name##_of_sizes(PyObject* unused, PyObject* const* args, Py_ssize_t count, \
+                                   PyObject* names) {                                         \
+    (void)unused;                                                                             \
+    return create(which, args, count, names, create_##name);                                  \
   }
 CREATION(empty, kEmpty)
 CREATION(zeros, kZeros)
@@ -138,8 +137,8 @@ CREATION(randn, kRandn)
 
 #define DEFINITION(name) \
   {#name, (PyCFunction)(void (*)(void))name##_of_sizes, METH_FASTCALL | METH_KEYWORDS, NULL}
-static PyMethodDef creations[kCreations] = {
-    DEFINITION(empty), DEFINITION(zeros), DEFINITION(ones), DEFINITION(rand), DEFINITION(randn)};
+static PyMethodDef creations[kCreations] = {DEFINITION(empty), DEFINITION(zeros), DEFINITION(ones),
+                                            DEFINITION(rand), DEFINITION(randn)};
 
 // creation(name, function, document): what serves sizes at once and leaves the rest to the function
 static PyObject* creation(PyObject* module, PyObject* args) {

@@ -49,8 +49,7 @@ static libdl_error* run(void* ctx, libdl_backward_context* context,
   PyObject* const held = PyCapsule_New(&pass, kPass, NULL);
   PyObject* gradients = PyTuple_New((Py_ssize_t)outputs);
   for (int64_t i = 0; gradients && i < outputs; ++i) {
-    PyObject* const item =
-        wrap_optional(libdl_tensor_retain((libdl_tensor*)output_gradients[i]));
+    PyObject* const item = wrap_optional(libdl_tensor_retain((libdl_tensor*)output_gradients[i]));
     if (!item || PyTuple_SetItem(gradients, (Py_ssize_t)i, item)) Py_CLEAR(gradients);
   }
   PyObject* const answer =

@@ -7,8 +7,8 @@
 
 #include "objects.h"
 
-static long at_work;         // threads without the GIL; read and written with it
-static long waiting;         // threads in await_work()
+static long at_work;             // threads without the GIL; read and written with it
+static long waiting;             // threads in await_work()
 static _Thread_local bool away;  // this thread is one of at_work
 
 static void forget_parent(void) {  // a child of fork has one thread, which has the GIL

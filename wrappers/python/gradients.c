@@ -96,8 +96,8 @@ static PyObject* history_beyond(PyObject* module, PyObject* const* args, Py_ssiz
   PyObject* answer = NULL;
   if (tensors(args[0], "history_beyond", "outputs", false, &outputs) == 0 &&
       tensors(args[1], "history_beyond", "leaves", false, &leaves) == 0)
-    answer = PyBool_FromLong(libdl_history_beyond(BORROWED(outputs), outputs.count,
-                                                  BORROWED(leaves), leaves.count));
+    answer = PyBool_FromLong(
+        libdl_history_beyond(BORROWED(outputs), outputs.count, BORROWED(leaves), leaves.count));
   free_operands(&outputs);
   free_operands(&leaves);
   pending_work = 0;

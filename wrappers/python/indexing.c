@@ -5,8 +5,8 @@
 #include "objects.h"
 
 typedef struct Walk {
-  libdl_tensor* view;   // owned
-  int32_t dim;          // of the view: where the next key applies
+  libdl_tensor* view;      // owned
+  int32_t dim;             // of the view: where the next key applies
   libdl_tensor** indices;  // owned entries, one a dimension of the view, NULL: the whole of it
   int32_t count;           // dimensions up to the last index tensor
 } Walk;
@@ -95,10 +95,11 @@ static int collect_mask(Walk* walk, libdl_tensor* mask) {
     const int64_t found = libdl_tensor_shape(mask)[i];
     if (found == wanted) continue;
     libdl_tensor_release(mask);
-    PyErr_Format(PyExc_IndexError,
-                 "x[...]: the shape of the mask does not match: dimension %d of it has %lld entries, "
-                 "wanted %lld",
-                 (int)i, (long long)found, (long long)wanted);
+    PyErr_Format(
+        PyExc_IndexError,
+        "x[...]: the shape of the mask does not match: dimension %d of it has %lld entries, "
+        "wanted %lld",
+        (int)i, (long long)found, (long long)wanted);
     return -1;
   }
   return collect(walk, mask, dims);
@@ -131,8 +132,7 @@ static int by_tensor(Walk* walk, libdl_tensor* index) {
   }
   if (walk->dim >= libdl_tensor_ndim(walk->view)) return scalar_index();
   if (dtype >= LIBDL_DTYPE_FLOAT16) {
-    PyErr_Format(PyExc_IndexError,
-                 "x[...]: an index tensor is %s, wanted integers or a bool mask",
+    PyErr_Format(PyExc_IndexError, "x[...]: an index tensor is %s, wanted integers or a bool mask",
                  libdl_dtype_name(dtype));
     return -1;
   }
@@ -212,9 +212,8 @@ static int by_tuple(Walk* walk, PyObject* keys) {
   int32_t used = 0;
   for (Py_ssize_t i = 0; i < count; ++i) used += consumed(PyTuple_GetItem(keys, i));
   if (used > ndim) {
-    PyErr_Format(PyExc_IndexError,
-                 "x[...]: too many indices: %d for a tensor of %d dimensions", (int)used,
-                 (int)ndim);
+    PyErr_Format(PyExc_IndexError, "x[...]: too many indices: %d for a tensor of %d dimensions",
+                 (int)used, (int)ndim);
     return -1;
   }
   for (Py_ssize_t i = 0; i < count; ++i) {
@@ -225,8 +224,7 @@ static int by_tuple(Walk* walk, PyObject* keys) {
 }
 
 static void end(Walk* walk) {
-  for (int32_t i = 0; walk->indices && i < walk->count; ++i)
-    libdl_tensor_release(walk->indices[i]);
+  for (int32_t i = 0; walk->indices && i < walk->count; ++i) libdl_tensor_release(walk->indices[i]);
   PyMem_Free(walk->indices);
   libdl_tensor_release(walk->view);
 }
@@ -298,8 +296,8 @@ PyObject* tensor_subscript(PyObject* self, PyObject* key) {
   } else if (walk.view != handle_of(self)) {
     out = libdl_tensor_retain(walk.view);
   } else {  // x[...] and x[:] are new views too
-    error = libdl_view(walk.view, libdl_tensor_shape(walk.view), libdl_tensor_ndim(walk.view),
-                       &out);
+    error =
+        libdl_view(walk.view, libdl_tensor_shape(walk.view), libdl_tensor_ndim(walk.view), &out);
     if (error) {  // strides that view refuses: the first dimension's whole slice
       libdl_error_release(error);
       error = libdl_slice(walk.view, 0, NULL, NULL, 1, &out);
@@ -315,8 +313,8 @@ static int value_of(PyObject* self, PyObject* value, libdl_tensor** handle, libd
   const int result = operand(value, handle, own);
   if (result <= 0) return result;
   const libdl_dtype dtype = libdl_tensor_dtype(handle_of(self));
-  PyObject* const made = PyObject_CallFunctionObjArgs(registered.to_tensor, value,
-                                                      dtype_object(dtype), NULL);
+  PyObject* const made =
+      PyObject_CallFunctionObjArgs(registered.to_tensor, value, dtype_object(dtype), NULL);
   if (!made) return -1;
   *handle = *own = libdl_tensor_retain(handle_of(made));
   Py_DECREF(made);
@@ -366,9 +364,8 @@ static libdl_error* write_indexed(Walk* walk, libdl_tensor* value) {
     if (error) return error;
     value = converted;
   }
-  libdl_error* const error =
-      libdl_index_put_into(walk->view, (const libdl_tensor* const*)walk->indices, walk->count,
-                           value, false, walk->view);
+  libdl_error* const error = libdl_index_put_into(
+      walk->view, (const libdl_tensor* const*)walk->indices, walk->count, value, false, walk->view);
   libdl_tensor_release(converted);
   return error;
 }

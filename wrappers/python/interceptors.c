@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Python's onlookers: each call of an operator, of a gradient and of an optimizer's step as a tuple.
+// Python's onlookers: each call of an operator, of a gradient and of an optimizer's step as a
+// tuple.
 #include <libdl/op.h>
 #include <libdl/state.h>
 
@@ -25,34 +26,28 @@ static PyObject* none(void) {
 
 static PyObject* text_object(const char* text, int64_t length) {
   if (!text) return none();
-  return PyUnicode_FromStringAndSize(text, (Py_ssize_t)(length < 0 ? (int64_t)strlen(text) : length));
+  return PyUnicode_FromStringAndSize(text,
+                                     (Py_ssize_t)(length < 0 ? (int64_t)strlen(text) : length));
 }
 
 static PyObject* value_object(const libdl_value* value) {
   switch (value->type) {
-    case LIBDL_VALUE_TENSOR:
-      return wrap_optional(libdl_tensor_retain(value->held.tensor));
+    case LIBDL_VALUE_TENSOR: return wrap_optional(libdl_tensor_retain(value->held.tensor));
     case LIBDL_VALUE_TENSORS:
       return tensors_object(value->held.tensors.items, value->held.tensors.count);
-    case LIBDL_VALUE_BOOL:
-      return PyBool_FromLong(value->held.boolean);
-    case LIBDL_VALUE_INT:
-      return PyLong_FromLongLong(value->held.integer);
-    case LIBDL_VALUE_UINT:
-      return PyLong_FromUnsignedLongLong(value->held.unsigned_integer);
-    case LIBDL_VALUE_FLOAT:
-      return PyFloat_FromDouble(value->held.number);
+    case LIBDL_VALUE_BOOL: return PyBool_FromLong(value->held.boolean);
+    case LIBDL_VALUE_INT: return PyLong_FromLongLong(value->held.integer);
+    case LIBDL_VALUE_UINT: return PyLong_FromUnsignedLongLong(value->held.unsigned_integer);
+    case LIBDL_VALUE_FLOAT: return PyFloat_FromDouble(value->held.number);
     case LIBDL_VALUE_INTS:
       return integers_object(value->held.integers.items, (int32_t)value->held.integers.count);
-    case LIBDL_VALUE_STRING:
-      return text_object(value->held.string.text, value->held.string.length);
+    case LIBDL_VALUE_STRING: return text_object(value->held.string.text, value->held.string.length);
     case LIBDL_VALUE_DTYPE: {
       PyObject* const dtype = dtype_object(value->held.dtype);
       Py_INCREF(dtype);
       return dtype;
     }
-    case LIBDL_VALUE_DEVICE:
-      return device_object(value->held.device);
+    case LIBDL_VALUE_DEVICE: return device_object(value->held.device);
     case LIBDL_VALUE_GENERATOR: {
       libdl_generator* const held = libdl_generator_retain(value->held.generator);
       PyObject* const kept =
@@ -62,10 +57,8 @@ static PyObject* value_object(const libdl_value* value) {
       Py_XDECREF(kept);
       return made;
     }
-    case LIBDL_VALUE_TENSOR_LIST:
-      return list_object(value->held.list);
-    default:
-      return none();
+    case LIBDL_VALUE_TENSOR_LIST: return list_object(value->held.list);
+    default: return none();
   }
 }
 
@@ -84,9 +77,8 @@ static PyObject* call_object(const libdl_call* call, bool over) {
   PyObject* const destinations =
       call->dsts ? tensors_object((const libdl_tensor* const*)call->dsts, call->result_count)
                  : none();
-  PyObject* const results = over && call->results
-                                ? values_object(call->results, call->result_count)
-                                : none();
+  PyObject* const results =
+      over && call->results ? values_object(call->results, call->result_count) : none();
   if (arguments && destinations && results)
     return Py_BuildValue("(sOiizNNNO)", call->name, call->op >= 0 ? Py_True : Py_False,
                          (int)call->phase, (int)call->depth, call->source, arguments, destinations,

@@ -22,8 +22,7 @@ static PyObject* overridden(const char* name, PyObject* a, PyObject* b) {
   }
   PyObject* const function = PyObject_GetAttrString((PyObject*)tensor_type, name);
   if (!function) return NULL;
-  PyObject* const answer =
-      PyObject_CallFunctionObjArgs(registered.override, function, a, b, NULL);
+  PyObject* const answer = PyObject_CallFunctionObjArgs(registered.override, function, a, b, NULL);
   Py_DECREF(function);
   return answer;
 }
@@ -112,33 +111,33 @@ static PyObject* unary(PyObject* a, Unary function, const char* name) {
 #define DIV_CALL(x, y, out, name) libdl_##name(x, y, NULL, 0, out)
 
 // OPERATOR(slot, dunder, function, call, commutes)
-#define OPERATORS(X)                                                     \
-  X(add, "add", add, ALPHA_CALL, true)                                   \
-  X(subtract, "sub", sub, ALPHA_CALL, false)                             \
-  X(multiply, "mul", mul, PLAIN_CALL, true)                              \
-  X(true_divide, "truediv", div, DIV_CALL, false)                        \
-  X(floor_divide, "floordiv", floor_divide, PLAIN_CALL, false)           \
-  X(remainder, "mod", remainder, PLAIN_CALL, false)                      \
-  X(and, "and", bitwise_and, PLAIN_CALL, true)                           \
-  X(or, "or", bitwise_or, PLAIN_CALL, true)                              \
-  X(xor, "xor", bitwise_xor, PLAIN_CALL, true)                           \
-  X(lshift, "lshift", bitwise_left_shift, PLAIN_CALL, false)             \
+#define OPERATORS(X)                                           \
+  X(add, "add", add, ALPHA_CALL, true)                         \
+  X(subtract, "sub", sub, ALPHA_CALL, false)                   \
+  X(multiply, "mul", mul, PLAIN_CALL, true)                    \
+  X(true_divide, "truediv", div, DIV_CALL, false)              \
+  X(floor_divide, "floordiv", floor_divide, PLAIN_CALL, false) \
+  X(remainder, "mod", remainder, PLAIN_CALL, false)            \
+  X(and, "and", bitwise_and, PLAIN_CALL, true)                 \
+  X(or, "or", bitwise_or, PLAIN_CALL, true)                    \
+  X(xor, "xor", bitwise_xor, PLAIN_CALL, true)                 \
+  X(lshift, "lshift", bitwise_left_shift, PLAIN_CALL, false)   \
   X(rshift, "rshift", bitwise_right_shift, PLAIN_CALL, false)
 
-#define DEFINE(slot, dunder, name, call, commutes)                                               \
-  static libdl_error* slot##_function(const libdl_tensor* x, const libdl_tensor* y,              \
-                                      libdl_tensor** out) {                                      \
-    return call(x, y, out, name);                                                                \
-  }                                                                                              \
-  static libdl_error* slot##_into(const libdl_tensor* x, const libdl_tensor* y,                  \
-                                  libdl_tensor* dst) {                                           \
-    return call(x, y, dst, name##_into);                                                         \
-  }                                                                                              \
-  static PyObject* slot##_slot(PyObject* a, PyObject* b) {                                       \
-    return binary(a, b, slot##_function, "__" dunder "__", commutes);                            \
-  }                                                                                              \
-  static PyObject* slot##_in_place_slot(PyObject* a, PyObject* b) {                              \
-    return in_place(a, b, slot##_into, "__i" dunder "__", #name); \
+#define DEFINE(slot, dunder, name, call, commutes)                                  \
+  static libdl_error* slot##_function(const libdl_tensor* x, const libdl_tensor* y, \
+                                      libdl_tensor** out) {                         \
+    return call(x, y, out, name);                                                   \
+  }                                                                                 \
+  static libdl_error* slot##_into(const libdl_tensor* x, const libdl_tensor* y,     \
+                                  libdl_tensor* dst) {                              \
+    return call(x, y, dst, name##_into);                                            \
+  }                                                                                 \
+  static PyObject* slot##_slot(PyObject* a, PyObject* b) {                          \
+    return binary(a, b, slot##_function, "__" dunder "__", commutes);               \
+  }                                                                                 \
+  static PyObject* slot##_in_place_slot(PyObject* a, PyObject* b) {                 \
+    return in_place(a, b, slot##_into, "__i" dunder "__", #name);                   \
   }
 
 OPERATORS(DEFINE)
@@ -256,7 +255,8 @@ static PyObject* real_item(PyObject* item) {
   else
     raise_error(libdl_error_new(LIBDL_ERROR_DTYPE,
                                 "a complex number with an imaginary part has no real value; take "
-                                ".real", -1, NULL, NULL));
+                                ".real",
+                                -1, NULL, NULL));
   Py_DECREF(item);
   return answer;
 }

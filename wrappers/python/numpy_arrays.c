@@ -180,8 +180,9 @@ static libdl_dtype dtype_of_format(const char* format, Py_ssize_t size) {
   const char code = format[complex];
   if (!code || format[complex + 1]) return LIBDL_DTYPE_NONE;
   if (complex)
-    return code == 'f' ? LIBDL_DTYPE_COMPLEX64
-                       : code == 'd' ? LIBDL_DTYPE_COMPLEX128 : LIBDL_DTYPE_NONE;
+    return code == 'f'   ? LIBDL_DTYPE_COMPLEX64
+           : code == 'd' ? LIBDL_DTYPE_COMPLEX128
+                         : LIBDL_DTYPE_NONE;
   if (code == '?') return LIBDL_DTYPE_BOOL;
   if (code == 'e') return LIBDL_DTYPE_FLOAT16;
   if (code == 'f') return LIBDL_DTYPE_FLOAT32;
@@ -252,15 +253,13 @@ static PyObject* tensor_over(Py_buffer* view) {
 
 // The public head of every NumPy array, the same in NumPy 1 and 2.
 typedef struct ArrayHead {
-  PyObject_HEAD
-  char* data;
+  PyObject_HEAD char* data;
   int ndim;
   Py_ssize_t* shape;
   Py_ssize_t* strides;  // in bytes
   PyObject* base;
   struct {
-    PyObject_HEAD
-    PyTypeObject* type;
+    PyObject_HEAD PyTypeObject* type;
     char kind, letter, byte_order, flags;
     int number;
   }* dtype;
@@ -302,8 +301,10 @@ PyObject* from_array(PyObject* object) {
     if (array->strides[i] % size) return NULL;
     strides[i] = array->strides[i] / size;
   }
-  const Py_buffer view = {.itemsize = (Py_ssize_t)size, .ndim = array->ndim,
-                          .shape = array->shape, .strides = array->strides};
+  const Py_buffer view = {.itemsize = (Py_ssize_t)size,
+                          .ndim = array->ndim,
+                          .shape = array->shape,
+                          .strides = array->strides};
   int64_t before, bytes;
   span(&view, &before, &bytes);
   Py_INCREF(object);

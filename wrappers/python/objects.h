@@ -14,31 +14,30 @@
 #include <string.h>
 
 typedef struct TensorObject {
-  PyObject_HEAD
-  libdl_tensor* handle;  // owned
-  PyObject* attributes;  // __dict__, made when first needed
+  PyObject_HEAD libdl_tensor* handle;  // owned
+  PyObject* attributes;                // __dict__, made when first needed
   PyObject* weak_references;
 } TensorObject;
 
 // -- objects.c: what Python registers here once, and the names that are looked up often ---------
 
-#define LIBDL_PYTHON_REGISTERED(X)                                                       \
-  X(parameter)        /* nn.Parameter: a subclass that never overrides */                \
-  X(size)             /* Size, a tuple */                                                \
-  X(dtype)            /* the class of dtypes */                                          \
-  X(device)           /* the class of devices */                                         \
-  X(generator)        /* the class of generators */                                      \
-  X(node)             /* the class of graph nodes */                                     \
-  X(to_tensor)        /* borrow(data, dtype, device), for sequences as operands */    \
-  X(override)         /* override(function, arguments): __torch_function__ */            \
-  X(format)           /* repr of a tensor */                                             \
-  X(view)             /* Tensor.view with a dtype or keywords */                         \
-  X(contiguous)       /* Tensor.contiguous of what is not */                             \
-  X(error)            /* the exception for codes without one of their own */             \
-  X(disabled_override) /* the __torch_function__ that means none */                     \
-  X(warn)             /* warn(code, message) */                                         \
-  X(told_by_slot)     /* told_by_slot(error, operator): as the caller wrote it */         \
-  X(beside_array)     /* beside_array(operator, a, b), one of them a NumPy array */
+#define LIBDL_PYTHON_REGISTERED(X)                                                  \
+  X(parameter)         /* nn.Parameter: a subclass that never overrides */          \
+  X(size)              /* Size, a tuple */                                          \
+  X(dtype)             /* the class of dtypes */                                    \
+  X(device)            /* the class of devices */                                   \
+  X(generator)         /* the class of generators */                                \
+  X(node)              /* the class of graph nodes */                               \
+  X(to_tensor)         /* borrow(data, dtype, device), for sequences as operands */ \
+  X(override)          /* override(function, arguments): __torch_function__ */      \
+  X(format)            /* repr of a tensor */                                       \
+  X(view)              /* Tensor.view with a dtype or keywords */                   \
+  X(contiguous)        /* Tensor.contiguous of what is not */                       \
+  X(error)             /* the exception for codes without one of their own */       \
+  X(disabled_override) /* the __torch_function__ that means none */                 \
+  X(warn)              /* warn(code, message) */                                    \
+  X(told_by_slot)      /* told_by_slot(error, operator): as the caller wrote it */  \
+  X(beside_array)      /* beside_array(operator, a, b), one of them a NumPy array */
 
 typedef struct Registered {
 #define LIBDL_PYTHON_MEMBER(name) PyObject* name;
@@ -133,12 +132,12 @@ int dtype_code(PyObject* object, libdl_dtype* code);  // None: LIBDL_DTYPE_NONE
 int device_of(PyObject* object, libdl_device* device);
 int generator_of(PyObject* object, libdl_generator** generator);
 
-PyObject* dtype_object(libdl_dtype code);         // borrowed
-PyObject* device_object(libdl_device device);     // new
-PyObject* node_object(libdl_node* node);          // takes it over; NULL: None
+PyObject* dtype_object(libdl_dtype code);      // borrowed
+PyObject* device_object(libdl_device device);  // new
+PyObject* node_object(libdl_node* node);       // takes it over; NULL: None
 PyObject* capsule(void* handle, const char* kind, void (*release)(void*));  // new
-PyObject* shape_object(const int64_t* shape, int32_t ndim);  // new Size
-PyObject* integers_object(const int64_t* items, int32_t count);  // new tuple
+PyObject* shape_object(const int64_t* shape, int32_t ndim);                 // new Size
+PyObject* integers_object(const int64_t* items, int32_t count);             // new tuple
 
 // Elements that the call about to be made works on; decides whether the GIL is released.
 extern int64_t pending_work;

@@ -42,8 +42,8 @@ static int python_number(PyObject* object, libdl_tensor** own) {
     return from_error(libdl_number_i64(value, own));
   }
   if (PyComplex_Check(object))
-    return from_error(libdl_number_c128(PyComplex_RealAsDouble(object),
-                                        PyComplex_ImagAsDouble(object), own));
+    return from_error(
+        libdl_number_c128(PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object), own));
   return 1;
 }
 

@@ -18,8 +18,7 @@ static bool asked_lately(void) {
   static struct timespec last;  // only the main thread comes here
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-  const long long passed =
-      (now.tv_sec - last.tv_sec) * 1000000000LL + now.tv_nsec - last.tv_nsec;
+  const long long passed = (now.tv_sec - last.tv_sec) * 1000000000LL + now.tv_nsec - last.tv_nsec;
   if (passed < 20 * 1000000LL) return true;
   last = now;
   return false;

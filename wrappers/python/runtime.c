@@ -110,14 +110,14 @@ static PyObject* memory_statistics(PyObject* module, PyObject* args) {
   libdl_memory_statistics s = {.struct_size = sizeof s};
   libdl_error* const error = libdl_memory_get_statistics(where == Py_None ? NULL : &device, &s);
   if (error) return raise_error(error);
-  return Py_BuildValue(
-      "{sLsLsLsLsLsLsLsLsLsLsLsLsL}", "allocated", (long long)s.allocated, "active",
-      (long long)s.active, "reserved", (long long)s.reserved, "peak_allocated",
-      (long long)s.peak_allocated, "peak_reserved", (long long)s.peak_reserved, "allocations",
-      (long long)s.allocations, "frees", (long long)s.frees, "segments", (long long)s.segments,
-      "trims", (long long)s.trims, "out_of_memory", (long long)s.out_of_memory, "limit",
-      (long long)s.limit, "small_allocated", (long long)s.small_allocated,
-      "packed", (long long)s.packed);
+  return Py_BuildValue("{sLsLsLsLsLsLsLsLsLsLsLsLsL}", "allocated", (long long)s.allocated,
+                       "active", (long long)s.active, "reserved", (long long)s.reserved,
+                       "peak_allocated", (long long)s.peak_allocated, "peak_reserved",
+                       (long long)s.peak_reserved, "allocations", (long long)s.allocations, "frees",
+                       (long long)s.frees, "segments", (long long)s.segments, "trims",
+                       (long long)s.trims, "out_of_memory", (long long)s.out_of_memory, "limit",
+                       (long long)s.limit, "small_allocated", (long long)s.small_allocated,
+                       "packed", (long long)s.packed);
 }
 
 // tensor_to_string(tensor, precision, threshold, edgeitems, linewidth, sci_mode)

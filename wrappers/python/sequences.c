@@ -84,8 +84,7 @@ static int whole(PyObject* item, libdl_dtype dtype, int64_t low, int64_t high, i
   if (Py_TYPE(item) == &PyFloat_Type) {
     const double given = PyFloat_AsDouble(item);
     // 2^63 as a double is just above what int64 holds. Fractions do not wrap.
-    if (!(given >= (double)low && given < 9223372036854775808.0))
-      return does_not_fit(item, dtype);
+    if (!(given >= (double)low && given < 9223372036854775808.0)) return does_not_fit(item, dtype);
     *value = (int64_t)given;
   } else {
     *value = PyLong_AsLongLong(item);
@@ -107,17 +106,17 @@ static int whole_unsigned(PyObject* item, uint64_t* value) {
   return failed;
 }
 
-#define STORE(type, value)                        \
-  do {                                            \
-    const type stored = (type)(value);            \
-    memcpy(nest->next, &stored, sizeof stored);   \
-    nest->next += sizeof stored;                  \
+#define STORE(type, value)                      \
+  do {                                          \
+    const type stored = (type)(value);          \
+    memcpy(nest->next, &stored, sizeof stored); \
+    nest->next += sizeof stored;                \
   } while (0)
 
-#define WHOLE(code, type, low, high)                                             \
-  case code:                                                                     \
-    if (whole(item, code, low, high, &integer)) return -1;                       \
-    STORE(type, integer);                                                        \
+#define WHOLE(code, type, low, high)                       \
+  case code:                                               \
+    if (whole(item, code, low, high, &integer)) return -1; \
+    STORE(type, integer);                                  \
     return 0;
 
 static int store(PyObject* item, Nest* nest) {
@@ -133,9 +132,9 @@ static int store(PyObject* item, Nest* nest) {
       STORE(uint64_t, large);
       return 0;
     }
-    WHOLE(LIBDL_DTYPE_UINT32, uint32_t, 0, UINT32_MAX)
-    WHOLE(LIBDL_DTYPE_UINT16, uint16_t, 0, UINT16_MAX)
-    WHOLE(LIBDL_DTYPE_UINT8, uint8_t, 0, UINT8_MAX)
+      WHOLE(LIBDL_DTYPE_UINT32, uint32_t, 0, UINT32_MAX)
+      WHOLE(LIBDL_DTYPE_UINT16, uint16_t, 0, UINT16_MAX)
+      WHOLE(LIBDL_DTYPE_UINT8, uint8_t, 0, UINT8_MAX)
     case LIBDL_DTYPE_BOOL: {
       const int truth = PyObject_IsTrue(item);
       STORE(uint8_t, truth);
@@ -155,8 +154,10 @@ static int store(PyObject* item, Nest* nest) {
     }
     default: {
       const double real = PyFloat_AsDouble(item);
-      if (nest->dtype == LIBDL_DTYPE_FLOAT32) STORE(float, real);
-      else STORE(double, real);
+      if (nest->dtype == LIBDL_DTYPE_FLOAT32)
+        STORE(float, real);
+      else
+        STORE(double, real);
       return real == -1.0 && PyErr_Occurred() ? -1 : 0;
     }
   }
@@ -218,8 +219,7 @@ static PyObject* from_sequence(PyObject* module, PyObject* const* args, Py_ssize
   for (int32_t i = 0; i < nest.ndim; ++i) numel *= nest.shape[i];
   if (wanted == LIBDL_DTYPE_NONE) wanted = dtype_of_rank(numel ? nest.rank : kReal);
   nest.dtype = written_dtype(wanted);
-  const bool is_complex =
-      wanted == LIBDL_DTYPE_COMPLEX64 || wanted == LIBDL_DTYPE_COMPLEX128;
+  const bool is_complex = wanted == LIBDL_DTYPE_COMPLEX64 || wanted == LIBDL_DTYPE_COMPLEX128;
   if (nest.rank == kComplex && !is_complex) Py_RETURN_NONE;
   Integers shape = {.items = nest.shape, .count = nest.ndim};
   if (count == 3 && integers(args[2], &shape)) return NULL;
@@ -243,12 +243,12 @@ static PyObject* from_sequence(PyObject* module, PyObject* const* args, Py_ssize
 
 // -- out ------------------------------------------------------------------------------------------
 
-#define READ(type, make)                \
-  {                                     \
-    type value;                         \
+#define READ(type, make)                 \
+  {                                      \
+    type value;                          \
     memcpy(&value, *data, sizeof value); \
-    *data += sizeof value;              \
-    return make(value);                 \
+    *data += sizeof value;               \
+    return make(value);                  \
   }
 
 static PyObject* number_at(const char** data, libdl_dtype dtype) {
@@ -274,13 +274,13 @@ static PyObject* number_at(const char** data, libdl_dtype dtype) {
 }
 
 // Lists of the commonest numbers, without a choice for each.
-#define ROW(type, make)                                                     \
-  for (Py_ssize_t i = 0; i < count; ++i, *data += sizeof(type)) {           \
-    type value;                                                             \
-    memcpy(&value, *data, sizeof value);                                    \
-    PyObject* const item = make(value);                                     \
-    if (!item || PyList_SetItem(list, i, item)) return -1;                  \
-  }                                                                         \
+#define ROW(type, make)                                           \
+  for (Py_ssize_t i = 0; i < count; ++i, *data += sizeof(type)) { \
+    type value;                                                   \
+    memcpy(&value, *data, sizeof value);                          \
+    PyObject* const item = make(value);                           \
+    if (!item || PyList_SetItem(list, i, item)) return -1;        \
+  }                                                               \
   return 0;
 
 static int row(PyObject* list, Py_ssize_t count, libdl_dtype dtype, const char** data) {

@@ -70,8 +70,7 @@ static PyObject* adam_step(PyObject* module, PyObject* args) {
     PyThreadState* const thread = leave_python();
     error = libdl_adam_step(&options, lists[0].items, lists[0].count, BORROWED(lists[1]),
                             lists[1].count, lists[2].items, lists[2].count, lists[3].items,
-                            lists[3].count, lists[4].count ? lists[4].items : NULL,
-                            lists[4].count);
+                            lists[3].count, lists[4].count ? lists[4].items : NULL, lists[4].count);
     enter_python(thread);
   }
   return finish(error, lists, read);
@@ -199,8 +198,7 @@ static PyObject* adam_group(PyObject* module, PyObject* args) {
   Group group;
   if (!begin_group(&group, params)) return PyErr_NoMemory();
   const bool gathered = gather(&group, params, states, joins_adam, options.amsgrad);
-  return end_group(&group, gathered,
-                   gathered && group.count ? step_adam(&group, &options) : NULL);
+  return end_group(&group, gathered, gathered && group.count ? step_adam(&group, &options) : NULL);
 }
 
 static libdl_error* step_sgd(Group* group, const libdl_sgd_options* options) {

@@ -59,8 +59,8 @@ static PyObject* new_tensor(PyTypeObject* type, PyObject* args, PyObject* keywor
   if (first && is_tensor(first)) {
     error = libdl_detach(handle_of(first), &handle);
   } else if (first && !PyLong_Check(first)) {
-    PyObject* const made = PyObject_CallFunction(registered.to_tensor, "OO", first,
-                                                 dtype_object(LIBDL_DTYPE_FLOAT32));
+    PyObject* const made =
+        PyObject_CallFunction(registered.to_tensor, "OO", first, dtype_object(LIBDL_DTYPE_FLOAT32));
     if (!made) return NULL;
     handle = libdl_tensor_retain(handle_of(made));
     Py_DECREF(made);
@@ -219,8 +219,7 @@ int add_tensor_type(PyObject* module) {
   if (!tensor_type) return -1;
   // NumPy's scalars and arrays on the left then leave the operator to the tensor on the right.
   PyObject* const priority = PyLong_FromLong(1000);  // PyTorch's; an array's is 0
-  if (!priority ||
-      PyObject_SetAttrString((PyObject*)tensor_type, "__array_priority__", priority)) {
+  if (!priority || PyObject_SetAttrString((PyObject*)tensor_type, "__array_priority__", priority)) {
     Py_XDECREF(priority);
     return -1;
   }

@@ -12,9 +12,9 @@
 #include <utility>
 
 #include "hwy/cache_control.h"
-#include "kernels/cpu/traverse/first-inl.h"
 #include "kernels/cpu/gemm/panels-inl.h"
 #include "kernels/cpu/simd/unroll.h"
+#include "kernels/cpu/traverse/first-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu {
@@ -140,14 +140,10 @@ template <class T>
 HWY_INLINE Kernels<T> kernels_for(int64_t rows, Lies lies) {
   constexpr auto kHeights = std::make_integer_sequence<int, static_cast<int>(kRows<T>)>();
   switch (lies) {
-    case Lies::kRows:
-      return kernels_for<T, Lies::kRows>(rows, kHeights);
-    case Lies::kColumns:
-      return kernels_for<T, Lies::kColumns>(rows, kHeights);
-    case Lies::kCopiedRows:
-      return kernels_for<T, Lies::kCopiedRows>(rows, kHeights);
-    case Lies::kCopiedColumns:
-      return kernels_for<T, Lies::kCopiedColumns>(rows, kHeights);
+    case Lies::kRows: return kernels_for<T, Lies::kRows>(rows, kHeights);
+    case Lies::kColumns: return kernels_for<T, Lies::kColumns>(rows, kHeights);
+    case Lies::kCopiedRows: return kernels_for<T, Lies::kCopiedRows>(rows, kHeights);
+    case Lies::kCopiedColumns: return kernels_for<T, Lies::kCopiedColumns>(rows, kHeights);
   }
   return {};
 }

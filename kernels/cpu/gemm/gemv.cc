@@ -9,11 +9,11 @@
 
 #include "hwy/cache_control.h"
 #include "kernels/convert_value.h"
+#include "kernels/cpu/gemm/matmul_parts.h"
 #include "kernels/cpu/simd/highway_targets.h"
 #include "kernels/cpu/simd/isa.h"
-#include "kernels/cpu/gemm/matmul_parts.h"
-#include "kernels/cpu/traverse/load_store.h"
 #include "kernels/cpu/simd/unroll.h"
+#include "kernels/cpu/traverse/load_store.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/gemm/gemv.cc"
@@ -38,8 +38,7 @@ struct Memory {
       return P::load(from);
     } else {
 #if LIBDL_FUSED  // as in convert.cc
-      using Bits =
-          std::conditional_t<std::is_same_v<E, Bfloat>, hwy::bfloat16_t, hwy::float16_t>;
+      using Bits = std::conditional_t<std::is_same_v<E, Bfloat>, hwy::bfloat16_t, hwy::float16_t>;
       const typename P::D d;
       const hn::Rebind<Bits, typename P::D> narrow;
       return hn::PromoteTo(d, hn::LoadU(narrow, reinterpret_cast<const Bits*>(from)));
@@ -69,10 +68,7 @@ struct Job {
   int64_t x_stride, bytes;
 
   Job(const GemvOperand& operand, const void* vector, int64_t stride)
-      : w(operand),
-        x(vector),
-        x_stride(stride),
-        bytes(dtype_bytes(operand.dtype)) {}
+      : w(operand), x(vector), x_stride(stride), bytes(dtype_bytes(operand.dtype)) {}
 
   const char* element(int64_t i, int64_t k) const {
     return static_cast<const char*>(w.data) + (i * w.row_stride + k * w.k_stride) * bytes;
@@ -309,14 +305,10 @@ void run(const GemvOperand& w, const void* x, int64_t x_stride, int64_t k, int64
 void gemv_on(const GemvOperand& w, const void* x, int64_t x_stride, int64_t k, int64_t i0,
              int64_t i1, void* y) {
   switch (w.dtype) {
-    case LIBDL_DTYPE_FLOAT64:
-      return run<double, double>(w, x, x_stride, k, i0, i1, y);
-    case LIBDL_DTYPE_BFLOAT16:
-      return run<float, Bfloat>(w, x, x_stride, k, i0, i1, y);
-    case LIBDL_DTYPE_FLOAT16:
-      return run<float, Half>(w, x, x_stride, k, i0, i1, y);
-    default:
-      return run<float, float>(w, x, x_stride, k, i0, i1, y);
+    case LIBDL_DTYPE_FLOAT64: return run<double, double>(w, x, x_stride, k, i0, i1, y);
+    case LIBDL_DTYPE_BFLOAT16: return run<float, Bfloat>(w, x, x_stride, k, i0, i1, y);
+    case LIBDL_DTYPE_FLOAT16: return run<float, Half>(w, x, x_stride, k, i0, i1, y);
+    default: return run<float, float>(w, x, x_stride, k, i0, i1, y);
   }
 }
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "kernels/cpu/gemm/matmul_parts.h"
-#include "kernels/cpu/traverse/load_store.h"
 #include "kernels/cpu/gemm/tiles_amx.h"
+#include "kernels/cpu/traverse/load_store.h"
 
 namespace libdl::kernels::cpu {
 namespace {

@@ -6,11 +6,11 @@
 #include <cstring>
 #include <type_traits>
 
+#include "kernels/cpu/gemm/matmul_parts.h"
 #include "kernels/cpu/simd/highway_targets.h"
 #include "kernels/cpu/simd/isa.h"
-#include "kernels/cpu/gemm/matmul_parts.h"
-#include "kernels/cpu/traverse/load_store.h"
 #include "kernels/cpu/simd/unroll.h"
+#include "kernels/cpu/traverse/load_store.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/gemm/matmul_integer.cc"
@@ -34,7 +34,7 @@ constexpr int64_t kWidth = 128 / sizeof(T);  // columns of a panel of b
 // Rows of the micro-kernel: twice as many sums, two values of b and one of a fit the registers.
 constexpr int kRows = kVectorBytes == 64 ? 8 : 4;
 constexpr int64_t kStripe = 64, kK = 128, kPanels = 4;  // of a chunk: rows, values of k, panels
-constexpr int64_t kNarrow = 4;  // so few columns go by inner products
+constexpr int64_t kNarrow = 4;                          // so few columns go by inner products
 
 // In which T is multiplied: int, which two 16-bit numbers become, would overflow.
 template <class T>
@@ -278,14 +278,10 @@ void multiply(Context& context, const MatmulArgs& args) {
 
 void integer_product_on(Context& context, const MatmulArgs& args) {
   switch (dtype_bytes(args.out.dtype)) {
-    case 1:
-      return multiply<uint16_t, uint8_t>(context, args);
-    case 2:
-      return multiply<uint16_t, uint16_t>(context, args);
-    case 4:
-      return multiply<uint32_t, uint32_t>(context, args);
-    default:
-      return multiply<uint64_t, uint64_t>(context, args);
+    case 1: return multiply<uint16_t, uint8_t>(context, args);
+    case 2: return multiply<uint16_t, uint16_t>(context, args);
+    case 4: return multiply<uint32_t, uint32_t>(context, args);
+    default: return multiply<uint64_t, uint64_t>(context, args);
   }
 }
 

@@ -3,9 +3,9 @@
 // A column times a row: out is written once, and nothing is summed or packed.
 #include <algorithm>
 
+#include "kernels/cpu/gemm/matmul_parts.h"
 #include "kernels/cpu/simd/highway_targets.h"
 #include "kernels/cpu/simd/isa.h"
-#include "kernels/cpu/gemm/matmul_parts.h"
 #include "kernels/cpu/traverse/load_store.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -70,25 +70,17 @@ void rows_of_halves(const MatmulArgs& args, int64_t b, int64_t i0, int64_t i1, i
 
 void rows_on(const MatmulArgs& args, int64_t b, int64_t i0, int64_t i1, int64_t j0, int64_t count) {
   switch (args.out.dtype) {
-    case LIBDL_DTYPE_FLOAT32:
-      return rows_of_numbers<float>(args, b, i0, i1, j0, count);
-    case LIBDL_DTYPE_FLOAT64:
-      return rows_of_numbers<double>(args, b, i0, i1, j0, count);
+    case LIBDL_DTYPE_FLOAT32: return rows_of_numbers<float>(args, b, i0, i1, j0, count);
+    case LIBDL_DTYPE_FLOAT64: return rows_of_numbers<double>(args, b, i0, i1, j0, count);
     case LIBDL_DTYPE_FLOAT16:
-    case LIBDL_DTYPE_BFLOAT16:
-      return rows_of_halves(args, b, i0, i1, j0, count);
-    default:
-      break;
+    case LIBDL_DTYPE_BFLOAT16: return rows_of_halves(args, b, i0, i1, j0, count);
+    default: break;
   }
   switch (dtype_bytes(args.out.dtype)) {  // integers
-    case 1:
-      return rows_of_numbers<uint8_t>(args, b, i0, i1, j0, count);
-    case 2:
-      return rows_of_numbers<uint16_t>(args, b, i0, i1, j0, count);
-    case 4:
-      return rows_of_numbers<uint32_t>(args, b, i0, i1, j0, count);
-    default:
-      return rows_of_numbers<uint64_t>(args, b, i0, i1, j0, count);
+    case 1: return rows_of_numbers<uint8_t>(args, b, i0, i1, j0, count);
+    case 2: return rows_of_numbers<uint16_t>(args, b, i0, i1, j0, count);
+    case 4: return rows_of_numbers<uint32_t>(args, b, i0, i1, j0, count);
+    default: return rows_of_numbers<uint64_t>(args, b, i0, i1, j0, count);
   }
 }
 
@@ -113,8 +105,7 @@ void outer_product(Context& context, const MatmulArgs& args) {
   for_chunks(context, s.batch * down * across, [&](int64_t chunk) {
     const int64_t b = chunk / (down * across), t = chunk % (down * across);
     const int64_t i = t / across * kRows, j = t % across * kCols;
-    LIBDL_ON_ISA(rows_on, args, b, i, std::min(i + kRows, s.m), j,
-                 std::min(kCols, s.n - j));
+    LIBDL_ON_ISA(rows_on, args, b, i, std::min(i + kRows, s.m), j, std::min(kCols, s.n - j));
   });
 }
 

@@ -10,8 +10,8 @@
 
 namespace libdl::kernels::cpu::amx {
 
-constexpr int64_t kSide = 32;  // rows and columns of a block of out: two tiles by two
-constexpr int64_t kStep = 32;  // values of k in a tile
+constexpr int64_t kSide = 32;         // rows and columns of a block of out: two tiles by two
+constexpr int64_t kStep = 32;         // values of k in a tile
 constexpr int64_t kStepBytes = 2048;  // of 32 lines, which are two tiles
 
 inline int64_t steps(int64_t k) { return (k + kStep - 1) / kStep; }

@@ -12,34 +12,48 @@
 #include <limits>
 #include <type_traits>
 
-#include "kernels/cpu/simd/lanes-inl.h"
 #include "kernels/cpu/math/math_coefficients.h"
+#include "kernels/cpu/simd/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu::HWY_NAMESPACE::math {
 
 template <class V>
-HWY_INLINE V abs(V x) { return hn::Abs(x.raw); }
+HWY_INLINE V abs(V x) {
+  return hn::Abs(x.raw);
+}
 template <class V>
-HWY_INLINE V copysign(V x, V y) { return hn::CopySign(x.raw, y.raw); }
+HWY_INLINE V copysign(V x, V y) {
+  return hn::CopySign(x.raw, y.raw);
+}
 // Rounded once where the processor can; the baseline rounds twice.
 template <class V>
-HWY_INLINE V fma(V x, V y, V z) { return hn::MulAdd(x.raw, y.raw, z.raw); }
+HWY_INLINE V fma(V x, V y, V z) {
+  return hn::MulAdd(x.raw, y.raw, z.raw);
+}
 // z - x y; fma(-x, y, z) costs the change of sign.
 template <class V>
-HWY_INLINE V nfma(V x, V y, V z) { return hn::NegMulAdd(x.raw, y.raw, z.raw); }
+HWY_INLINE V nfma(V x, V y, V z) {
+  return hn::NegMulAdd(x.raw, y.raw, z.raw);
+}
 #if HWY_TARGET == HWY_SCALAR  // there hn::Ceil(0) is -0
 #define LIBDL_ROUNDING(name, system, Highway) \
   template <class V>                          \
-  HWY_INLINE V name(V x) { return std::system(hn::GetLane(x.raw)); }
+  HWY_INLINE V name(V x) {                    \
+    return std::system(hn::GetLane(x.raw));   \
+  }
 #elif defined(HWY_SSE2) && HWY_TARGET == HWY_SSE2  // rounds through integers, which have no -0
-#define LIBDL_ROUNDING(name, system, Highway) \
-  template <class V>                          \
-  HWY_INLINE V name(V x) { return hn::CopySign(hn::Highway(x.raw), x.raw); }
+#define LIBDL_ROUNDING(name, system, Highway)       \
+  template <class V>                                \
+  HWY_INLINE V name(V x) {                          \
+    return hn::CopySign(hn::Highway(x.raw), x.raw); \
+  }
 #else
 #define LIBDL_ROUNDING(name, system, Highway) \
   template <class V>                          \
-  HWY_INLINE V name(V x) { return hn::Highway(x.raw); }
+  HWY_INLINE V name(V x) {                    \
+    return hn::Highway(x.raw);                \
+  }
 #endif
 LIBDL_ROUNDING(floor, floor, Floor)
 LIBDL_ROUNDING(ceil, ceil, Ceil)
@@ -52,19 +66,29 @@ constexpr bool kIsDouble = sizeof(typename V::Scalar) == 8;
 template <class V>
 constexpr bool kAllBits = V::kBits == 53;
 template <class V>
-HWY_INLINE V infinity() { return std::numeric_limits<typename V::Scalar>::infinity(); }
+HWY_INLINE V infinity() {
+  return std::numeric_limits<typename V::Scalar>::infinity();
+}
 
 // The smaller and the larger; a NaN in x passes, as x86's instructions do with the second operand.
 #if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR
 template <class V>
-HWY_INLINE V at_most(V x, V limit) { return hn::Min(limit.raw, x.raw); }
+HWY_INLINE V at_most(V x, V limit) {
+  return hn::Min(limit.raw, x.raw);
+}
 template <class V>
-HWY_INLINE V at_least(V x, V limit) { return hn::Max(limit.raw, x.raw); }
+HWY_INLINE V at_least(V x, V limit) {
+  return hn::Max(limit.raw, x.raw);
+}
 #else
 template <class V>
-HWY_INLINE V at_most(V x, V limit) { return select(x > limit, limit, x); }
+HWY_INLINE V at_most(V x, V limit) {
+  return select(x > limit, limit, x);
+}
 template <class V>
-HWY_INLINE V at_least(V x, V limit) { return select(x < limit, limit, x); }
+HWY_INLINE V at_least(V x, V limit) {
+  return select(x < limit, limit, x);
+}
 #endif
 
 // Whether a lane is not in [least, limit): as words, negative numbers, too small and too large ones

@@ -16,7 +16,8 @@ HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu::HWY_NAMESPACE::math {
 
 // Exponentials are cut: e^x = 2^n (1 + p) with p small. n is whole or, where all bits of a double
-// are wanted, a number of eighths, whose powers of two come from a table: half as many terms make p.
+// are wanted, a number of eighths, whose powers of two come from a table: half as many terms make
+// p.
 template <class V>
 constexpr int kCuts = kAllBits<V> ? 8 : 1;
 
@@ -39,8 +40,7 @@ HWY_INLINE V pick(const double (&entries)[8], typename V::Words index) {
   const __m256 low = _mm256_permutevar8x32_ps(_mm256_load_ps(words), half);
   const __m256 high = _mm256_permutevar8x32_ps(_mm256_load_ps(words + 8), half);
   const __m256d third = _mm256_castsi256_pd(_mm256_slli_epi64(index.raw, 61));
-  return typename V::Raw{
-      _mm256_blendv_pd(_mm256_castps_pd(low), _mm256_castps_pd(high), third)};
+  return typename V::Raw{_mm256_blendv_pd(_mm256_castps_pd(low), _mm256_castps_pd(high), third)};
 #else
   const typename V::Tag d;
   HWY_ALIGN uint64_t at[HWY_MAX_BYTES / sizeof(uint64_t)];
@@ -197,7 +197,7 @@ template <class V>
 HWY_INLINE V expm1(V x) {
   const V low(typename V::Scalar(kIsDouble<V> ? -60 : -30));
   V n, a = at_least(clamp_exponent(x), low);
-  V p = exp_parts<V, 1>(a, n);  // a table's rounding would count where 2^n - 1 is small
+  V p = exp_parts<V, 1>(a, n);         // a table's rounding would count where 2^n - 1 is small
   V half = power_of_two<V, 1>(n, -1);  // 2^1024 itself would overflow
   V y = fma(half, p, half - V(typename V::Scalar(0.5)));
   y = y + y;

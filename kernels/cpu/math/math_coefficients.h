@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Polynomials of kernels/cpu/math/math-inl.h, lowest power first: interpolation at Chebyshev nodes in
-// 240-bit arithmetic, rounded to T. kBits says how many bits the result needs: <double, 24> serves
-// float32 results that are computed in double. The comments give the error of the function that the
-// polynomial completes, relative to its value.
+// Polynomials of kernels/cpu/math/math-inl.h, lowest power first: interpolation at Chebyshev nodes
+// in 240-bit arithmetic, rounded to T. kBits says how many bits the result needs: <double, 24>
+// serves float32 results that are computed in double. The comments give the error of the function
+// that the polynomial completes, relative to its value.
 #pragma once
 
 #include <bit>
 #include <cstdint>
 
+// clang-format off: the numbers stand as they are printed.
 namespace libdl::kernels::cpu::coefficients {
 
 // ln 2 in two floats: small whole numbers times the first are exact.
@@ -267,3 +268,4 @@ struct GeluTail {
       -0x1.03fc4ap+7f};
 };
 }  // namespace libdl::kernels::cpu::coefficients
+// clang-format on

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Tables of kernels/cpu/math/sixteenths-inl.h, for float64 results of sixteen rows: c[k][i] is column k of
-// row i. Polynomials as in math_coefficients.h.
+// Tables of kernels/cpu/math/sixteenths-inl.h, for float64 results of sixteen rows: c[k][i] is
+// column k of row i. Polynomials as in math_coefficients.h.
 #pragma once
 
 #include <cstddef>
 
+// clang-format off: the numbers stand as they are printed.
 namespace libdl::kernels::cpu::coefficients {
 
 // A table by rows, and their number of columns even.
@@ -257,3 +258,4 @@ struct ErfTable {
 };
 
 }  // namespace libdl::kernels::cpu::coefficients
+// clang-format on

@@ -45,11 +45,9 @@ void locate_columns(const Job<T>& job, const char* data, int64_t width, int64_t 
       if constexpr (std::is_floating_point_v<T>) {
         better = hn::Or(better, hn::And(hn::IsNaN(x), hn::Eq(v, v)));
       }
-      const auto which = hn::MaskFromVec(
-          hn::BitCast(places, hn::VecFromMask(d, better)));
+      const auto which = hn::MaskFromVec(hn::BitCast(places, hn::VecFromMask(d, better)));
       P::store(hn::IfThenElse(better, x, v), value + c);
-      hn::Store(hn::IfThenElse(which, here, hn::Load(places, place + c)),
-                places, place + c);
+      hn::Store(hn::IfThenElse(which, here, hn::Load(places, place + c)), places, place + c);
     }
   }
   for (int64_t c = 0; c < width; ++c) {

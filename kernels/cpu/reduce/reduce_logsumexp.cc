@@ -2,9 +2,9 @@
 
 #include <cmath>
 
+#include "kernels/cpu/reduce.h"
 #include "kernels/cpu/simd/highway_targets.h"
 #include "kernels/cpu/simd/isa.h"
-#include "kernels/cpu/reduce.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/reduce/reduce_logsumexp.cc"

@@ -16,11 +16,11 @@
 #include <complex>
 
 #include "kernels/args.h"
-#include "kernels/cpu/traverse/columns-inl.h"
 #include "kernels/cpu/reduce.h"
+#include "kernels/cpu/traverse/columns-inl.h"
+#include "kernels/cpu/traverse/load_store.h"
 #include "kernels/cpu/traverse/rows.h"
 #include "kernels/cpu/traverse/transposition.h"
-#include "kernels/cpu/traverse/load_store.h"
 #include "kernels/reduction_order.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -354,16 +354,16 @@ void split_pass(const Job<T>& job, int64_t unit, const T* parameter, T* result) 
     const T* parameter;
     T part[kParts][kWidth<T>];
   } split{&job, unit, part_length<T>(job.n), parameter, {}};
-  job.context->parallel(
-      (job.n + split.length - 1) / split.length,
-      [](void* arg, int64_t first, int64_t last) {
-        Split& s = *static_cast<Split*>(arg);
-        for (int64_t i = first; i < last; ++i) {
-          part<C, M, T>(*s.job, s.unit, i * s.length, std::min((i + 1) * s.length, s.job->n),
-                        s.parameter, s.part[i]);
-        }
-      },
-      &split);
+  job.context->parallel((job.n + split.length - 1) / split.length,
+                        [](void* arg, int64_t first, int64_t last) {
+                          Split& s = *static_cast<Split*>(arg);
+                          for (int64_t i = first; i < last; ++i) {
+                            part<C, M, T>(*s.job, s.unit, i * s.length,
+                                          std::min((i + 1) * s.length, s.job->n), s.parameter,
+                                          s.part[i]);
+                          }
+                        },
+                        &split);
   ColumnTree<C, T> tree;
   tree.width = job.width(unit);
   for (int64_t i = 0; i * split.length < job.n; ++i) tree.push(split.part[i]);

@@ -19,14 +19,10 @@ namespace {
 template <class T>
 void plain_values(const Job<T>& job, int64_t unit, const T* none, T* result) {
   switch (static_cast<Reduction>(job.args->op)) {
-    case Reduction::kProd:
-      return pass<Prod, Plain, T>(job, unit, none, result);
-    case Reduction::kMax:
-      return pass<Max, Plain, T>(job, unit, none, result);
-    case Reduction::kMin:
-      return pass<Min, Plain, T>(job, unit, none, result);
-    default:
-      return pass<Sum, Plain, T>(job, unit, none, result);
+    case Reduction::kProd: return pass<Prod, Plain, T>(job, unit, none, result);
+    case Reduction::kMax: return pass<Max, Plain, T>(job, unit, none, result);
+    case Reduction::kMin: return pass<Min, Plain, T>(job, unit, none, result);
+    default: return pass<Sum, Plain, T>(job, unit, none, result);
   }
 }
 

@@ -51,13 +51,12 @@ void run(Context& context, const ReduceArgs& args, Load load, Finish<T> (*finish
   if (job.split || job.rows * job.n < 4 * kGrain) return task.finish(job, 0, job.units);
   const int64_t each = std::max<int64_t>(1, job.n * job.rows / std::max<int64_t>(1, job.units));
   task.grain = std::max<int64_t>(1, kGrain / each);
-  context.parallel(
-      (job.units + task.grain - 1) / task.grain,
-      [](void* arg, int64_t first, int64_t last) {
-        const Task& t = *static_cast<Task*>(arg);
-        t.finish(*t.job, first * t.grain, std::min(last * t.grain, t.job->units));
-      },
-      &task);
+  context.parallel((job.units + task.grain - 1) / task.grain,
+                   [](void* arg, int64_t first, int64_t last) {
+                     const Task& t = *static_cast<Task*>(arg);
+                     t.finish(*t.job, first * t.grain, std::min(last * t.grain, t.job->units));
+                   },
+                   &task);
 }
 
 }  // namespace

@@ -75,6 +75,6 @@ TileFn choice_tile(int32_t bytes);
 TileFn c64_tile(int32_t expression);
 TileFn c64_number_tile(int32_t expression);
 TileFn c64_row_tile(int32_t expression);  // the second input is one complex64
-TileFn c64_power_tile(double exponent);  // reads in[0] alone
+TileFn c64_power_tile(double exponent);   // reads in[0] alone
 
 }  // namespace libdl::kernels::cpu

@@ -48,8 +48,8 @@ HWY_INLINE Pairs operator+(Pairs x, Pairs y) { return {hn::Add(x.raw, y.raw)}; }
 HWY_INLINE Pairs operator-(Pairs x, Pairs y) { return {hn::Sub(x.raw, y.raw)}; }
 HWY_INLINE Pairs operator-(Pairs x) { return {negated(x.raw)}; }
 HWY_INLINE Pairs operator*(Pairs x, Pairs y) {
-  return {less_even(hn::Mul(x.raw, hn::DupEven(y.raw)),
-                    hn::Mul(swapped(x.raw), hn::DupOdd(y.raw)))};
+  return {
+      less_even(hn::Mul(x.raw, hn::DupEven(y.raw)), hn::Mul(swapped(x.raw), hn::DupOdd(y.raw)))};
 }
 // x * y where the products of their parts are exact, as of complex64: a fused sum rounds as often.
 HWY_INLINE Pairs exact_product(Pairs x, Pairs y) {
@@ -119,13 +119,13 @@ HWY_INLINE V same(Pairs x, Pairs y) {
   return hn::And(parts, swapped(parts));
 }
 
-#define LIBDL_COMPLEX(name, expression) \
-  struct name##_pairs {                 \
-    template <class... P>               \
+#define LIBDL_COMPLEX(name, expression)  \
+  struct name##_pairs {                  \
+    template <class... P>                \
     static HWY_INLINE Pairs of(P... p) { \
-      const Pairs x[] = {p...};         \
-      return expression;                \
-    }                                   \
+      const Pairs x[] = {p...};          \
+      return expression;                 \
+    }                                    \
   };
 LIBDL_COMPLEX(add, x[0] + x[1])
 LIBDL_COMPLEX(sub, x[0] - x[1])

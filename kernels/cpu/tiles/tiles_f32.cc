@@ -15,9 +15,8 @@ namespace libdl::kernels::cpu::HWY_NAMESPACE {
 
 constexpr bool in_double(Expression e) {
   using enum Expression;
-  for (Expression wide :
-       {div_floor, remainder, fmod, pow, rsqrt, expm1, tan, gelu_derivative, gelu_tanh,
-        gelu_tanh_derivative}) {
+  for (Expression wide : {div_floor, remainder, fmod, pow, rsqrt, expm1, tan, gelu_derivative,
+                          gelu_tanh, gelu_tanh_derivative}) {
     if (e == wide) return true;
   }
   return false;

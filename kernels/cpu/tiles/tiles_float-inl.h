@@ -12,9 +12,9 @@
 #include <atomic>
 #include <type_traits>
 
-#include "kernels/cpu/traverse/first-inl.h"
 #include "kernels/cpu/math/math-inl.h"
 #include "kernels/cpu/tiles/tiles.h"
+#include "kernels/cpu/traverse/first-inl.h"
 #include "kernels/scalars.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -95,11 +95,13 @@ struct Memory : TruthMemory<V> {
 
 #define LIBDL_RESULT_same false
 #define LIBDL_RESULT_truth true
-#define POINTWISE(name, inputs, classes, result)                       \
-  struct name##_op {                                                   \
-    static constexpr bool kTruth = LIBDL_RESULT_##result;              \
-    template <class... V>                                              \
-    static HWY_INLINE auto of(V... x) { return expression::name(x...); } \
+#define POINTWISE(name, inputs, classes, result)          \
+  struct name##_op {                                      \
+    static constexpr bool kTruth = LIBDL_RESULT_##result; \
+    template <class... V>                                 \
+    static HWY_INLINE auto of(V... x) {                   \
+      return expression::name(x...);                      \
+    }                                                     \
   };
 #include "kernels/pointwise.def"
 #undef POINTWISE
@@ -117,8 +119,8 @@ struct counted {
   }
 };
 
-// Op::of(V...) over n elements of T, computed in vectors V. With kNumbers the inputs after the first
-// are one number each, which stays in a register.
+// Op::of(V...) over n elements of T, computed in vectors V. With kNumbers the inputs after the
+// first are one number each, which stays in a register.
 template <class Op, class V, class T, int kInputs, bool kNumbers = false>
 void tile(const void* const* in, void* out, int64_t count) {
   using M = Memory<V, T>;
@@ -163,10 +165,10 @@ void tile(const void* const* in, void* out, int64_t count) {
   // In this order: where vectors cross lines the processor joins stores that rise.
   const auto store_both = [&](const auto& y, const auto& z, size_t i)
                               __attribute__((always_inline)) {
-    M::store(y, to + i);
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    M::store(z, to + i + step);
-  };
+                                M::store(y, to + i);
+                                std::atomic_signal_fence(std::memory_order_seq_cst);
+                                M::store(z, to + i + step);
+                              };
   size_t i = 0;
   if constexpr (kInputs == 1 || kNumbers) {
     // The slow unit finishes a root of doubles while Newton's steps finish three.
@@ -261,8 +263,8 @@ constexpr TileFn number_entry() {
   using enum Expression;
   if constexpr (e == pow) {
     return &power_tile<V, T>;
-  } else if constexpr (e == add || e == sub || e == mul || e == div || e == clamp ||
-                       e == elu || e == leaky_relu || e == softplus) {
+  } else if constexpr (e == add || e == sub || e == mul || e == div || e == clamp || e == elu ||
+                       e == leaky_relu || e == softplus) {
     return &tile<Op, V, T, kInputs, true>;
   } else {
     return nullptr;

@@ -80,7 +80,8 @@ namespace {
 struct NarrowTables {
   TileTable plain[kIsas], number[kIsas];
 };
-#define LIBDL_NARROW(T) {LIBDL_FOR_EACH_ISA(Narrow<T>::plain), LIBDL_FOR_EACH_ISA(Narrow<T>::number)}
+#define LIBDL_NARROW(T) \
+  {LIBDL_FOR_EACH_ISA(Narrow<T>::plain), LIBDL_FOR_EACH_ISA(Narrow<T>::number)}
 constexpr NarrowTables kU8 = LIBDL_NARROW(uint8_t), kI8 = LIBDL_NARROW(int8_t),
                        kI16 = LIBDL_NARROW(int16_t), kI32 = LIBDL_NARROW(int32_t);
 #undef LIBDL_NARROW

@@ -113,11 +113,13 @@ void scalar_tile(const void* const* in, void* out, int64_t n) {
 
 #define LIBDL_RESULT_same false
 #define LIBDL_RESULT_truth true
-#define POINTWISE(name, inputs, classes, result)                         \
-  struct name##_op {                                                     \
-    static constexpr bool kTruth = LIBDL_RESULT_##result;                \
-    template <class... V>                                                \
-    static HWY_INLINE auto of(V... x) { return expression::name(x...); } \
+#define POINTWISE(name, inputs, classes, result)          \
+  struct name##_op {                                      \
+    static constexpr bool kTruth = LIBDL_RESULT_##result; \
+    template <class... V>                                 \
+    static HWY_INLINE auto of(V... x) {                   \
+      return expression::name(x...);                      \
+    }                                                     \
   };
 #include "kernels/pointwise.def"
 #undef POINTWISE

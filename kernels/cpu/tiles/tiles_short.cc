@@ -37,11 +37,9 @@ HWY_INLINE hn::Vec<Halves> rounded(Bfloat, V x) {
   const Words d;
   const auto bits = hn::BitCast(d, x.raw), upper = hn::ShiftRight<16>(bits);
   const auto even = hn::And(upper, hn::Set(d, 1));
-  const auto nearest =
-      hn::ShiftRight<16>(hn::Add(hn::Add(bits, hn::Set(d, 0x7FFF)), even));
+  const auto nearest = hn::ShiftRight<16>(hn::Add(hn::Add(bits, hn::Set(d, 0x7FFF)), even));
   const auto nan = hn::RebindMask(d, hn::IsNaN(x.raw));
-  return hn::TruncateTo(Halves(),
-                        hn::IfThenElse(nan, hn::Or(upper, hn::Set(d, 0x40)), nearest));
+  return hn::TruncateTo(Halves(), hn::IfThenElse(nan, hn::Or(upper, hn::Set(d, 0x40)), nearest));
 }
 HWY_INLINE hn::Vec<Halves> rounded(Half, V x) {
   return hn::BitCast(Halves(), hn::DemoteTo(hn::Rebind<hwy::float16_t, D>(), x.raw));
@@ -105,11 +103,13 @@ struct third_power {
 
 constexpr bool is_cheap(Expression e) {
   using enum Expression;
+  // clang-format off: it would take a line for each
   for (Expression cheap :
        {add,  sub,   add_scaled, mul,     div,     sign, reciprocal, square, sqrt,
         rsqrt, relu, floor,      ceil,    round,   trunc, maximum,   minimum, clamp,
         lerp, isnan, isinf,      isfinite, eq,     ne,   lt,         le,     gt,
         ge,   threshold_mask, positive}) {
+    // clang-format on
     if (e == cheap) return true;
   }
   return false;

@@ -178,13 +178,13 @@ HWY_INLINE bool join_rows(const S* const* row, int64_t n, int64_t c, int64_t cou
 
 // The elements that a functor's rows consist of.
 template <class Rows, class T>
-using StoredIn = std::remove_cvref_t<
-    decltype(*std::declval<const Rows&>()(int64_t{}, static_cast<T*>(nullptr)))>;
+using StoredIn = std::remove_cvref_t<decltype(*std::declval<const Rows&>()(
+    int64_t{}, static_cast<T*>(nullptr)))>;
 
 // Rows that lie across memory are brought into order at once, so many at most.
 constexpr int64_t kTransposed = 32;
 template <class T>
-constexpr int64_t kFewRows = kIsVector<T> ? kLanes<T>* kSteps : kLanes<T>;
+constexpr int64_t kFewRows = kIsVector<T> ? kLanes<T> * kSteps : kLanes<T>;
 
 // How few_rows finds n rows: where they are, in one transposed tile, or each in a tile's row.
 template <class Rows>

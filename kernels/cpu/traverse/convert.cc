@@ -159,8 +159,8 @@ void round_once(const void* from, void* to, int64_t n) {
   constexpr int64_t kPiece = 128;
   const auto* source = static_cast<const double*>(from);
   auto* target = static_cast<Anywhere<To>*>(to);
-  const auto step = static_cast<int64_t>(hwy::HWY_NAMESPACE::Lanes(
-      hwy::HWY_NAMESPACE::ScalableTag<double>()));
+  const auto step =
+      static_cast<int64_t>(hwy::HWY_NAMESPACE::Lanes(hwy::HWY_NAMESPACE::ScalableTag<double>()));
   float piece[kPiece];
   int64_t i = 0;
   for (int64_t count; i + step <= n; i += count) {
@@ -217,10 +217,10 @@ void convert_truths(const void* from, void* to, int64_t n, Bits one) {
     std::memcpy(static_cast<void*>(target + i), &y, sizeof(y));
   }
 }
-#define LIBDL_TRUTHS(To, Bits, one)                                 \
-  template <>                                                       \
-  void convert<Bool, To>(const void* from, void* to, int64_t n) {   \
-    convert_truths<Bits>(from, to, n, Bits{one});                   \
+#define LIBDL_TRUTHS(To, Bits, one)                               \
+  template <>                                                     \
+  void convert<Bool, To>(const void* from, void* to, int64_t n) { \
+    convert_truths<Bits>(from, to, n, Bits{one});                 \
   }
 LIBDL_TRUTHS(Half, uint16_t, 0x3C00)
 LIBDL_TRUTHS(Bfloat, uint16_t, 0x3F80)
@@ -232,21 +232,28 @@ LIBDL_TRUTHS(double, uint64_t, 0x3FF0000000000000)
 #undef LIBDL_TRUTHS
 #endif
 
-#define LIBDL_BY_CLASS(macro, T)                                                          \
-  {macro(T, Bool), macro(T, int64_t), macro(T, uint64_t), macro(T, float), macro(T, double), \
-   macro(T, Complex)}
+#define LIBDL_BY_CLASS(macro, T)                           \
+  {macro(T, Bool),  macro(T, int64_t), macro(T, uint64_t), \
+   macro(T, float), macro(T, double),  macro(T, Complex)}
 #define LIBDL_LOAD(T, C) std::is_same_v<T, C> ? nullptr : &convert<T, C>
 #define LIBDL_STORE(T, C) std::is_same_v<T, C> ? nullptr : &convert<C, T>
 // In the order of libdl_dtype; 0 is no dtype.
-#define LIBDL_BY_DTYPE(macro)                                                                \
-  {{},                                                                                       \
-   LIBDL_BY_CLASS(macro, Bool),     LIBDL_BY_CLASS(macro, uint8_t),                          \
-   LIBDL_BY_CLASS(macro, uint16_t), LIBDL_BY_CLASS(macro, uint32_t),                         \
-   LIBDL_BY_CLASS(macro, uint64_t), LIBDL_BY_CLASS(macro, int8_t),                           \
-   LIBDL_BY_CLASS(macro, int16_t),  LIBDL_BY_CLASS(macro, int32_t),                          \
-   LIBDL_BY_CLASS(macro, int64_t),  LIBDL_BY_CLASS(macro, Half),                             \
-   LIBDL_BY_CLASS(macro, Bfloat),   LIBDL_BY_CLASS(macro, float),                            \
-   LIBDL_BY_CLASS(macro, double),   LIBDL_BY_CLASS(macro, Complex64),                        \
+#define LIBDL_BY_DTYPE(macro)        \
+  {{},                               \
+   LIBDL_BY_CLASS(macro, Bool),      \
+   LIBDL_BY_CLASS(macro, uint8_t),   \
+   LIBDL_BY_CLASS(macro, uint16_t),  \
+   LIBDL_BY_CLASS(macro, uint32_t),  \
+   LIBDL_BY_CLASS(macro, uint64_t),  \
+   LIBDL_BY_CLASS(macro, int8_t),    \
+   LIBDL_BY_CLASS(macro, int16_t),   \
+   LIBDL_BY_CLASS(macro, int32_t),   \
+   LIBDL_BY_CLASS(macro, int64_t),   \
+   LIBDL_BY_CLASS(macro, Half),      \
+   LIBDL_BY_CLASS(macro, Bfloat),    \
+   LIBDL_BY_CLASS(macro, float),     \
+   LIBDL_BY_CLASS(macro, double),    \
+   LIBDL_BY_CLASS(macro, Complex64), \
    LIBDL_BY_CLASS(macro, Complex)}
 
 }  // namespace

@@ -58,21 +58,16 @@ constexpr int64_t element_size(int32_t dtype) {
   switch (dtype) {
     case LIBDL_DTYPE_BOOL:
     case LIBDL_DTYPE_UINT8:
-    case LIBDL_DTYPE_INT8:
-      return 1;
+    case LIBDL_DTYPE_INT8: return 1;
     case LIBDL_DTYPE_UINT16:
     case LIBDL_DTYPE_INT16:
     case LIBDL_DTYPE_FLOAT16:
-    case LIBDL_DTYPE_BFLOAT16:
-      return 2;
+    case LIBDL_DTYPE_BFLOAT16: return 2;
     case LIBDL_DTYPE_UINT32:
     case LIBDL_DTYPE_INT32:
-    case LIBDL_DTYPE_FLOAT32:
-      return 4;
-    case LIBDL_DTYPE_COMPLEX128:
-      return 16;
-    default:
-      return 8;
+    case LIBDL_DTYPE_FLOAT32: return 4;
+    case LIBDL_DTYPE_COMPLEX128: return 16;
+    default: return 8;
   }
 }
 
@@ -80,16 +75,11 @@ constexpr int64_t element_size(int32_t dtype) {
 template <class F>
 void with_cell(int32_t dtype, const F& f) {
   switch (element_size(dtype)) {
-    case 1:
-      return f(Cell<uint8_t>{});
-    case 2:
-      return f(Cell<uint16_t>{});
-    case 4:
-      return f(Cell<uint32_t>{});
-    case 8:
-      return f(Cell<uint64_t>{});
-    default:
-      return f(Cell<Sixteen>{});
+    case 1: return f(Cell<uint8_t>{});
+    case 2: return f(Cell<uint16_t>{});
+    case 4: return f(Cell<uint32_t>{});
+    case 8: return f(Cell<uint64_t>{});
+    default: return f(Cell<Sixteen>{});
   }
 }
 
@@ -97,36 +87,21 @@ void with_cell(int32_t dtype, const F& f) {
 template <class F>
 void with_element(int32_t dtype, const F& f) {
   switch (dtype) {
-    case LIBDL_DTYPE_BOOL:
-      return f(Truth{});
-    case LIBDL_DTYPE_UINT8:
-      return f(Number<uint8_t>{});
-    case LIBDL_DTYPE_UINT16:
-      return f(Number<uint16_t>{});
-    case LIBDL_DTYPE_UINT32:
-      return f(Number<uint32_t>{});
-    case LIBDL_DTYPE_UINT64:
-      return f(Number<uint64_t>{});
-    case LIBDL_DTYPE_INT8:
-      return f(Number<int8_t>{});
-    case LIBDL_DTYPE_INT16:
-      return f(Number<int16_t>{});
-    case LIBDL_DTYPE_INT32:
-      return f(Number<int32_t>{});
-    case LIBDL_DTYPE_INT64:
-      return f(Number<int64_t>{});
-    case LIBDL_DTYPE_FLOAT16:
-      return f(Half{});
-    case LIBDL_DTYPE_BFLOAT16:
-      return f(Bfloat{});
-    case LIBDL_DTYPE_FLOAT32:
-      return f(Number<float>{});
-    case LIBDL_DTYPE_FLOAT64:
-      return f(Number<double>{});
-    case LIBDL_DTYPE_COMPLEX64:
-      return f(Number<std::complex<float>>{});
-    case LIBDL_DTYPE_COMPLEX128:
-      return f(Number<std::complex<double>>{});
+    case LIBDL_DTYPE_BOOL: return f(Truth{});
+    case LIBDL_DTYPE_UINT8: return f(Number<uint8_t>{});
+    case LIBDL_DTYPE_UINT16: return f(Number<uint16_t>{});
+    case LIBDL_DTYPE_UINT32: return f(Number<uint32_t>{});
+    case LIBDL_DTYPE_UINT64: return f(Number<uint64_t>{});
+    case LIBDL_DTYPE_INT8: return f(Number<int8_t>{});
+    case LIBDL_DTYPE_INT16: return f(Number<int16_t>{});
+    case LIBDL_DTYPE_INT32: return f(Number<int32_t>{});
+    case LIBDL_DTYPE_INT64: return f(Number<int64_t>{});
+    case LIBDL_DTYPE_FLOAT16: return f(Half{});
+    case LIBDL_DTYPE_BFLOAT16: return f(Bfloat{});
+    case LIBDL_DTYPE_FLOAT32: return f(Number<float>{});
+    case LIBDL_DTYPE_FLOAT64: return f(Number<double>{});
+    case LIBDL_DTYPE_COMPLEX64: return f(Number<std::complex<float>>{});
+    case LIBDL_DTYPE_COMPLEX128: return f(Number<std::complex<double>>{});
   }
 }
 

@@ -82,8 +82,8 @@ Crossing crossing(const Geometry& g) {
     const int64_t* stride = g.operand[k].stride;
     const bool apart = magnitude(stride[inner]) >= 64, near = stride[inner] == g.operand[k].bytes;
     for (int d = 0; d < inner && !near; ++d) {
-      const bool along = stride[d] == g.operand[k].bytes ||
-                         (apart && stride[d] != 0 && magnitude(stride[d]) < 64);
+      const bool along =
+          stride[d] == g.operand[k].bytes || (apart && stride[d] != 0 && magnitude(stride[d]) < 64);
       if (along && g.size[d] >= kThin) {
         return {&g.operand[k], d};
       }

@@ -13,9 +13,9 @@ namespace libdl::kernels::cpu {
 struct Operand {
   char* data;
   int32_t dtype;
-  int32_t bytes;   // of an element
-  bool dense;      // element i of the walk is element i of memory
-  bool constant;   // every stride is 0
+  int32_t bytes;             // of an element
+  bool dense;                // element i of the walk is element i of memory
+  bool constant;             // every stride is 0
   int64_t stride[kMaxDims];  // in bytes
 };
 

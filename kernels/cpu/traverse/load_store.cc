@@ -43,16 +43,11 @@ void move(void* to, int64_t to_stride, const void* from, int64_t from_stride, in
                           static_cast<char*>(to));
   }
   switch (bytes) {
-    case 1:
-      return move_cells<uint8_t>(to, to_stride, from, from_stride, n);
-    case 2:
-      return move_cells<uint16_t>(to, to_stride, from, from_stride, n);
-    case 4:
-      return move_cells<uint32_t>(to, to_stride, from, from_stride, n);
-    case 8:
-      return move_cells<uint64_t>(to, to_stride, from, from_stride, n);
-    default:
-      return move_cells<Sixteen>(to, to_stride, from, from_stride, n);
+    case 1: return move_cells<uint8_t>(to, to_stride, from, from_stride, n);
+    case 2: return move_cells<uint16_t>(to, to_stride, from, from_stride, n);
+    case 4: return move_cells<uint32_t>(to, to_stride, from, from_stride, n);
+    case 8: return move_cells<uint64_t>(to, to_stride, from, from_stride, n);
+    default: return move_cells<Sixteen>(to, to_stride, from, from_stride, n);
   }
 }
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/cpu/traverse/transposition.h"
 #include "kernels/cpu/traverse/strided.h"
+#include "kernels/cpu/traverse/transposition.h"
 
 namespace libdl::kernels::cpu {
 namespace {
@@ -78,8 +78,8 @@ void prefetch_next(const Geometry& g, const Operand& x, const Tile& tile, const 
   if (column >= g.size[inner]) row += g.block_rows, column = 0;
   if (row >= g.size[outer]) return;
   const int64_t stride = x.stride[inner];
-  const char* next = from + (row - tile.index[outer]) * x.bytes +
-                     (column - tile.index[inner]) * stride;
+  const char* next =
+      from + (row - tile.index[outer]) * x.bytes + (column - tile.index[inner]) * stride;
   const int64_t rows = std::min(g.block_rows, g.size[outer] - row);
   const int64_t columns = std::min(g.block_columns, g.size[inner] - column);
   for (int64_t c = 0; c < columns; ++c) {
@@ -183,31 +183,21 @@ void gather(const Geometry& g, const Operand& x, const Tile& tile, void* to) {
     return gather_transposed(g, x, tile, to);
   }
   switch (x.bytes) {
-    case 1:
-      return gather_of<uint8_t>(g, x, tile, to);
-    case 2:
-      return gather_of<uint16_t>(g, x, tile, to);
-    case 4:
-      return gather_of<uint32_t>(g, x, tile, to);
-    case 8:
-      return gather_of<uint64_t>(g, x, tile, to);
-    default:
-      return gather_of<Bytes16>(g, x, tile, to);
+    case 1: return gather_of<uint8_t>(g, x, tile, to);
+    case 2: return gather_of<uint16_t>(g, x, tile, to);
+    case 4: return gather_of<uint32_t>(g, x, tile, to);
+    case 8: return gather_of<uint64_t>(g, x, tile, to);
+    default: return gather_of<Bytes16>(g, x, tile, to);
   }
 }
 
 void scatter(const Geometry& g, const Operand& x, const Tile& tile, const void* from) {
   switch (x.bytes) {
-    case 1:
-      return scatter_of<uint8_t>(g, x, tile, from);
-    case 2:
-      return scatter_of<uint16_t>(g, x, tile, from);
-    case 4:
-      return scatter_of<uint32_t>(g, x, tile, from);
-    case 8:
-      return scatter_of<uint64_t>(g, x, tile, from);
-    default:
-      return scatter_of<Bytes16>(g, x, tile, from);
+    case 1: return scatter_of<uint8_t>(g, x, tile, from);
+    case 2: return scatter_of<uint16_t>(g, x, tile, from);
+    case 4: return scatter_of<uint32_t>(g, x, tile, from);
+    case 8: return scatter_of<uint64_t>(g, x, tile, from);
+    default: return scatter_of<Bytes16>(g, x, tile, from);
   }
 }
 

@@ -81,13 +81,13 @@ void for_rows(Context& context, const Row& row, int64_t rows, int64_t n) {
     const Row* row;
     int64_t rows, grain;
   } task{&row, rows, std::max<int64_t>(1, kGrain / n)};
-  context.parallel(
-      (rows + task.grain - 1) / task.grain,
-      [](void* arg, int64_t first, int64_t last) {
-        const Task& t = *static_cast<Task*>(arg);
-        for (int64_t r = first * t.grain; r < std::min(last * t.grain, t.rows); ++r) (*t.row)(r);
-      },
-      &task);
+  context.parallel((rows + task.grain - 1) / task.grain,
+                   [](void* arg, int64_t first, int64_t last) {
+                     const Task& t = *static_cast<Task*>(arg);
+                     for (int64_t r = first * t.grain; r < std::min(last * t.grain, t.rows); ++r)
+                       (*t.row)(r);
+                   },
+                   &task);
 }
 
 }  // namespace

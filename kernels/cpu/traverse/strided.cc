@@ -101,31 +101,21 @@ void repeat(const char* value, int64_t n, char* to) {
 
 void repeat_on(const char* value, int64_t bytes, int64_t n, char* to) {
   switch (bytes) {
-    case 1:
-      return repeat<uint8_t>(value, n, to);
-    case 2:
-      return repeat<uint16_t>(value, n, to);
-    case 4:
-      return repeat<uint32_t>(value, n, to);
-    case 8:
-      return repeat<uint64_t>(value, n, to);
-    default:
-      return one_by_one<Sixteen>(value, 0, 0, n, to);
+    case 1: return repeat<uint8_t>(value, n, to);
+    case 2: return repeat<uint16_t>(value, n, to);
+    case 4: return repeat<uint32_t>(value, n, to);
+    case 8: return repeat<uint64_t>(value, n, to);
+    default: return one_by_one<Sixteen>(value, 0, 0, n, to);
   }
 }
 
 void gather_on(const char* from, int64_t step, int64_t bytes, int64_t n, char* to) {
   switch (bytes) {
-    case 1:
-      return gather<uint8_t>(from, step, n, to);
-    case 2:
-      return gather<uint16_t>(from, step, n, to);
-    case 4:
-      return gather<uint32_t>(from, step, n, to);
-    case 8:
-      return gather<uint64_t>(from, step, n, to);
-    default:
-      return one_by_one<Sixteen>(from, step, 0, n, to);
+    case 1: return gather<uint8_t>(from, step, n, to);
+    case 2: return gather<uint16_t>(from, step, n, to);
+    case 4: return gather<uint32_t>(from, step, n, to);
+    case 8: return gather<uint64_t>(from, step, n, to);
+    default: return one_by_one<Sixteen>(from, step, 0, n, to);
   }
 }
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/cpu/traverse/transposition.h"
 #include "kernels/cpu/traverse/stage.h"
+#include "kernels/cpu/traverse/transposition.h"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -15,7 +15,7 @@
 namespace libdl::kernels::cpu {
 namespace {
 
-constexpr int64_t kSide = 64;  // elements; a tile of 4-byte ones is 16 kB
+constexpr int64_t kSide = 64;           // elements; a tile of 4-byte ones is 16 kB
 constexpr int64_t kStreamed = 1 << 23;  // outputs beyond 8 MB would only push others out of cache
 
 struct Bytes16 {
@@ -42,8 +42,8 @@ void fence() {
 }
 
 struct Launch {
-  Geometry g;          // sizes of the dimensions outside the two
-  int64_t rows, columns;  // of the output: columns are next to each other there
+  Geometry g;                  // sizes of the dimensions outside the two
+  int64_t rows, columns;       // of the output: columns are next to each other there
   int64_t out_row, in_column;  // strides in bytes; the input's rows are next to each other
   int64_t tiles_down, tiles_across, tiles_in_chunk;
   TransposeFn fn;

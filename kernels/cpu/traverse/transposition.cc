@@ -112,16 +112,11 @@ void transpose_rows(const char* from, int64_t from_stride, int64_t rows, int64_t
 
 TransposeFn transposer_on(int bytes) {
   switch (bytes) {
-    case 1:
-      return transpose_rows<1>;
-    case 2:
-      return transpose_rows<2>;
-    case 4:
-      return transpose_rows<4>;
-    case 8:
-      return transpose_rows<8>;
-    default:
-      return transpose_rows<16>;
+    case 1: return transpose_rows<1>;
+    case 2: return transpose_rows<2>;
+    case 4: return transpose_rows<4>;
+    case 8: return transpose_rows<8>;
+    default: return transpose_rows<16>;
   }
 }
 

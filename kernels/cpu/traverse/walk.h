@@ -24,16 +24,15 @@ bool in_chunks(Context& context, int64_t count, int64_t grain, const Body& body)
     const Body& body;
     int64_t count, grain;
   } job{body, count, grain};
-  return context.parallel(
-      (count - 1) / grain + 1,
-      [](void* arg, int64_t first, int64_t last) {
-        const Job& job = *static_cast<const Job*>(arg);
-        for (int64_t chunk = first; chunk < last; ++chunk) {
-          const int64_t begin = chunk * job.grain;
-          job.body(begin, std::min(job.count, begin + job.grain));
-        }
-      },
-      &job);
+  return context.parallel((count - 1) / grain + 1,
+                          [](void* arg, int64_t first, int64_t last) {
+                            const Job& job = *static_cast<const Job*>(arg);
+                            for (int64_t chunk = first; chunk < last; ++chunk) {
+                              const int64_t begin = chunk * job.grain;
+                              job.body(begin, std::min(job.count, begin + job.grain));
+                            }
+                          },
+                          &job);
 }
 
 inline int64_t element_count(const View& view) {

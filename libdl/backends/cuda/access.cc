@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "kernels/cuda/plan.h"
 #include "backends/cuda/driver.h"
+#include "kernels/cuda/plan.h"
 
 namespace libdl::cuda {
 
@@ -48,7 +48,7 @@ class Notes {
 
 }  // namespace
 
-#define NOTES             \
+#define NOTES                \
   const Notes note(context); \
   if (!note) return
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Tells a simulated driver what the kernels that are queued next read and write, so that it can report
-// accesses that no event orders. Nothing happens on a real one.
+// Tells a simulated driver what the kernels that are queued next read and write, so that it can
+// report accesses that no event orders. Nothing happens on a real one.
 #pragma once
 
 #include "device/backend.h"
 
 namespace libdl::cuda {
-
 
 void note_accesses(const kernels::Context& context, KernelId id, const kernels::PointwiseArgs& a);
 void note_accesses(const kernels::Context& context, KernelId id, const kernels::ProgramArgs& a);
@@ -17,9 +16,11 @@ void note_accesses(const kernels::Context& context, KernelId id, const kernels::
 void note_accesses(const kernels::Context& context, KernelId id, const kernels::ScanArgs& a);
 void note_accesses(const kernels::Context& context, KernelId id, const kernels::MatmulArgs& a);
 void note_accesses(const kernels::Context& context, KernelId id, const kernels::SoftmaxArgs& a);
-void note_accesses(const kernels::Context& context, KernelId id, const kernels::SoftmaxBackwardArgs& a);
+void note_accesses(const kernels::Context& context, KernelId id,
+                   const kernels::SoftmaxBackwardArgs& a);
 void note_accesses(const kernels::Context& context, KernelId id, const kernels::LayerNormArgs& a);
-void note_accesses(const kernels::Context& context, KernelId id, const kernels::LayerNormBackwardArgs& a);
+void note_accesses(const kernels::Context& context, KernelId id,
+                   const kernels::LayerNormBackwardArgs& a);
 void note_accesses(const kernels::Context& context, KernelId id, const kernels::GatherArgs& a);
 void note_accesses(const kernels::Context& context, KernelId id, const kernels::ScatterArgs& a);
 void note_accesses(const kernels::Context& context, KernelId id, const kernels::IndexArgs& a);

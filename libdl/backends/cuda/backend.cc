@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <string>
 
-#include "build_info.h"
-#include "kernels/cuda/launch.h"
 #include "backends/cuda/access.h"
 #include "backends/cuda/driver.h"
 #include "backends/cuda/host.h"
 #include "backends/cuda/stream.h"
+#include "build_info.h"
+#include "kernels/cuda/launch.h"
 
 namespace libdl::cuda {
 
@@ -56,8 +56,8 @@ libdl_error* properties(int32_t device, DeviceProperties* p) {
   size_t total = 0, free = 0;
   if (libdl_error* error = checked(d.cuDeviceGet(&number, device), "finding the device"))
     return error;
-  if (libdl_error* error = checked(d.cuDeviceGetName(p->name, sizeof p->name, number),
-                                   "reading the device's name"))
+  if (libdl_error* error =
+          checked(d.cuDeviceGetName(p->name, sizeof p->name, number), "reading the device's name"))
     return error;
   if (libdl_error* error = checked(d.cuMemGetInfo(&free, &total), "reading the device's memory"))
     return error;

@@ -46,8 +46,8 @@ void open(Opened& opened) {
   const char* missing = nullptr;
 // The header's macros stand for the newest version of a function: the symbol is the expanded name.
 #define LIBDL_TEXT(name) #name
-#define DRIVER(name)                                                                        \
-  driver.name = reinterpret_cast<decltype(driver.name)>(dlsym(handle, LIBDL_TEXT(name)));   \
+#define DRIVER(name)                                                                      \
+  driver.name = reinterpret_cast<decltype(driver.name)>(dlsym(handle, LIBDL_TEXT(name))); \
   if (!driver.name && !missing) missing = LIBDL_TEXT(name);
   LIBDL_CUDA_DRIVER_FUNCTIONS(DRIVER)
 #undef DRIVER
@@ -56,8 +56,8 @@ void open(Opened& opened) {
     opened.why = std::string("the NVIDIA driver is too old: ") + library + " lacks " + missing;
     return;
   }
-  driver.simulated_access = reinterpret_cast<decltype(driver.simulated_access)>(
-      dlsym(handle, "libdl_simulated_access"));
+  driver.simulated_access =
+      reinterpret_cast<decltype(driver.simulated_access)>(dlsym(handle, "libdl_simulated_access"));
   if (const CUresult result = driver.cuInit(0)) {
     opened.why = "the NVIDIA driver does not start: " + result_text(driver, result);
     return;
@@ -99,8 +99,8 @@ libdl_error* checked(CUresult result, const char* doing) {
   if (result == CUDA_SUCCESS) return nullptr;
   const std::string text =
       std::string("cuda: ") + doing + " failed: " + result_text(opened().driver, result);
-  const auto code = result == CUDA_ERROR_OUT_OF_MEMORY ? LIBDL_ERROR_OUT_OF_MEMORY
-                                                       : LIBDL_ERROR_BACKEND;
+  const auto code =
+      result == CUDA_ERROR_OUT_OF_MEMORY ? LIBDL_ERROR_OUT_OF_MEMORY : LIBDL_ERROR_BACKEND;
   return host().error(code, text.c_str());
 }
 
@@ -115,8 +115,8 @@ libdl_error* enter(int32_t device) {
       CUdevice number;
       if (libdl_error* error = checked(d.cuDeviceGet(&number, device), "finding the device"))
         return error;
-      if (libdl_error* error = checked(d.cuDevicePrimaryCtxRetain(&context, number),
-                                       "making the device's context"))
+      if (libdl_error* error =
+              checked(d.cuDevicePrimaryCtxRetain(&context, number), "making the device's context"))
         return error;
       contexts[device].store(context, std::memory_order_release);
     }

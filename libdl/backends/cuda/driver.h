@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The driver's functions, found by name when the plugin opens: nothing of CUDA is linked, so that the
-// plugin loads, and says what is missing, on machines without a driver. LIBDL_CUDA_DRIVER names
+// The driver's functions, found by name when the plugin opens: nothing of CUDA is linked, so that
+// the plugin loads, and says what is missing, on machines without a driver. LIBDL_CUDA_DRIVER names
 // another library than libcuda.so.1; the tests name a simulation.
 #pragma once
 
@@ -14,38 +14,38 @@
 namespace libdl::cuda {
 
 #define LIBDL_CUDA_DRIVER_FUNCTIONS(DRIVER) \
-  DRIVER(cuInit) \
-  DRIVER(cuDriverGetVersion) \
-  DRIVER(cuGetErrorName) \
-  DRIVER(cuGetErrorString) \
-  DRIVER(cuDeviceGetCount) \
-  DRIVER(cuDeviceGet) \
-  DRIVER(cuDeviceGetName) \
-  DRIVER(cuDeviceGetAttribute) \
-  DRIVER(cuDeviceTotalMem) \
-  DRIVER(cuDevicePrimaryCtxRetain) \
-  DRIVER(cuCtxSetCurrent) \
-  DRIVER(cuCtxSynchronize) \
-  DRIVER(cuMemGetInfo) \
-  DRIVER(cuMemAlloc) \
-  DRIVER(cuMemFree) \
-  DRIVER(cuMemHostAlloc) \
-  DRIVER(cuMemFreeHost) \
-  DRIVER(cuMemcpyAsync) \
-  DRIVER(cuMemsetD8Async) \
-  DRIVER(cuStreamCreateWithPriority) \
-  DRIVER(cuStreamDestroy) \
-  DRIVER(cuStreamQuery) \
-  DRIVER(cuStreamSynchronize) \
-  DRIVER(cuStreamWaitEvent) \
-  DRIVER(cuEventCreate) \
-  DRIVER(cuEventDestroy) \
-  DRIVER(cuEventRecord) \
-  DRIVER(cuEventQuery) \
-  DRIVER(cuEventSynchronize) \
-  DRIVER(cuEventElapsedTime) \
-  DRIVER(cuModuleLoadData) \
-  DRIVER(cuModuleGetFunction) \
+  DRIVER(cuInit)                            \
+  DRIVER(cuDriverGetVersion)                \
+  DRIVER(cuGetErrorName)                    \
+  DRIVER(cuGetErrorString)                  \
+  DRIVER(cuDeviceGetCount)                  \
+  DRIVER(cuDeviceGet)                       \
+  DRIVER(cuDeviceGetName)                   \
+  DRIVER(cuDeviceGetAttribute)              \
+  DRIVER(cuDeviceTotalMem)                  \
+  DRIVER(cuDevicePrimaryCtxRetain)          \
+  DRIVER(cuCtxSetCurrent)                   \
+  DRIVER(cuCtxSynchronize)                  \
+  DRIVER(cuMemGetInfo)                      \
+  DRIVER(cuMemAlloc)                        \
+  DRIVER(cuMemFree)                         \
+  DRIVER(cuMemHostAlloc)                    \
+  DRIVER(cuMemFreeHost)                     \
+  DRIVER(cuMemcpyAsync)                     \
+  DRIVER(cuMemsetD8Async)                   \
+  DRIVER(cuStreamCreateWithPriority)        \
+  DRIVER(cuStreamDestroy)                   \
+  DRIVER(cuStreamQuery)                     \
+  DRIVER(cuStreamSynchronize)               \
+  DRIVER(cuStreamWaitEvent)                 \
+  DRIVER(cuEventCreate)                     \
+  DRIVER(cuEventDestroy)                    \
+  DRIVER(cuEventRecord)                     \
+  DRIVER(cuEventQuery)                      \
+  DRIVER(cuEventSynchronize)                \
+  DRIVER(cuEventElapsedTime)                \
+  DRIVER(cuModuleLoadData)                  \
+  DRIVER(cuModuleGetFunction)               \
   DRIVER(cuLaunchKernel)
 
 struct Driver {

@@ -8,10 +8,10 @@
 #include <cstring>
 #include <optional>
 
-#include "kernels/cuda/library.h"
-#include "kernels/cuda/plan.h"
 #include "backends/cuda/driver.h"
 #include "backends/cuda/product_plan.h"
+#include "kernels/cuda/library.h"
+#include "kernels/cuda/plan.h"
 
 namespace libdl::cuda {
 
@@ -23,24 +23,12 @@ using kernels::View;
 
 bool types_of(int32_t dtype, Types* types) {
   switch (dtype) {
-    case LIBDL_DTYPE_FLOAT32:
-      *types = {CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F};
-      return true;
-    case LIBDL_DTYPE_FLOAT16:
-      *types = {CUDA_R_16F, CUDA_R_32F, CUBLAS_COMPUTE_32F};
-      return true;
-    case LIBDL_DTYPE_BFLOAT16:
-      *types = {CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F};
-      return true;
-    case LIBDL_DTYPE_FLOAT64:
-      *types = {CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F};
-      return true;
-    case LIBDL_DTYPE_COMPLEX64:
-      *types = {CUDA_C_32F, CUDA_C_32F, CUBLAS_COMPUTE_32F};
-      return true;
-    case LIBDL_DTYPE_COMPLEX128:
-      *types = {CUDA_C_64F, CUDA_C_64F, CUBLAS_COMPUTE_64F};
-      return true;
+    case LIBDL_DTYPE_FLOAT32: *types = {CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F}; return true;
+    case LIBDL_DTYPE_FLOAT16: *types = {CUDA_R_16F, CUDA_R_32F, CUBLAS_COMPUTE_32F}; return true;
+    case LIBDL_DTYPE_BFLOAT16: *types = {CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F}; return true;
+    case LIBDL_DTYPE_FLOAT64: *types = {CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F}; return true;
+    case LIBDL_DTYPE_COMPLEX64: *types = {CUDA_C_32F, CUDA_C_32F, CUBLAS_COMPUTE_32F}; return true;
+    case LIBDL_DTYPE_COMPLEX128: *types = {CUDA_C_64F, CUDA_C_64F, CUBLAS_COMPUTE_64F}; return true;
   }
   return false;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Memory, copies, streams and events of the table, and the complaints that kernels leave for the next
-// synchronisation.
+// Memory, copies, streams and events of the table, and the complaints that kernels leave for the
+// next synchronisation.
 #pragma once
 
 #include "device/backend.h"

@@ -76,8 +76,9 @@ SmallVector<bool, 8> Call::axes(int argument, const char* name, std::optional<Di
   for (const int64_t dim : *dims) {
     const int at = axis(argument, name, dim, ndim);
     if (mask[at])
-      bad(LIBDL_ERROR_VALUE, argument, name, "is " + to_string(*dims) + " and names dimension " +
-          std::to_string(at) + " twice", "distinct dimensions");
+      bad(LIBDL_ERROR_VALUE, argument, name,
+          "is " + to_string(*dims) + " and names dimension " + std::to_string(at) + " twice",
+          "distinct dimensions");
     mask[at] = true;
   }
   return mask;
@@ -111,7 +112,8 @@ static bool same_history(const Tensor& a, const Tensor& b) {
 }
 
 static void check_writable(const Tensor& dst, const char* op, const char* name) {
-  const auto bad = [&](libdl_error_code code, const char* found, const char* wanted LIBDL_SOURCE_LOCATION) {
+  const auto bad = [&](libdl_error_code code, const char* found,
+                       const char* wanted LIBDL_SOURCE_LOCATION) {
     fail_argument(code, op, 0, name, found, wanted LIBDL_SAME_SOURCE_LOCATION);
   };
   if (dst.is_number()) bad(LIBDL_ERROR_VALUE, "is a host number", "a tensor");
@@ -148,7 +150,8 @@ void check_recordable_write(const Tensor& x, const char* op, const char* name) {
         "no_grad(), or a clone of it");
 }
 
-LIBDL_NORETURN [[gnu::cold]] static void overlaps_in_part(const char* op, Into into LIBDL_SOURCE_LOCATION) {
+LIBDL_NORETURN [[gnu::cold]] static void overlaps_in_part(const char* op,
+                                                          Into into LIBDL_SOURCE_LOCATION) {
   fail_argument(LIBDL_ERROR_OVERLAP, op, 0, into.name, "shares some of its memory with an operand",
                 "the operand itself, or separate memory" LIBDL_SAME_SOURCE_LOCATION);
 }
@@ -172,13 +175,9 @@ void Call::check_destination(std::span<const Tensor* const> operands) {
       continue;
     }
     switch (overlap(dst, *x)) {
-      case Overlap::kFull:
-        in_place_ |= same_history(dst, *x);
-        break;
-      case Overlap::kPartial:
-        overlaps_in_part(op_, into_);
-      case Overlap::kNone:
-        break;
+      case Overlap::kFull: in_place_ |= same_history(dst, *x); break;
+      case Overlap::kPartial: overlaps_in_part(op_, into_);
+      case Overlap::kNone: break;
     }
   }
   if (!(mode_ & kModeGrad)) return;
@@ -220,7 +219,8 @@ struct CutAttr {
 void cut_vjp(Backward& b) {
   const auto& operands = b.attr<CutAttr>().operands;
   for (int i = 0; i < b.inputs(); ++i)
-    if (const OutputMeta& x = operands[i]; b.needs(i)) b.set_grad(i, zeros(x.shape, x.dtype, x.device));
+    if (const OutputMeta& x = operands[i]; b.needs(i))
+      b.set_grad(i, zeros(x.shape, x.dtype, x.device));
 }
 }  // namespace
 

@@ -38,9 +38,9 @@ inline Save saves_value(const Tensor& t) { return {&t, kSavedConstant}; }
 
 struct NoAttr {};
 
-// The history that x gets once it is written in place: its new value is output `slot` of `node`, and
-// a view's base becomes base' = scatter(base, geometry, new). All that may fail is done when this is
-// made, before the write; commit() cannot.
+// The history that x gets once it is written in place: its new value is output `slot` of `node`,
+// and a view's base becomes base' = scatter(base, geometry, new). All that may fail is done when
+// this is made, before the write; commit() cannot.
 class Rebase {
  public:
   Rebase() = default;
@@ -60,8 +60,8 @@ class Rebase {
   std::optional<Parts> parts_;
 };
 
-// What an operator made of others returns is recorded under its own name: graphs and errors show the
-// call that was made. Made before the parts are.
+// What an operator made of others returns is recorded under its own name: graphs and errors show
+// the call that was made. Made before the parts are.
 class Named {
  public:
   explicit Named(const char* op) : op_(op), before_(last_sequence()) {}
@@ -131,9 +131,9 @@ class Call {
   template <class Attr>
   void done(std::span<Tensor> outputs, const Rule& rule, Attr attr, std::span<const Save> saves) {
     if (recording_) {
-      Node* const node = make_node(rule, static_cast<int>(inputs_.size()),
-                                   static_cast<int>(outputs.size()),
-                                   static_cast<int>(saves.size()), std::move(attr));
+      Node* const node =
+          make_node(rule, static_cast<int>(inputs_.size()), static_cast<int>(outputs.size()),
+                    static_cast<int>(saves.size()), std::move(attr));
       connect(node, outputs, saves);
     }
     if (into_) outputs[0] = write_into(outputs[0]);
@@ -226,13 +226,13 @@ class Call {
 // The node is retained for the caller.
 Edge history_of(const Tensor& x);
 
-// Before x gets data of another shape or dtype: its history stays that of the old one, to which what
-// comes back is summed, as from broadcasting, or refused in backward. A view's history is brought up to
-// date.
+// Before x gets data of another shape or dtype: its history stays that of the old one, to which
+// what comes back is summed, as from broadcasting, or refused in backward. A view's history is
+// brought up to date.
 void fit_history(const Tensor& x, Dims shape, Dtype dtype);
 
-// The history of a view that was given other elements of its base's memory, as the view of these: what
-// is written there is computed of them.
+// The history of a view that was given other elements of its base's memory, as the view of these:
+// what is written there is computed of them.
 void renew_view(const Tensor& x);
 
 // Throws OVERLAP where dst shares a part of its memory with an operand.

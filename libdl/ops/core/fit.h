@@ -9,8 +9,8 @@
 
 namespace libdl {
 
-// As history_of(x), but the node that made x itself, to which every gradient of x comes, also of what
-// was computed before it was given other data. Retained.
+// As history_of(x), but the node that made x itself, to which every gradient of x comes, also of
+// what was computed before it was given other data. Retained.
 Edge maker_of(const Tensor& x);
 
 }  // namespace libdl

@@ -57,8 +57,8 @@ void FormPlan::walk(const Tensor& out, std::span<const Tensor* const> in) {
   const auto operand = [&](size_t k) -> const Tensor& { return k == 0 ? out : *in[k - 1]; };
   Shape steps[Plan::kOperands];
   for (size_t k = 0; k <= in.size(); ++k)
-    steps[k] = form_[k].data() ? channels_innermost(operand(k).shape())
-                               : Shape(operand(k).strides());
+    steps[k] =
+        form_[k].data() ? channels_innermost(operand(k).shape()) : Shape(operand(k).strides());
   plan_.clear();
   int64_t strides[Plan::kOperands];
   for (int i = 0; i < out.ndim(); ++i) {

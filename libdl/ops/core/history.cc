@@ -4,8 +4,8 @@
 
 #include "base/lock.h"
 #include "ops/core/call.h"
-#include "ops/creation/copy.h"
 #include "ops/core/fit.h"
+#include "ops/creation/copy.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/view/view.h"
 
@@ -22,7 +22,8 @@ static void real_vjp(Backward& b) { b.set_grad(0, view_as_complex(contiguous(b.d
 static void complex_vjp(Backward& b) { b.set_grad(0, view_as_real(b.dy())); }
 static const Rule kSeenReal{"view_as_real", real_vjp}, kSeenComplex{"view_as_complex", complex_vjp};
 
-// The history of x as a view of its base, whose own is `base`: an edge of which the reference is taken.
+// The history of x as a view of its base, whose own is `base`: an edge of which the reference is
+// taken.
 static Ref<Node> view_history(const Tensor& x, const Meta& meta, Edge base) {
   Ref<Node> from = Ref<Node>::take(base.node);
   if (from && (meta.view == ViewKind::kReal || meta.view == ViewKind::kComplex)) {
@@ -33,14 +34,14 @@ static Ref<Node> view_history(const Tensor& x, const Meta& meta, Edge base) {
     from = std::move(seen);
     base = {from.get(), 0, x.dtype()};
   }
-  Ref<Node> node = Ref<Node>::take(
-      strided_view_node(base, as_seen(meta.base, meta.view), geometry_of(x)));
+  Ref<Node> node =
+      Ref<Node>::take(strided_view_node(base, as_seen(meta.base, meta.view), geometry_of(x)));
   from.release();
   return node;
 }
 
-// The base was written to since the view's history was made: the view sees the new value. Readers on
-// several threads may make it; the first one's stands, and `seen` tells that it does.
+// The base was written to since the view's history was made: the view sees the new value. Readers
+// on several threads may make it; the first one's stands, and `seen` tells that it does.
 static void refresh(const Tensor& x, Meta& meta) {
   const Meta* const base = meta.base.meta();
   if (!base || (!base->node && !meta.node)) return;
@@ -53,17 +54,19 @@ static void refresh(const Tensor& x, Meta& meta) {
                   "both under no_grad(), or both with recording on");
   if (base->moved && !holds(meta.base, x)) {
     if (left_behind(x)) return;
-    fail_argument(LIBDL_ERROR_AUTOGRAD, "view", 0, "input",
-                  "is a view of a tensor that was written to and given other data since: which of the "
-                  "writes it sees is not known",
-                  "a view made after the data were given");
+    fail_argument(
+        LIBDL_ERROR_AUTOGRAD, "view", 0, "input",
+        "is a view of a tensor that was written to and given other data since: which of the "
+        "writes it sees is not known",
+        "a view made after the data were given");
   }
   // Of a base that was detached after the write: a history that leads nowhere.
   const Edge edge = history_of(meta.base);
   if (!edge.node && !meta.node) return;
   Ref<Node> node = view_history(x, meta, edge);
   prepare_history(x, *node, 0);
-  Ref<Node> old;  // it, or the node that came second, goes after the lock: the host may be called then
+  Ref<Node>
+      old;  // it, or the node that came second, goes after the lock: the host may be called then
   int32_t slot;
   {
     const StripeLock lock(&meta);
@@ -126,8 +129,8 @@ void fit_history(const Tensor& x, Dims shape, Dtype dtype) {
     return;
   }
   if (same(x.shape(), shape) && x.dtype() == dtype) return;
-  Ref<Node> node = Ref<Node>::take(
-      make_node(kFitRule, 1, 1, 0, FitAttr{Shape(x.shape()), x.dtype()}));
+  Ref<Node> node =
+      Ref<Node>::take(make_node(kFitRule, 1, 1, 0, FitAttr{Shape(x.shape()), x.dtype()}));
   old->retain();
   node->edges()[0] = edge;
   exchange(node.release(), 0);
@@ -173,8 +176,8 @@ static void write_view_vjp(Backward& b) {
   const Tensor inside = strided_scatter(ones, a.base, a.part);
   const Tensor outside = pointwise(k_where, inside, number(0.0), dy);
   b.set_grad(0, a.kind == ViewKind::kReal      ? view_as_complex(contiguous(outside))
-            : a.kind == ViewKind::kComplex ? view_as_real(outside)
-                                           : outside);
+                : a.kind == ViewKind::kComplex ? view_as_real(outside)
+                                               : outside);
 }
 static const Rule kWriteView{"write_view", write_view_vjp};
 

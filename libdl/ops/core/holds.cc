@@ -23,14 +23,10 @@ static int digits(Dtype t) { return static_cast<int>(8 * size_of(t)) - (is_unsig
 // From here on a magnitude becomes infinite; the 16-bit types are rounded to first.
 static bool becomes_infinite(Dtype floating, double magnitude) {
   switch (floating) {
-    case Dtype::kFloat16:
-      return magnitude >= 65520;
-    case Dtype::kBfloat16:
-      return magnitude >= 0x1.FFp127;
-    case Dtype::kFloat32:
-      return magnitude > std::numeric_limits<float>::max();
-    default:
-      return false;
+    case Dtype::kFloat16: return magnitude >= 65520;
+    case Dtype::kBfloat16: return magnitude >= 0x1.FFp127;
+    case Dtype::kFloat32: return magnitude > std::numeric_limits<float>::max();
+    default: return false;
   }
 }
 
@@ -74,7 +70,8 @@ void check_holds(const char* op, int argument, const char* name, const Tensor& v
   if (value.is_number()) {  // read where they lie: these calls are short
     const libdl_tensor& number = *value.get();
     if (value.dtype() == Dtype::kFloat64 && holds(dtype, number.as_double)) return;
-    if (value.dtype() == Dtype::kInt64 && holds(dtype, static_cast<__int128>(number.as_int))) return;
+    if (value.dtype() == Dtype::kInt64 && holds(dtype, static_cast<__int128>(number.as_int)))
+      return;
   }
   if (value.is_complex()) {
     const auto [re, im] = item_c128(value);

@@ -9,8 +9,8 @@ namespace libdl {
 
 // Throws OVERFLOW where it does not, as PyTorch does: an integer beyond its range, infinity or NaN
 // for integers, a finite number that would become infinite; DTYPE for an imaginary part where dtype
-// is real. Bool holds everything, fractions are cut, and unsigned integers take the negative of what
-// they hold, which wraps. value: a host number or a 0-d tensor.
+// is real. Bool holds everything, fractions are cut, and unsigned integers take the negative of
+// what they hold, which wraps. value: a host number or a 0-d tensor.
 void check_holds(const char* op, int argument, const char* name, const Tensor& value, Dtype dtype);
 // The same for host numbers alone: tensors are converted as `to` does.
 inline void check_number(const char* op, int argument, const char* name, const Tensor& value,

@@ -33,7 +33,7 @@ inline kernels::View no_view() { return {nullptr, nullptr, nullptr, 0, 0}; }
 // dtype as the kernel's compute class.
 constexpr kernels::Class class_of(Dtype t) {
   using enum kernels::Class;
-  constexpr kernels::Class classes[kDtypes] = {kI64, kBool, kI64, kI64, kI64, kU64, kI64, kI64,
+  constexpr kernels::Class classes[kDtypes] = {kI64, kBool, kI64, kI64, kI64, kU64, kI64,  kI64,
                                                kI64, kI64,  kF32, kF32, kF32, kF64, kC128, kC128};
   return classes[static_cast<int>(t)];
 }
@@ -44,8 +44,8 @@ static_assert(class_of(Dtype::kBool) == kernels::Class::kBool &&
               class_of(Dtype::kFloat64) == kernels::Class::kF64 &&
               class_of(Dtype::kComplex64) == kernels::Class::kC128);
 
-// In test builds: a kernel that runs while interceptors look on runs inside of a call that they were
-// shown.
+// In test builds: a kernel that runs while interceptors look on runs inside of a call that they
+// were shown.
 #ifdef LIBDL_VARIANT
 void check_launch_is_seen();
 #else
@@ -55,13 +55,13 @@ inline void check_launch_is_seen() {}
 // One function a kernel: `launch_copy(device, args)`. The CPU's own are called directly where no
 // provider may serve them, the others' through the chain of providers and their backend's table.
 // Without memory elsewhere and providers nobody looks where the operands are.
-#define KERNEL(name, Args)                                                      \
-  inline void launch_##name(Device device, const kernels::Args& args) {           \
-    check_launch_is_seen();                                                       \
-    if (launches_are_special() &&                                                 \
-        (!device.is_cpu() || has_providers(device, KernelId::name))) [[unlikely]] \
-      return launch(device, KernelId::name, &args);                               \
-    launch([&](kernels::Context& context) { kernels::cpu::name(context, args); }); \
+#define KERNEL(name, Args)                                                                     \
+  inline void launch_##name(Device device, const kernels::Args& args) {                        \
+    check_launch_is_seen();                                                                    \
+    if (launches_are_special() && (!device.is_cpu() || has_providers(device, KernelId::name))) \
+        [[unlikely]]                                                                           \
+      return launch(device, KernelId::name, &args);                                            \
+    launch([&](kernels::Context& context) { kernels::cpu::name(context, args); });             \
   }
 #include "kernels/kernels.def"
 #undef KERNEL

@@ -137,9 +137,8 @@ bool observe_detail::observe(ObservedCall& call, Run run, void* closure) {
   try {
     answered = show_before(*current, call, seen);
     if (!answered) {
-      const FrameScope frame(*current,
-                             {nullptr, call.op, call.source ? call.source : call.op, call.phase,
-                              call.depth + 1, false});
+      const FrameScope frame(*current, {nullptr, call.op, call.source ? call.source : call.op,
+                                        call.phase, call.depth + 1, false});
       current->shown = true;
       run(closure);
     }

@@ -10,7 +10,8 @@
 // look at the state.
 //
 // What works inside of operators and has no number in the table (a fused gradient, an optimizer's
-// step) is shown likewise, as a part: LIBDL_OBSERVED_PART("view_backward", part_scatter(dy, a), dy).
+// step) is shown likewise, as a part: LIBDL_OBSERVED_PART("view_backward", part_scatter(dy, a),
+// dy).
 #pragma once
 
 #include <array>
@@ -57,9 +58,9 @@ struct ObservedCall {
   std::span<const libdl_value> arguments = {};
   const char* const* names = nullptr;  // of the arguments; NULL: they are the operator's, in order
   std::span<libdl_tensor* const> dsts = {};  // of an into form
-  std::span<libdl_value> results = {};  // before: their types; after, or answered: the results
-  bool begins_phase = false;       // `phase` is its own
-  Phase phase = Phase::kForward;   // from here on as the frame around it says
+  std::span<libdl_value> results = {};       // before: their types; after, or answered: the results
+  bool begins_phase = false;                 // `phase` is its own
+  Phase phase = Phase::kForward;             // from here on as the frame around it says
   int32_t depth = 0;
   const char* source = nullptr;
   bool from_host = true;
@@ -101,8 +102,7 @@ using Run = void (*)(void* closure);
 bool observe(ObservedCall& call, Run run, void* closure);
 template <class F>
 bool observe(ObservedCall& call, F run) {
-  return observe(
-      call, [](void* closure) { (*static_cast<F*>(closure))(); }, &run);
+  return observe(call, [](void* closure) { (*static_cast<F*>(closure))(); }, &run);
 }
 
 // The arguments as values, the destinations apart.
@@ -170,7 +170,7 @@ struct Results<std::tuple<R...>> {
 struct Name {
   const char* op;
   bool part = false;
-  const char* const* arguments = nullptr;  // as ObservedCall::names
+  const char* const* arguments = nullptr;     // as ObservedCall::names
   std::optional<Phase> phase = std::nullopt;  // what it begins; else that of the frame around it
 };
 
@@ -203,16 +203,17 @@ inline bool observed() {
 }
 
 // (A variable argument list: an operator's name, then all its arguments.)
-#define LIBDL_OBSERVED(op, ...) \
-  LIBDL_OBSERVED_AS((::libdl::observe_detail::Name{#op}), op(__VA_ARGS__) __VA_OPT__(, ) __VA_ARGS__)
+#define LIBDL_OBSERVED(op, ...)                           \
+  LIBDL_OBSERVED_AS((::libdl::observe_detail::Name{#op}), \
+                    op(__VA_ARGS__) __VA_OPT__(, ) __VA_ARGS__)
 
 // The name it is shown by, the call that makes it, and the tensors it reads (and writes, as Into).
 #define LIBDL_OBSERVED_PART(name, again, ...) \
   LIBDL_OBSERVED_AS((::libdl::observe_detail::Name{name, true}), again __VA_OPT__(, ) __VA_ARGS__)
 // A step of an optimizer, with its lists.
-#define LIBDL_OBSERVED_STEP(name, again, ...)                                              \
-  LIBDL_OBSERVED_AS(                                                                       \
-      (::libdl::observe_detail::Name{name, true, nullptr, ::libdl::Phase::kOptimizer}),    \
+#define LIBDL_OBSERVED_STEP(name, again, ...)                                           \
+  LIBDL_OBSERVED_AS(                                                                    \
+      (::libdl::observe_detail::Name{name, true, nullptr, ::libdl::Phase::kOptimizer}), \
       again __VA_OPT__(, ) __VA_ARGS__)
 #define LIBDL_OBSERVED_AS(name, again, ...) \
   if (::libdl::observed()) [[unlikely]]     \

@@ -14,8 +14,8 @@ class Plan {
  public:
   static constexpr int kOperands = 9;
 
-  // Operand 0 is `out`, which will be overwritten, the others are read and follow in order. The plain
-  // bytes of all are there afterwards.
+  // Operand 0 is `out`, which will be overwritten, the others are read and follow in order. The
+  // plain bytes of all are there afterwards.
   void set(const Tensor& out, std::span<const Tensor* const> in) {
     if (memory_is_special()) [[unlikely]]
       make_ready(out, in);

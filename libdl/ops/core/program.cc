@@ -5,9 +5,9 @@
 #include <complex>
 #include <vector>
 
-#include "ops/creation/copy.h"
 #include "ops/core/form_plan.h"
 #include "ops/core/launch.h"
+#include "ops/creation/copy.h"
 #include "tensor/memory_order.h"
 #include "tensor/packed.h"
 
@@ -55,9 +55,7 @@ Expr constant(double value) {
   return {builder->add({Item::kConstant, 0, value, Expression{}, {}, 0, false})};
 }
 Expr conj(Expr a) { return builder->form == kComplexVjp ? apply(Expression::conj, {a}) : a; }
-Expr where(Expr condition, Expr a, Expr b) {
-  return apply(Expression::where, {condition, a, b});
-}
+Expr where(Expr condition, Expr a, Expr b) { return apply(Expression::where, {condition, a, b}); }
 Expr softplus_derivative(Expr x, Expr beta, Expr threshold) {
   return apply(Expression::softplus_derivative, {x, beta, threshold});
 }
@@ -144,8 +142,8 @@ static bool read_wide(const Tensor& x, const Tensor& other, Dtype dtype) {
          size_of(x.dtype()) > 2 && !other.is_number() && other.ndim() > 0;
 }
 
-// A step's operands by register, each step an operator call that records itself and computes, as the
-// fused form does, in the result's dtype.
+// A step's operands by register, each step an operator call that records itself and computes, as
+// the fused form does, in the result's dtype.
 static Tensor step_by_step(const Program& p, const Tensor* const* symbols, Dtype dtype) {
   std::vector<Tensor> reg(static_cast<size_t>(p.inputs + p.constants + p.length));
   for (int k = 0; k < p.inputs; ++k) reg[k] = *symbols[p.symbol[k]];
@@ -158,14 +156,12 @@ static Tensor step_by_step(const Program& p, const Tensor* const* symbols, Dtype
       Tensor& x = reg[p.code[k].in[j]];
       const bool condition = op.promotion == Promotion::kSelect && j == 0;
       const bool two = op.inputs() == 2 && op.promotion != Promotion::kSelect;
-      if (!x.is_number() && !condition &&
-          !(two && read_wide(x, reg[p.code[k].in[1 - j]], dtype)))
+      if (!x.is_number() && !condition && !(two && read_wide(x, reg[p.code[k].in[1 - j]], dtype)))
         x = cast(x, dtype);
       numbers &= x.is_number();
       in[j] = &x;
     }
-    reg[p.inputs + p.constants + k] =
-        numbers ? step_of_numbers(op, in, dtype) : pointwise(op, in);
+    reg[p.inputs + p.constants + k] = numbers ? step_of_numbers(op, in, dtype) : pointwise(op, in);
   }
   return reg[p.result];
 }
@@ -207,8 +203,8 @@ static inline void launch(const Program& p, Dtype dtype, const P& plan, const Te
   launch_program(out.device(), args);
 }
 
-// The symbol of the gradient or tangent that a program is given. What is made of it takes the layout of
-// the forward's values.
+// The symbol of the gradient or tangent that a program is given. What is made of it takes the
+// layout of the forward's values.
 constexpr int kUpstream = 0;
 
 // Whether memory of the gradient would be kept although the forward's values are in a form.
@@ -222,7 +218,7 @@ constexpr int kUpstream = 0;
 }
 
 [[gnu::noinline]] static bool ran_in_forms(const Program& p, Dtype dtype, const Tensor& out,
-                                                std::span<const Tensor* const> in) {
+                                           std::span<const Tensor* const> in) {
   FormPlan plan;
   if (!plan.set(out, in, p.symbol[0] == kUpstream)) return false;
   launch(p, dtype, plan, out, in.data());
@@ -250,13 +246,12 @@ static void launch(const Program& p, Dtype dtype, const Tensor& out,
                                   Tensor* scratch) {
   std::array<const Tensor*, 5> in{};
   for (int k = 0; k < p.inputs; ++k) in[k] = symbols[p.symbol[k]];
-  return observe_detail::call({"derivative", true},
-                              [&] { return evaluate(p, symbols, dtype, scratch); }, in[0], in[1],
-                              in[2], in[3], in[4]);
+  return observe_detail::call(
+      {"derivative", true}, [&] { return evaluate(p, symbols, dtype, scratch); }, in[0], in[1],
+      in[2], in[3], in[4]);
 }
 
-Tensor evaluate(const Program& p, const Tensor* const* symbols, Dtype dtype,
-                Tensor* scratch) {
+Tensor evaluate(const Program& p, const Tensor* const* symbols, Dtype dtype, Tensor* scratch) {
   if (p.length == 0 && p.inputs == 1) {
     const Tensor* const only = symbols[p.symbol[0]];
     return only == scratch ? std::move(*scratch) : *only;

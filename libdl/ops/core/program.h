@@ -7,14 +7,15 @@
 
 namespace libdl {
 
-// A real rule; for complex dtypes the reverse rule (conj counts) and the forward rule (it does not).
+// A real rule; for complex dtypes the reverse rule (conj counts) and the forward rule (it does
+// not).
 enum Form { kRealForm, kComplexVjp, kComplexJvp };
 
 struct Program {
   uint32_t uses = 0;  // bit 0: dy, bits 1-3: x0-x2, bit 4: y
   int32_t inputs = 0, constants = 0, length = 0;
-  int32_t result = 0;        // a register; with length 0 it is an input
-  int8_t symbol[5] = {};     // input register -> symbol
+  int32_t result = 0;     // a register; with length 0 it is an input
+  int8_t symbol[5] = {};  // input register -> symbol
   double constant[8] = {};
   kernels::Instruction code[24] = {};
 };

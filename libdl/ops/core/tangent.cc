@@ -142,8 +142,7 @@ Retangent::Retangent(const Tensor& x, const Tensor& y) {
     if (root.is(x) && !t.defined()) t = none_of(x);  // a dual number stays one
     if (!root.is(x)) {
       if (!share_elements(root, x)) continue;
-      t = with_part(had ? former->value : none_of(root), root, x,
-                    t.defined() ? t : none_of(x));
+      t = with_part(had ? former->value : none_of(root), root, x, t.defined() ? t : none_of(x));
     }
     changes_.push_back({root, &cell_of(root, *level), std::move(t)});
   }

@@ -6,10 +6,10 @@
 #include <cstring>
 
 #include "device/stream.h"
-#include "ops/creation/creation.h"
 #include "ops/core/form_plan.h"
 #include "ops/core/holds.h"
 #include "ops/core/launch.h"
+#include "ops/creation/creation.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/view/view.h"
 #include "tensor/memory_order.h"
@@ -25,8 +25,8 @@ static Tensor as_it_lies(const Tensor& x) {
   return alias(x, count, one, x.offset(), x.dtype());
 }
 
-// Between devices the bytes go as they are: what has gaps is packed on its own side before, and dst's
-// dtype is made on src's.
+// Between devices the bytes go as they are: what has gaps is packed on its own side before, and
+// dst's dtype is made on src's.
 static void transfer(const Tensor& dst, const Tensor& src) {
   if (!dst.is_contiguous() && is_dense(dst) && src.dtype() == dst.dtype() &&
       same(src.shape(), dst.shape()) && same(src.strides(), dst.strides()))
@@ -54,8 +54,7 @@ void copy_bytes(const Tensor& dst, const Tensor& src) {
   const Tensor* const in[] = {&src};
   if (memory_is_special()) [[unlikely]] {
     FormPlan plan;
-    if (plan.set(dst, in))
-      return launch_copy(dst.device(), {plan.view(dst, 0), plan.view(src, 1)});
+    if (plan.set(dst, in)) return launch_copy(dst.device(), {plan.view(dst, 0), plan.view(src, 1)});
   }
   Plan plan;
   plan.set(dst, in);
@@ -191,8 +190,7 @@ struct CopyAttr {
 }  // namespace
 static void copy_into_vjp(Backward& b) {
   const auto& a = b.attr<CopyAttr>();
-  if (b.needs(1))
-    b.set_grad(1, to(sum_to(b.dy(), a.shape), Dtype::kNone, a.from, false, false));
+  if (b.needs(1)) b.set_grad(1, to(sum_to(b.dy(), a.shape), Dtype::kNone, a.from, false, false));
   if (b.needs(0)) b.set_grad(0, zeros(b.dy().shape(), b.dy().dtype(), b.dy().device()));
 }
 static const Rule kCopyInto{"copy_", copy_into_vjp};
@@ -224,8 +222,8 @@ static Tensor overwrite(const char* op, const char* name, const Tensor& src, Int
   const Tensor& dst = into.tensor();
   // Writing is in place by nature: dst counts as an operand of its own.
   const bool ends_history = has_history(dst) && (state().mode & kModeGrad);
-  if (!src.is(dst) && overlap(dst, src) == Overlap::kFull && !has_history(src) &&
-      !ends_history && !visible_level())
+  if (!src.is(dst) && overlap(dst, src) == Overlap::kFull && !has_history(src) && !ends_history &&
+      !visible_level())
     return dst;
   const Tensor* const operands[] = {&dst, &src};
   Call call(op, into, std::span(operands));
@@ -256,7 +254,7 @@ Tensor copy(const Tensor& src, bool non_blocking, Into into) {
 }
 
 Tensor write_result(const char* op, const Tensor& y, Into into,
-               std::initializer_list<const Tensor*> operands) {
+                    std::initializer_list<const Tensor*> operands) {
   if (!into) return y;
   Call call(op, into, operands);
   return call.done(y);
@@ -304,8 +302,8 @@ bool item_bool(const Tensor& input) {
   LIBDL_OBSERVED(item_bool, input);
   // Complex numbers are true unless both parts are 0, which the conversion to bool knows.
   if (input.is_complex()) {
-    const auto [re, im] = rename_error("item_bool", {{"input", 1, "input"}},
-                                  [&] { return item_c128(input); });
+    const auto [re, im] =
+        rename_error("item_bool", {{"input", 1, "input"}}, [&] { return item_c128(input); });
     return re != 0 || im != 0;
   }
   return item_as<uint8_t>(input, "item_bool", Dtype::kBool) != 0;

@@ -18,15 +18,15 @@ void fill_bytes(const Tensor& dst, const Tensor& value);
 // A contiguous tensor with x's values as dtype; x itself where it is both already.
 Tensor plain(const Tensor& x, Dtype dtype);
 inline Tensor plain(const Tensor& x) { return plain(x, x.dtype()); }
-// x itself on the CPU, else a copy there, once the device has done its work. on_device: the same for
-// any device.
+// x itself on the CPU, else a copy there, once the device has done its work. on_device: the same
+// for any device.
 Tensor on_device(const Tensor& x, Device device);
 inline Tensor on_host(const Tensor& x) { return on_device(x, {}); }
 
 // The into form of an operator made of others: y, computed from the operands, goes into dst, which
 // takes y's history where dst is an operand itself.
 Tensor write_result(const char* op, const Tensor& y, Into into,
-               std::initializer_list<const Tensor*> operands);
+                    std::initializer_list<const Tensor*> operands);
 
 Tensor zeros(Dims shape, Dtype dtype, Device device = {});
 Tensor full(Dims shape, const Tensor& value, Dtype dtype, Device device = {});
@@ -37,7 +37,7 @@ Tensor cast(const Tensor& x, Dtype dtype);  // x itself where nothing changes
 Tensor clone(const Tensor& input);          // in input's order of dimensions in memory
 Tensor row_major_clone(const Tensor& x);
 Tensor clone_with(const Tensor& x, Dims strides);  // a permutation of row-major ones
-Tensor contiguous(const Tensor& input);     // input itself where it is
+Tensor contiguous(const Tensor& input);            // input itself where it is
 Tensor to(const Tensor& input, Dtype dtype, std::optional<Device> device, bool non_blocking,
           bool copy);
 Tensor copy(const Tensor& src, bool non_blocking, Into into);  // src broadcasts to dst

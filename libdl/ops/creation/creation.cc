@@ -4,10 +4,10 @@
 
 #include <cmath>
 
-#include "runtime/float_environment.h"
-#include "ops/creation/copy.h"
 #include "ops/core/holds.h"
+#include "ops/creation/copy.h"
 #include "ops/pointwise/pointwise.h"
+#include "runtime/float_environment.h"
 #include "tensor/memory_order.h"
 
 namespace libdl {
@@ -195,8 +195,7 @@ Tensor arange(const Tensor* start, const Tensor& end, const Tensor* step, Dtype 
   const DefaultFloatEnvironment environment;
   const double a = item_f64(from), b = item_f64(end), s = item_f64(by);
   if (!(s != 0) || !std::isfinite(s))
-    fail_argument(LIBDL_ERROR_VALUE, op, 3, "step", "is " + std::to_string(s),
-                  "finite and not 0");
+    fail_argument(LIBDL_ERROR_VALUE, op, 3, "step", "is " + std::to_string(s), "finite and not 0");
   if (!std::isfinite(a) || !std::isfinite(b))
     fail_argument(LIBDL_ERROR_VALUE, op, 2, "end", "or start is not finite", "finite bounds");
   double count = std::ceil((b - a) / s);
@@ -210,8 +209,7 @@ Tensor arange(const Tensor* start, const Tensor& end, const Tensor* step, Dtype 
     fail_argument(LIBDL_ERROR_VALUE, op, 3, "step",
                   "is " + std::to_string(s) + " and leads away from end", "the other sign");
   if (count >= 9.2e18)
-    fail_argument(LIBDL_ERROR_OVERFLOW, op, 2, "end", "makes too many elements",
-                  "fewer than 2^63");
+    fail_argument(LIBDL_ERROR_OVERFLOW, op, 2, "end", "makes too many elements", "fewer than 2^63");
   const int64_t shape[] = {static_cast<int64_t>(count)};
   checked_numel(shape, type, op, 2, "end");
   const Tensor y = target(op, shape, type, device, 5, into);

@@ -112,11 +112,10 @@ Tensor stack(TensorSpan tensors, int32_t dim, Into into) {
                         std::to_string(&x - tensors.data()),
                     to_string(tensors[0].shape()));
     rows.push_back(rename_error("stack", {{"dim", 2, "dim"}, {"input", 1, "tensors"}},
-                           [&] { return unsqueeze(x, dim); }));
+                                [&] { return unsqueeze(x, dim); }));
   }
-  return named(rename_error("stack", {{"tensors", 1, "tensors"}}, [&] {
-    return cat(rows, dim < 0 ? dim + rows[0].ndim() : dim, into);
-  }));
+  return named(rename_error("stack", {{"tensors", 1, "tensors"}},
+                            [&] { return cat(rows, dim < 0 ? dim + rows[0].ndim() : dim, into); }));
 }
 
 // -- repetition -------------------------------------------------------------------------------

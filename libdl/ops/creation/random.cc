@@ -5,15 +5,15 @@
 #include <cmath>
 #include <limits>
 
-#include "runtime/float_environment.h"
-#include "runtime/thread_pool.h"
 #include "kernels/shuffle.h"
-#include "ops/pointwise/arithmetic.h"
+#include "ops/core/launch.h"
 #include "ops/creation/copy.h"
 #include "ops/creation/creation.h"
 #include "ops/indexing/indices.h"
-#include "ops/core/launch.h"
+#include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
+#include "runtime/float_environment.h"
+#include "runtime/thread_pool.h"
 #include "tensor/memory_order.h"
 
 namespace libdl {
@@ -33,12 +33,9 @@ struct Draw {
 // Words that one element takes; see kernels/philox.h.
 int64_t elements_per_block(const Draw& draw, Dtype dtype) {
   switch (draw.distribution) {
-    case Distribution::kBernoulli:
-      return 4;
-    case Distribution::kRandint:
-      return draw.range == 0 || draw.range > uint64_t{1} << 32 ? 2 : 4;
-    default:
-      return size_of(dtype) == 8 ? 2 : 4;
+    case Distribution::kBernoulli: return 4;
+    case Distribution::kRandint: return draw.range == 0 || draw.range > uint64_t{1} << 32 ? 2 : 4;
+    default: return size_of(dtype) == 8 ? 2 : 4;
   }
 }
 
@@ -102,34 +99,20 @@ static bool holds(Dtype dtype, int64_t least, int64_t greatest) {
     return least >= -(int64_t{1} << n) && greatest <= int64_t{1} << n;
   };
   switch (dtype) {
-    case Dtype::kBool:
-      return least >= 0 && greatest <= 1;
-    case Dtype::kUint8:
-      return within(uint8_t{});
-    case Dtype::kUint16:
-      return within(uint16_t{});
-    case Dtype::kUint32:
-      return within(uint32_t{});
-    case Dtype::kUint64:
-      return least >= 0;
-    case Dtype::kInt8:
-      return within(int8_t{});
-    case Dtype::kInt16:
-      return within(int16_t{});
-    case Dtype::kInt32:
-      return within(int32_t{});
-    case Dtype::kInt64:
-      return true;
-    case Dtype::kFloat16:
-      return digits(11);
-    case Dtype::kBfloat16:
-      return digits(8);
-    case Dtype::kFloat32:
-      return digits(24);
-    case Dtype::kFloat64:
-      return digits(53);
-    default:
-      return false;
+    case Dtype::kBool: return least >= 0 && greatest <= 1;
+    case Dtype::kUint8: return within(uint8_t{});
+    case Dtype::kUint16: return within(uint16_t{});
+    case Dtype::kUint32: return within(uint32_t{});
+    case Dtype::kUint64: return least >= 0;
+    case Dtype::kInt8: return within(int8_t{});
+    case Dtype::kInt16: return within(int16_t{});
+    case Dtype::kInt32: return within(int32_t{});
+    case Dtype::kInt64: return true;
+    case Dtype::kFloat16: return digits(11);
+    case Dtype::kBfloat16: return digits(8);
+    case Dtype::kFloat32: return digits(24);
+    case Dtype::kFloat64: return digits(53);
+    default: return false;
   }
 }
 
@@ -316,8 +299,7 @@ static Tensor redrawn(const Rule& rule, const Draw& draw, Generator* generator, 
   const Tensor& dst = into.tensor();
   Call call(rule.name, into, {&dst});
   Tensor y = shift == 0 ? alias(dst) : empty(dst.shape(), dst.dtype(), dst.device());
-  if (call.forward())
-    call.ready_jvp(y, [&] { return zeros(y.shape(), y.dtype(), y.device()); });
+  if (call.forward()) call.ready_jvp(y, [&] { return zeros(y.shape(), y.dtype(), y.device()); });
   call.ready(y, rule, NoAttr{});
   Refund refund(generator);
   draw_into(y, draw, generator);
@@ -390,8 +372,7 @@ Tensor bernoulli(const Tensor& input, std::optional<double> p, Generator* genera
   Tensor y = result_place(call, into, input.shape(), input.dtype(), input.device(), {&input});
   Draw draw{Distribution::kBernoulli, p.value_or(0)};
   if (!p) draw.chance = reads(chances);
-  if (call.forward())
-    call.ready_jvp(y, [&] { return zeros(y.shape(), y.dtype(), y.device()); });
+  if (call.forward()) call.ready_jvp(y, [&] { return zeros(y.shape(), y.dtype(), y.device()); });
   call.ready(y, kBernoulli, NoAttr{});
   draw_into(y, draw, generator);
   return call.finish(std::move(y));

@@ -4,9 +4,9 @@
 
 #include "ops/indexing/gather.h"
 
+#include "ops/core/launch.h"
 #include "ops/creation/copy.h"
 #include "ops/indexing/indices.h"
-#include "ops/core/launch.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/view/view.h"
 
@@ -20,8 +20,8 @@ struct GatherAttr {
 };
 }  // namespace
 
-// index has as many dimensions as `other`, and no larger ones but in dimension `except`; what has no
-// dimensions counts as one of size 1. An empty index fits everything, as in PyTorch.
+// index has as many dimensions as `other`, and no larger ones but in dimension `except`; what has
+// no dimensions counts as one of size 1. An empty index fits everything, as in PyTorch.
 static void check_fits(const Call& call, int argument, const Tensor& index, const Tensor& other,
                        const char* name, int except) {
   const auto dims = [](const Tensor& x) { return std::max(x.ndim(), 1); };
@@ -96,8 +96,8 @@ Tensor take_along_dim(const Tensor& input, const Tensor& indices, std::optional<
                       Into into) {
   LIBDL_OBSERVED(take_along_dim, input, indices, dim, into);
   return rename_error("take_along_dim",
-                 {{"input", 1, "input"}, {"index", 2, "indices"}, {"dim", 3, "dim"}},
-                 [&] { return taken(input, indices, dim, into); });
+                      {{"input", 1, "input"}, {"index", 2, "indices"}, {"dim", 3, "dim"}},
+                      [&] { return taken(input, indices, dim, into); });
 }
 
 // -- scatter --------------------------------------------------------------------------------------
@@ -177,8 +177,8 @@ static Tensor scatter_by(const ScatterCall& s, const Tensor& input, int32_t dim,
     call.ready(y);
   begin_change(out, before);
   if (index.numel() > 0)
-    launch_scatter(y.device(), {updates(out), reads(from), reads(at), axis,
-                                static_cast<int32_t>(s.combine)});
+    launch_scatter(y.device(),
+                   {updates(out), reads(from), reads(at), axis, static_cast<int32_t>(s.combine)});
   return call.finish(std::move(y));
 }
 

@@ -2,11 +2,11 @@
 
 #include "ops/indexing/index.h"
 
+#include "ops/core/launch.h"
+#include "ops/core/plan.h"
 #include "ops/creation/copy.h"
 #include "ops/indexing/indices.h"
-#include "ops/core/launch.h"
 #include "ops/indexing/nonzero.h"
-#include "ops/core/plan.h"
 #include "ops/pointwise/pointwise.h"
 
 namespace libdl {
@@ -32,7 +32,8 @@ struct IndexAttr {
 
 // -- resolving ------------------------------------------------------------------------------------
 
-LIBDL_NORETURN [[gnu::cold]] static void too_many(const Call& call, int ndim LIBDL_SOURCE_LOCATION) {
+LIBDL_NORETURN [[gnu::cold]] static void too_many(const Call& call,
+                                                  int ndim LIBDL_SOURCE_LOCATION) {
   call.bad(LIBDL_ERROR_INDEX, 2, "indices", "name more dimensions than input has",
            "at most " + std::to_string(ndim) LIBDL_SAME_SOURCE_LOCATION);
 }
@@ -204,7 +205,8 @@ Tensor index(const Tensor& input, TensorSpan indices, Into into) {
 static void index_put_vjp(Backward& b) {
   const auto& a = b.attr<IndexAttr>();
   const std::vector<Tensor> indices = saved_list(b, a);
-  if (b.needs(0)) b.set_grad(0, a.accumulate ? b.dy() : index_put(b.dy(), indices, number(int64_t{0})));
+  if (b.needs(0))
+    b.set_grad(0, a.accumulate ? b.dy() : index_put(b.dy(), indices, number(int64_t{0})));
   if (b.needs(1)) b.set_grad(1, sum_to(index(b.dy(), indices), a.shape));
 }
 static const Rule kIndexPut{"index_put", index_put_vjp};

@@ -2,11 +2,11 @@
 
 #include "ops/indexing/index_select.h"
 
-#include "ops/pointwise/arithmetic.h"
-#include "ops/creation/copy.h"
 #include "ops/core/holds.h"
-#include "ops/indexing/indices.h"
 #include "ops/core/launch.h"
+#include "ops/creation/copy.h"
+#include "ops/indexing/indices.h"
+#include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/reduction/reduction.h"
 

@@ -2,9 +2,9 @@
 
 #include "ops/indexing/indices.h"
 
-#include "ops/creation/copy.h"
 #include "ops/core/holds.h"
 #include "ops/core/launch.h"
+#include "ops/creation/copy.h"
 
 namespace libdl {
 

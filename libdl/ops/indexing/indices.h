@@ -9,8 +9,8 @@
 namespace libdl {
 
 // The index as int64 or int32, on the call's device, with every value in [-size, size), or an error
-// that names the value and its position (see CheckIndexArgs for indices on a device). Memory of its own if it shares any with the destination, which is written
-// while the index is still read.
+// that names the value and its position (see CheckIndexArgs for indices on a device). Memory of its
+// own if it shares any with the destination, which is written while the index is still read.
 Tensor checked_index(const Call& call, Into into, int argument, const char* name,
                      const Tensor& index, int64_t size);
 

@@ -2,8 +2,8 @@
 
 #include "ops/indexing/masked.h"
 
-#include "ops/creation/copy.h"
 #include "ops/core/holds.h"
+#include "ops/creation/copy.h"
 #include "ops/indexing/index.h"
 #include "ops/indexing/index_select.h"
 #include "ops/indexing/indices.h"
@@ -50,8 +50,9 @@ Tensor masked_fill(const Tensor& input, const Tensor& mask, const Tensor& value,
                   "a number or a 0-d tensor");
   const Tensor one = held(op, 3, "value", value, input.dtype());
   const Named named(op);
-  return named(rename_error(op, {{"condition", 2, "mask"}, {"input", 3, "value"}, {"other", 1, "input"}},
-                       [&] { return pointwise(k_where_row_major, mask, one, input, into); }));
+  return named(
+      rename_error(op, {{"condition", 2, "mask"}, {"input", 3, "value"}, {"other", 1, "input"}},
+                   [&] { return pointwise(k_where_row_major, mask, one, input, into); }));
 }
 
 // -- masked_select --------------------------------------------------------------------------------
@@ -61,8 +62,9 @@ Tensor masked_select(const Tensor& input, const Tensor& mask, Into into) {
   check_mask("masked_select", mask);
   const Shape shape = common_shape("masked_select", input, mask);
   const Tensor at = positions(mask, shape);
-  return rename_error("masked_select", {{"input", 1, "input"}},
-                 [&] { return select_found(reshape(expand(input, shape), kWhole), at, into); });
+  return rename_error("masked_select", {{"input", 1, "input"}}, [&] {
+    return select_found(reshape(expand(input, shape), kWhole), at, into);
+  });
 }
 
 // -- masked_scatter -------------------------------------------------------------------------------
@@ -113,7 +115,7 @@ Tensor masked_scatter(const Tensor& input, const Tensor& mask, const Tensor& sou
     list.push_back(alias(coordinates, size, step, d, Dtype::kInt64));
   }
   return rename_error(op, {{"input", 1, "input"}, {"values", 3, "source"}},
-                 [&] { return index_put(input, list, values, false, into); });
+                      [&] { return index_put(input, list, values, false, into); });
 }
 
 }  // namespace libdl

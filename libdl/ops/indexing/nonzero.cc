@@ -2,8 +2,8 @@
 
 #include "ops/indexing/nonzero.h"
 
-#include "ops/creation/copy.h"
 #include "ops/core/launch.h"
+#include "ops/creation/copy.h"
 
 namespace libdl {
 

@@ -2,10 +2,10 @@
 
 #include "ops/indexing/sort.h"
 
+#include "ops/core/launch.h"
 #include "ops/creation/copy.h"
 #include "ops/indexing/gather.h"
 #include "ops/indexing/indices.h"
-#include "ops/core/launch.h"
 #include "ops/view/view.h"
 
 namespace libdl {

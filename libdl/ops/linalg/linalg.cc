@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
+#include "ops/core/holds.h"
+#include "ops/creation/copy.h"
+#include "ops/linalg/product.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/comparison.h"
-#include "ops/creation/copy.h"
-#include "ops/core/holds.h"
 #include "ops/pointwise/pointwise.h"
-#include "ops/linalg/product.h"
 #include "ops/reduction/reduction.h"
 #include "ops/view/view.h"
 
@@ -201,9 +201,10 @@ static Tensor by_ranks(const Tensor& input, const Tensor& other, Into into) {
 
 Tensor matmul(const Tensor& input, const Tensor& other, Into into) {
   LIBDL_OBSERVED(matmul, input, other, into);
-  return rename_error("matmul", {{"input", 1, "input"}, {"mat2", 2, "other"}, {"vec", 2, "other"},
-                            {"tensor", 2, "other"}},
-                 [&] { return by_ranks(input, other, into); });
+  return rename_error(
+      "matmul",
+      {{"input", 1, "input"}, {"mat2", 2, "other"}, {"vec", 2, "other"}, {"tensor", 2, "other"}},
+      [&] { return by_ranks(input, other, into); });
 }
 
 // -- with a sum -----------------------------------------------------------------------------------
@@ -282,11 +283,12 @@ Tensor addmm(const Tensor& input, const Tensor& mat1, const Tensor& mat2, const 
                            : alpha ? mul(y, flat(*alpha))
                                    : y;
     return write_result("addmm", input.meta() ? named(where(number(true), product, base)) : product,
-                   into, {&input, &mat1, &mat2});
+                        into, {&input, &mat1, &mat2});
   }
   if (factor(alpha) == std::tuple(0.0, 0.0) || mat1.size(1) == 0) {
     const Tensor scaled = beta ? mul(base, flat(*beta)) : base;
-    return write_result("addmm", named(where(number(true), scaled, y)), into, {&input, &mat1, &mat2});
+    return write_result("addmm", named(where(number(true), scaled, y)), into,
+                        {&input, &mat1, &mat2});
   }
   const bool scales = beta && factor(beta) != std::tuple(1.0, 0.0);
   const Tensor scaled = scales ? mul(base, flat(*beta)) : base;
@@ -330,7 +332,8 @@ static const Rule kLinear{"linear", linear_vjp};
 
 static void check_linear(const Tensor& x, const Tensor& w, const Tensor* bias) {
   const char* const op = "linear";
-  if (x.ndim() == 0) fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "is 0-d", "1 or more dimensions");
+  if (x.ndim() == 0)
+    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "is 0-d", "1 or more dimensions");
   if (w.ndim() != 1 && w.ndim() != 2)
     fail_argument(LIBDL_ERROR_SHAPE, op, 2, "weight",
                   "has " + std::to_string(w.ndim()) + " dimensions", "1 or 2");
@@ -354,7 +357,8 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor* bias, Int
   if (weight.ndim() == 1) {  // one output, which is no dimension
     const Tensor y = matmul(input, weight);
     const Tensor none;
-    return write_result("linear", bias ? add(y, *bias) : y, into, {&input, &weight, bias ? bias : &none});
+    return write_result("linear", bias ? add(y, *bias) : y, into,
+                        {&input, &weight, bias ? bias : &none});
   }
   const int64_t outputs[] = {weight.size(0)};
   if (bias && !broadcasts_to(bias->shape(), outputs)) {  // of its own for each row
@@ -368,7 +372,8 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor* bias, Int
   if (input.numel() == 0 || weight.numel() == 0) {  // composed: the shapes alone matter
     const Tensor y = matmul(input, transpose(weight, 0, 1));
     const Tensor none;
-    return write_result("linear", bias ? add(y, *bias) : y, into, {&input, &weight, bias ? bias : &none});
+    return write_result("linear", bias ? add(y, *bias) : y, into,
+                        {&input, &weight, bias ? bias : &none});
   }
   const Tensor* const three[] = {&input, &weight, bias};
   Call call("linear", into, std::span(three, bias ? 3 : 2));

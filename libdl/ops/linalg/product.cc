@@ -2,10 +2,10 @@
 
 #include "ops/linalg/product.h"
 
-#include "memory/allocator.h"
 #include "kernels/cpu/matmul.h"
-#include "ops/creation/copy.h"
+#include "memory/allocator.h"
 #include "ops/core/launch.h"
+#include "ops/creation/copy.h"
 #include "tensor/packed.h"
 
 namespace libdl {
@@ -43,8 +43,8 @@ struct Panels {
   void* data;
 };
 
-// The kept panels of a matrix that is multiplied by again and again. The first product only leaves a
-// note of the geometry, the second one packs: a matrix that is used once costs nothing extra.
+// The kept panels of a matrix that is multiplied by again and again. The first product only leaves
+// a note of the geometry, the second one packs: a matrix that is used once costs nothing extra.
 PackedReader kept_panels(const Tensor& x, const Matrices& b) {
   if (x.ndim() != 2) return {};
   Storage& storage = x.storage();
@@ -85,8 +85,7 @@ Tensor product(Factor a, Factor b, const Tensor* bias, const Tensor* base) {
   const int64_t shape[] = {batched ? a.x->size(0) : 1, n, m};
   Tensor y = empty(Dims(shape).subspan(batched ? 0 : 1), a.x->dtype(), a.x->device());
   if (y.numel() == 0) return y;
-  const Matrices left(a, Access::kRead), right(b, Access::kRead),
-      out({&y}, Access::kOverwrite);
+  const Matrices left(a, Access::kRead), right(b, Access::kRead), out({&y}, Access::kOverwrite);
   kernels::MatmulArgs args{};
   args.out = out.view;
   args.a = left.view;
@@ -101,8 +100,7 @@ Tensor product(Factor a, Factor b, const Tensor* bias, const Tensor* base) {
     return y;
   }
   PackedReader panels;
-  if (kernels::cpu::matmul_reads_packed(args.b.dtype, n, m, k))
-    panels = kept_panels(*b.x, right);
+  if (kernels::cpu::matmul_reads_packed(args.b.dtype, n, m, k)) panels = kept_panels(*b.x, right);
   args.packed_b = panels.data();
   launch_matmul(y.device(), args);
   return y;

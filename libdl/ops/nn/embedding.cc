@@ -2,13 +2,13 @@
 
 #include "ops/nn/embedding.h"
 
-#include "ops/pointwise/arithmetic.h"
+#include "ops/core/launch.h"
 #include "ops/creation/copy.h"
 #include "ops/indexing/gather.h"
 #include "ops/indexing/index.h"
 #include "ops/indexing/index_select.h"
 #include "ops/indexing/indices.h"
-#include "ops/core/launch.h"
+#include "ops/pointwise/arithmetic.h"
 #include "ops/view/view.h"
 
 namespace libdl {

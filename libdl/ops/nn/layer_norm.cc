@@ -4,9 +4,9 @@
 
 #include <cmath>
 
-#include "ops/pointwise/arithmetic.h"
-#include "ops/creation/copy.h"
 #include "ops/core/launch.h"
+#include "ops/creation/copy.h"
+#include "ops/pointwise/arithmetic.h"
 #include "ops/reduction/reduction.h"
 #include "ops/view/view.h"
 
@@ -48,9 +48,8 @@ using Gradients = std::tuple<Tensor, Tensor, Tensor>;  // dx, dweight, dbias, wh
 static Gradients in_one_pass(const Norm& a, const Tensor& arrived, const Tensor& x,
                              const Tensor& weight, const Tensor& mean, const Tensor& rstd,
                              const std::array<bool, 3>& wanted) {
-  LIBDL_OBSERVED_PART("layer_norm_backward",
-                      in_one_pass(a, arrived, x, weight, mean, rstd, wanted), arrived, x, &weight,
-                      mean, rstd);
+  LIBDL_OBSERVED_PART("layer_norm_backward", in_one_pass(a, arrived, x, weight, mean, rstd, wanted),
+                      arrived, x, &weight, mean, rstd);
   const Tensor dy = plain(arrived, x.dtype()), in = plain(x);
   Shape shape;
   for (const int64_t d : a.dims) shape.push_back(x.size(static_cast<int>(d)));
@@ -166,12 +165,11 @@ Tensor layer_norm(const Tensor& input, Dims normalized_shape, const Tensor* weig
   Tensor y = empty(input.shape(), input.dtype(), device);
   const Tensor mu = empty(rows, wide, device), rstd = empty(rows, wide, device);
   using enum Access;
-  launch_layer_norm(
-      input.device(),
-      {flat(y, sizes, strides, 2, kOverwrite), flat(mu, rows, one, 1, kOverwrite),
-       flat(rstd, rows, one, 1, kOverwrite), flat(x, sizes, strides, 2, kRead),
-       weight ? flat(factor, cols, one, 1, kRead) : no_view(),
-       bias ? flat(shift, cols, one, 1, kRead) : no_view(), eps});
+  launch_layer_norm(input.device(),
+                    {flat(y, sizes, strides, 2, kOverwrite), flat(mu, rows, one, 1, kOverwrite),
+                     flat(rstd, rows, one, 1, kOverwrite), flat(x, sizes, strides, 2, kRead),
+                     weight ? flat(factor, cols, one, 1, kRead) : no_view(),
+                     bias ? flat(shift, cols, one, 1, kRead) : no_view(), eps});
   const Tensor none;
   const Tensor& saved_weight = weight ? *weight : none;
   y = call.done(std::move(y), kLayerNorm, a,

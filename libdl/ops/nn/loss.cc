@@ -4,17 +4,17 @@
 
 #include <cmath>
 
-#include "runtime/float_environment.h"
-#include "ops/pointwise/arithmetic.h"
-#include "ops/pointwise/comparison.h"
+#include "ops/core/launch.h"
 #include "ops/creation/copy.h"
 #include "ops/indexing/gather.h"
 #include "ops/indexing/index_select.h"
-#include "ops/core/launch.h"
+#include "ops/nn/softmax.h"
+#include "ops/pointwise/arithmetic.h"
+#include "ops/pointwise/comparison.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/reduction/reduction.h"
-#include "ops/nn/softmax.h"
 #include "ops/view/view.h"
+#include "runtime/float_environment.h"
 
 namespace libdl {
 
@@ -76,8 +76,8 @@ struct Classes {
 };
 }  // namespace
 
-// On a device nobody waits for the labels: whether any is ignored stays open, and one that is no class
-// is reported by the device's next synchronisation.
+// On a device nobody waits for the labels: whether any is ignored stays open, and one that is no
+// class is reported by the device's next synchronisation.
 static Classes classes_behind(const char* op, const Tensor& target, int64_t classes,
                               int64_t ignore_index) {
   Classes c{cast(target, Dtype::kInt64), {}};
@@ -86,8 +86,7 @@ static Classes classes_behind(const char* op, const Tensor& target, int64_t clas
   c.index = where(c.ignored, zero, c.index);
   const Tensor valid = where(lt(c.index, zero), number(classes), c.index);
   int64_t bad = -1;
-  if (valid.numel() > 0)
-    launch_check_index(valid.device(), {reads(valid), classes, &bad, op});
+  if (valid.numel() > 0) launch_check_index(valid.device(), {reads(valid), classes, &bad, op});
   return c;
 }
 
@@ -130,12 +129,11 @@ static Tensor factors(const Classes& c, const Tensor* weight, Dtype dtype) {
 
 static Tensor picked_loss(const Tensor& input, const Classes& c, const Tensor& f, int at,
                           Reduce how) {
-  const Tensor picked = neg(squeeze(gather(input, at, unsqueeze(c.index, at)),
-                                    Dims(std::to_array<int64_t>({at}))));
+  const Tensor picked =
+      neg(squeeze(gather(input, at, unsqueeze(c.index, at)), Dims(std::to_array<int64_t>({at}))));
   if (!f.defined()) return reduced(picked, how);
   // An ignored element contributes nothing, also where its loss is infinite.
-  const Tensor counted =
-      c.ignored.defined() ? where(c.ignored, number(0.0), picked) : picked;
+  const Tensor counted = c.ignored.defined() ? where(c.ignored, number(0.0), picked) : picked;
   const Tensor losses = mul(counted, f);
   return how == Reduce::kMean ? div(sum(losses), sum(f)) : reduced(losses, how);
 }
@@ -159,8 +157,8 @@ Tensor nll_loss(const Tensor& input, const Tensor& target, const Tensor* weight,
 // -- cross entropy --------------------------------------------------------------------------------
 
 // -sum_c weight_c target_c log p_c
-static Tensor against_probabilities(const Tensor& log_p, const Tensor& target,
-                                    const Tensor* weight, int at, Reduce how, double smoothing) {
+static Tensor against_probabilities(const Tensor& log_p, const Tensor& target, const Tensor* weight,
+                                    int at, Reduce how, double smoothing) {
   const int64_t classes = log_p.size(at);
   Tensor q = target;
   if (smoothing > 0)
@@ -250,7 +248,7 @@ Tensor mse_loss(const Tensor& input, const Tensor& target,
   }
   const Named named("mse_loss");
   const Tensor losses = rename_error("mse_loss", {{"input", 1, "input"}, {"other", 2, "target"}},
-                                [&] { return square(sub(input, target)); });
+                                     [&] { return square(sub(input, target)); });
   if (!weight) return named(reduced(losses, how));
   if (!same(weight->shape(), losses.shape()))
     fail_argument(LIBDL_ERROR_SHAPE, "mse_loss", 4, "weight",

@@ -2,10 +2,10 @@
 
 #include "ops/nn/softmax.h"
 
-#include "ops/pointwise/arithmetic.h"
-#include "ops/creation/copy.h"
-#include "ops/pointwise/exponential.h"
 #include "ops/core/launch.h"
+#include "ops/creation/copy.h"
+#include "ops/pointwise/arithmetic.h"
+#include "ops/pointwise/exponential.h"
 #include "ops/reduction/reduction.h"
 
 namespace libdl {
@@ -20,22 +20,21 @@ struct LastAxis {
   Shape sizes, strides;
   kernels::View view;
 
-  LastAxis(const Tensor& x, int at, Access access)
-      : sizes(x.shape()), strides(x.strides()) {
+  LastAxis(const Tensor& x, int at, Access access) : sizes(x.shape()), strides(x.strides()) {
     if (x.ndim() == 0) {
       sizes.push_back(1);
       strides.push_back(1);
     }
     std::rotate(sizes.begin() + at, sizes.begin() + at + 1, sizes.end());
     std::rotate(strides.begin() + at, strides.begin() + at + 1, strides.end());
-    view = {kernel_data(x, access), sizes.data(), strides.data(), static_cast<int32_t>(sizes.size()),
-            static_cast<int32_t>(x.dtype())};
+    view = {kernel_data(x, access), sizes.data(), strides.data(),
+            static_cast<int32_t>(sizes.size()), static_cast<int32_t>(x.dtype())};
   }
 };
 }  // namespace
 
-// x, or a row-major copy where its elements are read across their lines of memory while those of the
-// result, which is row-major, are written along theirs.
+// x, or a row-major copy where its elements are read across their lines of memory while those of
+// the result, which is row-major, are written along theirs.
 static Tensor along_lines(const Tensor& x) {
   return x.is_contiguous() || x.stride(x.ndim() - 1) == 1 ? x : plain(x);
 }
@@ -53,10 +52,9 @@ static Tensor gradient_in_one_pass(const Tensor& dy, const Tensor& y, int at, bo
   Tensor dx = empty(y.shape(), y.dtype(), y.device());
   const Tensor given = along_lines(cast(dy, y.dtype()));
   if (dx.numel())
-    launch_softmax_backward(
-        y.device(), {LastAxis(dx, at, Access::kOverwrite).view,
-                     LastAxis(given, at, Access::kRead).view, LastAxis(y, at, Access::kRead).view,
-                     log});
+    launch_softmax_backward(y.device(), {LastAxis(dx, at, Access::kOverwrite).view,
+                                         LastAxis(given, at, Access::kRead).view,
+                                         LastAxis(y, at, Access::kRead).view, log});
   return dx;
 }
 
@@ -64,7 +62,8 @@ template <bool log>
 static void softmax_vjp(Backward& b) {
   const int at = b.attr<Axis>().at;
   const Tensor y = b.saved(0);
-  b.set_grad(0, b.differentiated() ? gradient(b.dy(), y, at, log) : gradient_in_one_pass(b.dy(), y, at, log));
+  b.set_grad(0, b.differentiated() ? gradient(b.dy(), y, at, log)
+                                   : gradient_in_one_pass(b.dy(), y, at, log));
 }
 static const Rule kSoftmax{"softmax", softmax_vjp<false>};
 static const Rule kLogSoftmax{"log_softmax", softmax_vjp<true>};

@@ -10,22 +10,20 @@
 
 namespace libdl {
 
-const PointwiseOp k_tanh{.name = "tanh",
-                         .expression = Expression::tanh,
-                         .arguments = {"input"},
-                         .promotion = Promotion::kFloat,
-                         .partials = {[](const Symbols& s) {
-                           return s.dy * conj(1.0 - s.y * s.y);
-                         }}};
+const PointwiseOp k_tanh{
+    .name = "tanh",
+    .expression = Expression::tanh,
+    .arguments = {"input"},
+    .promotion = Promotion::kFloat,
+    .partials = {[](const Symbols& s) { return s.dy * conj(1.0 - s.y * s.y); }}};
 Tensor tanh(const Tensor& input, Into into) { return pointwise(k_tanh, input, into); }
 
-const PointwiseOp k_sigmoid{.name = "sigmoid",
-                            .expression = Expression::sigmoid,
-                            .arguments = {"input"},
-                            .promotion = Promotion::kFloat,
-                            .partials = {[](const Symbols& s) {
-                              return s.dy * conj(s.y * (1.0 - s.y));
-                            }}};
+const PointwiseOp k_sigmoid{
+    .name = "sigmoid",
+    .expression = Expression::sigmoid,
+    .arguments = {"input"},
+    .promotion = Promotion::kFloat,
+    .partials = {[](const Symbols& s) { return s.dy * conj(s.y * (1.0 - s.y)); }}};
 Tensor sigmoid(const Tensor& input, Into into) { return pointwise(k_sigmoid, input, into); }
 
 // erf' = 2/sqrt(pi) exp(-x^2)
@@ -44,12 +42,11 @@ const PointwiseOp k_positive{.name = "relu_backward",
                              .expression = Expression::positive,
                              .arguments = {"input"},
                              .zero_gradient = true};
-const PointwiseOp k_relu{.name = "relu",
-                         .expression = Expression::relu,
-                         .arguments = {"input"},
-                         .partials = {[](const Symbols& s) {
-                           return where(positive(s.y), s.dy, constant(0));
-                         }}};
+const PointwiseOp k_relu{
+    .name = "relu",
+    .expression = Expression::relu,
+    .arguments = {"input"},
+    .partials = {[](const Symbols& s) { return where(positive(s.y), s.dy, constant(0)); }}};
 Tensor relu(const Tensor& input, Into into) { return pointwise(k_relu, input, into); }
 
 // x sigmoid(x); derivative s (1 + x (1 - s))
@@ -77,18 +74,16 @@ static Tensor unit_number(const char* op, int argument, const char* name, double
 }
 
 // x; alpha (e^x - 1) below 0. Derivative alpha e^x, which is its own derivative.
-const PointwiseOp k_elu{.name = "elu",
-                        .expression = Expression::elu,
-                        .arguments = {"input", "alpha"},
-                        .partials = {[](const Symbols& s) {
-                          return s.dy * elu_derivative(s.x[0], s.x[1]);
-                        }}};
-const PointwiseOp k_elu_derivative{.name = "elu_backward",
-                              .expression = Expression::elu_derivative,
-                              .arguments = {"input", "alpha"},
-                              .partials = {[](const Symbols& s) {
-                                return s.dy * elu_curve(s.x[0], s.x[1]);
-                              }}};
+const PointwiseOp k_elu{
+    .name = "elu",
+    .expression = Expression::elu,
+    .arguments = {"input", "alpha"},
+    .partials = {[](const Symbols& s) { return s.dy * elu_derivative(s.x[0], s.x[1]); }}};
+const PointwiseOp k_elu_derivative{
+    .name = "elu_backward",
+    .expression = Expression::elu_derivative,
+    .arguments = {"input", "alpha"},
+    .partials = {[](const Symbols& s) { return s.dy * elu_curve(s.x[0], s.x[1]); }}};
 const PointwiseOp k_elu_curve{.name = "elu_backward",
                               .expression = Expression::elu_curve,
                               .arguments = {"input", "alpha"},
@@ -98,16 +93,15 @@ Tensor elu(const Tensor& input, double alpha, Into into) {
   return pointwise(k_elu, input, unit_number("elu", 2, "alpha", alpha, input), into);
 }
 
-const PointwiseOp k_leaky_relu{.name = "leaky_relu",
-                               .expression = Expression::leaky_relu,
-                               .arguments = {"input", "negative_slope"},
-                               .partials = {[](const Symbols& s) {
-                                 return s.dy * leaky_relu_derivative(s.x[0], s.x[1]);
-                               }}};
+const PointwiseOp k_leaky_relu{
+    .name = "leaky_relu",
+    .expression = Expression::leaky_relu,
+    .arguments = {"input", "negative_slope"},
+    .partials = {[](const Symbols& s) { return s.dy * leaky_relu_derivative(s.x[0], s.x[1]); }}};
 const PointwiseOp k_leaky_relu_derivative{.name = "leaky_relu_backward",
-                                     .expression = Expression::leaky_relu_derivative,
-                                     .arguments = {"input", "negative_slope"},
-                                     .zero_gradient = true};
+                                          .expression = Expression::leaky_relu_derivative,
+                                          .arguments = {"input", "negative_slope"},
+                                          .zero_gradient = true};
 Tensor leaky_relu(const Tensor& input, double negative_slope, Into into) {
   LIBDL_OBSERVED(leaky_relu, input, negative_slope, into);
   const Tensor slope = unit_number("leaky_relu", 2, "negative_slope", negative_slope, input);
@@ -121,50 +115,47 @@ const PointwiseOp k_softplus{.name = "softplus",
                              .partials = {[](const Symbols& s) {
                                return s.dy * softplus_derivative(s.x[0], s.x[1], s.x[2]);
                              }}};
-const PointwiseOp k_softplus_derivative{.name = "softplus_backward",
-                                   .expression = Expression::softplus_derivative,
-                                   .arguments = {"input", "beta", "threshold"},
-                                   .partials = {[](const Symbols& s) {
-                                     return s.dy * s.y * (1.0 - s.y) * s.x[1];
-                                   }}};
+const PointwiseOp k_softplus_derivative{
+    .name = "softplus_backward",
+    .expression = Expression::softplus_derivative,
+    .arguments = {"input", "beta", "threshold"},
+    .partials = {[](const Symbols& s) { return s.dy * s.y * (1.0 - s.y) * s.x[1]; }}};
 Tensor softplus(const Tensor& input, double beta, double threshold, Into into) {
   LIBDL_OBSERVED(softplus, input, beta, threshold, into);
   return pointwise(k_softplus, input, unit_number("softplus", 2, "beta", beta, input),
                    unit_number("softplus", 3, "threshold", threshold, input), into);
 }
 
-const PointwiseOp k_logsigmoid{.name = "logsigmoid",
-                               .expression = Expression::logsigmoid,
-                               .arguments = {"input"},
-                               .partials = {[](const Symbols& s) {
-                                 return s.dy * sigmoid(-s.x[0]);
-                               }},
-                               .row_major = true};
+const PointwiseOp k_logsigmoid{
+    .name = "logsigmoid",
+    .expression = Expression::logsigmoid,
+    .arguments = {"input"},
+    .partials = {[](const Symbols& s) { return s.dy * sigmoid(-s.x[0]); }},
+    .row_major = true};
 Tensor logsigmoid(const Tensor& input, Into into) { return pointwise(k_logsigmoid, input, into); }
 
 // -- gelu: x Phi(x), Hendrycks and Gimpel 2016 ---------------------------------------------------
 
-const PointwiseOp k_gelu{.name = "gelu",
-                         .expression = Expression::gelu,
-                         .arguments = {"input"},
-                         .partials = {[](const Symbols& s) { return s.dy * gelu_derivative(s.x[0]); }}};
-// gelu'' = (2 - x^2) phi(x), phi the normal density
-const PointwiseOp k_gelu_derivative{
-    .name = "gelu_backward",
-    .expression = Expression::gelu_derivative,
+const PointwiseOp k_gelu{
+    .name = "gelu",
+    .expression = Expression::gelu,
     .arguments = {"input"},
-    .partials = {[](const Symbols& s) {
-      const Expr xx = s.x[0] * s.x[0];
-      return s.dy * (2.0 - xx) * exp(xx * -0.5) *
-             (std::numbers::inv_sqrtpi / std::numbers::sqrt2);
-    }}};
+    .partials = {[](const Symbols& s) { return s.dy * gelu_derivative(s.x[0]); }}};
+// gelu'' = (2 - x^2) phi(x), phi the normal density
+const PointwiseOp k_gelu_derivative{.name = "gelu_backward",
+                                    .expression = Expression::gelu_derivative,
+                                    .arguments = {"input"},
+                                    .partials = {[](const Symbols& s) {
+                                      const Expr xx = s.x[0] * s.x[0];
+                                      return s.dy * (2.0 - xx) * exp(xx * -0.5) *
+                                             (std::numbers::inv_sqrtpi / std::numbers::sqrt2);
+                                    }}};
 
-const PointwiseOp k_gelu_tanh{.name = "gelu",
-                              .expression = Expression::gelu_tanh,
-                              .arguments = {"input"},
-                              .partials = {[](const Symbols& s) {
-                                return s.dy * gelu_tanh_derivative(s.x[0]);
-                              }}};
+const PointwiseOp k_gelu_tanh{
+    .name = "gelu",
+    .expression = Expression::gelu_tanh,
+    .arguments = {"input"},
+    .partials = {[](const Symbols& s) { return s.dy * gelu_tanh_derivative(s.x[0]); }}};
 // With u = c (x + a x^3), t = tanh u, q = 1 - t^2:
 //   gelu' = (1 + t + x q u') / 2,  gelu'' = q (2 u' + x u'' - 2 x t u'^2) / 2
 const PointwiseOp k_gelu_tanh_derivative{

@@ -4,12 +4,12 @@
 
 #include <cmath>
 
-#include "ops/pointwise/bitwise.h"
-#include "ops/pointwise/comparison.h"
-#include "ops/creation/copy.h"
 #include "ops/core/holds.h"
 #include "ops/core/launch.h"
 #include "ops/core/plan.h"
+#include "ops/creation/copy.h"
+#include "ops/pointwise/bitwise.h"
+#include "ops/pointwise/comparison.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/reduction/reduction.h"
 #include "ops/view/view.h"
@@ -19,35 +19,34 @@ namespace libdl {
 
 // -- sums -------------------------------------------------------------------------------------
 
-const PointwiseOp k_add{.name = "add",
-                        .expression = Expression::add,
-                        .arguments = {"input", "other"},
-                        .partials = {[](const Symbols& s) { return s.dy; },
-                                     [](const Symbols& s) { return s.dy; }}};
-const PointwiseOp k_sub{.name = "sub",
-                        .expression = Expression::sub,
-                        .arguments = {"input", "other"},
-                        .partials = {[](const Symbols& s) { return s.dy; },
-                                     [](const Symbols& s) { return -s.dy; }}};
-// x + alpha * y; alpha is a number, hence without a gradient of its own.
-const PointwiseOp k_add_scaled{
+const PointwiseOp k_add{
     .name = "add",
-    .expression = Expression::add_scaled,
-    .arguments = {"input", "other", "alpha"},
-    .partials = {[](const Symbols& s) { return s.dy; },
-                 [](const Symbols& s) { return s.dy * conj(s.x[2]); },
-                 [](const Symbols& s) { return s.dy * conj(s.x[1]); }},
-    .keeps_numbers = true};
+    .expression = Expression::add,
+    .arguments = {"input", "other"},
+    .partials = {[](const Symbols& s) { return s.dy; }, [](const Symbols& s) { return s.dy; }}};
+const PointwiseOp k_sub{
+    .name = "sub",
+    .expression = Expression::sub,
+    .arguments = {"input", "other"},
+    .partials = {[](const Symbols& s) { return s.dy; }, [](const Symbols& s) { return -s.dy; }}};
+// x + alpha * y; alpha is a number, hence without a gradient of its own.
+const PointwiseOp k_add_scaled{.name = "add",
+                               .expression = Expression::add_scaled,
+                               .arguments = {"input", "other", "alpha"},
+                               .partials = {[](const Symbols& s) { return s.dy; },
+                                            [](const Symbols& s) { return s.dy * conj(s.x[2]); },
+                                            [](const Symbols& s) { return s.dy * conj(s.x[1]); }},
+                               .keeps_numbers = true};
 static const PointwiseOp k_sub_scaled{.name = "sub",
-                                    .expression = Expression::add_scaled,
-                                    .arguments = k_add_scaled.arguments,
-                                    .partials = k_add_scaled.partials,
-                                    .keeps_numbers = true};
+                                      .expression = Expression::add_scaled,
+                                      .arguments = k_add_scaled.arguments,
+                                      .partials = k_add_scaled.partials,
+                                      .keeps_numbers = true};
 // The sum of truths.
 static const PointwiseOp k_add_truth{.name = "add",
-                                   .expression = Expression::logical_or,
-                                   .arguments = {"input", "other"},
-                                   .promotion = Promotion::kTruth};
+                                     .expression = Expression::logical_or,
+                                     .arguments = {"input", "other"},
+                                     .promotion = Promotion::kTruth};
 
 // A factor that changes nothing. 1.0 beside integers is refused as every floating number is.
 static bool is_one(const Tensor& alpha, const Tensor& input, const Tensor& other) {
@@ -192,23 +191,25 @@ Tensor reciprocal(const Tensor& input, Into into) { return pointwise(k_reciproca
 
 // -- powers -----------------------------------------------------------------------------------
 
-// x^p; at p = 0 the derivative is 0 also where x = 0, and at x = 0 the logarithm's infinity is left out.
+// x^p; at p = 0 the derivative is 0 also where x = 0, and at x = 0 the logarithm's infinity is left
+// out.
 const PointwiseOp k_pow{
     .name = "pow",
     .expression = Expression::pow,
     .arguments = {"input", "exponent"},
-    .partials = {[](const Symbols& s) {
-                   const Expr derivative = s.x[1] * pow(s.x[0], s.x[1] - 1.0);
-                   return where(s.x[1], s.dy * conj(derivative), constant(0));
-                 },
-                 // y log x: at x = 0 that is 0 where y is 0 or 1, and infinite where y is. A NaN goes on.
-                 [](const Symbols& s) {
-                   const Expr derivative = s.dy * conj(s.y * log(s.x[0]));
-                   if (s.complex) return where(s.x[0], derivative, s.dy * (s.y * 0.0));
-                   const Expr finite = in_range(s.y, constant(-1), constant(1));
-                   const Expr at_zero = where(finite, s.dy * 0.0, derivative);
-                   return where(s.x[0], derivative, at_zero);
-                 }}};
+    .partials = {
+        [](const Symbols& s) {
+          const Expr derivative = s.x[1] * pow(s.x[0], s.x[1] - 1.0);
+          return where(s.x[1], s.dy * conj(derivative), constant(0));
+        },
+        // y log x: at x = 0 that is 0 where y is 0 or 1, and infinite where y is. A NaN goes on.
+        [](const Symbols& s) {
+          const Expr derivative = s.dy * conj(s.y * log(s.x[0]));
+          if (s.complex) return where(s.x[0], derivative, s.dy * (s.y * 0.0));
+          const Expr finite = in_range(s.y, constant(-1), constant(1));
+          const Expr at_zero = where(finite, s.dy * 0.0, derivative);
+          return where(s.x[0], derivative, at_zero);
+        }}};
 const PointwiseOp k_square{
     .name = "square",
     .expression = Expression::square,
@@ -251,7 +252,8 @@ Tensor pow(const Tensor& input, const Tensor& exponent, Into into) {
     const bool integers = !is_inexact(input.dtype()) && exponent.dtype() == Dtype::kInt64;
     if (input.dtype() == Dtype::kBool && exponent.dtype() == Dtype::kBool) {
       const bool kept = item_bool(exponent);  // x to the first is x, and to the power of 0 true
-      return write_result("pow", kept ? clone(input) : logical_or(input, number(true)), into, {&input});
+      return write_result("pow", kept ? clone(input) : logical_or(input, number(true)), into,
+                          {&input});
     }
     if (integers && exponent.get()->as_int < 0)
       fail_argument(LIBDL_ERROR_VALUE, "pow", 2, "exponent",
@@ -271,7 +273,8 @@ Tensor pow(const Tensor& input, const Tensor& exponent, Into into) {
 }
 Tensor square(const Tensor& input, Into into) {
   LIBDL_OBSERVED(square, input, into);
-  if (input.dtype() == Dtype::kBool) return write_result("square", cast(input, Dtype::kInt64), into, {&input});
+  if (input.dtype() == Dtype::kBool)
+    return write_result("square", cast(input, Dtype::kInt64), into, {&input});
   return pointwise(k_square, input, into);
 }
 Tensor sqrt(const Tensor& input, Into into) { return pointwise(k_sqrt, input, into); }
@@ -297,26 +300,22 @@ const PointwiseOp k_abs{.name = "abs",
                           const Expr real = (along + apply(Expression::conj, {along})) * 0.5;
                           return s.forward ? real : real * unit;
                         }}};
-const PointwiseOp k_sign{.name = "sign",
-                         .expression = Expression::sign,
-                         .arguments = {"input"},
-                         .zero_gradient = true};
+const PointwiseOp k_sign{
+    .name = "sign", .expression = Expression::sign, .arguments = {"input"}, .zero_gradient = true};
 // z / |z|: dz = (dy - Re(conj(dy) y) y) / |z|, written with y conj(y) = 1.
-const PointwiseOp k_sgn{
-    .name = "sgn",
-    .expression = Expression::sgn,
+const PointwiseOp k_sgn{.name = "sgn",
+                        .expression = Expression::sgn,
+                        .arguments = {"input"},
+                        .partials = {[](const Symbols& s) {
+                          const Expr magnitude = apply(Expression::abs, {s.x[0]});
+                          const Expr mirrored = apply(Expression::conj, {s.dy}) * s.y * s.y;
+                          return where(s.x[0], (s.dy - mirrored) / (magnitude * 2.0), constant(0));
+                        }}};
+const PointwiseOp k_conj{
+    .name = "conj",
+    .expression = Expression::conj,
     .arguments = {"input"},
-    .partials = {[](const Symbols& s) {
-      const Expr magnitude = apply(Expression::abs, {s.x[0]});
-      const Expr mirrored = apply(Expression::conj, {s.dy}) * s.y * s.y;
-      return where(s.x[0], (s.dy - mirrored) / (magnitude * 2.0), constant(0));
-    }}};
-const PointwiseOp k_conj{.name = "conj",
-                         .expression = Expression::conj,
-                         .arguments = {"input"},
-                         .partials = {[](const Symbols& s) {
-                           return apply(Expression::conj, {s.dy});
-                         }}};
+    .partials = {[](const Symbols& s) { return apply(Expression::conj, {s.dy}); }}};
 
 Tensor neg(const Tensor& input, Into into) { return pointwise(k_neg, input, into); }
 Tensor abs(const Tensor& input, Into into) {
@@ -326,10 +325,8 @@ Tensor abs(const Tensor& input, Into into) {
   return write_result("abs", clone(real(pointwise(k_abs, input))), into, {&input});
 }
 Tensor sign(const Tensor& input, Into into) { return pointwise(k_sign, input, into); }
-static const PointwiseOp kRealSgn{.name = "sgn",
-                                  .expression = Expression::sign,
-                                  .arguments = {"input"},
-                                  .zero_gradient = true};
+static const PointwiseOp kRealSgn{
+    .name = "sgn", .expression = Expression::sign, .arguments = {"input"}, .zero_gradient = true};
 Tensor sgn(const Tensor& input, Into into) {
   LIBDL_OBSERVED(sgn, input, into);
   return pointwise(input.is_complex() ? k_sgn : kRealSgn, input, into);
@@ -410,9 +407,8 @@ static Tensor combined_at_once(const char* op, const Tensor& input, const Tensor
   }
   const int32_t product = scaled ? 4 : 3;
   const Expression sum = scaled ? Expression::add_scaled : Expression::add;
-  const kernels::Instruction code[] = {
-      {static_cast<int32_t>(inner), {1, 2}},
-      {static_cast<int32_t>(sum), {0, product, 3}}};
+  const kernels::Instruction code[] = {{static_cast<int32_t>(inner), {1, 2}},
+                                       {static_cast<int32_t>(sum), {0, product, 3}}};
   Plan plan;
   plan.set(y, in);
   kernels::ProgramArgs args;
@@ -433,8 +429,8 @@ static Tensor combined_at_once(const char* op, const Tensor& input, const Tensor
 // input + value * inner(tensor1, tensor2), rounded once in the 16-bit types.
 template <class F>
 static Tensor combined(const char* op, const Tensor& input, const Tensor& tensor1,
-                       const Tensor& tensor2, const Tensor* value, Into into,
-                       Expression expression, F inner) {
+                       const Tensor& tensor2, const Tensor* value, Into into, Expression expression,
+                       F inner) {
   static constexpr const char* kNames[] = {"input", "tensor1", "tensor2"};
   const Tensor* const operands[] = {&input, &tensor1, &tensor2};
   broadcast_shape(op, kNames, operands);
@@ -452,7 +448,7 @@ static Tensor combined(const char* op, const Tensor& input, const Tensor& tensor
   return named(rename_error(op, {{"input", 1, "input"}, {"alpha", 4, "value"}}, [&] {
     const Tensor product = inner(wide(tensor1), wide(tensor2));
     // As a factor a truth is 0 or 1.
-    const Tensor factor = !value                            ? number(int64_t{1})
+    const Tensor factor = !value                           ? number(int64_t{1})
                           : value->dtype() == Dtype::kBool ? number(item_i64(*value))
                                                            : *value;
     if (!lift) return add(into ? input : wide(input), product, &factor, into);  // it may be dst

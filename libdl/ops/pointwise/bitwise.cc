@@ -21,15 +21,15 @@ namespace libdl {
     return pointwise(k_##expression_, input, other, into);                   \
   }
 // Truth has no derivative: written into what has no history, it brings none along.
-#define LIBDL_TRUTH(op)                                                                 \
-  const PointwiseOp k_##op{.name = #op,                                                 \
-                           .expression = Expression::##op,                            \
-                           .arguments = {"input", "other"},                             \
-                           .promotion = Promotion::kTruth};                             \
-  Tensor op(const Tensor& input, const Tensor& other, Into into) {                      \
+#define LIBDL_TRUTH(op)                                                                    \
+  const PointwiseOp k_##op{.name = #op,                                                    \
+                           .expression = Expression::##op,                                 \
+                           .arguments = {"input", "other"},                                \
+                           .promotion = Promotion::kTruth};                                \
+  Tensor op(const Tensor& input, const Tensor& other, Into into) {                         \
     if (!into || has_history(into.tensor())) return pointwise(k_##op, input, other, into); \
-    const ModeGuard off(kModeGrad);                                                     \
-    return pointwise(k_##op, input, other, into);                                       \
+    const ModeGuard off(kModeGrad);                                                        \
+    return pointwise(k_##op, input, other, into);                                          \
   }
 LIBDL_UNARY(logical_not, logical_not, Promotion::kTruth)
 LIBDL_TRUTH(logical_and)

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <limits>
 
+#include "ops/core/holds.h"
+#include "ops/creation/copy.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/bitwise.h"
-#include "ops/creation/copy.h"
-#include "ops/core/holds.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/reduction/reduction.h"
 #include "tensor/memory_order.h"
@@ -19,12 +19,11 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 
 // -- truth ------------------------------------------------------------------------------------
 
-#define LIBDL_COMPARE(op)                                                     \
-  const PointwiseOp k_##op{.name = #op,                                       \
-                           .expression = Expression::##op,                  \
-                           .arguments = {"input", "other"}};                  \
-  Tensor op(const Tensor& input, const Tensor& other, Into into) {            \
-    return pointwise(k_##op, input, other, into);                             \
+#define LIBDL_COMPARE(op)                                                            \
+  const PointwiseOp k_##op{                                                          \
+      .name = #op, .expression = Expression::##op, .arguments = {"input", "other"}}; \
+  Tensor op(const Tensor& input, const Tensor& other, Into into) {                   \
+    return pointwise(k_##op, input, other, into);                                    \
   }
 LIBDL_COMPARE(eq)
 LIBDL_COMPARE(ne)
@@ -42,7 +41,7 @@ static Tensor everywhere(const char* op, const Tensor& input, bool truth, Into i
 }
 #define LIBDL_KIND(op, of_integers)                                                   \
   const PointwiseOp k_##op{.name = #op,                                               \
-                           .expression = Expression::##op,                          \
+                           .expression = Expression::##op,                            \
                            .arguments = {"input"},                                    \
                            .promotion = Promotion::kFloat};                           \
   Tensor op(const Tensor& input, Into into) {                                         \
@@ -71,7 +70,7 @@ Tensor isclose(const Tensor& input, const Tensor& other, double rtol, double ato
                   std::string("is ") + name_of(other.dtype()), name_of(input.dtype()));
   const ModeGuard off(kModeGrad | kModeForward);
   Tensor close = rename_error("isclose", {{"input", 1, "input"}, {"other", 2, "other"}},
-                         [&] { return eq(input, other); });
+                              [&] { return eq(input, other); });
   if (equal_nan && is_inexact(input.dtype()))
     close = logical_or(close, logical_and(isnan(input), isnan(other)));
   if (rtol > 0 || atol > 0) {
@@ -100,10 +99,10 @@ bool equal(const Tensor& input, const Tensor& other) {
 
 bool allclose(const Tensor& input, const Tensor& other, double rtol, double atol, bool equal_nan) {
   LIBDL_OBSERVED(allclose, input, other, rtol, atol, equal_nan);
-  return rename_error("allclose",
-                 {{"input", 1, "input"}, {"other", 2, "other"}, {"rtol", 3, "rtol"},
-                  {"atol", 4, "atol"}},
-                 [&] { return item_bool(all(isclose(input, other, rtol, atol, equal_nan))); });
+  return rename_error(
+      "allclose",
+      {{"input", 1, "input"}, {"other", 2, "other"}, {"rtol", 3, "rtol"}, {"atol", 4, "atol"}},
+      [&] { return item_bool(all(isclose(input, other, rtol, atol, equal_nan))); });
 }
 
 // -- choices ----------------------------------------------------------------------------------
@@ -116,7 +115,8 @@ static Expr equals(Expr x, Expr z) { return at_least(x, z) * at_most(x, z); }
 // dy times a share of 1, 1/2 or 0: where it is 0, an infinite dy counts no more.
 static Expr shared(Expr dy, Expr share) { return where(share, dy * share, constant(0)); }
 
-// 1, 1/2 or 0 where x is above, equal to or below z: ties share the gradient, and a NaN passes it on.
+// 1, 1/2 or 0 where x is above, equal to or below z: ties share the gradient, and a NaN passes it
+// on.
 static Expr above(Expr x, Expr z) { return 1.0 - at_most(x, z) + equals(x, z) * 0.5; }
 
 const PointwiseOp k_maximum{
@@ -145,23 +145,22 @@ const PointwiseOp k_clamp{
     .name = "clamp",
     .expression = Expression::clamp,
     .arguments = {"input", "min", "max"},
-    .partials = {
-        [](const Symbols& s) {
-          const Expr x = s.x[0], min = s.x[1], max = s.x[2];
-          const Expr ties = below(min, max) * (equals(x, min) + equals(x, max));
-          const Expr inside = where(below(x, min), constant(0), 1.0 - below(max, x));
-          return shared(s.dy, inside * (1.0 - ties * 0.5));
-        },
-        [](const Symbols& s) {
-          const Expr x = s.x[0], min = s.x[1], max = s.x[2];
-          return shared(s.dy, below(x, min) * at_most(min, max) +
-                                  below(min, max) * equals(x, min) * 0.5);
-        },
-        [](const Symbols& s) {
-          const Expr x = s.x[0], min = s.x[1], max = s.x[2];
-          return shared(s.dy, below(max, min) + below(max, x) * at_most(min, max) +
-                                  below(min, max) * equals(x, max) * 0.5);
-        }},
+    .partials = {[](const Symbols& s) {
+                   const Expr x = s.x[0], min = s.x[1], max = s.x[2];
+                   const Expr ties = below(min, max) * (equals(x, min) + equals(x, max));
+                   const Expr inside = where(below(x, min), constant(0), 1.0 - below(max, x));
+                   return shared(s.dy, inside * (1.0 - ties * 0.5));
+                 },
+                 [](const Symbols& s) {
+                   const Expr x = s.x[0], min = s.x[1], max = s.x[2];
+                   return shared(s.dy, below(x, min) * at_most(min, max) +
+                                           below(min, max) * equals(x, min) * 0.5);
+                 },
+                 [](const Symbols& s) {
+                   const Expr x = s.x[0], min = s.x[1], max = s.x[2];
+                   return shared(s.dy, below(max, min) + below(max, x) * at_most(min, max) +
+                                           below(min, max) * equals(x, max) * 0.5);
+                 }},
     .steps = true};
 
 // One bound is absent, the other a tensor: as maximum and minimum.
@@ -201,15 +200,15 @@ static const PointwiseOp kClampBelowNumber{
                    where(at_least(s.x[0], s.x[1]), s.dy, constant(0)));
     }},
     .steps = true};
-static const PointwiseOp kClampAboveNumber{
-    .name = "clamp",
-    .expression = Expression::clamp,
-    .arguments = {"input", "min", "max"},
-    .partials = {[](const Symbols& s) {
-      return where(at_least(s.x[0], s.x[2]), constant(0),
-                   where(at_most(s.x[0], s.x[2]), s.dy, constant(0)));
-    }},
-    .steps = true};
+static const PointwiseOp kClampAboveNumber{.name = "clamp",
+                                           .expression = Expression::clamp,
+                                           .arguments = {"input", "min", "max"},
+                                           .partials = {[](const Symbols& s) {
+                                             return where(
+                                                 at_least(s.x[0], s.x[2]), constant(0),
+                                                 where(at_most(s.x[0], s.x[2]), s.dy, constant(0)));
+                                           }},
+                                           .steps = true};
 
 // A 0-d tensor beyond the common dtype is converted to it before it is compared, as in PyTorch: the
 // tiles compare 64 bits.
@@ -259,12 +258,10 @@ static Tensor bound_of(const Tensor* given, bool lower, Dtype type) {
   return *given;
 }
 
-static const PointwiseOp kMaximumClamp{.name = "clamp",
-                                       .expression = Expression::maximum,
-                                       .arguments = {"input", "min"}};
-static const PointwiseOp kMinimumClamp{.name = "clamp",
-                                       .expression = Expression::minimum,
-                                       .arguments = {"input", "max"}};
+static const PointwiseOp kMaximumClamp{
+    .name = "clamp", .expression = Expression::maximum, .arguments = {"input", "min"}};
+static const PointwiseOp kMinimumClamp{
+    .name = "clamp", .expression = Expression::minimum, .arguments = {"input", "max"}};
 
 static const PointwiseOp& clamp_rule(const Tensor* min, const Tensor* max) {
   const bool low_number = !min || min->is_number(), high_number = !max || max->is_number();
@@ -293,8 +290,7 @@ const PointwiseOp k_where{
     .expression = Expression::where,
     .arguments = {"condition", "input", "other"},
     .promotion = Promotion::kSelect,
-    .partials = {nullptr,
-                 [](const Symbols& s) { return where(s.x[0], s.dy, constant(0)); },
+    .partials = {nullptr, [](const Symbols& s) { return where(s.x[0], s.dy, constant(0)); },
                  [](const Symbols& s) { return where(s.x[0], constant(0), s.dy); }}};
 const PointwiseOp k_where_row_major{.name = "where",
                                     .expression = Expression::where,

@@ -5,10 +5,10 @@
 #include <bit>
 
 #include "kernels/pointwise.h"
-#include "ops/creation/copy.h"
 #include "ops/core/form_plan.h"
 #include "ops/core/launch.h"
 #include "ops/core/program.h"
+#include "ops/creation/copy.h"
 #include "ops/view/view.h"
 #include "tensor/forms.h"
 #include "tensor/memory_order.h"
@@ -108,12 +108,8 @@ static Dtype compute_dtype(const PointwiseOp& op, const Tensor* const* in) {
   const int n = op.inputs();
   Dtype compute;
   switch (op.promotion) {
-    case Promotion::kTruth:
-      compute = Dtype::kBool;
-      break;
-    case Promotion::kSelect:
-      compute = result_dtype({in + 1, static_cast<size_t>(n - 1)});
-      break;
+    case Promotion::kTruth: compute = Dtype::kBool; break;
+    case Promotion::kSelect: compute = result_dtype({in + 1, static_cast<size_t>(n - 1)}); break;
     default:
       compute = in[0]->dtype();
       bool alike = !in[0]->is_number();
@@ -163,8 +159,9 @@ static bool share_shape(const Tensor* const* in, int n) {
 // -- the launch -------------------------------------------------------------------------------
 
 template <class P>  // a Plan or a FormPlan
-[[gnu::always_inline]] static inline void launch(const P& plan, const PointwiseOp& op, const Tensor& out,
-                          const Tensor* const* in, int n, kernels::Class compute) {
+[[gnu::always_inline]] static inline void launch(const P& plan, const PointwiseOp& op,
+                                                 const Tensor& out, const Tensor* const* in, int n,
+                                                 kernels::Class compute) {
   kernels::PointwiseArgs args;
   args.expression = static_cast<int32_t>(op.expression);
   args.compute = static_cast<int32_t>(compute);
@@ -176,8 +173,7 @@ template <class P>  // a Plan or a FormPlan
 }
 
 [[gnu::noinline]] static bool ran_in_forms(const PointwiseOp& op, const Tensor& out,
-                                                const Tensor* const* in, int n,
-                                                kernels::Class compute) {
+                                           const Tensor* const* in, int n, kernels::Class compute) {
   FormPlan plan;
   if (!plan.set(out, {in, static_cast<size_t>(n)})) return false;
   launch(plan, op, out, in, n, compute);
@@ -213,8 +209,8 @@ namespace {
 struct Record {
   const PointwiseOp* op;
   Dtype compute;
-  int8_t place[4];          // saved index of x0, x1, x2 and y, or -1
-  uint8_t summed = 0;       // inputs that were broadcast
+  int8_t place[4];                  // saved index of x0, x1, x2 and y, or -1
+  uint8_t summed = 0;               // inputs that were broadcast
   std::unique_ptr<Shape[]> shapes;  // of the inputs, where any was broadcast
 };
 }  // namespace
@@ -287,8 +283,8 @@ static void keep_numbers(Node& node, const PointwiseOp& op, const Tensor* const*
   }
 }
 
-// The node for a call whose result is y; `old` is the former value of the operands written in place,
-// which in_place has bits for.
+// The node for a call whose result is y; `old` is the former value of the operands written in
+// place, which in_place has bits for.
 static Node* record(const PointwiseOp& op, const Tensor* const* in, const Tensor& y, Dtype compute,
                     uint32_t in_place, const Tensor& old) {
   const int n = op.inputs();
@@ -385,12 +381,9 @@ static Tensor tangent(const PointwiseOp& op, const Tensor* const* in, const Tens
   const observe_detail::Name name{op.name, false, op.arguments.data()};
   const auto again = [&] { return pointwise(op, in, into); };
   switch (op.inputs()) {
-    case 1:
-      return observe_detail::call(name, again, *in[0], into);
-    case 2:
-      return observe_detail::call(name, again, *in[0], *in[1], into);
-    default:
-      return observe_detail::call(name, again, *in[0], *in[1], *in[2], into);
+    case 1: return observe_detail::call(name, again, *in[0], into);
+    case 2: return observe_detail::call(name, again, *in[0], *in[1], into);
+    default: return observe_detail::call(name, again, *in[0], *in[1], *in[2], into);
   }
 }
 

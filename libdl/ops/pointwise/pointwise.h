@@ -84,10 +84,10 @@ using Partial = Expr (*)(const Symbols& s);
 // -- operators --------------------------------------------------------------------------------
 
 enum class Promotion : uint8_t {
-  kPromote,   // the operands' common dtype
-  kFloat,     // likewise, with bool and integers lifted to the default dtype
-  kTruth,     // operands are read as bool
-  kSelect,    // operand 0 is a condition; the others are promoted
+  kPromote,  // the operands' common dtype
+  kFloat,    // likewise, with bool and integers lifted to the default dtype
+  kTruth,    // operands are read as bool
+  kSelect,   // operand 0 is a condition; the others are promoted
 };
 
 struct Program;
@@ -99,7 +99,7 @@ struct PointwiseOp {
   Promotion promotion = Promotion::kPromote;
   std::array<Partial, 3> partials = {};  // NULL: no gradient flows there
   bool zero_gradient = false;            // differentiable with derivative 0 (floor, sign, …)
-  bool steps = false;  // the derivative is of steps, and has no history but that of dy
+  bool steps = false;          // the derivative is of steps, and has no history but that of dy
   bool row_major = false;      // new results are, however the operands lie
   bool keeps_numbers = false;  // and conditions: where no more is saved, passes free nothing
   mutable std::atomic<const Program*> programs[3][3] = {};  // [form][input], built when first used
@@ -128,8 +128,8 @@ inline Tensor pointwise(const PointwiseOp& op, const Tensor& a, const Tensor& b,
 #define POINTWISE(name, inputs, classes, result) extern const PointwiseOp k_##name;
 #include "kernels/pointwise.def"
 #undef POINTWISE
-// `where` with a row-major result, as masked_fill has it in PyTorch; and that with a mask which nobody
-// else sees (tril, triu), so that a pass has nothing to free.
+// `where` with a row-major result, as masked_fill has it in PyTorch; and that with a mask which
+// nobody else sees (tril, triu), so that a pass has nothing to free.
 extern const PointwiseOp k_where_row_major, k_where_owned;
 
 // -- shapes and dtypes --------------------------------------------------------------------------

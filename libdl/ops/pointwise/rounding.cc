@@ -4,19 +4,17 @@
 
 #include <cmath>
 
-#include "runtime/float_environment.h"
-#include "ops/pointwise/arithmetic.h"
 #include "ops/creation/copy.h"
+#include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
+#include "runtime/float_environment.h"
 
 namespace libdl {
 
 // Steps have derivative 0 wherever they have one.
-#define LIBDL_STEP(op)                                      \
-  const PointwiseOp k_##op{.name = #op,                     \
-                           .expression = Expression::##op, \
-                           .arguments = {"input"},          \
-                           .zero_gradient = true};
+#define LIBDL_STEP(op)      \
+  const PointwiseOp k_##op{ \
+      .name = #op, .expression = Expression::##op, .arguments = {"input"}, .zero_gradient = true};
 LIBDL_STEP(floor)
 LIBDL_STEP(ceil)
 LIBDL_STEP(round)

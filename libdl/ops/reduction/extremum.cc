@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ops/pointwise/arithmetic.h"
-#include "ops/pointwise/comparison.h"
 #include "ops/creation/copy.h"
 #include "ops/creation/creation.h"
+#include "ops/pointwise/arithmetic.h"
+#include "ops/pointwise/comparison.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/reduction/reduce_plan.h"
 #include "ops/reduction/reduction.h"
@@ -92,8 +92,8 @@ static Tensor where_chosen(const Tensor& d, const Tensor& indices, const ChosenA
   Tensor here;
   {
     const ModeGuard off(kModeGrad | kModeForward);
-    const Tensor positions = arange(nullptr, number(a.dims.shape[a.dim]), nullptr, Dtype::kInt64,
-                                    indices.device());
+    const Tensor positions =
+        arange(nullptr, number(a.dims.shape[a.dim]), nullptr, Dtype::kInt64, indices.device());
     here = eq(reshape(positions, shape), a.dims.kept(indices));
   }
   return pointwise(k_where, here, d, number(0.0));
@@ -142,14 +142,14 @@ static std::tuple<Tensor, Tensor> extremum_dim(const char* op, const Rule& rule,
   return {values, indices};
 }
 
-std::tuple<Tensor, Tensor> max_dim(const Tensor& input, int32_t dim, bool keepdim,
-                                   Into values_into, Into indices_into) {
+std::tuple<Tensor, Tensor> max_dim(const Tensor& input, int32_t dim, bool keepdim, Into values_into,
+                                   Into indices_into) {
   LIBDL_OBSERVED(max_dim, input, dim, keepdim, values_into, indices_into);
   return extremum_dim("max", kMaxDim, kernels::Reduction::kMaxIndex, input, dim, keepdim,
                       values_into, indices_into);
 }
-std::tuple<Tensor, Tensor> min_dim(const Tensor& input, int32_t dim, bool keepdim,
-                                   Into values_into, Into indices_into) {
+std::tuple<Tensor, Tensor> min_dim(const Tensor& input, int32_t dim, bool keepdim, Into values_into,
+                                   Into indices_into) {
   LIBDL_OBSERVED(min_dim, input, dim, keepdim, values_into, indices_into);
   return extremum_dim("min", kMinDim, kernels::Reduction::kMinIndex, input, dim, keepdim,
                       values_into, indices_into);

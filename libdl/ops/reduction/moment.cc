@@ -2,16 +2,16 @@
 
 #include <cmath>
 
-#include "runtime/float_environment.h"
+#include "ops/creation/copy.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/bitwise.h"
 #include "ops/pointwise/comparison.h"
-#include "ops/creation/copy.h"
 #include "ops/pointwise/exponential.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/reduction/reduce_plan.h"
 #include "ops/reduction/reduction.h"
 #include "ops/view/view.h"
+#include "runtime/float_environment.h"
 
 namespace libdl {
 
@@ -29,7 +29,7 @@ static Tensor along(const Tensor& y, const Tensor& t, const ReducedDims& r, bool
 namespace {
 struct VarAttr {
   ReducedDims dims;
-  double divisor;  // n - correction; as in PyTorch below 0 too where dimensions are given
+  double divisor;        // n - correction; as in PyTorch below 0 too where dimensions are given
   bool endless = false;  // of all elements, and no more of them than the correction
 };
 }  // namespace
@@ -52,7 +52,9 @@ static Tensor std_gradient(const Tensor& dy, const Tensor& x, const Tensor& y, c
   const Tensor ratio = where(some, div(dy, where(some, y, number(1.0))), number(0.0));
   return mul(var_gradient(ratio, x, a), number(0.5));
 }
-static void var_vjp(Backward& b) { b.set_grad(0, var_gradient(b.dy(), b.saved(0), b.attr<VarAttr>())); }
+static void var_vjp(Backward& b) {
+  b.set_grad(0, var_gradient(b.dy(), b.saved(0), b.attr<VarAttr>()));
+}
 static void std_vjp(Backward& b) {
   b.set_grad(0, std_gradient(b.dy(), b.saved(0), b.saved(1), b.attr<VarAttr>()));
 }
@@ -134,8 +136,8 @@ static Tensor norm_gradient(const Tensor& dy, const Tensor& x, const Tensor& y, 
     }
     return mul(mul(dY, sign(x)), share);
   }
-  // Below p = 1 the power of 0 is infinite; below 0 one x = 0 makes y = 0, which no other x changes.
-  // There an infinite x changes nothing either, as long as another one is finite.
+  // Below p = 1 the power of 0 is infinite; below 0 one x = 0 makes y = 0, which no other x
+  // changes. There an infinite x changes nothing either, as long as another one is finite.
   Tensor defined = a.p < 1 ? logical_and(ne(x, zero), some) : some;
   if (a.p < 0) defined = logical_and(defined, logical_not(ne(isinf(x), isinf(kept))));
   const Tensor size = a.p < 1 ? where(defined, abs(x), number(1.0)) : abs(x);
@@ -208,9 +210,8 @@ Tensor logsumexp(const Tensor& input, std::optional<Dims> dims, bool keepdim, In
       cast(input, term_dtype(is_inexact(input.dtype()) ? input.dtype() : default_dtype(), into));
   Call call("logsumexp", into, {&x});
   const ReducedDims r(x.shape(), call.axes(2, "dims", dims, x.ndim()));
-  Tensor y = x.is_complex()
-                 ? logsumexp_complex(x, r, keepdim)
-                 : reduce(kernels::Reduction::kLogsumexp, x, r, keepdim, x.dtype());
+  Tensor y = x.is_complex() ? logsumexp_complex(x, r, keepdim)
+                            : reduce(kernels::Reduction::kLogsumexp, x, r, keepdim, x.dtype());
   return call.done(y, kLogsumexp, r, {saves_input(x, 0), saves_output(y, 0)}, [&](const Tensor& z) {
     return sum(mul(logsumexp_derivative(x, z, r), call.tangent(0)), Dims(r.reduced()), keepdim);
   });

@@ -3,8 +3,8 @@
 #include "ops/reduction/reduce_plan.h"
 
 #include "kernels/reduction_order.h"
-#include "ops/creation/copy.h"
 #include "ops/core/launch.h"
+#include "ops/creation/copy.h"
 #include "ops/view/view.h"
 #include "tensor/forms.h"
 #include "tensor/memory_order.h"
@@ -49,8 +49,8 @@ struct Permuted {
   int32_t kept = 0, reduced = 0;
   PackedReader form;  // where the input is read in it
 
-  // free: see order_is_free. A form that alone holds the bytes is then read as it lies; for others the
-  // kernel would jump through it.
+  // free: see order_is_free. A form that alone holds the bytes is then read as it lies; for others
+  // the kernel would jump through it.
   Permuted(const Tensor& x, const ReducedDims& dims, bool free = false) {
     if (free && !x.is_number() && x.storage().packed_only()) [[unlikely]]
       form = form_of(x, Layout::kChannelsInnermost);
@@ -66,8 +66,7 @@ struct Permuted {
     strides[at] = steps[static_cast<size_t>(d)];
   }
   kernels::View view(const Tensor& x) const {
-    void* const data =
-        form.data() ? const_cast<void*>(form.data()) : kernel_data(x, Access::kRead);
+    void* const data = form.data() ? const_cast<void*>(form.data()) : kernel_data(x, Access::kRead);
     return {data, sizes, strides, kept + reduced, static_cast<int32_t>(x.dtype())};
   }
 };

@@ -9,20 +9,19 @@
 namespace libdl {
 
 struct ReducedDims {
-  Shape shape;                 // of the input
-  SmallVector<bool, 8> mask;   // true where a dimension is reduced
+  Shape shape;                // of the input
+  SmallVector<bool, 8> mask;  // true where a dimension is reduced
 
-  ReducedDims(Dims input, SmallVector<bool, 8> reduced)
-      : shape(input), mask(std::move(reduced)) {
+  ReducedDims(Dims input, SmallVector<bool, 8> reduced) : shape(input), mask(std::move(reduced)) {
     mask.resize(shape.size());  // a 0-d tensor has none
   }
-  Shape kept_shape() const;    // reduced sizes are 1
+  Shape kept_shape() const;  // reduced sizes are 1
   Shape result_shape(bool keepdim) const;
-  int64_t count() const;       // elements that go into one result
+  int64_t count() const;  // elements that go into one result
   // y, of the result's shape with or without the reduced dimensions, as one that broadcasts to the
   // input's; recorded.
   Tensor kept(const Tensor& y) const;
-  Shape reduced() const;       // the reduced dimensions
+  Shape reduced() const;  // the reduced dimensions
 };
 
 // The reduction of x, computed in the class of `dtype` and stored as it.

@@ -2,10 +2,10 @@
 
 #include "ops/reduction/reduction.h"
 
-#include "ops/pointwise/arithmetic.h"
-#include "ops/pointwise/comparison.h"
 #include "ops/creation/copy.h"
 #include "ops/creation/join.h"
+#include "ops/pointwise/arithmetic.h"
+#include "ops/pointwise/comparison.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/reduction/reduce_plan.h"
 #include "ops/view/view.h"
@@ -83,9 +83,9 @@ Tensor mean(const Tensor& input, std::optional<Dims> dims, bool keepdim, Dtype d
   const Dtype type = dtype == Dtype::kNone ? term_dtype(own, into) : own;
   const Dtype wide = size_of(type) == 2 ? Dtype::kFloat32 : type;
   const Tensor total = rename_error("mean", {{"input", 1, "input"}, {"dims", 2, "dims"}},
-                               [&] { return sum(input, dims, keepdim, wide); });
-  const double n = static_cast<double>(input.numel()) /
-                   static_cast<double>(std::max<int64_t>(total.numel(), 1));
+                                    [&] { return sum(input, dims, keepdim, wide); });
+  const double n =
+      static_cast<double>(input.numel()) / static_cast<double>(std::max<int64_t>(total.numel(), 1));
   const Tensor y = share(total, n);
   return write_result("mean", named(wide == type ? y : cast(y, type)), into, {&input});
 }
@@ -99,7 +99,8 @@ struct ProdAttr {
 };
 }  // namespace
 
-// Products of all elements along `at` but one, without a division: right also where there are zeros.
+// Products of all elements along `at` but one, without a division: right also where there are
+// zeros.
 static Tensor products_of_others(const Tensor& x, int32_t at) {
   const int64_t n = x.size(at);
   std::vector<Tensor> before(static_cast<size_t>(n)), after(static_cast<size_t>(n));
@@ -122,8 +123,7 @@ static Tensor prod_gradient(const Tensor& dy, const Tensor& x, const Tensor& y, 
     return item_bool(all(x)) && item_bool(all(isfinite(y)));
   }();
   if (divides) return a.dims.kept(dy) * conj(a.dims.kept(y) / x);
-  if (a.dim >= 0)
-    return a.dims.kept(dy) * conj(products_of_others(x, static_cast<int32_t>(a.dim)));
+  if (a.dim >= 0) return a.dims.kept(dy) * conj(products_of_others(x, static_cast<int32_t>(a.dim)));
   const int64_t flat[] = {-1};
   return dy * conj(reshape(products_of_others(reshape(x, flat), 0), x.shape()));
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "ops/pointwise/arithmetic.h"
+#include "ops/core/launch.h"
 #include "ops/creation/copy.h"
 #include "ops/creation/join.h"
-#include "ops/core/launch.h"
+#include "ops/pointwise/arithmetic.h"
 #include "ops/reduction/reduction.h"
 #include "ops/view/view.h"
 
@@ -57,8 +57,9 @@ Tensor cumsum(const Tensor& input, int32_t dim, Dtype dtype, Into into) {
 
 // -- cumprod ------------------------------------------------------------------------------------
 
-// With r_k = dy_k + x_(k+1) r_(k+1):  dx_k = (x_0 … x_(k-1)) r_k. No division: zeros are allowed. The
-// r of what follows a zero may leave the range that the elements have: they are computed in a wider one.
+// With r_k = dy_k + x_(k+1) r_(k+1):  dx_k = (x_0 … x_(k-1)) r_k. No division: zeros are allowed.
+// The r of what follows a zero may leave the range that the elements have: they are computed in a
+// wider one.
 static void cumprod_vjp(Backward& b) {
   const int32_t at = b.attr<int32_t>();
   const Dtype own = b.dy().dtype();

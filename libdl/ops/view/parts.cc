@@ -12,7 +12,7 @@
 
 namespace libdl {
 
-// -- the gradient: all parts are outputs of one node -----------------------------------------------
+// -- the gradient: all parts are outputs of one node ----------------------------------------------
 
 namespace {
 struct PartsAttr {
@@ -39,7 +39,7 @@ static void split_vjp(Backward& b) { b.set_grad(0, cat(arrived(b), b.attr<PartsA
 static void unbind_vjp(Backward& b) { b.set_grad(0, stack(arrived(b), b.attr<PartsAttr>().at)); }
 static const Rule kSplit{"split", split_vjp}, kUnbind{"unbind", unbind_vjp};
 
-// -- the views --------------------------------------------------------------------------------------
+// -- the views ------------------------------------------------------------------------------------
 
 // A dimension that is empty or expanded has more parts than any memory: each is a handle, and one
 // of a list of outputs where it is recorded. Refused before the first one is made.
@@ -90,8 +90,8 @@ std::vector<Tensor> Parts::recorded() {
   const int count = static_cast<int>(parts_.size());
   PartsAttr attr{at_, {}};
   for (const Tensor& y : parts_) attr.shapes.emplace_back(y.shape());
-  const Ref<Node> node = Ref<Node>::take(
-      make_node(slices_ ? kUnbind : kSplit, 1, count, 0, std::move(attr)));
+  const Ref<Node> node =
+      Ref<Node>::take(make_node(slices_ ? kUnbind : kSplit, 1, count, 0, std::move(attr)));
   if ((state().mode & kModeAnomaly) && creation_site) node->more().site = creation_site();
   node->edges()[0] = history_of(input_);
   for (int k = 0; k < count; ++k) {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "ops/creation/copy.h"
 #include "ops/core/launch.h"
+#include "ops/creation/copy.h"
 #include "ops/pointwise/pointwise.h"
 
 namespace libdl {
@@ -23,32 +23,23 @@ struct ViewAttr {
 static Tensor replay(const ViewAttr& a, const Tensor& x) {
   const ViewCall& c = a.call;
   switch (c.kind) {
-    case ViewCall::kPermute:
-      return permute(x, c.dims);
-    case ViewCall::kReshape:
-      return reshape(x, a.to.shape);
-    case ViewCall::kExpand:
-      return expand(x, a.to.shape);
-    case ViewCall::kSelect:
-      return select(x, c.dim, c.start);
+    case ViewCall::kPermute: return permute(x, c.dims);
+    case ViewCall::kReshape: return reshape(x, a.to.shape);
+    case ViewCall::kExpand: return expand(x, a.to.shape);
+    case ViewCall::kSelect: return select(x, c.dim, c.start);
     case ViewCall::kSlice:
       return slice(x, c.dim, c.start, c.start + (c.length ? (c.length - 1) * c.step + 1 : 0),
                    c.step);
-    case ViewCall::kDiagonal:
-      return diagonal(x, c.start, c.dim, c.dim2);
-    case ViewCall::kUnfold:
-      return unfold(x, c.dim, c.length, c.step);
-    case ViewCall::kReal:
-      return view_as_real(x);
-    case ViewCall::kComplex:
-      return view_as_complex(contiguous(x));
-    case ViewCall::kStrided:
-      break;
+    case ViewCall::kDiagonal: return diagonal(x, c.start, c.dim, c.dim2);
+    case ViewCall::kUnfold: return unfold(x, c.dim, c.length, c.step);
+    case ViewCall::kReal: return view_as_real(x);
+    case ViewCall::kComplex: return view_as_complex(contiguous(x));
+    case ViewCall::kStrided: break;
   }
   return strided_gather(x, a.from, a.to);
 }
 
-// -- parts: zeros with dy in its place --------------------------------------------------------------
+// -- parts: zeros with dy in its place ------------------------------------------------------------
 
 static void part_scatter_vjp(Backward& b) { b.set_grad(0, replay(b.attr<ViewAttr>(), b.dy())); }
 static const Rule kPartScatter{"view_backward", part_scatter_vjp};
@@ -63,7 +54,7 @@ static Tensor part_scatter(const Tensor& dy, const ViewAttr& a) {
   return dx;
 }
 
-// -- the rule ---------------------------------------------------------------------------------------
+// -- the rule -------------------------------------------------------------------------------------
 
 static void view_vjp(Backward& b) {
   const ViewAttr& a = b.attr<ViewAttr>();
@@ -71,41 +62,45 @@ static void view_vjp(Backward& b) {
   switch (a.call.kind) {
     case ViewCall::kPermute: {
       Shape inverse(a.call.dims.size());
-      for (size_t d = 0; d < inverse.size(); ++d)
-        inverse[a.call.dims[d]] = static_cast<int64_t>(d);
+      for (size_t d = 0; d < inverse.size(); ++d) inverse[a.call.dims[d]] = static_cast<int64_t>(d);
       return b.set_grad(0, permute(dy, inverse));
     }
     case ViewCall::kReshape:  // of its own shape it is no view of itself
       return b.set_grad(0, same(dy.shape(), a.from.shape) ? dy : reshape(dy, a.from.shape));
-    case ViewCall::kExpand:
-      return b.set_grad(0, sum_to(dy, a.from.shape));
-    case ViewCall::kReal:
-      return b.set_grad(0, view_as_complex(contiguous(dy)));
-    case ViewCall::kComplex:
-      return b.set_grad(0, view_as_real(dy));
-    case ViewCall::kStrided:
-      return b.set_grad(0, strided_scatter(dy, a.from, a.to));
+    case ViewCall::kExpand: return b.set_grad(0, sum_to(dy, a.from.shape));
+    case ViewCall::kReal: return b.set_grad(0, view_as_complex(contiguous(dy)));
+    case ViewCall::kComplex: return b.set_grad(0, view_as_real(dy));
+    case ViewCall::kStrided: return b.set_grad(0, strided_scatter(dy, a.from, a.to));
     case ViewCall::kUnfold: {
       // Windows over the same elements, however the input lies: as over a contiguous one.
       const Geometry from{a.from.shape, contiguous_strides(a.from.shape), 0};
-      return b.set_grad(0, strided_scatter(dy, from, unfolded(from, a.call.dim, a.call.length,
-                                                          a.call.step)));
+      return b.set_grad(
+          0, strided_scatter(dy, from, unfolded(from, a.call.dim, a.call.length, a.call.step)));
     }
-    default:
-      return b.set_grad(0, part_scatter(dy, a));
+    default: return b.set_grad(0, part_scatter(dy, a));
   }
 }
 
 // One rule a name, so that errors and printed graphs show the call that was made.
 static const Rule& view_rule(const char* op) {
-  static const Rule kRules[] = {
-      {"permute", view_vjp},    {"transpose", view_vjp},    {"t", view_vjp},
-      {"movedim", view_vjp},    {"view", view_vjp},         {"reshape", view_vjp},
-      {"squeeze", view_vjp},    {"unsqueeze", view_vjp},    {"expand", view_vjp},
-      {"select", view_vjp},     {"narrow", view_vjp},       {"slice", view_vjp},
-      {"diagonal", view_vjp},   {"unfold", view_vjp},       {"as_strided", view_vjp},
-      {"view_as_real", view_vjp},
-      {"view_as_complex", view_vjp}, {"view_dtype", view_vjp}};
+  static const Rule kRules[] = {{"permute", view_vjp},
+                                {"transpose", view_vjp},
+                                {"t", view_vjp},
+                                {"movedim", view_vjp},
+                                {"view", view_vjp},
+                                {"reshape", view_vjp},
+                                {"squeeze", view_vjp},
+                                {"unsqueeze", view_vjp},
+                                {"expand", view_vjp},
+                                {"select", view_vjp},
+                                {"narrow", view_vjp},
+                                {"slice", view_vjp},
+                                {"diagonal", view_vjp},
+                                {"unfold", view_vjp},
+                                {"as_strided", view_vjp},
+                                {"view_as_real", view_vjp},
+                                {"view_as_complex", view_vjp},
+                                {"view_dtype", view_vjp}};
   for (const Rule& rule : kRules)
     if (std::string_view(rule.name) == op) return rule;
   fail(LIBDL_ERROR_INTERNAL, op, "has no rule among those of views");
@@ -168,7 +163,7 @@ Tensor make_view(const char* op, const Tensor& input, const Geometry& to, const 
   return y;
 }
 
-// -- geometry over geometry -------------------------------------------------------------------------
+// -- geometry over geometry -----------------------------------------------------------------------
 
 namespace {
 // Room for both geometries, and where each starts in it.

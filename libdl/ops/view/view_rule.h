@@ -9,7 +9,16 @@ namespace libdl {
 
 struct ViewCall {
   enum Kind : int32_t {
-    kPermute, kReshape, kExpand, kSelect, kSlice, kDiagonal, kUnfold, kStrided, kReal, kComplex
+    kPermute,
+    kReshape,
+    kExpand,
+    kSelect,
+    kSlice,
+    kDiagonal,
+    kUnfold,
+    kStrided,
+    kReal,
+    kComplex
   } kind;
   Shape dims;  // kPermute: the order
   int32_t dim = 0, dim2 = 0;
