@@ -34,7 +34,7 @@ def _one_device(operator: Operator) -> list[str]:
     ]
     if len(tensors) < 2 and not any(kind == "tensors" for _, kind in tensors):
         return []
-    pointwise = "true" if operator.header == "pointwise" else "false"
+    pointwise = "true" if operator.is_pointwise else "false"
     numbers = ", ".join(str(i) for i, _ in tensors)
     operands = ", ".join(f"a{i}" for i, _ in tensors)
     return [

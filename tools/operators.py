@@ -17,6 +17,12 @@ from kinds import KINDS, RESULT_KINDS, Kind, Pair, ResultKind
 # The headers whose functions are operators, in the order of the operators' numbers.
 OPERATOR_HEADERS = tuple((Path(__file__).parent / "areas.txt").read_text(encoding="utf-8").split())
 
+# Those of <libdl/pointwise.h>, which go element by element.
+_POINTWISE = re.findall(
+    r"#include <libdl/(\w+)\.h>",
+    (Path(__file__).parents[1] / "include/libdl/pointwise.h").read_text(encoding="utf-8"),
+)
+
 FLAGS = ("function", "method", "inplace", "functional", "property", "leaf", "internal")
 
 # How Python may call a parameter that bears another name in C.
@@ -101,6 +107,10 @@ class Operator:
     @property
     def differentiable(self) -> bool:
         return not self.documentation.gradient.startswith("none")
+
+    @property
+    def is_pointwise(self) -> bool:
+        return self.header in _POINTWISE and self.results[0].kind == "tensor"
 
     def default_of(self, argument: str) -> str | None:
         """The default that Python's first line naming the argument gives it."""

@@ -118,7 +118,7 @@ def words_of(operator: Operator, argument: Argument) -> list[str]:
     word = _MEANT.get(operator.name, {}).get(argument.name)
     if word is None and argument.kind == "tensor" and argument.number:
         word = "ni:1" if dtype_of(told) == "i64" else "n:0.5"
-        if operator.header == "pointwise" and not argument.nullable:
+        if operator.is_pointwise and not argument.nullable:
             word = f"t:{dtype_of(told)}:2,3#{argument.name}"
     if word is None and argument.kind == "tensor":
         word = f"t:{dtype_of(told)}:2,3#{argument.name}"

@@ -179,7 +179,7 @@ def close() -> list[Sample]:
                     for e in (False, True)]
 
 
-def borrow(function: Any) -> Any:
+def as_tensor(function: Any) -> Any:
     return lambda *args, **kwargs: libdl.tensor(function(*args, **kwargs))
 
 
@@ -215,13 +215,13 @@ TERNARY = [
                     lambda: libdl.isclose(libdl.ones(2), libdl.ones(2), rtol=-1.0)),
              Reject(TypeError, ("isclose: argument 2 (other) is float64, wanted float32",),
                     lambda: libdl.isclose(libdl.ones(2), libdl.ones(2).double()))]),
-    Case("allclose", borrow(libdl.allclose), lambda *a, **k: np.asarray(np.allclose(*a, **k)),
+    Case("allclose", as_tensor(libdl.allclose), lambda *a, **k: np.asarray(np.allclose(*a, **k)),
          close, result="bool", differentiable=False, exact=True, dtypes="fiubc", rejects=[
              Reject(ValueError, ("allclose: argument 4 (atol) is nan",),
                     lambda: libdl.allclose(libdl.ones(2), libdl.ones(2), atol=math.nan)),
              Reject(ValueError, ("allclose: argument 2 (other)", "broadcast"),
                     lambda: libdl.allclose(libdl.ones(2), libdl.ones(3)))]),
-    Case("equal", borrow(libdl.equal), lambda x, y: np.asarray(np.array_equal(x, y)),
+    Case("equal", as_tensor(libdl.equal), lambda x, y: np.asarray(np.array_equal(x, y)),
          pairs_of(3), result="bool", differentiable=False, exact=True, dtypes="fiubc",
          rejects=[Reject(TypeError, ("equal", "other"), lambda: libdl.equal(libdl.ones(2), "a"))]),
 ]

@@ -35,11 +35,11 @@ def plain_sample(case):
     return None
 
 
-def borrow(argument):
+def as_tensor(argument):
     if isinstance(argument, np.ndarray):
         return libdl.tensor(np.array(argument))
     if isinstance(argument, (list, tuple)) and any(isinstance(a, np.ndarray) for a in argument):
-        return type(argument)(borrow(a) for a in argument)
+        return type(argument)(as_tensor(a) for a in argument)
     return argument
 
 
@@ -47,14 +47,14 @@ def gradients(case, sample, target):
     """Of each value, after `target` was overwritten; "raises" where backward refuses."""
     leaves, args = [], []
     for argument in sample.args:
-        made = borrow(argument)
+        made = as_tensor(argument)
         if is_value(argument):
             leaves.append(made.requires_grad_())
             made = made * 1
         args.append(made)
     values = [a for a, given in zip(args, sample.args) if is_value(given)]
     libdl.manual_seed(0)
-    result = case.function(*args, **{k: borrow(v) for k, v in sample.kwargs.items()})
+    result = case.function(*args, **{k: as_tensor(v) for k, v in sample.kwargs.items()})
     results = list(result) if isinstance(result, (list, tuple)) else [result]
     results = [r for r in results if getattr(r, "requires_grad", False)]
     if not results:

@@ -148,11 +148,11 @@ def test_tensor_of_anything():
     for scalar in (numpy.array(1.5), numpy.float64(1.5), numpy.int32(2), numpy.bool_(True),
                    numpy.float16(0.5), numpy.array(3, dtype="u1")):  # fmt: skip
         assert libdl.tensor(scalar).dtype.name == scalar.dtype.name
-        assert libdl.borrow(scalar).item() == scalar.item()
+        assert libdl.as_tensor(scalar).item() == scalar.item()
     x = libdl.ones(2)
-    assert libdl.borrow(x) is x
+    assert libdl.as_tensor(x) is x
     array = numpy.ones(2)
-    assert libdl.borrow(array).data_ptr() == array.ctypes.data
+    assert libdl.as_tensor(array).data_ptr() == array.ctypes.data
     with pytest.raises(TypeError):
         libdl.tensor(["a"])
 
@@ -255,7 +255,7 @@ def read_only(array: numpy.ndarray) -> numpy.ndarray:
         libdl.from_numpy,
         lambda a: libdl.from_numpy(read_only(a)),
         libdl.as_tensor,
-        lambda a: libdl.borrow(read_only(a)),
+        lambda a: libdl.as_tensor(read_only(a)),
         lambda a: libdl.from_dlpack(Exported(a)),
         lambda a: libdl.frombuffer(a, dtype=libdl.float32).reshape(128, 128),
         lambda a: libdl.frombuffer(a.tobytes(), dtype=libdl.float32).reshape(128, 128),

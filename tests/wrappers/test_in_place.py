@@ -22,7 +22,7 @@ def refused(write):
 
 def leaves():
     yield libdl.tensor([1.0, 2.0, 3.0, 4.0], requires_grad=True)
-    yield libdl.borrow([1.0, 2.0, 3.0, 4.0]).requires_grad_()
+    yield libdl.as_tensor([1.0, 2.0, 3.0, 4.0]).requires_grad_()
     nested = libdl.tensor([[1.0, 2.0], [3.0, 4.0]])
     nested.requires_grad = True
     yield nested
@@ -50,7 +50,7 @@ def test_a_leaf_is_not_written_in_place_however_it_was_made():
 def test_what_is_made_of_lists_and_buffers_is_no_view():
     made = [
         libdl.tensor([1.0]), libdl.tensor([[1.0, 2.0]]), libdl.tensor([[1, 2], [3, 4]]),
-        libdl.tensor([[True]]), libdl.tensor([[1j]]), libdl.borrow([[1.0]]),
+        libdl.tensor([[True]]), libdl.tensor([[1j]]), libdl.as_tensor([[1.0]]),
         libdl.frombuffer(bytearray(8), dtype=libdl.int32),
     ]  # fmt: skip
     assert all(x._base is None for x in made)

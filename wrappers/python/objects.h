@@ -28,7 +28,7 @@ typedef struct TensorObject {
   X(device)            /* the class of devices */                                   \
   X(generator)         /* the class of generators */                                \
   X(node)              /* the class of graph nodes */                               \
-  X(to_tensor)         /* borrow(data, dtype, device), for sequences as operands */ \
+  X(to_tensor)         /* as_tensor(data, dtype, device), for sequences as operands */ \
   X(override)          /* override(function, arguments): __torch_function__ */      \
   X(format)            /* repr of a tensor */                                       \
   X(view)              /* Tensor.view with a dtype or keywords */                   \

@@ -6,24 +6,24 @@
 
 namespace libdl {
 
-#define LIBDL_UNARY(op, expression_, promotion_)                             \
-  const PointwiseOp k_##expression_{.name = #op,                             \
-                                    .expression = Expression::##expression_, \
-                                    .arguments = {"input"},                  \
-                                    .promotion = promotion_};                \
+#define LIBDL_UNARY(op, expression_, promotion_)                           \
+  const PointwiseOp k_##expression_{.name = #op,                           \
+                                    .expression = Expression::expression_, \
+                                    .arguments = {"input"},                \
+                                    .promotion = promotion_};              \
   Tensor op(const Tensor& input, Into into) { return pointwise(k_##expression_, input, into); }
-#define LIBDL_BINARY(op, expression_, promotion_)                            \
-  const PointwiseOp k_##expression_{.name = #op,                             \
-                                    .expression = Expression::##expression_, \
-                                    .arguments = {"input", "other"},         \
-                                    .promotion = promotion_};                \
-  Tensor op(const Tensor& input, const Tensor& other, Into into) {           \
-    return pointwise(k_##expression_, input, other, into);                   \
+#define LIBDL_BINARY(op, expression_, promotion_)                          \
+  const PointwiseOp k_##expression_{.name = #op,                           \
+                                    .expression = Expression::expression_, \
+                                    .arguments = {"input", "other"},       \
+                                    .promotion = promotion_};              \
+  Tensor op(const Tensor& input, const Tensor& other, Into into) {         \
+    return pointwise(k_##expression_, input, other, into);                 \
   }
 // Truth has no derivative: written into what has no history, it brings none along.
 #define LIBDL_TRUTH(op)                                                                    \
   const PointwiseOp k_##op{.name = #op,                                                    \
-                           .expression = Expression::##op,                                 \
+                           .expression = Expression::op,                                   \
                            .arguments = {"input", "other"},                                \
                            .promotion = Promotion::kTruth};                                \
   Tensor op(const Tensor& input, const Tensor& other, Into into) {                         \

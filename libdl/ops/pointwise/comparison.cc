@@ -19,11 +19,11 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 
 // -- truth ------------------------------------------------------------------------------------
 
-#define LIBDL_COMPARE(op)                                                            \
-  const PointwiseOp k_##op{                                                          \
-      .name = #op, .expression = Expression::##op, .arguments = {"input", "other"}}; \
-  Tensor op(const Tensor& input, const Tensor& other, Into into) {                   \
-    return pointwise(k_##op, input, other, into);                                    \
+#define LIBDL_COMPARE(op)                                                          \
+  const PointwiseOp k_##op{                                                        \
+      .name = #op, .expression = Expression::op, .arguments = {"input", "other"}}; \
+  Tensor op(const Tensor& input, const Tensor& other, Into into) {                 \
+    return pointwise(k_##op, input, other, into);                                  \
   }
 LIBDL_COMPARE(eq)
 LIBDL_COMPARE(ne)
@@ -41,7 +41,7 @@ static Tensor everywhere(const char* op, const Tensor& input, bool truth, Into i
 }
 #define LIBDL_KIND(op, of_integers)                                                   \
   const PointwiseOp k_##op{.name = #op,                                               \
-                           .expression = Expression::##op,                            \
+                           .expression = Expression::op,                              \
                            .arguments = {"input"},                                    \
                            .promotion = Promotion::kFloat};                           \
   Tensor op(const Tensor& input, Into into) {                                         \

@@ -11,7 +11,7 @@ namespace libdl {
 // Integers are lifted to the default floating dtype by all of these.
 #define LIBDL_TO_FLOAT(op, partial)                                     \
   const PointwiseOp k_##op{.name = #op,                                 \
-                           .expression = Expression::##op,              \
+                           .expression = Expression::op,                \
                            .arguments = {"input"},                      \
                            .promotion = Promotion::kFloat,              \
                            .partials = {[](const Symbols& s) {          \

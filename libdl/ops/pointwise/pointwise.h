@@ -35,9 +35,9 @@ struct Symbols {  // what a partial derivative may use; using one of x or y save
 Expr apply(Expression f, std::initializer_list<Expr> arguments);
 Expr constant(double value);
 #define LIBDL_EXPR_UNARY(name) \
-  inline Expr name(Expr a) { return apply(Expression::##name, {a}); }
+  inline Expr name(Expr a) { return apply(Expression::name, {a}); }
 #define LIBDL_EXPR_BINARY(name) \
-  inline Expr name(Expr a, Expr b) { return apply(Expression::##name, {a, b}); }
+  inline Expr name(Expr a, Expr b) { return apply(Expression::name, {a, b}); }
 LIBDL_EXPR_UNARY(neg)
 LIBDL_EXPR_UNARY(exp)
 LIBDL_EXPR_UNARY(log)

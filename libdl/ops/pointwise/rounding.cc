@@ -14,7 +14,7 @@ namespace libdl {
 // Steps have derivative 0 wherever they have one.
 #define LIBDL_STEP(op)      \
   const PointwiseOp k_##op{ \
-      .name = #op, .expression = Expression::##op, .arguments = {"input"}, .zero_gradient = true};
+      .name = #op, .expression = Expression::op, .arguments = {"input"}, .zero_gradient = true};
 LIBDL_STEP(floor)
 LIBDL_STEP(ceil)
 LIBDL_STEP(round)

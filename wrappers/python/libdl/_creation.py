@@ -199,7 +199,7 @@ def _share(data: Any) -> Tensor:
     return from_dlpack(data)
 
 
-def borrow(
+def as_tensor(
     data: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None
 ) -> Tensor:
     """The data as a tensor: itself, an array's own memory, or a new tensor of numbers."""
@@ -223,7 +223,7 @@ def asarray(
     if copy:
         return tensor(obj, dtype=dtype, device=device, requires_grad=requires_grad)
     obj = _plain(obj)
-    made = borrow(obj, dtype, device)
+    made = as_tensor(obj, dtype, device)
     if copy is False and not isinstance(obj, Tensor) and not _is_array(obj):
         raise ValueError("asarray: copy=False, but the data can only be copied")
     if requires_grad:
