@@ -84,11 +84,12 @@ attack: build
 	  --seed $(SEED) --jobs $(JOBS)
 	@$(step) "Results born packed" tests/gates/packed $(BUILD) packed
 	@$(step) "Forms at random" tests/gates/packed $(BUILD) shifting
-	@$(step) "Build with checks that can be left out" $(ninja) checks
+	@$(step) "Build with checks that can be left out" $(ninja) mutation
 	@$(step) "Leave out every check" $(python) -B tests/mutation/run.py $(BUILD)
 	@$(step) "C++ tests at their whole size" env LIBDL_ULP_SAMPLES=100000 $(BUILD)/core_tests \
 	  --gtest_brief=1 --gtest_filter='$(whole_tests)'
 	@$(step) "Tools that read the ABI" tools/setup/run ci
+	@$(step) "clang-tidy: all of the core" $(python) -B tests/gates/tidy.py --whole
 	@$(step) "Planted ABI breaks" $(python) -B tests/abi/planted.py
 	@$(step) "Museum" tests/museum/run $(BUILD)
 	@$(step) "Sanitizer build (address, undefined)" tests/gates/sanitize build

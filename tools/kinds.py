@@ -77,7 +77,7 @@ KINDS = {
     "ints": Kind(
         c=_twice("const int64_t* {x}, int32_t {c}"),
         checked=("in_ints(op, {n}, {x}, {c})", "in_optional_ints(op, {n}, {x}, {c})"),
-        held=("{v}.held.integers.items", "{v}.held.integers.count"),
+        held=("{v}.held.integers.items", "Count{{{v}.held.integers.count}}"),
         value="INTS",
         core=("Dims", "std::optional<Dims>"),
         python="int | Sequence[int]",

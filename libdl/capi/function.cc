@@ -56,6 +56,7 @@ void custom_vjp(Backward& b) {
   libdl_backward_context context(&b, &b.node(), b.node().saves);
   std::vector<libdl_tensor*> places(f.inputs.size());
   std::vector<const libdl_tensor*> arrived;
+  arrived.reserve(f.outputs.size());
   for (size_t k = 0; k < f.outputs.size(); ++k) arrived.push_back(b.dy(static_cast<int>(k)).get());
   const ScopePause outside;
   libdl_error* const error =

@@ -84,7 +84,7 @@ static HookList& list_of(Node& node, libdl_hook_kind kind) {
   }
 }
 
-static libdl_hook* attach(Ref<Node> node, int32_t slot, libdl_hook_kind kind,
+static libdl_hook* attach(const Ref<Node>& node, int32_t slot, libdl_hook_kind kind,
                           libdl_gradient_hook fn, Callback owner) {
   auto* const made = new CallbackHook(std::move(owner), fn, kind);
   Ref<GradHook> hook = Ref<GradHook>::take(made);

@@ -97,6 +97,10 @@ libdl_value default_of(const OpArgument& argument, Tensor& owner) {
 // `given` as the type that the parameter has, where nothing is lost by that.
 libdl_value converted(const OpEntry& entry, int number, const libdl_value& given) {
   const OpArgument& wanted = entry.arguments[number];
+  if (given.type == LIBDL_VALUE_INTS && given.held.integers.count > INT32_MAX)
+    fail_argument(LIBDL_ERROR_VALUE, entry.name, number + 1, wanted.name,
+                  "has " + std::to_string(given.held.integers.count) + " entries",
+                  "at most 2147483647");
   if (given.type == wanted.type) return given;
   if (given.type == LIBDL_VALUE_NONE && wanted.nullable) return absent();
   if (given.type == LIBDL_VALUE_INT && wanted.type == LIBDL_VALUE_FLOAT)

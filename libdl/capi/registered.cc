@@ -450,6 +450,7 @@ void call_registered_into(const OpEntry& entry, const libdl_value* arguments,
   Registered& op = *entry.registered;
   check_handles(entry, arguments);
   std::vector<Into> intos;
+  intos.reserve(static_cast<size_t>(entry.result_count));
   for (int k = 0; k < entry.result_count; ++k) intos.push_back(destination(entry, dsts, k));
   if (observed()) {
     ObservedCall seen = seen_call(entry, arguments);

@@ -18,6 +18,14 @@ inline const libdl_device* device_or_null(const libdl_value& value) {
   return value.type == LIBDL_VALUE_NONE ? nullptr : &value.held.device;
 }
 
+// How many integers there are, as the parameter's type has it; converted() in op.cc sees that it
+// fits.
+struct Count {
+  int64_t given;
+  operator int64_t() const { return given; }
+  operator int32_t() const { return static_cast<int32_t>(given); }
+};
+
 // Results of the C functions, whose references go along.
 inline void put(libdl_value& value, libdl_tensor* tensor) {
   value = typed(LIBDL_VALUE_TENSOR);

@@ -52,7 +52,7 @@ int32_t device_type_named(const char* name) {
 }
 
 std::string device_name(Device device) {
-  const std::string name = name_or_number(device.type);
+  std::string name = name_or_number(device.type);
   if (device.is_cpu() || !device_type_name(device.type)) return name;
   return name + ":" + std::to_string(device.index);
 }

@@ -263,7 +263,8 @@ class Backward {
   Tensor saved(int i) const {
     Tensor made;
     const Tensor& value = saved(i, made);
-    return made.defined() ? std::move(made) : value;
+    if (made.defined()) return made;
+    return value;
   }
   // The same without counting: it lives as long as the rule runs and `made` does.
   const Tensor& saved(int i, Tensor& made) const;

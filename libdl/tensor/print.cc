@@ -179,7 +179,7 @@ class Printer {
 
   std::string formatted(const char* at) const {
     if (!is_inexact(x_.dtype())) return real_.padded(integer_at(at, x_.dtype()));
-    const std::string real = real_.format(real_at(at, part()));
+    std::string real = real_.format(real_at(at, part()));
     if (!x_.is_complex()) return real;
     std::string imaginary = imaginary_.format(imaginary_at(at)) + "j";
     imaginary.erase(0, imaginary.find_first_not_of(' '));

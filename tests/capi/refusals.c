@@ -293,6 +293,16 @@ static void operators(void) {
       "op_set_jvp: argument 2 (jvp) is NULL, wanted a function");
   GOOD(libdl_op_set_kernel(op, LIBDL_DEVICE_CPU, no_result, NULL, NULL));
 
+  /* 2^32 + 2 entries are not two. */
+  const int64_t dims[] = {0, 0};
+  libdl_op sum;
+  GOOD(libdl_op_find("sum", -1, &sum));
+  libdl_value of_sum[] = {argument, {.type = LIBDL_VALUE_INTS}};
+  of_sum[1].held.integers.items = dims;
+  of_sum[1].held.integers.count = (INT64_C(1) << 32) + 2;
+  BAD(libdl_op_call(sum, of_sum, 2, results, 1), VALUE,
+      "sum: argument 2 (dims) has 4294967298 entries, wanted at most 2147483647");
+
   libdl_value arguments[] = {argument, {.type = LIBDL_VALUE_TENSORS}, {.type = LIBDL_VALUE_NONE}};
   BAD(libdl_op_call(op, arguments, 3, results, 1), CALLBACK,
       "t::x: the kernel left a result without a tensor");

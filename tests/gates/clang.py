@@ -27,7 +27,8 @@ def read(entry: dict[str, str]) -> str:
     return run.stderr if run.returncode else ""
 
 
-def main() -> int:
+def entries() -> list[dict[str, str]]:
+    """How Clang compiles each source of the library, once what is generated is there."""
     subprocess.run(
         ["cmake", "--preset", "clang", "--log-level=WARNING", *CONFIGURE],
         cwd=ROOT,
@@ -35,13 +36,17 @@ def main() -> int:
         stdout=subprocess.DEVNULL,
     )
     subprocess.run(["ninja", "-C", BUILD, "generated"], check=True, stdout=subprocess.DEVNULL)
-    entries = json.loads((BUILD / "compile_commands.json").read_text())
-    entries = [entry for entry in entries if "libdl_objects" in entry["command"]]
+    every = json.loads((BUILD / "compile_commands.json").read_text())
+    return [entry for entry in every if "libdl_objects" in entry["command"]]
+
+
+def main() -> int:
+    files = entries()
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        complaints = [text for text in pool.map(read, entries) if text]
+        complaints = [text for text in pool.map(read, files) if text]
     print("\n".join(complaints), end="", file=sys.stderr)
-    print(f"clang: {len(entries)} files, {len(complaints)} of them with complaints")
-    return 1 if complaints or not entries else 0
+    print(f"clang: {len(files)} files, {len(complaints)} of them with complaints")
+    return 1 if complaints or not files else 0
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 
     python tests/mutation/run.py BUILD [--tenth] [--seed N] [--only TEXT]
 
-BUILD holds what `ninja checks` makes. First the suite runs once and notes which test is refused
+BUILD holds what `ninja mutation` makes. First the suite runs once and notes which test is refused
 where; then, for each place, some of its tests run without that check. --tenth takes a sample,
 another each day; --only the places whose line contains TEXT. What no test notices stands in
 unnoticed.txt with its reason, and that is at most one place in twenty.
@@ -50,7 +50,7 @@ class Suite:
         whole = ("LIBDL_WHOLE", "LIBDL_FIGURES")
         self.environment = {
             **{name: value for name, value in os.environ.items() if name not in whole},
-            "LD_LIBRARY_PATH": str(self.build / "checks"),
+            "LD_LIBRARY_PATH": str(self.build / "mutation"),
             "PYTHONPATH": f"{self.build / 'python'}:{ROOT / 'tests/mutation'}",
             "LIBDL_NUM_THREADS": "1",
         }
@@ -67,7 +67,7 @@ class Suite:
         """A test of a program; pytest's are run by forked.py."""
         if test in self.programs:
             return self.programs[test]
-        return [self.build / "checks/core_tests", f"--gtest_filter={test}"]
+        return [self.build / "mutation/core_tests", f"--gtest_filter={test}"]
 
     def run(self, command: list[object], seconds: float,
             **more: str) -> subprocess.CompletedProcess:  # fmt: skip
@@ -78,7 +78,7 @@ class Suite:
     def reached(self, log: pathlib.Path) -> dict[str, list[str]]:
         """The tests that are refused at each place, when all run; they have to pass."""
         commands = {name: (command, name) for name, command in self.programs.items()}
-        commands["core"] = ([self.build / "checks/core_tests", "--gtest_brief=1"], "")
+        commands["core"] = ([self.build / "mutation/core_tests", "--gtest_brief=1"], "")
         commands["pytest"] = ([*self.python, "-n", str(WORKERS), *SUITE], "")
 
         def run(name: str) -> None:

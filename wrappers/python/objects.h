@@ -21,22 +21,22 @@ typedef struct TensorObject {
 
 // -- objects.c: what Python registers here once, and the names that are looked up often ---------
 
-#define LIBDL_PYTHON_REGISTERED(X)                                                  \
-  X(parameter)         /* nn.Parameter: a subclass that never overrides */          \
-  X(size)              /* Size, a tuple */                                          \
-  X(dtype)             /* the class of dtypes */                                    \
-  X(device)            /* the class of devices */                                   \
-  X(generator)         /* the class of generators */                                \
-  X(node)              /* the class of graph nodes */                               \
+#define LIBDL_PYTHON_REGISTERED(X)                                                     \
+  X(parameter)         /* nn.Parameter: a subclass that never overrides */             \
+  X(size)              /* Size, a tuple */                                             \
+  X(dtype)             /* the class of dtypes */                                       \
+  X(device)            /* the class of devices */                                      \
+  X(generator)         /* the class of generators */                                   \
+  X(node)              /* the class of graph nodes */                                  \
   X(to_tensor)         /* as_tensor(data, dtype, device), for sequences as operands */ \
-  X(override)          /* override(function, arguments): __torch_function__ */      \
-  X(format)            /* repr of a tensor */                                       \
-  X(view)              /* Tensor.view with a dtype or keywords */                   \
-  X(contiguous)        /* Tensor.contiguous of what is not */                       \
-  X(error)             /* the exception for codes without one of their own */       \
-  X(disabled_override) /* the __torch_function__ that means none */                 \
-  X(warn)              /* warn(code, message) */                                    \
-  X(told_by_slot)      /* told_by_slot(error, operator): as the caller wrote it */  \
+  X(override)          /* override(function, arguments): __torch_function__ */         \
+  X(format)            /* repr of a tensor */                                          \
+  X(view)              /* Tensor.view with a dtype or keywords */                      \
+  X(contiguous)        /* Tensor.contiguous of what is not */                          \
+  X(error)             /* the exception for codes without one of their own */          \
+  X(disabled_override) /* the __torch_function__ that means none */                    \
+  X(warn)              /* warn(code, message) */                                       \
+  X(told_by_slot)      /* told_by_slot(error, operator): as the caller wrote it */     \
   X(beside_array)      /* beside_array(operator, a, b), one of them a NumPy array */
 
 typedef struct Registered {

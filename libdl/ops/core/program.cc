@@ -254,7 +254,8 @@ static void launch(const Program& p, Dtype dtype, const Tensor& out,
 Tensor evaluate(const Program& p, const Tensor* const* symbols, Dtype dtype, Tensor* scratch) {
   if (p.length == 0 && p.inputs == 1) {
     const Tensor* const only = symbols[p.symbol[0]];
-    return only == scratch ? std::move(*scratch) : *only;
+    if (only == scratch) return std::move(*scratch);
+    return *only;
   }
   if (state().mode & (kModeGrad | kModeForward)) return step_by_step(p, symbols, dtype);
   if (observed()) [[unlikely]]

@@ -203,7 +203,8 @@ Tensor arange(const Tensor* start, const Tensor& end, const Tensor* step, Dtype 
   if (integers) {  // exact where doubles are not
     const __int128 distance = wide_integer(end) - wide_integer(from), stride = wide_integer(by);
     away = distance != 0 && (distance < 0) != (stride < 0);
-    count = static_cast<double>(distance / stride + (distance % stride != 0));
+    const __int128 steps = distance / stride + (distance % stride != 0);
+    count = static_cast<double>(steps);
   }
   if (away)
     fail_argument(LIBDL_ERROR_VALUE, op, 3, "step",

@@ -91,7 +91,7 @@ Tensor cat(TensorSpan tensors, int32_t dim, Into into) {
     call.jvp(result, [&] {
       std::vector<Tensor> tangents;
       for (size_t i = 0; i < tensors.size(); ++i) {
-        const Tensor t = call.tangent(static_cast<int>(i));
+        const Tensor& t = call.tangent(static_cast<int>(i));
         tangents.push_back(t.defined() ? t : zeros(tensors[i].shape(), y.dtype()));
       }
       return cat(tangents, dim);

@@ -164,7 +164,7 @@ static Tensor scatter_by(const ScatterCall& s, const Tensor& input, int32_t dim,
       call.bad(LIBDL_ERROR_AUTOGRAD, 5, "reduce", "has no forward derivative", "\"add\" or none");
     call.ready_jvp(y, [&] {
       const Tensor tangents[] = {call.tangent(0), call.tangent(1)};
-      const Tensor t =
+      Tensor t =
           tangents[0].defined() ? tangents[0] : zeros(input.shape(), input.dtype(), input.device());
       if (!tangents[1].defined() && s.combine == ScatterOp::kAdd) return t;
       return scatter_by(s, t, axis, where, tangents[1].defined() ? tangents[1] : number(int64_t{0}),

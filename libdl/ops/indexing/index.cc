@@ -159,6 +159,7 @@ static void launch(const Tensor* before, bool accumulate, const Tensor& base, co
 
 static std::vector<Save> saves_of(const Indexing& x) {
   std::vector<Save> saves;
+  saves.reserve(x.indices.size());
   for (const Tensor& index : x.indices) saves.push_back(saves_value(index));
   return saves;
 }

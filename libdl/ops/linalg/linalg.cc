@@ -60,7 +60,7 @@ static const Rule kMm{"mm", mm_vjp}, kBmm{"bmm", bmm_vjp};
 // The sum of the products with each tangent, for f linear in both arguments.
 template <class F>
 static Tensor bilinear_jvp(const Call& call, const Tensor& a, const Tensor& b, F f) {
-  const Tensor ta = call.tangent(0), tb = call.tangent(1);
+  const Tensor &ta = call.tangent(0), &tb = call.tangent(1);
   if (ta.defined() && tb.defined()) return f(ta, b) + f(a, tb);
   return ta.defined() ? f(ta, b) : f(a, tb);
 }
@@ -229,7 +229,7 @@ static Tensor narrow_addmm(const Tensor& input, const Tensor& mat1, const Tensor
   const Tensor& saved_a = has_history(mat2) ? mat1 : none;
   const Tensor& saved_b = has_history(mat1) ? mat2 : none;
   const auto jvp = [&](const Tensor&) {
-    const Tensor t = call.tangent(0), ta = call.tangent(1), tb = call.tangent(2);
+    const Tensor &t = call.tangent(0), &ta = call.tangent(1), &tb = call.tangent(2);
     Tensor sum = t.defined() ? expand(t, shape) : Tensor();
     if (ta.defined()) sum = sum.defined() ? addmm(sum, ta, mat2, nullptr, nullptr) : mm(ta, mat2);
     if (tb.defined()) sum = sum.defined() ? addmm(sum, mat1, tb, nullptr, nullptr) : mm(mat1, tb);
@@ -389,7 +389,7 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor* bias, Int
   const Tensor& saved_x = has_history(weight) ? input : none;
   const Tensor& saved_w = has_history(input) ? weight : none;
   const auto jvp = [&](const Tensor& z) {
-    const Tensor tx = call.tangent(0), tw = call.tangent(1);
+    const Tensor &tx = call.tangent(0), &tw = call.tangent(1);
     const Tensor tb = bias ? call.tangent(2) : Tensor();
     Tensor t = tx.defined() ? linear(tx, weight, nullptr) : Tensor();
     if (tw.defined()) {

@@ -134,7 +134,7 @@ static Tensor normalise(const Tensor& x, const Norm& a, const Tensor& eps, const
 // The tangent by the product rule over the composed form.
 static Tensor layer_norm_jvp(const Call& call, const Tensor& x, const Norm& a, const Tensor& eps,
                              const Tensor* weight) {
-  const Tensor tx = call.tangent(0);
+  const Tensor& tx = call.tangent(0);
   const Tensor centred = sub(x, mean(x, Dims(a.dims), true));
   const Tensor rstd = rsqrt(add(mean(square(centred), Dims(a.dims), true), eps));
   const Tensor z = centred * rstd;

@@ -86,7 +86,7 @@ static Tensor normalised(const char* op, const Rule& rule, bool log, const Tenso
   y = call.done(y, rule, Axis{at}, {saves_output(y, 0)});
   if (call.forward())
     call.jvp(y, [&] {  // the Jacobian of softmax is symmetric; log_softmax's is I - 1 p^T
-      const Tensor t = call.tangent(0);
+      const Tensor& t = call.tangent(0);
       const int64_t dims[] = {at};
       return log ? t - sum(exp(y) * t, Dims(dims), true) : gradient(t, y, at, false);
     });

@@ -112,6 +112,7 @@ static Tensor products_of_others(const Tensor& x, int32_t at) {
     after[n - 1 - i] = after[n - i] * narrow(x, at, n - i, 1);
   }
   std::vector<Tensor> both;
+  both.reserve(static_cast<size_t>(n));
   for (int64_t i = 0; i < n; ++i) both.push_back(before[i] * after[i]);
   return cat(both, at);
 }

@@ -94,7 +94,7 @@ Tensor cumprod(const Tensor& input, int32_t dim, Dtype dtype, Into into) {
   const Tensor old = call.recording() && call.in_place() ? clone(x) : x;
   // u_k = u_(k-1) x_k + y_(k-1) t_k
   return call.done(std::move(y), kCumprod, at, {saves_input(old, 0)}, [&](const Tensor& z) {
-    const Tensor t = call.tangent(0);
+    const Tensor& t = call.tangent(0);
     if (t.ndim() == 0 || t.numel() == 0) return t;
     std::vector<Tensor> u{narrow(t, at, 0, 1)};
     for (int64_t k = 1; k < t.size(at); ++k)
