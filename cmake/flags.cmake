@@ -40,6 +40,17 @@ function(libdl_sanitize_vector_kernels)
   endforeach()
 endfunction()
 
+# Vector kernels for the instruction set of this machine's processor alone.
+function(libdl_native_kernels target)
+  target_compile_definitions(${target} PRIVATE LIBDL_ONE_ISA=1)
+  foreach(source ${ARGN})
+    file(STRINGS ${source} vector REGEX "foreach_target" LIMIT_COUNT 1)
+    if(vector)
+      set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -march=native)
+    endif()
+  endforeach()
+endfunction()
+
 function(libdl_flags target)
   target_compile_features(${target} PUBLIC cxx_std_20 c_std_99)
   set_target_properties(${target} PROPERTIES
