@@ -167,10 +167,25 @@ def documentation(forms: list[Form], into: bool = False) -> str:
                         f"{name}: {plain(text)}", 88, initial_indent="    ",
                         subsequent_indent="        ",
                     )  # fmt: skip
-        for title, text in (("Gradient", document.gradient), ("Raises", document.errors)):
+        for title, text in (("Gradient", document.gradient), ("Raises", raised(document.errors))):
             lines += ["", *textwrap.wrap(f"{title}: {plain(text)}", 88)]
     text = "\n".join(lines).replace("\\", "\\\\").replace('"""', "'''")
     return text
+
+
+# What Python's own libraries would raise; libdl's classes, below RuntimeError too, are in _errors.py.
+_EXCEPTIONS = {
+    "AUTOGRAD": "RuntimeError", "BACKEND": "RuntimeError", "DEVICE": "ValueError",
+    "DTYPE": "TypeError", "INDEX": "IndexError", "LIMIT": "RuntimeError",
+    "MEMORY": "MemoryError", "OVERFLOW": "OverflowError", "OVERLAP": "ValueError",
+    "READ_ONLY": "ValueError", "SHAPE": "ValueError", "STATE": "RuntimeError",
+    "UNSUPPORTED": "NotImplementedError", "VALUE": "ValueError", "VERSION": "RuntimeError",
+}  # fmt: skip
+
+
+def raised(text: str) -> str:
+    """The errors of a C declaration as exceptions."""
+    return re.sub(r"\b[A-Z][A-Z_]{4,}\b", lambda m: _EXCEPTIONS.get(m[0], m[0]), text)
 
 
 def plain(text: str) -> str:

@@ -136,12 +136,12 @@ enum {
   LIBDL_LOG_ERROR = 3    /**< memory ran out; the call returns that, too */
 };
 
-/** Takes what happens from now on, and at once how the library is set up; NULL: nobody. Without a
- *  handler nothing is written down. message has length bytes and a NUL behind them, and is valid
- *  during the call. Called on the thread where it happens, also inside operators: it must not wait
- *  for a thread that may be calling libdl. What happens because of the handler itself is not told.
- *  ctx is given up with destroy, exactly once, also when this fails.
- *  Threads: free. */
+/** Sets the function that receives the library's log messages. It is called with how the library is
+ *  set up right away, then with each message where it arises: on any thread, also inside operators,
+ *  so it must not wait for a thread that may be calling libdl. NULL, as at first, drops them.
+ * Messages that the function causes itself are dropped, too. `message` has `length` bytes and a NUL
+ * behind them, and is valid during the call. ctx is released by destroy, exactly once, also when
+ * this fails. Threads: free. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_set_log_handler(
     LIBDL_NULLABLE void (*fn)(void *ctx, libdl_log_level level, const char *message,
                               int64_t length),

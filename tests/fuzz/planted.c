@@ -19,7 +19,9 @@ libdl_error *libdl_neg(const libdl_tensor *input, libdl_tensor **out) {
   Neg own;
   *(void **)&own = dlsym(RTLD_NEXT, "libdl_neg");
   libdl_error *const error = own(input, out);
-  if (error && strcmp(kind, "output") == 0 && out) *out = (libdl_tensor *)input;
+  /* Anything but NULL, which a C program has there already. */
+  if (error && strcmp(kind, "output") == 0 && out)
+    *out = (libdl_tensor *)(input ? input : (void *)out);
   if (error) return error;
   if (strcmp(kind, "death") == 0 && libdl_anomaly_mode()) abort();
   if (strcmp(kind, "hang") == 0)

@@ -9,8 +9,8 @@
 #define HWY_BROKEN_EMU128 1
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | 0x7F)
 
-// The compiler's own target alone, in the place of the others too: for builds that are not there for
-// speed, or for one machine (-march=native).
+// The compiler's own target alone, in the place of the others too: for builds that are not there
+// for speed, or for one machine (-march=native).
 #ifdef LIBDL_ONE_ISA
 #ifndef HWY_COMPILE_ONLY_STATIC
 #define HWY_COMPILE_ONLY_STATIC
