@@ -201,6 +201,13 @@ template <class V>
 LIBDL_EXPRESSION V leaky_relu_derivative(V x, V slope) { return select(x > V(0), V(1), slope); }
 
 template <class V>
+LIBDL_EXPRESSION V hardshrink(V x, V lambd) { return select((x >= -lambd) & (x <= lambd), V(0), x); }
+template <class V>
+LIBDL_EXPRESSION V hardshrink_derivative(V x, V lambd) {
+  return select((x > lambd) | (x < -lambd), V(1), V(0));
+}
+
+template <class V>
 LIBDL_EXPRESSION V softplus(V x, V beta, V threshold) {
   V z = x * beta;
   return select(z > threshold, x, Math<V>::log1p(Math<V>::exp(z)) / beta);

@@ -156,6 +156,24 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_leaky_relu_into(const libdl_tensor 
                                                              double negative_slope,
                                                              libdl_tensor *dst);
 
+/** Hard shrinkage: y = 0 where -lambd <= input <= lambd, else input.
+ *
+ *  input  floating
+ *  lambd  half the width of what is shrunk; below 0 nothing is
+ *  out    new, input's shape and dtype
+ *
+ *  Gradient: any order, forward mode; 0 where input is NaN.
+ *  Errors: DTYPE (not floating), OVERFLOW (lambd does not fit float32, input is not float64).
+ *  Threads: concurrent-read.
+ *  Python: hardshrink(input, lambd=0.5) [function, method, functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_hardshrink(const libdl_tensor *input, double lambd,
+                                                        LIBDL_NEW libdl_tensor **out);
+
+/** libdl_hardshrink into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_hardshrink_into(const libdl_tensor *input,
+                                                             double lambd, libdl_tensor *dst);
+
 /** Smooth rectifier: y = log(1 + exp(beta * input)) / beta.
  *
  *  input      floating

@@ -1082,3 +1082,5 @@ _Static_assert(IS(&libdl_device_type_named, int32_t (*)(const char *)), "libdl_d
 _Static_assert(IS(&libdl_device_type_name, const char * (*)(int32_t)), "libdl_device_type_name");
 _Static_assert(IS(&libdl_plugin_open, libdl_error * (*)(const char *)), "libdl_plugin_open");
 _Static_assert(IS(&libdl_provider_set_enabled, libdl_error * (*)(const char *, libdl_bool)), "libdl_provider_set_enabled");
+_Static_assert(IS(&libdl_hardshrink, libdl_error * (*)(const libdl_tensor *, double, libdl_tensor **)), "libdl_hardshrink");
+_Static_assert(IS(&libdl_hardshrink_into, libdl_error * (*)(const libdl_tensor *, double, libdl_tensor *)), "libdl_hardshrink_into");

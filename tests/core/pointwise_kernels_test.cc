@@ -297,6 +297,8 @@ const std::vector<Reference>& references() {
       {Expression::elu_curve, nullptr, 0},
       E2(leaky_relu, x > 0 ? x : x * y),
       E2(leaky_relu_derivative, x > 0 ? 1 : y),
+      E2(hardshrink, -y <= x && x <= y ? 0 : x),
+      E2(hardshrink_derivative, x > y || x < -y),
       {Expression::softplus, nullptr, 0},
       {Expression::softplus_derivative, nullptr, 0},
       R1(logsigmoid, x < 0 ? x - log1pl(expl(x)) : -log1pl(expl(-x))),

@@ -26,6 +26,7 @@ _SAVED = {
     "gather": (0,),
     "gelu": (0,),
     "gelu_tanh": (0,),
+    "hardshrink": (0,),
     "index_add": (1,),
     "index_copy": (1,),
     "layer_norm": (0,),

@@ -40,6 +40,7 @@ CORNERS: dict[str, tuple[Callable[[Any], Any], list[float], list[float]]] = {
     "threshold": (lambda x: F.threshold(x, 0.5, 20), [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 0], [0] * 11),
     "leaky_relu": (lambda x: F.leaky_relu(x, 0.25),
                    [0.25, 0.25, 0.25, 0.25, 0.25, 1, 1, 1, 0.25, 1, 0.25], [0] * 11),
+    "hardshrink": (F.hardshrink, [1, 1, 0, 0, 0, 0, 1, 1, 0, 1, 1], [0] * 11),
     "abs": (libdl.abs, [-1, -1, -1, 0, 0, 1, 1, 1, NAN, 1, -1], [0] * 11),
     "elu": (lambda x: F.elu(x, 2.0),
             [0.09957413673572789, 0.7357588823428847, 1.2130613194252668, 2, 2, 1, 1, 1, 1, 1, 0],

@@ -108,6 +108,23 @@ Tensor leaky_relu(const Tensor& input, double negative_slope, Into into) {
   return pointwise(k_leaky_relu, input, slope, into);
 }
 
+// 0 in [-lambd, lambd]. Derivative 1 outside of it.
+const PointwiseOp k_hardshrink{.name = "hardshrink",
+                               .expression = Expression::hardshrink,
+                               .arguments = {"input", "lambd"},
+                               .partials = {[](const Symbols& s) {
+                                 return where(hardshrink_derivative(s.x[0], s.x[1]), s.dy,
+                                              constant(0));
+                               }}};
+const PointwiseOp k_hardshrink_derivative{.name = "hardshrink_backward",
+                                          .expression = Expression::hardshrink_derivative,
+                                          .arguments = {"input", "lambd"},
+                                          .zero_gradient = true};
+Tensor hardshrink(const Tensor& input, double lambd, Into into) {
+  LIBDL_OBSERVED(hardshrink, input, lambd, into);
+  return pointwise(k_hardshrink, input, unit_number("hardshrink", 2, "lambd", lambd, input), into);
+}
+
 // Derivative p = sigmoid(beta x), 1 above the threshold; p' = beta p (1 - p) is then 0 by itself.
 const PointwiseOp k_softplus{.name = "softplus",
                              .expression = Expression::softplus,

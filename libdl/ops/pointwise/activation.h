@@ -17,6 +17,7 @@ Tensor gelu(const Tensor& input, std::optional<std::string_view> approximate = {
 Tensor silu(const Tensor& input, Into into = {});
 Tensor elu(const Tensor& input, double alpha = 1, Into into = {});
 Tensor leaky_relu(const Tensor& input, double negative_slope = 0.01, Into into = {});
+Tensor hardshrink(const Tensor& input, double lambd = 0.5, Into into = {});
 Tensor softplus(const Tensor& input, double beta = 1, double threshold = 20, Into into = {});
 Tensor logsigmoid(const Tensor& input, Into into = {});
 

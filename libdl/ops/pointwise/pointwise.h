@@ -59,6 +59,7 @@ LIBDL_EXPR_BINARY(div_floor)
 LIBDL_EXPR_BINARY(elu_derivative)
 LIBDL_EXPR_BINARY(elu_curve)
 LIBDL_EXPR_BINARY(leaky_relu_derivative)
+LIBDL_EXPR_BINARY(hardshrink_derivative)
 #undef LIBDL_EXPR_UNARY
 #undef LIBDL_EXPR_BINARY
 Expr conj(Expr a);  // nothing where the result is real

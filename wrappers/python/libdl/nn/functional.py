@@ -9,16 +9,17 @@ from typing import Any
 
 from .. import _C, _functional as _generated, _functions
 from .._C import Tensor
-from .._functional import layer_norm, linear, logsigmoid, sigmoid, softplus, tanh
+from .._functional import hardshrink, layer_norm, linear, logsigmoid
+from .._functional import sigmoid, softplus, tanh
 from .._errors import ArgumentValueError, DtypeError, ShapeError
 from .._modes import is_grad_enabled, no_grad
 from ._losses import cross_entropy, l1_loss, mse_loss, nll_loss
 
 __all__ = [
-    "cosine_similarity", "cross_entropy", "dropout", "elu", "embedding", "gelu", "l1_loss",
-    "layer_norm", "leaky_relu", "linear", "log_softmax", "logsigmoid", "mse_loss", "nll_loss",
-    "normalize", "one_hot", "relu", "relu6", "sigmoid", "silu", "softmax", "softmin", "softplus",
-    "tanh", "threshold",
+    "cosine_similarity", "cross_entropy", "dropout", "elu", "embedding", "gelu", "hardshrink",
+    "l1_loss", "layer_norm", "leaky_relu", "linear", "log_softmax", "logsigmoid",
+    "mse_loss", "nll_loss", "normalize", "one_hot", "relu", "relu6",
+    "sigmoid", "silu", "softmax", "softmin", "softplus", "tanh", "threshold",
 ]  # fmt: skip
 
 
@@ -199,7 +200,7 @@ def _int64() -> Any:
     return int64
 
 
-assert all((cross_entropy, l1_loss, layer_norm, linear, logsigmoid, mse_loss, nll_loss,
+assert all((cross_entropy, hardshrink, l1_loss, layer_norm, linear, logsigmoid, mse_loss, nll_loss,
             sigmoid, softplus, tanh))  # fmt: skip
 
 
