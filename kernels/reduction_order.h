@@ -12,7 +12,8 @@ namespace libdl::kernels {
 // two zeros either may be the largest.)
 constexpr bool order_is_free(Reduction op, bool integers) {
   return op == Reduction::kMax || op == Reduction::kMin || op == Reduction::kAll ||
-         op == Reduction::kAny || (integers && (op == Reduction::kSum || op == Reduction::kProd));
+         op == Reduction::kAny || op == Reduction::kCount ||
+         (integers && (op == Reduction::kSum || op == Reduction::kProd));
 }
 
 }  // namespace libdl::kernels

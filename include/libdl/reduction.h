@@ -300,6 +300,22 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_any_into(const libdl_tensor *input,
                                                       int32_t ndims, libdl_bool keepdim,
                                                       libdl_tensor *dst);
 
+/** How many elements along dims are not zero; a NaN is not.
+ *
+ *  input  any
+ *  dims   which dimensions; NULL or none: all
+ *  out    new, int64, the dims removed
+ *
+ *  Gradient: none; the result carries no history.
+ *  Errors: INDEX (a dimension out of range), VALUE (one named twice).
+ *  Threads: concurrent-read.
+ *  Python: count_nonzero(input, dim=None) [function, method]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_count_nonzero(const libdl_tensor *input,
+                                                           LIBDL_NULLABLE const int64_t *dims,
+                                                           int32_t ndims,
+                                                           LIBDL_NEW libdl_tensor **out);
+
 /** Variance along dims: sum(|x - mean(x)|^2) / max(0, n - correction).
  *
  *  input       floating or complex

@@ -33,6 +33,7 @@ void reduce(Context& context, const ReduceArgs& args) {
   switch (static_cast<Reduction>(args.op)) {
     case Reduction::kAll:
     case Reduction::kAny: return reduce_truth(context, args, Load::kPlain);
+    case Reduction::kCount: return reduce_integer(context, args, Load::kTruth);
     case Reduction::kNorm: {
       const double p = args.number;
       const bool power = p != 0 && p != 1 && p != 2 && !std::isinf(p);

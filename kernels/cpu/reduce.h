@@ -8,8 +8,9 @@
 
 namespace libdl::kernels::cpu {
 
-// How elements become values: as they are, |z| of complex ones, or |x| to the power p.
-enum class Load { kPlain, kModulus, kPower };
+// How elements become values: as they are, |z| of complex ones, |x| to the power p, or 1 where they
+// are not 0.
+enum class Load { kPlain, kModulus, kPower, kTruth };
 
 using Reduce = void(Context& context, const ReduceArgs& args, Load load);
 

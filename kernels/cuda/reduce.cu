@@ -365,6 +365,7 @@ struct Reducer {
       case Reduction::kMinIndex: return located(kFirstMin, out, a.indices);
       case Reduction::kNorm: return norm();
       case Reduction::kVar: return twice(kSumPass, Finish::kMean, kVarPass, Finish::kVar);
+      case Reduction::kCount: return;  // is a sum, below
       case Reduction::kLogsumexp:
         return twice(kMaxPass, Finish::kNothing, kLogsumexpPass, Finish::kLogsumexp);
     }
@@ -396,8 +397,21 @@ bool is_too_deep(const ReduceArgs& a) {
 
 }  // namespace
 
+// Elements of which only their truth counts, as a sum of bools.
+static void count(Context& context, const ReduceArgs& a) {
+  const Scratch scratch(context, numel(a.in));
+  const DenseLike truth(scratch.data(), a.in, a.in.ndim, LIBDL_DTYPE_BOOL);
+  if (context.error) return;
+  copy(context, {truth.view, a.in});
+  ReduceArgs sum = a;
+  sum.op = static_cast<int32_t>(Reduction::kSum);
+  sum.in = truth.view;
+  reduce(context, sum);
+}
+
 void reduce(Context& context, const ReduceArgs& a) {
   if (numel(a.out) == 0) return;
+  if (static_cast<Reduction>(a.op) == Reduction::kCount) return count(context, a);
   if (is_too_deep(a)) {
     const Scratch scratch(context, numel(a.in) * dtype_bytes(a.in.dtype));
     const DenseLike dense(scratch.data(), a.in, a.in.ndim, a.in.dtype);

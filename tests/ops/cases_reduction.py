@@ -81,6 +81,8 @@ CASES = [
         exact=True, differentiable=False, dtypes="fiu"),
     one("all", by_numpy(np.all), reduction(), result="bool", differentiable=False, dtypes="fiubc"),
     one("any", by_numpy(np.any), reduction(), result="bool", differentiable=False, dtypes="fiubc"),
+    one("count_nonzero", by_numpy(np.count_nonzero), reduction(keep=False), result="int64",
+        exact=True, differentiable=False, dtypes="fiubc", out=False),
     one("var", by_numpy(np.var, ddof=1), lambda: [
         s for s in reduction(empty=False)() if s.args[0].size > 1 and all(
             s.args[0].shape[d] > 1 for d in np.atleast_1d(s.kwargs.get("dim", 0)))], scale=30,

@@ -109,8 +109,19 @@ struct Job {
         return;
       }
     }
+    if constexpr (std::is_same_v<T, int64_t>) {
+      if (load == Load::kTruth) return fetch_truth(tile, data, stride, count);
+    }
     load_tile(tile, data, args->in.dtype, stride, count);
     power(tile, count);
+  }
+  void fetch_truth(int64_t* tile, const char* data, int64_t stride, int64_t count) const {
+    uint8_t truth[512];
+    for (int64_t i = 0; i < count; i += 512) {
+      const int64_t run = std::min<int64_t>(512, count - i);
+      load_tile(truth, data + i * stride * bytes, args->in.dtype, stride, run);
+      std::copy_n(truth, run, tile + i);
+    }
   }
   void fetch_row(T* tile, const char* data, int64_t r, int64_t count) const {
     const int64_t inner = reduced.inner_size();

@@ -152,7 +152,8 @@ Tensor prod(const Tensor& input, std::optional<int64_t> dim, bool keepdim, Dtype
   });
 }
 
-// -- all, any ---------------------------------------------------------------------------------
+// -- all, any, how many
+// -----------------------------------------------------------------------------
 
 static Tensor truth(const char* op, kernels::Reduction kind, const Tensor& input,
                     std::optional<Dims> dims, bool keepdim, Into into) {
@@ -167,6 +168,13 @@ Tensor all(const Tensor& input, std::optional<Dims> dims, bool keepdim, Into int
 Tensor any(const Tensor& input, std::optional<Dims> dims, bool keepdim, Into into) {
   LIBDL_OBSERVED(any, input, dims, keepdim, into);
   return truth("any", kernels::Reduction::kAny, input, dims, keepdim, into);
+}
+
+Tensor count_nonzero(const Tensor& input, std::optional<Dims> dims) {
+  LIBDL_OBSERVED(count_nonzero, input, dims);
+  Call call("count_nonzero", {}, {});
+  const ReducedDims r(input.shape(), call.axes(2, "dims", dims, input.ndim()));
+  return call.done(reduce(kernels::Reduction::kCount, input, r, false, Dtype::kInt64));
 }
 
 }  // namespace libdl

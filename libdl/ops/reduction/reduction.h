@@ -19,6 +19,7 @@ Tensor prod(const Tensor& input, std::optional<int64_t> dim = {}, bool keepdim =
             Dtype dtype = Dtype::kNone, Into into = {});
 Tensor all(const Tensor& input, std::optional<Dims> dims = {}, bool keepdim = false,
            Into into = {});
+Tensor count_nonzero(const Tensor& input, std::optional<Dims> dims = {});
 Tensor any(const Tensor& input, std::optional<Dims> dims = {}, bool keepdim = false,
            Into into = {});
 
