@@ -27,8 +27,8 @@ endfunction()
 
 set(public_includes $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
 
-set(scalar_kernels gemm/matmul_complex.cc gemm/matmul_integer.cc gemm/matmul_outer.cc scan.cc
-    tiles/tiles_complex.cc tiles/tiles_integer.cc tiles/tiles_narrow.cc traverse/convert.cc)
+set(scalar_kernels gemm/matmul_complex.cc gemm/matmul_integer.cc gemm/matmul_outer.cc max_pool2d.cc
+    scan.cc tiles/tiles_complex.cc tiles/tiles_integer.cc tiles/tiles_narrow.cc traverse/convert.cc)
 
 if(LIBDL_CORE_ARCHIVE)
   set(core_contents -Wl,--whole-archive ${LIBDL_CORE_ARCHIVE} -Wl,--no-whole-archive)

@@ -9,6 +9,7 @@
 #include "kernels/args/index.h"
 #include "kernels/args/layer_norm.h"
 #include "kernels/args/matmul.h"
+#include "kernels/args/max_pool2d.h"
 #include "kernels/args/nonzero.h"
 #include "kernels/args/optimizer.h"
 #include "kernels/args/pointwise.h"

@@ -212,6 +212,53 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_embedding(const libdl_tensor *input
                                                        libdl_bool sparse,
                                                        LIBDL_NEW libdl_tensor **out);
 
+/** The largest element of each window over the last two dimensions.
+ *
+ *  input        real but not bool, [n, c, h, w] or [c, h, w], of which only n may be 0
+ *  kernel_size  the window's height and width, or one number for both; 1 or more
+ *  stride       from window to window, likewise; NULL or none: kernel_size
+ *  padding      how far windows reach beyond each side, where nothing is: at most half of a
+ *               window; NULL: 0
+ *  dilation     from element to element of a window; NULL: 1
+ *  ceil_mode    whether a last window may reach beyond the padding, if it begins before it
+ *  out          new, input's dtype, [n, c, (h + 2 padding - dilation (kernel_size - 1) - 1) /
+ *               stride + 1, likewise w]; in memory its channels lie innermost where input's do
+ *
+ *  Of equal elements the first in the window counts; a NaN is larger than all, and the last NaN
+ *  counts.
+ *  Gradient: any order, forward mode.
+ *  Errors: SHAPE (input has another shape, or no room for a window), VALUE (a number or how many
+ *  there are), DTYPE (bool or complex).
+ *  Threads: concurrent-read.
+ *  Python: max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False)
+ *    [function, functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_max_pool2d(
+    const libdl_tensor *input, const int64_t *kernel_size, int32_t kernel_size_count,
+    LIBDL_NULLABLE const int64_t *stride, int32_t stride_count,
+    LIBDL_NULLABLE const int64_t *padding, int32_t padding_count,
+    LIBDL_NULLABLE const int64_t *dilation, int32_t dilation_count, libdl_bool ceil_mode,
+    LIBDL_NEW libdl_tensor **out);
+
+/** libdl_max_pool2d, and where its elements come from.
+ *
+ *  input, kernel_size, stride, padding, dilation, ceil_mode  as there
+ *  values   new, as there
+ *  indices  new, int64, values' shape: row * w + column in input
+ *
+ *  Gradient: any order, forward mode, of values.
+ *  Errors: as there.
+ *  Threads: concurrent-read.
+ *  Python: max_pool2d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1,
+ *    ceil_mode=False) [functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_max_pool2d_with_indices(
+    const libdl_tensor *input, const int64_t *kernel_size, int32_t kernel_size_count,
+    LIBDL_NULLABLE const int64_t *stride, int32_t stride_count,
+    LIBDL_NULLABLE const int64_t *padding, int32_t padding_count,
+    LIBDL_NULLABLE const int64_t *dilation, int32_t dilation_count, libdl_bool ceil_mode,
+    LIBDL_NEW libdl_tensor **values, LIBDL_NEW libdl_tensor **indices);
+
 LIBDL_END
 
 #endif

@@ -1084,4 +1084,6 @@ _Static_assert(IS(&libdl_plugin_open, libdl_error * (*)(const char *)), "libdl_p
 _Static_assert(IS(&libdl_provider_set_enabled, libdl_error * (*)(const char *, libdl_bool)), "libdl_provider_set_enabled");
 _Static_assert(IS(&libdl_hardshrink, libdl_error * (*)(const libdl_tensor *, double, libdl_tensor **)), "libdl_hardshrink");
 _Static_assert(IS(&libdl_hardshrink_into, libdl_error * (*)(const libdl_tensor *, double, libdl_tensor *)), "libdl_hardshrink_into");
+_Static_assert(IS(&libdl_max_pool2d, libdl_error * (*)(const libdl_tensor *, const int64_t *, int32_t, const int64_t *, int32_t, const int64_t *, int32_t, const int64_t *, int32_t, libdl_bool, libdl_tensor **)), "libdl_max_pool2d");
+_Static_assert(IS(&libdl_max_pool2d_with_indices, libdl_error * (*)(const libdl_tensor *, const int64_t *, int32_t, const int64_t *, int32_t, const int64_t *, int32_t, const int64_t *, int32_t, libdl_bool, libdl_tensor **, libdl_tensor **)), "libdl_max_pool2d_with_indices");
 _Static_assert(IS(&libdl_count_nonzero, libdl_error * (*)(const libdl_tensor *, const int64_t *, int32_t, libdl_tensor **)), "libdl_count_nonzero");

@@ -92,6 +92,9 @@ _MEANT = {
     "mse_loss": {"reduction": "s:mean"},
     "layer_norm": {"normalized_shape": "ints:3", "weight": "t:f64:3#w", "bias": "t:f64:3#b",
                    "eps": "f:0.1"},
+    **dict.fromkeys(("max_pool2d", "max_pool2d_with_indices"), {
+        "input": "t:f64:2,3,4", "kernel_size": "ints:2", "stride": "ints:1", "padding": "ints:1",
+        "dilation": "ints:1"}),
     "dropout": {"p": "f:0.5", "training": "i:1"},
     "embedding": {"input": "t:i64:2", "weight": "t:f64:2,3", "padding_idx": "ip:0"},
 }  # fmt: skip

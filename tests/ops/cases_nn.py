@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -92,6 +93,34 @@ def embedding_samples() -> list[Sample]:
             for i, s in enumerate([(), (1,), (5,), (2, 3), (0,)]) for n in (1, 2) for d in (2, 3)]
 
 
+def pool_samples() -> list[Sample]:
+    """Distinct elements, so that the largest of a window is one also where it is moved a little."""
+    some = [((2, 4, 4), (2,), {}), ((1, 2, 5, 6), (3, 2), {"stride": (1, 2), "padding": 1}),
+            ((2, 1, 7, 3), (2,), {"stride": 2, "ceil_mode": True}),
+            ((1, 5, 6, 5), (3,), {"stride": 1, "padding": 1, "dilation": 2}),
+            ((0, 2, 3, 3), (3,), {}), ((1, 1, 1, 1), (1,), {})]
+    made = [Sample((np.random.default_rng(n).permutation(math.prod(shape)).reshape(shape) / 7 - 3,
+                    size[0] if len(size) == 1 else size), how)
+            for n, (shape, size, how) in enumerate(5 * some)]
+    special = np.array([[[1.0, np.nan, -np.inf], [-np.inf, 0.0, 0.0], [np.inf, 5.0, 5.0]]])
+    return [*made, Sample((special, 2), {"stride": 1}, smooth=False)]
+
+
+def pooled(x: Any, size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1,
+           ceil_mode: bool = False) -> Any:
+    def pair(n: Any) -> tuple[int, int]:
+        return (n, n) if isinstance(n, int) else n
+
+    size, padding, dilation = pair(size), pair(padding), pair(dilation)
+    stride = size if stride is None else pair(stride)
+    places = []  # of both dimensions: the elements of each window
+    for n, k, s, p, d in zip(x.shape[-2:], size, stride, padding, dilation, strict=True):
+        first = range(-p, n + (0 if ceil_mode else p - d * (k - 1)), s)
+        places.append([[i for i in range(f, f + k * d, d) if 0 <= i < n] for f in first])
+    return np.stack([np.stack([x[..., rows, :][..., columns].max((-1, -2)) for columns in places[1]],
+                              -1) for rows in places[0]], -2)
+
+
 rows = {"dtypes": "f", "scale": 32}
 CASES = [
     Case("softmax", libdl.softmax, softmax, along, rejects=[
@@ -116,6 +145,21 @@ CASES = [
     Case("layer_norm", F.layer_norm, layer_norm, norm_samples, rejects=[
         Reject((ValueError, RuntimeError), ("layer_norm", "normalized_shape"),
                lambda: F.layer_norm(libdl.ones(2, 3), (2,)))], dtypes="f", scale=200),
+    Case("max_pool2d", libdl.max_pool2d, pooled, pool_samples, exact=True, rejects=[
+        Reject(ValueError, ("max_pool2d: argument 4 (padding) is 2, wanted at most half",),
+               lambda: F.max_pool2d(libdl.ones(1, 4, 4), 2, padding=2)),
+        Reject(ValueError, ("max_pool2d: argument 2 (kernel_size) has 3 entries",),
+               lambda: F.max_pool2d(libdl.ones(1, 4, 4), (1, 2, 3))),
+        Reject((ValueError, RuntimeError), ("max_pool2d: argument 1 (input) has shape [1, 4, 4]",
+                                            "room for a window that reaches over 5"),
+               lambda: F.max_pool2d(libdl.ones(1, 4, 4), 5)),
+        Reject((TypeError, RuntimeError), ("max_pool2d", "input", "bool"),
+               lambda: F.max_pool2d(libdl.ones(1, 4, 4, dtype=libdl.bool), 2))], dtypes="fiu"),
+    Case("max_pool2d_with_indices",
+         lambda *args, **how: F.max_pool2d_with_indices(*args, **how)[0], pooled, pool_samples,
+         exact=True, dtypes="fiu", rejects=[
+        Reject(ValueError, ("max_pool2d_with_indices: argument 3 (stride) is [0], wanted 1 to",),
+               lambda: F.max_pool2d_with_indices(libdl.ones(1, 4, 4), 2, 0))]),
     Case("embedding", F.embedding, lambda i, w: w[i], embedding_samples, exact=True, rejects=[
         Reject(IndexError, ("embedding", "input"),
                lambda: F.embedding(libdl.tensor([4]), libdl.ones(4, 2))),

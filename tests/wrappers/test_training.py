@@ -297,7 +297,7 @@ def test_load_errors(tmp_path):
 
 
 @pytest.mark.parametrize("text", [
-    "ELU(alpha=0.5)", "LeakyReLU(negative_slope=0.2)", "Softplus(beta=1.0, threshold=20.0)",
+    "ELU(alpha=0.5)", "Hardshrink(0.3)", "LeakyReLU(negative_slope=0.2)", "Softplus(beta=1.0, threshold=20.0)",
     "LayerNorm((2, 3), eps=1e-05, elementwise_affine=True, bias=False)",
     "Unflatten(dim=1, unflattened_size=(2, 2))", "GELU(approximate='tanh')", "Softmax(dim=1)",
 ])  # fmt: skip

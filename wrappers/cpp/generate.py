@@ -24,7 +24,7 @@ _NAMES = {"bernoulli_fill": "bernoulli"}
 def default_value(argument: Argument, default: str) -> str:
     if default == "None":
         return "Dtype::none" if argument.kind == "dtype" else "{}"
-    if argument.kind == "tensor" and argument.nullable:
+    if argument.kind in ("tensor", "ints") and argument.nullable:
         return "{}"  # the library's own default
     if argument.kind == "bool":
         return default.lower()

@@ -108,6 +108,11 @@ void note_accesses(const Context& context, KernelId, const LayerNormBackwardArgs
   note.reads({&a.dy, &a.in, &a.mean, &a.rstd, &a.weight});
   note.writes({&a.dx, &a.dweight, &a.dbias});
 }
+void note_accesses(const Context& context, KernelId, const MaxPool2dArgs& a) {
+  NOTES;
+  note.reads({&a.in});
+  note.writes({&a.out, &a.indices});
+}
 void note_accesses(const Context& context, KernelId, const GatherArgs& a) {
   NOTES;
   note.reads({&a.in, &a.index});

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pairs that functions give along a dimension, each printed under its function's name."""
+"""The pairs that functions give, values and where they come from, each printed under its function's name."""
 
 from __future__ import annotations
 
 from ._types import ValuesIndices
 
-__all__ = ["kthvalue", "max", "min", "sort", "topk"]
+__all__ = ["kthvalue", "max", "max_pool2d_with_indices", "min", "sort", "topk"]
 
 
 class max(ValuesIndices):
+    __slots__ = ()
+
+
+class max_pool2d_with_indices(ValuesIndices):
     __slots__ = ()
 
 

@@ -3,19 +3,21 @@
 
 from . import functional, init, utils
 from .activation import (
-    ELU, GELU, LeakyReLU, LogSoftmax, ReLU, SiLU, Sigmoid, Softmax, Softplus, Tanh,
+    ELU, GELU, Hardshrink, LeakyReLU, LogSoftmax, ReLU, SiLU, Sigmoid, Softmax, Softplus, Tanh,
 )  # fmt: skip
 from .container import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from .layer import Dropout, Embedding, Flatten, Identity, LayerNorm, Linear, Unflatten
 from .loss import CrossEntropyLoss, L1Loss, MSELoss, NLLLoss
 from .module import Module
 from .parameter import Buffer, Parameter
+from .pooling import MaxPool2d
 
 __all__ = [
-    "ELU", "Buffer", "CrossEntropyLoss", "Dropout", "Embedding", "Flatten", "GELU", "Identity",
-    "L1Loss", "LayerNorm", "LeakyReLU", "Linear", "LogSoftmax", "MSELoss", "Module", "ModuleDict",
-    "ModuleList", "NLLLoss", "Parameter", "ParameterDict", "ParameterList", "ReLU", "Sequential",
-    "SiLU", "Sigmoid", "Softmax", "Softplus", "Tanh", "Unflatten", "functional", "init", "utils",
+    "ELU", "Buffer", "CrossEntropyLoss", "Dropout", "Embedding", "Flatten", "GELU", "Hardshrink",
+    "Identity", "L1Loss", "LayerNorm", "LeakyReLU", "Linear", "LogSoftmax", "MSELoss",
+    "MaxPool2d", "Module", "ModuleDict", "ModuleList", "NLLLoss", "Parameter", "ParameterDict",
+    "ParameterList", "ReLU", "Sequential", "SiLU", "Sigmoid", "Softmax", "Softplus", "Tanh", "Unflatten", "functional", "init",
+    "utils",
 ]  # fmt: skip
 
 

@@ -118,6 +118,20 @@ class LeakyReLU(Layer):
         return slope + (", inplace=True" if self.inplace else "")
 
 
+class Hardshrink(Layer):
+    """0 from -lambd to lambd, the element elsewhere."""
+
+    def __init__(self, lambd: float = 0.5) -> None:
+        super().__init__()
+        self.lambd = lambd
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.hardshrink(input, self.lambd)
+
+    def extra_repr(self) -> str:
+        return str(self.lambd)
+
+
 class Softplus(Layer):
     """log(1 + exp(beta x)) / beta."""
 

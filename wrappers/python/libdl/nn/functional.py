@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import _C, _functional as _generated, _functions
 from .._C import Tensor
-from .._functional import hardshrink, layer_norm, linear, logsigmoid
+from .._functional import hardshrink, layer_norm, linear, logsigmoid, max_pool2d_with_indices
 from .._functional import sigmoid, softplus, tanh
 from .._errors import ArgumentValueError, DtypeError, ShapeError
 from .._modes import is_grad_enabled, no_grad
@@ -17,8 +17,8 @@ from ._losses import cross_entropy, l1_loss, mse_loss, nll_loss
 
 __all__ = [
     "cosine_similarity", "cross_entropy", "dropout", "elu", "embedding", "gelu", "hardshrink",
-    "l1_loss", "layer_norm", "leaky_relu", "linear", "log_softmax", "logsigmoid",
-    "mse_loss", "nll_loss", "normalize", "one_hot", "relu", "relu6",
+    "l1_loss", "layer_norm", "leaky_relu", "linear", "log_softmax", "logsigmoid", "max_pool2d",
+    "max_pool2d_with_indices", "mse_loss", "nll_loss", "normalize", "one_hot", "relu", "relu6",
     "sigmoid", "silu", "softmax", "softmin", "softplus", "tanh", "threshold",
 ]  # fmt: skip
 
@@ -73,6 +73,15 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     if inplace:
         return _C.dropout_into(input, p, training, generator, input)
     return _generated.dropout(input, p, training, generator=generator)
+
+
+def max_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0,
+               dilation: Any = 1, ceil_mode: bool = False,
+               return_indices: bool = False) -> Any:  # fmt: skip
+    """The largest element of each window over the last two dimensions, and with return_indices where
+    it comes from: row * width + column."""
+    pool = _generated.max_pool2d_with_indices if return_indices else _generated.max_pool2d
+    return pool(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
 def _kept(input: Tensor) -> Tensor:
