@@ -45,8 +45,10 @@ Call chosen(Input& input, Pool& pool) {
 bool names_an_argument(const Call& call, const std::string& name) {
   for (int32_t k = 0; k < libdl_op_argument_count(call.op); ++k)
     if (name == libdl_op_argument_name(call.op, k)) return true;
-  for (int32_t k = 0; k < libdl_op_result_count(call.op); ++k)
-    if (name == libdl_op_result_name(call.op, k)) return true;
+  for (int32_t k = 0; k < libdl_op_result_count(call.op); ++k) {
+    const std::string result = libdl_op_result_name(call.op, k);
+    if (name == result || name == result + "_dst") return true;
+  }
   return name == "dst";
 }
 

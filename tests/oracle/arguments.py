@@ -190,6 +190,7 @@ PARAMETERS: dict[str, Callable[[Draw], str | None]] = {
     "rounding_mode": lambda d: d.some("None", "'trunc'", "'floor'", "'floor'", "'round'"),
     "rtol": lambda d: d.some("0.1", "1e-3"), "atol": lambda d: d.some("0.5", "0.0"),
     "threshold": lambda d: d.some("0", "1.0", "0.5", "-1", "20.0"),
+    "lambd": lambda d: d.some("0.5", "0.0", "1.0", "-0.3"),
     "negative_slope": lambda d: d.some("0.1", "0.0", "1.0"),
     "approximate": lambda d: d.some("'none'", "'tanh'", "'other'"),
     "eps": lambda d: d.some("1e-5", "1e-3", "0.1"),

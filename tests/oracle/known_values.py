@@ -218,7 +218,7 @@ def powers_as_roots(c: Context) -> bool:
 @predicate
 def slopes_at_nan(c: Context) -> bool:
     """Where an operand is NaN."""
-    words = r"(relu6|elu|ELU|maximum|minimum|clamp|clip|max|min)_?$"
+    words = r"(relu6|elu|ELU|hardshrink|maximum|minimum|clamp|clip|max|min)_?$"
     if not c.derivative() or not re.search(words, c.name):
         return False
     def nan(w: Any, f: Any) -> Any:
