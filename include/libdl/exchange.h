@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/** Tensors and memory of others: access to bytes, host memory as tensors, DLPack.
+/** Sharing memory with others: access to a tensor's bytes, tensors over host memory, DLPack.
  *
- *  The structs of DLPack 1.3 are only named here; include upstream's dlpack.h, before or after this
- *  header, to look inside. A tensor made from foreign memory keeps what it was made from until its
- *  storage goes, on whichever thread that happens.
+ *  The structs of DLPack 1.3 are only declared here; to access their members, include upstream's
+ *  dlpack.h before or after this header. A tensor made from foreign memory keeps that memory until
+ *  its storage is freed, on whichever thread that happens.
  *
- *  Writes by others are seen at the end of their access: unmap, or the deleter of an exported
- *  struct. That end counts as a write and raises the version. Only where a value was saved for
- *  backward are its bytes compared (by a 64-bit fingerprint, on the CPU): unchanged, the version
- *  stays; changed, backward reports the value as overwritten, also while the access still lasts. */
+ *  libdl notices writes by others when their access ends: at unmap, or when the deleter of an
+ *  exported struct runs. That counts as a write and raises the version. The exception is a value
+ *  saved for backward: its bytes are compared (by a 64-bit fingerprint, on the CPU). If they are
+ *  unchanged, the version stays; if they have changed, backward reports the value as overwritten,
+ *  even while the access still lasts. */
 #ifndef LIBDL_EXCHANGE_H
 #define LIBDL_EXCHANGE_H
 
@@ -40,49 +41,52 @@ enum {
 /** Access to a tensor's bytes, from libdl_tensor_map to libdl_tensor_unmap. */
 typedef struct libdl_mapping libdl_mapping;
 
-/** How a tensor is exported. All zero but the first: shared, versioned 1.3. */
+/** How a tensor is exported. If all members but struct_size are 0: shared, as version 1.3. */
 typedef struct libdl_dlpack_options {
   uint32_t struct_size;   /**< sizeof(libdl_dlpack_options) */
-  libdl_copy_policy copy; /**< what may be copied; a host number always is */
-  int64_t stream;         /**< the consumer's stream, numbered as in Python's __dlpack__: 0 none was
-                               named, -1 do not wait. On the CPU only these two */
-  uint32_t max_major;     /**< the highest version that the consumer knows; 0.0 for any */
+  libdl_copy_policy copy; /**< whether to copy; a host number is always copied */
+  int64_t stream;         /**< the consumer's stream, numbered as in Python's __dlpack__: 0: none
+                               given, -1: do not wait. On the CPU only these two */
+  uint32_t max_major;     /**< the highest version that the consumer supports; 0.0 for any */
   uint32_t max_minor;
-  libdl_device device;  /**< where the consumer wants it; type 0 for the tensor's own */
+  libdl_device device;  /**< the device that the consumer wants; type 0 for the tensor's own */
   libdl_bool detach;    /**< export a tensor that requires grad, without its history */
   libdl_bool read_only; /**< promise that the consumer does not write */
 } libdl_dlpack_options;
 
 LIBDL_BEGIN
 
-/** Gives the tensor's bytes to the host, until libdl_tensor_unmap. The memory stays where it is and
- *  alive, whatever happens to the tensor.
+/** Gives the host access to the tensor's bytes until libdl_tensor_unmap. Until then the memory
+ *  stays valid and in place, whatever happens to the tensor.
  *
  *  access  LIBDL_ACCESS_READ, or LIBDL_ACCESS_WRITE
- *  data    the first element; the others follow by the tensor's strides. Not to be read when there
- *          is none
- *  out     to be given to libdl_tensor_unmap
+ *  data    the first element; the tensor's strides locate the others. Must not be read if there are
+ *          no elements
+ *  out     a handle for libdl_tensor_unmap
  *
- *  Errors: NULL, KIND, EMPTIED, VALUE (access is none; writing to a host number), READ_ONLY.
+ *  Errors: NULL, KIND, EMPTIED, VALUE (access is not a LIBDL_ACCESS_ constant; writing to a host
+ *  number), READ_ONLY.
  *  Threads: concurrent-read; for writing, exclusive until unmap. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_map(const libdl_tensor *tensor,
                                                         libdl_access access,
                                                         LIBDL_BORROWED void **data,
                                                         LIBDL_NEW libdl_mapping **out);
 
-/** Ends an access; NULL is allowed. Access for writing counts as a write now, except as said above.
+/** Ends an access; NULL is allowed. Access for writing counts as a write now, except as described
+ *  above.
  *  Threads: free. */
 LIBDL_API void libdl_tensor_unmap(LIBDL_STEALS libdl_mapping *mapping);
 
-/** The bare pointer to the first element, for those who cannot tell when they are done.
+/** The raw pointer to the first element, for callers that cannot tell when they are done with it.
  *
- *  Given for reading, it holds until the tensor's storage is next written to, by whatever alias:
- *  ask again then. Given for writing, it lives as long as the storage, and libdl must from now on
- *  expect writes that it does not see: a packed form of the storage is compared with the bytes
- *  before each use, and that a value saved for backward was overwritten cannot be reported. Prefer
+ *  A pointer for reading is valid until the storage is next written to, through any alias: call
+ *  this again then. A pointer for writing is valid as long as the storage. From then on libdl must
+ *  expect writes that it does not see: it compares a packed form of the storage with the bytes
+ *  before each use, and cannot report that a value saved for backward was overwritten. Prefer
  *  libdl_tensor_map.
  *
- *  Errors: NULL, KIND, EMPTIED, VALUE (access is none; writing to a host number), READ_ONLY.
+ *  Errors: NULL, KIND, EMPTIED, VALUE (access is not a LIBDL_ACCESS_ constant; writing to a host
+ *  number), READ_ONLY.
  *  Threads: concurrent-read. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_data(const libdl_tensor *tensor,
                                                          libdl_access access,
@@ -92,12 +96,12 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_data(const libdl_tensor *ten
  *
  *  data, bytes  the memory; aligned to the dtype's real type
  *  shape, ndim  the sizes
- *  strides      in elements, strides_count of them, one a dimension, negative ones too; NULL:
+ *  strides      in elements, strides_count of them, one for each dimension; may be negative; NULL:
  *               row-major
  *  offset       elements from data to element 0
  *  dtype        a dtype; bytes of a bool tensor are 0 or 1
- *  read_only    nobody writes to the memory while the tensor lives, libdl included. Otherwise both
- *               sides may write to it, in turn
+ *  read_only    whether nobody writes to the memory while the tensor lives, libdl included.
+ *               Otherwise both sides may write to it, in turn
  *  destroy      runs once with ctx when the memory is no longer needed, on any thread, and also if
  *               this call fails; or NULL
  *
@@ -119,7 +123,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_from_memory(
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_copy_out(const libdl_tensor *tensor, void *data,
                                                              int64_t bytes);
 
-/** Replaces the elements, in row-major order, by the caller's. Not recorded.
+/** Replaces the elements by the caller's, which are in row-major order. Not recorded.
  *
  *  data, bytes  exactly as many bytes as the elements take; those of a bool tensor are 0 or 1
  *
@@ -129,23 +133,23 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_copy_out(const libdl_tensor 
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_copy_in(libdl_tensor *tensor, const void *data,
                                                             int64_t bytes);
 
-/** Exports a tensor by DLPack 1. The struct keeps the storage alive; its deleter may be called on
- *  any thread and takes no lock of a host language. Strides are never NULL, byte_offset is 0, data
- *  is NULL if there are no elements. Memory that may not be written has the read-only flag, a copy
- *  the copied flag.
+/** Exports a tensor as a DLPack 1 struct. The struct keeps the storage alive; its deleter may be
+ *  called on any thread and takes no lock of a host language. Strides are never NULL, byte_offset
+ *  is 0, data is NULL if there are no elements. Read-only memory has the read-only flag set, and a
+ *  copy the copied flag.
  *
  *  options  or NULL for the default
  *
  *  Errors: NULL, KIND, EMPTIED, OPTION, VALUE (options; a host number that may not be copied),
- *  DEVICE (another one is asked for), AUTOGRAD (it requires grad, and detach is not set),
+ *  DEVICE (another device is requested), AUTOGRAD (it requires grad, and detach is not set),
  *  UNSUPPORTED (max_major and max_minor are below 1.0).
  *  Threads: concurrent-read. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_to_dlpack(
     const libdl_tensor *tensor, LIBDL_NULLABLE const libdl_dlpack_options *options,
     LIBDL_NEW struct DLManagedTensorVersioned **out);
 
-/** The same with the struct of the time before version 1, for consumers that know no other. It has
- *  no flags: memory that may not be written is refused. max_major and max_minor are not looked at.
+/** The same with the unversioned struct from before DLPack 1, for consumers that support no other.
+ *  It has no flags, so read-only memory is refused. max_major and max_minor are ignored.
  *
  *  Errors: as libdl_tensor_to_dlpack; READ_ONLY.
  *  Threads: concurrent-read. */
@@ -153,41 +157,42 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_to_dlpack_unversioned(
     const libdl_tensor *tensor, LIBDL_NULLABLE const libdl_dlpack_options *options,
     LIBDL_NEW struct DLManagedTensor **out);
 
-/** A tensor over the memory of another library. Its deleter runs once: when the storage goes, on
- *  any thread, or before this call returns where the elements were copied or the call fails. Of a
- *  struct of another major version nothing but the deleter is used.
+/** A tensor over another library's memory. The struct's deleter runs once: when the storage is
+ *  freed, on any thread, or before this call returns if the elements were copied or the call fails.
+ *  If the struct has another major version, only its deleter is used.
  *
  *  managed  taken over, also on failure
- *  copy     memory less aligned than its elements is copied, or refused if copying is forbidden
+ *  copy     whether to copy; memory that is not aligned for its elements is copied, or refused if
+ *           copying is forbidden
  *
  *  Errors: NULL, VALUE (copy; misaligned; negative sizes), UNSUPPORTED (another major version),
- *  DTYPE (no dtype of libdl's, or several lanes), DEVICE, SHAPE (dimensions), OVERFLOW.
+ *  DTYPE (not a dtype of libdl, or several lanes), DEVICE, SHAPE (dimensions), OVERFLOW.
  *  Threads: free. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_from_dlpack(
     LIBDL_STEALS struct DLManagedTensorVersioned *managed, libdl_copy_policy copy,
     LIBDL_NEW libdl_tensor **out);
 
-/** The same for the struct of the time before version 1. Errors: as libdl_tensor_from_dlpack.
+/** The same for the unversioned struct from before DLPack 1. Errors: as libdl_tensor_from_dlpack.
  *  Threads: free. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_from_dlpack_unversioned(
     LIBDL_STEALS struct DLManagedTensor *managed, libdl_copy_policy copy,
     LIBDL_NEW libdl_tensor **out);
 
-/** Fills a DLTensor without allocating: it points into the tensor and is valid for as long as the
- *  caller keeps that alive and lets nobody change its shape. For writing, the tensor counts as
- *  written now. One of the functions that a DLPack exchange table of a host language is made of.
+/** Fills a DLTensor without allocating. It points into the tensor and is valid as long as the
+ *  caller keeps the tensor alive and its shape does not change. If access is for writing, this call
+ *  counts as a write. For the DLPack exchange table of a host language.
  *
  *  dl_tensor  points to a DLTensor
  *
- *  Errors: NULL, KIND, EMPTIED, VALUE (access is none; a host number), READ_ONLY, AUTOGRAD (it
- *  requires grad).
+ *  Errors: NULL, KIND, EMPTIED, VALUE (access is not a LIBDL_ACCESS_ constant; a host number),
+ *  READ_ONLY, AUTOGRAD (it requires grad).
  *  Threads: concurrent-read; for writing, exclusive. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_borrow_dlpack(const libdl_tensor *tensor,
                                                                   libdl_access access,
                                                                   void *dl_tensor);
 
-/** An uninitialised tensor, already exported, with a prototype's shape, dtype and device; its data
- *  and strides are not looked at. For a DLPack exchange table.
+/** A new uninitialised tensor with a prototype's shape, dtype and device, already exported. The
+ *  prototype's data and strides are ignored. For a DLPack exchange table.
  *
  *  prototype  points to a DLTensor
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/** What a thread carries from call to call, the library's version and make, and the channels on
- *  which it speaks to the host. */
+/** Per-thread state and defaults, random number generators, the library's version and build, and
+ *  its warnings and log messages. */
 #ifndef LIBDL_STATE_H
 #define LIBDL_STATE_H
 
@@ -12,7 +12,7 @@ LIBDL_BEGIN
 
 /* -- state handles ---------------------------------------------------------------------------- */
 
-/** A fresh state: recording on, float32 and the CPU as defaults, the process's generator.
+/** A new state: recording on, float32 and the CPU as defaults, the process's generator.
  *  Threads: free. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_state_new(LIBDL_NEW libdl_state **out);
 /** A copy of the calling thread's state, without its scopes, interceptors and
@@ -21,22 +21,22 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_state_copy_current(LIBDL_NEW libdl_
 LIBDL_API LIBDL_NEW libdl_state *libdl_state_retain(libdl_state *state);
 LIBDL_API void libdl_state_release(libdl_state *state);
 
-/** Makes `next` the calling thread's state (NULL: the thread's own) and tells the former one (NULL:
- *  the thread's own) unless `previous` is NULL. One pointer write: hosts whose tasks move between
- *  threads call it at each switch. No reference is taken or given; a state serves one thread at a
- *  time.
+/** Makes `next` the calling thread's state and, unless `previous` is NULL, stores the former state
+ *  there. In both, NULL stands for the thread's own state. It costs one pointer write, so hosts
+ *  whose tasks move between threads can call it at each switch. Reference counts do not change. A
+ *  state may be in use by only one thread at a time.
  *  Errors: KIND.
  *  Threads: thread-local. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_state_swap(LIBDL_NULLABLE libdl_state *next,
                                                         LIBDL_BORROWED libdl_state **previous);
 
-/** The dtype of floating results that nothing else decides.
+/** The dtype of floating results when no argument determines it.
  *  Errors: DTYPE (not floating).
  *  Threads: thread-local. */
 LIBDL_API libdl_dtype libdl_default_dtype(void);
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_set_default_dtype(libdl_dtype dtype);
 
-/** The device of results that nothing else decides.
+/** The device of results when no argument determines it.
  *  Errors: DEVICE (no such device, or its backend is missing).
  *  Threads: thread-local. */
 LIBDL_API libdl_device libdl_default_device(void);
@@ -44,61 +44,62 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_set_default_device(const libdl_devi
 
 /* -- generators ------------------------------------------------------------------------------- */
 
-/** A source of random numbers: a key and how far it has come. The same seed gives the same bits on
- *  every device, in every language and for any number of threads.
+/** A random number generator: a key and a position. The same seed gives the same bits on every
+ *  device, in every language and for any number of threads.
  *  Errors: OUT_OF_MEMORY. Threads: free. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_generator_new(uint64_t seed,
                                                            LIBDL_NEW libdl_generator **out);
 LIBDL_API LIBDL_NEW libdl_generator *libdl_generator_retain(libdl_generator *generator);
 LIBDL_API void libdl_generator_release(libdl_generator *generator);
 
-/** The generator that operators use when they are given NULL: a new reference. Its first seed is
- *  drawn by the system, another one in each process; libdl_generator_get_seed tells it, and
+/** A new reference to the generator that operators use when they are given NULL. Its initial seed
+ *  comes from the system and differs in each process; libdl_generator_get_seed returns it, and
  *  libdl_generator_set_seed makes runs repeatable. Threads: free. */
 LIBDL_API LIBDL_NEW libdl_generator *libdl_generator_default(void);
-/** Gives the thread's state a generator of its own; NULL: the process's again.
+/** Sets the default generator of the calling thread's state; NULL: the process's again.
  *  Errors: KIND. Threads: thread-local. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_generator_set_default(
     LIBDL_NULLABLE libdl_generator *generator);
 
-/** Starts again from a seed. Errors: NULL, KIND. Threads: free. */
+/** Restarts the generator from a seed. Errors: NULL, KIND. Threads: free. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_generator_set_seed(libdl_generator *generator,
                                                                 uint64_t seed);
-/** The seed; 0 for no generator. Threads: free. */
+/** The seed; 0 if it is not a generator. Threads: free. */
 LIBDL_API uint64_t libdl_generator_get_seed(const libdl_generator *generator);
 
-/** How many bytes libdl_generator_get_state writes; 0 for no generator. A later version may need
- *  more: programs ask, and keep the number with the bytes. Threads: free. */
+/** The number of bytes that libdl_generator_get_state writes; 0 if it is not a generator. Later
+ *  versions may need more: ask for the size, and store it with the bytes. Threads: free. */
 LIBDL_API int64_t libdl_generator_state_size(const libdl_generator *generator);
 
-/** Key and position as libdl_generator_state_size bytes, from which any process goes on with the
- *  same numbers. get: data has room for `count` bytes, of which so many are written. set: takes
- *  exactly what get wrote, of this version or an earlier one.
- *  Errors: NULL, KIND, VALUE (get: too little room; set: bytes that are no state). Threads: free.
- *   */
+/** Saves and restores the generator's key and position as libdl_generator_state_size bytes; any
+ *  process that restores them continues with the same numbers. get: data has room for `count`
+ *  bytes. set: data is exactly what get wrote, in this version or an earlier one.
+ *  Errors: NULL, KIND, VALUE (get: too little room; set: not a saved state). Threads: free. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_generator_get_state(const libdl_generator *generator,
                                                                  void *data, int64_t count);
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_generator_set_state(libdl_generator *generator,
                                                                  const void *data, int64_t count);
 
-/* -- version and make ------------------------------------------------------------------------- */
+/* -- version and build ------------------------------------------------------------------------ */
 
 /** The library's version as major * 10000 + minor * 100 + patch. Threads: free. */
 LIBDL_API int32_t libdl_version(void);
 /** "0.1.0". Threads: free. */
 LIBDL_API LIBDL_BORROWED const char *libdl_version_string(void);
 
-/** Whether a program built against this version's headers runs on the library: the same major
- *  version, and before 1.0 the same minor one, with a minor not above the library's.
- *  Errors: UNSUPPORTED (it names both versions). Threads: free. */
+/** Checks that a program built against the headers of version major.minor can use this library: the
+ *  major versions are equal, before 1.0 the minor ones too, and `minor` is not above the library's.
+ *  Errors: UNSUPPORTED (the message names both versions). Threads: free. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_check_abi(int32_t major, int32_t minor);
 
-/** The instruction set of the CPU kernels: "baseline", "avx2" or "avx512" (LIBDL_CPU lowers it).
+/** The instruction set of the CPU kernels: "baseline", "avx2" or "avx512" (the environment variable
+ *  LIBDL_CPU can lower it).
  *  Threads: free. */
 LIBDL_API LIBDL_BORROWED const char *libdl_cpu_level(void);
 
-/** Lines of "name: value" about versions, processor, threads and libraries, NUL-terminated, valid
- *  until the thread's next call. Threads: thread-local. */
+/** Lines of "name: value" with the library's version, the compiler, the CPU kernels and the number
+ *  of threads, NUL-terminated, valid until the thread's next call of this function.
+ *  Threads: thread-local. */
 LIBDL_API LIBDL_BORROWED const char *libdl_show_config(void);
 
 /* -- warnings --------------------------------------------------------------------------------- */
@@ -107,11 +108,12 @@ LIBDL_API LIBDL_BORROWED const char *libdl_show_config(void);
 typedef int32_t libdl_warning_code;
 enum {
   LIBDL_WARNING_OTHER = 0,
-  LIBDL_WARNING_CONVERSION = 1 /**< a hidden representation was made; see libdl_set_check_copies */
+  LIBDL_WARNING_CONVERSION = 1 /**< an implicit conversion; see libdl_set_check_copies */
 };
 
-/** Takes warnings from now on; NULL: they are dropped. Called on the warning thread; message is
- *  valid during the call. ctx is given up with destroy, exactly once, also when this fails.
+/** Sets the function that receives warnings; NULL: they are dropped. It is called on the thread
+ *  that warns; message is valid during the call. destroy runs exactly once with ctx, also if this
+ *  call fails.
  *  Threads: free. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_set_warning_handler(
     LIBDL_NULLABLE void (*fn)(void *ctx, libdl_warning_code code, const char *message), void *ctx,
@@ -121,7 +123,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_set_warning_handler(
  *  the former value. Threads: thread-local. */
 LIBDL_API libdl_bool libdl_set_check_copies(libdl_bool enabled);
 
-/** How many conversions between representations there have been. Threads: free. */
+/** The number of conversions between representations so far. Threads: free. */
 LIBDL_API int64_t libdl_conversions(void);
 
 /* -- logging ---------------------------------------------------------------------------------- */
@@ -129,19 +131,19 @@ LIBDL_API int64_t libdl_conversions(void);
 /** One of the LIBDL_LOG_ constants. */
 typedef int32_t libdl_log_level;
 enum {
-  LIBDL_LOG_DEBUG = 0,   /**< idle memory went back */
+  LIBDL_LOG_DEBUG = 0,   /**< idle memory was returned to the system */
   LIBDL_LOG_INFO = 1,    /**< set-up: instruction set, number of threads, plugins opened */
-  LIBDL_LOG_WARNING = 2, /**< memory is short, threads were refused, a plugin did not open, a value
-                              of the environment is not in effect */
-  LIBDL_LOG_ERROR = 3    /**< memory ran out; the call returns that, too */
+  LIBDL_LOG_WARNING = 2, /**< memory is short, threads could not be started, a plugin did not open,
+                              an environment variable has no effect */
+  LIBDL_LOG_ERROR = 3    /**< memory ran out; the call returns this error as well */
 };
 
-/** Sets the function that receives the library's log messages. It is called with how the library is
- *  set up right away, then with each message where it arises: on any thread, also inside operators,
- *  so it must not wait for a thread that may be calling libdl. NULL, as at first, drops them.
- * Messages that the function causes itself are dropped, too. `message` has `length` bytes and a NUL
- * behind them, and is valid during the call. ctx is released by destroy, exactly once, also when
- * this fails. Threads: free. */
+/** Sets the function that receives the library's log messages; NULL, the default, drops them. It is
+ *  called at once with messages about the library's set-up, then with each message where it arises:
+ *  on any thread, also inside operators, so it must not wait for a thread that may be calling
+ *  libdl. Messages that the function itself causes are dropped. `message` has `length` bytes
+ *  followed by a NUL, and is valid during the call. destroy runs exactly once with ctx, also if
+ *  this call fails. Threads: free. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_set_log_handler(
     LIBDL_NULLABLE void (*fn)(void *ctx, libdl_log_level level, const char *message,
                               int64_t length),
