@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/** What every header of libdl builds on: visibility, ownership words, versions.
+/** Definitions that all headers of libdl share: visibility, ownership markers, versions.
  *
- *  Ownership is told at each pointer:
+ *  A marker at each pointer states its ownership:
  *    LIBDL_NEW       an output that the caller owns and must release
  *    LIBDL_BORROWED  an output that stays owned by the object it came from
  *    LIBDL_STEALS    an argument whose reference the call takes, also when it fails
  *    LIBDL_NULLABLE  an argument that may be NULL (absent)
  *    LIBDL_NUMBER    a tensor argument that takes, and often is, a host number (libdl_number_f64)
- *  A pointer without a word is an input that the call only reads.
+ *  A const pointer without a marker is an input that the call only reads.
  *
- *  Threads are told by one word at each declaration:
+ *  One word at each declaration states its thread safety:
  *    free             from any thread at any time
  *    concurrent-read  inputs may be read by several threads at once, outputs are the caller's alone
  *    exclusive        nobody else may use the written object during the call
  *    thread-local     acts on the calling thread's state
  *
- *  A live handle of another kind where one is wanted is the error KIND, also where a callback
- *  leaves it; functions that return nothing or the handle itself do nothing with it and tell the
- *  log.
+ *  A live handle of the wrong kind is the error KIND, even if a callback returned it; functions
+ *  that return nothing or the handle itself ignore it and write a log message.
  *
- *  Callbacks must not throw C++ exceptions. One that leaves a callback which returns an error
- *  becomes the error INTERNAL; one that leaves another (a destroy, a handler) goes no further.
+ *  Callbacks must not throw C++ exceptions. An exception that escapes from a callback that returns
+ *  an error becomes the error INTERNAL; one that escapes from another callback (a destroy, a
+ *  handler) is caught and dropped.
  */
 #ifndef LIBDL_ABI_H
 #define LIBDL_ABI_H

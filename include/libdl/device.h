@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/** Devices, numbered as in DLPack. Plugins may bring more kinds of them. */
+/** Devices, numbered as in DLPack. Plugins may add more types. */
 #ifndef LIBDL_DEVICE_H
 #define LIBDL_DEVICE_H
 
@@ -18,32 +18,33 @@ typedef struct libdl_device {
   int32_t index;
 } libdl_device;
 
-/** What a device is. Set struct_size to sizeof before the call; as much as fits is filled in. */
+/** Properties of a device. Set struct_size to sizeof(the struct) before the call; as many members
+ *  as fit are filled in. */
 typedef struct libdl_device_properties {
   uint32_t struct_size;
-  int32_t processors;   /**< that work side by side: CPUs, or multiprocessors */
-  int64_t total_memory; /**< bytes */
-  int64_t free_memory;  /**< bytes, at the moment */
+  int32_t processors;                         /**< CPUs, or a GPU's multiprocessors */
+  int64_t total_memory;                       /**< bytes */
+  int64_t free_memory;                        /**< bytes, at the moment */
   int32_t capability_major, capability_minor; /**< CUDA's compute capability; 0 on the CPU */
   char name[128];
 } libdl_device_properties;
 
 LIBDL_BEGIN
 
-/** How many devices of a type there are: 0 where the backend or its driver is missing.
+/** The number of devices of a type; 0 if the backend or its driver is missing.
  *  Threads: free. */
 LIBDL_API int32_t libdl_device_count(int32_t type);
 
-/** The number of a kind of device by its name: "cpu", "cuda", or what a plugin calls its own
- *  (libdl_plugin_open). 0 for a name that nobody has, or NULL.
+/** The number of a device type by its name: "cpu", "cuda", or the name that a plugin gives its own
+ *  (libdl_plugin_open). 0 if there is no type of that name, or it is NULL.
  *  Threads: free. */
 LIBDL_API int32_t libdl_device_type_named(LIBDL_NULLABLE const char *name);
 
-/** The name of a kind of device, good as long as the process; NULL for a number that has none.
+/** The name of a device type, valid for the life of the process; NULL if there is no such type.
  *  Threads: free. */
 LIBDL_API LIBDL_BORROWED const char *libdl_device_type_name(int32_t type);
 
-/** Fills in what a device is.
+/** Fills in a device's properties.
  *
  *  device  NULL: the calling state's default device
  *

@@ -30,24 +30,24 @@ enum {
 
 LIBDL_BEGIN
 
-/** The dtype's name ("float32"), or "?" for a number that is no dtype.
+/** The dtype's name ("float32"), or "?" if it is not a dtype.
  *  Threads: free. */
 LIBDL_API LIBDL_BORROWED const char *libdl_dtype_name(libdl_dtype dtype);
 
-/** Bytes of one element, or 0 for a number that is no dtype.
+/** The size of one element in bytes, or 0 if it is not a dtype.
  *  Threads: free. */
 LIBDL_API int64_t libdl_dtype_size(libdl_dtype dtype);
 
-/** The dtype in which an operator computes when it is given elements of both, by dtype alone
- *  (operand classes such as wrapped numbers are not considered).
- *  Errors: DTYPE (either is no dtype).
+/** The dtype to which a and b are promoted, by dtype alone (whether an operand is 0-d or a host
+ *  number is not considered).
+ *  Errors: DTYPE (either is not a dtype).
  *  Threads: free. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_dtype_promote(libdl_dtype a, libdl_dtype b,
                                                            libdl_dtype *out);
 
 /** Whether values of `from` may be stored into an existing tensor of `to`: the width may shrink,
- *  complex to real, float to integer and number to bool may not.
- *  Errors: DTYPE (either is no dtype).
+ *  but complex to real, floating to integer and number to bool are not allowed.
+ *  Errors: DTYPE (either is not a dtype).
  *  Threads: free. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_dtype_can_cast(libdl_dtype from, libdl_dtype to,
                                                             libdl_bool *out);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/** Operators that go element by element.
+/** Element-wise operators.
  *
  *  Operands broadcast together as in PyTorch: shapes are compared from the last dimension, where
  *  sizes are equal or one of them is 1. The result's dtype is promoted: dimensioned tensors decide
- *  before 0-d ones, and those before wrapped numbers (libdl_number_f64 and its siblings), of which
+ *  before 0-d ones, and those before host numbers (libdl_number_f64 and its siblings), of which
  *  only the kind counts (bool, integer, floating, complex). The words below mean
  *
  *    floating   float16, bfloat16, float32, float64
@@ -13,12 +13,12 @@
  *    any        every dtype
  *    to float   integers and bool are first converted to the default floating dtype
  *
- *  A new result has no gaps in memory, and its dimensions lie there in the operands' order, as in
- *  PyTorch: the first operand whose strides tell two dimensions apart decides, and where none does
- *  the order is row-major. So x and x transposed take the same time. Always row-major are
- *  logsigmoid, masked_fill, tril, triu and the powers of a number.
+ *  A new result has no gaps in memory, and its dimensions are in the operands' memory order, as in
+ *  PyTorch: the first operand whose strides distinguish two dimensions decides their order, and if
+ *  none does it is row-major. So x and x transposed take the same time. The results of logsigmoid,
+ *  masked_fill, tril, triu and the powers of a number are always row-major.
  *
- *  What all operators have in common (errors, into forms, threads) stands in <libdl/op.h>. */
+ *  The rules common to all operators (errors, into forms, threads) are in <libdl/op.h>. */
 #ifndef LIBDL_POINTWISE_H
 #define LIBDL_POINTWISE_H
 

@@ -3,9 +3,10 @@
 /** Scopes, for languages whose collectors do not see how many bytes a handle holds.
  *
  *  While a scope is open, the tensors that operators make on this state belong to it. When it ends,
- *  those that were not kept are emptied: their memory and history go at once, and each later use is
- *  the error EMPTIED. Their owners still release each handle once. A handle that was retained, or
- *  that the library itself holds (the base of a view that lives on), is left as it is. */
+ *  those that were not kept are emptied: their memory and history are freed at once, and any later
+ *  use fails with EMPTIED. Their owners must still release each handle once. A handle that was
+ *  retained, or that the library itself holds (the base of a view that was kept), is left as it
+ *  is. */
 #ifndef LIBDL_SCOPE_H
 #define LIBDL_SCOPE_H
 
@@ -13,7 +14,7 @@
 
 LIBDL_BEGIN
 
-/** Opens a scope inside the calling thread's present one.
+/** Opens a scope inside the calling thread's current one.
  *
  *  Errors: OUT_OF_MEMORY.
  *  Threads: thread-local. */
@@ -32,12 +33,12 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_scope_pop(void);
  *  Threads: thread-local. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_scope_keep(libdl_tensor *tensor);
 
-/** Opens a scope that owns, for C: what operators, libdl_number_* and what makes tensors of files
- *  and memory give out inside belongs to it, and must not be released by the caller; when it ends,
- *  all that was not kept is released. libdl_scope_keep gives a tensor back to the caller, or to the
- *  next outer scope if that owns, too. Lists, and what libdl_tensor_grad, _base and _list_get
- *  return, are the caller's as ever. Callbacks of the host's (backward, hooks, kernels) run outside
- *  of it.
+/** Opens an owning scope, for C: it owns the tensors returned inside it by operators, by
+ *  libdl_number_* and by the functions that make tensors from files and memory. The caller must not
+ *  release them; when the scope ends, all that were not kept are released. libdl_scope_keep hands a
+ *  tensor to the caller, or to the next outer scope if that is an owning one too. Lists, and what
+ *  libdl_tensor_grad, _base and _list_get return, belong to the caller as usual. Callbacks of the
+ *  host (backward, hooks, kernels) run outside the scope.
  *
  *  Errors: OUT_OF_MEMORY.
  *  Threads: thread-local. */
@@ -52,13 +53,13 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_scope_push_owner(void);
  *        h = NULL;
  *      return libdl_scope_return(error, h, out);
  *
- *  error   NULL, or what went wrong: the scope ends, and this is returned
- *  result  kept; not looked at if there is an error
- *  out     result: a reference of the caller's, or of the next outer scope if that owns. In a scope
- *          that does not own, and where the result is none of this scope's, as an operand that is
- *          handed on, it is one more than the caller has
+ *  error   NULL, or the error to return once the scope has ended
+ *  result  the tensor to keep; ignored if there is an error
+ *  out     receives result: a reference owned by the caller, or by the next outer scope if that is
+ *          an owning one. If this scope is not an owning one, or the result does not belong to it
+ *          (an operand that is passed on), it is a new reference beside the caller's own
  *
- *  An argument that is refused leaves the scope open.
+ *  If an argument is refused, the scope stays open.
  *  Errors: error itself, NULL, KIND, EMPTIED, STATE (no scope is open), OUT_OF_MEMORY.
  *  Threads: thread-local. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_scope_return(

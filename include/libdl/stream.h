@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /** Streams order a device's work, events mark points in it. The CPU has both: its work is done when
- *  a call returns, so its streams are empty and its events are moments.
+ *  a call returns, so its streams are always empty and its events are points in time.
  *
- *  A device that is NULL means the calling state's default device. */
+ *  Where device is NULL, the calling state's default device is meant. */
 #ifndef LIBDL_STREAM_H
 #define LIBDL_STREAM_H
 
@@ -17,7 +17,7 @@ LIBDL_BEGIN
 
 /** Makes a stream.
  *
- *  priority  lower numbers go first where the device knows priorities; 0 is usual
+ *  priority  lower numbers run first if the device supports priorities; usually 0
  *  out       new
  *
  *  Errors: NULL (out), DEVICE, BACKEND, OUT_OF_MEMORY.
@@ -33,9 +33,10 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_stream_new(LIBDL_NULLABLE const lib
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_stream_default(
     LIBDL_NULLABLE const libdl_device *device, LIBDL_NEW libdl_stream **out);
 
-/** A handle for somebody else's stream, who keeps it alive for longer than libdl uses it.
+/** A handle for a stream that libdl does not own; its owner must keep it alive for longer than
+ *  libdl uses it.
  *
- *  native  what the device's driver calls a stream (CUDA: a CUstream); NULL: the default stream
+ *  native  the device driver's own handle (CUDA: a CUstream); NULL: the default stream
  *
  *  Errors: NULL (out), DEVICE, BACKEND, OUT_OF_MEMORY.
  *  Threads: free. */
@@ -50,7 +51,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_stream_wrap(LIBDL_NULLABLE const li
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_stream_current(
     LIBDL_NULLABLE const libdl_device *device, LIBDL_NEW libdl_stream **out);
 
-/** Lets the calling state's operators on the stream's device run on it from now on.
+/** Makes the calling state's operators on the stream's device run on this stream from now on.
  *
  *  Errors: NULL, KIND.
  *  Threads: thread-local. */
@@ -59,7 +60,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_stream_set_current(libdl_stream *st
 /** Adds a reference and returns the same stream. NULL stays NULL. Threads: free. */
 LIBDL_API LIBDL_NEW libdl_stream *libdl_stream_retain(libdl_stream *stream);
 
-/** Gives one reference up; NULL is allowed. Threads: free. */
+/** Releases one reference; NULL is allowed. Threads: free. */
 LIBDL_API void libdl_stream_release(libdl_stream *stream);
 
 /** The stream's device. Errors: NULL, KIND. Threads: free. */
@@ -83,8 +84,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_stream_query(const libdl_stream *st
  *  Threads: free. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_stream_synchronize(const libdl_stream *stream);
 
-/** Lets the stream's later work wait for the event, as it was recorded last. An event never
- *  recorded is no wait.
+/** Makes the stream's later work wait for the event as it was last recorded. An event that was
+ *  never recorded causes no wait.
  *
  *  Errors: NULL, KIND, DEVICE (of different kinds), BACKEND.
  *  Threads: free. */
@@ -93,7 +94,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_stream_wait(const libdl_stream *str
 
 /** Makes an event.
  *
- *  timing  whether it also takes the time, for libdl_event_elapsed
+ *  timing  whether it also records the time, for libdl_event_elapsed
  *  out     new, not recorded
  *
  *  Errors: NULL (out), DEVICE, BACKEND, OUT_OF_MEMORY.
@@ -105,17 +106,17 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_event_new(LIBDL_NULLABLE const libd
 /** Adds a reference and returns the same event. NULL stays NULL. Threads: free. */
 LIBDL_API LIBDL_NEW libdl_event *libdl_event_retain(libdl_event *event);
 
-/** Gives one reference up; NULL is allowed. Threads: free. */
+/** Releases one reference; NULL is allowed. Threads: free. */
 LIBDL_API void libdl_event_release(libdl_event *event);
 
-/** Marks the present end of the stream's work; an earlier mark is forgotten.
+/** Marks the current end of the stream's work; an earlier mark is forgotten.
  *
  *  Errors: NULL, KIND, DEVICE (event and stream of different devices), BACKEND.
  *  Threads: exclusive. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_event_record(libdl_event *event,
                                                           const libdl_stream *stream);
 
-/** Whether the work before the mark is done; true for an event never recorded.
+/** Whether the work before the mark is done; true for an event that was never recorded.
  *
  *  Errors: NULL, KIND, and those of the work itself.
  *  Threads: free. */

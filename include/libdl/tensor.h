@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/** Tensor handles: life, metadata, host numbers, and the host's own object for a handle.
+/** Tensor handles: reference counts, metadata, host numbers, and the host's own object for a
+ *  handle.
  *
  *  Plain getters never fail: for NULL, another kind of handle, or a handle whose scope has ended
- *  they answer 0, NULL or LIBDL_DTYPE_NONE. They cost a few nanoseconds.
+ *  they return 0, NULL or LIBDL_DTYPE_NONE. They cost a few nanoseconds.
  *  Threads: metadata never changes under a concurrent reader; every getter is free. */
 #ifndef LIBDL_TENSOR_H
 #define LIBDL_TENSOR_H
@@ -16,7 +17,7 @@ LIBDL_BEGIN
 /** Adds a reference and returns the same handle. NULL stays NULL. Threads: free. */
 LIBDL_API LIBDL_NEW libdl_tensor *libdl_tensor_retain(libdl_tensor *tensor);
 
-/** Gives one reference up; with the last one storage and history go at once. NULL is allowed.
+/** Releases one reference; the last one frees storage and history at once. NULL is allowed.
  *  Threads: free. */
 LIBDL_API void libdl_tensor_release(libdl_tensor *tensor);
 
@@ -25,7 +26,7 @@ LIBDL_API void libdl_tensor_release(libdl_tensor *tensor);
 /** The number of dimensions, 0 to 64. Threads: free. */
 LIBDL_API int32_t libdl_tensor_ndim(const libdl_tensor *tensor);
 
-/** The sizes, ndim of them, valid as long as the handle; for 0-d a pointer that is not read.
+/** The sizes, ndim of them, valid as long as the handle; for 0-d a pointer that must not be read.
  *  Threads: free. */
 LIBDL_API LIBDL_BORROWED const int64_t *libdl_tensor_shape(const libdl_tensor *tensor);
 
@@ -38,7 +39,7 @@ LIBDL_API int64_t libdl_tensor_numel(const libdl_tensor *tensor);
 /** The element type. Threads: free. */
 LIBDL_API libdl_dtype libdl_tensor_dtype(const libdl_tensor *tensor);
 
-/** Where the bytes are; {0, 0} for no tensor. Threads: free. */
+/** Where the bytes are; {0, 0} if it is not a tensor. Threads: free. */
 LIBDL_API libdl_device libdl_tensor_device(const libdl_tensor *tensor);
 
 /** Elements between the storage's start and the first element. Threads: free. */
@@ -47,48 +48,49 @@ LIBDL_API int64_t libdl_tensor_storage_offset(const libdl_tensor *tensor);
 /** Bytes of the whole storage, which views share; 0 for host numbers. Threads: free. */
 LIBDL_API int64_t libdl_tensor_storage_nbytes(const libdl_tensor *tensor);
 
-/** A number that equal storages, and only they, have in common while they live. Threads: free. */
+/** A number that identifies the storage while it lives; tensors that share it have the same one.
+ *  Threads: free. */
 LIBDL_API uint64_t libdl_tensor_storage_id(const libdl_tensor *tensor);
 
-/** How often the storage has been written: views and detached aliases share it. Threads: free. */
+/** How often the storage has been written to; views and detached aliases share it.
+ *  Threads: free. */
 LIBDL_API uint64_t libdl_tensor_version(const libdl_tensor *tensor);
 
-/** Row-major without gaps. Threads: free. */
+/** Whether the elements are row-major without gaps. Threads: free. */
 LIBDL_API libdl_bool libdl_tensor_is_contiguous(const libdl_tensor *tensor);
 
-/** A host number, made by libdl_number_f64 and its siblings. Threads: free. */
+/** Whether it is a host number, made by libdl_number_f64 and its siblings. Threads: free. */
 LIBDL_API libdl_bool libdl_tensor_is_number(const libdl_tensor *tensor);
 
-/** Made in inference mode: can never be recorded. Threads: free. */
+/** Whether it was made in inference mode, and so can never be recorded. Threads: free. */
 LIBDL_API libdl_bool libdl_tensor_is_inference(const libdl_tensor *tensor);
 
-/** The handle's scope has ended: every call but retain and release answers EMPTIED.
+/** Whether the handle's scope has ended: every call but retain and release then fails with EMPTIED.
  *  Threads: free. */
 LIBDL_API libdl_bool libdl_tensor_is_emptied(const libdl_tensor *tensor);
 
-/** The memory may not be written (an imported read-only buffer). Threads: free. */
+/** Whether the memory must not be written (an imported read-only buffer). Threads: free. */
 LIBDL_API libdl_bool libdl_tensor_is_read_only(const libdl_tensor *tensor);
 
-/** Two elements may share an address, as after expand. Threads: free. */
+/** Whether two elements may share an address, as after expand. Threads: free. */
 LIBDL_API libdl_bool libdl_tensor_overlaps_itself(const libdl_tensor *tensor);
 
-/** The tensor that this one is a view of, a new reference, or NULL. Threads: free. */
+/** A new reference to the tensor that this one is a view of, or NULL. Threads: free. */
 LIBDL_API LIBDL_NEW libdl_tensor *libdl_tensor_base(const libdl_tensor *tensor);
 
-/** The same elements without history, as detach() gives them, for a host that says so itself: a
- *  write through the alias or its views does not make stale what was saved of other tensors.
- *  Backward then computes with the new elements.
+/** The same elements without history, as libdl_detach returns them, but writes through the alias or
+ *  its views do not count as overwriting what was saved of other tensors: backward then computes
+ *  with the new elements. This is Python's Tensor.data.
  *  Errors: OUT_OF_MEMORY. Threads: free. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_alias_data(const libdl_tensor *tensor,
                                                                LIBDL_NEW libdl_tensor **out);
 
-/** Gives `tensor` the storage, geometry and dtype of `source`, which keeps its own; history stays,
- *  aliases made before keep the old storage. What comes back in backward is summed to the shape
- *  that the history has, or refused (AUTOGRAD). A view that gets another storage, or its bytes as
- *  another dtype, is a view no more. Views of `tensor` made before that do not see its new
- *  elements keep the history that they had when they were last looked at; they raise AUTOGRAD
- *  where they are written in place and recorded, and where a recorded write of `tensor` came
- *  between the two.
+/** Gives `tensor` the storage, geometry and dtype of `source`, which keeps its own. The history
+ *  stays, and aliases made before keep the old storage. In backward, gradients are summed to the
+ *  shape in the history, or refused (AUTOGRAD). A view that gets another storage, or its bytes as
+ *  another dtype, is no longer a view. Views of `tensor` made before that do not see its new
+ *  elements keep the history that they had when they were last used; they fail with AUTOGRAD if
+ *  they are written in place while recording, or if a recorded write to `tensor` came in between.
  *
  *  Errors: AUTOGRAD (tensor requires grad and source's dtype is integer), VALUE (a number; the
  *  shape changes and tensor is a leaf whose gradient has been accumulated), DEVICE.
@@ -98,8 +100,9 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_set_data(libdl_tensor *tenso
 
 /* -- host numbers ---------------------------------------------------------------------------- */
 
-/** Host numbers as operands: 0-d, weakest in promotion (only their kind counts), without a
- *  storage. They are released like any tensor; refused as destination, view source and leaf.
+/** Host numbers as operands: 0-d, without a storage, and weakest in promotion (only their kind
+ *  counts). They are released like any tensor; they cannot be a destination, the source of a view,
+ *  or a leaf.
  *
  *  Errors: OUT_OF_MEMORY.
  *  Threads: free. */
@@ -113,7 +116,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_number_c128(double real, double ima
 
 /* -- lists ------------------------------------------------------------------------------------ */
 
-/** How many tensors a list holds; 0 for NULL. Threads: free. */
+/** The number of tensors in a list; 0 for NULL. Threads: free. */
 LIBDL_API int64_t libdl_tensor_list_count(const libdl_tensor_list *list);
 
 /** Entry `index`, a new reference; NULL where the index is out of range or the entry is absent
@@ -121,23 +124,24 @@ LIBDL_API int64_t libdl_tensor_list_count(const libdl_tensor_list *list);
 LIBDL_API LIBDL_NEW libdl_tensor *libdl_tensor_list_get(const libdl_tensor_list *list,
                                                         int64_t index);
 
-/** Gives the list up, with its references; NULL is allowed. Threads: free. */
+/** Releases the list and its references; NULL is allowed. Threads: free. */
 LIBDL_API void libdl_tensor_list_release(libdl_tensor_list *list);
 
-/** An array of libdl_tensor pointers as the functions take it that only read them: the conversion
- *  is safe, and yet C (unlike C++) asks for a cast. An array of anything else draws a warning. */
+/** Passes an array of libdl_tensor pointers to a function that only reads the tensors: the
+ *  conversion is safe, but C (unlike C++) requires a cast. An array of any other type causes a
+ *  warning. */
 #define LIBDL_READ_ONLY(tensors) \
   ((const libdl_tensor *const *)(1 ? (tensors) : (libdl_tensor *const *)0))
 
 /* -- the host's object ------------------------------------------------------------------------ */
 
-/** A language runtime that keeps an object for a handle, so that the same handle comes back as the
- *  same object while that lives. Each runtime of the process has a number of its own; 0 is the
- *  fastest and Python's, a program that knows its others may choose 1 to 3, and libdl_host_new
- *  gives out as many more as are asked for. */
+/** The number of a language runtime. A runtime may attach an object to a handle, so that the same
+ *  handle always appears as the same object while that object lives. Each runtime of the process
+ *  has its own number: 0 is the fastest, and Python's; a program that knows all its runtimes may
+ *  choose 1 to 3 for the others; libdl_host_new allocates any number of further ones. */
 enum { LIBDL_HOST_PYTHON = 0 };
 
-/** The number of one more runtime: nobody else's, for the life of the process.
+/** Allocates a number for one more runtime, unique for the life of the process.
  *  Errors: NULL. Threads: free. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_host_new(int32_t *out);
 
@@ -145,13 +149,14 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_host_new(int32_t *out);
  *  runtime (Python: under its lock). */
 LIBDL_API LIBDL_BORROWED void *libdl_tensor_host_object(const libdl_tensor *tensor, int32_t host);
 
-/** Sets or clears (NULL) the object. Who dies first clears it: the object's finaliser before it
- *  releases the handle. Errors: VALUE (no such runtime), OUT_OF_MEMORY.
+/** Sets or clears (NULL) the object. The object's finaliser must clear it before it releases the
+ *  handle. Errors: VALUE (no such runtime), OUT_OF_MEMORY.
  *  Threads: exclusive per runtime. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_set_host_object(libdl_tensor *tensor,
                                                                     int32_t host, void *object);
 
-/** The number of references to the handle, for runtimes that decide who keeps whom.
+/** The number of references to the handle, for runtimes that decide whether the object keeps the
+ *  handle alive or the handle the object.
  *  Threads: free. */
 LIBDL_API uint32_t libdl_tensor_use_count(const libdl_tensor *tensor);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/** Texts that the library makes for its caller, and tensors as text. */
+/** Texts that the library returns to its caller, and tensors as text. */
 #ifndef LIBDL_TEXT_H
 #define LIBDL_TEXT_H
 
@@ -9,14 +9,14 @@
 /** A run of bytes, usually UTF-8. */
 typedef struct libdl_text libdl_text;
 
-/** How a tensor is written. All zero but the first: as PyTorch does by default. */
+/** How a tensor is written. If all members but struct_size are 0: as PyTorch does by default. */
 typedef struct libdl_print_options {
   uint32_t struct_size; /**< sizeof(libdl_print_options) */
-  int32_t precision;    /**< digits behind the point, at most 1000; 0 means 4, -1 none */
-  int64_t threshold;    /**< more elements than these are summarized; 0 means 1000, -1 none */
+  int32_t precision;    /**< digits after the decimal point, at most 1000; 0 means 4, -1 none */
+  int64_t threshold;    /**< tensors with more elements are summarized; 0 means 1000, -1 none */
   int64_t edgeitems;    /**< shown at either end of a summarized dimension; 0 means 3, -1 none */
   int64_t linewidth;    /**< 0 means 80 */
-  int32_t sci_mode;     /**< 0 chosen by the elements, 1 always, -1 never */
+  int32_t sci_mode;     /**< scientific notation: 0 chosen by the elements, 1 always, -1 never */
   int32_t reserved;     /**< 0 */
   LIBDL_NULLABLE const char *dtype_prefix; /**< before a dtype's name; NULL means "libdl." */
   LIBDL_NULLABLE const char *grad_fn; /**< the operation's name; NULL means the history's own, in
@@ -25,13 +25,13 @@ typedef struct libdl_print_options {
 
 LIBDL_BEGIN
 
-/** The bytes, followed by a NUL, alive as long as the text; "" for NULL. Threads: free. */
+/** The bytes, followed by a NUL, valid as long as the text; "" for NULL. Threads: free. */
 LIBDL_API LIBDL_BORROWED const char *libdl_text_data(const libdl_text *text);
 
-/** How many bytes, the NUL not counted; 0 for NULL. Threads: free. */
+/** The number of bytes, without the NUL; 0 for NULL. Threads: free. */
 LIBDL_API int64_t libdl_text_length(const libdl_text *text);
 
-/** Gives the text up; NULL is allowed. Threads: free. */
+/** Releases the text; NULL is allowed. Threads: free. */
 LIBDL_API void libdl_text_release(libdl_text *text);
 
 /** Writes a tensor as PyTorch's repr does:

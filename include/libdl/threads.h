@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/** The threads that compute. The library has one pool, which the host sets, or replaces by its own.
- *  The calling thread always takes part, and finishes alone what nobody else began. Results have
- *  the same bits for every number of threads. */
+/** The threads that compute. The library has one thread pool, whose size the host can set, or which
+ *  it can replace by its own. The calling thread always takes part, and finishes alone what no
+ *  other thread has begun. Results have the same bits for every number of threads. */
 #ifndef LIBDL_THREADS_H
 #define LIBDL_THREADS_H
 
 #include <libdl/abi.h>
 
-/** The most threads that libdl_set_threads takes. */
+/** The largest number of threads for libdl_set_threads. */
 #define LIBDL_MAX_THREADS 1024
 
-/** A host's threads. Set struct_size to sizeof.
+/** A host's thread pool. Set struct_size to sizeof(the struct).
  *
- *  concurrency  threads that may work on one operator together, the caller among them
+ *  concurrency  how many threads may work on one operator together, the calling thread included
  *  run          arranges that task(task_arg) runs exactly once, on any thread, now or later. A late
- *               task finds its work done and returns at once. A task that is never run is lost
- *               memory of some bytes, nothing more. run may be called from any thread.
- *  destroy      runs once with ctx after the executor was replaced and its last call has returned,
- *               or NULL */
+ *               task finds its work done and returns at once. A task that never runs leaks a few
+ *               bytes, nothing more. run may be called from any thread.
+ *  destroy      runs once with ctx after the executor was replaced and its last call has returned;
+ *               may be NULL */
 typedef struct libdl_executor {
   uint32_t struct_size;
   int32_t concurrency;
@@ -27,25 +27,26 @@ typedef struct libdl_executor {
   void (*destroy)(void *ctx);
 } libdl_executor;
 
-/** Asked whether the running operator shall end early; anything but 0 means yes. */
+/** Called to ask whether the running operator should stop; anything but 0 means yes. */
 typedef int32_t (*libdl_interruption)(void *ctx);
 
 LIBDL_BEGIN
 
-/** Sets how many threads work on one operator, the caller among them. At the start it is what the
- *  environment's LIBDL_NUM_THREADS says, or the processors that the process may use.
+/** Sets how many threads work on one operator, the calling thread included. The initial number
+ *  comes from the environment variable LIBDL_NUM_THREADS or, without it, is the number of
+ *  processors that the process may use.
  *
  *  threads  from 1 to LIBDL_MAX_THREADS
  *
  *  Errors: VALUE (threads out of range).
- *  Threads: free; operators that run meanwhile keep what they have. */
+ *  Threads: free; operators that are already running are not affected. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_set_threads(int32_t threads);
 
 /** How many threads work on one operator: the executor's concurrency, if there is one.
  *  Threads: free. */
 LIBDL_API int32_t libdl_get_threads(void);
 
-/** Computes on the host's threads instead of the library's own.
+/** Makes the library compute on the host's threads instead of its own.
  *
  *  executor  copied; NULL: the library's own threads again
  *
@@ -55,13 +56,13 @@ LIBDL_API int32_t libdl_get_threads(void);
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_set_executor(
     LIBDL_NULLABLE const libdl_executor *executor);
 
-/** Sets the callback that can end a long operator, in place of the one that was set before, whose
- *  destroy then runs once its last call has returned. It is asked on the thread that called the
- *  operator, between pieces of work and between nodes of a backward pass, and may compute itself.
- *  An operator that it ends returns the error INTERRUPTED. If this call fails, destroy has run with
- *  ctx. What libdl_interruption_add added is asked as well.
+/** Sets the callback that can stop a long operator. It replaces the one set before, whose destroy
+ *  runs once its last call has returned. It is called on the thread that called the operator,
+ *  between pieces of work and between nodes of a backward pass, and may call operators itself. An
+ *  operator that it stops returns the error INTERRUPTED. Callbacks added by libdl_interruption_add
+ *  are called as well. If this call fails, destroy has run with ctx.
  *
- *  ask  NULL: nobody is asked in its place
+ *  ask  NULL: none
  *
  *  Errors: OUT_OF_MEMORY.
  *  Threads: free. */
@@ -69,8 +70,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_set_interruption(LIBDL_NULLABLE lib
                                                               void *ctx,
                                                               void (*destroy)(void *ctx));
 
-/** Adds a callback that can end a long operator, beside all others: any of them ends it. For
- *  languages and libraries that share the process with others; as many as are wanted.
+/** Adds a callback that can stop a long operator, alongside all others: any of them stops it. For
+ *  languages and libraries that share the process with others; there may be any number of them.
  *
  *  out  its number, for libdl_interruption_remove
  *
@@ -81,9 +82,10 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_interruption_add(libdl_interruption
                                                               void (*destroy)(void *ctx),
                                                               int64_t *out);
 
-/** Removes it; its destroy runs once its last call has returned.
+/** Removes a callback that libdl_interruption_add added; its destroy runs once its last call has
+ *  returned.
  *
- *  Errors: VALUE (there is none of that number), OUT_OF_MEMORY.
+ *  Errors: VALUE (there is no callback of that number), OUT_OF_MEMORY.
  *  Threads: free. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_interruption_remove(int64_t interruption);
 
