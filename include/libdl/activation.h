@@ -2,7 +2,7 @@
 
 /** Activation functions, element by element.
  *
- *  How operands broadcast and which dtype a result has is told in <libdl/pointwise.h>. */
+ *  Broadcasting and result dtypes are described in <libdl/pointwise.h>. */
 #ifndef LIBDL_ACTIVATION_H
 #define LIBDL_ACTIVATION_H
 
@@ -124,7 +124,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_silu_into(const libdl_tensor *input
  *  out    new, input's shape and dtype
  *
  *  Gradient: any order, forward mode; alpha at 0, 1 where input is NaN.
- *  Errors: DTYPE (not floating), OVERFLOW (alpha does not fit float32, input is not float64).
+ *  Errors: DTYPE (not floating), OVERFLOW (alpha is too large for float32, unless input is
+ *  float64).
  *  Threads: concurrent-read.
  *  Python: elu(input, alpha=1.0) [functional]
  */
@@ -159,11 +160,12 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_leaky_relu_into(const libdl_tensor 
 /** Hard shrinkage: y = 0 where -lambd <= input <= lambd, else input.
  *
  *  input  floating
- *  lambd  half the width of what is shrunk; below 0 nothing is
+ *  lambd  half the width of the interval that becomes 0; if negative, there is none
  *  out    new, input's shape and dtype
  *
  *  Gradient: any order, forward mode; 0 where input is NaN.
- *  Errors: DTYPE (not floating), OVERFLOW (lambd does not fit float32, input is not float64).
+ *  Errors: DTYPE (not floating), OVERFLOW (lambd is too large for float32, unless input is
+ *  float64).
  *  Threads: concurrent-read.
  *  Python: hardshrink(input, lambd=0.5) [function, method, functional]
  */
@@ -177,7 +179,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_hardshrink_into(const libdl_tensor 
 /** Smooth rectifier: y = log(1 + exp(beta * input)) / beta.
  *
  *  input      floating
- *  beta       how sharp its bend is
+ *  beta       how sharp the bend is
  *  threshold  y is input where beta * input is above it
  *  out        new, input's shape and dtype
  *

@@ -2,7 +2,7 @@
 
 /** Arithmetic, powers and roots, element by element.
  *
- *  How operands broadcast and which dtype a result has is told in <libdl/pointwise.h>. */
+ *  Broadcasting and result dtypes are described in <libdl/pointwise.h>. */
 #ifndef LIBDL_ARITHMETIC_H
 #define LIBDL_ARITHMETIC_H
 
@@ -73,7 +73,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_mul_into(const libdl_tensor *input,
                                                       LIBDL_NUMBER const libdl_tensor *other,
                                                       libdl_tensor *dst);
 
-/** Quotient: y = input / other, rounded if asked.
+/** Quotient: y = input / other, optionally rounded.
  *
  *  input, other   any (rounded: real)
  *  rounding_mode  NULL: true division, integers give the default floating dtype;
@@ -203,7 +203,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_neg_into(const libdl_tensor *input,
  *  out    new, input's shape and dtype; real for complex input
  *
  *  Gradient: any order, forward mode; 0 at 0.
- *  Errors: DTYPE (into form of a complex tensor in place).
+ *  Errors: DTYPE (a complex tensor in place).
  *  Threads: concurrent-read.
  *  Python: abs(input) [function, method, inplace]
  *  Python: absolute(input) [function, method, inplace]
@@ -382,7 +382,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_addcdiv_into(
     const libdl_tensor *input, const libdl_tensor *tensor1, const libdl_tensor *tensor2,
     LIBDL_NULLABLE LIBDL_NUMBER const libdl_tensor *value, libdl_tensor *dst);
 
-/** Complex conjugate, computed; real input is returned as an alias.
+/** Complex conjugate, as a new tensor; real input is returned as an alias.
  *
  *  input  any
  *  out    new, input's shape and dtype

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/** Logic of truth values and of bits, element by element.
+/** Logical and bitwise operators, element by element.
  *
- *  How operands broadcast and which dtype a result has is told in <libdl/pointwise.h>. */
+ *  Broadcasting and result dtypes are described in <libdl/pointwise.h>. */
 #ifndef LIBDL_BITWISE_H
 #define LIBDL_BITWISE_H
 
@@ -82,7 +82,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_logical_xor(const libdl_tensor *inp
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_logical_xor_into(
     const libdl_tensor *input, LIBDL_NUMBER const libdl_tensor *other, libdl_tensor *dst);
 
-/** The complement of every bit; bool: logical not.
+/** Bitwise complement; bool: logical not.
  *
  *  input  integers or bool
  *  out    new, input's shape and dtype
@@ -99,7 +99,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bitwise_not(const libdl_tensor *inp
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bitwise_not_into(const libdl_tensor *input,
                                                               libdl_tensor *dst);
 
-/** Bit by bit: both.
+/** Bitwise and.
  *
  *  input, other  integers or bool
  *  out           new, the broadcast shape and the promoted dtype
@@ -117,7 +117,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bitwise_and(const libdl_tensor *inp
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bitwise_and_into(
     const libdl_tensor *input, LIBDL_NUMBER const libdl_tensor *other, libdl_tensor *dst);
 
-/** Bit by bit: either.
+/** Bitwise or.
  *
  *  input, other  integers or bool
  *  out           new, the broadcast shape and the promoted dtype
@@ -136,7 +136,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bitwise_or_into(const libdl_tensor 
                                                              LIBDL_NUMBER const libdl_tensor *other,
                                                              libdl_tensor *dst);
 
-/** Bit by bit: exactly one.
+/** Bitwise exclusive or.
  *
  *  input, other  integers or bool
  *  out           new, the broadcast shape and the promoted dtype
@@ -154,7 +154,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bitwise_xor(const libdl_tensor *inp
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bitwise_xor_into(
     const libdl_tensor *input, LIBDL_NUMBER const libdl_tensor *other, libdl_tensor *dst);
 
-/** Bits moved up: y = input * 2 ^ other; 0 if other is negative or the width or more.
+/** Left shift: y = input * 2 ^ other; 0 if other is negative, or the bit width or more.
  *
  *  input, other  integers; bool only beside one, to which it is promoted
  *  out           new, the broadcast shape and the promoted dtype
@@ -172,7 +172,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bitwise_left_shift(
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bitwise_left_shift_into(
     const libdl_tensor *input, LIBDL_NUMBER const libdl_tensor *other, libdl_tensor *dst);
 
-/** Bits moved down: y = floor(input / 2 ^ other); signed input fills with its sign.
+/** Right shift: y = floor(input / 2 ^ other); signed input is filled with its sign bit.
  *
  *  input, other  integers; bool only beside one, to which it is promoted
  *  out           new, the broadcast shape and the promoted dtype

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/** Comparisons, choices by them, and tests for special values.
+/** Comparisons, selection, and tests for special values.
  *
- *  How operands broadcast and which dtype a result has is told in <libdl/pointwise.h>. */
+ *  Broadcasting and result dtypes are described in <libdl/pointwise.h>. */
 #ifndef LIBDL_COMPARISON_H
 #define LIBDL_COMPARISON_H
 
@@ -50,17 +50,17 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_minimum_into(const libdl_tensor *in
                                                           LIBDL_NUMBER const libdl_tensor *other,
                                                           libdl_tensor *dst);
 
-/** Into bounds: y = min(max(input, min), max); where min > max, max. NaN stays NaN.
+/** Limits elements to bounds: y = min(max(input, min), max); max where min > max. NaN stays NaN.
  *
  *  input  real, not bool
  *  min    lower bound: tensor or number, broadcast, or NULL: none
  *  max    upper bound, likewise; one of the two must be given
  *  out    new, the broadcast shape and the promoted dtype
  *
- *  Gradient: any order, forward mode; input's flows strictly between bounds that are numbers; a
- *  tensor shares it with input where both are equal.
+ *  Gradient: any order, forward mode; with bounds that are numbers, input's flows only strictly
+ *  between them; a bound that is a tensor shares it with input where both are equal.
  *  Errors: SHAPE (the operands do not broadcast), DTYPE (bool or complex), VALUE (both bounds are
- *  NULL), OVERFLOW (a number that always binds, for the dtype does not reach it).
+ *  NULL), OVERFLOW (a bound outside the dtype's range that limits every element).
  *  Threads: concurrent-read.
  *  Python: clamp(input, min=None, max=None) [function, method, inplace]
  *  Python: clip(input, min=None, max=None) [function, method, inplace]
@@ -74,7 +74,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_clamp_into(
     const libdl_tensor *input, LIBDL_NULLABLE LIBDL_NUMBER const libdl_tensor *min,
     LIBDL_NULLABLE LIBDL_NUMBER const libdl_tensor *max, libdl_tensor *dst);
 
-/** A choice by element: y = condition ? input : other.
+/** Selects between two operands by element: y = condition ? input : other.
  *
  *  condition     bool, or uint8 whose nonzero elements are true
  *  input, other  any
@@ -109,7 +109,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_where_into(const libdl_tensor *cond
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_isnan(const libdl_tensor *input,
                                                    LIBDL_NEW libdl_tensor **out);
 
-/** Whether an element is an infinity; complex: whether either part is.
+/** Whether an element is infinite; complex: whether either part is.
  *
  *  input  any
  *  out    new, bool, input's shape
@@ -275,7 +275,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_ge_into(const libdl_tensor *input,
 
 /** Whether two tensors have the same shape and equal elements; NaN equals nothing.
  *
- *  input, other  of one device; elements are compared in the promoted dtype
+ *  input, other  on one device; elements are compared in the promoted dtype
  *  out           0 or 1
  *
  *  Gradient: none; the result is no tensor.

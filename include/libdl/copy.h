@@ -10,7 +10,7 @@
 
 LIBDL_BEGIN
 
-/** Row-major memory: input itself if it is so already, else a copy.
+/** A tensor in row-major memory: input itself if it already is, else a copy.
  *
  *  input  any
  *  out    a new reference to input, or new
@@ -26,7 +26,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_contiguous(const libdl_tensor *inpu
 /** A copy with history.
  *
  *  input  any
- *  out    new; in the order of dimensions that input has in memory, without gaps
+ *  out    new; with input's memory order of dimensions, without gaps
  *
  *  Gradient: any order, forward mode.
  *  Errors: none of its own.
@@ -36,7 +36,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_contiguous(const libdl_tensor *inpu
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_clone(const libdl_tensor *input,
                                                    LIBDL_NEW libdl_tensor **out);
 
-/** Another dtype or device: input itself if nothing changes, else a copy.
+/** Input in another dtype or on another device: input itself if nothing changes, else a copy.
  *
  *  input         any
  *  dtype         the element type; NONE: input's. Floating to integer truncates

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/** Operators that make tensors from numbers.
+/** Operators that create tensors from numbers.
  *
  *  dtype LIBDL_DTYPE_NONE and device NULL stand for the state's defaults, or for the given tensor's
- *  own in the `_like` forms. None of these records history; a result becomes a leaf of the graph by
- *  libdl_tensor_set_requires_grad. */
+ *  own in the `_like` forms. None of these records history; libdl_tensor_set_requires_grad makes a
+ *  result a leaf of the graph. */
 #ifndef LIBDL_CREATION_H
 #define LIBDL_CREATION_H
 
@@ -14,7 +14,7 @@
 
 LIBDL_BEGIN
 
-/** A tensor whose elements are whatever the memory held.
+/** An uninitialised tensor: its elements are whatever the memory held.
  *
  *  shape   sizes, each >= 0
  *  dtype   the element type; NONE: the default floating dtype
@@ -32,10 +32,10 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_empty(const int64_t *shape, int32_t
                                                    LIBDL_NULLABLE const libdl_device *device,
                                                    LIBDL_NEW libdl_tensor **out);
 
-/** A tensor of that shape whose elements lie in memory as the strides say; contents as in empty.
+/** An uninitialised tensor with the given shape and strides.
  *
  *  shape    sizes, each >= 0
- *  strides  steps between neighbours in elements, each >= 0, as many as sizes
+ *  strides  in elements, each >= 0, as many as sizes
  *  dtype    the element type; NONE: the default floating dtype
  *  device   where; NULL: the default device
  *  out      new, with storage for the farthest element
@@ -98,7 +98,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_ones_into(const int64_t *shape, int
                                                        LIBDL_NULLABLE const libdl_device *device,
                                                        libdl_tensor *dst);
 
-/** A tensor whose elements all are one number.
+/** A tensor whose elements are all one number.
  *
  *  shape       sizes, each >= 0
  *  fill_value  a number or 0-d tensor; its value is copied
@@ -161,7 +161,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_arange_into(
  *  steps   how many, >= 0
  *  dtype   the element type; NONE: the default floating dtype, complex if a number is
  *  device  where; NULL: the default device
- *  out     new, 1-d of `steps` elements; from the middle on they are counted from the end
+ *  out     new, 1-d of `steps` elements; the second half is computed from the end
  *
  *  Gradient: none; the result carries no history.
  *  Errors: VALUE (steps is negative), OVERFLOW (too many elements), DTYPE (a complex number and a
@@ -205,12 +205,12 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_eye_into(int64_t n, LIBDL_NULLABLE 
                                                       LIBDL_NULLABLE const libdl_device *device,
                                                       libdl_tensor *dst);
 
-/** A tensor of input's shape whose elements are whatever the memory held.
+/** An uninitialised tensor of input's shape: its elements are whatever the memory held.
  *
  *  input   any; only its metadata is read
  *  dtype   the element type; NONE: input's
  *  device  where; NULL: input's
- *  out     new; in the order of dimensions that input has in memory, without gaps
+ *  out     new; with input's memory order of dimensions, without gaps
  *
  *  Gradient: none; the result carries no history.
  *  Errors: DTYPE (no dtype), DEVICE (no such device).
@@ -227,7 +227,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_empty_like(const libdl_tensor *inpu
  *  input   any; only its metadata is read
  *  dtype   the element type; NONE: input's
  *  device  where; NULL: input's
- *  out     new; in the order of dimensions that input has in memory, without gaps
+ *  out     new; with input's memory order of dimensions, without gaps
  *
  *  Gradient: none; the result carries no history.
  *  Errors: DTYPE (no dtype), DEVICE (no such device).
@@ -244,7 +244,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_zeros_like(const libdl_tensor *inpu
  *  input   any; only its metadata is read
  *  dtype   the element type; NONE: input's
  *  device  where; NULL: input's
- *  out     new; in the order of dimensions that input has in memory, without gaps
+ *  out     new; with input's memory order of dimensions, without gaps
  *
  *  Gradient: none; the result carries no history.
  *  Errors: DTYPE (no dtype), DEVICE (no such device).
@@ -255,13 +255,13 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_ones_like(const libdl_tensor *input
                                                        LIBDL_NULLABLE const libdl_device *device,
                                                        LIBDL_NEW libdl_tensor **out);
 
-/** A tensor of input's shape whose elements all are one number.
+/** A tensor of input's shape whose elements are all one number.
  *
  *  input       any; only its metadata is read
  *  fill_value  a number or 0-d tensor; its value is copied
  *  dtype       the element type; NONE: input's
  *  device      where; NULL: input's
- *  out         new; in the order of dimensions that input has in memory, without gaps
+ *  out         new; with input's memory order of dimensions, without gaps
  *
  *  Gradient: none; the result carries no history.
  *  Errors: SHAPE (fill_value is not 0-d), DTYPE (no dtype; a complex number and a real dtype),

@@ -2,7 +2,7 @@
 
 /** Exponentials, logarithms and trigonometry, element by element.
  *
- *  How operands broadcast and which dtype a result has is told in <libdl/pointwise.h>. */
+ *  Broadcasting and result dtypes are described in <libdl/pointwise.h>. */
 #ifndef LIBDL_EXPONENTIAL_H
 #define LIBDL_EXPONENTIAL_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/** Operators that read and write by index, and those that find and sort.
+/** Operators that read and write by index, search and sort.
  *
- *  All index values are checked before anything is written. Where several indices name one place,
- *  contributions are added in the order of the index, so that the bits are always the same; of
- *  several values written to one place the last in that order stays. */
+ *  All index values are checked before anything is written. Where several indices name the same
+ *  element, contributions are added in the order of the indices, so that the bits are always the
+ *  same; of several values written to one element, the last in that order is kept. */
 #ifndef LIBDL_INDEXING_H
 #define LIBDL_INDEXING_H
 
@@ -18,8 +18,8 @@ LIBDL_BEGIN
  *  indices  at most ndim, one a dimension from the first on: int64, int32 or uint8 indices from
  *           -size to size - 1, or a bool mask for as many dimensions as it has; a NULL entry takes
  *           the whole dimension. Index tensors broadcast together
- *  out      new: the index tensors' shape stands in the place of the indexed dimensions, or in
- *           front if whole dimensions lie between them
+ *  out      new: the index tensors' shape replaces the indexed dimensions, or comes first if whole
+ *           dimensions lie between them
  *
  *  Gradient: any order, forward mode.
  *  Errors: INDEX (an index out of range, more indices than dimensions), SHAPE (indices do not
@@ -59,7 +59,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_put_into(
     const libdl_tensor *input, const libdl_tensor *LIBDL_NULLABLE const *indices, int64_t count,
     const libdl_tensor *values, libdl_bool accumulate, libdl_tensor *dst);
 
-/** Elements along a dimension, chosen for each place: y[i][j] = input[index[i][j]][j] for dim 0.
+/** Elements along a dimension, with an index for each element of the result: y[i][j] =
+ *  input[index[i][j]][j] for dim 0.
  *
  *  input        any
  *  dim          from -ndim to ndim - 1
@@ -84,16 +85,17 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_gather_into(const libdl_tensor *inp
                                                          const libdl_tensor *index,
                                                          libdl_bool sparse_grad, libdl_tensor *dst);
 
-/** Elements along a dimension, as libdl_gather, but input and indices broadcast outside it.
+/** Elements along a dimension, as libdl_gather, but input and indices broadcast in the other
+ *  dimensions.
  *
  *  input    any
  *  indices  int64 or int32, of as many dimensions; -size to size - 1
  *  dim      from -ndim to ndim - 1; NULL: both are read as one dimension
- *  out      new, the broadcast shape, along dim indices' size
+ *  out      new, the broadcast shape, with indices' size along dim
  *
  *  Gradient: any order, forward mode.
  *  Errors: INDEX (dim or an index out of range), SHAPE (other dimensions do not broadcast), DTYPE
- *  (indices are no integers).
+ *  (indices are not integers).
  *  Threads: concurrent-read.
  *  Python: take_along_dim(input, indices, dim=None) [function, method]
  */
@@ -164,12 +166,12 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_scatter_add_into(const libdl_tensor
                                                               const libdl_tensor *src,
                                                               libdl_tensor *dst);
 
-/** Whole indices of a dimension in a given order.
+/** Slices of a dimension, selected by index.
  *
  *  input  any
  *  dim    from -ndim to ndim - 1
  *  index  int64 or int32, 1-d or 0-d; -size to size - 1
- *  out    new, dim of as many indices as index has
+ *  out    new, with one slice along dim for each index
  *
  *  Gradient: any order, forward mode.
  *  Errors: INDEX (dim or an index out of range), SHAPE (index has more dimensions), DTYPE (index
@@ -221,7 +223,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_add_into(
  *
  *  Gradient: any order, forward mode.
  *  Errors: INDEX (dim or an index out of range), SHAPE (index or source do not fit), DTYPE (index
- *  is no integer, or source's differs).
+ *  is not an integer, or source's differs).
  *  Threads: concurrent-read.
  *  Python: index_copy(input, dim, index, source) [function, method, inplace]
  */
@@ -246,8 +248,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_index_copy_into(const libdl_tensor 
  *
  *  Gradient: any order, forward mode.
  *  Errors: INDEX (dim or an index out of range), SHAPE (index or value has more dimensions), DTYPE
- *  (index is no integer, or value is complex and input is not), OVERFLOW (input's dtype does not
- *  hold value).
+ *  (index is not an integer, or value is complex and input is not), OVERFLOW (input's dtype does
+ *  not hold value).
  *  Threads: concurrent-read.
  *  Python: index_fill(input, dim, index, value) [function, method, inplace]
  */
@@ -346,14 +348,14 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_nonzero(const libdl_tensor *input,
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_nonzero_into(const libdl_tensor *input,
                                                           libdl_tensor *dst);
 
-/** A dimension's elements in order; NaN counts as largest.
+/** The elements sorted along a dimension; NaN counts as largest.
  *
  *  input       real
  *  dim         from -ndim to ndim - 1
  *  descending  whether the largest comes first
  *  stable      whether equal elements keep their order; they always do
  *  values      new, input's shape and dtype
- *  indices     new, int64, input's shape: where each element stood
+ *  indices     new, int64, input's shape: each element's index in input
  *
  *  Gradient: any order, forward mode. indices carry no history.
  *  Errors: INDEX (dim out of range), DTYPE (complex).
@@ -388,7 +390,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_argsort(const libdl_tensor *input, 
                                                      libdl_bool descending, libdl_bool stable,
                                                      LIBDL_NEW libdl_tensor **out);
 
-/** The k largest or smallest elements of a dimension.
+/** The k largest or smallest elements along a dimension.
  *
  *  input    real
  *  k        from 0 to the dimension's size
@@ -396,7 +398,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_argsort(const libdl_tensor *input, 
  *  largest  whether the largest are wanted, else the smallest
  *  sorted   whether they come in order; they always do
  *  values   new, dim of size k, input's dtype
- *  indices  new, int64, likewise: where each element stood
+ *  indices  new, int64, likewise: each element's index in input
  *
  *  Gradient: any order, forward mode. indices carry no history.
  *  Errors: INDEX (dim out of range), VALUE (k out of range), DTYPE (complex).
@@ -414,14 +416,14 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_topk_into(const libdl_tensor *input
                                                        libdl_bool sorted, libdl_tensor *values_dst,
                                                        libdl_tensor *indices_dst);
 
-/** The k-th smallest element of a dimension, counted from 1; NaN counts as largest.
+/** The k-th smallest element along a dimension, counted from 1; NaN counts as largest.
  *
  *  input    real
  *  k        from 1 to the dimension's size
  *  dim      from -ndim to ndim - 1
  *  keepdim  whether the dimension stays, with size 1
  *  values   new, input's dtype
- *  indices  new, int64: where each element stood, the first of equal ones first
+ *  indices  new, int64: the element's index in input; of equal elements the first counts first
  *
  *  Gradient: any order, forward mode. indices carry no history.
  *  Errors: INDEX (dim out of range), VALUE (k out of range), DTYPE (complex).

@@ -10,7 +10,7 @@
 
 LIBDL_BEGIN
 
-/** Tensors one after the other along a dimension.
+/** Tensors concatenated along a dimension.
  *
  *  tensors  at least one; shapes agree but for dim; 1-d tensors without elements are skipped
  *  dim      from -ndim to ndim - 1
@@ -31,7 +31,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_cat_into(const libdl_tensor *const 
                                                       int64_t count, int32_t dim,
                                                       libdl_tensor *dst);
 
-/** Tensors of one shape along a new dimension.
+/** Tensors of one shape stacked along a new dimension.
  *
  *  tensors  at least one
  *  dim      the new dimension's place, from -ndim - 1 to ndim
@@ -54,7 +54,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_stack_into(const libdl_tensor *cons
 /** A tensor repeated along its dimensions.
  *
  *  input    any
- *  repeats  how often, each >= 0, at least as many as dimensions; more give new ones in front
+ *  repeats  how often, each >= 0, at least as many as dimensions; extra ones add dimensions in
+ *           front
  *  out      new, contiguous
  *
  *  Gradient: any order, forward mode.
@@ -67,7 +68,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_repeat(const libdl_tensor *input,
                                                     const int64_t *repeats, int32_t repeats_count,
                                                     LIBDL_NEW libdl_tensor **out);
 
-/** Each element repeated, its copies next to one another.
+/** Each element repeated, with its copies next to one another.
  *
  *  input    any
  *  repeats  how often, >= 0
@@ -100,10 +101,10 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_repeat_interleave(const libdl_tenso
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_flip(const libdl_tensor *input, const int64_t *dims,
                                                   int32_t ndims, LIBDL_NEW libdl_tensor **out);
 
-/** Elements moved along dims, those that pass the end coming back at the beginning.
+/** Elements shifted along dims; those that pass the end come back at the beginning.
  *
  *  input   any
- *  shifts  how far, one for each dimension of dims; without dims one
+ *  shifts  how far, one for each dimension in dims; just one if dims is NULL
  *  dims    which dimensions; NULL: the flattened tensor
  *  out     new, input's shape
  *

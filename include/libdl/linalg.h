@@ -2,8 +2,8 @@
 
 /** Products of matrices and vectors.
  *
- *  Operands have one dtype; integers and bool are multiplied exactly (bool: or of ands). Products
- *  of float16 and bfloat16 are summed in float32. */
+ *  Operands have the same dtype; integers and bool are multiplied exactly (bool: the or of ands).
+ *  Products of float16 and bfloat16 are accumulated in float32. */
 #ifndef LIBDL_LINALG_H
 #define LIBDL_LINALG_H
 
@@ -11,10 +11,10 @@
 
 LIBDL_BEGIN
 
-/** Matrix product of the last two dimensions, the ones before broadcast together.
+/** Matrix product over the last two dimensions; the others broadcast together.
  *
- *  input  [..., n, k], or [k]: a row that disappears from the result
- *  other  [..., k, m], or [k]: a column that disappears from the result
+ *  input  [..., n, k], or [k]: a row, which is removed from the result
+ *  other  [..., k, m], or [k]: a column, which is removed from the result
  *  out    new, [..., n, m]
  *
  *  Gradient: any order, forward mode.
@@ -76,7 +76,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bmm_into(const libdl_tensor *input,
  *  out    new, [n]
  *
  *  Gradient: any order, forward mode.
- *  Errors: SHAPE (another number of dimensions, or sizes differ), DTYPE (differing dtypes).
+ *  Errors: SHAPE (the wrong number of dimensions, or sizes differ), DTYPE (differing dtypes).
  *  Threads: concurrent-read.
  *  Python: mv(input, vec) [function, method]
  */

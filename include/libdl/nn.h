@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/** Operators of neural networks.
+/** Operators for neural networks.
  *
  *  reduction is "mean" (NULL means this), "sum" or "none". */
 #ifndef LIBDL_NN_H
@@ -14,7 +14,7 @@ LIBDL_BEGIN
 /** Affine map of the last dimension: y = input @ weight^T + bias.
  *
  *  input   [..., in]
- *  weight  [out, in], or [in]: then the last dimension disappears
+ *  weight  [out, in], or [in]: then the last dimension is removed
  *  bias    [out], or broadcasts to out's shape; NULL: none
  *  out     new, [..., out]
  *
@@ -38,7 +38,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_linear_into(const libdl_tensor *inp
  *
  *  input  x: floating, any strides
  *  dim    from -ndim to ndim - 1
- *  dtype  the result's type, computed in it; NONE: input's
+ *  dtype  the dtype of the computation and the result; NONE: input's
  *  out    y: new, input's shape
  *
  *  Gradient: any order, forward mode. An empty dimension gives an empty result.
@@ -58,7 +58,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_softmax_into(const libdl_tensor *in
  *
  *  input  x: floating, any strides
  *  dim    from -ndim to ndim - 1
- *  dtype  the result's type, computed in it; NONE: input's
+ *  dtype  the dtype of the computation and the result; NONE: input's
  *  out    y: new, input's shape
  *
  *  Gradient: any order, forward mode. An empty dimension gives an empty result.
@@ -80,8 +80,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_log_softmax_into(const libdl_tensor
  *  input         log-probabilities, floating: [classes], [n, classes] or [n, classes, d1, ...]
  *  target        int64 or uint8: [], [n] or [n, d1, ...]; from 0 to classes - 1, or ignore_index
  *  weight        [classes], a factor for each class; NULL: ones
- *  ignore_index  a target whose element counts for nothing; usually -100
- *  reduction     "mean" divides by the sum of the weights that counted
+ *  ignore_index  a target whose element is ignored; usually -100
+ *  reduction     "mean" divides by the sum of the weights that were used
  *  out           new, 0-d, or target's shape for "none"
  *
  *  Gradient: any order, forward mode, of input; weight's raises AUTOGRAD if one is needed.
@@ -95,12 +95,13 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_nll_loss(
     LIBDL_NULLABLE const libdl_tensor *weight, int64_t ignore_index,
     LIBDL_NULLABLE const char *reduction, int64_t reduction_length, LIBDL_NEW libdl_tensor **out);
 
-/** Cross entropy of scores and classes: the negative log likelihood of their log-softmax.
+/** Cross entropy of scores (logits) and classes: the negative log likelihood of the scores'
+ *  log-softmax.
  *
  *  input            scores, floating: [classes], [n, classes] or [n, classes, d1, ...]
  *  target           classes as in libdl_nll_loss, or probabilities of input's shape and dtype
  *  weight           [classes], a factor for each class; NULL: ones
- *  ignore_index     a target class whose element counts for nothing; usually -100
+ *  ignore_index     a target class whose element is ignored; usually -100
  *  reduction        as in libdl_nll_loss; with probabilities "mean" divides by n * d1 * ...
  *  label_smoothing  from 0 to 1: the share of the target that is spread evenly over all classes
  *  out              new, 0-d, or the shape without classes for "none"
@@ -150,8 +151,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_mse_loss(const libdl_tensor *input,
  *  out               y: new, input's shape
  *
  *  Gradient: any order, forward mode.
- *  Errors: SHAPE (normalized_shape is not input's end, or weight or bias differ from it), DTYPE
- *  (not floating, or differing dtypes).
+ *  Errors: SHAPE (normalized_shape does not match input's last dimensions, or weight or bias differ
+ *  from it), DTYPE (not floating, or differing dtypes).
  *  Threads: concurrent-read.
  *  Python: layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5) [functional]
  */
@@ -197,10 +198,10 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_dropout_into(const libdl_tensor *in
  *  sparse              must be false: sparse gradients are not offered
  *  out                 new, input's shape and columns
  *
- *  Gradient: any order, forward mode, of weight. PyTorch's max_norm writes its input and is left to
+ *  Gradient: any order, forward mode, of weight. PyTorch's max_norm writes to weight and is left to
  *  the wrappers: renormalise weight before the call.
- *  Errors: INDEX (an index or padding_idx out of range), SHAPE (weight is no matrix), DTYPE (input
- *  is neither int64 nor int32), UNSUPPORTED (sparse).
+ *  Errors: INDEX (an index or padding_idx out of range), SHAPE (weight is not a matrix), DTYPE
+ *  (input is neither int64 nor int32), UNSUPPORTED (sparse).
  *  Threads: concurrent-read.
  *  Python: embedding(input, weight, padding_idx=None, scale_grad_by_freq=False, sparse=False)
  *    [functional]
@@ -212,23 +213,23 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_embedding(const libdl_tensor *input
                                                        libdl_bool sparse,
                                                        LIBDL_NEW libdl_tensor **out);
 
-/** The largest element of each window over the last two dimensions.
+/** Max pooling: the largest element of each window over the last two dimensions.
  *
  *  input        real but not bool, [n, c, h, w] or [c, h, w], of which only n may be 0
  *  kernel_size  the window's height and width, or one number for both; 1 or more
- *  stride       from window to window, likewise; NULL or none: kernel_size
- *  padding      how far windows reach beyond each side, where nothing is: at most half of a
+ *  stride       the step from window to window, likewise; NULL or none: kernel_size
+ *  padding      how far windows reach beyond each side, where there are no elements: at most half a
  *               window; NULL: 0
- *  dilation     from element to element of a window; NULL: 1
+ *  dilation     the step between a window's elements; NULL: 1
  *  ceil_mode    whether a last window may reach beyond the padding, if it begins before it
  *  out          new, input's dtype, [n, c, (h + 2 padding - dilation (kernel_size - 1) - 1) /
- *               stride + 1, likewise w]; in memory its channels lie innermost where input's do
+ *               stride + 1, likewise w]; channels are innermost in memory if input's are
  *
- *  Of equal elements the first in the window counts; a NaN is larger than all, and the last NaN
- *  counts.
+ *  Of equal elements the first in the window is chosen; NaN counts as largest, and of several the
+ *  last is chosen.
  *  Gradient: any order, forward mode.
- *  Errors: SHAPE (input has another shape, or no room for a window), VALUE (a number or how many
- *  there are), DTYPE (bool or complex).
+ *  Errors: SHAPE (input has another shape, or no room for a window), VALUE (an argument's numbers,
+ *  or how many there are), DTYPE (bool or complex).
  *  Threads: concurrent-read.
  *  Python: max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False)
  *    [function, functional]
@@ -240,7 +241,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_max_pool2d(
     LIBDL_NULLABLE const int64_t *dilation, int32_t dilation_count, libdl_bool ceil_mode,
     LIBDL_NEW libdl_tensor **out);
 
-/** libdl_max_pool2d, and where its elements come from.
+/** libdl_max_pool2d, and the indices of the elements in input.
  *
  *  input, kernel_size, stride, padding, dilation, ceil_mode  as there
  *  values   new, as there

@@ -2,12 +2,12 @@
 
 /** Operators that draw random numbers.
  *
- *  The bits come from Philox4x32-10 and depend on the generator's seed and offset and on the
- *  element's row-major index alone: they are equal on every device, for every number of threads and
- *  from every language. generator NULL is the device's default generator, whose first seed differs
- *  from process to process (libdl_generator_default). Each call advances the generator by the
- *  blocks of 128 bits that it takes: one for four elements, or for two where an element takes 64
- *  bits. Calls of several threads on one generator never share numbers. */
+ *  The bits come from Philox4x32-10 and depend only on the generator's seed and offset and on the
+ *  element's row-major index: they are the same on every device, for every number of threads and in
+ *  every language. If generator is NULL, the device's default generator is used, whose initial seed
+ *  differs in each process (libdl_generator_default). Each call advances the generator by the
+ *  blocks of 128 bits that it uses: one for every four elements, or for every two if an element
+ *  takes 64 bits. Calls on one generator from several threads never use the same numbers. */
 #ifndef LIBDL_RANDOM_H
 #define LIBDL_RANDOM_H
 
@@ -131,7 +131,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_randperm_into(
  *  generator  the source; NULL: the device's default
  *  dtype      floating or complex; NONE: input's
  *  device     where; NULL: input's
- *  out        new, in input's order of dimensions in memory; complex: both parts are drawn
+ *  out        new, with input's memory order of dimensions; complex: both parts are drawn
  *
  *  Gradient: none; the result carries no history.
  *  Errors: DTYPE (not floating or complex), DEVICE (no such device, or the generator's differs).
@@ -150,7 +150,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_rand_like(const libdl_tensor *input
  *  generator  the source; NULL: the device's default
  *  dtype      floating or complex; NONE: input's
  *  device     where; NULL: input's
- *  out        new, in input's order of dimensions in memory; complex: each part has variance 1/2
+ *  out        new, with input's memory order of dimensions; complex: each part has variance 1/2
  *
  *  Gradient: none; the result carries no history.
  *  Errors: DTYPE (not floating or complex), DEVICE (no such device, or the generator's differs).
@@ -171,7 +171,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_randn_like(const libdl_tensor *inpu
  *  generator  the source; NULL: the device's default
  *  dtype      integer or floating; NONE: input's
  *  device     where; NULL: input's
- *  out        new, in input's order of dimensions in memory
+ *  out        new, with input's memory order of dimensions
  *
  *  Gradient: none; the result carries no history.
  *  Errors: VALUE (low >= high, or the dtype does not hold them), DTYPE (complex), DEVICE (no such
@@ -186,7 +186,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_randint_like(
     LIBDL_NULLABLE libdl_generator *generator, libdl_dtype dtype,
     LIBDL_NULLABLE const libdl_device *device, LIBDL_NEW libdl_tensor **out);
 
-/** Ones and zeros: 1 with the probability that the element itself states.
+/** Ones and zeros: 1 with the probability given by the element of input.
  *
  *  input      floating, each element from 0 to 1
  *  p          one probability for all elements, from 0 to 1, input then being read for its shape

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/** Operators that summarise along dimensions, and scans.
+/** Reductions along dimensions, and scans.
  *
  *  dims lists dimensions, each from -ndim to ndim - 1 and none twice (a 0-d tensor has dimensions 0
- *  and -1). NULL, and an empty list, mean all of them. With keepdim they stay in the result with
- *  size 1. Sums of float16 and bfloat16 are kept in float32; the order of a summation depends on
- *  shapes alone, so its bits are equal for every number of threads. Into a dst of a wider dtype
- *  sums, means and products are computed in that one unless dtype is given, of integers into a
- *  floating dst in float64. */
+ *  and -1). NULL and an empty list mean all of them. With keepdim they stay in the result with size
+ *  1. Sums of float16 and bfloat16 are accumulated in float32. The order of a summation depends
+ *  only on shapes, so its bits are the same for every number of threads. If an into form's dst has
+ *  a wider dtype, sums, means and products are computed in that dtype unless dtype is given; those
+ *  of integers into a floating dst are computed in float64. */
 #ifndef LIBDL_REDUCTION_H
 #define LIBDL_REDUCTION_H
 
@@ -64,7 +64,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_mean_into(const libdl_tensor *input
                                                        int32_t ndims, libdl_bool keepdim,
                                                        libdl_dtype dtype, libdl_tensor *dst);
 
-/** Product of the elements along one dimension or all; 1 where there are none.
+/** Product of the elements along one dimension, or of all; 1 where there are none.
  *
  *  input    any
  *  dim      which dimension; NULL: all
@@ -120,7 +120,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_min(const libdl_tensor *input,
 /** libdl_min into dst. Threads: exclusive. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_min_into(const libdl_tensor *input, libdl_tensor *dst);
 
-/** The largest element along a dimension, and where it stands; NaN counts as largest.
+/** The largest element along a dimension, and its index; NaN counts as largest.
  *
  *  input    real; the dimension is not empty
  *  dim      from -ndim to ndim - 1
@@ -144,7 +144,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_max_dim_into(const libdl_tensor *in
                                                           libdl_tensor *values_dst,
                                                           libdl_tensor *indices_dst);
 
-/** The smallest element along a dimension, and where it stands; NaN counts as smallest.
+/** The smallest element along a dimension, and its index; NaN counts as smallest.
  *
  *  input    real; the dimension is not empty
  *  dim      from -ndim to ndim - 1
@@ -212,7 +212,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_amin_into(const libdl_tensor *input
                                                        int32_t ndims, libdl_bool keepdim,
                                                        libdl_tensor *dst);
 
-/** Where the largest element stands; NaN counts as largest, the first of several equal ones.
+/** The index of the largest element, the first of several equal ones; NaN counts as largest.
  *
  *  input    real; the dimension is not empty
  *  dim      which dimension; NULL: the index in the flattened tensor
@@ -234,7 +234,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_argmax_into(const libdl_tensor *inp
                                                          LIBDL_NULLABLE const int64_t *dim,
                                                          libdl_bool keepdim, libdl_tensor *dst);
 
-/** Where the smallest element stands; NaN counts as smallest, the first of several equal ones.
+/** The index of the smallest element, the first of several equal ones; NaN counts as smallest.
  *
  *  input    real; the dimension is not empty
  *  dim      which dimension; NULL: the index in the flattened tensor
@@ -300,7 +300,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_any_into(const libdl_tensor *input,
                                                       int32_t ndims, libdl_bool keepdim,
                                                       libdl_tensor *dst);
 
-/** How many elements along dims are not zero; a NaN is not.
+/** The number of nonzero elements along dims; NaN counts as nonzero.
  *
  *  input  any
  *  dims   which dimensions; NULL or none: all
@@ -391,7 +391,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_norm_into(
     LIBDL_NULLABLE const int64_t *dims, int32_t ndims, libdl_bool keepdim, libdl_dtype dtype,
     libdl_tensor *dst);
 
-/** Logarithm of the sum of exponentials, shifted by the maximum (of complex numbers by the largest
+/** Logarithm of the sum of exponentials, shifted by the maximum m (for complex numbers the largest
  *  real part): log(sum(exp(x - m))) + m.
  *
  *  input    any; integers and bool are first converted to the default floating dtype

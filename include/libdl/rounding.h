@@ -2,7 +2,7 @@
 
 /** Rounding to whole numbers and to decimals, element by element.
  *
- *  How operands broadcast and which dtype a result has is told in <libdl/pointwise.h>. */
+ *  Broadcasting and result dtypes are described in <libdl/pointwise.h>. */
 #ifndef LIBDL_ROUNDING_H
 #define LIBDL_ROUNDING_H
 
@@ -10,7 +10,7 @@
 
 LIBDL_BEGIN
 
-/** The largest integer not above: y = floor(input).
+/** Rounded down: y = floor(input), the largest integer not above input.
  *
  *  input  real; integers are copied
  *  out    new, input's shape and dtype
@@ -27,7 +27,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_floor(const libdl_tensor *input,
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_floor_into(const libdl_tensor *input,
                                                         libdl_tensor *dst);
 
-/** The smallest integer not below: y = ceil(input).
+/** Rounded up: y = ceil(input), the smallest integer not below input.
  *
  *  input  real; integers are copied
  *  out    new, input's shape and dtype
@@ -44,10 +44,10 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_ceil(const libdl_tensor *input,
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_ceil_into(const libdl_tensor *input,
                                                        libdl_tensor *dst);
 
-/** The nearest number with so many decimals, half to even.
+/** Rounded to a number of decimals, half to even.
  *
  *  input     real; integers are copied
- *  decimals  digits behind the point, negative: before it; 0: the nearest integer
+ *  decimals  digits after the decimal point, negative: before it; 0: the nearest integer
  *  out       new, input's shape and dtype
  *
  *  Gradient: zero everywhere, any order, forward mode.
@@ -62,7 +62,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_round(const libdl_tensor *input, in
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_round_into(const libdl_tensor *input, int64_t decimals,
                                                         libdl_tensor *dst);
 
-/** The integer part: y = input without its fraction.
+/** Rounded towards zero: y = input without its fraction.
  *
  *  input  real; integers are copied
  *  out    new, input's shape and dtype

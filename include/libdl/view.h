@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/** Operators that look at the same memory in another shape.
+/** Operators that return the same memory in another shape.
  *
- *  A view shares storage and version with its input: writing one writes the other. Each is checked
- *  against the storage's extent. Wrapped numbers are no view sources (VALUE). */
+ *  A view shares storage and version with its input: writing one writes the other. Each view is
+ *  checked against the storage's extent. A host number cannot be the source of a view (VALUE). */
 #ifndef LIBDL_VIEW_H
 #define LIBDL_VIEW_H
 
@@ -19,8 +19,8 @@ LIBDL_BEGIN
  *  out    a view of input
  *
  *  Gradient: any order, forward mode.
- *  Errors: SHAPE (another number of elements, two sizes of -1 or one below, strides that would
- *  need a copy: see libdl_reshape).
+ *  Errors: SHAPE (a different number of elements, two sizes of -1 or one below -1, strides that
+ *  would need a copy: see libdl_reshape).
  *  Threads: concurrent-read.
  *  Python: view(input, *shape) [method]
  */
@@ -51,7 +51,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_view_dtype(const libdl_tensor *inpu
  *  out    a view of input, or new and contiguous
  *
  *  Gradient: any order, forward mode.
- *  Errors: SHAPE (another number of elements, two sizes of -1 or one below).
+ *  Errors: SHAPE (a different number of elements, two sizes of -1 or one below -1).
  *  Threads: concurrent-read.
  *  Python: reshape(input, shape) [function]
  *  Python: reshape(input, *shape) [method]
@@ -92,7 +92,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_transpose(const libdl_tensor *input
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_permute(const libdl_tensor *input, const int64_t *dims,
                                                      int32_t ndims, LIBDL_NEW libdl_tensor **out);
 
-/** Some dimensions moved to other places, the rest in their order.
+/** Some dimensions moved to other places; the rest keep their order.
  *
  *  input        any
  *  source       which dimensions
@@ -112,7 +112,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_movedim(const libdl_tensor *input,
                                                      int32_t destination_count,
                                                      LIBDL_NEW libdl_tensor **out);
 
-/** The transposed matrix; tensors of fewer dimensions as they are.
+/** The transposed matrix; tensors of fewer dimensions are returned as they are.
  *
  *  input  any, ndim <= 2
  *  out    a view of input
@@ -171,7 +171,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_unsqueeze(const libdl_tensor *input
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_expand(const libdl_tensor *input, const int64_t *shape,
                                                     int32_t ndim, LIBDL_NEW libdl_tensor **out);
 
-/** One index of a dimension, which disappears.
+/** The elements at one index of a dimension, which is removed.
  *
  *  input  any, ndim >= 1
  *  dim    from -ndim to ndim - 1
@@ -186,7 +186,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_expand(const libdl_tensor *input, c
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_select(const libdl_tensor *input, int32_t dim,
                                                     int64_t index, LIBDL_NEW libdl_tensor **out);
 
-/** A run of a dimension's indices.
+/** A contiguous range of a dimension's indices.
  *
  *  input   any, ndim >= 1
  *  dim     from -ndim to ndim - 1
@@ -195,7 +195,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_select(const libdl_tensor *input, i
  *  out     a view of input
  *
  *  Gradient: any order, forward mode.
- *  Errors: INDEX (dim or start out of range, or the run passes the end), SHAPE (0-d input), VALUE
+ *  Errors: INDEX (dim or start out of range, or the range passes the end), SHAPE (0-d input), VALUE
  *  (length is negative).
  *  Threads: concurrent-read.
  *  Python: narrow(input, dim, start, length) [function, method]
@@ -223,7 +223,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_slice(const libdl_tensor *input, in
                                                    LIBDL_NULLABLE const int64_t *end, int64_t step,
                                                    LIBDL_NEW libdl_tensor **out);
 
-/** The elements whose indices in two dimensions differ by offset, as a last dimension.
+/** The elements whose indices in two dimensions differ by offset, in a new last dimension.
  *
  *  input   any, ndim >= 2
  *  offset  0: the main diagonal; positive: above it, negative: below
@@ -240,12 +240,12 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_diagonal(const libdl_tensor *input,
                                                       int32_t dim1, int32_t dim2,
                                                       LIBDL_NEW libdl_tensor **out);
 
-/** Windows over a dimension, their elements as a last dimension.
+/** Sliding windows over a dimension, their elements in a new last dimension.
  *
  *  input      any
  *  dimension  from -ndim to ndim - 1
  *  size       elements of a window, from 0 to the dimension's size
- *  step       distance of two windows' beginnings, >= 1
+ *  step       the distance between the starts of two windows, >= 1
  *  out        a view of input; windows may share memory
  *
  *  Gradient: any order, forward mode.
@@ -257,7 +257,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_unfold(const libdl_tensor *input, i
                                                     int64_t size, int64_t step,
                                                     LIBDL_NEW libdl_tensor **out);
 
-/** Several adjacent dimensions made one.
+/** Several adjacent dimensions merged into one.
  *
  *  input      any; 0-d gives one element in 1-d
  *  start_dim  the first of them
@@ -265,14 +265,14 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_unfold(const libdl_tensor *input, i
  *  out        a view of input where strides allow it, else new
  *
  *  Gradient: any order, forward mode.
- *  Errors: INDEX (a dimension out of range, or start_dim behind end_dim).
+ *  Errors: INDEX (a dimension out of range, or start_dim after end_dim).
  *  Threads: concurrent-read.
  *  Python: flatten(input, start_dim=0, end_dim=-1) [function, method]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_flatten(const libdl_tensor *input, int32_t start_dim,
                                                      int32_t end_dim, LIBDL_NEW libdl_tensor **out);
 
-/** One dimension made several.
+/** One dimension split into several.
  *
  *  input  any, ndim >= 1
  *  dim    from -ndim to ndim - 1
@@ -292,7 +292,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_unflatten(const libdl_tensor *input
  *
  *  input           any
  *  shape           sizes, each >= 0
- *  stride          steps in elements, each >= 0, as many as sizes
+ *  stride          in elements, each >= 0, as many as sizes
  *  storage_offset  the first element's place in the storage, >= 0; NULL: input's
  *  out             a view of input
  *
@@ -307,7 +307,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_as_strided(
     int32_t stride_count, LIBDL_NULLABLE const int64_t *storage_offset,
     LIBDL_NEW libdl_tensor **out);
 
-/** A complex tensor as real numbers, parts in a new last dimension of size 2.
+/** A complex tensor as real numbers, with both parts in a new last dimension of size 2.
  *
  *  input  complex
  *  out    a view of input, float32 or float64
@@ -320,7 +320,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_as_strided(
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_view_as_real(const libdl_tensor *input,
                                                           LIBDL_NEW libdl_tensor **out);
 
-/** Real numbers as a complex tensor, parts taken from the last dimension of size 2.
+/** Real numbers as a complex tensor, with both parts taken from the last dimension of size 2.
  *
  *  input  float32 or float64; last stride 1, the others and the storage offset even
  *  out    a view of input, complex64 or complex128
@@ -334,7 +334,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_view_as_real(const libdl_tensor *in
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_view_as_complex(const libdl_tensor *input,
                                                              LIBDL_NEW libdl_tensor **out);
 
-/** The real parts; a real tensor as it is.
+/** The real parts; a real tensor is returned as it is.
  *
  *  input  any
  *  out    a view of input
@@ -373,7 +373,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_imag(const libdl_tensor *input,
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_detach(const libdl_tensor *input,
                                                     LIBDL_NEW libdl_tensor **out);
 
-/** Pieces of one size along a dimension, the last one maybe smaller.
+/** Pieces of equal size along a dimension; the last one may be smaller.
  *
  *  input       any, ndim >= 1
  *  split_size  >= 1, or 0 for an empty dimension
@@ -407,7 +407,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_split_with_sizes(const libdl_tensor
                                                               int32_t dim,
                                                               LIBDL_NEW libdl_tensor_list **out);
 
-/** At most so many pieces along a dimension, all of one size but the last.
+/** At most `chunks` pieces along a dimension, all of equal size but the last.
  *
  *  input   any, ndim >= 1
  *  chunks  >= 1
@@ -422,7 +422,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_split_with_sizes(const libdl_tensor
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_chunk(const libdl_tensor *input, int64_t chunks,
                                                    int32_t dim, LIBDL_NEW libdl_tensor_list **out);
 
-/** Each index of a dimension as a tensor of its own, the dimension removed.
+/** One tensor for each index of a dimension, with that dimension removed.
  *
  *  input  any, ndim >= 1
  *  dim    from -ndim to ndim - 1
