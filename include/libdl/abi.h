@@ -13,7 +13,7 @@
  *  One word at each declaration states its thread safety:
  *    free             from any thread at any time
  *    concurrent-read  inputs may be read by several threads at once, outputs are the caller's alone
- *    exclusive        nobody else may use the written object during the call
+ *    exclusive        no other thread may use the written object during the call
  *    thread-local     acts on the calling thread's state
  *
  *  A live handle of the wrong kind is the error KIND, even if a callback returned it; functions

@@ -120,7 +120,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_silu_into(const libdl_tensor *input
 /** Exponential linear unit: y = input where it is not below 0, else alpha * (exp(input) - 1).
  *
  *  input  floating
- *  alpha  minus the limit at -infinity; any number
+ *  alpha  the limit at -infinity, negated; any number
  *  out    new, input's shape and dtype
  *
  *  Gradient: any order, forward mode; alpha at 0, 1 where input is NaN.

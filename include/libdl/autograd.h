@@ -50,7 +50,8 @@ LIBDL_API libdl_bool libdl_tensor_retains_grad(const libdl_tensor *tensor);
 
 /* -- backward --------------------------------------------------------------------------------- */
 
-/** Options of a pass; zero is the default of each. Set struct_size to sizeof(the struct). */
+/** Options of a backward pass; zero is the default of each. Set struct_size to sizeof(the
+ *  struct). */
 typedef struct libdl_backward_options {
   uint32_t struct_size;
   libdl_bool retain_graph; /**< keep saved values for another pass */
@@ -303,7 +304,8 @@ typedef libdl_error *(*libdl_gradcheck_function)(void *ctx, const libdl_tensor *
                                                  int64_t inputs_count, libdl_tensor **outputs,
                                                  int64_t outputs_count);
 
-/** Options of a check; zero is the default of each. Set struct_size to sizeof(the struct). */
+/** Options of a gradient check; zero is the default of each. Set struct_size to sizeof(the
+ *  struct). */
 typedef struct libdl_gradcheck_options {
   uint32_t struct_size;
   libdl_bool forward;      /**< check forward mode, too */
@@ -344,7 +346,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_gradcheck(
 LIBDL_API libdl_bool libdl_grad_enabled(void);
 LIBDL_API libdl_bool libdl_set_grad_enabled(libdl_bool enabled);
 
-/** Inference mode: nothing is recorded, and results never can be. Threads: thread-local. */
+/** Inference mode: nothing is recorded, and results cannot be recorded later either.
+ *  Threads: thread-local. */
 LIBDL_API libdl_bool libdl_inference_mode(void);
 LIBDL_API libdl_bool libdl_set_inference_mode(libdl_bool enabled);
 

@@ -61,7 +61,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_to(const libdl_tensor *input, libdl
  *  non_blocking  whether a transfer may still run when the call returns
  *  dst           any; it is written, converted to its dtype
  *
- *  Gradient: any order, forward mode; what dst held gets zero.
+ *  Gradient: any order, forward mode; zero for what dst held before.
  *  Errors: SHAPE (src does not broadcast to dst).
  *  Threads: exclusive.
  *  Python: copy_(dst, src, non_blocking=False) [method]
@@ -74,7 +74,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_copy_into(const libdl_tensor *src,
  *  value  a number or 0-d tensor
  *  dst    any; it is written
  *
- *  Gradient: any order, forward mode; what dst held gets zero, a tensor value the sum.
+ *  Gradient: any order, forward mode; zero for what dst held before, and the sum for value if it is
+ *  a tensor.
  *  Errors: SHAPE (value is not 0-d), DTYPE (value is complex and dst is real).
  *  Threads: exclusive.
  *  Python: fill_(dst, value) [method]
@@ -86,7 +87,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_fill_into(LIBDL_NUMBER const libdl_
  *
  *  dst  any; it is written
  *
- *  Gradient: any order, forward mode; what dst held gets zero.
+ *  Gradient: any order, forward mode; zero for what dst held before.
  *  Errors: none of its own.
  *  Threads: exclusive.
  *  Python: zero_(dst) [method]

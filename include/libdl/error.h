@@ -33,7 +33,7 @@ enum {
   LIBDL_ERROR_READ_ONLY = 203,   /**< the memory may not be written */
   LIBDL_ERROR_STATE = 204,       /**< not possible in the object's present state */
   LIBDL_ERROR_INTERRUPTED = 205, /**< the host asked to stop */
-  LIBDL_ERROR_DEPTH = 206,       /**< re-entered too deeply */
+  LIBDL_ERROR_DEPTH = 206,       /**< nested too deeply */
   LIBDL_ERROR_OUT_OF_MEMORY = 300,
   LIBDL_ERROR_LIMIT = 301,       /**< a resource other than memory is used up */
   LIBDL_ERROR_IO = 400,          /**< the operating system refused a file operation */

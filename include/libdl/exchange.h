@@ -100,8 +100,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_tensor_data(const libdl_tensor *ten
  *               row-major
  *  offset       elements from data to element 0
  *  dtype        a dtype; bytes of a bool tensor are 0 or 1
- *  read_only    whether nobody writes to the memory while the tensor lives, libdl included.
- *               Otherwise both sides may write to it, in turn
+ *  read_only    promises that nobody, libdl included, writes to the memory while the tensor lives;
+ *               otherwise both sides may write to it, in turn
  *  destroy      runs once with ctx when the memory is no longer needed, on any thread, and also if
  *               this call fails; or NULL
  *

@@ -12,7 +12,7 @@ LIBDL_BEGIN
 
 /** Tensors concatenated along a dimension.
  *
- *  tensors  at least one; shapes agree but for dim; 1-d tensors without elements are skipped
+ *  tensors  at least one; shapes agree except in dim; 1-d tensors without elements are skipped
  *  dim      from -ndim to ndim - 1
  *  out      new, the promoted dtype
  *

@@ -243,12 +243,12 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_max_pool2d(
 
 /** libdl_max_pool2d, and the indices of the elements in input.
  *
- *  input, kernel_size, stride, padding, dilation, ceil_mode  as there
- *  values   new, as there
- *  indices  new, int64, values' shape: row * w + column in input
+ *  input, kernel_size, stride, padding, dilation, ceil_mode  as in libdl_max_pool2d
+ *  values   new, as in libdl_max_pool2d
+ *  indices  new, int64, values' shape: each element's place in input, as row * w + column
  *
  *  Gradient: any order, forward mode, of values.
- *  Errors: as there.
+ *  Errors: as libdl_max_pool2d.
  *  Threads: concurrent-read.
  *  Python: max_pool2d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1,
  *    ceil_mode=False) [functional]

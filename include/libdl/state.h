@@ -119,8 +119,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_set_warning_handler(
     LIBDL_NULLABLE void (*fn)(void *ctx, libdl_warning_code code, const char *message), void *ctx,
     void (*destroy)(void *ctx));
 
-/** Warns at each conversion between representations on this thread, naming the operator. Returns
- *  the former value. Threads: thread-local. */
+/** Sets whether each conversion between representations on this thread gives a warning that names
+ *  the operator. Returns the former value. Threads: thread-local. */
 LIBDL_API libdl_bool libdl_set_check_copies(libdl_bool enabled);
 
 /** The number of conversions between representations so far. Threads: free. */

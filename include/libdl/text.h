@@ -6,7 +6,7 @@
 
 #include <libdl/abi.h>
 
-/** A run of bytes, usually UTF-8. */
+/** A sequence of bytes, usually UTF-8. */
 typedef struct libdl_text libdl_text;
 
 /** How a tensor is written. If all members but struct_size are 0: as PyTorch does by default. */
@@ -19,8 +19,8 @@ typedef struct libdl_print_options {
   int32_t sci_mode;     /**< scientific notation: 0 chosen by the elements, 1 always, -1 never */
   int32_t reserved;     /**< 0 */
   LIBDL_NULLABLE const char *dtype_prefix; /**< before a dtype's name; NULL means "libdl." */
-  LIBDL_NULLABLE const char *grad_fn; /**< the operation's name; NULL means the history's own, in
-                                           PyTorch's spelling ("AddBackward0") */
+  LIBDL_NULLABLE const char *grad_fn;      /**< the operation's name; NULL means the one from the
+                                                history, in PyTorch's spelling ("AddBackward0") */
 } libdl_print_options;
 
 LIBDL_BEGIN
