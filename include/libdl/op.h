@@ -17,7 +17,8 @@
  *  requires grad. dst must have the result's shape (SHAPE: it is never resized) and a dtype to
  *  which the result's can be cast (DTYPE), and be neither a host number (VALUE) nor read-only
  *  (READ_ONLY). Its elements must not share memory with one another, nor, in another order, with an
- *  operand's (OVERLAP). Broadcasting a pointwise operator's operands must not enlarge dst.
+ *  operand's (OVERLAP). When a pointwise operator works in place, broadcasting must not enlarge dst
+ *  (SHAPE).
  *
  *  Threads. "concurrent-read": inputs may be read by several threads at once. "exclusive": no other
  *  thread may use dst during the call.
