@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""libdl: deep learning in the define-by-run style, behind a stable C ABI.
+"""libdl: define-by-run deep learning on a stable C ABI.
 
 import libdl as torch runs a PyTorch program; docs/ lists the differences."""
 
@@ -67,22 +67,22 @@ pi = _math.pi
 e = _math.e
 newaxis = None
 
-# A memory format of PyTorch's that is not offered: it is taken and changes nothing.
+# A memory format of PyTorch that is not supported: it is accepted and changes nothing.
 channels_last = None
 
 
 def set_default_device(device: _Any) -> None:
-    """Sets the device that creation takes where none is named."""
+    """Sets the device that creation functions use if none is given."""
     _C.set_default_device(device)
 
 
 def get_default_device() -> device:
-    """The device that creation takes where none is named."""
+    """The device that creation functions use if none is given."""
     return _C.default_device()
 
 
 def set_num_threads(num: _builtins.int) -> None:
-    """Sets how many threads work on one operator. Results have the same bits for every number."""
+    """Sets how many threads work on one operator. Results do not depend on it, to the last bit."""
     _C.set_threads(num)
 
 
@@ -112,7 +112,7 @@ def numel(input: Tensor) -> _Any:
 
 
 def promote_types(type1: dtype, type2: dtype) -> dtype:
-    """The dtype in which an operator computes when it is given elements of both."""
+    """The dtype in which an operator computes with elements of both dtypes."""
     return _C.dtype_of_code(_C.dtype_promote(type1, type2))
 
 
@@ -122,7 +122,7 @@ def can_cast(from_: dtype, to: dtype) -> _Any:
 
 
 def result_type(tensor1: _Any, tensor2: _Any) -> dtype:
-    """The dtype in which an operator of both operands computes."""
+    """The dtype in which an operator computes with both operands."""
     return (_one_of(tensor1) + _one_of(tensor2)).dtype
 
 
@@ -131,12 +131,12 @@ def _one_of(value: _Any) -> _Any:
 
 
 def compile(model: _Any = None, **options: _Any) -> _Any:
-    """What PyTorch would compile is given back as it is."""
+    """Returns the model unchanged; PyTorch would compile it."""
     return (lambda function: function) if model is None else model
 
 
 def typename(obj: _Any) -> str:
-    """The type's name as PyTorch spells it."""
+    """The name of the object's type, as in PyTorch."""
     return obj.type() if is_tensor(obj) else type(obj).__name__
 
 
@@ -162,7 +162,7 @@ if not _typing.TYPE_CHECKING:  # a checker shall know unknown names as such
         raise AttributeError(explain(name))
 
 
-# Inside the package these names must stay Python's own.
+# Not globals: inside the package these names must remain Python's built-in types.
 _BUILTIN_DTYPES = {"bool": bool_, "int": int32, "float": float32}
 
 

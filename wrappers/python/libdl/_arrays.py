@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors among NumPy's arrays: a ufunc takes them, and its result is a tensor again.
+"""Tensors with NumPy: ufuncs accept tensors, and return tensors.
 
-NumPy finds __array__ for the elements and __array_wrap__ for the result, as with PyTorch. Nothing
-of it is recorded, and so a tensor that requires grad is refused.
+NumPy calls __array__ for the elements and __array_wrap__ for the result, as with PyTorch. None of
+this is recorded, so a tensor that requires grad is refused.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _UFUNCS = {
 
 
 def beside_array(operator: str, a: Any, b: Any) -> Any:
-    """What the number slots call where one operand is a numpy.ndarray: NumPy's operator and
+    """Called by the number slots if one operand is a numpy.ndarray: NumPy's operator, with its
     dtypes."""
     import numpy
 
@@ -33,7 +33,7 @@ _C.register("beside_array", beside_array)
 
 
 def as_array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
-    """The tensor for numpy.asarray: its own memory where neither dtype nor copy forbid it."""
+    """The tensor as an array, for numpy.asarray: shares its memory unless dtype or copy forbids."""
     array = self.numpy()
     if dtype is not None and array.dtype != dtype:
         if copy is False:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors from Python's values, arrays and other libraries' tensors."""
+"""Tensors from Python values, arrays and other libraries' tensors."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _is_array(data: Any) -> bool:
 
 
 def _plain(data: Any) -> Any:
-    """What is behind __array__ alone, as a pandas Series: its array, or a list of its objects."""
+    """The array of data with only __array__, such as a pandas Series, or its objects as a list."""
     if _is_array(data) or not hasattr(data, "__array__"):
         return data
     array = data.__array__()
@@ -35,10 +35,10 @@ def _plain(data: Any) -> Any:
 
 
 class _Numbers:
-    """What nested sequences hold. Python's numbers count by their kind, others by their dtype."""
+    """The numbers in nested sequences. Python's numbers promote by kind, others by dtype."""
 
     def __init__(self, data: Any) -> None:
-        self.shape: list[int] = []  # filled on the way down to the first number
+        self.shape: list[int] = []  # filled while descending to the first number
         self.flat: list[Any] = []
         self.own: set[type] = set()
         self.foreign: dict[Any, Dtype] = {}
@@ -79,7 +79,7 @@ class _Numbers:
             )
         if count and depth + 1 == len(shape):
             kinds = set(map(type, data))
-            if _KINDS.keys() >= kinds:  # a row of Python's numbers, the most frequent
+            if _KINDS.keys() >= kinds:  # a row of Python numbers, the most frequent case
                 self.flat.extend(data)
                 if own:
                     self.own |= kinds
@@ -88,7 +88,7 @@ class _Numbers:
             self._take(item, depth + 1, own)
 
     def dtype(self) -> Dtype:
-        """The one in which all of them compute."""
+        """The dtype to which all of them promote."""
         found = list(self.foreign.values())
         default = get_default_dtype()
         if self.own or not found:
@@ -118,7 +118,7 @@ def _from_numbers(numbers: _Numbers, dtype: Dtype | None) -> Tensor:
     kind = _kind(types) if flat else 2
     if dtype is None:
         dtype = numbers.dtype()
-    if kind == 3 and dtype.name == "bool":  # whether it is 0: the one cast that drops nothing
+    if kind == 3 and dtype.name == "bool":  # compares with 0, so nothing is dropped
         flat = [bool(v) for v in flat]
     elif kind == 3 and not dtype.is_complex:
         raise TypeError(f"tensor: complex numbers do not fit into {dtype}")
@@ -128,7 +128,7 @@ def _from_numbers(numbers: _Numbers, dtype: Dtype | None) -> Tensor:
 
 
 def _scalar(value: Any, dtype: Dtype) -> Tensor:
-    """A 0-d tensor of a Python number; floating dtypes round what is beyond them to infinity."""
+    """A 0-d tensor of a Python number; floating dtypes round numbers out of range to infinity."""
     if type(value) is complex and not dtype.is_complex:
         return full((), value, dtype=dtype)
     return _from_sequence([value], dtype, ())
@@ -164,7 +164,7 @@ def tensor(
     Arguments:
         data: a number, nested sequences of numbers, an array or a tensor
         dtype: the element type; None: bool, int64, the default floating or complex dtype, by data
-        device: where; None: the default device
+        device: the device; None: the default device
         requires_grad: whether operations on it are recorded
     """
     wanted = dtype if dtype is None or type(dtype) is Dtype else _as_dtype(dtype)
@@ -202,7 +202,7 @@ def _share(data: Any) -> Tensor:
 def as_tensor(
     data: Any, dtype: DtypeLike | None = None, device: DeviceLike | None = None
 ) -> Tensor:
-    """The data as a tensor: itself, an array's own memory, or a new tensor of numbers."""
+    """The data as a tensor: a tensor itself, an array's memory shared, or a copy of numbers."""
     if isinstance(data, Tensor):
         return _move(data, _as_dtype(dtype), device)
     data = _plain(data)
@@ -219,7 +219,7 @@ def asarray(
     copy: bool | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """as_tensor with a say on copying: copy=True always copies, copy=False never does."""
+    """as_tensor with control over copying: copy=True always copies, copy=False never does."""
     if copy:
         return tensor(obj, dtype=dtype, device=device, requires_grad=requires_grad)
     obj = _plain(obj)
@@ -242,7 +242,7 @@ def frombuffer(
     offset: int = 0,
     requires_grad: bool = False,
 ) -> Tensor:
-    """A one-dimensional tensor over the bytes of any object with a buffer."""
+    """A one-dimensional tensor that shares the bytes of an object with the buffer protocol."""
     wanted = _as_dtype(dtype)
     if wanted is None:
         raise TypeError("frombuffer: argument 2 (dtype) is None, wanted a dtype")
@@ -273,7 +273,7 @@ def frombuffer(
             f"element size {size}"
         )
     view = view[offset : offset + count * size] if count > 0 else view[offset:]
-    made: Tensor = _C.from_buffer(view).view(wanted).detach()  # no view of the bytes
+    made: Tensor = _C.from_buffer(view).view(wanted).detach()  # not a view of the byte tensor
     if requires_grad:
         made.requires_grad = True
     return made
@@ -291,7 +291,7 @@ def normal(
     dtype: DtypeLike | None = None,
     device: DeviceLike | None = None,
 ) -> Tensor:
-    """Normal numbers of a mean and a standard deviation, numbers or tensors."""
+    """Random numbers of the normal distribution; mean and std are numbers or tensors."""
     if isinstance(mean, Tensor) or isinstance(std, Tensor):
         place: Any = mean + std * 0  # the broadcast shape and the promoted dtype
         noise = empty(place.shape, dtype=place.dtype).normal_(0.0, 1.0, generator=generator)
@@ -303,7 +303,7 @@ def normal(
 
 
 def complex_(real: Tensor, imag: Tensor) -> Tensor:
-    """A complex tensor of its parts."""
+    """A complex tensor from its real and imaginary parts."""
     from ._functions import stack
 
     return view_as_complex(stack([real, imag], dim=-1))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The exceptions. All of them are RuntimeErrors, as PyTorch's are, and also what Python's own
+"""The exceptions. All are RuntimeErrors, as in PyTorch, and also of the type that Python's own
 libraries would raise."""
 
 # mypy: disable-error-code="no-any-return"
@@ -9,7 +9,7 @@ from . import _C
 
 
 class Error(RuntimeError):
-    """An error of libdl; what was wrong is also told by its fields."""
+    """An error of libdl; its fields tell what was wrong."""
 
     code: int = 0  # LIBDL_ERROR_...
     operator: str = ""  # the operator or function that failed
@@ -24,11 +24,11 @@ class ArgumentValueError(Error, ValueError):
 
 
 class ArgumentTypeError(Error, TypeError):
-    """An argument is of another kind than the operator takes."""
+    """An argument is of a kind that the operator does not accept."""
 
 
 class DtypeError(Error, TypeError):
-    """An element type that the operator does not take."""
+    """An element type that the operator does not support."""
 
 
 class ShapeError(Error, ValueError):
@@ -44,11 +44,11 @@ class DeviceError(Error, ValueError):
 
 
 class SizeOverflowError(Error, OverflowError):
-    """A size that 64 bits do not hold, or a number that a dtype does not."""
+    """A size that does not fit into 64 bits, or a number that does not fit into a dtype."""
 
 
 class AutogradError(Error):
-    """A rule of differentiation forbids it."""
+    """An operation that a rule of differentiation forbids."""
 
 
 class VersionError(AutogradError):
@@ -56,15 +56,15 @@ class VersionError(AutogradError):
 
 
 class ReadOnlyError(Error, ValueError):
-    """The memory may not be written."""
+    """The memory is read-only."""
 
 
 class StateError(Error):
-    """Not possible in the present state."""
+    """An operation that is not possible in the current state."""
 
 
 class OutOfMemoryError(Error, MemoryError):
-    """No memory, or the host's limit is reached."""
+    """No memory is left, or the host's limit is reached."""
 
 
 class FileError(Error, OSError):
@@ -76,7 +76,7 @@ class FormatError(Error, ValueError):
 
 
 class UnsupportedError(Error, NotImplementedError):
-    """Not offered by this version."""
+    """Not supported by this version."""
 
 
 class InternalError(Error):
@@ -86,9 +86,9 @@ class InternalError(Error):
 def rename_error(
     error: Error, name: str, operator: str = "", arguments: dict[str, tuple[int, str]] | None = None
 ) -> None:
-    """Names the function that was called, and its arguments as the caller wrote them, where the
-    operator that failed has other names: {the operator's: (number, name)}. An error of another
-    operator than the one named stays as it is."""
+    """Rewrites the error to name the function that was called and its arguments, where the operator
+    that failed has other names; arguments: {the operator's name: (number, name)}. If operator is
+    given, an error of any other operator is left unchanged."""
     text = str(error)
     names = (operator, f"{operator}_", name)
     known = error.operator in names if operator else bool(error.operator)
@@ -107,7 +107,7 @@ def rename_error(
 
 
 def told_by_slot(error: Error, operator: str) -> None:
-    """The same for what C calls itself: x += y, and x[key] with its assignment."""
+    """The same for operations called from C: x += y, x[key] and x[key] = value."""
     if operator not in ("x[...]", "x[...] = value"):
         rename_error(error, f"{operator}_", operator, {"dst": (1, "input")})
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Versions, processor, threads, devices: what a report of a problem should tell."""
+"""Versions, processor, threads, devices: the information for a bug report."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
@@ -27,5 +27,5 @@ def config() -> str:
 
 
 def show_config() -> str:
-    """Versions, processor, threads and devices, a line each."""
+    """Versions, processor, threads and devices, one line each."""
     return config()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What to say about a name that does not exist."""
+"""The error messages for names that do not exist."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _names(module: str) -> list[str]:
 
 
 def explain(name: str, module: str = "libdl") -> str:
-    """The error's text: what is near in the module, or which module has the name."""
+    """The error's text: similar names in the module, or the module that has the name."""
     text = f"module {module!r} has no attribute {name!r}"
     if name.startswith("__"):
         return text
@@ -37,7 +37,7 @@ def explain(name: str, module: str = "libdl") -> str:
 
 
 class NoAttribute(AttributeError):
-    """What is near is looked for when the text is asked for, for hasattr() asks often."""
+    """Similar names are looked up only when the text is read, because hasattr() is frequent."""
 
     def __init__(self, owner: object, name: str) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ class NoAttribute(AttributeError):
         return f"{text}; near it: {', '.join(near)}" if near else text
 
 
-# Tracebacks shall call it by the name that everybody catches.
+# Tracebacks show it under the name that everybody catches.
 NoAttribute.__name__ = NoAttribute.__qualname__ = "AttributeError"
 NoAttribute.__module__ = "builtins"
 
@@ -64,7 +64,7 @@ def missing(module: str) -> Any:
 
 
 def public(module: str) -> Any:
-    """A module's __dir__: what __all__ lists, or without one what the module itself defines."""
+    """A module's __dir__: the names in __all__, or else those that the module itself defines."""
 
     def __dir__() -> list[str]:
         names = vars(sys.modules[module])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a thread carries from call to call: recording, inference mode, the default dtype."""
+"""The modes of a thread: recording, inference mode, the default dtype."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
@@ -15,7 +15,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _Mode:
-    """A context manager that is a decorator, too; generators keep it at each step."""
+    """A context manager that is also a decorator; decorated generators run each step in it."""
 
     __slots__ = ()
 
@@ -85,7 +85,7 @@ class enable_grad(_C.EnableGrad, _Mode):
 
 
 class set_grad_enabled(_Mode):
-    """Records or not, from now on, or within a with statement."""
+    """Switches recording on or off, for good or within a with statement."""
 
     def __init__(self, mode: bool) -> None:
         self._mode = mode
@@ -106,7 +106,7 @@ class set_grad_enabled(_Mode):
 
 
 class inference_mode(_Mode):
-    """Nothing is recorded inside, and results never can be."""
+    """Nothing is recorded inside, and results can never take part in recording."""
 
     def __new__(cls, mode: Any = True) -> Any:
         made = object.__new__(cls)
@@ -132,8 +132,8 @@ class inference_mode(_Mode):
 
 
 class check_copies(_Mode):
-    """Warns inside at each line that makes a hidden representation of a tensor, as the panels of
-    a matrix that is multiplied by again and again: a ConversionWarning names operator and bytes."""
+    """Inside, a ConversionWarning at each line that makes a hidden representation of a tensor, such
+    as the panels of a matrix that is multiplied by again and again; it names operator and bytes."""
 
     def __init__(self, mode: bool = True) -> None:
         self._mode = mode
@@ -153,12 +153,12 @@ is_inference_mode_enabled: Callable[[], bool] = _C.inference_mode
 
 
 def get_default_dtype() -> dtype:
-    """The floating dtype that numbers and creation get where none is named."""
+    """The floating dtype of numbers and of new tensors if none is given."""
     return _C.dtype_of_code(_C.default_dtype())
 
 
 def set_default_dtype(d: DtypeLike) -> None:
-    """Sets the floating dtype that numbers and creation get where none is named."""
+    """Sets the floating dtype of numbers and of new tensors if none is given."""
     chosen = float64 if d is float else d
     if not isinstance(chosen, dtype) or not chosen.is_floating_point:
         raise TypeError(f"set_default_dtype: found {d!r}, wanted a floating dtype")

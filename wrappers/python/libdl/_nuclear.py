@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""norm(p="nuc"): the nuclear norm, the sum of a matrix' singular values.
+"""norm(p="nuc"): the nuclear norm, the sum of a matrix's singular values.
 
-The singular value decomposition A = U diag(s) V^H is one-sided Jacobi's (G. H. Golub, C. F. Van
-Loan, Matrix Computations, 4th ed., section 8.6.3): rotations make the columns of A orthogonal, all
-disjoint pairs of columns at once. It is exact to a few units in the last place of float64, and made
-for small matrices: the cost is that of some ten products of the matrix with itself.
+The singular value decomposition A = U diag(s) V^H uses the one-sided Jacobi method (G. H. Golub,
+C. F. Van Loan, Matrix Computations, 4th ed., section 8.6.3): rotations make the columns of A
+orthogonal, in all disjoint pairs of columns at once. It is accurate to a few ulp in float64, and
+meant for small matrices: it costs about ten products of the matrix with itself.
 """
 
 # mypy: disable-error-code="no-any-return, no-untyped-call"
@@ -32,7 +32,7 @@ class Decomposition(NamedTuple):
 
 
 def nuclear_norm(input: Tensor, dim: Any, keepdim: bool, dtype: Any) -> Tensor:
-    """input: floating or complex. dim: a pair; None wants two dimensions. NaN and infinities: NaN."""
+    """input: floating or complex; NaN or infinity gives NaN. dim: a pair, or None for a matrix."""
     x = input if dtype is None else input.to(dtype)
     if not (x.is_floating_point() or x.is_complex()):
         raise TypeError(f"norm: argument 1 (input) is {_name(x)}, wanted a floating or complex "
@@ -64,7 +64,7 @@ def _name(x: Tensor) -> str:
 
 
 class NuclearNorm(Function):
-    """The gradient is U V^H, of the positive singular values alone where some are 0."""
+    """The gradient is U V^H, without the singular values that are 0."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:
@@ -84,7 +84,7 @@ class NuclearNorm(Function):
 
 
 class PolarFactor(Function):
-    """U V^H. Its derivative is the second one of the nuclear norm, and therefore symmetric."""
+    """U V^H. Its derivative is the second derivative of the nuclear norm, and so is symmetric."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, found: Decomposition) -> Tensor:
@@ -127,11 +127,11 @@ def decompose(x: Tensor) -> Decomposition:
         return Decomposition(wide, wide.abs().sum(-2), _identity(n, wide))
     largest = wide.abs().amax((-2, -1), keepdim=True)
     scale = _functions.where((largest > 0) & largest.isfinite(), largest, 1.0)
-    # A row is a column of x / scale, and beside it one of V, which turns alike.
+    # Each row is a column of x / scale followed by a column of V; both are rotated together.
     rows = _turned(_functions.cat([(wide / scale).mT, _identity(n, wide)], -1), m)
     columns, v = rows[..., :m].mT, rows[..., m:].mT
     s = columns.abs().square().sum(-2).sqrt()
-    # What rounding leaves of a column that should be 0 has no direction.
+    # The rounding errors in a column that should be 0 have no meaningful direction.
     s = _functions.where(s > s.amax(-1, keepdim=True) * (m * EPSILON), s, s * 0)
     return Decomposition(columns * _inverse(s)[..., None, :], s * scale[..., 0], v)
 
@@ -145,10 +145,10 @@ def _turned(rows: Tensor, m: int) -> Tensor:
     n = rows.shape[-2]
     if n < 2:
         return rows
-    if n % 2:  # beside a row of zeros each one has a partner
+    if n % 2:  # a row of zeros, so that each row has a partner
         return _turned(_functions.cat([rows, rows[..., :1, :] * 0], -2), m)[..., :n, :]
     half = n // 2
-    # The first row stays, the others go round: after n - 1 rounds every pair has met.
+    # The first row stays, the others rotate: after n - 1 rounds every pair has met.
     upper, lower = range(half), range(half, n)
     places = [0, half, *upper[1:-1], *lower[1:], upper[-1]] if half > 1 else [0, 1]
     order = tensor(places, device=rows.device)
@@ -158,14 +158,14 @@ def _turned(rows: Tensor, m: int) -> Tensor:
             rows, cosine = _rotated(rows, m, half)
             largest = max(largest, cosine)
             rows = rows.index_select(-2, order)
-        if not largest > m * EPSILON:  # NaN ends it, too
+        if not largest > m * EPSILON:  # stops for NaN, too
             break
     return rows
 
 
 def _rotated(rows: Tensor, m: int, half: int) -> tuple[Tensor, float]:
-    """Each of the first half of the rows turned with its partner in the second, and the largest
-    cosine that was between two of them."""
+    """The rows after each one of the first half is rotated with its partner in the second, and the
+    largest cosine that there was between two partners."""
     p, q = rows[..., :half, :], rows[..., half:, :]
     pp = p[..., :m].abs().square().sum(-1)
     qq = q[..., :m].abs().square().sum(-1)

@@ -12,7 +12,7 @@ from ._errors import ShapeError
 
 
 def write(into: Any, arguments: tuple[Any, ...], *out: Tensor) -> Any:
-    """into(*arguments, *out), where an empty out of another shape is resized first."""
+    """into(*arguments, *out); an empty out of another shape is resized first."""
     try:
         return into(*arguments, *out)
     except ShapeError as error:
@@ -22,9 +22,9 @@ def write(into: Any, arguments: tuple[Any, ...], *out: Tensor) -> Any:
 
 
 def write_leaf(into: Any, arguments: tuple[Any, ...], out: Tensor, requires_grad: bool) -> Any:
-    """The same for what is made of no tensor: out requires grad if that was asked for."""
+    """The same for creation functions: out requires grad if that was requested."""
     if requires_grad and not (out.is_floating_point() or out.is_complex()):
-        out.requires_grad_()  # refuses it, before out is written
+        out.requires_grad_()  # raises before out is written
     made = write(into, arguments, out)
     return made.requires_grad_() if requires_grad else made
 
@@ -45,5 +45,5 @@ def resizable(place: Any) -> bool:
 
 
 def resize(place: Tensor, shape: list[int]) -> None:
-    """Gives it new memory; what viewed the old one had nothing to see there."""
+    """Gives it new memory; views of the old memory were empty."""
     place.data = _C.empty(shape, place.dtype, place.device)

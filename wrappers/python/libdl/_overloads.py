@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The functions that have several signatures, as PyTorch has them."""
+"""The functions that have several signatures, as in PyTorch."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-# What errors call the destinations, behind input, dim (or correction) and keepdim.
+# What errors call the destinations, which follow input, dim (or correction) and keepdim.
 _WITH_OUT = {
     "dst": (4, "out"), "values_dst": (4, "out[0]"), "indices_dst": (4, "out[1]"),
     "dims": (2, "dim"),
@@ -133,7 +133,7 @@ def repeat_interleave(
                 f"{list(repeats.shape)}, wanted a number or int64 or int32 in one dimension"
             )
         if input.ndim == 0 and dim is not None:
-            return _C.repeat_interleave(input, 0, dim)  # refuses it
+            return _C.repeat_interleave(input, 0, dim)  # raises
         if repeats.numel() == 1:
             return _C.repeat_interleave(input, repeats.item(), dim)
         rows = _C.flatten(input, 0, -1) if dim is None else input
@@ -436,7 +436,8 @@ for _method in (max, min, norm, repeat_interleave, split, scatter, nonzero, var,
 __all__ += ["kthvalue", "nonzero", "std", "var"]
 
 if not TYPE_CHECKING:
-    # Sizes alone are served in C. The rest is the generated function's, and so is the signature.
+    # Calls with only sizes are handled in C; the generated function does the rest, and has the
+    # signature.
     for _name in ("empty", "ones", "rand", "randn", "zeros"):
         _general = getattr(_functions, _name)
         _options = ", ".join(f"{key}={value!r}" for key, value in _general.__kwdefaults__.items())

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""__torch_function__: classes that take operators over.
+"""__torch_function__: classes that override operators.
 
-The C half raises Overridden when it meets an argument of such a class; the function that was called
-then hands itself and its arguments to the class.
+The C extension raises Overridden when it finds an argument of such a class; the function that was
+called then passes itself and its arguments to the class.
 """
 
 # mypy: disable-error-code="no-any-return"
@@ -18,7 +18,7 @@ from ._C import Tensor
 
 @contextmanager
 def disabled() -> Iterator[None]:
-    """Leaves __torch_function__ alone on this thread."""
+    """Disables __torch_function__ on this thread."""
     before = _C.disable_overriding(True)
     try:
         yield
@@ -27,7 +27,7 @@ def disabled() -> Iterator[None]:
 
 
 class DisableTorchFunctionSubclass:
-    """with libdl.DisableTorchFunctionSubclass(): classes do not take operators over."""
+    """with libdl.DisableTorchFunctionSubclass(): classes do not override operators."""
 
     def __enter__(self) -> None:
         self._before = _C.disable_overriding(True)
@@ -59,7 +59,7 @@ def _converted(answer: Any, cls: type[Tensor]) -> Any:
 def _torch_function(
     cls: type[Tensor], func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
 ) -> Any:
-    """What subclasses inherit: the operator as usual, its results as objects of the class."""
+    """The default that subclasses inherit: runs the operator, and returns objects of the class."""
     if not all(issubclass(cls, kind) for kind in types):
         return NotImplemented
     with disabled():
@@ -79,7 +79,7 @@ def _flat(values: Any) -> Iterator[Any]:
 
 
 def override(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Asks the arguments' classes, subclasses before their bases, then from left to right."""
+    """Asks the arguments' classes: subclasses before their bases, otherwise from left to right."""
     overriding: list[Any] = []
     for value in _flat([*args, *kwargs.values()]):
         kind = type(value)
@@ -103,7 +103,7 @@ _C.register("override", override)
 
 
 def override_named(name: str, method: bool, arguments: dict[str, Any]) -> Any:
-    """override() for a generated function, which gives its local variables as its arguments."""
+    """override() for a generated function, which passes its local variables as arguments."""
     import inspect
 
     import libdl

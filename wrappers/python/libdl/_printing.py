@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a tensor prints: as in PyTorch. libdl_tensor_to_string does it."""
+"""Printing of tensors, as in PyTorch; done by libdl_tensor_to_string."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
@@ -36,15 +36,15 @@ def set_printoptions(
     profile: str | None = None,
     sci_mode: bool | None = None,
 ) -> None:
-    """How tensors print.
+    """Sets how tensors are printed.
 
     Arguments:
-        precision: digits behind the point
-        threshold: from how many elements on the middle is left out
-        edgeitems: how many are then shown at each end of a dimension
+        precision: digits after the decimal point
+        threshold: tensors with more elements are abbreviated
+        edgeitems: how many elements are then shown at each end of a dimension
         linewidth: characters in a line
-        profile: "default", "short" or "full", before the other options
-        sci_mode: whether numbers have exponents; None: where they differ much
+        profile: "default", "short" or "full", applied before the other options
+        sci_mode: whether numbers have exponents; None: if their magnitudes differ much
     """
     if profile is not None:
         chosen = _PROFILES[profile.lower()]
@@ -69,11 +69,11 @@ def format_tensor(x: Tensor, name: str = "") -> str:
 
 
 def _format(x: Tensor, name: str) -> str:
-    # A longer or shorter name moves the lines after the first.
+    # The lines after the first are indented by the length of the name.
     shift = len(name) - len("tensor")
     linewidth = max(OPTIONS.linewidth - shift, 1)
     numbers = [OPTIONS.precision, min(OPTIONS.threshold, 2**62), OPTIONS.edgeitems, linewidth]
-    # For the library 0 is the default and -1 nothing.
+    # To the library, 0 means the default and -1 means 0.
     settings = [int(number) or -1 for number in numbers]
     text: str = _C.tensor_to_string(x, *settings, {None: 0, True: 1, False: -1}[OPTIONS.sci_mode])
     if shift == 0:

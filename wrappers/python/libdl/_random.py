@@ -19,7 +19,7 @@ def manual_seed(seed: int) -> Generator:
 
 
 def seed() -> int:
-    """Seeds the default generator by the system's random numbers; returns the seed."""
+    """Seeds the default generator from the system's random source; returns the seed."""
     return default_generator.seed()
 
 
@@ -34,13 +34,13 @@ def get_rng_state() -> Tensor:
 
 
 def set_rng_state(new_state: Tensor) -> None:
-    """Sets the default generator to a state that get_rng_state gave."""
+    """Sets the default generator to a state returned by get_rng_state."""
     default_generator.set_state(new_state)
 
 
 @contextmanager
 def fork_rng(devices: Any = None, enabled: bool = True, **ignored: Any) -> Iterator[None]:
-    """with fork_rng(): what is drawn inside does not show outside."""
+    """with fork_rng(): drawing numbers inside does not change the generator's state outside."""
     if not enabled:
         yield
         return

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """save and load: safetensors files. Reading one runs no code.
 
-Tensors stand in the file under their paths ("model.weight"); what is no tensor (numbers, strings,
-how all is nested) is JSON in the file's metadata. A file without that, from any other program, is a
-dict of tensors."""
+Tensors are stored under their paths ("model.weight"); everything else (numbers, strings, the
+nesting) is JSON in the file's metadata. A file without this metadata, from any other program, loads
+as a dict of tensors."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
@@ -75,8 +75,8 @@ def save(obj: Any, f: Any, **ignored: Any) -> None:
     """Writes an object made of tensors to a safetensors file.
 
     Arguments:
-        obj: tensors, numbers and strings in dicts, lists and tuples: a state_dict, say
-        f: a path, or a file open for writing bytes
+        obj: tensors, numbers and strings in dicts, lists and tuples, such as a state_dict
+        f: a path, or a file open for writing in binary mode
     """
     tensors: dict[str, Tensor] = {}
     structure = json.dumps(_describe(obj, "", tensors))
@@ -91,18 +91,18 @@ def load(
     f: Any, map_location: Any = None, *, weights_only: bool = True, mmap: bool = False,
     **ignored: Any,
 ) -> Any:  # fmt: skip
-    """Reads what save wrote, or any safetensors file, as a dict of tensors.
+    """Reads an object written by save, or any other safetensors file as a dict of tensors.
 
     Arguments:
-        f: a path, or a file open for reading bytes
-        map_location: the device that the tensors go to
-        mmap: whether tensors are read-only windows on the file instead of copies
+        f: a path, or a file open for reading in binary mode
+        map_location: the device on which to put the tensors
+        mmap: whether tensors are read-only views of the mapped file instead of copies
     """
     if hasattr(f, "read"):
         tensors, metadata = _C.load_bytes(f.read())
     else:
         path = os.fspath(f)
-        os.stat(path)  # FileNotFoundError and its like, by Python itself
+        os.stat(path)  # raises FileNotFoundError and the like
         tensors, metadata = _C.load_file(path, mmap)
     if map_location is not None and not callable(map_location) and not hasattr(map_location, "get"):
         tensors = {name: tensor.to(device=map_location) for name, tensor in tensors.items()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Streams and events of a device, under PyTorch's names; libdl.cuda offers them."""
+"""Streams and events of a device, under PyTorch's names; exported by libdl.cuda."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
@@ -12,21 +12,21 @@ from ._types import device as Device
 
 
 def cuda_device(device: Any) -> Device:
-    """A device of CUDA: by its index, its name, or None for the first."""
+    """A CUDA device, by its index or its name; None for the first."""
     if device is None:
         return Device("cuda", 0)
     return Device("cuda", device) if isinstance(device, int) else Device(device)
 
 
 class Stream:
-    """A queue of work on a device. What runs on one stream runs in order; streams run side by side.
+    """A queue of work on a device. Work on one stream runs in order; streams run concurrently.
 
-    device: where; None for the first CUDA device
-    priority: lower numbers go first, where the device knows priorities
+    device: the device; None for the first CUDA device
+    priority: lower numbers go first, if the device supports priorities
 
-    Tensors may be used on any stream behind the work that made them (wait_stream, wait_event); their
-    memory is reused only when every stream that used them is past that, so record_stream is not
-    needed. A backward pass runs each gradient on the stream of its forward.
+    Tensors may be used on any stream that has waited for the work that made them (wait_stream,
+    wait_event). Their memory is reused only after every stream that used them has done so, and
+    record_stream is not needed. A backward pass runs each gradient on the stream of its forward.
     """
 
     def __init__(self, device: Any = None, priority: int = 0) -> None:
@@ -40,7 +40,7 @@ class Stream:
 
     @property
     def device(self) -> Device:
-        """Where the stream is."""
+        """The stream's device."""
         return _C.stream_device(self._handle)
 
     @property
@@ -53,19 +53,19 @@ class Stream:
         return _C.stream_query(self._handle)
 
     def synchronize(self) -> None:
-        """Waits until all work queued so far is done, and raises what went wrong in it."""
+        """Waits until all work queued so far is done, and raises any error in it."""
         _C.stream_synchronize(self._handle)
 
     def wait_event(self, event: Event) -> None:
-        """Lets later work wait for the event, as it was recorded last."""
+        """Makes later work wait for the event, as last recorded."""
         event.wait(self)
 
     def wait_stream(self, stream: Stream) -> None:
-        """Lets later work wait for all that is queued on another stream by now."""
+        """Makes later work wait for all work now queued on another stream."""
         self.wait_event(stream.record_event())
 
     def record_event(self, event: Event | None = None) -> Event:
-        """Records the event, or a new one, behind the work queued so far, and returns it."""
+        """Records the event, or a new one, after the work queued so far, and returns it."""
         event = Event() if event is None else event
         event.record(self)
         return event
@@ -84,10 +84,10 @@ class Stream:
 
 
 class ExternalStream(Stream):
-    """Another library's stream, which it keeps alive for longer than libdl uses it.
+    """Another library's stream; that library must keep it alive as long as libdl uses it.
 
     stream_ptr: the driver's handle (a CUstream) as an integer
-    device: where; None for the first CUDA device
+    device: the device; None for the first CUDA device
     """
 
     def __init__(self, stream_ptr: int, device: Any = None) -> None:
@@ -95,10 +95,10 @@ class ExternalStream(Stream):
 
 
 class Event:
-    """A mark in a stream's work, to wait for and to measure time between.
+    """A mark in a stream's work, to wait for or to measure times.
 
-    enable_timing: whether elapsed_time can be asked for
-    blocking: for PyTorch's programs; waiting gives the processor away in any case
+    enable_timing: whether elapsed_time can be called
+    blocking: accepted for PyTorch's programs; waiting always yields the processor
     interprocess: not supported
 
     The event belongs to the device of the stream that records it first.
@@ -114,14 +114,14 @@ class Event:
         self._handle: Any = None
 
     def record(self, stream: Stream | None = None) -> None:
-        """Marks the present end of the stream's work (None: of the current one's)."""
+        """Marks the current end of the stream's work; None: that of the current stream."""
         stream = current_stream() if stream is None else stream
         if self._handle is None:
             self._handle = _C.event_new(stream.device, self._timing)
         _C.event_record(self._handle, stream._handle)
 
     def wait(self, stream: Stream | None = None) -> None:
-        """Lets the stream's later work wait for the event; nothing if it was never recorded."""
+        """Makes the stream's later work wait for the event; no effect if it was never recorded."""
         stream = current_stream() if stream is None else stream
         if self._handle is not None:
             _C.stream_wait(stream._handle, self._handle)
@@ -136,7 +136,7 @@ class Event:
             _C.event_synchronize(self._handle)
 
     def elapsed_time(self, end_event: Event) -> float:
-        """Milliseconds from this mark to the other; both have enable_timing and are recorded."""
+        """Milliseconds from this mark to the other; both need enable_timing, and to be recorded."""
         for name, event in (("the event", self), ("argument 1 (end_event)", end_event)):
             if not event._timing:
                 raise ValueError(f"elapsed_time: {name} has no timing, wanted enable_timing=True")
@@ -156,7 +156,7 @@ def default_stream(device: Any = None) -> Stream:
 
 
 def set_stream(stream: Stream) -> None:
-    """Lets this thread's operators on the stream's device run on it from now on."""
+    """From now on, this thread's operators on the stream's device run on the stream."""
     if not isinstance(stream, Stream):
         raise TypeError(
             f"set_stream: argument 1 (stream) is of type {type(stream).__name__}, wanted a Stream"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What libdl.Tensor has in plain Python, beside its C half and the generated methods."""
+"""The methods of libdl.Tensor written in Python, beside its C part and the generated methods."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
@@ -29,19 +29,19 @@ def method(function: Any) -> Any:
 
 @method
 def size(self: Tensor, dim: int | None = None) -> Any:
-    """The sizes, or that of one dimension."""
+    """The sizes, or the size of one dimension."""
     if dim is None:
         return self.shape
     try:
         return tuple.__getitem__(self.shape, dim)
     except IndexError:
-        _dim(self, dim)  # says what is wrong
+        _dim(self, dim)  # raises the error
         raise
 
 
 @method
 def stride(self: Tensor, dim: int | None = None) -> Any:
-    """Steps between neighbours in elements, or that of one dimension."""
+    """The strides, in elements, or the stride of one dimension."""
     strides = _C.strides(self)
     return strides if dim is None else strides[_dim(self, dim)]
 
@@ -79,7 +79,7 @@ def is_same_size(self: Tensor, other: Tensor) -> bool:
 
 @method
 def is_set_to(self: Tensor, tensor: Tensor) -> bool:
-    """Whether both are the same elements of the same memory."""
+    """Whether both refer to the same elements of the same memory."""
     return (self.data_ptr(), self.shape, self.stride()) == (
         tensor.data_ptr(), tensor.shape, tensor.stride()
     )  # fmt: skip
@@ -96,7 +96,7 @@ def backward(
     create_graph: bool = False,
     inputs: Tensor | Sequence[Tensor] | None = None,
 ) -> None:
-    """Adds the gradients of this tensor to the .grad of every leaf, or of the inputs alone.
+    """Adds the gradients of this tensor to the .grad of every leaf, or only of the inputs.
 
     Arguments:
         gradient: the gradient of the tensor itself; None: 1, for tensors of one element
@@ -128,18 +128,18 @@ _BACKWARD = {"outputs": (1, "self"), "gradients": (2, "gradient"), "inputs": (5,
 
 @method
 def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Any:
-    """Calls hook(gradient) when the gradient is computed; what it returns replaces it."""
+    """Calls hook(gradient) when the gradient is computed; its return value replaces it."""
     return Removable(_C.add_hook(self, 0, hook))
 
 
 @method
 def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> Any:
-    """Calls hook(leaf) after the leaf's .grad changed."""
+    """Calls hook(leaf) after a gradient was added to the leaf's .grad."""
     return Removable(_C.add_hook(self, 3, hook))
 
 
 class Removable:
-    """A registered hook: remove() takes it off, and so does the end of a with statement."""
+    """A registered hook; remove() removes it, and so does the end of a with statement."""
 
     def __init__(self, held: Any) -> None:
         self._held = held
@@ -156,8 +156,8 @@ class Removable:
 
 @method
 def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
-    """Makes a leaf collect gradients, or stop; returns the tensor."""
-    if not (requires_grad and self.requires_grad):  # what was computed from such a leaf has it
+    """Sets whether a leaf requires gradients; returns the tensor."""
+    if not (requires_grad and self.requires_grad):  # results of such a leaf require it already
         self.requires_grad = requires_grad
     return self
 
@@ -201,7 +201,7 @@ for _name, _dtype in (
 
 
 def _in_format(made: Tensor, before: Tensor, memory_format: object) -> Tensor:
-    """A conversion that made nothing new stays as it lies, as in PyTorch."""
+    """A conversion that returned the tensor itself keeps its layout, as in PyTorch."""
     return made.contiguous() if memory_format is contiguous_format and made is not before else made
 
 
@@ -281,7 +281,7 @@ def cuda(self: Tensor, device: DeviceLike | None = None, non_blocking: bool = Fa
 
 @method
 def pin_memory(self: Tensor) -> Tensor:
-    """Pinned memory serves copies to a GPU; without one the tensor itself."""
+    """The tensor itself; pinned memory would only matter for copies to a GPU."""
     return self
 
 
@@ -292,8 +292,8 @@ def is_pinned(self: Tensor) -> bool:
 
 @method
 def m_clone(self: Tensor, *, memory_format: object = None) -> Tensor:
-    """A copy with history, in the order of dimensions that the tensor has in memory, or row-major
-    where memory_format is contiguous_format."""
+    """A copy with history. Dimensions keep their order in memory; memory_format=contiguous_format
+    makes a row-major copy."""
     if memory_format is contiguous_format and not self.is_contiguous():
         return self.contiguous()
     return _functions.clone(self)
@@ -351,12 +351,12 @@ def m___dir__(self: Tensor) -> list[str]:  # without the m_ it would be the modu
     return sorted({*dir(type(self)), *self.__dict__})
 
 
-# -- in-place and small variants that PyTorch's users know -----------------------------------------
+# -- in-place and small variants that users of PyTorch know ----------------------------------------
 
 
 @method
 def expand_as(self: Tensor, other: Tensor) -> Tensor:
-    """Expanded to the other's shape."""
+    """The tensor expanded to the other's shape."""
     return self.expand(other.shape)
 
 
@@ -368,19 +368,19 @@ def view_as(self: Tensor, other: Tensor) -> Tensor:
 
 @method
 def reshape_as(self: Tensor, other: Tensor) -> Tensor:
-    """In the other's shape."""
+    """The elements in the other's shape."""
     return self.reshape(other.shape)
 
 
 @method
 def ravel(self: Tensor) -> Tensor:
-    """One dimension, without gaps: a view where the elements lie so, else a copy."""
+    """The elements in one contiguous dimension: a view if possible, else a copy."""
     return self.reshape(-1).contiguous()
 
 
 @method
 def m_apply_(self: Tensor, function: Callable[[Any], Any]) -> Tensor:
-    """Replaces each element by function(element): slow, for trying things out."""
+    """Replaces each element by function(element); slow, for experiments."""
     from ._creation import tensor
 
     with_values = tensor([function(v) for v in self.detach().reshape(-1).tolist()])
@@ -407,7 +407,7 @@ def _reshaper(name: str) -> Any:
         if _C.forward_level(0) == 0:
             self.data = getattr(self.data, name)(*args, **kwargs)
             return self
-        # A copy that has the tangents of every level gives them back.
+        # The copy has the tangents of every level; write them back, too.
         changed = getattr(self, name)(*args, **kwargs).clone() if _is_dual(self) else None
         self.data = getattr(self.data, name)(*args, **kwargs)
         return self if changed is None else self.copy_(changed)
@@ -426,11 +426,11 @@ for _name in ("unsqueeze", "squeeze", "t", "transpose", "swapaxes", "swapdims"):
 def rebuild(kind: type[Tensor], data: bytes, shape: tuple[int, ...], dtype: Dtype,
             requires_grad: bool, attributes: dict[str, Any],
             strides: tuple[int, ...] | None = None) -> Tensor:  # fmt: skip
-    """What a pickle of a tensor calls."""
+    """Called when a pickled tensor is loaded."""
     if data:
         made: Tensor = _C.from_buffer(bytearray(data)).view(dtype)
         made = made.reshape(shape) if strides is None else made.as_strided(shape, strides)
-        made = made.detach()  # no view of the bytes
+        made = made.detach()  # not a view of the byte tensor
     else:
         made = _functions.empty_strided(shape, strides or _C.strides(_functions.empty(shape)),
                                         dtype=dtype)  # fmt: skip
@@ -443,7 +443,7 @@ def rebuild(kind: type[Tensor], data: bytes, shape: tuple[int, ...], dtype: Dtyp
 
 
 def _spanned(x: Tensor) -> Tensor:
-    """The elements from the first to the last in memory, one after the other."""
+    """All elements from the first to the last in memory, as one dimension."""
     x = x.detach()
     if x.is_contiguous() or x.numel() == 0:
         return x.reshape(-1)
@@ -504,7 +504,7 @@ def __copy__(self: Tensor) -> Tensor:
 
 @method
 def as_subclass(self: Tensor, cls: type[Tensor]) -> Tensor:
-    """The tensor with its history as an object of the class."""
+    """The tensor, with its history, as an object of the class."""
     return _C.as_subclass(self, cls)
 
 

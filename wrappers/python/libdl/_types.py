@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The small values: dtypes, devices, sizes, generators, and what finfo and iinfo tell."""
+"""Small types: dtypes, devices, sizes, generators, finfo and iinfo."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
@@ -94,7 +94,7 @@ def by_name(name: str) -> dtype:
 class device:
     """Where a tensor's elements are: device("cpu"), device("cuda", 1), device("cuda:1").
 
-    `load_plugin` makes more types known."""
+    `load_plugin` adds further types of devices."""
 
     __slots__ = ("_type", "_index", "type", "index")
 
@@ -159,7 +159,7 @@ DeviceLike: TypeAlias = device | str | int
 
 
 class Size(tuple[int, ...]):
-    """A tensor's sizes: a tuple that knows its product."""
+    """A tensor's sizes: a tuple with numel(), their product."""
 
     __slots__ = ()
 
@@ -191,7 +191,7 @@ _C.register("size", Size)
 
 
 class layout:
-    """How elements lie in memory: there is libdl.strided alone."""
+    """How elements are laid out in memory; libdl.strided is the only layout."""
 
     __slots__ = ()
 
@@ -213,8 +213,8 @@ strided = layout()
 
 
 class memory_format:
-    """The order of a copy's dimensions in memory: contiguous_format is row-major, preserve_format that
-    of the original."""
+    """The order of a copy's dimensions in memory: contiguous_format is row-major, preserve_format
+    keeps the order of the original."""
 
     __slots__ = ("name",)
 
@@ -240,7 +240,7 @@ preserve_format = memory_format("preserve_format")
 
 
 class ValuesIndices(NamedTuple):
-    """What max, min, sort, topk and kthvalue give along a dimension."""
+    """The result of max, min, sort, topk and kthvalue along a dimension."""
 
     values: Tensor
     indices: Tensor
@@ -331,7 +331,7 @@ class Generator:
         return self._device
 
     def manual_seed(self, seed: int) -> Generator:
-        """Starts again from a seed; the same seed gives the same bits everywhere."""
+        """Restarts from a seed; the same seed gives the same bits everywhere."""
         _C.generator_set_seed(self, seed)
         return self
 
@@ -340,7 +340,7 @@ class Generator:
         return _C.generator_get_seed(self)
 
     def seed(self) -> int:
-        """Starts again from a seed that the system drew, and gives it."""
+        """Restarts from a seed drawn from the system, and returns the seed."""
         import os
 
         chosen = int.from_bytes(os.urandom(8), "little")
@@ -352,11 +352,11 @@ class Generator:
         return _C.from_buffer(bytearray(_C.generator_get_state(self)))
 
     def set_state(self, new_state: Tensor) -> None:
-        """Goes on from a state that get_state gave."""
+        """Continues from a state returned by get_state."""
         _C.generator_set_state(self, bytes(new_state.tolist()))
 
     def clone_state(self) -> Generator:
-        """Another generator that gives the same numbers from here on."""
+        """A new generator that will give the same numbers as this one from here on."""
         made = Generator(self._device)
         made.set_state(self.get_state())
         return made
@@ -365,7 +365,7 @@ class Generator:
         return _generator_from, (self.device, _C.generator_get_state(self))
 
 
-_FIRST_SEED = 67280421310721  # PyTorch's, of a Generator() that nobody has seeded
+_FIRST_SEED = 67280421310721  # PyTorch's, for a Generator() that was not seeded
 
 
 def _generator_from(device: DeviceLike, state: bytes) -> Generator:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The library's warnings, told at the line of the program that caused them."""
+"""The library's warnings, reported at the line of the program that caused them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 class LibraryWarning(UserWarning):
-    """What libdl warns of."""
+    """A warning from libdl."""
 
     code: int = _C.LIBDL_WARNING_OTHER  # LIBDL_WARNING_...
 
 
 class ConversionWarning(LibraryWarning):
-    """A hidden representation of a tensor was made; told inside check_copies()."""
+    """A hidden representation of a tensor was made; reported inside check_copies()."""
 
     code = _C.LIBDL_WARNING_CONVERSION
 
@@ -29,7 +29,7 @@ _CLASSES = {kind.code: kind for kind in (LibraryWarning, ConversionWarning)}
 
 
 def _warn(code: int, message: str) -> None:
-    """Called by the C half. A filter that makes an error of it raises from the operator."""
+    """Called from C. If a filter turns the warning into an error, the operator raises it."""
     category = _CLASSES.get(code, LibraryWarning)
     frame = sys._getframe()
     while frame.f_code.co_filename.startswith(_PACKAGE) and frame.f_back is not None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""CUDA devices. Without the plugin, a driver or a device, is_available() is False, and what needs one
-raises an error that says what is missing."""
+"""CUDA devices. Without the plugin, a driver or a device, is_available() is False, and functions
+that need them raise an error that says what is missing."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
@@ -34,18 +34,18 @@ def device_count() -> int:
 
 
 def is_initialized() -> bool:
-    """Whether a device is ready; it is made so when it is first used."""
+    """Whether a device has been initialised, which happens when it is first used."""
     return is_available()
 
 
 def current_device() -> int:
-    """The index of the device that "cuda" stands for."""
+    """The index of the device that "cuda" means."""
     _C.device_properties(_device(None))
     return 0
 
 
 def get_device_name(device: Any = None) -> str:
-    """What the driver calls the device."""
+    """The driver's name for the device."""
     return _C.device_properties(_device(device))[0]
 
 
@@ -61,7 +61,7 @@ def mem_get_info(device: Any = None) -> tuple[int, int]:
 
 
 def synchronize(device: Any = None) -> None:
-    """Waits until all work of the device is done, and raises what went wrong in it."""
+    """Waits until all work of the device is done, and raises any error in it."""
     _C.device_synchronize(_device(device))
 
 
@@ -82,22 +82,22 @@ def memory_allocated(device: Any = None) -> int:
 
 
 def max_memory_allocated(device: Any = None) -> int:
-    """The most bytes that tensors on the device have held."""
+    """The largest number of bytes that tensors on the device have held."""
     return _stat("peak_allocated", device)
 
 
 def memory_reserved(device: Any = None) -> int:
-    """Bytes held from the driver: in tensors, or kept for the next ones."""
+    """Bytes allocated from the driver: in tensors, or kept for new ones."""
     return _stat("reserved", device)
 
 
 def max_memory_reserved(device: Any = None) -> int:
-    """The most bytes that were held from the driver."""
+    """The largest number of bytes allocated from the driver."""
     return _stat("peak_reserved", device)
 
 
 def reset_peak_memory_stats(device: Any = None) -> None:
-    """Lets the peaks begin anew at the present values."""
+    """Resets the peaks to the current values."""
     if is_available():
         _C.memory_reset_peaks(_device(device))
 
@@ -115,7 +115,7 @@ def manual_seed_all(seed: int) -> None:
 
 
 def is_bf16_supported() -> bool:
-    """Whether the device computes with bfloat16, which every one does that libdl supports."""
+    """Whether the device supports bfloat16; every device that libdl supports does."""
     return is_available()
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""libdl.random: the default generator's functions under PyTorch's name for them."""
+"""libdl.random: the default generator's functions, in a module named as in PyTorch."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pairs that functions give, values and where they come from, each printed under its function's name."""
+"""The (values, indices) pairs that functions return, each printed under its function's name."""
 
 from __future__ import annotations
 

@@ -39,10 +39,10 @@ def backward(
     create_graph: bool = False,
     inputs: Tensors | None = None,
 ) -> None:
-    """Adds the gradients of the tensors to the .grad of every leaf, or of the inputs alone.
+    """Adds the gradients of the tensors to the .grad of every leaf, or only of the inputs.
 
     Arguments:
-        tensors: what is differentiated, each with history
+        tensors: the tensors to differentiate, each with history
         grad_tensors: their own gradients; None: 1, for tensors of one element
         retain_graph: whether to keep saved values for another pass; None: as create_graph
         create_graph: whether to record the pass itself, for higher derivatives
@@ -77,14 +77,14 @@ def grad(
     """The gradients of the outputs with respect to the inputs; no .grad changes.
 
     Arguments:
-        outputs: what is differentiated, each with history
-        inputs: with respect to what: any tensors that require grad
+        outputs: the tensors to differentiate, each with history
+        inputs: the tensors to differentiate by; any that require grad
         grad_outputs: the outputs' own gradients; None: 1, for outputs of one element
         retain_graph: whether to keep saved values for another pass; None: as create_graph
         create_graph: whether to record the pass itself, for higher derivatives
-        only_inputs: of older times; not read
-        allow_unused: whether an input that was not used gets None instead of an error
-        materialize_grads: whether it gets zeros instead
+        only_inputs: deprecated and ignored
+        allow_unused: whether an unused input gets None instead of an error
+        materialize_grads: whether an unused input gets zeros
     """
     if not only_inputs:
         warnings.warn("grad: only_inputs is deprecated and not read", FutureWarning, stacklevel=2)
@@ -108,7 +108,7 @@ class _VariableKind(type):
 
 
 class Variable(metaclass=_VariableKind):
-    """Of the time when tensors and variables were two things: a leaf over the tensor's memory."""
+    """A leaf over the tensor's memory; from the time when variables were not tensors."""
 
     def __new__(cls, data: Any = None, requires_grad: bool = False,
                 volatile: bool = False) -> Any:  # fmt: skip

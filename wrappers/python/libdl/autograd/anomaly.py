@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Anomaly mode: nodes keep the line that made them, and a NaN in a gradient is an error."""
+"""Anomaly mode: nodes keep the line that recorded them, and a NaN in a gradient is an error."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
@@ -8,7 +8,7 @@ from .. import _C
 
 
 class set_detect_anomaly:
-    """Anomaly mode on or off, from now on, or within a with statement."""
+    """Switches anomaly mode on or off, for good or within a with statement."""
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:
         self._before = _C.set_anomaly_mode(mode)
@@ -22,7 +22,7 @@ class set_detect_anomaly:
 
 
 class detect_anomaly:
-    """with detect_anomaly(): errors of backward name the forward line."""
+    """with detect_anomaly(): errors in backward name the line of the forward operation."""
 
     def __init__(self, check_nan: bool = True) -> None:
         pass

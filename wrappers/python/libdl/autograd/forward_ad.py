@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Forward mode: dual numbers, a primal and a tangent that every operator carries along.
+"""Forward mode: dual numbers, with a primal and a tangent that every operator propagates.
 
-Levels nest: a tangent in an inner level may carry a tangent in an outer one. They are numbered from
-0, the outermost, as in PyTorch; each has an identity of its own besides, so that what was dual in a
-closed level is not in a later one with its number."""
+Levels nest: a tangent in an inner level may have a tangent in an outer one. They are numbered from
+0, the outermost, as in PyTorch. Each also has a unique identity, so that a tensor that was dual in
+a closed level is not dual in a later level with the same number."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
@@ -20,7 +20,7 @@ class UnpackedDualTensor(NamedTuple):
 
 
 class dual_level:
-    """with dual_level(): tangents made inside are gone at its end."""
+    """with dual_level(): tangents made inside are removed at the end."""
 
     def __enter__(self) -> int:
         self._level = enter_dual_level()
@@ -31,17 +31,17 @@ class dual_level:
 
 
 def _identity(level: int | None) -> int:
-    """Of an open level, None meaning the innermost; 0 if there is none."""
+    """The identity of an open level, None meaning the innermost; 0 if it is not open."""
     return _C.forward_level(0 if level is None else level + 1)
 
 
 def enter_dual_level() -> int:
-    """Opens a level and gives its number."""
+    """Opens a level and returns its number."""
     return _C.forward_enter() - 1
 
 
 def exit_dual_level(*, level: int | None = None) -> None:
-    """Closes the innermost level, which must be the named one if one is."""
+    """Closes the innermost level; if a level is given, it must be that one."""
     if level is not None and (_identity(level) == 0 or _identity(level) != _identity(None)):
         raise RuntimeError(
             f"exit_dual_level: level {level} is not the last one that was opened"
@@ -50,7 +50,7 @@ def exit_dual_level(*, level: int | None = None) -> None:
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
-    """An alias of the tensor with a tangent in the innermost level, or in the one with a number."""
+    """An alias of the tensor with a tangent in the innermost level, or in the given one."""
     for what, x in (("primal", tensor), ("tangent", tangent)):
         if not isinstance(x, Tensor):
             raise TypeError(f"make_dual: the {what} is a {type(x).__name__}, wanted a tensor")
@@ -76,7 +76,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
 
 
 class Split(NamedTuple):
-    """Values without their tangents in a level, and those tangents."""
+    """Values without their tangents in one level, and those tangents."""
 
     identity: int
     values: tuple[Any, ...]
@@ -84,8 +84,8 @@ class Split(NamedTuple):
 
 
 def split_duals(values: tuple[Any, ...]) -> list[Split]:
-    """For each open level in which a value has a tangent, from the innermost out: the values
-    without it, and without those of the levels before."""
+    """For each open level in which a value has a tangent, innermost first: the values without the
+    tangents of this level and of the levels inside it."""
     splits: list[Split] = []
     depth = 0
     identities = []

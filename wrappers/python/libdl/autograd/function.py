@@ -15,7 +15,7 @@ from .forward_ad import Split, split_duals
 
 
 class FunctionCtx:
-    """What forward leaves for backward. Any attributes may be set on it."""
+    """The context that forward passes to backward. Any attributes may be set on it."""
 
     needs_input_grad: tuple[bool, ...] = ()
     _to_save: tuple[Tensor | None, ...] = ()
@@ -27,7 +27,7 @@ class FunctionCtx:
     _pass: Any = None
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
-        """Keeps inputs, outputs or other tensors; backward finds them in saved_tensors."""
+        """Saves inputs, outputs or other tensors; backward finds them in saved_tensors."""
         for tensor in tensors:
             if tensor is not None and not isinstance(tensor, Tensor):
                 raise TypeError(
@@ -36,15 +36,15 @@ class FunctionCtx:
         self._to_save = tensors
 
     def save_for_forward(self, *tensors: Tensor | None) -> None:
-        """As save_for_backward, for jvp; without this jvp finds what backward does."""
+        """Like save_for_backward, for jvp; without this call, jvp finds the same as backward."""
         self._for_forward = tensors
 
     def mark_dirty(self, *tensors: Tensor) -> None:
-        """Says that forward wrote these inputs in place; it must return them."""
+        """Declares that forward wrote these inputs in place; it must return them."""
         self._dirty = tensors
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
-        """Says that these outputs carry no history."""
+        """Declares that these outputs have no history."""
         self._non_differentiable = tensors
 
     def set_materialize_grads(self, value: bool) -> None:
@@ -53,7 +53,7 @@ class FunctionCtx:
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
-        """What was saved, as it was; with its history while the pass records."""
+        """The saved tensors, unchanged; with their history if the pass records."""
         if self._pass is None:
             return self._to_save
         held, self_pass = iter(range(len(self._to_save))), self._pass
@@ -100,9 +100,9 @@ class _Backward:
 
 
 class Function:
-    """A function with a gradient of its own. Subclasses write forward(ctx, ...) and
-    backward(ctx, ...), both static, and for forward mode jvp(ctx, ...), which takes a tangent for
-    each argument and returns one for each output. They are called by Class.apply(...)."""
+    """A function with its own gradient. Subclasses define the static methods forward(ctx, ...) and
+    backward(ctx, ...), and for forward mode jvp(ctx, ...), which takes a tangent for each argument
+    and returns one for each output. Call it with Class.apply(...)."""
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
@@ -124,7 +124,7 @@ class Function:
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
-        """Runs forward; backward gives the gradients with respect to the arguments."""
+        """Runs forward, and records that backward computes the gradients of the arguments."""
         given, splits = args, split_duals(args)
         if splits:
             args = splits[-1].values
@@ -143,11 +143,11 @@ class Function:
         if not splits:
             return _recorded(cls, ctx, args, places, answer)
         saved = ctx._for_forward or ctx._to_save
-        # What backward finds of the arguments carries their tangents.
+        # Arguments that backward finds have their tangents.
         as_given = {id(bare): x for bare, x in zip(args, given, strict=True)}
         ctx._to_save = tuple(as_given.get(id(x), x) for x in ctx._to_save)
         answer = _recorded(cls, ctx, given, places, answer, args)
-        # From the outermost level in: jvp in one level sees the tangents of those around it.
+        # Outermost level first: jvp in one level sees the tangents of the levels around it.
         for split in reversed(splits):
             seen = {id(bare): x for bare, x in zip(args, split.values, strict=True)}
             values = tuple(seen.get(id(x), x) for x in saved)
@@ -158,7 +158,7 @@ class Function:
 def _push_forward(
     cls: type[Function], ctx: Any, args: Any, saved: Any, answer: Any, split: Split
 ) -> None:
-    """Gives the answer the tangents of one level, which jvp tells."""
+    """Gives the answer the tangents of one level, which jvp computes."""
     tangents = split.tangents
     if cls.jvp is Function.jvp:
         raise NotImplementedError(
@@ -192,7 +192,7 @@ def _push_forward(
 def _recorded(
     cls: type[Function], ctx: Any, args: Any, places: list[int], answer: Any, seen: Any = None
 ) -> Any:
-    """The answer with its history; seen: the arguments as forward saw them, where they differ."""
+    """The answer with its history; seen: the arguments as forward saw them, if they differ."""
     if not _C.grad_enabled() or not any(ctx.needs_input_grad):
         return answer
     single = isinstance(answer, Tensor)
@@ -200,7 +200,7 @@ def _recorded(
     inputs = [args[i] for i in places]
     dirty = {id(tensor) for tensor in ctx._dirty}
     for i, value in enumerate(values):
-        # An argument that is returned unchanged is not the same tensor afterwards.
+        # An argument that is returned unchanged becomes a new tensor.
         if isinstance(value, Tensor) and id(value) not in dirty:
             if any(value is (seen or args)[i] for i in places):
                 values[i] = value.detach().view(value.shape)
@@ -214,14 +214,14 @@ def _recorded(
     once = getattr(cls.backward, "_once_differentiable", False)
     back = _Backward(cls, ctx, places, len(args))
     _C.record_function(cls.__name__, back, inputs, tensors, flags, ctx._to_save, once)
-    # The node keeps the values, and checks them; the context, which the node keeps too, must not.
+    # The node keeps the values and checks them. The context, which the node also keeps, must not.
     ctx._to_save = tuple(None for _ in ctx._to_save)
     ctx._dirty = ctx._non_differentiable = ()
     return values[0] if single else type(answer)(values)
 
 
 def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Marks a backward that does not differentiate itself: a second derivative then raises."""
+    """Marks a backward that cannot be differentiated itself: a second derivative then raises."""
 
     @functools.wraps(function)
     def unrecorded(ctx: Any, *gradients: Any) -> Any:

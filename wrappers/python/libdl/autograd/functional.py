@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Products with Jacobians and Hessians, and whole ones, of functions of tensors.
+"""Jacobians and Hessians of functions of tensors, and products with them.
 
-Inputs and outputs are tensors or tuples of them. With create_graph what comes out has history, of
-the inputs that require grad too; without it, none. strict: what does not depend on an input is an
-error instead of zeros."""
+Inputs and outputs are tensors or tuples of them. With create_graph, results have history, which
+includes that of inputs that require grad; without it, they have none. strict: an output that does
+not depend on an input is an error instead of zeros."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _packed(name: str, what: str, given: Any) -> _Pack:
 
 
 def _entered(pack: _Pack, create_graph: bool) -> _Pack:
-    """New tensors, so that func's own use of the same ones is no dependence."""
+    """New tensors, so that another use of the originals in func does not count as dependence."""
     fresh = _Pack(
         x.view(x.shape) if create_graph and x.requires_grad else x.detach().requires_grad_()
         for x in pack
@@ -73,7 +73,7 @@ def _independent(name: str, what: str, of: str) -> NoReturn:
 
 
 def _weights(name: str, v: Any, wanted: _Pack, create_graph: bool, of: str) -> _Pack:
-    """v, as the tensors that it goes with are; None for one element."""
+    """v, checked against the tensors that it belongs to; None means 1, for a single element."""
     if v is None:
         if len(wanted) != 1 or wanted[0].numel() != 1:
             raise RuntimeError(
@@ -94,7 +94,7 @@ def _weights(name: str, v: Any, wanted: _Pack, create_graph: bool, of: str) -> _
 def _gradients(
     outputs: Any, inputs: _Pack, weights: Any, create_graph: bool, retain: bool | None = None
 ) -> Found:
-    """Those with respect to the inputs; None where there is no way."""
+    """The gradients of the inputs; None for inputs that no output depends on."""
     from . import grad
 
     used = [
@@ -111,7 +111,7 @@ def _gradients(
 def _filled(
     name: str, what: str, found: Found, like: _Pack, strict: bool, create_graph: bool, of: str
 ) -> list[Tensor]:
-    """Zeros where there is no gradient, or an error."""
+    """The gradients, with zeros for missing ones, or with strict an error."""
     made = []
     for i, (gradient, x) in enumerate(zip(found, like, strict=True)):
         constant = gradient is None or (create_graph and not gradient.requires_grad)
@@ -144,15 +144,15 @@ def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
 
 def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False,
         strict: bool = False) -> tuple[Any, Any]:  # fmt: skip
-    """func(*inputs), and the Jacobian times v, by two passes of reverse mode: functions of the
-    host's that have no jvp will do. func.jvp needs one run of the function."""
+    """func(*inputs), and the Jacobian times v, by two reverse passes, so that functions without jvp
+    work, too. func.jvp needs one run of the function."""
     name = "jvp"
     with enable_grad():
         given = _entered(_packed(name, "inputs", inputs), create_graph)
         weights = _weights(name, v, given, create_graph, "that the function takes")
         outputs = _called(name, func, given, strict)
-        # The product with the transposed Jacobian is linear in the weights; its transpose is
-        # wanted.
+        # The product with the transposed Jacobian is linear in the weights; its derivative by them
+        # is the Jacobian.
         dummies = _packed(
             name, "outputs", tuple(F.zeros_like(y.detach()).requires_grad_() for y in outputs)
         )
@@ -175,11 +175,11 @@ def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
 def jacobian(func: Callable[..., Any], inputs: Any, create_graph: bool = False,
              strict: bool = False, vectorize: bool = False,
              strategy: str = "reverse-mode") -> Any:  # fmt: skip
-    """The Jacobian of func at inputs: for each output and input a tensor of both shapes joined.
+    """The Jacobian of func at inputs: for each output and input a tensor with both shapes joined.
 
     Arguments:
         strategy: "reverse-mode", row by row, or "forward-mode", column by column
-        vectorize: taken for PyTorch's sake; rows and columns are computed one by one
+        vectorize: accepted for compatibility; rows and columns are computed one by one
     """
     return _jacobian("jacobian", func, inputs, create_graph, strict, strategy)
 
@@ -236,8 +236,8 @@ def _by_columns(func: Callable[..., Any], pack: _Pack, create_graph: bool) -> An
 def hessian(func: Callable[..., Any], inputs: Any, create_graph: bool = False,
             strict: bool = False, vectorize: bool = False,
             outer_jacobian_strategy: str = "reverse-mode") -> Any:  # fmt: skip
-    """The second derivatives of a function that gives one number: for each pair of inputs a tensor
-    of both shapes joined."""
+    """The second derivatives of a function that returns one number: for each pair of inputs a
+    tensor with both shapes joined."""
     name = "hessian"
     pack = _packed(name, "inputs", inputs)
 
@@ -284,7 +284,7 @@ def vhp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
 def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False,
         strict: bool = False) -> tuple[Any, Any]:  # fmt: skip
     """func(*inputs), one number, and its Hessian times v. The Hessian of a smooth function is
-    symmetric: vhp gives the same and costs a pass less."""
+    symmetric, so vhp gives the same result with one pass less."""
     name = "hvp"
     with enable_grad():
         given, weights, outputs, slopes = _sloped(name, func, inputs, v, create_graph, strict)
@@ -304,7 +304,7 @@ def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
 def _sloped(
     name: str, func: Callable[..., Any], inputs: Any, v: Any, create_graph: bool, strict: bool
 ) -> tuple[_Pack, _Pack, _Pack, Found]:
-    """Inputs, v, the output and its recorded gradient."""
+    """The inputs, v, the output and its recorded gradient."""
     given = _entered(_packed(name, "inputs", inputs), create_graph)
     weights = _weights(name, v, given, create_graph, "that the function takes")
     outputs = _called(name, func, given, strict)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of gradients against differences, in double precision."""
+"""Checks of gradients against finite differences, in double precision."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .._types import float64
 
 
 class GradcheckError(RuntimeError):
-    """The gradient is not what the differences say."""
+    """The gradient does not agree with finite differences."""
 
 
 def _tensors(values: Any) -> list[Tensor]:
@@ -66,8 +66,8 @@ def _check_input(
     func: Callable[..., Any], inputs: Sequence[Any], x: Tensor, number: int, eps: float,
     atol: float, rtol: float,
 ) -> None:  # fmt: skip
-    """d Re(conj(w) output[j]) along each direction of x[i], both ways."""
-    # Differences write x, which ends what earlier graphs saved of it: they come first.
+    """d Re(conj(w) output[j]) along each direction of x[i], by backward and by differences."""
+    # Differences write x, which invalidates what earlier graphs saved of it, so they come first.
     steps = [
         (i, direction, _numerical(func, inputs, x, i, eps, direction))
         for i in range(x.numel())
@@ -117,11 +117,11 @@ def gradcheck(
     """Whether func's gradients equal central differences, at float64 and complex128 inputs.
 
     Arguments:
-        func: takes the inputs, gives a tensor or several
+        func: takes the inputs, returns one or more tensors
         inputs: those that require grad are checked
-        eps: half of the step of the differences
-        atol, rtol: how far both may be apart: atol + rtol * abs(difference)
-        raise_exception: whether a wrong gradient raises GradcheckError instead of giving False
+        eps: half the step of the differences
+        atol, rtol: the tolerance: atol + rtol * abs(difference)
+        raise_exception: whether a wrong gradient raises GradcheckError instead of returning False
         check_forward_ad: whether forward mode is checked, too
     """
     given = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
@@ -163,7 +163,7 @@ def _check_constant(func: Callable[..., Any], inputs: Sequence[Any], x: Tensor, 
 
 def _check_forward(func: Callable[..., Any], inputs: Sequence[Any], checked: list[Tensor],
                    outputs: list[Tensor], atol: float, rtol: float) -> None:  # fmt: skip
-    """<w, J t> by forward mode equals <J^H w, t> by reverse mode, for one drawn t and w."""
+    """<w, J t> by forward mode equals <J^H w, t> by reverse mode, for one random t and w."""
     from . import forward_ad, grad
 
     tangents = [F.randn_like(x) for x in checked]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The recorded graph: its nodes, and hooks on what they save."""
+"""The recorded graph: its nodes, and hooks for the values that they save."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
@@ -23,7 +23,7 @@ def _is_operator(name: str) -> bool:
 
 
 class Node:
-    """One recorded operation: what tensor.grad_fn gives. Equal nodes are the same operation."""
+    """One recorded operation, as in tensor.grad_fn. Equal nodes are the same operation."""
 
     __slots__ = ("_held", "__weakref__")
 
@@ -31,7 +31,7 @@ class Node:
         self._held = held
 
     def name(self) -> str:
-        """As in PyTorch: "MulBackward0", "AccumulateGrad", "MineBackward" of a Function Mine."""
+        """As in PyTorch: "MulBackward0", "AccumulateGrad", "MineBackward" for a Function Mine."""
         return type(self).__name__
 
     @property
@@ -40,7 +40,7 @@ class Node:
 
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
-        """The nodes that the inputs came from, with the number of their output."""
+        """The nodes that produced the inputs, each with the number of its output."""
         return _C.node_inputs(self._held)
 
     @property
@@ -53,16 +53,16 @@ class Node:
 
     @property
     def metadata(self) -> dict[str, str]:
-        """In anomaly mode the forward line that recorded the operation."""
+        """In anomaly mode, the line that recorded the operation."""
         site = _C.node_site(self._held)
         return {"site": site} if site else {}
 
     def register_prehook(self, hook: Callable[[tuple[Tensor, ...]], Any]) -> Removable:
-        """Calls hook(grad_outputs) before the node; a tuple that it returns replaces them."""
+        """Calls hook(grad_outputs) before the node; a returned tuple replaces them."""
         return Removable(_C.add_hook(self._held, 1, hook))
 
     def register_hook(self, hook: Callable[[tuple[Tensor, ...], tuple[Tensor, ...]], Any]) -> Any:
-        """Calls hook(grad_inputs, grad_outputs) after the node; a tuple replaces the first."""
+        """Calls hook(grad_inputs, grad_outputs) after the node; a tuple replaces grad_inputs."""
         return Removable(_C.add_hook(self._held, 2, hook))
 
     def __eq__(self, other: object) -> bool:
@@ -79,7 +79,7 @@ class Node:
 
 @cache
 def _class_of(name: str) -> type[Node]:
-    """The class of an operator's nodes, which has PyTorch's name for them."""
+    """The class of an operator's nodes, named as in PyTorch."""
     if name == "accumulate":
         title = "AccumulateGrad"
     else:
@@ -96,8 +96,8 @@ _C.register("node", _node)
 
 
 class saved_tensors_hooks:
-    """with saved_tensors_hooks(pack, unpack): what operations save is pack(tensor), and backward
-    gets unpack of that."""
+    """with saved_tensors_hooks(pack, unpack): operations save pack(tensor), and backward gets
+    unpack(packed)."""
 
     def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]):
         self._pack = pack_hook
@@ -111,7 +111,7 @@ class saved_tensors_hooks:
 
 
 class save_on_cpu(saved_tensors_hooks):
-    """with save_on_cpu(): saved values wait in the host's memory."""
+    """with save_on_cpu(): saved values are kept in the host's memory."""
 
     def __init__(self, pin_memory: bool = False) -> None:
         super().__init__(

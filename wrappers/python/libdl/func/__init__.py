@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Derivatives as functions of functions. They nest in any order.
 
-A derivative is taken with recording on, whatever the caller's mode; what comes out carries history
-only if the caller records and the result depends on something else that requires grad."""
+A derivative is computed with recording on, whatever the caller's mode. A result has history only if
+the caller records and the result depends on something else that requires grad."""
 
 from ._forward import hessian, jacfwd, jvp, linearize
 from ._reverse import grad, grad_and_value, jacrev, vjp

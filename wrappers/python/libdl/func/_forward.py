@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""By forward mode: products of a Jacobian with a vector, and Jacobians column by column."""
+"""Forward mode: products of a Jacobian with a vector, and Jacobians column by column."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _pushed(
     name: str, func: Callable[[Any], Any], primals: Any, tangents: list[Tensor], strict: bool,
     has_aux: bool,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
-    """func(primals), its derivative along the tangents, and what it gave besides."""
+    """func(primals), its derivative along the tangents, and its auxiliary output."""
     with forward_ad.dual_level() as level:
 
         def apart(x: Any) -> forward_ad.UnpackedDualTensor:
@@ -65,8 +65,8 @@ def jvp(
 
 
 def linearize(func: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
-    """func(*primals), and the function from tangents to the Jacobian times them. That function
-    runs func again at each call."""
+    """func(*primals), and a function that multiplies the Jacobian by tangents. That function runs
+    func again at each call."""
 
     def push(*tangents: Any) -> Any:
         return jvp(func, primals, tangents)[1]
@@ -78,7 +78,7 @@ def jacfwd(
     func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False, *,
     randomness: str = "error",
 ) -> Callable[..., Any]:  # fmt: skip
-    """The Jacobian by forward mode, column by column: for each output the structure of the
+    """The Jacobian by forward mode, column by column; for each output, it has the structure of the
     arguments."""
     name = "jacfwd"
 
@@ -96,7 +96,7 @@ def jacfwd(
             output, moved, aux = _pushed(name, at, template, direction, False, has_aux)
             columns.append(leaves_of(moved))
             check_real(name, "outputs", columns[-1])
-        if not columns:  # nothing to move along: the outputs tell the shapes
+        if not columns:  # no inputs to differentiate by: the outputs give the shapes
             output, aux = with_aux(name, at(template), has_aux)
         outputs = outputs_of(name, output)
         parts = [rebuilt(template, _joined(y, k, inputs, columns)) for k, y in enumerate(outputs)]
@@ -107,7 +107,7 @@ def jacfwd(
 
 
 def _directions(inputs: list[Tensor]) -> Any:
-    """The unit vectors of all inputs together, each as one tangent an input."""
+    """The unit vectors of all inputs together, each as one tangent per input."""
     for n, x in enumerate(inputs):
         for i in range(x.numel()):
             tangents = [F.zeros_like(other.detach()) for other in inputs]

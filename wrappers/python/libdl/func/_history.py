@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What enters a transform with history, and what leaves it with some.
+"""The history of tensors that enter and leave a transform.
 
-Inside, each input is a tensor of its own: a recorded alias where the caller records and the input
-requires grad, so that outer derivatives go on, and otherwise a new leaf that nobody else sees. A
-result that depends on such leaves alone has no history outside. Tangents of open levels go through
-in both directions."""
+Inside, each input is a separate tensor: a recorded alias if the caller records and the input
+requires grad, so that outer derivatives flow through it, and otherwise a new leaf, invisible
+outside. A result that depends only on such leaves has no history outside. Tangents of open levels
+pass through in both directions."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ._trees import mapped
 
 
 def without_history(x: Tensor) -> Tensor:
-    """The value with its tangents."""
+    """The value, without history but with its tangents."""
     if not _C.forward_level(0):
         return x.detach()
     with no_grad():
@@ -27,7 +27,7 @@ def without_history(x: Tensor) -> Tensor:
 
 
 def entered(x: Tensor, recording: bool) -> Tensor:
-    """x as an input of a transform, where recording is on."""
+    """x as an input of a transform, inside which recording is on."""
     if recording and x.requires_grad:
         return x.view(x.shape)
     return without_history(x).requires_grad_()
@@ -42,7 +42,7 @@ def goes_on(outputs: Iterable[Tensor], inputs: Iterable[Tensor]) -> bool:
 
 
 def left(tree: Any, inputs: list[Tensor], recording: bool) -> Any:
-    """Results as the caller gets them."""
+    """The results as the caller receives them."""
 
     def one(y: Any) -> Any:
         if not isinstance(y, Tensor) or not y.requires_grad:
@@ -55,7 +55,7 @@ def left(tree: Any, inputs: list[Tensor], recording: bool) -> Any:
 def gradients(
     outputs: list[Tensor], inputs: list[Tensor], weights: list[Tensor], create_graph: bool
 ) -> list[Tensor]:
-    """The products of the outputs' gradients with the Jacobians; zeros where there is no way."""
+    """The outputs' gradients times the Jacobians; zeros for inputs that no output depends on."""
     used = [(y, w) for y, w in zip(outputs, weights, strict=True) if y.requires_grad]
     if not used or not inputs:
         with no_grad():

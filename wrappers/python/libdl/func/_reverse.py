@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""By reverse mode: gradients, products of a vector with a Jacobian, and Jacobians row by row."""
+"""Reverse mode: gradients, products of a vector with a Jacobian, and Jacobians row by row."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ._trees import (
 def grad_and_value(
     func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
-    """A function that gives the gradient with respect to some arguments, and func's value."""
+    """A function that returns the gradient with respect to some arguments, and func's value."""
     name = "grad"
 
     def differentiated(*args: Any, **kwargs: Any) -> Any:
@@ -58,7 +58,7 @@ def _check_scalar(name: str, value: Any) -> None:
 def grad(
     func: Callable[..., Any], argnums: Argnums = 0, has_aux: bool = False
 ) -> Callable[..., Any]:
-    """A function that gives the gradient of func with respect to some arguments."""
+    """A function that returns the gradient of func with respect to some arguments."""
     both = grad_and_value(func, argnums, has_aux)
 
     def gradient(*args: Any, **kwargs: Any) -> Any:
@@ -69,7 +69,7 @@ def grad(
 
 
 def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
-    """func(*primals), and a function from the outputs' gradients to those of the primals."""
+    """func(*primals), and a function that maps the outputs' gradients to those of the primals."""
     name = "vjp"
     tensors_of(name, primals)
     recording = is_grad_enabled()
@@ -97,7 +97,7 @@ def vjp(func: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
 
 
 def check_real(name: str, what: str, tensors: list[Tensor]) -> None:
-    """Jacobians are of real functions."""
+    """Raises for complex tensors: Jacobians exist only of real functions."""
     for x in tensors:
         if x.is_complex():
             raise RuntimeError(f"{name}: one of the {what} is {x.dtype}, wanted real ones")
@@ -107,7 +107,7 @@ def jacrev(
     func: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False,
     chunk_size: int | None = None,
 ) -> Callable[..., Any]:  # fmt: skip
-    """The Jacobian by reverse mode, row by row: for each output the structure of the arguments."""
+    """The Jacobian by reverse mode, row by row; for each output, structured like the arguments."""
     name = "jacrev"
 
     def jacobian(*args: Any, **kwargs: Any) -> Any:

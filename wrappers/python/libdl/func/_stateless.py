@@ -20,13 +20,13 @@ def functional_call(
     tie_weights: bool = True,
     strict: bool = False,
 ) -> Any:
-    """module(*args, **kwargs) with other tensors in the place of parameters and buffers, by their
-    names; the module is as before afterwards.
+    """module(*args, **kwargs) with parameters and buffers replaced by other tensors, by name. The
+    module itself is unchanged afterwards.
 
     Arguments:
         parameter_and_buffer_dicts: the tensors by name, or several such dictionaries
         args: a tuple of arguments, or a single one
-        tie_weights: whether a tensor that the module knows by several names is replaced in all
+        tie_weights: whether a tensor with several names in the module is replaced under all of them
         strict: whether every parameter and buffer must be named, and nothing else
     """
     given = _merged(parameter_and_buffer_dicts)
@@ -73,7 +73,7 @@ def _merged(given: Any) -> dict[str, Tensor]:
 
 
 def _places(module: Module) -> dict[str, tuple[dict[str, Any], str]]:
-    """Where each parameter and buffer lies: all names, those of shared ones too."""
+    """The place of each parameter and buffer, by name; shared ones appear under all their names."""
     found: dict[str, tuple[dict[str, Any], str]] = {}
     for prefix, part in module.named_modules(remove_duplicate=False):
         for holder in (part._parameters, part._buffers):
@@ -101,7 +101,7 @@ def _check_names(module: Module, given: dict[str, Tensor], places: dict[str, Any
 
 
 def _tied(given: dict[str, Tensor], places: dict[str, Any]) -> dict[str, Tensor]:
-    """Names of one tensor get what one of them is given."""
+    """All names of one tensor get the tensor given for one of them."""
     groups: dict[int, list[str]] = {}
     for name, (holder, key) in places.items():
         groups.setdefault(id(holder[key]), []).append(name)
@@ -117,7 +117,7 @@ def _tied(given: dict[str, Tensor], places: dict[str, Any]) -> dict[str, Tensor]
 
 
 def stack_module_state(models: Sequence[Module]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The parameters and the buffers of several modules of one kind, stacked by name."""
+    """The parameters and the buffers of several modules of the same kind, stacked by name."""
     models = list(models)
     if not models:
         raise RuntimeError("stack_module_state: found no models, wanted at least one")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors in tuples, lists and dictionaries, and the arguments that a derivative is taken by."""
+"""Tensors in tuples, lists and dictionaries, and the arguments to differentiate by."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Argnums = int | tuple[int, ...]
 
 
 def mapped(function: Callable[[Any], Any], tree: Any) -> Any:
-    """The same structure with the function's value for each leaf."""
+    """The same structure with function(leaf) for each leaf."""
     if isinstance(tree, dict):
         values = [(key, mapped(function, value)) for key, value in tree.items()]
         return type(tree)(values) if type(tree) is not dict else dict(values)
@@ -24,7 +24,7 @@ def mapped(function: Callable[[Any], Any], tree: Any) -> Any:
 
 
 def leaves_of(tree: Any) -> list[Any]:
-    """What stands in the structure, in order."""
+    """The leaves of the structure, in order."""
     found: list[Any] = []
     mapped(found.append, tree)
     return found
@@ -49,7 +49,7 @@ def shape_of(tree: Any) -> str:
 
 
 def tensors_of(name: str, tree: Any) -> list[Tensor]:
-    """The leaves of what a derivative is taken by: tensors all."""
+    """The leaves of an argument to differentiate by: all must be tensors."""
     found = leaves_of(tree)
     for leaf in found:
         if not isinstance(leaf, Tensor):
@@ -58,7 +58,7 @@ def tensors_of(name: str, tree: Any) -> list[Tensor]:
 
 
 def outputs_of(name: str, tree: Any) -> list[Tensor]:
-    """The leaves of what a function gave: tensors, at least one."""
+    """The leaves of a function's result: tensors, at least one."""
     found = leaves_of(tree)
     for leaf in found:
         if not isinstance(leaf, Tensor):
@@ -80,7 +80,7 @@ def with_aux(name: str, answer: Any, has_aux: bool) -> tuple[Any, Any]:
 
 
 def chosen(name: str, argnums: Argnums, args: tuple[Any, ...]) -> Any:
-    """The arguments that a derivative is taken by: one, or a tuple of them."""
+    """The arguments to differentiate by: one, or a tuple of them."""
     if isinstance(argnums, int):
         return args[checked(name, argnums, args)]
     if not isinstance(argnums, tuple) or not all(isinstance(n, int) for n in argnums):

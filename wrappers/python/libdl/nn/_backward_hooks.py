@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Backward hooks of modules: the call stands between two functions that see the gradients."""
+"""Backward hooks of modules: the call is wrapped in two functions that see the gradients."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _through(see: Any, values: Any) -> Any:
 
 
 class Watch:
-    """One call of a module, between hooks that see (module, grad_input, grad_output)."""
+    """One call of a module whose hooks get (module, grad_input, grad_output)."""
 
     def __init__(self, module: Any, hooks: list[Any]) -> None:
         self.module, self.hooks = module, hooks
@@ -51,7 +51,7 @@ class Watch:
         return _through(self._see_input, tuple(args))
 
     def result(self, result: Any) -> Any:
-        """What the call returns, forward hooks included."""
+        """The result of the call, after forward hooks."""
         if isinstance(result, (Tensor, tuple, list)):
             return _through(self._see_output, result)
         return result

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The losses as functions, with PyTorch's signatures: size_average and reduce are the words of the
-time before reduction, and still stand between the arguments."""
+"""The losses as functions, with PyTorch's signatures: size_average and reduce are the predecessors
+of reduction, and keep their places among the arguments."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
@@ -13,7 +13,7 @@ from .._C import Tensor
 
 
 def reduction_of(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
-    """The reduction; size_average and reduce, where one is given, go before it."""
+    """The reduction; size_average and reduce take precedence if one is given."""
     if size_average is None and reduce is None:
         return reduction
     if reduce is None or reduce:
@@ -28,7 +28,7 @@ def reduction_of(size_average: bool | None, reduce: bool | None, reduction: str)
 
 
 def _same_size(input: Tensor, target: Tensor) -> None:
-    """A loss of all pairs is seldom meant."""
+    """Warns if shapes differ: a loss of all pairs is seldom intended."""
     if input.shape != target.shape:
         warnings.warn(
             f"Using a target size ({target.shape}) that is different to the input size "

@@ -23,7 +23,7 @@ class ReLU(Layer):
 
 
 class GELU(Layer):
-    """Each element times the normal distribution's share below it."""
+    """Each element times the normal distribution function at it."""
 
     def __init__(self, approximate: str = "none") -> None:
         super().__init__()

@@ -41,7 +41,7 @@ def _deleted(numbered: Any, index: int | slice) -> None:
 
 
 class Sequential(Module):
-    """Modules that are called one after the other, each with the result of the one before."""
+    """Modules called in sequence, each with the result of the one before."""
 
     def __init__(self, *modules: Any) -> None:
         super().__init__()
@@ -98,7 +98,7 @@ class Sequential(Module):
 
 
 class ModuleList(Module, Generic[M]):
-    """A list whose modules are parts of the module that holds it."""
+    """A list of modules that are submodules of the module that holds it."""
 
     def __init__(self, modules: Iterable[M] | None = None) -> None:
         super().__init__()
@@ -122,7 +122,7 @@ class ModuleList(Module, Generic[M]):
         return module
 
     def __repr__(self) -> str:
-        """Equal neighbours in one line: (0-2): 3 x ReLU()."""
+        """Equal neighbours are shown in one line: (0-2): 3 x ReLU()."""
         lines: list[str] = []
         for text, group in groupby(enumerate(map(repr, self)), lambda pair: pair[1]):
             places = [index for index, _ in group]
@@ -158,7 +158,7 @@ class ModuleList(Module, Generic[M]):
 
 
 class ModuleDict(Module, Generic[M]):
-    """A dict whose modules are parts of the module that holds it."""
+    """A dict of modules that are submodules of the module that holds it."""
 
     def __init__(self, modules: Mapping[str, M] | None = None) -> None:
         super().__init__()
@@ -191,18 +191,18 @@ class ModuleDict(Module, Generic[M]):
         return self._modules.values()
 
     def update(self, modules: Any) -> None:
-        """Adds modules from a mapping or from pairs; those of a known name are replaced."""
+        """Adds modules from a mapping or from pairs, replacing those with the same names."""
         for name, module in modules.items() if hasattr(modules, "items") else modules:
             self[name] = module
 
     def pop(self, name: str) -> M:
-        """Takes a module out and gives it."""
+        """Removes a module and returns it."""
         module = self[name]
         del self[name]
         return module
 
     def clear(self) -> None:
-        """Takes all modules out."""
+        """Removes all modules."""
         self._modules.clear()
 
     def items(self) -> Any:
@@ -210,7 +210,7 @@ class ModuleDict(Module, Generic[M]):
 
 
 def _described(parameters: Mapping[str, Any], kind: Callable[[Tensor], Any]) -> str:
-    """The lines that a list or dict of parameters shows of them."""
+    """The lines that describe the parameters in the repr of a list or dict of them."""
     lines = []
     for name, value in parameters.items():
         if value is None:
@@ -295,7 +295,7 @@ class ParameterDict(Module):
         return self._parameters.values()
 
     def update(self, parameters: Any) -> None:
-        """Adds parameters from a mapping or from pairs; those of a known name are replaced."""
+        """Adds parameters from a mapping or from pairs, replacing those with the same names."""
         for name, value in parameters.items() if hasattr(parameters, "items") else parameters:
             self[name] = value
 
@@ -303,7 +303,7 @@ class ParameterDict(Module):
         del self._parameters[name]
 
     def pop(self, name: str) -> Any:
-        """Takes a parameter out and gives it."""
+        """Removes a parameter and returns it."""
         return self._parameters.pop(name)
 
     def get(self, name: str, default: Any = None) -> Any:
@@ -311,7 +311,7 @@ class ParameterDict(Module):
         return self._parameters.get(name, default)
 
     def clear(self) -> None:
-        """Takes all parameters out."""
+        """Removes all parameters."""
         self._parameters.clear()
 
     def items(self) -> Any:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Networks' operators as functions."""
+"""The operators of neural networks as functions."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
@@ -29,7 +29,7 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
-    """Each element times the normal distribution's share below it; "tanh" approximates."""
+    """Each element times the normal distribution function at it; "tanh" approximates."""
     return _generated.gelu(input, approximate=approximate)
 
 
@@ -41,7 +41,7 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def _implicit(name: str, ndim: int) -> int:
-    """The dimension that PyTorch takes where none is named."""
+    """The dimension that PyTorch uses if none is given."""
     return 0 if ndim in (0, 1, 3) else 1
 
 
@@ -78,14 +78,14 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
 def max_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0,
                dilation: Any = 1, ceil_mode: bool = False,
                return_indices: bool = False) -> Any:  # fmt: skip
-    """The largest element of each window over the last two dimensions, and with return_indices where
-    it comes from: row * width + column."""
+    """The largest element of each window over the last two dimensions, and with return_indices its
+    position: row * width + column."""
     pool = _generated.max_pool2d_with_indices if return_indices else _generated.max_pool2d
     return pool(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
 def _kept(input: Tensor) -> Tensor:
-    """What a function reads that overwrites its input: backward wants the old elements."""
+    """The tensor to read for a function that overwrites its input: backward needs old elements."""
     return _functions.clone(input) if input.requires_grad else input
 
 
@@ -104,7 +104,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
-    """The element between 0 and 6."""
+    """The element, limited to 0 to 6."""
     if inplace:
         return input.clamp_(0, 6)
     if input.requires_grad and is_grad_enabled():  # whose second derivative is 0; clamp has none
@@ -165,17 +165,17 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
 def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None,
               max_norm: float | None = None, norm_type: float = 2.0,
               scale_grad_by_freq: bool = False, sparse: bool = False) -> Tensor:  # fmt: skip
-    """weight[input]: rows of a table. With max_norm the rows that are read and longer are first
-    shortened in the table itself, without history.
+    """weight[input]: rows of a table. With max_norm, rows that are read and have a larger norm are
+    first scaled down in the table itself, without history.
 
     Arguments:
         input: int64 or int32 indices of rows, any shape
         weight: [rows, columns]
-        padding_idx: a row that receives no gradient, negative counts from the end
-        max_norm: the largest norm of a row; None: any
-        norm_type: which norm
-        scale_grad_by_freq: whether a row's gradient is divided by how often it was read
-        sparse: must be False: sparse gradients are not offered
+        padding_idx: a row that receives no gradient; negative counts from the end
+        max_norm: the largest norm of a row; None: no limit
+        norm_type: the p of the norm
+        scale_grad_by_freq: whether a row's gradient is divided by how often the row was read
+        sparse: must be False: sparse gradients are not supported
     """
     if max_norm is not None:
         _shorten(input, weight, max_norm, norm_type)
@@ -188,7 +188,7 @@ def _shorten(input: Tensor, weight: Tensor, max_norm: float, norm_type: float) -
         norms = rows.norm(norm_type, 1, keepdim=True)
         long = (norms > max_norm).squeeze(1)
         if long.any():
-            # PyTorch's guard against norms that are nearly 0.
+            # PyTorch's guard against norms close to 0.
             shorter = rows[long] * (max_norm / (norms[long] + 1e-7))
             weight.index_put_((input.detach().reshape(-1)[long],), shorter)
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How parameters begin. Each function writes a tensor in place, unrecorded, and returns it."""
+"""Initial values of parameters. Each function fills a tensor in place, unrecorded, and returns
+it."""
 
 from __future__ import annotations
 

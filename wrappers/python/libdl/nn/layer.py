@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Layers with parameters, and those that only reshape or drop."""
+"""Layers with parameters, and layers that only reshape or drop elements."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Linear(Layer):
     Arguments:
         in_features: size of x's last dimension
         out_features: size of y's last dimension
-        bias: whether there is a b
+        bias: whether b is added
     """
 
     def __init__(self, in_features: int, out_features: int, bias: bool = True,
@@ -41,7 +41,7 @@ class Linear(Layer):
             init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input: Tensor) -> Tensor:
-        # Past Module.__getattr__, which costs more than the product of a small layer.
+        # Bypasses Module.__getattr__, which costs more than the product of a small layer.
         own = self._parameters
         if "weight" in own and "bias" in own:
             return F.linear(input, own["weight"], own["bias"])
@@ -55,7 +55,7 @@ class Linear(Layer):
 
 
 class Identity(Module):
-    """Gives what it gets; arguments of its making are ignored."""
+    """Returns its input; arguments of the constructor are ignored."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -81,7 +81,7 @@ class Dropout(Layer):
 
 
 class Flatten(Layer):
-    """Several adjacent dimensions made one."""
+    """Merges several adjacent dimensions into one."""
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
@@ -95,7 +95,7 @@ class Flatten(Layer):
 
 
 class Unflatten(Layer):
-    """One dimension made several."""
+    """Splits one dimension into several."""
 
     def __init__(self, dim: int, unflattened_size: tuple[int, ...]) -> None:
         super().__init__()
@@ -155,7 +155,7 @@ class Embedding(Layer):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Draws a new table; the padding's row is zero."""
+        """Draws a new table; the padding row is zero."""
         init.normal_(self.weight)
         if self.padding_idx is not None:
             self.weight.detach()[self.padding_idx].zero_()
@@ -169,7 +169,7 @@ class Embedding(Layer):
     @classmethod
     def from_pretrained(cls, embeddings: Tensor, freeze: bool = True,
                         padding_idx: int | None = None, **options: Any) -> Embedding:  # fmt: skip
-        """A table with given rows, trained or not."""
+        """A table with the given rows; freeze: whether it is not trained."""
         rows, columns = embeddings.shape
         made = cls(rows, columns, padding_idx=padding_idx, **options)
         made.weight = Parameter(embeddings, not freeze)

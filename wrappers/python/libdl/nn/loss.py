@@ -52,7 +52,7 @@ class NLLLoss(Loss):
 
 
 class CrossEntropyLoss(Loss):
-    """nll_loss of log_softmax; targets may also be probabilities of all classes."""
+    """nll_loss of log_softmax; targets may also be the probabilities of all classes."""
 
     weight: Tensor | None
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modules: parts of a network, with parameters, buffers and parts of their own."""
+"""Modules: parts of a network, with parameters, buffers and submodules."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T", bound="Module")
 
 
 class IncompatibleKeys(NamedTuple):
-    """What load_state_dict did not find, and what it did not know."""
+    """The names that load_state_dict missed, and those that it did not expect."""
 
     missing_keys: list[str]
     unexpected_keys: list[str]
@@ -32,7 +32,7 @@ class IncompatibleKeys(NamedTuple):
 
 
 class Hook:
-    """A registered hook: remove() takes it off, and so does the end of a with statement."""
+    """A registered hook; remove() removes it, and so does the end of a with statement."""
 
     count = 0
 
@@ -91,7 +91,7 @@ class Module(_C.ModuleBase):
         self._parameters[name] = param
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
-        """Adds a tensor that is kept and moved but not trained; saved where persistent."""
+        """Adds a tensor that moves with the module but is not trained; saved if persistent."""
         self._check_name(name, "buffer")
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(f"buffer {name!r} is a {type(tensor).__name__}, wanted a tensor")
@@ -100,7 +100,7 @@ class Module(_C.ModuleBase):
             self._non_persistent.add(name)
 
     def register_module(self, name: str, module: Module | None) -> None:
-        """Adds a part under a name."""
+        """Adds a submodule under a name."""
         self._check_name(name, "module")
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"module {name!r} is a {type(module).__name__}, wanted a Module")
@@ -176,7 +176,7 @@ class Module(_C.ModuleBase):
 
     def named_modules(self, memo: set[Module] | None = None, prefix: str = "",
                       remove_duplicate: bool = True) -> Iterator[tuple[str, Module]]:  # fmt: skip
-        """The module and all of its parts, with their names."""
+        """The module and all of its submodules, with their names."""
         seen = set() if memo is None else memo
         if self in seen:
             return
@@ -189,11 +189,11 @@ class Module(_C.ModuleBase):
                 yield from module.named_modules(seen, inner, remove_duplicate)
 
     def modules(self) -> Iterator[Module]:
-        """The module and all of its parts."""
+        """The module and all of its submodules."""
         return (module for _, module in self.named_modules())
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
-        """The direct parts, with their names."""
+        """The direct submodules, with their names."""
         seen: set[int] = set()
         for name, module in self._modules.items():
             if module is not None and id(module) not in seen:
@@ -201,7 +201,7 @@ class Module(_C.ModuleBase):
                 yield name, module
 
     def children(self) -> Iterator[Module]:
-        """The direct parts."""
+        """The direct submodules."""
         return (module for _, module in self.named_children())
 
     def _named(self, place: str, prefix: str, recurse: bool,
@@ -235,7 +235,7 @@ class Module(_C.ModuleBase):
         return (buffer for _, buffer in self.named_buffers(recurse=recurse))
 
     def get_submodule(self, target: str) -> Module:
-        """The part of that name: "encoder.2"."""
+        """The submodule with that name, such as "encoder.2"."""
         module: Any = self
         for name in filter(None, target.split(".")):
             module = getattr(module, name)
@@ -244,7 +244,7 @@ class Module(_C.ModuleBase):
         return module
 
     def get_parameter(self, target: str) -> Parameter:
-        """The parameter of that name: "encoder.2.weight"."""
+        """The parameter with that name, such as "encoder.2.weight"."""
         path, _, name = target.rpartition(".")
         found: Parameter = self.get_submodule(path)._parameters[name]
         return found
@@ -252,7 +252,7 @@ class Module(_C.ModuleBase):
     # -- calls -------------------------------------------------------------------------------------
 
     def _call_hooked(self, *args: Any, **kwargs: Any) -> Any:
-        """What ModuleBase's __call__ does where there are hooks; else it calls forward."""
+        """Called by ModuleBase.__call__ if there are hooks; otherwise that calls forward."""
         for hook, with_kwargs in list(self._forward_pre_hooks.values()):
             answer = hook(self, args, kwargs) if with_kwargs else hook(self, args)
             if answer is not None:
@@ -276,16 +276,16 @@ class Module(_C.ModuleBase):
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False,
         always_call: bool = False,
     ) -> Hook:  # fmt: skip
-        """Calls hook(module, args, output) after forward; what it returns replaces the output."""
+        """Calls hook(module, args, output) after forward; its result replaces the output."""
         return Hook(self._forward_hooks, (hook, with_kwargs), prepend)
 
     def register_forward_pre_hook(self, hook: Callable[..., Any], *, prepend: bool = False,
                                   with_kwargs: bool = False) -> Hook:  # fmt: skip
-        """Calls hook(module, args) before forward; what it returns replaces the arguments."""
+        """Calls hook(module, args) before forward; its result replaces the arguments."""
         return Hook(self._forward_pre_hooks, (hook, with_kwargs), prepend)
 
     def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> Hook:
-        """Calls hook(module, grad_input, grad_output) in backward; a tuple replaces the first."""
+        """Calls hook(module, grad_input, grad_output) in backward; a tuple replaces grad_input."""
         return Hook(self._backward_hooks, hook, prepend)
 
     # -- state -------------------------------------------------------------------------------------
@@ -296,7 +296,7 @@ class Module(_C.ModuleBase):
 
     def state_dict(self, *, destination: Any = None, prefix: str = "",
                    keep_vars: bool = False) -> dict[str, Any]:  # fmt: skip
-        """All parameters and persistent buffers by name, sharing memory, without history."""
+        """All parameters and persistent buffers by name, sharing their memory, without history."""
         state: dict[str, Any] = OrderedDict() if destination is None else destination
         for name, value in self._own_state().items():
             state[prefix + name] = value if keep_vars else value.detach()
@@ -359,17 +359,17 @@ class Module(_C.ModuleBase):
     # -- modes and conversions ---------------------------------------------------------------------
 
     def train(self: T, mode: bool = True) -> T:
-        """Training mode for the module and its parts."""
+        """Sets training mode for the module and its submodules."""
         for module in self.modules():
             module.training = mode
         return self
 
     def eval(self: T) -> T:
-        """Evaluation mode: dropout and its like rest."""
+        """Sets evaluation mode, in which layers such as dropout do nothing."""
         return self.train(False)
 
     def requires_grad_(self: T, requires_grad: bool = True) -> T:
-        """Trains the parameters, or freezes them."""
+        """Sets whether the parameters are trained or frozen."""
         for parameter in self.parameters():
             parameter.requires_grad = requires_grad
         return self
@@ -383,7 +383,7 @@ class Module(_C.ModuleBase):
                 parameter.grad = parameter.grad.detach().zero_()
 
     def apply(self: T, fn: Callable[[Module], Any]) -> T:
-        """Calls fn for each part and at last for the module itself."""
+        """Calls fn for each submodule, and last for the module itself."""
         for module in self.children():
             module.apply(fn)
         fn(self)
@@ -404,7 +404,7 @@ class Module(_C.ModuleBase):
         return self
 
     def to(self: T, *args: Any, **kwargs: Any) -> T:
-        """Parameters and buffers to a device, and floating ones to a dtype."""
+        """Moves parameters and buffers to a device, and converts floating ones to a dtype."""
         from .._types import dtype as Dtype
 
         dtype = kwargs.pop("dtype", None)
@@ -426,37 +426,37 @@ class Module(_C.ModuleBase):
         return self._apply(convert)
 
     def float(self: T) -> T:
-        """Floating parameters and buffers as float32."""
+        """Converts floating parameters and buffers to float32."""
         return self._apply(lambda x: x.float() if x.is_floating_point() else x)
 
     def double(self: T) -> T:
-        """Floating parameters and buffers as float64."""
+        """Converts floating parameters and buffers to float64."""
         return self._apply(lambda x: x.double() if x.is_floating_point() else x)
 
     def half(self: T) -> T:
-        """Floating parameters and buffers as float16."""
+        """Converts floating parameters and buffers to float16."""
         return self._apply(lambda x: x.half() if x.is_floating_point() else x)
 
     def bfloat16(self: T) -> T:
-        """Floating parameters and buffers as bfloat16."""
+        """Converts floating parameters and buffers to bfloat16."""
         return self._apply(lambda x: x.bfloat16() if x.is_floating_point() else x)
 
     def type(self: T, dst_type: Any) -> T:
-        """All parameters and buffers as a dtype."""
+        """Converts all parameters and buffers to a dtype."""
         return self._apply(lambda x: x.type(dst_type))
 
     def cpu(self: T) -> T:
-        """Parameters and buffers in the host's memory."""
+        """Moves parameters and buffers to the host's memory."""
         return self._apply(lambda x: x.cpu())
 
     def cuda(self: T, device: Any = None) -> T:
-        """Parameters and buffers on a CUDA device."""
+        """Moves parameters and buffers to a CUDA device."""
         return self._apply(lambda x: x.cuda(device))
 
     # -- printing ----------------------------------------------------------------------------------
 
     def extra_repr(self) -> str:
-        """What a subclass tells about itself in its repr."""
+        """The subclass's part of the repr."""
         return ""
 
     def _get_name(self) -> str:
@@ -477,12 +477,12 @@ class Module(_C.ModuleBase):
 if TYPE_CHECKING:
 
     class Layer(Module):
-        """A module from one tensor to another: only checkers of types tell it from others."""
+        """A module that maps a tensor to a tensor; exists for type checkers only."""
 
         def __call__(self, input: Tensor) -> Tensor: ...
 
     class Loss(Module):
-        """A module from a prediction and what was wanted to a loss, likewise."""
+        """A module that maps a prediction and a target to a loss, likewise."""
 
         def __call__(self, input: Tensor, target: Tensor) -> Tensor: ...
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors that modules know as their own."""
+"""Tensors that belong to modules."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .._tensor import twin
 
 
 class Parameter(Tensor):
-    """A leaf that a module trains: assigned to a module, it becomes one of its parameters."""
+    """A leaf to be trained; assigned to a module, it becomes one of the module's parameters."""
 
     __torch_function__ = _disabled_torch_function_impl
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Layers that take windows together."""
+"""Pooling layers."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class MaxPool2d(Module):
 
     Arguments:
         kernel_size: the window's height and width, or one number for both
-        stride: from window to window; None: kernel_size
-        padding: how far windows reach beyond each side
-        dilation: from element to element of a window
-        return_indices: whether to return where the elements come from, too
-        ceil_mode: whether a last window may reach beyond the padding
+        stride: the distance between windows; None: kernel_size
+        padding: how far windows extend beyond each side
+        dilation: the distance between elements of a window
+        return_indices: whether to return the positions of the elements, too
+        ceil_mode: whether the last window may extend beyond the padding
     """
 
     def __init__(self, kernel_size: Window, stride: Window | None = None, padding: Window = 0,

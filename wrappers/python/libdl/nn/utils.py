@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gradients cut to size, and parameters as one vector."""
+"""Gradient clipping, and parameters as one vector."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
@@ -19,7 +19,7 @@ def clip_grad_norm_(
     parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0,
     error_if_nonfinite: bool = False, foreach: bool | None = None,
 ) -> Tensor:  # fmt: skip
-    """Scales all gradients together so that their norm is at most max_norm; gives the norm."""
+    """Scales all gradients so that their joint norm is at most max_norm; returns the old norm."""
     gradients = _gradients(parameters)
     if not gradients:
         return F.zeros(())
@@ -37,12 +37,12 @@ def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float,
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
-    """All parameters one after the other."""
+    """All parameters concatenated into one vector."""
     return F.cat([p.reshape(-1) for p in parameters])
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
-    """Writes a vector's parts into the parameters."""
+    """Writes the parts of a vector into the parameters."""
     start = 0
     for parameter in parameters:
         count = parameter.numel()

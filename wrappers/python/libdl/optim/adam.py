@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Adam, and AdamW, whose weight decay does not pass through the moments."""
+"""Adam, and AdamW, whose weight decay does not enter the moments."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
@@ -12,18 +12,18 @@ from .optimizer import Optimizer, Params, check, in_one_pass, refuse_differentia
 
 
 class Adam(Optimizer):
-    """Steps scaled by running means of the gradient and of its square.
+    """Steps computed from running means of the gradient and of its square.
 
     Arguments:
         params: tensors, or groups of them with options of their own
         lr: the learning rate
-        betas: what stays of the mean, and of the square's
+        betas: the decay rates of the two means
         eps: added to the root in the denominator
-        weight_decay: added to the gradient, times the parameter
-        amsgrad: whether the largest square's mean so far divides
-        maximize: whether to climb
+        weight_decay: this times the parameter is added to the gradient
+        amsgrad: whether to divide by the largest mean of squares so far
+        maximize: whether to maximise the objective
         decoupled_weight_decay: whether the decay shrinks the parameters directly, as in AdamW
-        foreach, capturable, fused: kept, and not read: a step is one call in any case
+        foreach, capturable, fused: stored but not used; a step is one call in any case
     """
 
     _decoupled = False

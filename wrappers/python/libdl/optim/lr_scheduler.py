@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Learning rates that change from step to step."""
+"""Learning rate schedules."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["CosineAnnealingLR", "ExponentialLR", "LRScheduler", "LambdaLR", "Ste
 
 
 class LRScheduler:
-    """Sets each group's lr to what get_lr says for the present epoch."""
+    """Sets each group's lr to the value of get_lr for the current epoch."""
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         self.optimizer = optimizer
@@ -53,7 +53,7 @@ class LRScheduler:
 
 
 class LambdaLR(LRScheduler):
-    """The first rate times lr_lambda(epoch)."""
+    """The initial rate times lr_lambda(epoch)."""
 
     def __init__(self, optimizer: Optimizer, lr_lambda: Callable[[int], float],
                  last_epoch: int = -1) -> None:  # fmt: skip
@@ -65,7 +65,7 @@ class LambdaLR(LRScheduler):
 
 
 class StepLR(LRScheduler):
-    """The first rate times gamma for each step_size epochs."""
+    """The initial rate, multiplied by gamma every step_size epochs."""
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1,
                  last_epoch: int = -1) -> None:  # fmt: skip
@@ -78,7 +78,7 @@ class StepLR(LRScheduler):
 
 
 class ExponentialLR(LRScheduler):
-    """The first rate times gamma for each epoch."""
+    """The initial rate, multiplied by gamma every epoch."""
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
         self.gamma = gamma
@@ -89,7 +89,7 @@ class ExponentialLR(LRScheduler):
 
 
 class CosineAnnealingLR(LRScheduler):
-    """From the first rate to eta_min along half a cosine of T_max epochs."""
+    """From the initial rate to eta_min along half a cosine in T_max epochs."""
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0,
                  last_epoch: int = -1) -> None:  # fmt: skip

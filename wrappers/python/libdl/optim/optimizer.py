@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What optimizers have in common: groups of parameters, a state for each, saving both."""
+"""What optimizers have in common: groups of parameters, their states, saving and loading."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from .._types import float32, float64
 
 Params = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
 
-_OPTIMIZER = 2  # LIBDL_PHASE_OPTIMIZER: what interceptors are told a step is
+_OPTIMIZER = 2  # LIBDL_PHASE_OPTIMIZER: the phase of a step for interceptors
 
 
 class Optimizer:
     """Parameters in groups, each with its own options; subclasses write _step(group)."""
 
-    _opt_called = False  # whether step() was, for schedules that ask
+    _opt_called = False  # whether step() was called, for schedulers
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -46,7 +46,7 @@ class Optimizer:
             self.add_param_group(group)
 
     def add_param_group(self, param_group: dict[str, Any]) -> None:
-        """Adds parameters with options of their own; what a group leaves out is the default."""
+        """Adds parameters with options of their own; missing options have their defaults."""
         params = param_group["params"]
         params = [params] if isinstance(params, Tensor) else list(params)
         params = [param[1] if isinstance(param, tuple) else param for param in params]
@@ -61,7 +61,7 @@ class Optimizer:
         self.param_groups.append({**self.defaults, **param_group, "params": params})
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Clears the gradients: None, or zeros."""
+        """Sets the gradients to None, or to zeros."""
         for group in self.param_groups:
             for param in group["params"]:
                 if set_to_none:
@@ -74,7 +74,7 @@ class Optimizer:
         self._step_hooks.append(hook)
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """One step along the gradients. closure computes the loss again and gives it."""
+        """Updates the parameters. closure computes the loss again and returns it."""
         self._opt_called = True
         loss = None
         if closure is not None:
@@ -96,14 +96,14 @@ class Optimizer:
         return loss
 
     def _at_once(self, group: dict[str, Any]) -> bool:
-        """Steps a group in C where that can be done; False: nothing is done yet."""
+        """Steps a group in C if possible; False: nothing was done."""
         return False
 
     def _step(self, group: dict[str, Any], params: list[Tensor]) -> None:
         raise NotImplementedError
 
     def state_dict(self) -> dict[str, Any]:
-        """The groups' options and the parameters' states, parameters by number."""
+        """The groups' options and the parameters' states; parameters appear by number."""
         numbers: dict[int, int] = {}
         groups = []
         for group in self.param_groups:
@@ -115,7 +115,7 @@ class Optimizer:
         return {"state": state, "param_groups": groups}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Takes over what state_dict gave, for parameters in the same order."""
+        """Restores a result of state_dict, for parameters in the same order."""
         saved = state_dict["param_groups"]
         if len(saved) != len(self.param_groups) or any(
             len(a["params"]) != len(b["params"])
@@ -148,7 +148,7 @@ class Optimizer:
 
 
 def _noting(step: Callable[..., Any]) -> Callable[..., Any]:
-    """A step of a class's own, which leaves word that it was called, and as what."""
+    """A subclass's own step, which also notes that it was called, and shows its phase."""
 
     @functools.wraps(step)
     def noted(self: Optimizer, *arguments: Any, **options: Any) -> Any:
@@ -169,7 +169,7 @@ def check(name: str, value: Any, low: float, high: float = float("inf")) -> None
 
 
 def refuse_differentiable(name: str, differentiable: bool) -> None:
-    if differentiable:  # a step that is not recorded would lose the gradient
+    if differentiable:  # steps are not recorded, so the gradient would be lost
         raise NotImplementedError(f"{name}: differentiable=True is not offered")
 
 
@@ -177,8 +177,8 @@ _IN_PLACE = (float32, float64)
 
 
 def in_one_pass(params: list[Tensor], run: Callable[..., None], lists: list[list[Tensor]]) -> None:
-    """Calls run(params, gradients, lists) once for the parameters that the C half writes in place.
-    Others (another dtype, not row-major) get float32 or float64 copies, which are copied back."""
+    """Calls run(params, gradients, lists) once for the parameters that C can write in place. For
+    others (another dtype, not row-major) it uses float32 or float64 copies and copies them back."""
     plain = [i for i, p in enumerate(params) if p.dtype in _IN_PLACE and p.is_contiguous()
              and all(entries[i].is_contiguous() for entries in lists)]  # fmt: skip
     if plain:

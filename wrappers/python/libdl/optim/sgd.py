@@ -17,11 +17,11 @@ class SGD(Optimizer):
     Arguments:
         params: tensors, or groups of them with options of their own
         lr: the learning rate
-        momentum: the share of the last direction that stays
-        dampening: the share of the gradient that the momentum does not get
-        weight_decay: added to the gradient, times the parameter
-        nesterov: whether the gradient is taken ahead of the momentum
-        maximize: whether to climb
+        momentum: the fraction of the last direction that is kept
+        dampening: the momentum gets 1 - dampening times the gradient
+        weight_decay: this times the parameter is added to the gradient
+        nesterov: whether to use Nesterov momentum
+        maximize: whether to maximise the objective
     """
 
     def __init__(

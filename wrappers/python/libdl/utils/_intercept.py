@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Looking on: every call that a program makes, forward, backward, in hooks and optimizers."""
+"""Interceptors: observe every call of a program, forward, backward, in hooks and optimizers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PHASES = ("forward", "backward", "optimizer", "hook")
 
 
 class Call(NamedTuple):
-    """One call, as an onlooker is shown it."""
+    """One call, as shown to an interceptor."""
 
     name: str
     """The operator ("softmax"), or the part of one ("softmax_backward", "adam")."""
@@ -46,12 +46,12 @@ def _shown(function: Callable[[Call], Any]) -> Callable[[tuple[Any, ...]], Any]:
 class intercept:  # noqa: N801  (a context manager, as no_grad is)
     """Shows each call on this thread to `before` and `after`, inside a with block.
 
-    before(call) may answer it: with a tensor, or a tuple of them, in place of the results; where
-    call.destinations are given, with True once it has written them. None leaves the call to those
-    outside, and in the end to the operator. after(call) is shown the results; what it returns does
-    not count. Neither sees what it calls itself. An exception of either becomes the call's.
+    before(call) may replace the call: it returns a tensor, or a tuple of them, as the results; or,
+    if call.destinations are given, writes them and returns True. None passes the call on to outer
+    interceptors, and finally to the operator. after(call) sees the results; its return value is
+    ignored. Neither sees its own calls. An exception in either is raised from the call.
 
-    parts=False leaves out what operators, backward passes and optimizers call in their turn.
+    parts=False hides the calls made by operators, backward passes and optimizers.
     """
 
     def __init__(

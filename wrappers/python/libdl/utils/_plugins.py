@@ -11,25 +11,24 @@ __all__ = ["load_plugin", "set_provider_enabled"]
 
 
 def load_plugin(library: str | os.PathLike[str]) -> None:
-    """Opens a plugin: its device can then be used by its name, its kernels are used from the next
-    call on.
+    """Opens a plugin: its device can then be used by name, its kernels from the next call on.
 
-    library  a path; a name without a slash is looked for beside libdl's own library, then where the
-             system looks
+    library  a path; a name without a slash is searched beside libdl's own library, then on the
+             system's search path
 
-    Loading it again does nothing, and a plugin is never unloaded. Its code may do all that the
-    process may.
+    Loading a plugin again has no effect, and it is never unloaded. Its code runs with all rights of
+    the process.
 
-    Raises RuntimeError if it cannot be opened, is no plugin, was made for another build of libdl,
-    or brings a device whose number or name is taken.
+    Raises RuntimeError if it cannot be opened, is not a plugin, was made for another build of
+    libdl, or brings a device whose number or name is already in use.
     """
     _C.plugin_open(os.fspath(library))
 
 
 def set_provider_enabled(name: str, enabled: bool = True) -> None:
-    """Whether the kernels of a plugin's provider are used; what it does not do, the device's own
-    kernels do. At first they are, unless the environment's LIBDL_DISABLE names the provider.
+    """Sets whether a plugin's provider is used; the device's own kernels do the rest. By default it
+    is, unless the environment variable LIBDL_DISABLE names it.
 
-    Raises ValueError for a name that no loaded plugin brings.
+    Raises ValueError if no loaded plugin has a provider of that name.
     """
     _C.provider_set_enabled(name, enabled)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checkpointing: values of a part of the network are computed again in backward, not kept."""
+"""Checkpointing: a part of the network is recomputed in backward instead of saving its values."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["checkpoint", "checkpoint_sequential"]
 
 
 class _Kept:
-    """An argument as it was: a tensor without its history, and the version of its elements."""
+    """An argument at the call: a tensor without its history, and the version of its elements."""
 
     def __init__(self, value: Any) -> None:
         self.value, self.version, self.requires_grad = value, None, False
@@ -44,7 +44,7 @@ class _Kept:
 
 
 class _Replay:
-    """Runs the function again on what its arguments were, drawing the same random numbers."""
+    """Runs the function again on its original arguments, with the same random numbers."""
 
     def __init__(self, function: Callable[..., Any], args: Any, kwargs: Any, keep: bool) -> None:
         self.function = function
@@ -53,7 +53,7 @@ class _Replay:
         self.state = _random.get_rng_state() if keep else None
 
     def __call__(self) -> tuple[Any, list[Any]]:
-        """What comes out, and the arguments that it was made of."""
+        """The result, and the arguments that it was computed from."""
         args = [kept.again(f"argument {i + 1}") for i, kept in enumerate(self.kept)]
         kwargs = {name: kept.again(name) for name, kept in self.kept_named.items()}
         if self.state is None:
@@ -64,12 +64,12 @@ class _Replay:
 
 
 class _Frame(threading.local):
-    """What one checkpoint saved: places that are filled by running the function once more, by each
-    thread that goes through them for itself."""
+    """The values saved in one checkpoint: places filled by running the function once more,
+    separately for each thread that runs backward through them."""
 
     def __init__(self, replay: _Replay, counted: list[int]) -> None:
         self.replay = replay
-        self.counted = counted  # the threads', by one forward pass
+        self.counted = counted  # by the one forward pass, for all threads
         self.values: dict[int, Tensor] = {}
 
     def pack(self, tensor: Tensor) -> int:
@@ -110,12 +110,12 @@ def checkpoint(
     debug: bool = False,
     **kwargs: Any,
 ) -> Any:
-    """function(*args), whose inner values are not kept: backward runs it again.
+    """function(*args), without saving its intermediate values: backward runs it again.
 
     Arguments:
-        function: does the same each time it is called
+        function: must do the same each time it is called
         preserve_rng_state: whether the second run draws the same random numbers
-        use_reentrant: whether backward runs inside backward, PyTorch's first way
+        use_reentrant: whether to run a backward pass inside backward, as PyTorch first did
     """
     if not _C.grad_enabled():
         return function(*args, **kwargs)
@@ -154,7 +154,7 @@ class _Reentrant(Function):
 def checkpoint_sequential(
     functions: Sequence[Callable[..., Any]], segments: int, input: Any, **options: Any
 ) -> Any:
-    """A chain of functions, cut into segments that are checkpointed each."""
+    """A chain of functions, split into segments, each of which is checkpointed."""
     functions = list(functions)
     size = max(1, len(functions) // segments)
 
