@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The operators of Rust's own. They have no place for an error: what the methods of the same
-//! meaning return as one is a panic here.
+//! Rust's own operators. They cannot return errors, so they panic where the corresponding methods
+//! return one.
 use crate::error::check;
 use crate::{Operand, Result, Tensor};
 use libdl_sys::libdl_number_f64;
@@ -42,7 +42,7 @@ macro_rules! binary {
                 or_panic(Tensor::$method(self, &other))
             }
         }
-        /// In place: every reference to the tensor and every view of it sees the change.
+        /// In place: visible through every reference to the tensor and every view of it.
         impl<'a, T: Into<Operand<'a>>> ops::$assign_trait<T> for Tensor {
             #[track_caller]
             fn $assign(&mut self, other: T) {
@@ -102,7 +102,7 @@ macro_rules! number_first {
 }
 number_first!(Add add add; Sub sub sub; Mul mul mul; Div div div;);
 
-/// A host number as a method's object.
+/// A host number as a tensor, so that methods can be called on it.
 fn number(x: f64) -> Result<Tensor> {
     let mut out = std::ptr::null_mut();
     unsafe {

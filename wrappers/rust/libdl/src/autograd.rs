@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Leaves, the backward pass, what is recorded, and hooks.
+//! Leaves, the backward pass, recording, and hooks.
 use crate::callback::Bound;
 use crate::error::check;
 use crate::pass::{optional_pointers, pointers, take_optional_list};
@@ -17,17 +17,17 @@ impl Tensor {
         unsafe { libdl_tensor_requires_grad(self.as_ptr()) != 0 }
     }
 
-    /// Makes a leaf collect gradients, or stop.
+    /// Sets whether a leaf requires gradients.
     pub fn set_requires_grad(&self, on: bool) -> Result<()> {
         unsafe { check(libdl_tensor_set_requires_grad(self.as_mut_ptr(), on.into())) }
     }
 
-    /// Whether it is a leaf: made by the user, or without history.
+    /// Whether the tensor is a leaf: made by the user, or without history.
     pub fn is_leaf(&self) -> bool {
         unsafe { libdl_tensor_is_leaf(self.as_ptr()) != 0 }
     }
 
-    /// The gradient that has been collected: the same tensor each time.
+    /// The accumulated gradient: the same tensor at each call.
     pub fn grad(&self) -> Option<Tensor> {
         unsafe { Tensor::option_from_raw(libdl_tensor_grad(self.as_ptr())) }
     }
@@ -43,13 +43,13 @@ impl Tensor {
         unsafe { check(libdl_tensor_retain_grad(self.as_mut_ptr())) }
     }
 
-    /// Adds the derivative of this one element to `grad` of every leaf.
+    /// Adds the derivatives of this tensor of one element to `grad` of every leaf.
     pub fn backward(&self) -> Result<()> {
         Pass::new().backward(&[self])
     }
 }
 
-/// The gradients of the outputs' sum with respect to the inputs; `grad` of leaves is not touched.
+/// The gradients of the outputs' sum with respect to the inputs; `grad` of leaves does not change.
 pub fn grad(
     outputs: &[impl Borrow<Tensor>],
     inputs: &[impl Borrow<Tensor>],
@@ -59,7 +59,7 @@ pub fn grad(
     Ok(found.into_iter().flatten().collect())
 }
 
-/// A backward pass with options; each is off at first.
+/// A backward pass with options, all off by default.
 ///
 /// ```
 /// let x = libdl::Tensor::from_slice(&[3.0], &[])?;
@@ -106,30 +106,30 @@ impl<'a> Pass<'a> {
         self
     }
 
-    /// `grad`: an input that was not used gets `None` instead of an error.
+    /// For `grad`: an unused input gets `None` instead of an error.
     pub fn allow_unused(mut self, on: bool) -> Self {
         self.options.allow_unused = on.into();
         self
     }
 
-    /// `grad`: an input that was not used gets zeros.
+    /// For `grad`: an unused input gets zeros.
     pub fn materialize(mut self, on: bool) -> Self {
         self.options.materialize = on.into();
         self
     }
 
-    /// What each output's gradient is; `None` for outputs of one element, whose gradient is 1.
+    /// The gradient of each output; `None` is 1, for outputs of one element.
     pub fn gradients(mut self, gradients: &[Option<&'a Tensor>]) -> Self {
         self.gradients = gradients.to_vec();
         self
     }
 
-    /// Adds to `grad` of every leaf.
+    /// Adds the gradients to `grad` of every leaf.
     pub fn backward(&self, outputs: &[impl Borrow<Tensor>]) -> Result<()> {
         self.backward_into(outputs, &[] as &[Tensor])
     }
 
-    /// Adds to `grad` of the given leaves; of all, if there are none.
+    /// Adds the gradients to `grad` of the given leaves, or of all leaves if none are given.
     pub fn backward_into(
         &self,
         outputs: &[impl Borrow<Tensor>],
@@ -150,7 +150,7 @@ impl<'a> Pass<'a> {
         }
     }
 
-    /// The gradients with respect to the inputs; `grad` of leaves is not touched.
+    /// The gradients with respect to the inputs; `grad` of leaves does not change.
     pub fn grad(
         &self,
         outputs: &[impl Borrow<Tensor>],
@@ -193,7 +193,7 @@ pub fn is_grad_enabled() -> bool {
 #[derive(Debug)]
 pub struct GradMode {
     before: libdl_bool,
-    // The state is the thread's.
+    // Not Send: the state belongs to the thread.
     thread: PhantomData<*mut ()>,
 }
 
@@ -221,7 +221,7 @@ pub fn enable_grad<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Runs `f` in inference mode: nothing is recorded, and results never can be.
+/// Runs `f` in inference mode: nothing is recorded, and results can never take part in recording.
 pub fn inference_mode<R>(f: impl FnOnce() -> R) -> R {
     struct Restore(libdl_bool);
     impl Drop for Restore {
@@ -233,12 +233,12 @@ pub fn inference_mode<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// A hook that was registered. Dropping it leaves the hook in place.
+/// A registered hook. Dropping this does not remove the hook.
 #[derive(Debug)]
 pub struct Hook(NonNull<libdl_hook>);
 
 impl Hook {
-    /// Takes the hook off.
+    /// Removes the hook.
     pub fn remove(self) {
         unsafe { libdl_hook_remove(self.0.as_ptr()) }
     }
@@ -251,8 +251,8 @@ impl Drop for Hook {
 }
 
 impl Tensor {
-    /// Calls `hook` with the tensor's gradient in each backward pass; what it returns takes the
-    /// gradient's place. Its errors and panics end the pass and come out of it as themselves.
+    /// Calls `hook` with the tensor's gradient in each backward pass; a returned tensor replaces
+    /// it. An error or a panic in the hook ends the pass, and reaches the pass's caller unchanged.
     pub fn add_hook<F>(&self, hook: F) -> Result<Hook>
     where
         F: Fn(&Tensor) -> Result<Option<Tensor>> + 'static,
@@ -260,7 +260,7 @@ impl Tensor {
         self.register(LIBDL_HOOK_TENSOR, run_hook::<F>, hook)
     }
 
-    /// Calls `hook` with this leaf after its `grad` changed.
+    /// Calls `hook` with this leaf after a gradient was added to its `grad`.
     pub fn on_accumulated<F>(&self, hook: F) -> Result<Hook>
     where
         F: Fn(&Tensor) -> Result<()> + 'static,
@@ -303,7 +303,7 @@ unsafe extern "C" fn run_hook<F: Fn(&Tensor) -> Result<Option<Tensor>>>(
         if count != 1 {
             return Err(Error::new(ErrorCode::INTERNAL, "a tensor's hook sees one gradient"));
         }
-        // One reference of the closure's own: what it does may release the pass's.
+        // The closure gets its own reference, because it may cause the pass's to be released.
         let gradient = match NonNull::new(*gradients) {
             Some(gradient) => Tensor::from_raw(libdl_tensor_retain(gradient.as_ptr())),
             None => return Ok(()),

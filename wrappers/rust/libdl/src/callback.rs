@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! What lies between C and a closure: neither a panic nor another thread gets through.
+//! The layer between C and a closure: it stops panics, and calls from other threads.
 use crate::{Error, ErrorCode, Result};
 use libdl_sys::*;
 use std::any::Any;
@@ -9,8 +9,8 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The calling thread's number, never used again. It needs no destructor, so it is there as long as
-/// the thread, also while the thread's other locals go.
+/// The calling thread's number, never reused. It has no destructor, so it is available for the
+/// thread's whole life, even while its other thread-locals are destroyed.
 fn thread_number() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     thread_local!(static NUMBER: Cell<u64> = const { Cell::new(0) });
@@ -23,14 +23,14 @@ fn thread_number() -> u64 {
 }
 
 /// A closure that need not be Send: it remembers its thread, refuses to run on another one, and is
-/// rather lost than dropped there. While it runs it lives, even if C gives it up meanwhile.
+/// leaked rather than dropped there. It stays alive while it runs, even if C destroys it meanwhile.
 pub(crate) struct Bound<F> {
     thread: u64,
     closure: Rc<F>,
 }
 
 impl<F> Bound<F> {
-    /// The closure as C's `ctx`, to be given up by `destroy`.
+    /// The closure as C's `ctx`, to be released by `destroy`.
     pub fn into_ctx(closure: F) -> *mut c_void {
         let bound = Bound { thread: thread_number(), closure: Rc::new(closure) };
         Box::into_raw(Box::new(bound)).cast()
@@ -47,7 +47,7 @@ impl<F> Bound<F> {
         }
     }
 
-    /// Calls with the closure and tells C how that ended.
+    /// Runs a call with the closure and returns its outcome to C.
     pub unsafe fn call(ctx: *mut c_void, call: impl FnOnce(&F) -> Result<()>) -> *mut libdl_error {
         let bound = &*ctx.cast::<Bound<F>>();
         if bound.thread != thread_number() {
@@ -59,7 +59,7 @@ impl<F> Bound<F> {
     }
 }
 
-/// Runs Rust inside a callback: an error goes out as itself, a panic inside an error.
+/// Runs Rust code inside a callback: an error is returned unchanged, a panic inside an error.
 pub(crate) fn told(call: impl FnOnce() -> Result<()>) -> *mut libdl_error {
     match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(())) => std::ptr::null_mut(),

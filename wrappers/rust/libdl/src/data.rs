@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Elements in and out: copies, vectors handed over, and windows on a tensor's memory.
+//! Access to elements: copies, vectors handed over, and direct access to a tensor's memory.
 use crate::error::check;
 use crate::{empty_with, Dtype, Error, ErrorCode, Result, Tensor};
 use libdl_sys::*;
@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::ptr::{null, null_mut};
 
-/// A complex number, as libdl lays it out.
+/// A complex number, in libdl's layout.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Complex<T> {
@@ -27,24 +27,24 @@ pub struct Float16(pub u16);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BFloat16(pub u16);
 
-/// A Rust type that is the element of a dtype.
+/// A Rust type that is the element type of a dtype.
 ///
 /// # Safety
-/// The type has the size, the alignment and the bits of the dtype's elements.
+/// The type must have the size, the alignment and the representation of the dtype's elements.
 pub unsafe trait Element: Copy + Send + Sync + 'static {
     const DTYPE: Dtype;
 
-    /// All of the tensor's elements in row-major order. The dtype is right.
+    /// All of the tensor's elements in row-major order. The dtype has been checked.
     #[doc(hidden)]
     fn read(tensor: &Tensor) -> Result<Vec<Self>> {
         copy_out(tensor)
     }
 }
 
-/// An element of which every pattern of bits is a value: all but `bool`.
+/// An element type of which every bit pattern is a valid value: all but `bool`.
 ///
 /// # Safety
-/// As said.
+/// Every bit pattern must be a valid value.
 pub unsafe trait Plain: Element {}
 
 macro_rules! elements {
@@ -62,7 +62,7 @@ elements!(u8: UINT8 u16: UINT16 u32: UINT32 u64: UINT64 i8: INT8 i16: INT16 i32:
 unsafe impl Element for bool {
     const DTYPE: Dtype = Dtype::BOOL;
 
-    // Bytes other than 0 and 1 can come from view_dtype, and are no bool of Rust's.
+    // Bytes other than 0 and 1 can come from view_dtype, and are not valid as Rust's bool.
     fn read(tensor: &Tensor) -> Result<Vec<bool>> {
         Ok(copy_out::<u8>(tensor)?.into_iter().map(|byte| byte != 0).collect())
     }
@@ -83,7 +83,7 @@ pub(crate) fn bytes_of<T>(elements: &[T]) -> i64 {
     std::mem::size_of_val(elements) as i64
 }
 
-/// A tensor over the vector's own memory; `read_only` is the library's promise not to write.
+/// A tensor over the vector's own memory; with `read_only`, the library does not write to it.
 pub(crate) fn over_vec<T: Element>(v: Vec<T>, shape: &[i64], read_only: bool) -> Result<Tensor> {
     struct Parts<T>(*mut T, usize, usize);
     unsafe extern "C" fn destroy<T>(ctx: *mut c_void) {
@@ -123,8 +123,8 @@ impl Tensor {
     }
 
     /// A tensor over the vector's memory, without a copy; the vector is freed with the storage. The
-    /// library holds such memory for one that others write as well: it compares a second form of it
-    /// before each use, and does not notice when a value that was saved for backward is overwritten.
+    /// library assumes that others may write to such memory, too: it compares a second form with it
+    /// before each use, and does not notice if a value saved for backward is overwritten.
     pub fn from_vec<T: Element>(elements: Vec<T>, shape: &[i64]) -> Result<Tensor> {
         over_vec(elements, shape, false)
     }
@@ -136,7 +136,7 @@ impl Tensor {
         unsafe { check(libdl_tensor_copy_in(self.as_mut_ptr(), data, bytes_of(elements))) }
     }
 
-    /// The elements in row-major order. There is no conversion: see [`to_dtype`](Tensor::to_dtype).
+    /// The elements in row-major order, without conversion: see [`to_dtype`](Tensor::to_dtype).
     pub fn to_vec<T: Element>(&self) -> Result<Vec<T>> {
         self.expect_dtype::<T>()?;
         T::read(self)
@@ -161,12 +161,12 @@ impl Tensor {
         Ok(Window { data: data.cast(), length: self.numel(), mapping, tensor: PhantomData })
     }
 
-    /// The elements in place, to be read.
+    /// Access to the elements in place, for reading.
     pub fn map<T: Plain>(&self) -> Result<Map<'_, T>> {
         Ok(Map(self.open(LIBDL_ACCESS_READ)?))
     }
 
-    /// The elements in place, to be read and written. The end of the access counts as a write.
+    /// Access to the elements in place, for reading and writing. Its end counts as a write.
     pub fn map_mut<T: Plain>(&self) -> Result<MapMut<'_, T>> {
         Ok(MapMut(self.open(LIBDL_ACCESS_WRITE)?))
     }
@@ -181,7 +181,7 @@ struct Window<'t, T> {
 }
 
 impl<T> Window<'_, T> {
-    /// What C's pointer is worth as a slice of cells: there is none if there are no elements.
+    /// C's pointer as a slice of cells; the pointer may be NULL if there are no elements.
     fn cells(&self) -> &[UnsafeCell<T>] {
         match self.length {
             0 => &[],
@@ -196,8 +196,8 @@ impl<T> Drop for Window<'_, T> {
     }
 }
 
-/// Reading access to a tensor's elements. Operators may write them meanwhile, through this tensor
-/// or another that shares its memory: so elements come out by value, and no slice does.
+/// Read access to a tensor's elements. Operators may write to them meanwhile, through this tensor
+/// or another that shares its memory, so elements are returned by value, and there is no slice.
 #[derive(Debug)]
 pub struct Map<'t, T: Plain>(Window<'t, T>);
 
@@ -210,7 +210,7 @@ impl<T: Plain> Map<'_, T> {
         self.0.length == 0
     }
 
-    /// Element `index` as it is now.
+    /// The current value of element `index`.
     pub fn get(&self, index: usize) -> Option<T> {
         // Everything that writes to the memory runs on this thread, and not during this line.
         self.0.cells().get(index).map(|cell| unsafe { *cell.get() })
@@ -221,7 +221,7 @@ impl<T: Plain> Map<'_, T> {
     }
 }
 
-/// Writing access to a tensor's elements: a slice of cells.
+/// Write access to a tensor's elements, as a slice of cells.
 #[derive(Debug)]
 pub struct MapMut<'t, T: Plain>(Window<'t, T>);
 

@@ -8,12 +8,12 @@ use std::fmt;
 use std::ptr::null;
 
 impl Tensor {
-    /// The tensor in another dtype: itself if it has that already.
+    /// The tensor in another dtype; itself if it already has that dtype.
     pub fn to_dtype(&self, dtype: Dtype) -> Result<Tensor> {
         self.to_with(Some(dtype), None, false)
     }
 
-    /// The tensor on another device: itself if it is there already.
+    /// The tensor on another device; itself if it is already there.
     pub fn to_device(&self, device: Device) -> Result<Tensor> {
         self.to_with(None, Some(device), false)
     }
@@ -28,9 +28,9 @@ impl Dtype {
         x.map_or(LIBDL_DTYPE_NONE, |dtype| dtype.0)
     }
 
-    /// The name ("float32"), or "?" for a number that is no dtype.
+    /// The name ("float32"), or "?" for a number that is not a dtype.
     pub fn name(self) -> &'static str {
-        // The library's names are constants of it, and it is never unloaded.
+        // The names are constants in the library, which is never unloaded.
         unsafe { CStr::from_ptr(libdl_dtype_name(self.0)) }.to_str().unwrap_or("?")
     }
 
@@ -39,7 +39,7 @@ impl Dtype {
         unsafe { libdl_dtype_size(self.0) as usize }
     }
 
-    /// The dtype in which an operator computes with elements of both.
+    /// The dtype in which an operator computes with elements of both dtypes.
     pub fn promote(self, other: Dtype) -> Result<Dtype> {
         let mut out = LIBDL_DTYPE_NONE;
         unsafe { check(libdl_dtype_promote(self.0, other.0, &mut out))? };
@@ -79,7 +79,7 @@ impl Device {
         Device::new(LIBDL_DEVICE_CUDA, index)
     }
 
-    /// The device of a type that has this name: "cpu", "cuda", or what an open plugin calls its own.
+    /// The device of the type with this name: "cpu", "cuda", or a name from an open plugin.
     pub fn named(name: &str, index: i32) -> Option<Device> {
         let name = CString::new(name).ok()?;
         match unsafe { libdl_device_type_named(name.as_ptr()) } {
@@ -105,12 +105,12 @@ impl Device {
         self.0.index
     }
 
-    /// How many devices of a kind there are; 0 without their backend.
+    /// The number of devices of this type; 0 without their backend.
     pub fn count(kind: i32) -> usize {
         unsafe { libdl_device_count(kind) as usize }
     }
 
-    /// The device of results that nothing else decides, on this thread.
+    /// The default device of this thread, for results whose device nothing else determines.
     pub fn default_of_thread() -> Device {
         Device(unsafe { libdl_default_device() })
     }
@@ -125,7 +125,7 @@ impl Device {
     }
 
     pub fn properties(self) -> Result<DeviceProperties> {
-        // All of C's zeros are values of this struct.
+        // All zeros are a valid value of this C struct.
         let mut told: libdl_device_properties = unsafe { std::mem::zeroed() };
         told.struct_size = std::mem::size_of::<libdl_device_properties>() as u32;
         unsafe { check(libdl_device_get_properties(&self.0, &mut told))? };
@@ -140,11 +140,11 @@ impl Device {
     }
 }
 
-/// What a device is.
+/// The properties of a device.
 #[derive(Clone, Debug)]
 pub struct DeviceProperties {
     pub name: String,
-    /// That work side by side: CPUs, or multiprocessors.
+    /// Processors that work in parallel: CPUs, or multiprocessors.
     pub processors: i32,
     /// Bytes.
     pub total_memory: i64,
@@ -167,7 +167,7 @@ impl fmt::Debug for Device {
         if self.kind() == LIBDL_DEVICE_CPU {
             return f.write_str("cpu");
         }
-        // What has a name keeps it as long as the process lives.
+        // A device type keeps its name for the life of the process.
         let name = unsafe { libdl_device_type_name(self.kind()) };
         if name.is_null() {
             return write!(f, "device {}:{}", self.kind(), self.index());
@@ -177,7 +177,7 @@ impl fmt::Debug for Device {
     }
 }
 
-/// The dtype of floating results that nothing else decides, on this thread.
+/// The default dtype of this thread, for floating results whose dtype nothing else determines.
 pub fn default_dtype() -> Dtype {
     Dtype(unsafe { libdl_default_dtype() })
 }
@@ -186,7 +186,7 @@ pub fn set_default_dtype(dtype: Dtype) -> Result<()> {
     unsafe { check(libdl_set_default_dtype(dtype.0)) }
 }
 
-/// Gives the default device's idle memory back to the system, and tells how many bytes went.
+/// Returns the default device's idle memory to the system; the result is the number of bytes.
 pub fn trim() -> Result<i64> {
     let mut bytes = 0;
     unsafe { check(libdl_memory_trim(null(), &mut bytes))? };

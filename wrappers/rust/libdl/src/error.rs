@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Errors: libdl's own object, with what a Rust callback put into it.
+//! Errors: libdl's error object, which may carry an error or a panic from a Rust callback.
 use crate::callback::text_of;
 use libdl_sys::*;
 use std::any::Any;
@@ -9,10 +9,10 @@ use std::panic::resume_unwind;
 use std::ptr::NonNull;
 use std::sync::{Mutex, PoisonError};
 
-/// What every call gives that can fail.
+/// The result of every call that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// Which kind of mistake it was, one of the constants. A newer library may have others.
+/// The kind of error, one of the constants. A newer library may have others.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ErrorCode(pub libdl_error_code);
 
@@ -28,21 +28,21 @@ impl fmt::Debug for ErrorCode {
 /// A failed call: which operator and argument, what was found, what was wanted.
 pub struct Error(NonNull<libdl_error>);
 
-// Every function on errors is "free", and what Rust puts into one is Send and Sync.
+// Every function on errors is "free", and payloads from Rust are Send and Sync.
 unsafe impl Send for Error {}
 unsafe impl Sync for Error {}
 
 type Panic = Box<dyn Any + Send>;
 type HostError = Box<dyn std::error::Error + Send + Sync>;
 
-/// What an error object of Rust's making carries.
+/// The payload of an error object that Rust made.
 enum Payload {
     Panic(Mutex<Option<Panic>>),
     Host(HostError),
 }
 
-/// Addresses of all payloads alive. Others in the process make errors with payloads, too: only an
-/// address found here is one of ours.
+/// Addresses of all live payloads. Other code in the process also makes errors with payloads; only
+/// an address found here is ours.
 static PAYLOADS: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 
 fn payloads() -> std::sync::MutexGuard<'static, Vec<usize>> {
@@ -74,18 +74,18 @@ fn with_payload(code: libdl_error_code, message: &str, payload: Option<Payload>)
 }
 
 impl Error {
-    /// An error of one's own, for callbacks.
+    /// A new error, for callbacks to return.
     pub fn new(code: ErrorCode, message: &str) -> Error {
         with_payload(code.0, message, None)
     }
 
-    /// Carries an error of the host program through the library; `source` gives it back.
+    /// Carries an error of the host program through the library; `source` returns it.
     pub fn host(error: impl std::error::Error + Send + Sync + 'static) -> Error {
         let text = error.to_string();
         with_payload(LIBDL_ERROR_CALLBACK, &text, Some(Payload::Host(Box::new(error))))
     }
 
-    /// Carries a panic; it goes on where the error comes out into Rust.
+    /// Carries a panic, which resumes where the error returns to Rust.
     pub(crate) fn panic(panic: Panic) -> Error {
         let text = format!("a Rust callback panicked: {}", text_of(&panic));
         let payload = Payload::Panic(Mutex::new(Some(panic)));
@@ -93,7 +93,7 @@ impl Error {
     }
 
     /// # Safety
-    /// `error` is an error object, and the caller's reference to it is given up.
+    /// `error` is an error object, and this takes over the caller's reference.
     pub unsafe fn from_raw(error: *mut libdl_error) -> Error {
         Error(NonNull::new(error).expect("an error object"))
     }
@@ -113,7 +113,7 @@ impl Error {
         ErrorCode(unsafe { libdl_error_get_code(self.0.as_ptr()) })
     }
 
-    /// The whole sentence.
+    /// The complete message.
     pub fn message(&self) -> &str {
         self.text(libdl_error_get_message)
     }
@@ -123,7 +123,7 @@ impl Error {
         self.text(libdl_error_get_operator)
     }
 
-    /// The failing argument's number as in C, counted from 1; a method's object is one of them.
+    /// The failing argument's number as in C, counted from 1; `self` of a method counts, too.
     pub fn argument(&self) -> Option<u32> {
         let number = unsafe { libdl_error_get_argument(self.0.as_ptr()) };
         u32::try_from(number).ok().filter(|&n| n > 0)
@@ -166,10 +166,10 @@ impl Error {
     }
 }
 
-/// Success, or the error; a panic that it carries goes on from here.
+/// Success, or the error; a panic that it carries resumes here.
 ///
 /// # Safety
-/// `error` is NULL or an error object of the caller's.
+/// `error` is NULL, or an error object that belongs to the caller.
 #[inline]
 pub(crate) unsafe fn check(error: *mut libdl_error) -> Result<()> {
     if error.is_null() {
@@ -213,7 +213,7 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {
-    /// The error of the host program that was carried.
+    /// The host program's error that this one carries.
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         if let Some(Payload::Host(error)) = self.payload() {
             return Some(error.as_ref());

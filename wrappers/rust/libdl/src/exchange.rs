@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-//! DLPack's struct as a bare pointer: the crate knows its name only.
+//! DLPack exchange, with the struct as an opaque pointer.
 use crate::error::check;
 use crate::{Result, Tensor};
 use libdl_sys::*;
 use std::mem::size_of;
 use std::ptr::{null_mut, NonNull};
 
-/// What an exchange may copy.
+/// Whether an exchange may copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CopyPolicy {
     IfNeeded,
@@ -25,11 +25,11 @@ impl CopyPolicy {
 }
 
 impl Tensor {
-    /// Exports the tensor by DLPack 1, without its history. Whoever gets the struct calls its
-    /// deleter once; with nobody it is lost memory. What is written through it, is written beside
-    /// Rust: only on this thread, and not while a window on the elements is open.
+    /// Exports the tensor by DLPack 1, without its history. The receiver of the struct must call
+    /// its deleter once, or the memory is leaked. Rust cannot check writes through the struct: they
+    /// may happen only on this thread, and not while a `Map` or `MapMut` of the elements is open.
     pub fn to_dlpack(&self, copy: CopyPolicy) -> Result<NonNull<DLManagedTensorVersioned>> {
-        // All of C's zeros are values of this struct, and its defaults.
+        // All zeros are a valid value of this C struct, and its defaults.
         let mut options: libdl_dlpack_options = unsafe { std::mem::zeroed() };
         options.struct_size = size_of::<libdl_dlpack_options>() as u32;
         options.copy = copy.code();
@@ -41,11 +41,11 @@ impl Tensor {
         }
     }
 
-    /// A tensor over the memory of another library. Its deleter runs once, also on failure.
+    /// A tensor over another library's memory. The struct's deleter runs once, also on failure.
     ///
     /// # Safety
-    /// The struct is whole and the caller's to give; nobody writes to its memory from another
-    /// thread while Rust uses it; the deleter may be called on any thread.
+    /// The struct is valid and belongs to the caller; no other thread writes to its memory while
+    /// Rust uses it; the deleter may be called on any thread.
     pub unsafe fn from_dlpack(
         managed: NonNull<DLManagedTensorVersioned>,
         copy: CopyPolicy,

@@ -33,11 +33,11 @@ impl File {
         File::open_with(path.as_ref(), false)
     }
 
-    /// Opens a file; its tensors are read-only windows on the mapped file.
+    /// Opens a file; its tensors are read-only views of the mapped file.
     ///
     /// # Safety
-    /// Nobody changes the file while a tensor of it lives: elements would change under Rust's eyes,
-    /// and reading behind the end of a file that has shrunk ends the process.
+    /// Nobody changes the file while one of its tensors is alive: elements that Rust takes as
+    /// constant would change, and reading past the end of a file that has shrunk ends the process.
     pub unsafe fn open_shared(path: impl AsRef<Path>) -> Result<File> {
         File::open_with(path.as_ref(), true)
     }
@@ -52,7 +52,7 @@ impl File {
         }
     }
 
-    /// A file in memory; its tensors are read-only windows on that, or copies where elements are
+    /// A file in memory; its tensors are read-only views of the memory, or copies if elements are
     /// not aligned.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<File> {
         unsafe extern "C" fn destroy(ctx: *mut c_void) {
@@ -72,7 +72,7 @@ impl File {
         self.file.as_ptr()
     }
 
-    /// How many tensors there are.
+    /// The number of tensors.
     pub fn len(&self) -> usize {
         unsafe { libdl_file_count(self.as_ptr()) as usize }
     }
@@ -96,7 +96,7 @@ impl File {
         std::str::from_utf8(std::slice::from_raw_parts(text.cast(), length as usize)).ok()
     }
 
-    /// Pairs of metadata.
+    /// The metadata, as pairs of key and value.
     pub fn metadata(&self) -> impl Iterator<Item = (&str, &str)> {
         let count = unsafe { libdl_file_metadata_count(self.as_ptr()) };
         (0..count).filter_map(move |i| unsafe {
@@ -107,13 +107,13 @@ impl File {
         })
     }
 
-    /// Where in the file's order the tensor of that name is.
+    /// The position in the file's order of the tensor with this name.
     pub fn find(&self, name: &str) -> Option<usize> {
         let (text, length) = (name.as_ptr().cast(), name.len() as i64);
         usize::try_from(unsafe { libdl_file_find(self.as_ptr(), text, length) }).ok()
     }
 
-    /// Dtype and sizes of a tensor that is not read for it.
+    /// The dtype and sizes of a tensor, without reading it.
     pub fn describe(&self, name: &str) -> Option<(Dtype, &[i64])> {
         let index = self.find(name)? as i64;
         unsafe {
@@ -125,7 +125,7 @@ impl File {
         }
     }
 
-    /// Reads the tensor of that name.
+    /// Reads the tensor with this name.
     pub fn tensor(&self, name: &str) -> Result<Tensor> {
         let (text, length) = (name.as_ptr().cast(), name.len() as i64);
         let mut out = null_mut();
@@ -135,11 +135,11 @@ impl File {
         }
     }
 
-    /// The tensor of that name for all threads, without a copy where the file is shared.
+    /// The tensor with this name, for all threads; without a copy if the file is shared.
     pub fn frozen(&self, name: &str) -> Result<Frozen> {
         let tensor = self.tensor(name)?;
         if self.shared && tensor.is_read_only() {
-            // Fresh from the library, over memory that the file's opening promised to be constant.
+            // A new handle, over memory that the opener of the file promised not to change.
             return Ok(unsafe { Frozen::trust(tensor) });
         }
         tensor.freeze()
@@ -157,12 +157,12 @@ fn c_texts<'a>(texts: impl Iterator<Item = &'a str>) -> Result<Vec<CString>> {
     texts.map(|text| CString::new(text).map_err(refuse)).collect()
 }
 
-/// Saves tensors under their names. An old file is whole until the new one is there.
+/// Saves tensors under their names. An old file stays intact until the new one is complete.
 pub fn save<T: Borrow<Tensor>>(path: impl AsRef<Path>, tensors: &[(&str, T)]) -> Result<()> {
     save_with(path, tensors, &[])
 }
 
-/// [`save`] with pairs of metadata.
+/// [`save`] with metadata, as pairs of key and value.
 pub fn save_with<T: Borrow<Tensor>>(
     path: impl AsRef<Path>,
     tensors: &[(&str, T)],

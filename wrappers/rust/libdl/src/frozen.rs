@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The form of a tensor that nobody writes, and that threads share.
+//! Immutable tensors that threads can share.
 use crate::data::over_vec;
 use crate::error::check;
 use crate::{Dtype, Element, Error, ErrorCode, Plain, Result, Tensor};
@@ -7,10 +7,9 @@ use libdl_sys::*;
 use std::ptr::null_mut;
 
 /// Elements that never change: `Send` and `Sync`.
-///
-/// The memory is the frozen tensor's own and known to the library as read-only, so that writing to
-/// it through any alias is the error `READ_ONLY`. What can be changed of a handle (its gradient,
-/// whether it requires one) is out of reach, too: [`tensor`](Frozen::tensor) gives each thread a
+/// The memory belongs to the frozen tensor and is read-only for the library, so that writing to it
+/// through any alias gives the error `READ_ONLY`. The mutable properties of a handle (its gradient,
+/// whether it requires one) are not shared either: [`tensor`](Frozen::tensor) gives each thread a
 /// handle of its own.
 ///
 /// ```
@@ -22,18 +21,18 @@ use std::ptr::null_mut;
 #[derive(Clone, Debug)]
 pub struct Frozen(Tensor);
 
-// The handle is never given out, all that is called with it is "free" or "concurrent-read", and
+// The handle is never given out, all functions called with it are "free" or "concurrent-read", and
 // nothing writes to its storage. Retain and release are "free".
 unsafe impl Send for Frozen {}
 unsafe impl Sync for Frozen {}
 
 impl Frozen {
-    /// Over the vector's memory, without a copy.
+    /// A frozen tensor over the vector's memory, without a copy.
     pub fn from_vec<T: Element>(elements: Vec<T>, shape: &[i64]) -> Result<Frozen> {
         Ok(Frozen(over_vec(elements, shape, true)?))
     }
 
-    /// `tensor` is the only handle to it, its storage is read-only, and nobody else writes there.
+    /// `tensor` is the only handle, its storage is read-only, and nobody else writes to the memory.
     pub(crate) unsafe fn trust(tensor: Tensor) -> Frozen {
         Frozen(tensor)
     }
@@ -61,7 +60,7 @@ impl Frozen {
         self.0.to_vec()
     }
 
-    /// The elements themselves, of a tensor without gaps.
+    /// The elements themselves; the tensor must be contiguous.
     pub fn as_slice<T: Plain>(&self) -> Result<&[T]> {
         self.0.expect_dtype::<T>()?;
         if !self.0.is_contiguous() {
@@ -79,8 +78,8 @@ impl Frozen {
 }
 
 impl Tensor {
-    /// A frozen copy of the elements. It is a copy, for nothing tells that no other tensor shares
-    /// this one's memory.
+    /// A frozen copy of the elements. It must be a copy, because other tensors may share this one's
+    /// memory.
     pub fn freeze(&self) -> Result<Frozen> {
         fn copy<T: Element>(tensor: &Tensor) -> Result<Frozen> {
             Frozen::from_vec(T::read(tensor)?, tensor.shape())

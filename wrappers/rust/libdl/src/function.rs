@@ -11,14 +11,14 @@ use std::ffi::{c_void, CString};
 use std::mem::size_of;
 use std::ptr::{null, null_mut};
 
-/// What a custom function's backward sees besides the gradients.
+/// The context of a custom function's backward.
 #[derive(Debug)]
 pub struct BackwardContext {
     context: *mut libdl_backward_context,
 }
 
 impl BackwardContext {
-    /// Saved value `index` as it was; with its history while the pass records.
+    /// Saved value `index`, unchanged; with its history if the pass records.
     pub fn saved(&self, index: usize) -> Result<Tensor> {
         let mut out = null_mut();
         unsafe {
@@ -27,12 +27,12 @@ impl BackwardContext {
         }
     }
 
-    /// Whether input `index` wants a gradient.
+    /// Whether input `index` needs a gradient.
     pub fn needs(&self, index: usize) -> bool {
         unsafe { libdl_backward_context_needs(self.context, index as i64) != 0 }
     }
 
-    /// Zeros as output `index` is shaped, for a gradient that did not arrive.
+    /// Zeros in the shape of output `index`, for a gradient that did not arrive.
     pub fn zeros(&self, index: usize) -> Result<Tensor> {
         let mut out = null_mut();
         unsafe {
@@ -42,7 +42,7 @@ impl BackwardContext {
     }
 }
 
-/// What a custom function's forward gives.
+/// The result of a custom function's forward.
 #[derive(Debug)]
 pub struct Forward {
     pub outputs: Vec<Tensor>,
@@ -50,11 +50,11 @@ pub struct Forward {
     pub saved: Vec<Tensor>,
 }
 
-/// Calls `forward`, unrecorded, and records the whole as one operation whose gradient `backward`
-/// computes: one gradient an input, `None` for zero, of the outputs' gradients, `None` where none
-/// arrived. If `backward` computes with operators, double backward works.
+/// Calls `forward` without recording, and records one operation whose gradient `backward` computes.
+/// `backward` gets the outputs' gradients, `None` where none arrived, and returns one gradient for
+/// each input, `None` for zero. If it computes with operators, double backward works.
 ///
-/// Errors and panics of `backward` come out of the pass as themselves.
+/// Errors and panics of `backward` reach the caller of the pass unchanged.
 ///
 /// ```
 /// use libdl::{custom_function, Forward, Tensor};
@@ -113,7 +113,7 @@ where
     Ok(made.outputs)
 }
 
-/// C's array of borrowed tensors, NULL where there is none: a handle's wrapper is one pointer.
+/// The tensors as C's array of borrowed handles, NULL for absent ones: a wrapper is one pointer.
 unsafe fn borrowed<'a, T>(first: *const *const libdl_tensor, count: i64) -> &'a [T] {
     debug_assert_eq!(size_of::<T>(), size_of::<*const libdl_tensor>());
     match count {
@@ -122,7 +122,7 @@ unsafe fn borrowed<'a, T>(first: *const *const libdl_tensor, count: i64) -> &'a 
     }
 }
 
-/// Writes tensors into C's array of as many places.
+/// Writes tensors into C's array of the same length.
 unsafe fn hand_out(
     what: &str,
     tensors: Vec<Option<Tensor>>,
@@ -158,20 +158,20 @@ where
     })
 }
 
-/// What is compared beside first derivatives in reverse mode, and how closely.
+/// What to check besides first derivatives in reverse mode, and the tolerances.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct GradcheckOptions {
     /// Forward mode, too.
     pub forward: bool,
     /// Gradients of the gradients, too.
     pub second_order: bool,
-    /// An output without history must not depend on the inputs.
+    /// Also check that outputs without history do not depend on the inputs.
     pub strict: bool,
     /// Half of the step of the differences; 0: 1e-6.
     pub eps: f64,
-    /// How far apart both may be, at least; 0: 1e-5.
+    /// The absolute tolerance; 0: 1e-5.
     pub atol: f64,
-    /// The same as a part of the difference; 0: 1e-3.
+    /// The relative tolerance; 0: 1e-3.
     pub rtol: f64,
 }
 
@@ -218,7 +218,7 @@ where
         rtol: options.rtol,
         nondet_tol: 0.0,
     };
-    // The closure is called during the call only, on this thread: it is lent, not given.
+    // The closure is called only during this call, on this thread, so a reference suffices.
     let ctx = &f as *const F as *mut c_void;
     unsafe {
         check(libdl_gradcheck(

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Sources of random numbers.
+//! Random number generators.
 use crate::error::check;
 use crate::Result;
 use libdl_sys::*;
 use std::ptr::{null_mut, NonNull};
 
-/// A source of random numbers: the same seed gives the same bits on every device, in every language
+/// A random number generator: the same seed gives the same bits on every device, in every language
 /// and for any number of threads.
 #[derive(Debug)]
 pub struct Generator(NonNull<libdl_generator>);
 
-// Every function on generators is "free", and operators of several threads never share numbers.
+// Every function on generators is "free", and operators on several threads never get the same
+// numbers.
 unsafe impl Send for Generator {}
 unsafe impl Sync for Generator {}
 
-/// Key and position of a generator, of as many bytes as its version needs.
+/// The key and position of a generator; the number of bytes depends on the version.
 pub type GeneratorState = Vec<u8>;
 
 impl Generator {
@@ -26,12 +27,12 @@ impl Generator {
         }
     }
 
-    /// The one that operators use when they are given none.
+    /// The generator that operators use if none is given.
     pub fn default_of_thread() -> Generator {
         Generator(NonNull::new(unsafe { libdl_generator_default() }).expect("a generator"))
     }
 
-    /// Gives the calling thread a generator of its own; `None`: the process's again.
+    /// Sets the calling thread's default generator; `None` restores that of the process.
     pub fn set_default(generator: Option<&Generator>) -> Result<()> {
         unsafe { check(libdl_generator_set_default(Generator::option_ptr(generator))) }
     }
@@ -40,7 +41,7 @@ impl Generator {
         unsafe { libdl_generator_get_seed(self.0.as_ptr()) }
     }
 
-    /// Starts again from a seed.
+    /// Restarts from a seed.
     pub fn set_seed(&self, seed: u64) -> Result<()> {
         unsafe { check(libdl_generator_set_seed(self.0.as_ptr(), seed)) }
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Operands: tensors, or numbers of the host.
+//! Operands: tensors, or host numbers.
 use crate::error::check;
 use crate::{Complex, Result, Tensor};
 use libdl_sys::*;
 use std::ptr::{null, null_mut};
 
-/// A tensor or a number. A number is weakest in promotion: only its kind counts.
+/// A tensor or a number. A number is weakest in type promotion: only its kind counts.
 #[derive(Clone, Copy, Debug)]
 pub enum Operand<'a> {
     Tensor(&'a Tensor),
@@ -32,7 +32,7 @@ macro_rules! numbers {
 }
 numbers!(F64: f32 f64; I64: i8 i16 i32 i64 u8 u16 u32; Bool: bool; C128: Complex<f64>;);
 
-/// An operand on its way: a number becomes a handle for the length of the call.
+/// An operand during a call: a number becomes a handle for the duration of the call.
 pub(crate) struct Given {
     tensor: *const libdl_tensor,
     number: *mut libdl_tensor,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! Optimizers: a step goes over all parameters that have a gradient in one pass.
+//! Optimizers: a step updates all parameters that have a gradient in one pass.
 use crate::error::check;
 use crate::pass::pointers;
 use crate::{Result, Tensor};
@@ -20,7 +20,7 @@ fn list_or_null(list: &[*mut libdl_tensor]) -> *const *mut libdl_tensor {
     }
 }
 
-/// The numbers of the parameters that have a gradient, and the gradients.
+/// The indices of the parameters that have a gradient, and the gradients.
 fn with_grads(params: &[Tensor]) -> (Vec<usize>, Vec<Tensor>) {
     params.iter().enumerate().filter_map(|(i, p)| p.grad().map(|grad| (i, grad))).unzip()
 }
@@ -29,7 +29,7 @@ fn chosen<'a, T>(all: &'a [T], which: &[usize]) -> Vec<&'a T> {
     which.iter().map(|&i| &all[i]).collect()
 }
 
-/// Stochastic gradient descent. What is zero at first may be set.
+/// Stochastic gradient descent. The options that are zero by default may be set.
 #[derive(Debug)]
 pub struct Sgd {
     pub lr: f64,
@@ -66,7 +66,7 @@ impl Sgd {
             let none: [Tensor; 0] = [];
             return self.step_some(&chosen(&self.params, &which), &grads, &none, false);
         }
-        // A buffer begins as the gradient, at the first step that its parameter takes part in.
+        // A buffer starts as the gradient, at the first step in which its parameter has one.
         let is_begun = |k: &usize| self.buffers[which[*k]].is_some();
         let (begun, fresh): (Vec<_>, Vec<_>) = (0..which.len()).partition(is_begun);
         let some = |of: &[usize]| of.iter().map(|&k| &self.params[which[k]]).collect::<Vec<_>>();
@@ -117,7 +117,7 @@ impl Sgd {
     }
 }
 
-/// Adam, and AdamW where weight decay is `decoupled`.
+/// Adam, or AdamW if weight decay is `decoupled`.
 #[derive(Debug)]
 pub struct Adam {
     pub lr: f64,
@@ -167,7 +167,7 @@ impl Adam {
                 self.state[i] = Some(Moments { step: 0, mean, square, largest });
             }
         }
-        // One call for all parameters that have taken part equally often.
+        // One call for all parameters with the same number of steps.
         while let Some(step) = which.first().map(|&i| self.steps(i)) {
             let (now, later): (Vec<_>, Vec<_>) =
                 which.into_iter().zip(grads).partition(|(i, _)| self.steps(*i) == step);
@@ -229,8 +229,8 @@ impl Adam {
     }
 }
 
-/// The gradients of the parameters that have one, scaled in place so that their norm together is at
-/// most `max_norm`. Returns the norm before. `norm_type`: 2, any positive number, or infinity.
+/// Scales the gradients of the parameters in place, so that their joint norm is at most `max_norm`.
+/// Returns the norm before. `norm_type`: 2, any positive number, or infinity.
 pub fn clip_grad_norm(
     params: &[impl Borrow<Tensor>],
     max_norm: f64,

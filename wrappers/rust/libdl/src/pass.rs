@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! How Rust's arguments pass to C.
+//! Passing of Rust's arguments to C.
 pub(crate) use crate::error::check;
 pub(crate) use crate::operand::Given;
 use crate::Tensor;
@@ -15,7 +15,7 @@ pub(crate) fn optional_list(x: Option<&[i64]>) -> *const i64 {
     x.map_or(null(), <[i64]>::as_ptr)
 }
 
-/// A length; one that C has no number for becomes -1, which the library refuses.
+/// A length for C; one that does not fit becomes -1, which the library refuses.
 pub(crate) fn count(x: &[i64]) -> i32 {
     i32::try_from(x.len()).unwrap_or(-1)
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The library itself: version, threads, memory, interruption, and what it has to say.
+//! The library itself: version, threads, memory, interruption, and log events.
 use crate::error::check;
 use crate::{Error, ErrorCode, Result};
 use libdl_sys::*;
@@ -15,17 +15,17 @@ pub fn version() -> &'static str {
     unsafe { CStr::from_ptr(libdl_version_string()) }.to_str().unwrap_or("?")
 }
 
-/// Whether the library is one that the crate was made for; the error names both versions.
+/// Checks that the crate was made for this version of the library; the error names both versions.
 pub fn check_abi() -> Result<()> {
     unsafe { check(libdl_check_abi(LIBDL_VERSION_MAJOR, LIBDL_VERSION_MINOR)) }
 }
 
-/// Lines of "name: value" about versions, processor, threads and libraries.
+/// Versions, processor, threads and libraries, in lines of "name: value".
 pub fn show_config() -> String {
     unsafe { CStr::from_ptr(libdl_show_config()) }.to_string_lossy().into_owned()
 }
 
-/// Sets how many threads work on one operator. Results have the same bits for every number.
+/// Sets how many threads work on one operator. Results do not depend on it, to the last bit.
 pub fn set_threads(threads: i32) -> Result<()> {
     unsafe { check(libdl_set_threads(threads)) }
 }
@@ -35,18 +35,18 @@ pub fn threads() -> i32 {
     unsafe { libdl_get_threads() }
 }
 
-/// Opens a plugin, by a path or a name: its device can then be used, its kernels are from the next
-/// call on.
+/// Opens a plugin, by a path or a name: its device can then be used, its kernels from the next call
+/// on.
 ///
 /// # Safety
-/// The plugin's code runs in this process and may do anything; it must keep the rules of
+/// The plugin's code runs in this process and may do anything; it must follow the rules in
 /// `docs/plugins.md`.
 pub unsafe fn open_plugin(library: &str) -> Result<()> {
     let library = text("open_plugin", library)?;
     check(libdl_plugin_open(library.as_ptr()))
 }
 
-/// Whether a provider's kernels are used, from the next launch on.
+/// Sets whether a provider's kernels are used, from the next launch on.
 pub fn set_provider_enabled(name: &str, enabled: bool) -> Result<()> {
     let name = text("set_provider_enabled", name)?;
     unsafe { check(libdl_provider_set_enabled(name.as_ptr(), enabled as i32)) }
@@ -57,18 +57,18 @@ fn text(function: &str, text: &str) -> Result<CString> {
     CString::new(text).map_err(refuse)
 }
 
-/// Objects alive in the process, for tests that nothing is left.
+/// The numbers of live objects in the process, for leak tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Live {
     pub tensors: i64,
     pub storages: i64,
-    /// Of histories.
+    /// Nodes of histories.
     pub nodes: i64,
-    /// That storages describe, foreign memory included.
+    /// Bytes in storages, foreign memory included.
     pub bytes: i64,
 }
 
-/// What is alive. Exact while nobody allocates.
+/// The live objects. Exact if nobody allocates meanwhile.
 pub fn live() -> Live {
     let mut live = Live { tensors: 0, storages: 0, nodes: 0, bytes: 0 };
     let Live { tensors, storages, nodes, bytes } = &mut live;
@@ -81,27 +81,27 @@ pub fn set_memory_limit(bytes: i64) -> Result<()> {
     unsafe { check(libdl_memory_set_limit(bytes)) }
 }
 
-/// The limit in bytes, the automatic one as it is now.
+/// The limit in bytes; if automatic, its current value.
 pub fn memory_limit() -> i64 {
     unsafe { libdl_memory_get_limit() }
 }
 
-/// What the default device's memory is doing: the struct of C, whose members `libdl_sys` describes.
+/// Statistics of the default device's memory: the C struct, whose members `libdl_sys` describes.
 pub fn memory_statistics() -> Result<libdl_memory_statistics> {
-    // All of C's zeros are values of this struct.
+    // All zeros are a valid value of this C struct.
     let mut told: libdl_memory_statistics = unsafe { std::mem::zeroed() };
     told.struct_size = size_of::<libdl_memory_statistics>() as u32;
     unsafe { check(libdl_memory_get_statistics(null(), &mut told))? };
     Ok(told)
 }
 
-/// Ends long operators of all threads: while it is on, they return the error `INTERRUPTED`. It is a
-/// switch and no closure, for a closure would run in the middle of an operator's writing.
+/// Ends long operators on all threads: while it is on, they return the error `INTERRUPTED`. It is a
+/// switch and not a closure, because a closure would run while an operator is writing.
 #[derive(Clone, Debug)]
 pub struct Interruption(Arc<AtomicBool>);
 
 impl Interruption {
-    /// One more interruption of the process, beside those of other languages and libraries.
+    /// Adds an interruption to the process, besides those of other languages and libraries.
     pub fn install() -> Result<Interruption> {
         unsafe extern "C" fn ask(ctx: *mut c_void) -> i32 {
             (*ctx.cast::<AtomicBool>()).load(Ordering::Relaxed).into()
@@ -121,7 +121,7 @@ impl Interruption {
     }
 }
 
-/// Something that the library did or met, which no call returns.
+/// An event in the library that no call returns.
 #[derive(Clone, Debug)]
 pub struct Event {
     /// A `LIBDL_LOG_` constant of `libdl_sys`.
@@ -129,8 +129,9 @@ pub struct Event {
     pub message: String,
 }
 
-/// Hears from now on what happens, and at once how the library is set up. Events wait in the
-/// receiver, for a closure would run in the middle of operators. The last call has the channel.
+/// Receives log events from now on, the first of which describe the library's configuration. Events
+/// wait in the receiver, because a closure would run in the middle of operators. Each call replaces
+/// the previous receiver.
 pub fn events() -> Result<Receiver<Event>> {
     type Channel = Mutex<Sender<Event>>;
     unsafe extern "C" fn hear(
@@ -142,7 +143,7 @@ pub fn events() -> Result<Receiver<Event>> {
         let bytes = std::slice::from_raw_parts(message.cast::<u8>(), length as usize);
         let message = String::from_utf8_lossy(bytes).into_owned();
         let channel = (*ctx.cast::<Channel>()).lock().unwrap_or_else(PoisonError::into_inner);
-        // A receiver that is gone hears nothing.
+        // Fails if the receiver was dropped; the event is then lost.
         drop(channel.send(Event { level, message }));
     }
     unsafe extern "C" fn destroy(ctx: *mut c_void) {
@@ -154,7 +155,7 @@ pub fn events() -> Result<Receiver<Event>> {
     Ok(receiver)
 }
 
-/// Events are heard by nobody.
+/// Stops the delivery of events.
 pub fn no_events() -> Result<()> {
     unsafe { check(libdl_set_log_handler(None, null_mut(), None)) }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-//! The tensor's handle and what it tells of itself.
+//! The tensor handle and its properties.
 use crate::error::check;
 use crate::{Device, Dtype, Result};
 use libdl_sys::*;
@@ -8,10 +8,9 @@ use std::ptr::{null, null_mut, NonNull};
 
 /// A tensor: a counted reference to elements and history. `clone` is one more reference to the
 /// same tensor (as with `Rc`); [`duplicate`](Tensor::duplicate) copies the elements.
-///
 /// Methods that end in `_` write through a shared reference, as a `Cell` does, and views share
-/// their elements: a tensor therefore stays on its thread. [`Frozen`](crate::Frozen) is the form
-/// that travels.
+/// their elements; therefore a tensor stays on its thread. [`Frozen`](crate::Frozen) tensors can be
+/// sent to others.
 ///
 /// ```compile_fail
 /// fn needs_send<T: Send>(_: T) {}
@@ -26,8 +25,8 @@ pub struct Tensor(NonNull<libdl_tensor>);
 
 impl Tensor {
     /// # Safety
-    /// `tensor` is a tensor's handle, and the caller's reference to it is given up. Nobody uses the
-    /// tensor, or one that shares its memory, from another thread while Rust does.
+    /// `tensor` is a tensor's handle, and this takes over the caller's reference. No other thread
+    /// uses the tensor, or one that shares its memory, while Rust does.
     pub unsafe fn from_raw(tensor: *mut libdl_tensor) -> Tensor {
         debug_assert!(!tensor.is_null());
         Tensor(NonNull::new_unchecked(tensor))
@@ -37,7 +36,7 @@ impl Tensor {
         NonNull::new(tensor).map(Tensor)
     }
 
-    /// The handle, which stays Rust's.
+    /// The handle, which still belongs to Rust.
     #[inline]
     pub fn as_ptr(&self) -> *const libdl_tensor {
         self.0.as_ptr()
@@ -53,7 +52,7 @@ impl Tensor {
         x.map_or(null(), Tensor::as_ptr)
     }
 
-    /// The handle, with Rust's reference to it.
+    /// The handle, together with Rust's reference.
     pub fn into_raw(self) -> *mut libdl_tensor {
         let tensor = self.0.as_ptr();
         std::mem::forget(self);
@@ -65,12 +64,12 @@ impl Tensor {
         unsafe { libdl_tensor_ndim(self.as_ptr()) as usize }
     }
 
-    /// The sizes. Nothing in this crate changes those of a handle that exists.
+    /// The sizes. Nothing in this crate changes those of an existing handle.
     pub fn shape(&self) -> &[i64] {
         unsafe { self.list(libdl_tensor_shape(self.as_ptr())) }
     }
 
-    /// The distance between neighbours along each dimension, in elements.
+    /// The strides: the distance between neighbours along each dimension, in elements.
     pub fn strides(&self) -> &[i64] {
         unsafe { self.list(libdl_tensor_strides(self.as_ptr())) }
     }
@@ -95,22 +94,22 @@ impl Tensor {
         Device::from_c(unsafe { libdl_tensor_device(self.as_ptr()) })
     }
 
-    /// Row-major without gaps.
+    /// Whether the tensor is row-major without gaps.
     pub fn is_contiguous(&self) -> bool {
         unsafe { libdl_tensor_is_contiguous(self.as_ptr()) != 0 }
     }
 
-    /// Whether the memory may not be written.
+    /// Whether the memory is read-only.
     pub fn is_read_only(&self) -> bool {
         unsafe { libdl_tensor_is_read_only(self.as_ptr()) != 0 }
     }
 
-    /// How often the storage has been written; views share it.
+    /// How often the storage has been written; shared by views.
     pub fn version(&self) -> u64 {
         unsafe { libdl_tensor_version(self.as_ptr()) }
     }
 
-    /// A number that equal storages, and only they, have in common while they live.
+    /// A number that identifies the storage during its lifetime.
     pub fn storage_id(&self) -> u64 {
         unsafe { libdl_tensor_storage_id(self.as_ptr()) }
     }
