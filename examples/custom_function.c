@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* A differentiable function written in C: y = x^3, its gradient checked against differences. */
+/* A differentiable function written in C: y = x^3, its gradient checked by finite differences. */
 #include <libdl/libdl.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ static void try(libdl_error *error) {
   exit(1);
 }
 
-/* dx = 3 x^2 dy. Each step runs if no earlier one failed; the error goes out through the engine. */
+/* dx = 3 x^2 dy. Each step runs only if no earlier one failed; the engine passes the error on. */
 static libdl_error *cube_backward(void *ctx, libdl_backward_context *context,
                                   const libdl_tensor *const *dy, int64_t outputs, libdl_tensor **dx,
                                   int64_t inputs) {
@@ -31,7 +31,7 @@ static libdl_error *cube_backward(void *ctx, libdl_backward_context *context,
   return error;
 }
 
-/* The forward runs unrecorded; then the function is recorded as one node of the history. */
+/* Computes y without recording, then records the function as one node of the history. */
 static libdl_tensor *cube(const libdl_tensor *x) {
   const libdl_bool recording = libdl_set_grad_enabled(0);
   libdl_tensor *xx, *y;

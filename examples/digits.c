@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Trains a small network on handwritten digits, in C99: 64 pixels -> 64 -> 10 classes, Adam.
+/* Trains a small network on handwritten digits, in C99: 64 pixels -> 64 -> 10 classes, with Adam.
  *
  *     digits [--device cuda] [data/digits.safetensors]
  *
@@ -20,7 +20,7 @@ static void try(libdl_error *error) {
   exit(1);
 }
 
-/* *x = op(*x, number), where the number is a host's; what *x was is released. */
+/* *x = op(*x, number) with a host number; releases the old *x. */
 typedef libdl_error *binary(const libdl_tensor *, const libdl_tensor *, libdl_tensor **);
 static void apply(binary *op, libdl_tensor **x, double value) {
   libdl_tensor *number, *y;
@@ -66,7 +66,7 @@ static libdl_tensor *forward(libdl_tensor *const p[PARAMETERS], const libdl_tens
   return logits;
 }
 
-/* The file's tensor, on the device. */
+/* A tensor from the file, on the device. */
 static libdl_tensor *load(libdl_file *file, const char *name, const libdl_device *device) {
   libdl_tensor *x, *moved;
   try(libdl_file_tensor_by_name(file, name, -1, &x));
@@ -75,7 +75,7 @@ static libdl_tensor *load(libdl_file *file, const char *name, const libdl_device
   return moved;
 }
 
-/* The rows of x with these numbers. */
+/* The rows of x with these indices. */
 static libdl_tensor *rows(const libdl_tensor *x, const int64_t *numbers, int64_t count) {
   libdl_tensor *index, *out;
   try(libdl_empty(&count, 1, LIBDL_DTYPE_INT64, NULL, &index));
@@ -113,7 +113,7 @@ static double train_step(libdl_tensor *const p[PARAMETERS], libdl_tensor *const 
   return value;
 }
 
-/* The share of images whose largest logit is the label's. */
+/* The accuracy: the fraction of images whose largest logit is that of the label. */
 static double accuracy(libdl_tensor *const p[PARAMETERS], const libdl_tensor *images,
                        const libdl_tensor *labels) {
   const int64_t dim = 1;
@@ -144,7 +144,7 @@ int main(int argc, char **argv) {
   libdl_tensor *images = load(file, "images", &device), *labels = load(file, "labels", &device);
   libdl_file_release(file);
 
-  /* Image i is held out when i is divisible by 5. */
+  /* Image i is held out if i is divisible by 5. */
   const int64_t total = libdl_tensor_shape(images)[0];
   int64_t *train = malloc(3 * (size_t)total * sizeof *train), *test = train + total;
   int64_t *order = test + total, trains = 0, tests = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Trains a small network on handwritten digits, in C++17: 64 pixels -> 64 -> 10 classes, Adam.
+// Trains a small network on handwritten digits, in C++17: 64 pixels -> 64 -> 10 classes, with Adam.
 //
 //     digits [data/digits.safetensors]
 //
@@ -28,7 +28,7 @@ static Tensor forward(const std::vector<Tensor>& p, const Tensor& images) {
   return images.linear(p[0], p[1]).relu().linear(p[2], p[3]);
 }
 
-// The rows of x with these numbers.
+// The rows of x with these indices.
 static Tensor rows(const Tensor& x, const std::vector<int64_t>& numbers) {
   return x.index_select(0, Tensor::from(numbers, {static_cast<int64_t>(numbers.size())}));
 }
@@ -42,7 +42,7 @@ static double train_step(const std::vector<Tensor>& p, libdl::Adam& adam, const 
   return loss.item_f64();
 }
 
-// The share of images whose largest logit is the label's.
+// The accuracy: the fraction of images whose largest logit is that of the label.
 static double accuracy(const std::vector<Tensor>& p, const Tensor& images, const Tensor& labels) {
   const int64_t hits = forward(p, images).argmax(1).eq(labels).sum().item_i64();
   return static_cast<double>(hits) / static_cast<double>(labels.numel());
@@ -53,7 +53,7 @@ static void run(const char* path) {
   const libdl::File file(path);
   const Tensor images = file.tensor("images"), labels = file.tensor("labels");
 
-  // Image i is held out when i is divisible by 5.
+  // Image i is held out if i is divisible by 5.
   std::vector<int64_t> train, test;
   for (int64_t i = 0; i < images.shape()[0]; ++i) (i % 5 ? train : test).push_back(i);
   const std::vector<Tensor> p = {parameter({64, 64}, 0.125), parameter({64}, 0.125),

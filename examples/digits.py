@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trains a small network on handwritten digits: 64 pixels -> 64 -> 10 classes, Adam.
+"""Trains a small network on handwritten digits: 64 pixels -> 64 -> 10 classes, with Adam.
 
     python examples/digits.py [--device cuda] [data/digits.safetensors]
 
@@ -51,7 +51,7 @@ def main() -> None:
     data = load(chosen.data)
     images, labels = data["images"].to(chosen.device), data["labels"].to(chosen.device)
 
-    # Image i is held out when i is divisible by 5.
+    # Image i is held out if i is divisible by 5.
     train = [i for i in range(len(images)) if i % 5]
     test = [i for i in range(len(images)) if i % 5 == 0]
 

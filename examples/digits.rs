@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//! Trains a small network on handwritten digits: 64 pixels -> 64 -> 10 classes, Adam.
+//! Trains a small network on handwritten digits: 64 pixels -> 64 -> 10 classes, with Adam.
 //!
 //!     digits [data/digits.safetensors]
 //!
@@ -29,7 +29,7 @@ fn forward(p: &[Tensor], images: &Tensor) -> Result<Tensor> {
     hidden.linear_with(&p[2], Some(&p[3]))
 }
 
-/// The rows of x with these numbers.
+/// The rows of x with these indices.
 fn rows(x: &Tensor, numbers: &[i64]) -> Result<Tensor> {
     x.index_select(0, &Tensor::from_slice(numbers, &[numbers.len() as i64])?)
 }
@@ -42,7 +42,7 @@ fn train_step(p: &[Tensor], adam: &mut Adam, images: &Tensor, labels: &Tensor) -
     loss.item_f64()
 }
 
-/// The share of images whose largest logit is the label's.
+/// The accuracy: the fraction of images whose largest logit is that of the label.
 fn accuracy(p: &[Tensor], images: &Tensor, labels: &Tensor) -> Result<f64> {
     let guess = forward(p, images)?.argmax_with(Some(1), false)?;
     let hits = guess.eq(labels)?.sum()?.item_i64()?;
@@ -65,7 +65,7 @@ fn main() -> Result<()> {
     let file = File::open(path)?;
     let (images, labels) = (file.tensor("images")?, file.tensor("labels")?);
 
-    // Image i is held out when i is divisible by 5.
+    // Image i is held out if i is divisible by 5.
     let (train, test): (Vec<i64>, Vec<i64>) = (0..images.shape()[0]).partition(|i| i % 5 != 0);
     let shapes: [&[i64]; 4] = [&[64, 64], &[64], &[10, 64], &[10]];
     let p = shapes.iter().map(|s| parameter(s, 0.125)).collect::<Result<Vec<_>>>()?;

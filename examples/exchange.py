@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors and NumPy arrays over the same memory, without a copy.
+"""Tensors and NumPy arrays that share memory, without a copy.
 
     python examples/exchange.py
 """
@@ -20,12 +20,12 @@ def main() -> None:
     back[1, 2] = 20
     print("written by NumPy, seen by libdl:", tensor[1, 2].item())
 
-    # Any library with __dlpack__ works the same way; strides go along.
+    # Any library with __dlpack__ works the same way; strides are kept.
     columns = libdl.from_dlpack(array.T)
     print("a view by DLPack:", tuple(columns.shape), columns.stride())
     print("and back:", np.shares_memory(np.from_dlpack(columns), array))
 
-    # What has a history is not handed out unseen; detach() says that this is meant.
+    # A tensor with history is not exported implicitly; detach() states the intention.
     weight = libdl.ones(3, requires_grad=True)
     try:
         weight.numpy()

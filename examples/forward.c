@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* A model trained in C without a release for every temporary: scopes own what operators make, and
- * one line ends a function, with its result or with its error. */
+/* Trains a model in C without releasing every temporary: scopes own what operators make, and one
+ * line ends a function, with its result or with its error. */
 #include <libdl/libdl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ typedef struct Model {
   libdl_tensor *w1, *b1, *w2;
 } Model;
 
-/* tanh(x w1' + b1) w2'; the hidden values go with the scope, or live on as history. */
+/* tanh(x w1' + b1) w2'. The scope frees the hidden values, unless the history needs them. */
 static libdl_error *forward(const Model *m, const libdl_tensor *x, libdl_tensor **out) {
   libdl_tensor *h = NULL;
   libdl_error *error = libdl_scope_push_owner();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Looks on while a linear layer learns: how many calls a training step makes in each of its phases,
- * and how many bytes they produce. */
+/* Observes the training of a linear layer: how many calls a training step makes in each of its
+ * phases, and how many bytes they produce. */
 #include <libdl/libdl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ struct counts {
 
 static libdl_error *count(void *ctx, const libdl_call *call) {
   struct counts *const counts = ctx;
-  if (call->depth > 0) return NULL; /* a part of a call that is counted */
+  if (call->depth > 0) return NULL; /* made by a call that is counted itself */
   ++counts->calls[call->phase];
   for (int32_t i = 0; call->results && i < call->result_count; ++i)
     if (call->results[i].type == LIBDL_VALUE_TENSOR) {

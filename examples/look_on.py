@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Looks on while a small network learns: the calls of a training step, by phase and operator."""
+"""Observes the training of a small network: the calls of a step, by phase and operator."""
 
 from collections import Counter
 
@@ -17,7 +17,7 @@ made: Counter[str] = Counter()
 
 
 def count(call: Call) -> None:
-    if call.depth > 0:  # a part of a call that is counted
+    if call.depth > 0:  # made by a call that is counted itself
         return
     calls[call.phase, call.name] += 1
     tensors = [r for r in call.results or () if isinstance(r, libdl.Tensor)]

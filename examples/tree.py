@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A recursive network, defined by running it: it learns the value of nested sums and differences.
+"""A recursive network, defined by running it, that learns the value of nested sums and differences.
 
     python examples/tree.py
 
-An expression is a number or (operator, left, right). Each tree gives another graph; the network
-folds two children into their parent with one small layer an operator.
+An expression is a number or (operator, left, right). Each tree gives a different graph; the network
+folds two children into their parent with one small layer for each operator.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A device of one's own, built apart from libdl: the abacus, whose memory is the host's and whose
-// kernels count element by element in double precision. It has what a small regression needs; the
-// rest is refused by name. docs/plugins.md tells what each function is for.
+// A user-defined device, built separately from libdl: the abacus, which uses host memory and whose
+// kernels compute element by element in double precision. It has what a small regression needs, and
+// refuses the rest by name. docs/plugins.md explains what each function is for.
 #include "device/backend.h"
 
 #include <unistd.h>
@@ -71,7 +71,7 @@ void set(const View& y, int64_t i, double value) {
 
 // -- kernels -------------------------------------------------------------------------------------
 
-// NaN is no answer: `known` becomes false.
+// The value of an expression; for an unknown one, `known` becomes false.
 double apply(int32_t expression, const double* x, bool* known) {
   switch (static_cast<Expression>(expression)) {
     case Expression::add: return x[0] + x[1];
@@ -102,7 +102,7 @@ void pointwise(Context* context, const void* arguments) {
   if (!known) refuse(context, "abacus: it cannot count this expression");
 }
 
-// What libdl fuses: gradients, mostly.
+// Fused expressions, mostly gradients.
 void program(Context* context, const void* arguments) {
   const auto& a = *static_cast<const ProgramArgs*>(arguments);
   bool known = knows(a.out.dtype);
@@ -179,7 +179,7 @@ void sgd(Context* context, const void* arguments) {
   }
 }
 
-// By number: what it does not name stays NULL, and libdl says so where it is wanted.
+// The kernels by number. Those not set here stay NULL; libdl reports it if one is needed.
 struct Kernels {
   Kernel by_id[kKernels] = {};
   Kernels() {
@@ -194,7 +194,7 @@ struct Kernels {
   Kernel& at(KernelId id) { return by_id[static_cast<int32_t>(id)]; }
 };
 
-// -- the device: one, whose work is done when it is queued ----------------------------------------
+// -- the device: there is one, and it works synchronously -----------------------------------------
 
 libdl_error* device_count(int32_t* count) {
   *count = 1;

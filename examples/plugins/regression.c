@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* regression PLUGIN DEVICE [PLUGIN]: opens the plugins and fits a line by gradient descent on the
- * device that the first one brings. y = 2 x0 - 3 x1 + 1 is found again. */
+/* regression PLUGIN DEVICE [PLUGIN]: opens the plugins and fits y = 2 x0 - 3 x1 + 1 by gradient
+ * descent on the device of the first plugin. */
 #include <libdl/libdl.h>
 #include <math.h>
 #include <stdio.h>

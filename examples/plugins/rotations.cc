@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A provider: it does the CPU's products of float32 3 by 3 matrices without gaps, of which
-// rotations in space are made, and leaves all others to libdl. docs/plugins.md tells the rules.
+// A provider: it computes the CPU's products of contiguous float32 3 by 3 matrices, such as
+// rotations in space, and leaves all others to libdl. docs/plugins.md explains the rules.
 #include "device/backend.h"
 
 #include <atomic>
@@ -26,7 +26,7 @@ bool serves(const Context*, const void* arguments) {
 }
 
 void multiply(Context* context, const void* arguments) {
-  constexpr int64_t kMatrices = 512;  // a chunk: cut by sizes alone, whatever the number of threads
+  constexpr int64_t kMatrices = 512;  // per chunk, whatever the number of threads
   const auto& a = *static_cast<const MatmulArgs*>(arguments);
   const int64_t batch = a.out.sizes[0];
   done.fetch_add(1, std::memory_order_relaxed);
@@ -54,7 +54,7 @@ struct Kernels {
 
 }  // namespace
 
-// How many launches it has done, for tests.
+// How many launches it has served, for tests.
 extern "C" __attribute__((visibility("default"))) int64_t rotations_done() { return done; }
 
 extern "C" __attribute__((visibility("default"))) libdl_error* libdl_provider_open(
