@@ -148,7 +148,7 @@ if _typing.TYPE_CHECKING:
 _LAZY = ("cuda", "func", "nn", "optim", "random", "utils")
 
 
-if not _typing.TYPE_CHECKING:  # a checker shall know unknown names as such
+if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
 
     def __getattr__(name: str) -> _Any:
         import importlib

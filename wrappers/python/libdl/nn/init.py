@@ -26,7 +26,7 @@ def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any 
 
 def trunc_normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0,
                   b: float = 2.0, generator: Any = None) -> Tensor:  # fmt: skip
-    """Normal numbers; those outside of a to b are drawn again."""
+    """Normal numbers; those outside a to b are drawn again."""
     with no_grad():
         tensor.normal_(mean, std, generator=generator)
         while True:
@@ -88,20 +88,20 @@ def _fan(tensor: Tensor, mode: str) -> int:
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
-    """Uniform numbers of the variance 2 gain^2 / (fan_in + fan_out)."""
+    """Uniform numbers with variance 2 gain^2 / (fan_in + fan_out)."""
     bound = gain * math.sqrt(6.0 / sum(_fans(tensor)))
     return uniform_(tensor, -bound, bound, generator)
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
-    """Normal numbers of the variance 2 gain^2 / (fan_in + fan_out)."""
+    """Normal numbers with variance 2 gain^2 / (fan_in + fan_out)."""
     return normal_(tensor, 0.0, gain * math.sqrt(2.0 / sum(_fans(tensor))), generator)
 
 
 def kaiming_uniform_(tensor: Tensor, a: float = 0, mode: str = "fan_in",
                      nonlinearity: str = "leaky_relu",
                      generator: Any = None) -> Tensor:  # fmt: skip
-    """Uniform numbers of the variance gain^2 / fan."""
+    """Uniform numbers with variance gain^2 / fan."""
     if tensor.numel() == 0:
         return tensor
     std = calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
@@ -111,7 +111,7 @@ def kaiming_uniform_(tensor: Tensor, a: float = 0, mode: str = "fan_in",
 
 def kaiming_normal_(tensor: Tensor, a: float = 0, mode: str = "fan_in",
                     nonlinearity: str = "leaky_relu", generator: Any = None) -> Tensor:  # fmt: skip
-    """Normal numbers of the variance gain^2 / fan."""
+    """Normal numbers with variance gain^2 / fan."""
     if tensor.numel() == 0:
         return tensor
     std = calculate_gain(nonlinearity, a) / math.sqrt(_fan(tensor, mode))
@@ -122,6 +122,6 @@ import typing as _typing  # noqa: E402
 
 from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
 
-if not _typing.TYPE_CHECKING:  # a checker shall know unknown names as such
+if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
     __getattr__ = _missing_names(__name__)
 __dir__ = _public_names(__name__)

@@ -20,7 +20,7 @@ class MaxPool2d(Module):
         stride: the distance between windows; None: kernel_size
         padding: how far windows extend beyond each side
         dilation: the distance between elements of a window
-        return_indices: whether to return the positions of the elements, too
+        return_indices: whether to also return the positions of the elements
         ceil_mode: whether the last window may extend beyond the padding
     """
 

@@ -23,15 +23,15 @@ class Call(NamedTuple):
     phase: str
     """"forward", "backward", "optimizer" or "hook"."""
     depth: int
-    """How many calls it is made in: 0 for those of the program and of backward passes."""
+    """The number of calls around it: 0 for those of the program and of backward passes."""
     source: str | None
-    """On whose behalf: in a backward pass the operator whose gradient it computes, of a call inside
-    of others the outermost."""
+    """The operator on whose behalf it is made: in a backward pass the one whose gradient it
+    computes, for a nested call the outermost."""
     arguments: tuple[Any, ...]
     destinations: tuple[Any, ...] | None
-    """What it writes, where it is in place or was given out=."""
+    """The tensors that it writes, if it is in place or was given out=."""
     results: tuple[Any, ...] | None
-    """After the call; None before it, where it failed, and where there are destinations."""
+    """The results, after the call; None before it, if it failed, or if there are destinations."""
     failed: bool
 
 
