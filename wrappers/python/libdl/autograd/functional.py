@@ -151,8 +151,8 @@ def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
         given = _entered(_packed(name, "inputs", inputs), create_graph)
         weights = _weights(name, v, given, create_graph, "that the function takes")
         outputs = _called(name, func, given, strict)
-        # The product with the transposed Jacobian is linear in the weights; its derivative by them
-        # is the Jacobian.
+        # The first pass gives J^T w, which is linear in the weights w; the gradient of <v, J^T w>
+        # by w is J v.
         dummies = _packed(
             name, "outputs", tuple(F.zeros_like(y.detach()).requires_grad_() for y in outputs)
         )
