@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Callbacks of the host's that can tell no error: a destroy, a handler. They must not throw; where
-// one does, its exception ends here, and not in a destructor of ours.
+// Host callbacks that cannot report an error: a destroy, a handler. They must not throw; if one
+// does, the exception is swallowed here rather than escaping through one of our destructors.
 #pragma once
 
 namespace libdl {

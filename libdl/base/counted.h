@@ -9,8 +9,8 @@
 
 namespace libdl {
 
-// The first word of every object behind a handle. A wrong kind of handle is told by it; a released
-// handle cannot be (reading it is already a use after free).
+// The first word of every object behind a handle. It reveals a handle of the wrong kind; a released
+// handle cannot be detected (reading it is already a use after free).
 enum class Tag : uint32_t {
   kTensor = 0x4c445431,
   kError,
@@ -54,8 +54,8 @@ class Counted {
     return (count_.fetch_sub(1, std::memory_order_acq_rel) & ~kWeak) == 1;
   }
 
-  // Whoever holds a weak pointer, and a lock that the destructor takes to end it, may ask for a
-  // reference: false if the object is dying.
+  // Weak pointers. A holder of one, under a lock that the destructor takes to clear it, may ask for
+  // a reference: false if the object is dying.
   void allow_weak() const { count_.fetch_or(kWeak, std::memory_order_relaxed); }
   bool retain_if_alive() const {
     uint32_t now = count_.load(std::memory_order_relaxed);
@@ -75,7 +75,7 @@ class Counted {
   mutable std::atomic<uint32_t> count_{1};
 };
 
-// An owning pointer to a Counted object; destroy(T*) is found by name and runs with the last one.
+// An owning pointer to a Counted object; the last one calls destroy(T*), which is found by name.
 template <class T>
 class Ref {
  public:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The one exception of the library. It carries the object that the C door hands out, so that an
-// error made by a callback passes through the engine as itself.
+// The library's only exception type. It carries the object that the C door hands out, so that an
+// error made by a callback passes through the engine unchanged.
 #pragma once
 
 #include <libdl/error.h>
@@ -31,7 +31,7 @@ namespace libdl {
 
 void destroy(libdl_error* error);
 
-// Never fails: without memory it is the static out-of-memory error.
+// Never fails: if there is no memory it returns the static out-of-memory error.
 libdl_error* out_of_memory_error();
 
 class Error {
@@ -56,20 +56,21 @@ LIBDL_NORETURN [[gnu::cold]] void fail_argument(libdl_error_code code, const cha
 // op: <message>
 LIBDL_NORETURN [[gnu::cold]] void fail(libdl_error_code code, const char* op,
                                        const std::string& message LIBDL_SOURCE_LOCATION);
-// <message>, of no operator
+// <message>, without an operator's name
 LIBDL_NORETURN [[gnu::cold]] void fail_unnamed(libdl_error_code code,
                                                const std::string& message LIBDL_SOURCE_LOCATION);
 
 // -- operators made of others --------------------------------------------------------------------
 
-// What an inner operator calls an argument, and the outer one's argument that it stands for.
+// An inner operator's name for an argument, and the outer operator's argument that it corresponds
+// to.
 struct Renamed {
   const char* inner;
   int argument;
   const char* name;
 };
 
-// Tells an inner operator's error as `op`'s own; an argument that is none of op's is left out.
+// Rewrites an inner operator's error as `op`'s own; an argument that op does not have is left out.
 [[gnu::cold]] void rename_arguments(Error& error, const char* op,
                                     std::initializer_list<Renamed> names);
 

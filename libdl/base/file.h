@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Files. All system calls go through one table, so that tests can make each of them fail; what they
-// may do besides failing (stop early, be interrupted) is dealt with here.
+// Files. All system calls go through one table, so that tests can make each of them fail; short
+// reads and writes and interruptions are handled here.
 #pragma once
 
 #include <cstddef>
@@ -12,27 +12,27 @@
 
 namespace libdl {
 
-// As the calls of POSIX: negative results and errno.
+// As in POSIX: negative results and errno.
 struct FileCalls {
   int (*open)(const char* path);         // to read
   int (*open_folder)(const char* path);  // to sync
   int (*create)(const char* path);       // to write; EEXIST if it is there
   int (*duplicate)(int descriptor);
   int (*close)(int descriptor);
-  int64_t (*size)(int descriptor);  // ESPIPE for what is no regular file
+  int64_t (*size)(int descriptor);  // ESPIPE unless it is a regular file
   int64_t (*read)(int descriptor, void* to, size_t bytes, int64_t offset);
   int64_t (*write)(int descriptor, const void* from, size_t bytes);
   int (*copy_mode)(const char* from, int to);  // nothing if there is no such file
-  int (*kind)(const char* path);  // what the path leads to, as S_IFMT has it; 0: nothing
+  int (*kind)(const char* path);  // the file's type (S_IFMT) after links; 0: it does not exist
   int (*sync)(int descriptor);
   int (*rename)(const char* from, const char* to);
   int (*remove)(const char* path);
-  void* (*map)(int descriptor, size_t bytes);  // to read; NULL
+  void* (*map)(int descriptor, size_t bytes);  // to read; NULL on failure
   int (*unmap)(void* data, size_t bytes);
 };
 extern FileCalls file_calls;
 
-// The calling function's name stands in the errors, which are all IO.
+// Throws IO. `function` is the calling function's name, for the message.
 LIBDL_NORETURN [[gnu::cold]] void fail_io(const char* function, const std::string& what,
                                           int error_number LIBDL_SOURCE_LOCATION);
 
@@ -51,17 +51,17 @@ class Descriptor {
   int release();
   // Of a regular file. Throws IO for others.
   int64_t size(const char* function) const;
-  // Exactly that many bytes. Throws FORMAT where the file ends before.
+  // Reads exactly that many bytes. Throws FORMAT if the file is shorter.
   void read(const char* function, void* to, size_t bytes, int64_t offset) const;
 
  private:
   int number_ = -1;
 };
 
-// A file that replaces another at once or not at all: written beside it, synced, renamed. Until
-// commit() has succeeded the old one is whole; what was written is removed if commit() is not
-// reached. Throws IO where the path leads to anything but a regular file: renaming over a device, a
-// pipe or a socket would end it.
+// Replaces a file atomically: the new one is written beside it, synced and renamed. Until commit()
+// has succeeded the old file is untouched; if commit() is not reached the new one is removed.
+// Throws IO if the path leads to anything but a regular file: renaming over a device, a pipe or a
+// socket would destroy it.
 class Replacement {
  public:
   Replacement(const char* function, std::string path);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Locks that survive a fork, and that never wait for the host.
+// Locks that survive a fork, and under which nothing ever waits for the host.
 //
-// A StripeLock guards, for a moment, what one object keeps: a storage's lists, a gradient's slot,
-// the history of a tensor. It is one of a fixed set, chosen by the object's address, so that a fork
-// can take them all: a child finds no lock held by a thread that it does not have, and each list
-// whole. A Mutex does the same for what the process has once.
+// A StripeLock briefly guards the state of one object: a storage's lists, a gradient's slot, a
+// tensor's history. It is one of a fixed set, chosen by the object's address, so that a fork can
+// take them all: in the child no lock is held by a thread that no longer exists, and every list is
+// consistent. A Mutex does the same for state of which the process has one.
 //
-// Under either nothing runs that may call the host or wait for another thread: no operator, no
-// callback, no release of what has a destructor of the host's. locks_held() is for tests of that.
+// While either is held nothing runs that may call the host or wait for another thread: no operator,
+// no callback, no release of an object whose destructor belongs to the host. locks_held() lets
+// tests check that.
 #pragma once
 
 #include <atomic>
@@ -17,7 +18,7 @@
 
 namespace libdl {
 
-// One of two stripes that are held together; the other is an object's.
+// The stripe to take first where two are held together; the second is an object's.
 enum class Outer { kPackedForms };
 
 class StripeLock {
@@ -41,7 +42,7 @@ class StripeLock {
   static Stripe stripes[kStripes + 1];
 
   static Stripe& stripe_of(const void* object) {
-    // Neighbours that are cells have stripes of their own.
+    // Adjacent cells map to different stripes.
     return stripes[reinterpret_cast<uintptr_t>(object) / sizeof(Stripe) % kStripes];
   }
   explicit StripeLock(Stripe& stripe) : held_(stripe.held) {
@@ -59,7 +60,7 @@ class StripeLock {
   std::atomic<uint32_t>& held_;
 };
 
-// For objects of static storage, or that live as long as the process: a fork takes all of them.
+// For static objects, or objects that live as long as the process: a fork takes all of them.
 class Mutex {
  public:
   Mutex();
@@ -74,16 +75,18 @@ class Mutex {
   Mutex* next_;
 };
 
-// Of the calling thread. Only sanitizer builds know whose a stripe is; elsewhere all are counted.
+// Locks held by the calling thread. Only sanitizer builds know which thread holds a stripe; other
+// builds count those of all threads.
 int locks_held();
-// At the start of an operator: ends the process where a lock is held. Nothing in other builds.
+// At the start of an operator in sanitizer builds: aborts the process if a lock is held.
 #if defined(LIBDL_SANITIZE)
 void check_no_lock_is_held(const char* op) noexcept;
 #else
 inline void check_no_lock_is_held(const char*) {}
 #endif
 
-// Grows in each forked child: a mark that carries another number was left by a thread that is gone.
+// Incremented in each forked child: a mark with another number was left by a thread that no longer
+// exists.
 uint32_t process_generation();
 
 }  // namespace libdl

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Cells for small objects (tensors, storages, nodes) from thread-local free lists: 1-2 ns a pair.
-// A cell freed on another thread joins that thread's list, and what is too much for a list goes to
-// the centre, from where any thread takes it. In sanitizer builds every cell is an allocation of
-// its own, so that the sanitizer sees each use after free.
+// Cells for small objects (tensors, storages, nodes) from thread-local free lists: 1-2 ns for an
+// allocation and its free. A cell freed on another thread joins that thread's list; when a list is
+// full, cells overflow to a central pool that all threads refill from. In sanitizer builds every
+// cell is an allocation of its own, so that the sanitizer sees each use after free.
 #pragma once
 
 #include <atomic>
@@ -21,14 +21,15 @@ namespace slab {
 
 struct Free {
   Free* next;
-  Free* next_batch;  // of the first cell of a batch in the centre
+  Free* next_batch;  // in the first cell of a batch in the central pool
 };
 
-// What a thread holds. Only its thread writes; statistics() reads the counters from others.
+// One thread's free lists and counters. Only its thread writes; live_counts() reads the counters
+// from other threads.
 struct Cache {
   Free* free[kMaxCells + 1];
   int32_t
-      room[kMaxCells + 1];  // cells that the list may still take; 0 before the thread has joined
+      room[kMaxCells + 1];  // cells that each list may still take; 0 before the thread has joined
   std::atomic<int64_t> live_tensors, live_storages, live_nodes, live_bytes;
 };
 
@@ -38,8 +39,8 @@ extern std::atomic<int64_t> fail_countdown;  // < 0: off
 void* refill(size_t cells);
 void* large(size_t bytes);
 void free_large(void* p) noexcept;
-void overflow(Free* cell, size_t cells) noexcept;  // of a list without room
-size_t trim();  // gives whole chunks of free cells back to the system; the bytes
+void overflow(Free* cell, size_t cells) noexcept;  // frees a cell whose list is full
+size_t trim();  // gives whole chunks of free cells back to the system; returns the bytes
 bool fails();   // counts one allocation; true where the test hook wants it to fail
 
 }  // namespace slab
@@ -101,7 +102,7 @@ inline void count(std::atomic<int64_t>& counter, int64_t change) {
 struct LiveCounts {
   int64_t tensors, storages, nodes, bytes;
 };
-// Sums over all threads, ended ones included. Exact while nobody allocates.
+// Sums over all threads, including ended ones. Exact while no thread allocates.
 LiveCounts live_counts();
 
 // Test hook: the n-th allocation from now fails (counted from 0), and every later one if

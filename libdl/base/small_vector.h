@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A vector of trivial values whose first N live in place; shapes rarely need more.
+// A vector of trivial values that stores up to N in place; shapes rarely need more.
 #pragma once
 
 #include <algorithm>
@@ -91,7 +91,8 @@ class SmallVector {
   }
 
  private:
-  // All N, used or not: a copy of constant length is a few moves, another one a call of memcpy.
+  // Copies all N, used or not: a copy of constant length is a few moves, a variable one is a call
+  // of memcpy.
   void copy_inline(const SmallVector& other) noexcept {
     std::copy(other.inline_, other.inline_ + N, inline_);
   }

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Where a check stands in the sources. Here it is nothing. The library that tests/checks builds is
-// told it with every error and goes on behind the one check that is to be left out.
+// The source location of a check. Ordinary builds compile it away. The build in tests/mutation
+// passes it to every function that raises an error, and skips the one check that is to be left out.
 //
-//   LIBDL_NORETURN    before a function that ends in an error
-//   LIBDL_SOURCE_LOCATION       behind the parameters of fail() and of what hands through to it
-//   LIBDL_GIVEN_SOURCE_LOCATION the same in a definition that was declared before
-//   LIBDL_SAME_SOURCE_LOCATION  behind the arguments of a call that hands its own caller's place
-//   through
+//   LIBDL_NORETURN              before a function that always raises an error
+//   LIBDL_SOURCE_LOCATION       after the parameters of fail() and of functions that forward to it
+//   LIBDL_GIVEN_SOURCE_LOCATION the same in the definition of a function declared earlier
+//   LIBDL_SAME_SOURCE_LOCATION  after the arguments of a call that passes on its caller's location
 #pragma once
 
 #ifdef LIBDL_SWITCHABLE_CHECKS
 
 namespace libdl {
-// tests/checks/left_out.cc
+// tests/mutation/left_out.cc
 bool left_out(const char* file, int line);
 }  // namespace libdl
 

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What is to be done when a thread ends. A thread_local object with a destructor would do, but the
-// C library ends the process where it finds no memory to note the destructor; here that can be
-// told.
+// Cleanup when a thread ends. A thread_local object with a destructor would do, but the C library
+// aborts the process if it has no memory to register the destructor; here that is reported.
 #pragma once
 
 #include <cstdint>
 
 namespace libdl {
 
-// Who comes later finds what earlier ones need still in place.
+// Cleanups run in this order: each may still use what the later ones free.
 enum class EndOrder : uint8_t { kState, kBlocks, kCells };
 
 // A constinit thread_local object.
@@ -20,8 +19,8 @@ struct ThreadEnd {
   ThreadEnd* next = nullptr;
 };
 
-// run() is called once at the end of the calling thread. Asking again before that is free; asked
-// from within, it runs once more. False without memory.
+// run() is called once at the end of the calling thread. Registering it again before then costs
+// nothing; if run() itself registers it, it runs once more. False if there is no memory.
 bool at_thread_end(ThreadEnd& end) noexcept;
 
 }  // namespace libdl

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The tables that plugins fill: a kind of device, or a provider that does some of the work of one.
-// The CPU's is part of the core; a plugin's come out of its exported functions. Plain C structs
-// that only grow at the end, each beginning with its size; yet core and plugin must agree on all
-// that they share, which the build id tells.
+// The tables that plugins fill in: a kind of device, or a provider that does some of its work. The
+// CPU's table is part of the core; a plugin returns its own from its exported functions. They are
+// plain C structs that only grow at the end, each beginning with its size. Even so, core and plugin
+// must come from the same build: the build ids are compared.
 //
-// Functions that can fail return NULL or an error that the receiver owns. Device numbers have been
-// checked. Errors of queued work come out of the next synchronisation.
+// Functions that can fail return NULL, or an error that the caller then owns. Device numbers have
+// been checked. Errors of queued work are reported by the next synchronisation.
 #pragma once
 
 #include <libdl/device.h>
@@ -34,11 +34,11 @@ struct DeviceProperties {
   char name[128];
   int64_t total_memory;                        // bytes
   int64_t free_memory;                         // bytes, at the moment
-  int32_t processors;                          // that run threads or blocks side by side
+  int32_t processors;                          // that run threads or blocks in parallel
   int32_t capability_major, capability_minor;  // of the instruction set; 0 on the CPU
 };
 
-// What the core offers to a plugin.
+// The core's functions for a plugin.
 struct BackendHost {
   uint32_t struct_size;
   const char* build_id;
@@ -52,14 +52,14 @@ struct Backend {
   const char* name;  // "cuda"
   const char* build_id;
   int32_t kernel_count;
-  const Kernel* kernels;  // by KernelId; NULL where it has none
+  const Kernel* kernels;  // by KernelId; NULL if it has none
 
   libdl_error* (*device_count)(int32_t* count);
   libdl_error* (*properties)(int32_t device, DeviceProperties* properties);
 
-  // Memory. With granule 0 the allocator takes whole segments by `allocate`; else it reserves
-  // addresses and puts memory behind them in granules. `reserve` and `allocate` set *data to NULL
-  // when there is no more; that is no error. NULL for the CPU, which has an allocator of its own.
+  // Memory. With granule 0 the allocator takes whole segments with `allocate`; else it reserves
+  // addresses and commits memory to them in granules. `reserve` and `allocate` set *data to NULL
+  // when there is no more; that is not an error. NULL for the CPU, which has its own allocator.
   size_t (*granule)(int32_t device);
   libdl_error* (*reserve)(int32_t device, size_t bytes, void** data);
   libdl_error* (*commit)(int32_t device, void* at, size_t bytes, int32_t* granted);
@@ -87,8 +87,9 @@ struct Backend {
   libdl_error* (*event_elapsed)(int32_t device, void* first, void* second, double* milliseconds);
 };
 
-// One kernel of a provider, for the launches that it serves. `serves` looks at the arguments alone
-// and costs next to nothing; what it accepts, `run` does, by the rules that kernels/args.h states.
+// One kernel of a provider, for the launches that it serves. `serves` only looks at the arguments
+// and costs almost nothing; every launch that it accepts is done by `run`, which must follow the
+// rules in kernels/args.h.
 struct ProvidedKernel {
   bool (*serves)(const kernels::Context* context, const void* args);  // NULL: every launch
   Kernel run;                                                         // NULL: it has none
@@ -103,8 +104,8 @@ struct Provider {
   const ProvidedKernel* kernels;  // by KernelId
 };
 
-// A plugin exports one of these functions or both, named libdl_backend_open and
-// libdl_provider_open. Called once; the tables live on.
+// A plugin exports one or both of these functions, named libdl_backend_open and
+// libdl_provider_open. Each is called once; the tables must outlive the process's use of libdl.
 using BackendOpen = libdl_error* (*)(const BackendHost* host, const Backend** backend);
 using ProviderOpen = libdl_error* (*)(const BackendHost* host, const Provider** provider);
 

@@ -12,7 +12,7 @@ namespace libdl {
 
 class BackendSource : public Source {
  public:
-  static constexpr size_t kRounding = 512;  // bytes; what coalesced access wants
+  static constexpr size_t kRounding = 512;  // bytes; for coalesced access
 
   BackendSource(const Backend& backend, int32_t device);
   void* reserve(size_t& bytes, bool small) override;

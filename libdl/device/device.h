@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Which devices there are, and how work reaches them.
+// Which devices exist, and how work reaches them.
 #pragma once
 
 #include <atomic>
@@ -14,47 +14,47 @@
 
 namespace libdl {
 
-constexpr int32_t kDeviceTypes = 32;  // DLPack's numbers, and room for those to come
+constexpr int32_t kDeviceTypes = 32;  // DLPack's numbers, and room for more
 
 // "cpu", "cuda:1"; "device type 7" for an unknown one.
 std::string device_name(Device device);
 
-// The backend of a device type. Its plugin is opened when first asked for. Throws
-// Error(BACKEND), naming what is missing, or Error(DEVICE) for a type that libdl does not know.
+// The backend of a device type. Its plugin is opened on first use. Throws Error(BACKEND), naming
+// what is missing, or Error(DEVICE) for a type that libdl does not know.
 const Backend& backend(int32_t device_type);
 
-// Devices of a type; 0 where the plugin or the driver is missing.
+// The number of devices of a type; 0 if the plugin or the driver is missing.
 int32_t device_count(int32_t device_type);
 
-// Throws Error(DEVICE) naming what exists, or backend()'s errors.
+// Throws Error(DEVICE), naming the devices that exist, or backend()'s errors.
 void check_device(const char* op, Device device);
 
 DeviceProperties device_properties(Device device);
 Allocator& allocator_for(Device device);
 
-// Waits for all work of the device, and throws what went wrong in it.
+// Waits for all work on the device, and throws its errors.
 void synchronize(Device device);
 
-// Queues a copy of plain bytes on a native stream (of the device that is not the CPU, if one is
-// not). From or to the CPU it may return before the copy is done.
+// Queues a copy of plain bytes on a native stream (of the device that is not the CPU, if any). If
+// one side is the CPU it may return before the copy is done.
 void copy_bytes(void* to, Device to_device, const void* from, Device from_device, size_t bytes,
                 void* stream);
 
-// Throws the error that a backend's function has returned, if any.
+// Throws the error that a backend's function returned, if any.
 void check_backend(libdl_error* error);
 
-// The same between the host and a device, on its current stream; returns when it is done.
+// Copies between the host and a device, on its current stream; returns when the copy is done.
 void read_bytes(void* to, Device device, const void* from, size_t bytes);
 void write_bytes(Device device, void* to, Device from_device, const void* from, size_t bytes);
 // Zero bytes, queued on the current stream.
 void clear_bytes(Device device, void* data, size_t bytes);
 
-// Makes a kind of device known; the table must live on. Throws Error(DEVICE) for a type or a name
-// that is taken or beyond what there is room for.
+// Registers a kind of device; the table must stay valid. Throws Error(DEVICE) for a type or a name
+// that is taken, or if there is no more room.
 void register_backend(const Backend& backend);
 
-// The number of a kind of device by its name, 0 for an unknown one; and its name, NULL likewise.
-// The core knows the names of plugins that it has not opened yet.
+// A device type's number by its name (0 if unknown), and its name by number (NULL if unknown). The
+// core knows the names of plugins that it has not opened yet.
 int32_t device_type_named(const char* name);
 const char* device_type_name(int32_t type);
 
@@ -66,20 +66,20 @@ inline uint8_t special_now() { return special.load(std::memory_order_relaxed); }
 inline void note(uint8_t what) { special.fetch_or(what, std::memory_order_relaxed); }
 }  // namespace device_detail
 
-// Whether memory of another device than the CPU was ever made or taken over: until then no operator
-// needs to compare the devices of its operands.
+// Whether memory of any device other than the CPU was ever allocated or adopted: until then no
+// operator needs to compare the devices of its operands.
 inline bool memory_elsewhere() { return device_detail::special_now() & device_detail::kElsewhere; }
 inline void note_memory_elsewhere() { device_detail::note(device_detail::kElsewhere); }
 
-// Whether there was that or a tensor whose bytes are in a form alone (tensor/forms.h): until then
-// the operands of a launch have plain bytes on the CPU.
+// Whether there was such memory, or a tensor whose bytes exist only as a packed form
+// (tensor/forms.h): until then all operands of a launch have plain bytes on the CPU.
 inline bool memory_is_special() {
   using namespace device_detail;
   return special_now() & (kElsewhere | kPackedOnly);
 }
 inline void note_packed_only() { device_detail::note(device_detail::kPackedOnly); }
 
-// Whether there was memory elsewhere or a provider: until then the CPU's own kernels do every
+// Whether there was memory elsewhere or a provider: until then the CPU's own kernels run every
 // launch.
 inline bool launches_are_special() {
   using namespace device_detail;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// How a kernel is launched: with the pool and the allocator behind it, the floating-point
-// environment that results are promised for, and enough stack.
+// How a kernel is launched: with the thread pool and the allocator, in the default floating-point
+// environment, and with enough stack.
 #pragma once
 
 #include "base/source_location.h"
@@ -16,10 +16,10 @@ namespace libdl {
 namespace device_detail {
 extern const kernels::Host cpu_host __attribute__((visibility("hidden")));
 LIBDL_NORETURN void raise_interrupted();
-LIBDL_NORETURN void raise_stopped(void* error);  // the context's; NULL: the host interrupted
+LIBDL_NORETURN void raise_stopped(void* error);  // the context's error; NULL: the host interrupted
 }  // namespace device_detail
 
-// Runs body(context) on this processor. Throws INTERRUPTED where the host asked to stop, and what
+// Runs body(context) on the CPU. Throws INTERRUPTED if the host asked to stop, or the error that
 // the kernel left in the context; the output is then undefined.
 template <class F>
 void launch(F body) {
@@ -29,11 +29,12 @@ void launch(F body) {
   if (context.stopped) device_detail::raise_stopped(context.error);
 }
 
-// What kernels are told about where they run: the pool, and the state's current stream.
+// The context that a kernel runs in: the pool, and the state's current stream.
 kernels::Context context_for(Device device);
 
-// Runs a kernel by the first provider that serves these arguments, or by the device's own table. On
-// the CPU it is done on return. Throws as the other; UNSUPPORTED if nobody has such a kernel.
+// Runs a kernel with the first provider that serves these arguments, or from the device's own
+// table. On the CPU it is done on return. Throws as above, and UNSUPPORTED if there is no such
+// kernel.
 void launch(Device device, KernelId id, const void* args);
 
 template <KernelId id>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Libraries that do some launches of a device better than its own kernels do: for each kind of
-// device and kernel a chain of providers, the last registered first, and behind them the device's
-// own table.
+// Libraries that run some launches of a device better than its own kernels do. Each kind of device
+// and kernel has a chain of providers, the last registered first; after them comes the device's own
+// table.
 #pragma once
 
 #include <atomic>
@@ -13,15 +13,16 @@
 
 namespace libdl {
 
-// The provider must live on, and have a name of its own. One that LIBDL_DISABLE names is left out,
-// with a notice; registering one again does nothing. Throws Error(BACKEND) for a table that is no
-// provider's.
+// The provider must stay valid and have a unique name. One that LIBDL_DISABLE names is left out,
+// with a notice; registering one again does nothing. Throws Error(BACKEND) for a table that is not
+// a provider's.
 void register_provider(const Provider& provider);
 
-// Whether the provider's kernels are asked, from the next launch on. False if there is no such one.
+// Sets whether the provider's kernels are used, from the next launch on. False if there is no such
+// provider.
 bool set_provider_enabled(const char* name, bool enabled);
 
-// Of the first provider that serves these arguments; NULL: the device's own kernel does.
+// The kernel of the first provider that serves these arguments; NULL: use the device's own.
 Kernel provided_kernel(const kernels::Context& context, KernelId id, const void* args);
 
 namespace device_detail {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What a thread carries from call to call. One pointer, so that a host which moves work between
-// threads carries it along by one write.
+// What a thread keeps from call to call. It is one pointer, so that a host which moves work between
+// threads can move it along with a single write.
 #pragma once
 
 #include <libdl/device.h>
@@ -28,8 +28,8 @@ enum Mode : uint32_t {
   kModeForward = 16,        // a forward-mode level is open
   kModeScope = 32,          // handles belong to a scope
   kModeCheckCopies = 64,    // warn where a hidden representation is converted
-  kModeGradAside = 128,     // grad mode as it will be when inference mode ends
-  kModeForwardAside = 256,  // and whether levels will be seen
+  kModeGradAside = 128,     // grad mode as it will be once inference mode ends
+  kModeForwardAside = 256,  // likewise, whether forward-mode levels are seen
 };
 
 struct Watch;
@@ -38,7 +38,7 @@ struct DualLevel;
 struct Scope;
 struct SavedHooks;
 struct SavedHookStack;
-struct Attachment {  // an object that a higher room hangs on the state
+struct Attachment {  // an object that a higher layer attaches to the state
   virtual ~Attachment() = default;
 };
 
@@ -56,15 +56,15 @@ struct libdl_state : libdl::Counted {
   int32_t backward_depth = 0;
   libdl::DualLevel* dual_level = nullptr;    // innermost; owned by the tape
   libdl_generator* generator = nullptr;      // owned; NULL: the process's default generator
-  libdl::Watch* watch = nullptr;             // innermost of who looks on; owned by the operators
-  const libdl::Frame* frame = nullptr;       // innermost call that is looked at
-  int32_t phase = 0;                         // of the host's own calls, for who looks at them
-  bool shown = false;                        // the operator to be entered was looked at already
-  libdl::Scope* scope = nullptr;             // innermost; owned by the door
-  libdl::SavedHooks* saved_hooks = nullptr;  // what saves go through, borrowed from:
+  libdl::Watch* watch = nullptr;             // innermost interceptor; owned by the operators
+  const libdl::Frame* frame = nullptr;       // innermost call shown to interceptors
+  int32_t phase = 0;                         // of the host's own calls, for interceptors
+  bool shown = false;                        // the operator about to be entered was already shown
+  libdl::Scope* scope = nullptr;             // innermost; owned by capi
+  libdl::SavedHooks* saved_hooks = nullptr;  // the innermost, borrowed from:
   libdl::SavedHookStack* saved_hook_stack = nullptr;    // owned by the tape
   libdl_stream* stream[2] = {nullptr, nullptr};         // current stream of CPU and CUDA, owned
-  void (*release_attachments)(libdl_state&) = nullptr;  // set by the rooms above that attach
+  void (*release_attachments)(libdl_state&) = nullptr;  // set by the layers above that attach
 };
 
 namespace libdl {
@@ -76,7 +76,8 @@ State& make_state();  // the thread's own first state
 
 inline State& state() { return current_state ? *current_state : make_state(); }
 State* swap_state(State* next);  // NULL: the thread's own
-// Before something is hung on a state that must be released with it. Throws std::bad_alloc.
+// Call it before attaching something to a state that must be released with it. Throws
+// std::bad_alloc.
 void end_with_thread(State& state);
 
 void destroy(State* state);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Streams order a device's work; events mark points in them. The CPU has both, so that programs
-// need not ask: its work is done when a call returns.
+// need no special case for it: its work is done when a call returns.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@ struct libdl_stream : libdl::Counted {
   libdl::Device device;
   void* native = nullptr;  // the driver's handle
   int32_t priority = 0;
-  bool owned = false;  // used again after this object: neither the default stream nor a foreign one
+  bool owned = false;  // reused after this object: neither the default stream nor a foreign one
 };
 
 struct libdl_event : libdl::Counted {
@@ -33,33 +33,33 @@ using Event = Ref<libdl_event>;
 void destroy(libdl_stream* stream);
 void destroy(libdl_event* event);
 
-// priority: lower numbers go first; 0 is usual.
+// priority: lower numbers go first; the default is 0.
 Stream make_stream(Device device, int32_t priority = 0);
 Stream default_stream(Device device);
 
-// A stream of someone else, who keeps it alive longer than this object and orders its end.
+// A foreign stream: its owner keeps it alive longer than this object and destroys it.
 Stream wrap_stream(Device device, void* native);
 
-// The calling state's stream of a device: what set_current_stream said, else the default one.
+// The calling state's stream of a device: the one set with set_current_stream, else the default.
 Stream current_stream(Device device);
 void set_current_stream(const Stream& stream);
 void* native_stream(Device device);  // current_stream's handle, without a reference
 
-// What set_current_stream last said for a device that is not the CPU; NULL: nothing, so the default
-// streams. exchange_chosen_stream gives back what was chosen before.
+// The stream last set with set_current_stream for a device other than the CPU; NULL: none, so the
+// default streams. exchange_chosen_stream returns the previous one.
 inline libdl_stream* chosen_stream() { return state().stream[1]; }
 Stream exchange_chosen_stream(Stream next);
 
 bool query(const libdl_stream& stream);
 void synchronize(const libdl_stream& stream);
-// The stream's later work waits for the event; an event never recorded is no wait.
+// The stream's later work waits for the event; an event that was never recorded causes no wait.
 void wait(const libdl_stream& stream, const libdl_event& event);
 
 Event make_event(Device device, bool timing);
 void record(libdl_event& event, const libdl_stream& stream);
 bool query(const libdl_event& event);
 void synchronize(const libdl_event& event);
-// Milliseconds between two recorded events, both made with timing and complete.
+// Milliseconds between two recorded events, both created with timing and complete.
 double elapsed(const libdl_event& first, const libdl_event& second);
 
 }  // namespace libdl

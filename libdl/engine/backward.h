@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Reads history: reverse-mode differentiation over the recorded graph.
+// Reverse-mode differentiation over the recorded graph.
 #pragma once
 
 #include "tape/meta.h"
@@ -14,10 +14,10 @@ struct BackwardOptions {
   bool materialize = false;   // grad(): …or zeros
 };
 
-// Adds d(sum outputs · gradients)/d leaf into .grad of every leaf, or of `inputs` alone where any
-// are given, which may be no leaves and keep their gradient from then on. gradients: one per
-// output, undefined for outputs of one element (then 1). A failed pass leaves each .grad untouched
-// or complete.
+// Adds d(sum outputs · gradients)/d leaf into .grad of every leaf, or of `inputs` alone if any are
+// given; these may be non-leaves, which then retain their gradients. gradients: one per output;
+// undefined means 1, for outputs of one element. If a pass fails, each .grad is either untouched or
+// complete.
 void backward(TensorSpan outputs, TensorSpan gradients, TensorSpan inputs,
               const BackwardOptions& options);
 

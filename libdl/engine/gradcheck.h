@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Gradients against central differences, in double precision.
+// Checks gradients against central differences, in double precision.
 #pragma once
 
 #include <functional>
@@ -11,17 +11,17 @@
 namespace libdl {
 
 struct GradcheckOptions {
-  double eps = 1e-6;  // half of the step
+  double eps = 1e-6;  // half the step
   double atol = 1e-5, rtol = 1e-3;
   double nondet_tol = 0;  // between two backward passes
   bool forward = false;
   bool second_order = false;
-  bool strict = false;  // outputs without history are checked to be constant
+  bool strict = false;  // check that outputs without history are constant
 };
 
 using CheckedFunction = std::function<std::vector<Tensor>(TensorSpan inputs)>;
 
-// Throws AUTOGRAD where they disagree. outputs: how many f gives. Meaning and other errors:
+// Throws AUTOGRAD if they disagree. outputs: how many tensors f returns. Meaning and other errors:
 // include/libdl/autograd.h.
 void gradcheck(const CheckedFunction& f, TensorSpan inputs, size_t outputs,
                const GradcheckOptions& options);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// One walk over a graph: which nodes wait for how many gradients, and what has arrived.
+// One pass over a graph: how many gradients each node still waits for, and what has arrived.
 #pragma once
 
 #include <unordered_map>
@@ -10,16 +10,16 @@
 
 namespace libdl {
 
-// Scratch of a node for this pass. It stands in the node itself, unless another pass is running
-// anywhere (concurrent or re-entrant): then in a table of this pass.
+// Scratch space of a node for one pass. It is in the node itself, unless another pass is running
+// anywhere (concurrent or re-entrant): then it is in a table of this pass.
 struct Scratch {
   int32_t waiting = 0;  // gradients still to come
   bool wanted = true;   // leads to an input that was asked for
   std::vector<Tensor> grads;
 };
 
-// What a node is as a target. A leaf that stopped requiring grad and began again has an accumulator
-// of each time: they are one, told by its .grad.
+// A node's identity as a target. A leaf that stopped requiring grad and started again has several
+// accumulators: they count as one, identified by its .grad.
 inline const void* target_of(const Node& node) {
   if (!node.accumulator) return &node;
   return static_cast<const Accumulator&>(node).slot.get();
@@ -32,8 +32,8 @@ class Pass {
   Pass(const Pass&) = delete;
   Pass& operator=(const Pass&) = delete;
 
-  // Counts what each node reachable from the roots waits for; marks the wanted ones where targets
-  // are given.
+  // Counts how many gradients each node reachable from the roots waits for; if targets are given,
+  // marks the nodes that lead to them.
   void prepare(std::span<Node* const> roots, std::span<Node* const> targets);
 
   int32_t& waiting(Node& node) { return own_ ? node.waiting : table_[&node].waiting; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What a history leads to.
+// Which leaves a history leads to.
 #pragma once
 
 #include "tape/meta.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A rule is queued on the stream of its operator, behind the values that were saved there. Where a
-// pass goes from one stream to another, the next waits for the one before: the device then sees the
-// pass in the host's order. At the end the caller's stream waits, so that what follows on it finds
-// the gradients. Different devices are ordered by the transfers between them.
+// A rule is queued on its operator's stream, behind the work that made its saved values. When a
+// pass switches streams the new one waits for the old one, so the device runs the pass in the
+// host's order. At the end the caller's stream waits, so that later work on it finds the gradients.
+// Different devices are ordered by the transfers between them.
 #pragma once
 
 #include "device/device.h"
@@ -28,7 +28,7 @@ class PassStreams {
   void go_to(libdl_stream* next);
 
   bool away_ = false;
-  Stream callers_;  // meanwhile
+  Stream callers_;  // the caller's, while away_
 };
 
 }  // namespace libdl

@@ -16,7 +16,7 @@ namespace libdl {
 constexpr int64_t kMaxHeaderBytes = 100'000'000;  // the format's own limit
 constexpr int64_t kPrefixBytes = 8;               // the header's length, little-endian
 
-// Kept small: a hostile header consists of entries.
+// Kept small, because a hostile header may consist of nothing but entries.
 struct TensorEntry {
   uint32_t name, name_length;  // in Header::text
   uint32_t shape, ndim;        // in Header::sizes
@@ -31,10 +31,10 @@ struct TextEntry {
 struct Header {
   std::string text;  // names and metadata, each followed by a NUL
   std::vector<int64_t> sizes;
-  std::vector<TensorEntry> tensors;  // as the file names them
+  std::vector<TensorEntry> tensors;  // in the file's order
   std::vector<TextEntry> metadata;
-  std::vector<uint32_t> by_name;  // numbers of tensors, sorted
-  int64_t data = 0;               // where the first tensor's bytes are in the file
+  std::vector<uint32_t> by_name;  // indices into tensors, sorted by name
+  int64_t data = 0;               // where the tensors' bytes begin in the file
 
   std::string_view name(const TensorEntry& e) const {
     return std::string_view(text).substr(e.name, e.name_length);
@@ -43,12 +43,12 @@ struct Header {
   std::optional<size_t> find(std::string_view name) const;
 };
 
-// The length that the file's first bytes tell. Throws FORMAT unless the header fits into the file
-// and under the limit.
+// The header's length, from the file's first bytes. Throws FORMAT unless the header fits into the
+// file and under the limit.
 int64_t header_bytes(const unsigned char (&prefix)[kPrefixBytes], int64_t file_bytes,
                      const char* function);
 
-// Throws FORMAT unless the entries describe, without holes and overlaps, all bytes that follow.
+// Throws FORMAT unless the entries cover all bytes that follow, without gaps or overlaps.
 Header parse_header(std::string_view json, int64_t file_bytes, const char* function);
 
 // -- writing --------------------------------------------------------------------------------
@@ -63,9 +63,9 @@ struct NamedText {
 
 struct HeaderPlan {
   std::string prefix_and_json;  // padded, so that the data is aligned to 8 bytes
-  std::vector<size_t> order;    // in which the tensors' bytes follow: wide elements first
+  std::vector<size_t> order;    // of the tensors' bytes: wide elements first
 };
-// Throws VALUE (a name twice, or no UTF-8), DTYPE (complex128), OVERFLOW.
+// Throws VALUE (a duplicate name, or one that is not UTF-8), DTYPE (complex128), OVERFLOW.
 HeaderPlan plan_header(const std::vector<NamedTensor>& tensors,
                        const std::vector<NamedText>& metadata, const char* function);
 

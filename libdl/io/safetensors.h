@@ -17,9 +17,9 @@ struct libdl_file : libdl::Counted {
   ~libdl_file();
 
   libdl::Header header;
-  bool shares = false;           // tensors are windows on `memory`
-  libdl::Descriptor descriptor;  // or
-  const char* memory = nullptr;  // the whole file
+  bool shares = false;           // tensors point into `memory`
+  libdl::Descriptor descriptor;  // either this
+  const char* memory = nullptr;  // or the whole file in memory
   int64_t bytes = 0;
   bool mapped = false;
   void* context = nullptr;  // of the caller's memory
@@ -31,13 +31,13 @@ namespace libdl {
 using File = Ref<libdl_file>;
 void destroy(libdl_file* file);
 
-// share: tensors are read-only windows on the file's memory (mapped, or the caller's) instead of
-// copies, wherever elements are aligned. A mapped file that shrinks ends the process: that is the
-// operating system's rule, and why copies are the default.
+// share: tensors are read-only and point into the file's memory (mapped, or the caller's) instead
+// of being copies, wherever elements are aligned. If a mapped file shrinks, the operating system
+// kills the process on access; that is why copies are the default.
 File open_file(const std::string& path, bool share);
-File open_file(int descriptor, bool share);  // which stays the caller's, and where it stands
-// release(context) runs once, when neither the file nor a shared tensor needs it, or when this
-// throws.
+File open_file(int descriptor, bool share);  // stays the caller's, at its present file offset
+// release(context) runs once, when neither the file nor a shared tensor needs the memory any more,
+// or when this throws.
 File open_memory(const void* data, int64_t bytes, bool share, void (*release)(void*),
                  void* context);
 
@@ -45,7 +45,7 @@ Tensor read_tensor(const File& file, size_t index);
 
 void save_file(const std::string& path, const std::vector<NamedTensor>& tensors,
                const std::vector<NamedText>& metadata);
-// The file's bytes.
+// Returns the file's bytes.
 std::string save_text(const std::vector<NamedTensor>& tensors,
                       const std::vector<NamedText>& metadata);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The caching allocator: one class over any Source. Freed memory is kept for the next request until
-// trim or pressure; fresh pages cost more than most operators. Small host blocks pass through the
+// The caching allocator, over any Source. Freed memory is kept for later requests until trim() or
+// memory pressure; fresh pages cost more than most operators. Small host blocks go through the
 // thread's own bins without a lock.
 #pragma once
 
@@ -20,15 +20,15 @@
 namespace libdl {
 
 struct PoolStatistics {
-  int64_t allocated = 0;  // bytes in the users' hands, rounded as blocks are
-  int64_t active = 0;     // and those waiting in threads' bins
+  int64_t allocated = 0;  // bytes in use, rounded up to block sizes
+  int64_t active = 0;     // the same, plus bytes cached in threads' bins
   int64_t reserved = 0;   // memory held from the source
 };
 
 struct MemoryStatistics {
   PoolStatistics small, large;
   int64_t allocated = 0, active = 0, reserved = 0;
-  // Exact with one thread; else to within what the threads' bins hold (at most 2 MB a thread).
+  // Exact with one thread, else to within what the threads' bins hold (at most 2 MB per thread).
   int64_t peak_allocated = 0, peak_reserved = 0;
   int64_t allocations = 0, frees = 0;  // ever
   int64_t segments = 0;
@@ -60,14 +60,14 @@ class Allocator {
   Allocator(const Allocator&) = delete;
   Allocator& operator=(const Allocator&) = delete;
 
-  // Aligned to 64 bytes; bytes = 0 gives a pointer that nobody may read. The block may be used by
-  // work on `stream` at once. Throws Error(OUT_OF_MEMORY), which tells the statistics.
+  // Aligned to 64 bytes; bytes = 0 gives a pointer that must not be read. Work on `stream` may use
+  // the block at once. Throws Error(OUT_OF_MEMORY), whose message includes the statistics.
   void* allocate(size_t bytes, void* stream = nullptr);
 
   // From any thread; bytes as in allocate. Work on the block's own stream may still be queued.
   void deallocate(void* data, size_t bytes) noexcept;
 
-  // The block is also used by work on another stream: its next user will wait for what is queued
+  // The block is also used by work on another stream: its next user will wait for the work queued
   // there when the block is freed. Throws Error(OUT_OF_MEMORY).
   void record_use(void* data, void* stream);
 
@@ -75,14 +75,15 @@ class Allocator {
   std::vector<SegmentSnapshot> snapshot() const;
   void reset_peaks();
 
-  // Gives all idle memory back to the source, except what waits in other threads' bins. Returns
-  // the bytes.
+  // Returns all idle memory to the source, except what other threads' bins cache. Returns the
+  // number of bytes.
   size_t trim();
 
-  // New blocks come from `source`; the old one goes when its last block was freed and trim called.
+  // New blocks come from `source`; the old source is dropped once its last block has been freed and
+  // trim() called.
   void set_source(std::shared_ptr<Source> source);
 
-  // The stock of a thread that begins or ends.
+  // Adds or removes the bins of a thread that begins or ends.
   void join(ThreadBins* bins);
   void leave(ThreadBins* bins);
 
@@ -111,13 +112,13 @@ class Allocator {
 
   const std::string name_;
   const size_t rounding_;
-  const bool has_bins_;  // the host's allocator: small blocks pass through ThreadBins
+  const bool has_bins_;  // the host's allocator: small blocks go through ThreadBins
   mutable std::mutex mutex_;
   std::shared_ptr<Source> source_;
   BlockCells cells_;
   std::vector<std::unique_ptr<Heap>> heaps_;
   BlockTable used_;
-  // Without what the threads' bins have not told yet.
+  // Excluding what the threads' bins have not yet passed on.
   PoolStatistics small_, large_;
   int64_t peak_allocated_ = 0, peak_reserved_ = 0;
   int64_t allocations_ = 0, frees_ = 0, trims_ = 0, failures_ = 0;

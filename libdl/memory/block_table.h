@@ -27,7 +27,7 @@ class BlockTable {
     return (reinterpret_cast<uintptr_t>(data) >> 6) * 0x9E3779B97F4A7C15u >> 20 & (size_ - 1);
   }
 
-  // Where the block lies, or the empty slot where it would.
+  // The block's slot, or the empty slot where it would go.
   size_t slot(const void* data) const {
     size_t i = home(data);
     while (slots_[i] && slots_[i]->data != data) i = (i + 1) & (size_ - 1);

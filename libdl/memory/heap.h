@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The blocks of one stream and one kind of size: segments cut into blocks, free ones in lists by
-// size class under a bitmap, so that finding, splitting and merging take constant time. Everything
-// is described outside the memory itself, which may be a device's. No locks: the allocator has one.
+// The blocks of one stream, small or large: segments are cut into blocks, and free blocks are kept
+// in lists by size class with a bitmap over them, so that finding, splitting and merging take
+// constant time. All bookkeeping lies outside the memory itself, which may be a device's. No locks:
+// the allocator has one.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,7 @@ namespace libdl {
 
 struct Segment;
 
-// Another stream that used a block: its event, once the block is free.
+// Another stream that used a block, and its event once the block is free.
 struct Use {
   void* stream;
   void* event;
@@ -31,7 +32,7 @@ struct Block {
   Block *next_free, *previous_free;
   Use* uses;
   bool free;
-  bool may_have_holes;  // parts of it may be without memory
+  bool may_have_holes;  // parts of it may not be committed
 };
 
 struct Segment {
@@ -39,16 +40,16 @@ struct Segment {
   class Heap* heap;
   char* base;
   size_t bytes;
-  size_t granule;                      // 0: all memory is there
+  size_t granule;                      // 0: all memory is committed
   size_t committed;                    // bytes
-  std::unique_ptr<uint64_t[]> backed;  // one bit a granule
+  std::unique_ptr<uint64_t[]> backed;  // one bit per granule: it is committed
   Block* first;
   bool closed;  // its free blocks are in no list
   Segment *next, *previous;
 };
 
-// Block descriptors come in chunks and are never given back: their number is bounded by the largest
-// number of blocks there ever was.
+// Block descriptors are allocated in chunks and never freed: their number is bounded by the largest
+// number of blocks that ever existed at once.
 class BlockCells {
  public:
   BlockCells() = default;
@@ -78,23 +79,23 @@ class Heap {
   Heap(const Heap&) = delete;
   Heap& operator=(const Heap&) = delete;
 
-  // A used block of `bytes` (a multiple of the rounding) with memory behind it. NULL if no free
-  // block is long enough (a further segment may help), or with `refused` if there is no memory. The
-  // heap's stream then waits for the other streams that used it.
+  // Allocates a committed block of `bytes` (a multiple of the rounding). NULL if no free block is
+  // long enough (another segment may help), or, with `refused` set, if there is no memory. On
+  // success the heap's stream waits for the other streams that used the block.
   Block* allocate(size_t bytes, bool& refused);
   void free(Block* block);
 
-  // Takes a reserved range over. False: no memory for its description.
+  // Takes over a reserved range. False if there is no memory to describe it.
   bool add(std::shared_ptr<Source> source, void* base, size_t bytes);
 
-  // Nothing more is allocated from the present segments.
+  // Nothing more is allocated from the current segments.
   void close();
 
-  // Takes the memory from under free blocks. Segments that are wholly free leave the heap and are
-  // put into `leaving`, for the caller to release without its lock. Returns the bytes that went.
+  // Decommits free blocks. Segments that are wholly free leave the heap and are put into `leaving`,
+  // for the caller to release without its lock. Returns the number of bytes freed.
   size_t trim(Segment*& leaving);
 
-  size_t reserved() const { return reserved_; }  // bytes with memory behind them
+  size_t reserved() const { return reserved_; }  // committed bytes
   void* stream() const { return stream_; }
   bool small() const { return small_; }
   const Segment* segments() const { return segments_; }

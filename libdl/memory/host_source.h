@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Host memory: the operating system's, in growing segments of 2 MB pages, or the host program's
-// own.
+// Host memory: from the operating system, in growing segments of 2 MB pages, or from the host
+// program's own allocator.
 #pragma once
 
 #include <atomic>
@@ -11,14 +11,14 @@
 
 namespace libdl {
 
-// How much host memory the library may hold. Without a set limit: 90 % of the smaller of the
-// cgroup's limit and what is available beside what this process has already.
+// How much host memory the library may hold. Unless a limit is set: 90 % of the smaller of the
+// cgroup's limit and the available memory plus what this process already has.
 class MemoryBudget {
  public:
   bool take(size_t bytes);  // false: over the limit
   void give(size_t bytes) { taken_.fetch_sub(bytes, std::memory_order_relaxed); }
 
-  // Whether take could ever be true, whoever gives back what they have.
+  // Whether take() could succeed if all memory taken so far were given back.
   bool allows(size_t bytes);
 
   size_t limit();
@@ -53,7 +53,7 @@ class HostSource : public Source {
   MemoryBudget& budget_;
 };
 
-// The host program's allocator. allocate returns NULL when it has no memory; `alignment` is a power
+// The host program's allocator. allocate returns NULL if it has no memory; `alignment` is a power
 // of two.
 struct HostAllocator {
   void* ctx;
@@ -62,7 +62,7 @@ struct HostAllocator {
   void (*destroy)(void* ctx);
 };
 
-// destroy runs when the source goes, that is after its last segment went back.
+// destroy runs when the source is destroyed, that is after its last segment has been released.
 class CallbackSource : public Source {
  public:
   CallbackSource(MemoryBudget& budget, const HostAllocator& callbacks)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Tells the address sanitizer which bytes nobody may touch. Without it these are nothing.
+// Tells AddressSanitizer which bytes must not be touched. These do nothing in other builds.
 #pragma once
 
 #include <cstddef>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Who frees memory when it runs out.
+// Callbacks that free memory when it runs out.
 #pragma once
 
 #include <cstdint>
 
 namespace libdl {
 
-// Asked when memory runs out, before the request is tried once more: free what you can, on the
-// calling thread. `bytes` is what is missing. One callback is the host program's (a collector may
-// run in it); rooms of the library add theirs, which stay.
+// Called on the requesting thread when memory runs out, to free what it can before the request is
+// retried once. `bytes` is the size of the request. The host program may set one callback (which
+// may run a garbage collector); parts of the library add handlers of their own, which stay.
 struct PressureCallback {
   void* ctx;
   void (*relieve)(void* ctx, int64_t bytes);
@@ -18,6 +18,6 @@ struct PressureCallback {
 void set_pressure_callback(const PressureCallback* callback);
 void add_pressure_handler(void (*relieve)(int64_t bytes));
 
-void relieve_pressure(int64_t bytes);  // asks them all; nothing where one of them asks for it
+void relieve_pressure(int64_t bytes);  // calls them all; does nothing when called from one of them
 
 }  // namespace libdl

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The floating-point environment in which kernels run, whatever the host has set on its thread:
-// round to nearest, no flush to zero, no traps. Otherwise the same call would give other bits.
+// round to nearest, no flush to zero, no traps. Otherwise the same call could give different bits.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class DefaultFloatEnvironment {
  private:
 #if defined(__x86_64__)
   static constexpr uint64_t kDefault = 0x1F80;  // MXCSR: all exceptions masked
-  static constexpr uint64_t kFlags = 0x3F;      // what was raised before
+  static constexpr uint64_t kFlags = 0x3F;      // exception flags raised so far
   static uint64_t read() { return _mm_getcsr(); }
   static void write(uint64_t word) { _mm_setcsr(static_cast<unsigned>(word)); }
 #elif defined(__aarch64__)

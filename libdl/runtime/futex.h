@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Sleeping on a word. The kernel keeps the queue, so nothing here can be left broken by a fork.
+// Sleeping on a word. The kernel keeps the queue, so a fork cannot leave anything here
+// inconsistent.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A place for a host's callback that may be replaced while others are calling it.
+// Holds a host callback, which may be replaced while other threads are calling it.
 #pragma once
 
 #include <atomic>
@@ -12,13 +12,13 @@
 
 namespace libdl {
 
-// T has members ctx and destroy. destroy(ctx) runs once, after the callback was replaced and the
-// last call of it has returned.
+// T has members ctx and destroy. destroy(ctx) runs once, after the callback has been replaced and
+// the last call to it has returned.
 template <class T>
 class Hook {
  public:
   constexpr Hook() : held_() {}
-  ~Hook() {}  // held_ lives on: other threads may call while the process exits
+  ~Hook() {}  // held_ is not destroyed: other threads may call while the process exits
 
   // Costs one relaxed load while nothing is set.
   std::shared_ptr<const T> get() const {
@@ -29,14 +29,15 @@ class Hook {
 
   bool is_set() const { return set_.load(std::memory_order_relaxed); }
 
-  // Takes `callback` over; NULL removes the present one. Throws bad_alloc, having called destroy.
+  // Takes ownership of `callback`; NULL removes the current one. Throws bad_alloc, after calling
+  // destroy.
   void set(const T* callback) {
     std::shared_ptr<const T> next;
     if (callback) next = own(*callback);
     std::unique_lock lock(mutex_);
     held_.swap(next);
     set_.store(held_ != nullptr, std::memory_order_relaxed);
-    lock.unlock();  // the old one's destroy, which runs now, may come back to this hook
+    lock.unlock();  // the old callback's destroy, which runs now, may use this hook again
   }
 
   void before_fork() { mutex_.lock(); }

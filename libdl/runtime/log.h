@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the library tells its host about events that are no errors of a call.
+// Messages to the host about events that are not errors of a call.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ struct LogHandler {
 };
 void set_log_handler(const LogHandler* handler);  // NULL: nobody
 
-// Whether anybody listens: one relaxed load. For messages whose parts cost something.
+// Whether a handler is set: one relaxed load. For messages that are costly to build.
 bool logging();
 
-// Never fails; a message is cut at 1023 bytes. Not to be called under a lock that other calls take:
-// the handler may wait for a lock of the host's, whose holder waits for ours.
+// Never fails; messages are truncated at 1023 bytes. Do not call it while holding a lock that other
+// calls take: the handler may wait for a lock of the host's whose holder waits for ours.
 [[gnu::format(printf, 2, 3)]] void log(LogLevel level, const char* format, ...) noexcept;
 
 }  // namespace libdl

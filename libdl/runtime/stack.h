@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Kernels keep their tiles on the stack, more of them than a small thread has. Where the rest of
-// the calling thread's stack is short they run on one of their own, which is taken where failure
-// can be told and kept for the thread's next call.
+// Kernels keep their tiles on the stack, which may need more room than a small thread has. If too
+// little of the calling thread's stack is left they run on a separate one, allocated where failure
+// can be reported and kept for the thread's next call.
 #pragma once
 
 #include <cstddef>
@@ -10,16 +10,16 @@
 
 namespace libdl {
 
-constexpr size_t kKernelStack = 192 * 1024;  // more than any kernel takes, and hooks within it
+constexpr size_t kKernelStack = 192 * 1024;  // more than any kernel and the hooks it calls need
 
-// The addresses of the running stack, the thread's or one of ours, from which enough of it is left.
-// At first, while nothing is known, there are none.
+// The range of stack pointers, on the thread's stack or one of ours, that leave enough room. Empty
+// until the stack's bounds are known.
 struct StackBounds {
   uintptr_t first = 0, count = 0;
 };
 extern constinit thread_local StackBounds stack_bounds;
 
-// Also where the stack is none that we know (a coroutine's).
+// Also true on a stack that we do not know (a coroutine's).
 inline bool stack_is_short() {
   uintptr_t here;  // the register itself: asking for the frame's address makes a frame
 #if defined(__x86_64__)
@@ -32,11 +32,11 @@ inline bool stack_is_short() {
   return here - stack_bounds.first >= stack_bounds.count;
 }
 
-// Runs body(arg), on another stack if this one is really short. Throws std::bad_alloc, and what
-// body throws.
+// Runs body(arg), on another stack if this one turns out to be too short. Throws std::bad_alloc and
+// whatever body throws.
 void with_stack(void (*body)(void* arg), void* arg);
 
-// The copy of what body refers to is made here, not where it would cost each call.
+// Out of line, so that the copy of what body captures does not cost every call.
 template <class F>
 [[gnu::noinline, gnu::cold]] void with_other_stack(F body) {
   with_stack([](void* f) { (*static_cast<F*>(f))(); }, &body);

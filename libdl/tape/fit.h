@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The rule of nodes that bring gradients to the shape and dtype of a history (ops/core/history.cc).
+// The rule of nodes that convert gradients to the shape and dtype of a history
+// (ops/core/history.cc).
 #pragma once
 
 namespace libdl {

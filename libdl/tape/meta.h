@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What a tensor carries once differentiation may concern it.
+// A tensor's autograd state, created when it is first needed.
 #pragma once
 
 #include "tape/node.h"
@@ -8,7 +8,7 @@
 
 namespace libdl {
 
-// What a view's geometry counts.
+// What the elements of a view's geometry are.
 enum class ViewKind : uint8_t {
   kNone,     // not a view
   kPlain,    // the base's elements
@@ -16,15 +16,15 @@ enum class ViewKind : uint8_t {
   kComplex,  // those of view_as_complex(base)
   kBytes,    // the bytes as another dtype: no gradient flows
 };
-// How a view came to be decides whether it may be written in place while recording.
+// How a view was made: decides whether it may be written in place while recording.
 enum class ViewOrigin : uint8_t {
   kRecorded,
-  kMultiOutput,  // split, chunk, unbind: siblings exist
+  kMultiOutput,  // split, chunk, unbind: it has siblings
   kNoGrad,       // made while nothing was recorded
 };
 
 // What a language runtime keeps for a handle (include/libdl/tensor.h). Each runtime finds its own
-// in a list that only grows, so that two of them may look and write at once.
+// entry in a list that only grows, so that two runtimes may read and write concurrently.
 struct HostObject {
   const int32_t host;
   void* object;
@@ -37,15 +37,15 @@ struct Meta {
   ViewKind view = ViewKind::kNone;
   ViewOrigin origin = ViewOrigin::kRecorded;  // views
   bool retains_grad = false;
-  bool moved = false;  // set_data gave it other elements: a base while others saw its own, a view
-                       // (or what it was made of) of the same memory
+  bool moved = false;  // set_data gave it other elements: of a base that still had views, or of a
+                       // view (or what it was made from) within the same memory
   uint64_t generation = 0;  // of this tensor's history: raised by each recorded in-place write
-  std::atomic<uint64_t> seen{0};  // views: the base's generation when node was made; bases that
-                                  // moved: their own then
+  std::atomic<uint64_t> seen{0};  // views: the base's generation when node was made; moved bases:
+                                  // their own generation when they moved
   Tensor base;                    // views: never itself a view
   Ref<GradSlot> grad;
   std::unique_ptr<Duality> duality;                // forward mode
-  std::atomic<HostObject*> host_objects{nullptr};  // owned; of the runtimes but the first
+  std::atomic<HostObject*> host_objects{nullptr};  // owned; of all runtimes but the first
 
   bool is_leaf() const { return !node || node->accumulator; }
   bool follows_base() const { return view != ViewKind::kNone && view != ViewKind::kBytes; }
@@ -54,16 +54,18 @@ struct Meta {
 void* host_object(const Meta& meta, int32_t host);  // NULL: none
 void set_host_object(Meta& meta, int32_t host, void* object);
 
-Meta& meta_of(const Tensor& x);  // made when absent
-// Also while another reader renews the history of a view.
+Meta& meta_of(const Tensor& x);  // created if absent
+// Safe while another reader updates the history of a view.
 inline const Node* node_seen(const Tensor& x) {
   return x.meta() ? __atomic_load_n(&x.meta()->node, __ATOMIC_RELAXED) : nullptr;
 }
 inline bool requires_grad(const Tensor& x) { return node_seen(x) != nullptr; }
-// Whether the base of a view moved since, so that it does not see what is written there; what it
-// has missed before is not known, and raises AUTOGRAD where it is read.
+// Whether a view's base has moved to other memory while the view was up to date with it: the view
+// then ignores later writes to the base. If the view had missed earlier writes this is false, and
+// reading its history raises AUTOGRAD.
 bool left_behind(const Tensor& view);
-// Whether a gradient flows back from x: of its own history, or of a base written to since.
+// Whether a gradient flows back from x: through its own history, or through that of its base, if
+// the base was written to since.
 inline bool has_history(const Tensor& x) {
   if (requires_grad(x)) return true;
   const Meta* const m = x.meta();
@@ -74,7 +76,7 @@ inline bool has_history(const Tensor& x) {
              m->seen.load(std::memory_order_acquire) &&
          (!base->moved || !left_behind(x));
 }
-// Whether a write of x changes what a history describes: x's own, or its base's.
+// Whether a write to x changes a value that a history describes: x's own or its base's.
 inline bool shares_history(const Tensor& x) {
   const Meta* const m = x.meta();
   return m && (node_seen(x) || (m->view != ViewKind::kNone && requires_grad(m->base)));
@@ -82,41 +84,42 @@ inline bool shares_history(const Tensor& x) {
 inline bool has_moved(const Tensor& x) { return x.meta() && x.meta()->moved; }
 inline bool is_leaf(const Tensor& x) { return !x.meta() || x.meta()->is_leaf(); }
 
-// Makes a leaf collect gradients, or stop. Throws AUTOGRAD for non-leaves (off) and DTYPE.
+// Makes a leaf collect gradients, or stop. Throws DTYPE and AUTOGRAD (a host number, a tensor made
+// in inference mode, or switching a non-leaf off).
 void set_requires_grad(const Tensor& x, bool on);
 
-// Ends x's history; one of a view is its base's, too, and stays: throws AUTOGRAD.
+// Ends x's history. Throws AUTOGRAD for a view with a history, which is also its base's.
 void detach_in_place(const Tensor& x);
 
-// x takes y's bytes, geometry and dtype, and keeps its history, which must be up to date. A view
-// that gets other memory is one no more: what is written there its base does not see.
+// x gets y's bytes, geometry and dtype, and keeps its history, which must be up to date. A view
+// that gets other memory is no longer a view: its base does not see writes there.
 void set_data(const Tensor& x, const Tensor& y);
 void end_view(Meta& meta) noexcept;
-// Whether a base that has moved still has a view's elements.
+// Whether a base that has moved still contains a view's elements.
 bool holds(const Tensor& base, const Tensor& view);
 
 Tensor get_grad(const Tensor& x);  // undefined if none
-// Shape, dtype and device must be x's. An undefined value clears.
+// Shape, dtype and device must be x's. An undefined value clears .grad.
 void set_grad(const Tensor& x, const Tensor& grad);
 GradSlot& grad_slot(const Tensor& x);
 void retain_grad(const Tensor& x);  // of a non-leaf
 
 // Replaces x's history; raises its generation. Steals the reference to node.
 void set_history(const Tensor& x, Node* node, int32_t slot);
-// The same in two steps: what may fail, and what cannot.
+// The same in two steps: one that may fail, and one that cannot.
 void prepare_history(const Tensor& x, Node& node, int32_t slot);
 void commit_history(const Tensor& x, Ref<Node> node, int32_t slot) noexcept;
-// In one step, for a value that stays the same: the generation does, too.
+// The same in one step for a value that does not change: the generation stays, too.
 void replace_history(const Tensor& x, Ref<Node> node, int32_t slot);
-// What x leaves when another node takes the place of this one: a leaf's link to its accumulator,
-// and a retained gradient, which is that of the new value alone.
+// Detaches x from a node that another one replaces: removes a leaf's link to its accumulator, and a
+// retained gradient, which from then on is that of the new value alone.
 void leave_history(Node* old, int32_t slot, const Tensor& x) noexcept;
 
 // Marks `view` as a view of x (or of x's base).
 void track_view(const Tensor& view, const Tensor& x, ViewKind kind,
                 ViewOrigin origin = ViewOrigin::kRecorded);
 
-// The alias of a value with its history, for rules under create_graph.
+// An alias of a value with this history, for rules under create_graph.
 Tensor with_history(const Tensor& value, Node* node, int32_t slot);
 
 }  // namespace libdl

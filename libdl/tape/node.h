@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // History. A node is one recorded operation: the rule that differentiates it, edges to the nodes
-// of its inputs, saved values and attributes, in one cell. Nodes point to their inputs only, and
-// saved values hold bytes and geometry but never a tensor with history: no cycle can form.
+// of its inputs, saved values and attributes, in one cell. Nodes point only to their inputs, and
+// saved values hold bytes and geometry but never a tensor with history, so no cycle can form.
 #pragma once
 
 #include <cstddef>
@@ -25,17 +25,17 @@ class Backward;
 struct Rule {
   const char* name;  // the operator's, as errors and graph printers show it
   void (*vjp)(Backward& backward);
-  bool without_gradients = false;  // also where no gradient arrives
+  bool without_gradients = false;  // vjp also runs if no gradient arrives
 };
 
 // Where a gradient goes: output number `slot` of `node`. NULL: nowhere.
 struct Edge {
   Node* node = nullptr;  // owned
   int32_t slot = 0;
-  Dtype dtype = Dtype::kNone;  // of the input: the engine casts what arrives
+  Dtype dtype = Dtype::kNone;  // of the input: the engine casts the gradient to it
 };
 
-// Pack and unpack hooks of the host; the object that pack returned stands in for the value.
+// The host's pack and unpack hooks; the object that pack returns is kept in place of the value.
 struct SavedHooks : Counted {
   SavedHooks() : Counted(Tag::kHook) {}
   virtual ~SavedHooks() = default;
@@ -48,48 +48,48 @@ inline void destroy(SavedHooks* hooks) { delete hooks; }
 constexpr int32_t kSavedConstant = -1;  // a value without history
 constexpr int32_t saved_output(int k) { return -2 - k; }
 
-struct HookedValue;  // what the host's hooks made of a value
+struct HookedValue;  // a value as the host's hooks packed it
 
 struct Saved {
   libdl_tensor* shell = nullptr;  // owned alias without history; NULL: absent, or hooked
   uint64_t version = 0;
   int32_t source = kSavedConstant;  // input number, or saved_output(k)
-  HookedValue* hooked = nullptr;    // owned; stands in for the shell
+  HookedValue* hooked = nullptr;    // owned; replaces the shell
 };
 
-// A callback that may replace a gradient. Kept in order of registration.
+// A callback that may replace a gradient. Callbacks run in order of registration.
 struct GradHook : Counted {
   GradHook() : Counted(Tag::kHook) {}
   virtual ~GradHook() = default;
   // Tensor hooks see and may replace gradients[0]; node pre-hooks the node's incoming gradients;
   // node post-hooks the outgoing ones, with `incoming` for reference.
   virtual void run(std::span<Tensor> gradients, std::span<const Tensor> incoming) = 0;
-  // What the host gave with this destroy, for its collector; NULL: nothing.
+  // The ctx that the host registered with this destroy, for its garbage collector; else NULL.
   virtual void* context(void (*)(void*)) const { return nullptr; }
   virtual void end() noexcept {}  // its node is gone: it never runs again
-  Node* node = nullptr;           // that runs it; cleared under links()
-  static Mutex& links();          // held over the lists of all nodes
+  Node* node = nullptr;           // the node that runs it; cleared under links()
+  static Mutex& links();          // guards the lists of all nodes
   size_t place = 0;               // in its list
   int32_t slot = 0;               // tensor hooks: the output it watches
 };
 inline void destroy(GradHook* hook) { delete hook; }
 
-// .grad of one tensor, shared by the tensor and by whatever fills it. Once the tensor is gone
-// nobody can see it: it stays empty, or a gradient with history would keep the nodes that keep the
-// slot.
+// .grad of one tensor, shared by the tensor and whatever fills it. Once the tensor is gone nobody
+// can see it and it stays empty: otherwise a gradient with history would keep alive the nodes that
+// keep the slot alive.
 //
-// What it holds is read and replaced under its stripe. The sum is made outside of it, by one thread
-// at a time: what others bring meanwhile waits in `pending`, and that thread adds it, too. So
-// nobody waits for an operator, in which the host may be called. Who sets another .grad has the
-// last word over all that was brought before.
+// Its contents are read and replaced under its stripe. Sums are computed outside the stripe, by one
+// thread at a time: gradients that other threads bring meanwhile wait in `pending`, and that thread
+// adds them, too. So no thread waits for an operator, which may call the host. Setting .grad
+// discards everything that was brought before.
 struct GradSlot : Counted {
   GradSlot() : Counted(Tag::kOther) {}
   Tensor grad;
   bool unseen = false;
-  uint32_t adding = 0;  // the process_generation() of the thread that adds; 0: nobody does
+  uint32_t adding = 0;  // the process_generation() of the thread that is adding; 0: none is
   struct Pending {
     Tensor gradient;
-    bool create_graph = false;  // the pass that brought it records what becomes of it
+    bool create_graph = false;  // of the pass that brought it: adding it is recorded
   };
   std::vector<Pending> pending;
   uint32_t sets = 0;  // how often .grad was set
@@ -99,20 +99,20 @@ struct GradSlot : Counted {
 };
 inline void destroy(GradSlot* slot) { delete slot; }
 
-struct OutputMeta {  // what validates gradients that user code returns or gives
+struct OutputMeta {  // for checking gradients that user code returns or passes in
   Shape shape;
   Dtype dtype;
   Device device;
 };
 
-// In order of registration. A place stays empty when its hook is removed, until half of them are:
-// removing all of n takes n steps.
+// In order of registration. When a hook is removed its place stays empty until half of the places
+// are: removing all n hooks takes O(n) steps.
 class HookList {
  public:
   void push_back(Ref<GradHook> hook);
   void remove(const GradHook& hook);
-  std::vector<Ref<GradHook>> snapshot() const;  // as they are now: hooks may add and remove others
-  std::span<const Ref<GradHook>> places() const { return hooks_; }  // with the empty ones
+  std::vector<Ref<GradHook>> snapshot() const;  // a copy: hooks may add and remove others
+  std::span<const Ref<GradHook>> places() const { return hooks_; }  // including empty ones
 
  private:
   std::vector<Ref<GradHook>> hooks_;
@@ -132,19 +132,19 @@ struct Node : Counted {
   Node() : Counted(Tag::kNode) {}
 
   const Rule* rule = nullptr;
-  uint64_t sequence = 0;  // grows with creation in each thread
+  uint64_t sequence = 0;  // increases with each node that a thread creates
   int32_t inputs = 0, outputs = 1, saves = 0;
   bool accumulator = false;
-  bool keeps_saved = false;  // host numbers alone: a pass that frees leaves them
+  bool keeps_saved = false;  // it saved host numbers only: a pass that frees does not free them
   uint32_t bytes = 0;        // of the whole cell
   uint32_t attr_offset = 0;
   void (*destroy_attr)(void* attr) = nullptr;
   NodeExtra* extra = nullptr;  // owned
 
-  // Passes that read the saved values now; kReleased once a pass has asked to free them.
+  // Passes that are reading the saved values; kReleased once a pass has asked to free them.
   std::atomic<uint32_t> readers{0};
 
-  // Scratch of the engine's pass `pass`; see engine/backward.cc.
+  // Scratch space of the engine's pass number `pass`; see engine/pass.h.
   std::atomic<uint64_t> pass{0};
   int32_t waiting = 0;
   bool wanted = false;
@@ -158,12 +158,12 @@ struct Node : Counted {
     if (!extra) extra = new NodeExtra;
     return *extra;
   }
-  // As they are now: passes run them while others are added and removed.
+  // A copy of a list: passes run the hooks while others are added and removed.
   std::vector<Ref<GradHook>> hooks(HookList NodeExtra::* list) const;
   std::vector<std::pair<int32_t, Ref<GradSlot>>> retained() const;
 };
 
-// Frees the node, and what only it kept alive, by a worklist: never by recursion.
+// Frees the node and whatever only it kept alive, with a worklist rather than by recursion.
 void destroy(Node* node) noexcept;
 
 // A leaf's end of the graph: gradients that arrive here are added into .grad.
@@ -172,7 +172,7 @@ struct Accumulator : Node {
   Shape shape, strides;
   Device device;
   libdl_tensor* leaf =
-      nullptr;  // weak, under the slot's stripe: cleared when the leaf's handle goes
+      nullptr;  // weak, guarded by the slot's stripe: cleared when the leaf's handle is destroyed
 
   Tensor share_leaf();  // undefined if it is gone
 };
@@ -181,10 +181,10 @@ extern const Rule kAccumulateRule;
 uint64_t next_sequence();
 uint64_t last_sequence();  // of this thread's nodes
 
-// The rule under another name, for the life of the process.
+// The rule under another name; never freed.
 const Rule& renamed(const Rule& rule, const char* name);
 
-// A node without edges yet; attr is moved into its cell.
+// A node that has no edges yet; attr is moved into its cell.
 Node* make_node(const Rule& rule, int inputs, int outputs, int saves, size_t attr_bytes,
                 size_t attr_align);
 
@@ -197,11 +197,11 @@ Node* make_node(const Rule& rule, int inputs, int outputs, int saves, Attr attr)
   return node;
 }
 
-// The innermost hooks of the state stand in for what is saved.
+// The state's innermost hooks pack every value that is saved.
 void push_saved_hooks(Ref<SavedHooks> hooks);
 bool pop_saved_hooks();  // false if none are pushed
 bool saves_through_hooks();
-class SavedHooksPause {  // while a hook itself computes
+class SavedHooksPause {  // switches them off while a hook itself runs
  public:
   SavedHooksPause();
   ~SavedHooksPause();
@@ -213,16 +213,16 @@ class SavedHooksPause {  // while a hook itself computes
 };
 void release_saved_hooks(State& ending);
 
-// Fills place i: the value's bytes, geometry and version. An undefined value saves nothing.
+// Fills saved value i: the value's bytes, geometry and version. An undefined value saves nothing.
 void save(Node& node, int i, const Tensor& value, int32_t source);
 
-// What saved value i's tangents are hung on, of the value's shape and dtype; undefined: nothing was
-// saved.
+// The tensor that carries saved value i's tangents, of the value's shape and dtype; undefined if
+// nothing was saved.
 Tensor saved_carrier(Node& node, int i);
 
-// While a pass reads a node's saved values. Several passes may, on several threads: the last one to
-// end frees them if any of them asked for it, and a pass that comes later finds them gone, which is
-// a clear error where its rule asks for one.
+// Held while a pass reads a node's saved values. Several passes may do so on several threads: the
+// last one to finish frees the values if any of the passes asked for it. A later pass finds them
+// gone, and gets a clear error if its rule asks for one.
 class SavedReader {
  public:
   SavedReader(Node& node, bool releases);
@@ -230,7 +230,7 @@ class SavedReader {
   SavedReader(const SavedReader&) = delete;
   SavedReader& operator=(const SavedReader&) = delete;
   bool found() const { return found_; }
-  void done() { done_ = true; }  // without it (the rule threw) they stay for another try
+  void done() { done_ = true; }  // without it (the rule threw) they stay, for another attempt
 
  private:
   Node& node_;
@@ -251,22 +251,21 @@ class Backward {
 
   // The gradient of output k; undefined if none arrived.
   const Tensor& dy(int k = 0) const { return dy_[k]; }
-  // dy(k), for the last one who reads it: an owner that may be overwritten where it is
-  // sole_owner().
+  // dy(k), for its last use: may be overwritten if the result is a sole_owner().
   Tensor take_dy(int k = 0) const {
-    return node_.extra ? dy_[k] : std::exchange(dy_[k], Tensor());  // hooks see dy afterwards
+    return node_.extra ? dy_[k] : std::exchange(dy_[k], Tensor());  // hooks still need dy
   }
   // Whether input i wants a gradient.
   bool needs(int i) const { return wanted_[i]; }
-  // Saved value i, as it was; with its history under create_graph. Throws VERSION if it was
-  // overwritten since.
+  // Saved value i, with its history under create_graph. Throws VERSION if it has been overwritten
+  // since.
   Tensor saved(int i) const {
     Tensor made;
     const Tensor& value = saved(i, made);
     if (made.defined()) return made;
     return value;
   }
-  // The same without counting: it lives as long as the rule runs and `made` does.
+  // The same without taking a reference: valid while the rule runs and `made` exists.
   const Tensor& saved(int i, Tensor& made) const;
   void set_grad(int i, Tensor gradient) { dx_[i] = std::move(gradient); }
   template <class Attr>
@@ -274,8 +273,8 @@ class Backward {
     return *static_cast<Attr*>(node_.attr());
   }
   bool create_graph() const { return create_graph_; }
-  // Whether what the rule computes is differentiated in its turn, backward or forward: only
-  // operators will do.
+  // Whether what the rule computes is itself differentiated, backward or forward: the rule must
+  // then use operators only.
   bool differentiated() const { return create_graph_ || (state().mode & kModeForward); }
   Node& node() const { return node_; }
   int inputs() const { return static_cast<int>(dx_.size()); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What tensors that the host's callbacks give back are held against.
+// What tensors returned by the host's callbacks are checked against.
 #pragma once
 
 #include <optional>
@@ -17,7 +17,7 @@ struct Mismatch {
   std::string found, wanted;
 };
 
-// The first thing in which x is not as the tensor that it stands in for.
+// The first property in which x differs from the tensor that it replaces.
 inline std::optional<Mismatch> mismatch(const Tensor& x, const OutputMeta& was) {
   if (!same(x.shape(), was.shape))
     return Mismatch{LIBDL_ERROR_SHAPE, "shape " + to_string(x.shape()), to_string(was.shape)};

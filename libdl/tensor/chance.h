@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the two test builds with forms (cmake/packed.cmake) do to bytes and forms that nobody may
-// look at any more, and when; nothing in others.
+// The two test builds with packed forms (cmake/packed.cmake); other builds do nothing here. They
+// overwrite bytes and forms that must not be read any more:
 //
-//   LIBDL_BORN_PACKED   every result of three or more dimensions is born in a form alone
-//   LIBDL_RANDOM_FORMS  forms appear and go at random, at every look at a storage
+//   LIBDL_BORN_PACKED   every result of three or more dimensions starts as a packed form only
+//   LIBDL_RANDOM_FORMS  forms appear and go at random, at every access to a storage
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace libdl {
 
-// True once in `times`, drawn from the seed in LIBDL_FORMS_SEED.
+// True once in `times` on average, drawn with the seed in LIBDL_FORMS_SEED.
 #ifdef LIBDL_RANDOM_FORMS
 bool by_chance(uint32_t times);
 #else

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The structs of DLPack 1.3, written from its specification. They stand in a namespace, so that
+// The structs of DLPack 1.3, written from its specification. They are in a namespace, so that
 // upstream's dlpack.h may be included beside them in any order.
 #pragma once
 

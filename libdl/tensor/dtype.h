@@ -31,7 +31,8 @@ enum class Dtype : int32_t {
 };
 constexpr int kDtypes = 16;
 
-// Bool < integer < float < complex: only a higher category of a lower operand class counts.
+// Bool < integer < float < complex. An operand of a lower class (0-d tensor, host number) only
+// counts if its category is higher.
 enum class Category : int8_t { kBool, kInteger, kFloat, kComplex };
 
 namespace detail {
@@ -61,8 +62,8 @@ constexpr Dtype complex_of(Dtype t) {
 
 const char* name_of(Dtype t);
 
-// The dtype of a result computed from both, by dtype alone; PyTorch's lattice. Unsigned 16-, 32-
-// and 64-bit integers meet signed ones as int64.
+// The dtype of a result computed from both, from the dtypes alone; PyTorch's lattice. Unsigned 16-,
+// 32- and 64-bit integers promote with signed ones to int64.
 Dtype promote(Dtype a, Dtype b);
 
 // Whether a value of `from` may be stored into an existing tensor of `to`.

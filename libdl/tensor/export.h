@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Foreign code that may write to a storage for a time: a mapping, a NumPy array, a DLPack consumer.
+// Exports: foreign code that may write to a storage for a time, such as a mapping, a NumPy array or
+// a DLPack consumer.
 //
-// Whether it did write, nobody tells. Where it matters, because a rule has saved the storage's
-// value for backward, the bytes are compared by a fingerprint; elsewhere the end of an export
-// simply counts as a write. So a plot of a saved value costs a pass over its bytes and no more, and
-// a real change of it is found, also while the export still lives.
+// Nothing reports whether it did write. If a rule has saved the storage's value for backward, the
+// bytes are compared by a fingerprint; otherwise the end of an export simply counts as a write. So
+// plotting a saved value costs one pass over its bytes, and a real change is detected, even while
+// the export is still open.
 #pragma once
 
 #include "tensor/tensor.h"
 
 namespace libdl {
 
-// One export, part of what its holder keeps. Stays where it is between begin and end.
+// One export, embedded in its holder. It must not move between begin and end.
 struct WritableExport {
   Storage* storage = nullptr;        // kept alive by the holder
   const std::byte* first = nullptr;  // the bytes it can reach
@@ -24,9 +25,9 @@ struct WritableExport {
 
 void begin_export(WritableExport& e, const Tensor& x);  // of the bytes that x shows
 
-// Raises the version in the name of `who`, unless the bytes were compared and are the same. May run
-// on any thread while others read: packed forms stay for the next exclusive writer, their version
-// tells that they are stale.
+// Raises the version in the name of `who`, unless the bytes were compared and are unchanged. May
+// run on any thread while others read: packed forms are left to the next exclusive writer, and
+// their version shows that they are stale.
 void end_export(WritableExport& e, const char* who) noexcept;
 
 // A rule is about to save the storage's value while exports live: from here on they are compared.
@@ -35,7 +36,7 @@ void compare_exports(Storage& storage);
 // Before a saved value is read while exports live: a change of the bytes raises the version.
 void check_exports(Storage& storage) noexcept;
 
-// A pointer was given away whose end nobody will tell.
+// A pointer was given away whose end will never be reported.
 void export_for_good(Storage& storage);
 
 }  // namespace libdl

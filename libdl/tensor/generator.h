@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The source of random numbers: a key and how far its counter has come. What the numbers are is
-// said in kernels/philox.h.
+// Random number generators: a key and a counter. kernels/philox.h defines the numbers.
 #pragma once
 
 #include <libdl/abi.h>
@@ -17,7 +16,7 @@ struct libdl_generator : libdl::Counted {
   explicit libdl_generator(uint64_t seed);
 
   std::atomic<uint64_t> seed;     // as the user gave it; it is the key
-  std::atomic<uint64_t> offset;   // blocks spent
+  std::atomic<uint64_t> offset;   // blocks used so far
   std::atomic<uint64_t> lineage;  // of the process in which the seed was set
 };
 
@@ -27,28 +26,28 @@ using Generator = libdl_generator;
 
 void destroy(Generator* generator);
 
-constexpr uint64_t kFirstSeed = 67280421310721;  // for draws that shall be the same in every run
+constexpr uint64_t kFirstSeed = 67280421310721;  // for draws that must be the same in every run
 
-// The state's own generator, or the process's, whose first seed the system draws.
+// The state's own generator, or the process's, whose initial seed comes from the system.
 Generator& default_generator();
 inline Generator& generator_or_default(Generator* generator) {
   return generator ? *generator : default_generator();
 }
 
-// Starts again from the seed.
+// Restarts the generator with this seed.
 void set_seed(Generator& generator, uint64_t seed);
 
-// The key in this process: the seed, or, in a process forked since the seed was set, one derived
-// from it and from the ordinals of the forks on the way. So parent and children never draw the same
-// numbers, and a program that forks in the same order draws the same ones again.
+// The key in this process: the seed, or, in a process forked since the seed was set, a key derived
+// from the seed and the ordinals of the forks in between. So parent and children never draw the
+// same numbers, and a program that forks in the same order draws the same ones again.
 uint64_t key_of(const Generator& generator);
 
-// Claims blocks: what is drawn from the returned offset on is the caller's alone. Safe from any
-// thread; whoever comes first draws first.
+// Claims blocks: those from the returned offset on belong to the caller alone. Safe from any
+// thread; callers are served in the order of their calls.
 uint64_t advance(Generator& generator, uint64_t blocks);
 
-// Key and offset as bytes that another process can continue from. set_state throws VALUE if the
-// bytes are none of get_state's.
+// Key and offset as bytes from which another process can continue. set_state throws VALUE unless
+// the bytes come from get_state.
 constexpr size_t kGeneratorStateBytes = 24;
 using GeneratorState = std::array<std::byte, kGeneratorStateBytes>;
 GeneratorState get_state(const Generator& generator);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A host's access to a tensor's bytes, and the host's bytes as a tensor.
+// The host's access to a tensor's bytes, and host memory as a tensor.
 #pragma once
 
 #include "tensor/export.h"
 #include "tensor/tensor.h"
 
-// Access for a time. Writing ends with a new version.
+// Temporary access. The end of a writable one raises the version.
 struct libdl_mapping : libdl::Counted {
   libdl_mapping(const libdl::Tensor& x, bool writes);
   ~libdl_mapping();
@@ -22,19 +22,19 @@ struct libdl_mapping : libdl::Counted {
 
 namespace libdl {
 
-// Throws DEVICE for memory that the host does not see.
+// Throws DEVICE for memory that the host cannot access.
 void check_on_host(const Tensor& x, const char* op);
 
-// Throws READ_ONLY for writing where that is forbidden, VALUE for writing to numbers.
+// Throws READ_ONLY for read-only memory, VALUE for host numbers.
 void check_host_may_write(const Tensor& x, const char* op);
 
-// Host memory of `bytes` bytes as a tensor whose element 0 stands `offset` elements behind `data`.
-// release(context) runs exactly once, also when this throws. Strides absent: row-major.
+// Host memory of `bytes` bytes as a tensor whose element 0 is `offset` elements after `data`.
+// release(context) runs exactly once, even when this throws. Without strides it is row-major.
 Tensor from_memory(void* data, int64_t bytes, Dims shape, std::optional<Dims> strides,
                    int64_t offset, Dtype dtype, bool read_only, void (*release)(void*),
                    void* context);
 
-// The elements in row-major order; `bytes` must be exactly what they take.
+// Copies the elements in row-major order; `bytes` must be exactly their size.
 void copy_out(const Tensor& x, void* data, int64_t bytes);
 void copy_in(const Tensor& x, const void* data, int64_t bytes);
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Second forms of a storage's bytes, in a layout that a kernel likes (GEMM panels, …). A form
-// belongs to one whole geometry and to the version at which it was made. Readers build one aside
-// and hand it in; a writer, the storage's end, or want of memory takes it from the storage, and who
-// reads it then is its last owner: writers and readers of one storage may run at once.
+// Packed forms: further copies of a storage's bytes, in a layout that suits a kernel (GEMM panels,
+// …). A form belongs to one whole geometry and to the version at which it was made. Readers build a
+// form separately and then add it to the storage. A writer, the end of the storage or memory
+// pressure removes it; a reader that still uses it then is its last owner. So readers and writers
+// of one storage may run concurrently.
 //
-// Where others may write the bytes unseen (a mapping, foreign memory, a pointer that was given
-// away) a form carries a fingerprint of the bytes that it was made of, and is compared before it is
-// read.
+// If others may write the bytes unnoticed (a mapping, foreign memory, a pointer that was given
+// away) a form carries a fingerprint of the bytes that it was made from, which is compared before
+// the form is read.
 #pragma once
 
 #include <optional>
@@ -20,16 +21,16 @@ namespace libdl {
 
 // The layouts, numbered once.
 enum class Layout : int32_t {
-  kGemmPanels = 1,         // of a matrix, by kernels/cpu/pack.h
+  kGemmPanels = 1,         // of a matrix, see pack_b in kernels/cpu/matmul.h
   kChannelsInnermost = 2,  // [N, C, ...] as [N, ..., C], see tensor/forms.h
-  kChannelBlocks = 3,      // as [N, C / 8, ..., 8], where C is padded with zeros to a multiple of 8
+  kChannelBlocks = 3,      // as [N, C / 8, ..., 8], with C padded with zeros to a multiple of 8
 };
 
-// Which tensor's form it is.
+// Identifies the geometry and layout of a form.
 struct PackedKey {
   static constexpr int kMostDims = 8;
   Layout layout;
-  Dtype dtype;  // of the view, for a storage may be seen as another
+  Dtype dtype;  // of the view: a storage may be viewed as several
   int32_t ndim;
   int64_t offset;
   int64_t sizes[kMostDims], strides[kMostDims];  // the plain geometry's; `ndim` of each
@@ -39,7 +40,7 @@ struct PackedKey {
   bool operator==(const PackedKey& other) const;
 };
 
-// What a form is made of.
+// What a form is made from.
 struct PackedSource {
   Storage& storage;
   PackedKey key;
@@ -53,10 +54,10 @@ struct Packed {
 
   PackedKey key;
   std::atomic<int32_t> owners{1};  // the storage, and each reader
-  Storage* storage = nullptr;      // only while it is the storage's
-  size_t bytes = 0;                // 0: a note that the geometry was used once
+  Storage* storage = nullptr;      // only while the storage owns it
+  size_t bytes = 0;                // 0: only a note that the geometry was used once
   void* data = nullptr;
-  std::optional<uint64_t> fingerprint;        // of what it was made of, where that is watched
+  std::optional<uint64_t> fingerprint;        // of the source bytes, if they are watched
   Packed* next = nullptr;                     // of the same storage and bucket
   Packed *older = nullptr, *newer = nullptr;  // of all storages, where there is data
 };
@@ -82,39 +83,39 @@ class PackedReader {
   Packed* form_ = nullptr;
 };
 
-// The form, if it is kept. noted: the geometry was used before, without one. Forms of older
-// versions go.
+// The form, if there is one. noted: the geometry was used before, without a form. Forms of older
+// versions are dropped.
 PackedReader find_packed(const PackedSource& source, bool& noted);
 
 // Notes that the geometry was used.
 void note_packed(const PackedSource& source);
 
-// Before the bytes are read to make a form; nothing where nobody else may write them.
+// To be called before the bytes are read to make a form; empty if nobody else may write them.
 std::optional<uint64_t> packed_fingerprint(const PackedSource& source);
 
-// The storage's only form got plain bytes beside it. Another thread may have been first: then those
-// are returned and `plain` stays the caller's. keep: the form stays as one of those that are kept.
+// Adds plain bytes beside the storage's only form. If another thread was first, its bytes are
+// returned and `plain` stays the caller's. keep: the form is kept beside them.
 void* settle_form(Storage& storage, Packed* form, void* plain, bool keep);
 
-// Of a storage whose only form it is; empty where that has become plain meanwhile.
+// The only form of a storage; empty if the storage has got plain bytes meanwhile.
 PackedReader only_form(Storage& storage);
 
-// A form of data, `bytes` of the host allocator's, that is to be the only one of a storage.
+// A form that owns data (`bytes` from the host allocator), to become the only one of a storage.
 Packed* make_only_form(Storage& storage, const PackedKey& key, void* data, size_t bytes);
 
-// The last owner's.
+// Called by the storage's last owner.
 void drop_form(Storage& storage) noexcept;
 
-// Takes data, `bytes` of the host allocator's, over and sets it to NULL. The reader is empty where
-// nothing was taken: the bytes have changed meanwhile, or the storage has too many forms. Where
-// another thread was first the form is that one's.
+// Takes ownership of data (`bytes` from the host allocator) and sets it to NULL. The reader is
+// empty if nothing was taken: the bytes have changed meanwhile, or the storage has too many forms.
+// If another thread was first, its form is returned.
 PackedReader keep_packed(const PackedSource& source, std::optional<uint64_t> fingerprint,
                          void*& data, size_t bytes);
 
-// By a writer or the last owner.
+// Called by a writer or the last owner.
 void drop_packed(Storage& storage) noexcept;
 
-// Of all storages, less what only readers still own.
+// The total over all storages, without forms that only readers still own.
 int64_t packed_bytes();
 
 }  // namespace libdl

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Bytes, and the version that every write raises. Aliases share it by construction.
+// Bytes, and the version that every write raises. Aliases share a storage, so they share both.
 #pragma once
 
 #include <atomic>
@@ -17,10 +17,10 @@ struct Packed;          // tensor/packed.h
 struct PackedForms;     // likewise
 struct WritableExport;  // tensor/export.h
 
-// What a caller does with plain bytes.
+// What a caller is going to do with plain bytes.
 enum class Access : uint8_t {
   kRead,
-  kOverwrite,  // all that the tensor shows, and none is read before
+  kOverwrite,  // writes every element of the tensor, and reads none before
   kUpdate,
 };
 
@@ -35,15 +35,16 @@ struct Storage : Counted {
   Storage() : Counted(Tag::kStorage) {}
 
   std::atomic<uint64_t> version{0};
-  std::atomic<uint64_t> aside{0};  // how many of them saved values do not mind; see kAside
-  // As strides describe them; NULL while a form alone holds them. Once made they stay.
+  std::atomic<uint64_t> aside{0};  // how many of these writes saved values ignore; see kAside
+  // The plain bytes, as strides describe them; NULL while a form alone holds them. Once made they
+  // stay.
   std::atomic<void*> plain{nullptr};
   size_t bytes = 0;  // of the plain ones
   Device device;
   std::atomic<const char*> writer{nullptr};   // static name of the operator that wrote last
   std::atomic<PackedForms*> packed{nullptr};  // changed under the storage's stripe
   std::atomic<Packed*> form{nullptr};         // the one that alone holds the bytes; likewise
-  std::atomic<int32_t> writable_exports{0};   // while any lives, the bytes may change unseen
+  std::atomic<int32_t> writable_exports{0};   // while there are any, the bytes may change unnoticed
   std::atomic<bool> saved{false};             // a rule saved its value once; see tensor/export.h
   std::atomic<bool> pointed_at{false};        // the host has the plain bytes' address, for reading
   std::atomic<WritableExport*> exports{nullptr};  // likewise
@@ -52,10 +53,11 @@ struct Storage : Counted {
 #ifdef LIBDL_BORN_PACKED
   bool fresh = false;  // no operator has returned it yet
 #endif
-  void (*release)(void* context) = nullptr;  // foreign memory: runs once at the end
+  void (*release)(void* context) = nullptr;  // foreign memory: called once at the end
   void* context = nullptr;
-  void* stream = nullptr;                         // on which a device's memory was allocated
-  std::atomic<const char*> writer_site{nullptr};  // in anomaly mode: the line, owned by the process
+  void* stream = nullptr;  // on which a device's memory was allocated
+  std::atomic<const char*> writer_site{
+      nullptr};  // anomaly mode: the line of the last write; static
 
   bool packed_only() const { return form.load(std::memory_order_acquire) != nullptr; }
   bool exclusive() const { return count() == 1; }
@@ -70,29 +72,29 @@ void destroy(Storage* storage);
 
 // Fresh, uninitialised bytes. Throws Error(OUT_OF_MEMORY).
 Ref<Storage> allocate_storage(size_t bytes, Device device);
-// In the host's memory, and none of them are there yet: its maker gives it a form.
+// A storage in host memory without plain bytes: the caller gives it a form.
 Ref<Storage> storage_without_bytes(size_t bytes);
 
-// Work on another stream than the one it was allocated on uses a device's memory: it is not given
-// to anybody else before that work is done. Throws Error(OUT_OF_MEMORY).
+// Notes that work on the current stream uses a device's memory that was allocated on another
+// stream: the memory is not reused before that work is done. Throws Error(OUT_OF_MEMORY).
 void used_on_current_stream(Storage& storage);
 
-// Memory of others; release(context) runs exactly once, on any thread, also when this throws.
+// Foreign memory; release(context) runs exactly once, on any thread, even when this throws.
 Ref<Storage> adopt_storage(void* data, size_t bytes, Device device, bool read_only,
                            void (*release)(void*), void* context);
 
-// A hidden representation was made of the storage's bytes: counted, and told to who asked for
-// warnings (state mode kModeCheckCopies).
+// A hidden representation was made of the storage's bytes: counts it, and warns if warnings are on
+// (state mode kModeCheckCopies).
 void count_conversion(Storage& storage, const char* op);
 int64_t conversions();
-// Whom to tell; NULL: nobody.
+// The warning's receiver; NULL: none.
 extern std::atomic<void (*)(const char* op, size_t bytes)> conversion_warning;
 
-// In anomaly mode: who tells the running line of the host program, as text that stays; NULL:
-// nobody.
+// In anomaly mode: returns the host program's current line as text that is never freed; NULL: not
+// set.
 extern const char* (*write_site)();
 
-// After a successful write: raises the version and remembers who wrote.
+// After a successful write: raises the version and records the operator.
 void written(Storage& storage, const char* op);
 
 }  // namespace libdl

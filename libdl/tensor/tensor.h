@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A tensor: a storage, and the geometry through which its bytes are seen.
+// A tensor: a storage and a geometry (shape, strides and offset) over its bytes.
 #pragma once
 
 #include <libdl/abi.h>
@@ -25,15 +25,15 @@ using Shape = SmallVector<int64_t, 8>;
 constexpr int kMaxDims = 64;
 constexpr int kInlineDims = 4;
 
-struct Meta;  // what the tape hangs on a tensor; libdl/tape/meta.h
+struct Meta;  // what the tape attaches to a tensor; libdl/tape/meta.h
 void destroy_meta(Meta* meta, const libdl_tensor* owner) noexcept;
 
 enum TensorFlag : uint8_t {
   kContiguous = 1,     // row-major without gaps
-  kNumber = 2,         // a host number: no storage, the value stands in the handle
+  kNumber = 2,         // a host number: no storage, the value is in the handle
   kEmptied = 4,        // its scope has ended
   kInferenceMade = 8,  // made in inference mode: can never be recorded
-  kAside = 16,         // Python's .data: what was saved of others does not mind its writes
+  kAside = 16,         // Python's .data: values saved through other handles ignore its writes
 };
 
 }  // namespace libdl
@@ -45,13 +45,13 @@ struct libdl_tensor : libdl::Counted {
   libdl::Storage* storage = nullptr;  // owned; NULL for numbers and emptied handles
   int64_t offset = 0;                 // in elements
   int64_t numel = 0;
-  int64_t* dims = nullptr;      // sizes, then strides (in elements); at inline_dims or a cell
+  int64_t* dims = nullptr;      // sizes, then strides (in elements); in inline_dims or a cell
   libdl::Meta* meta = nullptr;  // owned
-  void* host = nullptr;         // the first runtime's object, weak; see host_slot
+  void* host = nullptr;         // the first runtime's object, weak; see tape/meta.h
   libdl::Dtype dtype = libdl::Dtype::kNone;
   uint8_t ndim = 0;
   uint8_t flags = 0;
-  uint8_t room = 0;  // dimensions that the cell at dims has room for; 0: dims is inline_dims
+  uint8_t room = 0;  // how many dimensions the cell at dims can hold; 0: dims is inline_dims
   union {
     int64_t inline_dims[2 * libdl::kInlineDims];
     bool as_bool;
@@ -74,7 +74,7 @@ void* make_plain(const libdl_tensor& x, Access access);
 void shake(const libdl_tensor& x);  // forms come or go; see tensor/chance.h
 #endif
 
-// An owning handle, one pointer wide. Metadata are members; arithmetic is free functions.
+// An owning handle, the size of a pointer. Metadata are members; arithmetic is free functions.
 class Tensor {
  public:
   Tensor() = default;
@@ -118,9 +118,9 @@ class Tensor {
   Storage& storage() const { return *p_->storage; }
   Meta* meta() const { return p_->meta; }
 
-  // The address of the first element in the plain bytes, which strides describe; a number's own
-  // value, to be read. Who asks says what it does with them, for they may have to be made first.
-  // Throws OUT_OF_MEMORY.
+  // The address of the first element in the plain bytes, which strides describe, or of a number's
+  // own value, to be read only. The caller says what it will do with the bytes, since they may have
+  // to be made first. Throws OUT_OF_MEMORY.
   template <class T = void>
   const T* read_plain() const {
     return static_cast<const T*>(plain(Access::kRead));
@@ -133,7 +133,7 @@ class Tensor {
   T* update_plain() const {
     return static_cast<T*>(plain(Access::kUpdate));
   }
-  // The same where a launch has seen to it that there are plain bytes.
+  // The same when a launch has made sure that there are plain bytes.
   void* plain() const {
     if (p_->flags & kNumber) return p_->inline_dims;
     return static_cast<char*>(p_->storage->plain.load(std::memory_order_relaxed)) +
@@ -157,8 +157,8 @@ static_assert(sizeof(Tensor) == sizeof(void*));
 
 using TensorSpan = std::span<const Tensor>;
 
-// The version that a value saved of x is held against: without the writes aside, unless x writes
-// so.
+// The version to compare when a value of x is saved: kAside writes do not count, unless x itself is
+// kAside.
 inline uint64_t saved_version(const libdl_tensor& x) {
   const uint64_t all = x.storage->version.load(std::memory_order_relaxed);
   return x.flags & kAside ? all : all - x.storage->aside.load(std::memory_order_relaxed);
@@ -180,20 +180,20 @@ inline const Tensor& borrow(libdl_tensor* const& handle) {
 // Uninitialised, row-major. Throws OVERFLOW, OUT_OF_MEMORY.
 Tensor empty(Dims shape, Dtype dtype, Device device = {});
 
-// The same bytes through another geometry, which the caller has shown to lie in the storage.
-// No autograd identity.
+// The same bytes through another geometry, which the caller has checked to lie within the storage.
+// Without history or other autograd state.
 Tensor alias(const Tensor& x, Dims shape, Dims strides, int64_t offset, Dtype dtype);
 Tensor alias(const Tensor& x);  // same geometry
 
-// x takes y's bytes, geometry and dtype; pointers to x's sizes and strides stay readable.
+// x gets y's bytes, geometry and dtype; pointers to x's sizes and strides stay readable.
 void take_data(const Tensor& x, const Tensor& y);
 
-// The same in two steps, without a copy of the geometry: the caller writes sizes, strides and
-// offset (x's, at first) where they stay, then seals.
+// An alias in two steps, without a copy of the geometry: the caller writes sizes, strides and
+// offset (initially x's) in place, then seals it.
 Tensor unsealed_alias(const Tensor& x, int ndim, Dtype dtype);
-void seal(libdl_tensor& t);  // counts the elements, tells whether they are contiguous
+void seal(libdl_tensor& t);  // computes numel and whether the tensor is contiguous
 
-// A tensor over a storage, geometry checked against its extent. op and errors as for as_strided.
+// A tensor over a storage, whose geometry is checked against its size. Errors as for as_strided.
 Tensor over_storage(Ref<Storage> storage, Dims shape, Dims strides, int64_t offset, Dtype dtype,
                     const char* op, int argument = 0, const char* name = "strides");
 
@@ -207,7 +207,7 @@ Tensor number(std::complex<double> value);
 
 // Product of the sizes. Throws OVERFLOW if it, or the bytes, exceed 2^63 - 1, each size counted
 // as at least 1 (so that strides cannot overflow either), VALUE if a size is negative. op is NULL
-// for a result whose sizes follow from other tensors': no argument is to blame.
+// for a result whose sizes follow from those of other tensors: the error then names no argument.
 int64_t checked_numel(Dims shape, Dtype dtype, const char* op, int argument = 0,
                       const char* name = "shape");
 Shape contiguous_strides(Dims shape);
@@ -219,7 +219,7 @@ std::string to_string(Dims shape);  // "[2, 3]"
 struct Extent {
   int64_t low, high;  // inclusive; meaningless when numel is 0
 };
-// The argument with the strides is to blame; 0: nobody.
+// The error names the argument with the strides; 0: none.
 Extent extent(Dims shape, Dims strides, const char* op, int argument = 0,
               const char* name = "strides");
 
