@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Checks of the doors that take pointers other than handles.
+// Argument checks of the C functions that take pointers other than handles.
 #pragma once
 
 #include "capi/door.h"
@@ -22,7 +22,7 @@ inline const Tensor& live_tensor(const char* function, int argument, const char*
   return borrow(handle);
 }
 
-// An array of handles with 0 to `most` entries, as it lies there.
+// An array of handles with 0 to `most` entries, not copied.
 TensorSpan live_tensors(const char* function, int argument, const char* name,
                         const libdl_tensor* const* items, int64_t count, int64_t most = INT32_MAX,
                         bool entries_may_be_null = false);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Callbacks of the host: (fn, ctx, destroy), where destroy runs exactly once.
+// The host's callbacks: (fn, ctx, destroy), where destroy runs exactly once.
 #pragma once
 
 #include <utility>
@@ -9,7 +9,7 @@
 
 namespace libdl::capi {
 
-// Owns a ctx. It is made first in every function that takes one, so that destroy also runs when the
+// Owns a ctx. Every function that takes one creates this first, so that destroy also runs when the
 // function fails.
 class Callback {
  public:
@@ -20,7 +20,7 @@ class Callback {
   ~Callback() { run_destroy(destroy_, ctx_); }
   void* ctx() const { return ctx_; }
   void* context(void (*destroy)(void*)) const { return destroy_ == destroy ? ctx_ : nullptr; }
-  // Somebody else runs destroy from now on.
+  // Gives up ownership: someone else runs destroy.
   void let_go() { destroy_ = nullptr; }
 
  private:
@@ -28,8 +28,8 @@ class Callback {
   void (*destroy_)(void*);
 };
 
-// What a sized struct gives up. One of an older program, or of no size at all, may end before its
-// destroy: then there is nobody to tell.
+// The callback in a sized struct. An older program's struct, or one of size 0, may end before the
+// destroy member: then nothing is called.
 template <class T>
 Callback given_callback(const T* given) {
   const auto has = [given](const auto& field) {

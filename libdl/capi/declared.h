@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the generated doors ask of libdl/ops when they are compiled.
+// Compile-time checks of the generated C functions against libdl/ops.
 #pragma once
 
 #include "ops/core/into.h"
@@ -12,13 +12,13 @@ struct Declared;
 template <class R, class... A>
 struct Declared<R(A...)> {
   using Pointer = R (*)(A...);
-  using WithInto = R (*)(A..., Into);  // which an operator may take though no header offers it
+  using WithInto = R (*)(A..., Into);  // an operator may take it even if no header offers it
 };
 
 }  // namespace libdl::capi
 
-// Whether libdl::name is a function of exactly this type; a call of it would also take one whose
-// arguments convert.
+// Whether libdl::name is a function of exactly this type; calling it would also accept arguments
+// that need a conversion.
 #define LIBDL_IS_DECLARED(name, ...)                                         \
   []<class F, class G>(F f, G g) {                                           \
     return requires { f = &libdl::name; } || requires { g = &libdl::name; }; \

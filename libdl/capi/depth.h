@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// How deep a thread is in interceptors and kernels of the host that call operators, which come to
-// interceptors and kernels: a limit as for passes inside passes, before the stack ends.
+// How deeply a thread is nested in the host's interceptors and kernels, which may call operators
+// that run further interceptors and kernels. Limited, like nested passes, before the stack
+// overflows.
 #pragma once
 
 #include "base/error.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Checks for functions that are no operators: outputs, devices, and structs that carry their size.
+// Argument checks of functions that are not operators: outputs, devices, and sized structs.
 #pragma once
 
 #include <algorithm>
@@ -39,8 +39,8 @@ LIBDL_NORETURN [[gnu::cold]] inline void refuse_size(const char* function, int a
                 "at least " + std::to_string(wanted) LIBDL_SAME_SOURCE_LOCATION);
 }
 
-// An output struct: as much of `values` as the caller's version has room for. `first` is the size
-// that the struct had in the first version.
+// An output struct: writes as much of `values` as fits the caller's version. `first` is the size of
+// the struct in the first version.
 template <class T>
 void give_sized(const char* function, int argument, T* out, T values, size_t first) {
   output(function, argument, "out", out);
@@ -49,8 +49,8 @@ void give_sized(const char* function, int argument, T* out, T values, size_t fir
   std::memcpy(out, &values, std::min<size_t>(out->struct_size, sizeof(T)));
 }
 
-// An input struct: an older caller's missing end reads as zero; a newer one's unknown end must be
-// zero.
+// An input struct: members that an older caller lacks read as zero; members of a newer caller that
+// this version does not know must be zero.
 template <class T>
 T take_sized(const char* function, int argument, const char* name, const T* in, size_t first) {
   if (in->struct_size < first) refuse_size(function, argument, name, in->struct_size, first);

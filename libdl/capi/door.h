@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The door: handles in, error out. Here is the only try/catch between C and C++, and here arguments
-// are checked that C cannot check: NULL, the wrong kind of handle, a handle whose scope has ended,
-// a negative count. Nothing on the good path allocates, counts a reference or builds text.
+// The door: the boundary between C and C++, handles in, error out. It has the only try/catch
+// between the two, and checks what C cannot: NULL, the wrong kind of handle, a handle whose scope
+// has ended, a negative count. The success path allocates nothing, counts no references and builds
+// no text.
 #pragma once
 
 #include <array>
@@ -27,7 +28,7 @@ using Generator = libdl_generator;
 
 namespace libdl::capi {
 
-// The error object for the exception that is being handled.
+// The error object for the exception currently being handled.
 [[gnu::cold]] libdl_error* caught(const char* op) noexcept;
 [[gnu::cold]] libdl_error* caught(OpId op) noexcept;
 
@@ -41,10 +42,10 @@ template <class Op, class F>
   }
 }
 
-// After an interruption nobody knows what the destinations hold: they count as written.
+// After an interruption the contents of the destinations are unknown: they count as written.
 void count_interrupted_writes(libdl_error& error, std::span<libdl_tensor* const> dsts) noexcept;
 
-// The same for a form that writes.
+// The same for an into form.
 template <class F, class... Destinations>
 [[gnu::always_inline]] inline libdl_error* door_into(OpId op, F&& body,
                                                      Destinations... dsts) noexcept {
@@ -59,11 +60,11 @@ template <class F, class... Destinations>
 }
 
 // -- refusals ---------------------------------------------------------------------------------
-// Arguments are counted from 1; numbers behind the last one are the outputs'.
+// Arguments are counted from 1; the outputs are numbered after the last one.
 
 LIBDL_NORETURN [[gnu::cold]] void refuse_null(OpId op, int argument, const char* wanted);
 LIBDL_NORETURN [[gnu::cold]] void refuse_output(OpId op, int argument);
-// Tells NULL, another kind and an emptied tensor apart.
+// The error tells apart NULL, a handle of another kind and an emptied tensor.
 LIBDL_NORETURN [[gnu::cold]] void refuse_tensor(OpId op, int argument, const libdl_tensor* handle);
 LIBDL_NORETURN [[gnu::cold]] void refuse_destination(OpId op, int argument, const char* name,
                                                      const libdl_tensor* handle);
@@ -85,7 +86,7 @@ inline bool is_live_tensor(const libdl_tensor* handle) {
   return handle && has_tag(handle, Tag::kTensor) && !(handle->flags & kEmptied);
 }
 
-// A borrowed handle seen as a Tensor: the count is not touched, the caller keeps it alive.
+// A borrowed handle as a Tensor: the count is not changed, and the caller keeps it alive.
 inline const Tensor& borrow(const libdl_tensor* const& handle) {
   return reinterpret_cast<const Tensor&>(handle);
 }
@@ -178,7 +179,7 @@ inline Generator* in_optional_generator(OpId op, int argument, libdl_generator* 
   return handle;
 }
 
-// The tensors of one argument, for the check that all are on one device.
+// The tensors of one argument, for the check that all are on the same device.
 struct DeviceOperand {
   int argument;
   std::span<const Tensor> tensors;
@@ -188,10 +189,11 @@ inline DeviceOperand on(int argument, const Tensor* x) { return {argument, {x, x
 inline DeviceOperand on(int argument, TensorSpan list) { return {argument, list}; }
 
 // Throws DEVICE unless all tensors are on the device of the first. Host numbers and indices may be
-// on the CPU, as may 0-d tensors where the operator goes element by element.
+// on the CPU, as may 0-d tensors if the operator is pointwise.
 [[gnu::cold]] void check_one_device(OpId op, bool pointwise,
                                     std::initializer_list<DeviceOperand> operands);
-// For arguments with these numbers; apart, so that the good path does not pay for the list.
+// For arguments with these numbers; out of line, so that the success path does not pay for the
+// list.
 template <int... kNumbers, class... Operands>
 [[gnu::cold, gnu::noinline]] void check_devices(OpId op, bool pointwise,
                                                 const Operands&... operands) {
@@ -203,7 +205,7 @@ inline void require_output(OpId op, int argument, const void* output) {
     refuse_output(op, argument);
 }
 
-// -- arguments of functions that are no operators ------------------------------------------------
+// -- arguments of functions that are not operators -----------------------------------------------
 
 std::string_view in_text(const char* function, int argument, const char* name, const char* text,
                          int64_t length);
@@ -213,8 +215,8 @@ const char* kind_of(const void* handle);  // the same of a live handle
 void check_kind(const char* function, int argument, const char* name, const void* handle,
                 Tag wanted);
 
-// For what has no error to return: false for NULL, and for a handle of another kind, of which the
-// log is told.
+// For functions that cannot return an error: false for NULL, and for a handle of another kind,
+// which is logged.
 [[gnu::cold]] void tell_kind(const char* function, const char* name, const void* handle,
                              Tag wanted) noexcept;
 inline bool is_kind(const char* function, const char* name, const void* handle, Tag wanted) {
@@ -229,10 +231,10 @@ void check_handles(const OpEntry& entry, const libdl_value* arguments);
 
 // -- results ----------------------------------------------------------------------------------
 
-// Under a scope results belong to it: the host's handles are borrowed or emptied when it ends.
+// Under a scope results belong to it: when it ends the host's handles are emptied.
 inline bool scoped() { return state().mode & kModeScope; }
 [[gnu::cold]] void adopt(State& state, libdl_tensor* handle);
-// Room for so many results: none of them is handed out if there is none.
+// Reserves room for this many results, so that either all or none are handed out.
 [[gnu::cold]] void make_room(State& state, size_t results);
 inline void adopted_together(size_t results) {
   if (scoped()) [[unlikely]]
@@ -246,8 +248,8 @@ inline libdl_tensor* to_c(Tensor tensor) {
   return tensor.release();
 }
 
-// A result on its way out: nothing is left to destroy once it is given, which the compiler cannot
-// see of a Tensor.
+// A result about to be returned. Once it has been handed out there is nothing left to destroy,
+// which the compiler could not deduce for a Tensor.
 union Leaving {
   Tensor tensor;
   ~Leaving() {}

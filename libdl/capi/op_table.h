@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The operators as data. The built-in ones are a constant table, written from the headers; those
-// that the host registers follow behind.
+// The operators as data. The built-in ones are a constant table, generated from the headers; those
+// that the host registers follow after them.
 #pragma once
 
 #include <libdl/op.h>
@@ -11,7 +11,7 @@
 
 namespace libdl::capi {
 
-// The built-in operators' numbers; the enumerators are written from the headers.
+// The built-in operators' numbers; the enumerators are generated from the headers.
 enum class OpId : int32_t;
 
 struct OpArgument {
@@ -26,7 +26,7 @@ struct OpResult {
   libdl_value_type type;
 };
 
-struct Registered;  // what a registered operator has besides; capi/registered.cc
+struct Registered;  // further data of a registered operator; capi/registered.cc
 
 struct OpEntry {
   const char* name;
@@ -36,7 +36,7 @@ struct OpEntry {
   int32_t argument_count;
   int32_t result_count;
   bool differentiable;
-  // All arguments are there and of their types; results are empty. NULL: no such form.
+  // All arguments are present and have the right types; results are empty. NULL: no such form.
   libdl_error* (*call)(const libdl_value* arguments, libdl_value* results);
   libdl_error* (*call_into)(const libdl_value* arguments, libdl_tensor* const* dsts);
   Registered* registered = nullptr;
@@ -45,7 +45,7 @@ struct OpEntry {
 extern const OpEntry kOperators[];
 extern const int32_t kOperatorCount;
 
-// NULL where there is none.
+// NULL if there is none.
 const OpEntry* find_entry(int32_t op);
 inline const OpEntry& entry_of(OpId op) { return kOperators[static_cast<int32_t>(op)]; }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Sized option structs: a smaller one of an older program leaves the rest at zero, a larger one of
-// a newer program is accepted as long as what this version does not know is zero.
+// Sized option structs: an older program's smaller struct leaves the rest zero; a newer program's
+// larger one is accepted as long as the members that this version does not know are zero.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the host's callbacks hand back: errors, and tensors in places that they filled. A handle of
-// another kind is not ours to release, and an error tells of it.
+// What the host's callbacks return: errors, and tensors in slots that they filled in. A handle of
+// another kind is reported as an error, and never released.
 #pragma once
 
 #include <span>
@@ -13,8 +13,8 @@
 
 namespace libdl::capi {
 
-// The tensors that a callback left, taken over. `wrong` tells of the first handle that is no live
-// tensor: "2 is a generator"; its place is empty.
+// Takes over the tensors that a callback returned. `wrong` describes the first handle that is not a
+// live tensor, as in "2 is a generator"; its entry is empty.
 struct Returned {
   std::vector<Tensor> tensors;
   std::string wrong;
@@ -23,13 +23,13 @@ struct Returned {
   explicit Returned(std::span<libdl_tensor* const> handles);
 };
 
-// Throws KIND or EMPTIED for a gradient that is no live tensor.
+// Throws KIND or EMPTIED for a gradient that is not a live tensor.
 void check_gradients(const char* function, const Returned& given);
-// A gradient that a callback returned as its input needs it: summed over what was broadcast.
-// Throws SHAPE, DTYPE or DEVICE where it is none of that input's.
+// Converts a gradient that a callback returned to what its input needs: sums it over broadcast
+// dimensions. Throws SHAPE, DTYPE or DEVICE if it does not fit the input.
 Tensor fit_gradient(const char* function, size_t input, const OutputMeta& meta, Tensor gradient);
 
-// Throws what a callback returned, payload and all.
+// Throws the error that a callback returned, with its payload, if any.
 void check_returned(const char* function, libdl_error* error);
 
 }  // namespace libdl::capi

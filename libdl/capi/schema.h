@@ -22,7 +22,7 @@ struct Schema {
   std::vector<std::string> results;  // their names; all are tensors
 };
 
-// Throws VALUE with the place that could not be read.
+// Throws VALUE, naming the place that could not be parsed.
 Schema read_schema(std::string_view text);
 
 }  // namespace libdl::capi

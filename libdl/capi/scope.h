@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the door hangs on a state: scopes, and what goes with them.
+// What the C functions attach to a state: scopes and related objects.
 #pragma once
 
 #include "capi/door.h"
 
 namespace libdl::capi {
 
-// The results of a generic call, all or none: where this throws, they are released. (Of one tensor:
-// adopt() in capi/door.h.)
+// Adds all results of a generic call to the scope, or none: if this throws they are released. (For
+// a single tensor: adopt() in capi/door.h.)
 void adopt_results(std::span<libdl_value> results);
 void adopt_number(State& state, libdl_tensor* handle);
 
-// While a callback of the host's runs, which knows nothing of its caller's scope: what it makes and
-// hands back is its own. Scopes that it leaves open end here. To interceptors the calls that it
-// makes are the host's again, a hook's where it is one.
+// Held while a host callback runs. The callback knows nothing of its caller's scope: what it makes
+// and returns is its own. Scopes that it leaves open end here. Interceptors see its calls as the
+// host's own, or as a hook's if it is one.
 class ScopePause {
  public:
   explicit ScopePause(bool hook = false);
@@ -25,10 +25,10 @@ class ScopePause {
  private:
   Ref<State> state_;  // the callback may switch to another one
   Scope* scope_;
-  std::optional<FrameScope> frame_;  // where interceptors look on
+  std::optional<FrameScope> frame_;  // if there are interceptors
 };
 
-// Makes the state free what is hung on it when it ends.
+// Makes the state free its attachments when it ends.
 void attach_to(State& state);
 void release_scopes(State& state);
 void release_generator(State& state);

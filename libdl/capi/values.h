@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The values of generic calls as C parameters, and results as values.
+// Converts the values of generic calls to C parameters, and results to values.
 #pragma once
 
 #include "capi/door.h"
@@ -18,15 +18,14 @@ inline const libdl_device* device_or_null(const libdl_value& value) {
   return value.type == LIBDL_VALUE_NONE ? nullptr : &value.held.device;
 }
 
-// How many integers there are, as the parameter's type has it; converted() in op.cc sees that it
-// fits.
+// A count of integers in the parameter's type; converted() in op.cc makes sure that it fits.
 struct Count {
   int64_t given;
   operator int64_t() const { return given; }
   operator int32_t() const { return static_cast<int32_t>(given); }
 };
 
-// Results of the C functions, whose references go along.
+// Results of the C functions; their references are moved into the values.
 inline void put(libdl_value& value, libdl_tensor* tensor) {
   value = typed(LIBDL_VALUE_TENSOR);
   value.held.tensor = tensor;
@@ -41,8 +40,8 @@ void put(libdl_value& value, T number) {
   value = value_of(number);
 }
 
-// Gives up results that nobody wants. A handle of another kind, which a callback may have left, is
-// not ours to release.
+// Releases unused results. A handle of another kind, which a callback may have left, is not ours to
+// release.
 inline void release_results(std::span<libdl_value> results) {
   for (libdl_value& result : results) {
     if (result.type == LIBDL_VALUE_TENSOR && result.held.tensor &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Tells a simulated driver what the kernels that are queued next read and write, so that it can
-// report accesses that no event orders. Nothing happens on a real one.
+// Tells a simulated driver what the kernels queued next read and write, so that it can report
+// accesses that no event orders. Does nothing on a real driver.
 #pragma once
 
 #include "device/backend.h"

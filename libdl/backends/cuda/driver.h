@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The driver's functions, found by name when the plugin opens: nothing of CUDA is linked, so that
-// the plugin loads, and says what is missing, on machines without a driver. LIBDL_CUDA_DRIVER names
-// another library than libcuda.so.1; the tests name a simulation.
+// The driver's functions, looked up by name when the plugin is opened. No CUDA library is linked,
+// so that the plugin loads, and says what is missing, on machines without a driver.
+// LIBDL_CUDA_DRIVER names a library to use instead of libcuda.so.1; the tests use a simulation.
 #pragma once
 
 #include <cuda.h>
@@ -53,20 +53,20 @@ struct Driver {
   LIBDL_CUDA_DRIVER_FUNCTIONS(DRIVER)
 #undef DRIVER
 
-  // Only a simulation has it: what the work queued next on a stream will read and write.
+  // Only in a simulation: declares what the work queued next on a stream will read and write.
   void (*simulated_access)(CUstream stream, const void* first, size_t bytes, int write) = nullptr;
 };
 
-// The driver, initialised once; NULL with `why` filled in if there is none that serves.
+// The driver, initialised once; NULL, with `why` filled in, if there is none that can be used.
 const Driver* driver(const char** why);
 
-// The same once device_count has found it to be there.
+// The same once device_count has found that it exists.
 inline const Driver& opened_driver() { return *driver(nullptr); }
 
-// Devices beyond are not shown: what is kept for each stands in arrays of this length.
+// Further devices are ignored: per-device data is kept in arrays of this length.
 constexpr int32_t kMostDevices = 64;
 
-// A driver's answer as an error object that names what was being done; NULL for success.
+// A driver's result as an error object that names what was being done; NULL for success.
 libdl_error* checked(CUresult result, const char* doing);
 
 // Makes the device's primary context current for the calling thread.

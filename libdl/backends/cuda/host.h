@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the core offers the plugin, as it was told at opening.
+// The core's functions for the plugin, as passed to it when it was opened.
 #pragma once
 
 #include "device/backend.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// NVIDIA's libraries beside the driver, each opened when it is first needed; without one, kernels
-// of this plugin do its work. Looked for by name alone (what is loaded already, or on the loader's
-// path), then below LIBDL_CUDA_PATH, then among the PyPI wheels in the folders around this plugin.
-// A simulated driver brings its own, or there are none.
+// NVIDIA's libraries besides the driver, each opened when it is first needed; if one is missing,
+// this plugin's own kernels do its work. A library is looked up by name alone (already loaded, or
+// on the loader's path), then below LIBDL_CUDA_PATH, then in the PyPI wheels in the folders around
+// this plugin. With a simulated driver only libraries that it provides are used.
 #pragma once
 
 #include <cublasLt.h>

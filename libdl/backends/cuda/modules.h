@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The kernels' code as nvcc made it, one image a source; the build writes modules.cc.
+// The kernels' code as compiled by nvcc, one image per source; the build generates modules.cc.
 #pragma once
 
 namespace libdl::cuda {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What cuBLASLt's heuristics chose for a product, kept by the geometry. cuBLASLt thinks in columns.
+// What cuBLASLt's heuristics chose for a product, cached by its geometry. cuBLASLt is column-major.
 #pragma once
 
 #include <array>
@@ -18,13 +18,13 @@ struct Types {
   cudaDataType_t element, scale;
   cublasComputeType_t compute;
 };
-// A matrix by columns: `rows` of them neighbours, columns `step` apart.
+// A column-major matrix: the `rows` elements of a column are adjacent, columns are `step` apart.
 struct Columns {
   int64_t rows = 0, cols = 0, step = 0, batch_step = 0;
   bool transposed = false;
 };
 
-// What the choice depends on, as numbers.
+// Everything that the choice depends on, as numbers.
 using Key = std::array<int64_t, 20>;
 
 struct Problem {
@@ -56,7 +56,7 @@ struct Plan {
   ~Plan();
 };
 
-// Plans change (the bias's address) while they are used: one thread queues at a time.
+// Plans are modified while they are used (the bias's address): one thread queues at a time.
 struct Library {
   std::mutex mutex;
   cublasLtHandle_t handles[kMostDevices] = {};
@@ -65,7 +65,7 @@ struct Library {
 };
 Library& library();
 
-// Both with the lock held; NULL if the library does not serve the device, or not such a product.
+// Call both with the lock held; NULL if the library does not support the device or the product.
 cublasLtHandle_t handle_of(Library& library, int32_t device);
 Plan* plan_for(Library& library, const Problem& problem);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Memory, copies, streams and events of the table, and the complaints that kernels leave for the
-// next synchronisation.
+// The table's functions for memory, copies, streams and events, and the complaints (index errors)
+// that kernels leave for the next synchronisation.
 #pragma once
 
 #include "device/backend.h"
@@ -9,7 +9,7 @@
 
 namespace libdl::cuda {
 
-// The functions of the table, by their names there.
+// The functions of the table, under the names they have there.
 libdl_error* allocate(int32_t device, size_t bytes, void** data);
 void free(int32_t device, void* data);
 libdl_error* copy(int32_t device, void* to, const void* from, size_t bytes, void* stream);
@@ -31,7 +31,7 @@ libdl_error* event_elapsed(int32_t device, void* first, void* second, double* mi
 // Multiprocessors of a device.
 int32_t processors(int32_t device);
 
-// Where the device's kernels complain; NULL with *error set if there is no memory for it.
+// Where the device's kernels leave complaints; NULL, with *error set, if there is no memory for it.
 kernels::cuda::Complaint* complaint_of(int32_t device, libdl_error** error);
 
 }  // namespace libdl::cuda

@@ -38,14 +38,14 @@ inline Save saves_value(const Tensor& t) { return {&t, kSavedConstant}; }
 
 struct NoAttr {};
 
-// The history that x gets once it is written in place: its new value is output `slot` of `node`,
-// and a view's base becomes base' = scatter(base, geometry, new). All that may fail is done when
-// this is made, before the write; commit() cannot.
+// The history that x gets when it is written in place: its new value is output `slot` of `node`,
+// and a view's base becomes base' = scatter(base, geometry, new). The constructor does everything
+// that may fail, before the write; commit() cannot fail.
 class Rebase {
  public:
   Rebase() = default;
   Rebase(const Tensor& x, Ref<Node> node, int32_t slot);
-  void commit() noexcept;  // nothing for an empty one
+  void commit() noexcept;  // does nothing if empty
 
  private:
   struct Parts {
@@ -60,8 +60,8 @@ class Rebase {
   std::optional<Parts> parts_;
 };
 
-// What an operator made of others returns is recorded under its own name: graphs and errors show
-// the call that was made. Made before the parts are.
+// Records the result of an operator composed of others under the composite's name, so that graphs
+// and errors show the call that was made. Create it before calling the parts.
 class Named {
  public:
   explicit Named(const char* op) : op_(op), before_(last_sequence()) {}
@@ -86,14 +86,14 @@ class Call {
   bool recording() const { return recording_; }
   // An input carries a tangent in an open level.
   bool forward() const { return forward_ && !forward_->inputs.empty(); }
-  // Nothing but the bytes changes.
+  // Only the bytes change.
   bool plain() const { return !recording_ && !forward_; }
 
   // -- checks: the value, or an error that names the argument --
   int axis(int argument, const char* name, int64_t dim, int ndim) const {
     return checked_axis(op_, argument, name, dim, ndim);
   }
-  // Distinct axes, marked in a mask of ndim flags; absent or empty means all where asked.
+  // Distinct axes, marked in a mask of ndim flags; absent or empty means all, if requested.
   SmallVector<bool, 8> axes(int argument, const char* name, std::optional<Dims> dims, int ndim,
                             bool empty_means_all = true) const;
   LIBDL_NORETURN [[gnu::cold]] void bad(libdl_error_code code, int argument, const char* name,
@@ -109,8 +109,8 @@ class Call {
     done(std::span<Tensor>(outputs), rule, std::move(attr), saves);
     return std::move(outputs[0]);
   }
-  // The same with the rule of forward mode, which reads operands that dst may be and so runs before
-  // the write: jvp(y) is called as `jvp` calls its function.
+  // The same with the forward-mode rule. The rule reads operands, one of which may be dst, so it
+  // runs before the write: jvp(y) is called as `jvp` calls its function.
   template <class Attr, class F>
   Tensor done(Tensor y, const Rule& rule, Attr attr, std::initializer_list<Save> saves, F&& jvp) {
     if (!forward_) return done(std::move(y), rule, std::move(attr), saves);
@@ -122,7 +122,7 @@ class Call {
     ready(y);
     return finish(std::move(y));
   }
-  // Several outputs; those that are not floating or complex carry no history. No into form.
+  // Several outputs; those that are not floating or complex have no history. No into form.
   template <class Attr>
   void done(std::span<Tensor> outputs, const Rule& rule, Attr attr,
             std::initializer_list<Save> saves = {}) {
@@ -139,8 +139,8 @@ class Call {
     if (into_) outputs[0] = write_into(outputs[0]);
     for (const Tensor& y : outputs) born(y);
   }
-  // For writes straight into dst: all that may fail goes before the write (`ready`, whose y is an
-  // alias of dst or a new tensor), and what follows it cannot (`finish`).
+  // For writes straight into dst: `ready` (whose y is an alias of dst or a new tensor) does all
+  // that may fail, before the write; `finish` follows the write and cannot fail.
   template <class Attr>
   void ready(Tensor& y, const Rule& rule, Attr attr, std::span<const Save> saves) {
     if (recording_)
@@ -166,10 +166,10 @@ class Call {
     return into_ ? write_into(y) : std::move(y);
   }
 
-  // The tangent of input i as it was when the call began, or undefined; inside of a rule for jvp.
+  // The tangent of input i as it was when the call began, or undefined; inside a rule for jvp.
   const Tensor& tangent(int i) const { return forward_->now->tangents[i]; }
-  // Runs `f` with recording as the caller had it, once for each level in which an input has a
-  // tangent and with that level closed, and hangs its tensor on y.
+  // Runs `f` with the caller's recording mode, once for each level in which an input has a tangent,
+  // with that level closed, and makes the result y's tangent there.
   template <class F>
   void jvp(const Tensor& y, F&& f) {
     ready_jvp(y, f);
@@ -177,12 +177,12 @@ class Call {
   }
 
   const char* op() const { return op_; }
-  // Where the call works: with its first input.
+  // The device of the call: its first input's.
   Device device() const;
   bool in_place() const { return in_place_; }
 
-  // The checks of an into form against the operands: writable, no overlap but full identity,
-  // autograd's rules. Sets in_place().
+  // Checks dst of an into form against the operands: writable, no partial overlap, autograd's
+  // rules. Sets in_place().
   void check_destination(std::span<const Tensor* const> operands);
   // Whether dst can take a result of this shape and dtype.
   void check_result(Dims shape, Dtype dtype, Device device) const;
@@ -206,10 +206,10 @@ class Call {
 
   struct Forward {
     std::vector<DualInputs> inputs;
-    const DualInputs* now = nullptr;  // what a rule for jvp runs for
+    const DualInputs* now = nullptr;  // those that a rule for jvp is running for
     Retangent retangent;              // between ready and finish
     Forward() = default;
-    ~Forward();  // apart: every call has a place for one, few have one
+    ~Forward();  // out of line: every call has a pointer to one, but few have one
   };
 
   const char* op_;
@@ -222,26 +222,26 @@ class Call {
   SmallVector<const Tensor*, 4> inputs_;
 };
 
-// Where the gradient of x goes; refreshes the history of a view whose base was written to.
-// The node is retained for the caller.
+// Where the gradient of x goes; updates the history of a view whose base was written to. The node
+// is retained for the caller.
 Edge history_of(const Tensor& x);
 
-// Before x gets data of another shape or dtype: its history stays that of the old one, to which
-// what comes back is summed, as from broadcasting, or refused in backward. A view's history is
-// brought up to date.
+// To be called before x gets data of another shape or dtype. Its history stays that of the old
+// value: gradients are summed to the old shape, as from broadcasting, or refused in backward. A
+// view's history is brought up to date.
 void fit_history(const Tensor& x, Dims shape, Dtype dtype);
 
-// The history of a view that was given other elements of its base's memory, as the view of these:
-// what is written there is computed of them.
+// Renews the history of a view that was given other elements of its base's memory: from then on it
+// is a view of these elements.
 void renew_view(const Tensor& x);
 
-// Throws OVERLAP where dst shares a part of its memory with an operand.
+// Throws OVERLAP if dst partly overlaps an operand.
 void refuse_overlap(const char* op, Into into, std::span<const Tensor* const> operands);
 
-// Throws AUTOGRAD where an in-place write of x, the argument `name`, may not be recorded.
+// Throws AUTOGRAD if an in-place write to x, the argument `name`, must not be recorded.
 void check_recordable_write(const Tensor& x, const char* op, const char* name = "dst");
 
-// In anomaly mode: asks the host for the running line, e.g. 'File "train.py", line 12'.
+// In anomaly mode: asks the host for its current line, e.g. 'File "train.py", line 12'.
 extern std::string (*creation_site)();
 
 }  // namespace libdl

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Elementwise launches over operands of which some lie in a form alone (tensor/forms.h), through
-// the strides that its layout has: no byte moves but those of the launch.
+// Elementwise launches in which some operands exist only as a packed form (tensor/forms.h). They
+// use the strides of the form's layout, so nothing is unpacked.
 #pragma once
 
 #include "ops/core/plan.h"
@@ -9,15 +9,15 @@
 
 namespace libdl {
 
-// Stands where a Plan does.
+// Used in place of a Plan.
 class FormPlan {
  public:
-  // False where everything is plain, or no strides describe the form that out is in.
+  // False if everything is plain, or if no strides describe out's form.
   //
-  // A result that nobody else has seen takes the form if the first operand of its shape is in it
-  // alone, whatever the others are: PyTorch's rule for operands of different memory formats.
-  // `later` operands from the first on are asked last. One that is written in place stays what it
-  // is.
+  // A result that nobody else has seen takes a form if the first operand of its shape exists only
+  // in that form, whatever the others are: PyTorch's rule for operands of different memory formats.
+  // The first `later` operands are considered last. A result that is written in place keeps its
+  // layout.
   bool set(const Tensor& out, std::span<const Tensor* const> in, size_t later = 0);
 
   kernels::View view(const Tensor& x, int operand) const {
@@ -33,7 +33,7 @@ class FormPlan {
   Plan plan_;
   void* data_[Plan::kOperands];
   PackedReader
-      form_[Plan::kOperands];  // where an operand is read in it; stays while the kernel runs
+      form_[Plan::kOperands];  // the forms that operands are read in; held while the kernel runs
 };
 
 }  // namespace libdl

@@ -11,13 +11,13 @@
 
 namespace libdl {
 
-// Work on the current stream is about to use x.
+// Notes that work on the current stream is about to use x.
 inline void note_use(const Tensor& x) {
   if (memory_elsewhere() && !x.is_number()) [[unlikely]]
     used_on_current_stream(x.storage());
 }
 
-// The plain bytes for a kernel that reads all, overwrites all or updates some of what x shows.
+// The plain bytes for a kernel that reads all, overwrites all or updates some of x's elements.
 inline void* kernel_data(const Tensor& x, Access access) {
   note_use(x);
   return x.plain(access);
@@ -44,17 +44,17 @@ static_assert(class_of(Dtype::kBool) == kernels::Class::kBool &&
               class_of(Dtype::kFloat64) == kernels::Class::kF64 &&
               class_of(Dtype::kComplex64) == kernels::Class::kC128);
 
-// In test builds: a kernel that runs while interceptors look on runs inside of a call that they
-// were shown.
+// In test builds: checks that a kernel that runs while there are interceptors runs inside a call
+// that was shown to them.
 #ifdef LIBDL_VARIANT
 void check_launch_is_seen();
 #else
 inline void check_launch_is_seen() {}
 #endif
 
-// One function a kernel: `launch_copy(device, args)`. The CPU's own are called directly where no
-// provider may serve them, the others' through the chain of providers and their backend's table.
-// Without memory elsewhere and providers nobody looks where the operands are.
+// One function per kernel: `launch_copy(device, args)`. The CPU's own kernels are called directly
+// if no provider may serve them, all others through the chain of providers and their backend's
+// table. Until there is memory elsewhere or a provider, the operands' devices are not looked at.
 #define KERNEL(name, Args)                                                                     \
   inline void launch_##name(Device device, const kernels::Args& args) {                        \
     check_launch_is_seen();                                                                    \

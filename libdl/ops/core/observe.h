@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Calls as others see them. Each operator begins with the line
+// Interceptors: showing calls to observers. Each operator begins with the line
 //
 //   LIBDL_OBSERVED(softmax, input, dim, dtype, into);
 //
-// so whoever calls it, the door, another operator, a rule in a backward pass or an optimizer, goes
-// past the interceptors of the thread's state: each is shown the operator and its arguments before,
-// may answer in its place, and is shown the results after. Without interceptors the line is one
-// look at the state.
+// so every call of it, whether from C, from another operator, from a rule in a backward pass or
+// from an optimizer, passes the interceptors of the thread's state: each is shown the operator and
+// its arguments beforehand, may answer in its place, and is shown the results afterwards. Without
+// interceptors the line costs one test of the state.
 //
-// What works inside of operators and has no number in the table (a fused gradient, an optimizer's
-// step) is shown likewise, as a part: LIBDL_OBSERVED_PART("view_backward", part_scatter(dy, a),
-// dy).
+// Work inside operators that has no number in the operator table (a fused gradient, an optimizer's
+// step) is shown in the same way, as a part: LIBDL_OBSERVED_PART("view_backward",
+// part_scatter(dy, a), dy).
 #pragma once
 
 #include <array>
@@ -25,14 +25,14 @@ namespace libdl {
 
 enum class Phase : int32_t { kForward = 0, kBackward = 1, kOptimizer = 2, kHook = 3 };
 
-// The calls that a thread is in, the innermost first, while interceptors look on.
+// The calls that a thread is currently in, the innermost first, while there are interceptors.
 struct Frame {
   const Frame* outer = nullptr;
-  const char* op = nullptr;      // the call that they are made in; NULL: in none
-  const char* source = nullptr;  // the operator on whose behalf calls are made in it
+  const char* op = nullptr;      // the call that inner calls are made in; NULL: none
+  const char* source = nullptr;  // the operator on whose behalf inner calls are made
   Phase phase = Phase::kForward;
-  int32_t depth = 0;      // of the calls that are made in it
-  bool from_host = true;  // the host's code makes them
+  int32_t depth = 0;      // of inner calls
+  bool from_host = true;  // inner calls are made by the host's code
 };
 
 class FrameScope {
@@ -43,51 +43,52 @@ class FrameScope {
   FrameScope& operator=(const FrameScope&) = delete;
 
  private:
-  Ref<State> state_;  // what runs inside may switch to another one and release this
+  Ref<State> state_;  // code that runs inside may switch to another state and release this one
   Frame frame_;
 };
-// What the engine does for a recorded operator.
+// The frame for the engine's work for a recorded operator.
 Frame differentiating(const State& state, const char* op);
-// A callback of the host's: the calls are its own again. Of a hook the phase is kHook.
+// The frame for a host callback: its calls are the host's own. For a hook the phase is kHook.
 Frame called_back(const State& state, bool hook);
 
-// One call; what it points to lives while interceptors are shown it.
+// One call; what it points to is valid while interceptors are shown it.
 struct ObservedCall {
   const char* op;
-  bool part = false;  // it has no number in the table
+  bool part = false;  // it has no number in the operator table
   std::span<const libdl_value> arguments = {};
-  const char* const* names = nullptr;  // of the arguments; NULL: they are the operator's, in order
+  const char* const* names = nullptr;        // of the arguments; NULL: the operator's own, in order
   std::span<libdl_tensor* const> dsts = {};  // of an into form
   std::span<libdl_value> results = {};       // before: their types; after, or answered: the results
   bool begins_phase = false;                 // `phase` is its own
-  Phase phase = Phase::kForward;             // from here on as the frame around it says
+  Phase phase = Phase::kForward;             // this and what follows come from the frame around it
   int32_t depth = 0;
   const char* source = nullptr;
   bool from_host = true;
-  bool failed = false;  // after
+  bool failed = false;  // valid afterwards
 };
 
-// One who looks on. Callbacks of the host stand behind it: both may throw, call operators and push
-// others, which they do not see themselves.
+// An interceptor, usually wrapping callbacks of the host. before and after may throw, call
+// operators and push other interceptors; it is not shown the calls it makes itself.
 struct Interceptor : Counted {
   Interceptor() : Counted(Tag::kOther) {}
   virtual ~Interceptor() = default;
-  // True: it has answered, results are new values or dsts are written.
+  // True: it has answered the call, and has set the results to new values or written the dsts.
   virtual bool before(ObservedCall& call) = 0;
   virtual void after(const ObservedCall& call) = 0;
-  // Whether it is to be shown this one.
+  // Whether it wants to be shown this call.
   virtual bool wants(const ObservedCall& call) const = 0;
 };
 inline void destroy(Interceptor* interceptor) { delete interceptor; }
 
-// One of the chain on a state, the innermost first. While an interceptor runs, a mark without one
-// stands on the chain in its place and in that of those inside of it.
+// An entry in a state's chain of interceptors, the innermost first. While an interceptor runs, it
+// and those inside it are replaced by a mark, an entry without an interceptor.
 struct Watch {
   Ref<Interceptor> interceptor;
   Watch* outer = nullptr;
 };
 void push_interceptor(State& state, Ref<Interceptor> interceptor);
-// Removes the innermost and returns it; undefined if there is none, or `running`, the mark's case.
+// Removes the innermost and returns it; empty if there is none, or if the innermost is a mark: then
+// `running` is set.
 Ref<Interceptor> pop_interceptor(State& state, bool& running);
 void release_interceptors(State& state);
 
@@ -95,17 +96,18 @@ void release_interceptors(State& state);
 
 namespace observe_detail {
 
-// Whether the operator that asks is to be shown: somebody looks on, and it was not shown already.
+// Whether the calling operator is to be shown: there are interceptors, and it was not shown
+// already.
 bool shows(State& state);
 using Run = void (*)(void* closure);
-// Shows `call`, runs closure unless somebody answered, and shows the result. True: it was answered.
+// Shows `call`, runs closure unless an interceptor answered, and shows the result. True: answered.
 bool observe(ObservedCall& call, Run run, void* closure);
 template <class F>
 bool observe(ObservedCall& call, F run) {
   return observe(call, [](void* closure) { (*static_cast<F*>(closure))(); }, &run);
 }
 
-// The arguments as values, the destinations apart.
+// The arguments as values, with the destinations kept separately.
 template <class... A>
 struct Packed {
   static constexpr size_t kDestinations = (size_t{0} + ... + std::is_same_v<A, Into>);
@@ -171,7 +173,7 @@ struct Name {
   const char* op;
   bool part = false;
   const char* const* arguments = nullptr;     // as ObservedCall::names
-  std::optional<Phase> phase = std::nullopt;  // what it begins; else that of the frame around it
+  std::optional<Phase> phase = std::nullopt;  // the phase it begins; else the surrounding frame's
 };
 
 template <class F, class... A>
@@ -202,12 +204,12 @@ inline bool observed() {
   return current.watch && observe_detail::shows(current);
 }
 
-// (A variable argument list: an operator's name, then all its arguments.)
+// The variable arguments: all of the operator's arguments, in order.
 #define LIBDL_OBSERVED(op, ...)                           \
   LIBDL_OBSERVED_AS((::libdl::observe_detail::Name{#op}), \
                     op(__VA_ARGS__) __VA_OPT__(, ) __VA_ARGS__)
 
-// The name it is shown by, the call that makes it, and the tensors it reads (and writes, as Into).
+// The name to show, the call that does the work, and the tensors it reads (and writes, as Into).
 #define LIBDL_OBSERVED_PART(name, again, ...) \
   LIBDL_OBSERVED_AS((::libdl::observe_detail::Name{name, true}), again __VA_OPT__(, ) __VA_ARGS__)
 // A step of an optimizer, with its lists.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// How kernels see operands of one broadcast shape: expanded by zero strides, size-1 dimensions
-// dropped, neighbours merged wherever every operand steps through them evenly.
+// How kernels see operands of one broadcast shape: expanded with zero strides, without size-1
+// dimensions, and with adjacent dimensions merged wherever the strides of every operand allow it.
 #pragma once
 
 #include "device/device.h"
@@ -14,20 +14,20 @@ class Plan {
  public:
   static constexpr int kOperands = 9;
 
-  // Operand 0 is `out`, which will be overwritten, the others are read and follow in order. The
-  // plain bytes of all are there afterwards.
+  // Operand 0 is `out`, which will be overwritten; the others are read and follow in order.
+  // Afterwards all of them have plain bytes.
   void set(const Tensor& out, std::span<const Tensor* const> in) {
     if (memory_is_special()) [[unlikely]]
       make_ready(out, in);
     walk(out, in);
   }
 
-  // The two steps of it.
+  // The two steps of set().
   void make_ready(const Tensor& out, std::span<const Tensor* const> in);
   void walk(const Tensor& out, std::span<const Tensor* const> in) {
     if (!flat(out, in)) general(out, in);
   }
-  // The same where out is new: where operands are not row-major order() may give it other strides.
+  // The same for a new out: if operands are not row-major, order() may give it other strides.
   template <class F>
   void walk_new(const Tensor& out, std::span<const Tensor* const> in, F&& order) {
     if (flat(out, in)) return;
@@ -40,7 +40,7 @@ class Plan {
     return {data, sizes_, strides_[operand], ndim_, static_cast<int32_t>(x.dtype())};
   }
 
-  // In place of walk: the dimensions one by one, outermost first, each with a stride an operand.
+  // In place of walk: the dimensions one by one, outermost first, each with one stride per operand.
   void clear() { ndim_ = 0; }
   void add(int64_t size, std::span<const int64_t> strides);
 

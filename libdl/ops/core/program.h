@@ -7,8 +7,8 @@
 
 namespace libdl {
 
-// A real rule; for complex dtypes the reverse rule (conj counts) and the forward rule (it does
-// not).
+// The rule for real dtypes; for complex dtypes the reverse rule (with conj) and the forward rule
+// (without it).
 enum Form { kRealForm, kComplexVjp, kComplexJvp };
 
 struct Program {
@@ -20,12 +20,12 @@ struct Program {
   kernels::Instruction code[24] = {};
 };
 
-// The program of d op / d input i. Built when first asked for; lives as long as the process.
+// The program of d op / d input i. Built on first use, never freed.
 const Program& program_of(const PointwiseOp& op, int i, int form);
 
-// symbols: dy, x0, x1, x2, y; those that the program uses are defined. dtype: of the result.
-// While recording is on each step is an operator of its own, so that it can be differentiated.
-// scratch: a symbol whose bytes the result takes over if nobody else owns them and they fit.
+// symbols: dy, x0, x1, x2, y; those that the program uses must be defined. dtype: of the result.
+// While recording is on, each step is a separate operator, so that it can be differentiated.
+// scratch: a symbol whose bytes the result may reuse if nobody else owns them and they fit.
 Tensor evaluate(const Program& program, const Tensor* const* symbols, Dtype dtype,
                 Tensor* scratch = nullptr);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Tangents as operators read and give them: the root of a family of views owns the tangent, its
-// views derive theirs, and a write into a view writes that part of the root's.
+// Tangents as operators read and set them: the root of a family of views owns the tangent, its
+// views derive theirs, and a write to a view writes that part of the root's.
 #pragma once
 
 #include <utility>
@@ -12,18 +12,18 @@ namespace libdl {
 
 // x's tangent in the level, or undefined.
 Tensor tangent_of(const Tensor& x, DualLevel& level);
-// In the innermost level that is open; undefined where none is.
+// In the innermost open level; undefined if there is none.
 Tensor tangent_of(const Tensor& x);
 // Whether x has a tangent in any level that is visible now.
 bool has_tangent(const Tensor& x);
 
-// The innermost level that operators see now, or NULL.
+// The innermost level that operators currently see, or NULL.
 inline DualLevel* visible_level() {
   const State& s = state();
   return s.mode & kModeForward ? s.dual_level : nullptr;
 }
 
-// While a rule of forward mode runs: operators see the levels from `level` outwards (NULL: none),
+// Held while a forward-mode rule runs: operators see the levels from `level` outwards (NULL: none),
 // and record as `mode` says.
 class LevelsFrom {
  public:
@@ -51,15 +51,16 @@ struct DualInputs {
   DualLevel* level;
   std::vector<Tensor> tangents;
 };
-// In each level that is visible and in which an input has a tangent, from the outermost in: what a
-// rule makes of the tangents in one level has to be seen by the rule in the next.
+// The inputs' tangents in each visible level in which an input has one, outermost first: the rule
+// in one level must see the tangents that it produced in the level outside it.
 std::vector<DualInputs> dual_inputs(std::span<const Tensor* const> inputs);
 
-// What x will carry once it is written: nothing that may fail is left to commit().
+// The tangents that x will have once it is written. The constructor does everything that may fail;
+// commit() cannot fail.
 class Retangent {
  public:
-  Retangent() = default;  // nothing
-  // x gets what y, its new value, carries in each visible level; an undefined y: no tangent.
+  Retangent() = default;  // does nothing
+  // x gets the tangents of y, its new value, in each visible level; an undefined y: no tangent.
   Retangent(const Tensor& x, const Tensor& y);
   void commit() noexcept;
 
@@ -72,20 +73,20 @@ class Retangent {
   std::vector<Change> changes_;
 };
 
-// x gets this tangent in the level, in its own dtype.
+// Gives x this tangent in the level, converted to x's dtype.
 void give_tangent(const Tensor& x, DualLevel& level, const Tensor& tangent);
-// y, a view of `input` by the call that `replay` makes on another tensor of its shape.
+// For y, a view of `input`; `replay` applies the same view to another tensor of input's shape.
 template <class Replay>
 void view_tangents(const Tensor& input, const Tensor& y, Replay&& replay);
 
-// The saved values of y's node carry what they stand for: inputs and results alike.
+// Gives the saved values of y's node the tangents of the inputs and results that they hold.
 void save_tangents(const Tensor& y, std::span<const DualInputs> inputs);
-// Saved value i carries what `value` does now.
+// Gives saved value i the current tangents of `value`.
 void save_tangents_of(Node& node, int i, const Tensor& value);
 
 // -- the template -------------------------------------------------------------------------------
 
-// y remembers a tangent that it derived from its root's.
+// Caches in y a tangent that was derived from its root's.
 void keep_derived(const Tensor& y, DualLevel& level, Tensor tangent);
 
 template <class Replay>

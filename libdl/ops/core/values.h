@@ -93,7 +93,7 @@ libdl_value value_of(const std::optional<T>& argument) {
 
 // -- results --------------------------------------------------------------------------------------
 
-// How a result of type T stands in a value: shown to somebody who looks, or taken over from one.
+// How a result of type T is stored in a value: to be shown to an interceptor, or taken from one.
 template <class T>
 struct ResultValue;
 

@@ -7,24 +7,24 @@
 
 namespace libdl {
 
-// -- inner steps: not recorded, no version ------------------------------------------------------
+// -- inner steps: not recorded, versions not raised ---------------------------------------------
 
-// Whether what has this shape can be copied to what has the wanted one.
+// Whether a tensor of this shape can be copied to one of the wanted shape.
 bool broadcasts_to(Dims shape, Dims wanted);
-// dst's elements become src's, converted; shapes agree.
+// Copies src's elements to dst, converted; shapes agree.
 void copy_bytes(const Tensor& dst, const Tensor& src);
-// Every element becomes value's (0-d or a number), converted.
+// Sets every element to value (0-d or a number), converted.
 void fill_bytes(const Tensor& dst, const Tensor& value);
 // A contiguous tensor with x's values as dtype; x itself where it is both already.
 Tensor plain(const Tensor& x, Dtype dtype);
 inline Tensor plain(const Tensor& x) { return plain(x, x.dtype()); }
-// x itself on the CPU, else a copy there, once the device has done its work. on_device: the same
-// for any device.
+// x itself if it is on the CPU, else a copy there, made once the device has done its work.
+// on_device: the same for any device.
 Tensor on_device(const Tensor& x, Device device);
 inline Tensor on_host(const Tensor& x) { return on_device(x, {}); }
 
-// The into form of an operator made of others: y, computed from the operands, goes into dst, which
-// takes y's history where dst is an operand itself.
+// The into form of an operator composed of others: writes y, computed from the operands, into dst,
+// which takes y's history if dst is an operand itself.
 Tensor write_result(const char* op, const Tensor& y, Into into,
                     std::initializer_list<const Tensor*> operands);
 
@@ -33,11 +33,11 @@ Tensor full(Dims shape, const Tensor& value, Dtype dtype, Device device = {});
 
 // -- operators ----------------------------------------------------------------------------------
 
-Tensor cast(const Tensor& x, Dtype dtype);  // x itself where nothing changes
+Tensor cast(const Tensor& x, Dtype dtype);  // x itself if it has the dtype already
 Tensor clone(const Tensor& input);          // in input's order of dimensions in memory
 Tensor row_major_clone(const Tensor& x);
 Tensor clone_with(const Tensor& x, Dims strides);  // a permutation of row-major ones
-Tensor contiguous(const Tensor& input);            // input itself where it is
+Tensor contiguous(const Tensor& input);            // input itself if it is contiguous
 Tensor to(const Tensor& input, Dtype dtype, std::optional<Device> device, bool non_blocking,
           bool copy);
 Tensor copy(const Tensor& src, bool non_blocking, Into into);  // src broadcasts to dst
@@ -47,7 +47,7 @@ Tensor zero(Into into);
 bool item_bool(const Tensor& input);
 int64_t item_i64(const Tensor& input);
 uint64_t item_u64(const Tensor& input);
-int64_t integer_bits(const Tensor& input);  // an integer of any sign as 64 bits of two's complement
+int64_t integer_bits(const Tensor& input);  // any integer as 64 bits in two's complement
 double item_f64(const Tensor& input);
 std::tuple<double, double> item_c128(const Tensor& input);
 

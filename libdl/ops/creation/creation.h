@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Tensors from nothing. Meaning and errors: include/libdl/creation.h.
+// Operators that create tensors. Meaning and errors: include/libdl/creation.h.
 #pragma once
 
 #include "ops/core/call.h"
@@ -25,7 +25,7 @@ Tensor ones_like(const Tensor& input, Dtype dtype, std::optional<Device> device)
 Tensor full_like(const Tensor& input, const Tensor& fill_value, Dtype dtype,
                  std::optional<Device> device);
 
-// The device where an operator without inputs makes its result.
+// The device on which an operator without inputs makes its result.
 Device device_or_default(const char* op, int argument, std::optional<Device> device);
 
 }  // namespace libdl

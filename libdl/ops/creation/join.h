@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Tensors joined, repeated and turned around. Meaning and errors: include/libdl/join.h.
+// Joining, repeating and flipping tensors. Meaning and errors: include/libdl/join.h.
 #pragma once
 
 #include "ops/core/call.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// One element for each element of an index. Meaning and errors: include/libdl/indexing.h.
+// Gather and scatter: one element for each element of an index. Meaning and errors:
+// include/libdl/indexing.h.
 #pragma once
 
 #include "ops/core/call.h"

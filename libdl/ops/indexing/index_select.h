@@ -8,7 +8,7 @@
 namespace libdl {
 
 Tensor index_select(const Tensor& input, int32_t dim, const Tensor& index, Into into = {});
-// index_select along dimension 0 at positions that were found, not given: they are not checked.
+// index_select along dimension 0 at positions that the library computed: they are not checked.
 Tensor select_found(const Tensor& input, const Tensor& positions, Into into);
 Tensor index_add(const Tensor& input, int32_t dim, const Tensor& index, const Tensor& source,
                  const Tensor* alpha = nullptr, Into into = {});

@@ -9,7 +9,7 @@ namespace libdl {
 
 Tensor masked_fill(const Tensor& input, const Tensor& mask, const Tensor& value, Into into = {});
 Tensor masked_select(const Tensor& input, const Tensor& mask, Into into = {});
-// The first elements of source, in row-major order, where mask is true.
+// Puts the first elements of source, in row-major order, where mask is true.
 Tensor masked_scatter(const Tensor& input, const Tensor& mask, const Tensor& source,
                       Into into = {});
 

@@ -6,10 +6,10 @@
 
 namespace libdl {
 
-// The coordinates of nonzero elements, int64 [how many, ndim].
+// The coordinates of nonzero elements, int64 [count, ndim].
 Tensor nonzero(const Tensor& input, Into into = {});
 
-// The same without a call, for operators that take masks.
+// The same without checks or recording, for operators that take masks.
 Tensor nonzero_coordinates(const Tensor& x);
 
 }  // namespace libdl

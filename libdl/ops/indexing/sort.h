@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Order along a dimension. Meaning and errors: include/libdl/indexing.h.
+// Sorting along a dimension. Meaning and errors: include/libdl/indexing.h.
 #pragma once
 
 #include <tuple>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The one place where the matmul kernel is called.
+// The only caller of the matmul kernel.
 #pragma once
 
 #include "tensor/tensor.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Logic on truth values and on bits. Meaning and errors: include/libdl/bitwise.h.
+// Logical and bitwise operators. Meaning and errors: include/libdl/bitwise.h.
 #pragma once
 
 #include "ops/core/call.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Comparisons and choices. Meaning and errors: include/libdl/comparison.h.
+// Comparisons and selections. Meaning and errors: include/libdl/comparison.h.
 #pragma once
 
 #include "ops/core/call.h"

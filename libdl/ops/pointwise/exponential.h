@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Exponentials, logarithms and circular functions. Meaning and errors: include/libdl/exponential.h.
+// Exponential, logarithmic and trigonometric functions. Meaning and errors:
+// include/libdl/exponential.h.
 #pragma once
 
 #include "ops/core/call.h"

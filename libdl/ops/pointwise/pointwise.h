@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The pointwise kind. An operator of it is a name, a scalar expression (kernels/expressions.h) and
-// one partial derivative per argument; promotion, broadcasting, recording, in-place, both
-// differentiation modes of every order and fusion follow from these.
+// Pointwise operators. Each is a name, a scalar expression (kernels/expressions.h) and one partial
+// derivative per argument; promotion, broadcasting, recording, in-place forms, both differentiation
+// modes to any order and fusion follow from these.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ struct Expr {
   int id;
 };
 
-struct Symbols {  // what a partial derivative may use; using one of x or y saves it
+struct Symbols {  // what a partial derivative may use; using an x or y makes the operator save it
   Expr dy;
   Expr x[3];
   Expr y;
@@ -62,7 +62,7 @@ LIBDL_EXPR_BINARY(leaky_relu_derivative)
 LIBDL_EXPR_BINARY(hardshrink_derivative)
 #undef LIBDL_EXPR_UNARY
 #undef LIBDL_EXPR_BINARY
-Expr conj(Expr a);  // nothing where the result is real
+Expr conj(Expr a);  // a itself if the result is real
 inline Expr operator+(Expr a, Expr b) { return apply(Expression::add, {a, b}); }
 inline Expr operator-(Expr a, Expr b) { return apply(Expression::sub, {a, b}); }
 inline Expr operator*(Expr a, Expr b) { return apply(Expression::mul, {a, b}); }
@@ -100,16 +100,16 @@ struct PointwiseOp {
   Promotion promotion = Promotion::kPromote;
   std::array<Partial, 3> partials = {};  // NULL: no gradient flows there
   bool zero_gradient = false;            // differentiable with derivative 0 (floor, sign, …)
-  bool steps = false;          // the derivative is of steps, and has no history but that of dy
-  bool row_major = false;      // new results are, however the operands lie
-  bool keeps_numbers = false;  // and conditions: where no more is saved, passes free nothing
+  bool steps = false;          // the derivative is piecewise constant: its only history is dy's
+  bool row_major = false;      // new results are, whatever the order of the operands
+  bool keeps_numbers = false;  // if only numbers and conditions are saved, passes free nothing
   mutable std::atomic<const Program*> programs[3][3] = {};  // [form][input], built when first used
 
   int inputs() const;
   bool truth() const;  // the result is bool
 };
 
-// The call, new or into. `in` holds op.inputs() tensors.
+// Calls op, into a new tensor or a destination. `in` holds op.inputs() tensors.
 Tensor pointwise(const PointwiseOp& op, const Tensor* const* in, Into into = {});
 inline Tensor pointwise(const PointwiseOp& op, const Tensor& a, Into into = {}) {
   const Tensor* const in[] = {&a};
@@ -125,11 +125,11 @@ inline Tensor pointwise(const PointwiseOp& op, const Tensor& a, const Tensor& b,
   return pointwise(op, in, into);
 }
 
-// Defined once each, beside their operators.
+// Each is defined once, next to its operator.
 #define POINTWISE(name, inputs, classes, result) extern const PointwiseOp k_##name;
 #include "kernels/pointwise.def"
 #undef POINTWISE
-// `where` with a row-major result, as masked_fill has it in PyTorch; and that with a mask which
+// `where` with a row-major result, as in PyTorch's masked_fill; and the same with a mask that
 // nobody else sees (tril, triu), so that a pass has nothing to free.
 extern const PointwiseOp k_where_row_major, k_where_owned;
 
@@ -138,7 +138,7 @@ extern const PointwiseOp k_where_row_major, k_where_owned;
 // PyTorch's promotion: tensors with dimensions, then 0-d tensors, then host numbers; a lower class
 // counts only if its category is higher.
 Dtype result_dtype(std::span<const Tensor* const> operands);
-// Where the result of these operands is: with the first that is not in the host's memory.
+// The device of the result: that of the first operand not in host memory.
 Device device_among(std::span<const Tensor* const> operands);
 inline Device result_device(std::span<const Tensor* const> operands) {
   return memory_elsewhere() ? device_among(operands) : Device{};

@@ -17,9 +17,9 @@ struct ReducedDims {
   }
   Shape kept_shape() const;  // reduced sizes are 1
   Shape result_shape(bool keepdim) const;
-  int64_t count() const;  // elements that go into one result
-  // y, of the result's shape with or without the reduced dimensions, as one that broadcasts to the
-  // input's; recorded.
+  int64_t count() const;  // elements reduced to one result
+  // y, which has the result's shape with or without the reduced dimensions, reshaped so that it
+  // broadcasts to the input's shape; recorded.
   Tensor kept(const Tensor& y) const;
   Shape reduced() const;  // the reduced dimensions
 };

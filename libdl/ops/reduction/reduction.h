@@ -8,8 +8,8 @@
 namespace libdl {
 
 // -- sums and products: reduction.cc --------------------------------------------------------------
-// The dtype in which terms of `own` are added or multiplied for `into`: that of a wider
-// destination, and float64 for integers that go to a floating one, whose sum int64 may not hold.
+// The dtype in which terms of dtype `own` are added or multiplied for `into`: that of a wider
+// destination, and float64 for integers with a floating destination, since int64 might overflow.
 Dtype term_dtype(Dtype own, Into into);
 Tensor sum(const Tensor& input, std::optional<Dims> dims = {}, bool keepdim = false,
            Dtype dtype = Dtype::kNone, Into into = {});

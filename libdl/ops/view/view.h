@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Other geometries over the same bytes. Meaning and errors: include/libdl/view.h.
+// Views: other geometries over the same bytes. Meaning and errors: include/libdl/view.h.
 #pragma once
 
 #include "ops/core/call.h"
@@ -10,7 +10,7 @@ namespace libdl {
 Tensor view(const Tensor& input, Dims shape);
 Tensor view_dtype(const Tensor& input, Dtype dtype);
 Tensor reshape(const Tensor& input, Dims shape);
-// `view`, of a tensor that an operator has made and nobody else has, as a tensor of its own.
+// Turns `view`, of a tensor that an operator made and nobody else has, into an independent tensor.
 Tensor own(Tensor view);
 Tensor transpose(const Tensor& input, int32_t dim0, int32_t dim1);
 Tensor permute(const Tensor& input, Dims dims);
@@ -40,7 +40,7 @@ std::vector<Tensor> split_with_sizes(const Tensor& input, Dims split_sizes, int3
 std::vector<Tensor> chunk(const Tensor& input, int64_t chunks, int32_t dim);
 std::vector<Tensor> unbind(const Tensor& input, int32_t dim);
 
-// -- what the history of views is made of -------------------------------------------------------
+// -- building blocks of the history of views ----------------------------------------------------
 
 struct Geometry {
   Shape shape, strides;
@@ -50,16 +50,16 @@ inline Geometry geometry_of(const Tensor& x) {
   return {Shape(x.shape()), Shape(x.strides()), x.offset()};
 }
 
-// The windows of `size` elements of dimension `at`, `step` apart, as a last dimension.
+// The windows of `size` elements along dimension `at`, `step` apart, with the window as a new last
+// dimension.
 Geometry unfolded(const Geometry& from, int at, int64_t size, int64_t step);
 
-// A node that sees `base` (a value of geometry `from`) through `to`; for views whose base was
-// written to.
-// Takes over base's reference once it returns.
+// A node that views `base` (a value of geometry `from`) through `to`, for views whose base was
+// written to. Takes over base's reference once it returns.
 Node* strided_view_node(Edge base, const Geometry& from, const Geometry& to);
 
 // A tensor of geometry `from`, zero except for dy at `to` (added where `to` overlaps itself);
-// returned with the shape of `from`. And its transpose: h, laid out as `from`, seen through `to`.
+// returned with the shape of `from`. And its transpose: h, laid out as `from`, viewed through `to`.
 Tensor strided_scatter(const Tensor& dy, const Geometry& from, const Geometry& to);
 Tensor strided_gather(const Tensor& h, const Geometry& from, const Geometry& to);
 

@@ -27,17 +27,17 @@ struct ViewCall {
   explicit ViewCall(Kind k, Shape d = {}) : kind(k), dims(std::move(d)) {}
 };
 
-// y, an alias of input, becomes a view of it: tracked, and recorded as the call.
+// Makes y, an alias of input, a view of it: tracks it, and records it as the call.
 void become_view(const char* op, const Tensor& input, const Tensor& y, const ViewCall& call,
                  ViewKind kind = ViewKind::kPlain);
-// The same but for the record; true where one is wanted.
+// The same without recording; true if it should be recorded.
 bool follow_view(const Tensor& input, const Tensor& y, const ViewCall& call, ViewKind kind,
                  ViewOrigin origin);
 
 // Throws INDEX for a 0-d tensor.
 void require_dim(const char* op, const Tensor& input);
 
-// Throws where a view of input cannot be.
+// Throws if input cannot have views.
 inline void check_viewed(const char* op, const Tensor& input) {
   if (input.is_number()) [[unlikely]]
     fail_argument(LIBDL_ERROR_VALUE, op, 1, "input", "is a host number", "a tensor");
@@ -47,7 +47,7 @@ inline void check_viewed(const char* op, const Tensor& input) {
 Tensor make_view(const char* op, const Tensor& input, const Geometry& to, const ViewCall& call,
                  ViewKind kind = ViewKind::kPlain, Dtype dtype = Dtype::kNone);
 
-// Aliases that are not views yet, and the calls that make them so.
+// These return aliases that are not views yet, and the calls to turn them into views.
 [[gnu::always_inline]] inline Tensor selected(const char* op, const Tensor& input, int at,
                                               int64_t index, ViewCall& call) {
   check_viewed(op, input);
