@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What kernels are told: views and numbers, as plain C structs that a backend plugin shares.
-// All checks are done before; a kernel only computes.
+// The arguments of kernels: views and numbers, as plain C structs that backend plugins share. All
+// checks are done beforehand; a kernel only computes.
 #pragma once
 
 #include "kernels/args/copy.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Complex functions that the systems' libraries lack, from their real ones and their exp and log.
-// Errors are a few units of the last place of the result's absolute value; a component may lose
-// more where it vanishes beside the other. Branch cuts and signed zeros are those of the system's
-// log; infinities and NaN go through its exp and log. System: std::complex<double>, or the
-// device's.
+// Complex functions that the systems' libraries lack, built from their real functions and their
+// complex exp and log. Errors are a few ulp of the result's absolute value; a component may lose
+// more if it is much smaller than the other. Branch cuts and signed zeros are those of the system's
+// log; infinities and NaN go through its exp and log. System: std::complex<double>, or the device's
+// type.
 #pragma once
 
 #include <cmath>
@@ -26,14 +26,15 @@ LIBDL_DEVICE System exp2(System z) {
   const double x = z.real(), y = z.imag();
   if (y == 0) return {::exp2(x), y};
   if (!is_finite(z)) return exp(System(x * kLn2, y * kLn2));
-  // The angle y ln 2 in two parts, for its rounding error would be the result's. Beyond 2^53 a
-  // third part would be missed, and neighbours are many turns apart.
+  // The angle y ln 2 in two parts, because its rounding error would become the result's. Beyond
+  // 2^53 a third part would be needed, but neighbouring values are many turns apart there.
   constexpr double kLn2Low = 2.3190468138462996e-17;  // ln 2 - kLn2
   const double angle = y * kLn2;
   const double rest = ::fabs(angle) < 0x1p53 ? ::fma(y, kLn2, -angle) + y * kLn2Low : 0.0;
   const double c1 = ::cos(angle), s1 = ::sin(angle);
   const double c2 = ::cos(rest), s2 = ::sin(rest);
-  // The power in two parts: sine or cosine may bring one back that overflows or vanishes.
+  // The power as two factors: multiplied by sine or cosine, one that overflows or underflows may
+  // come back into range.
   const double half = ::trunc(x / 2), first = ::exp2(x - half), second = ::exp2(half);
   return {(c1 * c2 - s1 * s2) * first * second, (s1 * c2 + c1 * s2) * first * second};
 }
@@ -48,7 +49,7 @@ LIBDL_DEVICE System expm1(System z) {
   return {::expm1(x) * ::cos(y) - 2 * half * half, ::exp(x) * ::sin(y)};
 }
 
-// a + b, whose rounding error is added to *rest.
+// a + b; its rounding error is added to *rest.
 LIBDL_DEVICE double added(double a, double b, double* rest) {
   const double sum = a + b, of_b = sum - a;
   *rest += (a - (sum - of_b)) + (b - of_b);
@@ -68,8 +69,8 @@ LIBDL_DEVICE System log1p(System z) {
   return {0.5 * ::log1p(sum + rest), direct.imag()};
 }
 
-// The logarithm to a base whose natural one is 1 / scale. Powers of the base are exact on the axes,
-// where `of_axis`, the real logarithm to the base, is taken.
+// The logarithm to a base whose natural logarithm is 1 / scale. On the axes `of_axis`, the real
+// logarithm to that base, is used, so that powers of the base are exact there.
 template <class System, class Real>
 LIBDL_DEVICE System log_to_base(System z, Real of_axis, double scale) {
   const System natural = log(z);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The launch as its kernel sees it: who runs the chunks, where memory comes from, on which device
-// and stream it is queued.
+// A launch as its kernel sees it: what runs the chunks, where memory comes from, and on which
+// device and stream it is queued.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ struct Context;
 // What every launch on a kind of device offers.
 struct Host {
   int32_t device_type;  // libdl_device's
-  // Runs body(arg, first, last) over [0, chunks) in some order on some threads and returns when all
-  // are done, or false if the host interrupted. Chunks must depend on sizes only, so that the
-  // bits do not depend on the number of threads.
+  // Runs body(arg, first, last) over [0, chunks) in any order on any threads. Returns true when all
+  // are done, or false if the host interrupted. The number of chunks must depend on sizes only, so
+  // that the bits do not depend on the number of threads.
   bool (*parallel)(Context& context, int64_t chunks,
                    void (*body)(void* arg, int64_t first, int64_t last), void* arg);
-  // The launch's device's memory from its caching allocator, aligned to 64 bytes, for work on the
-  // launch's stream. NULL after a failure, which is then in the context. A negative size is one
-  // that could not be counted.
+  // Memory of the launch's device from its caching allocator, aligned to 64 bytes, for work on the
+  // launch's stream. NULL on failure, whose error is then in the context. A negative size means
+  // that the computation of the size overflowed.
   void* (*allocate)(Context& context, int64_t bytes);
   void (*deallocate)(Context& context, void* data, int64_t bytes);
 };
@@ -37,8 +37,8 @@ struct Context {
   }
 };
 
-// Memory for one launch. On a device it may be given back before the queued work has run: what
-// takes it next is queued behind.
+// Memory for one launch. On a device it may be freed before the queued work has run: whatever uses
+// it next is queued after that work.
 class Scratch {
  public:
   Scratch(Context& context, int64_t bytes)
@@ -51,7 +51,7 @@ class Scratch {
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
   void* data() const { return data_; }
-  // The kernel then returns at once: the launcher raises what is in the context.
+  // The kernel must then return at once: the launcher raises the error in the context.
   bool failed() const { return bytes_ && !data_; }
 
  private:

@@ -41,7 +41,7 @@ LIBDL_DEVICE Bfloat to_bfloat(float x) {
   return {static_cast<uint16_t>((bits & 0x7FFFFFFFu) > 0x7F800000u ? nan : rounded)};
 }
 
-// Below 2^-14 the sum with 0.5 leaves the subnormal's 10 bits, rounded, at the mantissa's end.
+// Below 2^-14 adding 0.5 leaves the subnormal's 10 bits, rounded, at the end of the mantissa.
 LIBDL_DEVICE Half to_half(float x) {
   uint32_t bits = std::bit_cast<uint32_t>(x);
   uint32_t magnitude = bits & 0x7FFFFFFFu, sign = bits >> 16 & 0x8000u;
@@ -53,7 +53,7 @@ LIBDL_DEVICE Half to_half(float x) {
   return {static_cast<uint16_t>(result | sign)};
 }
 
-// To float, rounded to odd: a second rounding to at most 22 bits is then the rounding of x itself.
+// To float, rounded to odd: rounding that again to at most 22 bits equals rounding x directly.
 LIBDL_DEVICE float to_odd_float(double x) {
   float nearest = static_cast<float>(x);
   if (static_cast<double>(nearest) == x || nearest != nearest) return nearest;
@@ -64,7 +64,7 @@ LIBDL_DEVICE float to_odd_float(double x) {
   return std::bit_cast<float>(bits | 1u);
 }
 
-// F holds To's limits, or To has 64 bits.
+// F must represent To's limits exactly, unless To has 64 bits.
 template <class To, class F>
 LIBDL_DEVICE To to_integer(F x) {
   constexpr F low = static_cast<F>(std::numeric_limits<To>::min());

@@ -38,8 +38,8 @@ LIBDL_EXPRESSION V div_trunc(V x, V y) {
   }
 }
 
-// The exact quotient rounded down. x / y alone may round up to a whole number, so it starts from
-// the exact remainder.
+// The exact quotient rounded down. x / y may round up to a whole number, so this starts from the
+// exact remainder.
 template <class V>
 LIBDL_EXPRESSION V div_floor(V x, V y) {
   if constexpr (is_integer<V>) {
@@ -148,17 +148,17 @@ LIBDL_UNARY(round)
 LIBDL_UNARY(trunc)
 #undef LIBDL_UNARY
 
-// A NaN fails the comparison and stays, and so does -0.
+// A NaN fails the comparison and is returned, and so is -0.
 template <class V>
 LIBDL_EXPRESSION V relu(V x) { return select(x < number<V>(0), number<V>(0), x); }
 
-// The activations' limits at -infinity are 0, where the product would be infinity times zero.
+// The activations' limits at -infinity are 0, but the product would be infinity times zero.
 template <class V>
 LIBDL_EXPRESSION V times_share(V x, V share) { return select(share == V(0), share, x * share); }
 
 template <class V>
 LIBDL_EXPRESSION V gelu_derivative(V x) {
-  const V most(40);  // beyond it the density is nothing, and infinity times it would be a NaN
+  const V most(40);  // beyond it the density is 0, and infinity times it would be a NaN
   V capped = select(x > most, most, select(x < -most, -most, x));
   return Math<V>::normal_cdf(x) + capped * Math<V>::normal_density(x);
 }
@@ -180,7 +180,7 @@ LIBDL_EXPRESSION V gelu_tanh_derivative(V x) {
   return share + select(bend == V(0), bend, slope * bend);
 }
 
-// At 0 the slope is the one from the left, and flat there: PyTorch's choice. Of a NaN it is 1.
+// At 0 the slope is that from the left, and 0 if that side is flat, as in PyTorch. Of a NaN it is 1.
 template <class V>
 LIBDL_EXPRESSION V elu(V x, V alpha) {
   const auto below = x < V(0);
@@ -217,7 +217,7 @@ LIBDL_EXPRESSION V softplus_derivative(V x, V beta, V threshold) {
   V z = x * beta;
   return select(z > threshold, V(1), Math<V>::sigmoid(z));
 }
-// log(1 / (1 + e^-x)), of the exponential that is not above 1.
+// log(1 / (1 + e^-x)), using the exponential that is at most 1.
 template <class V>
 LIBDL_EXPRESSION V logsigmoid(V x) {
   return Math<V>::at_most(x, V(0)) - Math<V>::log1p(Math<V>::exp(-Math<V>::abs(x)));
@@ -243,7 +243,7 @@ template <class V>
 LIBDL_EXPRESSION V clamp(V x, V low, V high) {
   if constexpr (is_integer<V> || is_bool<V>) {
     return minimum(maximum(x, low), high);
-  } else {  // a NaN in x passes by itself
+  } else {  // a NaN in x is returned without a special case
     V y = Math<V>::at_most(Math<V>::at_least(x, low), high);
     return select((low != low) | (high != high), low + high, y);
   }
@@ -300,7 +300,7 @@ template <class V>
 LIBDL_EXPRESSION V bitwise_or(V x, V y) { return x | y; }
 template <class V>
 LIBDL_EXPRESSION V bitwise_xor(V x, V y) { return x ^ y; }
-// A distance of all the bits that are computed in, or more, shifts everything out.
+// Shifting by the width of the type or more shifts everything out.
 template <class V>
 LIBDL_EXPRESSION V shift_left(V x, V y) {
   constexpr unsigned width = 8 * sizeof(x.bits());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Standard normal numbers from random words, one at a time.
+// Standard normal numbers from random words, as scalars.
 #pragma once
 
 #include <cmath>
@@ -10,7 +10,7 @@
 
 namespace libdl::kernels {
 
-// Doubles one at a time.
+// Scalar doubles.
 struct ScalarMath {
   using Real = double;
   using Truth = bool;
@@ -38,7 +38,8 @@ LIBDL_EVERYWHERE double normal_quantile(double q) {
   return fabs(q) > kNormalMiddle ? normal_tail<ScalarMath>(q) : normal_middle<ScalarMath>(q);
 }
 
-// The middle of the step that a word stands for: 2^32 steps, or 2^53. Exact in double, never +-0.5.
+// The middle of the interval that a word selects, of 2^32 or 2^53, shifted to (-0.5, 0.5). Exact in
+// double, never +-0.5.
 LIBDL_EVERYWHERE double centred(uint32_t word) {
   return (static_cast<double>(static_cast<int32_t>(word ^ 0x80000000u)) + 0.5) *
          2.3283064365386962891e-10;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Philox 4x32-10, the counter-based generator of Salmon, Moraes, Dror and Shaw, "Parallel random
-// numbers: as easy as 1, 2, 3" (SC 2011), and the one rule by which all devices use it:
+// numbers: as easy as 1, 2, 3" (SC 2011), and the rules by which all devices use it:
 //
 //   Row-major logical element i takes word i mod w of block i div w; w = 4, and 2 where an element
 //   takes two words (low word first). The block's counter is offset + i div w in words 0 and 1;
@@ -50,8 +50,8 @@ LIBDL_EVERYWHERE double unit_double(uint64_t bits) {
 }
 
 // A uniform integer below `range` by Lemire's multiplication ("Fast random integer generation in an
-// interval", 2019): the few products that would bias it are drawn again from the same word of the
-// next attempt. range 0 means 2^32, and 2^64.
+// interval", 2019): the few products that would cause a bias are rejected and drawn again from the
+// same word of the next attempt. range 0 means 2^32 (or 2^64).
 LIBDL_EVERYWHERE uint32_t below32(uint32_t word, uint32_t range, uint64_t key, uint64_t counter,
                                   int lane) {
   if (range == 0) return word;

@@ -33,8 +33,8 @@ struct Bool {
   friend LIBDL_DEVICE Bool operator~(Bool x) { return {uint8_t(x.value == 0)}; }
 };
 
-// T is an integer; sums, differences and products wrap. Narrow ones are computed in 32 bits, where
-// no product of two overflows what is defined.
+// T is an integer; sums, differences and products wrap. Narrow types compute in 32 unsigned bits,
+// in which overflow is defined.
 template <class T>
 struct Wrapping {
   using Bits = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
@@ -130,7 +130,7 @@ LIBDL_DEVICE Wrapping<T> select(bool which, Wrapping<T> x, Wrapping<T> y) {
 }
 LIBDL_DEVICE Complex select(bool which, Complex x, Complex y) { return which ? x : y; }
 
-// Integer division rounds to zero; by zero it gives 0; the quotient of the least number and -1
+// Integer division rounds towards zero; division by zero gives 0; the smallest number divided by -1
 // wraps.
 template <class T>
 LIBDL_DEVICE Wrapping<T> quotient(Wrapping<T> x, Wrapping<T> y) {
@@ -147,8 +147,8 @@ LIBDL_DEVICE bool is_negative(Wrapping<T> x) {
   return false;
 }
 
-// x^y modulo a power of two by squaring; a negative y gives the truncated fraction: 0 except for 1
-// and -1.
+// x^y by squaring, modulo a power of two; a negative y gives the truncated fraction: 0 unless x is
+// 1 or -1.
 template <class T>
 LIBDL_DEVICE Wrapping<T> power(Wrapping<T> x, Wrapping<T> y) {
   using Bits = typename Wrapping<T>::Bits;

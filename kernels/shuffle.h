@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A random order out of random words, where they lie: the shuffle of Fisher and Yates in the form
-// that grows (Knuth, TAOCP 2, 3.4.2). Element i goes to a place j of the first i + 1, and what was
-// there to the end; j is uniform, without bias, by the rules of philox.h: every order is equally
+// A random permutation from random words, in place: the Fisher-Yates shuffle in its growing form
+// (Knuth, TAOCP 2, 3.4.2). Element i goes to place j among the first i + 1, and the element there
+// moves to the end; j is uniform without bias by the rules of philox.h, so every order is equally
 // likely.
 #pragma once
 
@@ -13,14 +13,14 @@
 
 namespace libdl::kernels {
 
-// The words first to last - 1, drawn with this key and offset, become the numbers of the order of
-// `last` elements, of which the first `first` are there. Word is uint32_t for at most 2^32 elements
-// and else uint64_t: the low word first, as every element that takes two.
+// Extends a permutation of `first` elements to one of `last` elements: the random words first to
+// last - 1, drawn with this key and offset, are replaced by its entries. Word is uint32_t for at
+// most 2^32 elements and else uint64_t, low word first, as for every element that takes two words.
 template <class Word>
 void shuffle(Word* words, int64_t first, int64_t last, uint64_t key, uint64_t offset) {
   static_assert(std::is_same_v<Word, uint32_t> || std::is_same_v<Word, uint64_t>);
   constexpr bool kWide = sizeof(Word) == 8;
-  constexpr int64_t kAhead = 16;  // elements: what a miss of the last cache takes
+  constexpr int64_t kAhead = 16;  // elements to prefetch ahead: hides a last-level cache miss
   constexpr int kWidth = kWide ? 2 : 4;
   for (int64_t i = first; i < last; ++i) {
     const auto range = static_cast<uint64_t>(i + 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// An operand as kernels see it, and what every kernel asks of it first.
+// An operand as kernels see it, and the queries that every kernel needs first.
 #pragma once
 
 #include <libdl/dtype.h>
@@ -11,7 +11,7 @@ namespace libdl::kernels {
 
 constexpr int kMaxDims = 64;
 
-// Sizes and strides are in elements and live as long as the call.
+// Sizes and strides are in elements and are valid during the call.
 struct View {
   void* data;
   const int64_t* sizes;
@@ -43,7 +43,7 @@ constexpr int64_t numel(const View& view) {
   return n;
 }
 
-// Row-major without gaps. Out of line, for callers look at the usual shapes themselves first.
+// Row-major without gaps. Out of line, because callers handle the usual shapes themselves first.
 [[gnu::noinline]] inline bool is_dense(const View& view) {
   int64_t expected = 1;
   for (int d = view.ndim - 1; d >= 0; --d) {

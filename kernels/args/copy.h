@@ -5,13 +5,13 @@
 
 namespace libdl::kernels {
 
-// out = in, converting dtype; both have one shape, any strides.
+// out = in, converted to out's dtype; both have the same shape and any strides.
 struct CopyArgs {
   View out;
   View in;
 };
 
-// out = one value everywhere; value has out's dtype and lies in the host's memory.
+// Every element of out = value, which has out's dtype and is in host memory.
 struct FillArgs {
   View out;
   const void* value;

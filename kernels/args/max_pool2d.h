@@ -6,9 +6,9 @@
 namespace libdl::kernels {
 
 // The largest element of each window of [n, c, h, w]: rows y stride[0] - padding[0] + k dilation[0]
-// for k < window[0], columns likewise; what lies outside does not count. The first of equals is
-// taken, and the last NaN before all. indices, int64 and where it is (row * w + column), is left
-// out where its data is NULL. Every window has an element inside.
+// for k < window[0], columns likewise; positions outside do not count. Of equal elements the first
+// is taken; if there are NaNs, the last of them. indices (int64: row * w + column) is not written
+// if its data is NULL. Every window has at least one element inside.
 struct MaxPool2dArgs {
   View out;
   View indices;

@@ -7,8 +7,8 @@
 
 namespace libdl::kernels {
 
-// Number of nonzero elements (out NULL) or their row-major coordinates, int64 [count, ndim]. count
-// is in the host's memory: a device is waited for.
+// The number of nonzero elements (out NULL), or their row-major coordinates, int64 [count, ndim].
+// count is in host memory: the kernel waits for the device.
 struct NonzeroArgs {
   View in;
   int64_t* count;

@@ -9,7 +9,7 @@ namespace libdl::kernels {
 
 constexpr int kMaxInputs = 4;
 
-// The type in which a pointwise kernel computes; all other dtypes are converted a tile at a time.
+// The type in which a pointwise kernel computes; other dtypes are converted, a tile at a time.
 enum class Class : int32_t { kBool, kI64, kU64, kF32, kF64, kC128 };
 constexpr int kClasses = 6;
 

@@ -9,8 +9,8 @@
 namespace libdl::kernels {
 
 // A fused chain of expressions over one shape. Instruction k applies `expression` to registers
-// `in` and writes register inputs + constants + k; the last one is the result. A truth is 1 or 0
-// of the compute class; as the result it is a bool, converted to out's dtype.
+// `in` and writes register inputs + constants + k; the last one is the result. A truth value is 1
+// or 0 in the compute class; as the result it is a bool, converted to out's dtype.
 constexpr int kMaxInstructions = 128;
 struct Instruction {
   int32_t expression;

@@ -9,7 +9,8 @@ namespace libdl::kernels {
 
 enum class Distribution : int32_t { kBits, kUniform, kNormal, kBernoulli, kRandint };
 // Fills out (row-major logical order) from Philox 4x32-10 with this key and counter offset, by the
-// rules of kernels/philox.h. kUniform and kNormal want real floats; complex ones as twice as many.
+// rules of kernels/philox.h. kUniform and kNormal take real floats; pass complex ones as twice as
+// many.
 struct RandomArgs {
   int32_t distribution;
   View out;

@@ -23,11 +23,11 @@ enum class Reduction : int32_t {
   kMinIndex,
   kCount
 };
-// Reduces the last `reduced` dimensions of `in`; out (and indices, when data is not NULL) have the
-// leading ones. The order of summation is defined on logical indices, never on strides.
-// Sum, prod, norm, var and logsumexp compute in out's type (float32 for the 16-bit ones), the
-// others in in's. Count, of what is not zero, writes int64. Nothing to reduce gives the identity
-// (0, 1, true, false, -inf); argmax and argmin need one.
+// Reduces the last `reduced` dimensions of `in`; out (and indices, if its data is not NULL) have
+// the leading ones. The order of summation is defined on logical indices, never on strides. Sum,
+// prod, norm, var and logsumexp compute in out's type (float32 for the 16-bit ones), the others in
+// in's. Count, of nonzero elements, writes int64. Reducing no elements gives the identity (0, 1,
+// true, false, -inf); argmax and argmin need at least one.
 struct ReduceArgs {
   int32_t op;  // Reduction
   int32_t reduced;

@@ -12,7 +12,7 @@ enum class Scan : int32_t { kSum, kProd, kMax, kMin, kLogsumexp };
 struct ScanArgs {
   int32_t op;
   View out;
-  View indices;  // int64, kMax and kMin only: where the running extremum lies; data may be NULL
+  View indices;  // int64, kMax and kMin only: position of the running extremum; data may be NULL
   View in;
 };
 

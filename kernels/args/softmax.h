@@ -5,8 +5,8 @@
 
 namespace libdl::kernels {
 
-// Over the last dimension; the leading ones are the rows, any number of them, any strides. out may
-// be in, dx may be dy.
+// Over the last dimension; the leading ones, any number with any strides, are the rows. out may be
+// in, dx may be dy.
 struct SoftmaxArgs {
   View out;
   View in;

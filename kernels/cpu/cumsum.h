@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Running sums of floating numbers, carried in double. The order, for every layout: a row longer
-// than kSplitRow is cut into parts by its length, and what stands before a part is the sum of the
-// parts' totals; within a part groups of 8 are scanned as a tree (x2 + x3 joins the sum of the two
-// before) and added to the carry of the groups before.
+// Running sums of floating-point numbers, carried in double. The order is the same for every
+// layout: a row longer than kSplitRow is cut into parts by its length, and the carry into a part is
+// the sum of the totals of the parts before it; within a part groups of 8 are scanned as a tree
+// (x2 + x3 is added to the sum of the two before) and added to the carry of the groups before.
 #pragma once
 
 #include "kernels/args.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The CPU's kernels, one declaration a line of kernels.def.
+// The CPU's kernels: one declaration for each line of kernels.def.
 #pragma once
 
 #include "kernels/args.h"

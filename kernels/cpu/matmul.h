@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What a caller of the matmul kernel may know: b kept packed between calls.
+// For callers of the matmul kernel: keeping b packed between calls.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,17 @@
 
 namespace libdl::kernels::cpu {
 
-// Whether a product of these sizes reads packed_b: floating and complex numbers, with more than one
-// row and column, and than one value of k where they are real.
+// Whether a product of these sizes reads packed_b: floating-point and complex numbers, with more
+// than one row and column and, if they are real, more than one value of k.
 bool matmul_reads_packed(int32_t dtype, int64_t m, int64_t n, int64_t k);
 
-// Bytes of one packed [k, n] matrix, or -1. Panels are float64 where the matrix is, else float32;
-// those of a complex matrix have four real numbers for each element. The matrix unit has its own.
+// Bytes of one packed [k, n] matrix, or -1 if too large. Panels are float64 if the matrix is, else
+// float32; those of a complex matrix have four real numbers per element. The matrix unit has its
+// own format.
 int64_t packed_size(int32_t dtype, int64_t n, int64_t k);
 
 // Packs b [batch, k, n], any strides; packed holds batch * packed_size(b.dtype, n, k) bytes,
-// 64-aligned. A batch stride of 0 is packed once, and is to be read by products whose b has it too.
+// 64-aligned. A batch stride of 0 is packed once; only products whose b has it too may read that.
 void pack_b(Context& context, void* packed, const View& b);
 
 }  // namespace libdl::kernels::cpu

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The one order in which n values are combined, whatever the vector width: value r belongs to lane
-// r % L (64 bytes of lanes); a lane takes 8 values in sequence, then 8 such groups in sequence;
-// then the lanes of that block of 64 L values are merged by halves, and the blocks pairwise
-// (Tree). The error of a sum stays below 2 log2(n) eps sum|x|.
+// The fixed order in which n values are combined, whatever the vector width: value r belongs to
+// lane r % L (64 bytes of lanes); a lane combines 8 values in sequence, then 8 such groups in
+// sequence; then the lanes of that block of 64 L values are merged by halves, and the blocks
+// pairwise (Tree). The error of a sum stays below 2 log2(n) eps sum|x|.
 #if defined(LIBDL_KERNELS_CPU_ORDER_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIBDL_KERNELS_CPU_ORDER_INL_H
 #undef LIBDL_KERNELS_CPU_ORDER_INL_H
@@ -37,7 +37,7 @@ constexpr int64_t kLanes = sizeof(T) == 1 ? 16 : 64 / sizeof(T);
 template <class T>
 constexpr int64_t kBlock = kLanes<T> * kSteps * kGroups;
 
-// A vector of numbers; for other types one value.
+// A vector of numbers; for other types a single value.
 template <class T>
 struct Pack {
   using V = T;
@@ -86,7 +86,7 @@ struct Pack<std::complex<double>> {
   static HWY_INLINE V load(const T* p) {
     return {hn::LoadU(D(), reinterpret_cast<const double*>(p))};
   }
-  // The first `count` numbers, and of `rest` the others.
+  // The first `count` numbers from p, the others from `rest`.
   static HWY_INLINE V load_first(const T* p, int64_t count, V rest) {
     T lane[n];
     store(rest, lane);
@@ -162,7 +162,7 @@ HWY_INLINE typename Pack<T>::V load_as(const S* from) {
     }
   }
 }
-// Up to a vector's values; those beyond `count` are anything.
+// Up to a vector's values; those beyond `count` are unspecified.
 template <class T, class S>
 HWY_INLINE typename Pack<T>::V load_first_as(const S* from, int64_t count) {
   S lane[Pack<T>::n] = {};
@@ -170,7 +170,7 @@ HWY_INLINE typename Pack<T>::V load_first_as(const S* from, int64_t count) {
   return load_as<T>(lane);
 }
 
-// One value in every lane, of which the first is looked at.
+// One value in every lane; only the first lane is used.
 template <class T, class S>
 HWY_INLINE typename Pack<T>::V all_as(const S* from) {
   if constexpr (std::is_same_v<S, T>) {
@@ -228,7 +228,7 @@ struct Prod {
   }
 };
 
-// A NaN wins, and the first of them stays.
+// A NaN wins over numbers, and the first NaN is kept.
 template <bool kMax>
 struct Extreme {
   template <class T>
@@ -269,7 +269,7 @@ struct Extreme {
 using Max = Extreme<true>;
 using Min = Extreme<false>;
 
-// Whether C has a quick form, which needs that no value is a NaN.
+// Whether C has a quick form, valid if no value is a NaN.
 template <class C, class T>
 constexpr bool kQuick = false;
 template <bool kMax>
@@ -277,7 +277,7 @@ constexpr bool kQuick<Extreme<kMax>, float> = true;
 template <bool kMax>
 constexpr bool kQuick<Extreme<kMax>, double> = true;
 
-// C in its quick form, with the NaNs that it met; or C as it is. Values come in pairs.
+// C in its quick form, noting any NaN that it sees; or C itself. Values come in pairs.
 template <class C, class T, bool kIsQuick>
 struct Taker {
   using V = typename Pack<T>::V;
@@ -315,7 +315,7 @@ struct Taker<C, T, true> {
   }
 };
 
-// What is combined: a function of the value and of one parameter of the row.
+// What is combined: a function of the value and one parameter per row.
 struct Plain {
   template <class T, class V>
   static HWY_INLINE V apply(V x, V) {
@@ -347,7 +347,7 @@ struct CentredSquare {
     return hn::Mul(d, d);
   }
 };
-// The same of elements times 2^exponent, whose squares stay within float's range.
+// The same for elements times 2^exponent, so that squares stay within float's range.
 template <int exponent>
 struct Scaled {
   template <class T, class V>
@@ -377,7 +377,7 @@ struct NotZero {
   }
 };
 
-// The second half of the lanes onto the first.
+// Combines the second half of the lanes into the first.
 template <int64_t kHalf, class C, class T>
 HWY_INLINE void merge_half(T* lane) {
   if constexpr (kIsVector<T>) {
@@ -392,7 +392,7 @@ HWY_INLINE void merge_half(T* lane) {
   }
 }
 
-// Merges lanes [0, count) by halves; the missing ones are left out.
+// Merges lanes [0, count) by halves; missing lanes are skipped.
 template <class C, class T>
 HWY_INLINE T merge_lanes(T* lane, int64_t count) {
   if (count == kLanes<T>) {
@@ -439,7 +439,7 @@ HWY_INLINE T merge_packs(typename Pack<T>::V* total) {
   return merge_lanes<C, T>(lane, kLanes<T>);
 }
 
-// Pack k of the first `count` values of kLanes; the lanes beyond are `rest`.
+// Pack k of kLanes values, of which the first `count` exist; the lanes beyond come from `rest`.
 template <class M, class T, class S, class V>
 HWY_INLINE V load_lanes(const S* x, int64_t count, int64_t k, V parameter, V rest) {
   using P = Pack<T>;
@@ -464,8 +464,8 @@ HWY_INLINE V load_lanes(const S* x, int64_t count, int64_t k, V parameter, V res
   }
 }
 
-// All but the lanes' merging of a block of kLanes values and more; false where the quick form
-// fails.
+// Everything but the merging of lanes for a block of at least kLanes values; false if the quick
+// form fails.
 template <class C, class M, class T, bool kIsQuick, class S>
 HWY_INLINE bool combine_lanes(const S* x, int64_t count, T parameter, typename Pack<T>::V* total) {
   using P = Pack<T>;
@@ -518,7 +518,7 @@ HWY_INLINE T combine_block(const S* x, int64_t count, T parameter) {
   const auto p = P::set(parameter);
   const auto identity = P::set(C::template identity<T>());
   alignas(64) T lane[kLanes<T>];
-  if (count <= 2) {  // without a passage through memory
+  if (count <= 2) {  // without going through memory
     T pair[2] = {};
     for (int64_t l = 0; l < count; ++l) {
       const auto v = M::template apply<T>(all_as<T>(x + l), p);
@@ -541,7 +541,7 @@ HWY_INLINE T combine_block(const S* x, int64_t count, T parameter) {
   return merge_packs<C, T>(total);
 }
 
-// Results of blocks, merged pairwise as they come: level k holds 2^k of them.
+// Results of blocks, merged pairwise as they arrive: level k holds 2^k of them.
 template <class C, class T>
 struct Tree {
   T node[60];

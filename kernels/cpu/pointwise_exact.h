@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Launches whose operands are computed in the dtypes that they have in memory, where the compute
-// class would convert them: narrow integers, complex64, and choices of any dtype.
+// Launches that compute in the operands' own dtypes instead of converting them to the compute
+// class: narrow integers, complex64, and `where` of any dtype.
 #pragma once
 
 #include "kernels/args.h"
@@ -11,12 +11,12 @@ namespace libdl::kernels::cpu {
 
 struct ExactForm {
   TileFn fn;
-  int32_t varying;     // the inputs from there on are one number each
+  int32_t varying;     // inputs from this one on are a single number each
   PointwiseArgs args;  // the operands as fn reads them
   alignas(16) char number[kMaxInputs][16];
 };
 
-// Whether there is such a form; then it is filled in.
+// Whether there is such a form; if so `form` is filled in.
 bool exact_form(const PointwiseArgs& args, ExactForm& form);
 
 }  // namespace libdl::kernels::cpu

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What reduce() is cut into, by what is computed and in which type: one translation unit each, as
-// all together would take the compiler minutes and gigabytes.
+// The parts of reduce(), by what is computed and in which type. Each is a translation unit of its
+// own: all in one would take the compiler minutes and gigabytes.
 #pragma once
 
 #include "kernels/args.h"
 
 namespace libdl::kernels::cpu {
 
-// How elements become values: as they are, |z| of complex ones, |x| to the power p, or 1 where they
-// are not 0.
+// How elements become values: unchanged, |z| of complex ones, |x| to the power p, or 1 if they are
+// not 0.
 enum class Load { kPlain, kModulus, kPower, kTruth };
 
 using Reduce = void(Context& context, const ReduceArgs& args, Load load);
 
-// Sums, products, extrema and their places.
+// Sums, products, extrema and their positions.
 Reduce reduce_float, reduce_double, reduce_integer, reduce_unsigned;
 // Sums and products.
 Reduce reduce_complex;

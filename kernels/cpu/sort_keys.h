@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Elements as unsigned keys whose order is the order of the values: NaN the largest, -0 equal to 0.
-// A key travels with its position, so pairs are all different and any correct sort is stable.
+// Elements as unsigned keys whose order is that of the values: NaN is the largest, -0 equals 0.
+// A key carries its position, so all pairs are different and any correct sort is stable.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ struct LongPair {
   }
 };
 
-// Bits of a float type with `Bits` bits of which the fraction's are `fraction`.
+// The key of a float type from its bits, of which `fraction` are the fraction's.
 template <class Bits>
 Bits float_key(Bits bits, Bits infinity) {
   constexpr Bits sign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
@@ -68,11 +68,12 @@ struct BoolKey {
   static Bits key(Bits bits) { return bits != 0; }
 };
 
-// Whether a key tells the bits that it was made from: floats' keys do not, for zeros and NaN.
+// Whether the bits of a value can be recovered from its key: not for floats, because of zeros and
+// NaN.
 template <class KeyOf>
 constexpr bool kTellsBits = requires { KeyOf::bits(typename KeyOf::Bits{}); };
 
-// Calls f(KeyOf{}); complex numbers have no order and are refused before.
+// Calls f(KeyOf{}); complex numbers have no order and have been refused already.
 template <class F>
 void with_key(int32_t dtype, const F& f) {
   switch (dtype) {

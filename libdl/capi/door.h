@@ -231,7 +231,7 @@ void check_handles(const OpEntry& entry, const libdl_value* arguments);
 
 // -- results ----------------------------------------------------------------------------------
 
-// Under a scope results belong to it: when it ends the host's handles are emptied.
+// Under a scope results belong to it: those that were not kept are emptied when it ends.
 inline bool scoped() { return state().mode & kModeScope; }
 [[gnu::cold]] void adopt(State& state, libdl_tensor* handle);
 // Reserves room for this many results, so that either all or none are handed out.

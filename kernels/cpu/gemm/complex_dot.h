@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The sum of x[i] y[i] for complex numbers, in lanes of 64 bytes of real ones with fma.
+// The sum of x[i] y[i] for complex numbers, in 64 bytes of real lanes with fma.
 #pragma once
 
 #include <complex>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Our own product of float32 and float64. Every element is summed over k in blocks of kKBlock, in
-// sequence with fma, and the blocks are added in order: its bits depend on nothing but its row, its
-// column and k, wherever b is read from.
+// Matrix products of float32 and float64. Every element is summed over k in blocks of kKBlock, in
+// sequence with fma, and the blocks are added in order: its bits depend only on its row of a, its
+// column of b and k, wherever b is read from.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 namespace libdl::kernels::cpu {
 
 template <class T>
-constexpr int64_t kPanel = 128 / sizeof(T);  // columns of a panel of b: two lines of a cache
-// Values of k that are multiplied at once. More would write out less often, but push a panel (48
-// and 24 kB) and the rows of a that meet it out of the first cache.
+constexpr int64_t kPanel = 128 / sizeof(T);  // columns of a panel of b: two cache lines
+// Values of k per block. More would write out less often, but a panel (48 and 24 kB) and the rows
+// of a multiplied with it would no longer fit the L1 cache.
 template <class T>
 constexpr int64_t kKBlock = sizeof(T) == 4 ? 384 : 192;
-// Rows of a copied at once; up to so many, b is packed as it comes.
+// Rows of a copied at once; with at most this many rows, b is packed on the fly.
 template <class T>
 constexpr int64_t kStripe = 192 / sizeof(T);
 
@@ -25,11 +25,11 @@ struct GemmOperand {  // a matrix of T, or of a 16-bit float where T is float
   int32_t dtype;
 };
 
-// Whether the kernel reads b where it lies: rows of T.
+// Whether the kernel can read b in place: its rows are contiguous T.
 bool gemm_reads_in_place(const GemmOperand& b);
 
-// Panels [first, last) of b [k, n] to packed + panel * k * kPanel: for every value of k, kPanel
-// columns; those beyond n are zero.
+// Packs panels [first, last) of b [k, n] to packed + panel * k * kPanel: kPanel columns for every
+// value of k; columns beyond n are zero.
 template <class T>
 void gemm_pack(T* packed, const GemmOperand& b, int64_t k, int64_t n, int64_t first, int64_t last);
 
@@ -38,7 +38,7 @@ void gemm_pack(T* packed, const GemmOperand& b, int64_t k, int64_t n, int64_t fi
 template <class T>
 struct GemmTile {
   GemmOperand a, b;
-  const T* packed;  // b from panel 0 on; NULL: read from b, packed in passing where necessary
+  const T* packed;  // b from panel 0 on; NULL: b is read in place, or packed on the fly
   T* out;
   int64_t out_stride;
   const T* bias;  // or NULL; bias[j * bias_stride]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The micro-kernel of gemm.cc: up to kRows rows of a times two vectors of columns of b, or what is
-// there of one, all sums in registers.
+// The micro-kernel of gemm.cc: up to kRows rows of a times two vectors of columns of b, or part of
+// one, with all sums in registers.
 #if defined(LIBDL_KERNELS_CPU_GEMM_GEMM_KERNEL_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIBDL_KERNELS_CPU_GEMM_GEMM_KERNEL_INL_H
 #undef LIBDL_KERNELS_CPU_GEMM_GEMM_KERNEL_INL_H
@@ -22,10 +22,10 @@ namespace HWY_NAMESPACE {
 namespace {
 
 template <class T>
-constexpr int64_t kLine = 64 / sizeof(T);  // of a cache
+constexpr int64_t kLine = 64 / sizeof(T);  // elements in a cache line
 template <class T>
 constexpr int64_t kWide = 2 * kN<T>;  // columns of the micro-kernel
-// Rows of the micro-kernel: 2 R sums, 2 values of b and one of a must fit the registers.
+// Rows of the micro-kernel: 2 R sums, 2 vectors of b and one of a must fit the registers.
 template <class T>
 constexpr int64_t kRows = kN<T> * sizeof(T) == 64   ? 12
                           : kN<T> * sizeof(T) == 32 ? 6
@@ -45,12 +45,13 @@ struct Step {
   int64_t c_stride, k;
   T alpha;
   bool add;
-  int64_t columns;  // where fewer than kWide are there
-  const T* next;  // of the panel to come, whose rows lie like those of b: a line each comes into L2
+  int64_t columns;  // if there are fewer than kWide
+  const T*
+      next;  // the next panel, with rows laid out like b's: one line of each is prefetched to L2
 };
 
-// How the micro-kernel reads a: rows or columns of T where they lie, or a copied stripe that lies
-// as a does, so that the copy runs along both.
+// How the micro-kernel reads a: rows or columns of T in place, or a copied stripe in the same
+// orientation as a, so that copying is sequential on both sides.
 enum class Lies { kRows, kColumns, kCopiedRows, kCopiedColumns };
 constexpr bool by_columns(Lies lies) {
   return lies == Lies::kColumns || lies == Lies::kCopiedColumns;
@@ -59,7 +60,7 @@ constexpr bool copied(Lies lies) {
   return lies == Lies::kCopiedRows || lies == Lies::kCopiedColumns;
 }
 
-// The values of rows of a at one value of k after the other.
+// Reads the values of rows of a, one value of k after another.
 template <class T, Lies kLies>
 struct Column {
   const T* at;
@@ -71,7 +72,7 @@ struct Column {
   HWY_INLINE void advance() { at += by_columns(kLies) ? stride : 1; }
 };
 
-// kVectors is two, or one of which the first `columns` values exist.
+// kVectors is two, or one in which only the first `columns` values exist.
 template <class T, int R, Lies kLies, int kVectors>
 HWY_NOINLINE void kernel(const Step<T>& step) {
   const Vectors<T> d;

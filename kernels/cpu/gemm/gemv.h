@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Matrix times vector: y[i] = sum over k of w[i, k] x[k], for floating types. 64 bytes of lanes
-// take every so many values of k with fma and are merged by halves, whatever the layout.
+// Matrix times vector: y[i] = sum over k of w[i, k] x[k], for floating types. The values of k are
+// distributed over 64 bytes of lanes, summed with fma, and the lanes are merged by halves; this
+// order does not depend on the layout.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@ namespace libdl::kernels::cpu {
 struct GemvOperand {
   const void* data;
   int64_t row_stride, k_stride;
-  int64_t rows;   // of the whole: one alone is summed in another order
+  int64_t rows;   // of the whole matrix: a single row is summed in another order
   int32_t dtype;  // float64, or float32 and the 16-bit floats
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the ways to multiply matrices share: by vectors (matmul_vector.cc), outer products
-// (matmul_outer.cc), floating numbers over packed panels (matmul_float.cc), bfloat16 on the matrix
-// unit (matmul_bfloat.cc), complex ones as floating (matmul_complex.cc), integers
-// (matmul_integer.cc), and plain loops (matmul_plain.cc). matmul.cc chooses among them.
+// Shared by the ways to multiply matrices, among which matmul.cc chooses: by vectors
+// (matmul_vector.cc), outer products (matmul_outer.cc), floating-point numbers over packed panels
+// (matmul_float.cc), bfloat16 on the matrix unit (matmul_bfloat.cc), complex numbers as real ones
+// (matmul_complex.cc), integers (matmul_integer.cc), and plain loops (matmul_plain.cc).
 #pragma once
 
 #include <libdl/dtype.h>
@@ -36,7 +36,7 @@ void for_chunks(Context& context, int64_t chunks, const F& f) {
   in_chunks(context, chunks, 1, [&](int64_t first, int64_t) { f(first); });
 }
 
-// Pieces of scratch, each on its own cache lines; counted with data NULL.
+// Carves scratch memory into pieces, each on its own cache lines; with data NULL it only counts.
 struct Carver {
   char* data;
   int64_t used = 0;
@@ -60,7 +60,7 @@ inline int64_t product(int64_t a, int64_t b, int64_t c = 1) {
   return p;
 }
 
-// Whether a matrix of a product stays in a processor's second cache.
+// Whether a matrix fits in a processor's L2 cache.
 inline bool stays_cached(int64_t rows, int64_t cols, int64_t bytes) {
   return product(rows, cols, bytes) <= (1 << 20);
 }
@@ -69,7 +69,7 @@ inline const char* matrix(const View& v, int64_t b) {
   return static_cast<const char*>(v.data) + b * v.strides[0] * dtype_bytes(v.dtype);
 }
 
-// float and double. Scratch is carved here first, of memory or of NULL to count it.
+// float and double. Scratch memory is carved by this first, with NULL to count it.
 template <class T>
 void carve_float_product(const MatmulArgs& args, Carver& carver);
 template <class T>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Matrices of any strides and floating dtype, copied to where the micro-kernel of gemm.cc reads
-// them in sequence.
+// Packing: matrices of any strides and floating dtype are copied so that the micro-kernel of
+// gemm.cc reads them sequentially.
 #if defined(LIBDL_KERNELS_CPU_GEMM_PANELS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIBDL_KERNELS_CPU_GEMM_PANELS_INL_H
 #undef LIBDL_KERNELS_CPU_GEMM_PANELS_INL_H
@@ -31,7 +31,7 @@ template <class T>
 constexpr int32_t kDtype = sizeof(T) == 4 ? LIBDL_DTYPE_FLOAT32 : LIBDL_DTYPE_FLOAT64;
 
 #if HWY_TARGET != HWY_SCALAR
-// A square of 16 bytes a side.
+// A square block with sides of 16 bytes.
 HWY_INLINE void transpose_square(float* y, int64_t to_stride, const float* x, int64_t from_stride) {
   const hn::CappedTag<float, 4> f;
   const hn::CappedTag<double, 2> g;
@@ -77,7 +77,8 @@ HWY_INLINE void transpose(T* to, int64_t to_stride, const T* from, int64_t from_
   }
 }
 
-// to[i][j] = from[i][j] as T, rows of `to` kWidth apart; from may lie either way.
+// to[i][j] = from[i][j] as T, rows of `to` kWidth apart; from may be contiguous in either
+// dimension.
 template <int64_t kWidth, class T>
 HWY_INLINE void fetch(T* to, const GemmOperand& m, int64_t i0, int64_t rows, int64_t j0,
                       int64_t cols) {

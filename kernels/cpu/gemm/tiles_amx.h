@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Products of bfloat16 on the processor's matrix unit (AMX), whose registers are tiles of sixteen
-// rows of 64 bytes. Sums are of float32 and begin with the lowest k: for each 32 values of k the
-// even ones are summed, the odd ones, and both are added. Numbers under 2^-126 count as zero.
-// To be called where matrix_unit() (matrix_unit.h) is true.
+// rows of 64 bytes. Sums are in float32, from the lowest k up: for each 32 values of k the even and
+// the odd ones are summed separately, and both are added. Numbers below 2^-126 count as zero. Call
+// these only if matrix_unit() (matrix_unit.h) is true.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ constexpr int64_t kStepBytes = 2048;  // of 32 lines, which are two tiles
 
 inline int64_t steps(int64_t k) { return (k + kStep - 1) / kStep; }
 
-// Lines of bfloat16: rows of a or columns of b, along k. Strides in elements.
+// Lines of bfloat16 along k: rows of a or columns of b. Strides in elements.
 struct Lines {
   const uint16_t* data;
   int64_t line_stride, k_stride;
 };
 
-// Up to 32 lines and k values of each, for every step two tiles of sixteen lines; what is missing
-// of them is zero. A tile of a has a line in each row, one of b a pair of values of all lines.
+// Packs up to 32 lines with k values each, two tiles of sixteen lines per step, padded with zeros.
+// A tile of a has one line in each row; a tile of b has in each row a pair of values of every line.
 void pack_rows(char* to, const Lines& a, int64_t lines, int64_t k);
 void pack_columns(char* to, const Lines& b, int64_t lines, int64_t k);
 
@@ -31,19 +31,19 @@ void pack_columns(char* to, const Lines& b, int64_t lines, int64_t k);
 void begin();
 void end();
 
-// Sums of 32 by 32, for `count` steps. Tiles of a are packed, or rows where they lie: 16 rows
+// Sums of a 32 by 32 block over `count` steps. Tiles of a are packed, or rows in place: 16 rows
 // `stride` bytes apart, `second` bytes to the next sixteen, `step` to the next values of k.
 struct Block {
   const char* a;
   int64_t stride, second, step;
-  const char* last;  // the packed tiles of one step more, or NULL
+  const char* last;  // the packed tiles of one further step, or NULL
   const char* b;
   int64_t count;
   float* c;            // [32][32]
   bool add;            // to what is in c
-  int64_t rows, cols;  // that matter: of 16 and less the second tile is left out
+  int64_t rows, cols;  // in use: with 16 or fewer the second tile is skipped
 };
-// The sums stay in tiles until they are stored in c: what lies between is done while they are made.
+// The sums stay in tiles until they are stored in c, so other work can overlap with them.
 void multiply(const Block& block);
 void store(const Block& block);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Reductions whose result is a place: argmax, argmin, and max and min with their indices.
+// Reductions whose result is a position: argmax, argmin, and max and min with their indices.
 #if defined(LIBDL_KERNELS_CPU_REDUCE_REDUCE_LOCATE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIBDL_KERNELS_CPU_REDUCE_REDUCE_LOCATE_INL_H
 #undef LIBDL_KERNELS_CPU_REDUCE_REDUCE_LOCATE_INL_H
@@ -17,11 +17,11 @@ namespace libdl::kernels::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-// The rows' places in lanes as wide as T: so many rows at once.
+// Row numbers are kept in lanes as wide as T, which limits the number of rows at once.
 template <class T>
 constexpr int64_t kPlaces = sizeof(T) == 4 ? int64_t{1} << 30 : int64_t{1} << 62;
 
-// By columns, in vectors; value and index hold what stands before.
+// By columns, in vectors; value and index hold the result for the rows before.
 template <class C, class T>
 void locate_columns(const Job<T>& job, const char* data, int64_t width, int64_t r0, int64_t r1,
                     T* value, int64_t* index) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// One pass over what a reduction reads: how it is cut into units and parts, and each of them
-// combined to one value a column.
+// One pass over the input of a reduction: how it is cut into units and parts, and how each of them
+// is combined to one value per column.
 #if defined(LIBDL_KERNELS_CPU_REDUCE_REDUCE_PASS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIBDL_KERNELS_CPU_REDUCE_REDUCE_PASS_INL_H
 #undef LIBDL_KERNELS_CPU_REDUCE_REDUCE_PASS_INL_H
@@ -33,7 +33,7 @@ using Complex = std::complex<double>;
 constexpr int64_t kParts = 16;       // of one reduction that is split among threads
 constexpr int64_t kGrain = 1 << 14;  // elements worth a chunk of their own
 
-// A unit is what is computed at once: one row, or up to kWidth neighbouring columns.
+// A unit is computed at once: one row, or up to kWidth neighbouring columns.
 template <class T>
 struct Job {
   Context* context;
@@ -65,7 +65,7 @@ struct Job {
     split = units < 8 && n >= 4 * kBlock<T> && rows * n >= 8 * kGrain;
   }
 
-  // What depends on no order is taken in memory's, if there is one.
+  // If the order does not matter, elements are taken in memory order, if there is one.
   static Dims reduced_dims(const ReduceArgs& a) {
     const int32_t first = a.in.ndim - a.reduced;
     bool free = order_is_free(static_cast<Reduction>(a.op), std::is_integral_v<T>);
@@ -95,7 +95,7 @@ struct Job {
   }
   const char* base(int64_t unit) const { return at(args->in, kept.offset(first(unit)), bytes); }
 
-  // n values `stride` apart; of a row: those from index r on.
+  // Copies n values `stride` apart; the other form: those of a row from index r on.
   void fetch(T* tile, const char* data, int64_t stride, int64_t count) const {
     if constexpr (std::is_same_v<T, double>) {
       if (load == Load::kModulus || (load == Load::kPower && is_complex())) {
@@ -149,8 +149,8 @@ HWY_INLINE auto extreme(auto a, auto b) {
   return std::is_same_v<C, Max> ? hn::Max(a, b) : hn::Min(a, b);
 }
 
-// The extremum of count >= 1 integers in order: no order of theirs matters, and they need no more
-// than their own width.
+// The extremum of count >= 1 contiguous integers: their order does not matter, and they are
+// compared in their own width.
 template <class C, class E>
 HWY_INLINE E narrow_extremum(const E* x, int64_t count) {
   const hn::ScalableTag<E> d;
@@ -179,8 +179,8 @@ HWY_INLINE E narrow_extremum(const E* x, int64_t count) {
   return best;
 }
 
-// The same by columns, of n >= 1 rows that lie `apart`; from c on in vectors of at most kMost.
-// Returns how many columns are done.
+// The same by columns, for n >= 1 rows `apart` elements apart; from column c on, in vectors of at
+// most kMost. Returns how many columns are done.
 template <size_t kMost, class C, class E>
 HWY_INLINE int64_t narrow_columns(const E* x, int64_t apart, int64_t n, int64_t c, int64_t width,
                                   E* best) {
@@ -195,7 +195,7 @@ HWY_INLINE int64_t narrow_columns(const E* x, int64_t apart, int64_t n, int64_t 
   return c;
 }
 
-// Of a unit's integers E; false where they do not lie side by side.
+// The extrema of a unit's integers E; false if they are not contiguous.
 template <class C, class E, class T>
 bool narrow_unit(const Job<T>& job, int64_t unit, int64_t r0, int64_t r1, bool truth, T* result) {
   const auto* x = reinterpret_cast<const E*>(job.base(unit));
@@ -217,7 +217,7 @@ bool narrow_unit(const Job<T>& job, int64_t unit, int64_t r0, int64_t r1, bool t
   return true;
 }
 
-// Extrema of integers narrower than T, and of truths, which the unsigned bytes' extrema tell.
+// Extrema of integers narrower than T, and of bools, which are treated as unsigned bytes.
 template <class C, class T>
 bool narrow_part(const Job<T>& job, int64_t unit, int64_t r0, int64_t r1, T* result) {
   if (job.direct || r1 <= r0) return false;
@@ -251,15 +251,15 @@ T row_part(const Job<T>& job, int64_t unit, int64_t r0, int64_t r1, T parameter)
   return tree.result();
 }
 
-// The rows of a unit of columns, as columns-inl.h takes them.
+// The rows of a unit of columns, in the form that columns-inl.h expects.
 template <class T>
 struct UnitRows {
   const Job<T>& job;
   const char* data;
   int64_t width, stride;
-  bool there;     // in memory
-  bool across;    // as the columns of what is in memory
-  int64_t apart;  // elements from row to row in memory, or 0: they are not evenly apart
+  bool there;     // they can be read in place
+  bool across;    // they are the columns of what is in memory
+  int64_t apart;  // elements from row to row in memory, or 0: they are not evenly spaced
 
   UnitRows(const Job<T>& j, int64_t unit)
       : job(j),
@@ -281,7 +281,7 @@ struct UnitRows {
   }
 };
 
-// The same of elements S that become T as they are loaded.
+// The same for elements S that are converted to T as they are loaded.
 template <class T, class S>
 struct StoredRows {
   const Job<T>& job;
@@ -297,7 +297,7 @@ struct StoredRows {
   const S* operator()(int64_t r, T*) const { return data + job.reduced.offset(r); }
 };
 
-// False where the elements do not lie side by side.
+// False if the elements are not contiguous.
 template <class C, class M, class S, class T>
 bool stored_part(const Job<T>& job, int64_t unit, int64_t r0, int64_t r1, const T* parameter,
                  T* result) {
@@ -313,8 +313,8 @@ bool stored_part(const Job<T>& job, int64_t unit, int64_t r0, int64_t r1, const 
   return true;
 }
 
-// Sums of elements that are not T in memory, without buffers of T. (Of sums alone: each more takes
-// the compiler as long as one of T.)
+// Sums of elements that are not T in memory, without buffers of T. (Only sums: each further
+// reduction would take the compiler as long as one of T.)
 template <class C, class M, class T>
 bool converted_part(const Job<T>& job, int64_t unit, int64_t r0, int64_t r1, const T* parameter,
                     T* result) {
@@ -349,7 +349,7 @@ void part(const Job<T>& job, int64_t unit, int64_t r0, int64_t r1, const T* para
   }
 }
 
-// A part of a split unit is a power of two of blocks, hence one node of the unsplit tree.
+// A part of a split unit has a power of two of blocks, so it is one node of the unsplit tree.
 template <class T>
 int64_t part_length(int64_t n) {
   int64_t length = kBlock<T>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Sums, products, extrema and their places.
+// Sums, products, extrema and their positions.
 #if defined(LIBDL_KERNELS_CPU_REDUCE_REDUCE_PLAIN_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIBDL_KERNELS_CPU_REDUCE_REDUCE_PLAIN_INL_H
 #undef LIBDL_KERNELS_CPU_REDUCE_REDUCE_PLAIN_INL_H

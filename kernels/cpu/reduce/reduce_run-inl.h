@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A reduction whole: its units one after another, or among threads.
+// Running a whole reduction: its units one after another, or distributed over threads.
 #if defined(LIBDL_KERNELS_CPU_REDUCE_REDUCE_RUN_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIBDL_KERNELS_CPU_REDUCE_REDUCE_RUN_INL_H
 #undef LIBDL_KERNELS_CPU_REDUCE_REDUCE_RUN_INL_H

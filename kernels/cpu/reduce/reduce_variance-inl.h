@@ -19,9 +19,9 @@ namespace libdl::kernels::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-// The squared distances from the mean: M reads an element, D its distance, S that one's square.
-// Distances as small as the mean's rounding error are mostly that error: the mean gets it back, so
-// that the variance of equal elements is 0.
+// Squared distances from the mean: M reads an element, D its distance, S the square of that.
+// Distances as small as the mean's rounding error consist mostly of that error: the mean is
+// corrected by it, so that the variance of equal elements is 0.
 template <class M, class D, class S, class T>
 void squared_distances(const Job<T>& job, int64_t unit, const T* none, T* result) {
   const int64_t width = job.width(unit);
@@ -41,8 +41,9 @@ void squared_distances(const Job<T>& job, int64_t unit, const T* none, T* result
   pass<Sum, S, T>(job, unit, mean, result);
 }
 
-// A deviation of floats may be one where its square is infinite or nothing (PyTorch adds in double
-// precision): such sums are formed once more, of elements times 2^exponent.
+// The standard deviation of floats may be finite and nonzero although the variance overflows or
+// underflows (PyTorch adds in double precision): such sums are recomputed with elements times
+// 2^exponent.
 template <int exponent>
 void rescue(const Job<float>& job, int64_t unit, const float* none, double freedom,
             const bool* wanted, float* result) {

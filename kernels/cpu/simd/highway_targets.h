@@ -9,8 +9,8 @@
 #define HWY_BROKEN_EMU128 1
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL | 0x7F)
 
-// The compiler's own target alone, in the place of the others too: for builds that are not there
-// for speed, or for one machine (-march=native).
+// Only the compiler's own target, which then also replaces the others: for builds in which speed
+// does not matter, or for one machine (-march=native).
 #ifdef LIBDL_ONE_ISA
 #ifndef HWY_COMPILE_ONLY_STATIC
 #define HWY_COMPILE_ONLY_STATIC
@@ -20,8 +20,8 @@
 // Whether hn::MulAdd rounds once in the target being compiled.
 #define LIBDL_FUSED (HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON)
 
-// {baseline, AVX2, AVX-512} forms of a name that every target's namespace defines; where a target
-// was not compiled (other processors) the baseline stands in.
+// The {baseline, AVX2, AVX-512} versions of a name that every target's namespace defines; for a
+// target that was not compiled (other processors) the baseline is used.
 #if defined(__x86_64__) && !defined(LIBDL_ONE_ISA)
 #define LIBDL_FOR_EACH_ISA(name) {HWY_STATIC_DISPATCH(name), N_AVX2::name, N_AVX3::name}
 #else
@@ -29,7 +29,7 @@
   {HWY_STATIC_DISPATCH(name), HWY_STATIC_DISPATCH(name), HWY_STATIC_DISPATCH(name)}
 #endif
 
-// Calls `name` of the instruction set in use (isa.h).
+// Calls the version of `name` for the instruction set in use (isa.h).
 #define LIBDL_ON_ISA(name, ...)                                                             \
   do {                                                                                      \
     static constexpr decltype(&HWY_STATIC_DISPATCH(name)) kOn[] = LIBDL_FOR_EACH_ISA(name); \

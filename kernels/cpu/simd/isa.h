@@ -12,7 +12,7 @@ namespace libdl::kernels::cpu {
 enum class Isa : int32_t { kBaseline, kAvx2, kAvx512 };
 constexpr int kIsas = 3;
 
-extern std::atomic<int32_t> chosen_isa;  // isa() and set_isa() only; -1: not yet chosen
+extern std::atomic<int32_t> chosen_isa;  // for isa() and set_isa() only; -1: not yet chosen
 Isa choose_isa();
 
 // The set in use.

@@ -21,7 +21,7 @@ HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// One truth a lane.
+// One truth value per lane.
 template <class T>
 struct Truth {
   hn::Mask<hn::ScalableTag<T>> raw;
@@ -32,9 +32,9 @@ struct Truth {
   friend HWY_INLINE Truth operator!(Truth a) { return {hn::Not(a.raw)}; }
 };
 
-// kWanted is the number of significant bits that elementary functions must deliver: 24 in doubles
-// that become float32 results. Of two vectors in flight the second has kDivides: it takes the
-// slow unit of division and roots, where the first takes Newton's steps to the same bits (AVX-512).
+// kWanted is the number of significant bits that elementary functions must deliver: 24 for doubles
+// that become float32 results. Of two vectors in flight the second has kDivides: it uses the slow
+// divide and square-root unit, while the first takes Newton steps to the same bits (AVX-512).
 template <class T, int kWanted = std::numeric_limits<T>::digits, bool kSecond = false>
 struct Lanes {
   using Scalar = T;

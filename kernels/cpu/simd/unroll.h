@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Loops of few, known rounds that are to stand as straight code: LIBDL_UNROLL before the `for`.
+// Full unrolling of loops with a few, known iterations: LIBDL_UNROLL before the `for`.
 #pragma once
 
 #if defined(__clang__)

@@ -11,11 +11,11 @@
 
 namespace libdl::kernels::cpu {
 
-// out may be one of the inputs. A truth is written as bytes 0 and 1, whatever the class.
+// out may be one of the inputs. Truth values are written as bytes 0 and 1, whatever the class.
 using TileFn = void (*)(const void* const* in, void* out, int64_t n);
 using TileTable = const TileFn*;  // by expression
 
-// [isa]; classes whose code does not depend on it hold one table three times.
+// [isa]; classes whose code does not depend on the instruction set hold the same table three times.
 extern const TileTable bool_tiles[kIsas];
 extern const TileTable i64_tiles[kIsas];
 extern const TileTable u64_tiles[kIsas];
@@ -36,7 +36,7 @@ inline TileTable tile_table(Class c) {
   return nullptr;
 }
 
-// Tile functions whose inputs after the first are one number each; NULL for most expressions.
+// Tile functions whose inputs after the first are a single number each; NULL for most expressions.
 extern const TileTable f32_number_tiles[kIsas];
 extern const TileTable f64_number_tiles[kIsas];
 
@@ -47,7 +47,7 @@ inline TileFn number_tile(Class c, int32_t expression) {
   return nullptr;
 }
 
-// Truths as the numbers 1 and 0 in the class's own dtype; NULL where there is none.
+// Truth values as the numbers 1 and 0 in the class's own dtype; NULL if there is none.
 extern const TileTable i64_counted_tiles[kIsas];
 extern const TileTable f32_counted_tiles[kIsas];
 extern const TileTable f64_counted_tiles[kIsas];
@@ -60,16 +60,16 @@ inline TileFn counted_tile(Class c, int32_t expression) {
   return nullptr;
 }
 
-// Tile functions for operands that are not of the class's dtype but are computed as they lie; NULL
-// where there is none. Integers narrower than 64 bits, all of one dtype:
+// Tile functions for operands that are not of the class's dtype but are not converted first; NULL
+// if there is none. Integers narrower than 64 bits, all of one dtype:
 TileTable narrow_tiles(int32_t dtype);
-// The same of a dtype that has them, with numbers of that dtype after the first input.
+// The same for a dtype that has them, with single numbers of that dtype after the first input.
 TileTable narrow_number_tiles(int32_t dtype);
 // float16 and bfloat16, computed in float32; numbers after the first input are float32.
 enum class ShortForm { kPlain, kNumbers, kCounted };
 TileFn short_tile(int32_t dtype, ShortForm form, int32_t expression);
 TileFn short_power_tile(int32_t dtype, float exponent);  // reads in[0] alone
-// `where` of elements of so many bytes; in[0] is bytes.
+// `where` for elements of this many bytes; in[0] is bytes.
 TileFn choice_tile(int32_t bytes);
 // complex64; with numbers the inputs after the first are one complex128 each.
 TileFn c64_tile(int32_t expression);

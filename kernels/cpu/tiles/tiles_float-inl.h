@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The tile functions of floating-point numbers, which tiles_f32.cc, tiles_f64.cc and tiles_short.cc
-// put into tables.
+// Tile functions of floating-point numbers, put into tables by tiles_f32.cc, tiles_f64.cc and
+// tiles_short.cc.
 #if defined(LIBDL_KERNELS_CPU_TILES_TILES_FLOAT_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIBDL_KERNELS_CPU_TILES_TILES_FLOAT_INL_H
 #undef LIBDL_KERNELS_CPU_TILES_TILES_FLOAT_INL_H
@@ -31,7 +31,7 @@ HWY_INLINE V number(int n) {
 #include "kernels/expressions.h"
 #undef LIBDL_EXPRESSION
 
-// Writes truths of vectors V as bytes.
+// Writes truth values of vectors V as bytes.
 template <class V>
 struct TruthMemory {
   using D = typename V::Tag;
@@ -61,7 +61,7 @@ template <class V, class T>
 struct Memory : TruthMemory<V> {
   using D = typename V::Tag;
   using Stored = hn::Rebind<T, D>;
-  using Number = T;  // how an input is given that is one number
+  using Number = T;  // the type of an input that is a single number
   using TruthMemory<V>::store;
   static constexpr bool kSame = std::is_same_v<T, typename V::Scalar>;
 
@@ -108,7 +108,7 @@ struct Memory : TruthMemory<V> {
 #undef LIBDL_RESULT_same
 #undef LIBDL_RESULT_truth
 
-// A truth as the number 1 or 0.
+// A truth value as the number 1 or 0.
 template <class Op>
 struct counted {
   static constexpr bool kTruth = false;
@@ -120,7 +120,7 @@ struct counted {
 };
 
 // Op::of(V...) over n elements of T, computed in vectors V. With kNumbers the inputs after the
-// first are one number each, which stays in a register.
+// first are single numbers, which stay in registers.
 template <class Op, class V, class T, int kInputs, bool kNumbers = false>
 void tile(const void* const* in, void* out, int64_t count) {
   using M = Memory<V, T>;
@@ -139,7 +139,7 @@ void tile(const void* const* in, void* out, int64_t count) {
   Out* to = static_cast<Out*>(out);
   const size_t step = hn::Lanes(typename V::Tag());
   const size_t n = static_cast<size_t>(count);
-  // `rest` is nothing or the number of elements left.
+  // `rest` is empty or the number of elements left.
   const auto at = [&](size_t i, auto... rest) __attribute__((always_inline)) {
     if constexpr (kInputs == 1) {
       return Op::of(M::load(a + i, rest...));
@@ -162,7 +162,7 @@ void tile(const void* const* in, void* out, int64_t count) {
       return V(Op::of(typename V::Second(M::load(a + i).raw)).raw);
     }
   };
-  // In this order: where vectors cross lines the processor joins stores that rise.
+  // In this order: if vectors cross cache lines the processor merges stores to rising addresses.
   const auto store_both = [&](const auto& y, const auto& z, size_t i)
                               __attribute__((always_inline)) {
                                 M::store(y, to + i);
@@ -171,7 +171,7 @@ void tile(const void* const* in, void* out, int64_t count) {
                               };
   size_t i = 0;
   if constexpr (kInputs == 1 || kNumbers) {
-    // The slow unit finishes a root of doubles while Newton's steps finish three.
+    // The slow unit computes one root of doubles in the time in which Newton steps compute three.
     constexpr bool kSlow = std::is_same_v<Op, sqrt_op> && sizeof(typename V::Scalar) == 8;
     for (; i + (kSlow ? 4 : 2) * step <= n; i += 2 * step) {
       if constexpr (kSlow) {
@@ -216,8 +216,8 @@ struct cube_op {
       return of_floats(x);
     }
   }
-  // The square and what its rounding lost: the cube is rounded once, to within 2^-24 of a last
-  // place more than half of one. What is lost must not itself underflow or overflow.
+  // The square and its rounding error: the cube is then rounded once, to within half an ulp plus
+  // 2^-24 ulp. The error itself must not underflow or overflow.
   template <class V>
   static HWY_INLINE V of_floats(V x) {
     const V square = x * x, lost = math::fma(x, x, -square);
@@ -247,7 +247,7 @@ using CubeLanes = Lanes<T>;
 template <class V, class T>
 using CubeLanes = V;
 #endif
-// A power of which only the base varies; squares and cubes give the bits of pow() (powers-inl.h).
+// A power with a fixed exponent; squares and cubes give the same bits as pow() (powers-inl.h).
 template <class V, class T>
 void power_tile(const void* const* in, void* out, int64_t n) {
   const T exponent = *static_cast<const T*>(in[1]);
@@ -256,8 +256,8 @@ void power_tile(const void* const* in, void* out, int64_t n) {
   tile<pow_op, V, T, 2, true>(in, out, n);
 }
 
-// The tile function for numbers after the first input, or NULL: of those that people write with
-// numbers and that cost no more than the memory they walk over.
+// The tile function with single numbers after the first input, or NULL: only for expressions that
+// are commonly used with numbers and are limited by memory bandwidth.
 template <Expression e, class Op, class V, class T, int kInputs>
 constexpr TileFn number_entry() {
   using enum Expression;
