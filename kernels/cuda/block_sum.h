@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Sums over the threads of a block, for kernels that place what they write one after another.
+// Prefix sums over the threads of a block, for kernels that write their results consecutively.
 #pragma once
 
 #include "kernels/cuda/device.h"
@@ -21,7 +21,7 @@ LIBDL_DEVICE T sum_to_here(T own) {
   return sum;
 }
 
-// The sum of `own` over the threads before this one; of_warps is shared, a T a warp.
+// The sum of `own` over the threads before this one; of_warps is shared memory, one T per warp.
 template <class T>
 LIBDL_DEVICE T sum_before(T own, T* of_warps) {
   const int t = static_cast<int>(threadIdx.x);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Two elements of one dtype become one, as kernels/cpu/traverse/combine.h has it: half types
-// compute in float, integers wrap, a NaN on either side wins.
+// Combines two elements of one dtype, as in kernels/cpu/traverse/combine.h: half types compute in
+// float, integers wrap, a NaN on either side wins.
 #pragma once
 
 #include "kernels/cuda/device.h"
@@ -45,7 +45,7 @@ LIBDL_DEVICE T product(T x, T y) {
   }
 }
 
-// Complex numbers have no order; the operators refuse them before.
+// Complex numbers have no order; the operators have refused them already.
 template <class T>
 LIBDL_DEVICE T extremum(bool largest, T a, T b) {
   if constexpr (is_pair<T>) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What kernels are written with: their declaration, the thread's number, and elements of any dtype
-// read as a compute class.
+// The basics of the kernels: how they are declared, the thread's number, and reading elements of
+// any dtype as a compute class.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,13 @@
 #ifdef LIBDL_EMULATED
 #include "emulator.h"
 #elif defined(__CUDACC__)
-// LIBDL_KERNEL: threads do not meet. LIBDL_BLOCK_KERNEL: they share memory and wait for each other.
+// LIBDL_KERNEL: threads are independent. LIBDL_BLOCK_KERNEL: the threads of a block share memory
+// and synchronise.
 #define LIBDL_KERNEL(name, Params) extern "C" __global__ void name(const __grid_constant__ Params p)
 #define LIBDL_BLOCK_KERNEL(name, Params) LIBDL_KERNEL(name, Params)
 #endif
 
-// A function that is called, not copied into its callers: for what is large and seldom.
+// A function that is never inlined: for large code that rarely runs.
 #ifdef __CUDACC__
 #define LIBDL_OUTLINED __device__ __noinline__
 #define LIBDL_UNROLL _Pragma("unroll")
@@ -33,7 +34,7 @@
 
 namespace libdl::kernels::cuda {
 
-// Dimensions that fit in a launch's parameters; plans walk further ones on the host.
+// Dimensions that fit in a launch's parameters; plans loop over further ones on the host.
 constexpr int kLaunchDims = 16;
 
 template <int kOperands>
@@ -55,13 +56,13 @@ LIBDL_DEVICE int64_t quotient_of(int64_t i, int64_t n, int64_t end) {
   return i / n;
 }
 
-// Elements of 16 bytes that only move.
+// Elements of 16 bytes that are only moved.
 struct alignas(16) Sixteen {
   uint64_t low, high;
 };
 
-// The operands' offsets of element i, row-major. Divisions of 64 bits cost several times those
-// of 32.
+// The operands' offsets of element i, row-major. 64-bit divisions cost several times as much as
+// 32-bit ones.
 template <int kOperands>
 LIBDL_DEVICE void offsets_of(const Geometry<kOperands>& g, int64_t i, int64_t* offset) {
   for (int k = 0; k < kOperands; ++k) offset[k] = 0;
@@ -94,7 +95,7 @@ LIBDL_DEVICE int64_t offset_of(const int64_t* sizes, const int64_t* strides, int
 
 // -- elements as values of a compute class ------------------------------------------------------
 
-// V of a class: Bool, Int64, Uint64, float, double, Complex; T an element as it lies in memory.
+// V is a class's type: Bool, Int64, Uint64, float, double, Complex; T is the type in memory.
 template <class V, class T>
 LIBDL_DEVICE V value_of(T x) {
   if constexpr (is_integer<V>) {
@@ -112,8 +113,8 @@ LIBDL_DEVICE T element_of(V x) {
   }
 }
 
-// Calls f with a pointer of the dtype's element type. The same dtype for all threads: the branch
-// costs little.
+// Calls f with a pointer of the dtype's element type. All threads have the same dtype, so the
+// branch costs little.
 template <class F>
 LIBDL_DEVICE void with_type(int32_t dtype, F&& f) {
   switch (dtype) {
@@ -152,7 +153,7 @@ LIBDL_DEVICE void store(void* data, int64_t i, int32_t dtype, V value) {
   });
 }
 
-// The same as calls, where speed is no matter.
+// The same through function calls, for when speed does not matter.
 template <class V>
 LIBDL_OUTLINED V load_called(const void* data, int64_t i, int32_t dtype) {
   return load<V>(data, i, dtype);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the kernels that follow an index share: reading it, and positions that are stepped over
-// because their index is out of range (kernel check_index has complained).
+// Shared by the kernels that follow an index: reading it, and skipping positions whose index is out
+// of range (kernel check_index has left a complaint).
 #pragma once
 
 #include "kernels/cuda/device.h"
@@ -9,14 +9,14 @@
 
 namespace libdl::kernels::cuda {
 
-constexpr int64_t kNowhere = INT64_MIN;  // an offset that is not used
+constexpr int64_t kNowhere = INT64_MIN;  // an offset that marks a position to skip
 
-// base[offset[p] + r] op= values[p, r] for the positions p, in their order, and the elements r of
-// the rest dimensions. Positions that mean one place have one target, and others have others.
+// base[offset[p] + r] op= values[p, r] for the positions p, in order, and the elements r of the
+// rest dimensions. Positions have the same target if and only if they refer to the same place.
 struct Positions {
   int64_t count;
-  int64_t targets;  // all targets are below
-  int64_t* offset;  // [count], in elements of base; kNowhere where there is nothing to do
+  int64_t targets;  // all targets are below this
+  int64_t* offset;  // [count], in elements of base; kNowhere if there is nothing to do
   int64_t* target;  // [count], -1 there
 };
 struct Updates {
@@ -42,8 +42,8 @@ class PositionsRoom : public Positions {
 // Fills the positions of the index shape.
 void look_up(Context& context, const IndexArgs& a, Positions& positions);
 
-// Copies whole rows between base and values, at the places that `offset` says or, where that is
-// NULL, one index. Positions are steps apart in values and in the index.
+// Copies whole rows between base and values, at the places given by `offset` or, if that is NULL,
+// by a single index. Positions are evenly spaced in values and in the index.
 struct Rows {
   View base, values;  // the rest dimensions, data at the start
   int64_t count, values_step;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// How a plan of this folder reaches the device. Each file holds an operator's kernels and the plan
-// that chooses among them; it is compiled three times: by nvcc for the device (LIBDL_KERNELS), by
-// the host's compiler for the plan (LIBDL_PLANS), and for tests without a device by the host's
-// compiler once more, with the kernels as functions that an emulator runs thread by thread.
+// How the plans in this folder launch kernels. Each file holds an operator's kernels and the plan,
+// a host function that chooses among them. It is compiled three times: by nvcc for the device
+// (LIBDL_KERNELS), by the host's compiler for the plan (LIBDL_PLANS), and once more by the host's
+// compiler for tests without a device, with the kernels as functions that an emulator runs thread
+// by thread.
 #pragma once
 
 #include <cstddef>
@@ -29,17 +30,18 @@ void launch(Context& context, const char* name, const Grid& grid, const Params& 
   launch(context, name, grid, &params, sizeof(Params));
 }
 
-// Keeps an error in the context: the plan has no way to do what was asked. A static text.
+// Puts an error into the context: the plan cannot do what was asked. The message is a static
+// string.
 void refuse(Context& context, const char* message);
 
-// Blocks of kThreads threads for n elements, `each` a thread: at most so many that all run at once,
-// for kernels that step through what is left.
+// Blocks of kThreads threads for n elements, `each` per thread: at most as many as run at once, for
+// kernels that loop over the rest.
 Grid grid_for(const Context& context, int64_t n, int each = 1);
 
-// Bytes from the device to the host, once all that is queued is done.
+// Copies bytes from the device to the host, once all queued work is done.
 bool read_back(Context& context, void* to, const void* from, size_t bytes);
 
-// Where kernels report an index out of range; see CheckIndexArgs.
+// Where kernels report an index that is out of range; see CheckIndexArgs.
 struct Complaint {
   int32_t set;
   int32_t unused;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What NVIDIA's libraries do where they are found; without them the kernels of this folder serve.
+// Work done by NVIDIA's libraries if they are found; else by the kernels in this folder.
 #pragma once
 
 #include "kernels/cuda/launch.h"
 
 namespace libdl::kernels::cuda {
 
-// The product by cuBLASLt; false if it was not queued, and nothing has happened.
+// A matrix product by cuBLASLt; false if it was not queued, and nothing was done.
 bool library_matmul(Context& context, const MatmulArgs& args);
 
 }  // namespace libdl::kernels::cuda

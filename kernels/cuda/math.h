@@ -55,7 +55,7 @@ struct Math {  // float and double
     const V e = ::exp(-::fabs(x));
     return (x < V(0) ? e : V(1)) / (V(1) + e);
   }
-  // -inf has the limit 0, where the product would be a NaN.
+  // The limit at -inf is 0, but the product would be a NaN.
   static LIBDL_DEVICE V silu(V x) {
     const V share = sigmoid(x);
     return share == V(0) ? share : x * share;
@@ -124,7 +124,7 @@ using kernels::quotient;
 #include "kernels/expressions.h"
 #undef LIBDL_EXPRESSION
 
-// Every expression by its number, for a class that has it; a truth comes as 1 or 0 of the class.
+// Every expression by its number, for a class that has it; truth values are 1 or 0 of the class.
 template <class V>
 constexpr char kLetter = is_bool<V>                  ? 'B'
                          : std::is_same_v<V, Int64>  ? 'I'
@@ -143,7 +143,7 @@ LIBDL_DEVICE V truth_as(bool x)
   return number<V>(x);
 }
 
-// `truth` becomes whether the result is one.
+// Sets `truth` if the result is a truth value.
 template <class V>
 LIBDL_DEVICE V evaluate(int32_t which, V x, V y, V z, bool& truth) {
   switch (static_cast<Expression>(which)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A run of dimensions that several views share, merged where all their strides allow.
+// A range of dimensions that several views share, merged where the strides of all of them allow.
 #pragma once
 
 #include <initializer_list>

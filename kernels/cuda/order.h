@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The one order in which n values are combined, on the CPU (kernels/cpu/order-inl.h) as here: value
-// r belongs to lane r % L; a lane takes 8 values in sequence, then 8 such groups in sequence; the
-// lanes of that block of 64 L values are merged by halves, and the blocks pairwise. Bits therefore
-// depend neither on strides nor on how a reduction is spread over the device, and sums equal the
-// CPU's.
+// The fixed order in which n values are combined, the same as on the CPU (kernels/cpu/order-inl.h):
+// value r belongs to lane r % L; a lane combines 8 values in sequence, then 8 such groups in
+// sequence; the lanes of that block of 64 L values are merged by halves, and the blocks pairwise.
+// So the bits depend neither on strides nor on how a reduction is distributed over the device, and
+// sums equal the CPU's.
 //
 // A lane is a thread. The threads of a block are numbered x + W (l + G (b + S y)): W neighbouring
 // outputs, G lanes, S blocks of values, and y for further outputs; all of them powers of two.
@@ -20,9 +20,9 @@ namespace libdl::kernels::cuda {
 
 constexpr int kSteps = 8;       // values a lane takes in sequence
 constexpr int kGroups = 8;      // groups a block takes in sequence
-constexpr int kMostTeam = 512;  // threads of a block that combine
+constexpr int kMostTeam = 512;  // threads of a block that combine values
 
-// How many lanes values of this size have.
+// The number of lanes for values of this size.
 constexpr int lanes_of(size_t bytes) { return bytes == 1 ? 16 : static_cast<int>(64 / bytes); }
 
 // How the threads of a block share the work.
@@ -33,7 +33,7 @@ struct Team {
 
 #ifdef LIBDL_KERNELS
 
-// A kernel of up to kMostTeam threads a block: their registers must fit, hence the bound.
+// A kernel of up to kMostTeam threads per block: the bound makes their registers fit.
 #ifdef LIBDL_EMULATED
 #define LIBDL_TEAM_KERNEL(name, Params) LIBDL_BLOCK_KERNEL(name, Params)
 #else
@@ -41,7 +41,7 @@ struct Team {
   extern "C" __global__ void __launch_bounds__(kMostTeam) name(const __grid_constant__ Params p)
 #endif
 
-// An extremum and where it lies.
+// An extremum and its position.
 template <class V>
 struct Located {
   V value;
@@ -83,7 +83,7 @@ struct Prod {
     if constexpr (is_complex<T>) return of_complex(a, x);
     return a * x;
   }
-  // As C's annex G has it and the CPU computes: an infinite factor makes the product infinite.
+  // As in C's annex G and on the CPU: an infinite factor makes the product infinite.
   static LIBDL_OUTLINED Complex of_complex(Complex a, Complex x) {
     const Complex y = a * x;
     if (y.re == y.re || y.im == y.im) return y;
@@ -108,7 +108,7 @@ struct Prod {
   }
 };
 
-// A NaN wins, and the first of them stays.
+// A NaN wins over numbers, and the first NaN is kept.
 template <bool kMax>
 struct Extreme {
   template <class T>
@@ -151,8 +151,8 @@ struct First {
 
 // -- one block of values ------------------------------------------------------------------------
 
-// What a lane makes of its values in the block that starts at r0. make(r) is value r; kAtOnce:
-// cheap enough to have a group's values on their way together.
+// A lane's result for its values in the block that starts at r0. make(r) is value r; kAtOnce: cheap
+// enough to load a group's values together.
 template <class C, class T, bool kAtOnce, class Make>
 LIBDL_DEVICE T lane_of_block(const Make& make, int64_t r0, int64_t n, int lane) {
   constexpr int64_t kL = kLanes<T>;
@@ -179,8 +179,8 @@ LIBDL_DEVICE T lane_of_block(const Make& make, int64_t r0, int64_t n, int lane) 
   return total;
 }
 
-// x of the thread with the values of the one `distance` further on: by a shuffle within a warp.
-// `takes` is whether the result is wanted; all threads of the block call it.
+// Combines the thread's x with that of the thread `distance` further on, by a shuffle within a
+// warp. `takes` is whether the result is wanted; all threads of the block must call it.
 template <class C, class T>
 LIBDL_DEVICE T join(T x, int distance, bool takes) {
   if (distance < kWarp) {
@@ -195,7 +195,7 @@ LIBDL_DEVICE T join(T x, int distance, bool takes) {
   return x;
 }
 
-// Where a thread stands.
+// A thread's position in its block.
 struct Standing {
   int x, lane, block, other;
   LIBDL_DEVICE explicit Standing(const Team& t) {
@@ -210,8 +210,8 @@ struct Standing {
   LIBDL_DEVICE bool leads() const { return lane == 0 && block == 0; }
 };
 
-// The lanes, then the blocks, of the team; the result is with its leaders. A lane or block that is
-// not there holds the identity.
+// Combines the lanes, then the blocks, of the team; its leaders get the result. A missing lane or
+// block must hold the identity.
 template <class C, class T>
 LIBDL_OUTLINED T join_team(T x, const Team& t, const Standing& at) {
   LIBDL_ROLLED
@@ -222,7 +222,7 @@ LIBDL_OUTLINED T join_team(T x, const Team& t, const Standing& at) {
   return x;
 }
 
-// Results of blocks, merged pairwise as they come: level k holds 2^k of them.
+// Results of blocks, merged pairwise as they arrive: level k holds 2^k of them.
 template <class C, class T>
 struct Tree {
   T node[40];
@@ -246,7 +246,7 @@ struct Tree {
   }
 };
 
-// Values [first block, last block) of one output, blocks taken S at a time; with the leaders.
+// Combines the blocks [first, last) of one output, S at a time; the leaders get the result.
 template <class C, class T, bool kAtOnce, class Make>
 LIBDL_DEVICE T combine(const Make& make, int64_t first, int64_t last, int64_t n, const Team& t,
                        const Standing& at) {
@@ -262,7 +262,7 @@ LIBDL_DEVICE T combine(const Make& make, int64_t first, int64_t last, int64_t n,
   }
 }
 
-// A leader's value for its whole team. All threads of the block call it.
+// Gives a leader's value to its whole team. All threads of the block must call it.
 template <class T>
 LIBDL_DEVICE T from_leader(T x, const Team& t, const Standing& at) {
   const int team = t.lanes * t.blocks;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What plans share: geometry of views, cut to what a launch's parameters hold.
+// Shared by plans: the geometry of views, cut to what a launch's parameters can hold.
 #pragma once
 
 #include <cstring>
@@ -12,7 +12,7 @@
 
 namespace libdl::kernels::cuda {
 
-// Among the names of kernels that take elements by their size: 1, 2, 4, 8, 16 bytes.
+// Selects from the names of kernels that take elements by size: 1, 2, 4, 8, 16 bytes.
 inline const char* of_size(const char* const (&names)[5], int64_t bytes) {
   return names[bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : bytes == 8 ? 3 : 4];
 }
@@ -21,9 +21,9 @@ inline bool is_aligned(const View& view, int64_t unit) {
   return reinterpret_cast<uintptr_t>(view.data) % static_cast<uintptr_t>(unit) == 0;
 }
 
-// Dimensions of views of one shape (the first is there; a NULL one is left out), merged where all
-// of them step alike, and without those of size 1; the row-major order of elements stays. Returns
-// how many are left.
+// The dimensions of views of one shape (the first must exist; NULL ones are ignored), merged where
+// the strides of all of them allow it, and without those of size 1; the row-major order of elements
+// is kept. Returns how many are left.
 template <int kOperands>
 int merge_dimensions(const View* const* views, int operands, int64_t* sizes,
                      int64_t (*strides)[kMaxDims]) {
@@ -43,7 +43,7 @@ int merge_dimensions(const View* const* views, int operands, int64_t* sizes,
 }
 
 // Fills in the last kLaunchDims dimensions of views of one shape (as above) and calls queue(data)
-// with their addresses for each position in the dimensions before, in order.
+// with their addresses for each position in the leading dimensions, in order.
 template <int kOperands, class F>
 void each_part(const View* const* views, int operands, Geometry<kOperands>& g, F&& queue) {
   int64_t sizes[kMaxDims], strides[kOperands][kMaxDims];
@@ -75,8 +75,8 @@ void each_part(const View* const* views, int operands, Geometry<kOperands>& g, F
   }
 }
 
-// A view as it is, or, where `wanted`, one without gaps in scratch memory: a copy of it, or room
-// for what is copied to it later.
+// A view itself or, if `wanted`, a contiguous one in scratch memory: a copy of it, or room for
+// results that are copied back to it later.
 class WithoutGaps {
  public:
   enum Contents { kCopied, kRoom };
@@ -99,10 +99,10 @@ class WithoutGaps {
   int64_t strides_[kMaxDims];
 };
 
-// A view as positions, its leading dimensions, with the rest at each.
+// A view split into positions (its leading dimensions) and the rest dimensions at each of them.
 struct Split {
-  int64_t count = 1, step = 0;  // positions, and how far apart they are
-  bool is_even = true;          // they all are that far apart
+  int64_t count = 1, step = 0;  // positions, and the distance between them
+  bool is_even = true;          // the distance is the same for all
   View rest;
 
   Split(const View& view, int leading)
@@ -119,7 +119,7 @@ struct Split {
   }
 };
 
-// One element of the host's memory, of its view's dtype, as a launch's parameters carry it.
+// One element in host memory, of its view's dtype, to be passed in a launch's parameters.
 struct alignas(16) Element {
   char bytes[16];
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Sorting keys that carry their positions: rows of pairs in device memory, least significant byte
-// of the key first, so stable, and the same bits every time.
+// of the key first. It is stable and gives the same result every time.
 #pragma once
 
 #include "kernels/cuda/device.h"
@@ -37,8 +37,8 @@ struct alignas(16) LongPair {
 
 inline int64_t pair_bytes(bool is_short) { return is_short ? sizeof(ShortPair) : sizeof(LongPair); }
 
-// Sorts rows of `length` pairs by the key's lowest `bits` bits, between the pairs and a second room
-// for as many. Returns which of the two holds them in the end; NULL after a failure.
+// Sorts rows of `length` pairs by the key's lowest `bits` bits, moving them between `pairs` and
+// `room`, which has the same size. Returns which of the two holds the result; NULL on failure.
 void* radix_sort(Context& context, bool is_short, void* pairs, void* room, int64_t rows,
                  int64_t length, int bits);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What a reduction combines: each element as its compute type, or a function of it.
+// The values that a reduction combines: each element in its compute type, or a function of it.
 #pragma once
 
 #include "kernels/cuda/device.h"
@@ -13,16 +13,16 @@
 
 namespace libdl::kernels::cuda {
 
-// What becomes of an output's combined value.
+// What is done with an output's combined value.
 enum class Finish : int32_t { kNothing, kMean, kRoot2, kRoot, kZeroOfNone, kVar, kLogsumexp };
 
 struct Reduce {
   Team team;
   int32_t finish, in_dtype, out_dtype, ndim;
-  bool narrow;  // indices of values fit in 32 bits
+  bool narrow;  // values' indices fit in 32 bits
   bool root;
-  int64_t n, units;      // values of an output, outputs
-  int64_t parts, chunk;  // parts of an output, and their length in blocks of values
+  int64_t n, units;      // values per output, outputs
+  int64_t parts, chunk;  // parts per output, and their length in blocks of values
   double number;
   int64_t sizes[kLaunchDims], strides[kLaunchDims];  // of the reduced dimensions
   void* out;
@@ -88,7 +88,7 @@ struct Locate {
 
 // -- reading ------------------------------------------------------------------------------------
 
-// Of value r of an output.
+// The offset of value r of an output.
 LIBDL_DEVICE int64_t narrow_offset(const Reduce& p, uint32_t r) {
   int64_t offset = 0;
   for (int d = p.ndim - 1; d > 0; --d) {
@@ -129,7 +129,7 @@ struct Untyped {
   LIBDL_DEVICE V operator()(int64_t r) const { return read_any<V>(p, start, r); }
 };
 
-// Elements that are read without a look at the dtype for each.
+// Elements that are read without testing the dtype each time.
 template <class V>
 struct Usual {
   using First = V;
@@ -175,7 +175,7 @@ LIBDL_DEVICE bool is_dtype(int32_t dtype) {
   return dtype == 15;
 }
 
-// Calls f(read) with how elements are read.
+// Calls f(read), where read is how elements are read.
 template <class V, bool kUsual, class F>
 LIBDL_DEVICE auto with_reader(const Reduce& p, int64_t offset, F&& f) {
   if constexpr (kUsual) {

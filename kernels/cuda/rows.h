@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Kernels that take a row at a time: a team of threads for each, every thread with a few values of
-// it in registers, so that a row of usual length is read once.
+// Row-wise kernels: a team of threads handles each row, every thread with a few of its values in
+// registers, so that a row of usual length is read only once.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace libdl::kernels::cuda {
 
 constexpr int kHeld = 16;  // values of a row that a thread holds
 
-// `side`: how many rows lie side by side, closer than a row's values do; else 1.
+// `side`: how many rows are adjacent, closer together than the values of a row; else 1.
 inline Team team_for_rows(int64_t n, int64_t rows, int64_t side = 1) {
   const int64_t width = power_of_two_from(std::min<int64_t>(side, 32));
   const int64_t most = kMostTeam / width;
@@ -34,7 +34,7 @@ inline Grid grid_for_rows(const Team& t, int64_t rows) {
 
 #ifdef LIBDL_KERNELS
 
-// What a thread sees of its row: values lane, lane + lanes, … from each multiple of `reach` on.
+// A thread's values of its row: lane, lane + lanes, … from each multiple of `reach` on.
 struct RowWalk {
   Standing at;
   int64_t row, n, reach;
@@ -56,7 +56,7 @@ struct RowWalk {
   }
 };
 
-// All of the team's values combined; every thread gets the result.
+// Combines all of the team's values; every thread gets the result.
 template <class C, class T>
 LIBDL_DEVICE T over_team(T x, const Team& t, const Standing& at) {
   return from_leader(join_team<C>(x, t, at), t, at);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Values that threads of a block hand to each other.
+// Exchanging values between the threads of a warp.
 #pragma once
 
 #include <cstring>
@@ -13,7 +13,8 @@ namespace libdl::kernels::cuda {
 
 constexpr int kWarp = 32;
 
-// The value of the thread `by` further on in the warp; beyond its end anything. All threads call.
+// The value of the thread `by` further on in the warp; unspecified beyond its end. All threads must
+// call it.
 template <class T>
 LIBDL_DEVICE T shuffle_down(T value, int by) {
 #ifdef LIBDL_EMULATED

@@ -95,7 +95,7 @@ struct Job {
   }
   const char* base(int64_t unit) const { return at(args->in, kept.offset(first(unit)), bytes); }
 
-  // Copies n values `stride` apart; the other form: those of a row from index r on.
+  // Reads and converts count values `stride` apart; the other form: those of a row from index r on.
   void fetch(T* tile, const char* data, int64_t stride, int64_t count) const {
     if constexpr (std::is_same_v<T, double>) {
       if (load == Load::kModulus || (load == Load::kPower && is_complex())) {

@@ -73,20 +73,20 @@ struct Math<Complex> {
 #include "kernels/expressions.h"
 #undef LIBDL_EXPRESSION
 
-// What need not be aligned, in memory that may hold anything.
+// An unaligned value in memory of any type.
 template <class T>
 struct __attribute__((packed, may_alias)) Anywhere {
   T value;
 };
 
-// out may be one of the inputs, element by element: the loop carries nothing from one to the next.
+// out may be one of the inputs at the same position: iterations do not depend on each other.
 #undef LIBDL_INDEPENDENT
 #if defined(__clang__)
 #define LIBDL_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define LIBDL_INDEPENDENT _Pragma("GCC ivdep")
 #endif
-// With kNumbers the inputs after the first are one number each.
+// With kNumbers the inputs after the first are single numbers.
 template <class Op, class V, int kInputs, bool kNumbers = false>
 void scalar_tile(const void* const* in, void* out, int64_t n) {
   using Out = std::conditional_t<Op::kTruth, Bool, V>;
@@ -126,7 +126,7 @@ void scalar_tile(const void* const* in, void* out, int64_t n) {
 #undef LIBDL_RESULT_same
 #undef LIBDL_RESULT_truth
 
-// A truth as the number 1 or 0.
+// A truth value as the number 1 or 0.
 template <class Op>
 struct counted {
   static constexpr bool kTruth = false;

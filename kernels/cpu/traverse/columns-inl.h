@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The order of order-inl.h for neighbouring columns at once. The rows come from a functor:
-// rows(r, tile) gives the values of row r, in memory or in the tile that it filled.
+// The order of order-inl.h for several neighbouring columns at once. The rows come from a functor:
+// rows(r, tile) returns the values of row r, in memory or in the tile, which it then filled.
 #if defined(LIBDL_KERNELS_CPU_TRAVERSE_COLUMNS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIBDL_KERNELS_CPU_TRAVERSE_COLUMNS_INL_H
 #undef LIBDL_KERNELS_CPU_TRAVERSE_COLUMNS_INL_H
@@ -37,9 +37,9 @@ HWY_INLINE typename Pack<T>::V load_some(const S* x, int64_t count) {
   }
 }
 
-// The loops over vectors are unrolled by name: at -O2 the sums would else stay in memory.
-// What is taken at once, from column c on: kVectors whole vectors, or one of which only the first
-// `count` columns count.
+// The loops over vectors are unrolled explicitly: at -O2 the sums would otherwise stay in memory.
+// The columns handled at once, from c on: kVectors whole vectors, or one of which only the first
+// `count` columns are used.
 template <class C, class M, class T, int kVectors, bool kWhole, bool kIsQuick>
 struct Taken {
   using P = Pack<T>;
@@ -71,8 +71,8 @@ struct Taken {
   }
 };
 
-// Columns from c on of what one lane takes in sequence, onto the total; false, and nothing is done,
-// where the quick form fails. kCount is the number of steps or 0.
+// Combines what one lane takes in sequence, for the columns from c on, into the total; false, with
+// nothing done, if the quick form fails. kCount is the number of steps, or 0 if not constant.
 template <class C, class M, class T, int kVectors, bool kWhole, int64_t kCount, bool kIsQuick,
           class S>
 HWY_INLINE bool take_rows(T* total, const S* const* row, int64_t steps, int64_t c, int64_t count,
@@ -146,8 +146,8 @@ HWY_INLINE void join_columns(T* to, const T* a, const T* b, int64_t width) {
   }
 }
 
-// Where no lane takes more than kSteps rows: lanes kLane, kLane + kStep, … of n rows, joined as
-// merge_lanes does, in registers.
+// For when no lane takes more than kSteps rows: lanes kLane, kLane + kStep, … of n rows, merged in
+// registers in the order of merge_lanes.
 template <class T, int64_t kLane, int64_t kStep, class S, class Taken>
 HWY_INLINE void lane_tree(const S* const* row, int64_t n, Taken& taken, typename Pack<T>::V* sum) {
   if constexpr (kStep == kLanes<T>) {
@@ -164,7 +164,7 @@ HWY_INLINE void lane_tree(const S* const* row, int64_t n, Taken& taken, typename
   }
 }
 
-// n rows' columns from c on; false where the quick form fails.
+// The columns from c on of n rows; false if the quick form fails.
 template <class C, class M, class T, int kVectors, bool kWhole, bool kIsQuick, class S>
 HWY_INLINE bool join_rows(const S* const* row, int64_t n, int64_t c, int64_t count,
                           const T* parameter, T* to) {
@@ -181,12 +181,12 @@ template <class Rows, class T>
 using StoredIn = std::remove_cvref_t<decltype(*std::declval<const Rows&>()(
     int64_t{}, static_cast<T*>(nullptr)))>;
 
-// Rows that lie across memory are brought into order at once, so many at most.
+// Rows that are columns in memory are transposed together, at most this many at a time.
 constexpr int64_t kTransposed = 32;
 template <class T>
 constexpr int64_t kFewRows = kIsVector<T> ? kLanes<T> * kSteps : kLanes<T>;
 
-// How few_rows finds n rows: where they are, in one transposed tile, or each in a tile's row.
+// How few_rows finds n rows: in place, in one transposed tile, or each in a row of a tile.
 template <class Rows>
 HWY_INLINE bool are_there(const Rows& rows) {
   if constexpr (requires { rows.there; }) return rows.there;
@@ -237,7 +237,8 @@ HWY_NOINLINE void few_rows(const Rows& rows, int64_t r0, int64_t n, int64_t widt
   for (; c < width; c += kN) one(c);
 }
 
-// Where column c of every kLanes-th of the rows [r, end) is, kSteps at most. Returns how many.
+// The addresses of column c in every kLanes-th of the rows [r, end), at most kSteps of them.
+// Returns how many there are.
 template <class T, class Rows, class S>
 HWY_INLINE int64_t find_steps(const Rows& rows, int64_t r, int64_t end, int64_t c,
                               T (*tile)[kWidth<T>], const S** row) {
@@ -282,7 +283,8 @@ HWY_NOINLINE void column_strip(const Rows& rows, int64_t r0, int64_t r1, int64_t
   std::copy_n(total[0], width, result);
 }
 
-// Whether rows lie whole pages apart: their lines then share the caches' sets, which overflow.
+// Whether rows are whole pages apart: their lines then map to the same cache sets and evict each
+// other.
 template <class T, class Rows>
 HWY_INLINE bool pages_apart(const Rows& rows) {
   constexpr int64_t kPage = 4096;
@@ -292,8 +294,8 @@ HWY_INLINE bool pages_apart(const Rows& rows) {
   return true;
 }
 
-// One block, rows [r0, r1). Wide rows in memory are read in order, and a few lines at a time where
-// more of them would not stay in the first cache.
+// One block, rows [r0, r1). Wide rows in memory are read in order, a few lines at a time if more
+// would not stay in the L1 cache.
 template <class C, class M, class T, class Rows>
 HWY_INLINE void column_block(const Rows& rows, int64_t r0, int64_t r1, int64_t width,
                              const T* parameter, T* result) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Two elements of one dtype become one: what scatter and accumulating index_put do where indices
-// meet. Half types compute in float; integers wrap; a NaN on either side wins.
+// Combines two elements of one dtype: what scatter and accumulating index_put do if indices
+// coincide. Half types compute in float; integers wrap; a NaN on either side wins.
 #pragma once
 
 #include <type_traits>
@@ -40,7 +40,7 @@ Element product(Element a, Element b) {
   }
 }
 
-// Complex numbers have no order; the operators refuse them before.
+// Complex numbers have no order; the operators have refused them already.
 template <class Element>
 Element larger(Element a, Element b) {
   if constexpr (kIsComplex<typename Element::Compute>) {

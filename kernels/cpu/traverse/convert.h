@@ -16,10 +16,10 @@ namespace libdl::kernels::cpu {
 
 constexpr int kDtypes = LIBDL_DTYPE_COMPLEX128 + 1;
 
-// Distinct memory; n elements.
+// Converts n elements; the two memories do not overlap.
 using ConvertFn = void (*)(const void* from, void* to, int64_t n);
 
-// The dtype whose elements are the class's own in memory.
+// The dtype in which the class's values are stored unchanged.
 constexpr int32_t class_dtype(Class c) {
   switch (c) {
     case Class::kBool: return LIBDL_DTYPE_BOOL;
@@ -47,7 +47,7 @@ constexpr Class dtype_class(int32_t dtype) {
   }
 }
 
-// NULL where nothing has to change: the dtype is the class's own.
+// NULL if no conversion is needed: the dtype is the class's own.
 ConvertFn convert_to_class(int32_t from, Class to);
 ConvertFn convert_from_class(Class from, int32_t to);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Element types as kernels see them: by size where values only move, by dtype where they meet.
+// Element types as kernels see them: by size for moving values, by dtype for computing with them.
 #pragma once
 
 #include <libdl/dtype.h>
@@ -12,7 +12,7 @@
 
 namespace libdl::kernels::cpu {
 
-// Movement looks at nothing but the size. may_alias: the bytes belong to elements of other types.
+// Moving only depends on the size. may_alias: the bytes belong to elements of other types.
 template <class Bits>
 struct __attribute__((__may_alias__)) Cell {
   Bits bits;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Vectors of which only the first n values are there (all, where n is more): nothing behind them is
-// read or written. Highway's masked forms touch all lanes where the processor has no masks, and an
-// array may end where nothing is mapped.
+// Vectors of which only the first n values exist (all, if n is larger): nothing beyond them is read
+// or written. Highway's masked functions touch all lanes if the processor has no masks, but an
+// array may end at an unmapped page.
 #if defined(LIBDL_KERNELS_CPU_TRAVERSE_FIRST_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIBDL_KERNELS_CPU_TRAVERSE_FIRST_INL_H
 #undef LIBDL_KERNELS_CPU_TRAVERSE_FIRST_INL_H
@@ -24,11 +24,11 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 namespace first {
 
-// Whether the target masks 32 and 64 bits in memory.
+// Whether the target has masked memory access to 32 and 64 bit lanes.
 constexpr bool kMasksMemory =
     HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_SCALAR;
 
-// The others are zero.
+// The other lanes are zero.
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE hn::Vec<D> load(D d, int64_t n, const T* from) {
   static_assert(sizeof(T) >= 4);

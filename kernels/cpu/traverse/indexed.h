@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What index_get and index_put share: where the positions of the index shape lie in memory.
+// Shared by index_get and index_put: where the positions of the index shape are in memory.
 #pragma once
 
 #include "kernels/cpu/traverse/elements.h"
@@ -8,7 +8,7 @@
 
 namespace libdl::kernels::cpu {
 
-constexpr int64_t kPositions = 256;  // looked up at a time, on the stack
+constexpr int64_t kPositions = 256;  // positions looked up at a time, on the stack
 
 class Indexed {
  public:
@@ -30,8 +30,8 @@ class Indexed {
   int64_t rest_count() const { return rest_count_; }  // elements at each of them
   const Walk<2>& rest() const { return rest_; }       // base, values
 
-  // Calls each(base offset, values offset) for the positions [first, last), in order, of one index
-  // that lies in a row beside values that do; false if they do not.
+  // Calls each(base offset, values offset) for the positions [first, last), in order, if there is
+  // one index and both it and the values are contiguous; else returns false.
   template <class Each>
   bool run_line(int64_t first, int64_t last, const Each& each) const {
     if (args_.indices != 1 || !values_.is_line() || !index_[0].is_line()) return false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Elements of any dtype and stride, read and written a tile at a time in the type that computes.
+// Elements of any dtype and stride, read and written a tile at a time in the type of the
+// computation.
 #pragma once
 
 #include <complex>

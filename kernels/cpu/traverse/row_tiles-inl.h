@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the row-wise kernels share: rows read and written a tile at a time, and run in parallel.
+// Shared by the row-wise kernels: reading and writing rows a tile at a time, in parallel.
 #if defined(LIBDL_KERNELS_CPU_TRAVERSE_ROW_TILES_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIBDL_KERNELS_CPU_TRAVERSE_ROW_TILES_INL_H
 #undef LIBDL_KERNELS_CPU_TRAVERSE_ROW_TILES_INL_H
@@ -22,8 +22,8 @@ namespace {
 
 constexpr int64_t kGrain = 1 << 13;  // elements worth a chunk of their own
 
-// The rows of a view, its last dimension. They pass through cache a block at a time: what is not
-// contiguous T is converted there.
+// The rows of a view: its last dimension. They go through a buffer a block at a time, unless they
+// are contiguous T: there they are converted.
 template <class T>
 struct RowTiles {
   const View* view;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A run of a view's dimensions, merged where strides allow, and where its k-th element lies.
+// A range of a view's dimensions, merged where strides allow, and the offset of its k-th element.
 #pragma once
 
 #include <cstdlib>
@@ -19,7 +19,7 @@ struct Dims {
   Dims(const View& v, int32_t first, int32_t last) {
     for (int32_t d = first; d < last; ++d) push(v.sizes[d], v.strides[d]);
   }
-  // The same, the widest steps outermost: for what may be taken in any order.
+  // The same, with the largest strides outermost: for when the order does not matter.
   static Dims by_stride(const View& v, int32_t first, int32_t last) {
     int32_t order[kMaxDims], count = 0;
     for (int32_t d = first; d < last; ++d) {
@@ -34,7 +34,7 @@ struct Dims {
     return sorted;
   }
 
-  // Adds a dimension inside the ones before.
+  // Adds an innermost dimension.
   void push(int64_t size, int64_t stride) {
     if (size == 1) return;
     if (ndim > 0 && strides[ndim - 1] == size * stride) {
@@ -54,7 +54,7 @@ struct Dims {
   int64_t inner_size() const { return ndim == 0 ? 1 : sizes[ndim - 1]; }
   int64_t inner_stride() const { return ndim == 0 ? 1 : strides[ndim - 1]; }
 
-  // In elements, of the k-th in row-major order.
+  // The offset, in elements, of the k-th element in row-major order.
   int64_t offset(int64_t k) const {
     int64_t sum = 0;
     for (int32_t d = ndim - 1; d > 0; --d) {

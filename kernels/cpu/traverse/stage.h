@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Brings tiles of an operand into the compute class and back, in buffers that stay in cache.
+// Converts tiles of an operand to the compute class and back, in buffers that stay in cache.
 #pragma once
 
 #include <algorithm>
@@ -13,19 +13,19 @@
 
 namespace libdl::kernels::cpu {
 
-// Launches up to so many elements run on the caller at once: a helper that sleeps costs 3 us.
+// Launches of up to this many elements run on the calling thread alone: waking a helper costs 3 us.
 constexpr int64_t kAlone = 32768;
 constexpr int64_t kTileBytes = kTile * 8;  // a tile of the widest class holds half as many
 constexpr int64_t kRawBytes = kTile * 16;
 
 constexpr int64_t tile_elements(Class c) { return c == Class::kC128 ? kTile / 2 : kTile; }
 
-// Where the rows of a tile lie, `step` bytes apart.
+// The rows of a tile, `step` bytes apart.
 template <class Char>
 struct TileRows {
   Char* first;
   int64_t step;
-  bool joined;  // nothing lies between them
+  bool joined;  // there are no gaps between them
 
   TileRows(Char* p, int64_t distance, int64_t row_bytes)
       : first(p), step(distance), joined(distance == row_bytes) {}
@@ -38,12 +38,12 @@ class Source {
   void open(const Geometry& g, const Operand& x, Class compute, void* buffer, void* raw) {
     open(g, x, convert_to_class(x.dtype, compute), dtype_bytes(class_dtype(compute)), buffer, raw);
   }
-  // Elements as they are.
+  // Elements without conversion.
   void open(const Geometry& g, const Operand& x, void* buffer) {
     open(g, x, nullptr, x.bytes, buffer, nullptr);
   }
 
-  // The tile in the compute class: in the operand's own memory or in the buffer.
+  // The tile in the compute class, in the operand's own memory or in the buffer.
   const void* load(const Tile& tile) {
     const char* there = piece(*geometry_, *x_, tile);
     if (there != nullptr && convert_ == nullptr) return there;
@@ -66,7 +66,7 @@ class Source {
     return buffer_;
   }
 
-  // The same by rows, of a tile with several.
+  // The same for a tile of several rows.
   TileRows<const char> rows(const Tile& tile) {
     const int inner = geometry_->ndim - 1;
     const int64_t row_bytes = tile.n / tile.rows * bytes_;
@@ -89,7 +89,7 @@ class Source {
     held_n_ = 0;
   }
 
-  // One element n times, which the next tiles may ask for again.
+  // Whether the tile is one element n times; the buffer is then kept for the next tiles.
   bool repeats(const Tile& tile) const {
     if (x_->constant) return true;
     const int inner = geometry_->ndim - 1;
@@ -103,7 +103,7 @@ class Source {
   ConvertFn convert_;
   void* buffer_;
   void* raw_;
-  const char* held_;  // what the buffer repeats, and how often
+  const char* held_;  // the element that the buffer repeats, and how often
   int64_t held_n_;
 };
 
@@ -116,7 +116,7 @@ class Sink {
     bytes_ = dtype_bytes(class_dtype(result));
     convert_ = convert_from_class(result, x.dtype);
   }
-  // Elements as they are.
+  // Elements without conversion.
   void open(const Geometry& g, const Operand& x, void* buffer) {
     buffer_ = buffer;
     raw_ = nullptr;
@@ -126,7 +126,7 @@ class Sink {
     convert_ = nullptr;
   }
 
-  // Where to compute the tile, and what to call when it is there.
+  // Where to compute the tile; call the next function when it is done.
   void* place(const Tile& tile) {
     if (convert_ == nullptr) {
       char* there = piece(*geometry_, *x_, tile);
@@ -145,7 +145,7 @@ class Sink {
   void finish(const void* from, const Tile& tile) {
     if (from == buffer_) put(from, tile);
   }
-  // Stores a tile of the result's class from elsewhere.
+  // Stores a tile of the result's class from other memory.
   void put(const void* from, const Tile& tile) {
     if (convert_ != nullptr) {
       char* there = piece(*geometry_, *x_, tile);
@@ -165,7 +165,7 @@ class Sink {
   void* raw_;
 };
 
-// Runs body(arg, first, last) over the chunks of n elements, on the pool where there are several.
+// Runs body(arg, first, last) over the chunks of n elements, on the pool if there are several.
 inline void run_chunks(Context& context, int64_t n, int64_t chunks,
                        void (*body)(void*, int64_t, int64_t), void* arg) {
   if (n > kAlone) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Elements that lie evenly apart, brought side by side.
+// Gathering evenly strided elements into contiguous memory.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 namespace libdl::kernels::cpu {
 
 // to[i] = the element of `bytes` (1, 2, 4, 8 or 16) at from + i * step; step is in bytes. Every
-// other element and the reverse order go by vectors.
+// second element and reverse order are vectorised.
 void gather_strided(const char* from, int64_t step, int64_t bytes, int64_t n, char* to);
 
 // to[i] = the element of `bytes` at `value`.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Transposition of what fits in cache, a square in registers at a time.
+// Transposition of blocks that fit in cache, one square at a time in registers.
 #pragma once
 
 #include <cstdint>

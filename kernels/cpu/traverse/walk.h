@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// How the indexing kernels go over memory: fixed chunks of a range, and a walk over several views
+// How the indexing kernels traverse memory: fixed chunks of a range, and a walk over several views
 // of one shape in row-major order.
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace libdl::kernels::cpu {
 
-// Runs body(first, last) over [0, count) cut every `grain`: the cuts depend on sizes only, so bits
-// do not depend on the number of threads. False if the host interrupted.
+// Runs body(first, last) over [0, count) in pieces of `grain`: the cuts depend on sizes only, so
+// the bits do not depend on the number of threads. False if the host interrupted.
 template <class Body>
 bool in_chunks(Context& context, int64_t count, int64_t grain, const Body& body) {
   if (count <= grain) {
@@ -47,7 +47,7 @@ class Walk {
  public:
   using Strides = std::array<int64_t, N>;
 
-  // Adds a dimension inside the ones before.
+  // Adds an innermost dimension.
   void push(int64_t size, const Strides& strides) {
     if (size == 1) return;
     if (ndim_ > 0 && continues(size, strides)) {
@@ -65,7 +65,7 @@ class Walk {
   bool is_point() const { return ndim_ == 0; }
   bool is_line() const { return ndim_ <= 1; }
 
-  // The stride of view k from one of the rows of run_rows to the next.
+  // The stride of view k from one row of run_rows to the next.
   int64_t outer(int k) const { return ndim_ < 2 ? 0 : strides_[ndim_ - 2][k]; }
 
   // Calls piece(offsets, count) for the elements [first, last) of the row-major order.
@@ -76,7 +76,7 @@ class Walk {
     });
   }
 
-  // The same, several equal rows at once where they follow each other: rows(offsets, rows, count).
+  // The same with several consecutive rows of equal length at once: rows(offsets, rows, count).
   template <class Rows>
   void run_rows(int64_t first, int64_t last, const Rows& rows) const {
     Strides offset{};
@@ -88,7 +88,7 @@ class Walk {
       return rows(offset, int64_t{1}, last - first);
     }
     const int64_t width = sizes_[inside];
-    int64_t at[kMaxDims];  // outside the innermost dimension; offset is the start of its row
+    int64_t at[kMaxDims];  // indices of all but the innermost dimension; offset: start of the row
     int64_t rest = first / width, start = first % width;
     for (int d = outside; d >= 0; --d) {
       at[d] = rest % sizes_[d];
