@@ -307,7 +307,7 @@ HWY_INLINE void scan_columns_run(const E* const* from, E* const* to, int64_t wid
   for (int64_t j = 0; j < kGroup; ++j) store_first(x[j], to[j] + c, left);
 }
 
-// Neighbouring rows [row, row + width) whose values lie side by side.
+// Neighbouring rows [row, row + width) that are adjacent in memory.
 template <class E>
 void scan_columns(const Job& job, int64_t row, int64_t width) {
   alignas(64) double carry[kColumns];
@@ -319,6 +319,7 @@ void scan_columns(const Job& job, int64_t row, int64_t width) {
                       job.out_rows.inner_stride() == 1;
   for (int64_t r = 0; r < job.n; r += kGroup) {
     const int64_t count = std::min(kGroup, job.n - r);
+    // Whole groups of plain elements are scanned in place.
     if (direct && count == kGroup) {
       const E* from[kGroup];
       E* to[kGroup];
@@ -329,6 +330,7 @@ void scan_columns(const Job& job, int64_t row, int64_t width) {
       scan_columns_run(from, to, width, carry);
       continue;
     }
+    // Others are converted in a tile.
     double* line[kGroup];
     for (int64_t j = 0; j < kGroup; ++j) {
       line[j] = tile[j];
@@ -341,7 +343,7 @@ void scan_columns(const Job& job, int64_t row, int64_t width) {
   }
 }
 
-// Short rows one after the other: neighbouring ones are turned to columns and back in cache.
+// Consecutive short rows: neighbouring ones are transposed to columns and back in cache.
 constexpr int64_t kShort = 32;
 
 template <class E>

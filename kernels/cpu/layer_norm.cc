@@ -132,17 +132,20 @@ struct Forward {
   void operator()(int64_t r) const {
     if (n <= kBlock<T>) return one_block(r);
     alignas(64) T tile[kBlock<T>];
+    // The mean.
     Tree<Sum, T> sum, squares;
     for (int64_t i = 0; i < n; i += kBlock<T>) {
       const int64_t count = std::min(kBlock<T>, n - i);
       sum.push(combine_block<Sum, Plain, T>(in.read(r, i, count, tile), count, T(0)));
     }
     const T centre = sum.result() / static_cast<T>(n);
+    // The sum of squared distances from it.
     for (int64_t i = 0; i < n; i += kBlock<T>) {
       const int64_t count = std::min(kBlock<T>, n - i);
       const T* x = in.read(r, i, count, tile);
       squares.push(combine_block<Sum, CentredSquare, T>(x, count, centre));
     }
+    // Write the result.
     const Normalise<T> to{centre, scale_of(squares.result())};
     for (int64_t i = 0; i < n; i += kBlock<T>) {
       const int64_t count = std::min(kBlock<T>, n - i);
@@ -163,7 +166,7 @@ struct Forward {
     rstd.set(r, to.rstd);
   }
 
-  // x may lie in tile, which is free afterwards.
+  // x may be in tile, which may be overwritten afterwards.
   void finish(int64_t r, int64_t i, int64_t count, const T* x, T* tile, Normalise<T> to) const {
     alignas(64) T w[kBlock<T>], b[kBlock<T>];
     T* y = out.room(r, i, tile);
@@ -173,7 +176,7 @@ struct Forward {
   }
 };
 
-// Sums over rows: 16 rows in T, then on in double, block by block.
+// Sums over rows: 16 rows in T, and the groups in double, block by block.
 constexpr int64_t kRows = 16;
 
 template <class T>
@@ -182,7 +185,7 @@ struct Backward {
   Column<T> mean, rstd;
   bool wanted, weighted;
   int64_t n, rows, block;
-  double* sums = nullptr;  // [blocks, dweight and dbias, n], where they are wanted
+  double* sums = nullptr;  // [blocks, dweight and dbias, n], if they are wanted
 
   explicit Backward(const LayerNormBackwardArgs& a)
       : dx(a.dx.data == nullptr ? a.dy : a.dx),
@@ -197,7 +200,7 @@ struct Backward {
         rows(dy.rows.count()),
         block(layer_norm_backward_block(rows)) {}
 
-  // g = dy * weight into `tile`, and xhat.
+  // Computes g = dy * weight, and xhat.
   void load(int64_t r, int64_t i, int64_t count, T centre, T scale, T* g, T* xhat) const {
     const T* x = in.read(r, i, count, xhat);
     map(Normalise<T>{centre, scale}, xhat, x, x, count);
@@ -213,6 +216,7 @@ struct Backward {
   void input_gradient(int64_t r) const {
     alignas(64) T g[kBlock<T>], xhat[kBlock<T>], product[kBlock<T>];
     const T centre = mean.get(r), scale = rstd.get(r);
+    // The means of g and g xhat.
     Tree<Sum, T> sum_g, sum_gx;
     for (int64_t i = 0; i < n; i += kBlock<T>) {
       const int64_t count = std::min(kBlock<T>, n - i);
@@ -221,6 +225,7 @@ struct Backward {
       sum_g.push(combine_block<Sum, Plain, T>(g, count, T(0)));
       sum_gx.push(combine_block<Sum, Plain, T>(product, count, T(0)));
     }
+    // Write dx.
     const T size = static_cast<T>(n);
     const InputGradient<T> gradient{scale, sum_g.result() / size, sum_gx.result() / size};
     for (int64_t i = 0; i < n; i += kBlock<T>) {
@@ -235,7 +240,7 @@ struct Backward {
   // One block of rows: its dx, and its part of dweight and dbias.
   void operator()(int64_t b) const {
     const int64_t r0 = b * block, r1 = std::min(r0 + block, rows);
-    // The sums first: dx may be dy.
+    // The sums come first, because dx may be dy.
     if (sums) add_rows(b, r0, r1);
     if (wanted) {
       for (int64_t r = r0; r < r1; ++r) input_gradient(r);
@@ -266,7 +271,7 @@ struct Backward {
     }
   }
 
-  // The blocks' parts, added in their order.
+  // Adds the blocks' parts, in order.
   void finish(const View& out, int64_t part, int64_t blocks) const {
     if (out.data == nullptr) return;
     const int64_t bytes = dtype_bytes(out.dtype);

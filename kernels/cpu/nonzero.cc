@@ -281,6 +281,7 @@ void nonzero(Context& context, const NonzeroArgs& args) {
 
   with_cell(in.dtype, [&]<class Element>(Element) {
     const Element* data = static_cast<const Element*>(in.data);
+    // First pass: count in each chunk.
     int64_t found[kMostChunks] = {};
     const bool counted = in_chunks(context, total, grain, [&](int64_t first, int64_t last) {
       int64_t here = 0;
@@ -289,6 +290,7 @@ void nonzero(Context& context, const NonzeroArgs& args) {
       });
       found[first / grain] = here;
     });
+    // The rows before each chunk.
     int64_t before[kMostChunks], sum = 0;
     for (int64_t c = 0; c < kMostChunks; ++c) {
       before[c] = sum;
@@ -297,6 +299,7 @@ void nonzero(Context& context, const NonzeroArgs& args) {
     *args.count = sum;
     if (args.out.data == nullptr || !counted) return;
 
+    // Second pass: write each chunk's coordinates behind those of the chunks before.
     in_chunks(context, total, grain, [&](int64_t first, int64_t last) {
       int64_t row = before[first / grain], position = first;
       Coordinates coordinates(in, first);

@@ -479,6 +479,7 @@ HWY_INLINE bool combine_lanes(const S* x, int64_t count, T parameter, typename P
     return M::template apply<T>(load_as<T>(x + step * kLanes<T> + k * P::n), p);
   };
   for (int64_t k = 0; k < kPacks; ++k) total[k] = identity;
+  // Whole groups of kSteps values per lane.
   const int64_t full = count / kLanes<T>;
   int64_t step = 0;
   for (; step + kSteps <= full; step += kSteps, x += kSteps * kLanes<T>) {
@@ -492,6 +493,7 @@ HWY_INLINE bool combine_lanes(const S* x, int64_t count, T parameter, typename P
     }
     for (int64_t k = 0; k < kPacks; ++k) total[k] = taker.join(total[k], sum[k]);
   }
+  // An incomplete last group: whole steps, then one with fewer lanes.
   const int64_t rest = count % kLanes<T>;
   if (step < full || rest > 0) {
     for (int64_t k = 0; k < kPacks; ++k) sum[k] = identity;

@@ -142,7 +142,7 @@ Carry<T> scan_indexed(T* tile, int64_t* index, int64_t count, int64_t r, const C
   return last;
 }
 
-// Scans [r0, r1) of a row, r0 < r1, after `carry` if there is one, and returns the last value.
+// Scans [r0, r1) of a row, r0 < r1, starting from `carry` if given, and returns the last value.
 template <Scan kOp, bool kWrite, class T>
 Carry<T> scan_range(const Job<T>& job, int64_t row, int64_t r0, int64_t r1, const Carry<T>* carry) {
   const ScanArgs& a = *job.args;
@@ -176,7 +176,7 @@ Carry<T> scan_range(const Job<T>& job, int64_t row, int64_t r0, int64_t r1, cons
   return last;
 }
 
-// Neighbouring rows [row, row + width) whose values lie side by side: the order of scan_tile.
+// Neighbouring rows [row, row + width) that are adjacent in memory, in the order of scan_tile.
 template <Scan kOp, class T>
 void scan_columns(const Job<T>& job, int64_t row, int64_t width) {
   const auto joined = [](T a, T b) { return join<kOp, T>({a, 0}, {b, 0}).value; };
@@ -187,7 +187,7 @@ void scan_columns(const Job<T>& job, int64_t row, int64_t width) {
   for (int64_t r = 0; r < job.n; ++r) {
     load_tile(x, in + job.in_row.offset(r) * job.in_bytes, a.in.dtype, job.in_rows.inner_stride(),
               width);
-    if constexpr (std::is_integral_v<T>) {  // whose results do not depend on an order
+    if constexpr (std::is_integral_v<T>) {  // the order does not matter
       for (int64_t c = 0; c < width; ++c) total[c] = r == 0 ? x[c] : joined(total[c], x[c]);
       store_tile(out + job.out_row.offset(r) * job.out_bytes, a.out.dtype,
                  job.out_rows.inner_stride(), total, width);
@@ -203,7 +203,8 @@ void scan_columns(const Job<T>& job, int64_t row, int64_t width) {
   }
 }
 
-// A long row: the parts' results first, then every part again after those before it.
+// A long row: first the total of each part, then every part is scanned, starting from the totals
+// before it.
 template <Scan kOp, class T>
 void scan_parts(Context& context, const Job<T>& job, int64_t row) {
   struct Split {
@@ -211,6 +212,7 @@ void scan_parts(Context& context, const Job<T>& job, int64_t row) {
     int64_t row, length;
     Carry<T> part[kParts];
   } split{&job, row, std::max(kGrain, (job.n + kParts - 1) / kParts), {}};
+  // First pass: each part's total.
   const int64_t parts = (job.n + split.length - 1) / split.length;
   context.parallel(
       parts,
@@ -222,9 +224,11 @@ void scan_parts(Context& context, const Job<T>& job, int64_t row) {
         }
       },
       &split);
+  // The totals up to the end of each part.
   for (int64_t i = 1; i < parts; ++i) {
     split.part[i] = join<kOp, T>(split.part[i - 1], split.part[i]);
   }
+  // Second pass: scan each part, starting from the total before it.
   context.parallel(
       parts,
       [](void* arg, int64_t first, int64_t last) {
@@ -238,7 +242,7 @@ void scan_parts(Context& context, const Job<T>& job, int64_t row) {
       &split);
 }
 
-// Integers wrap to the same sums in any order: one addition each, from where they lie to int64.
+// Integers wrap to the same sums in any order: one addition each, from the input directly to int64.
 template <class Read, class In>
 inline __attribute__((always_inline)) void sum_row(const Read& read, const In* in, int64_t in_step,
                                                    int64_t* out, int64_t out_step, int64_t count) {
@@ -248,7 +252,7 @@ inline __attribute__((always_inline)) void sum_row(const Read& read, const In* i
     out[i * out_step] = static_cast<int64_t>(sum);
   }
 }
-// False where the input has another dtype than those that people sum up.
+// False if the input's dtype is not among those commonly summed.
 bool sum_row_of_integers(const Job<int64_t>& job, int64_t row) {
   const ScanArgs& a = *job.args;
   const char* in = at(a.in, job.in_rows.offset(row), job.in_bytes);
@@ -277,10 +281,12 @@ template <Scan kOp, class T>
 void run(Context& context, const ScanArgs& args) {
   const Job<T> job(args);
   if (job.n == 0 || job.rows == 0) return;
+  // A few long rows: each is split among threads.
   if (job.n >= 4 * kGrain && job.rows < 8) {
     for (int64_t row = 0; row < job.rows; ++row) scan_parts<kOp, T>(context, job, row);
     return;
   }
+  // Adjacent rows: many at once, by columns.
   const int64_t side = job.in_rows.inner_size();
   const bool columns = kOp != Scan::kLogsumexp && args.indices.data == nullptr && side >= 4 &&
                        side == job.out_rows.inner_size() &&
@@ -296,6 +302,7 @@ void run(Context& context, const ScanArgs& args) {
               });
     return;
   }
+  // Any other rows, one after another.
   in_chunks(context, job.rows, std::max<int64_t>(1, kGrain / job.n),
             [&](int64_t first, int64_t last) {
               for (int64_t row = first; row < last; ++row) {

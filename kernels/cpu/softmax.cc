@@ -90,13 +90,15 @@ struct Forward {
 
   void operator()(int64_t r) const {
     alignas(64) T tile[kBlock<T>];
+    // The largest value.
     Tree<Max, T> top;
     for (int64_t i = 0; i < n; i += kBlock<T>) {
       const int64_t count = std::min(kBlock<T>, n - i);
       top.push(combine_block<Max, Plain, T>(in.read(r, i, count, tile), count, T(0)));
     }
     const T shift = top.result();
-    // Exponentials are kept where there is room for them: in out, or in the tile of a short row.
+    // The sum of the exponentials, which are kept where there is room: in out, or in the tile of a
+    // short row.
     const bool keep = !log && (out.direct || n <= kBlock<T>);
     Tree<Sum, T> sum;
     for (int64_t i = 0; i < n; i += kBlock<T>) {
@@ -110,6 +112,7 @@ struct Forward {
         sum.push(combine_block<Sum, ShiftedExp, T>(x, count, shift));
       }
     }
+    // Write the result.
     const T total = sum.result();
     for (int64_t i = 0; i < n; i += kBlock<T>) {
       const int64_t count = std::min(kBlock<T>, n - i);
@@ -129,7 +132,7 @@ struct Forward {
   }
 };
 
-// Neighbouring rows whose values lie side by side, up to kWidth at once.
+// Neighbouring rows that are adjacent in memory, up to kWidth at once.
 template <class T>
 struct ForwardColumns {
   const Forward<T>& f;
@@ -188,8 +191,8 @@ struct ForwardColumns {
   }
 };
 
-// The same of rows in another dtype, which pass through a tile: exponentials are computed twice, as
-// there is no room for them.
+// The same for rows in another dtype, which are converted in a tile: exponentials are computed
+// twice, as there is no room to keep them.
 template <class T>
 struct ConvertedColumns {
   const Forward<T>& f;

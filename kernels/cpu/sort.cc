@@ -255,6 +255,7 @@ void sort_rows(Context& context, const SortArgs& args, int64_t rows, const Room&
   const Scratch memory(context, room.sorters * room.bytes());
   if (memory.failed()) return;
   char* const scratch = static_cast<char*>(memory.data());
+  // A few long rows: each is sorted by all threads.
   if (room.pieces > 1) {
     each_row(0, rows, [&](const Row& row) {
       S::sort(Shared{context}, row, reinterpret_cast<Pair*>(scratch + room.counts_bytes()),
@@ -262,6 +263,7 @@ void sort_rows(Context& context, const SortArgs& args, int64_t rows, const Room&
     });
     return;
   }
+  // Many rows: each by one thread.
   const int64_t grain = (rows + room.sorters - 1) / room.sorters;
   in_chunks(context, rows, grain, [&](int64_t first, int64_t last) {
     char* own = scratch + first / grain * room.bytes();

@@ -66,6 +66,7 @@ LIBDL_DEVICE void normalise_rows(const LayerNorm& p) {
     walk.each(p.team, first, [&](int k, int64_t i) { x[k] = value_of<T>(in[i * p.in_step]); });
   };
 
+  // The mean.
   T total = T(0);
   for (int64_t first = 0; first < p.n; first += walk.reach) {
     fetch(first);
@@ -75,6 +76,7 @@ LIBDL_DEVICE void normalise_rows(const LayerNorm& p) {
   }
   const T mean = over_team<Sum>(total, p.team, walk.at) / static_cast<T>(p.n);
 
+  // The sum of squared distances from it.
   total = T(0);
   for (int64_t first = 0; first < p.n; first += walk.reach) {
     if (!once) fetch(first);
@@ -85,6 +87,7 @@ LIBDL_DEVICE void normalise_rows(const LayerNorm& p) {
   const T squares = over_team<Sum>(total, p.team, walk.at);
   const T rstd = T(1) / Math<T>::sqrt(squares / static_cast<T>(p.n) + static_cast<T>(p.eps));
 
+  // Write the result.
   for (int64_t first = 0; first < p.n; first += walk.reach) {
     if (!once) fetch(first);
     walk.each(p.team, first, [&](int k, int64_t i) {
@@ -121,6 +124,7 @@ LIBDL_DEVICE void input_gradient(const LayerNormBackward& p) {
     });
   };
 
+  // The means of g and g z.
   T all_g = T(0), all_gz = T(0);
   for (int64_t first = 0; first < p.n; first += walk.reach) {
     fetch(first);
@@ -135,6 +139,7 @@ LIBDL_DEVICE void input_gradient(const LayerNormBackward& p) {
   const T mean_g = over_team<Sum>(all_g, p.team, walk.at) / static_cast<T>(p.n);
   const T mean_gz = over_team<Sum>(all_gz, p.team, walk.at) / static_cast<T>(p.n);
 
+  // Write dx.
   for (int64_t first = 0; first < p.n; first += walk.reach) {
     if (!once) fetch(first);
     walk.each(p.team, first, [&](int k, int64_t i) {
@@ -143,8 +148,8 @@ LIBDL_DEVICE void input_gradient(const LayerNormBackward& p) {
   }
 }
 
-// A block of rows for kColumns columns: every thread sums 16 rows of one, the first thread of a
-// column adds what they found in the rows' order.
+// A block of rows for kColumns columns: every thread sums 16 rows of one column; the first thread
+// of a column adds these sums in the rows' order.
 template <class T, class E>
 LIBDL_DEVICE void sum_rows(const LayerNormBackward& p) {
   __shared__ T weight_sums[kRowGroups][kColumns], bias_sums[kRowGroups][kColumns];
@@ -157,6 +162,7 @@ LIBDL_DEVICE void sum_rows(const LayerNormBackward& p) {
   const bool there = column < p.n;
   double dweight = 0, dbias = 0;
   for (int64_t group = first; group < last; group += kRowGroups * kGroupRows) {
+    // Each thread sums its rows.
     T w = T(0), s = T(0);
     const int64_t from = group + y * kGroupRows;
     LIBDL_ROLLED
@@ -173,6 +179,7 @@ LIBDL_DEVICE void sum_rows(const LayerNormBackward& p) {
     weight_sums[y][x] = w;
     bias_sums[y][x] = s;
     __syncthreads();
+    // The first thread of each column adds these sums in the rows' order.
     if (y == 0) {
       for (int k = 0; k < kRowGroups && group + k * kGroupRows < last; ++k) {
         dweight += static_cast<double>(weight_sums[k][x]);
@@ -309,7 +316,7 @@ void layer_norm_backward(Context& context, const LayerNormBackwardArgs& a) {
   const bool summed = p.dweight || p.dbias;
   const Scratch sums(context, summed ? blocks * 2 * p.n * int64_t{sizeof(double)} : 0);
   p.sums = static_cast<double*>(sums.data());
-  if (summed) {  // first, for dx may be dy
+  if (summed) {  // first, because dx may be dy
     launch(context, kRows[kind], {ceil_div(p.n, kColumns) * blocks, kColumns * kRowGroups, 1}, p);
     launch(context, kFinish[kind], grid_for(context, p.n), p);
   }

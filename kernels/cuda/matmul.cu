@@ -115,10 +115,12 @@ LIBDL_DEVICE void multiply(const Product& p) {
     const T* const b = static_cast<const T*>(p.b) + batch * p.b_step[0] + col * p.b_step[2];
     S sum[kEach][kEach] = {};
     for (int64_t k = 0; k < p.k; k += kDepth) {
+      // Load a strip of each operand into shared memory.
       load_strip<T, kSide>(left, a + k * p.a_step[2], p.m - row, p.k - k, p.a_step[1], p.a_step[2]);
       load_strip<T, kSide>(right, b + k * p.b_step[1], p.n - col, p.k - k, p.b_step[2],
                            p.b_step[1]);
       __syncthreads();
+      // Multiply the strips.
       for (int d = 0; d < kDepth; ++d) {
         S x[kEach], y[kEach];
         LIBDL_UNROLL
@@ -133,6 +135,7 @@ LIBDL_DEVICE void multiply(const Product& p) {
       }
       __syncthreads();
     }
+    // Write back.
     LIBDL_UNROLL
     for (int i = 0; i < kEach; ++i) {
       LIBDL_UNROLL

@@ -154,6 +154,7 @@ void nonzero(Context& context, const NonzeroArgs& a) {
   views[0] = &in.view();
   each_part(views, 1, p.geometry, [&](void* const* data) { p.in = data[0]; });
 
+  // Count in each tile, and sum the counts.
   const Grid tiles = grid_for(context, p.tiles * kThreads);
   launch(context, "nonzero_count", tiles, p);
   launch(context, "nonzero_sum", {1, kThreads, 1}, p);
@@ -161,6 +162,7 @@ void nonzero(Context& context, const NonzeroArgs& a) {
     read_back(context, a.count, p.counts + p.tiles, sizeof *a.count);
     return;
   }
+  // Write the coordinates.
   p.out = static_cast<int64_t*>(a.out.data);
   p.rows = a.out.sizes[0];
   p.row_step = a.out.strides[0];

@@ -84,7 +84,7 @@ LIBDL_DEVICE void move_pairs(const RadixPass& p) {
   __shared__ Pair sorted[kTile];
   __shared__ unsigned count[kWarps][kDigits];  // in the warp's rounds so far; then in earlier warps
   __shared__ unsigned start[kDigits];          // of the digit in the sorted tile
-  __shared__ int64_t target[kDigits];          // and in the row, less the former
+  __shared__ int64_t target[kDigits];          // of the digit in the row, minus start
   __shared__ int64_t of_warps[kWarps];
   const int t = static_cast<int>(threadIdx.x), lane = t % 32, warp = t / 32;
   for (int64_t w = blockIdx.x; w < p.rows * p.tiles; w += gridDim.x) {
@@ -95,8 +95,8 @@ LIBDL_DEVICE void move_pairs(const RadixPass& p) {
     for (int d = lane; d < kDigits; d += 32) count[warp][d] = 0;
     __syncwarp();
 
-    // A warp has 32 * kRounds neighbours: a pair's rank among its digit's is how many came in
-    // earlier rounds and how many stand in lower lanes.
+    // Each warp ranks 32 * kRounds consecutive pairs: a pair's rank among those with the same digit
+    // is the number in earlier rounds plus the number in lower lanes.
     Pair pair[kRounds];
     unsigned rank[kRounds];
     LIBDL_UNROLL
@@ -114,6 +114,7 @@ LIBDL_DEVICE void move_pairs(const RadixPass& p) {
     }
     __syncthreads();
 
+    // Where each digit begins in the sorted tile, and where it goes in the row.
     unsigned sum = 0;
     for (int k = 0; k < kWarps; ++k) {
       const unsigned own = count[k][t];
@@ -126,6 +127,7 @@ LIBDL_DEVICE void move_pairs(const RadixPass& p) {
     target[t] = smaller + p.counts[(row * kDigits + t) * p.tiles + tile] - before;
     __syncthreads();
 
+    // Sort the tile in shared memory.
     LIBDL_UNROLL
     for (int r = 0; r < kRounds; ++r) {
       const int i = warp * 32 * kRounds + r * 32 + lane;
@@ -134,6 +136,7 @@ LIBDL_DEVICE void move_pairs(const RadixPass& p) {
       sorted[start[digit] + count[warp][digit] + rank[r]] = pair[r];
     }
     __syncthreads();
+    // Write it out: pairs of one digit go to consecutive places.
     Pair* const to = static_cast<Pair*>(p.to) + row * p.length;
     for (int i = t; i < here; i += kThreads)
       to[target[digit_of(sorted[i], p.shift)] + i] = sorted[i];

@@ -132,6 +132,7 @@ LIBDL_DEVICE void scan_part(const ScanLaunch& p) {
   T carry{};
   if (begun && there) carry = totals[part - 1];
   for (int64_t base = first; base < end; base += kReach) {
+    // Each thread scans its own kEach values.
     const int64_t i0 = base + int64_t{lane} * kEach;
     T value[kEach] = {};
     if (there) {
@@ -144,7 +145,7 @@ LIBDL_DEVICE void scan_part(const ScanLaunch& p) {
         value[k] = k == 0 ? next : Op::of(value[k - 1], next);
       }
     }
-    // The lanes' own results, of those that have any, scanned.
+    // The threads' last values, if they have any, are scanned over the lanes.
     const int64_t left = end - i0;
     const int count = left <= 0 ? 0 : left < kEach ? static_cast<int>(left) : kEach;
     T sum = count > 0 ? value[count - 1] : T{};
@@ -153,12 +154,14 @@ LIBDL_DEVICE void scan_part(const ScanLaunch& p) {
       T found{};
       if (before(sum, distance, p.width, lane, found) && count > 0) sum = Op::of(found, sum);
     }
+    // The carry into each thread's values.
     T ahead{};
     const bool some = before(sum, 1, p.width, lane, ahead);
     if (begun && count > 0) {
       ahead = some ? Op::of(carry, ahead) : carry;
       sum = Op::of(carry, sum);
     }
+    // Write the results.
     if (there && p.out) {
       for (int k = 0; k < count; ++k) {
         const T y = begun || some ? Op::of(ahead, value[k]) : value[k];
@@ -170,6 +173,7 @@ LIBDL_DEVICE void scan_part(const ScanLaunch& p) {
         }
       }
     }
+    // The last value so far is the next round's carry.
     if (count > 0 && left <= kEach) last[place] = sum;
     if (lane == kScanLanes - 1 && left > kEach) last[place] = sum;
     __syncthreads();

@@ -47,6 +47,7 @@ LIBDL_DEVICE void softmax_rows(const Softmax& p) {
     walk.each(p.team, first, [&](int k, int64_t i) { x[k] = value_of<T>(in[i * p.in_step[0]]); });
   };
 
+  // The largest value.
   T top = Max::identity<T>();
   for (int64_t first = 0; first < p.n; first += walk.reach) {
     fetch(first);
@@ -54,6 +55,7 @@ LIBDL_DEVICE void softmax_rows(const Softmax& p) {
   }
   top = over_team<Max>(top, p.team, walk.at);
 
+  // The sum of the exponentials, which are kept if the row fits in registers.
   T total = T(0);
   for (int64_t first = 0; first < p.n; first += walk.reach) {
     if (!once) fetch(first);
@@ -67,6 +69,7 @@ LIBDL_DEVICE void softmax_rows(const Softmax& p) {
   }
   total = over_team<Sum>(total, p.team, walk.at);
 
+  // Write the result.
   const T scale = p.log ? Math<T>::log(total) : T(1) / total;
   for (int64_t first = 0; first < p.n; first += walk.reach) {
     if (!once) fetch(first);
@@ -99,6 +102,7 @@ LIBDL_DEVICE void softmax_rows_backward(const Softmax& p) {
     });
   };
 
+  // The sum of dy y (or of dy, for log_softmax).
   T total = T(0);
   for (int64_t first = 0; first < p.n; first += walk.reach) {
     fetch(first);
@@ -108,6 +112,7 @@ LIBDL_DEVICE void softmax_rows_backward(const Softmax& p) {
   }
   total = over_team<Sum>(total, p.team, walk.at);
 
+  // Write dx.
   for (int64_t first = 0; first < p.n; first += walk.reach) {
     if (!once) fetch(first);
     walk.each(p.team, first, [&](int k, int64_t i) {

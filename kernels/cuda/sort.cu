@@ -254,6 +254,7 @@ void sort(Context& context, const SortArgs& a) {
   p.bytes = static_cast<int32_t>(dtype_bytes(a.in.dtype));
   p.descending = a.descending;
 
+  // Short rows in shared memory; else the first few, or whole long rows.
   const bool is_short = p.bytes <= 4 && p.length <= UINT32_MAX;
   const int64_t most = kRoom / pair_bytes(is_short);
   if (p.length <= most) return launch_tiles(context, p, is_short, p.length, most);

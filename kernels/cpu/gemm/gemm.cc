@@ -57,8 +57,8 @@ HWY_INLINE void panel_product(const Kernels<T>& kernels, Step<T> step, int64_t w
   }
 }
 
-// Part `part` of `parts` of the lines that the next stripe of a will be read from: no hardware
-// follows so many short runs.
+// Prefetches part `part` of `parts` of the lines that the next stripe of a will be read from:
+// hardware prefetchers do not follow so many short runs.
 template <class T>
 HWY_INLINE void expect_stripe(const GemmOperand& a, const Block& at, int64_t part, int64_t parts) {
   const int64_t bytes = dtype_bytes(a.dtype);
@@ -73,12 +73,14 @@ HWY_INLINE void expect_stripe(const GemmOperand& a, const Block& at, int64_t par
   }
 }
 
-// Rows [i, i + rows), at most kStripe, and values [k0, k0 + k) of k. `next` is copied after it.
+// Multiplies rows [i, i + rows), at most kStripe, for values [k0, k0 + k) of k. `next` is the
+// stripe after it.
 template <class T>
 HWY_INLINE void stripe_product(const GemmTile<T>& t, const Block& at, const Block& next, T* a,
                                T* room) {
   const int64_t panels = (t.j1 - t.j0 + kPanel<T> - 1) / kPanel<T>;
   const Lies lies = how_read<T>(t.a, panels);
+  // Copy the stripe of a, unless it is read in place.
   if (lies == Lies::kCopiedColumns) {
     fetch<kStripe<T>>(a, transposed(t.a), at.k0, at.k, at.i, at.rows);
   } else if (lies == Lies::kCopiedRows) {
@@ -98,8 +100,10 @@ HWY_INLINE void stripe_product(const GemmTile<T>& t, const Block& at, const Bloc
   step.k = at.k;
   step.alpha = t.alpha;
   step.add = at.k0 > 0 || t.beta != 0;
+  // Multiply it by one panel of b after another.
   for (int64_t p = 0; p < panels; ++p) {
     const int64_t j = t.j0 + p * kPanel<T>, width = std::min(kPanel<T>, t.j1 - j);
+    // Find the panel: packed already, in place, or packed now.
     step.b = room;
     step.b_stride = kPanel<T>;
     int64_t to_next = 0;
@@ -114,12 +118,13 @@ HWY_INLINE void stripe_product(const GemmTile<T>& t, const Block& at, const Bloc
       pack_block(room, t.b, at.k0, at.k, j, t.j1);
     }
     if (p + 1 == panels) to_next = 0;
+    // Multiply groups of rows by the panel.
     for (int64_t g = 0, r0 = 0, r1; g < groups; ++g, r0 = r1) {  // of nearly equal height
       r1 = at.rows * (g + 1) / groups;
       expect_stripe<T>(t.a, next, p * groups + g, panels * groups);
       step.a = first + r0 * row_stride;
       step.c = t.out + (at.i + r0) * t.out_stride + j;
-      // A panel has two lines a row: two runs of the kernel bring it.
+      // A panel has two lines per row: two runs of the kernel prefetch it.
       const int64_t line = g * (kPanel<T> / kWide<T>);
       step.next = step.b + (line < 2 ? to_next + line * kLine<T> : 0);
       panel_product(kernels_for<T>(r1 - r0, lies), step, width);
@@ -131,12 +136,14 @@ template <class T>
 void gemm_tile_on(const GemmTile<T>& t) {
   alignas(64) T a[kStripe<T> * kKBlock<T>];
   alignas(64) T room[kPanel<T> * kKBlock<T>];
+  // Scale out by beta, unless the first block of k overwrites it or adds to it as it is.
   if (t.k == 0 || (t.beta != 0 && t.beta != 1)) {
     for (int64_t i = t.i0; i < t.i1; ++i) {
       T* y = t.out + i * t.out_stride;
       for (int64_t j = t.j0; j < t.j1; ++j) y[j] = t.beta == 0 ? 0 : y[j] * t.beta;
     }
   }
+  // Multiply: blocks of k, and within them stripes of rows.
   const int64_t rows = t.i1 - t.i0, stripes = (rows + kStripe<T> - 1) / kStripe<T>;
   const int64_t blocks = (t.k + kKBlock<T> - 1) / kKBlock<T> * stripes;
   const auto block = [&](int64_t n) {  // stripes of nearly equal height
@@ -146,6 +153,7 @@ void gemm_tile_on(const GemmTile<T>& t) {
   for (int64_t n = 0; n < blocks; ++n) {
     stripe_product(t, block(n), n + 1 < blocks ? block(n + 1) : Block{}, a, room);
   }
+  // Add the bias.
   if (t.bias == nullptr) return;
   for (int64_t i = t.i0; i < t.i1; ++i) {
     T* y = t.out + i * t.out_stride;
@@ -156,7 +164,8 @@ void gemm_tile_on(const GemmTile<T>& t) {
 template <class T>
 void gemm_pack_on(T* packed, const GemmOperand& b, int64_t k, int64_t n, int64_t first,
                   int64_t last) {
-  // Rows are read along, across the panels; columns are transposed a block of k at a time.
+  // Contiguous rows are read along, across the panels; contiguous columns are transposed a block of
+  // k at a time.
   const int64_t step = b.col_stride == 1 ? 16 : kKBlock<T>;
   for (int64_t k0 = 0; k0 < k; k0 += step) {
     for (int64_t panel = first; panel < last; ++panel) {

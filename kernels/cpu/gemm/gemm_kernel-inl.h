@@ -83,6 +83,7 @@ HWY_NOINLINE void kernel(const Step<T>& step) {
   const int64_t k = step.k, b_stride = step.b_stride, c_stride = step.c_stride;
   const int64_t columns = step.columns;
   const T* next = step.next;
+  // Clear the sums, and prefetch the lines of c that they go to.
   V sum[kVectors][R];
   LIBDL_UNROLL
   for (int r = 0; r < R; ++r) {
@@ -91,6 +92,7 @@ HWY_NOINLINE void kernel(const Step<T>& step) {
     hwy::Prefetch(c + r * c_stride);
     if (kVectors > 1) hwy::Prefetch(c + r * c_stride + kWide<T> - 1);
   }
+  // Multiply: for each value of k, a row of b times one value of every row of a.
   LIBDL_UNROLL_TWICE
   for (int64_t i = 0; i < k; ++i, a.advance(), b += b_stride, next += b_stride) {
     V y[kVectors];
@@ -108,6 +110,7 @@ HWY_NOINLINE void kernel(const Step<T>& step) {
       for (int v = 0; v < kVectors; ++v) sum[v][r] = hn::MulAdd(x, y[v], sum[v][r]);
     }
   }
+  // Write back: scale the sums, and add them to c or store them.
   const V scale = hn::Set(d, step.alpha);
   LIBDL_UNROLL
   for (int r = 0; r < R; ++r) {

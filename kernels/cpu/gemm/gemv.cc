@@ -79,7 +79,7 @@ struct Job {
   }
 };
 
-// The loops over rows and packs are unrolled by name: at -O2 the sums would else stay in memory.
+// The loops over rows and packs are unrolled explicitly: at -O2 the sums would else stay in memory.
 // sum[r][l] += the products of lane l, for kR rows of contiguous values.
 template <int kR, class T, class E>
 HWY_INLINE void add_rows(T (*sum)[kLanes<T>], const E* const* row, const T* x, int64_t count) {
@@ -92,6 +92,7 @@ HWY_INLINE void add_rows(T (*sum)[kLanes<T>], const E* const* row, const T* x, i
     LIBDL_UNROLL
     for (int64_t p = 0; p < kPacks; ++p) total[r][p] = P::load(sum[r] + p * P::n);
   }
+  // Whole steps: one value for every lane.
   int64_t i = 0;
   for (; i + kLanes<T> <= count; i += kLanes<T>) {
     LIBDL_UNROLL
@@ -133,7 +134,7 @@ HWY_INLINE void add_rows(T (*sum)[kLanes<T>], const E* const* row, int64_t rows,
   for (; r < rows; ++r) add_rows<1, T, E>(sum + r, row + r, x, count);
 }
 
-// All lanes, as merge_lanes does.
+// Merges all lanes, in the order of merge_lanes.
 template <class T>
 HWY_INLINE T merged(const T* sum) {
   using P = Pack<T>;
@@ -142,7 +143,7 @@ HWY_INLINE T merged(const T* sum) {
   return merge_packs<Sum, T>(packs);
 }
 
-// Rows whose k is contiguous, or is made so.
+// By rows: along k they are contiguous, or copied so that they are.
 template <class T, class E>
 void by_rows(const Job<T>& job, int64_t k, int64_t i0, int64_t i1, T* y) {
   constexpr int kR = 8, kCopied = 4;  // rows at once: as many as hide an addition's latency
@@ -158,6 +159,7 @@ void by_rows(const Job<T>& job, int64_t k, int64_t i0, int64_t i1, T* y) {
       const int64_t count = std::min(kK, k - k0);
       const T* x = x_there ? static_cast<const T*>(job.x) + k0 : x_fits ? x_copy + k0 : x_copy;
       if (!x_there && !x_fits) job.load_x(x_copy, k0, count);
+      // Rows that are contiguous in memory are read in place, others copied first.
       if (there) {
         const E* row[kR];
         for (int64_t r = 0; r < rows; ++r) {
@@ -177,8 +179,8 @@ void by_rows(const Job<T>& job, int64_t k, int64_t i0, int64_t i1, T* y) {
   }
 }
 
-// One row alone, whose one vector of sums would wait for itself: four vectors, value k in lane
-// k % (4 kLanes), and the quarters are added by halves before the lanes are.
+// A single row. With one vector of sums each addition would wait for the one before, so there are
+// four: value k goes to lane k % (4 kLanes), and the four are added by halves before the lanes are.
 template <class T>
 T one_row(const Job<T>& job, int64_t k) {
   using P = Pack<T>;
@@ -189,6 +191,7 @@ T one_row(const Job<T>& job, int64_t k) {
     const int64_t count = std::min(kK, k - k0), padded = (count + 4 * kL - 1) / (4 * kL) * (4 * kL);
     const T* x = static_cast<const T*>(job.x) + k0;
     const T* w = static_cast<const T*>(job.w.data) + k0;
+    // Copy the block, padded with zeros, unless it can be read in place.
     if (!there || count < padded) {
       job.load_x(x_copy, k0, count);
       load_tile(w_copy, job.element(0, k0), job.w.dtype, job.w.k_stride, count);
@@ -196,6 +199,7 @@ T one_row(const Job<T>& job, int64_t k) {
       std::fill(w_copy + count, w_copy + padded, T(0));
       x = x_copy, w = w_copy;
     }
+    // Add its products to the four vectors of sums.
     for (int64_t p = 0; p < kL; p += P::n) {
       auto s0 = P::load(sum[0] + p), s1 = P::load(sum[1] + p);
       auto s2 = P::load(sum[2] + p), s3 = P::load(sum[3] + p);
@@ -209,6 +213,7 @@ T one_row(const Job<T>& job, int64_t k) {
       P::store(s2, sum[2] + p), P::store(s3, sum[3] + p);
     }
   }
+  // Merge the four vectors, then the lanes.
   for (int64_t l = 0; l < kL; ++l) sum[0][l] = (sum[0][l] + sum[2][l]) + (sum[1][l] + sum[3][l]);
   return merge_lanes<Sum, T>(sum[0], kL);
 }
@@ -243,8 +248,8 @@ HWY_INLINE void add_columns(T* to, const E* from, int64_t stride, int64_t next, 
   P::store(sum, to + i);
 }
 
-// Columns of w are contiguous: every value of k adds to its lane of all rows, several values of a
-// lane at a time.
+// By contiguous columns of w: every value of k is added to its lane of all rows, several values of
+// a lane at a time.
 template <class T, class E>
 void by_columns(const Job<T>& job, int64_t k, int64_t i0, int64_t i1, T* y) {
   using P = Pack<T>;
@@ -253,7 +258,7 @@ void by_columns(const Job<T>& job, int64_t k, int64_t i0, int64_t i1, T* y) {
   alignas(64) T x[kK];
   const int64_t rows = i1 - i0, padded = (rows + P::n - 1) / P::n * P::n;
   const int64_t stride = job.w.k_stride;
-  // A line more than a lane needs: lanes that lie whole pages apart share one set of the cache.
+  // One line more than a lane needs: lanes that are whole pages apart map to one cache set.
   const auto sum = [&](int64_t lane) { return sums + lane * (padded + kL); };
   std::fill_n(sums, kL * (padded + kL), T(0));
   const bool cached = stays_cached(job.w.rows, k, job.bytes);

@@ -114,6 +114,7 @@ class Piece {
     block.add = k0 > 0;
     block.count = blocks(k);
     const float* before = nullptr;
+    // Rows of a: in place, with only an incomplete last step packed, or all of them packed.
     amx::Lines lines = rows_;
     lines.data += i * lines.line_stride + k0 * lines.k_stride;
     if (in_place_ && block.rows % 16 == 0) {
@@ -131,6 +132,7 @@ class Piece {
       block.a = copy;
       block.stride = 64, block.second = kStepBytes / 2, block.step = kStepBytes;
     }
+    // Multiply; after the last k finish one block of out while the next is being computed.
     for (int64_t j = j0_; j < j1_; j += kSide) {
       block.b = packed_ + (j / kSide * blocks(s_.k) + k0 / kStep) * kStepBytes;
       block.cols = std::min(kSide, s_.n - j);

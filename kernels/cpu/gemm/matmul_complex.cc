@@ -321,12 +321,14 @@ void multiply(Context& context, const MatmulArgs& args, Carver carver) {
   const Room room = room_of(args, carver);
   const auto at = [](const void* data) { return static_cast<E*>(const_cast<void*>(data)); };
   const View &a = args.a, &out = args.out;
+  // Copy operands whose layout the real product cannot read.
   if (room.a.copied) {
     copy(context, a, at(room.a.view.data), room.a.strides, at(a.data), a.strides);
   }
   if (room.out.copied && args.beta != 0) {
     copy(context, out, at(room.out.view.data), room.out.strides, at(out.data), out.strides);
   }
+  // Pack b.
   if (by_vectors(shape_of(args))) {
     widen(context, args.b, at(room.b));
   } else if (args.packed_b == nullptr) {
@@ -335,6 +337,7 @@ void multiply(Context& context, const MatmulArgs& args, Carver carver) {
   for (int64_t j = 0; args.bias.data != nullptr && j < args.out.sizes[2]; ++j) {
     at(room.bias)[j] = at(args.bias.data)[j * args.bias.strides[0]];
   }
+  // Multiply as real numbers.
   RealProduct real(args, room);
   if (out.sizes[2] == 1) {
     for (int c : {0, 1}) {
@@ -344,6 +347,7 @@ void multiply(Context& context, const MatmulArgs& args, Carver carver) {
   } else {
     float_product<T>(context, real.args, carver);
   }
+  // Copy the result back.
   if (room.out.copied) {
     copy(context, out, at(out.data), out.strides, at(room.out.view.data), room.out.strides);
   }

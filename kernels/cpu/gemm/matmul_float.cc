@@ -66,8 +66,8 @@ GemmOperand operand(const View& v, int64_t b) {
   return {matrix(v, b), v.strides[1], v.strides[2], v.dtype};
 }
 
-// Packing repays itself where a panel is read by more than one stripe of rows; a small b that lies
-// by rows is read from cache as it is.
+// Packing pays off if a panel is read by more than one stripe of rows; a small row-major b is read
+// from cache in place.
 template <class T>
 bool packs_first(const MatmulArgs& a) {
   const Shape s = shape_of(a);
@@ -96,7 +96,7 @@ void pack_panels(Context& context, T* packed, const View& b) {
   const int64_t k = b.sizes[1], n = b.sizes[2];
   const int64_t matrices = b.strides[0] == 0 ? std::min<int64_t>(1, b.sizes[0]) : b.sizes[0];
   const int64_t panels = (n + kPanel<T> - 1) / kPanel<T>;
-  // About 2^15 values a chunk, of 8 panels where k is short: long runs of each row.
+  // About 2^15 values per chunk, and at least 8 panels, so that runs of each row are long.
   const int64_t each = std::clamp<int64_t>((1 << 15) / std::max<int64_t>(1, k * kPanel<T>), 8, 64);
   const int64_t groups = (panels + each - 1) / each;
   for_chunks(context, matrices * groups, [&](int64_t chunk) {
@@ -106,7 +106,7 @@ void pack_panels(Context& context, T* packed, const View& b) {
   });
 }
 
-// y += beta * out of a run of a row that is not T in memory: last, whatever k was cut into.
+// y += beta * out for a run of a row that is not T in memory. Done last, however k was cut.
 template <class T>
 void add_old(T* y, const MatmulArgs& args, const char* out, int64_t count) {
   constexpr int64_t kPiece = 256;
@@ -153,6 +153,7 @@ void float_tile(const MatmulArgs& args, const FloatRoom<T>& room, const T* packe
     tile.bias_stride = args.bias.strides[0];
   }
   gemm_tile(tile);
+  // Add a bias of another dtype.
   for (int64_t j = tile.j0; !plain_bias && j < tile.j1; ++j) {
     T x;
     load_tile(&x,
@@ -161,6 +162,7 @@ void float_tile(const MatmulArgs& args, const FloatRoom<T>& room, const T* packe
               args.bias.dtype, 1, 1);
     for (int64_t i = tile.i0; i < tile.i1; ++i) tile.out[i * tile.out_stride + j] += x;
   }
+  // Convert the tile to out's dtype.
   for (int64_t i = tile.i0; !direct && i < tile.i1; ++i) {
     char* to = out + (i * args.out.strides[1] + tile.j0 * args.out.strides[2]) * bytes;
     T* const from = tile.out + i * s.n + tile.j0;

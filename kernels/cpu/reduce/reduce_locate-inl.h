@@ -92,6 +92,7 @@ void split_locate(const Job<T>& job, int64_t unit, T* value, int64_t* index) {
     T value[kParts][kWidth<T>];
     int64_t index[kParts][kWidth<T>];
   } split{&job, unit, part_length<T>(job.n), {}, {}};
+  // Each part's extremum.
   const int64_t parts = (job.n + split.length - 1) / split.length;
   job.context->parallel(
       parts,
@@ -103,6 +104,7 @@ void split_locate(const Job<T>& job, int64_t unit, T* value, int64_t* index) {
         }
       },
       &split);
+  // Join the parts in order: an earlier one wins if they are equal.
   const int64_t width = job.width(unit);
   std::copy_n(split.value[0], width, value);
   std::copy_n(split.index[0], width, index);

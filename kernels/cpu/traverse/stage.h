@@ -126,7 +126,7 @@ class Sink {
     convert_ = nullptr;
   }
 
-  // Where to compute the tile; call the next function when it is done.
+  // Where to compute the tile; call finish() with this address when it is done.
   void* place(const Tile& tile) {
     if (convert_ == nullptr) {
       char* there = piece(*geometry_, *x_, tile);
