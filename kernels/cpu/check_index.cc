@@ -83,8 +83,8 @@ int64_t verdict(Index index, uint64_t size) {
   return static_cast<int64_t>((value + size) | (size - 1 - value));
 }
 
-// The first of `count` values outside [-size, size), or count. Stretches are tested as a whole
-// first, for nearly always nothing is wrong.
+// The first of `count` values outside [-size, size), or count. Runs are tested as a whole first,
+// because there is almost never an error.
 template <class Index>
 int64_t first_bad(const Index* index, int64_t stride, int64_t count, uint64_t size) {
   constexpr int64_t kWhole = 8, kStretch = 4096;

@@ -31,7 +31,7 @@ void converting_chunks(void* arg, int64_t first, int64_t last) {
   }
 }
 
-// Elements in order that one conversion takes from where they lie to where they go.
+// Contiguous elements that a single conversion takes directly from input to output.
 struct Straight {
   ConvertFn convert;
   int64_t numel;
@@ -53,8 +53,8 @@ bool is_straight(const Launch& launch, Straight& straight) {
   return straight.in.dense && straight.out.dense && (load == nullptr) != (store == nullptr);
 }
 
-// The class on the way: one that holds every value of the input or, where that is less work, the
-// output's, if a value becomes the same by that way.
+// The intermediate class: one that holds every value of the input or, if that is less work, the
+// output's, provided the results are the same.
 Class class_between(int32_t from, int32_t to) {
   const Class wide = dtype_class(from);
   const bool narrow = wide == Class::kI64 && from != LIBDL_DTYPE_INT64;
@@ -64,7 +64,7 @@ Class class_between(int32_t from, int32_t to) {
   return narrow && floats ? wanted : wide;
 }
 
-// Equal dtypes: bytes move as they are.
+// Equal dtypes: bytes are moved unchanged.
 void moving_chunks(void* arg, int64_t first, int64_t last) {
   const Launch& launch = *static_cast<const Launch*>(arg);
   const Geometry& g = launch.geometry;
@@ -88,7 +88,7 @@ void moving_chunks(void* arg, int64_t first, int64_t last) {
   }
 }
 
-// Rows move without a walk from tile to tile: as they are, or turned around.
+// Rows are moved without a walk from tile to tile, unchanged or reversed.
 template <int64_t kBytes>
 void move_row(const void* const* in, void* out, int64_t n) {
   std::memcpy(out, in[0], static_cast<size_t>(n * kBytes));

@@ -33,7 +33,7 @@ constexpr int64_t kGroup = 8;
 constexpr int64_t kPacks = kGroup / kN;
 constexpr int64_t kLanes = 32;       // of a part's total
 constexpr int64_t kTile = 512;       // elements converted at once; a multiple of kLanes
-constexpr int64_t kColumns = 64;     // rows side by side, scanned together
+constexpr int64_t kColumns = 64;     // adjacent rows scanned together
 constexpr int64_t kGrain = 1 << 13;  // elements worth a chunk of their own
 constexpr int64_t kParts = 64;
 constexpr int64_t kSplitRow = 1 << 15;
@@ -255,7 +255,7 @@ double range_total(const Job& job, int64_t row, int64_t r0, int64_t r1) {
   return lane[0];
 }
 
-// A long row: the parts' totals first, then every part after those before it.
+// A long row: first the parts' totals, then every part, starting from the totals before it.
 void scan_parts(Context& context, const Job& job, int64_t row) {
   const int64_t even = (job.n + kParts - 1) / kParts;
   const int64_t length = std::max(kGrain, (even + kTile - 1) / kTile * kTile);
@@ -364,7 +364,7 @@ void scan_short(const Job& job, int64_t row, int64_t width) {
             job.out_rows.inner_stride());
 }
 
-// Rows side by side, `width` of them in a tile; body(row, width) scans one.
+// Adjacent rows, `width` of them in a tile; body(row, width) scans one tile.
 template <class Body>
 void in_tiles(Context& context, const Job& job, const Body& body) {
   const int64_t side = job.in_rows.inner_size(), tiles = (side + kColumns - 1) / kColumns;

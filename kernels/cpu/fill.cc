@@ -15,7 +15,7 @@ struct Launch {
 };
 
 constexpr int64_t kPiece = 256;    // bytes, a whole number of elements
-constexpr int64_t kShare = 65536;  // bytes, a thread's at once
+constexpr int64_t kShare = 65536;  // bytes in a thread's chunk
 
 // Elements in order.
 void write(char* to, const char* pattern, int64_t bytes) {

@@ -8,7 +8,8 @@ namespace libdl::kernels::cpu {
 
 namespace {
 
-// Values, not captures: what a loop re-reads from memory leaves less room for misses in flight.
+// Values rather than captures: re-reading them from memory would leave less room for cache misses
+// in flight.
 template <class Element, class Index>
 void gather_line(Element* out, int64_t out_step, const Index* index, int64_t index_step,
                  const Element* in, int64_t in_step, int64_t size, int64_t step, int64_t count) {
@@ -43,7 +44,7 @@ void gather(Context& context, const GatherArgs& args) {
   const int64_t size = args.in.sizes[args.dim];
   const int64_t step = args.in.strides[args.dim];
 
-  // Along dim the index says where to read, so the walk itself stands still there.
+  // Along dim the index says where to read, so the walk has stride 0 there.
   Walk<3> walk;
   for (int32_t d = 0; d < args.index.ndim; ++d)
     walk.push(args.index.sizes[d],

@@ -25,7 +25,7 @@ void copy_rest(const Walk<2>& rest, Element* values, const Element* base, int64_
   });
 }
 
-// Short rows without a call: 16 bytes at a time, the last of them over the ones before.
+// Short rows without a call: 16 bytes at a time, the last 16 overlapping those before.
 void copy_row(void* to, const void* from, size_t bytes) {
   constexpr size_t kStep = 16, kShort = 128;
   if (bytes < kStep || bytes > kShort) {
@@ -47,7 +47,7 @@ void copy_rows(const Indexed& indexed, Element* values, const Element* base, int
               [=](int64_t from, int64_t to) { std::memcpy(values + to, base + from, kBytes); });
 }
 
-// Rows of `row` neighbours: an embedding's.
+// Rows of `row` contiguous elements: an embedding's.
 template <class Element>
 void copy_rows(const Indexed& indexed, Element* values, const Element* base, int64_t row,
                int64_t first, int64_t last) {

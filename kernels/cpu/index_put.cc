@@ -68,11 +68,11 @@ void put_same(Element* out, const Element* in, int64_t count, const Update& upda
   for (; j < count; ++j) update(out[j], one);
 }
 
-// The same place may be meant more than once, so the positions are always followed in order, and
-// only the rest dimensions, which never meet, are split among threads.
+// The same place may occur more than once, so the positions are always followed in order, and only
+// the rest dimensions, which never overlap, are split among threads.
 template <class Element, class Update>
 void put(Context& context, const IndexArgs& args, const Update& update) {
-  constexpr int64_t kNarrow = 64;      // elements of a row that are worth a share of their own,
+  constexpr int64_t kNarrow = 64;      // elements of a row that are worth a chunk of their own,
   constexpr int64_t kWorth = 1 << 16;  // and of all rows
   const Indexed indexed(args);
   const Walk<2>& rest = indexed.rest();

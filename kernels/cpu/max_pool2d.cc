@@ -69,7 +69,7 @@ void pool_rows(const MaxPool2dArgs& a, int64_t first, int64_t last) {
   }
 }
 
-// One window of up to kBlock channels that lie side by side. Position is wide enough for h * w.
+// One window of up to kBlock channels that are adjacent. Position is wide enough for h * w.
 template <class E, class Position>
 void pool_channels(const MaxPool2dArgs& a, const E* in, Inside y, Inside x, int64_t channels,
                    E* out, int64_t* index) {
@@ -96,7 +96,7 @@ void pool_channels(const MaxPool2dArgs& a, const E* in, Inside y, Inside x, int6
   if (index) std::copy_n(at, channels, index);
 }
 
-// Rows of windows, numbered through batches, of which each window has its channels side by side.
+// Rows of windows, numbered through batches, for when the channels are adjacent in memory.
 template <class E, class Position>
 void pool_deep_rows(const MaxPool2dArgs& a, int64_t first, int64_t last) {
   const int64_t c = a.in.sizes[1], h = a.out.sizes[2], w = a.out.sizes[3];

@@ -122,7 +122,7 @@ namespace libdl::kernels::cpu {
 
 namespace {
 
-constexpr int64_t kMostChunks = 64;  // their counts lie on the stack
+constexpr int64_t kMostChunks = 64;  // their counts are on the stack
 
 // Nonzero by bits: -0.0 is zero, NaN is not.
 template <class Element>
@@ -147,7 +147,7 @@ uint64_t without_signs(int32_t dtype) {
   }
 }
 
-// The coordinates of rising linear positions, found by steps rather than divisions.
+// The coordinates of increasing linear positions, found by steps rather than divisions.
 class Coordinates {
  public:
   Coordinates(const View& in, int64_t position) : in_(in) {
@@ -299,7 +299,7 @@ void nonzero(Context& context, const NonzeroArgs& args) {
     *args.count = sum;
     if (args.out.data == nullptr || !counted) return;
 
-    // Second pass: write each chunk's coordinates behind those of the chunks before.
+    // Second pass: write each chunk's coordinates after those of the chunks before.
     in_chunks(context, total, grain, [&](int64_t first, int64_t last) {
       int64_t row = before[first / grain], position = first;
       Coordinates coordinates(in, first);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A fused chain of expressions, interpreted block by block: what a block holds stays in the nearest
-// cache. Pairs of instructions are one tile function where there is one.
+// A fused chain of expressions, interpreted block by block: a block's values stay in the L1 cache.
+// Pairs of instructions are run as one tile function if there is one for the pair.
 #include <algorithm>
 #include <cstring>
 
@@ -16,8 +16,9 @@ namespace {
 constexpr int kMaxSources = 8, kMaxConstants = 8;
 constexpr int kMaxRegisters = kMaxSources + kMaxConstants + kMaxInstructions;
 constexpr int kMostInputs = 2 * kMaxInputs;  // of a pair
-// Elements that all instructions pass before the next ones do: in a launch whose operands come from
-// memory few, so that all of them are read all the time; in a small one more, for fewer calls.
+// Elements per block: all instructions run on one block before the next. A launch whose operands
+// come from memory has small blocks, so that all operands are read continuously; a small launch has
+// larger ones, for fewer calls.
 constexpr int64_t kBlock = 128, kSmallLaunchBlock = 512;
 constexpr int64_t kSlotAlign = 16;  // elements
 constexpr int64_t kFileBytes = 65536;
@@ -86,7 +87,7 @@ class Compiler {
     std::copy(args_.code[k].in, args_.code[k].in + step.inputs, step.in);
   }
 
-  // Instructions k and k + 1 as one: nobody else reads what the first gives.
+  // Instructions k and k + 1 as one, if nothing else reads the first one's result.
   bool pair(int k, Step& step) const {
     const Instruction &code = args_.code[k], &next = args_.code[k + 1];
     if (uses_[k] != 1) return false;
@@ -104,7 +105,7 @@ class Compiler {
     return true;
   }
 
-  // The result of instruction k gets a slot, where those that are read for the last time are free.
+  // Gives the result of instruction k a slot; slots that it reads for the last time are free.
   void place(int k, Step& step) {
     for (int j = 0; j < step.inputs; ++j) {
       if (step.in[j] < first_) continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Random numbers, a tile at a time: words from Philox, a transform, a store. What each element
-// becomes is said in kernels/philox.h and kernels/normal.h; here it is only done quickly.
+// Random numbers, a tile at a time: words from Philox, a transform, a store. kernels/philox.h and
+// kernels/normal.h define the value of each element; this is a fast implementation.
 
 #include "kernels/cpu/simd/highway_targets.h"
 #undef HWY_TARGET_INCLUDE
@@ -192,7 +192,7 @@ void in_groups(int64_t count, const Each& each) {
     for (int64_t k = 0; k < kGroup; ++k) each(j + k);
 }
 
-// The largest element not above a value that is below b: rounding to nearest could reach b.
+// The largest element not above a value below b: rounding to nearest could reach b.
 template <class Element>
 Element store_below(typename Element::Compute value) {
   Element element = Element::store(value);
@@ -256,7 +256,7 @@ void load_chances(const View& chance, const Walk<1>& walk, int64_t first, int64_
   });
 }
 
-// A hit where word * 2^-32 < chance: exact, whatever the types of chance and result.
+// 1 where word * 2^-32 < chance: exact, whatever the types of chance and result.
 template <class Element>
 void bernoulli(Context& context, const RandomArgs& args) {
   using C = typename Element::Compute;
@@ -275,7 +275,7 @@ void bernoulli(Context& context, const RandomArgs& args) {
     if (chance.data != nullptr)
       load_chances(chance, walk, first, std::min(total, first + count), chances);
     in_groups(count, [&](int64_t j) {
-      // Arithmetic, for a choice would become a branch that nobody can predict.
+      // Arithmetic, because a conditional would become an unpredictable branch.
       const int hits = words.word(j) * kStep < chances[j];
       tile[j] = Element::store(static_cast<C>(static_cast<Product>(hits) * hit));
     });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Index values out of range are told to the host's memory, where the next synchronisation finds
-// them.
+// Index values that are out of range are reported in host memory, where the next synchronisation
+// finds them.
 
 #include "kernels/cuda/indexed.h"
 #include "kernels/cuda/plan.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Copies between any dtypes and strides, and fills. Elements that only move are taken by their
+// Copies between any dtypes and strides, and fills. Elements that are only moved are handled by
 // size.
 
 #include "kernels/cuda/device.h"
@@ -79,7 +79,7 @@ LIBDL_KERNEL(fill_16, Fill) { put<Complex>(p); }
 void copy(Context& context, const CopyArgs& a) {
   if (numel(a.out) == 0) return;
   static constexpr const char* kMoves[] = {"copy_1", "copy_2", "copy_4", "copy_8", "copy_16"};
-  // Bytes that are no 0 or 1 may lie behind a bool that came from elsewhere: those are converted.
+  // A bool from elsewhere may be stored as bytes other than 0 and 1: those are converted.
   const bool moves = a.out.dtype == a.in.dtype && a.out.dtype != LIBDL_DTYPE_BOOL;
   const char* const name = moves ? of_size(kMoves, dtype_bytes(a.out.dtype)) : "copy_converted";
   Copy p{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// One index, as an embedding has it, is followed in the copy itself; several are looked up before.
+// A single index, as in an embedding, is followed in the copy itself; several are looked up first.
 
 #include "kernels/cuda/indexed.h"
 #include "kernels/cuda/plan.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Layer normalisation of rows and its derivative. The sums over rows, for weight and bias, go by
-// the CPU's rule: 16 rows in the compute type, on in double within a block of rows, then block
+// Layer normalisation of rows and its derivative. The sums over rows, for weight and bias, follow
+// the CPU's order: 16 rows in the compute type, these in double within a block of rows, then block
 // after block.
 
 #include <algorithm>
@@ -43,7 +43,7 @@ struct LayerNormBackward {
   Geometry<5> kept;  // dy, in, mean, rstd, dx
 };
 
-constexpr int kColumns = 32;  // of a thread block that sums over rows
+constexpr int kColumns = 32;  // per thread block that sums over rows
 constexpr int kRowGroups = 8;
 constexpr int kGroupRows = 16;
 
@@ -226,7 +226,7 @@ LIBDL_KERNEL(layer_norm_columns_f64, LayerNormBackward) { finish_columns<double>
 
 namespace {
 
-// Whether all that is there has the dtype, a floating one.
+// Whether all views with data have this floating dtype.
 bool all_of(int32_t dtype, std::initializer_list<const View*> views) {
   for (const View* v : views)
     if (v->data && v->dtype != dtype) return false;
@@ -236,7 +236,7 @@ constexpr const char* kDtypes = "layer_norm: operands of different dtypes, or of
 
 int64_t step_of(const View& v) { return v.data ? v.strides[v.ndim - 1] : 0; }
 
-// The rows of the views that are there; false if they have more dimensions than a launch holds.
+// The rows of the views with data; false if they have more dimensions than a launch can hold.
 template <int kViews>
 bool set_rows(const View* const (&views)[kViews], int32_t kept, Geometry<kViews>& g) {
   const Merged<kViews> rows(views, 0, kept);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Products of any dtype and strides: a block computes a square of the result from strips of both
-// operands in shared memory. cuBLASLt, where it is there, takes those that it can.
+// operands in shared memory. If cuBLASLt is available it computes those that it supports.
 
 #include <algorithm>
 
@@ -30,8 +30,8 @@ struct Product {
 
 #ifdef LIBDL_KERNELS
 
-// What an element is summed as. Integers wrap; those of 32 bits or fewer give the same bits
-// from 32.
+// The type in which elements are summed. Integers wrap; those of up to 32 bits give the same result
+// when summed in 32 bits.
 template <class T>
 struct SummedAs {
   using Type = T;
@@ -85,8 +85,8 @@ LIBDL_DEVICE S added(S x, S y) {
   }
 }
 
-// A strip of an operand: kSide lines of the result by kDepth, zero outside. Threads that follow
-// each other read along the dimension whose elements are neighbours.
+// A strip of an operand: kSide lines of the result by kDepth, zero outside. Consecutive threads
+// read along the contiguous dimension.
 template <class T, int kSide, class S>
 LIBDL_DEVICE void load_strip(S (*strip)[kSide + 4], const T* from, int64_t lines, int64_t depth,
                              int64_t line_step, int64_t depth_step) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// One thread a window; neighbouring threads take windows that lie side by side in memory.
+// One thread per window; neighbouring threads take windows that are adjacent in memory.
 
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/launch.h"
@@ -35,7 +35,7 @@ LIBDL_DEVICE auto comparable(T x) {
   }
 }
 
-// The first element inside of the input from `start` on.
+// The first position at or after `start` that is inside the input.
 LIBDL_DEVICE int64_t first_inside(int64_t start, int64_t step) {
   return start < 0 ? start + (-start + step - 1) / step * step : start;
 }

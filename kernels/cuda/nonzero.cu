@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Every tile counts, the counts are summed over the tiles before, and each tile writes its rows
-// from there on. A warp takes neighbouring elements, so rows stand in order.
+// First every tile counts its nonzero elements; then the counts are summed over the tiles before;
+// then each tile writes its rows from there on. A warp takes consecutive elements, so the rows are
+// in order.
 
 #include "kernels/cuda/block_sum.h"
 #include "kernels/cuda/launch.h"
@@ -12,7 +13,7 @@ namespace libdl::kernels::cuda {
 namespace {
 
 constexpr int kWarps = kThreads / 32;
-constexpr int kRounds = 8;  // elements a thread
+constexpr int kRounds = 8;  // elements per thread
 constexpr int kTile = kThreads * kRounds;
 
 struct Nonzero {

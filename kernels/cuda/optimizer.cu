@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A step of an optimizer over many tensors at once: a launch carries a table of as many as its
-// parameters hold, and every thread block finds its tensor in it.
+// An optimizer step over many tensors at once: a launch has a table of as many tensors as fit its
+// parameters, and every thread block finds its tensor there.
 
 #include <algorithm>
 #include <cmath>
@@ -39,7 +39,7 @@ struct Step {
 
 #ifdef LIBDL_KERNELS
 
-// Four elements as one access, where they are aligned to it.
+// Four elements in one access, if they are aligned.
 template <class T>
 struct alignas(4 * sizeof(T)) Four {
   T of[4];
@@ -51,7 +51,7 @@ struct Element1 {
   T param, grad, state[3];
 };
 
-// Constants are rounded to T and every operation is rounded for itself, as on the CPU.
+// Constants are rounded to T and every operation is rounded separately, as on the CPU.
 template <class T>
 struct SgdRule {
   static LIBDL_DEVICE void apply(const Step& s, Element1<T>& e, const bool (&has)[3]) {
@@ -179,7 +179,7 @@ namespace {
 
 static_assert(sizeof(Step) <= 4096, "a launch's parameters hold 4 KB");
 
-// A table as it fills.
+// A table that is being filled.
 struct Table {
   Context& context;
   const char* kernel;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The scalar expressions over whole tensors. float32, float16 and bfloat16 without gaps have a
-// kernel an expression, four elements a thread; all else goes through one kernel a class, which
-// reads any dtype at any strides.
+// The scalar expressions over whole tensors. Contiguous float32, float16 and bfloat16 have one
+// kernel per expression, with four elements per thread; everything else goes through one kernel per
+// class, which reads any dtype at any strides.
 
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/launch.h"
@@ -39,7 +39,7 @@ struct Strided {
 
 // -- dense --------------------------------------------------------------------------------------
 
-// Four elements as one access, where they are aligned to it.
+// Four elements in one access, if they are aligned.
 template <class T>
 struct alignas(4 * sizeof(T)) Four {
   T of[4];
@@ -156,7 +156,7 @@ constexpr Names kDense[] = {
 constexpr const char* kStrided[kClasses] = {"strided_bool", "strided_i64", "strided_u64",
                                             "strided_f32",  "strided_f64", "strided_c128"};
 
-// The kernel for operands of one narrow float type without gaps, or NULL.
+// The kernel for contiguous operands of a single narrow float type, or NULL.
 const char* dense_kernel(const PointwiseArgs& a) {
   if (static_cast<Class>(a.compute) != Class::kF32 || a.host_inputs) return nullptr;
   const int32_t dtype = a.in[0].dtype;

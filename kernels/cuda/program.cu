@@ -14,7 +14,7 @@ namespace libdl::kernels::cuda {
 
 namespace {
 
-// What the parameters hold; the rules of derivatives stay far below.
+// What fits the parameters; derivative rules need far fewer.
 constexpr int kSteps = 24, kProgramInputs = 5, kConstants = 8;
 
 struct Step {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// One pass a byte of the key: every tile of a row counts its digits, the counts of each digit are
-// summed over the tiles before, and each tile puts its pairs in order in shared memory and writes
-// them from there, so that neighbours go to neighbouring places.
+// One pass per byte of the key: every tile of a row counts its digits; the counts of each digit are
+// summed over the tiles before; then each tile sorts its pairs in shared memory and writes them
+// from there, so that neighbouring threads write to neighbouring places.
 
 #include "kernels/cuda/radix.h"
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kDigits = 256;
 constexpr int kWarps = kThreads / 32;
-constexpr int kRounds = 8;  // pairs a thread
+constexpr int kRounds = 8;  // pairs per thread
 constexpr int kTile = kThreads * kRounds;
 static_assert(kDigits == kThreads);
 
@@ -61,7 +61,7 @@ LIBDL_DEVICE void count_digits(const RadixPass& p) {
 LIBDL_BLOCK_KERNEL(radix_count_short, RadixPass) { count_digits<ShortPair>(p); }
 LIBDL_BLOCK_KERNEL(radix_count_long, RadixPass) { count_digits<LongPair>(p); }
 
-// A warp a digit of a row.
+// One warp per digit of a row.
 LIBDL_BLOCK_KERNEL(radix_sum, RadixPass) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const int64_t warps = int64_t{gridDim.x} * kWarps;

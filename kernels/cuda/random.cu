@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Random numbers by the rules of kernels/philox.h and kernels/normal.h: a thread draws a block of
-// Philox and makes the two or four elements that it is for, so the bits are the CPU's.
+// Random numbers by the rules of kernels/philox.h and kernels/normal.h: a thread draws one Philox
+// block and makes its two or four elements, so the bits are the same as on the CPU.
 
 #include <algorithm>
 #include <cmath>
@@ -66,7 +66,7 @@ LIBDL_DEVICE void each_element(const Random& p, F&& make) {
   }
 }
 
-// The largest element not above a value that is below b: rounding to nearest could reach b.
+// The largest element not above a value below b: rounding to nearest could reach b.
 template <class E>
 LIBDL_DEVICE E below(float value) {
   E element = convert_value<E>(value);
@@ -121,7 +121,7 @@ LIBDL_KERNEL(random_normal_f64, Random) {
   });
 }
 
-// A hit where word * 2^-32 < chance: exact, whatever the types of chance and result.
+// 1 where word * 2^-32 < chance: exact, whatever the types of chance and result.
 LIBDL_KERNEL(random_bernoulli, Random) {
   constexpr double kStep = 2.3283064365386962891e-10;  // 2^-32
   each_element(p, [&](const Words& words, int64_t at, int64_t probability_at) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Reductions in the order of order.h. A block's threads are spread over outputs, lanes and blocks
-// of values as strides and sizes suggest; what exceeds one thread block's share is cut into parts
-// whose results a second kernel merges.
+// Reductions in the order of order.h. A block's threads are distributed over outputs, lanes and
+// blocks of values depending on strides and sizes; what exceeds one thread block's share is cut
+// into parts, whose results a second kernel merges.
 
 #include <algorithm>
 #include <cmath>
@@ -80,7 +80,7 @@ LIBDL_DEVICE T combined(const Reduce& p, const Place& place, T parameter) {
   const int64_t blocks = (p.n + kBlock<T> - 1) / kBlock<T>;
   const int64_t first = place.part * p.chunk;
   const int64_t end = first + p.chunk < blocks ? first + p.chunk : blocks;
-  const int64_t n = place.there ? p.n : 0;  // but as many steps: the block's threads meet
+  const int64_t n = place.there ? p.n : 0;  // with as many steps: the block's threads synchronise
   return with_reader<V, kUsual>(p, place.offset[0], [&](const auto& read) {
     const auto make = [&](int64_t r) { return M::template of<T>(read(r), r, parameter, p.number); };
     return combine<C, T, std::decay_t<decltype(read)>::kAtOnce>(make, first, end, n, p.team,
@@ -239,7 +239,7 @@ constexpr int64_t kEnoughBlocks = 512;  // a few for each processor of any devic
 constexpr int64_t kMostParts = 1024;    // what one merge takes: 256 threads, 4 parts each
 constexpr int64_t kMostTogether = 16;   // blocks of values that a thread block takes at once
 
-// How one output's values and the outputs are shared among threads and blocks.
+// How one output's values and the outputs are divided among threads and blocks.
 void share(Reduce& p, int64_t inner, bool columns, int lanes) {
   const int64_t values = int64_t{lanes} * kSteps * kGroups;
   const int64_t blocks = std::max<int64_t>(1, ceil_div(p.n, values));
@@ -255,7 +255,7 @@ void share(Reduce& p, int64_t inner, bool columns, int lanes) {
   t.blocks = static_cast<int32_t>(together);
   p.chunk = together;
   p.parts = ceil_div(blocks, p.chunk);
-  // Longer parts where there are enough anyway; a power of two of blocks each, for the same tree.
+  // Longer parts if there are enough anyway; a power of two of blocks each, to keep the same tree.
   while (p.parts > 1 && (p.parts > kMostParts || tiles * p.parts >= 8 * kEnoughBlocks)) {
     p.chunk *= 2;
     p.parts = ceil_div(blocks, p.chunk);
@@ -379,7 +379,7 @@ Compute compute_for(const ReduceArgs& a) {
   switch (static_cast<Reduction>(a.op)) {
     case Reduction::kAll:
     case Reduction::kAny: return kBool;
-    case Reduction::kNorm:  // a modulus is made in double
+    case Reduction::kNorm:  // a modulus is computed in double
       return compute_of(a.in.dtype) == kC128 ? kF64 : compute_of(a.out.dtype);
     case Reduction::kSum:
     case Reduction::kProd:
@@ -389,7 +389,7 @@ Compute compute_for(const ReduceArgs& a) {
   }
 }
 
-// Reduced dimensions beyond what a launch holds: from a row-major copy, where they are one.
+// More reduced dimensions than a launch can hold: from a row-major copy, in which they are one.
 bool is_too_deep(const ReduceArgs& a) {
   const View* const views[1] = {&a.in};
   return Merged<1>(views, a.in.ndim - a.reduced, a.in.ndim).ndim > kLaunchDims;
@@ -397,7 +397,7 @@ bool is_too_deep(const ReduceArgs& a) {
 
 }  // namespace
 
-// Elements of which only their truth counts, as a sum of bools.
+// Reductions of truth values, as a sum of bools.
 static void count(Context& context, const ReduceArgs& a) {
   const Scratch scratch(context, numel(a.in));
   const DenseLike truth(scratch.data(), a.in, a.in.ndim, LIBDL_DTYPE_BOOL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Rows that move between a tensor and the places that indices mean; and those places.
+// Moving rows between a tensor and the places that indices refer to, and computing those places.
 
 #include <bit>
 
@@ -124,7 +124,7 @@ void look_up(Context& context, const IndexArgs& a, Positions& positions) {
 
 namespace {
 
-// Rows without gaps on either side whose places are all aligned move in units of up to 16 bytes.
+// Rows that are contiguous on both sides and all aligned are moved in units of up to 16 bytes.
 struct Widened {
   int64_t size;
   bool is_widest = false;

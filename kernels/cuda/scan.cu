@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Inclusive scans along the last dimension. A row is cut into parts by its length alone; within a
-// part 32 lanes take four neighbouring values each, and scan what they found by doubling distances.
-// A thread block takes several rows, side by side where they lie so. Of several parts the totals
-// come first, are scanned as rows of their own, and every part starts from what stands before it.
+// part 32 lanes scan four neighbouring values each, and then scan their totals at doubling
+// distances. A thread block takes several rows, adjacent ones if possible. If there are several
+// parts, their totals are computed first and scanned as rows of their own, and every part starts
+// from the total before it.
 
 #include <algorithm>
 #include <cstdlib>
@@ -29,7 +30,7 @@ constexpr int kScanThreads = 8 * kScanLanes;
 constexpr int64_t kPartLength = 16 * kReach;
 
 struct ScanLaunch {
-  int32_t width, others;  // rows of a block: side by side, and further ones
+  int32_t width, others;  // rows of a block: adjacent, and further ones
   int32_t in_dtype, out_dtype;
   bool carried;  // `in` and `out` hold carries, not elements
   int64_t n, rows, parts;
@@ -37,7 +38,7 @@ struct ScanLaunch {
   const void* in;
   void* out;
   void* indices;
-  void* totals;      // [rows, parts]: written where out is NULL, else what the parts add up to
+  void* totals;      // [rows, parts]: written if out is NULL, else the scanned totals of the parts
   Geometry<3> kept;  // in, out, indices
 };
 
@@ -61,7 +62,7 @@ struct ScanProd {
     return Prod::of(before, next);
   }
 };
-// Of equal extrema, and of NaNs, the last stays.
+// Of equal extrema, and of NaNs, the last is kept.
 template <bool kMax>
 struct ScanExtreme {
   template <class V>
@@ -71,7 +72,7 @@ struct ScanExtreme {
     return next_nan || (!before_nan && as_good) ? next : before;
   }
 };
-// log(exp(a) + exp(b)); equal infinities are left alone, for inf - inf is NaN.
+// log(exp(a) + exp(b)); equal infinities are returned unchanged, because inf - inf is NaN.
 struct ScanLogsumexp {
   static LIBDL_DEVICE double of(double a, double b) {
     if (a != a || b != b) return a + b;
@@ -80,7 +81,7 @@ struct ScanLogsumexp {
   }
 };
 
-// From elements to what is carried, and back.
+// Converts elements to the carried type, and back.
 template <class T>
 struct Carried {
   using V = T;
@@ -99,7 +100,7 @@ struct Carried<Carry<W>> {
   }
 };
 
-// What the lane `distance` before holds; false if there is none.
+// The value of the lane `distance` before; false if there is none.
 template <class T>
 LIBDL_DEVICE bool before(T x, int distance, int width, int lane, T& found) {
   __shared__ T held[kScanThreads];

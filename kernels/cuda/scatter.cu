@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A slice is what one coordinate outside the dimension selects: slices never write to one place.
-// Where they are many or short, a thread follows one of them in order; else the elements are put in
-// order by where they go.
+// A slice is what one coordinate outside the dimension selects: two slices never write to the same
+// place. If there are many, or they are short, each thread follows one of them in order; else the
+// elements are sorted by their target.
 
 #include "kernels/cuda/combine.h"
 #include "kernels/cuda/indexed.h"

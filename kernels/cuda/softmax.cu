@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Softmax and its logarithm along the last dimension, and their derivatives: a team of threads a
-// row.
+// Softmax and its logarithm along the last dimension, and their derivatives, with a team of threads
+// per row.
 
 #include <algorithm>
 #include <cstdlib>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Elements become unsigned keys whose order is theirs (NaN the largest, -0 equal to 0), which
-// travel with their positions: pairs are all different, so any sort of them is stable. Rows that
-// fit in shared memory are sorted there, by a bitonic network; longer ones by radix. The first few
-// of a long row are the first of the first few of its tiles.
+// Elements become unsigned keys in the same order (NaN the largest, -0 equal to 0), which carry
+// their positions: all pairs are different, so any sort of them is stable. Rows that fit in shared
+// memory are sorted there, by a bitonic network; longer ones by radix sort. The first few of a long
+// row are found among the first few of each of its tiles.
 
 #include <algorithm>
 #include <bit>
@@ -64,7 +64,7 @@ LIBDL_DEVICE auto ascending_key(T x) {
         static_cast<Bits>(std::is_signed_v<T> ? Bits{1} << (8 * sizeof(Bits) - 1) : 0);
     return static_cast<Bits>(static_cast<Bits>(x) ^ sign);
   } else {
-    return uint8_t{0};  // complex numbers have no order and are refused before
+    return uint8_t{0};  // complex numbers have no order and have been refused already
   }
 }
 
@@ -86,7 +86,7 @@ LIBDL_DEVICE Pair pair_at(const SortRows& p, int64_t start, int64_t j) {
   return Pair::of(key, j);
 }
 
-// The element itself, not its key: -0 and a NaN's bits stay.
+// The element itself, not its key: -0 and a NaN's bits are preserved.
 LIBDL_DEVICE void store_element(const SortRows& p, int64_t start, int64_t to, int64_t from) {
   const int64_t at = start + from * p.step;
   p.indices[to] = from;
@@ -182,10 +182,9 @@ LIBDL_BLOCK_KERNEL(sort_tiles_long, SortRows) { sort_tiles<LongPair>(p); }
 
 namespace {
 
-// Sorts tiles of rows of this length, all of which is in one where it fits; short ones share a
-// block.
+// Sorts tiles of rows of this length, each row in one tile if it fits; short ones share a block.
 void launch_tiles(Context& context, SortRows& p, bool is_short, int64_t length, int64_t most) {
-  constexpr int kPairs = 512;  // for which a block is worth while
+  constexpr int kPairs = 512;  // worth a block of their own
   p.tile = static_cast<int32_t>(std::bit_ceil(static_cast<uint64_t>(std::min(length, most))));
   p.tiles = (length + p.tile - 1) / p.tile;
   p.group = std::max(kPairs / p.tile, 1);
@@ -194,7 +193,7 @@ void launch_tiles(Context& context, SortRows& p, bool is_short, int64_t length, 
          {std::min<int64_t>(blocks, INT32_MAX), std::min(p.tile * p.group / 2, 512), 1}, p);
 }
 
-// The first few: rounds that keep those of every tile, until one tile holds what is left.
+// The first few: rounds that keep the first few of every tile, until one tile holds the rest.
 void select(Context& context, SortRows p, bool is_short, int64_t most) {
   const auto kept_of = [&](int64_t length) { return (length + most - 1) / most * p.kept; };
   const int64_t bytes = pair_bytes(is_short), first = kept_of(p.length);

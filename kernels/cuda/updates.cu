@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Updates in the order of their positions, though many threads do them. What is only set keeps the
-// last position of each target. Sums, largest and smallest of integers have no order: atomics. All
-// else is sorted by target, and one thread follows the positions that share one.
+// Updates in the order of their positions, done by many threads. For plain writes the last position
+// of each target wins. Sums and extrema of integers do not depend on the order and use atomics. All
+// else is sorted by target, and one thread handles all positions with the same target, in order.
 
 #include <bit>
 
@@ -49,7 +49,7 @@ LIBDL_KERNEL(update_losers, Order) {
     if (p.target[i] >= 0 && p.winner[p.target[i]] != i) p.offset[i] = kNowhere;
 }
 
-// Positions to step over come last.
+// Positions to skip come last.
 template <class Pair>
 LIBDL_DEVICE void make_pairs(const Order& p) {
   for (int64_t i = first_element(); i < p.count; i += all_threads()) {
@@ -69,7 +69,7 @@ LIBDL_DEVICE void mark_losers(const Order& p) {
 LIBDL_KERNEL(update_losers_short, Order) { mark_losers<ShortPair>(p); }
 LIBDL_KERNEL(update_losers_long, Order) { mark_losers<LongPair>(p); }
 
-// -- integers, in no order ----------------------------------------------------------------------
+// -- integers, in any order ---------------------------------------------------------------------
 
 template <class T>
 LIBDL_DEVICE void update_at(T* at, T value, int32_t op) {
@@ -107,7 +107,7 @@ LIBDL_KERNEL(update_u64, Update) { update_in_no_order<uint64_t>(p); }
 
 // -- in order -----------------------------------------------------------------------------------
 
-// From sorted position j on, all that have its target; values are fetched ahead of their turn.
+// All updates from sorted position j on that have the same target; values are fetched ahead.
 template <class T, class Pair>
 LIBDL_DEVICE void follow(const Update& p, int64_t j, const int64_t* offset) {
   constexpr int kAhead = 4;

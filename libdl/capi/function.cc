@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Differentiable functions of the host's.
+// The host's own differentiable functions.
 
 #include <libdl/autograd.h>
 

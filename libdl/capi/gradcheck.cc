@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The check of gradients, over a function of the host's.
+// The gradient check of a function of the host's.
 
 #include "engine/gradcheck.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Interceptors of the host's: calls as libdl_call, and what is answered.
+// The host's interceptors: passing them calls as libdl_call, and taking their answers.
 
 #include "ops/core/observe.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The handler of events, and what it is told first.
+// Setting the log handler, and the first messages to it.
 
 #include "runtime/log.h"
 

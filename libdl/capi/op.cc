@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Operators as data, and the call by number.
+// Operators as data, and calls by operator number.
 
 #include <libdl/op.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Version, make, and what the library tells its host.
+// The version and how the library was built.
 
 #include <libdl/state.h>
 

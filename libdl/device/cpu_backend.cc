@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The CPU as a device. Its work is done when the call returns, so its streams are always empty and
-// its events are moments.
+// The CPU as a device. Its work is done when a call returns, so its streams are always empty and
+// its events are just points in time.
 
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Between threads' bins and the host's allocator: half a stack moves at a time, and what a thread
-// has counted is taken over then.
+// Transfers between threads' bins and the host's allocator: half a stack is moved at a time, and
+// the thread's counters are added to the allocator's.
 #include <algorithm>
 #include <cstring>
 

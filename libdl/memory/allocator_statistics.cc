@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What the allocator tells: figures, the map of its segments, and the error when memory is out.
+// What the allocator reports: statistics, the map of its segments, and the out-of-memory error.
 #include <algorithm>
 #include <cstdio>
 

@@ -19,7 +19,7 @@ namespace HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// So many numbers are read twice where a vector has but half of the lanes, from the first cache.
+// If a vector has only half of the lanes, this many numbers are read twice, from the L1 cache.
 template <class T>
 constexpr int64_t kPiece = 8192 / sizeof(T);
 

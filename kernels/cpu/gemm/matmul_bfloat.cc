@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Products of bfloat16 on the matrix unit: b is packed whole, or kept so from an earlier call, and
-// every chunk packs 32 rows of a at a time.
+// Products of bfloat16 on the matrix unit: b is packed as a whole, or was packed by an earlier
+// call, and every chunk packs 32 rows of a at a time.
 
 #include <algorithm>
 
@@ -14,20 +14,20 @@ namespace {
 
 using amx::kSide, amx::kStep, amx::kStepBytes;
 
-// Values of k that are multiplied at once, at most: 32 rows of a of so many fit the first cache.
+// Values of k per block, at most: 32 rows of a of this length fit the L1 cache.
 constexpr int64_t kKBlock = 768;
 
 int64_t blocks(int64_t n) { return n / kSide + (n % kSide != 0); }
 
-// The cut of the output by sizes alone: what a chunk reads of b, and its sums, stay in the second
-// cache; enough of them to share.
+// How the output is cut, by sizes alone: the part of b that a chunk reads, and its sums, stay in
+// the L2 cache; there are enough chunks for all threads.
 struct Cut {
   int64_t rows = 256, cols = 512, across, count;
 
   explicit Cut(const Shape& s) {
     rows = std::min(rows, std::max<int64_t>(1, blocks(s.m)) * kSide);
     cols = std::min(cols, std::max<int64_t>(1, blocks(s.n)) * kSide);
-    constexpr double kLeast = 1 << 21;  // products: what a chunk costs is little beside them
+    constexpr double kLeast = 1 << 21;  // products, beside which the overhead of a chunk is small
     const double k = static_cast<double>(s.k);
     const auto half = [](int64_t side) { return (side / kSide + 1) / 2 * kSide; };
     for (recount(s); s.batch * count < 8; recount(s)) {
@@ -47,7 +47,7 @@ struct Cut {
 
 struct Room {
   char* packed;
-  float* sums;  // blocks of 32 by 32, where k has more than one block
+  float* sums;  // blocks of 32 by 32, if k has more than one block
 };
 
 int64_t panels_size(int64_t n, int64_t k) {
@@ -87,7 +87,7 @@ class Piece {
     const int64_t at = args.b.strides[0] == 0 ? 0 : batch_;
     packed_ = packed + at * blocks(s_.n) * blocks(s_.k) * kStepBytes;
     rows_ = rows_of(args.a, batch_);
-    // Rows that lie whole pages apart share a set of the cache: copied, if they are read often.
+    // Rows that are whole pages apart map to one cache set: they are copied if they are read often.
     const bool apart = rows_.line_stride % 2048 != 0 || j1_ - j0_ <= 2 * kSide;
     in_place_ = rows_.k_stride == 1 && apart;
   }

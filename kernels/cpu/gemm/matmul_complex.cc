@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Complex matrices as real ones: a complex row of a is a row of twice as many numbers already, and
-// so is one of out. b becomes twice as high and twice as wide: each of its rows, and i times it; by
-// rows for a vector, in panels (gemm.h) for a matrix, which may be kept. The real product of these
-// has as many multiplications as the complex one. One row takes b as it lies, and one row times one
-// column has a kernel of its own.
+// Complex products as real ones. A complex row of a, or of out, already is a row of twice as many
+// real numbers. b is expanded to twice the height and twice the width: each row, followed by i
+// times that row. The expanded b is row-major for a vector, and in panels (gemm.h), which may be
+// kept, for a matrix. The real product has as many multiplications as the complex one. A single row
+// is multiplied with b in place, and one row times one column has a kernel of its own.
 
 #include <algorithm>
 #include <complex>
@@ -73,7 +73,8 @@ Room room_of(const MatmulArgs& args, Carver& carver) {
   return room;
 }
 
-// One row of a: its real and its imaginary numbers times b, whose rows have twice as many columns.
+// One row of a: its real parts and its imaginary parts times b, whose rows count as twice as many
+// real columns.
 bool by_rows_of_b(const Shape& s) { return s.m == 1 && s.n > 1; }
 RowRoom row_room_of(const MatmulArgs& args, Carver& carver) {
   const Shape s = shape_of(args);
@@ -82,7 +83,7 @@ RowRoom row_room_of(const MatmulArgs& args, Carver& carver) {
   return room;
 }
 
-// The product of real numbers, over sizes and strides that live here.
+// The real product, with the sizes and strides that its views point to.
 struct RealProduct {
   int64_t a_sizes[3], b_sizes[3], out_sizes[3], bias_size, one = 1;
   int64_t a_strides[3], b_strides[3], out_strides[3];
@@ -100,14 +101,15 @@ struct RealProduct {
     args.b = {room.b, b_sizes, b_strides, 3, dtype};
     bias_size = n;
     if (complex.bias.data != nullptr) args.bias = {room.bias, &bias_size, &one, 1, dtype};
-    // Some address even where room is but counted: panels are there, so that none are carved.
+    // Any address, even if scratch is only being counted: it says that panels exist, so that none
+    // are carved.
     static constexpr char kPanels = 0;
     args.packed_b = nullptr;
     if (!by_vectors(s)) args.packed_b = room.b != nullptr ? room.b : complex.packed_b;
     if (!by_vectors(s) && args.packed_b == nullptr) args.packed_b = &kPanels;
   }
-  // Of the two columns that a single complex one has become, one. Where there are no rows of b
-  // there is no room for them either.
+  // Keeps one of the two columns that a single complex column was expanded to. Without rows of b
+  // there is no memory for them either.
   template <class T>
   void keep_column(const Room& room, int c) {
     b_sizes[2] = out_sizes[2] = bias_size = 1;
@@ -127,7 +129,7 @@ struct RealProduct {
   }
 };
 
-// A block of `copy` where one side lies by rows and the other by columns; false elsewhere.
+// A block of `copy` if one side is contiguous along rows and the other along columns; else false.
 template <class E>
 bool turn_block(E* out, const int64_t* out_strides, const E* in, const int64_t* in_strides,
                 int64_t rows, int64_t cols) {
@@ -144,7 +146,8 @@ bool turn_block(E* out, const int64_t* out_strides, const E* in, const int64_t* 
   return false;
 }
 
-// out[b, i, j] = in[b, i, j], blocks of rows and columns at a time: one side may lie by columns.
+// out[b, i, j] = in[b, i, j], in blocks of rows and columns: one side may be contiguous along
+// columns.
 template <class E>
 void copy(Context& context, const View& v, E* out, const int64_t* out_strides, const E* in,
           const int64_t* in_strides) {
@@ -269,7 +272,7 @@ void dot_products(Context& context, const MatmulArgs& args) {
   });
 }
 
-// Row 0 of sums is the real numbers of a times the real numbers of b, row 1 the imaginary ones.
+// Row 0 of sums is the real parts of a times b's real numbers, row 1 the imaginary parts.
 template <class T>
 void real_rows(Context& context, const MatmulArgs& args, const RowRoom& room, Carver carver) {
   const Shape s = shape_of(args);

@@ -10,9 +10,9 @@
 namespace libdl::kernels::cpu {
 namespace {
 
-// The cut of the output into even tiles, by sizes alone: enough of them to share, wide because
-// every tile copies its rows of a, less so where every tile brings b's columns from behind the
-// second cache, and each large enough to repay what it reads.
+// How the output is cut into even tiles, by sizes alone. There are enough tiles for all threads.
+// They are wide, because every tile copies its rows of a; less so if each tile reads b's columns
+// from beyond the L2 cache; and each is large enough to pay for what it reads.
 struct Tiles {
   int64_t rows, cols, down, across, count;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Products of integers. Sums wrap and may go in any order; they are kept as wide as the result, but
-// at 16 bits for the bytes, which have no product of their own.
+// Products of integers. Sums wrap, so their order does not matter. They are as wide as the result,
+// except that bytes, which have no multiplication instruction, are summed in 16 bits.
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
@@ -34,9 +34,9 @@ constexpr int64_t kWidth = 128 / sizeof(T);  // columns of a panel of b
 // Rows of the micro-kernel: twice as many sums, two values of b and one of a fit the registers.
 constexpr int kRows = kVectorBytes == 64 ? 8 : 4;
 constexpr int64_t kStripe = 64, kK = 128, kPanels = 4;  // of a chunk: rows, values of k, panels
-constexpr int64_t kNarrow = 4;                          // so few columns go by inner products
+constexpr int64_t kNarrow = 4;                          // up to this many columns: inner products
 
-// In which T is multiplied: int, which two 16-bit numbers become, would overflow.
+// The type in which T is multiplied: int, to which two 16-bit numbers promote, would overflow.
 template <class T>
 using Wide = std::conditional_t<sizeof(T) == 2, uint32_t, T>;
 
@@ -170,7 +170,7 @@ void chunk_product(const MatmulArgs& args, int64_t batch, int64_t i0, int64_t i1
   }
 }
 
-// Few columns: a piece of k of each is copied, and meets one of each row.
+// Few columns: a piece of k of each is copied, and multiplied with the same piece of each row.
 template <class T, class S>
 void narrow_product(const MatmulArgs& args, int64_t batch, int64_t i0, int64_t i1) {
   constexpr int64_t kPiece = 1024;
@@ -196,7 +196,7 @@ void narrow_product(const MatmulArgs& args, int64_t batch, int64_t i0, int64_t i
   for (int64_t i = i0; i < i1; ++i) finish<T, S>(args, batch, i, 0, n, sum[i - i0]);
 }
 
-// One row times rows of b that lie along: columns [j0, j0 + count), at most kRun.
+// One row times contiguous rows of b: columns [j0, j0 + count), at most kRun.
 constexpr int64_t kRun = 512;
 template <class T, class S>
 void row_product(const MatmulArgs& args, int64_t batch, int64_t j0, int64_t count) {
@@ -222,7 +222,7 @@ void row_product(const MatmulArgs& args, int64_t batch, int64_t j0, int64_t coun
   finish<T, S>(args, batch, 0, j0, count, sum);
 }
 
-// One column as one row: out^T = b^T a^T, over strides that live here.
+// One column as one row: out^T = b^T a^T, with the strides that its views point to.
 struct Transposed {
   int64_t sizes[3][3], strides[3][3], bias_size, bias_stride = 0;
   MatmulArgs args;

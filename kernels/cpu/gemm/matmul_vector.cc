@@ -30,7 +30,7 @@ void finish_vector(const MatmulArgs& args, T* y, char* out, int64_t out_stride, 
   store_tile(out, args.out.dtype, out_stride, y, count);
 }
 
-// Parts of a row alone: cut by k only, so that the sum depends on neither threads nor batch.
+// Parts of a single row: cut by k only, so that the sum depends on neither threads nor batch.
 constexpr int64_t kMostParts = 64, kPart = 1 << 14;
 
 // The product of one row with x in parts, which are added in order.
@@ -58,8 +58,8 @@ void multiply(Context& context, const MatmulArgs& args) {
   const int64_t rows = row ? s.n : s.m;
   const int64_t out_stride = args.out.strides[row ? 2 : 1];
   const int64_t bias_stride = args.bias.data == nullptr || !row ? 0 : args.bias.strides[0];
-  // Where k is the slow dimension a wide strip of it reads memory in long runs; a quarter of all
-  // rows leaves enough of them to share.
+  // If rows are the contiguous dimension, a wide strip reads memory in long runs; a quarter of all
+  // rows still leaves enough strips for several threads.
   const bool wide = w.strides[row ? 2 : 1] == 1;
   const bool cached = stays_cached(rows, s.k, dtype_bytes(w.dtype));
   const int64_t most = !wide    ? std::max<int64_t>(4, (1 << 16) / std::max<int64_t>(1, s.k))

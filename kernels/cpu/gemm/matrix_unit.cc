@@ -16,9 +16,10 @@ namespace libdl::kernels::cpu {
 namespace {
 
 #ifdef LIBDL_MATRIX_UNIT
-// The processor's tiles, eight of sixteen rows of 64 bytes; that the system saves them; and that it
-// lets this process use them. From then on signal frames of threads that did are 8 kB larger, and
-// sigaltstack() refuses what is too small for that; where one as small is in use the answer is no.
+// Whether the processor has the tiles (eight, of sixteen rows of 64 bytes), the system saves them,
+// and it lets this process use them. From then on signal frames of threads that used them are 8 kB
+// larger, and sigaltstack() refuses stacks that are too small for that; if such a small stack is
+// already in use the system denies the request.
 bool granted_tiles() {
   unsigned eax, ebx, ecx, edx;
   constexpr unsigned kBf16 = 1u << 22, kTile = 1u << 24, kSaved = 3u << 17;
@@ -43,7 +44,7 @@ bool granted_tiles() { return false; }
 
 std::atomic<int32_t> matrix_unit_state{-1};
 
-// Asked twice by threads that race here, the system gives one answer.
+// Threads may race here: the system gives both the same answer.
 bool find_matrix_unit() {
   const char* limit = std::getenv("LIBDL_CPU");
   bool allowed = isa() == Isa::kAvx512;

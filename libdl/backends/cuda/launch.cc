@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Kernels by name: each source's code is a module, loaded into a device's context when a kernel is
-// first asked for; CUDA itself loads functions lazily.
+// Kernels by name: each source's code is a module, which is loaded into a device's context when one
+// of its kernels is first used; CUDA itself loads functions lazily.
 
 #include "kernels/cuda/launch.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Products by cuBLASLt. It thinks in columns: a result by rows is the transposed one by columns, so
-// operands change places, and a bias added to every row runs along what it calls rows. float32 is
-// computed as such, never as TF32.
+// Products by cuBLASLt, which is column-major: a row-major result is the transposed column-major
+// one, so the operands are swapped, and a bias added to every row runs along what it calls rows.
+// float32 is computed in full precision, never as TF32.
 
 #include <cstdint>
 #include <cstring>

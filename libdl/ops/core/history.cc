@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Histories of tensors that are written in place, and of the views that see the write.
+// Histories of tensors that are written in place, and of views that share the written memory.
 
 #include "base/lock.h"
 #include "ops/core/call.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// gather reads where scatter_add adds: each is the other's gradient.
+// gather reads the places to which scatter_add adds: each is the other's gradient.
 
 #include "ops/indexing/gather.h"
 
