@@ -20,14 +20,14 @@ constinit std::atomic<uint32_t> generation{1};
 constinit std::atomic<Mutex*> mutexes{nullptr};  // the newest first
 }  // namespace
 
-// Whoever holds it is about to let go, but may have lost its processor.
+// The holder is about to release the lock, but may have been preempted.
 void StripeLock::wait(std::atomic<uint32_t>& held) noexcept {
   for (int tries = 0;; ++tries) {
     if (!held.load(std::memory_order_relaxed) && !held.exchange(1, std::memory_order_acquire))
       return;
     if (tries < 100) {
       sched_yield();
-    } else {  // also where the holder has a lower priority
+    } else {  // needed if the holder has a lower priority
       const timespec moment = {0, 50'000};
       nanosleep(&moment, nullptr);
     }
@@ -48,8 +48,8 @@ void Mutex::unlock() {
   mutex_.unlock();
 }
 
-// No mutex is taken under another or under a stripe, and of two stripes the first is the outer one:
-// in this order nobody waits for whom we hold.
+// No mutex is taken under another or under a stripe, and of two stripes the outer one is taken
+// first: in this order there can be no deadlock.
 struct ForkGuard {
   static inline Mutex* taken = nullptr;  // a mutex that is made meanwhile is not among them
   static void before() {

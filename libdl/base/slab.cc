@@ -20,8 +20,8 @@ static std::atomic<bool> fail_persistently{false};
 
 namespace {
 
-// Chunks are aligned to this, so that a cell tells its chunk. The C library's own word for each
-// block lies in the rest.
+// Chunks are aligned to this, so that a cell's address gives its chunk. The rest leaves room for
+// the C library's header of each block.
 constexpr size_t kChunk = 32768, kChunkBytes = kChunk - 64;
 constexpr int32_t cells_in_chunk(size_t cells) {
   return static_cast<int32_t>(kChunkBytes / (cells * kCell));
@@ -89,7 +89,7 @@ bool join() noexcept {
   return true;
 }
 
-// The other threads have ended without a word, and their caches lie where new threads' will.
+// The other threads have ended without cleanup, and new threads' caches may reuse their addresses.
 [[maybe_unused]] const int fork_safe = pthread_atfork(nullptr, nullptr, [] {
   Central& c = central();
   Member* const all = std::exchange(c.members, nullptr);

@@ -197,7 +197,7 @@ static libdl_bool set_mode(uint32_t bit, bool on) {
   return before;
 }
 
-// Inference mode outranks grad mode: while it is on, the wish for recording waits aside.
+// Inference mode outranks grad mode: while it is on, the requested grad mode is kept aside.
 libdl_bool libdl_grad_enabled(void) { return (state().mode & (kModeGrad | kModeGradAside)) != 0; }
 libdl_bool libdl_set_grad_enabled(libdl_bool enabled) {
   return set_mode(state().mode & kModeInference ? kModeGradAside : kModeGrad, enabled);

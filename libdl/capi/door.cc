@@ -72,7 +72,7 @@ libdl_error* caught(const char* op) noexcept {
   }
 }
 
-// Operators do not know where a destination stands among the arguments; the door does.
+// Operators do not know a destination's argument number; the door does.
 static void number_destination(libdl_error& error, const OpEntry& entry) {
   if (error.argument != 0 || error.argument_name.empty() || error.is_static) return;
   int32_t number = 0;
@@ -109,7 +109,7 @@ void count_interrupted_writes(libdl_error& error, std::span<libdl_tensor* const>
 
 namespace {
 
-// Why a handle is no live tensor.
+// Why a handle is not a live tensor.
 LIBDL_NORETURN void refuse_handle(const char* op, int argument, const char* name,
                                   const libdl_tensor* handle, const std::string& which = "") {
   const std::string verb = which.empty() ? "is " : "has at " + which + " ";
@@ -144,7 +144,7 @@ void refuse_entry(OpId op, int argument, int64_t entry, const libdl_tensor* hand
   refuse_handle(e.name, argument, argument_name(e, argument), handle, std::to_string(entry));
 }
 
-// Tensors that may stay in the host's memory whatever the others do.
+// Tensors that may be in host memory wherever the others are.
 static bool may_stay_on_host(const Tensor& x, std::string_view argument, bool pointwise) {
   if (!x.device().is_cpu()) return false;
   if (x.is_number() || argument == "index" || argument == "indices") return true;

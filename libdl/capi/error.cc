@@ -60,7 +60,7 @@ void libdl_error_release(libdl_error* error) {
   if (is_kind("libdl_error_release", "error", error, Tag::kError) && error->drop()) destroy(error);
 }
 
-// Getters answer handles of other kinds as they answer NULL.
+// Getters treat handles of other kinds like NULL.
 static bool is_error(const libdl_error* error) { return error && has_tag(error, Tag::kError); }
 
 libdl_error_code libdl_error_get_code(const libdl_error* error) {

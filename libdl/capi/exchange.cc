@@ -52,8 +52,8 @@ ExportOptions export_options(const char* function, const Tensor& x,
   return to;
 }
 
-// A live handle instead of a struct, which would begin with its version, or with its data's
-// address: an address with a tag below and a count above it is nobody's.
+// Refuses a live handle passed instead of a struct. A struct begins with its version or with
+// the address of its data, and a tag followed by a count is neither.
 void refuse_handle(const char* function, const void* managed) {
   uint64_t word;
   std::memcpy(&word, managed, sizeof word);
@@ -65,7 +65,7 @@ void refuse_handle(const char* function, const void* managed) {
                 "a struct of DLPack's");
 }
 
-// Whatever happens, the struct is taken over.
+// The struct is taken over in any case.
 template <class M>
 libdl_error* import(const char* function, M* managed, libdl_copy_policy copy, libdl_tensor** out) {
   return door(function, [&] {

@@ -35,7 +35,7 @@ struct libdl_backward_context : Counted {
 
 namespace {
 
-// What the node keeps of the function; the rule carries its name.
+// What the node keeps of the function; the function's name is in the rule.
 struct Custom {
   std::string name;
   Rule rule;
@@ -231,7 +231,7 @@ std::string running_line() {
   return buffer;
 }
 
-// One copy of each line for the life of the process: a program has only so many.
+// One copy of each line, never freed: a program has a limited number of lines.
 const char* keep(const std::string& line) {
   static Mutex mutex;
   static auto* const lines = new std::set<std::string>;  // outlives every storage

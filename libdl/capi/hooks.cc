@@ -21,8 +21,8 @@ using namespace libdl::capi;
 
 namespace {
 
-// A gradient hook of the host's. Gradients pass through plain arrays of references that the
-// callback may exchange.
+// A gradient hook of the host's. Gradients are passed in plain arrays of references, which the
+// callback may replace.
 struct CallbackHook final : GradHook {
   std::optional<Callback> owner;  // while the node lives: a handle of the hook keeps no context
   libdl_gradient_hook fn;
@@ -206,7 +206,7 @@ struct CallbackSavedHooks final : SavedHooks {
   CallbackSavedHooks(const libdl_saved_hooks& given, Callback&& destroy)
       : f(given), owner(std::move(destroy)) {}
   void* pack(const Tensor& value) override {
-    // The hook must not come back here for what it computes.
+    // The hook must not be called for what it computes itself.
     const SavedHooksPause pause;
     const ScopePause outside;
     void* packed = nullptr;

@@ -82,7 +82,7 @@ class Shown {
 
 // -- answers --------------------------------------------------------------------------------------
 
-// What stands where a value of that type is wanted.
+// Describes what was given in place of a value of the wanted type.
 std::string found_in(const libdl_value& given, libdl_value_type wanted) {
   const void* const handle = wanted == LIBDL_VALUE_TENSOR
                                  ? static_cast<const void*>(given.held.tensor)

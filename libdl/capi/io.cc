@@ -23,7 +23,7 @@ const char* part(const libdl_file* file, uint32_t at, uint32_t bytes, int64_t* l
   return file->header.text.data() + at;
 }
 
-// Getters answer handles of other kinds as they answer NULL.
+// Getters treat handles of other kinds like NULL.
 bool is_file(const libdl_file* file) { return file && has_tag(file, Tag::kFile); }
 
 const TextEntry* metadata_at(const libdl_file* file, int64_t index) {

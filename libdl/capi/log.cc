@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Setting the log handler, and the first messages to it.
+// Setting the log handler, which is first told the settings in effect.
 
 #include "runtime/log.h"
 

@@ -72,7 +72,7 @@ Interruptions& interruptions() {
   return *made;
 }
 
-// What a callback throws ends the operator as well.
+// An exception from a callback also ends the operator.
 int32_t ask_all(void* ctx) {
   for (const auto& asked : *static_cast<const Asking*>(ctx)) try {
       if (asked->ask(asked->owner.ctx())) return 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The version and how the library was built.
+// The version, how the library was built, and warnings.
 
 #include <libdl/state.h>
 

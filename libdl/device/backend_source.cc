@@ -13,7 +13,7 @@ constexpr size_t kMegabyte = size_t{1} << 20;
 
 size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-// A failing driver gives no memory; its own message comes out at the next synchronisation.
+// A failing driver provides no memory; its own error is reported by the next synchronisation.
 bool succeeded(libdl_error* error) {
   if (!error) return true;
   Error::take(error);

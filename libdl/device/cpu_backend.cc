@@ -73,7 +73,7 @@ libdl_error* fill(int32_t, void* to, int32_t byte, size_t bytes, void*) {
   return nullptr;
 }
 
-// A stream is told from others by its address alone.
+// A stream is identified by its address alone.
 libdl_error* stream_create(int32_t, int32_t, void** stream) {
   *stream = new (std::nothrow) char;
   return *stream ? nullptr : out_of_memory_error();

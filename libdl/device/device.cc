@@ -123,8 +123,8 @@ DeviceProperties device_properties(Device device) {
 
 Allocator& allocator_for(Device device) {
   if (device.is_cpu()) return host_allocator();
-  // Once made it is found without the driver, which may have failed by then: memory can always be
-  // given back.
+  // Once made it is found without the driver, which may have failed since: memory can always be
+  // freed.
   const bool has_place = device.type >= 0 && device.type < kDeviceTypes && device.index >= 0 &&
                          device.index < kMaxDevices;
   if (has_place) {

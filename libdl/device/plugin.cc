@@ -50,7 +50,8 @@ void* load(const std::string& library, std::string& reason) {
   for (const std::string& at : {path ? library : own_folder() + library, library}) {
     if (void* handle = dlopen(at.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE)) return handle;
     const char* text = dlerror();
-    // A plugin that is there but lacks a library of its own says more than one that is not found.
+    // The error of a plugin that exists but lacks a library is more useful than that of one not
+    // found.
     const std::string said = text ? text : "unknown";
     if (reason.empty() || said.rfind(at, 0) != 0) reason = said;
   }
@@ -103,9 +104,9 @@ Plugin open_tables(const std::string& name, const std::string& library) {
   return all[count++];
 }
 
-// Plugins are opened one at a time, by code of their own and of libraries that they bring, which
-// may come back here. So no lock is held meanwhile: who opens leaves the process_generation() here
-// (0: nobody opens), and in a forked child one that an absent thread has left counts as none.
+// Plugins are opened one at a time. Opening runs code of theirs and of their libraries, which may
+// call back here, so no lock is held meanwhile. Instead the opening thread stores the
+// process_generation() here (0: none is opening); in a forked child the parent's value counts as 0.
 std::atomic<uint32_t> opener{0};
 constinit thread_local bool opens_here = false;
 

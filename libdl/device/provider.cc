@@ -24,7 +24,7 @@ namespace {
 using device_detail::provider_chains;
 using device_detail::ProviderLink;
 
-// What is registered stays: launches go along the chains without a lock.
+// Providers are never removed: launches walk the chains without a lock.
 struct Registered {
   Registered(const Provider* provider, bool enabled) : provider(provider), enabled(enabled) {}
   const Provider* provider;

@@ -17,7 +17,7 @@ namespace libdl {
 constinit thread_local State* current_state = nullptr;
 
 namespace {
-// The state that a thread starts with, and that it comes back to. Ends with the thread.
+// The state that a thread starts with and returns to. It ends with the thread.
 alignas(State) constinit thread_local std::byte own_place[sizeof(State)]{};
 constinit thread_local State* own_state = nullptr;
 

@@ -17,8 +17,8 @@ namespace {
 // A state has a place for the CPU's current stream and one for that of the device last set.
 int place_of(Device device) { return device.is_cpu() ? 0 : 1; }
 
-// Native streams whose objects are gone. They are never destroyed, for memory that is still in use
-// may wait for their work; the next stream that is made takes one over, with what is queued on it.
+// Native streams whose objects are gone. They are never destroyed, because memory that is still in
+// use may wait for their work; a new stream reuses one, including the work still queued on it.
 struct IdleStream {
   Device device;
   int32_t priority;
@@ -26,7 +26,7 @@ struct IdleStream {
 };
 class IdleStreams {
  public:
-  // Without memory for the list the stream is lost to the process, which harms nobody.
+  // If there is no memory for the list the stream is leaked, which is harmless.
   void give(const IdleStream& stream) noexcept {
     try {
       const std::lock_guard lock(mutex_);

@@ -31,14 +31,14 @@ namespace {
 
 using Pending = GradSlot::Pending;
 
-// What a thread adds, and to what; an undefined gradient ends its turn.
+// The gradient that a thread adds, and to what; if undefined there is nothing left to add.
 struct Turn {
   Pending brought;
   Tensor before;
   uint32_t sets = 0;
 };
 
-// Whether this thread is now the one that adds; else what it brings was left for that one.
+// Whether this thread is now the one that adds; else its gradient was left for the one that does.
 bool begin(GradSlot& slot, Turn& turn) {
   const StripeLock lock(&slot);
   if (slot.unseen) return false;
@@ -87,7 +87,7 @@ void add_to(GradSlot& slot, Turn turn, Sum sum) {
     try {
       const ModeGuard mode(kModeGrad, turn.brought.create_graph ? kModeGrad : 0u);
       after = sum(turn);
-    } catch (...) {  // what others brought does not suffer from it
+    } catch (...) {  // gradients that other threads brought are still added
       failure = std::current_exception();
     }
     advance(slot, turn, after);

@@ -133,7 +133,7 @@ void Walk::visit(Node& node) {
   }
 }
 
-// A hook may put another gradient of the same kind in a gradient's place, or none.
+// A hook may replace a gradient by another of the same shape, dtype and device, or by none.
 static void run_hook(const Node& node, GradHook& hook, std::span<Tensor> gradients,
                      std::span<const Tensor> incoming) {
   std::vector<OutputMeta> before(gradients.size());

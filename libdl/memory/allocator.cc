@@ -17,11 +17,11 @@
 namespace libdl {
 namespace {
 
-// Blocks up to here have heaps of their own, lest a small block that stays keeps a large range
-// apart.
+// Blocks up to this size have separate heaps, so that a long-lived small block does not split a
+// large range.
 constexpr size_t kSmall = BinClasses::kMost;
 
-// Where the sanitizer watches, each block is followed by bytes that nobody may touch.
+// Under AddressSanitizer each block is followed by bytes that must not be touched.
 constexpr size_t kRedZone = kPoisons ? 64 : 0;
 
 alignas(64) char nothing[64];  // the block of no bytes
@@ -32,7 +32,7 @@ bool injected_failure() {
 
 }  // namespace
 
-// All allocators, so that a fork finds each in a whole state.
+// All allocators, so that a fork finds each in a consistent state.
 struct AllAllocators {
   std::mutex mutex;
   Allocator* first = nullptr;
@@ -139,7 +139,7 @@ void Allocator::deallocate(void* data, size_t bytes) noexcept {
   give_back(data);
 }
 
-// From free memory, new memory, memory that others have idle, memory that the host can free.
+// Tries free memory, new memory, memory idle in other heaps, and memory that the host can free.
 void* Allocator::obtain(size_t block, void* stream, size_t bytes) {
   if (void* data = take_or_grow(block, stream)) return data;
   if (trim() > 0) {

@@ -19,7 +19,7 @@ bool BlockTable::grow() {
   return true;
 }
 
-// Moves later members of the run back, so that no mark of the gone one is needed.
+// Moves later entries of the run back, so that no tombstone is needed.
 void BlockTable::erase(const Block* block) {
   size_t gap = slot(block->data);
   --count_;

@@ -232,7 +232,7 @@ void Heap::close() {
   }
 }
 
-// Takes whole granules from under one free block.
+// Decommits whole granules of one free block.
 static size_t take_memory(Block* block) {
   Segment& s = *block->segment;
   const size_t offset = static_cast<size_t>(block->data - s.base);

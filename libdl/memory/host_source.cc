@@ -30,8 +30,8 @@ size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * 
 
 int64_t now() { return std::chrono::steady_clock::now().time_since_epoch().count(); }
 
-// Memory pages of a process that overcommits would be handed out and then cost the process its
-// life, so the reading must be fresh, but not at each 2 MB.
+// With overcommit the system grants too many pages and then kills the process, so the measurement
+// must be recent, but need not be repeated for every 2 MB.
 constexpr int64_t kFresh = 100'000'000;
 
 }  // namespace

@@ -16,8 +16,8 @@ namespace {
 
 constinit thread_local bool ended = false;
 
-// At the end of the thread its stock goes back. Whatever is freed later (by the ends of other
-// libraries) takes the slow way.
+// At the end of the thread its blocks go back. Whatever is freed later (by other libraries'
+// cleanup) takes the slow path.
 void leave() noexcept {
   ended = true;
   ThreadBins* const bins = std::exchange(thread_bins, nullptr);

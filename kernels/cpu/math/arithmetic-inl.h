@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// What elementary functions are made of. V is Lanes<float>, Lanes<double> or Lanes<double, 24>.
+// Building blocks of the elementary functions. V is Lanes<float>, Lanes<double> or
+// Lanes<double, 24>.
 #if defined(LIBDL_KERNELS_CPU_MATH_ARITHMETIC_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIBDL_KERNELS_CPU_MATH_ARITHMETIC_INL_H
 #undef LIBDL_KERNELS_CPU_MATH_ARITHMETIC_INL_H
@@ -26,7 +27,7 @@ template <class V>
 HWY_INLINE V copysign(V x, V y) {
   return hn::CopySign(x.raw, y.raw);
 }
-// Rounded once where the processor can; the baseline rounds twice.
+// Rounded once if the processor has fma; the baseline rounds twice.
 template <class V>
 HWY_INLINE V fma(V x, V y, V z) {
   return hn::MulAdd(x.raw, y.raw, z.raw);
@@ -70,7 +71,8 @@ HWY_INLINE V infinity() {
   return std::numeric_limits<typename V::Scalar>::infinity();
 }
 
-// The smaller and the larger; a NaN in x passes, as x86's instructions do with the second operand.
+// The smaller and the larger; a NaN in x is returned, as x86's instructions do for the second
+// operand.
 #if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR
 template <class V>
 HWY_INLINE V at_most(V x, V limit) {
@@ -91,8 +93,8 @@ HWY_INLINE V at_least(V x, V limit) {
 }
 #endif
 
-// Whether a lane is not in [least, limit): as words, negative numbers, too small and too large ones
-// and NaN lie outside of one range, which is compared with its sign bits changed.
+// Whether any lane is outside [least, limit). As integers, negative numbers, numbers too small or
+// too large and NaN are all outside one range, which is compared with flipped sign bits.
 template <class V>
 HWY_INLINE bool any_outside(V x, V least, V limit) {
   using Signed = std::make_signed_t<typename V::Word>;
@@ -103,10 +105,10 @@ HWY_INLINE bool any_outside(V x, V least, V limit) {
   return !hn::AllFalse(whole, hn::Gt(at, hn::BitCast(whole, last)));
 }
 
-// 1 / x correctly rounded, for x between 2^-60 and 2^60 (2^-1000 and 2^1000 for doubles). Where
-// division is slow: Newton's steps, the last of them from within one place, which rounds correctly
-// (Markstein 1990), for the significand of ones alone only from above: hence the rounding up.
-// tests/core/ulp_test.cc tries all floats.
+// 1 / x correctly rounded, for x between 2^-60 and 2^60 (2^-1000 and 2^1000 for doubles). If
+// division is slow: Newton steps, the last of them from within one ulp, which rounds correctly
+// (Markstein 1990), except that for a significand of all ones it must start from above: hence the
+// rounding up. tests/core/ulp_test.cc tries all floats.
 #if HWY_TARGET == HWY_AVX3
 template <class V>
 HWY_INLINE V newton_reciprocal(V x) {
@@ -143,16 +145,17 @@ HWY_INLINE V rough_rsqrt(V x) {  // to 14 bits
   }
 }
 #endif
-// Correctly rounded. Where the instruction is slow: Newton's steps to the root and half of its
-// reciprocal, in the order of Goldschmidt, and for rounding one more with the exact remainder. That
-// leaves 2^-104 of doubles' roots; tests/core/ulp_test.cc tries those nearer than that to a middle.
+// The square root, correctly rounded. If the instruction is slow: Newton steps for the root and
+// half of its reciprocal, in Goldschmidt's form, and one more with the exact remainder for
+// rounding. The error before rounding is 2^-104 for doubles; tests/core/ulp_test.cc tries the roots
+// nearer than that to a rounding boundary.
 template <class V>
 HWY_INLINE V sqrt(V x) {
 #if HWY_TARGET == HWY_AVX3
   if constexpr (V::kDivides) return hn::Sqrt(x.raw);
   using T = typename V::Scalar;
   const T least(kIsDouble<V> ? 0x1p-900 : 0x1p-100);
-  // The same bits where both serve.
+  // Same bits wherever both apply.
   if (any_outside(x, V(least), infinity<V>())) return hn::Sqrt(x.raw);
   const V half(T(0.5));
   V y = rough_rsqrt(x), root = x * y, inverse = half * y;
@@ -181,7 +184,7 @@ HWY_INLINE V rsqrt(V x) {
   return V(1) / sqrt(x);
 }
 
-// Horner's rule, coefficients by rising power.
+// Horner's rule, coefficients by increasing power.
 template <class V, size_t k = 0, size_t n>
 HWY_INLINE V polynomial(V x, const typename V::Scalar (&c)[n]) {
   if constexpr (k + 1 == n) {

@@ -15,9 +15,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu::HWY_NAMESPACE::math {
 
-// Exponentials are cut: e^x = 2^n (1 + p) with p small. n is whole or, where all bits of a double
-// are wanted, a number of eighths, whose powers of two come from a table: half as many terms make
-// p.
+// Exponentials are split: e^x = 2^n (1 + p) with p small. n is an integer or, if all bits of a
+// double are wanted, a multiple of 1/8, with the powers of two from a table: p then needs half as
+// many terms.
 template <class V>
 constexpr int kCuts = kAllBits<V> ? 8 : 1;
 
@@ -28,7 +28,7 @@ HWY_INLINE V power_anchor() {
   return anchor<V>() + V(static_cast<typename V::Scalar>(V::kBias));
 }
 
-// entries[i] by the three low bits of each lane of `index`; the other bits may be anything.
+// entries[i] by the three low bits of each lane of `index`; the other bits are ignored.
 template <class V>
 HWY_INLINE V pick(const double (&entries)[8], typename V::Words index) {
 #if HWY_TARGET == HWY_AVX3
@@ -95,7 +95,7 @@ HWY_INLINE V exp_part(V r) {
     return fma(r * r, tail<coefficients::ExpTail>(r), r);
   }
 }
-// e^r of floats at once: a rounding less counts than in 1 + p.
+// e^r of floats directly: one rounding fewer than in 1 + p.
 template <class V>
 HWY_INLINE V exp_alone(V r) {
   const V one(1);
@@ -127,7 +127,7 @@ HWY_INLINE V two_powers(V anchored, V x, V& second) {
   second = select(small, down, up);
   return select(small, power_of_two(anchored, shift), power_of_two(anchored, -shift));
 }
-// 2^n y, n whole: in one step, to the same bits, where the processor can.
+// 2^n y for an integer n: in one step, with the same bits, if the processor can.
 template <class V>
 HWY_INLINE V scaled(V y, V anchored, [[maybe_unused]] V x) {
 #if HWY_TARGET == HWY_AVX3
@@ -154,7 +154,7 @@ HWY_INLINE V scaled_eighths(V p, V anchored, V x) {
 #endif
 }
 
-// e^(x + low) within 0.6 units of the last place, for what clamp_exponent() lets through.
+// e^(x + low) within 0.6 ulp, for values in the range of clamp_exponent().
 template <class V>
 HWY_INLINE V exp_of_sum(V x, V low) {
   V anchored, n = exp_whole(x, anchored);
@@ -172,7 +172,7 @@ HWY_INLINE V exp_of_sum(V x, V low) {
 #endif
 }
 
-// Beyond these limits every exponential is infinite or zero. A NaN passes.
+// Beyond these limits every exponential is infinite or zero. A NaN is returned.
 template <class V>
 HWY_INLINE V clamp_exponent(V x) {
   const V low(typename V::Scalar(kIsDouble<V> ? -746 : -104));

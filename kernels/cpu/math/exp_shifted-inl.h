@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// e^x for x <= 0, as softmax needs it: half the price of a general one.
+// e^x for x <= 0, as softmax needs it: half the cost of the general function.
 #if defined(LIBDL_KERNELS_CPU_MATH_EXP_SHIFTED_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIBDL_KERNELS_CPU_MATH_EXP_SHIFTED_INL_H
 #undef LIBDL_KERNELS_CPU_MATH_EXP_SHIFTED_INL_H
@@ -17,7 +17,7 @@ namespace libdl::kernels::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Within 2 ulp; what would be below the smallest normal number is 0. Up to rounding x may exceed 0.
+// Within 2 ulp; results below the smallest normal number are 0. x may exceed 0 by rounding errors.
 template <class T, class V>
 HWY_INLINE V exp_nonpositive(V x) {
   const typename Pack<T>::D d;

@@ -36,7 +36,7 @@ HWY_INLINE V log_parts(V x, V& k) {
   return V::of_bits(hn::Add(mantissa, V::word(root))) - V(1);
 }
 
-// log(0), and of negative numbers, infinity and NaN.
+// The logarithms of 0, negative numbers, infinity and NaN.
 template <class V>
 HWY_INLINE V log_limits(V x, V y) {
   y = select(x == infinity<V>(), x, y);
@@ -66,8 +66,8 @@ HWY_INLINE V ln2_low() {
   return V(typename V::Scalar(kIsDouble<V> ? 0x1.a39ef35793c76p-33 : 0x1.90bfbep-11));
 }
 
-// x = 2^k m with 1 <= m < 2, for positive finite x. AVX-512's instructions serve the others, too:
-// the logarithm of what they return is infinite or NaN where it should.
+// x = 2^k m with 1 <= m < 2, for positive finite x. AVX-512's instructions also work for the
+// others: the logarithm of what they return is infinite or NaN as required.
 template <class V>
 HWY_INLINE V binary_parts(V x, V& k) {
 #if HWY_TARGET == HWY_AVX3
@@ -203,7 +203,7 @@ HWY_INLINE V log(V x) {
   }
 }
 
-// The rounding error c of u = 1 + x is put back: log(u + c) = log(u) + c / u.
+// The rounding error c of u = 1 + x is compensated: log(u + c) = log(u) + c / u.
 template <class V>
 HWY_INLINE V rounding_of_one_plus(V x, V u) {
   V one(1), b = u - one;

@@ -9,7 +9,7 @@
 // clang-format off: the numbers stand as they are printed.
 namespace libdl::kernels::cpu::coefficients {
 
-// A table by rows, and their number of columns even.
+// A table stored by rows, with the number of columns rounded up to even.
 template <class Table>
 struct ByRow {
   alignas(16) double c[16][(Table::kColumns + 1) / 2 * 2];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Functions of float by polynomials in eight pieces. A lane takes the coefficients of its piece by
-// one permutation of a register each, so that no branch and no select separates the pieces.
+// Functions of float by piecewise polynomials with eight pieces. Each coefficient of a lane's piece
+// comes from one permutation of a register, so that no branch or select is needed.
 #if defined(LIBDL_KERNELS_CPU_MATH_PIECES_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIBDL_KERNELS_CPU_MATH_PIECES_INL_H
 #undef LIBDL_KERNELS_CPU_MATH_PIECES_INL_H
@@ -14,7 +14,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu::HWY_NAMESPACE::math {
 
-// The entries that the three low bits of each lane of `index` name; the other bits may be anything.
+// The entries given by the three low bits of each lane of `index`; the other bits are ignored.
 template <class V>
 HWY_INLINE V pick(const float (&entries)[8], typename V::Words index) {
 #if HWY_TARGET == HWY_AVX3
@@ -32,7 +32,8 @@ HWY_INLINE V pick(const float (&entries)[8], typename V::Words index) {
 #endif
 }
 
-// Tables have a row of centres and rows of coefficients by rising power of the distance to them.
+// Tables have a row of centres, and rows of coefficients by increasing power of the distance to
+// them.
 template <class V, size_t rows>
 HWY_INLINE V from_centre(V x, typename V::Words index, const float (&table)[rows][8]) {
   return x - pick<V>(table[0], index);

@@ -16,7 +16,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu::HWY_NAMESPACE::math {
 
-// f of each lane by the system's library.
+// f of each lane, computed by the system's library.
 template <double (*f)(double, double), class V>
 HWY_INLINE V each(V x, V y) {
   HWY_ALIGN double a[HWY_MAX_BYTES / sizeof(double)], b[HWY_MAX_BYTES / sizeof(double)];
@@ -38,7 +38,7 @@ HWY_INLINE V fmod(V x, V y) {
   r = select(r < V(), r + b, r);  // the quotient may have been rounded up
   auto simple = (quotient < V(0x1p52)) & (b < infinity<V>());
   if (any(!simple)) {
-    // Of zero, infinity and NaN the steps above make what is wanted but where b alone is infinite.
+    // For zero, infinity and NaN the steps above are right, except if only b is infinite.
     const auto finite = a < infinity<V>();
     if (any((quotient >= V(0x1p52)) & finite & (b > V()))) return each<std::fmod>(x, y);
     r = select(finite & (b == infinity<V>()), a, r);
@@ -47,7 +47,7 @@ HWY_INLINE V fmod(V x, V y) {
 #endif
 }
 
-// e^(y log a) for positive finite a, or what its limits are at 0 and infinity.
+// e^(y log a) for positive finite a, or its limits at 0 and infinity.
 template <class V>
 HWY_INLINE V pow_of_positive(V a, V y, [[maybe_unused]] Truth<double> inside) {
   if constexpr (!kAllBits<V>) {
@@ -85,8 +85,7 @@ HWY_INLINE V general_pow(V x, V y) {
   r = select((x != x) | (y != y), x + y, r);
   return select((x == one) | (y == V()), one, r);
 }
-// Squares and cubes are products, lane by lane, and where they are all there is nothing else is
-// computed.
+// Squares and cubes are products, lane by lane; if there is nothing else, nothing else is computed.
 template <class V>
 HWY_INLINE V pow(V x, V y) {
   const auto two = y == V(2), product = two | (y == V(3));

@@ -16,8 +16,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu::HWY_NAMESPACE::math {
 
-// Of float, in pieces that the exponent and the first bit of 2 + |x| / 0.305 count. From 9.1 on it
-// rounds to 1.
+// For float, in pieces numbered by the exponent and the first bit of 2 + |x| / 0.305. From 9.1 on
+// it rounds to 1.
 template <class V>
 HWY_INLINE V float_tanh(V x) {
   const auto& c = coefficients::TanhPieces::c;
@@ -26,7 +26,7 @@ HWY_INLINE V float_tanh(V x) {
   V d = from_centre(a, index, c), start = at_least(d, pick<V>(c[1], index));
   return copysign(fma(piece<V, 2>(d, index, c), d, start), x);
 }
-// Small x by a polynomial, where 1 - 2 / (e^2x + 1) would cancel.
+// Small x by a polynomial, because 1 - 2 / (e^2x + 1) would cancel there.
 template <class V>
 HWY_INLINE V double_tanh(V x) {
   const V one(1), two(2), most(22);
@@ -136,7 +136,8 @@ HWY_INLINE V silu(V x) {
   }
 }
 
-// e^(-x^2 / 2) = exp(high + low): the square in two parts, for its rounding counts up to 700 times.
+// e^(-x^2 / 2) = exp(high + low): the square in two parts, because its rounding error is amplified
+// up to 700 times.
 template <class V>
 HWY_INLINE V minus_half_square(V x, V& low) {
   V square = x * x;
@@ -218,7 +219,7 @@ HWY_INLINE V normal_density(V x) {
   return bell(bounded_size(x)) * V(typename V::Scalar(0x1.9884533d43651p-2));
 }
 
-// x Phi(x) = max(x, 0) - |x| Phi(-|x|), which keeps the digits of the far negative side.
+// x Phi(x) = max(x, 0) - |x| Phi(-|x|), which preserves the digits for very negative x.
 template <class V>
 HWY_INLINE V float_gelu(V x) {
   const auto& c = coefficients::NormalPieces::c;
@@ -252,7 +253,7 @@ HWY_INLINE V float_erf(V x) {
 }
 
 // Of double: sixteen pieces, told apart by the leading bits of |x| + 2; from 6 on it rounds to 1.
-// The linear term is added last: near 0 it is nearly all, and only one rounding counts.
+// The linear term is added last: near 0 it dominates, so that only one rounding matters.
 template <class V>
 HWY_INLINE V double_erf(V x) {
   using Table = coefficients::ErfTable;

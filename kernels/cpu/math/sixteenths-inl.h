@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Tables with sixteen rows of doubles, of which each lane takes its own.
+// Tables with sixteen rows of doubles, from which each lane selects its own.
 #if defined(LIBDL_KERNELS_CPU_MATH_SIXTEENTHS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIBDL_KERNELS_CPU_MATH_SIXTEENTHS_INL_H
 #undef LIBDL_KERNELS_CPU_MATH_SIXTEENTHS_INL_H
@@ -14,9 +14,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu::HWY_NAMESPACE::math {
 
-// Columns k and up of the rows that the four low bits of each lane of `index` name; the other bits
-// may be anything. AVX-512 holds a column in two registers and permutes it. The others read what
-// a lane needs from rows, two columns at a time.
+// Columns k and up of the rows given by the four low bits of each lane of `index`; the other bits
+// are ignored. AVX-512 holds a column in two registers and permutes it. The other targets read what
+// a lane needs from the rows, two columns at a time.
 #if HWY_TARGET == HWY_AVX3
 template <class V>
 struct Rows {

@@ -24,7 +24,8 @@ void* opened(const std::string& path) {
   return dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
 }
 
-// Wheels lie in a folder nvidia beside packages: one a library (CUDA 12) or one for all (CUDA 13).
+// Wheels are in a folder nvidia beside other packages: one per library (CUDA 12) or one for all
+// (CUDA 13).
 std::vector<files::path> wheel_folders(const char* wheel) {
   std::vector<files::path> found;
   Dl_info own;

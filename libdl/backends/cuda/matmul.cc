@@ -33,8 +33,8 @@ bool types_of(int32_t dtype, Types* types) {
   return false;
 }
 
-// The transposed of a view's matrix, or that one itself as what is to be transposed; false if its
-// elements are neighbours neither way.
+// The transpose of a view's matrix, or the matrix itself marked as transposed; false if neither
+// rows nor columns are contiguous.
 bool columns_of(const View& v, bool may_transpose, Columns* out) {
   const int64_t r = v.sizes[1], c = v.sizes[2];
   *out = {c, r, v.strides[1], v.strides[0], false};
@@ -76,8 +76,8 @@ bool queue(Context& context, const Problem& p, double alpha, double beta) {
                            static_cast<CUstream>(context.stream)) == CUBLAS_STATUS_SUCCESS;
 }
 
-// An operand whose elements are neighbours one way or the other, copied where they were not. A
-// matrix that serves the whole batch is copied once.
+// An operand with contiguous rows or columns, copied if it has neither. A matrix that is used for
+// the whole batch is copied once.
 class Operand {
  public:
   Operand(Context& context, const View& v)

@@ -6,7 +6,7 @@
 
 namespace libdl::cuda {
 
-// No memory is no error: the allocator then frees what it keeps and asks again.
+// Lack of memory is not an error: the allocator then frees its cached memory and tries again.
 libdl_error* allocate(int32_t device, size_t bytes, void** data) {
   *data = nullptr;
   if (libdl_error* error = enter(device)) return error;

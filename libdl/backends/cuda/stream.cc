@@ -22,7 +22,7 @@ using kernels::cuda::Complaint;
 std::atomic<Complaint*> complaints[kMostDevices];
 std::mutex making;
 
-// The device is idle as far as the caller waited, so its complaint, if any, is whole.
+// The work that the caller waited for is done, so its complaint, if any, is complete.
 libdl_error* told(int32_t device) {
   Complaint* const c = complaints[device].load(std::memory_order_acquire);
   if (!c || !*static_cast<volatile int32_t*>(&c->set)) return nullptr;

@@ -241,7 +241,7 @@ static void launch(const Program& p, Dtype dtype, const Tensor& out,
   launch(p, dtype, plan, out, in.data());
 }
 
-// As a part of the operator that is differentiated.
+// Shown as a part of the operator that is differentiated.
 [[gnu::cold]] static Tensor shown(const Program& p, const Tensor* const* symbols, Dtype dtype,
                                   Tensor* scratch) {
   std::array<const Tensor*, 5> in{};

@@ -43,8 +43,8 @@ struct Panels {
   void* data;
 };
 
-// The kept panels of a matrix that is multiplied by again and again. The first product only leaves
-// a note of the geometry, the second one packs: a matrix that is used once costs nothing extra.
+// The cached panels of a matrix that is used repeatedly. The first product only notes the geometry,
+// the second one packs: a matrix that is used once costs nothing extra.
 PackedReader kept_panels(const Tensor& x, const Matrices& b) {
   if (x.ndim() != 2) return {};
   Storage& storage = x.storage();

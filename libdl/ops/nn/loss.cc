@@ -76,7 +76,7 @@ struct Classes {
 };
 }  // namespace
 
-// On a device nobody waits for the labels: whether any is ignored stays open, and one that is no
+// On a device the labels are not waited for: whether any is ignored stays unknown, and an invalid
 // class is reported by the device's next synchronisation.
 static Classes classes_behind(const char* op, const Tensor& target, int64_t classes,
                               int64_t ignore_index) {
