@@ -62,8 +62,9 @@ void scatter_line(Element* out, const Element* src, const Index* index, int64_t 
   for (; j < length; ++j) update(out[wrap(index[j], size)], src[j]);
 }
 
-// A slice is what one coordinate outside dim selects. Slices never write to one place, and within a
-// slice the index is followed in order, so sums have one order for every number of threads.
+// A slice is what one coordinate outside dim selects. Two slices never write to the same place, and
+// within a slice the index is followed in order, so the order of sums does not depend on the number
+// of threads.
 template <class Element, class Index, class Update>
 void scatter_slices(Context& context, const ScatterArgs& args, const Update& update) {
   const int64_t size = args.out.sizes[args.dim], step = args.out.strides[args.dim];
@@ -79,7 +80,7 @@ void scatter_slices(Context& context, const ScatterArgs& args, const Update& upd
     count_slices *= args.index.sizes[d];
   }
   if (length == 0) return;
-  // Neighbouring slices that share cache lines go together.
+  // Neighbouring slices that share cache lines are handled together.
   const bool across = !slices.is_point() && std::abs(slices.inner(2)) < std::abs(index_step);
   const int64_t grain = std::max<int64_t>(across ? 16 : 1, (1 << 14) / length);
 

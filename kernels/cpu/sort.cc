@@ -58,12 +58,13 @@ struct Shared {
   }
 };
 
-// One pass: counts the byte in every piece, turns the counts into places, moves. False if the host
-// interrupted; *moved says whether the pairs are in `to` (all bytes equal: they stay).
+// One pass over one byte of the keys. False if the host interrupted; *moved says whether the pairs
+// are in `to` (if all bytes are equal they stay).
 template <class Pair, class Run>
 bool pass(const Run& run, int byte, const Pair* from, Pair* to, int64_t length, int64_t grain,
           int64_t* counts, bool* moved) {
   const int64_t pieces = (length - 1) / grain + 1;
+  // Count the digits in every piece.
   std::fill_n(counts, pieces * 256, 0);
   if (!run(length, grain, [=](int64_t first, int64_t last) {
         int64_t* count = counts + first / grain * 256;
@@ -71,6 +72,7 @@ bool pass(const Run& run, int byte, const Pair* from, Pair* to, int64_t length, 
       }))
     return false;
 
+  // Turn the counts into each piece's first place for each digit.
   int64_t place = 0;
   for (int digit = 0; digit < 256; ++digit) {
     const int64_t before = place;
@@ -85,6 +87,7 @@ bool pass(const Run& run, int byte, const Pair* from, Pair* to, int64_t length, 
     }
   }
   *moved = true;
+  // Move the pairs.
   return run(length, grain, [=](int64_t first, int64_t last) {
     int64_t* next = counts + first / grain * 256;
     for (int64_t j = first; j < last; ++j) to[next[from[j].digit(byte)]++] = from[j];
@@ -116,7 +119,7 @@ struct Sorter {
     for (int64_t j = first; j < last; ++j) {
       const int64_t index = pairs[j].index();
       row.indices[j] = index;
-      if constexpr (kTellsBits<KeyOf>) {  // no walk over the input in an order that no cache likes
+      if constexpr (kTellsBits<KeyOf>) {  // avoids reading the input in random order
         const Bits key = static_cast<Bits>(pairs[j].key_bits());
         values[j].bits = KeyOf::bits(row.descending ? static_cast<Bits>(~key) : key);
       } else {
@@ -129,7 +132,7 @@ struct Sorter {
     for (int64_t j = first; j < last; ++j) pairs[j] = pair_at(row, j);
   }
 
-  // The passes for bytes from `byte` on; the pairs are then in `pairs`.
+  // The passes for bytes from `byte` on; afterwards the pairs are in `pairs`.
   template <class Run>
   static bool passes(const Run& run, int byte, Pair*& pairs, Pair*& other, int64_t n, int64_t grain,
                      int64_t* counts) {
@@ -141,8 +144,8 @@ struct Sorter {
     return true;
   }
 
-  // Of pairs in the order of their bytes from `byte` on, sorts those where these are equal, unless
-  // they are many together; then it returns false.
+  // Completes the sort of pairs that are sorted by their bytes from `byte` on: sorts each run in
+  // which these are equal. Returns false if a run is too long.
   static bool settle(Pair* pairs, int64_t n, int byte) {
     constexpr int64_t kTogether = 64;
     const auto head = [&](int64_t j) { return pairs[j].key_bits() >> (8 * byte); };
@@ -162,8 +165,8 @@ struct Sorter {
     return true;
   }
 
-  // Keys of 64 bits that are spread, as random ones are, differ in a few leading bytes: those are
-  // sorted, and then the few pairs that they leave in doubt.
+  // 64-bit keys that are spread out, like random ones, differ in a few leading bytes: these are
+  // sorted first, and then the few pairs whose order they leave open.
   static int first_byte(int64_t n) {
     constexpr int kBytes = static_cast<int>(sizeof(Bits));
     if constexpr (kBytes < 8) return 0;
@@ -176,8 +179,10 @@ struct Sorter {
   static void sort(const Run& run, const Row& row, Pair* pairs, int64_t* counts, int64_t pieces) {
     const int64_t n = row.length;
     const int64_t grain = (n + pieces - 1) / pieces;
+    // Make the pairs.
     if (!run(n, grain, [&](int64_t first, int64_t last) { make_pairs(row, pairs, first, last); }))
       return;
+    // Sort them: short rows by comparison, others by the leading bytes and then the rest.
     if (n < kSmallRow) {
       std::sort(pairs, pairs + n);
     } else {
@@ -191,11 +196,12 @@ struct Sorter {
         if (!passes(run, 0, pairs, other, n, grain, counts)) return;
       }
     }
+    // Write the first k.
     const int64_t k = row.k < 0 ? n : row.k;
     run(k, grain, [&](int64_t first, int64_t last) { store(row, pairs, first, last); });
   }
 
-  // The first k of a small row, each put in its place among those so far.
+  // The first k of a small row, each inserted among those found so far.
   static void select_few(const Row& row, Pair* pairs) {
     int64_t have = 0;
     for (int64_t j = 0; j < row.length; ++j) {
@@ -208,7 +214,8 @@ struct Sorter {
     store(row, pairs, 0, row.k);
   }
 
-  // The first k: gathers what is below the k-th best so far, and cuts back when the room is full.
+  // The first k: collects pairs below the k-th best so far, and reduces them to k when the room is
+  // full.
   static void select(const Row& row, Pair* pairs) {
     const int64_t k = row.k, room = candidates(row.length, k);
     if (k == 0) return;

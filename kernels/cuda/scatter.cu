@@ -117,6 +117,7 @@ void scatter(Context& context, const ScatterArgs& a) {
   const int64_t length = a.index.sizes[a.dim];
   if (length <= kShort || count / length >= kManySlices) return scatter_many(context, a);
 
+  // Look up the targets.
   PositionsRoom positions(context, count);
   if (context.error) return;
   Targets p{};
@@ -142,6 +143,7 @@ void scatter(Context& context, const ScatterArgs& a) {
     launch(context, "scatter_targets", grid_for(context, p.geometry.numel), p);
     p.first += p.geometry.numel;
   });
+  // Apply the updates in order.
   View base = a.out, values = a.src;
   base.ndim = 0;
   values.sizes = a.index.sizes;

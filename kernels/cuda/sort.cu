@@ -217,11 +217,14 @@ void sort_long(Context& context, SortRows p, bool is_short) {
   const int64_t bytes = p.rows * p.length * pair_bytes(is_short);
   const Scratch scratch(context, 2 * bytes);
   if (!scratch.data()) return;
+  // Make the pairs.
   p.pairs = scratch.data();
   launch(context, is_short ? "sort_pairs_short" : "sort_pairs_long",
          grid_for(context, p.rows * p.length), p);
+  // Sort them.
   p.pairs = radix_sort(context, is_short, p.pairs, static_cast<char*>(p.pairs) + bytes, p.rows,
                        p.length, 8 * p.bytes);
+  // Write values and indices.
   launch(context, is_short ? "sort_store_short" : "sort_store_long",
          grid_for(context, p.rows * p.kept), p);
 }

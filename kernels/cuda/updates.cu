@@ -215,6 +215,7 @@ void apply_updates(Context& context, const Updates& u) {
   order.targets = u.positions.targets;
   order.offset = u.positions.offset;
   order.target = u.positions.target;
+  // Plain writes: only the last position of each target counts.
   if (u.op == ScatterOp::kSet) {
     keep_last(context, order);
     Rows rows{};
@@ -241,7 +242,9 @@ void apply_updates(Context& context, const Updates& u) {
       launch(context, name, grid_for(context, p.count * p.rest.numel), p);
     });
   };
+  // Integers in any order.
   if (const char* const name = unordered_kernel(p.dtype, u.op)) return each(name);
+  // All else sorted by target.
   const Sorted sorted(context, order);
   if (context.error) return;
   p.pairs = order.pairs;
