@@ -164,6 +164,17 @@ TEST(Device, ABackendOfNoTypeIsRefused) {
             "device type 99 is unknown");
 }
 
+TEST(Device, ATypeOrNameThatIsTakenIsRefused) {
+  static Backend second = fake_backend();
+  second.device_type = LIBDL_DEVICE_CPU;
+  EXPECT_EQ(message_of([&] { register_backend(second); }, LIBDL_ERROR_DEVICE),
+            "device type 1 is taken by cpu");
+  second.device_type = kFake + 7;
+  second.name = "cpu";
+  EXPECT_EQ(message_of([&] { register_backend(second); }, LIBDL_ERROR_DEVICE),
+            "device name cpu is taken by device type 1");
+}
+
 TEST(Device, AMissingPluginIsNamed) {
   const std::string message =
       message_of([] { open_plugin("libdl-no-such-plugin.so"); }, LIBDL_ERROR_BACKEND);
