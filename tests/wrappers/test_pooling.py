@@ -2,6 +2,8 @@
 """max_pool2d beyond what each operator's case asks: indices, memory order, layers. The numbers are
 PyTorch 2.15's."""
 
+import itertools
+
 import pytest
 
 import libdl
@@ -59,6 +61,31 @@ def test_channels_innermost_give_the_same_elements(dtype, channels):
         n, c, h, w = found[0].shape
         assert found[0].stride() == found[1].stride() == (h * w * c, 1, w * c, c)
         assert F.max_pool2d(deep, 3, **how).equal(plain[0])
+
+
+def test_windows_without_elements_are_refused():
+    # PyTorch gives -inf there, and an index behind the end.
+    with pytest.raises(ValueError, match=r"max_pool2d: argument 5 \(dilation\) is 2"):
+        F.max_pool2d(libdl.ones(1, 1, 1), 2, 1, 1, 2)
+    with pytest.raises(ValueError, match="dimension 2, of size 2"):
+        F.max_pool2d(libdl.ones(1, 4, 2), (1, 2), 1, (0, 2), (1, 4))
+    assert F.max_pool2d(libdl.ones(1, 1, 1), 3, 1, 2, 2).tolist() == [[[1.0]]]
+    for size, kernel, stride, padding, dilation in itertools.product(
+            (1, 2, 3), (2, 3), (1, 2), (1, 2, 3), (1, 2, 3, 4)):  # fmt: skip
+        reach = dilation * (kernel - 1) + 1
+        if padding > reach // 2 or size + 2 * padding < reach:
+            continue
+        starts = range(-padding, size + padding - reach + 1, stride)
+        empty = any(all(not 0 <= s + k * dilation < size for k in range(kernel)) for s in starts)
+        x = libdl.arange(float(size)).view(1, 1, size)
+        how = {"stride": stride, "padding": (0, padding), "dilation": (1, dilation)}
+        if empty:
+            with pytest.raises(ValueError, match="every window has an element"):
+                F.max_pool2d(x, (1, kernel), **how)
+        else:
+            wanted = [max(s + k * dilation for k in range(kernel) if 0 <= s + k * dilation < size)
+                      for s in starts]  # fmt: skip
+            assert F.max_pool2d(x, (1, kernel), **how).tolist() == [[wanted]]
 
 
 def test_a_gradient_is_added_as_often_as_an_element_was_taken():

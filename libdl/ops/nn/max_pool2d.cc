@@ -45,6 +45,17 @@ static int64_t windows(int64_t size, int64_t reach, int64_t stride, int64_t padd
   return ceil && (n - 1) * stride >= size + padding ? n - 1 : n;
 }
 
+// Whether some window steps over all of a dimension: it begins in the padding, and its first
+// element at or behind 0 lies behind the last one. At most as many steps as there are windows.
+static bool steps_over(int64_t size, int64_t stride, int64_t padding, int64_t dilation, int64_t n) {
+  if (size >= dilation) return false;
+  for (int64_t o = 0; o < n && o * stride < padding; ++o) {
+    const int64_t missed = (padding - o * stride) % dilation;
+    if (missed != 0 && dilation - missed >= size) return true;
+  }
+  return false;
+}
+
 static Pooling pooling_of(const Call& call, const Tensor& input, Dims kernel_size,
                           std::optional<Dims> stride, std::optional<Dims> padding,
                           std::optional<Dims> dilation, bool ceil_mode) {
@@ -73,6 +84,12 @@ static Pooling pooling_of(const Call& call, const Tensor& input, Dims kernel_siz
       call.bad(LIBDL_ERROR_SHAPE, 1, "input", "has shape " + to_string(input.shape()),
                "room for a window that reaches over " + std::to_string(reach) + " in dimension " +
                    std::to_string(n - 2 + k));
+    if (input.numel() > 0 &&
+        steps_over(input.size(n - 2 + k), p.stride[k], p.padding[k], p.dilation[k], p.size[k]))
+      call.bad(LIBDL_ERROR_VALUE, 5, "dilation", "is " + std::to_string(p.dilation[k]),
+               "one with which every window has an element of dimension " +
+                   std::to_string(n - 2 + k) + ", of size " +
+                   std::to_string(input.size(n - 2 + k)));
   }
   return p;
 }
