@@ -151,6 +151,19 @@ def rules_without_gradient(c: Context) -> bool:
 
 
 @predicate
+def converted_operands(c: Context) -> bool:
+    """addcmul and addcdiv save the converted copy of an operand of another dtype."""
+    def copied(n: int, line: str) -> str | None:
+        call = re.search(r"\baddc(?:mul|div)_?\((.*)\)", line)
+        if not call:
+            return None
+        operands = re.sub(r"(?<![\w.'])([a-z]\d*)(?![\w('=])", r"\1.clone()", call[1])
+        return line[:call.start(1)] + operands + line[call.end(1):]
+    return not c.name and c.refused("modified by an inplace operation") and c.gone(
+        lines_with(c.lines, copied))
+
+
+@predicate
 def products_of_zeros(c: Context) -> bool:
     """A NaN comes back to a product of several zeros; no element is the largest any more."""
     def now(name: str, n: int | None = None) -> Any:

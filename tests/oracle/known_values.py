@@ -84,11 +84,11 @@ def _nan_there(w: Any, f: Any) -> Any:
 def sign_of_nan(c: Context) -> bool:
     words = r"\b(sign|sgn|abs|absolute|l1_loss|norm|normalize|cosine_similarity)_?\b|__abs__"
     endless = "complex" in c.text
-    if not c.name and not c.concerns(words):
-        return False
     if not c.name and ".sign()" in c.text and c.gone(lines_with(c.lines, lambda n, line: re.sub(
             r"\b(\w+)\.sign\(\)", r"T.where(\1 != \1, \1.detach(), \1.sign())", line))):
-        return True  # what is made of it, too
+        return True  # what is made of it, and what shares its memory, too
+    if not c.name and not c.concerns(words):
+        return False
     return bool(re.search(words, c.name + c.text)) and c.only_where(
         lambda w, f: np.isnan(f) & ~np.isnan(w), lambda w, f: np.isnan(w) & np.isinf(f) & endless)
 

@@ -79,7 +79,7 @@ def rehooked(c: Context, old: set[str], early: bool, copied: bool, once: bool) -
             if bound_by(text) and derived:
                 through.add(name)
             if derived or not bound_by(text):
-                some.append(text)
+                some.append(text if text.startswith("with ") else f"with T.enable_grad(): {text}")
         return some
 
     def change(n: int, line: str) -> str | None:

@@ -76,9 +76,9 @@ static Pooling pooling_of(const Call& call, const Tensor& input, Dims kernel_siz
              "[n, c, h, w] or [c, h, w], of which only n may be 0");
   for (int k = 0; k < 2; ++k) {
     const int64_t reach = p.dilation[k] * (p.window[k] - 1) + 1;
-    if (p.padding[k] > reach / 2)
+    if (p.padding[k] > p.window[k] / 2)
       call.bad(LIBDL_ERROR_VALUE, 4, "padding", "is " + std::to_string(p.padding[k]),
-               "at most half of the window, which reaches over " + std::to_string(reach));
+               "at most half of kernel_size, which is " + std::to_string(p.window[k]));
     p.size[k] = windows(input.size(n - 2 + k), reach, p.stride[k], p.padding[k], ceil_mode);
     if (p.size[k] < 1)
       call.bad(LIBDL_ERROR_SHAPE, 1, "input", "has shape " + to_string(input.shape()),

@@ -25,7 +25,7 @@ Dtype term_dtype(Dtype own, Into into) {
   const Dtype to = into ? into.tensor().dtype() : own;
   if (!is_inexact(to)) return own;
   if (!is_inexact(own)) return Dtype::kFloat64;
-  return promote(own, to) == to ? to : own;
+  return promote(own, to);
 }
 
 // Bool and integers are summed as int64, uint64 too, as PyTorch does.
