@@ -67,13 +67,13 @@ def test_windows_without_elements_are_refused():
     # PyTorch gives -inf there, and an index behind the end.
     with pytest.raises(ValueError, match=r"max_pool2d: argument 5 \(dilation\) is 2"):
         F.max_pool2d(libdl.ones(1, 1, 1), 2, 1, 1, 2)
-    with pytest.raises(ValueError, match="dimension 2, of size 2"):
-        F.max_pool2d(libdl.ones(1, 4, 2), (1, 2), 1, (0, 2), (1, 4))
-    assert F.max_pool2d(libdl.ones(1, 1, 1), 3, 1, 2, 2).tolist() == [[[1.0]]]
+    with pytest.raises(ValueError, match="dimension 2, of size 3"):
+        F.max_pool2d(libdl.ones(1, 4, 3), (1, 2), 1, (0, 1), (1, 4))
+    assert F.max_pool2d(libdl.ones(1, 1, 1), 3, 1, 1, 1).tolist() == [[[1.0]]]
     for size, kernel, stride, padding, dilation in itertools.product(
             (1, 2, 3), (2, 3), (1, 2), (1, 2, 3), (1, 2, 3, 4)):  # fmt: skip
         reach = dilation * (kernel - 1) + 1
-        if padding > reach // 2 or size + 2 * padding < reach:
+        if padding > kernel // 2 or size + 2 * padding < reach:
             continue
         starts = range(-padding, size + padding - reach + 1, stride)
         empty = any(all(not 0 <= s + k * dilation < size for k in range(kernel)) for s in starts)
