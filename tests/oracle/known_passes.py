@@ -151,6 +151,11 @@ def rules_without_gradient(c: Context) -> bool:
 
 
 @predicate
+def zero_tensors(c: Context) -> bool:
+    return c.refused("ZeroTensors are immutable")
+
+
+@predicate
 def converted_operands(c: Context) -> bool:
     """addcmul and addcdiv save the converted copy of an operand of another dtype."""
     def copied(n: int, line: str) -> str | None:

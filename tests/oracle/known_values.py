@@ -105,7 +105,7 @@ def gradients_beside_nan(c: Context) -> bool:
     scan = "prod" in c.name  # whose products go on over what follows
     found = c.difference.found
     endless = c.not_finite() or not c.name and (  # slopes may be
-        "sqrt()" in c.text or isinstance(found, np.ndarray) and np.isinf(found).any())
+        "sqrt()" in c.text or " / " in c.text or isinstance(found, np.ndarray) and np.isinf(found).any())
     return some and c.derivative() and endless and (
         c.only_where(_nan_there, lambda w, f: np.isnan(f) & scan))
 
@@ -140,6 +140,8 @@ def rounded_steps(c: Context) -> bool:
         exact, found = numbers_at(c.theirs.run(wide, c.forward), c.difference.where), c.difference.found
         if exact is not None and exact.shape == np.shape(found):
             return c.only_where(lambda w, f: ~apart("complex64", exact, f))
+    if c.base() == "addcdiv" and "float16" in c.text and c.derivative():  # then divided by 0, too
+        return c.only_where(lambda w, f: ~np.isfinite(w))
     return bool(narrow) and c.difference.aspect != "dtype" and (
         c.derivative() or value or c.only_where(lambda w, f: ~np.isfinite(w))) and right(c)
 

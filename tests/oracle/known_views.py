@@ -124,6 +124,8 @@ def retained_views(c: Context) -> bool:
     hooks = set(re.findall(r"\b(\w+)\.(?:retain_grad\(|register_hook|grad_fn\.register_)", c.text))
     if c.difference.where.startswith("seen") and c.subjects & old:
         return True  # which of its nodes saw how much is told by nobody
+    if c.difference.aspect == "grad" and c.difference.where in old & hooks:
+        return True  # what was computed of it before the write reaches it, too
     return bool(old & hooks) and any(
         c.gone(rehooked(c, old, *ways)) for ways in itertools.product((False, True), repeat=3))
 

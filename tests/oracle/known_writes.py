@@ -178,6 +178,10 @@ def overlapping_copies(c: Context) -> bool:
     got = {str(bound_by(line)) for line in c.lines if "autograd.grad(" in line}
     if written in c.trace.sharing(got, c.until) and "share an address" in c.found_text():
         return True  # the gradient of a mean
+    if "overlaps itself" in c.found_text() and any(
+            n > 1 and s == 0 for name, fact in c.trace.after[c.until - 1].items()
+            if c.trace.share(written, name, c.until) for n, s in zip(*fact.elements[1:])):
+        return True  # the tangent of what an expanded one shares
     _, shape, strides = facts.elements
     reach = 1 + sum((n - 1) * s for n, s in zip(shape, strides))
     return int(np.prod(shape)) > reach or any(
