@@ -24,12 +24,11 @@ namespace {
 
 constexpr uint32_t kOwnerAndScope = 2;
 
-// The tensor's memory and history go; the handle stays for its owner to release.
+// The tensor's memory and history go; the handle stays for its owner to release, and with it the
+// cell of its sizes.
 void empty_handle(libdl_tensor& t) {
   if (Meta* const meta = std::exchange(t.meta, nullptr)) destroy_meta(meta, &t);
   const Ref<Storage> storage = Ref<Storage>::take(std::exchange(t.storage, nullptr));
-  if (t.ndim > kInlineDims) slab_free(t.dims, 2 * t.ndim * sizeof(int64_t));
-  t.dims = t.inline_dims;
   t.ndim = 0;
   t.numel = 0;
   t.offset = 0;

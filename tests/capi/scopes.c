@@ -167,7 +167,30 @@ static void generic_calls(void) {
   libdl_tensor_release(x);
 }
 
+static libdl_tensor *five(int64_t size) {
+  const int64_t shape[] = {size, size, size, size, size};
+  libdl_tensor *made;
+  GOOD(libdl_zeros(shape, 5, LIBDL_DTYPE_FLOAT32, NULL, &made));
+  return made;
+}
+
+/* Sizes of more than four dimensions have memory of their own, which goes with the handle, once. */
+static void many_dimensions(void) {
+  GOOD(libdl_scope_push());
+  libdl_tensor *const emptied = five(1);
+  GOOD(libdl_scope_pop());
+  CHECK(libdl_tensor_is_emptied(emptied) && libdl_tensor_ndim(emptied) == 0);
+  libdl_tensor *const before = five(2);
+  libdl_tensor_release(emptied);
+  libdl_tensor *const after = five(3);
+  for (int32_t d = 0; d < 5; ++d)
+    CHECK(libdl_tensor_shape(before)[d] == 2 && libdl_tensor_shape(after)[d] == 3);
+  libdl_tensor_release(before);
+  libdl_tensor_release(after);
+}
+
 int main(void) {
+  many_dimensions();
   forwards();
   outcomes();
   gradients_stay(0);
