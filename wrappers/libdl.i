@@ -82,3 +82,4 @@
 %include "libdl/linalg.h"
 %include "libdl/indexing.h"
 %include "libdl/nn.h"
+%include "libdl/convolution.h"

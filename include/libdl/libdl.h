@@ -10,6 +10,7 @@
 #include <libdl/autograd.h>
 #include <libdl/bitwise.h>
 #include <libdl/comparison.h>
+#include <libdl/convolution.h>
 #include <libdl/copy.h>
 #include <libdl/creation.h>
 #include <libdl/device.h>

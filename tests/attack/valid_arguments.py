@@ -95,6 +95,14 @@ _MEANT = {
     **dict.fromkeys(("max_pool2d", "max_pool2d_with_indices"), {
         "input": "t:f64:2,3,4", "kernel_size": "ints:2", "stride": "ints:1", "padding": "ints:1",
         "dilation": "ints:1"}),
+    **{f"conv{n}d": {
+        "input": "t:f64:1,2," + ",".join("4" * n), "weight": "t:f64:4,2," + ",".join("2" * n),
+        "bias": "t:f64:4#b", "stride": "ints:1", "padding": "ints:1", "dilation": "ints:1",
+        "groups": "i:1"} for n in (1, 2, 3)},
+    **{f"conv_transpose{n}d": {
+        "input": "t:f64:1,2," + ",".join("3" * n), "weight": "t:f64:2,4," + ",".join("2" * n),
+        "bias": "t:f64:4#b", "stride": "ints:2", "padding": "ints:1", "output_padding": "ints:1",
+        "dilation": "ints:1", "groups": "i:1"} for n in (1, 2, 3)},
     "dropout": {"p": "f:0.5", "training": "i:1"},
     "embedding": {"input": "t:i64:2", "weight": "t:f64:2,3", "padding_idx": "ip:0"},
 }  # fmt: skip

@@ -27,8 +27,8 @@ T make(libdl_dtype dtype, std::vector<int64_t> shape, const std::vector<double>&
 struct Samples {
   std::vector<T> tensors;
   std::vector<std::vector<libdl_tensor*>> lists;
-  std::vector<std::vector<int64_t>> ints = {{0},     {1, 0}, {0, 1}, {2, 3}, {3, 4, 5},
-                                            {12, 5}, {12},   {2, 6}, {}};
+  std::vector<std::vector<int64_t>> ints = {{1},       {0},     {1, 0}, {0, 1}, {2, 3},
+                                            {3, 4, 5}, {12, 5}, {12},   {2, 6}, {}};
 
   Samples() {
     const std::vector<double> values = {0.5, 0.25, 0.75, 0.125, 0.625};
@@ -46,7 +46,10 @@ struct Samples {
                make(d, {5}, values),
                make(d, {1}, values),
                make(i, {1}, {0}),
-               make(d, {1, 1}, values)};
+               make(d, {1, 1}, values),
+               make(d, {2, 2, 3, 3}, values),
+               make(d, {2, 2, 2, 2, 2}, values),
+               make(d, {2}, values)};
     const auto list = [&](std::initializer_list<int> which) {
       lists.emplace_back();
       for (const int k : which) lists.back().push_back(tensors[static_cast<size_t>(k)].get());
@@ -121,7 +124,7 @@ bool choose(libdl_op op, const Samples& s, Values* arguments,
     if (all.back().empty()) return false;
   }
   std::vector<size_t> at(static_cast<size_t>(count), 0);
-  for (int tries = 0; tries < 300'000; ++tries) {
+  for (int tries = 0; tries < 600'000; ++tries) {
     arguments->clear();
     for (size_t k = 0; k < at.size(); ++k) arguments->push_back(all[k][at[k]]);
     if (works(*arguments)) return true;

@@ -13,6 +13,7 @@ _SAVED = {
     "amin": ("result", 0),
     "bmm": (0, 1),
     "clamp": (0,),
+    **{f"{name}{n}d": (0, 1) for n in (1, 2, 3) for name in ("conv", "conv_transpose")},
     "cos": (0,),
     "cumprod": ("result", 0),
     "div": (0, 1),

@@ -147,6 +147,18 @@ def rounded_steps(c: Context) -> bool:
 
 
 @predicate
+def convolved(c: Context) -> bool:
+    """Row-major results; 16 bits summed in 32; no output without elements."""
+    if not re.match(r"conv(_transpose)?\d", c.base()):
+        return False
+    refused = "at least 1 in each dimension|less than stride or dilation"
+    if c.difference.aspect == "stride" or re.search(refused, c.found_text()) and (
+            "(0, " in c.text or "at least" in c.found_text()):
+        return True
+    return bool(re.search("float16", c.text)) and right(c)
+
+
+@predicate
 def zero_by_zero(c: Context) -> bool:
     """Second derivatives at 0, or of rows that are all the same: PyTorch divides 0 by 0, or where it
     rounds the mean of equal elements, one rounding by another."""

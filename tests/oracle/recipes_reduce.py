@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import functools
+
 from arguments import Draw
 from recipes import Made, near, recipe, size_of
+
 
 @recipe("max", "min")
 def extremum(d: Draw) -> Made:
@@ -133,6 +136,36 @@ def max_pool2d(d: Draw) -> Made:
     if d.chance(0.3):
         named["ceil_mode"] = d.some("True", "False")
     return [d.tensor(d.shape), d.some("1", "2", "3", "(2, 3)", "(3, 1)", "(2,)")], named
+
+
+def convolution(d: Draw, dims: int, transposed: bool) -> Made:
+    if d.kind in ("special", "far"):  # a zero of the padding times infinity is the algorithm's choice
+        d.kind = "plain"
+    groups, c, k = d.some(1, 1, 1, 2, 3), d.some(1, 2, 3), d.some(1, 2, 3)
+    def each(*some: int) -> tuple[int, ...]:
+        return tuple(d.some(*some) for _ in range(dims))
+    batch = d.some((2,), (1,), (), (0,))
+    d.shape = (*batch, groups * c, *each(3, 4, 5, 2, 1))
+    weight = (*((groups * c, k) if transposed else (groups * k, c)), *each(1, 2, 3))
+    args = [d.tensor(d.shape), d.tensor(weight)]
+    if d.chance(0.5):
+        args.append(d.tensor((groups * k if d.chance(0.95) else 7,)))
+    named = {"groups": str(groups)} if groups > 1 else {}
+    choices = {"stride": ("1", "2", each(1, 2, 3), "0"), "padding": ("0", "1", each(0, 1, 2), "-1"),
+               "dilation": ("1", "2", each(1, 2))}
+    if transposed:
+        choices["output_padding"] = ("0", "1", each(0, 1))
+    else:
+        choices["padding"] += ("'same'", "'valid'", "'full'")
+    for name, some in choices.items():
+        if d.chance(0.4):
+            named[name] = str(d.some(*some))
+    return args, named
+
+
+for _n in (1, 2, 3):
+    recipe(f"conv{_n}d")(functools.partial(convolution, dims=_n, transposed=False))
+    recipe(f"conv_transpose{_n}d")(functools.partial(convolution, dims=_n, transposed=True))
 
 
 @recipe("sgn", "abs", "absolute")

@@ -40,23 +40,6 @@ HWY_INLINE Lies how_read(const GemmOperand& a, int64_t panels) {
   return columns ? Lies::kCopiedColumns : Lies::kCopiedRows;
 }
 
-// The micro-kernel over `width` columns of one panel.
-template <class T>
-HWY_INLINE void panel_product(const Kernels<T>& kernels, Step<T> step, int64_t width) {
-  for (; width >= kWide<T>; width -= kWide<T>) {
-    kernels.wide(step);
-    step.b += kWide<T>;
-    step.c += kWide<T>;
-    step.next += kLine<T>;
-  }
-  for (; width > 0; width -= kN<T>) {
-    step.columns = std::min(width, kN<T>);
-    kernels.narrow(step);
-    step.b += kN<T>;
-    step.c += kN<T>;
-  }
-}
-
 // Prefetches part `part` of `parts` of the lines that the next stripe of a will be read from:
 // hardware prefetchers do not follow so many short runs.
 template <class T>

@@ -152,6 +152,23 @@ HWY_INLINE Kernels<T> kernels_for(int64_t rows, Lies lies) {
   return {};
 }
 
+// The micro-kernel over `width` columns of one panel.
+template <class T>
+HWY_INLINE void panel_product(const Kernels<T>& kernels, Step<T> step, int64_t width) {
+  for (; width >= kWide<T>; width -= kWide<T>) {
+    kernels.wide(step);
+    step.b += kWide<T>;
+    step.c += kWide<T>;
+    step.next += kLine<T>;
+  }
+  for (; width > 0; width -= kN<T>) {
+    step.columns = std::min(width, kN<T>);
+    kernels.narrow(step);
+    step.b += kN<T>;
+    step.c += kN<T>;
+  }
+}
+
 }  // namespace
 }  // namespace HWY_NAMESPACE
 }  // namespace libdl::kernels::cpu

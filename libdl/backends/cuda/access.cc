@@ -113,6 +113,12 @@ void note_accesses(const Context& context, KernelId, const MaxPool2dArgs& a) {
   note.reads({&a.in});
   note.writes({&a.out, &a.indices});
 }
+void note_accesses(const Context& context, KernelId, const ConvolutionArgs& a) {
+  NOTES;
+  const View* const views[] = {&a.x, &a.w, &a.y};
+  for (int32_t role = 0; role < 3; ++role) note.view(*views[role], role == a.wanted);
+  if (a.bias.data) note.view(a.bias, a.wanted == ConvolutionArgs::kWeight);
+}
 void note_accesses(const Context& context, KernelId, const GatherArgs& a) {
   NOTES;
   note.reads({&a.in, &a.index});

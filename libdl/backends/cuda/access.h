@@ -22,6 +22,7 @@ void note_accesses(const kernels::Context& context, KernelId id, const kernels::
 void note_accesses(const kernels::Context& context, KernelId id,
                    const kernels::LayerNormBackwardArgs& a);
 void note_accesses(const kernels::Context& context, KernelId id, const kernels::MaxPool2dArgs& a);
+void note_accesses(const kernels::Context& context, KernelId id, const kernels::ConvolutionArgs& a);
 void note_accesses(const kernels::Context& context, KernelId id, const kernels::GatherArgs& a);
 void note_accesses(const kernels::Context& context, KernelId id, const kernels::ScatterArgs& a);
 void note_accesses(const kernels::Context& context, KernelId id, const kernels::IndexArgs& a);

@@ -45,6 +45,7 @@ from ._creation import (
     from_numpy as from_numpy, frombuffer as frombuffer, normal as normal, tensor as tensor,
 )  # fmt: skip
 from ._overloads import *  # type: ignore[assignment]
+from ._convolution import *  # type: ignore[assignment]
 from ._random import (
     default_generator as default_generator, get_rng_state as get_rng_state,
     initial_seed as initial_seed, manual_seed as manual_seed, seed as seed,

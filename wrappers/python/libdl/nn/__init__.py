@@ -6,6 +6,9 @@ from .activation import (
     ELU, GELU, Hardshrink, LeakyReLU, LogSoftmax, ReLU, SiLU, Sigmoid, Softmax, Softplus, Tanh,
 )  # fmt: skip
 from .container import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
+from .convolution import (
+    Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d,
+)  # fmt: skip
 from .layer import Dropout, Embedding, Flatten, Identity, LayerNorm, Linear, Unflatten
 from .loss import CrossEntropyLoss, L1Loss, MSELoss, NLLLoss
 from .module import Module
@@ -13,7 +16,8 @@ from .parameter import Buffer, Parameter
 from .pooling import MaxPool2d
 
 __all__ = [
-    "ELU", "Buffer", "CrossEntropyLoss", "Dropout", "Embedding", "Flatten", "GELU", "Hardshrink",
+    "ELU", "Buffer", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d",
+    "ConvTranspose3d", "CrossEntropyLoss", "Dropout", "Embedding", "Flatten", "GELU", "Hardshrink",
     "Identity", "L1Loss", "LayerNorm", "LeakyReLU", "Linear", "LogSoftmax", "MSELoss",
     "MaxPool2d", "Module", "ModuleDict", "ModuleList", "NLLLoss", "Parameter", "ParameterDict",
     "ParameterList", "ReLU", "Sequential", "SiLU", "Sigmoid", "Softmax", "Softplus", "Tanh", "Unflatten", "functional", "init",

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// A convolution as products with a matrix of patches: its rows are the pixels of a lattice, its
+// columns (t, c) the values of channel c under tap t of the window there. The matrix is never made
+// whole; parts of it are gathered in cache.
+#pragma once
+
+#include <cstdint>
+
+namespace libdl::kernels::cpu {
+
+// Pixels of a batch of images, numbered row by row.
+struct Lattice {
+  int64_t sizes[3];
+  int64_t count() const { return sizes[0] * sizes[1] * sizes[2]; }
+};
+
+struct Pixel {
+  int64_t image, at[3];
+
+  Pixel(const Lattice& lattice, int64_t row) {
+    for (int d = 2; d >= 0; --d) at[d] = row % lattice.sizes[d], row /= lattice.sizes[d];
+    image = row;
+  }
+  void advance(const Lattice& lattice) {
+    if (++at[2] < lattice.sizes[2]) return;
+    at[2] = 0;
+    if (++at[1] < lattice.sizes[1]) return;
+    at[1] = 0;
+    if (++at[0] < lattice.sizes[0]) return;
+    at[0] = 0, ++image;
+  }
+};
+
+// The channels of images at a pixel are adjacent; strides are in elements: of images, then of the
+// three dimensions.
+template <class T>
+struct Patches {
+  const T* data;  // the first channel
+  int64_t channels;
+  int64_t strides[4];
+  int64_t sizes[3];  // of an image; elements outside are 0
+  Lattice lattice;
+  int64_t step[3], start[3];  // tap 0 of pixel q lies at q step + start
+  int64_t taps[3], dilation[3];
+
+  int64_t columns() const { return taps[0] * taps[1] * taps[2] * channels; }
+};
+
+// out[row, j] = (bias[j] +) sum over columns of the patches' [row, column] b[column, j], for rows
+// [i0, i1) and columns j in [j0, j1); j0 is a multiple of kPanel (gemm.h).
+template <class T>
+struct PatchesTimesMatrix {
+  Patches<T> a;
+  const T* packed;  // b, as pack_taps wrote it
+  T* out;           // row r lies at the lattice's pixel r
+  int64_t out_strides[4];
+  const T* bias;  // or NULL
+  int64_t i0, i1, j0, j1;
+};
+template <class T>
+void multiply_patches(const PatchesTimesMatrix<T>& p);
+
+// out[i, column] = sum over rows in [r0, r1) of a[row, i] * the patches' [row, column], for i in
+// [i0, i1) and columns in [j0, j1).
+template <class T>
+struct MatrixTimesPatches {
+  const T* a;  // [rows, i], contiguous along i
+  int64_t a_stride;
+  Patches<T> b;
+  T* out;  // contiguous along columns
+  int64_t out_stride;
+  int64_t r0, r1, i0, i1, j0, j1;
+};
+template <class T>
+void multiply_by_patches(const MatrixTimesPatches<T>& p);
+// Columns that are multiplied at once: j0 and j1 are best multiples of it.
+template <class T>
+constexpr int64_t kPatchColumns = 768 / sizeof(T);
+
+// The matrix [(t0, t1, t2, row), column] of weights, in panels (gemm.h).
+template <class T>
+struct Taps {
+  const T* weights;
+  int64_t rows, columns, row_stride, col_stride;
+  int64_t counts[3], strides[3];
+
+  int64_t all_rows() const { return counts[0] * counts[1] * counts[2] * rows; }
+};
+template <class T>
+void pack_taps(T* packed, const Taps<T>& taps, int64_t first_panel, int64_t last_panel);
+
+}  // namespace libdl::kernels::cpu

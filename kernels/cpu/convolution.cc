@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Convolutions as products with patches (conv/patches.h), cut into tiles by sizes alone.
+#include <algorithm>
+#include <numeric>
+
+#include "kernels/cpu/conv/patches.h"
+#include "kernels/cpu/gemm/gemm.h"
+#include "kernels/cpu/gemm/matmul_parts.h"
+#include "kernels/cpu/kernels.h"
+#include "kernels/cpu/traverse/walk.h"
+
+namespace libdl::kernels::cpu {
+
+namespace {
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+template <class T>
+T* group_of(const View& image, int64_t group, int64_t groups) {
+  return static_cast<T*>(image.data) + group * (image.sizes[1] / groups) * image.strides[1];
+}
+
+// All but the windows.
+template <class T>
+Patches<T> patches_of(const View& image, int64_t group, int64_t groups) {
+  Patches<T> p{};
+  p.data = group_of<const T>(image, group, groups);
+  p.channels = image.sizes[1] / groups;
+  p.strides[0] = image.strides[0];
+  for (int d = 0; d < 3; ++d) {
+    p.strides[d + 1] = image.strides[d + 2];
+    p.sizes[d] = image.sizes[d + 2];
+  }
+  return p;
+}
+template <class T>
+Patches<T> input_patches(const ConvolutionArgs& a, int64_t group) {
+  Patches<T> p = patches_of<T>(a.x, group, a.groups);
+  for (int d = 0; d < 3; ++d) {
+    p.lattice.sizes[d] = a.y.sizes[d + 2];
+    p.step[d] = a.stride[d], p.start[d] = -a.before[d];
+    p.taps[d] = a.w.sizes[d + 2], p.dilation[d] = a.dilation[d];
+  }
+  return p;
+}
+
+// -- patches times weights ------------------------------------------------------------------------
+
+// Tiles of a result of `rows` by `columns`: enough for all threads.
+struct Tiles {
+  int64_t rows, columns, down, across;
+
+  template <class T>
+  static Tiles of(int64_t rows, int64_t columns, T) {
+    constexpr int64_t kMostRows = 192, kMostColumns = 4096 / sizeof(T), kEnough = 8;
+    Tiles t{std::min(rows, kMostRows), std::min(columns, kMostColumns), 0, 0};
+    const auto count = [&] {
+      t.down = ceil_div(rows, t.rows), t.across = ceil_div(columns, t.columns);
+      return t.down * t.across;
+    };
+    while (count() < kEnough && t.columns > 2 * kPanel<T>)
+      t.columns = ceil_div(ceil_div(t.columns, 2), kPanel<T>) * kPanel<T>;
+    while (count() < kEnough && t.rows > kStripe<T>) t.rows = ceil_div(t.rows, 2);
+    return t;
+  }
+};
+
+// A part of the product whose patches have the same taps, for one group.
+template <class T>
+struct Part {
+  Patches<T> patches;
+  Taps<T> taps;
+  T* out;
+  int64_t out_strides[4];
+  const T* bias;
+  int64_t rows;
+};
+
+template <class T>
+int64_t packed_count(const Taps<T>& taps) {
+  return product(ceil_div(taps.columns, kPanel<T>) * kPanel<T>, taps.all_rows());
+}
+
+template <class T>
+void multiply(Context& context, const Part<T>& part) {
+  if (part.rows == 0 || part.taps.columns == 0) return;
+  const Scratch room(context, product(packed_count(part.taps), sizeof(T)));
+  if (room.failed()) return;
+  T* const packed = static_cast<T*>(room.data());
+  const int64_t panels = ceil_div(part.taps.columns, kPanel<T>);
+  in_chunks(context, panels, 1,
+            [&](int64_t first, int64_t last) { pack_taps(packed, part.taps, first, last); });
+  const Tiles tiles = Tiles::of(part.rows, part.taps.columns, T());
+  for_chunks(context, tiles.down * tiles.across, [&](int64_t chunk) {
+    PatchesTimesMatrix<T> p{};
+    p.a = part.patches;
+    p.packed = packed;
+    p.out = part.out;
+    std::copy_n(part.out_strides, 4, p.out_strides);
+    p.bias = part.bias;
+    p.i0 = chunk / tiles.across * tiles.rows;
+    p.i1 = std::min(p.i0 + tiles.rows, part.rows);
+    p.j0 = chunk % tiles.across * tiles.columns;
+    p.j1 = std::min(p.j0 + tiles.columns, part.taps.columns);
+    multiply_patches(p);
+  });
+}
+
+template <class T>
+void compute_output(Context& context, const ConvolutionArgs& a) {
+  const int64_t k = a.y.sizes[1] / a.groups;
+  for (int64_t g = 0; g < a.groups && !context.stopped; ++g) {
+    Part<T> part{};
+    part.patches = input_patches<T>(a, g);
+    part.taps = {static_cast<const T*>(a.w.data) + g * k * a.w.strides[0],
+                 a.w.sizes[1],
+                 k,
+                 a.w.strides[1],
+                 a.w.strides[0],
+                 {},
+                 {}};
+    std::copy_n(a.w.sizes + 2, 3, part.taps.counts);
+    std::copy_n(a.w.strides + 2, 3, part.taps.strides);
+    part.out = group_of<T>(a.y, g, a.groups);
+    part.out_strides[0] = a.y.strides[0];
+    std::copy_n(a.y.strides + 2, 3, part.out_strides + 1);
+    if (a.bias.data) part.bias = static_cast<const T*>(a.bias.data) + g * k;
+    part.rows = a.y.sizes[0] * part.patches.lattice.count();
+    multiply(context, part);
+  }
+}
+
+// The inputs at i = phase + stride q, for all q: output o contributes through tap t if
+// o stride = i + before - t dilation. The taps for which this is divisible are every (stride /
+// g)th, g = gcd(stride, dilation), and from one to the next o falls by dilation / g.
+struct Phase {
+  int64_t pixels, first_tap, tap_step, taps, start, dilation;
+
+  Phase(const ConvolutionArgs& a, int d, int64_t phase) {
+    const int64_t stride = a.stride[d], window = a.w.sizes[d + 2];
+    const int64_t common = std::gcd(stride, a.dilation[d]);
+    pixels = ceil_div(a.x.sizes[d + 2] - phase, stride);
+    tap_step = stride / common, dilation = -(a.dilation[d] / common);
+    const auto reaches = [&](int64_t t) {
+      return (phase + a.before[d] - t * a.dilation[d]) % stride;
+    };
+    first_tap = 0;
+    while (first_tap < std::min(tap_step, window) && reaches(first_tap) != 0) ++first_tap;
+    const bool any = first_tap < std::min(tap_step, window);
+    taps = any ? ceil_div(window - first_tap, tap_step) : 0;
+    start = any ? (phase + a.before[d] - first_tap * a.dilation[d]) / stride : 0;
+  }
+};
+
+template <class T>
+void compute_input_phase(Context& context, const ConvolutionArgs& a, int64_t group,
+                         const int64_t* phase) {
+  const int64_t c = a.w.sizes[1], k = a.y.sizes[1] / a.groups;
+  Part<T> part{};
+  part.patches = patches_of<T>(a.y, group, a.groups);
+  part.out = group_of<T>(a.x, group, a.groups);
+  part.out_strides[0] = a.x.strides[0];
+  part.taps = {static_cast<const T*>(a.w.data) + group * k * a.w.strides[0],
+               k,
+               c,
+               a.w.strides[0],
+               a.w.strides[1],
+               {},
+               {}};
+  for (int d = 0; d < 3; ++d) {
+    const Phase p(a, d, phase[d]);
+    part.patches.lattice.sizes[d] = p.pixels;
+    part.patches.step[d] = 1, part.patches.start[d] = p.start;
+    part.patches.taps[d] = p.taps, part.patches.dilation[d] = p.dilation;
+    part.taps.weights += p.first_tap * a.w.strides[d + 2];
+    part.taps.counts[d] = p.taps, part.taps.strides[d] = p.tap_step * a.w.strides[d + 2];
+    part.out += phase[d] * a.x.strides[d + 2];
+    part.out_strides[d + 1] = a.stride[d] * a.x.strides[d + 2];
+  }
+  part.rows = a.x.sizes[0] * part.patches.lattice.count();
+  multiply(context, part);
+}
+
+template <class T>
+void compute_input(Context& context, const ConvolutionArgs& a) {
+  int64_t phases[3];
+  for (int d = 0; d < 3; ++d) phases[d] = std::min(a.stride[d], a.x.sizes[d + 2]);
+  for (int64_t g = 0; g < a.groups; ++g)
+    for (int64_t i = 0; i < phases[0]; ++i)
+      for (int64_t j = 0; j < phases[1]; ++j)
+        for (int64_t k = 0; k < phases[2] && !context.stopped; ++k) {
+          const int64_t phase[] = {i, j, k};
+          compute_input_phase<T>(context, a, g, phase);
+        }
+}
+
+// -- outputs times patches ------------------------------------------------------------------------
+
+// How the weights' gradient is cut: by rows and columns, and where these are few also by pixels,
+// each part summed apart.
+struct Cuts {
+  int64_t rows, columns, pixels, down, across, parts;
+
+  Cuts(int64_t all_rows, int64_t all_columns, int64_t all_pixels, int64_t width) {
+    constexpr int64_t kMostRows = 512, kEnough = 16, kLeastPixels = 1024;
+    rows = std::min(all_rows, kMostRows), columns = width;
+    down = ceil_div(all_rows, rows), across = ceil_div(all_columns, columns);
+    rows = ceil_div(all_rows, down);
+    parts = std::clamp<int64_t>(kEnough / (down * across), 1, ceil_div(all_pixels, kLeastPixels));
+    pixels = ceil_div(all_pixels, parts);
+    parts = ceil_div(all_pixels, pixels);
+  }
+};
+
+template <class T>
+void add_parts(Context& context, T* sum, const T* parts, int64_t count, int64_t size) {
+  in_chunks(context, size, 1 << 14, [&](int64_t first, int64_t last) {
+    for (int64_t p = 0; p < count; ++p) {
+      const T* const part = parts + p * size;
+      for (int64_t i = first; i < last; ++i) sum[i] = p == 0 ? part[i] : sum[i] + part[i];
+    }
+  });
+}
+
+template <class T>
+void compute_group_weight(Context& context, const ConvolutionArgs& a, int64_t group) {
+  const int64_t k = a.y.sizes[1] / a.groups;
+  const Patches<T> patches = input_patches<T>(a, group);
+  const int64_t columns = patches.columns(), pixels = a.y.sizes[0] * patches.lattice.count();
+  T* const out = static_cast<T*>(a.w.data) + group * k * a.w.strides[0];
+  const Cuts cuts(k, columns, pixels, kPatchColumns<T>);
+  const bool apart = cuts.parts > 1;
+  const Scratch room(context, apart ? product(cuts.parts, product(k, columns), sizeof(T)) : 0);
+  if (room.failed()) return;
+  for_chunks(context, cuts.parts * cuts.down * cuts.across, [&](int64_t chunk) {
+    const int64_t part = chunk / (cuts.down * cuts.across);
+    MatrixTimesPatches<T> p{};
+    p.a = group_of<const T>(a.y, group, a.groups);
+    p.a_stride = a.y.strides[4];
+    p.b = patches;
+    p.out = apart ? static_cast<T*>(room.data()) + part * k * columns : out;
+    p.out_stride = apart ? columns : a.w.strides[0];
+    p.r0 = part * cuts.pixels;
+    p.r1 = std::min(p.r0 + cuts.pixels, pixels);
+    p.i0 = chunk / cuts.across % cuts.down * cuts.rows;
+    p.i1 = std::min(p.i0 + cuts.rows, k);
+    p.j0 = chunk % cuts.across * cuts.columns;
+    p.j1 = std::min(p.j0 + cuts.columns, columns);
+    multiply_by_patches(p);
+  });
+  if (apart && !context.stopped)
+    add_parts(context, out, static_cast<const T*>(room.data()), cuts.parts, k * columns);
+}
+
+// The sums over all pixels: of 64 at a time in T, these in double.
+template <class T>
+void compute_bias(Context& context, const ConvolutionArgs& a) {
+  constexpr int64_t kRun = 64, kPart = 4096;
+  const int64_t k = a.y.sizes[1], pixels = numel(a.y) / k, parts = ceil_div(pixels, kPart);
+  const Scratch room(context, product(parts, k, sizeof(double)));
+  if (room.failed()) return;
+  double* const sums = static_cast<double*>(room.data());
+  const T* const y = static_cast<const T*>(a.y.data);
+  for_chunks(context, parts, [&](int64_t part) {
+    double* const sum = sums + part * k;
+    const int64_t end = std::min(pixels, (part + 1) * kPart);
+    T run[kRun];
+    for (int64_t c0 = 0; c0 < k; c0 += kRun) {
+      const int64_t width = std::min(kRun, k - c0);
+      std::fill_n(sum + c0, width, 0.0);
+      for (int64_t r = part * kPart; r < end; r += kRun) {
+        std::fill_n(run, width, T(0));
+        for (int64_t i = r; i < std::min(end, r + kRun); ++i) {
+          const T* const row = y + i * a.y.strides[4] + c0;
+          for (int64_t c = 0; c < width; ++c) run[c] += row[c];
+        }
+        for (int64_t c = 0; c < width; ++c) sum[c0 + c] += run[c];
+      }
+    }
+  });
+  if (context.stopped) return;
+  T* const out = static_cast<T*>(a.bias.data);
+  for (int64_t c = 0; c < k; ++c) {
+    double sum = 0;
+    for (int64_t part = 0; part < parts; ++part) sum += sums[part * k + c];
+    out[c] = static_cast<T>(sum);
+  }
+}
+
+template <class T>
+void convolve(Context& context, const ConvolutionArgs& a) {
+  switch (a.wanted) {
+    case ConvolutionArgs::kOutput: return compute_output<T>(context, a);
+    case ConvolutionArgs::kInput: return compute_input<T>(context, a);
+    case ConvolutionArgs::kWeight:
+      for (int64_t g = 0; g < a.groups && !context.stopped; ++g)
+        compute_group_weight<T>(context, a, g);
+      if (a.bias.data && !context.stopped) compute_bias<T>(context, a);
+  }
+}
+
+}  // namespace
+
+void convolution(Context& context, const ConvolutionArgs& args) {
+  if (args.x.dtype == LIBDL_DTYPE_FLOAT64) return convolve<double>(context, args);
+  convolve<float>(context, args);
+}
+
+}  // namespace libdl::kernels::cpu

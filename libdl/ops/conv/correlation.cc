@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/conv/correlation.h"
+
+#include "ops/core/launch.h"
+#include "ops/creation/copy.h"
+#include "ops/linalg/linalg.h"
+#include "ops/pointwise/arithmetic.h"
+#include "ops/reduction/reduction.h"
+#include "ops/view/view.h"
+
+namespace libdl {
+
+namespace {
+
+Dtype wide(const Tensor& x) { return size_of(x.dtype()) < 4 ? Dtype::kFloat32 : x.dtype(); }
+
+// The role that a and b leave.
+Role third(Role a, Role b) {
+  return static_cast<Role>(3 - static_cast<int32_t>(a) - static_cast<int32_t>(b));
+}
+
+// -- by the kernel --------------------------------------------------------------------------------
+
+constexpr Layout kInnermost = Layout::kChannelsInnermost;
+
+// A tensor with three dimensions behind the channels, as the kernel sees it. Channels are innermost
+// in images and in what is written; weights that are read may have any strides.
+class Seen {
+ public:
+  // To be read.
+  Seen(const Tensor& x, bool image) : tensor_(x) {
+    image &= x.device().is_cpu();  // others take any strides
+    const Shape innermost = channels_innermost(x.shape());
+    if (x.storage().packed_only() || (image && !lies(x, innermost))) {
+      form_ = image ? keep_form(x, kInnermost) : form_of(x, kInnermost);
+    }
+    if (form_.data()) {
+      set(const_cast<void*>(form_.data()), innermost);
+      return;
+    }
+    if (image && !lies(x, innermost)) tensor_ = clone_with(x, innermost);
+    set(kernel_data(tensor_, Access::kRead), image ? innermost : Shape(tensor_.strides()));
+  }
+  // To be written: new.
+  Seen(Dims shape, Dtype dtype, Device device) {
+    int64_t pixels = 1;
+    for (size_t d = 2; d < shape.size(); ++d) pixels *= shape[d];
+    void* data;
+    if (!device.is_cpu()) {
+      tensor_ = empty(shape, dtype, device);
+      set(kernel_data(tensor_, Access::kOverwrite), Shape(tensor_.strides()));
+      return;
+    }
+    if (shape[1] == 1 || pixels == 1) {  // as without a form
+      tensor_ = empty(shape, dtype);
+      data = kernel_data(tensor_, Access::kOverwrite);
+    } else {
+      tensor_ = empty_packed(shape, dtype, kInnermost, data);
+    }
+    set(data, channels_innermost(shape));
+  }
+  Seen(const Seen&) = delete;
+  Seen& operator=(const Seen&) = delete;
+
+  kernels::View view() const {
+    return {data_, sizes_, strides_, 5, static_cast<int32_t>(tensor_.dtype())};
+  }
+  const Tensor& tensor() const { return tensor_; }
+
+ private:
+  static bool lies(const Tensor& x, const Shape& strides) {
+    for (int d = 0; d < x.ndim(); ++d)
+      if (x.size(d) > 1 && x.stride(d) != strides[static_cast<size_t>(d)]) return false;
+    return true;
+  }
+  void set(void* data, const Shape& strides) {
+    data_ = data;
+    const int missing = 5 - tensor_.ndim();
+    for (int d = 0; d < 5; ++d) {
+      const int from = d < 2 ? d : d - missing;
+      const bool there = d < 2 || from >= 2;
+      sizes_[d] = there ? tensor_.size(from) : 1;
+      strides_[d] = there ? strides[static_cast<size_t>(from)] : 0;
+    }
+  }
+
+  Tensor tensor_;
+  PackedReader form_;
+  void* data_ = nullptr;
+  int64_t sizes_[5] = {}, strides_[5] = {};
+};
+
+kernels::View bias_view(const Tensor* bias, Access access) {
+  if (!bias) return no_view();
+  return view_of(*bias, access);
+}
+
+Tensor by_kernel(const Correlation& c, Played a, Played b, const Tensor* bias, Tensor* bias_grad) {
+  const Role wanted = third(a.role, b.role);
+  const Seen first(a.tensor, a.role != Role::kWeight), second(b.tensor, b.role != Role::kWeight);
+  const Seen result(c.shape(wanted), a.tensor.dtype(), a.tensor.device());
+  const Tensor shift = bias ? plain(*bias) : Tensor();
+  if (bias_grad) *bias_grad = empty(Shape{c.y[1]}, a.tensor.dtype());
+  kernels::ConvolutionArgs args{};
+  args.wanted = static_cast<kernels::ConvolutionArgs::Wanted>(wanted);
+  const auto played = [&](Role role) {
+    return role == a.role ? first.view() : role == b.role ? second.view() : result.view();
+  };
+  args.x = played(Role::kInput), args.w = played(Role::kWeight), args.y = played(Role::kOutput);
+  args.bias = bias_grad ? bias_view(bias_grad, Access::kOverwrite)
+                        : bias_view(bias ? &shift : nullptr, Access::kRead);
+  args.groups = c.groups;
+  for (size_t d = 0; d < 3; ++d) {
+    args.stride[d] = c.stride[d], args.before[d] = c.before[d], args.dilation[d] = c.dilation[d];
+  }
+  launch_convolution(a.tensor.device(), args);
+  return result.tensor();
+}
+
+// -- by other operators ---------------------------------------------------------------------------
+
+// x with zeros around it, so that every window lies inside.
+struct Padded {
+  Shape shape, offset;
+  Padded(const Correlation& c) : shape(c.x), offset(c.x.size(), 0) {
+    for (size_t d = 2; d < shape.size(); ++d) {
+      const size_t k = d + 3 - shape.size();
+      const int64_t reach = (c.y[d] - 1) * c.stride[k] + (c.w[d] - 1) * c.dilation[k] + 1;
+      offset[d] = c.before[k];
+      shape[d] = std::max(shape[d] + c.before[k], reach);
+    }
+  }
+  Tensor inner(const Tensor& padded, Dims x) const {
+    Tensor part = padded;
+    for (int d = 2; d < padded.ndim(); ++d)
+      part = narrow(part, d, offset[static_cast<size_t>(d)], x[static_cast<size_t>(d)]);
+    return part;
+  }
+};
+
+// The elements of a padded image under one tap: [n, c, o...].
+Tensor under(const Correlation& c, const Tensor& padded, Dims tap) {
+  Tensor part = padded;
+  for (int d = 2; d < padded.ndim(); ++d) {
+    const auto k = static_cast<size_t>(d + 3 - padded.ndim()), at = static_cast<size_t>(d);
+    const int64_t first = tap[at - 2] * c.dilation[k];
+    part = slice(part, d, first, first + (c.y[at] - 1) * c.stride[k] + 1, c.stride[k]);
+  }
+  return part;
+}
+
+// Calls f(tap, number) for every tap of the window.
+template <class F>
+void each_tap(const Correlation& c, F f) {
+  Shape tap(c.w.size() - 2, 0);
+  int64_t count = 1;
+  for (size_t d = 2; d < c.w.size(); ++d) count *= c.w[d];
+  for (int64_t n = 0; n < count; ++n) {
+    int64_t rest = n;
+    for (size_t d = tap.size(); d-- > 0; rest /= c.w[d + 2]) tap[d] = rest % c.w[d + 2];
+    f(Dims(tap), n);
+  }
+}
+
+// Patches as matrices: [n groups, c / groups taps, o].
+struct Matrices {
+  int64_t n, groups, c, k, taps = 1, pixels = 1;
+  Matrices(const Correlation& a) : n(a.x[0]), groups(a.groups), c(a.w[1]), k(a.w[0] / a.groups) {
+    for (size_t d = 2; d < a.w.size(); ++d) taps *= a.w[d], pixels *= a.y[d];
+  }
+};
+
+// Of a [n, channels, pixels]: with the output's dimensions.
+Tensor as_image(const Correlation& c, const Tensor& x) {
+  Shape shape(c.y);
+  shape[1] = x.size(1);
+  return view(x, shape);
+}
+
+Tensor patches_of(const Correlation& c, const Matrices& m, const Tensor& x) {
+  const Padded around(c);
+  const Tensor padded = zeros(around.shape, x.dtype(), x.device());
+  copy_bytes(around.inner(padded, c.x), x);
+  const Tensor all = empty(Shape{m.n, m.groups * m.c, m.taps, m.pixels}, x.dtype(), x.device());
+  each_tap(c, [&](Dims tap, int64_t t) {
+    copy_bytes(as_image(c, select(all, 2, t)), under(c, padded, tap));
+  });
+  return view(all, Shape{m.n * m.groups, m.c * m.taps, m.pixels});
+}
+
+// The weights of all groups for all images: [n groups, k / groups, c taps].
+Tensor weights_of(const Matrices& m, const Tensor& w) {
+  const Tensor one = reshape(w, Shape{1, m.groups, m.k, m.c * m.taps});
+  return reshape(expand(one, Shape{m.n, m.groups, m.k, m.c * m.taps}),
+                 Shape{m.n * m.groups, m.k, m.c * m.taps});
+}
+
+Tensor by_products(const Correlation& c, Played a, Played b) {
+  const Matrices m(c);
+  const Role wanted = third(a.role, b.role);
+  const auto played = [&](Role role) -> const Tensor& {
+    return role == a.role ? a.tensor : b.tensor;
+  };
+  const auto outputs = [&] {
+    return reshape(played(Role::kOutput), Shape{m.n * m.groups, m.k, m.pixels});
+  };
+  if (wanted == Role::kOutput)
+    return reshape(
+        bmm(weights_of(m, played(Role::kWeight)), patches_of(c, m, played(Role::kInput))), c.y);
+  if (wanted == Role::kWeight) {
+    const Tensor each = bmm(outputs(), transpose(patches_of(c, m, played(Role::kInput)), 1, 2));
+    static constexpr int64_t kImages[] = {0};
+    return reshape(sum(reshape(each, Shape{m.n, m.groups * m.k, m.c * m.taps}), Dims(kImages),
+                       false, each.dtype()),
+                   c.w);
+  }
+  const Tensor patches =
+      reshape(bmm(transpose(weights_of(m, played(Role::kWeight)), 1, 2), outputs()),
+              Shape{m.n, m.groups * m.c, m.taps, m.pixels});
+  const Padded around(c);
+  const Tensor padded = zeros(around.shape, patches.dtype(), patches.device());
+  each_tap(c, [&](Dims tap, int64_t t) {
+    const Tensor part = under(c, padded, tap);
+    add(part, as_image(c, select(patches, 2, t)), nullptr, Into(part));
+  });
+  return contiguous(around.inner(padded, c.x));
+}
+
+Tensor plus_bias(const Tensor& y, const Tensor& bias) {
+  Shape shape(static_cast<size_t>(y.ndim()), 1);
+  shape[1] = y.size(1);
+  return add(y, reshape(bias, shape));
+}
+
+}  // namespace
+
+Tensor sum_of_pixels(const Tensor& y) {
+  Shape dims;
+  for (int d = 0; d < y.ndim(); ++d)
+    if (d != 1) dims.push_back(d);
+  return sum(y, Dims(dims), false, y.dtype());
+}
+
+Tensor correlate(const Correlation& c, Played a, Played b, const Tensor* bias, Tensor* bias_grad) {
+  const Tensor& x = a.tensor;
+  const Role wanted = third(a.role, b.role);
+  const bool cpu = x.device().is_cpu();
+  // Elsewhere dense ones are left to the library of products.
+  const bool direct = is_floating(x.dtype()) && (cpu || c.groups > 1);
+  const bool some = x.numel() != 0 && b.tensor.numel() != 0;
+  const bool as_it_is = direct && some && (!cpu || size_of(x.dtype()) >= 4);
+  const bool fused = as_it_is && cpu;  // with the bias's gradient
+  if (bias_grad && !fused) *bias_grad = sum_of_pixels(a.role == Role::kOutput ? x : b.tensor);
+  if (as_it_is && (!bias || wanted == Role::kOutput))
+    return by_kernel(c, a, b, bias, fused ? bias_grad : nullptr);
+  Tensor y;
+  if (!some) {
+    y = zeros(c.shape(wanted), x.dtype(), x.device());
+  } else if (direct && cpu) {  // the 16-bit types are summed as float32
+    const Tensor first = cast(x, wide(x)), second = cast(b.tensor, wide(x));
+    y = by_kernel(c, {first, a.role}, {second, b.role}, nullptr, nullptr);
+  } else if (direct) {
+    y = by_kernel(c, a, b, nullptr, nullptr);
+  } else {
+    y = by_products(c, a, b);
+  }
+  if (bias) y = plus_bias(y, cast(*bias, y.dtype()));
+  return cast(y, x.dtype());
+}
+
+}  // namespace libdl

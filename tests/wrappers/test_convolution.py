@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convolutions as PyTorch's programs call them: words for padding, images without a batch, layers,
+and forms that nobody sees."""
+
+import re
+import warnings
+
+import pytest
+
+import libdl
+from libdl import nn
+from libdl.nn import functional as F
+
+
+def drawn(*shape, dtype=libdl.float32):
+    return libdl.randn(*shape, generator=libdl.Generator().manual_seed(sum(shape))).to(dtype)
+
+
+def near(a, b, tolerance=1e-5):
+    return a.shape == b.shape and float((a - b).abs().max()) <= tolerance
+
+
+def test_same_keeps_the_sizes_and_pads_more_at_the_end():
+    x, w = libdl.ones(1, 1, 3, 4), libdl.ones(1, 1, 2, 3)
+    y = F.conv2d(x, w, padding="same")
+    assert y.tolist() == [[[[4, 6, 6, 4], [4, 6, 6, 4], [2, 3, 3, 2]]]]  # as PyTorch's
+    assert F.conv1d(libdl.ones(1, 1, 5), libdl.ones(1, 1, 4), padding="same").tolist() == [
+        [[3, 4, 4, 3, 2]]
+    ]
+    assert F.conv2d(x, w, padding="valid").shape == (1, 1, 2, 2)
+    assert F.conv3d(libdl.ones(1, 1, 3, 3, 3), libdl.ones(1, 1, 3, 1, 2), padding="same",
+                    dilation=(1, 2, 1)).shape == (1, 1, 3, 3, 3)  # fmt: skip
+
+
+@pytest.mark.parametrize("function, name", [(libdl.conv2d, "conv2d"), (F.conv2d, "conv2d")])
+def test_words_that_are_no_padding_are_refused(function, name):
+    x, w = libdl.ones(1, 1, 3, 4), libdl.ones(1, 1, 2, 3)
+    with pytest.raises(ValueError, match=rf"{name}: argument 5 \(padding\) is 'full'"):
+        function(x, w, padding="full")
+    with pytest.raises(ValueError, match="'same', wanted numbers where the stride is not 1"):
+        function(x, w, padding="same", stride=(1, 2))
+
+
+def test_an_image_without_a_batch_has_a_result_without_one():
+    x, w, b = drawn(3, 5, 6).requires_grad_(), drawn(4, 3, 3, 2), drawn(4)
+    y = F.conv2d(x, w, b, stride=2, padding=1)
+    assert y.shape == (4, 3, 4)
+    assert y.grad_fn.name() == "Conv2dBackward0"
+    assert near(y, F.conv2d(x[None], w, b, stride=2, padding=1)[0])
+    y.sum().backward()
+    assert x.grad.shape == x.shape
+
+
+def test_groups_are_convolutions_of_their_own():
+    x, w = drawn(2, 6, 7, 5), drawn(9, 2, 3, 3)
+    parts = [F.conv2d(x[:, 2 * g : 2 * g + 2], w[3 * g : 3 * g + 3], padding=1) for g in range(3)]
+    assert near(F.conv2d(x, w, padding=1, groups=3), libdl.cat(parts, 1))
+
+
+def test_a_transposed_convolution_is_the_gradient_of_a_convolution():
+    x, w = drawn(2, 3, 8, 7).requires_grad_(), drawn(5, 3, 3, 2)
+    y = F.conv2d(x, w, stride=(2, 3), padding=(1, 0), dilation=(1, 2))
+    g = drawn(*y.shape)
+    (dx,) = libdl.autograd.grad(y, x, g)
+    again = F.conv_transpose2d(g, w, stride=(2, 3), padding=(1, 0), dilation=(1, 2),
+                               output_padding=(1, 1))  # fmt: skip
+    assert near(dx, again)
+
+
+@pytest.mark.parametrize("dtype, tolerance", [(libdl.float16, 2e-3), (libdl.bfloat16, 2e-2)])
+def test_16_bits_are_summed_in_float32(dtype, tolerance):
+    """One rounding at the end: of sums of about 10, half a unit in the last place each."""
+    x, w, b = (drawn(*s, dtype=dtype) for s in ((2, 16, 6, 6), (8, 16, 3, 3), (8,)))
+    y = F.conv2d(x, w, b, padding=1)
+    wanted = F.conv2d(x.double(), w.double(), b.double(), padding=1)
+    assert y.dtype == dtype
+    assert float((y.double() - wanted).abs().max()) <= tolerance * float(wanted.abs().max())
+
+
+def test_integers_wrap_and_complex_numbers_multiply():
+    x = libdl.full((1, 1, 2), 100, dtype=libdl.uint8)
+    assert F.conv1d(x, libdl.full((1, 1, 2), 2, dtype=libdl.uint8)).tolist() == [[[400 % 256]]]
+    i = libdl.full((1, 1, 1), 1j)
+    assert F.conv1d(i, i).item() == -1
+
+
+def test_the_bits_do_not_depend_on_the_number_of_threads():
+    x, w = drawn(3, 40, 30, 29), drawn(70, 40, 3, 3).requires_grad_()
+    before, seen = libdl.get_num_threads(), []
+    try:
+        for threads in (1, 2, 3):
+            libdl.set_num_threads(threads)
+            leaf = x.clone().requires_grad_()
+            y = F.conv2d(leaf, w, padding=1)
+            y.backward(libdl.ones_like(y))
+            seen.append((y.detach().clone(), leaf.grad, w.grad))
+            w.grad = None
+    finally:
+        libdl.set_num_threads(before)
+    for other in seen[1:]:
+        assert all(libdl.equal(a, b) for a, b in zip(seen[0], other))
+
+
+def test_a_chain_stays_in_its_form():
+    """Nothing between the layers asks for the plain bytes, so none are made."""
+    net = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.ReLU(), nn.Conv2d(8, 8, 3))
+    x = drawn(2, 3, 9, 9)
+    y = net(x)
+    gradient = F.conv2d(x, drawn(8, 3, 3, 3)).detach()  # lies as y does
+    with warnings.catch_warnings(record=True) as told, libdl.check_copies():
+        warnings.simplefilter("always")
+        net(x).backward(gradient)
+        assert not told
+        sum(gradient.tolist()[0][0][0])
+        assert [str(w.message).startswith("plain") for w in told] == [True]
+    assert y.is_contiguous() and y.stride() == (392, 49, 7, 1)
+
+
+def test_a_view_of_a_result_is_row_major():
+    x, w = drawn(2, 3, 5, 4), drawn(6, 3, 3, 3)
+    y = F.conv2d(x, w)
+    flat = y.view(2, -1)
+    assert flat[1, 7].item() == y[1, 1, 0, 1].item()
+    assert libdl.equal(y.flatten(), libdl.cat([part.flatten() for part in y]))
+
+
+def test_layers_print_and_hold_what_pytorchs_do():
+    layer = nn.Conv2d(4, 6, (3, 2), stride=2, padding="valid", groups=2, bias=False, dilation=2)
+    assert repr(layer) == ("Conv2d(4, 6, kernel_size=(3, 2), stride=(2, 2), padding=valid, "
+                           "dilation=(2, 2), groups=2, bias=False)")  # fmt: skip
+    assert layer.weight.shape == (6, 2, 3, 2) and layer.bias is None
+    assert repr(nn.Conv2d(3, 4, 3)) == "Conv2d(3, 4, kernel_size=(3, 3), stride=(1, 1))"
+    turned = nn.ConvTranspose1d(4, 6, 3, stride=2, output_padding=1, groups=2)
+    assert repr(turned) == ("ConvTranspose1d(4, 6, kernel_size=(3,), stride=(2,), "
+                            "output_padding=(1,), groups=2)")  # fmt: skip
+    assert turned.weight.shape == (4, 3, 3) and turned.bias.shape == (6,)
+    assert list(turned.state_dict()) == ["weight", "bias"]
+    bound = 1 / (4 * 3 * 3) ** 0.5
+    assert all(p.abs().max() <= bound for p in nn.Conv2d(4, 5, 3).parameters())
+
+
+def test_output_size_chooses_among_the_sizes_that_a_stride_leaves_open():
+    layer = nn.ConvTranspose2d(2, 3, 3, stride=2, padding=1)
+    x = drawn(1, 2, 4, 4)
+    assert layer(x).shape == (1, 3, 7, 7)
+    assert layer(x, output_size=[8, 7]).shape == (1, 3, 8, 7)
+    assert layer(x, output_size=[1, 3, 7, 8]).shape == (1, 3, 7, 8)
+    with pytest.raises(ValueError, match=re.escape("output_size is (9, 7), wanted [7, 7] to [8, 8]")):
+        layer(x, output_size=[9, 7])
+    with pytest.raises(ValueError, match="has 3 entries, wanted 2 or 4"):
+        layer(x, output_size=[3, 7, 7])
+
+
+@pytest.mark.parametrize("wrong, error, message", [
+    ({"groups": 2}, ValueError, "groups is 2, wanted a divisor of in_channels, 3"),
+    ({"padding": "full"}, ValueError, "padding is 'full'"),
+    ({"padding": "same", "stride": 2}, ValueError, "wants a stride of 1"),
+    ({"padding_mode": "mirror"}, ValueError, "padding_mode is 'mirror'"),
+    ({"padding_mode": "reflect"}, NotImplementedError, "not offered yet"),
+])  # fmt: skip
+def test_layers_refuse_what_they_cannot_do(wrong, error, message):
+    with pytest.raises(error, match=message):
+        nn.Conv2d(3, 4, 3, **wrong)
+
+
+def test_a_network_of_convolutions_learns():
+    """Which half of a signal is louder; a window over the whole signal can tell."""
+    libdl.manual_seed(0)
+    net = nn.Sequential(nn.Conv1d(1, 8, 5, stride=2), nn.ReLU(), nn.Flatten(), nn.Linear(8 * 14, 2))
+    optimizer = libdl.optim.Adam(net.parameters(), lr=0.01)
+    x = libdl.randn(64, 1, 32)
+    target = (x[:, 0, :16].square().sum(1) > x[:, 0, 16:].square().sum(1)).to(libdl.int64)
+    first = None
+    for _ in range(60):
+        loss = F.cross_entropy(net(x), target)
+        first = first or loss.item()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    assert loss.item() < 0.1 * first
