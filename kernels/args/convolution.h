@@ -11,7 +11,8 @@ namespace libdl::kernels {
 //
 // where positions outside x count as 0 and both channels are cut into `groups` equal parts: part g
 // of y's is computed from part g of x's. x and w are computed as the gradients of sum(y g) for a g
-// that is passed as y; with w, bias becomes that of the bias. o and t have three dimensions.
+// that is passed as y; with w, bias becomes that of the bias. o and t have three dimensions. No
+// tensor is empty; on the CPU what is wanted is dense, but for its order of dimensions.
 struct ConvolutionArgs {
   enum Wanted : int32_t { kInput, kWeight, kOutput };
   Wanted wanted;

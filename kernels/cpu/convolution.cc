@@ -131,31 +131,37 @@ void compute_output(Context& context, const ConvolutionArgs& a) {
   }
 }
 
-// The inputs at i = phase + stride q, for all q: output o contributes through tap t if
-// o stride = i + before - t dilation. The taps for which this is divisible are every (stride /
-// g)th, g = gcd(stride, dilation), and from one to the next o falls by dilation / g.
+// The inputs at i = phase + stride q, for all q, which the same taps reach: output o contributes
+// through tap t if o stride = i + before - t dilation. Of the taps for which this is divisible
+// every (stride / g)th is one, g = gcd(stride, dilation), and from one to the next o falls by
+// dilation / g. So the first of them tells the phase.
 struct Phase {
-  int64_t pixels, first_tap, tap_step, taps, start, dilation;
+  int64_t phase, pixels, first_tap, tap_step, taps, start, dilation;
 
-  Phase(const ConvolutionArgs& a, int d, int64_t phase) {
-    const int64_t stride = a.stride[d], window = a.w.sizes[d + 2];
-    const int64_t common = std::gcd(stride, a.dilation[d]);
-    pixels = ceil_div(a.x.sizes[d + 2] - phase, stride);
+  Phase(const ConvolutionArgs& a, int d, int64_t first) : first_tap(first) {
+    const int64_t stride = a.stride[d], reach = first * a.dilation[d] - a.before[d];
+    const int64_t common = std::gcd(stride, a.dilation[d]), size = a.x.sizes[d + 2];
+    phase = (reach % stride + stride) % stride;
+    pixels = phase < size ? ceil_div(size - phase, stride) : 0;
     tap_step = stride / common, dilation = -(a.dilation[d] / common);
-    const auto reaches = [&](int64_t t) {
-      return (phase + a.before[d] - t * a.dilation[d]) % stride;
-    };
-    first_tap = 0;
-    while (first_tap < std::min(tap_step, window) && reaches(first_tap) != 0) ++first_tap;
-    const bool any = first_tap < std::min(tap_step, window);
-    taps = any ? ceil_div(window - first_tap, tap_step) : 0;
-    start = any ? (phase + a.before[d] - first_tap * a.dilation[d]) / stride : 0;
+    taps = ceil_div(a.w.sizes[d + 2] - first, tap_step);
+    start = (phase - reach) / stride;
   }
 };
 
+// How many taps are the first of a phase.
+int64_t phases_of(const ConvolutionArgs& a, int d) {
+  return std::min(a.stride[d] / std::gcd(a.stride[d], a.dilation[d]), a.w.sizes[d + 2]);
+}
+bool reaches_all(const ConvolutionArgs& a, int d) {
+  int64_t reached = 0;
+  for (int64_t t = 0; t < phases_of(a, d); ++t) reached += Phase(a, d, t).pixels > 0;
+  return reached == std::min(a.stride[d], a.x.sizes[d + 2]);
+}
+
 template <class T>
 void compute_input_phase(Context& context, const ConvolutionArgs& a, int64_t group,
-                         const int64_t* phase) {
+                         const Phase* phase) {
   const int64_t c = a.w.sizes[1], k = a.y.sizes[1] / a.groups;
   Part<T> part{};
   part.patches = patches_of<T>(a.y, group, a.groups);
@@ -169,13 +175,13 @@ void compute_input_phase(Context& context, const ConvolutionArgs& a, int64_t gro
                {},
                {}};
   for (int d = 0; d < 3; ++d) {
-    const Phase p(a, d, phase[d]);
+    const Phase& p = phase[d];
     part.patches.lattice.sizes[d] = p.pixels;
     part.patches.step[d] = 1, part.patches.start[d] = p.start;
     part.patches.taps[d] = p.taps, part.patches.dilation[d] = p.dilation;
     part.taps.weights += p.first_tap * a.w.strides[d + 2];
     part.taps.counts[d] = p.taps, part.taps.strides[d] = p.tap_step * a.w.strides[d + 2];
-    part.out += phase[d] * a.x.strides[d + 2];
+    part.out += p.phase * a.x.strides[d + 2];
     part.out_strides[d + 1] = a.stride[d] * a.x.strides[d + 2];
   }
   part.rows = a.x.sizes[0] * part.patches.lattice.count();
@@ -183,14 +189,20 @@ void compute_input_phase(Context& context, const ConvolutionArgs& a, int64_t gro
 }
 
 template <class T>
+void clear(Context& context, T* data, int64_t count) {
+  in_chunks(context, count, 1 << 16,
+            [&](int64_t first, int64_t last) { std::fill(data + first, data + last, T(0)); });
+}
+
+template <class T>
 void compute_input(Context& context, const ConvolutionArgs& a) {
-  int64_t phases[3];
-  for (int d = 0; d < 3; ++d) phases[d] = std::min(a.stride[d], a.x.sizes[d + 2]);
+  if (!reaches_all(a, 0) || !reaches_all(a, 1) || !reaches_all(a, 2))
+    clear(context, static_cast<T*>(a.x.data), numel(a.x));
   for (int64_t g = 0; g < a.groups; ++g)
-    for (int64_t i = 0; i < phases[0]; ++i)
-      for (int64_t j = 0; j < phases[1]; ++j)
-        for (int64_t k = 0; k < phases[2] && !context.stopped; ++k) {
-          const int64_t phase[] = {i, j, k};
+    for (int64_t i = 0; i < phases_of(a, 0); ++i)
+      for (int64_t j = 0; j < phases_of(a, 1); ++j)
+        for (int64_t k = 0; k < phases_of(a, 2) && !context.stopped; ++k) {
+          const Phase phase[] = {Phase(a, 0, i), Phase(a, 1, j), Phase(a, 2, k)};
           compute_input_phase<T>(context, a, g, phase);
         }
 }

@@ -104,16 +104,12 @@ void multiply_patches_on(const PatchesTimesMatrix<T>& p) {
   alignas(64) T a[kStripe<T> * kKBlock<T>];
   const int64_t all = p.a.columns(), rows = p.i1 - p.i0;
   const int64_t stripes = (rows + kStripe<T> - 1) / kStripe<T>;
-  for (int64_t k0 = 0; k0 < std::max<int64_t>(all, 1); k0 += kKBlock<T>) {
+  for (int64_t k0 = 0; k0 < all; k0 += kKBlock<T>) {
     const int64_t k = std::min(kKBlock<T>, all - k0);
     for (int64_t s = 0; s < stripes; ++s) {  // of nearly equal height
       const int64_t i = rows * s / stripes, height = rows * (s + 1) / stripes - i;
       const StripeRows<T> to(p, p.i0 + i, height);
-      if (all > 0) {
-        stripe_product(p, to, p.i0 + i, height, k0, k, a);
-      } else {
-        for (int64_t r = 0; r < height; ++r) clear_run(to.at[r] + p.j0, p.j1 - p.j0);
-      }
+      stripe_product(p, to, p.i0 + i, height, k0, k, a);
       if (p.bias != nullptr && k0 + k >= all) add_bias(p, to, height);
     }
   }
