@@ -69,12 +69,8 @@ struct Tiles {
 // A part of the product whose patches have the same taps, for one group.
 template <class T>
 struct Part {
-  Patches<T> patches;
+  PatchesTimesMatrix<T> whole;  // all of its rows and columns, still without packed weights
   Taps<T> taps;
-  T* out;
-  int64_t out_strides[4];
-  const T* bias;
-  int64_t rows;
 };
 
 template <class T>
@@ -84,25 +80,21 @@ int64_t packed_count(const Taps<T>& taps) {
 
 template <class T>
 void multiply(Context& context, const Part<T>& part) {
-  if (part.rows == 0 || part.taps.columns == 0) return;
+  const int64_t rows = part.whole.i1, columns = part.whole.j1;
+  if (rows == 0 || columns == 0) return;
   const Scratch room(context, product(packed_count(part.taps), sizeof(T)));
   if (room.failed()) return;
   T* const packed = static_cast<T*>(room.data());
-  const int64_t panels = ceil_div(part.taps.columns, kPanel<T>);
-  in_chunks(context, panels, 1,
+  in_chunks(context, ceil_div(columns, kPanel<T>), 1,
             [&](int64_t first, int64_t last) { pack_taps(packed, part.taps, first, last); });
-  const Tiles tiles = Tiles::of(part.rows, part.taps.columns, T());
+  const Tiles tiles = Tiles::of(rows, columns, T());
   for_chunks(context, tiles.down * tiles.across, [&](int64_t chunk) {
-    PatchesTimesMatrix<T> p{};
-    p.a = part.patches;
+    PatchesTimesMatrix<T> p = part.whole;
     p.packed = packed;
-    p.out = part.out;
-    std::copy_n(part.out_strides, 4, p.out_strides);
-    p.bias = part.bias;
     p.i0 = chunk / tiles.across * tiles.rows;
-    p.i1 = std::min(p.i0 + tiles.rows, part.rows);
+    p.i1 = std::min(p.i0 + tiles.rows, rows);
     p.j0 = chunk % tiles.across * tiles.columns;
-    p.j1 = std::min(p.j0 + tiles.columns, part.taps.columns);
+    p.j1 = std::min(p.j0 + tiles.columns, columns);
     multiply_patches(p);
   });
 }
@@ -112,7 +104,7 @@ void compute_output(Context& context, const ConvolutionArgs& a) {
   const int64_t k = a.y.sizes[1] / a.groups;
   for (int64_t g = 0; g < a.groups && !context.stopped; ++g) {
     Part<T> part{};
-    part.patches = input_patches<T>(a, g);
+    part.whole.a = input_patches<T>(a, g);
     part.taps = {static_cast<const T*>(a.w.data) + g * k * a.w.strides[0],
                  a.w.sizes[1],
                  k,
@@ -122,11 +114,12 @@ void compute_output(Context& context, const ConvolutionArgs& a) {
                  {}};
     std::copy_n(a.w.sizes + 2, 3, part.taps.counts);
     std::copy_n(a.w.strides + 2, 3, part.taps.strides);
-    part.out = group_of<T>(a.y, g, a.groups);
-    part.out_strides[0] = a.y.strides[0];
-    std::copy_n(a.y.strides + 2, 3, part.out_strides + 1);
-    if (a.bias.data) part.bias = static_cast<const T*>(a.bias.data) + g * k;
-    part.rows = a.y.sizes[0] * part.patches.lattice.count();
+    part.whole.out = group_of<T>(a.y, g, a.groups);
+    part.whole.out_strides[0] = a.y.strides[0];
+    std::copy_n(a.y.strides + 2, 3, part.whole.out_strides + 1);
+    if (a.bias.data) part.whole.bias = static_cast<const T*>(a.bias.data) + g * k;
+    part.whole.i1 = a.y.sizes[0] * part.whole.a.lattice.count();
+    part.whole.j1 = part.taps.columns;
     multiply(context, part);
   }
 }
@@ -164,9 +157,9 @@ void compute_input_phase(Context& context, const ConvolutionArgs& a, int64_t gro
                          const Phase* phase) {
   const int64_t c = a.w.sizes[1], k = a.y.sizes[1] / a.groups;
   Part<T> part{};
-  part.patches = patches_of<T>(a.y, group, a.groups);
-  part.out = group_of<T>(a.x, group, a.groups);
-  part.out_strides[0] = a.x.strides[0];
+  part.whole.a = patches_of<T>(a.y, group, a.groups);
+  part.whole.out = group_of<T>(a.x, group, a.groups);
+  part.whole.out_strides[0] = a.x.strides[0];
   part.taps = {static_cast<const T*>(a.w.data) + group * k * a.w.strides[0],
                k,
                c,
@@ -176,28 +169,26 @@ void compute_input_phase(Context& context, const ConvolutionArgs& a, int64_t gro
                {}};
   for (int d = 0; d < 3; ++d) {
     const Phase& p = phase[d];
-    part.patches.lattice.sizes[d] = p.pixels;
-    part.patches.step[d] = 1, part.patches.start[d] = p.start;
-    part.patches.taps[d] = p.taps, part.patches.dilation[d] = p.dilation;
+    part.whole.a.lattice.sizes[d] = p.pixels;
+    part.whole.a.step[d] = 1, part.whole.a.start[d] = p.start;
+    part.whole.a.taps[d] = p.taps, part.whole.a.dilation[d] = p.dilation;
     part.taps.weights += p.first_tap * a.w.strides[d + 2];
     part.taps.counts[d] = p.taps, part.taps.strides[d] = p.tap_step * a.w.strides[d + 2];
-    part.out += p.phase * a.x.strides[d + 2];
-    part.out_strides[d + 1] = a.stride[d] * a.x.strides[d + 2];
+    part.whole.out += p.phase * a.x.strides[d + 2];
+    part.whole.out_strides[d + 1] = a.stride[d] * a.x.strides[d + 2];
   }
-  part.rows = a.x.sizes[0] * part.patches.lattice.count();
+  part.whole.i1 = a.x.sizes[0] * part.whole.a.lattice.count();
+  part.whole.j1 = part.taps.columns;
   multiply(context, part);
 }
 
 template <class T>
-void clear(Context& context, T* data, int64_t count) {
-  in_chunks(context, count, 1 << 16,
-            [&](int64_t first, int64_t last) { std::fill(data + first, data + last, T(0)); });
-}
-
-template <class T>
 void compute_input(Context& context, const ConvolutionArgs& a) {
-  if (!reaches_all(a, 0) || !reaches_all(a, 1) || !reaches_all(a, 2))
-    clear(context, static_cast<T*>(a.x.data), numel(a.x));
+  if (!reaches_all(a, 0) || !reaches_all(a, 1) || !reaches_all(a, 2)) {
+    const T zero = 0;
+    const int64_t count[] = {numel(a.x)}, step[] = {1};
+    fill(context, {{a.x.data, count, step, 1, a.x.dtype}, &zero});
+  }
   for (int64_t g = 0; g < a.groups; ++g)
     for (int64_t i = 0; i < phases_of(a, 0); ++i)
       for (int64_t j = 0; j < phases_of(a, 1); ++j)

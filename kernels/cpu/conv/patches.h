@@ -62,7 +62,7 @@ template <class T>
 void multiply_patches(const PatchesTimesMatrix<T>& p);
 
 // out[i, column] = sum over rows in [r0, r1) of a[row, i] * the patches' [row, column], for i in
-// [i0, i1) and columns in [j0, j1).
+// [i0, i1) and columns in [j0, j1), at most kPatchColumns of them.
 template <class T>
 struct MatrixTimesPatches {
   const T* a;  // [rows, i], contiguous along i
@@ -74,7 +74,6 @@ struct MatrixTimesPatches {
 };
 template <class T>
 void multiply_by_patches(const MatrixTimesPatches<T>& p);
-// Columns that are multiplied at once: j0 and j1 are best multiples of it.
 template <class T>
 constexpr int64_t kPatchColumns = 768 / sizeof(T);
 

@@ -150,7 +150,6 @@ HWY_INLINE void add_product(const MatrixTimesPatches<T>& p, int64_t r, int64_t r
 
 template <class T>
 void multiply_by_patches_on(const MatrixTimesPatches<T>& p) {
-  static_assert(kStripe<T> * kPatchRows <= kStripe<T> * kKBlock<T>);
   alignas(64) T a[kStripe<T> * kPatchRows];
   alignas(64) T gathered[kPatchRows * kPatchStride<T>];
   const int64_t height = p.i1 - p.i0, stripes = (height + kStripe<T> - 1) / kStripe<T>;

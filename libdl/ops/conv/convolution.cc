@@ -17,9 +17,7 @@ struct Convolved {
   Role first, second;  // of the inputs
   bool bias;
 
-  Role wanted() const {
-    return static_cast<Role>(3 - static_cast<int32_t>(first) - static_cast<int32_t>(second));
-  }
+  Role wanted() const { return third(first, second); }
 };
 using Gradients = std::tuple<Tensor, Tensor, Tensor>;  // where wanted
 }  // namespace
@@ -83,9 +81,7 @@ static Tensor tangent_of(const Call& call, const Convolved& a, const Tensor& fir
   if (call.tangent(1).defined()) plus(convolve(a, first, call.tangent(1), nullptr));
   if (a.bias && call.tangent(2).defined()) {
     const Shape& shape = a.c.shape(a.wanted());
-    Shape ones(shape.size(), 1);
-    ones[1] = shape[1];
-    const Tensor shift = reshape(call.tangent(2), ones);
+    const Tensor shift = along_channels(call.tangent(2), shape);
     plus(t.defined() ? shift : own(expand(shift, shape)));
   }
   return t;
@@ -198,7 +194,7 @@ static void check_channels(const Asked& a, int64_t groups, int argument) {
 // Before and after each dimension; one number, or one a dimension, stands for both.
 static std::array<Three, 2> padding_of(const Asked& a, std::optional<Dims> given) {
   const auto nd = static_cast<size_t>(a.nd);
-  if (a.transposed || !given || given->size() != 2 * nd || given->size() == 1) {
+  if (a.transposed || !given || given->size() != 2 * nd) {
     const Three both = numbers(a, 5, "padding", given, 0, 0);
     return {both, both};
   }

@@ -13,12 +13,8 @@ namespace libdl {
 
 namespace {
 
+// The 16-bit types are summed as float32.
 Dtype wide(const Tensor& x) { return size_of(x.dtype()) < 4 ? Dtype::kFloat32 : x.dtype(); }
-
-// The role that a and b leave.
-Role third(Role a, Role b) {
-  return static_cast<Role>(3 - static_cast<int32_t>(a) - static_cast<int32_t>(b));
-}
 
 // -- by the kernel --------------------------------------------------------------------------------
 
@@ -227,12 +223,6 @@ Tensor by_products(const Correlation& c, Played a, Played b) {
   return contiguous(around.inner(padded, c.x));
 }
 
-Tensor plus_bias(const Tensor& y, const Tensor& bias) {
-  Shape shape(static_cast<size_t>(y.ndim()), 1);
-  shape[1] = y.size(1);
-  return add(y, reshape(bias, shape));
-}
-
 }  // namespace
 
 Tensor sum_of_pixels(const Tensor& y) {
@@ -242,6 +232,12 @@ Tensor sum_of_pixels(const Tensor& y) {
   return sum(y, Dims(dims), false, y.dtype());
 }
 
+Tensor along_channels(const Tensor& vector, Dims shape) {
+  Shape sizes(shape.size(), 1);
+  sizes[1] = shape[1];
+  return reshape(vector, sizes);
+}
+
 Tensor correlate(const Correlation& c, Played a, Played b, const Tensor* bias, Tensor* bias_grad) {
   const Tensor& x = a.tensor;
   const Role wanted = third(a.role, b.role);
@@ -249,23 +245,22 @@ Tensor correlate(const Correlation& c, Played a, Played b, const Tensor* bias, T
   // Elsewhere dense ones are left to the library of products.
   const bool direct = is_floating(x.dtype()) && (cpu || c.groups > 1);
   const bool some = x.numel() != 0 && b.tensor.numel() != 0;
-  const bool as_it_is = direct && some && (!cpu || size_of(x.dtype()) >= 4);
-  const bool fused = as_it_is && cpu;  // with the bias's gradient
-  if (bias_grad && !fused) *bias_grad = sum_of_pixels(a.role == Role::kOutput ? x : b.tensor);
-  if (as_it_is && (!bias || wanted == Role::kOutput))
-    return by_kernel(c, a, b, bias, fused ? bias_grad : nullptr);
+  const Dtype type = cpu ? wide(x) : x.dtype();  // that the kernel computes in
+  // What the kernel does besides.
+  const bool as_it_is = direct && some && type == x.dtype();
+  const Tensor* const added = as_it_is && wanted == Role::kOutput ? bias : nullptr;
+  Tensor* const summed = as_it_is && cpu ? bias_grad : nullptr;
+  if (bias_grad && !summed) *bias_grad = sum_of_pixels(a.role == Role::kOutput ? x : b.tensor);
   Tensor y;
   if (!some) {
     y = zeros(c.shape(wanted), x.dtype(), x.device());
-  } else if (direct && cpu) {  // the 16-bit types are summed as float32
-    const Tensor first = cast(x, wide(x)), second = cast(b.tensor, wide(x));
-    y = by_kernel(c, {first, a.role}, {second, b.role}, nullptr, nullptr);
   } else if (direct) {
-    y = by_kernel(c, a, b, nullptr, nullptr);
+    const Tensor first = cast(x, type), second = cast(b.tensor, type);
+    y = by_kernel(c, {first, a.role}, {second, b.role}, added, summed);
   } else {
     y = by_products(c, a, b);
   }
-  if (bias) y = plus_bias(y, cast(*bias, y.dtype()));
+  if (bias && !added) y = add(y, along_channels(cast(*bias, y.dtype()), y.shape()));
   return cast(y, x.dtype());
 }
 

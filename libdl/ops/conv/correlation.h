@@ -2,8 +2,8 @@
 
 // The three bilinear functions that convolutions and all their derivatives are made of. With
 //
-//   f(x, w, y) = sum over n, k, o, c, t of y[n, k, o] w[k, c, t] x[n, c, o stride - before + t
-//   dilation]
+//   f(x, w, y) = sum over n, k, o, c, t of y[n, k, o] w[k, c, t] x[n, c, i],
+//   i = o stride - before + t dilation,
 //
 // each is the derivative of f by one of its arguments as a function of the other two: by y it is a
 // convolution, by x a transposed one.
@@ -14,6 +14,11 @@
 namespace libdl {
 
 enum class Role : int32_t { kInput, kWeight, kOutput };  // x, w, y
+
+// The role that a and b leave.
+constexpr Role third(Role a, Role b) {
+  return static_cast<Role>(3 - static_cast<int32_t>(a) - static_cast<int32_t>(b));
+}
 
 // The shapes have a batch, channels and up to three further dimensions, and fit each other.
 struct Correlation {
@@ -39,5 +44,8 @@ Tensor correlate(const Correlation& c, Played a, Played b, const Tensor* bias = 
 
 // The sums over all but dimension 1: the gradient of a bias.
 Tensor sum_of_pixels(const Tensor& y);
+
+// A vector of channels, so that it broadcasts to an image of this shape.
+Tensor along_channels(const Tensor& vector, Dims shape);
 
 }  // namespace libdl
