@@ -2,6 +2,7 @@
 """Convolutions as PyTorch's programs call them: words for padding, images without a batch, layers,
 and forms that nobody sees."""
 
+import itertools
 import re
 import warnings
 
@@ -99,6 +100,77 @@ def test_the_bits_do_not_depend_on_the_number_of_threads():
         libdl.set_num_threads(before)
     for other in seen[1:]:
         assert all(libdl.equal(a, b) for a, b in zip(seen[0], other))
+
+
+def whole(*shape):
+    """From -3 to 3: sums of thousands of products are exact in float32."""
+    return (drawn(*shape) * 2).clamp(-3, 3).to(libdl.int64)
+
+
+@pytest.mark.parametrize("shape, weight, how", [
+    ((3, 48, 30, 29), (70, 48, 3, 3), {"padding": 1}),  # several blocks of k, tiles and parts
+    ((2, 40, 33, 31), (1100, 40, 1, 1), {"stride": 2}),  # many columns, inputs that nothing reaches
+    ((5, 24, 35, 34), (36, 12, 3, 2), {"stride": (2, 3), "dilation": (1, 2), "groups": 2}),
+    ((2, 9, 9001), (33, 9, 50), {"stride": 3, "padding": 7}),  # a bias over several parts
+    ((1, 6, 12, 13, 14), (8, 6, 3, 3, 3), {"stride": (1, 2, 4), "padding": (2, 0, 1)}),
+])  # fmt: skip
+def test_large_ones_are_exact(shape, weight, how):
+    """Integers go another way, by patches that are copied and products of matrices, so what the
+    kernel cuts into tiles, and sums in parts, is compared with what is not cut."""
+    x, w = whole(*shape), whole(*weight)
+    b = whole(weight[0])
+    function = getattr(F, f"conv{len(shape) - 2}d")
+    back = getattr(F, f"conv_transpose{len(shape) - 2}d")
+    leaves = [t.float().requires_grad_() for t in (x, w, b)]
+    y = function(*leaves, **how)
+    assert libdl.equal(y.to(libdl.int64), function(x, w, b, **how))
+    g = whole(*y.shape)
+    y.backward(g.float())
+    dx, dw, db = (leaf.grad.to(libdl.int64) for leaf in leaves)
+    # The input's: a transposed convolution, in which a stride leaves sizes open.
+    turned = {"padding": 0} | how
+    without = back(g, w, **turned).shape
+    more = [a - b for a, b in zip(shape[2:], without[2:])]
+    assert libdl.equal(dx, back(g, w, output_padding=more, **turned))
+    # The weight's, tap by tap: products of g with what lies under the tap.
+    assert libdl.equal(db, g.sum([d for d in range(g.ndim) if d != 1]))
+    assert libdl.equal(dw, weight_gradient(x, g, weight, how))
+
+
+def weight_gradient(x, g, weight, how):
+    dims, groups = len(weight) - 2, how.get("groups", 1)
+    stride, padding, dilation = (
+        n if isinstance(n, tuple) else (n,) * dims
+        for n in (how.get("stride", 1), how.get("padding", 0), how.get("dilation", 1)))  # fmt: skip
+    around = libdl.zeros(*x.shape[:2], *(n + 2 * p for n, p in zip(x.shape[2:], padding)),
+                         dtype=x.dtype)  # fmt: skip
+    around[(..., *(slice(p, p + n) for n, p in zip(x.shape[2:], padding)))] = x
+    made = libdl.zeros(*weight, dtype=x.dtype)
+    rows = g.transpose(0, 1).reshape(groups, weight[0] // groups, -1)
+    for tap in itertools.product(*map(range, weight[2:])):
+        under = around[(..., *(slice(t * d, t * d + (n - 1) * s + 1, s)
+                               for t, d, n, s in zip(tap, dilation, g.shape[2:], stride)))]
+        columns = under.transpose(0, 1).reshape(groups, weight[1], -1)
+        made[(..., *tap)] = (rows @ columns.mT).reshape(weight[0], weight[1])
+    return made
+
+
+def test_what_no_tap_reaches_is_zero():
+    """In memory that held something else: the allocator gives out first what came back last."""
+    x, w = drawn(2, 3, 20, 20), drawn(3, 4, 1, 1)
+    for size in range(4):
+        old = [libdl.full((2, 4, 58, 58 + k), libdl.nan) for k in range(size)]
+        del old
+        y = F.conv_transpose2d(x, w, stride=3)
+        assert y.shape == (2, 4, 58, 58)
+        y[:, :, ::3, ::3] = 0
+        assert not y.any()
+
+
+def test_without_channels_the_result_is_the_bias():
+    b = drawn(3)
+    y = F.conv2d(libdl.ones(2, 0, 4, 4), libdl.ones(3, 0, 2, 2), b)
+    assert libdl.equal(y, b.view(1, 3, 1, 1).expand(2, 3, 3, 3))
 
 
 def test_a_chain_stays_in_its_form():
