@@ -150,9 +150,9 @@ def test_gradient_scaled_by_frequency():
 
 # -- what dir() shows ------------------------------------------------------------------------------
 
-MODULES = ["nn.init", "nn.utils", "optim.lr_scheduler", "cuda", "random", "autograd.forward_ad",
-           "autograd.functional", "autograd.graph", "utils.checkpoint", "nn", "nn.functional",
-           "optim", "func", "autograd"]
+MODULES = ["nn.init", "nn.utils", "optim.lr_scheduler", "optim.swa_utils", "cuda", "random",
+           "autograd.forward_ad", "autograd.functional", "autograd.graph", "utils.checkpoint", "nn",
+           "nn.functional", "optim", "func", "autograd"]
 
 
 @pytest.mark.parametrize("module", MODULES)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Optimizers: SGD, Adam, AdamW, with PyTorch's groups, states and trajectories."""
 
-from . import lr_scheduler
+from . import lr_scheduler, swa_utils
 from .adam import Adam, AdamW
 from .optimizer import Optimizer
 from .sgd import SGD
 
-__all__ = ["SGD", "Adam", "AdamW", "Optimizer", "lr_scheduler"]
+__all__ = ["SGD", "Adam", "AdamW", "Optimizer", "lr_scheduler", "swa_utils"]
 
 
 import typing as _typing  # noqa: E402
