@@ -4,6 +4,7 @@
 // checks are done beforehand; a kernel only computes.
 #pragma once
 
+#include "kernels/args/batch_norm.h"
 #include "kernels/args/convolution.h"
 #include "kernels/args/copy.h"
 #include "kernels/args/gather.h"

@@ -30,7 +30,7 @@ def _one_device(operator: Operator) -> list[str]:
     tensors = [
         (i, argument.kind)
         for i, argument in enumerate(operator.arguments, 1)
-        if argument.kind in ("tensor", "tensors")
+        if argument.kind in ("tensor", "tensors", "updated")
     ]
     if len(tensors) < 2 and not any(kind == "tensors" for _, kind in tensors):
         return []

@@ -61,6 +61,20 @@ KINDS = {
         rust_passed=_twice("{x}.as_ptr()"),
         rust_bound=("let {x} = Given::new({x}.into())?;", "let {x} = Given::option({x})?;"),
     ),
+    # A tensor that the operator reads and writes, beside its results.
+    "updated": Kind(
+        c=("", "libdl_tensor* {x}"),
+        checked=("", "in_updated_tensor(op, {n}, {x})"),
+        held=("", "{v}.held.tensor"),
+        value="TENSOR",
+        schema="tensor",
+        core=("", "const Tensor*"),
+        python="Tensor",
+        hpp=("", "const Tensor&"),
+        hpp_passed=("", "{x}.get()"),
+        rust=("", "Option<&Tensor>"),
+        rust_passed=("", "Tensor::option_mut_ptr({x})"),
+    ),
     "tensors": Kind(
         c=_twice("const libdl_tensor* const* {x}, int64_t {c}"),
         checked=("in_tensors(op, {n}, {x}, {c}, false)", "in_tensors(op, {n}, {x}, {c}, true)"),

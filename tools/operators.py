@@ -185,6 +185,8 @@ def _argument(function: Function, p: Parameter) -> Argument:
         return Argument(p.name, "tensor", p.nullable, number=number)
     if number:
         raise function.error(f"{p.name}: LIBDL_NUMBER is said of tensors")
+    if p.type == "libdl_tensor *":
+        return Argument(p.name, "updated", True)
     if p.type in _NULLABLE_POINTERS:
         if not p.nullable:
             raise function.error(f"{p.name} ({p.type}) wants LIBDL_NULLABLE")
@@ -213,7 +215,7 @@ def _signature(function: Function) -> tuple[tuple[Argument, ...], tuple[Result, 
                 raise function.error(f"{p.name}: " + ("wants" if owned else "has") + " LIBDL_NEW")
             results.append(Result(p.name, kind))
             continue
-        if p.type == "libdl_tensor *":
+        if p.type == "libdl_tensor *" and not p.nullable:
             destinations.append(p.name)
             continue
         if results or destinations:

@@ -163,6 +163,110 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_layer_norm(const libdl_tensor *inpu
                                                         LIBDL_NULLABLE const libdl_tensor *bias,
                                                         double eps, LIBDL_NEW libdl_tensor **out);
 
+/** Normalisation of each channel: y = (x - mean) / sqrt(variance + eps) * weight + bias.
+ *
+ *  input         x: floating, [n, c, ...]
+ *  running_mean  [c]; in training, if given, it is written: (1 - momentum) running_mean +
+ *                momentum mean; without training, the mean. NULL: in training only
+ *  running_var   likewise for the variance, which counts one element less in training
+ *  weight        [c]; NULL: ones
+ *  bias          [c]; NULL: zeros
+ *  training      whether mean and variance are those of input over all but the channels; else they
+ *                are running_mean and running_var
+ *  momentum      how much a call in training changes the running statistics; usually 0.1
+ *  eps           >= 0, added to the variance; usually 1e-5
+ *  out           y: new, input's shape and dtype
+ *
+ *  16-bit inputs are computed in float32, and the vectors may be float32 with them.
+ *  Gradient: any order, forward mode, of input, weight and bias.
+ *  Errors: SHAPE (input has no channels' dimension or, in training, one element a channel; a vector
+ *  is not [c]), DTYPE (not floating, or differing dtypes), NULL (no running statistics without
+ *  training), VALUE (eps), READ_ONLY, OVERLAP, AUTOGRAD (running statistics that cannot be
+ *  written). A failed call changes nothing.
+ *  Threads: concurrent-read, exclusive of running_mean and running_var in training.
+ *  Python: batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False,
+ *    momentum=0.1, eps=1e-5) [functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_batch_norm(
+    const libdl_tensor *input, LIBDL_NULLABLE libdl_tensor *running_mean,
+    LIBDL_NULLABLE libdl_tensor *running_var, LIBDL_NULLABLE const libdl_tensor *weight,
+    LIBDL_NULLABLE const libdl_tensor *bias, libdl_bool training, double momentum, double eps,
+    LIBDL_NEW libdl_tensor **out);
+
+/** Normalisation of groups of channels: mean 0 and variance 1 over each sample's group, then
+ *  weight and bias of each channel.
+ *
+ *  input       x: floating, [n, c, ...]
+ *  num_groups  a divisor of c
+ *  weight      [c]; NULL: ones
+ *  bias        [c]; NULL: zeros
+ *  eps         added to the variance; usually 1e-5
+ *  out         new, input's shape and dtype
+ *
+ *  16-bit inputs are computed in float32, and the vectors may be float32 with them.
+ *  Gradient: any order, forward mode.
+ *  Errors: SHAPE (input has no channels' dimension, or one element a group and no batch; a vector is
+ *  not [c]), VALUE (num_groups),
+ *  DTYPE (not floating, or differing dtypes).
+ *  Threads: concurrent-read.
+ *  Python: group_norm(input, num_groups, weight=None, bias=None, eps=1e-5) [functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_group_norm(const libdl_tensor *input,
+                                                        int64_t num_groups,
+                                                        LIBDL_NULLABLE const libdl_tensor *weight,
+                                                        LIBDL_NULLABLE const libdl_tensor *bias,
+                                                        double eps, LIBDL_NEW libdl_tensor **out);
+
+/** Normalisation of each channel of each sample; otherwise as libdl_batch_norm.
+ *
+ *  input            x: floating, [n, c, ...]
+ *  running_mean     [c]; if use_input_stats, it is written: (1 - momentum) running_mean + momentum
+ *                   times the samples' average mean; else the mean. NULL: with use_input_stats only
+ *  running_var      likewise for the variance
+ *  weight           [c]; NULL: ones
+ *  bias             [c]; NULL: zeros
+ *  use_input_stats  whether mean and variance are those of the sample's channel; else they are
+ *                   running_mean and running_var
+ *  momentum         how much a call changes the running statistics; usually 0.1
+ *  eps              added to the variance; usually 1e-5
+ *  out              new, input's shape and dtype
+ *
+ *  Gradient: any order, forward mode, of input, weight and bias.
+ *  Errors: as of libdl_batch_norm.
+ *  Threads: concurrent-read, exclusive of running_mean and running_var with use_input_stats.
+ *  Python: instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None,
+ *    use_input_stats=True, momentum=0.1, eps=1e-5) [functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_instance_norm(
+    const libdl_tensor *input, LIBDL_NULLABLE libdl_tensor *running_mean,
+    LIBDL_NULLABLE libdl_tensor *running_var, LIBDL_NULLABLE const libdl_tensor *weight,
+    LIBDL_NULLABLE const libdl_tensor *bias, libdl_bool use_input_stats, double momentum,
+    double eps, LIBDL_NEW libdl_tensor **out);
+
+/** Division by the root of the mean square over the last dimensions:
+ *  y = x / sqrt(mean(x^2) + eps) * weight.
+ *
+ *  input             x: floating
+ *  normalized_shape  the sizes of the last dimensions, at least one
+ *  weight            floating, of that shape; NULL: ones
+ *  eps               added to the mean square; NULL: the distance from 1 to the next number in the
+ *                    dtype of the computation
+ *  out               y: new, input's shape and dtype
+ *
+ *  16-bit inputs are computed in float32.
+ *  Gradient: any order, forward mode.
+ *  Errors: SHAPE (normalized_shape does not match input's last dimensions, or weight differs from
+ *  it), DTYPE (not floating).
+ *  Threads: concurrent-read.
+ *  Python: rms_norm(input, normalized_shape, weight=None, eps=None) [function, functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_rms_norm(const libdl_tensor *input,
+                                                      const int64_t *normalized_shape,
+                                                      int32_t normalized_shape_count,
+                                                      LIBDL_NULLABLE const libdl_tensor *weight,
+                                                      LIBDL_NULLABLE const double *eps,
+                                                      LIBDL_NEW libdl_tensor **out);
+
 /** Elements set to zero with probability p, the others multiplied by 1 / (1 - p).
  *
  *  input      floating or complex

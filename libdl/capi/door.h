@@ -101,6 +101,13 @@ inline const Tensor* in_optional_tensor(OpId op, int argument, const libdl_tenso
   return handle ? &in_tensor(op, argument, handle) : nullptr;
 }
 
+inline const Tensor* in_updated_tensor(OpId op, int argument, libdl_tensor* const& handle) {
+  if (!handle) return nullptr;
+  if (!is_live_tensor(handle)) [[unlikely]]
+    refuse_tensor(op, argument, handle);
+  return &reinterpret_cast<const Tensor&>(handle);
+}
+
 inline Into in_destination(OpId op, int argument, libdl_tensor* const& handle, const char* name) {
   if (!is_live_tensor(handle)) [[unlikely]]
     refuse_destination(op, argument, name, handle);

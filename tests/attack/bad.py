@@ -299,7 +299,7 @@ def _generator(*_) -> list[Fault]:
 
 
 _BY_KIND = {
-    "tensor": _tensor, "tensors": _tensors, "ints": _ints, "int": _int, "float": _float,
+    "tensor": _tensor, "updated": _tensor, "tensors": _tensors, "ints": _ints, "int": _int, "float": _float,
     "dim": _dim, "bool": _bool, "dtype": _dtype_number, "device": _device, "string": _string,
     "generator": _generator,
 }  # fmt: skip

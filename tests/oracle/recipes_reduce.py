@@ -124,6 +124,47 @@ def layer_norm(d: Draw) -> Made:
     return args, ({"eps": d.some("1e-5", "1e-2")} if d.chance(0.3) else {})
 
 
+def _vectors(d: Draw, channels: int, *names: str) -> dict[str, str]:
+    kind = "plain" if d.kind == "far" else None
+    return {name: d.tensor((channels,), kind="positive" if name == "running_var" else kind)
+            for name in names}
+
+
+@recipe("batch_norm", "instance_norm")
+def batch_norm(d: Draw) -> Made:
+    if d.name.endswith("instance_norm"):
+        stats, word = d.chance(0.7), "use_input_stats"
+    else:
+        stats, word = d.chance(0.7), "training"
+    channels = d.some(1, 2, 3)
+    d.shape = (d.some(1, 2, 3), channels, *(d.some(1, 2, 3) for _ in range(d.some(0, 1, 1, 2, 3))))
+    made = {"running_mean": "None", "running_var": "None"}
+    if not stats or d.chance(0.5):
+        made = _vectors(d, channels, "running_mean", "running_var")
+    names = [name for name in ("weight", "bias") if d.chance(0.6)]
+    named = made | _vectors(d, channels, *names) | {word: str(stats)}
+    for name, choices in (("eps", ("1e-5", "0.1")), ("momentum", ("0.1", "0.5", "1.0"))):
+        if d.chance(0.3):
+            named[name] = d.some(*choices)
+    return [d.tensor(d.shape)], named
+
+
+@recipe("group_norm")
+def group_norm(d: Draw) -> Made:
+    channels = d.some(2, 3, 4)
+    d.shape = (d.some(1, 2, 0), channels, *(d.some(1, 2, 3) for _ in range(d.some(0, 1, 2))))
+    named = _vectors(d, channels, *(name for name in ("weight", "bias") if d.chance(0.6)))
+    return [d.tensor(d.shape), d.some("1", "2", str(channels))], named
+
+
+@recipe("rms_norm")
+def rms_norm(d: Draw) -> Made:
+    d.shape = d.some_shape(1)
+    last = d.shape[-d.some(1, min(2, len(d.shape))):]
+    named = {"weight": d.tensor(last)} if d.chance(0.6) else {}
+    return [d.tensor(d.shape), str(last)], named | ({"eps": "0.1"} if d.chance(0.4) else {})
+
+
 @recipe("max_pool2d", "max_pool2d_with_indices")
 def max_pool2d(d: Draw) -> Made:
     d.shape = d.some((1, 4, 4), (2, 3, 5, 4), (1, 2, 3, 3), (0, 2, 3, 3), (2, 1, 6, 3), (3, 3), (1, 0, 3, 3))

@@ -126,6 +126,14 @@ static int64_t product(const Integers* sizes) {
   }
   $1 = handle_of($input);
 }
+// Tensors that an operator updates may be absent.
+%typemap(in) libdl_tensor *running_mean, libdl_tensor *running_var {
+  if ($input != Py_None && !is_tensor($input)) {
+    WRONG("a tensor or None");
+    SWIG_fail;
+  }
+  $1 = $input == Py_None ? NULL : handle_of($input);
+}
 %typemap(argout) libdl_tensor *dst, libdl_tensor *values_dst, libdl_tensor *indices_dst {
   Py_INCREF($input);
   $result = appended($result, $input);

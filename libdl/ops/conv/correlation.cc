@@ -2,7 +2,7 @@
 
 #include "ops/conv/correlation.h"
 
-#include "ops/core/launch.h"
+#include "ops/core/innermost.h"
 #include "ops/creation/copy.h"
 #include "ops/linalg/linalg.h"
 #include "ops/pointwise/arithmetic.h"
@@ -18,75 +18,6 @@ Dtype wide(const Tensor& x) { return size_of(x.dtype()) < 4 ? Dtype::kFloat32 : 
 
 // -- by the kernel --------------------------------------------------------------------------------
 
-constexpr Layout kInnermost = Layout::kChannelsInnermost;
-
-// A tensor with three dimensions behind the channels, as the kernel sees it. Channels are innermost
-// in images and in what is written; weights that are read may have any strides.
-class Seen {
- public:
-  // To be read.
-  Seen(const Tensor& x, bool image) : tensor_(x) {
-    image &= x.device().is_cpu();  // others take any strides
-    const Shape innermost = channels_innermost(x.shape());
-    if (x.storage().packed_only() || (image && !lies(x, innermost))) {
-      form_ = image ? keep_form(x, kInnermost) : form_of(x, kInnermost);
-    }
-    if (form_.data()) {
-      set(const_cast<void*>(form_.data()), innermost);
-      return;
-    }
-    if (image && !lies(x, innermost)) tensor_ = clone_with(x, innermost);
-    set(kernel_data(tensor_, Access::kRead), image ? innermost : Shape(tensor_.strides()));
-  }
-  // To be written: new.
-  Seen(Dims shape, Dtype dtype, Device device) {
-    int64_t pixels = 1;
-    for (size_t d = 2; d < shape.size(); ++d) pixels *= shape[d];
-    void* data;
-    if (!device.is_cpu()) {
-      tensor_ = empty(shape, dtype, device);
-      set(kernel_data(tensor_, Access::kOverwrite), Shape(tensor_.strides()));
-      return;
-    }
-    if (shape[1] == 1 || pixels == 1) {  // as without a form
-      tensor_ = empty(shape, dtype);
-      data = kernel_data(tensor_, Access::kOverwrite);
-    } else {
-      tensor_ = empty_packed(shape, dtype, kInnermost, data);
-    }
-    set(data, channels_innermost(shape));
-  }
-  Seen(const Seen&) = delete;
-  Seen& operator=(const Seen&) = delete;
-
-  kernels::View view() const {
-    return {data_, sizes_, strides_, 5, static_cast<int32_t>(tensor_.dtype())};
-  }
-  const Tensor& tensor() const { return tensor_; }
-
- private:
-  static bool lies(const Tensor& x, const Shape& strides) {
-    for (int d = 0; d < x.ndim(); ++d)
-      if (x.size(d) > 1 && x.stride(d) != strides[static_cast<size_t>(d)]) return false;
-    return true;
-  }
-  void set(void* data, const Shape& strides) {
-    data_ = data;
-    const int missing = 5 - tensor_.ndim();
-    for (int d = 0; d < 5; ++d) {
-      const int from = d < 2 ? d : d - missing;
-      const bool there = d < 2 || from >= 2;
-      sizes_[d] = there ? tensor_.size(from) : 1;
-      strides_[d] = there ? strides[static_cast<size_t>(from)] : 0;
-    }
-  }
-
-  Tensor tensor_;
-  PackedReader form_;
-  void* data_ = nullptr;
-  int64_t sizes_[5] = {}, strides_[5] = {};
-};
-
 kernels::View bias_view(const Tensor* bias, Access access) {
   if (!bias) return no_view();
   return view_of(*bias, access);
@@ -94,8 +25,11 @@ kernels::View bias_view(const Tensor* bias, Access access) {
 
 Tensor by_kernel(const Correlation& c, Played a, Played b, const Tensor* bias, Tensor* bias_grad) {
   const Role wanted = third(a.role, b.role);
-  const Seen first(a.tensor, a.role != Role::kWeight), second(b.tensor, b.role != Role::kWeight);
-  const Seen result(c.shape(wanted), a.tensor.dtype(), a.tensor.device());
+  const auto order = [](Role role) {
+    return role == Role::kWeight ? Innermost::Order::kAny : Innermost::Order::kInnermost;
+  };
+  const Innermost first(a.tensor, order(a.role)), second(b.tensor, order(b.role));
+  const Innermost result(c.shape(wanted), a.tensor.dtype(), a.tensor.device());
   const Tensor shift = bias ? plain(*bias) : Tensor();
   if (bias_grad) *bias_grad = empty(Shape{c.y[1]}, a.tensor.dtype());
   kernels::ConvolutionArgs args{};
@@ -230,12 +164,6 @@ Tensor sum_of_pixels(const Tensor& y) {
   for (int d = 0; d < y.ndim(); ++d)
     if (d != 1) dims.push_back(d);
   return sum(y, Dims(dims), false, y.dtype());
-}
-
-Tensor along_channels(const Tensor& vector, Dims shape) {
-  Shape sizes(shape.size(), 1);
-  sizes[1] = shape[1];
-  return reshape(vector, sizes);
 }
 
 Tensor correlate(const Correlation& c, Played a, Played b, const Tensor* bias, Tensor* bias_grad) {

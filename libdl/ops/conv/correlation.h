@@ -45,7 +45,4 @@ Tensor correlate(const Correlation& c, Played a, Played b, const Tensor* bias = 
 // The sums over all but dimension 1: the gradient of a bias.
 Tensor sum_of_pixels(const Tensor& y);
 
-// A vector of channels, so that it broadcasts to an image of this shape.
-Tensor along_channels(const Tensor& vector, Dims shape);
-
 }  // namespace libdl

@@ -214,4 +214,10 @@ Tensor expand(const Tensor& input, Dims shape) {
   return make_view("expand", input, to, ViewCall{ViewCall::kExpand});
 }
 
+Tensor along_channels(const Tensor& vector, Dims shape) {
+  Shape sizes(shape.size(), 1);
+  sizes[1] = shape[1];
+  return reshape(vector, sizes);
+}
+
 }  // namespace libdl

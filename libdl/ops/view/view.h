@@ -19,6 +19,8 @@ Tensor t(const Tensor& input);
 Tensor squeeze(const Tensor& input, std::optional<Dims> dims);
 Tensor unsqueeze(const Tensor& input, int32_t dim);
 Tensor expand(const Tensor& input, Dims shape);
+// A vector of channels, so that it broadcasts to an image of this shape.
+Tensor along_channels(const Tensor& vector, Dims shape);
 Tensor select(const Tensor& input, int32_t dim, int64_t index);
 Tensor narrow(const Tensor& input, int32_t dim, int64_t start, int64_t length);
 Tensor slice(const Tensor& input, int32_t dim, std::optional<int64_t> start,

@@ -9,7 +9,8 @@ from typing import Any
 
 from .. import _C, _functional as _generated, _functions
 from .._C import Tensor
-from .._functional import hardshrink, layer_norm, linear, logsigmoid, max_pool2d_with_indices
+from .._functional import batch_norm, group_norm, hardshrink, instance_norm, layer_norm, linear
+from .._functional import logsigmoid, max_pool2d_with_indices, rms_norm
 from .._convolution import conv1d, conv2d, conv3d
 from .._functional import conv_transpose1d, conv_transpose2d, conv_transpose3d, sigmoid, softplus, tanh
 from .._errors import ArgumentValueError, DtypeError, ShapeError
@@ -17,7 +18,7 @@ from .._modes import is_grad_enabled, no_grad
 from ._losses import cross_entropy, l1_loss, mse_loss, nll_loss
 
 __all__ = [
-    "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
+    "batch_norm", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
     "cosine_similarity", "cross_entropy", "dropout", "elu", "embedding", "gelu", "hardshrink",
     "l1_loss", "layer_norm", "leaky_relu", "linear", "log_softmax", "logsigmoid", "max_pool2d",
     "max_pool2d_with_indices", "mse_loss", "nll_loss", "normalize", "one_hot", "relu", "relu6",

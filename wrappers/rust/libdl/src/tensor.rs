@@ -52,6 +52,11 @@ impl Tensor {
         x.map_or(null(), Tensor::as_ptr)
     }
 
+    #[inline]
+    pub(crate) fn option_mut_ptr(x: Option<&Tensor>) -> *mut libdl_tensor {
+        x.map_or(null_mut(), Tensor::as_mut_ptr)
+    }
+
     /// The handle, together with Rust's reference.
     pub fn into_raw(self) -> *mut libdl_tensor {
         let tensor = self.0.as_ptr();

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/core/innermost.h"
+
+#include "ops/creation/copy.h"
+
+namespace libdl {
+
+static constexpr Layout kLayout = Layout::kChannelsInnermost;
+
+static bool lies(const Tensor& x, const Shape& strides) {
+  for (int d = 0; d < x.ndim(); ++d)
+    if (x.size(d) > 1 && x.stride(d) != strides[static_cast<size_t>(d)]) return false;
+  return true;
+}
+
+Innermost::Innermost(const Tensor& x, Order order) : tensor_(x) {
+  // Devices take any strides.
+  const bool turned = order == Order::kInnermost && x.device().is_cpu();
+  const Shape innermost = channels_innermost(x.shape());
+  if (x.storage().packed_only() || (turned && !lies(x, innermost)))
+    form_ = turned ? keep_form(x, kLayout) : form_of(x, kLayout);
+  if (form_.data()) {
+    set(const_cast<void*>(form_.data()), innermost);
+    return;
+  }
+  if (turned && !lies(x, innermost)) tensor_ = clone_with(x, innermost);
+  set(kernel_data(tensor_, Access::kRead), turned ? innermost : Shape(tensor_.strides()));
+}
+
+Innermost::Innermost(Dims shape, Dtype dtype, Device device) {
+  int64_t pixels = 1;
+  for (size_t d = 2; d < shape.size(); ++d) pixels *= shape[d];
+  if (!device.is_cpu() || shape[1] == 1 || pixels == 1) {
+    tensor_ = empty(shape, dtype, device);
+    set(kernel_data(tensor_, Access::kOverwrite),
+        device.is_cpu() ? channels_innermost(shape) : Shape(tensor_.strides()));
+    return;
+  }
+  void* data;
+  tensor_ = empty_packed(shape, dtype, kLayout, data);
+  set(data, channels_innermost(shape));
+}
+
+void Innermost::set(void* data, const Shape& strides) {
+  data_ = data;
+  const int missing = 5 - tensor_.ndim();
+  for (int d = 0; d < 5; ++d) {
+    const int from = d < 2 ? d : d - missing;
+    const bool there = d < 2 || from >= 2;
+    sizes_[d] = there ? tensor_.size(from) : 1;
+    strides_[d] = there ? strides[static_cast<size_t>(from)] : 0;
+  }
+}
+
+}  // namespace libdl

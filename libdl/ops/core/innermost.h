@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Images as kernels see them that work channel by channel: [n, c, d, h, w], on the CPU with the
+// channels innermost, whether strides or a form put them there.
+#pragma once
+
+#include "ops/core/launch.h"
+#include "tensor/forms.h"
+
+namespace libdl {
+
+// A tensor with a batch, channels and up to three further dimensions; missing ones count as 1.
+class Innermost {
+ public:
+  enum class Order {
+    kInnermost,  // converted if necessary; the form is kept
+    kAny,        // as it lies
+  };
+  // To be read.
+  explicit Innermost(const Tensor& x, Order order = Order::kInnermost);
+  // To be written: new. Without a form where channels and pixels lie as in a contiguous tensor.
+  Innermost(Dims shape, Dtype dtype, Device device);
+  Innermost(const Innermost&) = delete;
+  Innermost& operator=(const Innermost&) = delete;
+
+  kernels::View view() const {
+    return {data_, sizes_, strides_, 5, static_cast<int32_t>(tensor_.dtype())};
+  }
+  const Tensor& tensor() const { return tensor_; }
+
+ private:
+  void set(void* data, const Shape& strides);
+
+  Tensor tensor_;
+  PackedReader form_;
+  void* data_ = nullptr;
+  int64_t sizes_[5] = {}, strides_[5] = {};
+};
+
+}  // namespace libdl

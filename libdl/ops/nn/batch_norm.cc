@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/nn/batch_norm.h"
+
+#include "ops/core/innermost.h"
+#include "ops/creation/copy.h"
+#include "ops/nn/running.h"
+#include "ops/pointwise/arithmetic.h"
+#include "ops/reduction/reduction.h"
+#include "ops/view/view.h"
+
+namespace libdl {
+
+static constexpr const char* kOp = "batch_norm";
+
+namespace {
+// Whether mean and rstd are those of the input, and so depend on it.
+struct Norm {
+  bool trained;
+  double eps;
+};
+struct Statistics {  // [c] each, in the dtype of computation
+  Tensor mean, rstd;
+  Tensor variance;  // with count - 1; undefined unless trained
+};
+using Gradients = std::tuple<Tensor, Tensor, Tensor>;  // dx, dweight, dbias, where wanted
+}  // namespace
+
+static Shape all_but_channels(const Tensor& x) {
+  Shape dims;
+  for (int d = 0; d < x.ndim(); ++d)
+    if (d != 1) dims.push_back(d);
+  return dims;
+}
+static Tensor along(const Tensor& vector, const Tensor& x) {
+  return along_channels(cast(vector, x.dtype()), x.shape());
+}
+
+// At most three dimensions behind the channels, as kernels have them.
+static Tensor as_volume(const Tensor& x) { return x.ndim() <= 5 ? x : flatten(x, 2, x.ndim() - 1); }
+static Tensor in_shape_of(const Tensor& x, const Tensor& y) {
+  return x.ndim() <= 5 ? y : reshape(y, x.shape());
+}
+
+// x in the dtype of computation, rstd and z = (x - mean) rstd, by operators.
+namespace {
+struct Normalised {
+  Tensor x, rstd, z;
+  Shape pixels;  // the dimensions that means are taken over
+
+  Normalised(const Norm& a, const Tensor& input, const Tensor& mean_, const Tensor& rstd_)
+      : x(cast(input, normalised_as(input.dtype()))), pixels(all_but_channels(input)) {
+    const Tensor centred = sub(x, a.trained ? average(x) : along(mean_, x));
+    rstd = a.trained ? rsqrt(add(average(square(centred)), number(a.eps))) : along(rstd_, x);
+    z = centred * rstd;
+  }
+  Tensor average(const Tensor& t) const { return mean(t, Dims(pixels), true); }
+};
+}  // namespace
+
+// -- the gradient ---------------------------------------------------------------------------------
+
+// With g = dy weight:
+//   dx = rstd (g - mean(g) - z mean(g z)),  dweight = sum(dy z),  dbias = sum(dy)
+// with means over all pixels; if the statistics do not depend on x, dx = rstd g.
+static Gradients by_operators(const Norm& a, const Tensor& arrived, const Tensor& input,
+                              const Tensor& weight, const Tensor& mean, const Tensor& rstd,
+                              const std::array<bool, 3>& wanted) {
+  const Normalised n(a, input, mean, rstd);
+  const Tensor dy = cast(arrived, n.x.dtype());
+  const Tensor g = weight.defined() ? dy * along(weight, n.x) : dy;
+  Gradients all;
+  if (wanted[0]) {
+    const Tensor dx =
+        a.trained ? n.rstd * (g - n.average(g) - n.z * n.average(g * n.z)) : n.rstd * g;
+    std::get<0>(all) = cast(dx, input.dtype());
+  }
+  if (wanted[1]) std::get<1>(all) = sum(dy * n.z, Dims(n.pixels));
+  if (wanted[2]) std::get<2>(all) = sum(dy, Dims(n.pixels));
+  return all;
+}
+
+static kernels::View vector(const Tensor& x, Access access) {
+  return x.defined() ? view_of(x, access) : no_view();
+}
+
+static Gradients in_one_pass(const Norm& a, const Tensor& arrived, const Tensor& input,
+                             const Tensor& weight, const Tensor& mean, const Tensor& rstd,
+                             const std::array<bool, 3>& wanted) {
+  LIBDL_OBSERVED_PART("batch_norm_backward",
+                      in_one_pass(a, arrived, input, weight, mean, rstd, wanted), arrived, input,
+                      &weight, mean, rstd);
+  const Innermost dy(as_volume(arrived)), x(as_volume(input));
+  const Device device = input.device();
+  std::optional<Innermost> dx;
+  if (wanted[0]) dx.emplace(x.tensor().shape(), input.dtype(), device);
+  const int64_t channels[] = {input.size(1)};
+  const auto place = [&](bool there) {
+    return there ? empty(channels, mean.dtype(), device) : Tensor();
+  };
+  const Tensor dweight = place(wanted[1]), dbias = place(wanted[2]);
+  const Tensor factor = weight.defined() ? plain(weight, mean.dtype()) : Tensor();
+  using enum Access;
+  launch_batch_norm_backward(
+      device, {dx ? dx->view() : no_view(), vector(dweight, kOverwrite), vector(dbias, kOverwrite),
+               dy.view(), x.view(), vector(mean, kRead), vector(rstd, kRead), vector(factor, kRead),
+               a.trained});
+  return {dx ? in_shape_of(input, dx->tensor()) : Tensor(), dweight, dbias};
+}
+
+static void batch_norm_vjp(Backward& b) {
+  const Norm& a = b.attr<Norm>();
+  const Tensor x = b.saved(0), weight = b.saved(1), mean = b.saved(2), rstd = b.saved(3);
+  std::array<bool, 3> wanted{};
+  for (int i = 0; i < b.inputs(); ++i) wanted[static_cast<size_t>(i)] = b.needs(i);
+  const auto compute = b.differentiated() || x.numel() == 0 ? by_operators : in_one_pass;
+  auto [dx, dweight, dbias] = compute(a, b.dy(), x, weight, mean, rstd, wanted);
+  if (wanted[0]) b.set_grad(0, std::move(dx));
+  if (wanted[1]) b.set_grad(1, std::move(dweight));
+  if (wanted[2]) b.set_grad(2, std::move(dbias));
+}
+static const Rule kBatchNorm{kOp, batch_norm_vjp};
+
+// -- forward --------------------------------------------------------------------------------------
+
+// The tangent by the product rule over y = z weight + bias.
+static Tensor batch_norm_jvp(const Call& call, const Norm& a, const Tensor& input,
+                             const Statistics& s, const Tensor* weight) {
+  const Normalised n(a, input, s.mean, s.rstd);
+  Tensor t = zeros(n.x.shape(), n.x.dtype(), n.x.device());
+  if (call.tangent(0).defined()) {
+    const Tensor tx = cast(call.tangent(0), n.x.dtype());
+    Tensor tz = n.rstd * tx;
+    if (a.trained) {
+      const Tensor u = tx - n.average(tx);
+      tz = n.rstd * (u - n.z * n.average(u * n.z));
+    }
+    t = t + (weight ? tz * along(*weight, tz) : tz);
+  }
+  if (weight && call.tangent(1).defined()) t = t + n.z * along(call.tangent(1), n.z);
+  if (call.tangent(2).defined()) t = t + along(call.tangent(2), t);
+  return cast(t, input.dtype());
+}
+
+static Statistics of_input(const Innermost& x, int64_t channels, Dtype dtype, double eps) {
+  const Device device = x.tensor().device();
+  const int64_t sizes[] = {channels};
+  Statistics s{empty(sizes, dtype, device), empty(sizes, dtype, device),
+               empty(sizes, dtype, device)};
+  using enum Access;
+  launch_batch_statistics(device, {x.view(), vector(s.mean, kOverwrite), vector(s.rstd, kOverwrite),
+                                   vector(s.variance, kOverwrite), eps});
+  return s;
+}
+
+static Tensor normalised(const Innermost& x, const Statistics& s, const Tensor* weight,
+                         const Tensor* bias) {
+  const Dtype dtype = s.mean.dtype();
+  const Tensor factor = weight ? plain(*weight, dtype) : Tensor();
+  const Tensor shift = bias ? plain(*bias, dtype) : Tensor();
+  const Innermost y(x.tensor().shape(), x.tensor().dtype(), x.tensor().device());
+  using enum Access;
+  launch_batch_norm(x.tensor().device(),
+                    {y.view(), x.view(), vector(s.mean, kRead), vector(s.rstd, kRead),
+                     vector(factor, kRead), vector(shift, kRead)});
+  return y.tensor();
+}
+
+// Of mean and variance that are given.
+static Statistics kept(const Tensor& mean, const Tensor& variance, Dtype dtype, double eps) {
+  // A copy: saved for backward, which a later step in training must not change.
+  return {plain(row_major_clone(mean), dtype),
+          rsqrt(add(cast(variance, dtype), number(eps))), Tensor()};
+}
+
+// -- what is asked for ----------------------------------------------------------------------------
+
+namespace {
+struct Given {
+  const Tensor& input;
+  Running running;
+  const Tensor *weight, *bias;
+};
+}  // namespace
+
+static void check(const Given& g, bool training, double eps) {
+  const Tensor& input = g.input;
+  if (!is_floating(input.dtype()))
+    fail_argument(LIBDL_ERROR_DTYPE, kOp, 1, "input", std::string("is ") + name_of(input.dtype()),
+                  "a floating dtype");
+  if (input.ndim() < 2)
+    fail_argument(LIBDL_ERROR_SHAPE, kOp, 1, "input", "has shape " + to_string(input.shape()),
+                  "[n, c, ...]");
+  check_running(kOp, input, g.running, training);
+  check_channels(kOp, input, 4, "weight", g.weight);
+  check_channels(kOp, input, 5, "bias", g.bias);
+  if (training && input.numel() && input.numel() == input.size(1))
+    fail_argument(LIBDL_ERROR_SHAPE, kOp, 1, "input", "has shape " + to_string(input.shape()),
+                  "more than one value per channel when training");
+  if (!(eps >= 0))
+    fail_argument(LIBDL_ERROR_VALUE, kOp, 8, "eps", "is " + std::to_string(eps), "0 or more");
+}
+
+static bool is_differentiated(const Tensor& x) {
+  return (has_history(x) && (state().mode & kModeGrad)) || has_tangent(x);
+}
+
+// With given statistics, by operators, so that derivatives reach these, too.
+static Tensor by_statistics(const Given& g, double eps) {
+  const Named named(kOp);
+  const Tensor x = cast(g.input, normalised_as(g.input.dtype()));
+  const Tensor rstd = rsqrt(add(cast(*g.running.var, x.dtype()), number(eps)));
+  Tensor y = (x - along(*g.running.mean, x)) * along(rstd, x);
+  if (g.weight) y = y * along(*g.weight, x);
+  if (g.bias) y = y + along(*g.bias, x);
+  return named(cast(y, g.input.dtype()));
+}
+
+static Statistics statistics_of(const Innermost& x, const Given& g, const Norm& a) {
+  const Dtype dtype = normalised_as(g.input.dtype());
+  if (!a.trained) return kept(*g.running.mean, *g.running.var, dtype, a.eps);
+  return of_input(x, g.input.size(1), dtype, a.eps);
+}
+
+Tensor batch_norm(const Tensor& input, const Tensor* running_mean, const Tensor* running_var,
+                  const Tensor* weight, const Tensor* bias, bool training, double momentum,
+                  double eps) {
+  LIBDL_OBSERVED(batch_norm, input, running_mean, running_var, weight, bias, training, momentum,
+                 eps);
+  const Given given{input, {running_mean, running_var}, weight, bias};
+  check(given, training, eps);
+  if (!training && (is_differentiated(*running_mean) || is_differentiated(*running_var)))
+    return by_statistics(given, eps);
+  Call call(kOp, {}, {&input, weight, bias});
+  const Norm a{training, eps};
+  RunningUpdate running(kOp, given.running);
+  Statistics s;
+  Tensor y;
+  if (input.numel()) {
+    const Innermost x(as_volume(input));
+    s = statistics_of(x, given, a);
+    y = in_shape_of(input, normalised(x, s, weight, bias));
+    if (training) running.prepare(s.mean, s.variance, momentum);
+  } else {  // nothing is normalised, and no statistics change
+    const int64_t channels[] = {input.size(1)};
+    s.mean = s.rstd = zeros(channels, normalised_as(input.dtype()), input.device());
+    y = empty(input.shape(), input.dtype(), input.device());
+  }
+  const Tensor absent;
+  y = call.done(std::move(y), kBatchNorm, a,
+                {saves_input(input, 0), saves_input(weight ? *weight : absent, 1),
+                 saves_value(s.mean), saves_value(s.rstd)});
+  if (call.forward()) call.jvp(y, [&] { return batch_norm_jvp(call, a, input, s, weight); });
+  running.write();
+  return y;
+}
+
+}  // namespace libdl

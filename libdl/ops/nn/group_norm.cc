@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Normalisations that are composed of layer_norm, batch_norm and elementwise operators.
+
+#include "ops/nn/group_norm.h"
+
+#include <limits>
+
+#include "ops/creation/copy.h"
+#include "ops/nn/batch_norm.h"
+#include "ops/nn/layer_norm.h"
+#include "ops/nn/running.h"
+#include "ops/pointwise/arithmetic.h"
+#include "ops/reduction/reduction.h"
+#include "ops/view/view.h"
+
+namespace libdl {
+
+namespace {
+struct Affine {
+  const Tensor *weight, *bias;
+};
+}  // namespace
+
+static void check_floating(const char* op, const Tensor& input) {
+  if (!is_floating(input.dtype()))
+    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(input.dtype()),
+                  "a floating dtype");
+}
+
+// -- groups of channels ---------------------------------------------------------------------------
+
+// Each row of `groups` parts has mean 0 and variance 1; then weight and bias of each channel.
+static Tensor of_groups(const Tensor& input, int64_t groups, Affine affine, double eps) {
+  const Tensor x = cast(input, normalised_as(input.dtype()));
+  const int64_t rows = x.size(0) * groups, count = rows ? x.numel() / rows : 0;
+  const int64_t shape[] = {rows, count}, row[] = {count};
+  Tensor y = reshape(layer_norm(reshape(x, shape), row, nullptr, nullptr, eps), x.shape());
+  const auto along = [&](const Tensor& vector) {
+    return along_channels(cast(vector, y.dtype()), y.shape());
+  };
+  if (affine.weight && affine.bias) {
+    y = addcmul(along(*affine.bias), y, along(*affine.weight), nullptr);
+  } else if (affine.weight) {
+    y = y * along(*affine.weight);
+  } else if (affine.bias) {
+    y = y + along(*affine.bias);
+  }
+  return cast(y, input.dtype());
+}
+
+Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor* weight, const Tensor* bias,
+                  double eps) {
+  LIBDL_OBSERVED(group_norm, input, num_groups, weight, bias, eps);
+  const char* const op = "group_norm";
+  check_floating(op, input);
+  if (input.ndim() < 2)
+    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
+                  "[n, c, ...]");
+  if (num_groups > 0 && input.numel() == num_groups)
+    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
+                  "more than one value per group");
+  if (num_groups < 1 || input.size(1) % num_groups)
+    fail_argument(LIBDL_ERROR_VALUE, op, 2, "num_groups", "is " + std::to_string(num_groups),
+                  "a divisor of the channels, " + std::to_string(input.size(1)));
+  check_channels(op, input, 3, "weight", weight);
+  check_channels(op, input, 4, "bias", bias);
+  const Named named(op);
+  return named(of_groups(input, num_groups, {weight, bias}, eps));
+}
+
+// -- each sample for itself -----------------------------------------------------------------------
+
+// The running statistics take up the samples' average mean and variance.
+static void update(const Tensor& input, Running running, double momentum) {
+  if (!running.mean && !running.var) return;
+  const ModeGuard off(kModeGrad | kModeForward);
+  const Tensor x = cast(input, normalised_as(input.dtype()));
+  static constexpr int64_t kSamples[] = {0};
+  Shape pixels;
+  for (int d = 2; d < x.ndim(); ++d) pixels.push_back(d);
+  const auto average = [](const Tensor& of_each) { return mean(of_each, Dims(kSamples)); };
+  RunningUpdate both("instance_norm", running);
+  both.prepare(average(mean(x, Dims(pixels))), average(var(x, Dims(pixels), nullptr, false)),
+               momentum);
+  both.write();
+}
+
+Tensor instance_norm(const Tensor& input, const Tensor* running_mean, const Tensor* running_var,
+                     const Tensor* weight, const Tensor* bias, bool use_input_stats,
+                     double momentum, double eps) {
+  LIBDL_OBSERVED(instance_norm, input, running_mean, running_var, weight, bias, use_input_stats,
+                 momentum, eps);
+  const char* const op = "instance_norm";
+  check_floating(op, input);
+  if (input.ndim() < 2)
+    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
+                  "[n, c, ...]");
+  const Running running{running_mean, running_var};
+  check_running(op, input, running, use_input_stats);
+  check_channels(op, input, 4, "weight", weight);
+  check_channels(op, input, 5, "bias", bias);
+  const int64_t samples = input.size(0) * input.size(1);
+  if (use_input_stats && samples && input.numel() == samples)
+    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
+                  "more than one pixel if its statistics are used");
+  const Named named(op);
+  if (!use_input_stats)
+    return named(
+        batch_norm(input, running_mean, running_var, weight, bias, false, momentum, eps));
+  const Tensor y = named(of_groups(input, input.size(1), {weight, bias}, eps));
+  if (input.numel()) update(input, running, momentum);
+  return y;
+}
+
+// -- by the root of the mean square ---------------------------------------------------------------
+
+Tensor rms_norm(const Tensor& input, Dims normalized_shape, const Tensor* weight,
+                std::optional<double> eps) {
+  LIBDL_OBSERVED(rms_norm, input, normalized_shape, weight, eps);
+  const char* const op = "rms_norm";
+  check_floating(op, input);
+  const int lead = input.ndim() - static_cast<int>(normalized_shape.size());
+  if (normalized_shape.empty() || lead < 0 || !same(input.shape().subspan(lead), normalized_shape))
+    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "normalized_shape", "is " + to_string(normalized_shape),
+                  "the last dimensions of " + to_string(input.shape()));
+  if (weight && !same(weight->shape(), normalized_shape))
+    fail_argument(LIBDL_ERROR_SHAPE, op, 3, "weight", "has shape " + to_string(weight->shape()),
+                  to_string(normalized_shape));
+  if (weight && !is_floating(weight->dtype()))
+    fail_argument(LIBDL_ERROR_DTYPE, op, 3, "weight", std::string("is ") + name_of(weight->dtype()),
+                  "a floating dtype");
+  const Named named(op);
+  Shape dims;
+  for (int d = lead; d < input.ndim(); ++d) dims.push_back(d);
+  const Tensor x = cast(input, normalised_as(input.dtype()));
+  const double least = x.dtype() == Dtype::kFloat64 ? std::numeric_limits<double>::epsilon()
+                                                    : std::numeric_limits<float>::epsilon();
+  const Tensor squares = mean(square(x), Dims(dims), true);
+  Tensor y = x * rsqrt(add(squares, number(eps.value_or(least))));
+  if (weight) y = y * cast(*weight, y.dtype());
+  return named(own(cast(y, input.dtype())));
+}
+
+}  // namespace libdl

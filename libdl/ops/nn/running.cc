@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/nn/running.h"
+
+#include "ops/creation/copy.h"
+#include "ops/pointwise/arithmetic.h"
+#include "runtime/thread_pool.h"
+
+namespace libdl {
+
+Dtype normalised_as(Dtype dtype) { return size_of(dtype) < 4 ? Dtype::kFloat32 : dtype; }
+
+void check_channels(const char* op, const Tensor& input, int argument, const char* name,
+                    const Tensor* x) {
+  if (!x) return;
+  if (x->ndim() != 1 || x->size(0) != input.size(1))
+    fail_argument(LIBDL_ERROR_SHAPE, op, argument, name, "has shape " + to_string(x->shape()),
+                  "[" + std::to_string(input.size(1)) + "], one a channel");
+  const Dtype wanted = normalised_as(input.dtype());
+  if (x->dtype() != input.dtype() && x->dtype() != wanted)
+    fail_argument(LIBDL_ERROR_DTYPE, op, argument, name, std::string("is ") + name_of(x->dtype()),
+                  name_of(wanted));
+}
+
+static void check_one(const char* op, const Tensor& input, int argument, const char* name,
+                      const Tensor* x, bool written) {
+  check_channels(op, input, argument, name, x);
+  if (!x && !written)
+    fail_argument(LIBDL_ERROR_NULL, op, argument, name, "is absent",
+                  "statistics, because those of the input are not used");
+  if (!x || !written) return;
+  if (x->storage().read_only)
+    fail_argument(LIBDL_ERROR_READ_ONLY, op, argument, name, "has read-only memory",
+                  "memory to write to");
+  if (overlaps_itself(*x))
+    fail_argument(LIBDL_ERROR_OVERLAP, op, argument, name, "has elements that share memory",
+                  "a clone");
+  if (has_history(*x) || has_tangent(*x))
+    fail_argument(LIBDL_ERROR_AUTOGRAD, op, argument, name,
+                  has_history(*x) ? "requires grad, which it cannot get"
+                                  : "has a tangent, which would not follow",
+                  "detach() of it");
+}
+
+void check_running(const char* op, const Tensor& input, Running running, bool written) {
+  check_one(op, input, 2, "running_mean", running.mean, written);
+  check_one(op, input, 3, "running_var", running.var, written);
+}
+
+static Tensor moved(const Tensor* running, const Tensor& value, double momentum) {
+  if (!running) return {};
+  const Tensor before = cast(*running, value.dtype());
+  return cast(before * (1 - momentum) + value * momentum, running->dtype());
+}
+
+void RunningUpdate::prepare(const Tensor& mean, const Tensor& var, double momentum) {
+  const ModeGuard off(kModeGrad | kModeForward);
+  mean_ = moved(running_.mean, mean, momentum);
+  var_ = moved(running_.var, var, momentum);
+}
+
+void RunningUpdate::write() const {
+  const Uninterruptible whole;  // both change or neither
+  const auto change = [this](const Tensor* running, const Tensor& value) {
+    if (!running || !value.defined()) return;
+    copy_bytes(*running, value);
+    written(*running, op_);
+  };
+  change(running_.mean, mean_);
+  change(running_.var, var_);
+}
+
+}  // namespace libdl

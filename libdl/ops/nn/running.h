@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What normalisations of channels have in common: vectors with a number a channel, and the running
+// statistics, which a call in training changes.
+#pragma once
+
+#include "ops/core/call.h"
+
+namespace libdl {
+
+// In which normalisations compute: float32 for the 16-bit types.
+Dtype normalised_as(Dtype dtype);
+
+// Throws DTYPE or SHAPE unless x, argument `argument`, is absent or has a number for each of
+// input's channels, in input's dtype or in that of the computation.
+void check_channels(const char* op, const Tensor& input, int argument, const char* name,
+                    const Tensor* x);
+
+// Arguments 2 and 3 of a normalisation, either of them NULL.
+struct Running {
+  const Tensor *mean, *var;
+};
+// written: whether they are updated; else both must be there.
+void check_running(const char* op, const Tensor& input, Running running, bool written);
+
+// Moves the running statistics by (1 - momentum) running + momentum value.
+class RunningUpdate {
+ public:
+  RunningUpdate(const char* op, Running running) : op_(op), running_(running) {}
+  // Computes what write() writes. Everything that may fail is here.
+  void prepare(const Tensor& mean, const Tensor& var, double momentum);
+  void write() const;
+
+ private:
+  const char* op_;
+  Running running_;
+  Tensor mean_, var_;
+};
+
+}  // namespace libdl
