@@ -108,6 +108,21 @@ void note_accesses(const Context& context, KernelId, const LayerNormBackwardArgs
   note.reads({&a.dy, &a.in, &a.mean, &a.rstd, &a.weight});
   note.writes({&a.dx, &a.dweight, &a.dbias});
 }
+void note_accesses(const Context& context, KernelId, const BatchStatisticsArgs& a) {
+  NOTES;
+  note.reads({&a.in});
+  note.writes({&a.mean, &a.rstd, &a.variance});
+}
+void note_accesses(const Context& context, KernelId, const BatchNormArgs& a) {
+  NOTES;
+  note.reads({&a.in, &a.mean, &a.rstd, &a.weight, &a.bias});
+  note.writes({&a.out});
+}
+void note_accesses(const Context& context, KernelId, const BatchNormBackwardArgs& a) {
+  NOTES;
+  note.reads({&a.dy, &a.in, &a.mean, &a.rstd, &a.weight});
+  note.writes({&a.dx, &a.dweight, &a.dbias});
+}
 void note_accesses(const Context& context, KernelId, const MaxPool2dArgs& a) {
   NOTES;
   note.reads({&a.in});

@@ -21,6 +21,11 @@ void note_accesses(const kernels::Context& context, KernelId id,
 void note_accesses(const kernels::Context& context, KernelId id, const kernels::LayerNormArgs& a);
 void note_accesses(const kernels::Context& context, KernelId id,
                    const kernels::LayerNormBackwardArgs& a);
+void note_accesses(const kernels::Context& context, KernelId id,
+                   const kernels::BatchStatisticsArgs& a);
+void note_accesses(const kernels::Context& context, KernelId id, const kernels::BatchNormArgs& a);
+void note_accesses(const kernels::Context& context, KernelId id,
+                   const kernels::BatchNormBackwardArgs& a);
 void note_accesses(const kernels::Context& context, KernelId id, const kernels::MaxPool2dArgs& a);
 void note_accesses(const kernels::Context& context, KernelId id, const kernels::ConvolutionArgs& a);
 void note_accesses(const kernels::Context& context, KernelId id, const kernels::GatherArgs& a);

@@ -31,8 +31,9 @@ _SHAPE_ALONE = ("empty", "empty_like", "empty_strided")
 
 # The words of an argument that is left out; those of the others are in valid_arguments.py.
 _ABSENT = {
-    "tensor": ["null"], "int": ["null"], "float": ["null"], "generator": ["null"],
-    "device": ["null"], "dtype": ["i:0"], "ints": ["null", "i:0"], "string": ["null", "i:-1"],
+    "tensor": ["null"], "updated": ["null"], "int": ["null"], "float": ["null"],
+    "generator": ["null"], "device": ["null"], "dtype": ["i:0"], "ints": ["null", "i:0"],
+    "string": ["null", "i:-1"],
 }  # fmt: skip
 
 
@@ -72,6 +73,14 @@ def c_value(word: str) -> str:
     raise SystemExit(f"meaning: no C for {word!r}")
 
 
+def c_values(words: list[str]) -> list[str]:
+    values = []
+    for word in words:  # C may evaluate them in any order, so those that are written have numbers
+        written = sum(value.startswith("updated(") for value in values)
+        values.append(f"updated({written}, {quoted(word[1:])})" if word[0] == "!" else c_value(word))
+    return values
+
+
 def variants(operator: Operator) -> list[tuple[str, list[str]]]:
     """Names and C arguments of the calls."""
     as_meant = {a.name: valid_arguments.words_of(operator, a) for a in operator.arguments}
@@ -85,7 +94,7 @@ def variants(operator: Operator) -> list[tuple[str, list[str]]]:
         words: list[str] = []
         for argument in operator.arguments:
             words += _ABSENT[argument.kind] if argument in left_out else as_meant[argument.name]
-        found.append((name, [c_value(word) for word in words]))
+        found.append((name, c_values(words)))
     return found
 
 
@@ -106,6 +115,7 @@ def new_case(operator: Operator, arguments: list[str]) -> str:
     told = " ".join(p[2].format(k) for k, p in enumerate(places))
     if operator.name in _SHAPE_ALONE:
         told = "tell_shape(r0); libdl_tensor_release(r0);"
+    told += " tell_updated();" * any(a.kind == "updated" for a in operator.arguments)
     return f"{{{declared} if (done(libdl_{operator.name}({call}))) {{ {told} }} }}"
 
 
