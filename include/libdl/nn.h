@@ -187,11 +187,13 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_layer_norm(const libdl_tensor *inpu
  *  Python: batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False,
  *    momentum=0.1, eps=1e-5) [functional]
  */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_batch_norm(
-    const libdl_tensor *input, LIBDL_NULLABLE libdl_tensor *running_mean,
-    LIBDL_NULLABLE libdl_tensor *running_var, LIBDL_NULLABLE const libdl_tensor *weight,
-    LIBDL_NULLABLE const libdl_tensor *bias, libdl_bool training, double momentum, double eps,
-    LIBDL_NEW libdl_tensor **out);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_batch_norm(const libdl_tensor *input,
+                                                        LIBDL_NULLABLE libdl_tensor *running_mean,
+                                                        LIBDL_NULLABLE libdl_tensor *running_var,
+                                                        LIBDL_NULLABLE const libdl_tensor *weight,
+                                                        LIBDL_NULLABLE const libdl_tensor *bias,
+                                                        libdl_bool training, double momentum,
+                                                        double eps, LIBDL_NEW libdl_tensor **out);
 
 /** Normalisation of groups of channels: mean 0 and variance 1 over each sample's group, then
  *  weight and bias of each channel.
@@ -205,11 +207,10 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_batch_norm(
  *
  *  16-bit inputs are computed in float32, and the vectors may be float32 with them.
  *  Gradient: any order, forward mode.
- *  Errors: SHAPE (input has no channels' dimension, or one element a group and no batch; a vector is
- *  not [c]), VALUE (num_groups),
- *  DTYPE (not floating, or differing dtypes).
- *  Threads: concurrent-read.
- *  Python: group_norm(input, num_groups, weight=None, bias=None, eps=1e-5) [functional]
+ *  Errors: SHAPE (input has no channels' dimension, or one element a group and no batch; a vector
+ * is not [c]), VALUE (num_groups), DTYPE (not floating, or differing dtypes). Threads:
+ * concurrent-read. Python: group_norm(input, num_groups, weight=None, bias=None, eps=1e-5)
+ * [functional]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_group_norm(const libdl_tensor *input,
                                                         int64_t num_groups,

@@ -36,7 +36,8 @@ struct Turned {
   explicit Turned(const View& image) : view(image) {
     constexpr int kFrom[] = {0, 2, 3, 4, 1};
     if (image.data == nullptr) return;
-    for (int d = 0; d < 5; ++d) sizes[d] = image.sizes[kFrom[d]], strides[d] = image.strides[kFrom[d]];
+    for (int d = 0; d < 5; ++d)
+      sizes[d] = image.sizes[kFrom[d]], strides[d] = image.strides[kFrom[d]];
     view.sizes = sizes, view.strides = strides;
   }
   Turned(const Turned&) = delete;
@@ -118,11 +119,9 @@ HWY_INLINE void sum_vectors(const What& what, const RowTiles<T>& x, const RowTil
 // The sums of `count` columns, at most kColumns.
 template <class What, class T>
 void sum_rows(const What& what, const RowTiles<T>& x, const RowTiles<T>& y, Rows rows,
-              int64_t column, int64_t count, const T* centre,
-              T (&sums)[What::kSums][kColumns]) {
+              int64_t column, int64_t count, const T* centre, T (&sums)[What::kSums][kColumns]) {
   constexpr int64_t n = Pack<T>::n, kVectors = kColumns / n;
-  if (count == kColumns)
-    return sum_vectors<kVectors>(what, x, y, rows, column, n, centre, sums, 0);
+  if (count == kColumns) return sum_vectors<kVectors>(what, x, y, rows, column, n, centre, sums, 0);
   for (int64_t i = 0; i < count; i += n)
     sum_vectors<1>(what, x, y, rows, column + i, std::min(n, count - i), centre + i, sums, i);
 }
@@ -145,8 +144,8 @@ void each_part(Context& context, int64_t rows, int64_t columns, F f) {
 
 // -- statistics -----------------------------------------------------------------------------------
 
-// Of each run the mean and the sum of squared distances from it; `parts` is [runs, 2, c]. The sum of
-// a run, divided, is only near the mean: the distances from it tell by how much.
+// Of each run the mean and the sum of squared distances from it; `parts` is [runs, 2, c]. The sum
+// of a run, divided, is only near the mean: the distances from it tell by how much.
 template <class T>
 void statistics_of_runs(Context& context, const RowTiles<T>& in, int64_t rows, int64_t c,
                         double* parts) {
@@ -237,8 +236,8 @@ struct Normalise {
     const typename P::D d;
     int64_t i = 0;
     for (; i + P::n <= count; i += P::n) {
-      const auto z = hn::Mul(hn::Sub(P::load(x + i), P::load(mean + from + i)),
-                             P::load(scale + from + i));
+      const auto z =
+          hn::Mul(hn::Sub(P::load(x + i), P::load(mean + from + i)), P::load(scale + from + i));
       P::store(hn::Add(z, P::load(shift + from + i)), y + i);
     }
     if (i == count) return;
@@ -291,8 +290,8 @@ struct InputGradient {
     using P = Pack<T>;
     const typename P::D d;
     const auto gradient = [&](int64_t i, auto load) {
-      const auto z = hn::Mul(hn::Sub(load(x + i), load(mean + from + i)),
-                             load(second_mean + from + i));
+      const auto z =
+          hn::Mul(hn::Sub(load(x + i), load(mean + from + i)), load(second_mean + from + i));
       return hn::Mul(hn::Sub(hn::Sub(load(g + i), load(first_mean + from + i)), z),
                      load(scale + from + i));
     };
@@ -336,8 +335,8 @@ struct Backward {
       first_mean[i] = a.trained ? static_cast<T>(sums[i] / n) : T(0);
       second_mean[i] = a.trained ? static_cast<T>(sums[c + i] / n * wide * wide) : T(0);
     }
-    const InputGradient<T> row{
-        RowTiles<T>(dx), dy, in, vector_of<T>(a.mean), scale, first_mean, second_mean, c};
+    const InputGradient<T> row{RowTiles<T>(dx), dy,         in,          vector_of<T>(a.mean),
+                               scale,           first_mean, second_mean, c};
     for_rows(context, row, rows, c);
   }
 };

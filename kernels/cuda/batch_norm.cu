@@ -20,7 +20,7 @@ struct Image {
 
 // What all of the kernels are given; each uses a part.
 struct BatchNorm {
-  int32_t dtype;   // of the images
+  int32_t dtype;  // of the images
   int64_t sizes[5];
   int64_t numel, channels, pixels, runs;
   Image in, out, dy;

@@ -169,8 +169,8 @@ static Tensor normalised(const Innermost& x, const Statistics& s, const Tensor* 
 // Of mean and variance that are given.
 static Statistics kept(const Tensor& mean, const Tensor& variance, Dtype dtype, double eps) {
   // A copy: saved for backward, which a later step in training must not change.
-  return {plain(row_major_clone(mean), dtype),
-          rsqrt(add(cast(variance, dtype), number(eps))), Tensor()};
+  return {plain(row_major_clone(mean), dtype), rsqrt(add(cast(variance, dtype), number(eps))),
+          Tensor()};
 }
 
 // -- what is asked for ----------------------------------------------------------------------------
