@@ -25,9 +25,9 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_plugin_open(const char *library);
  *  the environment variable LIBDL_DISABLE names the provider. The device's own kernels do whatever
  *  the provider does not.
  *
- *  name  the provider's name, such as "onednn"
+ *  name  the provider's name: a plugin's, or "winograd", the library's own for convolutions
  *
- *  Errors: NULL, VALUE (no open plugin has such a provider).
+ *  Errors: NULL, VALUE (there is no such provider).
  *  Threads: free. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_provider_set_enabled(const char *name,
                                                                   libdl_bool enabled);

@@ -27,6 +27,6 @@ libdl_error* libdl_provider_set_enabled(const char* name, libdl_bool enabled) {
     not_null(function, 1, "name", name, "a provider's name");
     if (!set_provider_enabled(name, enabled))
       fail_argument(LIBDL_ERROR_VALUE, function, 1, "name", std::string("is \"") + name + "\"",
-                    "a provider that an open plugin brings");
+                    "a provider: a plugin's, or \"winograd\"");
   });
 }

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/lock.h"
+#include "device/own_providers.h"
 #include "runtime/log.h"
 
 namespace libdl {
@@ -89,6 +90,7 @@ void register_provider(const Provider& provider) {
 }
 
 bool set_provider_enabled(const char* name, bool enabled) {
+  register_own_providers();
   Registered* const found = find(name);
   if (found) found->enabled.store(enabled, std::memory_order_relaxed);
   return found != nullptr;

@@ -2,6 +2,7 @@
 
 #include "ops/conv/correlation.h"
 
+#include "device/own_providers.h"
 #include "ops/core/innermost.h"
 #include "ops/creation/copy.h"
 #include "ops/linalg/linalg.h"
@@ -44,6 +45,7 @@ Tensor by_kernel(const Correlation& c, Played a, Played b, const Tensor* bias, T
   for (size_t d = 0; d < 3; ++d) {
     args.stride[d] = c.stride[d], args.before[d] = c.before[d], args.dilation[d] = c.dilation[d];
   }
+  register_own_providers();
   launch_convolution(a.tensor.device(), args);
   return result.tensor();
 }

@@ -26,9 +26,11 @@ def load_plugin(library: str | os.PathLike[str]) -> None:
 
 
 def set_provider_enabled(name: str, enabled: bool = True) -> None:
-    """Sets whether a plugin's provider is used; the device's own kernels do the rest. By default it
-    is, unless the environment variable LIBDL_DISABLE names it.
+    """Sets whether a provider is used; the device's own kernels do the rest. By default it is, unless
+    the environment variable LIBDL_DISABLE names it.
 
-    Raises ValueError if no loaded plugin has a provider of that name.
+    name  a loaded plugin's provider, or "winograd", the library's own for convolutions
+
+    Raises ValueError if there is no provider of that name.
     """
     _C.provider_set_enabled(name, enabled)

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The transforms of F(4 x 4, 3 x 3) on vectors of channels. With the points p, of which the last is
+// infinity, and N_j the product of p_j - p_l over all other finite points:
+//
+//   y = A^T [(G g) * (B^T d)]    A^T[i][j] = p_j^i,  G[j][k] = p_j^k / N_j,
+//                                B^T[j] the coefficients of the product of x - p_l over l != j.
+//
+// The gradient by g is G^T [(A dy) * (B^T d)].
+#if defined(LIBDL_KERNELS_CPU_CONV_WINOGRAD_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef LIBDL_KERNELS_CPU_CONV_WINOGRAD_INL_H
+#undef LIBDL_KERNELS_CPU_CONV_WINOGRAD_INL_H
+#else
+#define LIBDL_KERNELS_CPU_CONV_WINOGRAD_INL_H
+#endif
+
+#include "kernels/cpu/conv/winograd.h"
+#include "kernels/cpu/gemm/gemm_kernel-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace libdl::kernels::cpu {
+namespace HWY_NAMESPACE {
+namespace {
+namespace winograd {
+
+using D = Vectors<float>;
+using V = hn::Vec<D>;
+
+constexpr float kA = 5.0f / 8, kB = 3.0f / 2;  // the points are 0, kA, -kA, kB, -kB, infinity
+constexpr float kA2 = kA * kA, kB2 = kB * kB;
+constexpr float kR0 = 1 / (kA2 * kB2);  // 1 / N_j
+constexpr float kRA = 1 / (2 * kA2 * (kA2 - kB2)), kRB = 1 / (2 * kB2 * (kB2 - kA2));
+
+HWY_INLINE V times(float factor, V x) { return hn::Mul(hn::Set(D(), factor), x); }
+HWY_INLINE V plus(V y, float factor, V x) { return hn::MulAdd(hn::Set(D(), factor), x, y); }
+HWY_INLINE V minus(V y, float factor, V x) { return hn::NegMulAdd(hn::Set(D(), factor), x, y); }
+
+struct InputToPoints {  // B^T
+  static constexpr int kFrom = 6, kTo = 6;
+  static HWY_INLINE void apply(const V* d, V* t) {
+    const V even_a = minus(d[4], kB2, d[2]), odd_a = minus(d[3], kB2, d[1]);
+    const V even_b = minus(d[4], kA2, d[2]), odd_b = minus(d[3], kA2, d[1]);
+    t[0] = minus(plus(d[4], kA2 * kB2, d[0]), kA2 + kB2, d[2]);
+    t[1] = plus(even_a, kA, odd_a), t[2] = minus(even_a, kA, odd_a);
+    t[3] = plus(even_b, kB, odd_b), t[4] = minus(even_b, kB, odd_b);
+    t[5] = minus(plus(d[5], kA2 * kB2, d[1]), kA2 + kB2, d[3]);
+  }
+};
+struct WeightsToPoints {  // G
+  static constexpr int kFrom = 3, kTo = 6;
+  static HWY_INLINE void apply(const V* g, V* t) {
+    const V even_a = plus(times(kRA, g[0]), kA2 * kRA, g[2]);
+    const V even_b = plus(times(kRB, g[0]), kB2 * kRB, g[2]);
+    t[0] = times(kR0, g[0]);
+    t[1] = plus(even_a, kA * kRA, g[1]), t[2] = minus(even_a, kA * kRA, g[1]);
+    t[3] = plus(even_b, kB * kRB, g[1]), t[4] = minus(even_b, kB * kRB, g[1]);
+    t[5] = g[2];
+  }
+};
+struct PointsToOutput {  // A^T
+  static constexpr int kFrom = 6, kTo = 4;
+  static HWY_INLINE void apply(const V* m, V* y) {
+    const V even_a = hn::Add(m[1], m[2]), odd_a = hn::Sub(m[1], m[2]);
+    const V even_b = hn::Add(m[3], m[4]), odd_b = hn::Sub(m[3], m[4]);
+    y[0] = hn::Add(m[0], hn::Add(even_a, even_b));
+    y[1] = plus(times(kA, odd_a), kB, odd_b);
+    y[2] = plus(times(kA2, even_a), kB2, even_b);
+    y[3] = plus(plus(m[5], kA2 * kA, odd_a), kB2 * kB, odd_b);
+  }
+};
+struct OutputToPoints {  // A
+  static constexpr int kFrom = 4, kTo = 6;
+  static HWY_INLINE void apply(const V* y, V* z) {
+    const V even_a = plus(y[0], kA2, y[2]), odd_a = plus(y[1], kA2, y[3]);
+    const V even_b = plus(y[0], kB2, y[2]), odd_b = plus(y[1], kB2, y[3]);
+    z[0] = y[0];
+    z[1] = plus(even_a, kA, odd_a), z[2] = minus(even_a, kA, odd_a);
+    z[3] = plus(even_b, kB, odd_b), z[4] = minus(even_b, kB, odd_b);
+    z[5] = y[3];
+  }
+};
+struct PointsToWeights {  // G^T
+  static constexpr int kFrom = 6, kTo = 3;
+  static HWY_INLINE void apply(const V* m, V* h) {
+    const V even_a = times(kRA, hn::Add(m[1], m[2])), odd_a = times(kRA, hn::Sub(m[1], m[2]));
+    const V even_b = times(kRB, hn::Add(m[3], m[4])), odd_b = times(kRB, hn::Sub(m[3], m[4]));
+    h[0] = plus(hn::Add(even_a, even_b), kR0, m[0]);
+    h[1] = plus(times(kA, odd_a), kB, odd_b);
+    h[2] = plus(plus(m[5], kA2, even_a), kB2, even_b);
+  }
+};
+
+// X along both dimensions: load(row, column) gives a vector, store(row, column, vector) takes one.
+template <class X, class Load, class Store>
+HWY_INLINE void both_ways(Load load, Store store) {
+  V between[X::kTo][X::kFrom];
+  for (int column = 0; column < X::kFrom; ++column) {
+    V from[X::kFrom], to[X::kTo];
+    LIBDL_UNROLL
+    for (int row = 0; row < X::kFrom; ++row) from[row] = load(row, column);
+    X::apply(from, to);
+    LIBDL_UNROLL
+    for (int row = 0; row < X::kTo; ++row) between[row][column] = to[row];
+  }
+  for (int row = 0; row < X::kTo; ++row) {
+    V to[X::kTo];
+    X::apply(between[row], to);
+    LIBDL_UNROLL
+    for (int column = 0; column < X::kTo; ++column) store(row, column, to[column]);
+  }
+}
+
+constexpr int64_t kBlock = 64;  // channels at once: a tile's lines stay in the L1 cache
+alignas(64) constexpr float kZeros[kBlock] = {};
+
+// The kSide x kSide pixels of an image from (row, column) on; those outside are 0.
+template <int kSide>
+struct Window {
+  const float* pixels[kSide][kSide];
+  bool outside[kSide][kSide];
+
+  Window(const Plane& image, int64_t number, int64_t row, int64_t column) {
+    const float* const first = image.data + number * image.strides[0];
+    for (int i = 0; i < kSide; ++i) {
+      for (int j = 0; j < kSide; ++j) {
+        const int64_t y = row + i, x = column + j;
+        outside[i][j] = static_cast<uint64_t>(y) >= static_cast<uint64_t>(image.height) ||
+                        static_cast<uint64_t>(x) >= static_cast<uint64_t>(image.width);
+        pixels[i][j] = outside[i][j] ? kZeros : first + y * image.strides[1] + x * image.strides[2];
+      }
+    }
+  }
+  // To the next kBlock channels.
+  void advance() {
+    for (int i = 0; i < kSide; ++i)
+      for (int j = 0; j < kSide; ++j) pixels[i][j] += outside[i][j] ? 0 : kBlock;
+  }
+};
+
+struct Place {  // of a tile
+  int64_t image, row, column;
+
+  Place(const TileGrid& grid, int64_t tile)
+      : image(tile / grid.across / grid.down),
+        row(tile / grid.across % grid.down * kTileOut),
+        column(tile % grid.across * kTileOut) {}
+};
+
+// The values of a window at the points: to[point * matrix + channel].
+template <class X>
+HWY_INLINE void window_to_points(Window<X::kFrom> window, int64_t channels, float* to,
+                                 int64_t matrix) {
+  const D d;
+  for (int64_t c0 = 0; c0 < channels; c0 += kBlock, to += kBlock, window.advance()) {
+    const int64_t count = std::min(kBlock, channels - c0);
+    for (int64_t c = 0; c < count; c += kN<float>) {
+      both_ways<X>(
+          [&](int i, int j) { return hn::LoadU(d, window.pixels[i][j] + c); },
+          [&](int i, int j, V v) { hn::StoreU(v, d, to + (i * X::kTo + j) * matrix + c); });
+    }
+  }
+}
+
+}  // namespace winograd
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace libdl::kernels::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif  // per target

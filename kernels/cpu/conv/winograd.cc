@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/cpu/conv/winograd.h"
+
+#include <algorithm>
+
+#include "kernels/cpu/simd/highway_targets.h"
+#include "kernels/cpu/simd/isa.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/conv/winograd.cc"
+#include "hwy/foreach_target.h"
+// After foreach_target.h.
+#include "kernels/cpu/conv/winograd-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace libdl::kernels::cpu {
+namespace HWY_NAMESPACE {
+namespace {
+namespace winograd {
+
+// Values of k that are summed before they are added to the rest: the error grows with them.
+constexpr int64_t kChannels = 64, kTiles = 128;
+
+// -- forward --------------------------------------------------------------------------------------
+
+// One point: y[tile, :] = x[tile, :] times the weights' panels.
+HWY_INLINE void multiply_point(const WinogradTiles& t, const float* x, const float* panels,
+                               float* y, int64_t tiles) {
+  const int64_t c = t.in.channels, k = t.out.channels;
+  const int64_t groups = (tiles + kRows<float> - 1) / kRows<float>;
+  Step<float> step{};
+  step.a_stride = winograd_stride(c), step.c_stride = winograd_stride(k);
+  step.alpha = 1;
+  step.b_stride = kPanel<float>;
+  for (int64_t j = 0; j < k; j += kPanel<float>, panels += c * kPanel<float>) {
+    const int64_t width = std::min(kPanel<float>, k - j);
+    for (int64_t c0 = 0; c0 < c; c0 += kChannels) {
+      step.k = std::min(kChannels, c - c0);
+      step.add = c0 > 0;
+      step.b = panels + c0 * kPanel<float>;
+      for (int64_t g = 0, r0 = 0, r1; g < groups; ++g, r0 = r1) {
+        r1 = tiles * (g + 1) / groups;
+        const int64_t line = g * (kPanel<float> / kWide<float>);
+        step.next = step.b + (line < 2 ? kChannels * kPanel<float> + line * kLine<float> : 0);
+        step.a = x + r0 * step.a_stride + c0;
+        step.c = y + r0 * step.c_stride + j;
+        panel_product(kernels_for<float>(r1 - r0, Lies::kRows), step, width);
+      }
+    }
+  }
+}
+
+// The pixels of a tile that lie in the image, from its values y[point * matrix + channel].
+HWY_INLINE void write_tile(const WinogradTiles& t, const Place& at, const float* y,
+                           int64_t matrix) {
+  const D d;
+  const Plane& out = t.out;
+  const int64_t rows = std::min(kTileOut, out.height - at.row);
+  const int64_t columns = std::min(kTileOut, out.width - at.column);
+  float* const first =
+      out.data + at.image * out.strides[0] + at.row * out.strides[1] + at.column * out.strides[2];
+  for (int64_t c = 0; c < out.channels; c += kN<float>) {
+    const V bias = t.bias == nullptr ? hn::Zero(d) : hn::LoadU(d, t.bias + c);
+    both_ways<PointsToOutput>(
+        [&](int i, int j) { return hn::LoadU(d, y + (i * 6 + j) * matrix + c); },
+        [&](int i, int j, V v) {
+          if (i < rows && j < columns)
+            hn::StoreU(hn::Add(v, bias), d, first + i * out.strides[1] + j * out.strides[2] + c);
+        });
+  }
+}
+
+void tiles_on(const WinogradTiles& t) {
+  const int64_t c = t.in.channels, k = t.out.channels, tiles = t.last - t.first;
+  const int64_t x_matrix = winograd_matrix(c, t.most), y_matrix = winograd_matrix(k, t.most);
+  float *const x = t.room, *const y = x + kPoints * x_matrix;
+  const int64_t points = (k + kPanel<float> - 1) / kPanel<float> * kPanel<float> * c;
+  for (int64_t n = 0; n < tiles; ++n) {
+    const Place at(t.grid, t.first + n);
+    window_to_points<InputToPoints>(
+        Window<6>(t.in, at.image, at.row - t.before[0], at.column - t.before[1]), c,
+        x + n * winograd_stride(c), x_matrix);
+  }
+  for (int64_t p = 0; p < kPoints; ++p)
+    multiply_point(t, x + p * x_matrix, t.points + p * points, y + p * y_matrix, tiles);
+  for (int64_t n = 0; n < tiles; ++n)
+    write_tile(t, Place(t.grid, t.first + n), y + n * winograd_stride(k), y_matrix);
+}
+
+// -- weights --------------------------------------------------------------------------------------
+
+void points_on(float* points, const Taps<float>& taps, int64_t first, int64_t last) {
+  constexpr int64_t kRowsAtOnce = 16;
+  const D d;
+  alignas(64) float under[9][kRowsAtOnce * kPanel<float>];
+  const int64_t panels = (taps.columns + kPanel<float> - 1) / kPanel<float>;
+  const int64_t matrix = panels * kPanel<float> * taps.rows;
+  for (int64_t panel = first; panel < last; ++panel) {
+    for (int64_t r0 = 0; r0 < taps.rows; r0 += kRowsAtOnce) {
+      const int64_t rows = std::min(kRowsAtOnce, taps.rows - r0);
+      for (int64_t i = 0; i < 3; ++i)
+        for (int64_t j = 0; j < 3; ++j)
+          pack_block(under[i * 3 + j],
+                     {taps.weights + i * taps.strides[1] + j * taps.strides[2], taps.row_stride,
+                      taps.col_stride, LIBDL_DTYPE_FLOAT32},
+                     r0, rows, panel * kPanel<float>, taps.columns);
+      float* const to = points + (panel * taps.rows + r0) * kPanel<float>;
+      for (int64_t at = 0; at < rows * kPanel<float>; at += kN<float>) {
+        both_ways<WeightsToPoints>(
+            [&](int i, int j) { return hn::LoadU(d, under[i * 3 + j] + at); },
+            [&](int i, int j, V v) { hn::StoreU(v, d, to + (i * 6 + j) * matrix + at); });
+      }
+    }
+  }
+}
+
+// -- the weights' gradient ------------------------------------------------------------------------
+
+void transform_on(const WinogradGradient& g, int64_t first, int64_t last) {
+  const int64_t c = g.x.channels, k = g.y.channels, tiles = g.end - g.begin;
+  for (int64_t n = first; n < last; ++n) {
+    const Place at(g.grid, g.begin + n);
+    window_to_points<InputToPoints>(
+        Window<6>(g.x, at.image, at.row - g.before[0], at.column - g.before[1]), c,
+        g.x_points + n * winograd_stride(c), winograd_matrix(c, tiles));
+    window_to_points<OutputToPoints>(Window<4>(g.y, at.image, at.row, at.column), k,
+                                     g.y_points + n * winograd_stride(k),
+                                     winograd_matrix(k, tiles));
+  }
+}
+
+void add_on(const WinogradGradient& g, int64_t point, int64_t first, int64_t last) {
+  const int64_t c = g.x.channels, k = g.y.channels, tiles = g.end - g.begin;
+  const float* const x = g.x_points + point * winograd_matrix(c, tiles);
+  const float* const y = g.y_points + point * winograd_matrix(k, tiles);
+  float* const sums = g.sums + point * k * c;
+  const int64_t groups = (last - first + kRows<float> - 1) / kRows<float>;
+  Step<float> step{};
+  step.a_stride = winograd_stride(k), step.b_stride = winograd_stride(c), step.c_stride = c;
+  step.alpha = 1;
+  for (int64_t t = 0; t < tiles; t += kTiles) {
+    step.k = std::min(kTiles, tiles - t);
+    step.add = g.begin + t > 0;
+    for (int64_t j = 0; j < c; j += kPanel<float>) {
+      const int64_t width = std::min(kPanel<float>, c - j);
+      step.b = step.next = x + t * step.b_stride + j;
+      for (int64_t n = 0, r0 = first, r1; n < groups; ++n, r0 = r1) {
+        r1 = first + (last - first) * (n + 1) / groups;
+        step.a = y + t * step.a_stride + r0;
+        step.c = sums + r0 * c + j;
+        panel_product(kernels_for<float>(r1 - r0, Lies::kColumns), step, width);
+      }
+    }
+  }
+}
+
+void finish_on(const WinogradGradient& g, int64_t first, int64_t last) {
+  const D d;
+  const int64_t c = g.x.channels, matrix = g.y.channels * c;
+  for (int64_t r = first; r < last; ++r) {
+    for (int64_t i = 0; i < c; i += kN<float>) {
+      const float* const from = g.sums + r * c + i;
+      float* const to = g.w + r * g.w_stride + i;
+      both_ways<PointsToWeights>(
+          [&](int y, int x) { return hn::LoadU(d, from + (y * 6 + x) * matrix); },
+          [&](int y, int x, V v) { hn::StoreU(v, d, to + (y * 3 + x) * c); });
+    }
+  }
+}
+
+}  // namespace winograd
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace libdl::kernels::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace libdl::kernels::cpu {
+
+int64_t winograd_room(int64_t in_channels, int64_t out_channels, int64_t tiles) {
+  return kPoints * (winograd_matrix(in_channels, tiles) + winograd_matrix(out_channels, tiles));
+}
+
+void winograd_tiles(const WinogradTiles& t) { LIBDL_ON_ISA(winograd::tiles_on, t); }
+void winograd_points(float* points, const Taps<float>& taps, int64_t first, int64_t last) {
+  LIBDL_ON_ISA(winograd::points_on, points, taps, first, last);
+}
+void winograd_transform(const WinogradGradient& g, int64_t first, int64_t last) {
+  LIBDL_ON_ISA(winograd::transform_on, g, first, last);
+}
+void winograd_add(const WinogradGradient& g, int64_t point, int64_t first, int64_t last) {
+  LIBDL_ON_ISA(winograd::add_on, g, point, first, last);
+}
+void winograd_finish(const WinogradGradient& g, int64_t first, int64_t last) {
+  LIBDL_ON_ISA(winograd::finish_on, g, first, last);
+}
+
+}  // namespace libdl::kernels::cpu
+#endif

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Convolutions of 3 x 3 by Winograd's minimal filtering F(4 x 4, 3 x 3): 36 products for 16 pixels
+// instead of 144. An image is cut into tiles of 6 x 6 pixels that overlap by two; for each of 36
+// points, a matrix of all tiles' values is multiplied by a matrix of the weights' values.
+//
+// Values at the points 0, +-5/8, +-3/2 and infinity, and sums of at most 64 channels at a time,
+// keep the error at about three times that of a direct sum; the usual points, 0, +-1, +-2 and
+// infinity, make it twenty times as large (Barabasz, Anderson, Soodhalter and Gregg, "Error
+// analysis and improving the accuracy of Winograd convolution", ACM TOMS 46, 2020, tell why).
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/cpu/conv/patches.h"
+
+namespace libdl::kernels::cpu {
+
+constexpr int64_t kPoints = 36;  // of a tile
+constexpr int64_t kTileOut = 4;  // pixels of a side that a tile computes
+constexpr int64_t kTileIn = 6;   // and those it reads
+
+// A batch of images with adjacent channels; strides are in elements.
+struct Plane {
+  float* data;
+  int64_t channels, height, width;
+  int64_t strides[3];  // of images, rows and pixels
+};
+
+// Tiles of kTileOut x kTileOut pixels that cover each image of `out`, numbered row by row.
+struct TileGrid {
+  int64_t images, down, across;
+  int64_t count() const { return images * down * across; }
+};
+
+// out = in convolved with the weights: out pixel (i, j) reads in from (i, j) - before on.
+struct WinogradTiles {
+  Plane in, out;
+  TileGrid grid;
+  int64_t before[2];
+  const float* points;  // the weights', as winograd_points wrote them
+  const float* bias;    // or NULL
+  float* room;          // of winograd_room elements for `most` tiles
+  int64_t first, last, most;
+};
+int64_t winograd_room(int64_t in_channels, int64_t out_channels, int64_t tiles);
+void winograd_tiles(const WinogradTiles& t);
+
+// The weights' values at the points: for each, a matrix [rows, columns] in panels (gemm.h).
+void winograd_points(float* points, const Taps<float>& taps, int64_t first_panel,
+                     int64_t last_panel);
+
+// The weights' gradient. For tiles [first, last): x's values at the points to x_points, and those
+// of dy, as sums of which the gradient is made, to y_points; each [point, tile, channel] with rows
+// and matrices as winograd_stride and winograd_matrix tell.
+struct WinogradGradient {
+  Plane x, y;
+  TileGrid grid;
+  int64_t before[2];
+  float *x_points, *y_points;
+  int64_t begin, end;  // the tiles of x_points and y_points
+  float* sums;         // [point, y channel, x channel]
+  float* w;            // [y channel, tap, x channel], with this distance between y channels
+  int64_t w_stride;
+};
+constexpr int64_t winograd_stride(int64_t channels) { return channels + 16; }
+constexpr int64_t winograd_matrix(int64_t channels, int64_t tiles) {
+  return tiles * winograd_stride(channels) + 16;
+}
+void winograd_transform(const WinogradGradient& g, int64_t first, int64_t last);
+// Adds to the sums of one point, rows [first, last).
+void winograd_add(const WinogradGradient& g, int64_t point, int64_t first, int64_t last);
+// The gradient of rows [first, last) from the sums.
+void winograd_finish(const WinogradGradient& g, int64_t first, int64_t last);
+
+}  // namespace libdl::kernels::cpu
