@@ -208,9 +208,9 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_batch_norm(const libdl_tensor *inpu
  *  16-bit inputs are computed in float32, and the vectors may be float32 with them.
  *  Gradient: any order, forward mode.
  *  Errors: SHAPE (input has no channels' dimension, or one element a group and no batch; a vector
- * is not [c]), VALUE (num_groups), DTYPE (not floating, or differing dtypes). Threads:
- * concurrent-read. Python: group_norm(input, num_groups, weight=None, bias=None, eps=1e-5)
- * [functional]
+ *  is not [c]), VALUE (num_groups), DTYPE (not floating, or differing dtypes).
+ *  Threads: concurrent-read.
+ *  Python: group_norm(input, num_groups, weight=None, bias=None, eps=1e-5) [functional]
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_group_norm(const libdl_tensor *input,
                                                         int64_t num_groups,
