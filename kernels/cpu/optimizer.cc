@@ -14,12 +14,28 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/optimizer.cc"
 #include "hwy/foreach_target.h"
 // After foreach_target.h.
-#include "kernels/cpu/order-inl.h"
+#include "kernels/cpu/simd/lanes-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu {
 namespace HWY_NAMESPACE {
 namespace {
+
+template <class V>
+HWY_INLINE V constant(double x) {
+  return V(static_cast<typename V::Scalar>(x));
+}
+template <class V>
+HWY_INLINE V square_root(V x) {
+  return hn::Sqrt(x.raw);
+}
+template <class V>
+HWY_INLINE V magnitude(V x) {
+  return hn::Abs(x.raw);
+}
+#define LIBDL_RULE HWY_INLINE
+#include "kernels/optimizer_rules.h"
+#undef LIBDL_RULE
 
 constexpr int64_t kChunk = 1 << 14;  // elements, across tensors
 constexpr int64_t kTile = 256;
@@ -29,93 +45,44 @@ template <class T>
 struct Span {
   T* param;
   const T* grad;
-  T *state1, *state2, *state3;
+  T* state[3];
 };
 
-template <class T>
-struct Sgd {
-  const OptimizerArgs* args;
-  using P = Pack<T>;
-  using V = typename P::V;
-
-  void apply(const Span<T>& s, int64_t i) const {
-    const OptimizerArgs& a = *args;
-    V p = P::load(s.param + i);
-    V g = P::load(s.grad + i);
-    if (a.maximize) g = hn::Neg(g);
-    if (a.weight_decay != 0) g = hn::Add(g, hn::Mul(p, P::set(static_cast<T>(a.weight_decay))));
-    if (s.state1 != nullptr) {
-      const V momentum = P::set(static_cast<T>(a.momentum));
-      V m = g;
-      if (!a.first) {
-        m = hn::Add(hn::Mul(P::load(s.state1 + i), momentum),
-                    hn::Mul(g, P::set(static_cast<T>(1 - a.dampening))));
-      }
-      P::store(m, s.state1 + i);
-      g = a.nesterov ? hn::Add(g, hn::Mul(m, momentum)) : m;
-    }
-    P::store(hn::Sub(p, hn::Mul(g, P::set(static_cast<T>(a.lr)))), s.param + i);
-  }
-};
-
-template <class T>
-struct Adam {
-  const OptimizerArgs* args;
-  using P = Pack<T>;
-  using V = typename P::V;
-
-  void apply(const Span<T>& s, int64_t i) const {
-    const OptimizerArgs& a = *args;
-    V p = P::load(s.param + i);
-    V g = P::load(s.grad + i);
-    if (a.maximize) g = hn::Neg(g);
-    if (a.weight_decay != 0) {
-      if (a.decoupled) {
-        p = hn::Mul(p, P::set(static_cast<T>(1 - a.lr * a.weight_decay)));
-      } else {
-        g = hn::Add(g, hn::Mul(p, P::set(static_cast<T>(a.weight_decay))));
-      }
-    }
-    V m = P::load(s.state1 + i);
-    // m moves towards g; the form depends on the weight so that weight 1 gives g exactly.
-    m = 1 - a.beta1 < 0.5 ? hn::Add(m, hn::Mul(hn::Sub(g, m), P::set(static_cast<T>(1 - a.beta1))))
-                          : hn::Sub(g, hn::Mul(hn::Sub(g, m), P::set(static_cast<T>(a.beta1))));
-    V v = P::load(s.state2 + i);
-    v = hn::Add(hn::Mul(v, P::set(static_cast<T>(a.beta2))),
-                hn::Mul(hn::Mul(g, g), P::set(static_cast<T>(1 - a.beta2))));
-    P::store(m, s.state1 + i);
-    P::store(v, s.state2 + i);
-    if (a.amsgrad) {
-      v = Max::apply<T>(P::load(s.state3 + i), v);
-      P::store(v, s.state3 + i);
-    }
-    const V denominator = hn::Add(hn::Div(hn::Sqrt(v), P::set(static_cast<T>(std::sqrt(a.bias2)))),
-                                  P::set(static_cast<T>(a.eps)));
-    const V step = hn::Mul(hn::Div(m, denominator), P::set(static_cast<T>(a.lr / a.bias1)));
-    P::store(hn::Sub(p, step), s.param + i);
-  }
-};
+template <template <class> class Rule, class T>
+HWY_INLINE void apply(const Rule<Lanes<T>>& rule, const Span<T>& s, int64_t i) {
+  using V = Lanes<T>;
+  const typename V::Tag tag;
+  rules::Element<V> e{hn::LoadU(tag, s.param + i), hn::LoadU(tag, s.grad + i), {}};
+  for (int k = 0; k < 3; ++k)
+    if (s.state[k] != nullptr) e.state[k] = hn::LoadU(tag, s.state[k] + i);
+  rule(e);
+  hn::StoreU(e.param.raw, tag, s.param + i);
+  for (int k = 0; k < 3; ++k)
+    if (s.state[k] != nullptr) hn::StoreU(e.state[k].raw, tag, s.state[k] + i);
+}
 
 // Contiguous T; the last few elements pass through a padded copy and so get the same arithmetic.
 template <template <class> class Rule, class T>
 void update(const OptimizerArgs& args, const Span<T>& s, int64_t n) {
-  constexpr int64_t kN = Pack<T>::n;
-  const Rule<T> rule{&args};
+  constexpr int64_t kN = hn::MaxLanes(typename Lanes<T>::Tag());
+  const Rule<Lanes<T>> rule(args.options);
   int64_t i = 0;
-  for (; i + kN <= n; i += kN) rule.apply(s, i);
+  for (; i + kN <= n; i += kN) apply<Rule, T>(rule, s, i);
   if (i == n) return;
-  T p[kN] = {}, g[kN] = {}, s1[kN] = {}, s2[kN] = {}, s3[kN] = {};
+  T p[kN] = {}, g[kN] = {}, states[3][kN] = {};
+  Span<T> padded{p, g, {}};
   const int64_t rest = n - i;
   std::copy_n(s.param + i, rest, p);
   std::copy_n(s.grad + i, rest, g);
-  if (s.state1 != nullptr) std::copy_n(s.state1 + i, rest, s1);
-  if (s.state2 != nullptr) std::copy_n(s.state2 + i, rest, s2);
-  if (s.state3 != nullptr) std::copy_n(s.state3 + i, rest, s3);
-  rule.apply({p, g, s.state1 ? s1 : nullptr, s.state2 ? s2 : nullptr, s.state3 ? s3 : nullptr}, 0);
+  for (int k = 0; k < 3; ++k) {
+    if (s.state[k] == nullptr) continue;
+    padded.state[k] = states[k];
+    std::copy_n(s.state[k] + i, rest, states[k]);
+  }
+  apply<Rule, T>(rule, padded, 0);
   std::copy_n(p, rest, s.param + i);
-  if (s.state1 != nullptr) std::copy_n(s1, rest, s.state1 + i);
-  if (s.state2 != nullptr) std::copy_n(s2, rest, s.state2 + i);
-  if (s.state3 != nullptr) std::copy_n(s3, rest, s.state3 + i);
+  for (int k = 0; k < 3; ++k)
+    if (s.state[k] != nullptr) std::copy_n(states[k], rest, s.state[k] + i);
 }
 
 template <class T>
@@ -128,8 +95,9 @@ template <template <class> class Rule, class T>
 void update_direct(const OptimizerArgs& a, int32_t t, int64_t first, int64_t n) {
   update<Rule, T>(
       a,
-      {static_cast<T*>(a.param[t]) + first, static_cast<const T*>(a.grad[t]) + first,
-       state<T>(a.state1, t, first), state<T>(a.state2, t, first), state<T>(a.state3, t, first)},
+      {static_cast<T*>(a.param[t]) + first,
+       static_cast<const T*>(a.grad[t]) + first,
+       {state<T>(a.state1, t, first), state<T>(a.state2, t, first), state<T>(a.state3, t, first)}},
       n);
 }
 
@@ -146,10 +114,12 @@ void update_half(const OptimizerArgs& a, int32_t t, int64_t first, int64_t n) {
     for (int k = 0; k < 5; ++k) {
       if (data[k] != nullptr) load_tile(tile[k], data[k] + i, a.dtype[t], 1, count);
     }
-    update<Rule, float>(a,
-                        {tile[0], tile[1], data[2] ? tile[2] : nullptr, data[3] ? tile[3] : nullptr,
-                         data[4] ? tile[4] : nullptr},
-                        count);
+    update<Rule, float>(
+        a,
+        {tile[0],
+         tile[1],
+         {data[2] ? tile[2] : nullptr, data[3] ? tile[3] : nullptr, data[4] ? tile[4] : nullptr}},
+        count);
     for (int k = 0; k < 5; ++k) {
       if (k != 1 && data[k] != nullptr) store_tile(data[k] + i, a.dtype[t], 1, tile[k], count);
     }
@@ -188,8 +158,22 @@ void step(Context& context, const OptimizerArgs& args) {
                    &task);
 }
 
-void sgd_on(Context& context, const OptimizerArgs& args) { step<Sgd>(context, args); }
-void adam_on(Context& context, const OptimizerArgs& args) { step<Adam>(context, args); }
+void sgd_on(Context& context, const OptimizerArgs& args) { step<rules::Sgd>(context, args); }
+void adam_on(Context& context, const OptimizerArgs& args) { step<rules::Adam>(context, args); }
+void asgd_on(Context& context, const OptimizerArgs& args) { step<rules::Asgd>(context, args); }
+void adamax_on(Context& context, const OptimizerArgs& args) { step<rules::Adamax>(context, args); }
+void nadam_on(Context& context, const OptimizerArgs& args) { step<rules::Nadam>(context, args); }
+void radam_on(Context& context, const OptimizerArgs& args) { step<rules::Radam>(context, args); }
+void adagrad_on(Context& context, const OptimizerArgs& args) {
+  step<rules::Adagrad>(context, args);
+}
+void adadelta_on(Context& context, const OptimizerArgs& args) {
+  step<rules::Adadelta>(context, args);
+}
+void rmsprop_on(Context& context, const OptimizerArgs& args) {
+  step<rules::Rmsprop>(context, args);
+}
+void rprop_on(Context& context, const OptimizerArgs& args) { step<rules::Rprop>(context, args); }
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
@@ -201,6 +185,20 @@ namespace libdl::kernels::cpu {
 
 void sgd(Context& context, const OptimizerArgs& args) { LIBDL_ON_ISA(sgd_on, context, args); }
 void adam(Context& context, const OptimizerArgs& args) { LIBDL_ON_ISA(adam_on, context, args); }
+void asgd(Context& context, const OptimizerArgs& args) { LIBDL_ON_ISA(asgd_on, context, args); }
+void adamax(Context& context, const OptimizerArgs& args) { LIBDL_ON_ISA(adamax_on, context, args); }
+void nadam(Context& context, const OptimizerArgs& args) { LIBDL_ON_ISA(nadam_on, context, args); }
+void radam(Context& context, const OptimizerArgs& args) { LIBDL_ON_ISA(radam_on, context, args); }
+void adagrad(Context& context, const OptimizerArgs& args) {
+  LIBDL_ON_ISA(adagrad_on, context, args);
+}
+void adadelta(Context& context, const OptimizerArgs& args) {
+  LIBDL_ON_ISA(adadelta_on, context, args);
+}
+void rmsprop(Context& context, const OptimizerArgs& args) {
+  LIBDL_ON_ISA(rmsprop_on, context, args);
+}
+void rprop(Context& context, const OptimizerArgs& args) { LIBDL_ON_ISA(rprop_on, context, args); }
 
 }  // namespace libdl::kernels::cpu
 #endif

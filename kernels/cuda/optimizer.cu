@@ -29,8 +29,7 @@ struct Entry {
 };
 struct Step {
   int32_t tensors;
-  bool nesterov, maximize, first, amsgrad, decoupled;
-  double lr, momentum, dampening, beta1, beta2, eps, weight_decay, bias1, bias2;
+  OptimizerOptions options;
   int64_t blocks_before[kTensors];  // of each tensor
   Entry entry[kTensors];
 };
@@ -45,58 +44,22 @@ struct alignas(4 * sizeof(T)) Four {
   T of[4];
 };
 
-// The values of one element; those that a rule changes are written back.
-template <class T>
-struct Element1 {
-  T param, grad, state[3];
-};
-
-// Constants are rounded to T and every operation is rounded separately, as on the CPU.
-template <class T>
-struct SgdRule {
-  static LIBDL_DEVICE void apply(const Step& s, Element1<T>& e, const bool (&has)[3]) {
-    T g = s.maximize ? -e.grad : e.grad;
-    if (s.weight_decay != 0) g = g + e.param * static_cast<T>(s.weight_decay);
-    if (has[0]) {
-      const T momentum = static_cast<T>(s.momentum);
-      T m = g;
-      if (!s.first) m = e.state[0] * momentum + g * static_cast<T>(1 - s.dampening);
-      e.state[0] = m;
-      g = s.nesterov ? g + m * momentum : m;
-    }
-    e.param = e.param - g * static_cast<T>(s.lr);
-  }
-};
-
-template <class T>
-struct AdamRule {
-  static LIBDL_DEVICE void apply(const Step& s, Element1<T>& e, const bool (&)[3]) {
-    T p = e.param;
-    T g = s.maximize ? -e.grad : e.grad;
-    if (s.weight_decay != 0) {
-      if (s.decoupled) {
-        p = p * static_cast<T>(1 - s.lr * s.weight_decay);
-      } else {
-        g = g + p * static_cast<T>(s.weight_decay);
-      }
-    }
-    T m = e.state[0];
-    // m moves towards g; the form depends on the weight so that weight 1 gives g exactly.
-    m = 1 - s.beta1 < 0.5 ? m + (g - m) * static_cast<T>(1 - s.beta1)
-                          : g - (g - m) * static_cast<T>(s.beta1);
-    T v = e.state[1] * static_cast<T>(s.beta2) + g * g * static_cast<T>(1 - s.beta2);
-    e.state[0] = m;
-    e.state[1] = v;
-    if (s.amsgrad) {
-      const T top = e.state[2];  // a NaN wins
-      v = v > top || (v != v && top == top) ? v : top;
-      e.state[2] = v;
-    }
-    const T denominator =
-        Math<T>::sqrt(v) / static_cast<T>(::sqrt(s.bias2)) + static_cast<T>(s.eps);
-    e.param = p - m / denominator * static_cast<T>(s.lr / s.bias1);
-  }
-};
+template <class V>
+LIBDL_DEVICE V constant(double x) {
+  return static_cast<V>(x);
+}
+template <class V>
+LIBDL_DEVICE V square_root(V x) {
+  return Math<V>::sqrt(x);
+}
+template <class V>
+LIBDL_DEVICE V magnitude(V x) {
+  return Math<V>::abs(x);
+}
+// Every operation is rounded separately, as on the CPU.
+#define LIBDL_RULE LIBDL_DEVICE
+#include "kernels/optimizer_rules.h"
+#undef LIBDL_RULE
 
 LIBDL_DEVICE bool is_aligned_to(const void* data, size_t unit) {
   return reinterpret_cast<uintptr_t>(data) % unit == 0;
@@ -104,7 +67,7 @@ LIBDL_DEVICE bool is_aligned_to(const void* data, size_t unit) {
 
 // kWidth elements, 1 or 4, from i on.
 template <class Rule, class T, class E, int kWidth>
-LIBDL_DEVICE void update(const Step& s, const Entry& entry, const bool (&has)[3], int64_t i) {
+LIBDL_DEVICE void update(const Rule& rule, const Entry& entry, const bool (&has)[3], int64_t i) {
   using Access = std::conditional_t<kWidth == 4, Four<E>, E>;
   const auto read = [i](const void* data, E* to) {
     const Access x = *reinterpret_cast<const Access*>(static_cast<const E*>(data) + i);
@@ -123,9 +86,9 @@ LIBDL_DEVICE void update(const Step& s, const Entry& entry, const bool (&has)[3]
     if (has[k]) read(entry.state[k], state[k]);
   LIBDL_UNROLL
   for (int j = 0; j < kWidth; ++j) {
-    Element1<T> e{value_of<T>(param[j]), value_of<T>(grad[j]), {}};
+    rules::Element<T> e{value_of<T>(param[j]), value_of<T>(grad[j]), {}};
     for (int k = 0; k < 3; ++k) e.state[k] = value_of<T>(state[k][j]);
-    Rule::apply(s, e, has);
+    rule(e);
     param[j] = element_of<E>(e.param);
     for (int k = 0; k < 3; ++k) state[k][j] = element_of<E>(e.state[k]);
   }
@@ -135,7 +98,7 @@ LIBDL_DEVICE void update(const Step& s, const Entry& entry, const bool (&has)[3]
     if (has[k]) write(entry.state[k], state[k]);
 }
 
-template <class Rule, class T, class E>
+template <template <class> class Rule, class T, class E>
 LIBDL_DEVICE void step(const Step& s) {
   int low = 0, high = s.tensors;  // the last tensor that begins at or before this block
   while (high - low > 1) {
@@ -155,21 +118,30 @@ LIBDL_DEVICE void step(const Step& s) {
   }
   const int64_t start = (int64_t{blockIdx.x} - s.blocks_before[low]) * kChunk;
   const int64_t end = start + kChunk < entry.numel ? start + kChunk : entry.numel;
+  const Rule<T> rule(s.options);
   const int64_t fours = aligned ? (end - start) / 4 : 0;
   for (int64_t k = threadIdx.x; k < fours; k += blockDim.x)
-    update<Rule, T, E, 4>(s, entry, has, start + 4 * k);
+    update<Rule<T>, T, E, 4>(rule, entry, has, start + 4 * k);
   for (int64_t i = start + 4 * fours + threadIdx.x; i < end; i += blockDim.x)
-    update<Rule, T, E, 1>(s, entry, has, i);
+    update<Rule<T>, T, E, 1>(rule, entry, has, i);
 }
 
-LIBDL_KERNEL(sgd_f16, Step) { step<SgdRule<float>, float, Half>(p); }
-LIBDL_KERNEL(sgd_bf16, Step) { step<SgdRule<float>, float, Bfloat>(p); }
-LIBDL_KERNEL(sgd_f32, Step) { step<SgdRule<float>, float, float>(p); }
-LIBDL_KERNEL(sgd_f64, Step) { step<SgdRule<double>, double, double>(p); }
-LIBDL_KERNEL(adam_f16, Step) { step<AdamRule<float>, float, Half>(p); }
-LIBDL_KERNEL(adam_bf16, Step) { step<AdamRule<float>, float, Bfloat>(p); }
-LIBDL_KERNEL(adam_f32, Step) { step<AdamRule<float>, float, float>(p); }
-LIBDL_KERNEL(adam_f64, Step) { step<AdamRule<double>, double, double>(p); }
+#define LIBDL_STEPS(name, Rule)                                            \
+  LIBDL_KERNEL(name##_f16, Step) { step<rules::Rule, float, Half>(p); }    \
+  LIBDL_KERNEL(name##_bf16, Step) { step<rules::Rule, float, Bfloat>(p); } \
+  LIBDL_KERNEL(name##_f32, Step) { step<rules::Rule, float, float>(p); }   \
+  LIBDL_KERNEL(name##_f64, Step) { step<rules::Rule, double, double>(p); }
+LIBDL_STEPS(sgd, Sgd)
+LIBDL_STEPS(adam, Adam)
+LIBDL_STEPS(asgd, Asgd)
+LIBDL_STEPS(adamax, Adamax)
+LIBDL_STEPS(nadam, Nadam)
+LIBDL_STEPS(radam, Radam)
+LIBDL_STEPS(adagrad, Adagrad)
+LIBDL_STEPS(adadelta, Adadelta)
+LIBDL_STEPS(rmsprop, Rmsprop)
+LIBDL_STEPS(rprop, Rprop)
+#undef LIBDL_STEPS
 
 #endif  // LIBDL_KERNELS
 
@@ -201,20 +173,7 @@ struct Table {
 
 void take_step(Context& context, const OptimizerArgs& a, const char* const (&names)[4]) {
   Step step{};
-  step.nesterov = a.nesterov;
-  step.maximize = a.maximize;
-  step.first = a.first;
-  step.amsgrad = a.amsgrad;
-  step.decoupled = a.decoupled;
-  step.lr = a.lr;
-  step.momentum = a.momentum;
-  step.dampening = a.dampening;
-  step.beta1 = a.beta1;
-  step.beta2 = a.beta2;
-  step.eps = a.eps;
-  step.weight_decay = a.weight_decay;
-  step.bias1 = a.bias1;
-  step.bias2 = a.bias2;
+  step.options = a.options;
   for (int32_t kind = 0; kind < 4; ++kind) {
     Table table{context, names[kind], step};
     for (int32_t t = 0; t < a.count; ++t) {
@@ -231,14 +190,21 @@ void take_step(Context& context, const OptimizerArgs& a, const char* const (&nam
 
 }  // namespace
 
-void sgd(Context& context, const OptimizerArgs& a) {
-  static constexpr const char* kNames[] = {"sgd_f16", "sgd_bf16", "sgd_f32", "sgd_f64"};
-  take_step(context, a, kNames);
-}
-void adam(Context& context, const OptimizerArgs& a) {
-  static constexpr const char* kNames[] = {"adam_f16", "adam_bf16", "adam_f32", "adam_f64"};
-  take_step(context, a, kNames);
-}
+#define LIBDL_STEPS(name)                                                             \
+  void name(Context& context, const OptimizerArgs& a) {                               \
+    take_step(context, a, {#name "_f16", #name "_bf16", #name "_f32", #name "_f64"}); \
+  }
+LIBDL_STEPS(sgd)
+LIBDL_STEPS(adam)
+LIBDL_STEPS(asgd)
+LIBDL_STEPS(adamax)
+LIBDL_STEPS(nadam)
+LIBDL_STEPS(radam)
+LIBDL_STEPS(adagrad)
+LIBDL_STEPS(adadelta)
+LIBDL_STEPS(rmsprop)
+LIBDL_STEPS(rprop)
+#undef LIBDL_STEPS
 
 #endif  // LIBDL_PLANS
 

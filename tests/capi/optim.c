@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /* What the optimizers' steps and the clipping of gradients refuse, before anything is written. */
+#include <math.h>
+
 #include "check.h"
 
 static const int64_t two[] = {2};
@@ -88,6 +90,90 @@ static void steps(void) {
       VALUE, "adam: argument 1 (step) is 0, wanted 1 or more");
 }
 
+/* The steps beside SGD and Adam refuse what their options and lists may not hold. */
+static void other_steps(void) {
+  const libdl_tensor *grads[] = {all[kOther]};
+  libdl_tensor **p = &all[kGood], *state = made(2, LIBDL_DTYPE_FLOAT32),
+               *second = made(2, LIBDL_DTYPE_FLOAT32);
+  libdl_adamax_options adamax = {.struct_size = sizeof adamax, .beta1 = 1};
+  BAD(libdl_adamax_step(&adamax, p, 1, grads, 1, &state, 1, &second, 1), VALUE,
+      "adamax: argument 1 (beta1) is 1.000000, wanted 0 or more and below 1");
+  adamax.beta1 = 0.5;
+  BAD(libdl_adamax_step(&adamax, p, 1, grads, 1, &state, 1, &second, 1), VALUE,
+      "adamax: argument 1 (step) is 0, wanted 1 or more");
+  adamax.step = 1;
+  BAD(libdl_adamax_step(&adamax, p, 1, grads, 1, &state, 1, &all[kLong], 1), SHAPE,
+      "adamax: argument 5 (exp_infs) holds shape [3] at position 0, wanted [2]");
+  libdl_nadam_options nadam = {.struct_size = sizeof nadam, .step = 1, .momentum_decay = -1};
+  BAD(libdl_nadam_step(&nadam, p, 1, grads, 1, &state, 1, &second, 1), VALUE,
+      "nadam: argument 1 (momentum_decay) is -1.000000, wanted 0 or more and finite");
+  nadam.momentum_decay = 0, nadam.mu_product = 1;
+  BAD(libdl_nadam_step(&nadam, p, 1, grads, 1, &state, 1, &second, 1), VALUE,
+      "nadam: argument 1 (mu_product) is 1.000000, wanted 0 or more and below 1");
+  const libdl_radam_options radam = {.struct_size = sizeof radam, .step = 1};
+  BAD(libdl_radam_step(&radam, p, 1, grads, 1, &state, 1, &all[kDouble], 1), DTYPE,
+      "radam: argument 5 (exp_avg_sqs) holds float64 at position 0, wanted float32");
+  const libdl_adagrad_options adagrad = {.struct_size = sizeof adagrad, .step = 1, .lr_decay = -1};
+  BAD(libdl_adagrad_step(&adagrad, p, 1, grads, 1, &state, 1), VALUE,
+      "adagrad: argument 1 (lr_decay) is -1.000000, wanted 0 or more and finite");
+  libdl_adadelta_options adadelta = {.struct_size = sizeof adadelta, .rho = 1.5};
+  BAD(libdl_adadelta_step(&adadelta, p, 1, grads, 1, &state, 1, &second, 1), VALUE,
+      "adadelta: argument 1 (rho) is 1.500000, wanted 0 to 1");
+  adadelta.rho = 0.5;
+  BAD(libdl_adadelta_step(&adadelta, p, 1, grads, 1, &state, 1, &state, 1), OVERLAP,
+      "adadelta: argument 2 (params) or state shares memory within the lists, wanted tensors with "
+      "memory of their own");
+  const libdl_asgd_options asgd = {.struct_size = sizeof asgd, .alpha = -1, .step = 1};
+  BAD(libdl_asgd_step(&asgd, p, 1, grads, 1, &state, 1), VALUE,
+      "asgd: argument 1 (alpha) is -1.000000, wanted 0 or more and finite");
+  const libdl_rmsprop_options rmsprop = {.struct_size = sizeof rmsprop, .centered = 1};
+  BAD(libdl_rmsprop_step(&rmsprop, p, 1, grads, 1, &state, 1, NULL, 0, NULL, 0), SHAPE,
+      "rmsprop: argument 6 (grad_avgs) has 0 tensors, wanted 1, one a parameter");
+  libdl_rprop_options rprop = {.struct_size = sizeof rprop, .etaminus = 1, .etaplus = 2};
+  BAD(libdl_rprop_step(&rprop, p, 1, grads, 1, &state, 1, &second, 1), VALUE,
+      "rprop: argument 1 (etaminus) is 1.000000, wanted more than 0 and below 1");
+  rprop.etaminus = 0.5, rprop.etaplus = 1;
+  BAD(libdl_rprop_step(&rprop, p, 1, grads, 1, &state, 1, &second, 1), VALUE,
+      "rprop: argument 1 (etaplus) is 1.000000, wanted more than 1 and finite");
+  libdl_tensor_release(state);
+  libdl_tensor_release(second);
+}
+
+static float first_of(const libdl_tensor *x) {
+  float values[2];
+  GOOD(libdl_tensor_copy_out(x, values, sizeof values));
+  return values[0];
+}
+
+/* Numbers that the library computes where the caller gives 0: 30 steps of a gradient of 1. */
+static void computed_numbers(void) {
+  libdl_tensor *p[2], *states[4];
+  for (int i = 0; i < 2; ++i) p[i] = made(2, LIBDL_DTYPE_FLOAT32);
+  for (int i = 0; i < 4; ++i) GOOD(libdl_zeros(two, 1, LIBDL_DTYPE_FLOAT32, NULL, &states[i]));
+  const libdl_tensor *grads[] = {all[kOther]};
+  double product = 1, eta = 0.5;
+  for (int64_t step = 1; step <= 30; ++step) {
+    product *= 0.5 * (1 - 0.5 * pow(0.96, (double)step));
+    libdl_nadam_options o = {.struct_size = sizeof o, .lr = 0.25, .beta1 = 0.5, .beta2 = 0.5};
+    o.momentum_decay = 1, o.step = step;
+    GOOD(libdl_nadam_step(&o, &p[0], 1, grads, 1, &states[0], 1, &states[1], 1));
+    o.mu_product = product;
+    GOOD(libdl_nadam_step(&o, &p[1], 1, grads, 1, &states[2], 1, &states[3], 1));
+  }
+  CHECK(first_of(p[0]) == first_of(p[1]) && first_of(p[0]) < 0);
+  for (int64_t step = 1; step <= 30; ++step) {
+    libdl_asgd_options o = {.struct_size = sizeof o, .lr = 0.5, .lambd = 0.25, .alpha = 0.5};
+    o.t0 = 4, o.step = step;
+    GOOD(libdl_asgd_step(&o, &p[0], 1, grads, 1, &states[0], 1));
+    o.eta = eta, o.mu = step < 6 ? 1 : 1.0 / (double)(step - 5);
+    GOOD(libdl_asgd_step(&o, &p[1], 1, grads, 1, &states[1], 1));
+    eta = 0.5 / pow(1 + 0.125 * (double)step, 0.5);
+  }
+  CHECK(first_of(p[0]) == first_of(p[1]) && first_of(states[0]) == first_of(states[1]));
+  for (int i = 0; i < 2; ++i) libdl_tensor_release(p[i]);
+  for (int i = 0; i < 4; ++i) libdl_tensor_release(states[i]);
+}
+
 /* Memory of others may lie over memory of others; a storage's parts may lie apart. */
 static void storages(void) {
   static float shared[3];
@@ -128,6 +214,19 @@ static void clipping(void) {
       "clones");
   BAD(libdl_clip_grad_norm(&all[kInfinite], 1, 1, 2, 1, &norm), VALUE,
       "clip_grad_norm: argument 1 (grads) have norm inf, wanted a finite norm");
+  const libdl_tensor *integers[] = {all[kInteger]}, *infinite[] = {all[kInfinite]};
+  BAD(libdl_total_norm(integers, 1, 2, 0, &norm), DTYPE,
+      "total_norm: argument 1 (tensors) holds int64 at position 0, wanted floating tensors");
+  BAD(libdl_total_norm(infinite, 1, -1, 0, &norm), VALUE,
+      "total_norm: argument 2 (norm_type) is -1.000000, wanted a positive number");
+  BAD(libdl_total_norm(infinite, 1, 2, 1, &norm), VALUE,
+      "total_norm: argument 1 (tensors) have norm inf, wanted a finite norm");
+  BAD(libdl_clip_grads_with_norm(&all[kGood], 1, -1, all[kOther]), VALUE,
+      "clip_grads_with_norm: argument 2 (max_norm) is -1.000000, wanted 0 or more and finite");
+  BAD(libdl_clip_grads_with_norm(&all[kGood], 1, 1, all[kOther]), SHAPE,
+      "clip_grads_with_norm: argument 3 (total_norm) has shape [2], wanted one element");
+  BAD(libdl_clip_grads_with_norm(&all[kGood], 1, 1, all[kComplex]), DTYPE,
+      "clip_grads_with_norm: argument 3 (total_norm) is complex64, wanted a real number");
   BAD(libdl_clip_grad_value(&all[kComplex], 1, 1), DTYPE,
       "clip_grad_value: argument 1 (grads) holds a complex tensor at position 0, wanted real ones: "
       "complex numbers have no order");
@@ -136,6 +235,8 @@ static void clipping(void) {
 int main(void) {
   make_all();
   steps();
+  other_steps();
+  computed_numbers();
   storages();
   clipping();
   for (int i = 0; i < kCount; ++i) libdl_tensor_release(all[i]);

@@ -126,6 +126,38 @@ static libdl_error *adam_step(void *options) {
   const libdl_tensor *const grads[] = {leaf};
   return libdl_adam_step(options, &other, 1, grads, 1, &moment, 1, &square, 1, NULL, 0);
 }
+static libdl_error *adamax_step(void *options) {
+  const libdl_tensor *const grads[] = {leaf};
+  return libdl_adamax_step(options, &other, 1, grads, 1, &moment, 1, &square, 1);
+}
+static libdl_error *nadam_step(void *options) {
+  const libdl_tensor *const grads[] = {leaf};
+  return libdl_nadam_step(options, &other, 1, grads, 1, &moment, 1, &square, 1);
+}
+static libdl_error *radam_step(void *options) {
+  const libdl_tensor *const grads[] = {leaf};
+  return libdl_radam_step(options, &other, 1, grads, 1, &moment, 1, &square, 1);
+}
+static libdl_error *adagrad_step(void *options) {
+  const libdl_tensor *const grads[] = {leaf};
+  return libdl_adagrad_step(options, &other, 1, grads, 1, &moment, 1);
+}
+static libdl_error *adadelta_step(void *options) {
+  const libdl_tensor *const grads[] = {leaf};
+  return libdl_adadelta_step(options, &other, 1, grads, 1, &moment, 1, &square, 1);
+}
+static libdl_error *asgd_step(void *options) {
+  const libdl_tensor *const grads[] = {leaf};
+  return libdl_asgd_step(options, &other, 1, grads, 1, &moment, 1);
+}
+static libdl_error *rmsprop_step(void *options) {
+  const libdl_tensor *const grads[] = {leaf};
+  return libdl_rmsprop_step(options, &other, 1, grads, 1, &moment, 1, &square, 1, NULL, 0);
+}
+static libdl_error *rprop_step(void *options) {
+  const libdl_tensor *const grads[] = {leaf};
+  return libdl_rprop_step(options, &other, 1, grads, 1, &moment, 1, &square, 1);
+}
 static libdl_error *to_string(void *options) {
   libdl_text *text = NULL;
   libdl_error *const error = libdl_tensor_to_string(other, options, &text);
@@ -269,6 +301,14 @@ int main(void) {
   libdl_print_options print_options_values;
   libdl_sgd_options sgd_options_values;
   libdl_adam_options adam_options_values;
+  libdl_adamax_options adamax_options_values;
+  libdl_nadam_options nadam_options_values;
+  libdl_radam_options radam_options_values;
+  libdl_adagrad_options adagrad_options_values;
+  libdl_adadelta_options adadelta_options_values;
+  libdl_asgd_options asgd_options_values;
+  libdl_rmsprop_options rmsprop_options_values;
+  libdl_rprop_options rprop_options_values;
   libdl_saved_hooks saved_hooks_values;
   libdl_interceptor_options interceptor_options_values;
   libdl_function function_values;
@@ -295,6 +335,28 @@ int main(void) {
   ZERO(adam_options_values), adam_options_values.lr = 0.5, adam_options_values.beta1 = 0.5;
   adam_options_values.beta2 = 0.5, adam_options_values.step = 1;
   adam_options_values.maximize = 1;
+  ZERO(adamax_options_values), adamax_options_values.maximize = 1;
+  adamax_options_values.lr = 0.5;
+  adamax_options_values.step = 1;
+  ZERO(nadam_options_values), nadam_options_values.maximize = 1;
+  nadam_options_values.lr = 0.5;
+  nadam_options_values.step = 1;
+  ZERO(radam_options_values), radam_options_values.maximize = 1;
+  radam_options_values.lr = 0.5;
+  radam_options_values.step = 1;
+  ZERO(adagrad_options_values), adagrad_options_values.maximize = 1;
+  adagrad_options_values.lr = 0.5;
+  adagrad_options_values.step = 1;
+  ZERO(adadelta_options_values), adadelta_options_values.maximize = 1;
+  adadelta_options_values.lr = 0.5;
+  ZERO(asgd_options_values), asgd_options_values.maximize = 1;
+  asgd_options_values.lr = 0.5;
+  asgd_options_values.step = 1;
+  ZERO(rmsprop_options_values), rmsprop_options_values.maximize = 1;
+  rmsprop_options_values.lr = 0.5;
+  ZERO(rprop_options_values), rprop_options_values.maximize = 1;
+  rmsprop_options_values.momentum = 0.5;
+  rprop_options_values.etaminus = 0.5, rprop_options_values.etaplus = 2;
   ZERO(saved_hooks_values), saved_hooks_values.pack = pack, saved_hooks_values.unpack = unpack;
   saved_hooks_values.destroy = destroy;
   ZERO(interceptor_options_values), interceptor_options_values.wanted = LIBDL_INTERCEPT_PARTS;
@@ -315,6 +377,14 @@ int main(void) {
                           SIZED(print_options, to_string, least),
                           SIZED(sgd_options, sgd_step, least),
                           SIZED(adam_options, adam_step, least),
+                          SIZED(adamax_options, adamax_step, least),
+                          SIZED(nadam_options, nadam_step, least),
+                          SIZED(radam_options, radam_step, least),
+                          SIZED(adagrad_options, adagrad_step, least),
+                          SIZED(adadelta_options, adadelta_step, least),
+                          SIZED(asgd_options, asgd_step, least),
+                          SIZED(rmsprop_options, rmsprop_step, least),
+                          SIZED(rprop_options, rprop_step, least),
                           OWNING(saved_hooks, saved_hooks, least),
                           OWNING(interceptor_options, interceptor, least),
                           OWNING(function, function_record, least),

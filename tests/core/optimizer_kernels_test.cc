@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <cmath>
 
 #include "kernels/cpu/kernels.h"
@@ -25,8 +26,20 @@ struct Model {
   }
 };
 
+// A kernel, its rule as PyTorch's documentation states it, and which states it has.
+using Kernel = void (*)(Context&, const OptimizerArgs&);
+using Reference = double (*)(const OptimizerOptions&, double p, double g, double (&state)[3]);
+struct Rule {
+  Kernel kernel;
+  Reference reference;
+  bool has[3];
+  OptimizerOptions options;
+};
+
 template <class T>
-void step(bool adam, Model<T>& model, OptimizerArgs args, Context context = plain_context()) {
+void step(const Rule& rule, Model<T>& model, Context context = plain_context()) {
+  OptimizerArgs args{};
+  args.options = rule.options;
   std::vector<int32_t> dtype;
   std::vector<int64_t> numel;
   std::vector<void*> param, state1, state2, state3;
@@ -45,126 +58,229 @@ void step(bool adam, Model<T>& model, OptimizerArgs args, Context context = plai
   args.numel = numel.data();
   args.param = param.data();
   args.grad = grad.data();
-  if (adam || args.momentum != 0) args.state1 = state1.data();
-  if (adam) args.state2 = state2.data();
-  if (args.amsgrad) args.state3 = state3.data();
-  adam ? cpu::adam(context, args) : cpu::sgd(context, args);
+  if (rule.has[0]) args.state1 = state1.data();
+  if (rule.has[1]) args.state2 = state2.data();
+  if (rule.has[2]) args.state3 = state3.data();
+  rule.kernel(context, args);
 }
 
-// The rules as PyTorch's documentation states them, for one number.
-double sgd_rule(const OptimizerArgs& a, double p, double g, double& momentum) {
-  if (a.maximize) g = -g;
-  g += a.weight_decay * p;
-  if (a.momentum != 0) {
-    momentum = a.first ? g : a.momentum * momentum + (1 - a.dampening) * g;
-    g = a.nesterov ? g + a.momentum * momentum : momentum;
-  }
-  return p - a.lr * g;
+double decayed(const OptimizerOptions& o, double& p, double g) {
+  if (o.maximize) g = -g;
+  if (!o.decoupled) return g + o.weight_decay * p;
+  p -= o.lr * o.weight_decay * p;
+  return g;
 }
-double adam_rule(const OptimizerArgs& a, double p, double g, double& m, double& v, double& top) {
-  if (a.maximize) g = -g;
-  if (a.decoupled) {
-    p -= a.lr * a.weight_decay * p;
-  } else {
-    g += a.weight_decay * p;
+double mean(double beta, double& m, double x) { return m = beta * m + (1 - beta) * x; }
+
+double sgd(const OptimizerOptions& o, double p, double g, double (&s)[3]) {
+  g = decayed(o, p, g);
+  if (o.momentum != 0) {
+    s[0] = o.first ? g : o.momentum * s[0] + (1 - o.dampening) * g;
+    g = o.nesterov ? g + o.momentum * s[0] : s[0];
   }
-  m = a.beta1 * m + (1 - a.beta1) * g;
-  v = a.beta2 * v + (1 - a.beta2) * g * g;
-  top = std::max(top, v);
-  const double second = (a.amsgrad ? top : v) / a.bias2;
-  return p - a.lr * (m / a.bias1) / (std::sqrt(second) + a.eps);
+  return p - o.lr * g;
+}
+double asgd(const OptimizerOptions& o, double p, double g, double (&s)[3]) {
+  g = decayed(o, p, g);
+  p = p - o.lambd * o.lr * p - o.lr * g;
+  s[0] += o.mu * (p - s[0]);
+  return p;
+}
+double adam(const OptimizerOptions& o, double p, double g, double (&s)[3]) {
+  g = decayed(o, p, g);
+  mean(o.beta1, s[0], g);
+  double v = mean(o.beta2, s[1], g * g);
+  if (o.amsgrad) v = s[2] = std::max(s[2], v);
+  return p - o.lr * (s[0] / o.bias1) / (std::sqrt(v / o.bias2) + o.eps);
+}
+double adamax(const OptimizerOptions& o, double p, double g, double (&s)[3]) {
+  g = decayed(o, p, g);
+  mean(o.beta1, s[0], g);
+  s[1] = std::max(o.beta2 * s[1], std::abs(g) + o.eps);
+  return p - o.lr * (s[0] / o.bias1) / s[1];
+}
+double nadam(const OptimizerOptions& o, double p, double g, double (&s)[3]) {
+  g = decayed(o, p, g);
+  mean(o.beta1, s[0], g);
+  const double size = std::sqrt(mean(o.beta2, s[1], g * g) / o.bias2) + o.eps;
+  return p - (o.grad_rate * g + o.mean_rate * s[0]) / size;
+}
+double radam(const OptimizerOptions& o, double p, double g, double (&s)[3]) {
+  g = decayed(o, p, g);
+  mean(o.beta1, s[0], g);
+  const double size = (std::sqrt(mean(o.beta2, s[1], g * g)) + o.eps) / std::sqrt(o.bias2);
+  return p - o.lr * (s[0] / o.bias1) * (o.rectification != 0 ? o.rectification / size : 1);
+}
+double adagrad(const OptimizerOptions& o, double p, double g, double (&s)[3]) {
+  g = decayed(o, p, g);
+  s[0] += g * g;
+  return p - o.lr * g / (std::sqrt(s[0]) + o.eps);
+}
+double adadelta(const OptimizerOptions& o, double p, double g, double (&s)[3]) {
+  g = decayed(o, p, g);
+  mean(o.rho, s[0], g * g);
+  const double d = std::sqrt(s[1] + o.eps) / std::sqrt(s[0] + o.eps) * g;
+  mean(o.rho, s[1], d * d);
+  return p - o.lr * d;
+}
+double rmsprop(const OptimizerOptions& o, double p, double g, double (&s)[3]) {
+  g = decayed(o, p, g);
+  double v = mean(o.rho, s[0], g * g);
+  if (o.centered) v -= std::pow(mean(o.rho, s[2], g), 2);
+  const double step = g / (std::sqrt(v) + o.eps);
+  if (o.momentum == 0) return p - o.lr * step;
+  s[1] = o.momentum * s[1] + step;
+  return p - o.lr * s[1];
+}
+double rprop(const OptimizerOptions& o, double p, double g, double (&s)[3]) {
+  if (o.maximize) g = -g;
+  const double agreement = g * s[0];
+  const double factor = agreement > 0 ? o.etaplus : agreement < 0 ? o.etaminus : 1;
+  s[1] = std::clamp(s[1] * factor, o.step_size_min, o.step_size_max);
+  s[0] = agreement < 0 ? 0 : g;
+  return p - s[1] * (s[0] > 0 ? 1 : s[0] < 0 ? -1 : 0);
 }
 
 template <class T>
-void expect_step(bool adam, const OptimizerArgs& args, double eps) {
+void expect_step(const Rule& rule, double eps) {
   const Model<T> before({7, 0, 1000, 40000, 1, 65});
   Model<T> after = before;
-  step(adam, after, args);
+  step(rule, after);
   for (size_t t = 0; t < before.param.size(); ++t) {
     for (int64_t i = 0; i < before.param[t].numel(); ++i) {
-      double m = static_cast<double>(before.state1[t][i]);
-      double v = static_cast<double>(before.state2[t][i]);
-      double top = static_cast<double>(before.state3[t][i]);
-      const double p = static_cast<double>(before.param[t][i]);
-      const double g = static_cast<double>(before.grad[t][i]);
-      const double want = adam ? adam_rule(args, p, g, m, v, top) : sgd_rule(args, p, g, m);
-      ASSERT_NEAR(static_cast<double>(after.param[t][i]), want,
-                  8 * eps * (1 + std::abs(p) + std::abs(g)));
-      if (adam || args.momentum != 0) {
-        ASSERT_NEAR(static_cast<double>(after.state1[t][i]), m, 8 * eps * (1 + std::abs(g)));
-      }
-      if (adam) {
-        ASSERT_NEAR(static_cast<double>(after.state2[t][i]), v, 8 * eps * (1 + g * g));
-      }
-      const double kept = adam && args.amsgrad ? top : static_cast<double>(before.state3[t][i]);
-      ASSERT_NEAR(static_cast<double>(after.state3[t][i]), kept, 8 * eps * (1 + g * g));
+      const auto number = [i](const std::vector<Array<T>>& of, size_t tensor) {
+        return static_cast<double>(of[tensor][i]);
+      };
+      const double p = number(before.param, t), g = number(before.grad, t);
+      double states[3] = {number(before.state1, t), number(before.state2, t),
+                          number(before.state3, t)};
+      const double want = rule.reference(rule.options, p, g, states);
+      const double bound = eps * (1 + std::abs(p) + g * g) * 8;
+      ASSERT_NEAR(number(after.param, t), want, bound);
+      ASSERT_NEAR(number(after.state1, t), states[0], bound);
+      ASSERT_NEAR(number(after.state2, t), states[1], bound);
+      ASSERT_NEAR(number(after.state3, t), states[2], bound);
     }
   }
 }
 
-OptimizerArgs sgd_args(double momentum, double dampening, bool nesterov, bool first) {
-  OptimizerArgs a{};
-  a.lr = 0.1;
-  a.momentum = momentum;
-  a.dampening = dampening;
-  a.nesterov = nesterov;
-  a.first = first;
-  return a;
+Rule sgd_rule(double momentum, double dampening, bool nesterov, bool first) {
+  return {cpu::sgd,
+          sgd,
+          {momentum != 0, false, false},
+          {.lr = 0.1,
+           .momentum = momentum,
+           .dampening = dampening,
+           .nesterov = nesterov,
+           .first = first}};
 }
-OptimizerArgs adam_args(double beta1 = 0.9) {
-  OptimizerArgs a{};
-  a.lr = 0.01;
-  a.beta1 = beta1;
-  a.beta2 = 0.999;
-  a.eps = 1e-8;
-  a.bias1 = 1 - std::pow(beta1, 3);
-  a.bias2 = 1 - std::pow(0.999, 3);
-  return a;
+Rule adam_rule(Kernel kernel, Reference reference, double beta1 = 0.9) {
+  return {kernel,
+          reference,
+          {true, true, false},
+          {.lr = 0.01,
+           .beta1 = beta1,
+           .beta2 = 0.999,
+           .eps = 1e-8,
+           .bias1 = 1 - std::pow(beta1, 3),
+           .bias2 = 1 - std::pow(0.999, 3),
+           .grad_rate = 0.02,
+           .mean_rate = 0.03}};
 }
 
-std::vector<std::pair<bool, OptimizerArgs>> all_rules() {
-  std::vector<std::pair<bool, OptimizerArgs>> rules = {{false, sgd_args(0, 0, false, false)},
-                                                       {false, sgd_args(0.9, 0, false, true)},
-                                                       {false, sgd_args(0.9, 0, false, false)},
-                                                       {false, sgd_args(0.9, 0.3, false, false)},
-                                                       {false, sgd_args(0.9, 0, true, false)},
-                                                       {true, adam_args()},
-                                                       {true, adam_args(0.3)}};
+std::vector<Rule> rules_of_moments() {
+  Rule adaptive = adam_rule(cpu::radam, radam);
+  adaptive.options.rectification = 0.3;
+  return {adam_rule(cpu::adam, adam),     adam_rule(cpu::adam, adam, 0.3),
+          adam_rule(cpu::adamax, adamax), adam_rule(cpu::nadam, nadam),
+          adam_rule(cpu::radam, radam),   adaptive};
+}
+std::vector<Rule> rules_of_squares() {
+  const OptimizerOptions common{.lr = 0.01, .eps = 1e-6, .rho = 0.9};
+  std::vector<Rule> rules = {{cpu::adagrad, adagrad, {true, false, false}, common},
+                             {cpu::adadelta, adadelta, {true, true, false}, common},
+                             {cpu::rmsprop, rmsprop, {true, false, false}, common}};
+  OptimizerOptions momentum = common;
+  momentum.momentum = 0.5;
+  rules.push_back({cpu::rmsprop, rmsprop, {true, true, false}, momentum});
+  return rules;
+}
+std::vector<Rule> all_rules() {
+  std::vector<Rule> rules = {sgd_rule(0, 0, false, false), sgd_rule(0.9, 0, false, true),
+                             sgd_rule(0.9, 0, false, false), sgd_rule(0.9, 0.3, false, false),
+                             sgd_rule(0.9, 0, true, false)};
+  for (const auto& more : {rules_of_moments(), rules_of_squares()})
+    rules.insert(rules.end(), more.begin(), more.end());
+  for (const double mu : {1.0, 0.25})
+    rules.push_back({cpu::asgd, asgd, {true, false, false}, {.lr = 0.1, .lambd = 0.5, .mu = mu}});
   const size_t n = rules.size();
   for (size_t i = 0; i < n; ++i) {
-    auto decayed = rules[i];
-    decayed.second.weight_decay = 0.05;
-    decayed.second.maximize = true;
-    rules.push_back(decayed);
+    Rule more = rules[i];
+    more.options.weight_decay = 0.05;
+    more.options.maximize = true;
+    rules.push_back(more);
+    if (!more.has[1] || more.kernel == cpu::adamax || more.kernel == cpu::rmsprop) continue;
+    more.options.decoupled = true;
+    rules.push_back(more);
   }
-  auto decoupled = rules.back();
-  decoupled.second.decoupled = true;
-  rules.push_back(decoupled);
-  decoupled.second.amsgrad = true;
-  rules.push_back(decoupled);
+  Rule amsgrad = adam_rule(cpu::adam, adam);
+  amsgrad.has[2] = amsgrad.options.amsgrad = true;
+  rules.push_back(amsgrad);
+  for (const bool maximize : {false, true})
+    rules.push_back({cpu::rprop,
+                     rprop,
+                     {true, true, false},
+                     {.etaminus = 0.5,
+                      .etaplus = 1.2,
+                      .step_size_min = 0.004,
+                      .step_size_max = 0.0115,
+                      .maximize = maximize}});
   return rules;
 }
 
 TEST(OptimizerKernel, EveryRuleEqualsDoubleReference) {
   for_isas([](cpu::Isa) {
-    for (const auto& [adam, args] : all_rules()) {
-      expect_step<float>(adam, args, 6e-8);
-      expect_step<double>(adam, args, 1.2e-16);
+    for (const Rule& rule : all_rules()) {
+      expect_step<float>(rule, 6e-8);
+      expect_step<double>(rule, 1.2e-16);
     }
   });
 }
 
+TEST(OptimizerKernel, CenteredRmspropDividesByTheDeviation) {
+  // States of a gradient that was 1 and 3 before: mean square 5, mean 2.
+  float param[3] = {1, 2, 3}, grad[3] = {2, 0, 4}, squares[3] = {5, 5, 5}, means[3] = {2, 2, 2};
+  const int32_t dtype = LIBDL_DTYPE_FLOAT32;
+  const int64_t numel = 3;
+  void* params[] = {param};
+  const void* grads[] = {grad};
+  void *first[] = {squares}, *third[] = {means};
+  OptimizerArgs args{1, &dtype, &numel, params, grads, first, nullptr, third, {}};
+  args.options = {.lr = 0.5, .eps = 1e-3, .rho = 0.75, .centered = true};
+  Context context = plain_context();
+  cpu::rmsprop(context, args);
+  for (int i = 0; i < 3; ++i) {
+    double states[3] = {5, 0, 2};
+    const float p = static_cast<float>(i + 1);
+    const double want = rmsprop(args.options, p, grad[i], states);
+    EXPECT_NEAR(param[i], want, 1e-6);
+    EXPECT_FLOAT_EQ(squares[i], static_cast<float>(states[0]));
+    EXPECT_FLOAT_EQ(means[i], static_cast<float>(states[2]));
+  }
+}
+
 TEST(OptimizerKernel, BitsDependNeitherOnThreadsNorOnTheInstructionSet) {
-  for (const auto& [adam, args] : all_rules()) {
+  for (const Rule& rule : all_rules()) {
     Model<float> want({20000, 3, 30001});
-    step(adam, want, args);
+    step(rule, want);
     for_isas([&](cpu::Isa) {
       for (const Context& c : contexts()) {
         Model<float> got({20000, 3, 30001});
-        step(adam, got, args, c);
+        step(rule, got, c);
         for (size_t t = 0; t < 3; ++t) {
           EXPECT_TRUE(same_bits(want.param[t].data, got.param[t].data));
           EXPECT_TRUE(same_bits(want.state1[t].data, got.state1[t].data));
+          EXPECT_TRUE(same_bits(want.state2[t].data, got.state2[t].data));
         }
       }
     });
@@ -177,8 +293,8 @@ TEST(OptimizerKernel, SixteenBitTensorsAreComputedInFloat32) {
   const int64_t numel = 3;
   void* params[] = {param};
   const void* grads[] = {grad};
-  OptimizerArgs args = sgd_args(0, 0, false, false);
-  args.lr = 0.5;
+  OptimizerArgs args{};
+  args.options.lr = 0.5;
   args.count = 1;
   args.dtype = &dtype;
   args.numel = &numel;

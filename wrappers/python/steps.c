@@ -4,11 +4,9 @@
 #include <libdl/exchange.h>
 #include <libdl/optim.h>
 
-#include "objects.h"
+#include "steps.h"
 
-enum { kLists = 5 };
-
-static int read_lists(PyObject* const* objects, Operands* lists, int count) {
+int read_lists(PyObject* const* objects, Operands* lists, int count) {
   for (int i = 0; i < count; ++i) {
     const int result = operands(objects[i], false, &lists[i]);
     if (result == 0) continue;
@@ -18,15 +16,13 @@ static int read_lists(PyObject* const* objects, Operands* lists, int count) {
   return 0;
 }
 
-static PyObject* finish(libdl_error* error, Operands* lists, bool read) {
+PyObject* finish_step(libdl_error* error, Operands* lists, bool read) {
   for (int i = 0; i < kLists; ++i) free_operands(&lists[i]);
   pending_work = 0;
   if (error) return raise_error(error);
   if (!read) return NULL;
   Py_RETURN_NONE;
 }
-
-#define BORROWED(list) ((const libdl_tensor* const*)(list).items)
 
 // sgd_step(params, grads, buffers, lr, momentum, dampening, weight_decay, nesterov, maximize,
 //          first)
@@ -47,7 +43,7 @@ static PyObject* sgd_step(PyObject* module, PyObject* args) {
                            lists[1].count, lists[2].count ? lists[2].items : NULL, lists[2].count);
     enter_python(thread);
   }
-  return finish(error, lists, read);
+  return finish_step(error, lists, read);
 }
 
 // adam_step(params, grads, means, squares, largest, lr, beta1, beta2, eps, weight_decay, step,
@@ -73,7 +69,7 @@ static PyObject* adam_step(PyObject* module, PyObject* args) {
                             lists[3].count, lists[4].count ? lists[4].items : NULL, lists[4].count);
     enter_python(thread);
   }
-  return finish(error, lists, read);
+  return finish_step(error, lists, read);
 }
 
 // -- steps over the states that Python keeps ------------------------------------------------------
@@ -234,13 +230,42 @@ static PyObject* clip_grad_norm(PyObject* module, PyObject* args) {
   int refuse;
   if (!PyArg_ParseTuple(args, "Oddp", &object, &max_norm, &norm_type, &refuse)) return NULL;
   Operands lists[kLists] = {0};
-  if (read_lists(&object, lists, 1)) return finish(NULL, lists, false);
+  if (read_lists(&object, lists, 1)) return finish_step(NULL, lists, false);
   libdl_tensor* norm;
   libdl_error* const error =
       libdl_clip_grad_norm(lists[0].items, lists[0].count, max_norm, norm_type, refuse, &norm);
   free_operands(&lists[0]);
   pending_work = 0;
   return error ? raise_error(error) : wrap(norm);
+}
+
+// total_norm(tensors, norm_type, error_if_nonfinite)
+static PyObject* total_norm(PyObject* module, PyObject* args) {
+  (void)module;
+  PyObject* object;
+  double norm_type;
+  int refuse;
+  if (!PyArg_ParseTuple(args, "Odp", &object, &norm_type, &refuse)) return NULL;
+  Operands lists[kLists] = {0};
+  if (read_lists(&object, lists, 1)) return finish_step(NULL, lists, false);
+  libdl_tensor* norm;
+  libdl_error* const error = libdl_total_norm(READS(lists[0]), norm_type, refuse, &norm);
+  free_operands(&lists[0]);
+  pending_work = 0;
+  return error ? raise_error(error) : wrap(norm);
+}
+
+// clip_grads_with_norm(grads, max_norm, (total_norm,))
+static PyObject* clip_grads_with_norm(PyObject* module, PyObject* args) {
+  (void)module;
+  PyObject* objects[2];
+  double max_norm;
+  if (!PyArg_ParseTuple(args, "OdO", &objects[0], &max_norm, &objects[1])) return NULL;
+  Operands lists[kLists] = {0};
+  const bool read = read_lists(objects, lists, 2) == 0;
+  libdl_error* const error =
+      read ? libdl_clip_grads_with_norm(WRITES(lists[0]), max_norm, lists[1].items[0]) : NULL;
+  return finish_step(error, lists, read);
 }
 
 // clip_grad_value(grads, clip_value)
@@ -253,7 +278,7 @@ static PyObject* clip_grad_value(PyObject* module, PyObject* args) {
   const bool read = read_lists(&object, lists, 1) == 0;
   libdl_error* const error =
       read ? libdl_clip_grad_value(lists[0].items, lists[0].count, value) : NULL;
-  return finish(error, lists, read);
+  return finish_step(error, lists, read);
 }
 
 static PyMethodDef functions[] = {
@@ -262,8 +287,12 @@ static PyMethodDef functions[] = {
     {"adam_group", adam_group, METH_VARARGS, NULL},
     {"sgd_group", sgd_group, METH_VARARGS, NULL},
     {"clip_grad_norm", clip_grad_norm, METH_VARARGS, NULL},
+    {"total_norm", total_norm, METH_VARARGS, NULL},
+    {"clip_grads_with_norm", clip_grads_with_norm, METH_VARARGS, NULL},
     {"clip_grad_value", clip_grad_value, METH_VARARGS, NULL},
     {NULL, NULL, 0, NULL},
 };
 
-int add_steps(PyObject* module) { return PyModule_AddFunctions(module, functions); }
+int add_steps(PyObject* module) {
+  return PyModule_AddFunctions(module, functions) ? -1 : add_adaptive_steps(module);
+}

@@ -4,36 +4,74 @@
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
+import types
+import warnings
 from collections.abc import Iterable
 
 from .. import _C, _functions as F
 from .._C import Tensor
+from .._creation import as_tensor
+
+Tensors = Tensor | Iterable[Tensor]
 
 
-def _gradients(parameters: Tensor | Iterable[Tensor]) -> list[Tensor]:
-    given = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+def _gradients(parameters: Tensors) -> list[Tensor]:
+    given = [parameters] if isinstance(parameters, Tensor) else parameters
     return [p.grad for p in given if p.grad is not None]
 
 
+def get_total_norm(
+    tensors: Tensors, norm_type: float = 2.0, error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:  # fmt: skip
+    """The norm of all elements of the tensors together.
+
+    Arguments:
+        norm_type: a positive number; infinity (also "inf"): the largest size
+        error_if_nonfinite: whether a norm that is NaN or infinite raises
+        foreach: not used
+    """
+    given = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    return _C.total_norm(given, float(norm_type), error_if_nonfinite)
+
+
+def clip_grads_with_norm_(
+    parameters: Tensors, max_norm: float, total_norm: Tensor, foreach: bool | None = None
+) -> None:
+    """Scales all gradients by max_norm / total_norm, if that is less than 1."""
+    gradients = _gradients(parameters)
+    if gradients:
+        _C.clip_grads_with_norm(gradients, float(max_norm), (as_tensor(total_norm),))
+
+
 def clip_grad_norm_(
-    parameters: Tensor | Iterable[Tensor], max_norm: float, norm_type: float = 2.0,
+    parameters: Tensors, max_norm: float, norm_type: float = 2.0,
     error_if_nonfinite: bool = False, foreach: bool | None = None,
 ) -> Tensor:  # fmt: skip
-    """Scales all gradients so that their joint norm is at most max_norm; returns the old norm."""
-    gradients = _gradients(parameters)
-    if not gradients:
-        return F.zeros(())
+    """Scales all gradients so that their joint norm is at most max_norm; returns the old norm.
+    The arguments are those of get_total_norm."""
+    given = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    if not given and isinstance(parameters, types.GeneratorType):
+        warnings.warn("parameters is an empty generator: nothing is clipped", stacklevel=2)
     return _C.clip_grad_norm(
-        gradients, max_norm, norm_type, error_if_nonfinite
+        _gradients(given), float(max_norm), float(norm_type), error_if_nonfinite
     )
 
 
-def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float,
-                     foreach: bool | None = None) -> None:  # fmt: skip
+def clip_grad_norm(
+    parameters: Tensors, max_norm: float, norm_type: float = 2.0,
+    error_if_nonfinite: bool = False, foreach: bool | None = None,
+) -> Tensor:  # fmt: skip
+    """The old name of clip_grad_norm_."""
+    warnings.warn("clip_grad_norm is now clip_grad_norm_", FutureWarning, stacklevel=2)
+    return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
+
+
+def clip_grad_value_(parameters: Tensors, clip_value: float, foreach: bool | None = None) -> None:
     """Clamps each gradient's elements to -clip_value ... clip_value."""
     gradients = _gradients(parameters)
     if gradients:
-        _C.clip_grad_value(gradients, clip_value)
+        _C.clip_grad_value(gradients, float(clip_value))
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _C, _functions as F
+from .. import _C
 from .._C import Tensor
-from .optimizer import Optimizer, Params, check, in_one_pass, refuse_differentiable
+from .one_pass import OnePassOptimizer
+from .optimizer import Params
+from .options import check, check_betas, check_differentiable, check_fused
 
 
-class Adam(Optimizer):
+class Adam(OnePassOptimizer):
     """Steps computed from running means of the gradient and of its square.
 
     Arguments:
@@ -27,12 +29,14 @@ class Adam(Optimizer):
     """
 
     _decoupled = False
+    _later = {"amsgrad": False, "maximize": False, "foreach": None, "capturable": False,
+              "differentiable": False, "fused": None}  # fmt: skip
 
     def __init__(
         self,
         params: Params,
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
+        lr: float | Tensor = 1e-3,
+        betas: tuple[float | Tensor, float | Tensor] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 0,
         amsgrad: bool = False,
@@ -44,11 +48,11 @@ class Adam(Optimizer):
         fused: bool | None = None,
         decoupled_weight_decay: bool = False,
     ) -> None:
-        refuse_differentiable(type(self).__name__, differentiable)
+        check_differentiable(type(self).__name__, differentiable)
+        check_fused(fused, foreach)
         check("lr", lr, 0.0)
         check("eps", eps, 0.0)
-        check("betas[0]", betas[0], 0.0, 1.0)
-        check("betas[1]", betas[1], 0.0, 1.0)
+        betas = check_betas(betas)
         check("weight_decay", weight_decay, 0.0)
         defaults: dict[str, Any] = {
             "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay,
@@ -58,50 +62,35 @@ class Adam(Optimizer):
         }  # fmt: skip
         super().__init__(params, defaults)
 
-    def _state(self, param: Tensor, amsgrad: bool) -> dict[str, Any]:
-        state = self.state[param]
-        if not state:
-            state["step"] = F.zeros(())
-            state["exp_avg"] = F.zeros_like(param)
-            state["exp_avg_sq"] = F.zeros_like(param)
-            if amsgrad:
-                state["max_exp_avg_sq"] = F.zeros_like(param)
-        return state
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for group in self.param_groups:
+            if self._decoupled:  # older states do not tell
+                group["decoupled_weight_decay"] = True
+            group.setdefault("decoupled_weight_decay", False)
 
     def _at_once(self, group: dict[str, Any]) -> bool:
-        if type(self)._step is not Adam._step:
+        if type(self)._step is not OnePassOptimizer._step:
             return False
         beta1, beta2 = group["betas"]
         return _C.adam_group(
             group["params"], self.state, group["lr"], beta1, beta2, group["eps"],
-            group["weight_decay"], group.get("decoupled_weight_decay", self._decoupled),
+            group["weight_decay"], group["decoupled_weight_decay"],
             group["amsgrad"], group["maximize"],
         )  # fmt: skip
 
-    def _step(self, group: dict[str, Any], params: list[Tensor]) -> None:
-        by_step: dict[int, list[Tensor]] = {}
-        for param in params:
-            state = self._state(param, group["amsgrad"])
-            state["step"] += 1
-            by_step.setdefault(int(state["step"].item()), []).append(param)
-        names = ["exp_avg", "exp_avg_sq"] + ["max_exp_avg_sq"] * group["amsgrad"]
-        for step, part in by_step.items():
-            lists = [[self.state[param][name] for param in part] for name in names]
-            in_one_pass(part, self._one_pass(group, step), lists)
+    def _names(self, group: dict[str, Any]) -> list[str]:
+        return ["exp_avg", "exp_avg_sq"] + ["max_exp_avg_sq"] * bool(group["amsgrad"])
 
-    def _one_pass(self, group: dict[str, Any], step: int) -> Any:
+    def _call(self, group: dict[str, Any], numbers: Any, params: Any, grads: Any,
+              lists: list[Any]) -> None:  # fmt: skip
         beta1, beta2 = group["betas"]
-
-        def run(params: Any, grads: Any, lists: Any) -> None:
-            largest = lists[2] if group["amsgrad"] else ()
-            _C.adam_step(
-                params, grads, lists[0], lists[1], largest, group["lr"], beta1, beta2,
-                group["eps"], group["weight_decay"], step,
-                group.get("decoupled_weight_decay", self._decoupled), group["amsgrad"],
-                group["maximize"],
-            )  # fmt: skip
-
-        return run
+        largest = lists[2] if group["amsgrad"] else ()
+        _C.adam_step(
+            params, grads, lists[0], lists[1], largest, group["lr"], beta1, beta2, group["eps"],
+            group["weight_decay"], int(numbers), group["decoupled_weight_decay"],
+            group["amsgrad"], group["maximize"],
+        )  # fmt: skip
 
 
 class AdamW(Adam):
@@ -112,11 +101,20 @@ class AdamW(Adam):
     def __init__(
         self,
         params: Params,
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
+        lr: float | Tensor = 1e-3,
+        betas: tuple[float | Tensor, float | Tensor] = (0.9, 0.999),
         eps: float = 1e-8,
         weight_decay: float = 1e-2,
         amsgrad: bool = False,
-        **options: Any,
+        *,
+        maximize: bool = False,
+        foreach: bool | None = None,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
     ) -> None:
-        super().__init__(params, lr, betas, eps, weight_decay, amsgrad, **options)
+        super().__init__(
+            params, lr, betas, eps, weight_decay, amsgrad, foreach=foreach, maximize=maximize,
+            capturable=capturable, differentiable=differentiable, fused=fused,
+            decoupled_weight_decay=True,
+        )  # fmt: skip

@@ -5,38 +5,95 @@ from __future__ import annotations
 
 import copy
 import functools
+import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from .. import _C
 from .._C import Tensor
-from .._functions import view_as_real
 from .._modes import enable_grad, no_grad
-from .._types import float32, float64
+from .hooks import (
+    Hooked, register_optimizer_step_post_hook, register_optimizer_step_pre_hook,
+)  # fmt: skip
+from .options import scalar
+
+__all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook",
+           "required"]  # fmt: skip
 
 Params = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
 
 _OPTIMIZER = 2  # LIBDL_PHASE_OPTIMIZER: the phase of a step for interceptors
 
 
-class Optimizer:
-    """Parameters in groups, each with its own options; subclasses write _step(group)."""
+class _Required:
+    def __repr__(self) -> str:
+        return "<required parameter>"
+
+
+required = _Required()  # as an option's default: each group must have a value
+
+
+def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
+    """A step that also notes that it was called, and calls the hooks."""
+    if getattr(step, "hooked", False):
+        return step
+
+    @functools.wraps(step)
+    def hooked(*args: Any, **kwargs: Any) -> Any:
+        self = args[0]
+        self._opt_called = True
+        args, kwargs = self._before_step(args, kwargs)
+        result = step(*args, **kwargs)
+        self._after_step(args, kwargs)
+        return result
+
+    hooked.hooked = True  # type: ignore[attr-defined]
+    return hooked
+
+
+def _in_phase(step: Callable[..., Any]) -> Callable[..., Any]:
+    """A subclass's own step, whose operators interceptors see as the optimizer's."""
+
+    @functools.wraps(step)
+    def seen(*args: Any, **kwargs: Any) -> Any:
+        phase = _C.set_phase(_OPTIMIZER)
+        try:
+            return step(*args, **kwargs)
+        finally:
+            _C.set_phase(phase)
+
+    return seen
+
+
+class Optimizer(Hooked):
+    """Parameters in groups, each with its own options; subclasses write step(closure), or
+    _step(group, params) for those of a group that have a gradient.
+
+    Arguments:
+        params: tensors, pairs of names and tensors, or groups of them with options of their own
+        defaults: the options, for groups that do not have them
+    """
 
     _opt_called = False  # whether step() was called, for schedulers
+    _later: dict[str, Any] = {}  # options that states of older versions lack
+    _scalars: tuple[str, ...] = ("step",)  # states that are numbers in those
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if "step" in cls.__dict__:
-            cls.step = _noting(cls.__dict__["step"])  # type: ignore[method-assign]
+        if "step" in cls.__dict__ and not getattr(cls.__dict__["step"], "hooked", False):
+            cls.step = _with_hooks(_in_phase(cls.__dict__["step"]))  # type: ignore[method-assign]
 
     def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
         if isinstance(params, Tensor):
             raise TypeError("params must be an iterable of tensors or dicts, found a tensor")
+        if isinstance(params, set):
+            warnings.warn("params is a set, whose order changes between runs; use a list",
+                          FutureWarning, stacklevel=3)  # fmt: skip
         self.defaults = defaults
-        self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
+        self._begin_hooks()
+        self.state: defaultdict[Tensor, Any] = defaultdict(dict)
         self.param_groups: list[dict[str, Any]] = []
-        self._step_hooks: list[Callable[..., Any]] = []
         groups: list[Any] = list(params)
         if not groups:
             raise ValueError("optimizer got an empty parameter list")
@@ -45,20 +102,37 @@ class Optimizer:
         for group in groups:
             self.add_param_group(group)
 
+    # -- groups --------------------------------------------------------------------------------
+
     def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Adds parameters with options of their own; missing options have their defaults."""
-        params = param_group["params"]
-        params = [params] if isinstance(params, Tensor) else list(params)
-        params = [param[1] if isinstance(param, tuple) else param for param in params]
+        if not isinstance(param_group, dict):
+            raise TypeError(f"param_group is a {type(param_group).__name__}, wanted a dict")
+        params, names = _separated(param_group["params"])
         for param in params:
             if not isinstance(param, Tensor):
                 raise TypeError(f"optimizer can only take tensors, found a {type(param).__name__}")
-            if not param.is_leaf:
+            if not self.defaults.get("differentiable") and not (
+                param.is_leaf or param.retains_grad
+            ):
                 raise ValueError("can't optimize a non-leaf tensor, an operator's result")
+        for name, default in self.defaults.items():
+            if default is required and name not in param_group:
+                raise ValueError(f"the group has no value of the option {name!r}")
         known = {id(param) for group in self.param_groups for param in group["params"]}
         if any(id(param) in known for param in params):
             raise ValueError("a parameter is in more than one group")
-        self.param_groups.append({**self.defaults, **param_group, "params": params})
+        if len({id(param) for param in params}) != len(params):
+            warnings.warn("a group has the same parameter twice", stacklevel=3)
+        named = bool(names) or "param_names" in param_group
+        if any(("param_names" in group) != named for group in self.param_groups):
+            raise ValueError("some groups have names of parameters, others have not")
+        param_group["params"] = params
+        if names:
+            param_group["param_names"] = names
+        for name, default in self.defaults.items():
+            param_group.setdefault(name, default)
+        self.param_groups.append(param_group)
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Sets the gradients to None, or to zeros."""
@@ -69,13 +143,13 @@ class Optimizer:
                 elif param.grad is not None:
                     param.grad = param.grad.detach().zero_()
 
-    def register_step_post_hook(self, hook: Callable[..., None]) -> None:
-        """Calls hook(optimizer, args, kwargs) after each step."""
-        self._step_hooks.append(hook)
+    # -- steps ---------------------------------------------------------------------------------
 
+    profile_hook_step = staticmethod(_with_hooks)
+
+    @_with_hooks
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Updates the parameters. closure computes the loss again and returns it."""
-        self._opt_called = True
         loss = None
         if closure is not None:
             with enable_grad():
@@ -91,8 +165,6 @@ class Optimizer:
                         self._step(group, params)
         finally:
             _C.set_phase(phase)
-        for hook in self._step_hooks:
-            hook(self, (), {})
         return loss
 
     def _at_once(self, group: dict[str, Any]) -> bool:
@@ -102,8 +174,12 @@ class Optimizer:
     def _step(self, group: dict[str, Any], params: list[Tensor]) -> None:
         raise NotImplementedError
 
+    # -- states --------------------------------------------------------------------------------
+
     def state_dict(self) -> dict[str, Any]:
         """The groups' options and the parameters' states; parameters appear by number."""
+        for hook in self._optimizer_state_dict_pre_hooks.values():
+            hook(self)
         numbers: dict[int, int] = {}
         groups = []
         for group in self.param_groups:
@@ -111,24 +187,47 @@ class Optimizer:
                 numbers.setdefault(id(param), len(numbers))
             options = {key: value for key, value in group.items() if key != "params"}
             groups.append({**options, "params": [numbers[id(p)] for p in group["params"]]})
-        state = {numbers[id(param)]: value for param, value in self.state.items()}
-        return {"state": state, "param_groups": groups}
+        state = {numbers[id(key)] if isinstance(key, Tensor) else key: value
+                 for key, value in self.state.items()}  # fmt: skip
+        result = {"state": state, "param_groups": groups}
+        for hook in self._optimizer_state_dict_post_hooks.values():
+            changed = hook(self, result)
+            result = result if changed is None else changed
+        return result
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Restores a result of state_dict, for parameters in the same order."""
-        saved = state_dict["param_groups"]
-        if len(saved) != len(self.param_groups) or any(
-            len(a["params"]) != len(b["params"])
-            for a, b in zip(saved, self.param_groups, strict=True)
-        ):
-            raise ValueError("the state has other groups of parameters than the optimizer")
+        """Restores a result of state_dict, for parameters in the same order. Its tensors are
+        copied, and floating states of floating parameters get the parameter's dtype."""
+        state_dict = state_dict.copy()
+        for hook in self._optimizer_load_state_dict_pre_hooks.values():
+            changed = hook(self, state_dict)
+            state_dict = state_dict if changed is None else changed
+        saved = copy.deepcopy(state_dict["param_groups"])
+        if len(saved) != len(self.param_groups):
+            raise ValueError(f"the state has {len(saved)} groups of parameters, "
+                             f"the optimizer {len(self.param_groups)}")  # fmt: skip
+        for n, (old, group) in enumerate(zip(saved, self.param_groups, strict=True)):
+            if len(old["params"]) != len(group["params"]):
+                raise ValueError(f"group {n} has {len(old['params'])} parameters in the state, "
+                                 f"{len(group['params'])} in the optimizer")  # fmt: skip
         by_number: dict[int, Tensor] = {}
+        as_float32 = set()  # numbers of parameters whose steps are counted on the device
         for old, group in zip(saved, self.param_groups, strict=True):
             by_number.update(zip(old["params"], group["params"], strict=True))
-            group.update({k: copy.deepcopy(v) for k, v in old.items() if k != "params"})
-        self.state = defaultdict(dict)
-        for number, value in state_dict["state"].items():
-            self.state[by_number[number]] = copy.deepcopy(value)
+            if old.get("fused") or old.get("capturable"):
+                as_float32.update(old["params"])
+            old["params"] = group["params"]
+            if "param_names" in group:
+                old.setdefault("param_names", group["param_names"])
+        state: defaultdict[Any, Any] = defaultdict(dict)
+        for key, value in state_dict["state"].items():
+            if key in by_number:
+                state[by_number[key]] = _restored(by_number[key], value, key in as_float32)
+            else:
+                state[key] = value
+        self.__setstate__({"state": state, "param_groups": saved})
+        for hook in self._optimizer_load_state_dict_post_hooks.values():
+            hook(self)
 
     def __getstate__(self) -> dict[str, Any]:
         return {"defaults": self.defaults, "state": dict(self.state),
@@ -136,75 +235,51 @@ class Optimizer:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.state = defaultdict(dict, state["state"])
-        self._step_hooks = []
+        self.state = defaultdict(dict, self.state)
+        self._begin_hooks()
+        self.defaults.setdefault("differentiable", False)
+        for group in self.param_groups:
+            for name, value in self._later.items():
+                group.setdefault(name, value)
+            for param in group["params"]:
+                own = self.state.get(param, {})
+                for name in self._scalars:
+                    if name in own and not isinstance(own[name], Tensor):
+                        own[name] = scalar(own[name])
 
     def __repr__(self) -> str:
-        lines = [type(self).__name__ + " ("]
+        groups = []
         for n, group in enumerate(self.param_groups):
-            lines.append(f"Parameter Group {n}")
-            lines += [f"    {k}: {v}" for k, v in sorted(group.items()) if k != "params"]
-        return "\n".join([*lines, ")"])
+            lines = [f"    {key}: {group[key]}\n" for key in sorted(group) if key != "params"]
+            groups.append(f"\nParameter Group {n}\n" + "".join(lines))
+        return f"{type(self).__name__} ({''.join(groups)})"
 
 
-def _noting(step: Callable[..., Any]) -> Callable[..., Any]:
-    """A subclass's own step, which also notes that it was called, and shows its phase."""
-
-    @functools.wraps(step)
-    def noted(self: Optimizer, *arguments: Any, **options: Any) -> Any:
-        self._opt_called = True
-        phase = _C.set_phase(_OPTIMIZER)
-        try:
-            return step(self, *arguments, **options)
-        finally:
-            _C.set_phase(phase)
-
-    return noted
+def _separated(params: Any) -> tuple[list[Tensor], list[str]]:
+    """A group's parameters, and their names if they have any."""
+    if isinstance(params, Tensor):
+        return [params], []
+    if isinstance(params, set):
+        raise TypeError("params is a set, whose order changes between runs; wanted a list")
+    given = list(params)
+    names = [entry[0] for entry in given if isinstance(entry, tuple)]
+    if names and len(names) != len(given):
+        raise ValueError(f"{len(given) - len(names)} of {len(given)} parameters have no name")
+    return [entry[1] if isinstance(entry, tuple) else entry for entry in given], names
 
 
-def check(name: str, value: Any, low: float, high: float = float("inf")) -> None:
-    number = value.item() if isinstance(value, Tensor) else value
-    if not low <= number < high and not (high == float("inf") and number == high):
-        raise ValueError(f"{name} is {value}, wanted at least {low} and below {high}")
-
-
-def refuse_differentiable(name: str, differentiable: bool) -> None:
-    if differentiable:  # steps are not recorded, so the gradient would be lost
-        raise NotImplementedError(f"{name}: differentiable=True is not offered")
-
-
-_IN_PLACE = (float32, float64)
-
-
-def in_one_pass(params: list[Tensor], run: Callable[..., None], lists: list[list[Tensor]]) -> None:
-    """Calls run(params, gradients, lists) once for the parameters that C can write in place. For
-    others (another dtype, not row-major) it uses float32 or float64 copies and copies them back."""
-    plain = [i for i, p in enumerate(params) if p.dtype in _IN_PLACE and p.is_contiguous()
-             and all(entries[i].is_contiguous() for entries in lists)]  # fmt: skip
-    if plain:
-        whole = len(plain) == len(params)
-        chosen = params if whole else [params[i] for i in plain]
-        parts = lists if whole else [[entries[i] for i in plain] for entries in lists]
-        run(chosen, [_gradient(p) for p in chosen], parts)
-    for i in sorted(set(range(len(params))) - set(plain)):
-        _by_copies(params[i], run, [entries[i] for entries in lists])
-
-
-def _gradient(param: Tensor) -> Tensor:
-    gradient = param.grad
-    assert gradient is not None
-    return gradient if gradient.is_contiguous() else gradient.contiguous()
-
-
-def _by_copies(param: Tensor, run: Callable[..., None], entries: list[Tensor]) -> None:
-    if param.dtype.is_complex:
-        views = [view_as_real(t) for t in (param, param.grad, *entries) if t is not None]
-        kind = views[0].dtype
-    else:
-        views = [t for t in (param.detach(), param.grad, *entries) if t is not None]
-        kind = param.dtype if param.dtype in _IN_PLACE else float32
-    copies = [view.detach().to(kind).contiguous() for view in views]
-    run([copies[0]], [copies[1]], [[copy] for copy in copies[2:]])
-    for i, view in enumerate(views):
-        if i != 1 and copies[i] is not view:
-            view.detach().copy_(copies[i])
+def _restored(param: Tensor, value: Any, on_device: bool, name: Any = None) -> Any:
+    """A copy of a saved state of a parameter."""
+    if isinstance(value, Tensor):
+        if name != "step":
+            kind = param.dtype if param.is_floating_point() else value.dtype
+            made = value.to(dtype=kind, device=param.device)
+        else:
+            made = value.float().to(device=param.device) if on_device else value
+        return made.detach().clone() if made is value else made
+    if isinstance(value, dict):
+        return {key: _restored(param, entry, on_device, key) for key, entry in value.items()}
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes):
+        entries = (_restored(param, entry, on_device) for entry in value)
+        return type(value)(entries)  # type: ignore[call-arg]
+    return value

@@ -8,7 +8,9 @@ from typing import Any
 
 from .. import _C, _functions as F
 from .._C import Tensor
-from .optimizer import Optimizer, Params, check, in_one_pass, refuse_differentiable
+from .one_pass import in_one_pass
+from .optimizer import Optimizer, Params
+from .options import check, check_differentiable, check_fused
 
 
 class SGD(Optimizer):
@@ -24,6 +26,10 @@ class SGD(Optimizer):
         maximize: whether to maximise the objective
     """
 
+    _later = {"nesterov": False, "maximize": False, "foreach": None, "differentiable": False,
+              "fused": False}  # fmt: skip
+    _scalars = ()
+
     def __init__(
         self,
         params: Params,
@@ -38,7 +44,8 @@ class SGD(Optimizer):
         differentiable: bool = False,
         fused: bool | None = None,
     ) -> None:
-        refuse_differentiable("SGD", differentiable)
+        check_differentiable("SGD", differentiable)
+        check_fused(fused, foreach)
         check("lr", lr, 0.0)
         check("momentum", momentum, 0.0)
         check("weight_decay", weight_decay, 0.0)

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Steps along the gradient itself, its momentum or its sign.
+
+#include "optim/lists.h"
+#include "optim/step.h"
+#include "runtime/float_environment.h"
+
+#include "ops/core/call.h"
+
+namespace libdl {
+
+void sgd_step(const SgdOptions& o, TensorSpan params, TensorSpan grads, TensorSpan buffers) {
+  LIBDL_OBSERVED_STEP("sgd", sgd_step(o, params, grads, buffers), params, grads, buffers);
+  const char* const op = "sgd";
+  check_factor(op, "lr", o.lr);
+  check_factor(op, "momentum", o.momentum);
+  check_factor(op, "weight_decay", o.weight_decay);
+  if (o.nesterov && (o.momentum <= 0 || o.dampening != 0))
+    fail_argument(LIBDL_ERROR_VALUE, op, 1, "nesterov", "is set",
+                  "a momentum above 0 and no dampening with it");
+  States momenta;
+  if (o.momentum != 0) momenta = {"momentum_buffers", buffers};
+  const Step step{op, params, grads, {momenta}};
+  step.take(launch_sgd, {.lr = o.lr,
+                         .momentum = o.momentum,
+                         .dampening = o.dampening,
+                         .weight_decay = o.weight_decay,
+                         .nesterov = o.nesterov,
+                         .maximize = o.maximize,
+                         .first = o.first});
+}
+
+void asgd_step(const AsgdOptions& o, TensorSpan params, TensorSpan grads, TensorSpan averages) {
+  LIBDL_OBSERVED_STEP("asgd", asgd_step(o, params, grads, averages), params, grads, averages);
+  const char* const op = "asgd";
+  check_factor(op, "lr", o.lr);
+  check_factor(op, "lambd", o.lambd);
+  check_factor(op, "alpha", o.alpha);
+  check_factor(op, "weight_decay", o.weight_decay);
+  check_factor(op, "eta", o.eta);
+  check_factor(op, "mu", o.mu);
+  check_step(op, o.step);
+  const DefaultFloatEnvironment environment;
+  const double before = static_cast<double>(o.step - 1);
+  const double eta = o.eta != 0 ? o.eta : o.lr / std::pow(1 + o.lambd * o.lr * before, o.alpha);
+  const double mu = o.mu != 0 ? o.mu : 1 / std::max(1.0, before - o.t0);
+  const Step step{op, params, grads, {{{"axs", averages}}}};
+  step.take(launch_asgd, {.lr = eta,
+                          .weight_decay = o.weight_decay,
+                          .lambd = o.lambd,
+                          .mu = mu,
+                          .maximize = o.maximize});
+}
+
+void rprop_step(const RpropOptions& o, TensorSpan params, TensorSpan grads, TensorSpan prevs,
+                TensorSpan step_sizes) {
+  LIBDL_OBSERVED_STEP("rprop", rprop_step(o, params, grads, prevs, step_sizes), params, grads,
+                      prevs, step_sizes);
+  const char* const op = "rprop";
+  if (!(o.etaminus > 0 && o.etaminus < 1))
+    fail_argument(LIBDL_ERROR_VALUE, op, 1, "etaminus", "is " + std::to_string(o.etaminus),
+                  "more than 0 and below 1");
+  if (!(o.etaplus > 1) || std::isinf(o.etaplus))
+    fail_argument(LIBDL_ERROR_VALUE, op, 1, "etaplus", "is " + std::to_string(o.etaplus),
+                  "more than 1 and finite");
+  const Step step{op, params, grads, {{{"prevs", prevs}, {"step_sizes", step_sizes}}}};
+  step.take(launch_rprop, {.etaminus = o.etaminus,
+                           .etaplus = o.etaplus,
+                           .step_size_min = o.step_size_min,
+                           .step_size_max = o.step_size_max,
+                           .maximize = o.maximize});
+}
+
+}  // namespace libdl

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "optim/lists.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "ops/core/call.h"
+#include "ops/creation/copy.h"
+#include "runtime/thread_pool.h"
+#include "tensor/forms.h"
+
+namespace libdl {
+
+// -- checks ---------------------------------------------------------------------------------------
+
+void check_factor(const char* op, const char* name, double value, bool below_one, int argument) {
+  if (!(value >= 0) || (below_one && value >= 1) || std::isinf(value))
+    fail_argument(LIBDL_ERROR_VALUE, op, argument, name, "is " + std::to_string(value),
+                  below_one ? "0 or more and below 1" : "0 or more and finite");
+}
+
+void check_step(const char* op, int64_t step) {
+  if (step < 1)
+    fail_argument(LIBDL_ERROR_VALUE, op, 1, "step", "is " + std::to_string(step), "1 or more");
+}
+
+std::string at_position(size_t i) { return " at position " + std::to_string(i); }
+
+static void check_written(const char* op, int argument, const char* name, TensorSpan list) {
+  for (size_t i = 0; i < list.size(); ++i) {
+    const Tensor& x = list[i];
+    if (x.is_number())
+      fail_argument(LIBDL_ERROR_VALUE, op, argument, name, "holds a host number" + at_position(i),
+                    "tensors");
+    if (x.dtype() != Dtype::kFloat32 && x.dtype() != Dtype::kFloat64)
+      fail_argument(LIBDL_ERROR_DTYPE, op, argument, name,
+                    std::string("holds ") + name_of(x.dtype()) + at_position(i),
+                    "float32 or float64");
+    if (!x.is_contiguous())
+      fail_argument(LIBDL_ERROR_SHAPE, op, argument, name,
+                    "holds strides " + to_string(x.strides()) + at_position(i),
+                    "contiguous tensors");
+    if (x.storage().read_only)
+      fail_argument(LIBDL_ERROR_READ_ONLY, op, argument, name,
+                    "holds read-only memory" + at_position(i), "memory to write to");
+  }
+}
+
+static void check_like(const char* op, int argument, const char* name, TensorSpan list,
+                       TensorSpan params) {
+  if (list.size() != params.size())
+    fail_argument(LIBDL_ERROR_SHAPE, op, argument, name,
+                  "has " + std::to_string(list.size()) + " tensors",
+                  std::to_string(params.size()) + ", one a parameter");
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (!same(list[i].shape(), params[i].shape()))
+      fail_argument(LIBDL_ERROR_SHAPE, op, argument, name,
+                    "holds shape " + to_string(list[i].shape()) + at_position(i),
+                    to_string(params[i].shape()));
+    if (list[i].dtype() != params[i].dtype())
+      fail_argument(LIBDL_ERROR_DTYPE, op, argument, name,
+                    std::string("holds ") + name_of(list[i].dtype()) + at_position(i),
+                    name_of(params[i].dtype()));
+  }
+}
+
+static void check_state(const char* op, int argument, const char* name, TensorSpan list,
+                        TensorSpan params) {
+  check_written(op, argument, name, list);
+  check_like(op, argument, name, list, params);
+}
+
+namespace {
+
+// Bytes of one list's tensor.
+struct Range {
+  const char *begin, *end;
+  bool written;
+};
+
+// Storages that were met, in a table of twice their number or more.
+class Met {
+ public:
+  explicit Met(size_t most) {
+    while (places_ < 2 * most + 1) places_ *= 2;
+    table_.resize(places_);
+  }
+  bool again(const Storage& storage) {
+    size_t at = reinterpret_cast<uintptr_t>(&storage) / kCell * 0x9E3779B97F4A7C15 >> 32;
+    for (;; ++at) {
+      const Storage*& place = table_[at & (places_ - 1)];
+      if (place == &storage) return true;
+      if (place) continue;
+      place = &storage;
+      return false;
+    }
+  }
+
+ private:
+  size_t places_ = 16;
+  std::vector<const Storage*> table_;
+};
+
+}  // namespace
+
+static bool is_in_memory(const Tensor& x) { return x.numel() && !x.is_number(); }
+
+// Each storage is met once and has memory of libdl's own. Of others the sort tells whether they
+// touch.
+static bool storages_are_apart(std::initializer_list<TensorSpan> lists) {
+  size_t most = 0;
+  for (const TensorSpan list : lists) most += list.size();
+  Met met(most);
+  for (const TensorSpan list : lists)
+    for (const Tensor& x : list)
+      if (is_in_memory(x) && (x.storage().release || met.again(x.storage()))) return false;
+  return true;
+}
+
+// No byte is written twice, and none is read through another list: sorted by address, neighbours
+// must not touch. (name: the list to blame.)
+static void check_disjoint(const Step& s) {
+  const TensorSpan a = s.params, b = s.states[0].list, c = s.states[1].list, d = s.states[2].list;
+  if (storages_are_apart({a, b, c, d, s.grads})) return;
+  std::vector<Range> ranges;
+  const auto add_all = [&](TensorSpan list, bool writes) {
+    for (const Tensor& x : list)
+      if (is_in_memory(x)) {
+        const char* const first = x.read_plain<char>();
+        ranges.push_back({first, first + x.numel() * size_of(x.dtype()), writes});
+      }
+  };
+  for (const TensorSpan list : {a, b, c, d}) add_all(list, true);
+  for (const Tensor& x : s.grads)
+    if (x.is_contiguous()) add_all({&x, 1}, false);
+  std::sort(ranges.begin(), ranges.end(),
+            [](const Range& a, const Range& b) { return a.begin < b.begin; });
+  const char* written_end = nullptr;
+  const char* end = nullptr;
+  for (const Range& r : ranges) {
+    if (r.begin < written_end || (r.written && r.begin < end))
+      fail_argument(LIBDL_ERROR_OVERLAP, s.op, 2, "params",
+                    "or state shares memory within the lists", "tensors with memory of their own");
+    end = std::max(end, r.end);
+    if (r.written) written_end = std::max(written_end, r.end);
+  }
+}
+
+// -- launches -------------------------------------------------------------------------------------
+
+namespace {
+// The lists as the kernel wants them: arrays of addresses. What belongs to one parameter lies in
+// one order: plain, or all of it with the channels innermost and nowhere else.
+struct Lists {
+  std::vector<int32_t> dtype;
+  std::vector<int64_t> numel;
+  std::vector<void*> param, state1, state2, state3;
+  std::vector<const void*> grad;
+  std::vector<Tensor> plain_grads;  // row-major copies where a gradient has other strides
+  std::vector<PackedReader> forms;
+
+  explicit Lists(const Step& s) {
+    const TensorSpan params = s.params, grads = s.grads, first = s.states[0].list,
+                     second = s.states[1].list, third = s.states[2].list;
+    const std::pair<TensorSpan, std::vector<void*>&> written[] = {
+        {params, param}, {first, state1}, {second, state2}, {third, state3}};
+    for (size_t i = 0; i < params.size(); ++i) {
+      dtype.push_back(static_cast<int32_t>(params[i].dtype()));
+      numel.push_back(params[i].numel());
+      const size_t taken = forms.size();
+      if (memory_is_special() && in_forms(grads[i], {params, first, second, third}, i)) {
+        size_t at = taken;
+        for (const auto& [list, addresses] : written)
+          if (!list.empty()) addresses.push_back(const_cast<void*>(forms[at++].data()));
+        grad.push_back(forms[at].data());
+        continue;
+      }
+      for (const auto& [list, addresses] : written)
+        if (!list.empty()) addresses.push_back(kernel_data(list[i], Access::kUpdate));
+      plain_grads.push_back(plain(grads[i]));
+      grad.push_back(kernel_data(plain_grads.back(), Access::kRead));
+    }
+  }
+  // Appends the forms of what is written at position i and of the gradient, if all have them.
+  bool in_forms(const Tensor& g, std::initializer_list<TensorSpan> lists, size_t i) {
+    constexpr Layout layout = Layout::kChannelsInnermost;
+    const size_t before = forms.size();
+    bool all = true;
+    for (const TensorSpan list : lists) {
+      if (list.empty() || !all) continue;
+      forms.push_back(only_form_of(list[i], layout));
+      all = forms.back().data();
+    }
+    if (all) {
+      forms.push_back(form_of(g, layout));
+      all = forms.back().data();
+    }
+    if (!all) forms.resize(before);
+    return all;
+  }
+  kernels::OptimizerArgs args(const kernels::OptimizerOptions& options) {
+    kernels::OptimizerArgs a{};
+    a.options = options;
+    a.count = static_cast<int32_t>(param.size());
+    a.dtype = dtype.data();
+    a.numel = numel.data();
+    a.param = param.data();
+    a.grad = grad.data();
+    a.state1 = state1.empty() ? nullptr : state1.data();
+    a.state2 = state2.empty() ? nullptr : state2.data();
+    a.state3 = state3.empty() ? nullptr : state3.data();
+    return a;
+  }
+};
+
+void wrote(const char* op, TensorSpan list) {
+  for (const Tensor& x : list) written(x, op);
+}
+}  // namespace
+
+void Step::take(void (*launch)(Device, const kernels::OptimizerArgs&),
+                const kernels::OptimizerOptions& options) const {
+  check_written(op, 2, "params", params);
+  check_like(op, 3, "grads", grads, params);
+  Step used = *this;
+  for (int k = 0; k < 3; ++k) {
+    States& s = used.states[static_cast<size_t>(k)];
+    if (s.name) {
+      check_state(op, 4 + k, s.name, s.list, params);
+    } else {
+      s.list = {};
+    }
+  }
+  check_disjoint(used);
+  if (params.empty()) return;
+  const ModeGuard off(kModeGrad | kModeForward);
+  Lists lists(used);
+  const kernels::OptimizerArgs args = lists.args(options);
+  const Uninterruptible whole;  // a step is taken or not
+  launch(params[0].device(), args);
+  wrote(op, params);
+  for (const States& s : used.states) wrote(op, s.list);
+}
+
+}  // namespace libdl

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Adam and its relatives: steps along a mean of the gradient, divided by one of its size.
+
+#include "optim/lists.h"
+#include "optim/step.h"
+#include "runtime/float_environment.h"
+
+#include "ops/core/call.h"
+
+namespace libdl {
+
+static void check_moments(const char* op, const MomentOptions& o) {
+  check_factor(op, "lr", o.lr);
+  check_factor(op, "beta1", o.beta1, true);
+  check_factor(op, "beta2", o.beta2, true);
+  check_factor(op, "eps", o.eps);
+  check_factor(op, "weight_decay", o.weight_decay);
+  check_step(op, o.step);
+}
+
+// Both biases are those of a mean that began at 0.
+static kernels::OptimizerOptions for_kernel(const MomentOptions& o) {
+  const double step = static_cast<double>(o.step);
+  return {.lr = o.lr,
+          .beta1 = o.beta1,
+          .beta2 = o.beta2,
+          .eps = o.eps,
+          .weight_decay = o.weight_decay,
+          .bias1 = 1 - std::pow(o.beta1, step),
+          .bias2 = 1 - std::pow(o.beta2, step),
+          .maximize = o.maximize,
+          .decoupled = o.decoupled};
+}
+
+void adam_step(const AdamOptions& o, TensorSpan params, TensorSpan grads, TensorSpan exp_avgs,
+               TensorSpan exp_avg_sqs, TensorSpan max_exp_avg_sqs) {
+  LIBDL_OBSERVED_STEP("adam", adam_step(o, params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs),
+                      params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs);
+  const char* const op = "adam";
+  check_moments(op, o);
+  const DefaultFloatEnvironment environment;
+  kernels::OptimizerOptions k = for_kernel(o);
+  k.amsgrad = o.amsgrad;
+  States largest;
+  if (o.amsgrad) largest = {"max_exp_avg_sqs", max_exp_avg_sqs};
+  const Step step{
+      op, params, grads, {{{"exp_avgs", exp_avgs}, {"exp_avg_sqs", exp_avg_sqs}, largest}}};
+  step.take(launch_adam, k);
+}
+
+void adamax_step(const MomentOptions& o, TensorSpan params, TensorSpan grads, TensorSpan exp_avgs,
+                 TensorSpan exp_infs) {
+  LIBDL_OBSERVED_STEP("adamax", adamax_step(o, params, grads, exp_avgs, exp_infs), params, grads,
+                      exp_avgs, exp_infs);
+  const char* const op = "adamax";
+  check_moments(op, o);
+  const DefaultFloatEnvironment environment;
+  const Step step{op, params, grads, {{{"exp_avgs", exp_avgs}, {"exp_infs", exp_infs}}}};
+  step.take(launch_adamax, for_kernel(o));
+}
+
+static double nadam_mu(const NadamOptions& o, double step) {
+  return o.beta1 * (1 - 0.5 * std::pow(0.96, step * o.momentum_decay));
+}
+
+// The product of the steps' mu. Once it is too small to change 1 - product, the rest is left out.
+static double nadam_product(const NadamOptions& o) {
+  double product = 1;
+  for (int64_t t = 1; t <= o.step && product > 0x1p-60; ++t)
+    product *= nadam_mu(o, static_cast<double>(t));
+  return product;
+}
+
+void nadam_step(const NadamOptions& o, TensorSpan params, TensorSpan grads, TensorSpan exp_avgs,
+                TensorSpan exp_avg_sqs) {
+  LIBDL_OBSERVED_STEP("nadam", nadam_step(o, params, grads, exp_avgs, exp_avg_sqs), params, grads,
+                      exp_avgs, exp_avg_sqs);
+  const char* const op = "nadam";
+  check_moments(op, o);
+  check_factor(op, "momentum_decay", o.momentum_decay);
+  check_factor(op, "mu_product", o.mu_product, true);
+  const DefaultFloatEnvironment environment;
+  kernels::OptimizerOptions k = for_kernel(o);
+  const double product = o.mu_product != 0 ? o.mu_product : nadam_product(o);
+  const double now = nadam_mu(o, static_cast<double>(o.step));
+  const double next = nadam_mu(o, static_cast<double>(o.step + 1));
+  k.grad_rate = o.lr * (1 - now) / (1 - product);
+  k.mean_rate = o.lr * next / (1 - product * next);
+  const Step step{op, params, grads, {{{"exp_avgs", exp_avgs}, {"exp_avg_sqs", exp_avg_sqs}}}};
+  step.take(launch_nadam, k);
+}
+
+// 0 while the mean of squares is of too few steps for its variance to be known.
+static double rectification(const MomentOptions& o, double bias2) {
+  const double n = static_cast<double>(o.step);
+  const double most = 2 / (1 - o.beta2) - 1;
+  const double length = most - 2 * n * std::pow(o.beta2, n) / bias2;
+  if (!(length > 5)) return 0;
+  return std::sqrt((length - 4) * (length - 2) * most / ((most - 4) * (most - 2) * length));
+}
+
+void radam_step(const MomentOptions& o, TensorSpan params, TensorSpan grads, TensorSpan exp_avgs,
+                TensorSpan exp_avg_sqs) {
+  LIBDL_OBSERVED_STEP("radam", radam_step(o, params, grads, exp_avgs, exp_avg_sqs), params, grads,
+                      exp_avgs, exp_avg_sqs);
+  const char* const op = "radam";
+  check_moments(op, o);
+  const DefaultFloatEnvironment environment;
+  kernels::OptimizerOptions k = for_kernel(o);
+  k.rectification = rectification(o, k.bias2);
+  const Step step{op, params, grads, {{{"exp_avgs", exp_avgs}, {"exp_avg_sqs", exp_avg_sqs}}}};
+  step.take(launch_radam, k);
+}
+
+}  // namespace libdl

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Steps along the gradient, divided by the root of a sum or mean of its squares.
+
+#include "optim/lists.h"
+#include "optim/step.h"
+#include "runtime/float_environment.h"
+
+#include "ops/core/call.h"
+
+namespace libdl {
+
+void adagrad_step(const AdagradOptions& o, TensorSpan params, TensorSpan grads,
+                  TensorSpan state_sums) {
+  LIBDL_OBSERVED_STEP("adagrad", adagrad_step(o, params, grads, state_sums), params, grads,
+                      state_sums);
+  const char* const op = "adagrad";
+  check_factor(op, "lr", o.lr);
+  check_factor(op, "lr_decay", o.lr_decay);
+  check_factor(op, "weight_decay", o.weight_decay);
+  check_factor(op, "eps", o.eps);
+  check_step(op, o.step);
+  const DefaultFloatEnvironment environment;
+  const Step step{op, params, grads, {{{"state_sums", state_sums}}}};
+  step.take(launch_adagrad, {.lr = o.lr / (1 + static_cast<double>(o.step - 1) * o.lr_decay),
+                             .eps = o.eps,
+                             .weight_decay = o.weight_decay,
+                             .maximize = o.maximize});
+}
+
+void adadelta_step(const AdadeltaOptions& o, TensorSpan params, TensorSpan grads,
+                   TensorSpan square_avgs, TensorSpan acc_deltas) {
+  LIBDL_OBSERVED_STEP("adadelta", adadelta_step(o, params, grads, square_avgs, acc_deltas), params,
+                      grads, square_avgs, acc_deltas);
+  const char* const op = "adadelta";
+  check_factor(op, "lr", o.lr);
+  if (!(o.rho >= 0 && o.rho <= 1))
+    fail_argument(LIBDL_ERROR_VALUE, op, 1, "rho", "is " + std::to_string(o.rho), "0 to 1");
+  check_factor(op, "eps", o.eps);
+  check_factor(op, "weight_decay", o.weight_decay);
+  const Step step{op, params, grads, {{{"square_avgs", square_avgs}, {"acc_deltas", acc_deltas}}}};
+  step.take(launch_adadelta, {.lr = o.lr,
+                              .eps = o.eps,
+                              .weight_decay = o.weight_decay,
+                              .rho = o.rho,
+                              .maximize = o.maximize});
+}
+
+void rmsprop_step(const RmspropOptions& o, TensorSpan params, TensorSpan grads,
+                  TensorSpan square_avgs, TensorSpan momentum_buffers, TensorSpan grad_avgs) {
+  LIBDL_OBSERVED_STEP("rmsprop",
+                      rmsprop_step(o, params, grads, square_avgs, momentum_buffers, grad_avgs),
+                      params, grads, square_avgs, momentum_buffers, grad_avgs);
+  const char* const op = "rmsprop";
+  check_factor(op, "lr", o.lr);
+  check_factor(op, "alpha", o.alpha);
+  check_factor(op, "eps", o.eps);
+  check_factor(op, "weight_decay", o.weight_decay);
+  check_factor(op, "momentum", o.momentum);
+  States momenta, means;
+  if (o.momentum > 0) momenta = {"momentum_buffers", momentum_buffers};
+  if (o.centered) means = {"grad_avgs", grad_avgs};
+  const Step step{op, params, grads, {{{"square_avgs", square_avgs}, momenta, means}}};
+  step.take(launch_rmsprop, {.lr = o.lr,
+                             .momentum = o.momentum,
+                             .eps = o.eps,
+                             .weight_decay = o.weight_decay,
+                             .rho = o.alpha,
+                             .centered = o.centered,
+                             .maximize = o.maximize});
+}
+
+}  // namespace libdl

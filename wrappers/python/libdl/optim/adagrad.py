@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Adagrad: steps that shrink with the gradients that were met."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _C, _functions as F
+from .._C import Tensor
+from .one_pass import OnePassOptimizer
+from .optimizer import Params
+from .options import check, check_differentiable, check_fused, number, scalar
+
+
+class Adagrad(OnePassOptimizer):
+    """Steps along the gradient, divided by the root of the sum of all squares so far.
+
+    Arguments:
+        params: tensors, or groups of them with options of their own
+        lr: the learning rate
+        lr_decay: the rate after n steps is lr / (1 + n lr_decay)
+        weight_decay: this times the parameter is added to the gradient
+        initial_accumulator_value: what the sums of squares begin with
+        eps: added to the root in the denominator
+        maximize: whether to maximise the objective
+        foreach, fused: stored but not used; a step is one call in any case
+    """
+
+    _later = {"foreach": None, "maximize": False, "differentiable": False, "fused": None}  # fmt: skip
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float | Tensor = 1e-2,
+        lr_decay: float = 0,
+        weight_decay: float = 0,
+        initial_accumulator_value: float = 0,
+        eps: float = 1e-10,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
+    ) -> None:
+        check_differentiable("Adagrad", differentiable)
+        check_fused(fused, foreach)
+        check("lr", lr, 0.0)
+        check("lr_decay", lr_decay, 0.0)
+        check("weight_decay", weight_decay, 0.0)
+        check("initial_accumulator_value", initial_accumulator_value, 0.0)
+        check("eps", eps, 0.0)
+        defaults: dict[str, Any] = {
+            "lr": lr, "lr_decay": lr_decay, "eps": eps, "weight_decay": weight_decay,
+            "initial_accumulator_value": initial_accumulator_value, "foreach": foreach,
+            "maximize": maximize, "differentiable": differentiable, "fused": fused,
+        }  # fmt: skip
+        super().__init__(params, defaults)
+        for group in self.param_groups:
+            for param in group["params"]:
+                self._begin(self.state[param], param, group)
+
+    def _begin(self, state: dict[str, Any], param: Tensor, group: dict[str, Any]) -> None:
+        state["step"] = scalar(0.0)
+        value = number(self.defaults["initial_accumulator_value"])
+        both = complex(value, value) if param.dtype.is_complex else value
+        state["sum"] = F.full_like(param, both, requires_grad=False)
+
+    def share_memory(self) -> None:
+        """Moves the sums of squares into shared memory."""
+        for group in self.param_groups:
+            for param in group["params"]:
+                self.state[param]["sum"].share_memory_()
+
+    def _names(self, group: dict[str, Any]) -> list[str]:
+        return ["sum"]
+
+    def _call(self, group: dict[str, Any], numbers: Any, params: Any, grads: Any,
+              lists: list[Any]) -> None:  # fmt: skip
+        _C.adagrad_step(
+            params, grads, *lists, group["lr"], group["lr_decay"], group["weight_decay"],
+            group["eps"], int(numbers), group["maximize"],
+        )  # fmt: skip

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Adamax: Adam with the largest gradient instead of the mean of squares."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _C
+from .._C import Tensor
+from .one_pass import OnePassOptimizer
+from .optimizer import Params
+from .options import check, check_betas, check_differentiable
+
+
+class Adamax(OnePassOptimizer):
+    """Steps along the mean of the gradient, divided by its largest size, which decays.
+
+    Arguments:
+        params: tensors, or groups of them with options of their own
+        lr: the learning rate
+        betas: the decay rates of the mean and of the largest size
+        eps: added to the size of the gradient
+        weight_decay: this times the parameter is added to the gradient
+        maximize: whether to maximise the objective
+        foreach, capturable: stored but not used; a step is one call in any case
+    """
+
+    _later = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}  # fmt: skip
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float | Tensor = 2e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        foreach: bool | None = None,
+        *,
+        maximize: bool = False,
+        differentiable: bool = False,
+        capturable: bool = False,
+    ) -> None:
+        check_differentiable("Adamax", differentiable)
+        check("lr", lr, 0.0)
+        check("eps", eps, 0.0)
+        betas = check_betas(betas)
+        check("weight_decay", weight_decay, 0.0)
+        defaults: dict[str, Any] = {
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay,
+            "foreach": foreach, "maximize": maximize, "differentiable": differentiable,
+            "capturable": capturable,
+        }  # fmt: skip
+        super().__init__(params, defaults)
+
+    def _names(self, group: dict[str, Any]) -> list[str]:
+        return ["exp_avg", "exp_inf"]
+
+    def _call(self, group: dict[str, Any], numbers: Any, params: Any, grads: Any,
+              lists: list[Any]) -> None:  # fmt: skip
+        beta1, beta2 = group["betas"]
+        _C.adamax_step(
+            params, grads, *lists, group["lr"], beta1, beta2, group["eps"],
+            group["weight_decay"], int(numbers), group["maximize"],
+        )  # fmt: skip

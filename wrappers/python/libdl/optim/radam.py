@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""RAdam: Adam without its unreliable first steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _C
+from .._C import Tensor
+from .one_pass import OnePassOptimizer
+from .optimizer import Params
+from .options import check, check_betas, check_differentiable
+
+
+class RAdam(OnePassOptimizer):
+    """Adam whose steps are not divided by the mean of squares until its variance is known.
+
+    Arguments:
+        params: tensors, or groups of them with options of their own
+        lr: the learning rate
+        betas: the decay rates of the two means
+        eps: added to the root in the denominator
+        weight_decay: this times the parameter is added to the gradient
+        decoupled_weight_decay: whether the decay shrinks the parameters directly
+        maximize: whether to maximise the objective
+        foreach, capturable: stored but not used; a step is one call in any case
+    """
+
+    _later = {"foreach": None, "maximize": False, "differentiable": False,
+              "decoupled_weight_decay": False, "capturable": False}  # fmt: skip
+
+    def __init__(
+        self,
+        params: Params,
+        lr: float | Tensor = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 0,
+        decoupled_weight_decay: bool = False,
+        *,
+        foreach: bool | None = None,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+    ) -> None:
+        check_differentiable("RAdam", differentiable)
+        check("lr", lr, 0.0)
+        check("eps", eps, 0.0)
+        betas = check_betas(betas)
+        check("weight_decay", weight_decay, 0.0)
+        defaults: dict[str, Any] = {
+            "lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay,
+            "maximize": maximize, "foreach": foreach, "capturable": capturable,
+            "decoupled_weight_decay": decoupled_weight_decay, "differentiable": differentiable,
+        }  # fmt: skip
+        super().__init__(params, defaults)
+
+    def _names(self, group: dict[str, Any]) -> list[str]:
+        return ["exp_avg", "exp_avg_sq"]
+
+    def _call(self, group: dict[str, Any], numbers: Any, params: Any, grads: Any,
+              lists: list[Any]) -> None:  # fmt: skip
+        beta1, beta2 = group["betas"]
+        _C.radam_step(
+            params, grads, *lists, group["lr"], beta1, beta2, group["eps"],
+            group["weight_decay"], int(numbers), group["decoupled_weight_decay"],
+            group["maximize"],
+        )  # fmt: skip

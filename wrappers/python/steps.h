@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// The lists that an optimizer's step takes from Python: sequences of tensors.
+#ifndef LIBDL_PYTHON_STEPS_H
+#define LIBDL_PYTHON_STEPS_H
+
+#include "objects.h"
+
+enum { kLists = 5 };
+
+// -1: an exception.
+int read_lists(PyObject* const* objects, Operands* lists, int count);
+// Frees the lists; None, or the error or what read_lists raised as an exception.
+PyObject* finish_step(libdl_error* error, Operands* lists, bool read);
+
+#define BORROWED(list) ((const libdl_tensor* const*)(list).items)
+#define READS(list) BORROWED(list), (list).count
+#define WRITES(list) (list).items, (list).count
+#define WRITES_IF_ANY(list) (list).count ? (list).items : NULL, (list).count
+
+int add_adaptive_steps(PyObject* module);
+
+#endif
