@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convolutions of ResNet-50, a batch of 8: forward, and with both gradients. PyTorch's tensors have
-their channels innermost, which is its faster way; libdl has no such argument."""
+"""Convolutions of ResNet-50 and of MobileNet, a batch of 8: forward, and with both gradients. PyTorch's
+tensors have their channels innermost, which is its faster way; libdl has no such argument."""
 
 from typing import Any
 
@@ -15,29 +15,43 @@ SHAPES = [  # name, channels, size, channels of the result, window, stride, padd
     ("7x7 / 2, 3 at 224", 3, 224, 64, 7, 2, 3),
 ]
 
+DEPTHWISE = [  # name, channels, size, window, stride
+    ("3x3, 32 at 112", 32, 112, 3, 1),
+    ("3x3 / 2, 64 at 112", 64, 112, 3, 2),
+    ("3x3, 128 at 56", 128, 56, 3, 1),
+    ("3x3, 512 at 14", 512, 14, 3, 1),
+    ("3x3, 1,024 at 7", 1024, 7, 3, 1),
+    ("5x5, 128 at 28", 128, 28, 5, 1),
+]
 
-def operands(m: Any, c: int, size: int, k: int, window: int) -> tuple[Any, Any]:
-    x, w = ramp(m, 8, c, size, size), ramp(m, k, c, window, window)
+
+def operands(m: Any, c: int, size: int, k: int, window: int, groups: int) -> tuple[Any, Any]:
+    """c: the channels of a group."""
+    x, w = ramp(m, 8, c * groups, size, size), ramp(m, k, c, window, window)
     return tuple(t.contiguous(memory_format=m.channels_last) if m.channels_last else t
                  for t in (x, w))  # fmt: skip
 
 
-for name, c, size, k, window, stride, padding in SHAPES:
+CASES = [(name, (c, size, k, window), (stride, padding, 1, 1))
+         for name, c, size, k, window, stride, padding in SHAPES]
+# One filter a group.
+CASES += [(f"depthwise {name}", (1, size, c, window), (stride, window // 2, 1, c))
+          for name, c, size, window, stride in DEPTHWISE]
+
+for name, sizes, how in CASES:
 
     @case(f"conv2d {name}")
-    def _(m: Any, c: int = c, size: int = size, k: int = k, window: int = window,
-          stride: int = stride, padding: int = padding) -> Call:  # fmt: skip
-        x, w = operands(m, c, size, k, window)
-        return lambda: m.conv2d(x, w, None, stride, padding)
+    def _(m: Any, sizes: Any = sizes, how: Any = how) -> Call:
+        x, w = operands(m, *sizes, groups=how[-1])
+        return lambda: m.conv2d(x, w, None, *how)
 
     @case(f"conv2d {name}, and backward")
-    def _(m: Any, c: int = c, size: int = size, k: int = k, window: int = window,
-          stride: int = stride, padding: int = padding) -> Call:  # fmt: skip
-        x, w = (t.requires_grad_() for t in operands(m, c, size, k, window))
+    def _(m: Any, sizes: Any = sizes, how: Any = how) -> Call:
+        x, w = (t.requires_grad_() for t in operands(m, *sizes, groups=how[-1]))
 
         def run() -> Any:
             x.grad = w.grad = None
-            y = m.conv2d(x, w, None, stride, padding)
+            y = m.conv2d(x, w, None, *how)
             y.backward(y.detach())
             return w.grad
 

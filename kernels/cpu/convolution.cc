@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "kernels/cpu/conv/bias.h"
+#include "kernels/cpu/conv/depthwise.h"
 #include "kernels/cpu/conv/patches.h"
 #include "kernels/cpu/gemm/gemm.h"
 #include "kernels/cpu/gemm/matmul_parts.h"
@@ -272,6 +273,7 @@ void convolve(Context& context, const ConvolutionArgs& a) {
 }  // namespace
 
 void convolution(Context& context, const ConvolutionArgs& args) {
+  if (is_depthwise(args)) return depthwise_convolution(context, args);
   if (args.x.dtype == LIBDL_DTYPE_FLOAT64) return convolve<double>(context, args);
   convolve<float>(context, args);
 }

@@ -87,6 +87,10 @@ def calls() -> dict[str, Call]:
     call("bmm", libdl.bmm, numbers(40, 30, 50), numbers(40, 50, 20))
     call("dot", libdl.dot, numbers(100_003), numbers(100_003, seed=2))
     call("linear", F.linear, x, numbers(200, COLUMNS), numbers(200))
+    for window, stride in ((3, 1), (3, 2), (5, 1), (4, 1)):
+        call(f"depthwise {window} {stride}",
+             lambda a, w, b, n=window, s=stride: F.conv2d(a, w, b, s, n // 2, 1, 37),
+             numbers(2, 37, 55, 54), numbers(37, 1, window, window), numbers(37))  # fmt: skip
     call("layer_norm", lambda a, w, b: F.layer_norm(a, (COLUMNS,), w, b), x, row, row * 2)
     call("cross_entropy", lambda a: F.cross_entropy(a, indices(COLUMNS, ROWS)), x)
     call("mse_loss", F.mse_loss, x, y)

@@ -85,15 +85,20 @@ def test_integers_wrap_and_complex_numbers_multiply():
     assert F.conv1d(i, i).item() == -1
 
 
-def test_the_bits_do_not_depend_on_the_number_of_threads():
-    x, w = drawn(3, 40, 30, 29), drawn(70, 40, 3, 3).requires_grad_()
+@pytest.mark.parametrize("shape, weight, groups", [
+    ((3, 40, 30, 29), (70, 40, 3, 3), 1),
+    ((3, 37, 60, 59), (37, 1, 3, 3), 37),
+    ((3, 20, 60, 59), (40, 1, 5, 5), 20),
+])
+def test_the_bits_do_not_depend_on_the_number_of_threads(shape, weight, groups):
+    x, w = drawn(*shape), drawn(*weight).requires_grad_()
     before, seen = libdl.get_num_threads(), []
     try:
         for threads in (1, 2, 3):
             libdl.set_num_threads(threads)
             leaf = x.clone().requires_grad_()
-            y = F.conv2d(leaf, w, padding=1)
-            y.backward(libdl.ones_like(y))
+            y = F.conv2d(leaf, w, padding=1, groups=groups)
+            y.backward(y.detach())
             seen.append((y.detach().clone(), leaf.grad, w.grad))
             w.grad = None
     finally:
@@ -107,12 +112,31 @@ def whole(*shape):
     return (drawn(*shape) * 2).clamp(-3, 3).to(libdl.int64)
 
 
+# Channels that are no multiple of a vector, fewer than one, and more than a block of them; rows of
+# every number of tiles and pixels beside them.
+DEPTHWISE = [
+    *(((2, 37, 9, 7 + n), (37, 1, 3, 3), {"padding": 1, "stride": 1 + n % 2, "groups": 37})
+      for n in range(16)),
+    ((3, 20, 31, 29), (20, 1, 5, 5), {"padding": 2, "groups": 20}),
+    ((3, 20, 31, 30), (20, 1, 5, 5), {"padding": (2, 1), "stride": 2, "groups": 20}),
+    ((2, 515, 14, 15), (515, 1, 3, 3), {"padding": 1, "groups": 515}),
+    ((2, 3, 40, 41), (3, 1, 7, 5), {"padding": 3, "groups": 3}),  # fewer channels than a vector
+    ((2, 24, 19, 23), (72, 1, 3, 3), {"padding": 1, "groups": 24}),  # three outputs for each
+    ((2, 12, 30, 9), (24, 1, 3, 4), {"stride": (2, 5), "padding": (0, 2), "groups": 12}),
+    ((2, 16, 21, 40), (16, 1, 3, 3), {"dilation": (2, 3), "padding": 4, "groups": 16}),
+    ((2, 16, 3, 4), (16, 1, 7, 9), {"padding": (3, 6), "groups": 16}),  # larger than the image
+    ((4, 70, 5000), (70, 1, 31), {"padding": 15, "groups": 70}),
+    ((2, 10, 9, 12, 13), (10, 1, 3, 3, 3), {"padding": 1, "stride": (2, 1, 2), "groups": 10}),
+]
+
+
 @pytest.mark.parametrize("shape, weight, how", [
     ((3, 48, 30, 29), (70, 48, 3, 3), {"padding": 1}),  # several blocks of k, tiles and parts
     ((2, 40, 33, 31), (1100, 40, 1, 1), {"stride": 2}),  # many columns, inputs that nothing reaches
     ((5, 24, 35, 34), (36, 12, 3, 2), {"stride": (2, 3), "dilation": (1, 2), "groups": 2}),
     ((2, 9, 9001), (33, 9, 50), {"stride": 3, "padding": 7}),  # a bias over several parts
     ((1, 6, 12, 13, 14), (8, 6, 3, 3, 3), {"stride": (1, 2, 4), "padding": (2, 0, 1)}),
+    *DEPTHWISE,
 ])  # fmt: skip
 def test_large_ones_are_exact(shape, weight, how):
     """Integers go another way, by patches that are copied and products of matrices, so what the
