@@ -18,6 +18,7 @@
 #include "kernels/args/program.h"
 #include "kernels/args/random.h"
 #include "kernels/args/reduce.h"
+#include "kernels/args/rnn.h"
 #include "kernels/args/scan.h"
 #include "kernels/args/softmax.h"
 #include "kernels/args/sort.h"

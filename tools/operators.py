@@ -150,9 +150,9 @@ _OUTPUTS = {
 }
 
 
-def _count_name(kind: str, name: str) -> str:
-    if kind == "tensors":
-        return "count"
+def _count_name(kind: str, name: str, following: Parameter | None) -> str:
+    if kind == "tensors" and (following is None or following.name != f"{name}_count"):
+        return "count"  # the longer name tells several lists apart
     if kind == "string":
         return f"{name}_length"
     return {"shape": "ndim", "dims": "ndims"}.get(name, f"{name}_count")
@@ -164,7 +164,7 @@ def _list_argument(
     if p.type not in _LISTS:
         return None
     kind, nullable_entries, count_type = _LISTS[p.type]
-    count = _count_name(kind, p.name)
+    count = _count_name(kind, p.name, following)
     if following is None or following.name != count:
         if p.type == "const int64_t *" and p.nullable:
             return None  # an optional integer

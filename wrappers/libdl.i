@@ -83,3 +83,4 @@
 %include "libdl/indexing.h"
 %include "libdl/nn.h"
 %include "libdl/convolution.h"
+%include "libdl/rnn.h"

@@ -30,6 +30,7 @@
 #include <libdl/pointwise.h>
 #include <libdl/random.h>
 #include <libdl/reduction.h>
+#include <libdl/rnn.h>
 #include <libdl/rounding.h>
 #include <libdl/scope.h>
 #include <libdl/state.h>

@@ -11,6 +11,8 @@ from operators import Argument, Operator
 
 DESTINATION = "t:f64:2,3"
 
+_SUMS = {"lstm": 8, "gru": 6, "rnn_tanh": 2, "rnn_relu": 2}  # of a recurrent layer with 2 features
+
 # By operator, then by argument. A list of integers or tensors is one word; its count follows.
 _MEANT = {
     "empty_strided": {"strides": "ints:3,1"},
@@ -109,6 +111,17 @@ _MEANT = {
         "input": "t:f64:1,2," + ",".join("3" * n), "weight": "t:f64:2,4," + ",".join("2" * n),
         "bias": "t:f64:4#b", "stride": "ints:2", "padding": "ints:1", "output_padding": "ints:1",
         "dilation": "ints:1", "groups": "i:1"} for n in (1, 2, 3)},
+    **{f"{name}{form}": {
+        "input": "t:f64:2,1,3", "data": "t:f64:2,3", "batch_sizes": "ints:1,1",
+        "hx": "list:t:f64:1,1,2#h|t:f64:1,1,2#c" if name == "lstm" else "t:f64:1,1,2#h",
+        "params": f"list:t:f64:{sums},3#w|t:f64:{sums},2#v|t:f64:{sums}#a|t:f64:{sums}#b",
+        "has_biases": "i:1", "num_layers": "i:1", "dropout": "f:0", "train": "i:0",
+        "bidirectional": "i:0", "batch_first": "i:0"}
+       for name, sums in _SUMS.items() for form in ("", "_packed")},
+    **{f"{name}_cell": {
+        "input": "t:f64:2,3", "w_ih": f"t:f64:{sums},3#w", "w_hh": f"t:f64:{sums},2#v",
+        "hx": "list:t:f64:2,2#h|t:f64:2,2#c" if name == "lstm" else "t:f64:2,2#h",
+        "b_ih": f"t:f64:{sums}#a", "b_hh": f"t:f64:{sums}#b"} for name, sums in _SUMS.items()},
     "dropout": {"p": "f:0.5", "training": "i:1"},
     "embedding": {"input": "t:i64:2", "weight": "t:f64:2,3", "padding_idx": "ip:0"},
 }  # fmt: skip

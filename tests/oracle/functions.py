@@ -12,6 +12,7 @@ from arguments import Draw, Unknown, generic
 import recipes_index
 import recipes_make
 import recipes_reduce
+import recipes_rnn
 import recipes_shape
 from recipes import BINARY, RECIPES, UNARY
 from recipes_corners import CORNERS, SHARE
@@ -64,7 +65,7 @@ class Entry:
         return self.name if self.where in ("T", "operator") else f"{self.where}.{self.name}"
 
 
-assert all((recipes_make, recipes_reduce, recipes_shape))  # they fill RECIPES
+assert all((recipes_make, recipes_reduce, recipes_rnn, recipes_shape))  # they fill RECIPES
 INPLACE = {"__i" + name[2:]: sign for name, sign in BINARY.items()}
 PROPERTIES = ("T", "mT", "H", "real", "imag", "shape", "ndim", "dtype", "itemsize", "nbytes",
               "is_leaf", "requires_grad", "data")  # fmt: skip

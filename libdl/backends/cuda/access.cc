@@ -134,6 +134,16 @@ void note_accesses(const Context& context, KernelId, const ConvolutionArgs& a) {
   for (int32_t role = 0; role < 3; ++role) note.view(*views[role], role == a.wanted);
   if (a.bias.data) note.view(a.bias, a.wanted == ConvolutionArgs::kWeight);
 }
+void note_accesses(const Context& context, KernelId, const RnnStepArgs& a) {
+  NOTES;
+  note.reads({&a.recurrent});
+  note.writes({&a.gates, &a.h, &a.c, &a.h_before, &a.c_before, &a.inner, &a.out});
+}
+void note_accesses(const Context& context, KernelId, const RnnStepBackwardArgs& a) {
+  NOTES;
+  note.reads({&a.dy, &a.gates, &a.h_before, &a.c_before, &a.inner});
+  note.writes({&a.dgates, &a.drecurrent, &a.dh, &a.dc});
+}
 void note_accesses(const Context& context, KernelId, const GatherArgs& a) {
   NOTES;
   note.reads({&a.in, &a.index});

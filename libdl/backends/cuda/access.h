@@ -28,6 +28,9 @@ void note_accesses(const kernels::Context& context, KernelId id,
                    const kernels::BatchNormBackwardArgs& a);
 void note_accesses(const kernels::Context& context, KernelId id, const kernels::MaxPool2dArgs& a);
 void note_accesses(const kernels::Context& context, KernelId id, const kernels::ConvolutionArgs& a);
+void note_accesses(const kernels::Context& context, KernelId id, const kernels::RnnStepArgs& a);
+void note_accesses(const kernels::Context& context, KernelId id,
+                   const kernels::RnnStepBackwardArgs& a);
 void note_accesses(const kernels::Context& context, KernelId id, const kernels::GatherArgs& a);
 void note_accesses(const kernels::Context& context, KernelId id, const kernels::ScatterArgs& a);
 void note_accesses(const kernels::Context& context, KernelId id, const kernels::IndexArgs& a);

@@ -43,9 +43,10 @@ struct Panels {
   void* data;
 };
 
-// The cached panels of a matrix that is used repeatedly. The first product only notes the geometry,
-// the second one packs: a matrix that is used once costs nothing extra.
-PackedReader kept_panels(const Tensor& x, const Matrices& b) {
+// The cached panels of a matrix that is used repeatedly. Unless this is known (at_once), the first
+// product only notes the geometry, and the second one packs: a matrix that is used once costs
+// nothing extra.
+PackedReader kept_panels(const Tensor& x, const kernels::View& b, bool at_once = false) {
   if (x.ndim() != 2) return {};
   Storage& storage = x.storage();
   const Extent reach = extent(x.shape(), x.strides(), "matmul");
@@ -58,9 +59,9 @@ PackedReader kept_panels(const Tensor& x, const Matrices& b) {
       storage.version.load(std::memory_order_acquire)};
   bool noted;
   if (PackedReader found = find_packed(source, noted); found.data()) return found;
-  const int64_t bytes = kernels::cpu::packed_size(b.view.dtype, b.sizes[2], b.sizes[1]);
+  const int64_t bytes = kernels::cpu::packed_size(b.dtype, b.sizes[2], b.sizes[1]);
   if (bytes <= 0) return {};
-  if (!noted) {
+  if (!noted && !at_once) {
     note_packed(source);
     return {};
   }
@@ -71,7 +72,7 @@ PackedReader kept_panels(const Tensor& x, const Matrices& b) {
     return {};  // the product itself does not need them
   }
   const std::optional<uint64_t> fingerprint = packed_fingerprint(source);
-  launch([&](kernels::Context& c) { kernels::cpu::pack_b(c, panels->data, b.view); });
+  launch([&](kernels::Context& c) { kernels::cpu::pack_b(c, panels->data, b); });
   PackedReader kept = keep_packed(source, fingerprint, panels->data, panels->bytes);
   if (!panels->data) count_conversion(storage, "matmul");
   return kept;
@@ -100,10 +101,42 @@ Tensor product(Factor a, Factor b, const Tensor* bias, const Tensor* base) {
     return y;
   }
   PackedReader panels;
-  if (kernels::cpu::matmul_reads_packed(args.b.dtype, n, m, k)) panels = kept_panels(*b.x, right);
+  if (kernels::cpu::matmul_reads_packed(args.b.dtype, n, m, k))
+    panels = kept_panels(*b.x, right.view);
   args.packed_b = panels.data();
   launch_matmul(y.device(), args);
   return y;
+}
+
+RepeatedProduct::RepeatedProduct(Factor b, int64_t rows, int64_t times) : device_(b.x->device()) {
+  const Matrices right(b, Access::kRead);
+  std::copy_n(right.sizes, 3, sizes_);
+  std::copy_n(right.strides, 3, strides_);
+  b_ = right.view;
+  b_.sizes = sizes_, b_.strides = strides_;
+  if (device_.is_cpu() && kernels::cpu::matmul_reads_packed(b_.dtype, rows, b.cols(), b.rows()))
+    panels_ = kept_panels(*b.x, b_, times > 1);
+}
+
+void RepeatedProduct::operator()(const kernels::View& out, const kernels::View& a, bool add,
+                                 const Tensor* bias) const {
+  struct Batch {  // of one matrix
+    int64_t sizes[3], strides[3];
+    kernels::View view;
+    explicit Batch(const kernels::View& v)
+        : sizes{1, v.sizes[0], v.sizes[1]},
+          strides{0, v.strides[0], v.strides[1]},
+          view{v.data, sizes, strides, 3, v.dtype} {}
+  };
+  const Batch left(a), to(out);
+  kernels::MatmulArgs args{};
+  args.out = to.view;
+  args.a = left.view;
+  args.b = b_;
+  args.bias = bias ? reads(*bias) : no_view();
+  args.packed_b = panels_.data();
+  if (add) args.beta = 1;
+  launch_matmul(device_, args);
 }
 
 }  // namespace libdl

@@ -3,6 +3,8 @@
 // The only caller of the matmul kernel.
 #pragma once
 
+#include "kernels/view.h"
+#include "tensor/packed.h"
 #include "tensor/tensor.h"
 
 namespace libdl {
@@ -18,5 +20,25 @@ struct Factor {
 // a @ b (+ bias on each row, + base of the result's shape), row-major, of shape [rows, cols] or
 // [batch, rows, cols]; dtypes and sizes agree. Not recorded.
 Tensor product(Factor a, Factor b, const Tensor* bias = nullptr, const Tensor* base = nullptr);
+
+// Products with one matrix on the right, whose elements outlive this. It is packed at once if there
+// are several.
+class RepeatedProduct {
+ public:
+  // rows: of the largest left factor; times: how many products
+  RepeatedProduct(Factor b, int64_t rows, int64_t times);
+  RepeatedProduct(const RepeatedProduct&) = delete;
+  RepeatedProduct& operator=(const RepeatedProduct&) = delete;
+
+  // out = a @ b (+ out) (+ bias on each row); a and out are [rows, cols] views of b's dtype.
+  void operator()(const kernels::View& out, const kernels::View& a, bool add,
+                  const Tensor* bias = nullptr) const;
+
+ private:
+  Device device_;
+  int64_t sizes_[3], strides_[3];
+  kernels::View b_;
+  PackedReader panels_;
+};
 
 }  // namespace libdl

@@ -5,6 +5,7 @@ from . import functional, init, utils
 from .activation import (
     ELU, GELU, Hardshrink, LeakyReLU, LogSoftmax, ReLU, SiLU, Sigmoid, Softmax, Softplus, Tanh,
 )  # fmt: skip
+from .cell import GRUCell, LSTMCell, RNNCell, RNNCellBase
 from .container import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from .convolution import (
     Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d,
@@ -18,13 +19,14 @@ from .normalisation import (
 )  # fmt: skip
 from .parameter import Buffer, Parameter
 from .pooling import MaxPool2d
+from .rnn import GRU, LSTM, RNN, RNNBase
 
 __all__ = [
     "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "ELU", "Buffer", "Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d",
-    "ConvTranspose3d", "CrossEntropyLoss", "Dropout", "Embedding", "Flatten", "GELU", "GroupNorm", "Hardshrink",
-    "Identity", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d", "L1Loss", "LayerNorm", "LeakyReLU", "Linear", "LogSoftmax", "MSELoss",
+    "ConvTranspose3d", "CrossEntropyLoss", "Dropout", "Embedding", "Flatten", "GELU", "GRU", "GRUCell", "GroupNorm", "Hardshrink",
+    "Identity", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d", "L1Loss", "LSTM", "LSTMCell", "LayerNorm", "LeakyReLU", "Linear", "LogSoftmax", "MSELoss",
     "MaxPool2d", "Module", "ModuleDict", "ModuleList", "NLLLoss", "Parameter", "ParameterDict",
-    "ParameterList", "RMSNorm", "ReLU", "Sequential", "SiLU", "Sigmoid", "Softmax", "Softplus", "Tanh", "Unflatten", "functional", "init",
+    "ParameterList", "RMSNorm", "RNN", "RNNBase", "RNNCell", "RNNCellBase", "ReLU", "Sequential", "SiLU", "Sigmoid", "Softmax", "Softplus", "Tanh", "Unflatten", "functional", "init",
     "utils",
 ]  # fmt: skip
 

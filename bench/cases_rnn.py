@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recurrent layers: a layer of GNMT (8 sentences of 25 words), and one over characters."""
+
+from typing import Any
+
+from registry import Call, case, ramp
+
+SHAPES = [  # name, layer, batch, steps, features, hidden
+    ("LSTM, 8 sentences of 25, 1,024", "LSTM", 8, 25, 1024, 1024),
+    ("GRU, 8 sentences of 25, 1,024", "GRU", 8, 25, 1024, 1024),
+    ("LSTM, 32 texts of 64, 128", "LSTM", 32, 64, 128, 128),
+    ("GRU, 32 texts of 64, 128", "GRU", 32, 64, 128, 128),
+    ("RNN, 32 texts of 64, 128", "RNN", 32, 64, 128, 128),
+]
+
+
+def layer(m: Any, kind: str, features: int, hidden: int) -> Any:
+    made = getattr(m.nn, kind)(features, hidden)
+    with m.no_grad():
+        for p in made.parameters():
+            p.copy_(ramp(m, *p.shape, scale=1e-4) * (2 / hidden**0.5))
+    return made
+
+
+for name, kind, batch, steps, features, hidden in SHAPES:
+
+    @case(name)
+    def _(m: Any, kind: str = kind, batch: int = batch, steps: int = steps,
+          features: int = features, hidden: int = hidden) -> Call:  # fmt: skip
+        made, x = layer(m, kind, features, hidden), ramp(m, steps, batch, features)
+
+        def run() -> Any:
+            with m.no_grad():
+                return made(x)[0]
+
+        return run
+
+    @case(f"{name}, and backward")
+    def _(m: Any, kind: str = kind, batch: int = batch, steps: int = steps,
+          features: int = features, hidden: int = hidden) -> Call:  # fmt: skip
+        made = layer(m, kind, features, hidden)
+        x = ramp(m, steps, batch, features).requires_grad_()
+
+        def run() -> Any:
+            made.zero_grad()
+            x.grad = None
+            y, _ = made(x)
+            y.backward(y.detach())
+            return x.grad
+
+        return run
