@@ -166,7 +166,7 @@ def packed_sequences(kind: str) -> list[Sample]:
     sizes = SIZES + (PROJECTED if kind == "lstm" else [])
     for n, (features, hidden, layers, directions, biased, projected) in enumerate(sizes):
         params = weights(kind, features, hidden, layers, directions, biased, projected, 100 * n)
-        for k, steps in enumerate([(2, 1), (1, 1), (3, 3, 1)] if hidden < 3 else [(5, 3, 3, 1)]):
+        for k, steps in enumerate([(2, 1), (1, 1), (3, 3, 1)] if hidden < 3 else [(5, 3, 3, 1), (2,)]):
             x = numbers((sum(steps), features), 100 * n + k + 50, -1.0, 1.0)
             hx = states(kind, (layers * directions, steps[0]), hidden, projected, 100 * n + k + 60)
             made.append(Sample((x, steps, hx, params, biased, layers, 0.5, False, directions == 2)))
@@ -212,9 +212,8 @@ def refusals(kind: str) -> list[Reject]:
                lambda: call(ones(0, 1, 3), h(1, 1), w, *rest)),
         Reject(wrong, (f"{kind}: argument 2 (hx) has shape [1, 4, 2]", "wanted [1, 1, 2]"),
                lambda: call(ones(2, 1, 3), h(1, 4), w, *rest)),
-        Reject(wrong, (f"{kind}: argument 3 (params) has 3 tensors", "wanted 2"),
-               lambda: call(ones(2, 1, 3), h(1, 1), [*w, *w][:3] if kind != "lstm" else [*w, *w, *w, *w, *w][:7], *rest)
-               if kind != "lstm" else call(ones(2, 1, 3), h(1, 1), [w[0], w[1], w[0]], True, *rest[1:])),
+        Reject(wrong, (f"{kind}: argument 3 (params) has 3 tensors", "wanted 4"),
+               lambda: call(ones(2, 1, 3), h(1, 1), [*w, w[0]], True, *rest[1:])),
         Reject(wrong, (f"{kind}: argument 3 (params) has shape [{2 * GATES[kind]}, 3] at position 1",
                        f"wanted [{2 * GATES[kind]}, 2]"),
                lambda: call(ones(2, 1, 3), h(1, 1), [w[0], w[0]], *rest)),
