@@ -76,8 +76,7 @@ class LayerBackward {
       if (b_.needs(0)) dx = dx.defined() ? dx + matmul(g.dsums, w.w_ih) : matmul(g.dsums, w.w_ih);
       if (b_.needs(place)) b_.set_grad(place, matmul(t(g.dsums), x_));
       if (b_.needs(place + 1)) b_.set_grad(place + 1, matmul(t(g.drecurrent), kept_.h_before));
-      if (b_.needs(place + 2)) b_.set_grad(place + 2, sum_of_rows(g.dsums));
-      if (b_.needs(place + 3)) b_.set_grad(place + 3, sum_of_rows(g.drecurrent));
+      set_bias_grads(place + 2, g);
       if (b_.needs(place + 4)) b_.set_grad(place + 4, matmul(t(g.dprojected), kept_.whole));
       dh.push_back(g.dh);
       if (g.dc.defined()) dc.push_back(g.dc);
@@ -97,6 +96,13 @@ class LayerBackward {
     return x.defined() ? in(x) : x;
   }
   Tensor arrived(int k) const { return b_.dy(k).defined() ? as_matrix(in(b_.dy(k))) : Tensor(); }
+  void set_bias_grads(int place, const RnnGradients& g) {
+    Tensor of_inputs;
+    if (b_.needs(place)) b_.set_grad(place, of_inputs = sum_of_rows(g.dsums));
+    if (!b_.needs(place + 1)) return;
+    const bool equal = of_inputs.defined() && g.drecurrent.is(g.dsums);
+    b_.set_grad(place + 1, equal ? clone(of_inputs) : sum_of_rows(g.drecurrent));
+  }
   static Tensor sum_of_rows(const Tensor& x) {
     static constexpr int64_t kRows[] = {0};
     return sum(x, Dims(kRows));

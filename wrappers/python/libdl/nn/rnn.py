@@ -54,7 +54,9 @@ class RNNBase(Module):
         size, sums = proj_size or hidden_size, _GATES[mode] * hidden_size
         for layer in range(num_layers):
             features = size * self._directions if layer else input_size
-            shapes = {"weight_ih": (sums, features), "weight_hh": (sums, size)}
+            shapes: dict[str, tuple[int, ...]] = {
+                "weight_ih": (sums, features), "weight_hh": (sums, size),
+            }  # fmt: skip
             if bias:
                 shapes |= {"bias_ih": (sums,), "bias_hh": (sums,)}
             if proj_size:
@@ -281,9 +283,9 @@ class LSTM(RNNBase):
         return hx[0].index_select(1, permutation), hx[1].index_select(1, permutation)
 
     def _first_states(self, input: Tensor, batch_sizes: Tensor | None) -> Any:
-        how = {"dtype": input.dtype, "device": input.device}
-        return (zeros(*self.get_expected_hidden_size(input, batch_sizes), **how),
-                zeros(*self.get_expected_cell_size(input, batch_sizes), **how))  # fmt: skip
+        cell = self.get_expected_cell_size(input, batch_sizes)
+        return (super()._first_states(input, batch_sizes),
+                zeros(*cell, dtype=input.dtype, device=input.device))  # fmt: skip
 
     def _split(self, result: Any) -> tuple[Tensor, Any]:
         return result[0], (result[1], result[2])
