@@ -27,7 +27,7 @@ endfunction()
 
 set(public_includes $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
 
-set(scalar_kernels gemm/matmul_complex.cc gemm/matmul_integer.cc gemm/matmul_outer.cc max_pool2d.cc
+set(scalar_kernels gemm/matmul_complex.cc gemm/matmul_integer.cc gemm/matmul_outer.cc
     scan.cc tiles/tiles_complex.cc tiles/tiles_integer.cc tiles/tiles_narrow.cc traverse/convert.cc)
 
 if(LIBDL_CORE_ARCHIVE)

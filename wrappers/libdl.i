@@ -84,3 +84,4 @@
 %include "libdl/nn.h"
 %include "libdl/convolution.h"
 %include "libdl/rnn.h"
+%include "libdl/pooling.h"

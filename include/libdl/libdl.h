@@ -28,6 +28,7 @@
 #include <libdl/optim.h>
 #include <libdl/plugin.h>
 #include <libdl/pointwise.h>
+#include <libdl/pooling.h>
 #include <libdl/random.h>
 #include <libdl/reduction.h>
 #include <libdl/rnn.h>

@@ -123,10 +123,25 @@ void note_accesses(const Context& context, KernelId, const BatchNormBackwardArgs
   note.reads({&a.dy, &a.in, &a.mean, &a.rstd, &a.weight});
   note.writes({&a.dx, &a.dweight, &a.dbias});
 }
-void note_accesses(const Context& context, KernelId, const MaxPool2dArgs& a) {
+void note_accesses(const Context& context, KernelId, const MaxPoolArgs& a) {
   NOTES;
   note.reads({&a.in});
   note.writes({&a.out, &a.indices});
+}
+void note_accesses(const Context& context, KernelId, const MaxPoolBackwardArgs& a) {
+  NOTES;
+  note.reads({&a.dy, &a.indices});
+  note.writes({&a.dx});
+}
+void note_accesses(const Context& context, KernelId, const AvgPoolArgs& a) {
+  NOTES;
+  note.reads({&a.in});
+  note.writes({&a.out});
+}
+void note_accesses(const Context& context, KernelId, const AvgPoolBackwardArgs& a) {
+  NOTES;
+  note.reads({&a.dy});
+  note.writes({&a.dx});
 }
 void note_accesses(const Context& context, KernelId, const ConvolutionArgs& a) {
   NOTES;

@@ -26,7 +26,12 @@ void note_accesses(const kernels::Context& context, KernelId id,
 void note_accesses(const kernels::Context& context, KernelId id, const kernels::BatchNormArgs& a);
 void note_accesses(const kernels::Context& context, KernelId id,
                    const kernels::BatchNormBackwardArgs& a);
-void note_accesses(const kernels::Context& context, KernelId id, const kernels::MaxPool2dArgs& a);
+void note_accesses(const kernels::Context& context, KernelId id, const kernels::MaxPoolArgs& a);
+void note_accesses(const kernels::Context& context, KernelId id,
+                   const kernels::MaxPoolBackwardArgs& a);
+void note_accesses(const kernels::Context& context, KernelId id, const kernels::AvgPoolArgs& a);
+void note_accesses(const kernels::Context& context, KernelId id,
+                   const kernels::AvgPoolBackwardArgs& a);
 void note_accesses(const kernels::Context& context, KernelId id, const kernels::ConvolutionArgs& a);
 void note_accesses(const kernels::Context& context, KernelId id, const kernels::RnnStepArgs& a);
 void note_accesses(const kernels::Context& context, KernelId id,

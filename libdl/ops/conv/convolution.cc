@@ -3,6 +3,7 @@
 #include "ops/conv/convolution.h"
 
 #include "ops/conv/correlation.h"
+#include "ops/core/each_dimension.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/view/view.h"
 
@@ -127,25 +128,13 @@ struct Asked {
     fail_argument(code, op, argument, name, found, wanted LIBDL_SAME_SOURCE_LOCATION);
   }
 };
-using Three = std::array<int64_t, 3>;
 }  // namespace
 
-// One number stands for all dimensions; these are the last of three.
+// Those of the argument, or `otherwise` if there are none.
 static Three numbers(const Asked& a, int argument, const char* name, std::optional<Dims> given,
                      int64_t otherwise, int64_t least) {
-  Three all{otherwise, otherwise, otherwise};
-  if (!given || given->empty()) return all;
-  if (given->size() != 1 && given->size() != static_cast<size_t>(a.nd))
-    a.bad(LIBDL_ERROR_VALUE, argument, name, "has " + std::to_string(given->size()) + " entries",
-          a.nd == 1 ? "one" : "one or " + std::to_string(a.nd));
-  for (int d = 0; d < a.nd; ++d) {
-    const int64_t x = given->size() == 1 ? given->front() : (*given)[static_cast<size_t>(d)];
-    if (x < least || x > INT32_MAX)
-      a.bad(LIBDL_ERROR_VALUE, argument, name, "is " + to_string(*given),
-            std::to_string(least) + " to 2147483647");
-    all[static_cast<size_t>(d + 3 - a.nd)] = x;
-  }
-  return all;
+  if (!given || given->empty()) return {otherwise, otherwise, otherwise};
+  return each_dimension(a.op, argument, name, *given, a.nd, otherwise, least);
 }
 
 static void check_dtypes(const Asked& a) {

@@ -5,7 +5,11 @@ from __future__ import annotations
 
 from ._types import ValuesIndices
 
-__all__ = ["kthvalue", "max", "max_pool2d_with_indices", "min", "sort", "topk"]
+__all__ = [
+    "adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d", "fractional_max_pool2d",
+    "fractional_max_pool3d", "kthvalue", "max", "max_pool1d_with_indices",
+    "max_pool2d_with_indices", "max_pool3d_with_indices", "min", "sort", "topk",
+]  # fmt: skip
 
 
 class max(ValuesIndices):
@@ -29,6 +33,34 @@ class topk(ValuesIndices):
 
 
 class kthvalue(ValuesIndices):
+    __slots__ = ()
+
+
+class adaptive_max_pool1d(ValuesIndices):
+    __slots__ = ()
+
+
+class adaptive_max_pool2d(ValuesIndices):
+    __slots__ = ()
+
+
+class adaptive_max_pool3d(ValuesIndices):
+    __slots__ = ()
+
+
+class fractional_max_pool2d(ValuesIndices):
+    __slots__ = ()
+
+
+class fractional_max_pool3d(ValuesIndices):
+    __slots__ = ()
+
+
+class max_pool1d_with_indices(ValuesIndices):
+    __slots__ = ()
+
+
+class max_pool3d_with_indices(ValuesIndices):
     __slots__ = ()
 
 

@@ -10,20 +10,23 @@ from typing import Any
 from .. import _C, _functional as _generated, _functions
 from .._C import Tensor
 from .._functional import batch_norm, group_norm, hardshrink, instance_norm, layer_norm, linear
-from .._functional import logsigmoid, max_pool2d_with_indices, rms_norm
+from .._functional import logsigmoid, rms_norm
 from .._convolution import conv1d, conv2d, conv3d
 from .._functional import conv_transpose1d, conv_transpose2d, conv_transpose3d, sigmoid, softplus, tanh
 from .._errors import ArgumentValueError, DtypeError, ShapeError
 from .._modes import is_grad_enabled, no_grad
+from . import _pooling
 from ._losses import cross_entropy, l1_loss, mse_loss, nll_loss
+from ._pooling import *  # noqa: F403
 
 __all__ = [
     "batch_norm", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
     "cosine_similarity", "cross_entropy", "dropout", "elu", "embedding", "gelu", "hardshrink",
-    "l1_loss", "layer_norm", "leaky_relu", "linear", "log_softmax", "logsigmoid", "max_pool2d",
-    "max_pool2d_with_indices", "mse_loss", "nll_loss", "normalize", "one_hot", "relu", "relu6",
+    "l1_loss", "layer_norm", "leaky_relu", "linear", "log_softmax", "logsigmoid",
+    "mse_loss", "nll_loss", "normalize", "one_hot", "relu", "relu6",
     "sigmoid", "silu", "softmax", "softmin", "softplus", "tanh", "threshold",
 ]  # fmt: skip
+__all__ += _pooling.__all__
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -76,15 +79,6 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     if inplace:
         return _C.dropout_into(input, p, training, generator, input)
     return _generated.dropout(input, p, training, generator=generator)
-
-
-def max_pool2d(input: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0,
-               dilation: Any = 1, ceil_mode: bool = False,
-               return_indices: bool = False) -> Any:  # fmt: skip
-    """The largest element of each window over the last two dimensions, and with return_indices its
-    position: row * width + column."""
-    pool = _generated.max_pool2d_with_indices if return_indices else _generated.max_pool2d
-    return pool(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
 def _kept(input: Tensor) -> Tensor:

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <libdl/dtype.h>
+
+#include "kernels/cpu/kernels.h"
+#include "kernels/cpu/pool.h"
+#include "kernels/cpu/simd/highway_targets.h"
+#include "kernels/cpu/simd/isa.h"
+#include "kernels/cpu/traverse/elements.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/avg_pool.cc"
+#include "hwy/foreach_target.h"
+// After foreach_target.h.
+#include "kernels/cpu/pool-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace libdl::kernels::cpu {
+namespace HWY_NAMESPACE {
+namespace {
+
+struct Ranges {
+  PoolRange i, j, k;
+};
+
+// The sum over [i, j, k] in ranges of kVectors vectors of channels from `from` in an image, each
+// divided by divisor(i, j, k) before it is added, or all by `last` in the end.
+template <bool kEach, int kVectors, class T, class F>
+HWY_INLINE void sum_channels(const Channels<T>& image, const Ranges& ranges, int64_t from,
+                             int64_t rest, const F& divisor, T last, T* to) {
+  using P = Pack<T>;
+  typename P::V sum[kVectors];
+  LIBDL_UNROLL
+  for (int v = 0; v < kVectors; ++v) sum[v] = P::set(0);
+  alignas(64) T tile[kPoolBlock<T>];
+  const int64_t count = (kVectors - 1) * P::n + rest;
+  for (int64_t i = ranges.i.begin; i < ranges.i.end; ++i)
+    for (int64_t j = ranges.j.begin; j < ranges.j.end; ++j)
+      for (int64_t k = ranges.k.begin; k < ranges.k.end; ++k) {
+        const T* const x = image.read(from + pool_offset(*image.view, i, j, k), count, tile);
+        const auto own = P::set(kEach ? static_cast<T>(divisor(i, j, k)) : T(1));
+        LIBDL_UNROLL
+        for (int v = 0; v < kVectors; ++v) {
+          auto value = load_some<T>(x + v * P::n, rest);
+          if constexpr (kEach) value = hn::Div(value, own);
+          sum[v] = hn::Add(sum[v], value);
+        }
+      }
+  LIBDL_UNROLL
+  for (int v = 0; v < kVectors; ++v) {
+    if constexpr (!kEach) sum[v] = hn::Div(sum[v], P::set(last));
+    store_some<T>(sum[v], to + v * P::n, rest);
+  }
+}
+
+template <bool kEach, class T>
+void sums(Context& context, const View& to, const View& from, const PoolRanges& ranges,
+          const PoolDivisors& divisors, int64_t cost) {
+  const Channels<T> out(to), in(from);
+  const auto divisor = [&](int64_t i, int64_t j, int64_t k) { return divisors.at(i, j, k); };
+  each_deep_row(context, to, cost, kPoolBlock<T>,
+                [&](int64_t n, int64_t i, int64_t j, int64_t first, int64_t count) {
+                  for (int64_t k = 0; k < to.sizes[4]; ++k) {
+                    const Ranges here{ranges.at(0, i), ranges.at(1, j), ranges.at(2, k)};
+                    const int64_t place = n * to.strides[0] + pool_offset(to, i, j, k);
+                    const T last = kEach ? T(1) : static_cast<T>(divisor(i, j, k));
+                    each_block<T>(first, count, [&](auto vectors, int64_t c, int64_t rest) {
+                      alignas(64) T tile[kPoolBlock<T>];
+                      sum_channels<kEach, vectors, T>(in, here, n * from.strides[0] + c, rest,
+                                                      divisor, last, out.room(place + c, tile));
+                      out.write(place + c, (vectors - 1) * Pack<T>::n + rest, tile);
+                    });
+                  }
+                });
+}
+
+void means_on(Context& context, const AvgPoolArgs& a, const PoolRanges& ranges,
+              const PoolDivisors& divisors) {
+  const int64_t cost = pool_cost(a.windows);
+  if (a.in.dtype == LIBDL_DTYPE_FLOAT64)
+    return sums<false, double>(context, a.out, a.in, ranges, divisors, cost);
+  sums<false, float>(context, a.out, a.in, ranges, divisors, cost);
+}
+void spread_on(Context& context, const AvgPoolBackwardArgs& a, const PoolRanges& ranges,
+               const PoolDivisors& divisors) {
+  if (a.dx.dtype == LIBDL_DTYPE_FLOAT64)
+    return sums<true, double>(context, a.dx, a.dy, ranges, divisors, 2);
+  sums<true, float>(context, a.dx, a.dy, ranges, divisors, 2);
+}
+
+}  // namespace
+}  // namespace HWY_NAMESPACE
+}  // namespace libdl::kernels::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace libdl::kernels::cpu {
+
+// -- in any order of memory -----------------------------------------------------------------------
+
+// Sums of integers wrap, and their quotients are rounded towards 0.
+template <class T>
+static T quotient(T sum, int64_t divisor) {
+  return sum / static_cast<T>(divisor);
+}
+static int64_t quotient(int64_t sum, int64_t divisor) {
+  if (divisor == -1) return static_cast<int64_t>(-static_cast<uint64_t>(sum));  // not a trap
+  return sum / divisor;
+}
+static uint64_t quotient(uint64_t sum, int64_t divisor) {
+  return divisor < 0 ? -(sum / -static_cast<uint64_t>(divisor))
+                     : sum / static_cast<uint64_t>(divisor);
+}
+
+// The type of a sum, and that of its steps: an unsigned one wraps.
+template <class T>
+using SumOf = std::conditional_t<std::is_floating_point_v<T>, T,
+                                 std::conditional_t<std::is_same_v<T, uint64_t>, T, int64_t>>;
+template <class T>
+using StepsOf = std::conditional_t<std::is_floating_point_v<T>, T, uint64_t>;
+
+template <class E>
+static void means_by_rows(Context& context, const AvgPoolArgs& a, const PoolRanges& ranges,
+                          const PoolDivisors& divisors) {
+  using T = typename E::Compute;
+  using Sum = SumOf<T>;
+  using Steps = StepsOf<T>;
+  each_row(context, a.out, pool_cost(a.windows), [&](int64_t n, int64_t c, int64_t i, int64_t j) {
+    const E* const x = static_cast<const E*>(a.in.data) + n * a.in.strides[0] + c * a.in.strides[1];
+    E* const y = static_cast<E*>(a.out.data) + n * a.out.strides[0] + c * a.out.strides[1];
+    const PoolRange planes = ranges.at(0, i), rows = ranges.at(1, j);
+    for (int64_t k = 0; k < a.out.sizes[4]; ++k) {
+      const PoolRange columns = ranges.at(2, k);
+      Steps sum = 0;
+      for (int64_t p = planes.begin; p < planes.end; ++p)
+        for (int64_t q = rows.begin; q < rows.end; ++q)
+          for (int64_t r = columns.begin; r < columns.end; ++r)
+            sum += static_cast<Steps>(x[pool_offset(a.in, p, q, r)].load());
+      const Sum mean = quotient(static_cast<Sum>(sum), divisors.at(i, j, k));
+      y[pool_offset(a.out, i, j, k)] = E::store(static_cast<T>(mean));
+    }
+  });
+}
+
+template <class E>
+static void spread_by_rows(Context& context, const AvgPoolBackwardArgs& a, const PoolRanges& ranges,
+                           const PoolDivisors& divisors) {
+  using T = typename E::Compute;
+  each_row(context, a.dx, 2, [&](int64_t n, int64_t c, int64_t i, int64_t j) {
+    const E* const dy =
+        static_cast<const E*>(a.dy.data) + n * a.dy.strides[0] + c * a.dy.strides[1];
+    E* const dx = static_cast<E*>(a.dx.data) + n * a.dx.strides[0] + c * a.dx.strides[1];
+    const PoolRange planes = ranges.at(0, i), rows = ranges.at(1, j);
+    for (int64_t k = 0; k < a.dx.sizes[4]; ++k) {
+      const PoolRange columns = ranges.at(2, k);
+      T sum = 0;
+      for (int64_t p = planes.begin; p < planes.end; ++p)
+        for (int64_t q = rows.begin; q < rows.end; ++q)
+          for (int64_t r = columns.begin; r < columns.end; ++r)
+            sum += dy[pool_offset(a.dy, p, q, r)].load() / static_cast<T>(divisors.at(p, q, r));
+      dx[pool_offset(a.dx, i, j, k)] = E::store(sum);
+    }
+  });
+}
+
+// -- the kernels ----------------------------------------------------------------------------------
+
+void avg_pool(Context& context, const AvgPoolArgs& a) {
+  const PoolRanges ranges = positions_of(context, a.windows);
+  const PoolDivisors divisors(context, a.windows, a.divisor, a.count_include_pad);
+  if (ranges.failed() || divisors.failed()) return;
+  if (goes_by_channels({&a.in, &a.out}) && is_floating(a.in.dtype))
+    LIBDL_ON_ISA(means_on, context, a, ranges, divisors);
+  else
+    with_element(a.in.dtype, [&]<class E>(E) {
+      using T = typename E::Compute;
+      if constexpr (!kIsComplex<T> && !std::is_same_v<T, bool>)
+        means_by_rows<E>(context, a, ranges, divisors);
+    });
+}
+
+void avg_pool_backward(Context& context, const AvgPoolBackwardArgs& a) {
+  const PoolRanges ranges = windows_over(context, a.windows);
+  const PoolDivisors divisors(context, a.windows, a.divisor, a.count_include_pad);
+  if (ranges.failed() || divisors.failed()) return;
+  if (goes_by_channels({&a.dx, &a.dy}) && is_floating(a.dx.dtype))
+    LIBDL_ON_ISA(spread_on, context, a, ranges, divisors);
+  else
+    with_element(a.dx.dtype, [&]<class E>(E) {
+      if constexpr (std::is_floating_point_v<typename E::Compute>)
+        spread_by_rows<E>(context, a, ranges, divisors);
+    });
+}
+
+}  // namespace libdl::kernels::cpu
+#endif
