@@ -103,6 +103,19 @@ _MEANT = {
     **dict.fromkeys(("max_pool2d", "max_pool2d_with_indices"), {
         "input": "t:f64:2,3,4", "kernel_size": "ints:2", "stride": "ints:1", "padding": "ints:1",
         "dilation": "ints:1"}),
+    **{name: {
+        "input": "t:f64:1,2," + ",".join("4" * n), "kernel_size": "ints:2", "stride": "ints:1",
+        "padding": "ints:1", "dilation": "ints:1", "output_size": "ints:2", "norm_type": "f:2"}
+        for n in (1, 2, 3) for name in (
+            f"max_pool{n}d", f"max_pool{n}d_with_indices", f"avg_pool{n}d", f"lp_pool{n}d",
+            f"adaptive_avg_pool{n}d", f"adaptive_max_pool{n}d") if name[:10] != "max_pool2d"},
+    **{f"max_unpool{n}d": {
+        "input": "t:f64:1,2," + ",".join("1" * n), "indices": "t:i64:1,2," + ",".join("1" * n),
+        "kernel_size": "ints:4", "stride": "ints:1", "padding": "ints:0",
+        "output_size": "ints:" + ",".join("4" * n)} for n in (1, 2, 3)},
+    **{f"fractional_max_pool{n}d": {
+        "input": "t:f64:1,2," + ",".join("4" * n), "kernel_size": "ints:2", "output_size": "ints:2",
+        "random_samples": f"t:f64:1,2,{n}"} for n in (2, 3)},
     **{f"conv{n}d": {
         "input": "t:f64:1,2," + ",".join("4" * n), "weight": "t:f64:4,2," + ",".join("2" * n),
         "bias": "t:f64:4#b", "stride": "ints:1", "padding": "ints:1", "dilation": "ints:1",

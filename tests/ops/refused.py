@@ -57,6 +57,7 @@ _SAVED = {
     "min_of_all": ("result", 0),
     "minimum": (0, 1),
     "mm": (0, 1),
+    **{f"lp_pool{n}d": (0,) for n in (1, 2, 3)},
     "mse_loss": (0, 1),
     "mul": (0, 1),
     "mv": (0, 1),

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""max_pool2d beyond what each operator's case asks: indices, memory order, layers. The numbers are
-PyTorch 2.15's."""
+"""Pooling beyond what each operator's case asks: indices, memory order, forms, layers. The numbers
+are PyTorch 2.15's."""
 
 import itertools
+import warnings
 
 import pytest
 
@@ -100,3 +101,206 @@ def test_the_layer():
     assert values.tolist() == [[[5, 7], [13, 15]]] and indices.tolist() == [[[5, 7], [13, 15]]]
     assert repr(pool) == "MaxPool2d(kernel_size=3, stride=2, padding=1, dilation=1, ceil_mode=False)"
     assert repr(nn.MaxPool2d(2)).startswith("MaxPool2d(kernel_size=2, stride=2")
+
+
+# -- forms -----------------------------------------------------------------------------------------
+
+
+def in_form(x):
+    """The same elements, with their channels innermost in memory only."""
+    c = x.shape[1]
+    convolve = getattr(F, f"conv{x.ndim - 2}d")
+    return convolve(x, libdl.eye(c, dtype=x.dtype).view(c, c, *[1] * (x.ndim - 2)))
+
+
+@pytest.mark.parametrize("pool", [nn.MaxPool2d(3, 2, padding=1), nn.AvgPool2d(3, 2, padding=1),
+                                  nn.AdaptiveAvgPool2d((2, None)), nn.AdaptiveMaxPool2d(3)])  # fmt: skip
+def test_a_chain_of_layers_stays_in_its_form(pool):
+    """Nothing between the layers asks for the plain bytes, so none are made."""
+    net = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.ReLU(), pool,
+                        nn.Conv2d(8, 5, 2))  # fmt: skip
+    x = libdl.randn(2, 3, 9, 9)
+    y = net(x)
+    gradient = in_form(libdl.randn(y.shape))  # lies as y does
+    with warnings.catch_warnings(record=True) as told, libdl.check_copies():
+        warnings.simplefilter("always")
+        net(x).backward(gradient)
+        assert not told
+    assert y.is_contiguous()
+
+
+@pytest.mark.parametrize("dtype", [libdl.float32, libdl.float64, libdl.float16, libdl.bfloat16])
+@pytest.mark.parametrize("channels", [2, 16, 67])
+@pytest.mark.parametrize("pool", [
+    lambda x: F.max_pool2d(x, 3, 2, 1), lambda x: F.max_pool2d(x, 2, 1, 1, 2, True),
+    lambda x: F.avg_pool2d(x, 3, 2, 1), lambda x: F.avg_pool2d(x, 3, 2, 1, True, False),
+    lambda x: F.avg_pool2d(x, 2, divisor_override=-3), lambda x: F.adaptive_avg_pool2d(x, (3, 1)),
+    lambda x: F.adaptive_avg_pool2d(x, (9, 4)), lambda x: F.adaptive_max_pool2d(x, (2, 9)),
+])  # fmt: skip
+def test_both_orders_give_the_same_bits(pool, channels, dtype):
+    libdl.manual_seed(channels)
+    x = libdl.randint(-9, 9, (2, channels, 7, 5)).to(dtype) / 8
+    plain, formed = x.clone().requires_grad_(), in_form(x).detach().requires_grad_()
+    assert formed.equal(x)
+    formed = in_form(x).detach().requires_grad_()  # whose plain bytes nobody has asked for
+    y, z = pool(plain), pool(formed)
+    gradient = libdl.randn(y.shape).to(dtype)
+    y.backward(gradient)
+    z.backward(gradient)
+    assert y.equal(z) and plain.grad.equal(formed.grad)
+    assert z.is_contiguous() and formed.grad.is_contiguous()
+
+
+@pytest.mark.parametrize("dims", [1, 3])
+def test_indices_of_forms_are_those_of_plain_bytes(dims):
+    x = libdl.randint(0, 5, (2, 9, *[5] * dims)).float()
+    pool = getattr(F, f"max_pool{dims}d")
+    for plain, formed in zip(pool(x, 3, 2, 1, return_indices=True),
+                             pool(in_form(x), 3, 2, 1, return_indices=True), strict=True):
+        assert plain.equal(formed)
+
+
+def test_threads_change_no_bit():
+    x = libdl.randn(3, 33, 23, 21)
+    found = []
+    for threads in (1, 3):
+        before = libdl.get_num_threads()
+        libdl.set_num_threads(threads)
+        try:
+            given = in_form(x).detach().requires_grad_()
+            y = F.avg_pool2d(F.max_pool2d(given, 3, 2, 1), 3, 1, 1)
+            y.backward(y.detach())
+            found.append((y.detach(), given.grad))
+        finally:
+            libdl.set_num_threads(before)
+    assert all(a.equal(b) for a, b in zip(*found, strict=True))
+
+
+# -- means -----------------------------------------------------------------------------------------
+
+
+def test_means_of_integers_are_rounded_towards_zero():
+    x = libdl.tensor([[-7, 0, 0, 7, 1, 0]])
+    assert F.avg_pool1d(x, 2).tolist() == [[-3, 3, 0]]
+    assert F.avg_pool2d(libdl.tensor([[[2**63 - 1, 1]]]), (1, 2), divisor_override=-1).tolist() == [
+        [[-(2**63)]]]  # fmt: skip
+    assert F.avg_pool2d(libdl.tensor([[[200, 201]]], dtype=libdl.uint8), (1, 2)).tolist() == [[[200]]]
+
+
+def test_what_lies_in_the_padding_counts_or_not():
+    x = libdl.ones(1, 1, 4)
+    assert F.avg_pool1d(x, 2, 2, 1).tolist() == [[[0.5, 1.0, 0.5]]]
+    assert F.avg_pool1d(x, 2, 2, 1, count_include_pad=False).tolist() == [[[1.0, 1.0, 1.0]]]
+    # Beyond the padding nothing counts.
+    assert F.avg_pool1d(x, 3, 3, 1, ceil_mode=True).tolist() == [
+        [[pytest.approx(2 / 3), pytest.approx(2 / 3)]]]  # fmt: skip
+
+
+def test_adaptive_windows_overlap():
+    x = libdl.arange(5.0).view(1, 1, 5)
+    assert F.adaptive_avg_pool1d(x, 3).tolist() == [[[0.5, 2.0, 3.5]]]
+    assert F.adaptive_max_pool1d(x, 3, return_indices=True)[1].tolist() == [[[1, 3, 4]]]
+    assert F.adaptive_avg_pool1d(x, 0).shape == (1, 1, 0)
+    image = libdl.randn(2, 3, 4, 6)
+    assert F.adaptive_avg_pool2d(image, (None, 2)).shape == (2, 3, 4, 2)
+    assert F.adaptive_avg_pool2d(image, 1).allclose(image.mean((2, 3), keepdim=True))
+    with pytest.raises(ValueError, match="adaptive_avg_pool2d: output_size is"):
+        F.adaptive_avg_pool2d(image, (None,))
+
+
+def test_powers():
+    x = libdl.tensor([[3.0, -4.0, 0.0, 5.0]])
+    assert F.lp_pool1d(x, 2, 2).tolist() == [[5.0, 5.0]]
+    assert F.lp_pool1d(x, float("inf"), 2).tolist() == [[4.0, 5.0]]
+    assert F.lp_pool1d(x, -float("inf"), 2).tolist() == [[3.0, 0.0]]
+    assert F.lp_pool1d(x.long(), 2, 2).dtype is libdl.float32
+    # The last window has one element, whose mean counts for both.
+    assert F.lp_pool1d(x[:, :3] + 3, 1, 2, ceil_mode=True).tolist() == [[5.0, 6.0]]
+
+
+# -- the reverse -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_unpooling_reverses_pooling(dims):
+    x = libdl.randn(2, 3, *[6] * dims)
+    y, places = getattr(F, f"max_pool{dims}d")(x, 2, return_indices=True)
+    back = getattr(F, f"max_unpool{dims}d")(y, places, 2)
+    assert back.equal(libdl.where(back != 0, x, 0)) and (back != 0).sum() == y.numel()
+    wide = getattr(F, f"max_unpool{dims}d")(y, places, 2, output_size=[7] * dims)
+    assert wide.shape[2:] == (7,) * dims
+    same = getattr(F, f"max_unpool{dims}d")(y, places, 2, output_size=x.shape)
+    assert same.equal(back)
+
+
+def test_random_windows():
+    x = libdl.arange(36.0).view(1, 1, 6, 6)
+    shifts = libdl.tensor([[[0.2, 0.9]]])
+    values, places = F.fractional_max_pool2d(x, 2, 3, return_indices=True, _random_samples=shifts)
+    # Columns of 2 from 0, 2, 4, rows of 2 from 0, 2, 4 or shifted by the second sample.
+    assert values.tolist() == [[[[7.0, 9.0, 11.0], [19.0, 21.0, 23.0], [31.0, 33.0, 35.0]]]]
+    assert places.equal(values.long())
+    libdl.manual_seed(3)
+    first = F.fractional_max_pool2d(x, 2, output_ratio=0.5)
+    libdl.manual_seed(3)
+    assert first.equal(F.fractional_max_pool2d(x, 2, output_ratio=(0.5, 0.5)))
+    with pytest.raises(ValueError, match="neither output_size nor output_ratio"):
+        F.fractional_max_pool2d(x, 2)
+    # Samples that are none move no window out of the image.
+    wild = libdl.tensor([[[NAN, 1e30]]])
+    assert F.fractional_max_pool2d(x, 2, 3, _random_samples=wild).shape == (1, 1, 3, 3)
+
+
+# -- layers ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("layer", "shape", "result", "text"), [
+    (nn.MaxPool1d(2), (1, 2, 6), (1, 2, 3),
+     "MaxPool1d(kernel_size=2, stride=2, padding=0, dilation=1, ceil_mode=False)"),
+    (nn.MaxPool3d(2, 1), (2, 3, 3, 3), (2, 2, 2, 2),
+     "MaxPool3d(kernel_size=2, stride=1, padding=0, dilation=1, ceil_mode=False)"),
+    (nn.AvgPool1d(3, 2, 1), (2, 5), (2, 3), "AvgPool1d(kernel_size=(3,), stride=(2,), padding=(1,))"),
+    (nn.AvgPool2d((2, 3)), (1, 1, 4, 6), (1, 1, 2, 2),
+     "AvgPool2d(kernel_size=(2, 3), stride=(2, 3), padding=0)"),
+    (nn.AvgPool3d(2), (1, 1, 4, 4, 4), (1, 1, 2, 2, 2),
+     "AvgPool3d(kernel_size=2, stride=2, padding=0)"),
+    (nn.AdaptiveAvgPool1d(2), (1, 1, 5), (1, 1, 2), "AdaptiveAvgPool1d(output_size=2)"),
+    (nn.AdaptiveAvgPool3d((1, None, 2)), (1, 2, 3, 4, 5), (1, 2, 1, 4, 2),
+     "AdaptiveAvgPool3d(output_size=(1, None, 2))"),
+    (nn.AdaptiveMaxPool1d(1), (1, 1, 5), (1, 1, 1), "AdaptiveMaxPool1d(output_size=1)"),
+    (nn.AdaptiveMaxPool3d(1), (1, 1, 2, 2, 2), (1, 1, 1, 1, 1), "AdaptiveMaxPool3d(output_size=1)"),
+    (nn.LPPool1d(2, 3), (1, 1, 6), (1, 1, 2),
+     "LPPool1d(norm_type=2, kernel_size=3, stride=None, ceil_mode=False)"),
+    (nn.LPPool2d(1.5, 2, 1), (1, 1, 3, 3), (1, 1, 2, 2),
+     "LPPool2d(norm_type=1.5, kernel_size=2, stride=1, ceil_mode=False)"),
+    (nn.LPPool3d(2, 2), (1, 1, 2, 2, 2), (1, 1, 1, 1, 1),
+     "LPPool3d(norm_type=2, kernel_size=2, stride=None, ceil_mode=False)"),
+    (nn.FractionalMaxPool2d(2, output_size=2), (1, 1, 5, 5), (1, 1, 2, 2), "FractionalMaxPool2d()"),
+    (nn.FractionalMaxPool3d(2, output_ratio=0.5), (1, 1, 5, 5, 5), (1, 1, 2, 2, 2),
+     "FractionalMaxPool3d()"),
+])  # fmt: skip
+def test_layers(layer, shape, result, text):
+    assert layer(libdl.rand(*shape)).shape == result
+    assert repr(layer) == text
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_layers_that_reverse(dims):
+    x = libdl.randn(2, 3, *[4] * dims)
+    pool = getattr(nn, f"MaxPool{dims}d")(2, return_indices=True)
+    back = getattr(nn, f"MaxUnpool{dims}d")(2)
+    assert back(*pool(x), output_size=x.shape).shape == x.shape
+    twos = str((2,) * dims)
+    none = str((0,) * dims)
+    assert repr(back) == f"MaxUnpool{dims}d(kernel_size={twos}, stride={twos}, padding={none})"
+    adaptive = getattr(nn, f"AdaptiveMaxPool{dims}d")(2, return_indices=True)
+    assert [r.shape for r in adaptive(x)] == [(2, 3, *[2] * dims)] * 2
+
+
+def test_layers_that_are_refused():
+    with pytest.raises(ValueError, match="neither of output_size and output_ratio"):
+        nn.FractionalMaxPool2d(2)
+    with pytest.raises(ValueError, match="both of output_size and output_ratio"):
+        nn.FractionalMaxPool2d(2, 2, 0.5)
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        nn.FractionalMaxPool3d(2, output_ratio=(0.5, 0.5, 1.0))
