@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is measured: a library in one configuration, in a process of its own."""
+
+import ctypes.util
+import dataclasses
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+
+@dataclasses.dataclass(frozen=True)
+class Peer:
+    name: str
+    library: str = "torch"
+    tcmalloc: bool = False  # keeps large blocks, where malloc returns them to the system
+    fused: bool = False  # an optimizer's step in one pass
+    channels_last: bool = False
+    compiled: bool = False
+    without: str = ""  # mechanisms of libdl that are disabled, separated by commas
+
+    def environment(self, threads: int) -> dict[str, str]:
+        changed = {"OMP_NUM_THREADS": str(threads), "LIBDL_NUM_THREADS": str(threads)}
+        library = ctypes.util.find_library("tcmalloc_minimal")
+        if self.tcmalloc:
+            if library is None:
+                raise SystemExit("bench: libtcmalloc-minimal4 is missing (tools/setup/run bench)")
+            changed["LD_PRELOAD"] = library
+        if self.without:
+            changed["LIBDL_DISABLE"] = self.without
+        return os.environ | changed
+
+
+LIBDL = Peer("libdl", "libdl")
+DEFAULT = Peer("PyTorch")
+BEST = Peer("PyTorch, best", tcmalloc=True, fused=True, channels_last=True)
+COMPILED = dataclasses.replace(BEST, name="PyTorch, compiled", compiled=True)
+
+
+def libdl_without(names: str) -> Peer:
+    return dataclasses.replace(LIBDL, name=f"libdl without {names}", without=names)
+
+
+class Failure(Exception):
+    """What a process raised."""
+
+
+class Process:
+    """Trains one network in another process, and answers one order at a time (worker.py)."""
+
+    def __init__(self, peer: Peer, network: str, size: int, threads: int) -> None:
+        self.peer = peer
+        job = {"peer": dataclasses.asdict(peer), "network": network, "size": size,
+               "threads": threads}  # fmt: skip
+        self.process = subprocess.Popen(
+            [sys.executable, "-B", Path(__file__).with_name("worker.py"), json.dumps(job)],
+            env=peer.environment(threads),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self.answer()
+
+    def ask(self, order: str, *arguments: Any) -> Any:
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps([order, *arguments]) + "\n")
+        self.process.stdin.flush()
+        return self.answer()
+
+    def answer(self) -> Any:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        if not line:
+            raise Failure(f"{self.peer.name}: ended with {self.process.wait()}")
+        answer = json.loads(line)
+        if "failure" in answer:
+            raise Failure(f"{self.peer.name}: {answer['failure']}")
+        return answer["result"]
+
+    def __enter__(self) -> "Process":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.process.stdin.close()  # type: ignore[union-attr]
+        self.process.wait()
+        self.process.stdout.close()  # type: ignore[union-attr]
