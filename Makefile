@@ -22,7 +22,7 @@ in_tree := PYTHONPATH=$(BUILD)/python
 ninja = ninja -C $(BUILD) -j $(JOBS)
 
 .PHONY: help setup configure build demo test test-c test-python attack attack-threads oracle rust \
-        bench \
+        bench bench-models bench-ablation \
         docs ci abi-refresh clean cuda test-cuda bench-cuda
 
 help:
@@ -34,6 +34,8 @@ help:
 	@echo "make oracle       random calls and programs on libdl and on PyTorch (hours; COUNT=20000 a night)"
 	@echo "make rust         build and test the crates in build/rust (needs cargo)"
 	@echo "make bench        measure against PyTorch (installs it in an environment of its own)"
+	@echo "make bench-models  of these only the six networks (docs/benchmarks.md)"
+	@echo "make bench-ablation  the six networks without each mechanism of libdl"
 	@echo "make cuda         build the CUDA plugin (fetches nvcc from PyPI where there is none)"
 	@echo "make test-cuda    run its tests: on the device if there is one, else on a simulated driver"
 	@echo "make bench-cuda   measure it against PyTorch on the same device"
@@ -128,6 +130,17 @@ bench: build
 	@$(step) "Build the benchmarks" $(ninja) benchmarks
 	@$(step) "Memory, threads, calls and programs" bash -c "$(BUILD)/bench/allocator && $(BUILD)/bench/calls && $(BUILD)/bench/program"
 	@$(step) "Beside PyTorch" env $(in_tree) .venv-bench/bin/python -B bench/run.py
+	@$(MAKE) --no-print-directory bench-models
+
+# MODELS= passes options: make bench-models MODELS="--only resnet50 --blocks 12".
+bench-models: build
+	@$(step) "PyTorch, in an environment of its own" tools/setup/run bench
+	@$(step) "Six networks beside PyTorch" env $(in_tree) .venv-bench/bin/python -B \
+	  bench/models/run.py $(MODELS)
+
+bench-ablation: build
+	@$(step) "Six networks without each mechanism" env $(in_tree) $(python) -B \
+	  bench/models/run.py --ablation $(MODELS)
 
 # Configured again with CUDA: nvcc may have come after the first time.
 cuda: setup

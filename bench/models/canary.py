@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A fixed piece of arithmetic on every core, whose time tells whether the machine is undisturbed."""
+"""A fixed piece of arithmetic on every core: its time tells whether the machine is undisturbed."""
 
 import concurrent.futures
 import hashlib

@@ -2,8 +2,8 @@
 """GNMT v2: Wu et al. 2016, with attention from the decoder's first layer to all the others.
 
 Eight layers on each side, of which the encoder's first reads in both directions. The embedding is
-shared, the attention additive and normalised (Bahdanau; Salimans and Kingma's weight normalisation),
-the labels are smoothed. There is no dropout. Sequences are time-major.
+shared, the attention additive with normalised weights (Bahdanau et al. 2014, Salimans and Kingma
+2016), the labels are smoothed. There is no dropout. Sequences are time-major.
 """
 
 from typing import Any

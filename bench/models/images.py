@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the four image networks have in common: ImageNet's shapes, their loss and their optimizer."""
+"""What the image networks have in common: ImageNet's shapes, the loss and the optimizer."""
 
 from typing import Any
 
@@ -24,4 +24,4 @@ def loss(m: Any, net: Any, images: Any, labels: Any) -> Any:
 
 
 def optimizer(m: Any, parameters: Any, **options: Any) -> Any:
-    return m.optim.SGD(parameters, **{"lr": 1e-3, "momentum": 0.9, "weight_decay": 1e-4} | options)
+    return m.optim.SGD(parameters, **{"lr": 3e-4, "momentum": 0.9, "weight_decay": 1e-4} | options)

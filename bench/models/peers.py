@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+TCMALLOC = ctypes.util.find_library("tcmalloc_minimal")
+
 
 @dataclasses.dataclass(frozen=True)
 class Peer:
@@ -23,11 +25,8 @@ class Peer:
 
     def environment(self, threads: int) -> dict[str, str]:
         changed = {"OMP_NUM_THREADS": str(threads), "LIBDL_NUM_THREADS": str(threads)}
-        library = ctypes.util.find_library("tcmalloc_minimal")
-        if self.tcmalloc:
-            if library is None:
-                raise SystemExit("bench: libtcmalloc-minimal4 is missing (tools/setup/run bench)")
-            changed["LD_PRELOAD"] = library
+        if self.tcmalloc and TCMALLOC is not None:
+            changed["LD_PRELOAD"] = TCMALLOC
         if self.without:
             changed["LIBDL_DISABLE"] = self.without
         return os.environ | changed

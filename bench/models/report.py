@@ -52,7 +52,8 @@ class Result:
     def row(self, x: Measured) -> str:
         unit = NETWORKS[self.network].UNIT + "/s"
         rates = [self.rate(seconds) for seconds in x.seconds]
-        text = f"  {x.peer.name:26}{statistics.median(rates):11,.1f} {deviation(rates):5.1%}  {unit:9}"
+        text = f"  {x.peer.name:26}{statistics.median(rates):11,.1f} {deviation(rates):5.1%}"
+        text += f"  {unit:9}"
         if x is self.measured[0]:
             text += f"{'':21}"
         else:

@@ -18,7 +18,9 @@ from blocks import measure
 from canary import Canary
 from equality import Verdict, judge
 from networks import NETWORKS
-from peers import BEST, COMPILED, DEFAULT, LIBDL, Failure, Peer, Process, libdl_without
+from peers import (
+    BEST, COMPILED, DEFAULT, LIBDL, TCMALLOC, Failure, Peer, Process, libdl_without,
+)  # fmt: skip
 from planted import ERRORS
 from report import Result
 
@@ -126,6 +128,8 @@ class Bench:
             f"{report.processor()}, {options.threads} threads, "
             f"LIBDL_DISABLE={os.environ.get('LIBDL_DISABLE', '')}"
         )
+        if TCMALLOC is None and not options.ablation:
+            self.say("libtcmalloc-minimal4 is missing: PyTorch's best runs without it")
         canary = Canary(options.threads) if measures else None
         if measures:
             self.say(report.HEADING)
@@ -149,7 +153,7 @@ class Bench:
 
 
 def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])  # type: ignore[union-attr]
+    parser = argparse.ArgumentParser()
     parser.add_argument("--only", type=lambda text: text.split(","), default=[],
                         metavar="NAME,...", help=", ".join(NETWORKS))  # fmt: skip
     parser.add_argument("--blocks", type=int, default=8, help="of each peer (8)")

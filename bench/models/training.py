@@ -35,7 +35,7 @@ class Training:
 
     def open_rectifiers(self) -> None:
         """Normalisations shift by 1, so that most inputs of ReLUs are positive. With shifts of 0,
-        inputs close to 0 amplify rounding so much that two correct trainings part in a few steps."""
+        inputs close to 0 amplify rounding, and two correct trainings part in a few steps."""
         for layer in self.net.modules():
             if isinstance(layer, self.m.nn.BatchNorm2d):
                 self.m.nn.init.ones_(layer.bias)

@@ -82,7 +82,9 @@ def linked(objects: list[Path]) -> Graph:
     }
 
 
-@pytest.mark.parametrize("folder", ["bench", "tools", "tests/attack", "tests/oracle", "tests/ops"])
+@pytest.mark.parametrize(
+    "folder", ["bench", "bench/models", "tools", "tests/attack", "tests/oracle", "tests/ops"]
+)
 def test_scripts_import_one_way(folder):
     graph = imports(ROOT / folder)
     assert len(graph) > 2
