@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is measured: a library in one configuration, in a process of its own."""
 
+import contextlib
 import ctypes.util
 import dataclasses
 import json
@@ -21,14 +22,15 @@ class Peer:
     fused: bool = False  # an optimizer's step in one pass
     channels_last: bool = False
     compiled: bool = False
-    without: str = ""  # mechanisms of libdl that are disabled, separated by commas
+    without: str = ""  # the mechanism of libdl that is disabled
 
     def environment(self, threads: int) -> dict[str, str]:
         changed = {"OMP_NUM_THREADS": str(threads), "LIBDL_NUM_THREADS": str(threads)}
         if self.tcmalloc and TCMALLOC is not None:
             changed["LD_PRELOAD"] = TCMALLOC
         if self.without:
-            changed["LIBDL_DISABLE"] = self.without
+            names = os.environ.get("LIBDL_DISABLE", "").split(",") + [self.without]
+            changed["LIBDL_DISABLE"] = ",".join(filter(None, names))
         return os.environ | changed
 
 
@@ -38,8 +40,8 @@ BEST = Peer("PyTorch, best", tcmalloc=True, fused=True, channels_last=True)
 COMPILED = dataclasses.replace(BEST, name="PyTorch, compiled", compiled=True)
 
 
-def libdl_without(names: str) -> Peer:
-    return dataclasses.replace(LIBDL, name=f"libdl without {names}", without=names)
+def libdl_without(name: str) -> Peer:
+    return dataclasses.replace(LIBDL, name=f"libdl without {name}", without=name)
 
 
 class Failure(Exception):
@@ -64,8 +66,9 @@ class Process:
 
     def ask(self, order: str, *arguments: Any) -> Any:
         assert self.process.stdin is not None
-        self.process.stdin.write(json.dumps([order, *arguments]) + "\n")
-        self.process.stdin.flush()
+        with contextlib.suppress(BrokenPipeError):  # then there is no answer either
+            self.process.stdin.write(json.dumps([order, *arguments]) + "\n")
+            self.process.stdin.flush()
         return self.answer()
 
     def answer(self) -> Any:
@@ -82,6 +85,7 @@ class Process:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self.process.stdin.close()  # type: ignore[union-attr]
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()  # type: ignore[union-attr]
         self.process.wait()
         self.process.stdout.close()  # type: ignore[union-attr]

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """libdl beside PyTorch in training the six networks of the PyTorch paper: see docs/benchmarks.md.
 
-    python bench/models/run.py [--only NAME,...] [--blocks N] [--threads N] [--size N] [--compile]
-                               [--json FILE] [--check | --planted | --profile | --ablation]
+    python bench/models/run.py [--only NAME,...] [--blocks N] [--threads N] [--size N]
+                               [--without NAME,...] [--compile] [--json FILE]
+                               [--check | --planted | --profile | --ablation]
 """
 
 import argparse
@@ -92,14 +93,15 @@ class Bench:
             self.say(by_operator.table(process.ask("profile")))
 
     def compare(self, network: str, size: int, canary: Canary | None) -> None:
-        peers = [LIBDL, DEFAULT, BEST] + [COMPILED] * self.options.compile
+        peers = [LIBDL, *map(libdl_without, self.options.without), DEFAULT, BEST]
+        peers += [COMPILED] * self.options.compile
         with tempfile.TemporaryDirectory() as folder:
             equality = self.equal(peers, network, size, folder)
             if canary is not None:
                 self.measure(peers, network, size, canary, f"{folder}/0.npz", equality)
 
     def ablate(self, network: str, size: int, canary: Canary) -> None:
-        peers = [LIBDL, *map(libdl_without, MECHANISMS)]
+        peers = [LIBDL, *map(libdl_without, self.options.without or MECHANISMS)]
         self.measure(peers, network, size, canary, None, {})
 
     def measure(
@@ -159,6 +161,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--blocks", type=int, default=8, help="of each peer (8)")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--size", type=int, help="of the batch; default: each network's own")
+    parser.add_argument("--without", type=lambda text: text.split(","), default=[],
+                        metavar="NAME,...", help="also libdl without a mechanism")  # fmt: skip
     parser.add_argument("--compile", action="store_true", help="also torch.compile; slow at first")
     parser.add_argument("--json", metavar="FILE", help="where to write all figures")
     mode = parser.add_mutually_exclusive_group()

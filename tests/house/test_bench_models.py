@@ -22,7 +22,7 @@ def bench():
     outer = {name: sys.modules.pop(name) for name in names & set(sys.modules)}
     sys.path.insert(0, str(FOLDER))
     try:
-        wanted = ("by_operator", "equality", "intervals", "networks", "planted", "training", "peers")
+        wanted = ("by_operator", "equality", "intervals", "networks", "planted")
         yield SimpleNamespace(**{name: importlib.import_module(name) for name in wanted})
     finally:
         sys.path.remove(str(FOLDER))
@@ -31,9 +31,9 @@ def bench():
         sys.modules.update(outer)
 
 
-# AlexNet to ResNet-50: torchvision's documentation; MobileNet: Howard et al., table 8 (4.2 million);
-# NCF: four tables, three layers and the last. GNMT: this test's own sum, in which each LSTM has
-# two biases.
+# AlexNet to ResNet-50: torchvision's documentation; MobileNet: Howard et al., table 8 (4.2
+# million); NCF: four tables, three layers and the last. GNMT: this test's own sum, in which each
+# LSTM has two biases.
 LSTM = 4 * 1024 * 2048 + 8192  # of 1,024 inputs; 4 * 1024**2 more for 2,048
 COUNTS = {
     "alexnet": 61_100_840,
