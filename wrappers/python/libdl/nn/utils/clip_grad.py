@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gradient clipping, and parameters as one vector."""
+"""Gradient clipping."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
@@ -13,6 +13,8 @@ from .._C import Tensor
 from .._creation import as_tensor
 
 Tensors = Tensor | Iterable[Tensor]
+from ... import _C, _functions as F
+from ..._C import Tensor
 
 
 def _gradients(parameters: Tensors) -> list[Tensor]:
@@ -95,3 +97,4 @@ from .._missing import missing as _missing_names, public as _public_names  # noq
 if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
     __getattr__ = _missing_names(__name__)
 __dir__ = _public_names(__name__)
+        _C.clip_grad_value(gradients, clip_value)
