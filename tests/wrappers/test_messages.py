@@ -90,11 +90,11 @@ LEAF = "is a leaf that requires grad, used in an in-place operation"
     (lambda: libdl.ones(2).item(), "item: only one element tensors can be converted to Python "
      "scalars, found 2 elements"),
     (lambda: float(libdl.ones(2)), "item: only one element tensors can be converted"),
-    (lambda: nn.Linear(2, 2).load_state_dict({"weight": libdl.ones(3, 3)}), "load_state_dict: "
-     "error(s) in loading state_dict for Linear:\n    missing key(s) in state_dict: bias\n    "
-     "size mismatch for weight: found [3, 3], wanted [2, 2]"),
+    (lambda: nn.Linear(2, 2).load_state_dict({"weight": libdl.ones(3, 3)}),
+     'Error(s) in loading state_dict for Linear:\n\tMissing key(s) in state_dict: "bias". \n\t'
+     "size mismatch for weight: the state has shape libdl.Size([3, 3]), the model libdl.Size([2, 2])."),
     (lambda: nn.Linear(1, 1, False).load_state_dict({"weight": libdl.ones(1, 1), "b": X}),
-     "load_state_dict: error(s) in loading state_dict for Linear:\n    unexpected key(s)"),
+     'Error(s) in loading state_dict for Linear:\n\tUnexpected key(s) in state_dict: "b". '),
     (lambda: leaf().numpy(), "numpy: can't call numpy() on a tensor that requires grad"),
     (lambda: F.embedding(libdl.tensor([5]), X), "embedding: argument 1 (input) holds 5"),
 ])

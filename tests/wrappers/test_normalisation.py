@@ -158,10 +158,10 @@ def test_a_chain_of_convolutions_and_normalisations_stays_in_its_form():
 
 @pytest.mark.parametrize("layer, text", [
     (nn.BatchNorm2d(3), "BatchNorm2d(3, eps=1e-05, momentum=0.1, affine=True, "
-                        "track_running_stats=True)"),
+                        "bias=True, track_running_stats=True)"),
     (nn.InstanceNorm1d(4, eps=1e-3), "InstanceNorm1d(4, eps=0.001, momentum=0.1, affine=False, "
-                                     "track_running_stats=False)"),
-    (nn.GroupNorm(2, 6), "GroupNorm(2, 6, eps=1e-05, affine=True)"),
+                                     "bias=False, track_running_stats=False)"),
+    (nn.GroupNorm(2, 6), "GroupNorm(2, 6, eps=1e-05, affine=True, bias=True)"),
     (nn.RMSNorm((2, 3)), "RMSNorm((2, 3), eps=None, elementwise_affine=True)"),
 ])  # fmt: skip
 def test_layers_print_as_pytorchs(layer, text):

@@ -162,13 +162,15 @@ static PyObject* creation(PyObject* module, PyObject* args) {
 
 // -- module(x) ------------------------------------------------------------------------------------
 
-static PyObject *hook_names[3], *forward_name, *hooked_name;
+enum { kHookNames = 4 };
+static PyObject *hook_names[kHookNames], *forward_name, *hooked_name;
+static bool all_hooked;  // there are hooks of all modules
 
 static PyObject* call_module(PyObject* self, PyObject* args, PyObject* keywords) {
   PyObject* const fields = PyObject_GenericGetDict(self, NULL);
   if (!fields) return NULL;
-  bool plain = true;
-  for (int i = 0; plain && i < 3; ++i) {
+  bool plain = !all_hooked;
+  for (int i = 0; plain && i < kHookNames; ++i) {
     PyObject* const hooks = PyDict_GetItemWithError(fields, hook_names[i]);
     plain = hooks && PyObject_Size(hooks) == 0;
   }
@@ -180,11 +182,21 @@ static PyObject* call_module(PyObject* self, PyObject* args, PyObject* keywords)
   return answer;
 }
 
+// hook_all_calls(whether every call of a module goes to _call_impl)
+static PyObject* hook_all_calls(PyObject* module, PyObject* wanted) {
+  (void)module;
+  const int truth = PyObject_IsTrue(wanted);
+  if (truth < 0) return NULL;
+  all_hooked = truth;
+  Py_RETURN_NONE;
+}
+
 static int add_module_base(PyObject* module) {
-  static const char* const names[] = {"_forward_hooks", "_forward_pre_hooks", "_backward_hooks"};
-  for (int i = 0; i < 3; ++i) hook_names[i] = PyUnicode_InternFromString(names[i]);
+  static const char* const names[kHookNames] = {"_forward_hooks", "_forward_pre_hooks",
+                                                "_backward_hooks", "_backward_pre_hooks"};
+  for (int i = 0; i < kHookNames; ++i) hook_names[i] = PyUnicode_InternFromString(names[i]);
   forward_name = PyUnicode_InternFromString("forward");
-  hooked_name = PyUnicode_InternFromString("_call_hooked");
+  hooked_name = PyUnicode_InternFromString("_call_impl");
   PyType_Slot slots[] = {{Py_tp_call, call_module}, {0, NULL}};
   PyType_Spec spec = {
       .name = "libdl._C.ModuleBase",
@@ -200,6 +212,7 @@ static int add_module_base(PyObject* module) {
 
 static PyMethodDef functions[] = {
     {"creation", creation, METH_VARARGS, NULL},
+    {"hook_all_calls", hook_all_calls, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
 

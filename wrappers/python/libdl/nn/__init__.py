@@ -1,23 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """Networks: modules, their parameters, layers and losses."""
 
-from . import functional, init, utils
+from . import functional, init, modules, parallel, utils
 from .activation import (
     ELU, GELU, Hardshrink, LeakyReLU, LogSoftmax, ReLU, SiLU, Sigmoid, Softmax, Softplus, Tanh,
 )  # fmt: skip
 from .cell import GRUCell, LSTMCell, RNNCell, RNNCellBase
 from .container import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
+from .container import ModuleDict, ModuleList, Sequential
 from .convolution import (
     Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d,
 )  # fmt: skip
 from .layer import Dropout, Embedding, Flatten, Identity, LayerNorm, Linear, Unflatten
+from .lazy import (
+    LazyBatchNorm1d, LazyBatchNorm2d, LazyBatchNorm3d, LazyConv1d, LazyConv2d, LazyConv3d,
+    LazyConvTranspose1d, LazyConvTranspose2d, LazyConvTranspose3d, LazyInstanceNorm1d,
+    LazyInstanceNorm2d, LazyInstanceNorm3d, LazyLinear,
+)  # fmt: skip
 from .loss import CrossEntropyLoss, L1Loss, MSELoss, NLLLoss
 from .module import Module
 from .normalisation import (
     BatchNorm1d, BatchNorm2d, BatchNorm3d, GroupNorm, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d,
-    RMSNorm,
+    RMSNorm, SyncBatchNorm,
 )  # fmt: skip
-from .parameter import Buffer, Parameter
+from .parameter import Buffer, Parameter, UninitializedBuffer, UninitializedParameter
+from .parallel import DataParallel
+from .parameter_container import ParameterDict, ParameterList
 from .pooling import MaxPool2d
 from .rnn import GRU, LSTM, RNN, RNNBase
 
@@ -45,6 +53,16 @@ __all__ = [
     "AdaptiveMaxPool2d", "AdaptiveMaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d",
     "FractionalMaxPool2d", "FractionalMaxPool3d", "LPPool1d", "LPPool2d", "LPPool3d",
     "MaxPool1d", "MaxPool2d", "MaxPool3d", "MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d",
+    "ConvTranspose3d", "CrossEntropyLoss", "DataParallel", "Dropout", "Embedding", "Flatten", "GELU", "GroupNorm", "Hardshrink",
+    "Identity", "InstanceNorm1d", "InstanceNorm2d", "InstanceNorm3d", "L1Loss", "LayerNorm",
+    "LazyBatchNorm1d", "LazyBatchNorm2d", "LazyBatchNorm3d", "LazyConv1d", "LazyConv2d", "LazyConv3d",
+    "LazyConvTranspose1d", "LazyConvTranspose2d", "LazyConvTranspose3d", "LazyInstanceNorm1d",
+    "LazyInstanceNorm2d", "LazyInstanceNorm3d", "LazyLinear",
+    "LeakyReLU", "Linear", "LogSoftmax", "MSELoss",
+    "MaxPool2d", "Module", "ModuleDict", "ModuleList", "NLLLoss", "Parameter", "ParameterDict",
+    "ParameterList", "RMSNorm", "ReLU", "Sequential", "SiLU", "Sigmoid", "Softmax", "Softplus", "SyncBatchNorm", "Tanh", "Unflatten", "UninitializedBuffer",
+    "UninitializedParameter", "functional", "init",
+    "modules", "parallel", "utils",
 ]  # fmt: skip
 
 

@@ -1,46 +1,105 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Modules that hold modules or parameters."""
+"""Modules that hold modules."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
+from operator import index as as_index
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from .._C import Tensor
 from .module import Module
-from .parameter import Parameter
-
 
 if TYPE_CHECKING:
-    from typing_extensions import TypeVar as WithDefault
+    from typing_extensions import Self, TypeVar as WithDefault
 
     M = WithDefault("M", bound=Module, default=Module)
 else:
     M = TypeVar("M")
 
 
-def _place(index: int, count: int) -> str:
-    if not -count <= index < count:
-        raise IndexError(f"index {index} is out of range for {count} entries")
-    return str(index % count)
+def place(index: Any, count: int) -> int:
+    """The index, counted from 0."""
+    number = as_index(index)
+    if not -count <= number < count:
+        raise IndexError(f"index {number} is out of range for {count} entries")
+    return number % count
 
 
-def _inserted(numbered: Any, index: int, module: Module) -> None:
-    modules = list(numbered)
-    modules.insert(index, module)
-    numbered._modules.clear()
-    numbered.extend(modules)
+def iterable(name: str, given: Any) -> Any:
+    """What extend takes."""
+    if not isinstance(given, Iterable) or isinstance(given, Tensor):
+        raise TypeError(f"{name}: argument 1 is a {type(given).__name__}, wanted a sequence")
+    return given
 
 
-def _deleted(numbered: Any, index: int | slice) -> None:
-    modules = list(numbered)
-    del modules[index]
-    numbered._modules.clear()
-    numbered.extend(modules)
+def pairs(name: str, given: Any) -> list[tuple[str, Any]]:
+    """What update takes: names and values."""
+    if hasattr(given, "items"):
+        return list(given.items())
+    found = []
+    for i, pair in enumerate(iterable(name, given)):
+        if not isinstance(pair, Iterable):
+            raise TypeError(f"{name}: entry {i} is a {type(pair).__name__}, wanted a pair")
+        pair = tuple(pair)
+        if len(pair) != 2:
+            raise ValueError(f"{name}: entry {i} has length {len(pair)}, wanted a pair")
+        found.append(pair)
+    return found
 
 
-class Sequential(Module):
+class _Numbered(Module):
+    """Modules in an order, in which they are numbered."""
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._modules.values())
+
+    def _name(self, index: Any) -> str:
+        return list(self._modules)[place(index, len(self))]
+
+    def __setitem__(self, index: int, module: Any) -> None:
+        setattr(self, self._name(index), module)
+
+    def __delitem__(self, index: int | slice) -> None:
+        modules = list(self)
+        del modules[index if isinstance(index, slice) else place(index, len(self))]
+        self._renumber(modules)
+
+    def _renumber(self, modules: list[Any]) -> None:
+        self._modules.clear()
+        self._modules.update((str(i), module) for i, module in enumerate(modules))
+
+    def append(self, module: Any) -> Self:
+        """Adds a module at the end; returns the container."""
+        self.add_module(str(len(self)), module)
+        return self
+
+    def _insert(self, index: Any, module: Any) -> None:
+        if not isinstance(module, Module):
+            raise TypeError(f"insert: argument 2 (module) is a {type(module).__name__}, wanted a "
+                            "Module")  # fmt: skip
+        modules = list(self)
+        modules.insert(index, module)
+        self._renumber(modules)
+
+    def pop(self, key: int | slice) -> Any:
+        """Removes a module, or those of a slice, and returns it."""
+        found = self[key]
+        del self[key]
+        return found
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._modules[self._name(index)]
+
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if not name.isdigit()]
+
+
+class Sequential(_Numbered):
     """Modules called in sequence, each with the result of the one before."""
 
     def __init__(self, *modules: Any) -> None:
@@ -61,65 +120,80 @@ class Sequential(Module):
             input = module(input)
         return input
 
-    def __len__(self) -> int:
-        return len(self._modules)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._modules.values())
-
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return type(self)(dict(list(self._modules.items())[index]))
-        return list(self._modules.values())[index]
+        return super().__getitem__(index)
 
-    def __setitem__(self, index: int, module: Module) -> None:
-        self._modules[list(self._modules)[index]] = module
-
-    def __delitem__(self, index: int | slice) -> None:
-        _deleted(self, index)
-
-    def append(self, module: Module) -> Sequential:
-        self.add_module(str(len(self)), module)
-        return self
-
-    def extend(self, modules: Iterable[Module]) -> Sequential:
-        for module in modules:
+    def extend(self, sequential: Iterable[Module]) -> Self:
+        """Adds modules at the end; returns the container."""
+        for module in list(iterable("extend", sequential)):
             self.append(module)
         return self
 
-    def insert(self, index: int, module: Module) -> Sequential:
-        _inserted(self, index, module)
+    def insert(self, index: int, module: Module) -> Self:
+        """Adds a module in front of the one with that index; returns the container."""
+        if not -len(self) <= index <= len(self):
+            raise IndexError(f"index {index} is out of range for {len(self)} entries")
+        self._insert(index, module)
         return self
 
-    def pop(self, index: int) -> Any:
-        module = self[index]
-        del self[index]
-        return module
+    def __add__(self, other: Sequential) -> Sequential:
+        """The modules of both, in a new container."""
+        return Sequential(*self, *_sequential("+", other))
+
+    def __iadd__(self, other: Sequential) -> Self:
+        return self.extend(_sequential("+=", other))
+
+    def __mul__(self, other: int) -> Sequential:
+        """The same modules several times, in a new container."""
+        return Sequential(*(list(self) * _times(other)))
+
+    __rmul__ = __mul__
+
+    def __imul__(self, other: int) -> Self:
+        return self.extend(list(self) * (_times(other) - 1))
 
 
-class ModuleList(Module, Generic[M]):
+def _sequential(operator: str, other: Any) -> list[Module]:
+    if not isinstance(other, Sequential):
+        raise ValueError(f"{operator} of a Sequential found a {type(other).__name__}, wanted a "
+                         "Sequential")  # fmt: skip
+    return list(other)
+
+
+def _times(count: Any) -> int:
+    if not isinstance(count, int):
+        raise TypeError(f"* of a Sequential found a {type(count).__name__}, wanted a number")
+    if count <= 0:
+        raise ValueError(f"* of a Sequential found {count}, wanted a positive number")
+    return count
+
+
+class ModuleList(_Numbered, Generic[M]):
     """A list of modules that are submodules of the module that holds it."""
 
     def __init__(self, modules: Iterable[M] | None = None) -> None:
         super().__init__()
-        self.extend(modules or ())
+        if modules is not None:
+            self.extend(modules)
 
-    def append(self, module: M) -> ModuleList[M]:
-        self.add_module(str(len(self)), module)
-        return self
-
-    def extend(self, modules: Iterable[M]) -> ModuleList[M]:
-        for module in modules:
+    def extend(self, modules: Iterable[M]) -> Self:
+        """Adds modules at the end; returns the list."""
+        for module in list(iterable("extend", modules)):
             self.append(module)
         return self
 
     def insert(self, index: int, module: M) -> None:
-        _inserted(self, index, module)
+        """Adds a module in front of the one with that index."""
+        self._insert(index, module)
 
-    def pop(self, index: int) -> M:
-        module = self[index]
-        del self[index]
-        return module
+    def __add__(self, other: Iterable[M]) -> ModuleList[M]:
+        """The modules of both, in a new list."""
+        return ModuleList([*self, *other])
+
+    def __iadd__(self, modules: Iterable[M]) -> Self:
+        return self.extend(modules)
 
     def __repr__(self) -> str:
         """Equal neighbours are shown in one line: (0-2): 3 x ReLU()."""
@@ -135,11 +209,9 @@ class ModuleList(Module, Generic[M]):
         name = self._get_name()
         return f"{name}(\n  " + "\n  ".join(lines) + "\n)" if lines else f"{name}()"
 
-    def __len__(self) -> int:
-        return len(self._modules)
+    if TYPE_CHECKING:
 
-    def __iter__(self) -> Iterator[M]:
-        return iter(self._modules.values())
+        def __iter__(self) -> Iterator[M]: ...
 
     @overload
     def __getitem__(self, index: slice) -> ModuleList[M]: ...
@@ -148,32 +220,26 @@ class ModuleList(Module, Generic[M]):
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return type(self)(list(self)[index])
-        return self._modules[_place(index, len(self))]
-
-    def __setitem__(self, index: int, module: M) -> None:
-        self._modules[_place(index, len(self))] = module
-
-    def __delitem__(self, index: int | slice) -> None:
-        _deleted(self, index)
+        return super().__getitem__(index)
 
 
 class ModuleDict(Module, Generic[M]):
     """A dict of modules that are submodules of the module that holds it."""
 
-    def __init__(self, modules: Mapping[str, M] | None = None) -> None:
+    def __init__(self, modules: Mapping[str, M] | Iterable[tuple[str, M]] | None = None) -> None:
         super().__init__()
-        for name, module in (modules or {}).items():
-            self.add_module(name, module)
+        if modules is not None:
+            self.update(modules)
 
-    def __getitem__(self, name: str) -> M:
-        module: M = self._modules[name]
+    def __getitem__(self, key: str) -> M:
+        module: M = self._modules[key]
         return module
 
-    def __setitem__(self, name: str, module: M) -> None:
-        self.add_module(name, module)
+    def __setitem__(self, key: str, module: M) -> None:
+        self.add_module(key, module)
 
-    def __delitem__(self, name: str) -> None:
-        del self._modules[name]
+    def __delitem__(self, key: str) -> None:
+        del self._modules[key]
 
     def __len__(self) -> int:
         return len(self._modules)
@@ -181,138 +247,32 @@ class ModuleDict(Module, Generic[M]):
     def __iter__(self) -> Iterator[str]:
         return iter(self._modules)
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._modules
+    def __contains__(self, key: str) -> bool:
+        return key in self._modules
 
     def keys(self) -> Any:
+        """The names."""
         return self._modules.keys()
 
     def values(self) -> Any:
+        """The modules."""
         return self._modules.values()
+
+    def items(self) -> Any:
+        """The names with their modules."""
+        return self._modules.items()
 
     def update(self, modules: Any) -> None:
         """Adds modules from a mapping or from pairs, replacing those with the same names."""
-        for name, module in modules.items() if hasattr(modules, "items") else modules:
+        for name, module in pairs("update", modules):
             self[name] = module
 
-    def pop(self, name: str) -> M:
+    def pop(self, key: str) -> M:
         """Removes a module and returns it."""
-        module = self[name]
-        del self[name]
+        module = self[key]
+        del self[key]
         return module
 
     def clear(self) -> None:
         """Removes all modules."""
         self._modules.clear()
-
-    def items(self) -> Any:
-        return self._modules.items()
-
-
-def _described(parameters: Mapping[str, Any], kind: Callable[[Tensor], Any]) -> str:
-    """The lines that describe the parameters in the repr of a list or dict of them."""
-    lines = []
-    for name, value in parameters.items():
-        if value is None:
-            lines.append(f"  ({name}): None")
-            continue
-        size = "x".join(map(str, value.shape))
-        place = "" if value.device.type == "cpu" else f" ({value.device})"
-        lines.append(
-            f"  ({name}): {type(value).__name__} containing: [{kind(value)} of size {size}{place}]"
-        )
-    return "\n".join(lines)
-
-
-def _parameter(value: Any) -> Parameter:
-    return value if isinstance(value, Parameter) else Parameter(value)
-
-
-class ParameterList(Module):
-    """A list of parameters of the module that holds it."""
-
-    def __init__(self, values: Iterable[Any] | None = None) -> None:
-        super().__init__()
-        self.extend(values or ())
-
-    def append(self, value: Any) -> ParameterList:
-        self.register_parameter(str(len(self)), _parameter(value))
-        return self
-
-    def extend(self, values: Iterable[Any]) -> ParameterList:
-        for value in values:
-            self.append(value)
-        return self
-
-    def extra_repr(self) -> str:
-        return _described(self._parameters, lambda value: value.dtype)
-
-    def __len__(self) -> int:
-        return len(self._parameters)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._parameters.values())
-
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return type(self)(list(self)[index])
-        return self._parameters[_place(index, len(self))]
-
-    def __setitem__(self, index: int, value: Any) -> None:
-        self._parameters[_place(index, len(self))] = _parameter(value)
-
-
-class ParameterDict(Module):
-    """A dict of parameters of the module that holds it."""
-
-    def __init__(self, parameters: Mapping[str, Any] | None = None) -> None:
-        super().__init__()
-        for name, value in (parameters or {}).items():
-            self[name] = value
-
-    def __getitem__(self, name: str) -> Any:
-        return self._parameters[name]
-
-    def __setitem__(self, name: str, value: Any) -> None:
-        self.register_parameter(name, _parameter(value))
-
-    def extra_repr(self) -> str:
-        return _described(self._parameters, lambda value: value.type())
-
-    def __len__(self) -> int:
-        return len(self._parameters)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._parameters)
-
-    def __contains__(self, name: str) -> bool:
-        return name in self._parameters
-
-    def keys(self) -> Any:
-        return self._parameters.keys()
-
-    def values(self) -> Any:
-        return self._parameters.values()
-
-    def update(self, parameters: Any) -> None:
-        """Adds parameters from a mapping or from pairs, replacing those with the same names."""
-        for name, value in parameters.items() if hasattr(parameters, "items") else parameters:
-            self[name] = value
-
-    def __delitem__(self, name: str) -> None:
-        del self._parameters[name]
-
-    def pop(self, name: str) -> Any:
-        """Removes a parameter and returns it."""
-        return self._parameters.pop(name)
-
-    def get(self, name: str, default: Any = None) -> Any:
-        """The parameter of that name, or the default."""
-        return self._parameters.get(name, default)
-
-    def clear(self) -> None:
-        """Removes all parameters."""
-        self._parameters.clear()
-
-    def items(self) -> Any:
-        return self._parameters.items()

@@ -9,7 +9,7 @@ from .._C import Tensor
 from .._functions import ones, zeros
 from .._types import int64
 from . import functional as F, init
-from .module import Layer
+from .module import Layer, Module
 from .parameter import Parameter
 
 
@@ -25,13 +25,13 @@ class _Norm(Layer):
     num_batches_tracked: Tensor | None
 
     def __init__(self, num_features: int, eps: float, momentum: float | None, affine: bool,
-                 track_running_stats: bool, device: Any, dtype: Any) -> None:  # fmt: skip
+                 track_running_stats: bool, device: Any, dtype: Any, bias: bool) -> None:  # fmt: skip
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
         how = {"device": device, "dtype": dtype}
-        for name, make in (("weight", ones), ("bias", zeros)):
-            made = Parameter(make(num_features, **how)) if affine else None
+        for name, wanted, make in (("weight", affine, ones), ("bias", affine and bias, zeros)):
+            made = Parameter(make(num_features, **how)) if wanted else None
             self.register_parameter(name, made)
         tracked = track_running_stats
         self.register_buffer("running_mean", zeros(num_features, **how) if tracked else None)
@@ -56,13 +56,20 @@ class _Norm(Layer):
         if self.bias is not None:
             init.zeros_(self.bias)
 
+    def _load_from_state_dict(self, state_dict: Any, prefix: str, local_metadata: Any,
+                              *reports: Any) -> None:  # fmt: skip
+        if (local_metadata.get("version") or 1) < 2 and self.num_batches_tracked is not None:
+            state_dict.setdefault(f"{prefix}num_batches_tracked", self.num_batches_tracked)
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *reports)
+
     def _check_input_dim(self, input: Tensor) -> None:
         raise NotImplementedError(f"{type(self).__name__} has no method _check_input_dim")
 
     def extra_repr(self) -> str:
         return (
             f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
-            f"affine={self.affine}, track_running_stats={self.track_running_stats}"
+            f"affine={self.affine}, bias={self.bias is not None}, "
+            f"track_running_stats={self.track_running_stats}"
         )
 
     def _wanted(self, input: Tensor, *dims: int) -> None:
@@ -74,8 +81,9 @@ class _Norm(Layer):
 class _BatchNorm(_Norm):
     def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1,
                  affine: bool = True, track_running_stats: bool = True, device: Any = None,
-                 dtype: Any = None) -> None:  # fmt: skip
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+                 dtype: Any = None, *, bias: bool = True) -> None:  # fmt: skip
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype,
+                         bias)  # fmt: skip
 
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
@@ -102,6 +110,7 @@ class BatchNorm1d(_BatchNorm):
         momentum: how much a batch changes the running statistics; None: their mean over all batches
         affine: whether channels then have a weight and a bias, which are trained
         track_running_stats: whether running statistics are kept, with which evaluation normalises
+        bias: whether an affine layer has a bias
     """
 
     def _check_input_dim(self, input: Tensor) -> None:
@@ -127,8 +136,9 @@ class _InstanceNorm(_Norm):
 
     def __init__(self, num_features: int, eps: float = 1e-5, momentum: float = 0.1,
                  affine: bool = False, track_running_stats: bool = False, device: Any = None,
-                 dtype: Any = None) -> None:  # fmt: skip
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+                 dtype: Any = None, *, bias: bool = True) -> None:  # fmt: skip
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype,
+                         bias)  # fmt: skip
 
     def _check_input_dim(self, input: Tensor) -> None:
         self._wanted(input, self._dims + 1, self._dims + 2)
@@ -205,7 +215,10 @@ class GroupNorm(Layer):
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self) -> str:
-        return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}"
+        return (
+            f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, "
+            f"bias={self.bias is not None}"
+        )
 
 
 class RMSNorm(Layer):
@@ -242,3 +255,27 @@ class RMSNorm(Layer):
             f"{self.normalized_shape}, eps={self.eps}, "
             f"elementwise_affine={self.elementwise_affine}"
         )
+
+
+class SyncBatchNorm(_BatchNorm):
+    """A batch normalisation over all processes that train together, of inputs of any number of
+    dimensions; arguments as of BatchNorm1d. There is one process yet, whose batch is the whole."""
+
+    def __init__(self, num_features: int, eps: float = 1e-5, momentum: float | None = 0.1,
+                 affine: bool = True, track_running_stats: bool = True, process_group: Any = None,
+                 device: Any = None, dtype: Any = None, *, bias: bool = True) -> None:  # fmt: skip
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype,
+                         bias=bias)  # fmt: skip
+        if process_group is not None:
+            raise NotImplementedError("SyncBatchNorm: process_group is given, and groups of "
+                                      "processes are not offered yet")  # fmt: skip
+        self.process_group = process_group
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        if input.ndim < 2:
+            raise ValueError(f"expected at least 2D input (got {input.ndim}D input)")
+
+    @classmethod
+    def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Module:
+        """Returns the module unchanged: with one process, a batch normalisation is one already."""
+        return module

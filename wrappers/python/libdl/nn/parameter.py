@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import _C
 from .._C import Tensor
@@ -52,6 +52,8 @@ class Buffer(Tensor):
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Buffer:
         made: Buffer = _C.make_subclass(cls, empty(0) if data is None else data)
+        if data is not None and data.requires_grad:
+            made.requires_grad = True
         made.persistent = persistent
         return made
 
@@ -59,3 +61,105 @@ class Buffer(Tensor):
         pass
 
     persistent: bool
+
+
+class _Uninitialized:
+    """A parameter or buffer whose shape is not known yet. materialize() makes it one that is."""
+
+    cls_to_become: type[Tensor]
+    data: Tensor
+
+    def materialize(self, shape: Any, device: Any = None, dtype: Any = None) -> None:
+        """Gives it a shape, and elements that are not set."""
+        before = self.data
+        self.data = empty(shape, device=device or before.device, dtype=dtype or before.dtype)
+        self.__class__ = self.cls_to_become  # type: ignore[assignment]
+
+    @property
+    def _no_shape(self) -> Any:
+        raise RuntimeError(f"the {self._kind()} is not initialized and has no shape yet: call the "
+                           "module once before")  # fmt: skip
+
+    if not TYPE_CHECKING:
+        shape = _no_shape
+
+        def numel(self) -> Any:
+            return self._no_shape
+
+    def share_memory_(self) -> Any:
+        raise RuntimeError(f"share_memory_: the {self._kind()} is not initialized and has no memory "
+                           "yet: call the module once before")  # fmt: skip
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = getattr(func, "__name__", str(func))
+        if name in _OF_UNINITIALIZED:
+            return _disabled_torch_function_impl(cls, func, types, args, kwargs)
+        raise ValueError(f"{name}: found a {cls._kind()} that is not initialized: call the module "
+                         "once before")  # fmt: skip
+
+    @classmethod
+    def _kind(cls) -> str:
+        return "parameter" if issubclass(cls, Parameter) else "buffer"
+
+    def __repr__(self, **options: Any) -> str:
+        return f"<{type(self).__name__}>"
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        if id(self) not in memo:
+            recipe: Any = self.__reduce_ex__(4)
+            memo[id(self)] = recipe[0](*recipe[1])
+        return memo[id(self)]
+
+
+# Conversions, which keep a parameter without a shape what it is.
+_OF_UNINITIALIZED = ("to", "type", "float", "double", "half", "bfloat16", "cpu", "cuda", "is_complex",
+                     "is_floating_point", "empty_like")  # fmt: skip
+
+
+class UninitializedParameter(_Uninitialized, Parameter):
+    """A parameter whose shape is not known yet."""
+
+    cls_to_become = Parameter
+
+    def __new__(cls, requires_grad: bool = True, device: Any = None,
+                dtype: Any = None) -> UninitializedParameter:  # fmt: skip
+        made: UninitializedParameter = _C.make_subclass(cls, empty(0, device=device, dtype=dtype))
+        made.requires_grad = requires_grad
+        return made
+
+    def __init__(self, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> None:
+        pass
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return type(self), (self.requires_grad, self.data.device, self.data.dtype)
+
+
+class UninitializedBuffer(_Uninitialized, Buffer):
+    """A buffer whose shape is not known yet."""
+
+    cls_to_become = Buffer
+
+    def __new__(cls, requires_grad: bool = False, device: Any = None, dtype: Any = None,
+                persistent: bool = True) -> UninitializedBuffer:  # fmt: skip
+        made: UninitializedBuffer = _C.make_subclass(cls, empty(0, device=device, dtype=dtype))
+        made.requires_grad = requires_grad
+        made.persistent = persistent
+        return made
+
+    def __init__(self, requires_grad: bool = False, device: Any = None, dtype: Any = None,
+                 persistent: bool = True) -> None:  # fmt: skip
+        pass
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        how = self.data.device, self.data.dtype
+        return type(self), (self.requires_grad, *how, self.persistent)
+
+
+def is_lazy(param: Any) -> bool:
+    """Whether it is a parameter or buffer without a shape."""
+    return isinstance(param, _Uninitialized)
+
+
+# PyTorch's name for the base of both.
+UninitializedTensorMixin = _Uninitialized

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from ... import _functions as F
 from ..._C import Tensor
 from ..._creation import tensor as tensor_of
+from ..._overloads import arange
 from ..._types import int64
 
 __all__ = [
@@ -113,6 +114,15 @@ class PackedSequence(_Packed):
 
         return self.to(dtype=getattr(_types, dtype))
 
+    def pin_memory(self) -> PackedSequence:
+        """The sequences in pinned memory."""
+        return type(self)(self.data.pin_memory(), self.batch_sizes, self.sorted_indices,
+                          self.unsorted_indices)  # fmt: skip
+
+    def is_pinned(self) -> bool:
+        """Whether data is in pinned memory."""
+        return self.data.is_pinned()
+
     @property
     def is_cuda(self) -> bool:
         """Whether data is on a CUDA device."""
@@ -123,7 +133,7 @@ def invert_permutation(permutation: Tensor | None) -> Tensor | None:
     """The permutation that undoes another one; None stays None."""
     if permutation is None:
         return None
-    places = F.arange(permutation.numel(), dtype=permutation.dtype, device=permutation.device)
+    places = arange(permutation.numel(), dtype=permutation.dtype, device=permutation.device)
     return F.empty_like(permutation).scatter_(0, permutation.to(int64), places)
 
 

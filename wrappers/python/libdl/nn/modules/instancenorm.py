@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch's path of some of libdl.nn's names, and of private ones that programs use."""
+
+from ..normalisation import _InstanceNorm as _InstanceNorm
+from . import names_of_nn
+
+__getattr__ = names_of_nn(__name__)

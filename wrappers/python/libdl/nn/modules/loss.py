@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch's path of some of libdl.nn's names, and of private ones that programs use."""
+
+from ..module import Loss as _Loss
+from . import names_of_nn
+
+__all__ = ["_Loss"]
+
+__getattr__ = names_of_nn(__name__)

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Modules on several devices: on the CPU there is one, and there are no other processes yet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..module import Module
+
+
+class DataParallel(Module):
+    """Calls the module that it holds, whose parameters are named "module. ...". PyTorch splits
+    batches over GPUs; without GPUs it does the same as here."""
+
+    def __init__(self, module: Module, device_ids: Any = None, output_device: Any = None,
+                 dim: int = 0) -> None:  # fmt: skip
+        super().__init__()
+        self.dim, self.module = dim, module
+        if device_ids is not None and len(device_ids) > 1:
+            raise NotImplementedError(f"DataParallel: device_ids is {device_ids}, and several "
+                                      "devices are not offered yet")  # fmt: skip
+        self.device_ids: list[Any] = []
+        self.output_device = output_device
+
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        return self.module(*inputs, **kwargs)
+
+
+class DistributedDataParallel(Module):
+    """Refuses: there are no groups of processes yet."""
+
+    def __init__(self, module: Module, *args: Any, **kwargs: Any) -> None:
+        raise NotImplementedError("DistributedDataParallel: processes that train together are not "
+                                  "offered yet: use the module itself")  # fmt: skip
+
+
+def data_parallel(module: Module, inputs: Any, device_ids: Any = None, output_device: Any = None,
+                  dim: int = 0, module_kwargs: Any = None) -> Any:  # fmt: skip
+    """Calls the module; see DataParallel."""
+    args = inputs if isinstance(inputs, tuple) else () if inputs is None else (inputs,)
+    held = DataParallel(module, device_ids, output_device, dim)
+    return held(*args, **(module_kwargs or {}))
