@@ -222,15 +222,15 @@ static int64_t product(const Integers* sizes) {
     $1 = &value;
   }
 }
-%typemap(in) const double * (double value) {
+%typemap(in) const double * (double given) {
   if ($input == Py_None) {
     $1 = NULL;
   } else {
-    if (number($input, &value)) {
+    if (number($input, &given)) {
       WRONG("a number or None");
       SWIG_fail;
     }
-    $1 = &value;
+    $1 = &given;
   }
 }
 %typemap(in) (const int64_t *shape, int32_t ndim) (Integers list = {0}) {
