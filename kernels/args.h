@@ -8,6 +8,7 @@
 #include "kernels/args/convolution.h"
 #include "kernels/args/copy.h"
 #include "kernels/args/gather.h"
+#include "kernels/args/image.h"
 #include "kernels/args/index.h"
 #include "kernels/args/layer_norm.h"
 #include "kernels/args/matmul.h"

@@ -85,3 +85,4 @@
 %include "libdl/convolution.h"
 %include "libdl/rnn.h"
 %include "libdl/pooling.h"
+%include "libdl/image.h"

@@ -18,6 +18,7 @@
 #include <libdl/error.h>
 #include <libdl/exchange.h>
 #include <libdl/exponential.h>
+#include <libdl/image.h>
 #include <libdl/indexing.h>
 #include <libdl/io.h>
 #include <libdl/join.h>

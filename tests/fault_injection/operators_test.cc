@@ -27,8 +27,8 @@ T make(libdl_dtype dtype, std::vector<int64_t> shape, const std::vector<double>&
 struct Samples {
   std::vector<T> tensors;
   std::vector<std::vector<libdl_tensor*>> lists;
-  std::vector<std::vector<int64_t>> ints = {{1},       {0},     {1, 0}, {0, 1}, {2, 3},
-                                            {3, 4, 5}, {12, 5}, {12},   {2, 6}, {}};
+  std::vector<std::vector<int64_t>> ints = {{1},     {0},  {1, 0}, {0, 1}, {2, 3},      {3, 4, 5},
+                                            {12, 5}, {12}, {2, 6}, {},     {2, 2, 3, 3}};
 
   Samples() {
     const std::vector<double> values = {0.5, 0.25, 0.75, 0.125, 0.625};
@@ -49,7 +49,9 @@ struct Samples {
                make(d, {1, 1}, values),
                make(d, {2, 2, 3, 3}, values),
                make(d, {2, 2, 2, 2, 2}, values),
-               make(d, {2}, values)};
+               make(d, {2}, values),
+               make(d, {2, 2, 2, 2}, values),
+               make(d, {2, 2, 3}, values)};
     const auto list = [&](std::initializer_list<int> which) {
       lists.emplace_back();
       for (const int k : which) lists.back().push_back(tensors[static_cast<size_t>(k)].get());
@@ -95,7 +97,8 @@ std::vector<libdl_value> candidates(libdl_op op, int32_t k, const Samples& s) {
         });
       break;
     case LIBDL_VALUE_STRING:
-      for (const char* const text : {"mean", "add", "floor", "tanh", "i", "amax"})
+      for (const char* const text :
+           {"mean", "add", "floor", "tanh", "i", "amax", "constant", "bilinear", "zeros"})
         add([&](libdl_value& v) { v.held.string = {text, -1}; });
       break;
     case LIBDL_VALUE_DTYPE:

@@ -28,6 +28,7 @@ _SAVED = {
     "gather": (0,),
     "gelu": (0,),
     "gelu_tanh": (0,),
+    **dict.fromkeys(("grid_sample_bilinear", "grid_sample_nearest", "grid_sample_bicubic"), (0, 1)),
     "group_norm": (0, 1),
     "gru": (0, 1),
     "gru_cell": (0, 1, 2, 3),

@@ -159,6 +159,21 @@ void note_accesses(const Context& context, KernelId, const RnnStepBackwardArgs& 
   note.reads({&a.dy, &a.gates, &a.h_before, &a.c_before, &a.inner});
   note.writes({&a.dgates, &a.drecurrent, &a.dh, &a.dc});
 }
+void note_accesses(const Context& context, KernelId, const ResampleArgs& a) {
+  NOTES;
+  note.reads({&a.in, &a.first, &a.index, &a.weight});
+  note.writes({&a.out});
+}
+void note_accesses(const Context& context, KernelId, const GridSampleArgs& a) {
+  NOTES;
+  note.reads({&a.in, &a.grid});
+  note.writes({&a.out});
+}
+void note_accesses(const Context& context, KernelId, const GridSampleBackwardArgs& a) {
+  NOTES;
+  note.reads({&a.dy, &a.in, &a.grid});
+  note.writes({&a.din, &a.dgrid});
+}
 void note_accesses(const Context& context, KernelId, const GatherArgs& a) {
   NOTES;
   note.reads({&a.in, &a.index});

@@ -36,6 +36,10 @@ void note_accesses(const kernels::Context& context, KernelId id, const kernels::
 void note_accesses(const kernels::Context& context, KernelId id, const kernels::RnnStepArgs& a);
 void note_accesses(const kernels::Context& context, KernelId id,
                    const kernels::RnnStepBackwardArgs& a);
+void note_accesses(const kernels::Context& context, KernelId id, const kernels::ResampleArgs& a);
+void note_accesses(const kernels::Context& context, KernelId id, const kernels::GridSampleArgs& a);
+void note_accesses(const kernels::Context& context, KernelId id,
+                   const kernels::GridSampleBackwardArgs& a);
 void note_accesses(const kernels::Context& context, KernelId id, const kernels::GatherArgs& a);
 void note_accesses(const kernels::Context& context, KernelId id, const kernels::ScatterArgs& a);
 void note_accesses(const kernels::Context& context, KernelId id, const kernels::IndexArgs& a);
