@@ -252,7 +252,6 @@ def test_output_size_chooses_among_the_sizes_that_a_stride_leaves_open():
     ({"padding": "full"}, ValueError, "padding is 'full'"),
     ({"padding": "same", "stride": 2}, ValueError, "wants a stride of 1"),
     ({"padding_mode": "mirror"}, ValueError, "padding_mode is 'mirror'"),
-    ({"padding_mode": "reflect"}, NotImplementedError, "not offered yet"),
 ])  # fmt: skip
 def test_layers_refuse_what_they_cannot_do(wrong, error, message):
     with pytest.raises(error, match=message):

@@ -121,7 +121,8 @@ def test_fields_follow_the_words():
 @pytest.mark.parametrize(("owner", "name", "hint"), [
     (nn.Linear(2, 2), "weigth", "near it: weight"), (nn.Linear(2, 2), "fowrard", "forward"),
     (nn.Sequential(nn.ReLU()), "apend", "append"), (nn, "GRUCell", "docs/coming-from-pytorch.md"),
-    (nn.functional, "grid_sample", "docs/coming-from-pytorch.md"), (libdl, "fft", "coming-from-pytorch"),
+    (nn.functional, "multi_head_attention_forward", "docs/coming-from-pytorch.md"),
+    (libdl, "fft", "coming-from-pytorch"),
     (libdl.utils, "data", "coming-from-pytorch"), (libdl, "optm", "near it: optim")])
 def test_typos_get_a_hint(owner, name, hint):
     assert not hasattr(owner, name)

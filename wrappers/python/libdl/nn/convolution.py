@@ -44,7 +44,6 @@ class _Conv(Layer):
             known = ("zeros",) if self._transposed else ("zeros", "reflect", "replicate", "circular")
             if padding_mode not in known:
                 raise ValueError(f"{name}: padding_mode is {padding_mode!r}, wanted one of {known}")
-            raise NotImplementedError(f"{name}: padding_mode {padding_mode!r} is not offered yet")
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
         self.kernel_size, self.stride = _each(kernel_size, self._dims), _each(stride, self._dims)
         self.dilation = _each(dilation, self._dims)
@@ -85,6 +84,8 @@ class _Conv(Layer):
             parts.append(f"groups={self.groups}")
         if self.bias is None:
             parts.append("bias=False")
+        if self.padding_mode != "zeros":
+            parts.append(f"padding_mode={self.padding_mode}")
         return ", ".join(parts)
 
 
@@ -99,9 +100,23 @@ class _Forward(_Conv):
 
     def forward(self, input: Tensor) -> Tensor:
         convolve: Any = getattr(F, f"conv{self._dims}d")
-        result: Tensor = convolve(input, self.weight, self.bias, self.stride, self.padding,
+        padding: Any = self.padding
+        if self.padding_mode != "zeros":
+            input, padding = F.pad(input, self._around(), self.padding_mode), 0
+        result: Tensor = convolve(input, self.weight, self.bias, self.stride, padding,
                                   self.dilation, self.groups)  # fmt: skip
         return result
+
+    def _around(self) -> list[int]:
+        """What pad is to add; of an odd sum the larger half comes after."""
+        around: list[int] = []
+        for d in reversed(range(self._dims)):
+            if isinstance(self.padding, tuple):
+                around += [self.padding[d]] * 2
+            else:
+                both = self.dilation[d] * (self.kernel_size[d] - 1) if self.padding == "same" else 0
+                around += [both // 2, both - both // 2]
+        return around
 
 
 class Conv1d(_Forward):
@@ -111,11 +126,11 @@ class Conv1d(_Forward):
         in_channels, out_channels: channels before and after
         kernel_size: size of the window
         stride: step of the window
-        padding: zeros on both sides; "same": as many as keep the size; "valid": none
+        padding: elements added on both sides; "same": as many as keep the size; "valid": none
         dilation: step between the window's elements
         groups: into how many independent parts the channels are cut
         bias: whether a number is added to each channel
-        padding_mode: "zeros"
+        padding_mode: what is added on both sides: "zeros", "reflect", "replicate" or "circular"
     """
 
     _dims = 1

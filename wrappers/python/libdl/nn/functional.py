@@ -12,14 +12,19 @@ from .._C import Tensor
 from .._functional import batch_norm, group_norm, hardshrink, instance_norm, layer_norm, linear
 from .._functional import logsigmoid, rms_norm
 from .._convolution import conv1d, conv2d, conv3d
+from .._functional import channel_shuffle, fold, pad, pixel_shuffle, pixel_unshuffle, unfold
 from .._functional import conv_transpose1d, conv_transpose2d, conv_transpose3d, sigmoid, softplus, tanh
 from .._errors import ArgumentValueError, DtypeError, ShapeError
 from .._modes import is_grad_enabled, no_grad
 from . import _pooling
+from ._image import affine_grid, grid_sample, interpolate
+from ._image import upsample, upsample_bilinear, upsample_nearest
 from ._losses import cross_entropy, l1_loss, mse_loss, nll_loss
 from ._pooling import *  # noqa: F403
 
 __all__ = [
+    "affine_grid", "channel_shuffle", "fold", "grid_sample", "interpolate", "pad", "pixel_shuffle",
+    "pixel_unshuffle", "unfold", "upsample", "upsample_bilinear", "upsample_nearest",
     "batch_norm", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
     "cosine_similarity", "cross_entropy", "dropout", "elu", "embedding", "gelu", "hardshrink",
     "l1_loss", "layer_norm", "leaky_relu", "linear", "log_softmax", "logsigmoid",

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Layers that add elements around signals, images and volumes."""
+
+from __future__ import annotations
+
+from .._C import Tensor
+from . import functional as F
+from .module import Layer
+
+Sizes = int | tuple[int, ...]
+
+
+class _Pad(Layer):
+    _dims: int
+    _mode = "constant"
+
+    padding: tuple[int, ...]
+    value: float = 0.0
+
+    def __init__(self, padding: Sizes) -> None:
+        super().__init__()
+        both = 2 * self._dims
+        self.padding = (padding,) * both if isinstance(padding, int) else tuple(padding)
+        if len(self.padding) != both:
+            raise ValueError(f"{type(self).__name__}: padding has {len(self.padding)} entries, "
+                             f"wanted one or {both}")  # fmt: skip
+
+    def forward(self, input: Tensor) -> Tensor:
+        if self._mode == "constant":
+            return F.pad(input, self.padding, "constant", self.value)
+        return F.pad(input, self.padding, self._mode)
+
+    def extra_repr(self) -> str:
+        return str(self.padding)
+
+
+class _ConstantPad(_Pad):
+    def __init__(self, padding: Sizes, value: float) -> None:
+        super().__init__(padding)
+        self.value = value
+
+    def extra_repr(self) -> str:
+        return f"padding={self.padding}, value={self.value}"
+
+
+class ConstantPad1d(_ConstantPad):
+    """A number around the last dimension.
+
+    Arguments:
+        padding: how many elements are added before and after it; one number stands for both
+        value: the number
+    """
+
+    _dims = 1
+
+
+class ConstantPad2d(_ConstantPad):
+    """A number around the last two dimensions: left, right, top and bottom; else as
+    ConstantPad1d."""
+
+    _dims = 2
+
+
+class ConstantPad3d(_ConstantPad):
+    """A number around the last three dimensions: left, right, top, bottom, front and back; else as
+    ConstantPad1d."""
+
+    _dims = 3
+
+
+class ZeroPad1d(_Pad):
+    """Zeros around the last dimension; padding as of ConstantPad1d."""
+
+    _dims = 1
+
+
+class ZeroPad2d(_Pad):
+    """Zeros around the last two dimensions; padding as of ConstantPad2d."""
+
+    _dims = 2
+
+
+class ZeroPad3d(_Pad):
+    """Zeros around the last three dimensions; padding as of ConstantPad3d."""
+
+    _dims = 3
+
+
+class ReflectionPad1d(_Pad):
+    """The signal mirrored at its ends, which are not repeated; padding as of ConstantPad1d."""
+
+    _dims = 1
+    _mode = "reflect"
+
+
+class ReflectionPad2d(_Pad):
+    """The image mirrored at its edges, which are not repeated; padding as of ConstantPad2d."""
+
+    _dims = 2
+    _mode = "reflect"
+
+
+class ReflectionPad3d(_Pad):
+    """The volume mirrored at its sides, which are not repeated; padding as of ConstantPad3d."""
+
+    _dims = 3
+    _mode = "reflect"
+
+
+class ReplicationPad1d(_Pad):
+    """The signal's ends repeated; padding as of ConstantPad1d."""
+
+    _dims = 1
+    _mode = "replicate"
+
+
+class ReplicationPad2d(_Pad):
+    """The image's edges repeated; padding as of ConstantPad2d."""
+
+    _dims = 2
+    _mode = "replicate"
+
+
+class ReplicationPad3d(_Pad):
+    """The volume's sides repeated; padding as of ConstantPad3d."""
+
+    _dims = 3
+    _mode = "replicate"
+
+
+class CircularPad1d(_Pad):
+    """The signal repeated as if its ends met; padding as of ConstantPad1d."""
+
+    _dims = 1
+    _mode = "circular"
+
+
+class CircularPad2d(_Pad):
+    """The image repeated as if opposite edges met; padding as of ConstantPad2d."""
+
+    _dims = 2
+    _mode = "circular"
+
+
+class CircularPad3d(_Pad):
+    """The volume repeated as if opposite sides met; padding as of ConstantPad3d."""
+
+    _dims = 3
+    _mode = "circular"
