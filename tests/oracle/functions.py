@@ -9,6 +9,7 @@ from typing import Any
 
 import recipes
 from arguments import Draw, Unknown, generic
+import recipes_image
 import recipes_index
 import recipes_make
 import recipes_reduce
@@ -66,6 +67,7 @@ class Entry:
 
 
 assert all((recipes_make, recipes_reduce, recipes_rnn, recipes_shape))  # they fill RECIPES
+assert all((recipes_image, recipes_make, recipes_reduce, recipes_shape))  # they fill RECIPES
 INPLACE = {"__i" + name[2:]: sign for name, sign in BINARY.items()}
 PROPERTIES = ("T", "mT", "H", "real", "imag", "shape", "ndim", "dtype", "itemsize", "nbytes",
               "is_leaf", "requires_grad", "data")  # fmt: skip
@@ -106,7 +108,7 @@ def call(entry: Entry, d: Draw) -> str:
     if entry.where == "property":
         return f"{d.input()}.{entry.name}"
     base = entry.base
-    made = RECIPES.get(base)
+    made = RECIPES.get(f"{entry.where}.{base}", RECIPES.get(base))
     if base in CORNERS and d.chance(SHARE):
         made = d.some(*CORNERS[base])
     if base == "cross_entropy" and d.chance(0.3):
