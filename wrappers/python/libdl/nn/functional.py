@@ -23,13 +23,13 @@ from ._losses import cross_entropy, l1_loss, mse_loss, nll_loss
 from ._pooling import *  # noqa: F403
 
 __all__ = [
-    "affine_grid", "channel_shuffle", "fold", "grid_sample", "interpolate", "pad", "pixel_shuffle",
-    "pixel_unshuffle", "unfold", "upsample", "upsample_bilinear", "upsample_nearest",
-    "batch_norm", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
-    "cosine_similarity", "cross_entropy", "dropout", "elu", "embedding", "gelu", "hardshrink",
-    "l1_loss", "layer_norm", "leaky_relu", "linear", "log_softmax", "logsigmoid",
-    "mse_loss", "nll_loss", "normalize", "one_hot", "relu", "relu6",
-    "sigmoid", "silu", "softmax", "softmin", "softplus", "tanh", "threshold",
+    "affine_grid", "batch_norm", "channel_shuffle", "conv1d", "conv2d", "conv3d",
+    "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cosine_similarity",
+    "cross_entropy", "dropout", "elu", "embedding", "fold", "gelu", "grid_sample", "hardshrink",
+    "interpolate", "l1_loss", "layer_norm", "leaky_relu", "linear", "log_softmax", "logsigmoid",
+    "mse_loss", "nll_loss", "normalize", "one_hot", "pad", "pixel_shuffle", "pixel_unshuffle",
+    "relu", "relu6", "sigmoid", "silu", "softmax", "softmin", "softplus", "tanh", "threshold",
+    "unfold", "upsample", "upsample_bilinear", "upsample_nearest",
 ]  # fmt: skip
 __all__ += _pooling.__all__
 
