@@ -28,7 +28,7 @@ endfunction()
 set(public_includes $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
 
 set(scalar_kernels gemm/matmul_complex.cc gemm/matmul_integer.cc gemm/matmul_outer.cc
-    grid_sample.cc resample.cc scan.cc tiles/tiles_complex.cc tiles/tiles_integer.cc
+    grid_sample.cc resample.cc scan.cc sum_rows.cc tiles/tiles_complex.cc tiles/tiles_integer.cc
     tiles/tiles_narrow.cc traverse/convert.cc)
 
 if(LIBDL_CORE_ARCHIVE)

@@ -18,6 +18,13 @@ struct OptimizerOptions {
   bool decoupled = false;
 };
 
+// A gradient of which only some rows are held, `columns` long; the others are 0.
+struct GradientRows {
+  int64_t count;  // 0: the gradient is held whole
+  int64_t columns;
+  const int64_t* numbers;  // of the rows, ascending
+};
+
 // One optimizer step over a list of tensors, in one pass; arrays of `count` contiguous float
 // pointers and lengths. state1 to state3 are those of Element in kernels/optimizer_rules.h, NULL
 // where the rule needs none.
@@ -30,6 +37,7 @@ struct OptimizerArgs {
   void* const* state1;
   void* const* state2;
   void* const* state3;
+  const GradientRows* rows;  // one a tensor; NULL: all gradients are held whole. On the CPU only
   OptimizerOptions options;
 };
 

@@ -91,8 +91,31 @@ T* state(void* const* list, int32_t tensor, int64_t first) {
   return static_cast<T*>(list[tensor]) + first;
 }
 
+// The gradient is read where it has rows, and is a tile of zeros between them.
+template <template <class> class Rule, class T>
+void update_by_rows(const OptimizerArgs& a, int32_t t, int64_t first, int64_t n) {
+  alignas(64) static constexpr T kZeros[kTile] = {};
+  const GradientRows& rows = a.rows[t];
+  int64_t at = std::lower_bound(rows.numbers, rows.numbers + rows.count, first / rows.columns) -
+               rows.numbers;
+  for (const int64_t last = first + n; first < last;) {
+    const int64_t begin = at < rows.count ? rows.numbers[at] * rows.columns : last;
+    const bool held = first >= begin;
+    const int64_t end =
+        held ? std::min(last, begin + rows.columns) : std::min({last, begin, first + kTile});
+    Span<T> s{
+        static_cast<T*>(a.param[t]) + first,
+        held ? static_cast<const T*>(a.grad[t]) + at * rows.columns + (first - begin) : kZeros,
+        {state<T>(a.state1, t, first), state<T>(a.state2, t, first), state<T>(a.state3, t, first)}};
+    update<Rule, T>(a, s, end - first);
+    if (held && end == begin + rows.columns) ++at;
+    first = end;
+  }
+}
+
 template <template <class> class Rule, class T>
 void update_direct(const OptimizerArgs& a, int32_t t, int64_t first, int64_t n) {
+  if (a.rows != nullptr && a.rows[t].count != 0) return update_by_rows<Rule, T>(a, t, first, n);
   update<Rule, T>(
       a,
       {static_cast<T*>(a.param[t]) + first,

@@ -2,7 +2,6 @@
 
 #include "device/provider.h"
 
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -12,6 +11,7 @@
 #include "base/lock.h"
 #include "device/own_providers.h"
 #include "runtime/log.h"
+#include "runtime/mechanism.h"
 
 namespace libdl {
 namespace device_detail {
@@ -41,17 +41,6 @@ Registered* find(std::string_view name) {
   return r;
 }
 
-// LIBDL_DISABLE is a list of names with commas between.
-bool disabled_by_environment(std::string_view name) {
-  const char* const text = std::getenv("LIBDL_DISABLE");
-  for (std::string_view rest = text ? text : ""; !rest.empty();) {
-    const size_t comma = std::min(rest.find(','), rest.size());
-    if (rest.substr(0, comma) == name) return true;
-    rest.remove_prefix(std::min(comma + 1, rest.size()));
-  }
-  return false;
-}
-
 void check(const Provider& p) {
   if (p.device_type > 0 && p.device_type < kDeviceTypes && p.name && *p.name && p.kernels &&
       p.kernel_count == kKernels && p.struct_size >= sizeof(Provider))
@@ -65,7 +54,7 @@ void check(const Provider& p) {
 
 void register_provider(const Provider& provider) {
   check(provider);
-  const bool enabled = !disabled_by_environment(provider.name);
+  const bool enabled = !left_out_by_name(provider.name);
   auto fresh = std::make_unique<Registered>(&provider, enabled);
   {
     static Mutex mutex;

@@ -13,6 +13,7 @@
 #include "memory/pressure.h"
 #include "memory/thread_bins.h"
 #include "runtime/log.h"
+#include "runtime/mechanism.h"
 
 namespace libdl {
 namespace {
@@ -133,10 +134,14 @@ void Allocator::deallocate(void* data, size_t bytes) noexcept {
       return;
     }
   }
-  std::lock_guard lock(mutex_);
-  if (has_bins_) fold(thread_bins);
-  count_free(block);
-  give_back(data);
+  {
+    std::lock_guard lock(mutex_);
+    if (has_bins_) fold(thread_bins);
+    count_free(block);
+    give_back(data);
+  }
+  if (left_out(Mechanism::kAllocator)) [[unlikely]]
+    trim();
 }
 
 // Tries free memory, new memory, memory idle in other heaps, and memory that the host can free.

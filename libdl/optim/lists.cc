@@ -9,6 +9,7 @@
 #include "ops/creation/copy.h"
 #include "runtime/thread_pool.h"
 #include "tensor/forms.h"
+#include "tensor/sparse_rows.h"
 
 namespace libdl {
 
@@ -159,6 +160,7 @@ struct Lists {
   std::vector<const void*> grad;
   std::vector<Tensor> plain_grads;  // row-major copies where a gradient has other strides
   std::vector<PackedReader> forms;
+  std::vector<kernels::GradientRows> rows;  // empty if no gradient is held by rows
 
   explicit Lists(const Step& s) {
     const TensorSpan params = s.params, grads = s.grads, first = s.states[0].list,
@@ -178,9 +180,23 @@ struct Lists {
       }
       for (const auto& [list, addresses] : written)
         if (!list.empty()) addresses.push_back(kernel_data(list[i], Access::kUpdate));
+      if (memory_is_special() && by_rows(grads[i], i, params.size())) continue;
       plain_grads.push_back(plain(grads[i]));
       grad.push_back(kernel_data(plain_grads.back(), Access::kRead));
     }
+  }
+  // Appends the gradient's rows, if it is held by rows.
+  bool by_rows(const Tensor& g, size_t i, size_t count) {
+    forms.push_back(sparse_rows_of(g));
+    if (!forms.back().data()) {
+      forms.pop_back();
+      return false;
+    }
+    const SparseRows held = rows_in(forms.back());
+    rows.resize(count);
+    rows[i] = {held.count, g.size(1), held.numbers};
+    grad.push_back(held.elements);
+    return true;
   }
   // Appends the forms of what is written at position i and of the gradient, if all have them.
   bool in_forms(const Tensor& g, std::initializer_list<TensorSpan> lists, size_t i) {
@@ -207,6 +223,7 @@ struct Lists {
     a.numel = numel.data();
     a.param = param.data();
     a.grad = grad.data();
+    a.rows = rows.empty() ? nullptr : rows.data();
     a.state1 = state1.empty() ? nullptr : state1.data();
     a.state2 = state2.empty() ? nullptr : state2.data();
     a.state3 = state3.empty() ? nullptr : state3.data();

@@ -10,6 +10,7 @@
 #include "device/launch.h"
 #include "kernels/cpu/kernels.h"
 #include "memory/allocator.h"
+#include "tensor/sparse_rows.h"
 
 namespace libdl {
 
@@ -111,6 +112,7 @@ static void rearrange(const PackedKey& key, const void* from, void* to, bool int
   auto* const target = static_cast<std::byte*>(to);
   std::byte *const plain = into_form ? source : target, *const form = into_form ? target : source;
   const Dims shape{key.sizes, static_cast<size_t>(key.ndim)};
+  if (key.layout == Layout::kSparseRows) return spread_rows(shape, key.dtype, form, plain);
   if (key.layout == Layout::kChannelsInnermost) {
     const Shape strides(Dims{key.strides, shape.size()});
     return rearrange(key, {0, 0, Shape(shape), strides, channels_innermost(shape)}, plain, form,
@@ -147,7 +149,11 @@ static void be_packed_only(Storage& storage, Packed* form) {
 }
 
 Tensor empty_packed(Dims shape, Dtype dtype, Layout layout, void*& form) {
-  Fresh made(form_bytes(shape, dtype, layout));
+  return empty_packed(shape, dtype, layout, form_bytes(shape, dtype, layout), form);
+}
+
+Tensor empty_packed(Dims shape, Dtype dtype, Layout layout, size_t form_size, void*& form) {
+  Fresh made(form_size);
   const auto bytes = static_cast<size_t>(checked_numel(shape, dtype, nullptr) * size_of(dtype));
   const Shape strides = contiguous_strides(shape);
   Tensor x = over_storage(storage_without_bytes(bytes), shape, strides, 0, dtype, nullptr);

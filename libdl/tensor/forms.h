@@ -31,6 +31,9 @@ bool may_be_packed(const Tensor& x);
 // OUT_OF_MEMORY.
 Tensor empty_packed(Dims shape, Dtype dtype, Layout layout, void*& form);
 
+// The same with `bytes` at `form`, for layouts that shapes alone do not measure.
+Tensor empty_packed(Dims shape, Dtype dtype, Layout layout, size_t bytes, void*& form);
+
 // Turns the bytes of x, which the caller wrote with the channels innermost and nobody else has seen
 // yet, into that form.
 void publish(const Tensor& x);

@@ -24,6 +24,7 @@ enum class Layout : int32_t {
   kGemmPanels = 1,         // of a matrix, see pack_b in kernels/cpu/matmul.h
   kChannelsInnermost = 2,  // [N, C, ...] as [N, ..., C], see tensor/forms.h
   kChannelBlocks = 3,      // as [N, C / 8, ..., 8], with C padded with zeros to a multiple of 8
+  kSparseRows = 4,         // of a matrix the rows that are not zero, see tensor/sparse_rows.h
 };
 
 // Identifies the geometry and layout of a form.

@@ -134,7 +134,8 @@ void compute_input(Context& context, const ConvolutionArgs& a) {
 void compute_weight(Context& context, const ConvolutionArgs& a) {
   constexpr int64_t kBytes = 4 << 20, kLeast = 128, kRows = 96;
   const int64_t c = a.x.sizes[1], k = a.y.sizes[1];
-  WinogradGradient g{plane_of(a.x), plane_of(a.y)};
+  WinogradGradient g{};
+  g.x = plane_of(a.x), g.y = plane_of(a.y);
   g.grid = grid_of(g.y, a.y.sizes[0]);
   g.before[0] = a.before[1], g.before[1] = a.before[2];
   const int64_t tiles = g.grid.count();

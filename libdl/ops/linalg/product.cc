@@ -6,6 +6,7 @@
 #include "memory/allocator.h"
 #include "ops/core/launch.h"
 #include "ops/creation/copy.h"
+#include "runtime/mechanism.h"
 #include "tensor/packed.h"
 
 namespace libdl {
@@ -47,7 +48,7 @@ struct Panels {
 // product only notes the geometry, and the second one packs: a matrix that is used once costs
 // nothing extra.
 PackedReader kept_panels(const Tensor& x, const kernels::View& b, bool at_once = false) {
-  if (x.ndim() != 2) return {};
+  if (x.ndim() != 2 || left_out(Mechanism::kPanels)) return {};
   Storage& storage = x.storage();
   const Extent reach = extent(x.shape(), x.strides(), "matmul");
   const int64_t size = size_of(x.dtype());

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What makes the library faster and changes no result, and can be left out by its name, to measure
+// what it is worth or to look for a fault: LIBDL_DISABLE=panels,sparse_rows. Providers have names
+// in the same list (device/provider.h).
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace libdl {
+
+enum class Mechanism : int32_t {
+  kAllocator,   // "allocator": freed blocks of more than 32 kB are kept for the next request
+  kPanels,      // "panels": a matrix that is multiplied by again and again stays packed
+  kSparseRows,  // "sparse_rows": the gradient of a table holds the rows that were read alone
+};
+
+// Whether the environment names it; read once.
+bool left_out(Mechanism mechanism);
+bool left_out_by_name(std::string_view name);
+
+}  // namespace libdl

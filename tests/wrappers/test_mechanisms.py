@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What LIBDL_DISABLE leaves out is left out, and changes no bit."""
+
+import os
+import subprocess
+import sys
+
+PROGRAM = """
+import warnings
+import libdl
+from libdl import nn, optim
+
+g = libdl.Generator().manual_seed(1)
+table = nn.Parameter(libdl.randn(3000, 16, generator=g))
+layer = nn.Parameter(libdl.randn(80, 16, generator=g) / 4)
+optimizer = optim.Adam([table, layer], 0.01)
+warnings.simplefilter("always")
+with warnings.catch_warnings(record=True) as told, libdl.check_copies():
+    for step in range(3):
+        optimizer.zero_grad()
+        for turn in range(3):
+            places = libdl.randint(0, 3000, (90,), generator=g)
+            (nn.functional.embedding(places, table) @ layer.T).square().mean().backward()
+            if turn < 2:
+                table.grad = layer.grad = None
+        optimizer.step()
+print(sorted({str(w.message).split()[0] for w in told}))
+block = libdl.empty(1 << 20)
+del block
+print(libdl._C.memory_statistics(libdl.device("cpu"))["reserved"] >= 1 << 22)
+print(float(table.double().sum()).hex(), float(layer.double().sum()).hex())
+"""
+
+
+def run(disabled):
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True,
+                          env=os.environ | {"LIBDL_DISABLE": disabled}, check=True)  # fmt: skip
+    return done.stdout.splitlines()
+
+
+def test_each_name_leaves_out_its_mechanism_and_changes_no_bit():
+    kinds, cached, bits = run("")
+    assert (kinds, cached) == ("['matmul']", "True")
+    assert run("sparse_rows") == ["['matmul']", "True", bits]
+    assert run("panels") == ["[]", "True", bits]
+    assert run("allocator") == ["['matmul']", "False", bits]
+    assert run("panels,none,sparse_rows") == ["[]", "True", bits]
