@@ -223,6 +223,84 @@ LIBDL_EXPRESSION V logsigmoid(V x) {
   return Math<V>::at_most(x, V(0)) - Math<V>::log1p(Math<V>::exp(-Math<V>::abs(x)));
 }
 
+// Of a NaN the slope is 0, as of clamp.
+template <class V>
+LIBDL_EXPRESSION V hardtanh_derivative(V x, V low, V high) {
+  return select((x > low) & (x < high), V(1), V(0));
+}
+template <class V>
+LIBDL_EXPRESSION V hardsigmoid(V x) {
+  return Math<V>::at_most(Math<V>::at_least(x + V(3), V(0)), V(6)) / V(6);
+}
+template <class V>
+LIBDL_EXPRESSION V hardswish(V x) { return times_share(x, hardsigmoid(x)); }
+
+// The constants make mean 0 and variance 1 a fixed point: Klambauer et al. 2017.
+template <class V>
+LIBDL_EXPRESSION V selu(V x) {
+  const V scale(1.0507009873554804934193349852946);
+  const V of_below(1.6732632423543772848170429916717 * 1.0507009873554804934193349852946);
+  return select(x < V(0), of_below * Math<V>::expm1(x), scale * x);
+}
+template <class V>
+LIBDL_EXPRESSION V celu(V x, V alpha) {
+  return select(x < V(0), alpha * Math<V>::expm1(x / alpha), x);
+}
+
+// tanh(log(1 + w)) = w (w + 2) / (w (w + 2) + 2) with w = e^x; from 20 on it is 1.
+template <class V>
+LIBDL_EXPRESSION V mish(V x) {
+  const V w = Math<V>::exp(Math<V>::at_most(x, V(20))), n = w * (w + V(2));
+  return times_share(x, n / (n + V(2)));
+}
+
+template <class V>
+LIBDL_EXPRESSION V softshrink(V x, V lambd) {
+  return select(x > lambd, x - lambd, select(x < -lambd, x + lambd, select(x != x, x, V(0))));
+}
+template <class V>
+LIBDL_EXPRESSION V glu(V x, V gate) { return x * Math<V>::sigmoid(gate); }
+template <class V>
+LIBDL_EXPRESSION V prelu(V x, V slope) { return select(x > V(0), x, slope * x); }
+
+// -- losses of an input x and a target t --
+
+template <class V>
+LIBDL_EXPRESSION V l1_loss(V x, V t) { return Math<V>::abs(x - t); }
+template <class V>
+LIBDL_EXPRESSION V smooth_l1_loss(V x, V t, V beta) {
+  const V d = Math<V>::abs(x - t);
+  return select(d < beta, V(0.5) * d * d / beta, d - V(0.5) * beta);
+}
+template <class V>
+LIBDL_EXPRESSION V huber_loss(V x, V t, V delta) {
+  const V d = Math<V>::abs(x - t);
+  return select(d <= delta, V(0.5) * d * d, delta * (d - V(0.5) * delta));
+}
+// A logarithm below -100 counts as -100; that of a negative number is a NaN, which stays. It tells
+// of a target out of range, too.
+template <class V>
+LIBDL_EXPRESSION V binary_cross_entropy(V x, V t) {
+  const V least(-100), of_zero = Math<V>::log1p(-x);
+  const V of_one = Math<V>::log(select((t >= V(0)) & (t <= V(1)), x, V(-1)));
+  return (t - V(1)) * select(of_zero < least, least, of_zero) -
+         t * select(of_one < least, least, of_one);
+}
+template <class V>
+LIBDL_EXPRESSION V cross_entropy_of_logits(V x, V t, V positive_weight) {
+  return (V(1) - t) * x - (V(1) + (positive_weight - V(1)) * t) * logsigmoid(x);
+}
+template <class V>
+LIBDL_EXPRESSION V kl_div(V x, V t) {
+  return select(t == V(0), V(0), t * Math<V>::log(t)) - t * x;
+}
+template <class V>
+LIBDL_EXPRESSION V kl_div_of_logs(V x, V t) { return Math<V>::exp(t) * (t - x); }
+template <class V>
+LIBDL_EXPRESSION V poisson_nll(V x, V t) { return Math<V>::exp(x) - t * x; }
+template <class V>
+LIBDL_EXPRESSION V soft_margin(V x, V t) { return -logsigmoid(t * x); }
+
 template <class V>
 LIBDL_EXPRESSION V maximum(V x, V y) {
   if constexpr (is_integer<V> || is_bool<V>) {
@@ -248,6 +326,8 @@ LIBDL_EXPRESSION V clamp(V x, V low, V high) {
     return select((low != low) | (high != high), low + high, y);
   }
 }
+template <class V>
+LIBDL_EXPRESSION V hardtanh(V x, V low, V high) { return clamp(x, low, high); }
 template <class V>
 LIBDL_EXPRESSION V where(V condition, V x, V y) { return select(condition != number<V>(0), x, y); }
 // From the nearer end, so that weight 1 gives `end` exactly.

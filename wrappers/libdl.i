@@ -86,3 +86,6 @@
 %include "libdl/rnn.h"
 %include "libdl/pooling.h"
 %include "libdl/image.h"
+%include "libdl/loss.h"
+%include "libdl/dropout.h"
+%include "libdl/distance.h"

@@ -214,6 +214,192 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_logsigmoid(const libdl_tensor *inpu
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_logsigmoid_into(const libdl_tensor *input,
                                                              libdl_tensor *dst);
 
+/** Limits: y = min_val where input is below it, max_val where input is above that, else input.
+ *
+ *  input    real, not bool
+ *  min_val  the least result; for integers rounded towards 0
+ *  max_val  the largest, likewise; >= min_val
+ *  out      new, input's shape and dtype
+ *
+ *  Gradient: any order, forward mode; 0 at both limits, and where input is NaN.
+ *  Errors: DTYPE (bool or complex), VALUE (min_val is above max_val), OVERFLOW (a number beyond
+ *  input's range, of 16-bit inputs float32's).
+ *  Threads: concurrent-read.
+ *  Python: hardtanh(input, min_val=-1.0, max_val=1.0) [functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_hardtanh(const libdl_tensor *input, double min_val,
+                                                      double max_val, LIBDL_NEW libdl_tensor **out);
+
+/** libdl_hardtanh into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_hardtanh_into(const libdl_tensor *input,
+                                                           double min_val, double max_val,
+                                                           libdl_tensor *dst);
+
+/** Piecewise linear logistic function: y = (input + 3) / 6, limited to 0 to 1.
+ *
+ *  input  floating
+ *  out    new, input's shape and dtype
+ *
+ *  Gradient: any order, forward mode; 0 at -3 and 3, and where input is NaN.
+ *  Errors: DTYPE (not floating).
+ *  Threads: concurrent-read.
+ *  Python: hardsigmoid(input) [functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_hardsigmoid(const libdl_tensor *input,
+                                                         LIBDL_NEW libdl_tensor **out);
+
+/** libdl_hardsigmoid into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_hardsigmoid_into(const libdl_tensor *input,
+                                                              libdl_tensor *dst);
+
+/** y = input * hardsigmoid(input).
+ *
+ *  input  floating
+ *  out    new, input's shape and dtype
+ *
+ *  Gradient: any order, forward mode; 0 at -3, 1 at 3.
+ *  Errors: DTYPE (not floating).
+ *  Threads: concurrent-read.
+ *  Python: hardswish(input) [functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_hardswish(const libdl_tensor *input,
+                                                       LIBDL_NEW libdl_tensor **out);
+
+/** libdl_hardswish into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_hardswish_into(const libdl_tensor *input,
+                                                            libdl_tensor *dst);
+
+/** Self-normalising unit: y = scale * elu(input, alpha), with alpha = 1.67326 and scale = 1.05070.
+ *
+ *  input  floating
+ *  out    new, input's shape and dtype
+ *
+ *  Gradient: any order, forward mode; scale * alpha at 0.
+ *  Errors: DTYPE (not floating).
+ *  Threads: concurrent-read.
+ *  Python: selu(input) [function, functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_selu(const libdl_tensor *input,
+                                                  LIBDL_NEW libdl_tensor **out);
+
+/** libdl_selu into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_selu_into(const libdl_tensor *input,
+                                                       libdl_tensor *dst);
+
+/** Exponential linear unit with slope 1 at 0: y = input where it is not below 0, else
+ *  alpha * (exp(input / alpha) - 1).
+ *
+ *  input  floating
+ *  alpha  the limit at -infinity, negated; not 0
+ *  out    new, input's shape and dtype
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: DTYPE (not floating), VALUE (alpha is 0), OVERFLOW (alpha is too large for float32,
+ *  unless input is float64).
+ *  Threads: concurrent-read.
+ *  Python: celu(input, alpha=1.0) [function, functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_celu(const libdl_tensor *input, double alpha,
+                                                  LIBDL_NEW libdl_tensor **out);
+
+/** libdl_celu into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_celu_into(const libdl_tensor *input, double alpha,
+                                                       libdl_tensor *dst);
+
+/** y = input * tanh(log(1 + exp(input))).
+ *
+ *  input  floating
+ *  out    new, input's shape and dtype
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: DTYPE (not floating).
+ *  Threads: concurrent-read.
+ *  Python: mish(input) [functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_mish(const libdl_tensor *input,
+                                                  LIBDL_NEW libdl_tensor **out);
+
+/** libdl_mish into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_mish_into(const libdl_tensor *input,
+                                                       libdl_tensor *dst);
+
+/** Soft shrinkage: y = input - lambd where input is above lambd, input + lambd where it is below
+ *  -lambd, else 0; NaN stays NaN.
+ *
+ *  input  floating
+ *  lambd  >= 0
+ *  out    new, input's shape and dtype
+ *
+ *  Gradient: any order, forward mode; 0 from -lambd to lambd and where input is NaN.
+ *  Errors: DTYPE (not floating), VALUE (lambd is negative or NaN), OVERFLOW (lambd is too large for
+ *  float32, unless input is float64).
+ *  Threads: concurrent-read.
+ *  Python: softshrink(input, lambd=0.5) [functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_softshrink(const libdl_tensor *input, double lambd,
+                                                        LIBDL_NEW libdl_tensor **out);
+
+/** libdl_softshrink into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_softshrink_into(const libdl_tensor *input,
+                                                             double lambd, libdl_tensor *dst);
+
+/** Gated linear unit: y = a * sigmoid(b), where a and b are input's halves along dim.
+ *
+ *  input  floating, ndim >= 1; dim's size is even
+ *  dim    from -ndim to ndim - 1
+ *  out    new, input's shape with half of dim
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: SHAPE (0-d, or an odd size), INDEX (dim out of range), DTYPE (not floating).
+ *  Threads: concurrent-read.
+ *  Python: glu(input, dim=-1) [functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_glu(const libdl_tensor *input, int32_t dim,
+                                                 LIBDL_NEW libdl_tensor **out);
+
+/** Rectifier with a learned slope: y = input where it is above 0, else weight * input.
+ *
+ *  input   floating, [n, c, ...], or any shape with one weight
+ *  weight  floating, [c], or 0-d or [1]: one for all
+ *  out     new, input's shape and dtype
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: DTYPE (not floating, or differing dtypes), SHAPE (weight has two dimensions, or as many
+ *  elements as input has channels, dimension 1 or for one dimension 1, does not).
+ *  Threads: concurrent-read.
+ *  Python: prelu(input, weight) [function, method, functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_prelu(const libdl_tensor *input,
+                                                   const libdl_tensor *weight,
+                                                   LIBDL_NEW libdl_tensor **out);
+
+/** Leaky rectifier with random slopes: y = input where it is above 0, else input times a number
+ *  drawn evenly from lower to upper, for each element; without training, times their mean.
+ *
+ *  input      floating
+ *  lower      the least slope, finite
+ *  upper      the largest, finite; not below lower
+ *  training   whether slopes are drawn
+ *  generator  the source; NULL: the device's default
+ *  out        new, input's shape and dtype
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: DTYPE (not floating), VALUE (lower or upper), DEVICE (the generator's differs).
+ *  Threads: concurrent-read.
+ *  Python: rrelu(input, lower=0.125, upper=0.3333333333333333, training=False, *, generator=None)
+ *    [functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_rrelu(const libdl_tensor *input, double lower,
+                                                   double upper, libdl_bool training,
+                                                   LIBDL_NULLABLE libdl_generator *generator,
+                                                   LIBDL_NEW libdl_tensor **out);
+
+/** libdl_rrelu into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_rrelu_into(const libdl_tensor *input, double lower,
+                                                        double upper, libdl_bool training,
+                                                        LIBDL_NULLABLE libdl_generator *generator,
+                                                        libdl_tensor *dst);
+
 LIBDL_END
 
 #endif

@@ -14,6 +14,8 @@
 #include <libdl/copy.h>
 #include <libdl/creation.h>
 #include <libdl/device.h>
+#include <libdl/distance.h>
+#include <libdl/dropout.h>
 #include <libdl/dtype.h>
 #include <libdl/error.h>
 #include <libdl/exchange.h>
@@ -23,6 +25,7 @@
 #include <libdl/io.h>
 #include <libdl/join.h>
 #include <libdl/linalg.h>
+#include <libdl/loss.h>
 #include <libdl/memory.h>
 #include <libdl/nn.h>
 #include <libdl/op.h>

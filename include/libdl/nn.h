@@ -34,6 +34,25 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_linear_into(const libdl_tensor *inp
                                                          LIBDL_NULLABLE const libdl_tensor *bias,
                                                          libdl_tensor *dst);
 
+/** Bilinear map of the last dimensions: y[..., k] = input1^T @ weight[k] @ input2 + bias[k].
+ *
+ *  input1  floating or complex, [..., in1]
+ *  input2  of one dtype with the others, [..., in2]
+ *  weight  likewise, [out, in1, in2]
+ *  bias    likewise, [out]; NULL: none
+ *  out     new, [..., out]
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: SHAPE (sizes do not fit), DTYPE (neither floating nor complex, or differing dtypes).
+ *  Threads: concurrent-read.
+ *  Python: bilinear(input1, input2, weight, bias=None) [function, functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_bilinear(const libdl_tensor *input1,
+                                                      const libdl_tensor *input2,
+                                                      const libdl_tensor *weight,
+                                                      LIBDL_NULLABLE const libdl_tensor *bias,
+                                                      LIBDL_NEW libdl_tensor **out);
+
 /** Softmax along one dimension, shifted by the maximum: y = exp(x - max) / sum(exp(x - max)).
  *
  *  input  x: floating, any strides
@@ -267,6 +286,26 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_rms_norm(const libdl_tensor *input,
                                                       LIBDL_NULLABLE const libdl_tensor *weight,
                                                       LIBDL_NULLABLE const double *eps,
                                                       LIBDL_NEW libdl_tensor **out);
+
+/** Division by the squares of neighbouring channels: y = x / (k + alpha * mean(x^2))^beta. The mean
+ *  is over `size` channels around each, of which those that do not exist count as 0.
+ *
+ *  input  x: floating, [n, c, ...] with one dimension more at least
+ *  size   >= 1: how many channels; size / 2 of them lie before
+ *  alpha  usually 1e-4
+ *  beta   usually 0.75
+ *  k      usually 1
+ *  out    y: new, input's shape
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: SHAPE (fewer than three dimensions), DTYPE (not floating), VALUE (size).
+ *  Threads: concurrent-read.
+ *  Python: local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0) [functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_local_response_norm(const libdl_tensor *input,
+                                                                 int64_t size, double alpha,
+                                                                 double beta, double k,
+                                                                 LIBDL_NEW libdl_tensor **out);
 
 /** Elements set to zero with probability p, the others multiplied by 1 / (1 - p).
  *

@@ -13,6 +13,7 @@
 #include "engine/backward.h"
 #include "ops/creation/copy.h"
 #include "ops/creation/random.h"
+#include "ops/nn/dropout.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/comparison.h"
 #include "ops/pointwise/pointwise.h"

@@ -301,6 +301,31 @@ const std::vector<Reference>& references() {
       E2(hardshrink_derivative, x > y || x < -y),
       {Expression::softplus, nullptr, 0},
       {Expression::softplus_derivative, nullptr, 0},
+      E3(hardtanh, smaller(larger(x, y), z)),
+      E3(hardtanh_derivative, x > y && x < z),
+      R1(hardsigmoid, x != x ? x : std::min<L>(std::max<L>(x + 3, 0), 6) / 6),
+      R1(hardswish, x != x || x == -kInf ? (x != x ? x : 0)
+                                         : x * (std::min<L>(std::max<L>(x + 3, 0), 6) / 6)),
+      {Expression::selu,
+       [](L x, L, L) -> L {
+         return 1.0507009873554804934193349852946L *
+                (x < 0 ? 1.6732632423543772848170429916717L * expm1l(x) : x);
+       },
+       4},
+      {Expression::celu, nullptr, 0},  // a rounded quotient in an exponent; see MoreUnits
+      {Expression::mish, nullptr, 0},
+      E2(softshrink, x > y ? x - y : x < -y ? x + y : x != x ? x : 0),
+      {Expression::glu, nullptr, 0},
+      E2(prelu, x > 0 ? x : x * y),
+      E2(l1_loss, fabsl(x - y)),
+      {Expression::smooth_l1_loss, nullptr, 0},  // they round several times; see Losses
+      {Expression::huber_loss, nullptr, 0},
+      {Expression::binary_cross_entropy, nullptr, 0},
+      {Expression::cross_entropy_of_logits, nullptr, 0},
+      {Expression::kl_div, nullptr, 0},
+      {Expression::kl_div_of_logs, nullptr, 0},
+      {Expression::poisson_nll, nullptr, 0},
+      {Expression::soft_margin, nullptr, 0},
       R1(logsigmoid, x < 0 ? x - log1pl(expl(x)) : -log1pl(expl(-x))),
       A1(silu, x == -kInf ? 0 : x * logistic(x)),
       E1(floor, floorl(x)),
@@ -445,6 +470,81 @@ void check_units(Class c) {
 TEST_P(Isas, SlopesOfUnits) {
   check_units<float>(Class::kF32);
   check_units<double>(Class::kF64);
+}
+template <class T>
+void check_more_units(Class c) {
+  std::vector<T> x, alpha;
+  for (int i = 0; i < 400; ++i) {
+    x.push_back(T((i - 200) * 0.25));
+    alpha.push_back(T(i % 5 + 1) / 2);
+  }
+  for (const T special : {T(kNan), T(kInf), T(-kInf), T(0), T(-0.0)}) {
+    x.push_back(special);
+    alpha.push_back(2);
+  }
+  const auto near = [](T got, L wanted) { EXPECT_LE(ulps(got, wanted), 6) << wanted; };
+  const auto celu = apply<T>(Expression::celu, c, x, alpha);
+  const auto mish = apply<T>(Expression::mish, c, x);
+  const auto glu = apply<T>(Expression::glu, c, alpha, x);
+  for (size_t i = 0; i < x.size(); ++i) {
+    const L v = x[i];
+    near(celu[i], v < 0 ? alpha[i] * expm1l(v / alpha[i]) : v);
+    near(mish[i], v == -kInf ? 0 : v * tanhl(log1pl(expl(v))));
+    near(glu[i], alpha[i] * logistic(v));
+  }
+}
+TEST_P(Isas, MoreUnits) {
+  check_more_units<float>(Class::kF32);
+  check_more_units<double>(Class::kF64);
+}
+
+// Terms may cancel, so errors are counted in units of the largest one.
+template <class T>
+void check_losses(Class c) {
+  std::vector<T> x, p, t, width;
+  for (int i = 0; i < 500; ++i) {
+    x.push_back(T(int64_t(mix(i) % 801) - 400) / 50);
+    p.push_back(T(mix(i + 1000) % 999 + 1) / 1000);
+    t.push_back(T(mix(i + 2000) % 1001) / 1000);
+    width.push_back(T(i % 4 + 1) / 2);
+  }
+  const auto check = [&](Expression e, const std::vector<T>& in, auto&& truth) {
+    const auto got = kExpressionInfo[static_cast<int>(e)].inputs == 3 ? apply<T>(e, c, in, t, width)
+                                                                      : apply<T>(e, c, in, t);
+    for (size_t i = 0; i < in.size(); ++i) {
+      const L wanted = truth(L(in[i]), L(t[i]), L(width[i]));
+      const L unit = std::numeric_limits<T>::epsilon() * std::max<L>(1, fabsl(wanted));
+      EXPECT_LE(fabsl(got[i] - wanted), 12 * unit) << int(e) << " " << in[i] << " " << t[i];
+    }
+  };
+  check(Expression::smooth_l1_loss, x, [](L x, L t, L beta) -> L {
+    const L d = fabsl(x - t);
+    return d < beta ? d * d / 2 / beta : d - beta / 2;
+  });
+  check(Expression::huber_loss, x, [](L x, L t, L delta) -> L {
+    const L d = fabsl(x - t);
+    return d <= delta ? d * d / 2 : delta * (d - delta / 2);
+  });
+  check(Expression::binary_cross_entropy, p,
+        [](L x, L t, L) -> L { return -t * logl(x) - (1 - t) * log1pl(-x); });
+  check(Expression::cross_entropy_of_logits, x, [](L x, L t, L w) -> L {
+    const L log_p = x < 0 ? x - log1pl(expl(x)) : -log1pl(expl(-x));
+    return (1 - t) * x - (1 + (w - 1) * t) * log_p;
+  });
+  check(Expression::kl_div, x, [](L x, L t, L) -> L { return (t == 0 ? 0 : t * logl(t)) - t * x; });
+  check(Expression::kl_div_of_logs, x, [](L x, L t, L) -> L { return expl(t) * (t - x); });
+  check(Expression::poisson_nll, t, [](L x, L t, L) -> L { return expl(x) - t * x; });
+  check(Expression::soft_margin, x, [](L x, L t, L) -> L { return log1pl(expl(-x * t)); });
+}
+TEST_P(Isas, Losses) {
+  check_losses<float>(Class::kF32);
+  check_losses<double>(Class::kF64);
+}
+TEST_P(Isas, CrossEntropyCutsLogarithmsAndKeepsWhatIsNoProbability) {
+  const std::vector<double> x = {0, 1, 0, 1, -0.5, 1.5, kNan}, t = {0, 1, 1, 0.25, 0, 1, 0};
+  const auto y = apply<double>(Expression::binary_cross_entropy, Class::kF64, x, t);
+  EXPECT_EQ(std::vector(y.begin(), y.begin() + 4), (std::vector<double>{0, 0, 100, 75}));
+  for (size_t i = 4; i < y.size(); ++i) EXPECT_TRUE(std::isnan(y[i])) << x[i];
 }
 TEST_P(Isas, DivTruncRoundsToZero) {
   auto r = apply<double>(Expression::div_trunc, Class::kF64, std::vector{7.0, -7.0, 7.5},

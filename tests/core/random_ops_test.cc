@@ -15,6 +15,7 @@
 #include "kernels/shuffle.h"
 #include "ops/creation/copy.h"
 #include "ops/creation/random.h"
+#include "ops/nn/dropout.h"
 #include "ops/view/view.h"
 
 namespace libdl {

@@ -150,6 +150,26 @@ const Case kCases[] = {
        mpfr_sgn(x) < 0 ? mpfr_expm1(y, x, MPFR_RNDN) : mpfr_set(y, x, MPFR_RNDN);
      },
      -60, 60, 2, 2},
+    {Expression::selu,
+     [](mpfr_t y, const mpfr_t x, const mpfr_t) {
+       Number scale;
+       mpfr_set_str(scale.m, "1.0507009873554804934193349852946", 10, MPFR_RNDN);
+       mpfr_mul(y, x, scale.m, MPFR_RNDN);
+       if (mpfr_sgn(x) >= 0) return;
+       mpfr_expm1(y, x, MPFR_RNDN);
+       mpfr_mul(y, y, scale.m, MPFR_RNDN);
+       mpfr_set_str(scale.m, "1.6732632423543772848170429916717", 10, MPFR_RNDN);
+       mpfr_mul(y, y, scale.m, MPFR_RNDN);
+     },
+     -60, 60, 3, 3},
+    {Expression::mish,
+     [](mpfr_t y, const mpfr_t x, const mpfr_t) {
+       mpfr_exp(y, x, MPFR_RNDN);
+       mpfr_log1p(y, y, MPFR_RNDN);
+       mpfr_tanh(y, y, MPFR_RNDN);
+       mpfr_mul(y, y, x, MPFR_RNDN);
+     },
+     -60, 60, 6, 6},
     {Expression::softplus,
      [](mpfr_t y, const mpfr_t x, const mpfr_t) {
        mpfr_exp(y, x, MPFR_RNDN);

@@ -12,6 +12,7 @@ from arguments import Draw, Unknown, generic
 import recipes_image
 import recipes_index
 import recipes_make
+import recipes_loss
 import recipes_reduce
 import recipes_rnn
 import recipes_shape
@@ -66,8 +67,8 @@ class Entry:
         return self.name if self.where in ("T", "operator") else f"{self.where}.{self.name}"
 
 
-assert all((recipes_make, recipes_reduce, recipes_rnn, recipes_shape))  # they fill RECIPES
-assert all((recipes_image, recipes_make, recipes_reduce, recipes_shape))  # they fill RECIPES
+_FILLING = (recipes_image, recipes_loss, recipes_make, recipes_reduce, recipes_rnn, recipes_shape)
+assert all(_FILLING)  # they fill RECIPES
 INPLACE = {"__i" + name[2:]: sign for name, sign in BINARY.items()}
 PROPERTIES = ("T", "mT", "H", "real", "imag", "shape", "ndim", "dtype", "itemsize", "nbytes",
               "is_leaf", "requires_grad", "data")  # fmt: skip

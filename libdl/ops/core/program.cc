@@ -62,6 +62,10 @@ Expr softplus_derivative(Expr x, Expr beta, Expr threshold) {
 Expr in_range(Expr x, Expr low, Expr high) {
   return apply(Expression::threshold_mask, {x, low, high});
 }
+Expr hardtanh(Expr x, Expr low, Expr high) { return apply(Expression::hardtanh, {x, low, high}); }
+Expr hardtanh_derivative(Expr x, Expr low, Expr high) {
+  return apply(Expression::hardtanh_derivative, {x, low, high});
+}
 
 static Program build(Partial partial, int form) {
   Builder scratch{{}, form};

@@ -6,9 +6,9 @@
 #include <limits>
 
 #include "kernels/shuffle.h"
-#include "ops/core/launch.h"
 #include "ops/creation/copy.h"
 #include "ops/creation/creation.h"
+#include "ops/creation/draw.h"
 #include "ops/indexing/indices.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
@@ -18,17 +18,7 @@
 
 namespace libdl {
 
-using kernels::Distribution;
-
 namespace {
-
-struct Draw {
-  Distribution distribution;
-  double a = 0, b = 1;
-  int64_t low = 0;
-  uint64_t range = 0;
-  kernels::View chance = no_view();
-};
 
 // Words that one element takes; see kernels/philox.h.
 int64_t elements_per_block(const Draw& draw, Dtype dtype) {
@@ -49,9 +39,7 @@ Tensor parts_of(const Tensor& x) {
   return alias(x, sizes, strides, 2 * x.offset(), real_of(x.dtype()));
 }
 
-struct Origin {  // of the words that were drawn
-  uint64_t key, offset;
-};
+}  // namespace
 
 Origin draw_into(const Tensor& y, const Draw& draw, Generator* given) {
   if (y.numel() == 0) return {};
@@ -64,8 +52,6 @@ Origin draw_into(const Tensor& y, const Draw& draw, Generator* given) {
                              draw.a, draw.b, draw.low, draw.range, key, offset});
   return {key, offset};
 }
-
-}  // namespace
 
 // -- checks ---------------------------------------------------------------------------------------
 
@@ -83,7 +69,7 @@ static Device checked_device(const char* op, int argument, std::optional<Device>
   return device_or_default(op, argument, device);
 }
 
-static void check_inexact(const char* op, int argument, const char* name, Dtype dtype) {
+void check_inexact(const char* op, int argument, const char* name, Dtype dtype) {
   if (!is_inexact(dtype))
     fail_argument(LIBDL_ERROR_DTYPE, op, argument, name, std::string("is ") + name_of(dtype),
                   "a floating or complex dtype");
@@ -115,22 +101,6 @@ static bool holds(Dtype dtype, int64_t least, int64_t greatest) {
     default: return false;
   }
 }
-
-// A call that fails after it drew puts the generator back, unless somebody else has drawn since.
-class Refund {
- public:
-  explicit Refund(Generator* g)
-      : generator_(generator_or_default(g)), before_(generator_.offset), after_(before_) {}
-  void drawn() { after_ = generator_.offset; }
-  void spent() { after_ = before_; }
-  ~Refund() {
-    if (after_ != before_) generator_.offset.compare_exchange_strong(after_, before_);
-  }
-
- private:
-  Generator& generator_;
-  uint64_t before_, after_;
-};
 
 // -- creation -------------------------------------------------------------------------------------
 
@@ -340,7 +310,7 @@ Tensor normal(double mean, double std, Generator* generator, Into into) {
 
 // -- bernoulli ------------------------------------------------------------------------------------
 
-static void check_probability(const char* op, int argument, double p) {
+void check_probability(const char* op, int argument, double p) {
   if (!(p >= 0 && p <= 1))
     fail_argument(LIBDL_ERROR_VALUE, op, argument, "p", "is " + std::to_string(p), "0 to 1");
 }
@@ -400,28 +370,6 @@ Tensor bernoulli_fill(const Tensor& p, Generator* generator, Into into) {
   Draw draw{Distribution::kBernoulli};
   draw.chance = reads(chances);
   return redrawn(kBernoulliFill, draw, generator, into);
-}
-
-// -- dropout --------------------------------------------------------------------------------------
-
-// y = x * noise, with noise 0 or 1 / (1 - p): the product's own gradient.
-Tensor dropout(const Tensor& input, double p, bool training, Generator* generator, Into into) {
-  LIBDL_OBSERVED(dropout, input, p, training, generator, into);
-  const char* const op = "dropout";
-  check_inexact(op, 1, "input", input.dtype());
-  check_probability(op, 2, p);
-  const auto times = [&](const Tensor& factor) {
-    return rename_error(op, {{"input", 1, "input"}}, [&] { return mul(input, factor, into); });
-  };
-  if (!training || p == 0) return times(number(int64_t{1}));
-  const DefaultFloatEnvironment environment;
-  const Tensor noise = empty_as(input, real_of(input.dtype()), input.device());
-  Refund refund(generator);
-  draw_into(noise, {Distribution::kBernoulli, 1 - p, p < 1 ? 1 / (1 - p) : 0}, generator);
-  refund.drawn();
-  Tensor y = times(noise);
-  refund.spent();
-  return y;
 }
 
 }  // namespace libdl

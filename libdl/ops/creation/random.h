@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Random numbers. Meaning and errors: include/libdl/random.h and, for dropout, nn.h.
+// Random numbers. Meaning and errors: include/libdl/random.h.
 #pragma once
 
 #include "ops/core/call.h"
@@ -28,7 +28,5 @@ Tensor bernoulli(const Tensor& input, std::optional<double> p, Generator* genera
 Tensor bernoulli_fill(const Tensor& p, Generator* generator, Into into);
 Tensor uniform(double low, double high, Generator* generator, Into into);
 Tensor normal(double mean, double std, Generator* generator, Into into);
-
-Tensor dropout(const Tensor& input, double p, bool training, Generator* generator, Into into = {});
 
 }  // namespace libdl

@@ -8,6 +8,7 @@
 #include "ops/creation/copy.h"
 #include "ops/indexing/gather.h"
 #include "ops/indexing/index_select.h"
+#include "ops/loss/reduced.h"
 #include "ops/nn/softmax.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/comparison.h"
@@ -17,22 +18,6 @@
 #include "runtime/float_environment.h"
 
 namespace libdl {
-
-// -- how elements become one number ---------------------------------------------------------------
-
-enum class Reduce { kMean, kSum, kNone };
-
-static Reduce reduction_of(const char* op, int argument, std::optional<std::string_view> word) {
-  if (!word || *word == "mean") return Reduce::kMean;
-  if (*word == "sum") return Reduce::kSum;
-  if (*word == "none") return Reduce::kNone;
-  fail_argument(LIBDL_ERROR_VALUE, op, argument, "reduction", "is \"" + std::string(*word) + "\"",
-                "\"mean\", \"sum\" or \"none\"");
-}
-
-static Tensor reduced(const Tensor& losses, Reduce how) {
-  return how == Reduce::kMean ? mean(losses) : how == Reduce::kSum ? sum(losses) : losses;
-}
 
 // -- negative log likelihood ----------------------------------------------------------------------
 
@@ -238,23 +223,14 @@ Tensor mse_loss(const Tensor& input, const Tensor& target,
                 std::optional<std::string_view> reduction, const Tensor* weight) {
   LIBDL_OBSERVED(mse_loss, input, target, reduction, weight);
   const Reduce how = reduction_of("mse_loss", 3, reduction);
-  static constexpr const char* kNames[] = {"input", "target"};
-  const Tensor* const operands[] = {&input, &target};
-  broadcast_shape("mse_loss", kNames, operands);  // errors in its own name
-  if (!is_floating(promote(input.dtype(), target.dtype()))) {
-    const int odd = target.is_complex() && !input.is_complex() ? 1 : 0;
-    fail_argument(LIBDL_ERROR_DTYPE, "mse_loss", odd + 1, kNames[odd],
-                  std::string("is ") + name_of(operands[odd]->dtype()), "floating");
-  }
+  check_pair("mse_loss", {input, 1, "input"}, {target, 2, "target"});
   const Named named("mse_loss");
   const Tensor losses = rename_error("mse_loss", {{"input", 1, "input"}, {"other", 2, "target"}},
                                      [&] { return square(sub(input, target)); });
   if (!weight) return named(reduced(losses, how));
-  if (!same(weight->shape(), losses.shape()))
-    fail_argument(LIBDL_ERROR_SHAPE, "mse_loss", 4, "weight",
-                  "has shape " + to_string(weight->shape()), to_string(losses.shape()));
-  const Tensor weighted = mul(losses, *weight);
-  return how == Reduce::kMean ? div(sum(weighted), sum(*weight)) : reduced(weighted, how);
+  check_weights("mse_loss", 4, weight, losses.shape());
+  const Tensor each = mul(losses, *weight);
+  return how == Reduce::kMean ? div(sum(each), sum(*weight)) : reduced(each, how);
 }
 
 }  // namespace libdl

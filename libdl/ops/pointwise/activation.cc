@@ -61,9 +61,8 @@ Tensor silu(const Tensor& input, Into into) { return pointwise(k_silu, input, in
 
 // -- units with a number of their own ------------------------------------------------------------
 
-// A number in the type that the elements are computed in, which must reach it.
-static Tensor unit_number(const char* op, int argument, const char* name, double value,
-                          const Tensor& input) {
+Tensor unit_number(const char* op, int argument, const char* name, double value,
+                   const Tensor& input) {
   if (!is_floating(input.dtype()))  // beside an integer the number would make a floating one of it
     fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(input.dtype()),
                   "a dtype that is floating");

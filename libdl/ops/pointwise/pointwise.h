@@ -51,9 +51,13 @@ LIBDL_EXPR_UNARY(sgn)
 LIBDL_EXPR_UNARY(sigmoid)
 LIBDL_EXPR_UNARY(reciprocal)
 LIBDL_EXPR_UNARY(positive)
+LIBDL_EXPR_UNARY(log1p)
+LIBDL_EXPR_UNARY(logsigmoid)
 LIBDL_EXPR_UNARY(gelu_derivative)
 LIBDL_EXPR_UNARY(gelu_tanh_derivative)
 LIBDL_EXPR_BINARY(pow)
+LIBDL_EXPR_BINARY(maximum)
+LIBDL_EXPR_BINARY(minimum)
 LIBDL_EXPR_BINARY(div_trunc)
 LIBDL_EXPR_BINARY(div_floor)
 LIBDL_EXPR_BINARY(elu_derivative)
@@ -78,6 +82,8 @@ inline Expr operator/(double a, Expr b) { return constant(a) / b; }
 Expr where(Expr condition, Expr a, Expr b);
 Expr softplus_derivative(Expr x, Expr beta, Expr threshold);
 Expr in_range(Expr x, Expr low, Expr high);  // 1 where low <= x <= high, else 0
+Expr hardtanh(Expr x, Expr low, Expr high);
+Expr hardtanh_derivative(Expr x, Expr low, Expr high);
 
 // dx_i as an expression; for complex dtypes dy * conj(df/dx), PyTorch's convention.
 using Partial = Expr (*)(const Symbols& s);

@@ -9,29 +9,38 @@ from typing import Any
 
 from .. import _C, _functional as _generated, _functions
 from .._C import Tensor
-from .._functional import batch_norm, group_norm, hardshrink, instance_norm, layer_norm, linear
-from .._functional import logsigmoid, rms_norm
 from .._convolution import conv1d, conv2d, conv3d
-from .._functional import channel_shuffle, fold, pad, pixel_shuffle, pixel_unshuffle, unfold
-from .._functional import conv_transpose1d, conv_transpose2d, conv_transpose3d, sigmoid, softplus, tanh
 from .._errors import ArgumentValueError, DtypeError, ShapeError
-from .._modes import is_grad_enabled, no_grad
-from . import _pooling
+from .._functional import (
+    batch_norm, bilinear, channel_shuffle, conv_transpose1d, conv_transpose2d, conv_transpose3d,
+    fold, glu, group_norm, hardshrink, instance_norm, layer_norm, linear, local_response_norm,
+    logsigmoid, pad, pairwise_distance, pdist, pixel_shuffle, pixel_unshuffle, prelu, rms_norm,
+    sigmoid, softplus, softshrink, tanh, unfold,
+)  # fmt: skip
+from .._modes import no_grad
+from . import _dropouts, _losses, _margin_losses, _pooling, _units
+from ._dropouts import *
 from ._image import affine_grid, grid_sample, interpolate
 from ._image import upsample, upsample_bilinear, upsample_nearest
+from ._losses import *
 from ._losses import cross_entropy, l1_loss, mse_loss, nll_loss
-from ._pooling import *  # noqa: F403
+from ._margin_losses import *
+from ._pooling import *
+from ._units import *
 
 __all__ = [
-    "affine_grid", "batch_norm", "channel_shuffle", "conv1d", "conv2d", "conv3d",
+    "affine_grid", "batch_norm", "bilinear", "channel_shuffle", "conv1d", "conv2d", "conv3d",
     "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cosine_similarity",
-    "cross_entropy", "dropout", "elu", "embedding", "fold", "gelu", "grid_sample", "hardshrink",
-    "interpolate", "l1_loss", "layer_norm", "leaky_relu", "linear", "log_softmax", "logsigmoid",
-    "mse_loss", "nll_loss", "normalize", "one_hot", "pad", "pixel_shuffle", "pixel_unshuffle",
-    "relu", "relu6", "sigmoid", "silu", "softmax", "softmin", "softplus", "tanh", "threshold",
-    "unfold", "upsample", "upsample_bilinear", "upsample_nearest",
+    "cross_entropy", "dropout", "elu", "embedding", "fold", "gelu", "glu", "grid_sample",
+    "group_norm", "hardshrink", "instance_norm", "interpolate", "l1_loss", "layer_norm",
+    "leaky_relu", "linear", "local_response_norm", "log_softmax", "logsigmoid", "mse_loss",
+    "nll_loss", "normalize", "one_hot", "pad", "pairwise_distance", "pdist", "pixel_shuffle",
+    "pixel_unshuffle", "prelu", "relu", "rms_norm", "sigmoid", "silu", "softmax", "softmin",
+    "softplus", "softshrink", "tanh", "threshold", "unfold", "upsample", "upsample_bilinear",
+    "upsample_nearest",
 ]  # fmt: skip
-__all__ += _pooling.__all__
+__all__ += _dropouts.__all__ + _losses.__all__ + _margin_losses.__all__ + _pooling.__all__
+__all__ += _units.__all__
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -103,15 +112,6 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
     if inplace:
         return _C.leaky_relu_into(input, negative_slope, input)
     return _generated.leaky_relu(input, negative_slope)
-
-
-def relu6(input: Tensor, inplace: bool = False) -> Tensor:
-    """The element, limited to 0 to 6."""
-    if inplace:
-        return input.clamp_(0, 6)
-    if input.requires_grad and is_grad_enabled():  # whose second derivative is 0; clamp has none
-        return _generated.relu(input).clamp(max=6)
-    return input.clamp(0, 6)
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/** Distances between vectors. */
+#ifndef LIBDL_DISTANCE_H
+#define LIBDL_DISTANCE_H
+
+#include <libdl/abi.h>
+
+LIBDL_BEGIN
+
+/** Distance along the last dimension: the p-norm of x1 - x2 + eps.
+ *
+ *  x1       floating or complex, or an integer beside one; ndim >= 1 of one of both
+ *  x2       likewise; promoted and broadcast with x1
+ *  p        the order of the norm; usually 2
+ *  eps      added to each difference; usually 1e-6
+ *  keepdim  whether the last dimension stays, with size 1
+ *  out      new, the broadcast shape without its last dimension
+ *
+ *  Gradient: any order, forward mode; 0 at distance 0.
+ *  Errors: SHAPE (shapes do not broadcast, or are 0-d), DTYPE (bool).
+ *  Threads: concurrent-read.
+ *  Python: pairwise_distance(x1, x2, p=2.0, eps=1e-6, keepdim=False) [function, functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_pairwise_distance(const libdl_tensor *x1,
+                                                               const libdl_tensor *x2, double p,
+                                                               double eps, libdl_bool keepdim,
+                                                               LIBDL_NEW libdl_tensor **out);
+
+/** Distances of all pairs of rows, the p-norms of their differences.
+ *
+ *  input  floating, [n, d]
+ *  p      >= 0, the order of the norm; usually 2
+ *  out    new, [n (n - 1) / 2]: rows 0 and 1, 0 and 2, ..., n - 2 and n - 1
+ *
+ *  Gradient: any order, forward mode; 0 at distance 0.
+ *  Errors: SHAPE (input is not a matrix), DTYPE (not floating), VALUE (p).
+ *  Threads: concurrent-read.
+ *  Python: pdist(input, p=2.0) [function, functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_pdist(const libdl_tensor *input, double p,
+                                                   LIBDL_NEW libdl_tensor **out);
+
+LIBDL_END
+
+#endif

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Losses of decisions between two classes.
+#include <cmath>
+
+#include "ops/creation/copy.h"
+#include "ops/loss/loss.h"
+#include "ops/loss/reduced.h"
+#include "ops/pointwise/arithmetic.h"
+#include "ops/pointwise/pointwise.h"
+#include "ops/reduction/reduction.h"
+
+namespace libdl {
+
+// -- of probabilities -----------------------------------------------------------------------------
+
+// (x - t) / (x (1 - x)), and the difference of the logarithms.
+const PointwiseOp k_binary_cross_entropy{
+    .name = "binary_cross_entropy",
+    .expression = Expression::binary_cross_entropy,
+    .arguments = {"input", "target"},
+    .partials = {[](const Symbols& s) {
+                   const Expr x = s.x[0];
+                   return s.dy * (x - s.x[1]) / maximum(x * (1.0 - x), constant(1e-12));
+                 },
+                 [](const Symbols& s) { return s.dy * (log1p(-s.x[0]) - log(s.x[0])); }}};
+
+static void refuse_out_of_range(int place, const char* name, const Tensor& x) {
+  const Tensor all = plain(x, Dtype::kFloat64);
+  const double* const value = all.read_plain<double>();
+  for (int64_t i = 0; i < all.numel(); ++i)
+    if (!(value[i] >= 0 && value[i] <= 1))
+      fail_argument(LIBDL_ERROR_VALUE, "binary_cross_entropy", place, name,
+                    "holds " + std::to_string(value[i]), "0 to 1");
+}
+
+// Numbers out of range make their loss a NaN, so that one sum tells that all are in range.
+static void check_range(const Tensor& input, const Tensor& target, const Tensor& losses) {
+  if (!input.device().is_cpu()) return;
+  const ModeGuard off(kModeGrad | kModeForward);
+  if (!std::isnan(item_f64(sum(losses)))) return;
+  refuse_out_of_range(1, "input", input);
+  refuse_out_of_range(2, "target", target);
+}
+
+Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const Tensor* weight,
+                            Word reduction) {
+  LIBDL_OBSERVED(binary_cross_entropy, input, target, weight, reduction);
+  const char* const op = "binary_cross_entropy";
+  const Reduce how = reduction_of(op, 4, reduction);
+  check_floating(op, {input, 1, "input"});
+  const auto same_dtype = [&](int place, const char* name, const Tensor& x) {
+    if (x.dtype() != input.dtype())
+      fail_argument(LIBDL_ERROR_DTYPE, op, place, name, std::string("is ") + name_of(x.dtype()),
+                    name_of(input.dtype()));
+  };
+  same_dtype(2, "target", target);
+  if (weight) same_dtype(3, "weight", *weight);
+  if (!same(target.shape(), input.shape()))
+    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "target", "has shape " + to_string(target.shape()),
+                  to_string(input.shape()));
+  check_factor(op, 3, "weight", weight, input.shape());
+  const Named named(op);
+  const Tensor losses = pointwise(k_binary_cross_entropy, input, target);
+  check_range(input, target, losses);
+  return named(reduced(weighted(losses, weight), how));
+}
+
+// -- of scores ------------------------------------------------------------------------------------
+
+// l = (1 - t) x - (1 + (w - 1) t) log sigmoid(x), with w the positive class's weight.
+static Expr share_of_positive(const Symbols& s) { return (s.x[2] - 1.0) * s.x[1] + 1.0; }
+const PointwiseOp k_cross_entropy_of_logits{
+    .name = "binary_cross_entropy_with_logits",
+    .expression = Expression::cross_entropy_of_logits,
+    .arguments = {"input", "target", "pos_weight"},
+    .partials = {
+        [](const Symbols& s) {
+          return s.dy * ((1.0 - s.x[1]) - share_of_positive(s) * sigmoid(-s.x[0]));
+        },
+        [](const Symbols& s) { return s.dy * (-s.x[0] - (s.x[2] - 1.0) * logsigmoid(s.x[0])); },
+        [](const Symbols& s) { return -(s.dy * s.x[1] * logsigmoid(s.x[0])); }}};
+
+Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
+                                        const Tensor* weight, Word reduction,
+                                        const Tensor* pos_weight) {
+  LIBDL_OBSERVED(binary_cross_entropy_with_logits, input, target, weight, reduction, pos_weight);
+  const char* const op = "binary_cross_entropy_with_logits";
+  const Reduce how = reduction_of(op, 4, reduction);
+  check_floating(op, {input, 1, "input"});
+  check_floating(op, {target, 2, "target"});
+  if (!same(target.shape(), input.shape()))
+    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "target", "has shape " + to_string(target.shape()),
+                  to_string(input.shape()));
+  if (weight && weight->is_complex())
+    fail_argument(LIBDL_ERROR_DTYPE, op, 3, "weight", std::string("is ") + name_of(weight->dtype()),
+                  "a real dtype");
+  if (pos_weight && pos_weight->is_complex())
+    fail_argument(LIBDL_ERROR_DTYPE, op, 5, "pos_weight",
+                  std::string("is ") + name_of(pos_weight->dtype()), "a real dtype");
+  check_factor(op, 3, "weight", weight, input.shape());
+  check_factor(op, 5, "pos_weight", pos_weight, input.shape());
+  const Named named(op);
+  const Tensor positive =
+      pos_weight ? cast(*pos_weight, promote(input.dtype(), target.dtype())) : number(1.0);
+  const Tensor losses = pointwise(k_cross_entropy_of_logits, input, target, positive);
+  return named(reduced(weighted(losses, weight), how));
+}
+
+Tensor multilabel_soft_margin_loss(const Tensor& input, const Tensor& target, const Tensor* weight,
+                                   Word reduction) {
+  LIBDL_OBSERVED(multilabel_soft_margin_loss, input, target, weight, reduction);
+  const char* const op = "multilabel_soft_margin_loss";
+  const Reduce how = reduction_of(op, 4, reduction);
+  check_floating(op, {input, 1, "input"});
+  check_pair(op, {input, 1, "input"}, {target, 2, "target"});
+  if (input.ndim() == 0)
+    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "is 0-d", "a dimension of classes");
+  const Named named(op);
+  const Tensor losses = pointwise(k_cross_entropy_of_logits, input, target, number(1.0));
+  const Tensor each = rename_error(op, {{"other", 3, "weight"}, {"input", 3, "weight"}},
+                                   [&] { return weight ? mul(losses, *weight) : losses; });
+  const int64_t classes[] = {input.ndim() - 1};
+  const Tensor rows = div(sum(each, Dims(classes)), number(input.size(input.ndim() - 1)));
+  return named(reduced(rows, how));
+}
+
+// -- of a sign ------------------------------------------------------------------------------------
+
+const PointwiseOp k_soft_margin{
+    .name = "soft_margin_loss",
+    .expression = Expression::soft_margin,
+    .arguments = {"input", "target"},
+    .partials = {[](const Symbols& s) { return -(s.dy * s.x[1] * sigmoid(-(s.x[0] * s.x[1]))); },
+                 [](const Symbols& s) { return -(s.dy * s.x[0] * sigmoid(-(s.x[0] * s.x[1]))); }}};
+Tensor soft_margin_loss(const Tensor& input, const Tensor& target, Word reduction) {
+  LIBDL_OBSERVED(soft_margin_loss, input, target, reduction);
+  const char* const op = "soft_margin_loss";
+  const Reduce how = reduction_of(op, 3, reduction);
+  check_pair(op, {input, 1, "input"}, {target, 2, "target"});
+  const Named named(op);
+  return named(reduced(pointwise(k_soft_margin, input, target), how));
+}
+
+}  // namespace libdl

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/loss/reduced.h"
+
+#include "ops/creation/copy.h"
+#include "ops/pointwise/arithmetic.h"
+#include "ops/pointwise/pointwise.h"
+#include "ops/reduction/reduction.h"
+
+namespace libdl {
+
+Reduce reduction_of(const char* op, int argument, std::optional<std::string_view> word) {
+  if (!word || *word == "mean") return Reduce::kMean;
+  if (*word == "sum") return Reduce::kSum;
+  if (*word == "none") return Reduce::kNone;
+  fail_argument(LIBDL_ERROR_VALUE, op, argument, "reduction", "is \"" + std::string(*word) + "\"",
+                "\"mean\", \"sum\" or \"none\"");
+}
+
+Tensor reduced(const Tensor& losses, Reduce how) {
+  return how == Reduce::kMean ? mean(losses) : how == Reduce::kSum ? sum(losses) : losses;
+}
+
+void check_pair(const char* op, const Operand& a, const Operand& b) {
+  const char* const names[] = {a.name, b.name};
+  const Tensor* const operands[] = {&a.tensor, &b.tensor};
+  broadcast_shape(op, names, operands);
+  if (!is_floating(promote(a.tensor.dtype(), b.tensor.dtype()))) {
+    const Operand& odd = b.tensor.is_complex() && !a.tensor.is_complex() ? b : a;
+    fail_argument(LIBDL_ERROR_DTYPE, op, odd.place, odd.name,
+                  std::string("is ") + name_of(odd.tensor.dtype()), "floating");
+  }
+}
+
+void check_floating(const char* op, const Operand& x) {
+  if (!is_floating(x.tensor.dtype()))
+    fail_argument(LIBDL_ERROR_DTYPE, op, x.place, x.name,
+                  std::string("is ") + name_of(x.tensor.dtype()), "a floating dtype");
+}
+
+void check_factor(const char* op, int place, const char* name, const Tensor* factor, Dims shape) {
+  if (factor && !broadcasts_to(factor->shape(), shape))
+    fail_argument(LIBDL_ERROR_SHAPE, op, place, name, "has shape " + to_string(factor->shape()),
+                  "one that broadcasts to " + to_string(shape));
+}
+
+void check_weights(const char* op, int place, const Tensor* weight, Dims shape) {
+  if (weight && !same(weight->shape(), shape))
+    fail_argument(LIBDL_ERROR_SHAPE, op, place, "weight", "has shape " + to_string(weight->shape()),
+                  to_string(shape));
+}
+
+Tensor weighted(const Tensor& losses, const Tensor* factor) {
+  return factor ? mul(losses, cast(*factor, losses.dtype())) : losses;
+}
+
+}  // namespace libdl

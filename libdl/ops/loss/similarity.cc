@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Losses that tell similar from dissimilar, and larger from smaller.
+#include "ops/loss/loss.h"
+#include "ops/loss/reduced.h"
+#include "ops/nn/distance.h"
+#include "ops/pointwise/arithmetic.h"
+#include "ops/pointwise/comparison.h"
+#include "ops/pointwise/pointwise.h"
+#include "ops/reduction/reduction.h"
+
+namespace libdl {
+
+// max(0, x), whose gradient counts at 0, too.
+static Tensor hinge(const Tensor& x) {
+  const Tensor zero = number(int64_t{0});
+  return clamp(x, &zero, nullptr);
+}
+
+static void refuse_complex(const char* op, std::initializer_list<Operand> operands) {
+  for (const Operand& x : operands)
+    if (x.tensor.is_complex())
+      fail_argument(LIBDL_ERROR_DTYPE, op, x.place, x.name,
+                    std::string("is ") + name_of(x.tensor.dtype()), "a real dtype");
+}
+
+static void check_broadcast(const char* op, std::initializer_list<Operand> operands) {
+  std::vector<const char*> names;
+  std::vector<const Tensor*> tensors;
+  for (const Operand& x : operands) names.push_back(x.name), tensors.push_back(&x.tensor);
+  broadcast_shape(op, names.data(), tensors);
+}
+
+Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, double margin,
+                            Word reduction) {
+  LIBDL_OBSERVED(hinge_embedding_loss, input, target, margin, reduction);
+  const char* const op = "hinge_embedding_loss";
+  const Reduce how = reduction_of(op, 4, reduction);
+  refuse_complex(op, {{input, 1, "input"}, {target, 2, "target"}});
+  check_broadcast(op, {{input, 1, "input"}, {target, 2, "target"}});
+  const Named named(op);
+  const Tensor zero = number(int64_t{0});
+  return named(rename_error(op, {{"input", 1, "input"}, {"other", 1, "input"}}, [&] {
+    const Tensor apart = where(ne(target, number(int64_t{1})), hinge(number(margin) - input), zero);
+    const Tensor close = where(ne(target, number(int64_t{-1})), input, zero);
+    return reduced(apart + close, how);
+  }));
+}
+
+Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
+                             double margin, Word reduction) {
+  LIBDL_OBSERVED(cosine_embedding_loss, input1, input2, target, margin, reduction);
+  const char* const op = "cosine_embedding_loss";
+  const Reduce how = reduction_of(op, 5, reduction);
+  const Operand operands[] = {{input1, 1, "input1"}, {input2, 2, "input2"}, {target, 3, "target"}};
+  refuse_complex(op, {operands[0], operands[1], operands[2]});
+  if (target.ndim() > 1)
+    fail_argument(LIBDL_ERROR_SHAPE, op, 3, "target", "has shape " + to_string(target.shape()),
+                  "[n], or 0-d beside vectors");
+  for (int i = 0; i < 2; ++i)
+    if (operands[i].tensor.ndim() != target.ndim() + 1)
+      fail_argument(LIBDL_ERROR_SHAPE, op, i + 1, operands[i].name,
+                    "has shape " + to_string(operands[i].tensor.shape()),
+                    target.ndim() ? "[n, d] beside a target [n]" : "[d] beside a target 0-d");
+  check_pair(op, operands[0], operands[1]);
+  const Named named(op);
+  const int64_t dims[] = {target.ndim()};
+  const auto total = [&](const Tensor& a, const Tensor& b) { return sum(a * b, Dims(dims)); };
+  const double tiny = 1e-12;  // as in PyTorch: it keeps the quotient of zeros finite
+  const Tensor sizes = (total(input1, input1) + tiny) * (total(input2, input2) + tiny);
+  const Tensor cosine = total(input1, input2) / sqrt(sizes), zero = number(int64_t{0});
+  return named(rename_error(
+      op, {{"condition", 3, "target"}, {"other", 3, "target"}, {"input", 3, "target"}}, [&] {
+        const Tensor close =
+            where(eq(target, number(int64_t{1})), number(int64_t{1}) - cosine, zero);
+        const Tensor apart = where(eq(target, number(int64_t{-1})), hinge(cosine + -margin), zero);
+        return reduced(close + apart, how);
+      }));
+}
+
+Tensor margin_ranking_loss(const Tensor& input1, const Tensor& input2, const Tensor& target,
+                           double margin, Word reduction) {
+  LIBDL_OBSERVED(margin_ranking_loss, input1, input2, target, margin, reduction);
+  const char* const op = "margin_ranking_loss";
+  const Reduce how = reduction_of(op, 5, reduction);
+  const Operand operands[] = {{input1, 1, "input1"}, {input2, 2, "input2"}, {target, 3, "target"}};
+  for (const Operand& x : operands) {
+    if (x.tensor.ndim() != input1.ndim())
+      fail_argument(LIBDL_ERROR_SHAPE, op, x.place, x.name,
+                    "has shape " + to_string(x.tensor.shape()),
+                    std::to_string(input1.ndim()) + " dimensions, as input1 has");
+    if (x.tensor.is_complex() || x.tensor.dtype() == Dtype::kBool)
+      fail_argument(LIBDL_ERROR_DTYPE, op, x.place, x.name,
+                    std::string("is ") + name_of(x.tensor.dtype()), "a real dtype, not bool");
+  }
+  check_broadcast(op, {operands[0], operands[1], operands[2]});
+  const Named named(op);
+  return named(rename_error(op, {{"input", 1, "input1"}}, [&] {
+    return reduced(hinge(neg(target) * (input1 - input2) + margin), how);
+  }));
+}
+
+Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
+                           double margin, double p, double eps, bool swap, Word reduction) {
+  LIBDL_OBSERVED(triplet_margin_loss, anchor, positive, negative, margin, p, eps, swap, reduction);
+  const char* const op = "triplet_margin_loss";
+  const Reduce how = reduction_of(op, 8, reduction);
+  if (!(margin > 0))
+    fail_argument(LIBDL_ERROR_VALUE, op, 4, "margin", "is " + std::to_string(margin), "above 0");
+  const Operand operands[] = {
+      {anchor, 1, "anchor"}, {positive, 2, "positive"}, {negative, 3, "negative"}};
+  for (const Operand& x : operands) {
+    check_floating(op, x);
+    if (x.tensor.ndim() != anchor.ndim())
+      fail_argument(LIBDL_ERROR_SHAPE, op, x.place, x.name,
+                    "has shape " + to_string(x.tensor.shape()),
+                    std::to_string(anchor.ndim()) + " dimensions, as anchor has");
+  }
+  if (anchor.ndim() == 0)
+    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "anchor", "is 0-d", "at least one dimension");
+  check_broadcast(op, {operands[0], operands[1], operands[2]});
+  const Named named(op);
+  const Tensor near = pairwise_distance(anchor, positive, p, eps, false);
+  Tensor far = pairwise_distance(anchor, negative, p, eps, false);
+  if (swap) far = minimum(far, pairwise_distance(positive, negative, p, eps, false));
+  return named(reduced(hinge(near + margin - far), how));
+}
+
+}  // namespace libdl

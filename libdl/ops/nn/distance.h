@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Distances, composed of other operators. Meaning and errors: include/libdl/distance.h.
+#pragma once
+
+#include "ops/core/call.h"
+
+namespace libdl {
+
+Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p, double eps, bool keepdim);
+Tensor pdist(const Tensor& input, double p);
+
+}  // namespace libdl

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Units of newer networks: piecewise linear ones, and relatives of elu and silu.
+#include <cmath>
+
+#include "ops/core/holds.h"
+#include "ops/creation/copy.h"
+#include "ops/creation/draw.h"
+#include "ops/pointwise/activation.h"
+#include "ops/pointwise/comparison.h"
+#include "ops/pointwise/pointwise.h"
+#include "ops/view/view.h"
+#include "runtime/float_environment.h"
+#include "tensor/memory_order.h"
+
+namespace libdl {
+
+// -- of straight lines ----------------------------------------------------------------------------
+
+static Expr between(Expr x, double low, double high) {
+  return hardtanh_derivative(x, constant(low), constant(high));
+}
+
+const PointwiseOp k_hardtanh{.name = "hardtanh",
+                             .expression = Expression::hardtanh,
+                             .arguments = {"input", "min_val", "max_val"},
+                             .partials = {[](const Symbols& s) {
+                               return where(hardtanh_derivative(s.x[0], s.x[1], s.x[2]), s.dy,
+                                            constant(0));
+                             }}};
+const PointwiseOp k_hardtanh_derivative{.name = "hardtanh_backward",
+                                        .expression = Expression::hardtanh_derivative,
+                                        .arguments = {"input", "min_val", "max_val"},
+                                        .zero_gradient = true};
+
+// A limit of integers in their dtype, rounded towards 0; the lower one of unsigned ones is not
+// below 0.
+static Tensor whole_limit(int argument, const char* name, double value, Dtype dtype) {
+  const bool from_zero = argument == 2 && dtype <= Dtype::kUint64 && value < 0;
+  return held("hardtanh", argument, name, number(from_zero ? 0 : value), dtype);
+}
+
+Tensor hardtanh(const Tensor& input, double min_val, double max_val, Into into) {
+  LIBDL_OBSERVED(hardtanh, input, min_val, max_val, into);
+  const char* const op = "hardtanh";
+  if (min_val > max_val)
+    fail_argument(LIBDL_ERROR_VALUE, op, 2, "min_val", "is " + std::to_string(min_val),
+                  "at most max_val, which is " + std::to_string(max_val));
+  if (is_integral(input.dtype())) {
+    const Tensor low = whole_limit(2, "min_val", min_val, input.dtype());
+    const Tensor high = whole_limit(3, "max_val", max_val, input.dtype());
+    return rename_error(op, {{"input", 1, "input"}},
+                        [&] { return clamp(input, &low, &high, into); });
+  }
+  const Tensor low = unit_number(op, 2, "min_val", min_val, input);
+  const Tensor high = unit_number(op, 3, "max_val", max_val, input);
+  return pointwise(k_hardtanh, input, low, high, into);
+}
+
+const PointwiseOp k_hardsigmoid{.name = "hardsigmoid",
+                                .expression = Expression::hardsigmoid,
+                                .arguments = {"input"},
+                                .partials = {[](const Symbols& s) {
+                                  return where(between(s.x[0], -3, 3), s.dy * (1.0 / 6),
+                                               constant(0));
+                                }}};
+Tensor hardsigmoid(const Tensor& input, Into into) { return pointwise(k_hardsigmoid, input, into); }
+
+// Derivative x / 3 + 1 / 2 in (-3, 3), 0 below and 1 above.
+const PointwiseOp k_hardswish{.name = "hardswish",
+                              .expression = Expression::hardswish,
+                              .arguments = {"input"},
+                              .partials = {[](const Symbols& s) {
+                                const Expr above = leaky_relu_derivative(s.x[0], constant(0));
+                                const Expr line = s.x[0] * (1.0 / 3) + 0.5;
+                                return s.dy * where(between(s.x[0], -3, 3), line, above);
+                              }}};
+Tensor hardswish(const Tensor& input, Into into) { return pointwise(k_hardswish, input, into); }
+
+const PointwiseOp k_softshrink{.name = "softshrink",
+                               .expression = Expression::softshrink,
+                               .arguments = {"input", "lambd"},
+                               .partials = {[](const Symbols& s) {
+                                 return where(hardshrink_derivative(s.x[0], s.x[1]), s.dy,
+                                              constant(0));
+                               }}};
+Tensor softshrink(const Tensor& input, double lambd, Into into) {
+  LIBDL_OBSERVED(softshrink, input, lambd, into);
+  const Tensor width = unit_number("softshrink", 2, "lambd", lambd, input);
+  if (!(lambd >= 0))
+    fail_argument(LIBDL_ERROR_VALUE, "softshrink", 2, "lambd", "is " + std::to_string(lambd),
+                  "0 or more");
+  return pointwise(k_softshrink, input, width, into);
+}
+
+// -- of exponentials ------------------------------------------------------------------------------
+
+// Klambauer et al. 2017, as in kernels/expressions.h.
+constexpr double kSeluScale = 1.0507009873554804934193349852946;
+constexpr double kSeluAlpha = 1.6732632423543772848170429916717;
+
+const PointwiseOp k_selu{.name = "selu",
+                         .expression = Expression::selu,
+                         .arguments = {"input"},
+                         .partials = {[](const Symbols& s) {
+                           return s.dy * elu_derivative(s.x[0], constant(kSeluAlpha)) * kSeluScale;
+                         }}};
+Tensor selu(const Tensor& input, Into into) { return pointwise(k_selu, input, into); }
+
+const PointwiseOp k_celu{.name = "celu",
+                         .expression = Expression::celu,
+                         .arguments = {"input", "alpha"},
+                         .partials = {[](const Symbols& s) {
+                           const Expr slope = exp(minimum(s.x[0], constant(0)) / s.x[1]);
+                           return s.dy * where(leaky_relu_derivative(s.x[0], constant(0)),
+                                               constant(1), slope);
+                         }}};
+Tensor celu(const Tensor& input, double alpha, Into into) {
+  LIBDL_OBSERVED(celu, input, alpha, into);
+  const Tensor limit = unit_number("celu", 2, "alpha", alpha, input);
+  if (alpha == 0) fail_argument(LIBDL_ERROR_VALUE, "celu", 2, "alpha", "is 0", "another number");
+  return pointwise(k_celu, input, limit, into);
+}
+
+// With w = e^x and n = w (w + 2), mish is x n / (n + 2), and (n / (n + 2))' = 4 w (w + 1) / (n +
+// 2)^2. From 20 on the quotient is 1 and its derivative 0.
+const PointwiseOp k_mish{.name = "mish",
+                         .expression = Expression::mish,
+                         .arguments = {"input"},
+                         .partials = {[](const Symbols& s) {
+                           const Expr low = hardtanh(s.x[0], constant(-1000), constant(20));
+                           const Expr w = exp(low), n = w * (w + 2.0), below = n + 2.0;
+                           const Expr bend = low * w * (w + 1.0) * 4.0 / (below * below);
+                           return s.dy * (n / below + bend);
+                         }}};
+Tensor mish(const Tensor& input, Into into) { return pointwise(k_mish, input, into); }
+
+// -- with a second operand ------------------------------------------------------------------------
+
+const PointwiseOp k_glu{.name = "glu",
+                        .expression = Expression::glu,
+                        .arguments = {"input", "input"},
+                        .partials = {[](const Symbols& s) { return s.dy * sigmoid(s.x[1]); },
+                                     [](const Symbols& s) {
+                                       const Expr p = sigmoid(s.x[1]);
+                                       return s.dy * s.x[0] * p * (1.0 - p);
+                                     }}};
+Tensor glu(const Tensor& input, int32_t dim) {
+  LIBDL_OBSERVED(glu, input, dim);
+  const char* const op = "glu";
+  if (input.ndim() == 0)
+    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "is 0-d", "at least one dimension");
+  const int axis = checked_axis(op, 2, "dim", dim, input.ndim());
+  const int64_t size = input.size(axis);
+  if (size % 2 != 0)
+    fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
+                  "an even size of dimension " + std::to_string(axis));
+  const Named named(op);
+  return named(
+      pointwise(k_glu, narrow(input, axis, 0, size / 2), narrow(input, axis, size / 2, size / 2)));
+}
+
+// The step is 1 where input is above 0.
+static Expr step(Expr x) { return leaky_relu_derivative(x, constant(0)); }
+const PointwiseOp k_prelu{
+    .name = "prelu",
+    .expression = Expression::prelu,
+    .arguments = {"input", "weight"},
+    .partials = {[](const Symbols& s) { return where(step(s.x[0]), s.dy, s.dy * s.x[1]); },
+                 [](const Symbols& s) { return where(step(s.x[0]), constant(0), s.dy * s.x[0]); }}};
+Tensor prelu(const Tensor& input, const Tensor& weight) {
+  LIBDL_OBSERVED(prelu, input, weight);
+  const char* const op = "prelu";
+  if (!is_floating(input.dtype()))
+    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(input.dtype()),
+                  "a floating dtype");
+  if (weight.dtype() != input.dtype())
+    fail_argument(LIBDL_ERROR_DTYPE, op, 2, "weight", std::string("is ") + name_of(weight.dtype()),
+                  name_of(input.dtype()));
+  const int64_t channels = input.ndim() > 1 ? input.size(1) : 1;
+  if (weight.ndim() > 1 || (weight.numel() != 1 && weight.numel() != channels))
+    fail_argument(LIBDL_ERROR_SHAPE, op, 2, "weight", "has shape " + to_string(weight.shape()),
+                  "[" + std::to_string(channels) + "], one a channel, or one element");
+  const Named named(op);
+  if (weight.numel() == 1) {
+    const Tensor slope = weight.ndim() ? reshape(weight, Dims()) : weight;
+    return named(pointwise(k_prelu, input, slope));
+  }
+  return named(pointwise(k_prelu, input, along_channels(weight, input.shape())));
+}
+
+Tensor rrelu(const Tensor& input, double lower, double upper, bool training, Generator* generator,
+             Into into) {
+  LIBDL_OBSERVED(rrelu, input, lower, upper, training, generator, into);
+  const char* const op = "rrelu";
+  if (!is_floating(input.dtype()))
+    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(input.dtype()),
+                  "a floating dtype");
+  if (!std::isfinite(lower))
+    fail_argument(LIBDL_ERROR_VALUE, op, 2, "lower", "is " + std::to_string(lower),
+                  "a finite number");
+  if (!std::isfinite(upper) || lower > upper)
+    fail_argument(LIBDL_ERROR_VALUE, op, 3, "upper", "is " + std::to_string(upper),
+                  "a finite number, not below lower, which is " + std::to_string(lower));
+  const Named named(op);
+  if (!training) {
+    const DefaultFloatEnvironment environment;
+    const double mean = lower / 2 + upper / 2;
+    return named(rename_error(op, {{"negative_slope", 2, "lower"}},
+                              [&] { return leaky_relu(input, mean, into); }));
+  }
+  const Tensor slopes = empty_as(input, input.dtype(), input.device());
+  Refund refund(generator);
+  draw_into(slopes, {Distribution::kUniform, lower, upper}, generator);
+  refund.drawn();
+  Tensor y = named(pointwise(k_prelu, input, slopes, into));
+  refund.spent();
+  return y;
+}
+
+}  // namespace libdl

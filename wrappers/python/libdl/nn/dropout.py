@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Variants of Dropout as modules."""
+
+from __future__ import annotations
+
+from .._C import Tensor
+from . import functional as F
+from .layer import Dropout
+
+
+class Dropout1d(Dropout):
+    """In training, channels of [n, c, l] become zero with probability p, the others are divided by
+    1 - p."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.dropout1d(input, self.p, self.training, self.inplace)
+
+
+class Dropout2d(Dropout):
+    """In training, channels of [n, c, h, w] become zero with probability p, the others are divided
+    by 1 - p."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.dropout2d(input, self.p, self.training, self.inplace)
+
+
+class Dropout3d(Dropout):
+    """In training, channels of [n, c, d, h, w] become zero with probability p, the others are
+    divided by 1 - p."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.dropout3d(input, self.p, self.training, self.inplace)
+
+
+class AlphaDropout(Dropout):
+    """In training, elements become SELU's limit with probability p; mean 0 and variance 1 stay what
+    they are."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.alpha_dropout(input, self.p, self.training)
+
+
+class FeatureAlphaDropout(Dropout):
+    """AlphaDropout of whole channels."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.feature_alpha_dropout(input, self.p, self.training)
