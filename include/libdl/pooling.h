@@ -194,13 +194,13 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_avg_pool3d(
 /** Average pooling over signals to sizes that are given: window i of n spans the elements from i
  *  size / n, rounded down, up to (i + 1) size / n, rounded up.
  *
- *  input        floating, [n, c, l] or [c, l], of which only n and c may be 0
+ *  input        floating or complex, [n, c, l] or [c, l], of which only n and c may be 0
  *  output_size  the result's sizes, 0 or more: one number
  *  out          new, input's dtype, with these sizes
  *
  *  Gradient: any order, forward mode.
  *  Errors: SHAPE (input has another shape), VALUE (an argument's numbers, or how many there are),
- *  DTYPE (not floating).
+ *  DTYPE (neither floating nor complex).
  *  Threads: concurrent-read.
  *  Python: adaptive_avg_pool1d(input, output_size) [function, functional]
  */
@@ -211,13 +211,13 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_adaptive_avg_pool1d(
 /** Average pooling over images to sizes that are given: window i of n spans the elements from i
  *  size / n, rounded down, up to (i + 1) size / n, rounded up.
  *
- *  input        floating, [n, c, h, w] or [c, h, w], of which only n and c may be 0
+ *  input        floating or complex, [n, c, h, w] or [c, h, w], of which only n and c may be 0
  *  output_size  the result's sizes, 0 or more: one number, or one for each dimension
  *  out          new, input's dtype, with these sizes
  *
  *  Gradient: any order, forward mode.
  *  Errors: SHAPE (input has another shape), VALUE (an argument's numbers, or how many there are),
- *  DTYPE (not floating).
+ *  DTYPE (neither floating nor complex).
  *  Threads: concurrent-read.
  *  Python: adaptive_avg_pool2d(input, output_size) [functional]
  */
@@ -228,13 +228,14 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_adaptive_avg_pool2d(
 /** Average pooling over volumes to sizes that are given: window i of n spans the elements from i
  *  size / n, rounded down, up to (i + 1) size / n, rounded up.
  *
- *  input        floating, [n, c, d, h, w] or [c, d, h, w], of which only n and c may be 0
+ *  input        floating or complex, [n, c, d, h, w] or [c, d, h, w], of which only n and c may be
+ *               0
  *  output_size  the result's sizes, 0 or more: one number, or one for each dimension
  *  out          new, input's dtype, with these sizes
  *
  *  Gradient: any order, forward mode.
  *  Errors: SHAPE (input has another shape), VALUE (an argument's numbers, or how many there are),
- *  DTYPE (not floating).
+ *  DTYPE (neither floating nor complex).
  *  Threads: concurrent-read.
  *  Python: adaptive_avg_pool3d(input, output_size) [functional]
  */

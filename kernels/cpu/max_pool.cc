@@ -274,6 +274,42 @@ static void largest_by_rows(Context& context, const MaxPoolArgs& a) {
   });
 }
 
+// The same sums for planes without gaps, window by window. Every sum takes the windows in the order
+// of collect_by_rows.
+template <class T>
+static void scatter_by_planes(Context& context, const MaxPoolBackwardArgs& a) {
+  const PoolWindows& w = a.windows;
+  const int64_t plane = pool_plane(w), c = a.dx.sizes[1];
+  with_positions(a.indices, [&](const auto* indices) {
+    in_chunks(context, a.dx.sizes[0] * c, std::max<int64_t>(1, kPoolGrain / plane),
+              [&](int64_t first, int64_t last) {
+                for (int64_t p = first; p < last; ++p) {
+                  const int64_t n = p / c, channel = p % c;
+                  const auto at = [&](const View& v) {
+                    return n * v.strides[0] + channel * v.strides[1];
+                  };
+                  T* const dx = static_cast<T*>(a.dx.data) + at(a.dx);
+                  const T* const dy = static_cast<const T*>(a.dy.data) + at(a.dy);
+                  const auto* const index = indices + at(a.indices);
+                  std::fill_n(dx, plane, T(0));
+                  for (int64_t i = 0; i < w.out[0]; ++i)
+                    for (int64_t j = 0; j < w.out[1]; ++j)
+                      for (int64_t k = 0; k < w.out[2]; ++k) {
+                        const int64_t taken = index[pool_offset(a.indices, i, j, k)];
+                        // Foreign code may have written to them since.
+                        if (taken >= 0 && taken < plane)
+                          dx[taken] += dy[pool_offset(a.dy, i, j, k)];
+                      }
+                }
+              });
+  });
+}
+static bool has_whole_planes(const View& v) {
+  return (v.sizes[4] == 1 || v.strides[4] == 1) &&
+         (v.sizes[3] == 1 || v.strides[3] == v.sizes[4]) &&
+         (v.sizes[2] == 1 || v.strides[2] == v.sizes[3] * v.sizes[4]);
+}
+
 template <class E>
 static void collect_by_rows(Context& context, const MaxPoolBackwardArgs& a) {
   using T = typename E::Compute;
@@ -323,7 +359,12 @@ void max_pool_backward(Context& context, const MaxPoolBackwardArgs& a) {
     LIBDL_ON_ISA(collect_on, context, a);
   else
     with_element(a.dx.dtype, [&]<class E>(E) {
-      if constexpr (std::is_floating_point_v<typename E::Compute>) collect_by_rows<E>(context, a);
+      using T = typename E::Compute;
+      if constexpr (std::is_floating_point_v<T>) {
+        if (sizeof(E) == sizeof(T) && has_whole_planes(a.dx))
+          return scatter_by_planes<T>(context, a);  // others are rounded once
+        collect_by_rows<E>(context, a);
+      }
     });
 }
 

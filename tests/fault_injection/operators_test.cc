@@ -52,7 +52,10 @@ struct Samples {
                make(d, {2}, values),
                make(d, {2, 2, 2, 2}, values),
                make(d, {2, 2, 3}, values),
-               make(d, {1, 1, 1}, values)};
+               make(d, {1, 1, 1}, values),
+               make(d, {2, 2, 2}, values),
+               make(i, {2, 2, 2}, {0, 1}),
+               make(i, {2, 2, 2, 2, 2}, {0, 1})};
     const auto list = [&](std::initializer_list<int> which) {
       lists.emplace_back();
       for (const int k : which) lists.back().push_back(tensors[static_cast<size_t>(k)].get());

@@ -11,8 +11,9 @@ import recipes
 from arguments import Draw, Unknown, generic
 import recipes_image
 import recipes_index
-import recipes_make
 import recipes_loss
+import recipes_make
+import recipes_pool
 import recipes_reduce
 import recipes_rnn
 import recipes_shape
@@ -67,7 +68,8 @@ class Entry:
         return self.name if self.where in ("T", "operator") else f"{self.where}.{self.name}"
 
 
-_FILLING = (recipes_image, recipes_loss, recipes_make, recipes_reduce, recipes_rnn, recipes_shape)
+_FILLING = (recipes_image, recipes_loss, recipes_make, recipes_pool, recipes_reduce, recipes_rnn,
+            recipes_shape)  # fmt: skip
 assert all(_FILLING)  # they fill RECIPES
 INPLACE = {"__i" + name[2:]: sign for name, sign in BINARY.items()}
 PROPERTIES = ("T", "mT", "H", "real", "imag", "shape", "ndim", "dtype", "itemsize", "nbytes",

@@ -165,20 +165,6 @@ def rms_norm(d: Draw) -> Made:
     return [d.tensor(d.shape), str(last)], named | ({"eps": "0.1"} if d.chance(0.4) else {})
 
 
-@recipe("max_pool2d", "max_pool2d_with_indices")
-def max_pool2d(d: Draw) -> Made:
-    d.shape = d.some((1, 4, 4), (2, 3, 5, 4), (1, 2, 3, 3), (0, 2, 3, 3), (2, 1, 6, 3), (3, 3), (1, 0, 3, 3))
-    named = {}
-    for name, choices in (("stride", ("1", "2", "(2, 1)", "None", "0")),
-                          ("padding", ("0", "1", "(1, 0)", "2")),
-                          ("dilation", ("1", "2", "(1, 2)"))):  # fmt: skip
-        if d.chance(0.4):
-            named[name] = d.some(*choices)
-    if d.chance(0.3):
-        named["ceil_mode"] = d.some("True", "False")
-    return [d.tensor(d.shape), d.some("1", "2", "3", "(2, 3)", "(3, 1)", "(2,)")], named
-
-
 def convolution(d: Draw, dims: int, transposed: bool) -> Made:
     if d.kind in ("special", "far"):  # a zero of the padding times infinity is the algorithm's choice
         d.kind = "plain"

@@ -8,6 +8,7 @@
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pool/averaged.h"
 #include "ops/pool/max_pool.h"
+#include "ops/view/view.h"
 
 namespace libdl {
 
@@ -45,13 +46,31 @@ LIBDL_AVG_POOL(avg_pool3d, 3)
 
 // -- of windows that divide the input -------------------------------------------------------------
 
-#define LIBDL_ADAPTIVE_AVG_POOL(name, dims)                                  \
-  Tensor name(const Tensor& input, Dims output_size) {                       \
-    LIBDL_OBSERVED(name, input, output_size);                                \
-    const Pooled a{#name, dims, input};                                      \
-    check_floating(a);                                                       \
-    check_image(a, MayBeEmpty::kBatchAndChannels);                           \
-    return averaged(input, {#name, dims, adaptive_windows(a, output_size)}); \
+// Real and imaginary parts as images of one batch.
+static Tensor averaged_parts(const Tensor& x, const Averaged& how) {
+  const Named named(how.op);
+  const int64_t first[] = {0}, last[] = {-1};
+  const bool batched = x.ndim() == how.dims + 2;
+  const Tensor parts = movedim(view_as_real(x), last, first);
+  const Tensor y = averaged(batched ? flatten(parts, 0, 1) : parts, how);
+  const int64_t pairs[] = {2, x.size(0)};
+  const Tensor means = batched ? unflatten(y, 0, pairs) : y;
+  return named(own(view_as_complex(contiguous(movedim(means, first, last)))));
+}
+
+static Tensor adaptive_avg_pool(const Pooled& a, Dims output_size) {
+  if (!is_inexact(a.input.dtype()))
+    a.bad(LIBDL_ERROR_DTYPE, 1, "input", std::string("is ") + name_of(a.input.dtype()),
+          "a floating or complex dtype");
+  check_image(a, MayBeEmpty::kBatchAndChannels);
+  const Averaged how{a.op, a.dims, adaptive_windows(a, output_size)};
+  return a.input.is_complex() ? averaged_parts(a.input, how) : averaged(a.input, how);
+}
+
+#define LIBDL_ADAPTIVE_AVG_POOL(name, dims)                      \
+  Tensor name(const Tensor& input, Dims output_size) {           \
+    LIBDL_OBSERVED(name, input, output_size);                    \
+    return adaptive_avg_pool({#name, dims, input}, output_size); \
   }
 LIBDL_ADAPTIVE_AVG_POOL(adaptive_avg_pool1d, 1)
 LIBDL_ADAPTIVE_AVG_POOL(adaptive_avg_pool2d, 2)
