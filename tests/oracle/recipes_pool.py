@@ -16,9 +16,9 @@ SIZES = {1: ((4,), (5,), (7,), (3,), (1,), (8,)),
          3: ((3, 3, 3), (4, 3, 2), (2, 5, 3), (1, 2, 4))}
 
 
-def image(d: Draw, dims: int) -> str:
+def image(d: Draw, dims: int, least: int = 0) -> str:
     batch = d.some((2,), (1,), (), (), (0,))
-    channels = d.some(1, 2, 3, 5, 0) if d.chance(0.2) else d.some(1, 2, 3)
+    channels = d.some(1, 2, 3, 5, least) if d.chance(0.2) else d.some(1, 2, 3)
     d.shape = (*batch, channels, *d.some(*SIZES[dims]))
     if d.chance(0.03):
         d.shape = d.shape[-dims:]
@@ -47,7 +47,9 @@ def windows(d: Draw, dims: int, *more: str) -> dict[str, str]:
 
 def max_pool(d: Draw, dims: int) -> Made:
     args = [image(d, dims), each(d, dims, 1, 2, 3)]
-    return args, windows(d, dims, "padding", "dilation")
+    # A dilation of 2 may step over a dimension of 1, which libdl refuses.
+    dilates = min(d.shape[-dims:]) > 1
+    return args, windows(d, dims, "padding", *(["dilation"] if dilates else []))
 
 
 def avg_pool(d: Draw, dims: int) -> Made:
@@ -63,7 +65,8 @@ def avg_pool(d: Draw, dims: int) -> Made:
 def adaptive_pool(d: Draw, dims: int) -> Made:
     sizes = (1, 2, 3, 5) if dims == 1 else (1, 2, 3, 5, None)
     output = each(d, dims, *sizes)
-    return [image(d, dims), "2" if output == "None" else output], {}
+    # PyTorch's derivatives refuse images without channels.
+    return [image(d, dims, least=1), "2" if output == "None" else output], {}
 
 
 def lp_pool(d: Draw, dims: int) -> Made:
