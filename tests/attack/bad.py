@@ -307,12 +307,20 @@ _BY_KIND = {
 
 # -- functions that are no operators ---------------------------------------------------------------
 
+# The field that a struct of zeros lacks.
+_WANTED_FIELD = {
+    **{f"const libdl_{name}_options *": "step"
+       for name in ("adam", "adamax", "nadam", "radam", "adagrad", "asgd")},
+    "const libdl_rprop_options *": "etaminus",
+}  # fmt: skip
+
+
 def blamed(function: Function, k: int) -> list[str]:
     """The parameter's name, a field of its struct, and for a count what the pointers before it that
     it counts are called."""
     names = [function.parameters[k].name]
-    if function.parameters[k].type == "const libdl_adam_options *":
-        names.append("step")
+    if function.parameters[k].type in _WANTED_FIELD:
+        names.append(_WANTED_FIELD[function.parameters[k].type])
     if is_count(function, k):
         for parameter in reversed(function.parameters[:k]):
             if not parameter.type.endswith("*"):

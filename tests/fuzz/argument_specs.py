@@ -11,6 +11,7 @@ from __future__ import annotations
 _FIXTURE = ["fixture", "fn:fixture_destroy"]
 _TENSORS = "list:t:f64:2,3#a|t:f64:2,3#b"
 _FRESH = "list:!t:f64:2,3#a|!t:f64:2,3#b"
+_FIRST, _SECOND = "list:!t:f64:2,3#m|!t:f64:2,3#n", "list:!t:f64:2,3#v|!t:f64:2,3#w"
 _MANAGED, _OLD = "h:dlpack", "h:dlpack_old"
 
 # Good words, one list a parameter; a list instead of a word: any of them.
@@ -77,8 +78,24 @@ CALLS: dict[str, list] = {
     "libdl_interceptor_push_options": ["made:onlooker_of"],
     "libdl_interceptor_pop": [],
     "libdl_sgd_step": ["at:sgd", _FRESH, "i:2", _TENSORS, "i:2", "null", "i:0"],
-    "libdl_adam_step": ["at:adam", _FRESH, "i:2", _TENSORS, "i:2", "list:!t:f64:2,3#m|!t:f64:2,3#n",
-                        "i:2", "list:!t:f64:2,3#v|!t:f64:2,3#w", "i:2", "null", "i:0"],
+    "libdl_adam_step": ["at:adam", _FRESH, "i:2", _TENSORS, "i:2", _FIRST, "i:2", _SECOND, "i:2",
+                        "null", "i:0"],
+    "libdl_adamax_step": ["at:adamax", _FRESH, "i:2", _TENSORS, "i:2", _FIRST, "i:2",
+                          _SECOND, "i:2"],
+    "libdl_nadam_step": ["at:nadam", _FRESH, "i:2", _TENSORS, "i:2", _FIRST, "i:2",
+                         _SECOND, "i:2"],
+    "libdl_radam_step": ["at:radam", _FRESH, "i:2", _TENSORS, "i:2", _FIRST, "i:2",
+                         _SECOND, "i:2"],
+    "libdl_adagrad_step": ["at:adagrad", _FRESH, "i:2", _TENSORS, "i:2", _FIRST, "i:2"],
+    "libdl_adadelta_step": ["at:adadelta", _FRESH, "i:2", _TENSORS, "i:2", _FIRST, "i:2",
+                            _SECOND, "i:2"],
+    "libdl_asgd_step": ["at:asgd", _FRESH, "i:2", _TENSORS, "i:2", _FIRST, "i:2"],
+    "libdl_rprop_step": ["at:rprop", _FRESH, "i:2", _TENSORS, "i:2", _FIRST, "i:2",
+                         _SECOND, "i:2"],
+    "libdl_rmsprop_step": ["at:rmsprop", _FRESH, "i:2", _TENSORS, "i:2", _FIRST, "i:2",
+                           "null", "i:0", "null", "i:0"],
+    "libdl_total_norm": [_TENSORS, "i:2", ["f:2", "f:1", "f:3"], "i:0", "out:tensor"],
+    "libdl_clip_grads_with_norm": [_FRESH, "i:2", "f:1", "t:f64:1#norm"],
     "libdl_scope_push": [],
     "libdl_scope_push_owner": [],
     "libdl_scope_return": ["null", "h:tensor", "out:tensor"],
@@ -140,6 +157,16 @@ BAD: dict[str, list[tuple[int, str]]] = {
                            (4, "i:0")],
     "libdl_sgd_step": [(0, "options:0")],
     "libdl_adam_step": [(0, "options:0"), (0, "options:72"), (0, "at:adam_of_step_0"), (2, "i:-1")],
+    "libdl_adamax_step": [(0, "options:0"), (0, "options:56"), (2, "i:-1")],
+    "libdl_nadam_step": [(0, "options:0"), (0, "options:80"), (2, "i:-1")],
+    "libdl_radam_step": [(0, "options:0"), (0, "options:64"), (2, "i:-1")],
+    "libdl_adagrad_step": [(0, "options:0"), (0, "options:48"), (2, "i:-1")],
+    "libdl_adadelta_step": [(0, "options:0"), (2, "i:-1")],
+    "libdl_asgd_step": [(0, "options:0"), (0, "options:80"), (2, "i:-1")],
+    "libdl_rmsprop_step": [(0, "options:0"), (2, "i:-1")],
+    "libdl_rprop_step": [(0, "options:0"), (0, "options:40"), (2, "i:-1")],
+    "libdl_total_norm": [(1, "i:-1"), (2, "f:0"), (2, "f:-1")],
+    "libdl_clip_grads_with_norm": [(1, "i:-1"), (2, "f:-1"), (3, "t:f64:2,3")],
     "libdl_generator_set_state": [(1, "at:buffer"), (2, "i:23"), (2, "i:-1")],
     "libdl_check_abi": [(0, "i:9"), (1, "i:99"), (1, "i:-1"), (0, "i:-2147483648")],
     "libdl_tensor_set_host_object": [(1, "i:-1"), (1, "i:-2147483648"), (1, "i:2147483647")],

@@ -133,6 +133,57 @@ FIXTURE_PLACE void *adam_of_step_0(void) {
   static libdl_adam_options options = {.struct_size = sizeof options, .lr = 0.1, .beta1 = 0.9};
   return &options;
 }
+FIXTURE_PLACE void *adamax(void) {
+  static libdl_adamax_options options = {.struct_size = sizeof options,
+                                         .lr = 0.1,
+                                         .beta1 = 0.9,
+                                         .beta2 = 0.999,
+                                         .eps = 1e-8,
+                                         .step = 1};
+  return &options;
+}
+FIXTURE_PLACE void *nadam(void) {
+  static libdl_nadam_options options = {.struct_size = sizeof options,
+                                        .lr = 0.1,
+                                        .beta1 = 0.9,
+                                        .beta2 = 0.999,
+                                        .eps = 1e-8,
+                                        .step = 2};
+  return &options;
+}
+FIXTURE_PLACE void *radam(void) {
+  static libdl_radam_options options = {
+      .struct_size = sizeof options, .lr = 0.1, .beta1 = 0.9, .beta2 = 0.9, .eps = 1e-8, .step = 9};
+  return &options;
+}
+FIXTURE_PLACE void *adagrad(void) {
+  static libdl_adagrad_options options = {
+      .struct_size = sizeof options, .lr = 0.1, .lr_decay = 0.1, .eps = 1e-10, .step = 2};
+  return &options;
+}
+FIXTURE_PLACE void *adadelta(void) {
+  static libdl_adadelta_options options = {
+      .struct_size = sizeof options, .lr = 1, .rho = 0.9, .eps = 1e-6};
+  return &options;
+}
+FIXTURE_PLACE void *asgd(void) {
+  static libdl_asgd_options options = {
+      .struct_size = sizeof options, .lr = 0.1, .lambd = 1e-4, .alpha = 0.75, .t0 = 1, .step = 3};
+  return &options;
+}
+FIXTURE_PLACE void *rmsprop(void) {
+  static libdl_rmsprop_options options = {
+      .struct_size = sizeof options, .lr = 0.1, .alpha = 0.99, .eps = 1e-8};
+  return &options;
+}
+FIXTURE_PLACE void *rprop(void) {
+  static libdl_rprop_options options = {.struct_size = sizeof options,
+                                        .etaminus = 0.5,
+                                        .etaplus = 1.2,
+                                        .step_size_min = 1e-6,
+                                        .step_size_max = 50};
+  return &options;
+}
 FIXTURE_PLACE void *retain_graph(void) {
   static libdl_backward_options options = {
       .struct_size = sizeof options, .retain_graph = 1, .allow_unused = 1};
