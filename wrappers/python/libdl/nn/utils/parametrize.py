@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Parameters computed by modules from other parameters.
+
+A parametrized module becomes an object of a class of its own, in which the tensor's name is a
+property. What is trained and saved lies in module.parametrizations."""
+
+# mypy: disable-error-code="no-any-return"
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ..._C import Tensor
+from ..._modes import no_grad
+from ..container import ModuleDict, ModuleList
+from ..module import Module
+from ..parameter import Parameter
+
+__all__ = [
+    "ParametrizationList", "cached", "is_parametrized", "register_parametrization",
+    "remove_parametrizations", "transfer_parametrizations_and_params",
+    "type_before_parametrizations",
+]  # fmt: skip
+
+_depth = 0  # of cached(), in which a tensor is computed once
+_cache: dict[tuple[int, str], Tensor] = {}
+
+
+@contextmanager
+def cached() -> Iterator[None]:
+    """Within it, each parametrized tensor is computed once, at its first use."""
+    global _depth
+    _depth += 1
+    try:
+        yield
+    finally:
+        _depth -= 1
+        if not _depth:
+            _cache.clear()
+
+
+def _register(module: Module, name: str, tensor: Any) -> None:
+    if isinstance(tensor, Parameter):
+        module.register_parameter(name, tensor)
+    else:
+        module.register_buffer(name, tensor)
+
+
+def _check_alike(what: str, found: Any, wanted: Tensor) -> None:
+    if not isinstance(found, Tensor):
+        raise ValueError(f"{what} returned a {type(found).__name__}, wanted a tensor")
+    for name in ("dtype", "shape"):
+        ours, theirs = getattr(found, name), getattr(wanted, name)
+        if ours != theirs:
+            raise ValueError(f"{what} returned {name} {ours}, wanted the tensor's {name} {theirs}, "
+                             "or unsafe=True")  # fmt: skip
+
+
+class ParametrizationList(ModuleList):
+    """The parametrizations of one tensor, in the order in which they are applied, and the tensors
+    from which it is computed: `original`, or `original0`, `original1`, ...
+
+    Arguments:
+        modules: the parametrizations
+        original: the tensor; from it right_inverse of the last to the first computes the originals
+        unsafe: whether a result may have another shape or dtype
+    """
+
+    def __init__(self, modules: Sequence[Module], original: Any, unsafe: bool = False) -> None:
+        if not modules:
+            raise ValueError("ParametrizationList: argument 1 (modules) is empty")
+        super().__init__(modules)
+        self.unsafe = unsafe
+        made: Any = original
+        with no_grad():
+            for module in reversed(modules):
+                made = _inverse(module, made)
+        if not isinstance(made, (Tensor, Sequence)):
+            raise ValueError(f"right_inverse returned a {type(made).__name__}, wanted a tensor or a "
+                             "sequence of tensors")  # fmt: skip
+        self.is_tensor = isinstance(made, Tensor)
+        self.ntensors = 1 if self.is_tensor else len(made)
+        before = original.data
+        if self.is_tensor:
+            if made.dtype != original.dtype:
+                raise ValueError(f"right_inverse returned {made.dtype}, wanted the tensor's "
+                                 f"{original.dtype}")  # fmt: skip
+            original.data = made.detach()
+            _register(self, "original", original)
+        else:
+            self._register_several(made, original)
+        if not unsafe:
+            try:
+                _check_alike("a parametrization", self(), before)
+            except BaseException:
+                original.data = before
+                raise
+
+    def _register_several(self, made: Sequence[Any], original: Tensor) -> None:
+        for i, one in enumerate(made):
+            if not isinstance(one, Tensor):
+                raise ValueError(f"right_inverse returned a {type(one).__name__} at {i}, wanted a "
+                                 "tensor")  # fmt: skip
+            if isinstance(original, Parameter):
+                one = Parameter(one, original.requires_grad)
+            _register(self, f"original{i}", one.requires_grad_(original.requires_grad))
+
+    def right_inverse(self, value: Tensor) -> None:
+        """Sets the originals so that the tensor becomes value; each parametrization needs a method
+        right_inverse."""
+        made: Any = value
+        with no_grad():
+            for module in reversed(list(self)):
+                if not hasattr(module, "right_inverse"):
+                    raise RuntimeError(f"{type(module).__name__} has no method right_inverse, which "
+                                       "an assignment to the tensor needs")  # fmt: skip
+                made = module.right_inverse(made)
+            given = [made] if self.is_tensor else made
+            if not isinstance(given, Sequence) or not all(isinstance(t, Tensor) for t in given):
+                raise ValueError(f"right_inverse returned a {type(made).__name__}, wanted "
+                                 f"{self.ntensors} tensors")  # fmt: skip
+            if len(given) != self.ntensors:
+                raise ValueError(f"right_inverse returned {len(given)} tensors, wanted "
+                                 f"{self.ntensors}")  # fmt: skip
+            for original, tensor in zip(self._originals(), given):
+                if original.dtype != tensor.dtype:
+                    raise ValueError(f"right_inverse returned {tensor.dtype}, wanted "
+                                     f"{original.dtype}")  # fmt: skip
+            for original, tensor in zip(self._originals(), given):
+                original.data = tensor.detach()
+
+    def _originals(self) -> list[Any]:
+        if self.is_tensor:
+            return [self.original]
+        return [getattr(self, f"original{i}") for i in range(self.ntensors)]
+
+    def forward(self) -> Tensor:
+        first, *others = self
+        made: Any = first(*self._originals())
+        for module in others:
+            made = module(made)
+        return made
+
+
+def _inverse(module: Module, value: Any) -> Any:
+    if not hasattr(module, "right_inverse"):
+        return value
+    try:
+        return module.right_inverse(value)
+    except NotImplementedError:
+        return value
+
+
+def _parametrized_class(module: Module) -> None:
+    """Gives the module a class of its own, for the properties."""
+    kind = type(module)
+
+    def __getstate__(self: Any) -> Any:
+        raise RuntimeError("a parametrized module cannot be pickled: save its state_dict()")
+
+    def __deepcopy__(self: Any, memo: dict[int, Any]) -> Any:
+        if id(self) not in memo:
+            made = memo[id(self)] = type(self).__new__(type(self))
+            made.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        return memo[id(self)]
+
+    members: dict[str, Any] = {"__getstate__": __getstate__}
+    if not hasattr(kind, "__deepcopy__"):
+        members["__deepcopy__"] = __deepcopy__
+    module.__class__ = type(f"Parametrized{kind.__name__}", (kind,), members)
+
+
+def _property(name: str) -> property:
+    def compute(self: Any) -> Tensor:
+        if not _depth:
+            return self.parametrizations[name]()
+        key = id(self), name
+        if key not in _cache:
+            _cache[key] = self.parametrizations[name]()
+        return _cache[key]
+
+    def assign(self: Any, value: Tensor) -> None:
+        self.parametrizations[name].right_inverse(value)
+
+    return property(compute, assign)
+
+
+def register_parametrization(module: Module, tensor_name: str, parametrization: Module, *,
+                             unsafe: bool = False) -> Module:  # fmt: skip
+    """From now on, module.tensor_name is parametrization(original); several are applied one after
+    the other. Returns the module.
+
+    Arguments:
+        tensor_name: of a parameter or buffer
+        parametrization: a module; its right_inverse, if there is one, is used to compute the
+            original from the tensor, now and at every assignment to it
+        unsafe: whether the result may have another shape or dtype
+    """
+    parametrization.train(module.training)
+    if is_parametrized(module, tensor_name):
+        held = module.parametrizations[tensor_name]
+        if not unsafe:
+            before = getattr(module, tensor_name)
+            after = parametrization(before)
+            _check_alike("the parametrization", after, before)
+            if hasattr(parametrization, "right_inverse"):
+                _check_alike("right_inverse", _inverse(parametrization, after), before)
+        held.append(parametrization)
+        held.unsafe |= unsafe
+        return module
+    original = {**module._buffers, **module._parameters}.get(tensor_name)
+    if original is None:
+        raise ValueError(f"{type(module).__name__} has neither a parameter nor a buffer "
+                         f"{tensor_name!r}")  # fmt: skip
+    held = ParametrizationList([parametrization], original, unsafe)
+    delattr(module, tensor_name)
+    if not is_parametrized(module):
+        _parametrized_class(module)
+        module.parametrizations = ModuleDict()
+    setattr(type(module), tensor_name, _property(tensor_name))
+    module.parametrizations[tensor_name] = held
+    return module
+
+
+def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:
+    """Whether the module, or that tensor of it, is parametrized."""
+    held = module._modules.get("parametrizations")
+    if not isinstance(held, ModuleDict):
+        return False
+    return len(held) > 0 if tensor_name is None else tensor_name in held
+
+
+def remove_parametrizations(module: Module, tensor_name: str,
+                            leave_parametrized: bool = True) -> Module:  # fmt: skip
+    """Makes the tensor a parameter or buffer again. Returns the module.
+
+    Arguments:
+        leave_parametrized: whether it keeps its value; otherwise it is the original
+    """
+    if not is_parametrized(module, tensor_name):
+        raise ValueError(f"{type(module).__name__} has no parametrized tensor {tensor_name!r}")
+    held = module.parametrizations[tensor_name]
+    if not held.is_tensor and not leave_parametrized:
+        raise ValueError(f"remove_parametrizations: {tensor_name!r} is computed from several "
+                         "tensors: only leave_parametrized=True is possible")  # fmt: skip
+    original = held.original if held.is_tensor else None
+    if leave_parametrized:
+        value = getattr(module, tensor_name)
+        if original is None:
+            detached = value.detach()
+            original = Parameter(detached) if value.requires_grad else detached
+        else:
+            original.data = value.detach()
+    delattr(type(module), tensor_name)
+    del module.parametrizations[tensor_name]
+    _register(module, tensor_name, original)
+    if not is_parametrized(module):
+        del module.parametrizations
+        module.__class__ = type(module).__bases__[0]
+    return module
+
+
+def type_before_parametrizations(module: Module) -> type[Module]:
+    """The module's class as it was before it was parametrized."""
+    return type(module).__bases__[0] if is_parametrized(module) else type(module)
+
+
+def transfer_parametrizations_and_params(from_module: Module, to_module: Module,
+                                         tensor_name: str | None = None) -> Module:  # fmt: skip
+    """Gives the parametrizations of one module's tensors, and what they are computed from, to
+    another module, too. Returns that module.
+
+    Arguments:
+        tensor_name: of one tensor; None: all that are parametrized
+    """
+    if not is_parametrized(from_module):
+        raise AssertionError(f"{type(from_module).__name__} has no parametrized tensors")
+    for name in list(from_module.parametrizations) if tensor_name is None else [tensor_name]:
+        held = from_module.parametrizations[name]
+        if not hasattr(to_module, name):
+            setattr(to_module, name, Parameter(getattr(from_module, name).detach().clone()))
+        for parametrization in held:
+            register_parametrization(to_module, name, parametrization, unsafe=held.unsafe)
+        for key, original in {**held._parameters, **held._buffers}.items():
+            setattr(to_module.parametrizations[name], key, original)
+    return to_module
