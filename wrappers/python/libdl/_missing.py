@@ -21,7 +21,7 @@ def _names(module: str) -> list[str]:
 def explain(name: str, module: str = "libdl") -> str:
     """The error's text: similar names in the module, or the module that has the name."""
     text = f"module {module!r} has no attribute {name!r}"
-    if name.startswith("__"):
+    if name.startswith("_"):
         return text
     known = _names(module)
     if name not in known:

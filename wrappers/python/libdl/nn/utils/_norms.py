@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Weights as length times direction, and by their largest singular value."""
+
+# mypy: disable-error-code="no-any-return"
+from __future__ import annotations
+
+from typing import Any
+
+from ... import _functions as F
+from ..._C import Tensor
+from ..._modes import no_grad
+from ..functional import normalize
+
+
+def lengths(v: Tensor, dim: int | None) -> Tensor:
+    """The norm of each slice along dim, in v's number of dimensions; of all of v for None or -1."""
+    if dim is None or dim == -1:
+        return v.norm()
+    others = [d for d in range(v.ndim) if d != dim % v.ndim]
+    return v.norm(2, others, keepdim=True) if others else v.abs()
+
+
+def directed(v: Tensor, g: Tensor, dim: int | None) -> Tensor:
+    """The direction of v with the lengths g."""
+    return v * (g / lengths(v, dim))
+
+
+def as_matrix(weight: Tensor, dim: int) -> Tensor:
+    """The weight with that dimension first, and all others as one."""
+    if dim != 0:
+        weight = weight.transpose(0, dim) if weight.ndim == 2 else weight.permute(
+            dim, *(d for d in range(weight.ndim) if d != dim % weight.ndim))  # fmt: skip
+    return weight.reshape(weight.shape[0], -1)
+
+
+def power_iterations(matrix: Tensor, u: Tensor, v: Tensor, count: int, eps: float) -> None:
+    """Brings u and v, in place, closer to the singular vectors of the largest singular value."""
+    with no_grad():
+        for _ in range(count):
+            u.copy_(normalize(F.mv(matrix, v), dim=0, eps=eps))
+            v.copy_(normalize(F.mv(matrix.t(), u), dim=0, eps=eps))
+
+
+def drawn_vectors(matrix: Tensor, eps: float) -> tuple[Tensor, Tensor]:
+    """Random vectors of length 1, to begin with."""
+    with no_grad():
+        rows, columns = matrix.shape
+        u = normalize(matrix.new_empty(rows).normal_(0, 1), dim=0, eps=eps)
+        v = normalize(matrix.new_empty(columns).normal_(0, 1), dim=0, eps=eps)
+    return u, v
+
+
+def dim_of_outputs(module: Any) -> int:
+    """The dimension of a layer's weight that stands for its outputs."""
+    from ..convolution import _Transposed
+
+    return 1 if isinstance(module, _Transposed) else 0

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Modules as functions of their parameters, under their older path."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..._C import Tensor
+from ..module import Module
+
+
+def functional_call(
+    module: Module, parameters_and_buffers: dict[str, Tensor], args: Any = None,
+    kwargs: dict[str, Any] | None = None, *, tie_weights: bool = True, strict: bool = False,
+) -> Any:  # fmt: skip
+    """libdl.func.functional_call."""
+    from ...func import functional_call as call  # which needs Module
+
+    return call(module, parameters_and_buffers, args, kwargs, tie_weights=tie_weights,
+                strict=strict)  # fmt: skip
