@@ -12,6 +12,15 @@ from . import _hooks
 from ._state import ModuleState
 
 
+class _Call:
+    """How far one call has come."""
+
+    def __init__(self, args: Any, kwargs: Any) -> None:
+        self.args, self.kwargs = args, kwargs
+        self.result: Any = None
+        self.hooks_called: set[int] = set()
+
+
 class ModuleCalls(ModuleState):
     """ModuleBase, in C, calls forward, or _call_impl if there are hooks."""
 
@@ -26,33 +35,30 @@ class ModuleCalls(ModuleState):
 
     def _call_impl(self, *args: Any, **kwargs: Any) -> Any:
         always = {**_hooks._global_forward_hooks_always_called, **self._forward_hooks_always_called}
-        if not always:
-            return self._call_hooked(args, kwargs, set())
-        called: set[int] = set()
+        call = _Call(args, kwargs)
         try:
-            return self._call_hooked(args, kwargs, called)
+            return self._call_hooked(call)
         except Exception:
             for number, hook in self._all(_hooks._global_forward_hooks, self._forward_hooks):
-                if number in always and number not in called:
-                    self._call_after_failure(number, hook, args, kwargs)
+                if number in always and number not in call.hooks_called:
+                    self._call_after_failure(number, hook, call)
             raise
 
-    def _call_hooked(self, args: Any, kwargs: Any, called: set[int]) -> Any:
-        """One call; the numbers of the forward hooks that it reached are added to called."""
-        args, kwargs = self._through_pre_hooks(args, kwargs)
-        hooks, pre_hooks = self._get_backward_hooks()[0], self._get_backward_pre_hooks()
-        older = self._get_backward_hooks()[1]
+    def _call_hooked(self, call: _Call) -> Any:
+        args, kwargs = call.args, call.kwargs = self._through_pre_hooks(call.args, call.kwargs)
+        (hooks, older), pre_hooks = self._get_backward_hooks(), self._get_backward_pre_hooks()
         watch: Any = None
         if hooks or pre_hooks:
             from ._backward_hooks import Watch
 
             watch = Watch(self, pre_hooks, hooks)
             args = watch.arguments(args)
-        result = self.forward(*args, **kwargs)
+        result = call.result = self.forward(*args, **kwargs)
         for number, hook in self._all(_hooks._global_forward_hooks, self._forward_hooks):
-            called.add(number)
+            call.hooks_called.add(number)
             answer = self._call_forward_hook(number, hook, args, kwargs, result)
-            result = result if answer is None else answer
+            if answer is not None:
+                result = call.result = answer
         if watch is not None:
             result = watch.result(result)
         if older:
@@ -89,9 +95,9 @@ class ModuleCalls(ModuleState):
             return hook(self, args, kwargs, result)
         return hook(self, args, result)
 
-    def _call_after_failure(self, number: int, hook: Any, args: Any, kwargs: Any) -> None:
+    def _call_after_failure(self, number: int, hook: Any, call: _Call) -> None:
         try:
-            self._call_forward_hook(number, hook, args, kwargs, None)
+            self._call_forward_hook(number, hook, call.args, call.kwargs, call.result)
         except Exception as error:
             warnings.warn(f"a forward hook with always_call=True raised {error!r}, which is hidden "
                           "by an earlier error of the call", stacklevel=4)  # fmt: skip

@@ -21,7 +21,7 @@ def check_amount(amount: Any) -> None:
 def count_to_prune(amount: Any, count: int) -> int:
     """How many of count elements or slices are pruned."""
     if not isinstance(amount, Integral):
-        return round(amount * count)
+        return int(round(amount * count))
     if int(amount) > count:
         raise ValueError(f"amount is {amount}, wanted at most the {count} that there are")
     return int(amount)

@@ -81,9 +81,9 @@ class ParametrizationList(ModuleList):
             raise ValueError(f"right_inverse returned a {type(made).__name__}, wanted a tensor or a "
                              "sequence of tensors")  # fmt: skip
         self.is_tensor = isinstance(made, Tensor)
-        self.ntensors = 1 if self.is_tensor else len(made)
+        self.ntensors = 1 if isinstance(made, Tensor) else len(made)
         before = original.data
-        if self.is_tensor:
+        if isinstance(made, Tensor):
             if made.dtype != original.dtype:
                 raise ValueError(f"right_inverse returned {made.dtype}, wanted the tensor's "
                                  f"{original.dtype}")  # fmt: skip
@@ -155,7 +155,7 @@ def _inverse(module: Module, value: Any) -> Any:
 
 def _parametrized_class(module: Module) -> None:
     """Gives the module a class of its own, for the properties."""
-    kind = type(module)
+    kind: Any = type(module)
 
     def __getstate__(self: Any) -> Any:
         raise RuntimeError("a parametrized module cannot be pickled: save its state_dict()")
