@@ -55,7 +55,9 @@ struct Samples {
                make(d, {1, 1, 1}, values),
                make(d, {2, 2, 2}, values),
                make(i, {2, 2, 2}, {0, 1}),
-               make(i, {2, 2, 2, 2, 2}, {0, 1})};
+               make(i, {2, 2, 2, 2, 2}, {0, 1}),
+               make(d, {3, 1}, values),
+               make(d, {4, 1}, values)};
     const auto list = [&](std::initializer_list<int> which) {
       lists.emplace_back();
       for (const int k : which) lists.back().push_back(tensors[static_cast<size_t>(k)].get());
@@ -63,6 +65,10 @@ struct Samples {
     list({1, 1});
     list({3});
     list({3, 3});
+    list({13, 13});  // recurrent: states, and weights of one, three and four gates
+    list({17, 17});
+    list({18, 18});
+    list({19, 19});
   }
 };
 
@@ -111,8 +117,12 @@ std::vector<libdl_value> candidates(libdl_op op, int32_t k, const Samples& s) {
       break;
     default: break;
   }
-  if (libdl_op_argument_is_nullable(op, k) && libdl_op_argument_type(op, k) != LIBDL_VALUE_TENSORS)
-    all.push_back({});
+  if (libdl_op_argument_is_nullable(op, k) &&
+      libdl_op_argument_type(op, k) != LIBDL_VALUE_TENSORS) {
+    // Biases of cells are absent first: with two that never fit, the search would not end.
+    const bool first = std::string(libdl_op_argument_name(op, k)).starts_with("b_");
+    all.insert(first ? all.begin() : all.end(), libdl_value{});
+  }
   return all;
 }
 

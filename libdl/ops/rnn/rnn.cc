@@ -4,6 +4,8 @@
 
 #include "ops/rnn/rnn.h"
 
+#include <algorithm>
+
 #include "ops/creation/copy.h"
 #include "ops/creation/join.h"
 #include "ops/creation/random.h"
@@ -48,17 +50,18 @@ static void check_options(const Network& n) {
   if (n.num_layers < 1)
     n.bad(LIBDL_ERROR_VALUE, n.first + 3, "num_layers", "is " + std::to_string(n.num_layers),
           "1 or more");
+  const auto most = std::max<int64_t>(1, static_cast<int64_t>(n.params.size()));
+  if (n.num_layers > most)
+    n.bad(LIBDL_ERROR_VALUE, n.first + 3, "num_layers", "is " + std::to_string(n.num_layers),
+          "no more than the tensors in params, " + std::to_string(n.params.size()));
   if (!(n.dropout >= 0 && n.dropout <= 1))
     n.bad(LIBDL_ERROR_VALUE, n.first + 4, "dropout", "is " + std::to_string(n.dropout), "0 to 1");
 }
 
 static bool has_projections(const Network& n, int64_t plain, int64_t directions) {
   const auto given = static_cast<int64_t>(n.params.size());
-  // Products that cannot overflow: more layers than tensors are no match.
-  const bool possible = n.num_layers <= given;
-  if (possible && given == n.num_layers * directions * plain) return false;
-  if (possible && n.cell == RnnCell::kLstm && given == n.num_layers * directions * (plain + 1))
-    return true;
+  if (given == n.num_layers * directions * plain) return false;
+  if (n.cell == RnnCell::kLstm && given == n.num_layers * directions * (plain + 1)) return true;
   const std::string each =
       std::to_string(plain) + (n.cell == RnnCell::kLstm ? ", or with projections one more," : "");
   n.bad(LIBDL_ERROR_VALUE, n.first + 1, "params", "has " + std::to_string(given) + " tensors",
@@ -154,6 +157,8 @@ static RnnStates run_layers(const Network& n, const Sizes& s, const Sequence& se
   const Dtype dtype = in.y.dtype();
   if (n.num_layers > 1) in.y = cast(in.y, computed_in(dtype));  // not rounded between layers
   std::vector<Tensor> hs, cs;
+  std::optional<Refund> dropped;
+  if (n.train && n.dropout > 0) dropped.emplace(nullptr);
   for (int64_t i = 0; i < n.num_layers; ++i) {
     std::vector<RnnWeights> weights;
     for (int64_t d = 0; d < directions; ++d)
@@ -165,13 +170,17 @@ static RnnStates run_layers(const Network& n, const Sizes& s, const Sequence& se
     RnnStates out = rnn_layer(layer, {in.y, own(in.h), own(in.c)}, weights);
     hs.push_back(std::move(out.h));
     if (out.c.defined()) cs.push_back(std::move(out.c));
-    const bool between = i + 1 < n.num_layers && n.train && n.dropout > 0;
-    in.y = between ? dropout(out.y, n.dropout, true, nullptr) : std::move(out.y);
+    in.y = std::move(out.y);
+    if (!dropped || i + 1 == n.num_layers) continue;
+    in.y = dropout(in.y, n.dropout, true, nullptr);
+    dropped->drawn();
   }
   const auto all = [](std::vector<Tensor>& states) {
     return states.empty() ? Tensor() : states.size() == 1 ? states[0] : cat(states, 0);
   };
-  return {cast(in.y, dtype), all(hs), all(cs)};
+  RnnStates last{cast(in.y, dtype), all(hs), all(cs)};
+  if (dropped) dropped->spent();
+  return last;
 }
 
 static RnnStates over_sequences(const Network& n, const Tensor& input, TensorSpan hx,
