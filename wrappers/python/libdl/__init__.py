@@ -46,7 +46,7 @@ from ._creation import (
 )  # fmt: skip
 from ._overloads import *  # type: ignore[assignment]
 from ._convolution import *  # type: ignore[assignment]
-from ._recurrent import *  # type: ignore[assignment]
+from ._recurrent import *
 from ._random import (
     default_generator as default_generator, get_rng_state as get_rng_state,
     initial_seed as initial_seed, manual_seed as manual_seed, seed as seed,
