@@ -102,13 +102,6 @@ static bool holds(Dtype dtype, int64_t least, int64_t greatest) {
   }
 }
 
-Refund::Refund(Generator* g)
-    : generator_(generator_or_default(g)), before_(generator_.offset), after_(before_) {}
-void Refund::drawn() { after_ = generator_.offset; }
-Refund::~Refund() {
-  if (after_ != before_) generator_.offset.compare_exchange_strong(after_, before_);
-}
-
 // -- creation -------------------------------------------------------------------------------------
 
 static Tensor drawn(const char* op, const Draw& draw, Dims shape, Dtype dtype, Device device,

@@ -29,19 +29,4 @@ Tensor bernoulli_fill(const Tensor& p, Generator* generator, Into into);
 Tensor uniform(double low, double high, Generator* generator, Into into);
 Tensor normal(double mean, double std, Generator* generator, Into into);
 
-// A call that fails after it drew puts the generator back, unless somebody else has drawn since.
-class Refund {
- public:
-  explicit Refund(Generator* generator);  // NULL: the default one
-  ~Refund();
-  Refund(const Refund&) = delete;
-  Refund& operator=(const Refund&) = delete;
-  void drawn();                       // to be called after each draw
-  void spent() { after_ = before_; }  // the call succeeds
-
- private:
-  Generator& generator_;
-  uint64_t before_, after_;
-};
-
 }  // namespace libdl
