@@ -122,7 +122,7 @@ _MEANT = {
         "weight": "t:f64:3#w", "bias": "t:f64:3#b", "training": "i:1", "use_input_stats": "i:1"}),
     "group_norm": {"input": "t:f64:2,4,3", "num_groups": "i:2", "weight": "t:f64:4#w",
                    "bias": "t:f64:4#b"},
-    "rms_norm": {"normalized_shape": "ints:3", "weight": "t:f64:3#w"},
+    "rms_norm": {"normalized_shape": "ints:3", "weight": "t:f64:3#w", "eps": "fp:0.1"},
     **dict.fromkeys(("max_pool2d", "max_pool2d_with_indices"), {
         "input": "t:f64:2,3,4", "kernel_size": "ints:2", "stride": "ints:1", "padding": "ints:1",
         "dilation": "ints:1"}),

@@ -8,13 +8,11 @@ import types
 import warnings
 from collections.abc import Iterable
 
-from .. import _C, _functions as F
-from .._C import Tensor
-from .._creation import as_tensor
+from ... import _C
+from ..._C import Tensor
+from ..._creation import as_tensor
 
 Tensors = Tensor | Iterable[Tensor]
-from ... import _C, _functions as F
-from ..._C import Tensor
 
 
 def _gradients(parameters: Tensors) -> list[Tensor]:
@@ -74,27 +72,3 @@ def clip_grad_value_(parameters: Tensors, clip_value: float, foreach: bool | Non
     gradients = _gradients(parameters)
     if gradients:
         _C.clip_grad_value(gradients, float(clip_value))
-
-
-def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
-    """All parameters concatenated into one vector."""
-    return F.cat([p.reshape(-1) for p in parameters])
-
-
-def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
-    """Writes the parts of a vector into the parameters."""
-    start = 0
-    for parameter in parameters:
-        count = parameter.numel()
-        parameter.data = vec[start : start + count].view(parameter.shape).detach()
-        start += count
-
-
-import typing as _typing  # noqa: E402
-
-from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
-
-if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-    __getattr__ = _missing_names(__name__)
-__dir__ = _public_names(__name__)
-        _C.clip_grad_value(gradients, clip_value)
