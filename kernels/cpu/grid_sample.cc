@@ -6,16 +6,74 @@
 #include <cmath>
 
 #include "kernels/cpu/kernels.h"
+#include "kernels/cpu/simd/highway_targets.h"
+#include "kernels/cpu/simd/isa.h"
 #include "kernels/cpu/traverse/walk.h"
 #include "kernels/sampling.h"
 
-namespace libdl::kernels::cpu {
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/cpu/grid_sample.cc"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
 
+HWY_BEFORE_NAMESPACE();
+namespace libdl::kernels::cpu {
+namespace HWY_NAMESPACE {
 namespace {
 
 constexpr int64_t kPlaces = 64;      // at once
 constexpr int64_t kChannels = 4;     // of a chunk that adds up the image's gradient
 constexpr int64_t kGrain = 1 << 14;  // terms of sums that are worth a chunk
+
+// Where the places first, first + 1, ... lie in a view whose dimensions begin, begin + 1 and
+// begin + 2 number them.
+void offsets_of(const View& view, int begin, int64_t first, int64_t count, int64_t* offset) {
+  const int64_t *const sizes = view.sizes + begin, *const strides = view.strides + begin;
+  int64_t z = first / (sizes[1] * sizes[2]), y = first / sizes[2] % sizes[1], x = first % sizes[2];
+  for (int64_t i = 0; i < count; ++i) {
+    offset[i] = z * strides[0] + y * strides[1] + x * strides[2];
+    if (++x == sizes[2]) {
+      x = 0;
+      if (++y == sizes[1]) y = 0, ++z;
+    }
+  }
+}
+
+// One dimension's coordinates of some places.
+template <class T>
+struct Lines {
+  int64_t pixel[4][kPlaces];
+  T weight[4][kPlaces], slope[4][kPlaces];
+
+  template <int32_t kMode, int32_t kPadding>
+  void find(const T* x, int64_t size, int64_t count, bool align_corners) {
+    const Sampling how{static_cast<Sampling::Mode>(kMode), static_cast<Sampling::Padding>(kPadding),
+                       2, align_corners};
+    for (int64_t i = 0; i < count; ++i) {
+      const Line<T> line = line_at(x[i], size, how);
+      for (int k = 0; k < taps_of(kMode); ++k) {
+        pixel[k][i] = line.pixel[k];
+        weight[k][i] = line.weight[k], slope[k][i] = line.slope[k];
+      }
+    }
+  }
+  void find(const T* x, int64_t size, int64_t count, const Sampling& how) {
+    const auto with_padding = [&]<int32_t kMode>() {
+      const bool align = how.align_corners != 0;
+      switch (how.padding) {
+        case Sampling::kZeros: return find<kMode, Sampling::kZeros>(x, size, count, align);
+        case Sampling::kBorder: return find<kMode, Sampling::kBorder>(x, size, count, align);
+        case Sampling::kReflection:
+          return find<kMode, Sampling::kReflection>(x, size, count, align);
+      }
+    };
+    switch (how.mode) {
+      case Sampling::kBilinear: return with_padding.template operator()<Sampling::kBilinear>();
+      case Sampling::kNearest: return with_padding.template operator()<Sampling::kNearest>();
+      case Sampling::kBicubic: return with_padding.template operator()<Sampling::kBicubic>();
+    }
+  }
+};
 
 // The pixels around up to kPlaces places of one image. Those outside have offset -1 and count as 0.
 template <class T>
@@ -28,56 +86,55 @@ struct Around {
   void find(const View& image, const View& grid, const Sampling& how, int64_t n, int64_t first,
             int64_t count, bool slopes) {
     const auto* const data = static_cast<const T*>(grid.data) + n * grid.strides[0];
-    for (int64_t i = 0; i < count; ++i) {
-      int64_t rest = first + i, at = 0;
-      for (int d = 3; d >= 1; --d) {
-        at += rest % grid.sizes[d] * grid.strides[d];
-        rest /= grid.sizes[d];
-      }
-      Line<T> lines[3];
-      for (int d = 0; d < how.dims; ++d)
-        lines[d] = line_at(data[at + d * grid.strides[4]], image.sizes[4 - d], how);
-      combine(image, how, lines, i, slopes);
+    int64_t at[kPlaces];
+    offsets_of(grid, 1, first, count, at);
+    T x[kPlaces];
+    for (int d = 0; d < how.dims; ++d) {
+      for (int64_t i = 0; i < count; ++i) x[i] = data[at[i] + d * grid.strides[4]];
+      lines_[d].find(x, image.sizes[4 - d], count, how);
     }
-  }
-
- private:
-  void combine(const View& image, const Sampling& how, const Line<T>* lines, int64_t i,
-               bool slopes) {
     const int each = taps_of(how.mode);
     taps = how.dims == 2 ? each * each : each * each * each;
     for (int t = 0; t < taps; ++t) {
       const int tap[3] = {t % each, t / each % each, t / each / each};
-      T w = 1;
-      int64_t at = 0;
-      bool inside = true;
-      for (int d = 0; d < how.dims; ++d) {
-        const int64_t pixel = lines[d].pixel[tap[d]];
-        inside = inside && pixel >= 0;
-        at += pixel * image.strides[4 - d];
-        w *= lines[d].weight[tap[d]];
-      }
-      offset[t][i] = inside ? at : -1;
-      weight[t][i] = w;
-      for (int d = 0; slopes && d < how.dims; ++d) {
-        T s = inside ? lines[d].slope[tap[d]] : T(0);
-        for (int e = 0; inside && e < how.dims; ++e)
-          if (e != d) s *= lines[e].weight[tap[e]];
-        slope[d][t][i] = s;
+      combine(image, how.dims, tap, t, count);
+      if (slopes) combine_slopes(how.dims, tap, t, count);
+    }
+  }
+
+ private:
+  void combine(const View& image, int dims, const int* tap, int t, int64_t count) {
+    const Lines<T>& x = lines_[0];
+    const Lines<T>& y = lines_[1];
+    const int64_t *const px = x.pixel[tap[0]], *const py = y.pixel[tap[1]];
+    const T *const wx = x.weight[tap[0]], *const wy = y.weight[tap[1]];
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t there = py[i] * image.strides[3] + px[i] * image.strides[4];
+      offset[t][i] = (px[i] | py[i]) < 0 ? -1 : there;
+      weight[t][i] = wx[i] * wy[i];
+    }
+    if (dims == 2) return;
+    const int64_t* const pz = lines_[2].pixel[tap[2]];
+    const T* const wz = lines_[2].weight[tap[2]];
+    for (int64_t i = 0; i < count; ++i) {
+      const bool inside = offset[t][i] >= 0 && pz[i] >= 0;
+      offset[t][i] = inside ? offset[t][i] + pz[i] * image.strides[2] : -1;
+      weight[t][i] *= wz[i];
+    }
+  }
+  void combine_slopes(int dims, const int* tap, int t, int64_t count) {
+    for (int d = 0; d < dims; ++d) {
+      for (int64_t i = 0; i < count; ++i) slope[d][t][i] = lines_[d].slope[tap[d]][i];
+      for (int e = 0; e < dims; ++e) {
+        if (e == d) continue;
+        const T* const w = lines_[e].weight[tap[e]];
+        for (int64_t i = 0; i < count; ++i) slope[d][t][i] *= w[i];
       }
     }
   }
-};
 
-// The distance of place p from the first one in an image [.., .., d, h, w].
-int64_t place_in(const View& image, int64_t p) {
-  int64_t offset = 0;
-  for (int d = 4; d >= 2; --d) {
-    offset += p % image.sizes[d] * image.strides[d];
-    p /= image.sizes[d];
-  }
-  return offset;
-}
+  Lines<T> lines_[3];
+};
 
 struct Places {
   int64_t each, blocks;  // of an image
@@ -109,7 +166,7 @@ void forward(Context& context, const GridSampleArgs& a) {
     Around<T> around;
     around.find(a.in, a.grid, a.how, n, first, count, false);
     int64_t place[kPlaces];
-    for (int64_t i = 0; i < count; ++i) place[i] = place_in(a.out, first + i);
+    offsets_of(a.out, 2, first, count, place);
     for (int64_t c = 0; c < a.out.sizes[1]; ++c) {
       const T* const plane =
           static_cast<const T*>(a.in.data) + n * a.in.strides[0] + c * a.in.strides[1];
@@ -125,31 +182,41 @@ void forward(Context& context, const GridSampleArgs& a) {
   });
 }
 
+template <class T>
+void clear(const View& image, T* plane) {
+  int64_t offset[kPlaces];
+  const int64_t pixels = image.sizes[2] * image.sizes[3] * image.sizes[4];
+  for (int64_t p = 0; p < pixels; p += kPlaces) {
+    const int64_t count = std::min(kPlaces, pixels - p);
+    offsets_of(image, 2, p, count, offset);
+    for (int64_t i = 0; i < count; ++i) plane[offset[i]] = 0;
+  }
+}
+
 // Each chunk has some channels of an image of its own, to which it adds place after place.
 template <class T>
 void image_gradient(Context& context, const GridSampleBackwardArgs& a) {
   const Places places(a.dy);
   const int64_t channels = a.dy.sizes[1], blocks = (channels + kChannels - 1) / kChannels;
-  const int64_t pixels = a.din.sizes[2] * a.din.sizes[3] * a.din.sizes[4];
   in_chunks(context, a.dy.sizes[0] * blocks, 1, [&](int64_t begin, int64_t end) {
     Around<T> around;
+    int64_t place[kPlaces];
     for (int64_t chunk = begin; chunk < end; ++chunk) {
       const int64_t n = chunk / blocks, c0 = chunk % blocks * kChannels;
       const int64_t c1 = std::min(channels, c0 + kChannels);
       T* const image = static_cast<T*>(a.din.data) + n * a.din.strides[0];
       const T* const dy = static_cast<const T*>(a.dy.data) + n * a.dy.strides[0];
-      for (int64_t c = c0; c < c1; ++c)
-        for (int64_t p = 0; p < pixels; ++p) image[c * a.din.strides[1] + place_in(a.din, p)] = 0;
+      for (int64_t c = c0; c < c1; ++c) clear(a.din, image + c * a.din.strides[1]);
       for (int64_t first = 0; first < places.each; first += kPlaces) {
         const int64_t count = std::min(kPlaces, places.each - first);
         around.find(a.din, a.grid, a.how, n, first, count, false);
-        for (int64_t i = 0; i < count; ++i) {
-          const int64_t place = place_in(a.dy, first + i);
-          for (int64_t c = c0; c < c1; ++c) {
-            const T g = dy[place + c * a.dy.strides[1]];
+        offsets_of(a.dy, 2, first, count, place);
+        for (int64_t c = c0; c < c1; ++c) {
+          T* const plane = image + c * a.din.strides[1];
+          for (int64_t i = 0; i < count; ++i) {
+            const T g = dy[place[i] + c * a.dy.strides[1]];
             for (int t = 0; t < around.taps; ++t)
-              if (around.offset[t][i] >= 0)
-                image[c * a.din.strides[1] + around.offset[t][i]] += around.weight[t][i] * g;
+              if (around.offset[t][i] >= 0) plane[around.offset[t][i]] += around.weight[t][i] * g;
           }
         }
       }
@@ -164,7 +231,7 @@ void grid_gradient(Context& context, const GridSampleBackwardArgs& a) {
     around.find(a.in, a.grid, a.how, n, first, count, true);
     T sum[kMostTaps][kPlaces] = {};  // over the channels
     int64_t place[kPlaces];
-    for (int64_t i = 0; i < count; ++i) place[i] = place_in(a.dy, first + i);
+    offsets_of(a.dy, 2, first, count, place);
     for (int64_t c = 0; c < a.dy.sizes[1]; ++c) {
       const T* const plane =
           static_cast<const T*>(a.in.data) + n * a.in.strides[0] + c * a.in.strides[1];
@@ -174,17 +241,14 @@ void grid_gradient(Context& context, const GridSampleBackwardArgs& a) {
         for (int64_t i = 0; i < count; ++i)
           sum[t][i] += dy[place[i]] * value_at(plane, around.offset[t][i]);
     }
+    T* const to = static_cast<T*>(a.dgrid.data) + n * a.dgrid.strides[0];
+    offsets_of(a.dgrid, 1, first, count, place);
     for (int64_t i = 0; i < count; ++i) {
-      int64_t rest = first + i, at = n * a.dgrid.strides[0];
-      for (int d = 3; d >= 1; --d) {
-        at += rest % a.dgrid.sizes[d] * a.dgrid.strides[d];
-        rest /= a.dgrid.sizes[d];
-      }
       for (int d = 0; d < a.how.dims; ++d) {
         T g = 0;
         for (int t = 0; t < around.taps; ++t)
           if (around.offset[t][i] >= 0) g += sum[t][i] * around.slope[d][t][i];
-        static_cast<T*>(a.dgrid.data)[at + d * a.dgrid.strides[4]] = g;
+        to[place[i] + d * a.dgrid.strides[4]] = g;
       }
     }
   });
@@ -196,17 +260,30 @@ void backward(Context& context, const GridSampleBackwardArgs& a) {
   if (a.dgrid.data) grid_gradient<T>(context, a);
 }
 
-}  // namespace
-
-void grid_sample(Context& context, const GridSampleArgs& a) {
-  if (element_count(a.out) == 0) return;
+void grid_sample_on(Context& context, const GridSampleArgs& a) {
   if (a.out.dtype == LIBDL_DTYPE_FLOAT64) return forward<double>(context, a);
   forward<float>(context, a);
 }
-
-void grid_sample_backward(Context& context, const GridSampleBackwardArgs& a) {
+void grid_sample_backward_on(Context& context, const GridSampleBackwardArgs& a) {
   if (a.dy.dtype == LIBDL_DTYPE_FLOAT64) return backward<double>(context, a);
   backward<float>(context, a);
 }
 
+}  // namespace
+}  // namespace HWY_NAMESPACE
 }  // namespace libdl::kernels::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace libdl::kernels::cpu {
+
+void grid_sample(Context& context, const GridSampleArgs& args) {
+  if (element_count(args.out) == 0) return;
+  LIBDL_ON_ISA(grid_sample_on, context, args);
+}
+void grid_sample_backward(Context& context, const GridSampleBackwardArgs& args) {
+  LIBDL_ON_ISA(grid_sample_backward_on, context, args);
+}
+
+}  // namespace libdl::kernels::cpu
+#endif

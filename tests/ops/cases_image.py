@@ -99,6 +99,15 @@ PAD_REJECTS = [
            lambda: F.pad(ones(2, 3), (2**62, 2**62))),
 ]
 
+
+
+def pad_rejects(mode: str) -> list[Reject]:
+    if mode == "constant":
+        return PAD_REJECTS
+    return [Reject(ValueError, ("pad: argument 1 (input) has shape [1, 2, 3, 4], wanted 2 or 3",),
+                   lambda: F.pad(ones(1, 2, 3, 4), (1, 1), mode))]
+
+
 # -- channels for space ----------------------------------------------------------------------------
 
 
@@ -412,6 +421,13 @@ RESIZE_REJECTS = [
            lambda: F.interpolate(x4, 2, recompute_scale_factor=True)),
 ]
 
+
+
+def shape_reject(mode: str) -> list[Reject]:
+    return [Reject(ValueError, ("interpolate: argument 1 (input) has shape [2, 3], wanted [n, c",),
+                   lambda: F.interpolate(ones(2, 3), 2, mode=mode))]
+
+
 # -- grids -----------------------------------------------------------------------------------------
 
 
@@ -536,7 +552,7 @@ GRID_REJECTS = [
 
 CASES = [
     *(Case(f"pad_{mode}", F.pad, padded, pad_samples(mode), dtypes="fiubc", exact=True,
-           operators=("pad",), rejects=PAD_REJECTS if mode == "constant" else [])
+           operators=("pad",), rejects=pad_rejects(mode))
       for mode in MODES),
     Case("pixel_shuffle", libdl.pixel_shuffle, shuffled,
          lambda: several([(4, 1, 2), (1, 8, 2, 1), (0, 4, 1, 1), (2, 1, 4, 1, 1), (4, 2, 2)], 2),
@@ -554,19 +570,20 @@ CASES = [
     Case("interpolate_nearest", F.interpolate, resized, resize_samples(ANY, [{}]), dtypes="f",
          exact=True, operators=("interpolate",), rejects=RESIZE_REJECTS),
     Case("interpolate_area", F.interpolate, resized, resize_samples({"area": (1, 2, 3)}, [{}, {}]),
-         dtypes="f", terms=4.0, scale=8.0, operators=("interpolate",)),
+         dtypes="f", terms=4.0, scale=8.0, operators=("interpolate",),
+         rejects=shape_reject("area")),
     Case("interpolate_linear", F.interpolate, resized, resize_samples(LINEAR, ALIGNED), dtypes="f",
-         terms=4.0, scale=8.0, operators=("interpolate",)),
+         terms=4.0, scale=8.0, operators=("interpolate",), rejects=shape_reject("trilinear")),
     Case("interpolate_cubic", F.interpolate, resized,
          resize_samples({"bicubic": (2,)}, [*ALIGNED, {}]), dtypes="f", terms=8.0, scale=16.0,
-         operators=("interpolate",)),
+         operators=("interpolate",), rejects=shape_reject("bicubic")),
     Case("interpolate_antialias", F.interpolate, resized,
          resize_samples({"bilinear": (2,), "bicubic": (2,)}, [{"antialias": True}] * 2), dtypes="f",
-         terms=8.0, scale=16.0, operators=("interpolate",)),
+         terms=8.0, scale=16.0, operators=("interpolate",), rejects=shape_reject("bilinear")),
     Case("affine_grid", F.affine_grid, affine, affine_samples, dtypes="f", terms=8.0, scale=8.0,
          rejects=AFFINE_REJECTS),
     *(Case(f"grid_sample_{mode}", F.grid_sample, sampled, sample_samples(mode), dtypes="f",
            terms=8.0, scale=64.0, operators=("grid_sample",),
-           rejects=GRID_REJECTS if mode == "bilinear" else [])
+           rejects=GRID_REJECTS if mode == "bilinear" else GRID_REJECTS[-1:])
       for mode in ("bilinear", "nearest", "bicubic")),
 ]
