@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <libdl.hpp>
+#include <typeinfo>
 
 using libdl::Dtype;
 using libdl::ErrorCode;
@@ -204,12 +205,54 @@ TEST_F(CppLayer, OptimizersDescend) {
   EXPECT_EQ(values(unused), Values{1});
 }
 
+template <class Kind>
+void expect_descent(double lr, void (*set)(Kind&) = [](Kind&) {}) {
+  const Tensor x = leaf({0, 9}), late = leaf({0, 9}), unused = leaf({1});
+  Kind optimizer({unused, x, late}, lr);
+  set(optimizer);
+  for (int i = 0; i < 300; ++i) {
+    optimizer.zero_grad();
+    (x - 3).square().sum().backward();
+    if (i >= 100) (late - 3).square().sum().backward();
+    optimizer.step();
+  }
+  EXPECT_LT((x - 3).square().sum().item_f64(), 1) << typeid(Kind).name();
+  EXPECT_LT((late - 3).square().sum().item_f64(), 4) << typeid(Kind).name();
+  EXPECT_EQ(values(unused), Values{1});
+}
+
+TEST_F(CppLayer, OtherOptimizersDescend) {
+  expect_descent<libdl::Adamax>(0.3);
+  expect_descent<libdl::Nadam>(0.3);
+  expect_descent<libdl::Radam>(0.3);
+  expect_descent<libdl::Adagrad>(2);
+  expect_descent<libdl::Adadelta>(20);
+  expect_descent<libdl::Asgd>(0.1);
+  expect_descent<libdl::Rmsprop>(0.1);
+  expect_descent<libdl::Rmsprop>(0.02, [](libdl::Rmsprop& o) {
+    o.options.momentum = 0.5;
+    o.options.centered = 1;
+  });
+  expect_descent<libdl::Rprop>(0.1);
+  const Tensor x = leaf({0, 9});
+  libdl::Asgd asgd({x}, 0.1);
+  asgd.options.t0 = 0;
+  for (int i = 0; i < 2; ++i) {
+    x.set_grad(tensor({1, 1}));
+    asgd.step();
+  }
+  EXPECT_LT(values(asgd.average(0))[0], 0);
+}
+
 TEST_F(CppLayer, GradientsAreClipped) {
   const Tensor x = leaf({3, 4});
   x.square().sum().backward();
   EXPECT_EQ(libdl::clip_grad_norm({x}, 1e9).item_f64(), 10);
   libdl::clip_grad_value({x}, 7);
   EXPECT_EQ(values(x.grad()), (Values{6, 7}));
+  EXPECT_EQ(libdl::total_norm({tensor({3}), tensor({4})}).item_f64(), 5);
+  libdl::clip_grads_with_norm({x}, 3.5, tensor({7}));
+  EXPECT_NEAR(values(x.grad())[1], 3.5, 1e-5);
 }
 
 TEST_F(CppLayer, TensorsGoThroughFilesAndDlpack) {

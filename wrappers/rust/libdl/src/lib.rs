@@ -74,6 +74,7 @@ mod generator;
 mod operand;
 mod ops;
 pub mod optim;
+mod optimizers;
 mod pass;
 mod system;
 mod tensor;

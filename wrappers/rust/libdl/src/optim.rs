@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Optimizers: a step updates all parameters that have a gradient in one pass.
 use crate::error::check;
+pub use crate::optimizers::{
+    Adadelta, Adagrad, Adamax, Asgd, NAdam, RAdam, RmsProp, Rprop, Start, StepOptions, Stepper,
+};
 use crate::pass::pointers;
 use crate::{Result, Tensor};
 use libdl_sys::*;
@@ -251,4 +254,29 @@ pub fn clip_grad_value(params: &[impl Borrow<Tensor>], value: f64) -> Result<()>
     let grads: Vec<Tensor> = params.iter().filter_map(|p| p.borrow().grad()).collect();
     let list = mut_pointers(&grads);
     unsafe { check(libdl_clip_grad_value(list.as_ptr(), list.len() as i64, value)) }
+}
+
+/// The norm of all elements of the tensors together.
+pub fn total_norm(tensors: &[impl Borrow<Tensor>], norm_type: f64) -> Result<Tensor> {
+    let list = pointers(tensors);
+    let mut out = null_mut();
+    unsafe {
+        check(libdl_total_norm(list.as_ptr(), list.len() as i64, norm_type, 0, &mut out))?;
+        Ok(Tensor::from_raw(out))
+    }
+}
+
+/// Scales the gradients of the parameters in place by `max_norm / total_norm`, if that is less
+/// than 1.
+pub fn clip_grads_with_norm(
+    params: &[impl Borrow<Tensor>],
+    max_norm: f64,
+    total_norm: &Tensor,
+) -> Result<()> {
+    let grads: Vec<Tensor> = params.iter().filter_map(|p| p.borrow().grad()).collect();
+    let list = mut_pointers(&grads);
+    let count = list.len() as i64;
+    unsafe {
+        check(libdl_clip_grads_with_norm(list.as_ptr(), count, max_norm, total_norm.as_ptr()))
+    }
 }

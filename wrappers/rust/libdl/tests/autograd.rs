@@ -189,12 +189,48 @@ fn optimizers_descend() -> Result<()> {
     x_is_clipped()
 }
 
+/// From a loss of 45 at [0, 9]; a parameter without a gradient stays as it is.
+fn descends<O: libdl::optim::Start>(mut optimizer: libdl::optim::Stepper<O>, x: &Tensor) {
+    for _ in 0..300 {
+        optimizer.zero_grad().unwrap();
+        let loss = x.sub(3).unwrap().square().unwrap().sum().unwrap();
+        loss.backward().unwrap();
+        optimizer.step().unwrap();
+    }
+    let loss = x.sub(3).unwrap().square().unwrap().sum().unwrap().item_f64().unwrap();
+    assert!(loss < 1.0, "{loss}");
+}
+
+#[test]
+fn other_optimizers_descend() -> Result<()> {
+    use libdl::optim::*;
+    let start = || leaf(&[0.0, 9.0]);
+    let x: Vec<Tensor> = (0..9).map(|_| start()).collect();
+    let unused = leaf(&[1.0]);
+    descends(Adamax::new(&[&unused, &x[0]], 0.3), &x[0]);
+    descends(NAdam::new(&[&unused, &x[1]], 0.3), &x[1]);
+    descends(RAdam::new(&[&unused, &x[2]], 0.3), &x[2]);
+    descends(Adagrad::new(&[&unused, &x[3]], 2.0), &x[3]);
+    descends(Adadelta::new(&[&unused, &x[4]], 20.0), &x[4]);
+    descends(Asgd::new(&[&unused, &x[5]], 0.1), &x[5]);
+    descends(RmsProp::new(&[&unused, &x[6]], 0.1), &x[6]);
+    let mut centered = RmsProp::new(&[&unused, &x[7]], 0.02);
+    centered.options.momentum = 0.5;
+    centered.options.centered = 1;
+    descends(centered, &x[7]);
+    descends(Rprop::new(&[&unused, &x[8]], 0.1), &x[8]);
+    assert_eq!(unused.item_f64()?, 1.0);
+    Ok(())
+}
+
 fn x_is_clipped() -> Result<()> {
     let x = leaf(&[3.0, 4.0]);
     x.square()?.sum()?.backward()?;
     assert_eq!(libdl::optim::clip_grad_norm(&[&x], 5.0, 2.0)?.item_f64()?, 10.0);
     // 5 / (10 + 1e-6) of [6, 8], which single precision does not tell from [3, 4].
     assert!(gradient(&x).iter().zip([3.0, 4.0]).all(|(a, b)| (a - b).abs() < 1e-6));
+    assert!((libdl::optim::total_norm(&[x.grad().unwrap()], 2.0)?.item_f64()? - 5.0).abs() < 1e-5);
+    libdl::optim::clip_grads_with_norm(&[&x], 9.0, &leaf(&[5.0]).detach()?)?;
     libdl::optim::clip_grad_value(&[&x], 0.5)?;
     assert_eq!(gradient(&x), [0.5, 0.5]);
     Ok(())
