@@ -193,7 +193,16 @@ def optimizers() -> Iterator[str]:
         (optim.SGD, {"lr": 0.1, "momentum": 0.8, "dampening": 0.1, "maximize": True}),
         (optim.Adam, {"lr": 0.01}),
         (optim.Adam, {"lr": 0.01, "amsgrad": True, "weight_decay": 0.1}),
-        (optim.AdamW, {"lr": 0.01})]
+        (optim.AdamW, {"lr": 0.01}),
+        (optim.Adamax, {"weight_decay": 0.1}),
+        (optim.NAdam, {"decoupled_weight_decay": True, "weight_decay": 0.1}),
+        (optim.RAdam, {"betas": (0.9, 0.5), "maximize": True}),
+        (optim.Adagrad, {"lr_decay": 0.1}),
+        (optim.Adadelta, {"weight_decay": 0.1}),
+        (optim.ASGD, {"lambd": 0.1, "t0": 1}),
+        (optim.RMSprop, {"momentum": 0.5, "weight_decay": 0.1}),
+        (optim.RMSprop, {"centered": True, "eps": 0.1}),
+        (optim.Rprop, {})]
     for dtype in (libdl.float32, libdl.float64):
         for rule, options in rules:
             def steps(device: str) -> Any:

@@ -26,7 +26,7 @@ class Adagrad(OnePassOptimizer):
         foreach, fused: stored but not used; a step is one call in any case
     """
 
-    _later = {"foreach": None, "maximize": False, "differentiable": False, "fused": None}  # fmt: skip
+    _later = {"foreach": None, "maximize": False, "differentiable": False, "fused": None}
 
     def __init__(
         self,

@@ -26,7 +26,7 @@ class ASGD(OnePassOptimizer):
         foreach, capturable: stored but not used; a step is one call in any case
     """
 
-    _later = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}  # fmt: skip
+    _later = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}
     _scalars = ("step", "eta", "mu")
 
     def __init__(

@@ -24,7 +24,7 @@ class Rprop(OnePassOptimizer):
         foreach, capturable: stored but not used; a step is one call in any case
     """
 
-    _later = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}  # fmt: skip
+    _later = {"foreach": None, "maximize": False, "differentiable": False, "capturable": False}
 
     def __init__(
         self,
