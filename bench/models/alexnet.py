@@ -3,11 +3,12 @@
 
 from typing import Any
 
-from images import CHANNELS_LAST, CLASSES, UNIT, batch, loss, optimizer, units
+from images import CHANNELS_LAST, CLASSES, UNIT, batch, loss, sgd, units
 
 __all__ = ["CHANNELS_LAST", "SIZES", "UNIT", "batch", "loss", "network", "optimizer", "units"]
 
 SIZES = (32,)
+optimizer = sgd(lr=1e-2)
 
 
 def network(m: Any) -> Any:

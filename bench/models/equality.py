@@ -21,13 +21,18 @@ LEAST_CHANGE = 1e-5
 
 def lead(training: Training, folder: str) -> list[float]:
     """Saves what the others begin with and where this training arrives; returns the losses."""
-    numpy.savez(f"{folder}/0.npz", **training.arrays())
+    save(training, folder, 0)
     losses = []
     for n in range(1, STEPS + 1):
         losses.append(training.step())
         if n in (EARLY, STEPS):
-            numpy.savez(f"{folder}/{n}.npz", **training.arrays())
+            save(training, folder, n)
     return losses
+
+
+def save(training: Training, folder: str, step: int) -> None:
+    arrays: dict[str, Any] = training.arrays()
+    numpy.savez(f"{folder}/{step}.npz", **arrays)
 
 
 def follow(training: Training, folder: str) -> dict[str, Any]:
@@ -61,7 +66,8 @@ def distance(arrays: dict[str, Any], folder: str, step: int) -> dict[str, tuple[
 
 def spread(x: Any) -> float:
     """The root of the mean square."""
-    return float(numpy.linalg.norm(x.ravel())) / max(1, x.size) ** 0.5
+    size: int = x.size
+    return float(numpy.linalg.norm(x.ravel())) / max(1, size) ** 0.5
 
 
 def worst(distances: dict[str, float]) -> tuple[float, str]:

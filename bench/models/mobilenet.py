@@ -3,11 +3,12 @@
 
 from typing import Any
 
-from images import CHANNELS_LAST, CLASSES, UNIT, batch, loss, optimizer, units
+from images import CHANNELS_LAST, CLASSES, UNIT, batch, loss, sgd, units
 
 __all__ = ["CHANNELS_LAST", "SIZES", "UNIT", "batch", "loss", "network", "optimizer", "units"]
 
 SIZES = (8,)
+optimizer = sgd(lr=3e-4)
 
 # (output channels, stride) of each pair.
 PAIRS = [(64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2)]

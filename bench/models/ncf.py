@@ -57,4 +57,4 @@ def loss(m: Any, net: Any, user: Any, item: Any, seen: Any) -> Any:
 
 
 def optimizer(m: Any, parameters: Any, **options: Any) -> Any:
-    return m.optim.Adam(parameters, **{"lr": 1e-4} | options)
+    return m.optim.Adam(parameters, lr=1e-4, **options)

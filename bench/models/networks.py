@@ -6,7 +6,7 @@ m is libdl or torch. Each file has
     network(m)                 the network, with weights to begin with
     batch(random, size)        NumPy arrays of random data
     loss(m, net, *batch)       one forward pass
-    optimizer(m, parameters)   keyword arguments override its options
+    optimizer(m, parameters)   options: fused
     SIZES, UNIT, units(size)   sizes of batches to measure, what they consist of, and how many
     CHANNELS_LAST              whether PyTorch's convolutions profit from this layout
 """

@@ -3,11 +3,12 @@
 
 from typing import Any
 
-from images import CHANNELS_LAST, CLASSES, UNIT, batch, loss, optimizer, units
+from images import CHANNELS_LAST, CLASSES, UNIT, batch, loss, sgd, units
 
 __all__ = ["CHANNELS_LAST", "SIZES", "UNIT", "batch", "loss", "network", "optimizer", "units"]
 
 SIZES = (8,)
+optimizer = sgd(lr=3e-4)
 
 # (blocks, width, stride of the first block); a block's output has four times its width.
 STAGES = [(3, 64, 1), (4, 128, 2), (6, 256, 2), (3, 512, 2)]

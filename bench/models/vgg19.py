@@ -3,11 +3,12 @@
 
 from typing import Any
 
-from images import CHANNELS_LAST, CLASSES, UNIT, batch, loss, optimizer, units
+from images import CHANNELS_LAST, CLASSES, UNIT, batch, loss, sgd, units
 
 __all__ = ["CHANNELS_LAST", "SIZES", "UNIT", "batch", "loss", "network", "optimizer", "units"]
 
 SIZES = (2,)
+optimizer = sgd(lr=1e-3)
 
 # The channels of each stage's convolutions; a stage ends with a pooling.
 STAGES = [[64] * 2, [128] * 2, [256] * 4, [512] * 4, [512] * 4]
