@@ -17,6 +17,9 @@ from licences import Text
 BATCH, LENGTH, HIDDEN = 32, 64, 192
 
 
+State = tuple[Tensor, Tensor]
+
+
 class Model(nn.Module):
     def __init__(self, characters: int):
         super().__init__()
@@ -24,7 +27,7 @@ class Model(nn.Module):
         self.lstm = nn.LSTM(48, HIDDEN, num_layers=2, batch_first=True)
         self.score = nn.Linear(HIDDEN, characters)
 
-    def forward(self, x: Tensor, state=None):
+    def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
         y, state = self.lstm(self.embed(x), state)
         return self.score(y), state
 

@@ -9,6 +9,9 @@ images of the convolution and the matrix of the linear layer. With `import torch
 (which needs safetensors.torch.load_file for the data).
 """
 
+# As in the paper, functions have no annotations.
+# mypy: disable-error-code="no-untyped-def,no-untyped-call"
+
 import sys
 
 import libdl as torch

@@ -15,20 +15,20 @@ from licences import Text
 
 BATCH, CONTEXT, WIDTH, HEADS, LAYERS = 24, 64, 96, 4, 3
 
-Cache = list[tuple[Tensor, Tensor]]
+Kept = tuple[Tensor, Tensor]  # keys and values of all positions so far
 
 
 class Attention(nn.Module):
     """softmax(q k^T / sqrt(d)) v for each head, each position looking at those before it."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.qkv = nn.Linear(WIDTH, 3 * WIDTH)
         self.out = nn.Linear(WIDTH, WIDTH)
         later = libdl.ones(CONTEXT, CONTEXT).triu(1) > 0
         self.register_buffer("later", later, persistent=False)
 
-    def forward(self, x: Tensor, before: tuple[Tensor, Tensor] | None = None):
+    def forward(self, x: Tensor, before: Kept | None = None) -> tuple[Tensor, Kept]:
         n, length, _ = x.shape
         heads = self.qkv(x).view(n, length, 3, HEADS, WIDTH // HEADS)
         q, k, v = heads.permute(2, 0, 3, 1, 4).unbind(0)
@@ -42,14 +42,14 @@ class Attention(nn.Module):
 
 
 class Block(nn.Module):
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.attention = Attention()
         self.feed = nn.Sequential(
             nn.Linear(WIDTH, 4 * WIDTH), nn.GELU(), nn.Linear(4 * WIDTH, WIDTH))  # fmt: skip
         self.norms = nn.ModuleList([nn.LayerNorm(WIDTH), nn.LayerNorm(WIDTH)])
 
-    def forward(self, x: Tensor, before: tuple[Tensor, Tensor] | None = None):
+    def forward(self, x: Tensor, before: Kept | None = None) -> tuple[Tensor, Kept]:
         y, kept = self.attention(self.norms[0](x), before)
         x = x + y
         return x + self.feed(self.norms[1](x)), kept
@@ -67,10 +67,10 @@ class GPT(nn.Module):
             if isinstance(module, (nn.Linear, nn.Embedding)):
                 nn.init.normal_(module.weight, std=0.05)
 
-    def forward(self, x: Tensor, cache: Cache | None = None) -> tuple[Tensor, Cache]:
+    def forward(self, x: Tensor, cache: list[Kept] | None = None) -> tuple[Tensor, list[Kept]]:
         first = cache[0][0].shape[2] if cache else 0
         y = self.characters(x) + self.places(libdl.arange(first, first + x.shape[1]))
-        kept: Cache = []
+        kept: list[Kept] = []
         for i, block in enumerate(self.blocks):
             y, both = block(y, cache[i] if cache else None)
             kept.append(both)

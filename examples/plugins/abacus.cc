@@ -168,14 +168,14 @@ void matmul(Context* context, const void* arguments) {
 
 void sgd(Context* context, const void* arguments) {
   const auto& a = *static_cast<const OptimizerArgs*>(arguments);
-  const bool plain = a.momentum == 0 && a.weight_decay == 0 && !a.maximize;
+  const bool plain = a.options.momentum == 0 && a.options.weight_decay == 0 && !a.options.maximize;
   for (int t = 0; t < a.count; ++t) {
     if (!plain || !knows(a.dtype[t])) return refuse(context, "abacus: it knows plain sgd alone");
     const int64_t sizes[] = {a.numel[t]}, strides[] = {1};
     const View parameter = {a.param[t], sizes, strides, 1, a.dtype[t]};
     const View gradient = {const_cast<void*>(a.grad[t]), sizes, strides, 1, a.dtype[t]};
     for (int64_t i = 0; i < a.numel[t]; ++i)
-      set(parameter, i, get(parameter, i) - a.lr * get(gradient, i));
+      set(parameter, i, get(parameter, i) - a.options.lr * get(gradient, i));
   }
 }
 

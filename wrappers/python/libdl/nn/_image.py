@@ -54,7 +54,7 @@ def interpolate(input: Tensor, size: int | Sequence[int] | None = None,
         factors = [_number(scale_factor)] * dims
     each: list[Any] = [None] * max(0, 3 - dims) + factors
     return _generated.interpolate(
-        input, None, *each[:3], mode=mode, align_corners=bool(align_corners),
+        input, None, each[0], each[1], each[2], mode=mode, align_corners=bool(align_corners),
         recompute_scale_factor=bool(recompute_scale_factor), antialias=antialias)  # fmt: skip
 
 

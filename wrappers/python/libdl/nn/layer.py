@@ -42,7 +42,7 @@ class Linear(Layer):
 
     def forward(self, input: Tensor) -> Tensor:
         # Bypasses Module.__getattr__, which costs more than the product of a small layer.
-        own = self._parameters
+        own: dict[str, Any] = self._parameters
         if "weight" in own and "bias" in own:
             return F.linear(input, own["weight"], own["bias"])
         return F.linear(input, self.weight, self.bias)

@@ -95,10 +95,10 @@ class _BatchNorm(_Norm):
         # Without running statistics those of the batch are used, in evaluation, too.
         of_batch = self.training or (self.running_mean is None and self.running_var is None)
         keeps = not self.training or self.track_running_stats
+        mean: Any = self.running_mean if keeps else None
+        var: Any = self.running_var if keeps else None
         return F.batch_norm(
-            input, self.running_mean if keeps else None, self.running_var if keeps else None,
-            self.weight, self.bias, of_batch, factor, self.eps,
-        )  # fmt: skip
+            input, mean, var, self.weight, self.bias, of_batch, factor, self.eps)  # fmt: skip
 
 
 class BatchNorm1d(_BatchNorm):

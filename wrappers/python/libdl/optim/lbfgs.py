@@ -61,7 +61,7 @@ class LBFGS(Optimizer):
         params: list[Tensor] = self.param_groups[0]["params"]
         return params
 
-    def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]
+    def step(self, closure: Callable[[], Any]) -> Any:
         """Updates the parameters; closure computes the loss and its gradients. Returns the loss
         before the step."""
         group = self.param_groups[0]

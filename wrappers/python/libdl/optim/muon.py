@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from .. import _functions as F
@@ -17,7 +18,7 @@ from .options import check, number
 _COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 
 # The factor of the rate for a matrix of m rows and n columns.
-_RATES = {
+_RATES: dict[str | None, Callable[[int, int], float]] = {
     None: lambda m, n: math.sqrt(max(1, m / n)),
     "original": lambda m, n: math.sqrt(max(1, m / n)),
     "match_rms_adamw": lambda m, n: 0.2 * math.sqrt(max(m, n)),

@@ -162,7 +162,7 @@ def _parametrized_class(module: Module) -> None:
 
     def __deepcopy__(self: Any, memo: dict[int, Any]) -> Any:
         if id(self) not in memo:
-            made = memo[id(self)] = type(self).__new__(type(self))
+            made = memo[id(self)] = object.__new__(type(self))
             made.__dict__.update(copy.deepcopy(self.__dict__, memo))
         return memo[id(self)]
 
