@@ -108,12 +108,15 @@ inline bool is_floating(int32_t dtype) {
          dtype == LIBDL_DTYPE_FLOAT32 || dtype == LIBDL_DTYPE_FLOAT64;
 }
 
-// A plane's elements, and the elements that a mean window reads.
 inline int64_t pool_plane(const PoolWindows& w) { return w.in[0] * w.in[1] * w.in[2]; }
+
+// How many elements a window reads, about; more than a chunk's worth make no difference.
 inline int64_t pool_cost(const PoolWindows& w) {
   int64_t cost = 1;
-  for (int d = 0; d < 3; ++d)
-    cost *= w.adaptive ? (w.in[d] + w.out[d] - 1) / w.out[d] : std::min(w.window[d], w.in[d]);
+  for (int d = 0; d < 3; ++d) {
+    const int64_t n = w.adaptive ? w.in[d] / w.out[d] + 1 : std::min(w.window[d], w.in[d]);
+    cost = std::min(cost * std::min(n, kPoolGrain), kPoolGrain);
+  }
   return cost;
 }
 

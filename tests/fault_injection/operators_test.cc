@@ -119,8 +119,11 @@ std::vector<libdl_value> candidates(libdl_op op, int32_t k, const Samples& s) {
   }
   if (libdl_op_argument_is_nullable(op, k) &&
       libdl_op_argument_type(op, k) != LIBDL_VALUE_TENSORS) {
-    // Biases of cells are absent first: with two that never fit, the search would not end.
-    const bool first = std::string(libdl_op_argument_name(op, k)).starts_with("b_");
+    // Biases of cells are absent first: with two that never fit, the search would not end. So is a
+    // list that is the last argument, which varies slowest.
+    const bool last = k + 1 == libdl_op_argument_count(op);
+    const bool first = std::string(libdl_op_argument_name(op, k)).starts_with("b_") ||
+                       (last && libdl_op_argument_type(op, k) == LIBDL_VALUE_INTS);
     all.insert(first ? all.begin() : all.end(), libdl_value{});
   }
   return all;
