@@ -159,6 +159,16 @@ def convolved(c: Context) -> bool:
 
 
 @predicate
+def running_statistics(c: Context) -> bool:
+    """Derivatives of running statistics; batches without elements; 16 bits computed in float32."""
+    if c.base() not in ("batch_norm", "instance_norm", "group_norm"):
+        return False
+    if "(0, " in c.text or re.search("running_(mean|var)=[^,N]*requires_grad", c.text):
+        return True
+    return bool(re.search("float16", c.text)) and (right(c) or c.base() == "group_norm")
+
+
+@predicate
 def zero_by_zero(c: Context) -> bool:
     """Second derivatives at 0, or of rows that are all the same: PyTorch divides 0 by 0, or where it
     rounds the mean of equal elements, one rounding by another."""

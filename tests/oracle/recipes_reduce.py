@@ -130,13 +130,8 @@ def _vectors(d: Draw, channels: int, *names: str) -> dict[str, str]:
             for name in names}
 
 
-@recipe("batch_norm", "instance_norm")
-def batch_norm(d: Draw) -> Made:
-    if d.name.endswith("instance_norm"):
-        stats, word = d.chance(0.7), "use_input_stats"
-    else:
-        stats, word = d.chance(0.7), "training"
-    channels = d.some(1, 2, 3)
+def _of_channels(d: Draw, word: str) -> Made:
+    stats, channels = d.chance(0.7), d.some(1, 2, 3)
     d.shape = (d.some(1, 2, 3), channels, *(d.some(1, 2, 3) for _ in range(d.some(0, 1, 1, 2, 3))))
     made = {"running_mean": "None", "running_var": "None"}
     if not stats or d.chance(0.5):
@@ -147,6 +142,10 @@ def batch_norm(d: Draw) -> Made:
         if d.chance(0.3):
             named[name] = d.some(*choices)
     return [d.tensor(d.shape)], named
+
+
+recipe("batch_norm")(functools.partial(_of_channels, word="training"))
+recipe("instance_norm")(functools.partial(_of_channels, word="use_input_stats"))
 
 
 @recipe("group_norm")
