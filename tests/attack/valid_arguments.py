@@ -97,7 +97,9 @@ _MEANT = {
                      "gaussian_nll_loss", "hinge_embedding_loss", "margin_ranking_loss",
                      "soft_margin_loss", "multilabel_soft_margin_loss", "triplet_margin_loss"),
                     {"reduction": "s:mean"}),
-    "gaussian_nll_loss": {"reduction": "s:mean", "var": "t:f64:2,3#var"},
+    # Those whose numbers are probabilities or positive have names with which they are.
+    "binary_cross_entropy": {"input": "t:f64:2#e", "target": "t:f64:2#h", "reduction": "s:mean"},
+    "gaussian_nll_loss": {"reduction": "s:mean", "var": "t:f64:2#e"},
     "cosine_embedding_loss": {"target": "t:f64:2", "reduction": "s:mean"},
     "multi_margin_loss": {"target": "t:i64:2", "p": "i:1", "weight": "t:f64:3",
                           "reduction": "s:mean"},

@@ -213,7 +213,10 @@ def _avg_samples(dims: int) -> Callable[[], list[Sample]]:
 
 def _adaptive_samples(dims: int, made: Any) -> Callable[[], list[Sample]]:
     sizes = [((1,), {}), ((_some(dims, 2, 3),), {}), ((_some(dims, 4, 1, 7),), {}), ((0,), {})]
-    return _over_images(dims, sizes, made)
+    large = _over_images(dims, sizes, made)
+    small = [Sample((made((1, 1, *[size] * dims), size), parts)) for size, parts in
+             ((2, 1), (2, 2), (1, 2))]  # for complex numbers, too
+    return lambda: [*large(), *small]
 
 
 def _lp_samples(dims: int) -> Callable[[], list[Sample]]:
@@ -242,6 +245,9 @@ def _unpool_samples(dims: int) -> Callable[[], list[Sample]]:
             planes = [draw.permutation(room)[:count] for _ in range(math.prod(shape[:-dims]))]
             indices = np.array(planes, dtype=np.int64).reshape(shape)
             made.append(Sample((numbers(shape, seed), indices, size), how))
+        for seed in range(3):  # small enough for complex numbers
+            shape = (1, 1, *[1] * dims)
+            made.append(Sample((numbers(shape, seed), np.full(shape, seed), 2), {}))
         return made
     return make
 
