@@ -293,6 +293,4 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-int add_steps(PyObject* module) {
-  return PyModule_AddFunctions(module, functions) ? -1 : add_adaptive_steps(module);
-}
+int add_steps(PyObject* module) { return PyModule_AddFunctions(module, functions); }

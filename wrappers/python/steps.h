@@ -18,6 +18,4 @@ PyObject* finish_step(libdl_error* error, Operands* lists, bool read);
 #define WRITES(list) (list).items, (list).count
 #define WRITES_IF_ANY(list) (list).count ? (list).items : NULL, (list).count
 
-int add_adaptive_steps(PyObject* module);
-
 #endif
