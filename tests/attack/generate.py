@@ -145,7 +145,7 @@ def operator_lines(operator: Operator, into: bool) -> list[str]:
         told = "\t".join(f"{k}={word}" for k, word in changes.items())
         lines.append(f"A\t{argument}\t{number}\t{fault}\t{','.join(others)}\t{told}")
 
-    tensors = [a.name for a in operator.arguments if a.kind in ("tensor", "tensors")]
+    tensors = [a.name for a in operator.arguments if a.kind in ("tensor", "tensors", "updated")]
     for number, argument in enumerate(operator.arguments, 1):
         for fault in bad.faults(operator, argument, words[first[argument.name]]):
             others = fault.partners

@@ -98,7 +98,8 @@ _MEANT = {
                      "soft_margin_loss", "multilabel_soft_margin_loss", "triplet_margin_loss"),
                     {"reduction": "s:mean"}),
     # Those whose numbers are probabilities or positive have names with which they are.
-    "binary_cross_entropy": {"input": "t:f64:2#e", "target": "t:f64:2#h", "reduction": "s:mean"},
+    "binary_cross_entropy": {"input": "t:f64:2#e", "target": "t:f64:2#h",
+                             "weight": "t:f64:2#w", "reduction": "s:mean"},
     "gaussian_nll_loss": {"reduction": "s:mean", "var": "t:f64:2#e"},
     "cosine_embedding_loss": {"target": "t:f64:2", "reduction": "s:mean"},
     "multi_margin_loss": {"target": "t:i64:2", "p": "i:1", "weight": "t:f64:3",
@@ -122,7 +123,7 @@ _MEANT = {
     **dict.fromkeys(("batch_norm", "instance_norm"), {
         "input": "t:f64:2,3,4", "running_mean": "!t:f64:3#mean", "running_var": "!t:f64:3#var",
         "weight": "t:f64:3#w", "bias": "t:f64:3#b", "training": "i:1", "use_input_stats": "i:1"}),
-    "group_norm": {"input": "t:f64:2,4,3", "num_groups": "i:2", "weight": "t:f64:4#w",
+    "group_norm": {"input": "t:f64:2,4,3", "num_groups": "i:1", "weight": "t:f64:4#w",
                    "bias": "t:f64:4#b"},
     "rms_norm": {"normalized_shape": "ints:3", "weight": "t:f64:3#w", "eps": "fp:0.1"},
     **dict.fromkeys(("max_pool2d", "max_pool2d_with_indices"), {

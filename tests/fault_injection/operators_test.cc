@@ -5,6 +5,7 @@
 // which they take.
 #include <cstring>
 #include <map>
+#include <random>
 
 #include "tests/fault_injection/sweep.h"
 
@@ -120,9 +121,10 @@ std::vector<libdl_value> candidates(libdl_op op, int32_t k, const Samples& s) {
   if (libdl_op_argument_is_nullable(op, k) &&
       libdl_op_argument_type(op, k) != LIBDL_VALUE_TENSORS) {
     // Biases of cells are absent first: with two that never fit, the search would not end. So is a
-    // list that is the last argument, which varies slowest.
+    // list that is the last argument, which varies slowest, and what a call may update.
     const bool last = k + 1 == libdl_op_argument_count(op);
-    const bool first = std::string(libdl_op_argument_name(op, k)).starts_with("b_") ||
+    const std::string argument = libdl_op_argument_name(op, k);
+    const bool first = argument.starts_with("b_") || argument.starts_with("running_") ||
                        (last && libdl_op_argument_type(op, k) == LIBDL_VALUE_INTS);
     all.insert(first ? all.begin() : all.end(), libdl_value{});
   }
@@ -134,23 +136,39 @@ void release(const libdl_value& v) {
   if (v.type == LIBDL_VALUE_TENSOR_LIST) libdl_tensor_list_release(v.held.list);
 }
 
-// Calls `works` with the first arguments that it says yes to; false if there are none.
-bool choose(libdl_op op, const Samples& s, Values* arguments,
-            const std::function<bool(const Values&)>& works) {
-  const int32_t count = libdl_op_argument_count(op);
+// Whether a call with these works; else which argument was blamed, -1: none.
+using Works = std::function<bool(const Values& arguments, int32_t* blamed)>;
+
+// Finds arguments that work: all in turn, the first varying fastest; where these are too many, by
+// other values for the argument that was blamed, and now and then for any.
+bool choose(libdl_op op, const Samples& s, Values* arguments, const Works& works) {
+  constexpr int kInTurn = 100'000, kBlamed = 100'000;
+  const auto count = static_cast<size_t>(libdl_op_argument_count(op));
   std::vector<Values> all;
-  for (int32_t k = 0; k < count; ++k) {
-    all.push_back(candidates(op, k, s));
+  for (size_t k = 0; k < count; ++k) {
+    all.push_back(candidates(op, static_cast<int32_t>(k), s));
     if (all.back().empty()) return false;
   }
-  std::vector<size_t> at(static_cast<size_t>(count), 0);
-  for (int tries = 0; tries < 600'000; ++tries) {
+  std::vector<size_t> at(count, 0);
+  int32_t blamed = -1;
+  const auto try_these = [&] {
     arguments->clear();
-    for (size_t k = 0; k < at.size(); ++k) arguments->push_back(all[k][at[k]]);
-    if (works(*arguments)) return true;
-    size_t k = 0;  // the first argument varies fastest
-    while (k < at.size() && ++at[k] == all[k].size()) at[k++] = 0;
-    if (k == at.size()) return false;
+    for (size_t k = 0; k < count; ++k) arguments->push_back(all[k][at[k]]);
+    return works(*arguments, &blamed);
+  };
+  for (int tries = 0; tries < kInTurn; ++tries) {
+    if (try_these()) return true;
+    size_t k = 0;
+    while (k < count && ++at[k] == all[k].size()) at[k++] = 0;
+    if (k == count) return false;
+  }
+  std::mt19937 random(1);
+  std::fill(at.begin(), at.end(), 0);
+  for (int tries = 0; tries < kBlamed; ++tries) {
+    if (try_these()) return true;
+    const bool any = blamed < 0 || random() % 3 == 0;
+    const size_t k = any ? random() % count : static_cast<size_t>(blamed);
+    at[k] = random() % all[k].size();
   }
   return false;
 }
@@ -185,10 +203,11 @@ class Operators : public ::testing::TestWithParam<int32_t> {
     return all;
   }
   bool find(Values* arguments, bool recorded) const {
-    return choose(op, samples, arguments, [&](const Values& a) {
+    return choose(op, samples, arguments, [&](const Values& a, int32_t* blamed) {
       Call call{op, a, {}};
       libdl_error* const error = call.run();
       bool ok = !error;
+      *blamed = error ? libdl_error_get_argument(error) - 1 : -1;
       if (ok && recorded)
         ok = call.results[0].type == LIBDL_VALUE_TENSOR &&
              libdl_tensor_requires_grad(call.results[0].held.tensor);
@@ -341,7 +360,8 @@ TEST_P(InPlace, RecordsBeforeItWrites) {
       int tries = 0;
       constexpr int kTries = 2000;
       if (!choose(op, samples, &arguments,
-                  [&](const Values& a) {
+                  [&](const Values& a, int32_t* blamed) {
+                    *blamed = -1;
                     if (++tries > kTries) return true;
                     given = with_dst(a);
                     libdl_error* const error = call();
