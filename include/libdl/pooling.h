@@ -204,9 +204,10 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_avg_pool3d(
  *  Threads: concurrent-read.
  *  Python: adaptive_avg_pool1d(input, output_size) [function, functional]
  */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_adaptive_avg_pool1d(
-    const libdl_tensor *input, const int64_t *output_size, int32_t output_size_count,
-    LIBDL_NEW libdl_tensor **out);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_adaptive_avg_pool1d(const libdl_tensor *input,
+                                                                 const int64_t *output_size,
+                                                                 int32_t output_size_count,
+                                                                 LIBDL_NEW libdl_tensor **out);
 
 /** Average pooling over images to sizes that are given: window i of n spans the elements from i
  *  size / n, rounded down, up to (i + 1) size / n, rounded up.
@@ -221,9 +222,10 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_adaptive_avg_pool1d(
  *  Threads: concurrent-read.
  *  Python: adaptive_avg_pool2d(input, output_size) [functional]
  */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_adaptive_avg_pool2d(
-    const libdl_tensor *input, const int64_t *output_size, int32_t output_size_count,
-    LIBDL_NEW libdl_tensor **out);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_adaptive_avg_pool2d(const libdl_tensor *input,
+                                                                 const int64_t *output_size,
+                                                                 int32_t output_size_count,
+                                                                 LIBDL_NEW libdl_tensor **out);
 
 /** Average pooling over volumes to sizes that are given: window i of n spans the elements from i
  *  size / n, rounded down, up to (i + 1) size / n, rounded up.
@@ -239,9 +241,10 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_adaptive_avg_pool2d(
  *  Threads: concurrent-read.
  *  Python: adaptive_avg_pool3d(input, output_size) [functional]
  */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_adaptive_avg_pool3d(
-    const libdl_tensor *input, const int64_t *output_size, int32_t output_size_count,
-    LIBDL_NEW libdl_tensor **out);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_adaptive_avg_pool3d(const libdl_tensor *input,
+                                                                 const int64_t *output_size,
+                                                                 int32_t output_size_count,
+                                                                 LIBDL_NEW libdl_tensor **out);
 
 /** Max pooling over signals to sizes that are given, with the windows of libdl_adaptive_avg_pool1d.
  *
@@ -257,9 +260,11 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_adaptive_avg_pool3d(
  *  Threads: concurrent-read.
  *  Python: adaptive_max_pool1d(input, output_size) [function, functional]
  */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_adaptive_max_pool1d(
-    const libdl_tensor *input, const int64_t *output_size, int32_t output_size_count,
-    LIBDL_NEW libdl_tensor **values, LIBDL_NEW libdl_tensor **indices);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_adaptive_max_pool1d(const libdl_tensor *input,
+                                                                 const int64_t *output_size,
+                                                                 int32_t output_size_count,
+                                                                 LIBDL_NEW libdl_tensor **values,
+                                                                 LIBDL_NEW libdl_tensor **indices);
 
 /** Max pooling over images to sizes that are given, with the windows of libdl_adaptive_avg_pool2d.
  *
@@ -275,9 +280,11 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_adaptive_max_pool1d(
  *  Threads: concurrent-read.
  *  Python: adaptive_max_pool2d(input, output_size) [functional]
  */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_adaptive_max_pool2d(
-    const libdl_tensor *input, const int64_t *output_size, int32_t output_size_count,
-    LIBDL_NEW libdl_tensor **values, LIBDL_NEW libdl_tensor **indices);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_adaptive_max_pool2d(const libdl_tensor *input,
+                                                                 const int64_t *output_size,
+                                                                 int32_t output_size_count,
+                                                                 LIBDL_NEW libdl_tensor **values,
+                                                                 LIBDL_NEW libdl_tensor **indices);
 
 /** Max pooling over volumes to sizes that are given, with the windows of libdl_adaptive_avg_pool3d.
  *
@@ -295,9 +302,11 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_adaptive_max_pool2d(
  *  Threads: concurrent-read.
  *  Python: adaptive_max_pool3d(input, output_size) [functional]
  */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_adaptive_max_pool3d(
-    const libdl_tensor *input, const int64_t *output_size, int32_t output_size_count,
-    LIBDL_NEW libdl_tensor **values, LIBDL_NEW libdl_tensor **indices);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_adaptive_max_pool3d(const libdl_tensor *input,
+                                                                 const int64_t *output_size,
+                                                                 int32_t output_size_count,
+                                                                 LIBDL_NEW libdl_tensor **values,
+                                                                 LIBDL_NEW libdl_tensor **indices);
 
 /** Power-average pooling over signals: (sum of x^norm_type)^(1 / norm_type) of each window.
  *
@@ -316,10 +325,12 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_adaptive_max_pool3d(
  *  Threads: concurrent-read.
  *  Python: lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False) [functional]
  */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_lp_pool1d(
-    const libdl_tensor *input, double norm_type, const int64_t *kernel_size,
-    int32_t kernel_size_count, LIBDL_NULLABLE const int64_t *stride, int32_t stride_count,
-    libdl_bool ceil_mode, LIBDL_NEW libdl_tensor **out);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_lp_pool1d(const libdl_tensor *input, double norm_type,
+                                                       const int64_t *kernel_size,
+                                                       int32_t kernel_size_count,
+                                                       LIBDL_NULLABLE const int64_t *stride,
+                                                       int32_t stride_count, libdl_bool ceil_mode,
+                                                       LIBDL_NEW libdl_tensor **out);
 
 /** Power-average pooling over images: (sum of x^norm_type)^(1 / norm_type) of each window.
  *
@@ -338,10 +349,12 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_lp_pool1d(
  *  Threads: concurrent-read.
  *  Python: lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False) [functional]
  */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_lp_pool2d(
-    const libdl_tensor *input, double norm_type, const int64_t *kernel_size,
-    int32_t kernel_size_count, LIBDL_NULLABLE const int64_t *stride, int32_t stride_count,
-    libdl_bool ceil_mode, LIBDL_NEW libdl_tensor **out);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_lp_pool2d(const libdl_tensor *input, double norm_type,
+                                                       const int64_t *kernel_size,
+                                                       int32_t kernel_size_count,
+                                                       LIBDL_NULLABLE const int64_t *stride,
+                                                       int32_t stride_count, libdl_bool ceil_mode,
+                                                       LIBDL_NEW libdl_tensor **out);
 
 /** Power-average pooling over volumes: (sum of x^norm_type)^(1 / norm_type) of each window.
  *
@@ -360,10 +373,12 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_lp_pool2d(
  *  Threads: concurrent-read.
  *  Python: lp_pool3d(input, norm_type, kernel_size, stride=None, ceil_mode=False) [functional]
  */
-LIBDL_API LIBDL_NODISCARD libdl_error *libdl_lp_pool3d(
-    const libdl_tensor *input, double norm_type, const int64_t *kernel_size,
-    int32_t kernel_size_count, LIBDL_NULLABLE const int64_t *stride, int32_t stride_count,
-    libdl_bool ceil_mode, LIBDL_NEW libdl_tensor **out);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_lp_pool3d(const libdl_tensor *input, double norm_type,
+                                                       const int64_t *kernel_size,
+                                                       int32_t kernel_size_count,
+                                                       LIBDL_NULLABLE const int64_t *stride,
+                                                       int32_t stride_count, libdl_bool ceil_mode,
+                                                       LIBDL_NEW libdl_tensor **out);
 
 /** Reverses libdl_max_pool1d_with_indices: a tensor of zeros, with each element in its place.
  *

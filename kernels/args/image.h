@@ -10,8 +10,8 @@ namespace libdl::kernels {
 //   out[..., o, ...] = sum over k of weight[k] in[..., index[k], ...]
 //
 // for k from first[o] to first[o + 1] - 1, in this order; without any it is 0. Floats have weights
-// of their own dtype. Those of uint8 are int32 with `bits` fractional bits; a sum is rounded, halves
-// up, and kept between 0 and 255.
+// of their own dtype. Those of uint8 are int32 with `bits` fractional bits; a sum is rounded,
+// halves up, and kept between 0 and 255.
 struct ResampleArgs {
   View out, in;  // float32, float64 or uint8, of equal sizes but for `axis`
   View first;    // [out.sizes[axis] + 1], int64; this and the next two are dense

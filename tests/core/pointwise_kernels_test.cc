@@ -304,8 +304,8 @@ const std::vector<Reference>& references() {
       E3(hardtanh, smaller(larger(x, y), z)),
       E3(hardtanh_derivative, x > y && x < z),
       R1(hardsigmoid, x != x ? x : std::min<L>(std::max<L>(x + 3, 0), 6) / 6),
-      R1(hardswish, x != x || x == -kInf ? (x != x ? x : 0)
-                                         : x * (std::min<L>(std::max<L>(x + 3, 0), 6) / 6)),
+      R1(hardswish,
+         x != x || x == -kInf ? (x != x ? x : 0) : x * (std::min<L>(std::max<L>(x + 3, 0), 6) / 6)),
       {Expression::selu,
        [](L x, L, L) -> L {
          return 1.0507009873554804934193349852946L *
@@ -314,7 +314,10 @@ const std::vector<Reference>& references() {
        4},
       {Expression::celu, nullptr, 0},  // a rounded quotient in an exponent; see MoreUnits
       {Expression::mish, nullptr, 0},
-      E2(softshrink, x > y ? x - y : x < -y ? x + y : x != x ? x : 0),
+      E2(softshrink, x > y    ? x - y
+                     : x < -y ? x + y
+                     : x != x ? x
+                              : 0),
       {Expression::glu, nullptr, 0},
       E2(prelu, x > 0 ? x : x * y),
       E2(l1_loss, fabsl(x - y)),

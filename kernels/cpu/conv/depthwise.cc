@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Threads share the rows of the result, or for weights' gradients slices of the pixels and blocks of
-// channels. If groups have m > 1 outputs, y is computed or read as m planes of C channels each.
+// Threads share the rows of the result, or for weights' gradients slices of the pixels and blocks
+// of channels. If groups have m > 1 outputs, y is computed or read as m planes of C channels each.
 #include "kernels/cpu/conv/depthwise.h"
 
 #include <algorithm>
@@ -49,8 +49,8 @@ Reach reach_of_output(const ConvolutionArgs& a, int d, int64_t o) {
 }
 
 // Output o reaches input i by tap t if o stride = i + before - t dilation. Of the taps for which
-// this is divisible every (stride / g)th is one, g = gcd(stride, dilation), and from one to the next
-// o falls by dilation / g.
+// this is divisible every (stride / g)th is one, g = gcd(stride, dilation), and from one to the
+// next o falls by dilation / g.
 Reach reach_of_input(const ConvolutionArgs& a, int d, int64_t i) {
   const int64_t stride = a.stride[d], dilation = a.dilation[d], taps = a.w.sizes[d + 2];
   const int64_t common = std::gcd(stride, dilation), every = stride / common;
@@ -175,9 +175,8 @@ struct Rows {
 
   // The inputs at i = phase + stride q are reached by the same taps, output by output.
   void input(const Pixel& at) const {
-    const DepthwiseRow<T> all =
-        this->row(at, reach_of_input(a, 0, at.at[0]).inside(a.y.sizes[2]),
-                  reach_of_input(a, 1, at.at[1]).inside(a.y.sizes[3]));
+    const DepthwiseRow<T> all = this->row(at, reach_of_input(a, 0, at.at[0]).inside(a.y.sizes[2]),
+                                          reach_of_input(a, 1, at.at[1]).inside(a.y.sizes[3]));
     for (int64_t phase = 0; phase < std::min(a.stride[2], a.x.sizes[4]); ++phase) {
       const Reach along = reach_of_input(a, 2, phase);
       DepthwiseRow<T> row = all;
@@ -287,8 +286,7 @@ struct Slices {
     const Reach along = reach_of_output(a, 2, 0);
     const T* const x = static_cast<const T*>(a.x.data) + at.image * a.x.strides[0] + c;
     T* const to = sums + slice * this->slice() + plane * sizes.taps * width + c;
-    if (bias != nullptr)
-      row.bias = bias + (slice * sizes.planes + plane) * sizes.channels + c;
+    if (bias != nullptr) row.bias = bias + (slice * sizes.planes + plane) * sizes.channels + c;
     // Sums of y also where no tap lies inside.
     if (r0.count == 0) row.in.taps = row.rows = 0, add_depthwise_sums(row);
     for (int64_t j = 0; j < r0.count; ++j, row.bias = nullptr) {
@@ -345,9 +343,8 @@ void compute_weight(Context& context, const ConvolutionArgs& a) {
   Slices<T> slices(a);
   const Sizes& sizes = slices.sizes;
   const Scratch room(context, product(slices.count, slices.slice(), sizeof(T)));
-  const Scratch sums(context, a.bias.data == nullptr
-                                  ? 0
-                                  : product(slices.count, sizes.outputs(), sizeof(double)));
+  const Scratch sums(
+      context, a.bias.data == nullptr ? 0 : product(slices.count, sizes.outputs(), sizeof(double)));
   const Scratch apart(context, sizes.planes > 1 ? product(numel(a.y), sizeof(T)) : 0);
   if (room.failed() || sums.failed() || apart.failed()) return;
   slices.sums = static_cast<T*>(room.data());

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Tiles of a few pixels by one vector of channels are computed in registers. Windows of 3 and 5 in
-// steps of 1 and 2 read each value of the source once a tile; the order of sums is that of all others.
+// steps of 1 and 2 read each value of the source once a tile; the order of sums is that of all
+// others.
 #include "kernels/cpu/conv/depthwise_rows.h"
 
 #include <algorithm>
@@ -40,8 +41,8 @@ struct Channels {
   }
 };
 
-// Of the source's positions under kTaps of kPixels, as blocks of kStep: a compiler that was asked to
-// unroll leaves longer loops alone.
+// Of the source's positions under kTaps of kPixels, as blocks of kStep: a compiler that was asked
+// to unroll leaves longer loops alone.
 template <int kPixels, int kTaps, int kStep>
 struct Positions {
   static constexpr int kCount = (kPixels - 1) * kStep + kTaps;
@@ -97,8 +98,7 @@ void compute_pixels(const DepthwiseRow<T>& r, int64_t q, Span taps) {
   constexpr int64_t n = Pack<T>::n;
   const Tile<T> tile{r.in.under(q, taps.first), r.w + taps.first * r.tap_stride,
                      r.out + q * r.out_stride, taps.last - taps.first};
-  if (r.channels < n)
-    return compute_any<kPixels>(r, tile, 0, Channels<false, T>{r.channels});
+  if (r.channels < n) return compute_any<kPixels>(r, tile, 0, Channels<false, T>{r.channels});
   for (int64_t c = 0; c < r.channels; c += n)
     compute_any<kPixels>(r, tile, std::min(c, r.channels - n), Channels<true, T>{n});
 }
@@ -175,9 +175,8 @@ HWY_INLINE void in_tiles(Span pixels, F tile) {
 
 template <int kTaps, int kStep, int kRows, class T>
 void compute_windows(const DepthwiseRow<T>& r, Span pixels) {
-  in_tiles(pixels, [&](auto count, int64_t q) {
-    Window<T, count(), kTaps, kStep, kRows>::compute(r, q);
-  });
+  in_tiles(pixels,
+           [&](auto count, int64_t q) { Window<T, count(), kTaps, kStep, kRows>::compute(r, q); });
 }
 
 template <class T>
@@ -309,9 +308,8 @@ HWY_INLINE void in_parts(int64_t count, F f) {
   int64_t from = 0;
   for (; count - from >= kMost; from += kMost) f(std::integral_constant<int, kMost>(), from);
   if constexpr (kMost > 1) {
-    if (from < count) in_parts<kMost - 1>(count - from, [&](auto part, int64_t at) {
-      f(part, from + at);
-    });
+    if (from < count)
+      in_parts<kMost - 1>(count - from, [&](auto part, int64_t at) { f(part, from + at); });
   }
 }
 
@@ -415,14 +413,14 @@ Span taps_inside(const DepthwiseSource<T>& in, int64_t q) {
   return {first, std::max(first, last)};
 }
 
-#define LIBDL_DEPTHWISE(T, suffix)                            \
-  template <>                                                 \
-  void compute_depthwise_row(const DepthwiseRow<T>& row) {    \
-    LIBDL_ON_ISA(row_##suffix, row);                          \
-  }                                                           \
-  template <>                                                 \
-  void add_depthwise_sums(const DepthwiseSums<T>& row) {      \
-    LIBDL_ON_ISA(sums_##suffix, row);                         \
+#define LIBDL_DEPTHWISE(T, suffix)                         \
+  template <>                                              \
+  void compute_depthwise_row(const DepthwiseRow<T>& row) { \
+    LIBDL_ON_ISA(row_##suffix, row);                       \
+  }                                                        \
+  template <>                                              \
+  void add_depthwise_sums(const DepthwiseSums<T>& row) {   \
+    LIBDL_ON_ISA(sums_##suffix, row);                      \
   }
 LIBDL_DEPTHWISE(float, f32)
 LIBDL_DEPTHWISE(double, f64)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What depthwise convolutions (depthwise.h) do with one row of pixels: along it, tap t of pixel q
-// lies over position q step + start + t dilation of each row of the source. The channels of both are
-// adjacent; strides are in elements.
+// lies over position q step + start + t dilation of each row of the source. The channels of both
+// are adjacent; strides are in elements.
 #pragma once
 
 #include <cstdint>
@@ -48,8 +48,8 @@ struct DepthwiseRow {
 template <class T>
 void compute_depthwise_row(const DepthwiseRow<T>& row);
 
-// sums[row, tap, c] += sum over q of y[q, c] source[c]. sums is of whole cache lines. The order of a
-// sum depends only on the sizes of the row and on what of it lies inside the source.
+// sums[row, tap, c] += sum over q of y[q, c] source[c]. sums is of whole cache lines. The order of
+// a sum depends only on the sizes of the row and on what of it lies inside the source.
 template <class T>
 struct DepthwiseSums {
   const T* y;

@@ -213,8 +213,7 @@ Tensor rrelu(const Tensor& input, double lower, double upper, bool training, Gen
   Refund refund(generator);
   draw_into(slopes, {Distribution::kUniform, lower, upper}, generator);
   refund.drawn();
-  Tensor y = named(
-      rename_error(op, {}, [&] { return pointwise(k_prelu, input, slopes, into); }));
+  Tensor y = named(rename_error(op, {}, [&] { return pointwise(k_prelu, input, slopes, into); }));
   refund.spent();
   return y;
 }

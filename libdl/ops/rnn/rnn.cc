@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "ops/creation/copy.h"
-#include "ops/creation/join.h"
 #include "ops/creation/draw.h"
+#include "ops/creation/join.h"
 #include "ops/nn/dropout.h"
 #include "ops/rnn/layer.h"
 #include "ops/view/view.h"
