@@ -27,7 +27,8 @@ class Clock:
         spent = time.perf_counter() - start
         if self.open:
             self.open[-1][1] += spent
-        key = (call.phase, call.name, call.source or "")
+        source = "" if call.source in (None, call.name) else call.source
+        key = (call.phase, call.name, source)
         self.calls[key] += 1
         self.seconds[key] += spent - inside
 
@@ -48,7 +49,6 @@ def table(measured: dict[str, Any]) -> str:
     whole = measured["seconds"]
     lines = [f"  {'phase':10}{'operator':28}{'for':24}{'calls':>6}{'ms':>10}{'share':>8}"]
     for phase, name, source, calls, seconds in measured["rows"]:
-        source = "" if source == name else source
         lines.append(
             f"  {phase:10}{name:28}{source:24}{calls:6}{seconds * 1e3:10.3f}{seconds / whole:8.1%}"
         )
