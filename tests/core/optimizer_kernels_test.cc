@@ -258,7 +258,7 @@ TEST(OptimizerKernel, CenteredRmspropDividesByTheDeviation) {
   void* params[] = {param};
   const void* grads[] = {grad};
   void *first[] = {squares}, *third[] = {means};
-  OptimizerArgs args{1, &dtype, &numel, params, grads, first, nullptr, third, {}};
+  OptimizerArgs args{1, &dtype, &numel, params, grads, first, nullptr, third, nullptr, {}};
   args.options = {.lr = 0.5, .eps = 1e-3, .rho = 0.75, .centered = true};
   Context context = plain_context();
   cpu::rmsprop(context, args);
