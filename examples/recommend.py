@@ -5,7 +5,8 @@ genres, and a user watches films of the user's genres. The model knows only who 
     python examples/recommend.py [epochs]
 
 Prints how often a film that was held out is among the first ten of a hundred that the model puts in
-order, which by chance is a tenth; and whether films of one genre have come to lie together.
+order (by chance a tenth; at most about four tenths, for a user likes a quarter of all films), and
+whether films of one genre have come to lie together.
 """
 
 import sys
@@ -51,7 +52,7 @@ class NeuMF(nn.Module):
 
 
 def main() -> None:
-    epochs = int(sys.argv[1]) if len(sys.argv) > 1 else 8
+    epochs = int(sys.argv[1]) if len(sys.argv) > 1 else 25
     libdl.manual_seed(0)
     watched, held_out, genre = ratings()
     model = NeuMF()

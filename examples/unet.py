@@ -64,7 +64,7 @@ class UNet(nn.Module):
 
 
 def main() -> None:
-    steps = int(sys.argv[1]) if len(sys.argv) > 1 else 150
+    steps = int(sys.argv[1]) if len(sys.argv) > 1 else 300
     libdl.manual_seed(0)
     network = UNet()
     optimizer = libdl.optim.Adam(network.parameters(), lr=3e-3)

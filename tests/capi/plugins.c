@@ -23,8 +23,8 @@ static void what_is_no_plugin_is_refused(void) {
   BAD_BEGINS(libdl_plugin_open(OTHER_BUILD), BACKEND,
              "plugin_open: " OTHER_BUILD " is of build of another time, wanted ");
   BAD(libdl_provider_set_enabled("rotations", 1), VALUE,
-      "provider_set_enabled: argument 1 (name) is \"rotations\", wanted a provider that an open "
-      "plugin brings");
+      "provider_set_enabled: argument 1 (name) is \"rotations\", wanted a provider: a plugin's, "
+      "or \"winograd\"");
   BAD_CODE(libdl_provider_set_enabled(NULL, 1), NULL);
 }
 

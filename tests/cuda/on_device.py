@@ -30,7 +30,8 @@ MOST = 12  # failures that are told of a case
 ON_HOST = {"allclose", "equal"}  # whose results are Python's
 ANYWHERE = {"copy", "fill", "nonzero"}  # elements from another device; only one tensor is read
 # Whose index may lie on the host: it goes where the elements are.
-INDEXED = {"gather", "index", "index_fill", "index_select", "take_along_dim"}
+INDEXED = {"gather", "index", "index_fill", "index_select", "take_along_dim",
+           "max_unpool1d", "max_unpool2d", "max_unpool3d"}
 STRANGER = re.compile(
     r"(\w+: argument \d+ \(\w+\)|x\[\.\.\.\]( = value)?: \w+) is on (cpu|cuda:0), "
     r"wanted (cpu|cuda:0), as argument")

@@ -117,7 +117,8 @@ def with_logits(x: Any, t: Any, weight: Any = 1.0, pos_weight: Any = 1.0) -> Any
 def weighted(low: float, high: float) -> Any:
     return lambda: [Sample((numbers((2, 3), i, low, high), numbers((2, 3), i + 20, 0.1, 0.9),
                             numbers(s, i + 40, 0.5, 2.0)), {"reduction": r})
-                    for i, (s, r) in enumerate(itertools.product([(2, 3), (3,), (2, 1)], WORDS))]
+                    for i, (s, r) in enumerate(itertools.product(
+                        [(2, 3), (3,), (2, 1), (1, 3), (1,), (1, 1), (2, 3), (3,)], WORDS))]
 
 
 def certain() -> list[Sample]:

@@ -247,7 +247,7 @@ def _unpool_samples(dims: int) -> Callable[[], list[Sample]]:
             made.append(Sample((numbers(shape, seed), indices, size), how))
         for seed in range(3):  # small enough for complex numbers
             shape = (1, 1, *[1] * dims)
-            made.append(Sample((numbers(shape, seed), np.full(shape, seed), 2), {}))
+            made.append(Sample((numbers(shape, seed), np.full(shape, seed % 2), 2), {}))
         return made
     return make
 

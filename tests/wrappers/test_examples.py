@@ -100,10 +100,10 @@ def test_a_gpt_learns_a_text_and_its_cache_agrees():
 @trains
 def test_films_of_one_genre_are_found():
     printed = output(sys.executable, ROOT / "examples/recommend.py")
-    assert float(re.findall(r"rate at 10: ([\d.]+)", printed)[0]) > 50
+    assert float(re.findall(r"rate at 10: ([\d.]+)", printed)[0]) > 20
     assert float(re.findall(r"nearer by ([\d.]+)", printed)[0]) > 0.2
 
 
 @trains
 def test_a_u_net_finds_discs():
-    assert figure("union:", "unet.py", "100") > 0.8
+    assert figure("union:", "unet.py") > 0.6

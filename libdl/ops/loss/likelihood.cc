@@ -83,10 +83,7 @@ static Tensor fitted(const char* op, const Tensor& var, Dims shape) {
   if (same(var.shape(), shape)) return var;
   if (!shape.empty() && same(var.shape(), shape.first(shape.size() - 1))) return unsqueeze(var, -1);
   bool fits = var.shape().size() == shape.size();
-  int64_t others = 0;  // the sizes of var that differ; 1 if it is one of size 1
-  for (size_t d = 0; fits && d < shape.size(); ++d)
-    if (var.shape()[d] != shape[d]) others += shape[d];
-  int64_t own = 0;
+  int64_t own = 0;  // the sizes of var that differ; 1 if it is one of size 1
   for (size_t d = 0; fits && d < shape.size(); ++d)
     if (var.shape()[d] != shape[d]) own += var.shape()[d];
   if (!fits || own != 1)
@@ -134,9 +131,11 @@ Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor
                   "a real dtype");
   check_pair(op, {input, 1, "input"}, {target, 2, "target"});
   const Named named(op);
-  const auto [logs, variances] = variance(var, eps, input.shape());
-  Tensor losses = rename_error(op, {{"input", 1, "input"}, {"other", 2, "target"}},
-                               [&] { return (logs + square(input - target) / variances) * 0.5; });
+  const auto of_var = variance(var, eps, input.shape());
+  const auto& [logs, variances] = of_var;
+  const Tensor squares = rename_error(op, {{"input", 1, "input"}, {"other", 2, "target"}},
+                                      [&] { return square(input - target); });
+  Tensor losses = (logs + squares / variances) * 0.5;
   if (full) losses = losses + 0.5 * std::log(2 * std::numbers::pi);
   return named(reduced(losses, how));
 }

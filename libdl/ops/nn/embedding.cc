@@ -58,7 +58,8 @@ static Tensor of_all_rows(const EmbeddingAttr& a, const Tensor& where, const Ten
 static Tensor of_rows_read(const EmbeddingAttr& a, const Tensor& where, const Tensor& dy) {
   LIBDL_OBSERVED_PART("embedding_backward", of_rows_read(a, where, dy), where, dy);
   const int64_t whole[] = {-1}, matrix[] = {-1, a.shape[1]};
-  const auto [sorted, places] = sort(cast(reshape(where, whole), Dtype::kInt64), 0, false, true);
+  const auto in_order = sort(cast(reshape(where, whole), Dtype::kInt64), 0, false, true);
+  const Tensor &sorted = std::get<0>(in_order), &places = std::get<1>(in_order);
   const auto* const row = sorted.read_plain<int64_t>();
   std::vector<int64_t> numbers, starts;
   int64_t end = 0;  // of the places that count
