@@ -252,7 +252,8 @@ Callback<libdl_op_kernel> kernel_for(Registered& op, std::span<const Tensor* con
 
 // A kernel may hand an input through, one tensor twice, or one with a history of its own; recording
 // must write none of theirs.
-Tensor fresh(Tensor y, std::span<const Tensor* const> inputs, std::span<const Tensor> before) {
+Tensor fresh(const Tensor& y, std::span<const Tensor* const> inputs,
+             std::span<const Tensor> before) {
   bool known = y.meta() != nullptr;
   for (const Tensor* x : inputs) known |= x && x->is(y);
   for (const Tensor& x : before) known |= x.is(y);
