@@ -204,6 +204,8 @@ def words_of(operator: Operator, argument: Argument) -> list[str]:
             word = f"t:{dtype_of(told)}:2,3#{argument.name}"
     if word is None and argument.kind == "tensor":
         word = f"t:{dtype_of(told)}:2,3#{argument.name}"
+    if word is None and argument.nullable and argument.kind in ("int", "float"):
+        word = "ip:1" if argument.kind == "int" else "fp:0.5"  # a pointer to it
     word = word or _BY_NAME.get(argument.name) or _BY_KIND[argument.kind]
     if argument.kind == "ints":
         return [word, f"i:{len(word.split(','))}"]
