@@ -137,17 +137,12 @@ Operand Chooser::vary(const Info& f, size_t k, Operand operand) {
 
 Operand Chooser::value(const std::string& kind, const Operand& first, const Operand& second) {
   static const std::map<std::string, libdl_value_type> types = {
-      {"tensor", LIBDL_VALUE_TENSOR},
-      {"tensors", LIBDL_VALUE_TENSORS},
-      {"ints", LIBDL_VALUE_INTS},
-      {"int", LIBDL_VALUE_INT},
-      {"dim", LIBDL_VALUE_INT},
-      {"float", LIBDL_VALUE_FLOAT},
-      {"bool", LIBDL_VALUE_BOOL},
-      {"dtype", LIBDL_VALUE_DTYPE},
-      {"device", LIBDL_VALUE_DEVICE},
-      {"string", LIBDL_VALUE_STRING},
-      {"generator", LIBDL_VALUE_GENERATOR}};
+      {"tensor", LIBDL_VALUE_TENSOR},   {"updated", LIBDL_VALUE_TENSOR},
+      {"tensors", LIBDL_VALUE_TENSORS}, {"ints", LIBDL_VALUE_INTS},
+      {"int", LIBDL_VALUE_INT},         {"dim", LIBDL_VALUE_INT},
+      {"float", LIBDL_VALUE_FLOAT},     {"bool", LIBDL_VALUE_BOOL},
+      {"dtype", LIBDL_VALUE_DTYPE},     {"device", LIBDL_VALUE_DEVICE},
+      {"string", LIBDL_VALUE_STRING},   {"generator", LIBDL_VALUE_GENERATOR}};
   Operand value{.is = Is::value, .i = types.at(kind)};
   if (first.is == Is::null && !counts_elements(kind)) {
     value.i = LIBDL_VALUE_NONE;

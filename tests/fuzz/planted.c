@@ -26,7 +26,9 @@ libdl_error *libdl_neg(const libdl_tensor *input, libdl_tensor **out) {
   if (strcmp(kind, "death") == 0 && libdl_anomaly_mode()) abort();
   if (strcmp(kind, "hang") == 0)
     for (;;) pause();
-  if (strcmp(kind, "reference") == 0) libdl_tensor_retain(*out);
+  /* A result with a history would keep its operand, too. */
+  if (strcmp(kind, "reference") == 0 && !libdl_tensor_requires_grad(*out))
+    libdl_tensor_retain(*out);
   if (strcmp(kind, "block") == 0) lost = malloc(77);
   if (strcmp(kind, "block") == 0) lost = NULL;
   if (strcmp(kind, "overrun") == 0) {
