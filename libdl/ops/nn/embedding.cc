@@ -58,16 +58,17 @@ static Tensor of_all_rows(const EmbeddingAttr& a, const Tensor& where, const Ten
 static Tensor of_rows_read(const EmbeddingAttr& a, const Tensor& where, const Tensor& dy) {
   LIBDL_OBSERVED_PART("embedding_backward", of_rows_read(a, where, dy), where, dy);
   const int64_t whole[] = {-1}, matrix[] = {-1, a.shape[1]};
-  const auto in_order = sort(cast(reshape(where, whole), Dtype::kInt64), 0, false, true);
+  // Negative places count from the end.
+  const Tensor read = remainder(cast(reshape(where, whole), Dtype::kInt64), number(a.shape[0]));
+  const auto in_order = sort(read, 0, false, true);
   const Tensor &sorted = std::get<0>(in_order), &places = std::get<1>(in_order);
   const auto* const row = sorted.read_plain<int64_t>();
   std::vector<int64_t> numbers, starts;
-  int64_t end = 0;  // of the places that count
-  for (int64_t p = 0; p < sorted.numel(); end = ++p) {
+  for (int64_t p = 0; p < sorted.numel(); ++p) {
     if (p > 0 && row[p] == row[p - 1]) continue;
     numbers.push_back(row[p]), starts.push_back(p);
   }
-  starts.push_back(end);
+  starts.push_back(sorted.numel());
   const Tensor from = contiguous(reshape(dy, matrix));
   SparseRows rows;
   const Tensor dw = empty_sparse_rows(a.shape, dy.dtype(), std::ssize(numbers), rows);
