@@ -16,8 +16,6 @@ namespace libdl::kernels::cpu {
 
 namespace {
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 template <class T>
 T* group_of(const View& image, int64_t group, int64_t groups) {
   return static_cast<T*>(image.data) + group * (image.sizes[1] / groups) * image.strides[1];

@@ -16,8 +16,6 @@ namespace libdl::kernels::cpu {
 
 namespace {
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 struct Sizes {
   int64_t channels, planes, taps;
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "kernels/cpu/conv/patches.h"
 #include "kernels/cpu/simd/highway_targets.h"
 #include "kernels/cpu/simd/isa.h"
 #include "kernels/cpu/simd/unroll.h"
@@ -391,10 +392,6 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace libdl::kernels::cpu {
-
-namespace {
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-}  // namespace
 
 template <class T>
 Span whole_pixels(const DepthwiseSource<T>& in, int64_t pixels) {

@@ -9,6 +9,8 @@
 
 namespace libdl::kernels::cpu {
 
+constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
 // Pixels of a batch of images, numbered row by row.
 struct Lattice {
   int64_t sizes[3];

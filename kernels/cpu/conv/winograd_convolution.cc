@@ -17,8 +17,6 @@ namespace libdl::kernels::cpu {
 
 namespace {
 
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 Plane plane_of(const View& v) {
   return {static_cast<float*>(v.data),
           v.sizes[1],
@@ -105,14 +103,13 @@ void convolve(Context& context, const Plane& in, const Plane& out, int64_t image
 
 // The weights as a matrix for each tap, from columns of `from` to columns of `to`.
 Taps<float> taps_of(const View& w, int from, int to) {
-  Taps<float> t{static_cast<const float*>(w.data),
-                w.sizes[from],
-                w.sizes[to],
-                w.strides[from],
-                w.strides[to],
-                {1, 3, 3},
-                {0, w.strides[3], w.strides[4]}};
-  return t;
+  return {static_cast<const float*>(w.data),
+          w.sizes[from],
+          w.sizes[to],
+          w.strides[from],
+          w.strides[to],
+          {1, 3, 3},
+          {0, w.strides[3], w.strides[4]}};
 }
 
 void compute_output(Context& context, const ConvolutionArgs& a) {
