@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""LIBDL_LOOK_ON=1: every call of every test is shown to an interceptor that does nothing.
+"""Two settings of the gates.
 
-Results must not depend on it; and test builds of the core (cmake/variant.cmake) refuse a kernel that
-runs in no call that was shown.
+LIBDL_LOOK_ON=1: every call of every test is shown to an interceptor that does nothing. Results must
+not depend on it; and test builds of the core (cmake/variant.cmake) refuse a kernel that runs in no
+call that was shown.
+
+LIBDL_SHARE=n: one n-th of the tests, each day another.
 """
 
 import ctypes
 import os
+import time
+import zlib
 from collections.abc import Iterator
 
 import pytest
@@ -46,3 +51,12 @@ def look_on() -> Iterator[None]:
     yield
     core.libdl_interceptor_pop.restype = ctypes.c_void_p
     assert not core.libdl_interceptor_pop()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    shares = int(os.environ.get("LIBDL_SHARE", "1"))
+    today = int(time.time() // 86400) % shares
+    left = [item for item in items if zlib.crc32(item.nodeid.encode()) % shares != today]
+    items[:] = [item for item in items if zlib.crc32(item.nodeid.encode()) % shares == today]
+    if left:
+        config.hook.pytest_deselected(items=left)

@@ -14,6 +14,7 @@
 
 #include "handle.h"
 #include "kernel_runs.h"
+#include "tests/core/whole.h"
 
 namespace {
 
@@ -206,11 +207,12 @@ void run_all(bool into) {
   int64_t ops = 0;
   for (libdl_op op = 0; op < libdl_op_count(); ++op) {
     if (into ? !libdl_op_has_into(op) : !libdl_op_has_new(op)) continue;
+    if (!libdl::test::in_turn(op, 3)) continue;
     Calls calls(op);
     calls.run(into);
     ops += calls.succeeded() > 0;
   }
-  EXPECT_GT(ops, 100) << "operators of which a call succeeds";
+  EXPECT_GT(ops, 50) << "operators of which a call succeeds";
   sigaction(SIGSEGV, &before, nullptr);
 }
 

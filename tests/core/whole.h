@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Tests that `make attack` runs at their whole size and tells the results of; elsewhere they run at
-// a tenth of it.
+// a part of it.
 #pragma once
 
 #include <cstdint>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <string>
 
@@ -13,6 +14,11 @@ namespace libdl::test {
 
 inline bool is_whole() { return std::getenv("LIBDL_WHOLE"); }
 inline int64_t of_whole(int64_t size) { return is_whole() ? size : size / 10; }
+
+// Of many things that are alike one in `share`, each day others; at the whole size all of them.
+inline bool in_turn(int64_t number, int64_t share) {
+  return is_whole() || number % share == std::time(nullptr) / 86400 % share;
+}
 
 // A line of the table that `make attack` ends with.
 inline void figure(const std::string& what, const std::string& value) {

@@ -75,7 +75,8 @@ Tensor masked_scatter(const Tensor& input, const Tensor& mask, const Tensor& sou
   check_mask(op, mask);
   const Shape shape = common_shape(op, input, mask);
   if (!same(shape, input.shape())) {
-    if (!into) return masked_scatter(expand(input, shape), mask, source, {});
+    if (!into || same(shape, into.tensor().shape()))
+      return masked_scatter(expand(input, shape), mask, source, into);
     fail_argument(LIBDL_ERROR_SHAPE, op, 2, "mask", "has shape " + to_string(mask.shape()),
                   "one that broadcasts to " + to_string(input.shape()));
   }
