@@ -28,19 +28,17 @@ def run(code: str, timeout: float = 60) -> str:
     return done.stdout
 
 
-def test_import_is_quick_and_lean():
+def test_import_is_lean():
     code = """
-    import sys, time
-    start = time.process_time()  # a busy machine must not fail the test
+    import sys
+    before = set(sys.modules)
     import libdl
-    spent = time.process_time() - start
-    assert not [m for m in ("numpy", "inspect", "libdl.nn", "libdl.optim") if m in sys.modules], \\
-        sorted(sys.modules)
-    print(spent)
+    print(*set(sys.modules) - before)
     """
-    fastest = min(float(run(code)) for _ in range(3))
-    # Under a sanitizer the time is mostly the sanitizer's own start.
-    assert fastest < 0.15 or "LIBDL_SANITIZED" in os.environ
+    loaded = run(code).split()
+    assert not {"numpy", "inspect", "libdl.nn", "libdl.optim"} & set(loaded), sorted(loaded)
+    # Of which two in three are Python's own: what is loaded is what the time goes to.
+    assert len(loaded) < 85, sorted(loaded)
 
 
 def test_missing_names_say_what_is_near():
