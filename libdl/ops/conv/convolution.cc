@@ -38,8 +38,7 @@ static Gradients by_operators(const Convolved& a, const Tensor& dy, const Tensor
                               const Tensor& second, const std::array<bool, 3>& wanted) {
   Gradients g;
   const Role given = a.wanted();
-  if (wanted[0])
-    std::get<0>(g) = gradient_of({a.c, a.second, given, false}, conj(second), dy);
+  if (wanted[0]) std::get<0>(g) = gradient_of({a.c, a.second, given, false}, conj(second), dy);
   if (wanted[1]) std::get<1>(g) = gradient_of({a.c, a.first, given, false}, conj(first), dy);
   if (wanted[2]) std::get<2>(g) = sum_of_pixels(dy);
   return g;
