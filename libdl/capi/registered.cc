@@ -276,7 +276,7 @@ std::vector<Tensor> run_kernel(Registered& op, std::span<const Tensor* const> in
   for (size_t k = 0; k < outputs.size(); ++k) {
     if (!outputs[k].defined() || outputs[k].is_number())
       fail(LIBDL_ERROR_CALLBACK, op.entry.name, "the kernel left a result without a tensor");
-    outputs[k] = fresh(std::move(outputs[k]), inputs, {outputs.data(), k});
+    outputs[k] = fresh(outputs[k], inputs, {outputs.data(), k});
   }
   return std::move(outputs);
 }
