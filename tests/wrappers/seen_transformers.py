@@ -7,9 +7,7 @@ seen_transformers.json are those of PyTorch 2.15, for which the same functions r
 import itertools
 import math
 
-from wrappers.seen_attention import (
-    bits, digest, filled, gradients, leaf, modes, numbers, told, write,
-)  # fmt: skip
+from wrappers.answers import bits, digest, filled, gradients, leaf, modes, numbers, told, write
 
 # -- layers ----------------------------------------------------------------------------------------
 

@@ -6,11 +6,10 @@ import json
 import math
 import pathlib
 import pickle
-import warnings
 
 import pytest
 from wrappers import seen_attention, seen_transformers
-from wrappers.seen_attention import bits, filled, numbers
+from wrappers.answers import answer_of, bits, filled, first_difference, numbers
 
 import libdl
 from libdl import nn
@@ -24,44 +23,13 @@ PROGRAMS = [*seen_attention.PROGRAMS, *seen_transformers.PROGRAMS]
 BY_CHANCE = "first_numbers"
 
 
-def same(found, wanted):
-    """Equal, floats nearly; an error is of PyTorch's kinds, among others."""
-    if isinstance(wanted, dict) and "error" in wanted:
-        return isinstance(found, dict) and set(wanted["error"]) <= set(found.get("error", ()))
-    if isinstance(wanted, dict):
-        return list(found) == list(wanted) and all(same(found[key], wanted[key]) for key in wanted)
-    if isinstance(wanted, list):
-        return len(found) == len(wanted) and all(map(same, found, wanted))
-    if isinstance(wanted, float) or isinstance(found, float):
-        return abs(found - wanted) <= 2e-8 * max(1, abs(wanted))
-    return found == wanted
-
-
-def first_difference(found, wanted, place=""):
-    if same(found, wanted):
-        return ""
-    if isinstance(wanted, (dict, list)) and type(found) is type(wanted) and len(found) == len(wanted):
-        for key in wanted if isinstance(wanted, dict) else range(len(wanted)):
-            if key not in (found if isinstance(found, dict) else range(len(found))):
-                break
-            if text := first_difference(found[key], wanted[key], f"{place}[{key!r}]"):
-                return text
-    return f"{place}: {found}, wanted {wanted}"
-
-
-def answer_of(program):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        return json.loads(json.dumps(program(libdl)))
-
-
 @pytest.mark.parametrize("program", [p for p in PROGRAMS if p.__name__ != BY_CHANCE], ids=lambda p: p.__name__)
 def test_as_in_pytorch(program):
-    assert first_difference(answer_of(program), ANSWERS[program.__name__]) == ""
+    assert first_difference(answer_of(program, libdl), ANSWERS[program.__name__]) == ""
 
 
 def test_parameters_are_drawn_from_pytorch_s_laws():
-    found, wanted = answer_of(seen_transformers.first_numbers), ANSWERS[BY_CHANCE]
+    found, wanted = answer_of(seen_transformers.first_numbers, libdl), ANSWERS[BY_CHANCE]
     assert list(found) == list(wanted)
     for name, (deviation, largest, normal) in wanted.items():
         assert found[name][0] == pytest.approx(deviation, rel=0.35 if normal else 0.15), name
