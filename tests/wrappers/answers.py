@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What programs are made of whose answers are those of PyTorch, stored beside them: numbers that are
-the same everywhere, digests of results, and the comparison."""
+"""For programs whose answers by PyTorch are stored beside them: numbers that are the same
+everywhere, digests of results, and the comparison."""
 
 import json
 import math
 import sys
 import warnings
 
-KINDS = (KeyError, IndexError, AttributeError, NotImplementedError, TypeError, ValueError, AssertionError,
+KINDS = (KeyError, IndexError, AttributeError, NotImplementedError, TypeError, ValueError,
+         AssertionError,
          RuntimeError)  # fmt: skip
 
 
@@ -98,7 +99,8 @@ def first_difference(found, wanted, place=""):
     """Where two answers are not the same, as text, or nothing."""
     if same(found, wanted):
         return ""
-    if isinstance(wanted, (dict, list)) and type(found) is type(wanted) and len(found) == len(wanted):
+    if isinstance(wanted,
+                  (dict, list)) and type(found) is type(wanted) and len(found) == len(wanted):
         for key in wanted if isinstance(wanted, dict) else range(len(wanted)):
             if key not in (found if isinstance(found, dict) else range(len(found))):
                 break

@@ -6,8 +6,10 @@ seen_adaptive.json are those of PyTorch 2.15, for which the same functions run w
 
 from wrappers.answers import digest, filled, gradients, leaf, numbers, told, write
 
-OPTIONS = {"plain": ([3, 6], {}), "bias": ([3, 6], {"head_bias": True}), "one": ([4], {"div_value": 1.0}),
-           "many": ([1, 2, 3, 9], {"div_value": 2.0}), "narrow": ([3, 6], {"div_value": 9.0})}  # fmt: skip
+OPTIONS = {"plain": ([3, 6], {}), "bias": ([3, 6], {"head_bias": True}),
+           "one": ([4], {"div_value": 1.0}),
+           "many": ([1, 2, 3, 9], {"div_value": 2.0}),
+           "narrow": ([3, 6], {"div_value": 9.0})}  # fmt: skip
 
 
 def adaptive(m, cutoffs, **options):
@@ -34,7 +36,8 @@ def all_classes(m):
         module, x = adaptive(m, cutoffs, **options), leaf(m, 7, 6)
         logs = module.log_prob(x)
         found = [module.predict(x * scale).tolist() for scale in (1, -1, 5, -5)]
-        answers[name] = [digest(m, logs), gradients(m, logs, [x, *module.parameters()]), found, module.predict(x[:0]).tolist()]
+        answers[name] = [digest(m, logs), gradients(m, logs, [x, *module.parameters()]), found,
+                         module.predict(x[:0]).tolist()]
     return answers
 
 
@@ -42,15 +45,19 @@ def printed(m):
     answers = []
     for cutoffs, options in OPTIONS.values():
         module = m.nn.AdaptiveLogSoftmaxWithLoss(6, 10, cutoffs, **options)
-        answers.append([repr(module), list(module.state_dict()), module.cutoffs, module.n_clusters, module.head_size,
-                        module.shortlist_size, module.div_value, module.head_bias, module.reset_parameters()])  # fmt: skip
+        answers.append([repr(module), list(module.state_dict()), module.cutoffs, module.n_clusters,
+                        module.head_size,
+                        module.shortlist_size, module.div_value, module.head_bias,
+                        module.reset_parameters()])  # fmt: skip
     return answers
 
 
 def errors(m):
     A, module, x = m.nn.AdaptiveLogSoftmaxWithLoss, adaptive(m, [3, 6]), numbers(m, 2, 6)
-    calls = [lambda cutoffs=cutoffs: A(6, 10, cutoffs) for cutoffs in ([], [0, 3], [3, 3], [4, 3], [3, 10], [2.5], [-1], [9])]
-    for target, given in (([0, 10], x), ([-1, 0], x), ([0], x), ([[0, 1]], x), ([0, 1], x[0]), (0, x), (11, x[0])):
+    refused = ([], [0, 3], [3, 3], [4, 3], [3, 10], [2.5], [-1], [9])
+    calls = [lambda cutoffs=cutoffs: A(6, 10, cutoffs) for cutoffs in refused]
+    for target, given in (([0, 10], x), ([-1, 0], x), ([0], x), ([[0, 1]], x), ([0, 1], x[0]),
+                          (0, x), (11, x[0])):
         calls.append(lambda target=target, given=given: module(given, m.tensor(target)))
     found = [told(call) for call in calls]
     return [answer if isinstance(answer, dict) else "no error" for answer in found]

