@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NoReturn
 
 from .. import _functional
 from .._C import Tensor
@@ -78,10 +78,10 @@ def multi_head_attention_forward(
         raise RuntimeError("multi_head_attention_forward: argument 17 (attn_mask) is None, wanted "
                            "the causal mask that is_causal promises: "
                            "Transformer.generate_square_subsequent_mask makes it")  # fmt: skip
-    if is_causal and key_padding_mask is None and not need_weights:
+    # Where the promise is believed, the mask is not read: scaled_dot_product_attention has its own.
+    is_causal = is_causal and key_padding_mask is None and not need_weights
+    if is_causal:
         attn_mask = None
-    else:
-        is_causal = is_causal and key_padding_mask is None
     _check_sizes(query, key, value, embed_dim_to_check, num_heads, use_separate_proj_weight)
 
     separate = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else None
@@ -115,7 +115,7 @@ def multi_head_attention_forward(
     return y, weights
 
 
-def _refuse(kind: type[Exception], name: str, text: str) -> None:
+def _refuse(kind: type[Exception], name: str, text: str) -> NoReturn:
     raise kind(f"multi_head_attention_forward: argument {_PLACES[name]} ({name}) {text}")
 
 
@@ -166,7 +166,6 @@ def _projected(query: Tensor, key: Tensor, value: Tensor, weight: Tensor | None,
         return tuple(map(_functional.linear, (query, key, value), separate, biases))
     if weight is None:
         _refuse(AssertionError, "in_proj_weight", "is None, wanted the projections' weights")
-    assert weight is not None
     e = query.shape[2]
     if key is value and query is key:  # one product instead of three
         return _functional.linear(query, weight, bias).unflatten(-1, (3, e)).unbind(-2)

@@ -31,8 +31,9 @@ class AdaptiveLogSoftmaxWithLoss(Module):
         div_value: cluster i, counted from 1, has in_features / div_value^i features, rounded down
         head_bias: whether the head adds a bias
 
-    Called with [n, in_features] and classes [n], or [in_features] and a class, returns a named pair:
-    output, the logarithms of the targets' probabilities, [n] or 0-d; loss, their negated mean.
+    Called with [n, in_features] and classes [n], or [in_features] and a class, returns a named
+    pair: output, the logarithms of the targets' probabilities, [n] or 0-d; and loss, their negated
+    mean.
 
     Errors: ValueError (cutoffs), RuntimeError (shapes that do not fit, a class out of range).
     """
