@@ -25,8 +25,8 @@ class Attention(nn.Module):
         super().__init__()
         self.qkv = nn.Linear(WIDTH, 3 * WIDTH)
         self.out = nn.Linear(WIDTH, WIDTH)
-        later = libdl.ones(CONTEXT, CONTEXT).triu(1) > 0
-        self.register_buffer("later", later, persistent=False)
+        known = libdl.ones(CONTEXT, CONTEXT).tril() > 0
+        self.register_buffer("known", known, persistent=False)
 
     def forward(self, x: Tensor, before: Kept | None = None) -> tuple[Tensor, Kept]:
         n, length, _ = x.shape
@@ -34,10 +34,8 @@ class Attention(nn.Module):
         q, k, v = heads.permute(2, 0, 3, 1, 4).unbind(0)
         if before is not None:
             k, v = libdl.cat([before[0], k], 2), libdl.cat([before[1], v], 2)
-        scores = q @ k.transpose(2, 3) / math.sqrt(WIDTH // HEADS)
-        known = k.shape[2] - length
-        scores = scores.masked_fill(self.later[known : known + length, : k.shape[2]], -libdl.inf)
-        y = scores.softmax(3) @ v
+        end = k.shape[2]
+        y = F.scaled_dot_product_attention(q, k, v, self.known[end - length : end, :end])
         return self.out(y.transpose(1, 2).reshape(n, length, WIDTH)), (k, v)
 
 

@@ -2,7 +2,11 @@
 """What modules and nn.utils do otherwise than PyTorch, and what its programs do not show."""
 
 import gc
+import subprocess
+import sys
+from multiprocessing import shared_memory
 
+import numpy as np
 import pytest
 
 import libdl
@@ -81,8 +85,34 @@ def test_one_process():
     assert list(whole.state_dict()) == ["module.weight", "module.bias"] and whole(x).shape == (4, 2)
     with pytest.raises(NotImplementedError, match="DistributedDataParallel"):
         nn.parallel.DistributedDataParallel(net)
-    with pytest.raises(NotImplementedError, match="share_memory"):
+
+
+def test_memory_shared_between_processes():
+    """It is refused, with the way that there is; which works."""
+    net, before = nn.Linear(2, 3), nn.Linear(2, 3)
+    before.load_state_dict(net.state_dict())
+    with pytest.raises(NotImplementedError, match="from_numpy takes an array over the buf of a multip"):
         net.share_memory()
+    assert libdl.equal(net.weight, before.weight)
+    assert isinstance(nn.ReLU().share_memory(), nn.ReLU)
+    block = shared_memory.SharedMemory(create=True, size=net.weight.nbytes)
+    try:
+        array = np.ndarray((3, 2), np.float32, block.buf)
+        array[...] = net.weight.detach().numpy()
+        net.weight.data = libdl.from_numpy(array)
+        net(libdl.ones(1, 2)).sum().backward()
+        libdl.optim.SGD(net.parameters(), lr=1.0).step()
+        program = ("import sys\nfrom multiprocessing import resource_tracker, shared_memory\n"
+                   "block = shared_memory.SharedMemory(sys.argv[1])\n"
+                   "resource_tracker.unregister(block._name, 'shared_memory')\n"  # it is not its own
+                   "print(*memoryview(block.buf)[:24].cast('f'))")  # fmt: skip
+        seen = subprocess.run([sys.executable, "-c", program, block.name], capture_output=True, text=True, timeout=60)
+        assert np.allclose([float(x) for x in seen.stdout.split()], (before.weight.detach() - 1).reshape(-1).numpy())
+    finally:
+        del net, array
+        gc.collect()
+        block.close()
+        block.unlink()
 
 
 def test_a_prefix_is_removed():

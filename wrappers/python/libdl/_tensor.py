@@ -177,7 +177,11 @@ def detach_(self: Tensor) -> Tensor:
 
 @method
 def share_memory_(self: Tensor) -> Tensor:
-    raise NotImplementedError("share_memory_: memory shared between processes is not offered yet")
+    """Raises: libdl makes no memory that processes share. It takes such memory, without a copy."""
+    raise NotImplementedError(
+        "share_memory_: memory shared between processes is not offered; from_numpy takes an array "
+        "over the buf of a multiprocessing.shared_memory.SharedMemory without a copy, and "
+        "x.data = from_numpy(array) moves a parameter there")
 
 
 # -- conversions -----------------------------------------------------------------------------------

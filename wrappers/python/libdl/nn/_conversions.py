@@ -85,8 +85,9 @@ class ModuleConversions(ModuleCalls):
         return self._apply(lambda x: x.cuda(device))
 
     def share_memory(self: C) -> C:
-        raise NotImplementedError("share_memory: memory shared between processes is not offered "
-                                  "yet")  # fmt: skip
+        """Calls share_memory_ of all parameters and buffers, which raises and says what can be done
+        instead; a module without any returns itself."""
+        return self._apply(lambda x: x.share_memory_())
 
 
 def _convert_parameter(parameter: Any, fn: Callable[[Tensor], Tensor]) -> None:

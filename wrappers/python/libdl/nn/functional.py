@@ -18,7 +18,9 @@ from .._functional import (
     sigmoid, softplus, softshrink, tanh, unfold,
 )  # fmt: skip
 from .._modes import no_grad
-from . import _dropouts, _losses, _margin_losses, _pooling, _units
+from . import _attention, _dropouts, _losses, _margin_losses, _pooling, _units
+from ._attention import *
+from ._attention_masks import canonical_mask as _canonical_mask, none_or_dtype as _none_or_dtype
 from ._dropouts import *
 from ._image import affine_grid, grid_sample, interpolate
 from ._image import upsample, upsample_bilinear, upsample_nearest
@@ -39,8 +41,8 @@ __all__ = [
     "softplus", "softshrink", "tanh", "threshold", "unfold", "upsample", "upsample_bilinear",
     "upsample_nearest",
 ]  # fmt: skip
-__all__ += _dropouts.__all__ + _losses.__all__ + _margin_losses.__all__ + _pooling.__all__
-__all__ += _units.__all__
+__all__ += _attention.__all__ + _dropouts.__all__ + _losses.__all__ + _margin_losses.__all__
+__all__ += _pooling.__all__ + _units.__all__
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -211,8 +213,8 @@ def _int64() -> Any:
     return int64
 
 
-assert all((cross_entropy, hardshrink, l1_loss, layer_norm, linear, logsigmoid, mse_loss, nll_loss,
-            sigmoid, softplus, tanh))  # fmt: skip
+assert all((_canonical_mask, _none_or_dtype, cross_entropy, hardshrink, l1_loss, layer_norm, linear,
+            logsigmoid, mse_loss, nll_loss, sigmoid, softplus, tanh))  # fmt: skip
 
 
 import typing as _typing  # noqa: E402
