@@ -8,10 +8,11 @@ if(CCACHE AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 if(PROJECT_IS_TOP_LEVEL)
-  # Debug information is always made: abidiff reads it, `cmake --install --strip` drops it.
+  # Debug information is always made: abidiff reads it, `cmake --install --strip` drops it. Reports
+  # of sanitizers name lines.
   foreach(language C CXX)
     set(CMAKE_${language}_FLAGS_RELEASE "-O2 -g -DNDEBUG")
-    set(CMAKE_${language}_FLAGS_SANITIZE "-O1 -g -fno-omit-frame-pointer")
+    set(CMAKE_${language}_FLAGS_SANITIZE "-O1 -g1 -fno-omit-frame-pointer")
   endforeach()
   set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 endif()

@@ -299,7 +299,9 @@ HWY_INLINE bool pages_apart(const Rows& rows) {
 template <class C, class M, class T, class Rows>
 HWY_INLINE void column_block(const Rows& rows, int64_t r0, int64_t r1, int64_t width,
                              const T* parameter, T* result) {
-  if (are_few<T>(rows, r1 - r0)) {
+  // Not on the baseline, whose sums are the same without: these files would take a third longer to
+  // compile.
+  if (LIBDL_FUSED && are_few<T>(rows, r1 - r0)) {
     return few_rows<C, M, T>(rows, r0, r1 - r0, width, parameter, result);
   }
   const bool few = are_there(rows) && width == kWidth<T> && pages_apart<T>(rows);
