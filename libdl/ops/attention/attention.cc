@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "ops/attention/composed.h"
+#include "ops/attention/one_pass.h"
 #include "ops/creation/copy.h"
 #include "ops/creation/draw.h"
 #include "ops/view/view.h"
@@ -140,6 +140,8 @@ static Tensor attend(const Attention& a, const Operands& x, Generator* generator
   const Dtype dtype = x.query.dtype();
   const Dtype wide = dtype == Dtype::kFloat64 ? dtype : Dtype::kFloat32;
   const Tensor query = cast(x.query, wide), key = cast(x.key, wide), value = cast(x.value, wide);
+  if (goes_in_one_pass(a, query, key, value, x.mask))
+    return cast(attention_in_one_pass(a, query, key, value, x.mask), dtype);
   return cast(composed_attention(a, query, key, value, bias_of(x.mask, wide), generator), dtype);
 }
 
