@@ -9,6 +9,7 @@ from typing import Any
 
 import recipes
 from arguments import Draw, Unknown, generic
+import recipes_attention
 import recipes_image
 import recipes_index
 import recipes_loss
@@ -68,8 +69,8 @@ class Entry:
         return self.name if self.where in ("T", "operator") else f"{self.where}.{self.name}"
 
 
-_FILLING = (recipes_image, recipes_loss, recipes_make, recipes_pool, recipes_reduce, recipes_rnn,
-            recipes_shape)  # fmt: skip
+_FILLING = (recipes_attention, recipes_image, recipes_loss, recipes_make, recipes_pool,
+            recipes_reduce, recipes_rnn, recipes_shape)  # fmt: skip
 assert all(_FILLING)  # they fill RECIPES
 INPLACE = {"__i" + name[2:]: sign for name, sign in BINARY.items()}
 PROPERTIES = ("T", "mT", "H", "real", "imag", "shape", "ndim", "dtype", "itemsize", "nbytes",
