@@ -89,3 +89,4 @@
 %include "libdl/loss.h"
 %include "libdl/dropout.h"
 %include "libdl/distance.h"
+%include "libdl/attention.h"

@@ -7,6 +7,7 @@
 #include <libdl/abi.h>
 #include <libdl/activation.h>
 #include <libdl/arithmetic.h>
+#include <libdl/attention.h>
 #include <libdl/autograd.h>
 #include <libdl/bitwise.h>
 #include <libdl/comparison.h>

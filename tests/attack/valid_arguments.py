@@ -118,6 +118,9 @@ _MEANT = {
     "bilinear": {"input1": "t:f64:2,3", "input2": "t:f64:2,4", "weight": "t:f64:5,3,4",
                  "bias": "t:f64:5"},
     "local_response_norm": {"input": "t:f64:2,3,4", "size": "i:2"},
+    "scaled_dot_product_attention": {
+        "query": "t:f64:2,3", "key": "t:f64:4,3", "value": "t:f64:4,2", "attn_mask": "t:f64:2,4",
+        "dropout_p": "f:0.5", "is_causal": "i:0", "scale": "fp:0.5", "enable_gqa": "i:0"},
     "layer_norm": {"normalized_shape": "ints:3", "weight": "t:f64:3#w", "bias": "t:f64:3#b",
                    "eps": "f:0.1"},
     **dict.fromkeys(("batch_norm", "instance_norm"), {

@@ -97,6 +97,7 @@ _SAVED = {
     "rnn_tanh_packed": (0, 1),
     "rrelu": (0,),
     "rsqrt": ("result",),
+    "scaled_dot_product_attention": ("result", 0, 1, 2),
     "selu": (0,),
     "sgn": ("result", 0),
     "sigmoid": ("result",),

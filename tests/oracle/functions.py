@@ -9,6 +9,7 @@ from typing import Any
 
 import recipes
 from arguments import Draw, Unknown, generic
+import recipes_attention
 import recipes_image
 import recipes_index
 import recipes_loss
@@ -35,7 +36,7 @@ LEFT_OUT = {
     **dict.fromkeys(("apply_", "as_subclass"), "takes a host's function or class"),
     **dict.fromkeys(("numpy",), "gives no tensor; every value goes through it"),
     **dict.fromkeys(("typename", "type"), "a name with the module's own in it"),
-    **dict.fromkeys(("multi_head_attention_forward", "scaled_dot_product_attention"),
+    **dict.fromkeys(("multi_head_attention_forward",),
                     "made of functions that are called: tests/wrappers/test_transformers.py"),
     **dict.fromkeys(("__array__", "__array_wrap__", "__array_ufunc__", "__format__",
                      "__deepcopy__", "__dlpack__", "__dlpack_device__", "__dict__",
@@ -70,8 +71,8 @@ class Entry:
         return self.name if self.where in ("T", "operator") else f"{self.where}.{self.name}"
 
 
-_FILLING = (recipes_image, recipes_loss, recipes_make, recipes_pool, recipes_reduce, recipes_rnn,
-            recipes_shape)  # fmt: skip
+_FILLING = (recipes_attention, recipes_image, recipes_loss, recipes_make, recipes_pool,
+            recipes_reduce, recipes_rnn, recipes_shape)  # fmt: skip
 assert all(_FILLING)  # they fill RECIPES
 INPLACE = {"__i" + name[2:]: sign for name, sign in BINARY.items()}
 PROPERTIES = ("T", "mT", "H", "real", "imag", "shape", "ndim", "dtype", "itemsize", "nbytes",

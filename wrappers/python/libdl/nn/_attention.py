@@ -13,12 +13,7 @@ from .._errors import ShapeError
 from .._functions import cat, matmul, zeros
 from ._attention_masks import canonical_mask
 
-try:
-    from .._functional import scaled_dot_product_attention  # type: ignore[attr-defined]
-except ImportError:  # until the core has it
-    from .attention_by_parts import scaled_dot_product_attention
-
-__all__ = ["multi_head_attention_forward", "scaled_dot_product_attention"]
+__all__ = ["multi_head_attention_forward"]
 
 _PLACES = {"key": 2, "value": 3, "attn_mask": 17, "key_padding_mask": 15, "bias_k": 8, "bias_v": 9,
            "q_proj_weight": 19, "k_proj_weight": 20, "v_proj_weight": 21, "static_k": 22,
@@ -108,7 +103,7 @@ def multi_head_attention_forward(
     if need_weights:
         y, weights = _with_weights(q, k, v, mask, p, average_attn_weights)
     else:
-        y = scaled_dot_product_attention(q, k, v, mask, p, is_causal)
+        y = _functional.scaled_dot_product_attention(q, k, v, mask, p, is_causal)
     y = _functional.linear(y.permute(2, 0, 1, 3).flatten(2), out_proj_weight, out_proj_bias)
     if not batched:
         y, weights = y.squeeze(1), None if weights is None else weights.squeeze(0)

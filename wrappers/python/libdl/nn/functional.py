@@ -15,7 +15,7 @@ from .._functional import (
     batch_norm, bilinear, channel_shuffle, conv_transpose1d, conv_transpose2d, conv_transpose3d,
     fold, glu, group_norm, hardshrink, instance_norm, layer_norm, linear, local_response_norm,
     logsigmoid, pad, pairwise_distance, pdist, pixel_shuffle, pixel_unshuffle, prelu, rms_norm,
-    sigmoid, softplus, softshrink, tanh, unfold,
+    scaled_dot_product_attention, sigmoid, softplus, softshrink, tanh, unfold,
 )  # fmt: skip
 from .._modes import no_grad
 from . import _attention, _dropouts, _losses, _margin_losses, _pooling, _units
@@ -37,9 +37,9 @@ __all__ = [
     "group_norm", "hardshrink", "instance_norm", "interpolate", "l1_loss", "layer_norm",
     "leaky_relu", "linear", "local_response_norm", "log_softmax", "logsigmoid", "mse_loss",
     "nll_loss", "normalize", "one_hot", "pad", "pairwise_distance", "pdist", "pixel_shuffle",
-    "pixel_unshuffle", "prelu", "relu", "rms_norm", "sigmoid", "silu", "softmax", "softmin",
-    "softplus", "softshrink", "tanh", "threshold", "unfold", "upsample", "upsample_bilinear",
-    "upsample_nearest",
+    "pixel_unshuffle", "prelu", "relu", "rms_norm", "scaled_dot_product_attention", "sigmoid",
+    "silu", "softmax", "softmin", "softplus", "softshrink", "tanh", "threshold", "unfold",
+    "upsample", "upsample_bilinear", "upsample_nearest",
 ]  # fmt: skip
 __all__ += _attention.__all__ + _dropouts.__all__ + _losses.__all__ + _margin_losses.__all__
 __all__ += _pooling.__all__ + _units.__all__

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Attention without the matrix of all weights: blocks of keys, one after another, with the maximum
+// and the sum of the weights so far (Dao et al. 2022). On other devices it is composed of other
+// operators (libdl/ops/nn/attention.cc).
+#pragma once
+
+#include "kernels/args.h"
+
+namespace libdl::kernels::cpu {
+
+// out = P value; the rows of P are the softmax of scale * query key^T + mask. Views are float32 or
+// float64, the last dimensions but the mask's have unit stride. The leading dimensions agree; a
+// group of g queries shares one key and value. A row whose scores are all -inf gives 0.
+struct AttentionArgs {
+  View out;         // [..., g, l, v]
+  View query;       // [..., g, l, e]
+  View key, value;  // [..., s, e] and [..., s, v]
+  View mask;  // [..., g, l, s], any strides: bool (false is -inf) or as query; data NULL: none
+  void* logsumexp;  // of each row's scores: [..., g, l], dense; NULL: not wanted
+  double scale;
+  bool causal;  // row i ends at key i
+};
+void attention(Context& context, const AttentionArgs& args);
+
+struct AttentionBackwardArgs {
+  View dquery, dkey, dvalue;  // as query, key and value
+  View dout;                  // as out
+  AttentionArgs forward;      // as it was, with out and logsumexp
+};
+void attention_backward(Context& context, const AttentionBackwardArgs& args);
+
+}  // namespace libdl::kernels::cpu
