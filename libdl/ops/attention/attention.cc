@@ -15,14 +15,16 @@ static constexpr const char* kOp = "scaled_dot_product_attention";
 
 // -- checks ---------------------------------------------------------------------------------------
 
-static void bad_shape(int argument, const char* name, const Tensor& x, const std::string& wanted) {
+static void bad_shape(int argument, const char* name, const Tensor& x,
+                      const std::string& wanted LIBDL_SOURCE_LOCATION) {
   fail_argument(LIBDL_ERROR_SHAPE, kOp, argument, name, "has shape " + to_string(x.shape()),
-                wanted);
+                wanted LIBDL_SAME_SOURCE_LOCATION);
 }
 
-static void bad_dtype(int argument, const char* name, const Tensor& x, const char* wanted) {
+static void bad_dtype(int argument, const char* name, const Tensor& x,
+                      const std::string& wanted LIBDL_SOURCE_LOCATION) {
   fail_argument(LIBDL_ERROR_DTYPE, kOp, argument, name, std::string("is ") + name_of(x.dtype()),
-                wanted);
+                wanted LIBDL_SAME_SOURCE_LOCATION);
 }
 
 // Broadcasts the leading dimensions of x, those before the last `inner`, into lead.
@@ -54,7 +56,7 @@ static void check_dtypes(const Operands& x) {
   if (!x.mask) return;
   const Dtype mask = x.mask->dtype();
   if (mask != Dtype::kBool && mask != Dtype::kFloat32 && mask != dtype)
-    bad_dtype(4, "attn_mask", *x.mask, (std::string("bool or ") + name_of(dtype)).c_str());
+    bad_dtype(4, "attn_mask", *x.mask, std::string("bool or ") + name_of(dtype));
 }
 
 static void check_heads(const Operands& x) {
