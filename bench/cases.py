@@ -6,5 +6,6 @@ import cases_sizes  # noqa: F401, I001
 import cases_rows  # noqa: F401, I001
 import cases_conv  # noqa: F401, I001
 import cases_rnn  # noqa: F401, I001
+import cases_attention  # noqa: F401, I001
 import cases_training  # noqa: F401, I001
 from registry import CASES as CASES, Call as Call

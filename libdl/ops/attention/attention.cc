@@ -15,14 +15,16 @@ static constexpr const char* kOp = "scaled_dot_product_attention";
 
 // -- checks ---------------------------------------------------------------------------------------
 
-static void bad_shape(int argument, const char* name, const Tensor& x, const std::string& wanted) {
+static void bad_shape(int argument, const char* name, const Tensor& x,
+                      const std::string& wanted LIBDL_SOURCE_LOCATION) {
   fail_argument(LIBDL_ERROR_SHAPE, kOp, argument, name, "has shape " + to_string(x.shape()),
-                wanted);
+                wanted LIBDL_SAME_SOURCE_LOCATION);
 }
 
-static void bad_dtype(int argument, const char* name, const Tensor& x, const char* wanted) {
+static void bad_dtype(int argument, const char* name, const Tensor& x,
+                      const std::string& wanted LIBDL_SOURCE_LOCATION) {
   fail_argument(LIBDL_ERROR_DTYPE, kOp, argument, name, std::string("is ") + name_of(x.dtype()),
-                wanted);
+                wanted LIBDL_SAME_SOURCE_LOCATION);
 }
 
 // Broadcasts the leading dimensions of x, those before the last `inner`, into lead.
@@ -54,7 +56,7 @@ static void check_dtypes(const Operands& x) {
   if (!x.mask) return;
   const Dtype mask = x.mask->dtype();
   if (mask != Dtype::kBool && mask != Dtype::kFloat32 && mask != dtype)
-    bad_dtype(4, "attn_mask", *x.mask, (std::string("bool or ") + name_of(dtype)).c_str());
+    bad_dtype(4, "attn_mask", *x.mask, std::string("bool or ") + name_of(dtype));
 }
 
 static void check_heads(const Operands& x) {
@@ -136,29 +138,38 @@ static Tensor mask_in_groups(const Tensor& mask, int64_t heads) {
 
 // -- the operator ---------------------------------------------------------------------------------
 
-static Tensor attend(const Attention& a, const Operands& x, Generator* generator) {
+namespace {
+struct Noise {  // of dropout
+  Generator* generator;
+  std::optional<Refund> refund;
+};
+}  // namespace
+
+static Tensor attend(const Attention& a, const Operands& x, Noise& noise) {
   const Dtype dtype = x.query.dtype();
   const Dtype wide = dtype == Dtype::kFloat64 ? dtype : Dtype::kFloat32;
   const Tensor query = cast(x.query, wide), key = cast(x.key, wide), value = cast(x.value, wide);
   if (goes_in_one_pass(a, query, key, value, x.mask))
     return cast(attention_in_one_pass(a, query, key, value, x.mask), dtype);
-  return cast(composed_attention(a, query, key, value, bias_of(x.mask, wide), generator), dtype);
+  const Tensor y = composed_attention(a, query, key, value, bias_of(x.mask, wide), noise.generator);
+  if (noise.refund) noise.refund->drawn();
+  return cast(y, dtype);
 }
 
 // Query's heads in groups, so that those of key and value broadcast.
-static Tensor attend_in_groups(const Attention& a, const Operands& x, Generator* generator) {
+static Tensor attend_in_groups(const Attention& a, const Operands& x, Noise& noise) {
   const auto heads = [](const Tensor& t) { return t.size(t.ndim() - 3); };
   const int64_t all = heads(x.query);
   if (heads(x.key) != heads(x.value)) {
     const Tensor key = repeat_heads(x.key, all / heads(x.key));
     const Tensor value = repeat_heads(x.value, all / heads(x.value));
-    return attend(a, {x.query, key, value, x.mask}, generator);
+    return attend(a, {x.query, key, value, x.mask}, noise);
   }
   const Tensor mask = x.mask ? mask_in_groups(*x.mask, heads(x.key)) : Tensor();
   const Tensor y = attend(a,
                           {in_groups(x.query, heads(x.key)), unsqueeze(x.key, -3),
                            unsqueeze(x.value, -3), x.mask ? &mask : nullptr},
-                          generator);
+                          noise);
   return own(flatten(y, -4, -3));
 }
 
@@ -172,8 +183,12 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
   check(x, dropout_p, is_causal, enable_gqa);
   const auto width = static_cast<double>(query.size(query.ndim() - 1));
   const Attention a{scale ? *scale : 1 / std::sqrt(std::max(width, 1.0)), is_causal, dropout_p};
+  Noise noise{generator, {}};
+  if (dropout_p > 0) noise.refund.emplace(generator);
   const Named named(kOp);
-  return named(enable_gqa ? attend_in_groups(a, x, generator) : attend(a, x, generator));
+  Tensor y = named(enable_gqa ? attend_in_groups(a, x, noise) : attend(a, x, noise));
+  if (noise.refund) noise.refund->spent();
+  return y;
 }
 
 }  // namespace libdl
