@@ -48,7 +48,7 @@ LEFT_OUT = {
 }  # fmt: skip
 RANDOM = {"rand", "randn", "rand_like", "randn_like", "randint", "randint_like", "randperm",
           "normal", "bernoulli", "empty", "empty_like", "empty_strided", "new_empty", "uniform_",
-          "normal_", "bernoulli_", "dropout"}  # fmt: skip
+          "normal_", "bernoulli_", "dropout", "gumbel_softmax"}  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -135,8 +135,7 @@ int32_t quantise(std::vector<double>& weight) {
   double most = 0;
   for (const double w : weight) most = std::max(most, w);
   int32_t bits = 0;
-  while (bits < 22 && static_cast<int64_t>(0.5 + most * std::ldexp(1.0, bits + 1)) < (1 << 15))
-    ++bits;
+  while (bits < 22 && most * std::ldexp(1.0, bits + 1) + 0.5 < (1 << 15)) ++bits;
   for (double& w : weight) w = std::trunc(std::ldexp(w, bits) + (w < 0 ? -0.5 : 0.5));
   return bits;
 }
