@@ -121,7 +121,7 @@ libdl_error* libdl_tensor_add_hook(const libdl_tensor* tensor, libdl_hook_kind k
     if (kind == LIBDL_HOOK_ACCUMULATED && !node->accumulator)
       fail_argument(LIBDL_ERROR_AUTOGRAD, name, 1, "tensor", "is not a leaf",
                     "a leaf that requires grad");
-    *out = attach(std::move(node), edge.slot, kind, fn, std::move(owner));
+    *out = attach(node, edge.slot, kind, fn, std::move(owner));
   });
 }
 

@@ -342,9 +342,9 @@ HeaderPlan plan_header(const std::vector<NamedTensor>& tensors,
   HeaderPlan plan;
   plan.order.resize(tensors.size());
   std::iota(plan.order.begin(), plan.order.end(), 0);
-  std::stable_sort(plan.order.begin(), plan.order.end(), [&](size_t a, size_t b) {
-    return size_of(tensors[a].tensor->dtype()) > size_of(tensors[b].tensor->dtype());
-  });
+  const auto width = [&](size_t i) { return size_of(tensors[i].tensor->dtype()); };
+  std::sort(plan.order.begin(), plan.order.end(),
+            [&](size_t a, size_t b) { return width(a) == width(b) ? a < b : width(a) > width(b); });
   std::vector<int64_t> begin(tensors.size());
   int64_t end = 0;
   for (const size_t i : plan.order) {

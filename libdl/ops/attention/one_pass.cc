@@ -105,8 +105,9 @@ static Tensor empty_beside(const Tensor& x, Shape shape, int64_t rows, int64_t c
   const int n = y.ndim() - 1;
   SmallVector<int, 8> order;
   for (int d = 0; d < n; ++d) order.push_back(d);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int a, int b) { return x.stride(a) > x.stride(b); });
+  std::sort(order.begin(), order.end(), [&](int a, int b) {
+    return x.stride(a) == x.stride(b) ? a < b : x.stride(a) > x.stride(b);
+  });
   Shape strides = shape;
   strides[n] = 1;
   int64_t next = columns;

@@ -15,7 +15,7 @@ static constexpr const char* kOp = "affine_grid";
 // The pixels' places in a dimension of this size, from -1 to 1.
 static Tensor places(int64_t size, bool align_corners, Dtype dtype, Device device) {
   if (size == 1) return zeros(Shape{1}, dtype, device);
-  const Tensor ends = linspace(number(-1.0), number(1.0), size, dtype, device);
+  Tensor ends = linspace(number(-1.0), number(1.0), size, dtype, device);
   if (align_corners) return ends;
   const auto n = static_cast<double>(size);
   return mul(ends, number((n - 1) / n));

@@ -206,7 +206,8 @@ Tensor interpolate(const Tensor& input, std::optional<Dims> size,
 
   Resampling map{.dims = input.ndim() - 2};
   for (int d = 0; d < map.dims; ++d) {
-    const auto& factor = factors[static_cast<size_t>(3 - map.dims + d)];
+    const int from_end = map.dims - d;
+    const auto& factor = factors[factors.size() - static_cast<size_t>(from_end)];
     ResampledLine line{input.size(2 + d), sizes[static_cast<size_t>(d)], how.filter};
     line.align_corners = align_corners, line.antialias = antialias;
     if (factor && !recompute_scale_factor && how.filter != Filter::kArea) line.step = 1.0 / *factor;

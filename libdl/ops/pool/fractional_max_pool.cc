@@ -59,7 +59,7 @@ static Tensor beginnings(const Tensor& sample, int64_t in, int64_t out, int64_t 
   const Dtype type = sample.dtype();
   const Device device = sample.device();
   const Shape one{sample.size(0), sample.size(1), 1};
-  const Tensor last = full(one, number(room), Dtype::kInt64, device);
+  Tensor last = full(one, number(room), Dtype::kInt64, device);
   if (out == 1) return last;
   const auto many = static_cast<double>(out - 1);
   // In the dtype's own arithmetic, as PyTorch divides.
@@ -88,10 +88,11 @@ static Tensor positions(const Fractional& f, int dims, const Tensor& samples) {
     const Tensor first = unsqueeze(beginnings(sample, f.in[d], f.out[d], f.window[d]), 3);
     const Tensor along =
         first + arange(nullptr, number(f.window[d]), nullptr, Dtype::kInt64, samples.device());
-    Shape shape(static_cast<size_t>(2 + 2 * dims), 1);
+    Shape shape(static_cast<size_t>(dims) * 2 + 2, 1);
     shape[0] = n, shape[1] = c;
-    shape[static_cast<size_t>(2 + k)] = f.out[d];
-    shape[static_cast<size_t>(2 + dims + k)] = f.window[d];
+    const auto at = static_cast<size_t>(k) + 2;
+    shape[at] = f.out[d];
+    shape[at + static_cast<size_t>(dims)] = f.window[d];
     const Tensor here = reshape(along, shape);
     all = all.defined() ? mul(all, number(f.in[d])) + here : here;
   }

@@ -162,6 +162,7 @@ static RnnStates run_layers(const Network& n, const Sizes& s, const Sequence& se
   if (n.train && n.dropout > 0) dropped.emplace(nullptr);
   for (int64_t i = 0; i < n.num_layers; ++i) {
     std::vector<RnnWeights> weights;
+    weights.reserve(static_cast<size_t>(directions));
     for (int64_t d = 0; d < directions; ++d)
       weights.push_back(weights_at(n, s, i * directions + d));
     const auto own = [&](const Tensor& state) {
