@@ -76,7 +76,7 @@ test-python: build
 # At the whole size, where make test and make ci take a tenth. Each step tells its figures.
 attack attack-threads: export LIBDL_WHOLE := 1
 attack attack-threads: export LIBDL_FIGURES := $(abspath $(BUILD))/attack-figures.tsv
-whole_tests := KilledWhileSaving*:HostAllocator.RandomSizes*:SteadyStep*:SafetensorsHostile*:*Ulp*
+whole_tests := KilledWhileSaving*:HostAllocator.RandomSizes*:SteadyStep*:SafetensorsHostile*:SmallShapes*:*Ulp*
 
 attack: build
 	@rm -f $(LIBDL_FIGURES)

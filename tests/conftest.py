@@ -56,7 +56,10 @@ def look_on() -> Iterator[None]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     shares = int(os.environ.get("LIBDL_SHARE", "1"))
     today = int(time.time() // 86400) % shares
-    left = [item for item in items if zlib.crc32(item.nodeid.encode()) % shares != today]
-    items[:] = [item for item in items if zlib.crc32(item.nodeid.encode()) % shares == today]
+    kept: list[pytest.Item] = []
+    left: list[pytest.Item] = []
+    for item in items:
+        (kept if zlib.crc32(item.nodeid.encode()) % shares == today else left).append(item)
+    items[:] = kept
     if left:
         config.hook.pytest_deselected(items=left)

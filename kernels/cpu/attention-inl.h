@@ -46,6 +46,11 @@ struct Rows {
   Rows from(int64_t row) const { return {at + row * stride, stride}; }
 };
 
+template <class T>
+Rows<const T> constant(Rows<T> x) {
+  return {x.at, x.stride};
+}
+
 // The matrices of a view, one for each index of its leading dimensions.
 template <class T>
 struct Matrices {

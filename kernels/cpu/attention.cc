@@ -131,8 +131,6 @@ struct Forward {
         kept[head * query.rows() + m.q0 + i] = sum == 0 ? T(0) : softmax.top[i] + std::log(sum);
     }
   }
-
-  static Rows<const T> constant(Rows<T> x) { return {x.at, x.stride}; }
 };
 
 template <class T>

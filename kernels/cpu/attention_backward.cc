@@ -173,8 +173,6 @@ struct Backward {
       std::fill_n(row, std::min(first, m.queries), T(0));
     }
   }
-
-  static Rows<const T> constant(Rows<T> x) { return {x.at, x.stride}; }
 };
 
 // dquery = the sum of the parts'.

@@ -7,6 +7,7 @@
 #include "ops/attention/one_pass.h"
 #include "ops/creation/copy.h"
 #include "ops/creation/draw.h"
+#include "ops/linalg/linalg.h"
 #include "ops/view/view.h"
 
 namespace libdl {
@@ -25,20 +26,6 @@ static void bad_dtype(int argument, const char* name, const Tensor& x,
                       const std::string& wanted LIBDL_SOURCE_LOCATION) {
   fail_argument(LIBDL_ERROR_DTYPE, kOp, argument, name, std::string("is ") + name_of(x.dtype()),
                 wanted LIBDL_SAME_SOURCE_LOCATION);
-}
-
-// Broadcasts the leading dimensions of x, those before the last `inner`, into lead.
-static bool broadcast_into(Shape& lead, const Tensor& x, int inner) {
-  const int own = x.ndim() - inner;
-  Shape joint;
-  for (int d = std::max(own, static_cast<int>(lead.size())); d > 0; --d) {
-    const int64_t a = d > static_cast<int>(lead.size()) ? 1 : lead[lead.size() - d];
-    const int64_t b = d > own ? 1 : x.size(own - d);
-    if (a != b && a != 1 && b != 1) return false;
-    joint.push_back(a == 1 ? b : a);
-  }
-  lead = joint;
-  return true;
 }
 
 namespace {
@@ -89,11 +76,17 @@ static void check_sizes(const Operands& x, bool grouped) {
 
 static void check_leading(const Operands& x, bool grouped) {
   const int inner = grouped ? 3 : 2;
-  Shape lead;
-  broadcast_into(lead, x.query, inner);
-  const char* const wanted = "leading dimensions that broadcast with those before";
-  if (!broadcast_into(lead, x.key, inner)) bad_shape(2, "key", x.key, wanted);
-  if (!broadcast_into(lead, x.value, inner)) bad_shape(3, "value", x.value, wanted);
+  const auto leading = [&](const Tensor& t) { return t.shape().first(t.ndim() - inner); };
+  Shape lead(leading(x.query));
+  const auto join = [&](int argument, const char* name, const Tensor& t LIBDL_SOURCE_LOCATION) {
+    const std::optional<Shape> joint = broadcast_batch(lead, leading(t));
+    if (!joint)
+      bad_shape(argument, name, t,
+                "leading dimensions that broadcast with those before" LIBDL_SAME_SOURCE_LOCATION);
+    lead = *joint;
+  };
+  join(2, "key", x.key);
+  join(3, "value", x.value);
   if (!x.mask) return;
   if (grouped) lead.push_back(x.query.size(x.query.ndim() - 3));
   lead.push_back(x.query.size(x.query.ndim() - 2));

@@ -127,18 +127,25 @@ Tensor dot(const Tensor& input, const Tensor& tensor, Into into) {
 
 // -- matmul: what the ranks mean ------------------------------------------------------------------
 
-static Shape broadcast_batch(const Tensor& a, const Tensor& b) {
+std::optional<Shape> broadcast_batch(Dims a, Dims b) {
   Shape batch;
-  const int na = a.ndim() - 2, nb = b.ndim() - 2, n = std::max(na, nb);
-  for (int d = 0; d < n; ++d) {
-    const int64_t u = d < n - na ? 1 : a.size(d - (n - na));
-    const int64_t v = d < n - nb ? 1 : b.size(d - (n - nb));
-    if (u != v && u != 1 && v != 1)
-      fail_argument(LIBDL_ERROR_SHAPE, "matmul", 2, "other", "has shape " + to_string(b.shape()),
-                    "batch dimensions that broadcast with those of " + to_string(a.shape()));
+  const size_t n = std::max(a.size(), b.size());
+  for (size_t d = 0; d < n; ++d) {
+    const int64_t u = d < n - a.size() ? 1 : a[d - (n - a.size())];
+    const int64_t v = d < n - b.size() ? 1 : b[d - (n - b.size())];
+    if (u != v && u != 1 && v != 1) return {};
     batch.push_back(u == 1 ? v : u);
   }
   return batch;
+}
+
+static Shape batch_of(const Tensor& a, const Tensor& b) {
+  const std::optional<Shape> batch =
+      broadcast_batch(a.shape().first(a.ndim() - 2), b.shape().first(b.ndim() - 2));
+  if (!batch)
+    fail_argument(LIBDL_ERROR_SHAPE, "matmul", 2, "other", "has shape " + to_string(b.shape()),
+                  "batch dimensions that broadcast with those of " + to_string(a.shape()));
+  return *batch;
 }
 
 // [batch…, r, c] expanded to the common batch and flattened to three dimensions.
@@ -161,7 +168,7 @@ static Tensor matmul_batches(const Tensor& a, const Tensor& b) {
       return own(reshape(mm(reshape(a, rows), b), shape));
     }
   }
-  const Shape batch = broadcast_batch(a, b);
+  const Shape batch = batch_of(a, b);
   int64_t count = 1;
   for (const int64_t n : batch) count *= n;
   const Tensor y = bmm(as_batch(a, batch, count), as_batch(b, batch, count));
