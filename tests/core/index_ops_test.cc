@@ -210,6 +210,13 @@ TEST(IndexOp, Masks) {
   expect_derivatives([&](const List& a) { return index(a[0], columns); }, {doubles(x.shape(), 1)});
 }
 
+// As the new form: input is expanded to the shape that it has with the mask.
+TEST(MaskedScatter, WritesIntoTheBroadcastShape) {
+  const Tensor dst = of({9, 9, 9, 9, 9, 9}, {2, 3});
+  masked_scatter(of({7}, {1}), mask({1, 0, 0, 0, 1, 1}, {2, 3}), of({1, 2, 3}, {3}), Into(dst));
+  EXPECT_EQ(values(dst), (V{1, 7, 7, 7, 2, 3}));
+}
+
 TEST(IndexOp, Errors) {
   const Tensor x = counting({2, 3});
   expect_error(LIBDL_ERROR_INDEX,
