@@ -205,7 +205,7 @@ struct Lists {
     bool all = true;
     for (const TensorSpan list : lists) {
       if (list.empty() || !all) continue;
-      forms.push_back(only_form_of(list[i], layout));
+      forms.push_back(writable_form_of(list[i], layout));
       all = forms.back().data();
     }
     if (all) {

@@ -10,6 +10,7 @@
 #include "device/launch.h"
 #include "kernels/cpu/kernels.h"
 #include "memory/allocator.h"
+#include "tensor/deferred.h"
 #include "tensor/sparse_rows.h"
 
 namespace libdl {
@@ -56,7 +57,7 @@ bool may_be_packed(const Tensor& x) {
          covers_storage(*x.get());
 }
 
-static PackedKey key_of(const Tensor& x, Layout layout) {
+PackedKey key_of(const Tensor& x, Layout layout) {
   return {layout, x.dtype(), 0, x.shape(), x.strides()};
 }
 
@@ -202,10 +203,30 @@ static void compare(const PackedReader& form, const PackedSource& source) {
 static void compare(const PackedReader&, const PackedSource&) {}
 #endif
 
+// The only form, computed if it was deferred.
+static PackedReader computed_form(Storage& storage) {
+  PackedReader form = only_form(storage);
+  if (!form.data() || form.form()->key.layout != Layout::kDeferred) return form;
+  compute_deferred(storage, form);
+  return only_form(storage);
+}
+
 PackedReader only_form_of(const Tensor& x, Layout layout) {
   if (!may_be_packed(x)) return {};
-  PackedReader form = only_form(x.storage());
+  PackedReader form = computed_form(x.storage());
   return form.data() && form.form()->key == key_of(x, layout) ? std::move(form) : PackedReader();
+}
+
+PackedReader writable_form_of(const Tensor& x, Layout layout) {
+  PackedReader form = only_form_of(x, layout);
+  if (!form.data()) return form;
+  if (form.form()->serial) form.form()->serial = 0;
+  if (form.form()->lent.load(std::memory_order_acquire) == 0) return form;
+  Fresh copy(form.form()->bytes);
+  std::memcpy(copy.data, form.data(), copy.bytes);
+  if (replace_form(x.storage(), form.form(), form.form()->key, copy.data, copy.bytes))
+    copy.data = nullptr;
+  return only_form(x.storage());
 }
 
 PackedReader form_of(const Tensor& x, Layout layout) {
@@ -235,7 +256,7 @@ PackedReader keep_form(const Tensor& x, Layout layout) {
 
 void* make_plain(const libdl_tensor& x, Access access) {
   Storage& storage = *x.storage;
-  const PackedReader form = only_form(storage);
+  const PackedReader form = computed_form(storage);
   if (!form.data()) return storage.plain.load(std::memory_order_acquire);
   Fresh fresh(storage.bytes);
   poison(fresh.data, fresh.bytes);

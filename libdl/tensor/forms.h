@@ -22,6 +22,8 @@ Shape channels_innermost(Dims shape);
 // The bytes of a form, padding included. Throws OVERFLOW.
 size_t form_bytes(Dims shape, Dtype dtype, Layout layout);
 
+PackedKey key_of(const Tensor& x, Layout layout);
+
 // Whether x can have forms: at least three dimensions, contiguous, and covering the whole of a
 // storage of ours in host memory.
 bool may_be_packed(const Tensor& x);
@@ -38,10 +40,13 @@ Tensor empty_packed(Dims shape, Dtype dtype, Layout layout, size_t bytes, void*&
 // yet, into that form.
 void publish(const Tensor& x);
 
-// The current form of x in this layout; empty if there is none.
+// The current form of x in this layout; empty if there is none. A deferred one (tensor/deferred.h)
+// is computed first. Throws OUT_OF_MEMORY, INTERRUPTED where it is.
 PackedReader form_of(const Tensor& x, Layout layout);
-// The same if the form alone holds the bytes: it may then be written, as the bytes may.
+// The same if the form alone holds the bytes.
 PackedReader only_form_of(const Tensor& x, Layout layout);
+// The same to be written, as the bytes may: if a deferred result is made from it, x gets a copy.
+PackedReader writable_form_of(const Tensor& x, Layout layout);
 
 // As form_of, but if there is no form yet one is made from the plain bytes and kept beside them.
 // Empty if it is not kept (see keep_packed) or x cannot have forms. Throws OUT_OF_MEMORY,

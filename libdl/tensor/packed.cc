@@ -13,6 +13,7 @@
 #include "memory/allocator.h"
 #include "memory/pressure.h"
 #include "tensor/chance.h"
+#include "tensor/deferred.h"
 
 namespace libdl {
 
@@ -98,6 +99,7 @@ constinit Registry registry;
 void let_go(Packed* form) noexcept {
   if (form->owners.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   if (form->data) {
+    if (form->key.layout == Layout::kDeferred) std::destroy_at(static_cast<Deferred*>(form->data));
     poison(form->data, form->bytes);
     host_allocator().deallocate(form->data, form->bytes);
   }
@@ -203,6 +205,13 @@ struct FreshForms {  // made before the locks, and freed after them if nobody to
 
 PackedReader::~PackedReader() {
   if (form_) let_go(form_);
+}
+
+PackedReader PackedReader::share() const {
+  PackedReader other;
+  other.form_ = form_;
+  if (form_) form_->owners.fetch_add(1, std::memory_order_relaxed);
+  return other;
 }
 
 PackedReader find_packed(const PackedSource& source, bool& noted) {
@@ -338,6 +347,24 @@ void* settle_form(Storage& storage, Packed* form, void* plain, bool keep) {
   }
   if (form) let_go(form);
   return plain;
+}
+
+Packed* replace_form(Storage& storage, Packed* form, const PackedKey& key, void* data,
+                     size_t bytes) {
+  Packed* const other = make_form(storage, key, data, bytes);
+  bool replaced = false;
+  {
+    const StripeLock lock(&storage);
+    replaced = storage.form.load(std::memory_order_relaxed) == form;
+    if (replaced) {
+      count_padding(storage, *form, -1);
+      count_padding(storage, *other, 1);
+      storage.form.store(other, std::memory_order_release);
+    }
+  }
+  if (!replaced) other->data = nullptr;  // stays the caller's
+  let_go(replaced ? form : other);
+  return replaced ? other : nullptr;
 }
 
 void drop_form(Storage& storage) noexcept {

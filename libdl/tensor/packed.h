@@ -25,6 +25,7 @@ enum class Layout : int32_t {
   kChannelsInnermost = 2,  // [N, C, ...] as [N, ..., C], see tensor/forms.h
   kChannelBlocks = 3,      // as [N, C / 8, ..., 8], with C padded with zeros to a multiple of 8
   kSparseRows = 4,         // of a matrix the rows that are not zero, see tensor/sparse_rows.h
+  kDeferred = 5,           // no bytes, but what they are made from, see tensor/deferred.h
 };
 
 // Identifies the geometry and layout of a form.
@@ -55,11 +56,13 @@ struct Packed {
 
   PackedKey key;
   std::atomic<int32_t> owners{1};  // the storage, and each reader
+  std::atomic<int32_t> lent{0};    // of the readers those that must not see a later write
   Storage* storage = nullptr;      // only while the storage owns it
   size_t bytes = 0;                // 0: only a note that the geometry was used once
   void* data = nullptr;
-  std::optional<uint64_t> fingerprint;        // of the source bytes, if they are watched
-  Packed* next = nullptr;                     // of the same storage and bucket
+  std::optional<uint64_t> fingerprint;  // of the source bytes, if they are watched
+  uint64_t serial = 0;     // of the normalisation whose relu the bytes are; see tensor/deferred.h
+  Packed* next = nullptr;  // of the same storage and bucket
   Packed *older = nullptr, *newer = nullptr;  // of all storages, where there is data
 };
 
@@ -75,6 +78,7 @@ class PackedReader {
   ~PackedReader();
   const void* data() const { return form_ ? form_->data : nullptr; }
   Packed* form() const { return form_; }
+  PackedReader share() const;
 
  private:
   friend PackedReader only_form(Storage& storage);
@@ -82,6 +86,25 @@ class PackedReader {
   friend PackedReader keep_packed(const PackedSource& source, std::optional<uint64_t> fingerprint,
                                   void*& data, size_t bytes);
   Packed* form_ = nullptr;
+};
+
+// A reader to whom the form stays as it is: writers go on with a copy (writable_form_of).
+class LentForm {
+ public:
+  LentForm() = default;
+  explicit LentForm(PackedReader reader) : reader_(std::move(reader)) {
+    if (reader_.form()) reader_.form()->lent.fetch_add(1, std::memory_order_acq_rel);
+  }
+  LentForm(LentForm&& other) noexcept = default;
+  LentForm& operator=(LentForm&& other) noexcept = default;
+  ~LentForm() {
+    if (reader_.form()) reader_.form()->lent.fetch_sub(1, std::memory_order_acq_rel);
+  }
+  const void* data() const { return reader_.data(); }
+  PackedReader share() const { return reader_.share(); }
+
+ private:
+  PackedReader reader_;
 };
 
 // The form, if there is one. noted: the geometry was used before, without a form. Forms of older
@@ -103,6 +126,11 @@ PackedReader only_form(Storage& storage);
 
 // A form that owns data (`bytes` from the host allocator), to become the only one of a storage.
 Packed* make_only_form(Storage& storage, const PackedKey& key, void* data, size_t bytes);
+
+// Puts another only form in the place of `form`. Takes ownership of data (`bytes` from the host
+// allocator), unless the storage has got another form or plain bytes meanwhile: then NULL.
+Packed* replace_form(Storage& storage, Packed* form, const PackedKey& key, void* data,
+                     size_t bytes);
 
 // Called by the storage's last owner.
 void drop_form(Storage& storage) noexcept;

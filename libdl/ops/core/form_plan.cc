@@ -40,7 +40,7 @@ bool FormPlan::follows(const Tensor& out, std::span<const Tensor* const> in, siz
 // Whether out can be written; form_[0] is then where, unless it is plain.
 bool FormPlan::place(const Tensor& out, std::span<const Tensor* const> in, size_t later) {
   if (out.storage().packed_only()) {
-    form_[0] = only_form_of(out, kLayout);
+    form_[0] = writable_form_of(out, kLayout);
     return form_[0].data();
   }
   if (!may_be_packed(out) || !sole_owner(out) || out.storage().writable_exports.load() > 0 ||

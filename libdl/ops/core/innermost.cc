@@ -28,6 +28,10 @@ Innermost::Innermost(const Tensor& x, Order order) : tensor_(x) {
   set(kernel_data(tensor_, Access::kRead), turned ? innermost : Shape(tensor_.strides()));
 }
 
+Innermost::Innermost(const Tensor& x, PackedReader form) : tensor_(x), form_(std::move(form)) {
+  set(const_cast<void*>(form_.data()), channels_innermost(x.shape()));
+}
+
 Innermost::Innermost(Dims shape, Dtype dtype, Device device) {
   int64_t pixels = 1;
   for (size_t d = 2; d < shape.size(); ++d) pixels *= shape[d];

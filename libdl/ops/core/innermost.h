@@ -18,6 +18,8 @@ class Innermost {
   };
   // To be read.
   explicit Innermost(const Tensor& x, Order order = Order::kInnermost);
+  // To be read: a form of x's shape and dtype, with the channels innermost.
+  Innermost(const Tensor& x, PackedReader form);
   // To be written: new. Without a form where channels and pixels lie as in a contiguous tensor.
   Innermost(Dims shape, Dtype dtype, Device device);
   Innermost(const Innermost&) = delete;
@@ -27,6 +29,7 @@ class Innermost {
     return {data_, sizes_, strides_, 5, static_cast<int32_t>(tensor_.dtype())};
   }
   const Tensor& tensor() const { return tensor_; }
+  const PackedReader& form() const { return form_; }  // that is read; empty if it is none
 
  private:
   void set(void* data, const Shape& strides);

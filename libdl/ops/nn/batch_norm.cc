@@ -2,12 +2,15 @@
 
 #include "ops/nn/batch_norm.h"
 
+#include <cstring>
+
 #include "ops/core/innermost.h"
 #include "ops/creation/copy.h"
 #include "ops/nn/running.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/reduction/reduction.h"
 #include "ops/view/view.h"
+#include "tensor/deferred.h"
 
 namespace libdl {
 
@@ -18,12 +21,17 @@ namespace {
 struct Norm {
   bool trained;
   double eps;
+  uint64_t serial = 0;  // if the result is computed later; tensor/deferred.h
 };
 struct Statistics {  // [c] each, in the dtype of computation
   Tensor mean, rstd;
   Tensor variance;  // with count - 1; undefined unless trained
 };
 using Gradients = std::tuple<Tensor, Tensor, Tensor>;  // dx, dweight, dbias, where wanted
+struct Forward {
+  Tensor input, weight, mean, rstd;
+  Tensor vectors;  // of the deferred result; undefined if there was none
+};
 }  // namespace
 
 static Shape all_but_channels(const Tensor& x) {
@@ -63,9 +71,9 @@ struct Normalised {
 // With g = dy weight:
 //   dx = rstd (g - mean(g) - z mean(g z)),  dweight = sum(dy z),  dbias = sum(dy)
 // with means over all pixels; if the statistics do not depend on x, dx = rstd g.
-static Gradients by_operators(const Norm& a, const Tensor& arrived, const Tensor& input,
-                              const Tensor& weight, const Tensor& mean, const Tensor& rstd,
+static Gradients by_operators(const Norm& a, const Tensor& arrived, const Forward& saved,
                               const std::array<bool, 3>& wanted) {
+  const auto& [input, weight, mean, rstd, vectors] = saved;
   const Normalised n(a, input, mean, rstd);
   const Tensor dy = cast(arrived, n.x.dtype());
   const Tensor g = weight.defined() ? dy * along(weight, n.x) : dy;
@@ -84,13 +92,22 @@ static kernels::View vector(const Tensor& x, Access access) {
   return x.defined() ? view_of(x, access) : no_view();
 }
 
-static Gradients in_one_pass(const Norm& a, const Tensor& arrived, const Tensor& input,
-                             const Tensor& weight, const Tensor& mean, const Tensor& rstd,
+// dy as the kernel reads it. The gradient of a relu behind this normalisation comes as that behind
+// the relu, and `later` is set.
+static Innermost arriving(const Norm& a, const Tensor& dy, bool& later) {
+  const PackedReader form = deferred_of(dy, Deferred::Kind::kGated);
+  later = form.data() && a.serial && deferred_in(form).serial == a.serial;
+  if (later) return Innermost(dy, deferred_in(form).from.share());
+  return Innermost(as_volume(dy));
+}
+
+static Gradients in_one_pass(const Norm& a, const Tensor& arrived, const Forward& saved,
                              const std::array<bool, 3>& wanted) {
-  LIBDL_OBSERVED_PART("batch_norm_backward",
-                      in_one_pass(a, arrived, input, weight, mean, rstd, wanted), arrived, input,
+  const auto& [input, weight, mean, rstd, vectors] = saved;
+  LIBDL_OBSERVED_PART("batch_norm_backward", in_one_pass(a, arrived, saved, wanted), arrived, input,
                       &weight, mean, rstd);
-  const Innermost dy(as_volume(arrived)), x(as_volume(input));
+  bool later = false;
+  const Innermost dy = arriving(a, arrived, later), x(as_volume(input));
   const Device device = input.device();
   std::optional<Innermost> dx;
   if (wanted[0]) dx.emplace(x.tensor().shape(), input.dtype(), device);
@@ -101,20 +118,32 @@ static Gradients in_one_pass(const Norm& a, const Tensor& arrived, const Tensor&
   const Tensor dweight = place(wanted[1]), dbias = place(wanted[2]);
   const Tensor factor = weight.defined() ? plain(weight, mean.dtype()) : Tensor();
   using enum Access;
-  launch_batch_norm_backward(
-      device, {dx ? dx->view() : no_view(), vector(dweight, kOverwrite), vector(dbias, kOverwrite),
-               dy.view(), x.view(), vector(mean, kRead), vector(rstd, kRead), vector(factor, kRead),
-               a.trained});
+  const kernels::BatchNormBackwardArgs args{dx ? dx->view() : no_view(),
+                                            vector(dweight, kOverwrite),
+                                            vector(dbias, kOverwrite),
+                                            dy.view(),
+                                            x.view(),
+                                            vector(mean, kRead),
+                                            vector(rstd, kRead),
+                                            vector(factor, kRead),
+                                            a.trained};
+  if (later) {
+    launch([&](kernels::Context& context) {
+      kernels::cpu::batch_norm_relu_backward(context, args, normalisation_in(vectors));
+    });
+  } else {
+    launch_batch_norm_backward(device, args);
+  }
   return {dx ? in_shape_of(input, dx->tensor()) : Tensor(), dweight, dbias};
 }
 
 static void batch_norm_vjp(Backward& b) {
   const Norm& a = b.attr<Norm>();
-  const Tensor x = b.saved(0), weight = b.saved(1), mean = b.saved(2), rstd = b.saved(3);
+  const Forward saved{b.saved(0), b.saved(1), b.saved(2), b.saved(3), b.saved(4)};
   std::array<bool, 3> wanted{};
   for (int i = 0; i < b.inputs(); ++i) wanted[static_cast<size_t>(i)] = b.needs(i);
-  const auto compute = b.differentiated() || x.numel() == 0 ? by_operators : in_one_pass;
-  auto [dx, dweight, dbias] = compute(a, b.dy(), x, weight, mean, rstd, wanted);
+  const auto compute = b.differentiated() || saved.input.numel() == 0 ? by_operators : in_one_pass;
+  auto [dx, dweight, dbias] = compute(a, b.dy(), saved, wanted);
   if (wanted[0]) b.set_grad(0, std::move(dx));
   if (wanted[1]) b.set_grad(1, std::move(dweight));
   if (wanted[2]) b.set_grad(2, std::move(dbias));
@@ -153,17 +182,44 @@ static Statistics of_input(const Innermost& x, int64_t channels, Dtype dtype, do
   return s;
 }
 
-static Tensor normalised(const Innermost& x, const Statistics& s, const Tensor* weight,
-                         const Tensor* bias) {
+static kernels::BatchNormArgs forward_args(const Innermost& x, const kernels::View& out,
+                                           const Statistics& s, const Tensor& factor,
+                                           const Tensor& shift) {
+  using enum Access;
+  return {out,
+          x.view(),
+          vector(s.mean, kRead),
+          vector(s.rstd, kRead),
+          vector(factor, kRead),
+          vector(shift, kRead)};
+}
+
+// What waits to be computed, with the number of this normalisation; its vectors are the result's.
+static Tensor normalised_later(const Innermost& x, const kernels::BatchNormArgs& args, Norm& a,
+                               Tensor& vectors) {
+  const int64_t sizes[] = {3, x.tensor().size(1)};
+  vectors = empty(sizes, x.tensor().dtype(), x.tensor().device());
+  auto* const bytes = static_cast<std::byte*>(kernel_data(vectors, Access::kOverwrite));
+  const auto step = static_cast<size_t>(sizes[1] * size_of(vectors.dtype()));
+  std::memcpy(bytes, args.mean.data, step);
+  kernels::cpu::fill_normalisation(args, bytes + step, bytes + 2 * step);
+  a.serial = new_serial();
+  return defer(x.tensor().shape(), x.tensor().dtype(),
+               {Deferred::Kind::kNormalised, a.serial, LentForm(x.form().share()), {}, vectors});
+}
+
+// Sets a's number and `vectors` where the result is deferred.
+static Tensor normalised(const Tensor& input, const Innermost& x, const Statistics& s,
+                         const Tensor* weight, const Tensor* bias, Norm& a, Tensor& vectors) {
   const Dtype dtype = s.mean.dtype();
   const Tensor factor = weight ? plain(*weight, dtype) : Tensor();
   const Tensor shift = bias ? plain(*bias, dtype) : Tensor();
+  const bool later = x.form().data() && input.ndim() <= 5 && input.dtype() == dtype &&
+                     may_be_deferred(dtype) && !(state().mode & kModeForward);
+  if (later) return normalised_later(x, forward_args(x, no_view(), s, factor, shift), a, vectors);
   const Innermost y(x.tensor().shape(), x.tensor().dtype(), x.tensor().device());
-  using enum Access;
-  launch_batch_norm(x.tensor().device(),
-                    {y.view(), x.view(), vector(s.mean, kRead), vector(s.rstd, kRead),
-                     vector(factor, kRead), vector(shift, kRead)});
-  return y.tensor();
+  launch_batch_norm(x.tensor().device(), forward_args(x, y.view(), s, factor, shift));
+  return in_shape_of(input, y.tensor());
 }
 
 // Of mean and variance that are given.
@@ -232,14 +288,14 @@ Tensor batch_norm(const Tensor& input, const Tensor* running_mean, const Tensor*
   if (!training && (is_differentiated(*running_mean) || is_differentiated(*running_var)))
     return by_statistics(given, eps);
   Call call(kOp, {}, {&input, weight, bias});
-  const Norm a{training, eps};
+  Norm a{training, eps};
   RunningUpdate running(kOp, given.running);
   Statistics s;
-  Tensor y;
+  Tensor y, vectors;
   if (input.numel()) {
     const Innermost x(as_volume(input));
     s = statistics_of(x, given, a);
-    y = in_shape_of(input, normalised(x, s, weight, bias));
+    y = normalised(input, x, s, weight, bias, a, vectors);
     if (training) running.prepare(s.mean, s.variance, momentum);
   } else {  // nothing is normalised, and no statistics change
     const int64_t channels[] = {input.size(1)};
@@ -249,7 +305,7 @@ Tensor batch_norm(const Tensor& input, const Tensor* running_mean, const Tensor*
   const Tensor absent;
   y = call.done(std::move(y), kBatchNorm, a,
                 {saves_input(input, 0), saves_input(weight ? *weight : absent, 1),
-                 saves_value(s.mean), saves_value(s.rstd)});
+                 saves_value(s.mean), saves_value(s.rstd), saves_value(vectors)});
   if (call.forward()) call.jvp(y, [&] { return batch_norm_jvp(call, a, input, s, weight); });
   running.write();
   return y;

@@ -10,6 +10,7 @@
 #include "ops/core/program.h"
 #include "ops/creation/copy.h"
 #include "ops/view/view.h"
+#include "tensor/deferred.h"
 #include "tensor/forms.h"
 #include "tensor/memory_order.h"
 
@@ -172,8 +173,16 @@ template <class P>  // a Plan or a FormPlan
   launch_pointwise(out.device(), args);
 }
 
+// What comes behind a normalisation that waits to be computed; tensor/deferred.h.
+static bool ran_deferred(const PointwiseOp& op, const Tensor& out, const Tensor* const* in) {
+  if (op.expression == Expression::relu) return relu_of_deferred(out, *in[0]);
+  return op.expression == Expression::add &&
+         (add_to_deferred(out, *in[0], *in[1]) || add_to_deferred(out, *in[1], *in[0]));
+}
+
 [[gnu::noinline]] static bool ran_in_forms(const PointwiseOp& op, const Tensor& out,
                                            const Tensor* const* in, int n, kernels::Class compute) {
+  if (ran_deferred(op, out, in)) return true;
   FormPlan plan;
   if (!plan.set(out, {in, static_cast<size_t>(n)})) return false;
   launch(plan, op, out, in, n, compute);
@@ -250,7 +259,9 @@ static void pointwise_vjp(Backward& b) {
         }
         symbols[k + 1] = values[k];
       }
-      dx = evaluate(program, symbols, r.compute, i == last ? &owned : nullptr);
+      if (r.op->expression == Expression::relu && !b.differentiated())
+        dx = gated_later(dy, *symbols[4]);
+      if (!dx.defined()) dx = evaluate(program, symbols, r.compute, i == last ? &owned : nullptr);
     }
     if (r.summed & (1 << i)) dx = sum_to(dx, r.shapes[i]);
     b.set_grad(i, std::move(dx));
