@@ -26,7 +26,7 @@ from planted import ERRORS
 from report import Result
 
 # What LIBDL_DISABLE can disable. The library has no list of these.
-MECHANISMS = ["winograd", "sparse_rows", "panels", "allocator"]
+MECHANISMS = ["winograd", "sparse_rows", "panels", "forms", "fusion", "allocator"]
 
 
 class Bench:

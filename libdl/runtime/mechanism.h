@@ -14,6 +14,7 @@ enum class Mechanism : int32_t {
   kAllocator,   // "allocator": freed blocks of more than 32 kB are kept for the next request
   kPanels,      // "panels": a matrix that is multiplied by again and again stays packed
   kSparseRows,  // "sparse_rows": the gradient of a table holds the rows that were read alone
+  kForms,       // "forms": images stay with the channels innermost from operator to operator
   kFusion,      // "fusion": a normalisation is computed by the relu behind it; tensor/deferred.h
 };
 

@@ -10,6 +10,7 @@
 #include "device/launch.h"
 #include "kernels/cpu/kernels.h"
 #include "memory/allocator.h"
+#include "runtime/mechanism.h"
 #include "tensor/deferred.h"
 #include "tensor/sparse_rows.h"
 
@@ -244,6 +245,8 @@ PackedReader form_of(const Tensor& x, Layout layout) {
 PackedReader keep_form(const Tensor& x, Layout layout) {
   if (!may_be_packed(x)) return {};
   if (PackedReader form = form_of(x, layout); form.data()) return form;
+  if (left_out(Mechanism::kForms)) [[unlikely]]
+    return {};
   x.plain(Access::kRead);
   const PackedSource source = source_of(x, layout);
   Fresh made(form_bytes(x.shape(), x.dtype(), layout));
@@ -267,6 +270,13 @@ void* make_plain(const libdl_tensor& x, Access access) {
   void* const plain = settle_form(storage, form.form(), fresh.data, keep);
   if (plain == fresh.data) fresh.data = nullptr;
   return plain;
+}
+
+void unpack(const Tensor& x) noexcept {
+  if_possible([&] {
+    x.plain(Access::kRead);
+    drop_packed(x.storage());
+  });
 }
 
 // -- the test builds ------------------------------------------------------------------------------

@@ -49,9 +49,13 @@ PackedReader only_form_of(const Tensor& x, Layout layout);
 PackedReader writable_form_of(const Tensor& x, Layout layout);
 
 // As form_of, but if there is no form yet one is made from the plain bytes and kept beside them.
-// Empty if it is not kept (see keep_packed) or x cannot have forms. Throws OUT_OF_MEMORY,
+// Empty if it is not kept (see keep_packed), x cannot have forms or forms are left out
+// (runtime/mechanism.h). Throws OUT_OF_MEMORY,
 // INTERRUPTED.
 PackedReader keep_form(const Tensor& x, Layout layout);
+
+// x has plain bytes alone, unless there is no memory for them.
+void unpack(const Tensor& x) noexcept;
 
 // In the test builds: called when an operator returns x, whose bytes nobody else has seen if its
 // storage is fresh. They become a form, or get one beside them, and the old bytes are poisoned.

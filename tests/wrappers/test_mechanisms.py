@@ -46,3 +46,37 @@ def test_each_name_leaves_out_its_mechanism_and_changes_no_bit():
     assert run("panels") == ["[]", "True", bits]
     assert run("allocator") == ["['matmul']", "False", bits]
     assert run("panels,none,sparse_rows") == ["[]", "True", bits]
+
+
+LAYERS = """
+import warnings
+import libdl
+from libdl import nn
+
+def weights(*shape):
+    return libdl.randn(*shape, generator=libdl.Generator().manual_seed(sum(shape))) / 8
+
+x, w, v = weights(3, 8, 9, 9), weights(24, 8, 3, 3), weights(8, 24, 3, 3)
+for leaf in x, w, v:
+    leaf.requires_grad_()
+warnings.simplefilter("always")
+with warnings.catch_warnings(record=True) as told, libdl.check_copies():
+    y = nn.functional.batch_norm(nn.functional.conv2d(x, w), None, None, training=True)
+    y = nn.functional.conv2d(nn.functional.relu(y), v)
+    y.square().mean().backward()
+print(len(told))
+print([float(t.double().sum()).hex() for t in (y.detach(), x.grad, w.grad, v.grad)])
+"""
+
+
+def test_images_go_from_layer_to_layer_as_they_are_and_without_that_with_the_same_bits():
+    def layers(disabled):
+        done = subprocess.run([sys.executable, "-c", LAYERS], capture_output=True, text=True,
+                              env=os.environ | {"LIBDL_DISABLE": disabled}, check=True)  # fmt: skip
+        conversions, bits = done.stdout.splitlines()
+        return int(conversions), bits
+
+    few, bits = layers("")
+    many, others = layers("forms")
+    assert few < many and bits == others
+    assert layers("fusion") == (few, bits)

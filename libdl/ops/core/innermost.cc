@@ -3,6 +3,7 @@
 #include "ops/core/innermost.h"
 
 #include "ops/creation/copy.h"
+#include "runtime/mechanism.h"
 
 namespace libdl {
 
@@ -43,7 +44,13 @@ Innermost::Innermost(Dims shape, Dtype dtype, Device device) {
   }
   void* data;
   tensor_ = empty_packed(shape, dtype, kLayout, data);
+  written_ = true;
   set(data, channels_innermost(shape));
+}
+
+Innermost::~Innermost() {
+  if (written_ && left_out(Mechanism::kForms)) [[unlikely]]
+    unpack(tensor_);
 }
 
 void Innermost::set(void* data, const Shape& strides) {

@@ -22,6 +22,7 @@ class Innermost {
   Innermost(const Tensor& x, PackedReader form);
   // To be written: new. Without a form where channels and pixels lie as in a contiguous tensor.
   Innermost(Dims shape, Dtype dtype, Device device);
+  ~Innermost();  // what was written becomes plain if forms are left out (runtime/mechanism.h)
   Innermost(const Innermost&) = delete;
   Innermost& operator=(const Innermost&) = delete;
 
@@ -36,6 +37,7 @@ class Innermost {
 
   Tensor tensor_;
   PackedReader form_;
+  bool written_ = false;  // to a form
   void* data_ = nullptr;
   int64_t sizes_[5] = {}, strides_[5] = {};
 };
