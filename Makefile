@@ -114,6 +114,8 @@ attack-threads: setup
 
 oracle: build
 	@$(step) "PyTorch, in an environment of its own" tools/setup/run bench
+	@$(step) "Weights and optimizers to PyTorch and back" env $(in_tree) \
+	  .venv-bench/bin/python -B tests/oracle/exchange.py
 	@$(step) "Beside PyTorch: $(COUNT) programs, seed $(SEED)" env $(in_tree) \
 	  .venv-bench/bin/python -B tests/oracle/run.py --seed $(SEED) --programs $(COUNT) --jobs $(JOBS) \
 	  --out $(BUILD)/oracle

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Each examples/NAME.c is a C99 program that needs nothing but the public headers, each NAME.cc a
-# C++17 program over libdl.hpp.
+# C++17 program over libdl.hpp and the headers beside it.
 file(GLOB libdl_examples CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/*.c)
 add_custom_target(examples)
 foreach(file ${libdl_examples})

@@ -33,8 +33,8 @@ if(NOT SKBUILD AND NOT LIBDL_CORE_ARCHIVE)
   install(FILES ${PROJECT_BINARY_DIR}/libdl.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
   install(FILES LICENSE NOTICE DESTINATION ${CMAKE_INSTALL_DOCDIR})
   install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR}
-          FILES_MATCHING PATTERN "*.c" PATTERN "*.cc" PATTERN "*.rs" PATTERN "*.py"
-          PATTERN "CMakeLists.txt")
+          FILES_MATCHING PATTERN "*.c" PATTERN "*.cc" PATTERN "*.hpp" PATTERN "*.rs"
+          PATTERN "*.py" PATTERN "CMakeLists.txt")
   install(FILES cmake/libdl.supp DESTINATION ${CMAKE_INSTALL_DATADIR}/libdl)
   option(LIBDL_INSTALL_STRIPPED "Install libraries stripped, with debug files apart" ON)
   if(LIBDL_INSTALL_STRIPPED AND CMAKE_OBJCOPY AND CMAKE_STRIP)

@@ -191,12 +191,13 @@ add_test(NAME fuzz_planted COMMAND ${Python3_EXECUTABLE} -B ${fuzz_sources}/plan
                                    ${fuzz_sanitized})
 set_tests_properties(fuzz fuzz_planted PROPERTIES TIMEOUT 300)
 
-# tests/cpp: the C++ layer, as its users see it.
+# tests/cpp: the C++ layer, and the modules of the examples, as their users see them.
 file(GLOB cpp_tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/cpp/*.cc)
 if(NOT LIBDL_CORE_ARCHIVE)
   add_executable(cpp_tests ${cpp_tests})
   set_target_properties(cpp_tests PROPERTIES CXX_STANDARD 17 CXX_STANDARD_REQUIRED ON)
   libdl_program_flags(cpp_tests)
+  target_include_directories(cpp_tests PRIVATE ${PROJECT_SOURCE_DIR}/examples)
   target_link_libraries(cpp_tests PRIVATE libdl::cpp GTest::gtest GTest::gtest_main)
   add_test(NAME cpp_tests COMMAND cpp_tests)
   set_tests_properties(cpp_tests PROPERTIES TIMEOUT 300)

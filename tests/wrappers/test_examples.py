@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The examples run (the digits, which need their data, run in `make demo`)."""
 
+import importlib
 import os
 import re
 import subprocess
@@ -8,6 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+import libdl
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -107,3 +110,109 @@ def test_films_of_one_genre_are_found():
 @trains
 def test_a_u_net_finds_discs():
     assert figure("union:", "unet.py") > 0.6
+
+
+# -- programs in C and C++ ------------------------------------------------------------------------
+
+PROGRAMS = ROOT / os.environ.get("BUILD", "build") / "examples"
+
+
+@pytest.fixture
+def network_of_the_benchmark(monkeypatch):
+    """bench/models/NAME.py, whose sizes a test may change."""
+
+    def load(name, **sizes):
+        monkeypatch.syspath_prepend(ROOT / "bench/models")
+        module = importlib.import_module(name)
+        for own in (name, "images"):  # other folders may have modules of the same names
+            sys.modules.pop(own, None)
+        for size, value in sizes.items():
+            monkeypatch.setattr(module, size, value)
+        return module.network(libdl)
+
+    return load
+
+
+@trains
+def test_resnet_50_learns_waves_in_cpp():
+    printed = output(PROGRAMS / "resnet50_cpp")
+    losses = [float(x) for x in re.findall(r"loss ([\d.]+)", printed)]
+    assert len(losses) == 30 and losses[0] > 6
+    assert sum(losses[-5:]) < 0.15 * sum(losses[:5])
+    assert float(re.findall(r"held out: ([\d.]+)", printed)[0]) > 60
+    assert float(re.findall(r"([\d.]+) images a second", printed)[0]) > 0
+
+
+@trains
+def test_weights_of_resnet_50_pass_between_cpp_and_python(network_of_the_benchmark, tmp_path):
+    program, small = PROGRAMS / "resnet50_cpp", ("--batch", "4", "--size", "64")
+    weights, scores = tmp_path / "weights", tmp_path / "scores"
+    output(program, *small, "--steps", "2", "--save", weights, "--scores", scores)
+    net = network_of_the_benchmark("resnet50")
+    state = libdl.load(weights)
+    assert len(state) == 320  # as torchvision's: 161 parameters, 53 times 3 buffers
+    assert "layer4.2.bn3.num_batches_tracked" in state
+    net.load_state_dict(state)
+    net.eval()
+    found = libdl.load(scores)
+    assert libdl.equal(net(found["images"]), found["scores"])
+
+    net.train()
+    with libdl.no_grad():
+        net(found["images"])  # changes the running statistics
+    net.fc.reset_parameters()
+    libdl.save(net.state_dict(), weights)
+    output(program, *small, "--steps", "0", "--load", weights, "--scores", scores)
+    net.eval()
+    again = libdl.load(scores)
+    assert libdl.equal(net(again["images"]), again["scores"])
+    assert not libdl.equal(found["scores"], again["scores"])
+
+
+USERS, ITEMS, WATCHED, RANKED = 4096, 2048, 20, 1024  # of examples/ncf.c
+
+
+def hit_ratio(net):
+    """As examples/ncf.c has it: the same seeds give the same ratings and candidates."""
+    random = libdl.Generator().manual_seed(1)
+    genre = libdl.randint(0, 8, (ITEMS,), generator=random)
+    appeal = libdl.rand(ITEMS, generator=random)
+    likes = genre == libdl.randint(0, 8, (USERS, 1), generator=random)
+    likes = likes | (genre == libdl.randint(0, 8, (USERS, 1), generator=random))
+    wish = libdl.rand(USERS, ITEMS, generator=random) + appeal + 2 * likes
+    held_out = wish.topk(WATCHED, dim=1).indices[:, -1:]
+    random.manual_seed(2)
+    hits = 0
+    for users in libdl.arange(RANKED).split(256):
+        others = libdl.randint(0, ITEMS, (256, 99), generator=random)
+        items = libdl.cat([held_out[users], others], 1)
+        with libdl.no_grad():
+            scores = net(users.view(-1, 1).expand(256, 100).flatten(), items.flatten())
+        scores = scores.view(256, 100)
+        hits += int(((scores > scores[:, :1]).sum(1) < 10).sum())
+    return hits / RANKED
+
+
+@trains
+def test_ncf_in_c_beats_popularity_and_python_agrees(network_of_the_benchmark, tmp_path):
+    printed = output(PROGRAMS / "ncf", str(8 * 304), tmp_path / "weights")
+    losses = [float(x) for x in re.findall(r"loss ([\d.]+)", printed)]
+    assert len(losses) == 8 and losses == sorted(losses, reverse=True)
+    ratios = {name: float(x) for name, x in re.findall(r"by (.*): ([\d.]+)", printed)}
+    assert ratios["popularity"] > 0.2, "a tenth is chance"
+    assert ratios["the model"] > ratios["popularity"] + 0.2
+    net = network_of_the_benchmark(
+        "ncf", USERS=USERS, ITEMS=ITEMS, FACTORS=16, LAYERS=[64, 64, 32, 16])  # fmt: skip
+    net.load_state_dict(libdl.load(tmp_path / "weights"))
+    assert hit_ratio(net) == pytest.approx(ratios["the model"], abs=1e-4)  # four digits
+
+
+@pytest.mark.parametrize("arguments, message", [
+    (["--steps"], "--steps wants a value"), (["--steps", ""], " is not a number from 0 on"),
+    (["--batch", "0"], "0 is not a number from 1 on"), (["--colour", "red"], "--colour is not an option"),
+    (["--load", "/none"], "/none"),
+])  # fmt: skip
+def test_resnet_50_says_what_is_wrong(arguments, message):
+    done = subprocess.run([PROGRAMS / "resnet50_cpp", *arguments], capture_output=True, text=True)
+    assert done.returncode == 1 and not done.stdout
+    assert done.stderr.startswith("resnet50: ") and message in done.stderr

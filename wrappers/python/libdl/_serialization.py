@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from typing import Any
 
 from . import _C
@@ -18,6 +18,7 @@ from ._C import Tensor
 
 _KEY = "libdl"
 _PLAIN = (str, int, float, bool, type(None))
+_DICTS: dict[str, type[dict[Any, Any]]] = {"ordered": OrderedDict, "counter": Counter}
 
 
 def _describe(value: Any, path: str, tensors: dict[str, Tensor]) -> Any:
@@ -36,8 +37,8 @@ def _describe(value: Any, path: str, tensors: dict[str, Tensor]) -> Any:
             [key, _describe(item, f"{path}.{key}" if path else str(key), tensors)]
             for key, item in value.items()
         ]
-        ordered = {"ordered": True} if isinstance(value, OrderedDict) else {}
-        return {"dict": items, **ordered}
+        marks = {mark: True for mark, kind in _DICTS.items() if isinstance(value, kind)}
+        return {"dict": items, **marks}
     if isinstance(value, (list, tuple)):
         items = [
             _describe(item, f"{path}.{i}" if path else str(i), tensors)
@@ -60,9 +61,8 @@ def _rebuild(node: Any, tensors: dict[str, Tensor]) -> Any:
     if kind == "float":
         return float.fromhex(content)
     if kind == "dict":
-        made: dict[Any, Any] = OrderedDict() if dict(rest).get("ordered") else {}
-        made.update((key, _rebuild(item, tensors)) for key, item in content)
-        return made
+        made = next((_DICTS[mark] for mark, _ in rest if mark in _DICTS), dict)
+        return made({key: _rebuild(item, tensors) for key, item in content})
     items = [_rebuild(item, tensors) for item in content]
     return tuple(items) if kind == "tuple" else items
 
