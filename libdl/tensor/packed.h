@@ -25,7 +25,13 @@ enum class Layout : int32_t {
   kChannelsInnermost = 2,  // [N, C, ...] as [N, ..., C], see tensor/forms.h
   kChannelBlocks = 3,      // as [N, C / 8, ..., 8], with C padded with zeros to a multiple of 8
   kSparseRows = 4,         // of a matrix the rows that are not zero, see tensor/sparse_rows.h
+  kBfloat16 = 5,           // converted, in a storage of its own, see tensor/conversion.h
+  kFloat16 = 6,            // likewise
 };
+// The data of such a form is a Storage.
+constexpr bool is_conversion(Layout layout) {
+  return layout == Layout::kBfloat16 || layout == Layout::kFloat16;
+}
 
 // Identifies the geometry and layout of a form.
 struct PackedKey {
@@ -107,7 +113,8 @@ Packed* make_only_form(Storage& storage, const PackedKey& key, void* data, size_
 // Called by the storage's last owner.
 void drop_form(Storage& storage) noexcept;
 
-// Takes ownership of data (`bytes` from the host allocator) and sets it to NULL. The reader is
+// Takes ownership of data (`bytes` from the host allocator, or of a conversion the reference to a
+// storage of so many) and sets it to NULL. The reader is
 // empty if nothing was taken: the bytes have changed meanwhile, or the storage has too many forms.
 // If another thread was first, its form is returned.
 PackedReader keep_packed(const PackedSource& source, std::optional<uint64_t> fingerprint,
