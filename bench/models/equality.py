@@ -13,6 +13,8 @@ STEPS = 10
 EARLY = 3
 # Losses relative to their value, weights to where they began, movement to how far it went.
 LIMITS = {"losses": 1e-3, "weights": 1e-4, "movement": 5e-2}
+# In bfloat16, whose numbers have 8 bits.
+AUTOCAST_LIMITS = {"losses": 3e-2, "weights": 1e-2, "movement": 0.5}
 # A tensor that moved so much less than the one that moved most is moved by rounding.
 NOISE = 1e-6
 # A loss that has moved less since the same batch was last seen shows nothing.
@@ -86,7 +88,9 @@ class Verdict:
         return ", ".join(f"{kind} {value:.1e}" for kind, value in self.found.items())
 
 
-def judge(theirs: list[float], answer: dict[str, Any]) -> Verdict:
+def judge(
+    theirs: list[float], answer: dict[str, Any], limits: dict[str, float] = LIMITS
+) -> Verdict:
     mine, distances = answer["losses"], answer["distances"]
     apart = worst({str(i): abs(a - b) / abs(b) for i, (a, b) in enumerate(zip(mine, theirs))})
     early, late = distances[str(EARLY)], distances[str(STEPS)]
@@ -97,9 +101,9 @@ def judge(theirs: list[float], answer: dict[str, Any]) -> Verdict:
         f"in {STEPS}": (*late["movement"], "movement"),
     }
     faults = [
-        f"{kind}: {value:.1e} apart ({name}), wanted {LIMITS[limit]:.0e}"
+        f"{kind}: {value:.1e} apart ({name}), wanted {limits[limit]:.0e}"
         for kind, (value, name, limit) in measured.items()
-        if not value <= LIMITS[limit]
+        if not value <= limits[limit]
     ]
     changes = [abs(a - b) / abs(b) for a, b in zip(theirs[BATCHES:], theirs)]
     if not min(changes) > LEAST_CHANGE:

@@ -23,6 +23,7 @@ class Peer:
     channels_last: bool = False
     compiled: bool = False
     without: str = ""  # the mechanism of libdl that is disabled
+    autocast: bool = False  # to bfloat16
 
     def environment(self, threads: int) -> dict[str, str]:
         changed = {"OMP_NUM_THREADS": str(threads), "LIBDL_NUM_THREADS": str(threads)}
@@ -37,6 +38,7 @@ class Peer:
 LIBDL = Peer("libdl", "libdl")
 DEFAULT = Peer("PyTorch")
 BEST = Peer("PyTorch, best", tcmalloc=True, fused=True, channels_last=True)
+IN_FLOAT32 = Peer("libdl in float32", "libdl")
 COMPILED = dataclasses.replace(BEST, name="PyTorch, compiled", compiled=True)
 
 

@@ -44,7 +44,7 @@ class Result:
         return min((x for x in self.measured if x.peer.library == "torch"), key=Measured.median)
 
     def default(self) -> Measured:
-        return next(x for x in self.measured if x.peer == DEFAULT)
+        return next(x for x in self.measured if x.peer.name == DEFAULT.name)
 
     def rate(self, seconds: float) -> float:
         return float(NETWORKS[self.network].units(self.size) / seconds)

@@ -2,11 +2,12 @@
 """libdl beside PyTorch in training the six networks of the PyTorch paper: see docs/benchmarks.md.
 
     python bench/models/run.py [--only NAME,...] [--blocks N] [--threads N] [--size N]
-                               [--without NAME,...] [--compile] [--json FILE]
+                               [--without NAME,...] [--compile] [--autocast] [--json FILE]
                                [--check | --planted | --profile | --ablation]
 """
 
 import argparse
+import dataclasses
 import os
 import sys
 import tempfile
@@ -17,10 +18,10 @@ import by_operator
 import report
 from blocks import measure
 from canary import Canary
-from equality import Verdict, judge
+from equality import AUTOCAST_LIMITS, LIMITS, Verdict, judge
 from networks import NETWORKS
 from peers import (
-    BEST, COMPILED, DEFAULT, LIBDL, TCMALLOC, Failure, Peer, Process, libdl_without,
+    BEST, COMPILED, DEFAULT, IN_FLOAT32, LIBDL, TCMALLOC, Failure, Peer, Process, libdl_without,
 )  # fmt: skip
 from planted import ERRORS
 from report import Result
@@ -45,6 +46,9 @@ class Bench:
                 for size in [self.options.size] if self.options.size else network.SIZES:
                     yield name, size
 
+    def cast(self, peer: Peer) -> Peer:
+        return dataclasses.replace(peer, autocast=self.options.autocast)
+
     def process(self, peer: Peer, network: str, size: int) -> Process:
         return Process(peer, network, size, self.options.threads)
 
@@ -56,10 +60,11 @@ class Bench:
         with self.process(peer, network, size) as process:
             if error is not None and not process.ask("plant", error):
                 return None
-            return judge(losses, process.ask("follow", folder))
+            limits = AUTOCAST_LIMITS if self.options.autocast else LIMITS
+            return judge(losses, process.ask("follow", folder), limits)
 
     def lead(self, network: str, size: int, folder: str) -> list[float]:
-        with self.process(DEFAULT, network, size) as process:
+        with self.process(self.cast(DEFAULT), network, size) as process:
             losses: list[float] = process.ask("lead", folder)
             return losses
 
@@ -68,7 +73,7 @@ class Bench:
         losses = self.lead(network, size, folder)
         found = {}
         for peer in peers:
-            if peer != DEFAULT:
+            if peer.name != DEFAULT.name:
                 verdict = self.follow(peer, network, size, losses, folder)
                 assert verdict is not None
                 self.say(f"  {peer.name:26}apart from PyTorch: {verdict}")
@@ -81,7 +86,7 @@ class Bench:
         with tempfile.TemporaryDirectory() as folder:
             losses = self.lead(network, size, folder)
             for error in [None, *ERRORS]:
-                verdict = self.follow(LIBDL, network, size, losses, folder, error)
+                verdict = self.follow(self.cast(LIBDL), network, size, losses, folder, error)
                 if verdict is not None:
                     noticed = bool(verdict.faults)
                     self.failed |= noticed != (error is not None)
@@ -89,12 +94,13 @@ class Bench:
                     self.say(f"  {error or 'no error':28}{word:13}{verdict}")
 
     def profile(self, network: str, size: int) -> None:
-        with self.process(LIBDL, network, size) as process:
+        with self.process(self.cast(LIBDL), network, size) as process:
             self.say(by_operator.table(process.ask("profile")))
 
     def compare(self, network: str, size: int, canary: Canary | None) -> None:
         peers = [LIBDL, *map(libdl_without, self.options.without), DEFAULT, BEST]
         peers += [COMPILED] * self.options.compile
+        peers = [*map(self.cast, peers)] + [IN_FLOAT32] * self.options.autocast
         with tempfile.TemporaryDirectory() as folder:
             equality = self.equal(peers, network, size, folder)
             if canary is not None:
@@ -102,6 +108,7 @@ class Bench:
 
     def ablate(self, network: str, size: int, canary: Canary) -> None:
         peers = [LIBDL, *map(libdl_without, self.options.without or MECHANISMS)]
+        peers = [*map(self.cast, peers)]
         self.measure(peers, network, size, canary, None, {})
 
     def measure(
@@ -164,6 +171,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--without", type=lambda text: text.split(","), default=[],
                         metavar="NAME,...", help="also libdl without a mechanism")  # fmt: skip
     parser.add_argument("--compile", action="store_true", help="also torch.compile; slow at first")
+    parser.add_argument("--autocast", action="store_true",
+                        help="every peer in bfloat16, and libdl also in float32")  # fmt: skip
     parser.add_argument("--json", metavar="FILE", help="where to write all figures")
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--check", action="store_true", help="only whether the results are equal")

@@ -31,6 +31,7 @@ class Training:
             self.m, self.net.parameters(), **({"fused": True} if peer.fused else {})
         )
         self.trained = self.m.compile(self.net) if peer.compiled else self.net
+        self.autocast = peer.autocast
         self.steps = 0
 
     def open_rectifiers(self) -> None:
@@ -43,7 +44,8 @@ class Training:
     def step(self) -> float:
         batch = self.batches[self.steps % BATCHES]
         self.steps += 1
-        loss = self.description.loss(self.m, self.trained, *batch)
+        with self.m.autocast("cpu", dtype=self.m.bfloat16, enabled=self.autocast):
+            loss = self.description.loss(self.m, self.trained, *batch)
         self.optimizer.zero_grad()
         loss.backward()
         self.optimizer.step()

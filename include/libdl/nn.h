@@ -167,8 +167,9 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_mse_loss(const libdl_tensor *input,
  *  weight            of that shape; NULL: ones
  *  bias              of that shape; NULL: zeros
  *  eps               added to the variance; usually 1e-5
- *  out               y: new, input's shape
+ *  out               y: new, input's shape and dtype
  *
+ *  16-bit inputs are computed in float32; on the CPU the vectors may be float32 with them.
  *  Gradient: any order, forward mode.
  *  Errors: SHAPE (normalized_shape does not match input's last dimensions, or weight or bias differ
  *  from it), DTYPE (not floating, or differing dtypes).

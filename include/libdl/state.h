@@ -42,6 +42,35 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_set_default_dtype(libdl_dtype dtype
 LIBDL_API libdl_device libdl_default_device(void);
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_set_default_device(const libdl_device *device);
 
+/* -- autocast --------------------------------------------------------------------------------- */
+
+/** Whether autocast is on for a type of device; it exists for LIBDL_DEVICE_CPU. While it is on,
+ *  operators that are mostly products (convolutions, matrix products, linear, prelu, attention,
+ *  lstm, rnn_tanh, rnn_relu) convert their floating operands to autocast's dtype, losses and some
+ *  others to float32, and cat, stack and index_copy to float32 if one operand has it; the guide for
+ *  C lists them. The conversions are recorded, so a float32 leaf gets a float32 gradient. float64
+ * is left alone, and so are calls that write into a given tensor. Backward passes run with autocast
+ *  off.
+ *  Errors: DEVICE (a type without autocast).
+ *  Threads: thread-local. */
+LIBDL_API libdl_bool libdl_autocast_enabled(int32_t device_type);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_set_autocast_enabled(int32_t device_type,
+                                                                  libdl_bool enabled);
+
+/** The dtype to which autocast converts the operands of products: bfloat16 at first. NONE for a
+ *  type of device without autocast.
+ *  Errors: DEVICE (a type without autocast), DTYPE (not floating).
+ *  Threads: thread-local. */
+LIBDL_API libdl_dtype libdl_autocast_dtype(int32_t device_type);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_set_autocast_dtype(int32_t device_type,
+                                                                libdl_dtype dtype);
+
+/** Whether converted weights (float32 leaves that require grad) are kept beside their own bytes
+ *  until these are written to or memory runs short: on at first. Results do not depend on it. set
+ *  returns the former value. Threads: thread-local. */
+LIBDL_API libdl_bool libdl_autocast_cache_enabled(void);
+LIBDL_API libdl_bool libdl_set_autocast_cache_enabled(libdl_bool enabled);
+
 /* -- generators ------------------------------------------------------------------------------- */
 
 /** A random number generator: a key and a position. The same seed gives the same bits on every

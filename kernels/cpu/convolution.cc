@@ -10,22 +10,23 @@
 #include "kernels/cpu/gemm/gemm.h"
 #include "kernels/cpu/gemm/matmul_parts.h"
 #include "kernels/cpu/kernels.h"
+#include "kernels/cpu/traverse/load_store.h"
 #include "kernels/cpu/traverse/walk.h"
 
 namespace libdl::kernels::cpu {
 
 namespace {
 
-template <class T>
-T* group_of(const View& image, int64_t group, int64_t groups) {
-  return static_cast<T*>(image.data) + group * (image.sizes[1] / groups) * image.strides[1];
+template <class S>
+S* group_of(const View& image, int64_t group, int64_t groups) {
+  return static_cast<S*>(image.data) + group * (image.sizes[1] / groups) * image.strides[1];
 }
 
 // All but the windows.
-template <class T>
-Patches<T> patches_of(const View& image, int64_t group, int64_t groups) {
-  Patches<T> p{};
-  p.data = group_of<const T>(image, group, groups);
+template <class S>
+Patches<S> patches_of(const View& image, int64_t group, int64_t groups) {
+  Patches<S> p{};
+  p.data = group_of<const S>(image, group, groups);
   p.channels = image.sizes[1] / groups;
   p.strides[0] = image.strides[0];
   for (int d = 0; d < 3; ++d) {
@@ -34,9 +35,9 @@ Patches<T> patches_of(const View& image, int64_t group, int64_t groups) {
   }
   return p;
 }
-template <class T>
-Patches<T> input_patches(const ConvolutionArgs& a, int64_t group) {
-  Patches<T> p = patches_of<T>(a.x, group, a.groups);
+template <class S>
+Patches<S> input_patches(const ConvolutionArgs& a, int64_t group) {
+  Patches<S> p = patches_of<S>(a.x, group, a.groups);
   for (int d = 0; d < 3; ++d) {
     p.lattice.sizes[d] = a.y.sizes[d + 2];
     p.step[d] = a.stride[d], p.start[d] = -a.before[d];
@@ -51,10 +52,11 @@ Patches<T> input_patches(const ConvolutionArgs& a, int64_t group) {
 struct Tiles {
   int64_t rows, columns, down, across;
 
-  template <class T>
-  static Tiles of(int64_t rows, int64_t columns, T) {
-    constexpr int64_t kMostRows = 192, kMostColumns = 4096 / sizeof(T), kEnough = 8;
-    Tiles t{std::min(rows, kMostRows), std::min(columns, kMostColumns), 0, 0};
+  template <class S>
+  static Tiles of(int64_t rows, int64_t columns, S) {
+    using T = Wide<S>;
+    constexpr int64_t kMostRows = 192, kEnough = 8;
+    Tiles t{std::min(rows, kMostRows), std::min(columns, kMostColumns<S>), 0, 0};
     const auto count = [&] {
       t.down = ceil_div(rows, t.rows), t.across = ceil_div(columns, t.columns);
       return t.down * t.across;
@@ -67,19 +69,20 @@ struct Tiles {
 };
 
 // A part of the product whose patches have the same taps, for one group.
-template <class T>
+template <class S>
 struct Part {
-  PatchesTimesMatrix<T> whole;  // all of its rows and columns, still without packed weights
-  Taps<T> taps;
+  PatchesTimesMatrix<S> whole;  // all of its rows and columns, still without packed weights
+  Taps<S> taps;
 };
 
-template <class T>
-int64_t packed_count(const Taps<T>& taps) {
+template <class S, class T = Wide<S>>
+int64_t packed_count(const Taps<S>& taps) {
   return product(ceil_div(taps.columns, kPanel<T>) * kPanel<T>, taps.all_rows());
 }
 
-template <class T>
-void multiply(Context& context, const Part<T>& part) {
+template <class S>
+void multiply(Context& context, const Part<S>& part) {
+  using T = Wide<S>;
   const int64_t rows = part.whole.i1, columns = part.whole.j1;
   if (rows == 0 || columns == 0) return;
   const Scratch room(context, product(packed_count(part.taps), sizeof(T)));
@@ -87,9 +90,9 @@ void multiply(Context& context, const Part<T>& part) {
   T* const packed = static_cast<T*>(room.data());
   in_chunks(context, ceil_div(columns, kPanel<T>), 1,
             [&](int64_t first, int64_t last) { pack_taps(packed, part.taps, first, last); });
-  const Tiles tiles = Tiles::of(rows, columns, T());
+  const Tiles tiles = Tiles::of(rows, columns, S());
   for_chunks(context, tiles.down * tiles.across, [&](int64_t chunk) {
-    PatchesTimesMatrix<T> p = part.whole;
+    PatchesTimesMatrix<S> p = part.whole;
     p.packed = packed;
     p.i0 = chunk / tiles.across * tiles.rows;
     p.i1 = std::min(p.i0 + tiles.rows, rows);
@@ -99,13 +102,13 @@ void multiply(Context& context, const Part<T>& part) {
   });
 }
 
-template <class T>
+template <class S>
 void compute_output(Context& context, const ConvolutionArgs& a) {
   const int64_t k = a.y.sizes[1] / a.groups;
   for (int64_t g = 0; g < a.groups && !context.stopped; ++g) {
-    Part<T> part{};
-    part.whole.a = input_patches<T>(a, g);
-    part.taps = {static_cast<const T*>(a.w.data) + g * k * a.w.strides[0],
+    Part<S> part{};
+    part.whole.a = input_patches<S>(a, g);
+    part.taps = {static_cast<const S*>(a.w.data) + g * k * a.w.strides[0],
                  a.w.sizes[1],
                  k,
                  a.w.strides[1],
@@ -114,10 +117,10 @@ void compute_output(Context& context, const ConvolutionArgs& a) {
                  {}};
     std::copy_n(a.w.sizes + 2, 3, part.taps.counts);
     std::copy_n(a.w.strides + 2, 3, part.taps.strides);
-    part.whole.out = group_of<T>(a.y, g, a.groups);
+    part.whole.out = group_of<S>(a.y, g, a.groups);
     part.whole.out_strides[0] = a.y.strides[0];
     std::copy_n(a.y.strides + 2, 3, part.whole.out_strides + 1);
-    if (a.bias.data) part.whole.bias = static_cast<const T*>(a.bias.data) + g * k;
+    if (a.bias.data) part.whole.bias = static_cast<const S*>(a.bias.data) + g * k;
     part.whole.i1 = a.y.sizes[0] * part.whole.a.lattice.count();
     part.whole.j1 = part.taps.columns;
     multiply(context, part);
@@ -152,15 +155,15 @@ bool reaches_all(const ConvolutionArgs& a, int d) {
   return reached == std::min(a.stride[d], a.x.sizes[d + 2]);
 }
 
-template <class T>
+template <class S>
 void compute_input_phase(Context& context, const ConvolutionArgs& a, int64_t group,
                          const Phase* phase) {
   const int64_t c = a.w.sizes[1], k = a.y.sizes[1] / a.groups;
-  Part<T> part{};
-  part.whole.a = patches_of<T>(a.y, group, a.groups);
-  part.whole.out = group_of<T>(a.x, group, a.groups);
+  Part<S> part{};
+  part.whole.a = patches_of<S>(a.y, group, a.groups);
+  part.whole.out = group_of<S>(a.x, group, a.groups);
   part.whole.out_strides[0] = a.x.strides[0];
-  part.taps = {static_cast<const T*>(a.w.data) + group * k * a.w.strides[0],
+  part.taps = {static_cast<const S*>(a.w.data) + group * k * a.w.strides[0],
                k,
                c,
                a.w.strides[0],
@@ -182,10 +185,10 @@ void compute_input_phase(Context& context, const ConvolutionArgs& a, int64_t gro
   multiply(context, part);
 }
 
-template <class T>
+template <class S>
 void compute_input(Context& context, const ConvolutionArgs& a) {
   if (!reaches_all(a, 0) || !reaches_all(a, 1) || !reaches_all(a, 2)) {
-    const T zero = 0;
+    const S zero{};
     const int64_t count[] = {numel(a.x)}, step[] = {1};
     fill(context, {{a.x.data, count, step, 1, a.x.dtype}, &zero});
   }
@@ -194,7 +197,7 @@ void compute_input(Context& context, const ConvolutionArgs& a) {
       for (int64_t j = 0; j < phases_of(a, 1); ++j)
         for (int64_t k = 0; k < phases_of(a, 2) && !context.stopped; ++k) {
           const Phase phase[] = {Phase(a, 0, i), Phase(a, 1, j), Phase(a, 2, k)};
-          compute_input_phase<T>(context, a, g, phase);
+          compute_input_phase<S>(context, a, g, phase);
         }
 }
 
@@ -226,23 +229,25 @@ void add_parts(Context& context, T* sum, const T* parts, int64_t count, int64_t 
   });
 }
 
-template <class T>
+template <class S>
 void compute_group_weight(Context& context, const ConvolutionArgs& a, int64_t group) {
+  using T = Wide<S>;
   const int64_t k = a.y.sizes[1] / a.groups;
-  const Patches<T> patches = input_patches<T>(a, group);
+  const Patches<S> patches = input_patches<S>(a, group);
   const int64_t columns = patches.columns(), pixels = a.y.sizes[0] * patches.lattice.count();
-  T* const out = static_cast<T*>(a.w.data) + group * k * a.w.strides[0];
+  S* const out = static_cast<S*>(a.w.data) + group * k * a.w.strides[0];
   const Cuts cuts(k, columns, pixels, kPatchColumns<T>);
-  const bool apart = cuts.parts > 1;
+  const bool apart = cuts.parts > 1 || kNarrow<S>;
   const Scratch room(context, apart ? product(cuts.parts, product(k, columns), sizeof(T)) : 0);
   if (room.failed()) return;
+  T* const sums = apart ? static_cast<T*>(room.data()) : reinterpret_cast<T*>(out);
   for_chunks(context, cuts.parts * cuts.down * cuts.across, [&](int64_t chunk) {
     const int64_t part = chunk / (cuts.down * cuts.across);
-    MatrixTimesPatches<T> p{};
-    p.a = group_of<const T>(a.y, group, a.groups);
+    MatrixTimesPatches<S> p{};
+    p.a = group_of<const S>(a.y, group, a.groups);
     p.a_stride = a.y.strides[4];
     p.b = patches;
-    p.out = apart ? static_cast<T*>(room.data()) + part * k * columns : out;
+    p.out = sums + part * k * columns;
     p.out_stride = apart ? columns : a.w.strides[0];
     p.r0 = part * cuts.pixels;
     p.r1 = std::min(p.r0 + cuts.pixels, pixels);
@@ -252,18 +257,20 @@ void compute_group_weight(Context& context, const ConvolutionArgs& a, int64_t gr
     p.j1 = std::min(p.j0 + cuts.columns, columns);
     multiply_by_patches(p);
   });
-  if (apart && !context.stopped)
-    add_parts(context, out, static_cast<const T*>(room.data()), cuts.parts, k * columns);
+  if (!apart || context.stopped) return;
+  T* const sum = kNarrow<S> ? sums : reinterpret_cast<T*>(out);
+  if (cuts.parts > 1) add_parts(context, sum, sums, cuts.parts, k * columns);
+  if (kNarrow<S>) store_tile(out, a.w.dtype, 1, reinterpret_cast<float*>(sum), k * columns);
 }
 
-template <class T>
+template <class S>
 void convolve(Context& context, const ConvolutionArgs& a) {
   switch (a.wanted) {
-    case ConvolutionArgs::kOutput: return compute_output<T>(context, a);
-    case ConvolutionArgs::kInput: return compute_input<T>(context, a);
+    case ConvolutionArgs::kOutput: return compute_output<S>(context, a);
+    case ConvolutionArgs::kInput: return compute_input<S>(context, a);
     case ConvolutionArgs::kWeight:
       for (int64_t g = 0; g < a.groups && !context.stopped; ++g)
-        compute_group_weight<T>(context, a, g);
+        compute_group_weight<S>(context, a, g);
       if (a.bias.data && !context.stopped) bias_gradient(context, a);
   }
 }
@@ -272,8 +279,7 @@ void convolve(Context& context, const ConvolutionArgs& a) {
 
 void convolution(Context& context, const ConvolutionArgs& args) {
   if (is_depthwise(args)) return depthwise_convolution(context, args);
-  if (args.x.dtype == LIBDL_DTYPE_FLOAT64) return convolve<double>(context, args);
-  convolve<float>(context, args);
+  as_stored(args.x.dtype, [&](auto s) { convolve<decltype(s)>(context, args); });
 }
 
 }  // namespace libdl::kernels::cpu

@@ -5,6 +5,7 @@
 #include <libdl/state.h>
 
 #include <cstring>
+#include <utility>
 
 #include "capi/arguments.h"
 #include "capi/scope.h"
@@ -38,6 +39,8 @@ libdl_error* libdl_state_copy_current(libdl_state** out) {
     attach_to(*made);
     made->mode = s.mode & ~static_cast<uint32_t>(kModeScope | kModeForward);
     made->default_dtype = s.default_dtype;
+    made->autocast_dtype = s.autocast_dtype;
+    made->autocast_cache = s.autocast_cache;
     made->default_device = s.default_device;
     if (s.generator) s.generator->retain();
     made->generator = s.generator;
@@ -68,13 +71,18 @@ libdl_error* libdl_state_swap(libdl_state* next, libdl_state** previous) {
 
 libdl_dtype libdl_default_dtype(void) { return state().default_dtype; }
 
+static void check_floating(const char* function, int argument,
+                           libdl_dtype dtype LIBDL_SOURCE_LOCATION) {
+  if (is_dtype(dtype) && is_floating(static_cast<Dtype>(dtype))) return;
+  fail_argument(LIBDL_ERROR_DTYPE, function, argument, "dtype",
+                is_dtype(dtype) ? std::string("is ") + name_of(static_cast<Dtype>(dtype))
+                                : "is " + std::to_string(dtype),
+                "a floating dtype" LIBDL_SAME_SOURCE_LOCATION);
+}
+
 libdl_error* libdl_set_default_dtype(libdl_dtype dtype) {
   return door("libdl_set_default_dtype", [&] {
-    if (!is_dtype(dtype) || !is_floating(static_cast<Dtype>(dtype)))
-      fail_argument(LIBDL_ERROR_DTYPE, "libdl_set_default_dtype", 1, "dtype",
-                    is_dtype(dtype) ? std::string("is ") + name_of(static_cast<Dtype>(dtype))
-                                    : "is " + std::to_string(dtype),
-                    "a floating dtype");
+    check_floating("libdl_set_default_dtype", 1, dtype);
     state().default_dtype = dtype;
   });
 }
@@ -90,6 +98,43 @@ libdl_error* libdl_set_default_device(const libdl_device* device) {
     not_null(name, 1, "device", device, "a device");
     state().default_device = device_or_default(name, 1, Device{device->type, device->index});
   });
+}
+
+// -- autocast -------------------------------------------------------------------------------------
+
+static void check_autocast_device(const char* function, int32_t type LIBDL_SOURCE_LOCATION) {
+  if (type != LIBDL_DEVICE_CPU)
+    fail_argument(LIBDL_ERROR_DEVICE, function, 1, "device_type", "is " + std::to_string(type),
+                  "that of the CPU, the only one with autocast" LIBDL_SAME_SOURCE_LOCATION);
+}
+
+libdl_bool libdl_autocast_enabled(int32_t device_type) {
+  return device_type == LIBDL_DEVICE_CPU && (state().mode & kModeAutocast);
+}
+
+libdl_error* libdl_set_autocast_enabled(int32_t device_type, libdl_bool enabled) {
+  return door("libdl_set_autocast_enabled", [&] {
+    check_autocast_device("libdl_set_autocast_enabled", device_type);
+    State& s = state();
+    s.mode = enabled ? s.mode | kModeAutocast : s.mode & ~static_cast<uint32_t>(kModeAutocast);
+  });
+}
+
+libdl_dtype libdl_autocast_dtype(int32_t device_type) {
+  return device_type == LIBDL_DEVICE_CPU ? state().autocast_dtype : LIBDL_DTYPE_NONE;
+}
+
+libdl_error* libdl_set_autocast_dtype(int32_t device_type, libdl_dtype dtype) {
+  return door("libdl_set_autocast_dtype", [&] {
+    check_autocast_device("libdl_set_autocast_dtype", device_type);
+    check_floating("libdl_set_autocast_dtype", 2, dtype);
+    state().autocast_dtype = dtype;
+  });
+}
+
+libdl_bool libdl_autocast_cache_enabled(void) { return state().autocast_cache; }
+libdl_bool libdl_set_autocast_cache_enabled(libdl_bool enabled) {
+  return std::exchange(state().autocast_cache, enabled != 0);
 }
 
 // -- generators -----------------------------------------------------------------------------------

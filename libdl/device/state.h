@@ -30,6 +30,7 @@ enum Mode : uint32_t {
   kModeCheckCopies = 64,    // warn where a hidden representation is converted
   kModeGradAside = 128,     // grad mode as it will be once inference mode ends
   kModeForwardAside = 256,  // likewise, whether forward-mode levels are seen
+  kModeAutocast = 512,      // operators cast their operands; see ops/core/autocast.h
 };
 
 struct Watch;
@@ -52,6 +53,8 @@ struct libdl_state : libdl::Counted {
 
   uint32_t mode = libdl::kModeGrad;
   int32_t default_dtype = LIBDL_DTYPE_FLOAT32;
+  int32_t autocast_dtype = LIBDL_DTYPE_BFLOAT16;
+  bool autocast_cache = true;
   libdl::Device default_device;
   int32_t backward_depth = 0;
   libdl::DualLevel* dual_level = nullptr;    // innermost; owned by the tape

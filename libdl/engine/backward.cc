@@ -303,7 +303,8 @@ void differentiate(const char* op, TensorSpan outputs, TensorSpan inputs, Tensor
     explicit Depth(State& t) : s(t) { ++s.backward_depth; }
     ~Depth() { --s.backward_depth; }
   } depth(s);
-  const ModeGuard recording(kModeGrad | kModeInference, options.create_graph ? kModeGrad : 0u);
+  const ModeGuard recording(kModeGrad | kModeInference | kModeAutocast,
+                            options.create_graph ? kModeGrad : 0u);
   BackwardOptions pass = options;
   pass.retain_graph |= options.create_graph;
   Walk(op, pass, accumulate, targets).run(roots.list, seeds);

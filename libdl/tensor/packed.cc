@@ -98,12 +98,19 @@ constinit Registry registry;
 
 void let_go(Packed* form) noexcept {
   if (form->owners.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  if (form->data) {
+  if (form->data && is_conversion(form->key.layout)) {
+    Ref<Storage>::take(static_cast<Storage*>(form->data));
+  } else if (form->data) {
     if (form->key.layout == Layout::kDeferred) std::destroy_at(static_cast<Deferred*>(form->data));
     poison(form->data, form->bytes);
     host_allocator().deallocate(form->data, form->bytes);
   }
   slab_delete(form);
+}
+
+bool is_read(const Packed& form) {
+  return form.owners.load(std::memory_order_acquire) != 1 ||
+         (is_conversion(form.key.layout) && !static_cast<Storage*>(form.data)->exclusive());
 }
 
 void let_go(PackedForms* forms) noexcept {
@@ -141,7 +148,7 @@ void relieve(int64_t wanted) {
     for (Packed* form = registry.oldest; form && wanted > 0;) {
       Packed* const following = form->newer;
       const StripeLock lock(form->storage);
-      if (form->owners.load(std::memory_order_acquire) == 1) {
+      if (!is_read(*form)) {
         forms_of(*form->storage)->unlink(form);
         registry.remove(form);
         wanted -= static_cast<int64_t>(form->bytes);

@@ -26,7 +26,13 @@ enum class Layout : int32_t {
   kChannelBlocks = 3,      // as [N, C / 8, ..., 8], with C padded with zeros to a multiple of 8
   kSparseRows = 4,         // of a matrix the rows that are not zero, see tensor/sparse_rows.h
   kDeferred = 5,           // no bytes, but what they are made from, see tensor/deferred.h
+  kBfloat16 = 6,           // converted, in a storage of its own, see tensor/conversion.h
+  kFloat16 = 7,            // likewise
 };
+// The data of such a form is a Storage.
+constexpr bool is_conversion(Layout layout) {
+  return layout == Layout::kBfloat16 || layout == Layout::kFloat16;
+}
 
 // Identifies the geometry and layout of a form.
 struct PackedKey {
@@ -135,7 +141,8 @@ Packed* replace_form(Storage& storage, Packed* form, const PackedKey& key, void*
 // Called by the storage's last owner.
 void drop_form(Storage& storage) noexcept;
 
-// Takes ownership of data (`bytes` from the host allocator) and sets it to NULL. The reader is
+// Takes ownership of data (`bytes` from the host allocator, or of a conversion the reference to a
+// storage of so many) and sets it to NULL. The reader is
 // empty if nothing was taken: the bytes have changed meanwhile, or the storage has too many forms.
 // If another thread was first, its form is returned.
 PackedReader keep_packed(const PackedSource& source, std::optional<uint64_t> fingerprint,

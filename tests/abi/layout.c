@@ -1406,3 +1406,9 @@ _Static_assert(IS(&libdl_gru_cell, libdl_error * (*)(const libdl_tensor *, const
 _Static_assert(IS(&libdl_rnn_tanh_cell, libdl_error * (*)(const libdl_tensor *, const libdl_tensor *, const libdl_tensor *, const libdl_tensor *, const libdl_tensor *, const libdl_tensor *, libdl_tensor **)), "libdl_rnn_tanh_cell");
 _Static_assert(IS(&libdl_rnn_relu_cell, libdl_error * (*)(const libdl_tensor *, const libdl_tensor *, const libdl_tensor *, const libdl_tensor *, const libdl_tensor *, const libdl_tensor *, libdl_tensor **)), "libdl_rnn_relu_cell");
 _Static_assert(IS(&libdl_scaled_dot_product_attention, libdl_error * (*)(const libdl_tensor *, const libdl_tensor *, const libdl_tensor *, const libdl_tensor *, double, libdl_bool, const double *, libdl_bool, libdl_generator *, libdl_tensor **)), "libdl_scaled_dot_product_attention");
+_Static_assert(IS(&libdl_autocast_enabled, libdl_bool (*)(int32_t)), "libdl_autocast_enabled");
+_Static_assert(IS(&libdl_set_autocast_enabled, libdl_error * (*)(int32_t, libdl_bool)), "libdl_set_autocast_enabled");
+_Static_assert(IS(&libdl_autocast_dtype, libdl_dtype (*)(int32_t)), "libdl_autocast_dtype");
+_Static_assert(IS(&libdl_set_autocast_dtype, libdl_error * (*)(int32_t, libdl_dtype)), "libdl_set_autocast_dtype");
+_Static_assert(IS(&libdl_autocast_cache_enabled, libdl_bool (*)(void)), "libdl_autocast_cache_enabled");
+_Static_assert(IS(&libdl_set_autocast_cache_enabled, libdl_bool (*)(libdl_bool)), "libdl_set_autocast_cache_enabled");

@@ -187,6 +187,9 @@ std::string Call::seen() const {
   append(&s, libdl_grad_enabled());
   append(&s, libdl_inference_mode());
   append(&s, libdl_anomaly_mode());
+  append(&s, libdl_autocast_enabled(LIBDL_DEVICE_CPU));
+  append(&s, libdl_autocast_dtype(LIBDL_DEVICE_CPU));
+  append(&s, libdl_autocast_cache_enabled());
   append(&s, libdl_get_threads());
   append(&s, libdl_op_count());
   return s;

@@ -117,6 +117,18 @@ TEST_F(CppLayer, GradientsArrive) {
   EXPECT_FALSE((x * 2).requires_grad());
 }
 
+TEST_F(CppLayer, AutocastLastsAsLongAsItsObject) {
+  const Tensor x = Tensor::from(std::vector<float>{1, 2, 3, 4}, {2, 2});
+  {
+    const libdl::Autocast products;
+    EXPECT_EQ(x.mm(x).dtype(), Dtype::bfloat16);
+    const libdl::Autocast off(Dtype::bfloat16, false);
+    EXPECT_EQ(x.mm(x).dtype(), Dtype::float32);
+  }
+  EXPECT_EQ(x.mm(x).dtype(), Dtype::float32);
+  EXPECT_THROW(libdl::Autocast(Dtype::int8), libdl::Error);
+}
+
 Tensor cube(const Tensor& x, const libdl::Backward& backward) {
   Tensor y;
   {

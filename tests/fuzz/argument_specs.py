@@ -116,6 +116,10 @@ CALLS: dict[str, list] = {
     "libdl_interruption_remove": ["at:interruption"],
     "libdl_host_new": ["out:plain"],
     "libdl_set_threads": [["i:1", "i:2", "i:3"]],
+    "libdl_set_autocast_enabled": ["i:1", ["i:0", "i:1"]],
+    "libdl_set_autocast_dtype": ["i:1", ["i:10", "i:11", "i:12"]],
+    "libdl_autocast_enabled": ["i:1"],
+    "libdl_autocast_dtype": ["i:1"],
     # Functions without an error, where a number behind the handle matters.
     "libdl_memory_fail_after": [["i:0", "i:1", "i:3", "i:9", "i:-1"], ["i:0", "i:0", "i:1"]],
     "libdl_device_count": ["i:1"],

@@ -259,6 +259,9 @@ FIXTURE_CALL void fixture_end(void) {
   libdl_set_inference_mode(0);
   libdl_set_anomaly_mode(0);
   libdl_set_check_copies(0);
+  fixture_drop(libdl_set_autocast_enabled(LIBDL_DEVICE_CPU, 0));
+  fixture_drop(libdl_set_autocast_dtype(LIBDL_DEVICE_CPU, LIBDL_DTYPE_BFLOAT16));
+  libdl_set_autocast_cache_enabled(1);
   libdl_set_phase(LIBDL_PHASE_FORWARD);
   fixture_drop(libdl_set_default_dtype(LIBDL_DTYPE_FLOAT32));
   fixture_drop(libdl_set_default_device(&cpu));

@@ -22,7 +22,9 @@ def bench():
     outer = {name: sys.modules.pop(name) for name in names & set(sys.modules)}
     sys.path.insert(0, str(FOLDER))
     try:
-        wanted = ("by_operator", "equality", "intervals", "networks", "planted")
+        wanted = (
+            "by_operator", "equality", "intervals", "networks", "peers", "planted", "training",
+        )  # fmt: skip
         yield SimpleNamespace(**{name: importlib.import_module(name) for name in wanted})
     finally:
         sys.path.remove(str(FOLDER))
@@ -108,6 +110,19 @@ def test_intervals_and_means(bench):
     low, high = intervals.interval([1, 2, 3, 4, 5, 6, 7])
     assert 1 <= low < 4 < high <= 7
     assert intervals.deviation([1.0, 3.0]) == pytest.approx(2**0.5 / 2)
+
+
+def test_a_network_trains_under_autocast_as_without(bench):
+    """The smallest of the six; `bench/models/run.py --autocast --check` compares them all."""
+    losses = []
+    before = libdl.get_num_threads()
+    for autocast in (False, True):
+        peer = bench.peers.Peer("libdl", "libdl", autocast=autocast)
+        training = bench.training.Training(peer, "mobilenet", 1, 2)
+        losses.append([training.step() for _ in range(3)])
+    libdl.set_num_threads(before)
+    limit = bench.equality.AUTOCAST_LIMITS["losses"]
+    assert losses[0] != losses[1] and losses[1] == pytest.approx(losses[0], rel=limit)
 
 
 def tiny(bench):

@@ -60,43 +60,44 @@ Reach reach_of_input(const ConvolutionArgs& a, int d, int64_t i) {
   return {};
 }
 
-template <class T>
-DepthwiseSource<T> source_row(const T* data, const View& image, const Reach& along, int64_t step) {
+template <class S>
+DepthwiseSource<S> source_row(const S* data, const View& image, const Reach& along, int64_t step) {
   return {data, image.sizes[4], image.strides[4], step, along.at, along.step, along.count};
 }
 
 // -- weights and planes ---------------------------------------------------------------------------
 
 // to [planes, taps, channels] = w [channels planes, 1, ...].
-template <class T>
-void pack_weights(Context& context, T* to, const ConvolutionArgs& a) {
+template <class S>
+void pack_weights(Context& context, Wide<S>* to, const ConvolutionArgs& a) {
   const Sizes sizes(a);
-  const auto* const w = static_cast<const T*>(a.w.data);
+  const auto* const w = static_cast<const S*>(a.w.data);
   const Lattice window{{a.w.sizes[2], a.w.sizes[3], a.w.sizes[4]}};
   const int64_t grain = std::max<int64_t>(1, (1 << 14) / sizes.channels);
   in_chunks(context, sizes.planes * sizes.taps, grain, [&](int64_t first, int64_t last) {
     Pixel tap(window, first);
     for (int64_t i = first; i < last; ++i, tap.advance(window)) {
-      const T* from = w + tap.image * a.w.strides[0];
+      const S* from = w + tap.image * a.w.strides[0];
       for (int d = 0; d < 3; ++d) from += tap.at[d] * a.w.strides[d + 2];
       const int64_t stride = sizes.planes * a.w.strides[0];
-      for (int64_t c = 0; c < sizes.channels; ++c) to[i * sizes.channels + c] = from[c * stride];
+      for (int64_t c = 0; c < sizes.channels; ++c)
+        to[i * sizes.channels + c] = widened(from[c * stride]);
     }
   });
 }
 
 // Of one pixel or of a bias: to [columns, rows] = from [rows, columns].
-template <class T>
-void turn(T* to, const T* from, int64_t rows, int64_t columns) {
+template <class S>
+void turn(S* to, const S* from, int64_t rows, int64_t columns) {
   for (int64_t i = 0; i < rows; ++i)
     for (int64_t j = 0; j < columns; ++j) to[j * rows + i] = from[i * columns + j];
 }
 
 // y, or with several planes the same pixels with the channels of a plane adjacent.
-template <class T>
-const T* planes_of(Context& context, const ConvolutionArgs& a, T* room) {
+template <class S>
+const S* planes_of(Context& context, const ConvolutionArgs& a, S* room) {
   const Sizes sizes(a);
-  const auto* const y = static_cast<const T*>(a.y.data);
+  const auto* const y = static_cast<const S*>(a.y.data);
   if (sizes.planes == 1) return y;
   const int64_t k = sizes.outputs();
   in_chunks(context, numel(a.y) / k, std::max<int64_t>(1, (1 << 14) / k),
@@ -116,19 +117,19 @@ int64_t rows_at_once(int64_t rows, int64_t work) {
 }
 
 // What all rows have in common: the result `to`, its source `from`, and packed weights.
-template <class T>
+template <class S>
 struct Rows {
   const ConvolutionArgs& a;
   const Sizes sizes;
   const View& to;
   const View& from;
-  T* out;
-  const T* in;
-  const T* w;
-  const T* bias = nullptr;  // [planes, channels]
+  S* out;
+  const S* in;
+  const Wide<S>* w;
+  const S* bias = nullptr;  // [planes, channels]
   Lattice lattice;          // of rows
 
-  Rows(const ConvolutionArgs& args, T* result, const T* source, const T* packed)
+  Rows(const ConvolutionArgs& args, S* result, const S* source, const Wide<S>* packed)
       : a(args),
         sizes(args),
         to(args.wanted == ConvolutionArgs::kOutput ? args.y : args.x),
@@ -142,9 +143,9 @@ struct Rows {
   int64_t work() const { return to.sizes[4] * sizes.outputs() * sizes.taps; }
 
   // Without what differs along the row and between the planes.
-  DepthwiseRow<T> row(const Pixel& at, const Reach& r0, const Reach& r1) const {
+  DepthwiseRow<S> row(const Pixel& at, const Reach& r0, const Reach& r1) const {
     const int64_t c = sizes.channels, tap1 = a.w.sizes[4] * c, tap0 = a.w.sizes[3] * tap1;
-    DepthwiseRow<T> row{};
+    DepthwiseRow<S> row{};
     row.out = out + at.image * to.strides[0] + at.at[0] * to.strides[2] + at.at[1] * to.strides[3];
     row.channels = c;
     row.in.data =
@@ -158,7 +159,7 @@ struct Rows {
 
   void output(const Pixel& at) const {
     const Reach along = reach_of_output(a, 2, 0);
-    DepthwiseRow<T> row = this->row(at, reach_of_output(a, 0, at.at[0]).inside(a.x.sizes[2]),
+    DepthwiseRow<S> row = this->row(at, reach_of_output(a, 0, at.at[0]).inside(a.x.sizes[2]),
                                     reach_of_output(a, 1, at.at[1]).inside(a.x.sizes[3]));
     row.pixels = a.y.sizes[4], row.out_stride = a.y.strides[4];
     row.in = source_row(row.in.data, a.x, along, a.stride[2]);
@@ -173,11 +174,11 @@ struct Rows {
 
   // The inputs at i = phase + stride q are reached by the same taps, output by output.
   void input(const Pixel& at) const {
-    const DepthwiseRow<T> all = this->row(at, reach_of_input(a, 0, at.at[0]).inside(a.y.sizes[2]),
+    const DepthwiseRow<S> all = this->row(at, reach_of_input(a, 0, at.at[0]).inside(a.y.sizes[2]),
                                           reach_of_input(a, 1, at.at[1]).inside(a.y.sizes[3]));
     for (int64_t phase = 0; phase < std::min(a.stride[2], a.x.sizes[4]); ++phase) {
       const Reach along = reach_of_input(a, 2, phase);
-      DepthwiseRow<T> row = all;
+      DepthwiseRow<S> row = all;
       row.out += phase * a.x.strides[4];
       row.pixels = ceil_div(a.x.sizes[4] - phase, a.stride[2]);
       row.out_stride = a.stride[2] * a.x.strides[4];
@@ -190,20 +191,21 @@ struct Rows {
   }
 };
 
-template <class T>
+template <class S>
 void compute_output(Context& context, const ConvolutionArgs& a) {
+  using T = Wide<S>;
   const Sizes sizes(a);
   const int64_t k = sizes.outputs();
   const bool planes = sizes.planes > 1;
   const Scratch packed(context, product(k, sizes.taps, sizeof(T)));
-  const Scratch room(context, planes ? product(numel(a.y) + k, sizeof(T)) : 0);
+  const Scratch room(context, planes ? product(numel(a.y) + k, sizeof(S)) : 0);
   if (packed.failed() || room.failed()) return;
-  pack_weights(context, static_cast<T*>(packed.data()), a);
-  auto* const y = static_cast<T*>(a.y.data);
-  auto* const apart = static_cast<T*>(room.data());
-  Rows<T> rows(a, planes ? apart + k : y, static_cast<const T*>(a.x.data),
+  pack_weights<S>(context, static_cast<T*>(packed.data()), a);
+  auto* const y = static_cast<S*>(a.y.data);
+  auto* const apart = static_cast<S*>(room.data());
+  Rows<S> rows(a, planes ? apart + k : y, static_cast<const S*>(a.x.data),
                static_cast<const T*>(packed.data()));
-  rows.bias = static_cast<const T*>(a.bias.data);
+  rows.bias = static_cast<const S*>(a.bias.data);
   if (planes && rows.bias != nullptr) {
     turn(apart, rows.bias, sizes.channels, sizes.planes);
     rows.bias = apart;
@@ -221,15 +223,16 @@ void compute_output(Context& context, const ConvolutionArgs& a) {
             });
 }
 
-template <class T>
+template <class S>
 void compute_input(Context& context, const ConvolutionArgs& a) {
+  using T = Wide<S>;
   const Sizes sizes(a);
   const Scratch packed(context, product(sizes.outputs(), sizes.taps, sizeof(T)));
-  const Scratch room(context, sizes.planes > 1 ? product(numel(a.y), sizeof(T)) : 0);
+  const Scratch room(context, sizes.planes > 1 ? product(numel(a.y), sizeof(S)) : 0);
   if (packed.failed() || room.failed()) return;
-  pack_weights(context, static_cast<T*>(packed.data()), a);
-  const Rows<T> rows(a, static_cast<T*>(a.x.data),
-                     planes_of(context, a, static_cast<T*>(room.data())),
+  pack_weights<S>(context, static_cast<T*>(packed.data()), a);
+  const Rows<S> rows(a, static_cast<S*>(a.x.data),
+                     planes_of(context, a, static_cast<S*>(room.data())),
                      static_cast<const T*>(packed.data()));
   in_chunks(context, rows.count(), rows_at_once(rows.count(), rows.work()),
             [&](int64_t first, int64_t last) {
@@ -242,14 +245,15 @@ void compute_input(Context& context, const ConvolutionArgs& a) {
 
 // The sums of each slice of the rows of y, and of the slices in order. A slice's are
 // [planes, taps, channels], and in double [planes, channels] those of y.
-template <class T>
+template <class S>
 struct Slices {
+  using T = Wide<S>;
   const ConvolutionArgs& a;
   const Sizes sizes;
   Lattice lattice;  // of rows
   int64_t all, rows, count, blocks, block;
   int64_t width;  // channels, in whole cache lines
-  const T* y = nullptr;
+  const S* y = nullptr;
   T* sums = nullptr;
   double* bias = nullptr;
 
@@ -274,7 +278,7 @@ struct Slices {
   void add_row(const Pixel& at, int64_t slice, int64_t plane, int64_t c) const {
     const Reach r0 = reach_of_output(a, 0, at.at[0]).inside(a.x.sizes[2]);
     const Reach r1 = reach_of_output(a, 1, at.at[1]).inside(a.x.sizes[3]);
-    DepthwiseSums<T> row{};
+    DepthwiseSums<S> row{};
     row.y = y + at.image * a.y.strides[0] + at.at[0] * a.y.strides[2] + at.at[1] * a.y.strides[3] +
             plane * sizes.channels + c;
     row.pixels = a.y.sizes[4], row.y_stride = a.y.strides[4];
@@ -282,13 +286,13 @@ struct Slices {
     row.tap_stride = width, row.row_stride = a.w.sizes[4] * width;
     row.rows = r1.count, row.in_stride = r1.step * a.x.strides[3];
     const Reach along = reach_of_output(a, 2, 0);
-    const T* const x = static_cast<const T*>(a.x.data) + at.image * a.x.strides[0] + c;
+    const S* const x = static_cast<const S*>(a.x.data) + at.image * a.x.strides[0] + c;
     T* const to = sums + slice * this->slice() + plane * sizes.taps * width + c;
     if (bias != nullptr) row.bias = bias + (slice * sizes.planes + plane) * sizes.channels + c;
     // Sums of y also where no tap lies inside.
     if (r0.count == 0) row.in.taps = row.rows = 0, add_depthwise_sums(row);
     for (int64_t j = 0; j < r0.count; ++j, row.bias = nullptr) {
-      const T* const from = x + (r0.at + j * r0.step) * a.x.strides[2] + r1.at * a.x.strides[3];
+      const S* const from = x + (r0.at + j * r0.step) * a.x.strides[2] + r1.at * a.x.strides[3];
       row.in = source_row(from, a.x, along, a.stride[2]);
       row.sums = to + ((r0.first + j) * a.w.sizes[3] + r1.first) * row.row_stride;
       add_depthwise_sums(row);
@@ -312,7 +316,7 @@ struct Slices {
   // The weights of tap `tap` of all channels of a plane.
   void merge(const Pixel& tap) const {
     const int64_t plane = tap.image, w = sizes.planes * a.w.strides[0];
-    T* out = static_cast<T*>(a.w.data) + plane * a.w.strides[0];
+    S* out = static_cast<S*>(a.w.data) + plane * a.w.strides[0];
     int64_t number = plane;
     for (int d = 0; d < 3; ++d) {
       out += tap.at[d] * a.w.strides[d + 2];
@@ -322,7 +326,7 @@ struct Slices {
     for (int64_t c = 0; c < sizes.channels; ++c) {
       T sum = from[c];
       for (int64_t s = 1; s < count; ++s) sum += from[s * slice() + c];
-      out[c * w] = sum;
+      out[c * w] = narrowed<S>(sum);
     }
   }
   void merge_bias() const {
@@ -331,23 +335,24 @@ struct Slices {
       double sum = 0;
       for (int64_t s = 0; s < count; ++s) sum += bias[s * k + i];
       const int64_t plane = i / sizes.channels, c = i % sizes.channels;
-      static_cast<T*>(a.bias.data)[c * sizes.planes + plane] = static_cast<T>(sum);
+      static_cast<S*>(a.bias.data)[c * sizes.planes + plane] = narrowed<S>(static_cast<T>(sum));
     }
   }
 };
 
-template <class T>
+template <class S>
 void compute_weight(Context& context, const ConvolutionArgs& a) {
-  Slices<T> slices(a);
+  using T = Wide<S>;
+  Slices<S> slices(a);
   const Sizes& sizes = slices.sizes;
   const Scratch room(context, product(slices.count, slices.slice(), sizeof(T)));
   const Scratch sums(
       context, a.bias.data == nullptr ? 0 : product(slices.count, sizes.outputs(), sizeof(double)));
-  const Scratch apart(context, sizes.planes > 1 ? product(numel(a.y), sizeof(T)) : 0);
+  const Scratch apart(context, sizes.planes > 1 ? product(numel(a.y), sizeof(S)) : 0);
   if (room.failed() || sums.failed() || apart.failed()) return;
   slices.sums = static_cast<T*>(room.data());
   slices.bias = static_cast<double*>(sums.data());
-  slices.y = planes_of(context, a, static_cast<T*>(apart.data()));
+  slices.y = planes_of(context, a, static_cast<S*>(apart.data()));
   for_chunks(context, slices.count * sizes.planes * slices.blocks,
              [&](int64_t chunk) { slices.add_block(chunk); });
   if (context.stopped) return;
@@ -360,12 +365,12 @@ void compute_weight(Context& context, const ConvolutionArgs& a) {
   if (slices.bias != nullptr) slices.merge_bias();
 }
 
-template <class T>
+template <class S>
 void convolve(Context& context, const ConvolutionArgs& a) {
   switch (a.wanted) {
-    case ConvolutionArgs::kOutput: return compute_output<T>(context, a);
-    case ConvolutionArgs::kInput: return compute_input<T>(context, a);
-    case ConvolutionArgs::kWeight: return compute_weight<T>(context, a);
+    case ConvolutionArgs::kOutput: return compute_output<S>(context, a);
+    case ConvolutionArgs::kInput: return compute_input<S>(context, a);
+    case ConvolutionArgs::kWeight: return compute_weight<S>(context, a);
   }
 }
 
@@ -379,8 +384,7 @@ bool is_depthwise(const ConvolutionArgs& a) {
 }
 
 void depthwise_convolution(Context& context, const ConvolutionArgs& a) {
-  if (a.x.dtype == LIBDL_DTYPE_FLOAT64) return convolve<double>(context, a);
-  convolve<float>(context, a);
+  as_stored(a.x.dtype, [&](auto s) { convolve<decltype(s)>(context, a); });
 }
 
 }  // namespace libdl::kernels::cpu

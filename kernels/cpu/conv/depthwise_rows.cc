@@ -17,6 +17,7 @@
 #include "hwy/foreach_target.h"
 // After foreach_target.h.
 #include "kernels/cpu/order-inl.h"
+#include "kernels/cpu/traverse/stored-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu {
@@ -32,13 +33,15 @@ struct Channels {
   using V = typename P::V;
   int64_t count;
 
-  HWY_INLINE V load(const T* p) const {
-    if constexpr (kWhole) return P::load(p);
-    return first::load(typename P::D(), count, p);
+  template <class S>
+  HWY_INLINE V load(const S* p) const {
+    if constexpr (kWhole) return stored::load(typename P::D(), p);
+    return stored::load(typename P::D(), count, p);
   }
-  HWY_INLINE void store(V v, T* p) const {
-    if constexpr (kWhole) return P::store(v, p);
-    first::store(v, typename P::D(), count, p);
+  template <class S>
+  HWY_INLINE void store(V v, S* p) const {
+    if constexpr (kWhole) return stored::store(v, typename P::D(), p);
+    stored::store(v, typename P::D(), count, p);
   }
 };
 
@@ -58,16 +61,17 @@ struct Positions {
 // -- sums over taps -------------------------------------------------------------------------------
 
 // A tile, at its first pixel and tap.
-template <class T>
+template <class S>
 struct Tile {
-  const T *in, *w;
-  T* out;
+  const S* in;
+  const Wide<S>* w;
+  S* out;
   int64_t taps;
 };
 
 // Any window: kPixels from channel c on.
-template <int kPixels, class T, class C>
-HWY_INLINE void compute_any(const DepthwiseRow<T>& r, const Tile<T>& tile, int64_t c, C channels) {
+template <int kPixels, class S, class C>
+HWY_INLINE void compute_any(const DepthwiseRow<S>& r, const Tile<S>& tile, int64_t c, C channels) {
   using V = typename C::V;
   const int64_t pixel = r.in.step * r.in.distance, tap = r.in.dilation * r.in.distance;
   V sum[kPixels];
@@ -76,8 +80,8 @@ HWY_INLINE void compute_any(const DepthwiseRow<T>& r, const Tile<T>& tile, int64
   for (int p = 0; p < kPixels; ++p) sum[p] = bias;
   for (int64_t i = 0; i < r.rows[0].count; ++i) {
     for (int64_t j = 0; j < r.rows[1].count; ++j) {
-      const T* in = tile.in + c + i * r.rows[0].in_stride + j * r.rows[1].in_stride;
-      const T* w = tile.w + c + i * r.rows[0].w_stride + j * r.rows[1].w_stride;
+      const S* in = tile.in + c + i * r.rows[0].in_stride + j * r.rows[1].in_stride;
+      const Wide<S>* w = tile.w + c + i * r.rows[0].w_stride + j * r.rows[1].w_stride;
       for (int64_t k = 0; k < r.rows[2].count; ++k) {
         for (int64_t t = 0; t < tile.taps; ++t) {
           const V weight = channels.load(w + t * r.tap_stride);
@@ -94,10 +98,11 @@ HWY_INLINE void compute_any(const DepthwiseRow<T>& r, const Tile<T>& tile, int64
 }
 
 // Of the remaining channels some are computed twice, if there is a whole vector of them.
-template <int kPixels, class T>
-void compute_pixels(const DepthwiseRow<T>& r, int64_t q, Span taps) {
+template <int kPixels, class S>
+void compute_pixels(const DepthwiseRow<S>& r, int64_t q, Span taps) {
+  using T = Wide<S>;
   constexpr int64_t n = Pack<T>::n;
-  const Tile<T> tile{r.in.under(q, taps.first), r.w + taps.first * r.tap_stride,
+  const Tile<S> tile{r.in.under(q, taps.first), r.w + taps.first * r.tap_stride,
                      r.out + q * r.out_stride, taps.last - taps.first};
   if (r.channels < n) return compute_any<kPixels>(r, tile, 0, Channels<false, T>{r.channels});
   for (int64_t c = 0; c < r.channels; c += n)
@@ -105,13 +110,14 @@ void compute_pixels(const DepthwiseRow<T>& r, int64_t q, Span taps) {
 }
 
 // All pixels of a tile under the taps of kRows rows of the innermost loop.
-template <class T, int kPixels, int kTaps, int kStep, int kRows>
+template <class S, int kPixels, int kTaps, int kStep, int kRows>
 struct Window {
+  using T = Wide<S>;
   using P = Pack<T>;
   using V = typename P::V;
   using On = Positions<kPixels, kTaps, kStep>;
 
-  static HWY_INLINE void row(const T* x, const T* w, int64_t distance, int64_t tap,
+  static HWY_INLINE void row(const S* x, const T* w, int64_t distance, int64_t tap,
                              V (&sum)[kPixels]) {
     V weight[kTaps];
     LIBDL_UNROLL
@@ -121,7 +127,7 @@ struct Window {
       LIBDL_UNROLL
       for (int at = block * kStep; at < (block + 1) * kStep; ++at) {
         if (at >= On::kCount) continue;
-        const V value = P::load(x + at * distance);
+        const V value = stored::load(typename P::D(), x + at * distance);
         LIBDL_UNROLL
         for (int t = 0; t < kTaps; ++t) {
           const int p = On::pixel(at, t);
@@ -132,25 +138,26 @@ struct Window {
   }
 
   // From a tap on, which is not the first one at a border.
-  static void compute(const DepthwiseRow<T>& r, int64_t q, int64_t tap0 = 0) {
+  static void compute(const DepthwiseRow<S>& r, int64_t q, int64_t tap0 = 0) {
     const int64_t distance = r.in.distance, out_stride = r.out_stride, tap = r.tap_stride;
     const int64_t in_stride = r.rows[2].in_stride, w_stride = r.rows[2].w_stride;
     const int64_t last = r.channels - P::n;
-    const T* const in = r.in.under(q, tap0);
+    const S* const in = r.in.under(q, tap0);
     const T* const w = r.w + tap0 * tap;
-    T* const out = r.out + q * out_stride;
-    const T* const bias = r.bias;
+    S* const out = r.out + q * out_stride;
+    const S* const bias = r.bias;
     for (int64_t from = 0; from < r.channels; from += P::n) {
       const int64_t c = std::min(from, last);
       V sum[kPixels];
-      const V first = bias == nullptr ? P::set(0) : P::load(bias + c);
+      const V first = bias == nullptr ? P::set(0) : stored::load(typename P::D(), bias + c);
       LIBDL_UNROLL
       for (int p = 0; p < kPixels; ++p) sum[p] = first;
       LIBDL_UNROLL
       for (int k = 0; k < kRows; ++k)
         row(in + c + k * in_stride, w + c + k * w_stride, distance, tap, sum);
       LIBDL_UNROLL
-      for (int p = 0; p < kPixels; ++p) P::store(sum[p], out + c + p * out_stride);
+      for (int p = 0; p < kPixels; ++p)
+        stored::store(sum[p], typename P::D(), out + c + p * out_stride);
     }
   }
 };
@@ -174,21 +181,21 @@ HWY_INLINE void in_tiles(Span pixels, F tile) {
   }
 }
 
-template <int kTaps, int kStep, int kRows, class T>
-void compute_windows(const DepthwiseRow<T>& r, Span pixels) {
+template <int kTaps, int kStep, int kRows, class S>
+void compute_windows(const DepthwiseRow<S>& r, Span pixels) {
   in_tiles(pixels,
-           [&](auto count, int64_t q) { Window<T, count(), kTaps, kStep, kRows>::compute(r, q); });
+           [&](auto count, int64_t q) { Window<S, count(), kTaps, kStep, kRows>::compute(r, q); });
 }
 
-template <class T>
-bool has_window(const DepthwiseRow<T>& r) {
-  return r.channels >= Pack<T>::n && r.in.dilation == 1 && r.rows[0].count == 1 &&
+template <class S>
+bool has_window(const DepthwiseRow<S>& r) {
+  return r.channels >= Pack<Wide<S>>::n && r.in.dilation == 1 && r.rows[0].count == 1 &&
          r.rows[1].count == 1;
 }
 
 // Whether a window that is compiled for its size did it.
-template <class T>
-bool compute_known(const DepthwiseRow<T>& r, Span pixels) {
+template <class S>
+bool compute_known(const DepthwiseRow<S>& r, Span pixels) {
   if (!has_window(r)) return false;
   const int64_t taps = r.in.taps, step = r.in.step, rows = r.rows[2].count;
   const auto is = [&](int64_t t, int64_t s, int64_t k) {
@@ -208,18 +215,18 @@ bool compute_known(const DepthwiseRow<T>& r, Span pixels) {
 }
 
 // A pixel at a border.
-template <class T>
-void compute_edge(const DepthwiseRow<T>& r, int64_t q) {
+template <class S>
+void compute_edge(const DepthwiseRow<S>& r, int64_t q) {
   const Span taps = taps_inside(r.in, q);
   const int64_t rows = r.rows[2].count;
   if (!has_window(r) || taps.last - taps.first != 2) return compute_pixels<1>(r, q, taps);
-  if (rows == 3) return Window<T, 1, 2, 1, 3>::compute(r, q, taps.first);
-  if (rows == 2) return Window<T, 1, 2, 1, 2>::compute(r, q, taps.first);
+  if (rows == 3) return Window<S, 1, 2, 1, 3>::compute(r, q, taps.first);
+  if (rows == 2) return Window<S, 1, 2, 1, 2>::compute(r, q, taps.first);
   compute_pixels<1>(r, q, taps);
 }
 
-template <class T>
-void compute_row(const DepthwiseRow<T>& r) {
+template <class S>
+void compute_row(const DepthwiseRow<S>& r) {
   const Span whole = whole_pixels(r.in, r.pixels), all{0, r.in.taps};
   for (int64_t q = 0; q < whole.first; ++q) compute_edge(r, q);
   if (!compute_known(r, whole))
@@ -230,19 +237,19 @@ void compute_row(const DepthwiseRow<T>& r) {
 // -- sums over pixels -----------------------------------------------------------------------------
 
 // Some pixels and taps, of some rows of the source.
-template <class T>
+template <class S>
 struct Patch {
-  const T *y, *in;
-  T* sums;
+  const S *y, *in;
+  Wide<S>* sums;
   int64_t pixels;
 };
 
 // kPixels == 0: any, in any steps.
-template <int kRows, int kTaps, int kStep, int kPixels, class T, class C>
-HWY_INLINE void add_patch(const DepthwiseSums<T>& r, const Patch<T>& patch, int64_t c, C channels) {
+template <int kRows, int kTaps, int kStep, int kPixels, class S, class C>
+HWY_INLINE void add_patch(const DepthwiseSums<S>& r, const Patch<S>& patch, int64_t c, C channels) {
   using V = typename C::V;
-  const T* const in = patch.in + c;
-  const T* const y = patch.y + c;
+  const S* const in = patch.in + c;
+  const S* const y = patch.y + c;
   V sum[kRows][kTaps];
   LIBDL_UNROLL
   for (int i = 0; i < kRows; ++i) {
@@ -287,14 +294,15 @@ HWY_INLINE void add_patch(const DepthwiseSums<T>& r, const Patch<T>& patch, int6
   for (int i = 0; i < kRows; ++i) {
     LIBDL_UNROLL
     for (int t = 0; t < kTaps; ++t) {
-      T* const to = patch.sums + i * r.row_stride + t * r.tap_stride + c;
+      Wide<S>* const to = patch.sums + i * r.row_stride + t * r.tap_stride + c;
       C::P::store(hn::Add(C::P::load(to), sum[i][t]), to);
     }
   }
 }
 
-template <int kRows, int kTaps, int kStep, int kPixels, class T>
-void add_channels(const DepthwiseSums<T>& r, const Patch<T>& patch) {
+template <int kRows, int kTaps, int kStep, int kPixels, class S>
+void add_channels(const DepthwiseSums<S>& r, const Patch<S>& patch) {
+  using T = Wide<S>;
   constexpr int64_t n = Pack<T>::n;
   int64_t c = 0;
   for (; c + n <= r.channels; c += n)
@@ -314,14 +322,14 @@ HWY_INLINE void in_parts(int64_t count, F f) {
   }
 }
 
-template <class T>
-Patch<T> patch_of(const DepthwiseSums<T>& r, int64_t q, int64_t pixels, int64_t row, int64_t tap) {
+template <class S>
+Patch<S> patch_of(const DepthwiseSums<S>& r, int64_t q, int64_t pixels, int64_t row, int64_t tap) {
   return {r.y + q * r.y_stride, r.in.under(q, tap) + row * r.in_stride,
           r.sums + row * r.row_stride + tap * r.tap_stride, pixels};
 }
 
-template <class T>
-void add_any(const DepthwiseSums<T>& r, int64_t q, int64_t pixels, Span taps) {
+template <class S>
+void add_any(const DepthwiseSums<S>& r, int64_t q, int64_t pixels, Span taps) {
   in_parts<3>(r.rows, [&](auto rows, int64_t row) {
     in_parts<3>(taps.last - taps.first, [&](auto some, int64_t tap) {
       add_channels<rows(), some(), 1, 0>(r, patch_of(r, q, pixels, row, taps.first + tap));
@@ -329,16 +337,17 @@ void add_any(const DepthwiseSums<T>& r, int64_t q, int64_t pixels, Span taps) {
   });
 }
 // kRows at once: their sums and what is multiplied fit the registers.
-template <int kRows, int kTaps, int kStep, class T>
-void add_tile(const DepthwiseSums<T>& r, int64_t q) {
+template <int kRows, int kTaps, int kStep, class S>
+void add_tile(const DepthwiseSums<S>& r, int64_t q) {
   in_parts<kRows>(r.rows, [&](auto rows, int64_t row) {
     add_channels<rows(), kTaps, kStep, kTile>(r, patch_of(r, q, kTile, row, 0));
   });
 }
 
 // In runs, whose sums are added up in double.
-template <class T>
-void add_bias(const DepthwiseSums<T>& r) {
+template <class S>
+void add_bias(const DepthwiseSums<S>& r) {
+  using T = Wide<S>;
   using P = Pack<T>;
   constexpr int64_t kRun = 64;
   for (int64_t q = 0; q < r.pixels; q += kRun) {
@@ -347,8 +356,9 @@ void add_bias(const DepthwiseSums<T>& r) {
       const int64_t count = std::min(P::n, r.channels - c);
       typename P::V sum = P::set(0);
       for (int64_t p = q; p < end; ++p) {
-        const T* const y = r.y + p * r.y_stride + c;
-        sum = hn::Add(sum, count == P::n ? P::load(y) : first::load(typename P::D(), count, y));
+        const S* const y = r.y + p * r.y_stride + c;
+        const typename P::D d;
+        sum = hn::Add(sum, count == P::n ? stored::load(d, y) : stored::load(d, count, y));
       }
       alignas(64) T lanes[P::n];
       P::store(sum, lanes);
@@ -357,8 +367,8 @@ void add_bias(const DepthwiseSums<T>& r) {
   }
 }
 
-template <class T>
-void add_row(const DepthwiseSums<T>& r) {
+template <class S>
+void add_row(const DepthwiseSums<S>& r) {
   const Span whole = whole_pixels(r.in, r.pixels), all{0, r.in.taps};
   for (int64_t q = 0; q < whole.first; ++q) add_any(r, q, 1, taps_inside(r.in, q));
   const int64_t taps = r.in.dilation == 1 ? r.in.taps : 0, step = r.in.step;
@@ -382,8 +392,12 @@ void add_row(const DepthwiseSums<T>& r) {
 
 void row_f32(const DepthwiseRow<float>& row) { compute_row(row); }
 void row_f64(const DepthwiseRow<double>& row) { compute_row(row); }
+void row_bf16(const DepthwiseRow<Bfloat>& row) { compute_row(row); }
+void row_f16(const DepthwiseRow<Half>& row) { compute_row(row); }
 void sums_f32(const DepthwiseSums<float>& row) { add_row(row); }
 void sums_f64(const DepthwiseSums<double>& row) { add_row(row); }
+void sums_bf16(const DepthwiseSums<Bfloat>& row) { add_row(row); }
+void sums_f16(const DepthwiseSums<Half>& row) { add_row(row); }
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
@@ -393,8 +407,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace libdl::kernels::cpu {
 
-template <class T>
-Span whole_pixels(const DepthwiseSource<T>& in, int64_t pixels) {
+template <class S>
+Span whole_pixels(const DepthwiseSource<S>& in, int64_t pixels) {
   if (in.taps == 0) return {0, pixels};
   const int64_t first = in.start >= 0 ? 0 : ceil_div(-in.start, in.step);
   const int64_t room = in.size - 1 - in.start - (in.taps - 1) * in.dilation;
@@ -402,25 +416,27 @@ Span whole_pixels(const DepthwiseSource<T>& in, int64_t pixels) {
   return {std::min(first, pixels), std::clamp(last, std::min(first, pixels), pixels)};
 }
 
-template <class T>
-Span taps_inside(const DepthwiseSource<T>& in, int64_t q) {
+template <class S>
+Span taps_inside(const DepthwiseSource<S>& in, int64_t q) {
   const int64_t at = q * in.step + in.start;
   const int64_t first = at >= 0 ? 0 : std::min(ceil_div(-at, in.dilation), in.taps);
   const int64_t last = at >= in.size ? 0 : std::min((in.size - 1 - at) / in.dilation + 1, in.taps);
   return {first, std::max(first, last)};
 }
 
-#define LIBDL_DEPTHWISE(T, suffix)                         \
+#define LIBDL_DEPTHWISE(S, suffix)                         \
   template <>                                              \
-  void compute_depthwise_row(const DepthwiseRow<T>& row) { \
+  void compute_depthwise_row(const DepthwiseRow<S>& row) { \
     LIBDL_ON_ISA(row_##suffix, row);                       \
   }                                                        \
   template <>                                              \
-  void add_depthwise_sums(const DepthwiseSums<T>& row) {   \
+  void add_depthwise_sums(const DepthwiseSums<S>& row) {   \
     LIBDL_ON_ISA(sums_##suffix, row);                      \
   }
 LIBDL_DEPTHWISE(float, f32)
 LIBDL_DEPTHWISE(double, f64)
+LIBDL_DEPTHWISE(Bfloat, bf16)
+LIBDL_DEPTHWISE(Half, f16)
 #undef LIBDL_DEPTHWISE
 
 }  // namespace libdl::kernels::cpu

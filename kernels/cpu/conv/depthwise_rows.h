@@ -7,15 +7,17 @@
 
 #include <cstdint>
 
+#include "kernels/cpu/conv/stored.h"
+
 namespace libdl::kernels::cpu {
 
-template <class T>
+template <class S>
 struct DepthwiseSource {
-  const T* data;           // position 0 of the first row
+  const S* data;           // position 0 of the first row
   int64_t size, distance;  // positions, and from one to the next; outside of them the source is 0
   int64_t step, start, dilation, taps;  // along the row; dilation > 0
 
-  const T* under(int64_t q, int64_t tap) const {
+  const S* under(int64_t q, int64_t tap) const {
     return data + (q * step + start + tap * dilation) * distance;
   }
 };
@@ -25,42 +27,42 @@ struct Span {
   int64_t first, last;
 };
 // The pixels of which every tap lies inside the source, and the taps of a pixel that do.
-template <class T>
-Span whole_pixels(const DepthwiseSource<T>& in, int64_t pixels);
-template <class T>
-Span taps_inside(const DepthwiseSource<T>& in, int64_t q);
+template <class S>
+Span whole_pixels(const DepthwiseSource<S>& in, int64_t pixels);
+template <class S>
+Span taps_inside(const DepthwiseSource<S>& in, int64_t q);
 
 // out[q, c] = (bias[c] +) sum over the rows of the source, in order, and the taps along each of
 // source[c] w[c].
-template <class T>
+template <class S>
 struct DepthwiseRow {
   struct Rows {  // the rows are those of three nested loops
     int64_t count, in_stride, w_stride;
   };
-  T* out;
+  S* out;
   int64_t pixels, out_stride, channels;
-  const T* bias;  // or NULL
-  DepthwiseSource<T> in;
+  const S* bias;  // or NULL
+  DepthwiseSource<S> in;
   Rows rows[3];
-  const T* w;  // tap 0 of the first row
+  const Wide<S>* w;  // tap 0 of the first row
   int64_t tap_stride;
 };
-template <class T>
-void compute_depthwise_row(const DepthwiseRow<T>& row);
+template <class S>
+void compute_depthwise_row(const DepthwiseRow<S>& row);
 
 // sums[row, tap, c] += sum over q of y[q, c] source[c]. sums is of whole cache lines. The order of
 // a sum depends only on the sizes of the row and on what of it lies inside the source.
-template <class T>
+template <class S>
 struct DepthwiseSums {
-  const T* y;
+  const S* y;
   int64_t pixels, y_stride, channels;
-  DepthwiseSource<T> in;
+  DepthwiseSource<S> in;
   int64_t rows, in_stride;
-  T* sums;
+  Wide<S>* sums;
   int64_t row_stride, tap_stride;
   double* bias;  // the sums of y, or NULL
 };
-template <class T>
-void add_depthwise_sums(const DepthwiseSums<T>& row);
+template <class S>
+void add_depthwise_sums(const DepthwiseSums<S>& row);
 
 }  // namespace libdl::kernels::cpu

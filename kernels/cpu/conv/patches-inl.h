@@ -14,18 +14,19 @@
 #include "kernels/cpu/conv/patches.h"
 #include "kernels/cpu/gemm/panels-inl.h"
 #include "kernels/cpu/traverse/first-inl.h"
+#include "kernels/cpu/traverse/stored-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-template <class T>
-HWY_INLINE void copy_run(T* to, const T* from, int64_t n) {
+template <class T, class S>
+HWY_INLINE void copy_run(T* to, const S* from, int64_t n) {
   const Vectors<T> d;
   int64_t i = 0;
-  for (; i + kN<T> <= n; i += kN<T>) hn::StoreU(hn::LoadU(d, from + i), d, to + i);
-  if (i < n) first::store(first::load(d, n - i, from + i), d, n - i, to + i);
+  for (; i + kN<T> <= n; i += kN<T>) hn::StoreU(stored::load(d, from + i), d, to + i);
+  if (i < n) first::store(stored::load(d, n - i, from + i), d, n - i, to + i);
 }
 template <class T>
 HWY_INLINE void clear_run(T* to, int64_t n) {
@@ -36,8 +37,8 @@ HWY_INLINE void clear_run(T* to, int64_t n) {
 }
 
 // Columns [begin, end) of a run of which only [low, high) lies inside the image.
-template <class T>
-HWY_INLINE void gather_run(T* to, const T* from, int64_t begin, int64_t end, int64_t low,
+template <class T, class S>
+HWY_INLINE void gather_run(T* to, const S* from, int64_t begin, int64_t end, int64_t low,
                            int64_t high) {
   low = std::clamp(low, begin, end), high = std::clamp(high, low, end);
   clear_run(to, low - begin);
@@ -46,8 +47,8 @@ HWY_INLINE void gather_run(T* to, const T* from, int64_t begin, int64_t end, int
 }
 
 // to[r][c - c0] = the patches' [r0 + r, c] for c in [c0, c1), rows of `to` kWidth apart.
-template <int64_t kWidth, class T>
-HWY_INLINE void gather(T* to, const Patches<T>& p, int64_t r0, int64_t rows, int64_t c0,
+template <int64_t kWidth, class T, class S>
+HWY_INLINE void gather(T* to, const Patches<S>& p, int64_t r0, int64_t rows, int64_t c0,
                        int64_t c1) {
   // A run: the columns of one tap, or of all taps along the last dimension if they are adjacent in
   // memory.
@@ -61,7 +62,7 @@ HWY_INLINE void gather(T* to, const Patches<T>& p, int64_t r0, int64_t rows, int
   for (int64_t r = 0; r < rows; ++r, to += kWidth, at.advance(p.lattice)) {
     int64_t corner[3];
     for (int d = 0; d < 3; ++d) corner[d] = at.at[d] * p.step[d] + p.start[d];
-    const T* const image = p.data + at.image * p.strides[0];
+    const S* const image = p.data + at.image * p.strides[0];
     int64_t t0 = first_tap[0], t1 = first_tap[1], t2 = first_tap[2];
     T* y = to;
     for (int64_t c = c0, begin = offset; c < c1; begin = 0) {

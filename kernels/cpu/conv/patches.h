@@ -7,6 +7,8 @@
 
 #include <cstdint>
 
+#include "kernels/cpu/conv/stored.h"
+
 namespace libdl::kernels::cpu {
 
 constexpr int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -36,9 +38,9 @@ struct Pixel {
 
 // The channels of images at a pixel are adjacent; strides are in elements: of images, then of the
 // three dimensions.
-template <class T>
+template <class S>
 struct Patches {
-  const T* data;  // the first channel
+  const S* data;  // the first channel
   int64_t channels;
   int64_t strides[4];
   int64_t sizes[3];  // of an image; elements outside are 0
@@ -51,44 +53,47 @@ struct Patches {
 
 // out[row, j] = (bias[j] +) sum over columns of the patches' [row, column] b[column, j], for rows
 // [i0, i1) and columns j in [j0, j1); j0 is a multiple of kPanel (gemm.h).
-template <class T>
+template <class S>
 struct PatchesTimesMatrix {
-  Patches<T> a;
-  const T* packed;  // b, as pack_taps wrote it
-  T* out;           // row r lies at the lattice's pixel r
+  Patches<S> a;
+  const Wide<S>* packed;  // b, as pack_taps wrote it
+  S* out;                 // row r lies at the lattice's pixel r
   int64_t out_strides[4];
-  const T* bias;  // or NULL
+  const S* bias;  // or NULL
   int64_t i0, i1, j0, j1;
 };
-template <class T>
-void multiply_patches(const PatchesTimesMatrix<T>& p);
+template <class S>
+void multiply_patches(const PatchesTimesMatrix<S>& p);
+// The most columns of one call: sums that memory does not hold lie aside until they are rounded.
+template <class S>
+constexpr int64_t kMostColumns = kNarrow<S> ? 256 : 4096 / sizeof(S);
 
 // out[i, column] = sum over rows in [r0, r1) of a[row, i] * the patches' [row, column], for i in
 // [i0, i1) and columns in [j0, j1), at most kPatchColumns of them.
-template <class T>
+template <class S>
 struct MatrixTimesPatches {
-  const T* a;  // [rows, i], contiguous along i
+  const S* a;  // [rows, i], contiguous along i
   int64_t a_stride;
-  Patches<T> b;
-  T* out;  // contiguous along columns
+  Patches<S> b;
+  Wide<S>* out;  // contiguous along columns
   int64_t out_stride;
   int64_t r0, r1, i0, i1, j0, j1;
 };
-template <class T>
-void multiply_by_patches(const MatrixTimesPatches<T>& p);
+template <class S>
+void multiply_by_patches(const MatrixTimesPatches<S>& p);
 template <class T>
 constexpr int64_t kPatchColumns = 768 / sizeof(T);
 
 // The matrix [(t0, t1, t2, row), column] of weights, in panels (gemm.h).
-template <class T>
+template <class S>
 struct Taps {
-  const T* weights;
+  const S* weights;
   int64_t rows, columns, row_stride, col_stride;
   int64_t counts[3], strides[3];
 
   int64_t all_rows() const { return counts[0] * counts[1] * counts[2] * rows; }
 };
-template <class T>
-void pack_taps(T* packed, const Taps<T>& taps, int64_t first_panel, int64_t last_panel);
+template <class S>
+void pack_taps(Wide<S>* packed, const Taps<S>& taps, int64_t first_panel, int64_t last_panel);
 
 }  // namespace libdl::kernels::cpu

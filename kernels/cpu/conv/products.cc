@@ -22,13 +22,17 @@ namespace {
 
 // -- patches times a matrix ---------------------------------------------------------------------
 
-// Where the rows of a stripe lie in out.
-template <class T>
+// Where the rows of a stripe lie in memory.
+template <class E>
 struct StripeRows {
-  T* at[kStripe<T>];
+  E* at[kStripe<Wide<E>>];
   int64_t stride = 0;  // between all of them; 0: it varies
 
-  StripeRows(const PatchesTimesMatrix<T>& p, int64_t i, int64_t rows) {
+  StripeRows(E* first, int64_t distance) : stride(distance) {
+    for (E*& row : at) row = first, first += distance;
+  }
+  // In p's out.
+  StripeRows(const PatchesTimesMatrix<E>& p, int64_t i, int64_t rows) {
     const Lattice& lattice = p.a.lattice;
     Pixel pixel(lattice, i);
     for (int64_t r = 0; r < rows; ++r, pixel.advance(lattice)) {
@@ -54,22 +58,36 @@ HWY_INLINE void scattered_product(const Kernels<T>& kernels, Step<T> step, int64
   for (int64_t r = 0; r < rows; ++r) copy_run(to[r] + j, room + r * kPanel<T>, width);
 }
 
-template <class T>
-HWY_INLINE void add_bias(const PatchesTimesMatrix<T>& p, const StripeRows<T>& to, int64_t rows) {
+// What is written last: the sums with the bias, which lie in `to` already, or aside from p.j0 on.
+template <class S>
+HWY_INLINE void finish_rows(const PatchesTimesMatrix<S>& p, const StripeRows<Wide<S>>& sums,
+                            const StripeRows<S>& to, int64_t rows) {
+  using T = Wide<S>;
   const Vectors<T> d;
+  const int64_t from = kNarrow<S> ? p.j0 : 0;
   for (int64_t r = 0; r < rows; ++r) {
-    T* const y = to.at[r];
-    int64_t j = p.j0;
-    for (; j + kN<T> <= p.j1; j += kN<T>)
-      hn::StoreU(hn::Add(hn::LoadU(d, y + j), hn::LoadU(d, p.bias + j)), d, y + j);
-    for (; j < p.j1; ++j) y[j] += p.bias[j];
+    const T* const x = sums.at[r];
+    S* const y = to.at[r];
+    for (int64_t j = p.j0; j < p.j1; j += kN<T>) {
+      const int64_t n = p.j1 - j;
+      if (n >= kN<T>) {
+        auto v = hn::LoadU(d, x + (j - from));
+        if (p.bias != nullptr) v = hn::Add(v, stored::load(d, p.bias + j));
+        stored::store(v, d, y + j);
+      } else {
+        auto v = first::load(d, n, x + (j - from));
+        if (p.bias != nullptr) v = hn::Add(v, stored::load(d, n, p.bias + j));
+        stored::store(v, d, n, y + j);
+      }
+    }
   }
 }
 
-// Rows [i, i + rows), at most kStripe, columns [k0, k0 + k) of the patches.
-template <class T>
-HWY_INLINE void stripe_product(const PatchesTimesMatrix<T>& p, const StripeRows<T>& to, int64_t i,
-                               int64_t rows, int64_t k0, int64_t k, T* a) {
+// Rows [i, i + rows), at most kStripe, columns [k0, k0 + k) of the patches; rows of the sums begin
+// with column j0.
+template <class S, class T = Wide<S>>
+HWY_INLINE void stripe_product(const PatchesTimesMatrix<S>& p, const StripeRows<T>& to, int64_t j0,
+                               int64_t i, int64_t rows, int64_t k0, int64_t k, T* a) {
   gather<kKBlock<T>>(a, p.a, i, rows, k0, k0 + k);
   const int64_t all = p.a.columns(), panels = (p.j1 - p.j0 + kPanel<T> - 1) / kPanel<T>;
   const int64_t groups = (rows + kRows<T> - 1) / kRows<T>;
@@ -90,27 +108,47 @@ HWY_INLINE void stripe_product(const PatchesTimesMatrix<T>& p, const StripeRows<
       step.next = step.b + (line < 2 ? to_next + line * kLine<T> : 0);
       const Kernels<T> kernels = kernels_for<T>(r1 - r0, Lies::kCopiedRows);
       if (to.stride != 0) {
-        step.c = to.at[r0] + j;
+        step.c = to.at[r0] + (j - j0);
         panel_product(kernels, step, width);
       } else {
-        scattered_product(kernels, step, width, to.at + r0, r1 - r0, j);
+        scattered_product(kernels, step, width, to.at + r0, r1 - r0, j - j0);
       }
     }
   }
 }
 
-template <class T>
-void multiply_patches_on(const PatchesTimesMatrix<T>& p) {
+// Calls f(i, rows) for stripes of nearly equal height.
+template <class T, class F>
+HWY_INLINE void in_stripes(int64_t i0, int64_t i1, F f) {
+  const int64_t rows = i1 - i0, stripes = (rows + kStripe<T> - 1) / kStripe<T>;
+  for (int64_t s = 0; s < stripes; ++s) {
+    const int64_t i = rows * s / stripes;
+    f(i0 + i, rows * (s + 1) / stripes - i);
+  }
+}
+
+template <class S>
+void multiply_patches_on(const PatchesTimesMatrix<S>& p) {
+  using T = Wide<S>;
   alignas(64) T a[kStripe<T> * kKBlock<T>];
-  const int64_t all = p.a.columns(), rows = p.i1 - p.i0;
-  const int64_t stripes = (rows + kStripe<T> - 1) / kStripe<T>;
-  for (int64_t k0 = 0; k0 < all; k0 += kKBlock<T>) {
-    const int64_t k = std::min(kKBlock<T>, all - k0);
-    for (int64_t s = 0; s < stripes; ++s) {  // of nearly equal height
-      const int64_t i = rows * s / stripes, height = rows * (s + 1) / stripes - i;
-      const StripeRows<T> to(p, p.i0 + i, height);
-      stripe_product(p, to, p.i0 + i, height, k0, k, a);
-      if (p.bias != nullptr && k0 + k >= all) add_bias(p, to, height);
+  const int64_t all = p.a.columns();
+  if constexpr (kNarrow<S>) {  // a stripe is summed aside, and rounded once
+    constexpr int64_t kColumns = kMostColumns<S>;
+    alignas(64) T sums[kStripe<T> * kColumns];
+    const StripeRows<T> aside(sums, kColumns);
+    in_stripes<T>(p.i0, p.i1, [&](int64_t i, int64_t rows) {
+      for (int64_t k0 = 0; k0 < all; k0 += kKBlock<T>)
+        stripe_product(p, aside, p.j0, i, rows, k0, std::min(kKBlock<T>, all - k0), a);
+      finish_rows(p, aside, StripeRows<S>(p, i, rows), rows);
+    });
+  } else {
+    for (int64_t k0 = 0; k0 < all; k0 += kKBlock<T>) {
+      const int64_t k = std::min(kKBlock<T>, all - k0);
+      in_stripes<T>(p.i0, p.i1, [&](int64_t i, int64_t rows) {
+        const StripeRows<T> to(p, i, rows);
+        stripe_product(p, to, 0, i, rows, k0, k, a);
+        if (p.bias != nullptr && k0 + k >= all) finish_rows(p, to, to, rows);
+      });
     }
   }
 }
@@ -125,10 +163,11 @@ template <class T>
 constexpr int64_t kPatchStride = kPatchColumns<T> + kLine<T>;
 
 // Rows [i, i + height) of out, at most kStripe, and all columns that were gathered.
-template <class T>
-HWY_INLINE void add_product(const MatrixTimesPatches<T>& p, int64_t r, int64_t rows, int64_t i,
+template <class S, class T = Wide<S>>
+HWY_INLINE void add_product(const MatrixTimesPatches<S>& p, int64_t r, int64_t rows, int64_t i,
                             int64_t height, T* a, const T* gathered) {
-  fetch<kStripe<T>>(a, {p.a + r * p.a_stride, p.a_stride, 1, kDtype<T>}, 0, rows, i, height);
+  for (int64_t k = 0; k < rows; ++k)
+    copy_run(a + k * kStripe<T>, p.a + (r + k) * p.a_stride + i, height);
   const int64_t groups = (height + kRows<T> - 1) / kRows<T>;
   Step<T> step{};
   step.c_stride = p.out_stride;
@@ -148,33 +187,32 @@ HWY_INLINE void add_product(const MatrixTimesPatches<T>& p, int64_t r, int64_t r
   }
 }
 
-template <class T>
-void multiply_by_patches_on(const MatrixTimesPatches<T>& p) {
+template <class S>
+void multiply_by_patches_on(const MatrixTimesPatches<S>& p) {
+  using T = Wide<S>;
   alignas(64) T a[kStripe<T> * kPatchRows];
   alignas(64) T gathered[kPatchRows * kPatchStride<T>];
-  const int64_t height = p.i1 - p.i0, stripes = (height + kStripe<T> - 1) / kStripe<T>;
   for (int64_t r = p.r0; r < p.r1; r += kPatchRows) {
     const int64_t rows = std::min(kPatchRows, p.r1 - r);
     gather<kPatchStride<T>>(gathered, p.b, r, rows, p.j0, p.j1);
-    for (int64_t s = 0; s < stripes; ++s) {
-      const int64_t i = height * s / stripes;
-      add_product(p, r, rows, p.i0 + i, height * (s + 1) / stripes - i, a, gathered);
-    }
+    in_stripes<T>(p.i0, p.i1, [&](int64_t i, int64_t height) {
+      add_product(p, r, rows, i, height, a, gathered);
+    });
   }
 }
 
 // -- weights --------------------------------------------------------------------------------------
 
-template <class T>
-void pack_taps_on(T* packed, const Taps<T>& taps, int64_t first, int64_t last) {
+template <class S, class T = Wide<S>>
+void pack_taps_on(T* packed, const Taps<S>& taps, int64_t first, int64_t last) {
   for (int64_t panel = first; panel < last; ++panel) {
     T* to = packed + panel * taps.all_rows() * kPanel<T>;
     for (int64_t i = 0; i < taps.counts[0]; ++i) {
       for (int64_t j = 0; j < taps.counts[1]; ++j) {
         for (int64_t k = 0; k < taps.counts[2]; ++k, to += taps.rows * kPanel<T>) {
-          const T* const tap =
+          const S* const tap =
               taps.weights + i * taps.strides[0] + j * taps.strides[1] + k * taps.strides[2];
-          pack_block(to, {tap, taps.row_stride, taps.col_stride, kDtype<T>}, 0, taps.rows,
+          pack_block(to, {tap, taps.row_stride, taps.col_stride, kStoredDtype<S>}, 0, taps.rows,
                      panel * kPanel<T>, taps.columns);
         }
       }
@@ -182,16 +220,17 @@ void pack_taps_on(T* packed, const Taps<T>& taps, int64_t first, int64_t last) {
   }
 }
 
-void patches_f32(const PatchesTimesMatrix<float>& p) { multiply_patches_on(p); }
-void patches_f64(const PatchesTimesMatrix<double>& p) { multiply_patches_on(p); }
-void by_patches_f32(const MatrixTimesPatches<float>& p) { multiply_by_patches_on(p); }
-void by_patches_f64(const MatrixTimesPatches<double>& p) { multiply_by_patches_on(p); }
-void pack_f32(float* packed, const Taps<float>& taps, int64_t first, int64_t last) {
-  pack_taps_on(packed, taps, first, last);
-}
-void pack_f64(double* packed, const Taps<double>& taps, int64_t first, int64_t last) {
-  pack_taps_on(packed, taps, first, last);
-}
+#define LIBDL_PATCHES_ON(S, suffix)                                                       \
+  void patches_##suffix(const PatchesTimesMatrix<S>& p) { multiply_patches_on(p); }       \
+  void by_patches_##suffix(const MatrixTimesPatches<S>& p) { multiply_by_patches_on(p); } \
+  void pack_##suffix(Wide<S>* packed, const Taps<S>& taps, int64_t first, int64_t last) { \
+    pack_taps_on(packed, taps, first, last);                                              \
+  }
+LIBDL_PATCHES_ON(float, f32)
+LIBDL_PATCHES_ON(double, f64)
+LIBDL_PATCHES_ON(Bfloat, bf16)
+LIBDL_PATCHES_ON(Half, f16)
+#undef LIBDL_PATCHES_ON
 
 }  // namespace
 }  // namespace HWY_NAMESPACE
@@ -201,21 +240,23 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace libdl::kernels::cpu {
 
-#define LIBDL_PATCHES(T, suffix)                                                \
-  template <>                                                                   \
-  void multiply_patches(const PatchesTimesMatrix<T>& p) {                       \
-    LIBDL_ON_ISA(patches_##suffix, p);                                          \
-  }                                                                             \
-  template <>                                                                   \
-  void multiply_by_patches(const MatrixTimesPatches<T>& p) {                    \
-    LIBDL_ON_ISA(by_patches_##suffix, p);                                       \
-  }                                                                             \
-  template <>                                                                   \
-  void pack_taps(T* packed, const Taps<T>& taps, int64_t first, int64_t last) { \
-    LIBDL_ON_ISA(pack_##suffix, packed, taps, first, last);                     \
+#define LIBDL_PATCHES(S, suffix)                                                      \
+  template <>                                                                         \
+  void multiply_patches(const PatchesTimesMatrix<S>& p) {                             \
+    LIBDL_ON_ISA(patches_##suffix, p);                                                \
+  }                                                                                   \
+  template <>                                                                         \
+  void multiply_by_patches(const MatrixTimesPatches<S>& p) {                          \
+    LIBDL_ON_ISA(by_patches_##suffix, p);                                             \
+  }                                                                                   \
+  template <>                                                                         \
+  void pack_taps(Wide<S>* packed, const Taps<S>& taps, int64_t first, int64_t last) { \
+    LIBDL_ON_ISA(pack_##suffix, packed, taps, first, last);                           \
   }
 LIBDL_PATCHES(float, f32)
 LIBDL_PATCHES(double, f64)
+LIBDL_PATCHES(Bfloat, bf16)
+LIBDL_PATCHES(Half, f16)
 #undef LIBDL_PATCHES
 
 }  // namespace libdl::kernels::cpu

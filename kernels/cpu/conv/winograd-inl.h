@@ -16,6 +16,7 @@
 
 #include "kernels/cpu/conv/winograd.h"
 #include "kernels/cpu/gemm/gemm_kernel-inl.h"
+#include "kernels/cpu/traverse/stored-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu {
@@ -111,22 +112,24 @@ HWY_INLINE void both_ways(Load load, Store store) {
 }
 
 constexpr int64_t kBlock = 64;  // channels at once: a tile's lines stay in the L1 cache
-alignas(64) constexpr float kZeros[kBlock] = {};
+template <class S>
+alignas(64) constexpr S kZeros[kBlock] = {};
 
 // The kSide x kSide pixels of an image from (row, column) on; those outside are 0.
-template <int kSide>
+template <int kSide, class S>
 struct Window {
-  const float* pixels[kSide][kSide];
+  const S* pixels[kSide][kSide];
   bool outside[kSide][kSide];
 
-  Window(const Plane& image, int64_t number, int64_t row, int64_t column) {
-    const float* const first = image.data + number * image.strides[0];
+  Window(const Plane<S>& image, int64_t number, int64_t row, int64_t column) {
+    const S* const first = image.data + number * image.strides[0];
     for (int i = 0; i < kSide; ++i) {
       for (int j = 0; j < kSide; ++j) {
         const int64_t y = row + i, x = column + j;
         outside[i][j] = static_cast<uint64_t>(y) >= static_cast<uint64_t>(image.height) ||
                         static_cast<uint64_t>(x) >= static_cast<uint64_t>(image.width);
-        pixels[i][j] = outside[i][j] ? kZeros : first + y * image.strides[1] + x * image.strides[2];
+        pixels[i][j] =
+            outside[i][j] ? kZeros<S> : first + y * image.strides[1] + x * image.strides[2];
       }
     }
   }
@@ -147,15 +150,15 @@ struct Place {  // of a tile
 };
 
 // The values of a window at the points: to[point * matrix + channel].
-template <class X>
-HWY_INLINE void window_to_points(Window<X::kFrom> window, int64_t channels, float* to,
+template <class X, class S>
+HWY_INLINE void window_to_points(Window<X::kFrom, S> window, int64_t channels, float* to,
                                  int64_t matrix) {
   const D d;
   for (int64_t c0 = 0; c0 < channels; c0 += kBlock, to += kBlock, window.advance()) {
     const int64_t count = std::min(kBlock, channels - c0);
     for (int64_t c = 0; c < count; c += kN<float>) {
       both_ways<X>(
-          [&](int i, int j) { return hn::LoadU(d, window.pixels[i][j] + c); },
+          [&](int i, int j) { return stored::load(d, window.pixels[i][j] + c); },
           [&](int i, int j, V v) { hn::StoreU(v, d, to + (i * X::kTo + j) * matrix + c); });
     }
   }

@@ -25,7 +25,8 @@ constexpr int64_t kChannels = 64, kTiles = 128;
 // -- forward --------------------------------------------------------------------------------------
 
 // One point: y[tile, :] = x[tile, :] times the weights' panels.
-HWY_INLINE void multiply_point(const WinogradTiles& t, const float* x, const float* panels,
+template <class S>
+HWY_INLINE void multiply_point(const WinogradTiles<S>& t, const float* x, const float* panels,
                                float* y, int64_t tiles) {
   const int64_t c = t.in.channels, k = t.out.channels;
   const int64_t groups = (tiles + kRows<float> - 1) / kRows<float>;
@@ -52,26 +53,28 @@ HWY_INLINE void multiply_point(const WinogradTiles& t, const float* x, const flo
 }
 
 // The pixels of a tile that lie in the image, from its values y[point * matrix + channel].
-HWY_INLINE void write_tile(const WinogradTiles& t, const Place& at, const float* y,
+template <class S>
+HWY_INLINE void write_tile(const WinogradTiles<S>& t, const Place& at, const float* y,
                            int64_t matrix) {
   const D d;
-  const Plane& out = t.out;
+  const Plane<S>& out = t.out;
   const int64_t rows = std::min(kTileOut, out.height - at.row);
   const int64_t columns = std::min(kTileOut, out.width - at.column);
-  float* const first =
+  S* const first =
       out.data + at.image * out.strides[0] + at.row * out.strides[1] + at.column * out.strides[2];
   for (int64_t c = 0; c < out.channels; c += kN<float>) {
-    const V bias = t.bias == nullptr ? hn::Zero(d) : hn::LoadU(d, t.bias + c);
+    const V bias = t.bias == nullptr ? hn::Zero(d) : stored::load(d, t.bias + c);
     both_ways<PointsToOutput>(
         [&](int i, int j) { return hn::LoadU(d, y + (i * 6 + j) * matrix + c); },
         [&](int i, int j, V v) {
           if (i < rows && j < columns)
-            hn::StoreU(hn::Add(v, bias), d, first + i * out.strides[1] + j * out.strides[2] + c);
+            stored::store(hn::Add(v, bias), d, first + i * out.strides[1] + j * out.strides[2] + c);
         });
   }
 }
 
-void tiles_on(const WinogradTiles& t) {
+template <class S>
+void tiles_on(const WinogradTiles<S>& t) {
   const int64_t c = t.in.channels, k = t.out.channels, tiles = t.last - t.first;
   const int64_t x_matrix = winograd_matrix(c, t.most), y_matrix = winograd_matrix(k, t.most);
   float *const x = t.room, *const y = x + kPoints * x_matrix;
@@ -79,7 +82,7 @@ void tiles_on(const WinogradTiles& t) {
   for (int64_t n = 0; n < tiles; ++n) {
     const Place at(t.grid, t.first + n);
     window_to_points<InputToPoints>(
-        Window<6>(t.in, at.image, at.row - t.before[0], at.column - t.before[1]), c,
+        Window<6, S>(t.in, at.image, at.row - t.before[0], at.column - t.before[1]), c,
         x + n * winograd_stride(c), x_matrix);
   }
   for (int64_t p = 0; p < kPoints; ++p)
@@ -90,7 +93,8 @@ void tiles_on(const WinogradTiles& t) {
 
 // -- weights --------------------------------------------------------------------------------------
 
-void points_on(float* points, const Taps<float>& taps, int64_t first, int64_t last) {
+template <class S>
+void points_on(float* points, const Taps<S>& taps, int64_t first, int64_t last) {
   constexpr int64_t kRowsAtOnce = 16;
   const D d;
   alignas(64) float under[9][kRowsAtOnce * kPanel<float>];
@@ -103,7 +107,7 @@ void points_on(float* points, const Taps<float>& taps, int64_t first, int64_t la
         for (int64_t j = 0; j < 3; ++j)
           pack_block(under[i * 3 + j],
                      {taps.weights + i * taps.strides[1] + j * taps.strides[2], taps.row_stride,
-                      taps.col_stride, LIBDL_DTYPE_FLOAT32},
+                      taps.col_stride, kStoredDtype<S>},
                      r0, rows, panel * kPanel<float>, taps.columns);
       float* const to = points + (panel * taps.rows + r0) * kPanel<float>;
       for (int64_t at = 0; at < rows * kPanel<float>; at += kN<float>) {
@@ -117,20 +121,22 @@ void points_on(float* points, const Taps<float>& taps, int64_t first, int64_t la
 
 // -- the weights' gradient ------------------------------------------------------------------------
 
-void transform_on(const WinogradGradient& g, int64_t first, int64_t last) {
+template <class S>
+void transform_on(const WinogradGradient<S>& g, int64_t first, int64_t last) {
   const int64_t c = g.x.channels, k = g.y.channels, tiles = g.end - g.begin;
   for (int64_t n = first; n < last; ++n) {
     const Place at(g.grid, g.begin + n);
     window_to_points<InputToPoints>(
-        Window<6>(g.x, at.image, at.row - g.before[0], at.column - g.before[1]), c,
+        Window<6, S>(g.x, at.image, at.row - g.before[0], at.column - g.before[1]), c,
         g.x_points + n * winograd_stride(c), winograd_matrix(c, tiles));
-    window_to_points<OutputToPoints>(Window<4>(g.y, at.image, at.row, at.column), k,
+    window_to_points<OutputToPoints>(Window<4, S>(g.y, at.image, at.row, at.column), k,
                                      g.y_points + n * winograd_stride(k),
                                      winograd_matrix(k, tiles));
   }
 }
 
-void add_on(const WinogradGradient& g, int64_t point, int64_t first, int64_t last) {
+template <class S>
+void add_on(const WinogradGradient<S>& g, int64_t point, int64_t first, int64_t last) {
   const int64_t c = g.x.channels, k = g.y.channels, tiles = g.end - g.begin;
   const float* const x = g.x_points + point * winograd_matrix(c, tiles);
   const float* const y = g.y_points + point * winograd_matrix(k, tiles);
@@ -155,7 +161,8 @@ void add_on(const WinogradGradient& g, int64_t point, int64_t first, int64_t las
   }
 }
 
-void finish_on(const WinogradGradient& g, int64_t first, int64_t last) {
+template <class S>
+void finish_on(const WinogradGradient<S>& g, int64_t first, int64_t last) {
   const D d;
   const int64_t c = g.x.channels, matrix = g.y.channels * c;
   for (int64_t r = first; r < last; ++r) {
@@ -168,6 +175,25 @@ void finish_on(const WinogradGradient& g, int64_t first, int64_t last) {
     }
   }
 }
+
+#define LIBDL_WINOGRAD_ON(S, suffix)                                                            \
+  void tiles_##suffix(const WinogradTiles<S>& t) { tiles_on(t); }                               \
+  void points_##suffix(float* points, const Taps<S>& taps, int64_t first, int64_t last) {       \
+    points_on(points, taps, first, last);                                                       \
+  }                                                                                             \
+  void transform_##suffix(const WinogradGradient<S>& g, int64_t first, int64_t last) {          \
+    transform_on(g, first, last);                                                               \
+  }                                                                                             \
+  void add_##suffix(const WinogradGradient<S>& g, int64_t point, int64_t first, int64_t last) { \
+    add_on(g, point, first, last);                                                              \
+  }                                                                                             \
+  void finish_##suffix(const WinogradGradient<S>& g, int64_t first, int64_t last) {             \
+    finish_on(g, first, last);                                                                  \
+  }
+LIBDL_WINOGRAD_ON(float, f32)
+LIBDL_WINOGRAD_ON(Bfloat, bf16)
+LIBDL_WINOGRAD_ON(Half, f16)
+#undef LIBDL_WINOGRAD_ON
 
 }  // namespace winograd
 }  // namespace
@@ -182,19 +208,31 @@ int64_t winograd_room(int64_t in_channels, int64_t out_channels, int64_t tiles) 
   return kPoints * (winograd_matrix(in_channels, tiles) + winograd_matrix(out_channels, tiles));
 }
 
-void winograd_tiles(const WinogradTiles& t) { LIBDL_ON_ISA(winograd::tiles_on, t); }
-void winograd_points(float* points, const Taps<float>& taps, int64_t first, int64_t last) {
-  LIBDL_ON_ISA(winograd::points_on, points, taps, first, last);
-}
-void winograd_transform(const WinogradGradient& g, int64_t first, int64_t last) {
-  LIBDL_ON_ISA(winograd::transform_on, g, first, last);
-}
-void winograd_add(const WinogradGradient& g, int64_t point, int64_t first, int64_t last) {
-  LIBDL_ON_ISA(winograd::add_on, g, point, first, last);
-}
-void winograd_finish(const WinogradGradient& g, int64_t first, int64_t last) {
-  LIBDL_ON_ISA(winograd::finish_on, g, first, last);
-}
+#define LIBDL_WINOGRAD(S, suffix)                                                               \
+  template <>                                                                                   \
+  void winograd_tiles(const WinogradTiles<S>& t) {                                              \
+    LIBDL_ON_ISA(winograd::tiles_##suffix, t);                                                  \
+  }                                                                                             \
+  template <>                                                                                   \
+  void winograd_points(float* points, const Taps<S>& taps, int64_t first, int64_t last) {       \
+    LIBDL_ON_ISA(winograd::points_##suffix, points, taps, first, last);                         \
+  }                                                                                             \
+  template <>                                                                                   \
+  void winograd_transform(const WinogradGradient<S>& g, int64_t first, int64_t last) {          \
+    LIBDL_ON_ISA(winograd::transform_##suffix, g, first, last);                                 \
+  }                                                                                             \
+  template <>                                                                                   \
+  void winograd_add(const WinogradGradient<S>& g, int64_t point, int64_t first, int64_t last) { \
+    LIBDL_ON_ISA(winograd::add_##suffix, g, point, first, last);                                \
+  }                                                                                             \
+  template <>                                                                                   \
+  void winograd_finish(const WinogradGradient<S>& g, int64_t first, int64_t last) {             \
+    LIBDL_ON_ISA(winograd::finish_##suffix, g, first, last);                                    \
+  }
+LIBDL_WINOGRAD(float, f32)
+LIBDL_WINOGRAD(Bfloat, bf16)
+LIBDL_WINOGRAD(Half, f16)
+#undef LIBDL_WINOGRAD
 
 }  // namespace libdl::kernels::cpu
 #endif

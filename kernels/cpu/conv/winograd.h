@@ -20,9 +20,10 @@ constexpr int64_t kPoints = 36;  // of a tile
 constexpr int64_t kTileOut = 4;  // pixels of a side that a tile computes
 constexpr int64_t kTileIn = 6;   // and those it reads
 
-// A batch of images with adjacent channels; strides are in elements.
+// A batch of images of float or a 16-bit float, with adjacent channels; strides are in elements.
+template <class S>
 struct Plane {
-  float* data;
+  S* data;
   int64_t channels, height, width;
   int64_t strides[3];  // of images, rows and pixels
 };
@@ -34,27 +35,30 @@ struct TileGrid {
 };
 
 // out = in convolved with the weights: out pixel (i, j) reads in from (i, j) - before on.
+template <class S>
 struct WinogradTiles {
-  Plane in, out;
+  Plane<S> in, out;
   TileGrid grid;
   int64_t before[2];
   const float* points;  // the weights', as winograd_points wrote them
-  const float* bias;    // or NULL
+  const S* bias;        // or NULL
   float* room;          // of winograd_room elements for `most` tiles
   int64_t first, last, most;
 };
 int64_t winograd_room(int64_t in_channels, int64_t out_channels, int64_t tiles);
-void winograd_tiles(const WinogradTiles& t);
+template <class S>
+void winograd_tiles(const WinogradTiles<S>& t);
 
 // The weights' values at the points: for each, a matrix [rows, columns] in panels (gemm.h).
-void winograd_points(float* points, const Taps<float>& taps, int64_t first_panel,
-                     int64_t last_panel);
+template <class S>
+void winograd_points(float* points, const Taps<S>& taps, int64_t first_panel, int64_t last_panel);
 
 // The weights' gradient. For tiles [first, last): x's values at the points to x_points, and those
 // of dy, as sums of which the gradient is made, to y_points; each [point, tile, channel] with rows
 // and matrices as winograd_stride and winograd_matrix tell.
+template <class S>
 struct WinogradGradient {
-  Plane x, y;
+  Plane<S> x, y;
   TileGrid grid;
   int64_t before[2];
   float *x_points, *y_points;
@@ -67,10 +71,13 @@ constexpr int64_t winograd_stride(int64_t channels) { return channels + 16; }
 constexpr int64_t winograd_matrix(int64_t channels, int64_t tiles) {
   return tiles * winograd_stride(channels) + 16;
 }
-void winograd_transform(const WinogradGradient& g, int64_t first, int64_t last);
+template <class S>
+void winograd_transform(const WinogradGradient<S>& g, int64_t first, int64_t last);
 // Adds to the sums of one point, rows [first, last).
-void winograd_add(const WinogradGradient& g, int64_t point, int64_t first, int64_t last);
+template <class S>
+void winograd_add(const WinogradGradient<S>& g, int64_t point, int64_t first, int64_t last);
 // The gradient of rows [first, last) from the sums.
-void winograd_finish(const WinogradGradient& g, int64_t first, int64_t last);
+template <class S>
+void winograd_finish(const WinogradGradient<S>& g, int64_t first, int64_t last);
 
 }  // namespace libdl::kernels::cpu

@@ -4,59 +4,29 @@
 #include "kernels/cpu/conv/winograd_convolution.h"
 
 #include <algorithm>
-#include <atomic>
-#include <bit>
-#include <thread>
 
 #include "kernels/cpu/conv/bias.h"
 #include "kernels/cpu/conv/winograd.h"
 #include "kernels/cpu/gemm/gemm.h"
 #include "kernels/cpu/gemm/matmul_parts.h"
+#include "kernels/cpu/traverse/load_store.h"
+#include "kernels/cpu/traverse/rooms.h"
 
 namespace libdl::kernels::cpu {
 
 namespace {
 
-Plane plane_of(const View& v) {
-  return {static_cast<float*>(v.data),
+template <class S>
+Plane<S> plane_of(const View& v) {
+  return {static_cast<S*>(v.data),
           v.sizes[1],
           v.sizes[3],
           v.sizes[4],
           {v.strides[0], v.strides[3], v.strides[4]}};
 }
-TileGrid grid_of(const Plane& out, int64_t images) {
-  return {images, ceil_div(out.height, kTileOut), ceil_div(out.width, kTileOut)};
+TileGrid grid_of(const View& out) {
+  return {out.sizes[0], ceil_div(out.sizes[3], kTileOut), ceil_div(out.sizes[4], kTileOut)};
 }
-
-// Room for as many chunks as run at the same time, up to kMost; others wait for one that ends.
-class Rooms {
- public:
-  static constexpr int kMost = 32;
-
-  Rooms(float* data, int64_t each, int64_t count)
-      : data_(data), each_(each), free_(count >= kMost ? ~uint32_t{0} : (1u << count) - 1) {}
-
-  template <class F>
-  void with_one(F f) {
-    uint32_t free = free_.load(std::memory_order_relaxed);
-    for (;;) {
-      if (free == 0) {
-        std::this_thread::yield();
-        free = free_.load(std::memory_order_relaxed);
-      } else if (free_.compare_exchange_weak(free, free & (free - 1), std::memory_order_acquire)) {
-        break;
-      }
-    }
-    const int mine = std::countr_zero(free);  // the lowest, whose lines are the warmest
-    f(data_ + mine * each_);
-    free_.fetch_or(1u << mine, std::memory_order_release);
-  }
-
- private:
-  float* const data_;
-  const int64_t each_;
-  std::atomic<uint32_t> free_;
-};
 
 // -- forward, and the input's gradient
 // -------------------------------------------------------------
@@ -69,8 +39,10 @@ int64_t tiles_at_once(int64_t channels, int64_t tiles) {
   return ceil_div(most, kGroup) * kGroup;
 }
 
-void convolve(Context& context, const Plane& in, const Plane& out, int64_t images,
-              const int64_t* before, const Taps<float>& taps, const float* bias) {
+template <class S>
+void convolve(Context& context, const View& from, const View& to, const int64_t* before,
+              const Taps<S>& taps, const S* bias) {
+  const Plane<S> in = plane_of<S>(from), out = plane_of<S>(to);
   const int64_t panels = ceil_div(taps.columns, kPanel<float>);
   const Scratch weights(context,
                         product(kPoints * kPanel<float>, panels * taps.rows, sizeof(float)));
@@ -78,32 +50,34 @@ void convolve(Context& context, const Plane& in, const Plane& out, int64_t image
   auto* const points = static_cast<float*>(weights.data());
   in_chunks(context, panels, 1,
             [&](int64_t first, int64_t last) { winograd_points(points, taps, first, last); });
-  const TileGrid grid = grid_of(out, images);
+  const TileGrid grid = grid_of(to);
   const int64_t tiles = grid.count(), most = tiles_at_once(in.channels + out.channels, tiles);
-  const int64_t chunks = ceil_div(tiles, most), rooms = std::min<int64_t>(chunks, Rooms::kMost);
+  const int64_t chunks = ceil_div(tiles, most),
+                rooms = std::min<int64_t>(chunks, Rooms<float>::kMost);
   const int64_t each = winograd_room(in.channels, out.channels, most);
   const Scratch room(context, product(rooms, each, sizeof(float)));
   if (room.failed() || context.stopped) return;
-  Rooms free(static_cast<float*>(room.data()), each, rooms);
+  Rooms<float> free(static_cast<float*>(room.data()), each, rooms);
   for_chunks(context, chunks, [&](int64_t chunk) {
     free.with_one([&](float* mine) {
-      winograd_tiles({in,
-                      out,
-                      grid,
-                      {before[0], before[1]},
-                      points,
-                      bias,
-                      mine,
-                      chunk * most,
-                      std::min(tiles, chunk * most + most),
-                      most});
+      winograd_tiles<S>({in,
+                         out,
+                         grid,
+                         {before[0], before[1]},
+                         points,
+                         bias,
+                         mine,
+                         chunk * most,
+                         std::min(tiles, chunk * most + most),
+                         most});
     });
   });
 }
 
 // The weights as a matrix for each tap, from columns of `from` to columns of `to`.
-Taps<float> taps_of(const View& w, int from, int to) {
-  return {static_cast<const float*>(w.data),
+template <class S>
+Taps<S> taps_of(const View& w, int from, int to) {
+  return {static_cast<const S*>(w.data),
           w.sizes[from],
           w.sizes[to],
           w.strides[from],
@@ -112,39 +86,44 @@ Taps<float> taps_of(const View& w, int from, int to) {
           {0, w.strides[3], w.strides[4]}};
 }
 
+template <class S>
 void compute_output(Context& context, const ConvolutionArgs& a) {
-  convolve(context, plane_of(a.x), plane_of(a.y), a.y.sizes[0], a.before + 1, taps_of(a.w, 1, 0),
-           static_cast<const float*>(a.bias.data));
+  convolve(context, a.x, a.y, a.before + 1, taps_of<S>(a.w, 1, 0),
+           static_cast<const S*>(a.bias.data));
 }
 
 // x[i] gets y[i + before - t] under tap t: a convolution with the taps in reverse.
+template <class S>
 void compute_input(Context& context, const ConvolutionArgs& a) {
-  Taps<float> taps = taps_of(a.w, 0, 1);
+  Taps<S> taps = taps_of<S>(a.w, 0, 1);
   taps.weights += 2 * (taps.strides[1] + taps.strides[2]);
   taps.strides[1] = -taps.strides[1], taps.strides[2] = -taps.strides[2];
   const int64_t before[] = {2 - a.before[1], 2 - a.before[2]};
-  convolve(context, plane_of(a.y), plane_of(a.x), a.x.sizes[0], before, taps, nullptr);
+  convolve<S>(context, a.y, a.x, before, taps, nullptr);
 }
 
 // -- the weights' gradient ------------------------------------------------------------------------
 
+template <class S>
 void compute_weight(Context& context, const ConvolutionArgs& a) {
   constexpr int64_t kBytes = 4 << 20, kLeast = 128, kRows = 96;
   const int64_t c = a.x.sizes[1], k = a.y.sizes[1];
-  WinogradGradient g{};
-  g.x = plane_of(a.x), g.y = plane_of(a.y);
-  g.grid = grid_of(g.y, a.y.sizes[0]);
+  WinogradGradient<S> g{};
+  g.x = plane_of<S>(a.x), g.y = plane_of<S>(a.y);
+  g.grid = grid_of(a.y);
   g.before[0] = a.before[1], g.before[1] = a.before[2];
   const int64_t tiles = g.grid.count();
   // How the tiles are cut decides the order of the sums, so it depends on sizes alone.
   const int64_t most = std::min(tiles, std::max(kLeast, kBytes / (kPoints * 4 * (c + k))));
   const Scratch values(context, product(winograd_room(c, k, most), sizeof(float)));
   const Scratch sums(context, product(kPoints * k, c, sizeof(float)));
-  if (values.failed() || sums.failed()) return;
+  const Scratch wide(context, kNarrow<S> ? product(9 * k, c, sizeof(float)) : 0);
+  if (values.failed() || sums.failed() || wide.failed()) return;
   g.x_points = static_cast<float*>(values.data());
   g.y_points = g.x_points + kPoints * winograd_matrix(c, most);
   g.sums = static_cast<float*>(sums.data());
-  g.w = static_cast<float*>(a.w.data), g.w_stride = a.w.strides[0];
+  g.w = static_cast<float*>(kNarrow<S> ? wide.data() : a.w.data);
+  g.w_stride = a.w.strides[0];  // 9 c: it is dense
   const int64_t down = ceil_div(k, kRows);
   for (g.begin = 0; g.begin < tiles && !context.stopped; g.begin = g.end) {
     g.end = std::min(tiles, g.begin + most);
@@ -156,7 +135,20 @@ void compute_weight(Context& context, const ConvolutionArgs& a) {
     });
   }
   if (context.stopped) return;
-  in_chunks(context, k, 8, [&](int64_t first, int64_t last) { winograd_finish(g, first, last); });
+  in_chunks(context, k, 8, [&](int64_t first, int64_t last) {
+    winograd_finish(g, first, last);
+    if constexpr (kNarrow<S>)
+      store_tile(static_cast<S*>(a.w.data) + first * g.w_stride, a.w.dtype, 1,
+                 g.w + first * g.w_stride, (last - first) * g.w_stride);
+  });
+}
+
+// Calls f as as_stored does, but for double.
+template <class F>
+void as_short(int32_t dtype, F f) {
+  as_stored(dtype, [&](auto s) {
+    if constexpr (!std::is_same_v<decltype(s), double>) f(s);
+  });
 }
 
 }  // namespace
@@ -166,7 +158,7 @@ bool winograd_serves(const ConvolutionArgs& a) {
     return three[0] == x && three[1] == x && three[2] == x;
   };
   const View& w = a.w;
-  if (a.x.dtype != LIBDL_DTYPE_FLOAT32 || a.groups != 1 || !is(a.stride, 1) || !is(a.dilation, 1) ||
+  if (!small_float(a.x.dtype) || a.groups != 1 || !is(a.stride, 1) || !is(a.dilation, 1) ||
       w.sizes[2] != 1 || w.sizes[3] != 3 || w.sizes[4] != 3 || a.x.sizes[2] != 1 ||
       a.before[0] != 0)
     return false;
@@ -174,20 +166,22 @@ bool winograd_serves(const ConvolutionArgs& a) {
   if (c % 16 != 0 || k % 16 != 0) return false;
   // Multiplications that are saved for each pair of channels, less what the transforms cost.
   const View& out = a.wanted == ConvolutionArgs::kInput ? a.x : a.y;
-  const Plane plane = plane_of(out);
-  const int64_t tiles = grid_of(plane, out.sizes[0]).count();
-  const int64_t direct = 9 * out.sizes[0] * plane.height * plane.width;
+  const int64_t tiles = grid_of(out).count();
+  const int64_t direct = 9 * out.sizes[0] * out.sizes[3] * out.sizes[4];
   return direct - tiles * (kPoints + 216 / c + 216 / k) >= 3000;
 }
 
 void winograd_convolution(Context& context, const ConvolutionArgs& a) {
-  switch (a.wanted) {
-    case ConvolutionArgs::kOutput: return compute_output(context, a);
-    case ConvolutionArgs::kInput: return compute_input(context, a);
-    case ConvolutionArgs::kWeight:
-      compute_weight(context, a);
-      if (a.bias.data && !context.stopped) bias_gradient(context, a);
-  }
+  as_short(a.x.dtype, [&](auto s) {
+    using S = decltype(s);
+    switch (a.wanted) {
+      case ConvolutionArgs::kOutput: return compute_output<S>(context, a);
+      case ConvolutionArgs::kInput: return compute_input<S>(context, a);
+      case ConvolutionArgs::kWeight: return compute_weight<S>(context, a);
+    }
+  });
+  if (a.wanted == ConvolutionArgs::kWeight && a.bias.data && !context.stopped)
+    bias_gradient(context, a);
 }
 
 }  // namespace libdl::kernels::cpu

@@ -6,6 +6,7 @@
 #include "kernels/cpu/gemm/matmul_parts.h"
 #include "kernels/cpu/matmul.h"
 #include "kernels/cpu/traverse/load_store.h"
+#include "kernels/cpu/traverse/rooms.h"
 
 namespace libdl::kernels::cpu {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 // They are wide, because every tile copies its rows of a; less so if each tile reads b's columns
 // from beyond the L2 cache; and each is large enough to pay for what it reads.
 struct Tiles {
+  static constexpr int64_t kMostCols = 1024;
   int64_t rows, cols, down, across, count;
 
   Tiles(const Shape& s, int64_t unit) {
@@ -34,7 +36,7 @@ struct Tiles {
   }
 
  private:
-  static constexpr int64_t kMostRows = 192, kMostCols = 1024, kLeastRows = 16;
+  static constexpr int64_t kMostRows = 192, kLeastRows = 16;
   void cut(const Shape& s, int64_t height, int64_t width, int64_t unit) {
     down = (s.m + height - 1) / height;
     across = (s.n + width - 1) / width;
@@ -53,10 +55,20 @@ int64_t panels_size(int64_t n, int64_t k) {
   return bytes == INT64_MAX ? -1 : bytes;
 }
 
+// How much is summed aside at once. Of few values of k the sums are made in no more time than it
+// takes to read them again, so they stay in the first cache.
+template <class T>
+struct Aside {
+  int64_t rows, cols;
+  Aside(const Shape& s, const Tiles& tiles) : rows(tiles.rows), cols(tiles.cols) {
+    if (s.k <= 64) rows = std::min(rows, kStripe<T> / 4), cols = std::min(cols, 16 * kPanel<T>);
+  }
+};
+
 template <class T>
 struct FloatRoom {
   T* packed;
-  T* out;
+  T* out;  // tiles, unless the result's memory holds the sums
 };
 bool writes_directly(const View& out) {
   return (out.dtype == LIBDL_DTYPE_FLOAT32 || out.dtype == LIBDL_DTYPE_FLOAT64) &&
@@ -86,7 +98,10 @@ FloatRoom<T> float_room(const MatmulArgs& a, Carver& carver) {
     room.packed = static_cast<T*>(carver.take(matrices, panels_size<T>(s.n, s.k)));
   }
   if (!writes_directly(a.out)) {
-    room.out = static_cast<T*>(carver.take(product(s.batch, s.m, s.n), sizeof(T)));
+    const Tiles tiles(s, kPanel<T>);
+    const Aside<T> aside(s, tiles);
+    const int64_t at_once = std::min<int64_t>(s.batch * tiles.count, Rooms<T>::kMost);
+    room.out = static_cast<T*>(carver.take(product(at_once, aside.rows, aside.cols), sizeof(T)));
   }
   return room;
 }
@@ -119,11 +134,22 @@ void add_old(T* y, const MatmulArgs& args, const char* out, int64_t count) {
   }
 }
 
+// A part of the result, and of matrix b's.
+struct Piece {
+  int64_t b, i0, i1, j0, j1;
+};
+Piece piece_of(const Shape& s, const Tiles& tiles, int64_t chunk) {
+  const int64_t t = chunk % tiles.count;
+  const int64_t i = t / tiles.across * tiles.rows, j = t % tiles.across * tiles.cols;
+  return {chunk / tiles.count, i, std::min(i + tiles.rows, s.m), j, std::min(j + tiles.cols, s.n)};
+}
+
+// aside: room for the sums in rows of `width`, or NULL.
 template <class T>
-void float_tile(const MatmulArgs& args, const FloatRoom<T>& room, const T* packed,
-                const Tiles& tiles, int64_t chunk) {
+void float_tile(const MatmulArgs& args, const T* packed, const Piece& piece, T* aside,
+                int64_t width_aside) {
   const Shape s = shape_of(args);
-  const int64_t b = chunk / tiles.count, t = chunk % tiles.count;
+  const int64_t b = piece.b;
   GemmTile<T> tile{};
   tile.a = operand(args.a, b);
   tile.b = operand(args.b, b);
@@ -133,16 +159,14 @@ void float_tile(const MatmulArgs& args, const FloatRoom<T>& room, const T* packe
                                 : b * (panels_size<T>(s.n, s.k) / static_cast<int64_t>(sizeof(T))));
   }
   tile.k = s.k;
-  tile.i0 = t / tiles.across * tiles.rows;
-  tile.i1 = std::min(tile.i0 + tiles.rows, s.m);
-  tile.j0 = t % tiles.across * tiles.cols;
-  tile.j1 = std::min(tile.j0 + tiles.cols, s.n);
+  tile.i0 = piece.i0, tile.i1 = piece.i1, tile.j0 = piece.j0, tile.j1 = piece.j1;
   tile.alpha = static_cast<T>(args.alpha);
   const int64_t bytes = dtype_bytes(args.out.dtype);
   char* out = const_cast<char*>(matrix(args.out, b));
-  const bool direct = room.out == nullptr;
-  tile.out = direct ? reinterpret_cast<T*>(out) : room.out + b * s.m * s.n;
-  tile.out_stride = direct ? args.out.strides[1] : s.n;
+  const bool direct = aside == nullptr;
+  // From the result's first row and column on, as the tile's are counted.
+  tile.out = direct ? reinterpret_cast<T*>(out) : aside - (tile.i0 * width_aside + tile.j0);
+  tile.out_stride = direct ? args.out.strides[1] : width_aside;
   tile.beta = direct ? static_cast<T>(args.beta) : 0;
   const int64_t width = tile.j1 - tile.j0;
   const bool plain_bias =
@@ -154,18 +178,21 @@ void float_tile(const MatmulArgs& args, const FloatRoom<T>& room, const T* packe
   }
   gemm_tile(tile);
   // Add a bias of another dtype.
-  for (int64_t j = tile.j0; !plain_bias && j < tile.j1; ++j) {
-    T x;
-    load_tile(&x,
+  if (!plain_bias) {
+    T shift[Tiles::kMostCols];
+    load_tile(shift,
               static_cast<const char*>(args.bias.data) +
-                  j * args.bias.strides[0] * dtype_bytes(args.bias.dtype),
-              args.bias.dtype, 1, 1);
-    for (int64_t i = tile.i0; i < tile.i1; ++i) tile.out[i * tile.out_stride + j] += x;
+                  tile.j0 * args.bias.strides[0] * dtype_bytes(args.bias.dtype),
+              args.bias.dtype, args.bias.strides[0], width);
+    for (int64_t i = tile.i0; i < tile.i1; ++i) {
+      T* const y = tile.out + i * tile.out_stride + tile.j0;
+      for (int64_t j = 0; j < width; ++j) y[j] += shift[j];
+    }
   }
   // Convert the tile to out's dtype.
   for (int64_t i = tile.i0; !direct && i < tile.i1; ++i) {
     char* to = out + (i * args.out.strides[1] + tile.j0 * args.out.strides[2]) * bytes;
-    T* const from = tile.out + i * s.n + tile.j0;
+    T* const from = tile.out + i * tile.out_stride + tile.j0;
     if (args.beta != 0) add_old(from, args, to, width);
     store_tile(to, args.out.dtype, args.out.strides[2], from, width);
   }
@@ -188,8 +215,28 @@ void float_product(Context& context, const MatmulArgs& args, Carver carver) {
     packed = room.packed;
   }
   const Tiles tiles(s, kPanel<T>);
-  for_chunks(context, s.batch * tiles.count,
-             [&](int64_t chunk) { float_tile(args, room, packed, tiles, chunk); });
+  const int64_t chunks = s.batch * tiles.count;
+  if (room.out == nullptr) {
+    for_chunks(context, chunks, [&](int64_t chunk) {
+      float_tile<T>(args, packed, piece_of(s, tiles, chunk), nullptr, 0);
+    });
+    return;
+  }
+  const Aside<T> aside(s, tiles);
+  Rooms<T> rooms(room.out, aside.rows * aside.cols, std::min<int64_t>(chunks, Rooms<T>::kMost));
+  for_chunks(context, chunks, [&](int64_t chunk) {
+    const Piece all = piece_of(s, tiles, chunk);
+    rooms.with_one([&](T* mine) {
+      Piece part = all;
+      for (part.i0 = all.i0; part.i0 < all.i1; part.i0 = part.i1) {
+        part.i1 = std::min(part.i0 + aside.rows, all.i1);
+        for (part.j0 = all.j0; part.j0 < all.j1; part.j0 = part.j1) {
+          part.j1 = std::min(part.j0 + aside.cols, all.j1);
+          float_tile(args, packed, part, mine, aside.cols);
+        }
+      }
+    });
+  });
 }
 
 template void carve_float_product<float>(const MatmulArgs&, Carver&);

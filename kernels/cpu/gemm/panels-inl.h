@@ -16,6 +16,7 @@
 #include "hwy/highway.h"
 #include "kernels/cpu/gemm/gemm.h"
 #include "kernels/cpu/traverse/load_store.h"
+#include "kernels/cpu/traverse/stored-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu {
@@ -77,6 +78,17 @@ HWY_INLINE void transpose(T* to, int64_t to_stride, const T* from, int64_t from_
   }
 }
 
+// Rows of S.
+template <int64_t kWidth, class T, class S>
+HWY_INLINE void fetch_rows(T* to, const S* from, int64_t row_stride, int64_t rows, int64_t cols) {
+  const Vectors<T> d;
+  for (int64_t i = 0; i < rows; ++i, from += row_stride, to += kWidth) {
+    int64_t j = 0;
+    for (; j + kN<T> <= cols; j += kN<T>) hn::StoreU(stored::load(d, from + j), d, to + j);
+    for (; j < cols; ++j) to[j] = widened(from[j]);
+  }
+}
+
 // to[i][j] = from[i][j] as T, rows of `to` kWidth apart; from may be contiguous in either
 // dimension.
 template <int64_t kWidth, class T>
@@ -86,15 +98,14 @@ HWY_INLINE void fetch(T* to, const GemmOperand& m, int64_t i0, int64_t rows, int
   const int64_t bytes = dtype_bytes(m.dtype);
   const char* from =
       static_cast<const char*>(m.data) + (i0 * m.row_stride + j0 * m.col_stride) * bytes;
-  if (direct && m.col_stride == 1) {
-    const T* x = reinterpret_cast<const T*>(from);
-    const Vectors<T> d;
-    for (int64_t i = 0; i < rows; ++i, x += m.row_stride) {
-      int64_t j = 0;
-      for (; j + kN<T> <= cols; j += kN<T>) hn::StoreU(hn::LoadU(d, x + j), d, to + i * kWidth + j);
-      for (; j < cols; ++j) to[i * kWidth + j] = x[j];
-    }
-    return;
+  const auto rows_of = [&](auto s) {
+    const auto* x = reinterpret_cast<const decltype(s)*>(from);
+    fetch_rows<kWidth>(to, x, m.row_stride, rows, cols);
+  };
+  if (direct && m.col_stride == 1) return rows_of(T());
+  if constexpr (sizeof(T) == 4) {
+    if (m.col_stride == 1 && m.dtype == LIBDL_DTYPE_BFLOAT16) return rows_of(Bfloat());
+    if (m.col_stride == 1 && m.dtype == LIBDL_DTYPE_FLOAT16) return rows_of(Half());
   }
   if (direct && m.row_stride == 1) {
     return transpose(to, kWidth, reinterpret_cast<const T*>(from), m.col_stride, cols, rows);

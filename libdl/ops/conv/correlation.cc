@@ -14,9 +14,6 @@ namespace libdl {
 
 namespace {
 
-// The 16-bit types are summed as float32.
-Dtype wide(const Tensor& x) { return size_of(x.dtype()) < 4 ? Dtype::kFloat32 : x.dtype(); }
-
 // -- by the kernel --------------------------------------------------------------------------------
 
 kernels::View bias_view(const Tensor* bias, Access access) {
@@ -175,23 +172,25 @@ Tensor correlate(const Correlation& c, Played a, Played b, const Tensor* bias, T
   // Elsewhere dense ones are left to the library of products.
   const bool direct = is_floating(x.dtype()) && (cpu || c.groups > 1);
   const bool some = x.numel() != 0 && b.tensor.numel() != 0;
-  const Dtype type = cpu ? wide(x) : x.dtype();  // that the kernel computes in
   // What the kernel does besides.
-  const bool as_it_is = direct && some && type == x.dtype();
-  const Tensor* const added = as_it_is && wanted == Role::kOutput ? bias : nullptr;
-  Tensor* const summed = as_it_is && cpu ? bias_grad : nullptr;
+  const Tensor* const added = direct && some && wanted == Role::kOutput ? bias : nullptr;
+  Tensor* const summed = direct && some && cpu ? bias_grad : nullptr;
+  if (bias && !added && cpu && is_floating(x.dtype()) && size_of(x.dtype()) == 2) {  // round once
+    const auto in_float32 = [](const Tensor& t) { return cast(t, Dtype::kFloat32); };
+    const Tensor first = in_float32(x), second = in_float32(b.tensor), shift = in_float32(*bias);
+    return cast(correlate(c, {first, a.role}, {second, b.role}, &shift), x.dtype());
+  }
   if (bias_grad && !summed) *bias_grad = sum_of_pixels(a.role == Role::kOutput ? x : b.tensor);
   Tensor y;
   if (!some) {
     y = zeros(c.shape(wanted), x.dtype(), x.device());
   } else if (direct) {
-    const Tensor first = cast(x, type), second = cast(b.tensor, type);
-    y = by_kernel(c, {first, a.role}, {second, b.role}, added, summed);
+    y = by_kernel(c, a, b, added, summed);
   } else {
     y = by_products(c, a, b);
   }
-  if (bias && !added) y = add(y, along_channels(cast(*bias, y.dtype()), y.shape()));
-  return cast(y, x.dtype());
+  if (bias && !added) y = add(y, along_channels(*bias, y.shape()));
+  return y;
 }
 
 }  // namespace libdl

@@ -9,6 +9,9 @@
 // its arguments beforehand, may answer in its place, and is shown the results afterwards. Without
 // interceptors the line costs one test of the state.
 //
+// Autocast comes behind them (ops/core/autocast.h): they are shown what the host passed, and the
+// casts as calls of their own.
+//
 // Work inside operators that has no number in the operator table (a fused gradient, an optimizer's
 // step) is shown in the same way, as a part: LIBDL_OBSERVED_PART("view_backward",
 // part_scatter(dy, a), dy).
@@ -18,6 +21,7 @@
 #include <span>
 
 #include "device/state.h"
+#include "ops/core/autocast.h"
 #include "ops/core/into.h"
 #include "ops/core/values.h"
 
@@ -205,9 +209,10 @@ inline bool observed() {
 }
 
 // The variable arguments: all of the operator's arguments, in order.
-#define LIBDL_OBSERVED(op, ...)                           \
-  LIBDL_OBSERVED_AS((::libdl::observe_detail::Name{#op}), \
-                    op(__VA_ARGS__) __VA_OPT__(, ) __VA_ARGS__)
+#define LIBDL_OBSERVED(op, ...)                                  \
+  LIBDL_OBSERVED_AS((::libdl::observe_detail::Name{#op}),        \
+                    op(__VA_ARGS__) __VA_OPT__(, ) __VA_ARGS__); \
+  LIBDL_AUTOCAST(op __VA_OPT__(, ) __VA_ARGS__)
 
 // The name to show, the call that does the work, and the tensors it reads (and writes, as Into).
 #define LIBDL_OBSERVED_PART(name, again, ...) \

@@ -12,6 +12,7 @@
 #include "ops/creation/creation.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/view/view.h"
+#include "tensor/conversion.h"
 #include "tensor/memory_order.h"
 #include "tensor/row_major.h"
 
@@ -115,6 +116,14 @@ Tensor full(Dims shape, const Tensor& value, Dtype dtype, Device device) {
 static void copy_vjp(Backward& b) { b.set_grad(0, b.dy()); }
 static const Rule kClone{"clone", copy_vjp}, kCast{"to", copy_vjp};
 
+// The operator's end: y has x's elements.
+static Tensor copied(Call& call, Tensor y, const Rule& rule) {
+  const Dtype dtype = y.dtype();
+  y = call.done(std::move(y), rule, NoAttr{});
+  if (call.forward()) call.jvp(y, [&] { return cast(clone(call.tangent(0)), dtype); });
+  return y;
+}
+
 // strides: of the copy, a permutation of row-major ones; none: in x's order.
 static Tensor copied(const char* op, const Rule& rule, const Tensor& x, Dtype dtype,
                      std::optional<Dims> strides = {}) {
@@ -122,9 +131,7 @@ static Tensor copied(const char* op, const Rule& rule, const Tensor& x, Dtype dt
   Tensor y = strides ? empty(x.shape(), dtype, x.device()) : empty_as(x, dtype, x.device());
   if (strides) restride(y, *strides);
   copy_bytes(y, x);
-  y = call.done(std::move(y), rule, NoAttr{});
-  if (call.forward()) call.jvp(y, [&] { return cast(clone(call.tangent(0)), dtype); });
-  return y;
+  return copied(call, std::move(y), rule);
 }
 
 Tensor clone(const Tensor& input) {
@@ -147,6 +154,17 @@ Tensor cast(const Tensor& x, Dtype dtype) {
   if (x.dtype() == dtype && !x.is_number()) return x;
   LIBDL_OBSERVED_PART("to", cast(x, dtype), x, dtype);
   return copied("to", kCast, x, dtype);
+}
+
+Tensor cast_kept(const Tensor& x, Dtype dtype) {
+  LIBDL_OBSERVED_PART("to", cast_kept(x, dtype), x, dtype);
+  Call call("to", {}, {&x});
+  const auto convert = [](const Tensor& from, Dtype to) {
+    Tensor y = empty_as(from, to, from.device());
+    copy_bytes(y, from);
+    return y;
+  };
+  return copied(call, kept_conversion(x, dtype, convert), kCast);
 }
 
 // To another device; the gradient goes the way back.

@@ -34,7 +34,10 @@ Tensor full(Dims shape, const Tensor& value, Dtype dtype, Device device = {});
 // -- operators ----------------------------------------------------------------------------------
 
 Tensor cast(const Tensor& x, Dtype dtype);  // x itself if it has the dtype already
-Tensor clone(const Tensor& input);          // in input's order of dimensions in memory
+// The same of a float32 tensor on the CPU to a 16-bit dtype, for values that are read often: the
+// result's bytes are kept with x's until those change, and are not to be written.
+Tensor cast_kept(const Tensor& x, Dtype dtype);
+Tensor clone(const Tensor& input);  // in input's order of dimensions in memory
 Tensor row_major_clone(const Tensor& x);
 Tensor clone_with(const Tensor& x, Dims strides);  // a permutation of row-major ones
 Tensor contiguous(const Tensor& input);            // input itself if it is contiguous

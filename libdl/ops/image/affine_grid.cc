@@ -59,6 +59,7 @@ Tensor affine_grid(const Tensor& theta, Dims size, bool align_corners) {
   if (!same(theta.shape(), wanted))
     fail_argument(LIBDL_ERROR_SHAPE, kOp, 1, "theta", "has shape " + to_string(theta.shape()),
                   to_string(wanted));
+  const ModeGuard as_they_are(kModeAutocast);
   const Named named(kOp);
   const Tensor map = cast(theta, computed_as(theta.dtype()));
   Tensor base;

@@ -207,9 +207,18 @@ static Tensor checked_value(const Tensor& x, Dims pads, std::optional<double> va
   return given;
 }
 
+// What autocast computes in float32: PyTorch's reflection_pad1d and 2d and replication_pad.
+static bool in_float32(Fill fill, int64_t dims) {
+  return fill == Fill::kReplicate || (fill == Fill::kReflect && dims <= 2);
+}
+
 Tensor pad(const Tensor& input, Dims pads, std::string_view mode, std::optional<double> value) {
   LIBDL_OBSERVED(pad, input, pads, mode, value);
   const Fill fill = fill_of(mode);
+  if (autocasting() && in_float32(fill, static_cast<int64_t>(pads.size()) / 2)) {
+    const ModeGuard off(kModeAutocast);
+    return pad(autocast(input, Dtype::kFloat32), pads, mode, value);
+  }
   check_dimensions(input, pads, fill);
   if (fill != Fill::kConstant && value.value_or(0) != 0)
     fail_argument(LIBDL_ERROR_VALUE, kOp, 4, "value", "is " + std::to_string(*value),

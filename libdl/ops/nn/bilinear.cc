@@ -46,6 +46,7 @@ Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight
   LIBDL_OBSERVED(bilinear, input1, input2, weight, bias);
   check_dtypes(input1, input2, weight, bias);
   check_shapes(input1, input2, weight, bias);
+  const ModeGuard as_they_are(kModeAutocast);
   const int64_t out = weight.size(0), in1 = weight.size(1), in2 = weight.size(2);
   int64_t rows = 1;
   for (int d = 0; d + 1 < input1.ndim(); ++d) rows *= input1.size(d);

@@ -53,10 +53,12 @@ static Gradients in_one_pass(const Norm& a, const Tensor& arrived, const Tensor&
   const Tensor dy = plain(arrived, x.dtype()), in = plain(x);
   Shape shape;
   for (const int64_t d : a.dims) shape.push_back(x.size(static_cast<int>(d)));
-  const auto place = [&](int i, Dims sizes) {
-    return wanted[i] ? empty(sizes, x.dtype(), x.device()) : Tensor();
+  const auto place = [&](int i, Dims sizes, Dtype dtype) {
+    return wanted[i] ? empty(sizes, dtype, x.device()) : Tensor();
   };
-  const Tensor dx = place(0, x.shape()), dweight = place(1, shape), dbias = place(2, shape);
+  const Dtype vectors = weight.defined() ? weight.dtype() : x.dtype();
+  const Tensor dx = place(0, x.shape(), x.dtype());
+  const Tensor dweight = place(1, shape, vectors), dbias = place(2, shape, vectors);
   const Tensor factor = weight.defined() ? plain(weight) : Tensor();
   const int64_t sizes[] = {a.n, a.cols}, strides[] = {a.cols, 1}, one[] = {1};
   const int64_t cols[] = {a.cols}, rows[] = {a.n};
@@ -93,6 +95,11 @@ static void layer_norm_vjp(Backward& b) {
 }
 static const Rule kLayerNorm{"layer_norm", layer_norm_vjp};
 
+// float32 beside 16 bits, as autocast leaves them.
+static bool is_wider(Dtype dtype, const Tensor& x) {
+  return dtype == Dtype::kFloat32 && size_of(x.dtype()) == 2 && x.device().is_cpu();
+}
+
 static Norm check(const Tensor& x, Dims shape, const Tensor* weight, const Tensor* bias) {
   const char* const op = "layer_norm";
   if (!is_floating(x.dtype()))
@@ -107,7 +114,7 @@ static Norm check(const Tensor& x, Dims shape, const Tensor* weight, const Tenso
     if (!same(p->shape(), shape))
       fail_argument(LIBDL_ERROR_SHAPE, op, argument, name, "has shape " + to_string(p->shape()),
                     to_string(shape));
-    if (p->dtype() != x.dtype())
+    if (p->dtype() != x.dtype() && !is_wider(p->dtype(), x))
       fail_argument(LIBDL_ERROR_DTYPE, op, argument, name, std::string("is ") + name_of(p->dtype()),
                     name_of(x.dtype()));
   };
@@ -128,7 +135,7 @@ static Tensor normalise(const Tensor& x, const Norm& a, const Tensor& eps, const
   const Tensor centred = sub(x, mean(x, Dims(a.dims), true));
   Tensor y = centred * rsqrt(add(mean(square(centred), Dims(a.dims), true), eps));
   if (weight) y = y * *weight;
-  return bias ? y + *bias : y;
+  return cast(bias ? y + *bias : y, x.dtype());
 }
 
 // The tangent by the product rule over the composed form.

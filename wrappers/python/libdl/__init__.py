@@ -40,6 +40,16 @@ from ._modes import (
     is_inference_mode_enabled as is_inference_mode_enabled, no_grad as no_grad,
     set_default_dtype as set_default_dtype, set_grad_enabled as set_grad_enabled,
 )  # fmt: skip
+from ._autocast import (
+    autocast as autocast, clear_autocast_cache as clear_autocast_cache,
+    get_autocast_cpu_dtype as get_autocast_cpu_dtype, get_autocast_dtype as get_autocast_dtype,
+    is_autocast_cache_enabled as is_autocast_cache_enabled,
+    is_autocast_cpu_enabled as is_autocast_cpu_enabled, is_autocast_enabled as is_autocast_enabled,
+    set_autocast_cache_enabled as set_autocast_cache_enabled,
+    set_autocast_cpu_dtype as set_autocast_cpu_dtype,
+    set_autocast_cpu_enabled as set_autocast_cpu_enabled, set_autocast_dtype as set_autocast_dtype,
+    set_autocast_enabled as set_autocast_enabled,
+)  # fmt: skip
 from ._creation import (
     as_tensor as as_tensor, asarray as asarray, from_dlpack as from_dlpack,
     from_numpy as from_numpy, frombuffer as frombuffer, normal as normal, tensor as tensor,
@@ -144,10 +154,10 @@ def typename(obj: _Any) -> str:
 
 if _typing.TYPE_CHECKING:
     bool, float, int = bool_, float32, int32
-    from . import cuda as cuda, func as func, nn as nn, optim as optim, random as random
+    from . import amp as amp, cuda as cuda, func as func, nn as nn, optim as optim, random as random
     from . import utils as utils
 
-_LAZY = ("cuda", "func", "nn", "optim", "random", "utils")
+_LAZY = ("amp", "cuda", "func", "nn", "optim", "random", "utils")
 
 
 if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names

@@ -8,6 +8,7 @@ import warnings
 from typing import Any
 
 from .. import _recurrent
+from .._autocast import is_autocast_enabled
 from .._C import Tensor
 from .._errors import ArgumentValueError
 from .._functions import empty, zeros
@@ -132,7 +133,7 @@ class RNNBase(Module):
     def check_input(self, input: Tensor, batch_sizes: Tensor | None) -> None:
         """Raises unless input fits the parameters."""
         name, dtype = type(self).__name__, self._flat_weights[0].dtype
-        if input.dtype != dtype:
+        if input.dtype != dtype and not is_autocast_enabled("cpu"):
             raise ArgumentValueError(
                 f"{name}: argument 1 (input) is {input.dtype}, wanted the parameters' {dtype}")
         wanted = (2,) if batch_sizes is not None else (2, 3)

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .. import _C, _random
+from .. import _C, _autocast, _random
 from .._C import Tensor
 from .._errors import VersionError
 from .._modes import enable_grad
@@ -44,23 +44,26 @@ class _Kept:
 
 
 class _Replay:
-    """Runs the function again on its original arguments, with the same random numbers."""
+    """Runs the function again on its original arguments, with the same random numbers, and with
+    autocast as it was."""
 
     def __init__(self, function: Callable[..., Any], args: Any, kwargs: Any, keep: bool) -> None:
         self.function = function
         self.kept = [_Kept(value) for value in args]
         self.kept_named = {name: _Kept(value) for name, value in kwargs.items()}
         self.state = _random.get_rng_state() if keep else None
+        self.autocast = _autocast.autocast("cpu", enabled=_autocast.is_autocast_enabled("cpu"))
 
     def __call__(self) -> tuple[Any, list[Any]]:
         """The result, and the arguments that it was computed from."""
         args = [kept.again(f"argument {i + 1}") for i, kept in enumerate(self.kept)]
         kwargs = {name: kept.again(name) for name, kept in self.kept_named.items()}
-        if self.state is None:
-            return self.function(*args, **kwargs), args
-        with _random.fork_rng():
-            _random.set_rng_state(self.state)
-            return self.function(*args, **kwargs), args
+        with self.autocast._again():
+            if self.state is None:
+                return self.function(*args, **kwargs), args
+            with _random.fork_rng():
+                _random.set_rng_state(self.state)
+                return self.function(*args, **kwargs), args
 
 
 class _Frame(threading.local):

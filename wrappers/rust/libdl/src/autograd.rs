@@ -3,7 +3,7 @@
 use crate::callback::Bound;
 use crate::error::check;
 use crate::pass::{optional_pointers, pointers, take_optional_list};
-use crate::{Error, ErrorCode, Result, Tensor};
+use crate::{Dtype, Error, ErrorCode, Result, Tensor};
 use libdl_sys::*;
 use std::borrow::Borrow;
 use std::ffi::c_void;
@@ -231,6 +231,35 @@ pub fn inference_mode<R>(f: impl FnOnce() -> R) -> R {
     }
     let _restore = Restore(unsafe { libdl_set_inference_mode(1) });
     f()
+}
+
+/// Runs `f` with autocast: products compute in a 16-bit dtype, and losses in float32.
+pub fn autocast<R>(dtype: Dtype, f: impl FnOnce() -> R) -> Result<R> {
+    with_autocast(true, dtype, f)
+}
+
+/// Runs `f` without autocast.
+pub fn no_autocast<R>(f: impl FnOnce() -> R) -> Result<R> {
+    with_autocast(false, Dtype(unsafe { libdl_autocast_dtype(LIBDL_DEVICE_CPU) }), f)
+}
+
+fn with_autocast<R>(on: bool, dtype: Dtype, f: impl FnOnce() -> R) -> Result<R> {
+    struct Restore(libdl_bool, libdl_dtype);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            unsafe {
+                libdl_error_release(libdl_set_autocast_enabled(LIBDL_DEVICE_CPU, self.0));
+                libdl_error_release(libdl_set_autocast_dtype(LIBDL_DEVICE_CPU, self.1));
+            }
+        }
+    }
+    unsafe {
+        let before = libdl_autocast_enabled(LIBDL_DEVICE_CPU);
+        let _restore = Restore(before, libdl_autocast_dtype(LIBDL_DEVICE_CPU));
+        check(libdl_set_autocast_dtype(LIBDL_DEVICE_CPU, dtype.0))?;
+        check(libdl_set_autocast_enabled(LIBDL_DEVICE_CPU, on.into()))?;
+        Ok(f())
+    }
 }
 
 /// A registered hook. Dropping this does not remove the hook.

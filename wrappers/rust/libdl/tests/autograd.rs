@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //! Gradients, hooks, closures as functions, and panics on their way through the library.
-use libdl::{custom_function, no_grad, Error, ErrorCode, Forward, Pass, Result, Tensor};
+use libdl::{custom_function, no_grad, Dtype, Error, ErrorCode, Forward, Pass, Result, Tensor};
 use std::cell::{Cell, RefCell};
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::rc::Rc;
@@ -66,6 +66,18 @@ fn recording_is_restored_also_by_a_panic() {
     assert!(libdl::is_grad_enabled());
     let inference = libdl::inference_mode(|| x.mul(2)).unwrap();
     assert!(!inference.requires_grad() && x.mul(2).unwrap().requires_grad());
+}
+
+#[test]
+fn autocast_is_for_products_inside() -> Result<()> {
+    let x = Tensor::from_slice(&[1.0f32, 2.0, 3.0, 4.0], &[2, 2])?;
+    let matrix = || x.mm(&x).map(|y| y.dtype());
+    assert_eq!(libdl::autocast(Dtype::FLOAT16, matrix)??, Dtype::FLOAT16);
+    assert_eq!(libdl::autocast(Dtype::FLOAT16, || x.exp())??.dtype(), Dtype::FLOAT32);
+    let inner = libdl::autocast(Dtype::BFLOAT16, || libdl::no_autocast(matrix))???;
+    assert_eq!((inner, matrix()?), (Dtype::FLOAT32, Dtype::FLOAT32));
+    assert!(libdl::autocast(Dtype::INT8, || ()).is_err());
+    Ok(())
 }
 
 #[test]
