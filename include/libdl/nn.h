@@ -339,13 +339,14 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_dropout_into(const libdl_tensor *in
  *  weight              [rows, columns]
  *  padding_idx         a row that receives no gradient, negative counts from the end; NULL: none
  *  scale_grad_by_freq  whether a row's gradient is divided by how often it was read
- *  sparse              must be false: sparse gradients are not offered
+ *  sparse              whether weight's gradient is sparse (libdl_tensor_is_sparse), unless it is
+ *                      itself recorded; on the CPU only
  *  out                 new, input's shape and columns
  *
  *  Gradient: any order, forward mode, of weight. PyTorch's max_norm writes to weight and is left to
  *  the wrappers: renormalise weight before the call.
  *  Errors: INDEX (an index or padding_idx out of range), SHAPE (weight is not a matrix), DTYPE
- *  (input is neither int64 nor int32), UNSUPPORTED (sparse).
+ *  (input is neither int64 nor int32), UNSUPPORTED (sparse on another device).
  *  Threads: concurrent-read.
  *  Python: embedding(input, weight, padding_idx=None, scale_grad_by_freq=False, sparse=False)
  *    [functional]
