@@ -90,3 +90,4 @@
 %include "libdl/dropout.h"
 %include "libdl/distance.h"
 %include "libdl/attention.h"
+%include "libdl/sparse.h"

@@ -39,6 +39,7 @@
 #include <libdl/rnn.h>
 #include <libdl/rounding.h>
 #include <libdl/scope.h>
+#include <libdl/sparse.h>
 #include <libdl/state.h>
 #include <libdl/stream.h>
 #include <libdl/tensor.h>

@@ -340,13 +340,14 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_dropout_into(const libdl_tensor *in
  *  weight              [rows, columns]
  *  padding_idx         a row that receives no gradient, negative counts from the end; NULL: none
  *  scale_grad_by_freq  whether a row's gradient is divided by how often it was read
- *  sparse              must be false: sparse gradients are not offered
+ *  sparse              whether weight's gradient is sparse (libdl_tensor_is_sparse), unless it is
+ *                      itself recorded; on the CPU only
  *  out                 new, input's shape and columns
  *
  *  Gradient: any order, forward mode, of weight. PyTorch's max_norm writes to weight and is left to
  *  the wrappers: renormalise weight before the call.
  *  Errors: INDEX (an index or padding_idx out of range), SHAPE (weight is not a matrix), DTYPE
- *  (input is neither int64 nor int32), UNSUPPORTED (sparse).
+ *  (input is neither int64 nor int32), UNSUPPORTED (sparse on another device).
  *  Threads: concurrent-read.
  *  Python: embedding(input, weight, padding_idx=None, scale_grad_by_freq=False, sparse=False)
  *    [functional]
@@ -357,6 +358,42 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_embedding(const libdl_tensor *input
                                                        libdl_bool scale_grad_by_freq,
                                                        libdl_bool sparse,
                                                        LIBDL_NEW libdl_tensor **out);
+
+/** Rows of a table in bags, each reduced to one row: the sum, mean or maximum of weight[input[i]].
+ *
+ *  input                int64 or int32 indices of rows: [n], or [bags, n], where each row is a bag
+ *  weight               floating, [rows, columns]
+ *  offsets              int64 or int32, [bags]: where in input each bag begins, ascending from 0;
+ *                       NULL if input has two dimensions
+ *  scale_grad_by_freq   whether a row's gradient is divided by how often it was read; not of "max"
+ *  mode                 "mean" (NULL means this), "sum" or "max"
+ *  sparse               as in libdl_embedding; not of "max"
+ *  per_sample_weights   of a "sum": the factor of each row that is read, of input's shape and
+ *                       weight's dtype; NULL: ones
+ *  include_last_offset  whether offsets has one entry more, where the last bag ends; what follows
+ *                       is in no bag. Without it the last bag ends with input
+ *  padding_idx          a row that is in no bag and receives no gradient, negative counts from the
+ *                       end; NULL: none
+ *  out                  new, [bags, columns]; 0 for an empty bag
+ *
+ *  Of equal elements of a bag the first is its maximum, and a NaN is one only if it comes first.
+ *  16-bit rows are summed in float32. The host reads input and offsets, wherever they are.
+ *  Gradient: any order, forward mode, of weight and per_sample_weights.
+ *  Errors: INDEX (an index or padding_idx out of range), SHAPE (input, weight, offsets or
+ *  per_sample_weights), DTYPE (input or offsets are neither int64 nor int32, weight is not
+ *  floating, per_sample_weights differs), VALUE (offsets, mode, or what mode excludes),
+ *  UNSUPPORTED (per_sample_weights without "sum", sparse on another device than the CPU).
+ *  Threads: concurrent-read.
+ *  Python: embedding_bag(input, weight, offsets=None, scale_grad_by_freq=False, mode='mean',
+ *    sparse=False, per_sample_weights=None, include_last_offset=False, padding_idx=None)
+ *    [functional]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_embedding_bag(
+    const libdl_tensor *input, const libdl_tensor *weight,
+    LIBDL_NULLABLE const libdl_tensor *offsets, libdl_bool scale_grad_by_freq,
+    LIBDL_NULLABLE const char *mode, int64_t mode_length, libdl_bool sparse,
+    LIBDL_NULLABLE const libdl_tensor *per_sample_weights, libdl_bool include_last_offset,
+    LIBDL_NULLABLE const int64_t *padding_idx, LIBDL_NEW libdl_tensor **out);
 
 /** Max pooling: the largest element of each window over the last two dimensions.
  *

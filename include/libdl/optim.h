@@ -8,7 +8,8 @@
  *  NULL with count 0. The lists after the gradients are the optimizer's state, zeros before the
  *  first step if nothing else is said. The formulas, and the options' meanings, are PyTorch's: g is
  *  grad, or -grad with maximize, and then g = g + weight_decay p, or p = p - lr weight_decay p with
- *  decoupled.
+ *  decoupled. A sparse gradient counts as a matrix of zeros where it holds no row, also with a
+ *  weight decay or momentum.
  *
  *  Errors: SHAPE, DTYPE, DEVICE, OVERLAP, READ_ONLY (a list does not fit), VALUE (a factor out of
  *  range), NULL.
@@ -43,6 +44,16 @@ typedef struct libdl_adam_options {
   libdl_bool amsgrad;
   libdl_bool maximize;
 } libdl_adam_options;
+
+typedef struct libdl_sparse_adam_options {
+  uint32_t struct_size;
+  libdl_bool maximize;
+  double lr;    /**< 0 or more; usually 0.001 */
+  double beta1; /**< 0 <= beta1 < 1; usually 0.9 */
+  double beta2; /**< 0 <= beta2 < 1; usually 0.999 */
+  double eps;   /**< 0 or more; usually 1e-8 */
+  int64_t step; /**< 1 at the first step */
+} libdl_sparse_adam_options;
 
 typedef struct libdl_adamax_options {
   uint32_t struct_size;
@@ -153,6 +164,15 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_adam_step(
     const libdl_tensor *const *grads, int64_t grads_count, libdl_tensor *const *exp_avgs,
     int64_t exp_avgs_count, libdl_tensor *const *exp_avg_sqs, int64_t exp_avg_sqs_count,
     LIBDL_NULLABLE libdl_tensor *const *max_exp_avg_sqs, int64_t max_exp_avg_sqs_count);
+
+/** Adam for sparse gradients (libdl_tensor_is_sparse), of the rows that they hold: others keep
+ *  their parameters and moments. m = beta1 m + (1 - beta1) g, v = beta2 v + (1 - beta2) g^2,
+ *  p = p - lr sqrt(1 - beta2^step) / (1 - beta1^step) m / (sqrt(v) + eps).
+ *  Errors: also VALUE (a dense gradient). */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_sparse_adam_step(
+    const libdl_sparse_adam_options *options, libdl_tensor *const *params, int64_t count,
+    const libdl_tensor *const *grads, int64_t grads_count, libdl_tensor *const *exp_avgs,
+    int64_t exp_avgs_count, libdl_tensor *const *exp_avg_sqs, int64_t exp_avg_sqs_count);
 
 /** Adamax: m = beta1 m + (1 - beta1) g, u = max(beta2 u, |g| + eps),
  *  p = p - lr / (1 - beta1^step) m / u. */

@@ -72,6 +72,13 @@ LIBDL_API libdl_bool libdl_tensor_is_emptied(const libdl_tensor *tensor);
 /** Whether the memory must not be written (an imported read-only buffer). Threads: free. */
 LIBDL_API libdl_bool libdl_tensor_is_read_only(const libdl_tensor *tensor);
 
+/** Whether it is sparse: a matrix that holds few rows and is 0 in all others, as the gradient of a
+ *  table read with sparse=True. libdl_sparse_rows returns the rows; to everything else it is a
+ *  matrix like others. A sum of two, a multiple, a copy, and what clipping makes of one are sparse
+ *  again; another write, or a writable mapping of the bytes, ends it.
+ *  Threads: concurrent-read. */
+LIBDL_API libdl_bool libdl_tensor_is_sparse(const libdl_tensor *tensor);
+
 /** Whether two elements may share an address, as after expand. Threads: free. */
 LIBDL_API libdl_bool libdl_tensor_overlaps_itself(const libdl_tensor *tensor);
 

@@ -44,6 +44,23 @@ libdl_error* libdl_adam_step(const libdl_adam_options* options, libdl_tensor* co
   });
 }
 
+libdl_error* libdl_sparse_adam_step(const libdl_sparse_adam_options* options,
+                                    libdl_tensor* const* params, int64_t count,
+                                    const libdl_tensor* const* grads, int64_t grads_count,
+                                    libdl_tensor* const* exp_avgs, int64_t exp_avgs_count,
+                                    libdl_tensor* const* exp_avg_sqs, int64_t exp_avg_sqs_count) {
+  return door("libdl_sparse_adam_step", [&] {
+    const char* const name = "libdl_sparse_adam_step";
+    not_null(name, 1, "options", options, "options with at least lr, betas, eps and step");
+    const libdl_sparse_adam_options o = read_options(name, 1, options);
+    sparse_adam_step({o.lr, o.beta1, o.beta2, o.eps, 0, o.step, false, o.maximize != 0},
+                     live_tensors(name, 2, "params", params, count),
+                     live_tensors(name, 3, "grads", grads, grads_count),
+                     live_tensors(name, 4, "exp_avgs", exp_avgs, exp_avgs_count),
+                     live_tensors(name, 5, "exp_avg_sqs", exp_avg_sqs, exp_avg_sqs_count));
+  });
+}
+
 libdl_error* libdl_adamax_step(const libdl_adamax_options* options, libdl_tensor* const* params,
                                int64_t count, const libdl_tensor* const* grads, int64_t grads_count,
                                libdl_tensor* const* exp_avgs, int64_t exp_avgs_count,

@@ -8,6 +8,7 @@
 #include "capi/scope.h"
 #include "ops/core/call.h"
 #include "tape/meta.h"
+#include "tensor/sparse_rows.h"
 
 namespace libdl::capi {
 namespace {
@@ -95,6 +96,10 @@ libdl_bool libdl_tensor_is_emptied(const libdl_tensor* tensor) {
 
 libdl_bool libdl_tensor_is_read_only(const libdl_tensor* tensor) {
   return live(tensor) && tensor->storage && tensor->storage->read_only;
+}
+
+libdl_bool libdl_tensor_is_sparse(const libdl_tensor* tensor) {
+  return live(tensor) && is_sparse(borrow(tensor));
 }
 
 libdl_bool libdl_tensor_overlaps_itself(const libdl_tensor* tensor) {

@@ -9,6 +9,7 @@
 #include "ops/pointwise/pointwise.h"
 #include "runtime/thread_pool.h"
 #include "tensor/memory_order.h"
+#include "tensor/sparse_rows.h"
 
 namespace libdl {
 
@@ -108,7 +109,9 @@ static bool lies_so(const Tensor& gradient, const Shape& strides) {
   return true;
 }
 
+// A sparse one is a row-major matrix, whatever the leaf's order in memory.
 static bool can_be_grad(const Tensor& gradient, const Accumulator& leaf) {
+  if (is_sparse(gradient)) return true;
   if (gradient.is_contiguous() && same(gradient.strides(), leaf.strides)) return true;
   return lies_so(gradient, strides_of_grad(leaf));
 }
@@ -124,7 +127,8 @@ void accumulate(Accumulator& leaf, Tensor gradient, bool create_graph) {
     const Tensor& before = turn.before;
     if (!before.defined()) {
       const bool take = !recorded && sole_owner(gradient) && can_be_grad(gradient, leaf);
-      return take ? std::move(gradient) : clone_with(gradient, strides_of_grad(leaf));
+      if (take) return std::move(gradient);
+      return is_sparse(gradient) ? clone(gradient) : clone_with(gradient, strides_of_grad(leaf));
     }
     if (recorded || requires_grad(before)) return pointwise(k_add, before, gradient);
     want_room(before, gradient);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <cmath>
+#include <vector>
 
 #include "optim/lists.h"
 #include "optim/step.h"
@@ -14,6 +15,7 @@
 #include "ops/view/view.h"
 #include "runtime/float_environment.h"
 #include "runtime/thread_pool.h"
+#include "tensor/sparse_rows.h"
 
 namespace libdl {
 
@@ -52,8 +54,10 @@ static Tensor norm_of_all(TensorSpan tensors, double norm_type) {
   const Tensor p = number(norm_type);
   const int64_t count[] = {static_cast<int64_t>(tensors.size())};
   const Tensor norms = empty(count, Dtype::kFloat64, tensors[0].device());
-  for (size_t i = 0; i < tensors.size(); ++i)
-    norm(tensors[i], &p, {}, false, Dtype::kNone, Into(select(norms, 0, static_cast<int64_t>(i))));
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const Tensor x = is_sparse(tensors[i]) ? held_values(tensors[i]) : tensors[i];
+    norm(x, &p, {}, false, Dtype::kNone, Into(select(norms, 0, static_cast<int64_t>(i))));
+  }
   return norm(norms, &p, {}, false, Dtype::kNone);
 }
 
@@ -84,14 +88,33 @@ Tensor total_norm(TensorSpan tensors, double norm_type, bool error_if_nonfinite)
 
 // -- clipping -------------------------------------------------------------------------------------
 
+// Changes the gradients by change(x, into). Of sparse ones the rows that are held change; the new
+// ones are made before anything is written.
+template <class F>
+static void change_all(const char* op, TensorSpan grads, F&& change) {
+  std::vector<Tensor> fresh(grads.size());
+  for (size_t i = 0; i < grads.size(); ++i) {
+    const std::vector<int64_t>* const rows = held_rows(grads[i]);
+    if (!rows) continue;
+    fresh[i] = sparse_matrix(grads[i].shape(), *rows, change(held_values(grads[i]), Into()));
+  }
+  const Uninterruptible whole;  // all are changed or none
+  for (size_t i = 0; i < grads.size(); ++i) {
+    if (fresh[i].defined()) {
+      take_rows(grads[i], fresh[i], op);
+    } else {
+      change(grads[i], Into(grads[i]));
+    }
+  }
+}
+
 // A NaN as a factor makes all gradients NaN.
 static void scale_to(TensorSpan grads, double max_norm, double length) {
   const DefaultFloatEnvironment environment;
   const double factor = max_norm / (length + 1e-6);
   if (factor >= 1) return;
   const Tensor scale = number(factor);
-  const Uninterruptible whole;  // all are scaled or none
-  for (const Tensor& g : grads) mul(g, scale, Into(g));
+  change_all("mul", grads, [&](const Tensor& g, Into into) { return mul(g, scale, into); });
 }
 
 Tensor clip_grad_norm(TensorSpan grads, double max_norm, double norm_type,
@@ -140,9 +163,9 @@ void clip_grad_value(TensorSpan grads, double clip_value) {
                     "real ones: complex numbers have no order");
   const ModeGuard off(kModeGrad | kModeForward);
   const Tensor low = number(-clip_value), high = number(clip_value);
-  const Uninterruptible whole;
-  for (const Tensor& g : grads)  // what a dtype does not hold never binds
-    if (holds(g.dtype(), clip_value)) clamp(g, &low, &high, Into(g));
+  change_all("clamp", grads, [&](const Tensor& g, Into into) {
+    return holds(g.dtype(), clip_value) ? clamp(g, &low, &high, into) : g;  // else it never binds
+  });
 }
 
 }  // namespace libdl

@@ -21,7 +21,10 @@ void sgd_step(const SgdOptions& o, TensorSpan params, TensorSpan grads, TensorSp
                   "a momentum above 0 and no dampening with it");
   States momenta;
   if (o.momentum != 0) momenta = {"momentum_buffers", buffers};
-  const Step step{op, params, grads, {momenta}};
+  // Without a gradient p - lr 0 is p, and with maximize it may be 0 instead of -0.
+  Still still = o.maximize ? Still::kRowsOfSparse : Still::kRows;
+  if (o.momentum != 0 || o.weight_decay != 0) still = Still::kNoRow;
+  const Step step{op, params, grads, {momenta}, still};
   step.take(launch_sgd, {.lr = o.lr,
                          .momentum = o.momentum,
                          .dampening = o.dampening,

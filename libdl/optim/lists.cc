@@ -6,10 +6,8 @@
 #include <vector>
 
 #include "ops/core/call.h"
-#include "ops/creation/copy.h"
+#include "optim/addresses.h"
 #include "runtime/thread_pool.h"
-#include "tensor/forms.h"
-#include "tensor/sparse_rows.h"
 
 namespace libdl {
 
@@ -150,91 +148,9 @@ static void check_disjoint(const Step& s) {
 
 // -- launches -------------------------------------------------------------------------------------
 
-namespace {
-// The lists as the kernel wants them: arrays of addresses. What belongs to one parameter lies in
-// one order: plain, or all of it with the channels innermost and nowhere else.
-struct Lists {
-  std::vector<int32_t> dtype;
-  std::vector<int64_t> numel;
-  std::vector<void*> param, state1, state2, state3;
-  std::vector<const void*> grad;
-  std::vector<Tensor> plain_grads;  // row-major copies where a gradient has other strides
-  std::vector<PackedReader> forms;
-  std::vector<kernels::GradientRows> rows;  // empty if no gradient is held by rows
-
-  explicit Lists(const Step& s) {
-    const TensorSpan params = s.params, grads = s.grads, first = s.states[0].list,
-                     second = s.states[1].list, third = s.states[2].list;
-    const std::pair<TensorSpan, std::vector<void*>&> written[] = {
-        {params, param}, {first, state1}, {second, state2}, {third, state3}};
-    for (size_t i = 0; i < params.size(); ++i) {
-      dtype.push_back(static_cast<int32_t>(params[i].dtype()));
-      numel.push_back(params[i].numel());
-      const size_t taken = forms.size();
-      if (memory_is_special() && in_forms(grads[i], {params, first, second, third}, i)) {
-        size_t at = taken;
-        for (const auto& [list, addresses] : written)
-          if (!list.empty()) addresses.push_back(const_cast<void*>(forms[at++].data()));
-        grad.push_back(forms[at].data());
-        continue;
-      }
-      for (const auto& [list, addresses] : written)
-        if (!list.empty()) addresses.push_back(kernel_data(list[i], Access::kUpdate));
-      if (memory_is_special() && by_rows(grads[i], i, params.size())) continue;
-      plain_grads.push_back(plain(grads[i]));
-      grad.push_back(kernel_data(plain_grads.back(), Access::kRead));
-    }
-  }
-  // Appends the gradient's rows, if it is held by rows.
-  bool by_rows(const Tensor& g, size_t i, size_t count) {
-    forms.push_back(sparse_rows_of(g));
-    if (!forms.back().data()) {
-      forms.pop_back();
-      return false;
-    }
-    const SparseRows held = rows_in(forms.back());
-    rows.resize(count);
-    rows[i] = {held.count, g.size(1), held.numbers};
-    grad.push_back(held.elements);
-    return true;
-  }
-  // Appends the forms of what is written at position i and of the gradient, if all have them.
-  bool in_forms(const Tensor& g, std::initializer_list<TensorSpan> lists, size_t i) {
-    constexpr Layout layout = Layout::kChannelsInnermost;
-    const size_t before = forms.size();
-    bool all = true;
-    for (const TensorSpan list : lists) {
-      if (list.empty() || !all) continue;
-      forms.push_back(writable_form_of(list[i], layout));
-      all = forms.back().data();
-    }
-    if (all) {
-      forms.push_back(form_of(g, layout));
-      all = forms.back().data();
-    }
-    if (!all) forms.resize(before);
-    return all;
-  }
-  kernels::OptimizerArgs args(const kernels::OptimizerOptions& options) {
-    kernels::OptimizerArgs a{};
-    a.options = options;
-    a.count = static_cast<int32_t>(param.size());
-    a.dtype = dtype.data();
-    a.numel = numel.data();
-    a.param = param.data();
-    a.grad = grad.data();
-    a.rows = rows.empty() ? nullptr : rows.data();
-    a.state1 = state1.empty() ? nullptr : state1.data();
-    a.state2 = state2.empty() ? nullptr : state2.data();
-    a.state3 = state3.empty() ? nullptr : state3.data();
-    return a;
-  }
-};
-
-void wrote(const char* op, TensorSpan list) {
+static void wrote(const char* op, TensorSpan list) {
   for (const Tensor& x : list) written(x, op);
 }
-}  // namespace
 
 void Step::take(void (*launch)(Device, const kernels::OptimizerArgs&),
                 const kernels::OptimizerOptions& options) const {
@@ -252,10 +168,9 @@ void Step::take(void (*launch)(Device, const kernels::OptimizerArgs&),
   check_disjoint(used);
   if (params.empty()) return;
   const ModeGuard off(kModeGrad | kModeForward);
-  Lists lists(used);
-  const kernels::OptimizerArgs args = lists.args(options);
+  const Addresses addresses(used);
   const Uninterruptible whole;  // a step is taken or not
-  launch(params[0].device(), args);
+  addresses.launch_all(params[0].device(), launch, options);
   wrote(op, params);
   for (const States& s : used.states) wrote(op, s.list);
 }

@@ -27,11 +27,15 @@ struct States {
   TensorSpan list{};
 };
 
+// Which rows without a gradient a step leaves out, because they stay as they are.
+enum class Still : uint8_t { kNoRow, kRowsOfSparse, kRows };
+
 // The states are the arguments from 4 on, whether they are part of the step or not.
 struct Step {
   const char* op;
   TensorSpan params, grads;
   std::array<States, 3> states;
+  Still still = Still::kNoRow;
 
   // Checks the lists, launches the kernel and raises the versions; options were checked before.
   void take(void (*launch)(Device, const kernels::OptimizerArgs&),

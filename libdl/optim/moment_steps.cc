@@ -5,6 +5,7 @@
 #include "optim/lists.h"
 #include "optim/step.h"
 #include "runtime/float_environment.h"
+#include "tensor/sparse_rows.h"
 
 #include "ops/core/call.h"
 
@@ -46,6 +47,30 @@ void adam_step(const AdamOptions& o, TensorSpan params, TensorSpan grads, Tensor
   if (o.amsgrad) largest = {"max_exp_avg_sqs", max_exp_avg_sqs};
   const Step step{
       op, params, grads, {{{"exp_avgs", exp_avgs}, {"exp_avg_sqs", exp_avg_sqs}, largest}}};
+  step.take(launch_adam, k);
+}
+
+static void check_gradients_sparse(const char* op, TensorSpan grads) {
+  for (size_t i = 0; i < grads.size(); ++i)
+    if (!is_sparse(grads[i]))
+      fail_argument(LIBDL_ERROR_VALUE, op, 3, "grads", "holds a dense gradient" + at_position(i),
+                    "sparse ones, as embedding(sparse=True) has; adam takes dense ones");
+}
+
+// Adam of the rows alone that have a gradient. eps is added to the root before the correction of
+// its bias: p = p - lr sqrt(bias2) / bias1 m / (sqrt(v) + eps).
+void sparse_adam_step(const MomentOptions& o, TensorSpan params, TensorSpan grads,
+                      TensorSpan exp_avgs, TensorSpan exp_avg_sqs) {
+  LIBDL_OBSERVED_STEP("sparse_adam", sparse_adam_step(o, params, grads, exp_avgs, exp_avg_sqs),
+                      params, grads, exp_avgs, exp_avg_sqs);
+  const char* const op = "sparse_adam";
+  check_moments(op, o);
+  check_gradients_sparse(op, grads);
+  const DefaultFloatEnvironment environment;
+  kernels::OptimizerOptions k = for_kernel(o);
+  k.eps = o.eps / std::sqrt(k.bias2);
+  const Step step{
+      op, params, grads, {{{"exp_avgs", exp_avgs}, {"exp_avg_sqs", exp_avg_sqs}}}, Still::kRows};
   step.take(launch_adam, k);
 }
 

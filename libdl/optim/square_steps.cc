@@ -21,7 +21,10 @@ void adagrad_step(const AdagradOptions& o, TensorSpan params, TensorSpan grads,
   check_factor(op, "eps", o.eps);
   check_step(op, o.step);
   const DefaultFloatEnvironment environment;
-  const Step step{op, params, grads, {{{"state_sums", state_sums}}}};
+  // Without a gradient p - lr 0 / (sqrt(s) + eps) is p, unless it is 0 / 0.
+  Still still = o.maximize || o.eps == 0 ? Still::kRowsOfSparse : Still::kRows;
+  if (o.weight_decay != 0) still = Still::kNoRow;
+  const Step step{op, params, grads, {{{"state_sums", state_sums}}}, still};
   step.take(launch_adagrad, {.lr = o.lr / (1 + static_cast<double>(o.step - 1) * o.lr_decay),
                              .eps = o.eps,
                              .weight_decay = o.weight_decay,

@@ -40,6 +40,8 @@ struct NadamOptions : MomentOptions {
 };
 void adam_step(const AdamOptions& options, TensorSpan params, TensorSpan grads, TensorSpan exp_avgs,
                TensorSpan exp_avg_sqs, TensorSpan max_exp_avg_sqs);
+void sparse_adam_step(const MomentOptions& options, TensorSpan params, TensorSpan grads,
+                      TensorSpan exp_avgs, TensorSpan exp_avg_sqs);
 void adamax_step(const MomentOptions& options, TensorSpan params, TensorSpan grads,
                  TensorSpan exp_avgs, TensorSpan exp_infs);
 void nadam_step(const NadamOptions& options, TensorSpan params, TensorSpan grads,

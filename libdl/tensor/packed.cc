@@ -374,6 +374,23 @@ Packed* replace_form(Storage& storage, Packed* form, const PackedKey& key, void*
   return replaced ? other : nullptr;
 }
 
+// Others may take a reader of a's form meanwhile, but not of b's.
+void swap_forms(Storage& a, Storage& b) noexcept {
+  count_padding(a, *a.form.load(std::memory_order_relaxed), -1);
+  count_padding(b, *b.form.load(std::memory_order_relaxed), -1);
+  {
+    const StripeLock lock(&a);
+    Packed* const form = a.form.load(std::memory_order_relaxed);
+    a.form.store(b.form.load(std::memory_order_relaxed), std::memory_order_release);
+    b.form.store(form, std::memory_order_relaxed);
+  }
+  for (Storage* const storage : {&a, &b}) {
+    Packed* const form = storage->form.load(std::memory_order_relaxed);
+    form->storage = storage;
+    count_padding(*storage, *form, 1);
+  }
+}
+
 void drop_form(Storage& storage) noexcept {
   Packed* const form = storage.form.exchange(nullptr, std::memory_order_relaxed);
   if (!form) return;

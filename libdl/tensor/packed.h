@@ -138,6 +138,9 @@ Packed* make_only_form(Storage& storage, const PackedKey& key, void* data, size_
 Packed* replace_form(Storage& storage, Packed* form, const PackedKey& key, void* data,
                      size_t bytes);
 
+// Each gets the other's only form, which both have. For their exclusive writer.
+void swap_forms(Storage& a, Storage& b) noexcept;
+
 // Called by the storage's last owner.
 void drop_form(Storage& storage) noexcept;
 

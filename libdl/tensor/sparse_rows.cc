@@ -2,6 +2,7 @@
 
 #include "tensor/sparse_rows.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "device/launch.h"
@@ -49,6 +50,7 @@ SparseRows rows_in(const PackedReader& form) { return rows_at(const_cast<void*>(
 void spread_rows(Dims shape, Dtype dtype, void* form, void* plain) {
   const SparseRows rows = rows_at(form);
   const auto bytes = static_cast<size_t>(shape[1] * size_of(dtype));
+  if (bytes == 0) return;
   auto* const to = static_cast<std::byte*>(plain);
   const auto* const from = static_cast<const std::byte*>(rows.elements);
   // From the end of one row that is held to the end of the next.
@@ -64,6 +66,82 @@ void spread_rows(Dims shape, Dtype dtype, void* form, void* plain) {
       }
     });
   });
+}
+
+// -- sparse matrices ------------------------------------------------------------------------------
+
+const std::vector<int64_t>* held_rows(const Tensor& x) {
+  if (!x.get()->storage || !x.storage().held) return nullptr;
+  const HeldRows& held = *x.storage().held;
+  const bool whole = x.ndim() == 2 && x.is_contiguous() && x.offset() == 0 &&
+                     x.dtype() == held.dtype && x.size(0) == held.sizes[0] &&
+                     x.size(1) == held.sizes[1];
+  if (!whole || x.storage().version.load(std::memory_order_acquire) != held.version) return nullptr;
+  return &held.numbers;
+}
+
+void declare_sparse(const Tensor& x) {
+  const SparseRows rows = rows_in(sparse_rows_of(x));
+  auto made = std::make_unique<HeldRows>();
+  made->numbers.assign(rows.numbers, rows.numbers + rows.count);
+  std::ranges::copy(x.shape(), made->sizes);
+  made->dtype = x.dtype();
+  made->version = x.storage().version.load(std::memory_order_relaxed);
+  x.storage().held = made.release();
+}
+
+Tensor sparse_matrix(Dims shape, const std::vector<int64_t>& numbers, const Tensor& values) {
+  SparseRows rows;
+  const Tensor x = empty_sparse_rows(shape, values.dtype(), std::ssize(numbers), rows);
+  std::ranges::copy(numbers, rows.numbers);
+  if (values.numel() > 0)
+    std::memcpy(rows.elements, values.read_plain(),
+                static_cast<size_t>(values.numel() * size_of(values.dtype())));
+  declare_sparse(x);
+  return x;
+}
+
+// Copies rows from one place to another: row i of the held ones is `numbers[i]` of the matrix.
+static void gather_rows(const std::vector<int64_t>& numbers, size_t bytes, const std::byte* matrix,
+                        std::byte* held) {
+  for (size_t i = 0; i < numbers.size(); ++i)
+    std::memcpy(held + i * bytes, matrix + static_cast<size_t>(numbers[i]) * bytes, bytes);
+}
+
+Tensor held_values(const Tensor& x) {
+  const std::vector<int64_t>& numbers = *held_rows(x);
+  const int64_t shape[] = {std::ssize(numbers), x.size(1)};
+  const Tensor values = empty(shape, x.dtype());
+  if (values.numel() == 0) return values;
+  auto* const to = values.overwrite_plain<std::byte>();
+  const auto bytes = static_cast<size_t>(x.size(1) * size_of(x.dtype()));
+  if (const PackedReader form = sparse_rows_of(x); form.data()) {
+    std::memcpy(to, rows_in(form).elements, numbers.size() * bytes);
+  } else {
+    gather_rows(numbers, bytes, x.read_plain<std::byte>(), to);
+  }
+  return values;
+}
+
+void take_rows(const Tensor& x, const Tensor& fresh, const char* op) noexcept {
+  Storage &storage = x.storage(), &source = fresh.storage();
+  if (storage.packed_only()) {
+    swap_forms(storage, source);
+  } else if (x.numel() > 0) {
+    const auto bytes = static_cast<size_t>(x.size(1) * size_of(x.dtype()));
+    auto* const to = x.update_plain<std::byte>();
+    for (const int64_t row : storage.held->numbers)
+      std::memset(to + static_cast<size_t>(row) * bytes, 0, bytes);
+    const PackedReader form = only_form(source);
+    const SparseRows rows = rows_in(form);
+    for (int64_t i = 0; i < rows.count; ++i)
+      std::memcpy(to + static_cast<size_t>(rows.numbers[i]) * bytes,
+                  static_cast<const std::byte*>(rows.elements) + static_cast<size_t>(i) * bytes,
+                  bytes);
+  }
+  written(x, op);
+  std::swap(storage.held, source.held);
+  storage.held->version = storage.version.load(std::memory_order_relaxed);
 }
 
 }  // namespace libdl

@@ -11,6 +11,7 @@
 #include "device/stream.h"
 #include "tensor/chance.h"
 #include "tensor/packed.h"
+#include "tensor/sparse_rows.h"
 
 namespace libdl {
 
@@ -19,6 +20,7 @@ static size_t cell_bytes(const Storage& storage) {
 }
 
 static void free_bytes(Storage& storage) {
+  delete storage.held;
   if (void* const plain = storage.plain.load(std::memory_order_relaxed))
     allocator_for(storage.device).deallocate(plain, storage.bytes);
   else

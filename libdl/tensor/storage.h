@@ -16,6 +16,7 @@ namespace libdl {
 struct Packed;          // tensor/packed.h
 struct PackedForms;     // likewise
 struct WritableExport;  // tensor/export.h
+struct HeldRows;        // tensor/sparse_rows.h
 
 // What a caller is going to do with plain bytes.
 enum class Access : uint8_t {
@@ -48,6 +49,7 @@ struct Storage : Counted {
   std::atomic<bool> saved{false};             // a rule saved its value once; see tensor/export.h
   std::atomic<bool> pointed_at{false};        // the host has the plain bytes' address, for reading
   std::atomic<WritableExport*> exports{nullptr};  // likewise
+  HeldRows* held = nullptr;  // owned: of a sparse matrix; changed by its writers alone
   bool read_only = false;
   bool inline_data = false;
 #ifdef LIBDL_BORN_PACKED

@@ -135,6 +135,7 @@ _SHAPES = {
     ("gather", "input"): ["1,1"], ("scatter", "input"): ["1,1"], ("scatter", "src"): ["1,1"],
     ("scatter_add", "input"): ["1,1"], ("scatter_add", "src"): ["1,1"],
     ("masked_scatter", "source"): ["1"], ("embedding", "weight"): ["5"],
+    ("embedding_bag", "weight"): ["5"],
     ("argmax", "input"): ["2,0"], ("argmin", "input"): ["2,0"],
     ("embedding", "input"): [], ("index_select", "input"): [], ("index_fill", "input"): [],
     ("full_like", "input"): [], ("norm", "input"): [], ("var", "input"): [], ("std", "input"): [],
@@ -310,7 +311,7 @@ _BY_KIND = {
 # The field that a struct of zeros lacks.
 _WANTED_FIELD = {
     **{f"const libdl_{name}_options *": "step"
-       for name in ("adam", "adamax", "nadam", "radam", "adagrad", "asgd")},
+       for name in ("adam", "sparse_adam", "adamax", "nadam", "radam", "adagrad", "asgd")},
     "const libdl_rprop_options *": "etaminus",
 }  # fmt: skip
 

@@ -2,7 +2,8 @@
 """Arguments that a call succeeds with, as words that values.cc reads.
 
 t:f64:2,3 is a tensor of that dtype and shape whose elements are 0, 1, 0, 1, ...; '#' and a name
-make it another one, '!' a fresh one each time; n:0.5, ni:1 and nc:1 are host numbers.
+make it another one, '!' a fresh one each time; sparse:f64:2,3 is a sparse matrix; n:0.5, ni:1 and
+nc:1 are host numbers.
 """
 
 from __future__ import annotations
@@ -179,6 +180,10 @@ _MEANT = {
                     "padding_mode": "s:zeros"},
     "dropout": {"p": "f:0.5", "training": "i:1"},
     "embedding": {"input": "t:i64:2", "weight": "t:f64:2,3", "padding_idx": "ip:0"},
+    "embedding_bag": {"input": "t:i64:3", "weight": "t:f64:2,3", "offsets": "t:i64:2#offsets",
+                      "mode": "s:sum", "per_sample_weights": "t:f64:3#w", "padding_idx": "ip:0"},
+    "sparse_rows": {"input": "sparse:f64:2,3"},
+    "sparse_from_rows": {"indices": "t:i64:3", "values": "t:f64:3,2", "rows": "i:4"},
 }  # fmt: skip
 
 _BY_KIND = {

@@ -43,6 +43,23 @@ libdl_tensor* strided(libdl_tensor* x, const std::vector<int64_t>& shape,
   });
 }
 
+// Of which every row is held.
+libdl_tensor* sparse(libdl_tensor* values) {
+  std::vector<int64_t> numbers(static_cast<size_t>(libdl_tensor_shape(values)[0]));
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int64_t>(i);
+  const auto count = static_cast<int64_t>(numbers.size());
+  libdl_tensor* const rows = made("empty", [&](libdl_tensor** out) {
+    return libdl_empty(&count, 1, LIBDL_DTYPE_INT64, nullptr, out);
+  });
+  need(libdl_tensor_copy_in(rows, numbers.data(), count * 8), "copy_in");
+  libdl_tensor* const x = made("sparse", [&](libdl_tensor** out) {
+    return libdl_sparse_from_rows(rows, values, count, out);
+  });
+  libdl_tensor_release(rows);
+  libdl_tensor_release(values);
+  return x;
+}
+
 // An entry of a list in raw.h.
 template <class List>
 auto named(const List& list, const std::string& name) {
@@ -99,6 +116,8 @@ libdl_tensor* Values::tensor(const std::string& word) {
   if (parts[0] == "t" || parts[0] == "leaf") {
     x = filled(dtype_of(rest), integers(parts.size() > 2 ? parts[2] : ""));
     if (parts[0] == "leaf") need(libdl_tensor_set_requires_grad(x, 1), "leaf");
+  } else if (parts[0] == "sparse") {
+    x = sparse(filled(dtype_of(rest), integers(parts[2])));
   } else if (parts[0] == "loss") {
     libdl_tensor* const leaf = tensor("leaf:f64:2,3");
     x = made("loss", [&](libdl_tensor** out) {

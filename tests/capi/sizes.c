@@ -9,7 +9,7 @@
 
 enum { kLonger = 64, kLargest = 1024, kBehind = 0xA5 };
 
-static libdl_tensor *leaf, *other, *moment, *square;
+static libdl_tensor *leaf, *other, *moment, *square, *sparse;
 static int destroys;
 
 static void destroy(void *ctx) {
@@ -125,6 +125,10 @@ static libdl_error *sgd_step(void *options) {
 static libdl_error *adam_step(void *options) {
   const libdl_tensor *const grads[] = {leaf};
   return libdl_adam_step(options, &other, 1, grads, 1, &moment, 1, &square, 1, NULL, 0);
+}
+static libdl_error *sparse_adam_step(void *options) {
+  const libdl_tensor *const grads[] = {sparse};
+  return libdl_sparse_adam_step(options, &other, 1, grads, 1, &moment, 1, &square, 1);
 }
 static libdl_error *adamax_step(void *options) {
   const libdl_tensor *const grads[] = {leaf};
@@ -292,6 +296,16 @@ static void written_at_every_size(const Sized *s) {
    1,                             \
    offsetof(libdl_##type, destroy)}
 
+static void make_sparse(void) {
+  const int64_t shape[] = {2, 3}, count[] = {2};
+  libdl_tensor *rows, *values;
+  GOOD(libdl_zeros(count, 1, LIBDL_DTYPE_INT64, NULL, &rows));
+  GOOD(libdl_ones(shape, 2, LIBDL_DTYPE_FLOAT64, NULL, &values));
+  GOOD(libdl_sparse_from_rows(rows, values, 2, &sparse));
+  libdl_tensor_release(rows);
+  libdl_tensor_release(values);
+}
+
 int main(void) {
   const int64_t shape[] = {2, 3};
   libdl_backward_options backward_options_values;
@@ -301,6 +315,7 @@ int main(void) {
   libdl_print_options print_options_values;
   libdl_sgd_options sgd_options_values;
   libdl_adam_options adam_options_values;
+  libdl_sparse_adam_options sparse_adam_options_values;
   libdl_adamax_options adamax_options_values;
   libdl_nadam_options nadam_options_values;
   libdl_radam_options radam_options_values;
@@ -320,6 +335,7 @@ int main(void) {
   GOOD(libdl_zeros(shape, 2, LIBDL_DTYPE_FLOAT64, NULL, &other));
   GOOD(libdl_zeros(shape, 2, LIBDL_DTYPE_FLOAT64, NULL, &moment));
   GOOD(libdl_zeros(shape, 2, LIBDL_DTYPE_FLOAT64, NULL, &square));
+  make_sparse();
 
 #define ZERO(values) memset(&(values), 0, sizeof(values))
   ZERO(backward_options_values), backward_options_values.retain_graph = 1;
@@ -335,6 +351,9 @@ int main(void) {
   ZERO(adam_options_values), adam_options_values.lr = 0.5, adam_options_values.beta1 = 0.5;
   adam_options_values.beta2 = 0.5, adam_options_values.step = 1;
   adam_options_values.maximize = 1;
+  ZERO(sparse_adam_options_values), sparse_adam_options_values.maximize = 1;
+  sparse_adam_options_values.lr = 0.5;
+  sparse_adam_options_values.step = 1;
   ZERO(adamax_options_values), adamax_options_values.maximize = 1;
   adamax_options_values.lr = 0.5;
   adamax_options_values.step = 1;
@@ -377,6 +396,7 @@ int main(void) {
                           SIZED(print_options, to_string, least),
                           SIZED(sgd_options, sgd_step, least),
                           SIZED(adam_options, adam_step, least),
+                          SIZED(sparse_adam_options, sparse_adam_step, least),
                           SIZED(adamax_options, adamax_step, least),
                           SIZED(nadam_options, nadam_step, least),
                           SIZED(radam_options, radam_step, least),
@@ -404,6 +424,7 @@ int main(void) {
   libdl_tensor_release(other);
   libdl_tensor_release(moment);
   libdl_tensor_release(square);
+  libdl_tensor_release(sparse);
   if (failures) fprintf(stderr, "%d failures\n", failures);
   return failures != 0;
 }

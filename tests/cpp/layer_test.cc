@@ -246,6 +246,15 @@ TEST_F(CppLayer, OtherOptimizersDescend) {
     o.options.centered = 1;
   });
   expect_descent<libdl::Rprop>(0.1);
+  const Tensor table = libdl::ones({4, 1}, Dtype::float64).set_requires_grad();
+  libdl::SparseAdam sparse({table}, 0.5);
+  const Tensor at = Tensor::from(std::vector<int64_t>{2}, {1});
+  at.embedding(table, {}, false, true).sum().backward();
+  EXPECT_TRUE(table.grad().is_sparse());
+  EXPECT_EQ(values(std::get<1>(table.grad().sparse_rows())), Values{1});
+  sparse.step();
+  EXPECT_EQ(values(table)[0], 1);
+  EXPECT_NEAR(values(table)[2], 0.5, 1e-6);
   const Tensor x = leaf({0, 9});
   libdl::Asgd asgd({x}, 0.1);
   asgd.options.t0 = 0;

@@ -155,6 +155,22 @@ def test_embeddings_take_and_give_back():
         same(got, wanted)
 
 
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+def test_bags_take_and_give_back(mode):
+    table, index = numbers((40, 8), dl.float32), indices((50,), 20).abs() % 40
+    offsets, results = dl.tensor([0, 7, 7, 30]), []
+    for device in ("cpu", "cuda"):
+        weight = table.to(device).clone().detach().requires_grad_()
+        y = dl.nn.functional.embedding_bag(index.to(device), weight, offsets.to(device), mode=mode,
+                                           padding_idx=3)  # fmt: skip
+        y.backward(numbers((4, 8), dl.float32, 4).to(device))
+        results.append((y.detach().cpu(), weight.grad.cpu()))
+    for got, wanted in zip(results[1], results[0], strict=True):
+        assert dl.allclose(got, wanted, rtol=1e-5, atol=1e-6)
+    with pytest.raises(NotImplementedError, match=r"argument 6 \(sparse\) is true"):
+        dl.nn.functional.embedding_bag(index.cuda(), table.cuda(), offsets, sparse=True)
+
+
 @pytest.mark.parametrize("ndim", [17, 33, 64])
 def test_views_of_many_dimensions(ndim):
     """Of which some have two elements and do not merge, and all others have one."""

@@ -12,6 +12,7 @@ _FIXTURE = ["fixture", "fn:fixture_destroy"]
 _TENSORS = "list:t:f64:2,3#a|t:f64:2,3#b"
 _FRESH = "list:!t:f64:2,3#a|!t:f64:2,3#b"
 _FIRST, _SECOND = "list:!t:f64:2,3#m|!t:f64:2,3#n", "list:!t:f64:2,3#v|!t:f64:2,3#w"
+_SPARSE = "list:sparse:f64:2,3#a|sparse:f64:2,3#b"
 _MANAGED, _OLD = "h:dlpack", "h:dlpack_old"
 
 # Good words, one list a parameter; a list instead of a word: any of them.
@@ -80,6 +81,8 @@ CALLS: dict[str, list] = {
     "libdl_sgd_step": ["at:sgd", _FRESH, "i:2", _TENSORS, "i:2", "null", "i:0"],
     "libdl_adam_step": ["at:adam", _FRESH, "i:2", _TENSORS, "i:2", _FIRST, "i:2", _SECOND, "i:2",
                         "null", "i:0"],
+    "libdl_sparse_adam_step": ["at:sparse_adam", _FRESH, "i:2", _SPARSE, "i:2", _FIRST, "i:2",
+                               _SECOND, "i:2"],
     "libdl_adamax_step": ["at:adamax", _FRESH, "i:2", _TENSORS, "i:2", _FIRST, "i:2",
                           _SECOND, "i:2"],
     "libdl_nadam_step": ["at:nadam", _FRESH, "i:2", _TENSORS, "i:2", _FIRST, "i:2",
@@ -161,6 +164,7 @@ BAD: dict[str, list[tuple[int, str]]] = {
                            (4, "i:0")],
     "libdl_sgd_step": [(0, "options:0")],
     "libdl_adam_step": [(0, "options:0"), (0, "options:72"), (0, "at:adam_of_step_0"), (2, "i:-1")],
+    "libdl_sparse_adam_step": [(0, "options:0"), (0, "options:48"), (2, "i:-1")],
     "libdl_adamax_step": [(0, "options:0"), (0, "options:56"), (2, "i:-1")],
     "libdl_nadam_step": [(0, "options:0"), (0, "options:80"), (2, "i:-1")],
     "libdl_radam_step": [(0, "options:0"), (0, "options:64"), (2, "i:-1")],

@@ -133,6 +133,15 @@ FIXTURE_PLACE void *adam_of_step_0(void) {
   static libdl_adam_options options = {.struct_size = sizeof options, .lr = 0.1, .beta1 = 0.9};
   return &options;
 }
+FIXTURE_PLACE void *sparse_adam(void) {
+  static libdl_sparse_adam_options options = {.struct_size = sizeof options,
+                                              .lr = 0.1,
+                                              .beta1 = 0.9,
+                                              .beta2 = 0.999,
+                                              .eps = 1e-8,
+                                              .step = 1};
+  return &options;
+}
 FIXTURE_PLACE void *adamax(void) {
   static libdl_adamax_options options = {.struct_size = sizeof options,
                                          .lr = 0.1,

@@ -85,6 +85,18 @@ FIXTURE_CALL libdl_error *fixture_loss(const libdl_tensor *leaf, libdl_tensor **
   return error;
 }
 
+/* A sparse matrix of which every row is held. */
+FIXTURE_CALL libdl_error *fixture_sparse(const libdl_tensor *values, libdl_tensor **out) {
+  const int64_t rows = libdl_tensor_ndim(values) ? libdl_tensor_shape(values)[0] : 0;
+  libdl_tensor *numbers = NULL, *all = NULL;
+  libdl_error *error = libdl_number_i64(rows, &numbers);
+  if (!error) error = libdl_arange(NULL, numbers, NULL, LIBDL_DTYPE_INT64, NULL, &all);
+  if (!error) error = libdl_sparse_from_rows(all, values, rows, out);
+  libdl_tensor_release(numbers);
+  libdl_tensor_release(all);
+  return error;
+}
+
 FIXTURE_CALL libdl_error *fixture_emptied(libdl_tensor **out) {
   libdl_error *error = libdl_scope_push();
   if (error) return error;

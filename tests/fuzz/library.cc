@@ -60,7 +60,7 @@ Word parsed(const std::string& text) {
   if (word.constant) return word;
   if (word.kind == "list") {
     for (const std::string& entry : split(word.rest, '|')) word.items.push_back(parsed(entry));
-  } else if (word.kind == "t" || word.kind == "leaf") {
+  } else if (word.kind == "t" || word.kind == "leaf" || word.kind == "sparse") {
     const std::vector<std::string> parts = split(split(word.rest, '#')[0], ':');
     word.dtype = dtype_of(parts[0]);
     if (parts.size() > 1) word.shape = integers(parts[1]);

@@ -44,8 +44,8 @@ struct Word {
   Operand operand;   // where nothing depends on the sequence
   bool constant = false;
   bool fresh = false;           // t, leaf: nobody else's
-  libdl_dtype dtype = 0;        // t, leaf
-  std::vector<int64_t> shape;   // t, leaf
+  libdl_dtype dtype = 0;        // t, leaf, sparse
+  std::vector<int64_t> shape;   // likewise
   Kind handle = kKinds;         // h, out
   std::vector<Word> items;      // list
 };

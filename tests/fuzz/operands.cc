@@ -88,6 +88,7 @@ Operand Chooser::make(const Word& word, const Parameter* parameter) {
       {"n", "libdl_number_f64"}, {"ni", "libdl_number_i64"}, {"nc", "libdl_number_c128"}};
   const std::string name = word.kind == "loss"      ? "fixture_loss"
                            : word.kind == "custom"  ? "fixture_custom"
+                           : word.kind == "sparse"  ? "fixture_sparse"
                            : word.kind == "emptied" ? "fixture_emptied"
                                                     : numbers.at(word.kind);
   Statement statement;
@@ -96,6 +97,8 @@ Operand Chooser::make(const Word& word, const Parameter* parameter) {
   if (word.kind == "loss" || word.kind == "custom") {
     static const Word leaf = parsed("leaf:f64:2,3");
     statement.arguments = {tensor(leaf, true)};
+  } else if (word.kind == "sparse") {
+    statement.arguments = {fresh_tensor(word.dtype, word.shape, false)};
   } else if (word.kind == "n") {
     statement.arguments = {{.is = Is::real, .f = std::strtod(word.rest.c_str(), nullptr)}};
   } else if (word.kind == "ni") {

@@ -185,6 +185,7 @@ def plain_table(header: str, f: Function) -> tuple[list, list[str], list[str]]:
 HELPER_WORDS = {
     "fixture_tensor": ["i:13", "ints:2,3", "i:2", "i:0", "out:tensor"],
     "fixture_loss": ["leaf:f64:2,3", "out:tensor"],
+    "fixture_sparse": ["t:f64:2,3", "out:tensor"],
     "fixture_custom": ["leaf:f64:2,3", "out:tensor"],
     "fixture_emptied": ["out:tensor"],
     "fixture_read_only": ["i:13", "ints:2,3", "i:2", "out:tensor"],

@@ -163,8 +163,6 @@ CASES = [
     Case("embedding", F.embedding, lambda i, w: w[i], embedding_samples, exact=True, rejects=[
         Reject(IndexError, ("embedding", "input"),
                lambda: F.embedding(libdl.tensor([4]), libdl.ones(4, 2))),
-        Reject(NotImplementedError, ("embedding: argument 5 (sparse)", "not offered"),
-               lambda: F.embedding(libdl.tensor([0]), libdl.ones(4, 2), sparse=True)),
         Reject(ValueError, ("embedding", "weight", "two dimensions"),
                lambda: F.embedding(libdl.tensor([0]), libdl.ones(4)))], dtypes="fiuc"),
 ]

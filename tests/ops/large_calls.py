@@ -95,6 +95,15 @@ def calls() -> dict[str, Call]:
     call("cross_entropy", lambda a: F.cross_entropy(a, indices(COLUMNS, ROWS)), x)
     call("mse_loss", F.mse_loss, x, y)
     call("embedding", lambda w: F.embedding(indices(500, 3000), w), numbers(500, 64))
+    for mode in ("sum", "mean", "max"):
+        call(f"embedding_bag {mode}",
+             lambda w, m=mode: F.embedding_bag(indices(500, 600, 7), w, mode=m),
+             numbers(500, 64))  # fmt: skip
+    call("embedding_bag weights",
+         lambda w, s: F.embedding_bag(indices(500, 600, 7), w, mode="sum", per_sample_weights=s),
+         numbers(500, 64), numbers(600, 7))  # fmt: skip
+    call("embedding sparse", lambda w: F.embedding(indices(500, 3000), w, sparse=True),
+         numbers(500, 64))  # fmt: skip
     call("gather", lambda a: libdl.gather(a, 0, indices(ROWS, 400, COLUMNS)), x)
     call("index_select", lambda a: libdl.index_select(a, 0, indices(ROWS, 500)), x)
     call("index_add narrow", lambda a, b: libdl.index_add(a, 0, indices(ROWS, ROWS), b),

@@ -39,6 +39,7 @@ LEFT_OUT = {
     **dict.fromkeys(("backward", "register_hook", "register_post_accumulate_grad_hook",
                      "retain_grad", "requires_grad_", "detach_"), "programs.py has them"),
     **dict.fromkeys(("apply_", "as_subclass"), "takes a host's function or class"),
+    **dict.fromkeys(("sparse_coo_tensor",), "matrices of rows alone: tests/wrappers/test_bags.py"),
     **dict.fromkeys(("numpy",), "gives no tensor; every value goes through it"),
     **dict.fromkeys(("typename", "type"), "a name with the module's own in it"),
     **dict.fromkeys(("multi_head_attention_forward",),

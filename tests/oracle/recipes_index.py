@@ -206,6 +206,38 @@ def embedding(d: Draw) -> Made:
     return [index, d.tensor(d.shape)], named
 
 
+@recipe("embedding_bag")
+def embedding_bag(d: Draw) -> Made:
+    d.kind = "plain" if d.kind in ("special", "far") else d.kind
+    d.dtype = d.some("float64", "float32", "float64") if d.mode != "value" else d.dtype
+    d.shape = (d.some(2, 3, 5), d.some(1, 2))
+    named = {"mode": repr(d.some("sum", "mean", "max"))}
+    index_dtype = d.some("int64", "int32")
+    if d.chance(0.4):
+        shape: tuple[int, ...] = d.some((2, 3), (1, 2), (3, 1))
+    else:
+        shape = (d.some(4, 5),)
+    args = [d.indices(shape, d.shape[0], index_dtype), d.tensor(d.shape)]
+    if len(shape) == 1:
+        ends = d.some([0, 2], [0], [0, 0, 3], [0, 1, 4])
+        named["offsets"] = f"T.tensor({ends}, dtype=T.{index_dtype})"
+        if len(ends) > 1 and d.chance(0.3):
+            named["include_last_offset"] = "True"
+            named["offsets"] = f"T.tensor({[*ends, shape[0]]}, dtype=T.{index_dtype})"
+    if d.chance(0.3):
+        named["padding_idx"] = d.some("0", "1", "-1")
+    if named["mode"] == "'sum'" and d.chance(0.5):
+        named["per_sample_weights"] = d.tensor(shape)
+    elif named["mode"] != "'max'" and d.chance(0.3):
+        named["scale_grad_by_freq"] = "True"
+    return args, named
+
+
+@recipe("to_dense")
+def to_dense(d: Draw) -> Made:
+    return [d.input()], {}
+
+
 @recipe("one_hot")
 def one_hot(d: Draw) -> Made:
     named = {"num_classes": d.some("4", "-1", "2")} if d.chance(0.5) else {}

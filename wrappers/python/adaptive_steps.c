@@ -20,6 +20,23 @@ static PyObject* take(Call call, const void* options, PyObject* const* objects, 
   return finish_step(error, lists, read);
 }
 
+static libdl_error* call_sparse_adam(const void* options, Operands* lists) {
+  return libdl_sparse_adam_step(options, WRITES(lists[0]), READS(lists[1]), WRITES(lists[2]),
+                                WRITES(lists[3]));
+}
+// sparse_adam_step(params, grads, exp_avgs, exp_avg_sqs, lr, beta1, beta2, eps, step, maximize)
+static PyObject* sparse_adam_step(PyObject* module, PyObject* args) {
+  (void)module;
+  PyObject* objects[4];
+  libdl_sparse_adam_options o = {.struct_size = sizeof o};
+  long long step;
+  if (!PyArg_ParseTuple(args, "OOOOddddLp", &objects[0], &objects[1], &objects[2], &objects[3],
+                        &o.lr, &o.beta1, &o.beta2, &o.eps, &step, &o.maximize))
+    return NULL;
+  o.step = step;
+  return take(call_sparse_adam, &o, objects, 4);
+}
+
 static libdl_error* call_adamax(const void* options, Operands* lists) {
   return libdl_adamax_step(options, WRITES(lists[0]), READS(lists[1]), WRITES(lists[2]),
                            WRITES(lists[3]));
@@ -159,6 +176,7 @@ static PyObject* rprop_step(PyObject* module, PyObject* args) {
 }
 
 static PyMethodDef functions[] = {
+    {"sparse_adam_step", sparse_adam_step, METH_VARARGS, NULL},
     {"adamax_step", adamax_step, METH_VARARGS, NULL},
     {"nadam_step", nadam_step, METH_VARARGS, NULL},
     {"radam_step", radam_step, METH_VARARGS, NULL},

@@ -75,6 +75,11 @@ GETTER(is_cpu) {
   return PyBool_FromLong(libdl_tensor_device(HANDLE).type == LIBDL_DEVICE_CPU);
 }
 
+GETTER(is_sparse) {
+  UNUSED;
+  return PyBool_FromLong(libdl_tensor_is_sparse(HANDLE));
+}
+
 static PyObject* transposed(const libdl_tensor* x, int32_t dim0, int32_t dim1) {
   libdl_tensor* out;
   libdl_error* const error = libdl_transpose(x, dim0, dim1, &out);
@@ -215,6 +220,7 @@ PyGetSetDef tensor_attributes[] = {
     {"H", get_H, NULL, "The conjugate transpose.", NULL},
     {"is_cuda", get_is_cuda, NULL, "Whether the elements are on a CUDA device.", NULL},
     {"is_cpu", get_is_cpu, NULL, "Whether the elements are in the host's memory.", NULL},
+    {"is_sparse", get_is_sparse, NULL, "Whether it holds few rows and is 0 in all others.", NULL},
     {"_base", get_base, NULL, "The tensor that this one is a view of, or None.", NULL},
     {"_version", get_version, NULL, "How often the memory has been written.", NULL},
     {"__dict__", tensor_get_dict, PyObject_GenericSetDict, NULL, NULL},

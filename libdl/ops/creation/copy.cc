@@ -15,6 +15,7 @@
 #include "tensor/conversion.h"
 #include "tensor/memory_order.h"
 #include "tensor/row_major.h"
+#include "tensor/sparse_rows.h"
 
 namespace libdl {
 
@@ -124,13 +125,23 @@ static Tensor copied(Call& call, Tensor y, const Rule& rule) {
   return y;
 }
 
+// A copy of a sparse matrix is one, too, unless it is to lie otherwise; undefined.
+static Tensor sparse_copy(const Tensor& x, Dtype dtype, std::optional<Dims> strides) {
+  if (!memory_is_special() || x.is_number() || dtype != x.dtype() || !is_sparse(x)) return {};
+  if (strides && !same(*strides, x.strides())) return {};
+  return sparse_matrix(x.shape(), *held_rows(x), held_values(x));
+}
+
 // strides: of the copy, a permutation of row-major ones; none: in x's order.
 static Tensor copied(const char* op, const Rule& rule, const Tensor& x, Dtype dtype,
                      std::optional<Dims> strides = {}) {
   Call call(op, {}, {&x});
-  Tensor y = strides ? empty(x.shape(), dtype, x.device()) : empty_as(x, dtype, x.device());
-  if (strides) restride(y, *strides);
-  copy_bytes(y, x);
+  Tensor y = sparse_copy(x, dtype, strides);
+  if (!y.defined()) {
+    y = strides ? empty(x.shape(), dtype, x.device()) : empty_as(x, dtype, x.device());
+    if (strides) restride(y, *strides);
+    copy_bytes(y, x);
+  }
   return copied(call, std::move(y), rule);
 }
 
@@ -286,8 +297,20 @@ Tensor fill(const Tensor& value, Into into) {
                   "a number or a 0-d tensor");
   return overwrite("fill_", "value", value, into);
 }
+// A sparse matrix then holds no rows, as a new gradient that is added expects.
+static bool zero_rows(Into into) {
+  if (!into || !memory_is_special() || !is_sparse(into.tensor())) return false;
+  const Tensor& x = into.tensor();
+  const Call call("zero_", into, {&x});
+  if (!call.plain()) return false;
+  const int64_t none[] = {0, x.size(1)};
+  take_rows(x, sparse_matrix(x.shape(), {}, empty(none, x.dtype())), "zero_");
+  return true;
+}
+
 Tensor zero(Into into) {
   LIBDL_OBSERVED(zero, into);
+  if (zero_rows(into)) return into.tensor();
   return overwrite("zero_", "value", number(int64_t{0}), into);
 }
 

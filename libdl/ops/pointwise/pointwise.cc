@@ -9,6 +9,7 @@
 #include "ops/core/launch.h"
 #include "ops/core/program.h"
 #include "ops/creation/copy.h"
+#include "ops/pointwise/in_rows.h"
 #include "ops/view/view.h"
 #include "tensor/deferred.h"
 #include "tensor/forms.h"
@@ -398,6 +399,15 @@ static Tensor tangent(const PointwiseOp& op, const Tensor* const* in, const Tens
   }
 }
 
+// The result by rows; undefined if there is none, or if the call is recorded.
+[[gnu::noinline]] static Tensor sparse_result(const PointwiseOp& op, const Tensor* const* in,
+                                              Dtype compute, bool meta) {
+  const uint32_t mode = state().mode;
+  for (int i = 0; meta && i < op.inputs(); ++i)
+    if ((mode & kModeForward) || ((mode & kModeGrad) && has_history(*in[i]))) return {};
+  return in_rows(op, in, compute);
+}
+
 Tensor pointwise(const PointwiseOp& op, const Tensor* const* in, Into into) {
   if (observed()) [[unlikely]]
     return shown(op, in, into);
@@ -409,6 +419,8 @@ Tensor pointwise(const PointwiseOp& op, const Tensor* const* in, Into into) {
     meta |= in[i]->meta() != nullptr;
     equal &= libdl::same(in[i]->shape(), in[0]->shape());
   }
+  if (memory_is_special()) [[unlikely]]
+    if (Tensor y = sparse_result(op, in, compute, meta); y.defined()) return y;
   const Dtype out_dtype = op.truth() ? Dtype::kBool : compute;
   const Device device = result_device({in, static_cast<size_t>(n)});
   const Tensor y = equal ? empty(in[0]->shape(), out_dtype, device)
@@ -441,6 +453,8 @@ Tensor pointwise_into(const PointwiseOp& op, const Tensor* const* in, const Tens
                     result_device({in, static_cast<size_t>(n)}));
 
   if (call.plain()) {
+    if (memory_is_special() && written_in_rows(op, in, compute, dst)) [[unlikely]]
+      return dst;
     run<Place::kGiven>(op, dst, in, n, compute);
     written(dst, op.name);
     return dst;

@@ -53,7 +53,7 @@ def c_value(word: str) -> str:
         return "NULL"
     if word == "gen":
         return "generator()"
-    if kind in ("t", "n", "ni", "nc"):
+    if kind in ("t", "sparse", "n", "ni", "nc"):
         return f"value({quoted(word)})"
     if kind == "list":
         entries = ", ".join("NULL" if e == "null" else c_value(e) for e in rest.split("|"))

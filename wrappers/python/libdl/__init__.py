@@ -24,8 +24,8 @@ from ._types import (
     device as device, dtype as dtype, finfo as finfo, float16 as float16, float32 as float32,
     float64 as float64, iinfo as iinfo, int8 as int8, int16 as int16, int32 as int32,
     int64 as int64, layout as layout, memory_format as memory_format,
-    preserve_format as preserve_format, strided as strided, uint8 as uint8, uint16 as uint16,
-    uint32 as uint32, uint64 as uint64,
+    preserve_format as preserve_format, sparse_coo as sparse_coo, strided as strided,
+    uint8 as uint8, uint16 as uint16, uint32 as uint32, uint64 as uint64,
 )  # fmt: skip
 from ._functions import *
 from . import _methods as _methods
@@ -62,6 +62,7 @@ from ._random import (
     initial_seed as initial_seed, manual_seed as manual_seed, seed as seed,
     set_rng_state as set_rng_state,
 )  # fmt: skip
+from ._sparse import sparse_coo_tensor as sparse_coo_tensor
 from ._printing import set_printoptions as set_printoptions
 from ._info import VERSION as __version__, show_config as show_config
 from ._serialization import load as load, save as save

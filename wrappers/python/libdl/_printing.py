@@ -9,6 +9,7 @@ from typing import Any
 
 from . import _C
 from ._C import Tensor
+from ._sparse import format_sparse
 
 
 class Options:
@@ -69,6 +70,8 @@ def format_tensor(x: Tensor, name: str = "") -> str:
 
 
 def _format(x: Tensor, name: str) -> str:
+    if x.is_sparse:
+        return format_sparse(x.detach(), name, lambda part: _format(part, "tensor"))
     # The lines after the first are indented by the length of the name.
     shift = len(name) - len("tensor")
     linewidth = max(OPTIONS.linewidth - shift, 1)

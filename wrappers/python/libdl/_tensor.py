@@ -13,7 +13,7 @@ from ._errors import AutogradError, Error, rename_error
 from ._overrides import override
 from ._types import (
     DeviceLike, bfloat16, bool_, complex64, complex128, contiguous_format, device as Device,
-    dtype as Dtype, float16, float32, float64, int8, int16, int32, int64, strided, uint8,
+    dtype as Dtype, float16, float32, float64, int8, int16, int32, int64, uint8,
 )  # fmt: skip
 
 METHODS: dict[str, Any] = {}
@@ -524,8 +524,7 @@ def install() -> None:
             function.__name__ = name
         setattr(Tensor, name, function)
     Tensor._make_subclass = classmethod(_make_subclass)
-    Tensor.is_sparse = Tensor.is_quantized = Tensor.is_meta = Tensor.is_mps = False
-    Tensor.layout = property(lambda self: strided)
+    Tensor.is_quantized = Tensor.is_meta = Tensor.is_mps = False
     Tensor.names = property(lambda self: (None,) * self.ndim)
     Tensor.output_nr = property(lambda self: 0 if self.is_leaf else _C.gradient_edge(self)[1])
     Tensor.__module__ = "libdl"

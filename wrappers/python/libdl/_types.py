@@ -191,15 +191,18 @@ _C.register("size", Size)
 
 
 class layout:
-    """How elements are laid out in memory; libdl.strided is the only layout."""
+    """What a tensor shows of how its elements are kept: libdl.strided or libdl.sparse_coo."""
 
-    __slots__ = ()
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
 
     def __repr__(self) -> str:
-        return "libdl.strided"
+        return f"libdl.{self._name}"
 
     def __reduce__(self) -> str:
-        return "strided"
+        return self._name
 
     def __copy__(self) -> layout:
         return self
@@ -209,7 +212,7 @@ class layout:
 
 
 layout.__module__ = "libdl"
-strided = layout()
+strided, sparse_coo = layout("strided"), layout("sparse_coo")
 
 
 class memory_format:

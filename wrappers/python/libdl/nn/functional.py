@@ -33,13 +33,14 @@ from ._units import *
 __all__ = [
     "affine_grid", "batch_norm", "bilinear", "channel_shuffle", "conv1d", "conv2d", "conv3d",
     "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cosine_similarity",
-    "cross_entropy", "dropout", "elu", "embedding", "fold", "gelu", "glu", "grid_sample",
-    "group_norm", "hardshrink", "instance_norm", "interpolate", "l1_loss", "layer_norm",
-    "leaky_relu", "linear", "local_response_norm", "log_softmax", "logsigmoid", "mse_loss",
-    "nll_loss", "normalize", "one_hot", "pad", "pairwise_distance", "pdist", "pixel_shuffle",
-    "pixel_unshuffle", "prelu", "relu", "rms_norm", "scaled_dot_product_attention", "sigmoid",
-    "silu", "softmax", "softmin", "softplus", "softshrink", "tanh", "threshold", "unfold",
-    "upsample", "upsample_bilinear", "upsample_nearest",
+    "cross_entropy", "dropout", "elu", "embedding", "embedding_bag", "fold", "gelu", "glu",
+    "grid_sample", "group_norm", "hardshrink", "instance_norm", "interpolate", "l1_loss",
+    "layer_norm", "leaky_relu", "linear", "local_response_norm", "log_softmax", "logsigmoid",
+    "mse_loss", "nll_loss", "normalize", "one_hot", "pad", "pairwise_distance", "pdist",
+    "pixel_shuffle", "pixel_unshuffle", "prelu", "relu", "rms_norm",
+    "scaled_dot_product_attention", "sigmoid", "silu", "softmax", "softmin", "softplus",
+    "softshrink", "tanh", "threshold", "unfold", "upsample", "upsample_bilinear",
+    "upsample_nearest",
 ]  # fmt: skip
 __all__ += _attention.__all__ + _dropouts.__all__ + _losses.__all__ + _margin_losses.__all__
 __all__ += _pooling.__all__ + _units.__all__
@@ -179,11 +180,39 @@ def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None,
         max_norm: the largest norm of a row; None: no limit
         norm_type: the p of the norm
         scale_grad_by_freq: whether a row's gradient is divided by how often the row was read
-        sparse: must be False: sparse gradients are not supported
+        sparse: whether weight's gradient is a sparse tensor, which holds the rows that were read
     """
     if max_norm is not None:
         _shorten(input, weight, max_norm, norm_type)
     return _generated.embedding(input, weight, padding_idx, scale_grad_by_freq, sparse)
+
+
+def embedding_bag(input: Tensor, weight: Tensor, offsets: Tensor | None = None,
+                  max_norm: float | None = None, norm_type: float = 2,
+                  scale_grad_by_freq: bool = False, mode: str = "mean", sparse: bool = False,
+                  per_sample_weights: Tensor | None = None, include_last_offset: bool = False,
+                  padding_idx: int | None = None) -> Tensor:  # fmt: skip
+    """Rows of a table in bags, each reduced to one row.
+
+    Arguments:
+        input: int64 or int32 indices of rows: [n], or [bags, n], where each row is a bag
+        weight: [rows, columns]
+        offsets: where in input each bag begins; None if input has two dimensions
+        max_norm: as in embedding; None: no limit
+        norm_type: the p of the norm
+        scale_grad_by_freq: whether a row's gradient is divided by how often the row was read
+        mode: "sum", "mean" or "max"
+        sparse: whether weight's gradient is a sparse tensor, which holds the rows that were read
+        per_sample_weights: of a sum, a factor for each index
+        include_last_offset: whether offsets also tells where the last bag ends
+        padding_idx: a row that is in no bag and receives no gradient; negative counts from the end
+    """
+    options = (scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset)
+    if max_norm is not None:
+        with no_grad():  # what is refused must leave the table as it was
+            _generated.embedding_bag(input, weight, offsets, *options, padding_idx)
+        _shorten(input, weight, max_norm, norm_type)
+    return _generated.embedding_bag(input, weight, offsets, *options, padding_idx)
 
 
 def _shorten(input: Tensor, weight: Tensor, max_norm: float, norm_type: float) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 from .. import _functions as F
 from .._C import Tensor
 from .._functions import view_as_real
+from .._sparse import sparse_coo_tensor
 from .._types import float32, float64
 from .optimizer import Optimizer
 from .options import scalar
@@ -74,6 +75,13 @@ def _gradient(param: Tensor) -> Tensor:
     return gradient if gradient.is_contiguous() else gradient.contiguous()
 
 
+def _copied(view: Tensor, kind: Any) -> Tensor:
+    """The view in row-major order as another dtype; the view itself where it is both."""
+    if view.is_sparse:
+        return sparse_coo_tensor(view.indices(), view.values().to(kind), view.shape)
+    return view.to(kind).contiguous()
+
+
 def _by_copies(param: Tensor, run: Callable[..., None], entries: list[Tensor]) -> None:
     if param.dtype.is_complex:
         views = [view_as_real(t) for t in (param, param.grad, *entries) if t is not None]
@@ -81,7 +89,7 @@ def _by_copies(param: Tensor, run: Callable[..., None], entries: list[Tensor]) -
     else:
         views = [t for t in (param.detach(), param.grad, *entries) if t is not None]
         kind = param.dtype if param.dtype in _IN_PLACE else float32
-    copies = [view.detach().to(kind).contiguous() for view in views]
+    copies = [_copied(view.detach(), kind) for view in views]
     run([copies[0]], [copies[1]], [[copy] for copy in copies[2:]])
     for i, view in enumerate(views):
         if i != 1 and copies[i] is not view:

@@ -2,7 +2,8 @@
 //! Optimizers: a step updates all parameters that have a gradient in one pass.
 use crate::error::check;
 pub use crate::optimizers::{
-    Adadelta, Adagrad, Adamax, Asgd, NAdam, RAdam, RmsProp, Rprop, Start, StepOptions, Stepper,
+    Adadelta, Adagrad, Adamax, Asgd, NAdam, RAdam, RmsProp, Rprop, SparseAdam, Start, StepOptions,
+    Stepper,
 };
 use crate::pass::pointers;
 use crate::{Result, Tensor};

@@ -82,6 +82,8 @@ macro_rules! uncounted {
     };
 }
 
+counted!(libdl_sparse_adam_options, libdl_sparse_adam_step, 2, lr,
+         {lr: lr, beta1: 0.9, beta2: 0.999, eps: 1e-8}, [1, 2]);
 counted!(libdl_adamax_options, libdl_adamax_step, 2, lr,
          {lr: lr, beta1: 0.9, beta2: 0.999, eps: 1e-8}, [1, 2]);
 counted!(libdl_nadam_options, libdl_nadam_step, 2, lr,
@@ -107,6 +109,8 @@ pub struct Stepper<O: StepOptions> {
     states: Vec<Option<(i64, Vec<Tensor>)>>,
 }
 
+/// Adam for sparse gradients: rows without a gradient keep their parameters and moments.
+pub type SparseAdam = Stepper<libdl_sparse_adam_options>;
 /// Adam with the largest gradient instead of the mean of squares.
 pub type Adamax = Stepper<libdl_adamax_options>;
 /// Adam with Nesterov's momentum.
@@ -202,6 +206,7 @@ pub trait Start: StepOptions {
         true
     }
 }
+impl Start for libdl_sparse_adam_options {}
 impl Start for libdl_adamax_options {}
 impl Start for libdl_nadam_options {}
 impl Start for libdl_radam_options {}

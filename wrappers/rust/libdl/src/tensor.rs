@@ -104,6 +104,11 @@ impl Tensor {
         unsafe { libdl_tensor_is_contiguous(self.as_ptr()) != 0 }
     }
 
+    /// Whether it holds few rows and is 0 in all others.
+    pub fn is_sparse(&self) -> bool {
+        unsafe { libdl_tensor_is_sparse(self.as_ptr()) != 0 }
+    }
+
     /// Whether the memory is read-only.
     pub fn is_read_only(&self) -> bool {
         unsafe { libdl_tensor_is_read_only(self.as_ptr()) != 0 }

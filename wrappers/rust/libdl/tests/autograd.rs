@@ -235,6 +235,21 @@ fn other_optimizers_descend() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn sparse_adam_steps_the_rows_that_were_read() -> Result<()> {
+    let table = leaf(&[1.0, 1.0, 1.0]).reshape(&[3, 1])?.detach()?;
+    table.set_requires_grad(true)?;
+    let rows = Tensor::from_slice(&[1i64], &[1])?;
+    let mut adam = libdl::optim::SparseAdam::new(&[&table], 0.5);
+    rows.embedding(&table, None, false, true)?.sum()?.backward()?;
+    assert!(table.grad().unwrap().is_sparse());
+    adam.step()?;
+    let found = table.detach()?.to_vec::<f64>()?;
+    assert_eq!((found[0], found[2]), (1.0, 1.0));
+    assert!((found[1] - 0.5).abs() < 1e-6);
+    Ok(())
+}
+
 fn x_is_clipped() -> Result<()> {
     let x = leaf(&[3.0, 4.0]);
     x.square()?.sum()?.backward()?;

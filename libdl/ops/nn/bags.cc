@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/nn/bags.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "kernels/cpu/sum_rows.h"
+#include "ops/core/launch.h"
+#include "ops/creation/copy.h"
+#include "ops/indexing/gather.h"
+#include "ops/indexing/index_select.h"
+#include "ops/indexing/indices.h"
+#include "ops/pointwise/arithmetic.h"
+#include "ops/pointwise/comparison.h"
+#include "ops/reduction/reduction.h"
+#include "ops/view/view.h"
+
+namespace libdl {
+
+// -- which rows -----------------------------------------------------------------------------------
+
+static const int64_t* integers(const Tensor& x) { return x.read_plain<int64_t>(); }
+
+// Where the bags begin, and where the last one ends.
+static std::vector<int64_t> rows_of_matrix(const Tensor& input) {
+  std::vector<int64_t> starts(static_cast<size_t>(input.size(0) + 1));
+  for (size_t b = 0; b < starts.size(); ++b) starts[b] = static_cast<int64_t>(b) * input.size(1);
+  return starts;
+}
+
+static std::vector<int64_t> checked_offsets(const Call& call, const BagArguments& a) {
+  const Tensor& offsets = *a.offsets;
+  if (offsets.ndim() != 1)
+    call.bad(LIBDL_ERROR_SHAPE, 3, "offsets", "has shape " + to_string(offsets.shape()),
+             "one dimension");
+  const Tensor host = plain(on_host(as_index(call, 3, "offsets", offsets)), Dtype::kInt64);
+  const int64_t* const first = integers(host);
+  std::vector<int64_t> starts(first, first + host.numel());
+  const int64_t most = a.input.numel();
+  if (a.include_last_offset && starts.empty())
+    call.bad(LIBDL_ERROR_SHAPE, 3, "offsets", "is empty",
+             "the end of the last bag at least, with include_last_offset");
+  for (size_t b = 0; b < starts.size(); ++b) {
+    const int64_t least = b == 0 ? 0 : starts[b - 1];
+    if (starts[b] < least || starts[b] > (b == 0 ? 0 : most))
+      call.bad(LIBDL_ERROR_VALUE, 3, "offsets",
+               "holds " + std::to_string(starts[b]) + " at position [" + std::to_string(b) + "]",
+               b == 0 ? "0, where the first bag begins"
+                      : "ascending ones, " + std::to_string(least) + " to " + std::to_string(most));
+  }
+  if (!a.include_last_offset) starts.push_back(starts.empty() ? 0 : most);
+  return starts;
+}
+
+static std::vector<int64_t> bag_starts(const Call& call, const BagArguments& a) {
+  if (a.input.ndim() != 1 && a.input.ndim() != 2)
+    call.bad(LIBDL_ERROR_SHAPE, 1, "input", "has shape " + to_string(a.input.shape()),
+             "[n] with offsets, or [bags, n]");
+  if (a.input.ndim() == 2 && a.offsets)
+    call.bad(LIBDL_ERROR_VALUE, 3, "offsets", "is given, and each row of input is a bag", "NULL");
+  if (a.input.ndim() == 1 && !a.offsets)
+    call.bad(LIBDL_ERROR_VALUE, 3, "offsets", "is absent, and input has one dimension",
+             "where each bag begins");
+  return a.input.ndim() == 2 ? rows_of_matrix(a.input) : checked_offsets(call, a);
+}
+
+// Shortens a vector to its first elements.
+static Tensor first_of(const Tensor& x, int64_t count) {
+  return x.numel() == count ? x : row_major_clone(narrow(x, 0, 0, count));
+}
+
+Bags bags_of(const Call& call, const BagArguments& a) {
+  const int64_t rows = a.weight.size(0);
+  const std::vector<int64_t> ends = bag_starts(call, a);
+  const Tensor read =
+      plain(on_host(checked_index(call, {}, 1, "input", a.input, rows)), Dtype::kInt64);
+  const int64_t most[] = {ends.back()}, bounds[] = {std::ssize(ends)};
+  Bags bags{std::ssize(ends) - 1, empty(most, Dtype::kInt64), empty(most, Dtype::kInt64),
+            empty(bounds, Dtype::kInt64), empty(most, Dtype::kInt64)};
+  auto* const row = bags.row.overwrite_plain<int64_t>();
+  auto* const bag = bags.bag.overwrite_plain<int64_t>();
+  auto* const starts = bags.starts.overwrite_plain<int64_t>();
+  auto* const place = bags.place.overwrite_plain<int64_t>();
+  const int64_t* const index = integers(read);
+  int64_t count = 0;
+  for (int64_t b = 0; b < bags.count; ++b) {
+    starts[b] = count;
+    for (int64_t p = ends[static_cast<size_t>(b)]; p < ends[static_cast<size_t>(b + 1)]; ++p) {
+      const int64_t r = index[p] < 0 ? index[p] + rows : index[p];
+      if (r == a.padding) continue;
+      row[count] = r, bag[count] = b, place[count] = p;
+      ++count;
+    }
+  }
+  starts[bags.count] = count;
+  bags.place = count == read.numel() ? Tensor() : first_of(bags.place, count);
+  bags.row = first_of(bags.row, count), bags.bag = first_of(bags.bag, count);
+  return bags;
+}
+
+// -- in one pass on the CPU -----------------------------------------------------------------------
+
+static Tensor reduce_at_once(const Bags& bags, BagMode mode, const Tensor& table,
+                             const Tensor& factors, Tensor& from) {
+  const int64_t shape[] = {bags.count, table.size(1)};
+  const Tensor y = empty(shape, table.dtype()), in = plain(table);
+  const Tensor each = factors.defined() ? plain(factors) : Tensor();
+  const int64_t *const row = integers(bags.row), *const starts = integers(bags.starts);
+  if (mode == BagMode::kMax) from = empty(shape, Dtype::kInt64);
+  if (y.numel() == 0) return y;
+  const auto dtype = static_cast<int32_t>(table.dtype());
+  launch([&](kernels::Context& context) {
+    if (mode == BagMode::kMax)
+      return kernels::cpu::max_rows(
+          context, {y.overwrite_plain(), from.overwrite_plain<int64_t>(), in.read_plain(),
+                    bags.count, shape[1], row, starts, dtype});
+    kernels::cpu::sum_rows(
+        context, {y.overwrite_plain(), in.read_plain(), bags.count, shape[1], row, starts, dtype,
+                  each.defined() ? each.read_plain() : nullptr, mode == BagMode::kMean});
+  });
+  return y;
+}
+
+static Tensor dot_at_once(const Bags& bags, const Tensor& table, const Tensor& dy) {
+  LIBDL_OBSERVED_PART("embedding_bag_backward", dot_at_once(bags, table, dy), table, dy);
+  const Tensor y = empty(bags.row.shape(), table.dtype()), a = plain(table), b = plain(dy);
+  if (y.numel() == 0) return y;
+  const int64_t *const row = integers(bags.row), *const bag = integers(bags.bag);
+  launch([&](kernels::Context& context) {
+    kernels::cpu::dot_rows(context, {y.overwrite_plain(), a.read_plain(), b.read_plain(), y.numel(),
+                                     table.size(1), row, bag, static_cast<int32_t>(table.dtype())});
+  });
+  return y;
+}
+
+// -- composed of other operators ------------------------------------------------------------------
+
+Tensor bag_sizes(const Bags& bags, const Tensor& like) {
+  const Tensor begins = narrow(bags.starts, 0, 0, bags.count),
+               ends = narrow(bags.starts, 0, 1, bags.count);
+  const Tensor sizes = maximum(sub(ends, begins), number(int64_t{1}));
+  return unsqueeze(cast(on_device(sizes, like.device()), like.dtype()), 1);
+}
+
+static Tensor compose_sum(const Bags& bags, BagMode mode, const Tensor& table,
+                          const Tensor& factors) {
+  const Device device = table.device();
+  const int64_t shape[] = {bags.count, table.size(1)};
+  Tensor rows = index_select(table, 0, on_device(bags.row, device));
+  if (factors.defined()) rows = mul(rows, unsqueeze(factors, 1));
+  const Tensor y =
+      index_add(zeros(shape, table.dtype(), device), 0, on_device(bags.bag, device), rows);
+  return mode == BagMode::kMean ? div(y, bag_sizes(bags, table), {}) : y;
+}
+
+// [count, longest]: the rows of each bag, as many as the longest has; those that are missing repeat
+// its first one, which changes no maximum. -1: an empty bag.
+static Tensor padded_rows(const Bags& bags) {
+  const int64_t *const starts = integers(bags.starts), *const row = integers(bags.row);
+  int64_t longest = 1;
+  for (int64_t b = 0; b < bags.count; ++b) longest = std::max(longest, starts[b + 1] - starts[b]);
+  const int64_t shape[] = {bags.count, longest};
+  const Tensor made = empty(shape, Dtype::kInt64);
+  auto* to = made.overwrite_plain<int64_t>();
+  for (int64_t b = 0; b < bags.count; ++b)
+    for (int64_t p = starts[b]; p < starts[b] + longest; ++p)
+      *to++ = starts[b] == starts[b + 1] ? -1 : row[p < starts[b + 1] ? p : starts[b]];
+  return made;
+}
+
+static Tensor compose_max(const Bags& bags, const Tensor& table, Tensor& from) {
+  const Tensor none = number(int64_t{-1}), zero = number(int64_t{0});
+  const int64_t made[] = {bags.count, table.size(1)};
+  if (bags.row.numel() == 0) {
+    from = full(made, none, Dtype::kInt64, table.device());
+    return zeros(made, table.dtype(), table.device());
+  }
+  const Tensor rows = on_device(padded_rows(bags), table.device());
+  const int64_t flat[] = {rows.numel()}, shape[] = {bags.count, rows.size(1), table.size(1)};
+  const Tensor read = reshape(index_select(table, 0, reshape(maximum(rows, zero), flat)), shape);
+  const auto [most, at] = max_dim(read, 1, false);
+  from = gather(rows, 1, at);
+  return where(lt(from, zero), number(0.0), most);
+}
+
+// -- the choice -----------------------------------------------------------------------------------
+
+Tensor reduce_bags(const Bags& bags, BagMode mode, const Tensor& table, const Tensor& factors,
+                   Tensor& from) {
+  if (table.device().is_cpu()) return reduce_at_once(bags, mode, table, factors, from);
+  return mode == BagMode::kMax ? compose_max(bags, table, from)
+                               : compose_sum(bags, mode, table, factors);
+}
+
+Tensor dot_bags(const Bags& bags, const Tensor& table, const Tensor& dy, bool differentiated) {
+  if (table.device().is_cpu() && !differentiated) return dot_at_once(bags, table, dy);
+  const int64_t columns[] = {1};
+  const Tensor row = on_device(bags.row, table.device()), bag = on_device(bags.bag, table.device());
+  return sum(mul(index_select(table, 0, row), index_select(dy, 0, bag)), Dims(columns));
+}
+
+}  // namespace libdl

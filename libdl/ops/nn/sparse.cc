@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/nn/sparse.h"
+
+#include <algorithm>
+
+#include "device/device.h"
+#include "ops/creation/copy.h"
+#include "ops/indexing/indices.h"
+#include "ops/nn/row_gradient.h"
+#include "tensor/sparse_rows.h"
+
+namespace libdl {
+
+// No rule would pass a gradient on.
+static void refuse_history(const Call& call, int argument, const char* name) {
+  if (call.recording() || call.forward())
+    call.bad(LIBDL_ERROR_AUTOGRAD, argument, name, "requires grad, but no gradient flows there",
+             "detach() of it");
+}
+
+std::tuple<Tensor, Tensor> sparse_rows(const Tensor& input) {
+  LIBDL_OBSERVED(sparse_rows, input);
+  const Call call("sparse_rows", {}, {&input});
+  const std::vector<int64_t>* const rows = held_rows(input);
+  if (!rows)
+    call.bad(LIBDL_ERROR_VALUE, 1, "input", "is dense",
+             "a sparse matrix, as the gradient of embedding(sparse=True)");
+  refuse_history(call, 1, "input");
+  const int64_t count[] = {std::ssize(*rows)};
+  const Tensor indices = empty(count, Dtype::kInt64);
+  std::ranges::copy(*rows, indices.overwrite_plain<int64_t>());
+  return {indices, held_values(input)};
+}
+
+Tensor sparse_from_rows(const Tensor& indices, const Tensor& values, int64_t rows) {
+  LIBDL_OBSERVED(sparse_from_rows, indices, values, rows);
+  const Call call("sparse_from_rows", {}, {&values});
+  const auto bad_shape = [&](int argument, const char* name, const Tensor& x,
+                             const std::string& wanted LIBDL_SOURCE_LOCATION) {
+    call.bad(LIBDL_ERROR_SHAPE, argument, name, "has shape " + to_string(x.shape()),
+             wanted LIBDL_SAME_SOURCE_LOCATION);
+  };
+  if (values.ndim() != 2) bad_shape(2, "values", values, "[n, columns]");
+  if (indices.ndim() != 1 || indices.size(0) != values.size(0))
+    bad_shape(1, "indices", indices,
+              "[" + std::to_string(values.size(0)) + "], one a row of values");
+  if (!is_inexact(values.dtype()))
+    call.bad(LIBDL_ERROR_DTYPE, 2, "values", std::string("is ") + name_of(values.dtype()),
+             "a floating or complex dtype");
+  if (!values.device().is_cpu())
+    call.bad(LIBDL_ERROR_UNSUPPORTED, 2, "values", "is on " + device_name(values.device()),
+             "the CPU");
+  if (rows < 0) call.bad(LIBDL_ERROR_VALUE, 3, "rows", "is " + std::to_string(rows), "0 or more");
+  refuse_history(call, 2, "values");
+  const int64_t table[] = {rows, values.size(1)};
+  checked_numel(table, values.dtype(), call.op(), 3, "rows");
+  const Tensor row = checked_index(call, {}, 1, "indices", indices, rows);
+  return row_gradient({table, -1, true, row, {}, {}}, values, false);
+}
+
+}  // namespace libdl
