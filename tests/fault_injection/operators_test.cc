@@ -59,6 +59,8 @@ struct Samples {
                make(i, {2, 2, 2, 2, 2}, {0, 1}),
                make(d, {3, 1}, values),
                make(d, {4, 1}, values)};
+    tensors.emplace_back();
+    good(libdl_sparse_from_rows(tensors[3].get(), tensors[1].get(), 4, tensors.back().out()));
     const auto list = [&](std::initializer_list<int> which) {
       lists.emplace_back();
       for (const int k : which) lists.back().push_back(tensors[static_cast<size_t>(k)].get());

@@ -104,7 +104,7 @@ static Tensor gradient_of_sums(const BagAttr& a, const Bags& bags, const Tensor&
 // The row that was largest gets dy; an empty bag has none.
 static Tensor gradient_of_maxima(const BagAttr& a, const Tensor& from, const Tensor& dy) {
   const Tensor zero = number(int64_t{0}), none = lt(from, zero);
-  const Tensor dw = zeros(a.table, dy.dtype(), dy.device());
+  Tensor dw = zeros(a.table, dy.dtype(), dy.device());
   if (a.table[0] == 0) return dw;
   return scatter_add(dw, 0, where(none, zero, from), where(none, number(0.0), dy));
 }

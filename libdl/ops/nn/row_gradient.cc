@@ -41,7 +41,7 @@ Tensor inverse_frequencies(const Tensor& row, int64_t rows, Dtype dtype) {
 // Each reading's part: [row's shape, columns].
 static Tensor parts(const Readings& r, const Tensor& dy) {
   Shape shape(r.row.shape());
-  const Tensor part = r.from.defined() ? index_select(dy, 0, r.from) : dy;
+  Tensor part = r.from.defined() ? index_select(dy, 0, r.from) : dy;
   if (!r.factor.defined()) return part;
   shape.push_back(1);
   return mul(part, reshape(r.factor, shape));
