@@ -97,7 +97,7 @@ HWY_INLINE V binary_parts(V x, V& k) {
 // y for positive finite x, and what binary_parts() leads to on AVX-512 for the others. The root has
 // the NaNs of its instructions.
 template <class V>
-HWY_INLINE V table_log_limits(V x, V y) {
+HWY_INLINE V table_log_limits([[maybe_unused]] V x, V y) {
 #if HWY_TARGET == HWY_AVX3
   return y;
 #else
