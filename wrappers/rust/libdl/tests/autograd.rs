@@ -241,7 +241,7 @@ fn sparse_adam_steps_the_rows_that_were_read() -> Result<()> {
     table.set_requires_grad(true)?;
     let rows = Tensor::from_slice(&[1i64], &[1])?;
     let mut adam = libdl::optim::SparseAdam::new(&[&table], 0.5);
-    rows.embedding(&table, None, false, true)?.sum()?.backward()?;
+    rows.embedding_with(&table, None, false, true)?.sum()?.backward()?;
     assert!(table.grad().unwrap().is_sparse());
     adam.step()?;
     let found = table.detach()?.to_vec::<f64>()?;
