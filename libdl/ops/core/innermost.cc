@@ -16,6 +16,10 @@ static bool lies(const Tensor& x, const Shape& strides) {
 }
 
 Innermost::Innermost(const Tensor& x, Order order) : tensor_(x) {
+  if (order == Order::kWritten) {
+    set(kernel_data(x, Access::kOverwrite), Shape(x.strides()));
+    return;
+  }
   // Devices take any strides.
   const bool turned = order == Order::kInnermost && x.device().is_cpu();
   const Shape innermost = channels_innermost(x.shape());

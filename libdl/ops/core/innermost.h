@@ -15,6 +15,7 @@ class Innermost {
   enum class Order {
     kInnermost,  // converted if necessary; the form is kept
     kAny,        // as it lies
+    kWritten,    // as it lies, not to be read but to be overwritten
   };
   // To be read.
   explicit Innermost(const Tensor& x, Order order = Order::kInnermost);

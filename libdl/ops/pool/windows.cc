@@ -156,7 +156,7 @@ Innermost new_image(Dims shape, Dtype dtype, Device device, Order order) {
   if (order == Order::kForm && numel > 0) return Innermost(shape, dtype, device);
   Tensor y = empty(shape, dtype, device);
   if (order == Order::kStrided) y = alias(y, shape, channels_innermost(shape), y.offset(), dtype);
-  return Innermost(y, Innermost::Order::kAny);
+  return Innermost(y, Innermost::Order::kWritten);
 }
 
 }  // namespace libdl
