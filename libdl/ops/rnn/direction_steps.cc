@@ -37,7 +37,11 @@ class Matrix {
       : data_(x.defined() ? kernel_data(x, access) : nullptr),
         dtype_(x.defined() ? x.dtype() : Dtype::kNone),
         stride_(x.defined() ? x.stride(0) : 0),
-        columns_(x.defined() ? x.size(1) : 0) {}
+        columns_(x.defined() ? x.size(1) : 0) {
+    // What is written here is ours alone, so no version tells of it.
+    if (x.defined() && access != Access::kRead && x.storage().packed.load())
+      drop_packed(x.storage());
+  }
   Rows at(const StepRows& rows) const { return {data_, dtype_, stride_, columns_, rows}; }
   // Of the first sequences.
   Rows first(int64_t count) const { return at({0, 1, count}); }
