@@ -168,7 +168,7 @@ def test_bags_take_and_give_back(mode):
     for got, wanted in zip(results[1], results[0], strict=True):
         assert dl.allclose(got, wanted, rtol=1e-5, atol=1e-6)
     with pytest.raises(NotImplementedError, match=r"argument 6 \(sparse\) is true"):
-        dl.nn.functional.embedding_bag(index.cuda(), table.cuda(), offsets, sparse=True)
+        dl.nn.functional.embedding_bag(index.cuda(), table.cuda(), offsets.cuda(), sparse=True)
 
 
 @pytest.mark.parametrize("ndim", [17, 33, 64])

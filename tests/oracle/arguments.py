@@ -171,7 +171,7 @@ def _flag(d: Draw) -> str:
 # By a parameter's name, where no recipe is there. None: the argument is left out.
 PARAMETERS: dict[str, Callable[[Draw], str | None]] = {
     "input": Draw.input,
-    "self": Draw.input,
+    "self": Draw.input, "logits": Draw.input,
     "other": Draw.partner, "end": Draw.partner, "exponent": Draw.partner,
     "tensor1": Draw.partner, "tensor2": Draw.partner,
     "min": lambda d: d.partner() if d.chance(0.8) else "None",

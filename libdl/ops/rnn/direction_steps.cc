@@ -161,7 +161,7 @@ static Parts steps_back(const RnnDirection& d, const RnnKept& kept, const Tensor
   std::optional<ProjectionBackward> projection;
   if (projected) projection.emplace(d, dy, dh);
   const Matrix to(dsums, kUpdate), to_recurrent(gru ? drecurrent : Tensor(), kUpdate);
-  const Matrix state(dh, kUpdate), whole(projected ? projection->whole() : dh, kUpdate);
+  const Matrix whole(projected ? projection->whole() : dh, kUpdate);
   const Matrix memory(dc, kUpdate), arrived(projected ? Tensor() : dy, kRead);
   const Matrix gates(kept.gates, kRead), inner(kept.inner, kRead);
   const Matrix h_before(gru ? kept.h_before : Tensor(), kRead), c_before(kept.c_before, kRead);
@@ -174,6 +174,7 @@ static Parts steps_back(const RnnDirection& d, const RnnKept& kept, const Tensor
     const Rows h = h_before.at(at), c = c_before.at(at), inner_t = inner.at(at);
     launch_rnn_step_backward(dh.device(), {d.cell, sums.view, of_h.view, dh_t.view, dc_t.view,
                                            dy_t.view, gates_t.view, h.view, c.view, inner_t.view});
+    const Matrix state(dh, kUpdate);  // anew, because the projection reads dh itself
     times_w_hh(state.first(at.count).view, gru ? of_h.view : sums.view, gru);
   }
   return {dsums, drecurrent, dh, dc, projected ? projection->dprojected() : Tensor()};
