@@ -147,11 +147,12 @@ static Tensor compose_sum(const Bags& bags, BagMode mode, const Tensor& table,
                           const Tensor& factors) {
   const Device device = table.device();
   const int64_t shape[] = {bags.count, table.size(1)};
-  Tensor rows = index_select(table, 0, on_device(bags.row, device));
-  if (factors.defined()) rows = mul(rows, unsqueeze(factors, 1));
-  const Tensor y =
-      index_add(zeros(shape, table.dtype(), device), 0, on_device(bags.bag, device), rows);
-  return mode == BagMode::kMean ? div(y, bag_sizes(bags, table), {}) : y;
+  const Dtype dtype = table.dtype(), wide = size_of(dtype) == 2 ? Dtype::kFloat32 : dtype;
+  Tensor rows = cast(index_select(table, 0, on_device(bags.row, device)), wide);
+  if (factors.defined()) rows = mul(rows, unsqueeze(cast(factors, wide), 1));
+  Tensor y = index_add(zeros(shape, wide, device), 0, on_device(bags.bag, device), rows);
+  if (mode == BagMode::kMean) y = div(y, bag_sizes(bags, y), {});
+  return cast(y, dtype);
 }
 
 // [count, longest]: the rows of each bag, as many as the longest has; those that are missing repeat
