@@ -20,7 +20,7 @@ using modules::BatchNorm2d, modules::Conv2d, modules::Linear, modules::Module, m
 
 constexpr int64_t k_outputs = 1000;  // ImageNet's classes, of which these images have 8
 constexpr int64_t k_directions = 4, k_lengths = 2, k_classes = k_directions * k_lengths;
-constexpr int64_t k_held_out = 64;
+constexpr int64_t k_held_out = 4;  // batches
 constexpr double k_pi = 3.14159265358979;
 
 // -- the network (He et al. 2015, with the stride in the 3x3 convolutions) ------------------------
@@ -146,12 +146,13 @@ static void train(ResNet50& net, const Options& options, const Generator& random
 }
 
 static void evaluate(ResNet50& net, const Options& options) {
-  const Images images = draw(k_held_out, options.size, Generator(2));
+  const int64_t count = k_held_out * options.batch;
+  const Images images = draw(count, options.size, Generator(2));
   const libdl::NoGrad off;
   net.eval();
   const Tensor scores = net(images.pixels);
   const int64_t hits = scores.argmax(1).eq(images.labels).sum().item_i64();
-  std::printf("held out: %.1f %%\n", 100 * static_cast<double>(hits) / k_held_out);
+  std::printf("held out: %.1f %%\n", 100 * static_cast<double>(hits) / static_cast<double>(count));
   if (!options.scores.empty())
     libdl::save(options.scores, {{"images", images.pixels}, {"scores", scores}});
 }
