@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "device/launch.h"
-#include "memory/allocator.h"
 #include "runtime/mechanism.h"
+#include "tensor/fresh_bytes.h"
 
 namespace libdl {
 
@@ -39,17 +39,6 @@ kernels::cpu::Normalisation normalisation_in(const Tensor& vectors) {
 // -- the form -------------------------------------------------------------------------------------
 
 namespace {
-struct Bytes {  // of a form that is not a storage's yet
-  explicit Bytes(size_t n) : count(n), data(host_allocator().allocate(n)) {}
-  ~Bytes() {
-    if (data) host_allocator().deallocate(data, count);
-  }
-  Bytes(const Bytes&) = delete;
-  Bytes& operator=(const Bytes&) = delete;
-  size_t count;
-  void* data;
-};
-
 // A form's view of an image, or of anything with the same bytes.
 struct Image {
   Shape strides;
@@ -114,16 +103,17 @@ static void compute(const Deferred& d, const PackedKey& key, bool relu, void* to
   });
 }
 
-// The storage's deferred form gives way to its bytes, unless another thread was first.
-static void settle(Storage& storage, const PackedReader& form, bool relu) {
+// The storage's deferred form gives way to its bytes; false: another thread was first.
+static bool settle(Storage& storage, const PackedReader& form, bool relu) {
   const Deferred& d = deferred_in(form);
   const PackedKey key = key_with(form.form()->key, kInnermost);
-  Bytes made(storage.bytes);
+  FreshBytes made(storage.bytes);
   compute(d, key, relu, made.data);
-  Packed* const computed = replace_form(storage, form.form(), key, made.data, made.count);
-  if (!computed) return;
+  Packed* const computed = replace_form(storage, form.form(), key, made.data, made.bytes);
+  if (!computed) return false;
   made.data = nullptr;
   if (relu && !d.other.data()) computed->serial = d.serial;
+  return true;
 }
 
 void compute_deferred(Storage& storage, const PackedReader& form) { settle(storage, form, false); }
@@ -144,10 +134,7 @@ static bool takes_form(const Tensor& out, const Tensor& x) {
 bool relu_of_deferred(const Tensor& out, const Tensor& x) {
   const PackedReader form = deferred_of(x, Deferred::Kind::kNormalised);
   if (!form.data() || !alike(out, x) || !takes_form(out, x)) return false;
-  if (&out.storage() == &x.storage()) {
-    settle(x.storage(), form, true);
-    return true;
-  }
+  if (&out.storage() == &x.storage()) return settle(x.storage(), form, true);
   const Deferred& d = deferred_in(form);
   publish(out);
   const PackedReader to = only_form(out.storage());
@@ -171,13 +158,14 @@ bool add_to_deferred(const Tensor& out, const Tensor& x, const Tensor& added) {
     publish(out);
     form = only_form(out.storage());
   }
-  Bytes made(sizeof(Deferred));
+  FreshBytes made(sizeof(Deferred));
   new (made.data) Deferred(std::move(sum));
   const PackedKey key = key_with(form.form()->key, Layout::kDeferred);
-  if (replace_form(out.storage(), form.form(), key, made.data, made.count))
-    made.data = nullptr;
-  else
+  if (!replace_form(out.storage(), form.form(), key, made.data, made.bytes)) {
     std::destroy_at(static_cast<Deferred*>(made.data));
+    return false;
+  }
+  made.data = nullptr;
   return true;
 }
 

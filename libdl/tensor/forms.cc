@@ -9,9 +9,9 @@
 
 #include "device/launch.h"
 #include "kernels/cpu/kernels.h"
-#include "memory/allocator.h"
 #include "runtime/mechanism.h"
 #include "tensor/deferred.h"
+#include "tensor/fresh_bytes.h"
 #include "tensor/sparse_rows.h"
 
 namespace libdl {
@@ -131,17 +131,6 @@ static void pack(const PackedKey& key, const void* plain, void* form, size_t byt
   rearrange(key, plain, form, true);
 }
 
-namespace {
-struct Fresh {  // bytes that are not the storage's yet
-  explicit Fresh(size_t n) : bytes(n), data(host_allocator().allocate(n)) {}
-  ~Fresh() {
-    if (data) host_allocator().deallocate(data, bytes);
-  }
-  size_t bytes;
-  void* data;
-};
-}  // namespace
-
 // -- with plain bytes and without -----------------------------------------------------------------
 
 static void be_packed_only(Storage& storage, Packed* form) {
@@ -155,7 +144,7 @@ Tensor empty_packed(Dims shape, Dtype dtype, Layout layout, void*& form) {
 }
 
 Tensor empty_packed(Dims shape, Dtype dtype, Layout layout, size_t form_size, void*& form) {
-  Fresh made(form_size);
+  FreshBytes made(form_size);
   const auto bytes = static_cast<size_t>(checked_numel(shape, dtype, nullptr) * size_of(dtype));
   const Shape strides = contiguous_strides(shape);
   Tensor x = over_storage(storage_without_bytes(bytes), shape, strides, 0, dtype, nullptr);
@@ -194,7 +183,7 @@ static PackedSource source_of(const Tensor& x, Layout layout) {
 // Where forms are at random: one that is kept beside plain bytes says what they say.
 #ifdef LIBDL_RANDOM_FORMS
 static void compare(const PackedReader& form, const PackedSource& source) {
-  Fresh made(source.bytes.size());
+  FreshBytes made(source.bytes.size());
   rearrange(form.form()->key, form.data(), made.data, false);
   if (std::memcmp(made.data, source.bytes.data(), made.bytes) == 0) return;
   std::fputs("a form was to be read that is not of the plain bytes beside it\n", stderr);
@@ -223,7 +212,7 @@ PackedReader writable_form_of(const Tensor& x, Layout layout) {
   if (!form.data()) return form;
   if (form.form()->serial) form.form()->serial = 0;
   if (form.form()->lent.load(std::memory_order_acquire) == 0) return form;
-  Fresh copy(form.form()->bytes);
+  FreshBytes copy(form.form()->bytes);
   std::memcpy(copy.data, form.data(), copy.bytes);
   if (replace_form(x.storage(), form.form(), form.form()->key, copy.data, copy.bytes))
     copy.data = nullptr;
@@ -249,7 +238,7 @@ PackedReader keep_form(const Tensor& x, Layout layout) {
     return {};
   x.plain(Access::kRead);
   const PackedSource source = source_of(x, layout);
-  Fresh made(form_bytes(x.shape(), x.dtype(), layout));
+  FreshBytes made(form_bytes(x.shape(), x.dtype(), layout));
   const std::optional<uint64_t> fingerprint = packed_fingerprint(source);
   pack(source.key, source.bytes.data(), made.data, made.bytes);
   PackedReader kept = keep_packed(source, fingerprint, made.data, made.bytes);
@@ -261,7 +250,7 @@ void* make_plain(const libdl_tensor& x, Access access) {
   Storage& storage = *x.storage;
   const PackedReader form = computed_form(storage);
   if (!form.data()) return storage.plain.load(std::memory_order_acquire);
-  Fresh fresh(storage.bytes);
+  FreshBytes fresh(storage.bytes);
   poison(fresh.data, fresh.bytes);
   if (access != Access::kOverwrite || !covers_storage(x))
     rearrange(form.form()->key, form.data(), fresh.data, false);
@@ -289,7 +278,7 @@ static Layout some_layout() {
 static void turn(const Tensor& x) {
   Storage& storage = x.storage();
   const PackedKey key = key_of(x, some_layout());
-  Fresh made(form_bytes(x.shape(), x.dtype(), key.layout));
+  FreshBytes made(form_bytes(x.shape(), x.dtype(), key.layout));
   void* const plain = storage.plain.load(std::memory_order_relaxed);
   pack(key, plain, made.data, made.bytes);
   if (storage.packed.load(std::memory_order_relaxed)) drop_packed(storage);

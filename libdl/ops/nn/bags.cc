@@ -11,6 +11,7 @@
 #include "ops/indexing/gather.h"
 #include "ops/indexing/index_select.h"
 #include "ops/indexing/indices.h"
+#include "ops/nn/running.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/comparison.h"
 #include "ops/reduction/reduction.h"
@@ -147,7 +148,7 @@ static Tensor compose_sum(const Bags& bags, BagMode mode, const Tensor& table,
                           const Tensor& factors) {
   const Device device = table.device();
   const int64_t shape[] = {bags.count, table.size(1)};
-  const Dtype dtype = table.dtype(), wide = size_of(dtype) == 2 ? Dtype::kFloat32 : dtype;
+  const Dtype dtype = table.dtype(), wide = normalised_as(dtype);
   Tensor rows = cast(index_select(table, 0, on_device(bags.row, device)), wide);
   if (factors.defined()) rows = mul(rows, unsqueeze(cast(factors, wide), 1));
   Tensor y = index_add(zeros(shape, wide, device), 0, on_device(bags.bag, device), rows);
