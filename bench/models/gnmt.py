@@ -124,4 +124,4 @@ def loss(m: Any, net: Any, source: Any, lengths: Any, target: Any) -> Any:
 
 
 def optimizer(m: Any, parameters: Any, **options: Any) -> Any:
-    return m.optim.Adam(parameters, lr=1e-4, **options)
+    return m.optim.Adam(parameters, lr=1e-5, **options)

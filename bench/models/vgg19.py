@@ -8,7 +8,7 @@ from images import CHANNELS_LAST, CLASSES, UNIT, batch, loss, sgd, units
 __all__ = ["CHANNELS_LAST", "SIZES", "UNIT", "batch", "loss", "network", "optimizer", "units"]
 
 SIZES = (2,)
-optimizer = sgd(lr=1e-3)
+optimizer = sgd(lr=2e-4)
 
 # The channels of each stage's convolutions; a stage ends with a pooling.
 STAGES = [[64] * 2, [128] * 2, [256] * 4, [512] * 4, [512] * 4]
