@@ -9,13 +9,13 @@ import time
 ROUNDS = 20_000  # of SHA-256, about 10 ms; the interpreter's lock is released meanwhile
 REPEATS = 3
 TOLERANCE = 0.05
-PATIENCE_SECONDS = 3.0
 
 
 class Canary:
-    def __init__(self, threads: int) -> None:
+    def __init__(self, threads: int, patience: float) -> None:
+        """patience: seconds that wait() waits at most."""
         self.pool = concurrent.futures.ThreadPoolExecutor(threads)
-        self.threads = threads
+        self.threads, self.patience = threads, patience
         self.least = min(self.time() for _ in range(10))
 
     def time(self) -> float:
@@ -38,7 +38,7 @@ class Canary:
 
     def wait(self) -> bool:
         """Waits until the machine is undisturbed; False if it does not become so."""
-        end = time.monotonic() + PATIENCE_SECONDS
+        end = time.monotonic() + self.patience
         while not self.undisturbed():
             if time.monotonic() > end:
                 return False

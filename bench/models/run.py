@@ -2,7 +2,8 @@
 """libdl beside PyTorch in training the six networks of the PyTorch paper: see docs/benchmarks.md.
 
     python bench/models/run.py [--only NAME,...] [--blocks N] [--threads N] [--size N]
-                               [--without NAME,...] [--compile] [--autocast] [--json FILE]
+                               [--without NAME,...] [--compile] [--autocast] [--patience S]
+                               [--json FILE]
                                [--check | --planted | --profile | --ablation]
 """
 
@@ -139,7 +140,7 @@ class Bench:
         )
         if TCMALLOC is None and not options.ablation:
             self.say("libtcmalloc-minimal4 is missing: PyTorch's best runs without it")
-        canary = Canary(options.threads) if measures else None
+        canary = Canary(options.threads, options.patience) if measures else None
         if measures:
             self.say(report.HEADING)
         for network, size in self.cases():
@@ -173,6 +174,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--compile", action="store_true", help="also torch.compile; slow at first")
     parser.add_argument("--autocast", action="store_true",
                         help="every peer in bfloat16, and libdl also in float32")  # fmt: skip
+    parser.add_argument("--patience", type=float, default=3.0, metavar="SECONDS",
+                        help="for the machine to come to rest; 0: no block is repeated (3)")  # fmt: skip
     parser.add_argument("--json", metavar="FILE", help="where to write all figures")
     mode = parser.add_mutually_exclusive_group()
     mode.add_argument("--check", action="store_true", help="only whether the results are equal")

@@ -37,7 +37,10 @@ bool foreign_panels(const MatmulArgs& args, Way way) {
 
 bool matmul_reads_packed(int32_t dtype, int64_t m, int64_t n, int64_t k) {
   if (m <= 1 || n <= 1 || (k == 1 && !is_complex(dtype))) return false;
-  if (dtype == LIBDL_DTYPE_BFLOAT16) return !matrix_unit() || fills_tiles({1, m, n, k});
+  const Shape s{1, m, n, k};
+  if (dtype == LIBDL_DTYPE_FLOAT32 && has_long_sums<float>(s)) return false;
+  if (dtype == LIBDL_DTYPE_FLOAT64 && has_long_sums<double>(s)) return false;
+  if (dtype == LIBDL_DTYPE_BFLOAT16) return !matrix_unit() || fills_tiles(s);
   return small_float(dtype) || dtype == LIBDL_DTYPE_FLOAT64 || is_complex(dtype);
 }
 

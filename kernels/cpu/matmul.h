@@ -10,7 +10,8 @@
 namespace libdl::kernels::cpu {
 
 // Whether a product of these sizes reads packed_b: floating-point and complex numbers, with more
-// than one row and column and, if they are real, more than one value of k.
+// than one row and column and, if they are real, more than one value of k, but not so many that the
+// result is small beside them.
 bool matmul_reads_packed(int32_t dtype, int64_t m, int64_t n, int64_t k);
 
 // Bytes of one packed [k, n] matrix, or -1 if too large. Panels are float64 if the matrix is, else

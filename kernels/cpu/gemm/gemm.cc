@@ -56,6 +56,16 @@ HWY_INLINE void expect_stripe(const GemmOperand& a, const Block& at, int64_t par
   }
 }
 
+// Whether out is written past the caches: it is much larger than they are, is written once, and in
+// whole lines. Otherwise each line would be read from memory before it is written.
+template <class T>
+HWY_INLINE bool streams(const GemmTile<T>& t) {
+  constexpr int64_t kBytes = static_cast<int64_t>(sizeof(T));
+  return t.large && kWide<T> * kBytes >= 64 && t.k <= kKBlock<T> && t.beta == 0 &&
+         t.bias == nullptr && reinterpret_cast<uintptr_t>(t.out) % 64 == 0 &&
+         t.out_stride * kBytes % 64 == 0;
+}
+
 // Multiplies rows [i, i + rows), at most kStripe, for values [k0, k0 + k) of k. `next` is the
 // stripe after it.
 template <class T>
@@ -83,6 +93,7 @@ HWY_INLINE void stripe_product(const GemmTile<T>& t, const Block& at, const Bloc
   step.k = at.k;
   step.alpha = t.alpha;
   step.add = at.k0 > 0 || t.beta != 0;
+  step.stream = streams(t);
   // Multiply it by one panel of b after another.
   for (int64_t p = 0; p < panels; ++p) {
     const int64_t j = t.j0 + p * kPanel<T>, width = std::min(kPanel<T>, t.j1 - j);
@@ -136,6 +147,7 @@ void gemm_tile_on(const GemmTile<T>& t) {
   for (int64_t n = 0; n < blocks; ++n) {
     stripe_product(t, block(n), n + 1 < blocks ? block(n + 1) : Block{}, a, room);
   }
+  if (streams(t)) hwy::FlushStream();  // before other threads are told
   // Add the bias.
   if (t.bias == nullptr) return;
   for (int64_t i = t.i0; i < t.i1; ++i) {

@@ -45,6 +45,7 @@ struct GemmTile {
   int64_t bias_stride;
   int64_t k, i0, i1, j0, j1;
   T alpha, beta;
+  bool large;  // the whole result is larger than caches are
 };
 template <class T>
 void gemm_tile(const GemmTile<T>& tile);

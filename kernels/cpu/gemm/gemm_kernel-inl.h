@@ -45,6 +45,7 @@ struct Step {
   int64_t c_stride, k;
   T alpha;
   bool add;
+  bool stream;      // c is written past the caches; only without add
   int64_t columns;  // if there are fewer than kWide
   const T*
       next;  // the next panel, with rows laid out like b's: one line of each is prefetched to L2
@@ -89,6 +90,7 @@ HWY_NOINLINE void kernel(const Step<T>& step) {
   for (int r = 0; r < R; ++r) {
     LIBDL_UNROLL
     for (int v = 0; v < kVectors; ++v) sum[v][r] = hn::Zero(d);
+    if (step.stream) continue;
     hwy::Prefetch(c + r * c_stride);
     if (kVectors > 1) hwy::Prefetch(c + r * c_stride + kWide<T> - 1);
   }
@@ -121,6 +123,8 @@ HWY_NOINLINE void kernel(const Step<T>& step) {
       if constexpr (kVectors == 1) {
         if (step.add) z = hn::Add(first::load(d, columns, to), z);
         first::store(z, d, columns, to);
+      } else if (step.stream) {
+        hn::Stream(z, d, to);
       } else {
         if (step.add) z = hn::Add(hn::LoadU(d, to), z);
         hn::StoreU(z, d, to);

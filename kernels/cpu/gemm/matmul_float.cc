@@ -70,14 +70,6 @@ struct FloatRoom {
   T* packed;
   T* out;  // tiles, unless the result's memory holds the sums
 };
-bool writes_directly(const View& out) {
-  return (out.dtype == LIBDL_DTYPE_FLOAT32 || out.dtype == LIBDL_DTYPE_FLOAT64) &&
-         (out.strides[2] == 1 || out.sizes[2] == 1);
-}
-GemmOperand operand(const View& v, int64_t b) {
-  return {matrix(v, b), v.strides[1], v.strides[2], v.dtype};
-}
-
 // Packing pays off if a panel is read by more than one stripe of rows; a small row-major b is read
 // from cache in place.
 template <class T>
@@ -144,6 +136,9 @@ Piece piece_of(const Shape& s, const Tiles& tiles, int64_t chunk) {
   return {chunk / tiles.count, i, std::min(i + tiles.rows, s.m), j, std::min(j + tiles.cols, s.n)};
 }
 
+// Bytes of a result that nobody finds in a cache afterwards, such as a large layer's gradient.
+constexpr int64_t kLarge = 16 << 20;
+
 // aside: room for the sums in rows of `width`, or NULL.
 template <class T>
 void float_tile(const MatmulArgs& args, const T* packed, const Piece& piece, T* aside,
@@ -168,6 +163,7 @@ void float_tile(const MatmulArgs& args, const T* packed, const Piece& piece, T* 
   tile.out = direct ? reinterpret_cast<T*>(out) : aside - (tile.i0 * width_aside + tile.j0);
   tile.out_stride = direct ? args.out.strides[1] : width_aside;
   tile.beta = direct ? static_cast<T>(args.beta) : 0;
+  tile.large = direct && product(s.m, s.n, sizeof(T)) >= kLarge;
   const int64_t width = tile.j1 - tile.j0;
   const bool plain_bias =
       args.bias.data == nullptr ||
@@ -202,11 +198,13 @@ void float_tile(const MatmulArgs& args, const T* packed, const Piece& piece, T* 
 
 template <class T>
 void carve_float_product(const MatmulArgs& args, Carver& carver) {
+  if (is_long_product<T>(args)) return carve_long_product<T>(args, carver);
   float_room<T>(args, carver);
 }
 
 template <class T>
 void float_product(Context& context, const MatmulArgs& args, Carver carver) {
+  if (is_long_product<T>(args)) return long_product<T>(context, args, carver);
   const Shape s = shape_of(args);
   const FloatRoom<T> room = float_room<T>(args, carver);
   const T* packed = static_cast<const T*>(args.packed_b);

@@ -2,8 +2,9 @@
 
 // Shared by the ways to multiply matrices, among which matmul.cc chooses: by vectors
 // (matmul_vector.cc), outer products (matmul_outer.cc), floating-point numbers over packed panels
-// (matmul_float.cc), bfloat16 on the matrix unit (matmul_bfloat.cc), complex numbers as real ones
-// (matmul_complex.cc), integers (matmul_integer.cc), and plain loops (matmul_plain.cc).
+// (matmul_float.cc; matmul_long.cc where sums are long), bfloat16 on the matrix unit
+// (matmul_bfloat.cc), complex numbers as real ones (matmul_complex.cc), integers
+// (matmul_integer.cc), and plain loops (matmul_plain.cc).
 #pragma once
 
 #include <libdl/dtype.h>
@@ -11,6 +12,7 @@
 #include <cstdint>
 
 #include "kernels/args.h"
+#include "kernels/cpu/gemm/gemm.h"
 #include "kernels/cpu/traverse/convert.h"
 #include "kernels/cpu/traverse/walk.h"
 
@@ -69,6 +71,15 @@ inline const char* matrix(const View& v, int64_t b) {
   return static_cast<const char*>(v.data) + b * v.strides[0] * dtype_bytes(v.dtype);
 }
 
+inline GemmOperand operand(const View& v, int64_t b) {
+  return {matrix(v, b), v.strides[1], v.strides[2], v.dtype};
+}
+// Whether the result's memory can hold the sums while they are made.
+inline bool writes_directly(const View& out) {
+  return (out.dtype == LIBDL_DTYPE_FLOAT32 || out.dtype == LIBDL_DTYPE_FLOAT64) &&
+         (out.strides[2] == 1 || out.sizes[2] == 1);
+}
+
 // float and double. Scratch memory is carved by this first, with NULL to count it.
 template <class T>
 void carve_float_product(const MatmulArgs& args, Carver& carver);
@@ -76,6 +87,16 @@ template <class T>
 void float_product(Context& context, const MatmulArgs& args, Carver carver);
 int64_t float_panels_size(int32_t dtype, int64_t n, int64_t k);  // -1: too large to count
 void pack_float_panels(Context& context, void* packed, const View& b);
+
+// Of these, small results of long sums. They read each operand once, and no packed_b.
+template <class T>
+bool has_long_sums(const Shape& s);
+template <class T>
+bool is_long_product(const MatmulArgs& args);
+template <class T>
+void carve_long_product(const MatmulArgs& args, Carver& carver);
+template <class T>
+void long_product(Context& context, const MatmulArgs& args, Carver carver);
 
 // bfloat16 on the matrix unit; packed_b is what pack_bfloat_panels wrote.
 void carve_bfloat_product(const MatmulArgs& args, Carver& carver);
