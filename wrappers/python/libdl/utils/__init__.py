@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Helpers around training and devices: checkpoint, intercept, load_plugin."""
+"""Helpers around training and devices: data, checkpoint, intercept, load_plugin."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import checkpoint as checkpoint
+    from . import checkpoint as checkpoint, data as data
     from ._intercept import Call as Call
     from ._intercept import intercept as intercept
     from ._plugins import load_plugin as load_plugin
     from ._plugins import set_provider_enabled as set_provider_enabled
 
-__all__ = ["Call", "checkpoint", "intercept", "load_plugin", "set_provider_enabled"]
+__all__ = ["Call", "checkpoint", "data", "intercept", "load_plugin", "set_provider_enabled"]
 _FROM = {
     "Call": "._intercept",
     "intercept": "._intercept",
@@ -24,8 +24,8 @@ _FROM = {
 def __getattr__(name: str) -> Any:
     import importlib
 
-    if name == "checkpoint":
-        return importlib.import_module(".checkpoint", __name__)
+    if name in ("checkpoint", "data"):
+        return importlib.import_module(f".{name}", __name__)
     if name in _FROM:
         return getattr(importlib.import_module(_FROM[name], __name__), name)
     from .._missing import explain

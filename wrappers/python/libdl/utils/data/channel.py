@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Messages between two processes: bytes, and a descriptor with them. What is under way belongs to
+the kernel, and the other end notices at once when a process is gone."""
+
+from __future__ import annotations
+
+import array
+import os
+import socket
+import struct
+import weakref
+
+_HEADER = struct.Struct("<Q")
+
+# A forked process has copies of these; while it keeps one, the other end is not told that this
+# process is gone.
+_open: weakref.WeakSet[Channel] = weakref.WeakSet()
+
+
+class Channel:
+    """One end."""
+
+    def __init__(self, end: socket.socket) -> None:
+        self.end = end
+        _open.add(self)
+
+    @classmethod
+    def pair(cls) -> tuple[Channel, socket.socket]:
+        """This process's end, and the one to hand to another process."""
+        mine, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        return cls(mine), other
+
+    def fileno(self) -> int:
+        return self.end.fileno()
+
+    def send(self, *parts: bytes | bytearray | memoryview, fd: int = -1) -> None:
+        """One message. Raises OSError if the other end is gone."""
+        left = [memoryview(_HEADER.pack(sum(len(part) for part in parts)))]
+        left += [memoryview(part) for part in parts if len(part) > 0]
+        with_it: list[tuple[int, int, array.array[int]]] = []
+        if fd >= 0:
+            with_it = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [fd]))]
+        while left:
+            sent = self.end.sendmsg(left[:16], with_it, socket.MSG_NOSIGNAL)
+            with_it = []
+            while left and sent >= len(left[0]):
+                sent -= len(left.pop(0))
+            if left:
+                left[0] = left[0][sent:]
+
+    def receive(self) -> tuple[bytearray, int]:
+        """A message and its descriptor, or -1. Raises EOFError if the other end is gone."""
+        header = bytearray(_HEADER.size)
+        fd = self._fill(memoryview(header))
+        message = bytearray(_HEADER.unpack(header)[0])
+        self._fill(memoryview(message))
+        return message, fd
+
+    def _fill(self, place: memoryview) -> int:
+        fd = -1
+        room = socket.CMSG_SPACE(array.array("i").itemsize)
+        while len(place) > 0:
+            try:
+                count, extras, flags, _ = self.end.recvmsg_into([place], room)
+            except ConnectionResetError:
+                raise EOFError from None
+            if count == 0:
+                raise EOFError
+            if flags & socket.MSG_CTRUNC:
+                raise OSError("no descriptor is left for the memory of batches (ulimit -n)")
+            for _, _, data in extras:
+                fd = array.array("i", data)[0]
+            place = place[count:]
+        return fd
+
+    def close(self) -> None:
+        """Tells the other end, though a forked process have a copy of this one."""
+        try:
+            self.end.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # it is gone already
+        self.end.close()
+
+
+def _forked() -> None:
+    for channel in list(_open):
+        channel.end.close()
+
+
+os.register_at_fork(after_in_child=_forked)

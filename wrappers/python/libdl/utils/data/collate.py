@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Samples to a batch: numbers and tensors are stacked, containers are kept."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, MutableSequence, Sequence
+from typing import Any
+
+import libdl
+
+__all__ = ["collate", "default_collate", "default_collate_fn_map", "default_convert"]
+
+_TEXT = (str, bytes)
+
+
+def _is_numpy(x: Any) -> bool:
+    """Whether it is an array or a scalar of NumPy, which need not be installed."""
+    return type(x).__module__ == "numpy" and hasattr(x, "dtype")
+
+
+def _is_named(x: Any) -> bool:
+    return isinstance(x, tuple) and hasattr(x, "_fields")
+
+
+def _checked(x: Any) -> Any:
+    """A NumPy array that can become a tensor."""
+    if x.dtype.kind in "SUaO":
+        raise TypeError(
+            f"default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; "
+            f"found an array of {x.dtype}"
+        )
+    return x
+
+
+def default_convert(data: Any) -> Any:
+    """NumPy's arrays in the data become tensors; containers are kept, and all else, too."""
+    if isinstance(data, libdl.Tensor):
+        return data
+    if _is_numpy(data):
+        return data if data.dtype.kind in "SUaO" else libdl.as_tensor(data)
+    if isinstance(data, Mapping):
+        return _as_mapping(data, {key: default_convert(data[key]) for key in data})
+    if _is_named(data):
+        return type(data)(*map(default_convert, data))
+    if isinstance(data, tuple):
+        return [default_convert(x) for x in data]
+    if isinstance(data, Sequence) and not isinstance(data, _TEXT):
+        return _as_sequence(data, [default_convert(x) for x in data])
+    return data
+
+
+def _as_mapping(like: Mapping[Any, Any], content: dict[Any, Any]) -> Any:
+    """Of the same type where that can be made."""
+    try:
+        if isinstance(like, MutableMapping):
+            copied = copy.copy(like)
+            copied.update(content)
+            return copied
+        return type(like)(content)  # type: ignore[call-arg]
+    except TypeError:
+        return content
+
+
+def _as_sequence(like: Sequence[Any], content: list[Any]) -> Any:
+    try:
+        if isinstance(like, MutableSequence):
+            copied = copy.copy(like)
+            for i, x in enumerate(content):
+                copied[i] = x
+            return copied
+        return type(like)(content)  # type: ignore[call-arg]
+    except TypeError:
+        return content
+
+
+def collate(
+    batch: Any,
+    *,
+    collate_fn_map: dict[type | tuple[type, ...], Callable[..., Any]] | None = None,
+) -> Any:
+    """A batch of a list of samples. collate_fn_map tells by the samples' type which function
+    collates them: f(samples, collate_fn_map=...)."""
+    first = batch[0]
+    if collate_fn_map is default_collate_fn_map and _is_numpy(first):
+        return _arrays(batch)
+    for kind, function in (collate_fn_map or {}).items():
+        if isinstance(first, kind):
+            return function(batch, collate_fn_map=collate_fn_map)
+
+    def columns(samples: Iterable[Any]) -> list[Any]:
+        return [collate(list(x), collate_fn_map=collate_fn_map) for x in zip(*samples, strict=True)]
+
+    if isinstance(first, Mapping):
+        return _as_mapping(
+            first,
+            {key: collate([x[key] for x in batch], collate_fn_map=collate_fn_map) for key in first},
+        )
+    if _is_named(first):
+        return type(first)(*columns(batch))
+    if isinstance(first, Sequence) and not isinstance(first, _TEXT):
+        sizes = [len(x) for x in batch]
+        if any(size != sizes[0] for size in sizes):
+            raise RuntimeError("each element in list of batch should be of equal size")
+        found = columns(batch)
+        return found if isinstance(first, tuple) else _as_sequence(first, found)
+    raise TypeError(
+        "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found "
+        f"{type(first)}"
+    )
+
+
+def _stack(batch: Any, *, collate_fn_map: Any = None) -> libdl.Tensor:
+    return libdl.stack(list(batch))
+
+
+def _arrays(batch: Any) -> libdl.Tensor:
+    return libdl.stack([libdl.as_tensor(_checked(x)) for x in batch])
+
+
+def _numbers(batch: Any, *, collate_fn_map: Any = None) -> libdl.Tensor:
+    dtype = libdl.float64 if isinstance(batch[0], float) else None
+    return libdl.tensor(list(batch), dtype=dtype)
+
+
+def _as_they_are(batch: Any, *, collate_fn_map: Any = None) -> Any:
+    return batch
+
+
+# Which function collates samples of which type; collate() asks in this order.
+default_collate_fn_map: dict[type | tuple[type, ...], Callable[..., Any]] = {
+    libdl.Tensor: _stack,
+    float: _numbers,
+    int: _numbers,
+    str: _as_they_are,
+    bytes: _as_they_are,
+}
+
+
+def default_collate(batch: Any) -> Any:
+    """What a DataLoader does with a list of samples unless it has another collate_fn.
+
+    Tensors and NumPy's arrays are stacked along a new first dimension; ints, floats (float64) and
+    bools become a tensor; texts a list; dictionaries, named tuples, tuples and lists keep their
+    structure, with a batch in place of each value. A tuple becomes a list, as in PyTorch."""
+    return collate(batch, collate_fn_map=default_collate_fn_map)

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""DataLoader: batches of a dataset, loaded here or by workers."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Generic, TypeVar
+
+import libdl
+
+from .collate import default_collate, default_convert
+from .dataset import Dataset, IterableDataset
+from .epoch import Epoch, LocalEpoch, WorkerEpoch
+from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler
+from .samples import get_worker_info as get_worker_info
+
+__all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]
+
+_Sample = TypeVar("_Sample", covariant=True)
+
+
+class _Endless(Sampler[None]):
+    """In place of indices, for datasets that have none."""
+
+    def __iter__(self) -> Iterator[None]:
+        while True:
+            yield None
+
+
+class DataLoader(Generic[_Sample]):
+    """Iterates over the batches of a dataset. Arguments are those of PyTorch.
+
+    num_workers: how many workers load batches ahead, 0: this thread loads each when it is wanted.
+    worker_method: "process", each with a copy of the dataset, or "thread", which share it.
+    Batches and their order do not depend on the number or kind of workers: what samples of a dataset
+    with indices draw from libdl's default generator follows from the epoch's seed and the index
+    (thread workers: what they draw from sample_generator()).
+    state_dict() in the middle of an epoch, given to load_state_dict() of a loader that was made
+    alike, makes the next iteration begin with the batch that would have come."""
+
+    def __init__(
+        self,
+        dataset: Dataset[_Sample],
+        batch_size: int | None = 1,
+        shuffle: bool | None = None,
+        sampler: Sampler[Any] | Iterable[Any] | None = None,
+        batch_sampler: Sampler[list[Any]] | Iterable[list[Any]] | None = None,
+        num_workers: int = 0,
+        collate_fn: Callable[[Any], Any] | None = None,
+        pin_memory: bool = False,
+        drop_last: bool = False,
+        timeout: float = 0,
+        worker_init_fn: Callable[[int], None] | None = None,
+        multiprocessing_context: Any = None,
+        generator: libdl.Generator | None = None,
+        *,
+        prefetch_factor: int | None = None,
+        persistent_workers: bool = False,
+        pin_memory_device: str = "",
+        in_order: bool = True,
+        worker_method: str = "process",
+    ) -> None:
+        self._check_workers(
+            num_workers, timeout, prefetch_factor, persistent_workers, multiprocessing_context,
+            worker_method,
+        )  # fmt: skip
+        self.dataset = dataset
+        self.num_workers = num_workers
+        self.prefetch_factor = 2 if num_workers > 0 and prefetch_factor is None else prefetch_factor
+        self.pin_memory, self.pin_memory_device = pin_memory, pin_memory_device
+        self.timeout = timeout
+        self.worker_init_fn = worker_init_fn
+        self.multiprocessing_context = multiprocessing_context
+        self.generator = generator
+        self.persistent_workers = persistent_workers
+        self.in_order = in_order
+        self.worker_method = worker_method
+        self.iterates = isinstance(dataset, IterableDataset)
+        self._choose_batches(batch_size, shuffle, sampler, batch_sampler, drop_last)
+        if collate_fn is None:
+            collate_fn = default_collate if self._auto_collation else default_convert
+        self.collate_fn = collate_fn
+        if pin_memory and not libdl.cuda.is_available():
+            warnings.warn(
+                "'pin_memory' argument is set as true but no accelerator is found, then device "
+                "pinned memory won't be used.",
+                stacklevel=2,
+            )
+        self._persistent: Any = None
+        self._epoch: Epoch | None = None
+        self._resumed: dict[str, Any] | None = None
+
+    @staticmethod
+    def _check_workers(
+        num_workers: int, timeout: float, prefetch_factor: int | None, persistent: bool,
+        context: Any, method: str,
+    ) -> None:  # fmt: skip
+        def bad(text: str) -> ValueError:
+            return ValueError(f"DataLoader: {text}")
+
+        if num_workers < 0:
+            raise bad(f"num_workers is {num_workers}, wanted at least 0")
+        if timeout < 0:
+            raise bad(f"timeout is {timeout}, wanted at least 0 seconds")
+        if num_workers == 0:
+            for name, given in (
+                ("prefetch_factor", prefetch_factor is not None),
+                ("persistent_workers", persistent),
+                ("multiprocessing_context", context is not None),
+            ):
+                if given:
+                    raise bad(f"{name} is for workers, but num_workers is 0")
+        if prefetch_factor is not None and prefetch_factor < 1:
+            raise bad(f"prefetch_factor is {prefetch_factor}, wanted at least 1")
+        if method not in ("process", "thread"):
+            raise bad(f"worker_method is {method!r}, wanted 'process' or 'thread'")
+
+    def _choose_batches(
+        self, batch_size: int | None, shuffle: bool | None, sampler: Any, batch_sampler: Any,
+        drop_last: bool,
+    ) -> None:  # fmt: skip
+        if self.iterates:
+            for name, given in (
+                ("shuffle", shuffle not in (None, False)),
+                ("sampler", sampler is not None),
+                ("batch_sampler", batch_sampler is not None),
+            ):
+                if given:
+                    raise ValueError(
+                        f"DataLoader: {name} needs indices, which an IterableDataset has not"
+                    )
+            sampler = _Endless()
+        if sampler is not None and shuffle:
+            raise ValueError("DataLoader: shuffle is for loaders without a sampler")
+        if batch_sampler is not None:
+            if batch_size != 1 or shuffle or sampler is not None or drop_last:
+                raise ValueError(
+                    "DataLoader: batch_sampler excludes batch_size, shuffle, sampler and drop_last"
+                )
+            batch_size, drop_last = None, False
+        elif batch_size is None and drop_last:
+            raise ValueError("DataLoader: drop_last is for batches, but batch_size is None")
+        if sampler is None:
+            data: Any = self.dataset
+            if shuffle:
+                sampler = RandomSampler(data, generator=self.generator)
+            else:
+                sampler = SequentialSampler(data)
+        if batch_size is not None and batch_sampler is None:
+            batch_sampler = BatchSampler(sampler, batch_size, drop_last)
+        self.batch_size, self.drop_last = batch_size, drop_last
+        self.sampler, self.batch_sampler = sampler, batch_sampler
+
+    @property
+    def _auto_collation(self) -> bool:
+        return self.batch_sampler is not None
+
+    @property
+    def indices(self) -> Iterable[Any]:
+        """What is loaded: lists of indices, or single ones where there are no batches."""
+        chosen: Iterable[Any] = self.sampler if self.batch_sampler is None else self.batch_sampler
+        return chosen
+
+    def __iter__(self) -> Iterator[Any]:
+        resumed, self._resumed = self._resumed, None
+        epoch: Epoch
+        if self.num_workers == 0:
+            epoch = LocalEpoch(self, resumed)
+        else:
+            epoch = WorkerEpoch(self, resumed)
+        self._epoch = epoch
+        return epoch
+
+    def __len__(self) -> int:
+        if not self.iterates:
+            return len(self.indices)  # type: ignore[arg-type]
+        size = len(self.dataset)  # type: ignore[arg-type]
+        if self.batch_size is None:
+            return size
+        return size // self.batch_size if self.drop_last else -(-size // self.batch_size)
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the iteration that began last is: numbers and generators' states."""
+        if self._resumed is not None:
+            return dict(self._resumed)
+        return self._epoch.state_dict() if self._epoch is not None else {}
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """The next iteration continues there. The samples before are not loaded again, except those
+        of an IterableDataset."""
+        self._resumed = dict(state_dict) if state_dict else None
+
+    def check_worker_number_rationality(self) -> None:
+        """Of PyTorch; does nothing."""

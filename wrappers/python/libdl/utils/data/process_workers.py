@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Workers that are processes: each has a copy of the dataset, and writes its batches into a ring."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import queue
+import select
+import signal
+import socket
+import threading
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import libdl
+
+from .channel import Channel
+from .ring import Layout, Piece, Ring, Slots, packed, unpacked
+from .workers import Answer, Job, RemoteTraceback, Work, traceback_of
+
+if TYPE_CHECKING:
+    from .dataloader import DataLoader
+
+# Of each worker's slots, those that batches may hold before others are copied out.
+_MOST_HELD = 2
+_PAGE = 4096
+
+
+class _Worker:
+    """One process, as its parent sees it."""
+
+    def __init__(self, context: Any, job: Job, slots: int) -> None:
+        self.id = job.id
+        self.count = slots
+        self.rings: list[Ring] = []  # by number; those before the last that is in use are gone
+        self.oldest = 0
+        self.channel, theirs = Channel.pair()
+        self.process = context.Process(
+            target=_serve, args=(job, theirs), name=f"DataLoader worker {job.id}", daemon=True
+        )
+        try:
+            self.process.start()
+        finally:
+            theirs.close()
+
+    def send(self, message: tuple[Any, ...], fd: int = -1) -> None:
+        try:
+            self.channel.send(pickle.dumps(message, protocol=5), fd=fd)
+        except OSError:
+            raise self.death() from None
+
+    def read(self) -> tuple[int, int, Answer]:
+        """An epoch's number, a batch's number and the answer."""
+        try:
+            message, _ = self.channel.receive()
+        except EOFError:
+            raise self.death() from None
+        size = int.from_bytes(message[:8], "little")
+        head, rest = pickle.loads(message[8 : 8 + size]), memoryview(message)[8 + size :]
+        epoch, number, ring, slot, needed, pieces = head
+        if slot >= 0:
+            self._forget_before(ring)
+            found = self.rings[ring - self.oldest]
+            content = found.read(slot, bytes(rest), pieces, _MOST_HELD)
+        else:
+            # No slot, or none that is large enough: the tensors came with the message.
+            content = unpacked(bytes(rest[needed:]), pieces, rest[:needed], copied=True)
+            self._enlarge(needed)
+        return epoch, number, content
+
+    def _forget_before(self, ring: int) -> None:
+        while self.oldest < ring:
+            del self.rings[0]
+            self.oldest += 1
+
+    def free_slots(self) -> list[int]:
+        """Of the last ring: slots whose batches are gone."""
+        return self.rings[-1].free_slots() if self.rings else []
+
+    def _enlarge(self, needed: int) -> None:
+        """A ring whose slots have room for a batch like this, and for one a little larger."""
+        size = -(-(needed + needed // 4) // _PAGE) * _PAGE
+        if size == 0 or (self.rings and self.rings[-1].slots.size >= size):
+            return
+        try:
+            ring = Ring(size, self.count)
+        except OSError:
+            return  # memory is short: batches go on coming with their messages
+        number = self.oldest + len(self.rings)
+        self.send(("ring", number, size, self.count), fd=ring.fd)
+        ring.close()
+        self.rings.append(ring)
+
+    def death(self) -> RuntimeError:
+        """The error that says how the process ended."""
+        self.process.join(1)
+        code, pid = self.process.exitcode, self.process.pid
+        if code is not None and code < 0:
+            how = f"was killed by signal {-code} ({signal.Signals(-code).name})"
+        elif code is None:
+            how = "closed its connection"
+        else:
+            how = f"exited with {code}"
+        return RuntimeError(f"DataLoader worker {self.id} (pid {pid}) {how}")
+
+
+class ProcessWorkers:
+    def __init__(self, loader: DataLoader[Any]) -> None:
+        context = loader.multiprocessing_context
+        if context is None or isinstance(context, str):
+            context = multiprocessing.get_context(context)
+        self.epoch = 0
+        self.workers: list[_Worker] = []
+        self._end = weakref.finalize(self, _end, self.workers, os.getpid())
+        slots = (loader.prefetch_factor or 2) + _MOST_HELD
+        for number in range(loader.num_workers):
+            job = Job.of(loader, number, shared=False)
+            self.workers.append(_Worker(context, job, slots))
+        self.poll = select.poll()
+        self.by_descriptor = {worker.channel.fileno(): worker for worker in self.workers}
+        for descriptor in self.by_descriptor:
+            self.poll.register(descriptor, select.POLLIN)
+
+    def begin(self, seed: int) -> None:
+        self.epoch += 1
+        for worker in self.workers:
+            worker.send(("begin", self.epoch, seed))
+
+    def ask(self, worker: int, number: int, indices: Any) -> None:
+        asked = self.workers[worker]
+        last = asked.oldest + len(asked.rings) - 1
+        asked.send(("batch", self.epoch, (number, indices), last, asked.free_slots()))
+
+    def answer(self, timeout: float) -> tuple[int, Answer]:
+        while True:
+            ready = self.poll.poll(timeout * 1000 if timeout > 0 else None)
+            if not ready:
+                raise RuntimeError(f"DataLoader timed out after {timeout} seconds")
+            epoch, number, answer = self.by_descriptor[ready[0][0]].read()
+            if epoch == self.epoch:
+                return number, answer
+
+    def close(self) -> None:
+        self._end()
+
+
+def _end(workers: list[_Worker], owner: int) -> None:
+    if os.getpid() != owner:
+        return  # a forked process has a copy of what belongs to its parent
+    for worker in workers:
+        worker.channel.close()
+    for worker in workers:
+        worker.process.join(0.2)
+        if worker.process.is_alive():  # a sample takes long
+            worker.process.kill()
+            worker.process.join()
+    workers.clear()
+
+
+# -- in the worker --------------------------------------------------------------------------------
+
+
+class _Writer:
+    """Sends answers, their tensors through the ring once there is one."""
+
+    def __init__(self, channel: Channel) -> None:
+        self.channel = channel
+        self.ring = -1
+        self.slots: Slots | None = None
+        self.free: list[int] = []
+
+    def use(self, fd: int, number: int, size: int, count: int) -> None:
+        self.ring = number
+        self.slots = Slots(fd, size, count)
+        os.close(fd)
+        self.free = list(range(count))
+
+    def give_back(self, ring: int, free: list[int]) -> None:
+        if ring == self.ring:
+            self.free += free
+
+    def send(self, epoch: int, number: int, answer: Answer) -> None:
+        pickled, layout = packed(answer)
+        slot = -1
+        if self.slots is not None and self.free and 0 < layout.size <= self.slots.size:
+            slot = self.free.pop()
+            layout.write(self.slots.memory(slot))
+        self._send(epoch, number, slot, layout, pickled)
+
+    def _send(self, epoch: int, number: int, slot: int, layout: Layout, pickled: bytes) -> None:
+        pieces: list[Piece] = layout.pieces
+        inline = bytearray(layout.size if slot < 0 else 0)
+        if slot < 0:
+            layout.write(inline)
+        head = pickle.dumps((epoch, number, self.ring, slot, len(inline), pieces), protocol=5)
+        self.channel.send(len(head).to_bytes(8, "little"), head, inline, pickled)
+
+
+def _portable(answer: Answer, name: str) -> Answer:
+    """With an error that can be pickled, and whose cause is this process's traceback."""
+    error = answer.error
+    if error is None:
+        return answer
+    text = traceback_of(error, name)
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        error = RuntimeError(f"{type(error).__name__}: {error} (it cannot be pickled)")
+    return Answer(error=_WithCause(error, text))
+
+
+class _WithCause(Exception):  # noqa: N818
+    """Becomes the error itself when it is unpickled: pickle leaves causes out."""
+
+    def __init__(self, error: BaseException, text: str) -> None:
+        super().__init__(text)
+        self.error, self.text = error, text
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _with_cause, (self.error, self.text)
+
+
+def _with_cause(error: BaseException, text: str) -> BaseException:
+    error.__cause__ = RemoteTraceback(text)
+    return error
+
+
+def _read(channel: Channel, requests: queue.SimpleQueue[Any]) -> None:
+    """Reads ahead, so that neither process waits to send while the other one does; and ends this
+    process as soon as its parent is gone, in the middle of a sample."""
+    while True:
+        try:
+            message, fd = channel.receive()
+        except EOFError:
+            os._exit(0)
+        requests.put((*pickle.loads(message), fd))
+
+
+def _serve(job: Job, end: socket.socket) -> None:
+    # Ctrl-C is the parent's, which then closes the channel.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    libdl.set_num_threads(1)
+    channel = Channel(end)
+    requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    threading.Thread(target=_read, args=(channel, requests), daemon=True).start()
+    work, writer = Work(job), _Writer(channel)
+    current = 0
+    while True:
+        what, *content, fd = requests.get()
+        if what == "ring":
+            writer.use(fd, *content)
+        elif what == "begin":
+            current, seed = content
+            work.begin(seed)
+        else:
+            epoch, (number, indices), ring, free = content
+            writer.give_back(ring, free)
+            if epoch != current:
+                continue
+            try:
+                writer.send(epoch, number, _portable(work.batch(indices), work.name))
+            except OSError:
+                os._exit(0)  # the parent is gone
+            except Exception as error:  # a batch that cannot be pickled
+                writer.send(epoch, number, _portable(Answer(error=error), work.name))

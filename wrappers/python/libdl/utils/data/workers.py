@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Workers of a DataLoader: what threads and processes share."""
+
+from __future__ import annotations
+
+import random
+import sys
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import libdl
+
+from .samples import WorkerInfo, set_worker
+
+if TYPE_CHECKING:
+    from .dataloader import DataLoader
+
+
+class RemoteTraceback(Exception):  # noqa: N818
+    """The cause of an exception that a worker raised: the worker's traceback, as text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.text = text
+
+    def __str__(self) -> str:
+        return f"\n{self.text}"
+
+
+@dataclass
+class Answer:
+    """What a worker made of a request: a batch, an error, or neither at its dataset's end."""
+
+    content: Any = None
+    error: BaseException | None = None
+    ended: bool = False
+
+    def batch(self) -> Any:
+        if self.error is not None:
+            raise self.error
+        return self.content
+
+
+class Workers(Protocol):
+    """Workers, by number. Answers to requests of an epoch before the last are dropped."""
+
+    def begin(self, seed: int) -> None:
+        """A new epoch."""
+
+    def ask(self, worker: int, number: int, indices: Any) -> None:
+        """Requests a batch."""
+
+    def answer(self, timeout: float) -> tuple[int, Answer]:
+        """Waits for the number and the answer of any request; at most so many seconds unless 0."""
+
+    def close(self) -> None:
+        """Ends the workers. A second time does nothing."""
+
+
+@dataclass
+class Job:
+    """What a worker is given once."""
+
+    dataset: Any
+    collate_fn: Callable[[Any], Any]
+    batch_sampler: Any  # whether there are batches: as batches_of() reads it
+    iterates: bool
+    drop_last: bool
+    init: Callable[[int], None] | None
+    id: int
+    num_workers: int
+    shared: bool  # whether other workers share this process
+
+    @classmethod
+    def of(cls, loader: DataLoader[Any], number: int, shared: bool) -> Job:
+        return cls(
+            loader.dataset, loader.collate_fn, loader.batch_sampler is not None or None,
+            loader.iterates, loader.drop_last, loader.worker_init_fn, number, loader.num_workers,
+            shared,
+        )  # fmt: skip
+
+
+def traceback_of(error: BaseException, where: str) -> str:
+    text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+    return f"In {where}:\n{text}"
+
+
+class Work:
+    """A worker's side: loads the batches that it is asked for."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.batches: Any = None
+        self.failed: BaseException | None = None
+        self.started = False
+
+    def _start(self, seed: int) -> None:
+        """Once: the worker's seeds, and the user's function."""
+        job = self.job
+        own = seed + job.id
+        set_worker(WorkerInfo(job.id, job.num_workers, own, job.dataset))
+        if not job.shared:
+            random.seed(own)
+            libdl.manual_seed(own)
+            numpy = sys.modules.get("numpy")
+            if numpy is not None:
+                numpy.random.seed(own % 2**32)
+        if job.init is not None:
+            job.init(job.id)
+
+    def begin(self, seed: int) -> None:
+        """A new epoch. Errors are raised by the next batch()."""
+        from .epoch import batches_of
+
+        self.failed = None
+        try:
+            if not self.started:
+                self._start(seed)
+                self.started = True
+            self.batches = batches_of(self.job, seed, self.job.shared)
+        except Exception as error:
+            self.failed = error
+
+    def batch(self, indices: Any) -> Answer:
+        """The batch, or what went wrong."""
+        try:
+            if self.failed is not None:
+                raise self.failed
+            return Answer(self.batches.batch(indices))
+        except StopIteration:
+            return Answer(ended=True)
+        except Exception as error:
+            return Answer(error=error)
+
+    @property
+    def name(self) -> str:
+        kind = "thread" if self.job.shared else "process"
+        return f"DataLoader worker {kind} {self.job.id}"
+
+
+def workers_of(loader: DataLoader[Any]) -> Workers:
+    """The loader's workers, started."""
+    if loader.worker_method == "thread":
+        from .thread_workers import ThreadWorkers
+
+        return ThreadWorkers(loader)
+    from .process_workers import ProcessWorkers
+
+    return ProcessWorkers(loader)
