@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Winograd's algorithm for windows of 3 x 3: what it computes, when it is used, and that it can be
+"""Winograd's algorithm for windows of 3 x 3 and 5 x 5: what it computes, when it is used, and that it can be
 left out. A float64 convolution, which is always summed directly, is the reference."""
 
 import os
@@ -56,17 +56,19 @@ def direct():
     return call
 
 
-def operands(n, c, h, w, k, padding):
+def operands(n, c, h, w, k, padding, taps=3):
     sides = padding if isinstance(padding, tuple) else (padding,)
     top, bottom, left, right = {1: sides * 4, 2: (sides * 2)[:1] * 2 + sides[1:] * 2}.get(
         len(sides), sides)  # fmt: skip
-    size = h + top + bottom - 2, w + left + right - 2
-    return drawn(n, c, h, w), drawn(k, c, 3, 3) / c**0.5 / 3, drawn(k), padding, drawn(n, k, *size)
+    size = h + top + bottom - taps + 1, w + left + right - taps + 1
+    weights = drawn(k, c, taps, taps) / c**0.5 / taps
+    return drawn(n, c, h, w), weights, drawn(k), padding, drawn(n, k, *size)
 
 
+@pytest.mark.parametrize("taps", [3, 5])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_results_are_those_of_the_direct_sum(shape, direct):
-    given = operands(*shape)
+def test_results_are_those_of_the_direct_sum(shape, taps, direct):
+    given = operands(*shape, taps)
     wanted = results(*(t.double() if isinstance(t, libdl.Tensor) else t for t in given))
     found, plain = results(*given), direct(results, *given)
     for a, exact in zip(found, wanted):
@@ -76,9 +78,10 @@ def test_results_are_those_of_the_direct_sum(shape, direct):
     assert [libdl.equal(a, b) for a, b in zip(found, plain)] == [False, False, False, True]
 
 
-def test_the_bits_do_not_depend_on_the_number_of_threads():
+@pytest.mark.parametrize("taps", [3, 5])
+def test_the_bits_do_not_depend_on_the_number_of_threads(taps):
     before, seen = libdl.get_num_threads(), []
-    given = operands(5, 96, 30, 29, 80, 1)
+    given = operands(5, 96, 30, 29, 80, 1, taps)
     try:
         for threads in (1, 2, 3):
             libdl.set_num_threads(threads)
@@ -89,8 +92,9 @@ def test_the_bits_do_not_depend_on_the_number_of_threads():
         assert all(libdl.equal(a, b) for a, b in zip(seen[0], other))
 
 
-def test_the_bits_do_not_depend_on_how_the_image_lies():
-    x, w, b, padding, g = operands(2, 48, 25, 26, 32, 1)
+@pytest.mark.parametrize("taps", [3, 5])
+def test_the_bits_do_not_depend_on_how_the_image_lies(taps):
+    x, w, b, padding, g = operands(2, 48, 25, 26, 32, 1, taps)
     lies = x.permute(0, 2, 3, 1).contiguous().permute(0, 3, 1, 2)
     wide = libdl.zeros(2, 48, 30, 40)[:, :, 2:27, 3:29].copy_(x)
     for other in (lies, wide):
@@ -98,14 +102,15 @@ def test_the_bits_do_not_depend_on_how_the_image_lies():
             assert libdl.equal(p, q)
 
 
-def test_a_pixel_does_not_depend_on_those_far_away():
+@pytest.mark.parametrize(("taps", "reach"), [(3, 4), (5, 6)])
+def test_a_pixel_does_not_depend_on_those_far_away(taps, reach):
     """Infinity and NaN stay within a tile's reach, and so does what a fault in borders would add."""
-    x, w = drawn(1, 32, 40, 40), drawn(32, 32, 3, 3)
-    y = F.conv2d(x, w, padding=1)
+    x, w = drawn(1, 32, 40, 40), drawn(32, 32, taps, taps)
+    y = F.conv2d(x, w, padding=taps // 2)
     x[0, 3, 20, 20] = libdl.inf
-    z = F.conv2d(x, w, padding=1)
+    z = F.conv2d(x, w, padding=taps // 2)
     far = libdl.ones(40, 40, dtype=libdl.bool)
-    far[16:24, 16:24] = False
+    far[20 - reach : 20 + reach, 20 - reach : 20 + reach] = False
     assert libdl.equal(z[..., far], y[..., far])
     assert not z[0, :, 19:22, 19:22].isfinite().any()
 
@@ -118,6 +123,9 @@ def test_small_images_strides_and_windows_go_the_usual_way(direct):
         (drawn(2, 32, 40, 40), drawn(32, 16, 3, 3), {"groups": 2}),
         (drawn(2, 32, 40, 40), drawn(32, 32, 3, 2), {}),
         (drawn(2, 24, 40, 40), drawn(32, 24, 3, 3), {}),
+        (drawn(2, 32, 40, 40), drawn(32, 32, 7, 7), {}),
+        (drawn(2, 32, 40, 40), drawn(32, 32, 5, 3), {}),
+        (drawn(2, 32, 40, 40).bfloat16(), drawn(32, 32, 5, 5).bfloat16(), {}),
     ]:
         assert libdl.equal(F.conv2d(x, w, **how), direct(lambda: F.conv2d(x, w, **how)))
 

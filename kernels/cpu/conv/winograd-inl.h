@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The transforms of F(4 x 4, 3 x 3) on vectors of channels. With the points p, of which the last is
-// infinity, and N_j the product of p_j - p_l over all other finite points:
+// The transforms of F(4 x 4, 3 x 3) and F(2 x 2, 5 x 5) on vectors of channels. With the points p,
+// of which the last is infinity, and N_j the product of p_j - p_l over all other finite points:
 //
 //   y = A^T [(G g) * (B^T d)]    A^T[i][j] = p_j^i,  G[j][k] = p_j^k / N_j,
 //                                B^T[j] the coefficients of the product of x - p_l over l != j.
@@ -47,7 +47,10 @@ struct InputToPoints {  // B^T
     t[5] = minus(plus(d[5], kA2 * kB2, d[1]), kA2 + kB2, d[3]);
   }
 };
-struct WeightsToPoints {  // G
+template <int kTaps>
+struct WeightsToPoints;  // G
+template <>
+struct WeightsToPoints<3> {
   static constexpr int kFrom = 3, kTo = 6;
   static HWY_INLINE void apply(const V* g, V* t) {
     const V even_a = plus(times(kRA, g[0]), kA2 * kRA, g[2]);
@@ -58,7 +61,23 @@ struct WeightsToPoints {  // G
     t[5] = g[2];
   }
 };
-struct PointsToOutput {  // A^T
+template <>
+struct WeightsToPoints<5> {
+  static constexpr int kFrom = 5, kTo = 6;
+  static HWY_INLINE void apply(const V* g, V* t) {
+    const V even_a = times(kRA, plus(plus(g[0], kA2, g[2]), kA2 * kA2, g[4]));
+    const V even_b = times(kRB, plus(plus(g[0], kB2, g[2]), kB2 * kB2, g[4]));
+    const V odd_a = plus(g[1], kA2, g[3]), odd_b = plus(g[1], kB2, g[3]);
+    t[0] = times(kR0, g[0]);
+    t[1] = plus(even_a, kA * kRA, odd_a), t[2] = minus(even_a, kA * kRA, odd_a);
+    t[3] = plus(even_b, kB * kRB, odd_b), t[4] = minus(even_b, kB * kRB, odd_b);
+    t[5] = g[4];
+  }
+};
+template <int kTaps>
+struct PointsToOutput;  // A^T
+template <>
+struct PointsToOutput<3> {
   static constexpr int kFrom = 6, kTo = 4;
   static HWY_INLINE void apply(const V* m, V* y) {
     const V even_a = hn::Add(m[1], m[2]), odd_a = hn::Sub(m[1], m[2]);
@@ -69,7 +88,20 @@ struct PointsToOutput {  // A^T
     y[3] = plus(plus(m[5], kA2 * kA, odd_a), kB2 * kB, odd_b);
   }
 };
-struct OutputToPoints {  // A
+template <>
+struct PointsToOutput<5> {
+  static constexpr int kFrom = 6, kTo = 2;
+  static HWY_INLINE void apply(const V* m, V* y) {
+    const V even_a = hn::Add(m[1], m[2]), odd_a = hn::Sub(m[1], m[2]);
+    const V even_b = hn::Add(m[3], m[4]), odd_b = hn::Sub(m[3], m[4]);
+    y[0] = hn::Add(m[0], hn::Add(even_a, even_b));
+    y[1] = plus(plus(m[5], kA, odd_a), kB, odd_b);
+  }
+};
+template <int kTaps>
+struct OutputToPoints;  // A
+template <>
+struct OutputToPoints<3> {
   static constexpr int kFrom = 4, kTo = 6;
   static HWY_INLINE void apply(const V* y, V* z) {
     const V even_a = plus(y[0], kA2, y[2]), odd_a = plus(y[1], kA2, y[3]);
@@ -80,7 +112,20 @@ struct OutputToPoints {  // A
     z[5] = y[3];
   }
 };
-struct PointsToWeights {  // G^T
+template <>
+struct OutputToPoints<5> {
+  static constexpr int kFrom = 2, kTo = 6;
+  static HWY_INLINE void apply(const V* y, V* z) {
+    z[0] = y[0];
+    z[1] = plus(y[0], kA, y[1]), z[2] = minus(y[0], kA, y[1]);
+    z[3] = plus(y[0], kB, y[1]), z[4] = minus(y[0], kB, y[1]);
+    z[5] = y[1];
+  }
+};
+template <int kTaps>
+struct PointsToWeights;  // G^T
+template <>
+struct PointsToWeights<3> {
   static constexpr int kFrom = 6, kTo = 3;
   static HWY_INLINE void apply(const V* m, V* h) {
     const V even_a = times(kRA, hn::Add(m[1], m[2])), odd_a = times(kRA, hn::Sub(m[1], m[2]));
@@ -88,6 +133,19 @@ struct PointsToWeights {  // G^T
     h[0] = plus(hn::Add(even_a, even_b), kR0, m[0]);
     h[1] = plus(times(kA, odd_a), kB, odd_b);
     h[2] = plus(plus(m[5], kA2, even_a), kB2, even_b);
+  }
+};
+template <>
+struct PointsToWeights<5> {
+  static constexpr int kFrom = 6, kTo = 5;
+  static HWY_INLINE void apply(const V* m, V* h) {
+    const V even_a = times(kRA, hn::Add(m[1], m[2])), odd_a = times(kRA, hn::Sub(m[1], m[2]));
+    const V even_b = times(kRB, hn::Add(m[3], m[4])), odd_b = times(kRB, hn::Sub(m[3], m[4]));
+    h[0] = plus(hn::Add(even_a, even_b), kR0, m[0]);
+    h[1] = plus(times(kA, odd_a), kB, odd_b);
+    h[2] = plus(times(kA2, even_a), kB2, even_b);
+    h[3] = plus(times(kA2 * kA, odd_a), kB2 * kB, odd_b);
+    h[4] = plus(plus(m[5], kA2 * kA2, even_a), kB2 * kB2, even_b);
   }
 };
 
@@ -143,10 +201,10 @@ struct Window {
 struct Place {  // of a tile
   int64_t image, row, column;
 
-  Place(const TileGrid& grid, int64_t tile)
+  Place(const TileGrid& grid, int64_t tile, int64_t side)
       : image(tile / grid.across / grid.down),
-        row(tile / grid.across % grid.down * kTileOut),
-        column(tile % grid.across * kTileOut) {}
+        row(tile / grid.across % grid.down * side),
+        column(tile % grid.across * side) {}
 };
 
 // The values of a window at the points: to[point * matrix + channel].

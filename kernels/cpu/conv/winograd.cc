@@ -53,18 +53,18 @@ HWY_INLINE void multiply_point(const WinogradTiles<S>& t, const float* x, const 
 }
 
 // The pixels of a tile that lie in the image, from its values y[point * matrix + channel].
-template <class S>
+template <int kTaps, class S>
 HWY_INLINE void write_tile(const WinogradTiles<S>& t, const Place& at, const float* y,
                            int64_t matrix) {
   const D d;
   const Plane<S>& out = t.out;
-  const int64_t rows = std::min(kTileOut, out.height - at.row);
-  const int64_t columns = std::min(kTileOut, out.width - at.column);
+  const int64_t rows = std::min(kTileOut<kTaps>, out.height - at.row);
+  const int64_t columns = std::min(kTileOut<kTaps>, out.width - at.column);
   S* const first =
       out.data + at.image * out.strides[0] + at.row * out.strides[1] + at.column * out.strides[2];
   for (int64_t c = 0; c < out.channels; c += kN<float>) {
     const V bias = t.bias == nullptr ? hn::Zero(d) : stored::load(d, t.bias + c);
-    both_ways<PointsToOutput>(
+    both_ways<PointsToOutput<kTaps>>(
         [&](int i, int j) { return hn::LoadU(d, y + (i * 6 + j) * matrix + c); },
         [&](int i, int j, V v) {
           if (i < rows && j < columns)
@@ -73,14 +73,14 @@ HWY_INLINE void write_tile(const WinogradTiles<S>& t, const Place& at, const flo
   }
 }
 
-template <class S>
+template <int kTaps, class S>
 void tiles_on(const WinogradTiles<S>& t) {
   const int64_t c = t.in.channels, k = t.out.channels, tiles = t.last - t.first;
   const int64_t x_matrix = winograd_matrix(c, t.most), y_matrix = winograd_matrix(k, t.most);
   float *const x = t.room, *const y = x + kPoints * x_matrix;
   const int64_t points = (k + kPanel<float> - 1) / kPanel<float> * kPanel<float> * c;
   for (int64_t n = 0; n < tiles; ++n) {
-    const Place at(t.grid, t.first + n);
+    const Place at(t.grid, t.first + n, kTileOut<kTaps>);
     window_to_points<InputToPoints>(
         Window<6, S>(t.in, at.image, at.row - t.before[0], at.column - t.before[1]), c,
         x + n * winograd_stride(c), x_matrix);
@@ -88,31 +88,32 @@ void tiles_on(const WinogradTiles<S>& t) {
   for (int64_t p = 0; p < kPoints; ++p)
     multiply_point(t, x + p * x_matrix, t.points + p * points, y + p * y_matrix, tiles);
   for (int64_t n = 0; n < tiles; ++n)
-    write_tile(t, Place(t.grid, t.first + n), y + n * winograd_stride(k), y_matrix);
+    write_tile<kTaps>(t, Place(t.grid, t.first + n, kTileOut<kTaps>), y + n * winograd_stride(k),
+                      y_matrix);
 }
 
 // -- weights --------------------------------------------------------------------------------------
 
-template <class S>
+template <int kTaps, class S>
 void points_on(float* points, const Taps<S>& taps, int64_t first, int64_t last) {
   constexpr int64_t kRowsAtOnce = 16;
   const D d;
-  alignas(64) float under[9][kRowsAtOnce * kPanel<float>];
+  alignas(64) float under[kTaps * kTaps][kRowsAtOnce * kPanel<float>];
   const int64_t panels = (taps.columns + kPanel<float> - 1) / kPanel<float>;
   const int64_t matrix = panels * kPanel<float> * taps.rows;
   for (int64_t panel = first; panel < last; ++panel) {
     for (int64_t r0 = 0; r0 < taps.rows; r0 += kRowsAtOnce) {
       const int64_t rows = std::min(kRowsAtOnce, taps.rows - r0);
-      for (int64_t i = 0; i < 3; ++i)
-        for (int64_t j = 0; j < 3; ++j)
-          pack_block(under[i * 3 + j],
+      for (int64_t i = 0; i < kTaps; ++i)
+        for (int64_t j = 0; j < kTaps; ++j)
+          pack_block(under[i * kTaps + j],
                      {taps.weights + i * taps.strides[1] + j * taps.strides[2], taps.row_stride,
                       taps.col_stride, kStoredDtype<S>},
                      r0, rows, panel * kPanel<float>, taps.columns);
       float* const to = points + (panel * taps.rows + r0) * kPanel<float>;
       for (int64_t at = 0; at < rows * kPanel<float>; at += kN<float>) {
-        both_ways<WeightsToPoints>(
-            [&](int i, int j) { return hn::LoadU(d, under[i * 3 + j] + at); },
+        both_ways<WeightsToPoints<kTaps>>(
+            [&](int i, int j) { return hn::LoadU(d, under[i * kTaps + j] + at); },
             [&](int i, int j, V v) { hn::StoreU(v, d, to + (i * 6 + j) * matrix + at); });
       }
     }
@@ -121,17 +122,17 @@ void points_on(float* points, const Taps<S>& taps, int64_t first, int64_t last) 
 
 // -- the weights' gradient ------------------------------------------------------------------------
 
-template <class S>
+template <int kTaps, class S>
 void transform_on(const WinogradGradient<S>& g, int64_t first, int64_t last) {
   const int64_t c = g.x.channels, k = g.y.channels, tiles = g.end - g.begin;
   for (int64_t n = first; n < last; ++n) {
-    const Place at(g.grid, g.begin + n);
+    const Place at(g.grid, g.begin + n, kTileOut<kTaps>);
     window_to_points<InputToPoints>(
         Window<6, S>(g.x, at.image, at.row - g.before[0], at.column - g.before[1]), c,
         g.x_points + n * winograd_stride(c), winograd_matrix(c, tiles));
-    window_to_points<OutputToPoints>(Window<4, S>(g.y, at.image, at.row, at.column), k,
-                                     g.y_points + n * winograd_stride(k),
-                                     winograd_matrix(k, tiles));
+    window_to_points<OutputToPoints<kTaps>>(
+        Window<kTileOut<kTaps>, S>(g.y, at.image, at.row, at.column), k,
+        g.y_points + n * winograd_stride(k), winograd_matrix(k, tiles));
   }
 }
 
@@ -161,7 +162,7 @@ void add_on(const WinogradGradient<S>& g, int64_t point, int64_t first, int64_t 
   }
 }
 
-template <class S>
+template <int kTaps, class S>
 void finish_on(const WinogradGradient<S>& g, int64_t first, int64_t last) {
   const D d;
   const int64_t c = g.x.channels, matrix = g.y.channels * c;
@@ -169,31 +170,37 @@ void finish_on(const WinogradGradient<S>& g, int64_t first, int64_t last) {
     for (int64_t i = 0; i < c; i += kN<float>) {
       const float* const from = g.sums + r * c + i;
       float* const to = g.w + r * g.w_stride + i;
-      both_ways<PointsToWeights>(
+      both_ways<PointsToWeights<kTaps>>(
           [&](int y, int x) { return hn::LoadU(d, from + (y * 6 + x) * matrix); },
-          [&](int y, int x, V v) { hn::StoreU(v, d, to + (y * 3 + x) * c); });
+          [&](int y, int x, V v) { hn::StoreU(v, d, to + (y * kTaps + x) * c); });
     }
   }
 }
 
-#define LIBDL_WINOGRAD_ON(S, suffix)                                                            \
-  void tiles_##suffix(const WinogradTiles<S>& t) { tiles_on(t); }                               \
-  void points_##suffix(float* points, const Taps<S>& taps, int64_t first, int64_t last) {       \
-    points_on(points, taps, first, last);                                                       \
-  }                                                                                             \
-  void transform_##suffix(const WinogradGradient<S>& g, int64_t first, int64_t last) {          \
-    transform_on(g, first, last);                                                               \
-  }                                                                                             \
+#define LIBDL_WINOGRAD_ON(S, kTaps, suffix)                                                      \
+  void tiles_##suffix##kTaps(const WinogradTiles<S>& t) { tiles_on<kTaps>(t); }                  \
+  void points_##suffix##kTaps(float* points, const Taps<S>& taps, int64_t first, int64_t last) { \
+    points_on<kTaps>(points, taps, first, last);                                                 \
+  }                                                                                              \
+  void transform_##suffix##kTaps(const WinogradGradient<S>& g, int64_t first, int64_t last) {    \
+    transform_on<kTaps>(g, first, last);                                                         \
+  }                                                                                              \
+  void finish_##suffix##kTaps(const WinogradGradient<S>& g, int64_t first, int64_t last) {       \
+    finish_on<kTaps>(g, first, last);                                                            \
+  }
+#define LIBDL_WINOGRAD_ADD_ON(S, suffix)                                                        \
   void add_##suffix(const WinogradGradient<S>& g, int64_t point, int64_t first, int64_t last) { \
     add_on(g, point, first, last);                                                              \
-  }                                                                                             \
-  void finish_##suffix(const WinogradGradient<S>& g, int64_t first, int64_t last) {             \
-    finish_on(g, first, last);                                                                  \
   }
-LIBDL_WINOGRAD_ON(float, f32)
-LIBDL_WINOGRAD_ON(Bfloat, bf16)
-LIBDL_WINOGRAD_ON(Half, f16)
+LIBDL_WINOGRAD_ON(float, 3, f32_)
+LIBDL_WINOGRAD_ON(float, 5, f32_)
+LIBDL_WINOGRAD_ON(Bfloat, 3, bf16_)
+LIBDL_WINOGRAD_ON(Half, 3, f16_)
+LIBDL_WINOGRAD_ADD_ON(float, f32)
+LIBDL_WINOGRAD_ADD_ON(Bfloat, bf16)
+LIBDL_WINOGRAD_ADD_ON(Half, f16)
 #undef LIBDL_WINOGRAD_ON
+#undef LIBDL_WINOGRAD_ADD_ON
 
 }  // namespace winograd
 }  // namespace
@@ -208,31 +215,38 @@ int64_t winograd_room(int64_t in_channels, int64_t out_channels, int64_t tiles) 
   return kPoints * (winograd_matrix(in_channels, tiles) + winograd_matrix(out_channels, tiles));
 }
 
-#define LIBDL_WINOGRAD(S, suffix)                                                               \
-  template <>                                                                                   \
-  void winograd_tiles(const WinogradTiles<S>& t) {                                              \
-    LIBDL_ON_ISA(winograd::tiles_##suffix, t);                                                  \
-  }                                                                                             \
-  template <>                                                                                   \
-  void winograd_points(float* points, const Taps<S>& taps, int64_t first, int64_t last) {       \
-    LIBDL_ON_ISA(winograd::points_##suffix, points, taps, first, last);                         \
-  }                                                                                             \
-  template <>                                                                                   \
-  void winograd_transform(const WinogradGradient<S>& g, int64_t first, int64_t last) {          \
-    LIBDL_ON_ISA(winograd::transform_##suffix, g, first, last);                                 \
-  }                                                                                             \
+#define LIBDL_WINOGRAD(S, kTaps, suffix)                                                         \
+  template <>                                                                                    \
+  void winograd_tiles<S, kTaps>(const WinogradTiles<S>& t) {                                     \
+    LIBDL_ON_ISA(winograd::tiles_##suffix##kTaps, t);                                            \
+  }                                                                                              \
+  template <>                                                                                    \
+  void winograd_points<S, kTaps>(float* points, const Taps<S>& taps, int64_t first,              \
+                                 int64_t last) {                                                 \
+    LIBDL_ON_ISA(winograd::points_##suffix##kTaps, points, taps, first, last);                   \
+  }                                                                                              \
+  template <>                                                                                    \
+  void winograd_transform<S, kTaps>(const WinogradGradient<S>& g, int64_t first, int64_t last) { \
+    LIBDL_ON_ISA(winograd::transform_##suffix##kTaps, g, first, last);                           \
+  }                                                                                              \
+  template <>                                                                                    \
+  void winograd_finish<S, kTaps>(const WinogradGradient<S>& g, int64_t first, int64_t last) {    \
+    LIBDL_ON_ISA(winograd::finish_##suffix##kTaps, g, first, last);                              \
+  }
+#define LIBDL_WINOGRAD_ADD(S, suffix)                                                           \
   template <>                                                                                   \
   void winograd_add(const WinogradGradient<S>& g, int64_t point, int64_t first, int64_t last) { \
     LIBDL_ON_ISA(winograd::add_##suffix, g, point, first, last);                                \
-  }                                                                                             \
-  template <>                                                                                   \
-  void winograd_finish(const WinogradGradient<S>& g, int64_t first, int64_t last) {             \
-    LIBDL_ON_ISA(winograd::finish_##suffix, g, first, last);                                    \
   }
-LIBDL_WINOGRAD(float, f32)
-LIBDL_WINOGRAD(Bfloat, bf16)
-LIBDL_WINOGRAD(Half, f16)
+LIBDL_WINOGRAD(float, 3, f32_)
+LIBDL_WINOGRAD(float, 5, f32_)
+LIBDL_WINOGRAD(Bfloat, 3, bf16_)
+LIBDL_WINOGRAD(Half, 3, f16_)
+LIBDL_WINOGRAD_ADD(float, f32)
+LIBDL_WINOGRAD_ADD(Bfloat, bf16)
+LIBDL_WINOGRAD_ADD(Half, f16)
 #undef LIBDL_WINOGRAD
+#undef LIBDL_WINOGRAD_ADD
 
 }  // namespace libdl::kernels::cpu
 #endif

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Convolutions of 3 x 3 by Winograd's minimal filtering F(4 x 4, 3 x 3): 36 products for 16 pixels
-// instead of 144. An image is cut into tiles of 6 x 6 pixels that overlap by two; for each of 36
-// points, a matrix of all tiles' values is multiplied by a matrix of the weights' values.
+// Convolutions of 3 x 3 and 5 x 5 by Winograd's minimal filtering, F(4 x 4, 3 x 3) and
+// F(2 x 2, 5 x 5): 36 products for 16 pixels instead of 144, or for 4 instead of 100. An image is
+// cut into tiles of 6 x 6 pixels that overlap by two or four; for each of 36 points, a matrix of
+// all tiles' values is multiplied by a matrix of the weights' values.
 //
 // Values at the points 0, +-5/8, +-3/2 and infinity, and sums of at most 64 channels at a time,
 // keep the error at about three times that of a direct sum; the usual points, 0, +-1, +-2 and
@@ -17,8 +18,10 @@
 namespace libdl::kernels::cpu {
 
 constexpr int64_t kPoints = 36;  // of a tile
-constexpr int64_t kTileOut = 4;  // pixels of a side that a tile computes
-constexpr int64_t kTileIn = 6;   // and those it reads
+constexpr int64_t kTileIn = 6;   // pixels of a side that a tile reads
+// And those that it computes, with kTaps x kTaps weights.
+template <int kTaps>
+constexpr int64_t kTileOut = kTileIn + 1 - kTaps;
 
 // A batch of images of float or a 16-bit float, with adjacent channels; strides are in elements.
 template <class S>
@@ -28,7 +31,7 @@ struct Plane {
   int64_t strides[3];  // of images, rows and pixels
 };
 
-// Tiles of kTileOut x kTileOut pixels that cover each image of `out`, numbered row by row.
+// Tiles of kTileOut<kTaps> squared pixels that cover each image of `out`, numbered row by row.
 struct TileGrid {
   int64_t images, down, across;
   int64_t count() const { return images * down * across; }
@@ -46,11 +49,11 @@ struct WinogradTiles {
   int64_t first, last, most;
 };
 int64_t winograd_room(int64_t in_channels, int64_t out_channels, int64_t tiles);
-template <class S>
+template <class S, int kTaps>
 void winograd_tiles(const WinogradTiles<S>& t);
 
 // The weights' values at the points: for each, a matrix [rows, columns] in panels (gemm.h).
-template <class S>
+template <class S, int kTaps>
 void winograd_points(float* points, const Taps<S>& taps, int64_t first_panel, int64_t last_panel);
 
 // The weights' gradient. For tiles [first, last): x's values at the points to x_points, and those
@@ -71,13 +74,13 @@ constexpr int64_t winograd_stride(int64_t channels) { return channels + 16; }
 constexpr int64_t winograd_matrix(int64_t channels, int64_t tiles) {
   return tiles * winograd_stride(channels) + 16;
 }
-template <class S>
+template <class S, int kTaps>
 void winograd_transform(const WinogradGradient<S>& g, int64_t first, int64_t last);
 // Adds to the sums of one point, rows [first, last).
 template <class S>
 void winograd_add(const WinogradGradient<S>& g, int64_t point, int64_t first, int64_t last);
 // The gradient of rows [first, last) from the sums.
-template <class S>
+template <class S, int kTaps>
 void winograd_finish(const WinogradGradient<S>& g, int64_t first, int64_t last);
 
 }  // namespace libdl::kernels::cpu

@@ -24,8 +24,9 @@ Plane<S> plane_of(const View& v) {
           v.sizes[4],
           {v.strides[0], v.strides[3], v.strides[4]}};
 }
-TileGrid grid_of(const View& out) {
-  return {out.sizes[0], ceil_div(out.sizes[3], kTileOut), ceil_div(out.sizes[4], kTileOut)};
+TileGrid grid_of(const View& out, int64_t taps) {
+  const int64_t side = kTileIn + 1 - taps;
+  return {out.sizes[0], ceil_div(out.sizes[3], side), ceil_div(out.sizes[4], side)};
 }
 
 // -- forward, and the input's gradient
@@ -39,7 +40,7 @@ int64_t tiles_at_once(int64_t channels, int64_t tiles) {
   return ceil_div(most, kGroup) * kGroup;
 }
 
-template <class S>
+template <int kTaps, class S>
 void convolve(Context& context, const View& from, const View& to, const int64_t* before,
               const Taps<S>& taps, const S* bias) {
   const Plane<S> in = plane_of<S>(from), out = plane_of<S>(to);
@@ -48,9 +49,10 @@ void convolve(Context& context, const View& from, const View& to, const int64_t*
                         product(kPoints * kPanel<float>, panels * taps.rows, sizeof(float)));
   if (weights.failed()) return;
   auto* const points = static_cast<float*>(weights.data());
-  in_chunks(context, panels, 1,
-            [&](int64_t first, int64_t last) { winograd_points(points, taps, first, last); });
-  const TileGrid grid = grid_of(to);
+  in_chunks(context, panels, 1, [&](int64_t first, int64_t last) {
+    winograd_points<S, kTaps>(points, taps, first, last);
+  });
+  const TileGrid grid = grid_of(to, kTaps);
   const int64_t tiles = grid.count(), most = tiles_at_once(in.channels + out.channels, tiles);
   const int64_t chunks = ceil_div(tiles, most),
                 rooms = std::min<int64_t>(chunks, Rooms<float>::kMost);
@@ -60,75 +62,76 @@ void convolve(Context& context, const View& from, const View& to, const int64_t*
   Rooms<float> free(static_cast<float*>(room.data()), each, rooms);
   for_chunks(context, chunks, [&](int64_t chunk) {
     free.with_one([&](float* mine) {
-      winograd_tiles<S>({in,
-                         out,
-                         grid,
-                         {before[0], before[1]},
-                         points,
-                         bias,
-                         mine,
-                         chunk * most,
-                         std::min(tiles, chunk * most + most),
-                         most});
+      winograd_tiles<S, kTaps>({in,
+                                out,
+                                grid,
+                                {before[0], before[1]},
+                                points,
+                                bias,
+                                mine,
+                                chunk * most,
+                                std::min(tiles, chunk * most + most),
+                                most});
     });
   });
 }
 
 // The weights as a matrix for each tap, from columns of `from` to columns of `to`.
-template <class S>
+template <int kTaps, class S>
 Taps<S> taps_of(const View& w, int from, int to) {
   return {static_cast<const S*>(w.data),
           w.sizes[from],
           w.sizes[to],
           w.strides[from],
           w.strides[to],
-          {1, 3, 3},
+          {1, kTaps, kTaps},
           {0, w.strides[3], w.strides[4]}};
 }
 
-template <class S>
+template <int kTaps, class S>
 void compute_output(Context& context, const ConvolutionArgs& a) {
-  convolve(context, a.x, a.y, a.before + 1, taps_of<S>(a.w, 1, 0),
-           static_cast<const S*>(a.bias.data));
+  convolve<kTaps>(context, a.x, a.y, a.before + 1, taps_of<kTaps, S>(a.w, 1, 0),
+                  static_cast<const S*>(a.bias.data));
 }
 
 // x[i] gets y[i + before - t] under tap t: a convolution with the taps in reverse.
-template <class S>
+template <int kTaps, class S>
 void compute_input(Context& context, const ConvolutionArgs& a) {
-  Taps<S> taps = taps_of<S>(a.w, 0, 1);
-  taps.weights += 2 * (taps.strides[1] + taps.strides[2]);
+  constexpr int64_t kLast = kTaps - 1;
+  Taps<S> taps = taps_of<kTaps, S>(a.w, 0, 1);
+  taps.weights += kLast * (taps.strides[1] + taps.strides[2]);
   taps.strides[1] = -taps.strides[1], taps.strides[2] = -taps.strides[2];
-  const int64_t before[] = {2 - a.before[1], 2 - a.before[2]};
-  convolve<S>(context, a.y, a.x, before, taps, nullptr);
+  const int64_t before[] = {kLast - a.before[1], kLast - a.before[2]};
+  convolve<kTaps, S>(context, a.y, a.x, before, taps, nullptr);
 }
 
 // -- the weights' gradient ------------------------------------------------------------------------
 
-template <class S>
+template <int kTaps, class S>
 void compute_weight(Context& context, const ConvolutionArgs& a) {
   constexpr int64_t kBytes = 4 << 20, kLeast = 128, kRows = 96;
   const int64_t c = a.x.sizes[1], k = a.y.sizes[1];
   WinogradGradient<S> g{};
   g.x = plane_of<S>(a.x), g.y = plane_of<S>(a.y);
-  g.grid = grid_of(a.y);
+  g.grid = grid_of(a.y, kTaps);
   g.before[0] = a.before[1], g.before[1] = a.before[2];
   const int64_t tiles = g.grid.count();
   // How the tiles are cut decides the order of the sums, so it depends on sizes alone.
   const int64_t most = std::min(tiles, std::max(kLeast, kBytes / (kPoints * 4 * (c + k))));
   const Scratch values(context, product(winograd_room(c, k, most), sizeof(float)));
   const Scratch sums(context, product(kPoints * k, c, sizeof(float)));
-  const Scratch wide(context, kNarrow<S> ? product(9 * k, c, sizeof(float)) : 0);
+  const Scratch wide(context, kNarrow<S> ? product(kTaps * kTaps * k, c, sizeof(float)) : 0);
   if (values.failed() || sums.failed() || wide.failed()) return;
   g.x_points = static_cast<float*>(values.data());
   g.y_points = g.x_points + kPoints * winograd_matrix(c, most);
   g.sums = static_cast<float*>(sums.data());
   g.w = static_cast<float*>(kNarrow<S> ? wide.data() : a.w.data);
-  g.w_stride = a.w.strides[0];  // 9 c: it is dense
+  g.w_stride = a.w.strides[0];  // it is dense
   const int64_t down = ceil_div(k, kRows);
   for (g.begin = 0; g.begin < tiles && !context.stopped; g.begin = g.end) {
     g.end = std::min(tiles, g.begin + most);
     in_chunks(context, g.end - g.begin, 8,
-              [&](int64_t first, int64_t last) { winograd_transform(g, first, last); });
+              [&](int64_t first, int64_t last) { winograd_transform<S, kTaps>(g, first, last); });
     for_chunks(context, kPoints * down, [&](int64_t chunk) {
       const int64_t part = chunk % down;
       winograd_add(g, chunk / down, k * part / down, k * (part + 1) / down);
@@ -136,7 +139,7 @@ void compute_weight(Context& context, const ConvolutionArgs& a) {
   }
   if (context.stopped) return;
   in_chunks(context, k, 8, [&](int64_t first, int64_t last) {
-    winograd_finish(g, first, last);
+    winograd_finish<S, kTaps>(g, first, last);
     if constexpr (kNarrow<S>)
       store_tile(static_cast<S*>(a.w.data) + first * g.w_stride, a.w.dtype, 1,
                  g.w + first * g.w_stride, (last - first) * g.w_stride);
@@ -159,27 +162,38 @@ bool winograd_serves(const ConvolutionArgs& a) {
   };
   const View& w = a.w;
   if (!small_float(a.x.dtype) || a.groups != 1 || !is(a.stride, 1) || !is(a.dilation, 1) ||
-      w.sizes[2] != 1 || w.sizes[3] != 3 || w.sizes[4] != 3 || a.x.sizes[2] != 1 ||
-      a.before[0] != 0)
+      w.sizes[2] != 1 || w.sizes[3] != w.sizes[4] || a.x.sizes[2] != 1 || a.before[0] != 0)
     return false;
+  const int64_t taps = w.sizes[3];
+  if (taps != 3 && !(taps == 5 && a.x.dtype == LIBDL_DTYPE_FLOAT32)) return false;
   const int64_t c = a.x.sizes[1], k = a.y.sizes[1];
   if (c % 16 != 0 || k % 16 != 0) return false;
   // Multiplications that are saved for each pair of channels, less what the transforms cost.
   const View& out = a.wanted == ConvolutionArgs::kInput ? a.x : a.y;
-  const int64_t tiles = grid_of(out).count();
-  const int64_t direct = 9 * out.sizes[0] * out.sizes[3] * out.sizes[4];
+  const int64_t tiles = grid_of(out, taps).count();
+  const int64_t direct = taps * taps * out.sizes[0] * out.sizes[3] * out.sizes[4];
   return direct - tiles * (kPoints + 216 / c + 216 / k) >= 3000;
 }
 
+namespace {
+
+template <int kTaps, class S>
+void compute(Context& context, const ConvolutionArgs& a) {
+  switch (a.wanted) {
+    case ConvolutionArgs::kOutput: return compute_output<kTaps, S>(context, a);
+    case ConvolutionArgs::kInput: return compute_input<kTaps, S>(context, a);
+    case ConvolutionArgs::kWeight: return compute_weight<kTaps, S>(context, a);
+  }
+}
+
+}  // namespace
+
 void winograd_convolution(Context& context, const ConvolutionArgs& a) {
-  as_short(a.x.dtype, [&](auto s) {
-    using S = decltype(s);
-    switch (a.wanted) {
-      case ConvolutionArgs::kOutput: return compute_output<S>(context, a);
-      case ConvolutionArgs::kInput: return compute_input<S>(context, a);
-      case ConvolutionArgs::kWeight: return compute_weight<S>(context, a);
-    }
-  });
+  if (a.w.sizes[3] == 5) {
+    compute<5, float>(context, a);
+  } else {
+    as_short(a.x.dtype, [&](auto s) { compute<3, decltype(s)>(context, a); });
+  }
   if (a.wanted == ConvolutionArgs::kWeight && a.bias.data && !context.stopped)
     bias_gradient(context, a);
 }
