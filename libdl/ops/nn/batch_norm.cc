@@ -113,7 +113,7 @@ static Gradients in_one_pass(const Norm& a, const Tensor& arrived, const Forward
   if (wanted[0]) dx.emplace(x.tensor().shape(), input.dtype(), device);
   const int64_t channels[] = {input.size(1)};
   const auto place = [&](bool there) {
-    return there ? empty(channels, mean.dtype(), device) : Tensor();
+    return there ? empty(channels, saved.mean.dtype(), device) : Tensor();
   };
   const Tensor dweight = place(wanted[1]), dbias = place(wanted[2]);
   const Tensor factor = weight.defined() ? plain(weight, mean.dtype()) : Tensor();
@@ -129,7 +129,7 @@ static Gradients in_one_pass(const Norm& a, const Tensor& arrived, const Forward
                                             a.trained};
   if (later) {
     launch([&](kernels::Context& context) {
-      kernels::cpu::batch_norm_relu_backward(context, args, normalisation_in(vectors));
+      kernels::cpu::batch_norm_relu_backward(context, args, normalisation_in(saved.vectors));
     });
   } else {
     launch_batch_norm_backward(device, args);
