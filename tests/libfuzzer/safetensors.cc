@@ -252,7 +252,7 @@ void run(Input& input) {
     std::vector<Tensor> windows = tensors_of(shared.file.get());
     demand(contents_of(shared.file.get(), windows) == all, "a window shows something else");
     if (way & 0x80) round_trip(copied.file.get(), all);
-    if (planted("leak") && windows.size() == 4) libdl_tensor_retain(windows[2].get());
+    if (planted("leak") && tensors.size() == 4) libdl_tensor_retain(tensors[2].get());
     // The windows outlive their file.
     shared.file.reset();
     for (size_t k = 0; k < windows.size(); ++k)
