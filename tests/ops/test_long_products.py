@@ -35,6 +35,22 @@ def test_a_long_sum_has_the_bits_of_the_usual_way(dtype, lie, m, n):
     )
 
 
+@pytest.mark.parametrize("dtype", [libdl.complex64, libdl.complex128])
+@pytest.mark.parametrize("lie", ["nn", "nt", "tn", "tt"])
+def test_long_sums_of_complex_numbers(dtype, lie):
+    """They are products of real numbers whose panels are all that there is of b."""
+    random = np.random.default_rng(2)
+    real = libdl.float32 if dtype == libdl.complex64 else libdl.float64
+    a, b = (
+        matrix(random, shape, real, t == "t").to(dtype) * (1 - 2j)
+        for shape, t in zip(((40, K), (K, 50)), lie)
+    )
+    exact = a.to(libdl.complex128).numpy() @ b.to(libdl.complex128).numpy()
+    limit = 5 * 4 * K * libdl.finfo(real).eps  # |1 - 2j| squared times that of real sums
+    for _ in range(3):  # panels of a matrix that is used again are kept
+        assert np.abs(a.mm(b).to(libdl.complex128).numpy() - exact).max() < limit
+
+
 def test_a_long_sum_has_equal_bits_for_every_number_of_threads():
     random = np.random.default_rng(1)
     a, b = (matrix(random, shape, libdl.float32, False) for shape in ((65, K), (K, 70)))

@@ -23,10 +23,6 @@ struct Block {
   int64_t i, rows, k0, k;
 };
 
-GemmOperand transposed(const GemmOperand& m) {
-  return {m.data, m.col_stride, m.row_stride, m.dtype};
-}
-
 // A copy repays itself where rows get into each other's way in the first cache (those 2^11 bytes
 // apart share two of its sets) or columns lie far apart, and more than two panels meet them.
 template <class T>

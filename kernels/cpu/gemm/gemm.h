@@ -25,6 +25,10 @@ struct GemmOperand {  // a matrix of T, or of a 16-bit float where T is float
   int32_t dtype;
 };
 
+inline GemmOperand transposed(const GemmOperand& m) {
+  return {m.data, m.col_stride, m.row_stride, m.dtype};
+}
+
 // Whether the kernel can read b in place: its rows are contiguous T.
 bool gemm_reads_in_place(const GemmOperand& b);
 

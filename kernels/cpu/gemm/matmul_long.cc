@@ -32,9 +32,6 @@ GemmOperand rows_of(GemmOperand m, int64_t k0) {
   m.data = static_cast<const char*>(m.data) + k0 * m.row_stride * dtype_bytes(m.dtype);
   return m;
 }
-GemmOperand transposed(const GemmOperand& m) {
-  return {m.data, m.col_stride, m.row_stride, m.dtype};
-}
 
 // Both operands' values [k0, k0 + k) of k, packed.
 template <class T>
@@ -97,7 +94,9 @@ bool has_long_sums(const Shape& s) {
 
 template <class T>
 bool is_long_product(const MatmulArgs& a) {
-  return has_long_sums<T>(shape_of(a)) && a.bias.data == nullptr && writes_directly(a.out);
+  // Where there are panels, as of a complex product's real one, b may be nothing else.
+  return a.packed_b == nullptr && has_long_sums<T>(shape_of(a)) && a.bias.data == nullptr &&
+         writes_directly(a.out);
 }
 
 template <class T>

@@ -88,7 +88,7 @@ void float_product(Context& context, const MatmulArgs& args, Carver carver);
 int64_t float_panels_size(int32_t dtype, int64_t n, int64_t k);  // -1: too large to count
 void pack_float_panels(Context& context, void* packed, const View& b);
 
-// Of these, small results of long sums. They read each operand once, and no packed_b.
+// Of these, small results of long sums, unless b is packed already. Each operand is read once.
 template <class T>
 bool has_long_sums(const Shape& s);
 template <class T>
