@@ -334,6 +334,17 @@ def test_a_samples_exception_comes_out_as_itself(num_workers, worker_method):
         assert int(next(iterator)) == 3  # the others are there
 
 
+class Stopping(Squares):
+    def __getitem__(self, i):
+        return next(iter(())) if i == 2 else i
+
+
+@by_every_worker
+def test_a_sample_cannot_end_the_epoch(num_workers, worker_method):
+    with pytest.raises(RuntimeError, match="a sample raised StopIteration"):
+        list(loader(Stopping(6), num_workers, worker_method, batch_size=2))
+
+
 class Dying(Squares):
     def __getitem__(self, i):
         if i == 3:

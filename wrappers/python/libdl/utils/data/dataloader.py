@@ -79,7 +79,7 @@ class DataLoader(Generic[_Sample]):
         self.iterates = isinstance(dataset, IterableDataset)
         self._choose_batches(batch_size, shuffle, sampler, batch_sampler, drop_last)
         if collate_fn is None:
-            collate_fn = default_collate if self._auto_collation else default_convert
+            collate_fn = default_collate if self.batched else default_convert
         self.collate_fn = collate_fn
         if pin_memory and not libdl.cuda.is_available():
             warnings.warn(
@@ -153,13 +153,14 @@ class DataLoader(Generic[_Sample]):
         self.sampler, self.batch_sampler = sampler, batch_sampler
 
     @property
-    def _auto_collation(self) -> bool:
+    def batched(self) -> bool:
+        """Whether indices come in lists, whose samples are collated."""
         return self.batch_sampler is not None
 
     @property
     def indices(self) -> Iterable[Any]:
         """What is loaded: lists of indices, or single ones where there are no batches."""
-        chosen: Iterable[Any] = self.sampler if self.batch_sampler is None else self.batch_sampler
+        chosen: Iterable[Any] = self.batch_sampler if self.batched else self.sampler
         return chosen
 
     def __iter__(self) -> Iterator[Any]:

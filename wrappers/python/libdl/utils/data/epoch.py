@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import libdl
 
 from .sampler import drawn_seed
-from .samples import IterableBatches, MapBatches, own_numbers
+from .samples import batches_of, own_numbers
 
 if TYPE_CHECKING:
     from .dataloader import DataLoader
@@ -78,14 +78,6 @@ def pinned(batch: Any) -> Any:
     if isinstance(batch, (list, tuple)):
         return type(batch)(map(pinned, batch))
     return batch
-
-
-def batches_of(loader: Any, seed: int, shared: bool) -> MapBatches | IterableBatches:
-    """How a loader's batches are loaded, here or in a worker."""
-    batched = loader.batch_sampler is not None
-    if loader.iterates:
-        return IterableBatches(loader.dataset, loader.collate_fn, batched, loader.drop_last)
-    return MapBatches(loader.dataset, loader.collate_fn, batched, seed, shared)
 
 
 class LocalEpoch(Epoch):

@@ -115,6 +115,8 @@ class MapBatches:
             try:
                 found = self._samples(indices) if self.batched else self._sample(indices)
                 return self.collate_fn(found)
+            except StopIteration as stop:  # it would end the epoch, and say nothing
+                raise RuntimeError("DataLoader: a sample raised StopIteration") from stop
             finally:
                 _place.seed = None
 
@@ -136,3 +138,12 @@ class IterableBatches:
         if not found or (self.drop_last and len(found) < len(indices)):
             raise StopIteration
         return self.collate_fn(found)
+
+
+def batches_of(loader: Any, seed: int, shared: bool) -> MapBatches | IterableBatches:
+    """How the batches of a loader, or of what a worker knows of it, are loaded in this thread."""
+    if loader.iterates:
+        return IterableBatches(
+            loader.dataset, loader.collate_fn, loader.batched, loader.drop_last
+        )
+    return MapBatches(loader.dataset, loader.collate_fn, loader.batched, seed, shared)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import libdl
 
-from .samples import WorkerInfo, set_worker
+from .samples import WorkerInfo, batches_of, set_worker
 
 if TYPE_CHECKING:
     from .dataloader import DataLoader
@@ -65,7 +65,7 @@ class Job:
 
     dataset: Any
     collate_fn: Callable[[Any], Any]
-    batch_sampler: Any  # whether there are batches: as batches_of() reads it
+    batched: bool
     iterates: bool
     drop_last: bool
     init: Callable[[int], None] | None
@@ -76,9 +76,8 @@ class Job:
     @classmethod
     def of(cls, loader: DataLoader[Any], number: int, shared: bool) -> Job:
         return cls(
-            loader.dataset, loader.collate_fn, loader.batch_sampler is not None or None,
-            loader.iterates, loader.drop_last, loader.worker_init_fn, number, loader.num_workers,
-            shared,
+            loader.dataset, loader.collate_fn, loader.batched, loader.iterates, loader.drop_last,
+            loader.worker_init_fn, number, loader.num_workers, shared,
         )  # fmt: skip
 
 
@@ -112,8 +111,6 @@ class Work:
 
     def begin(self, seed: int) -> None:
         """A new epoch. Errors are raised by the next batch()."""
-        from .epoch import batches_of
-
         self.failed = None
         try:
             if not self.started:
