@@ -93,10 +93,10 @@ static Tensor fitted(const char* op, const Tensor& var, Dims shape) {
 }
 
 // At least eps, of which the gradient knows nothing.
-static Tensor limited(const Tensor& var, double eps) {
+static Tensor limited(const char* op, const Tensor& var, double eps) {
   const Tensor own = clone(var), least = number(eps);
   const ModeGuard off(kModeGrad | kModeForward);
-  clamp(own, &least, nullptr, Into(own));
+  rename_error(op, {{"min", 5, "eps"}}, [&] { clamp(own, &least, nullptr, Into(own)); });
   return own;
 }
 
@@ -116,7 +116,7 @@ static std::pair<Tensor, Tensor> variance(const Tensor& var, double eps, Dims sh
     const ModeGuard off(kModeGrad | kModeForward);
     if (item_bool(any(lt(var, number(int64_t{0}))))) refuse_variance("holds a negative number");
   }
-  const Tensor held = limited(fitted("gaussian_nll_loss", var, shape), eps);
+  const Tensor held = limited("gaussian_nll_loss", fitted("gaussian_nll_loss", var, shape), eps);
   return {log(held), held};
 }
 
