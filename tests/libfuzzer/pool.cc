@@ -149,6 +149,11 @@ void Pool::keep(libdl_tensor* result) {
 }
 
 libdl_tensor* Pool::like(const libdl_tensor* model) {
+  if (libdl_tensor_numel(model) == 0) {  // its other sizes may be larger than any memory
+    libdl_tensor* x = nullptr;
+    need(libdl_detach(model, &x), "detach");
+    return x;
+  }
   const int64_t* const shape = libdl_tensor_shape(model);
   return over_block(libdl_tensor_dtype(model), {shape, shape + libdl_tensor_ndim(model)}, 0, 0);
 }

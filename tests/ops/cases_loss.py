@@ -247,7 +247,11 @@ LIKELIHOODS = [
          scale=32, terms=12.0, rejects=[
              *refusals("poisson_nll_loss"),
              Reject(REFUSED, ("poisson_nll_loss: argument 1 (input) is int64",),
-                    lambda: C.poisson_nll_loss(libdl.arange(2), libdl.arange(2)))]),
+                    lambda: C.poisson_nll_loss(libdl.arange(2), libdl.arange(2))),
+             Reject(REFUSED, ("poisson_nll_loss: argument 1 (input) is bool",),
+                    lambda: C.poisson_nll_loss(ones(2) > 0, ones(2), log_input=False)),
+             Reject(REFUSED, ("poisson_nll_loss: argument 2 (target) is bool",),
+                    lambda: C.poisson_nll_loss(ones(2), ones(2) > 0, full=True))]),
     Case("gaussian_nll_loss", C.gaussian_nll_loss, loss(gauss), normal_samples, roundings=6,
          dtypes="f", scale=32, terms=16.0, rejects=[
              *refusals("gaussian_nll_loss", 1.0),
@@ -259,6 +263,8 @@ LIKELIHOODS = [
                     lambda: C.gaussian_nll_loss(ones(2), ones(2), ones(3))),
              Reject(REFUSED, ("gaussian_nll_loss: argument 3 (var) is complex64",),
                     lambda: C.gaussian_nll_loss(ones(2), ones(2), ones(2, dtype=libdl.complex64))),
+             Reject(REFUSED, ("gaussian_nll_loss: argument 5 (eps) is 1e+300",),
+                    lambda: C.gaussian_nll_loss(ones(2), ones(2), ones(2), eps=1e300)),
              Reject(REFUSED, ("gaussian_nll_loss: argument 1 (input) is int64",),
                     lambda: C.gaussian_nll_loss(libdl.arange(2), libdl.arange(2), ones(2)))]),
 ]
@@ -358,7 +364,9 @@ SIMILARITIES = [
              Reject(REFUSED, ("triplet_margin_loss: argument 2 (positive)", "broadcast"),
                     lambda: C.triplet_margin_loss(ones(2), ones(3), ones(2))),
              Reject(REFUSED, ("triplet_margin_loss: argument 2 (positive) is int64",),
-                    lambda: C.triplet_margin_loss(ones(2), libdl.arange(2), ones(2)))]),
+                    lambda: C.triplet_margin_loss(ones(2), libdl.arange(2), ones(2))),
+             Reject(REFUSED, ("triplet_margin_loss: argument 5 (p) is NaN",),
+                    lambda: C.triplet_margin_loss(ones(2), ones(2), ones(2), p=math.nan))]),
 ]
 
 # -- of several classes ----------------------------------------------------------------------------

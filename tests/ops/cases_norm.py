@@ -158,7 +158,10 @@ CASES = [
                lambda: F.instance_norm(ones(2, 3, 1))),
         Reject((ValueError, RuntimeError, TypeError),
                ("instance_norm: argument 2 (running_mean) is absent",),
-               lambda: F.instance_norm(ones(2, 3, 4), use_input_stats=False))], **rows),
+               lambda: F.instance_norm(ones(2, 3, 4), use_input_stats=False)),
+        Reject((ValueError, RuntimeError), ("instance_norm: argument 8 (eps) is -1",),
+               lambda: F.instance_norm(ones(2, 3, 4), ones(3), ones(3), use_input_stats=False,
+                                       eps=-1.0))], **rows),
     Case("rms_norm", F.rms_norm, rms_norm, square_samples, rejects=[
         Reject((ValueError, RuntimeError), ("rms_norm: argument 2 (normalized_shape) is [2]",),
                lambda: F.rms_norm(ones(2, 3), (2,))),

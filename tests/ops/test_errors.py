@@ -149,6 +149,14 @@ def test_a_result_of_too_many_bytes_is_told_by_its_shape():
     assert caught.value.argument == 0
 
 
+def test_tables_of_interpolate_are_counted_as_memory_is():
+    byte = ones(1, 1, 1, 1).to(libdl.uint8)
+    with pytest.raises(libdl.OutOfMemoryError):
+        libdl.nn.functional.interpolate(byte, (1 << 34, 1))  # 17 GB of bytes, and tables of 1 TB
+    nothing = libdl.nn.functional.interpolate(ones(0, 1, 1, 1), (1 << 34, 1))
+    assert nothing.shape == (0, 1, 1 << 34, 1)
+
+
 def test_both_destinations_are_checked_before_either_is_written():
     values, indices = libdl.zeros(2), libdl.zeros(3, dtype=I64)
     for call in (lambda: libdl.sort(ones(2), out=(values, indices)),

@@ -64,6 +64,14 @@ def test_three_operands(operands, wanted, sum_, quotient):
         assert made.dtype == getattr(libdl, wanted) and made.tolist() == [number] * 2
 
 
+def test_a_quotient_of_integers_takes_large_0d_operands_as_they_are():
+    large = libdl.tensor(1 << 40)
+    of_shorts = libdl.tensor([2, -1], dtype=libdl.int16)
+    wanted = [1.5 * 2**40, 0.0]
+    assert libdl.addcdiv(large, large, of_shorts).tolist() == wanted
+    assert libdl.addcdiv(large, large, of_shorts, out=libdl.empty(2)).tolist() == wanted
+
+
 @pytest.mark.parametrize(("into", "other"), [("int64", "float32"), ("float32", "complex64")])
 def test_in_place_does_not_lose_a_category(into, other):
     x, y = libdl.ones(3).to(getattr(libdl, into)), libdl.ones(3).to(getattr(libdl, other))

@@ -2,6 +2,8 @@
 
 #include "ops/core/innermost.h"
 
+#include <algorithm>
+
 #include "ops/creation/copy.h"
 #include "runtime/mechanism.h"
 
@@ -38,9 +40,8 @@ Innermost::Innermost(const Tensor& x, PackedReader form) : tensor_(x), form_(std
 }
 
 Innermost::Innermost(Dims shape, Dtype dtype, Device device) {
-  int64_t pixels = 1;
-  for (size_t d = 2; d < shape.size(); ++d) pixels *= shape[d];
-  if (!device.is_cpu() || shape[1] == 1 || pixels == 1) {
+  const bool pixel = std::ranges::all_of(shape.subspan(2), [](int64_t size) { return size == 1; });
+  if (!device.is_cpu() || shape[1] == 1 || pixel) {
     tensor_ = empty(shape, dtype, device);
     set(kernel_data(tensor_, Access::kOverwrite),
         device.is_cpu() ? channels_innermost(shape) : Shape(tensor_.strides()));

@@ -66,9 +66,26 @@ Tensor resampled(const Tensor& x, int axis, ResampleTable table) {
   return y;
 }
 
+// Memory of the size of a line's table, unless that is small: where there is none, the host source
+// refuses it, which the table's vectors would not ask.
+Tensor room_of(const ResampledLine& line) {
+  constexpr double kSmall = 1 << 20, kMost = 0x1p62;
+  const double bytes = table_bytes(line);
+  return bytes < kSmall ? Tensor()
+                        : empty(Shape{static_cast<int64_t>(std::min(bytes, kMost))}, Dtype::kUint8);
+}
+
 // -- along all of them ----------------------------------------------------------------------------
 
 Tensor Resampling::run(const Tensor& x, bool transposed_) const {
+  if (x.numel() == 0) {
+    Shape shape(x.shape());
+    for (int d = 0; d < dims; ++d) {
+      const ResampledLine& line = lines[static_cast<size_t>(d)];
+      shape[static_cast<size_t>(x.ndim() - dims + d)] = transposed_ ? line.from : line.to;
+    }
+    return empty(shape, x.dtype(), x.device());
+  }
   Tensor y = cast(x, computed_as(x.dtype()));
   const bool single = y.dtype() == Dtype::kFloat32;
   for (int k = 0; k < dims; ++k) {
@@ -77,6 +94,7 @@ Tensor Resampling::run(const Tensor& x, bool transposed_) const {
     if (is_identity(line) || (y.dtype() == Dtype::kUint8 && line.from == line.to && !picks()))
       continue;
     const int axis = x.ndim() - dims + d;
+    const Tensor room = room_of(line);
     ResampleTable table = table_of(line, single);
     if (transposed_) {
       y = resampled(y, axis, transposed(table, line.from));

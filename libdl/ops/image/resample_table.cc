@@ -111,6 +111,15 @@ class Places {
 
 }  // namespace
 
+double table_bytes(const ResampledLine& line) {
+  const auto from = static_cast<double>(line.from), to = static_cast<double>(line.to);
+  const double taps = line.filter == Filter::kCubic ? 4 : line.filter == Filter::kLinear ? 2 : 1;
+  const bool stretched = line.antialias || line.filter == Filter::kArea;
+  const double entries = stretched ? taps * (from + to) + 2 * to : taps * to;
+  // Vectors may have twice the room that they need.
+  return 2 * ((from + to) * sizeof(int64_t) + 2 * entries * (sizeof(int64_t) + sizeof(double)));
+}
+
 ResampleTable table_of(const ResampledLine& line, bool single) {
   return single ? Places<float>(line).table() : Places<double>(line).table();
 }

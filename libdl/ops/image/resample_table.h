@@ -26,6 +26,8 @@ struct ResampleTable {
   std::vector<double> weight;
 };
 
+// At most how many bytes a line's table and its transpose take together.
+double table_bytes(const ResampledLine& line);
 // single: places and weights are computed in float32, as for float32 images.
 ResampleTable table_of(const ResampledLine& line, bool single);
 // That of the transposed function.

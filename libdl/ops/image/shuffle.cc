@@ -92,10 +92,11 @@ Tensor channel_shuffle(const Tensor& input, int64_t groups) {
   if (c % groups != 0)
     fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has " + std::to_string(c) + " channels",
                   "a multiple of groups, " + std::to_string(groups));
+  const Named named(op);
+  if (input.numel() == 0) return named(row_major_clone(input));  // of any number of groups
   Shape split(input.shape());
   split[1] = groups;
   split.insert(2, c / groups);
-  const Named named(op);
   return named(
       own(reshape(row_major_clone(transpose(reshape(input, split), 1, 2)), input.shape())));
 }

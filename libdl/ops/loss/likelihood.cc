@@ -70,9 +70,13 @@ Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_inpu
   const Reduce how = reduction_of(op, 6, reduction);
   check_pair(op, {input, 1, "input"}, {target, 2, "target"});
   const Named named(op);
-  Tensor losses =
-      log_input ? pointwise(k_poisson_nll, input, target) : input - target * log(input + eps);
-  if (full) losses = losses + log_factorial(target);
+  Tensor losses = rename_error(op, {{"input", 1, "input"}, {"other", 2, "target"}}, [&] {
+    return log_input ? pointwise(k_poisson_nll, input, target)
+                     : input - target * log(input + eps);
+  });
+  if (full)
+    losses = rename_error(op, {{"other", 2, "target"}},
+                          [&] { return losses + log_factorial(target); });
   return named(reduced(losses, how));
 }
 

@@ -120,9 +120,13 @@ Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const T
     fail_argument(LIBDL_ERROR_SHAPE, op, 1, "anchor", "is 0-d", "at least one dimension");
   check_broadcast(op, {operands[0], operands[1], operands[2]});
   const Named named(op);
-  const Tensor near = pairwise_distance(anchor, positive, p, eps, false);
-  Tensor far = pairwise_distance(anchor, negative, p, eps, false);
-  if (swap) far = minimum(far, pairwise_distance(positive, negative, p, eps, false));
+  const auto distance = [&](const Operand& a, const Operand& b) {
+    return rename_error(op, {{"x1", a.place, a.name}, {"x2", b.place, b.name}, {"p", 5, "p"}},
+                        [&] { return pairwise_distance(a.tensor, b.tensor, p, eps, false); });
+  };
+  const Tensor near = distance(operands[0], operands[1]);
+  Tensor far = distance(operands[0], operands[2]);
+  if (swap) far = minimum(far, distance(operands[1], operands[2]));
   return named(reduced(hinge(near + margin - far), how));
 }
 

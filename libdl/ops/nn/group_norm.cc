@@ -106,7 +106,9 @@ Tensor instance_norm(const Tensor& input, const Tensor* running_mean, const Tens
                   "more than one pixel if its statistics are used");
   const Named named(op);
   if (!use_input_stats)
-    return named(batch_norm(input, running_mean, running_var, weight, bias, false, momentum, eps));
+    return named(rename_error(op, {{"eps", 8, "eps"}}, [&] {
+      return batch_norm(input, running_mean, running_var, weight, bias, false, momentum, eps);
+    }));
   const Tensor y = named(of_groups(input, input.size(1), {weight, bias}, eps));
   if (input.numel()) update(input, running, momentum);
   return y;

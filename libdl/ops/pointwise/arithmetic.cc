@@ -441,9 +441,10 @@ static Tensor combined(const char* op, const Tensor& input, const Tensor& tensor
   const Dtype type = result_dtype(operands);
   const bool lift = is_floating(type) && size_of(type) == 2;
   // A product of narrower integers would wrap, and one with a 0-d operand may have another dtype.
-  const auto wide = [=](const Tensor& x) {
-    return x.is_number() ? x : cast(x, lift ? Dtype::kFloat32 : type);
-  };
+  // The quotient of integers is none.
+  const bool quotient = expression == Expression::div && is_integral(type);
+  const Dtype computed = lift ? Dtype::kFloat32 : quotient ? default_dtype() : type;
+  const auto wide = [=](const Tensor& x) { return x.is_number() ? x : cast(x, computed); };
   const Named named(op);
   return named(rename_error(op, {{"input", 1, "input"}, {"alpha", 4, "value"}}, [&] {
     const Tensor product = inner(wide(tensor1), wide(tensor2));

@@ -2,6 +2,8 @@
 
 #include "ops/pool/averaged.h"
 
+#include <algorithm>
+
 #include "ops/creation/copy.h"
 
 namespace libdl {
@@ -14,7 +16,7 @@ static Tensor means(const Tensor& x, Averaged& a) {
   const Tensor batch = with_batch(x, a.dims);
   const Shape shape = pooled_shape(batch, a.dims, a.windows.out);
   Tensor y;
-  if (batch.numel() == 0 || a.windows.out[0] * a.windows.out[1] * a.windows.out[2] == 0) {
+  if (batch.numel() == 0 || std::ranges::count(a.windows.out, 0)) {
     y = empty(shape, x.dtype(), x.device());
   } else {
     const Innermost in(batch, Innermost::Order::kAny);

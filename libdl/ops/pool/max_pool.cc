@@ -2,6 +2,8 @@
 
 #include "ops/pool/max_pool.h"
 
+#include <algorithm>
+
 #include "ops/pool/taken.h"
 
 namespace libdl {
@@ -17,7 +19,7 @@ static Taken largest(const Pooled& a, const PoolWindows& w, std::optional<Dtype>
   const Device device = batch.device();
   Taken y;
   y.windows = w, y.by_windows = true;
-  if (batch.numel() == 0 || w.out[0] * w.out[1] * w.out[2] == 0) {
+  if (batch.numel() == 0 || std::ranges::count(w.out, 0)) {
     y.values = empty(shape, batch.dtype(), device);
     if (indices) y.indices = empty(shape, *indices, device);
     return y;

@@ -2,6 +2,8 @@
 
 #include "ops/pool/windows.h"
 
+#include <algorithm>
+
 namespace libdl {
 
 using kernels::PoolWindows;
@@ -151,9 +153,7 @@ Order order_of(const Innermost& x) {
 }
 
 Innermost new_image(Dims shape, Dtype dtype, Device device, Order order) {
-  int64_t numel = 1;
-  for (const int64_t size : shape) numel *= size;
-  if (order == Order::kForm && numel > 0) return Innermost(shape, dtype, device);
+  if (order == Order::kForm && !std::ranges::count(shape, 0)) return Innermost(shape, dtype, device);
   Tensor y = empty(shape, dtype, device);
   if (order == Order::kStrided) y = alias(y, shape, channels_innermost(shape), y.offset(), dtype);
   return Innermost(y, Innermost::Order::kWritten);
