@@ -71,12 +71,11 @@ Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, bool log_inpu
   check_pair(op, {input, 1, "input"}, {target, 2, "target"});
   const Named named(op);
   Tensor losses = rename_error(op, {{"input", 1, "input"}, {"other", 2, "target"}}, [&] {
-    return log_input ? pointwise(k_poisson_nll, input, target)
-                     : input - target * log(input + eps);
+    return log_input ? pointwise(k_poisson_nll, input, target) : input - target * log(input + eps);
   });
   if (full)
-    losses = rename_error(op, {{"other", 2, "target"}},
-                          [&] { return losses + log_factorial(target); });
+    losses =
+        rename_error(op, {{"other", 2, "target"}}, [&] { return losses + log_factorial(target); });
   return named(reduced(losses, how));
 }
 

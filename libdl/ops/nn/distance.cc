@@ -24,7 +24,7 @@ Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, double p, double ep
   if (broadcast_shape(op, kNames, operands).empty())
     fail_argument(LIBDL_ERROR_SHAPE, op, 1, "x1", "is 0-d", "at least one dimension");
   const Named named(op);
-  return named(rename_error(op, {{"input", 1, "x1"}, {"other", 2, "x2"}, {"ord", 3, "p"}, {"p", 3, "p"}},
+  return named(rename_error(op, {{"input", 1, "x1"}, {"other", 2, "x2"}, {"p", 3, "p"}},
                             [&] { return norm_of_rows((x1 - x2) + eps, p, keepdim); }));
 }
 

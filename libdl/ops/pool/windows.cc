@@ -153,7 +153,8 @@ Order order_of(const Innermost& x) {
 }
 
 Innermost new_image(Dims shape, Dtype dtype, Device device, Order order) {
-  if (order == Order::kForm && !std::ranges::count(shape, 0)) return Innermost(shape, dtype, device);
+  if (order == Order::kForm && !std::ranges::count(shape, 0))
+    return Innermost(shape, dtype, device);
   Tensor y = empty(shape, dtype, device);
   if (order == Order::kStrided) y = alias(y, shape, channels_innermost(shape), y.offset(), dtype);
   return Innermost(y, Innermost::Order::kWritten);
