@@ -7,8 +7,10 @@
 #include "kernels/cpu/conv/bias.h"
 #include "kernels/cpu/conv/depthwise.h"
 #include "kernels/cpu/conv/patches.h"
+#include "kernels/cpu/conv/tile_patches.h"
 #include "kernels/cpu/gemm/gemm.h"
 #include "kernels/cpu/gemm/matmul_parts.h"
+#include "kernels/cpu/gemm/matrix_unit.h"
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/traverse/load_store.h"
 #include "kernels/cpu/traverse/walk.h"
@@ -85,6 +87,10 @@ void multiply(Context& context, const Part<S>& part) {
   using T = Wide<S>;
   const int64_t rows = part.whole.i1, columns = part.whole.j1;
   if (rows == 0 || columns == 0) return;
+  if constexpr (std::is_same_v<S, Bfloat>) {
+    if (matrix_unit() && fills_tiles(rows, columns, part.taps.all_rows()))
+      return multiply_patches_in_tiles(context, part.whole, part.taps);
+  }
   const Scratch room(context, product(packed_count(part.taps), sizeof(T)));
   if (room.failed()) return;
   T* const packed = static_cast<T*>(room.data());
@@ -236,6 +242,15 @@ void compute_group_weight(Context& context, const ConvolutionArgs& a, int64_t gr
   const Patches<S> patches = input_patches<S>(a, group);
   const int64_t columns = patches.columns(), pixels = a.y.sizes[0] * patches.lattice.count();
   S* const out = static_cast<S*>(a.w.data) + group * k * a.w.strides[0];
+  if constexpr (std::is_same_v<S, Bfloat>) {
+    if (matrix_unit() && fills_tiles(k, columns, pixels)) {
+      MatrixTimesPatches<S> p{};
+      p.a = group_of<const S>(a.y, group, a.groups), p.a_stride = a.y.strides[4];
+      p.b = patches;
+      p.r1 = pixels, p.i1 = k, p.j1 = columns;
+      return multiply_by_patches_in_tiles(context, p, out);
+    }
+  }
   const Cuts cuts(k, columns, pixels, kPatchColumns<T>);
   const bool apart = cuts.parts > 1 || kNarrow<S>;
   const Scratch room(context, apart ? product(cuts.parts, product(k, columns), sizeof(T)) : 0);

@@ -9,6 +9,7 @@
 #include "kernels/cpu/conv/winograd.h"
 #include "kernels/cpu/gemm/gemm.h"
 #include "kernels/cpu/gemm/matmul_parts.h"
+#include "kernels/cpu/gemm/matrix_unit.h"
 #include "kernels/cpu/traverse/load_store.h"
 #include "kernels/cpu/traverse/rooms.h"
 
@@ -164,6 +165,7 @@ bool winograd_serves(const ConvolutionArgs& a) {
   if (!small_float(a.x.dtype) || a.groups != 1 || !is(a.stride, 1) || !is(a.dilation, 1) ||
       w.sizes[2] != 1 || w.sizes[3] != w.sizes[4] || a.x.sizes[2] != 1 || a.before[0] != 0)
     return false;
+  if (a.x.dtype == LIBDL_DTYPE_BFLOAT16 && matrix_unit()) return false;  // its tiles are faster
   const int64_t taps = w.sizes[3];
   if (taps != 3 && !(taps == 5 && a.x.dtype == LIBDL_DTYPE_FLOAT32)) return false;
   const int64_t c = a.x.sizes[1], k = a.y.sizes[1];

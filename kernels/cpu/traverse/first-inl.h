@@ -28,10 +28,13 @@ namespace first {
 constexpr bool kMasksMemory =
     HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_SCALAR;
 
+// Bytes of the narrowest lanes that have masks.
+constexpr size_t kNarrowest = HWY_TARGET == HWY_AVX3 ? 2 : 4;
+
 // The other lanes are zero.
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE hn::Vec<D> load(D d, int64_t n, const T* from) {
-  static_assert(sizeof(T) >= 4);
+  static_assert(sizeof(T) >= kNarrowest);
   if constexpr (kMasksMemory) {
     return hn::MaskedLoad(hn::FirstN(d, static_cast<size_t>(n)), d, from);
   } else {
@@ -43,7 +46,7 @@ HWY_INLINE hn::Vec<D> load(D d, int64_t n, const T* from) {
 
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE void store(hn::Vec<D> x, D d, int64_t n, T* to) {
-  static_assert(sizeof(T) >= 4);
+  static_assert(sizeof(T) >= kNarrowest);
   if constexpr (kMasksMemory) {
     hn::BlendedStore(x, hn::FirstN(d, static_cast<size_t>(n)), d, to);
   } else {

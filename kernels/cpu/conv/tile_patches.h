@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Convolutions of bfloat16 on the matrix unit: the products of patches.h, by the tiles of
+// tiles_amx.h. Sums are in float32 and rounded once. Call these only if matrix_unit() is true.
+#pragma once
+
+#include "kernels/cpu/conv/patches.h"
+#include "kernels/cpu/kernels.h"
+
+namespace libdl::kernels::cpu {
+
+// Whether the tiles are worth filling with a product of this size.
+bool fills_tiles(int64_t rows, int64_t columns, int64_t k);
+
+// All rows and columns of p, whose weights are not packed: it takes them from `taps`.
+void multiply_patches_in_tiles(Context& context, const PatchesTimesMatrix<Bfloat>& p,
+                               const Taps<Bfloat>& taps);
+
+// All rows and columns of p into `out`, dense; p.out is not used.
+void multiply_by_patches_in_tiles(Context& context, const MatrixTimesPatches<Bfloat>& p,
+                                  Bfloat* out);
+
+// -- for these alone ------------------------------------------------------------------------------
+
+// Values of k in what is gathered at once: 32 rows of them fit the L1 cache.
+constexpr int64_t kPatchRowBlock = 640;
+// Columns gathered at once: three panels.
+constexpr int64_t kPatchColumnBlock = 96;
+// Rows lie a cache line further apart: at powers of two they would share a few of the cache's sets.
+constexpr int64_t kPatchRowStride = kPatchRowBlock + 32;
+constexpr int64_t kPatchColumnStride = kPatchColumnBlock;
+
+// to[r][c - c0] = the patches' [r0 + r, c], in rows of those strides.
+void gather_rows(uint16_t* to, const Patches<uint16_t>& p, int64_t r0, int64_t rows, int64_t c0,
+                 int64_t c1);
+void gather_columns(uint16_t* to, const Patches<uint16_t>& p, int64_t r0, int64_t rows, int64_t c0,
+                    int64_t c1);
+
+}  // namespace libdl::kernels::cpu
