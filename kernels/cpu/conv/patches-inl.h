@@ -46,6 +46,9 @@ HWY_INLINE void gather_run(T* to, const S* from, int64_t begin, int64_t end, int
   clear_run(to + (high - begin), end - high);
 }
 
+// Rows of one call of gather, at most.
+constexpr int64_t kGathered = 256;
+
 // to[r][c - c0] = the patches' [r0 + r, c] for c in [c0, c1), rows of `to` kWidth apart.
 template <int64_t kWidth, class T, class S>
 HWY_INLINE void gather(T* to, const Patches<S>& p, int64_t r0, int64_t rows, int64_t c0,
@@ -55,35 +58,42 @@ HWY_INLINE void gather(T* to, const Patches<S>& p, int64_t r0, int64_t rows, int
   const bool joined = p.dilation[2] == 1 && p.strides[3] == p.channels;
   const int64_t joint = joined ? p.taps[2] : 1, length = joint * p.channels;
   const int64_t along = p.taps[2] / joint;
-  const int64_t first = c0 / length, offset = c0 % length;
-  const int64_t first_tap[3] = {first / along / p.taps[1], first / along % p.taps[1],
-                                first % along};
-  Pixel at(p.lattice, r0);
-  for (int64_t r = 0; r < rows; ++r, to += kWidth, at.advance(p.lattice)) {
-    int64_t corner[3];
-    for (int d = 0; d < 3; ++d) corner[d] = at.at[d] * p.step[d] + p.start[d];
-    const S* const image = p.data + at.image * p.strides[0];
-    int64_t t0 = first_tap[0], t1 = first_tap[1], t2 = first_tap[2];
-    T* y = to;
-    for (int64_t c = c0, begin = offset; c < c1; begin = 0) {
-      const int64_t end = std::min(length, begin + c1 - c);
-      const int64_t i0 = corner[0] + t0 * p.dilation[0], i1 = corner[1] + t1 * p.dilation[1];
-      const int64_t i2 = corner[2] + t2 * p.dilation[2];
-      const bool inside = static_cast<uint64_t>(i0) < static_cast<uint64_t>(p.sizes[0]) &&
-                          static_cast<uint64_t>(i1) < static_cast<uint64_t>(p.sizes[1]);
-      if (inside) {
-        gather_run(y, image + i0 * p.strides[1] + i1 * p.strides[2] + i2 * p.strides[3], begin, end,
-                   -i2 * p.channels, (p.sizes[2] - i2) * p.channels);
-      } else {
-        clear_run(y, end - begin);
+  struct {
+    int64_t at, i0, i1, i2;  // tap 0: its offset in memory, and its place in the image
+  } corners[kGathered];
+  Pixel pixel(p.lattice, r0);
+  for (int64_t r = 0; r < rows; ++r, pixel.advance(p.lattice)) {
+    const int64_t i0 = pixel.at[0] * p.step[0] + p.start[0];
+    const int64_t i1 = pixel.at[1] * p.step[1] + p.start[1];
+    const int64_t i2 = pixel.at[2] * p.step[2] + p.start[2];
+    const int64_t at = pixel.image * p.strides[0] + i0 * p.strides[1] + i1 * p.strides[2];
+    corners[r] = {at + i2 * p.strides[3], i0, i1, i2};
+  }
+  const uint64_t inside[] = {static_cast<uint64_t>(p.sizes[0]), static_cast<uint64_t>(p.sizes[1])};
+  int64_t run = c0 / length, begin = c0 % length;
+  for (int64_t c = c0; c < c1; ++run, begin = 0) {
+    const int64_t t2 = run % along * p.dilation[2];
+    const int64_t t1 = run / along % p.taps[1] * p.dilation[1];
+    const int64_t t0 = run / along / p.taps[1] * p.dilation[0];
+    const int64_t end = std::min(length, begin + c1 - c), n = end - begin;
+    const S* const from = p.data + t0 * p.strides[1] + t1 * p.strides[2] + t2 * p.strides[3];
+    T* y = to + (c - c0);
+    for (int64_t r = 0; r < rows; ++r, y += kWidth) {
+      const auto& corner = corners[r];
+      if (static_cast<uint64_t>(corner.i0 + t0) >= inside[0] ||
+          static_cast<uint64_t>(corner.i1 + t1) >= inside[1]) {
+        clear_run(y, n);
+        continue;
       }
-      y += end - begin;
-      c += end - begin;
-      if (++t2 < along) continue;
-      t2 = 0;
-      if (++t1 < p.taps[1]) continue;
-      t1 = 0, ++t0;
+      const int64_t i2 = corner.i2 + t2, low = -i2 * p.channels;
+      const int64_t high = (p.sizes[2] - i2) * p.channels;
+      if (low <= begin && end <= high) {
+        copy_run(y, from + corner.at + begin, n);
+      } else {
+        gather_run(y, from + corner.at, begin, end, low, high);
+      }
     }
+    c += n;
   }
 }
 

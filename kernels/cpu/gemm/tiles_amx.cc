@@ -90,11 +90,30 @@ LIBDL_INLINE void pack_tile(char* to, const Lines& x, int64_t lines, int64_t k) 
   for (int i = 0; i < 16; ++i) _mm512_store_si512(to + 64 * i, r[i]);
 }
 
+// Both tiles of 32 lines, whose values of one k lie together: pairs of rows are interleaved.
+LIBDL_INLINE void interleave(char* to, const Lines& x, int64_t k) {
+  const __m512i first = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
+  const __m512i second = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+  const uint16_t* row = x.data;
+  for (int p = 0; p < 16; ++p, row += 2 * x.k_stride, to += 64) {
+    __m512i even = _mm512_setzero_si512(), odd = even;
+    if (2 * p < k) even = _mm512_loadu_si512(row);
+    if (2 * p + 1 < k) odd = _mm512_loadu_si512(row + x.k_stride);
+    const __m512i low = _mm512_unpacklo_epi16(even, odd), high = _mm512_unpackhi_epi16(even, odd);
+    _mm512_store_si512(to, _mm512_permutex2var_epi64(low, first, high));
+    _mm512_store_si512(to + 1024, _mm512_permutex2var_epi64(low, second, high));
+  }
+}
+
 template <bool kPairs>
 void pack(char* to, const Lines& x, int64_t lines, int64_t k) {
   for (int64_t k0 = 0; k0 < k; k0 += kStep, to += kStepBytes) {
     const int64_t here = std::min(kStep, k - k0);
     Lines part = {x.data + k0 * x.k_stride, x.line_stride, x.k_stride};
+    if (kPairs && x.line_stride == 1 && x.k_stride != 1 && lines == kSide) {
+      interleave(to, part, here);
+      continue;
+    }
     pack_tile<kPairs>(to, part, std::min<int64_t>(lines, 16), here);
     if (lines <= 16) {
       std::memset(to + 1024, 0, 1024);
