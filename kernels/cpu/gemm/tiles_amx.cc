@@ -90,15 +90,13 @@ LIBDL_INLINE void pack_tile(char* to, const Lines& x, int64_t lines, int64_t k) 
   for (int i = 0; i < 16; ++i) _mm512_store_si512(to + 64 * i, r[i]);
 }
 
-// Both tiles of 32 lines, whose values of one k lie together: pairs of rows are interleaved.
-LIBDL_INLINE void interleave(char* to, const Lines& x, int64_t k) {
+// Pairs of rows, of 32 columns each.
+template <class F>
+LIBDL_INLINE void interleave_pairs(char* to, F row) {
   const __m512i first = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
   const __m512i second = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
-  const uint16_t* row = x.data;
-  for (int p = 0; p < 16; ++p, row += 2 * x.k_stride, to += 64) {
-    __m512i even = _mm512_setzero_si512(), odd = even;
-    if (2 * p < k) even = _mm512_loadu_si512(row);
-    if (2 * p + 1 < k) odd = _mm512_loadu_si512(row + x.k_stride);
+  for (int p = 0; p < 16; ++p, to += 64) {
+    const __m512i even = row(2 * p), odd = row(2 * p + 1);
     const __m512i low = _mm512_unpacklo_epi16(even, odd), high = _mm512_unpackhi_epi16(even, odd);
     _mm512_store_si512(to, _mm512_permutex2var_epi64(low, first, high));
     _mm512_store_si512(to + 1024, _mm512_permutex2var_epi64(low, second, high));
@@ -111,7 +109,10 @@ void pack(char* to, const Lines& x, int64_t lines, int64_t k) {
     const int64_t here = std::min(kStep, k - k0);
     Lines part = {x.data + k0 * x.k_stride, x.line_stride, x.k_stride};
     if (kPairs && x.line_stride == 1 && x.k_stride != 1 && lines == kSide) {
-      interleave(to, part, here);
+      interleave_pairs(to, [&](int64_t r) {
+        return r < here ? _mm512_loadu_si512(part.data + r * part.k_stride)
+                        : _mm512_setzero_si512();
+      });
       continue;
     }
     pack_tile<kPairs>(to, part, std::min<int64_t>(lines, 16), here);
@@ -157,9 +158,12 @@ void product(const Block& t) {
     _tile_zero(2);
     _tile_zero(3);
   }
-  const char *a = t.a, *b = t.b;
-  for (int64_t s = 0; s < t.count; ++s, a += t.step, b += kStepBytes) {
-    step<kDown, kAcross>(a, t.stride, t.second, b);
+  const char* b = t.b;
+  for (int64_t g = 0; g < t.segments; ++g) {
+    const char* a = t.a + g * t.segment;
+    for (int64_t s = 0; s < t.count; ++s, a += t.step, b += kStepBytes) {
+      step<kDown, kAcross>(a, t.stride, t.second, b);
+    }
   }
   if (t.last != nullptr) step<kDown, kAcross>(t.last, 64, 1024, b);
 }
@@ -211,6 +215,22 @@ void finish_plain(const Result& r, const float* c, __mmask32 there) {
 void pack_rows(char* to, const Lines& a, int64_t lines, int64_t k) { pack<false>(to, a, lines, k); }
 void pack_columns(char* to, const Lines& b, int64_t lines, int64_t k) {
   pack<true>(to, b, lines, k);
+}
+
+void pack_scattered(char* to, const Scattered& x) {
+  alignas(64) static constexpr uint16_t kZeros[kSide] = {};
+  alignas(64) const uint16_t* rows[kStep];
+  const __m512i data = _mm512_set1_epi64(reinterpret_cast<int64_t>(x.data));
+  const __m512i zeros = _mm512_set1_epi64(reinterpret_cast<int64_t>(kZeros));
+  const __m512i wanted = _mm512_set1_epi64(static_cast<int64_t>(x.wanted));
+  LIBDL_UNROLL
+  for (int k = 0; k < kStep; k += 8) {
+    const __m512i valid = _mm512_and_si512(_mm512_loadu_si512(x.valid + k), wanted);
+    const __m512i at = _mm512_slli_epi64(_mm512_loadu_si512(x.at + k), 1);
+    const __mmask8 there = _mm512_cmpeq_epi64_mask(valid, wanted);
+    _mm512_store_si512(rows + k, _mm512_mask_add_epi64(zeros, there, data, at));
+  }
+  interleave_pairs(to, [&](int64_t r) { return _mm512_loadu_si512(rows[r]); });
 }
 
 void begin() {
@@ -275,6 +295,7 @@ namespace libdl::kernels::cpu::amx {  // matrix_unit() is false
 
 void pack_rows(char*, const Lines&, int64_t, int64_t) { std::abort(); }
 void pack_columns(char*, const Lines&, int64_t, int64_t) { std::abort(); }
+void pack_scattered(char*, const Scattered&) { std::abort(); }
 void begin() { std::abort(); }
 void end() { std::abort(); }
 void multiply(const Block&) { std::abort(); }

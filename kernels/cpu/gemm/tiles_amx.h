@@ -27,6 +27,16 @@ struct Lines {
 void pack_rows(char* to, const Lines& a, int64_t lines, int64_t k);
 void pack_columns(char* to, const Lines& b, int64_t lines, int64_t k);
 
+// As pack_columns for 32 lines and values of k. The lines' values of one k are adjacent, at
+// data + at[k]; they count as zeros unless valid[k] has all bits of `wanted`.
+struct Scattered {
+  const uint16_t* data;
+  const int64_t* at;
+  const uint64_t* valid;
+  uint64_t wanted;
+};
+void pack_scattered(char* to, const Scattered& x);
+
 // The tiles are configured from begin() to end(), on one thread.
 void begin();
 void end();
@@ -39,9 +49,10 @@ struct Block {
   const char* last;  // the packed tiles of one further step, or NULL
   const char* b;
   int64_t count;
-  float* c;            // [32][32]
-  bool add;            // to what is in c
-  int64_t rows, cols;  // in use: with 16 or fewer the second tile is skipped
+  int64_t segments = 1, segment = 0;  // a goes on `segment` bytes further after `count` steps
+  float* c;                           // [32][32]
+  bool add;                           // to what is in c
+  int64_t rows, cols;                 // in use: with 16 or fewer the second tile is skipped
 };
 // The sums stay in tiles until they are stored in c, so other work can overlap with them.
 void multiply(const Block& block);
