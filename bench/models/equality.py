@@ -13,8 +13,9 @@ STEPS = 10
 EARLY = 3
 # Losses relative to their value, weights to where they began, movement to how far it went.
 LIMITS = {"losses": 1e-3, "weights": 1e-4, "movement": 5e-2}
-# In bfloat16, whose numbers have 8 bits.
-AUTOCAST_LIMITS = {"losses": 3e-2, "weights": 1e-2, "movement": 0.5}
+# What training in bfloat16 may be apart from PyTorch's in float32: so many times what PyTorch's own
+# in bfloat16 is. Both round at every step, and not alike.
+AUTOCAST_FACTOR = 2
 # A tensor that moved so much less than the one that moved most is moved by rounding.
 NOISE = 1e-6
 # A loss that has moved less since the same batch was last seen shows nothing.
@@ -86,6 +87,14 @@ class Verdict:
 
     def __str__(self) -> str:
         return ", ".join(f"{kind} {value:.1e}" for kind, value in self.found.items())
+
+
+def autocast_limits(theirs: Verdict) -> dict[str, float]:
+    """Limits for a training in bfloat16, from how far PyTorch's own went."""
+    found = theirs.found
+    movement = max(found[kind] for kind in found if kind not in ("losses", "weights"))
+    own = {"losses": found["losses"], "weights": found["weights"], "movement": movement}
+    return {kind: max(limit, AUTOCAST_FACTOR * own[kind]) for kind, limit in LIMITS.items()}
 
 
 def judge(

@@ -19,7 +19,7 @@ import by_operator
 import report
 from blocks import measure
 from canary import Canary
-from equality import AUTOCAST_LIMITS, LIMITS, Verdict, judge
+from equality import LIMITS, Verdict, autocast_limits, judge
 from networks import NETWORKS
 from peers import (
     BEST, COMPILED, DEFAULT, IN_FLOAT32, LIBDL, TCMALLOC, Failure, Peer, Process, libdl_without,
@@ -55,27 +55,37 @@ class Bench:
 
     def follow(
         self, peer: Peer, network: str, size: int, losses: list[float], folder: str,
-        error: str | None = None,
+        limits: dict[str, float], error: str | None = None,
     ) -> Verdict | None:  # fmt: skip
         """How a peer's training compares with the leader's; None if the error does not apply."""
         with self.process(peer, network, size) as process:
             if error is not None and not process.ask("plant", error):
                 return None
-            limits = AUTOCAST_LIMITS if self.options.autocast else LIMITS
             return judge(losses, process.ask("follow", folder), limits)
 
     def lead(self, network: str, size: int, folder: str) -> list[float]:
-        with self.process(self.cast(DEFAULT), network, size) as process:
+        with self.process(DEFAULT, network, size) as process:
             losses: list[float] = process.ask("lead", folder)
             return losses
+
+    def limits(self, network: str, size: int, losses: list[float], folder: str) -> dict[str, float]:
+        """How far from the leader, which trains in float32, a training may be that does not."""
+        if not self.options.autocast:
+            return LIMITS
+        anything = dict.fromkeys(LIMITS, float("inf"))
+        verdict = self.follow(self.cast(DEFAULT), network, size, losses, folder, anything)
+        assert verdict is not None
+        self.say(f"  {DEFAULT.name:26}apart from its float32: {verdict}")
+        return autocast_limits(verdict)
 
     def equal(self, peers: list[Peer], network: str, size: int, folder: str) -> dict[str, str]:
         """What was found; raises Failure where a peer trains otherwise than PyTorch's default."""
         losses = self.lead(network, size, folder)
-        found = {}
+        limits, found = self.limits(network, size, losses, folder), {}
         for peer in peers:
             if peer.name != DEFAULT.name:
-                verdict = self.follow(peer, network, size, losses, folder)
+                allowed = limits if peer.autocast else LIMITS
+                verdict = self.follow(peer, network, size, losses, folder, allowed)
                 assert verdict is not None
                 self.say(f"  {peer.name:26}apart from PyTorch: {verdict}")
                 found[peer.name] = str(verdict)
@@ -86,8 +96,9 @@ class Bench:
     def planted(self, network: str, size: int) -> None:
         with tempfile.TemporaryDirectory() as folder:
             losses = self.lead(network, size, folder)
+            limits = self.limits(network, size, losses, folder)
             for error in [None, *ERRORS]:
-                verdict = self.follow(self.cast(LIBDL), network, size, losses, folder, error)
+                verdict = self.follow(self.cast(LIBDL), network, size, losses, folder, limits, error)
                 if verdict is not None:
                     noticed = bool(verdict.faults)
                     self.failed |= noticed != (error is not None)
