@@ -167,7 +167,7 @@ bool winograd_serves(const ConvolutionArgs& a) {
     return false;
   if (a.x.dtype == LIBDL_DTYPE_BFLOAT16 && matrix_unit()) return false;  // its tiles are faster
   const int64_t taps = w.sizes[3];
-  if (taps != 3 && !(taps == 5 && a.x.dtype == LIBDL_DTYPE_FLOAT32)) return false;
+  if (taps != 3 && taps != 5) return false;
   const int64_t c = a.x.sizes[1], k = a.y.sizes[1];
   if (c % 16 != 0 || k % 16 != 0) return false;
   // Multiplications that are saved for each pair of channels, less what the transforms cost.
@@ -191,11 +191,9 @@ void compute(Context& context, const ConvolutionArgs& a) {
 }  // namespace
 
 void winograd_convolution(Context& context, const ConvolutionArgs& a) {
-  if (a.w.sizes[3] == 5) {
-    compute<5, float>(context, a);
-  } else {
-    as_short(a.x.dtype, [&](auto s) { compute<3, decltype(s)>(context, a); });
-  }
+  as_short(a.x.dtype, [&](auto s) {
+    a.w.sizes[3] == 5 ? compute<5, decltype(s)>(context, a) : compute<3, decltype(s)>(context, a);
+  });
   if (a.wanted == ConvolutionArgs::kWeight && a.bias.data && !context.stopped)
     bias_gradient(context, a);
 }
