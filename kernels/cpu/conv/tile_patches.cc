@@ -122,16 +122,25 @@ void multiply_rows(Context& context, const PatchesTimesMatrix<Bfloat>& p,
   });
 }
 
-// Whether the patches are the pixels themselves, in equal steps through memory.
-bool is_matrix(const Patches<Bfloat>& p, const int64_t* out_strides) {
-  int64_t in = p.strides[3], out = out_strides[3];
+// Whether the pixels of images, of these strides, lie in equal steps.
+bool lie_evenly(const int64_t* strides, const int64_t* sizes, int64_t images) {
+  int64_t step = strides[3];
   for (int d = 2; d >= 0; --d) {
-    if (p.taps[d] != 1 || p.step[d] != 1 || p.start[d] != 0) return false;
-    if (p.lattice.sizes[d] != p.sizes[d]) return false;
-    in *= p.sizes[d], out *= p.sizes[d];
-    if (p.strides[d] != in || out_strides[d] != out) return false;
+    if (sizes[d] > 1 && strides[d + 1] != step) return false;
+    step *= sizes[d];
   }
-  return true;
+  return images == 1 || strides[0] == step;
+}
+
+// Whether the patches are the pixels themselves, in equal steps through memory.
+bool is_matrix(const PatchesTimesMatrix<Bfloat>& p) {
+  const Patches<Bfloat>& a = p.a;
+  for (int d = 0; d < 3; ++d) {
+    if (a.taps[d] != 1 || a.step[d] != 1 || a.start[d] != 0) return false;
+    if (a.lattice.sizes[d] != a.sizes[d]) return false;
+  }
+  const int64_t images = p.i1 / a.lattice.count();
+  return lie_evenly(a.strides, a.sizes, images) && lie_evenly(p.out_strides, a.sizes, images);
 }
 
 void multiply_pixels(Context& context, const PatchesTimesMatrix<Bfloat>& p,
@@ -191,7 +200,7 @@ bool fills_tiles(int64_t rows, int64_t columns, int64_t k) {
 
 void multiply_patches_in_tiles(Context& context, const PatchesTimesMatrix<Bfloat>& p,
                                const Taps<Bfloat>& taps) {
-  if (is_matrix(p.a, p.out_strides)) return multiply_pixels(context, p, taps);
+  if (is_matrix(p)) return multiply_pixels(context, p, taps);
   if (SpannedRows::serves(p)) return multiply_rows<SpannedRows>(context, p, taps);
   multiply_rows<GatheredRows>(context, p, taps);
 }
