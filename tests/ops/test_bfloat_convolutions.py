@@ -2,6 +2,8 @@
 """Convolutions of bfloat16, which have ways of their own on processors with a matrix unit: windows
 that are gathered, single pixels that are rows of a matrix, steps of 32 values that taps share."""
 
+import ctypes
+import mmap
 import os
 import subprocess
 import sys
@@ -77,6 +79,44 @@ def test_bits_do_not_depend_on_threads_or_on_how_operands_lie(name):
             assert all(libdl.equal(y, e) for y, e in zip(found, wanted, strict=True))
     finally:
         libdl.set_num_threads(before)
+
+
+class Guarded:
+    """Memory between two pages that nobody may touch."""
+
+    PAGE = mmap.PAGESIZE
+
+    def __init__(self, size):
+        self.room = -(-size // self.PAGE) * self.PAGE
+        self.map = mmap.mmap(-1, self.room + 2 * self.PAGE)
+        first = ctypes.addressof(ctypes.c_char.from_buffer(self.map))
+        protect = ctypes.CDLL(None, use_errno=True).mprotect
+        for page in (first, first + self.PAGE + self.room):
+            assert protect(ctypes.c_void_p(page), self.PAGE, 0) == 0
+
+    def holding(self, x, at_end):
+        """x, its channels innermost, at the very beginning or end."""
+        inner = x.movedim(1, -1).contiguous()
+        size = x.numel() * 2
+        begin = self.PAGE + (self.room - size if at_end else 0)
+        bytes_ = memoryview(self.map)[begin : begin + size]
+        held = libdl.frombuffer(bytes_, dtype=libdl.bfloat16).reshape(inner.shape)
+        return held.copy_(inner).movedim(-1, 1)
+
+
+@pytest.mark.parametrize("at_end", [False, True])
+@pytest.mark.parametrize("name", SHAPES)
+def test_nothing_around_the_operands_is_read(name, at_end):
+    tensors = operands(name)
+    wanted = all_of(name, tensors, ones_and_twos)
+    x, w, b = tensors
+    dy = ones_and_twos(wanted[0])
+    guards = [Guarded(t.numel() * 2) for t in (x, w, dy)]
+    held_x, held_w, held_dy = (
+        guard.holding(t, at_end) for guard, t in zip(guards, (x, w, dy), strict=True)
+    )
+    found = all_of(name, [held_x, held_w, b], lambda y: held_dy)
+    assert all(libdl.equal(y, e) for y, e in zip(found, wanted, strict=True))
 
 
 def test_without_the_matrix_unit_they_are_the_same_but_for_rounding():

@@ -80,6 +80,8 @@ SHAPES = [
      lambda: _C.masked_fill_into(ones(2), ones(2) > 0, 1.0, ones(3))),
     ("masked_scatter_: argument 2 (mask) has shape [2, 2], wanted one that broadcasts to [2]",
      lambda: ones(2).masked_scatter_(ones(2, 2) > 0, ones(4))),
+    ("pdist: argument 1 (input) has nothing to take that norm of",
+     lambda: libdl.nn.functional.pdist(ones(3, 0), float("inf"))),
     ("norm: argument 1 (input) has nothing to take that norm of",
      lambda: libdl.norm(ones(0), float("inf"))),
     ("as_strided: argument 3 (stride) has 2 entries, wanted 1, one a dimension",

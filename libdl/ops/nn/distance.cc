@@ -47,9 +47,12 @@ Tensor pdist(const Tensor& input, double p) {
       for (int64_t j = i + 1; j < n; ++j) *a++ = i, *b++ = j;
   }
   const Named named(op);
-  return named(norm_of_rows(index_select(input, 0, on_device(first, input.device())) -
-                                index_select(input, 0, on_device(second, input.device())),
-                            p, false));
+  const auto points = [&](const Tensor& numbers) {
+    return index_select(input, 0, on_device(numbers, input.device()));
+  };
+  return named(rename_error(op, {{"input", 1, "input"}, {"p", 2, "p"}}, [&] {
+    return norm_of_rows(points(first) - points(second), p, false);
+  }));
 }
 
 }  // namespace libdl
