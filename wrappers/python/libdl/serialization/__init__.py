@@ -79,7 +79,7 @@ def get_unsafe_globals_in_checkpoint(f: _typing.Any) -> list[str]:
 
 def __getattr__(name: str) -> _typing.Any:
     if name == "Unbuilt":
-        from ._machine import Unbuilt
+        from ._values import Unbuilt
 
         return Unbuilt
     return _missing_names(__name__)(name)

@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable
 from typing import NamedTuple
 
-from .._errors import FormatError
+from .._errors import FormatError, UnsupportedError
 from ._source import Source
 
 _LOCAL = struct.Struct("<4s5H3I2H")  # what stands before an entry
@@ -131,6 +131,9 @@ def _entries(source: Source) -> dict[str, Record]:
         if mark != b"PK\1\2" or at > len(directory) or disk:
             raise malformed("the zip archive's directory is damaged")
         size, packed, local = _zip64(extra, [size, packed, local])
+        if "/code/" in name or name.endswith("/constants.pkl"):
+            raise UnsupportedError("load: the file is a TorchScript archive, which holds code; save "
+                                   "the module's state_dict() with torch.save")  # fmt: skip
         if method or packed != size:
             raise malformed(f"{name!r} is compressed; PyTorch stores its entries as they are")
         if flags & ~(_DESCRIPTOR | _UTF8):

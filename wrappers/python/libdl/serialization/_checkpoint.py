@@ -6,7 +6,6 @@ the file; mapped, it allocates nothing for them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from .. import _C, _functions
@@ -15,9 +14,10 @@ from .._errors import FormatError, UnsupportedError
 from .._types import bool_, dtype as Dtype, uint8
 from . import _names
 from ._archive import Archive, check, malformed
-from ._machine import Machine, Maker, Unbuilt
+from ._machine import Machine
 from ._places import Placing
 from ._source import Source
+from ._values import Maker, Unbuilt
 
 _PICKLE = "data.pkl"
 _LEGACY = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."  # the magic number, pickled
@@ -44,9 +44,6 @@ def refuse_other_formats(head: bytes) -> None:
 
 def _archive(source: Source) -> Archive:
     archive = Archive(source)
-    if "constants.pkl" in archive or "code" in {name.split("/")[0] for name in archive.records}:
-        raise UnsupportedError("load: the file is a TorchScript archive, which holds code; save the "
-                               "module's state_dict() with torch.save")  # fmt: skip
     if _PICKLE not in archive:
         raise malformed("the zip archive is no checkpoint of PyTorch: it has no data.pkl")
     order = archive.read("byteorder") if "byteorder" in archive else b"little"
@@ -94,6 +91,8 @@ class _Storages:
             self._read[name, location] = known
         if known.numel() * known.dtype.itemsize != count * dtype.itemsize:
             raise FormatError(f"load: storage {name!r:.80} has two sizes")
+        if known.dtype is not dtype and bool_ in (known.dtype, dtype):
+            raise FormatError(f"load: storage {name!r:.80} has truth values and other elements")
         return known if known.dtype is dtype else known.view(dtype)
 
     @staticmethod
@@ -131,7 +130,8 @@ def read(source: Source, map_location: Any) -> Any:
     """The object in a checkpoint."""
     archive = _archive(source)
     data = archive.read(_PICKLE)
-    return Machine(data, _Storages(source, archive, Placing(map_location)), _PICKLE).run()
+    table = _Storages(source, archive, Placing(map_location))
+    return Machine(data, table, _PICKLE, source.size).run()
 
 
 class _Names:
@@ -140,14 +140,10 @@ class _Names:
     def __init__(self) -> None:
         self.found: dict[str, None] = {}
 
-    def named(self, module: str, name: str) -> Maker:
+    def named(self, module: str, name: str) -> Unbuilt:
         path = f"{'builtins' if module == '__builtin__' else module}.{name}"
         self.found[path] = None
-        return Maker(path, self._maker(path))
-
-    @staticmethod
-    def _maker(path: str) -> Callable[..., Unbuilt]:
-        return lambda *arguments: Unbuilt(path, arguments)
+        return Unbuilt(path, None)
 
     def storage(self, key: Any) -> None:
         return None

@@ -3,112 +3,31 @@
 them. It imports nothing and calls nothing from outside that table.
 
 It knows the opcodes of protocols 2 to 4 that data needs (Lib/pickletools.py describes them). Its
-loop never recurses, and what it allocates is bounded by a multiple of the pickle's size, because
-every value costs at least one of its bytes."""
+loop never recurses. What it allocates is bounded: every value costs at least one byte of the
+pickle, and what a call copies or computes is taken from an allowance."""
 
 from __future__ import annotations
 
 import struct
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol
+from typing import Any
 
 from .._errors import Error, FormatError
-from .._types import Size, device as Device, dtype as Dtype
+from ._values import (
+    MAX_MARKS, Maker, Table, Unbuilt, Unfinished, attach, check_depth, checked_key,
+)  # fmt: skip
 
-MAX_MARKS = 1000  # tuples, lists and dicts open at one place
-MAX_DEPTH = 1000  # of the result: more, and Python's own repr and deepcopy could not walk it
-_ATOMS = (str, int, float, bool, bytes, type(None), Dtype, Device)
-_KEY_PARTS = 64  # of a tuple that is a dict's key
 _WRONG = (ValueError, TypeError, LookupError, OverflowError, AttributeError, struct.error,
           RuntimeError)  # fmt: skip
-
-
-class Maker:
-    """A name of the table that makes a value from arguments."""
-
-    __slots__ = ("name", "make")
-
-    def __init__(self, name: str, make: Callable[..., Any]) -> None:
-        self.name, self.make = name, make
-
-
-class Unfinished:
-    """A value that a pickle makes in two steps; only what take_state returns may be in a result."""
-
-    memo = -1  # its number in the memo
-
-    def take_state(self, state: Any) -> Any:
-        raise NotImplementedError
-
-
-class Table(Protocol):
-    """Resolves what a pickle refers to."""
-
-    def named(self, module: str, name: str) -> Any:
-        """A Maker or a value; raises for a name that it does not have."""
-
-    def storage(self, key: Any) -> Any:
-        """What a persistent id stands for."""
-
-
-class Unbuilt:
-    """What a file tells of an object whose class was named with add_safe_globals: none of the
-    class's code has run. Attributes of the state can be read as the object's own.
-
-    Attributes:
-        name: of the class or function, as in the file
-        arguments: with which the file would have it called
-        state: the object's state, mostly a dict of its attributes; None: the file has none
-        items: what the file would put into it, as into a list, or pairs, as into a dict
-    """
-
-    def __init__(self, name: str, arguments: tuple[Any, ...]) -> None:
-        self.name, self.arguments = name, arguments
-        self.state: Any = None
-        self.items: list[Any] = []
-
-    def __getattr__(self, name: str) -> Any:
-        state = self.__dict__.get("state")
-        if isinstance(state, dict) and name in state:
-            return state[name]
-        raise AttributeError(f"{self.__dict__.get('name')}, unbuilt, has no attribute {name!r}")
-
-    def __repr__(self) -> str:
-        return f"<{self.name}, unbuilt>"
-
-
-def is_key(value: Any) -> bool:
-    """Whether a dict may have it as a key: hashing it is cheap, and collisions cannot be planned."""
-    left, rest = _KEY_PARTS, [value]
-    while rest and left:
-        left -= 1
-        part = rest.pop()
-        if type(part) in (tuple, Size) and len(part) <= _KEY_PARTS:
-            rest.extend(part)
-        elif not isinstance(part, _ATOMS) or isinstance(part, int) and abs(part) >> 63:
-            return False
-    return not rest
-
-
-def checked_key(value: Any) -> Any:
-    if not is_key(value):
-        raise ValueError(f"a {type(value).__name__} as a key or as an element of a set, wanted a "
-                         "string, a number of 64 bits or a short tuple of them")  # fmt: skip
-    return value
-
-
-def attach(owner: Any, state: dict[Any, Any]) -> None:
-    """Gives an object attributes; none may hide what its class has."""
-    for name, value in state.items():
-        if not isinstance(name, str) or hasattr(type(owner), name):
-            raise ValueError(f"{name!r} as an attribute of a {type(owner).__name__}")
-        owner.__dict__[name] = value
+_SIZED = (str, bytes, list, tuple, dict)
 
 
 class Machine:
-    def __init__(self, data: bytes, table: Table, place: str) -> None:
+    def __init__(self, data: bytes, table: Table, place: str, allowance: int = 0) -> None:
         self._data, self._table, self._place = data, table, place
+        # What honest files copy stands in the pickle itself, and costs it as many bytes.
+        self._allowance = allowance + 2 * len(data) + 1024
         self._at = 0
         self._stack: list[Any] = []
         self._marks: list[int] = []
@@ -287,11 +206,22 @@ class Machine:
 
     def call(self) -> None:
         arguments, maker = self._pop(), self._pop()
+        if type(arguments) is not tuple:
+            raise ValueError("a call without a tuple of arguments")
+        if type(maker) is Unbuilt and maker.arguments is None:
+            self.push(Unbuilt(maker.name, arguments))
+            return
         if type(maker) is not Maker:
             raise ValueError(f"a call of a {type(maker).__name__}, wanted a name of the table")
-        if type(arguments) is not tuple:
-            raise ValueError(f"a call of {maker.name} without a tuple of arguments")
+        self._spend(sum(len(a) for a in arguments if isinstance(a, _SIZED)))
+        if maker.cost:
+            self._spend(maker.cost(arguments))
         self.push(maker.make(*arguments))
+
+    def _spend(self, cost: int) -> None:
+        self._allowance -= cost
+        if self._allowance < 0:
+            raise ValueError("calls that copy more than the file's size justifies")
 
     def build(self) -> None:
         """Gives the object on the stack its state."""
@@ -362,31 +292,3 @@ _STEPS: dict[int, Callable[[Machine], None]] = {
         "Q": Machine.persistent,
     }.items()
 }
-
-
-def _parts(value: Any) -> Iterable[Any]:
-    if isinstance(value, dict):
-        yield from value.values()
-        yield from getattr(value, "__dict__", {}).values()
-    elif isinstance(value, (list, tuple)):
-        yield from value
-    elif type(value) is Unbuilt:
-        yield from (value.arguments, value.state, value.items)
-
-
-def check_depth(value: Any) -> None:
-    """Raises for a result that nests too deeply, or that has a bare name in it."""
-    seen: set[int] = set()
-    level, depth = [value], 0
-    while level:
-        for part in level:
-            if isinstance(part, (Maker, Unfinished)):
-                raise ValueError("a name as a value, wanted what it makes")
-        if depth == MAX_DEPTH:
-            raise ValueError(f"values nested more than {MAX_DEPTH} deep")
-        below = []
-        for part in level:
-            if isinstance(part, (dict, list, tuple, Unbuilt)) and id(part) not in seen:
-                seen.add(id(part))
-                below.extend(_parts(part))
-        level, depth = below, depth + 1

@@ -4,6 +4,7 @@ not in these tables is refused; nothing is ever imported because a file asks for
 
 from __future__ import annotations
 
+import math
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from typing import Any
@@ -12,8 +13,8 @@ from .. import _functions, _types
 from .._C import Tensor
 from .._errors import FormatError, UnsupportedError
 from .._types import Size, device as Device, dtype as Dtype, layout as Layout
-from ._machine import Maker, Unbuilt, attach, checked_key
 from ._numpy import NUMPY
+from ._values import Maker, Unbuilt, attach, checked_key
 
 DTYPES: dict[str, Dtype] = {
     name: _types.by_name(name)
@@ -56,7 +57,7 @@ def safe_list() -> list[Any]:
 
 def _numbers(values: Any, what: str) -> tuple[int, ...]:
     if not isinstance(values, tuple) or not all(type(n) is int and n >= 0 for n in values):
-        raise FormatError(f"load: a tensor's {what} are {values!r:.80}, wanted counts")
+        raise FormatError(f"load: a tensor's {what} are no tuple of counts")
     return values
 
 
@@ -66,7 +67,9 @@ def _no_hooks(hooks: Any) -> None:
 
 
 def _bits(x: Tensor, metadata: Any) -> Tensor:
-    for bit, is_set in dict(metadata or {}).items():
+    if metadata is not None and type(metadata) is not dict:
+        raise FormatError("load: a tensor's marks are no dict")
+    for bit, is_set in (metadata or {}).items():
         if bit not in ("conj", "neg"):
             raise UnsupportedError(f"load: a tensor has the mark {bit!r}, which libdl does not know")
         if is_set:
@@ -82,6 +85,8 @@ def _tensor(storage: Any, dtype: Dtype, offset: Any, size: Any, strides: Any, re
     (offset,) = _numbers((offset,), "offsets")
     if len(size) != len(strides) or len(size) > 64:
         raise FormatError(f"load: a tensor has {len(size)} sizes and {len(strides)} strides")
+    if dtype is _types.bool_ and storage.dtype is not dtype:
+        raise FormatError("load: a tensor of truth values over a storage of other elements")
     held = storage if storage.dtype is dtype else storage.view(dtype)
     made = _bits(held.as_strided(size, strides, offset).detach(), metadata)
     if requires_grad is not False:
@@ -112,10 +117,30 @@ def _sparse_tensor(layout: Any, parts: Any) -> Tensor:
 
     if layout is not _types.sparse_coo:
         raise UnsupportedError(f"load: a tensor of layout {layout}; convert it before saving")
-    indices, values, size, *_ = parts
+    if not isinstance(parts, tuple) or len(parts) < 3:
+        raise FormatError("load: a sparse tensor without indices, values and size")
+    indices, values, size = parts[:3]
     if not (isinstance(indices, Tensor) and isinstance(values, Tensor) and isinstance(size, Size)):
         raise FormatError("load: a sparse tensor without indices, values and size")
     return sparse_coo_tensor(indices, values, size)
+
+
+def _cost_of_bits(arguments: tuple[Any, ...]) -> int:
+    """Conjugation and negation make a copy of all elements, and a view may repeat its storage's."""
+    if type(arguments[-1]) is not dict:
+        return 0
+    return 16 * math.prod(_numbers(arguments[2], "sizes"))
+
+
+def _cost_of_type(arguments: tuple[Any, ...]) -> int:
+    function, inner = arguments[0], arguments[2]
+    return function.cost(inner) if type(function) is Maker and function.cost else 0
+
+
+def _cost_of_sparse(arguments: tuple[Any, ...]) -> int:
+    parts = arguments[-1]
+    tensors = [x for x in parts if isinstance(x, Tensor)] if isinstance(parts, tuple) else []
+    return sum(x.numel() * x.dtype.itemsize for x in tensors)
 
 
 def _parameter(data: Any, requires_grad: Any, hooks: Any = None, state: Any = None) -> Tensor:
@@ -173,7 +198,7 @@ def _set(kind: Any) -> Callable[..., Any]:
 
 def _encode(text: Any, encoding: Any = "latin1") -> bytes:
     if not isinstance(text, str) or encoding not in ("latin1", "latin-1"):
-        raise FormatError(f"load: bytes in the encoding {encoding!r:.80}, wanted latin1")
+        raise FormatError("load: bytes that are not text in latin1")
     return text.encode("latin1")
 
 
@@ -183,6 +208,11 @@ def _octets(content: Any = b"") -> bytearray:
     return bytearray(content)
 
 
+def _no_octets() -> bytes:
+    """Python 3 pickles others as text, see _encode."""
+    return b""
+
+
 def _complex(real: Any, imaginary: Any) -> complex:
     if not isinstance(real, float) or not isinstance(imaginary, float):
         raise FormatError("load: a complex number of other things than two numbers")
@@ -190,16 +220,18 @@ def _complex(real: Any, imaginary: Any) -> complex:
 
 
 def _size(sizes: Any = ()) -> Size:
-    return Size(_numbers(sizes if isinstance(sizes, tuple) else tuple(sizes), "sizes"))
+    return Size(_numbers(tuple(sizes) if isinstance(sizes, list) else sizes, "sizes"))
 
 
 def _device(kind: Any, index: Any = None) -> Device:
     if not isinstance(kind, str) or not (index is None or type(index) is int):
-        raise FormatError(f"load: a device {kind!r:.80}")
+        raise FormatError("load: a device without a name")
     return Device(kind, index)
 
 
 def _layout(name: Any) -> Layout:
+    if not isinstance(name, str):
+        raise FormatError("load: a layout without a name")
     if name == "torch.strided":
         return _types.strided
     if name == "torch.sparse_coo":
@@ -235,10 +267,19 @@ TABLE: dict[str, Callable[..., Any]] = {
     "builtins.frozenset": _set(frozenset),
     "builtins.complex": _complex,
     "builtins.bytearray": _octets,
+    "builtins.bytes": _no_octets,
     "_codecs.encode": _encode,
     **NUMPY,
     **{f"torch.{name}": _never(name) for name in STORAGES},
     **{f"torch.cuda.{name}": _never(name) for name in STORAGES},
+}
+
+
+_COSTS = {
+    "torch._utils._rebuild_tensor_v2": _cost_of_bits,
+    "torch._utils._rebuild_tensor_v3": _cost_of_bits,
+    "torch._utils._rebuild_sparse_tensor": _cost_of_sparse,
+    "torch._tensor._rebuild_from_type_v2": _cost_of_type,
 }
 
 
@@ -248,11 +289,11 @@ def resolve(module: str, name: str) -> Any:
     Errors: UnsupportedError, naming what is refused."""
     path = f"{'builtins' if module == '__builtin__' else module}.{name}"
     if path in TABLE:
-        return Maker(path, TABLE[path])
+        return Maker(path, TABLE[path], _COSTS.get(path))
     if module == "torch" and name in DTYPES:
         return DTYPES[name]
     if path in map(name_of, _safe):
-        return Maker(path, lambda *arguments: Unbuilt(path, arguments))
+        return Unbuilt(path, None)
     if module == "torch._utils" and name in _WITHOUT:
         raise UnsupportedError(f"load: the file has {_WITHOUT[name]}, which libdl does not have")
     if module == "torch":

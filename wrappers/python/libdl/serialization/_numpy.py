@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .._errors import FormatError, UnsupportedError
-from ._machine import Unfinished
+from ._values import Unfinished
 
 _LETTERS = frozenset(
     ("b1", "u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "f4", "f8", "c8", "c16")
@@ -19,8 +19,8 @@ class _Dtype(Unfinished):
     """A dtype of numbers, before its byte order is known."""
 
     def __init__(self, letters: Any, *_: Any) -> None:
-        if letters not in _LETTERS:
-            raise UnsupportedError(f"load: a NumPy dtype {letters!r:.80}, wanted one of numbers")
+        if not isinstance(letters, str) or letters not in _LETTERS:
+            raise UnsupportedError("load: a NumPy dtype of other things than numbers")
         self.letters = letters
 
     def take_state(self, state: Any) -> _Dtype:

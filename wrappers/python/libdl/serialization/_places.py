@@ -47,7 +47,7 @@ class Placing:
         device = Device(location if wanted is None else wanted)
         if device.type == "cpu":
             return storage
-        if wanted is None and _C.device_count(device.type) == 0:
+        if wanted is None and _C.device_count(device._type) == 0:
             raise DeviceError(f"load: the file has tensors of the device {location!r}, and there is "
                               "none; map_location='cpu' loads them into memory")  # fmt: skip
         return storage.to(device=device)

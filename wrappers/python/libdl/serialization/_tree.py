@@ -9,6 +9,7 @@ as a dict of tensors."""
 from __future__ import annotations
 
 import json
+import operator
 import os
 from collections import Counter, OrderedDict
 from collections.abc import Callable
@@ -17,14 +18,19 @@ from typing import Any
 from .. import _C, _functions, _types
 from .._C import Tensor
 from .._errors import FormatError
-from .._types import Size, bool_, complex128, device as Device, dtype as Dtype
+from .._types import Size, bool_, complex128, device as Device, dtype as Dtype, layout as Layout
 from ._source import Source
+from ._values import checked_key, is_key
 
 _KEY = "libdl"
 _DICTS: dict[str, type[dict[Any, Any]]] = {"ordered": OrderedDict, "counter": Counter}
 _SEQUENCES: dict[str, Callable[[Any], Any]] = {
-    "list": list, "tuple": tuple, "set": set, "frozenset": frozenset, "size": Size,
-}  # fmt: skip
+    "list": list,
+    "tuple": tuple,
+    "set": lambda items: set(map(checked_key, items)),
+    "frozenset": lambda items: frozenset(map(checked_key, items)),
+    "size": lambda items: Size(map(operator.index, items)),
+}
 _KIND_OF = {list: "list", set: "set", frozenset: "frozenset", Size: "size"}
 
 
@@ -45,6 +51,9 @@ class _Described:
         if isinstance(value, dict):
             return self._dict(value, path)
         if isinstance(value, (list, tuple, set, frozenset)):
+            if isinstance(value, (set, frozenset)) and not all(map(is_key, value)):
+                raise TypeError(f"save: the set {path} has elements that are neither strings, "
+                                "numbers of 64 bits nor short tuples of them")  # fmt: skip
             items = [self._node(v, f"{path}.{i}" if path else str(i)) for i, v in enumerate(value)]
             kind = next((name for cls, name in _KIND_OF.items() if isinstance(value, cls)), "tuple")
             return {kind: items}
@@ -74,10 +83,11 @@ class _Described:
     def _dict(self, value: dict[Any, Any], path: str) -> Any:
         items = []
         for key, item in value.items():
-            if not (key is None or isinstance(key, (str, int, float, tuple))):
-                raise TypeError(f"save: the keys of {path or 'a dict'} must be strings, numbers, "
-                                f"None or tuples of them, found a {type(key).__name__}")  # fmt: skip
-            plain = isinstance(key, (str, int)) and not (type(key) is int and key.bit_length() > 63)
+            if not is_key(key):
+                raise TypeError(f"save: the keys of {path or 'a dict'} must be strings, numbers of "
+                                "64 bits or short tuples of them, found a "
+                                f"{type(key).__name__}")  # fmt: skip
+            plain = isinstance(key, (str, int))
             name = f"{path}.{key}" if path else str(key)
             items.append([key if plain else self._node(key, path), self._node(item, name)])
         node: dict[str, Any] = {"dict": items}
@@ -103,6 +113,8 @@ def _atom(value: Any, path: str) -> Any:
         return {"dtype": value.name}
     if isinstance(value, Device):
         return {"device": str(value)}
+    if isinstance(value, Layout):
+        return {"layout": str(value).rpartition(".")[2]}
     raise TypeError(
         f"save: {path or 'the object'} is a {type(value).__name__}; a file holds tensors, numbers, "
         "strings, bytes, lists, tuples, sets and dicts (of a module, its state_dict())"
@@ -139,6 +151,7 @@ _ATOMS: dict[str, Callable[[Any], Any]] = {
     "bytearray": bytearray.fromhex,
     "dtype": _types.by_name,
     "device": Device,
+    "layout": {"strided": _types.strided, "sparse_coo": _types.sparse_coo}.__getitem__,
 }
 
 
@@ -171,7 +184,8 @@ class _Rebuilt:
         return x.detach().requires_grad_() if marks.get("requires_grad") else x
 
     def _dict(self, items: list[Any], marks: dict[str, Any]) -> dict[Any, Any]:
-        pairs = [(self.value(k) if isinstance(k, dict) else k, self.value(v)) for k, v in items]
+        keys = (checked_key(self.value(k) if isinstance(k, dict) else k) for k, _ in items)
+        pairs = zip(keys, (self.value(v) for _, v in items), strict=True)
         made = next((cls for mark, cls in _DICTS.items() if mark in marks), dict)(dict(pairs))
         if "metadata" in marks:
             made.__dict__["_metadata"] = self.value(marks["metadata"])
@@ -183,9 +197,12 @@ def _object(tensors: dict[str, Tensor], metadata: dict[str, str]) -> Any:
         return tensors
     try:
         return _Rebuilt(tensors).value(json.loads(metadata[_KEY]))
-    except (ValueError, TypeError, LookupError, AttributeError, RuntimeError) as error:
+    except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError,
+            RuntimeError) as error:  # fmt: skip
         what = f"{type(error).__name__}: {error}"
-        raise FormatError(f"load: the structure in the file's metadata is malformed ({what:.200})") from None
+        raise FormatError(
+            f"load: the structure in the file's metadata is malformed ({what:.200})"
+        ) from None
 
 
 def _mapped(path: str, source: Source) -> tuple[dict[str, Tensor], dict[str, str]]:

@@ -15,8 +15,8 @@ from .. import _C
 from .._C import Tensor
 from .._types import Size, device as Device, dtype as Dtype, layout as Layout, uint8
 from ._archive import Writer
-from ._machine import is_key
 from ._names import STORAGES
+from ._values import is_key
 
 _KINDS = {dtype: f"torch.{kind}" for kind, dtype in STORAGES.items()}
 _UNTYPED = "torch.storage.UntypedStorage"  # of the dtypes that are younger than typed storages
