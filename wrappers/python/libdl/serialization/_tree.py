@@ -18,6 +18,7 @@ from typing import Any
 from .. import _C, _functions, _types
 from .._C import Tensor
 from .._errors import FormatError
+from .._overrides import DisableTorchFunctionSubclass
 from .._types import Size, bool_, complex128, device as Device, dtype as Dtype, layout as Layout
 from ._source import Source
 from ._values import checked_key, is_key
@@ -123,7 +124,8 @@ def _atom(value: Any, path: str) -> Any:
 
 def _content(obj: Any) -> tuple[list[str], list[Tensor], list[str], list[str]]:
     try:
-        described = _Described(obj)
+        with DisableTorchFunctionSubclass():
+            described = _Described(obj)
         structure = json.dumps(described.root)
     except RecursionError:
         raise ValueError("save: the object contains itself, or nests too deeply") from None
