@@ -118,6 +118,8 @@ attack-threads: setup
 
 oracle: build
 	@$(step) "PyTorch, in an environment of its own" tools/setup/run bench
+	@$(step) "Checkpoints to PyTorch and back" env $(in_tree) \
+	  .venv-bench/bin/python -B tests/oracle/checkpoints.py
 	@$(step) "Weights and optimizers to PyTorch and back" env $(in_tree) \
 	  .venv-bench/bin/python -B tests/oracle/exchange.py
 	@$(step) "Beside PyTorch: $(COUNT) programs, seed $(SEED)" env $(in_tree) \

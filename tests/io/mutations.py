@@ -196,7 +196,8 @@ def main() -> int:
             return 1
         figure("files in Python, mutated", f"{options.count}, each loaded or refused")
         return 0
-    found = run(options.count, options.seed, lambda: signal.alarm(SECONDS))  # a hang ends the process
+    # A hang ends the process.
+    found = run(options.count, options.seed, lambda: signal.alarm(SECONDS))
     print(f"mutations: {options.count} of seed {options.seed}: {dict(found.most_common())}")
     return 0
 

@@ -29,7 +29,8 @@ def same(found, wanted, at="the object"):
     """Types, order, geometry and every bit."""
     assert type(found) is type(wanted), at
     if isinstance(wanted, libdl.Tensor):
-        assert (found.dtype, found.shape, found.layout) == (wanted.dtype, wanted.shape, wanted.layout)
+        for name in ("dtype", "shape", "layout"):
+            assert getattr(found, name) == getattr(wanted, name), at
         assert found.requires_grad == wanted.requires_grad, at
         assert found.__dict__ == wanted.__dict__, at
         if not wanted.is_sparse and "conjugate" not in at:  # here a conjugate is a copy
@@ -616,10 +617,6 @@ def test_what_has_no_meaning_in_pytorchs_format_is_refused_with_its_place():
     class Strange:
         pass
 
-    for value, words in {
-        (("a", Strange()),): "",
-    }.items():
-        assert words == ""
     with pytest.raises(TypeError, match=r"save: \['a'\]\[1\] is a .*Strange; a checkpoint holds"):
         stored({"a": [1, Strange()]}, format="torch")
     with pytest.raises(TypeError, match=r"is a Linear; .*state_dict\(\)"):
@@ -640,7 +637,7 @@ def test_what_has_no_meaning_in_pytorchs_format_is_refused_with_its_place():
     with pytest.raises(ValueError, match="format is 'pickle', wanted 'safetensors' or 'torch'"):
         stored(1, format="pickle")
     for options in ({"pickle_protocol": 4}, {"_use_new_zipfile_serialization": False}):
-        with pytest.raises(NotImplementedError, match="wanted pickle_protocol=2 and the zip format"):
+        with pytest.raises(NotImplementedError, match="wanted pickle_protocol=2 and the zip"):
             stored(1, format="torch", **options)
 
 

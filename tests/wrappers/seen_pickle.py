@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that copy and pickle tensors, modules, optimizers and schedules, for test_pickle.py. `m`
-is libdl; the answers in seen_pickle.json are those of PyTorch 2.15, for which the same functions run
-with m = torch:
+is libdl; the answers in seen_pickle.json are those of PyTorch 2.15, for which the same functions
+run with m = torch:
 
     PYTHONPATH=tests python -m wrappers.seen_pickle > tests/wrappers/seen_pickle.json"""
 
@@ -100,7 +100,9 @@ def flags(m):
 
 class Net:
     def __new__(cls, m):
-        net = m.nn.Sequential(m.nn.Linear(3, 4), m.nn.BatchNorm1d(4), m.nn.Tanh(), m.nn.Linear(4, 2))
+        net = m.nn.Sequential(
+            m.nn.Linear(3, 4), m.nn.BatchNorm1d(4), m.nn.Tanh(), m.nn.Linear(4, 2)
+        )
         net.append(net[3].__class__(2, 3))
         net[3].weight.note = 1
         net.tied = net[0]
@@ -171,7 +173,8 @@ def states(m):
     for name, options in OPTIMIZERS.items():
         for title, way in (("deep", copy.deepcopy), ("pickle", pickled), ("file", saved(m))):
             net, other = Net(m), Net(m)
-            optimizer, new = (getattr(m.optim, name)(n.parameters(), **options) for n in (net, other))
+            kind = getattr(m.optim, name)
+            optimizer, new = (kind(n.parameters(), **options) for n in (net, other))
             train(m, net, optimizer, 2)
             state = way({"net": net.state_dict(), "optimizer": optimizer.state_dict(), "epoch": 1})
             other.load_state_dict(state["net"])
@@ -188,7 +191,8 @@ def _half(epoch):
 
 SCHEDULES = {
     "StepLR": lambda s, o: s.StepLR(o, 2), "MultiStepLR": lambda s, o: s.MultiStepLR(o, [1, 3, 3]),
-    "LambdaLR": lambda s, o: s.LambdaLR(o, _half), "OneCycleLR": lambda s, o: s.OneCycleLR(o, 1.0, 9),
+    "LambdaLR": lambda s, o: s.LambdaLR(o, _half),
+    "OneCycleLR": lambda s, o: s.OneCycleLR(o, 1.0, 9),
     "CosineAnnealingLR": lambda s, o: s.CosineAnnealingLR(o, 5),
     "CyclicLR": lambda s, o: s.CyclicLR(o, 0.1, 0.2, 3),
     "SequentialLR": lambda s, o: s.SequentialLR(o, [s.ConstantLR(o), s.ExponentialLR(o, 0.5)], [2]),
@@ -218,7 +222,7 @@ def schedules(m):
         rates(pair, 2)
         copies = [copy.deepcopy(pair), pickled(pair)]
         last = fresh()
-        for way, (into, part) in zip((saved(m), pickled), zip(last, pair, strict=True), strict=True):
+        for way, into, part in zip((saved(m), pickled), last, pair, strict=True):
             into.load_state_dict(way(part.state_dict()))
         wanted = rates(pair, 4)
         answers[name] = [wanted, [c[1].optimizer is c[0] for c in copies],

@@ -84,7 +84,8 @@ def test_files_keep_plain_values(value):
 def test_files_keep_parameters_versions_and_what_is_one():
     p = nn.Parameter(libdl.ones(2), requires_grad=False)
     state = nn.BatchNorm1d(2).state_dict()
-    found = through_a_file({"p": p, "again": p, "state": state, "leaf": libdl.ones(1).requires_grad_()})
+    leaf = libdl.ones(1, requires_grad=True)
+    found = through_a_file({"p": p, "again": p, "state": state, "leaf": leaf})
     assert type(found["p"]) is nn.Parameter and not found["p"].requires_grad
     found["p"].data[0] = 5
     assert found["again"][0] == 5
@@ -99,9 +100,12 @@ def test_other_programs_find_a_tied_parameter_under_both_names(tmp_path):
     assert sorted(found) == ["a", "b"] and found["a"]["data"] == found["b"]["data"]
 
 
-@pytest.mark.parametrize("name", [d.name for d in vars(libdl).values() if isinstance(d, libdl.dtype)])
+DTYPES = {d.name: d for d in vars(libdl).values() if isinstance(d, libdl.dtype)}
+
+
+@pytest.mark.parametrize("name", DTYPES)
 def test_files_keep_every_dtype(name, tmp_path):
-    x = libdl.tensor([[0, 1], [1, 0]]).to(libdl._types.by_name(name))
+    x = libdl.tensor([[0, 1], [1, 0]]).to(DTYPES[name])
     libdl.save([x, x.t()], tmp_path / "x")
     for mmap in (False, True):
         for found in libdl.load(tmp_path / "x", mmap=mmap):

@@ -132,8 +132,8 @@ def _entries(source: Source) -> dict[str, Record]:
             raise malformed("the zip archive's directory is damaged")
         size, packed, local = _zip64(extra, [size, packed, local])
         if "/code/" in name or name.endswith("/constants.pkl"):
-            raise UnsupportedError("load: the file is a TorchScript archive, which holds code; save "
-                                   "the module's state_dict() with torch.save")  # fmt: skip
+            raise UnsupportedError("load: the file is a TorchScript archive, which holds code; "
+                                   "torch.save the module's state_dict()")  # fmt: skip
         if method or packed != size:
             raise malformed(f"{name!r} is compressed; PyTorch stores its entries as they are")
         if flags & ~(_DESCRIPTOR | _UTF8):
@@ -222,7 +222,8 @@ class Writer:
         self._write(data)
         far = at >= _FULL32
         numbers = [size, size] * long + [at] * far
-        extra = struct.pack(f"<2H{len(numbers)}Q", 1, 8 * len(numbers), *numbers) if numbers else b""
+        extra = struct.pack(f"<2H{len(numbers)}Q", 1, 8 * len(numbers), *numbers)
+        extra = extra if numbers else b""
         self._central.append(
             _CENTRAL.pack(b"PK\1\2", 0, 0, _UTF8, 0, *dates, checksum, short, short, len(path),
                           len(extra), 0, 0, 0, 0, _FULL32 if far else at) + path + extra

@@ -30,13 +30,14 @@ def is_archive(head: bytes) -> bool:
 def refuse_other_formats(head: bytes) -> None:
     """Raises for the formats that are known by their first bytes, and not read."""
     if head.startswith(_LEGACY):
-        found, instead = "a checkpoint as PyTorch wrote it before 1.6 (or with " \
-            "_use_new_zipfile_serialization=False)", "load it in PyTorch and save it again"  # fmt: skip
+        found = "a checkpoint as PyTorch wrote it before 1.6, no zip archive"
+        instead = "load it in PyTorch and save it again"
     elif head[:1] == b"\x80" and head[1:2] in b"\2\3\4\5" and head[8:9] != b"{":
-        found, instead = "a bare pickle", "it can run any code; torch.save writes zip archives"
+        found = "a bare pickle"
+        instead = "it can run any code; torch.save writes zip archives"
     elif head[257:262] == b"ustar":
-        found, instead = "a tar archive, as PyTorch wrote it before 0.1.10", \
-            "load it in PyTorch 1.x and save it again"  # fmt: skip
+        found = "a tar archive, as PyTorch wrote it before 0.1.10"
+        instead = "load it in PyTorch and save it again"
     else:
         return
     raise UnsupportedError(f"load: the file is {found}; {instead}")
@@ -109,8 +110,8 @@ class _Storages:
         record = self._archive.records.get(path)
         if record is None or record.size != size:
             found = "does not have" if record is None else f"has with {record.size} bytes"
-            raise FormatError(f"load: the pickle wants {size} bytes of {path!r:.80}, which the file "
-                              f"{found}")  # fmt: skip
+            raise FormatError(f"load: the pickle wants {size} bytes of {path!r:.80}, which the "
+                              f"file {found}")  # fmt: skip
         whole = self._source.mapped
         if whole is not None and size and record.start % dtype.itemsize == 0:
             made: Tensor = _C.from_buffer(whole[record.start : record.start + size])

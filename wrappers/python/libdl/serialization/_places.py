@@ -48,6 +48,6 @@ class Placing:
         if device.type == "cpu":
             return storage
         if wanted is None and _C.device_count(device._type) == 0:
-            raise DeviceError(f"load: the file has tensors of the device {location!r}, and there is "
-                              "none; map_location='cpu' loads them into memory")  # fmt: skip
+            raise DeviceError(f"load: the file has tensors of the device {location!r}, and there "
+                              "is none; map_location='cpu' loads them into memory")  # fmt: skip
         return storage.to(device=device)

@@ -120,7 +120,7 @@ def opened(f: Any, mmap: bool) -> Source:
             f = io.BytesIO(f.read())
         return Source(f, False)
     if not isinstance(f, (str, bytes, os.PathLike)):
-        raise TypeError(f"load: f is a {type(f).__name__}, wanted a path or a file open for reading "
-                        "in binary mode")  # fmt: skip
+        raise TypeError(f"load: f is a {type(f).__name__}, wanted a path or a file open for "
+                        "reading in binary mode")  # fmt: skip
     writes = mmap and _options == MAP_SHARED
     return Source(open(os.fspath(f), "r+b" if writes else "rb"), True)

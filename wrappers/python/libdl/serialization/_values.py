@@ -55,7 +55,7 @@ class Unbuilt:
 
     Attributes:
         name: of the class or function, as in the file
-        arguments: with which the file would have it called; None: it is the class or function itself
+        arguments: with which the file would have it called; None: it is the class itself
         state: the object's state, mostly a dict of its attributes; None: the file has none
         items: what the file would put into it, as into a list, or pairs, as into a dict
     """
@@ -76,7 +76,7 @@ class Unbuilt:
 
 
 def is_key(value: Any) -> bool:
-    """Whether a dict may have it as a key: hashing it is cheap, and collisions cannot be planned."""
+    """Whether a dict may have it as a key: hashing is cheap, and nobody can plan collisions."""
     left, rest = _KEY_PARTS, [value]
     while rest and left:
         left -= 1

@@ -24,10 +24,14 @@ _UNTYPED = "torch.storage.UntypedStorage"  # of the dtypes that are younger than
 
 def _no_meaning(value: Any, path: str) -> TypeError:
     return TypeError(
-        f"save: {path or 'the object'} is a {type(value).__qualname__}; a checkpoint holds tensors, "
-        "numbers, strings, bytes, lists, tuples, sets and dicts (of a module, its state_dict(); of "
-        "a NumPy number, its item())"
+        f"save: {path or 'the object'} is a {type(value).__qualname__}; a checkpoint holds "
+        "tensors, numbers, strings, bytes, lists, tuples, sets and dicts (of a module, its "
+        "state_dict(); of a NumPy number, its item())"
     )
+
+
+def _memo_opcode(short: bytes, long: bytes, number: int) -> bytes:
+    return short + bytes([number]) if number < 256 else struct.pack("<cI", long, number)
 
 
 class Pickler:
@@ -48,13 +52,13 @@ class Pickler:
 
     def _put(self, key: Any) -> None:
         number = self._memo[key] = len(self._memo)
-        self._out.append(b"q" + bytes([number]) if number < 256 else struct.pack("<cI", b"r", number))
+        self._out.append(_memo_opcode(b"q", b"r", number))
 
     def _known(self, key: Any) -> bool:
         number = self._memo.get(key)
         if number is None:
             return False
-        self._out.append(b"h" + bytes([number]) if number < 256 else struct.pack("<cI", b"j", number))
+        self._out.append(_memo_opcode(b"h", b"j", number))
         return True
 
     def _named(self, path: str) -> None:
@@ -279,7 +283,7 @@ def write(put: Callable[[bytes | memoryview], object], value: Any) -> None:
     try:
         data = pickler.pickled(value)
     except RecursionError:
-        raise ValueError("save: the object contains itself in a tuple, or nests too deeply") from None
+        raise ValueError("save: the object nests too deeply, or a tuple holds itself") from None
     writer = Writer(put, "archive")
     writer.add("data.pkl", data)
     writer.add(".format_version", b"1")
