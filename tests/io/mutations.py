@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import libdl
+from libdl._errors import DeviceError, FormatError, UnsupportedError
 from libdl.serialization._archive import Writer
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -151,11 +152,20 @@ def touch(value: Any, seen: set[int]) -> None:
             rest.extend(part.values() if isinstance(part, dict) else part)
 
 
-def attempt(data: bytes) -> str:
-    """ "loaded" or the name of libdl's error; other exceptions pass."""
+def attempt(data: bytes, path: str | None = None) -> str:
+    """ "loaded" or the name of libdl's error; other exceptions pass.
+
+    Arguments:
+        path: of a file to be written and mapped; None: the bytes are read
+    """
     try:
-        value = libdl.load(io.BytesIO(data))
-    except libdl.Error as error:
+        if path is None:
+            value = libdl.load(io.BytesIO(data))
+        else:
+            with open(path, "wb") as file:
+                file.write(data)
+            value = libdl.load(path, mmap=True)
+    except (DeviceError, FormatError, UnsupportedError) as error:
         assert str(error)
         return type(error).__name__
     touch(value, set())
@@ -166,10 +176,12 @@ def run(count: int, seed: int, beat: Callable[[], object] = lambda: None) -> Cou
     """How often each outcome came. A failure leaves its file in the folder for temporary files."""
     found: Counter[str] = Counter()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    mapped = tempfile.NamedTemporaryFile(prefix="mutated-")
     for _, data in zip(range(count), Mutations(seed), strict=False):
         beat()
         try:
-            found[attempt(data)] += 1
+            number = sum(found.values())
+            found[attempt(data, mapped.name if number % 4 == 0 else None)] += 1
         except BaseException:
             with tempfile.NamedTemporaryFile(prefix="mutated-", delete=False) as file:
                 file.write(data)

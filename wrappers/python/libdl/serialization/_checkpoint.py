@@ -15,7 +15,7 @@ from .._types import bool_, dtype as Dtype, uint8
 from . import _names
 from ._archive import Archive, check, malformed
 from ._machine import Machine
-from ._places import Placing
+from ._places import Foreign, Placing
 from ._source import Source
 from ._values import Maker, Unbuilt
 
@@ -117,7 +117,7 @@ class _Storages:
             made: Tensor = _C.from_buffer(whole[record.start : record.start + size])
             made = made.view(dtype).detach()
         else:
-            made = _functions.empty((size // dtype.itemsize,), dtype=dtype)
+            made = _functions.empty((size // dtype.itemsize,), dtype=dtype, device="cpu")
             if size:
                 into = _bytes_of(made)
                 self._source.read_into(record.start, into)
@@ -132,7 +132,10 @@ def read(source: Source, map_location: Any) -> Any:
     archive = _archive(source)
     data = archive.read(_PICKLE)
     table = _Storages(source, archive, Placing(map_location))
-    return Machine(data, table, _PICKLE, source.size).run()
+    try:
+        return Machine(data, table, _PICKLE, source.size).run()
+    except Foreign as foreign:
+        raise foreign.error from None
 
 
 class _Names:

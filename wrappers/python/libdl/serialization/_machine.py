@@ -13,13 +13,16 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .._errors import Error, FormatError
+from .._errors import (
+    DeviceError, Error, FileError, FormatError, OutOfMemoryError, UnsupportedError,
+)  # fmt: skip
 from ._values import (
     MAX_MARKS, Maker, Table, Unbuilt, Unfinished, attach, check_depth, checked_key,
 )  # fmt: skip
 
 _WRONG = (ValueError, TypeError, LookupError, OverflowError, AttributeError, struct.error,
           RuntimeError)  # fmt: skip
+_KEPT = (UnsupportedError, DeviceError, FileError, OutOfMemoryError)  # others: the file is damaged
 _SIZED = (str, bytes, list, tuple, dict)
 
 
@@ -36,7 +39,8 @@ class Machine:
     def run(self) -> Any:
         """The value that the pickle describes.
 
-        Errors: FormatError and UnsupportedError, which tell the opcode's place."""
+        Errors: FormatError and UnsupportedError, which tell the opcode's place; FileError and
+        OutOfMemoryError; and a Foreign's."""
         while True:
             start = self._at
             try:
@@ -49,7 +53,8 @@ class Machine:
                 step(self)
             except Error as error:
                 text = str(error).removeprefix("load: ")
-                raise type(error)(f"load: {text} (at byte {start} of {self._place})") from None
+                kind = type(error) if isinstance(error, _KEPT) else FormatError
+                raise kind(f"load: {text} (at byte {start} of {self._place})") from None
             except _WRONG as error:
                 raise FormatError(f"load: byte {start} of {self._place} has {error}") from None
 

@@ -7,7 +7,7 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import IO
 
 
@@ -33,9 +33,20 @@ def replacement(path: str) -> Iterator[IO[bytes]]:
             os.fchmod(file.fileno(), mode)
             os.fsync(file.fileno())
         os.replace(temporary, path)
+        _sync_folder(os.path.dirname(path) or ".")
     except BaseException:
-        os.unlink(temporary)
+        with suppress(FileNotFoundError):  # it was renamed already
+            os.unlink(temporary)
         raise
+
+
+def _sync_folder(path: str) -> None:
+    """Puts the new name on the disk, too."""
+    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
 
 
 def _umask() -> int:

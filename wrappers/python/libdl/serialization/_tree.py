@@ -12,12 +12,13 @@ import json
 import operator
 import os
 from collections import Counter, OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from .. import _C, _functions, _types
 from .._C import Tensor
-from .._errors import FormatError
+from .._errors import FormatError, OutOfMemoryError
 from .._overrides import DisableTorchFunctionSubclass
 from .._types import Size, bool_, complex128, device as Device, dtype as Dtype, layout as Layout
 from ._source import Source
@@ -194,17 +195,24 @@ class _Rebuilt:
         return made
 
 
-def _object(tensors: dict[str, Tensor], metadata: dict[str, str]) -> Any:
-    if _KEY not in metadata:
-        return tensors
+@contextmanager
+def _reading(part: str) -> Iterator[None]:
+    """What goes wrong inside is the file's fault."""
     try:
-        return _Rebuilt(tensors).value(json.loads(metadata[_KEY]))
+        yield
+    except OutOfMemoryError:
+        raise
     except (ValueError, TypeError, LookupError, ArithmeticError, AttributeError,
             RuntimeError) as error:  # fmt: skip
         what = f"{type(error).__name__}: {error}"
-        raise FormatError(
-            f"load: the structure in the file's metadata is malformed ({what:.200})"
-        ) from None
+        raise FormatError(f"load: {part} is malformed ({what:.200})") from None
+
+
+def _object(tensors: dict[str, Tensor], metadata: dict[str, str]) -> Any:
+    if _KEY not in metadata:
+        return tensors
+    with _reading("the structure in the file's metadata"):
+        return _Rebuilt(tensors).value(json.loads(metadata[_KEY]))
 
 
 def _mapped(path: str, source: Source) -> tuple[dict[str, Tensor], dict[str, str]]:
@@ -213,14 +221,15 @@ def _mapped(path: str, source: Source) -> tuple[dict[str, Tensor], dict[str, str
     source.map()
     assert source.mapped is not None
     size = int.from_bytes(source.head(8), "little")
-    for name, entry in json.loads(source.read(8, size)).items():
-        if name == "__metadata__":
-            continue
-        x = tensors[name]
-        begin, end = (8 + size + at for at in entry["data_offsets"])
-        if begin < end and begin % x.dtype.itemsize == 0 and x.dtype is not bool_:
-            made: Tensor = _C.from_buffer(source.mapped[begin:end])
-            tensors[name] = made.view(x.dtype).view(x.shape).detach()
+    with _reading("the header"):
+        for name, entry in json.loads(source.read(8, size)).items():
+            if name == "__metadata__":
+                continue
+            x = tensors[name]
+            begin, end = (8 + size + at for at in entry["data_offsets"])
+            if begin < end and begin % x.dtype.itemsize == 0 and x.dtype is not bool_:
+                made: Tensor = _C.from_buffer(source.mapped[begin:end])
+                tensors[name] = made.view(x.dtype).view(x.shape).detach()
     return tensors, metadata
 
 
