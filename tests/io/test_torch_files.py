@@ -5,6 +5,7 @@ tests/oracle/exchange.py has PyTorch read what libdl writes."""
 import io
 import os
 import pickle
+import random
 import struct
 import sys
 import tracemalloc
@@ -19,13 +20,13 @@ from libdl.serialization._archive import Writer
 
 sys.path.append(str(Path(__file__).parent))
 import mutations  # noqa: E402
-from torch_programs import DTYPES, FOLDER, PROGRAMS  # noqa: E402
+from torch_programs import DTYPES, FOLDER, PROGRAMS, anything  # noqa: E402
 
 
 STEP = 1 if os.environ.get("LIBDL_WHOLE") else 7  # of the flipped bits
 
 
-def same(found, wanted, at="the object"):
+def same(found, wanted, at="the object", geometry=True):
     """Types, order, geometry and every bit."""
     assert type(found) is type(wanted), at
     if isinstance(wanted, libdl.Tensor):
@@ -33,7 +34,8 @@ def same(found, wanted, at="the object"):
             assert getattr(found, name) == getattr(wanted, name), at
         assert found.requires_grad == wanted.requires_grad, at
         assert found.__dict__ == wanted.__dict__, at
-        if not wanted.is_sparse and "conjugate" not in at:  # here a conjugate is a copy
+        # Here a conjugate is a copy.
+        if geometry and not wanted.is_sparse and "conjugate" not in at:
             assert found.storage_offset() == wanted.storage_offset(), at
             assert found.stride() == wanted.stride(), at
         left, right = (
@@ -43,12 +45,12 @@ def same(found, wanted, at="the object"):
     elif isinstance(wanted, dict):
         assert list(found) == list(wanted), at
         for key in wanted:
-            same(found[key], wanted[key], f"{at}[{key!r}]")
+            same(found[key], wanted[key], f"{at}[{key!r}]", geometry)
         assert getattr(found, "_metadata", None) == getattr(wanted, "_metadata", None)
     elif isinstance(wanted, (list, tuple)):
         assert len(found) == len(wanted), at
         for i, (x, y) in enumerate(zip(found, wanted, strict=True)):
-            same(x, y, f"{at}[{i}]")
+            same(x, y, f"{at}[{i}]", geometry)
     elif isinstance(wanted, float):
         assert struct.pack("d", found) == struct.pack("d", wanted), at
     else:
@@ -109,6 +111,14 @@ def test_both_libraries_pickle_alike(name):
     # weights_only=True does not know how PyTorch itself writes empty bytes
     theirs = names((FOLDER / f"{name}.pt").read_bytes()) - {"__builtin__ bytes"}
     assert names(ours) == theirs
+
+
+@pytest.mark.parametrize("format", ["safetensors", "torch"])
+def test_objects_at_random_load_as_they_were_saved(format):
+    for seed in range(100):
+        wanted = anything(libdl, random.Random(seed))
+        found = libdl.load(stored(wanted, format=format))
+        same(found, wanted, geometry=format == "torch")
 
 
 def test_records_are_aligned_for_mapping_and_zip_programs_read_the_archive():

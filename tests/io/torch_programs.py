@@ -83,6 +83,59 @@ def sparse(m):
 PROGRAMS = {f.__name__: f for f in (dtypes, views, parameters, state_dict, training, plain, sparse)}
 
 
+# -- objects at random, not in files ---------------------------------------------------------------
+
+
+def anything(m, random, depth=4):
+    """Nested containers with values and tensors, some of them views of others, some twice."""
+    pool = [m.arange(24.0), m.arange(12).to(m.bfloat16), m.arange(9, dtype=m.int64) > 3]
+
+    def atom():
+        return random.choice((
+            None, True, False, random.randint(-300, 300), random.getrandbits(90) - (1 << 89),
+            random.random() * 1e10, complex(random.random(), -1), "é" * random.randint(0, 300),
+            random.randbytes(random.choice((1, 2, 300))), m.float16, m.device("cpu"),
+            m.Size([random.randint(0, 9)] * random.randint(0, 3)),
+        ))  # fmt: skip
+
+    def tensor():
+        x = random.choice(pool)
+        n = random.randint(1, x.numel())
+        made = x[random.randint(0, n - 1) : n]
+        made = made[:: random.randint(1, 3)]
+        if random.random() < 0.3:
+            made = made.expand(random.randint(0, 3), -1).t()
+        if random.random() < 0.2 and made.is_floating_point():
+            made = m.nn.Parameter(made.detach(), random.random() < 0.5)
+        if made.numel() and made.ndim == 1:
+            pool.append(made.detach())
+        return made
+
+    def value(depth):
+        kind = random.choice(("atom", "tensor", "again", "list", "tuple", "dict", "ordered", "set"))
+        count = random.choice((0, 1, 2, 3, 4, 5)) if depth else 0
+        if kind == "again" and made:
+            return random.choice(made)
+        if kind == "list":
+            found = [value(depth - 1) for _ in range(count)]
+        elif kind == "tuple":
+            found = tuple(value(depth - 1) for _ in range(count))
+        elif kind in ("dict", "ordered"):
+            found = {} if kind == "dict" else OrderedDict()
+            for _ in range(count):
+                key = random.choice((random.randint(-3, 300), f"key {random.randint(0, 99)}", 0.5))
+                found[key] = value(depth - 1)
+        elif kind == "set":
+            return {random.randint(0, 9), "a"}
+        else:
+            return tensor() if kind == "tensor" else atom()
+        made.append(found)
+        return found
+
+    made = []
+    return [value(depth) for _ in range(8)]
+
+
 if __name__ == "__main__":
     import torch
 

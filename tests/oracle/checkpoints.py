@@ -9,7 +9,7 @@ with an object that was changed on its way, which must be found."""
 
 from __future__ import annotations
 
-import io
+import random
 import sys
 import tempfile
 import warnings
@@ -21,7 +21,10 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "io"))
 
 import libdl  # noqa: E402
 import torch  # noqa: E402
-from torch_programs import PROGRAMS  # noqa: E402
+from torch_programs import PROGRAMS, anything  # noqa: E402
+
+
+RANDOM = 100  # objects
 
 
 class Difference(Exception):
@@ -33,9 +36,12 @@ def told(x: Any, m: Any) -> Any:
     if isinstance(x, m.Tensor):
         y = x.detach().to_dense() if x.layout is not m.strided else x.detach()
         y = y.resolve_conj() if m is torch else y
-        octets = y.contiguous().view(-1).view(m.uint8).tolist() if y.numel() else []
-        geometry = None if x.layout is not m.strided or y.is_complex() else (
-            list(x.stride()), x.storage_offset())  # fmt: skip
+        octets = y.flatten().repeat(1).view(m.uint8).tolist() if y.numel() else []
+        geometry = None
+        if x.layout is m.strided and not y.is_complex():  # a conjugate is a copy here
+            # The stride of one element is not the same in both libraries, and means nothing.
+            steps = [step for step, size in zip(x.stride(), x.shape, strict=True) if size > 1]
+            geometry = [steps, x.storage_offset()] if x.numel() else []
         attributes = {k: told(v, m) for k, v in vars(x).items()}
         return [type(x).__name__, str(x.dtype).split(".")[1], list(x.shape), geometry,
                 x.requires_grad, octets, attributes]  # fmt: skip
@@ -113,6 +119,10 @@ def main() -> int:
     }
     cases["plain"] = lambda m: PROGRAMS["plain"](m) | {"bytes": [b"\0\xff", bytearray(b"ab")]}
     cases |= {name: lambda m, name=name: state(m, name) for name in MODULES}  # type: ignore[misc]
+    for seed in range(RANDOM):
+        cases[f"at random, {seed}"] = lambda m, seed=seed: anything(  # type: ignore[misc]
+            m, random.Random(seed)
+        )
     for name, make in cases.items():
         try:
             print(f"{name}: {check(name, make)}")
