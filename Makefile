@@ -91,7 +91,7 @@ attack: build
 	@$(step) "Damaged files in Python" env $(in_tree) $(python) -B tests/io/mutations.py \
 	  --seed $(SEED) --jobs $(JOBS)
 	@$(step) "Each bit of a checkpoint flipped" env $(in_tree) $(python) -m pytest -q \
-	  tests/io/test_torch_files.py -k flipped
+	  tests/io/test_damage.py -k flipped
 	@$(step) "Results born packed" tests/gates/packed $(BUILD) packed
 	@$(step) "Forms at random" tests/gates/packed $(BUILD) shifting
 	@$(step) "Build with checks that can be left out" $(ninja) mutation

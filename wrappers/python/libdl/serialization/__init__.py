@@ -7,7 +7,6 @@ asked for."""
 from __future__ import annotations
 
 import typing as _typing
-from collections.abc import Iterable as _Iterable
 
 from .._missing import missing as _missing_names, public as _public_names
 from ._files import load, save

@@ -162,11 +162,11 @@ class Pickler:
     # -- tensors -----------------------------------------------------------------------------------
 
     def _tensor(self, x: Tensor, at: str) -> None:
-        from ..nn import Parameter
+        from ..nn import Buffer, Parameter
 
-        if type(x) not in (Tensor, Parameter):
+        if type(x) not in (Tensor, Parameter, Buffer):
             raise _no_meaning(x, at)
-        state = dict(x.__dict__)
+        state = dict(x.__dict__) if type(x) is not Buffer else {}  # to PyTorch it is a tensor
         if type(x) is Parameter:
             name = "_rebuild_parameter" + "_with_state" * bool(state)
             self._named(f"torch._utils.{name}")
