@@ -74,7 +74,7 @@ class _Storages:
 
     def __init__(self, source: Source, archive: Archive, placing: Placing) -> None:
         self._source, self._archive, self._placing = source, archive, placing
-        self._read: dict[tuple[str, str], Tensor] = {}
+        self._read: dict[str, tuple[str, Tensor]] = {}  # place and storage, by key
         self.named = _names.resolve
 
     def storage(self, key: Any) -> Tensor:
@@ -85,11 +85,12 @@ class _Storages:
         dtype = self._dtype(kind)
         if not isinstance(name, str) or not isinstance(location, str) or type(count) is not int:
             raise FormatError("load: a storage without name, location and size")
-        known = self._read.get((name, location))
-        if known is None:
-            known = self._load(name, dtype, count * dtype.itemsize)
-            known = self._placing.placed(known, location)
-            self._read[name, location] = known
+        if name not in self._read:
+            loaded = self._load(name, dtype, count * dtype.itemsize)
+            self._read[name] = location, self._placing.placed(loaded, location)
+        place, known = self._read[name]
+        if place != location:
+            raise FormatError(f"load: storage {name!r:.80} is on two devices")
         if known.numel() * known.dtype.itemsize != count * dtype.itemsize:
             raise FormatError(f"load: storage {name!r:.80} has two sizes")
         if known.dtype is not dtype and bool_ in (known.dtype, dtype):

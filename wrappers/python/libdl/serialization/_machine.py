@@ -17,13 +17,13 @@ from .._errors import (
     DeviceError, Error, FileError, FormatError, OutOfMemoryError, UnsupportedError,
 )  # fmt: skip
 from ._values import (
-    MAX_MARKS, Maker, Table, Unbuilt, Unfinished, attach, check_depth, checked_key,
+    MAX_MARKS, Maker, Table, Unbuilt, Unfinished, attach, check_depth, checked_key, length,
 )  # fmt: skip
 
 _WRONG = (ValueError, TypeError, LookupError, OverflowError, AttributeError, struct.error,
           RuntimeError)  # fmt: skip
 _KEPT = (UnsupportedError, DeviceError, FileError, OutOfMemoryError)  # others: the file is damaged
-_SIZED = (str, bytes, list, tuple, dict)
+_LONGEST_NAME = 1000
 
 
 class Machine:
@@ -201,12 +201,16 @@ class Machine:
 
     def named(self) -> None:
         module = self._line()
-        self.push(self._table.named(module, self._line()))
+        self._named(module, self._line())
 
     def named_on_stack(self) -> None:
         name, module = self._pop(), self._pop()
-        if not isinstance(name, str) or not isinstance(module, str):
-            raise ValueError("a name that is no string")
+        self._named(module, name)
+
+    def _named(self, module: Any, name: Any) -> None:
+        for part in (module, name):
+            if not isinstance(part, str) or len(part) > _LONGEST_NAME:
+                raise ValueError(f"a name that is no string of at most {_LONGEST_NAME} characters")
         self.push(self._table.named(module, name))
 
     def call(self) -> None:
@@ -218,7 +222,7 @@ class Machine:
             return
         if type(maker) is not Maker:
             raise ValueError(f"a call of a {type(maker).__name__}, wanted a name of the table")
-        self._spend(sum(len(a) for a in arguments if isinstance(a, _SIZED)))
+        self._spend(length(arguments))
         if maker.cost:
             self._spend(maker.cost(arguments))
         self.push(maker.make(*arguments))
@@ -231,6 +235,7 @@ class Machine:
     def build(self) -> None:
         """Gives the object on the stack its state."""
         state, into = self._pop(), self._top()
+        self._spend(length(state))
         if type(into) is Unbuilt:
             into.state = state
         elif type(into) in (OrderedDict, Counter) and type(state) is dict:

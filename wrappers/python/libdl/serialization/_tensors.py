@@ -13,7 +13,9 @@ from .._errors import FormatError, UnsupportedError
 from .._types import Size, dtype as Dtype
 from ._values import Maker, attach
 
+
 def counts(values: Any, what: str) -> tuple[int, ...]:
+    """The values, if they are a tuple of integers from 0 on."""
     if not isinstance(values, tuple) or not all(type(n) is int and n >= 0 for n in values):
         raise FormatError(f"load: a tensor's {what} are no tuple of counts")
     return values
@@ -92,7 +94,8 @@ def _cost_of_bits(arguments: tuple[Any, ...]) -> int:
 
 def _cost_of_type(arguments: tuple[Any, ...]) -> int:
     function, inner = arguments[0], arguments[2]
-    return function.cost(inner) if type(function) is Maker and function.cost else 0
+    known = type(function) is Maker and function.cost and isinstance(inner, tuple)
+    return function.cost(inner) if known else 0
 
 
 def _cost_of_sparse(arguments: tuple[Any, ...]) -> int:
@@ -113,16 +116,15 @@ def _parameter(data: Any, requires_grad: Any, hooks: Any = None, state: Any = No
 
 
 def _attributes(made: Tensor, state: Any) -> None:
-    own, slots = state if isinstance(state, tuple) and len(state) == 2 else (state, None)
-    if slots:
-        raise UnsupportedError("load: a tensor with __slots__")
-    if own:
-        attach(made, own)
+    if state is not None:
+        attach(made, state)
 
 
 def _of_type(function: Any, kind: Any, arguments: Any, state: Any) -> Tensor:
     if type(function) is not Maker or not function.name.startswith("torch._utils._rebuild"):
         raise FormatError("load: a tensor that is made by no function for tensors")
+    if not isinstance(arguments, tuple):
+        raise FormatError("load: a tensor that is made without a tuple of arguments")
     made: Tensor = function.make(*arguments)
     if getattr(kind, "name", None) == "torch.nn.parameter.Parameter":
         made = _parameter(made, made.requires_grad)

@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
+from .._C import Tensor
 from .._types import Size, device as Device, dtype as Dtype
 
 MAX_MARKS = 1000  # tuples, lists and dicts open at one place
 MAX_DEPTH = 1000  # of the result: more, and Python's own repr and deepcopy could not walk it
 _ATOMS = (str, int, float, bool, bytes, type(None), Dtype, Device)
+_SIZED = (str, bytes, list, tuple, dict)
 _KEY_PARTS = 64  # of a tuple that is a dict's key
 _KEY_LENGTH = 1 << 16  # of a string
 
@@ -99,6 +101,12 @@ def checked_key(value: Any) -> Any:
     return value
 
 
+def length(value: Any) -> int:
+    """How much is copied when a value's parts are."""
+    parts = value if isinstance(value, tuple) else (value,)
+    return sum(len(part) for part in parts if isinstance(part, _SIZED))
+
+
 def attach(owner: Any, state: Any) -> None:
     """Gives an object attributes; none may hide what its class has."""
     if type(state) is not dict:
@@ -113,6 +121,8 @@ def _parts(value: Any) -> Iterable[Any]:
     if isinstance(value, dict):
         yield from value.values()
         yield from getattr(value, "__dict__", {}).values()
+    elif isinstance(value, Tensor):
+        yield from value.__dict__.values()
     elif isinstance(value, (list, tuple)):
         yield from value
     elif type(value) is Unbuilt:
@@ -131,7 +141,7 @@ def check_depth(value: Any) -> None:
             raise ValueError(f"values nested more than {MAX_DEPTH} deep")
         below = []
         for part in level:
-            if isinstance(part, (dict, list, tuple, Unbuilt)) and id(part) not in seen:
+            if isinstance(part, (dict, list, tuple, Tensor, Unbuilt)) and id(part) not in seen:
                 seen.add(id(part))
                 below.extend(_parts(part))
         level, depth = below, depth + 1
