@@ -244,6 +244,11 @@ def test_what_has_no_meaning_in_pytorchs_format_is_refused_with_its_place():
             stored(1, format="torch", **options)
 
 
+def test_a_buffer_is_a_tensor_to_pytorch():
+    found = libdl.load(stored([libdl.nn.Buffer(libdl.ones(2))], format="torch"))[0]
+    assert type(found) is libdl.Tensor and found.tolist() == [1, 1] and not vars(found)
+
+
 def test_a_failed_save_leaves_the_file_before(tmp_path):
     path = tmp_path / "x.pt"
     libdl.save({"a": 1}, path, format="torch")
