@@ -25,25 +25,25 @@ def save(
         obj: tensors, numbers, strings and bytes in dicts, lists, tuples and sets, such as a
             state_dict
         f: a path, or a file open for writing in binary mode
-        pickle_module: None: libdl has a writer of its own
-        pickle_protocol: 2, as PyTorch's default
+        pickle_module, pickle_protocol, _use_new_zipfile_serialization: of format="torch", where
+            only the defaults are written; safetensors have no pickle
         format: "safetensors", or "torch": a checkpoint that PyTorch loads with weights_only=True
 
     Errors: TypeError for an object that the format has no meaning for.
     """
     if format not in ("safetensors", "torch"):
         raise ValueError(f"save: format is {format!r}, wanted 'safetensors' or 'torch'")
-    if pickle_module is not None and getattr(pickle_module, "__name__", "") != "pickle":
-        raise NotImplementedError("save: pickle_module is given, and files hold no pickled code")
-    if pickle_protocol != 2 or not _use_new_zipfile_serialization:
-        raise NotImplementedError("save: wanted pickle_protocol=2 and the zip format: what PyTorch "
-                                  "reads with weights_only=True")  # fmt: skip
     if format == "safetensors":
         if hasattr(f, "write"):
             f.write(_tree.write_bytes(obj))
         else:
             _tree.write_file(obj, os.fsdecode(f))
         return
+    if pickle_module is not None and getattr(pickle_module, "__name__", "") != "pickle":
+        raise NotImplementedError("save: pickle_module is given, and libdl has a writer of its own")
+    if pickle_protocol != 2 or not _use_new_zipfile_serialization:
+        raise NotImplementedError("save: wanted pickle_protocol=2 and the zip format: what PyTorch "
+                                  "reads with weights_only=True")  # fmt: skip
     from . import _writer
     from ._replacement import replacement
 
