@@ -12,6 +12,7 @@ import argparse
 import io
 import json
 import os
+import pickle
 import random
 import resource
 import signal
@@ -25,6 +26,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import libdl
+import numpy
 from libdl._errors import DeviceError, FormatError, UnsupportedError
 from libdl.serialization._archive import Writer
 
@@ -82,6 +84,13 @@ def own(name: str) -> bytes:
     return out.getvalue()
 
 
+def pythons() -> list[bytes]:
+    """Pickles by Python, with the opcodes of each protocol and NumPy's two steps."""
+    numbers = [numpy.float64(0.5), numpy.arange(6, dtype=numpy.int16).reshape(2, 3).T]
+    value = [numbers, {1, "a"}, frozenset((2, 3)), 1 - 2j, b"ab", bytearray(b"c"), 1 << 70, numbers]
+    return [pickle.dumps(value, protocol) for protocol in (2, 3, 4)]
+
+
 class Mutations:
     """An endless supply of damaged files, the same for each seed."""
 
@@ -89,6 +98,7 @@ class Mutations:
         self.random = random.Random(seed)
         archives = [(FOLDER / f"{name}.pt").read_bytes() for name in READ]
         self.records = [records_of(archive) for archive in archives]
+        self.records += [{"data.pkl": data, "version": b"3\n"} for data in pythons()]
         self.own = [own(name) for name in READ if name not in ("sparse",)]
         self.archives = [without_checksums(archive) for archive in archives]
         self.pickles = [records["data.pkl"] for records in self.records]
