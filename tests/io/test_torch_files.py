@@ -275,5 +275,25 @@ def test_files_are_read_from_their_position_on_and_left_open(tmp_path):
         libdl.load(io.BytesIO(), mmap=True)
     with pytest.raises(TypeError, match="f is a int, wanted a path or a file"):
         libdl.load(3)
+    with pytest.raises(TypeError, match="open as text"), open(tmp_path / "x") as text:
+        libdl.load(text)
     with pytest.raises(FileNotFoundError):
         libdl.load(tmp_path / "nowhere")
+    with pytest.raises(IsADirectoryError):
+        libdl.load(tmp_path)
+
+
+def test_what_cannot_be_rewound_is_read_whole():
+    class Stream(io.RawIOBase):
+        def __init__(self, data):
+            self._rest = io.BytesIO(data)
+
+        def readable(self):
+            return True
+
+        def readinto(self, into):
+            return self._rest.readinto(into)
+
+    for format in ("safetensors", "torch"):
+        found = libdl.load(Stream(stored({"a": libdl.ones(2)}, format=format).getvalue()))
+        assert found["a"].tolist() == [1, 1]

@@ -47,6 +47,8 @@ class Source:
     """A file's bytes, read where they are asked for; never beyond the end that it had at first."""
 
     def __init__(self, file: BinaryIO, owned: bool) -> None:
+        if not isinstance(file.read(0), bytes):
+            raise TypeError("load: f is open as text, wanted a file open in binary mode")
         self._file, self._owned = file, owned
         self._begin = file.tell()
         self.size = file.seek(0, os.SEEK_END) - self._begin
