@@ -88,6 +88,10 @@ attack: build
 	  --seed $(SEED) --out $(BUILD)/tests/fuzz
 	@$(step) "libFuzzer: files, DLPack structs, calls" $(python) -B tests/libfuzzer/run.py \
 	  --seed $(SEED) --jobs $(JOBS)
+	@$(step) "Damaged files in Python" env $(in_tree) $(python) -B tests/io/mutations.py \
+	  --seed $(SEED) --jobs $(JOBS)
+	@$(step) "Each bit of a checkpoint flipped" env $(in_tree) $(python) -m pytest -q \
+	  tests/io/test_damage.py -k flipped
 	@$(step) "Results born packed" tests/gates/packed $(BUILD) packed
 	@$(step) "Forms at random" tests/gates/packed $(BUILD) shifting
 	@$(step) "Build with checks that can be left out" $(ninja) mutation
@@ -114,6 +118,8 @@ attack-threads: setup
 
 oracle: build
 	@$(step) "PyTorch, in an environment of its own" tools/setup/run bench
+	@$(step) "Checkpoints to PyTorch and back" env $(in_tree) \
+	  .venv-bench/bin/python -B tests/oracle/checkpoints.py
 	@$(step) "Weights and optimizers to PyTorch and back" env $(in_tree) \
 	  .venv-bench/bin/python -B tests/oracle/exchange.py
 	@$(step) "Beside PyTorch: $(COUNT) programs, seed $(SEED)" env $(in_tree) \

@@ -25,6 +25,7 @@ EXPECTED = (
     "checks left out, one at a time",
     "safetensors, every truncation",
     "safetensors, every byte of a header",
+    "files in Python, mutated",
     "kill -9 while a file is saved",
     "memory held for allocations of 16 B to 16 MB",
     "page faults of 100 steady training steps",

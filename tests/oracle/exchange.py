@@ -4,14 +4,15 @@
     python tests/oracle/exchange.py [--only NAME,...]
 
 The six networks of bench/models train in one library for some steps. The other takes their weights,
-once in a safetensors file, once as a state_dict through NumPy and once through DLPack, and computes
-the same outputs. It also takes the state of the optimizer: both then train on, with the same
+in a safetensors file, in a checkpoint of PyTorch's format, as a state_dict through NumPy and through
+DLPack, and computes the same outputs. It also takes the state of the optimizer: both then train on, with the same
 losses. Then each optimizer by itself, in double precision. The run ends with errors planted in what
 is handed over, which must be found."""
 
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 import tempfile
@@ -62,6 +63,17 @@ def by_file(state: State, to: Any) -> State:
         return dict(libdl.load(path))
 
 
+def by_checkpoint(state: State, to: Any) -> State:
+    """In PyTorch's format, as the other library writes it; of modules and optimizers."""
+    file = io.BytesIO()
+    if to is torch:
+        libdl.save(state, file, format="torch")
+    else:
+        torch.save(state, file)
+    file.seek(0)
+    return dict((torch if to is torch else libdl).load(file, weights_only=True))
+
+
 def by_numpy(state: State, to: Any) -> State:
     return dict(converted(state, lambda x: to.from_numpy(x.numpy()).clone()))
 
@@ -71,7 +83,11 @@ def by_dlpack(state: State, to: Any) -> State:
     return dict(converted(state, lambda x: to.from_dlpack(x).clone()))
 
 
-WAYS = {"file": by_file, "NumPy": by_numpy, "DLPack": by_dlpack}
+Way = Callable[[State, Any], State]
+WAYS_OF_STATES: tuple[Way, ...] = (by_dlpack, by_checkpoint)  # of optimizers
+WAYS: dict[str, Way] = {
+    "file": by_file, "checkpoint": by_checkpoint, "NumPy": by_numpy, "DLPack": by_dlpack,
+}  # fmt: skip
 
 
 # -- the networks ---------------------------------------------------------------------------------
@@ -202,11 +218,11 @@ class Run:
     def values(self) -> torch.Tensor:
         return torch.cat([torch.from_dlpack(p.detach()).flatten() for p in self.params])
 
-    def take(self, source: Run, spoil: Callable[[State], None]) -> None:
+    def take(self, source: Run, way: Way, spoil: Callable[[State], None]) -> None:
         with self.m.no_grad():
             for mine, other in zip(self.params, source.params, strict=True):
                 mine.copy_(self.m.from_dlpack(other.detach()))
-        state = by_dlpack(source.optimizer.state_dict(), self.m)
+        state = way(source.optimizer.state_dict(), self.m)
         spoil(state)
         self.optimizer.load_state_dict(state)
 
@@ -215,10 +231,12 @@ def optimizer(
     name: str, options: dict[str, Any], spoil: Callable[[State], None] = nothing
 ) -> str:
     found = []
-    for first, second in ((libdl, torch), (torch, libdl)):
+    for first, second, way in (
+        (m, other, way) for m, other in ((libdl, torch), (torch, libdl)) for way in WAYS_OF_STATES
+    ):
         source, target = Run(first, name, options), Run(second, name, options)
         source.step(5)
-        target.take(source, spoil)
+        target.take(source, way, spoil)
         groups = [set(run.optimizer.state_dict()["param_groups"][0]) for run in (source, target)]
         if groups[0] != groups[1]:
             raise Difference(f"options: {sorted(groups[0] ^ groups[1])}")
@@ -226,7 +244,7 @@ def optimizer(
             run.step(5)
         found.append(within("parameters", apart(target.values(), source.values()),
                             LOOSE.get(name, ROUNDING)))  # fmt: skip
-    return " -> PyTorch {:.1e}; <- PyTorch {:.1e}".format(*found)
+    return " -> PyTorch {:.1e} {:.1e}; <- PyTorch {:.1e} {:.1e}".format(*found)
 
 
 # -- errors that must be found --------------------------------------------------------------------

@@ -33,6 +33,11 @@ def test_memory_is_shared_with_numpy():
     assert "(3, 2) (1, 3)" in lines[2] and lines[3].endswith("True") and "detach" in lines[4]
 
 
+def test_a_training_goes_on_from_a_checkpoint(tmp_path):
+    lines = output(sys.executable, ROOT / "examples/checkpoints.py", tmp_path).splitlines()
+    assert lines[1].endswith("equal: True") and "builtins.print" in lines[2] and len(lines) == 3
+
+
 def test_an_epoch_is_resumed_without_workers():
     lines = output(sys.executable, ROOT / "examples/loading.py").splitlines()
     assert "[8, 12, 12]" in lines[0] and lines[1].endswith("equal: True")

@@ -65,7 +65,7 @@ from ._random import (
 from ._sparse import sparse_coo_tensor as sparse_coo_tensor
 from ._printing import set_printoptions as set_printoptions
 from ._info import VERSION as __version__, show_config as show_config
-from ._serialization import load as load, save as save
+from .serialization import load as load, save as save
 from . import autograd as autograd, return_types as return_types
 
 double = float64

@@ -10,7 +10,7 @@ from typing import Any
 from . import _C, _functions
 from ._C import Overridden, Tensor
 from ._errors import AutogradError, Error, rename_error
-from ._overrides import override
+from ._overrides import DisableTorchFunctionSubclass, override
 from ._types import (
     DeviceLike, bfloat16, bool_, complex64, complex128, contiguous_format, device as Device,
     dtype as Dtype, float16, float32, float64, int8, int16, int32, int64, uint8,
@@ -475,6 +475,22 @@ def twin(x: Tensor) -> Tensor:
     return _spanned(x).clone().as_strided(x.shape, x.stride()).detach()
 
 
+def _twin_in(memo: dict[Any, Any], x: Tensor) -> Tensor:
+    """A copy without history over a copy of the whole storage, which one deepcopy makes once: views
+    of one storage are views of its copy."""
+    size, held = _C.tensor_storage_nbytes(x), x.dtype.itemsize
+    if x.is_sparse or x.numel() == 0 or size % held:
+        return twin(x)
+    key = "storage", _C.tensor_storage_id(x)
+    if key not in memo:
+        whole = x.detach().as_strided((size // held,), (1,), 0)
+        memo[key] = whole.clone(), x  # x keeps the number from being another storage's
+    copied = memo[key][0]
+    if copied.dtype is not x.dtype:
+        copied = copied.view(x.dtype)
+    return copied.as_strided(x.shape, x.stride(), x.storage_offset()).detach()
+
+
 @method
 def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
     if id(self) in memo:
@@ -483,7 +499,8 @@ def __deepcopy__(self: Tensor, memo: dict[int, Any]) -> Tensor:
         raise RuntimeError("only leaves can be copied deeply: use tensor.detach() or clone()")
     import copy
 
-    made = twin(self)
+    with DisableTorchFunctionSubclass():
+        made = _twin_in(memo, self)
     if type(self) is not Tensor:
         made = _C.make_subclass(type(self), made)
     if self.requires_grad:

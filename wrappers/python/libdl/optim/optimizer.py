@@ -230,12 +230,12 @@ class Optimizer(Hooked):
             hook(self)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"defaults": self.defaults, "state": dict(self.state),
-                "param_groups": self.param_groups}  # fmt: skip
+        return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self.state = defaultdict(dict, self.state)
+        if not isinstance(self.state, defaultdict):  # as load_state_dict makes it
+            self.state = defaultdict(dict, self.state)
         self._begin_hooks()
         self.defaults.setdefault("differentiable", False)
         for group in self.param_groups:

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""map_location: the device on which load puts each storage."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _C
+from .._C import Tensor
+from .._errors import DeviceError, FormatError
+from .._types import device as Device
+
+
+class Foreign(Exception):
+    """Carries what a caller's function raised past those who blame the file."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(error)
+        self.error = error
+
+
+class Placing:
+    """Takes storages to where load's caller wants them.
+
+    Arguments:
+        map_location: a device or its name; a dict from the file's names of devices to others; a
+            function of a storage (a tensor of one dimension) and of the file's name for its device
+            that returns the storage where it is wanted, or None; or None: where it was
+    """
+
+    def __init__(self, map_location: Any) -> None:
+        known = map_location is None or isinstance(map_location, (str, int, Device, dict))
+        if not known and not callable(map_location):
+            raise TypeError(f"load: map_location is a {type(map_location).__name__}, wanted a "
+                            "device, its name, a dict or a function")  # fmt: skip
+        self._wanted = map_location
+        if isinstance(map_location, dict):
+            self._wanted = {name: Device(wanted) for name, wanted in map_location.items()}
+        elif isinstance(map_location, (str, int)):
+            self._wanted = Device(map_location)
+
+    def placed(self, storage: Tensor, location: str) -> Tensor:
+        """The storage where it is wanted.
+
+        Errors: FormatError, DeviceError; Foreign, of the caller's function."""
+        wanted = self._wanted
+        if isinstance(wanted, dict):
+            wanted = wanted.get(location)
+        elif callable(wanted):
+            try:
+                found = wanted(storage, location)
+                _check(found, storage)
+            except Exception as error:
+                raise Foreign(error) from None
+            if found is not None:
+                return found
+            wanted = None
+        device = _device(location) if wanted is None else wanted
+        if device.type == "cpu":
+            return storage
+        if wanted is None and _C.device_count(device._type) == 0:
+            raise DeviceError(f"load: the file has tensors of the device {location!r}, and there "
+                              "is none; map_location='cpu' loads them into memory")  # fmt: skip
+        return storage.to(device=device)
+
+
+def _device(location: str) -> Device:
+    try:
+        return Device(location)
+    except RuntimeError:
+        raise FormatError(f"load: the file has tensors of the device {location!r:.80}, of no kind "
+                          "that libdl knows") from None  # fmt: skip
+
+
+def _check(found: Any, storage: Tensor) -> None:
+    if found is None:
+        return
+    if not isinstance(found, Tensor):
+        raise TypeError(f"load: map_location's function returned a {type(found).__name__}, wanted "
+                        "the storage or None")  # fmt: skip
+    if found.shape != storage.shape or found.dtype != storage.dtype:
+        raise TypeError("load: map_location's function returned another tensor, wanted the "
+                        "storage, itself or on another device")  # fmt: skip
