@@ -290,6 +290,8 @@ int64_t header_bytes(const unsigned char (&prefix)[kPrefixBytes], int64_t file_b
 Header parse_header(std::string_view json, int64_t file_bytes, const char* function) {
   if (json.empty() || json[0] != '{')
     fail(LIBDL_ERROR_FORMAT, function, "the header does not begin with {");
+  if (json.find('\0') != std::string_view::npos)  // the parser would take it for the end
+    fail(LIBDL_ERROR_FORMAT, function, "the header has a byte of 0");
   Header header;
   HeaderReader reader(header, function);
   nlohmann::json::sax_parse(json.begin(), json.end(), &reader);
