@@ -17,7 +17,10 @@ from ._errors import (
     AutogradError as AutogradError, Error as Error, OutOfMemoryError as OutOfMemoryError,
     ShapeError as ShapeError, VersionError as VersionError,
 )  # fmt: skip
-from ._overrides import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
+from ._overrides import (
+    DisableTorchFunction as DisableTorchFunction,
+    DisableTorchFunctionSubclass as DisableTorchFunctionSubclass,
+)  # fmt: skip
 from ._types import (
     Generator as Generator, Size as Size, bfloat16 as bfloat16, bool_ as bool_,
     complex64 as complex64, complex128 as complex128, contiguous_format as contiguous_format,
@@ -155,10 +158,10 @@ def typename(obj: _Any) -> str:
 
 if _typing.TYPE_CHECKING:
     bool, float, int = bool_, float32, int32
-    from . import amp as amp, cuda as cuda, func as func, nn as nn, optim as optim, random as random
-    from . import utils as utils
+    from . import amp as amp, cuda as cuda, func as func, fx as fx, nn as nn, optim as optim
+    from . import overrides as overrides, random as random, utils as utils
 
-_LAZY = ("amp", "cuda", "func", "nn", "optim", "random", "utils")
+_LAZY = ("amp", "cuda", "func", "fx", "nn", "optim", "overrides", "random", "utils")
 
 
 if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names

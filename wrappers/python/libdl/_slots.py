@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the C half does by itself, as modes see it: operators, attributes, methods and the functions
+that create tensors from sizes.
+
+While a mode is on, each has a stand-in in its place. Read from the class, Tensor.shape and
+Tensor.__add__ are the originals, so that what a mode is shown can be compared with them."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from ._C import Tensor
+from ._overrides import method_of, modes, through_mode
+
+_OPERATORS = {
+    f"__{name}__" for name in (
+        "abs add and bool contains delitem eq float floordiv ge getitem gt iadd iand ifloordiv "
+        "ilshift imod imul index int invert ior ipow irshift isub itruediv ixor le len lshift lt "
+        "matmul mod mul ne neg or pos pow radd rand repr rfloordiv rlshift rmatmul rmod rmul ror "
+        "rpow rrshift rshift rsub rtruediv rxor setitem sub truediv xor"
+    ).split()
+}  # fmt: skip
+_CREATIONS = ("empty", "ones", "rand", "randn", "zeros")
+
+
+class _Method:
+    """A method or operator of C's."""
+
+    def __init__(self, own: Any) -> None:
+        self.own, self.shown = own, method_of(own)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self.own if instance is None else types.MethodType(self._call, instance)
+
+    def _call(self, instance: Any, *args: Any, **kwargs: Any) -> Any:
+        if modes.stack:
+            return through_mode(self.shown, (instance, *args), kwargs)
+        return self.own(instance, *args, **kwargs)
+
+
+class _Attribute:
+    """An attribute of C's, or a property."""
+
+    def __init__(self, own: Any) -> None:
+        self.own = own
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            return self.own
+        if modes.stack:
+            return through_mode(self.own.__get__, (instance,), {})
+        return self.own.__get__(instance, owner)
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        if modes.stack:
+            through_mode(self.own.__set__, (instance, value), {})
+        else:
+            self.own.__set__(instance, value)
+
+    def __delete__(self, instance: Any) -> None:
+        self.own.__delete__(instance)
+
+
+class _Creation:
+    """A creation function of C's: equal to it, so that programs find it in their tables."""
+
+    def __init__(self, own: Any) -> None:
+        self.own = own
+        self.__name__, self.__doc__, self.__module__ = own.__name__, own.__doc__, own.__module__
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if modes.stack:
+            return through_mode(self, args, kwargs)
+        return self.own(*args, **kwargs)
+
+    def __eq__(self, other: object) -> bool:
+        return other is self or other == self.own
+
+    def __hash__(self) -> int:
+        return hash(self.own)
+
+
+_saved: dict[str, Any] = {}
+_stand_ins: dict[str, Any] = {}
+_creations: dict[str, Any] = {}
+
+
+def _choose() -> None:
+    import libdl
+
+    for name, own in vars(Tensor).items():
+        kind = type(own)
+        operator = kind is types.WrapperDescriptorType and name in _OPERATORS
+        if operator or (kind is types.MethodDescriptorType and not name.startswith("__")):
+            _stand_ins[name] = _Method(own)
+        elif kind in (types.GetSetDescriptorType, property) and not name.startswith("__"):
+            _stand_ins[name] = _Attribute(own)
+        else:
+            continue
+        _saved[name] = own
+    for name in _CREATIONS:
+        _creations[name] = _Creation(vars(libdl)[name])
+
+
+def stand_in() -> None:
+    """Puts the stand-ins in place."""
+    import libdl
+
+    if not _saved:
+        _choose()
+    for name, own in _stand_ins.items():
+        setattr(Tensor, name, own)
+    vars(libdl).update(_creations)
+
+
+def stand_back() -> None:
+    """Puts the originals back."""
+    import libdl
+
+    for name, own in _saved.items():
+        setattr(Tensor, name, own)
+    vars(libdl).update({name: made.own for name, made in _creations.items()})
+
+
+def originals() -> dict[str, Any]:
+    """What has a stand-in, by its name in Tensor."""
+    if not _saved:
+        _choose()
+    return _saved
