@@ -17,6 +17,7 @@ from ._errors import (
     AutogradError as AutogradError, Error as Error, OutOfMemoryError as OutOfMemoryError,
     ShapeError as ShapeError, VersionError as VersionError,
 )  # fmt: skip
+from . import _overrides
 from ._overrides import (
     DisableTorchFunction as DisableTorchFunction,
     DisableTorchFunctionSubclass as DisableTorchFunctionSubclass,
@@ -70,6 +71,8 @@ from ._printing import set_printoptions as set_printoptions
 from ._info import VERSION as __version__, show_config as show_config
 from ._serialization import load as load, save as save
 from . import autograd as autograd, return_types as return_types
+
+_overrides.own_methods(globals())
 
 double = float64
 half = float16
@@ -154,6 +157,16 @@ def compile(model: _Any = None, **options: _Any) -> _Any:
 def typename(obj: _Any) -> str:
     """The name of the object's type, as in PyTorch."""
     return obj.type() if is_tensor(obj) else type(obj).__name__
+
+
+def _assert(condition: _Any, message: str) -> None:
+    """assert as a function, which a traced program records."""
+    if _C.has_override(condition):
+        from ._overrides import override
+
+        override(_assert, condition, message)
+    else:
+        assert condition, message
 
 
 if _typing.TYPE_CHECKING:

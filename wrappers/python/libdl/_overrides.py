@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FunctionType
 from typing import Any
 
 from . import _C
@@ -158,6 +159,19 @@ def method_of(operator: Any) -> Any:
     """Tensor.add for Tensor.__add__; operators without a method of the name stay as they are."""
     name = _METHODS.get(operator.__name__)
     return operator if name is None else getattr(Tensor, name, operator)
+
+
+def own_methods(functions: dict[str, Any]) -> None:
+    """Gives Tensor functions of its own where it has the package's, so that a class or mode can tell
+    x.add(y) from libdl.add(x, y)."""
+    for name, function in list(vars(Tensor).items()):
+        if isinstance(function, FunctionType) and functions.get(name) is function:
+            method = FunctionType(function.__code__, function.__globals__, name,
+                                  function.__defaults__, function.__closure__)  # fmt: skip
+            method.__kwdefaults__, method.__doc__ = function.__kwdefaults__, function.__doc__
+            method.__annotations__ = function.__annotations__
+            method.__module__, method.__qualname__ = "libdl", f"Tensor.{name}"
+            setattr(Tensor, name, method)
 
 
 def _override_operator(operator: Callable[..., Any], *args: Any) -> Any:

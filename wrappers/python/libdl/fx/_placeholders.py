@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments of traced functions: a placeholder for each, or for each place in a structure."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import libdl
+
+from ..utils import _pytree as pytree
+from ._code import CodeGen
+from .node import has_side_effect
+from .proxy import Proxy
+
+if TYPE_CHECKING:
+    from ._symbolic_trace import Tracer
+
+
+class _PH:
+    """In concrete_args: a place for a traced value."""
+
+    def __repr__(self) -> str:
+        return "PH"
+
+
+PH = _PH()
+_CHECKED = (bool, int, float, str, complex)
+
+
+@has_side_effect
+def _assert_is_none(value: Any, message: str) -> None:
+    assert value is None, message
+
+
+class StructureCodeGen(CodeGen):
+    """The code of a graph whose arguments or result are structures: it takes them apart into the
+    placeholders, and puts the result together."""
+
+    def __init__(self, names: list[str], in_spec: pytree.TreeSpec) -> None:
+        self.names, self.in_spec = names, in_spec
+        self.out_spec: pytree.TreeSpec = pytree.LeafSpec()
+
+    def gen_fn_def(self, free_vars: list[str], maybe_return_annotation: str) -> str:
+        places = [variable.partition(":")[0].partition("=")[0].strip() for variable in free_vars]
+        given = "".join(f"{name}, " for name in self.names)
+        return (f"{super().gen_fn_def(self.names, maybe_return_annotation)}\n"
+                f"    {', '.join(places)}, = self._in_spec.flatten_up_to(({given}))")  # fmt: skip
+
+    def generate_output(self, output_args: Any) -> str:
+        return f"return self._out_spec.unflatten({output_args})"
+
+    def process_inputs(self, *args: Any) -> Any:
+        return self.in_spec.flatten_up_to(args)
+
+    def process_outputs(self, outputs: Any) -> Any:
+        return self.out_spec.unflatten(outputs)
+
+
+class Placeholders:
+    """Makes the arguments with which a function is traced."""
+
+    def __init__(self, tracer: Tracer, function: Callable[..., Any], is_module: bool,
+                 concrete: dict[str, Any]) -> None:  # fmt: skip
+        self.tracer, self.function, self.concrete = tracer, function, concrete
+        self.is_module = is_module
+        parameters = list(inspect.signature(function).parameters.values())
+        if is_module and not parameters:
+            raise RuntimeError("trace: forward has no parameter, wanted self")
+        self.parameters = parameters[1:] if is_module else parameters
+        unknown = set(concrete) - {parameter.name for parameter in self.parameters}
+        if unknown:
+            raise RuntimeError(f"trace: concrete_args has {sorted(unknown)[0]!r}, which is no "
+                               "argument of the traced function")  # fmt: skip
+
+    def made(self) -> tuple[Callable[..., Any], list[Any]]:
+        """The function to run, and its arguments."""
+        named = {p.name: self._value(p) for p in self.parameters}
+        root: list[Any] = [self.tracer.root] if self.is_module else []
+
+        def run(function: Callable[..., Any], values: dict[str, Any]) -> Any:
+            args, kwargs = list(root), {}
+            for p in self.parameters:
+                if p.kind is p.VAR_POSITIONAL:
+                    args.append(values[p.name])
+                elif p.kind in (p.KEYWORD_ONLY, p.VAR_KEYWORD):
+                    kwargs[p.name] = values[p.name]
+                else:
+                    args.append(values[p.name])
+            return _unwrapped(function)(*args, **kwargs)
+
+        specs = [pytree.tree_structure(self.concrete.get(p.name)) for p in self.parameters]
+        if all(spec.is_leaf() for spec in specs):
+            return lambda: run(self.function, named), []
+        in_spec = pytree.TreeSpec(tuple, None, specs)
+        codegen = StructureCodeGen([p.name for p in self.parameters], in_spec)
+        self.tracer.graph.set_codegen(codegen)
+
+        def flat() -> Any:
+            leaves, codegen.out_spec = pytree.tree_flatten(run(self.function, named))
+            return leaves
+
+        return flat, []
+
+    def _value(self, parameter: inspect.Parameter) -> Any:
+        name = parameter.name
+        if name not in self.concrete:
+            return self._placeholder(parameter, None)
+        count = 0
+
+        def place(value: Any) -> Any:
+            nonlocal count
+            count += 1
+            proxy = self._placeholder(parameter, f"{name}_{count}")
+            return proxy if value is PH else self._specialised(name, value, proxy)
+
+        return pytree.tree_map(place, self.concrete[name])
+
+    def _placeholder(self, parameter: inspect.Parameter, name: str | None) -> Proxy:
+        stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}
+        target = name or stars.get(parameter.kind, "") + parameter.name
+        default = () if parameter.default is parameter.empty else (parameter.default,)
+        annotation = None if parameter.annotation is parameter.empty else parameter.annotation
+        return self.tracer.create_proxy("placeholder", target, default, {},
+                                        type_expr=None if name else annotation)  # fmt: skip
+
+    def _specialised(self, name: str, value: Any, proxy: Proxy) -> Any:
+        """The value itself; the graph checks that it is called with an equal one."""
+        text = f"{name} has been specialized to have value {value} but got another value"
+        if value is None:
+            self.tracer.create_proxy("call_function", _assert_is_none, (proxy, text), {})
+        elif isinstance(value, _CHECKED):
+            libdl._assert(proxy == value, text)
+        else:
+            warnings.warn(f"the graph does not check that {name} is {value!r}, for which it was "
+                          "traced", stacklevel=6)  # fmt: skip
+        return value
+
+
+def _unwrapped(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function whose *args and **kwargs are values of their own, which a proxy can be."""
+    flags = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    if code is None or not code.co_flags & flags:
+        return function
+    inner = inspect.unwrap(function)
+    count = code.co_argcount + code.co_kwonlyargcount + bin(code.co_flags & flags).count("1")
+    made = type(inner)(code.replace(co_argcount=count, co_kwonlyargcount=0, co_posonlyargcount=0,
+                                    co_flags=code.co_flags & ~flags),
+                       inner.__globals__, inner.__name__, None, inner.__closure__)  # fmt: skip
+    names = code.co_varnames[:count]
+    signature = list(inspect.signature(inner).parameters)
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        values = dict(zip(signature, args, strict=False)) | kwargs
+        return made(*(values[name] for name in names))
+
+    return called
