@@ -109,11 +109,11 @@ def argument_text(argument: Any) -> str:
 
 
 def table(graph: Any) -> str:
-    """The nodes as a table: columns as wide as their widest entry."""
+    """The nodes as a table, spaced as the package tabulate does for PyTorch."""
     head = ["opcode", "name", "target", "args", "kwargs"]
     rows = [[node.op, node.name, node.target, node.args, node.kwargs] for node in graph.nodes]
     texts = [head, *([str(entry) for entry in row] for row in rows)]
-    widths = [max(len(row[i]) for row in texts) for i in range(len(head))]
+    widths = [max(len(head[i]) + 2, *(len(row[i]) for row in texts)) for i in range(len(head))]
     texts.insert(1, ["-" * width for width in widths])
     lines = ("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) for row in texts)
     return "\n".join(line.rstrip() for line in lines)

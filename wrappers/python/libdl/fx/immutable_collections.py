@@ -12,7 +12,7 @@ __all__ = ["immutable_dict", "immutable_list"]
 
 
 def _refuse(self: object, *args: Any, **kwargs: Any) -> NoReturn:
-    raise NotImplementedError(
+    raise TypeError(
         f"a {type(self).__name__} in a node's arguments cannot change: make a copy, and assign "
         "node.args or node.kwargs, so that the graph learns of it")
 

@@ -104,7 +104,9 @@ def _module_of(part: _Part, root_m: Module) -> GraphModule:
     for node in part.nodes:
         if node.op == "call_module":
             root[str(node.target)] = _at(root_m, str(node.target))
-        values[node] = graph.node_copy(node, lambda n: values[n])
+        args, kwargs = (map_arg(a, lambda n: values[n]) for a in (node.args, node.kwargs))
+        values[node] = graph.create_node(node.op, node.target, args, kwargs, type_expr=node.type)
+        values[node].meta = dict(node.meta)
     outputs = [values[node] for node in part.outputs]
     graph.output(outputs[0] if len(outputs) == 1 else tuple(outputs))
     return GraphModule(root, graph)
