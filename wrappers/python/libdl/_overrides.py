@@ -108,6 +108,20 @@ def _torch_function(
 Tensor.__torch_function__ = classmethod(_torch_function)  # type: ignore[assignment]
 
 
+def _watch_for(cls: type[Tensor], /, **options: Any) -> None:
+    """A subclass that overrides is to see composed functions, too, as long as the process lives."""
+    super(Tensor, cls).__init_subclass__(**options)
+    if vars(cls).get("__torch_function__", _disabled_torch_function_impl) not in (
+        _disabled_torch_function_impl, None
+    ):  # fmt: skip
+        from . import _relays
+
+        _relays.watch()
+
+
+Tensor.__init_subclass__ = classmethod(_watch_for)  # type: ignore[assignment]
+
+
 def _flat(values: Any) -> Iterator[Any]:
     for value in values:
         if isinstance(value, (tuple, list)):
@@ -164,12 +178,12 @@ def method_of(operator: Any) -> Any:
 def own_methods(functions: dict[str, Any]) -> None:
     """Gives Tensor functions of its own where it has the package's, so that a class or mode can tell
     x.add(y) from libdl.add(x, y)."""
-    for name, function in list(vars(Tensor).items()):
-        if isinstance(function, FunctionType) and functions.get(name) is function:
-            method = FunctionType(function.__code__, function.__globals__, name,
-                                  function.__defaults__, function.__closure__)  # fmt: skip
-            method.__kwdefaults__, method.__doc__ = function.__kwdefaults__, function.__doc__
-            method.__annotations__ = function.__annotations__
+    for name, shared in list(vars(Tensor).items()):
+        if isinstance(shared, FunctionType) and shared is functions.get(name, shared.__name__):
+            method = FunctionType(shared.__code__, shared.__globals__, name, shared.__defaults__,
+                                  shared.__closure__)  # fmt: skip
+            method.__kwdefaults__, method.__doc__ = shared.__kwdefaults__, shared.__doc__
+            method.__annotations__ = shared.__annotations__
             method.__module__, method.__qualname__ = "libdl", f"Tensor.{name}"
             setattr(Tensor, name, method)
 

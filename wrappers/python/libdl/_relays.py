@@ -60,11 +60,12 @@ class Relay:
 
     def stop(self) -> None:
         self.function.__code__ = self.code
-        self.function.__kwdefaults__ = self.keyword_defaults  # type: ignore[assignment]
+        self.function.__kwdefaults__ = self.keyword_defaults
         del self.function.__wrapped__  # type: ignore[attr-defined]
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if not modes.stack and not _overrides_among(args) and not _overrides_among(kwargs.values()):
+        if not (modes.stack or _overrides_among(args)
+                or (kwargs and _overrides_among(kwargs.values()))):
             return self.own(*args, **kwargs)
         if self.filled:
             args, kwargs = self._filled(args, kwargs)
@@ -98,12 +99,14 @@ def _relay(*args: Any, _relay: Relay, **kwargs: Any) -> Any:
 
 def _overrides_among(values: Any) -> bool:
     for value in values:
-        if type(value) in (tuple, list):
-            if _overrides_among(value):
-                return True
-        elif _C.has_override(value):
+        if _has_override(value):
+            return True
+        if type(value) in (tuple, list) and _overrides_among(value):
             return True
     return False
+
+
+_has_override = _C.has_override
 
 
 # -- which functions -------------------------------------------------------------------------------
@@ -141,7 +144,7 @@ _relays: list[Relay] = []
 def relays() -> list[Relay]:
     """All functions that can relay. Those under several names have the first one."""
     if not _relays:
-        found = {}
+        found: dict[int, Relay] = {}
         for name, function, filled in _named():
             if isinstance(function, types.FunctionType):
                 found.setdefault(id(function), Relay(function, name, filled))
@@ -163,9 +166,15 @@ def watch(*, modes_too: bool = False) -> None:
         if _watchers["calls"] == 1:
             for relay in relays():
                 relay.start()
+            _slots.stand_in(name for name in _slots.originals() if name in _slots.INDEXING)
         _watchers["modes"] += modes_too
         if modes_too and _watchers["modes"] == 1:
-            _slots.stand_in()
+            _slots.stand_in(_beside_indexing())
+            _slots.stand_in_for_creations(True)
+
+
+def _beside_indexing() -> list[str]:
+    return [name for name in _slots.originals() if name not in _slots.INDEXING]
 
 
 def unwatch(*, modes_too: bool = False) -> None:
@@ -173,8 +182,10 @@ def unwatch(*, modes_too: bool = False) -> None:
     with _lock:
         _watchers["modes"] -= modes_too
         if modes_too and _watchers["modes"] == 0:
-            _slots.stand_back()
+            _slots.stand_in_for_creations(False)
+            _slots.stand_back(_beside_indexing())
         _watchers["calls"] -= 1
         if _watchers["calls"] == 0:
+            _slots.stand_back(_slots.INDEXING)
             for relay in relays():
                 relay.stop()

@@ -126,8 +126,7 @@ class Writer:
         if isinstance(value, Node):
             return value.name
         if isinstance(value, tuple) and hasattr(value, "_fields"):
-            kind = type(value)
-            return f"{self._global(_texts.qualified_name(kind), kind)}{self._tuple(value)}"
+            return f"{self._function(type(value))}{self._tuple(value)}"
         if isinstance(value, tuple):
             return self._tuple(value)
         if isinstance(value, list):
@@ -137,8 +136,7 @@ class Writer:
         if isinstance(value, slice):
             return f"slice({', '.join(map(self._value, (value.start, value.stop, value.step)))})"
         if isinstance(value, enum.Enum):
-            kind = type(value)
-            return f"{self._global(_texts.qualified_name(kind), kind)}.{value.name}"
+            return f"{self._function(type(value))}.{value.name}"
         if isinstance(value, type) or (callable(value) and hasattr(value, "__qualname__")):
             return self._function(value)
         return repr(value)

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import inspect
+import operator
 import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -119,7 +120,7 @@ class Placeholders:
         return pytree.tree_map(place, self.concrete[name])
 
     def _placeholder(self, parameter: inspect.Parameter, name: str | None) -> Proxy:
-        stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}
+        stars: dict[Any, str] = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}
         target = name or stars.get(parameter.kind, "") + parameter.name
         default = () if parameter.default is parameter.empty else (parameter.default,)
         annotation = None if parameter.annotation is parameter.empty else parameter.annotation
@@ -132,7 +133,7 @@ class Placeholders:
         if value is None:
             self.tracer.create_proxy("call_function", _assert_is_none, (proxy, text), {})
         elif isinstance(value, _CHECKED):
-            libdl._assert(proxy == value, text)
+            libdl._assert(operator.eq(proxy, value), text)
         else:
             warnings.warn(f"the graph does not check that {name} is {value!r}, for which it was "
                           "traced", stacklevel=6)  # fmt: skip

@@ -98,12 +98,11 @@ class Tracer(TracerBase):
                     return self.create_node("get_attr", name, (), {})
         if isinstance(a, Parameter):
             raise NameError("a parameter takes part that does not belong to the traced module")
-        name = self._constants.get(id(a))
-        if name is None:
+        if id(a) not in self._constants:
             name = self.get_fresh_qualname("_tensor_constant")
             setattr(self.root, name, a)
             self._constants[id(a)] = name
-        return self.create_node("get_attr", name, (), {})
+        return self.create_node("get_attr", self._constants[id(a)], (), {})
 
     def get_fresh_qualname(self, prefix: str) -> str:
         """The prefix with the lowest number that no attribute of the root has."""

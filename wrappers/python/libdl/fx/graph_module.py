@@ -127,7 +127,7 @@ class GraphModule(Module):
         self.__dict__["_code"] = code.src
         if isinstance(self.graph._codegen, StructureCodeGen):
             self._in_spec, self._out_spec = self.graph._codegen.in_spec, self.graph._codegen.out_spec
-        type(self).forward = _function_of(code)  # type: ignore[method-assign]
+        type(self).forward = _function_of(code)
         return code
 
     @property
@@ -199,8 +199,7 @@ class GraphModule(Module):
         return made
 
     def __copy__(self) -> GraphModule:
-        made = _rebuilt(_base(type(self)), self._fields(), copy.deepcopy(self.graph),
-                        self._class_name)  # fmt: skip
+        made = _rebuilt(_base(type(self)), self._fields(), self.graph, self._class_name)
         made.meta = dict(self.meta)
         return made
 
@@ -215,7 +214,7 @@ def _base(cls: type) -> type:
     return cls
 
 
-def _rebuilt(cls: type, fields: dict[str, Any], graph: Graph, class_name: str) -> GraphModule:
+def _rebuilt(cls: Any, fields: dict[str, Any], graph: Graph, class_name: str) -> GraphModule:
     made: GraphModule = cls.__new__(cls)
     Module.__init__(made)
     type(made).__name__ = class_name

@@ -79,6 +79,8 @@ def replace_pattern_with_filters(
         assert graph is not None
         made = _replaced(gm.graph, searched, graph, nodes_map, moved)
         replaced.append(ReplacedPatterns(anchor, nodes_map, made))
+    if isinstance(replacement, Module):
+        gm.delete_all_unused_submodules()
     gm.recompile()
     return replaced
 

@@ -36,6 +36,8 @@ class TreeSpec:
     type is a node's class, NamedTuple for all namedtuples, None for a leaf."""
 
     __slots__ = ("children_specs", "context", "num_leaves", "num_nodes", "type")
+    num_leaves: int
+    num_nodes: int
 
     def __init__(self, type: Any, context: Context, children_specs: list[TreeSpec]) -> None:
         self.type, self.context, self.children_specs = type, context, children_specs
