@@ -2,14 +2,18 @@
 """Graphs that are made, changed, run and rewritten: PyTorch's answers to the same programs, and
 what is libdl's own."""
 
+import copy
+import enum
 import json
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from wrappers import seen_fx_graphs
 from wrappers.answers import answer_of, first_difference
 
 import libdl
+from libdl import fx
 
 SEEN = json.loads(Path(__file__).with_name("seen_fx_graphs.json").read_text())
 
@@ -17,3 +21,167 @@ SEEN = json.loads(Path(__file__).with_name("seen_fx_graphs.json").read_text())
 @pytest.mark.parametrize("program", seen_fx_graphs.PROGRAMS, ids=lambda p: p.__name__)
 def test_graphs_behave_as_in_pytorch(program):
     assert not first_difference(answer_of(program, libdl), SEEN[program.__name__])
+
+
+def test_nodes_must_be_of_a_known_kind_with_a_fitting_target():
+    graph = fx.Graph()
+    with pytest.raises(ValueError, match="op is 'call', wanted one of placeholder, "):
+        graph.create_node("call", "x")
+    with pytest.raises(ValueError, match="target of call_function is a str, wanted a function"):
+        graph.create_node("call_function", "relu")
+    with pytest.raises(ValueError, match="target of call_method is a builtin_function_or_method"):
+        graph.create_node("call_method", len)
+    with pytest.raises(RuntimeError, match="the graph has no output"):
+        graph.output_node()
+
+
+def test_lint_says_what_is_wrong():
+    graph, other = fx.Graph(), fx.Graph()
+    x, foreign = graph.placeholder("x"), other.placeholder("y")
+    wrong = graph.call_function(libdl.relu, (foreign,))
+    with pytest.raises(RuntimeError, match="relu reads y, which belongs to another graph"):
+        graph.lint()
+    wrong.args = (x,)
+    graph.lint()
+    wrong.append(x)
+    with pytest.raises(RuntimeError, match="relu reads x, which comes later or was erased"):
+        graph.lint()
+    wrong.prepend(x)
+    wrong.name = "x"
+    with pytest.raises(RuntimeError, match="two nodes are called x"):
+        graph.lint()
+    module = fx.symbolic_trace(libdl.nn.Sequential(libdl.nn.ReLU()))
+    del module._modules["0"]
+    with pytest.raises(RuntimeError, match="_0 reads 0, but Sequential has no 0"):
+        module.graph.lint()
+
+
+def test_nodes_are_erased_once_and_only_if_nothing_reads_them():
+    graph = fx.symbolic_trace(lambda x: x + 1).graph
+    x, added, _ = graph.nodes
+    with pytest.raises(RuntimeError, match=r"x is still read by \[add\]"):
+        graph.erase_node(x)
+    added.replace_all_uses_with(x)
+    with pytest.raises(RuntimeError, match="another graph"):
+        fx.Graph().erase_node(added)
+    graph.erase_node(added)
+    assert not x.users.keys() & {added} and len(graph.nodes) == 2
+    with pytest.raises(RuntimeError, match="erased already"):
+        graph.erase_node(added)
+
+
+def test_nodes_may_be_erased_and_inserted_while_they_are_walked():
+    traced = fx.symbolic_trace(lambda x: libdl.relu(libdl.relu(x) + 1))
+    for node in traced.graph.nodes:
+        if node.target is libdl.relu:
+            with traced.graph.inserting_before(node):
+                node.replace_all_uses_with(traced.graph.call_method("neg", node.args))
+            traced.graph.erase_node(node)
+    traced.recompile()
+    assert traced(libdl.ones(1)).item() == -0.0
+    assert [n.target for n in traced.graph.nodes][1::2] == ["neg", "neg"]
+
+
+def test_nodes_know_their_order():
+    x, added, output = fx.symbolic_trace(lambda x: x + 1).graph.nodes
+    assert x < added < output and output > x and x <= x and not added < x
+    assert x.prev is output.next, "the root, around which the list closes"
+
+
+def test_calls_that_write_are_kept_although_nothing_reads_them():
+    def program(x):
+        libdl.add(x, 1)
+        x.relu_()
+        libdl.nn.functional.relu(x, inplace=True)
+        libdl.mul(x, 2, out=x)
+        libdl._assert(x, "wanted")
+        return x
+
+    @fx.has_side_effect
+    def remembered(x):
+        print(x)
+
+    graph = fx.Graph()
+    x = graph.placeholder("x")
+    graph.call_function(remembered, (x,))
+    graph.call_function(libdl.neg, (x,))
+    graph.output(x)
+    assert graph.eliminate_dead_code() and [n.name for n in graph.nodes][1] == "remembered"
+    graph = fx.symbolic_trace(program).graph
+    graph.eliminate_dead_code()
+    assert not graph.find_nodes(op="call_function", target=libdl.add)
+    names = [n.name for n in graph.nodes]
+    assert names[1:-1] == ["relu_", "relu", "mul", "_assert"]
+
+
+def test_the_class_of_a_module_is_its_own():
+    """Or else recompiling one module would change the others."""
+    one, two = (fx.symbolic_trace(f) for f in (lambda x: x + 1, lambda x: x + 2))
+    assert type(one) is not type(two) and isinstance(one, fx.GraphModule)
+    assert (one(1), two(1)) == (2, 3)
+
+    class Mine(fx.GraphModule):
+        def twice(self, x):
+            return self(self(x))
+
+    made = Mine(one, one.graph, "Named")
+    assert isinstance(made, Mine) and made.twice(1) == 3 and type(made).__name__ == "Named"
+
+
+def test_a_modules_code_is_written_as_a_class(capsys):
+    traced = fx.symbolic_trace(libdl.nn.Sequential(libdl.nn.ReLU()))
+    text = traced.print_readable()
+    assert capsys.readouterr().out.strip() == text.strip()
+    lines = text.splitlines()
+    assert lines[0] == "class Sequential(libdl.nn.Module):"
+    assert lines[3].strip() == '_0 = getattr(self, "0")(input_1);  input_1 = None'
+
+
+def test_code_reaches_classes_enumerations_and_named_tuples():
+    graph = fx.Graph()
+    x = graph.placeholder("x")
+    pair = graph.call_function(dict, (), {"pair": Pair(x, Colour.red), "kind": Colour})
+    graph.output((pair, slice(x, None), int, libdl.float32, Colour))
+    made = fx.GraphModule({}, graph)(3)
+    assert made == ({"pair": Pair(3, Colour.red), "kind": Colour}, slice(3, None), int,
+                    libdl.float32, Colour)  # fmt: skip
+
+
+class Colour(enum.Enum):
+    red = 1
+
+
+class Pair(NamedTuple):
+    left: object
+    right: object
+
+
+def test_parts_that_need_each_other_cannot_be_split():
+    from libdl.fx.passes.split_module import split_module
+
+    traced = fx.symbolic_trace(lambda x: libdl.relu(libdl.neg(libdl.relu(x))))
+    with pytest.raises(RuntimeError, match="two parts need each other"):
+        split_module(traced, traced, lambda node: node.target is libdl.neg)
+
+
+def test_a_pattern_without_a_result_and_a_replacement_of_another_size_are_refused():
+    traced = fx.symbolic_trace(lambda x: x + 1)
+    with pytest.raises(ValueError, match="the pattern has no result"):
+        fx.replace_pattern(traced, lambda x: 1, lambda x: x)
+    with pytest.raises(ValueError, match="the replacement has 2 results, wanted 1"):
+        fx.replace_pattern(traced, lambda x: x + 1, lambda x: (x, x - 1))
+
+
+def test_copies_of_a_module_are_independent():
+    net = libdl.nn.Sequential(libdl.nn.Linear(2, 2), libdl.nn.ReLU())
+    traced = fx.symbolic_trace(net)
+    made = copy.deepcopy(traced)
+    with libdl.no_grad():
+        made.get_parameter("0.weight").zero_()
+    for node in made.graph.nodes:
+        if node.op == "output":
+            node.args = (next(iter(made.graph.nodes)),)
+    made.recompile()
+    x = libdl.ones(2)
+    assert made(x) is x and traced(x) is not x
+    assert net[0].weight.abs().sum() > 0 and traced.graph.owning_module is traced
