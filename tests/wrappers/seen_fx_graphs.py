@@ -267,11 +267,32 @@ def modules_as_patterns(m):
         def forward(self, x):
             return self.other(self.lin(x))
 
+    class Weighted(m.nn.Module):
+        def __init__(self, name):
+            super().__init__()
+            self.name, self.layer = name, m.nn.ReLU()
+            setattr(self, name, m.nn.Parameter(m.ones(3)))
+
+        def forward(self, x):
+            return self.layer(x * getattr(self, self.name))
+
+    class Renamed(m.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.other = m.nn.ReLU()
+
+        def forward(self, x):
+            return self.other(x)
+
     fx = fx_of(m)
+    weighted = fx.symbolic_trace(Weighted("a"))
+    others = [len(fx.replace_pattern(weighted, fx.symbolic_trace(pattern), lambda x: m.neg(x)))
+              for pattern in (Renamed(), Weighted("b"))]  # fmt: skip
     traced = fx.symbolic_trace(Pair(m.nn.ReLU()))
     found = fx.replace_pattern(traced, fx.symbolic_trace(Pattern(m.nn.ReLU())),
                                fx.symbolic_trace(Replacement()))  # fmt: skip
-    return [len(found), text(traced.code), [name for name, _ in traced.named_modules()]]
+    return [len(found), text(traced.code), [name for name, _ in traced.named_modules()],
+            others, text(weighted.code)]  # fmt: skip
 
 
 def splitting(m):

@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from . import _C, _relays, _slots
 from ._C import Tensor
@@ -40,7 +40,7 @@ class TorchFunctionMode:
                            args: tuple[Any, ...] = (), kwargs: Any = None) -> Any:  # fmt: skip
         raise NotImplementedError(f"{type(self).__name__} has no method __torch_function__")
 
-    def __enter__(self) -> TorchFunctionMode:
+    def __enter__(self) -> Self:
         _relays.watch(modes_too=True)
         modes.stack.append(self)
         return self

@@ -70,15 +70,10 @@ def _fits(pattern: Any, value: Any, match: dict[Node, Node], ignore_literals: bo
 
 
 def _same_call(pattern: Node, node: Node) -> bool:
+    """Modules count by their paths, parameters and buffers not."""
     if pattern.op != node.op:
         return False
-    if pattern.op == "call_module":
-        modules = [n.graph.owning_module.get_submodule(str(n.target)) for n in (pattern, node)
-                   if n.graph.owning_module is not None]  # fmt: skip
-        return len(modules) == 2 and type(modules[0]) is type(modules[1])
-    if pattern.op == "get_attr":
-        return str(pattern.target).split(".")[-1] == str(node.target).split(".")[-1]
-    return pattern.target == node.target
+    return pattern.op == "get_attr" or bool(pattern.target == node.target)
 
 
 def _is_closed(match: dict[Node, Node], results: set[Node]) -> bool:

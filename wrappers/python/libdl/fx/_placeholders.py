@@ -60,6 +60,14 @@ class StructureCodeGen(CodeGen):
         return self.out_spec.unflatten(outputs)
 
 
+def annotation_of(function: Callable[..., Any], name: str) -> Any:
+    """The type of a parameter, or of the result ("return"); the library's own functions say nothing
+    here, as in PyTorch."""
+    if (function.__module__ or "").startswith("libdl."):
+        return None
+    return getattr(function, "__annotations__", {}).get(name)
+
+
 class Placeholders:
     """Makes the arguments with which a function is traced."""
 
@@ -123,9 +131,8 @@ class Placeholders:
         stars: dict[Any, str] = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}
         target = name or stars.get(parameter.kind, "") + parameter.name
         default = () if parameter.default is parameter.empty else (parameter.default,)
-        annotation = None if parameter.annotation is parameter.empty else parameter.annotation
-        return self.tracer.create_proxy("placeholder", target, default, {},
-                                        type_expr=None if name else annotation)  # fmt: skip
+        kind = None if name else annotation_of(self.function, parameter.name)
+        return self.tracer.create_proxy("placeholder", target, default, {}, type_expr=kind)
 
     def _specialised(self, name: str, value: Any, proxy: Proxy) -> Any:
         """The value itself; the graph checks that it is called with an equal one."""

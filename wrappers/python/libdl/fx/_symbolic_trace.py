@@ -12,7 +12,7 @@ from .._C import Tensor
 from ..nn import Module, Sequential
 from ..nn.parameter import Parameter
 from ._patches import Patches, wrap as wrap
-from ._placeholders import PH as PH, Placeholders
+from ._placeholders import PH as PH, Placeholders, annotation_of
 from ._tracing import TracerBase
 from .graph import Graph
 from .graph_module import GraphModule
@@ -145,8 +145,8 @@ class Tracer(TracerBase):
         cache: dict[str, Proxy] = {}
         with Patches(self, cache, function):
             result = body(*args)
-            kind = getattr(function, "__annotations__", {}).get("return")
-            self.create_node("output", "output", (self.create_arg(result),), {}, type_expr=kind)
+            self.create_node("output", "output", (self.create_arg(result),), {},
+                             type_expr=annotation_of(function, "return"))  # fmt: skip
         self.submodule_paths = None
         return self.graph
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Argument", "Node", "Target", "has_side_effect", "map_aggregate", "map_arg"]
 
-Target = Callable[..., Any] | str
+Target = Any  # a function, or a name as a str
 Argument = Any
 OPS = ("placeholder", "get_attr", "call_function", "call_method", "call_module", "output")
 
