@@ -5,6 +5,8 @@ import json
 import math
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -114,6 +116,37 @@ assert relu.__code__ is not code
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.returncode == 0 and not done.stderr, done.stderr
+
+
+def test_threads_that_compute_are_left_alone_while_another_one_traces():
+    net = libdl.nn.Sequential(libdl.nn.Linear(2, 2), libdl.nn.ReLU())
+    wanted, begun, done = net(libdl.ones(2)).tolist(), threading.Event(), threading.Event()
+    results = []
+
+    def compute():
+        begun.wait()
+        results.append((net(libdl.ones(2)).tolist(), type(net[0].weight)))
+        results.append(fx_in_turn())
+        done.set()
+
+    def fx_in_turn():
+        """A second trace, which waits for the first one to end."""
+        return [n.op for n in fx.symbolic_trace(net).graph.nodes]
+
+    def program(x):
+        begun.set()
+        while not results:
+            time.sleep(0.001)
+        return libdl.relu(x)
+
+    thread = threading.Thread(target=compute)
+    thread.start()
+    graph = fx.symbolic_trace(program).graph
+    thread.join()
+    assert done.is_set() and [n.op for n in graph.nodes] == [
+        "placeholder", "call_function", "output"]  # fmt: skip
+    assert results[0] == (wanted, libdl.nn.Parameter)
+    assert results[1] == ["placeholder", "call_module", "call_module", "output"]
 
 
 def test_a_tracer_records_where_a_call_was_made():

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import builtins
 import inspect
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -50,8 +51,13 @@ def recorded(function: Callable[..., Any]) -> Callable[..., Any]:
     return called
 
 
+_one_trace = threading.RLock()
+
+
 class Patches:
-    """with Patches(tracer, cache, function): what the tracer wants is patched, and put back."""
+    """with Patches(tracer, cache, function): what the tracer wants is patched, and put back.
+
+    Only one thread traces at a time; modules that others call meanwhile are left alone."""
 
     def __init__(self, tracer: Tracer, parameters: dict[str, Proxy],
                  function: Callable[..., Any]) -> None:  # fmt: skip
@@ -61,6 +67,7 @@ class Patches:
         self._undo: list[Callable[[], Any]] = []
 
     def __enter__(self) -> None:
+        _one_trace.acquire()
         self._patch_modules()
         names = {id(f): f for f in self._autowrapped()}
         for space in (*self.spaces, *map(vars, self.tracer._autowrap_modules)):
@@ -75,6 +82,7 @@ class Patches:
     def __exit__(self, *exception: object) -> None:
         while self._undo:
             self._undo.pop()()
+        _one_trace.release()
 
     def _autowrapped(self) -> list[Any]:
         functions = list(self.tracer._autowrap_functions)
@@ -92,17 +100,23 @@ class Patches:
         space[name] = value
 
     def _patch_modules(self) -> None:
-        tracer, parameters = self.tracer, self.parameters
+        tracer, parameters, thread = self.tracer, self.parameters, threading.get_ident()
         get_attribute, call = Module.__getattr__, Module.__call__
 
         def traced_call(module: Module, *args: Any, **kwargs: Any) -> Any:
+            if threading.get_ident() != thread:
+                return call(module, *args, **kwargs)
+
             def forward(*args: Any, **kwargs: Any) -> Any:
                 return call(module, *args, **kwargs)
 
             return tracer.call_module(module, forward, args, kwargs)
 
         def traced_attribute(module: Module, name: str) -> Any:
-            return tracer.getattr(name, get_attribute(module, name), parameters)
+            found = get_attribute(module, name)
+            if threading.get_ident() != thread:
+                return found
+            return tracer.getattr(name, found, parameters)
 
         self._patch("__call__", traced_call)
         self._patch("__getattr__", traced_attribute)

@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import builtins
-import functools
 import operator
 from typing import Any
+
+from .. import overrides
 
 # x + y and so on, by the name of operator's function.
 BINARY = {
@@ -30,46 +31,27 @@ IN_PLACE = {
 }  # fmt: skip
 
 
-@functools.cache
-def _public_names() -> dict[Any, str]:
-    """Where programs find the library's functions, whatever file defines them."""
-    import libdl
-
-    from .. import overrides
-
-    names = {function: f"libdl.{function.__name__}" for function in overrides.get_ignored_functions()}
-    for functions in overrides.get_overridable_functions().values():
-        for function in functions:
-            name = overrides.resolve_name(function)
-            if name is not None and getattr(libdl.Tensor, function.__name__, None) is not function:
-                names[function] = name
-            elif name is not None:
-                names.setdefault(function, name)
-    return names
-
-
 def qualified_name(target: Any) -> str:
-    """The name by which code reaches a function or class: "libdl.relu", "_operator.add"."""
+    """The name by which code reaches a function or class: "libdl.relu", "_operator.add". Functions
+    of the library go by the place where programs find them, whatever file defines them."""
     name: str = target.__name__
     if getattr(builtins, name, None) is target:
         return name
-    if target in _public_names():
-        return _public_names()[target]
-    module = target.__module__ or "builtins"
-    return f"{module}.{getattr(target, '__qualname__', name)}".replace("<locals>.", "")
+    public = overrides.resolve_name(target)
+    if public is not None:
+        return public
+    return f"{target.__module__ or 'builtins'}.{target.__qualname__}".replace("<locals>.", "")
 
 
 def is_library(obj: Any) -> bool:
     """Whether code reaches the object through the name libdl."""
-    name = getattr(obj, "__module__", None) or ""
-    return name == "libdl" or name.startswith("libdl.") or _is_public(obj)
+    module = getattr(obj, "__module__", None) or ""
+    return module == "libdl" or module.startswith("libdl.")
 
 
-def _is_public(obj: Any) -> bool:
-    try:
-        return obj in _public_names()
-    except TypeError:  # not hashable
-        return False
+def is_function(func: Any) -> bool:
+    """Whether the library has it as a function, and not as a method alone."""
+    return not (overrides.resolve_name(func) or "libdl.Tensor").startswith("libdl.Tensor")
 
 
 def target_text(target: Any) -> str:
@@ -117,10 +99,3 @@ def table(graph: Any) -> str:
     texts.insert(1, ["-" * width for width in widths])
     lines = ("  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)) for row in texts)
     return "\n".join(line.rstrip() for line in lines)
-
-
-def is_function(func: Any) -> bool:
-    """Whether the library has it as a function, and not as a method alone."""
-    from .. import overrides
-
-    return not (overrides.resolve_name(func) or "libdl.Tensor").startswith("libdl.Tensor")

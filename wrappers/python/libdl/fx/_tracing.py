@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["GraphAppendingTracer", "TraceError", "TracerBase"]
 
 _PLAIN = (str, int, float, bool, complex, Tensor, bytes, range, type(None), type(...),
-          _types.dtype, _types.device, _types.layout, _types.memory_format, _types.Generator)  # fmt: skip
+          _types.dtype, _types.device, _types.layout, _types.memory_format, _types.Generator, _types.Size)  # fmt: skip
 
 
 class TraceError(ValueError):
@@ -78,8 +78,8 @@ class TracerBase:
             return range(*(self.create_arg(value) for value in (a.start, a.stop, a.step)))
         if isinstance(a, (tuple, list, slice)) and not isinstance(a, _types.Size):
             return self._sequence(a)
-        if isinstance(a, (Node, *_PLAIN)) or callable(a) or isinstance(a, _types.Size):
-            return a
+        if isinstance(a, (Node, *_PLAIN)) or (callable(a) and hasattr(a, "__qualname__")):
+            return a  # functions and classes have qualified names
         if dataclasses.is_dataclass(a):
             fields = {f.name: self.create_arg(getattr(a, f.name)) for f in dataclasses.fields(a)}
             return self.create_node("call_function", type(a), (), fields)

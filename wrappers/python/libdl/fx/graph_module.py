@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 import itertools
 import linecache
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -27,6 +28,7 @@ def _function_of(code: PythonCode) -> Callable[..., Any]:
     space = dict(code.globals)
     exec(compile(code.src, filename, "exec"), space)
     function: Callable[..., Any] = space["forward"]
+    weakref.finalize(function, linecache.cache.pop, filename, None)
     return function
 
 
