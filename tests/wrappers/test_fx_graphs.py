@@ -185,3 +185,33 @@ def test_copies_of_a_module_are_independent():
     x = libdl.ones(2)
     assert made(x) is x and traced(x) is not x
     assert net[0].weight.abs().sum() > 0 and traced.graph.owning_module is traced
+
+
+def test_a_graph_is_drawn_with_a_line_for_each_node_and_each_edge(tmp_path):
+    from libdl.fx.passes import graph_drawer, shape_prop
+
+    traced = fx.symbolic_trace(lambda x: libdl.relu(x) + x[0, {"k": 1}["k"]])
+    shape_prop.ShapeProp(traced).propagate(libdl.ones(2, 3))
+    drawing = graph_drawer.FxGraphDrawer(traced, 'a "name"').get_dot_graph()
+    lines = drawing.to_string().splitlines()
+    assert lines[0] == 'digraph "a \\"name\\"" {' and lines[-1] == "}"
+    edges = [line for line in lines if "->" in line]
+    assert edges == ["x -> relu;", "x -> getitem;", "relu -> add;", "getitem -> add;", "add -> output;"]
+    relu = next(line for line in lines if line.startswith("relu ["))
+    assert "target=libdl.relu|dtype=libdl.float32, shape=(2, 3), stride=(3, 1)|num_users=1" in relu
+    drawing.write_raw(str(tmp_path / "graph.dot"))
+    assert (tmp_path / "graph.dot").read_text() == drawing.to_string()
+
+
+def test_traced_submodules_are_drawn_by_themselves():
+    from libdl.fx.passes import graph_drawer
+    from libdl.fx.passes.split_module import split_module
+
+    net = seen_fx_graphs.network(libdl)
+    traced = fx.symbolic_trace(net)
+    first = ("lin", "add")
+    split = split_module(traced, net, lambda node: "first" if node.name in first else "second")
+    drawer = graph_drawer.FxGraphDrawer(split, "all", ignore_getattr=True)
+    assert set(drawer.get_all_dot_graphs()) == {"all", "all_submod_first", "all_submod_second"}
+    assert "op_code=get_attr" not in drawer.get_main_dot_graph().to_string()
+    assert "target=libdl.tanh" in drawer.get_dot_graph("submod_second").to_string()
