@@ -102,7 +102,7 @@ def _options(node: Node, module: GraphModule) -> str:
     if node.op not in ("placeholder", "output"):
         rows.append(f"target={target_text(node.target)}")
     meta = node.meta.get("tensor_meta")
-    if hasattr(meta, "shape"):
+    if meta is not None and hasattr(meta, "shape"):
         rows.append(f"dtype={meta.dtype}, shape={tuple(meta.shape)}, stride={meta.stride}")
     rows.append(f"num_users={len(node.users)}")
     label = "{" + "|".join(map(_escaped, rows)) + "}"
