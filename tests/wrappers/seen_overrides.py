@@ -168,8 +168,7 @@ def classes(m):
     ):  # fmt: skip
         call()
     ducks = [m.add(Duck(), 1), m.ones(2) + Duck(), F.softmax(Duck(), 1), F.normalize(Duck()),
-             m.stack([m.ones(2), Duck()]), F.linear(m.ones(2), Duck()), m.ones(2).mul(Duck()),
-             m.ones(3)[Duck()]]  # fmt: skip
+             m.stack([m.ones(2), Duck()]), F.linear(m.ones(2), Duck()), m.ones(2).mul(Duck())]  # fmt: skip
     return [seen, ducks]
 
 

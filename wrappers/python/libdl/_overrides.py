@@ -60,14 +60,15 @@ class _Modes(threading.local):
 modes = _Modes()
 
 
-def through_mode(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def through_mode(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], *,
+                 is_operator: bool = False) -> Any:  # fmt: skip
     """Asks the innermost mode, which meanwhile does not see calls itself; if it leaves the call
-    alone, the arguments' classes."""
+    alone, the arguments' classes. An operator may answer NotImplemented to Python."""
     mode = modes.stack.pop()
     try:
         types = tuple(type(value) for value in _overriding(args, kwargs))
         answer = mode.__torch_function__(func, types, args, kwargs)
-        if answer is not NotImplemented:
+        if answer is not NotImplemented or (is_operator and not types):
             return answer
         return override(func, *args, **kwargs)
     finally:

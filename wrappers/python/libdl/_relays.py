@@ -166,15 +166,9 @@ def watch(*, modes_too: bool = False) -> None:
         if _watchers["calls"] == 1:
             for relay in relays():
                 relay.start()
-            _slots.stand_in(name for name in _slots.originals() if name in _slots.INDEXING)
         _watchers["modes"] += modes_too
         if modes_too and _watchers["modes"] == 1:
-            _slots.stand_in(_beside_indexing())
-            _slots.stand_in_for_creations(True)
-
-
-def _beside_indexing() -> list[str]:
-    return [name for name in _slots.originals() if name not in _slots.INDEXING]
+            _slots.stand_in()
 
 
 def unwatch(*, modes_too: bool = False) -> None:
@@ -182,10 +176,8 @@ def unwatch(*, modes_too: bool = False) -> None:
     with _lock:
         _watchers["modes"] -= modes_too
         if modes_too and _watchers["modes"] == 0:
-            _slots.stand_in_for_creations(False)
-            _slots.stand_back(_beside_indexing())
+            _slots.stand_back()
         _watchers["calls"] -= 1
         if _watchers["calls"] == 0:
-            _slots.stand_back(_slots.INDEXING)
             for relay in relays():
                 relay.stop()

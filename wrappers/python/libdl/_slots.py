@@ -8,12 +8,10 @@ Tensor.__add__ are the originals, so that what a mode is shown can be compared w
 from __future__ import annotations
 
 import types
-from collections.abc import Iterable
 from typing import Any
 
-from . import _C
 from ._C import Tensor
-from ._overrides import method_of, modes, override, through_mode
+from ._overrides import method_of, modes, through_mode
 
 _OPERATORS = {
     f"__{name}__" for name in (
@@ -23,7 +21,6 @@ _OPERATORS = {
         "rpow rrshift rshift rsub rtruediv rxor setitem sub truediv xor"
     ).split()
 }  # fmt: skip
-INDEXING = ("__getitem__", "__setitem__")
 _CREATIONS = ("empty", "ones", "rand", "randn", "zeros")
 
 
@@ -42,13 +39,19 @@ class _Method:
         return self.own(instance, *args, **kwargs)
 
 
-class _Indexing(_Method):
-    """x[key] and x[key] = value, where the key's class may override as well."""
+class _Operator(_Method):
+    """An operator, which modes are shown as a method if that takes the operands: no arrays."""
+
+    def __init__(self, own: Any) -> None:
+        super().__init__(own)
+        self.fitting = (Tensor,) if "matmul" in own.__name__ else (Tensor, int, float, complex)
 
     def _call(self, instance: Any, *args: Any, **kwargs: Any) -> Any:
-        if not modes.stack and any(map(_C.has_override, args)):
-            return override(self.shown, instance, *args)
-        return super()._call(instance, *args, **kwargs)
+        if not modes.stack:
+            return self.own(instance, *args, **kwargs)
+        fits = all(isinstance(value, self.fitting) for value in args)
+        shown = self.shown if fits else self.own
+        return through_mode(shown, (instance, *args), kwargs, is_operator=True)
 
 
 class _Attribute:
@@ -104,9 +107,9 @@ def _choose() -> None:
     for name, own in vars(Tensor).items():
         kind = type(own)
         operator = kind is types.WrapperDescriptorType and name in _OPERATORS
-        if name in INDEXING:
-            _stand_ins[name] = _Indexing(own)
-        elif operator or (kind is types.MethodDescriptorType and not name.startswith("__")):
+        if operator:
+            _stand_ins[name] = _Operator(own)
+        elif kind is types.MethodDescriptorType and not name.startswith("__"):
             _stand_ins[name] = _Method(own)
         elif kind in (types.GetSetDescriptorType, property) and not name.startswith("__"):
             _stand_ins[name] = _Attribute(own)
@@ -117,23 +120,23 @@ def _choose() -> None:
         _creations[name] = _Creation(vars(libdl)[name])
 
 
-def stand_in(names: Iterable[str]) -> None:
-    """Puts the stand-ins of these names in Tensor in place."""
-    for name in names:
-        setattr(Tensor, name, _stand_ins[name])
-
-
-def stand_back(names: Iterable[str]) -> None:
-    """Puts the originals back."""
-    for name in names:
-        setattr(Tensor, name, _saved[name])
-
-
-def stand_in_for_creations(wanted: bool) -> None:
-    """Puts the stand-ins of functions that create tensors in place, or the originals."""
+def stand_in() -> None:
+    """Puts the stand-ins in place."""
     import libdl
 
-    vars(libdl).update({name: made if wanted else made.own for name, made in _creations.items()})
+    for name in originals():
+        setattr(Tensor, name, _stand_ins[name])
+    vars(libdl).update(_creations)
+
+
+def stand_back() -> None:
+    """Puts the originals back. What CPython does not take back: since __getitem__ was set once,
+    PySequence_Check calls a tensor a sequence."""
+    import libdl
+
+    for name, own in originals().items():
+        setattr(Tensor, name, own)
+    vars(libdl).update({name: made.own for name, made in _creations.items()})
 
 
 def originals() -> dict[str, Any]:
