@@ -141,8 +141,8 @@ def test_an_error_of_the_call_itself_passes_through_a_mode():
 def test_nothing_is_left_of_a_mode():
     """The functions' code, the operators and the creations are what they were."""
     def state():
-        spaces = (vars(libdl), vars(libdl.nn.functional), vars(libdl.Tensor))
-        return [(id(v), getattr(v, "__code__", None), getattr(v, "__kwdefaults__", None))
+        spaces = map(vars, (libdl, libdl.nn.functional, libdl.nn.init, libdl.Tensor))
+        return [(id(v), *(getattr(v, n, None) for n in ("__code__", "__kwdefaults__", "__wrapped__")))
                 for space in spaces for v in space.values()]  # fmt: skip
 
     code = "import libdl, libdl.overrides as o\n"  # another process: this one may watch for good

@@ -48,6 +48,7 @@ class Relay:
         self.own = types.FunctionType(self.code, function.__globals__, function.__name__,
                                       function.__defaults__, function.__closure__)  # fmt: skip
         self.own.__kwdefaults__ = self.keyword_defaults
+        self.own.__dict__.update(function.__dict__)
         self._signature: inspect.Signature | None = None
 
     def start(self) -> None:
@@ -55,13 +56,14 @@ class Relay:
         relaying = _relay.__code__.replace(co_freevars=self.code.co_freevars,
                                            co_name=self.code.co_name)  # fmt: skip
         self.function.__kwdefaults__ = {**(self.keyword_defaults or {}), "_relay": self}
-        self.function.__wrapped__ = self.own  # type: ignore[attr-defined]  # for signatures
+        self.function.__dict__["__wrapped__"] = self.own  # for signatures
         self.function.__code__ = relaying
 
     def stop(self) -> None:
         self.function.__code__ = self.code
         self.function.__kwdefaults__ = self.keyword_defaults
-        del self.function.__wrapped__  # type: ignore[attr-defined]
+        del self.function.__dict__["__wrapped__"]
+        self.function.__dict__.update(self.own.__dict__)  # its own, if it is decorated
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if not (modes.stack or _overrides_among(args)
