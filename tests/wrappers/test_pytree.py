@@ -2,6 +2,8 @@
 """Trees of utils._pytree: PyTorch's answers to the same programs, and libdl's own classes."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,12 @@ SEEN = json.loads(Path(__file__).with_suffix("").with_name("seen_pytree.json").r
 @pytest.mark.parametrize("program", seen_pytree.PROGRAMS, ids=lambda p: p.__name__)
 def test_trees_are_those_of_pytorch(program):
     assert not first_difference(answer_of(program, libdl), SEEN[program.__name__])
+
+
+def test_trees_are_there_without_an_import_of_their_own():
+    code = "import libdl; print(libdl.utils._pytree.tree_leaves([1, (2,)]))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[1, 2]\n"
 
 
 def test_a_pair_of_values_and_indices_is_a_node_and_keeps_its_class():
