@@ -5,6 +5,7 @@ what is libdl's own."""
 import copy
 import enum
 import json
+import pickle
 from pathlib import Path
 from typing import NamedTuple
 
@@ -154,6 +155,18 @@ class Colour(enum.Enum):
 class Pair(NamedTuple):
     left: object
     right: object
+
+
+def test_a_module_is_pickled_whatever_traced_it():
+    class Own(fx.Tracer):
+        pass
+
+    traced = fx.GraphModule(libdl.nn.Module(), Own().trace(lambda x: {"a": [x, (x + 1, slice(x))]}))
+    made = pickle.loads(pickle.dumps(traced))
+    assert made(3) == {"a": [3, (4, slice(3))]} == traced(3)
+    structured = fx.symbolic_trace(lambda d: {"b": d["a"] + 1}, {"d": {"a": fx.PH}})
+    for copied in (pickle.loads(pickle.dumps(structured)), copy.deepcopy(structured)):
+        assert copied({"a": 1}) == {"b": 2}
 
 
 def test_parts_that_need_each_other_cannot_be_split():

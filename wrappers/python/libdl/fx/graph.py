@@ -6,12 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..utils import _pytree as pytree
 from . import _texts
 from ._checks import lint
 from ._code import CodeGen, PythonCode, Writer
 from ._names import Namespace, name_of_target
-from .node import Argument, Node, Target, map_arg
+from .node import Argument, Node, Target, map_aggregate, map_arg
 
 __all__ = ["CodeGen", "Graph", "PythonCode"]
 
@@ -251,7 +250,9 @@ class Graph:
 
         nodes = [(n.op, n.target, stored(n.args), stored(n.kwargs), n.name, n.type)
                  for n in self.nodes]  # fmt: skip
-        return _rebuilt, (nodes, self._codegen, self._tracer_cls)
+        tracer = self._tracer_cls  # pickle cannot find a class inside of a function
+        local = tracer is not None and "<locals>" in tracer.__qualname__
+        return _rebuilt, (nodes, self._codegen, None if local else tracer)
 
 
 class NodeAt(int):
@@ -264,7 +265,7 @@ def _rebuilt(nodes: list[Any], codegen: CodeGen, tracer_cls: type | None) -> Gra
     made: list[Node] = []
 
     def found(value: Any) -> Any:
-        return pytree.tree_map_only(NodeAt, lambda place: made[place], value)
+        return map_aggregate(value, lambda x: made[x] if isinstance(x, NodeAt) else x)
 
     for op, target, args, kwargs, name, kind in nodes:
         made.append(graph.create_node(op, target, found(args), found(kwargs), name, kind))
