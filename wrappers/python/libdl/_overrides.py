@@ -83,6 +83,10 @@ def _disabled_torch_function_impl(
 
 
 _C.register("disabled_override", _disabled_torch_function_impl)
+# Where PyTorch's programs find them.
+vars(_C).update(DisableTorchFunction=DisableTorchFunction,
+                DisableTorchFunctionSubclass=DisableTorchFunctionSubclass,
+                _disabled_torch_function_impl=_disabled_torch_function_impl)  # fmt: skip
 
 
 def _converted(answer: Any, cls: type[Tensor]) -> Any:

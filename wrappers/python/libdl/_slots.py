@@ -7,6 +7,7 @@ Tensor.__add__ are the originals, so that what a mode is shown can be compared w
 
 from __future__ import annotations
 
+import functools
 import types
 from typing import Any
 
@@ -82,7 +83,7 @@ class _Creation:
 
     def __init__(self, own: Any) -> None:
         self.own = own
-        self.__name__, self.__doc__, self.__module__ = own.__name__, own.__doc__, own.__module__
+        functools.update_wrapper(self, own)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if modes.stack:

@@ -30,7 +30,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 class TorchFunctionMode:
     """with a mode of this class, each call of the thread goes to its __torch_function__.
 
-    That are functions, methods, operators, attributes of tensors and functions that create them.
+    Those are calls of functions, methods and operators, attributes of tensors, and the making of
+    tensors, all from Python.
     While __torch_function__ runs, calls go to the mode around it. It may return NotImplemented to
     leave a call to the classes of its arguments."""
 
