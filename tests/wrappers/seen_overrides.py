@@ -167,7 +167,10 @@ def classes(m):
         lambda: F.softmax(x, dim=1), lambda: F.dropout(x, 0.5), lambda: m.cat([m.ones(2, 3), x]),
         lambda: F.mse_loss(x, x), lambda: x + z, lambda: m.add(x, z), lambda: 1 - x,
         lambda: F.cosine_similarity(x, x), lambda: x[0], lambda: x.sum(dim=0), lambda: x @ m.ones(3, 2),
-        lambda: m.split(x, 1), lambda: F.max_pool1d(x, 2),
+        lambda: m.split(x, 1), lambda: F.max_pool1d(x, 2), lambda: x.shape, lambda: x.T, lambda: x.dim(),
+        lambda: x.numel(), lambda: x.view(-1), lambda: x.requires_grad_().grad, lambda: x.data,
+        lambda: z.dtype, lambda: setattr(z, "requires_grad", True), lambda: x.size(0),
+        lambda: x.is_contiguous(), lambda: x.tolist(), lambda: x.mean().item(),
     ):  # fmt: skip
         call()
     ducks = [m.add(Duck(), 1), m.ones(2) + Duck(), F.softmax(Duck(), 1), F.normalize(Duck()),

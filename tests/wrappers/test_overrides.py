@@ -110,6 +110,35 @@ def test_what_the_mode_does_with_arguments_is_what_the_program_wrote():
     assert calls[2] == ((), {"p": 0.2, "training": True, "inplace": False})
 
 
+def test_the_gradient_of_an_object_of_a_subclass_stays_one_object():
+    class Own(libdl.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return super().__torch_function__(func, types, args, kwargs)
+
+    x = libdl.ones(2).as_subclass(Own).requires_grad_()
+    (x * 3).sum().backward()
+    assert x.grad is x.grad and x.grad.tolist() == [3, 3] and type(x.T) is Own
+    assert libdl.Tensor.grad.__get__ in overrides.get_default_nowrap_functions()
+
+
+def test_a_subclass_may_have_attributes_of_its_own_where_tensor_has_some():
+    class Own(libdl.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return super().__torch_function__(func, types, args, kwargs)
+
+        @property
+        def names(self):
+            return "own"
+
+        def dim(self):
+            return "own"
+
+    x = libdl.ones(2).as_subclass(Own)
+    assert x.names == x.dim() == "own" and x.ndim == 1
+
+
 def test_printing_is_one_call():
     with Log() as log:
         repr(libdl.ones(2))

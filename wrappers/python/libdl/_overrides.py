@@ -99,6 +99,10 @@ def _converted(answer: Any, cls: type[Tensor]) -> Any:
     return answer
 
 
+# Attributes that are one object, whoever asks.
+UNCONVERTED: set[Any] = {vars(Tensor)[name].__get__ for name in ("_base", "grad")}
+
+
 def _torch_function(
     cls: type[Tensor], func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
 ) -> Any:
@@ -107,21 +111,23 @@ def _torch_function(
         return NotImplemented
     with disabled():
         answer = func(*args, **(kwargs or {}))
-        return answer if cls is Tensor else _converted(answer, cls)
+        return answer if cls is Tensor or func in UNCONVERTED else _converted(answer, cls)
 
 
 Tensor.__torch_function__ = classmethod(_torch_function)  # type: ignore[assignment]
 
 
 def _watch_for(cls: type[Tensor], /, **options: Any) -> None:
-    """A subclass that overrides is to see composed functions, too, as long as the process lives."""
+    """A subclass that overrides is to see attributes, and composed functions as long as the process
+    lives."""
     super(Tensor, cls).__init_subclass__(**options)
     if vars(cls).get("__torch_function__", _disabled_torch_function_impl) not in (
         _disabled_torch_function_impl, None
     ):  # fmt: skip
-        from . import _relays
+        from . import _relays, _slots
 
         _relays.watch()
+        _slots.stand_in_for(cls)
 
 
 Tensor.__init_subclass__ = classmethod(_watch_for)  # type: ignore[assignment]

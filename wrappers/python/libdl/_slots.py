@@ -11,8 +11,9 @@ import functools
 import types
 from typing import Any
 
+from . import _C
 from ._C import Tensor
-from ._overrides import method_of, modes, through_mode
+from ._overrides import method_of, modes, override, through_mode
 
 _OPERATORS = {
     f"__{name}__" for name in (
@@ -37,6 +38,8 @@ class _Method:
     def _call(self, instance: Any, *args: Any, **kwargs: Any) -> Any:
         if modes.stack:
             return through_mode(self.shown, (instance, *args), kwargs)
+        if _C.has_override(instance):
+            return override(self.shown, instance, *args, **kwargs)
         return self.own(instance, *args, **kwargs)
 
 
@@ -66,11 +69,15 @@ class _Attribute:
             return self.own
         if modes.stack:
             return through_mode(self.own.__get__, (instance,), {})
+        if _C.has_override(instance):
+            return override(self.own.__get__, instance)
         return self.own.__get__(instance, owner)
 
     def __set__(self, instance: Any, value: Any) -> None:
         if modes.stack:
             through_mode(self.own.__set__, (instance, value), {})
+        elif _C.has_override(instance):
+            override(self.own.__set__, instance, value)
         else:
             self.own.__set__(instance, value)
 
@@ -119,6 +126,18 @@ def _choose() -> None:
         _saved[name] = own
     for name in _CREATIONS:
         _creations[name] = _Creation(vars(libdl)[name])
+
+
+def stand_in_for(cls: type[Tensor]) -> None:
+    """Gives a subclass that overrides the stand-ins of attributes and methods that it inherits; of
+    operators C asks the class itself."""
+    for name, own in originals().items():
+        if not isinstance(_stand_ins[name], _Operator) and _inherited(cls, name) is own:
+            setattr(cls, name, _stand_ins[name])
+
+
+def _inherited(cls: type, name: str) -> Any:
+    return next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
 
 
 def stand_in() -> None:

@@ -14,7 +14,8 @@ from ._C import Tensor
 from ._overrides import (
     DisableTorchFunction as DisableTorchFunction,
     DisableTorchFunctionSubclass as DisableTorchFunctionSubclass,
-    _disabled_torch_function_impl as _disabled_torch_function_impl, modes, override, through_mode,
+    UNCONVERTED, _disabled_torch_function_impl as _disabled_torch_function_impl, modes, override,
+    through_mode,
 )  # fmt: skip
 
 __all__ = [
@@ -178,8 +179,8 @@ def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
 
 
 def get_default_nowrap_functions() -> set[Callable[..., Any]]:
-    """The attributes whose values subclasses do not convert: none are special here."""
-    return set()
+    """The attributes whose values a subclass gets as they are, not as objects of its class."""
+    return set(UNCONVERTED)
 
 
 def is_tensor_method_or_property(func: Callable[..., Any]) -> bool:
