@@ -169,6 +169,31 @@ def test_a_module_is_pickled_whatever_traced_it():
         assert copied({"a": 1}) == {"b": 2}
 
 
+def test_a_programs_own_code_generator_is_asked():
+    """As in PyTorch's documentation: the arguments come in one list."""
+    class Listed(fx.CodeGen):
+        def gen_fn_def(self, free_vars, maybe_return_annotation):
+            return ("def forward(self, args: List[torch.Tensor]):\n"
+                    f"    {', '.join(free_vars)} = args")  # fmt: skip
+
+        def generate_output(self, output_args):
+            return f"return [{output_args!r}]"
+
+        def additional_globals(self):
+            return [("List", list)]
+
+        def process_inputs(self, *args):
+            return args[0]
+
+        def process_outputs(self, outputs):
+            return [outputs]
+
+    traced = fx.symbolic_trace(lambda x, y: (x + y, slice(y)))
+    traced.graph.set_codegen(Listed())
+    traced.recompile()
+    assert traced([1, 2]) == [(3, slice(2))] == fx.Interpreter(traced).run([1, 2])
+
+
 def test_parts_that_need_each_other_cannot_be_split():
     from libdl.fx.passes.split_module import split_module
 

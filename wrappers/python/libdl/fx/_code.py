@@ -38,8 +38,8 @@ class CodeGen:
         return f"def {self.func_name}({', '.join(['self', *free_vars])}){maybe_return_annotation}:"
 
     def generate_output(self, output_args: Any) -> str:
-        """The return statement, without a line's end."""
-        return f"return {_plain(output_args)}"
+        """The return statement; output_args is the value as code."""
+        return f"return {output_args}"
 
     def process_inputs(self, *args: Any) -> Any:
         """The values of the placeholders, from the arguments of a call."""
@@ -54,8 +54,10 @@ class CodeGen:
         return []
 
 
-def _plain(value: Any) -> str:
-    return repr(value)
+class _Expression(str):
+    """Code that is the same in an f-string with or without !r."""
+
+    __repr__ = str.__str__
 
 
 def path_text(base: str, target: str) -> str:
@@ -164,7 +166,7 @@ class Writer:
         if node.op == "output":
             if node.type is not None:
                 self.returns = f" -> {self._type(node.type)}"
-            return self._return(node)
+            return f"{self.codegen.generate_output(_Expression(self._value(node.args[0])))}\n"
         return f"{self._assignment(node, kind)}{self._deletions(node)}\n"
 
     def _parameter(self, node: Node, kind: str) -> str:
@@ -173,12 +175,6 @@ class Writer:
         self.parameters.append(f"{name}{kind}{default}")
         bare = name.replace("*", "")
         return "" if bare == node.name else f"{node.name} = {bare}\n"
-
-    def _return(self, node: Node) -> str:
-        """By the class's own generate_output if it has one; it knows nodes and plain values."""
-        if type(self.codegen).generate_output is not CodeGen.generate_output:
-            return f"{self.codegen.generate_output(node.args[0])}\n"
-        return f"return {self._value(node.args[0])}\n"
 
     def _assignment(self, node: Node, kind: str) -> str:
         target = f"{node.name}{kind} ="

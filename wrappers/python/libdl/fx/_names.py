@@ -16,7 +16,7 @@ _NUMBERED = re.compile(r"(.*)_(\d+)$")
 
 # What generated code may use without an import.
 KNOWN: dict[str, Any] = {
-    "inf": math.inf, "nan": math.nan, "NoneType": type(None), "libdl": libdl,
+    "inf": math.inf, "nan": math.nan, "NoneType": type(None), "libdl": libdl, "torch": libdl,
     "device": libdl.device,
 }  # fmt: skip
 
