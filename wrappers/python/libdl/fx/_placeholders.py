@@ -7,6 +7,7 @@ import inspect
 import operator
 import warnings
 from collections.abc import Callable
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import libdl
@@ -28,6 +29,9 @@ class _PH:
 
 
 PH = _PH()
+_STARS: dict[Any, str] = {
+    inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**",
+}  # fmt: skip
 _CHECKED = (bool, int, float, str, complex)
 
 
@@ -84,34 +88,29 @@ class Placeholders:
             raise RuntimeError(f"trace: concrete_args has {sorted(unknown)[0]!r}, which is no "
                                "argument of the traced function")  # fmt: skip
 
-    def made(self) -> tuple[Callable[..., Any], list[Any]]:
-        """The function to run, and its arguments."""
-        named = {p.name: self._value(p) for p in self.parameters}
-        root: list[Any] = [self.tracer.root] if self.is_module else []
-
-        def run(function: Callable[..., Any], values: dict[str, Any]) -> Any:
-            args, kwargs = list(root), {}
-            for p in self.parameters:
-                if p.kind is p.VAR_POSITIONAL:
-                    args.append(values[p.name])
-                elif p.kind in (p.KEYWORD_ONLY, p.VAR_KEYWORD):
-                    kwargs[p.name] = values[p.name]
-                else:
-                    args.append(values[p.name])
-            return _unwrapped(function)(*args, **kwargs)
-
+    def made(self) -> tuple[Callable[[], Any], list[Any]]:
+        """The function to run, and its arguments: none are left."""
+        values = {p.name: self._value(p) for p in self.parameters}
         specs = [pytree.tree_structure(self.concrete.get(p.name)) for p in self.parameters]
         if all(spec.is_leaf() for spec in specs):
-            return lambda: run(self.function, named), []
+            return lambda: self._called(values), []
         in_spec = pytree.TreeSpec(tuple, None, specs)
         codegen = StructureCodeGen([p.name for p in self.parameters], in_spec)
         self.tracer.graph.set_codegen(codegen)
 
         def flat() -> Any:
-            leaves, codegen.out_spec = pytree.tree_flatten(run(self.function, named))
+            leaves, codegen.out_spec = pytree.tree_flatten(self._called(values))
             return leaves
 
         return flat, []
+
+    def _called(self, values: dict[str, Any]) -> Any:
+        root = [self.tracer.root] if self.is_module else []
+        if any(p.kind in _STARS for p in self.parameters):
+            return _without_stars(self.function)(*root, **values)
+        args = [values[p.name] for p in self.parameters if p.kind is not p.KEYWORD_ONLY]
+        kwargs = {p.name: values[p.name] for p in self.parameters if p.kind is p.KEYWORD_ONLY}
+        return self.function(*root, *args, **kwargs)
 
     def _value(self, parameter: inspect.Parameter) -> Any:
         name = parameter.name
@@ -128,8 +127,7 @@ class Placeholders:
         return pytree.tree_map(place, self.concrete[name])
 
     def _placeholder(self, parameter: inspect.Parameter, name: str | None) -> Proxy:
-        stars: dict[Any, str] = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}
-        target = name or stars.get(parameter.kind, "") + parameter.name
+        target = name or _STARS.get(parameter.kind, "") + parameter.name
         default = () if parameter.default is parameter.empty else (parameter.default,)
         kind = None if name else annotation_of(self.function, parameter.name)
         return self.tracer.create_proxy("placeholder", target, default, {}, type_expr=kind)
@@ -147,22 +145,13 @@ class Placeholders:
         return value
 
 
-def _unwrapped(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function whose *args and **kwargs are values of their own, which a proxy can be."""
-    flags = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
-    code = getattr(inspect.unwrap(function), "__code__", None)
-    if code is None or not code.co_flags & flags:
-        return function
+def _without_stars(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with *args and **kwargs as parameters like the others, which a proxy can be."""
     inner = inspect.unwrap(function)
-    count = code.co_argcount + code.co_kwonlyargcount + bin(code.co_flags & flags).count("1")
-    made = type(inner)(code.replace(co_argcount=count, co_kwonlyargcount=0, co_posonlyargcount=0,
-                                    co_flags=code.co_flags & ~flags),
-                       inner.__globals__, inner.__name__, None, inner.__closure__)  # fmt: skip
-    names = code.co_varnames[:count]
-    signature = list(inspect.signature(inner).parameters)
-
-    def called(*args: Any, **kwargs: Any) -> Any:
-        values = dict(zip(signature, args, strict=False)) | kwargs
-        return made(*(values[name] for name in names))
-
-    return called
+    if not isinstance(inner, FunctionType):
+        raise TypeError(f"trace: {function!r} takes * or **, and is not a function of Python's")
+    code, stars = inner.__code__, inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+    count = code.co_argcount + code.co_kwonlyargcount + (code.co_flags & stars).bit_count()
+    plain = code.replace(co_argcount=count, co_posonlyargcount=0, co_kwonlyargcount=0,
+                         co_flags=code.co_flags & ~stars)  # fmt: skip
+    return FunctionType(plain, inner.__globals__, inner.__name__, None, inner.__closure__)
