@@ -111,6 +111,11 @@ def check(x):
     return relu(x)
 fx.symbolic_trace(check)
 assert relu.__code__ is code
+class Own(fx.proxy.Attribute):
+    def __init__(self, root):  # without the class's own
+        self.root = root
+Own(None)
+assert relu.__code__ is code and not any(libdl._relays._watchers.values())
 kept = fx.Proxy(fx.Graph().placeholder("x"))  # lives until the interpreter ends
 assert relu.__code__ is not code
 """

@@ -7,7 +7,7 @@ import dis
 import inspect
 import operator
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Self
 
 from .. import _relays
 from .._C import Tensor
@@ -24,8 +24,16 @@ class Proxy:
     """The value of a node. Operators, methods, attributes and the library's functions become nodes
     of the same graph."""
 
+    node: Node
+    tracer: TracerBase
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """While a proxy lives, composed functions ask for __torch_function__ before all else."""
+        made = super().__new__(cls)
+        _relays.watch()
+        return made
+
     def __init__(self, node: Node, tracer: TracerBase | None = None) -> None:
-        _relays.watch()  # until __del__: composed functions ask for __torch_function__ before all else
         self.tracer = GraphAppendingTracer(node.graph) if tracer is None else tracer
         self.node = node
 
@@ -103,7 +111,6 @@ class Attribute(Proxy):
     """An attribute of a proxy: a method if it is called, else a call of getattr."""
 
     def __init__(self, root: Proxy, attr: str) -> None:
-        _relays.watch()
         self.root, self.attr, self.tracer = root, attr, root.tracer
         self._node: Node | None = None
 
