@@ -50,6 +50,14 @@ def test_who_looks_on_counts_a_whole_step():
     assert "2 x linear" in counted and "1 x adam" in counted and "derivative" in counted
 
 
+def test_a_network_is_changed_as_a_graph():
+    text = output(sys.executable, ROOT / "examples/rewrite.py")
+    assert "replaced: 2\nequal: True" in text
+    before, after = text.splitlines()[-2:]
+    assert "batch_norm" in before and "libdl.relu" in before and "'libdl.Tensor.mul': 2" in before
+    assert "batch_norm" not in after and "'libdl.clamp': 2" in after
+
+
 def test_who_looks_on_in_c_counts_a_whole_step():
     program = ROOT / os.environ.get("BUILD", "build") / "examples" / "look_on"
     lines = [line.split() for line in output(program).splitlines()]

@@ -296,7 +296,7 @@ def test_torch_function():
     x[0] = 5
     x += 1
     assert x.tolist() == [6, 2]
-    for name in ("__add__", "softmax", "__getitem__", "__setitem__", "__iadd__"):
+    for name in ("add", "softmax", "__getitem__", "__setitem__", "add_"):
         assert name in Loud.calls, Loud.calls
 
     class Diagonal:
@@ -305,7 +305,7 @@ def test_torch_function():
             return func.__name__, types
 
     assert libdl.exp(Diagonal()) == ("exp", (Diagonal,))
-    assert libdl.ones(2) + Diagonal() == ("__add__", (Diagonal,))
+    assert libdl.ones(2) + Diagonal() == ("add", (Diagonal,))
 
 
 def test_interruption_within_a_second():

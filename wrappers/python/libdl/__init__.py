@@ -17,7 +17,11 @@ from ._errors import (
     AutogradError as AutogradError, Error as Error, OutOfMemoryError as OutOfMemoryError,
     ShapeError as ShapeError, VersionError as VersionError,
 )  # fmt: skip
-from ._overrides import DisableTorchFunctionSubclass as DisableTorchFunctionSubclass
+from . import _overrides
+from ._overrides import (
+    DisableTorchFunction as DisableTorchFunction,
+    DisableTorchFunctionSubclass as DisableTorchFunctionSubclass,
+)  # fmt: skip
 from ._types import (
     Generator as Generator, Size as Size, bfloat16 as bfloat16, bool_ as bool_,
     complex64 as complex64, complex128 as complex128, contiguous_format as contiguous_format,
@@ -67,6 +71,8 @@ from ._printing import set_printoptions as set_printoptions
 from ._info import VERSION as __version__, show_config as show_config
 from .serialization import load as load, save as save
 from . import autograd as autograd, return_types as return_types
+
+_overrides.own_methods(globals())
 
 double = float64
 half = float16
@@ -153,12 +159,22 @@ def typename(obj: _Any) -> str:
     return obj.type() if is_tensor(obj) else type(obj).__name__
 
 
+def _assert(condition: _Any, message: str) -> None:
+    """assert as a function, which a traced program records."""
+    if _C.has_override(condition):
+        from ._overrides import override
+
+        override(_assert, condition, message)
+    else:
+        assert condition, message
+
+
 if _typing.TYPE_CHECKING:
     bool, float, int = bool_, float32, int32
-    from . import amp as amp, cuda as cuda, func as func, nn as nn, optim as optim, random as random
-    from . import utils as utils
+    from . import amp as amp, cuda as cuda, func as func, fx as fx, nn as nn, optim as optim
+    from . import overrides as overrides, random as random, utils as utils
 
-_LAZY = ("amp", "cuda", "func", "nn", "optim", "random", "utils")
+_LAZY = ("amp", "cuda", "func", "fx", "nn", "optim", "overrides", "random", "utils")
 
 
 if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names

@@ -8,8 +8,10 @@ called then passes itself and its arguments to the class.
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FunctionType
 from typing import Any
 
 from . import _C
@@ -36,6 +38,43 @@ class DisableTorchFunctionSubclass:
         _C.disable_overriding(self._before)
 
 
+class DisableTorchFunction(DisableTorchFunctionSubclass):
+    """with libdl.DisableTorchFunction(): neither classes nor modes override operators."""
+
+    def __enter__(self) -> None:
+        super().__enter__()
+        self._hidden, modes.stack = modes.stack, []
+
+    def __exit__(self, *exception: object) -> None:
+        modes.stack = self._hidden
+        super().__exit__(*exception)
+
+
+class _Modes(threading.local):
+    """The thread's modes, the innermost last."""
+
+    def __init__(self) -> None:
+        self.stack: list[Any] = []
+
+
+modes = _Modes()
+
+
+def through_mode(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], *,
+                 is_operator: bool = False) -> Any:  # fmt: skip
+    """Asks the innermost mode, which meanwhile does not see calls itself; if it leaves the call
+    alone, the arguments' classes. An operator may answer NotImplemented to Python."""
+    mode = modes.stack.pop()
+    try:
+        types = tuple(type(value) for value in _overriding(args, kwargs))
+        answer = mode.__torch_function__(func, types, args, kwargs)
+        if answer is not NotImplemented or (is_operator and not types):
+            return answer
+        return override(func, *args, **kwargs)
+    finally:
+        modes.stack.append(mode)
+
+
 def _disabled_torch_function_impl(
     cls: type, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
 ) -> Any:
@@ -44,6 +83,10 @@ def _disabled_torch_function_impl(
 
 
 _C.register("disabled_override", _disabled_torch_function_impl)
+# Where PyTorch's programs find them.
+vars(_C).update(DisableTorchFunction=DisableTorchFunction,
+                DisableTorchFunctionSubclass=DisableTorchFunctionSubclass,
+                _disabled_torch_function_impl=_disabled_torch_function_impl)  # fmt: skip
 
 
 def _converted(answer: Any, cls: type[Tensor]) -> Any:
@@ -56,6 +99,10 @@ def _converted(answer: Any, cls: type[Tensor]) -> Any:
     return answer
 
 
+# Attributes that are one object, whoever asks.
+UNCONVERTED: set[Any] = {vars(Tensor)[name].__get__ for name in ("_base", "grad")}
+
+
 def _torch_function(
     cls: type[Tensor], func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
 ) -> Any:
@@ -64,10 +111,26 @@ def _torch_function(
         return NotImplemented
     with disabled():
         answer = func(*args, **(kwargs or {}))
-        return answer if cls is Tensor else _converted(answer, cls)
+        return answer if cls is Tensor or func in UNCONVERTED else _converted(answer, cls)
 
 
 Tensor.__torch_function__ = classmethod(_torch_function)  # type: ignore[assignment]
+
+
+def _watch_for(cls: type[Tensor], /, **options: Any) -> None:
+    """A subclass that overrides is to see attributes, and composed functions as long as the process
+    lives."""
+    super(Tensor, cls).__init_subclass__(**options)
+    if vars(cls).get("__torch_function__", _disabled_torch_function_impl) not in (
+        _disabled_torch_function_impl, None
+    ):  # fmt: skip
+        from . import _relays, _slots
+
+        _relays.watch()
+        _slots.stand_in_for(cls)
+
+
+Tensor.__init_subclass__ = classmethod(_watch_for)  # type: ignore[assignment]
 
 
 def _flat(values: Any) -> Iterator[Any]:
@@ -78,17 +141,23 @@ def _flat(values: Any) -> Iterator[Any]:
             yield value
 
 
-def override(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Asks the arguments' classes: subclasses before their bases, otherwise from left to right."""
-    overriding: list[Any] = []
+def _overriding(args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
+    """An argument of each overriding class: subclasses before their bases, otherwise from left to
+    right."""
+    found: list[Any] = []
     for value in _flat([*args, *kwargs.values()]):
         kind = type(value)
-        if _C.has_override(value) and all(kind is not type(other) for other in overriding):
+        if _C.has_override(value) and all(kind is not type(other) for other in found):
             place = next(
-                (i for i, other in enumerate(overriding) if issubclass(kind, type(other))),
-                len(overriding),
+                (i for i, other in enumerate(found) if issubclass(kind, type(other))), len(found)
             )
-            overriding.insert(place, value)
+            found.insert(place, value)
+    return found
+
+
+def override(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Asks the arguments' classes."""
+    overriding = _overriding(args, kwargs)
     types = tuple(type(value) for value in overriding)
     for value in overriding:
         answer = type(value).__torch_function__(func, types, args, kwargs)
@@ -99,7 +168,42 @@ def override(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     raise TypeError(f"{name}: no class of its arguments ({names}) carries it out")
 
 
-_C.register("override", override)
+# Operators go to a class or mode as the methods that they stand for, as in PyTorch.
+_METHODS = {
+    "__abs__": "abs", "__add__": "add", "__ge__": "ge", "__gt__": "gt", "__iadd__": "add_",
+    "__ifloordiv__": "floor_divide_", "__imod__": "remainder_", "__imul__": "mul_",
+    "__isub__": "sub_", "__itruediv__": "div_", "__le__": "le", "__lt__": "lt",
+    "__matmul__": "matmul", "__mod__": "remainder", "__mul__": "mul", "__ne__": "ne",
+    "__neg__": "neg", "__pos__": "positive", "__radd__": "add", "__rand__": "bitwise_and",
+    "__rmul__": "mul", "__ror__": "bitwise_or", "__rxor__": "bitwise_xor", "__sub__": "sub",
+    "__truediv__": "div",
+}  # fmt: skip
+
+
+def method_of(operator: Any) -> Any:
+    """Tensor.add for Tensor.__add__; operators without a method of the name stay as they are."""
+    name = _METHODS.get(operator.__name__)
+    return operator if name is None else getattr(Tensor, name, operator)
+
+
+def own_methods(functions: dict[str, Any]) -> None:
+    """Gives Tensor functions of its own where it has the package's, so that a class or mode can tell
+    x.add(y) from libdl.add(x, y)."""
+    for name, shared in list(vars(Tensor).items()):
+        if isinstance(shared, FunctionType) and shared is functions.get(name, shared.__name__):
+            method = FunctionType(shared.__code__, shared.__globals__, name, shared.__defaults__,
+                                  shared.__closure__)  # fmt: skip
+            method.__kwdefaults__, method.__doc__ = shared.__kwdefaults__, shared.__doc__
+            method.__annotations__ = shared.__annotations__
+            method.__module__, method.__qualname__ = "libdl", f"Tensor.{name}"
+            setattr(Tensor, name, method)
+
+
+def _override_operator(operator: Callable[..., Any], *args: Any) -> Any:
+    return override(method_of(operator), *args)
+
+
+_C.register("override", _override_operator)
 
 
 def override_named(name: str, method: bool, arguments: dict[str, Any]) -> Any:
@@ -126,14 +230,4 @@ def override_named(name: str, method: bool, arguments: dict[str, Any]) -> Any:
             kwargs[parameter.name] = value
         else:
             args.append(value)
-    return override(func, *args, **kwargs)
-
-
-def has_torch_function(values: Any) -> bool:
-    return any(_C.has_override(value) for value in values)
-
-
-def handle_torch_function(
-    func: Callable[..., Any], values: Any, *args: Any, **kwargs: Any
-) -> Any:
     return override(func, *args, **kwargs)

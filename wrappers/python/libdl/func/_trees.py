@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors in tuples, lists and dictionaries, and the arguments to differentiate by."""
+"""Trees of tensors, and the arguments to differentiate by."""
 
 from __future__ import annotations
 
@@ -7,27 +7,19 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .._C import Tensor
+from ..utils import _pytree as pytree
 
 Argnums = int | tuple[int, ...]
 
 
 def mapped(function: Callable[[Any], Any], tree: Any) -> Any:
-    """The same structure with function(leaf) for each leaf."""
-    if isinstance(tree, dict):
-        values = [(key, mapped(function, value)) for key, value in tree.items()]
-        return type(tree)(values) if type(tree) is not dict else dict(values)
-    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
-        return type(tree)(*(mapped(function, value) for value in tree))
-    if isinstance(tree, (tuple, list)):
-        return type(tree)(mapped(function, value) for value in tree)
-    return tree if tree is None else function(tree)
+    """The same structure with function(leaf) for each leaf; None stays."""
+    return pytree.tree_map(lambda leaf: None if leaf is None else function(leaf), tree)
 
 
 def leaves_of(tree: Any) -> list[Any]:
-    """The leaves of the structure, in order."""
-    found: list[Any] = []
-    mapped(found.append, tree)
-    return found
+    """The leaves of the structure, in order, without None."""
+    return [leaf for leaf in pytree.tree_leaves(tree) if leaf is not None]
 
 
 def rebuilt(tree: Any, values: Iterable[Any]) -> Any:
@@ -36,16 +28,14 @@ def rebuilt(tree: Any, values: Iterable[Any]) -> Any:
     return mapped(lambda _: next(queue), tree)
 
 
+class _Leaf:
+    def __repr__(self) -> str:
+        return "*"
+
+
 def shape_of(tree: Any) -> str:
     """The structure as text: (*, [*])."""
-    if isinstance(tree, dict):
-        return "{" + ", ".join(f"{key!r}: {shape_of(value)}" for key, value in tree.items()) + "}"
-    if isinstance(tree, (tuple, list)):
-        inside = ", ".join(map(shape_of, tree))
-        opening, closing = "()" if isinstance(tree, tuple) else "[]"
-        comma = "," if isinstance(tree, tuple) and len(tree) == 1 else ""
-        return opening + inside + comma + closing
-    return "None" if tree is None else "*"
+    return repr(mapped(lambda _: _Leaf(), tree))
 
 
 def tensors_of(name: str, tree: Any) -> list[Tensor]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from .. import _functions
 from .._C import Tensor
 from . import functional as F
 from .module import Layer
@@ -30,7 +31,7 @@ class GELU(Layer):
         self.approximate = approximate
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.gelu(input, self.approximate)
+        return F.gelu(input, approximate=self.approximate)
 
     def extra_repr(self) -> str:
         return f"approximate={self.approximate!r}"
@@ -51,14 +52,14 @@ class Sigmoid(Layer):
     """1 / (1 + exp(-x))."""
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.sigmoid(input)
+        return _functions.sigmoid(input)
 
 
 class Tanh(Layer):
     """The hyperbolic tangent."""
 
     def forward(self, input: Tensor) -> Tensor:
-        return F.tanh(input)
+        return _functions.tanh(input)
 
 
 class Softmax(Layer):

@@ -24,7 +24,7 @@ _FROM = {
 def __getattr__(name: str) -> Any:
     import importlib
 
-    if name in ("checkpoint", "data"):
+    if name in ("_pytree", "checkpoint", "data"):
         return importlib.import_module(f".{name}", __name__)
     if name in _FROM:
         return getattr(importlib.import_module(_FROM[name], __name__), name)

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Modes and classes that override operators: PyTorch's answers to the same programs, and what is
+libdl's own."""
+
+import json
+import pickle
+import subprocess
+import sys
+import textwrap
+import threading
+from inspect import getsource, signature
+from pathlib import Path
+
+import pytest
+from wrappers import seen_overrides
+from wrappers.answers import answer_of, first_difference
+
+import libdl
+from libdl import overrides
+
+SEEN = json.loads(Path(__file__).with_name("seen_overrides.json").read_text())
+
+
+@pytest.mark.parametrize("program", seen_overrides.PROGRAMS, ids=lambda p: p.__name__)
+def test_overriding_is_that_of_pytorch(program):
+    assert not first_difference(answer_of(program, libdl), SEEN[program.__name__])
+
+
+class Log(overrides.TorchFunctionMode):
+    def __init__(self):
+        self.seen = []
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        self.seen.append(overrides.resolve_name(func))
+        return func(*args, **(kwargs or {}))
+
+
+def test_modes_are_per_thread():
+    """Another thread neither sees this one's mode nor is seen by it."""
+    other = Log()
+
+    def work():
+        libdl.exp(libdl.ones(1))
+        with other:
+            libdl.log(libdl.ones(1))
+
+    with Log() as log:
+        libdl.ones(2)
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        libdl.zeros(2)
+    assert log.seen == ["libdl.ones", "libdl.zeros"]
+    assert other.seen == ["libdl.ones", "libdl.log"]
+
+
+def test_threads_may_enter_and_leave_modes_while_others_compute():
+    failures = []
+
+    def enter():
+        for _ in range(30):
+            with Log() as log:
+                libdl.nn.functional.relu(libdl.ones(2)) + 1
+            if log.seen != ["libdl.ones", "libdl.nn.functional.relu", "libdl.Tensor.add"]:
+                failures.append(log.seen)
+
+    def compute():
+        x = libdl.ones(3)
+        for _ in range(3000):
+            if libdl.add(x, x, alpha=2).shape != (3,) or (x + x)[0] != 2 or libdl.std(x) != 0:
+                failures.append("wrong")
+
+    threads = [threading.Thread(target=f) for f in (enter, enter, compute, compute)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_functions_stay_the_same_objects_and_keep_their_signatures():
+    """Whoever imported a function before a mode came has the same one."""
+    relu, add, before = libdl.nn.functional.relu, libdl.Tensor.__add__, str(signature(libdl.add))
+    closure = libdl.max  # its code has variables of an outer function
+    with Log() as log:
+        assert libdl.nn.functional.relu is relu and libdl.Tensor.__add__ is add
+        assert str(signature(libdl.add)) == before
+        assert pickle.loads(pickle.dumps(libdl.add)) is libdl.add
+        relu(libdl.ones(1))
+        closure(libdl.ones(1, 2), 1)
+    assert log.seen.count("libdl.nn.functional.relu") == log.seen.count("libdl.max") == 1
+    assert type(vars(libdl.Tensor)["__add__"]) is type(add), "the operator is C's again"
+    assert closure(libdl.tensor([[1.0, 2.0]]), 1).values.item() == 2
+
+
+def test_what_the_mode_does_with_arguments_is_what_the_program_wrote():
+    calls = []
+
+    class Arguments(overrides.TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            calls.append((args[1:], kwargs))
+            return func(*args, **(kwargs or {}))
+
+    x = libdl.ones(2, 3)
+    with Arguments():
+        libdl.sum(x, dim=1)
+        libdl.sum(x, 1, keepdim=True)
+        libdl.nn.functional.dropout(x, 0.2)
+    assert calls[:2] == [((), {"dim": 1}), ((1,), {"keepdim": True})]
+    assert calls[2] == ((), {"p": 0.2, "training": True, "inplace": False})
+
+
+def test_the_gradient_of_an_object_of_a_subclass_stays_one_object():
+    class Own(libdl.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return super().__torch_function__(func, types, args, kwargs)
+
+    x = libdl.ones(2).as_subclass(Own).requires_grad_()
+    (x * 3).sum().backward()
+    assert x.grad is x.grad and x.grad.tolist() == [3, 3] and type(x.T) is Own
+    assert libdl.Tensor.grad.__get__ in overrides.get_default_nowrap_functions()
+
+
+def test_a_subclass_may_have_attributes_of_its_own_where_tensor_has_some():
+    class Own(libdl.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return super().__torch_function__(func, types, args, kwargs)
+
+        @property
+        def names(self):
+            return "own"
+
+        def dim(self):
+            return "own"
+
+    x = libdl.ones(2).as_subclass(Own)
+    assert x.names == x.dim() == "own" and x.ndim == 1
+
+
+def test_printing_is_one_call():
+    with Log() as log:
+        repr(libdl.ones(2))
+    assert log.seen == ["libdl.ones", "libdl.Tensor.__repr__"]
+
+
+def test_gradients_of_what_a_mode_passes_on_are_the_same():
+    x = libdl.tensor([1.0, 2.0], requires_grad=True)
+    with Log():
+        libdl.nn.functional.softmax(x * x, dim=0)[0].backward()
+    seen, x.grad = x.grad.tolist(), None
+    libdl.nn.functional.softmax(x * x, dim=0)[0].backward()
+    assert x.grad.tolist() == seen, "the same operators ran, so the same bits come out"
+
+
+def test_a_mode_without_a_method_says_so():
+    with overrides.TorchFunctionMode(), pytest.raises(NotImplementedError, match="TorchFunctionMode"):
+        libdl.ones(2)
+    assert libdl.ones(2).tolist() == [1, 1]
+
+
+def test_an_error_of_the_call_itself_passes_through_a_mode():
+    with Log(), pytest.raises(libdl.ShapeError, match="add: argument 2"):
+        libdl.ones(2) + libdl.ones(3)
+    with Log(), pytest.raises(TypeError, match="unexpected keyword"):
+        libdl.nn.functional.softmax(libdl.ones(2), no_such=1)
+
+
+def test_nothing_is_left_of_a_mode():
+    """The functions' code, the operators and the creations are what they were."""
+    def state():
+        spaces = map(vars, (libdl, libdl.nn.functional, libdl.nn.init, libdl.Tensor))
+        return [(id(v), *(getattr(v, n, None) for n in ("__code__", "__kwdefaults__", "__wrapped__")))
+                for space in spaces for v in space.values()]  # fmt: skip
+
+    code = "import libdl, libdl.overrides as o\n"  # another process: this one may watch for good
+    code += getsource(state).replace("    def state", "def state").replace("\n    ", "\n")
+    code += textwrap.dedent("""
+        libdl.nn.functional
+        before = state()
+        with o.BaseTorchFunctionMode():
+            assert state() != before
+            libdl.ones(2) + 1
+        assert state() == before
+    """)
+    subprocess.run([sys.executable, "-c", code], check=True)

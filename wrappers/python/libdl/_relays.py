@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls on their way to a mode or a class, with the arguments that the program wrote.
+
+The C half finds arguments of overriding classes by itself, but late: inside functions that are
+composed of others, and after defaults were filled in. So while somebody wants to see calls, each
+public function runs the code of _relay. It stays the same object, whoever imported it, and nothing
+is paid while nobody looks."""
+
+from __future__ import annotations
+
+import inspect
+import threading
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from . import _C, _slots
+from ._C import Tensor
+from ._overrides import modes, override, through_mode
+
+# Not seen by modes in PyTorch either: settings, files, questions about objects.
+UNSEEN = {
+    "clear_autocast_cache", "compile", "from_numpy", "frombuffer", "initial_seed",
+    "is_autocast_cache_enabled", "is_autocast_cpu_enabled", "is_autocast_enabled",
+    "is_grad_enabled", "is_inference_mode_enabled", "is_tensor", "load", "manual_seed", "save",
+    "seed", "show_config", "typename",
+}  # fmt: skip
+_UNSEEN_PREFIXES = ("_", "get_", "set_")
+
+# Functions of nn.functional that are no Python in PyTorch: a call is seen as it was written. Of the
+# others arguments with a default are seen by name, all of them.
+_AS_WRITTEN = {
+    "adaptive_avg_pool1d", "avg_pool1d", "avg_pool2d", "avg_pool3d", "bilinear", "channel_shuffle",
+    "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",
+    "cosine_similarity", "gelu", "hardshrink", "linear", "logsigmoid", "one_hot",
+    "pairwise_distance", "pdist", "pixel_shuffle", "pixel_unshuffle", "prelu",
+    "scaled_dot_product_attention", "sigmoid", "softplus", "softshrink", "tanh",
+}  # fmt: skip
+_INIT = ("constant_", "kaiming_uniform_", "normal_", "uniform_")
+
+
+class Relay:
+    """One public function, and what it is while it relays."""
+
+    def __init__(self, function: types.FunctionType, name: str, filled: bool) -> None:
+        self.function, self.name, self.filled = function, name, filled
+        self.code, self.keyword_defaults = function.__code__, function.__kwdefaults__
+        self.own = types.FunctionType(self.code, function.__globals__, function.__name__,
+                                      function.__defaults__, function.__closure__)  # fmt: skip
+        self.own.__kwdefaults__ = self.keyword_defaults
+        self.own.__dict__.update(function.__dict__)
+        self._signature: inspect.Signature | None = None
+
+    def start(self) -> None:
+        """The keyword comes first, and goes last: another thread may call at any moment."""
+        relaying = _relay.__code__.replace(co_freevars=self.code.co_freevars,
+                                           co_name=self.code.co_name)  # fmt: skip
+        self.function.__kwdefaults__ = {**(self.keyword_defaults or {}), "_relay": self}
+        self.function.__dict__["__wrapped__"] = self.own  # for signatures
+        self.function.__code__ = relaying
+
+    def stop(self) -> None:
+        self.function.__code__ = self.code
+        self.function.__kwdefaults__ = self.keyword_defaults
+        del self.function.__dict__["__wrapped__"]
+        self.function.__dict__.update(self.own.__dict__)  # its own, if it is decorated
+
+    def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if not (modes.stack or _overrides_among(args)
+                or (kwargs and _overrides_among(kwargs.values()))):
+            return self.own(*args, **kwargs)
+        if self.filled:
+            args, kwargs = self._filled(args, kwargs)
+        if modes.stack:
+            return through_mode(self.function, args, kwargs)
+        return override(self.function, *args, **kwargs)
+
+    def _filled(self, args: Any, kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Required arguments by position, the others by name with their defaults; what PyTorch
+        does not have (keyword-only here) only if it was given."""
+        if self._signature is None:
+            self._signature = inspect.signature(self.own)
+        try:
+            given = self._signature.bind(*args, **kwargs).arguments
+        except TypeError:
+            return args, kwargs  # the function itself will say what is wrong
+        positions, names = [], {}
+        for name, parameter in self._signature.parameters.items():
+            if parameter.kind is not parameter.POSITIONAL_OR_KEYWORD:
+                names.update({name: given[name]} if name in given else {})
+            elif parameter.default is parameter.empty:
+                positions.append(given[name])
+            else:
+                names[name] = given.get(name, parameter.default)
+        return tuple(positions), names
+
+
+def _relay(*args: Any, _relay: Relay, **kwargs: Any) -> Any:
+    return _relay.call(args, kwargs)
+
+
+def _overrides_among(values: Any) -> bool:
+    for value in values:
+        if _has_override(value):
+            return True
+        if type(value) in (tuple, list) and _overrides_among(value):
+            return True
+    return False
+
+
+_has_override = _C.has_override
+
+
+# -- which functions -------------------------------------------------------------------------------
+
+
+def _public(space: Any, names: Any) -> Iterator[tuple[str, Any]]:
+    for name in sorted(names):
+        if not name.startswith(_UNSEEN_PREFIXES) and name not in UNSEEN:
+            yield name, getattr(space, name)
+
+
+def _named() -> Iterator[tuple[str, Any, bool]]:
+    """(qualified name, function, whether calls are filled) for all functions of Python's."""
+    import libdl
+    from libdl.nn import functional, init
+
+    for name, function in _public(libdl, vars(libdl)):
+        yield f"libdl.{name}", function, name in ("norm", "split")
+    for name, function in _public(functional, dir(functional)):
+        yield f"libdl.nn.functional.{name}", function, name not in _AS_WRITTEN
+    for name in _INIT:
+        yield f"libdl.nn.init.{name}", getattr(init, name), True
+    for name, function in vars(Tensor).items():
+        if not name.startswith("__") or name in _METHODS_WITH_DUNDERS:
+            yield f"libdl.Tensor.{name}", function, False
+
+
+_METHODS_WITH_DUNDERS = {
+    "__array__", "__complex__", "__contains__", "__deepcopy__", "__format__", "__iter__",
+    "__reduce_ex__", "__reversed__",
+}  # fmt: skip
+_relays: list[Relay] = []
+
+
+def relays() -> list[Relay]:
+    """All functions that can relay. Those under several names have the first one."""
+    if not _relays:
+        found: dict[int, Relay] = {}
+        for name, function, filled in _named():
+            if isinstance(function, types.FunctionType):
+                found.setdefault(id(function), Relay(function, name, filled))
+        _relays.extend(found.values())
+    return _relays
+
+
+# -- when ------------------------------------------------------------------------------------------
+
+_lock = threading.RLock()
+_watchers = {"calls": 0, "modes": 0}
+
+
+def watch(*, modes_too: bool = False) -> None:
+    """From now on functions relay, and what C does itself if modes are to see it, until unwatch was
+    called as often."""
+    with _lock:
+        _watchers["calls"] += 1
+        if _watchers["calls"] == 1:
+            for relay in relays():
+                relay.start()
+        _watchers["modes"] += modes_too
+        if modes_too and _watchers["modes"] == 1:
+            _slots.stand_in()
+
+
+def unwatch(*, modes_too: bool = False) -> None:
+    """Ends what watch began."""
+    with _lock:
+        _watchers["modes"] -= modes_too
+        if modes_too and _watchers["modes"] == 0:
+            _slots.stand_back()
+        _watchers["calls"] -= 1
+        if _watchers["calls"] == 0:
+            for relay in relays():
+                relay.stop()
