@@ -185,3 +185,16 @@ def test_nothing_is_left_of_a_mode():
         assert state() == before
     """)
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_tensor_is_no_more_a_sequence_after_a_mode_than_before():
+    """pandas and others ask; CPython would say so for good once __getitem__ was set."""
+    import ctypes
+
+    is_sequence = ctypes.pythonapi.PySequence_Check
+    is_sequence.argtypes = [ctypes.py_object]
+    x = libdl.ones(2)
+    with Log() as log:
+        x[0]
+    assert log.seen == ["libdl.Tensor.__getitem__"]
+    assert not is_sequence(x)

@@ -274,7 +274,7 @@ static PyObject* overridden(const char* name, PyObject* self, PyObject* key, PyO
 }
 
 PyObject* tensor_subscript(PyObject* self, PyObject* key) {
-  if (overrides(self)) return overridden("__getitem__", self, key, NULL);
+  if (items_watched || overrides(self)) return overridden("__getitem__", self, key, NULL);
   if (PyLong_CheckExact(key)) {  // x[0], the most frequent
     const long long index = PyLong_AsLongLong(key);
     if (index == -1 && PyErr_Occurred()) return NULL;

@@ -103,6 +103,7 @@ int add_gil(void);
 
 int overrides(PyObject* object);  // whether its class takes over operators
 extern _Thread_local int overriding_disabled;
+extern _Thread_local int items_watched;  // whether a mode of this thread sees x[key]
 
 // A tensor (borrowed), or a number, of which *own is the new handle that the caller releases.
 int operand(PyObject* object, libdl_tensor** handle, libdl_tensor** own);

@@ -5,6 +5,7 @@
 
 int64_t pending_work;
 _Thread_local int overriding_disabled;
+_Thread_local int items_watched;
 
 static PyObject* override_name(void) {
   static PyObject* name;

@@ -136,6 +136,14 @@ static PyObject* set_overriding(PyObject* module, PyObject* flag) {
   return PyBool_FromLong(before);
 }
 
+static PyObject* watch_items(PyObject* module, PyObject* flag) {
+  (void)module;
+  const int wanted = PyObject_IsTrue(flag);
+  if (wanted < 0) return NULL;
+  items_watched = wanted;
+  Py_RETURN_NONE;
+}
+
 static PyObject* has_override(PyObject* module, PyObject* object) {
   (void)module;
   return PyBool_FromLong(overrides(object));
@@ -148,6 +156,8 @@ static PyMethodDef functions[] = {
     {"disable_overriding", set_overriding, METH_O,
      "disable_overriding(flag): whether __torch_function__ is left alone on this thread; returns "
      "what was"},
+    {"watch_items", watch_items, METH_O,
+     "watch_items(flag): whether x[key] goes to this thread's modes"},
     {"has_override", has_override, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };

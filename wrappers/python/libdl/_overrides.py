@@ -43,10 +43,10 @@ class DisableTorchFunction(DisableTorchFunctionSubclass):
 
     def __enter__(self) -> None:
         super().__enter__()
-        self._hidden, modes.stack = modes.stack, []
+        self._hidden = modes.swap([])
 
     def __exit__(self, *exception: object) -> None:
-        modes.stack = self._hidden
+        modes.swap(self._hidden)
         super().__exit__(*exception)
 
 
@@ -56,6 +56,21 @@ class _Modes(threading.local):
     def __init__(self) -> None:
         self.stack: list[Any] = []
 
+    def push(self, mode: Any) -> None:
+        self.stack.append(mode)
+        _C.watch_items(True)
+
+    def pop(self) -> Any:
+        mode = self.stack.pop()
+        _C.watch_items(bool(self.stack))
+        return mode
+
+    def swap(self, stack: list[Any]) -> list[Any]:
+        """Takes another stack, and returns what was."""
+        before, self.stack = self.stack, stack
+        _C.watch_items(bool(stack))
+        return before
+
 
 modes = _Modes()
 
@@ -64,7 +79,7 @@ def through_mode(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[s
                  is_operator: bool = False) -> Any:  # fmt: skip
     """Asks the innermost mode, which meanwhile does not see calls itself; if it leaves the call
     alone, the arguments' classes. An operator may answer NotImplemented to Python."""
-    mode = modes.stack.pop()
+    mode = modes.pop()
     try:
         types = tuple(type(value) for value in _overriding(args, kwargs))
         answer = mode.__torch_function__(func, types, args, kwargs)
@@ -72,7 +87,7 @@ def through_mode(func: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[s
             return answer
         return override(func, *args, **kwargs)
     finally:
-        modes.stack.append(mode)
+        modes.push(mode)
 
 
 def _disabled_torch_function_impl(
@@ -200,6 +215,8 @@ def own_methods(functions: dict[str, Any]) -> None:
 
 
 def _override_operator(operator: Callable[..., Any], *args: Any) -> Any:
+    if modes.stack:
+        return through_mode(method_of(operator), args, {})
     return override(method_of(operator), *args)
 
 

@@ -3,7 +3,9 @@
 that create tensors from sizes.
 
 While a mode is on, each has a stand-in in its place. Read from the class, Tensor.shape and
-Tensor.__add__ are the originals, so that what a mode is shown can be compared with them."""
+Tensor.__add__ are the originals, so that what a mode is shown can be compared with them. x[i] has
+none: C asks for modes itself, because CPython takes every type whose __getitem__ was ever set for a
+sequence."""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from ._overrides import method_of, modes, override, through_mode
 
 _OPERATORS = {
     f"__{name}__" for name in (
-        "abs add and bool contains delitem eq float floordiv ge getitem gt iadd iand ifloordiv "
+        "abs add and bool contains delitem eq float floordiv ge gt iadd iand ifloordiv "
         "ilshift imod imul index int invert ior ipow irshift isub itruediv ixor le len lshift lt "
         "matmul mod mul ne neg or pos pow radd rand repr rfloordiv rlshift rmatmul rmod rmul ror "
         "rpow rrshift rshift rsub rtruediv rxor setitem sub truediv xor"
@@ -150,8 +152,7 @@ def stand_in() -> None:
 
 
 def stand_back() -> None:
-    """Puts the originals back. What CPython does not take back: since __getitem__ was set once,
-    PySequence_Check calls a tensor a sequence."""
+    """Puts the originals back."""
     import libdl
 
     for name, own in originals().items():

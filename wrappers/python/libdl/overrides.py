@@ -44,11 +44,11 @@ class TorchFunctionMode:
 
     def __enter__(self) -> Self:
         _relays.watch(modes_too=True)
-        modes.stack.append(self)
+        modes.push(self)
         return self
 
     def __exit__(self, *exception: object) -> None:
-        modes.stack.pop()
+        modes.pop()
         _relays.unwatch(modes_too=True)
 
     @classmethod
@@ -122,6 +122,7 @@ def is_tensor_like(inp: object) -> bool:
 def _names() -> dict[Any, str]:
     """The qualified name of each function that can be overridden."""
     found: dict[Any, str] = {relay.function: relay.name for relay in _relays.relays()}
+    found[Tensor.__getitem__] = "libdl.Tensor.__getitem__"
     for name, own in _slots.originals().items():
         if isinstance(own, (types.GetSetDescriptorType, property)):
             found[own.__get__] = f"libdl.Tensor.{name}.__get__"
