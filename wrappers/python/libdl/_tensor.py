@@ -177,11 +177,20 @@ def detach_(self: Tensor) -> Tensor:
 
 @method
 def share_memory_(self: Tensor) -> Tensor:
-    """Raises: libdl makes no memory that processes share. It takes such memory, without a copy."""
-    raise NotImplementedError(
-        "share_memory_: memory shared between processes is not offered; from_numpy takes an array "
-        "over the buf of a multiprocessing.shared_memory.SharedMemory without a copy, and "
-        "x.data = from_numpy(array) moves a parameter there")
+    """Moves the tensor into memory that processes share: what one of them writes, all see. Views
+    made before stay where they were, and a view cannot be moved alone. On a device it does nothing.
+    """
+    from .multiprocessing.memory import share_memory_
+
+    return share_memory_(self)
+
+
+@method
+def is_shared(self: Tensor) -> bool:
+    """Whether other processes may have the tensor's memory; true on a device."""
+    from .multiprocessing.memory import is_shared
+
+    return is_shared(self)
 
 
 # -- conversions -----------------------------------------------------------------------------------

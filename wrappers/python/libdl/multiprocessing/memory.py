@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory that processes share. It has no name: whoever has a descriptor or a mapping has it, the
+kernel counts, and nothing is left when the last of them is gone, however it went."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import fcntl
+import mmap
+import os
+import sys
+import threading
+import weakref
+from collections.abc import Iterable
+from typing import Any
+
+import libdl
+from libdl import _C
+from libdl._overrides import disabled
+
+_ALIGNMENT = 64  # bytes: a cache line, and enough for every vector
+# Tensors up to _SMALL bytes share memory with others: each memory costs a descriptor and a page.
+_SMALL = 16 * 1024
+_COMMON = 256 * 1024
+
+# References to a base that nobody else has: two here, and getrefcount's own.
+_OURS = 3
+
+_libc = ctypes.CDLL(None, use_errno=True)
+_libc.mmap.restype = ctypes.c_void_p
+_libc.mmap.argtypes = (
+    ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long,
+)  # fmt: skip
+_libc.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
+_FAILED = ctypes.c_void_p(-1).value
+
+
+def create(size: int, name: str = "libdl") -> int:
+    """The descriptor of so many bytes. Raises OSError where there is no room for them, rather than
+    a signal at the first write."""
+    try:
+        fd = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    except OSError as error:
+        raise explained(error, "memory that processes share") from None
+    try:
+        os.posix_fallocate(fd, 0, size)
+        # Nobody can cut it off while others read it.
+        fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd
+
+
+def explained(error: OSError, what: str) -> OSError:
+    """The same error; where descriptors ran out, it says so, and what can be done."""
+    if error.errno != errno.EMFILE:
+        return error
+    return OSError(
+        errno.EMFILE,
+        f"no descriptor is left for {what}: each shared memory needs one in each process that has "
+        "it; raise the limit (ulimit -n), or keep fewer of the tensors that arrived",
+    )
+
+
+class Memory:
+    """A mapping of such memory in this process, and the descriptor to send. Its tensors keep it."""
+
+    def __init__(self, fd: int, size: int, key: tuple[int, int]) -> None:
+        """Takes the descriptor. Not the mmap module: it would keep a second one."""
+        self.fd, self.size, self.key = fd, size, key
+        self.address = 0
+        access = mmap.PROT_READ | mmap.PROT_WRITE
+        found = _libc.mmap(None, size, access, mmap.MAP_SHARED, fd, 0)
+        if found == _FAILED:
+            number = ctypes.get_errno()
+            raise OSError(number, f"mapping {size} bytes: {os.strerror(number)}")
+        self.address = found
+
+    def __del__(self, close: Any = os.close) -> None:
+        if self.address:
+            _libc.munmap(self.address, self.size)
+        close(self.fd)
+
+    def bytes(self) -> libdl.Tensor:
+        """All of them as a tensor of uint8, a storage of its own."""
+        array = (ctypes.c_char * self.size).from_address(self.address)
+        array.memory = self
+        made = libdl.frombuffer(array, dtype=libdl.uint8)
+        _of_storage[_C.tensor_storage_id(made)] = self
+        return made
+
+
+# This process's mappings by inode, so that memory which arrives again is mapped once; and by
+# storage: an id may be another storage's by now, so the address must be in the mapping, too.
+_mapped: weakref.WeakValueDictionary[tuple[int, int], Memory] = weakref.WeakValueDictionary()
+_of_storage: weakref.WeakValueDictionary[int, Memory] = weakref.WeakValueDictionary()
+_common: list[Any] = []  # the memory for small tensors, and how much of it is in use
+_lock = threading.RLock()
+
+
+def _forked() -> None:
+    """The parent goes on placing tensors into the common memory."""
+    global _lock
+    _lock = threading.RLock()
+    _common.clear()
+
+
+os.register_at_fork(after_in_child=_forked)
+
+
+def mapped(fd: int) -> Memory:
+    """Takes the descriptor of memory made here or elsewhere."""
+    found = os.fstat(fd)
+    key = found.st_dev, found.st_ino
+    with _lock:
+        memory = _mapped.get(key)
+        if memory is None:
+            memory = _mapped[key] = Memory(fd, found.st_size, key)
+        else:
+            os.close(fd)
+    return memory
+
+
+def memory_of(x: libdl.Tensor) -> tuple[Memory, int] | None:
+    """The memory in which the tensor lies and the byte at which it begins, or None."""
+    memory = _of_storage.get(_C.tensor_storage_id(x))
+    if memory is None:
+        return None
+    position = x.data_ptr() - memory.address
+    return (memory, position) if 0 <= position < memory.size else None
+
+
+def aligned(size: int) -> int:
+    return -(-size // _ALIGNMENT) * _ALIGNMENT
+
+
+def reserve(size: int) -> tuple[Memory, int]:
+    """Room for so many bytes: memory of its own, unless they are few."""
+    if size > _SMALL:
+        return mapped(create(size)), 0
+    with _lock:
+        if not _common or _common[1] + size > _COMMON:
+            _common[:] = mapped(create(_COMMON)), 0
+        memory, used = _common
+        _common[1] = used + aligned(size)
+    return memory, used
+
+
+def place(
+    base: libdl.Tensor, position: int, shape: Iterable[int], strides: Iterable[int],
+    dtype: libdl.dtype,
+) -> libdl.Tensor:  # fmt: skip
+    """A tensor over the bytes of a memory, from position on, in the storage of base."""
+    usable = (base.numel() - position) // dtype.itemsize * dtype.itemsize
+    elements = base[position : position + usable].view(dtype)
+    offset = position // dtype.itemsize
+    made: libdl.Tensor = elements.as_strided(tuple(shape), tuple(strides), offset).detach()
+    return made
+
+
+class Group:
+    """Tensors of one storage, which keep what they share when they move."""
+
+    def __init__(self) -> None:
+        self.tensors: list[libdl.Tensor] = []
+        self.low, self.high = 0, 0  # the bytes of the storage that they reach
+
+    def add(self, x: libdl.Tensor) -> int:
+        """Returns the byte of the storage at which it begins."""
+        first = x.storage_offset() * x.element_size()
+        last = first + span(x) * x.element_size()
+        if not self.tensors:
+            self.low, self.high = first, last
+        self.low, self.high = min(self.low, first), max(self.high, last)
+        if not any(x is other for other in self.tensors):
+            self.tensors.append(x)
+        return first
+
+    def may_move(self) -> bool:
+        """Whether no view is known that would stay behind. What requires grad may always move, as
+        modules' parameters do when they are converted."""
+        if any(x.requires_grad for x in self.tensors):
+            return True
+        found: dict[int, tuple[libdl.Tensor, list[libdl.Tensor]]] = {}
+        for x in self.tensors:
+            base = x._base
+            found.setdefault(id(x if base is None else base), (x if base is None else base, []))
+            del base
+        for x in self.tensors:
+            if x._base is not None:
+                found[id(x._base)][1].append(x)
+        del x
+        for base, views in found.values():
+            # A view holds its base, and so does an object of Python.
+            if _C.tensor_use_count(base) != 1 + len(views):
+                return False
+            if not any(base is x for x in self.tensors) and sys.getrefcount(base) > _OURS:
+                return False
+        return True
+
+    @property
+    def start(self) -> int:
+        """low, rounded down so that every element stays aligned."""
+        return self.low // _ALIGNMENT * _ALIGNMENT
+
+    @property
+    def size(self) -> int:
+        return self.high - self.start
+
+    def move(self, memory: Memory, at: int, follow: bool) -> None:
+        """Copies the bytes there. follow: the tensors lie there from now on."""
+        base = memory.bytes()
+        for x in self.tensors:
+            begin = at + x.storage_offset() * x.element_size() - self.start
+            whole = x.detach().as_strided((span(x),), (1,))
+            place(base, begin, whole.shape, (1,), x.dtype).copy_(whole)
+            if follow:
+                x.data = place(base, begin, x.shape, x.stride(), x.dtype)
+
+
+def span(x: libdl.Tensor) -> int:
+    """Elements from the first to the last in memory."""
+    steps = zip(x.shape, x.stride(), strict=True)
+    return 1 + sum((size - 1) * step for size, step in steps) if x.numel() > 0 else 0
+
+
+def is_reversed(x: libdl.Tensor) -> bool:
+    """Whether its elements lie before the first, as those of an array that was turned round."""
+    return min(x.stride(), default=0) < 0
+
+
+@disabled()
+def is_shared(x: libdl.Tensor) -> bool:
+    """Whether other processes may have the memory; true of tensors on a device, as in PyTorch."""
+    return not x.is_cpu or memory_of(x) is not None
+
+
+@disabled()
+def share(tensors: Iterable[libdl.Tensor]) -> None:
+    """Moves the tensors, those of one storage together, into one memory that processes share."""
+    groups: dict[int, Group] = {}
+    for x in tensors:
+        if x.is_sparse:
+            raise NotImplementedError("share_memory_: a sparse tensor is not moved; share its "
+                                      "values before it is made of them")  # fmt: skip
+        if x.is_cpu and x.numel() > 0 and memory_of(x) is None:
+            if is_reversed(x):
+                x.data = x.detach().contiguous()
+            groups.setdefault(_C.tensor_storage_id(x), Group()).add(x)
+    size = sum(aligned(group.size) for group in groups.values())
+    if size == 0:
+        return
+    memory, at = reserve(size)
+    for group in groups.values():
+        group.move(memory, at, follow=True)
+        at += aligned(group.size)
+
+
+@disabled()
+def share_memory_(x: libdl.Tensor) -> libdl.Tensor:
+    """Tensor.share_memory_."""
+    if x.is_cpu and x.numel() > 0 and memory_of(x) is None:
+        group = Group()
+        group.add(x)
+        if not group.may_move():
+            raise RuntimeError(
+                "share_memory_: argument 1 (self) shares its memory with other views of it, which "
+                "would stay where they are: share the tensor before they are made"
+            )
+    share((x,))
+    return x
