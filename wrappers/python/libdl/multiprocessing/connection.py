@@ -104,6 +104,11 @@ class Arrived:
 class Connection(_ConnectionBase):
     """One end of a pipe: a Connection of multiprocessing, whose objects may hold tensors."""
 
+    _handle: int
+    _check_closed: Any
+    _check_readable: Any
+    _check_writable: Any
+
     def __init__(self, handle: int, readable: bool = True, writable: bool = True) -> None:
         super().__init__(handle, readable, writable)
         self._socket = socket.socket(fileno=handle)

@@ -45,7 +45,7 @@ class Process(_Given, context.Process):
 
     @staticmethod
     def _Popen(process_obj: Any) -> Any:  # noqa: N802
-        return multiprocessing.get_context().Process._Popen(process_obj)  # type: ignore[attr-defined]
+        return multiprocessing.get_context().Process._Popen(process_obj)
 
 
 class _Shares(context.BaseContext):
@@ -67,11 +67,14 @@ class _Shares(context.BaseContext):
         """Objects in order."""
         return queues.SimpleQueue(ctx=self.get_context())
 
-    def Pool(self, *args: Any, **kwargs: Any) -> Any:  # noqa: N802
+    def Pool(  # noqa: N802
+        self, processes: Any = None, initializer: Any = None, initargs: Any = (),
+        maxtasksperchild: Any = None,
+    ) -> Any:  # fmt: skip
         """Processes that work on many tasks."""
         from .pool import Pool
 
-        return Pool(*args, **kwargs, context=self.get_context())
+        return Pool(processes, initializer, initargs, maxtasksperchild, self.get_context())
 
     def get_context(self, method: str | None = None) -> Any:
         """The context of a start method; None: of the one in use."""
@@ -106,7 +109,7 @@ class DefaultContext(_Shares):
     def get_context(self, method: str | None = None) -> Any:
         return _context(multiprocessing.get_start_method() if method is None else method)
 
-    def set_start_method(self, method: str | None, force: bool = False) -> None:  # type: ignore[override]
+    def set_start_method(self, method: str | None, force: bool = False) -> None:
         """Chooses how processes are started: "fork", "spawn" or "forkserver", once in a program."""
         multiprocessing.set_start_method(method, force)
 

@@ -85,8 +85,8 @@ class Memory:
 
     def bytes(self) -> libdl.Tensor:
         """All of them as a tensor of uint8, a storage of its own."""
-        array = (ctypes.c_char * self.size).from_address(self.address)
-        array.memory = self
+        array: Any = (ctypes.c_char * self.size).from_address(self.address)
+        array.memory = self  # which tensors keep, by keeping the array
         made = libdl.frombuffer(array, dtype=libdl.uint8)
         _of_storage[_C.tensor_storage_id(made)] = self
         return made

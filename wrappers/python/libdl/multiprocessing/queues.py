@@ -217,7 +217,7 @@ class Queue(queues.Queue):  # type: ignore[type-arg]
 
 def context_limit() -> int:
     """The largest value of a semaphore."""
-    from _multiprocessing import SemLock  # type: ignore[import-not-found]
+    from _multiprocessing import SemLock
 
     largest: int = SemLock.SEM_VALUE_MAX
     return largest

@@ -100,7 +100,7 @@ class ProcessContext:
             return True
         failed = None
         for sentinel in connection.wait(list(self.sentinels), timeout):
-            number = self.sentinels.pop(sentinel)  # type: ignore[arg-type, call-overload]
+            number = self.sentinels.pop(sentinel)
             self.processes[number].join()
             if self.processes[number].exitcode != 0 and failed is None:
                 failed = number
