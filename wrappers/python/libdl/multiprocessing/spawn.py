@@ -25,19 +25,16 @@ __all__ = [
 class ProcessException(Exception):  # noqa: N818
     """A process failed: its number and its pid."""
 
-    def __init__(self, msg: str, error_index: int, pid: int) -> None:
+    def __init__(self, msg: str, error_index: int, error_pid: int) -> None:
         super().__init__(msg)
-        self.msg, self.error_index, self.pid = msg, error_index, pid
+        self.msg, self.error_index, self.error_pid = msg, error_index, error_pid
 
     def __reduce__(self) -> Any:
-        return type(self), (self.msg, self.error_index, self.pid)
+        return type(self), (self.msg, self.error_index, self.error_pid)
 
 
 class ProcessRaisedException(ProcessException):
     """A process raised an exception; where that can be pickled, it is the cause."""
-
-    def __init__(self, msg: str, error_index: int, error_pid: int) -> None:
-        super().__init__(msg, error_index, error_pid)
 
 
 class ProcessExitedException(ProcessException):
@@ -51,7 +48,7 @@ class ProcessExitedException(ProcessException):
         self.exit_code, self.signal_name = exit_code, signal_name
 
     def __reduce__(self) -> Any:
-        own = self.msg, self.error_index, self.pid, self.exit_code, self.signal_name
+        own = self.msg, self.error_index, self.error_pid, self.exit_code, self.signal_name
         return type(self), own
 
 
