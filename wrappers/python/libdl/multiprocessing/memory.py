@@ -64,13 +64,11 @@ def explained(error: OSError, what: str) -> OSError:
     )
 
 
-class Memory:
-    """A mapping of such memory in this process, and the descriptor to send. Its tensors keep it."""
+class Mapping:
+    """Such memory in this process. Not the mmap module's: that would keep a descriptor, too."""
 
-    def __init__(self, fd: int, size: int, key: tuple[int, int]) -> None:
-        """Takes the descriptor. Not the mmap module: it would keep a second one."""
-        self.fd, self.size, self.key = fd, size, key
-        self.address = 0
+    def __init__(self, fd: int, size: int) -> None:
+        self.address, self.size = 0, size
         access = mmap.PROT_READ | mmap.PROT_WRITE
         found = _libc.mmap(None, size, access, mmap.MAP_SHARED, fd, 0)
         if found == _FAILED:
@@ -78,16 +76,33 @@ class Memory:
             raise OSError(number, f"mapping {size} bytes: {os.strerror(number)}")
         self.address = found
 
-    def __del__(self, close: Any = os.close) -> None:
+    def __del__(self, munmap: Any = _libc.munmap) -> None:
         if self.address:
-            _libc.munmap(self.address, self.size)
+            munmap(self.address, self.size)
+
+    def part(self, offset: int, size: int) -> ctypes.Array[ctypes.c_char]:
+        """Some of the bytes. Who has the array has the mapping; so do tensors over it."""
+        array: Any = (ctypes.c_char * size).from_address(self.address + offset)
+        array.mapping = self
+        made: ctypes.Array[ctypes.c_char] = array
+        return made
+
+
+class Memory(Mapping):
+    """A mapping whose descriptor can be sent."""
+
+    def __init__(self, fd: int, size: int, key: tuple[int, int]) -> None:
+        """Takes the descriptor."""
+        self.fd, self.key = fd, key
+        super().__init__(fd, size)
+
+    def __del__(self, munmap: Any = _libc.munmap, close: Any = os.close) -> None:
+        super().__del__(munmap)
         close(self.fd)
 
     def bytes(self) -> libdl.Tensor:
         """All of them as a tensor of uint8, a storage of its own."""
-        array: Any = (ctypes.c_char * self.size).from_address(self.address)
-        array.memory = self  # which tensors keep, by keeping the array
-        made = libdl.frombuffer(array, dtype=libdl.uint8)
+        made = libdl.frombuffer(self.part(0, self.size), dtype=libdl.uint8)
         _of_storage[_C.tensor_storage_id(made)] = self
         return made
 
