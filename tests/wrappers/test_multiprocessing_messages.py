@@ -2,7 +2,9 @@
 """Queues, pipes and pools of libdl.multiprocessing."""
 
 import multiprocessing
+import os
 import queue
+import signal
 import threading
 
 import pytest
@@ -131,6 +133,20 @@ def test_a_pool_works_on_tensors(method):
         found = pool.map(_twice, [libdl.full((n,), 1.0) for n in (1, 10, 20_000)])
         assert [x.sum().item() for x in found] == [2, 20, 40_000]
         assert pool.apply_async(_twice, (libdl.ones(2),)).get(60).tolist() == [2, 2]
+
+
+def test_a_pool_that_is_terminated_at_work_ends():
+    for _ in range(5):
+        with mp.get_context("fork").Pool(2) as pool:  # whose end terminates it
+            found = pool.imap(_twice, (libdl.full((3,), float(i)) for i in range(3000)))
+            assert next(found).sum() == 0
+
+
+def test_a_killed_worker_of_a_pool_is_replaced():
+    with mp.get_context("fork").Pool(1) as pool:
+        pid = pool.apply(os.getpid)
+        os.kill(pid, signal.SIGKILL)  # while it waits for a task
+        assert pool.apply_async(os.getpid).get(60) != pid
 
 
 def test_a_manager_and_a_shared_value_are_the_standard_ones():

@@ -44,8 +44,8 @@ class Packet:
         if size + len(places) > _LARGEST:
             flags |= _OUTSIDE
             outside = mapped(create(size + len(places)))
-            outside_bytes = memoryview(outside.bytes().numpy())
-            outside_bytes[:size], outside_bytes[size:] = content, places
+            there = outside.view()
+            there[:size], there[size:] = content, places
             self.memories.append(outside)
         descriptors = [memory.fd for memory in self.memories]
         self.bundle = None
@@ -91,7 +91,7 @@ class Arrived:
             descriptors = unbundled(descriptors.pop())
         memories = all_mapped(descriptors)
         if flags & _OUTSIDE:
-            content = memoryview(memories.pop().bytes().numpy())
+            content = memories.pop().view()
         self.is_object = bool(flags & _OBJECT)
         self.content = content[:size]
         begins = pickle.loads(content[size : size + places]) if places else []

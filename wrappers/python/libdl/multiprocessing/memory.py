@@ -80,6 +80,10 @@ class Mapping:
         if self.address:
             munmap(self.address, self.size)
 
+    def view(self) -> memoryview:
+        """All of the bytes."""
+        return memoryview(self.part(0, self.size)).cast("B")
+
     def part(self, offset: int, size: int) -> ctypes.Array[ctypes.c_char]:
         """Some of the bytes. Who has the array has the mapping; so do tensors over it."""
         array: Any = (ctypes.c_char * size).from_address(self.address + offset)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Iterable
 from multiprocessing import pool
 from multiprocessing.pool import ThreadPool as ThreadPool
@@ -26,3 +27,13 @@ class Pool(pool.Pool):
     ) -> None:
         chosen = default.get_context() if context is None else context
         super().__init__(processes, initializer, initargs, maxtasksperchild, chosen)
+
+    @staticmethod
+    def _help_stuff_finish(inqueue: Any, task_handler: Any, size: int) -> None:
+        """Makes room for the thread that hands out tasks, until it has ended. The base class holds
+        a lock meanwhile; here workers may be faster, and waiting for what they took has no end."""
+        while task_handler.is_alive():
+            try:
+                inqueue._reader.arrive(socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                return

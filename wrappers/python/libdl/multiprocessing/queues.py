@@ -9,6 +9,7 @@ import socket
 import threading
 import time
 from multiprocessing import context, queues, util
+from multiprocessing.synchronize import SEM_VALUE_MAX  # type: ignore[attr-defined]
 from queue import Empty, Full
 from typing import Any
 
@@ -134,7 +135,7 @@ class Queue(queues.Queue):  # type: ignore[type-arg]
     before it returns, if there is room; else a thread does so."""
 
     def __init__(self, maxsize: int = 0, *, ctx: Any) -> None:
-        self._maxsize = maxsize if maxsize > 0 else context_limit()
+        self._maxsize = maxsize if maxsize > 0 else SEM_VALUE_MAX
         self._sem = ctx.BoundedSemaphore(self._maxsize)
         self._begin(*Pipe(duplex=False))
 
@@ -213,14 +214,6 @@ class Queue(queues.Queue):  # type: ignore[type-arg]
     def cancel_join_thread(self) -> None:
         """This process may end before that."""
         self._outbox.abandon()
-
-
-def context_limit() -> int:
-    """The largest value of a semaphore."""
-    from _multiprocessing import SemLock
-
-    largest: int = SemLock.SEM_VALUE_MAX
-    return largest
 
 
 class JoinableQueue(Queue, queues.JoinableQueue):  # type: ignore[type-arg]
