@@ -14,7 +14,7 @@ from wrappers.processes import (
 
 import libdl
 import libdl.multiprocessing as mp
-from libdl.multiprocessing.memory import memory_of
+from libdl.multiprocessing.memory import memory_of, share
 
 ANSWERS = json.loads(Path(__file__).with_name("seen_multiprocessing.json").read_text())
 
@@ -55,17 +55,27 @@ def test_what_one_process_writes_the_other_sees(method):
     assert x.tolist() == [0, 0, 0]
 
 
-def _adds(x):
-    x.add_(1)
+class Own(libdl.Tensor):
+    """Pickles itself, by what it inherits."""
+
+    def __reduce_ex__(self, protocol):
+        return super().__reduce_ex__(protocol)
+
+
+def _adds(*tensors):
+    for x in tensors:
+        x.detach().add_(1)
 
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
 def test_a_process_of_the_standard_library_shares_its_arguments(method):
-    x = libdl.zeros(2).share_memory_()
-    process = multiprocessing.get_context(method).Process(target=_adds, args=(x,))
+    sent = [libdl.zeros(2).share_memory_(), libdl.nn.Parameter(libdl.zeros(2)),
+            libdl.zeros(2).as_subclass(Point), libdl.zeros(2).as_subclass(Own)]  # fmt: skip
+    process = multiprocessing.get_context(method).Process(target=_adds, args=sent)
     process.start()
     ended(process)
-    assert x.tolist() == [1, 1]
+    # Of a class that pickles itself a copy was sent.
+    assert [x.tolist() for x in sent] == [[1, 1], [1, 1], [1, 1], [0, 0]]
 
 
 class Keeps(mp.get_context("spawn").Process):
@@ -176,6 +186,9 @@ def test_share_memory_moves_a_tensor_and_what_shares_a_modules_storage():
     there = x.data_ptr()
     assert x.share_memory_().data_ptr() == there and x[1:].is_shared()
     assert x.tolist() == [0, 1, 2] and x._base is None
+    twice = [libdl.arange(3.0)] * 2
+    share(twice)
+    assert twice[0].is_shared() and twice[0].tolist() == [0, 1, 2]
     reshaped = libdl.arange(4.0).view(2, 2).t().share_memory_()
     assert reshaped.is_shared() and reshaped.tolist() == [[0, 2], [1, 3]]
     base = libdl.zeros(4)

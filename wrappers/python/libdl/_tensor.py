@@ -4,6 +4,7 @@
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -466,6 +467,9 @@ def _spanned(x: Tensor) -> Tensor:
 
 @method
 def __reduce_ex__(self: Tensor, protocol: Any) -> Any:
+    processes = sys.modules.get("libdl.multiprocessing.reductions")
+    if processes is not None and processes.is_starting():
+        return processes.Starting(self).__reduce__()
     flat = _spanned(self).cpu()
     data = memoryview(flat.view(uint8)).tobytes() if flat.numel() else b""
     return rebuild, (

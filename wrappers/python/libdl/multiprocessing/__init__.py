@@ -50,7 +50,6 @@ def set_sharing_strategy(new_strategy: str) -> None:
     _strategy[0] = new_strategy
 
 
-init_reductions()
 __all__ = [
     *_standard.__all__, "ProcessContext", "ProcessException", "ProcessExitedException",
     "ProcessRaisedException", "get_all_sharing_strategies", "get_sharing_strategy",

@@ -12,6 +12,7 @@ import os
 import sys
 import threading
 import weakref
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -23,9 +24,6 @@ _ALIGNMENT = 64  # bytes: a cache line, and enough for every vector
 # Tensors up to _SMALL bytes share memory with others: each memory costs a descriptor and a page.
 _SMALL = 16 * 1024
 _COMMON = 256 * 1024
-
-# References to a base that nobody else has: two here, and getrefcount's own.
-_OURS = 3
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.mmap.restype = ctypes.c_void_p
@@ -42,7 +40,9 @@ def create(size: int, name: str = "libdl") -> int:
     try:
         fd = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     except OSError as error:
-        raise explained(error, "memory that processes share") from None
+        if error.errno != errno.EMFILE:
+            raise
+        raise out_of_descriptors("memory that processes share") from None
     try:
         os.posix_fallocate(fd, 0, size)
         # Nobody can cut it off while others read it.
@@ -53,10 +53,7 @@ def create(size: int, name: str = "libdl") -> int:
     return fd
 
 
-def explained(error: OSError, what: str) -> OSError:
-    """The same error; where descriptors ran out, it says so, and what can be done."""
-    if error.errno != errno.EMFILE:
-        return error
+def out_of_descriptors(what: str) -> OSError:
     return OSError(
         errno.EMFILE,
         f"no descriptor is left for {what}: each shared memory needs one in each process that has "
@@ -193,8 +190,7 @@ class Group:
         if not self.tensors:
             self.low, self.high = first, last
         self.low, self.high = min(self.low, first), max(self.high, last)
-        if not any(x is other for other in self.tensors):
-            self.tensors.append(x)
+        self.tensors.append(x)
         return first
 
     def may_move(self) -> bool:
@@ -202,22 +198,18 @@ class Group:
         modules' parameters do when they are converted."""
         if any(x.requires_grad for x in self.tensors):
             return True
-        found: dict[int, tuple[libdl.Tensor, list[libdl.Tensor]]] = {}
+        members = {id(x) for x in self.tensors}
         for x in self.tensors:
-            base = x._base
-            found.setdefault(id(x if base is None else base), (x if base is None else base, []))
-            del base
-        for x in self.tensors:
-            if x._base is not None:
-                found[id(x._base)][1].append(x)
-        del x
-        for base, views in found.values():
-            # A view holds its base, and so does an object of Python.
-            if _C.tensor_use_count(base) != 1 + len(views):
+            # Of a base that nobody else has, getrefcount sees the reference that it is given.
+            if x._base is not None and sys.getrefcount(x._base) > 1 and id(x._base) not in members:
                 return False
-            if not any(base is x for x in self.tensors) and sys.getrefcount(base) > _OURS:
-                return False
-        return True
+        bases = [x if x._base is None else x._base for x in self.tensors]
+        related = Counter(map(id, bases))
+        # A view has a reference to its base, and so has the base's object, which may be a member.
+        return all(
+            _C.tensor_use_count(base) == related[id(base)] + (id(base) not in members)
+            for base in bases
+        )
 
     @property
     def start(self) -> int:
@@ -260,7 +252,7 @@ def is_shared(x: libdl.Tensor) -> bool:
 def share(tensors: Iterable[libdl.Tensor]) -> None:
     """Moves the tensors, those of one storage together, into one memory that processes share."""
     groups: dict[int, Group] = {}
-    for x in tensors:
+    for x in {id(x): x for x in tensors}.values():
         if x.is_sparse:
             raise NotImplementedError("share_memory_: a sparse tensor is not moved; share its "
                                       "values before it is made of them")  # fmt: skip

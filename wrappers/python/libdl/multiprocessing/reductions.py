@@ -10,7 +10,6 @@ import pickle
 import socket
 import threading
 from collections.abc import Iterable
-from multiprocessing import reduction
 from multiprocessing.context import get_spawning_popen
 from multiprocessing.reduction import DupFd, ForkingPickler
 from typing import Any
@@ -20,7 +19,7 @@ from libdl import _C
 from libdl._overrides import disabled
 
 from .memory import (
-    Group, Memory, aligned, explained, is_reversed, mapped, memory_of, place, reserve,
+    Group, Memory, aligned, is_reversed, mapped, memory_of, out_of_descriptors, place, reserve,
 )  # fmt: skip
 
 __all__ = ["init_reductions"]
@@ -37,13 +36,13 @@ class Message:
         self.pickled, self.memories, self.begins = pickled, memories, begins
 
     def load(self) -> Any:
-        before = getattr(_arriving, "groups", None)
-        _arriving.groups = self
+        before = getattr(_here, "message", None)
+        _here.message = self
         self.bases: dict[int, libdl.Tensor] = {}  # one storage for what was one
         try:
             return pickle.loads(self.pickled)
         finally:
-            _arriving.groups = before
+            _here.message = before
 
     def tensor(
         self, group: int, first: int, shape: Any, strides: Any, dtype: libdl.dtype
@@ -55,7 +54,7 @@ class Message:
         return place(base, begin + first, shape, strides, dtype)
 
 
-_arriving = threading.local()
+_here = threading.local()  # the message that this thread loads, and whether it makes one
 
 
 def _arrived(
@@ -66,7 +65,7 @@ def _arrived(
     if group < 0:
         made = libdl.empty_strided(shape, strides, dtype=dtype)
     else:
-        made = _arriving.groups.tensor(group, first, shape, strides, dtype)
+        made = _here.message.tensor(group, first, shape, strides, dtype)
     if kind is not libdl.Tensor:
         made = _C.make_subclass(kind, made)
     if requires_grad:
@@ -158,7 +157,12 @@ def message_of(obj: Any) -> Message:
     """The object as a message. Its tensors lie in memory that processes share from then on."""
     file = io.BytesIO()
     pickler = _Pickler(file)
-    pickler.dump(obj)
+    before = getattr(_here, "packing", False)
+    _here.packing = True
+    try:
+        pickler.dump(obj)
+    finally:
+        _here.packing = before
     return Message(file.getbuffer(), *pickler.settle())
 
 
@@ -199,7 +203,7 @@ def received(end: socket.socket, size: int, flags: int = 0) -> tuple[bytes, list
         found.frombytes(content[: len(content) // found.itemsize * found.itemsize])
     if told & socket.MSG_CTRUNC:
         close_all(found)
-        raise explained(OSError(24, ""), "the memory of tensors that came with a message")
+        raise out_of_descriptors("the tensors that came with a message")
     return data, list(found)
 
 
@@ -246,15 +250,11 @@ def _started(pickled: bytes, begins: list[tuple[int, int]], bundle: Any) -> Any:
     return Message(pickled, memories, begins).load()
 
 
-def _reduce_elsewhere(x: libdl.Tensor) -> Any:
-    """For picklers of the standard library: what it sends through pipes are copies; what a process
-    is started with is shared."""
-    if get_spawning_popen() is None or type(x).__reduce_ex__ is not libdl.Tensor.__reduce_ex__:
-        return x.__reduce_ex__(2)
-    return Starting(x).__reduce__()
+def is_starting() -> bool:
+    """Whether a pickler of the standard library is making what a new process is given: tensors in
+    it are shared, too. What it sends through pipes are copies."""
+    return get_spawning_popen() is not None and not getattr(_here, "packing", False)
 
 
 def init_reductions() -> None:
-    """Processes that multiprocessing itself starts are given tensors by sharing memory, too."""
-    for kind in (libdl.Tensor, libdl.nn.Parameter, libdl.nn.Buffer):
-        reduction.register(kind, _reduce_elsewhere)
+    """Of PyTorch; Tensor.__reduce_ex__ asks is_starting() once this module is there."""
