@@ -3,6 +3,7 @@
 
 import json
 import multiprocessing
+import os
 from pathlib import Path
 
 import pytest
@@ -184,6 +185,9 @@ def test_share_memory_moves_a_tensor_and_what_shares_a_modules_storage():
     x = libdl.arange(3.0)
     assert not x.is_shared() and x.share_memory_() is x and x.is_shared()
     there = x.data_ptr()
+    memory, _ = memory_of(x)
+    # It is in no folder: when the last process that has it is gone, so is the memory.
+    assert os.readlink(f"/proc/self/fd/{memory.fd}") == "/memfd:libdl (deleted)"
     assert x.share_memory_().data_ptr() == there and x[1:].is_shared()
     assert x.tolist() == [0, 1, 2] and x._base is None
     twice = [libdl.arange(3.0)] * 2
