@@ -28,6 +28,7 @@ from .reductions import (
 _LARGEST = 32 * 1024
 _HEADER = struct.Struct("<BQI")  # flags, bytes of the content, bytes of the pickled places
 _OBJECT, _OUTSIDE, _BUNDLED = 1, 2, 4
+_NO_SIGNAL, DO_NOT_WAIT = int(socket.MSG_NOSIGNAL), int(socket.MSG_DONTWAIT)
 
 
 __all__ = ["Client", "Connection", "Listener", "Pipe", "wait"]
@@ -62,16 +63,16 @@ class Packet:
             self.beside = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, numbers)]
 
     def send(self, end: socket.socket, flags: int = 0) -> None:
-        """Raises BlockingIOError if flags has MSG_DONTWAIT and there is no room."""
+        """Raises BlockingIOError if flags has DO_NOT_WAIT and there is no room."""
         while True:
             try:
-                end.sendmsg(self.parts, self.beside, flags | socket.MSG_NOSIGNAL)
+                end.sendmsg(self.parts, self.beside, flags | _NO_SIGNAL)
                 return
             except OSError as error:
                 if error.errno != errno.ETOOMANYREFS:
                     raise
             # As many descriptors as this user may have open are under way: a reader must come.
-            if flags & socket.MSG_DONTWAIT:
+            if flags & DO_NOT_WAIT:
                 raise BlockingIOError
             time.sleep(0.001)
 
@@ -129,7 +130,7 @@ class Connection(_ConnectionBase):
         return self.arrive().load()
 
     def arrive(self, flags: int = 0) -> Arrived:
-        """The next packet. Raises BlockingIOError if flags has MSG_DONTWAIT and there is none."""
+        """The next packet. Raises BlockingIOError if flags has DO_NOT_WAIT and there is none."""
         self._check_closed()
         self._check_readable()
         try:
@@ -145,7 +146,7 @@ class Connection(_ConnectionBase):
         """Whether there was room for it."""
         self._check_closed()
         try:
-            packet.send(self._socket, socket.MSG_DONTWAIT)
+            packet.send(self._socket, DO_NOT_WAIT)
         except BlockingIOError:
             return False
         return True

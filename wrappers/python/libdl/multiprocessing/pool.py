@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable, Iterable
 from multiprocessing import pool
 from multiprocessing.pool import ThreadPool as ThreadPool
 from typing import Any
 
+from .connection import DO_NOT_WAIT
 from .context import default
 
 __all__ = ["Pool", "ThreadPool"]
@@ -34,6 +34,6 @@ class Pool(pool.Pool):
         a lock meanwhile; here workers may be faster, and waiting for what they took has no end."""
         while task_handler.is_alive():
             try:
-                inqueue._reader.arrive(socket.MSG_DONTWAIT)
+                inqueue._reader.arrive(DO_NOT_WAIT)
             except BlockingIOError:
                 return

@@ -5,7 +5,6 @@ process could keep: the kernel hands each packet to one reader."""
 from __future__ import annotations
 
 import collections
-import socket
 import threading
 import time
 from multiprocessing import context, queues, util
@@ -13,7 +12,7 @@ from multiprocessing.synchronize import SEM_VALUE_MAX  # type: ignore[attr-defin
 from queue import Empty, Full
 from typing import Any
 
-from .connection import Packet, Pipe, packet_of
+from .connection import DO_NOT_WAIT, Packet, Pipe, packet_of
 
 __all__ = ["JoinableQueue", "Queue", "SimpleQueue"]
 
@@ -192,7 +191,7 @@ class Queue(queues.Queue):  # type: ignore[type-arg]
         """Another reader may be faster: then the wait goes on."""
         while True:
             try:
-                return self._reader.arrive(socket.MSG_DONTWAIT)
+                return self._reader.arrive(DO_NOT_WAIT)
             except BlockingIOError:
                 left = deadline - time.monotonic()
                 if left <= 0 or not self._poll(left):

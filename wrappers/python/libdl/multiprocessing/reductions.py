@@ -25,6 +25,8 @@ from .memory import (
 __all__ = ["init_reductions"]
 
 _MOST_AT_ONCE = 253  # descriptors that one sendmsg takes: SCM_MAX_FD of Linux
+_ROOM = socket.CMSG_SPACE(_MOST_AT_ONCE * array.array("i").itemsize)
+_CLOSED_BY_EXEC = int(socket.MSG_CMSG_CLOEXEC)  # plain ints: an enum's | takes a microsecond
 
 
 class Message:
@@ -163,7 +165,8 @@ def message_of(obj: Any) -> Message:
         pickler.dump(obj)
     finally:
         _here.packing = before
-    return Message(file.getbuffer(), *pickler.settle())
+    places = pickler.settle() if pickler.groups else ([], [])
+    return Message(file.getbuffer(), *places)
 
 
 # -- descriptors ----------------------------------------------------------------------------------
@@ -196,8 +199,7 @@ def unbundled(fd: int) -> list[int]:
 
 def received(end: socket.socket, size: int, flags: int = 0) -> tuple[bytes, list[int]]:
     """A packet and the descriptors that came with it."""
-    room = socket.CMSG_SPACE(_MOST_AT_ONCE * array.array("i").itemsize)
-    data, extras, told, _ = end.recvmsg(size, room, flags | socket.MSG_CMSG_CLOEXEC)
+    data, extras, told, _ = end.recvmsg(size, _ROOM, flags | _CLOSED_BY_EXEC)
     found = array.array("i")
     for _, _, content in extras:
         found.frombytes(content[: len(content) // found.itemsize * found.itemsize])
