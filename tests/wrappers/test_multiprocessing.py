@@ -79,6 +79,20 @@ def test_a_process_of_the_standard_library_shares_its_arguments(method):
     assert [x.tolist() for x in sent] == [[1, 1], [1, 1], [1, 1], [0, 0]]
 
 
+def _sums(tensors, out):
+    out.fill_(sum(float(x[0]) for x in tensors))
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_a_process_is_given_more_memories_than_a_message_has_room_for(method):
+    tensors = [libdl.full((5000,), float(i)).share_memory_() for i in range(300)]
+    out = libdl.zeros(1)
+    process = mp.get_context(method).Process(target=_sums, args=(tensors, out))
+    process.start()
+    ended(process)
+    assert out.item() == sum(range(300))
+
+
 class Keeps(mp.get_context("spawn").Process):
     """A subclass with a tensor among its attributes."""
 
@@ -139,7 +153,8 @@ DTYPES = [libdl.bool, libdl.uint8, libdl.int16, libdl.int64, libdl.float16, libd
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_every_dtype_and_layout_arrives(dtype):
     x = libdl.arange(24).to(dtype).view(2, 3, 4)
-    for sent in (x, x.permute(2, 0, 1), x[:, ::2, 1:3], x[0, 0, 0], x[:0], x[:, :1].expand(2, 5, 4)):
+    views = x.permute(2, 0, 1), x[:, ::2, 1:3], x[0, 0, 0], x[:0], x[:, :1].expand(2, 5, 4)
+    for sent in (x, *views):
         found = there_and_back(sent)
         assert libdl.equal(found, sent) and found.dtype is dtype
         assert found.stride() == sent.stride() and found.shape == sent.shape
@@ -155,8 +170,10 @@ def test_kinds_of_tensors_stay_what_they_are():
     point = libdl.ones(2).as_subclass(Point)
     point.name = "p"
     sparse = libdl.sparse_coo_tensor([[0, 2]], [[1.0], [2.0]], (3, 1))
-    found = there_and_back([parameter, leaf, point, sparse, libdl.nn.Parameter(libdl.ones(1), False)])
-    assert [type(x).__name__ for x in found] == ["Parameter", "Tensor", "Point", "Tensor", "Parameter"]
+    frozen = libdl.nn.Parameter(libdl.ones(1), False)
+    found = there_and_back([parameter, leaf, point, sparse, frozen])
+    kinds = [type(x).__name__ for x in found]
+    assert kinds == ["Parameter", "Tensor", "Point", "Tensor", "Parameter"]
     assert [x.requires_grad for x in found] == [True, True, False, False, False]
     assert all(x.is_leaf for x in found) and found[2].name == "p"
     assert found[3].is_sparse and found[3].to_dense().tolist() == [[1], [0], [2]]

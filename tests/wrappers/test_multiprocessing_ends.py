@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""libdl.multiprocessing when processes fail or are killed, and when descriptors or memory run out."""
+"""libdl.multiprocessing when processes fail or are killed, and when something runs out."""
 
 import os
 import signal
@@ -185,7 +185,7 @@ def test_spawn_runs_a_function_in_several_processes():
 
 
 @pytest.mark.parametrize("what, error, text", [
-    ("raises", mp.ProcessRaisedException, "Process 1 raised an exception(?s:.*)in _task(?s:.*)wanted by"),
+    ("raises", mp.ProcessRaisedException, "Process 1 raised(?s:.*)in _task(?s:.*)wanted by"),
     ("exits", mp.ProcessExitedException, "process 1 ended with exit code 5"),
     ("dies", mp.ProcessExitedException, "process 1 was ended by signal SIGKILL"),
 ])  # fmt: skip
@@ -213,7 +213,8 @@ def test_spawned_processes_end_with_a_parent_that_is_killed(tmp_path):
         "if __name__ == '__main__':\n    mp.spawn(task, nprocs=2)\n"
     )
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, env=environment) as parent:
+    command = [sys.executable, script]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) as parent:
         pids = [int(parent.stdout.readline()) for _ in range(2)]
         parent.kill()
         parent.wait()

@@ -6,10 +6,12 @@ import os
 import queue
 import signal
 import threading
+import time
 
 import pytest
 from wrappers.processes import (
-    METHODS, by_every_method, descriptors, ended, nothing_left, program, there_and_back,  # noqa: F401
+    METHODS, by_every_method, descriptors, ended, nothing_left, program, running,
+    there_and_back,  # noqa: F401
 )
 
 import libdl
@@ -19,13 +21,26 @@ from libdl.multiprocessing.memory import memory_of
 
 def test_many_memories_and_a_long_pickle_make_one_message():
     before = descriptors()
-    sent = [libdl.full((5000,), float(i)) for i in range(600)]  # each too large to lie with others
+    # Each is too large to lie with others.
+    sent = [libdl.full((5000,), float(i)).share_memory_() for i in range(600)]
     numbers = list(range(100_000))
     arrived, also = there_and_back((sent, numbers))
     assert [x[7].item() for x in arrived] == list(range(600)) and also == numbers
     assert len({memory_of(x)[0].key for x in arrived}) == 600
     del sent, arrived
     assert descriptors() <= before + 1, "the memory for small tensors may have been made"
+
+
+def test_many_large_tensors_that_are_sent_together_share_a_descriptor():
+    sent = [libdl.full((5000 + i,), float(i)) for i in range(1000)]
+    few = [libdl.full((5000,), float(i)) for i in range(60)]
+    arrived, apart = there_and_back(sent), there_and_back(few)
+    assert len({memory_of(x)[0].key for x in arrived}) == 1
+    assert len({memory_of(x)[0].key for x in apart}) == 60, "one that is kept keeps no others"
+    for x, found in zip(sent, arrived, strict=True):
+        assert libdl.equal(x, found)
+    arrived[7].zero_()
+    assert (sent[7] == 0).all() and (sent[6] == 6).all() and (sent[8] == 8).all()
 
 
 def test_small_tensors_share_a_descriptor():
@@ -146,6 +161,8 @@ def test_a_killed_worker_of_a_pool_is_replaced():
     with mp.get_context("fork").Pool(1) as pool:
         pid = pool.apply(os.getpid)
         os.kill(pid, signal.SIGKILL)  # while it waits for a task
+        while running(pid):
+            time.sleep(0.001)
         assert pool.apply_async(os.getpid).get(60) != pid
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 import array
 import errno
 import io
-import os
 import pickle
 import select
 import socket

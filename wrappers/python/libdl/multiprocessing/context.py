@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Contexts: multiprocessing's, whose processes are given tensors by sharing memory, and whose queues
-and pipes carry them."""
+"""Contexts: multiprocessing's, whose processes are given tensors by sharing memory, and whose
+queues and pipes carry them."""
 
 from __future__ import annotations
 

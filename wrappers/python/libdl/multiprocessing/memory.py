@@ -7,6 +7,7 @@ from __future__ import annotations
 import ctypes
 import errno
 import fcntl
+import itertools
 import mmap
 import os
 import sys
@@ -24,6 +25,7 @@ _ALIGNMENT = 64  # bytes: a cache line, and enough for every vector
 # Tensors up to _SMALL bytes share memory with others: each memory costs a descriptor and a page.
 _SMALL = 16 * 1024
 _COMMON = 256 * 1024
+_MOST_APART = 64  # larger tensors of one message with memories of their own; if more, in one
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _libc.mmap.restype = ctypes.c_void_p
@@ -162,6 +164,15 @@ def reserve(size: int) -> tuple[Memory, int]:
         memory, used = _common
         _common[1] = used + aligned(size)
     return memory, used
+
+
+def rooms(sizes: list[int]) -> list[tuple[Memory, int]]:
+    """Room for tensors that are sent together: one memory where they would need many."""
+    if sum(size > _SMALL for size in sizes) <= _MOST_APART:
+        return [reserve(size) for size in sizes]
+    memory = mapped(create(sum(map(aligned, sizes))))
+    begins = itertools.accumulate(map(aligned, sizes), initial=0)
+    return [(memory, begin) for begin, _ in zip(begins, sizes, strict=False)]
 
 
 def place(

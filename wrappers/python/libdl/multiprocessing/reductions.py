@@ -19,7 +19,7 @@ from libdl import _C
 from libdl._overrides import disabled
 
 from .memory import (
-    Group, Memory, aligned, is_reversed, mapped, memory_of, out_of_descriptors, place, reserve,
+    Group, Memory, is_reversed, mapped, memory_of, out_of_descriptors, place, rooms,
 )  # fmt: skip
 
 __all__ = ["init_reductions"]
@@ -127,10 +127,18 @@ class _Pickler(ForkingPickler):
     def settle(self) -> tuple[list[Memory], list[tuple[int, int]]]:
         """The memories, and for each group which of them it is in and where it begins; what is not
         in one yet moves there."""
+        new = [group for group in self.groups if isinstance(group, Group)]
+        places = iter(rooms([group.size for group in new]))
         memories: dict[tuple[int, int], tuple[int, Memory]] = {}
         begins = []
         for group in self.groups:
-            memory, begin = (group, 0) if isinstance(group, Memory) else _moved(group)
+            if isinstance(group, Memory):
+                memory, begin = group, 0
+            else:
+                memory, at = next(places)
+                # The sender shares as well, unless it has other views: those sent stay with them.
+                group.move(memory, at, follow=group.may_move())
+                begin = at - group.start
             number, _ = memories.setdefault(memory.key, (len(memories), memory))
             begins.append((number, begin))
         return [memory for _, memory in memories.values()], begins
@@ -146,13 +154,6 @@ def _check(x: libdl.Tensor) -> None:
         raise NotImplementedError(
             f"a tensor on {x.device} cannot go to another process yet: send its cpu()"
         )
-
-
-def _moved(group: Group) -> tuple[Memory, int]:
-    """The sender shares as well, unless it has other views: those sent stay with them."""
-    memory, at = reserve(aligned(group.size))
-    group.move(memory, at, follow=group.may_move())
-    return memory, at - group.start
 
 
 def message_of(obj: Any) -> Message:

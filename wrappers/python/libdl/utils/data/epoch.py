@@ -51,8 +51,8 @@ class Epoch(Iterator[Any]):
         if self.loader.generator is not None and state["generator"] is not None:
             self.loader.generator.set_state(state["generator"])
         # Between epochs a trainer that is resumed, too, draws as it would have.
-        trainers = state.get("ended", False) and libdl.equal(libdl.get_rng_state(), state["default"])
-        with own_numbers(shared=trainers):
+        as_before = libdl.equal(libdl.get_rng_state(), state["default"])
+        with own_numbers(shared=state.get("ended", False) and as_before):
             libdl.set_rng_state(state["default"])
             self._draw()
         for _ in range(state["batches"]):
