@@ -26,9 +26,8 @@ from .reductions import (
 # Larger ones go through a memory of their own: a packet has to fit into a socket's buffer.
 _LARGEST = 32 * 1024
 _HEADER = struct.Struct("<BQI")  # flags, bytes of the content, bytes of the pickled places
-_OBJECT, _OUTSIDE, _BUNDLED = 1, 2, 4
+_OUTSIDE, _BUNDLED = 1, 2
 _NO_SIGNAL, DO_NOT_WAIT = int(socket.MSG_NOSIGNAL), int(socket.MSG_DONTWAIT)
-
 
 __all__ = ["Client", "Connection", "Listener", "Pipe", "wait"]
 
@@ -40,7 +39,7 @@ class Packet:
         self.memories: list[Memory] = list(message.memories) if message is not None else []
         places = pickle.dumps(message.begins) if message is not None and self.memories else b""
         size = len(content)
-        flags = _OBJECT if message is not None else 0
+        flags = 0
         if size + len(places) > _LARGEST:
             flags |= _OUTSIDE
             outside = mapped(create(size + len(places)))
@@ -92,7 +91,6 @@ class Arrived:
         memories = all_mapped(descriptors)
         if flags & _OUTSIDE:
             content = memories.pop().view()
-        self.is_object = bool(flags & _OBJECT)
         self.content = content[:size]
         begins = pickle.loads(content[size : size + places]) if places else []
         self.message = Message(self.content, memories, begins)
