@@ -15,7 +15,8 @@ from wrappers.processes import (
 
 import libdl
 import libdl.multiprocessing as mp
-from libdl.multiprocessing.memory import memory_of, share
+from libdl.multiprocessing.memory import memory_of
+from libdl.multiprocessing.moving import share
 
 ANSWERS = json.loads(Path(__file__).with_name("seen_multiprocessing.json").read_text())
 

@@ -181,7 +181,7 @@ def share_memory_(self: Tensor) -> Tensor:
     """Moves the tensor into memory that processes share: what one of them writes, all see. Views
     made before stay where they were, and a view cannot be moved alone. On a device it does nothing.
     """
-    from .multiprocessing.memory import share_memory_
+    from .multiprocessing.moving import share_memory_
 
     return share_memory_(self)
 
@@ -189,7 +189,7 @@ def share_memory_(self: Tensor) -> Tensor:
 @method
 def is_shared(self: Tensor) -> bool:
     """Whether other processes may have the tensor's memory; true on a device."""
-    from .multiprocessing.memory import is_shared
+    from .multiprocessing.moving import is_shared
 
     return is_shared(self)
 

@@ -18,9 +18,8 @@ import libdl
 from libdl import _C
 from libdl._overrides import disabled
 
-from .memory import (
-    Group, Memory, is_reversed, mapped, memory_of, out_of_descriptors, place, rooms,
-)  # fmt: skip
+from .memory import Memory, mapped, memory_of, out_of_descriptors, rooms
+from .moving import Group, is_reversed, place
 
 __all__ = ["init_reductions"]
 

@@ -87,9 +87,9 @@ class ModuleConversions(ModuleCalls):
     def share_memory(self: C) -> C:
         """Moves all parameters, their gradients and the buffers into one memory that processes
         share: what one of them writes, all see."""
-        from ..multiprocessing.memory import share
+        from ..multiprocessing.moving import share
 
-        tensors = [*self.parameters(), *self.buffers()]  # type: ignore[attr-defined]
+        tensors = [*self.parameters(), *self.buffers()]
         for x in tensors:
             if is_lazy(x):
                 x.share_memory_()  # raises
