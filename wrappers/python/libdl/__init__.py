@@ -171,10 +171,12 @@ def _assert(condition: _Any, message: str) -> None:
 
 if _typing.TYPE_CHECKING:
     bool, float, int = bool_, float32, int32
-    from . import amp as amp, cuda as cuda, func as func, fx as fx, nn as nn, optim as optim
-    from . import overrides as overrides, random as random, utils as utils
+    from . import amp as amp, cuda as cuda, func as func, fx as fx, multiprocessing as multiprocessing
+    from . import nn as nn, optim as optim, overrides as overrides, random as random, utils as utils
 
-_LAZY = ("amp", "cuda", "func", "fx", "nn", "optim", "overrides", "random", "utils")
+_LAZY = (
+    "amp", "cuda", "func", "fx", "multiprocessing", "nn", "optim", "overrides", "random", "utils",
+)  # fmt: skip
 
 
 if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names

@@ -4,6 +4,7 @@
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -177,11 +178,20 @@ def detach_(self: Tensor) -> Tensor:
 
 @method
 def share_memory_(self: Tensor) -> Tensor:
-    """Raises: libdl makes no memory that processes share. It takes such memory, without a copy."""
-    raise NotImplementedError(
-        "share_memory_: memory shared between processes is not offered; from_numpy takes an array "
-        "over the buf of a multiprocessing.shared_memory.SharedMemory without a copy, and "
-        "x.data = from_numpy(array) moves a parameter there")
+    """Moves the tensor into memory that processes share: what one of them writes, all see. Views
+    made before stay where they were, and a view cannot be moved alone. On a device it does nothing.
+    """
+    from .multiprocessing.moving import share_memory_
+
+    return share_memory_(self)
+
+
+@method
+def is_shared(self: Tensor) -> bool:
+    """Whether other processes may have the tensor's memory; true on a device."""
+    from .multiprocessing.moving import is_shared
+
+    return is_shared(self)
 
 
 # -- conversions -----------------------------------------------------------------------------------
@@ -457,6 +467,9 @@ def _spanned(x: Tensor) -> Tensor:
 
 @method
 def __reduce_ex__(self: Tensor, protocol: Any) -> Any:
+    processes = sys.modules.get("libdl.multiprocessing.reductions")
+    if processes is not None and processes.is_starting():
+        return processes.Starting(self).__reduce__()
     flat = _spanned(self).cpu()
     data = memoryview(flat.view(uint8)).tobytes() if flat.numel() else b""
     return rebuild, (

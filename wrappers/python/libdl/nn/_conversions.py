@@ -85,9 +85,16 @@ class ModuleConversions(ModuleCalls):
         return self._apply(lambda x: x.cuda(device))
 
     def share_memory(self: C) -> C:
-        """Calls share_memory_ of all parameters and buffers, which raises and says what can be done
-        instead; a module without any returns itself."""
-        return self._apply(lambda x: x.share_memory_())
+        """Moves all parameters, their gradients and the buffers into one memory that processes
+        share: what one of them writes, all see."""
+        from ..multiprocessing.moving import share
+
+        tensors = [*self.parameters(), *self.buffers()]
+        for x in tensors:
+            if is_lazy(x):
+                x.share_memory_()  # raises
+        share([*tensors, *(x.grad for x in tensors if x.grad is not None)])
+        return self
 
 
 def _convert_parameter(parameter: Any, fn: Callable[[Tensor], Tensor]) -> None:

@@ -17,10 +17,11 @@ from .sampler import (
     WeightedRandomSampler,
 )  # fmt: skip
 from .samples import WorkerInfo, get_worker_info, sample_generator
+from .strings import StringList
 
 __all__ = [
     "BatchSampler", "ChainDataset", "ConcatDataset", "DataLoader", "Dataset", "DistributedSampler",
-    "IterableDataset", "RandomSampler", "Sampler", "SequentialSampler", "StackDataset", "Subset",
-    "SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler", "WorkerInfo",
+    "IterableDataset", "RandomSampler", "Sampler", "SequentialSampler", "StackDataset", "StringList",
+    "Subset", "SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler", "WorkerInfo",
     "default_collate", "default_convert", "get_worker_info", "random_split", "sample_generator",
 ]  # fmt: skip

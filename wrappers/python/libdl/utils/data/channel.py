@@ -10,6 +10,8 @@ import socket
 import struct
 import weakref
 
+from libdl.multiprocessing.memory import out_of_descriptors
+
 _HEADER = struct.Struct("<Q")
 
 # A forked process has copies of these; while it keeps one, the other end is not told that this
@@ -67,7 +69,7 @@ class Channel:
             if count == 0:
                 raise EOFError
             if flags & socket.MSG_CTRUNC:
-                raise OSError("no descriptor is left for the memory of batches (ulimit -n)")
+                raise out_of_descriptors("the memory of batches")
             for _, _, data in extras:
                 fd = array.array("i", data)[0]
             place = place[count:]

@@ -88,6 +88,7 @@ class DataLoader(Generic[_Sample]):
                 stacklevel=2,
             )
         self._persistent: Any = None
+        self._told_length: int | None = None  # of an IterableDataset, once somebody asked
         self._epoch: Epoch | None = None
         self._resumed: dict[str, Any] | None = None
 
@@ -111,6 +112,12 @@ class DataLoader(Generic[_Sample]):
             ):
                 if given:
                     raise bad(f"{name} is for workers, but num_workers is 0")
+        if isinstance(context, str):
+            from multiprocessing import get_all_start_methods
+
+            if context not in get_all_start_methods():
+                raise bad(f"multiprocessing_context is {context!r}, wanted one of "
+                          f"{get_all_start_methods()}")  # fmt: skip
         if prefetch_factor is not None and prefetch_factor < 1:
             raise bad(f"prefetch_factor is {prefetch_factor}, wanted at least 1")
         if method not in ("process", "thread"):
@@ -177,9 +184,10 @@ class DataLoader(Generic[_Sample]):
         if not self.iterates:
             return len(self.indices)  # type: ignore[arg-type]
         size = len(self.dataset)  # type: ignore[arg-type]
-        if self.batch_size is None:
-            return size
-        return size // self.batch_size if self.drop_last else -(-size // self.batch_size)
+        if self.batch_size is not None:
+            size = size // self.batch_size if self.drop_last else -(-size // self.batch_size)
+        self._told_length = size
+        return size
 
     def state_dict(self) -> dict[str, Any]:
         """Where the iteration that began last is: numbers and generators' states."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,8 @@ class Epoch(Iterator[Any]):
     def __init__(self, loader: DataLoader[Any], resumed: dict[str, Any] | None) -> None:
         self.loader = loader
         self.handed = 0
+        self.ended = False
+        self.promised = loader._told_length
         if resumed is None:
             self.began = {"default": libdl.get_rng_state(), "generator": self._own_state()}
             self._draw()
@@ -47,7 +50,9 @@ class Epoch(Iterator[Any]):
         self.began = {"default": state["default"], "generator": state["generator"]}
         if self.loader.generator is not None and state["generator"] is not None:
             self.loader.generator.set_state(state["generator"])
-        with own_numbers(shared=False):
+        # Between epochs a trainer that is resumed, too, draws as it would have.
+        as_before = libdl.equal(libdl.get_rng_state(), state["default"])
+        with own_numbers(shared=state.get("ended", False) and as_before):
             libdl.set_rng_state(state["default"])
             self._draw()
         for _ in range(state["batches"]):
@@ -55,13 +60,33 @@ class Epoch(Iterator[Any]):
         self.handed = state["batches"]
 
     def state_dict(self) -> dict[str, Any]:
-        return {"batches": self.handed, **self.began}
+        """After StopIteration, of the next epoch."""
+        if self.ended:
+            now = {"default": libdl.get_rng_state(), "generator": self._own_state()}
+            return {"batches": 0, **now, "ended": True}
+        return {"batches": self.handed, **self.began, "ended": False}
 
     def __len__(self) -> int:
         return len(self.loader)
 
+    def _short_batches(self) -> int:
+        """How many batches there may be beyond those that an IterableDataset's length promises:
+        each worker may have one that is not full."""
+        loader = self.loader
+        return max(loader.num_workers - 1, 0) if loader.batched and not loader.drop_last else 0
+
+    def _warn_of_length(self) -> None:
+        warnings.warn(
+            f"DataLoader: the IterableDataset's length promised {self.promised} batches, but "
+            f"{self.handed} have been loaded. With workers, each iterates over a copy of the dataset, "
+            "which has to divide its samples by get_worker_info()",
+            stacklevel=4,
+        )
+
     def finished(self, batch: Any) -> Any:
         self.handed += 1
+        if self.promised is not None and self.handed > self.promised + self._short_batches():
+            self._warn_of_length()
         if self.loader.pin_memory and libdl.cuda.is_available():
             return pinned(batch)
         return batch
@@ -91,7 +116,11 @@ class LocalEpoch(Epoch):
                 self.batches.batch([None] * (loader.batch_size or 1))
 
     def __next__(self) -> Any:
-        return self.finished(self.batches.batch(next(self.indices)))
+        try:
+            return self.finished(self.batches.batch(next(self.indices)))
+        except StopIteration:
+            self.ended = True
+            raise
 
 
 class WorkerEpoch(Epoch):
@@ -153,6 +182,7 @@ class WorkerEpoch(Epoch):
                 continue
             return self.finished(batch)
         self.close()
+        self.ended = True
         raise StopIteration
 
     def close(self) -> None:

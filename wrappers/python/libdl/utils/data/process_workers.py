@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import pickle
 import queue
@@ -15,9 +14,10 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 import libdl
+from libdl import multiprocessing
 
 from .channel import Channel
-from .ring import Layout, Piece, Ring, Slots, packed, unpacked
+from .ring import Layout, Ring, Slots, packed, unpacked
 from .workers import Answer, Job, RemoteTraceback, Work, traceback_of
 
 if TYPE_CHECKING:
@@ -156,6 +156,7 @@ def _end(workers: list[_Worker], owner: int) -> None:
         if worker.process.is_alive():  # a sample takes long
             worker.process.kill()
             worker.process.join()
+        worker.process.close()  # its descriptors; the loader may be in a cycle of references
     workers.clear()
 
 
@@ -190,11 +191,10 @@ class _Writer:
         self._send(epoch, number, slot, layout, pickled)
 
     def _send(self, epoch: int, number: int, slot: int, layout: Layout, pickled: bytes) -> None:
-        pieces: list[Piece] = layout.pieces
         inline = bytearray(layout.size if slot < 0 else 0)
         if slot < 0:
             layout.write(inline)
-        head = pickle.dumps((epoch, number, self.ring, slot, len(inline), pieces), protocol=5)
+        head = pickle.dumps((epoch, number, self.ring, slot, len(inline), layout.pieces), protocol=5)
         self.channel.send(len(head).to_bytes(8, "little"), head, inline, pickled)
 
 

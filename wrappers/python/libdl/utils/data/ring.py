@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Batches through memory that two processes have mapped once.
 
-A batch is pickled; its tensors lie in a slot of the ring, and the pickle says where. Memory that is
-used again has no page faults, which cost more than the copy."""
+A batch is pickled; its tensors and NumPy's arrays lie in a slot of the ring, and the pickle says
+where. Memory that is used again has no page faults, which cost more than the copy."""
 
 from __future__ import annotations
 
 import collections
 import ctypes
-import fcntl
 import io
 import math
-import mmap
 import os
 import pickle
 import weakref
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import libdl
+from libdl.multiprocessing.memory import Mapping, create
 
 _ALIGNMENT = 64  # bytes: a cache line, and enough for every vector
 
@@ -43,30 +43,47 @@ class Piece:
         return flat.view(self.shape)
 
 
+@dataclass(frozen=True)
+class Stretch:
+    """Bytes in a slot, such as those of an array."""
+
+    offset: int
+    size: int
+
+
 class Layout:
-    """Where a batch's tensors go, one behind the other."""
+    """Where a batch's tensors go, and other bytes, one behind the other."""
 
     def __init__(self) -> None:
-        self.pieces: list[Piece] = []
-        self.tensors: list[libdl.Tensor] = []
+        self.pieces: list[Piece | Stretch] = []
+        self.contents: list[Any] = []
         self.size = 0
 
     def add(self, x: libdl.Tensor) -> int:
-        self.pieces.append(Piece(self.size, tuple(x.shape), x.dtype))
-        self.tensors.append(x)
-        used = self.size + x.numel() * x.element_size()
-        self.size = -(-used // _ALIGNMENT) * _ALIGNMENT
+        self._append(Piece(self.size, tuple(x.shape), x.dtype), x, x.numel() * x.element_size())
         return len(self.pieces) - 1
 
+    def add_bytes(self, buffer: pickle.PickleBuffer) -> None:
+        content = buffer.raw()
+        self._append(Stretch(self.size, content.nbytes), content, content.nbytes)
+
+    def _append(self, piece: Piece | Stretch, content: Any, size: int) -> None:
+        self.pieces.append(piece)
+        self.contents.append(content)
+        self.size = -(-(self.size + size) // _ALIGNMENT) * _ALIGNMENT
+
     def write(self, memory: Any) -> None:
-        for x, piece in zip(self.tensors, self.pieces, strict=True):
-            if piece.count > 0:
+        for x, piece in zip(self.contents, self.pieces, strict=True):
+            if isinstance(piece, Stretch):
+                end = piece.offset + piece.size
+                memoryview(memory).cast("B")[piece.offset : end] = x
+            elif piece.count > 0:
                 piece.place(memory).copy_(x)
 
 
 class _Pickler(pickle.Pickler):
     def __init__(self, file: io.BytesIO, layout: Layout) -> None:
-        super().__init__(file, protocol=5)
+        super().__init__(file, protocol=5, buffer_callback=layout.add_bytes)
         self.layout = layout
 
     def persistent_id(self, obj: Any) -> int | None:
@@ -77,12 +94,23 @@ class _Pickler(pickle.Pickler):
 
 
 class _Unpickler(pickle.Unpickler):
-    def __init__(self, file: io.BytesIO, pieces: list[Piece], memory: Any, copied: bool) -> None:
-        super().__init__(file)
+    def __init__(
+        self, file: io.BytesIO, pieces: list[Piece | Stretch], memory: Any, copied: bool
+    ) -> None:
         self.pieces, self.memory, self.copied = pieces, memory, copied
+        super().__init__(file, buffers=self._stretches())
+
+    def _stretches(self) -> Iterator[Any]:
+        whole = memoryview(self.memory).cast("B")
+        for piece in self.pieces:
+            if isinstance(piece, Stretch):
+                part = whole[piece.offset : piece.offset + piece.size]
+                yield bytearray(part) if self.copied else part
 
     def persistent_load(self, pid: int) -> libdl.Tensor:
-        x = self.pieces[pid].place(self.memory)
+        piece = self.pieces[pid]
+        assert isinstance(piece, Piece)
+        x = piece.place(self.memory)
         return x.clone() if self.copied else x
 
 
@@ -93,23 +121,9 @@ def packed(content: Any) -> tuple[bytes, Layout]:
     return file.getvalue(), layout
 
 
-def unpacked(pickled: bytes, pieces: list[Piece], memory: Any, copied: bool) -> Any:
-    """copied: the tensors have memory of their own."""
+def unpacked(pickled: bytes, pieces: list[Piece | Stretch], memory: Any, copied: bool) -> Any:
+    """copied: the tensors and arrays have memory of their own."""
     return _Unpickler(io.BytesIO(pickled), pieces, memory, copied).load()
-
-
-def create_memory(size: int) -> int:
-    """The descriptor of so many bytes that have no name: the kernel counts who has them. Raises
-    OSError where there is no room, rather than a signal at the first write."""
-    fd = os.memfd_create("libdl-batches", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
-    try:
-        os.posix_fallocate(fd, 0, size)
-        # Nobody can cut it off while others read it.
-        fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)
-    except BaseException:
-        os.close(fd)
-        raise
-    return fd
 
 
 class Slots:
@@ -117,24 +131,26 @@ class Slots:
 
     def __init__(self, fd: int, size: int, count: int) -> None:
         self.size, self.count = size, count
-        self.map = mmap.mmap(fd, size * count)
+        self.mapping = Mapping(fd, size * count)
 
     def memory(self, slot: int) -> ctypes.Array[ctypes.c_char]:
         """Lives as long as a tensor in it does."""
-        return (ctypes.c_char * self.size).from_buffer(self.map, slot * self.size)
+        return self.mapping.part(slot * self.size, self.size)
 
 
 class Ring:
     """The reader's side: which slots batches hold, and which the writer may use again."""
 
     def __init__(self, size: int, count: int) -> None:
-        self.fd = create_memory(size * count)  # until the writer has it
+        self.fd = create(size * count, "libdl-batches")  # until the writer has it
         self.slots = Slots(self.fd, size, count)
         self.held: set[int] = set()
         # Tensors may die in any thread.
         self.given_back: collections.deque[int] = collections.deque()
 
-    def read(self, slot: int, pickled: bytes, pieces: list[Piece], most_held: int) -> Any:
+    def read(
+        self, slot: int, pickled: bytes, pieces: list[Piece | Stretch], most_held: int
+    ) -> Any:
         """The batch; in memory of its own if batches hold so many slots already."""
         memory = self.slots.memory(slot)
         copied = len(self.held) >= most_held

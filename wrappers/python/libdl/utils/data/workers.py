@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import importlib.abc
+import importlib.util
 import random
 import sys
 import traceback
@@ -86,6 +88,37 @@ def traceback_of(error: BaseException, where: str) -> str:
     return f"In {where}:\n{text}"
 
 
+class _SeedAtImport(importlib.abc.MetaPathFinder):
+    """Seeds numpy.random when a sample imports it."""
+
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> Any:
+        if fullname != "numpy.random":
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(fullname)
+        loader: Any = None if spec is None else spec.loader
+        if loader is not None:
+            execute = loader.exec_module
+
+            def exec_module(module: Any) -> None:
+                execute(module)
+                module.seed(self.seed)
+
+            loader.exec_module = exec_module
+        return spec
+
+
+def _seed_numpy(seed: int) -> None:
+    """Now, or when it is imported: NumPy need not be installed, and its import takes time."""
+    if "numpy.random" in sys.modules:
+        sys.modules["numpy.random"].seed(seed)
+    else:
+        sys.meta_path.insert(0, _SeedAtImport(seed))
+
+
 class Work:
     """A worker's side: loads the batches that it is asked for."""
 
@@ -103,9 +136,7 @@ class Work:
         if not job.shared:
             random.seed(own)
             libdl.manual_seed(own)
-            numpy = sys.modules.get("numpy")
-            if numpy is not None:
-                numpy.random.seed(own % 2**32)
+            _seed_numpy(own % 2**32)
         if job.init is not None:
             job.init(job.id)
 

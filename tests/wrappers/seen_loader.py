@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs with DataLoader, for test_data_workers.py. `m` is libdl; the answers in seen_loader.json
+are those of PyTorch 2.15, for which the same functions run with m = torch:
+
+    PYTHONPATH=tests python -m wrappers.seen_loader > tests/wrappers/seen_loader.json"""
+
+import os
+import re
+import warnings
+
+from wrappers.answers import told, write
+
+CONTEXT = {"multiprocessing_context": "fork"}
+
+
+def squares(m, size):
+    class Squares(m.utils.data.Dataset):
+        def __len__(self):
+            return size
+
+        def __getitem__(self, i):
+            return i * i
+
+    return Squares()
+
+
+def stream(m, size, says=None, sharded=True):
+    class Stream(m.utils.data.IterableDataset):
+        def __iter__(self):
+            info = m.utils.data.get_worker_info()
+            first, step = (info.id, info.num_workers) if sharded and info is not None else (0, 1)
+            return iter(range(first, size, step))
+
+        if says is not None:
+
+            def __len__(self):
+                return says
+
+    return Stream()
+
+
+def loaded(loader):
+    return [b.tolist() if hasattr(b, "tolist") else b for b in loader]
+
+
+def orders(m):
+    L, answers = m.utils.data.DataLoader, []
+    for workers in (0, 2):
+        context = CONTEXT if workers else {}
+        for options in ({}, {"batch_size": 3}, {"batch_size": 3, "drop_last": True}, {"batch_size": None},
+                        {"batch_sampler": [[5, 1], [2], [0, 0, 3]]}, {"sampler": [4, 2, 6], "batch_size": 2},
+                        {"sampler": range(3), "batch_size": None}, {"collate_fn": sum, "batch_size": 4}):  # fmt: skip
+            loader = L(squares(m, 7), num_workers=workers, **context, **options)
+            answers.append([len(loader), loaded(loader), loaded(loader)])
+    return answers
+
+
+def streams(m):
+    L, answers = m.utils.data.DataLoader, []
+    for workers in (0, 1, 2, 3):
+        context = CONTEXT if workers else {}
+        for options in ({"batch_size": 3}, {"batch_size": 3, "drop_last": True}, {"batch_size": None}):
+            for sharded in (True, False):
+                loader = L(stream(m, 8, sharded=sharded), num_workers=workers, **context, **options)
+                answers.append([loaded(loader), told(len, loader)])
+    return answers
+
+
+def warned(m):
+    """Of an IterableDataset that gives more than it says: how often, and with which numbers."""
+    L, answers = m.utils.data.DataLoader, []
+    for workers in (0, 2):
+        context = CONTEXT if workers else {}
+        for says, asks, sharded, size in ((8, True, True, 2), (8, False, False, None),
+                                          (3, True, True, None), (20, True, True, 3)):  # fmt: skip
+            loader = L(stream(m, 8, says, sharded), num_workers=workers, batch_size=size, **context)
+            with warnings.catch_warnings(record=True) as found:
+                warnings.simplefilter("always")
+                length = len(loader) if asks else None
+                batches = len(list(loader))
+            texts = [str(w.message) for w in found if "IterableDataset" in str(w.message)]
+            numbers = [[int(n) for n in re.findall(r"(?<=\s)\d+(?=[\s(])", text)] for text in texts]
+            answers.append([length, batches, numbers, [w.category.__name__ for w in found if "IterableDataset" in str(w.message)]])
+    return answers
+
+
+def workers(m):
+    """worker_init_fn, persistent workers, get_worker_info, prefetch."""
+    L, D = m.utils.data.DataLoader, m.utils.data
+
+    class Told(D.Dataset):
+        made = None
+
+        def __len__(self):
+            return 8
+
+        def __getitem__(self, i):
+            info = D.get_worker_info()
+            return [i, info.id, info.num_workers, info.dataset is self, -1 if self.made is None else self.made, os.getpid()]
+
+    def begin(number):
+        D.get_worker_info().dataset.made = 10 * number
+
+    answers = []
+    for persistent in (False, True):
+        loader = L(Told(), batch_size=2, num_workers=2, worker_init_fn=begin, persistent_workers=persistent, prefetch_factor=3,
+                   collate_fn=list, **CONTEXT)  # fmt: skip
+        epochs = [[row for batch in loader for row in batch] for _ in range(2)]
+        answers.append([[row[:5] for row in rows] for rows in epochs])
+        pids = [{row[5] for row in rows} for rows in epochs]
+        answers.append([len(pids[0]), pids[0] == pids[1], os.getpid() in pids[0]])
+    return [*answers, D.get_worker_info()]
+
+
+def refused(m):
+    L, answers = m.utils.data.DataLoader, []
+    for options in ({"num_workers": -1}, {"timeout": -1}, {"prefetch_factor": 2}, {"persistent_workers": True},
+                    {"batch_sampler": [[1]], "batch_size": 2}, {"batch_sampler": [[1]], "shuffle": True}, {"batch_size": None, "drop_last": True},
+                    {"sampler": [1], "shuffle": True}, {"batch_size": 0}, {"num_workers": 1, "multiprocessing_context": "teleport"},
+                    {"multiprocessing_context": "fork"}):  # fmt: skip
+        answers.append(told(lambda o=options: L(squares(m, 3), **o) and None))
+    answers.append(told(lambda: L(stream(m, 3), shuffle=True) and None))
+    answers.append(told(lambda: loaded(L(stream(m, 3, says=2), shuffle=False))))
+    answers.append(loaded(L(squares(m, 0))))
+    return answers
+
+
+PROGRAMS = [orders, streams, warned, workers, refused]
+
+if __name__ == "__main__":
+    write(PROGRAMS)
