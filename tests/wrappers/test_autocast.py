@@ -175,7 +175,8 @@ CONVOLUTIONS = {
 @pytest.mark.parametrize("name", CONVOLUTIONS)
 @pytest.mark.parametrize("dtype", [libdl.bfloat16, libdl.float16])
 def test_a_convolution_is_that_of_float32_rounded(threads, dtype, name):
-    """Once, with its bias; and so are its gradients."""
+    """Once, with its bias; and so are its gradients. A matrix unit sums bfloat16 in another order
+    (tests/ops/test_bfloat_convolutions.py has the bounds)."""
     image, weight, options = CONVOLUTIONS[name]
     libdl.manual_seed(1)
     outputs = weight[1] * options.get("groups", 1) if "transposed" in name else weight[0]
@@ -195,7 +196,12 @@ def test_a_convolution_is_that_of_float32_rounded(threads, dtype, name):
     for n in (1, 2, 3):
         threads(n)
         for found, w in zip(computed(dtype, dy)[1], wanted, strict=True):
-            assert found.dtype == dtype and libdl.equal(found, w.to(dtype))
+            assert found.dtype == dtype
+            if dtype == libdl.float16:
+                assert libdl.equal(found, w.to(dtype))
+            elif w.numel():
+                limit = w.abs() * 2**-8 + w.abs().max() * 2**-16
+                assert bool(((found.float() - w).abs() <= limit).all())
 
 
 @pytest.mark.parametrize("sizes", [(1, 70, 50), (5, 300, 40), (60, 800, 90), (130, 64, 257)])

@@ -75,7 +75,7 @@ VALUES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("value", VALUES, ids=repr)
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
 def test_files_keep_plain_values(value):
     found = through_a_file({"x": [value]})["x"][0]
     assert type(found) is type(value) and found == value and repr(found) == repr(value)

@@ -111,7 +111,7 @@ def _data_start(source: Source, at: int, name: bytes, flags: int) -> int:
     again = source.read(at + _LOCAL.size, name_size)
     if mark != b"PK\3\4" or method or again != name or local_flags != flags:
         raise malformed(f"the header of {_text(name)!r} and the directory disagree")
-    return at + _LOCAL.size + name_size + extra_size
+    return at + _LOCAL.size + int(name_size) + int(extra_size)
 
 
 def _entries(source: Source) -> dict[str, Record]:

@@ -48,7 +48,7 @@ class Placing:
             wanted = wanted.get(location)
         elif callable(wanted):
             try:
-                found = wanted(storage, location)
+                found: Tensor | None = wanted(storage, location)
                 _check(found, storage)
             except Exception as error:
                 raise Foreign(error) from None

@@ -139,7 +139,7 @@ def check_depth(value: Any) -> None:
                 raise ValueError("a name as a value, wanted what it makes")
         if depth == MAX_DEPTH:
             raise ValueError(f"values nested more than {MAX_DEPTH} deep")
-        below = []
+        below: list[Any] = []
         for part in level:
             if isinstance(part, (dict, list, tuple, Tensor, Unbuilt)) and id(part) not in seen:
                 seen.add(id(part))
