@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins as _builtins
 import math as _math
 import typing as _typing
+import warnings as _warnings_of_python
 from typing import Any as _Any
 
 from . import _C
@@ -65,6 +66,22 @@ from ._random import (
 from ._sparse import sparse_coo_tensor as sparse_coo_tensor
 from ._printing import set_printoptions as set_printoptions
 from ._info import VERSION as __version__, show_config as show_config
+from ._determinism import (
+    are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled,
+    get_deterministic_debug_mode as get_deterministic_debug_mode,
+    get_float32_matmul_precision as get_float32_matmul_precision,
+    is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled,
+    set_deterministic_debug_mode as set_deterministic_debug_mode,
+    set_float32_matmul_precision as set_float32_matmul_precision,
+    use_deterministic_algorithms as use_deterministic_algorithms,
+)  # fmt: skip
+from ._legacy import (
+    BFloat16Tensor as BFloat16Tensor, BoolTensor as BoolTensor, ByteTensor as ByteTensor,
+    CharTensor as CharTensor, DoubleTensor as DoubleTensor, FloatTensor as FloatTensor,
+    HalfTensor as HalfTensor, IntTensor as IntTensor, LongTensor as LongTensor,
+    ShortTensor as ShortTensor, SymBool as SymBool, SymFloat as SymFloat, SymInt as SymInt,
+    TensorType as _TensorType, set_default_tensor_type as set_default_tensor_type,
+)  # fmt: skip
 from ._serialization import load as load, save as save
 from . import autograd as autograd, return_types as return_types
 
@@ -143,22 +160,36 @@ def _one_of(value: _Any) -> _Any:
     return value.new_zeros(value.shape and (1,) * value.ndim) if is_tensor(value) else value
 
 
+_told: set[str] = set()
+
+
 def compile(model: _Any = None, **options: _Any) -> _Any:
-    """Returns the model unchanged; PyTorch would compile it."""
+    """Returns the model unchanged, and says so once; PyTorch would compile it."""
+    if "compile" not in _told:
+        _told.add("compile")
+        _warnings_of_python.warn("libdl.compile returns the model unchanged: it runs eagerly", stacklevel=2)
     return (lambda function: function) if model is None else model
 
 
 def typename(obj: _Any) -> str:
     """The name of the object's type, as in PyTorch."""
-    return obj.type() if is_tensor(obj) else type(obj).__name__
+    if is_tensor(obj):
+        return obj.type()
+    return str(obj) if isinstance(obj, _TensorType) else type(obj).__name__
 
 
 if _typing.TYPE_CHECKING:
     bool, float, int = bool_, float32, int32
-    from . import amp as amp, cuda as cuda, func as func, nn as nn, optim as optim, random as random
-    from . import utils as utils
+    from . import accelerator as accelerator, amp as amp, backends as backends, compiler as compiler
+    from . import cpu as cpu, cuda as cuda, distributed as distributed, func as func
+    from . import functional as functional, hub as hub, jit as jit, mps as mps, nn as nn, onnx as onnx
+    from . import optim as optim, random as random, testing as testing, types as types
+    from . import utils as utils, version as version, xpu as xpu
 
-_LAZY = ("amp", "cuda", "func", "nn", "optim", "random", "utils")
+_LAZY = (
+    "accelerator", "amp", "backends", "compiler", "cpu", "cuda", "distributed", "func", "functional",
+    "hub", "jit", "mps", "nn", "onnx", "optim", "random", "testing", "types", "utils", "version", "xpu",
+)  # fmt: skip
 
 
 if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
