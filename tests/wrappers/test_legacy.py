@@ -89,3 +89,39 @@ def test_names_of_dimensions_are_refused():
     for name in ("rename", "refine_names", "align_to"):
         with pytest.raises(NotImplementedError, match="dimensions have no names"):
             getattr(libdl.ones(1), name)("a")
+
+
+def test_storage_is_the_whole_memory():
+    x = libdl.arange(6.0).reshape(2, 3)
+    row = x[1].storage()
+    assert len(row) == row.size() == 6 and row.tolist() == [0, 1, 2, 3, 4, 5] and row[2] == 2
+    assert row.nbytes() == len(x.untyped_storage()) == 24 and row.element_size() == 4
+    assert row.data_ptr() == x.storage().data_ptr() == x.data_ptr() == x.untyped_storage().data_ptr()
+    assert row.dtype is libdl.float32 and row.device == libdl.device("cpu") and not row.is_shared()
+    row[0] = 9
+    assert x[0, 0] == 9 and libdl.is_storage(row) and not libdl.is_storage(x)
+    with pytest.raises(NotImplementedError, match="memory keeps its size"):
+        row.resize_(3)
+
+
+def test_resize_keeps_memory_that_is_large_enough():
+    x = libdl.arange(6)
+    address = x.data_ptr()
+    assert x.resize_(2, 2).tolist() == [[0, 1], [2, 3]] and x.data_ptr() == address
+    assert x.resize_((6,)).tolist() == [0, 1, 2, 3, 4, 5]
+    assert x[2:].resize_(2).tolist() == [2, 3]
+    assert x.resize_as_(libdl.ones(3, 1)).tolist() == [[0], [1], [2]]
+    assert x.resize_(9).shape == (9,) and x[:6].tolist() == [0, 1, 2, 3, 4, 5]
+    with pytest.raises(RuntimeError, match="requires grad"):
+        libdl.ones(2, requires_grad=True).resize_(1)
+
+
+def test_second_paths_lead_to_the_same_functions():
+    assert libdl.special.expit is libdl.sigmoid and libdl.functional.norm is libdl.norm
+    assert libdl.get_device_module("cpu") is libdl.cpu and libdl.get_device_module("cuda:0") is libdl.cuda
+    for module in (libdl.special, libdl.functional):
+        assert dir(module) and not hasattr(module, "no_such")
+    x = libdl.ones(2)
+    assert libdl.utils.dlpack.from_dlpack(libdl.utils.dlpack.to_dlpack(x)).data_ptr() == x.data_ptr()
+    with pytest.raises(NotImplementedError, match="nothing is fetched"):
+        libdl.utils.model_zoo.load_url("u")

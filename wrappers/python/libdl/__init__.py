@@ -85,6 +85,8 @@ from ._legacy import (
 from ._serialization import load as load, save as save
 from . import autograd as autograd, return_types as return_types
 
+_Device = device
+legacy_contiguous_format = contiguous_format
 double = float64
 half = float16
 short = int16
@@ -163,6 +165,25 @@ def _one_of(value: _Any) -> _Any:
 _told: set[str] = set()
 
 
+def is_storage(obj: object) -> _Any:
+    """Whether the object is the memory of a tensor, as Tensor.storage() returns it."""
+    from .storage import TypedStorage, UntypedStorage
+
+    return isinstance(obj, (TypedStorage, UntypedStorage))
+
+
+def get_device_module(device: _Any = None) -> _Any:
+    """The module of functions for a kind of device: libdl.cuda or libdl.cpu; None: of an accelerator."""
+    from . import cpu, cuda
+
+    if device is None:
+        return cuda if cuda.is_available() else cpu
+    kind = device.type if isinstance(device, _Device) else str(device).split(":")[0]
+    if kind not in ("cpu", "cuda"):
+        raise RuntimeError(f"get_device_module: device is {device!r}, wanted one of type cpu or cuda")
+    return cuda if kind == "cuda" else cpu
+
+
 def compile(model: _Any = None, **options: _Any) -> _Any:
     """Returns the model unchanged, and says so once; PyTorch would compile it."""
     if "compile" not in _told:
@@ -183,12 +204,13 @@ if _typing.TYPE_CHECKING:
     from . import accelerator as accelerator, amp as amp, backends as backends, compiler as compiler
     from . import cpu as cpu, cuda as cuda, distributed as distributed, func as func
     from . import functional as functional, hub as hub, jit as jit, mps as mps, nn as nn, onnx as onnx
-    from . import optim as optim, random as random, testing as testing, types as types
+    from . import optim as optim, random as random, special as special, storage as storage
+    from . import testing as testing, types as types
     from . import utils as utils, version as version, xpu as xpu
 
 _LAZY = (
     "accelerator", "amp", "backends", "compiler", "cpu", "cuda", "distributed", "func", "functional",
-    "hub", "jit", "mps", "nn", "onnx", "optim", "random", "testing", "types", "utils", "version", "xpu",
+    "hub", "jit", "mps", "nn", "onnx", "optim", "random", "special", "storage", "testing", "types", "utils", "version", "xpu",
 )  # fmt: skip
 
 

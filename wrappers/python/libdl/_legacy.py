@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from . import _C
@@ -130,8 +131,56 @@ def _refuse_names(self: Tensor, *names: Any, **renamed: Any) -> Tensor:
     raise NotImplementedError("dimensions have no names: use their numbers")
 
 
-Tensor.new = new
-Tensor.rename = Tensor.refine_names = Tensor.align_to = _refuse_names
+def resize_(self: Tensor, *sizes: Any, memory_format: object = None) -> Tensor:
+    """Gives the tensor another shape, row-major, over the same memory if that is large enough.
+
+    Otherwise it gets new memory with its elements and undefined ones behind them; unlike in PyTorch,
+    other tensors over the old memory stay there."""
+    if self.requires_grad:
+        raise RuntimeError("resize_: self requires grad, and such a tensor cannot be resized")
+    shape = sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
+    whole, offset, count = _whole(self), self.storage_offset(), math.prod(shape)
+    if offset + count > whole.numel():
+        kept, whole, offset = whole[offset:], empty(count, dtype=self.dtype, device=self.device), 0
+        whole[: kept.numel()] = kept
+    self.data = whole[offset : offset + count].view(shape)
+    return self
+
+
+def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: object = None) -> Tensor:
+    """Gives the tensor the other's shape; see resize_."""
+    return resize_(self, the_template.shape)
+
+
+def _whole(x: Tensor) -> Tensor:
+    """A vector of all elements of the memory that the tensor lies in."""
+    count = _C.tensor_storage_nbytes(x) // x.element_size()
+    return x.detach().as_strided((count,), (1,), 0)
+
+
+def storage(self: Tensor) -> Any:
+    """The memory that the tensor lies in, as elements of its dtype."""
+    from .storage import TypedStorage
+
+    return TypedStorage(_whole(self))
+
+
+def untyped_storage(self: Tensor) -> Any:
+    """The memory that the tensor lies in, as bytes."""
+    from .storage import UntypedStorage
+
+    return UntypedStorage(_whole(self))
+
+
+def is_shared(self: Tensor) -> bool:
+    """False: libdl makes no memory that processes share."""
+    return False
+
+
+for _method in (new, resize_, resize_as_, storage, untyped_storage, is_shared):
+    setattr(Tensor, _method.__name__, _method)
+for _name in ("rename", "refine_names", "align_to"):
+    setattr(Tensor, _name, _refuse_names)
 
 
 class _Symbolic:

@@ -167,7 +167,7 @@ def _about_tensors(actual: Tensor, expected: Tensor, close: Tensor, rtol: float,
              f"Mismatched elements: {wrong} / {total} ({wrong / total:.1%})"]  # fmt: skip
     for name, values, bound in (("absolute", difference, atol), ("relative", relative, rtol)):
         flat = int(values.flatten().argmax())
-        place = []
+        place: list[int] = []
         for size in reversed(actual.shape):
             flat, i = divmod(flat, size)
             place.insert(0, i)
