@@ -125,3 +125,19 @@ def test_second_paths_lead_to_the_same_functions():
     assert libdl.utils.dlpack.from_dlpack(libdl.utils.dlpack.to_dlpack(x)).data_ptr() == x.data_ptr()
     with pytest.raises(NotImplementedError, match="nothing is fetched"):
         libdl.utils.model_zoo.load_url("u")
+
+
+def test_numbers_as_tensors():
+    assert libdl.scalar_tensor(3).dtype is libdl.float32 and libdl.scalar_tensor(3).shape == ()
+    assert libdl.scalar_tensor(3, dtype=libdl.int64).item() == 3
+    assert libdl.ones(2, 3).adjoint().shape == (3, 2)
+    assert libdl.cosine_similarity is libdl.nn.functional.cosine_similarity
+    assert libdl.ones(1).record_stream(None) is None
+
+
+@pytest.mark.parametrize("name", ["celu", "elu", "hardtanh", "leaky_relu", "relu", "selu"])
+def test_activations_in_place(name):
+    F = libdl.nn.functional
+    x = libdl.tensor([-2.0, 0.5, 3.0])
+    wanted = getattr(F, name)(x).tolist()
+    assert getattr(F, f"{name}_")(x) is x and x.tolist() == wanted

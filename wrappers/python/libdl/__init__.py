@@ -80,7 +80,7 @@ from ._legacy import (
     CharTensor as CharTensor, DoubleTensor as DoubleTensor, FloatTensor as FloatTensor,
     HalfTensor as HalfTensor, IntTensor as IntTensor, LongTensor as LongTensor,
     ShortTensor as ShortTensor, SymBool as SymBool, SymFloat as SymFloat, SymInt as SymInt,
-    TensorType as _TensorType, set_default_tensor_type as set_default_tensor_type,
+    TensorType as _TensorType, scalar_tensor as scalar_tensor, set_default_tensor_type as set_default_tensor_type,
 )  # fmt: skip
 from ._serialization import load as load, save as save
 from . import autograd as autograd, return_types as return_types
@@ -214,6 +214,12 @@ _LAZY = (
 )  # fmt: skip
 
 
+# Names that PyTorch has twice.
+_ELSEWHERE = {
+    "Event": "libdl.cuda", "Stream": "libdl.cuda", "cosine_similarity": "libdl.nn.functional",
+    "pairwise_distance": "libdl.nn.functional",
+}  # fmt: skip
+
 if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
 
     def __getattr__(name: str) -> _Any:
@@ -221,6 +227,8 @@ if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
 
         if name in _LAZY:
             return importlib.import_module(f".{name}", __name__)
+        if name in _ELSEWHERE:
+            return getattr(importlib.import_module(_ELSEWHERE[name], __name__), name)
         if name in _BUILTIN_DTYPES:
             return _BUILTIN_DTYPES[name]
         from ._missing import explain

