@@ -176,3 +176,19 @@ import libdl.as_torch
 libdl.as_torch.install()
 """))  # fmt: skip
     assert "PyTorch itself was imported before install()" in done.stderr
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_processes_that_the_program_starts_have_it_too(program, method):
+    done = run(program(f"""
+import multiprocessing
+import torch
+
+def work(x):
+    return float(torch.tensor(x) * 2)
+
+if __name__ == "__main__":
+    with multiprocessing.get_context({method!r}).Pool(1) as pool:
+        print(pool.map(work, [1.0, 2.0]))
+"""))  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "[2.0, 4.0]\n"), done.stderr

@@ -15,6 +15,7 @@ import sys
 from collections.abc import Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
+from multiprocessing import spawn
 from pathlib import Path
 from types import ModuleType, TracebackType
 from typing import Any
@@ -118,6 +119,25 @@ def _explain_module(own: str) -> str:
     return f"there is no module {parent}.{last}; docs/coming-from-pytorch.md lists what is missing"
 
 
+class _Installed:
+    """Pickled, it is a call of install()."""
+
+    def __reduce__(self) -> Any:
+        return install, ()
+
+
+def _install_in_spawned() -> None:
+    """A process that multiprocessing spawns imports the program anew: there, too, torch is libdl.
+
+    It reads what its parent prepared before it imports anything, and ignores keys unknown to it."""
+    prepare = spawn.get_preparation_data
+
+    def with_hook(name: str) -> dict[str, Any]:
+        return {**prepare(name), "libdl": _Installed()}
+
+    spawn.get_preparation_data = with_hook
+
+
 def install() -> None:
     """From here on, `import torch` and its submodules are answered with libdl.
 
@@ -127,6 +147,7 @@ def install() -> None:
     if "torch" in sys.modules:
         raise ImportError("libdl.as_torch: PyTorch itself was imported before install()")
     sys.meta_path.insert(0, _Finder())
+    _install_in_spawned()
     shown = sys.excepthook
 
     def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> Any:
