@@ -100,3 +100,9 @@ def test_to_lists():
     for dtype in (libdl.uint8, libdl.int8, libdl.int16, libdl.uint16, libdl.int32, libdl.uint32,
                   libdl.int64, libdl.uint64):  # fmt: skip
         assert libdl.tensor([[1, 100]], dtype=dtype).tolist() == [[1, 100]]
+
+
+def test_lengths_may_be_numbers_of_numpy():
+    x = libdl.arange(6.0).reshape(3, 2, 1)
+    packed = libdl.nn.utils.rnn.pack_padded_sequence(x, np.array([3, 1]))
+    assert packed.batch_sizes.tolist() == [2, 1, 1] and packed.data.flatten().tolist() == [0, 1, 2, 4]

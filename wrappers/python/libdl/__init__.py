@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins as _builtins
 import math as _math
 import typing as _typing
+import warnings as _warnings_of_python
 from typing import Any as _Any
 
 from . import _C
@@ -69,11 +70,30 @@ from ._random import (
 from ._sparse import sparse_coo_tensor as sparse_coo_tensor
 from ._printing import set_printoptions as set_printoptions
 from ._info import VERSION as __version__, show_config as show_config
+from ._determinism import (
+    are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled,
+    get_deterministic_debug_mode as get_deterministic_debug_mode,
+    get_float32_matmul_precision as get_float32_matmul_precision,
+    is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled,
+    set_deterministic_debug_mode as set_deterministic_debug_mode,
+    set_float32_matmul_precision as set_float32_matmul_precision,
+    use_deterministic_algorithms as use_deterministic_algorithms,
+)  # fmt: skip
+from ._legacy import (
+    BFloat16Tensor as BFloat16Tensor, BoolTensor as BoolTensor, ByteTensor as ByteTensor,
+    CharTensor as CharTensor, DoubleTensor as DoubleTensor, FloatTensor as FloatTensor,
+    HalfTensor as HalfTensor, IntTensor as IntTensor, LongTensor as LongTensor,
+    ShortTensor as ShortTensor, SymBool as SymBool, SymFloat as SymFloat, SymInt as SymInt,
+    TensorType as _TensorType, scalar_tensor as scalar_tensor,
+    set_default_tensor_type as set_default_tensor_type,
+)  # fmt: skip
 from .serialization import load as load, save as save
 from . import autograd as autograd, return_types as return_types
 
 _overrides.own_methods(globals())
 
+_Device = device
+legacy_contiguous_format = contiguous_format
 double = float64
 half = float16
 short = int16
@@ -149,14 +169,42 @@ def _one_of(value: _Any) -> _Any:
     return value.new_zeros(value.shape and (1,) * value.ndim) if is_tensor(value) else value
 
 
+_told: set[str] = set()
+
+
+def is_storage(obj: object) -> _Any:
+    """Whether the object is the memory of a tensor, as Tensor.storage() returns it."""
+    from .storage import TypedStorage, UntypedStorage
+
+    return isinstance(obj, (TypedStorage, UntypedStorage))
+
+
+def get_device_module(device: _Any = None) -> _Any:
+    """The module of functions for a kind of device: libdl.cuda or libdl.cpu; None: of an accelerator."""
+    from . import cpu, cuda
+
+    if device is None:
+        return cuda if cuda.is_available() else cpu
+    kind = device.type if isinstance(device, _Device) else str(device).split(":")[0]
+    if kind not in ("cpu", "cuda"):
+        raise RuntimeError(f"get_device_module: device is {device!r}, wanted one of type cpu or cuda")
+    return cuda if kind == "cuda" else cpu
+
+
 def compile(model: _Any = None, **options: _Any) -> _Any:
-    """Returns the model unchanged; PyTorch would compile it."""
+    """Returns the model unchanged, and says so once; PyTorch would compile it."""
+    if "compile" not in _told:
+        _told.add("compile")
+        text = "libdl.compile returns the model unchanged: it runs eagerly"
+        _warnings_of_python.warn(text, stacklevel=2)
     return (lambda function: function) if model is None else model
 
 
 def typename(obj: _Any) -> str:
     """The name of the object's type, as in PyTorch."""
-    return obj.type() if is_tensor(obj) else type(obj).__name__
+    if is_tensor(obj):
+        return obj.type()
+    return str(obj) if isinstance(obj, _TensorType) else type(obj).__name__
 
 
 def _assert(condition: _Any, message: str) -> None:
@@ -171,13 +219,25 @@ def _assert(condition: _Any, message: str) -> None:
 
 if _typing.TYPE_CHECKING:
     bool, float, int = bool_, float32, int32
-    from . import amp as amp, cuda as cuda, func as func, fx as fx, multiprocessing as multiprocessing
-    from . import nn as nn, optim as optim, overrides as overrides, random as random, utils as utils
+    from . import accelerator as accelerator, amp as amp, backends as backends, compiler as compiler
+    from . import cpu as cpu, cuda as cuda, distributed as distributed, func as func
+    from . import functional as functional, fx as fx, hub as hub, jit as jit, mps as mps
+    from . import multiprocessing as multiprocessing, nn as nn, onnx as onnx, optim as optim
+    from . import overrides as overrides, random as random, special as special, storage as storage
+    from . import testing as testing, types as types, utils as utils, version as version, xpu as xpu
 
 _LAZY = (
-    "amp", "cuda", "func", "fx", "multiprocessing", "nn", "optim", "overrides", "random", "utils",
+    "accelerator", "amp", "backends", "compiler", "cpu", "cuda", "distributed", "func",
+    "functional", "fx", "hub", "jit", "mps", "multiprocessing", "nn", "onnx", "optim", "overrides",
+    "random", "special", "storage", "testing", "types", "utils", "version", "xpu",
 )  # fmt: skip
 
+
+# Names that PyTorch has twice.
+_ELSEWHERE = {
+    "Event": "libdl.cuda", "Stream": "libdl.cuda", "cosine_similarity": "libdl.nn.functional",
+    "pairwise_distance": "libdl.nn.functional",
+}  # fmt: skip
 
 if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
 
@@ -186,6 +246,8 @@ if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
 
         if name in _LAZY:
             return importlib.import_module(f".{name}", __name__)
+        if name in _ELSEWHERE:
+            return getattr(importlib.import_module(_ELSEWHERE[name], __name__), name)
         if name in _BUILTIN_DTYPES:
             return _BUILTIN_DTYPES[name]
         from ._missing import explain

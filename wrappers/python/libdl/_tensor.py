@@ -267,12 +267,9 @@ def m_to(
 @method
 def m_type(self: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
     """The type's name, or the tensor with another dtype."""
-    if dtype is None:
-        names = {"float32": "Float", "float64": "Double", "float16": "Half", "int64": "Long",
-                 "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte"}  # fmt: skip
-        name = self.dtype.name
-        return f"libdl.{names.get(name, name.capitalize())}Tensor"
-    return _to(self, dtype, None, non_blocking, False)
+    from ._legacy import type_name, type_named
+
+    return type_name(self) if dtype is None else _to(self, *type_named(dtype), non_blocking, False)
 
 
 @method

@@ -246,6 +246,11 @@ assert all((_canonical_mask, _none_or_dtype, cross_entropy, hardshrink, l1_loss,
             logsigmoid, mse_loss, nll_loss, sigmoid, softplus, tanh))  # fmt: skip
 
 
+from . import _in_place  # noqa: E402
+from ._in_place import *  # noqa: E402
+
+__all__ += _in_place.__all__
+
 import typing as _typing  # noqa: E402
 
 from .._missing import missing as _missing_names, public as _public_names  # noqa: E402

@@ -6,13 +6,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import checkpoint as checkpoint, data as data
+    from . import checkpoint as checkpoint, data as data, dlpack as dlpack, model_zoo as model_zoo
     from ._intercept import Call as Call
     from ._intercept import intercept as intercept
     from ._plugins import load_plugin as load_plugin
     from ._plugins import set_provider_enabled as set_provider_enabled
 
-__all__ = ["Call", "checkpoint", "data", "intercept", "load_plugin", "set_provider_enabled"]
+__all__ = [
+    "Call", "checkpoint", "data", "dlpack", "intercept", "load_plugin", "model_zoo",
+    "set_provider_enabled",
+]  # fmt: skip
 _FROM = {
     "Call": "._intercept",
     "intercept": "._intercept",
@@ -24,7 +27,7 @@ _FROM = {
 def __getattr__(name: str) -> Any:
     import importlib
 
-    if name in ("_pytree", "checkpoint", "data"):
+    if name in ("_pytree", "checkpoint", "data", "dlpack", "model_zoo"):
         return importlib.import_module(f".{name}", __name__)
     if name in _FROM:
         return getattr(importlib.import_module(_FROM[name], __name__), name)

@@ -8,7 +8,6 @@ longest first."""
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -151,7 +150,7 @@ def _checked_lengths(name: str, lengths: Any, batch: Any, steps: Any) -> list[An
         raise RuntimeError(f"{name}: argument 2 (lengths) has shape {list(lengths.shape)}, wanted "
                            "a vector")  # fmt: skip
     given = lengths.tolist() if isinstance(lengths, Tensor) else lengths
-    counted = [math.trunc(length) for length in given]
+    counted = [int(length) for length in given]  # NumPy's integers have no __trunc__
     if len(counted) != batch:
         raise RuntimeError(f"{name}: argument 2 (lengths) has {len(counted)} entries, wanted one "
                            f"for each of the {batch} sequences")  # fmt: skip

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _C
-from ._streams import (
+from .. import _C
+from .._errors import OutOfMemoryError as OutOfMemoryError
+from .._legacy import cuda_types as _cuda_types
+from .._streams import (
     Event as Event,
     ExternalStream as ExternalStream,
     Stream as Stream,
@@ -19,6 +21,11 @@ from ._streams import (
     set_stream as set_stream,
     stream as stream,
 )
+from . import amp as amp
+from .devices import (
+    device as device, device_of as device_of, get_device_properties as get_device_properties,
+    set_device as set_device,
+)  # fmt: skip
 
 _CUDA = 2  # LIBDL_DEVICE_CUDA
 
@@ -102,6 +109,26 @@ def reset_peak_memory_stats(device: Any = None) -> None:
         _C.memory_reset_peaks(_device(device))
 
 
+def reset_max_memory_allocated(device: Any = None) -> None:
+    """PyTorch's older name of reset_peak_memory_stats."""
+    reset_peak_memory_stats(device)
+
+
+def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
+    """The allocator's counters as text, one a line."""
+    stats = memory_stats(device) if is_available() else {}
+    return "\n".join(f"{name}: {value}" for name, value in sorted(stats.items()))
+
+
+def ipc_collect() -> None:
+    """Changes nothing: no memory is shared between processes."""
+
+
+def init() -> None:
+    """Initialises the device, or raises what is missing."""
+    current_device()
+
+
 def _stat(name: str, device: Any) -> int:
     return memory_stats(device)[name] if is_available() else 0
 
@@ -119,9 +146,11 @@ def is_bf16_supported() -> bool:
     return is_available()
 
 
+globals().update(_cuda_types())
+
 import typing as _typing  # noqa: E402
 
-from ._missing import missing as _missing_names, public as _public_names  # noqa: E402
+from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
 
 if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
     __getattr__ = _missing_names(__name__)

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Apache-2.0
+"""python -m libdl.as_torch runs a program as Python does, with libdl for torch.
+
+Each program runs in a process of its own: the hook stays for the rest of a process."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+
+def python(*args, cwd=None, paths=()):
+    where = [str(p) for p in paths] + [os.environ.get("PYTHONPATH", "")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in where if p)}
+    return subprocess.run(
+        [sys.executable, *map(str, args)], cwd=cwd, env=environment, capture_output=True, text=True
+    )
+
+
+@pytest.fixture
+def program(tmp_path):
+    def write(text, name="program.py"):
+        path = tmp_path / name
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def run(path, *args, **options):
+    return python("-m", "libdl.as_torch", path, *args, **options)
+
+
+def test_torch_is_libdl_under_every_name(program):
+    done = run(program("""
+import sys
+import torch, torch.nn as nn, torch.nn.functional as F, torch.optim.lr_scheduler as lr
+from torch.utils.data import DataLoader
+import libdl
+assert torch is libdl and nn is libdl.nn and F is libdl.nn.functional
+assert DataLoader is libdl.utils.data.DataLoader and lr is libdl.optim.lr_scheduler
+assert sys.modules["torch.nn"] is libdl.nn and libdl.nn.__spec__.name == "libdl.nn"
+assert torch.__spec__.name == "libdl"
+assert isinstance(torch.ones(1), libdl.Tensor)
+print("ran")
+"""))  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "ran\n"), done.stderr
+
+
+def test_a_pytorch_installed_beside_is_not_picked_up(program, tmp_path):
+    for name in ("torch", "torch/nn", "torch/onlythere"):
+        (tmp_path / "beside" / name).mkdir(parents=True)
+        (tmp_path / "beside" / name / "__init__.py").write_text("raise SystemExit('the real one')")
+    done = run(program("import torch.nn\nimport torch.onlythere"), paths=[tmp_path / "beside"])
+    assert done.returncode == 1 and "real one" not in done.stderr
+    assert "No module named 'torch.onlythere'" in done.stderr
+
+
+def test_classes_of_the_program_can_be_pickled(program):
+    done = run(program("""
+import pickle, torch
+class Net(torch.nn.Linear): pass
+net = pickle.loads(pickle.dumps(Net(2, 3)))
+assert type(net) is Net and net.weight.shape == (3, 2)
+"""))  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+# What a program can see of how it was started, and how it ends.
+SEEN = """
+import sys
+print(sys.argv, __name__, __file__, sys.path[0], __spec__, __package__, __doc__)
+print(sys.modules["__main__"].__dict__ is globals(), sorted(globals()))
+"""
+
+
+@pytest.mark.parametrize("end", [
+    "", "sys.exit(7)", "sys.exit('a sentence')", "def f(): raise KeyError(1)\nf()", "1 +", "raise SystemExit",
+    "import atexit; atexit.register(print, 'late')", "raise KeyboardInterrupt",
+])  # fmt: skip
+def test_a_program_sees_what_python_shows_it(program, tmp_path, end):
+    path = program(SEEN + end)
+    for cwd, name in ((tmp_path, path.name), (None, path)):
+        ours, plain = (python(*how, name, "-x", "y", cwd=cwd) for how in (["-m", "libdl.as_torch"], []))
+        assert ours.stdout == plain.stdout
+        assert ours.stderr == plain.stderr
+        assert ours.returncode == plain.returncode
+
+
+def test_ctrl_c_ends_it_by_the_signal(program):
+    path = program("print('up', flush=True)\nimport time\ntime.sleep(60)")
+    with subprocess.Popen(
+        [sys.executable, "-m", "libdl.as_torch", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout.readline() == b"up\n"
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate()
+    assert process.returncode == -signal.SIGINT
+    assert errors.endswith(b"KeyboardInterrupt\n") and b"as_torch" not in errors
+
+
+def test_a_module_runs_as_with_python_m(program, tmp_path):
+    program(SEEN + "from torch import nn\n", "part.py")
+    ours = python("-m", "libdl.as_torch", "-m", "part", "a", cwd=tmp_path)
+    assert ours.returncode == 0, ours.stderr
+    assert ours.stdout.startswith(f"['{tmp_path}/part.py', 'a'] __main__ {tmp_path}/part.py {tmp_path} ")
+
+
+def test_a_missing_file_is_told_as_python_tells_it(tmp_path):
+    ours, plain = run("absent.py", cwd=tmp_path), python("absent.py", cwd=tmp_path)
+    assert (ours.returncode, ours.stderr) == (plain.returncode, plain.stderr)
+
+
+@pytest.mark.parametrize("line, told", [
+    ("from torch import lienar", "torch is libdl here: module 'libdl' has no attribute 'lienar'; near it: "),
+    ("from torch.nn import Linaer", "module 'libdl.nn' has no attribute 'Linaer'; near it: "),
+    ("import torch.optimm", "torch is libdl here: there is no module libdl.optimm; near it: optim"),
+    ("import torch.nn.zzz.deep", "there is no module libdl.nn.zzz; docs/coming-from-pytorch.md"),
+    ("import torch\ntorch.lienar", "AttributeError: module 'libdl' has no attribute 'lienar'; near it: "),
+])  # fmt: skip
+def test_a_missing_name_is_named_with_its_place_and_what_exists(program, line, told):
+    path = program(line)
+    done = run(path)
+    assert done.returncode == 1
+    assert f'File "{path}", line {len(line.splitlines())}' in done.stderr and told in done.stderr
+
+
+def test_another_missing_module_gets_no_word_about_libdl(program):
+    done = run(program("import absent_module"))
+    assert done.stderr.endswith("ModuleNotFoundError: No module named 'absent_module'\n")
+
+
+def test_programs_may_ask_what_there_is(program):
+    done = run(program("""
+import importlib.util
+assert importlib.util.find_spec("torch") and importlib.util.find_spec("torch.nn")
+assert importlib.util.find_spec("torch.absent") is None
+try:
+    from torch import absent
+except ImportError:
+    print("without")
+"""))  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "without\n"), done.stderr
+
+
+def test_packages_compiled_against_pytorch_are_refused(program, tmp_path):
+    package = tmp_path / "torchvision"
+    package.mkdir()
+    (package / "__init__.py").write_text("print('loaded')")
+    path = program("import torchvision")
+    assert run(path).stdout == "loaded\n"  # pure Python, for instance a stand-in of the user
+    (package / "_C.so").touch()
+    done = run(path)
+    assert done.stdout == "" and "torchvision is compiled against PyTorch" in done.stderr
+
+
+def test_install_in_a_program_of_ones_own(program):
+    done = python(program("""
+import libdl.as_torch, sys
+before = list(sys.meta_path)
+libdl.as_torch.install()
+libdl.as_torch.install()
+import torch
+assert torch is libdl and len(sys.meta_path) == len(before) + 1
+"""))  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+def test_install_after_pytorch_is_refused(program):
+    done = python(program("""
+import sys, types
+sys.modules["torch"] = types.ModuleType("torch")
+import libdl.as_torch
+libdl.as_torch.install()
+"""))  # fmt: skip
+    assert "PyTorch itself was imported before install()" in done.stderr
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_processes_that_the_program_starts_have_it_too(program, method):
+    done = run(program(f"""
+import multiprocessing
+import torch
+
+def work(x):
+    return float(torch.tensor(x) * 2)
+
+if __name__ == "__main__":
+    with multiprocessing.get_context({method!r}).Pool(1) as pool:
+        print(pool.map(work, [1.0, 2.0]))
+"""))  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "[2.0, 4.0]\n"), done.stderr

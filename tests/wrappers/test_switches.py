@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Switches and small modules of PyTorch: stored and read back, or refused with a sentence."""
+
+import subprocess
+import sys
+
+import pytest
+
+import libdl
+from libdl import backends
+
+ABSENT = (
+    libdl.mps, libdl.xpu, libdl.distributed, backends.cudnn, backends.mkl, backends.mkldnn,
+    backends.mps, backends.openmp,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("module", ABSENT, ids=lambda m: m.__name__)
+def test_what_is_not_there_says_so(module):
+    assert module.is_available() is False
+
+
+@pytest.mark.parametrize("module, name, value", [
+    (backends.cudnn, "enabled", False), (backends.cudnn, "benchmark", True),
+    (backends.cudnn, "deterministic", True), (backends.mkldnn, "enabled", False),
+    (backends.cuda.matmul, "allow_tf32", True),
+])  # fmt: skip
+def test_a_flag_is_read_back(module, name, value):
+    before = getattr(module, name)
+    try:
+        setattr(module, name, value)
+        assert getattr(module, name) is value is not before
+    finally:
+        setattr(module, name, before)
+
+
+def test_flags_are_set_for_a_with_statement():
+    with pytest.raises(KeyError), backends.cudnn.flags(enabled=False, benchmark=True):
+        assert (backends.cudnn.enabled, backends.cudnn.benchmark) == (False, True)
+        raise KeyError
+    assert (backends.cudnn.enabled, backends.cudnn.benchmark) == (True, False)
+    with backends.mkldnn.flags(enabled=False):
+        assert not backends.mkldnn.enabled
+    assert backends.mkldnn.enabled
+    with backends.cuda.sdp_kernel(enable_flash=False):
+        assert not backends.cuda.flash_sdp_enabled() and backends.cuda.math_sdp_enabled()
+    assert backends.cuda.flash_sdp_enabled()
+
+
+def test_determinism_is_stored():
+    try:
+        for mode, warn_only, number in ((True, False, 2), (True, True, 1), (False, False, 0)):
+            libdl.use_deterministic_algorithms(mode, warn_only=warn_only)
+            assert libdl.are_deterministic_algorithms_enabled() is mode
+            assert libdl.is_deterministic_algorithms_warn_only_enabled() is warn_only
+            assert libdl.get_deterministic_debug_mode() == number
+        libdl.set_deterministic_debug_mode("error")
+        assert libdl.get_deterministic_debug_mode() == 2
+        with pytest.raises(RuntimeError, match="debug_mode is 'no'"):
+            libdl.set_deterministic_debug_mode("no")
+    finally:
+        libdl.use_deterministic_algorithms(False)
+
+
+def test_precision_of_products_is_stored():
+    libdl.set_float32_matmul_precision("high")
+    assert libdl.get_float32_matmul_precision() == "high"
+    libdl.set_float32_matmul_precision("highest")
+    with pytest.raises(ValueError, match="precision is 'low'"):
+        libdl.set_float32_matmul_precision("low")
+
+
+def test_compile_returns_the_model_and_says_so_once():
+    code = """
+import libdl
+def f(): return 1
+assert libdl.compile(f) is f and libdl.compile(mode="max")(f) is f and libdl.compiler.disable(f) is f
+assert libdl.compiler.disable(recursive=False)(f) is f and not libdl.compiler.is_compiling()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("libdl.compile returns the model unchanged") == 1
+
+
+def test_script_and_trace_hand_back_what_they_get():
+    module = libdl.nn.Linear(2, 2)
+    assert libdl.jit.script(module) is module is libdl.jit.trace(module, libdl.ones(1, 2))
+
+    @libdl.jit.script
+    def double(x):
+        return x * 2
+
+    @libdl.jit.ignore(drop=False)
+    def plain(x):
+        return x
+
+    assert double(3) == 6 and plain(3) == 3 and not libdl.jit.is_scripting()
+    assert not isinstance(module, libdl.jit.ScriptModule)
+
+
+@pytest.mark.parametrize("refused", [
+    lambda: libdl.jit.save(None, "f"), lambda: libdl.jit.load("f"), libdl.jit.ScriptModule,
+    lambda: libdl.onnx.export(None, None, "f"), lambda: libdl.hub.load("a/b", "c"),
+    lambda: libdl.hub.load_state_dict_from_url("u"), lambda: libdl.hub.download_url_to_file("u", "d"),
+    libdl.distributed.init_process_group, libdl.SymInt,
+])  # fmt: skip
+def test_what_cannot_work_raises_with_a_sentence(refused):
+    with pytest.raises(NotImplementedError, match=r"^[\w.]+: .{20,}"):
+        refused()
+
+
+def test_the_folder_of_pretrained_states(monkeypatch, tmp_path):
+    monkeypatch.setattr(libdl.hub, "_DIR", [])
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
+    assert libdl.hub.get_dir() == str(tmp_path / "hub")
+    libdl.hub.set_dir(tmp_path / "own")
+    assert libdl.hub.get_dir() == str(tmp_path / "own")
+
+
+def test_dense_tensors_as_one_vector_and_back():
+    from libdl._utils import _flatten_dense_tensors, _unflatten_dense_tensors
+
+    parts = [libdl.arange(6.0).reshape(2, 3), libdl.ones(2)]
+    flat = _flatten_dense_tensors(parts)
+    assert flat.tolist() == [0, 1, 2, 3, 4, 5, 1, 1]
+    assert [x.tolist() for x in _unflatten_dense_tensors(flat, parts)] == [x.tolist() for x in parts]
+
+
+def test_an_accelerator_is_a_cuda_device_or_none():
+    there = libdl.cuda.is_available()
+    assert libdl.accelerator.is_available() is there
+    assert (libdl.accelerator.current_accelerator() is not None) is there
+    libdl.accelerator.synchronize()
+
+
+def test_the_older_words_of_mixed_precision_change_nothing_without_a_device():
+    if libdl.cuda.is_available():
+        pytest.skip("there is a CUDA device")
+    x = libdl.ones(2, 2)
+    with pytest.warns(UserWarning, match="CUDA is not available"), libdl.cuda.amp.autocast():
+        assert (x @ x).dtype is libdl.float32
+    with pytest.warns(UserWarning, match="CUDA is not available"):
+        assert not libdl.cuda.amp.GradScaler().is_enabled()

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PyTorch's first words for tensors: a type for each dtype, FloatTensor(2, 3), x.new(), x.type()."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from . import _C
+from ._C import Tensor
+from ._creation import tensor
+from ._functions import empty, full
+from ._modes import get_default_dtype, set_default_dtype
+from ._types import (
+    DeviceLike, Size, bfloat16, bool_, device as Device, dtype as Dtype, float16, float32, float64, int8, int16,
+    int32, int64, uint8,
+)  # fmt: skip
+
+_WORDS = {
+    float32: "Float", float64: "Double", float16: "Half", bfloat16: "BFloat16", int64: "Long",
+    int32: "Int", int16: "Short", int8: "Char", uint8: "Byte", bool_: "Bool",
+}  # fmt: skip
+
+
+class TensorType(type):
+    """The type of FloatTensor and its kin: they make tensors and answer isinstance."""
+
+    dtype: Dtype
+    is_cuda: bool
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return (isinstance(instance, Tensor) and instance.dtype is cls.dtype
+                and instance.is_cuda is cls.is_cuda)  # fmt: skip
+
+    def __call__(cls, *args: Any, device: DeviceLike | None = None, **named: Any) -> Tensor:
+        kind = "cuda" if cls.is_cuda else "cpu"
+        if device is not None and Device(device).type != kind:
+            raise RuntimeError(f"{cls.__name__}: device is {device}, wanted one of type {kind}")
+        return made(cls.__name__, cls.dtype, device or kind, args, named)
+
+    def __repr__(cls) -> str:
+        return f"<class '{cls}'>"
+
+    def __str__(cls) -> str:
+        return f"libdl.{'cuda.' if cls.is_cuda else ''}{cls.__name__}"
+
+
+def made(function: str, dtype: Dtype, device: Any, args: Any, named: dict[str, Any]) -> Tensor:
+    """What the older constructors return: without values for sizes, or with those of a sequence.
+
+    A tensor is returned as another one over the same memory, and must have the dtype."""
+    if named and (args or len(named) > 1 or not {"data", "size"} & named.keys()):
+        raise TypeError(f"{function}: found the arguments {sorted(named)}, wanted sizes, data or size")
+    if named:
+        given = Size(named["size"]) if "size" in named else named["data"]
+    elif len(args) == 1 and not isinstance(args[0], int):
+        given = args[0]
+    else:
+        return empty(args or (0,), dtype=dtype, device=device)
+    if isinstance(given, Size):
+        return empty(given, dtype=dtype, device=device)
+    if isinstance(given, Tensor):
+        if given.dtype is not dtype:
+            raise TypeError(f"{function}: data has dtype {given.dtype}, wanted {dtype}")
+        return given.detach()
+    if isinstance(given, (str, bytes)) or not hasattr(given, "__len__"):
+        raise TypeError(f"{function}: data is a {type(given).__name__}, wanted sizes or a sequence")
+    return tensor(given, dtype=dtype, device=device)
+
+
+def _type(dtype: Dtype, is_cuda: bool) -> TensorType:
+    said = f"Makes tensors of {dtype}: of sizes, without values, or of a sequence's values."
+    place = "libdl.cuda" if is_cuda else "libdl"
+    return TensorType(f"{_WORDS[dtype]}Tensor", (), {
+        "dtype": dtype, "is_cuda": is_cuda, "__doc__": said, "__module__": place})  # fmt: skip
+
+
+FloatTensor, DoubleTensor = _type(float32, False), _type(float64, False)
+HalfTensor, BFloat16Tensor = _type(float16, False), _type(bfloat16, False)
+LongTensor, IntTensor, ShortTensor = _type(int64, False), _type(int32, False), _type(int16, False)
+CharTensor, ByteTensor, BoolTensor = _type(int8, False), _type(uint8, False), _type(bool_, False)
+
+
+def cuda_types() -> dict[str, TensorType]:
+    """libdl.cuda.FloatTensor and its kin, by name."""
+    return {f"{word}Tensor": _type(dtype, True) for dtype, word in _WORDS.items()}
+
+
+def type_name(x: Tensor) -> str:
+    """libdl.FloatTensor, libdl.cuda.LongTensor, ..."""
+    word = _WORDS.get(x.dtype, x.dtype.name.capitalize())
+    return f"libdl.{'cuda.' if x.is_cuda else ''}{word}Tensor"
+
+
+def type_named(given: Any) -> tuple[Dtype, str | None]:
+    """The dtype, and the kind of device if one is named, of a dtype, a type or its name.
+
+    Names may begin with torch. as well as libdl., as programs for PyTorch write them."""
+    if isinstance(given, Dtype):
+        return given, None
+    if isinstance(given, TensorType):
+        return given.dtype, "cuda" if given.is_cuda else "cpu"
+    if isinstance(given, str):
+        package, _, rest = given.partition(".")
+        on_cuda = rest.startswith("cuda.")
+        word = rest.removeprefix("cuda.").removesuffix("Tensor")
+        for dtype, known in _WORDS.items():
+            if package in ("torch", "libdl") and word == known and rest.endswith("Tensor"):
+                return dtype, "cuda" if on_cuda else "cpu"
+    raise ValueError(f"type: found {given!r}, wanted a dtype, a type such as libdl.FloatTensor, or its name")
+
+
+def set_default_tensor_type(t: Any) -> None:
+    """Sets the default dtype and device by an older type or its name; floating types only."""
+    if not isinstance(t, (TensorType, str)):
+        raise TypeError(f"set_default_tensor_type: t is {t!r}, wanted a type such as libdl.FloatTensor")
+    dtype, kind = type_named(t)
+    if not dtype.is_floating_point:
+        raise TypeError(f"set_default_tensor_type: t is {t}, wanted a floating type")
+    set_default_dtype(dtype)
+    _C.set_default_device(kind)
+
+
+def new(self: Tensor, *args: Any, device: DeviceLike | None = None, **named: Any) -> Tensor:
+    """A tensor of this one's dtype and device: of sizes, without values, or of a sequence's values."""
+    return made("new", self.dtype, device or self.device, args, named)
+
+
+def _refuse_names(self: Tensor, *names: Any, **renamed: Any) -> Tensor:
+    """Raises: dimensions have no names."""
+    raise NotImplementedError("dimensions have no names: use their numbers")
+
+
+def resize_(self: Tensor, *sizes: Any, memory_format: object = None) -> Tensor:
+    """Gives the tensor another shape, row-major, over the same memory if that is large enough.
+
+    Otherwise it gets new memory with its elements and undefined ones behind them; unlike in PyTorch,
+    other tensors over the old memory stay there."""
+    if self.requires_grad:
+        raise RuntimeError("resize_: self requires grad, and such a tensor cannot be resized")
+    shape = sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
+    whole, offset, count = _whole(self), self.storage_offset(), math.prod(shape)
+    if offset + count > whole.numel():
+        kept, whole, offset = whole[offset:], empty(count, dtype=self.dtype, device=self.device), 0
+        whole[: kept.numel()] = kept
+    self.data = whole[offset : offset + count].view(shape)
+    return self
+
+
+def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: object = None) -> Tensor:
+    """Gives the tensor the other's shape; see resize_."""
+    return resize_(self, the_template.shape)
+
+
+def _whole(x: Tensor) -> Tensor:
+    """A vector of all elements of the memory that the tensor lies in."""
+    count = getattr(_C, "tensor_storage_nbytes")(x) // x.element_size()  # noqa: B009
+    return x.detach().as_strided((count,), (1,), 0)
+
+
+def storage(self: Tensor) -> Any:
+    """The memory that the tensor lies in, as elements of its dtype."""
+    from .storage import TypedStorage
+
+    return TypedStorage(_whole(self))
+
+
+def untyped_storage(self: Tensor) -> Any:
+    """The memory that the tensor lies in, as bytes."""
+    from .storage import UntypedStorage
+
+    return UntypedStorage(_whole(self))
+
+
+def is_shared(self: Tensor) -> bool:
+    """False: libdl makes no memory that processes share."""
+    return False
+
+
+def record_stream(self: Tensor, stream: Any) -> None:
+    """Changes nothing: memory is reused only after every stream that used it has passed that point."""
+
+
+def adjoint(self: Tensor) -> Tensor:
+    """The last two dimensions exchanged, and complex numbers conjugated: .mH."""
+    return self.mH
+
+
+def scalar_tensor(s: Any, *, dtype: Dtype | None = None, device: DeviceLike | None = None,
+                  requires_grad: bool = False) -> Tensor:  # fmt: skip
+    """A 0-d tensor of a number, of the default dtype unless another is given."""
+    return full((), s, dtype=dtype or get_default_dtype(), device=device, requires_grad=requires_grad)
+
+
+for _method in (new, resize_, resize_as_, storage, untyped_storage, is_shared, record_stream, adjoint):
+    setattr(Tensor, _method.__name__, _method)
+for _name in ("rename", "refine_names", "align_to"):
+    setattr(Tensor, _name, _refuse_names)
+
+
+class _Symbolic:
+    """A name for annotations and isinstance: sizes are Python's numbers, and no object is one."""
+
+    def __init__(self, *args: Any) -> None:
+        raise NotImplementedError(f"{type(self).__name__}: sizes are Python's own numbers")
+
+
+class SymInt(_Symbolic):
+    __doc__ = _Symbolic.__doc__
+
+
+class SymFloat(_Symbolic):
+    __doc__ = _Symbolic.__doc__
+
+
+class SymBool(_Symbolic):
+    __doc__ = _Symbolic.__doc__

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`import torch` answered with libdl.
+
+python -m libdl.as_torch script.py runs a PyTorch program untouched. A program of one's own calls
+install() before its first `import torch`. Every torch.x is the module libdl.x itself, not a copy:
+isinstance, pickling and assignments to modules mean the same under both names."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import pkgutil
+import sys
+from collections.abc import Sequence
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
+from multiprocessing import spawn
+from pathlib import Path
+from types import ModuleType, TracebackType
+from typing import Any
+
+__all__ = ["install"]
+
+# Packages that are compiled against PyTorch: beside libdl, their libraries cannot be loaded.
+_COMPILED = (
+    "functorch", "torch_cluster", "torch_scatter", "torch_sparse", "torch_xla", "torchaudio",
+    "torchtext", "torchvision",
+)  # fmt: skip
+
+
+def _own_name(name: str) -> str | None:
+    """The module of libdl that answers for this name of PyTorch."""
+    return "libdl" + name[5:] if name == "torch" or name.startswith("torch.") else None
+
+
+class _Alias(Loader):
+    """Loads torch.x: it is libdl.x, imported under its own name."""
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        own = importlib.import_module(str(_own_name(spec.name)))
+        self._spec = own.__spec__
+        return own
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self._spec  # the import system has just put torch's there
+
+
+class _Refusal(Loader):
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        raise ImportError(
+            f"{spec.name} is compiled against PyTorch, and torch is libdl here (libdl.as_torch): "
+            "it cannot be loaded",
+            name=spec.name,
+        )
+
+    def exec_module(self, module: ModuleType) -> None:
+        raise NotImplementedError
+
+
+class _Finder(MetaPathFinder):
+    """Answers for torch and all below it, so that a PyTorch installed beside is never found."""
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None,
+                  target: ModuleType | None = None) -> ModuleSpec | None:  # fmt: skip
+        own = _own_name(fullname)
+        if own is not None:
+            found = _found(own)
+            if found is None:
+                return None  # as for any absent module: programs ask find_spec what there is
+            package = found.submodule_search_locations is not None
+            return ModuleSpec(fullname, _Alias(), origin=found.origin, is_package=package)
+        if fullname in _COMPILED:
+            real = PathFinder.find_spec(fullname)
+            if real is not None and _has_library(real):
+                return ModuleSpec(fullname, _Refusal(), origin=real.origin)
+        return None
+
+
+def _found(own: str) -> ModuleSpec | None:
+    try:
+        return importlib.util.find_spec(own)
+    except ModuleNotFoundError:  # of a parent
+        return None
+
+
+def _has_library(spec: ModuleSpec) -> bool:
+    folders = spec.submodule_search_locations or []
+    return any(next(Path(folder).rglob("*.so"), None) is not None for folder in folders)
+
+
+def explain(error: ImportError) -> str | None:
+    """Which name libdl does not have and what exists instead; None if it is no name of libdl."""
+    if isinstance(error, ModuleNotFoundError):
+        own = _own_name(error.name or "")
+        return None if own is None else f"torch is libdl here: {_explain_module(own)}"
+    # Python 3.11 keeps the name only in the text: cannot import name 'x' from 'm'
+    words = str(error).split("'")
+    if error.name is None or error.name.split(".")[0] != "libdl" or len(words) < 3:
+        return None
+    try:
+        getattr(importlib.import_module(error.name), words[1])
+    except (AttributeError, ImportError) as reason:
+        return f"torch is libdl here: {reason}"
+    return None
+
+
+def _explain_module(own: str) -> str:
+    parent, _, last = own.rpartition(".")
+    while _found(parent) is None:
+        parent, _, last = parent.rpartition(".")
+    path = getattr(importlib.import_module(parent), "__path__", [])
+    known = [found.name for found in pkgutil.iter_modules(path) if not found.name.startswith("_")]
+    near = difflib.get_close_matches(last, known, n=3)
+    if near:
+        return f"there is no module {parent}.{last}; near it: {', '.join(near)}"
+    if 0 < len(known) <= 8:
+        return f"there is no module {parent}.{last}; {parent} has {', '.join(known)}"
+    return f"there is no module {parent}.{last}; docs/coming-from-pytorch.md lists what is missing"
+
+
+class _Installed:
+    """Pickled, it is a call of install()."""
+
+    def __reduce__(self) -> Any:
+        return install, ()
+
+
+def _install_in_spawned() -> None:
+    """A process that multiprocessing spawns imports the program anew: there, too, torch is libdl.
+
+    It reads what its parent prepared before it imports anything, and ignores keys unknown to it."""
+    prepare = spawn.get_preparation_data
+
+    def with_hook(name: str) -> dict[str, Any]:
+        return {**prepare(name), "libdl": _Installed()}
+
+    spawn.get_preparation_data = with_hook
+
+
+def install() -> None:
+    """From here on, `import torch` and its submodules are answered with libdl.
+
+    A second call changes nothing. Raises ImportError if PyTorch itself was imported before."""
+    if any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        return
+    if "torch" in sys.modules:
+        raise ImportError("libdl.as_torch: PyTorch itself was imported before install()")
+    sys.meta_path.insert(0, _Finder())
+    _install_in_spawned()
+    shown = sys.excepthook
+
+    def show(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> Any:
+        if isinstance(error, ImportError) and (text := explain(error)):
+            error.add_note(text)
+        shown(kind, error, trace)
+
+    sys.excepthook = show

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The switches of PyTorch's backends that programs set.
+
+libdl has kernels of its own: a switch is stored and read back, and changes no result."""
+
+from . import cuda, cudnn, mkl, mkldnn, mps, openmp
+
+__all__ = ["cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp"]
+
+
+import typing as _typing  # noqa: E402
+
+from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
+
+if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
+    __getattr__ = _missing_names(__name__)
+__dir__ = _public_names(__name__)

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The words with which a program talks to PyTorch's compiler. Nothing is compiled here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import compile as compile
+
+__all__ = ["allow_in_graph", "assume_constant_result", "compile", "cudagraph_mark_step_begin",
+           "disable", "is_compiling", "is_dynamo_compiling", "is_exporting", "reset"]  # fmt: skip
+
+
+def is_compiling() -> bool:
+    """False: nothing is compiled."""
+    return False
+
+
+def is_dynamo_compiling() -> bool:
+    """False: nothing is compiled."""
+    return False
+
+
+def is_exporting() -> bool:
+    """False: nothing is exported."""
+    return False
+
+
+def disable(fn: Any = None, recursive: bool = True, *, reason: str | None = None) -> Any:
+    """Returns the function itself; also a decorator with arguments."""
+    return (lambda function: function) if fn is None else fn
+
+
+def allow_in_graph(fn: Any) -> Any:
+    """Returns the function itself."""
+    return fn
+
+
+def assume_constant_result(fn: Any) -> Any:
+    """Returns the function itself."""
+    return fn
+
+
+def cudagraph_mark_step_begin() -> None:
+    """Changes nothing."""
+
+
+def reset() -> None:
+    """Changes nothing: there is no cache of compiled code."""
+
+
+import typing as _typing  # noqa: E402
+
+from ._missing import missing as _missing_names, public as _public_names  # noqa: E402
+
+if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
+    __getattr__ = _missing_names(__name__)
+__dir__ = _public_names(__name__)

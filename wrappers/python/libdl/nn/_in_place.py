@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Activations that write their result into the input, under PyTorch's names with an underscore."""
+
+from __future__ import annotations
+
+from .._C import Tensor
+from . import _units, functional
+
+__all__ = ["celu_", "elu_", "hardtanh_", "leaky_relu_", "relu_", "selu_"]
+
+
+def relu_(input: Tensor) -> Tensor:
+    """relu in place."""
+    return functional.relu(input, inplace=True)
+
+
+def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """elu in place."""
+    return functional.elu(input, alpha, inplace=True)
+
+
+def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
+    """leaky_relu in place."""
+    return functional.leaky_relu(input, negative_slope, inplace=True)
+
+
+def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """celu in place."""
+    return _units.celu(input, alpha, inplace=True)
+
+
+def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
+    """hardtanh in place."""
+    return _units.hardtanh(input, min_val, max_val, inplace=True)
+
+
+def selu_(input: Tensor) -> Tensor:
+    """selu in place."""
+    return _units.selu(input, inplace=True)
