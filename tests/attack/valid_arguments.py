@@ -117,7 +117,8 @@ _MEANT = {
     "pdist": {"p": "f:2"},
     # The names of the numbers as above: they are from 0 to 1.
     "multinomial": {"input": "t:f64:2,3#e", "num_samples": "i:2", "replacement": "i:1"},
-    **dict.fromkeys(("poisson", "standard_gamma"), {"input": "t:f64:2,3#e"}),
+    "poisson": {"input": "t:f64:2,3#e"},
+    "standard_gamma": {"input": "t:f64:2,3#h"},
     "binomial": {"count": "t:f64:2,3#e", "prob": "t:f64:2,3#h"},
     "polygamma": {"n": "i:1"},
     "einsum": {"equation": "s:ij,kj->ik", "tensors": "list:t:f64:2,3#a|t:f64:2,3#b"},

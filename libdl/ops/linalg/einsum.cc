@@ -239,9 +239,11 @@ Tensor contracted(const std::vector<Tensor>& operands, size_t kept) {
 
 Tensor einsum(std::string_view equation, TensorSpan tensors) {
   LIBDL_OBSERVED(einsum, equation, tensors);
+  if (tensors.empty())
+    fail_argument(LIBDL_ERROR_VALUE, kOp, 2, "tensors", "is empty", "at least one tensor");
   const size_t arrow = equation.find("->");
   const std::vector<Term> inputs = parse_inputs(equation, equation.substr(0, arrow));
-  if (inputs.size() != tensors.size() || tensors.empty())
+  if (inputs.size() != tensors.size())
     bad_equation(equation, "a term for each of " + std::to_string(tensors.size()) + " tensors");
   std::vector<Term> terms;
   int most_dots = 0;

@@ -28,6 +28,7 @@ from ._types import (
     uint8 as uint8, uint16 as uint16, uint32 as uint32, uint64 as uint64,
 )  # fmt: skip
 from ._functions import *
+from ._functions import standard_gamma as _standard_gamma
 from . import _methods as _methods
 from . import _tensor as _tensor
 from . import _arrays as _arrays
@@ -57,6 +58,9 @@ from ._creation import (
 from ._overloads import *  # type: ignore[assignment]
 from ._convolution import *  # type: ignore[assignment]
 from ._recurrent import *
+from ._elementwise import *
+from ._shapes import *  # type: ignore[assignment]
+from ._selection import *
 from ._random import (
     default_generator as default_generator, get_rng_state as get_rng_state,
     initial_seed as initial_seed, manual_seed as manual_seed, seed as seed,
@@ -156,9 +160,9 @@ def typename(obj: _Any) -> str:
 if _typing.TYPE_CHECKING:
     bool, float, int = bool_, float32, int32
     from . import amp as amp, cuda as cuda, func as func, nn as nn, optim as optim, random as random
-    from . import utils as utils
+    from . import special as special, utils as utils
 
-_LAZY = ("amp", "cuda", "func", "nn", "optim", "random", "utils")
+_LAZY = ("amp", "cuda", "func", "nn", "optim", "random", "special", "utils")
 
 
 if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
