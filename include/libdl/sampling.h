@@ -70,13 +70,13 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_binomial(const libdl_tensor *count,
 
 /** Gamma numbers of scale 1, whose shape parameters are the elements of input.
  *
- *  input      floating, each element > 0
+ *  input      floating, each element >= 0; of 0 the least positive number is drawn
  *  generator  the source; NULL: the device's default
  *  out        new, input's shape and dtype, each element > 0
  *
  *  Gradient: once, forward mode, by implicit reparametrization (Figurnov, Mohamed, Mnih 2018).
- *  Errors: DTYPE (not floating), VALUE (an element is not positive), DEVICE (the generator's
- *  differs).
+ *  Errors: DTYPE (not floating), VALUE (an element is negative or not finite), DEVICE (the
+ *  generator's differs).
  *  Threads: concurrent-read.
  *  Python: standard_gamma(input, generator=None) [function]
  */

@@ -143,7 +143,30 @@ def differentiated(m):
     return answers
 
 
-PROGRAMS = [arranged, selected, elementwise, differentiated]
+def scattered(m):
+    x, places = numbers(m, 3, 4), whole(m, 2, 3, most=3)
+    source = numbers(m, 2, 4, shift=2)
+    calls = {
+        f"{how} {kept} {dim}": lambda how=how, kept=kept, dim=dim: x.scatter_reduce(
+            dim, places, source, how, include_self=kept)
+        for how in ("sum", "prod", "mean", "amax", "amin", "most")
+        for kept in (True, False) for dim in (0, 1)}  # fmt: skip
+    calls |= {
+        "in place": lambda: numbers(m, 3, 4).scatter_reduce_(1, places, source, "amax"),
+        "integers": lambda: (x * 9).long().scatter_reduce(0, places, (source * 9).long(), "amin",
+                                                          include_self=False),
+        "smaller": lambda: numbers(m, 3, 4).resize_(2, 3),
+        "one shape for another": lambda: numbers(m, 3, 4).resize_((4, 3)),
+        "similar": lambda: m.cosine_similarity(x, x.flip(0)),
+    }  # fmt: skip
+    answers = run(m, calls)
+    for how in ("sum", "mean", "amax"):
+        y, z = leaf(m, 3, 4), leaf(m, 2, 3, shift=2)
+        answers[f"gradient of {how}"] = gradients(m, y.scatter_reduce(0, places, z, how), [y, z])
+    return answers
+
+
+PROGRAMS = [arranged, selected, elementwise, differentiated, scattered]
 
 if __name__ == "__main__":
     write(PROGRAMS)

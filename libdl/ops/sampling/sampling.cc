@@ -158,8 +158,8 @@ Tensor standard_gamma(const Tensor& input, Generator* generator) {
   check_floating("standard_gamma", 1, "input", input);
   Tensor held;
   const double* const alpha = elements_of<double>(held, detach(input));
-  check_elements("standard_gamma", 1, "input", alpha, input.numel(), "finite numbers above 0",
-                 [](double x) { return x > 0 && std::isfinite(x); });
+  check_elements("standard_gamma", 1, "input", alpha, input.numel(), "finite numbers of 0 or more",
+                 [](double x) { return x >= 0 && std::isfinite(x); });
   Refund refund(generator);
   const double least = least_of(input.dtype());
   const Tensor values = drawn(input.shape(), generator, [&](ElementDraws& draws, int64_t i) {

@@ -61,6 +61,7 @@ from ._recurrent import *
 from ._elementwise import *
 from ._shapes import *  # type: ignore[assignment]
 from ._selection import *
+from ._scatter import *
 from ._random import (
     default_generator as default_generator, get_rng_state as get_rng_state,
     initial_seed as initial_seed, manual_seed as manual_seed, seed as seed,
