@@ -78,6 +78,9 @@ def selected(m):
         calls |= {name: lambda name=name: getattr(m, name)(y),
                   f"{name} 1": lambda name=name: getattr(m, name)(y, 1, True)[0],
                   f"{name} 0": lambda name=name: getattr(m, name)(x, 0)[0]}
+    for one in (m.tensor(3), m.tensor([3]), m.tensor([[3, 4]])):
+        calls[f"one of {list(one.shape)}"] = lambda one=one: m.unique(
+            one, return_inverse=True, return_counts=True, dim=0 if one.ndim == 2 else None)
     row, bounds = numbers(m, 6), numbers(m, 5).sort().values
     for right in (False, True):
         calls |= {

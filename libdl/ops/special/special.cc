@@ -123,7 +123,8 @@ LIBDL_PLANE(asin, rsqrt(one_minus_square(x)))
 LIBDL_PLANE(acos, -rsqrt(one_minus_square(x)))
 LIBDL_PLANE(atan, reciprocal((x * x) + 1.0))
 LIBDL_PLANE(asinh, rsqrt((x * x) + 1.0))
-LIBDL_PLANE(acosh, rsqrt(x + 1.0) * rsqrt(x + -1.0))
+// The product has the right branch in the plane; the quotient is that of PyTorch below -1, too.
+LIBDL_PLANE(acosh, x.is_complex() ? rsqrt(x + 1.0) * rsqrt(x + -1.0) : rsqrt(x* x + -1.0))
 LIBDL_PLANE(atanh, reciprocal(one_minus_square(x)))
 
 // -- polygamma ------------------------------------------------------------------------------------

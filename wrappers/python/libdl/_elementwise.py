@@ -57,20 +57,20 @@ def logit(input: Tensor, eps: float | None = None) -> Tensor:
 
 def xlogy(input: Any, other: Any) -> Tensor:
     """input log(other), and 0 where input is 0 unless other is NaN."""
-    return _x_times(input, other, f.log)
+    return _x_times(input, other, f.log, 0)
 
 
 def xlog1py(input: Any, other: Any) -> Tensor:
     """input log1p(other), and 0 where input is 0 unless other is NaN."""
-    return _x_times(input, other, f.log1p)
+    return _x_times(input, other, f.log1p, -1)
 
 
-def _x_times(x: Any, y: Any, log: Any) -> Tensor:
+def _x_times(x: Any, y: Any, log: Any, pole: float) -> Tensor:
     if not isinstance(y, Tensor):
         y = f.full((), y, dtype=x.dtype if x.is_floating_point() else None, device=x.device)
     if not isinstance(x, Tensor):
         x = f.full((), x, dtype=y.dtype, device=y.device)
-    zero = (x == 0) & ~f.isnan(_floating(y))
+    zero = (x == 0) & ((y <= pole) | (y == math.inf))  # elsewhere 0 times the logarithm is 0
     safe = f.where(zero, f.ones_like(y), y)
     return x * log(safe)
 

@@ -26,6 +26,8 @@ __all__ = [
 
 def _runs(rows: Tensor) -> Tensor:
     """Where rows [n, ...] differ from the row before, as truths [n]."""
+    if rows.shape[0] == 1:
+        return f.ones((1,), dtype=bool, device=rows.device)
     differs = (rows[1:] != rows[:-1]).reshape(rows.shape[0] - 1, -1).any(1)
     return f.cat([differs.new_ones((1,)), differs])
 
