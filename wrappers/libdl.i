@@ -89,5 +89,7 @@
 %include "libdl/loss.h"
 %include "libdl/dropout.h"
 %include "libdl/distance.h"
+%include "libdl/special.h"
+%include "libdl/sampling.h"
 %include "libdl/attention.h"
 %include "libdl/sparse.h"

@@ -38,8 +38,10 @@
 #include <libdl/reduction.h>
 #include <libdl/rnn.h>
 #include <libdl/rounding.h>
+#include <libdl/sampling.h>
 #include <libdl/scope.h>
 #include <libdl/sparse.h>
+#include <libdl/special.h>
 #include <libdl/state.h>
 #include <libdl/stream.h>
 #include <libdl/tensor.h>

@@ -133,6 +133,24 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_addmm_into(
     LIBDL_NULLABLE LIBDL_NUMBER const libdl_tensor *beta,
     LIBDL_NULLABLE LIBDL_NUMBER const libdl_tensor *alpha, libdl_tensor *dst);
 
+/** Einstein's summation: products of elements, summed over the subscripts that the result lacks.
+ *
+ *  equation  e.g. "bij,bjk->bik": letters name the dimensions of each tensor and, after ->, those
+ *            of the result; "..." stands for further dimensions, which broadcast; a letter twice in
+ *            a tensor means its diagonal. Without ->: the letters that occur once, in order
+ *  tensors   at least one, of one dtype; sizes of a letter agree, or are 1
+ *  out       new; pairs are multiplied from left to right
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: VALUE (the equation is malformed, or does not fit the number of tensors), SHAPE (it does
+ *  not fit their dimensions, or sizes differ), DTYPE (differing dtypes).
+ *  Threads: concurrent-read.
+ *  Python: einsum(equation, tensors) [function]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_einsum(const char *equation, int64_t equation_length,
+                                                    const libdl_tensor *const *tensors,
+                                                    int64_t count, LIBDL_NEW libdl_tensor **out);
+
 LIBDL_END
 
 #endif

@@ -115,6 +115,13 @@ _MEANT = {
     **dict.fromkeys(("feature_dropout", "alpha_dropout", "feature_alpha_dropout"),
                     {"p": "f:0.5", "training": "i:1"}),
     "pdist": {"p": "f:2"},
+    # The names of the numbers as above: they are from 0 to 1.
+    "multinomial": {"input": "t:f64:2,3#e", "num_samples": "i:2", "replacement": "i:1"},
+    "poisson": {"input": "t:f64:2,3#e"},
+    "standard_gamma": {"input": "t:f64:2,3#h"},
+    "binomial": {"count": "t:f64:2,3#e", "prob": "t:f64:2,3#h"},
+    "polygamma": {"n": "i:1"},
+    "einsum": {"equation": "s:ij,kj->ik", "tensors": "list:t:f64:2,3#a|t:f64:2,3#b"},
     "pairwise_distance": {"p": "f:2"},
     "bilinear": {"input1": "t:f64:2,3", "input2": "t:f64:2,4", "weight": "t:f64:5,3,4",
                  "bias": "t:f64:5"},

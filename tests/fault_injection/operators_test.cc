@@ -114,8 +114,8 @@ std::vector<libdl_value> candidates(libdl_op op, int32_t k, const Samples& s) {
         });
       break;
     case LIBDL_VALUE_STRING:
-      for (const char* const text :
-           {"mean", "add", "floor", "tanh", "i", "amax", "constant", "bilinear", "zeros"})
+      for (const char* const text : {"mean", "add", "floor", "tanh", "i", "amax", "constant",
+                                     "bilinear", "zeros", "...,..."})
         add([&](libdl_value& v) { v.held.string = {text, -1}; });
       break;
     case LIBDL_VALUE_DTYPE:

@@ -85,6 +85,22 @@ DRAWS = {
     "normal_": (lambda n: libdl.empty(n).normal_(2, 3), 2, 9, (-30, 30)),
     "rand_like": (lambda n: libdl.rand_like(libdl.empty(n)), 0.5, 1 / 12, (0, 1)),
     "dropout": (lambda n: libdl.nn.functional.dropout(libdl.ones(n), 0.25), 1, 1 / 3, (0, 1.3334)),
+    "poisson": (lambda n: libdl.poisson(libdl.full((n,), 3.0)), 3, 3, (0, 40)),
+    "poisson of 50": (lambda n: libdl.poisson(libdl.full((n,), 50.0)), 50, 50, (0, 150)),
+    "binomial": (lambda n: libdl.binomial(libdl.full((n,), 9.0), libdl.full((n,), 0.7)), 6.3, 1.89,
+                 (0, 9)),
+    "binomial of 99": (lambda n: libdl.binomial(libdl.full((n,), 99.0), libdl.full((n,), 0.4)),
+                       39.6, 23.76, (0, 99)),
+    "standard_gamma": (lambda n: libdl.standard_gamma(libdl.full((n,), 4.0)), 4, 4, (0, 60)),
+    "standard_gamma of 0.5": (lambda n: libdl.standard_gamma(libdl.full((n,), 0.5)) ** 0.5,
+                              0.56419, 0.18169, (0, 9)),  # half of |z|, z normal, times sqrt 2
+    "exponential_": (lambda n: libdl.exp(-libdl.empty(n).exponential_(2.0)), 2 / 3, 1 / 18, (0, 1)),
+    "geometric_": (lambda n: libdl.exp(-libdl.empty(n).geometric_(0.5)), 0.2254, 0.02165, (0, 1)),
+    "cauchy_": (lambda n: libdl.empty(n).cauchy_(1.0, 2.0).sub(1).div(2).atan(), 0,
+                math.pi**2 / 12, (-1.571, 1.571)),
+    "log_normal_": (lambda n: libdl.empty(n).log_normal_(2.0, 3.0).log(), 2, 9, (-30, 30)),
+    "multinomial": (lambda n: libdl.multinomial(libdl.tensor([1.0, 0.0, 3.0]), n, True) if n else
+                    libdl.empty(0), 1.5, 0.75, (0, 2)),
 }
 
 
@@ -103,6 +119,60 @@ def test_draws(name):
     assert abs(first.var() - variance) < 5 * math.sqrt(3 / n) * max(variance, 0.1)
     for size in (0, 1, 7):
         assert draw(size).numel() == size
+
+
+def test_multinomial_without_replacement():
+    """No index twice, none of weight 0, and the first is drawn by weight: five standard errors."""
+    libdl.manual_seed(2)
+    weights = libdl.tensor([1.0, 0.0, 3.0, 6.0]).expand(9000, 4)
+    drawn = libdl.multinomial(weights, 3).numpy()
+    assert all(set(row) == {0, 2, 3} for row in drawn)
+    assert abs((drawn[:, 0] == 3).mean() - 0.6) < 5 * math.sqrt(0.24 / 9000)
+
+
+@pytest.mark.parametrize("words, call", [
+    (("argument 1 (input)", "-1.0"), lambda: libdl.multinomial(libdl.tensor([-1.0, 2.0]), 1)),
+    (("argument 1 (input)", "zeros"), lambda: libdl.multinomial(libdl.zeros(2), 1)),
+    (("argument 1 (input)", "int64"), lambda: libdl.multinomial(libdl.arange(3), 1)),
+    (("argument 1 (input)", "shape"), lambda: libdl.multinomial(libdl.ones(1, 2, 3), 1)),
+    (("argument 2 (num_samples)", "0"), lambda: libdl.multinomial(libdl.ones(2), 0)),
+    (("argument 2 (num_samples)", "at most 2"), lambda: libdl.multinomial(libdl.ones(2), 3)),
+    (("argument 2 (num_samples)", "positive weights"),
+     lambda: libdl.multinomial(libdl.tensor([1.0, 0.0]), 2)),
+    (("poisson: argument 1", "-1.0"), lambda: libdl.poisson(libdl.tensor([-1.0]))),
+    (("binomial: argument 1", "-1.0"), lambda: libdl.binomial(-libdl.ones(1), libdl.ones(1))),
+    (("binomial: argument 2", "2.0"), lambda: libdl.binomial(libdl.ones(1), 2 * libdl.ones(1))),
+    (("standard_gamma: argument 1", "-1.0"), lambda: libdl.standard_gamma(-libdl.ones(1))),
+    (("exponential_", "lambd"), lambda: libdl.ones(1).exponential_(0.0)),
+    (("geometric_", "(p)"), lambda: libdl.ones(1).geometric_(1.0)),
+    (("cauchy_", "sigma"), lambda: libdl.ones(1).cauchy_(0.0, 0.0)),
+    (("log_normal_", "std"), lambda: libdl.ones(1).log_normal_(0.0, -1.0)),
+])  # fmt: skip
+def test_distributions_refuse(words, call):
+    with pytest.raises((ValueError, RuntimeError)) as caught:
+        call()
+    assert all(word in str(caught.value) for word in words), caught.value
+
+
+def test_the_gradient_of_standard_gamma_is_that_of_its_quantile():
+    """Of alpha = 1 the numbers are exponential: the quantile's slope is found by differences of
+    the distribution function, a Simpson sum with an error below 1e-6."""
+    alpha = libdl.ones(20, dtype=libdl.float64, requires_grad=True)
+    drawn = libdl.standard_gamma(alpha)
+    drawn.sum().backward()
+
+    def below(a: float, x: float) -> float:
+        u = np.linspace(0, x ** 0.25, 4001)  # t = u^4: smooth at 0
+        y = 4 * u ** (4 * a - 1) * np.exp(-(u**4)) / math.gamma(a)
+        return (u[1] / 3) * (y[0] + y[-1] + 4 * y[1:-1:2].sum() + 2 * y[2:-1:2].sum())
+
+    h = 1e-4
+    for x, slope in zip(drawn.tolist(), alpha.grad.tolist()):
+        wanted = -(below(1 + h, x) - below(1 - h, x)) / (2 * h) / math.exp(-x)
+        assert slope == pytest.approx(wanted, rel=1e-5)
+    with pytest.raises(RuntimeError, match="standard_gamma"):
+        first, = libdl.autograd.grad(libdl.standard_gamma(alpha).sum(), alpha, create_graph=True)
+        first.sum().backward()
 
 
 def test_randperm():

@@ -17,6 +17,7 @@ import recipes_make
 import recipes_pool
 import recipes_reduce
 import recipes_rnn
+import recipes_select
 import recipes_shape
 from recipes import BINARY, RECIPES, UNARY
 from recipes_corners import CORNERS, SHARE
@@ -56,7 +57,9 @@ LEFT_OUT = {
 }  # fmt: skip
 RANDOM = {"rand", "randn", "rand_like", "randn_like", "randint", "randint_like", "randperm",
           "normal", "bernoulli", "empty", "empty_like", "empty_strided", "new_empty", "uniform_",
-          "normal_", "bernoulli_", "dropout", "gumbel_softmax"}  # fmt: skip
+          "normal_", "bernoulli_", "dropout", "gumbel_softmax", "multinomial", "poisson", "binomial",
+          "exponential_", "geometric_", "cauchy_", "log_normal_", "random_", "resize_",
+          "resize_as_"}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ class Entry:
 
 
 _FILLING = (recipes_attention, recipes_image, recipes_loss, recipes_make, recipes_pool,
-            recipes_reduce, recipes_rnn, recipes_shape)  # fmt: skip
+            recipes_reduce, recipes_rnn, recipes_select, recipes_shape)  # fmt: skip
 assert all(_FILLING)  # they fill RECIPES
 INPLACE = {"__i" + name[2:]: sign for name, sign in BINARY.items()}
 PROPERTIES = ("T", "mT", "H", "real", "imag", "shape", "ndim", "dtype", "itemsize", "nbytes",

@@ -33,6 +33,7 @@ from ._types import (
     uint8 as uint8, uint16 as uint16, uint32 as uint32, uint64 as uint64,
 )  # fmt: skip
 from ._functions import *
+from ._functions import standard_gamma as _standard_gamma
 from . import _methods as _methods
 from . import _tensor as _tensor
 from . import _arrays as _arrays
@@ -62,6 +63,10 @@ from ._creation import (
 from ._overloads import *  # type: ignore[assignment]
 from ._convolution import *  # type: ignore[assignment]
 from ._recurrent import *
+from ._elementwise import *
+from ._shapes import *  # type: ignore[assignment]
+from ._selection import *
+from ._scatter import *
 from ._random import (
     default_generator as default_generator, get_rng_state as get_rng_state,
     initial_seed as initial_seed, manual_seed as manual_seed, seed as seed,

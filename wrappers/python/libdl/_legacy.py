@@ -154,7 +154,7 @@ def resize_as_(self: Tensor, the_template: Tensor, *, memory_format: object = No
 
 def _whole(x: Tensor) -> Tensor:
     """A vector of all elements of the memory that the tensor lies in."""
-    count = getattr(_C, "tensor_storage_nbytes")(x) // x.element_size()  # noqa: B009
+    count = _C.tensor_storage_nbytes(x) // x.element_size()
     return x.detach().as_strided((count,), (1,), 0)
 
 
@@ -172,11 +172,6 @@ def untyped_storage(self: Tensor) -> Any:
     return UntypedStorage(_whole(self))
 
 
-def is_shared(self: Tensor) -> bool:
-    """False: libdl makes no memory that processes share."""
-    return False
-
-
 def record_stream(self: Tensor, stream: Any) -> None:
     """Changes nothing: memory is reused only after every stream that used it has passed that point."""
 
@@ -192,7 +187,7 @@ def scalar_tensor(s: Any, *, dtype: Dtype | None = None, device: DeviceLike | No
     return full((), s, dtype=dtype or get_default_dtype(), device=device, requires_grad=requires_grad)
 
 
-for _method in (new, resize_, resize_as_, storage, untyped_storage, is_shared, record_stream, adjoint):
+for _method in (new, resize_, resize_as_, storage, untyped_storage, record_stream, adjoint):
     setattr(Tensor, _method.__name__, _method)
 for _name in ("rename", "refine_names", "align_to"):
     setattr(Tensor, _name, _refuse_names)

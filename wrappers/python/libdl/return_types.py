@@ -3,13 +3,19 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
+
 from ._types import ValuesIndices
 
 __all__ = [
-    "adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d", "fractional_max_pool2d",
-    "fractional_max_pool3d", "kthvalue", "max", "max_pool1d_with_indices",
-    "max_pool2d_with_indices", "max_pool3d_with_indices", "min", "sort", "topk",
+    "adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d", "aminmax",
+    "fractional_max_pool2d", "fractional_max_pool3d", "kthvalue", "max", "max_pool1d_with_indices",
+    "max_pool2d_with_indices", "max_pool3d_with_indices", "median", "min", "mode", "nanmedian",
+    "sort", "topk",
 ]  # fmt: skip
+
+
+aminmax = namedtuple("aminmax", ("min", "max"))
 
 
 class max(ValuesIndices):
@@ -25,6 +31,18 @@ class min(ValuesIndices):
 
 
 class sort(ValuesIndices):
+    __slots__ = ()
+
+
+class median(ValuesIndices):
+    __slots__ = ()
+
+
+class nanmedian(ValuesIndices):
+    __slots__ = ()
+
+
+class mode(ValuesIndices):
     __slots__ = ()
 
 

@@ -1,31 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's torch.special: functions that libdl itself has, under their second path or name."""
+"""Special functions, under the names of torch.special."""
 
 from __future__ import annotations
 
-from typing import Any
+from . import _C
+from ._functions import (
+    digamma as digamma, erf as erf, erfc as erfc, erfcx as erfcx, erfinv as erfinv, exp2 as exp2,
+    expm1 as expm1, i0 as i0, i0e as i0e, i1 as i1, i1e as i1e, log1p as log1p,
+    log_ndtr as log_ndtr, logsumexp as logsumexp, ndtr as ndtr, ndtri as ndtri,
+    polygamma as polygamma, round as round, sigmoid as expit,
+)  # fmt: skip
+from ._functions import digamma as psi, lgamma as gammaln
+from ._elementwise import logit as logit, sinc as sinc, xlog1py as xlog1py, xlogy as xlogy
 
-# Names of PyTorch, and of libdl where they differ; each is answered as soon as libdl has it.
-_NAMES = {
-    "digamma": "digamma", "erf": "erf", "erfc": "erfc", "erfinv": "erfinv", "exp2": "exp2",
-    "expit": "sigmoid", "expm1": "expm1", "gammaln": "lgamma", "i0": "i0", "log1p": "log1p",
-    "log_softmax": "log_softmax", "logit": "logit", "logsumexp": "logsumexp",
-    "multigammaln": "mvlgamma", "polygamma": "polygamma", "psi": "digamma", "round": "round",
-    "sinc": "sinc", "softmax": "softmax", "xlogy": "xlogy",
-}  # fmt: skip
-
-
-def __getattr__(name: str) -> Any:
-    import libdl
-
-    if name in _NAMES and hasattr(libdl, _NAMES[name]):
-        return getattr(libdl, _NAMES[name])
-    from ._missing import explain
-
-    raise AttributeError(explain(name, __name__))
+__all__ = [
+    "digamma", "erf", "erfc", "erfcx", "erfinv", "exp2", "expit", "expm1", "gammaln", "i0", "i0e",
+    "i1", "i1e", "log1p", "log_ndtr", "log_softmax", "logit", "logsumexp", "ndtr", "ndtri",
+    "polygamma", "psi", "round", "sinc", "softmax", "xlog1py", "xlogy",
+]  # fmt: skip
 
 
-def __dir__() -> list[str]:
-    import libdl
+def softmax(input: _C.Tensor, dim: int, *, dtype: object = None) -> _C.Tensor:
+    """See libdl.softmax."""
+    return input.softmax(dim, dtype=dtype)  # type: ignore[arg-type]
 
-    return [name for name, own in _NAMES.items() if hasattr(libdl, own)]
+
+def log_softmax(input: _C.Tensor, dim: int, *, dtype: object = None) -> _C.Tensor:
+    """See libdl.log_softmax."""
+    return input.log_softmax(dim, dtype=dtype)  # type: ignore[arg-type]

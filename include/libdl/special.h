@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/** Special functions and inverse trigonometry, element by element.
+ *
+ *  They are computed in double precision by the host, whatever the device, so that they give the
+ *  same bits everywhere; elements elsewhere are copied there and back. Broadcasting and result
+ *  dtypes are described in <libdl/pointwise.h>. */
+#ifndef LIBDL_SPECIAL_H
+#define LIBDL_SPECIAL_H
+
+#include <libdl/abi.h>
+
+LIBDL_BEGIN
+
+/** Complementary error function, 1 - erf(input), accurate where that is small.
+ *
+ *  input  real; to float
+ *  out    new, input's shape, its dtype after that conversion
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: DTYPE (complex).
+ *  Threads: concurrent-read.
+ *  Python: erfc(input) [function, method, inplace]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_erfc(const libdl_tensor *input,
+                                                  LIBDL_NEW libdl_tensor **out);
+
+/** libdl_erfc into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_erfc_into(const libdl_tensor *input,
+                                                       libdl_tensor *dst);
+
+/** Inverse of the error function: erf(y) = input.
+ *
+ *  input  real; to float; NaN outside of -1 to 1
+ *  out    new, input's shape, its dtype after that conversion
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: DTYPE (complex).
+ *  Threads: concurrent-read.
+ *  Python: erfinv(input) [function, method, inplace]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_erfinv(const libdl_tensor *input,
+                                                    LIBDL_NEW libdl_tensor **out);
+
+/** libdl_erfinv into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_erfinv_into(const libdl_tensor *input,
+                                                         libdl_tensor *dst);
+
+/** Scaled complementary error function, exp(input ^ 2) erfc(input).
+ *
+ *  input  real; to float
+ *  out    new, input's shape, its dtype after that conversion
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: DTYPE (complex).
+ *  Threads: concurrent-read.
+ *  Python: erfcx(input) [function]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_erfcx(const libdl_tensor *input,
+                                                   LIBDL_NEW libdl_tensor **out);
+
+/** libdl_erfcx into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_erfcx_into(const libdl_tensor *input,
+                                                        libdl_tensor *dst);
+
+/** Logarithm of the magnitude of the gamma function.
+ *
+ *  input  real; to float
+ *  out    new, input's shape, its dtype after that conversion
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: DTYPE (complex).
+ *  Threads: concurrent-read.
+ *  Python: lgamma(input) [function, method, inplace]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_lgamma(const libdl_tensor *input,
+                                                    LIBDL_NEW libdl_tensor **out);
+
+/** libdl_lgamma into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_lgamma_into(const libdl_tensor *input,
+                                                         libdl_tensor *dst);
+
+/** Derivative of the logarithm of the gamma function.
+ *
+ *  input  real; to float; -inf at 0, NaN at negative integers
+ *  out    new, input's shape, its dtype after that conversion
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: DTYPE (complex).
+ *  Threads: concurrent-read.
+ *  Python: digamma(input) [function, method, inplace]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_digamma(const libdl_tensor *input,
+                                                     LIBDL_NEW libdl_tensor **out);
+
+/** libdl_digamma into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_digamma_into(const libdl_tensor *input,
+                                                          libdl_tensor *dst);
+
+/** Modified Bessel function of the first kind of order 0.
+ *
+ *  input  real; to float
+ *  out    new, input's shape, its dtype after that conversion
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: DTYPE (complex).
+ *  Threads: concurrent-read.
+ *  Python: i0(input) [function, method, inplace]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_i0(const libdl_tensor *input,
+                                                LIBDL_NEW libdl_tensor **out);
+
+/** libdl_i0 into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_i0_into(const libdl_tensor *input, libdl_tensor *dst);
+
+/** i0 times exp(-|input|).
+ *
+ *  input  real; to float
+ *  out    new, input's shape, its dtype after that conversion
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: DTYPE (complex).
+ *  Threads: concurrent-read.
+ *  Python: i0e(input) [function]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_i0e(const libdl_tensor *input,
+                                                 LIBDL_NEW libdl_tensor **out);
+
+/** libdl_i0e into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_i0e_into(const libdl_tensor *input, libdl_tensor *dst);
+
+/** Modified Bessel function of the first kind of order 1.
+ *
+ *  input  real; to float
+ *  out    new, input's shape, its dtype after that conversion
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: DTYPE (complex).
+ *  Threads: concurrent-read.
+ *  Python: i1(input) [function]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_i1(const libdl_tensor *input,
+                                                LIBDL_NEW libdl_tensor **out);
+
+/** libdl_i1 into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_i1_into(const libdl_tensor *input, libdl_tensor *dst);
+
+/** i1 times exp(-|input|).
+ *
+ *  input  real; to float
+ *  out    new, input's shape, its dtype after that conversion
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: DTYPE (complex).
+ *  Threads: concurrent-read.
+ *  Python: i1e(input) [function]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_i1e(const libdl_tensor *input,
+                                                 LIBDL_NEW libdl_tensor **out);
+
+/** libdl_i1e into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_i1e_into(const libdl_tensor *input, libdl_tensor *dst);
+
+/** Distribution function of the standard normal distribution.
+ *
+ *  input  real; to float
+ *  out    new, input's shape, its dtype after that conversion
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: DTYPE (complex).
+ *  Threads: concurrent-read.
+ *  Python: ndtr(input) [function]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_ndtr(const libdl_tensor *input,
+                                                  LIBDL_NEW libdl_tensor **out);
+
+/** libdl_ndtr into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_ndtr_into(const libdl_tensor *input,
+                                                       libdl_tensor *dst);
+
+/** Inverse of ndtr, the quantiles of the standard normal distribution.
+ *
+ *  input  real; to float; NaN outside of 0 to 1
+ *  out    new, input's shape, its dtype after that conversion
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: DTYPE (complex).
+ *  Threads: concurrent-read.
+ *  Python: ndtri(input) [function]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_ndtri(const libdl_tensor *input,
+                                                   LIBDL_NEW libdl_tensor **out);
+
+/** libdl_ndtri into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_ndtri_into(const libdl_tensor *input,
+                                                        libdl_tensor *dst);
+
+/** Logarithm of ndtr, accurate in both tails.
+ *
+ *  input  real; to float
+ *  out    new, input's shape, its dtype after that conversion
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: DTYPE (complex).
+ *  Threads: concurrent-read.
+ *  Python: log_ndtr(input) [function]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_log_ndtr(const libdl_tensor *input,
+                                                      LIBDL_NEW libdl_tensor **out);
+
+/** libdl_log_ndtr into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_log_ndtr_into(const libdl_tensor *input,
+                                                           libdl_tensor *dst);
+
+/** Hyperbolic sine.
+ *
+ *  input  any; to float
+ *  out    new, input's shape, its dtype after that conversion
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: none of its own.
+ *  Threads: concurrent-read.
+ *  Python: sinh(input) [function, method, inplace]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_sinh(const libdl_tensor *input,
+                                                  LIBDL_NEW libdl_tensor **out);
+
+/** libdl_sinh into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_sinh_into(const libdl_tensor *input,
+                                                       libdl_tensor *dst);
+
+/** Hyperbolic cosine.
+ *
+ *  input  any; to float
+ *  out    new, input's shape, its dtype after that conversion
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: none of its own.
+ *  Threads: concurrent-read.
+ *  Python: cosh(input) [function, method, inplace]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_cosh(const libdl_tensor *input,
+                                                  LIBDL_NEW libdl_tensor **out);
+
+/** libdl_cosh into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_cosh_into(const libdl_tensor *input,
+                                                       libdl_tensor *dst);
+
+/** Inverse of the sine.
+ *
+ *  input  any; to float; real: NaN outside of -1 to 1
+ *  out    new, input's shape, its dtype after that conversion
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: none of its own.
+ *  Threads: concurrent-read.
+ *  Python: asin(input) [function, method, inplace]
+ *  Python: arcsin(input) [function, method, inplace]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_asin(const libdl_tensor *input,
+                                                  LIBDL_NEW libdl_tensor **out);
+
+/** libdl_asin into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_asin_into(const libdl_tensor *input,
+                                                       libdl_tensor *dst);
+
+/** Inverse of the cosine.
+ *
+ *  input  any; to float; real: NaN outside of -1 to 1
+ *  out    new, input's shape, its dtype after that conversion
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: none of its own.
+ *  Threads: concurrent-read.
+ *  Python: acos(input) [function, method, inplace]
+ *  Python: arccos(input) [function, method, inplace]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_acos(const libdl_tensor *input,
+                                                  LIBDL_NEW libdl_tensor **out);
+
+/** libdl_acos into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_acos_into(const libdl_tensor *input,
+                                                       libdl_tensor *dst);
+
+/** Inverse of the tangent.
+ *
+ *  input  any; to float
+ *  out    new, input's shape, its dtype after that conversion
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: none of its own.
+ *  Threads: concurrent-read.
+ *  Python: atan(input) [function, method, inplace]
+ *  Python: arctan(input) [function, method, inplace]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_atan(const libdl_tensor *input,
+                                                  LIBDL_NEW libdl_tensor **out);
+
+/** libdl_atan into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_atan_into(const libdl_tensor *input,
+                                                       libdl_tensor *dst);
+
+/** Inverse of the hyperbolic sine.
+ *
+ *  input  any; to float
+ *  out    new, input's shape, its dtype after that conversion
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: none of its own.
+ *  Threads: concurrent-read.
+ *  Python: asinh(input) [function, method, inplace]
+ *  Python: arcsinh(input) [function, method, inplace]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_asinh(const libdl_tensor *input,
+                                                   LIBDL_NEW libdl_tensor **out);
+
+/** libdl_asinh into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_asinh_into(const libdl_tensor *input,
+                                                        libdl_tensor *dst);
+
+/** Inverse of the hyperbolic cosine.
+ *
+ *  input  any; to float; real: NaN below 1
+ *  out    new, input's shape, its dtype after that conversion
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: none of its own.
+ *  Threads: concurrent-read.
+ *  Python: acosh(input) [function, method, inplace]
+ *  Python: arccosh(input) [function, method, inplace]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_acosh(const libdl_tensor *input,
+                                                   LIBDL_NEW libdl_tensor **out);
+
+/** libdl_acosh into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_acosh_into(const libdl_tensor *input,
+                                                        libdl_tensor *dst);
+
+/** Inverse of the hyperbolic tangent.
+ *
+ *  input  any; to float; real: NaN outside of -1 to 1
+ *  out    new, input's shape, its dtype after that conversion
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: none of its own.
+ *  Threads: concurrent-read.
+ *  Python: atanh(input) [function, method, inplace]
+ *  Python: arctanh(input) [function, method, inplace]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_atanh(const libdl_tensor *input,
+                                                   LIBDL_NEW libdl_tensor **out);
+
+/** libdl_atanh into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_atanh_into(const libdl_tensor *input,
+                                                        libdl_tensor *dst);
+
+/** The n-th derivative of digamma.
+ *
+ *  n      the order, 0 (digamma itself) or more
+ *  input  real; to float
+ *  out    new, input's shape, its dtype after that conversion
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: DTYPE (complex), VALUE (n is negative).
+ *  Threads: concurrent-read.
+ *  Python: polygamma(n, input) [function]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_polygamma(int64_t n, const libdl_tensor *input,
+                                                       LIBDL_NEW libdl_tensor **out);
+
+/** libdl_polygamma into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_polygamma_into(int64_t n, const libdl_tensor *input,
+                                                            libdl_tensor *dst);
+
+/** Angle of the point (other, input) from the first axis, in radians from -pi to pi.
+ *
+ *  input  real; to float
+ *  other  likewise; promoted and broadcast with input
+ *  out    new, the broadcast shape and the promoted dtype
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: SHAPE (shapes do not broadcast), DTYPE (complex).
+ *  Threads: concurrent-read.
+ *  Python: atan2(input, other) [function, method, inplace]
+ *  Python: arctan2(input, other) [function, method, inplace]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_atan2(const libdl_tensor *input,
+                                                   const libdl_tensor *other,
+                                                   LIBDL_NEW libdl_tensor **out);
+
+/** libdl_atan2 into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_atan2_into(const libdl_tensor *input,
+                                                        const libdl_tensor *other,
+                                                        libdl_tensor *dst);
+
+/** Length of the vector (input, other), without overflow on the way.
+ *
+ *  input  real; to float
+ *  other  likewise; promoted and broadcast with input
+ *  out    new, the broadcast shape and the promoted dtype
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: SHAPE (shapes do not broadcast), DTYPE (complex).
+ *  Threads: concurrent-read.
+ *  Python: hypot(input, other) [function, method, inplace]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_hypot(const libdl_tensor *input,
+                                                   const libdl_tensor *other,
+                                                   LIBDL_NEW libdl_tensor **out);
+
+/** libdl_hypot into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_hypot_into(const libdl_tensor *input,
+                                                        const libdl_tensor *other,
+                                                        libdl_tensor *dst);
+
+/** log(exp(input) + exp(other)), without overflow.
+ *
+ *  input  real; to float
+ *  other  likewise; promoted and broadcast with input
+ *  out    new, the broadcast shape and the promoted dtype
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: SHAPE (shapes do not broadcast), DTYPE (complex).
+ *  Threads: concurrent-read.
+ *  Python: logaddexp(input, other) [function, method]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_logaddexp(const libdl_tensor *input,
+                                                       const libdl_tensor *other,
+                                                       LIBDL_NEW libdl_tensor **out);
+
+/** libdl_logaddexp into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_logaddexp_into(const libdl_tensor *input,
+                                                            const libdl_tensor *other,
+                                                            libdl_tensor *dst);
+
+/** log2(2 ^ input + 2 ^ other), without overflow.
+ *
+ *  input  real; to float
+ *  other  likewise; promoted and broadcast with input
+ *  out    new, the broadcast shape and the promoted dtype
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: SHAPE (shapes do not broadcast), DTYPE (complex).
+ *  Threads: concurrent-read.
+ *  Python: logaddexp2(input, other) [function, method]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_logaddexp2(const libdl_tensor *input,
+                                                        const libdl_tensor *other,
+                                                        LIBDL_NEW libdl_tensor **out);
+
+/** libdl_logaddexp2 into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_logaddexp2_into(const libdl_tensor *input,
+                                                             const libdl_tensor *other,
+                                                             libdl_tensor *dst);
+
+LIBDL_END
+
+#endif

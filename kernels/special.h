@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Special functions of one double, for the host.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numbers>
+
+#include "kernels/normal.h"
+
+namespace libdl::kernels::special {
+
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kSqrtPi = 1.7724538509055160273;
+constexpr double kSqrt2Pi = 2.5066282746310005024;
+
+inline double erfc(double x) { return std::erfc(x); }
+
+// The normal quantile, and one step of Halley's method. Near +-1 the residual is that of erfc,
+// because 1 - |x| is exact there.
+inline double erfinv(double x) {
+  const double size = std::fabs(x);
+  if (!(size < 1)) return size == 1 ? std::copysign(kInfinite, x) : kNaN;
+  if (size < 1e-8) return x * (kSqrtPi / 2);
+  const double y = normal_quantile(size / 2) / std::numbers::sqrt2;
+  const double off = size < 0.5 ? std::erf(y) - size : (1 - size) - std::erfc(y);
+  const double step = off * (kSqrtPi / 2) * std::exp(y * y);
+  return std::copysign(y - step / (1 + y * step), x);
+}
+
+// From 10 on the asymptotic series, whose terms decrease to exp(-x^2).
+inline double erfcx(double x) {
+  const double square = x * x, rest = std::fma(x, x, -square);  // x^2 in two doubles
+  if (x < 0) return square > 709 ? kInfinite : 2 * std::exp(square) * (1 + rest) - erfcx(-x);
+  if (x < 10) return std::exp(square) * (1 + rest) * std::erfc(x);
+  if (std::isinf(x)) return 0;
+  double sum = 1, term = 1;
+  for (int k = 1; k < 12; ++k) sum += term *= -(2 * k - 1) / (2 * square);
+  return sum / (x * kSqrtPi);
+}
+
+inline double lgamma(double x) {
+  int sign;  // lgamma() itself writes to a global
+  return std::isinf(x) ? kInfinite : ::lgamma_r(x, &sign);
+}
+
+// Recurrence up to 10, then the asymptotic series (Abramowitz and Stegun, 6.3.18); reflection below
+// 0.
+inline double digamma(double x) {
+  if (x == 0) return std::copysign(kInfinite, -x);
+  if (x < 0) {
+    if (x == std::floor(x)) return kNaN;
+    const double part = std::fmod(x, 1.0);  // exact; tan of pi x itself would lose digits
+    return digamma(1 - x) - std::numbers::pi / std::tan(std::numbers::pi * part);
+  }
+  double below = 0;
+  for (; x < 10; ++x) below += 1 / x;
+  const double z = 1 / (x * x);
+  const double series =
+      z * (1.0 / 12 - z * (1.0 / 120 -
+                           z * (1.0 / 252 -
+                                z * (1.0 / 240 - z * (1.0 / 132 - z * (691.0 / 32760 - z / 12))))));
+  return std::log(x) - 0.5 / x - series - below;
+}
+
+// Hurwitz's zeta function, the sum of (q + k)^-s, for whole s >= 2: ten terms and more are added,
+// the rest is Euler and Maclaurin's.
+inline double zeta(double s, double q) {
+  if (q <= 0 && q == std::floor(q)) return kInfinite;
+  double sum = 0;
+  for (; q < 10; ++q) sum += std::pow(q, -s);
+  // B_2j / (2j)!
+  constexpr double kBernoulli[] = {1.0 / 12,           -1.0 / 720,     1.0 / 30240,
+                                   -1.0 / 1209600,     1.0 / 47900160, -691.0 / 1307674368000.0,
+                                   1.0 / 74724249600.0};
+  const double first = std::pow(q, -s);
+  sum += first * (0.5 + q / (s - 1));
+  double rising = s, power = first / q;
+  for (int j = 0; j < 7; ++j) {
+    sum += kBernoulli[j] * rising * power;
+    rising *= (s + 2 * j + 1) * (s + 2 * j + 2);
+    power /= q * q;
+  }
+  return sum;
+}
+
+// (-1)^(n + 1) n! zeta(n + 1, x)
+inline double polygamma(int64_t n, double x) {
+  if (n == 0) return digamma(x);
+  const double order = static_cast<double>(n);
+  if (n == 1 && x < 0.5 && x != std::floor(x)) {  // reflection: pi^2 / sin^2(pi x)
+    const double sine = std::sin(std::numbers::pi * std::fmod(x, 1.0));
+    return std::numbers::pi * std::numbers::pi / (sine * sine) - polygamma(1, 1 - x);
+  }
+  const double value = std::exp(lgamma(order + 1)) * zeta(order + 1, x);
+  return n % 2 ? value : -value;
+}
+
+// I_order(x) exp(-|x|): the power series, whose terms are positive, then the asymptotic one.
+inline double bessel_scaled(int order, double x) {
+  const double size = std::fabs(x), sign = order == 1 && x < 0 ? -1 : 1;
+  if (size < 30) {
+    double term = order == 1 ? size / 2 : 1, sum = term;
+    for (int k = 1; term > sum * 1e-17; ++k) sum += term *= size * size / (4.0 * k * (k + order));
+    return sign * sum * std::exp(-size);
+  }
+  if (std::isinf(size)) return sign * 0.0;
+  double term = 1, sum = 1;
+  for (int k = 1; k < 30; ++k) {
+    const double odd = 2 * k - 1;
+    term *= (odd * odd - 4 * order) / (8 * k * size);
+    if (std::fabs(term) < 1e-17) break;
+    sum += term;
+  }
+  return sign * sum / (kSqrt2Pi * std::sqrt(size));
+}
+inline double unscaled(double scaled, double x) {
+  // exp of half, twice: the product may be finite where exp(x) is not
+  const double half = std::exp(std::fabs(x) / 2);
+  return scaled * half * half;
+}
+inline double i0e(double x) { return std::isnan(x) ? x : bessel_scaled(0, x); }
+inline double i1e(double x) { return std::isnan(x) ? x : bessel_scaled(1, x); }
+inline double i0(double x) { return std::isinf(x) ? kInfinite : unscaled(i0e(x), x); }
+inline double i1(double x) { return std::isinf(x) ? x : unscaled(i1e(x), x); }
+
+inline double ndtr(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); }
+
+// A start from the tail's asymptotic form or from normal_quantile, and steps of Halley's method.
+inline double ndtri(double p) {
+  if (!(p > 0 && p < 1)) return p == 0 ? -kInfinite : p == 1 ? kInfinite : kNaN;
+  if (p > 0.5) return -ndtri(1 - p);
+  if (p > 0.01) return normal_quantile(p - 0.5);
+  const double t = std::sqrt(-2 * std::log(p));
+  double x = -(t - (std::log(t) + std::log(kSqrt2Pi)) / t);
+  for (int k = 0; k < 4; ++k) {  // on log ndtr, which is nearly a parabola there
+    const double tail = erfcx(-x / std::numbers::sqrt2) / 2;
+    const double off = std::log(tail) - x * x / 2 - std::log(p);
+    x -= off * tail * kSqrt2Pi;
+  }
+  return x;
+}
+
+inline double log_ndtr(double x) {
+  if (x < -1) return std::log(erfcx(-x / std::numbers::sqrt2) / 2) - x * x / 2;
+  return std::log1p(-std::erfc(x / std::numbers::sqrt2) / 2);
+}
+
+inline double logaddexp(double x, double y) {
+  if (x == y) return x + std::numbers::ln2;  // infinities, too
+  return std::fmax(x, y) + std::log1p(std::exp(-std::fabs(x - y)));
+}
+inline double logaddexp2(double x, double y) {
+  if (x == y) return x + 1;
+  return std::fmax(x, y) + std::log1p(std::exp2(-std::fabs(x - y))) / std::numbers::ln2;
+}
+
+}  // namespace libdl::kernels::special

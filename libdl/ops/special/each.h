@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Scalar functions applied to each element by the host, in doubles.
+#pragma once
+
+#include <algorithm>
+#include <complex>
+#include <type_traits>
+
+#include "device/launch.h"
+#include "ops/core/call.h"
+#include "ops/creation/copy.h"
+#include "runtime/thread_pool.h"
+
+namespace libdl {
+
+// body(i) for each i below count, on the pool's threads.
+template <class Body>
+void each_index(int64_t count, const Body& body) {
+  constexpr int64_t kGrain = 4096;
+  struct Work {
+    const Body& body;
+    int64_t count;
+  } work{body, count};
+  const bool whole = parallel((count + kGrain - 1) / kGrain,
+                              [](void* arg, int64_t first, int64_t last) {
+                                const Work& w = *static_cast<const Work*>(arg);
+                                const int64_t end = std::min(w.count, last * kGrain);
+                                for (int64_t i = first * kGrain; i < end; ++i) w.body(i);
+                              },
+                              &work);
+  if (!whole) device_detail::raise_interrupted();
+}
+
+// The elements in row-major order, in the host's memory.
+template <class T>
+const T* elements_of(Tensor& held, const Tensor& x) {
+  held = plain(on_host(x), std::is_same_v<T, double> ? Dtype::kFloat64 : Dtype::kComplex128);
+  return held.read_plain<T>();
+}
+
+}  // namespace libdl

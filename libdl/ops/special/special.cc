@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "ops/special/special.h"
+
+#include <algorithm>
+
+#include "kernels/special.h"
+#include "ops/pointwise/activation.h"
+#include "ops/pointwise/arithmetic.h"
+#include "ops/pointwise/comparison.h"
+#include "ops/pointwise/exponential.h"
+#include "ops/pointwise/pointwise.h"
+#include "ops/special/each.h"
+#include "ops/view/view.h"
+#include "tensor/memory_order.h"
+
+namespace libdl {
+
+using Complex = std::complex<double>;
+
+namespace {
+// A function of one element and its derivative, by x or by its own value y.
+struct SpecialOp {
+  const char* name;
+  double (*value)(double);
+  Tensor (*slope)(const Tensor& saved);
+  bool of_result = false;                  // the slope is of y
+  Complex (*in_plane)(Complex) = nullptr;  // for complex numbers; NULL: they are refused
+};
+}  // namespace
+
+static Dtype lifted(Dtype dtype) { return is_inexact(dtype) ? dtype : default_dtype(); }
+
+static void refuse_complex(const char* op, int argument, const char* name, const Tensor& x) {
+  if (x.is_complex())
+    fail_argument(LIBDL_ERROR_DTYPE, op, argument, name, std::string("is ") + name_of(x.dtype()),
+                  "a real dtype");
+}
+
+// values, of the host, rounded to `dtype`, in x's memory order and on x's device.
+static Tensor placed(const Tensor& values, const Tensor& x, Dtype dtype) {
+  const Tensor y = empty_as(x, dtype, x.device());
+  copy_bytes(y, on_device(plain(values, dtype), x.device()));
+  return y;
+}
+
+template <class T, class F>
+static Tensor computed(const Tensor& x, Dtype dtype, const F& f) {
+  const Dtype wide = std::is_same_v<T, double> ? Dtype::kFloat64 : Dtype::kComplex128;
+  Tensor held;
+  const T* const from = elements_of<T>(held, cast(detach(x), dtype));
+  const Tensor values = empty(x.shape(), wide);
+  if (values.numel() > 0) {
+    T* const to = values.overwrite_plain<T>();
+    each_index(values.numel(), [&](int64_t i) { to[i] = f(from[i]); });
+  }
+  return placed(values, x, dtype);
+}
+
+// dx = dy conj(dy/dx)
+static void special_vjp(Backward& b) {
+  const SpecialOp& op = *b.attr<const SpecialOp*>();
+  b.set_grad(0, b.dy() * conj(op.slope(b.saved(0))));
+}
+
+static Tensor special(const SpecialOp& op, const Rule& rule, const Tensor& input, Into into) {
+  if (!op.in_plane) refuse_complex(op.name, 1, "input", input);
+  const Dtype dtype = lifted(input.dtype());
+  if (dtype != input.dtype()) {
+    const Tensor x = cast(input, dtype);
+    return write_result(op.name, special(op, rule, x, {}), into, {&input});
+  }
+  Call call(op.name, into, {&input});
+  const Tensor y = input.is_complex() ? computed<Complex>(input, dtype, op.in_plane)
+                                      : computed<double>(input, dtype, op.value);
+  const Save save = op.of_result ? saves_output(y, 0) : saves_input(input, 0);
+  return call.done(y, rule, &op, {save}, [&](const Tensor& z) {
+    return call.tangent(0) * op.slope(op.of_result ? z : input);
+  });
+}
+
+// op(input), whose derivative is `slope`, an expression of x (or of its value y).
+#define LIBDL_SPECIAL(op, function, of_result, plane, slope)                                      \
+  static const SpecialOp special_##op{#op, [](double x) { return function(x); },                  \
+                                      [](const Tensor& x) -> Tensor { return slope; }, of_result, \
+                                      plane};                                                     \
+  static const Rule rule_##op{#op, special_vjp};                                                  \
+  Tensor op(const Tensor& input, Into into) {                                                     \
+    LIBDL_OBSERVED(op, input, into);                                                              \
+    return special(special_##op, rule_##op, input, into);                                         \
+  }
+#define LIBDL_REAL(op, slope) LIBDL_SPECIAL(op, kernels::special::op, false, nullptr, slope)
+#define LIBDL_INVERSE(op, slope) LIBDL_SPECIAL(op, kernels::special::op, true, nullptr, slope)
+#define LIBDL_PLANE(op, slope) \
+  LIBDL_SPECIAL(op, std::op, false, [](Complex z) { return std::op(z); }, slope)
+
+using kernels::special::kSqrt2Pi;
+using kernels::special::kSqrtPi;
+
+static Tensor one_minus_square(const Tensor& x) { return -(x * x) + 1.0; }
+// f(x) / x, and its limit at 0.
+static Tensor by_x(const Tensor& value, const Tensor& x, double limit) {
+  const Tensor zero = eq(x, number(0.0));
+  const Tensor safe = where(zero, number(1.0), x);
+  return where(zero, number(limit), value / safe);
+}
+
+LIBDL_REAL(erfc, exp(-(x* x)) * (-2 / kSqrtPi))
+LIBDL_INVERSE(erfinv, exp(x* x) * (kSqrtPi / 2))
+LIBDL_REAL(erfcx, x* erfcx(x) * 2.0 + (-2 / kSqrtPi))
+LIBDL_REAL(lgamma, digamma(x))
+LIBDL_REAL(digamma, polygamma(1, x))
+LIBDL_REAL(i0, i1(x))
+LIBDL_REAL(i0e, i1e(x) - sign(x) * i0e(x))
+LIBDL_REAL(i1, i0(x) - by_x(i1(x), x, 0.5))
+LIBDL_REAL(i1e, i0e(x) - sign(x) * i1e(x) - by_x(i1e(x), x, 0.5))
+LIBDL_REAL(ndtr, exp((x * x) * -0.5) * (1 / kSqrt2Pi))
+LIBDL_INVERSE(ndtri, exp((x * x) * 0.5) * kSqrt2Pi)
+LIBDL_REAL(log_ndtr, reciprocal(erfcx(x * -std::numbers::sqrt2 * 0.5)) * (2 / kSqrt2Pi))
+LIBDL_PLANE(sinh, cosh(x))
+LIBDL_PLANE(cosh, sinh(x))
+LIBDL_PLANE(asin, rsqrt(one_minus_square(x)))
+LIBDL_PLANE(acos, -rsqrt(one_minus_square(x)))
+LIBDL_PLANE(atan, reciprocal((x * x) + 1.0))
+LIBDL_PLANE(asinh, rsqrt((x * x) + 1.0))
+// The product has the right branch in the plane; the quotient is that of PyTorch below -1, too.
+LIBDL_PLANE(acosh, x.is_complex() ? rsqrt(x + 1.0) * rsqrt(x + -1.0) : rsqrt(x* x + -1.0))
+LIBDL_PLANE(atanh, reciprocal(one_minus_square(x)))
+
+// -- polygamma ------------------------------------------------------------------------------------
+
+// The derivative of the n-th is the one after it.
+static void polygamma_vjp(Backward& b) {
+  b.set_grad(0, b.dy() * polygamma(b.attr<int64_t>() + 1, b.saved(0)));
+}
+static const Rule kPolygamma{"polygamma", polygamma_vjp};
+
+Tensor polygamma(int64_t n, const Tensor& input, Into into) {
+  LIBDL_OBSERVED(polygamma, n, input, into);
+  const char* const op = "polygamma";
+  if (n < 0) fail_argument(LIBDL_ERROR_VALUE, op, 1, "n", "is " + std::to_string(n), "0 or more");
+  refuse_complex(op, 2, "input", input);
+  const Dtype dtype = lifted(input.dtype());
+  if (dtype != input.dtype())
+    return write_result(op, polygamma(n, cast(input, dtype)), into, {&input});
+  Call call(op, into, {&input});
+  const Tensor y =
+      computed<double>(input, dtype, [n](double x) { return kernels::special::polygamma(n, x); });
+  return call.done(y, kPolygamma, n, {saves_input(input, 0)},
+                   [&](const Tensor&) { return call.tangent(0) * polygamma(n + 1, input); });
+}
+
+// -- two operands ---------------------------------------------------------------------------------
+
+namespace {
+struct PairOp {
+  const char* name;
+  double (*value)(double, double);
+  Tensor (*slopes[2])(const Tensor& x, const Tensor& y);  // by x and by y
+};
+struct PairAttr {
+  const PairOp* op;
+  Shape shapes[2];
+};
+}  // namespace
+
+static void pair_vjp(Backward& b) {
+  const PairAttr& a = b.attr<PairAttr>();
+  for (int i = 0; i < 2; ++i)
+    if (b.needs(i))
+      b.set_grad(i, sum_to(b.dy() * a.op->slopes[i](b.saved(0), b.saved(1)), a.shapes[i]));
+}
+
+static Tensor pair(const PairOp& op, const Rule& rule, const Tensor& input, const Tensor& other,
+                   Into into) {
+  static constexpr const char* kNames[] = {"input", "other"};
+  const Tensor* const operands[] = {&input, &other};
+  refuse_complex(op.name, 1, "input", input);
+  refuse_complex(op.name, 2, "other", other);
+  const Shape shape = broadcast_shape(op.name, kNames, operands);
+  const Dtype dtype = lifted(result_dtype(operands));
+  if (input.dtype() != dtype || other.dtype() != dtype)
+    return write_result(op.name, pair(op, rule, cast(input, dtype), cast(other, dtype), {}), into,
+                        {&input, &other});
+  Call call(op.name, into, {&input, &other});
+  const Device device = result_device(operands);
+  Tensor held[2];
+  const double* const x = elements_of<double>(held[0], expand(detach(input), shape));
+  const double* const y = elements_of<double>(held[1], expand(detach(other), shape));
+  const Tensor values = empty(shape, Dtype::kFloat64);
+  if (values.numel() > 0) {
+    double* const to = values.overwrite_plain<double>();
+    each_index(values.numel(), [&](int64_t i) { to[i] = op.value(x[i], y[i]); });
+  }
+  return call.done(on_device(plain(values, dtype), device), rule,
+                   PairAttr{&op, {Shape(input.shape()), Shape(other.shape())}},
+                   {saves_input(input, 0), saves_input(other, 1)}, [&](const Tensor&) {
+                     Tensor sum;
+                     for (int i = 0; i < 2; ++i) {
+                       if (!call.tangent(i).defined()) continue;
+                       const Tensor t = call.tangent(i) * op.slopes[i](input, other);
+                       sum = sum.defined() ? sum + t : t;
+                     }
+                     return sum;
+                   });
+}
+
+#define LIBDL_PAIR(op, function, by_first, by_second)                          \
+  static const PairOp pair_##op{                                               \
+      #op,                                                                     \
+      [](double x, double y) { return function(x, y); },                       \
+      {[](const Tensor& x, const Tensor& y) -> Tensor { return by_first; },    \
+       [](const Tensor& x, const Tensor& y) -> Tensor { return by_second; }}}; \
+  static const Rule rule_##op{#op, pair_vjp};                                  \
+  Tensor op(const Tensor& input, const Tensor& other, Into into) {             \
+    LIBDL_OBSERVED(op, input, other, into);                                    \
+    return pair(pair_##op, rule_##op, input, other, into);                     \
+  }
+
+LIBDL_PAIR(atan2, std::atan2, y / (x * x + y * y), -x / (x * x + y * y))
+LIBDL_PAIR(hypot, std::hypot, x / hypot(x, y), y / hypot(x, y))
+LIBDL_PAIR(logaddexp, kernels::special::logaddexp, sigmoid(x - y), sigmoid(y - x))
+LIBDL_PAIR(logaddexp2, kernels::special::logaddexp2, sigmoid((x - y) * std::numbers::ln2),
+           sigmoid((y - x) * std::numbers::ln2))
+
+}  // namespace libdl

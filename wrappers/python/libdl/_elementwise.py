@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Elementwise functions composed of others, and in-place draws."""
+
+# mypy: disable-error-code="no-any-return"
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from . import _C, _functions as f
+from ._C import Tensor
+from ._errors import ArgumentValueError, DtypeError
+from ._modes import no_grad
+from ._overloads import arange
+
+__all__ = [
+    "angle", "bartlett_window", "blackman_window", "clamp_max", "clamp_min", "deg2rad", "frac",
+    "hamming_window", "hann_window", "kaiser_window", "logit", "logspace", "nan_to_num", "rad2deg",
+    "sinc", "xlogy",
+]  # fmt: skip
+
+
+def _floating(x: Tensor) -> Tensor:
+    return x if x.is_floating_point() or x.is_complex() else f.mul(x, 1.0)
+
+
+def deg2rad(input: Tensor) -> Tensor:
+    """Degrees as radians."""
+    return input * (math.pi / 180)
+
+
+def rad2deg(input: Tensor) -> Tensor:
+    """Radians as degrees."""
+    return input * (180 / math.pi)
+
+
+def frac(input: Tensor) -> Tensor:
+    """What trunc leaves, with input's sign."""
+    return input - input.trunc()
+
+
+def sinc(input: Tensor) -> Tensor:
+    """sin(pi x) / (pi x), and 1 at 0."""
+    x = _floating(input) * math.pi
+    zero = x == 0
+    # At 0 the parabola gives both derivatives.
+    safe = f.where(zero, f.ones_like(x), x)
+    return f.where(zero, 1 - x * x / 6, safe.sin() / safe)
+
+
+def logit(input: Tensor, eps: float | None = None) -> Tensor:
+    """log(x / (1 - x)), of x limited to eps and 1 - eps."""
+    x = _floating(input)
+    x = x if eps is None else x.clamp(eps, 1 - eps)
+    return (x / (1 - x)).log()
+
+
+def xlogy(input: Any, other: Any) -> Tensor:
+    """input log(other), and 0 where input is 0 unless other is NaN."""
+    return _x_times(input, other, f.log, 0)
+
+
+def xlog1py(input: Any, other: Any) -> Tensor:
+    """input log1p(other), and 0 where input is 0 unless other is NaN."""
+    return _x_times(input, other, f.log1p, -1)
+
+
+def _x_times(x: Any, y: Any, log: Any, pole: float) -> Tensor:
+    if not isinstance(y, Tensor):
+        y = f.full((), y, dtype=x.dtype if x.is_floating_point() else None, device=x.device)
+    if not isinstance(x, Tensor):
+        x = f.full((), x, dtype=y.dtype, device=y.device)
+    zero = (x == 0) & ((y <= pole) | (y == math.inf))  # elsewhere 0 times the logarithm is 0
+    safe = f.where(zero, f.ones_like(y), y)
+    return x * log(safe)
+
+
+def nan_to_num(input: Tensor, nan: float | None = 0.0, posinf: float | None = None,
+               neginf: float | None = None) -> Tensor:  # fmt: skip
+    """With numbers for NaN and infinities; of these by default the dtype's extremes."""
+    if not input.is_floating_point():
+        return input.clone()
+    from ._types import finfo
+
+    info = finfo(input.dtype)
+    made = f.where(f.isnan(input), 0.0 if nan is None else nan, input)
+    made = f.where(input == math.inf, info.max if posinf is None else posinf, made)
+    return f.where(input == -math.inf, info.min if neginf is None else neginf, made)
+
+
+def clamp_min(input: Tensor, min: Any) -> Tensor:
+    """clamp with a lower limit alone."""
+    return f.clamp(input, min=min)
+
+
+def clamp_max(input: Tensor, max: Any) -> Tensor:
+    """clamp with an upper limit alone."""
+    return f.clamp(input, max=max)
+
+
+def angle(input: Tensor) -> Tensor:
+    """The argument of complex numbers; of real ones 0 or pi, and NaN of a NaN."""
+    if input.is_complex():
+        return f.atan2(input.imag, input.real)
+    x = _floating(input)
+    made = f.where(x < 0, f.full_like(x, math.pi), f.zeros_like(x))
+    return f.where(f.isnan(x), x, made)
+
+
+def logspace(start: float, end: float, steps: int, base: float = 10.0, *, dtype: Any = None,
+             device: Any = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
+    """base to the powers that linspace gives."""
+    from ._types import float64
+
+    powers = f.linspace(start, end, steps, dtype=float64, device=device)
+    made = f.pow(base, powers).to(dtype=dtype or f.empty(()).dtype)
+    return made.requires_grad_() if requires_grad else made
+
+
+# -- windows ---------------------------------------------------------------------------------------
+
+
+def _places(length: int, periodic: bool) -> tuple[Tensor, int]:
+    """n / N for each place, in double precision."""
+    if length < 0:
+        raise ArgumentValueError(f"window_length is {length}, wanted 0 or more")
+    whole = length if periodic else length - 1
+    from ._types import float64
+
+    return arange(length, dtype=float64) / max(whole, 1), length
+
+
+def _finished(window: Tensor, length: int, dtype: Any, device: Any, requires_grad: bool) -> Tensor:
+    window = f.ones_like(window) if length == 1 else window
+    dtype = f.empty(()).dtype if dtype is None else dtype
+    if not dtype.is_floating_point:
+        raise DtypeError(f"a window's dtype is {dtype}, wanted a floating dtype")
+    made = window.to(dtype=dtype)
+    made = made if device is None else made.to(device)
+    return made.requires_grad_() if requires_grad else made
+
+
+def _cosines(*weights: float) -> Any:
+    def window(window_length: int, periodic: bool = True, *, dtype: Any = None, device: Any = None,
+               requires_grad: bool = False) -> Tensor:  # fmt: skip
+        place, length = _places(window_length, periodic)
+        made = f.zeros_like(place)
+        for k, weight in enumerate(weights):
+            made = made + weight * (2 * math.pi * k * place).cos()
+        return _finished(made, length, dtype, device, requires_grad)
+
+    return window
+
+
+hann_window = _cosines(0.5, -0.5)
+blackman_window = _cosines(0.42, -0.5, 0.08)
+
+
+def hamming_window(window_length: int, periodic: bool = True, alpha: float = 0.54,
+                   beta: float = 0.46, **options: Any) -> Tensor:  # fmt: skip
+    """alpha - beta cos(2 pi n / N), with N = window_length, or less 1 unless periodic."""
+    return _cosines(alpha, -beta)(window_length, periodic, **options)
+
+
+def bartlett_window(window_length: int, periodic: bool = True, *, dtype: Any = None,
+                    device: Any = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
+    """A triangle: 1 - |2 n / N - 1|."""
+    place, length = _places(window_length, periodic)
+    return _finished(1 - (2 * place - 1).abs(), length, dtype, device, requires_grad)
+
+
+def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, *,
+                  dtype: Any = None, device: Any = None,
+                  requires_grad: bool = False) -> Tensor:  # fmt: skip
+    """I0(beta sqrt(1 - (2 n / N - 1)^2)) / I0(beta)."""
+    place, length = _places(window_length, periodic)
+    inside = (1 - (2 * place - 1).square()).clamp(min=0)
+    made = f.i0(beta * inside.sqrt()) / f.i0(f.full((), beta, dtype=place.dtype))
+    return _finished(made, length, dtype, device, requires_grad)
+
+
+for _name, _window in (("hann_window", hann_window), ("blackman_window", blackman_window)):
+    _window.__name__ = _window.__qualname__ = _name
+    _window.__doc__ = "A sum of cosines of 2 pi k n / N, with N = window_length, or less 1."
+
+
+# -- in place --------------------------------------------------------------------------------------
+
+
+def _random_(self: Tensor, *bounds: int, generator: Any = None, **named: Any) -> Tensor:
+    """Overwrites the tensor with uniform integers: random_(), random_(to), random_(from, to). Without
+    bounds they go up to what the dtype holds exactly."""
+    low, high = named.get("from", 0), named.get("to")
+    if len(bounds) == 1 and high is None:
+        high = bounds[0]
+    elif bounds:
+        low, high = bounds[0], bounds[1] if len(bounds) > 1 else high
+    if high is None:
+        digits = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
+        kind = self.dtype.name
+        bits = digits.get(kind, 1 if kind == "bool" else 8 * self.element_size())
+        high = 2 ** (bits - (1 if kind.startswith("int") else 0)) if kind not in digits else (
+            2**bits + 1)  # fmt: skip
+        high = min(high, 2**63 - 1)
+    with no_grad():
+        return _C.randint_into(low, high, list(self.shape), generator, self.dtype, self.device, self)
+
+
+def _fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
+    """Writes a number to the elements whose indices are all equal; wrap: of a tall matrix, begins
+    anew below each square."""
+    if self.ndim < 2 or (self.ndim > 2 and len(set(self.shape)) > 1):
+        raise ArgumentValueError(
+            f"fill_diagonal_: the tensor has shape {list(self.shape)}, wanted 2-d, or equal sizes"
+        )
+    count = min(self.shape)
+    if self.ndim == 2:
+        rows, columns = self.shape
+        f.diagonal(self).fill_(fill_value)
+        if wrap and rows > columns + 1:
+            for top in range(columns + 1, rows, columns + 1):
+                f.diagonal(self[top:]).fill_(fill_value)
+        return self
+    stride = sum(self.stride())
+    f.as_strided(self, (count,), (stride,), self.storage_offset()).fill_(fill_value)
+    return self
+
+
+def _put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    """Writes (or adds) source's elements to places counted in row-major order."""
+    flat = self.flatten() if not self.is_contiguous() else self.view(-1)
+    place = index.flatten() % max(self.numel(), 1)
+    if accumulate:
+        flat.index_add_(0, place, source.flatten())
+    else:
+        flat.index_copy_(0, place, source.flatten())
+    return self if self.is_contiguous() else self.copy_(flat.reshape(self.shape))
+
+
+def _in_place(function: Any) -> Any:
+    def method(self: Tensor, *arguments: Any, **named: Any) -> Tensor:
+        return self.copy_(function(self, *arguments, **named))
+
+    method.__name__ = method.__qualname__ = function.__name__ + "_"
+    method.__doc__ = f"In place: see {function.__name__}."
+    return method
+
+
+for _method in (deg2rad, rad2deg, frac, sinc, logit, xlogy, nan_to_num, clamp_min, clamp_max):
+    setattr(Tensor, _method.__name__, _method)
+    setattr(Tensor, _method.__name__ + "_", _in_place(_method))
+setattr(Tensor, "angle", angle)
+for _method in (_random_, _fill_diagonal_, _put_):
+    _method.__name__ = _method.__qualname__ = _method.__name__[1:]
+    setattr(Tensor, _method.__name__, _method)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""scatter_reduce, composed of gather and scatter."""
+
+# mypy: disable-error-code="no-any-return"
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from . import _functions as f, _overloads as o
+from ._C import Tensor
+from ._errors import ArgumentValueError
+from ._types import iinfo
+
+__all__ = ["cosine_similarity", "scatter_reduce"]
+
+
+def _neutral(reduce: str, input: Tensor) -> Any:
+    if reduce in ("sum", "mean", "prod"):
+        return 1 if reduce == "prod" else 0
+    if input.is_floating_point():
+        return -math.inf if reduce == "amax" else math.inf
+    return iinfo(input.dtype).min if reduce == "amax" else iinfo(input.dtype).max
+
+
+def scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *,
+                   include_self: bool = True) -> Tensor:  # fmt: skip
+    """Where several elements of src have one place along dim, their "sum", "prod", "mean", "amax" or
+    "amin", with the element of input that is there unless include_self is False.
+
+    All but sums and means take a step for each place of index along dim. A gradient is shared among
+    equal extrema two by two."""
+    if reduce not in ("sum", "prod", "mean", "amax", "amin"):
+        raise ArgumentValueError(
+            f"scatter_reduce: argument 5 (reduce) is {reduce!r}, wanted 'sum', 'prod', 'mean', "
+            "'amax' or 'amin'"
+        )
+    if include_self:
+        base = input
+    else:
+        base = o.scatter(input, dim, index, _neutral(reduce, input))
+    if reduce in ("sum", "mean"):
+        total = f.scatter_add(base, dim, index, src)
+        if reduce == "sum":
+            return total
+        one = f.ones_like(src, dtype=index.dtype)
+        count = f.scatter_add(f.full_like(input, int(include_self), dtype=index.dtype), dim, index, one)
+        count = count.clamp(min=1)
+        if input.is_floating_point():
+            return total / count.to(dtype=total.dtype)
+        return f.floor_divide(total, count)
+    combine = {"prod": f.mul, "amax": f.maximum, "amin": f.minimum}[reduce]
+    made = base.clone() if index.numel() == 0 or input.ndim == 0 else base
+    if input.ndim == 0:
+        return combine(made, src) if index.numel() else made
+    for j in range(index.shape[dim] if index.numel() else 0):  # no place twice in one step
+        place = f.narrow(index, dim, j, 1)
+        part = f.narrow(src, dim, j, 1)
+        part = part[tuple(slice(0, size) for size in place.shape)]
+        made = o.scatter(made, dim, place, combine(f.gather(made, dim, place), part))
+    return made
+
+
+def _scatter_reduce_(self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *,
+                     include_self: bool = True) -> Tensor:  # fmt: skip
+    """In place: see scatter_reduce."""
+    return self.copy_(scatter_reduce(self, dim, index, src, reduce, include_self=include_self))
+
+
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
+    """See nn.functional.cosine_similarity."""
+    from .nn import functional
+
+    return functional.cosine_similarity(x1, x2, dim, eps)
+
+
+setattr(Tensor, "scatter_reduce", scatter_reduce)
+_scatter_reduce_.__name__ = _scatter_reduce_.__qualname__ = "scatter_reduce_"
+setattr(Tensor, "scatter_reduce_", _scatter_reduce_)

@@ -1,0 +1,378 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that order, count and select elements, composed of others."""
+
+# mypy: disable-error-code="no-any-return"
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from . import _functions as f, _overloads as o, return_types
+from ._C import Tensor
+from ._creation import tensor
+from ._errors import ArgumentValueError, DtypeError, ShapeError
+from ._overloads import arange
+from ._types import ValuesIndices
+
+__all__ = [
+    "aminmax", "bincount", "bucketize", "diff", "histc", "isin", "median", "mode", "nanmedian",
+    "nanquantile", "quantile", "searchsorted", "std_mean", "take", "trapezoid", "unique",
+    "unique_consecutive", "unravel_index", "var_mean",
+]  # fmt: skip
+
+
+# -- unique elements -------------------------------------------------------------------------------
+
+
+def _runs(rows: Tensor) -> Tensor:
+    """Where rows [n, ...] differ from the row before, as truths [n]."""
+    if rows.shape[0] == 1:
+        return f.ones((1,), dtype=bool, device=rows.device)
+    differs = (rows[1:] != rows[:-1]).reshape(rows.shape[0] - 1, -1).any(1)
+    return f.cat([differs.new_ones((1,)), differs])
+
+
+def _collected(rows: Tensor, begins: Tensor, inverse: bool, counts: bool) -> list[Any]:
+    starts = f.nonzero(begins).flatten()
+    ends = f.cat([starts[1:], starts.new_full((1,), rows.shape[0])])
+    return [
+        f.index_select(rows, 0, starts),
+        f.cumsum(begins, 0) - 1 if inverse else None,
+        ends - starts if counts else None,
+    ]
+
+
+def _answer(made: list[Any]) -> Any:
+    told = tuple(x for i, x in enumerate(made) if i == 0 or x is not None)
+    return told[0] if len(told) == 1 else told
+
+
+def unique_consecutive(
+    input: Tensor, return_inverse: bool = False, return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:  # fmt: skip
+    """The elements (or slices along dim) that differ from the one before."""
+    x = input.detach()
+    rows = x.flatten() if dim is None else f.movedim(x, dim, 0)
+    if rows.shape[0] == 0:
+        none = rows.new_empty((0,), dtype=int)
+        made = [rows.clone(), none if return_inverse else None, none if return_counts else None]
+    else:
+        made = _collected(rows, _runs(rows), return_inverse, return_counts)
+    if dim is None:
+        made[1] = made[1].reshape(x.shape) if return_inverse else None
+    else:
+        made[0] = f.movedim(made[0], 0, dim)
+    return _answer(made)
+
+
+def _row_order(rows: Tensor) -> Tensor:
+    """The lexicographic order of rows: stable sorts by each column, from the last one."""
+    flat = rows.reshape(rows.shape[0], -1)
+    order = arange(rows.shape[0], device=rows.device)
+    for column in reversed(range(flat.shape[1])):
+        by = f.argsort(flat[:, column][order], stable=True)
+        order = order[by]
+    return order
+
+
+def unique(
+    input: Tensor, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:  # fmt: skip
+    """The different elements (or slices along dim), in ascending order; with return_inverse where
+    each element went, with return_counts how many went there. NaN differs from NaN."""
+    x = input.detach()
+    rows = x.flatten() if dim is None else f.movedim(x, dim, 0)
+    if rows.shape[0] == 0:
+        return unique_consecutive(input, return_inverse, return_counts, dim)
+    order = f.argsort(rows, stable=True) if dim is None else _row_order(rows)
+    ordered = f.index_select(rows, 0, order)
+    made = _collected(ordered, _runs(ordered), return_inverse, return_counts)
+    if return_inverse:
+        inverse = f.empty_like(order).scatter_(0, order, made[1])
+        made[1] = inverse.reshape(x.shape) if dim is None else inverse
+    if dim is not None:
+        made[0] = f.movedim(made[0], 0, dim)
+    return _answer(made)
+
+
+# -- quantiles -------------------------------------------------------------------------------------
+
+
+def _no_nan(input: Tensor) -> Any:
+    return f.isnan(input) if input.is_floating_point() else None
+
+
+def _median(
+    name: str, skips: bool, input: Tensor, dim: int | None, keepdim: bool
+) -> Tensor | ValuesIndices:
+    if dim is None:
+        if input.numel() == 0:
+            return f.full((), math.nan, dtype=input.dtype)
+        found = _median(name, skips, input.flatten(), 0, False)
+        assert not isinstance(found, Tensor)
+        return found.values
+    if input.ndim and input.shape[dim] == 0:
+        raise ArgumentValueError(f"{name}: argument 2 (dim) is {dim}, of size 0, wanted 1 or more")
+    values, places = f.sort(input, dim, stable=True)  # NaN last
+    if input.ndim == 0:
+        return getattr(return_types, name)(values, places)
+    size, nan = input.shape[dim], _no_nan(values)
+    at = places.new_full((), (size - 1) // 2).expand([1 if d == dim % input.ndim else n
+                                                      for d, n in enumerate(input.shape)])
+    if nan is not None:
+        count = nan.sum(dim, keepdim=True)
+        if skips:
+            at = ((size - count - 1).clamp(min=0)) // 2
+        else:
+            at = f.where(count > 0, (size - count).clamp(max=size - 1), at)
+    pair = [f.gather(x, dim, at) for x in (values, places)]
+    return getattr(return_types, name)(*(x if keepdim else x.squeeze(dim) for x in pair))
+
+
+def median(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The lower median of all elements, or of those along dim with its index; NaN if one is."""
+    return _median("median", False, input, dim, keepdim)
+
+
+def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+    """median of what is no NaN."""
+    return _median("nanmedian", True, input, dim, keepdim)
+
+
+def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
+    """The most frequent value along dim, the least of several, and the index of its last place."""
+    if input.ndim == 0:
+        return return_types.mode(input.clone(), f.zeros((), dtype=int))
+    x = f.movedim(input, dim, -1)
+    if x.shape[-1] == 0:
+        raise ArgumentValueError(f"mode: argument 2 (dim) is {dim}, of size 0, wanted 1 or more")
+    values, places = f.sort(x, -1, stable=True)
+    size = x.shape[-1]
+    step = arange(size, device=x.device)
+    fresh = f.cat([step.new_ones((*x.shape[:-1], 1)).bool(), values[..., 1:] != values[..., :-1]],
+                  -1)  # fmt: skip
+    start = _running_max(f.where(fresh, step, step.new_zeros(())))
+    length = step - start
+    best = length.max(-1, keepdim=True).values
+    at = f.argmax((length == best).to(dtype=step.dtype), -1, keepdim=True)
+    pair = [f.gather(y, -1, at) for y in (values, places)]
+    return return_types.mode(*(f.movedim(y, -1, dim) if keepdim else y.squeeze(-1) for y in pair))
+
+
+def _running_max(x: Tensor) -> Tensor:
+    """The greatest of the elements so far along the last dimension, in log2(n) steps."""
+    step = 1
+    while step < x.shape[-1]:
+        x = f.cat([x[..., :step], f.maximum(x[..., step:], x[..., :-step])], -1)
+        step *= 2
+    return x
+
+
+def _quantile(
+    name: str, skips: bool, input: Tensor, q: Any, dim: int | None, keepdim: bool,
+    interpolation: str,
+) -> Tensor:  # fmt: skip
+    if not input.is_floating_point():
+        raise DtypeError(f"{name}: argument 1 (input) is {input.dtype}, wanted a floating dtype")
+    if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
+        raise ArgumentValueError(f"{name}: interpolation is {interpolation!r}, wanted 'linear', "
+                                 "'lower', 'higher', 'midpoint' or 'nearest'")  # fmt: skip
+    points = q if isinstance(q, Tensor) else tensor(q, dtype=input.dtype, device=input.device)
+    if points.ndim > 1 or not bool(((points >= 0) & (points <= 1)).all()):
+        raise ArgumentValueError(f"{name}: argument 2 (q) wanted 0-d or 1-d, from 0 to 1")
+    if input.numel() == 0:
+        raise ShapeError(f"{name}: argument 1 (input) has no elements, wanted some")
+    x = input.flatten() if dim is None else f.movedim(input, dim, -1) if input.ndim else input
+    x = x.reshape(1) if x.ndim == 0 else x
+    values = f.sort(x, -1).values
+    nan = f.isnan(values)
+    count = nan.sum(-1, keepdim=True)
+    size = x.shape[-1]
+    last = (size - 1 - count).clamp(min=0) if skips else f.full_like(count, size - 1)
+    rank = points.flatten() * last.to(dtype=input.dtype)  # [.., q]
+    if interpolation == "nearest":
+        rank = rank.round()
+    low, high = rank.floor(), rank.ceil()
+    if interpolation == "higher":
+        low = high
+    below, above = (f.gather(values, -1, r.to(dtype=count.dtype)) for r in (low, high))
+    way = {"linear": rank - low, "midpoint": f.full_like(rank, 0.5)}.get(interpolation)
+    made = below if way is None else f.lerp(below, above, way)
+    if not skips:
+        made = f.where(count > 0, made.new_full((), math.nan), made)
+    made = f.movedim(made, -1, 0)  # [q, ..]
+    if keepdim:
+        ones = made.reshape(-1, *([1] * input.ndim)) if dim is None else made.unsqueeze(
+            dim % input.ndim + 1)  # fmt: skip
+        made = ones
+    return made if points.ndim else made.squeeze(0)
+
+
+def quantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *,
+             interpolation: str = "linear") -> Tensor:  # fmt: skip
+    """The q-th quantiles of all elements or along dim; q, [k], adds a first dimension."""
+    return _quantile("quantile", False, input, q, dim, keepdim, interpolation)
+
+
+def nanquantile(input: Tensor, q: Any, dim: int | None = None, keepdim: bool = False, *,
+                interpolation: str = "linear") -> Tensor:  # fmt: skip
+    """quantile of what is no NaN."""
+    return _quantile("nanquantile", True, input, q, dim, keepdim, interpolation)
+
+
+# -- counts and places -----------------------------------------------------------------------------
+
+
+def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Tensor:
+    """How often each number from 0 occurs in a vector of integers, or the sums of its weights."""
+    if input.ndim != 1 or input.is_floating_point() or input.is_complex():
+        raise ArgumentValueError(
+            f"bincount: argument 1 (input) is {input.dtype} {list(input.shape)}, wanted integers [n]"
+        )
+    if minlength < 0:
+        raise ArgumentValueError(f"bincount: argument 3 (minlength) is {minlength}, wanted 0 or more")
+    if weights is not None and weights.shape != input.shape:
+        raise ShapeError(f"bincount: argument 2 (weights) has shape {list(weights.shape)}, "
+                         f"wanted {list(input.shape)}")  # fmt: skip
+    index = input.to(dtype=arange(1).dtype)
+    if input.numel() and int(index.min().item()) < 0:
+        raise ArgumentValueError("bincount: argument 1 (input) holds a negative number, wanted none")
+    size = max(minlength, int(index.max().item()) + 1 if input.numel() else 0)
+    if weights is None:
+        return index.new_zeros((size,)).index_add_(0, index, f.ones_like(index))
+    double = weights if weights.dtype.name == "float32" else weights.double()
+    return double.new_zeros((size,)).index_add_(0, index, double.detach())
+
+
+def histc(input: Tensor, bins: int = 100, min: float = 0, max: float = 0) -> Tensor:
+    """How many elements fall into each of `bins` equal parts of [min, max]; both 0: of all."""
+    x = input.detach().flatten()
+    low, high = float(min), float(max)
+    if low == high == 0 and x.numel():
+        low, high = float(x.min().item()), float(x.max().item())
+    if low == high:
+        low, high = low - 1, high + 1
+    if not (bins > 0 and low < high and math.isfinite(low) and math.isfinite(high)):
+        raise ArgumentValueError(
+            f"histc: bins is {bins} and the range {low} to {high}, wanted bins above 0 and min < max"
+        )
+    x = x[(x >= low) & (x <= high)]
+    place = ((x - low) * (bins / (high - low))).floor().clamp(max=bins - 1)
+    return bincount(place.long(), minlength=bins).to(dtype=input.dtype)
+
+
+def searchsorted(
+    sorted_sequence: Tensor, input: Any, *, out_int32: bool = False, right: bool = False,
+    side: str | None = None, sorter: Tensor | None = None,
+) -> Tensor:  # fmt: skip
+    """Where along the last dimension input would keep the order: before equals, or right of them."""
+    if side not in (None, "left", "right") or (side == "left" and right):
+        raise ArgumentValueError(f"searchsorted: side is {side!r}, wanted 'left' or 'right'")
+    right = right or side == "right"
+    values = input if isinstance(input, Tensor) else tensor(input, device=sorted_sequence.device)
+    row = sorted_sequence if sorter is None else f.gather(sorted_sequence, -1, sorter)
+    if row.ndim == 0 or (row.ndim > 1 and row.shape[:-1] != values.shape[:-1]):
+        raise ShapeError(f"searchsorted: shapes {list(row.shape)} and {list(values.shape)}, wanted "
+                         "[n], or equal but for the last dimension")  # fmt: skip
+    size = row.shape[-1]
+    flat = values.unsqueeze(-1) if row.ndim == 1 else values
+    low = f.zeros(flat.shape, dtype=int, device=row.device)
+    high = low + size
+    rows = row.expand(*flat.shape[:-1], size) if row.ndim == 1 else row
+    for _ in range(size.bit_length()):  # halves [low, high)
+        middle = (low + high) // 2
+        at = f.gather(rows, -1, middle.clamp(max=size - 1))
+        after = ((at <= flat) if right else (at < flat)) | f.isnan(flat)
+        after &= middle < high
+        low, high = f.where(after, middle + 1, low), f.where(after, high, middle)
+    low = low.squeeze(-1) if row.ndim == 1 else low
+    return low.int() if out_int32 else low
+
+
+def bucketize(input: Any, boundaries: Tensor, *, out_int32: bool = False,
+              right: bool = False) -> Tensor:  # fmt: skip
+    """searchsorted in one vector of boundaries."""
+    return searchsorted(boundaries, input, out_int32=out_int32, right=right)
+
+
+def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False,
+         invert: bool = False) -> Tensor:  # fmt: skip
+    """Whether each element occurs among the test elements."""
+    x = elements if isinstance(elements, Tensor) else tensor(elements)
+    tests = test_elements if isinstance(test_elements, Tensor) else tensor(test_elements)
+    if tests.numel() == 0:
+        found = f.zeros(x.shape, dtype=bool, device=x.device)
+    else:
+        found = (x.unsqueeze(-1) == tests.flatten()).any(-1)
+    return ~found if invert else found
+
+
+def take(input: Tensor, index: Tensor) -> Tensor:
+    """Elements of input read as a vector, in index's shape."""
+    return f.index_select(input.flatten(), 0, index.flatten() % max(input.numel(), 1)).reshape(
+        index.shape)  # fmt: skip
+
+
+def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
+    """The coordinates in a tensor of this shape that row-major places have."""
+    rest, made = indices, []
+    for size in reversed((shape,) if isinstance(shape, int) else tuple(shape)):
+        made.append(rest % size)
+        rest = rest // size
+    return tuple(reversed(made))
+
+
+# -- differences and pairs -------------------------------------------------------------------------
+
+
+def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None,
+         append: Tensor | None = None) -> Tensor:  # fmt: skip
+    """Differences of neighbours along dim, n times."""
+    if input.ndim == 0 or n < 0:
+        raise ArgumentValueError("diff: wanted an input with dimensions, and n of 0 or more")
+    x = f.cat([part for part in (prepend, input, append) if part is not None], dim)
+    for _ in range(min(n, x.shape[dim])):
+        size = x.shape[dim] - 1
+        after, before = f.narrow(x, dim, 1, size), f.narrow(x, dim, 0, size)
+        x = after ^ before if x.dtype.name == "bool" else after - before
+    return x
+
+
+def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -1) -> Tensor:
+    """The integral along dim of a function with values y, at places x or dx apart."""
+    size = y.shape[dim] - 1
+    means = (f.narrow(y, dim, 1, size) + f.narrow(y, dim, 0, size)) / 2
+    if x is None:
+        return (means * dx).sum(dim)
+    steps = diff(x, dim=-1 if x.ndim == 1 else dim)
+    if x.ndim == 1:
+        steps = steps.reshape([-1 if d == dim % y.ndim else 1 for d in range(y.ndim)])
+    return (means * steps).sum(dim)
+
+
+def var_mean(input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *,
+             correction: Any = 1) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """Variance and mean."""
+    return (o.var(input, dim, unbiased, keepdim, correction=correction),
+            f.mean(input, None if isinstance(dim, bool) else dim, keepdim))  # fmt: skip
+
+
+def std_mean(input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *,
+             correction: Any = 1) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """Standard deviation and mean."""
+    return (o.std(input, dim, unbiased, keepdim, correction=correction),
+            f.mean(input, None if isinstance(dim, bool) else dim, keepdim))  # fmt: skip
+
+
+def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The least and the greatest element."""
+    return return_types.aminmax(f.amin(input, dim, keepdim), f.amax(input, dim, keepdim))
+
+
+for _method in (
+    unique, unique_consecutive, median, nanmedian, mode, quantile, nanquantile, bincount, histc,
+    take, diff, aminmax,
+):  # fmt: skip
+    setattr(Tensor, _method.__name__, _method)
