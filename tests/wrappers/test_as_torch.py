@@ -12,8 +12,9 @@ import pytest
 
 
 def python(*args, cwd=None, paths=()):
-    where = [str(p) for p in paths] + [os.environ.get("PYTHONPATH", "")]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in where if p)}
+    usual = os.environ.get("PYTHONPATH", "").split(os.pathsep)  # it may be relative
+    where = [*map(str, paths), *(os.path.abspath(p) for p in usual if p)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(where)}
     return subprocess.run(
         [sys.executable, *map(str, args)], cwd=cwd, env=environment, capture_output=True, text=True
     )

@@ -92,7 +92,6 @@ from ._legacy import (
     TensorType as _TensorType, scalar_tensor as scalar_tensor,
     set_default_tensor_type as set_default_tensor_type,
 )  # fmt: skip
-from .serialization import load as load, save as save
 from . import autograd as autograd, return_types as return_types
 
 _overrides.own_methods(globals())
@@ -224,6 +223,7 @@ def _assert(condition: _Any, message: str) -> None:
 
 if _typing.TYPE_CHECKING:
     bool, float, int = bool_, float32, int32
+    from .serialization import load as load, save as save
     from . import accelerator as accelerator, amp as amp, backends as backends, compiler as compiler
     from . import cpu as cpu, cuda as cuda, distributed as distributed, func as func
     from . import functional as functional, fx as fx, hub as hub, jit as jit, mps as mps
@@ -238,10 +238,11 @@ _LAZY = (
 )  # fmt: skip
 
 
-# Names that PyTorch has twice.
+# Names that PyTorch has twice, and functions that are imported when they are first used.
 _ELSEWHERE = {
     "Event": "libdl.cuda", "Stream": "libdl.cuda", "cosine_similarity": "libdl.nn.functional",
-    "pairwise_distance": "libdl.nn.functional",
+    "load": "libdl.serialization", "pairwise_distance": "libdl.nn.functional",
+    "save": "libdl.serialization",
 }  # fmt: skip
 
 if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
@@ -252,7 +253,7 @@ if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
         if name in _LAZY:
             return importlib.import_module(f".{name}", __name__)
         if name in _ELSEWHERE:
-            return getattr(importlib.import_module(_ELSEWHERE[name], __name__), name)
+            return getattr(importlib.import_module(_ELSEWHERE[name]), name)
         if name in _BUILTIN_DTYPES:
             return _BUILTIN_DTYPES[name]
         from ._missing import explain
@@ -265,4 +266,4 @@ _BUILTIN_DTYPES = {"bool": bool_, "int": int32, "float": float32}
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY, *_BUILTIN_DTYPES} - {"annotations"})
+    return sorted({*globals(), *_LAZY, *_ELSEWHERE, *_BUILTIN_DTYPES} - {"annotations"})

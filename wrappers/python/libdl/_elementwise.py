@@ -9,7 +9,7 @@ from typing import Any
 
 from . import _C, _functions as f
 from ._C import Tensor
-from ._errors import ArgumentValueError, DtypeError
+from ._errors import ArgumentValueError, DtypeError, IndexRangeError
 from ._modes import no_grad
 from ._overloads import arange
 
@@ -83,9 +83,9 @@ def nan_to_num(input: Tensor, nan: float | None = 0.0, posinf: float | None = No
     from ._types import finfo
 
     info = finfo(input.dtype)
-    made = f.where(f.isnan(input), 0.0 if nan is None else nan, input)
-    made = f.where(input == math.inf, info.max if posinf is None else posinf, made)
-    return f.where(input == -math.inf, info.min if neginf is None else neginf, made)
+    made = f.masked_fill(input, f.isnan(input), 0.0 if nan is None else nan)
+    made = f.masked_fill(made, input == math.inf, info.max if posinf is None else posinf)
+    return f.masked_fill(made, input == -math.inf, info.min if neginf is None else neginf)
 
 
 def clamp_min(input: Tensor, min: Any) -> Tensor:
@@ -113,7 +113,7 @@ def logspace(start: float, end: float, steps: int, base: float = 10.0, *, dtype:
     from ._types import float64
 
     powers = f.linspace(start, end, steps, dtype=float64, device=device)
-    made = f.pow(base, powers).to(dtype=dtype or f.empty(()).dtype)
+    made = f.pow(f.full_like(powers, base), powers).to(dtype=dtype or f.empty(()).dtype)
     return made.requires_grad_() if requires_grad else made
 
 
@@ -226,10 +226,19 @@ def _fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor
     return self
 
 
+def places(function: str, index: Tensor, count: int) -> Tensor:
+    """Row-major places among count elements, of which negative ones count from the end."""
+    flat = index.flatten()
+    if flat.numel() and (int(flat.min()) < -count or int(flat.max()) >= count):
+        raise IndexRangeError(f"{function}: argument 2 (index) reaches from {int(flat.min())} to "
+                              f"{int(flat.max())}, wanted {-count} to {count - 1}")  # fmt: skip
+    return f.where(flat < 0, flat + count, flat)
+
+
 def _put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """Writes (or adds) source's elements to places counted in row-major order."""
     flat = self.flatten() if not self.is_contiguous() else self.view(-1)
-    place = index.flatten() % max(self.numel(), 1)
+    place = places("put_", index, self.numel())
     if accumulate:
         flat.index_add_(0, place, source.flatten())
     else:
@@ -250,6 +259,6 @@ for _method in (deg2rad, rad2deg, frac, sinc, logit, xlogy, nan_to_num, clamp_mi
     setattr(Tensor, _method.__name__, _method)
     setattr(Tensor, _method.__name__ + "_", _in_place(_method))
 setattr(Tensor, "angle", angle)
-for _method in (_random_, _fill_diagonal_, _put_):
-    _method.__name__ = _method.__qualname__ = _method.__name__[1:]
-    setattr(Tensor, _method.__name__, _method)
+for _draw in (_random_, _fill_diagonal_, _put_):
+    _draw.__name__ = _draw.__qualname__ = _draw.__name__[1:]
+    setattr(Tensor, _draw.__name__, _draw)

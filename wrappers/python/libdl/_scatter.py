@@ -12,7 +12,7 @@ from ._C import Tensor
 from ._errors import ArgumentValueError
 from ._types import iinfo
 
-__all__ = ["cosine_similarity", "scatter_reduce"]
+__all__ = ["scatter_reduce"]
 
 
 def _neutral(reduce: str, input: Tensor) -> Any:
@@ -65,13 +65,6 @@ def _scatter_reduce_(self: Tensor, dim: int, index: Tensor, src: Tensor, reduce:
                      include_self: bool = True) -> Tensor:  # fmt: skip
     """In place: see scatter_reduce."""
     return self.copy_(scatter_reduce(self, dim, index, src, reduce, include_self=include_self))
-
-
-def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
-    """See nn.functional.cosine_similarity."""
-    from .nn import functional
-
-    return functional.cosine_similarity(x1, x2, dim, eps)
 
 
 setattr(Tensor, "scatter_reduce", scatter_reduce)

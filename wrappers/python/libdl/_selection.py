@@ -10,6 +10,7 @@ from typing import Any
 from . import _functions as f, _overloads as o, return_types
 from ._C import Tensor
 from ._creation import tensor
+from ._elementwise import places
 from ._errors import ArgumentValueError, DtypeError, ShapeError
 from ._overloads import arange
 from ._types import ValuesIndices
@@ -59,11 +60,12 @@ def unique_consecutive(
         made = [rows.clone(), none if return_inverse else None, none if return_counts else None]
     else:
         made = _collected(rows, _runs(rows), return_inverse, return_counts)
+    found, inverse, counts = made
     if dim is None:
-        made[1] = made[1].reshape(x.shape) if return_inverse else None
-    else:
-        made[0] = f.movedim(made[0], 0, dim)
-    return _answer(made)
+        inverse = inverse.reshape(x.shape) if inverse is not None else None
+    elif found is not None:
+        found = f.movedim(found, 0, dim)
+    return _answer([found, inverse, counts])
 
 
 def _row_order(rows: Tensor) -> Tensor:
@@ -311,8 +313,8 @@ def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False,
 
 def take(input: Tensor, index: Tensor) -> Tensor:
     """Elements of input read as a vector, in index's shape."""
-    return f.index_select(input.flatten(), 0, index.flatten() % max(input.numel(), 1)).reshape(
-        index.shape)  # fmt: skip
+    place = places("take", index, input.numel())
+    return f.index_select(input.flatten(), 0, place).reshape(index.shape)
 
 
 def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
