@@ -123,7 +123,7 @@ def test_fields_follow_the_words():
     (nn.Sequential(nn.ReLU()), "apend", "append"), (nn, "CrossMapLRN2d", "docs/coming-from-pytorch.md"),
     (nn.functional, "scaled_mm", "docs/coming-from-pytorch.md"),
     (libdl, "fft", "coming-from-pytorch"),
-    (libdl.utils, "cpp_extension", "coming-from-pytorch"), (libdl, "optm", "near it: optim")])
+    (libdl.utils, "weak", "coming-from-pytorch"), (libdl, "optm", "near it: optim")])
 def test_typos_get_a_hint(owner, name, hint):
     assert not hasattr(owner, name)
     with pytest.raises(AttributeError) as caught:

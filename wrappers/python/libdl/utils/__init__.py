@@ -6,16 +6,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from . import checkpoint as checkpoint, data as data, dlpack as dlpack, model_zoo as model_zoo
+    from . import (
+        checkpoint as checkpoint, collect_env as collect_env, cpp_extension as cpp_extension,
+        data as data, dlpack as dlpack, hooks as hooks, model_zoo as model_zoo,
+    )  # fmt: skip
     from ._intercept import Call as Call
     from ._intercept import intercept as intercept
     from ._plugins import load_plugin as load_plugin
     from ._plugins import set_provider_enabled as set_provider_enabled
 
-__all__ = [
-    "Call", "checkpoint", "data", "dlpack", "intercept", "load_plugin", "model_zoo",
-    "set_provider_enabled",
-]  # fmt: skip
+_MODULES = (
+    "_pytree", "checkpoint", "collect_env", "cpp_extension", "data", "dlpack", "hooks", "model_zoo",
+)  # fmt: skip
+__all__ = ["Call", *_MODULES[1:], "intercept", "load_plugin", "set_provider_enabled"]
 _FROM = {
     "Call": "._intercept",
     "intercept": "._intercept",
@@ -27,7 +30,7 @@ _FROM = {
 def __getattr__(name: str) -> Any:
     import importlib
 
-    if name in ("_pytree", "checkpoint", "data", "dlpack", "model_zoo"):
+    if name in _MODULES:
         return importlib.import_module(f".{name}", __name__)
     if name in _FROM:
         return getattr(importlib.import_module(_FROM[name], __name__), name)
@@ -37,4 +40,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return list(__all__)

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Marks for NVIDIA's profilers, which are not told: every mark is accepted, and leads nowhere."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+
+def range_push(msg: str) -> int:
+    """Begins a range. Returns PyTorch's number for a profiler that is absent, -2."""
+    return -2
+
+
+def range_pop() -> int:
+    """Ends the innermost range. Returns -2: see range_push."""
+    return -2
+
+
+def range_start(msg: str) -> int:
+    """Begins a range that may overlap others. Returns 0."""
+    return 0
+
+
+def range_end(range_id: int) -> None:
+    """Ends a range."""
+
+
+def mark(msg: str) -> None:
+    """Marks an instant."""
+
+
+@contextlib.contextmanager
+def range(msg: str, *args: Any, **kwargs: Any) -> Iterator[None]:
+    """A range around a with statement."""
+    yield
+
+
+import typing as _typing  # noqa: E402
+
+from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
+
+if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
+    __getattr__ = _missing_names(__name__)
+__dir__ = _public_names(__name__)
