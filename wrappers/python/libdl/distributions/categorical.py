@@ -63,8 +63,7 @@ class Categorical(Probabilities):
             return drawn.T.reshape(self._extended_shape(shape))
 
     def log_prob(self, value: Tensor) -> Tensor:
-        if self._validate_args:
-            self._validate_sample(value)
+        self._check(value)
         index = value.to(int64).unsqueeze(-1)
         shape = broadcast_shapes(index.shape[:-1], self._batch_shape)
         table = self.logits.expand(shape + (self._num_events,))

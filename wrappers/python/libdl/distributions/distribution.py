@@ -166,6 +166,10 @@ class Distribution:
         values = values.reshape((-1,) + (1,) * len(self._batch_shape))
         return values.expand((-1, *self._batch_shape)) if expand else values
 
+    def _check(self, value: Any) -> None:
+        if self._validate_args:
+            self._validate_sample(value)
+
     def _validate_sample(self, value: Any) -> None:
         """Raises ValueError unless values of this shape can be scored, and lie in the support."""
         name = type(self).__name__
