@@ -17,14 +17,14 @@ class Probabilities(Distribution):
 
     _is_binary = True
 
-    def _take(self, probs: Any, logits: Any) -> Tensor:
-        """Keeps the one that is given, and returns it."""
+    def _take(self, probs: Any, logits: Any, *others: Any) -> tuple[Tensor, ...]:
+        """Keeps the one that is given, and returns it and the others, broadcast."""
         if (probs is None) == (logits is None):
             raise ValueError(f"{type(self).__name__}: wanted probs or logits, and not both")
         self._given = "logits" if probs is None else "probs"
-        (value,) = broadcast_all(logits if probs is None else probs)
-        setattr(self, self._given, value)
-        return value
+        values = broadcast_all(logits if probs is None else probs, *others)
+        setattr(self, self._given, values[0])
+        return values
 
     @lazy_property
     def logits(self) -> Tensor:

@@ -55,7 +55,7 @@ class Transform:
     def event_dim(self) -> int:
         """How many dimensions of x and of y belong together."""
         if self.domain.event_dim != self.codomain.event_dim:
-            raise ValueError(f"{type(self).__name__}: event_dim differs between domain and codomain")
+            raise ValueError(f"{type(self).__name__}: event_dim of domain and codomain differ")
         return self.domain.event_dim
 
     @property

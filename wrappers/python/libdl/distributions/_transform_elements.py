@@ -178,7 +178,8 @@ class AffineTransform(Transform):
         return sum_last(result, self._event_dim)
 
     def _shape(self, shape: Any) -> Any:
-        return broadcast_shapes(shape, getattr(self.loc, "shape", ()), getattr(self.scale, "shape", ()))
+        own = (getattr(value, "shape", ()) for value in (self.loc, self.scale))
+        return broadcast_shapes(shape, *own)
 
     def forward_shape(self, shape: Any) -> Any:
         return self._shape(shape)

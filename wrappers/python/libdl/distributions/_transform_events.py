@@ -43,7 +43,7 @@ class SoftmaxTransform(_OfVectors):
 
 
 class StickBreakingTransform(_OfVectors):
-    """[..., n] to the simplex of [..., n + 1]: x tells which part of what is left each element takes.
+    """[..., n] to the simplex of [..., n + 1]: x tells what part of the rest each element takes.
 
     x = 0 takes equal parts, as in Stan's reference manual, "Unit simplex".
     """
@@ -144,5 +144,5 @@ class CorrCholeskyTransform(_OfVectors):
     def inverse_shape(self, shape: Any) -> Any:
         *_, rows, columns = self._check(shape, 2)
         if rows != columns:
-            raise ValueError(f"CorrCholeskyTransform: shape is {list(shape)}, wanted a square matrix")
+            raise ValueError(f"CorrCholeskyTransform: shape is {list(shape)}, wanted [..., n, n]")
         return shape[:-2] + (rows * (rows - 1) // 2,)

@@ -104,10 +104,10 @@ class ReshapeTransform(Transform):
         return shape[:dims]
 
     def _call(self, x: Tensor) -> Tensor:
-        return x.reshape(self._batch(x.shape, self.in_shape) + self.out_shape)
+        return x.reshape(x.shape[: x.ndim - len(self.in_shape)] + self.out_shape)
 
     def _inverse(self, y: Tensor) -> Tensor:
-        return y.reshape(self._batch(y.shape, self.out_shape) + self.in_shape)
+        return y.reshape(y.shape[: y.ndim - len(self.out_shape)] + self.in_shape)
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         return x.new_zeros(self._batch(x.shape, self.in_shape))

@@ -12,11 +12,12 @@ from .._C import Tensor
 
 
 def cholesky(a: Tensor) -> Tensor:
-    """The lower triangular L with L L^T = a, [..., n, n]; its lower triangle is read.
+    """The lower triangular L with L L^T = a, [..., n, n].
 
-    Raises RuntimeError if a matrix is not positive definite. Differentiable any number of times.
+    Raises RuntimeError if a matrix is not positive definite. Differentiable any number of times;
+    the gradient is symmetric, because that of (a + a^T) / 2 is found.
     """
-    factor = _columns(a)
+    factor = _columns(0.5 * (a + a.mT))
     if not _is_finite_factor(factor):
         raise RuntimeError(f"cholesky: a matrix of shape {list(a.shape)} is not positive definite")
     return factor

@@ -26,7 +26,7 @@ class Bernoulli(Probabilities, ExponentialFamily):
 
     def __init__(self, probs: Tensor | float | None = None, logits: Tensor | float | None = None,
                  validate_args: bool | None = None) -> None:  # fmt: skip
-        super().__init__(self._take(probs, logits).shape, validate_args=validate_args)
+        super().__init__(self._take(probs, logits)[0].shape, validate_args=validate_args)
 
     @property
     def mean(self) -> Tensor:

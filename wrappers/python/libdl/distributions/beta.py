@@ -17,7 +17,10 @@ __all__ = ["Beta"]
 
 
 class Beta(ExponentialFamily):
-    """The beta distribution of 0 <= x <= 1, with density ~ x^(concentration1-1) (1-x)^(concentration0-1)."""
+    """The beta distribution of 0 <= x <= 1, of density ~ x^(a - 1) (1 - x)^(b - 1).
+
+    a is concentration1, b is concentration0; both are above 0.
+    """
 
     arg_constraints = {"concentration1": constraints.positive,
                        "concentration0": constraints.positive}  # fmt: skip

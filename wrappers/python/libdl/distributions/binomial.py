@@ -10,7 +10,6 @@ from .. import Size, arange, binomial, no_grad
 from .._C import Tensor
 from . import constraints
 from ._probabilities import Probabilities
-from .utils import broadcast_all
 
 __all__ = ["Binomial"]
 
@@ -25,10 +24,8 @@ class Binomial(Probabilities):
     def __init__(self, total_count: Tensor | int = 1, probs: Tensor | float | None = None,
                  logits: Tensor | float | None = None,
                  validate_args: bool | None = None) -> None:  # fmt: skip
-        given = self._take(probs, logits)
-        count, given = broadcast_all(total_count, given)
+        given, count = self._take(probs, logits, total_count)
         self.total_count = count.type_as(given)
-        setattr(self, self._given, given)
         super().__init__(given.shape, validate_args=validate_args)
 
     @constraints.dependent_property(is_discrete=True, event_dim=0)

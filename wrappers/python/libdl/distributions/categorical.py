@@ -28,7 +28,7 @@ class Categorical(Probabilities):
 
     def __init__(self, probs: Tensor | None = None, logits: Tensor | None = None,
                  validate_args: bool | None = None) -> None:  # fmt: skip
-        given = self._take(probs, logits)
+        (given,) = self._take(probs, logits)
         if given.ndim < 1:
             raise ValueError(f"Categorical: {self._given} has no dimension, wanted 1 or more")
         if probs is None:

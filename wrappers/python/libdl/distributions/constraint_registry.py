@@ -22,12 +22,12 @@ class ConstraintRegistry:
         self._factories: dict[type, Callable[[Any], transforms.Transform]] = {}
 
     def register(self, constraint: Any, factory: Any = None) -> Any:
-        """Registers factory(constraint) for a type, or for that of an instance; a decorator, too."""
+        """Registers factory(constraint) for a type, or an instance's type; a decorator, too."""
         if factory is None:
             return lambda given: self.register(constraint, given)
         kind = type(constraint) if isinstance(constraint, constraints.Constraint) else constraint
         if not (isinstance(kind, type) and issubclass(kind, constraints.Constraint)):
-            raise TypeError(f"register: constraint is {constraint!r}, wanted a Constraint or its type")
+            raise TypeError(f"register: constraint is {constraint!r}, wanted a Constraint")
         self._factories[kind] = factory
         return factory
 

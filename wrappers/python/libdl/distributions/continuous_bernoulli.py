@@ -38,7 +38,7 @@ class ContinuousBernoulli(Probabilities, ExponentialFamily):
     def __init__(self, probs: Tensor | float | None = None, logits: Tensor | float | None = None,
                  lims: tuple[float, float] = (0.499, 0.501),
                  validate_args: bool | None = None) -> None:  # fmt: skip
-        given = self._take(probs, logits)
+        (given,) = self._take(probs, logits)
         self._lims = lims
         super().__init__(given.shape, validate_args=validate_args)
         if probs is not None:

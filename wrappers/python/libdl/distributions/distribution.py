@@ -194,6 +194,7 @@ class Distribution:
                              f"wanted {support!r}")  # fmt: skip
 
     def __repr__(self) -> str:
-        given = [(name, self.__dict__[name]) for name in self.arg_constraints if name in self.__dict__]
-        shown = (f"{name}: {value if value.numel() == 1 else value.size()}" for name, value in given)
+        own = self.__dict__
+        given = {name: own[name] for name in self.arg_constraints if name in own}
+        shown = (f"{name}: {v if v.numel() == 1 else v.size()}" for name, v in given.items())
         return f"{type(self).__name__}({', '.join(shown)})"

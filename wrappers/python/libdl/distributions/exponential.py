@@ -45,7 +45,8 @@ class Exponential(ExponentialFamily):
 
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
-        return empty(shape, dtype=self.rate.dtype, device=self.rate.device).exponential_() / self.rate
+        noise = empty(shape, dtype=self.rate.dtype, device=self.rate.device)
+        return noise.exponential_() / self.rate
 
     def log_prob(self, value: Tensor) -> Tensor:
         self._check(value)

@@ -24,7 +24,7 @@ class Geometric(Probabilities):
 
     def __init__(self, probs: Tensor | float | None = None, logits: Tensor | float | None = None,
                  validate_args: bool | None = None) -> None:  # fmt: skip
-        given = self._take(probs, logits)
+        (given,) = self._take(probs, logits)
         super().__init__(given.shape, validate_args=validate_args)
         if self._validate_args and probs is not None and not (given > 0).all():
             raise ValueError(f"Geometric: probs is {given!r}, wanted numbers above 0")

@@ -29,8 +29,9 @@ class Independent(Distribution):
         batch = base_distribution.batch_shape
         kept = len(batch) - reinterpreted_batch_ndims
         if kept < 0:
-            raise ValueError(f"Independent: reinterpreted_batch_ndims is {reinterpreted_batch_ndims}, "
-                             f"wanted at most {len(batch)}, the dimensions of the batch")  # fmt: skip
+            raise ValueError("Independent: reinterpreted_batch_ndims is "
+                             f"{reinterpreted_batch_ndims}, wanted at most {len(batch)}, the "
+                             "dimensions of the batch")  # fmt: skip
         self.base_dist = base_distribution
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
         events = batch[kept:] + base_distribution.event_shape

@@ -45,8 +45,9 @@ def _rule_for(type_p: type, type_q: type) -> Callable[..., Any] | None:
     by_p = min(pairs, key=depth)
     by_q = min(pairs, key=lambda pair: depth(pair)[::-1])
     if _registered[by_p] is not _registered[by_q]:
-        warnings.warn(f"kl_divergence({type_p.__name__}, {type_q.__name__}) is ambiguous: register "
-                      f"({by_p[0].__name__}, {by_q[1].__name__})", RuntimeWarning, stacklevel=3)  # fmt: skip
+        warnings.warn(f"kl_divergence({type_p.__name__}, {type_q.__name__}) is ambiguous: "
+                      f"register ({by_p[0].__name__}, {by_q[1].__name__})", RuntimeWarning,
+                      stacklevel=3)  # fmt: skip
     return _registered[by_p]
 
 
@@ -65,4 +66,4 @@ def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
     return rule(p, q)
 
 
-from . import _kl_alike as _kl_alike  # noqa: E402  # it registers rules
+from . import _kl_alike as _kl_alike, _kl_mixed as _kl_mixed  # noqa: E402  # they register rules

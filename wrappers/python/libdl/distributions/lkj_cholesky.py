@@ -47,7 +47,7 @@ class LKJCholesky(Distribution):
             known = arange(self.dim - 1, dtype=a.dtype, device=a.device)
             below = cat([known.new_zeros((1,)), known])
             other = (a + 0.5 * (self.dim - 2)).unsqueeze(-1) - 0.5 * below
-            length = Beta(below + 0.5, other, validate_args=False).sample(sample_shape)
+            length = Beta(0.5 * below + 0.5, other, validate_args=False).sample(sample_shape)
             noise = randn(shape, dtype=a.dtype, device=a.device).tril(-1)
             norm = noise.square().sum(-1, keepdim=True).sqrt()
             norm = norm + (norm == 0).to(a.dtype)  # the first row has nothing below

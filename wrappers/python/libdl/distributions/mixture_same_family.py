@@ -30,18 +30,19 @@ class MixtureSameFamily(Distribution):
                  validate_args: bool | None = None) -> None:  # fmt: skip
         mixture, component = mixture_distribution, component_distribution
         if not isinstance(mixture, Categorical):
-            raise ValueError(f"MixtureSameFamily: mixture_distribution is {mixture!r}, wanted a Categorical")
+            raise ValueError(f"MixtureSameFamily: mixture_distribution is {mixture!r}, wanted a "
+                             "Categorical")  # fmt: skip
         if not isinstance(component, Distribution):
-            raise ValueError(f"MixtureSameFamily: component_distribution is {component!r}, wanted a "
-                             "Distribution")  # fmt: skip
+            raise ValueError(f"MixtureSameFamily: component_distribution is {component!r}, wanted "
+                             "a Distribution")  # fmt: skip
         batch, n = component.batch_shape[:-1], mixture.param_shape[-1]
         for a, b in zip(reversed(mixture.batch_shape), reversed(batch)):
             if a != 1 and b != 1 and a != b:
                 raise ValueError(f"MixtureSameFamily: mixture_distribution has batch shape "
                                  f"{list(mixture.batch_shape)}, wanted {list(batch)}")  # fmt: skip
         if not component.batch_shape or component.batch_shape[-1] != n:
-            raise ValueError(f"MixtureSameFamily: component_distribution has batch shape "
-                             f"{list(component.batch_shape)}, wanted one that ends in {n}")  # fmt: skip
+            raise ValueError("MixtureSameFamily: component_distribution has batch shape "
+                             f"{list(component.batch_shape)}, wanted [..., {n}]")  # fmt: skip
         self._mixture_distribution, self._component_distribution = mixture, component
         self._num_component = n
         super().__init__(batch, component.event_shape, validate_args=validate_args)
@@ -49,7 +50,8 @@ class MixtureSameFamily(Distribution):
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         new = super().expand(batch_shape, _instance)
         shape = new._batch_shape
-        new._component_distribution = self.component_distribution.expand(shape + (self._num_component,))
+        with_components = shape + (self._num_component,)
+        new._component_distribution = self.component_distribution.expand(with_components)
         new._mixture_distribution = self.mixture_distribution.expand(shape)
         return new
 

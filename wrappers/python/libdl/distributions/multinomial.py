@@ -23,7 +23,8 @@ class Multinomial(Distribution):
     arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
 
     def __init__(self, total_count: int = 1, probs: Tensor | None = None,
-                 logits: Tensor | None = None, validate_args: bool | None = None) -> None:  # fmt: skip
+                 logits: Tensor | None = None,
+                 validate_args: bool | None = None) -> None:  # fmt: skip
         if not isinstance(total_count, int):
             raise NotImplementedError("Multinomial: total_count is one number for the whole batch")
         self.total_count = total_count

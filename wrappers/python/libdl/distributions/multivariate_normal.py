@@ -45,7 +45,8 @@ class MultivariateNormal(Distribution):
         scale_tril: its Cholesky factor, instead
         validate_args: see Distribution
 
-    Factors are found in Python over the operators, which is slow for large n; scale_tril needs none.
+    Factors are found in Python over the operators, which is slow for large n; scale_tril is
+    used as it is.
     """
 
     arg_constraints = {"loc": constraints.real_vector,

@@ -12,7 +12,6 @@ from ..nn.functional import logsigmoid
 from . import constraints
 from ._probabilities import Probabilities
 from .gamma import Gamma
-from .utils import broadcast_all
 
 __all__ = ["NegativeBinomial"]
 
@@ -31,10 +30,8 @@ class NegativeBinomial(Probabilities):
     def __init__(self, total_count: Tensor | float, probs: Tensor | float | None = None,
                  logits: Tensor | float | None = None,
                  validate_args: bool | None = None) -> None:  # fmt: skip
-        given = self._take(probs, logits)
-        count, given = broadcast_all(total_count, given)
+        given, count = self._take(probs, logits, total_count)
         self.total_count = count.type_as(given)
-        setattr(self, self._given, given)
         super().__init__(given.shape, validate_args=validate_args)
 
     @property

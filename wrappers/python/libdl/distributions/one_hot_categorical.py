@@ -84,7 +84,7 @@ class OneHotCategorical(Distribution):
 
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):
-    """OneHotCategorical, whose samples have the gradient of probs (Bengio, Leonard, Courville 2013)."""
+    """OneHotCategorical, whose samples have the gradient of probs (Bengio et al. 2013)."""
 
     has_rsample = True
 

@@ -29,7 +29,7 @@ class LogitRelaxedBernoulli(Probabilities):
                  logits: Tensor | float | None = None,
                  validate_args: bool | None = None) -> None:  # fmt: skip
         self.temperature = temperature
-        super().__init__(self._take(probs, logits).shape, validate_args=validate_args)
+        super().__init__(self._take(probs, logits)[0].shape, validate_args=validate_args)
 
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)

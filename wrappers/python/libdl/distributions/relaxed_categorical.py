@@ -27,7 +27,8 @@ class ExpRelaxedCategorical(Distribution):
     has_rsample = True
 
     def __init__(self, temperature: Tensor | float, probs: Tensor | None = None,
-                 logits: Tensor | None = None, validate_args: bool | None = None) -> None:  # fmt: skip
+                 logits: Tensor | None = None,
+                 validate_args: bool | None = None) -> None:  # fmt: skip
         self._categorical = Categorical(probs, logits)
         self.temperature = temperature
         shape = self._categorical.param_shape
@@ -81,7 +82,8 @@ class RelaxedOneHotCategorical(TransformedDistribution):
     support = constraints.simplex
 
     def __init__(self, temperature: Tensor | float, probs: Tensor | None = None,
-                 logits: Tensor | None = None, validate_args: bool | None = None) -> None:  # fmt: skip
+                 logits: Tensor | None = None,
+                 validate_args: bool | None = None) -> None:  # fmt: skip
         base = ExpRelaxedCategorical(temperature, probs, logits, validate_args=validate_args)
         super().__init__(base, ExpTransform(), validate_args=validate_args)
 

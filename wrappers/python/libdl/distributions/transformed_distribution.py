@@ -58,7 +58,8 @@ class TransformedDistribution(Distribution):
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         new = super().expand(batch_shape, _instance)
-        shape = ComposeTransform(self.transforms).inverse_shape(new._batch_shape + self._event_shape)
+        shape = new._batch_shape + self._event_shape
+        shape = ComposeTransform(self.transforms).inverse_shape(shape)
         new.base_dist = self.base_dist.expand(shape[: len(shape) - len(self.base_dist.event_shape)])
         return new
 

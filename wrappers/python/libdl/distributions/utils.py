@@ -18,15 +18,24 @@ euler_constant = 0.57721566490153286060
 
 
 def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
-    """The values as tensors of one shape; numbers take dtype and device of the first tensor."""
+    """The values as tensors of one shape; numbers take dtype and device of the first tensor.
+
+    A float beside integers has the default dtype.
+    """
     if wrong := [v for v in values if not isinstance(v, (Tensor, bool, int, float))]:
         raise ValueError(f"broadcast_all: found {wrong[0]!r}, wanted tensors and numbers")
     first = next((v for v in values if isinstance(v, Tensor)), None)
     dtype = get_default_dtype() if first is None else first.dtype
     device = None if first is None else first.device
-    tensors = [v if isinstance(v, Tensor) else as_tensor(v, dtype=dtype, device=device)
-               for v in values]  # fmt: skip
-    return tuple(broadcast_tensors(*tensors))
+
+    def tensor_of(value: Any) -> Tensor:
+        if isinstance(value, Tensor):
+            return value
+        fits = dtype.is_floating_point or not isinstance(value, float)
+        kind = dtype if fits else get_default_dtype()
+        return as_tensor(value, dtype=kind, device=device)
+
+    return tuple(broadcast_tensors(*map(tensor_of, values)))
 
 
 def clamp_probs(probs: Tensor) -> Tensor:
@@ -36,7 +45,7 @@ def clamp_probs(probs: Tensor) -> Tensor:
 
 
 def logits_to_probs(logits: Tensor, is_binary: bool = False) -> Tensor:
-    """Log-odds, or else unnormalized log probabilities along the last dimension, to probabilities."""
+    """Log-odds, or else unnormalized logarithms along the last dimension, to probabilities."""
     return logits.sigmoid() if is_binary else logits.softmax(-1)
 
 
