@@ -78,7 +78,7 @@ def every(m):
                                                   D.Normal(loc, b)), real[..., 0]),
         "MixtureSameFamily vectors": (D.MixtureSameFamily(
             D.Categorical(simplex(m, 2)), D.Independent(D.Normal(loc, b), 1)), real[:, 0]),
-        "Multinomial": (D.Multinomial(9, simplex(m, 2, 3)), counts[:, :, :1] * 0 + 3),
+        "Multinomial": (D.Multinomial(9, simplex(m, 2, 3)), tensor(m, [2.0, 3.0, 4.0])),
         "Multinomial logits": (D.Multinomial(3, logits=logits), hot * 3),
         "MultivariateNormal": (D.MultivariateNormal(loc, S), vectors),
         "MultivariateNormal precision": (D.MultivariateNormal(loc[0], precision_matrix=S), vectors),
