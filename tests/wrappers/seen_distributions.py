@@ -99,7 +99,7 @@ def every(m):
             D.SigmoidTransform(), D.AffineTransform(1.0, -2.0)]), unit * -2 + 1),
         "TransformedDistribution vectors": (D.TransformedDistribution(D.Normal(loc, b), [
             D.AffineTransform(loc, 3.0), D.StickBreakingTransform()]), simplex(m, 4, 2, 4)),
-        "Uniform": (D.Uniform(loc - 3, b + 3), real), "VonMises": (D.VonMises(loc, b), real),
+        "Uniform": (D.Uniform(loc - 4.1, b + 3), real), "VonMises": (D.VonMises(loc, b), real),
         "Weibull": (D.Weibull(a, b), above), "Wishart": (D.Wishart(tensor(m, [3.5, 6.0]), S), S + 1),
         "Wishart tril": (D.Wishart(5.0, scale_tril=tril), S),
         "numbers": (D.Normal(0, 2), m.tensor(0.5)),
