@@ -258,7 +258,35 @@ def divergences_at_edges(m):
     )]  # fmt: skip
 
 
-PROGRAMS = [moments, shapes, densities, slopes, divergences, divergences_at_edges]
+def edges(m):
+    """Values and parameters at the ends of what is allowed."""
+    D, t = m.distributions, lambda *x: tensor(m, x)
+    off = {"validate_args": False}
+    unit = t(0, 0.5, 1)
+    calls = [
+        (D.Bernoulli(t(0, 1, 0, 1)), t(0, 1, 1, 0)), (D.Bernoulli(logits=t(-900, 900)), t(1, 1)),
+        (D.Beta(t(1, 2, 0.5), 1.0), unit), (D.Beta(t(1, 2, 0.5), 2.0), 1 - unit),
+        (D.Binomial(3, t(0, 1, 1)), t(0, 3, 3)), (D.Binomial(0, t(0.3)), t(0)),
+        (D.Categorical(t(0, 0.5, 0.5)), t(0, 1)), (D.Categorical(logits=t(-INF, 0, 1)), t(0, 1)),
+        (D.Categorical(logits=t(-900, 0, 900)), t(0, 1, 2)),
+        (D.ContinuousBernoulli(t(0, 0.5, 1)), unit), (D.Dirichlet(t(1, 1, 2)), t(0, 0, 1)),
+        (D.Exponential(t(2)), t(0)), (D.Gamma(t(1, 2, 0.5), 1.0), t(0, 0, 0)),
+        (D.Geometric(t(1, 1, 0.5)), t(0, 2, 0)), (D.Gumbel(t(0), 1.0), t(-800, 800)),
+        (D.HalfCauchy(t(1), **off), t(-1, 0)), (D.HalfNormal(t(1), **off), t(-1, 0)),
+        (D.Kumaraswamy(t(2), 3.0), unit), (D.LogNormal(t(0), 1.0), t(1e-300, 1e300)),
+        (D.Multinomial(2, t(0, 0.5, 0.5)), t(0, 1, 1)),
+        (D.NegativeBinomial(0.0, t(0.3)), t(0, 1)), (D.Normal(t(0), 1.0), t(-40, 1e200, INF)),
+        (D.OneHotCategorical(t(0, 0.5, 0.5)), t(0, 1, 0)), (D.Pareto(t(1), 2.0), t(1, 1e300)),
+        (D.Poisson(t(0, 0, 2)), t(0, 1, 0)), (D.StudentT(t(3)), t(-1e200, 1e200)),
+        (D.Uniform(t(0), 1.0), unit), (D.Uniform(t(0), 1.0, **off), t(-1, 2)),
+        (D.VonMises(t(0), 700.0), t(0, 3)), (D.Weibull(t(1), 1.0), t(1e-300, 1e3)),
+        (D.RelaxedBernoulli(t(0.5), t(0.3)), t(1e-9, 0.5)),
+    ]  # fmt: skip
+    return [[of(m, d.log_prob, x), of(m, d.entropy), of(m, d.icdf, unit), of(m, d.cdf, x)]
+            for d, x in calls]  # fmt: skip
+
+
+PROGRAMS = [moments, shapes, densities, slopes, divergences, divergences_at_edges, edges]
 
 if __name__ == "__main__":
     write(PROGRAMS)

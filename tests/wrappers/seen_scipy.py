@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What SciPy 1.x says of distributions, for test_distributions_scipy.py: at each row of parameters,
+"""What SciPy 1.17 says of distributions, for test_distributions_scipy.py: at each row of parameters,
 mean and variance, entropy, and log density, cdf and quantiles at a few places. It needs SciPy:
 
     PYTHONPATH=tests python -m wrappers.seen_scipy > tests/wrappers/seen_scipy.json"""

@@ -25,6 +25,7 @@ KNOWN = {
     ("slopes", "VonMises"): "the same",
     ("densities", "Gamma"): "cdf needs the incomplete gamma function",
     ("densities", "Chi2"): "the same", ("densities", "InverseGamma"): "the same",
+    ("edges", 12): "the same, for Gamma",
     ("divergences_at_edges", 8): "PyTorch says inf where Uniform ends with ContinuousBernoulli at 1",
     ("divergences_at_edges", 10): "the same, from ContinuousBernoulli",
 }  # fmt: skip
