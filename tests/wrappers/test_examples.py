@@ -58,6 +58,13 @@ def test_a_network_is_changed_as_a_graph():
     assert "batch_norm" not in after and "'libdl.clamp': 2" in after
 
 
+def test_a_policy_learns_to_balance():
+    text = output(sys.executable, ROOT / "examples/policy.py")
+    steps = [int(n) for n in re.findall(r": (\d+) steps", text)]
+    # A random policy falls after some 20 steps of 200.
+    assert steps[0] < 40 and steps[-1] > 100
+
+
 def test_who_looks_on_in_c_counts_a_whole_step():
     program = ROOT / os.environ.get("BUILD", "build") / "examples" / "look_on"
     lines = [line.split() for line in output(program).splitlines()]

@@ -225,16 +225,16 @@ if _typing.TYPE_CHECKING:
     bool, float, int = bool_, float32, int32
     from .serialization import load as load, save as save
     from . import accelerator as accelerator, amp as amp, backends as backends, compiler as compiler
-    from . import cpu as cpu, cuda as cuda, distributed as distributed, func as func
-    from . import functional as functional, fx as fx, hub as hub, jit as jit, mps as mps
+    from . import cpu as cpu, cuda as cuda, distributed as distributed, distributions as distributions
+    from . import func as func, functional as functional, fx as fx, hub as hub, jit as jit, mps as mps
     from . import multiprocessing as multiprocessing, nn as nn, onnx as onnx, optim as optim
     from . import overrides as overrides, random as random, special as special, storage as storage
     from . import testing as testing, types as types, utils as utils, version as version, xpu as xpu
 
 _LAZY = (
-    "accelerator", "amp", "backends", "compiler", "cpu", "cuda", "distributed", "func",
-    "functional", "fx", "hub", "jit", "mps", "multiprocessing", "nn", "onnx", "optim", "overrides",
-    "random", "special", "storage", "testing", "types", "utils", "version", "xpu",
+    "accelerator", "amp", "backends", "compiler", "cpu", "cuda", "distributed", "distributions",
+    "func", "functional", "fx", "hub", "jit", "mps", "multiprocessing", "nn", "onnx", "optim",
+    "overrides", "random", "special", "storage", "testing", "types", "utils", "version", "xpu",
 )  # fmt: skip
 
 

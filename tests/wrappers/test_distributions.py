@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Moments, shapes, densities, gradients and divergences of distributions are PyTorch's, to 2e-8:
+they are computed in float64, and lgamma and its kin are what differs most."""
+
+import json
+import math
+import pathlib
+
+import pytest
+from wrappers import seen_distributions
+from wrappers.answers import answer_of, first_difference, same
+
+import libdl as torch
+from libdl import distributions as D
+
+HERE = pathlib.Path(__file__).parent
+SEEN = json.loads((HERE / "seen_distributions.json").read_text())
+
+# Where the answers differ, and why: each has a row in docs/coming-from-pytorch.md.
+KNOWN = {
+    ("moments", "GeneralizedPareto"): "the mean is infinite from concentration 1 on, not NaN",
+    ("shapes", "GeneralizedPareto"): "the same",
+    ("moments", "Kumaraswamy"): "PyTorch's mode is NaN for concentration0 > 1",
+    ("moments", "VonMises"): "PyTorch's Bessel functions have float32's precision",
+    ("slopes", "VonMises"): "the same",
+    ("densities", "Gamma"): "cdf needs the incomplete gamma function",
+    ("densities", "Chi2"): "the same", ("densities", "InverseGamma"): "the same",
+    ("edges", 12): "the same, for Gamma",
+    ("divergences_at_edges", 8): "PyTorch says inf where Uniform ends with ContinuousBernoulli at 1",
+    ("divergences_at_edges", 10): "the same, from ContinuousBernoulli",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def found():
+    torch.manual_seed(0)
+    return {p.__name__: answer_of(p, torch) for p in seen_distributions.PROGRAMS}
+
+
+def keys(program):
+    wanted = SEEN[program]
+    return list(wanted) if isinstance(wanted, dict) else list(range(len(wanted)))
+
+
+CASES = [(program, key) for program in SEEN for key in keys(program)]
+
+
+@pytest.mark.parametrize("program, key", [case for case in CASES if case not in KNOWN], ids=str)
+def test_it_answers_as_pytorch(found, program, key):
+    assert not first_difference(found[program][key], SEEN[program][key])
+
+
+@pytest.mark.parametrize("program, key", KNOWN, ids=str)
+def test_a_known_difference_is_still_one(found, program, key):
+    assert not same(found[program][key], SEEN[program][key])
+
+
+def test_no_pair_has_a_rule_that_pytorch_lacks(found):
+    assert list(found["divergences"]) == list(SEEN["divergences"])
+
+
+# -- what differs from PyTorch, by its definition --------------------------------------------------
+
+
+def test_a_kumaraswamy_mode_is_the_top_of_the_density():
+    d = D.Kumaraswamy(torch.tensor(2.0, dtype=torch.float64), 3.0)
+    x = torch.linspace(0.01, 0.99, 9801, dtype=torch.float64)
+    # The grid's step is 1e-4.
+    assert abs(x[d.log_prob(x).argmax()] - d.mode) <= 1e-4
+
+
+def test_von_mises_integrates_to_one_and_its_variance_is_that_of_the_angles():
+    d = D.VonMises(torch.tensor(0.0, dtype=torch.float64), 1.5)
+    x = torch.arange(1000, dtype=torch.float64) * (2 * math.pi / 1000) - math.pi
+    weights = d.log_prob(x).exp() * (2 * math.pi / 1000)
+    # Equal steps over a period are exact for these functions, up to rounding.
+    assert abs(weights.sum() - 1) < 1e-12
+    assert abs(1 - (weights * x.cos()).sum() - d.variance) < 1e-12
+
+
+def test_a_generalized_pareto_mean_is_infinite_for_heavy_tails():
+    assert D.GeneralizedPareto(0.0, 1.0, torch.tensor([1.0, 1.5])).mean.tolist() == [math.inf] * 2
+
+
+@pytest.mark.parametrize("d", [D.Gamma(2.0, 1.0), D.Chi2(2.0), D.InverseGamma(2.0, 1.0)], ids=repr)
+def test_a_gamma_cdf_says_what_it_needs(d):
+    with pytest.raises(NotImplementedError, match="incomplete gamma"):
+        d.cdf(torch.tensor(1.0))
+
+
+def test_a_uniform_within_the_unit_interval_diverges_finitely_from_a_continuous_bernoulli():
+    p, q = D.Uniform(0.0, 1.0), D.ContinuousBernoulli(torch.tensor(0.5))
+    assert abs(D.kl_divergence(p, q)) < 1e-6 and abs(D.kl_divergence(q, p)) < 1e-6
+
+
+def test_a_divergence_of_fewer_trials_is_refused():
+    with pytest.raises(NotImplementedError, match="total_count"):
+        D.kl_divergence(D.Binomial(2, torch.tensor(0.5)), D.Binomial(3, torch.tensor(0.5)))
+
+
+def test_an_exponential_family_entropy_has_the_gradient_of_the_closed_form():
+    for make, given in ((D.Normal, (0.3, 1.7)), (D.Gamma, (2.5, 0.7))):
+        leaves = [torch.tensor(x, dtype=torch.float64, requires_grad=True) for x in given]
+        d = make(*leaves)
+        closed, general = d.entropy(), D.ExponentialFamily.entropy(d)
+        # Numbers near 1, after a few roundings of float64.
+        assert abs(closed - general) < 1e-12
+        for one, other in zip(torch.autograd.grad(closed, leaves, allow_unused=True),
+                              torch.autograd.grad(general, leaves)):  # fmt: skip
+            assert abs((0 if one is None else one) - other) < 1e-12

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The gamma distribution."""
+
+# mypy: disable-error-code="no-any-return"
+from __future__ import annotations
+
+from typing import Any
+
+from .. import Size, _standard_gamma, finfo
+from .._C import Tensor
+from . import constraints
+from .exp_family import ExponentialFamily
+from .utils import broadcast_all
+
+__all__ = ["Gamma"]
+
+
+class Gamma(ExponentialFamily):
+    """The gamma distribution of shape concentration > 0 and rate > 0."""
+
+    arg_constraints = {"concentration": constraints.positive, "rate": constraints.positive}
+    support = constraints.nonnegative
+    has_rsample = True
+    _mean_carrier_measure = 0
+
+    def __init__(self, concentration: Tensor | float, rate: Tensor | float,
+                 validate_args: bool | None = None) -> None:  # fmt: skip
+        self.concentration, self.rate = broadcast_all(concentration, rate)
+        super().__init__(self.concentration.shape, validate_args=validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.concentration / self.rate
+
+    @property
+    def mode(self) -> Tensor:
+        return ((self.concentration - 1) / self.rate).clamp(min=0)
+
+    @property
+    def variance(self) -> Tensor:
+        return self.concentration / self.rate.square()
+
+    def rsample(self, sample_shape: Any = Size()) -> Tensor:
+        shape = self._extended_shape(sample_shape)
+        value = _standard_gamma(self.concentration.expand(shape)) / self.rate
+        return value.clamp(min=finfo(value.dtype).tiny)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._check(value)
+        a, rate = self.concentration, self.rate
+        return a.xlogy(rate) + (a - 1).xlogy(value) - rate * value - a.lgamma()
+
+    def cdf(self, value: Tensor) -> Tensor:
+        raise NotImplementedError(f"{type(self).__name__}.cdf needs the incomplete gamma function, "
+                                  "which is not there yet")  # fmt: skip
+
+    def entropy(self) -> Tensor:
+        a = self.concentration
+        return a - self.rate.log() + a.lgamma() + (1 - a) * a.digamma()
+
+    @property
+    def _natural_params(self) -> tuple[Tensor, ...]:
+        return self.concentration - 1, -self.rate
+
+    def _log_normalizer(self, x: Tensor, y: Tensor) -> Tensor:  # type: ignore[override]
+        return (x + 1).lgamma() - (x + 1) * (-y).log()

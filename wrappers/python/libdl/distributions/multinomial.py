@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The multinomial distribution."""
+
+# mypy: disable-error-code="no-any-return"
+from __future__ import annotations
+
+from typing import Any
+
+from .. import Size, full, no_grad, ones_like, where
+from .._C import Tensor
+from . import constraints
+from .binomial import Binomial
+from .categorical import Categorical
+from .distribution import Distribution
+from .utils import broadcast_all
+
+__all__ = ["Multinomial"]
+
+
+class Multinomial(Distribution):
+    """How many of total_count draws of a Categorical give each class, [..., n]."""
+
+    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
+
+    def __init__(self, total_count: int = 1, probs: Tensor | None = None,
+                 logits: Tensor | None = None,
+                 validate_args: bool | None = None) -> None:  # fmt: skip
+        if not isinstance(total_count, int):
+            raise NotImplementedError("Multinomial: total_count is one number for the whole batch")
+        self.total_count = total_count
+        self._categorical = Categorical(probs, logits)
+        shape = self._categorical.param_shape
+        super().__init__(shape[:-1], shape[-1:], validate_args=validate_args)
+
+    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+        new = super().expand(batch_shape, _instance)
+        new._categorical = self._categorical.expand(batch_shape)
+        return new
+
+    @constraints.dependent_property(is_discrete=True, event_dim=1)
+    def support(self) -> Any:
+        return constraints.multinomial(self.total_count)
+
+    @property
+    def probs(self) -> Tensor:
+        return self._categorical.probs
+
+    @property
+    def logits(self) -> Tensor:
+        return self._categorical.logits
+
+    @property
+    def param_shape(self) -> Size:
+        """Shape of probs and logits."""
+        return self._categorical.param_shape
+
+    @property
+    def mean(self) -> Tensor:
+        return self.probs * self.total_count
+
+    @property
+    def variance(self) -> Tensor:
+        return self.total_count * self.probs * (1 - self.probs)
+
+    def sample(self, sample_shape: Any = Size()) -> Tensor:
+        with no_grad():
+            draws = self._categorical.sample((*sample_shape, self.total_count))
+            # The draws' dimension, which lies before the batch, goes to the end.
+            draws = draws.movedim(len(sample_shape), -1)
+            counts = self.probs.new_zeros(self._extended_shape(sample_shape))
+            return counts.scatter_add(-1, draws, ones_like(draws).type_as(counts))
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        self._check(value)
+        logits, value = broadcast_all(self.logits, value)
+        orders = (value.sum(-1) + 1).lgamma() - (value + 1).lgamma().sum(-1)
+        # A class that cannot come, and does not.
+        logits = where((value == 0) & (logits == -float("inf")), 0.0, logits)
+        return orders + (logits * value).sum(-1)
+
+    def entropy(self) -> Tensor:
+        """n H(class) - log n! + the means of log(count!), whose counts are binomial."""
+        n = full((), self.total_count, dtype=self.probs.dtype, device=self.probs.device)
+        counts = Binomial(self.total_count, self.probs, validate_args=False)
+        values = counts.enumerate_support(False)[1:]
+        weighted = counts.log_prob(values).exp() * (values + 1).lgamma()
+        return n * self._categorical.entropy() - (n + 1).lgamma() + weighted.sum((0, -1))
