@@ -14,6 +14,7 @@ from typing import Any
 
 from .. import _C
 from .._C import Tensor
+from .._levels import OPEN, bare, covered, on_values
 from .._modes import enable_grad, no_grad
 from ._trees import mapped
 
@@ -27,7 +28,12 @@ def without_history(x: Tensor) -> Tensor:
 
 
 def entered(x: Tensor, recording: bool) -> Tensor:
-    """x as an input of a transform, inside which recording is on."""
+    """x as an input of a transform, inside which recording is on. Under vmap each sample has its own
+    input, so that each has its own gradient."""
+    return on_values(lambda value: _entered(value, recording), x)  # type: ignore[no-any-return]
+
+
+def _entered(x: Tensor, recording: bool) -> Tensor:
     if recording and x.requires_grad:
         return x.view(x.shape)
     return without_history(x).requires_grad_()
@@ -35,9 +41,9 @@ def entered(x: Tensor, recording: bool) -> Tensor:
 
 def goes_on(outputs: Iterable[Tensor], inputs: Iterable[Tensor]) -> bool:
     """Whether outputs depend on more than the leaves that a transform made."""
-    with_history = [y for y in outputs if y.requires_grad]
+    with_history = [bare(y) for y in outputs if y.requires_grad]
     return bool(with_history) and _C.history_beyond(
-        tuple(with_history), tuple(x for x in inputs if x.is_leaf)
+        tuple(with_history), tuple(bare(x) for x in inputs if x.is_leaf)
     )
 
 
@@ -56,6 +62,16 @@ def gradients(
     outputs: list[Tensor], inputs: list[Tensor], weights: list[Tensor], create_graph: bool
 ) -> list[Tensor]:
     """The outputs' gradients times the Jacobians; zeros for inputs that no output depends on."""
+    if OPEN.levels:
+        found = _gradients(*([bare(x) for x in xs] for xs in (outputs, inputs, weights)),
+                           create_graph=create_graph)  # fmt: skip
+        return [covered(x) for x in found]
+    return _gradients(outputs, inputs, weights, create_graph)
+
+
+def _gradients(
+    outputs: list[Tensor], inputs: list[Tensor], weights: list[Tensor], create_graph: bool
+) -> list[Tensor]:
     used = [(y, w) for y, w in zip(outputs, weights, strict=True) if y.requires_grad]
     if not used or not inputs:
         with no_grad():
