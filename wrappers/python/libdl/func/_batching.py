@@ -19,6 +19,10 @@ from ..utils import _pytree as pytree
 from ._rules import RULES, Call
 
 _GENERATED = {F.__file__, _methods.__file__}
+# Composed, but of operators that do not know all arguments of their parts' classes.
+_WHOLE = {"lstm", "gru", "rnn_tanh", "rnn_relu", "batch_norm", "instance_norm",
+          "fractional_max_pool2d", "fractional_max_pool2d_with_indices", "fractional_max_pool3d",
+          "fractional_max_pool3d_with_indices"}  # fmt: skip
 # Questions whose answer any sample gives.
 _METADATA = {
     "__len__", "dim", "element_size", "get_device", "is_complex", "is_contiguous", "is_conj",
@@ -77,7 +81,7 @@ def apply(
     answer = NotImplemented if rule is None else rule(call)
     if answer is not NotImplemented:
         return answer
-    parts = _parts_of(func) if mode is not None else None
+    parts = None if mode is None or call.name in _WHOLE else _parts_of(func)
     if parts is not None:
         with _seen(mode):
             return parts(*args, **kwargs)

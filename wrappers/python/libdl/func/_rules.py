@@ -150,6 +150,9 @@ def elementwise(call: Call) -> Any:
         if call.value(call.args[0]) is None:
             raise call.unwritable()
         rank = max(rank, call.args[0].ndim)
+        if call.name == "fill_" and any_batched(call.level, call.args[1:]):
+            call.args[0].value.copy_(ranked(call.args[1].value, rank))
+            return call.args[0]
     common = _common(tensors) if len(tensors) > 1 else None
 
     def aligned(x: Any) -> Any:

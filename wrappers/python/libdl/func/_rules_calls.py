@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import libdl
+
 from .. import _functions as F
 from .._C import Tensor
 from .._levels import spread, value_at
@@ -101,7 +103,7 @@ def einsum(call: Call) -> Any:
         for term, x in zip(terms.split(","), operands, strict=True)
     ]
     values = [x if (v := value_at(x, call.level)) is None else v for x in operands]
-    return call.wrapped(F.einsum(f"{','.join(parts)}->{own}{result}", *values))
+    return call.wrapped(libdl.einsum(f"{','.join(parts)}->{own}{result}", *values))
 
 
 # -- random numbers --------------------------------------------------------------------------------
@@ -297,6 +299,19 @@ _POOLS = [
 def pool(call: Call) -> Any:
     n = int(next(c for c in call.name if c.isdigit()))
     return _folded(call, n + 2)
+
+
+@rule("interpolate", "upsample")
+def resized(call: Call) -> Any:
+    return _folded(call, call.args[0].ndim)
+
+
+@rule("grid_sample")
+def grid_sample(call: Call) -> Any:
+    x, grid, *rest = call.args
+    values = spread(x, call.level), spread(grid, call.level)
+    y = call.func(*(v.flatten(0, 1) for v in values), *rest, **call.kwargs)
+    return call.wrapped(y.unflatten(0, values[0].shape[:2]))
 
 
 @rule("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")

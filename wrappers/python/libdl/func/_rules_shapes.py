@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
+
+import libdl
 
 from .. import _functions as F
 from .._C import Tensor
-from .._levels import batched, spread, value_at
+from .._levels import spread, value_at
 from .._overrides import DisableTorchFunction
 from ._rules import Call, ranked, rule, shifted
 
@@ -92,7 +93,7 @@ def along(call: Call) -> Any:
     """Views that name dimensions of a sample."""
     given = call.named()
     x = given.pop("input")
-    if value_at(x, call.level) is None:
+    if value_at(x, call.level) is None or "kernel_size" in given:  # nn.functional.unfold
         return NotImplemented
     if x.ndim == 0:
         return NotImplemented
@@ -210,7 +211,7 @@ def _gathered(call: Call, x: Tensor, key: list[Any]) -> Any:
     parts = _aligned_indices(call, key[:count])
     value = value_at(x, call.level)
     if value is not None:
-        own = F.arange(value.shape[0], device=value.device)
+        own = libdl.arange(value.shape[0], device=value.device)
         parts.insert(0, own.view(-1, *[1] * (parts[0].ndim - 1)))
     rest = tuple(key[count:])
     return call.wrapped((x if value is None else value)[(*parts, *rest)])
@@ -290,4 +291,12 @@ def index_select(call: Call) -> Any:
         return x.movedim(dim, 0)[index.reshape(-1)].movedim(0, dim)
 
 
-_ = (batched, Callable)
+@rule("as_strided", "as_strided_")
+def as_strided(call: Call) -> Any:
+    raise RuntimeError("vmap: as_strided reads memory as it lies, and where a sample lies there is "
+                       "not defined; use select, narrow or unfold")  # fmt: skip
+
+
+@rule("sparse_coo_tensor")
+def sparse(call: Call) -> Any:
+    raise NotImplementedError("vmap: sparse tensors cannot be mapped over")
