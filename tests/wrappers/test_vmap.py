@@ -126,6 +126,23 @@ def test_what_a_sample_cannot_do(f, words, x):
 
 
 def test_a_loop_warns_and_names_the_operator(x):
-    with pytest.warns(UserWarning, match="vmap: renorm has no rule"):
-        found = libdl.vmap(lambda a: libdl.vander(a))(x)
-    close(found, loop(lambda a: libdl.vander(a), x))
+    def f(a):
+        return a.index_fill(0, libdl.tensor([1]), 5.0)
+
+    with pytest.warns(UserWarning, match="vmap: index_fill has no rule"):
+        found = libdl.vmap(f)(x)
+    close(found, loop(f, x))
+
+
+def test_a_tensor_of_a_vmap_that_has_ended(x):
+    kept = []
+    libdl.vmap(lambda a: kept.append(a) or a)(x)
+    with pytest.raises(RuntimeError, match="vmap that has ended"):
+        kept[0] + 1
+
+
+def test_the_directions_of_a_vjp_outside(x):
+    _, pull = func.vjp(lambda a: a.sin() * W, W)
+    with pytest.warns(UserWarning, match="one backward pass for each"):
+        found = libdl.vmap(pull)(x)[0]
+    close(found, loop(lambda a: pull(a)[0], x))

@@ -71,6 +71,13 @@ def value_at(x: Any, level: Level) -> Tensor | None:
     return None
 
 
+def core(x: Tensor) -> Tensor:
+    """The ordinary tensor inside."""
+    while type(x) is Batched:
+        x = x.value
+    return x
+
+
 def spread(x: Tensor, level: Level) -> Tensor:
     """The values in this level, repeated without a copy if all samples share them."""
     value = value_at(x, level)

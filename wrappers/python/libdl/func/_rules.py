@@ -232,7 +232,7 @@ def _other_operand(call: Call) -> Any:
 
 def _over_all(call: Call, value: Tensor, given: dict[str, Any]) -> Any:
     keep = given.pop("keepdim", False)
-    flat = value.reshape(value.shape[0], -1)
+    flat = value.flatten(1) if value.ndim > 1 else value.unsqueeze(1)
     func = {"max": F.amax, "min": F.amin}.get(call.name, call.func)
     answer = func(flat, dim=1, **given)
     if call.name in ("median", "nanmedian"):

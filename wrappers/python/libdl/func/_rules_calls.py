@@ -350,6 +350,14 @@ def embedding(call: Call) -> Any:
         return weight[index]
 
 
+@rule("one_hot")
+def one_hot(call: Call) -> Any:
+    given = call.named()
+    if given.get("num_classes", -1) == -1:
+        raise RuntimeError("vmap: one_hot needs num_classes, which it would read from the values")
+    return call.wrapped(call.func(call.args[0].value, given["num_classes"]))
+
+
 @rule("layer_norm")
 def layer_norm(call: Call) -> Any:
     given = call.named()

@@ -28,7 +28,7 @@ def vmap(
 
     in_dims     for each positional argument the dimension to map over, or None to give every call
                 the whole argument; an int for all of them, or a structure like the arguments'.
-                Tensors given by keyword are mapped over dimension 0
+                Arguments given by keyword are not mapped over
     out_dims    where the dimension stands in the results; an int, or a structure like theirs
     randomness  "error" refuses random operators, "different" draws anew for each sample, "same"
                 gives every sample the same numbers
@@ -81,12 +81,11 @@ def _inputs(in_dims: Dims, args: Any, kwargs: Any) -> tuple[list[Any], list[int 
             f"vmap: in_dims is a {type(in_dims).__name__}, wanted an int, or a tuple with an entry "
             "for each positional argument"
         )
-    if not args and not kwargs:
-        raise ValueError("vmap: the function was called without arguments, wanted at least one")
-    dims = _spread_dims("in_dims", tuple(in_dims) if isinstance(in_dims, list) else in_dims, args)
+    if not args:
+        raise ValueError("vmap: the function was called without positional arguments, wanted one")
+    dims = _spread_dims("in_dims", in_dims, args)
     leaves, structure = pytree.tree_flatten((args, kwargs))
-    by_name = pytree.tree_leaves(kwargs)
-    dims += [0 if isinstance(x, Tensor) else None for x in by_name]
+    dims += [None] * (len(leaves) - len(dims))
     return leaves, [_dim_of(x, dim) for x, dim in zip(leaves, dims, strict=True)], structure
 
 
