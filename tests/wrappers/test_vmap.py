@@ -127,9 +127,9 @@ def test_what_a_sample_cannot_do(f, words, x):
 
 def test_a_loop_warns_and_names_the_operator(x):
     def f(a):
-        return a.index_fill(0, libdl.tensor([1]), 5.0)
+        return a.masked_scatter(W > 0, W)
 
-    with pytest.warns(UserWarning, match="vmap: index_fill has no rule"):
+    with pytest.warns(UserWarning, match="vmap: masked_scatter has no rule"):
         found = libdl.vmap(f)(x)
     close(found, loop(f, x))
 
@@ -146,3 +146,56 @@ def test_the_directions_of_a_vjp_outside(x):
     with pytest.warns(UserWarning, match="one backward pass for each"):
         found = libdl.vmap(pull)(x)[0]
     close(found, loop(lambda a: pull(a)[0], x))
+
+
+# -- functions with their own gradient -------------------------------------------------------------
+
+
+class Cube(libdl.autograd.Function):
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(ctx, a):
+        ctx.save_for_backward(a)
+        assert a.shape == (3,)
+        return a**3
+
+    @staticmethod
+    def backward(ctx, g):
+        return 3 * ctx.saved_tensors[0] ** 2 * g
+
+
+class Scaled(libdl.autograd.Function):
+    @staticmethod
+    def forward(ctx, a, w):
+        ctx.save_for_backward(a, w)
+        return a * w
+
+    @staticmethod
+    def backward(ctx, g):
+        a, w = ctx.saved_tensors
+        return g * w, g * a
+
+    @staticmethod
+    def vmap(info, in_dims, a, w):
+        assert info == (B, "error") and in_dims == (0, None)
+        return Scaled.apply(a, w.expand(a.shape)), 0
+
+
+@pytest.mark.parametrize("f", [Cube.apply, lambda a: Scaled.apply(a, W)])
+def test_a_function_with_its_own_gradient(f, x):
+    close(libdl.vmap(f)(x), loop(f, x))
+    x.requires_grad_()
+    found = libdl.autograd.grad(libdl.vmap(f)(x).sum(), x)[0]
+    close(found, libdl.autograd.grad(loop(f, x).sum(), x)[0])
+    close(libdl.vmap(func.grad(lambda a: Cube.apply(a).sum()))(x.detach()), 3 * x.detach() ** 2)
+
+
+def test_a_function_without_a_rule(x):
+    class Bare(libdl.autograd.Function):
+        @staticmethod
+        def forward(ctx, a):
+            return a * 2
+
+    with pytest.raises(RuntimeError, match="Bare is a Function without a rule"):
+        libdl.vmap(Bare.apply)(x)

@@ -123,7 +123,7 @@ _UNARY = (
     "type_as requires_grad_ detach_ zero_ fill_ bernoulli_p_ data.__get__ real.__get__ "
     "imag.__get__ __abs__ __neg__ __invert__ __pos__ special_i0e special_i1 special_i1e "
     "special_ndtr special_ndtri special_log_ndtr special_erfcx i0e i1 i1e ndtr ndtri log_ndtr "
-    "erfcx entr xlog1py view_as_real fill retain_grad resolve_conj resolve_neg"
+    "erfcx entr xlog1py view_as_real view_as_complex fill retain_grad resolve_conj resolve_neg"
 ).split()
 _BINARY = (
     "add sub subtract mul multiply div divide true_divide floor_divide remainder fmod pow "
@@ -255,4 +255,6 @@ def shifted(dim: Any, rank: int) -> Any:
     return dim % max(rank, 1) + 1
 
 
-from . import _rules_calls as _rules_calls, _rules_shapes as _rules_shapes  # noqa: E402
+from . import (  # noqa: E402
+    _rules_calls as _rules_calls, _rules_layers as _rules_layers, _rules_shapes as _rules_shapes,
+)  # fmt: skip

@@ -38,15 +38,16 @@ def view(call: Call) -> Any:
     return call.wrapped(getattr(value, call.name)(value.shape[0], *sizes))
 
 
-@rule("expand", "repeat", "tile")
+@rule("expand", "repeat", "tile", "broadcast_to")
 def expand(call: Call) -> Any:
     value = call.args[0].value
     sizes = _sizes(call.named())
-    first = value.shape[0] if call.name == "expand" else 1
+    name = "expand" if call.name == "broadcast_to" else call.name
+    first = value.shape[0] if name == "expand" else 1
     if call.name == "tile":
         sizes = [1] * (value.ndim - 1 - len(sizes)) + sizes
     value = ranked(value, len(sizes))
-    return call.wrapped(getattr(value, call.name)(first, *sizes))
+    return call.wrapped(getattr(value, name)(first, *sizes))
 
 
 @rule("expand_as", "view_as", "reshape_as")
@@ -277,6 +278,26 @@ def gather(call: Call) -> Any:
     if index.ndim != given["input"].ndim or given.get("out") is not None:
         return NotImplemented
     return _with_all_spread(call, ("index", "src", "value"))
+
+
+@rule("roll")
+def roll(call: Call) -> Any:
+    given = call.named()
+    x, dims = given["input"], given.get("dims")
+    if dims is None or x.ndim == 0 or dims == ():
+        flat = x.value.flatten(1) if x.ndim else x.value.unsqueeze(1)
+        return call.wrapped(flat.roll(given["shifts"], 1).view(x.value.shape))
+    return call.wrapped(x.value.roll(given["shifts"], shifted(dims, x.ndim)))
+
+
+@rule("index_add", "index_add_", "index_copy", "index_copy_", "index_fill", "index_fill_")
+def index_write(call: Call) -> Any:
+    given = call.named()
+    if value_at(given["index"], call.level) is not None or given.get("out") is not None:
+        return NotImplemented
+    if call.name.startswith("index_fill") and isinstance(given["value"], Tensor):
+        return NotImplemented
+    return _with_all_spread(call, ("source",))
 
 
 @rule("index_select")
