@@ -12,12 +12,13 @@ import checks_complex
 import checks_dtypes
 import checks_forward
 import checks_overlap
+import checks_vmap
 import pytest
 from known import KNOWN
 from samples import Case, Sample
 
 CHECKS = [*checks.CHECKS, *checks_forward.CHECKS, *checks_complex.CHECKS, *checks_dtypes.CHECKS,
-          *checks_overlap.CHECKS]
+          *checks_overlap.CHECKS, checks_vmap.mapped]
 SEEN = 20  # different samples that a case must have
 
 
@@ -53,6 +54,7 @@ def applies(case: Case, checker: Callable[[Case, Sample], None]) -> bool:
              checks_forward.nested: case.differentiable,
              checks_forward.written: case.inplace and case.differentiable,
              checks_dtypes.integers: "i" in case.dtypes and case.result != "float"}
+    needs[checks_vmap.mapped] = not case.name.startswith("sparse_")  # no tensor to map over
     plane = "c" in case.dtypes
     needs |= {checker: plane and case.differentiable for checker in checks_complex.CHECKS}
     needs |= {checks_complex.value: plane, checks_complex.strided: plane}

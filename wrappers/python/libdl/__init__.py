@@ -230,6 +230,7 @@ if _typing.TYPE_CHECKING:
     from . import multiprocessing as multiprocessing, nn as nn, onnx as onnx, optim as optim
     from . import overrides as overrides, random as random, special as special, storage as storage
     from . import testing as testing, types as types, utils as utils, version as version, xpu as xpu
+    from .func import vmap as vmap
 
 _LAZY = (
     "accelerator", "amp", "backends", "compiler", "cpu", "cuda", "distributed", "distributions",
@@ -242,7 +243,7 @@ _LAZY = (
 _ELSEWHERE = {
     "Event": "libdl.cuda", "Stream": "libdl.cuda", "cosine_similarity": "libdl.nn.functional",
     "load": "libdl.serialization", "pairwise_distance": "libdl.nn.functional",
-    "save": "libdl.serialization",
+    "save": "libdl.serialization", "vmap": "libdl.func",
 }  # fmt: skip
 
 if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names

@@ -235,16 +235,19 @@ def override_named(name: str, method: bool, arguments: dict[str, Any]) -> Any:
         func = getattr(libdl, name, None) or getattr(libdl.nn.functional, name)
     args: list[Any] = []
     kwargs: dict[str, Any] = {}
+    by_name = False  # after an argument that is left out
     for parameter in inspect.signature(func).parameters.values():
         if parameter.name not in arguments:
+            by_name = by_name or bool(args)
             continue
         value = arguments[parameter.name]
         if parameter.kind is parameter.VAR_POSITIONAL:
             args.extend(value if isinstance(value, (tuple, list)) else [value])
         elif value is parameter.default:
-            continue
-        elif parameter.kind is parameter.KEYWORD_ONLY or kwargs or (args and method is None):
+            by_name = True
+        elif parameter.kind is parameter.KEYWORD_ONLY or by_name or (args and method is None):
             kwargs[parameter.name] = value
+            by_name = True
         else:
             args.append(value)
     return override(func, *args, **kwargs)

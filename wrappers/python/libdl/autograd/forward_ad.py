@@ -8,10 +8,18 @@ a closed level is not dual in a later level with the same number."""
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .. import _C
 from .._C import Tensor
+
+
+def on_values(function: Callable[..., Any], *tensors: Any) -> Any:
+    """function of the tensors; under vmap of the values that they hold."""
+    from .._levels import on_values  # not when libdl is imported: few programs need it
+
+    return on_values(function, *tensors)
 
 
 class UnpackedDualTensor(NamedTuple):
@@ -64,7 +72,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             if level is None
             else f"make_dual: level {level} is not open"
         )
-    return _C.forward_make_dual_at(tensor, tangent, identity)
+    return on_values(lambda x, v: _C.forward_make_dual_at(x, v, identity), tensor, tangent)
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
@@ -72,7 +80,7 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     identity = _identity(level)
     if identity == 0:
         return UnpackedDualTensor(tensor, None)
-    return UnpackedDualTensor(*_C.forward_unpack_dual(tensor, identity))
+    return UnpackedDualTensor(*on_values(lambda x: _C.forward_unpack_dual(x, identity), tensor))
 
 
 class Split(NamedTuple):
@@ -94,7 +102,8 @@ def split_duals(values: tuple[Any, ...]) -> list[Split]:
         depth += 1
     for identity in reversed(identities):
         pairs = [
-            _C.forward_unpack_dual(x, identity) if isinstance(x, Tensor) else (x, None)
+            on_values(lambda x: _C.forward_unpack_dual(x, identity), x)  # noqa: B023
+            if isinstance(x, Tensor) else (x, None)
             for x in values
         ]
         tangents = [tangent for _, tangent in pairs]

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -99,6 +100,9 @@ class _Backward:
         return tuple(answer[i] for i in self.places)
 
 
+_LEVELS = f"{__package__.rpartition('.')[0]}._levels"  # loaded by the first vmap
+
+
 class Function:
     """A function with its own gradient. Subclasses define the static methods forward(ctx, ...) and
     backward(ctx, ...), and for forward mode jvp(ctx, ...), which takes a tangent for each argument
@@ -117,6 +121,7 @@ class Function:
         raise NotImplementedError("a Function needs a static method backward")
 
     vjp = backward
+    generate_vmap_rule = False  # whether vmap runs forward once for each sample
 
     @staticmethod
     def jvp(ctx: Any, *grad_inputs: Any) -> Any:
@@ -125,6 +130,13 @@ class Function:
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Runs forward, and records that backward computes the gradients of the arguments."""
+        open_levels = sys.modules.get(_LEVELS)
+        if open_levels is not None and open_levels.OPEN.levels:
+            from ..func._custom import applied, innermost
+
+            level = innermost(args, open_levels.OPEN.levels)
+            if level is not None:
+                return applied(level, cls, args, kwargs)
         given, splits = args, split_duals(args)
         if splits:
             args = splits[-1].values

@@ -7,10 +7,11 @@ the caller records and the result depends on something else that requires grad."
 from ._forward import hessian, jacfwd, jvp, linearize
 from ._reverse import grad, grad_and_value, jacrev, vjp
 from ._stateless import functional_call, stack_module_state
+from ._vmap import vmap
 
 __all__ = [
     "functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "linearize",
-    "stack_module_state", "vjp",
+    "stack_module_state", "vjp", "vmap",
 ]  # fmt: skip
 
 

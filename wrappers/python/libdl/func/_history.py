@@ -9,11 +9,13 @@ pass through in both directions."""
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
-from .. import _C
+from .. import _C, _functions as F
 from .._C import Tensor
+from .._levels import OPEN, Level, batched, core, on_values, spread, value_at
 from .._modes import enable_grad, no_grad
 from ._trees import mapped
 
@@ -27,7 +29,12 @@ def without_history(x: Tensor) -> Tensor:
 
 
 def entered(x: Tensor, recording: bool) -> Tensor:
-    """x as an input of a transform, inside which recording is on."""
+    """x as an input of a transform, inside which recording is on. Under vmap each sample has its own
+    input, so that each has its own gradient."""
+    return on_values(lambda value: _entered(value, recording), x)  # type: ignore[no-any-return]
+
+
+def _entered(x: Tensor, recording: bool) -> Tensor:
     if recording and x.requires_grad:
         return x.view(x.shape)
     return without_history(x).requires_grad_()
@@ -35,9 +42,9 @@ def entered(x: Tensor, recording: bool) -> Tensor:
 
 def goes_on(outputs: Iterable[Tensor], inputs: Iterable[Tensor]) -> bool:
     """Whether outputs depend on more than the leaves that a transform made."""
-    with_history = [y for y in outputs if y.requires_grad]
+    with_history = [core(y) for y in outputs if y.requires_grad]
     return bool(with_history) and _C.history_beyond(
-        tuple(with_history), tuple(x for x in inputs if x.is_leaf)
+        tuple(with_history), tuple(core(x) for x in inputs if x.is_leaf)
     )
 
 
@@ -56,6 +63,44 @@ def gradients(
     outputs: list[Tensor], inputs: list[Tensor], weights: list[Tensor], create_graph: bool
 ) -> list[Tensor]:
     """The outputs' gradients times the Jacobians; zeros for inputs that no output depends on."""
+    return _at_levels(OPEN.levels, outputs, inputs, weights, create_graph)
+
+
+def _at_levels(
+    levels: list[Level], outputs: list[Tensor], inputs: list[Tensor], weights: list[Tensor],
+    create_graph: bool,
+) -> list[Tensor]:  # fmt: skip
+    """Each sample's gradients. Where the samples have inputs of their own, those are the gradients
+    of the values; inputs that all share, of a vjp outside, need a pass for each sample."""
+    if not levels:
+        return _gradients(outputs, inputs, weights, create_graph)
+    *outer, level = levels
+    mapped_over = [value_at(x, level) is not None for x in inputs]
+    if all(mapped_over):
+        values = [[spread(x, level) for x in xs] for xs in (outputs, inputs, weights)]
+        found = _at_levels(outer, values[0], values[1], values[2], create_graph)
+        return [batched(x, level) for x in found]
+    if any(mapped_over):
+        raise NotImplementedError(
+            "vmap: a gradient by tensors of which only some are mapped over is not offered"
+        )
+    if not any(value_at(x, level) is not None for x in (*outputs, *weights)):
+        return _at_levels(outer, outputs, inputs, weights, create_graph)
+    warnings.warn(
+        "vmap: the gradient by inputs that are not mapped over takes one backward pass for each of "
+        f"the {level.size} samples", stacklevel=3,
+    )  # fmt: skip
+    rows = [
+        _at_levels(outer, *([x if (v := value_at(x, level)) is None else v.select(0, i)
+                             for x in xs] for xs in (outputs, inputs, weights)), create_graph)
+        for i in range(level.size)
+    ]  # fmt: skip
+    return [batched(F.stack(list(column)), level) for column in zip(*rows, strict=True)]
+
+
+def _gradients(
+    outputs: list[Tensor], inputs: list[Tensor], weights: list[Tensor], create_graph: bool
+) -> list[Tensor]:
     used = [(y, w) for y, w in zip(outputs, weights, strict=True) if y.requires_grad]
     if not used or not inputs:
         with no_grad():

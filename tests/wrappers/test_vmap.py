@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""vmap: what a function of samples gives for a batch, alone and with the other transforms."""
+
+import pytest
+
+import libdl
+from libdl import func, nn
+
+F = nn.functional
+B = 4
+
+
+@pytest.fixture
+def x():
+    return libdl.randn(B, 3, dtype=libdl.float64)
+
+
+W = libdl.tensor([0.5, -1.0, 2.0], dtype=libdl.float64)
+
+
+def close(found, wanted):
+    assert found.shape == wanted.shape and found.dtype == wanted.dtype
+    # The same sums in another order, in float64.
+    assert libdl.allclose(found, wanted, rtol=1e-12, atol=1e-12), (found, wanted)
+
+
+def loop(f, *batches):
+    return libdl.stack([f(*samples) for samples in zip(*batches, strict=True)])
+
+
+def wave(a):
+    return (a.sin() * W).sum() ** 2
+
+
+def push(f):
+    return lambda a: func.jvp(f, (a,), (W,))[1]
+
+
+def pull(f):
+    return lambda a: func.vjp(f, a)[1](f(a))[0]
+
+
+TRANSFORMS = [
+    wave, func.grad(wave), push(wave), pull(wave), func.jacrev(libdl.sin), func.jacfwd(libdl.sin),
+    func.hessian(wave), push(func.grad(wave)), func.grad(push(wave)), pull(pull(libdl.exp)),
+    func.grad(lambda a: func.grad(wave)(a).sum()), push(push(wave)), func.jacfwd(func.jacrev(wave)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", TRANSFORMS)
+def test_a_transform_of_each_sample(f, x):
+    close(libdl.vmap(f)(x), loop(f, x))
+
+
+@pytest.mark.parametrize("f", TRANSFORMS)
+def test_a_transform_of_what_vmap_gives(f, x):
+    def whole(batch):
+        return libdl.vmap(f)(batch).sum()
+
+    def each(batch):
+        return loop(f, batch).sum()
+
+    for transform in (func.grad, func.jacfwd):
+        close(transform(whole)(x), transform(each)(x))
+
+
+def test_vmap_of_vmap(x):
+    def product(a, b):
+        return (a * b).sin()
+
+    y = libdl.arange(5.0, dtype=libdl.float64)
+    inner = libdl.vmap(func.grad(product), in_dims=(None, 0))
+    close(libdl.vmap(inner, in_dims=(0, None))(W, y), y * (W[:, None] * y).cos())
+
+
+def test_gradients_of_each_sample():
+    model = nn.Sequential(nn.Linear(3, 5), nn.Tanh(), nn.Linear(5, 2)).double()
+    state = {name: p.detach() for name, p in model.named_parameters()}
+    x, classes = libdl.randn(B, 3, dtype=libdl.float64), libdl.tensor([0, 1, 1, 0])
+
+    def loss(state, sample, c):
+        y = func.functional_call(model, state, (sample.unsqueeze(0),))
+        return F.cross_entropy(y, c.unsqueeze(0))
+
+    found = libdl.vmap(func.grad(loss), in_dims=(None, 0, 0))(state, x, classes)
+    for i in range(B):
+        for name, wanted in func.grad(loss)(state, x[i], classes[i]).items():
+            close(found[name][i], wanted)
+
+
+def test_backward_through_vmap(x):
+    x.requires_grad_()
+    libdl.vmap(wave)(x).sum().backward()
+    close(x.grad, func.grad(lambda batch: loop(wave, batch).sum())(x.detach()))
+
+
+def test_each_sample_of_an_argument_that_all_share(x):
+    """The gradient by a shared argument is one for each sample, not their sum."""
+
+    def f(w, a):
+        return (w * a).sum() ** 2
+
+    found = libdl.vmap(func.grad(f), in_dims=(None, 0))(W, x)
+    close(found, 2 * (x @ W)[:, None] * x)
+
+
+# -- what vmap refuses -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("f", "words"),
+    [
+        (lambda a: a.sum().item(), "item.* reads the values"),
+        (lambda a: a if a.sum() > 0 else -a, "branch depends on the values"),
+        (lambda a: float(a[0]), "reads the values"),
+        (lambda a: a + libdl.randn(3), "randn is a random operation"),
+        (lambda a: libdl.zeros(3).add_(a), "add_ in place is not possible"),
+        (lambda a: a[a > 0], "mask that differs between samples"),
+        (lambda a: a.nonzero(), "depends on the values"),
+    ],
+)
+def test_what_a_sample_cannot_do(f, words, x):
+    with pytest.raises(RuntimeError, match=f"vmap: .*{words}"):
+        libdl.vmap(f)(x)
+    assert libdl.vmap(wave)(x).shape == (B,)  # the level has ended
+
+
+def test_a_loop_warns_and_names_the_operator(x):
+    def f(a):
+        return a.masked_scatter(W > 0, W)
+
+    with pytest.warns(UserWarning, match="vmap: masked_scatter has no rule"):
+        found = libdl.vmap(f)(x)
+    close(found, loop(f, x))
+
+
+def test_a_tensor_of_a_vmap_that_has_ended(x):
+    kept = []
+    libdl.vmap(lambda a: kept.append(a) or a)(x)
+    with pytest.raises(RuntimeError, match="vmap that has ended"):
+        kept[0] + 1
+
+
+def test_the_directions_of_a_vjp_outside(x):
+    _, pull = func.vjp(lambda a: a.sin() * W, W)
+    with pytest.warns(UserWarning, match="one backward pass for each"):
+        found = libdl.vmap(pull)(x)[0]
+    close(found, loop(lambda a: pull(a)[0], x))
+
+
+# -- functions with their own gradient -------------------------------------------------------------
+
+
+class Cube(libdl.autograd.Function):
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(ctx, a):
+        ctx.save_for_backward(a)
+        assert a.shape == (3,)
+        return a**3
+
+    @staticmethod
+    def backward(ctx, g):
+        return 3 * ctx.saved_tensors[0] ** 2 * g
+
+
+class Scaled(libdl.autograd.Function):
+    @staticmethod
+    def forward(ctx, a, w):
+        ctx.save_for_backward(a, w)
+        return a * w
+
+    @staticmethod
+    def backward(ctx, g):
+        a, w = ctx.saved_tensors
+        return g * w, g * a
+
+    @staticmethod
+    def vmap(info, in_dims, a, w):
+        assert info == (B, "error") and in_dims == (0, None)
+        return Scaled.apply(a, w.expand(a.shape)), 0
+
+
+@pytest.mark.parametrize("f", [Cube.apply, lambda a: Scaled.apply(a, W)])
+def test_a_function_with_its_own_gradient(f, x):
+    close(libdl.vmap(f)(x), loop(f, x))
+    x.requires_grad_()
+    found = libdl.autograd.grad(libdl.vmap(f)(x).sum(), x)[0]
+    close(found, libdl.autograd.grad(loop(f, x).sum(), x)[0])
+    close(libdl.vmap(func.grad(lambda a: Cube.apply(a).sum()))(x.detach()), 3 * x.detach() ** 2)
+
+
+def test_a_function_without_a_rule(x):
+    class Bare(libdl.autograd.Function):
+        @staticmethod
+        def forward(ctx, a):
+            return a * 2
+
+    with pytest.raises(RuntimeError, match="Bare is a Function without a rule"):
+        libdl.vmap(Bare.apply)(x)

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules of layers and losses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._C import Tensor
+from .._levels import spread, value_at
+from ._rules import Call, any_batched, ranked, rule
+
+def _folded(call: Call, rank: int) -> Any:
+    """A layer whose input may have a dimension of samples already: both become one."""
+    x, *rest = call.args
+    value = value_at(x, call.level)
+    if value is None:
+        return NotImplemented
+    if x.ndim == rank - 1:
+        return call.wrapped(call.func(value, *rest, **call.kwargs))
+    if x.ndim != rank:
+        return NotImplemented
+    count = value.shape[:2]
+    answer = call.func(value.flatten(0, 1), *rest, **call.kwargs)
+    if isinstance(answer, tuple):
+        return call.wrapped(tuple(y.unflatten(0, count) for y in answer))
+    return call.wrapped(answer.unflatten(0, count))
+
+
+_POOLS = [
+    f"{kind}{n}d{rest}" for n in (1, 2, 3)
+    for kind in ("avg_pool", "max_pool", "adaptive_avg_pool", "adaptive_max_pool", "lp_pool")
+    for rest in ("", "_with_indices")
+]  # fmt: skip
+
+
+@rule(*_POOLS)
+def pool(call: Call) -> Any:
+    n = int(next(c for c in call.name if c.isdigit()))
+    return _folded(call, n + 2)
+
+
+@rule("interpolate", "upsample")
+def resized(call: Call) -> Any:
+    return _folded(call, call.args[0].ndim)
+
+
+@rule("grid_sample")
+def grid_sample(call: Call) -> Any:
+    x, grid, *rest = call.args
+    values = spread(x, call.level), spread(grid, call.level)
+    y = call.func(*(v.flatten(0, 1) for v in values), *rest, **call.kwargs)
+    return call.wrapped(y.unflatten(0, values[0].shape[:2]))
+
+
+@rule("conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
+def convolution(call: Call) -> Any:
+    """Filters that differ between samples are groups of one convolution."""
+    given = call.named()
+    n = int(next(c for c in call.name if c.isdigit()))
+    x, weight, bias = (given.pop(name, None) for name in ("input", "weight", "bias"))
+    if all(value_at(y, call.level) is None for y in (weight, bias)):
+        return _folded(call, n + 2)
+    size = call.level.size
+    value = spread(x, call.level)
+    alone = x.ndim == n + 1
+    if alone:
+        value = value.unsqueeze(1)
+    groups = given.pop("groups", 1)
+    own = spread(weight, call.level).flatten(0, 1)
+    shift = None if bias is None else spread(bias, call.level).flatten(0, 1)
+    y = call.func(value.transpose(0, 1).flatten(1, 2), own, shift, groups=groups * size, **given)
+    y = y.unflatten(1, (size, y.shape[1] // size)).transpose(0, 1)
+    return call.wrapped(y.squeeze(1) if alone else y)
+
+
+@rule("embedding")
+def embedding(call: Call) -> Any:
+    given = call.named()
+    index, weight = given["input"], given["weight"]
+    if value_at(weight, call.level) is None:
+        rest = {k: v for k, v in given.items() if k not in ("input", "weight")}
+        return call.wrapped(call.func(index.value, weight, **rest))
+    if any(given.get(k) for k in ("padding_idx", "max_norm", "scale_grad_by_freq", "sparse")) or (
+        given.get("padding_idx") == 0
+    ):
+        return NotImplemented
+    with call.seen():
+        return weight[index]
+
+
+@rule("one_hot")
+def one_hot(call: Call) -> Any:
+    given = call.named()
+    if given.get("num_classes", -1) == -1:
+        raise RuntimeError("vmap: one_hot needs num_classes, which it would read from the values")
+    return call.wrapped(call.func(call.args[0].value, given["num_classes"]))
+
+
+@rule("layer_norm")
+def layer_norm(call: Call) -> Any:
+    given = call.named()
+    x, shape = given["input"], given["normalized_shape"]
+    weight, bias, eps = given.get("weight"), given.get("bias"), given.get("eps", 1e-5)
+    value = value_at(x, call.level)
+    if value is None:
+        value = spread(x, call.level)
+    if value_at(weight, call.level) is None and value_at(bias, call.level) is None:
+        return call.wrapped(call.func(value, shape, weight, bias, eps))
+    with call.seen():
+        y = call.wrapped(call.func(value, shape, None, None, eps))
+        y = y if weight is None else y * weight
+        return y if bias is None else y + bias
+
+
+@rule("group_norm")
+def group_norm(call: Call) -> Any:
+    given = call.named()
+    x, groups = given["input"], given["num_groups"]
+    weight, bias, eps = given.get("weight"), given.get("bias"), given.get("eps", 1e-5)
+    value = spread(x, call.level)
+    plain = call.func(value.flatten(0, 1), groups, None, None, eps)
+    with call.seen():
+        y = call.wrapped(plain.unflatten(0, value.shape[:2]))
+        shape = (-1, *[1] * (x.ndim - 2))
+        y = y if weight is None else y * weight.view(shape)
+        return y if bias is None else y + bias.view(shape)
+
+
+@rule("pad")
+def pad(call: Call) -> Any:
+    given = call.named()
+    if given.get("mode", "constant") != "constant":
+        return NotImplemented
+    return call.wrapped(call.func(call.args[0].value, *call.args[1:], **call.kwargs))
+
+
+@rule("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "soft_margin_loss",
+      "binary_cross_entropy_with_logits", "binary_cross_entropy", "kl_div", "poisson_nll_loss",
+      "gaussian_nll_loss")  # fmt: skip
+def elementwise_loss(call: Call) -> Any:
+    """The loss of each element by itself, then the sample's mean or sum."""
+    given = call.named()
+    reduction = given.pop("reduction", "mean")
+    x, target = given.pop("input"), given.pop("target")
+    if reduction not in ("mean", "sum", "none") or x.shape != target.shape or any(
+        isinstance(v, Tensor) for v in given.values()
+    ) or given.get("size_average") is not None or given.get("reduce") is not None:  # fmt: skip
+        return NotImplemented
+    own = call.func(spread(x, call.level), spread(target, call.level), reduction="none", **given)
+    with call.seen():
+        losses = call.wrapped(own)
+        return losses if reduction == "none" else getattr(losses, reduction)()
+
+
+@rule("cross_entropy", "nll_loss")
+def class_loss(call: Call) -> Any:
+    given = {name: value for name, value in call.named().items() if value is not None}
+    x, target = given["input"], given["target"]
+    reduction = given.get("reduction", "mean")
+    ignored = given.get("ignore_index", -100)
+    known = {"input", "target", "reduction", "ignore_index", "label_smoothing"}
+    if set(given) - known or given.get("label_smoothing") or target.is_floating_point():
+        return NotImplemented
+    values, classes = spread(x, call.level), spread(target, call.level)
+    if x.ndim > 1:
+        own = call.func(values.flatten(0, 1), classes.flatten(0, 1), reduction="none",
+                        ignore_index=ignored).unflatten(0, values.shape[:2])  # fmt: skip
+    else:
+        own = call.func(values, classes, reduction="none", ignore_index=ignored)
+    with call.seen():
+        losses = call.wrapped(own)
+        if reduction == "none":
+            return losses
+        if reduction == "sum":
+            return losses.sum()
+        return losses.sum() / call.wrapped((classes != ignored).to(own.dtype)).sum()
+
+
+@rule("scaled_dot_product_attention")
+def attention(call: Call) -> Any:
+    """The batch is one more dimension in front of the heads."""
+    given = call.named()
+    if given.get("dropout_p") or given.get("enable_gqa"):
+        return NotImplemented
+    first, rest = ("query", "key", "value"), given
+    tensors = [rest.pop("input", None) if name not in rest else rest.pop(name) for name in first]
+    mask = rest.pop("attn_mask", None)
+    rank = max(x.ndim for x in tensors)
+    values = [ranked(spread(x, call.level), rank) for x in tensors]
+    if isinstance(mask, Tensor):
+        own = value_at(mask, call.level)
+        mask = mask if own is None else ranked(own, rank)
+    return call.wrapped(call.func(*values, attn_mask=mask, **rest))
+
+
+@rule("batch_norm")
+def batch_norm(call: Call) -> Any:
+    """Channels of different samples are different channels."""
+    given = call.named()
+    x = given.pop("input")
+    named = {name: given.pop(name, None) for name in ("running_mean", "running_var", "weight", "bias")}
+    training = given.get("training", False)
+    if x.ndim < 2:
+        return NotImplemented
+    if training and any(
+        named[name] is not None and value_at(named[name], call.level) is None
+        for name in ("running_mean", "running_var")
+    ):
+        raise RuntimeError(
+            "vmap: batch_norm would write running statistics that all samples share; "
+            "track_running_stats=False has none, and eval() leaves them as they are"
+        )
+    value = spread(x, call.level)
+    flat = {
+        name: None if y is None else spread(y, call.level).flatten() for name, y in named.items()
+    }
+    y = call.func(value.transpose(0, 1).flatten(1, 2), **flat, **given)
+    return call.wrapped(y.unflatten(1, (value.shape[0], x.shape[1])).transpose(0, 1))
+
+
+@rule("pixel_shuffle", "pixel_unshuffle")
+def pixels(call: Call) -> Any:
+    return call.wrapped(call.func(call.args[0].value, *call.args[1:], **call.kwargs))
+
+
+@rule("channel_shuffle", "local_response_norm", "native_channel_shuffle")
+def channels(call: Call) -> Any:
+    return _folded(call, call.args[0].ndim)
