@@ -156,9 +156,9 @@ def typename(obj: _Any) -> str:
 if _typing.TYPE_CHECKING:
     bool, float, int = bool_, float32, int32
     from . import amp as amp, cuda as cuda, func as func, nn as nn, optim as optim, random as random
-    from . import utils as utils
+    from . import profiler as profiler, utils as utils
 
-_LAZY = ("amp", "cuda", "func", "nn", "optim", "random", "utils")
+_LAZY = ("amp", "cuda", "func", "nn", "optim", "profiler", "random", "utils")
 
 
 if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
