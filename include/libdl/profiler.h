@@ -3,8 +3,8 @@
 /** The profiler: records each call of a thread, in forward and backward passes, hooks and optimizer
  *  steps, with its times, the memory that it took, and what happened inside it.
  *
- *  It is an interceptor (libdl/op.h) that sees parts as well. While none runs, calls cost nothing
- *  more. */
+ *  It is an interceptor (libdl/op.h) of the library's own that sees parts as well. While none runs,
+ *  calls cost nothing more. */
 #ifndef LIBDL_PROFILER_H
 #define LIBDL_PROFILER_H
 
@@ -57,10 +57,11 @@ typedef libdl_error *(*libdl_profiler_visitor)(void *ctx, const libdl_profiler_e
 
 LIBDL_BEGIN
 
-/** Begins to record the calls of the calling thread's state.
+/** Begins to record the calls of the calling thread's state, behind all interceptors: what these
+ *  carry out themselves is seen as the calls that they make.
  *
- *  Errors: STATE (the profiler runs already), VALUE (unknown bits), OPTION, OUT_OF_MEMORY.
- *  Threads: thread-local. */
+ *  Errors: STATE (the profiler runs already, or an interceptor is running), VALUE (unknown bits),
+ * OPTION, OUT_OF_MEMORY. Threads: thread-local. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_profiler_start(
     LIBDL_NULLABLE const libdl_profiler_options *options);
 
@@ -70,8 +71,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_profiler_start(
  *
  *  visit  NULL: the record is dropped
  *
- *  Errors: STATE (no profiler runs), OUT_OF_MEMORY, and what visit returned.
- *  Threads: thread-local. */
+ *  Errors: STATE (no profiler runs, or an interceptor is running), OUT_OF_MEMORY, and what visit
+ * returned. Threads: thread-local. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_profiler_stop(
     LIBDL_NULLABLE libdl_profiler_visitor visit, void *ctx, void (*destroy)(void *ctx));
 

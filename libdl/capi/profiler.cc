@@ -12,6 +12,10 @@
 using namespace libdl;
 using namespace libdl::capi;
 
+static void check_idle(const char* function, const State& state) {
+  if (interceptor_runs(state)) fail(LIBDL_ERROR_STATE, function, "an interceptor is running");
+}
+
 libdl_error* libdl_profiler_start(const libdl_profiler_options* options) {
   constexpr const char* function = "profiler_start";
   return door(function, [&] {
@@ -20,10 +24,11 @@ libdl_error* libdl_profiler_start(const libdl_profiler_options* options) {
       fail_argument(LIBDL_ERROR_VALUE, function, 1, "options",
                     "record " + std::to_string(given.recorded), "LIBDL_PROFILER_ bits");
     State& current = state();
+    check_idle(function, current);
     if (find_recorder(current)) fail(LIBDL_ERROR_STATE, function, "the profiler runs already");
     attach_to(current);
     const bool shapes = given.recorded & LIBDL_PROFILER_SHAPES;
-    push_interceptor(current, Ref<Interceptor>::take(new Recorder(shapes)));
+    put_recorder(current, Ref<Recorder>::take(new Recorder(shapes)));
   });
 }
 
@@ -53,6 +58,7 @@ libdl_error* libdl_profiler_stop(libdl_profiler_visitor visit, void* ctx,
   constexpr const char* function = "profiler_stop";
   const Callback owner(ctx, destroy);
   return door(function, [&] {
+    check_idle(function, state());
     const Ref<Recorder> recorder = take_recorder(state());
     if (!recorder) fail(LIBDL_ERROR_STATE, function, "no profiler runs");
     recorder->end_all();

@@ -124,20 +124,35 @@ void Recorder::note(const libdl_value& value) {
 
 // -- in the chain ---------------------------------------------------------------------------------
 
-static Watch** place_of_recorder(Watch*& innermost) {
-  Watch** at = &innermost;
-  while (*at && !dynamic_cast<const Recorder*>((*at)->interceptor.get())) at = &(*at)->outer;
-  return at;
+static bool is_recorder(const Watch& watch) {
+  return dynamic_cast<const Recorder*>(watch.interceptor.get()) != nullptr;
 }
 
 Recorder* find_recorder(const State& state) {
-  Watch* innermost = state.watch;
-  const Watch* const found = *place_of_recorder(innermost);
-  return found ? static_cast<Recorder*>(found->interceptor.get()) : nullptr;
+  for (Watch* at = state.watch; at; at = at->outer)
+    if (is_recorder(*at)) return static_cast<Recorder*>(at->interceptor.get());
+  return nullptr;
+}
+
+bool is_innermost_recorder(const State& state) { return state.watch && is_recorder(*state.watch); }
+
+bool interceptor_runs(const State& state) {
+  const Watch* at = state.watch;
+  while (at && at->interceptor) at = at->outer;
+  return at != nullptr;
+}
+
+// Outermost, so that the host's interceptors are pushed and popped as without it.
+void put_recorder(State& state, Ref<Recorder> recorder) {
+  auto* const made = new Watch{Ref<Interceptor>::take(recorder.release()), nullptr};
+  Watch** place = &state.watch;
+  while (*place) place = &(*place)->outer;
+  *place = made;
 }
 
 Ref<Recorder> take_recorder(State& state) {
-  Watch** const place = place_of_recorder(state.watch);
+  Watch** place = &state.watch;
+  while (*place && !is_recorder(**place)) place = &(*place)->outer;
   Watch* const found = *place;
   if (!found) return {};
   Ref<Recorder> taken = Ref<Recorder>::share(static_cast<Recorder*>(found->interceptor.get()));

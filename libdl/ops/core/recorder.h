@@ -73,7 +73,11 @@ class Recorder final : public Interceptor {
 
 // The recorder in a state's chain of interceptors; NULL if there is none.
 Recorder* find_recorder(const State& state);
-// Takes it out of the chain; empty if there is none.
+bool is_innermost_recorder(const State& state);
+// Meanwhile the chain has marks, and no recorder may come or go.
+bool interceptor_runs(const State& state);
+// Into a chain without one, and out of it; empty if there is none.
+void put_recorder(State& state, Ref<Recorder> recorder);
 Ref<Recorder> take_recorder(State& state);
 
 }  // namespace libdl
