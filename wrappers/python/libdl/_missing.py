@@ -11,7 +11,7 @@ from typing import Any
 _SEARCHED = (
     "libdl", "libdl.nn", "libdl.nn.functional", "libdl.nn.init", "libdl.nn.utils", "libdl.optim",
     "libdl.autograd", "libdl.func", "libdl.utils", "libdl.utils.data", "libdl.cuda", "libdl.amp",
-    "libdl.profiler",
+    "libdl.profiler", "libdl.utils.benchmark",
 )  # fmt: skip
 
 
