@@ -45,6 +45,13 @@ def test_who_looks_on_counts_a_whole_step():
     assert "2 x linear" in counted and "1 x adam" in counted and "derivative" in counted
 
 
+def test_a_profile_shows_the_steps_and_writes_its_files(tmp_path):
+    lines = output(sys.executable, ROOT / "examples/profiling.py", tmp_path).splitlines()
+    steps = next(line.split() for line in lines if line.lstrip().startswith("ProfilerStep*"))
+    assert "3" in steps and any(line.lstrip().startswith("conv2d ") for line in lines)
+    assert {"graph.dot", "trace.json"} <= {path.name for path in tmp_path.iterdir()}
+
+
 def test_who_looks_on_in_c_counts_a_whole_step():
     program = ROOT / os.environ.get("BUILD", "build") / "examples" / "look_on"
     lines = [line.split() for line in output(program).splitlines()]
