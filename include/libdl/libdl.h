@@ -34,6 +34,7 @@
 #include <libdl/plugin.h>
 #include <libdl/pointwise.h>
 #include <libdl/pooling.h>
+#include <libdl/profiler.h>
 #include <libdl/random.h>
 #include <libdl/reduction.h>
 #include <libdl/rnn.h>

@@ -2,7 +2,7 @@
 
 // The host's interceptors: passing them calls as libdl_call, and taking their answers.
 
-#include "ops/core/observe.h"
+#include "ops/core/recorder.h"
 
 #include <libdl/op.h>
 
@@ -216,8 +216,11 @@ libdl_phase libdl_set_phase(libdl_phase phase) { return std::exchange(state().ph
 libdl_error* libdl_interceptor_pop(void) {
   constexpr const char* function = "interceptor_pop";
   return door(function, [&] {
+    State& current = state();
     bool running = false;
-    const Ref<Interceptor> popped = pop_interceptor(state(), running);
+    // The profiler's recorder is the library's own.
+    const Ref<Interceptor> popped =
+        is_innermost_recorder(current) ? Ref<Interceptor>() : pop_interceptor(current, running);
     if (running) fail(LIBDL_ERROR_STATE, function, "the interceptor is running");
     if (!popped) fail(LIBDL_ERROR_STATE, function, "no interceptor was pushed");
   });

@@ -68,6 +68,11 @@ static libdl_error *interceptor(void *options) {
   if (!error) GOOD(libdl_interceptor_pop());
   return error;
 }
+static libdl_error *profiler(void *options) {
+  libdl_error *const error = libdl_profiler_start(options);
+  if (!error) GOOD(libdl_profiler_stop(NULL, NULL, NULL));
+  return error;
+}
 static libdl_error *look_on(void *ctx, const libdl_call *call) {
   (void)ctx, (void)call;
   return NULL;
@@ -326,6 +331,7 @@ int main(void) {
   libdl_rprop_options rprop_options_values;
   libdl_saved_hooks saved_hooks_values;
   libdl_interceptor_options interceptor_options_values;
+  libdl_profiler_options profiler_options_values;
   libdl_function function_values;
   libdl_allocator allocator_values;
   libdl_executor executor_values;
@@ -378,6 +384,7 @@ int main(void) {
   rprop_options_values.etaminus = 0.5, rprop_options_values.etaplus = 2;
   ZERO(saved_hooks_values), saved_hooks_values.pack = pack, saved_hooks_values.unpack = unpack;
   saved_hooks_values.destroy = destroy;
+  ZERO(profiler_options_values), profiler_options_values.recorded = LIBDL_PROFILER_SHAPES;
   ZERO(interceptor_options_values), interceptor_options_values.wanted = LIBDL_INTERCEPT_PARTS;
   interceptor_options_values.after = look_on, interceptor_options_values.destroy = destroy;
   ZERO(function_values), function_values.name = "f", function_values.backward = no_gradients;
@@ -405,6 +412,7 @@ int main(void) {
                           SIZED(asgd_options, asgd_step, least),
                           SIZED(rmsprop_options, rmsprop_step, least),
                           SIZED(rprop_options, rprop_step, least),
+                          SIZED(profiler_options, profiler, least),
                           OWNING(saved_hooks, saved_hooks, least),
                           OWNING(interceptor_options, interceptor, least),
                           OWNING(function, function_record, least),

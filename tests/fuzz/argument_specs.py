@@ -78,6 +78,11 @@ CALLS: dict[str, list] = {
     "libdl_interceptor_push": [["fn:look_on", "fn:look_on", "fn:intercept_fails"], *_FIXTURE],
     "libdl_interceptor_push_options": ["made:onlooker_of"],
     "libdl_interceptor_pop": [],
+    "libdl_profiler_start": ["options:8"],
+    "libdl_profiler_stop": [["fn:read_event", "fn:read_event", "fn:event_fails"], *_FIXTURE],
+    "libdl_profiler_count": [],
+    "libdl_profiler_range_push": ["s:range", "i:-1"],
+    "libdl_profiler_range_pop": [],
     "libdl_sgd_step": ["at:sgd", _FRESH, "i:2", _TENSORS, "i:2", "null", "i:0"],
     "libdl_adam_step": ["at:adam", _FRESH, "i:2", _TENSORS, "i:2", _FIRST, "i:2", _SECOND, "i:2",
                         "null", "i:0"],
@@ -183,6 +188,7 @@ BAD: dict[str, list[tuple[int, str]]] = {
     "libdl_set_threads": [(0, "i:0"), (0, "i:-1"), (0, "i:1025"), (0, "i:-2147483648")],
     "libdl_saved_hooks_push": [(0, "options:0"), (0, "options:48")],
     "libdl_interceptor_push_options": [(0, "options:0"), (0, "options:48")],
+    "libdl_profiler_start": [(0, "options:0")],
     "libdl_file_find": [(1, "s:b"), (1, "null"), (2, "i:-2")],
 }  # fmt: skip
 
@@ -192,6 +198,8 @@ WANTS = {
     "libdl_scope_keep": "libdl_scope_push",
     "libdl_scope_return": "libdl_scope_push",
     "libdl_interceptor_pop": "libdl_interceptor_push",
+    "libdl_profiler_stop": "libdl_profiler_start",
+    "libdl_profiler_range_pop": "libdl_profiler_range_push",
     "libdl_saved_hooks_pop": "libdl_saved_hooks_push",
     "libdl_forward_exit": "libdl_forward_enter",
     "libdl_forward_make_dual": "libdl_forward_enter",

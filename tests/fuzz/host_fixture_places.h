@@ -253,6 +253,7 @@ static void fixture_close_state(void) {
   }
   while (fixture_popped(libdl_saved_hooks_pop())) {
   }
+  (void)fixture_popped(libdl_profiler_stop(NULL, NULL, NULL));
   while (fixture_popped(libdl_forward_exit())) {
   }
 }

@@ -248,6 +248,14 @@ FIXTURE_CALLBACK libdl_error *visit_fails(void *ctx, const libdl_memory_block *b
   (void)ctx, (void)block;
   return fixture_error("the visitor fails");
 }
+FIXTURE_CALLBACK libdl_error *read_event(void *ctx, const libdl_profiler_event *event) {
+  (void)ctx, (void)strlen(event->name);
+  return event->end < event->start ? fixture_error("an event ends before it begins") : NULL;
+}
+FIXTURE_CALLBACK libdl_error *event_fails(void *ctx, const libdl_profiler_event *event) {
+  (void)ctx, (void)event;
+  return fixture_error("the visitor fails");
+}
 FIXTURE_CALLBACK void under_pressure(void *ctx, int64_t bytes) { (void)ctx, (void)bytes; }
 FIXTURE_CALLBACK int32_t go_on(void *ctx) { return (void)ctx, 0; }
 FIXTURE_CALLBACK int32_t stop_now(void *ctx) { return (void)ctx, 1; }

@@ -65,6 +65,13 @@ def test_a_policy_learns_to_balance():
     assert steps[0] < 40 and steps[-1] > 100
 
 
+def test_a_profile_shows_the_steps_and_writes_its_files(tmp_path):
+    lines = output(sys.executable, ROOT / "examples/profiling.py", tmp_path).splitlines()
+    steps = next(line.split() for line in lines if line.lstrip().startswith("ProfilerStep*"))
+    assert "3" in steps and any(line.lstrip().startswith("conv2d ") for line in lines)
+    assert {"graph.dot", "trace.json"} <= {path.name for path in tmp_path.iterdir()}
+
+
 def test_who_looks_on_in_c_counts_a_whole_step():
     program = ROOT / os.environ.get("BUILD", "build") / "examples" / "look_on"
     lines = [line.split() for line in output(program).splitlines()]

@@ -208,5 +208,6 @@ int add_adaptive_steps(PyObject* module);
 int add_streams(PyObject* module);
 int add_files(PyObject* module);
 int add_interceptors(PyObject* module);
+int add_profiler(PyObject* module);
 
 #endif

@@ -12,6 +12,7 @@ _SEARCHED = (
     "libdl", "libdl.nn", "libdl.nn.functional", "libdl.nn.init", "libdl.nn.utils", "libdl.optim",
     "libdl.autograd", "libdl.func", "libdl.utils", "libdl.utils.data", "libdl.cuda", "libdl.amp",
     "libdl.serialization", "libdl.special", "libdl.distributions",
+    "libdl.profiler", "libdl.utils.benchmark",
 )  # fmt: skip
 
 

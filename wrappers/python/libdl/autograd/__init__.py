@@ -130,5 +130,12 @@ import typing as _typing  # noqa: E402
 from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
 
 if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-    __getattr__ = _missing_names(__name__)
+    _explain = _missing_names(__name__)
+
+    def __getattr__(name: str) -> Any:
+        if name != "profiler":
+            return _explain(name)
+        import importlib
+
+        return importlib.import_module(".profiler", __name__)
 __dir__ = _public_names(__name__)

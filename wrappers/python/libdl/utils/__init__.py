@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Helpers around training and devices: data, checkpoint, intercept, load_plugin."""
+"""Helpers around training and devices: data, checkpoint, benchmark, tensorboard,
+draw_graph, intercept, load_plugin."""
 
 from __future__ import annotations
 
@@ -7,20 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import (
-        checkpoint as checkpoint, collect_env as collect_env, cpp_extension as cpp_extension,
-        data as data, dlpack as dlpack, hooks as hooks, model_zoo as model_zoo,
+        benchmark as benchmark, checkpoint as checkpoint, collect_env as collect_env,
+        cpp_extension as cpp_extension, data as data, dlpack as dlpack, hooks as hooks,
+        model_zoo as model_zoo, tensorboard as tensorboard,
     )  # fmt: skip
+    from ._graph_drawing import draw_graph as draw_graph
     from ._intercept import Call as Call
     from ._intercept import intercept as intercept
     from ._plugins import load_plugin as load_plugin
     from ._plugins import set_provider_enabled as set_provider_enabled
 
 _MODULES = (
-    "_pytree", "checkpoint", "collect_env", "cpp_extension", "data", "dlpack", "hooks", "model_zoo",
+    "_pytree", "benchmark", "checkpoint", "collect_env", "cpp_extension", "data", "dlpack", "hooks",
+    "model_zoo", "tensorboard",
 )  # fmt: skip
-__all__ = ["Call", *_MODULES[1:], "intercept", "load_plugin", "set_provider_enabled"]
+__all__ = [
+    "Call", *_MODULES[1:], "draw_graph", "intercept", "load_plugin", "set_provider_enabled",
+]  # fmt: skip
 _FROM = {
     "Call": "._intercept",
+    "draw_graph": "._graph_drawing",
     "intercept": "._intercept",
     "load_plugin": "._plugins",
     "set_provider_enabled": "._plugins",

@@ -1,0 +1,343 @@
+# SPDX-License-Identifier: Apache-2.0
+"""libdl.profiler: what is recorded of a program's calls, and how it is shown."""
+
+import gzip
+import json
+
+import pytest
+
+import libdl
+from libdl import nn
+from libdl.profiler import (
+    ProfilerAction, ProfilerActivity, profile, record_function, schedule,
+    tensorboard_trace_handler,
+)  # fmt: skip
+
+STEP_BYTES = 8 * 4 * 4  # of a float32 result of shape [8, 4]
+
+
+def training():
+    libdl.manual_seed(0)
+    model = nn.Linear(3, 4)
+    optimizer = libdl.optim.SGD(model.parameters(), lr=0.1)
+    x, y = libdl.randn(8, 3), libdl.randn(8, 4)
+
+    def step():
+        optimizer.zero_grad()
+        with record_function("loss"):
+            loss = nn.functional.mse_loss(model(x), y)
+        loss.backward()
+        optimizer.step()
+
+    step()
+    return step
+
+
+def test_a_step_is_recorded_whole():
+    step = training()
+    with profile() as prof:
+        step()
+    events = prof.events()
+    assert {e.phase for e in events} == {"forward", "backward", "optimizer"}
+    loss, linear = events[0], events[1]
+    assert (loss.name, loss.is_user_annotation) == ("loss", True)
+    assert (linear.name, linear.phase, linear.cpu_parent) == ("linear", "forward", loss)
+    assert any(e.phase == "backward" and e.source == "linear" for e in events)
+    assert [e.name for e in events if e.phase == "optimizer" and e.cpu_parent is None] == ["sgd"]
+
+
+def test_calls_lie_inside_the_call_that_makes_them():
+    with profile() as prof:
+        training()()
+    for event in prof.events():
+        assert event.time_range.start <= event.time_range.end
+        for child in event.cpu_children:
+            assert child.cpu_parent is event
+            assert event.time_range.start <= child.time_range.start
+            assert child.time_range.end <= event.time_range.end
+        assert event.self_cpu_time_total >= 0
+    starts = [event.time_range.start for event in prof.events()]
+    assert starts == sorted(starts)
+
+
+def test_shapes_flops_and_memory_of_a_product():
+    a, b = libdl.ones(8, 3), libdl.ones(3, 4)
+    with profile(record_shapes=True, profile_memory=True, with_flops=True) as prof:
+        c = libdl.mm(a, b)
+    (event,) = prof.events()
+    assert event.input_shapes == [[8, 3], [3, 4]]
+    assert event.flops == 2 * 8 * 3 * 4
+    assert event.cpu_memory_usage == event.live == STEP_BYTES
+    del c
+
+
+@pytest.mark.parametrize(
+    ("call", "flops"),
+    [
+        (lambda: nn.functional.linear(libdl.ones(8, 3), libdl.ones(4, 3)), 2 * 8 * 3 * 4),
+        (lambda: libdl.bmm(libdl.ones(2, 8, 3), libdl.ones(2, 3, 4)), 2 * 2 * 8 * 3 * 4),
+        (
+            lambda: nn.functional.conv2d(libdl.ones(1, 4, 5, 5), libdl.ones(6, 2, 3, 3), groups=2),
+            2 * 6 * 3 * 3 * 2 * 3 * 3,
+        ),
+        (
+            lambda: nn.functional.conv_transpose2d(libdl.ones(1, 4, 5, 5), libdl.ones(4, 6, 3, 3)),
+            2 * 4 * 5 * 5 * 6 * 3 * 3,
+        ),
+        (lambda: libdl.ones(2, 3) * libdl.ones(3), 6),
+        (lambda: libdl.exp(libdl.ones(3)), 0),
+    ],
+)
+def test_flops(call, flops):
+    with profile(with_flops=True) as prof:
+        call()
+    assert sum(event.flops for event in prof.events()) == flops
+
+
+def test_lists_of_tensors_have_shapes():
+    x = libdl.ones(2, 3)
+    with profile(record_shapes=True) as prof:
+        libdl.cat([x, x])
+    assert prof.events()[0].input_shapes[0] == [[2, 3], [2, 3]]
+
+
+def test_nothing_more_is_kept_than_was_asked_for():
+    with profile() as prof:
+        libdl.mm(libdl.ones(2, 2), libdl.ones(2, 2))
+    for event in prof.events():
+        assert (event.input_shapes, event.cpu_memory_usage, event.flops, event.stack) == ([], 0, 0, [])
+
+
+def test_stacks_name_the_line_of_the_program():
+    with profile(with_stack=True) as prof:
+        libdl.ones(2).exp()
+    assert all("test_profiler.py(" in event.stack[0] for event in prof.events())
+    assert "test_stacks_name_the_line_of_the_program" in prof.events()[0].stack[0]
+
+
+def test_averages_sum_what_is_alike():
+    x, y = libdl.ones(2), libdl.ones(3)
+    with profile(record_shapes=True) as prof:
+        for tensor in (x, x, y):
+            tensor.exp()
+    (average,) = prof.key_averages()
+    assert (average.key, average.count) == ("exp", 3)
+    total = sum(event.cpu_time_total for event in prof.events())
+    assert average.cpu_time_total == pytest.approx(total)
+    assert average.cpu_time == pytest.approx(total / 3)
+    by_shape = prof.key_averages(group_by_input_shape=True)
+    assert {str(a.input_shapes): a.count for a in by_shape} == {"[[2]]": 2, "[[3]]": 1}
+
+
+def test_phases_are_told_apart_if_asked_for():
+    x = libdl.ones(2, 2, requires_grad=True)
+    with profile() as prof:
+        libdl.mm(x, x).sum().backward()
+    counts = {a.phase: a.count for a in prof.key_averages(group_by_phase=True) if a.key == "mm"}
+    assert counts == {"forward": 1, "backward": 2}
+    assert sum(a.count for a in prof.key_averages() if a.key == "mm") == 3
+
+
+def test_ranges_inside_their_own_kind_count_once():
+    with profile() as prof, record_function("outer"), record_function("outer"):
+        libdl.ones(2)
+    outer = next(a for a in prof.key_averages() if a.key == "outer")
+    assert outer.count == 2
+    assert outer.cpu_time_total == prof.events()[0].cpu_time_total
+
+
+# -- the table ------------------------------------------------------------------------------------
+
+
+def test_the_table_has_the_columns_of_pytorch():
+    with profile(record_shapes=True, profile_memory=True, with_flops=True) as prof:
+        training()()
+    text = prof.key_averages(group_by_input_shape=True).table(sort_by="cpu_time_total", row_limit=3)
+    rule, titles, *rows = text.splitlines()
+    for title in ("Name", "Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg",
+                  "CPU Mem", "Self CPU Mem", "# of Calls", "Input Shapes", "Total "):  # fmt: skip
+        assert title in titles
+    assert set(rule) == {"-", " "}
+    assert len(rows) == 6  # a rule, three rows, a rule, the total
+    assert rows[-1].startswith("Self CPU time total: ")
+
+
+def test_the_table_is_sorted_and_limited():
+    with profile() as prof:
+        training()()
+    averages = prof.key_averages()
+    largest = max(averages, key=lambda a: a.self_cpu_time_total)
+    first = averages.table(sort_by="self_cpu_time_total", row_limit=1).splitlines()[3]
+    assert first.split()[0] == largest.key
+    assert len(averages.table(row_limit=-1).splitlines()) == len(averages) + 5
+    with pytest.raises(AttributeError, match="sort_by is 'speed'"):
+        averages.table(sort_by="speed")
+    with pytest.raises(ValueError, match="time_unit must be"):
+        averages.table(time_unit="hours")
+
+
+# -- schedules ------------------------------------------------------------------------------------
+
+
+def test_a_schedule_cycles():
+    action = schedule(skip_first=2, wait=1, warmup=1, active=2, repeat=2)
+    idle, warm = ProfilerAction.NONE, ProfilerAction.WARMUP
+    cycle = [idle, warm, ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE]
+    assert [action(i) for i in range(14)] == [idle, idle, *cycle, *cycle, idle, idle, idle, idle]
+
+
+@pytest.mark.parametrize("wrong", [{"wait": -1}, {"active": 0}, {"repeat": -1}])
+def test_a_schedule_refuses_numbers_that_are_too_small(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        schedule(**{"wait": 0, "warmup": 0, "active": 1, **wrong})
+
+
+@pytest.mark.parametrize("acc_events", [False, True])
+def test_each_cycle_is_handed_over(acc_events):
+    seen = []
+
+    def note(prof):
+        steps = [e.name for e in prof.events() if e.key == "ProfilerStep*"]
+        seen.append((prof.step_num, steps))
+
+    step = training()
+    cycles = schedule(wait=1, warmup=1, active=2, repeat=2)
+    with profile(schedule=cycles, on_trace_ready=note, acc_events=acc_events) as prof:
+        for _ in range(9):
+            step()
+            prof.step()
+    first, second = (["ProfilerStep#2", "ProfilerStep#3"], ["ProfilerStep#6", "ProfilerStep#7"])
+    assert seen == [(4, first), (8, first + second if acc_events else second)]
+
+
+# -- files ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["trace.json", "trace.json.gz"])
+def test_a_trace_has_nested_slices_and_a_memory_counter(tmp_path, name):
+    with profile(record_shapes=True, profile_memory=True) as prof:
+        training()()
+    path = tmp_path / name
+    prof.export_chrome_trace(str(path))
+    opened = gzip.open if name.endswith(".gz") else open
+    with opened(path, "rt") as file:
+        events = json.load(file)["traceEvents"]
+    slices = [e for e in events if e["ph"] == "X"]
+    assert [s["name"] for s in slices] == [e.name for e in prof.events()]
+    assert all(s["dur"] >= 0 and {"pid", "tid", "ts", "cat"} <= s.keys() for s in slices)
+    assert {e["name"] for e in events if e["ph"] == "C"} == {"memory"}
+
+
+def test_a_handler_writes_each_trace_to_a_file_of_its_own(tmp_path):
+    handler = tensorboard_trace_handler(str(tmp_path), worker_name="me", use_gzip=True)
+    for _ in range(2):
+        with profile(on_trace_ready=handler):
+            libdl.ones(2)
+    files = sorted(path.name for path in tmp_path.iterdir())
+    assert len(files) == 2
+    assert all(f.startswith("me.") and f.endswith(".pt.trace.json.gz") for f in files)
+
+
+def test_stacks_and_the_memory_timeline_are_written(tmp_path):
+    with profile(with_stack=True, profile_memory=True) as prof:
+        for _ in range(100):  # so that some line has a whole microsecond
+            libdl.ones(1000).exp()
+    stacks, memory = tmp_path / "stacks.txt", tmp_path / "memory.json"
+    prof.export_stacks(str(stacks))
+    for line in stacks.read_text().splitlines():
+        frames, _, us = line.rpartition(" ")
+        assert "test_profiler.py" in frames.rpartition(";")[2]
+        assert int(us) > 0
+    prof.export_memory_timeline(str(memory))
+    times, sizes = json.loads(memory.read_text())
+    assert times == sorted(times)
+    assert max(sizes) >= 4000
+    with profile() as without:
+        libdl.ones(1)
+    with pytest.raises(ValueError, match="profile_memory"):
+        without.export_memory_timeline(str(memory))
+
+
+@pytest.mark.parametrize(("name", "begin"), [("a.png", b"\x89PNG"), ("a.svg", b"<?xml")])
+def test_a_plot_is_a_picture(tmp_path, name, begin):
+    pytest.importorskip("matplotlib")
+    with profile(profile_memory=True) as prof:
+        training()()
+    path = tmp_path / name
+    figure = prof.plot(str(path))
+    assert path.read_bytes().startswith(begin)
+    timeline, memory = figure.axes
+    assert len(timeline.collections) >= 2  # Python's time, and the calls' of a row at least
+    assert len(memory.lines[0].get_xdata()) == len(prof.events())
+
+
+# -- around it ------------------------------------------------------------------------------------
+
+
+def test_a_failed_call_is_recorded_and_the_profile_goes_on():
+    with profile() as prof:
+        with pytest.raises(RuntimeError):
+            libdl.mm(libdl.ones(2, 3), libdl.ones(2, 3))
+        libdl.ones(2).exp()
+    assert [e.failed for e in prof.events() if e.name == "mm"] == [True]
+    assert prof.events()[-1].name == "exp"
+
+
+def test_two_profiles_at_once_are_refused():
+    with profile() as prof:
+        with pytest.raises(RuntimeError, match="the profiler runs already"):
+            profile().start()
+        libdl.ones(2)
+    assert len(prof.events()) == 1
+
+
+def test_a_decorated_function_runs_with_and_without_a_profile():
+    @record_function("decorated")
+    def double(x):
+        return x + x
+
+    assert double(2) == 4
+    with profile() as prof:
+        double(libdl.ones(1))
+    assert prof.events()[1].name == "decorated"
+
+
+def test_a_range_that_began_before_the_profile_is_left_out():
+    prof = profile()
+    with record_function("early"):
+        prof.start()
+        libdl.ones(2)
+    libdl.ones(2)
+    prof.stop()
+    assert [e.name for e in prof.events()] == ["ones", "ones"]
+
+
+def test_results_have_the_same_bits_under_a_profile():
+    def losses():
+        libdl.manual_seed(1)
+        x = libdl.randn(5, 5, requires_grad=True)
+        (x @ x).softmax(0).square().sum().backward()
+        return x.grad.tolist()
+
+    with profile(record_shapes=True, with_stack=True):
+        under = losses()
+    assert under == losses()
+
+
+def test_what_cannot_be_recorded_is_told():
+    with pytest.warns(UserWarning, match="of CUDA nothing is recorded"):
+        profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])
+    with pytest.raises(RuntimeError, match="nothing was recorded yet"):
+        profile().events()
+
+
+def test_conversions_between_representations_are_shown():
+    x, weight = libdl.randn(1, 8, 6, 6), libdl.randn(8, 8, 3, 3)
+    before = libdl._C.conversions()
+    with profile() as prof:
+        nn.functional.conv2d(x, weight)  # lays the channels of x innermost
+        x.exp()
+    converted = {event.name: event.self_conversions for event in prof.events()}
+    assert converted == {"conv2d": libdl._C.conversions() - before, "exp": 0}
+    assert converted["conv2d"] > 0
+    assert "Conversions" in prof.key_averages().table()

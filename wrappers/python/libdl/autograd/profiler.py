@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The profiler under its older name; see libdl.profiler."""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+from .._missing import missing, public
+from ..profiler import EventList, FunctionEvent, record_function
+from ..profiler import profile as _profile
+
+__all__ = ["EventList", "FunctionEvent", "emit_nvtx", "profile", "record_function"]
+
+__getattr__ = missing(__name__)
+__dir__ = public(__name__)
+
+
+class profile:  # noqa: N801  (PyTorch's name)
+    """As libdl.profiler.profile, without schedules; enabled=False records nothing."""
+
+    def __init__(
+        self,
+        enabled: bool = True,
+        *,
+        use_device: str | None = None,
+        record_shapes: bool = False,
+        with_flops: bool = False,
+        profile_memory: bool = False,
+        with_stack: bool = False,
+        with_modules: bool = False,
+        use_kineto: bool = False,
+        use_cpu: bool = True,
+    ) -> None:
+        if use_device not in (None, "cpu"):
+            warnings.warn(f"profile: of {use_device} nothing is recorded", stacklevel=2)
+        self.enabled = enabled and use_cpu
+        self._profile = _profile(
+            record_shapes=record_shapes, with_flops=with_flops, profile_memory=profile_memory,
+            with_stack=with_stack,
+        )  # fmt: skip
+
+    def __enter__(self) -> profile:
+        if self.enabled:
+            self._profile.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self.enabled:
+            self._profile.stop()
+
+    @property
+    def function_events(self) -> EventList:
+        return self._profile.events() if self.enabled else EventList()
+
+    @property
+    def self_cpu_time_total(self) -> float:
+        return self.function_events.self_cpu_time_total
+
+    def key_averages(self, group_by_input_shape: bool = False, group_by_stack_n: int = 0) -> EventList:
+        return self.function_events.key_averages(group_by_input_shape, group_by_stack_n)
+
+    def total_average(self) -> Any:
+        return self.function_events.total_average()
+
+    def table(self, *args: Any, **options: Any) -> str:
+        return self.function_events.table(*args, **options)
+
+    def export_chrome_trace(self, path: str) -> None:
+        self.function_events.export_chrome_trace(path)
+
+    def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
+        self.function_events.export_stacks(path, metric)
+
+
+@contextlib.contextmanager
+def emit_nvtx(enabled: bool = True, record_shapes: bool = False) -> Iterator[None]:
+    """Would show the calls to NVIDIA's tools; it warns, and does nothing."""
+    if enabled:
+        warnings.warn("emit_nvtx: calls are not shown to NVIDIA's tools", stacklevel=3)
+    yield

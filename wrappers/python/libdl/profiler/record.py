@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From the core's record to events: the recorder as Python starts and reads it."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import Any, NamedTuple
+
+from .. import _C
+from ..utils._intercept import Call, intercept
+from .events import EventList, FunctionEvent, Interval
+from .flops import flops_of
+
+__all__ = ["Recording", "Wanted"]
+
+_PHASES = ("forward", "backward", "optimizer", "hook")
+_RANGE = 1  # LIBDL_PROFILER_RANGE
+
+
+class Wanted(NamedTuple):
+    """What is recorded beside times."""
+
+    shapes: bool = False
+    memory: bool = False
+    stacks: bool = False
+    flops: bool = False
+
+
+def _stack() -> list[str]:
+    """The program's frames around a call, the innermost first, without those of this package."""
+    frame = sys._getframe(1)
+    package = __name__.partition(".")[0]
+    lines = []
+    at: Any = frame
+    while at is not None:
+        if at.f_globals.get("__name__", "").partition(".")[0] != package:
+            code = at.f_code
+            lines.append(f"{code.co_filename}({at.f_lineno}): {code.co_name}")
+        at = at.f_back
+    return lines
+
+
+class Recording:
+    """From start on the calls of this thread are recorded, until finish reads them.
+
+    Raises RuntimeError if the thread is recorded already."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        self._wanted = wanted
+        self._thread = threading.get_native_id()
+        self._stacks: dict[int, list[str]] = {}
+        _C.profiler_start(wanted.shapes or wanted.flops)
+        # It comes before the recorder: the number of events is that of the call it is shown.
+        self._looking = intercept(self._note_stack) if wanted.stacks else None
+        if self._looking:
+            self._looking.__enter__()
+
+    def _note_stack(self, call: Call) -> None:
+        if call.depth == 0:
+            self._stacks[_C.profiler_count()] = _stack()
+
+    def finish(self) -> EventList:
+        if self._looking:
+            self._looking.__exit__()
+        wanted = self._wanted
+        made = EventList(profile_memory=wanted.memory, with_flops=wanted.flops)
+        rows = _C.profiler_stop()
+        first = rows[0][4] if rows else 0
+        for number, row in enumerate(rows):
+            made.append(self._event(number, row, made, first))
+        if wanted.flops:
+            _count_flops(made, rows)
+        return made
+
+    def _event(self, number: int, row: Any, before: EventList, first: int) -> FunctionEvent:
+        kind, name, source, phase, start, end, parent, allocated, live, conversions, *rest = row
+        failed, entries, argument_count = rest
+        times = Interval((start - first) / 1e3, (end - first) / 1e3)
+        event = FunctionEvent(number, name, times, self._thread)
+        event.is_user_annotation = kind == _RANGE
+        event.source, event.phase = source, _PHASES[phase]
+        event.failed, event.conversions = failed, conversions
+        event.stack = self._stacks.get(number, [])
+        if parent >= 0:
+            event.cpu_parent = before[parent]
+            event.cpu_parent.cpu_children.append(event)
+            event.stack = event.stack or event.cpu_parent.stack
+        if self._wanted.memory:
+            event.cpu_memory_usage, event.live = allocated, live
+        if self._wanted.shapes and entries is not None:
+            event.input_shapes = [_sizes(entry) for entry in entries[:argument_count]]
+        return event
+
+
+def _sizes(entry: Any) -> list[Any]:
+    """The shape in an entry of the record, where a tensor is (dtype, *sizes)."""
+    if entry is None:
+        return []
+    return [_sizes(item) for item in entry] if isinstance(entry, list) else list(entry[1:])
+
+
+def _count_flops(events: EventList, rows: list[Any]) -> None:
+    """Once for each product: not of a call inside which others have been counted."""
+    inside = [False] * len(rows)
+    for number in reversed(range(len(rows))):
+        name, parent, entries, argument_count = (rows[number][i] for i in (1, 6, 11, 12))
+        if entries is not None and not inside[number]:
+            shapes = [_sizes(entry) for entry in entries]
+            events[number].flops = flops_of(name, shapes[:argument_count], shapes[argument_count:])
+        if parent >= 0 and (inside[number] or events[number].flops):
+            inside[parent] = True
