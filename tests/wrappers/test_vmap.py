@@ -104,6 +104,11 @@ def test_each_sample_of_an_argument_that_all_share(x):
     close(found, 2 * (x @ W)[:, None] * x)
 
 
+def test_the_same_numbers_in_every_chunk(x):
+    found = libdl.vmap(lambda a: a * 0 + libdl.randn(3), randomness="same", chunk_size=3)(x)
+    assert (found == found[0]).all() and found[0].std() > 0
+
+
 # -- what vmap refuses -----------------------------------------------------------------------------
 
 
