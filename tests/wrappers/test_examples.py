@@ -50,6 +50,12 @@ def test_who_looks_on_counts_a_whole_step():
     assert "2 x linear" in counted and "1 x adam" in counted and "derivative" in counted
 
 
+def test_the_samples_disagree_where_their_mean_gradient_vanishes():
+    text = output(sys.executable, ROOT / "examples/per_sample.py")
+    before, after = re.findall(r"agreement ([\d.]+)", text)
+    assert float(after) < 0.1 < 0.5 < float(before)
+
+
 def test_a_network_is_changed_as_a_graph():
     text = output(sys.executable, ROOT / "examples/rewrite.py")
     assert "replaced: 2\nequal: True" in text

@@ -104,6 +104,11 @@ def test_each_sample_of_an_argument_that_all_share(x):
     close(found, 2 * (x @ W)[:, None] * x)
 
 
+def test_the_same_numbers_in_every_chunk(x):
+    found = libdl.vmap(lambda a: a * 0 + libdl.randn(3), randomness="same", chunk_size=3)(x)
+    assert (found == found[0]).all() and found[0].std() > 0
+
+
 # -- what vmap refuses -----------------------------------------------------------------------------
 
 
@@ -117,6 +122,9 @@ def test_each_sample_of_an_argument_that_all_share(x):
         (lambda a: libdl.zeros(3).add_(a), "add_ in place is not possible"),
         (lambda a: a[a > 0], "mask that differs between samples"),
         (lambda a: a.nonzero(), "depends on the values"),
+        (lambda a: a.sum().backward(), "backward.. cannot be called"),
+        (lambda a: a.as_strided((2,), (1,)), "as_strided reads memory"),
+        (lambda a: F.one_hot(a.long()), "one_hot needs num_classes"),
     ],
 )
 def test_what_a_sample_cannot_do(f, words, x):
@@ -199,3 +207,58 @@ def test_a_function_without_a_rule(x):
 
     with pytest.raises(RuntimeError, match="Bare is a Function without a rule"):
         libdl.vmap(Bare.apply)(x)
+
+
+# -- modules ---------------------------------------------------------------------------------------
+
+LAYERS = {
+    "linear": (lambda: nn.Linear(3, 2), (5, 3)),
+    "conv1d": (lambda: nn.Conv1d(4, 2, 3, groups=2, padding=1), (2, 4, 5)),
+    "conv2d, no batch": (lambda: nn.Conv2d(2, 3, 2, stride=2), (2, 4, 4)),
+    "conv_transpose2d": (lambda: nn.ConvTranspose2d(2, 3, 2), (1, 2, 3, 3)),
+    "batch_norm": (lambda: nn.BatchNorm2d(3, track_running_stats=False), (2, 3, 4, 4)),
+    "group_norm": (lambda: nn.GroupNorm(2, 4), (2, 4, 3)),
+    "layer_norm": (lambda: nn.LayerNorm(4), (2, 4)),
+    "attention": (lambda: nn.MultiheadAttention(4, 2, batch_first=True), (2, 3, 4)),
+    "transformer": (lambda: nn.TransformerEncoderLayer(4, 2, 8, 0.0, batch_first=True), (1, 3, 4)),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("error:vmap")
+@pytest.mark.parametrize("layer", LAYERS)
+def test_gradients_of_a_layer_without_a_loop(layer):
+    make, shape = LAYERS[layer]
+    module = make().double()
+    state = {name: p.detach() for name, p in module.named_parameters()}
+    x = libdl.randn(B, *shape, dtype=libdl.float64)
+
+    def loss(state, a):
+        args = (a, a, a) if layer == "attention" else (a,)
+        y = func.functional_call(module, state, args)
+        return (y[0] if isinstance(y, tuple) else y).sin().sum()
+
+    found = libdl.vmap(func.grad(loss, argnums=(0, 1)), in_dims=(None, 0))(state, x)
+    for i in range(B):
+        wanted, by_input = func.grad(loss, argnums=(0, 1))(state, x[i])
+        assert libdl.allclose(found[1][i], by_input, rtol=1e-9, atol=1e-9)
+        for name in state:  # sums in another order, through a division by a small spread
+            assert libdl.allclose(found[0][name][i], wanted[name], rtol=1e-9, atol=1e-9), name
+
+
+def test_running_statistics_that_all_samples_share():
+    norm = nn.BatchNorm1d(3)
+    with pytest.raises(RuntimeError, match="batch_norm would write running statistics"):
+        libdl.vmap(norm)(libdl.randn(B, 5, 3))
+    norm.eval()
+    x = libdl.randn(B, 5, 3)
+    assert libdl.allclose(libdl.vmap(norm)(x), norm(x.flatten(0, 1)).unflatten(0, (B, 5)))
+
+
+def test_grad_of_a_batch_of_gradients():
+    x = W.clone().requires_grad_()
+    found = libdl.autograd.grad(x**2, x, libdl.eye(3, dtype=libdl.float64), is_grads_batched=True)
+    close(found[0], libdl.diag(2 * W))
+    with pytest.raises(RuntimeError, match="grad: is_grads_batched"):
+        libdl.autograd.grad(x**2, x, is_grads_batched=True)
+    with pytest.raises(RuntimeError, match="grad: an argument is mapped over by vmap"):
+        libdl.vmap(lambda a: libdl.autograd.grad(a.sum(), a)[0])(x.expand(2, 3))

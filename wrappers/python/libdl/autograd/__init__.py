@@ -8,8 +8,8 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from .. import _C
-from .._C import Tensor
+from .. import _C, _functions as F
+from .._C import Overridden, Tensor
 from .._errors import Error, rename_error
 from .._modes import enable_grad, inference_mode, no_grad, set_grad_enabled
 from . import forward_ad, functional, graph
@@ -84,22 +84,52 @@ def grad(
         create_graph: whether to record the pass itself, for higher derivatives
         only_inputs: deprecated and ignored
         allow_unused: whether an unused input gets None instead of an error
+        is_grads_batched: whether the outputs' gradients are batches, the batch in front, as are then
+            the results; the passes run one after another
         materialize_grads: whether an unused input gets zeros
     """
     if not only_inputs:
         warnings.warn("grad: only_inputs is deprecated and not read", FutureWarning, stacklevel=2)
-    if is_grads_batched:
-        raise NotImplementedError("grad: is_grads_batched is not offered yet")
     retain = create_graph if retain_graph is None else retain_graph
     unused = materialize_grads if allow_unused is None else allow_unused
+    if is_grads_batched:
+        return _one_by_one(outputs, inputs, grad_outputs, retain, create_graph, unused,
+                           materialize_grads)  # fmt: skip
     try:
         return _C.grad(
             _sequence(outputs), _sequence(inputs), _sequence(grad_outputs), retain, create_graph,
             unused, materialize_grads,
         )  # fmt: skip
+    except Overridden as error:
+        raise RuntimeError(
+            "grad: an argument is mapped over by vmap, or of a class that overrides operators, which "
+            "autograd.grad does not take; under vmap func.grad and func.vjp do"
+        ) from error
     except Error as error:
         rename_error(error, "grad", "grad", {"gradients": (3, "grad_outputs")})
         raise
+
+
+def _one_by_one(
+    outputs: Tensors, inputs: Tensors, grad_outputs: Any, retain: bool, create_graph: bool,
+    unused: bool, materialize: bool,
+) -> tuple[Tensor, ...]:  # fmt: skip
+    given = _sequence(grad_outputs)
+    sizes = {len(w) for w in given if w is not None}
+    if len(sizes) != 1 or 0 in sizes:
+        raise RuntimeError(
+            f"grad: is_grads_batched, and the grad_outputs are batches of {sorted(sizes)}, wanted "
+            "one size for all, at least 1"
+        )
+    count = sizes.pop()
+    rows = [
+        grad(outputs, inputs, tuple(None if w is None else w[i] for w in given),
+             retain or i + 1 < count, create_graph, allow_unused=unused,
+             materialize_grads=materialize)
+        for i in range(count)
+    ]  # fmt: skip
+    columns = zip(*rows, strict=True)
+    return tuple(None if ys[0] is None else F.stack(list(ys)) for ys in columns)
 
 
 class _VariableKind(type):

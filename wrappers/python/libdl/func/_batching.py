@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
 import types
 import warnings
 from collections.abc import Callable, Iterator
@@ -136,7 +135,3 @@ def one_by_one(call: Call) -> Any:
         for column in columns
     ]
     return pytree.tree_unflatten(joined, shapes[0][1])
-
-
-def signature_of(func: Callable[..., Any]) -> inspect.Signature:
-    return inspect.signature(func)

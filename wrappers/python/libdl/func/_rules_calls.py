@@ -205,7 +205,9 @@ def drawn(call: Call) -> Any:
 
 
 def _training(call: Call) -> bool:
-    return bool(call.named().get("training", not call.name.startswith("rrelu")))
+    given = call.named()
+    default = not call.name.startswith("rrelu")
+    return bool(given.get("training", given.get("train", default))) and given.get("p") != 0
 
 
 def _repeated(call: Call) -> Any:

@@ -223,6 +223,6 @@ def pixels(call: Call) -> Any:
     return call.wrapped(call.func(call.args[0].value, *call.args[1:], **call.kwargs))
 
 
-@rule("channel_shuffle", "local_response_norm", "native_channel_shuffle")
+@rule("channel_shuffle", "local_response_norm")
 def channels(call: Call) -> Any:
     return _folded(call, call.args[0].ndim)

@@ -127,7 +127,7 @@ def squeeze(call: Call) -> Any:
         x.value.shape))  # fmt: skip
 
 
-@rule("t", "T.__get__", "numpy_T")
+@rule("t", "T.__get__")
 def transposed(call: Call) -> Any:
     x = call.args[0]
     return call.wrapped(x.value.permute(0, *range(x.ndim, 0, -1)))
@@ -238,11 +238,12 @@ def setitem(call: Call) -> Any:
     if value is None:
         raise call.unwritable()
     mapped = any(value_at(part, call.level) is not None for part in key)
-    if mapped and len(key) == 1 and not _is_integer(key[0]):
+    if mapped and len(key) == 1 and not _is_integer(key[0]) and (
+        not isinstance(new, Tensor) or new.ndim == 0
+    ):  # fmt: skip
         with call.seen():
-            x.masked_fill_(key[0], new) if not isinstance(new, Tensor) or new.ndim == 0 else (
-                NotImplemented)  # fmt: skip
-        return None if not isinstance(new, Tensor) or new.ndim == 0 else NotImplemented
+            x.masked_fill_(key[0], new)
+        return None
     if mapped or _front(key) is not None:
         return NotImplemented
     given = value_at(new, call.level)

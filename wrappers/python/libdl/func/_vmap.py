@@ -10,6 +10,7 @@ from typing import Any
 from .. import _functions as F
 from .._C import Tensor
 from .._levels import OPEN, Batched, Level, batched, value_at
+from .._random import get_rng_state, set_rng_state
 from ..utils import _pytree as pytree
 
 Dims = Any  # an int, None, or a tree of them
@@ -52,7 +53,10 @@ def vmap(
         if step == size:
             return _joined([_run(func, leaves, dims, structure, size, randomness)], out_dims)
         parts = []
+        state = get_rng_state() if randomness == "same" else None
         for first in range(0, size, step):
+            if state is not None:  # the same numbers in every chunk
+                set_rng_state(state)
             count = min(step, size - first)
             part = [
                 x if dim is None else x.narrow(dim, first, count)
