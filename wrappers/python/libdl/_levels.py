@@ -6,6 +6,7 @@ batch, the batch in front; in nested levels these may be batched themselves, in 
 samples do not depend on each other, so that derivatives are taken of the values as they are: the
 gradient of a value is the gradient of each sample."""
 
+# mypy: disable-error-code="assignment"
 from __future__ import annotations
 
 import threading
@@ -51,7 +52,7 @@ def _torch_function(
     return HANDLER[0](func, args, kwargs or {})
 
 
-Batched.__torch_function__ = classmethod(_torch_function)  # type: ignore[assignment]
+Batched.__torch_function__ = classmethod(_torch_function)
 
 
 def batched(value: Tensor, level: Level) -> Batched:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Differentiation: backward, grad, custom functions, checks, forward mode."""
 
-# mypy: disable-error-code="no-any-return"
+# mypy: disable-error-code="misc,no-any-return"
 from __future__ import annotations
 
 import warnings

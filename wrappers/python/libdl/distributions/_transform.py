@@ -125,15 +125,15 @@ class _InverseTransform(Transform):
         return self.__dict__
 
     @property
-    def domain(self) -> Any:  # type: ignore[override]
+    def domain(self) -> Any:
         return self._inv.codomain
 
     @property
-    def codomain(self) -> Any:  # type: ignore[override]
+    def codomain(self) -> Any:
         return self._inv.domain
 
     @property
-    def bijective(self) -> Any:  # type: ignore[override]
+    def bijective(self) -> Any:
         return self._inv.bijective
 
     @property
@@ -184,7 +184,7 @@ class ComposeTransform(Transform):
         self.parts = [p.with_cache(cache_size) for p in parts] if cache_size else list(parts)
 
     @property
-    def domain(self) -> Any:  # type: ignore[override]
+    def domain(self) -> Any:
         if not self.parts:
             return constraints.real
         dims = 0
@@ -194,7 +194,7 @@ class ComposeTransform(Transform):
         return with_events(self.parts[0].domain, dims)
 
     @property
-    def codomain(self) -> Any:  # type: ignore[override]
+    def codomain(self) -> Any:
         if not self.parts:
             return constraints.real
         dims = 0
@@ -204,7 +204,7 @@ class ComposeTransform(Transform):
         return with_events(self.parts[-1].codomain, dims)
 
     @property
-    def bijective(self) -> Any:  # type: ignore[override]
+    def bijective(self) -> Any:
         return all(p.bijective for p in self.parts)
 
     @property

@@ -152,7 +152,7 @@ class AffineTransform(Transform):
         return self._event_dim
 
     @property
-    def domain(self) -> Any:  # type: ignore[override]
+    def domain(self) -> Any:
         dims = self._event_dim
         return constraints.independent(constraints.real, dims) if dims else constraints.real
 

@@ -71,7 +71,7 @@ class LowRankMultivariateNormal(Distribution):
         return self.loc
 
     @lazy_property
-    def variance(self) -> Tensor:  # type: ignore[override]
+    def variance(self) -> Tensor:
         rows = self._unbroadcasted_cov_factor.square().sum(-1)
         return (rows + self._unbroadcasted_cov_diag).expand(self._extended_shape())
 

@@ -20,7 +20,7 @@ class Uniform(Distribution):
     has_rsample = True
 
     @property
-    def arg_constraints(self) -> Any:  # type: ignore[override]
+    def arg_constraints(self) -> Any:
         return {"low": constraints.less_than(self.high),
                 "high": constraints.greater_than(self.low)}  # fmt: skip
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules of products, random numbers, and reads of values."""
 
+# mypy: disable-error-code="arg-type,misc"
 from __future__ import annotations
 
 from typing import Any

@@ -182,7 +182,7 @@ def _placed(parts: list[tuple[Any, int]], dim: Any) -> Tensor:
             raise ValueError(
                 "vmap: out_dims has None for a result that differs between samples, wanted an int"
             )
-        return first.x  # type: ignore[no-any-return]
+        return first.x
     if not isinstance(dim, int):
         raise ValueError(f"vmap: out_dims has {dim!r} for a result, wanted an int or None")
     values = [

@@ -69,7 +69,7 @@ def write_stacks(path: str, events: EventList, metric: str) -> None:
     for event in events:
         if event.stack:
             frames = [frame.replace(" ", "_").replace(";", ",") for frame in event.stack]
-            times[";".join(reversed(frames))] += event.self_cpu_time_total  # type: ignore[assignment]
+            times[";".join(reversed(frames))] += event.self_cpu_time_total
     with open(path, "w", encoding="utf-8") as file:
         file.writelines(f"{stack} {int(us)}\n" for stack, us in times.items() if int(us) > 0)
 
