@@ -67,9 +67,14 @@ inline double digamma(double x) {
 }
 
 // Hurwitz's zeta function, the sum of (q + k)^-s, for whole s >= 2: ten terms and more are added,
-// the rest is Euler and Maclaurin's.
+// the rest is Euler and Maclaurin's. The terms of negative numbers are those from 1 - q down to
+// 1 - f, where f is q's fraction: the difference of two such sums.
 inline double zeta(double s, double q) {
   if (q <= 0 && q == std::floor(q)) return kInfinite;
+  if (q < 0) {
+    const double f = q - std::floor(q), sign = std::fmod(s, 2) == 0 ? 1 : -1;
+    return zeta(s, f) + sign * zeta(s, 1 - f) - sign * zeta(s, 1 - q);  // the large ones first
+  }
   double sum = 0;
   for (; q < 10; ++q) sum += std::pow(q, -s);
   // B_2j / (2j)!
