@@ -32,12 +32,6 @@ void check_pair(const char* op, const Operand& a, const Operand& b) {
   }
 }
 
-void check_floating(const char* op, const Operand& x) {
-  if (!is_floating(x.tensor.dtype()))
-    fail_argument(LIBDL_ERROR_DTYPE, op, x.place, x.name,
-                  std::string("is ") + name_of(x.tensor.dtype()), "a floating dtype");
-}
-
 void check_factor(const char* op, int place, const char* name, const Tensor* factor, Dims shape) {
   if (factor && !broadcasts_to(factor->shape(), shape))
     fail_argument(LIBDL_ERROR_SHAPE, op, place, name, "has shape " + to_string(factor->shape()),

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "ops/core/call.h"
+#include "ops/core/operand.h"
 
 namespace libdl {
 
@@ -15,16 +16,8 @@ enum class Reduce { kMean, kSum, kNone };
 Reduce reduction_of(const char* op, int argument, std::optional<std::string_view> word);
 Tensor reduced(const Tensor& losses, Reduce how);
 
-// What is checked of argument number `place`, named `name`.
-struct Operand {
-  const Tensor& tensor;
-  int place;
-  const char* name;
-};
 // SHAPE if the two do not broadcast, DTYPE if neither is floating or one is complex.
 void check_pair(const char* op, const Operand& a, const Operand& b);
-// DTYPE if it is not floating.
-void check_floating(const char* op, const Operand& x);
 // SHAPE if a factor does not broadcast to the losses' shape. NULL: nothing to check.
 void check_factor(const char* op, int place, const char* name, const Tensor* factor, Dims shape);
 // SHAPE if the weights are not one for each loss. NULL: nothing to check.

@@ -17,13 +17,6 @@ static Tensor hinge(const Tensor& x) {
   return clamp(x, &zero, nullptr);
 }
 
-static void refuse_complex(const char* op, std::initializer_list<Operand> operands) {
-  for (const Operand& x : operands)
-    if (x.tensor.is_complex())
-      fail_argument(LIBDL_ERROR_DTYPE, op, x.place, x.name,
-                    std::string("is ") + name_of(x.tensor.dtype()), "a real dtype");
-}
-
 static void check_broadcast(const char* op, std::initializer_list<Operand> operands) {
   std::vector<const char*> names;
   std::vector<const Tensor*> tensors;
@@ -36,7 +29,8 @@ Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target, double ma
   LIBDL_OBSERVED(hinge_embedding_loss, input, target, margin, reduction);
   const char* const op = "hinge_embedding_loss";
   const Reduce how = reduction_of(op, 4, reduction);
-  refuse_complex(op, {{input, 1, "input"}, {target, 2, "target"}});
+  refuse_complex(op, {input, 1, "input"});
+  refuse_complex(op, {target, 2, "target"});
   check_broadcast(op, {{input, 1, "input"}, {target, 2, "target"}});
   const Named named(op);
   const Tensor zero = number(int64_t{0});
@@ -53,7 +47,7 @@ Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const T
   const char* const op = "cosine_embedding_loss";
   const Reduce how = reduction_of(op, 5, reduction);
   const Operand operands[] = {{input1, 1, "input1"}, {input2, 2, "input2"}, {target, 3, "target"}};
-  refuse_complex(op, {operands[0], operands[1], operands[2]});
+  for (const Operand& x : operands) refuse_complex(op, x);
   if (target.ndim() > 1)
     fail_argument(LIBDL_ERROR_SHAPE, op, 3, "target", "has shape " + to_string(target.shape()),
                   "[n], or 0-d beside vectors");

@@ -6,6 +6,7 @@
 
 #include <limits>
 
+#include "ops/core/operand.h"
 #include "ops/creation/copy.h"
 #include "ops/nn/batch_norm.h"
 #include "ops/nn/layer_norm.h"
@@ -21,12 +22,6 @@ struct Affine {
   const Tensor *weight, *bias;
 };
 }  // namespace
-
-static void check_floating(const char* op, const Tensor& input) {
-  if (!is_floating(input.dtype()))
-    fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(input.dtype()),
-                  "a floating dtype");
-}
 
 // -- groups of channels ---------------------------------------------------------------------------
 
@@ -53,7 +48,7 @@ Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor* weight,
                   double eps) {
   LIBDL_OBSERVED(group_norm, input, num_groups, weight, bias, eps);
   const char* const op = "group_norm";
-  check_floating(op, input);
+  check_floating(op, {input, 1, "input"});
   if (input.ndim() < 2)
     fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
                   "[n, c, ...]");
@@ -92,7 +87,7 @@ Tensor instance_norm(const Tensor& input, const Tensor* running_mean, const Tens
   LIBDL_OBSERVED(instance_norm, input, running_mean, running_var, weight, bias, use_input_stats,
                  momentum, eps);
   const char* const op = "instance_norm";
-  check_floating(op, input);
+  check_floating(op, {input, 1, "input"});
   if (input.ndim() < 2)
     fail_argument(LIBDL_ERROR_SHAPE, op, 1, "input", "has shape " + to_string(input.shape()),
                   "[n, c, ...]");
@@ -120,7 +115,7 @@ Tensor rms_norm(const Tensor& input, Dims normalized_shape, const Tensor* weight
                 std::optional<double> eps) {
   LIBDL_OBSERVED(rms_norm, input, normalized_shape, weight, eps);
   const char* const op = "rms_norm";
-  check_floating(op, input);
+  check_floating(op, {input, 1, "input"});
   const int lead = input.ndim() - static_cast<int>(normalized_shape.size());
   if (normalized_shape.empty() || lead < 0 || !same(input.shape().subspan(lead), normalized_shape))
     fail_argument(LIBDL_ERROR_SHAPE, op, 2, "normalized_shape", "is " + to_string(normalized_shape),

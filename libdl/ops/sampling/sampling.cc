@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "kernels/samplers.h"
+#include "ops/core/operand.h"
 #include "ops/creation/draw.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/pointwise.h"
@@ -17,12 +18,6 @@ namespace libdl {
 using kernels::ElementDraws;
 
 // -- checks ---------------------------------------------------------------------------------------
-
-static void check_floating(const char* op, int argument, const char* name, const Tensor& x) {
-  if (!is_floating(x.dtype()))
-    fail_argument(LIBDL_ERROR_DTYPE, op, argument, name, std::string("is ") + name_of(x.dtype()),
-                  "a floating dtype");
-}
 
 template <class Good>
 static void check_elements(const char* op, int argument, const char* name, const double* x,
@@ -66,7 +61,7 @@ static const Rule kPoisson{"poisson", no_slope}, kBinomial{"binomial", no_slope}
 Tensor poisson(const Tensor& input, Generator* generator) {
   LIBDL_OBSERVED(poisson, input, generator);
   Call call("poisson", {}, {&input});
-  check_floating("poisson", 1, "input", input);
+  check_floating("poisson", {input, 1, "input"});
   Tensor held;
   const double* const mean = elements_of<double>(held, detach(input));
   check_elements("poisson", 1, "input", mean, input.numel(), "means of 0 or more",
@@ -88,8 +83,8 @@ Tensor binomial(const Tensor& count, const Tensor& prob, Generator* generator) {
   const char* const op = "binomial";
   static constexpr const char* kNames[] = {"count", "prob"};
   const Tensor* const operands[] = {&count, &prob};
-  check_floating(op, 1, "count", count);
-  check_floating(op, 2, "prob", prob);
+  check_floating(op, {count, 1, "count"});
+  check_floating(op, {prob, 2, "prob"});
   if (prob.dtype() != count.dtype())
     fail_argument(LIBDL_ERROR_DTYPE, op, 2, "prob", std::string("is ") + name_of(prob.dtype()),
                   name_of(count.dtype()));
@@ -155,7 +150,7 @@ static double least_of(Dtype dtype) {
 Tensor standard_gamma(const Tensor& input, Generator* generator) {
   LIBDL_OBSERVED(standard_gamma, input, generator);
   Call call("standard_gamma", {}, {&input});
-  check_floating("standard_gamma", 1, "input", input);
+  check_floating("standard_gamma", {input, 1, "input"});
   Tensor held;
   const double* const alpha = elements_of<double>(held, detach(input));
   check_elements("standard_gamma", 1, "input", alpha, input.numel(), "finite numbers of 0 or more",
@@ -218,7 +213,7 @@ Tensor multinomial(const Tensor& input, int64_t num_samples, bool replacement,
   LIBDL_OBSERVED(multinomial, input, num_samples, replacement, generator);
   const char* const op = "multinomial";
   Call call(op, {}, std::span<const Tensor* const>());
-  check_floating(op, 1, "input", input);
+  check_floating(op, {input, 1, "input"});
   if (input.ndim() < 1 || input.ndim() > 2 || input.size(input.ndim() - 1) == 0)
     call.bad(LIBDL_ERROR_SHAPE, 1, "input", "has shape " + to_string(input.shape()),
              "[n] or [m, n] with n above 0");

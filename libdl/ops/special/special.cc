@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "kernels/special.h"
+#include "ops/core/operand.h"
 #include "ops/pointwise/activation.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/comparison.h"
@@ -30,12 +31,6 @@ struct SpecialOp {
 }  // namespace
 
 static Dtype lifted(Dtype dtype) { return is_inexact(dtype) ? dtype : default_dtype(); }
-
-static void refuse_complex(const char* op, int argument, const char* name, const Tensor& x) {
-  if (x.is_complex())
-    fail_argument(LIBDL_ERROR_DTYPE, op, argument, name, std::string("is ") + name_of(x.dtype()),
-                  "a real dtype");
-}
 
 // values, of the host, rounded to `dtype`, in x's memory order and on x's device.
 static Tensor placed(const Tensor& values, const Tensor& x, Dtype dtype) {
@@ -64,7 +59,7 @@ static void special_vjp(Backward& b) {
 }
 
 static Tensor special(const SpecialOp& op, const Rule& rule, const Tensor& input, Into into) {
-  if (!op.in_plane) refuse_complex(op.name, 1, "input", input);
+  if (!op.in_plane) refuse_complex(op.name, {input, 1, "input"});
   const Dtype dtype = lifted(input.dtype());
   if (dtype != input.dtype()) {
     const Tensor x = cast(input, dtype);
@@ -139,7 +134,7 @@ Tensor polygamma(int64_t n, const Tensor& input, Into into) {
   LIBDL_OBSERVED(polygamma, n, input, into);
   const char* const op = "polygamma";
   if (n < 0) fail_argument(LIBDL_ERROR_VALUE, op, 1, "n", "is " + std::to_string(n), "0 or more");
-  refuse_complex(op, 2, "input", input);
+  refuse_complex(op, {input, 2, "input"});
   const Dtype dtype = lifted(input.dtype());
   if (dtype != input.dtype())
     return write_result(op, polygamma(n, cast(input, dtype)), into, {&input});
@@ -175,8 +170,8 @@ static Tensor pair(const PairOp& op, const Rule& rule, const Tensor& input, cons
                    Into into) {
   static constexpr const char* kNames[] = {"input", "other"};
   const Tensor* const operands[] = {&input, &other};
-  refuse_complex(op.name, 1, "input", input);
-  refuse_complex(op.name, 2, "other", other);
+  refuse_complex(op.name, {input, 1, "input"});
+  refuse_complex(op.name, {other, 2, "other"});
   const Shape shape = broadcast_shape(op.name, kNames, operands);
   const Dtype dtype = lifted(result_dtype(operands));
   if (input.dtype() != dtype || other.dtype() != dtype)
