@@ -88,7 +88,7 @@ void multiply(Context& context, const Part<S>& part) {
   const int64_t rows = part.whole.i1, columns = part.whole.j1;
   if (rows == 0 || columns == 0) return;
   if constexpr (std::is_same_v<S, Bfloat>) {
-    if (matrix_unit() && fills_tiles(rows, columns, part.taps.all_rows()))
+    if (matrix_unit() && patches_fill_tiles(rows, columns, part.taps.all_rows()))
       return multiply_patches_in_tiles(context, part.whole, part.taps);
   }
   const Scratch room(context, product(packed_count(part.taps), sizeof(T)));
@@ -243,7 +243,7 @@ void compute_group_weight(Context& context, const ConvolutionArgs& a, int64_t gr
   const int64_t columns = patches.columns(), pixels = a.y.sizes[0] * patches.lattice.count();
   S* const out = static_cast<S*>(a.w.data) + group * k * a.w.strides[0];
   if constexpr (std::is_same_v<S, Bfloat>) {
-    if (matrix_unit() && fills_tiles(k, columns, pixels)) {
+    if (matrix_unit() && patches_fill_tiles(k, columns, pixels)) {
       MatrixTimesPatches<S> p{};
       p.a = group_of<const S>(a.y, group, a.groups), p.a_stride = a.y.strides[4];
       p.b = patches;

@@ -11,9 +11,6 @@ namespace {
 
 enum class Way { kVector, kOuter, kFloat, kDouble, kBfloat, kComplex, kInteger, kPlain };
 
-// Whether the tiles of the matrix unit are worth filling.
-bool fills_tiles(const Shape& s) { return product(s.m, s.n, s.k) >= 4096; }
-
 Way way_of(const MatmulArgs& args) {
   const int32_t dtype = args.out.dtype;
   const Shape s = shape_of(args);
@@ -25,7 +22,7 @@ Way way_of(const MatmulArgs& args) {
   if (!small_float(dtype) && dtype != LIBDL_DTYPE_FLOAT64) return Way::kInteger;
   if (s.m == 1 || s.n == 1) return Way::kVector;
   if (dtype == LIBDL_DTYPE_FLOAT64) return Way::kDouble;
-  const bool bfloat = dtype == LIBDL_DTYPE_BFLOAT16 && fills_tiles(s) && matrix_unit();
+  const bool bfloat = dtype == LIBDL_DTYPE_BFLOAT16 && fills_tiles(s.m, s.n, s.k) && matrix_unit();
   return bfloat ? Way::kBfloat : Way::kFloat;
 }
 // packed_b is in the matrix unit's form: not for the products that it is not worth.
@@ -40,7 +37,7 @@ bool matmul_reads_packed(int32_t dtype, int64_t m, int64_t n, int64_t k) {
   const Shape s{1, m, n, k};
   if (dtype == LIBDL_DTYPE_FLOAT32 && has_long_sums<float>(s)) return false;
   if (dtype == LIBDL_DTYPE_FLOAT64 && has_long_sums<double>(s)) return false;
-  if (dtype == LIBDL_DTYPE_BFLOAT16) return !matrix_unit() || fills_tiles(s);
+  if (dtype == LIBDL_DTYPE_BFLOAT16) return !matrix_unit() || fills_tiles(s.m, s.n, s.k);
   return small_float(dtype) || dtype == LIBDL_DTYPE_FLOAT64 || is_complex(dtype);
 }
 

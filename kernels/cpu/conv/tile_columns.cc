@@ -10,13 +10,11 @@
 namespace libdl::kernels::cpu {
 namespace {
 
-using amx::kSide, amx::kStep, amx::kStepBytes, amx::steps;
+using amx::blocks, amx::kSide, amx::kStep, amx::kStepBytes, amx::steps;
 
 constexpr int64_t kPixels = 256;  // that a chunk packs at once
 constexpr int64_t kPanels = kPatchColumnBlock / kSide;
 constexpr int64_t kPanelBytes = kPixels / kStep * kStepBytes;
-
-int64_t blocks(int64_t n) { return ceil_div(n, kSide); }
 
 // How the result is cut: by columns, and where these are few also by pixels, each part summed
 // apart.

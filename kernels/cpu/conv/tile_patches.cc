@@ -194,8 +194,8 @@ void finish_block(const float* sums, Bfloat* const* rows, int64_t count, int64_t
   }
 }
 
-bool fills_tiles(int64_t rows, int64_t columns, int64_t k) {
-  return columns >= 8 && k >= 16 && product(rows, columns, k) >= 4096;
+bool patches_fill_tiles(int64_t rows, int64_t columns, int64_t k) {
+  return columns >= 8 && k >= 16 && fills_tiles(rows, columns, k);
 }
 
 void multiply_patches_in_tiles(Context& context, const PatchesTimesMatrix<Bfloat>& p,

@@ -9,8 +9,8 @@
 
 namespace libdl::kernels::cpu {
 
-// Whether the tiles are worth filling with a product of this size.
-bool fills_tiles(int64_t rows, int64_t columns, int64_t k);
+// Whether the tiles are worth filling with such a product: narrow ones would leave them empty.
+bool patches_fill_tiles(int64_t rows, int64_t columns, int64_t k);
 
 // All rows and columns of p, whose weights are not packed: it takes them from `taps`.
 void multiply_patches_in_tiles(Context& context, const PatchesTimesMatrix<Bfloat>& p,

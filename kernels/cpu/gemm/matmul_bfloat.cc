@@ -12,12 +12,10 @@
 namespace libdl::kernels::cpu {
 namespace {
 
-using amx::kSide, amx::kStep, amx::kStepBytes;
+using amx::blocks, amx::kSide, amx::kStep, amx::kStepBytes;
 
 // Values of k per block, at most: 32 rows of a of this length fit the L1 cache.
 constexpr int64_t kKBlock = 768;
-
-int64_t blocks(int64_t n) { return n / kSide + (n % kSide != 0); }
 
 // How the output is cut, by sizes alone: the part of b that a chunk reads, and its sums, stay in
 // the L2 cache; there are enough chunks for all threads.

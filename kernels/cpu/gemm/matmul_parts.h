@@ -62,6 +62,9 @@ inline int64_t product(int64_t a, int64_t b, int64_t c = 1) {
   return p;
 }
 
+// Whether the tiles of the matrix unit are worth filling.
+inline bool fills_tiles(int64_t m, int64_t n, int64_t k) { return product(m, n, k) >= 4096; }
+
 // Whether a matrix fits in a processor's L2 cache.
 inline bool stays_cached(int64_t rows, int64_t cols, int64_t bytes) {
   return product(rows, cols, bytes) <= (1 << 20);

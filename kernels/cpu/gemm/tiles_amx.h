@@ -14,7 +14,8 @@ constexpr int64_t kSide = 32;         // rows and columns of a block of out: two
 constexpr int64_t kStep = 32;         // values of k in a tile
 constexpr int64_t kStepBytes = 2048;  // of 32 lines, which are two tiles
 
-inline int64_t steps(int64_t k) { return (k + kStep - 1) / kStep; }
+inline int64_t steps(int64_t k) { return k / kStep + (k % kStep != 0); }
+inline int64_t blocks(int64_t n) { return n / kSide + (n % kSide != 0); }
 
 // Lines of bfloat16 along k: rows of a or columns of b. Strides in elements.
 struct Lines {
