@@ -13,6 +13,8 @@ from collections import OrderedDict, namedtuple
 import numpy
 import pytest
 
+from wrappers.processes import running
+
 import libdl
 from libdl.utils import data
 
@@ -403,14 +405,6 @@ if __name__ == "__main__":
     for batch in data.DataLoader(Slow(), 1, num_workers=2, multiprocessing_context=sys.argv[2]):
         pass
 """
-
-
-def running(pid):
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])

@@ -3,24 +3,7 @@
 
 from __future__ import annotations
 
-
-def is_available() -> bool:
-    """False: libdl has no such device."""
-    return False
-
-
-def device_count() -> int:
-    """0: libdl has no such device."""
-    return 0
-
-
-def manual_seed(seed: int) -> None:
-    """Changes nothing; libdl.manual_seed seeds what there is."""
-
-
-def empty_cache() -> None:
-    """Changes nothing: there is no memory of such a device."""
-
+from ._absent_device import *
 
 import typing as _typing  # noqa: E402
 

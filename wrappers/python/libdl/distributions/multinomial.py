@@ -9,18 +9,15 @@ from typing import Any
 from .. import Size, full, no_grad, ones_like, where
 from .._C import Tensor
 from . import constraints
+from ._over_classes import OverClasses
 from .binomial import Binomial
-from .categorical import Categorical
-from .distribution import Distribution
 from .utils import broadcast_all
 
 __all__ = ["Multinomial"]
 
 
-class Multinomial(Distribution):
+class Multinomial(OverClasses):
     """How many of total_count draws of a Categorical give each class, [..., n]."""
-
-    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
 
     def __init__(self, total_count: int = 1, probs: Tensor | None = None,
                  logits: Tensor | None = None,
@@ -28,31 +25,11 @@ class Multinomial(Distribution):
         if not isinstance(total_count, int):
             raise NotImplementedError("Multinomial: total_count is one number for the whole batch")
         self.total_count = total_count
-        self._categorical = Categorical(probs, logits)
-        shape = self._categorical.param_shape
-        super().__init__(shape[:-1], shape[-1:], validate_args=validate_args)
-
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        new = super().expand(batch_shape, _instance)
-        new._categorical = self._categorical.expand(batch_shape)
-        return new
+        super().__init__(probs, logits, validate_args)
 
     @constraints.dependent_property(is_discrete=True, event_dim=1)
     def support(self) -> Any:
         return constraints.multinomial(self.total_count)
-
-    @property
-    def probs(self) -> Tensor:
-        return self._categorical.probs
-
-    @property
-    def logits(self) -> Tensor:
-        return self._categorical.logits
-
-    @property
-    def param_shape(self) -> Size:
-        """Shape of probs and logits."""
-        return self._categorical.param_shape
 
     @property
     def mean(self) -> Tensor:

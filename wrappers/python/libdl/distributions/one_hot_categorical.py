@@ -10,46 +10,20 @@ from .. import Size, eye
 from .._C import Tensor
 from ..nn.functional import one_hot
 from . import constraints
-from .categorical import Categorical
-from .distribution import Distribution
+from ._over_classes import OverClasses
 
 __all__ = ["OneHotCategorical", "OneHotCategoricalStraightThrough"]
 
 
-class OneHotCategorical(Distribution):
+class OneHotCategorical(OverClasses):
     """Categorical, whose values are vectors with a 1 at the class and 0 elsewhere."""
 
-    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.one_hot
     has_enumerate_support = True
-
-    def __init__(self, probs: Tensor | None = None, logits: Tensor | None = None,
-                 validate_args: bool | None = None) -> None:  # fmt: skip
-        self._categorical = Categorical(probs, logits)
-        shape = self._categorical.param_shape
-        super().__init__(shape[:-1], shape[-1:], validate_args=validate_args)
-
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        new = super().expand(batch_shape, _instance)
-        new._categorical = self._categorical.expand(batch_shape)
-        return new
-
-    @property
-    def probs(self) -> Tensor:
-        return self._categorical.probs
-
-    @property
-    def logits(self) -> Tensor:
-        return self._categorical.logits
 
     @property
     def _param(self) -> Tensor:
         return self._categorical._param
-
-    @property
-    def param_shape(self) -> Size:
-        """Shape of probs and logits."""
-        return self._categorical.param_shape
 
     @property
     def mean(self) -> Tensor:

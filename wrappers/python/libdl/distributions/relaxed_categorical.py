@@ -10,8 +10,7 @@ from typing import Any
 from .. import Size, rand
 from .._C import Tensor
 from . import constraints
-from .categorical import Categorical
-from .distribution import Distribution
+from ._over_classes import OverClasses
 from .transformed_distribution import TransformedDistribution
 from .transforms import ExpTransform
 from .utils import broadcast_all, clamp_probs
@@ -19,38 +18,17 @@ from .utils import broadcast_all, clamp_probs
 __all__ = ["ExpRelaxedCategorical", "RelaxedOneHotCategorical"]
 
 
-class ExpRelaxedCategorical(Distribution):
+class ExpRelaxedCategorical(OverClasses):
     """The logarithms of RelaxedOneHotCategorical, which computes with them."""
 
-    arg_constraints = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.real_vector  # those whose exp is on the simplex
     has_rsample = True
 
     def __init__(self, temperature: Tensor | float, probs: Tensor | None = None,
                  logits: Tensor | None = None,
                  validate_args: bool | None = None) -> None:  # fmt: skip
-        self._categorical = Categorical(probs, logits)
         self.temperature = temperature
-        shape = self._categorical.param_shape
-        super().__init__(shape[:-1], shape[-1:], validate_args=validate_args)
-
-    def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        new = super().expand(batch_shape, _instance)
-        new._categorical = self._categorical.expand(batch_shape)
-        return new
-
-    @property
-    def param_shape(self) -> Size:
-        """Shape of probs and logits."""
-        return self._categorical.param_shape
-
-    @property
-    def logits(self) -> Tensor:
-        return self._categorical.logits
-
-    @property
-    def probs(self) -> Tensor:
-        return self._categorical.probs
+        super().__init__(probs, logits, validate_args)
 
     def rsample(self, sample_shape: Any = Size()) -> Tensor:
         shape, logits = self._extended_shape(sample_shape), self.logits
