@@ -36,3 +36,23 @@ def test_special_has_pytorchs_names():
     assert libdl.allclose(libdl.special.ndtri(libdl.special.ndtr(x)), x)
     assert libdl.allclose(libdl.special.expit(libdl.special.logit(x)), x)
     assert libdl.equal(libdl.special.gammaln(x), libdl.lgamma(x))
+
+
+@pytest.mark.parametrize(("call", "told"), [
+    (lambda x: libdl.take(x, libdl.tensor([6])), r"take: argument 2 \(index\) reaches from 6 to 6"),
+    (lambda x: x.take(libdl.tensor([0, -7])), "wanted -6 to 5"),
+    (lambda x: x.put_(libdl.tensor([6]), libdl.ones(1)), r"put_: argument 2 \(index\)"),
+    (lambda x: libdl.tensordot(x, x, ([2], [0])), "tensordot: a dimension is 2, wanted -2 to 1"),
+    (lambda x: libdl.tensordot(x, x, ([0], [-3])), "tensordot: a dimension is -3"),
+])  # fmt: skip
+def test_places_and_dimensions_out_of_range_are_refused(call, told):
+    x = libdl.zeros(2, 3)
+    with pytest.raises(IndexError, match=told):
+        call(x)
+    assert x.sum().item() == 0
+
+
+def test_more_dimensions_than_there_are_cannot_be_summed():
+    with pytest.raises(ValueError, match=r"tensordot: argument 3 \(dims\) is 3, wanted 0 to 2"):
+        libdl.tensordot(libdl.ones(2, 3), libdl.ones(2, 3), 3)
+    assert libdl.tensordot(libdl.ones(2, 3), libdl.ones(2, 3), 2).item() == 6

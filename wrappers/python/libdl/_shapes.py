@@ -11,7 +11,7 @@ from typing import Any
 from . import _functions as f
 from ._C import Tensor
 from ._creation import tensor
-from ._errors import ArgumentValueError, ShapeError
+from ._errors import ArgumentValueError, IndexRangeError, ShapeError
 from ._overloads import arange
 
 __all__ = [
@@ -98,6 +98,12 @@ def inner(input: Tensor, other: Tensor) -> Tensor:
 def _wants_ndim(op: str, ndim: int, x: Tensor, argument: int) -> None:
     if x.ndim != ndim:
         raise ShapeError(f"{op}: argument {argument} has shape {list(x.shape)}, wanted {ndim}-d")
+
+
+def _axis(op: str, dim: int, x: Tensor) -> int:
+    if not -x.ndim <= dim < x.ndim:
+        raise IndexRangeError(f"{op}: a dimension is {dim}, wanted {-x.ndim} to {x.ndim - 1}")
+    return dim % x.ndim
 
 
 def diag(input: Tensor, diagonal: int = 0) -> Tensor:
@@ -235,10 +241,13 @@ def tensor_split(input: Tensor, indices_or_sections: Any, dim: int = 0) -> tuple
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2) -> Tensor:
     """Products summed over dims: the last n of a and the first n of b, or two lists."""
     if isinstance(dims, int):
+        if not 0 <= dims <= min(a.ndim, b.ndim):
+            raise ArgumentValueError(f"tensordot: argument 3 (dims) is {dims}, wanted 0 to "
+                                     f"{min(a.ndim, b.ndim)}")  # fmt: skip
         left, right = list(range(a.ndim - dims, a.ndim)), list(range(dims))
     else:
         left, right = ([d] if isinstance(d, int) else list(d) for d in dims)
-    left, right = [d % a.ndim for d in left], [d % b.ndim for d in right]
+    left, right = [_axis("tensordot", d, a) for d in left], [_axis("tensordot", d, b) for d in right]
     if len(left) != len(right):
         raise ArgumentValueError("tensordot: dims names different numbers of dimensions")
     kept_a = [d for d in range(a.ndim) if d not in left]
