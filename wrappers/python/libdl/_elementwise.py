@@ -9,7 +9,7 @@ from typing import Any
 
 from . import _C, _functions as f
 from ._C import Tensor
-from ._errors import ArgumentValueError, DtypeError, IndexRangeError
+from ._errors import ArgumentValueError, DtypeError, Error, rename_error
 from ._modes import no_grad
 from ._overloads import arange
 
@@ -226,23 +226,15 @@ def _fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor
     return self
 
 
-def places(function: str, index: Tensor, count: int) -> Tensor:
-    """Row-major places among count elements, of which negative ones count from the end."""
-    flat = index.flatten()
-    if flat.numel() and (int(flat.min()) < -count or int(flat.max()) >= count):
-        raise IndexRangeError(f"{function}: argument 2 (index) reaches from {int(flat.min())} to "
-                              f"{int(flat.max())}, wanted {-count} to {count - 1}")  # fmt: skip
-    return f.where(flat < 0, flat + count, flat)
-
-
 def _put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """Writes (or adds) source's elements to places counted in row-major order."""
     flat = self.flatten() if not self.is_contiguous() else self.view(-1)
-    place = places("put_", index, self.numel())
-    if accumulate:
-        flat.index_add_(0, place, source.flatten())
-    else:
-        flat.index_copy_(0, place, source.flatten())
+    write = flat.index_add_ if accumulate else flat.index_copy_
+    try:
+        write(0, index.flatten(), source.flatten())
+    except Error as error:
+        rename_error(error, "put_", arguments={"index": (2, "index"), "source": (3, "source")})
+        raise
     return self if self.is_contiguous() else self.copy_(flat.reshape(self.shape))
 
 

@@ -10,8 +10,7 @@ from typing import Any
 from . import _functions as f, _overloads as o, return_types
 from ._C import Tensor
 from ._creation import tensor
-from ._elementwise import places
-from ._errors import ArgumentValueError, DtypeError, ShapeError
+from ._errors import ArgumentValueError, DtypeError, Error, ShapeError, rename_error
 from ._overloads import arange
 from ._types import ValuesIndices
 
@@ -313,8 +312,12 @@ def isin(elements: Any, test_elements: Any, *, assume_unique: bool = False,
 
 def take(input: Tensor, index: Tensor) -> Tensor:
     """Elements of input read as a vector, in index's shape."""
-    place = places("take", index, input.numel())
-    return f.index_select(input.flatten(), 0, place).reshape(index.shape)
+    try:
+        found = f.index_select(input.flatten(), 0, index.flatten())
+    except Error as error:
+        rename_error(error, "take", arguments={"index": (2, "index")})
+        raise
+    return found.reshape(index.shape)
 
 
 def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
