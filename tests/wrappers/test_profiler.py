@@ -12,6 +12,7 @@ from libdl.profiler import (
     ProfilerAction, ProfilerActivity, profile, record_function, schedule,
     tensorboard_trace_handler,
 )  # fmt: skip
+from libdl.profiler.table import format_memory, format_time
 
 STEP_BYTES = 8 * 4 * 4  # of a float32 result of shape [8, 4]
 
@@ -341,3 +342,19 @@ def test_conversions_between_representations_are_shown():
     assert converted == {"conv2d": libdl._C.conversions() - before, "exp": 0}
     assert converted["conv2d"] > 0
     assert "Conversions" in prof.key_averages().table()
+
+
+@pytest.mark.parametrize(("us", "told"), [
+    (0.0, "0.000us"), (12.5, "12.500us"), (999.9, "999.900us"), (1000.0, "1.000ms"),
+    (1234.5, "1.234ms"), (3e6, "3.000s"),
+])  # fmt: skip
+def test_times_are_told_in_the_unit_that_suits_them(us, told):
+    assert format_time(us) == told
+    assert format_time(us, "ms") == f"{us / 1000:.3f}ms"
+
+
+@pytest.mark.parametrize(("size", "told"), [
+    (12, "12 B"), (1536, "1.50 KB"), (2**21, "2.00 MB"), (5 * 2**28, "1.25 GB"), (-2048, "-2.00 KB"),
+])  # fmt: skip
+def test_memory_is_told_in_the_unit_that_suits_it(size, told):
+    assert format_memory(size) == told
