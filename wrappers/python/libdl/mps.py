@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from ._absent_device import *
+from ._absent_device import __all__ as __all__
 
 import typing as _typing  # noqa: E402
 
