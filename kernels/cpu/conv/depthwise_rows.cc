@@ -58,6 +58,20 @@ struct Positions {
   }
 };
 
+// The lines at kCount places from `from` on: hardware does not follow a vector of each of many pixels.
+template <int kCount>
+HWY_INLINE void fetch_lines(const void* from, int64_t distance) {
+  const auto* const first = static_cast<const char*>(from);
+  LIBDL_UNROLL
+  for (int i = 0; i < kCount; ++i) __builtin_prefetch(first + i * distance, 0, 2);
+}
+template <int kCount>
+HWY_INLINE void fetch_lines_to_write(const void* from, int64_t distance) {
+  const auto* const first = static_cast<const char*>(from);
+  LIBDL_UNROLL
+  for (int i = 0; i < kCount; ++i) __builtin_prefetch(first + i * distance, 1);
+}
+
 // -- sums over taps -------------------------------------------------------------------------------
 
 // A tile, at its first pixel and tap.
@@ -116,6 +130,7 @@ struct Window {
   using P = Pack<T>;
   using V = typename P::V;
   using On = Positions<kPixels, kTaps, kStep>;
+  static constexpr int64_t kBytes = sizeof(S);
 
   static HWY_INLINE void row(const S* x, const T* w, int64_t distance, int64_t tap,
                              V (&sum)[kPixels]) {
@@ -155,6 +170,12 @@ struct Window {
       LIBDL_UNROLL
       for (int k = 0; k < kRows; ++k)
         row(in + c + k * in_stride, w + c + k * w_stride, distance, tap, sum);
+      if constexpr (kPixels > 1) {  // what the next row of the result needs, and the next tile
+        LIBDL_UNROLL
+        for (int k = 0; k < kStep; ++k)
+          fetch_lines<kPixels * kStep>(in + c + (kRows + k) * in_stride, distance * kBytes);
+        fetch_lines_to_write<kPixels>(out + c + kPixels * out_stride, out_stride * kBytes);
+      }
       LIBDL_UNROLL
       for (int p = 0; p < kPixels; ++p)
         stored::store(sum[p], typename P::D(), out + c + p * out_stride);
@@ -289,6 +310,13 @@ HWY_INLINE void add_patch(const DepthwiseSums<S>& r, const Patch<S>& patch, int6
         }
       }
     }
+  }
+  if constexpr (kPixels > 0) {  // what the next row needs
+    constexpr int64_t kBytes = sizeof(S);
+    LIBDL_UNROLL
+    for (int k = 0; k < kStep; ++k)
+      fetch_lines<kPixels * kStep>(in + (kRows + k) * r.in_stride, r.in.distance * kBytes);
+    fetch_lines<kPixels>(y + r.pixels * r.y_stride, r.y_stride * kBytes);
   }
   LIBDL_UNROLL
   for (int i = 0; i < kRows; ++i) {
