@@ -58,7 +58,8 @@ struct Positions {
   }
 };
 
-// The lines at kCount places from `from` on: hardware does not follow a vector of each of many pixels.
+// The lines at kCount places from `from` on: hardware does not follow a vector of each of many
+// pixels.
 template <int kCount>
 HWY_INLINE void fetch_lines(const void* from, int64_t distance) {
   const auto* const first = static_cast<const char*>(from);

@@ -228,16 +228,16 @@ if _typing.TYPE_CHECKING:
     from . import cpu as cpu, cuda as cuda, distributed as distributed, distributions as distributions
     from . import func as func, functional as functional, fx as fx, hub as hub, jit as jit, mps as mps
     from . import multiprocessing as multiprocessing, nn as nn, onnx as onnx, optim as optim
-    from . import overrides as overrides, profiler as profiler, random as random, special as special
-    from . import storage as storage, testing as testing, types as types, utils as utils
-    from . import version as version, xpu as xpu
+    from . import overrides as overrides, profiler as profiler, random as random
+    from . import serialization as serialization, special as special, storage as storage
+    from . import testing as testing, types as types, utils as utils, version as version, xpu as xpu
     from .func import vmap as vmap
 
 _LAZY = (
     "accelerator", "amp", "backends", "compiler", "cpu", "cuda", "distributed", "distributions",
     "func", "functional", "fx", "hub", "jit", "mps", "multiprocessing", "nn", "onnx", "optim",
-    "overrides", "profiler", "random", "special", "storage", "testing", "types", "utils",
-    "version", "xpu",
+    "overrides", "profiler", "random", "serialization", "special", "storage", "testing", "types",
+    "utils", "version", "xpu",
 )  # fmt: skip
 
 

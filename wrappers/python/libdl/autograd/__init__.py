@@ -12,15 +12,16 @@ from .. import _C, _functions as F
 from .._C import Overridden, Tensor
 from .._errors import Error, rename_error
 from .._modes import enable_grad, inference_mode, no_grad, set_grad_enabled
-from . import forward_ad, functional, graph
+from . import forward_ad, functional, grad_mode, graph
 from .anomaly import detect_anomaly, set_detect_anomaly
 from .function import Function, once_differentiable
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 
 __all__ = [
     "Function", "GradcheckError", "Variable", "backward", "detect_anomaly", "enable_grad",
-    "forward_ad", "function", "functional", "grad", "gradcheck", "gradgradcheck", "graph",
-    "inference_mode", "no_grad", "once_differentiable", "set_detect_anomaly", "set_grad_enabled",
+    "forward_ad", "function", "functional", "grad", "grad_mode", "gradcheck", "gradgradcheck",
+    "graph", "inference_mode", "no_grad", "once_differentiable", "set_detect_anomaly",
+    "set_grad_enabled", "variable",
 ]  # fmt: skip
 
 Tensors = Tensor | Sequence[Tensor]
@@ -154,6 +155,8 @@ class Variable(metaclass=_VariableKind):
             made.requires_grad = True
         return made
 
+
+from . import variable  # noqa: E402
 
 import typing as _typing  # noqa: E402
 

@@ -21,7 +21,7 @@ from .._streams import (
     set_stream as set_stream,
     stream as stream,
 )
-from . import amp as amp
+from . import amp as amp, nvtx as nvtx
 from .devices import (
     device as device, device_of as device_of, get_device_properties as get_device_properties,
     set_device as set_device,
