@@ -25,29 +25,33 @@ DEPTHWISE = [  # name, channels, size, window, stride
 ]
 
 
-def operands(m: Any, c: int, size: int, k: int, window: int, groups: int) -> tuple[Any, Any]:
+def operands(
+    m: Any, c: int, size: int, k: int, window: int, groups: int, dtype: str = "float32"
+) -> tuple[Any, Any]:
     """c: the channels of a group."""
-    x, w = ramp(m, 8, c * groups, size, size), ramp(m, k, c, window, window)
+    x = ramp(m, 8, c * groups, size, size, dtype=dtype)
+    w = ramp(m, k, c, window, window, dtype=dtype)
     return tuple(t.contiguous(memory_format=m.channels_last) if m.channels_last else t
                  for t in (x, w))  # fmt: skip
 
 
-CASES = [(name, (c, size, k, window), (stride, padding, 1, 1))
+CASES = [(name, "float32", (c, size, k, window), (stride, padding, 1, 1))
          for name, c, size, k, window, stride, padding in SHAPES]
 # One filter a group.
-CASES += [(f"depthwise {name}", (1, size, c, window), (stride, window // 2, 1, c))
+CASES += [(f"depthwise {name}", "float32", (1, size, c, window), (stride, window // 2, 1, c))
           for name, c, size, window, stride in DEPTHWISE]
+CASES += [(f"bfloat16 {name}", "bfloat16", *rest) for name, _, *rest in CASES[: len(SHAPES)]]
 
-for name, sizes, how in CASES:
+for name, dtype, sizes, how in CASES:
 
     @case(f"conv2d {name}")
-    def _(m: Any, sizes: Any = sizes, how: Any = how) -> Call:
-        x, w = operands(m, *sizes, groups=how[-1])
+    def _(m: Any, dtype: Any = dtype, sizes: Any = sizes, how: Any = how) -> Call:
+        x, w = operands(m, *sizes, groups=how[-1], dtype=dtype)
         return lambda: m.conv2d(x, w, None, *how)
 
     @case(f"conv2d {name}, and backward")
-    def _(m: Any, sizes: Any = sizes, how: Any = how) -> Call:
-        x, w = (t.requires_grad_() for t in operands(m, *sizes, groups=how[-1]))
+    def _(m: Any, dtype: Any = dtype, sizes: Any = sizes, how: Any = how) -> Call:
+        x, w = (t.requires_grad_() for t in operands(m, *sizes, groups=how[-1], dtype=dtype))
 
         def run() -> Any:
             x.grad = w.grad = None
