@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convolutions of ResNet-50 and of MobileNet, a batch of 8: forward, and with both gradients. PyTorch's
+"""Convolutions of ResNet-50, of MobileNet and to a picture, a batch of 8: forward, and with both gradients. PyTorch's
 tensors have their channels innermost, which is its faster way; libdl has no such argument."""
 
 from typing import Any
@@ -13,6 +13,7 @@ SHAPES = [  # name, channels, size, channels of the result, window, stride, padd
     ("3x3, 256 at 14", 256, 14, 256, 3, 1, 1),
     ("1x1, 2,048 to 512 at 7", 2048, 7, 512, 1, 1, 0),
     ("7x7 / 2, 3 at 224", 3, 224, 64, 7, 2, 3),
+    ("3x3, 64 to 3 at 128", 64, 128, 3, 3, 1, 1),
 ]
 
 DEPTHWISE = [  # name, channels, size, window, stride

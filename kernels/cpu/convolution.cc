@@ -7,6 +7,7 @@
 #include "kernels/cpu/conv/bias.h"
 #include "kernels/cpu/conv/depthwise.h"
 #include "kernels/cpu/conv/patches.h"
+#include "kernels/cpu/conv/shifted.h"
 #include "kernels/cpu/conv/tile_patches.h"
 #include "kernels/cpu/gemm/gemm.h"
 #include "kernels/cpu/gemm/matmul_parts.h"
@@ -91,6 +92,8 @@ void multiply(Context& context, const Part<S>& part) {
     if (matrix_unit() && patches_fill_tiles(rows, columns, part.taps.all_rows()))
       return multiply_patches_in_tiles(context, part.whole, part.taps);
   }
+  if (shifted_is_faster(part.whole.a, columns))
+    return multiply_shifted(context, part.whole, part.taps);
   const Scratch room(context, product(packed_count(part.taps), sizeof(T)));
   if (room.failed()) return;
   T* const packed = static_cast<T*>(room.data());

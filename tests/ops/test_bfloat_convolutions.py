@@ -2,8 +2,6 @@
 """Convolutions of bfloat16, which have ways of their own on processors with a matrix unit: windows
 that are gathered, single pixels that are rows of a matrix, steps of 32 values that taps share."""
 
-import ctypes
-import mmap
 import os
 import subprocess
 import sys
@@ -11,7 +9,7 @@ import sys
 import pytest
 
 import libdl
-import libdl.nn.functional as F
+from layers import Layer, check_guarded, check_threads, ones_and_twos
 
 # n, c, image, k, window, stride, padding, dilation, groups
 SHAPES = {
@@ -31,33 +29,15 @@ SHAPES = {
 }  # fmt: skip
 
 
-def operands(name):
-    n, c, image, k, window, *_, groups = SHAPES[name]
-    libdl.manual_seed(len(name))
-    each = c // groups
-    x, w = libdl.randn(n, c, *image), libdl.randn(k, each, *window) / each**0.5
-    return [t.to(libdl.bfloat16) for t in (x, w, libdl.randn(k))]
-
-
-def all_of(name, tensors, dy):
-    """Output and gradients; dy is the output's gradient, made of its shape."""
-    *_, stride, padding, dilation, groups = SHAPES[name]
-    x, w, b = (t.detach().requires_grad_() for t in tensors)
-    convolve = (F.conv1d, F.conv2d, F.conv3d)[x.ndim - 3]
-    y = convolve(x, w, b, stride, padding, dilation, groups)
-    y.backward(dy(y))
-    return y.detach(), x.grad, w.grad, b.grad
-
-
-def ones_and_twos(y):
-    return 1.0 + (libdl.arange(y.numel()) % 2).reshape(y.shape).to(y.dtype)
+def layer(name):
+    return Layer(*SHAPES[name])
 
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_sums_are_in_float32_and_rounded_once(name):
-    tensors = operands(name)
-    found = all_of(name, tensors, ones_and_twos)
-    exact = all_of(name, [t.double() for t in tensors], ones_and_twos)
+    tensors = layer(name).operands(libdl.bfloat16)
+    found = layer(name).results(tensors, ones_and_twos)
+    exact = layer(name).results([t.double() for t in tensors], ones_and_twos)
     for y, e in zip(found, exact, strict=True):
         assert y.dtype == libdl.bfloat16
         # Half a unit in the last place of bfloat16 is at most 2^-8 of a number; sums of float32, of which the
@@ -68,63 +48,22 @@ def test_sums_are_in_float32_and_rounded_once(name):
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_bits_do_not_depend_on_threads_or_on_how_operands_lie(name):
-    tensors = operands(name)
-    wanted = all_of(name, tensors, ones_and_twos)
-    other = [t.transpose(0, -1).contiguous().transpose(0, -1) for t in tensors[:2]] + tensors[2:]
-    before = libdl.get_num_threads()
-    try:
-        for threads in (1, 2, 3):
-            libdl.set_num_threads(threads)
-            found = all_of(name, other, ones_and_twos)
-            assert all(libdl.equal(y, e) for y, e in zip(found, wanted, strict=True))
-    finally:
-        libdl.set_num_threads(before)
-
-
-class Guarded:
-    """Memory between two pages that nobody may touch."""
-
-    PAGE = mmap.PAGESIZE
-
-    def __init__(self, size):
-        self.room = -(-size // self.PAGE) * self.PAGE
-        self.map = mmap.mmap(-1, self.room + 2 * self.PAGE)
-        first = ctypes.addressof(ctypes.c_char.from_buffer(self.map))
-        protect = ctypes.CDLL(None, use_errno=True).mprotect
-        for page in (first, first + self.PAGE + self.room):
-            assert protect(ctypes.c_void_p(page), self.PAGE, 0) == 0
-
-    def holding(self, x, at_end):
-        """x, its channels innermost, at the very beginning or end."""
-        inner = x.movedim(1, -1).contiguous()
-        size = x.numel() * 2
-        begin = self.PAGE + (self.room - size if at_end else 0)
-        bytes_ = memoryview(self.map)[begin : begin + size]
-        held = libdl.frombuffer(bytes_, dtype=libdl.bfloat16).reshape(inner.shape)
-        return held.copy_(inner).movedim(-1, 1)
+    check_threads(layer(name), layer(name).operands(libdl.bfloat16))
 
 
 @pytest.mark.parametrize("at_end", [False, True])
 @pytest.mark.parametrize("name", SHAPES)
 def test_nothing_around_the_operands_is_read(name, at_end):
-    tensors = operands(name)
-    wanted = all_of(name, tensors, ones_and_twos)
-    x, w, b = tensors
-    dy = ones_and_twos(wanted[0])
-    guards = [Guarded(t.numel() * 2) for t in (x, w, dy)]
-    held_x, held_w, held_dy = (
-        guard.holding(t, at_end) for guard, t in zip(guards, (x, w, dy), strict=True)
-    )
-    found = all_of(name, [held_x, held_w, b], lambda y: held_dy)
-    assert all(libdl.equal(y, e) for y, e in zip(found, wanted, strict=True))
+    check_guarded(layer(name), layer(name).operands(libdl.bfloat16), at_end)
 
 
 def test_without_the_matrix_unit_they_are_the_same_but_for_rounding():
     """LIBDL_CPU=avx512 leaves the unit unused; on machines without one, both ways are the same."""
     code = (
         "import sys, libdl; sys.path.insert(0, sys.argv[1]); import test_bfloat_convolutions as t\n"
-        "name = 'k in three parts'\n"
-        "print([y.float().sum().item() for y in t.all_of(name, t.operands(name), t.ones_and_twos)])"
+        "layer = t.layer('k in three parts')\n"
+        "results = layer.results(layer.operands(t.libdl.bfloat16), t.ones_and_twos)\n"
+        "print([y.float().sum().item() for y in results])"
     )
     sums = []
     for cpu in ("", "avx512"):
