@@ -6,9 +6,10 @@
 
 #include "kernels/cpu/conv/bias.h"
 #include "kernels/cpu/conv/depthwise.h"
-#include "kernels/cpu/conv/patches.h"
+#include "kernels/cpu/conv/group.h"
 #include "kernels/cpu/conv/shifted.h"
 #include "kernels/cpu/conv/tile_patches.h"
+#include "kernels/cpu/conv/weight_gradient.h"
 #include "kernels/cpu/gemm/gemm.h"
 #include "kernels/cpu/gemm/matmul_parts.h"
 #include "kernels/cpu/gemm/matrix_unit.h"
@@ -19,35 +20,6 @@
 namespace libdl::kernels::cpu {
 
 namespace {
-
-template <class S>
-S* group_of(const View& image, int64_t group, int64_t groups) {
-  return static_cast<S*>(image.data) + group * (image.sizes[1] / groups) * image.strides[1];
-}
-
-// All but the windows.
-template <class S>
-Patches<S> patches_of(const View& image, int64_t group, int64_t groups) {
-  Patches<S> p{};
-  p.data = group_of<const S>(image, group, groups);
-  p.channels = image.sizes[1] / groups;
-  p.strides[0] = image.strides[0];
-  for (int d = 0; d < 3; ++d) {
-    p.strides[d + 1] = image.strides[d + 2];
-    p.sizes[d] = image.sizes[d + 2];
-  }
-  return p;
-}
-template <class S>
-Patches<S> input_patches(const ConvolutionArgs& a, int64_t group) {
-  Patches<S> p = patches_of<S>(a.x, group, a.groups);
-  for (int d = 0; d < 3; ++d) {
-    p.lattice.sizes[d] = a.y.sizes[d + 2];
-    p.step[d] = a.stride[d], p.start[d] = -a.before[d];
-    p.taps[d] = a.w.sizes[d + 2], p.dilation[d] = a.dilation[d];
-  }
-  return p;
-}
 
 // -- patches times weights ------------------------------------------------------------------------
 
@@ -210,85 +182,13 @@ void compute_input(Context& context, const ConvolutionArgs& a) {
         }
 }
 
-// -- outputs times patches ------------------------------------------------------------------------
-
-// How the weights' gradient is cut: by rows and columns, and where these are few also by pixels,
-// each part summed apart.
-struct Cuts {
-  int64_t rows, columns, pixels, down, across, parts;
-
-  Cuts(int64_t all_rows, int64_t all_columns, int64_t all_pixels, int64_t width) {
-    constexpr int64_t kMostRows = 512, kEnough = 16, kLeastPixels = 1024;
-    rows = std::min(all_rows, kMostRows), columns = width;
-    down = ceil_div(all_rows, rows), across = ceil_div(all_columns, columns);
-    rows = ceil_div(all_rows, down);
-    parts = std::clamp<int64_t>(kEnough / (down * across), 1, ceil_div(all_pixels, kLeastPixels));
-    pixels = ceil_div(all_pixels, parts);
-    parts = ceil_div(all_pixels, pixels);
-  }
-};
-
-template <class T>
-void add_parts(Context& context, T* sum, const T* parts, int64_t count, int64_t size) {
-  in_chunks(context, size, 1 << 14, [&](int64_t first, int64_t last) {
-    for (int64_t p = 0; p < count; ++p) {
-      const T* const part = parts + p * size;
-      for (int64_t i = first; i < last; ++i) sum[i] = p == 0 ? part[i] : sum[i] + part[i];
-    }
-  });
-}
-
-template <class S>
-void compute_group_weight(Context& context, const ConvolutionArgs& a, int64_t group) {
-  using T = Wide<S>;
-  const int64_t k = a.y.sizes[1] / a.groups;
-  const Patches<S> patches = input_patches<S>(a, group);
-  const int64_t columns = patches.columns(), pixels = a.y.sizes[0] * patches.lattice.count();
-  S* const out = static_cast<S*>(a.w.data) + group * k * a.w.strides[0];
-  if constexpr (std::is_same_v<S, Bfloat>) {
-    if (matrix_unit() && patches_fill_tiles(k, columns, pixels)) {
-      MatrixTimesPatches<S> p{};
-      p.a = group_of<const S>(a.y, group, a.groups), p.a_stride = a.y.strides[4];
-      p.b = patches;
-      p.r1 = pixels, p.i1 = k, p.j1 = columns;
-      return multiply_by_patches_in_tiles(context, p, out);
-    }
-  }
-  const Cuts cuts(k, columns, pixels, kPatchColumns<T>);
-  const bool apart = cuts.parts > 1 || kNarrow<S>;
-  const Scratch room(context, apart ? product(cuts.parts, product(k, columns), sizeof(T)) : 0);
-  if (room.failed()) return;
-  T* const sums = apart ? static_cast<T*>(room.data()) : reinterpret_cast<T*>(out);
-  for_chunks(context, cuts.parts * cuts.down * cuts.across, [&](int64_t chunk) {
-    const int64_t part = chunk / (cuts.down * cuts.across);
-    MatrixTimesPatches<S> p{};
-    p.a = group_of<const S>(a.y, group, a.groups);
-    p.a_stride = a.y.strides[4];
-    p.b = patches;
-    p.out = sums + part * k * columns;
-    p.out_stride = apart ? columns : a.w.strides[0];
-    p.r0 = part * cuts.pixels;
-    p.r1 = std::min(p.r0 + cuts.pixels, pixels);
-    p.i0 = chunk / cuts.across % cuts.down * cuts.rows;
-    p.i1 = std::min(p.i0 + cuts.rows, k);
-    p.j0 = chunk % cuts.across * cuts.columns;
-    p.j1 = std::min(p.j0 + cuts.columns, columns);
-    multiply_by_patches(p);
-  });
-  if (!apart || context.stopped) return;
-  T* const sum = kNarrow<S> ? sums : reinterpret_cast<T*>(out);
-  if (cuts.parts > 1) add_parts(context, sum, sums, cuts.parts, k * columns);
-  if (kNarrow<S>) store_tile(out, a.w.dtype, 1, reinterpret_cast<float*>(sum), k * columns);
-}
-
 template <class S>
 void convolve(Context& context, const ConvolutionArgs& a) {
   switch (a.wanted) {
     case ConvolutionArgs::kOutput: return compute_output<S>(context, a);
     case ConvolutionArgs::kInput: return compute_input<S>(context, a);
     case ConvolutionArgs::kWeight:
-      for (int64_t g = 0; g < a.groups && !context.stopped; ++g)
-        compute_group_weight<S>(context, a, g);
+      for (int64_t g = 0; g < a.groups && !context.stopped; ++g) weight_gradient<S>(context, a, g);
       if (a.bias.data && !context.stopped) bias_gradient(context, a);
   }
 }

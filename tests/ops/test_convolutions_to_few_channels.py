@@ -36,7 +36,7 @@ PLACES = {libdl.float64: 2**-52, libdl.float32: 2**-23, libdl.bfloat16: 2**-8, l
 
 
 def exact(layer, tensors, dy):
-    """Output and the input's gradient, tap by tap in float64."""
+    """Output and the gradients of input and weights, tap by tap in float64."""
     x, w, b = (t.double().numpy() for t in tensors)
     how = (layer.stride, layer.padding, layer.dilation, layer.groups)
     y = convolved(x, w, b, *how)
@@ -45,7 +45,19 @@ def exact(layer, tensors, dy):
             zip(layer.image, layer.padding, layer.dilation, layer.window, layer.stride, y.shape[2:],
                 strict=True)]  # fmt: skip
     dx = spread(dy, w, None, layer.stride, layer.padding, rest, layer.groups, layer.dilation)
-    return y, dx
+    return y, dx, weights_gradient(layer, x, dy)
+
+
+def weights_gradient(layer, x, dy):
+    """The rows of a batch are summed over: inputs convolved with the output's gradient."""
+    n, g = layer.n, layer.groups
+    x = x.reshape(n, g, -1, *layer.image).swapaxes(0, 2)  # [c, g, n]
+    dy = dy.reshape(n, g, -1, *dy.shape[2:]).swapaxes(0, 1)  # [g, n, k]
+    parts = [convolved(x[:, i], dy[i].swapaxes(0, 1), None, layer.dilation, layer.padding, layer.stride)
+             for i in range(g)]  # fmt: skip
+    dw = np.stack(parts, 1).transpose(1, 2, 0, *range(3, x.ndim))  # [c, g, k] to [g, k, c]
+    dw = dw.reshape(layer.k, layer.c // g, *dw.shape[3:])
+    return dw[(..., *(slice(size) for size in layer.window))]
 
 
 @pytest.mark.parametrize("dtype", PLACES, ids=lambda dtype: str(dtype).removeprefix("libdl."))
@@ -53,13 +65,12 @@ def exact(layer, tensors, dy):
 def test_results_are_those_of_sums_tap_by_tap(name, dtype):
     layer = LAYERS[name]
     tensors = layer.operands(dtype)
-    y, dx, *_ = layer.results(tensors, ones_and_twos)
-    assert y.dtype == dx.dtype == dtype
+    y, dx, dw, _ = layer.results(tensors, ones_and_twos)
     place = PLACES[dtype]
-    for found, wanted in zip((y, dx), exact(layer, tensors, ones_and_twos(y)), strict=True):
+    for found, wanted in zip((y, dx, dw), exact(layer, tensors, ones_and_twos(y)), strict=True):
         # 16-bit results are sums in float32, rounded once.
         limit = abs(wanted) * place + abs(wanted).max() * min(place, 2**-23) * 32
-        assert found.shape == wanted.shape
+        assert found.dtype == dtype and found.shape == wanted.shape
         assert (abs(found.double().numpy() - wanted) <= limit).all()
 
 

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/cpu/conv/weight_gradient.h"
+
+#include <algorithm>
+
+#include "kernels/cpu/conv/group.h"
+#include "kernels/cpu/conv/shifted_gradient.h"
+#include "kernels/cpu/conv/tile_patches.h"
+#include "kernels/cpu/gemm/matmul_parts.h"
+#include "kernels/cpu/gemm/matrix_unit.h"
+#include "kernels/cpu/traverse/load_store.h"
+#include "kernels/cpu/traverse/walk.h"
+
+namespace libdl::kernels::cpu {
+
+namespace {
+
+// How the weights' gradient is cut: by rows and columns, and where these are few also by pixels,
+// each part summed apart.
+struct Cuts {
+  int64_t rows, columns, pixels, down, across, parts;
+
+  Cuts(int64_t all_rows, int64_t all_columns, int64_t all_pixels, int64_t width) {
+    constexpr int64_t kMostRows = 512, kEnough = 16, kLeastPixels = 1024;
+    rows = std::min(all_rows, kMostRows), columns = width;
+    down = ceil_div(all_rows, rows), across = ceil_div(all_columns, columns);
+    rows = ceil_div(all_rows, down);
+    parts = std::clamp<int64_t>(kEnough / (down * across), 1, ceil_div(all_pixels, kLeastPixels));
+    pixels = ceil_div(all_pixels, parts);
+    parts = ceil_div(all_pixels, pixels);
+  }
+};
+
+template <class T>
+void add_parts(Context& context, T* sum, const T* parts, int64_t count, int64_t size) {
+  in_chunks(context, size, 1 << 14, [&](int64_t first, int64_t last) {
+    for (int64_t p = 0; p < count; ++p) {
+      const T* const part = parts + p * size;
+      for (int64_t i = first; i < last; ++i) sum[i] = p == 0 ? part[i] : sum[i] + part[i];
+    }
+  });
+}
+
+// out[i, column] = sum over all rows of a[row, i] times the patches' [row, column].
+template <class S>
+struct Gradient {
+  const S* a;
+  int64_t a_stride, rows;
+  Patches<S> patches;
+  int64_t pixels;
+
+  void compute(Context& context, S* out) const;
+};
+
+template <class S>
+void Gradient<S>::compute(Context& context, S* out) const {
+  using T = Wide<S>;
+  const int64_t columns = patches.columns();
+  MatrixTimesPatches<S> p{};
+  p.a = a, p.a_stride = a_stride;
+  p.b = patches;
+  p.r1 = pixels, p.i1 = rows, p.j1 = columns;
+  if constexpr (std::is_same_v<S, Bfloat>) {
+    if (matrix_unit() && patches_fill_tiles(rows, columns, pixels))
+      return multiply_by_patches_in_tiles(context, p, out);
+  }
+  const Cuts cuts(rows, columns, pixels, kPatchColumns<T>);
+  const bool apart = cuts.parts > 1 || kNarrow<S>;
+  const Scratch room(context, apart ? product(cuts.parts, product(rows, columns), sizeof(T)) : 0);
+  if (room.failed()) return;
+  T* const sums = apart ? static_cast<T*>(room.data()) : reinterpret_cast<T*>(out);
+  p.out_stride = columns;
+  for_chunks(context, cuts.parts * cuts.down * cuts.across, [&](int64_t chunk) {
+    const int64_t part = chunk / (cuts.down * cuts.across);
+    MatrixTimesPatches<S> piece = p;
+    piece.out = sums + part * rows * columns;
+    piece.r0 = part * cuts.pixels;
+    piece.r1 = std::min(piece.r0 + cuts.pixels, pixels);
+    piece.i0 = chunk / cuts.across % cuts.down * cuts.rows;
+    piece.i1 = std::min(piece.i0 + cuts.rows, rows);
+    piece.j0 = chunk % cuts.across * cuts.columns;
+    piece.j1 = std::min(piece.j0 + cuts.columns, columns);
+    multiply_by_patches(piece);
+  });
+  if (!apart || context.stopped) return;
+  T* const sum = kNarrow<S> ? sums : reinterpret_cast<T*>(out);
+  if (cuts.parts > 1) add_parts(context, sum, sums, cuts.parts, rows * columns);
+  if (kNarrow<S>)
+    store_tile(out, kStoredDtype<S>, 1, reinterpret_cast<float*>(sum), rows * columns);
+}
+
+}  // namespace
+
+template <class S>
+void weight_gradient(Context& context, const ConvolutionArgs& a, int64_t group) {
+  const int64_t k = a.y.sizes[1] / a.groups;
+  S* const out = static_cast<S*>(a.w.data) + group * k * a.w.strides[0];
+  if (shifted_gradient_is_faster(a)) return shifted_gradient(context, a, group, out);
+  const Patches<S> patches = input_patches<S>(a, group);
+  const Gradient<S> g{group_of<const S>(a.y, group, a.groups), a.y.strides[4], k, patches,
+                      a.y.sizes[0] * patches.lattice.count()};
+  g.compute(context, out);
+}
+
+template void weight_gradient<float>(Context&, const ConvolutionArgs&, int64_t);
+template void weight_gradient<double>(Context&, const ConvolutionArgs&, int64_t);
+template void weight_gradient<Bfloat>(Context&, const ConvolutionArgs&, int64_t);
+template void weight_gradient<Half>(Context&, const ConvolutionArgs&, int64_t);
+
+}  // namespace libdl::kernels::cpu
