@@ -41,6 +41,8 @@ CASES = [(name, "float32", (c, size, k, window), (stride, padding, 1, 1))
 # One filter a group.
 CASES += [(f"depthwise {name}", "float32", (1, size, c, window), (stride, window // 2, 1, c))
           for name, c, size, window, stride in DEPTHWISE]
+# Groups of a few channels.
+CASES += [("3x3, 128 at 56 in 32 groups", "float32", (4, 56, 128, 3), (1, 1, 1, 32))]
 CASES += [(f"bfloat16 {name}", "bfloat16", *rest) for name, _, *rest in CASES[: len(SHAPES)]]
 
 for name, dtype, sizes, how in CASES:

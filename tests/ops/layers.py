@@ -7,8 +7,11 @@ import ctypes
 import mmap
 from typing import Any, NamedTuple
 
+import numpy as np
+
 import libdl
 import libdl.nn.functional as F
+from cases_conv import convolved, spread
 
 
 class Layer(NamedTuple):
@@ -94,3 +97,45 @@ def check_guarded(layer: Layer, tensors: list[Any], at_end: bool) -> None:
     )
     found = layer.results([held_x, held_w, b], lambda y: held_dy)
     assert all(libdl.equal(y, e) for y, e in zip(found, wanted, strict=True))
+
+
+# How far a sum in float may be from the exact one is told by its dtype's last place, and by how
+# its terms, of both signs, add up: by 1,000 of them at most sqrt(1000) of these places are met.
+PLACES = {libdl.float64: 2**-52, libdl.float32: 2**-23, libdl.bfloat16: 2**-8, libdl.float16: 2**-11}
+
+
+def exact(layer, tensors, dy):
+    """Output and the gradients of input and weights, tap by tap in float64."""
+    x, w, b = (t.double().numpy() for t in tensors)
+    how = (layer.stride, layer.padding, layer.dilation, layer.groups)
+    y = convolved(x, w, b, *how)
+    dy = dy.double().numpy()
+    rest = [size + 2 * p - d * (t - 1) - 1 - s * (out - 1) for size, p, d, t, s, out in
+            zip(layer.image, layer.padding, layer.dilation, layer.window, layer.stride, y.shape[2:],
+                strict=True)]  # fmt: skip
+    dx = spread(dy, w, None, layer.stride, layer.padding, rest, layer.groups, layer.dilation)
+    return y, dx, weights_gradient(layer, x, dy)
+
+
+def weights_gradient(layer, x, dy):
+    """The rows of a batch are summed over: inputs convolved with the output's gradient."""
+    n, g = layer.n, layer.groups
+    x = x.reshape(n, g, -1, *layer.image).swapaxes(0, 2)  # [c, g, n]
+    dy = dy.reshape(n, g, -1, *dy.shape[2:]).swapaxes(0, 1)  # [g, n, k]
+    parts = [convolved(x[:, i], dy[i].swapaxes(0, 1), None, layer.dilation, layer.padding, layer.stride)
+             for i in range(g)]  # fmt: skip
+    dw = np.stack(parts, 1).transpose(1, 2, 0, *range(3, x.ndim))  # [c, g, k] to [g, k, c]
+    dw = dw.reshape(layer.k, layer.c // g, *dw.shape[3:])
+    return dw[(..., *(slice(size) for size in layer.window))]
+
+
+def check_exact(layer: Layer, dtype: Any) -> None:
+    """Output and gradients are those of sums tap by tap."""
+    tensors = layer.operands(dtype)
+    y, dx, dw, _ = layer.results(tensors, ones_and_twos)
+    place = PLACES[dtype]
+    for found, wanted in zip((y, dx, dw), exact(layer, tensors, ones_and_twos(y)), strict=True):
+        # 16-bit results are sums in float32, rounded once.
+        limit = abs(wanted) * place + abs(wanted).max() * min(place, 2**-23) * 32
+        assert found.dtype == dtype and found.shape == wanted.shape
+        assert (abs(found.double().numpy() - wanted) <= limit).all()

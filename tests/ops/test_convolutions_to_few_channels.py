@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import libdl
-from cases_conv import convolved, spread
-from layers import Layer, check_guarded, check_threads, ones_and_twos
+from layers import PLACES, Layer, check_exact, check_guarded, check_threads
 
 # n, c, image, k, window, stride, padding, dilation, groups; of either the input or the output there
 # are few channels.
@@ -30,48 +29,12 @@ LAYERS = {
     "a volume": Layer(2, 18, (5, 6, 7), 2, (3, 2, 3), (1, 1, 1), (1, 0, 1), (1, 1, 1)),
     "from a volume": Layer(1, 1, (6, 7, 8), 16, (2, 3, 3), (2, 1, 2), (1, 1, 0), (1, 2, 1)),
 }
-# How far a sum in float may be from the exact one is told by its dtype's last place, and by how
-# its terms, of both signs, add up: by 1,000 of them at most sqrt(1000) of these places are met.
-PLACES = {libdl.float64: 2**-52, libdl.float32: 2**-23, libdl.bfloat16: 2**-8, libdl.float16: 2**-11}
-
-
-def exact(layer, tensors, dy):
-    """Output and the gradients of input and weights, tap by tap in float64."""
-    x, w, b = (t.double().numpy() for t in tensors)
-    how = (layer.stride, layer.padding, layer.dilation, layer.groups)
-    y = convolved(x, w, b, *how)
-    dy = dy.double().numpy()
-    rest = [size + 2 * p - d * (t - 1) - 1 - s * (out - 1) for size, p, d, t, s, out in
-            zip(layer.image, layer.padding, layer.dilation, layer.window, layer.stride, y.shape[2:],
-                strict=True)]  # fmt: skip
-    dx = spread(dy, w, None, layer.stride, layer.padding, rest, layer.groups, layer.dilation)
-    return y, dx, weights_gradient(layer, x, dy)
-
-
-def weights_gradient(layer, x, dy):
-    """The rows of a batch are summed over: inputs convolved with the output's gradient."""
-    n, g = layer.n, layer.groups
-    x = x.reshape(n, g, -1, *layer.image).swapaxes(0, 2)  # [c, g, n]
-    dy = dy.reshape(n, g, -1, *dy.shape[2:]).swapaxes(0, 1)  # [g, n, k]
-    parts = [convolved(x[:, i], dy[i].swapaxes(0, 1), None, layer.dilation, layer.padding, layer.stride)
-             for i in range(g)]  # fmt: skip
-    dw = np.stack(parts, 1).transpose(1, 2, 0, *range(3, x.ndim))  # [c, g, k] to [g, k, c]
-    dw = dw.reshape(layer.k, layer.c // g, *dw.shape[3:])
-    return dw[(..., *(slice(size) for size in layer.window))]
 
 
 @pytest.mark.parametrize("dtype", PLACES, ids=lambda dtype: str(dtype).removeprefix("libdl."))
 @pytest.mark.parametrize("name", LAYERS)
 def test_results_are_those_of_sums_tap_by_tap(name, dtype):
-    layer = LAYERS[name]
-    tensors = layer.operands(dtype)
-    y, dx, dw, _ = layer.results(tensors, ones_and_twos)
-    place = PLACES[dtype]
-    for found, wanted in zip((y, dx, dw), exact(layer, tensors, ones_and_twos(y)), strict=True):
-        # 16-bit results are sums in float32, rounded once.
-        limit = abs(wanted) * place + abs(wanted).max() * min(place, 2**-23) * 32
-        assert found.dtype == dtype and found.shape == wanted.shape
-        assert (abs(found.double().numpy() - wanted) <= limit).all()
+    check_exact(LAYERS[name], dtype)
 
 
 @pytest.mark.parametrize("name", LAYERS)

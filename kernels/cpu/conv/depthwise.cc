@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "kernels/cpu/conv/depthwise_rows.h"
+#include "kernels/cpu/conv/grouped_rows.h"
 #include "kernels/cpu/conv/patches.h"
 #include "kernels/cpu/gemm/matmul_parts.h"
 #include "kernels/cpu/traverse/walk.h"
@@ -17,13 +17,15 @@ namespace libdl::kernels::cpu {
 namespace {
 
 struct Sizes {
-  int64_t channels, planes, taps;
+  int64_t group, channels, planes, taps;  // the channels of all groups
 
   explicit Sizes(const ConvolutionArgs& a)
-      : channels(a.groups),
-        planes(a.w.sizes[0] / a.groups),
+      : group(a.w.sizes[1]),
+        channels(a.groups * group),
+        planes(a.w.sizes[0] / channels),
         taps(a.w.sizes[2] * a.w.sizes[3] * a.w.sizes[4]) {}
   int64_t outputs() const { return planes * channels; }
+  int64_t tap() const { return group * channels; }  // weights of a plane under a tap
 };
 
 // -- where taps lie -------------------------------------------------------------------------------
@@ -67,21 +69,27 @@ DepthwiseSource<S> source_row(const S* data, const View& image, const Reach& alo
 
 // -- weights and planes ---------------------------------------------------------------------------
 
-// to [planes, taps, channels] = w [channels planes, 1, ...].
+// to [planes, taps, group, channels] = w [channels planes, group, ...]: those that take a channel
+// of the output from each of its group's inputs, or the other way round.
 template <class S>
 void pack_weights(Context& context, Wide<S>* to, const ConvolutionArgs& a) {
   const Sizes sizes(a);
   const auto* const w = static_cast<const S*>(a.w.data);
   const Lattice window{{a.w.sizes[2], a.w.sizes[3], a.w.sizes[4]}};
-  const int64_t grain = std::max<int64_t>(1, (1 << 14) / sizes.channels);
+  const int64_t k = sizes.planes * a.w.strides[0], g = sizes.group;
+  const bool forward = a.wanted == ConvolutionArgs::kOutput || g == 1;
+  const int64_t grain = std::max<int64_t>(1, (1 << 14) / sizes.tap());
   in_chunks(context, sizes.planes * sizes.taps, grain, [&](int64_t first, int64_t last) {
     Pixel tap(window, first);
-    for (int64_t i = first; i < last; ++i, tap.advance(window)) {
+    for (int64_t t = first; t < last; ++t, tap.advance(window)) {
       const S* from = w + tap.image * a.w.strides[0];
       for (int d = 0; d < 3; ++d) from += tap.at[d] * a.w.strides[d + 2];
-      const int64_t stride = sizes.planes * a.w.strides[0];
-      for (int64_t c = 0; c < sizes.channels; ++c)
-        to[i * sizes.channels + c] = widened(from[c * stride]);
+      for (int64_t i = 0; i < g; ++i)
+        for (int64_t c = 0; c < sizes.channels; ++c) {
+          const int64_t in = c % g, out = forward ? c : c - in + i;
+          to[t * sizes.tap() + i * sizes.channels + c] =
+              widened(from[out * k + (forward ? i : in) * a.w.strides[1]]);
+        }
     }
   });
 }
@@ -140,14 +148,19 @@ struct Rows {
         lattice{{to.sizes[2], to.sizes[3], 1}} {}
 
   int64_t count() const { return to.sizes[0] * lattice.count(); }
-  int64_t work() const { return to.sizes[4] * sizes.outputs() * sizes.taps; }
+  int64_t work() const { return to.sizes[4] * sizes.planes * sizes.tap() * sizes.taps; }
+
+  static void compute(const DepthwiseRow<S>& row) {
+    row.group == 1 ? compute_depthwise_row(row) : compute_grouped_row(row);
+  }
 
   // Without what differs along the row and between the planes.
   DepthwiseRow<S> row(const Pixel& at, const Reach& r0, const Reach& r1) const {
-    const int64_t c = sizes.channels, tap1 = a.w.sizes[4] * c, tap0 = a.w.sizes[3] * tap1;
+    const int64_t c = sizes.channels, tap1 = a.w.sizes[4] * sizes.tap();
+    const int64_t tap0 = a.w.sizes[3] * tap1;
     DepthwiseRow<S> row{};
     row.out = out + at.image * to.strides[0] + at.at[0] * to.strides[2] + at.at[1] * to.strides[3];
-    row.channels = c;
+    row.channels = c, row.group = sizes.group, row.w_group_stride = c;
     row.in.data =
         in + at.image * from.strides[0] + r0.at * from.strides[2] + r1.at * from.strides[3];
     row.rows[0] = {1, c, sizes.taps * c};
@@ -163,10 +176,10 @@ struct Rows {
                                     reach_of_output(a, 1, at.at[1]).inside(a.x.sizes[3]));
     row.pixels = a.y.sizes[4], row.out_stride = a.y.strides[4];
     row.in = source_row(row.in.data, a.x, along, a.stride[2]);
-    row.tap_stride = sizes.channels;
+    row.tap_stride = sizes.tap();
     row.bias = bias;
     for (int64_t plane = 0; plane < sizes.planes; ++plane) {
-      compute_depthwise_row(row);
+      compute(row);
       row.out += sizes.channels, row.w += sizes.taps * sizes.channels;
       if (bias != nullptr) row.bias += sizes.channels;
     }
@@ -184,9 +197,9 @@ struct Rows {
       row.out_stride = a.stride[2] * a.x.strides[4];
       row.in = source_row(row.in.data, a.y, along, 1);
       row.rows[0].count = sizes.planes;
-      row.w += along.first * sizes.channels;
-      row.tap_stride = along.tap_step * sizes.channels;
-      compute_depthwise_row(row);
+      row.w += along.first * sizes.tap();
+      row.tap_stride = along.tap_step * sizes.tap();
+      compute(row);
     }
   }
 };
@@ -197,7 +210,7 @@ void compute_output(Context& context, const ConvolutionArgs& a) {
   const Sizes sizes(a);
   const int64_t k = sizes.outputs();
   const bool planes = sizes.planes > 1;
-  const Scratch packed(context, product(k, sizes.taps, sizeof(T)));
+  const Scratch packed(context, product(sizes.planes * sizes.tap(), sizes.taps, sizeof(T)));
   const Scratch room(context, planes ? product(numel(a.y) + k, sizeof(S)) : 0);
   if (packed.failed() || room.failed()) return;
   pack_weights<S>(context, static_cast<T*>(packed.data()), a);
@@ -227,7 +240,7 @@ template <class S>
 void compute_input(Context& context, const ConvolutionArgs& a) {
   using T = Wide<S>;
   const Sizes sizes(a);
-  const Scratch packed(context, product(sizes.outputs(), sizes.taps, sizeof(T)));
+  const Scratch packed(context, product(sizes.planes * sizes.tap(), sizes.taps, sizeof(T)));
   const Scratch room(context, sizes.planes > 1 ? product(numel(a.y), sizeof(S)) : 0);
   if (packed.failed() || room.failed()) return;
   pack_weights<S>(context, static_cast<T*>(packed.data()), a);
@@ -244,7 +257,7 @@ void compute_input(Context& context, const ConvolutionArgs& a) {
 // -- weights --------------------------------------------------------------------------------------
 
 // The sums of each slice of the rows of y, and of the slices in order. A slice's are
-// [planes, taps, channels], and in double [planes, channels] those of y.
+// [planes, taps, group, channels], and in double [planes, channels] those of y.
 template <class S>
 struct Slices {
   using T = Wide<S>;
@@ -273,7 +286,18 @@ struct Slices {
     count = ceil_div(all, rows);
   }
 
-  int64_t slice() const { return product(sizes.planes, product(sizes.taps, width)); }
+  int64_t tap() const { return sizes.group * width; }
+  int64_t slice() const { return product(sizes.planes, product(sizes.taps, tap())); }
+
+  static void add(const DepthwiseSums<S>& row) {
+    if (row.group == 1) return add_depthwise_sums(row);
+    if (row.bias != nullptr) {
+      DepthwiseSums<S> alone = row;
+      alone.rows = alone.in.taps = 0;
+      add_depthwise_sums(alone);
+    }
+    add_grouped_sums(row);
+  }
 
   void add_row(const Pixel& at, int64_t slice, int64_t plane, int64_t c) const {
     const Reach r0 = reach_of_output(a, 0, at.at[0]).inside(a.x.sizes[2]);
@@ -283,28 +307,30 @@ struct Slices {
             plane * sizes.channels + c;
     row.pixels = a.y.sizes[4], row.y_stride = a.y.strides[4];
     row.channels = std::min(block, sizes.channels - c);
-    row.tap_stride = width, row.row_stride = a.w.sizes[4] * width;
+    row.group = sizes.group, row.w_group_stride = width;
+    row.tap_stride = tap(), row.row_stride = a.w.sizes[4] * tap();
     row.rows = r1.count, row.in_stride = r1.step * a.x.strides[3];
     const Reach along = reach_of_output(a, 2, 0);
     const S* const x = static_cast<const S*>(a.x.data) + at.image * a.x.strides[0] + c;
-    T* const to = sums + slice * this->slice() + plane * sizes.taps * width + c;
+    T* const to = sums + slice * this->slice() + plane * sizes.taps * tap() + c;
     if (bias != nullptr) row.bias = bias + (slice * sizes.planes + plane) * sizes.channels + c;
     // Sums of y also where no tap lies inside.
-    if (r0.count == 0) row.in.taps = row.rows = 0, add_depthwise_sums(row);
+    if (r0.count == 0) row.in.taps = row.rows = 0, add(row);
     for (int64_t j = 0; j < r0.count; ++j, row.bias = nullptr) {
       const S* const from = x + (r0.at + j * r0.step) * a.x.strides[2] + r1.at * a.x.strides[3];
       row.in = source_row(from, a.x, along, a.stride[2]);
       row.sums = to + ((r0.first + j) * a.w.sizes[3] + r1.first) * row.row_stride;
-      add_depthwise_sums(row);
+      add(row);
     }
   }
 
   void add_block(int64_t chunk) const {
     const int64_t c = chunk % blocks * block, plane = chunk / blocks % sizes.planes;
     const int64_t slice = chunk / (blocks * sizes.planes);
-    T* const to = sums + slice * this->slice() + plane * sizes.taps * width + c;
+    T* const to = sums + slice * this->slice() + plane * sizes.taps * tap() + c;
     const int64_t padded = std::min(block, width - c);
-    for (int64_t t = 0; t < sizes.taps; ++t) std::fill_n(to + t * width, padded, T(0));
+    for (int64_t i = 0; i < sizes.taps * sizes.group; ++i)
+      std::fill_n(to + i * width, padded, T(0));
     if (bias != nullptr)
       std::fill_n(bias + (slice * sizes.planes + plane) * sizes.channels + c,
                   std::min(block, sizes.channels - c), 0.0);
@@ -322,11 +348,13 @@ struct Slices {
       out += tap.at[d] * a.w.strides[d + 2];
       number = number * a.w.sizes[d + 2] + tap.at[d];
     }
-    const T* const from = sums + number * width;
-    for (int64_t c = 0; c < sizes.channels; ++c) {
-      T sum = from[c];
-      for (int64_t s = 1; s < count; ++s) sum += from[s * slice() + c];
-      out[c * w] = narrowed<S>(sum);
+    const T* from = sums + number * this->tap();
+    for (int64_t i = 0; i < sizes.group; ++i, from += width, out += a.w.strides[1]) {
+      for (int64_t c = 0; c < sizes.channels; ++c) {
+        T sum = from[c];
+        for (int64_t s = 1; s < count; ++s) sum += from[s * slice() + c];
+        out[c * w] = narrowed<S>(sum);
+      }
     }
   }
   void merge_bias() const {
@@ -379,8 +407,12 @@ void convolve(Context& context, const ConvolutionArgs& a) {
 // With fewer channels than outputs of each, products use vectors better.
 bool is_depthwise(const ConvolutionArgs& a) {
   constexpr int64_t kEnough = 8;
-  return a.groups > 1 && a.w.sizes[1] == 1 &&
-         a.groups >= std::min(a.w.sizes[0] / a.groups, kEnough);
+  const int64_t inputs = a.w.sizes[1], outputs = a.w.sizes[0] / a.groups;
+  if (a.groups == 1) return false;
+  if (inputs == 1) return a.groups >= std::min(outputs, kEnough);
+  bool held = false;
+  as_stored(a.x.dtype, [&](auto s) { held = vectors_hold_groups<decltype(s)>(inputs); });
+  return held && inputs == outputs;
 }
 
 void depthwise_convolution(Context& context, const ConvolutionArgs& a) {

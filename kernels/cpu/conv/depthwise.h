@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Convolutions of which each group has one channel of the input: by vectors of channels.
+// Convolutions of which each group has one channel of the input, or a few and as many of the
+// output: by vectors of channels.
 #pragma once
 
 #include "kernels/args.h"

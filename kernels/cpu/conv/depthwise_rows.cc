@@ -16,34 +16,12 @@
 #define HWY_TARGET_INCLUDE "kernels/cpu/conv/depthwise_rows.cc"
 #include "hwy/foreach_target.h"
 // After foreach_target.h.
-#include "kernels/cpu/order-inl.h"
-#include "kernels/cpu/traverse/stored-inl.h"
+#include "kernels/cpu/conv/depthwise_tiles-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace libdl::kernels::cpu {
 namespace HWY_NAMESPACE {
 namespace {
-
-constexpr int64_t kTile = 8;  // pixels; on every target, as it decides the order of sums
-
-// Vectors of channels: whole ones, or the first `count` channels.
-template <bool kWhole, class T>
-struct Channels {
-  using P = Pack<T>;
-  using V = typename P::V;
-  int64_t count;
-
-  template <class S>
-  HWY_INLINE V load(const S* p) const {
-    if constexpr (kWhole) return stored::load(typename P::D(), p);
-    return stored::load(typename P::D(), count, p);
-  }
-  template <class S>
-  HWY_INLINE void store(V v, S* p) const {
-    if constexpr (kWhole) return stored::store(v, typename P::D(), p);
-    stored::store(v, typename P::D(), count, p);
-  }
-};
 
 // Of the source's positions under kTaps of kPixels, as blocks of kStep: a compiler that was asked
 // to unroll leaves longer loops alone.
@@ -183,25 +161,6 @@ struct Window {
     }
   }
 };
-
-// Calls tile(kPixels, q) for tiles of kTile pixels and of half as many, of which one may overlap
-// the one before, and for single pixels.
-template <class F>
-HWY_INLINE void in_tiles(Span pixels, F tile) {
-  const int64_t end = pixels.last, length = end - pixels.first;
-  for (int64_t q = pixels.first; q < end;) {
-    const int64_t left = end - q;
-    if (left >= kTile || (left > kTile / 2 && length >= kTile)) {
-      tile(std::integral_constant<int, kTile>(), std::min(q, end - kTile));
-      q += kTile;
-    } else if (left > 1 && length >= kTile / 2) {
-      tile(std::integral_constant<int, kTile / 2>(), std::min(q, end - kTile / 2));
-      q += kTile / 2;
-    } else {
-      tile(std::integral_constant<int, 1>(), q++);
-    }
-  }
-}
 
 template <int kTaps, int kStep, int kRows, class S>
 void compute_windows(const DepthwiseRow<S>& r, Span pixels) {

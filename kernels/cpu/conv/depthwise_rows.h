@@ -46,6 +46,7 @@ struct DepthwiseRow {
   Rows rows[3];
   const Wide<S>* w;  // tap 0 of the first row
   int64_t tap_stride;
+  int64_t group = 1, w_group_stride = 0;  // grouped_rows.h
 };
 template <class S>
 void compute_depthwise_row(const DepthwiseRow<S>& row);
@@ -60,7 +61,8 @@ struct DepthwiseSums {
   int64_t rows, in_stride;
   Wide<S>* sums;
   int64_t row_stride, tap_stride;
-  double* bias;  // the sums of y, or NULL
+  double* bias;                           // the sums of y, or NULL
+  int64_t group = 1, w_group_stride = 0;  // grouped_rows.h
 };
 template <class S>
 void add_depthwise_sums(const DepthwiseSums<S>& row);
