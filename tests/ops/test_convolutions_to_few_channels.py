@@ -13,6 +13,9 @@ from layers import PLACES, Layer, check_exact, check_guarded, check_threads
 LAYERS = {
     "to a picture": Layer(2, 24, (9, 11), 3, (3, 3), (1, 1), (1, 1), (1, 1)),
     "from a picture": Layer(2, 3, (20, 21), 40, (7, 7), (2, 2), (3, 3), (1, 1)),
+    "from each pixel of a picture": Layer(2, 3, (40, 41), 40, (5, 3), (1, 1), (2, 0), (1, 2)),
+    "from a sound": Layer(2, 1, (9000,), 16, (31,), (1,), (15,), (1,)),
+    "from each voxel": Layer(2, 2, (6, 7, 8), 16, (2, 3, 3), (1, 1, 1), (1, 1, 0), (1, 2, 1)),
     "one pixel a window": Layer(3, 16, (5, 6), 2, (1, 1), (1, 1), (0, 0), (1, 1)),
     "several bands": Layer(2, 16, (150, 70), 3, (3, 3), (1, 1), (1, 1), (1, 1)),
     "taps in parts": Layer(1, 17, (30, 33), 5, (9, 8), (1, 1), (4, 3), (1, 1)),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The weights' gradient of convolutions to few channels (shifted.h): copies of the output's
-// gradient, shifted tap by tap, [(tap, channel)] by [pixel], times the inputs [pixel] by [channel].
+// The weights' gradient of convolutions to few channels, or from few: copies of the image that has
+// few, shifted tap by tap, [(tap, channel)] by [pixel], times the other one, [pixel] by [channel].
 #pragma once
 
 #include "kernels/args.h"
