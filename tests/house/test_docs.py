@@ -44,6 +44,15 @@ def test_links_resolve(page):
     assert not dead_links(page.read_text(), page.parent)
 
 
+def test_every_example_in_python_is_run():
+    """By a test or by `make demo`, so that what the documents quote of it has been executed."""
+    runs = [*(ROOT / "tests/wrappers").glob("test_*.py"), ROOT / "tools/demo.py"]
+    text = "".join(path.read_text() for path in runs)
+    text += "".join(path.read_text() for path in (ROOT / "examples").glob("*.py"))
+    names = {path.stem for path in (ROOT / "examples").glob("*.py")}
+    assert {n for n in names if f"{n}.py\"" not in text and f"from {n} import" not in text} == set()
+
+
 def test_the_checks_see_what_they_are_for():
     assert quotes((ROOT / "README.md").read_text()), "the README quotes a program"
     assert stray_quotes("```python\nnot_in_any_example()\n```\n")
