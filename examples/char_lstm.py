@@ -14,6 +14,13 @@ import libdl
 from libdl import Tensor, nn
 from licences import Text
 
+try:
+    from tqdm import tqdm, trange
+
+    tell = tqdm.write
+except ImportError:  # no bar, plain lines
+    trange, tell = range, print
+
 BATCH, LENGTH, HIDDEN = 32, 64, 192
 
 
@@ -50,7 +57,7 @@ def main() -> None:
     text = Text()
     model, criterion = Model(len(text)), nn.CrossEntropyLoss()
     optimizer = libdl.optim.Adam(model.parameters(), lr=4e-3)
-    for step in range(steps):
+    for step in trange(steps):
         x, y = text.batch(text.train, BATCH, LENGTH)
         scores, _ = model(x)
         loss = criterion(scores.flatten(0, 1), y.flatten())
@@ -59,7 +66,7 @@ def main() -> None:
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         if step % 100 == 99:
-            print(f"step {step:4}  {loss.item() / math.log(2):.3f} bits")
+            tell(f"step {step:4}  {loss.item() / math.log(2):.3f} bits")
     with libdl.no_grad():
         x, y = text.batch(text.held_out, 64, 128)
         loss = criterion(model(x)[0].flatten(0, 1), y.flatten())

@@ -12,6 +12,13 @@ import argparse
 import libdl
 from libdl import Tensor, nn
 
+try:
+    from tqdm import tqdm, trange
+
+    tell = tqdm.write
+except ImportError:  # no bar, plain lines
+    trange, tell = range, print
+
 EPOCHS, BATCH, PIXELS, HIDDEN, CLASSES = 40, 48, 64, 64, 10
 
 
@@ -59,7 +66,7 @@ def main() -> None:
     optimizer = libdl.optim.Adam(network.parameters(), lr=3e-3)
     criterion = nn.CrossEntropyLoss()
 
-    for epoch in range(EPOCHS):
+    for epoch in trange(EPOCHS):
         order = [train[(563 * k + 97 * epoch) % len(train)] for k in range(len(train))]
         losses = []
         for k in range(0, len(order), BATCH):
@@ -70,7 +77,7 @@ def main() -> None:
             optimizer.zero_grad()
             losses.append(loss.item())
         mean = sum(losses) / len(losses)
-        print(f"epoch {epoch:2}  loss {mean.hex()}  ({mean:.6f})")
+        tell(f"epoch {epoch:2}  loss {mean.hex()}  ({mean:.6f})")
 
     with libdl.no_grad():
         guess = network(images[libdl.tensor(test)]).argmax(dim=1)

@@ -12,6 +12,13 @@ import sys
 import libdl
 from libdl import Tensor, nn
 
+try:
+    from tqdm import tqdm, trange
+
+    tell = tqdm.write
+except ImportError:  # no bar, plain lines
+    trange, tell = range, print
+
 EPOCHS, BATCH = 20, 32
 
 
@@ -46,7 +53,7 @@ def main() -> None:
     steps = EPOCHS * -(-len(y) // BATCH)
     schedule = libdl.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=1e-2, total_steps=steps)
     criterion = nn.CrossEntropyLoss(label_smoothing=0.05)
-    for epoch in range(EPOCHS):
+    for epoch in trange(EPOCHS):
         network.train()
         for batch in libdl.randperm(len(y)).split(BATCH):
             loss = criterion(network(shifted(x[batch])), y[batch])
@@ -55,7 +62,7 @@ def main() -> None:
             optimizer.step()
             schedule.step()
         if epoch % 5 == 4:
-            print(f"epoch {epoch:2}  loss {loss.item():.4f}")
+            tell(f"epoch {epoch:2}  loss {loss.item():.4f}")
 
     network.eval()
     with libdl.no_grad():

@@ -18,6 +18,13 @@ import libdl as torch
 from libdl import nn, optim
 from libdl.nn import Module
 
+try:
+    from tqdm import tqdm, trange
+
+    tell = tqdm.write
+except ImportError:  # no bar, plain lines
+    trange, tell = range, print
+
 
 class LinearLayer(Module):
     def __init__(self, in_sz, out_sz):
@@ -56,7 +63,7 @@ def main() -> None:
     model = FullBasicModel()
     optimizer = optim.Adam(model.parameters(), lr=0.01)
     x, y = images[~held_out], labels[~held_out]
-    for epoch in range(30):
+    for epoch in trange(30):
         order = torch.randperm(len(y))
         for batch in order.split(48):
             probabilities = model(x[batch])
@@ -65,7 +72,7 @@ def main() -> None:
             loss.backward()
             optimizer.step()
         if epoch % 5 == 4:
-            print(f"epoch {epoch}  loss {loss.item():.4f}")
+            tell(f"epoch {epoch}  loss {loss.item():.4f}")
 
     with torch.no_grad():
         right = model(images[held_out]).argmax(1) == labels[held_out]

@@ -17,6 +17,13 @@ import sys
 import libdl as torch
 from libdl import nn, optim
 
+try:
+    from tqdm import tqdm, trange
+
+    tell = tqdm.write
+except ImportError:  # no bar, plain lines
+    trange, tell = range, print
+
 BATCH, NOISE, PIXELS, STEPS = 64, 16, 64, 3000
 
 torch.manual_seed(1)
@@ -77,11 +84,11 @@ def draw(image):
 def main() -> None:
     digits = torch.load(sys.argv[1] if len(sys.argv) > 1 else "data/digits.safetensors")["images"]
     digits = digits.view(-1, PIXELS)
-    for number in range(STEPS + 1):
+    for number in trange(STEPS + 1):
         if number % 500 == 0:
             with torch.no_grad():
                 images = torch.cat([generator(get_noise()) for _ in range(16)])
-            print("step {:5}  mean {:.3f}  deviation {:.3f}".format(
+            tell("step {:5}  mean {:.3f}  deviation {:.3f}".format(
                 number, *distance(images, digits)))
         step(digits[torch.randint(0, len(digits), (BATCH,))])
         optimD.zero_grad()  # which the listing leaves out

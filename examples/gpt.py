@@ -13,6 +13,13 @@ from libdl import Tensor, nn
 from libdl.nn import functional as F
 from licences import Text
 
+try:
+    from tqdm import tqdm, trange
+
+    tell = tqdm.write
+except ImportError:  # no bar, plain lines
+    trange, tell = range, print
+
 BATCH, CONTEXT, WIDTH, HEADS, LAYERS = 24, 64, 96, 4, 3
 
 Kept = tuple[Tensor, Tensor]  # keys and values of all positions so far
@@ -105,7 +112,7 @@ def main() -> None:
         [libdl.optim.lr_scheduler.LinearLR(optimizer, 0.05, total_iters=30),
          libdl.optim.lr_scheduler.CosineAnnealingLR(optimizer, max(1, steps - 30), eta_min=2e-4)],
         [30])  # fmt: skip
-    for step in range(steps):
+    for step in trange(steps):
         x, y = text.batch(text.train, BATCH, CONTEXT)
         scores, _ = model(x)
         loss = F.cross_entropy(scores.flatten(0, 1), y.flatten())
@@ -115,7 +122,7 @@ def main() -> None:
         optimizer.step()
         schedule.step()
         if step % 100 == 99:
-            print(f"step {step:4}  {loss.item() / math.log(2):.3f} bits")
+            tell(f"step {step:4}  {loss.item() / math.log(2):.3f} bits")
     model.eval()
     with libdl.no_grad():
         x, y = text.batch(text.held_out, 128, CONTEXT)

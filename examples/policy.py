@@ -11,6 +11,13 @@ import libdl
 from libdl import Tensor, nn
 from libdl.distributions import Categorical
 
+try:
+    from tqdm import tqdm, trange
+
+    tell = tqdm.write
+except ImportError:  # no bar, plain lines
+    trange, tell = range, print
+
 CARTS, STEPS, UPDATES = 64, 200, 60
 GRAVITY, POLE, HALF, FORCE, TOTAL, SECONDS = 9.8, 0.1, 0.5, 10.0, 1.1, 0.02
 
@@ -48,14 +55,14 @@ def main() -> None:
     libdl.manual_seed(1)
     policy = nn.Sequential(nn.Linear(4, 32), nn.Tanh(), nn.Linear(32, 2))
     optimizer = libdl.optim.Adam(policy.parameters(), lr=0.01)
-    for update in range(UPDATES + 1):
+    for update in trange(UPDATES + 1):
         log_probs, rewards = episodes(policy)
         # What is still to come at each step, against what the other carts get there on average.
         to_come = rewards.flip(0).cumsum(0).flip(0)
         alive = rewards.sum(1, keepdim=True).clamp(min=1)
         advantage = to_come - to_come.sum(1, keepdim=True) / alive
         if update % 20 == 0:
-            print(f"update {update}: {rewards.sum(0).mean().item():.0f} steps of {STEPS}")
+            tell(f"update {update}: {rewards.sum(0).mean().item():.0f} steps of {STEPS}")
         optimizer.zero_grad()
         loss = -(log_probs * advantage / STEPS).sum() / rewards.sum()
         loss.backward()

@@ -15,6 +15,13 @@ import libdl
 from libdl import Tensor, nn
 from libdl.nn import functional as F
 
+try:
+    from tqdm import tqdm, trange
+
+    tell = tqdm.write
+except ImportError:  # no bar, plain lines
+    trange, tell = range, print
+
 USERS, FILMS, GENRES, WATCHED = 600, 400, 8, 24
 BATCH, NEGATIVES = 1024, 4
 
@@ -57,7 +64,7 @@ def main() -> None:
     watched, held_out, genre = ratings()
     model = NeuMF()
     optimizer = libdl.optim.Adam(model.parameters(), lr=3e-3)
-    for epoch in range(epochs):
+    for epoch in trange(epochs):
         for batch in libdl.randperm(len(watched)).split(BATCH):
             users, films = watched[batch].T
             users = users.repeat(1 + NEGATIVES)
@@ -68,7 +75,7 @@ def main() -> None:
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
-        print(f"epoch {epoch}  loss {loss.item():.4f}")
+        tell(f"epoch {epoch}  loss {loss.item():.4f}")
 
     with libdl.no_grad():
         others = libdl.randint(0, FILMS, (USERS, 99))

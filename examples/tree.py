@@ -14,6 +14,13 @@ import random
 import libdl
 from libdl import Tensor, nn
 
+try:
+    from tqdm import tqdm, trange
+
+    tell = tqdm.write
+except ImportError:  # no bar, plain lines
+    trange, tell = range, print
+
 WIDTH, STEPS, BATCH = 8, 600, 8
 Tree = float | tuple[str, "Tree", "Tree"]
 
@@ -53,7 +60,7 @@ def main() -> None:
     source = random.Random(0)
     network = TreeNetwork()
     optimizer = libdl.optim.Adam(network.parameters(), lr=1e-2)
-    for step in range(STEPS):
+    for step in trange(STEPS):
         trees = [grow(3, source) for _ in range(BATCH)]
         wanted = libdl.tensor([[value(tree)] for tree in trees])
         loss = nn.functional.mse_loss(libdl.stack([network(tree) for tree in trees]), wanted)
@@ -61,7 +68,7 @@ def main() -> None:
         loss.backward()
         optimizer.step()
         if step % 100 == 0:
-            print(f"step {step:3}  loss {loss.item():.5f}")
+            tell(f"step {step:3}  loss {loss.item():.5f}")
     deeper = [grow(5, source) for _ in range(20)]
     with libdl.no_grad():
         errors = [abs(network(tree).item() - value(tree)) for tree in deeper]

@@ -12,6 +12,13 @@ import libdl
 from libdl import Tensor, nn
 from libdl.nn import functional as F
 
+try:
+    from tqdm import tqdm, trange
+
+    tell = tqdm.write
+except ImportError:  # no bar, plain lines
+    trange, tell = range, print
+
 SIZE, BATCH = 32, 16
 
 
@@ -68,14 +75,14 @@ def main() -> None:
     libdl.manual_seed(0)
     network = UNet()
     optimizer = libdl.optim.Adam(network.parameters(), lr=3e-3)
-    for step in range(steps):
+    for step in trange(steps):
         images, discs = shapes(BATCH)
         loss = F.binary_cross_entropy_with_logits(network(images), discs)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         if step % 50 == 49:
-            print(f"step {step:4}  loss {loss.item():.4f}")
+            tell(f"step {step:4}  loss {loss.item():.4f}")
     network.eval()
     with libdl.no_grad():
         images, discs = shapes(128)

@@ -27,6 +27,13 @@ def test_the_tree_network_learns():
     assert float(losses[-1]) < 0.01 * float(losses[0])
 
 
+def test_without_tqdm_a_training_prints_the_same_lines(monkeypatch, tmp_path):
+    lines = output(sys.executable, ROOT / "examples/tree.py")
+    (tmp_path / "tqdm.py").write_text("raise ImportError")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert lines.startswith("step") and output(sys.executable, ROOT / "examples/tree.py") == lines
+
+
 def test_memory_is_shared_with_numpy():
     lines = output(sys.executable, ROOT / "examples/exchange.py").splitlines()
     assert lines[0].endswith("10.0") and lines[1].endswith("20.0")
