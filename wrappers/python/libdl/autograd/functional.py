@@ -194,7 +194,7 @@ def _jacobian(name: str, func: Callable[..., Any], inputs: Any, create_graph: bo
     if strategy == "forward-mode":
         if strict:
             raise RuntimeError(f"{name}: strict is for reverse mode")
-        return _by_columns(func, pack, create_graph)
+        return _by_columns(name, func, pack, create_graph)
     with enable_grad():
         given = _entered(pack, create_graph)
         outputs = _called(name, func, given, strict)
@@ -223,11 +223,16 @@ def _rows(
     ]
 
 
-def _by_columns(func: Callable[..., Any], pack: _Pack, create_graph: bool) -> Any:
+def _by_columns(name: str, func: Callable[..., Any], pack: _Pack, create_graph: bool) -> Any:
     from ..func import jacfwd
 
+    def checked(*xs: Tensor) -> Any:
+        outputs = func(*xs)
+        _packed(name, "the function's outputs", outputs)
+        return outputs
+
     with set_grad_enabled(create_graph):
-        found = jacfwd(func, argnums=tuple(range(len(pack))))(*pack)
+        found = jacfwd(checked, argnums=tuple(range(len(pack))))(*pack)
     nested = found if isinstance(found[0], tuple) else (found,)
     rows = [pack.like(_given_back(row, create_graph)) for row in nested]
     return tuple(rows) if nested is found else rows[0]

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Iterable
 from typing import Any
 
-from .. import _C, _functions as F
+from .. import _C, _functions as F, _passes
 from .._C import Tensor
 from .._levels import OPEN, Level, batched, core, on_values, spread, value_at
 from .._modes import enable_grad, no_grad
@@ -106,7 +106,7 @@ def _gradients(
         with no_grad():
             return [x.new_zeros(x.shape) for x in inputs]
     with enable_grad():
-        return list(_C.grad(
+        return list(_passes.grad(
             tuple(y for y, _ in used), tuple(inputs), tuple(w for _, w in used), True,
             create_graph, True, True,
         ))  # fmt: skip
