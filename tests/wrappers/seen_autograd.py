@@ -252,6 +252,27 @@ def functions_with_vjp_named_tensors_and_none_saved(m):
     return [lists(x.grad), Vjp.apply(x=leaf(m)).requires_grad]
 
 
+def once_differentiable_functions_beside_others(m):
+    """A recorded pass reaches one, and only something else is differentiated again."""
+
+    class Once(m.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        @m.autograd.function.once_differentiable
+        def backward(ctx, dy):
+            return dy * 2 * ctx.saved_tensors[0]
+
+    x, y = leaf(m), leaf(m)
+    first = m.autograd.grad((Once.apply(x) + y**3).sum(), (x, y), create_graph=True)
+    alone = m.autograd.grad(Once.apply(x).sum(), x, create_graph=True)[0]
+    return [lists(first), lists(m.autograd.grad(first[1].sum(), y)),
+            told(m.autograd.grad, alone.sum(), x)]  # fmt: skip
+
+
 # -- modes, passes ---------------------------------------------------------------------------------
 
 
@@ -322,7 +343,8 @@ PROGRAMS = (
     multi_grad_hooks, multi_grad_hooks_see_results_and_order, multi_grad_hooks_change_nothing,
     gradient_edges, saved_values_hooks, disabled_hooks, mutation_of_saved_values,
     incremented_versions, nodes, outputs_of_functions, what_functions_refuse,
-    functions_with_vjp_named_tensors_and_none_saved, modes, arguments_of_passes, checks,
+    functions_with_vjp_named_tensors_and_none_saved, once_differentiable_functions_beside_others,
+    modes, arguments_of_passes, checks,
     jacobians_by_columns,
 )  # fmt: skip
 

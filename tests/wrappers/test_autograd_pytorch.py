@@ -106,6 +106,25 @@ def test_copies_of_allow_mutation_end_with_the_context():
         y.sum().backward()
 
 
+def test_a_second_derivative_through_a_once_differentiable_function_raises():
+    class Once(Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        @libdl.autograd.once_differentiable
+        def backward(ctx, dy):
+            return dy * 2 * ctx.saved_tensors[0]
+
+    x = libdl.ones(2, requires_grad=True)
+    for y in (Once.apply(x), Once.apply(x * x) ** 2, Once.apply(x) * x):
+        (first,) = libdl.autograd.grad(y.sum(), x, create_graph=True)
+        with pytest.raises(libdl.AutogradError, match="Once: is once differentiable"):
+            libdl.autograd.grad(first.sum(), x)
+
+
 def test_parameters_made_in_inference_mode_can_be_trained():
     with libdl.inference_mode():
         network = libdl.nn.Linear(2, 1)

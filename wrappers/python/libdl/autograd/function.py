@@ -12,6 +12,7 @@ from typing import Any
 
 from .. import _C
 from .._C import Tensor
+from .._errors import AutogradError
 from .._modes import no_grad
 from .forward_ad import Split, split_duals
 from .graph import contexts
@@ -271,11 +272,10 @@ def _recorded(
         for value in tensors
     ]
     ctx._absent = [tensor is None for tensor in ctx._to_save]
-    once = getattr(_rule(cls), "_once_differentiable", False)
     outputs = [isinstance(value, Tensor) for value in values]
     back = _Backward(cls, ctx, places, len(args), outputs)
     held = tuple(tensor for tensor in ctx._to_save if tensor is not None)
-    _C.record_function(cls.__name__, back, inputs, tensors, flags, held, once)
+    _C.record_function(cls.__name__, back, inputs, tensors, flags, held, False)
     # The node keeps the values and checks them. The context, which the node also keeps, must not.
     ctx._to_save = None
     if True in flags:
@@ -285,13 +285,38 @@ def _recorded(
     return values[0] if single else type(answer)(values)
 
 
+class _Constant(Function):
+    """Passes a value on. Whoever differentiates it by a cause is told that this is not possible."""
+
+    @staticmethod
+    def forward(ctx: Any, name: str, value: Tensor, *causes: Tensor) -> Tensor:
+        ctx.name = name
+        return value
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        raise AutogradError(f"{ctx.name}: is once differentiable, and a second derivative was "
+                            "asked for")  # fmt: skip
+
+
 def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
     """Marks a backward that cannot be differentiated itself: a second derivative then raises."""
 
     @functools.wraps(function)
     def unrecorded(ctx: Any, *gradients: Any) -> Any:
         with no_grad():
-            return function(ctx, *gradients)
+            answer = function(ctx, *gradients)
+        if not _C.grad_enabled():
+            return answer
+        causes = [
+            x for x in (*gradients, *ctx.saved_tensors) if isinstance(x, Tensor) and x.requires_grad
+        ]
+        name = function.__qualname__.removesuffix(".backward").rpartition(".")[2]
 
-    unrecorded._once_differentiable = True  # type: ignore[attr-defined]
+        def marked(value: Any) -> Any:
+            told = causes and isinstance(value, Tensor)
+            return _Constant.apply(name, value.detach(), *causes) if told else value
+
+        return tuple(map(marked, answer)) if isinstance(answer, tuple) else marked(answer)
+
     return unrecorded
