@@ -50,21 +50,17 @@ def tensors_of(values: Any) -> Any:
 # -- passes, and who watches them ------------------------------------------------------------------
 
 _local = threading.local()
-_watches = 0  # how many Watches exist; without one, a pass is the core's alone
+watches = 0  # how many Watches exist; without one, passes are _C's functions alone
 
 
 def backward(outputs: Any, gradients: Any, inputs: Any, *options: bool) -> None:
     """_C.backward, seen by Watches."""
-    if not _watches:
-        return _C.backward(outputs, gradients, inputs, *options)
     with _running(outputs, inputs):
-        return _C.backward(outputs, gradients, inputs, *options)
+        _C.backward(outputs, gradients, inputs, *options)
 
 
 def grad(outputs: Any, inputs: Any, gradients: Any, *options: bool) -> Any:
     """_C.grad, seen by Watches."""
-    if not _watches:
-        return _C.grad(outputs, inputs, gradients, *options)
     with _running(outputs, inputs):
         return _C.grad(outputs, inputs, gradients, *options)
 
@@ -127,14 +123,14 @@ class Watch:
     no more."""
 
     def __init__(self, tensors: Sequence[Tensor], call: Callable[[Any], Any], first: bool) -> None:
-        global _watches
-        _watches += 1
+        global watches
+        watches += 1
         self._call, self._first = call, first
         self._nodes = [_C.node_address(_C.gradient_edge(x)[0]._held) for x in tensors]
 
     def __del__(self) -> None:
-        global _watches
-        _watches -= 1
+        global watches
+        watches -= 1
 
     def saw(self, number: int, gradient: Tensor) -> None:
         current: _Pass | None = getattr(_local, "current", None)

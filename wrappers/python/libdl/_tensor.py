@@ -110,13 +110,14 @@ def backward(
         override(Tensor.backward, self, gradient=gradient, retain_graph=retain_graph,
                  create_graph=create_graph, inputs=inputs)  # fmt: skip
         return
-    wanted = tensors_of(inputs)
+    wanted = () if inputs is None else tensors_of(inputs)
     if inputs is not None and not wanted:
         raise RuntimeError("backward: inputs is an empty sequence")
     retain = create_graph if retain_graph is None else retain_graph
     gradients = () if gradient is None else (gradient,)
+    run = _passes.backward if _passes.watches else _C.backward
     try:
-        _passes.backward((self,), gradients, wanted, retain, create_graph, False, False)
+        run((self,), gradients, wanted, retain, create_graph, False, False)
     except Error as error:
         rename_error(error, "backward", "backward", _BACKWARD)
         raise

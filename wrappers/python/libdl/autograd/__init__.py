@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from .. import _functions as F, _passes
+from .. import _C, _functions as F, _passes
 from .._C import Overridden, Tensor
 from .._errors import Error, rename_error
 from .._modes import (
@@ -49,8 +49,9 @@ def backward(
     retain = create_graph if retain_graph is None else retain_graph
     if inputs is not None and not tensors_of(inputs):
         raise RuntimeError("backward: inputs is an empty sequence")
+    run = _passes.backward if _passes.watches else _C.backward
     try:
-        _passes.backward(
+        run(
             tensors_of(tensors), tensors_of(grad_tensors), tensors_of(inputs), retain, create_graph,
             False, False,
         )  # fmt: skip
@@ -95,8 +96,9 @@ def grad(
     if is_grads_batched:
         return _one_by_one(outputs, inputs, grad_outputs, retain, create_graph, unused,
                            materialize_grads)  # fmt: skip
+    run = _passes.grad if _passes.watches else _C.grad
     try:
-        return _passes.grad(
+        return run(
             tensors_of(outputs), tensors_of(inputs), tensors_of(grad_outputs), retain, create_graph,
             unused, materialize_grads,
         )  # fmt: skip

@@ -15,7 +15,6 @@ from .._C import Tensor
 from .._errors import AutogradError
 from .._modes import no_grad
 from .forward_ad import Split, split_duals
-from .graph import contexts
 
 
 class FunctionCtx:
@@ -158,7 +157,9 @@ class Function:
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Runs forward, and records that backward computes the gradients of the arguments."""
-        if any(isinstance(value, Tensor) and value.requires_grad for value in kwargs.values()):
+        if kwargs and any(
+            isinstance(value, Tensor) and value.requires_grad for value in kwargs.values()
+        ):
             args, kwargs = _by_position(cls, args, kwargs)
         open_levels = sys.modules.get(_LEVELS)
         if open_levels is not None and open_levels.OPEN.levels:
@@ -261,7 +262,7 @@ def _recorded(
             if any(value is (seen or args)[i] for i in places):
                 values[i] = value.detach().view(value.shape)
     tensors = [value for value in values if isinstance(value, Tensor)]
-    if not dirty <= {id(value) for value in tensors}:
+    if dirty and not dirty <= {id(value) for value in tensors}:
         raise RuntimeError(f"{cls.__name__}.forward does not return an argument that it marked as "
                            "dirty")  # fmt: skip
     if not tensors:
@@ -278,9 +279,6 @@ def _recorded(
     _C.record_function(cls.__name__, back, inputs, tensors, flags, held, False)
     # The node keeps the values and checks them. The context, which the node also keeps, must not.
     ctx._to_save = None
-    if True in flags:
-        node = _C.gradient_edge(tensors[flags.index(True)])[0]
-        contexts[_C.node_address(node._held)] = ctx
     ctx._dirty = ctx._non_differentiable = ()
     return values[0] if single else type(answer)(values)
 

@@ -11,7 +11,6 @@ from weakref import WeakValueDictionary
 
 from .. import _C
 from .._C import Tensor
-from .._missing import NoAttribute
 from .._modes import no_grad
 from .._passes import GradientEdge as GradientEdge, Watch
 from .._tensor import Removable
@@ -27,10 +26,9 @@ __all__ = [
     "saved_tensors_hooks",
 ]  # fmt: skip
 
-# What belongs to nodes, by their addresses, and is alive as long as they are.
+# By the addresses of nodes, alive as long as those are. So y.grad_fn is the same object each time.
 _nodes: WeakValueDictionary[int, Node] = WeakValueDictionary()
 _notes: WeakValueDictionary[int, _Notes] = WeakValueDictionary()
-contexts: WeakValueDictionary[int, Any] = WeakValueDictionary()  # of custom functions
 
 
 class _Notes:
@@ -53,8 +51,7 @@ def _is_operator(name: str) -> bool:
 
 
 class Node:
-    """One recorded operation, as in tensor.grad_fn. The node of a custom function has the attributes
-    of its context."""
+    """One recorded operation, as in tensor.grad_fn. Equal nodes are the same operation."""
 
     __slots__ = ("_held", "__weakref__")
 
@@ -98,13 +95,6 @@ class Node:
         """Always true."""
         return True
 
-    def __getattr__(self, name: str) -> Any:
-        if not name.startswith("__"):
-            context = None if _is_operator(self.operator) else _context(self)
-            if context is not None:
-                return getattr(context, name)
-        raise NoAttribute(self, name)
-
     def register_prehook(self, hook: Callable[[tuple[Tensor, ...]], Any]) -> Removable:
         """Calls hook(grad_outputs) before the node; a returned tuple replaces them."""
         return Removable(_C.add_hook(self._held, 1, hook))
@@ -142,10 +132,6 @@ def _node(held: Any) -> Node:
     if node is None:
         node = _nodes[address] = _class_of(_C.node_name(held))(held)
     return node
-
-
-def _context(node: Node) -> Any:
-    return contexts.get(_C.node_address(node._held))
 
 
 _C.register("node", _node)
