@@ -133,7 +133,7 @@ def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
         given = _entered(_packed(name, "inputs", inputs), create_graph)
         outputs = _called(name, func, given, strict)
         weights = _weights(name, v, outputs, create_graph, "that the function gives")
-    with set_grad_enabled(create_graph or is_grad_enabled()):
+    with set_grad_enabled(bool(create_graph) or is_grad_enabled()):
         found = _gradients(outputs, given, weights, create_graph)
         rows = _filled(name, "the output", found, given, strict, create_graph, "input")
     return (
@@ -160,7 +160,7 @@ def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
         for i, row in enumerate(rows):
             if strict and (row is None or not row.requires_grad):
                 _independent(name, "the output", f"input {i}")
-    with set_grad_enabled(create_graph or is_grad_enabled()):
+    with set_grad_enabled(bool(create_graph) or is_grad_enabled()):
         found = _gradients(rows, dummies, weights, create_graph)
         moved = _filled(name, "the gradient", found, outputs, strict, create_graph, "output")
     return (
@@ -231,7 +231,7 @@ def _by_columns(name: str, func: Callable[..., Any], pack: _Pack, create_graph: 
         _packed(name, "the function's outputs", outputs)
         return outputs
 
-    with set_grad_enabled(create_graph):
+    with set_grad_enabled(bool(create_graph)):
         found = jacfwd(checked, argnums=tuple(range(len(pack))))(*pack)
     nested = found if isinstance(found[0], tuple) else (found,)
     rows = [pack.like(_given_back(row, create_graph)) for row in nested]
@@ -277,7 +277,7 @@ def vhp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
     name = "vhp"
     with enable_grad():
         given, weights, outputs, slopes = _sloped(name, func, inputs, v, create_graph, strict)
-    with set_grad_enabled(create_graph or is_grad_enabled()):
+    with set_grad_enabled(bool(create_graph) or is_grad_enabled()):
         found = _gradients(slopes, given, weights, create_graph)
         rows = _filled(name, "the Jacobian", found, given, strict, create_graph, "input")
     return (
@@ -297,7 +297,7 @@ def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
             name, "inputs", tuple(F.zeros_like(x.detach()).requires_grad_() for x in given)
         )
         twice = _gradients(slopes, given, dummies, True)
-    with set_grad_enabled(create_graph or is_grad_enabled()):
+    with set_grad_enabled(bool(create_graph) or is_grad_enabled()):
         found = _gradients(twice, dummies, weights, create_graph)
         columns = _filled(name, "the Hessian", found, given, strict, create_graph, "input")
     return (
