@@ -162,6 +162,51 @@ def test_numpys_numbers_and_arrays_load(protocol):
     assert found[3] is found[5]
 
 
+def numpys():
+    """Numbers and arrays of every dtype that files have."""
+    numpy = pytest.importorskip("numpy")
+    array = numpy.arange(6, dtype=numpy.int16).reshape(2, 3)
+    letters = "b1 u1 u2 u4 u8 i1 i2 i4 i8 f2 f4 f8 c8 c16".split()
+    return [numpy.array([0, 1, 2.5]).astype(dtype) for dtype in letters] + [
+        numpy.float64(0.1), numpy.float32(0.1), numpy.int64(-3), numpy.bool_(True),
+        numpy.complex64(1 + 2j), array, array.T, array[:, ::2], numpy.array(3.0),
+        numpy.zeros((0, 2)), numpy.arange(3, dtype=">i4"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("format", ["safetensors", "torch"])
+def test_numpys_numbers_and_arrays_are_saved(format):
+    value = numpys()
+    found = libdl.load(stored({"best": value, "again": value[-1]}, format=format))
+    for x, y in zip(found["best"], value, strict=True):
+        assert type(x) is type(y) and x.shape == y.shape and (x == y).all()
+        assert x.dtype == y.dtype.newbyteorder("<")
+    found["best"][0][:] = False  # arrays are the program's own
+    if format == "torch":
+        assert found["again"] is found["best"][-1]
+
+
+def test_numpys_values_are_in_pytorchs_format_as_pickle_writes_them():
+    value = numpys()[:-1]  # NumPy may swap the last one's bytes on the way
+    records = mutations.records_of(stored(value, format="torch").getvalue())
+    for x, y in zip(pickle.loads(records["data.pkl"]), value, strict=True):
+        assert type(x) is type(y) and x.dtype == y.dtype and (x == y).all()
+
+
+@pytest.mark.parametrize("format", ["safetensors", "torch"])
+def test_what_no_file_holds_is_refused_and_told_what_to_do(format):
+    numpy = pytest.importorskip("numpy")
+    network = libdl.nn.Linear(1, 1)
+    optimizer = libdl.optim.SGD(network.parameters())
+    for owner in (network, optimizer, libdl.optim.lr_scheduler.StepLR(optimizer, 1)):
+        name = type(owner).__name__
+        with pytest.raises(TypeError, match=rf"is a {name}; .* save its state_dict\(\)"):
+            stored({"a": owner}, format=format)
+    for array, kind in ((numpy.array(["a"]), "<U1"), (numpy.array([None]), "object")):
+        with pytest.raises(TypeError, match=f"is a ndarray of {kind}; "):
+            stored([array], format=format)
+
+
 # -- map_location ----------------------------------------------------------------------------------
 
 
@@ -220,7 +265,7 @@ def test_what_has_no_meaning_in_pytorchs_format_is_refused_with_its_place():
     class Strange:
         pass
 
-    with pytest.raises(TypeError, match=r"save: \['a'\]\[1\] is a .*Strange; a checkpoint holds"):
+    with pytest.raises(TypeError, match=r"save: \['a'\]\[1\] is a .*Strange; a file holds"):
         stored({"a": [1, Strange()]}, format="torch")
     with pytest.raises(TypeError, match=r"is a Linear; .*state_dict\(\)"):
         stored(libdl.nn.Linear(1, 1), format="torch")

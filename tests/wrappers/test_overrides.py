@@ -198,3 +198,20 @@ def test_a_tensor_is_no_more_a_sequence_after_a_mode_than_before():
         x[0]
     assert log.seen == ["libdl.Tensor.__getitem__"]
     assert not is_sequence(x)
+
+
+def test_stand_ins_take_the_arguments_of_what_they_stand_for():
+    stand_ins = overrides.get_testing_overrides()
+    for space in overrides.get_overridable_functions().values():
+        assert all(function in stand_ins for function in space)
+    assert stand_ins[libdl.add](1, 2) == stand_ins[libdl.add](1, other=2, alpha=3) == -1
+    assert stand_ins[libdl.Tensor.view](1, 2, 3) == -1
+    assert signature(stand_ins[libdl.cat]) == signature(libdl.cat)
+    with pytest.raises(TypeError, match="beta"):
+        stand_ins[libdl.add](1, 2, beta=3)
+    assert libdl.zeros not in stand_ins
+
+
+def test_text_has_no_name():
+    assert overrides.resolve_name("add") is None  # as in PyTorch
+    assert overrides.resolve_name(libdl.add) == "libdl.add"

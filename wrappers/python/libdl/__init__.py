@@ -93,6 +93,10 @@ from ._legacy import (
     set_default_tensor_type as set_default_tensor_type,
 )  # fmt: skip
 from . import autograd as autograd, return_types as return_types
+from .autograd.anomaly_mode import (
+    is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled,
+    is_anomaly_enabled as is_anomaly_enabled,
+)  # fmt: skip
 
 _overrides.own_methods(globals())
 

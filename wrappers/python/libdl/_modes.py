@@ -62,6 +62,10 @@ class _Mode:
     def _again(self) -> Any:
         return type(self)()
 
+    def clone(self) -> Any:
+        """Another one like it."""
+        return self._again()
+
     def __enter__(self) -> Any:
         raise NotImplementedError
 
@@ -88,7 +92,9 @@ class set_grad_enabled(_Mode):
     """Switches recording on or off, for good or within a with statement."""
 
     def __init__(self, mode: bool) -> None:
-        self._mode = mode
+        if not isinstance(mode, bool):
+            raise TypeError(f"set_grad_enabled: mode is a {type(mode).__name__}, wanted a bool")
+        self.mode = mode
         self._before = _C.set_grad_enabled(mode)
 
     def __call__(self, function: F) -> F:
@@ -96,39 +102,62 @@ class set_grad_enabled(_Mode):
         return super().__call__(function)
 
     def _again(self) -> Any:
-        return set_grad_enabled(self._mode)
+        return set_grad_enabled(self.mode)
+
+    def clone(self) -> Any:
+        """Another one like it; unlike the first, it changes nothing before it is entered."""
+        before = _C.grad_enabled()
+        made = set_grad_enabled(self.mode)
+        _C.set_grad_enabled(before)
+        return made
 
     def __enter__(self) -> None:
-        _C.set_grad_enabled(self._mode)
+        _C.set_grad_enabled(self.mode)
 
     def __exit__(self, *exception: object) -> None:
         _C.set_grad_enabled(self._before)
 
 
 class inference_mode(_Mode):
-    """Nothing is recorded inside, and results can never take part in recording."""
+    """Nothing is recorded inside, and results can never take part in recording. inference_mode(False)
+    ends the mode and no_grad for a while."""
 
     def __new__(cls, mode: Any = True) -> Any:
         made = object.__new__(cls)
         if callable(mode):
-            made._mode = True
+            made.mode = True
             return made(mode)
         return made
 
     def __init__(self, mode: Any = True) -> None:
-        self._mode = bool(mode)
+        self.mode = bool(mode)
 
     def _again(self) -> Any:
-        return inference_mode(self._mode)
+        return inference_mode(self.mode)
 
     def __enter__(self) -> None:
-        self._before = _C.set_inference_mode(self._mode)
-        self._grad = _C.set_grad_enabled(False) if self._mode else None
+        self._before = _C.set_inference_mode(self.mode)
+        self._grad = _C.set_grad_enabled(not self.mode)
 
     def __exit__(self, *exception: object) -> None:
         _C.set_inference_mode(self._before)
-        if self._grad is not None:
-            _C.set_grad_enabled(self._grad)
+        _C.set_grad_enabled(self._grad)
+
+
+class set_multithreading_enabled(_Mode):
+    """Changes nothing: a backward pass runs on the thread that calls it."""
+
+    def __init__(self, mode: bool) -> None:
+        self.mode = mode
+
+    def _again(self) -> Any:
+        return set_multithreading_enabled(self.mode)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *exception: object) -> None:
+        pass
 
 
 class check_copies(_Mode):

@@ -8,10 +8,11 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from . import _C, _functions
+from . import _C, _functions, _passes
 from ._C import Overridden, Tensor
 from ._errors import AutogradError, Error, rename_error
 from ._overrides import DisableTorchFunctionSubclass, override
+from ._passes import tensors_of
 from ._types import (
     DeviceLike, bfloat16, bool_, complex64, complex128, contiguous_format, device as Device,
     dtype as Dtype, float16, float32, float64, int8, int16, int32, int64, uint8,
@@ -109,16 +110,14 @@ def backward(
         override(Tensor.backward, self, gradient=gradient, retain_graph=retain_graph,
                  create_graph=create_graph, inputs=inputs)  # fmt: skip
         return
-    if inputs is None:
-        inputs = ()
-    elif isinstance(inputs, Tensor):
-        inputs = (inputs,)
-    elif len(inputs) == 0:
+    wanted = () if inputs is None else tensors_of(inputs)
+    if inputs is not None and not wanted:
         raise RuntimeError("backward: inputs is an empty sequence")
     retain = create_graph if retain_graph is None else retain_graph
     gradients = () if gradient is None else (gradient,)
+    run = _passes.backward if _passes.watches else _C.backward
     try:
-        _C.backward((self,), gradients, inputs, retain, create_graph, False, False)
+        run((self,), gradients, wanted, retain, create_graph, False, False)
     except Error as error:
         rename_error(error, "backward", "backward", _BACKWARD)
         raise
@@ -135,18 +134,27 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Any:
 
 @method
 def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> Any:
-    """Calls hook(leaf) after a gradient was added to the leaf's .grad."""
-    return Removable(_C.add_hook(self, 3, hook))
+    """Calls hook(leaf) after a gradient was added to the leaf's .grad; it must return None."""
+    if not callable(hook):
+        raise TypeError(f"a hook must be callable, found {hook!r}")
+
+    def checked(leaf: Tensor) -> None:
+        if hook(leaf) is not None:  # type: ignore[func-returns-value]
+            raise RuntimeError("register_post_accumulate_grad_hook: the hook returned a value, "
+                               "wanted None")  # fmt: skip
+
+    return Removable(_C.add_hook(self, 3, checked))
 
 
 class Removable:
-    """A registered hook; remove() removes it, and so does the end of a with statement."""
+    """A registered hook, on one place or several; remove() removes it, and so does the end of a with statement."""
 
-    def __init__(self, held: Any) -> None:
+    def __init__(self, *held: Any) -> None:
         self._held = held
 
     def remove(self) -> None:
-        _C.remove_hook(self._held)
+        for hook in self._held:
+            _C.remove_hook(hook)
 
     def __enter__(self) -> Removable:
         return self

@@ -21,7 +21,7 @@ from ._overrides import (
 __all__ = [
     "BaseTorchFunctionMode", "DisableTorchFunction", "DisableTorchFunctionSubclass",
     "TorchFunctionMode", "get_default_nowrap_functions", "get_ignored_functions",
-    "get_overridable_functions", "handle_torch_function", "has_torch_function",
+    "get_overridable_functions", "get_testing_overrides", "handle_torch_function", "has_torch_function",
     "is_tensor_like", "is_tensor_method_or_property", "resolve_name", "wrap_torch_function",
 ]  # fmt: skip
 
@@ -136,7 +136,7 @@ def resolve_name(f: Any) -> str | None:
     """The function's name in a program, "libdl.add"; None if it is none of the library's. A function
     that is also a method has the function's name."""
     if isinstance(f, str):
-        return f
+        return None
     for table in (_names(), _created()):
         if f in table:
             return table[f]
@@ -177,6 +177,30 @@ def get_overridable_functions() -> dict[Any, list[Callable[..., Any]]]:
         if function not in ignored and (attribute or callable(function)):
             found[spaces[space]].append(function)
     return found
+
+
+@functools.cache
+def get_testing_overrides() -> dict[Callable[..., Any], Callable[..., Any]]:
+    """For each function that a class can override, a stand-in that takes the same arguments and
+    returns -1."""
+    return {function: _stand_in(function)
+            for functions in get_overridable_functions().values() for function in functions}  # fmt: skip
+
+
+def _stand_in(function: Callable[..., Any]) -> Callable[..., Any]:
+    import inspect
+
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # of C, without a signature
+        return lambda *args, **kwargs: -1
+
+    def stand_in(*args: Any, **kwargs: Any) -> int:
+        signature.bind(*args, **kwargs)
+        return -1
+
+    stand_in.__signature__ = signature  # type: ignore[attr-defined]
+    return stand_in
 
 
 def get_default_nowrap_functions() -> set[Callable[..., Any]]:

@@ -8,12 +8,15 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from .. import _C, _functions as F
+from .. import _C, _functions as F, _passes
 from .._C import Overridden, Tensor
 from .._errors import Error, rename_error
-from .._modes import enable_grad, inference_mode, no_grad, set_grad_enabled
+from .._modes import (
+    enable_grad, inference_mode, no_grad, set_grad_enabled, set_multithreading_enabled,
+)  # fmt: skip
+from .._passes import GradientEdge, tensors_of
 from . import forward_ad, functional, grad_mode, graph
-from .anomaly import detect_anomaly, set_detect_anomaly
+from .anomaly_mode import detect_anomaly, set_detect_anomaly
 from .function import Function, once_differentiable
 from .gradcheck import GradcheckError, gradcheck, gradgradcheck
 
@@ -21,16 +24,10 @@ __all__ = [
     "Function", "GradcheckError", "Variable", "backward", "detect_anomaly", "enable_grad",
     "forward_ad", "function", "functional", "grad", "grad_mode", "gradcheck", "gradgradcheck",
     "graph", "inference_mode", "no_grad", "once_differentiable", "set_detect_anomaly",
-    "set_grad_enabled", "variable",
+    "set_grad_enabled", "set_multithreading_enabled", "variable",
 ]  # fmt: skip
 
-Tensors = Tensor | Sequence[Tensor]
-
-
-def _sequence(tensors: Any) -> Any:
-    if tensors is None:
-        return ()
-    return (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+Tensors = Tensor | GradientEdge | Sequence[Tensor | GradientEdge]
 
 
 def backward(
@@ -50,11 +47,12 @@ def backward(
         inputs: leaves; None: all
     """
     retain = create_graph if retain_graph is None else retain_graph
-    if inputs is not None and not isinstance(inputs, Tensor) and len(inputs) == 0:
+    if inputs is not None and not tensors_of(inputs):
         raise RuntimeError("backward: inputs is an empty sequence")
+    run = _passes.backward if _passes.watches else _C.backward
     try:
-        _C.backward(
-            _sequence(tensors), _sequence(grad_tensors), _sequence(inputs), retain, create_graph,
+        run(
+            tensors_of(tensors), tensors_of(grad_tensors), tensors_of(inputs), retain, create_graph,
             False, False,
         )  # fmt: skip
     except Error as error:
@@ -91,14 +89,17 @@ def grad(
     """
     if not only_inputs:
         warnings.warn("grad: only_inputs is deprecated and not read", FutureWarning, stacklevel=2)
+    if materialize_grads and allow_unused is False:
+        raise ValueError("grad: allow_unused is False, wanted True or None with materialize_grads")
     retain = create_graph if retain_graph is None else retain_graph
     unused = materialize_grads if allow_unused is None else allow_unused
     if is_grads_batched:
         return _one_by_one(outputs, inputs, grad_outputs, retain, create_graph, unused,
                            materialize_grads)  # fmt: skip
+    run = _passes.grad if _passes.watches else _C.grad
     try:
-        return _C.grad(
-            _sequence(outputs), _sequence(inputs), _sequence(grad_outputs), retain, create_graph,
+        return run(
+            tensors_of(outputs), tensors_of(inputs), tensors_of(grad_outputs), retain, create_graph,
             unused, materialize_grads,
         )  # fmt: skip
     except Overridden as error:
@@ -115,10 +116,13 @@ def _one_by_one(
     outputs: Tensors, inputs: Tensors, grad_outputs: Any, retain: bool, create_graph: bool,
     unused: bool, materialize: bool,
 ) -> tuple[Tensor, ...]:  # fmt: skip
-    given = _sequence(grad_outputs)
+    given = tensors_of(grad_outputs)
+    if any(w is not None and w.ndim == 0 for w in given):
+        raise IndexError("grad: is_grads_batched, and one of the grad_outputs has no dimension")
     sizes = {len(w) for w in given if w is not None}
     if len(sizes) != 1 or 0 in sizes:
-        raise RuntimeError(
+        kind = ValueError if len(sizes) > 1 else RuntimeError
+        raise kind(
             f"grad: is_grads_batched, and the grad_outputs are batches of {sorted(sizes)}, wanted "
             "one size for all, at least 1"
         )
@@ -166,9 +170,9 @@ if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
     _explain = _missing_names(__name__)
 
     def __getattr__(name: str) -> Any:
-        if name != "profiler":
+        if name not in ("profiler", "variable"):
             return _explain(name)
         import importlib
 
-        return importlib.import_module(".profiler", __name__)
+        return importlib.import_module(f".{name}", __name__)
 __dir__ = _public_names(__name__)

@@ -40,6 +40,8 @@ class dual_level:
 
 def _identity(level: int | None) -> int:
     """The identity of an open level, None meaning the innermost; 0 if it is not open."""
+    if level is not None and level < 0:
+        return 0
     return _C.forward_level(0 if level is None else level + 1)
 
 

@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import sys
 from collections.abc import Callable
 from typing import Any
 
 from .. import _C
 from .._C import Tensor
+from .._errors import AutogradError
 from .._modes import no_grad
 from .forward_ad import Split, split_duals
 
@@ -19,7 +21,7 @@ class FunctionCtx:
     """The context that forward passes to backward. Any attributes may be set on it."""
 
     needs_input_grad: tuple[bool, ...] = ()
-    _to_save: tuple[Tensor | None, ...] = ()
+    _to_save: tuple[Tensor | None, ...] | None = ()  # None: the node has them
     _for_forward: tuple[Tensor | None, ...] = ()
     _dirty: tuple[Tensor, ...] = ()
     _non_differentiable: tuple[Tensor, ...] = ()
@@ -42,10 +44,12 @@ class FunctionCtx:
 
     def mark_dirty(self, *tensors: Tensor) -> None:
         """Declares that forward wrote these inputs in place; it must return them."""
+        _all_tensors("mark_dirty", tensors)
         self._dirty = tensors
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
         """Declares that these outputs have no history."""
+        _all_tensors("mark_non_differentiable", tensors)
         self._non_differentiable = tensors
 
     def set_materialize_grads(self, value: bool) -> None:
@@ -56,19 +60,23 @@ class FunctionCtx:
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
         """The saved tensors, unchanged; with their history if the pass records."""
         if self._pass is None:
+            if self._to_save is None:
+                raise RuntimeError("saved_tensors: no backward pass runs, and only then are they "
+                                   "there after forward")  # fmt: skip
             return self._to_save
-        held, self_pass = iter(range(len(self._to_save))), self._pass
+        present = itertools.count()
         return tuple(
-            None if absent else _C.pass_saved(self_pass, i)
-            for i, absent in zip(held, self._absent, strict=True)
+            None if absent else _C.pass_saved(self._pass, next(present)) for absent in self._absent
         )
 
 
 class _Backward:
     """The callable that the engine calls: one gradient for each tensor input of forward."""
 
-    def __init__(self, function: type[Function], ctx: Any, places: list[int], count: int) -> None:
+    def __init__(self, function: type[Function], ctx: Any, places: list[int], count: int,
+                 outputs: list[bool]) -> None:  # fmt: skip
         self.function, self.ctx, self.places, self.count = function, ctx, places, count
+        self.outputs = outputs  # which of them are tensors
 
     def __call__(self, held: Any, gradients: tuple[Tensor | None, ...]) -> Any:
         ctx = self.ctx
@@ -77,9 +85,11 @@ class _Backward:
                 _C.pass_zeros(held, i) if gradient is None else gradient
                 for i, gradient in enumerate(gradients)
             )
+        arriving = iter(gradients)
+        gradients = tuple(next(arriving) if tensor else None for tensor in self.outputs)
         outer, ctx._pass = ctx._pass, held
         try:
-            answer = self.function.backward(ctx, *gradients)
+            answer = _rule(self.function)(ctx, *gradients)
         finally:
             ctx._pass = outer
         if not isinstance(answer, tuple):
@@ -98,6 +108,23 @@ class _Backward:
                     f"{name}.backward returned a gradient for argument {i + 1}, which {what}"
                 )
         return tuple(answer[i] for i in self.places)
+
+
+def _rule(function: type[Function]) -> Callable[..., Any]:
+    """backward, under whichever of its two names the class has it."""
+    if function.vjp is Function.vjp:
+        return function.backward
+    if function.backward is not Function.backward:
+        raise RuntimeError(f"{function.__name__} has both backward and vjp, wanted one of them")
+    return function.vjp
+
+
+def _all_tensors(method: str, values: tuple[Any, ...]) -> None:
+    for i, value in enumerate(values):
+        if not isinstance(value, Tensor):
+            raise RuntimeError(
+                f"{method}: argument {i + 1} is a {type(value).__name__}, wanted a tensor"
+            )
 
 
 _LEVELS = f"{__package__.rpartition('.')[0]}._levels"  # loaded by the first vmap
@@ -130,6 +157,10 @@ class Function:
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Runs forward, and records that backward computes the gradients of the arguments."""
+        if kwargs and any(
+            isinstance(value, Tensor) and value.requires_grad for value in kwargs.values()
+        ):
+            args, kwargs = _by_position(cls, args, kwargs)
         open_levels = sys.modules.get(_LEVELS)
         if open_levels is not None and open_levels.OPEN.levels:
             from ..func._custom import applied, innermost
@@ -165,6 +196,20 @@ class Function:
             values = tuple(seen.get(id(x), x) for x in saved)
             _push_forward(cls, ctx, split.values, values, answer, split)
         return answer
+
+
+def _by_position(cls: type[Function], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Arguments as backward counts them, so that no gradient gets lost."""
+    import inspect  # slow, and seldom needed
+
+    separate = cls.setup_context is not Function.setup_context
+    hidden = () if separate else (None,)  # the context
+    bound = inspect.signature(cls.forward).bind(*hidden, *args, **kwargs)
+    for name, value in bound.kwargs.items():
+        if isinstance(value, Tensor) and value.requires_grad:
+            raise TypeError(f"{cls.__name__}.apply: {name} requires grad, wanted a tensor that "
+                            "does not, as forward takes it only by name")  # fmt: skip
+    return bound.args[len(hidden):], bound.kwargs
 
 
 def _push_forward(
@@ -207,7 +252,7 @@ def _recorded(
     """The answer with its history; seen: the arguments as forward saw them, if they differ."""
     if not _C.grad_enabled() or not any(ctx.needs_input_grad):
         return answer
-    single = isinstance(answer, Tensor)
+    single = not isinstance(answer, (tuple, list))
     values = [answer] if single else list(answer)
     inputs = [args[i] for i in places]
     dirty = {id(tensor) for tensor in ctx._dirty}
@@ -217,19 +262,39 @@ def _recorded(
             if any(value is (seen or args)[i] for i in places):
                 values[i] = value.detach().view(value.shape)
     tensors = [value for value in values if isinstance(value, Tensor)]
+    if dirty and not dirty <= {id(value) for value in tensors}:
+        raise RuntimeError(f"{cls.__name__}.forward does not return an argument that it marked as "
+                           "dirty")  # fmt: skip
+    if not tensors:
+        return answer
     excluded = {id(tensor) for tensor in ctx._non_differentiable}
     flags = [
         id(value) not in excluded and (value.dtype.is_floating_point or value.dtype.is_complex)
         for value in tensors
     ]
     ctx._absent = [tensor is None for tensor in ctx._to_save]
-    once = getattr(cls.backward, "_once_differentiable", False)
-    back = _Backward(cls, ctx, places, len(args))
-    _C.record_function(cls.__name__, back, inputs, tensors, flags, ctx._to_save, once)
+    outputs = [isinstance(value, Tensor) for value in values]
+    back = _Backward(cls, ctx, places, len(args), outputs)
+    held = tuple(tensor for tensor in ctx._to_save if tensor is not None)
+    _C.record_function(cls.__name__, back, inputs, tensors, flags, held, False)
     # The node keeps the values and checks them. The context, which the node also keeps, must not.
-    ctx._to_save = tuple(None for _ in ctx._to_save)
+    ctx._to_save = None
     ctx._dirty = ctx._non_differentiable = ()
     return values[0] if single else type(answer)(values)
+
+
+class _Constant(Function):
+    """Passes a value on. Whoever differentiates it by a cause is told that this is not possible."""
+
+    @staticmethod
+    def forward(ctx: Any, name: str, value: Tensor, *causes: Tensor) -> Tensor:
+        ctx.name = name
+        return value
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        raise AutogradError(f"{ctx.name}: is once differentiable, and a second derivative was "
+                            "asked for")  # fmt: skip
 
 
 def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -238,7 +303,18 @@ def once_differentiable(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def unrecorded(ctx: Any, *gradients: Any) -> Any:
         with no_grad():
-            return function(ctx, *gradients)
+            answer = function(ctx, *gradients)
+        if not _C.grad_enabled():
+            return answer
+        causes = [
+            x for x in (*gradients, *ctx.saved_tensors) if isinstance(x, Tensor) and x.requires_grad
+        ]
+        name = function.__qualname__.removesuffix(".backward").rpartition(".")[2]
 
-    unrecorded._once_differentiable = True  # type: ignore[attr-defined]
+        def marked(value: Any) -> Any:
+            told = causes and isinstance(value, Tensor)
+            return _Constant.apply(name, value.detach(), *causes) if told else value
+
+        return tuple(map(marked, answer)) if isinstance(answer, tuple) else marked(answer)
+
     return unrecorded

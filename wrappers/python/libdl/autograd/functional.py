@@ -133,7 +133,7 @@ def vjp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
         given = _entered(_packed(name, "inputs", inputs), create_graph)
         outputs = _called(name, func, given, strict)
         weights = _weights(name, v, outputs, create_graph, "that the function gives")
-    with set_grad_enabled(create_graph or is_grad_enabled()):
+    with set_grad_enabled(bool(create_graph) or is_grad_enabled()):
         found = _gradients(outputs, given, weights, create_graph)
         rows = _filled(name, "the output", found, given, strict, create_graph, "input")
     return (
@@ -160,7 +160,7 @@ def jvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
         for i, row in enumerate(rows):
             if strict and (row is None or not row.requires_grad):
                 _independent(name, "the output", f"input {i}")
-    with set_grad_enabled(create_graph or is_grad_enabled()):
+    with set_grad_enabled(bool(create_graph) or is_grad_enabled()):
         found = _gradients(rows, dummies, weights, create_graph)
         moved = _filled(name, "the gradient", found, outputs, strict, create_graph, "output")
     return (
@@ -194,7 +194,7 @@ def _jacobian(name: str, func: Callable[..., Any], inputs: Any, create_graph: bo
     if strategy == "forward-mode":
         if strict:
             raise RuntimeError(f"{name}: strict is for reverse mode")
-        return _by_columns(func, pack, create_graph)
+        return _by_columns(name, func, pack, create_graph)
     with enable_grad():
         given = _entered(pack, create_graph)
         outputs = _called(name, func, given, strict)
@@ -223,11 +223,16 @@ def _rows(
     ]
 
 
-def _by_columns(func: Callable[..., Any], pack: _Pack, create_graph: bool) -> Any:
+def _by_columns(name: str, func: Callable[..., Any], pack: _Pack, create_graph: bool) -> Any:
     from ..func import jacfwd
 
-    with set_grad_enabled(create_graph):
-        found = jacfwd(func, argnums=tuple(range(len(pack))))(*pack)
+    def checked(*xs: Tensor) -> Any:
+        outputs = func(*xs)
+        _packed(name, "the function's outputs", outputs)
+        return outputs
+
+    with set_grad_enabled(bool(create_graph)):
+        found = jacfwd(checked, argnums=tuple(range(len(pack))))(*pack)
     nested = found if isinstance(found[0], tuple) else (found,)
     rows = [pack.like(_given_back(row, create_graph)) for row in nested]
     return tuple(rows) if nested is found else rows[0]
@@ -272,7 +277,7 @@ def vhp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
     name = "vhp"
     with enable_grad():
         given, weights, outputs, slopes = _sloped(name, func, inputs, v, create_graph, strict)
-    with set_grad_enabled(create_graph or is_grad_enabled()):
+    with set_grad_enabled(bool(create_graph) or is_grad_enabled()):
         found = _gradients(slopes, given, weights, create_graph)
         rows = _filled(name, "the Jacobian", found, given, strict, create_graph, "input")
     return (
@@ -292,7 +297,7 @@ def hvp(func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool
             name, "inputs", tuple(F.zeros_like(x.detach()).requires_grad_() for x in given)
         )
         twice = _gradients(slopes, given, dummies, True)
-    with set_grad_enabled(create_graph or is_grad_enabled()):
+    with set_grad_enabled(bool(create_graph) or is_grad_enabled()):
         found = _gradients(twice, dummies, weights, create_graph)
         columns = _filled(name, "the Hessian", found, given, strict, create_graph, "input")
     return (

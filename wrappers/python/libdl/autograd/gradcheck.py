@@ -110,9 +110,12 @@ def gradcheck(
     raise_exception: bool = True,
     check_undefined_grad: bool = True,
     check_forward_ad: bool = False,
+    check_backward_ad: bool = True,
     nondet_tol: float = 0.0,
     check_batched_grad: bool = False,
+    check_batched_forward_grad: bool = False,
     fast_mode: bool = False,
+    masked: bool | None = None,
 ) -> bool:
     """Whether func's gradients equal central differences, at float64 and complex128 inputs.
 
@@ -122,8 +125,15 @@ def gradcheck(
         eps: half the step of the differences
         atol, rtol: the tolerance: atol + rtol * abs(difference)
         raise_exception: whether a wrong gradient raises GradcheckError instead of returning False
-        check_forward_ad: whether forward mode is checked, too
+        check_forward_ad: whether forward mode is compared with backward, too
+        check_backward_ad: False changes nothing, because forward mode is compared with backward
+        check_undefined_grad, check_batched_grad, check_batched_forward_grad, fast_mode, masked,
+            nondet_tol: accepted for compatibility; every element is checked
     """
+    if not (check_forward_ad or check_backward_ad):
+        raise ValueError("gradcheck: neither check_forward_ad nor check_backward_ad is True")
+    if check_batched_forward_grad and not check_forward_ad:
+        raise ValueError("gradcheck: check_batched_forward_grad wants check_forward_ad=True")
     given = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     checked = [(n, x) for n, x in enumerate(given, 1) if isinstance(x, Tensor) and x.requires_grad]
     if not checked:
@@ -202,10 +212,22 @@ def gradgradcheck(
     gen_non_contig_grad_outputs: bool = False,
     raise_exception: bool = True,
     nondet_tol: float = 0.0,
-    **ignored: Any,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_fwd_over_rev: bool = False,
+    check_rev_over_rev: bool = True,
+    fast_mode: bool = False,
+    masked: bool = False,
 ) -> bool:
-    """Whether the gradients of func's gradients equal central differences."""
+    """Whether the gradients of func's gradients equal central differences. check_fwd_over_rev: and
+    forward mode through the gradient agrees. Other arguments as in gradcheck."""
     from . import grad
+
+    if not (check_fwd_over_rev or check_rev_over_rev):
+        raise ValueError(
+            "gradgradcheck: neither check_fwd_over_rev nor check_rev_over_rev is True"
+        )
 
     given = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     outputs = _differentiable(func(*given))
@@ -228,7 +250,7 @@ def gradgradcheck(
 
     return gradcheck(
         gradients, (*given, *weights), eps=eps, atol=atol, rtol=rtol,
-        raise_exception=raise_exception,
+        raise_exception=raise_exception, check_forward_ad=check_fwd_over_rev,
     )  # fmt: skip
 
 

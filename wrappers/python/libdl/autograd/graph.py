@@ -1,16 +1,44 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The recorded graph: its nodes, and hooks for the values that they save."""
+"""The recorded graph: its nodes, what they save, and hooks."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any
+from weakref import WeakValueDictionary
 
 from .. import _C
 from .._C import Tensor
+from .._modes import no_grad
+from .._passes import GradientEdge as GradientEdge, Watch
 from .._tensor import Removable
+from ._saved import (
+    allow_mutation_on_saved_tensors as allow_mutation_on_saved_tensors,
+    disable_saved_tensors_hooks as disable_saved_tensors_hooks, save_on_cpu as save_on_cpu,
+    saved_tensors_hooks as saved_tensors_hooks,
+)  # fmt: skip
+
+__all__ = [
+    "GradientEdge", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks",
+    "get_gradient_edge", "increment_version", "register_multi_grad_hook", "save_on_cpu",
+    "saved_tensors_hooks",
+]  # fmt: skip
+
+# By the addresses of nodes, alive as long as those are. So y.grad_fn is the same object each time.
+_nodes: WeakValueDictionary[int, Node] = WeakValueDictionary()
+_notes: WeakValueDictionary[int, _Notes] = WeakValueDictionary()
+
+
+class _Notes:
+    """A node's metadata. A hook that changes nothing, it is kept by the node itself."""
+
+    def __init__(self, site: str) -> None:
+        self.metadata: dict[Any, Any] = {"site": site} if site else {}
+
+    def __call__(self, *gradients: Any) -> None:
+        pass
 
 
 @cache
@@ -52,10 +80,20 @@ class Node:
         return leaf
 
     @property
-    def metadata(self) -> dict[str, str]:
-        """In anomaly mode, the line that recorded the operation."""
-        site = _C.node_site(self._held)
-        return {"site": site} if site else {}
+    def metadata(self) -> dict[Any, Any]:
+        """Whatever the program keeps with the node; in anomaly mode, "site" is the line that
+        recorded the operation."""
+        address = _C.node_address(self._held)
+        notes = _notes.get(address)
+        if notes is None:
+            notes = _notes[address] = _Notes(_C.node_site(self._held))
+            _C.add_hook(self._held, 1, notes)
+        return notes.metadata
+
+    @property
+    def requires_grad(self) -> bool:
+        """Always true."""
+        return True
 
     def register_prehook(self, hook: Callable[[tuple[Tensor, ...]], Any]) -> Removable:
         """Calls hook(grad_outputs) before the node; a returned tuple replaces them."""
@@ -89,34 +127,70 @@ def _class_of(name: str) -> type[Node]:
 
 
 def _node(held: Any) -> Node:
-    return _class_of(_C.node_name(held))(held)
+    address = _C.node_address(held)
+    node = _nodes.get(address)
+    if node is None:
+        node = _nodes[address] = _class_of(_C.node_name(held))(held)
+    return node
 
 
 _C.register("node", _node)
 
 
-class saved_tensors_hooks:
-    """with saved_tensors_hooks(pack, unpack): operations save pack(tensor), and backward gets
-    unpack(packed)."""
-
-    def __init__(self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]):
-        self._pack = pack_hook
-        self._unpack = unpack_hook
-
-    def __enter__(self) -> None:
-        _C.push_saved_hooks(self._pack, self._unpack)
-
-    def __exit__(self, *exception: object) -> None:
-        _C.pop_saved_hooks()
+# -- edges, versions, hooks of several tensors -------------------------------------------------------
 
 
-class save_on_cpu(saved_tensors_hooks):
-    """with save_on_cpu(): saved values are kept in the host's memory."""
+def get_gradient_edge(tensor: Tensor) -> GradientEdge:
+    """Where the tensor's gradient arrives: for grad and backward, as an input or output.
 
-    def __init__(self, pin_memory: bool = False) -> None:
-        super().__init__(
-            lambda tensor: (tensor.device, tensor.cpu()), lambda packed: packed[1].to(packed[0])
-        )
+    Errors: RuntimeError for a tensor that does not require grad."""
+    node, slot = _C.gradient_edge(tensor)
+    if node is None:
+        raise RuntimeError("get_gradient_edge: the tensor does not require grad, so no gradient "
+                           "arrives at it")  # fmt: skip
+    return GradientEdge(node, slot, tensor)
+
+
+def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
+    """Tells backward that the elements of the tensor, or of several, were written by other means:
+    graphs that saved them raise. A tensor without elements has nothing that can have changed."""
+    try:
+        tensors = (tensor,) if isinstance(tensor, Tensor) else tuple(tensor)
+    except TypeError:
+        raise RuntimeError(
+            f"increment_version: found a {type(tensor).__name__}, wanted tensors"
+        ) from None
+    with no_grad():
+        for x in tensors:
+            if x.numel():
+                first = x.detach().as_strided((1,) * x.ndim, (1,) * x.ndim, x.storage_offset())
+                first.copy_(first.clone())
+
+
+def register_multi_grad_hook(
+    tensors: Sequence[Tensor], fn: Callable[[Any], Any], *, mode: str = "all"
+) -> Removable:
+    """Calls a function once in each pass that reaches one of the tensors; its result is not used.
+    A hook that is registered during a pass begins with the next one.
+
+    Arguments:
+        mode: "all": fn(gradients), a list with None for tensors that get none, when the last one
+            has arrived; "any": fn(gradient), when the first one arrives
+
+    Errors: ValueError for another mode; RuntimeError for "all" with a tensor that does not require
+    grad."""
+    if mode not in ("all", "any"):
+        raise ValueError(f'register_multi_grad_hook: mode is {mode!r}, wanted "all" or "any"')
+    given = [x for x in tensors if mode == "all" or x.requires_grad]
+    for i, x in enumerate(given):
+        if not x.requires_grad:
+            raise RuntimeError(f"register_multi_grad_hook: tensor {i} does not require grad")
+    watch = Watch(given, fn, mode == "any")
+
+    def hook_of(i: int) -> Callable[[Tensor], None]:
+        return lambda gradient: watch.saw(i, gradient)
+
+    return Removable(*(_C.add_hook(x, 0, hook_of(i)) for i, x in enumerate(given)))
 
 
 from .._missing import public as _public_names  # noqa: E402

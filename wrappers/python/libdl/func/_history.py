@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Iterable
 from typing import Any
 
-from .. import _C, _functions as F
+from .. import _C, _functions as F, _passes
 from .._C import Tensor
 from .._levels import OPEN, Level, batched, core, on_values, spread, value_at
 from .._modes import enable_grad, no_grad
@@ -105,8 +105,9 @@ def _gradients(
     if not used or not inputs:
         with no_grad():
             return [x.new_zeros(x.shape) for x in inputs]
+    run = _passes.grad if _passes.watches else _C.grad
     with enable_grad():
-        return list(_C.grad(
+        return list(run(
             tuple(y for y, _ in used), tuple(inputs), tuple(w for _, w in used), True,
             create_graph, True, True,
         ))  # fmt: skip

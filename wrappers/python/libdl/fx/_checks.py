@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .node import Node
+from .node import OPS, Node
 
 if TYPE_CHECKING:
     from .graph import Graph
@@ -18,6 +18,7 @@ def lint(graph: Graph) -> None:
     for node in graph.nodes:
         if node.graph is not graph:
             raise RuntimeError(f"lint: {node} belongs to another graph")
+        _check_kind(node)
         for read in node.all_input_nodes:
             if read.graph is not graph:
                 raise RuntimeError(f"lint: {node} reads {read}, which belongs to another graph")
@@ -29,6 +30,15 @@ def lint(graph: Graph) -> None:
         before.add(node)
         if graph.owning_module is not None and node.op in ("get_attr", "call_module"):
             _check_path(graph.owning_module, node)
+
+
+def _check_kind(node: Node) -> None:
+    if node.op not in OPS:
+        raise RuntimeError(f"lint: {node} has the op {node.op!r}, wanted one of {', '.join(OPS)}")
+    called = node.op == "call_function"
+    if not (callable(node.target) if called else isinstance(node.target, str)):
+        raise ValueError(f"lint: {node} ({node.op}) has a {type(node.target).__name__} as its "
+                         f"target, wanted a {'function' if called else 'string'}")  # fmt: skip
 
 
 def _check_path(module: Any, node: Node) -> None:

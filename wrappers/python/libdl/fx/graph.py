@@ -216,7 +216,8 @@ class Graph:
 
     def lint(self) -> None:
         """Raises RuntimeError if a name is given twice, a node reads one that comes later or is of
-        another graph, or the module has no such submodule or attribute."""
+        another graph, or the module has no such submodule or attribute; ValueError if a target is
+        of the wrong type."""
         lint(self)
 
     def set_codegen(self, codegen: CodeGen) -> None:

@@ -6,12 +6,15 @@ from __future__ import annotations
 import copy
 import itertools
 import linecache
+import os
 import weakref
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from ..nn import Module
 from ._code import PythonCode
+from ._folder import write_folder
 from ._placeholders import StructureCodeGen
 from .graph import Graph
 
@@ -146,6 +149,15 @@ class GraphModule(Module):
         if print_output:
             print(text)
         return text
+
+    def to_folder(self, folder: str | os.PathLike[str], module_name: str = "FxModule") -> None:
+        """Writes the module as a package: module.py, whose class has this name and takes no
+        arguments, and its state in safetensors. Submodules whose repr does not make them are
+        pickled, so import only packages that you trust.
+
+        Errors: NotImplementedError for structures as arguments, and for functions that cannot be
+        imported."""
+        write_folder(self, Path(folder), module_name)
 
     def __str__(self) -> str:
         return f"{super().__str__()}\n{self.code}"

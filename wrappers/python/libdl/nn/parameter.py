@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _C
 from .._C import Tensor
 from .._functions import empty
+from .._modes import inference_mode, no_grad
 from .._overrides import _disabled_torch_function_impl
 from .._printing import format_tensor
 from .._tensor import twin
@@ -22,7 +23,13 @@ class Parameter(Tensor):
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
         source = empty(0) if data is None else data
-        made: Parameter = _C.make_subclass(cls, source)
+        if requires_grad and source.is_inference():
+            with inference_mode(False), no_grad():  # so that it can be trained once the mode ends
+                source = source.clone()
+                made: Parameter = _C.make_subclass(cls, source)
+                made.requires_grad = True
+            return made
+        made = _C.make_subclass(cls, source)
         if requires_grad:
             made.requires_grad = True
         return made

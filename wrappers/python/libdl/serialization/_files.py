@@ -23,11 +23,12 @@ def save(
 
     Arguments:
         obj: tensors, numbers, strings and bytes in dicts, lists, tuples and sets, such as a
-            state_dict
+            state_dict; NumPy's numbers and arrays of numbers
         f: a path, or a file open for writing in binary mode
         pickle_module, pickle_protocol, _use_new_zipfile_serialization: of format="torch", where
             only the defaults are written; safetensors have no pickle
-        format: "safetensors", or "torch": a checkpoint that PyTorch loads with weights_only=True
+        format: "safetensors", or "torch": a checkpoint that PyTorch loads with weights_only=True,
+            or with False if NumPy's values are in it
 
     Errors: TypeError for an object that the format has no meaning for.
     """

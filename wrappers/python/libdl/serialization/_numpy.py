@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy's numbers in checkpoints: programs often save the best accuracy as one. Arrays of numbers
-are read likewise. A pickle makes them in two steps, a bare array or dtype and its state."""
+"""NumPy's numbers in files: programs often save the best accuracy as one. Arrays of numbers are
+saved likewise. A pickle makes them in two steps, a bare array or dtype and its state."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,39 @@ from ._values import Unfinished
 _LETTERS = frozenset(
     ("b1", "u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "f4", "f8", "c8", "c16")
 )
+
+
+# -- out -------------------------------------------------------------------------------------------
+
+
+def letters_of(value: Any) -> str | None:
+    """The dtype of one of NumPy's numbers or arrays of numbers, as "f8"; None for anything else."""
+    numpy = sys.modules.get("numpy")
+    if numpy is None or not isinstance(value, (numpy.generic, numpy.ndarray)):
+        return None
+    letters: str = value.dtype.str[1:]
+    plain = type(value) is numpy.ndarray or isinstance(value, numpy.generic)
+    return letters if plain and letters in _LETTERS else None
+
+
+def is_array(value: Any) -> bool:
+    """Of what letters_of knows: whether it is an array."""
+    return isinstance(value, sys.modules["numpy"].ndarray)
+
+
+def little_endian(value: Any, letters: str) -> Any:
+    """The array in the byte order of files, contiguous."""
+    import numpy
+
+    return numpy.asarray(value, dtype=f"<{letters}", order="C")
+
+
+def number(letters: Any, data: Any) -> Any:
+    """One of NumPy's numbers, of its bytes in hexadecimal."""
+    return _scalar(_Dtype(letters), bytes.fromhex(data))
+
+
+# -- in --------------------------------------------------------------------------------------------
 
 
 class _Dtype(Unfinished):

@@ -18,11 +18,13 @@ from typing import Any
 
 from .. import _C, _functions, _types
 from .._C import Tensor
+from .._creation import from_numpy
 from .._errors import FormatError, OutOfMemoryError
 from .._overrides import DisableTorchFunctionSubclass
 from .._types import Size, bool_, complex128, device as Device, dtype as Dtype, layout as Layout
+from ._numpy import is_array, letters_of, little_endian, number
 from ._source import Source
-from ._values import checked_key, is_key
+from ._values import checked_key, is_key, no_meaning
 
 _KEY = "libdl"
 _DICTS: dict[str, type[dict[Any, Any]]] = {"ordered": OrderedDict, "counter": Counter}
@@ -59,6 +61,12 @@ class _Described:
             items = [self._node(v, f"{path}.{i}" if path else str(i)) for i, v in enumerate(value)]
             kind = next((name for cls, name in _KIND_OF.items() if isinstance(value, cls)), "tuple")
             return {kind: items}
+        letters = letters_of(value)
+        if letters is not None:
+            plain = little_endian(value, letters)
+            if not is_array(value):
+                return {"number": [letters, plain.tobytes().hex()]}
+            return {"array": self._tensor(from_numpy(plain), path)}
         return _atom(value, path)
 
     def _tensor(self, x: Tensor, path: str) -> Any:
@@ -117,10 +125,7 @@ def _atom(value: Any, path: str) -> Any:
         return {"device": str(value)}
     if isinstance(value, Layout):
         return {"layout": str(value).rpartition(".")[2]}
-    raise TypeError(
-        f"save: {path or 'the object'} is a {type(value).__name__}; a file holds tensors, numbers, "
-        "strings, bytes, lists, tuples, sets and dicts (of a module, its state_dict())"
-    )
+    raise no_meaning(value, path)
 
 
 def _content(obj: Any) -> tuple[list[str], list[Tensor], list[str], list[str]]:
@@ -154,6 +159,7 @@ _ATOMS: dict[str, Callable[[Any], Any]] = {
     "bytearray": bytearray.fromhex,
     "dtype": _types.by_name,
     "device": Device,
+    "number": lambda content: number(*content),
     "layout": {"strided": _types.strided, "sparse_coo": _types.sparse_coo}.__getitem__,
 }
 
@@ -173,6 +179,8 @@ class _Rebuilt:
             return _SEQUENCES[kind]([self.value(item) for item in content])
         if kind == "dict":
             return self._dict(content, marks)
+        if kind == "array":
+            return self.value(content).numpy(force=True).copy()
         raise ValueError(f"a node of the kind {kind!r:.80}")
 
     def _tensor(self, name: str, marks: dict[str, Any]) -> Tensor:

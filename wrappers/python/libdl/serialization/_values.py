@@ -77,6 +77,22 @@ class Unbuilt:
         return f"<{self.name}, unbuilt>"
 
 
+def no_meaning(value: Any, place: str) -> TypeError:
+    """What is said of an object that no file holds."""
+    hint = "save what it is made of"
+    if hasattr(value, "load_state_dict"):
+        hint = ("save its state_dict(), and give that to load_state_dict() of a new one. pickle "
+                "keeps objects whole; reading its files runs code")  # fmt: skip
+    kind = type(value).__qualname__
+    if kind == "ndarray":
+        kind += f" of {value.dtype}"
+    return TypeError(
+        f"save: {place or 'the object'} is a {kind}; a file holds tensors, "
+        "numbers, strings, bytes, lists, tuples, sets, dicts, and NumPy's numbers and arrays of "
+        f"numbers: {hint}"
+    )
+
+
 def is_key(value: Any) -> bool:
     """Whether a dict may have it as a key: hashing is cheap, and nobody can plan collisions."""
     left, rest = _KEY_PARTS, [value]

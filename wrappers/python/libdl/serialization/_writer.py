@@ -16,18 +16,12 @@ from .._C import Tensor
 from .._types import Size, device as Device, dtype as Dtype, layout as Layout, uint8
 from ._archive import Writer
 from ._names import STORAGES
-from ._values import is_key
+from ._numpy import is_array, letters_of, little_endian
+from ._values import is_key, no_meaning
 
 _KINDS = {dtype: f"torch.{kind}" for kind, dtype in STORAGES.items()}
+_MULTIARRAY = "numpy.core.multiarray"  # as NumPy 1 and PyTorch call it; NumPy 2 knows it, too
 _UNTYPED = "torch.storage.UntypedStorage"  # of the dtypes that are younger than typed storages
-
-
-def _no_meaning(value: Any, path: str) -> TypeError:
-    return TypeError(
-        f"save: {path or 'the object'} is a {type(value).__qualname__}; a checkpoint holds "
-        "tensors, numbers, strings, bytes, lists, tuples, sets and dicts (of a module, its "
-        "state_dict(); of a NumPy number, its item())"
-    )
 
 
 def _memo_opcode(short: bytes, long: bytes, number: int) -> bytes:
@@ -125,8 +119,10 @@ class Pickler:
         elif kind in (Size, Device, complex, bytes, bytearray, set, Layout):
             path, arguments = _recipe(value)
             self._call(path, arguments, at)
+        elif letters_of(value):
+            self._once(value, at, Pickler._numpy)
         else:
-            raise _no_meaning(value, at)
+            raise no_meaning(value, at)
 
     def _once(self, value: Any, at: str, write: Callable[..., None]) -> None:
         """Writes an object, or refers to it where it was written before."""
@@ -161,11 +157,43 @@ class Pickler:
 
     # -- tensors -----------------------------------------------------------------------------------
 
+    def _numpy(self, value: Any, at: str) -> None:
+        """Of NumPy; PyTorch loads it with weights_only=False alone, or after add_safe_globals."""
+        letters = str(letters_of(value))
+        data = little_endian(value, letters).tobytes()
+        if is_array(value):
+            self._named(f"{_MULTIARRAY}._reconstruct")
+            self._out.append(b"(")
+            self._named("numpy.ndarray")
+            self._value((0,), at)
+            self._value(b"b", at)
+            self._out.append(b"tR")
+            self._put(id(value))
+            self._out.append(b"(")
+            self._value(1, at)
+            self._value(value.shape, at)
+            self._numpy_dtype(letters, at)
+            self._value(False, at)
+            self._value(data, at)
+            self._out.append(b"tb")
+        else:
+            self._named(f"{_MULTIARRAY}.scalar")
+            self._numpy_dtype(letters, at)
+            self._value(data, at)
+            self._out.append(b"\x86R")
+            self._put(id(value))
+
+    def _numpy_dtype(self, letters: str, at: str) -> None:
+        self._call("numpy.dtype", (letters, False, True), at)
+        order = "|" if letters.endswith("1") else "<"
+        self._value((3, order, None, None, None, -1, -1, 0), at)
+        self._out.append(b"b")
+
     def _tensor(self, x: Tensor, at: str) -> None:
         from ..nn import Buffer, Parameter
 
         if type(x) not in (Tensor, Parameter, Buffer):
-            raise _no_meaning(x, at)
+            raise no_meaning(x, at)
         state = dict(x.__dict__) if type(x) is not Buffer else {}  # to PyTorch it is a tensor
         if type(x) is Parameter:
             name = "_rebuild_parameter" + "_with_state" * bool(state)

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Backward passes as Python begins them: what they are given, and hooks that watch a whole pass."""
+
+# mypy: disable-error-code="no-any-return"
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from . import _C
+from ._C import Tensor
+
+# -- edges in place of tensors ---------------------------------------------------------------------
+
+
+class GradientEdge(NamedTuple):
+    """The place in the graph where a tensor's gradient arrives. grad and backward take it for the
+    tensor, which get_gradient_edge keeps in it."""
+
+    node: Any
+    output_nr: int
+    ownership_token: Tensor | None = None
+
+
+def tensor_of(value: Any) -> Any:
+    """The tensor of an edge; anything else as it is."""
+    if not isinstance(value, GradientEdge):
+        return value
+    tensor = value.ownership_token
+    if tensor is None:
+        raise NotImplementedError("a GradientEdge without a tensor, wanted one that "
+                                  "autograd.graph.get_gradient_edge made")  # fmt: skip
+    if _C.gradient_edge(tensor) != (value.node, value.output_nr):
+        raise RuntimeError("a GradientEdge whose tensor was written since, wanted an edge made "
+                           "after the write, or of a clone")  # fmt: skip
+    return tensor
+
+
+def tensors_of(values: Any) -> Any:
+    """A tensor or edge, or a sequence of them, as a tuple of tensors."""
+    if values is None:
+        return ()
+    if isinstance(values, (Tensor, GradientEdge)):
+        return (tensor_of(values),)
+    return tuple(map(tensor_of, values))
+
+
+# -- passes, and who watches them ------------------------------------------------------------------
+
+_local = threading.local()
+watches = 0  # how many Watches exist; without one, passes are _C's functions alone
+
+
+def backward(outputs: Any, gradients: Any, inputs: Any, *options: bool) -> None:
+    """_C.backward, seen by Watches."""
+    with _running(outputs, inputs):
+        _C.backward(outputs, gradients, inputs, *options)
+
+
+def grad(outputs: Any, inputs: Any, gradients: Any, *options: bool) -> Any:
+    """_C.grad, seen by Watches."""
+    with _running(outputs, inputs):
+        return _C.grad(outputs, inputs, gradients, *options)
+
+
+@contextmanager
+def _running(outputs: Any, inputs: Any) -> Iterator[None]:
+    outer = getattr(_local, "current", None)
+    current = _local.current = _Pass(outputs, inputs)
+    try:
+        yield
+        for watch, arrived in current.arrived.items():
+            watch.end(arrived)
+    finally:
+        _local.current = outer
+
+
+class _Pass:
+    """A pass that runs, and what of it each Watch has seen."""
+
+    def __init__(self, outputs: Any, inputs: Any) -> None:
+        self._outputs, self._inputs = outputs, inputs
+        self._reached: set[int] | None = None
+        self.arrived: dict[Watch, dict[int, Tensor] | None] = {}  # None: it has been called
+
+    def reached(self) -> set[int]:
+        """The addresses of the nodes at which a gradient of this pass may arrive."""
+        if self._reached is None:
+            self._reached = _between(self._outputs, self._inputs)
+        return self._reached
+
+
+def _between(outputs: Any, inputs: Any) -> set[int]:
+    """The nodes below the outputs; if there are inputs, those on the way to one."""
+    above: dict[int, list[int]] = {}
+    rest = [(edge[0], 0) for edge in map(_C.gradient_edge, outputs) if edge[0] is not None]
+    while rest:
+        node, user = rest.pop()
+        address = _C.node_address(node._held)
+        if address not in above:
+            above[address] = []
+            rest.extend((source, address) for source, _ in node.next_functions if source is not None)
+        above[address].append(user)
+    if not inputs:
+        return set(above)
+    found: set[int] = set()
+    ends = [_C.node_address(_C.gradient_edge(x)[0]._held) for x in inputs if x.requires_grad]
+    while ends:
+        address = ends.pop()
+        if address in above and address not in found:
+            found.add(address)
+            ends.extend(above[address])
+    return found
+
+
+class Watch:
+    """Collects the gradients of several tensors in each pass.
+
+    Nodes are known by their addresses alone: the hooks belong to the nodes, so that references to
+    them would be cycles. An address that another node has got may delay a call to the pass's end,
+    no more."""
+
+    def __init__(self, tensors: Sequence[Tensor], call: Callable[[Any], Any], first: bool) -> None:
+        global watches
+        watches += 1
+        self._call, self._first = call, first
+        self._nodes = [_C.node_address(_C.gradient_edge(x)[0]._held) for x in tensors]
+
+    def __del__(self) -> None:
+        global watches
+        watches -= 1
+
+    def saw(self, number: int, gradient: Tensor) -> None:
+        current: _Pass | None = getattr(_local, "current", None)
+        if current is None:
+            return  # the pass began before there was a Watch
+        arrived = current.arrived.setdefault(self, {})
+        if arrived is None:
+            return
+        arrived[number] = gradient
+        if self._first or len(arrived) == sum(n in current.reached() for n in self._nodes):
+            current.arrived[self] = None
+            self.end(arrived)
+
+    def end(self, arrived: dict[int, Tensor] | None) -> None:
+        """Calls the function with what has arrived, unless it has been called in this pass."""
+        if arrived is not None:
+            values = [arrived.get(i) for i in range(len(self._nodes))]
+            self._call(next(iter(arrived.values())) if self._first else values)
