@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Graph modules as packages of Python code, imported by another program."""
 
+import os
 import subprocess
 import sys
 
@@ -42,7 +43,8 @@ assert sorted(found) == sys.argv[1:], found
 """
     wanted = sorted(f"{name} {x.dtype} {x.requires_grad}"
                     for name, x in traced.named_parameters())  # fmt: skip
-    done = subprocess.run([sys.executable, "-c", program, *wanted], cwd=tmp_path,
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    done = subprocess.run([sys.executable, "-c", program, *wanted], cwd=tmp_path, env=environment,
                           capture_output=True, text=True)  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert {path.name for path in (tmp_path / "net").glob("*.p*")} == {

@@ -185,10 +185,11 @@ class Function:
                 answer = cls.forward(ctx, *args, **kwargs)
         if not splits:
             return _recorded(cls, ctx, args, places, answer)
-        saved = ctx._for_forward or ctx._to_save
+        to_save = ctx._to_save or ()
+        saved = ctx._for_forward or to_save
         # Arguments that backward finds have their tangents.
         as_given = {id(bare): x for bare, x in zip(args, given, strict=True)}
-        ctx._to_save = tuple(as_given.get(id(x), x) for x in ctx._to_save)
+        ctx._to_save = tuple(as_given.get(id(x), x) for x in to_save)
         answer = _recorded(cls, ctx, given, places, answer, args)
         # Outermost level first: jvp in one level sees the tangents of the levels around it.
         for split in reversed(splits):

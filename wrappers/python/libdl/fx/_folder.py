@@ -81,10 +81,10 @@ def _parts(module: Module, folder: Path) -> list[str]:
         empty = f"libdl.empty({list(x.shape)}, dtype={x.dtype})"
         made = f"libdl.nn.Parameter({empty}, {x.requires_grad})"
         lines.append(f"self.register_parameter({name!r}, {made})")
-    for name, x in module.named_buffers(recurse=False):
+    for name, buffer in module.named_buffers(recurse=False):
         kept = name not in module._non_persistent_buffers_set
         if not kept:
             raise NotImplementedError(f"to_folder: {name} is a buffer that no state holds")
-        made = f"libdl.empty({list(x.shape)}, dtype={x.dtype})"
+        made = f"libdl.empty({list(buffer.shape)}, dtype={buffer.dtype})"
         lines.append(f"self.register_buffer({name!r}, {made})")
     return lines
