@@ -93,8 +93,10 @@ from ._legacy import (
     set_default_tensor_type as set_default_tensor_type,
 )  # fmt: skip
 from . import autograd as autograd, return_types as return_types
+from . import _einops
 
 _overrides.own_methods(globals())
+_einops.contribute()
 
 _Device = device
 legacy_contiguous_format = contiguous_format
