@@ -133,7 +133,10 @@ def _install_in_spawned() -> None:
     prepare = spawn.get_preparation_data
 
     def with_hook(name: str) -> dict[str, Any]:
-        return {**prepare(name), "libdl": _Installed()}
+        prepared = {**prepare(name), "libdl": _Installed()}
+        if name == "ignore":  # of the fork server, which reads no key but those that it knows: since
+            prepared.pop("init_main_from_path", None)  # Python 3.14 it imports the program itself
+        return prepared
 
     spawn.get_preparation_data = with_hook
 
