@@ -16,7 +16,8 @@ def there_and_back(value):
     return cloudpickle.loads(cloudpickle.dumps(value))
 
 
-@pytest.mark.parametrize("dtype", [libdl.float32, libdl.bfloat16, libdl.int64, libdl.bool, libdl.complex64])
+@pytest.mark.parametrize("dtype", [libdl.float32, libdl.bfloat16, libdl.int64, libdl.bool,
+                                   libdl.complex64], ids=str)  # fmt: skip
 def test_tensors(dtype):
     tensor = libdl.tensor([[0, 1], [1, 0]], dtype=dtype).T
     again = there_and_back(tensor)
@@ -76,7 +77,11 @@ def test_another_process_runs_it(tmp_path):
     net = nn.Linear(2, 1)
     path = tmp_path / "function"
     path.write_bytes(cloudpickle.dumps(lambda x: net(x).item()))
-    code = "import pickle, sys, libdl; print(pickle.load(open(sys.argv[1], 'rb'))(libdl.ones(1, 2)))"
+    code = """
+import pickle, sys, libdl
+with open(sys.argv[1], "rb") as file:
+    print(pickle.load(file)(libdl.ones(1, 2)))
+"""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     done = subprocess.run([sys.executable, "-c", code, path], env=environment, text=True,
                           capture_output=True, timeout=60)  # fmt: skip

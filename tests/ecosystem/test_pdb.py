@@ -50,7 +50,7 @@ def test_post_mortem_stands_in_the_users_backward():
 
 @pytest.mark.parametrize("place", ["forward", "backward"])
 def test_a_breakpoint_in_a_users_function(place):
-    debugger = Debugger("p value", "p value.sum().item()", "n", "p doubled", "c")
+    debugger = Debugger("p value", "p value.sum().item()", "r", "p doubled", "c")
 
     def stop(ctx, value):
         debugger.set_trace()
@@ -67,7 +67,7 @@ def test_a_breakpoint_in_a_users_function(place):
     finally:
         sys.settrace(None)
     assert x.grad.tolist() == [2, 2]
-    answers = [a for a in debugger.answers if not a.startswith(("> ", "-> "))]
+    answers = [a for a in debugger.answers if not a.startswith(("> ", "-> ", "--"))]
     history = ", requires_grad=True" if place == "forward" else ""  # as in PyTorch
     assert answers == [f"tensor([1., 1.]{history})", "2.0", "tensor([2., 2.])"]
 

@@ -49,7 +49,8 @@ def test_minimize_with_our_gradient(method):
         loss.backward()
         return loss.item(), tensor.grad.numpy()
 
-    found = optimize.minimize(loss_and_gradient, np.array([-1.2, 1, -0.5]), jac=True, method=method)
+    start = np.array([-1.2, 1, -0.5])
+    found = optimize.minimize(loss_and_gradient, start, jac=True, method=method)
     # SLSQP's default ends at a change of 1e-6 of the loss, which is a thousandth in x here.
     np.testing.assert_allclose(found.x, 1, atol=1e-2 if method == "SLSQP" else 1e-3)
 
@@ -62,7 +63,7 @@ def test_minimize_with_our_hessian():
         on_tensors(rosenbrock), np.array([-1.2, 1.0]), method="trust-exact",
         jac=on_tensors(libdl.func.grad(rosenbrock)), hess=on_tensors(libdl.func.hessian(rosenbrock)),
     )  # fmt: skip
-    np.testing.assert_allclose(found.x, 1, atol=1e-6)  # Newton's steps converge to rounding errors
+    np.testing.assert_allclose(found.x, 1, atol=1e-6)  # Newton's steps converge to rounding
 
 
 def test_our_gradient_is_that_of_check_grad():

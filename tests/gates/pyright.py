@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""tests/gates/pyright.py BUILD: pyright reads the examples and a user's program. It must find nothing
-there, and each error of a program that consists of them."""
+"""tests/gates/pyright.py BUILD: pyright reads the examples and a user's program. It must find
+nothing there, and each error of a program that consists of them."""
 
 import json
 import subprocess
@@ -23,8 +23,8 @@ torch.nn.Linear(2)  # an argument too few
 
 def complaints(build: Path, files: list[Path]) -> list[tuple[str, int, str]]:
     """File, line and text of each error in the basic mode, the one of a new editor."""
-    settings = {"extraPaths": [str(build / "python"), str(ROOT / "examples")], "pythonVersion": "3.11",
-                "typeCheckingMode": "basic"}  # fmt: skip
+    settings = {"extraPaths": [str(build / "python"), str(ROOT / "examples")],
+                "pythonVersion": "3.11", "typeCheckingMode": "basic"}  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
         for path in files:
             (Path(folder) / path.name).write_bytes(path.read_bytes())

@@ -134,8 +134,10 @@ def _install_in_spawned() -> None:
 
     def with_hook(name: str) -> dict[str, Any]:
         prepared = {**prepare(name), "libdl": _Installed()}
-        if name == "ignore":  # of the fork server, which reads no key but those that it knows: since
-            prepared.pop("init_main_from_path", None)  # Python 3.14 it imports the program itself
+        if name == "ignore":
+            # Of the fork server, which reads only keys that it knows, and imports the program
+            # itself since Python 3.14: without its path it leaves that to its processes.
+            prepared.pop("init_main_from_path", None)
         return prepared
 
     spawn.get_preparation_data = with_hook
