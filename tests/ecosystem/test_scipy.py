@@ -59,10 +59,9 @@ def test_minimize_with_our_hessian():
     def on_tensors(function):
         return lambda point: function(libdl.tensor(point)).numpy()
 
-    found = optimize.minimize(
-        on_tensors(rosenbrock), np.array([-1.2, 1.0]), method="trust-exact",
-        jac=on_tensors(libdl.func.grad(rosenbrock)), hess=on_tensors(libdl.func.hessian(rosenbrock)),
-    )  # fmt: skip
+    gradient, hessian = libdl.func.grad(rosenbrock), libdl.func.hessian(rosenbrock)
+    found = optimize.minimize(on_tensors(rosenbrock), np.array([-1.2, 1.0]), method="trust-exact",
+                              jac=on_tensors(gradient), hess=on_tensors(hessian))  # fmt: skip
     np.testing.assert_allclose(found.x, 1, atol=1e-6)  # Newton's steps converge to rounding
 
 
