@@ -35,8 +35,8 @@ class Model(nn.Module):
         self.score = nn.Linear(HIDDEN, characters)
 
     def forward(self, x: Tensor, state: State | None = None) -> tuple[Tensor, State]:
-        y, state = self.lstm(self.embed(x), state)
-        return self.score(y), state
+        y, after = self.lstm(self.embed(x), state)
+        return self.score(y), after
 
 
 def write(model: Model, text: Text, begin: str, count: int) -> str:

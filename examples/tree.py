@@ -32,7 +32,7 @@ def grow(depth: int, source: random.Random) -> Tree:
 
 
 def value(tree: Tree) -> float:
-    if isinstance(tree, float):
+    if not isinstance(tree, tuple):
         return tree
     left, right = value(tree[1]), value(tree[2])
     return left + right if tree[0] == "+" else left - right
@@ -46,7 +46,7 @@ class TreeNetwork(nn.Module):
         self.read = nn.Linear(WIDTH, 1)
 
     def encode(self, tree: Tree) -> Tensor:
-        if isinstance(tree, float):
+        if not isinstance(tree, tuple):
             return self.leaf(libdl.tensor([tree]))
         children = libdl.cat([self.encode(tree[1]), self.encode(tree[2])])
         return self.fold["plus" if tree[0] == "+" else "minus"](children)

@@ -111,8 +111,9 @@ def ended(m):
 
 def names(m):
     mp = processes(m)
+    methods = {"fork", "forkserver", "spawn"}  # joblib adds its own
     return [mp.get_sharing_strategy(), sorted(mp.get_all_sharing_strategies()), mp.set_sharing_strategy("file_system"),
-            mp.get_sharing_strategy(), mp.set_sharing_strategy("file_descriptor"), sorted(mp.get_all_start_methods()),
+            mp.get_sharing_strategy(), mp.set_sharing_strategy("file_descriptor"), sorted(methods & set(mp.get_all_start_methods())),
             mp.current_process().name, mp.get_context("spawn").get_start_method()]  # fmt: skip
 
 

@@ -5,6 +5,7 @@ with NumPy 2.4."""
 import operator
 
 import numpy as np
+import pandas
 import pytest
 
 import libdl
@@ -125,7 +126,7 @@ class Column:
         return self.values
 
 
-@pytest.mark.parametrize("make", [Column, lambda values: pytest.importorskip("pandas").Series(
+@pytest.mark.parametrize("make", [Column, lambda values: pandas.Series(
     values, index=range(5, 5 + len(values)))], ids=["column", "pandas"])  # fmt: skip
 def test_columns(make):
     for values, dtype in (([3.0, 4.0], libdl.float64), ([1, 2], libdl.int64),
@@ -144,7 +145,6 @@ def test_columns(make):
 
 
 def test_pandas():
-    pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": [1, 2], "b": [3.0, 4.0]})
     assert libdl.tensor(frame.values).tolist() == [[1, 3], [2, 4]]
     assert libdl.tensor(pandas.Series([1, 2], dtype="Int64")).tolist() == [1, 2]

@@ -300,12 +300,13 @@ def test_workers_may_persist():
         def __getitem__(self, i):
             return os.getpid()
 
-    found = loader(Pids(8), 2, batch_size=1, persistent_workers=True)
+    fork = {"multiprocessing_context": "fork"}  # other methods cannot send a local class
+    found = loader(Pids(8), 2, batch_size=1, persistent_workers=True, **fork)
     first = {int(p) for p in found}
     iterator = iter(found)
     next(iterator)  # left in its middle
     assert {int(p) for p in found} == first and len(first) == 2
-    other = loader(Pids(8), 2, batch_size=1)
+    other = loader(Pids(8), 2, batch_size=1, **fork)
     assert {int(p) for p in other} != {int(p) for p in other}
 
 

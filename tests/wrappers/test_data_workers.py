@@ -41,6 +41,8 @@ def test_samples_that_every_worker_gives_are_noticed():
     assert len(loader) == 4
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
+        # Python 3.12 and later, of a process with threads.
+        warnings.filterwarnings("ignore", ".*use of fork", DeprecationWarning)
         assert len(list(loader)) == 8
     # The fifth could have been a second short one.
     assert "promised 4 batches, but 6 have been loaded" in str(seen[0].message) and len(seen) == 3

@@ -4,6 +4,7 @@
 import json
 import multiprocessing
 import os
+import pickle
 from pathlib import Path
 
 import pytest
@@ -193,7 +194,7 @@ def test_a_tensor_with_history_is_refused():
     q = mp.Queue()
     with pytest.raises(RuntimeError, match="send its detach"):
         q.put(x * 2)
-    with pytest.raises(Exception, match="pickle"):
+    with pytest.raises((AttributeError, pickle.PicklingError), match="local object"):
         q.put(lambda: None)
     q.put((x * 2).detach())
     assert q.get().tolist() == [2, 2, 2]

@@ -423,28 +423,6 @@ def test_types_are_known_and_typos_are_not(tmp_path):
             assert [t.split('"')[1] for t in told] == [wanted], (line, told)
 
 
-def test_other_packages():
-    pandas = pytest.importorskip("pandas")
-    tqdm = pytest.importorskip("tqdm")
-    x = libdl.arange(6.0).view(2, 3)
-    assert pandas.DataFrame(x.numpy()).shape == (2, 3)
-    assert pandas.Series(x[0]).tolist() == [0, 1, 2]
-    assert pandas.DataFrame({"a": x[:, 0]}).shape == (2, 1)
-    assert [row.tolist() for row in tqdm.tqdm(x, disable=True)] == x.tolist()
-    bar = tqdm.tqdm(total=libdl.tensor(3).item(), disable=True)
-    bar.set_postfix(loss=libdl.tensor(0.5))
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots()
-    (line,) = axes.plot(libdl.arange(5.0), libdl.arange(5.0, requires_grad=True).detach())
-    axes.imshow(libdl.rand(4, 4))
-    axes.hist(libdl.rand(10))
-    assert line.get_xdata().tolist() == [0, 1, 2, 3, 4]
-    pyplot.close(figure)
-
-
 def test_debugger():
     done = subprocess.run(
         [sys.executable, "-m", "pdb", "-c", "n", "-c", "n", "-c", "p x", "-c", "pp x.shape",

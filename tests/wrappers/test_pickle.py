@@ -10,6 +10,7 @@ import pickle
 from collections import Counter, OrderedDict
 
 import pytest
+import safetensors
 from wrappers import seen_pickle
 from wrappers.answers import answer_of, first_difference
 
@@ -93,7 +94,6 @@ def test_files_keep_parameters_versions_and_what_is_one():
 
 
 def test_other_programs_find_a_tied_parameter_under_both_names(tmp_path):
-    safetensors = pytest.importorskip("safetensors")
     x = libdl.ones(2)
     libdl.save({"a": x, "b": x}, tmp_path / "x")
     found = dict(safetensors.deserialize((tmp_path / "x").read_bytes()))

@@ -2,7 +2,6 @@
 """libdl.utils.tensorboard: what a SummaryWriter writes, read back by the tensorboard package; and
 what it says without it."""
 
-import importlib.util
 import io
 import struct
 import sys
@@ -13,10 +12,6 @@ import pytest
 
 import libdl
 from libdl.utils import tensorboard
-
-installed = pytest.mark.skipif(
-    importlib.util.find_spec("tensorboard") is None, reason="wants the tensorboard package"
-)
 
 
 def test_without_the_package_a_sentence_says_so(monkeypatch, tmp_path):
@@ -52,7 +47,6 @@ def test_pixels_are_put_in_order_and_scaled():
         tensorboard._pixels(image[:2], "CHW")
 
 
-@installed
 def test_what_is_written_is_read_back(tmp_path):
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 

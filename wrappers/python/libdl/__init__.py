@@ -97,8 +97,10 @@ from .autograd.anomaly_mode import (
     is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled,
     is_anomaly_enabled as is_anomaly_enabled,
 )  # fmt: skip
+from . import _einops
 
 _overrides.own_methods(globals())
+_einops.contribute()
 
 _Device = device
 legacy_contiguous_format = contiguous_format

@@ -12,7 +12,7 @@ from ._documents import FUNCTIONS, METHODS
 from ._errors import ArgumentValueError, AutogradError, DtypeError, Error, ShapeError, rename_error
 from ._out import resizable, resize, write, write_leaf
 from ._overrides import override
-from ._types import ValuesIndices, dtype as Dtype
+from ._types import Number, ValuesIndices, dtype as Dtype
 
 __all__ = [
     "arange", "max", "min", "norm", "randint", "randint_like", "repeat_interleave", "scatter",
@@ -314,6 +314,11 @@ def _scatter_(self: Tensor, dim: int, index: Tensor, src: Any = None, *, value: 
     return scatter(self, dim, index, src, value=value, reduce=reduce, out=self)
 
 
+@overload
+def where(condition: Tensor) -> tuple[Tensor, ...]: ...
+@overload
+def where(condition: Tensor, input: Tensor | Number, other: Tensor | Number, *,
+          out: Tensor | None = None) -> Tensor: ...  # fmt: skip
 def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Any = None) -> Any:
     if input is None and other is None:
         return _nonzero(condition, as_tuple=True)

@@ -133,7 +133,12 @@ def _install_in_spawned() -> None:
     prepare = spawn.get_preparation_data
 
     def with_hook(name: str) -> dict[str, Any]:
-        return {**prepare(name), "libdl": _Installed()}
+        prepared = {**prepare(name), "libdl": _Installed()}
+        if name == "ignore":
+            # Of the fork server, which reads only keys that it knows, and imports the program
+            # itself since Python 3.14: without its path it leaves that to its processes.
+            prepared.pop("init_main_from_path", None)
+        return prepared
 
     spawn.get_preparation_data = with_hook
 

@@ -51,8 +51,10 @@ def _run(script: str) -> None:
     module = ModuleType("__main__")
     module.__dict__.update(
         __file__=path, __cached__=None, __builtins__=builtins,
-        __loader__=SourceFileLoader("__main__", path), __annotations__={},
+        __loader__=SourceFileLoader("__main__", path),
     )  # fmt: skip
+    if sys.version_info < (3, 14):  # since then a module makes them when they are asked for
+        module.__dict__["__annotations__"] = {}
     sys.modules["__main__"] = module
     exec(compile(source, path, "exec", dont_inherit=True), module.__dict__)
 
