@@ -32,7 +32,8 @@ class _Backend:
         return isinstance(tensor, Tensor)
 
     def from_numpy(self, x: Any) -> Tensor:
-        return from_numpy(x)
+        made: Tensor = from_numpy(x)
+        return made
 
     def to_numpy(self, x: Tensor) -> Any:
         return x.detach().cpu().numpy()
