@@ -229,6 +229,7 @@ if _typing.TYPE_CHECKING:
     from . import func as func, functional as functional, fx as fx, hub as hub, jit as jit, mps as mps
     from . import multiprocessing as multiprocessing, nn as nn, onnx as onnx, optim as optim
     from . import overrides as overrides, profiler as profiler, random as random, special as special
+    from . import serialization as serialization
     from . import storage as storage, testing as testing, types as types, utils as utils
     from . import version as version, xpu as xpu
     from .func import vmap as vmap
@@ -236,8 +237,8 @@ if _typing.TYPE_CHECKING:
 _LAZY = (
     "accelerator", "amp", "backends", "compiler", "cpu", "cuda", "distributed", "distributions",
     "func", "functional", "fx", "hub", "jit", "mps", "multiprocessing", "nn", "onnx", "optim",
-    "overrides", "profiler", "random", "special", "storage", "testing", "types", "utils",
-    "version", "xpu",
+    "overrides", "profiler", "random", "serialization", "special", "storage", "testing", "types",
+    "utils", "version", "xpu",
 )  # fmt: skip
 
 

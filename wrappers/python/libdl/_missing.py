@@ -56,10 +56,12 @@ class NoAttribute(AttributeError):
 NoAttribute.__name__ = NoAttribute.__qualname__ = "AttributeError"
 NoAttribute.__module__ = "builtins"
 
-def missing(module: str) -> Any:
-    """A module's __getattr__."""
+def missing(module: str, *lazy: str) -> Any:
+    """A module's __getattr__; it imports the submodules in lazy when they are first asked for."""
 
     def __getattr__(name: str) -> Any:
+        if name in lazy:
+            return importlib.import_module(f"{module}.{name}")
         raise AttributeError(explain(name, module))
 
     return __getattr__

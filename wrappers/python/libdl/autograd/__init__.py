@@ -160,7 +160,7 @@ import typing as _typing  # noqa: E402
 from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
 
 if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-    _explain = _missing_names(__name__)
+    _explain = _missing_names(__name__, "grad_mode", "variable")
 
     def __getattr__(name: str) -> Any:
         if name != "profiler":
