@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arguments and functions by the names that PyTorch's users write."""
 
+import subprocess
+import sys
 import weakref
 
 import numpy as np
@@ -146,6 +148,16 @@ def test_gradient_scaled_by_frequency():
     weight = libdl.ones(4, 2, requires_grad=True)
     F.embedding(libdl.tensor([1, 1, 1, 2]), weight, scale_grad_by_freq=True).sum().backward()
     assert weight.grad.tolist() == [[0, 0], [1, 1], [1, 1], [0, 0]]
+
+
+@pytest.mark.parametrize("name", [
+    "serialization", "cuda.nvtx", "autograd.grad_mode", "autograd.variable", "nn.attention",
+    "nn.common_types", "nn.utils.rnn", "optim.lr_scheduler", "utils.checkpoint", "utils.data"])
+def test_a_submodule_is_reached_without_an_import_of_its_own(name):
+    """Each in a new process: an import anywhere before would hide that the name is missing."""
+    program = f"import libdl, operator; operator.attrgetter({name!r})(libdl)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 # -- what dir() shows ------------------------------------------------------------------------------

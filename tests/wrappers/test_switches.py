@@ -109,6 +109,25 @@ def test_what_cannot_work_raises_with_a_sentence(refused):
         refused()
 
 
+@pytest.mark.parametrize("function, arguments, error", [
+    ("destroy_process_group", (), AssertionError), ("get_rank", (), ValueError),
+    ("get_world_size", (), ValueError), ("get_backend", (), ValueError),
+    ("barrier", (), ValueError), ("all_reduce", (libdl.ones(2),), ValueError),
+])  # fmt: skip
+def test_processes_without_a_group_raise_what_they_raise_in_pytorch(function, arguments, error):
+    with pytest.raises(error, match=rf"^distributed\.{function}: there is no group of processes"):
+        getattr(libdl.distributed, function)(*arguments)
+
+
+@pytest.mark.parametrize("kind", [
+    "ipu", "maia", "meta", "mkldnn", "mps", "mtia", "nested", "quantized", "sparse_csr", "vulkan", "xla",
+    "xpu",
+])  # fmt: skip
+def test_a_tensor_on_the_cpu_is_of_no_other_kind(kind):
+    assert getattr(libdl.ones(2), f"is_{kind}") is False
+    assert getattr(libdl.nn.Parameter(libdl.ones(2)), f"is_{kind}") is False
+
+
 def test_the_folder_of_pretrained_states(monkeypatch, tmp_path):
     monkeypatch.setattr(libdl.hub, "_DIR", [])
     monkeypatch.setenv("TORCH_HOME", str(tmp_path))

@@ -559,7 +559,9 @@ def install() -> None:
             function.__name__ = name
         setattr(Tensor, name, function)
     Tensor._make_subclass = classmethod(_make_subclass)
-    Tensor.is_quantized = Tensor.is_meta = Tensor.is_mps = False
+    for kind in ("ipu", "maia", "meta", "mkldnn", "mps", "mtia", "nested", "quantized", "sparse_csr",
+                 "vulkan", "xla", "xpu"):  # fmt: skip
+        setattr(Tensor, f"is_{kind}", False)
     Tensor.names = property(lambda self: (None,) * self.ndim)
     Tensor.output_nr = property(lambda self: 0 if self.is_leaf else _C.gradient_edge(self)[1])
     Tensor.__module__ = "libdl"

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
+from ._C import Tensor
+
 
 def is_available() -> bool:
     """False: groups of processes are not offered."""
@@ -25,6 +27,43 @@ def init_process_group(*args: Any, **kwargs: Any) -> NoReturn:
     """Raises: groups of processes are not offered."""
     raise NotImplementedError("distributed.init_process_group: groups of processes are not offered; "
                               "ask distributed.is_available() first")  # fmt: skip
+
+
+def destroy_process_group(group: Any = None) -> NoReturn:
+    """Raises an AssertionError, as PyTorch does without a group."""
+    raise AssertionError("distributed.destroy_process_group: there is no group of processes")
+
+
+def _no_group(function: str) -> NoReturn:
+    raise ValueError(f"distributed.{function}: there is no group of processes; "
+                     "ask distributed.is_initialized() first")  # fmt: skip
+
+
+def get_rank(group: Any = None) -> NoReturn:
+    """Raises a ValueError, as PyTorch does without a group."""
+    _no_group("get_rank")
+
+
+def get_world_size(group: Any = None) -> NoReturn:
+    """Raises a ValueError, as PyTorch does without a group."""
+    _no_group("get_world_size")
+
+
+def get_backend(group: Any = None) -> NoReturn:
+    """Raises a ValueError, as PyTorch does without a group."""
+    _no_group("get_backend")
+
+
+def barrier(group: Any = None, async_op: bool = False, device_ids: Any = None,
+            timeout: Any = None) -> NoReturn:  # fmt: skip
+    """Raises a ValueError, as PyTorch does without a group."""
+    _no_group("barrier")
+
+
+def all_reduce(tensor: Tensor, op: Any = None, group: Any = None,
+               async_op: bool = False) -> NoReturn:  # fmt: skip
+    """Raises a ValueError, as PyTorch does without a group."""
+    _no_group("all_reduce")
 
 
 import typing as _typing  # noqa: E402
