@@ -326,33 +326,39 @@ def new_tensor(
     )
 
 
-def _sizes(size: Iterable[Any]) -> Any:
-    given = tuple(size)
+def _sizes(given: tuple[Any, ...], size: Any) -> Any:
+    if size is not None:
+        return size
     return given[0] if len(given) == 1 and not isinstance(given[0], int) else given
 
 
-def new_empty(self: Tensor, *size: Any, dtype: DtypeLike | None = None,
-              device: DeviceLike | None = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
+def new_empty(self: Tensor, *sizes: Any, size: Any = None, dtype: DtypeLike | None = None,
+              device: DeviceLike | None = None, requires_grad: bool = False,
+              layout: object = None, pin_memory: bool = False) -> Tensor:  # fmt: skip
     """libdl.empty with this tensor's dtype and device as defaults."""
-    return empty(_sizes(size), dtype=dtype or self.dtype, device=device or self.device,
+    return empty(_sizes(sizes, size), dtype=dtype or self.dtype, device=device or self.device,
                  requires_grad=requires_grad)  # fmt: skip
 
 
-def new_zeros(self: Tensor, *size: Any, dtype: DtypeLike | None = None,
-              device: DeviceLike | None = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
+def new_zeros(self: Tensor, *sizes: Any, size: Any = None, dtype: DtypeLike | None = None,
+              device: DeviceLike | None = None, requires_grad: bool = False,
+              layout: object = None, pin_memory: bool = False) -> Tensor:  # fmt: skip
     """libdl.zeros with this tensor's dtype and device as defaults."""
-    return zeros(_sizes(size), dtype=dtype or self.dtype, device=device or self.device,
+    return zeros(_sizes(sizes, size), dtype=dtype or self.dtype, device=device or self.device,
                  requires_grad=requires_grad)  # fmt: skip
 
 
-def new_ones(self: Tensor, *size: Any, dtype: DtypeLike | None = None,
-             device: DeviceLike | None = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
+def new_ones(self: Tensor, *sizes: Any, size: Any = None, dtype: DtypeLike | None = None,
+             device: DeviceLike | None = None, requires_grad: bool = False,
+             layout: object = None, pin_memory: bool = False) -> Tensor:  # fmt: skip
     """libdl.ones with this tensor's dtype and device as defaults."""
-    return new_full(self, _sizes(size), 1, dtype=dtype, device=device, requires_grad=requires_grad)
+    return new_full(self, _sizes(sizes, size), 1, dtype=dtype, device=device,
+                    requires_grad=requires_grad)  # fmt: skip
 
 
 def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: DtypeLike | None = None,
-             device: DeviceLike | None = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
+             device: DeviceLike | None = None, requires_grad: bool = False,
+             layout: object = None, pin_memory: bool = False) -> Tensor:  # fmt: skip
     """libdl.full with this tensor's dtype and device as defaults."""
     return full(size, fill_value, dtype=dtype or self.dtype, device=device or self.device,
                 requires_grad=requires_grad)  # fmt: skip

@@ -13,7 +13,7 @@ from ._C import Overridden, Tensor
 from ._errors import AutogradError, Error, rename_error
 from ._overrides import DisableTorchFunctionSubclass, override
 from ._types import (
-    DeviceLike, bfloat16, bool_, complex64, complex128, contiguous_format, device as Device,
+    DeviceLike, bfloat16, bool_, complex64, complex128, device as Device, in_format,
     dtype as Dtype, float16, float32, float64, int8, int16, int32, int64, uint8,
 )  # fmt: skip
 
@@ -216,7 +216,7 @@ for _name, _dtype in (
 
 def _in_format(made: Tensor, before: Tensor, memory_format: object) -> Tensor:
     """A conversion that returned the tensor itself keeps its layout, as in PyTorch."""
-    return made.contiguous() if memory_format is contiguous_format and made is not before else made
+    return made if made is before else in_format(made, memory_format)
 
 
 def _to(self: Tensor, dtype: Any, device: Any, non_blocking: bool, copy: bool) -> Tensor:
@@ -299,15 +299,6 @@ def pin_memory(self: Tensor) -> Tensor:
 @method
 def is_pinned(self: Tensor) -> bool:
     return False
-
-
-@method
-def m_clone(self: Tensor, *, memory_format: object = None) -> Tensor:
-    """A copy with history. Dimensions keep their order in memory; memory_format=contiguous_format
-    makes a row-major copy."""
-    if memory_format is contiguous_format and not self.is_contiguous():
-        return self.contiguous()
-    return _functions.clone(self)
 
 
 def _contiguous(self: Tensor, memory_format: object = None) -> Tensor:
