@@ -234,6 +234,7 @@ if _typing.TYPE_CHECKING:
     from .func import vmap as vmap
 
 _LAZY = (
+    "_dynamo",
     "accelerator", "amp", "backends", "compiler", "cpu", "cuda", "distributed", "distributions",
     "func", "functional", "fx", "hub", "jit", "mps", "multiprocessing", "nn", "onnx", "optim",
     "overrides", "profiler", "random", "special", "storage", "testing", "types", "utils",
