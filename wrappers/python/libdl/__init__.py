@@ -227,6 +227,7 @@ if _typing.TYPE_CHECKING:
     from . import accelerator as accelerator, amp as amp, backends as backends, compiler as compiler
     from . import cpu as cpu, cuda as cuda, distributed as distributed, distributions as distributions
     from . import func as func, functional as functional, fx as fx, hub as hub, jit as jit, mps as mps
+    from . import linalg as linalg
     from . import multiprocessing as multiprocessing, nn as nn, onnx as onnx, optim as optim
     from . import overrides as overrides, profiler as profiler, random as random, special as special
     from . import storage as storage, testing as testing, types as types, utils as utils
@@ -234,19 +235,18 @@ if _typing.TYPE_CHECKING:
     from .func import vmap as vmap
 
 _LAZY = (
-    "_dynamo",
-    "accelerator", "amp", "backends", "compiler", "cpu", "cuda", "distributed", "distributions",
-    "func", "functional", "fx", "hub", "jit", "mps", "multiprocessing", "nn", "onnx", "optim",
-    "overrides", "profiler", "random", "special", "storage", "testing", "types", "utils",
-    "version", "xpu",
+    "_dynamo", "accelerator", "amp", "backends", "compiler", "cpu", "cuda", "distributed",
+    "distributions", "func", "functional", "fx", "hub", "jit", "linalg", "mps", "multiprocessing",
+    "nn", "onnx", "optim", "overrides", "profiler", "random", "special", "storage", "testing",
+    "types", "utils", "version", "xpu",
 )  # fmt: skip
 
 
 # Names that PyTorch has twice, and functions that are imported when they are first used.
 _ELSEWHERE = {
     "Event": "libdl.cuda", "Stream": "libdl.cuda", "cosine_similarity": "libdl.nn.functional",
-    "load": "libdl.serialization", "pairwise_distance": "libdl.nn.functional",
-    "save": "libdl.serialization", "vmap": "libdl.func",
+    "load": "libdl.serialization", "matrix_power": "libdl.linalg",
+    "pairwise_distance": "libdl.nn.functional", "save": "libdl.serialization", "vmap": "libdl.func",
 }  # fmt: skip
 
 if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
