@@ -104,9 +104,13 @@ def test_words_of_torchscript_stand_in_annotations():
     class Layer:
         fused: libdl.jit.Final[bool]
 
-        def forward(self, size: BroadcastingList2[int], rest: List[int]) -> None: ...  # noqa: UP006
+        @libdl.jit._overload_method
+        def forward(self, size: List[int]) -> int: ...  # noqa: UP006
 
-    assert "fused" in Layer.__annotations__
+        def forward(self, size: BroadcastingList2[int]) -> int:  # noqa: F811
+            return 3
+
+    assert "fused" in Layer.__annotations__ and Layer().forward(2) == 3
 
 
 def test_words_for_the_compiler_change_nothing():

@@ -401,6 +401,13 @@ def _is_dual(x: Tensor) -> bool:
 
 def _reshaper(name: str) -> Any:
     def reshape_in_place(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        if self.requires_grad and not self.is_leaf and _C.grad_enabled():
+            # What the name stands for becomes a view of what it stood for; hooks stay with that.
+            made, retained = getattr(self, name)(*args, **kwargs), self.retains_grad
+            _C.exchange_handles(self, made)
+            if retained:
+                self.retain_grad()
+            return self
         if self.requires_grad and (_C.grad_enabled() or not self.is_leaf):
             raise AutogradError(
                 f"{name}_: argument 1 (input) requires grad, and its history has the old shape, "

@@ -38,6 +38,14 @@ def unused(fn: _T) -> _T:
     return fn
 
 
+def _overload_method(func: _T) -> _T:
+    """Returns the method itself: the last of its name is the one that Python runs."""
+    return func
+
+
+_overload, _script_if_tracing = _overload_method, script_if_tracing
+
+
 def interface(obj: _T) -> _T:
     """Returns the class itself."""
     return obj
