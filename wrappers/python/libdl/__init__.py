@@ -58,12 +58,13 @@ from ._autocast import (
 )  # fmt: skip
 from ._creation import (
     as_tensor as as_tensor, asarray as asarray, from_dlpack as from_dlpack,
-    from_numpy as from_numpy, frombuffer as frombuffer, normal as normal, tensor as tensor,
+    from_numpy as from_numpy, frombuffer as frombuffer, tensor as tensor,
 )  # fmt: skip
 from ._overloads import *  # type: ignore[assignment]
 from ._convolution import *  # type: ignore[assignment]
 from ._recurrent import *
 from ._elementwise import *
+from ._normal import normal as normal
 from ._shapes import *  # type: ignore[assignment]
 from ._selection import *
 from ._scatter import *

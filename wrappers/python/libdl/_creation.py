@@ -282,26 +282,6 @@ def frombuffer(
 from_dlpack = _C.from_dlpack
 
 
-def normal(
-    mean: Tensor | float = 0.0,
-    std: Tensor | float = 1.0,
-    size: Sequence[int] | None = None,
-    *,
-    generator: Generator | None = None,
-    dtype: DtypeLike | None = None,
-    device: DeviceLike | None = None,
-) -> Tensor:
-    """Random numbers of the normal distribution; mean and std are numbers or tensors."""
-    if isinstance(mean, Tensor) or isinstance(std, Tensor):
-        place: Any = mean + std * 0  # the broadcast shape and the promoted dtype
-        noise = empty(place.shape, dtype=place.dtype).normal_(0.0, 1.0, generator=generator)
-        return mean + std * noise
-    if size is None:
-        raise TypeError("normal: size must be given where mean and std are numbers")
-    made = empty(size, dtype=dtype, device=device)
-    return made.normal_(mean, std, generator=generator)
-
-
 def complex_(real: Tensor, imag: Tensor) -> Tensor:
     """A complex tensor from its real and imaginary parts."""
     from ._functions import stack
