@@ -25,6 +25,8 @@ from operators import Argument, Operator, PythonLine, PythonParameter, read_oper
 
 # NumPy's names for parameters, which PyTorch takes as well.
 ALIASES = {"dim": "axis", "keepdim": "keepdims"}
+# Functions that take memory_format, beside those that end with _like.
+FORMATTED = {"clone", "empty"}
 HEAD = '''# SPDX-License-Identifier: Apache-2.0
 # Written by tools/python_layer.py from include/libdl.
 """{title}"""
@@ -113,11 +115,18 @@ def parameters_text(form: Form, method: bool, into: bool, out: str = "") -> str:
     if "leaf" in form.line.flags:
         extra += ["requires_grad: bool = False", "layout: object = None"]
         extra.append("pin_memory: bool = False")
+    if formatted(form) and not into:
+        extra.append("memory_format: object = None")
     if out and not into:
         extra.append(out)
     if extra and not starred:
         parts.append("*")
     return ", ".join(parts + extra)
+
+
+def formatted(form: Form) -> bool:
+    """Whether the result's order in memory can be asked for."""
+    return form.line.name in FORMATTED or form.line.name.endswith("_like")
 
 
 def value_text(form: Form, parameter: PythonParameter, method: bool, first: bool) -> str:
@@ -290,6 +299,8 @@ def function_text(form: Form, name: str, method: bool = False, into: bool = Fals
                 f"        {wrapped_return(form, arguments, destination)}",
             ]
         call = wrapped(f"_{c_name}({', '.join(arguments)})", form)
+        if formatted(form):
+            call = f"in_format({call}, memory_format)"
         if "leaf" in form.line.flags:
             body += [
                 f"    made = {call}",
@@ -349,7 +360,7 @@ def imports_text(names: set[str], extra: str = "") -> str:
         "from ._errors import Error, rename_error",
         "from ._out import write, write_leaf",
         "from ._overrides import override_named",
-        "from ._types import DeviceLike, DtypeLike, Generator, Number, ValuesIndices",
+        "from ._types import DeviceLike, DtypeLike, Generator, Number, ValuesIndices, in_format",
         "",
         "_ONE = 1",
         *(f"_{name} = _C.{name}" for name in sorted(names)),

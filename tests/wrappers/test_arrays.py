@@ -89,6 +89,20 @@ def test_results_are_arrays():
         x.__array__("f8", copy=False)
 
 
+def test_while_nothing_is_recorded_a_parameter_is_an_array_too():
+    x = t().requires_grad_()
+    y = x * x
+    for context in (libdl.no_grad, libdl.inference_mode):
+        with context():
+            assert x.numpy().tolist() == np.asarray(x).tolist() == [1.0, 2.0]
+            assert y.numpy().tolist() == [1.0, 4.0] and np.mean(y) == 2.5
+    with libdl.no_grad():
+        x.numpy()[0] = 3.0  # as to detach().numpy()
+    assert x.tolist() == [3.0, 2.0] and x.requires_grad
+    with pytest.raises(libdl.VersionError):
+        y.sum().backward()
+
+
 def test_no_history_is_lost_in_silence():
     x = t().requires_grad_()
     for call in (lambda: np.exp(x), lambda: x + A, lambda: A * x, lambda: np.asarray(x),

@@ -193,3 +193,17 @@ if __name__ == "__main__":
         print(pool.map(work, [1.0, 2.0]))
 """))  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "[2.0, 4.0]\n"), done.stderr
+
+
+def test_the_package_has_metadata(program):
+    done = run(program("""
+from importlib import metadata
+import torch
+assert metadata.version("torch") == torch.__version__
+assert metadata.distribution("torch").metadata["Name"] == "torch"
+try:
+    metadata.version("torch-of-nobody")
+except metadata.PackageNotFoundError:
+    print("ran")
+"""))  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "ran\n"), done.stderr

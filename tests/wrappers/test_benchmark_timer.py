@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """libdl.utils.benchmark. A clock of the test's own takes the place of time."""
 
+import copy
+
 import pytest
 
 import libdl
@@ -88,6 +90,14 @@ def test_a_measurement_tells_what_it_is():
     text = repr(measured([2e-6] * 5, label="L", sub_label="S", description="D", num_threads=2))
     for part in ("L: S", "D", "Median: 2 us", "5 measurements, 1 run , 2 threads"):
         assert part in text
+
+
+def test_a_measurement_answers_for_its_task():
+    made = Clock(0.5).timer(label="a", sub_label="b", description="c", num_threads=1).timeit(1)
+    assert (made.label, made.sub_label, made.description, made.stmt) == ("a", "b", "c", "work()")
+    assert copy.copy(made).num_threads == 1
+    with pytest.raises(AttributeError, match="no attribute 'speed'"):
+        made.speed  # noqa: B018
 
 
 def test_merging_joins_the_times_of_one_task():

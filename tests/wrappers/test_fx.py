@@ -45,7 +45,7 @@ def test_wrapped_functions_become_calls_and_are_themselves_afterwards():
 
 
 def test_wrap_wants_the_top_of_a_module():
-    with pytest.raises(RuntimeError, match="top level"):
+    with pytest.raises(NotImplementedError, match="top level"):
         fx.wrap("len")
     with pytest.raises(TypeError, match="wanted a function"):
         fx.wrap(3)

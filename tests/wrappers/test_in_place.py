@@ -364,6 +364,70 @@ def test_shape_of_what_has_a_history_stays(change: str) -> None:
     assert a.grad is not None and a.grad.shape == a.shape
 
 
+@pytest.mark.parametrize("change, shape", [
+    ("t_()", (3, 1)), ("unsqueeze_(0)", (1, 1, 3)), ("unsqueeze_(-1)", (1, 3, 1)),
+    ("transpose_(0, 1)", (3, 1)), ("swapaxes_(0, 1)", (3, 1)), ("squeeze_(0)", (3,)), ("squeeze_()", (3,)),
+])  # fmt: skip
+@pytest.mark.parametrize("then, gradient", [
+    (lambda c: c, [8.0, 16.0, 24.0]), (lambda c: c.mul_(3), [72.0, 144.0, 216.0]),
+    (lambda c: c.relu_() + c, [32.0, 64.0, 96.0]),
+])  # fmt: skip
+def test_a_change_of_shape_is_recorded(change, shape, then, gradient):
+    a = libdl.tensor([[1.0, 2.0, 3.0]], requires_grad=True)
+    c = alias = a * 2
+    c.tag = "kept"
+    assert eval(f"c.{change}", {"c": c}) is c
+    assert alias.shape == shape and c.requires_grad and not c.is_leaf and c.tag == "kept"
+    then(c).square().sum().backward()
+    assert a.grad.tolist() == [gradient]
+
+
+def test_hooks_see_the_shape_that_they_were_registered_for():
+    seen = []
+    a = libdl.ones(1, 3, requires_grad=True)
+    c = a * 2
+    c.retain_grad()
+    c.register_hook(lambda g: seen.append(tuple(g.shape)))
+    c.squeeze_(0)
+    c.register_hook(lambda g: seen.append(tuple(g.shape)))
+    c.square().sum().backward()
+    assert seen == [(3,), (1, 3)] and c.grad.tolist() == [4.0] * 3
+
+
+def test_what_read_the_old_shape_and_views_keep_their_gradients():
+    a = libdl.ones(2, 3, requires_grad=True)
+    c = a * 2
+    read, view = c * 3, c[0]
+    c.unsqueeze_(0)
+    c.mul_(2)
+    assert view.tolist() == [4.0] * 3 and c.shape == (1, 2, 3)
+    (read.sum() + view.sum() + c.sum()).backward()
+    assert a.grad.tolist() == [[14.0] * 3, [10.0] * 3]
+
+
+def test_a_view_of_another_shape_still_writes_to_its_base():
+    a = libdl.ones(2, 3, requires_grad=True)
+    c = a * 2
+    row = c[0]
+    row.unsqueeze_(0)
+    row.mul_(5)
+    c.sum().backward()
+    assert a.grad.tolist() == [[10.0] * 3, [2.0] * 3]
+
+
+def test_shapes_change_back_and_forth_with_second_derivatives():
+    b = libdl.ones(2, 3, requires_grad=True)
+    c = b * 1
+    for _ in range(3):
+        c.t_()
+        c.unsqueeze_(0)
+        c.squeeze_(0)
+    (g,) = libdl.autograd.grad(c.pow(3).sum(), b, create_graph=True)
+    assert libdl.autograd.grad(g.sum(), b)[0].tolist() == [[6.0] * 3] * 2
+    with pytest.raises(libdl.AutogradError, match="requires grad"):
+        b.t_()
+
+
 def test_a_detached_alias_copied_onto_its_tensor_ends_the_history():
     leaf = libdl.tensor([1.0, 2.0], requires_grad=True)
     for write in (lambda y: y.copy_(y.detach()), lambda y: y.copy_(y.data),

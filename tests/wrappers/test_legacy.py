@@ -26,6 +26,18 @@ def test_each_type_makes_and_knows_tensors_of_its_dtype(word):
     assert libdl.ones(1).type(kind).dtype is libdl.ones(1).type(str(kind)).dtype is TYPES[word]
 
 
+def test_tensor_as_a_type_is_the_default_dtype():
+    x = libdl.ones(2, dtype=libdl.int64)
+    assert x.type(libdl.Tensor).dtype is libdl.float32
+    libdl.set_default_dtype(libdl.float64)
+    try:
+        assert x.type(libdl.Tensor).dtype is libdl.float64
+    finally:
+        libdl.set_default_dtype(libdl.float32)
+    with pytest.raises(ValueError, match="wanted a dtype"):
+        x.type(libdl.nn.Parameter)
+
+
 def test_sequences_are_converted_as_a_cast_would():
     assert libdl.LongTensor([1.5]).tolist() == [1]
     assert libdl.FloatTensor(numpy.array([1, 2])).tolist() == [1.0, 2.0]

@@ -223,6 +223,35 @@ def test_memory_formats():
     assert y.grad.tolist() == libdl.arange(12.0).view(3, 4).tolist()
 
 
+@pytest.mark.parametrize("function", [
+    libdl.empty_like, libdl.zeros_like, libdl.ones_like, libdl.rand_like, libdl.randn_like,
+    lambda x, **named: libdl.full_like(x, 3.0, **named),
+    lambda x, **named: libdl.randint_like(x, 3, **named),
+    libdl.clone,
+])  # fmt: skip
+def test_what_is_made_alike_lies_in_the_format_asked_for(function):
+    x = libdl.arange(6.0).view(2, 3).t()
+    assert function(x, memory_format=libdl.preserve_format).stride() == (1, 3)
+    assert function(x, memory_format=libdl.contiguous_format).stride() == (2, 1)
+    assert function(x, memory_format=libdl.channels_last).stride() == (1, 3)
+
+
+def test_new_tensors_take_pytorchs_words():
+    x = libdl.ones(2)
+    assert x.new_zeros(size=(2, 2)).shape == (2, 2) and x.new_ones(size=[1]).tolist() == [1.0]
+    assert x.new_empty(3, layout=libdl.strided, pin_memory=False).shape == (3,)
+    assert x.new_full((2,), 3, layout=libdl.strided, pin_memory=False).tolist() == [3.0, 3.0]
+
+
+def test_format_and_requires_grad_go_together():
+    x = libdl.zeros_like(libdl.ones(2, 3).t(), memory_format=libdl.contiguous_format, requires_grad=True)
+    assert x.is_leaf and x.requires_grad and x.is_contiguous()
+    assert libdl.empty(2, 3, memory_format=libdl.contiguous_format).stride() == (3, 1)
+    y = libdl.ones(2, 3, requires_grad=True)
+    libdl.clone(y.t(), memory_format=libdl.contiguous_format).sum().backward()
+    assert y.grad.tolist() == [[1.0] * 3] * 2
+
+
 def test_elements_of_permuted_results_are_found():
     y = laid((3, 4), (1, 3)) * 2
     assert y.stride() == (1, 3)

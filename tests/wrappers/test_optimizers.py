@@ -511,6 +511,16 @@ def test_norms_that_are_not_finite():
         assert params[0].grad.tolist() == pytest.approx(after, nan_ok=True)
 
 
+@pytest.mark.parametrize("values", [[3.0, 4.0], [0.0, 0.0], [math.inf, 1.0]])
+def test_an_infinite_bound_leaves_gradients_as_they_are(values):
+    params = with_gradients(values)
+    norm = math.hypot(*values)
+    assert clip.clip_grad_norm_(params, math.inf).item() == norm
+    clip.clip_grads_with_norm_(params, math.inf, libdl.tensor(norm))
+    clip.clip_grad_value_(params, math.inf)
+    assert params[0].grad.tolist() == values
+
+
 def test_values_are_clamped():
     params = with_gradients([3.0, -4.0, math.nan], [0.5])
     clip.clip_grad_value_(params[0], 2)

@@ -98,8 +98,38 @@ def test_script_and_trace_hand_back_what_they_get():
     assert not isinstance(module, libdl.jit.ScriptModule)
 
 
+def test_words_of_torchscript_stand_in_annotations():
+    from libdl.jit.annotations import BroadcastingList2, List
+
+    class Layer:
+        fused: libdl.jit.Final[bool]
+
+        @libdl.jit._overload_method
+        def forward(self, size: List[int]) -> int: ...  # noqa: UP006
+
+        def forward(self, size: BroadcastingList2[int]) -> int:  # noqa: F811
+            return 3
+
+    assert "fused" in Layer.__annotations__ and Layer().forward(2) == 3
+
+
+def test_words_for_the_compiler_change_nothing():
+    dynamo = libdl._dynamo
+    before = dynamo.config.cache_size_limit
+    dynamo.config.cache_size_limit = 64
+    assert dynamo.config.cache_size_limit == 64
+    dynamo.config.cache_size_limit = before
+    dynamo.reset()
+    dynamo.graph_break()
+    dynamo.mark_dynamic(libdl.ones(2), 0)
+    assert dynamo.disable(len) is len
+    with libdl.compiler.set_stance("force_eager"):
+        pass
+    assert libdl.compiler.set_stance("default")(len)("ab") == 2
+
+
 @pytest.mark.parametrize("refused", [
-    lambda: libdl.jit.save(None, "f"), lambda: libdl.jit.load("f"), libdl.jit.ScriptModule,
+    lambda: libdl._dynamo.explain(len), lambda: libdl.jit.save(None, "f"), lambda: libdl.jit.load("f"), libdl.jit.ScriptModule,
     lambda: libdl.onnx.export(None, None, "f"), lambda: libdl.hub.load("a/b", "c"),
     lambda: libdl.hub.load_state_dict_from_url("u"), lambda: libdl.hub.download_url_to_file("u", "d"),
     libdl.distributed.init_process_group, libdl.SymInt,
@@ -134,6 +164,25 @@ def test_the_folder_of_pretrained_states(monkeypatch, tmp_path):
     assert libdl.hub.get_dir() == str(tmp_path / "hub")
     libdl.hub.set_dir(tmp_path / "own")
     assert libdl.hub.get_dir() == str(tmp_path / "own")
+
+
+def test_a_pretrained_state_that_lies_there_is_loaded(monkeypatch, tmp_path):
+    monkeypatch.setattr(libdl.hub, "_DIR", [str(tmp_path)])
+    url = "https://host/models/net-0123abcd.pth"
+    with pytest.raises(NotImplementedError, match="checkpoints/net-0123abcd.pth"):
+        libdl.hub.load_state_dict_from_url(url)
+    (tmp_path / "checkpoints").mkdir()
+    state = {"weight": libdl.arange(3.0)}
+    libdl.save(state, tmp_path / "checkpoints/net-0123abcd.pth", format="torch")
+    libdl.save(state, tmp_path / "other.pth")
+    for found in (
+        libdl.hub.load_state_dict_from_url(url, map_location="cpu", progress=False),
+        libdl.hub.load_state_dict_from_url(url, model_dir=tmp_path, file_name="other.pth"),
+        libdl.utils.model_zoo.load_url(url),
+    ):
+        assert found["weight"].tolist() == [0.0, 1.0, 2.0]
+    name = libdl.hub.urlparse(url).path
+    assert libdl.hub.HASH_REGEX.search(name).group(1) == "0123abcd"
 
 
 def test_dense_tensors_as_one_vector_and_back():

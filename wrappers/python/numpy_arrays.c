@@ -160,11 +160,13 @@ PyObject* tensor_numpy(PyObject* self, PyObject* args, PyObject* keywords) {
   if (kinds[libdl_tensor_dtype(x)].numpy < 0)
     return PyErr_Format(PyExc_TypeError, "numpy: NumPy has no %s; convert with .float()",
                         libdl_dtype_name(libdl_tensor_dtype(x)));
-  if (!force && libdl_tensor_requires_grad(x))
+  // Under no_grad() the array is that of detach(): nothing it is used for would be recorded.
+  const bool recorded = libdl_tensor_requires_grad(x) && libdl_grad_enabled();
+  if (!force && recorded)
     return PyErr_Format(PyExc_RuntimeError,
                         "numpy: can't call numpy() on a tensor that requires grad; use "
                         "tensor.detach().numpy() instead");
-  bool writable = !libdl_tensor_requires_grad(x);
+  bool writable = !recorded;
   void* data;
   libdl_mapping* mapping;
   libdl_error* const error = map(x, &writable, &data, &mapping);

@@ -120,6 +120,24 @@ static PyObject* as_subclass(PyObject* module, PyObject* args) {
   return error ? raise_error(error) : wrap_as(handle, (PyTypeObject*)type);
 }
 
+// exchange_handles(a, b): each object becomes the other tensor, and keeps its own attributes.
+static PyObject* exchange_handles(PyObject* module, PyObject* args) {
+  (void)module;
+  PyObject *first, *second;
+  if (!PyArg_ParseTuple(args, "OO", &first, &second)) return NULL;
+  if (!is_tensor(first) || !is_tensor(second))
+    return PyErr_Format(PyExc_TypeError, "exchange_handles: wanted two tensors");
+  TensorObject *const a = (TensorObject*)first, *const b = (TensorObject*)second;
+  libdl_tensor* const handle = a->handle;
+  a->handle = b->handle;
+  b->handle = handle;
+  set_object(a->handle, a);
+  set_object(b->handle, b);
+  track(first);  // what one handle is known to hold, the other may, too
+  track(second);
+  Py_RETURN_NONE;
+}
+
 // handle_address(tensor): for identity in tests and printing.
 static PyObject* handle_address(PyObject* module, PyObject* tensor) {
   (void)module;
@@ -152,6 +170,7 @@ static PyObject* has_override(PyObject* module, PyObject* object) {
 static PyMethodDef functions[] = {
     {"make_subclass", make_subclass, METH_VARARGS, NULL},
     {"as_subclass", as_subclass, METH_VARARGS, NULL},
+    {"exchange_handles", exchange_handles, METH_VARARGS, NULL},
     {"handle_address", handle_address, METH_O, NULL},
     {"disable_overriding", set_overriding, METH_O,
      "disable_overriding(flag): whether __torch_function__ is left alone on this thread; returns "

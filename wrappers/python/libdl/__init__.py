@@ -58,12 +58,13 @@ from ._autocast import (
 )  # fmt: skip
 from ._creation import (
     as_tensor as as_tensor, asarray as asarray, from_dlpack as from_dlpack,
-    from_numpy as from_numpy, frombuffer as frombuffer, normal as normal, tensor as tensor,
+    from_numpy as from_numpy, frombuffer as frombuffer, tensor as tensor,
 )  # fmt: skip
 from ._overloads import *  # type: ignore[assignment]
 from ._convolution import *  # type: ignore[assignment]
 from ._recurrent import *
 from ._elementwise import *
+from ._normal import normal as normal
 from ._shapes import *  # type: ignore[assignment]
 from ._selection import *
 from ._scatter import *
@@ -233,6 +234,7 @@ if _typing.TYPE_CHECKING:
     from . import accelerator as accelerator, amp as amp, backends as backends, compiler as compiler
     from . import cpu as cpu, cuda as cuda, distributed as distributed, distributions as distributions
     from . import func as func, functional as functional, fx as fx, hub as hub, jit as jit, mps as mps
+    from . import linalg as linalg
     from . import multiprocessing as multiprocessing, nn as nn, onnx as onnx, optim as optim
     from . import overrides as overrides, profiler as profiler, random as random
     from . import serialization as serialization, special as special, storage as storage
@@ -240,18 +242,18 @@ if _typing.TYPE_CHECKING:
     from .func import vmap as vmap
 
 _LAZY = (
-    "accelerator", "amp", "backends", "compiler", "cpu", "cuda", "distributed", "distributions",
-    "func", "functional", "fx", "hub", "jit", "mps", "multiprocessing", "nn", "onnx", "optim",
-    "overrides", "profiler", "random", "serialization", "special", "storage", "testing", "types",
-    "utils", "version", "xpu",
+    "_dynamo", "accelerator", "amp", "backends", "compiler", "cpu", "cuda", "distributed",
+    "distributions", "func", "functional", "fx", "hub", "jit", "linalg", "mps", "multiprocessing",
+    "nn", "onnx", "optim", "overrides", "profiler", "random", "serialization", "special", "storage",
+    "testing", "types", "utils", "version", "xpu",
 )  # fmt: skip
 
 
 # Names that PyTorch has twice, and functions that are imported when they are first used.
 _ELSEWHERE = {
     "Event": "libdl.cuda", "Stream": "libdl.cuda", "cosine_similarity": "libdl.nn.functional",
-    "load": "libdl.serialization", "pairwise_distance": "libdl.nn.functional",
-    "save": "libdl.serialization", "vmap": "libdl.func",
+    "load": "libdl.serialization", "matrix_power": "libdl.linalg",
+    "pairwise_distance": "libdl.nn.functional", "save": "libdl.serialization", "vmap": "libdl.func",
 }  # fmt: skip
 
 if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names

@@ -282,26 +282,6 @@ def frombuffer(
 from_dlpack = _C.from_dlpack
 
 
-def normal(
-    mean: Tensor | float = 0.0,
-    std: Tensor | float = 1.0,
-    size: Sequence[int] | None = None,
-    *,
-    generator: Generator | None = None,
-    dtype: DtypeLike | None = None,
-    device: DeviceLike | None = None,
-) -> Tensor:
-    """Random numbers of the normal distribution; mean and std are numbers or tensors."""
-    if isinstance(mean, Tensor) or isinstance(std, Tensor):
-        place: Any = mean + std * 0  # the broadcast shape and the promoted dtype
-        noise = empty(place.shape, dtype=place.dtype).normal_(0.0, 1.0, generator=generator)
-        return mean + std * noise
-    if size is None:
-        raise TypeError("normal: size must be given where mean and std are numbers")
-    made = empty(size, dtype=dtype, device=device)
-    return made.normal_(mean, std, generator=generator)
-
-
 def complex_(real: Tensor, imag: Tensor) -> Tensor:
     """A complex tensor from its real and imaginary parts."""
     from ._functions import stack
@@ -326,33 +306,39 @@ def new_tensor(
     )
 
 
-def _sizes(size: Iterable[Any]) -> Any:
-    given = tuple(size)
+def _sizes(given: tuple[Any, ...], size: Any) -> Any:
+    if size is not None:
+        return size
     return given[0] if len(given) == 1 and not isinstance(given[0], int) else given
 
 
-def new_empty(self: Tensor, *size: Any, dtype: DtypeLike | None = None,
-              device: DeviceLike | None = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
+def new_empty(self: Tensor, *sizes: Any, size: Any = None, dtype: DtypeLike | None = None,
+              device: DeviceLike | None = None, requires_grad: bool = False,
+              layout: object = None, pin_memory: bool = False) -> Tensor:  # fmt: skip
     """libdl.empty with this tensor's dtype and device as defaults."""
-    return empty(_sizes(size), dtype=dtype or self.dtype, device=device or self.device,
+    return empty(_sizes(sizes, size), dtype=dtype or self.dtype, device=device or self.device,
                  requires_grad=requires_grad)  # fmt: skip
 
 
-def new_zeros(self: Tensor, *size: Any, dtype: DtypeLike | None = None,
-              device: DeviceLike | None = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
+def new_zeros(self: Tensor, *sizes: Any, size: Any = None, dtype: DtypeLike | None = None,
+              device: DeviceLike | None = None, requires_grad: bool = False,
+              layout: object = None, pin_memory: bool = False) -> Tensor:  # fmt: skip
     """libdl.zeros with this tensor's dtype and device as defaults."""
-    return zeros(_sizes(size), dtype=dtype or self.dtype, device=device or self.device,
+    return zeros(_sizes(sizes, size), dtype=dtype or self.dtype, device=device or self.device,
                  requires_grad=requires_grad)  # fmt: skip
 
 
-def new_ones(self: Tensor, *size: Any, dtype: DtypeLike | None = None,
-             device: DeviceLike | None = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
+def new_ones(self: Tensor, *sizes: Any, size: Any = None, dtype: DtypeLike | None = None,
+             device: DeviceLike | None = None, requires_grad: bool = False,
+             layout: object = None, pin_memory: bool = False) -> Tensor:  # fmt: skip
     """libdl.ones with this tensor's dtype and device as defaults."""
-    return new_full(self, _sizes(size), 1, dtype=dtype, device=device, requires_grad=requires_grad)
+    return new_full(self, _sizes(sizes, size), 1, dtype=dtype, device=device,
+                    requires_grad=requires_grad)  # fmt: skip
 
 
 def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: DtypeLike | None = None,
-             device: DeviceLike | None = None, requires_grad: bool = False) -> Tensor:  # fmt: skip
+             device: DeviceLike | None = None, requires_grad: bool = False,
+             layout: object = None, pin_memory: bool = False) -> Tensor:  # fmt: skip
     """libdl.full with this tensor's dtype and device as defaults."""
     return full(size, fill_value, dtype=dtype or self.dtype, device=device or self.device,
                 requires_grad=requires_grad)  # fmt: skip

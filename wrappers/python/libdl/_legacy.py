@@ -95,9 +95,12 @@ def type_name(x: Tensor) -> str:
 def type_named(given: Any) -> tuple[Dtype, str | None]:
     """The dtype, and the kind of device if one is named, of a dtype, a type or its name.
 
-    Names may begin with torch. as well as libdl., as programs for PyTorch write them."""
+    Names may begin with torch. as well as libdl., as programs for PyTorch write them. Tensor itself
+    stands for the default dtype."""
     if isinstance(given, Dtype):
         return given, None
+    if given is Tensor:
+        return get_default_dtype(), "cpu"
     if isinstance(given, TensorType):
         return given.dtype, "cuda" if given.is_cuda else "cpu"
     if isinstance(given, str):

@@ -12,7 +12,7 @@ from ._documents import FUNCTIONS, METHODS
 from ._errors import ArgumentValueError, AutogradError, DtypeError, Error, ShapeError, rename_error
 from ._out import resizable, resize, write, write_leaf
 from ._overrides import override
-from ._types import Number, ValuesIndices, dtype as Dtype
+from ._types import Number, ValuesIndices, dtype as Dtype, in_format
 
 __all__ = [
     "arange", "max", "min", "norm", "randint", "randint_like", "repeat_interleave", "scatter",
@@ -278,9 +278,11 @@ def randint_like(
     device: Any = None,
     requires_grad: bool = False,
     layout: object = None,
+    pin_memory: bool = False,
+    memory_format: object = None,
 ) -> Tensor:
     low, high, _ = _bounds("randint_like", list(bounds), low, high, ())
-    made: Tensor = _C.randint_like(input, low, high, generator, dtype, device)
+    made = in_format(_C.randint_like(input, low, high, generator, dtype, device), memory_format)
     if requires_grad:
         made.requires_grad = True
     return made

@@ -18,7 +18,7 @@ __all__ = [
     "atleast_1d", "atleast_2d", "atleast_3d", "baddbmm", "block_diag", "broadcast_shapes",
     "broadcast_tensors", "cartesian_prod", "cdist", "column_stack", "combinations", "complex",
     "cross", "diag", "diag_embed", "dist", "dstack", "einsum", "ger", "hstack", "inner", "kron",
-    "meshgrid", "outer", "polar", "tensor_split", "tensordot", "tile", "trace", "vstack",
+    "meshgrid", "outer", "polar", "rot90", "tensor_split", "tensordot", "tile", "trace", "vstack",
 ]  # fmt: skip
 
 
@@ -281,6 +281,17 @@ def cross(input: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     return a.roll(-1, dim) * b.roll(-2, dim) - a.roll(-2, dim) * b.roll(-1, dim)
 
 
+def rot90(input: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
+    """Turned by k quarters, from the first of the two dimensions towards the second."""
+    if input.ndim < 2 or len(dims) != 2 or (dims[0] - dims[1]) % input.ndim == 0:
+        raise ShapeError(f"rot90: argument 3 (dims) is {tuple(dims)}, wanted two of {list(input.shape)}")
+    a, b = dims
+    if k % 4 == 2:
+        return f.flip(input, (a, b))
+    turned = f.flip(input, (b if k % 4 == 1 else a,)) if k % 2 else input.clone()
+    return turned.transpose(a, b) if k % 2 else turned
+
+
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = None) -> Tensor:
     """Distances of all pairs of rows, in p-norms: [.., n, d] and [.., m, d] give [.., n, m]."""
     return f.norm(x1.unsqueeze(-2) - x2.unsqueeze(-3), p, -1)
@@ -337,6 +348,6 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
 
 
 for _method in (
-    outer, ger, inner, diag, diag_embed, trace, tile, tensor_split, kron, cross, dist, baddbmm,
+    outer, rot90, ger, inner, diag, diag_embed, trace, tile, tensor_split, kron, cross, dist, baddbmm,
 ):  # fmt: skip
     setattr(Tensor, _method.__name__, _method)

@@ -14,7 +14,7 @@ from ._errors import AutogradError, Error, rename_error
 from ._overrides import DisableTorchFunctionSubclass, override
 from ._passes import tensors_of
 from ._types import (
-    DeviceLike, bfloat16, bool_, complex64, complex128, contiguous_format, device as Device,
+    DeviceLike, bfloat16, bool_, complex64, complex128, device as Device, in_format,
     dtype as Dtype, float16, float32, float64, int8, int16, int32, int64, uint8,
 )  # fmt: skip
 
@@ -224,7 +224,7 @@ for _name, _dtype in (
 
 def _in_format(made: Tensor, before: Tensor, memory_format: object) -> Tensor:
     """A conversion that returned the tensor itself keeps its layout, as in PyTorch."""
-    return made.contiguous() if memory_format is contiguous_format and made is not before else made
+    return made if made is before else in_format(made, memory_format)
 
 
 def _to(self: Tensor, dtype: Any, device: Any, non_blocking: bool, copy: bool) -> Tensor:
@@ -307,15 +307,6 @@ def pin_memory(self: Tensor) -> Tensor:
 @method
 def is_pinned(self: Tensor) -> bool:
     return False
-
-
-@method
-def m_clone(self: Tensor, *, memory_format: object = None) -> Tensor:
-    """A copy with history. Dimensions keep their order in memory; memory_format=contiguous_format
-    makes a row-major copy."""
-    if memory_format is contiguous_format and not self.is_contiguous():
-        return self.contiguous()
-    return _functions.clone(self)
 
 
 def _contiguous(self: Tensor, memory_format: object = None) -> Tensor:
@@ -418,6 +409,13 @@ def _is_dual(x: Tensor) -> bool:
 
 def _reshaper(name: str) -> Any:
     def reshape_in_place(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        if self.requires_grad and not self.is_leaf and _C.grad_enabled():
+            # What the name stands for becomes a view of what it stood for; hooks stay with that.
+            made, retained = getattr(self, name)(*args, **kwargs), self.retains_grad
+            _C.exchange_handles(self, made)
+            if retained:
+                self.retain_grad()
+            return self
         if self.requires_grad and (_C.grad_enabled() or not self.is_leaf):
             raise AutogradError(
                 f"{name}_: argument 1 (input) requires grad, and its history has the old shape, "

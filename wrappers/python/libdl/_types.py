@@ -242,6 +242,11 @@ contiguous_format = memory_format("contiguous_format")
 preserve_format = memory_format("preserve_format")
 
 
+def in_format(made: Tensor, wanted: object) -> Tensor:
+    """The new tensor, row-major if contiguous_format is wanted."""
+    return made.contiguous() if wanted is contiguous_format else made
+
+
 class ValuesIndices(NamedTuple):
     """The result of max, min, sort, topk and kthvalue along a dimension."""
 

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from . import compile as compile
 
 __all__ = ["allow_in_graph", "assume_constant_result", "compile", "cudagraph_mark_step_begin",
-           "disable", "is_compiling", "is_dynamo_compiling", "is_exporting", "reset"]  # fmt: skip
+           "disable", "is_compiling", "is_dynamo_compiling", "is_exporting", "reset", "set_stance"]  # fmt: skip
 
 
 def is_compiling() -> bool:
@@ -43,6 +44,19 @@ def assume_constant_result(fn: Any) -> Any:
 
 def cudagraph_mark_step_begin() -> None:
     """Changes nothing."""
+
+
+class set_stance(contextlib.ContextDecorator):
+    """Changes nothing; a call, a context or a decorator, as in PyTorch."""
+
+    def __init__(self, stance: str = "default", **options: Any) -> None:
+        pass
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: object) -> None:
+        pass
 
 
 def reset() -> None:

@@ -4,18 +4,23 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any, NoReturn
+from urllib.parse import urlparse as urlparse
 
+HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")  # in a file's name: resnet18-bfd8deac.pth
 _DIR: list[str] = []
+
+
+def _get_torch_home() -> str:
+    cache = os.environ.get("XDG_CACHE_HOME", "~/.cache")
+    return str(Path(os.environ.get("TORCH_HOME", f"{cache}/torch")).expanduser())
 
 
 def get_dir() -> str:
     """The folder that set_dir named, or $TORCH_HOME/hub, or ~/.cache/torch/hub, as in PyTorch."""
-    if _DIR:
-        return _DIR[0]
-    cache = os.environ.get("XDG_CACHE_HOME", "~/.cache")
-    return str(Path(os.environ.get("TORCH_HOME", f"{cache}/torch")).expanduser() / "hub")
+    return _DIR[0] if _DIR else str(Path(_get_torch_home()) / "hub")
 
 
 def set_dir(d: str | os.PathLike[str]) -> None:
@@ -29,10 +34,23 @@ def load(repo_or_dir: str, model: str, *args: Any, **kwargs: Any) -> NoReturn:
                               "network, which libdl does not run: import the model's code instead")  # fmt: skip
 
 
-def load_state_dict_from_url(url: str, *args: Any, **kwargs: Any) -> NoReturn:
-    """Raises: fetch the file, then libdl.load it."""
-    raise NotImplementedError(f"hub.load_state_dict_from_url: nothing is fetched from {url}: "
-                              "fetch the file yourself, then libdl.load it")  # fmt: skip
+def load_state_dict_from_url(
+    url: str, model_dir: str | os.PathLike[str] | None = None, map_location: Any = None,
+    progress: bool = True, check_hash: bool = False, file_name: str | None = None,
+    weights_only: bool = True,
+) -> Any:  # fmt: skip
+    """Loads the file of the URL's name, or file_name, that lies in model_dir, or get_dir()/checkpoints.
+
+    Raises NotImplementedError where it does not: fetch it to there. The other arguments change
+    nothing."""
+    folder = Path(model_dir) if model_dir is not None else Path(get_dir()) / "checkpoints"
+    path = folder / (file_name or Path(urlparse(url).path).name)
+    if not path.exists():
+        raise NotImplementedError(f"hub.load_state_dict_from_url: nothing is fetched from {url}: "
+                                  f"fetch the file yourself, to {path}")  # fmt: skip
+    from .serialization import load as load_file
+
+    return load_file(path, map_location=map_location)
 
 
 def download_url_to_file(url: str, dst: str, *args: Any, **kwargs: Any) -> NoReturn:

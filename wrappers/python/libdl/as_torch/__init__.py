@@ -77,6 +77,25 @@ class _Finder(MetaPathFinder):
         return None
 
 
+    def find_distributions(self, context: Any = None) -> list[Any]:
+        """The package torch for importlib.metadata: of libdl's version, as is torch.__version__."""
+        if getattr(context, "name", None) != "torch":
+            return []
+        from importlib.metadata import Distribution
+
+        import libdl
+
+        class Package(Distribution):
+            def read_text(self, filename: str) -> str | None:
+                told = f"Metadata-Version: 2.1\nName: torch\nVersion: {libdl.__version__}\n"
+                return told if filename == "METADATA" else None
+
+            def locate_file(self, path: Any) -> Any:
+                return Path(str(libdl.__file__)).parent / path
+
+        return [Package()]
+
+
 def _found(own: str) -> ModuleSpec | None:
     try:
         return importlib.util.find_spec(own)

@@ -67,7 +67,7 @@ def permute(call: Call) -> Any:
 def new(call: Call) -> Any:
     given = call.named()
     value = given.pop("input").value
-    size = given.pop("size", given.pop("shape", ()))
+    size = given.pop("size", given.pop("sizes", ()))
     while isinstance(size, (tuple, list)) and len(size) == 1 and isinstance(size[0], (tuple, list)):
         size = size[0]
     size = (size,) if isinstance(size, int) else tuple(size)

@@ -33,7 +33,7 @@ def wrap(fn_or_name: str | Callable[..., Any]) -> str | Callable[..., Any]:
     frame = inspect.currentframe()
     caller = frame.f_back if frame is not None else None
     if caller is None or caller.f_code.co_name != "<module>":
-        raise RuntimeError("wrap: called inside of a function, wanted a module's top level")
+        raise NotImplementedError("wrap: called inside of a function, wanted a module's top level")
     _wrapped[(id(caller.f_globals), name)] = caller.f_globals
     return fn_or_name
 

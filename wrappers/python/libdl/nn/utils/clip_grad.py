@@ -4,6 +4,7 @@
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
+import math
 import types
 import warnings
 from collections.abc import Iterable
@@ -38,9 +39,11 @@ def get_total_norm(
 def clip_grads_with_norm_(
     parameters: Tensors, max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:
-    """Scales all gradients by max_norm / total_norm, if that is less than 1."""
+    """Scales all gradients by max_norm / total_norm, if that is less than 1.
+
+    An infinite max_norm leaves them as they are, whatever total_norm is."""
     gradients = _gradients(parameters)
-    if gradients:
+    if gradients and max_norm != math.inf:
         _C.clip_grads_with_norm(gradients, float(max_norm), (as_tensor(total_norm),))
 
 
@@ -49,13 +52,14 @@ def clip_grad_norm_(
     error_if_nonfinite: bool = False, foreach: bool | None = None,
 ) -> Tensor:  # fmt: skip
     """Scales all gradients so that their joint norm is at most max_norm; returns the old norm.
-    The arguments are those of get_total_norm."""
+    An infinite max_norm leaves them as they are. The other arguments are those of get_total_norm."""
     given = [parameters] if isinstance(parameters, Tensor) else list(parameters)
     if not given and isinstance(parameters, types.GeneratorType):
         warnings.warn("parameters is an empty generator: nothing is clipped", stacklevel=2)
-    return _C.clip_grad_norm(
-        _gradients(given), float(max_norm), float(norm_type), error_if_nonfinite
-    )
+    gradients = _gradients(given)
+    if max_norm == math.inf:
+        return get_total_norm(gradients, norm_type, error_if_nonfinite)
+    return _C.clip_grad_norm(gradients, float(max_norm), float(norm_type), error_if_nonfinite)
 
 
 def clip_grad_norm(
@@ -70,5 +74,5 @@ def clip_grad_norm(
 def clip_grad_value_(parameters: Tensors, clip_value: float, foreach: bool | None = None) -> None:
     """Clamps each gradient's elements to -clip_value ... clip_value."""
     gradients = _gradients(parameters)
-    if gradients:
+    if gradients and clip_value != math.inf:
         _C.clip_grad_value(gradients, float(clip_value))

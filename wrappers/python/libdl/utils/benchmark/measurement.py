@@ -9,6 +9,7 @@ import statistics
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import cached_property
+from typing import Any
 
 __all__ = ["Measurement", "TaskSpec", "select_unit", "trim_sigfig"]
 
@@ -95,6 +96,12 @@ class Measurement:
     def meets_confidence(self, threshold: float = _NOISY) -> bool:
         """Whether the interquartile range is below this share of the median."""
         return len(self.times) >= _LEAST_SURE and self.iqr < threshold * self.median
+
+    def __getattr__(self, name: str) -> Any:
+        """What was measured: label, sub_label, stmt, ... of the task."""
+        if name in TaskSpec.__dataclass_fields__:
+            return getattr(self.task_spec, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     @property
     def title(self) -> str:

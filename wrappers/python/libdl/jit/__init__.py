@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn, TypeVar
+from typing import Any, Final as Final, NoReturn, TypeVar
 
 _T = TypeVar("_T")
-
-Final = Any  # in annotations: jit.Final[int]
 
 
 def script(obj: _T, *args: Any, **kwargs: Any) -> _T:
@@ -38,6 +36,14 @@ def export(fn: _T) -> _T:
 def unused(fn: _T) -> _T:
     """Returns the function itself."""
     return fn
+
+
+def _overload_method(func: _T) -> _T:
+    """Returns the method itself: the last of its name is the one that Python runs."""
+    return func
+
+
+_overload, _script_if_tracing = _overload_method, script_if_tracing
 
 
 def interface(obj: _T) -> _T:
@@ -105,7 +111,7 @@ class ScriptFunction:
 
 import typing as _typing  # noqa: E402
 
-from ._missing import missing as _missing_names, public as _public_names  # noqa: E402
+from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
 
 if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
     __getattr__ = _missing_names(__name__)

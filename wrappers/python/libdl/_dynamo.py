@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The words with which programs steer PyTorch's tracer of bytecode. Nothing is traced here."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any, NoReturn
+
+from .compiler import (
+    allow_in_graph as allow_in_graph, assume_constant_result as assume_constant_result,
+    disable as disable, is_compiling as is_compiling, reset as reset, set_stance as set_stance,
+)  # fmt: skip
+
+# What programs set is kept, and read by nobody.
+config = SimpleNamespace(
+    cache_size_limit=8, recompile_limit=8, suppress_errors=False, verbose=False,
+    capture_scalar_outputs=False, automatic_dynamic_shapes=True,
+)  # fmt: skip
+
+
+def graph_break(msg: str = "") -> None:
+    """Changes nothing."""
+
+
+def mark_dynamic(t: Any, index: Any, **bounds: Any) -> None:
+    """Changes nothing: every call takes any shape."""
+
+
+def mark_static(t: Any, index: Any = None) -> None:
+    """Changes nothing."""
+
+
+maybe_mark_dynamic = mark_dynamic
+
+
+def explain(f: Any, *args: Any, **kwargs: Any) -> NoReturn:
+    """Raises: there are no graphs to explain."""
+    raise NotImplementedError("_dynamo.explain: functions run eagerly, so there are no graphs and no "
+                              "breaks between them")  # fmt: skip
+
+
+import typing as _typing  # noqa: E402
+
+from ._missing import missing as _missing_names, public as _public_names  # noqa: E402
+
+if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
+    __getattr__ = _missing_names(__name__)
+__dir__ = _public_names(__name__)
