@@ -14,7 +14,7 @@ from ._C import Tensor
 from ._errors import ArgumentValueError, ShapeError
 from ._functions import eye, matmul as matmul
 from ._nuclear import nuclear_norm
-from ._shapes import broadcast_tensors, cross as _cross
+from ._shapes import cross as _cross
 from ._types import DtypeLike
 
 __all__ = ["cross", "diagonal", "matmul", "matrix_norm", "matrix_power", "multi_dot", "norm",
@@ -89,7 +89,7 @@ def cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Tensor | None = N
     for x in (input, other):
         if x.shape[dim] != 3:
             raise ShapeError(f"linalg.cross: dimension {dim} of {list(x.shape)} has no size of 3")
-    return _written(_cross(*broadcast_tensors(input, other), dim), out)
+    return _written(_cross(input, other, dim), out)
 
 
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) -> Tensor:
