@@ -75,9 +75,10 @@ def main() -> None:
     libdl.manual_seed(0)
     network = UNet()
     optimizer = libdl.optim.Adam(network.parameters(), lr=3e-3)
+    rare = libdl.tensor(4.0)  # of a disc, which covers a fifteenth of an image
     for step in trange(steps):
         images, discs = shapes(BATCH)
-        loss = F.binary_cross_entropy_with_logits(network(images), discs)
+        loss = F.binary_cross_entropy_with_logits(network(images), discs, pos_weight=rare)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

@@ -38,7 +38,8 @@ def test_a_hook_that_closes_over_its_leaf():
 def test_a_hook_after_accumulation_that_closes_over_its_leaf():
     def make():
         x = leaf()
-        x.register_post_accumulate_grad_hook(lambda given: x.shape)
+        seen = []
+        x.register_post_accumulate_grad_hook(lambda given: seen.append(x.shape))
         (x * 2).sum().backward()
 
     collected(make)

@@ -84,9 +84,14 @@ def test_shape_in_place(name):
     y = x()[:1]
     found = getattr(y, f"{name}_")(*arguments)
     assert found is y and libdl.equal(y, getattr(x()[:1], name)(*arguments))
-    with_history = x().requires_grad_() * 2
+    leaf = x().requires_grad_()
+    with_history = leaf * 2
+    getattr(with_history, f"{name}_")(*arguments)
+    assert with_history.shape == getattr(x(), name)(*arguments).shape
+    with_history.sum().backward()
+    assert leaf.grad.tolist() == libdl.full_like(leaf, 2).tolist()
     with pytest.raises(RuntimeError, match=f"{name}_: argument 1"):
-        getattr(with_history, f"{name}_")(*arguments)
+        getattr(leaf, f"{name}_")(*arguments)
 
 
 def test_tensors_as_weak_keys():
