@@ -19,7 +19,8 @@ WANTED = 97.0
 def run(title: str, command: list[str], threads: int) -> list[float]:
     """The losses that the program printed; its last lines are shown."""
     print(f"\n-- {title}, {threads} thread{'s' if threads > 1 else ''}", flush=True)
-    environment = {**os.environ, "LIBDL_NUM_THREADS": str(threads)}
+    # Without the bar, which only a terminal can show.
+    environment = {**os.environ, "LIBDL_NUM_THREADS": str(threads), "TQDM_DISABLE": "1"}
     start = time.perf_counter()
     done = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True)
     if done.returncode:
