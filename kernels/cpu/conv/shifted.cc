@@ -102,10 +102,7 @@ struct Shifted {
   }
   int64_t bands() const { return ceil_div(p.a.lattice.sizes[1], most_lines); }
   int64_t sums() const { return product(columns, most_lines, out_line); }
-  int64_t room() const {
-    return product(columns, most_lines, out_line) +
-           product(taps_at_once * tap_line, most_read, in_line);
-  }
+  int64_t room() const { return sums() + product(taps_at_once * tap_line, most_read, in_line); }
 
   // products[row, pixel] of lines of a slice of the image, for as many rows of the weights.
   void multiply(T* products, const S* slice, Range lines, const T* rows, int64_t count) const {

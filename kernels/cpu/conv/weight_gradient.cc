@@ -42,65 +42,46 @@ void add_parts(Context& context, T* sum, const T* parts, int64_t count, int64_t 
   });
 }
 
-// out[i, column] = sum over all rows of a[row, i] times the patches' [row, column].
-template <class S>
-struct Gradient {
-  const S* a;
-  int64_t a_stride, rows;
-  Patches<S> patches;
-  int64_t pixels;
-
-  void compute(Context& context, S* out) const;
-};
+}  // namespace
 
 template <class S>
-void Gradient<S>::compute(Context& context, S* out) const {
+void weight_gradient(Context& context, const ConvolutionArgs& a, int64_t group) {
   using T = Wide<S>;
-  const int64_t columns = patches.columns();
+  const int64_t k = a.y.sizes[1] / a.groups;
+  S* const out = static_cast<S*>(a.w.data) + group * k * a.w.strides[0];
+  if (shifted_gradient_is_faster(a)) return shifted_gradient(context, a, group, out);
+  const Patches<S> patches = input_patches<S>(a, group);
+  const int64_t columns = patches.columns(), pixels = a.y.sizes[0] * patches.lattice.count();
   MatrixTimesPatches<S> p{};
-  p.a = a, p.a_stride = a_stride;
+  p.a = group_of<const S>(a.y, group, a.groups), p.a_stride = a.y.strides[4];
   p.b = patches;
-  p.r1 = pixels, p.i1 = rows, p.j1 = columns;
+  p.r1 = pixels, p.i1 = k, p.j1 = columns;
   if constexpr (std::is_same_v<S, Bfloat>) {
-    if (matrix_unit() && patches_fill_tiles(rows, columns, pixels))
+    if (matrix_unit() && patches_fill_tiles(k, columns, pixels))
       return multiply_by_patches_in_tiles(context, p, out);
   }
-  const Cuts cuts(rows, columns, pixels, kPatchColumns<T>);
+  const Cuts cuts(k, columns, pixels, kPatchColumns<T>);
   const bool apart = cuts.parts > 1 || kNarrow<S>;
-  const Scratch room(context, apart ? product(cuts.parts, product(rows, columns), sizeof(T)) : 0);
+  const Scratch room(context, apart ? product(cuts.parts, product(k, columns), sizeof(T)) : 0);
   if (room.failed()) return;
   T* const sums = apart ? static_cast<T*>(room.data()) : reinterpret_cast<T*>(out);
   p.out_stride = columns;
   for_chunks(context, cuts.parts * cuts.down * cuts.across, [&](int64_t chunk) {
     const int64_t part = chunk / (cuts.down * cuts.across);
     MatrixTimesPatches<S> piece = p;
-    piece.out = sums + part * rows * columns;
+    piece.out = sums + part * k * columns;
     piece.r0 = part * cuts.pixels;
     piece.r1 = std::min(piece.r0 + cuts.pixels, pixels);
     piece.i0 = chunk / cuts.across % cuts.down * cuts.rows;
-    piece.i1 = std::min(piece.i0 + cuts.rows, rows);
+    piece.i1 = std::min(piece.i0 + cuts.rows, k);
     piece.j0 = chunk % cuts.across * cuts.columns;
     piece.j1 = std::min(piece.j0 + cuts.columns, columns);
     multiply_by_patches(piece);
   });
   if (!apart || context.stopped) return;
   T* const sum = kNarrow<S> ? sums : reinterpret_cast<T*>(out);
-  if (cuts.parts > 1) add_parts(context, sum, sums, cuts.parts, rows * columns);
-  if (kNarrow<S>)
-    store_tile(out, kStoredDtype<S>, 1, reinterpret_cast<float*>(sum), rows * columns);
-}
-
-}  // namespace
-
-template <class S>
-void weight_gradient(Context& context, const ConvolutionArgs& a, int64_t group) {
-  const int64_t k = a.y.sizes[1] / a.groups;
-  S* const out = static_cast<S*>(a.w.data) + group * k * a.w.strides[0];
-  if (shifted_gradient_is_faster(a)) return shifted_gradient(context, a, group, out);
-  const Patches<S> patches = input_patches<S>(a, group);
-  const Gradient<S> g{group_of<const S>(a.y, group, a.groups), a.y.strides[4], k, patches,
-                      a.y.sizes[0] * patches.lattice.count()};
-  g.compute(context, out);
+  if (cuts.parts > 1) add_parts(context, sum, sums, cuts.parts, k * columns);
+  if (kNarrow<S>) store_tile(out, kStoredDtype<S>, 1, reinterpret_cast<float*>(sum), k * columns);
 }
 
 template void weight_gradient<float>(Context&, const ConvolutionArgs&, int64_t);
