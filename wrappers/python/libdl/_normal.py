@@ -4,6 +4,7 @@
 # mypy: disable-error-code="no-any-return, no-untyped-call"
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -49,6 +50,7 @@ def _of_tensors(mean: Any, std: Any, generator: Generator | None, out: Tensor | 
     return sample
 
 
+@functools.cache
 def _constant() -> Any:
     from .autograd.function import Function
 

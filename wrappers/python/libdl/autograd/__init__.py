@@ -170,9 +170,9 @@ if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
     _explain = _missing_names(__name__)
 
     def __getattr__(name: str) -> Any:
-        if name not in ("profiler", "variable"):
+        if name != "profiler":
             return _explain(name)
         import importlib
 
-        return importlib.import_module(f".{name}", __name__)
+        return importlib.import_module(".profiler", __name__)
 __dir__ = _public_names(__name__)
