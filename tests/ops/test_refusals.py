@@ -134,6 +134,11 @@ VALUES = [
     ("round: argument 2 (decimals) is 301, wanted -300 to 300",
      lambda: libdl.round(ones(2), decimals=301)),
     ("t: argument 1 (input) is a host number, wanted a tensor", lambda: _C.t(1.0)),
+    ("einsum: argument 2 (tensors) is a host number, wanted a tensor",
+     lambda: _C.einsum("->", [1.0])),
+    ("max_unpool2d: argument 6 (output_size) is [1, 1, 2147483647, 2147483647], wanted fewer",
+     lambda: libdl.nn.functional.max_unpool2d(ones(1, 1, 1, 1), libdl.zeros(1, 1, 1, 1, dtype=I64),
+                                              1, 2**31 - 1, output_size=[2**31 - 1] * 2)),
     *((f"{op}: argument 3 (index) has {n} elements, wanted one, for input has no dimensions",
        lambda f=f, n=n: f(ones(), 0, libdl.zeros(n, dtype=I64), ones()))
       for op, f in (("index_copy", libdl.index_copy), ("index_add", libdl.index_add))

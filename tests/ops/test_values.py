@@ -256,3 +256,13 @@ def test_polygamma_far_below_zero_is_as_quick_as_anywhere():
     at = libdl.tensor([-3.7], dtype=libdl.float64)
     found = [libdl.polygamma(n, at).item() for n in (2, 3)]
     assert found == pytest.approx([-68.89345468867353, 768.9946494408655], rel=1e-13)  # PyTorch's
+
+
+def test_numbers_at_their_limits_overflow_nowhere():
+    """An order without a successor, groups of no channels, a row as long as can be beside no rows."""
+    x = libdl.ones(1, requires_grad=True)
+    libdl.polygamma(2**63 - 1, x).sum().backward()
+    assert libdl.isinf(x.grad).all()
+    none = libdl.nn.functional.group_norm(libdl.ones(3, 0, 2), 2**62 + 3)
+    assert none.shape == (3, 0, 2)
+    assert libdl.eye(0, 2**63 - 1, dtype=libdl.bool).shape == (0, 2**63 - 1)

@@ -263,7 +263,8 @@ Tensor eye(int64_t n, std::optional<int64_t> m, Dtype dtype, std::optional<Devic
   checked_numel(shape, type, "eye", n < shape[1] ? 2 : 1, n < shape[1] ? "m" : "n");
   const Tensor y = target("eye", shape, type, device, 4, into);
   const int64_t size[] = {std::min(n, shape[1])};
-  const int64_t stride[] = {y.stride(0) + y.stride(1)};
+  // Beside an empty dimension, one may be so large that the sum of strides overflows.
+  const int64_t stride[] = {size[0] ? y.stride(0) + y.stride(1) : 1};
   const Tensor diagonal = alias(y, size, stride, y.offset(), y.dtype());
   const Tensor zero = number(int64_t{0}), one = number(int64_t{1});
   fill_bytes(y, zero);

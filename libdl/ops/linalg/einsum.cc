@@ -268,16 +268,14 @@ Tensor einsum(std::string_view equation, TensorSpan tensors) {
               most_dots);
   const Dimensions dimensions = dimensions_of(equation, result, terms);
   const Named named(kOp);
-  std::vector<Tensor> operands;
-  for (size_t i = 0; i < tensors.size(); ++i)
-    operands.push_back(
-        aligned(one_of_each(equation, 2, tensors[i], terms[i]), terms[i], dimensions));
-  check_sizes(equation, operands);
-  const auto told = [&](auto&& body) {
-    return rename_error(kOp, {{"input", 2, "tensors"}, {"mat2", 2, "tensors"}}, body);
-  };
-  const Tensor y = told([&] { return contracted(operands, dimensions.kept); });
-  return named(own(y));
+  return rename_error(kOp, {{"input", 2, "tensors"}, {"mat2", 2, "tensors"}}, [&] {
+    std::vector<Tensor> operands;
+    for (size_t i = 0; i < tensors.size(); ++i)
+      operands.push_back(
+          aligned(one_of_each(equation, 2, tensors[i], terms[i]), terms[i], dimensions));
+    check_sizes(equation, operands);
+    return named(own(contracted(operands, dimensions.kept)));
+  });
 }
 
 }  // namespace libdl

@@ -28,7 +28,8 @@ struct Affine {
 // Each row of `groups` parts has mean 0 and variance 1; then weight and bias of each channel.
 static Tensor of_groups(const Tensor& input, int64_t groups, Affine affine, double eps) {
   const Tensor x = cast(input, normalised_as(input.dtype()));
-  const int64_t rows = x.size(0) * groups, count = rows ? x.numel() / rows : 0;
+  // Of no channels there may be any number of groups.
+  const int64_t rows = x.numel() ? x.size(0) * groups : 0, count = rows ? x.numel() / rows : 0;
   const int64_t shape[] = {rows, count}, row[] = {count};
   Tensor y = reshape(layer_norm(reshape(x, shape), row, nullptr, nullptr, eps), x.shape());
   const auto along = [&](const Tensor& vector) {

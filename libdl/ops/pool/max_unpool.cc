@@ -70,12 +70,13 @@ static Tensor unpool(const Pooled& a, const Tensor& indices, const Unpooled& g) 
   const Shape sizes = sizes_of(a, g);
   const auto plane = static_cast<size_t>(a.input.ndim() - a.dims);
   Shape flat(a.input.shape().first(plane)), shape(flat);
+  for (const int64_t size : sizes) shape.push_back(size);
+  (void)checked_numel(shape, a.input.dtype(), a.op, 6, "output_size");
   flat.push_back(1);
-  for (const int64_t size : sizes) flat[plane] *= size, shape.push_back(size);
+  for (const int64_t size : sizes) flat[plane] *= size;
   const Named named(a.op);
   return rename_error(
       a.op, {{"input", 1, "input"}, {"index", 2, "indices"}, {"src", 1, "input"}}, [&] {
-        (void)checked_numel(shape, a.input.dtype(), a.op, 6);
         const Tensor zero = zeros(flat, a.input.dtype(), a.input.device());
         const Tensor y = scatter(zero, static_cast<int32_t>(plane), in_planes(indices, a.dims),
                                  in_planes(a.input, a.dims), {}, Into(zero));

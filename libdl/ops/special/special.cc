@@ -124,9 +124,11 @@ LIBDL_PLANE(atanh, reciprocal(one_minus_square(x)))
 
 // -- polygamma ------------------------------------------------------------------------------------
 
-// The derivative of the n-th is the one after it.
+// The derivative of the n-th is the one after it. Those of so high an order are all infinite.
+static int64_t after(int64_t n) { return n < INT64_MAX ? n + 1 : n; }
+
 static void polygamma_vjp(Backward& b) {
-  b.set_grad(0, b.dy() * polygamma(b.attr<int64_t>() + 1, b.saved(0)));
+  b.set_grad(0, b.dy() * polygamma(after(b.attr<int64_t>()), b.saved(0)));
 }
 static const Rule kPolygamma{"polygamma", polygamma_vjp};
 
@@ -142,7 +144,7 @@ Tensor polygamma(int64_t n, const Tensor& input, Into into) {
   const Tensor y =
       computed<double>(input, dtype, [n](double x) { return kernels::special::polygamma(n, x); });
   return call.done(y, kPolygamma, n, {saves_input(input, 0)},
-                   [&](const Tensor&) { return call.tangent(0) * polygamma(n + 1, input); });
+                   [&](const Tensor&) { return call.tangent(0) * polygamma(after(n), input); });
 }
 
 // -- two operands ---------------------------------------------------------------------------------
