@@ -7,6 +7,7 @@
 #include "kernels/cpu/conv/bias.h"
 #include "kernels/cpu/conv/depthwise.h"
 #include "kernels/cpu/conv/group.h"
+#include "kernels/cpu/conv/pixels.h"
 #include "kernels/cpu/conv/shifted.h"
 #include "kernels/cpu/conv/tile_patches.h"
 #include "kernels/cpu/conv/weight_gradient.h"
@@ -63,6 +64,11 @@ void multiply(Context& context, const Part<S>& part) {
   if constexpr (std::is_same_v<S, Bfloat>) {
     if (matrix_unit() && patches_fill_tiles(rows, columns, part.taps.all_rows()))
       return multiply_patches_in_tiles(context, part.whole, part.taps);
+  }
+  if constexpr (std::is_same_v<S, float>) {
+    if (split_pays(1, rows, columns, part.taps.all_rows()) && splits_products() &&
+        is_matrix(part.whole))
+      return multiply_pixels(context, part.whole, part.taps);
   }
   if (shifted_is_faster(part.whole.a, columns))
     return multiply_shifted(context, part.whole, part.taps);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "kernels/cpu/conv/pixels.h"
 #include "kernels/cpu/conv/tile_rows.h"
 #include "kernels/cpu/gemm/matmul_parts.h"
 #include "kernels/cpu/gemm/tiles_amx.h"
@@ -120,43 +121,6 @@ void multiply_rows(Context& context, const PatchesTimesMatrix<Bfloat>& p,
     Chunk<Rows>(p, packed, static_cast<float*>(room.data()))
         .run(n, std::min(n + cut.down, blocks), j, std::min(j + cut.across * kSide, p.j1));
   });
-}
-
-// Whether the pixels of images, of these strides, lie in equal steps.
-bool lie_evenly(const int64_t* strides, const int64_t* sizes, int64_t images) {
-  int64_t step = strides[3];
-  for (int d = 2; d >= 0; --d) {
-    if (sizes[d] > 1 && strides[d + 1] != step) return false;
-    step *= sizes[d];
-  }
-  return images == 1 || strides[0] == step;
-}
-
-// Whether the patches are the pixels themselves, in equal steps through memory.
-bool is_matrix(const PatchesTimesMatrix<Bfloat>& p) {
-  const Patches<Bfloat>& a = p.a;
-  for (int d = 0; d < 3; ++d) {
-    if (a.taps[d] != 1 || a.step[d] != 1 || a.start[d] != 0) return false;
-    if (a.lattice.sizes[d] != a.sizes[d]) return false;
-  }
-  const int64_t images = p.i1 / a.lattice.count();
-  return lie_evenly(a.strides, a.sizes, images) && lie_evenly(p.out_strides, a.sizes, images);
-}
-
-void multiply_pixels(Context& context, const PatchesTimesMatrix<Bfloat>& p,
-                     const Taps<Bfloat>& taps) {
-  const int32_t dtype = kStoredDtype<Bfloat>;
-  const int64_t rows = p.i1, columns = taps.columns, k = taps.rows;
-  const int64_t a_sizes[] = {1, rows, k}, a_strides[] = {0, p.a.strides[3], 1};
-  const int64_t b_sizes[] = {1, k, columns}, b_strides[] = {0, taps.row_stride, taps.col_stride};
-  const int64_t out_sizes[] = {1, rows, columns}, out_strides[] = {0, p.out_strides[3], 1};
-  const int64_t bias_strides[] = {1};
-  MatmulArgs m{};
-  m.out = {p.out, out_sizes, out_strides, 3, dtype};
-  m.a = {const_cast<Bfloat*>(p.a.data), a_sizes, a_strides, 3, dtype};
-  m.b = {const_cast<Bfloat*>(taps.weights), b_sizes, b_strides, 3, dtype};
-  m.bias = {const_cast<Bfloat*>(p.bias), &columns, bias_strides, 1, dtype};
-  matmul(context, m);
 }
 
 }  // namespace

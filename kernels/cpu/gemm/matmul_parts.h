@@ -2,13 +2,14 @@
 
 // Shared by the ways to multiply matrices, among which matmul.cc chooses: by vectors
 // (matmul_vector.cc), outer products (matmul_outer.cc), floating-point numbers over packed panels
-// (matmul_float.cc; matmul_long.cc where sums are long), bfloat16 on the matrix unit
-// (matmul_bfloat.cc), complex numbers as real ones (matmul_complex.cc), integers
+// (matmul_float.cc; matmul_long.cc where sums are long), on the matrix unit bfloat16
+// (matmul_bfloat.cc) and float32 (matmul_split.cc), complex numbers as real ones (matmul_complex.cc), integers
 // (matmul_integer.cc), and plain loops (matmul_plain.cc).
 #pragma once
 
 #include <libdl/dtype.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "kernels/args.h"
@@ -106,6 +107,17 @@ void carve_bfloat_product(const MatmulArgs& args, Carver& carver);
 void bfloat_product(Context& context, const MatmulArgs& args, Carver carver);
 int64_t bfloat_panels_size(int64_t n, int64_t k);  // -1: too large to count
 void pack_bfloat_panels(Context& context, char* packed, const View& b);
+
+// float32 on the matrix unit (split_amx.h); packed_b is that of float_product.
+bool split_serves(const MatmulArgs& args);
+void carve_split_product(const MatmulArgs& args, Carver& carver);
+void split_product(Context& context, const MatmulArgs& args, Carver carver);
+// Whether it is faster: what is split is multiplied often enough, and there are tiles for all
+// threads.
+inline bool split_pays(int64_t batch, int64_t m, int64_t n, int64_t k) {
+  return m >= 256 && std::min(n, k) >= 64 && product(m, n) >= 1 << 16 &&
+         product(m, n, k) >= (batch == 1 ? 1 << 23 : 1 << 25);
+}
 
 // One row or one column of float32 and the 16-bit types, or of float64.
 void vector_product(Context& context, const MatmulArgs& args);

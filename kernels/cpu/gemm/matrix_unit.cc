@@ -9,8 +9,10 @@
 #include <unistd.h>
 #endif
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 namespace libdl::kernels::cpu {
 namespace {
@@ -54,6 +56,19 @@ bool find_matrix_unit() {
   const bool found = allowed && granted_tiles();
   matrix_unit_state.store(found ? 1 : 0, std::memory_order_relaxed);
   return found;
+}
+
+bool splits_products() {
+  static const bool wanted = [] {
+    const char* const text = std::getenv("LIBDL_DISABLE");
+    for (std::string_view rest = text != nullptr ? text : ""; !rest.empty();) {
+      const size_t comma = std::min(rest.find(','), rest.size());
+      if (rest.substr(0, comma) == "split_products") return false;
+      rest.remove_prefix(std::min(comma + 1, rest.size()));
+    }
+    return true;
+  }();
+  return wanted && matrix_unit();
 }
 
 bool set_matrix_unit(bool used) {

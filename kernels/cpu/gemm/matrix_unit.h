@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Whether products of bfloat16 use the processor's matrix unit (AMX, tiles_amx.h). It is beyond the
+// Whether products of bfloat16, and of float32 in parts (split_amx.h), use the processor's matrix unit (AMX, tiles_amx.h). It is beyond the
 // instruction sets of isa.h and has no name there: setting LIBDL_CPU, to any of them, leaves it
 // unused.
 #pragma once
@@ -19,6 +19,9 @@ inline bool matrix_unit() {
   const bool found = __builtin_expect(known >= 0, 1) ? known != 0 : find_matrix_unit();
   return found && isa() == Isa::kAvx512;
 }
+
+// Whether products of float32 use it, too, unless LIBDL_DISABLE names split_products.
+bool splits_products();
 
 // For tests. False, and nothing changes, if `used` is true and the machine lacks it.
 bool set_matrix_unit(bool used);

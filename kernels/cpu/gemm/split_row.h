@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Up to 32 rows times panels of b, one block of k, by split products (split_amx.h). Where numbers
+// do not fit those, plain products are computed instead.
+#pragma once
+
+#include "kernels/cpu/gemm/split_amx.h"
+
+namespace libdl::kernels::cpu::split {
+
+// What a thread works in.
+struct Room {
+  char a[kKBlock / kStep * kStepBytes];
+  float rows[kSide * kKBlock];
+};
+
+// b: the block of the first of `panels` panels, which lie `panel` bytes apart; the last has
+// `last_cols` columns. Calls finished(n, c) with the sums of panel n, or plain(n).
+struct Row {
+  const char* a;
+  Range range;
+  int64_t rows, k;
+  const char* b;
+  int64_t panel, panels, last_cols;
+};
+template <class Finished, class Plain>
+void multiply_row(const Row& r, Finished finished, Plain plain) {
+  alignas(64) float c[2][kSide * kSide];
+  int64_t before = -1;  // finished while the next is computed
+  const auto finish_before = [&] {
+    if (before >= 0) finished(before, c[before % 2]);
+    before = -1;
+  };
+  for (int64_t n = 0; n < r.panels; ++n) {
+    const char* const b = r.b + n * r.panel;
+    if (!fits(r.range, range_of(b))) {
+      finish_before();
+      plain(n);
+      continue;
+    }
+    const int64_t cols = n + 1 == r.panels ? r.last_cols : kSide;
+    multiply(r.a, b, amx::steps(r.k), r.rows, cols);
+    finish_before();
+    store(c[n % 2], r.rows, cols);
+    before = n;
+  }
+  finish_before();
+}
+
+}  // namespace libdl::kernels::cpu::split
