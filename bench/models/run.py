@@ -28,7 +28,7 @@ from planted import ERRORS
 from report import Result
 
 # What LIBDL_DISABLE can disable. The library has no list of these.
-MECHANISMS = ["winograd", "sparse_rows", "panels", "forms", "fusion", "allocator"]
+MECHANISMS = ["winograd", "split_products", "sparse_rows", "panels", "forms", "fusion", "allocator"]
 
 
 class Bench:

@@ -55,8 +55,9 @@ double worst(const std::vector<float>& out, const Floats& a, const Floats& b) {
     std::fill(sum.begin(), sum.end(), 0.0), std::fill(size.begin(), size.end(), 0.0);
     for (int64_t p = 0; p < k; ++p)
       for (int64_t j = 0; j < n; ++j) {
-        const double y = static_cast<double>(a.data[static_cast<size_t>(row * k + p)]) *
-                         static_cast<double>(b.data[static_cast<size_t>((row / m * k + p) * n + j)]);
+        const double y =
+            static_cast<double>(a.data[static_cast<size_t>(row * k + p)]) *
+            static_cast<double>(b.data[static_cast<size_t>((row / m * k + p) * n + j)]);
         sum[static_cast<size_t>(j)] += y, size[static_cast<size_t>(j)] += std::abs(y);
       }
     for (size_t j = 0; j < sum.size(); ++j) {
@@ -92,7 +93,8 @@ constexpr Size kSizes[] = {{1, 256, 256, 128}, {1, 259, 1100, 385}, {1, 1025, 65
 TEST(SplitProducts, AreAsExactAsPlainOnes) {
   for (const Size& s : kSizes) {
     SCOPED_TRACE(testing::Message() << s.m << "x" << s.k << "x" << s.n);
-    const Floats a = normal<float>({s.batch, s.m, s.k}, 1), b = normal<float>({s.batch, s.k, s.n}, 2);
+    const Floats a = normal<float>({s.batch, s.m, s.k}, 1),
+                 b = normal<float>({s.batch, s.k, s.n}, 2);
     both_ways([&](bool unit) {
       const auto out = product(a, b);
       EXPECT_LE(worst(out, a, b), unit ? 2.5 : 6);
@@ -135,8 +137,11 @@ TEST(SplitProducts, LeaveExtremesToPlainOnes) {
     return std::pair(a, b);
   };
   both_ways([&](bool) {
-    for (const auto& [x, y] : {std::pair(1e-30f, 1e20f), {1e-36f, 1e30f}, {1e-20f, 1e-15f},
-                               {1e19f, 1e17f}, {1e-38f, 1e36f}}) {
+    for (const auto& [x, y] : {std::pair(1e-30f, 1e20f),
+                               {1e-36f, 1e30f},
+                               {1e-20f, 1e-15f},
+                               {1e19f, 1e17f},
+                               {1e-38f, 1e36f}}) {
       for (bool one : {false, true}) {
         SCOPED_TRACE(testing::Message() << x << ", " << y << (one ? ", one of each" : ""));
         const auto [a, b] = with(x, y, one);
@@ -173,8 +178,7 @@ TEST(SplitProducts, PartsAddUpToTheNumber) {
     for (size_t i = 0; i < x.size(); ++i) {
       double sum = 0;
       for (size_t part = 0; part < 3; ++part)
-        sum += static_cast<double>(
-            std::bit_cast<float>(uint32_t{tiles[part * 1024 + i]} << 16));
+        sum += static_cast<double>(std::bit_cast<float>(uint32_t{tiles[part * 1024 + i]} << 16));
       ASSERT_EQ(sum, static_cast<double>(x[i]));
     }
   }

@@ -36,8 +36,7 @@ struct Matrix {
 
 template <class S>
 bool is_matrix(const PatchesTimesMatrix<S>& p) {
-  return are_pixels(p.a, p.i1) &&
-         lie_evenly(p.out_strides, p.a.sizes, p.i1 / p.a.lattice.count());
+  return are_pixels(p.a, p.i1) && lie_evenly(p.out_strides, p.a.sizes, p.i1 / p.a.lattice.count());
 }
 template <class S>
 bool is_matrix(const MatrixTimesPatches<S>& p) {
@@ -68,10 +67,10 @@ void multiply_by_pixels(Context& context, const MatrixTimesPatches<S>& p, S* out
   matmul(context, m);
 }
 
-#define LIBDL_PIXELS(S)                                                                    \
-  template bool is_matrix(const PatchesTimesMatrix<S>&);                                   \
-  template bool is_matrix(const MatrixTimesPatches<S>&);                                   \
-  template void multiply_pixels(Context&, const PatchesTimesMatrix<S>&, const Taps<S>&);   \
+#define LIBDL_PIXELS(S)                                                                  \
+  template bool is_matrix(const PatchesTimesMatrix<S>&);                                 \
+  template bool is_matrix(const MatrixTimesPatches<S>&);                                 \
+  template void multiply_pixels(Context&, const PatchesTimesMatrix<S>&, const Taps<S>&); \
   template void multiply_by_pixels(Context&, const MatrixTimesPatches<S>&, S*);
 LIBDL_PIXELS(float)
 LIBDL_PIXELS(Bfloat)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Matrix products of float32 and float64. Every element is summed over k in blocks of kKBlock, in
-// sequence with fma, and the blocks are added in order: its bits depend only on its row of a, its
-// column of b and k, wherever b is read from.
+// Matrix products of float32 and float64, in vectors. Every element is summed over k in blocks of
+// kKBlock, in sequence with fma, and the blocks are added in order: its bits depend only on its row
+// of a, its column of b and k, wherever b is read from.
 #pragma once
 
 #include <cstdint>

@@ -3,8 +3,8 @@
 // Shared by the ways to multiply matrices, among which matmul.cc chooses: by vectors
 // (matmul_vector.cc), outer products (matmul_outer.cc), floating-point numbers over packed panels
 // (matmul_float.cc; matmul_long.cc where sums are long), on the matrix unit bfloat16
-// (matmul_bfloat.cc) and float32 (matmul_split.cc), complex numbers as real ones (matmul_complex.cc), integers
-// (matmul_integer.cc), and plain loops (matmul_plain.cc).
+// (matmul_bfloat.cc) and float32 (matmul_split.cc), complex numbers as real ones
+// (matmul_complex.cc), integers (matmul_integer.cc), and plain loops (matmul_plain.cc).
 #pragma once
 
 #include <libdl/dtype.h>

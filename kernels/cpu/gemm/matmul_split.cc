@@ -50,8 +50,7 @@ Memory carve(const Cut& cut, Carver& carver) {
   Memory r{};
   r.panels = static_cast<char*>(
       carver.take(product(cut.part_n / kSide, split::blocks(cut.part_k)), split::kBlockBytes));
-  r.rooms =
-      static_cast<split::Room*>(carver.take(rooms_of(cut), sizeof(split::Room)));
+  r.rooms = static_cast<split::Room*>(carver.take(rooms_of(cut), sizeof(split::Room)));
   return r;
 }
 
@@ -76,7 +75,13 @@ class Product {
  public:
   Product(Context& context, const MatmulArgs& args, const Cut& cut, const Memory& rooms,
           int64_t batch)
-      : context_(context), a_(args), s_(shape_of(args)), cut_(cut), rooms_(rooms), batch_(batch), stream_(streams(args)) {}
+      : context_(context),
+        a_(args),
+        s_(shape_of(args)),
+        cut_(cut),
+        rooms_(rooms),
+        batch_(batch),
+        stream_(streams(args)) {}
 
   void run() {
     for (n0_ = 0; n0_ < s_.n; n0_ += cut_.part_n) {
@@ -149,9 +154,13 @@ class Product {
           float* at_column[kSide];
           for (int64_t r = 0; r < rows; ++r) at_column[r] = to[r] + n * kSide;
           const int64_t columns = std::min(kSide, j1 - j0 - n * kSide);
-          split::Result result{
-              at_column, rows,    columns, static_cast<float>(a_.alpha),
-              beta,      nullptr, stream_ && beta == 0 && columns == kSide};
+          split::Result result{at_column,
+                               rows,
+                               columns,
+                               static_cast<float>(a_.alpha),
+                               beta,
+                               nullptr,
+                               stream_ && beta == 0 && columns == kSide};
           if (last) result.bias = bias_at(bias, j0 + n * kSide, columns);
           split::finish(result, c);
         },

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Whether products of bfloat16, and of float32 in parts (split_amx.h), use the processor's matrix unit (AMX, tiles_amx.h). It is beyond the
-// instruction sets of isa.h and has no name there: setting LIBDL_CPU, to any of them, leaves it
-// unused.
+// Whether products of bfloat16, and of float32 in parts (split_amx.h), use the processor's matrix
+// unit (AMX, tiles_amx.h). It is beyond the instruction sets of isa.h and has no name there:
+// setting LIBDL_CPU, to any of them, leaves it unused.
 #pragma once
 
 #include "kernels/cpu/simd/isa.h"

@@ -99,13 +99,14 @@ LIBDL_INLINE void pack_tiles(char* to, const Lines& x, int64_t lines, int64_t k,
   };
   if (by_k) {
     const __mmask16 there = static_cast<__mmask16>((1u << lines) - 1);
-    return put_all(std::bool_constant<!kColumns>(), [&](int i, auto put) __attribute__((always_inline)) {
-      const float* row = from + 2 * i * x.k_stride;
-      const __mmask16 even = 2 * i < k ? there : __mmask16{0};
-      const __mmask16 odd = 2 * i + 1 < k ? there : __mmask16{0};
-      split_pair<true>(_mm512_maskz_loadu_ps(even, row),
-                       _mm512_maskz_loadu_ps(odd, row + x.k_stride), ranges, put);
-    });
+    return put_all(std::bool_constant<!kColumns>(),
+                   [&](int i, auto put) __attribute__((always_inline)) {
+                     const float* row = from + 2 * i * x.k_stride;
+                     const __mmask16 even = 2 * i < k ? there : __mmask16{0};
+                     const __mmask16 odd = 2 * i + 1 < k ? there : __mmask16{0};
+                     split_pair<true>(_mm512_maskz_loadu_ps(even, row),
+                                      _mm512_maskz_loadu_ps(odd, row + x.k_stride), ranges, put);
+                   });
   }
   if (x.k_stride != 1) {
     for (int64_t i = 0; i < lines; ++i)
@@ -117,8 +118,8 @@ LIBDL_INLINE void pack_tiles(char* to, const Lines& x, int64_t lines, int64_t k,
     const uint32_t valid = i < lines ? there : 0;
     const float* line = from + i * stride;
     split_pair<false>(_mm512_maskz_loadu_ps(static_cast<__mmask16>(valid), line),
-                      _mm512_maskz_loadu_ps(static_cast<__mmask16>(valid >> 16), line + 16),
-                      ranges, put);
+                      _mm512_maskz_loadu_ps(static_cast<__mmask16>(valid >> 16), line + 16), ranges,
+                      put);
   });
 }
 
@@ -222,8 +223,7 @@ void finish(const Result& r, const float* c) {
         const __m512 old = _mm512_maskz_loadu_ps(there, to);
         z = _mm512_add_ps(z, _mm512_mul_ps(old, beta));
       }
-      if (r.bias != nullptr)
-        z = _mm512_add_ps(z, _mm512_maskz_loadu_ps(there, r.bias + 16 * half));
+      if (r.bias != nullptr) z = _mm512_add_ps(z, _mm512_maskz_loadu_ps(there, r.bias + 16 * half));
       if (r.stream) {
         _mm512_stream_ps(to, z);
       } else {
