@@ -111,5 +111,6 @@ def test_what_there_is_not_is_told():
 
 def test_the_older_names_of_events_and_formats():
     assert profiler_util.FunctionEvent is libdl.profiler.FunctionEvent
+    assert libdl.autograd.DeviceType is DeviceType
     assert profiler_util._format_time(1500) == "1.500ms"
     assert profiler_util._format_memory(2048) == "2.00 KB"
