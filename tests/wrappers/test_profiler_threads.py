@@ -122,3 +122,14 @@ def test_a_profile_pauses(with_stack):
     assert events[2].cpu_parent is events[1] and events[4].cpu_parent is events[3]
     assert events[4].input_shapes == [[3]]
     assert bool(events[4].stack) == with_stack
+
+
+def test_a_plot_has_rows_for_each_thread():
+    pytest.importorskip("matplotlib")
+    with profile(experimental_config=ALL) as prof:
+        libdl.log(libdl.ones(3))
+        in_a_thread(libdl.log, libdl.ones(3))
+    (axes,) = prof.plot().axes
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    threads = dict.fromkeys(e.thread for e in prof.events())
+    assert [label for label in labels if "inside" not in label] == [f"thread {t}" for t in threads]
