@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
 /** The profiler: records each call of a thread, in forward and backward passes, hooks and optimizer
- *  steps, with its times, the memory that it took, and what happened inside it.
+ *  steps, with its times, the memory that it took, and what happened inside it. With
+ *  LIBDL_PROFILER_ALL_THREADS other threads join it.
  *
  *  It is an interceptor (libdl/op.h) of the library's own that sees parts as well. While none runs,
  *  calls cost nothing more. */
@@ -13,7 +14,11 @@
 
 /** Bits of libdl_profiler_options.recorded. */
 enum {
-  LIBDL_PROFILER_SHAPES = 1 /**< the shapes and dtypes of arguments and results */
+  LIBDL_PROFILER_SHAPES = 1, /**< the shapes and dtypes of arguments and results */
+  /** also the calls of threads that first call the library while the profiler runs, and those of
+   *  others from the first range that they push; not what they do in states that the host made, nor
+   *  a thread that has a profiler of its own. One such profiler at a time */
+  LIBDL_PROFILER_ALL_THREADS = 2
 };
 
 /** Options of the profiler; zero is the default of each. Set struct_size to sizeof(the struct). */
@@ -40,7 +45,8 @@ typedef struct libdl_profiler_event {
   int64_t parent;    /**< the number of the event around it, counted from 0; -1: none */
   int64_t allocated; /**< bytes of tensors that the thread allocated during it, less those it
                           freed; may be negative */
-  int64_t live;      /**< likewise, from the profiler's start to the event's end */
+  int64_t live;      /**< likewise, from the profiler's start, or from when the thread joined it, to
+                          the event's end */
   int64_t conversions; /**< how many times the process converted a representation meanwhile */
   libdl_phase phase;
   libdl_bool failed; /**< the call failed, or had not ended when the profiler stopped */
@@ -50,6 +56,7 @@ typedef struct libdl_profiler_event {
                                              list; -1 otherwise. NULL if not recorded */
   int64_t shape_count;                  /**< of the integers in shapes */
   int64_t argument_count;               /**< how many of the entries in shapes are arguments */
+  int64_t thread; /**< the system's number of the thread that started the profiler or joined it */
 } libdl_profiler_event;
 
 /** Called for each event of a profile; an error ends the walk, which returns it. */
@@ -60,23 +67,24 @@ LIBDL_BEGIN
 /** Begins to record the calls of the calling thread's state, behind all interceptors: what these
  *  carry out themselves is seen as the calls that they make.
  *
- *  Errors: STATE (the profiler runs already, or an interceptor is running), VALUE (unknown bits),
- * OPTION, OUT_OF_MEMORY. Threads: thread-local. */
+ *  Errors: STATE (the profiler runs already, in this thread or for all of them, or an interceptor
+ * is running), VALUE (unknown bits), OPTION, OUT_OF_MEMORY. Threads: thread-local. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_profiler_start(
     LIBDL_NULLABLE const libdl_profiler_options *options);
 
 /** Ends the recording, and calls visit for every event in the order in which they began. What was
  *  recorded is gone afterwards, also on failure. destroy runs once with ctx before this call
- *  returns, also on failure.
+ *  returns, also on failure. Calls that other threads are in count as failed.
  *
  *  visit  NULL: the record is dropped
  *
- *  Errors: STATE (no profiler runs, or an interceptor is running), OUT_OF_MEMORY, and what visit
- * returned. Threads: thread-local. */
+ *  Errors: STATE (this thread started none, or an interceptor is running), OUT_OF_MEMORY, and what
+ * visit returned. Threads: thread-local. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_profiler_stop(
     LIBDL_NULLABLE libdl_profiler_visitor visit, void *ctx, void (*destroy)(void *ctx));
 
-/** The number of events so far, which is that of the next one; -1 if no profiler runs.
+/** The number of this thread's events so far; without other threads it is that of the next one. -1
+ *  if no profiler runs.
  *  Threads: thread-local. */
 LIBDL_API int64_t libdl_profiler_count(void);
 

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "base/thread_end.h"
+#include "device/state_made.h"
 #include "device/stream.h"
 
 libdl_state::~libdl_state() {
@@ -15,6 +16,7 @@ libdl_state::~libdl_state() {
 namespace libdl {
 
 constinit thread_local State* current_state = nullptr;
+constinit std::atomic<StateMade> state_made = nullptr;
 
 namespace {
 // The state that a thread starts with and returns to. It ends with the thread.
@@ -30,8 +32,12 @@ constinit thread_local ThreadEnd own_end{EndOrder::kState, end_own};
 }  // namespace
 
 State& make_state() {
-  if (!own_state) own_state = new (own_place) State;
-  return *(current_state = own_state);
+  const bool first = !own_state;
+  if (first) own_state = new (own_place) State;
+  current_state = own_state;
+  if (const StateMade made = state_made.load(std::memory_order_acquire); made && first)
+    made(*own_state);
+  return *own_state;
 }
 
 void end_with_thread(State& state) {

@@ -1563,3 +1563,7 @@ _Static_assert(IS(&libdl_profiler_stop, libdl_error * (*)(libdl_profiler_visitor
 _Static_assert(IS(&libdl_profiler_count, int64_t (*)(void)), "libdl_profiler_count");
 _Static_assert(IS(&libdl_profiler_range_push, libdl_error * (*)(const char *, int64_t)), "libdl_profiler_range_push");
 _Static_assert(IS(&libdl_profiler_range_pop, void (*)(void)), "libdl_profiler_range_pop");
+_Static_assert(LIBDL_PROFILER_ALL_THREADS == 2, "LIBDL_PROFILER_ALL_THREADS");
+_Static_assert(offsetof(struct libdl_profiler_event, thread) == 104, "libdl_profiler_event.thread at");
+_Static_assert(sizeof(((struct libdl_profiler_event *)0)->thread) == 8, "libdl_profiler_event.thread size");
+_Static_assert(IS(((struct libdl_profiler_event *)0)->thread, int64_t), "libdl_profiler_event.thread");

@@ -2,13 +2,16 @@
 
 /* The profiler records what a thread does, in order, with what it was done for, and leaves results
  * and interceptors as they are. */
+#include <pthread.h>
+#include <stdatomic.h>
+
 #include "tensors.h"
 
 enum { MOST = 100 };
 struct record {
   struct {
     char name[32], source[32];
-    int64_t start, end, parent, allocated, live;
+    int64_t start, end, parent, allocated, live, thread;
     int32_t kind, failed, shapes;
     libdl_phase phase;
   } events[MOST];
@@ -28,7 +31,7 @@ static libdl_error *keep(void *ctx, const libdl_profiler_event *event) {
   record->events[i].parent = event->parent;
   record->events[i].allocated = event->allocated, record->events[i].live = event->live;
   record->events[i].kind = event->kind, record->events[i].failed = event->failed;
-  record->events[i].phase = event->phase;
+  record->events[i].phase = event->phase, record->events[i].thread = event->thread;
   record->events[i].shapes = event->shapes != NULL;
   CHECK(!event->shapes == !event->shape_count);
   return NULL;
@@ -129,9 +132,9 @@ static void what_is_wrong_is_refused(void) {
   libdl_profiler_options options = {0};
   BAD(libdl_profiler_start(&options), OPTION,
       "profiler_start: argument 1 (options) has struct_size 0, wanted sizeof of the struct");
-  options.struct_size = sizeof options, options.recorded = 2;
+  options.struct_size = sizeof options, options.recorded = 4;
   BAD(libdl_profiler_start(&options), VALUE,
-      "profiler_start: argument 1 (options) record 2, wanted LIBDL_PROFILER_ bits");
+      "profiler_start: argument 1 (options) record 4, wanted LIBDL_PROFILER_ bits");
   CHECK(libdl_profiler_count() == -1);
   BAD(libdl_profiler_stop(keep, &record, forget), STATE, "profiler_stop: no profiler runs");
   CHECK(record.destroyed == 1);
@@ -197,6 +200,114 @@ static void states_have_their_own(void) {
   libdl_tensor_release(x);
 }
 
+/* -- other threads ------------------------------------------------------------------------------
+ */
+
+static void compute(const char *range) {
+  libdl_tensor *const x = leaf_of(2, 2), *y;
+  GOOD(libdl_profiler_range_push(range, -1));
+  GOOD(libdl_exp(x, &y)), libdl_tensor_release(y);
+  libdl_profiler_range_pop();
+  libdl_tensor_release(x);
+}
+
+/* What a thread does between two meetings with the main one. */
+static atomic_int stage;
+static void meet(int next) {
+  atomic_store(&stage, next);
+  while (atomic_load(&stage) == next) continue;
+}
+static void *from_the_beginning(void *unused) {
+  (void)unused;
+  libdl_tensor *const x = leaf_of(2, 2), *y;
+  libdl_profiler_options all = {0};
+  meet(1); /* the profiler starts */
+  GOOD(libdl_exp(x, &y)), libdl_tensor_release(y);
+  CHECK(libdl_profiler_count() == -1); /* it has not joined yet */
+  compute("with a range");
+  CHECK(libdl_profiler_count() == 2); /* the leaf was made before it joined */
+  BAD(libdl_profiler_stop(NULL, NULL, NULL), STATE, "profiler_stop: no profiler runs");
+  BAD(libdl_profiler_start(NULL), STATE, "profiler_start: the profiler runs already");
+  GOOD(libdl_profiler_range_push("still open", -1));
+  meet(3); /* it stops */
+  CHECK(libdl_profiler_count() == -1);
+  libdl_profiler_range_pop();
+  compute("for nobody");
+  all.struct_size = sizeof all, all.recorded = LIBDL_PROFILER_ALL_THREADS;
+  GOOD(libdl_profiler_start(&all)); /* what is left of the last one is in nobody's way */
+  compute("its own");
+  CHECK(stop().count == 3);
+  libdl_tensor_release(x);
+  return NULL;
+}
+static void *new_one(void *unused) {
+  (void)unused;
+  compute("new");
+  return NULL;
+}
+static void *makes_its_own(void *unused) {
+  libdl_profiler_options all = {0};
+  (void)unused;
+  all.struct_size = sizeof all, all.recorded = LIBDL_PROFILER_ALL_THREADS;
+  BAD(libdl_profiler_start(&all), STATE, "profiler_start: the profiler runs already");
+  return NULL;
+}
+static void run_thread(void *(*body)(void *)) {
+  pthread_t thread;
+  CHECK(pthread_create(&thread, NULL, body, NULL) == 0);
+  CHECK(pthread_join(thread, NULL) == 0);
+}
+static void wait_for(int reached) {
+  while (atomic_load(&stage) != reached) continue;
+}
+
+static void threads_join(void) {
+  pthread_t old;
+  CHECK(pthread_create(&old, NULL, from_the_beginning, NULL) == 0);
+  wait_for(1);
+  start(LIBDL_PROFILER_ALL_THREADS);
+  compute("main");
+  run_thread(new_one);
+  run_thread(makes_its_own);
+  CHECK(libdl_profiler_count() == 3); /* this thread's */
+  atomic_store(&stage, 2);
+  wait_for(3);
+  const struct record record = stop();
+  atomic_store(&stage, 4);
+  CHECK(pthread_join(old, NULL) == 0);
+  const int main_range = find(&record, "main", 0), new_range = find(&record, "new", 0);
+  const int old_range = find(&record, "with a range", 0), open = find(&record, "still open", 0);
+  CHECK(main_range >= 0 && new_range > main_range && old_range > new_range && open > old_range);
+  if (main_range < 0 || new_range < 0 || old_range < 0 || open < 0) return;
+  CHECK(record.events[main_range].thread != record.events[new_range].thread);
+  CHECK(record.events[old_range].thread != record.events[new_range].thread);
+  CHECK(record.events[open].failed && !record.events[old_range].failed);
+  int products = 0;
+  for (int i = 0; i < record.count; ++i) {
+    const int64_t parent = record.events[i].parent;
+    products += strcmp(record.events[i].name, "exp") == 0;
+    if (parent >= 0) CHECK(record.events[parent].thread == record.events[i].thread);
+  }
+  CHECK(products == 3);
+}
+
+/* Only the thread that started it records without the bit, and a state takes its recording along.
+ */
+static void others_are_left_out_otherwise(void) {
+  libdl_state *state, *previous;
+  start(0);
+  run_thread(new_one);
+  CHECK(stop().count == 0);
+  GOOD(libdl_state_new(&state));
+  GOOD(libdl_state_swap(state, &previous));
+  start(LIBDL_PROFILER_ALL_THREADS);
+  run_thread(new_one);
+  GOOD(libdl_state_swap(previous, NULL));
+  libdl_state_release(state);
+  start(LIBDL_PROFILER_ALL_THREADS);
+  CHECK(stop().count == 0);
+}
+
 int main(void) {
   a_step_is_recorded();
   shapes_are_those_of_arguments_and_results();
@@ -204,5 +315,7 @@ int main(void) {
   what_is_wrong_is_refused();
   interceptors_come_and_go_as_without_it();
   states_have_their_own();
+  threads_join();
+  others_are_left_out_otherwise();
   return failures ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -39,6 +39,22 @@ def test_blocked_autorange_measures_until_the_time_has_passed():
     assert [number for number, _ in seen] == [10] * len(made.times)
 
 
+def test_slow_first_runs_do_not_make_the_blocks_short():
+    made = Clock(1.0, 1.0, 1e-4).timer().blocked_autorange(min_run_time=0.2)
+    assert made.number_per_run == 10 and made.median == pytest.approx(1e-4)
+
+
+def test_blocks_are_so_long_that_the_timers_own_time_is_not_seen():
+    clock = Clock(1e-4)
+
+    def timer():
+        clock.now += 1e-5  # what it takes to read this clock
+        return clock.now
+
+    made = Timer("work()", timer=timer, globals={"work": clock.work}).blocked_autorange()
+    assert made.number_per_run == 1000 and made.median == pytest.approx(1e-4, rel=2e-4)
+
+
 def test_adaptive_autorange_stops_when_the_times_agree_or_at_its_limit():
     steady = Clock(1e-3).timer().adaptive_autorange(min_run_time=0.01, max_run_time=5)
     assert sum(steady.raw_times) == pytest.approx(0.01, abs=1.1e-3)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Workers of a DataLoader: beside PyTorch, resumed, seeded, and what they share."""
 
+import gc
 import json
 import warnings
 from pathlib import Path
@@ -13,7 +14,7 @@ from wrappers.processes import program
 
 import libdl
 from libdl.utils import data
-from libdl.utils.data.ring import packed
+from libdl.utils.data.ring import Ring, packed
 
 WORKERS = [(0, "process"), (2, "process"), (2, "thread")]
 by_every_worker = pytest.mark.parametrize(("num_workers", "worker_method"), WORKERS)
@@ -240,3 +241,19 @@ def test_arrays_come_through_the_ring_and_may_be_kept_and_written_to():
     assert equal(kept[1]["image"], wanted[1]["image"]) and equal(kept[2]["turned"], wanted[2]["turned"])
     for i, sample in enumerate(loader):  # not kept: slots are used again
         assert all(equal(sample[key], x) for key, x in wanted[i].items()), i
+
+
+@pytest.mark.parametrize("content", [libdl.ones(3), numpy.ones(3)], ids=["tensor", "array"])
+def test_a_batch_that_is_gone_gives_its_slot_back_without_the_collector(content):
+    """While a slot is held, the next batches are copied out, which can cost more than their work."""
+    pickled, layout = packed([content])
+    ring = Ring(4096, 2)
+    gc.disable()
+    try:
+        batch = ring.read(1, pickled, layout.pieces, most_held=2)
+        assert ring.held == {1} and ring.free_slots() == []
+        del batch
+        assert ring.held == set() and ring.free_slots() == [1]
+    finally:
+        gc.enable()
+        ring.close()

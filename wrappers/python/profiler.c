@@ -42,18 +42,18 @@ static PyObject* entries_object(const libdl_profiler_event* event) {
 }
 
 // (kind, name, source, phase, start, end, parent, allocated, live, conversions, failed, entries,
-// how many of them are arguments)
+// how many of them are arguments, thread)
 static libdl_error* append_event(void* ctx, const libdl_profiler_event* event) {
   const Callback callback = begin_callback();
   PyObject* const entries = entries_object(event);
   PyObject* const made =
-      entries
-          ? Py_BuildValue(
-                "(isziLLLLLLONL)", (int)event->kind, event->name, event->source, (int)event->phase,
-                (long long)event->start, (long long)event->end, (long long)event->parent,
-                (long long)event->allocated, (long long)event->live, (long long)event->conversions,
-                event->failed ? Py_True : Py_False, entries, (long long)event->argument_count)
-          : NULL;
+      entries ? Py_BuildValue("(isziLLLLLLONLL)", (int)event->kind, event->name, event->source,
+                              (int)event->phase, (long long)event->start, (long long)event->end,
+                              (long long)event->parent, (long long)event->allocated,
+                              (long long)event->live, (long long)event->conversions,
+                              event->failed ? Py_True : Py_False, entries,
+                              (long long)event->argument_count, (long long)event->thread)
+              : NULL;
   const int failed = !made || PyList_Append(ctx, made);
   Py_XDECREF(made);
   libdl_error* const error = failed ? take_exception() : NULL;
@@ -63,13 +63,14 @@ static libdl_error* append_event(void* ctx, const libdl_profiler_event* event) {
 
 // -- the functions --------------------------------------------------------------------------------
 
-// profiler_start(with shapes)
-static PyObject* profiler_start(PyObject* module, PyObject* shapes) {
+// profiler_start(with shapes, of all threads)
+static PyObject* profiler_start(PyObject* module, PyObject* args) {
   (void)module;
-  const int with_shapes = PyObject_IsTrue(shapes);
-  if (with_shapes < 0) return NULL;
+  int with_shapes, all_threads;
+  if (!PyArg_ParseTuple(args, "pp", &with_shapes, &all_threads)) return NULL;
   libdl_profiler_options options = {.struct_size = sizeof options};
-  options.recorded = with_shapes ? LIBDL_PROFILER_SHAPES : 0;
+  if (with_shapes) options.recorded |= LIBDL_PROFILER_SHAPES;
+  if (all_threads) options.recorded |= LIBDL_PROFILER_ALL_THREADS;
   libdl_error* const error = libdl_profiler_start(&options);
   if (error) return raise_error(error);
   Py_RETURN_NONE;
@@ -107,7 +108,7 @@ static PyObject* profiler_range_pop(PyObject* module, PyObject* unused) {
 }
 
 static PyMethodDef functions[] = {
-    {"profiler_start", profiler_start, METH_O, NULL},
+    {"profiler_start", profiler_start, METH_VARARGS, NULL},
     {"profiler_stop", profiler_stop, METH_NOARGS, NULL},
     {"profiler_count", profiler_count, METH_NOARGS, NULL},
     {"profiler_range_push", profiler_range_push, METH_O, NULL},

@@ -3,6 +3,7 @@
 #include "ops/core/observe.h"
 
 #include "ops/core/launch.h"
+#include "ops/core/recording.h"
 
 namespace libdl {
 
@@ -117,6 +118,7 @@ static void show_after(State& state, const ObservedCall& call, Onlookers& seen) 
 
 bool observe_detail::shows(State& state) {
   if (std::exchange(state.shown, false)) return false;
+  if (threads_have_joined()) drop_closed_recorder(state);
   return first_active(state.watch) != nullptr;
 }
 

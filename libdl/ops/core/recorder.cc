@@ -2,9 +2,13 @@
 
 #include "ops/core/recorder.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <chrono>
 
 #include "base/slab.h"
+#include "ops/core/recording.h"
 #include "tensor/storage.h"
 
 namespace libdl {
@@ -17,7 +21,17 @@ static int64_t now() {
 // Of this thread alone: what it frees for another counts as less.
 static int64_t live_bytes() { return slab::cache.live_bytes.load(std::memory_order_relaxed); }
 
-Recorder::Recorder(bool with_shapes) : with_shapes_(with_shapes), live_at_start_(live_bytes()) {}
+Recorder::Recorder(bool with_shapes, bool joined)
+    : joined_(joined),
+      thread_(syscall(SYS_gettid)),
+      with_shapes_(with_shapes),
+      live_at_start_(live_bytes()) {}
+
+Recorder::~Recorder() {
+  if (!opened_recording) return;
+  Ref<Recorder> joined = close_recording();
+  while (joined) joined = std::move(joined->next_joined);  // a destructor would nest
+}
 
 const char* Recorder::kept(std::string_view text) {
   const auto found = names_.find(text);
@@ -51,6 +65,8 @@ void Recorder::end(int64_t i, bool failed) {
 }
 
 bool Recorder::before(ObservedCall& call) {
+  const std::lock_guard lock(mutex_);
+  if (is_closed()) return false;
   const char* const source = call.source ? kept(call.source) : nullptr;
   RecordedEvent& event = begin(call.op);
   event.source = source;
@@ -60,6 +76,7 @@ bool Recorder::before(ObservedCall& call) {
 
 // Ranges that the call left open end with it.
 void Recorder::after(const ObservedCall& call) {
+  const std::lock_guard lock(mutex_);
   while (!open_.empty()) {
     const int64_t i = open_.back();
     open_.pop_back();
@@ -78,6 +95,8 @@ void Recorder::after(const ObservedCall& call) {
 }
 
 void Recorder::begin_range(std::string_view name) {
+  const std::lock_guard lock(mutex_);
+  if (is_closed()) return;
   const State& current = state();
   RecordedEvent& event = begin(name);
   event.range = true;
@@ -85,13 +104,16 @@ void Recorder::begin_range(std::string_view name) {
 }
 
 void Recorder::end_range() {
+  const std::lock_guard lock(mutex_);
   if (open_.empty() || !at(open_.back()).range) return;
   const int64_t i = open_.back();
   open_.pop_back();
   end(i, false);
 }
 
-void Recorder::end_all() {
+void Recorder::close() {
+  const std::lock_guard lock(mutex_);
+  closed_.store(true, std::memory_order_release);
   for (; !open_.empty(); open_.pop_back()) end(open_.back(), true);
 }
 
@@ -132,6 +154,11 @@ Recorder* find_recorder(const State& state) {
   for (Watch* at = state.watch; at; at = at->outer)
     if (is_recorder(*at)) return static_cast<Recorder*>(at->interceptor.get());
   return nullptr;
+}
+
+void drop_closed_recorder(State& state) {
+  const Recorder* const recorder = find_recorder(state);
+  if (recorder && recorder->is_closed() && !interceptor_runs(state)) take_recorder(state);
 }
 
 bool is_innermost_recorder(const State& state) { return state.watch && is_recorder(*state.watch); }

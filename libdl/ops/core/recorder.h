@@ -4,7 +4,9 @@
 // did meanwhile. It answers nothing and changes nothing. See include/libdl/profiler.h.
 #pragma once
 
+#include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <unordered_set>
 
@@ -31,15 +33,25 @@ struct RecordedEvent {
 
 class Recorder final : public Interceptor {
  public:
-  explicit Recorder(bool with_shapes);
+  // joined: of a thread that another one's recorder has recorded with it.
+  explicit Recorder(bool with_shapes, bool joined = false);
+  ~Recorder();
   bool before(ObservedCall& call) override;
   void after(const ObservedCall& call) override;
   bool wants(const ObservedCall&) const override { return true; }
 
   void begin_range(std::string_view name);
   void end_range();  // the innermost, if it is in no call that began after it
-  void end_all();
+  // Ends what is open, and records nothing more: the only one that other threads may call.
+  void close();
+  bool is_closed() const { return closed_.load(std::memory_order_acquire); }
+  bool has_joined() const { return joined_; }
+  int64_t thread() const { return thread_; }
+  // See recording.h:
+  Ref<Recorder> next_joined;
+  bool opened_recording = false;  // which ends with it
 
+  // Valid in its own thread, and once it is closed:
   int64_t count() const { return count_; }
   const RecordedEvent& event(int64_t i) const { return chunks_[i / kChunk]->events[i % kChunk]; }
   bool with_shapes() const { return with_shapes_; }
@@ -62,6 +74,10 @@ class Recorder final : public Interceptor {
   void note(const libdl_value& value);
   void note(const libdl_tensor* tensor);
 
+  std::mutex mutex_;  // held to write, for close()
+  std::atomic<bool> closed_ = false;
+  const bool joined_;
+  const int64_t thread_;  // the system's number
   const bool with_shapes_;
   const int64_t live_at_start_;
   int64_t count_ = 0;
@@ -74,6 +90,8 @@ class Recorder final : public Interceptor {
 // The recorder in a state's chain of interceptors; NULL if there is none.
 Recorder* find_recorder(const State& state);
 bool is_innermost_recorder(const State& state);
+// If the recorder of a state has been closed by another thread, takes it out.
+void drop_closed_recorder(State& state);
 // Meanwhile the chain has marks, and no recorder may come or go.
 bool interceptor_runs(const State& state);
 // Into a chain without one, and out of it; empty if there is none.

@@ -170,9 +170,12 @@ if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
     _explain = _missing_names(__name__)
 
     def __getattr__(name: str) -> Any:
-        if name != "profiler":
+        # What most programs do not use is not imported before.
+        if name not in ("profiler", "profiler_util", "DeviceType"):
             return _explain(name)
         import importlib
 
-        return importlib.import_module(".profiler", __name__)
+        if name == "DeviceType":
+            return importlib.import_module(".profiler", __name__).DeviceType
+        return importlib.import_module(f".{name}", __name__)
 __dir__ = _public_names(__name__)

@@ -5,14 +5,17 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .._missing import missing, public
-from ..profiler import EventList, FunctionEvent, record_function
+from ..profiler import DeviceType, EventList, FunctionEvent, kineto_available, record_function
 from ..profiler import profile as _profile
 
-__all__ = ["EventList", "FunctionEvent", "emit_nvtx", "profile", "record_function"]
+__all__ = [
+    "DeviceType", "EventList", "FunctionEvent", "emit_itt", "emit_nvtx", "kineto_available",
+    "profile", "record_function",
+]  # fmt: skip
 
 __getattr__ = missing(__name__)
 __dir__ = public(__name__)
@@ -33,14 +36,32 @@ class profile:  # noqa: N801  (PyTorch's name)
         with_modules: bool = False,
         use_kineto: bool = False,
         use_cpu: bool = True,
+        experimental_config: Any = None,
+        acc_events: bool = False,
+        custom_trace_id_callback: Callable[[], str] | None = None,
     ) -> None:
         if use_device not in (None, "cpu"):
             warnings.warn(f"profile: of {use_device} nothing is recorded", stacklevel=2)
         self.enabled = enabled and use_cpu
         self._profile = _profile(
             record_shapes=record_shapes, with_flops=with_flops, profile_memory=profile_memory,
-            with_stack=with_stack,
+            with_stack=with_stack, with_modules=with_modules, acc_events=acc_events,
+            experimental_config=experimental_config,
+            custom_trace_id_callback=custom_trace_id_callback,
         )  # fmt: skip
+
+    @classmethod
+    def of(cls, newer: _profile) -> profile:
+        """What a libdl.profiler.profile recorded, under these names."""
+        made = cls()
+        made._profile = newer
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        """The options, and what else the newer one has."""
+        if name.startswith("_"):
+            raise AttributeError(f"'profile' object has no attribute {name!r}")
+        return getattr(self._profile, name)
 
     def __enter__(self) -> profile:
         if self.enabled:
@@ -59,8 +80,9 @@ class profile:  # noqa: N801  (PyTorch's name)
     def self_cpu_time_total(self) -> float:
         return self.function_events.self_cpu_time_total
 
-    def key_averages(self, group_by_input_shape: bool = False, group_by_stack_n: int = 0) -> EventList:
-        return self.function_events.key_averages(group_by_input_shape, group_by_stack_n)
+    def key_averages(self, *args: Any, **options: Any) -> EventList:
+        """As EventList.key_averages."""
+        return self.function_events.key_averages(*args, **options)
 
     def total_average(self) -> Any:
         return self.function_events.total_average()
@@ -80,4 +102,12 @@ def emit_nvtx(enabled: bool = True, record_shapes: bool = False) -> Iterator[Non
     """Would show the calls to NVIDIA's tools; it warns, and does nothing."""
     if enabled:
         warnings.warn("emit_nvtx: calls are not shown to NVIDIA's tools", stacklevel=3)
+    yield
+
+
+@contextlib.contextmanager
+def emit_itt(enabled: bool = True, record_shapes: bool = False) -> Iterator[None]:
+    """Would show the calls to Intel's tools; it warns, and does nothing."""
+    if enabled:
+        warnings.warn("emit_itt: calls are not shown to Intel's tools", stacklevel=3)
     yield

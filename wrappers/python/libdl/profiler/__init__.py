@@ -9,18 +9,21 @@
     prof.export_chrome_trace("trace.json")
 
 The core records (libdl/profiler.h): forward and backward passes, hooks and optimizer steps of the
-thread that profiles. While no profiler runs, calls cost nothing more."""
+thread that profiles, and of others if asked for. While no profiler runs, calls cost nothing more."""
 
 from __future__ import annotations
 
 from .._missing import missing, public
-from .events import EventList, FunctionEvent, FunctionEventAvg
+from .events import DeviceType, EventList, FunctionEvent, FunctionEventAvg
 from .schedules import ProfilerAction, ProfilerActivity, schedule
-from .session import profile, record_function, supported_activities, tensorboard_trace_handler
+from .session import (
+    _ExperimentalConfig as _ExperimentalConfig, kineto_available, profile, record_function,
+    supported_activities, tensorboard_trace_handler,
+)  # fmt: skip
 
 __all__ = [
-    "EventList", "FunctionEvent", "FunctionEventAvg", "ProfilerAction", "ProfilerActivity",
-    "profile", "record_function", "schedule", "supported_activities", "tensorboard_trace_handler",
+    "DeviceType", "EventList", "FunctionEvent", "FunctionEventAvg", "ProfilerAction",
+    "ProfilerActivity", "kineto_available", "profile", "record_function", "schedule", "supported_activities", "tensorboard_trace_handler",
 ]  # fmt: skip
 
 __getattr__ = missing(__name__)

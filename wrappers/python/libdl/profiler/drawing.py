@@ -37,21 +37,29 @@ def _depth(event: FunctionEvent) -> int:
 
 
 def _draw_calls(axes: Any, events: EventList, end: float) -> None:
+    """A band of rows for each thread: its calls, and below them those inside."""
     calls = [e for e in events if not e.is_user_annotation and _depth(e) < _MOST_ROWS]
     names = list(dict.fromkeys(call.key for call in calls))
-    axes.broken_barh([(0, end)], (-0.4, 0.8), facecolors="0.85")  # Python's own time
-    for depth in range(_MOST_ROWS):
-        row = [call for call in calls if _depth(call) == depth]
+    rows: dict[tuple[int, int], list[FunctionEvent]] = {}  # by thread and depth
+    for thread in dict.fromkeys(call.thread for call in calls):
+        own = [call for call in calls if call.thread == thread]
+        for depth in range(1 + max(map(_depth, own))):
+            rows[thread, depth] = [call for call in own if _depth(call) == depth]
+    for at, ((_, depth), row) in enumerate(rows.items()):
+        if depth == 0:
+            axes.broken_barh([(0, end)], (at - 0.4, 0.8), facecolors="0.85")  # Python's own time
         spans = [(call.time_range.start, call.cpu_time_total) for call in row]
         colours = [f"C{names.index(call.key) % 10}" for call in row]
-        axes.broken_barh(spans, (depth - 0.4, 0.8), facecolors=colours)
+        axes.broken_barh(spans, (at - 0.4, 0.8), facecolors=colours)
         for call in row:
             if call.cpu_time_total > _LABELLED * end:
                 middle = (call.time_range.start + call.time_range.end) / 2
-                axes.text(middle, depth, call.name, ha="center", va="center", size=6, clip_on=True)
-    rows = 1 + max((_depth(call) for call in calls), default=0)
-    axes.set_yticks(range(rows), ["host", *(f"inside {d}" for d in range(1, rows))])
-    axes.set_ylim(rows - 0.5, -0.5)
+                axes.text(middle, at, call.name, ha="center", va="center", size=6, clip_on=True)
+    several = len({thread for thread, _ in rows}) > 1
+    hosts = {thread: f"thread {thread}" if several else "host" for thread, _ in rows}
+    labels = [f"inside {depth}" if depth else hosts[thread] for thread, depth in rows]
+    axes.set_yticks(range(len(rows)), labels)
+    axes.set_ylim(max(len(rows), 1) - 0.5, -0.5)
 
 
 def _draw_memory(axes: Any, events: EventList) -> None:

@@ -3,12 +3,20 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from .table import format_time, write_table
 
-__all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "Interval"]
+__all__ = ["DeviceType", "EventList", "FunctionEvent", "FunctionEventAvg", "Interval"]
+
+
+class DeviceType(enum.Enum):
+    """Where an event ran. All that is recorded are calls of the host."""
+
+    CPU = 0
+    CUDA = 1
 
 
 class Interval(NamedTuple):
@@ -36,6 +44,21 @@ class _Timed:
     device_time = device_time_total = self_device_time_total = 0.0
     device_memory_usage = self_device_memory_usage = 0
     cuda_time = cuda_time_total = self_cuda_time_total = 0.0
+    cuda_memory_usage = self_cuda_memory_usage = 0
+    device_time_str = device_time_total_str = self_device_time_total_str = format_time(0.0)
+    device_type, use_device = DeviceType.CPU, None
+    # Nor do operators have overloads, nor is anything recorded of other machines.
+    overload_name = ""
+    is_async = is_remote = is_legacy = False
+    node_id = -1
+    is_user_annotation: bool
+    cpu_parent: FunctionEvent | None
+    cpu_children: list[FunctionEvent]
+
+    @property
+    def scope(self) -> int:
+        """PyTorch's number: 7 of a range of record_function, 0 of a call."""
+        return 7 if self.is_user_annotation else 0
 
     @property
     def cpu_time(self) -> float:
@@ -91,8 +114,17 @@ class FunctionEvent(_Timed):
         self.flops = 0
         self.stack: list[str] = []
         """The Python frames of the call, the innermost first."""
-        self.is_async = False
-        self.node_id = -1
+    kernels: tuple[Any, ...] = ()  # of devices
+    is_python_function = False
+    sequence_nr = -1
+
+    @property
+    def trace_name(self) -> str:
+        return self.name
+
+    @property
+    def activity_type(self) -> str:
+        return "user_annotation" if self.is_user_annotation else "cpu_op"
 
     @property
     def self_cpu_time_total(self) -> float:  # type: ignore[override]
@@ -121,6 +153,7 @@ class FunctionEventAvg(_Timed):
         self.input_shapes: Any = ""
         self.stack: list[str] = []
         self.is_user_annotation = False
+        self.cpu_parent, self.cpu_children = None, []
 
     def add(self, event: FunctionEvent) -> FunctionEventAvg:
         self.key = self.key or event.key
@@ -165,10 +198,14 @@ class EventList(list[Any]):
         self,
         group_by_input_shapes: bool = False,
         group_by_stack_n: int = 0,
+        group_by_overload_name: bool = False,
+        include_python_functions: bool = False,
+        *,
         group_by_phase: bool = False,
     ) -> EventList:
         """The sums over events with one name and, where asked for, the same shapes of arguments,
-        the same `group_by_stack_n` innermost Python frames and the same phase."""
+        the same `group_by_stack_n` innermost Python frames and the same phase.
+        group_by_overload_name and include_python_functions change nothing: there are neither."""
         groups: dict[Any, FunctionEventAvg] = {}
         for event in self:
             shapes = event.input_shapes if group_by_input_shapes else ""
@@ -221,14 +258,24 @@ class EventList(list[Any]):
 
         write_chrome_trace(path, self, memory=self.profile_memory)
 
+    def supported_export_stacks_metrics(self) -> list[str]:
+        """What export_stacks writes. Of devices nothing is measured: their stacks are none."""
+        return ["self_cpu_time_total", "self_cuda_time_total"]
+
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
         from .trace import write_stacks
+
+        if metric not in self.supported_export_stacks_metrics():
+            raise ValueError(
+                f"export_stacks: metric must be one of {self.supported_export_stacks_metrics()}, "
+                f"found {metric!r}"
+            )
 
         write_stacks(path, self, metric)
 
 
 def _sorting(rows: list[Any], name: str) -> Callable[[Any], Any]:
     for row in rows[:1]:
-        if not isinstance(getattr(row, name, None), int | float):
-            raise AttributeError(f"table: sort_by is {name!r}, which is no number of the events")
+        if not isinstance(getattr(row, name, None), int | float | str):
+            raise AttributeError(f"table: sort_by is {name!r}, which the events do not have")
     return lambda row: getattr(row, name)

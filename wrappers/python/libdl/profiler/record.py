@@ -16,6 +16,7 @@ __all__ = ["Recording", "Wanted"]
 
 _PHASES = ("forward", "backward", "optimizer", "hook")
 _RANGE = 1  # LIBDL_PROFILER_RANGE
+_PARENT = 6  # where a row has the number of the event around it
 
 
 class Wanted(NamedTuple):
@@ -25,6 +26,7 @@ class Wanted(NamedTuple):
     memory: bool = False
     stacks: bool = False
     flops: bool = False
+    all_threads: bool = False
 
 
 def _stack() -> list[str]:
@@ -42,50 +44,76 @@ def _stack() -> list[str]:
 
 
 class Recording:
-    """From start on the calls of this thread are recorded, until finish reads them.
+    """From start on the calls of this thread are recorded, or of all, until finish reads them.
 
     Raises RuntimeError if the thread is recorded already."""
 
     def __init__(self, wanted: Wanted) -> None:
         self._wanted = wanted
         self._thread = threading.get_native_id()
-        self._stacks: dict[int, list[str]] = {}
-        _C.profiler_start(wanted.shapes or wanted.flops)
+        self._stacks: dict[int, list[str]] = {}  # by the number among this thread's events
+        self._rows: list[Any] = []
+        self._own = 0  # of the rows, those of this thread
+        self._running = False
         # It comes before the recorder: the number of events is that of the call it is shown.
         self._looking = intercept(self._note_stack) if wanted.stacks else None
+        self.resume()
+
+    def resume(self) -> None:
+        if self._running:
+            return
+        wanted = self._wanted
+        _C.profiler_start(wanted.shapes or wanted.flops, wanted.all_threads)
+        self._running = True
         if self._looking:
             self._looking.__enter__()
 
-    def _note_stack(self, call: Call) -> None:
-        if call.depth == 0:
-            self._stacks[_C.profiler_count()] = _stack()
-
-    def finish(self) -> EventList:
+    def pause(self) -> None:
+        """What is open ends, and nothing is recorded until resume."""
+        if not self._running:
+            return
+        self._running = False
         if self._looking:
             self._looking.__exit__()
-        wanted = self._wanted
+        before = len(self._rows)
+        for row in _C.profiler_stop():
+            parent = row[_PARENT]
+            moved = parent + before if parent >= 0 else parent
+            self._rows.append((*row[:_PARENT], moved, *row[_PARENT + 1 :]))
+            self._own += row[-1] == self._thread
+
+    def _note_stack(self, call: Call) -> None:
+        if call.depth == 0:
+            self._stacks[self._own + _C.profiler_count()] = _stack()
+
+    def finish(self) -> EventList:
+        self.pause()
+        wanted, rows = self._wanted, self._rows
         made = EventList(profile_memory=wanted.memory, with_flops=wanted.flops)
-        rows = _C.profiler_stop()
         first = rows[0][4] if rows else 0
+        own = 0
         for number, row in enumerate(rows):
-            made.append(self._event(number, row, made, first))
+            event = self._event(number, row, made, first)
+            if event.thread == self._thread:
+                event.stack = self._stacks.get(own, event.stack)
+                own += 1
+            made.append(event)
         if wanted.flops:
             _count_flops(made, rows)
         return made
 
     def _event(self, number: int, row: Any, before: EventList, first: int) -> FunctionEvent:
         kind, name, source, phase, start, end, parent, allocated, live, conversions, *rest = row
-        failed, entries, argument_count = rest
+        failed, entries, argument_count, thread = rest
         times = Interval((start - first) / 1e3, (end - first) / 1e3)
-        event = FunctionEvent(number, name, times, self._thread)
+        event = FunctionEvent(number, name, times, thread)
         event.is_user_annotation = kind == _RANGE
         event.source, event.phase = source, _PHASES[phase]
         event.failed, event.conversions = failed, conversions
-        event.stack = self._stacks.get(number, [])
         if parent >= 0:
             event.cpu_parent = before[parent]
             event.cpu_parent.cpu_children.append(event)
-            event.stack = event.stack or event.cpu_parent.stack
+            event.stack = event.cpu_parent.stack
         if self._wanted.memory:
             event.cpu_memory_usage, event.live = allocated, live
         if self._wanted.shapes and entries is not None:
@@ -104,7 +132,7 @@ def _count_flops(events: EventList, rows: list[Any]) -> None:
     """Once for each product: not of a call inside which others have been counted."""
     inside = [False] * len(rows)
     for number in reversed(range(len(rows))):
-        name, parent, entries, argument_count = (rows[number][i] for i in (1, 6, 11, 12))
+        name, parent, entries, argument_count = (rows[number][i] for i in (1, _PARENT, 11, 12))
         if entries is not None and not inside[number]:
             shapes = [_sizes(entry) for entry in entries]
             events[number].flops = flops_of(name, shapes[:argument_count], shapes[argument_count:])

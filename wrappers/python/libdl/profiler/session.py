@@ -4,19 +4,32 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import socket
 import time
+import uuid
 import warnings
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from .. import _C
 from .events import EventList
 from .record import Recording, Wanted
 from .schedules import ProfilerAction, ProfilerActivity
 
-__all__ = ["profile", "record_function", "supported_activities", "tensorboard_trace_handler"]
+if TYPE_CHECKING:
+    from ..autograd import profiler as older
+
+__all__ = [
+    "kineto_available", "profile", "record_function", "supported_activities",
+    "tensorboard_trace_handler",
+]  # fmt: skip
+
+def _new_id() -> str:
+    return uuid.uuid4().hex.upper()
+
 
 _RECORDED = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
 
@@ -24,6 +37,31 @@ _RECORDED = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
 def supported_activities() -> set[ProfilerActivity]:
     """What can be profiled: the CPU."""
     return {ProfilerActivity.CPU}
+
+
+def kineto_available() -> bool:
+    """Whether traces can be written: always, though not by PyTorch's library of that name."""
+    return True
+
+
+@dataclass
+class _ExperimentalConfig:
+    """PyTorch's options on trial. profile_all_threads records other threads as well: those that
+    begin meanwhile, and those that open a record_function. verbose says what is the case anyway;
+    the others change nothing."""
+
+    profile_all_threads: bool = False
+    verbose: bool = False
+    performance_events: Sequence[str] = ()
+    enable_cuda_sync_events: bool = False
+    adjust_profiler_step: bool = False
+    disable_external_correlation: bool = False
+    capture_overload_names: bool = False
+    record_python_gc_info: bool = False
+    expose_kineto_event_metadata: bool = False
+    custom_profiler_config: str = ""
+    adjust_timestamps: bool = False
+    trace_only: bool = False
 
 
 class record_function(contextlib.ContextDecorator):  # noqa: N801  (PyTorch's name)
@@ -68,7 +106,10 @@ class profile:  # noqa: N801  (PyTorch's name)
         with_stack: keep the Python frames of each call, which costs some microseconds a call
         with_flops: count floating-point operations, of products, additions and multiplications
         with_modules: accepted; changes nothing
+        experimental_config: its profile_all_threads records other threads, too
+        execution_trace_observer: raises NotImplementedError unless it is None
         acc_events: keep the events of all cycles, not only of the last
+        custom_trace_id_callback: makes what get_trace_id returns, for each cycle
     """
 
     def __init__(
@@ -85,7 +126,11 @@ class profile:  # noqa: N801  (PyTorch's name)
         experimental_config: Any = None,
         execution_trace_observer: Any = None,
         acc_events: bool = False,
+        custom_trace_id_callback: Callable[[], str] | None = None,
+        post_processing_timeout_s: float | None = None,
     ) -> None:
+        if execution_trace_observer is not None:
+            raise NotImplementedError("profile: execution_trace_observer: there are no such traces")
         self.activities = set(activities or supported_activities())
         if lacking := sorted(a.name for a in self.activities - supported_activities()):
             warnings.warn(f"profile: of {', '.join(lacking)} nothing is recorded", stacklevel=2)
@@ -94,7 +139,15 @@ class profile:  # noqa: N801  (PyTorch's name)
         self.acc_events = acc_events
         self.step_num = 0
         self.current_action = ProfilerAction.NONE
-        self._wanted = Wanted(record_shapes, profile_memory, with_stack, with_flops)
+        self.record_shapes, self.profile_memory = record_shapes, profile_memory
+        self.with_stack, self.with_flops, self.with_modules = with_stack, with_flops, with_modules
+        self.experimental_config = experimental_config
+        self.custom_trace_id_callback = custom_trace_id_callback
+        self.preset_metadata: dict[str, Any] = {}
+        self._metadata: dict[str, Any] = {}
+        self._trace_id: str | None = None
+        all_threads = bool(getattr(experimental_config, "profile_all_threads", False))
+        self._wanted = Wanted(record_shapes, profile_memory, with_stack, with_flops, all_threads)
         self._recording: Recording | None = None
         self._step: record_function | None = None
         self._events: EventList | None = None
@@ -136,6 +189,8 @@ class profile:  # noqa: N801  (PyTorch's name)
         self.current_action = self._action()
         if self.current_action in _RECORDED and not self._recording:
             self._recording = Recording(self._wanted)
+            self._trace_id = (self.custom_trace_id_callback or _new_id)()
+            self._metadata = dict(self.preset_metadata)
         if self._recording and self.schedule:
             self._step = record_function(f"ProfilerStep#{self.step_num}").__enter__()
 
@@ -155,6 +210,36 @@ class profile:  # noqa: N801  (PyTorch's name)
         if self.on_trace_ready:
             self.on_trace_ready(self)
 
+    def toggle_collection_dynamic(
+        self, enable: bool, activities: Iterable[ProfilerActivity] = (ProfilerActivity.CPU,)
+    ) -> None:
+        """Records nothing, with enable=False, until it is called with True. Ranges that are open
+        end; memory is counted anew."""
+        if self._recording and ProfilerActivity.CPU in activities:
+            self._recording.resume() if enable else self._recording.pause()
+
+    # -- what the trace says of itself ---------------------------------------------------------
+
+    def get_trace_id(self) -> str | None:
+        """What names this cycle's trace; None before the first."""
+        return self._trace_id
+
+    def set_custom_trace_id_callback(self, callback: Callable[[], str]) -> None:
+        """From the next cycle on."""
+        self.custom_trace_id_callback = callback
+
+    def add_metadata(self, key: str, value: str) -> None:
+        """Text in the trace of this cycle."""
+        self.add_metadata_json(key, json.dumps(value))
+
+    def add_metadata_json(self, key: str, value: str) -> None:
+        """JSON in the trace of this cycle. Raises ValueError for other text."""
+        self._metadata[key] = json.loads(value)
+
+    def preset_metadata_json(self, key: str, value: str) -> None:
+        """JSON in the traces of all cycles that begin from now on."""
+        self.preset_metadata[key] = json.loads(value)
+
     # -- what was recorded ---------------------------------------------------------------------
 
     def events(self) -> EventList:
@@ -163,14 +248,34 @@ class profile:  # noqa: N801  (PyTorch's name)
             raise RuntimeError("profile.events: nothing was recorded yet")
         return self._events
 
-    def key_averages(self, group_by_input_shape: bool = False, group_by_stack_n: int = 0,
-                     group_by_phase: bool = False) -> EventList:  # fmt: skip
+    @property
+    def profiler(self) -> older.profile:
+        """The same under the names of autograd.profiler.profile."""
+        from ..autograd import profiler as older
+
+        return older.profile.of(self)
+
+    def key_averages(
+        self,
+        group_by_input_shape: bool = False,
+        group_by_stack_n: int = 0,
+        group_by_overload_name: bool = False,
+        include_python_functions: bool = False,
+        *,
+        group_by_phase: bool = False,
+    ) -> EventList:
         """Sums over events that are alike; see EventList.key_averages."""
-        return self.events().key_averages(group_by_input_shape, group_by_stack_n, group_by_phase)
+        return self.events().key_averages(
+            group_by_input_shape, group_by_stack_n, group_by_phase=group_by_phase
+        )
 
     def export_chrome_trace(self, path: str) -> None:
         """Writes the events for Perfetto and chrome://tracing, as JSON; path may end in .gz."""
-        self.events().export_chrome_trace(path)
+        from .trace import write_chrome_trace
+
+        write_chrome_trace(
+            path, self.events(), memory=self.profile_memory, metadata=self._metadata
+        )
 
     def export_stacks(self, path: str, metric: str = "self_cpu_time_total") -> None:
         """Writes the stacks and their times in microseconds, for flame graphs. Wants with_stack."""

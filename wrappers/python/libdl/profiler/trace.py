@@ -38,7 +38,9 @@ def _slice(event: FunctionEvent, pid: int) -> dict[str, Any]:
     }
 
 
-def write_chrome_trace(path: str, events: EventList, *, memory: bool) -> None:
+def write_chrome_trace(
+    path: str, events: EventList, *, memory: bool, metadata: dict[str, Any] | None = None
+) -> None:
     """In the Trace Event Format: a complete event for each call and range, a counter of bytes."""
     pid = os.getpid()
     made: list[dict[str, Any]] = [
@@ -50,26 +52,31 @@ def write_chrome_trace(path: str, events: EventList, *, memory: bool) -> None:
             {"ph": "C", "name": "memory", "pid": pid, "ts": at, "args": {"bytes": size}}
             for at, size in memory_over_time(events)
         )
-    text = json.dumps({"schemaVersion": 1, "displayTimeUnit": "ms", "traceEvents": made})
+    head = {"schemaVersion": 1, "displayTimeUnit": "ms", **(metadata or {})}
+    text = json.dumps({**head, "traceEvents": made})
     opened: Any = gzip.open if path.endswith(".gz") else open
     with opened(path, "wt", encoding="utf-8") as file:
         file.write(text)
 
 
 def memory_over_time(events: EventList) -> list[tuple[float, int]]:
-    """(microseconds, bytes in tensors) at the end of each event, in the order of time."""
-    return sorted((event.time_range.end, event.live) for event in events)
+    """(microseconds, bytes in tensors of all threads) at the end of each event, in the order of
+    time."""
+    live: dict[int, int] = {}  # of each thread
+    points = []
+    for event in sorted(events, key=lambda event: event.time_range.end):
+        live[event.thread] = event.live
+        points.append((event.time_range.end, sum(live.values())))
+    return points
 
 
 def write_stacks(path: str, events: EventList, metric: str) -> None:
     """Lines "outermost;...;innermost microseconds", the form that FlameGraph reads."""
-    if metric != "self_cpu_time_total":
-        raise ValueError(f"export_stacks: metric must be 'self_cpu_time_total', found {metric!r}")
     times: Counter[str] = Counter()
     for event in events:
         if event.stack:
             frames = [frame.replace(" ", "_").replace(";", ",") for frame in event.stack]
-            times[";".join(reversed(frames))] += event.self_cpu_time_total
+            times[";".join(reversed(frames))] += getattr(event, metric)
     with open(path, "w", encoding="utf-8") as file:
         file.writelines(f"{stack} {int(us)}\n" for stack, us in times.items() if int(us) > 0)
 

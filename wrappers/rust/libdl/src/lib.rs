@@ -76,6 +76,7 @@ mod ops;
 pub mod optim;
 mod optimizers;
 mod pass;
+mod profiler;
 mod system;
 mod tensor;
 
@@ -91,5 +92,6 @@ pub use generator::{manual_seed, Generator, GeneratorState};
 pub use operand::Operand;
 pub use optim::{Adam, Sgd};
 pub use ops::*;
+pub use profiler::{Profiler, ProfilerEvent, ProfilerRange};
 pub use system::*;
 pub use tensor::Tensor;

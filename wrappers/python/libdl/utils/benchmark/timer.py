@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import statistics
 import timeit
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -24,6 +25,8 @@ def _threads(number: int) -> Iterator[None]:
         yield
     finally:
         _C.set_threads(before)
+
+_TIMERS_SHARE = 1e-4  # of a block, the most that taking its time may need
 
 
 class Timer:
@@ -81,11 +84,15 @@ class Timer:
         raise NotImplementedError("Timer.repeat: use timeit or blocked_autorange")
 
     def _number_for(self, seconds: float) -> int:
-        """How many runs take at least so long: a power of ten."""
+        """How many runs take at least so long, and so long that the timer's own time is not seen
+        in theirs: a power of ten."""
+        own = statistics.median(self._timer.timeit(0) for _ in range(5))
         number = 1
-        while self._timer.timeit(number) < seconds:
+        while True:
+            self._timer.timeit(max(number // 100, 2))  # the first runs are slow
+            if self._timer.timeit(number) >= max(seconds, own / _TIMERS_SHARE):
+                return number
             number *= 10
-        return number
 
     def blocked_autorange(
         self, callback: Callable[[int, float], Any] | None = None, min_run_time: float = 0.2

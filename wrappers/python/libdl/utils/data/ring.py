@@ -93,19 +93,21 @@ class _Pickler(pickle.Pickler):
         return None
 
 
+# No method of the unpickler, which keeps it: the two would hold the slot until the collector runs.
+def _stretches(pieces: list[Piece | Stretch], memory: Any, copied: bool) -> Iterator[Any]:
+    whole = memoryview(memory).cast("B")
+    for piece in pieces:
+        if isinstance(piece, Stretch):
+            part = whole[piece.offset : piece.offset + piece.size]
+            yield bytearray(part) if copied else part
+
+
 class _Unpickler(pickle.Unpickler):
     def __init__(
         self, file: io.BytesIO, pieces: list[Piece | Stretch], memory: Any, copied: bool
     ) -> None:
         self.pieces, self.memory, self.copied = pieces, memory, copied
-        super().__init__(file, buffers=self._stretches())
-
-    def _stretches(self) -> Iterator[Any]:
-        whole = memoryview(self.memory).cast("B")
-        for piece in self.pieces:
-            if isinstance(piece, Stretch):
-                part = whole[piece.offset : piece.offset + piece.size]
-                yield bytearray(part) if self.copied else part
+        super().__init__(file, buffers=_stretches(pieces, memory, copied))
 
     def persistent_load(self, pid: int) -> libdl.Tensor:
         piece = self.pieces[pid]
