@@ -115,7 +115,7 @@ void split_product(Context& context, const MatmulArgs& args, Carver carver);
 // Whether it is faster: what is split is multiplied often enough, and there are tiles for all
 // threads.
 inline bool split_pays(int64_t batch, int64_t m, int64_t n, int64_t k) {
-  return m >= 256 && std::min(n, k) >= 64 && product(m, n) >= 1 << 16 &&
+  return m >= 192 && std::min(n, k) >= 64 && product(m, n) >= 1 << 16 &&
          product(m, n, k) >= (batch == 1 ? 1 << 23 : 1 << 25);
 }
 

@@ -23,7 +23,7 @@ struct Cut {
   int64_t rows, cols, down;
 
   explicit Cut(const Shape& s) {
-    constexpr int64_t kPartBytes = 6 << 20, kMostColumns = 1024, kEnough = 8;
+    constexpr int64_t kPartBytes = 6 << 20, kMostColumns = 2048, kEnough = 8;
     part_n = std::min(ceil(s.n, kSide) * kSide, kMostColumns);
     const int64_t most = std::max<int64_t>(1, kPartBytes / (part_n / kSide * split::kBlockBytes));
     part_k = std::min(most, split::blocks(s.k)) * kKBlock;
