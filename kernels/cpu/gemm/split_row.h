@@ -8,10 +8,9 @@
 
 namespace libdl::kernels::cpu::split {
 
-// What a thread works in.
+// For the tiles of a row.
 struct Room {
   char a[kKBlock / kStep * kStepBytes];
-  float rows[kSide * kKBlock];
 };
 
 // b: the block of the first of `panels` panels, which lie `panel` bytes apart; the last has
