@@ -1563,3 +1563,17 @@ _Static_assert(IS(&libdl_profiler_stop, libdl_error * (*)(libdl_profiler_visitor
 _Static_assert(IS(&libdl_profiler_count, int64_t (*)(void)), "libdl_profiler_count");
 _Static_assert(IS(&libdl_profiler_range_push, libdl_error * (*)(const char *, int64_t)), "libdl_profiler_range_push");
 _Static_assert(IS(&libdl_profiler_range_pop, void (*)(void)), "libdl_profiler_range_pop");
+_Static_assert(IS(&libdl_fmax, libdl_error * (*)(const libdl_tensor *, const libdl_tensor *, libdl_tensor **)), "libdl_fmax");
+_Static_assert(IS(&libdl_fmax_into, libdl_error * (*)(const libdl_tensor *, const libdl_tensor *, libdl_tensor *)), "libdl_fmax_into");
+_Static_assert(IS(&libdl_fmin, libdl_error * (*)(const libdl_tensor *, const libdl_tensor *, libdl_tensor **)), "libdl_fmin");
+_Static_assert(IS(&libdl_fmin_into, libdl_error * (*)(const libdl_tensor *, const libdl_tensor *, libdl_tensor *)), "libdl_fmin_into");
+_Static_assert(IS(&libdl_signbit, libdl_error * (*)(const libdl_tensor *, libdl_tensor **)), "libdl_signbit");
+_Static_assert(IS(&libdl_signbit_into, libdl_error * (*)(const libdl_tensor *, libdl_tensor *)), "libdl_signbit_into");
+_Static_assert(IS(&libdl_heaviside, libdl_error * (*)(const libdl_tensor *, const libdl_tensor *, libdl_tensor **)), "libdl_heaviside");
+_Static_assert(IS(&libdl_heaviside_into, libdl_error * (*)(const libdl_tensor *, const libdl_tensor *, libdl_tensor *)), "libdl_heaviside_into");
+_Static_assert(IS(&libdl_copysign, libdl_error * (*)(const libdl_tensor *, const libdl_tensor *, libdl_tensor **)), "libdl_copysign");
+_Static_assert(IS(&libdl_copysign_into, libdl_error * (*)(const libdl_tensor *, const libdl_tensor *, libdl_tensor *)), "libdl_copysign_into");
+_Static_assert(IS(&libdl_igamma, libdl_error * (*)(const libdl_tensor *, const libdl_tensor *, libdl_tensor **)), "libdl_igamma");
+_Static_assert(IS(&libdl_igamma_into, libdl_error * (*)(const libdl_tensor *, const libdl_tensor *, libdl_tensor *)), "libdl_igamma_into");
+_Static_assert(IS(&libdl_igammac, libdl_error * (*)(const libdl_tensor *, const libdl_tensor *, libdl_tensor **)), "libdl_igammac");
+_Static_assert(IS(&libdl_igammac_into, libdl_error * (*)(const libdl_tensor *, const libdl_tensor *, libdl_tensor *)), "libdl_igammac_into");
