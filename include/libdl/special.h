@@ -420,7 +420,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_hypot_into(const libdl_tensor *inpu
  *  other  likewise; promoted and broadcast with input
  *  out    new, the broadcast shape and the promoted dtype
  *
- *  Gradient: of other, any order, forward mode; that of input is UNSUPPORTED.
+ *  Gradient: any order, forward mode, for other; UNSUPPORTED for input.
  *  Errors: SHAPE (shapes do not broadcast), DTYPE (complex).
  *  Threads: concurrent-read.
  *  Python: igamma(input, other) [function, method, inplace]
@@ -440,7 +440,7 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_igamma_into(const libdl_tensor *inp
  *  other  likewise; promoted and broadcast with input
  *  out    new, the broadcast shape and the promoted dtype
  *
- *  Gradient: of other, any order, forward mode; that of input is UNSUPPORTED.
+ *  Gradient: any order, forward mode, for other; UNSUPPORTED for input.
  *  Errors: SHAPE (shapes do not broadcast), DTYPE (complex).
  *  Threads: concurrent-read.
  *  Python: igammac(input, other) [function, method, inplace]
