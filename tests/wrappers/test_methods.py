@@ -86,3 +86,10 @@ def test_dropped_elements_are_what_the_mask_tells():
     made, kept = libdl.native_dropout(libdl.ones(1000), 0.25, True)
     assert libdl.equal(made, kept / 0.75)
     assert 700 < kept.sum().item() < 800  # more than three deviations, and the seed is fixed
+
+
+def test_what_adds_nothing_to_a_running_sum_has_no_slope():
+    """A sum of one element and nothing is that element; PyTorch 2.15 answers NaN for the first two."""
+    x = libdl.tensor([-libdl.inf, -libdl.inf, 1.0, -libdl.inf], requires_grad=True)
+    libdl.logcumsumexp(x, 0).sum().backward()
+    assert x.grad.tolist() == [1, 1, 2, 0]

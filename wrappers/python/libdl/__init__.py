@@ -70,6 +70,8 @@ from ._selection import *
 from ._calculus import *
 from ._statistics import *
 from ._arithmetic import *
+from ._floats import *
+from ._scans import *
 from ._products import *
 from ._parts import *
 from ._facts import *
@@ -267,7 +269,7 @@ _ELSEWHERE = {
         "arctan_", "arctanh_", "as_strided_", "asin_", "asinh_", "atan_", "atanh_", "ceil_",
         "clamp_", "clamp_max_", "clamp_min_", "clip_", "conj_physical_", "cos_", "cosh_",
         "deg2rad_", "detach_", "erf_", "erfc_", "exp2_", "exp_", "expm1_", "fill_", "fix_",
-        "floor_", "frac_", "i0_", "index_put_", "ldexp_", "log10_", "log1p_", "log2_", "log_",
+        "floor_", "frac_", "gcd_", "i0_", "index_put_", "lcm_", "ldexp_", "log10_", "log1p_", "log2_", "log_",
         "logit_", "nan_to_num_", "neg_", "negative_", "rad2deg_", "reciprocal_", "relu_",
         "resize_as_", "round_", "rsqrt_", "sigmoid_", "sin_", "sinc_", "sinh_", "sqrt_", "square_",
         "tan_", "tanh_", "trunc_", "xlogy_", "zero_",
