@@ -7,7 +7,7 @@ import json
 import pathlib
 
 import pytest
-from wrappers import seen_methods, seen_top_level
+from wrappers import seen_methods, seen_scans, seen_top_level
 from wrappers.answers import answer_of, first_difference
 
 import libdl
@@ -16,6 +16,7 @@ from libdl import _in_place
 HERE = pathlib.Path(__file__).parent
 CASES = [(program, json.loads((HERE / f"{name}.json").read_text())[program.__name__])
          for name, programs in (("seen_methods", seen_methods.PROGRAMS),
+                                ("seen_scans", seen_scans.PROGRAMS),
                                 ("seen_top_level", seen_top_level.PROGRAMS))
          for program in programs]  # fmt: skip
 

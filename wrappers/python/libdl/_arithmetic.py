@@ -53,7 +53,10 @@ def _float_power_(self: Tensor, exponent: Any) -> Tensor:
     wanted = complex128 if self.is_complex() or _is_complex(exponent) else float64
     if self.dtype is not wanted:
         raise DtypeError(f"float_power_: argument 1 (input) is {self.dtype}, wanted {wanted}")
-    return self.copy_(float_power(self, exponent))
+    return _WRITE_POWER(self, exponent)
+
+
+_WRITE_POWER = in_place(float_power)
 
 
 def _is_complex(x: Any) -> bool:
@@ -123,15 +126,13 @@ def _polygamma(self: Tensor, n: int) -> Tensor:
     return f.polygamma(n, self)
 
 
-def _polygamma_(self: Tensor, n: int) -> Tensor:
-    """In place: see libdl.polygamma."""
-    return self.copy_(f.polygamma(n, self))
-
-
 for _method in (float_power, isneginf, isposinf, isreal, ldexp, mvlgamma, positive, put):
     setattr(Tensor, _method.__name__, _method)
+_polygamma.__name__ = _polygamma.__qualname__ = "polygamma"
+setattr(Tensor, "polygamma", _polygamma)
+setattr(Tensor, "polygamma_", in_place(_polygamma))
 for _method in (ldexp, mvlgamma):
     setattr(Tensor, _method.__name__ + "_", in_place(_method))
-for _method in (_conj_physical_, _float_power_, _polygamma, _polygamma_):
+for _method in (_conj_physical_, _float_power_):
     _method.__name__ = _method.__qualname__ = _method.__name__[1:]
     setattr(Tensor, _method.__name__, _method)

@@ -42,7 +42,11 @@ def _areas(y: Tensor, x: Tensor | None, dx: Any, dim: int) -> Tensor:
 
 def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1) -> Tensor:
     """The integral along dim of a function with values y, at places x or dx apart."""
-    return _areas(y, x, dx, dim).sum(dim)
+    size = y.shape[dim]
+    if x is not None or size == 0:
+        return _areas(y, x, dx, dim).sum(dim)
+    ends = f.narrow(y, dim, 0, 1) + f.narrow(y, dim, size - 1, 1)
+    return (y.sum(dim) - ends.squeeze(dim) / 2) * dx
 
 
 def trapz(y: Tensor, x: Tensor | None = None, *, dx: Any = 1, dim: int = -1) -> Tensor:
@@ -102,7 +106,10 @@ def _slopes(x: Tensor, dim: int, spacing: Any, edge_order: int) -> Tensor:
         return f.cat(ends, dim)
     before, after = f.narrow(h, dim, 0, size - 2), f.narrow(h, dim, 1, size - 2)
     left, right = f.narrow(lines, dim, 0, size - 2), f.narrow(lines, dim, 1, size - 2)
-    inner = (after * left + before * right) / (before + after)
+    if isinstance(spacing, Tensor):
+        inner = (after * left + before * right) / (before + after)
+    else:  # without the place itself, which may be infinite
+        inner = (f.narrow(x, dim, 2, size - 2) - f.narrow(x, dim, 0, size - 2)) / (before + after)
     if edge_order == 2:  # the parabola's slope changes evenly
         ends = [2 * at(0, left) - at(0, inner), 2 * at(-1, right) - at(-1, inner)]
     return f.cat([ends[0], inner, ends[1]], dim)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _functions as f, return_types
+from . import _C, _functions as f, return_types
 from ._C import Tensor
 from ._errors import DtypeError
 from ._out import copied, in_place
@@ -26,20 +26,23 @@ def _floating(function: str, argument: str, dtype: Dtype) -> tuple[Dtype, int]:
 
 def nextafter(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The number next to input towards other, in the promoted floating dtype. The gradient is
-    input's."""
+    input's, but 0 at infinity and where both are equal."""
     from . import broadcast_tensors, result_type
 
     dtype = result_type(input, other)
     whole, _ = _floating("nextafter", "1 (input)", dtype)
-    x, to = broadcast_tensors(input.to(dtype=dtype), other.detach().to(dtype=dtype))
-    bits = x.detach().contiguous().view(whole)
-    grows = (to > x) == (x > 0)
-    beside = f.where(grows, bits + 1, bits - 1).view(dtype)
+    given, towards = broadcast_tensors(input.to(dtype=dtype), other.to(dtype=dtype))
+    x, to = given.detach(), towards.detach()
+    bits = x.contiguous().view(whole)
+    beside = f.where((to > x) == (x > 0), bits + 1, bits - 1).view(dtype)
     least = f.copysign(f.ones_like(bits).view(dtype), to)  # from 0
     made = f.where(x == 0, least, beside)
-    nan = f.isnan(x) | f.isnan(to)
-    made = f.where(nan, x.detach() + to, f.where(x == to, to, made))
-    return copied(made if not x.requires_grad else made + (x - x.detach()), out)
+    made = f.where(f.isnan(x) | f.isnan(to), x + to, f.where(x == to, to, made))
+    if given.requires_grad or towards.requires_grad or _C.forward_level(0):
+        still = (x == to) | f.isinf(x)
+        made = f.where(still, made, given - (x - made))  # exact, for they are neighbours
+        made = f.where(f.zeros_like(x, dtype=bool), towards, made)
+    return copied(made, out)
 
 
 def frexp(input: Tensor, *, out: Any = None) -> Any:

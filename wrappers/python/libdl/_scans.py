@@ -9,10 +9,10 @@ from typing import Any
 
 from . import _functions as f, return_types
 from ._C import Tensor
-from ._errors import IndexRangeError
+from ._errors import DtypeError, IndexRangeError
 from ._out import copied
 from ._overloads import arange
-from ._types import ValuesIndices
+from ._types import ValuesIndices, int64
 
 __all__ = ["cummax", "cummin", "logcumsumexp"]
 
@@ -32,6 +32,9 @@ def _back(made: Tensor, input: Tensor, dim: int) -> Tensor:
 def _extremum(function: str, input: Tensor, dim: int, out: Any) -> ValuesIndices:
     if input.is_complex():
         raise NotImplementedError(f"{function}: argument 1 (input) is {input.dtype}, wanted a real dtype")
+    if out is not None and (out[0].dtype is not input.dtype or out[1].dtype is not int64):
+        raise DtypeError(f"{function}: argument 3 (out) is {out[0].dtype} and {out[1].dtype}, wanted "
+                         f"{input.dtype} and {int64}")  # fmt: skip
     x = _last(function, input, dim)
     at = arange(x.shape[-1], device=x.device).expand(x.shape)
     best = x.detach()

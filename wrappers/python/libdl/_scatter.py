@@ -10,7 +10,7 @@ from typing import Any
 from . import _functions as f, _overloads as o
 from ._C import Tensor
 from ._errors import ArgumentValueError, ShapeError
-from ._out import copied
+from ._out import copied, in_place
 from ._types import iinfo
 
 __all__ = ["index_reduce", "scatter_reduce"]
@@ -81,20 +81,6 @@ def index_reduce(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce:
     return copied(made, out)
 
 
-def _index_reduce_(self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *,
-                   include_self: bool = True) -> Tensor:  # fmt: skip
-    """In place: see index_reduce."""
-    return self.copy_(index_reduce(self, dim, index, source, reduce, include_self=include_self))
-
-
-def _scatter_reduce_(self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *,
-                     include_self: bool = True) -> Tensor:  # fmt: skip
-    """In place: see scatter_reduce."""
-    return self.copy_(scatter_reduce(self, dim, index, src, reduce, include_self=include_self))
-
-
 for _method in (scatter_reduce, index_reduce):
     setattr(Tensor, _method.__name__, _method)
-for _written in (_scatter_reduce_, _index_reduce_):
-    _written.__name__ = _written.__qualname__ = _written.__name__[1:]
-    setattr(Tensor, _written.__name__, _written)
+    setattr(Tensor, _method.__name__ + "_", in_place(_method))
