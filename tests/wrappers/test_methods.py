@@ -94,3 +94,28 @@ def test_what_adds_nothing_to_a_running_sum_has_no_slope():
     x = libdl.tensor([-libdl.inf, -libdl.inf, 1.0, -libdl.inf], requires_grad=True)
     libdl.logcumsumexp(x, 0).sum().backward()
     assert x.grad.tolist() == [1, 1, 2, 0]
+
+
+@pytest.mark.parametrize("name", ["layer_norm", "batch_norm", "embedding", "hinge_embedding_loss"])
+def test_classes_see_the_function_of_a_network_that_was_called(name):
+    """The top namespace has functions of these names with other arguments."""
+    seen = []
+
+    class Watching(libdl.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            seen.append(func)
+            return super().__torch_function__(func, types, args, kwargs)
+
+    x = libdl.rand(2, 3).as_subclass(Watching)
+    function = getattr(libdl.nn.functional, name)
+    rest = {"hinge_embedding_loss": (x,), "layer_norm": ((3,),), "batch_norm": (libdl.zeros(3), libdl.ones(3)),
+            "embedding": (libdl.eye(4),)}[name]  # fmt: skip
+    function(*((x, *rest) if name != "embedding" else (libdl.tensor([1]), rest[0].as_subclass(Watching))))
+    assert seen[0] is function
+
+
+def test_samples_in_a_batch_have_losses_of_their_own():
+    x, y = libdl.rand(4, 3), libdl.rand(4, 3)
+    each = [libdl.kl_div(a, b, 1) for a, b in zip(x, y)]
+    assert libdl.allclose(libdl.func.vmap(lambda a, b: libdl.kl_div(a, b, 1))(x, y), libdl.stack(each))
