@@ -52,6 +52,7 @@ LEFT_OUT = {
                      "row_stack", "copysign", "copysign_", "adjoint",
                      "msort", "logcumsumexp"), "answers are stored: tests/wrappers/test_methods.py"),
     **dict.fromkeys(("is_storage", "new", "record_stream", "set_default_tensor_type",
+                     "set_num_interop_threads", "get_num_interop_threads", "set_flush_denormal",
                      "set_deterministic_debug_mode", "set_float32_matmul_precision",
                      "use_deterministic_algorithms", "vmap"),
                     "settings, older words, and what tests/wrappers compare"),

@@ -119,3 +119,14 @@ def test_samples_in_a_batch_have_losses_of_their_own():
     x, y = libdl.rand(4, 3), libdl.rand(4, 3)
     each = [libdl.kl_div(a, b, 1) for a, b in zip(x, y)]
     assert libdl.allclose(libdl.func.vmap(lambda a, b: libdl.kl_div(a, b, 1))(x, y), libdl.stack(each))
+
+
+def test_settings_that_change_nothing():
+    libdl.set_num_interop_threads(4)
+    assert libdl.get_num_interop_threads() == 1
+    with pytest.raises(RuntimeError, match="wanted 1 or more"):
+        libdl.set_num_interop_threads(0)
+    assert libdl.set_flush_denormal(True) is False  # as PyTorch on a processor that cannot
+    assert (libdl.tensor(1e-40) * 1).item() > 0
+    assert libdl.GradScaler is libdl.amp.GradScaler
+    assert libdl.ones(1).to(memory_format=libdl.channels_last_3d).item() == 1

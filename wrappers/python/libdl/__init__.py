@@ -125,8 +125,9 @@ pi = _math.pi
 e = _math.e
 newaxis = None
 
-# A memory format of PyTorch that is not supported: it is accepted and changes nothing.
+# Memory formats of PyTorch that are not supported: they are accepted and change nothing.
 channels_last = None
+channels_last_3d = None
 
 
 def set_default_device(device: _Any) -> None:
@@ -147,6 +148,22 @@ def set_num_threads(num: _builtins.int) -> None:
 def get_num_threads() -> _builtins.int:
     """How many threads work on one operator."""
     return _C.get_threads()
+
+
+def set_num_interop_threads(num: _builtins.int) -> None:
+    """Changes nothing: operators run one after another."""
+    if num < 1:
+        raise RuntimeError(f"set_num_interop_threads: argument 1 (num) is {num}, wanted 1 or more")
+
+
+def get_num_interop_threads() -> _builtins.int:
+    """How many operators may run at a time: 1."""
+    return 1
+
+
+def set_flush_denormal(mode: _builtins.bool) -> _builtins.bool:
+    """False: numbers below the smallest normal one are always kept."""
+    return False
 
 
 def is_tensor(obj: object) -> _Any:
@@ -295,7 +312,7 @@ _ELSEWHERE = {
         "native_layer_norm", "norm_except_dim", "poisson_nll_loss", "rrelu", "rrelu_", "selu_",
         "threshold", "threshold_", "triplet_margin_loss",
     ), "libdl.nn._top_level"),
-    "Event": "libdl.cuda", "Stream": "libdl.cuda", "cosine_similarity": "libdl.nn.functional",
+    "Event": "libdl.cuda", "GradScaler": "libdl.amp", "Stream": "libdl.cuda", "cosine_similarity": "libdl.nn.functional",
     "load": "libdl.serialization", "matrix_power": "libdl.linalg",
     "pairwise_distance": "libdl.nn.functional", "save": "libdl.serialization", "vmap": "libdl.func",
 }  # fmt: skip
