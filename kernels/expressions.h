@@ -318,6 +318,29 @@ LIBDL_EXPRESSION V minimum(V x, V y) {
   }
 }
 template <class V>
+LIBDL_EXPRESSION V fmax(V x, V y) {
+  if constexpr (is_integer<V> || is_bool<V>) {
+    return maximum(x, y);
+  } else {
+    return select((x >= y) | (y != y), x, y);
+  }
+}
+template <class V>
+LIBDL_EXPRESSION V fmin(V x, V y) {
+  if constexpr (is_integer<V> || is_bool<V>) {
+    return minimum(x, y);
+  } else {
+    return select((x <= y) | (y != y), x, y);
+  }
+}
+template <class V>
+LIBDL_EXPRESSION V copysign(V x, V y) { return Math<V>::copysign(x, y); }
+template <class V>
+LIBDL_EXPRESSION V heaviside(V x, V at_zero) {
+  const V above = select(x > number<V>(0), number<V>(1), number<V>(0));
+  return select(x == number<V>(0), at_zero, above);
+}
+template <class V>
 LIBDL_EXPRESSION V clamp(V x, V low, V high) {
   if constexpr (is_integer<V> || is_bool<V>) {
     return minimum(maximum(x, low), high);
@@ -350,6 +373,14 @@ template <class V>
 LIBDL_EXPRESSION auto isinf(V x) { return Math<V>::isinf(x); }
 template <class V>
 LIBDL_EXPRESSION auto isfinite(V x) { return Math<V>::isfinite(x); }
+template <class V>
+LIBDL_EXPRESSION auto signbit(V x) {
+  if constexpr (is_integer<V>) {
+    return is_negative(x);
+  } else {
+    return Math<V>::copysign(V(1), x) < V(0);
+  }
+}
 template <class V>
 LIBDL_EXPRESSION auto eq(V x, V y) { return x == y; }
 template <class V>

@@ -50,6 +50,44 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_minimum_into(const libdl_tensor *in
                                                           LIBDL_NUMBER const libdl_tensor *other,
                                                           libdl_tensor *dst);
 
+/** The larger of two elements; if one of them is NaN, the other.
+ *
+ *  input, other  real
+ *  out           new, the broadcast shape and the promoted dtype
+ *
+ *  Gradient: any order, forward mode; halves where equal.
+ *  Errors: SHAPE (the operands do not broadcast), DTYPE (complex).
+ *  Threads: concurrent-read.
+ *  Python: fmax(input, other) [function, method]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_fmax(const libdl_tensor *input,
+                                                  LIBDL_NUMBER const libdl_tensor *other,
+                                                  LIBDL_NEW libdl_tensor **out);
+
+/** libdl_fmax into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_fmax_into(const libdl_tensor *input,
+                                                       LIBDL_NUMBER const libdl_tensor *other,
+                                                       libdl_tensor *dst);
+
+/** The smaller of two elements; if one of them is NaN, the other.
+ *
+ *  input, other  real
+ *  out           new, the broadcast shape and the promoted dtype
+ *
+ *  Gradient: any order, forward mode; halves where equal.
+ *  Errors: SHAPE (the operands do not broadcast), DTYPE (complex).
+ *  Threads: concurrent-read.
+ *  Python: fmin(input, other) [function, method]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_fmin(const libdl_tensor *input,
+                                                  LIBDL_NUMBER const libdl_tensor *other,
+                                                  LIBDL_NEW libdl_tensor **out);
+
+/** libdl_fmin into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_fmin_into(const libdl_tensor *input,
+                                                       LIBDL_NUMBER const libdl_tensor *other,
+                                                       libdl_tensor *dst);
+
 /** Limits elements to bounds: y = min(max(input, min), max); max where min > max. NaN stays NaN.
  *
  *  input  real, not bool
@@ -108,6 +146,63 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_where_into(const libdl_tensor *cond
  */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_isnan(const libdl_tensor *input,
                                                    LIBDL_NEW libdl_tensor **out);
+
+/** Whether an element's sign is minus: also that of -0 and of a NaN.
+ *
+ *  input  real
+ *  out    new, bool, input's shape
+ *
+ *  Gradient: none; the result carries no history.
+ *  Errors: DTYPE (complex).
+ *  Threads: concurrent-read.
+ *  Python: signbit(input) [function, method]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_signbit(const libdl_tensor *input,
+                                                     LIBDL_NEW libdl_tensor **out);
+
+/** libdl_signbit into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_signbit_into(const libdl_tensor *input,
+                                                          libdl_tensor *dst);
+
+/** The step function: 0 below 0 and at NaN, 1 above 0, and `values` at 0.
+ *
+ *  input   real
+ *  values  real; promoted and broadcast with input
+ *  out     new, the broadcast shape and the promoted dtype
+ *
+ *  Gradient: any order, forward mode; input's is 0, that of values counts where input is 0.
+ *  Errors: SHAPE (shapes do not broadcast), DTYPE (complex).
+ *  Threads: concurrent-read.
+ *  Python: heaviside(input, values) [function, method, inplace]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_heaviside(const libdl_tensor *input,
+                                                       LIBDL_NUMBER const libdl_tensor *values,
+                                                       LIBDL_NEW libdl_tensor **out);
+
+/** libdl_heaviside into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_heaviside_into(const libdl_tensor *input,
+                                                            LIBDL_NUMBER const libdl_tensor *values,
+                                                            libdl_tensor *dst);
+
+/** The size of input with the sign of other, which may be that of -0 or of a NaN.
+ *
+ *  input  real; to float
+ *  other  likewise; promoted and broadcast with input
+ *  out    new, the broadcast shape and the promoted dtype
+ *
+ *  Gradient: any order, forward mode; that of other is 0, and input's is 0 at 0.
+ *  Errors: SHAPE (shapes do not broadcast), DTYPE (complex).
+ *  Threads: concurrent-read.
+ *  Python: copysign(input, other) [function, method, inplace]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_copysign(const libdl_tensor *input,
+                                                      LIBDL_NUMBER const libdl_tensor *other,
+                                                      LIBDL_NEW libdl_tensor **out);
+
+/** libdl_copysign into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_copysign_into(const libdl_tensor *input,
+                                                           LIBDL_NUMBER const libdl_tensor *other,
+                                                           libdl_tensor *dst);
 
 /** Whether an element is infinite; complex: whether either part is.
  *

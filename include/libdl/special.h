@@ -413,6 +413,47 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_hypot_into(const libdl_tensor *inpu
                                                         const libdl_tensor *other,
                                                         libdl_tensor *dst);
 
+/** The regularised lower incomplete gamma function P(a, x) of order a = input at x = other: the
+ *  integral of t^(a - 1) exp(-t) from 0 to x, divided by gamma(a). NaN where one is negative.
+ *
+ *  input  real; to float
+ *  other  likewise; promoted and broadcast with input
+ *  out    new, the broadcast shape and the promoted dtype
+ *
+ *  Gradient: any order, forward mode, for other; UNSUPPORTED for input.
+ *  Errors: SHAPE (shapes do not broadcast), DTYPE (complex).
+ *  Threads: concurrent-read.
+ *  Python: igamma(input, other) [function, method, inplace]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_igamma(const libdl_tensor *input,
+                                                    const libdl_tensor *other,
+                                                    LIBDL_NEW libdl_tensor **out);
+
+/** libdl_igamma into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_igamma_into(const libdl_tensor *input,
+                                                         const libdl_tensor *other,
+                                                         libdl_tensor *dst);
+
+/** The regularised upper incomplete gamma function Q(a, x) = 1 - P(a, x); see libdl_igamma.
+ *
+ *  input  real; to float
+ *  other  likewise; promoted and broadcast with input
+ *  out    new, the broadcast shape and the promoted dtype
+ *
+ *  Gradient: any order, forward mode, for other; UNSUPPORTED for input.
+ *  Errors: SHAPE (shapes do not broadcast), DTYPE (complex).
+ *  Threads: concurrent-read.
+ *  Python: igammac(input, other) [function, method, inplace]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_igammac(const libdl_tensor *input,
+                                                     const libdl_tensor *other,
+                                                     LIBDL_NEW libdl_tensor **out);
+
+/** libdl_igammac into dst. Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_igammac_into(const libdl_tensor *input,
+                                                          const libdl_tensor *other,
+                                                          libdl_tensor *dst);
+
 /** log(exp(input) + exp(other)), without overflow.
  *
  *  input  real; to float

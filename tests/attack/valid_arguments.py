@@ -120,6 +120,7 @@ _MEANT = {
     "poisson": {"input": "t:f64:2#e"},
     "standard_gamma": {"input": "t:f64:2#h"},
     "binomial": {"count": "t:f64:2#e", "prob": "t:f64:2#h"},
+    **dict.fromkeys(("igamma", "igammac"), {"input": "t:f64:2#e", "other": "t:f64:2#h"}),
     "polygamma": {"n": "i:1"},
     "einsum": {"equation": "s:ij,kj->ik", "tensors": "list:t:f64:2,3#a|t:f64:2,3#b"},
     "pairwise_distance": {"p": "f:2"},

@@ -337,6 +337,11 @@ const std::vector<Reference>& references() {
       E1(trunc, truncl(x)),
       E2(maximum, larger(x, y)),
       E2(minimum, smaller(x, y)),
+      E2(fmax, fmaxl(x, y)),
+      E2(fmin, fminl(x, y)),
+      E2(copysign, copysignl(x, y)),
+      E2(heaviside, x == 0 ? y : x > 0),
+      E1(signbit, std::signbit(x)),
       E3(clamp, smaller(larger(x, y), z)),
       E3(where, x != 0 ? y : z),
       E1(isnan, x != x),
@@ -670,6 +675,11 @@ TEST_P(Isas, UnsignedComparesAsUnsigned) {
   EXPECT_EQ(apply<bool>(Expression::lt, Class::kU64, x, y),
             (std::vector<bool>{false, true, false}));
   EXPECT_EQ(apply<U>(Expression::maximum, Class::kU64, x, y), (std::vector<U>{~U{0}, ~U{0}, 5}));
+  EXPECT_EQ(apply<U>(Expression::fmin, Class::kU64, x, y), (std::vector<U>{1, 1, 5}));
+  EXPECT_EQ(apply<bool>(Expression::signbit, Class::kU64, x),
+            (std::vector<bool>{false, false, false}));
+  EXPECT_EQ(apply<bool>(Expression::signbit, Class::kI64, std::vector<I>{-1, 0, 1}),
+            (std::vector<bool>{true, false, false}));
   EXPECT_EQ(apply<U>(Expression::div_floor, Class::kU64, x, y), (std::vector<U>{~U{0}, 0, 1}));
   EXPECT_EQ(apply<U>(Expression::sign, Class::kU64, std::vector<U>{0, ~U{0}}),
             (std::vector<U>{0, 1}));
@@ -683,6 +693,9 @@ TEST_P(Isas, Booleans) {
   EXPECT_EQ(got(Expression::mul), got(Expression::logical_and));
   EXPECT_EQ(got(Expression::maximum), got(Expression::logical_or));
   EXPECT_EQ(got(Expression::minimum), got(Expression::logical_and));
+  EXPECT_EQ(got(Expression::fmax), got(Expression::logical_or));
+  EXPECT_EQ(got(Expression::fmin), got(Expression::logical_and));
+  EXPECT_EQ(got(Expression::heaviside), got(Expression::logical_or));
   EXPECT_EQ(got(Expression::lt), (std::vector<bool>{false, true, false, false}));
   EXPECT_EQ(apply<bool>(Expression::bitwise_not, Class::kBool, x),
             (std::vector<bool>{true, true, false, false}));

@@ -88,9 +88,12 @@ std::vector<libdl_value> candidates(libdl_op op, int32_t k, const Samples& s) {
   };
   switch (libdl_op_argument_type(op, k)) {
     case LIBDL_VALUE_TENSOR: {
-      const bool sparse = std::string_view(libdl_op_name(op)).starts_with("sparse_");
+      const std::string_view name = libdl_op_name(op);
+      const bool sparse = name.starts_with("sparse_");
+      const bool order = name.starts_with("igamma") && k == 0;  // of which there is no gradient
       for (size_t n = 0; n < s.tensors.size() - !sparse; ++n)
-        add([&](libdl_value& v) { v.held.tensor = s.tensors[n].get(); });
+        if (!order || libdl_tensor_dtype(s.tensors[n].get()) == LIBDL_DTYPE_INT64)
+          add([&](libdl_value& v) { v.held.tensor = s.tensors[n].get(); });
       break;
     }
     case LIBDL_VALUE_TENSORS:

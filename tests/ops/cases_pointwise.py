@@ -67,6 +67,7 @@ UNARY = [
     one("round", np.round, -0.4, 0.4, result="same", dtypes="fiu"),
     one("trunc", np.trunc, result="same", dtypes="fiu", away=0.01),
     one("logical_not", np.logical_not, result="bool", differentiable=False),
+    one("signbit", np.signbit, result="bool", differentiable=False, exact=True),
 ]
 for name in ("isnan", "isinf", "isfinite"):
     UNARY.append(Case(name, getattr(libdl, name), getattr(np, name), unary(), result="bool",
@@ -114,6 +115,9 @@ BINARY = [
     two("pow", np.power, 0.3, 2.0, low2=0.5, high2=2.0, scale=8, dtypes="fiu",
         ranges={1: (0, 9)}),
     two("maximum", np.maximum, exact=True), two("minimum", np.minimum, exact=True),
+    two("fmax", np.fmax, exact=True), two("fmin", np.fmin, exact=True),
+    two("copysign", np.copysign, result="float", away=0.01, exact=True),
+    two("heaviside", lambda x, h: np.where(x == 0, h, x > 0), away=0.01, exact=True),
     two("remainder", np.mod, -1.9, 1.9, low2=2.1, high2=3.0, away=0.01, special=False, dtypes="fiu",
         ranges=DIVISOR),
     two("fmod", np.fmod, -1.9, 1.9, low2=2.1, high2=3.0, special=False, dtypes="fiu",

@@ -65,6 +65,14 @@ def ndtri(p: float) -> float:
     return low
 
 
+def igamma(a: float, x: float) -> float:
+    """The power series."""
+    term, total = 1 / math.gamma(a + 1), 0.0
+    for k in range(1, 200):
+        total, term = total + term, term * x / (a + k)
+    return total * x**a * math.exp(-x)
+
+
 def real(name: str, reference: Any, low: float, high: float) -> Case:
     case = one(name, each(reference), low, high, dtypes="f")
     case.samples = unary(low, high, special=False)
@@ -110,4 +118,12 @@ for name, reference in (("logaddexp", np.logaddexp), ("logaddexp2", np.logaddexp
     case = two(name, reference, result="float", special=False)
     case.inplace = False
     PAIRED.append(case)
+ORDERS = (0.5, 1.0, 3.5, 12.0)
+for name, reference in (("igamma", igamma), ("igammac", lambda a, x: 1 - igamma(a, x))):
+    function = getattr(libdl, name)
+    PAIRED.append(Case(
+        name, lambda x, a=1.0, function=function: function(libdl.tensor(a, dtype=x.dtype), x),
+        lambda x, a=1.0, reference=reference: each(lambda v: reference(a, v))(x),
+        lambda: [s for a in ORDERS for s in unary(0.3, 5, special=False, a=a)()],
+        dtypes="f", scale=16, rejects=no_shapes(name, function)))
 CASES = REAL + PLANE + PAIRED

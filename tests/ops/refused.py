@@ -26,6 +26,7 @@ _SAVED = {
     "celu": (0,),
     "clamp": (0,),
     **{f"{name}{n}d": (0, 1) for n in (1, 2, 3) for name in ("conv", "conv_transpose")},
+    "copysign": ("result", 0),
     "cos": (0,),
     "cosh": (0,),
     "cosine_embedding_loss": (0, 1),
@@ -44,6 +45,8 @@ _SAVED = {
     "expm1": ("result",),
     "fmod": (0, 1),
     "gather": (0,),
+    "fmax": (0, 1),
+    "fmin": (0, 1),
     "gelu": (0,),
     "gelu_tanh": (0,),
     **dict.fromkeys(("grid_sample_bilinear", "grid_sample_nearest", "grid_sample_bicubic"), (0, 1)),
@@ -64,6 +67,8 @@ _SAVED = {
     "i1e": ("result", 0),
     "index_add": (1,),
     "index_copy": (1,),
+    "igamma": (0,),
+    "igammac": (0,),
     "instance_norm": (0,),
     "kl_div": (0, 1),
     "layer_norm": (0,),
@@ -142,6 +147,6 @@ _SAVED = {
     "var": (0,),
 }
 # PyTorch's l1_loss saves the difference, of another pass over the data, and its ndtr a quotient;
-# its erfinv computes the result again.
-_OWN = {"erfinv": ("result", 0), "l1_loss": (0, 1), "ndtr": (0,)}
+# its erfinv computes the result again. It has no derivative of heaviside.
+_OWN = {"erfinv": ("result", 0), "heaviside": (0,), "l1_loss": (0, 1), "ndtr": (0,)}
 REFUSED = {(name, target) for name, targets in (_SAVED | _OWN).items() for target in targets}

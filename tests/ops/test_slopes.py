@@ -125,6 +125,31 @@ def test_one_tensor_bound(name: str) -> None:
             assert (gx, gb) == ((1, 0) if sign * x > sign * b else (0, 1)), (x, b)
 
 
+@pytest.mark.parametrize(("name", "sign"), [("fmax", 1), ("fmin", -1)])
+def test_a_nan_leaves_the_gradient_to_the_other(name: str, sign: int) -> None:
+    rows = list(itertools.product(V, V))
+    found = slopes(getattr(libdl, name), *map(list, zip(*rows, strict=True)))
+    for (x, z), *got in zip(rows, *(f.tolist() for f in found), strict=True):
+        if z != z:
+            assert got == [1, 0], (x, z)
+        elif x != x:
+            assert got == [0, 1], (x, z)
+        elif x == z:
+            assert got == [0.5, 0.5], (x, z)
+        else:
+            assert got == ([1, 0] if sign * x > sign * z else [0, 1]), (x, z)
+
+
+def test_copysign_and_heaviside() -> None:
+    x, y = [-2.0, -0.0, 0.0, 3.0, INF, NAN], [5.0, 5.0, -5.0, -0.0, -1.0, 1.0]
+    by_size, by_sign = slopes(libdl.copysign, x, y)
+    same(by_size, [-1, 0, 0, -1, -1, NAN])
+    same(by_sign, [0] * 6)
+    by_place, by_values = slopes(libdl.heaviside, x, y)
+    same(by_place, [0] * 6)
+    same(by_values, [0, 1, 1, 0, 0, 0])
+
+
 @pytest.mark.parametrize("function", [F.relu, F.relu6, lambda x: x.clamp(min=0),
                                       lambda x: libdl.maximum(x, libdl.zeros_like(x)),
                                       lambda x: x.clamp(libdl.zeros_like(x), None)])  # fmt: skip

@@ -266,3 +266,31 @@ def test_numbers_at_their_limits_overflow_nowhere():
     none = libdl.nn.functional.group_norm(libdl.ones(3, 0, 2), 2**62 + 3)
     assert none.shape == (3, 0, 2)
     assert libdl.eye(0, 2**63 - 1, dtype=libdl.bool).shape == (0, 2**63 - 1)
+
+
+@pytest.mark.parametrize(("order", "x", "lower", "upper"), [  # SciPy 1.17's
+    (0.01, 0.5, 0.9943732438060326, 0.005626756193967183),
+    (0.5, 2.0, 0.9544997361036415, 0.04550026389635857),
+    (1.0, 1e-5, 9.999950000166668e-06, 0.9999900000499998),
+    (9.9, 9.9, 0.5422823565567775, 0.4577176434432234),
+    (21.3178, 14.9248, 0.06949527222987194, 0.930504727770128),
+    (1000.0, 900.0, 0.0005499022657117818, 0.9994500977342882),
+    (100000.0, 101000.0, 0.9991915784870744, 0.0008084215129255896),
+    (3.0, 40.0, 0.9999999999999964, 3.572865928700233e-15),
+    (1e12, 1e12 + 1e6, 0.8413447460685429, 0.15865525393145707),  # the normal distribution's
+    (0.0, 1.0, 1.0, 0.0), (3.0, 0.0, 0.0, 1.0), (np.inf, 2.0, 0.0, 1.0), (2.0, np.inf, 1.0, 0.0),
+    (0.0, 0.0, np.nan, np.nan), (-1.0, 2.0, np.nan, np.nan), (np.inf, np.inf, np.nan, np.nan)])  # fmt: skip
+def test_incomplete_gamma_functions(order, x, lower, upper):
+    """The exponent of the weight has some hundred units, of which each loses two digits of 16; the
+    normal distribution stands for an order of 1e12 to 1e-7."""
+    given = libdl.tensor([order], dtype=libdl.float64), libdl.tensor([x], dtype=libdl.float64)
+    rel = 1e-7 if order == 1e12 else 1e-12
+    assert libdl.igamma(*given).item() == pytest.approx(lower, rel=rel, nan_ok=True)
+    assert libdl.igammac(*given).item() == pytest.approx(upper, rel=rel, nan_ok=True)
+
+
+def test_incomplete_gamma_functions_have_no_derivative_by_their_order():
+    order = libdl.ones(2, requires_grad=True)
+    for function in (libdl.igamma, libdl.igammac):
+        with pytest.raises(NotImplementedError, match=r"igammac?: argument 1 \(input\) requires grad"):
+            function(order, libdl.ones(2)).sum().backward()

@@ -10,6 +10,7 @@ from typing import Any
 import recipes
 from arguments import Draw, Unknown, generic
 import recipes_attention
+import recipes_composed
 import recipes_image
 import recipes_index
 import recipes_loss
@@ -44,6 +45,19 @@ LEFT_OUT = {
     **dict.fromkeys(("apply_", "as_subclass"), "takes a host's function or class"),
     **dict.fromkeys(("sparse_coo_tensor",), "matrices of rows alone: tests/wrappers/test_bags.py"),
     **dict.fromkeys(("numpy",), "gives no tensor; every value goes through it"),
+    **dict.fromkeys(("as_strided_scatter", "chain_matmul", "histogram", "histogramdd", "map_", "map2_",
+                     "matrix_power", "mvlgamma", "mvlgamma_", "empty_permuted", "new_empty_strided",
+                     "nonzero_static", "range", "reinforce", "resize", "resize_as", "set_",
+                     "storage_type", "sum_to_size", "resize_as_", "unsafe_split_with_sizes", "as_strided_",
+                     "row_stack", "copysign", "copysign_", "adjoint",
+                     "msort", "logcumsumexp"), "answers are stored: tests/wrappers/test_methods.py"),
+    **dict.fromkeys(("is_storage", "new", "record_stream", "set_default_tensor_type",
+                     "set_num_interop_threads", "get_num_interop_threads", "set_flush_denormal",
+                     "set_deterministic_debug_mode", "set_float32_matmul_precision",
+                     "use_deterministic_algorithms", "vmap"),
+                    "settings, older words, and what tests/wrappers compare"),
+    **dict.fromkeys(("sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sqrt",
+                     "sym_sum"), "of Python's numbers"),
     **dict.fromkeys(("typename", "type"), "a name with the module's own in it"),
     **dict.fromkeys(("multi_head_attention_forward",),
                     "made of functions that are called: tests/wrappers/test_transformers.py"),
@@ -55,6 +69,15 @@ LEFT_OUT = {
                      "__rmod__", "__rmul__", "__ror__", "__rpow__", "__rrshift__", "__rsub__",
                      "__rtruediv__", "__rxor__"), "the operators call them, numbers at the left"),
 }  # fmt: skip
+# Functions of networks whose arguments have another order in the top namespace, which calls those of
+# nn.functional: tests/wrappers/test_methods.py.
+OTHERWISE = set("""affine_grid_generator alpha_dropout_ batch_norm binary_cross_entropy_with_logits
+    celu_ constant_pad_nd conv_tbc convolution cosine_embedding_loss ctc_loss dropout_ embedding
+    embedding_bag embedding_renorm_ feature_alpha_dropout_ feature_dropout_ grid_sampler
+    grid_sampler_2d grid_sampler_3d hinge_embedding_loss instance_norm kl_div margin_ranking_loss
+    native_batch_norm native_channel_shuffle native_dropout native_group_norm native_layer_norm
+    norm_except_dim poisson_nll_loss rrelu rrelu_ selu_ threshold_ triplet_margin_loss
+    addmv_""".split())
 RANDOM = {"rand", "randn", "rand_like", "randn_like", "randint", "randint_like", "randperm",
           "normal", "bernoulli", "empty", "empty_like", "empty_strided", "new_empty", "uniform_",
           "normal_", "bernoulli_", "dropout", "gumbel_softmax", "multinomial", "poisson", "binomial",
@@ -82,7 +105,7 @@ class Entry:
         return self.name if self.where in ("T", "operator") else f"{self.where}.{self.name}"
 
 
-_FILLING = (recipes_attention, recipes_image, recipes_loss, recipes_make, recipes_pool,
+_FILLING = (recipes_attention, recipes_composed, recipes_image, recipes_loss, recipes_make, recipes_pool,
             recipes_reduce, recipes_rnn, recipes_select, recipes_shape)  # fmt: skip
 assert all(_FILLING)  # they fill RECIPES
 INPLACE = {"__i" + name[2:]: sign for name, sign in BINARY.items()}
@@ -98,6 +121,8 @@ def entries(libdl: Any, torch: Any) -> list[Entry]:
         for name in dir(ours):
             value = getattr(ours, name)
             if name.startswith("_") or name in LEFT_OUT or not callable(value):
+                continue
+            if where == "T" and name in OTHERWISE or name.endswith("_copy"):
                 continue
             if not hasattr(theirs, name) or isinstance(value, type):
                 continue

@@ -86,7 +86,7 @@ def bias_of_a_vector(c: Context) -> bool:
 @predicate
 def negative_indices(c: Context) -> bool:
     words = (r"(gather|scatter|scatter_add|index_select|index_add|index_copy|index_fill|index_put|"
-             r"take_along_dim|embedding|embedding_bag)_?$")
+             r"take_along_dim|embedding|embedding_bag|index_reduce)_?$")
     below_zero = "-" in c.wanted_text() or ") - 1" in c.text
     return bool(re.search(words, c.name)) and below_zero and (
         c.refused("out of bounds", "out of range", "out of DATA bounds", "Expected idx >= 0"))

@@ -104,8 +104,8 @@ def test_the_mean_ratio_of_two_densities_is_one(name):
 
 WITH_CDF = [name for name, (d, value) in DISTRIBUTIONS.items()
             if not d.support.is_discrete and not d.event_shape
-            and name.split()[0] not in ("Gamma", "Chi2", "InverseGamma", "Beta", "StudentT",
-                                        "FisherSnedecor", "VonMises", "RelaxedBernoulli")]  # fmt: skip
+            and name.split()[0] not in ("Beta", "StudentT", "FisherSnedecor",
+                                        "VonMises", "RelaxedBernoulli")]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", WITH_CDF)
@@ -114,7 +114,7 @@ def test_cdf_makes_samples_uniform_and_icdf_is_its_inverse(name):
     x = d.sample((N,))
     u = d.cdf(x)
     assert near(u, 0.5) and near(u.square(), 1 / 3)
-    if not name.startswith("MixtureSameFamily"):
+    if not name.startswith(("MixtureSameFamily", "Gamma", "Chi2", "InverseGamma")):
         back = d.cdf(d.icdf(u[:100].clamp(min=0.01, max=0.99)))
         # float32 has 7 digits, of which erf and erfinv lose some
         bound = 1e-9 if u.dtype == torch.float64 else 1e-5

@@ -51,7 +51,8 @@ def test_log_prob(name, i):
     assert close(d.log_prob(torch.tensor(wanted["values"], dtype=torch.float64)), wanted["log_prob"])
 
 
-LACK_CDF = {"Beta", "Gamma", "Chi2", "InverseGamma", "StudentT", "FisherSnedecor", "VonMises"}
+LACK_CDF = {"Beta", "StudentT", "FisherSnedecor", "VonMises"}
+LACK_ICDF = {"Gamma", "Chi2", "InverseGamma"}
 
 
 @pytest.mark.parametrize("name, i", [c for c in CASES if c[0] not in LACK_CDF
@@ -60,7 +61,8 @@ def test_cdf_and_its_inverse(name, i):
     d, wanted = made(name, i)
     values = torch.tensor(wanted["values"], dtype=torch.float64)
     assert close(d.cdf(values), wanted["cdf"])
-    assert close(d.icdf(torch.tensor(QUANTILES, dtype=torch.float64)), wanted["values"])
+    if name not in LACK_ICDF:
+        assert close(d.icdf(torch.tensor(QUANTILES, dtype=torch.float64)), wanted["values"])
 
 
 def test_the_cases_have_numbers_of_every_kind():

@@ -130,9 +130,9 @@ void scalar_tile(const void* const* in, void* out, int64_t n) {
 template <class Op>
 struct counted {
   static constexpr bool kTruth = false;
-  template <class V>
-  static HWY_INLINE V of(V x, V y) {
-    return select(Op::of(x, y), number<V>(1), number<V>(0));
+  template <class V, class... Others>
+  static HWY_INLINE V of(V x, Others... others) {
+    return select(Op::of(x, others...), number<V>(1), number<V>(0));
   }
 };
 

@@ -54,6 +54,42 @@ LIBDL_KIND(isinf, false)
 LIBDL_KIND(isfinite, true)
 #undef LIBDL_KIND
 
+// -- signs ------------------------------------------------------------------------------------
+
+const PointwiseOp k_signbit{
+    .name = "signbit", .expression = Expression::signbit, .arguments = {"input"}};
+Tensor signbit(const Tensor& input, Into into) {
+  LIBDL_OBSERVED(signbit, input, into);
+  if (input.dtype() == Dtype::kBool) return everywhere("signbit", input, false, into);
+  return pointwise(k_signbit, input, into);
+}
+
+static Expr nothing(Expr dy) { return where(constant(0), dy, constant(0)); }
+
+const PointwiseOp k_heaviside{
+    .name = "heaviside",
+    .expression = Expression::heaviside,
+    .arguments = {"input", "values"},
+    .partials = {[](const Symbols& s) { return nothing(s.dy); },
+                 [](const Symbols& s) { return where(s.x[0], constant(0), s.dy); }},
+    .steps = true};
+Tensor heaviside(const Tensor& input, const Tensor& values, Into into) {
+  return pointwise(k_heaviside, input, values, into);
+}
+
+// The derivative is 1, -1 or, at 0, 0.
+const PointwiseOp k_copysign{
+    .name = "copysign",
+    .expression = Expression::copysign,
+    .arguments = {"input", "other"},
+    .promotion = Promotion::kFloat,
+    .partials = {[](const Symbols& s) { return s.dy * (sign(s.y) * sign(s.x[0])); },
+                 [](const Symbols& s) { return nothing(s.dy); }},
+    .steps = true};
+Tensor copysign(const Tensor& input, const Tensor& other, Into into) {
+  return pointwise(k_copysign, input, other, into);
+}
+
 // |a - b| <= atol + rtol |b| where both are finite; equal values are close anyway.
 Tensor isclose(const Tensor& input, const Tensor& other, double rtol, double atol, bool equal_nan,
                Into into) {
@@ -133,7 +169,31 @@ const PointwiseOp k_minimum{
     .partials = {[](const Symbols& s) { return shared(s.dy, above(s.x[1], s.x[0])); },
                  [](const Symbols& s) { return shared(s.dy, above(s.x[0], s.x[1])); }},
     .steps = true};
-
+// Those of which a NaN is the smaller one (fmax), or the larger one (fmin).
+static Expr is_number(Expr x) { return in_range(x, constant(-kInf), constant(kInf)); }
+// dy's share, or if one operand is NaN all of dy for the other; the first one's if both are.
+static Expr of_first(Expr dy, Expr x, Expr z, Expr share) {
+  return where(is_number(z), where(is_number(x), shared(dy, share), constant(0)), dy);
+}
+static Expr of_second(Expr dy, Expr x, Expr z, Expr share) {
+  return where(is_number(z), where(is_number(x), shared(dy, share), dy), constant(0));
+}
+const PointwiseOp k_fmax{
+    .name = "fmax",
+    .expression = Expression::fmax,
+    .arguments = {"input", "other"},
+    .partials = {
+        [](const Symbols& s) { return of_first(s.dy, s.x[0], s.x[1], above(s.x[0], s.x[1])); },
+        [](const Symbols& s) { return of_second(s.dy, s.x[0], s.x[1], above(s.x[1], s.x[0])); }},
+    .steps = true};
+const PointwiseOp k_fmin{
+    .name = "fmin",
+    .expression = Expression::fmin,
+    .arguments = {"input", "other"},
+    .partials = {
+        [](const Symbols& s) { return of_first(s.dy, s.x[0], s.x[1], above(s.x[1], s.x[0])); },
+        [](const Symbols& s) { return of_second(s.dy, s.x[0], s.x[1], above(s.x[0], s.x[1])); }},
+    .steps = true};
 // The derivative of a clamp, 1 inside its bounds; its own derivative is 0.
 const PointwiseOp k_threshold_mask{.name = "clamp_backward",
                                    .expression = Expression::threshold_mask,
@@ -230,6 +290,14 @@ Tensor maximum(const Tensor& input, const Tensor& other, Into into) {
 Tensor minimum(const Tensor& input, const Tensor& other, Into into) {
   LIBDL_OBSERVED(minimum, input, other, into);
   return extremum(k_minimum, input, other, into);
+}
+Tensor fmax(const Tensor& input, const Tensor& other, Into into) {
+  LIBDL_OBSERVED(fmax, input, other, into);
+  return extremum(k_fmax, input, other, into);
+}
+Tensor fmin(const Tensor& input, const Tensor& other, Into into) {
+  LIBDL_OBSERVED(fmin, input, other, into);
+  return extremum(k_fmin, input, other, into);
 }
 
 // The bound that never binds, in the category of the other operands.

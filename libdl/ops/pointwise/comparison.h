@@ -16,6 +16,9 @@ Tensor ge(const Tensor& input, const Tensor& other, Into into = {});
 Tensor isnan(const Tensor& input, Into into = {});
 Tensor isinf(const Tensor& input, Into into = {});
 Tensor isfinite(const Tensor& input, Into into = {});
+Tensor signbit(const Tensor& input, Into into = {});
+Tensor heaviside(const Tensor& input, const Tensor& values, Into into = {});
+Tensor copysign(const Tensor& input, const Tensor& other, Into into = {});
 Tensor isclose(const Tensor& input, const Tensor& other, double rtol, double atol, bool equal_nan,
                Into into = {});
 bool equal(const Tensor& input, const Tensor& other);
@@ -23,6 +26,8 @@ bool allclose(const Tensor& input, const Tensor& other, double rtol, double atol
 
 Tensor maximum(const Tensor& input, const Tensor& other, Into into = {});
 Tensor minimum(const Tensor& input, const Tensor& other, Into into = {});
+Tensor fmax(const Tensor& input, const Tensor& other, Into into = {});
+Tensor fmin(const Tensor& input, const Tensor& other, Into into = {});
 Tensor clamp(const Tensor& input, const Tensor* min, const Tensor* max, Into into = {});
 Tensor where(const Tensor& condition, const Tensor& input, const Tensor& other, Into into = {});
 

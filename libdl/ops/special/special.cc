@@ -216,6 +216,17 @@ static Tensor pair(const PairOp& op, const Rule& rule, const Tensor& input, cons
 
 LIBDL_PAIR(atan2, std::atan2, y / (x * x + y * y), -x / (x * x + y * y))
 LIBDL_PAIR(hypot, std::hypot, x / hypot(x, y), y / hypot(x, y))
+
+// x^(a - 1) exp(-x) / gamma(a)
+static Tensor gamma_density(const Tensor& a, const Tensor& x) {
+  return exp((a + -1.0) * log(x) - x - lgamma(a));
+}
+[[noreturn]] static Tensor no_slope(const char* op, const Tensor&, const Tensor&) {
+  fail_argument(LIBDL_ERROR_UNSUPPORTED, op, 1, "input", "requires grad", "an order that does not");
+}
+LIBDL_PAIR(igamma, kernels::special::igamma, no_slope("igamma", x, y), gamma_density(x, y))
+LIBDL_PAIR(igammac, kernels::special::igammac, no_slope("igammac", x, y), -gamma_density(x, y))
+
 LIBDL_PAIR(logaddexp, kernels::special::logaddexp, sigmoid(x - y), sigmoid(y - x))
 LIBDL_PAIR(logaddexp2, kernels::special::logaddexp2, sigmoid((x - y) * std::numbers::ln2),
            sigmoid((y - x) * std::numbers::ln2))

@@ -30,6 +30,8 @@ Tensor atanh(const Tensor& input, Into into = {});
 Tensor polygamma(int64_t n, const Tensor& input, Into into = {});
 Tensor atan2(const Tensor& input, const Tensor& other, Into into = {});
 Tensor hypot(const Tensor& input, const Tensor& other, Into into = {});
+Tensor igamma(const Tensor& input, const Tensor& other, Into into = {});
+Tensor igammac(const Tensor& input, const Tensor& other, Into into = {});
 Tensor logaddexp(const Tensor& input, const Tensor& other, Into into = {});
 Tensor logaddexp2(const Tensor& input, const Tensor& other, Into into = {});
 

@@ -67,6 +67,14 @@ from ._elementwise import *
 from ._normal import normal as normal
 from ._shapes import *  # type: ignore[assignment]
 from ._selection import *
+from ._calculus import *
+from ._statistics import *
+from ._arithmetic import *
+from ._floats import *
+from ._scans import *
+from ._products import *
+from ._parts import *
+from ._facts import *
 from ._scatter import *
 from ._random import (
     default_generator as default_generator, get_rng_state as get_rng_state,
@@ -117,8 +125,9 @@ pi = _math.pi
 e = _math.e
 newaxis = None
 
-# A memory format of PyTorch that is not supported: it is accepted and changes nothing.
+# Memory formats of PyTorch that are not supported: they are accepted and change nothing.
 channels_last = None
+channels_last_3d = None
 
 
 def set_default_device(device: _Any) -> None:
@@ -139,6 +148,22 @@ def set_num_threads(num: _builtins.int) -> None:
 def get_num_threads() -> _builtins.int:
     """How many threads work on one operator."""
     return _C.get_threads()
+
+
+def set_num_interop_threads(num: _builtins.int) -> None:
+    """Changes nothing: operators run one after another."""
+    if num < 1:
+        raise RuntimeError(f"set_num_interop_threads: argument 1 (num) is {num}, wanted 1 or more")
+
+
+def get_num_interop_threads() -> _builtins.int:
+    """How many operators may run at a time: 1."""
+    return 1
+
+
+def set_flush_denormal(mode: _builtins.bool) -> _builtins.bool:
+    """False: numbers below the smallest normal one are always kept."""
+    return False
 
 
 def is_tensor(obj: object) -> _Any:
@@ -230,7 +255,12 @@ def _assert(condition: _Any, message: str) -> None:
 
 if _typing.TYPE_CHECKING:
     bool, float, int = bool_, float32, int32
+    from ._in_place import *
+    from ._indices import *  # type: ignore[assignment]
+    from ._sizes import *
+    from .nn._top_level import *
     from .serialization import load as load, save as save
+    from .storage import *
     from . import accelerator as accelerator, amp as amp, backends as backends, compiler as compiler
     from . import cpu as cpu, cuda as cuda, distributed as distributed, distributions as distributions
     from . import func as func, functional as functional, fx as fx, hub as hub, jit as jit, mps as mps
@@ -251,7 +281,38 @@ _LAZY = (
 
 # Names that PyTorch has twice, and functions that are imported when they are first used.
 _ELSEWHERE = {
-    "Event": "libdl.cuda", "Stream": "libdl.cuda", "cosine_similarity": "libdl.nn.functional",
+    **dict.fromkeys((
+        "abs_", "acos_", "acosh_", "addmv_", "arccos_", "arccosh_", "arcsin_", "arcsinh_",
+        "arctan_", "arctanh_", "as_strided_", "asin_", "asinh_", "atan_", "atanh_", "ceil_",
+        "clamp_", "clamp_max_", "clamp_min_", "clip_", "conj_physical_", "cos_", "cosh_",
+        "deg2rad_", "detach_", "erf_", "erfc_", "exp2_", "exp_", "expm1_", "fill_", "fix_",
+        "floor_", "frac_", "gcd_", "i0_", "index_put_", "lcm_", "ldexp_", "log10_", "log1p_", "log2_", "log_",
+        "logit_", "nan_to_num_", "neg_", "negative_", "rad2deg_", "reciprocal_", "relu_",
+        "resize_as_", "round_", "rsqrt_", "sigmoid_", "sin_", "sinc_", "sinh_", "sqrt_", "square_",
+        "tan_", "tanh_", "trunc_", "xlogy_", "zero_",
+    ), "libdl._in_place"),
+    **dict.fromkeys((
+        "empty_permuted", "range", "tril_indices", "triu_indices", "vander",
+    ), "libdl._indices"),
+    **dict.fromkeys((
+        "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sqrt", "sym_sum",
+    ), "libdl._sizes"),
+    **dict.fromkeys((
+        "BFloat16Storage", "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage",
+        "ComplexFloatStorage", "DoubleStorage", "FloatStorage", "HalfStorage", "IntStorage",
+        "LongStorage", "ShortStorage", "Storage", "TypedStorage", "UntypedStorage",
+    ), "libdl.storage"),
+    **dict.fromkeys((
+        "affine_grid_generator", "alpha_dropout_", "batch_norm", "binary_cross_entropy_with_logits",
+        "celu_", "constant_pad_nd", "conv_tbc", "convolution", "cosine_embedding_loss", "ctc_loss",
+        "dropout_", "embedding", "embedding_bag", "embedding_renorm_", "feature_alpha_dropout_",
+        "feature_dropout_", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d", "group_norm",
+        "hinge_embedding_loss", "instance_norm", "kl_div", "layer_norm", "margin_ranking_loss",
+        "native_batch_norm", "native_channel_shuffle", "native_dropout", "native_group_norm",
+        "native_layer_norm", "norm_except_dim", "poisson_nll_loss", "rrelu", "rrelu_", "selu_",
+        "threshold", "threshold_", "triplet_margin_loss",
+    ), "libdl.nn._top_level"),
+    "Event": "libdl.cuda", "GradScaler": "libdl.amp", "Stream": "libdl.cuda", "cosine_similarity": "libdl.nn.functional",
     "load": "libdl.serialization", "matrix_power": "libdl.linalg",
     "pairwise_distance": "libdl.nn.functional", "save": "libdl.serialization", "vmap": "libdl.func",
 }  # fmt: skip

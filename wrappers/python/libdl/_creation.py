@@ -11,7 +11,7 @@ from typing import Any
 
 from . import _C
 from ._C import Tensor, from_sequence as _from_sequence
-from ._functions import empty, full, view_as_complex, zeros
+from ._functions import empty, empty_strided, full, view_as_complex, zeros
 from ._modes import get_default_dtype
 from ._types import (
     DeviceLike, DtypeLike, Generator, bool_, complex64, complex128, device as Device,
@@ -344,7 +344,15 @@ def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: DtypeLike | Non
                 requires_grad=requires_grad)  # fmt: skip
 
 
-for _method in (new_tensor, new_empty, new_zeros, new_ones, new_full):
+def new_empty_strided(self: Tensor, size: Any, stride: Any, *, dtype: DtypeLike | None = None,
+                      device: DeviceLike | None = None, requires_grad: bool = False,
+                      layout: object = None, pin_memory: bool = False) -> Tensor:  # fmt: skip
+    """libdl.empty_strided with this tensor's dtype and device as defaults."""
+    return empty_strided(size, stride, dtype=dtype or self.dtype, device=device or self.device,
+                         requires_grad=requires_grad)  # fmt: skip
+
+
+for _method in (new_tensor, new_empty, new_empty_strided, new_zeros, new_ones, new_full):
     setattr(Tensor, _method.__name__, _method)
 _C.register("to_tensor", as_tensor)
 assert complex64.is_complex

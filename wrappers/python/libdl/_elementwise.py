@@ -11,6 +11,7 @@ from . import _C, _functions as f
 from ._C import Tensor
 from ._errors import ArgumentValueError, DtypeError, Error, rename_error
 from ._modes import no_grad
+from ._out import in_place
 from ._overloads import arange
 
 __all__ = [
@@ -238,18 +239,9 @@ def _put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False)
     return self if self.is_contiguous() else self.copy_(flat.reshape(self.shape))
 
 
-def _in_place(function: Any) -> Any:
-    def method(self: Tensor, *arguments: Any, **named: Any) -> Tensor:
-        return self.copy_(function(self, *arguments, **named))
-
-    method.__name__ = method.__qualname__ = function.__name__ + "_"
-    method.__doc__ = f"In place: see {function.__name__}."
-    return method
-
-
 for _method in (deg2rad, rad2deg, frac, sinc, logit, xlogy, nan_to_num, clamp_min, clamp_max):
     setattr(Tensor, _method.__name__, _method)
-    setattr(Tensor, _method.__name__ + "_", _in_place(_method))
+    setattr(Tensor, _method.__name__ + "_", in_place(_method))
 setattr(Tensor, "angle", angle)
 for _draw in (_random_, _fill_diagonal_, _put_):
     _draw.__name__ = _draw.__qualname__ = _draw.__name__[1:]

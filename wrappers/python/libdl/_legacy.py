@@ -4,11 +4,14 @@
 from __future__ import annotations
 
 import math
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 from . import _C
 from ._C import Tensor
 from ._creation import tensor
+from ._errors import DtypeError
 from ._functions import empty, full
 from ._modes import get_default_dtype, set_default_dtype
 from ._types import (
@@ -179,9 +182,66 @@ def record_stream(self: Tensor, stream: Any) -> None:
     """Changes nothing: memory is reused only after every stream that used it has passed that point."""
 
 
-def adjoint(self: Tensor) -> Tensor:
-    """The last two dimensions exchanged, and complex numbers conjugated: .mH."""
-    return self.mH
+def resize(self: Tensor, *sizes: Any) -> Tensor:
+    """The elements in another shape of as many; deprecated, as in PyTorch: use reshape."""
+    warnings.warn("resize is deprecated: use reshape, or resize_ in place", stacklevel=2)
+    return self.reshape(sizes[0] if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes)
+
+
+def resize_as(self: Tensor, tensor: Tensor) -> Tensor:
+    """The elements in the other's shape; deprecated, as in PyTorch: use reshape_as."""
+    return resize(self, tensor.shape)
+
+
+def set_(self: Tensor, source: Any = None, storage_offset: int = 0, size: Any = None,
+         stride: Any = None) -> Tensor:  # fmt: skip
+    """Lets the tensor refer to the memory of another tensor or storage: all of it, or the part that
+    offset, size and strides describe. None: to no elements."""
+    if source is None:
+        whole = empty(0, dtype=self.dtype, device=self.device)
+    elif isinstance(source, Tensor):
+        whole = source.detach() if size is None else _whole(source)
+    else:
+        whole = source.elements(self.dtype)
+    if whole.dtype is not self.dtype:
+        raise DtypeError(f"set_: argument 2 (source) is {whole.dtype}, wanted {self.dtype}")
+    if size is not None:
+        shape = (size,) if isinstance(size, int) else tuple(size)
+        steps = _C.strides(empty(shape)) if stride is None else stride
+        whole = whole.as_strided(shape, steps, storage_offset)
+    self.data = whole
+    return self
+
+
+def storage_type(self: Tensor) -> Any:
+    """FloatStorage and its kin: the type of the tensor's storage()."""
+    from .storage import of_dtype
+
+    return of_dtype(self.dtype)
+
+
+def reinforce(self: Tensor, reward: Any) -> None:
+    """Raises, as in PyTorch."""
+    raise RuntimeError("reinforce: it is gone from PyTorch, too; use libdl.distributions and log_prob")
+
+
+def map_(self: Tensor, tensor: Tensor, callable: Callable[[Any, Any], Any]) -> Tensor:
+    """Replaces each element by callable(element, the other's); slow, for experiments."""
+    return _mapped(self, callable, tensor)
+
+
+def map2_(self: Tensor, x: Tensor, y: Tensor, callable: Callable[[Any, Any, Any], Any]) -> Tensor:
+    """Replaces each element by callable(element, x's, y's); slow, for experiments."""
+    return _mapped(self, callable, x, y)
+
+
+def _mapped(self: Tensor, function: Callable[..., Any], *others: Tensor) -> Tensor:
+    if self.requires_grad or any(x.requires_grad for x in others):
+        raise RuntimeError("map_: a tensor requires grad, and functions of the host have none")
+    rows = [self, *(x.expand(self.shape) for x in others)]
+    values = map(function, *(x.reshape(-1).tolist() for x in rows))
+    self.copy_(tensor(list(values), dtype=self.dtype).view(self.shape))
+    return self
 
 
 def scalar_tensor(s: Any, *, dtype: Dtype | None = None, device: DeviceLike | None = None,
@@ -190,7 +250,10 @@ def scalar_tensor(s: Any, *, dtype: Dtype | None = None, device: DeviceLike | No
     return full((), s, dtype=dtype or get_default_dtype(), device=device, requires_grad=requires_grad)
 
 
-for _method in (new, resize_, resize_as_, storage, untyped_storage, record_stream, adjoint):
+for _method in (
+    map2_, map_, new, record_stream, reinforce, resize, resize_, resize_as, resize_as_, set_, storage,
+    storage_type, untyped_storage,
+):  # fmt: skip
     setattr(Tensor, _method.__name__, _method)
 for _name in ("rename", "refine_names", "align_to"):
     setattr(Tensor, _name, _refuse_names)

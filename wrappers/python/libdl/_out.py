@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""out=: an empty tensor takes the result's shape, as in PyTorch. The C functions never resize."""
+"""out=: an empty tensor takes the result's shape, as in PyTorch. The C functions never resize.
+
+And the in-place methods of functions composed in Python."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
@@ -47,3 +49,27 @@ def resizable(place: Any) -> bool:
 def resize(place: Tensor, shape: list[int]) -> None:
     """Gives it new memory; views of the old memory were empty."""
     place.data = _C.empty(shape, place.dtype, place.device)
+
+
+def copied(result: Tensor, out: Tensor | None) -> Tensor:
+    """A result made without out, in out if there is one."""
+    if out is None:
+        return result
+    if result.dtype.name == "bool":
+        return write(_C.logical_or_into, (result, result), out)
+    return write(_C.mul_into, (result, 1), out)
+
+
+def in_place(function: Any) -> Any:
+    """The method that writes what the function returns. While it is recorded the function reads a
+    copy, because backward needs the old elements."""
+
+    def method(self: Tensor, *arguments: Any, **named: Any) -> Tensor:
+        operands = (self, *arguments, *named.values())
+        recorded = any(isinstance(x, Tensor) and x.requires_grad for x in operands)
+        source = _C.clone(self) if recorded and _C.grad_enabled() else self
+        return self.copy_(function(source, *arguments, **named))
+
+    method.__name__ = method.__qualname__ = function.__name__ + "_"
+    method.__doc__ = f"In place: see {function.__name__}."
+    return method

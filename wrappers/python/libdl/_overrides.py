@@ -232,7 +232,8 @@ def override_named(name: str, method: bool, arguments: dict[str, Any]) -> Any:
     if method:
         func = getattr(Tensor, name)
     else:
-        func = getattr(libdl, name, None) or getattr(libdl.nn.functional, name)
+        # Not getattr: the top namespace has others of these names, with numbers for words.
+        func = vars(libdl).get(name) or getattr(libdl.nn.functional, name)
     args: list[Any] = []
     kwargs: dict[str, Any] = {}
     by_name = False  # after an argument that is left out

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""scatter_reduce, composed of gather and scatter."""
+"""scatter_reduce and index_reduce, composed of gather and scatter."""
 
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
@@ -9,10 +9,11 @@ from typing import Any
 
 from . import _functions as f, _overloads as o
 from ._C import Tensor
-from ._errors import ArgumentValueError
+from ._errors import ArgumentValueError, ShapeError
+from ._out import copied, in_place
 from ._types import iinfo
 
-__all__ = ["scatter_reduce"]
+__all__ = ["index_reduce", "scatter_reduce"]
 
 
 def _neutral(reduce: str, input: Tensor) -> Any:
@@ -61,12 +62,25 @@ def scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: 
     return made
 
 
-def _scatter_reduce_(self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *,
-                     include_self: bool = True) -> Tensor:  # fmt: skip
-    """In place: see scatter_reduce."""
-    return self.copy_(scatter_reduce(self, dim, index, src, reduce, include_self=include_self))
+def index_reduce(input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *,
+                 include_self: bool = True, out: Tensor | None = None) -> Tensor:  # fmt: skip
+    """scatter_reduce of whole slices: slice i of source along dim goes to place index[i], a vector.
+    reduce is "prod", "mean", "amax" or "amin"."""
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        raise ArgumentValueError(f"index_reduce: argument 5 (reduce) is {reduce!r}, wanted 'prod', 'mean', "
+                                 "'amax' or 'amin'")  # fmt: skip
+    ndim = max(input.ndim, 1)
+    if index.ndim > 1 or source.ndim != input.ndim or not -ndim <= dim < ndim or (
+        source.ndim and source.shape[dim] != index.numel()
+    ):
+        raise ShapeError(f"index_reduce: shapes {list(input.shape)}, {list(index.shape)} and "
+                         f"{list(source.shape)}, wanted an index for each slice along dim {dim}")  # fmt: skip
+    place = index.reshape([-1 if d == dim % ndim else 1 for d in range(input.ndim)])
+    made = scatter_reduce(input, dim, place.expand(source.shape), source, reduce,
+                          include_self=include_self)  # fmt: skip
+    return copied(made, out)
 
 
-setattr(Tensor, "scatter_reduce", scatter_reduce)
-_scatter_reduce_.__name__ = _scatter_reduce_.__qualname__ = "scatter_reduce_"
-setattr(Tensor, "scatter_reduce_", _scatter_reduce_)
+for _method in (scatter_reduce, index_reduce):
+    setattr(Tensor, _method.__name__, _method)
+    setattr(Tensor, _method.__name__ + "_", in_place(_method))

@@ -15,8 +15,8 @@ from ._overloads import arange
 from ._types import ValuesIndices
 
 __all__ = [
-    "aminmax", "bincount", "bucketize", "diff", "histc", "isin", "median", "mode", "nanmedian",
-    "nanquantile", "quantile", "searchsorted", "std_mean", "take", "trapezoid", "unique",
+    "aminmax", "bincount", "bucketize", "histc", "isin", "median", "mode", "nanmedian",
+    "nanquantile", "quantile", "searchsorted", "std_mean", "take", "unique",
     "unique_consecutive", "unravel_index", "var_mean",
 ]  # fmt: skip
 
@@ -329,32 +329,7 @@ def unravel_index(indices: Tensor, shape: Any) -> tuple[Tensor, ...]:
     return tuple(reversed(made))
 
 
-# -- differences and pairs -------------------------------------------------------------------------
-
-
-def diff(input: Tensor, n: int = 1, dim: int = -1, prepend: Tensor | None = None,
-         append: Tensor | None = None) -> Tensor:  # fmt: skip
-    """Differences of neighbours along dim, n times."""
-    if input.ndim == 0 or n < 0:
-        raise ArgumentValueError("diff: wanted an input with dimensions, and n of 0 or more")
-    x = f.cat([part for part in (prepend, input, append) if part is not None], dim)
-    for _ in range(min(n, x.shape[dim])):
-        size = x.shape[dim] - 1
-        after, before = f.narrow(x, dim, 1, size), f.narrow(x, dim, 0, size)
-        x = after ^ before if x.dtype.name == "bool" else after - before
-    return x
-
-
-def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: float = 1, dim: int = -1) -> Tensor:
-    """The integral along dim of a function with values y, at places x or dx apart."""
-    size = y.shape[dim] - 1
-    means = (f.narrow(y, dim, 1, size) + f.narrow(y, dim, 0, size)) / 2
-    if x is None:
-        return (means * dx).sum(dim)
-    steps = diff(x, dim=-1 if x.ndim == 1 else dim)
-    if x.ndim == 1:
-        steps = steps.reshape([-1 if d == dim % y.ndim else 1 for d in range(y.ndim)])
-    return (means * steps).sum(dim)
+# -- pairs ---------------------------------------------------------------------------------------
 
 
 def var_mean(input: Tensor, dim: Any = None, unbiased: bool | None = None, keepdim: bool = False, *,
@@ -378,6 +353,6 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> 
 
 for _method in (
     unique, unique_consecutive, median, nanmedian, mode, quantile, nanquantile, bincount, histc,
-    take, diff, aminmax,
+    take, aminmax,
 ):  # fmt: skip
     setattr(Tensor, _method.__name__, _method)

@@ -433,7 +433,7 @@ def _reshaper(name: str) -> Any:
     return reshape_in_place
 
 
-for _name in ("unsqueeze", "squeeze", "t", "transpose", "swapaxes", "swapdims"):
+for _name in ("unsqueeze", "squeeze", "t", "transpose", "swapaxes", "swapdims", "as_strided"):
     METHODS[f"{_name}_"] = _reshaper(_name)
 
 

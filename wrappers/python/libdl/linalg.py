@@ -14,6 +14,7 @@ from ._C import Tensor
 from ._errors import ArgumentValueError, ShapeError
 from ._functions import eye, matmul as matmul
 from ._nuclear import nuclear_norm
+from ._out import copied
 from ._shapes import cross as _cross
 from ._types import DtypeLike
 
@@ -52,7 +53,7 @@ def matrix_norm(
     if ord == "fro":
         return f.norm(A, 2, (rows, columns), keepdim, dtype, out=out)
     if ord == "nuc":
-        return _written(nuclear_norm(A, (rows, columns), keepdim, dtype), out)
+        return copied(nuclear_norm(A, (rows, columns), keepdim, dtype), out)
     if ord in (2, -2):
         raise NotImplementedError(f"linalg.matrix_norm: ord is {ord}, wanted 'fro', 'nuc', 1, -1, inf or "
                                   "-inf: single singular values are not offered")  # fmt: skip
@@ -61,7 +62,7 @@ def matrix_norm(
     summed, chosen = (rows, columns) if ord in (1, -1) else (columns, rows)
     sums = f.sum(A.abs(), summed, True, dtype=dtype)
     found = f.amax(sums, chosen, True) if float(ord) > 0 else f.amin(sums, chosen, True)
-    return _written(found if keepdim else found.squeeze((rows, columns)), out)
+    return copied(found if keepdim else found.squeeze((rows, columns)), out)
 
 
 def norm(
@@ -89,7 +90,7 @@ def cross(input: Tensor, other: Tensor, *, dim: int = -1, out: Tensor | None = N
     for x in (input, other):
         if x.shape[dim] != 3:
             raise ShapeError(f"linalg.cross: dimension {dim} of {list(x.shape)} has no size of 3")
-    return _written(_cross(input, other, dim), out)
+    return copied(_cross(input, other, dim), out)
 
 
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1, out: Tensor | None = None) -> Tensor:
@@ -114,7 +115,7 @@ def multi_dot(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor
     product = _product(each)
     if left or right:
         product = product.reshape(product.shape[left : 2 - right])
-    return _written(product, out)
+    return copied(product, out)
 
 
 def _product(each: list[Tensor]) -> Tensor:
@@ -153,7 +154,7 @@ def matrix_power(A: Tensor, n: int, *, out: Tensor | None = None) -> Tensor:
             square = square @ square
     if power is None:
         power = eye(A.shape[-1], dtype=A.dtype, device=A.device).expand(A.shape)
-    return power.clone() if out is None else _written(power, out)
+    return power.clone() if out is None else copied(power, out)
 
 
 def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
@@ -171,10 +172,6 @@ def vander(x: Tensor, *, N: int | None = None) -> Tensor:
 def _floating(function: str, x: Tensor) -> None:
     if not (x.is_floating_point() or x.is_complex()):
         raise NotImplementedError(f"linalg.{function}: found {x.dtype}, wanted a floating or complex dtype")
-
-
-def _written(result: Tensor, out: Tensor | None) -> Tensor:
-    return result if out is None else f.mul(result, 1, out=out)
 
 
 import typing as _typing  # noqa: E402

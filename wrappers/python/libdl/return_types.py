@@ -9,13 +9,24 @@ from ._types import ValuesIndices
 
 __all__ = [
     "adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d", "aminmax",
-    "fractional_max_pool2d", "fractional_max_pool3d", "kthvalue", "max", "max_pool1d_with_indices",
-    "max_pool2d_with_indices", "max_pool3d_with_indices", "median", "min", "mode", "nanmedian",
-    "sort", "topk",
+    "cummax", "cummin", "fractional_max_pool2d", "fractional_max_pool3d", "frexp", "histogram", "histogramdd", "kthvalue", "max",
+    "max_pool1d_with_indices", "max_pool2d_with_indices", "max_pool3d_with_indices", "median", "min",
+    "mode", "nanmedian", "sort", "topk",
 ]  # fmt: skip
 
 
 aminmax = namedtuple("aminmax", ("min", "max"))
+frexp = namedtuple("frexp", ("mantissa", "exponent"))
+histogram = namedtuple("histogram", ("hist", "bin_edges"))
+histogramdd = namedtuple("histogramdd", ("hist", "bin_edges"))
+
+
+class cummax(ValuesIndices):
+    __slots__ = ()
+
+
+class cummin(ValuesIndices):
+    __slots__ = ()
 
 
 class max(ValuesIndices):

@@ -10,11 +10,11 @@ from ._functions import (
     log_ndtr as log_ndtr, logsumexp as logsumexp, ndtr as ndtr, ndtri as ndtri,
     polygamma as polygamma, round as round, sigmoid as expit,
 )  # fmt: skip
-from ._functions import digamma as psi, lgamma as gammaln
+from ._functions import digamma as psi, igamma as gammainc, igammac as gammaincc, lgamma as gammaln
 from ._elementwise import logit as logit, sinc as sinc, xlog1py as xlog1py, xlogy as xlogy
 
 __all__ = [
-    "digamma", "erf", "erfc", "erfcx", "erfinv", "exp2", "expit", "expm1", "gammaln", "i0", "i0e",
+    "digamma", "erf", "erfc", "erfcx", "erfinv", "exp2", "expit", "expm1", "gammainc", "gammaincc", "gammaln", "i0", "i0e",
     "i1", "i1e", "log1p", "log_ndtr", "log_softmax", "logit", "logsumexp", "ndtr", "ndtri",
     "polygamma", "psi", "round", "sinc", "softmax", "xlog1py", "xlogy",
 ]  # fmt: skip

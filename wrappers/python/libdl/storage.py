@@ -6,9 +6,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from . import Tensor, device, dtype, uint8
+from . import (
+    Tensor, bfloat16, bool_, complex64, complex128, device, dtype, empty, float16, float32, float64,
+    int8, int16, int32, int64, tensor, uint8,
+)  # fmt: skip
+from ._errors import DtypeError
 
-__all__ = ["TypedStorage", "UntypedStorage"]
+__all__ = [
+    "BFloat16Storage", "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage",
+    "ComplexFloatStorage", "DoubleStorage", "FloatStorage", "HalfStorage", "IntStorage",
+    "LongStorage", "ShortStorage", "Storage", "TypedStorage", "UntypedStorage",
+]  # fmt: skip
 
 
 class _Storage:
@@ -76,6 +84,11 @@ class _Storage:
         raise NotImplementedError("storage.resize_: memory keeps its size; Tensor.resize_ resizes a tensor")
 
 
+    def elements(self, dtype: dtype) -> Tensor:
+        """The memory as a vector of a dtype's elements."""
+        return self._whole.view(dtype)
+
+
 class TypedStorage(_Storage):
     """The memory as elements of a dtype."""
 
@@ -91,5 +104,45 @@ class TypedStorage(_Storage):
 class UntypedStorage(_Storage):
     """The memory as bytes."""
 
-    def __init__(self, whole: Tensor) -> None:
-        super().__init__(whole.view(uint8))
+    def __init__(self, whole: Tensor | int = 0) -> None:
+        super().__init__((empty(whole, dtype=uint8) if isinstance(whole, int) else whole).view(uint8))
+
+
+class StorageType(type):
+    """The type of FloatStorage and its kin: they make storages and answer isinstance."""
+
+    dtype: dtype
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, TypedStorage) and instance.dtype is cls.dtype
+
+    def __call__(cls, given: Any = 0) -> TypedStorage:
+        if isinstance(given, int):
+            return TypedStorage(empty(given, dtype=cls.dtype))
+        return TypedStorage(tensor(given, dtype=cls.dtype))
+
+
+def _type(word: str, dtype: dtype) -> StorageType:
+    said = f"Makes storages of {dtype}: of a size, without values, or of a sequence's values."
+    return StorageType(f"{word}Storage", (), {
+        "dtype": dtype, "__doc__": said, "__module__": "libdl"})  # fmt: skip
+
+
+BFloat16Storage, HalfStorage = _type("BFloat16", bfloat16), _type("Half", float16)
+FloatStorage, DoubleStorage = _type("Float", float32), _type("Double", float64)
+BoolStorage, ByteStorage, CharStorage = _type("Bool", bool_), _type("Byte", uint8), _type("Char", int8)
+ShortStorage, IntStorage, LongStorage = _type("Short", int16), _type("Int", int32), _type("Long", int64)
+ComplexFloatStorage = _type("ComplexFloat", complex64)
+ComplexDoubleStorage = _type("ComplexDouble", complex128)
+Storage = FloatStorage
+
+_TYPES = {kind.dtype: kind for kind in (
+    BFloat16Storage, HalfStorage, FloatStorage, DoubleStorage, BoolStorage, ByteStorage, CharStorage,
+    ShortStorage, IntStorage, LongStorage, ComplexFloatStorage, ComplexDoubleStorage)}  # fmt: skip
+
+
+def of_dtype(dtype: dtype) -> StorageType:
+    """The type of storages of a dtype."""
+    if dtype not in _TYPES:
+        raise DtypeError(f"storage_type: the dtype is {dtype}, wanted one of those that have a storage type")
+    return _TYPES[dtype]

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import Size, _standard_gamma, finfo
+from .. import Size, _standard_gamma, finfo, igamma
 from .._C import Tensor
 from . import constraints
 from .exp_family import ExponentialFamily
@@ -51,8 +51,9 @@ class Gamma(ExponentialFamily):
         return a.xlogy(rate) + (a - 1).xlogy(value) - rate * value - a.lgamma()
 
     def cdf(self, value: Tensor) -> Tensor:
-        raise NotImplementedError(f"{type(self).__name__}.cdf needs the incomplete gamma function, "
-                                  "which is not there yet")  # fmt: skip
+        """The incomplete gamma function, which has no derivative by the concentration."""
+        self._check(value)
+        return igamma(self.concentration, self.rate * value)
 
     def entropy(self) -> Tensor:
         a = self.concentration

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Products of matrices and vectors that are added to something, and rows brought to a length."""
+
+# mypy: disable-error-code="no-any-return"
+from __future__ import annotations
+
+from typing import Any
+
+from . import _functions as f
+from ._C import Tensor
+from ._errors import ArgumentValueError, IndexRangeError, ShapeError
+from ._out import copied, in_place
+from ._shapes import baddbmm
+
+__all__ = ["addbmm", "addmv", "addr", "chain_matmul", "renorm", "vdot"]
+
+
+def _wants(function: str, argument: str, x: Tensor, ndim: int) -> None:
+    if x.ndim != ndim:
+        raise ShapeError(f"{function}: argument {argument} has shape {list(x.shape)}, wanted {ndim}-d")
+
+
+def _agrees(function: str, argument: str, x: Tensor, shape: list[Any]) -> None:
+    if any(n not in (None, m) for n, m in zip(shape, x.shape, strict=True)):
+        told = ", ".join("any" if n is None else str(n) for n in shape)
+        raise ShapeError(f"{function}: argument {argument} has shape {list(x.shape)}, wanted [{told}]")
+
+
+def addmv(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Any = 1, alpha: Any = 1,
+          out: Tensor | None = None) -> Tensor:  # fmt: skip
+    """beta * input + alpha * (mat @ vec): [n, m] and [m] give [n]. Where beta is 0, input is not read."""
+    _wants("addmv", "2 (mat)", mat, 2)
+    _wants("addmv", "3 (vec)", vec, 1)
+    _agrees("addmv", "3 (vec)", vec, [mat.shape[1]])
+    start = _broadcast("addmv", input, (mat.shape[0],)).unsqueeze(-1)
+    return copied(f.addmm(start, mat, vec.unsqueeze(1), beta=beta, alpha=alpha).squeeze(1), out)
+
+
+def _broadcast(function: str, input: Tensor, shape: tuple[int, ...]) -> Tensor:
+    given = tuple(input.shape)
+    if len(given) > len(shape) or any(
+        n not in (1, m) for n, m in zip(reversed(given), reversed(shape))
+    ):
+        raise ShapeError(f"{function}: argument 1 (input) has shape {list(given)}, which does not broadcast "
+                         f"with {list(shape)}")  # fmt: skip
+    return input.expand(shape)
+
+
+def addr(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: Any = 1, alpha: Any = 1,
+         out: Tensor | None = None) -> Tensor:  # fmt: skip
+    """beta * input + alpha * outer(vec1, vec2): [n] and [m] give [n, m]. Where beta is 0, input is not
+    read."""
+    _wants("addr", "2 (vec1)", vec1, 1)
+    _wants("addr", "3 (vec2)", vec2, 1)
+    start = _broadcast("addr", input, (vec1.shape[0], vec2.shape[0]))
+    product = vec1.unsqueeze(1) * vec2
+    product = product if alpha == 1 else product * alpha
+    if beta != 0:
+        product = (start if beta == 1 else start * beta) + product
+    return copied(product, out)
+
+
+def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alpha: Any = 1,
+           out: Tensor | None = None) -> Tensor:  # fmt: skip
+    """beta * input + alpha * (the sum of batch1[i] @ batch2[i]): [b, n, m] and [b, m, p] give [n, p].
+    Where beta is 0, input is not read."""
+    _wants("addbmm", "2 (batch1)", batch1, 3)
+    _wants("addbmm", "3 (batch2)", batch2, 3)
+    b, n, m = batch1.shape
+    _agrees("addbmm", "3 (batch2)", batch2, [b, m, None])
+    p = batch2.shape[2]
+    start = _broadcast("addbmm", input, (n, p))
+    left = batch1.transpose(0, 1).reshape(n, b * m)  # the sum over b is part of one product
+    return copied(f.addmm(start, left, batch2.reshape(b * m, p), beta=beta, alpha=alpha), out)
+
+
+def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """The sum of conj(input) * other, of two vectors."""
+    return f.dot(input.conj() if input.is_complex() else input, other, out=out)
+
+
+def chain_matmul(*matrices: Any, out: Tensor | None = None) -> Tensor:
+    """The product of matrices, in the order of least multiplications; see linalg.multi_dot."""
+    from .linalg import multi_dot
+
+    each = list(matrices[0]) if len(matrices) == 1 and not isinstance(matrices[0], Tensor) else list(matrices)
+    for i, x in enumerate(each):
+        _wants("chain_matmul", str(i + 1), x, 2)
+    return copied(each[0].clone(), out) if len(each) == 1 else multi_dot(each, out=out)
+
+
+def renorm(input: Tensor, p: float, dim: int, maxnorm: float, *, out: Tensor | None = None) -> Tensor:
+    """The slices along dim, each scaled down to the p-norm maxnorm if its own is larger."""
+    if input.ndim < 2:
+        raise ShapeError(f"renorm: argument 1 (input) has shape {list(input.shape)}, wanted two dimensions "
+                         "or more")  # fmt: skip
+    if p <= 0 or maxnorm < 0:
+        raise ArgumentValueError(f"renorm: p is {p} and maxnorm {maxnorm}, wanted p above 0 and maxnorm of "
+                                 "0 or more")  # fmt: skip
+    if not -input.ndim <= dim < input.ndim:
+        raise IndexRangeError(f"renorm: argument 3 (dim) is {dim}, wanted {-input.ndim} to {input.ndim - 1}")
+    norms = f.norm(input, p, [d for d in range(input.ndim) if d != dim % input.ndim], True)
+    # PyTorch's guard against norms close to 0; where nothing is scaled, neither is a gradient.
+    scale = f.where(norms > maxnorm, maxnorm / (norms + 1e-7), f.ones_like(norms))
+    return copied(input * scale, out)
+
+
+def _matrix_power(self: Tensor, n: int) -> Tensor:
+    """The matrix times itself, n times; see linalg.matrix_power."""
+    from .linalg import matrix_power
+
+    return matrix_power(self, n)
+
+
+_matrix_power.__name__ = _matrix_power.__qualname__ = "matrix_power"
+for _method in (addbmm, addmv, addr, baddbmm, renorm):
+    setattr(Tensor, _method.__name__, _method)
+    setattr(Tensor, _method.__name__ + "_", in_place(_method))
+for _method in (vdot, _matrix_power):
+    setattr(Tensor, _method.__name__, _method)
