@@ -267,6 +267,10 @@ if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
             return importlib.import_module(f".{name}", __name__)
         if name in _ELSEWHERE:
             return getattr(importlib.import_module(_ELSEWHERE[name]), name)
+        if name.startswith("_foreach_"):
+            found = getattr(importlib.import_module("._foreach", __name__), name, None)
+            if found is not None:
+                return found
         if name in _BUILTIN_DTYPES:
             return _BUILTIN_DTYPES[name]
         from ._missing import explain
