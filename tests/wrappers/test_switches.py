@@ -11,7 +11,7 @@ from libdl import backends
 
 ABSENT = (
     libdl.mps, libdl.xpu, libdl.distributed, backends.cudnn, backends.mkl, backends.mkldnn,
-    backends.mps, backends.openmp,
+    backends.mps, backends.openmp, backends.opt_einsum,
 )  # fmt: skip
 
 
@@ -222,3 +222,14 @@ def test_kinds_of_reductions_have_pytorchs_numbers():
     names = ["SUM", "AVG", "PRODUCT", "MIN", "MAX", "BAND", "BOR", "BXOR"]
     assert [kind.name for kind in libdl.distributed.ReduceOp] == names
     assert list(libdl.distributed.ReduceOp) == list(range(8))
+
+
+@pytest.mark.skipif(libdl.cuda.is_available(), reason="asks what there is without a device")
+def test_states_of_devices_that_there_are_not():
+    before = libdl.get_rng_state()
+    assert libdl.cuda.get_rng_state_all() == [] and libdl.cuda._initialized is False
+    libdl.cuda.set_rng_state_all([])
+    libdl.cuda.set_rng_state(before)
+    assert libdl.equal(libdl.get_rng_state(), before)
+    with pytest.raises(RuntimeError, match="cuda"):
+        libdl.cuda.get_rng_state()
