@@ -62,3 +62,17 @@ def test_small_words():
     assert _get_value(libdl.tensor(2.0)) == 2.0 and _get_value(3) == 3
     assert _stack_if_compiling([one := libdl.ones(1)]) == [one]
     assert _get_scalar_dtype() == libdl.float32
+
+
+def test_an_optimizer_that_wraps_another_needs_no_init():
+    class Around(Optimizer):
+        def __init__(self, inner):
+            self.inner = inner
+
+        def step(self, closure=None):
+            return self.inner.step(closure)
+
+    x = libdl.ones(1, requires_grad=True)
+    x.grad = libdl.ones(1)
+    Around(SGD([x], lr=0.5)).step()
+    assert x.tolist() == [0.5]

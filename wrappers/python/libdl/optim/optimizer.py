@@ -54,6 +54,8 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(step)
     def hooked(*args: Any, **kwargs: Any) -> Any:
         self = args[0]
+        if not hasattr(self, "_optimizer_step_pre_hooks"):
+            return step(*args, **kwargs)  # wraps another one, and did not call __init__
         self._opt_called = True
         args, kwargs = self._before_step(args, kwargs)
         result = step(*args, **kwargs)
