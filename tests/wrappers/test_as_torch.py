@@ -207,3 +207,15 @@ except metadata.PackageNotFoundError:
     print("ran")
 """))  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "ran\n"), done.stderr
+
+
+def test_programs_that_want_pytorch_2_find_it(program):
+    done = run(program("""
+import torch
+assert torch.__version__ >= "2.4" and torch.__version__ >= (2, 0) and torch.__version__ > "2.15.0"
+assert int(torch.__version__.split(".")[0]) == 2
+assert torch.version.__version__ == torch.__version__
+assert torch.__version__ == f"2.15.0+libdl.{torch.version.libdl}"
+print("ran")
+"""))  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "ran\n"), done.stderr

@@ -655,3 +655,12 @@ def test_a_gradient_that_products_packed_is_overwritten(n):
     wanted = h.numpy().T @ (2 * dz.numpy() * p.detach().numpy())
     # float64 sums of n products, each of about 1.
     np.testing.assert_allclose(w.grad.numpy(), wanted, rtol=1e-9, atol=1e-9)
+
+
+def test_reversible_layers_find_no_states_of_devices_on_the_cpu():
+    from libdl.utils.checkpoint import get_device_states, set_device_states
+
+    assert get_device_states(libdl.ones(2), 3, None) == ([], [])
+    set_device_states([], [])
+    with pytest.raises(NotImplementedError, match="no generators of their own"):
+        set_device_states([0], [libdl.get_rng_state()])

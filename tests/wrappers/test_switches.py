@@ -11,7 +11,7 @@ from libdl import backends
 
 ABSENT = (
     libdl.mps, libdl.xpu, libdl.distributed, backends.cudnn, backends.mkl, backends.mkldnn,
-    backends.mps, backends.openmp,
+    backends.mps, backends.openmp, backends.opt_einsum,
 )  # fmt: skip
 
 
@@ -132,7 +132,7 @@ def test_words_for_the_compiler_change_nothing():
     lambda: libdl._dynamo.explain(len), lambda: libdl.jit.save(None, "f"), lambda: libdl.jit.load("f"), libdl.jit.ScriptModule,
     lambda: libdl.onnx.export(None, None, "f"), lambda: libdl.hub.load("a/b", "c"),
     lambda: libdl.hub.load_state_dict_from_url("u"), lambda: libdl.hub.download_url_to_file("u", "d"),
-    libdl.distributed.init_process_group, libdl.SymInt,
+    libdl.distributed.init_process_group, libdl.distributed.ProcessGroup, libdl.SymInt,
 ])  # fmt: skip
 def test_what_cannot_work_raises_with_a_sentence(refused):
     with pytest.raises(NotImplementedError, match=r"^[\w.]+: .{20,}"):
@@ -143,6 +143,8 @@ def test_what_cannot_work_raises_with_a_sentence(refused):
     ("destroy_process_group", (), AssertionError), ("get_rank", (), ValueError),
     ("get_world_size", (), ValueError), ("get_backend", (), ValueError),
     ("barrier", (), ValueError), ("all_reduce", (libdl.ones(2),), ValueError),
+    ("all_gather", ([libdl.ones(2)], libdl.ones(2)), ValueError), ("new_group", ([0],), ValueError),
+    ("broadcast", (libdl.ones(2), 0), ValueError),
 ])  # fmt: skip
 def test_processes_without_a_group_raise_what_they_raise_in_pytorch(function, arguments, error):
     with pytest.raises(error, match=rf"^distributed\.{function}: there is no group of processes"):
@@ -209,3 +211,25 @@ def test_the_older_words_of_mixed_precision_change_nothing_without_a_device():
         assert (x @ x).dtype is libdl.float32
     with pytest.warns(UserWarning, match="CUDA is not available"):
         assert not libdl.cuda.amp.GradScaler().is_enabled()
+
+
+def test_the_words_about_the_build():
+    assert f"libdl: {libdl.version.libdl}" in libdl.__config__.show()
+    assert f"get_num_threads() : {libdl.get_num_threads()}\n" in libdl.__config__.parallel_info()
+
+
+def test_kinds_of_reductions_have_pytorchs_numbers():
+    names = ["SUM", "AVG", "PRODUCT", "MIN", "MAX", "BAND", "BOR", "BXOR"]
+    assert [kind.name for kind in libdl.distributed.ReduceOp] == names
+    assert list(libdl.distributed.ReduceOp) == list(range(8))
+
+
+@pytest.mark.skipif(libdl.cuda.is_available(), reason="asks what there is without a device")
+def test_states_of_devices_that_there_are_not():
+    before = libdl.get_rng_state()
+    assert libdl.cuda.get_rng_state_all() == [] and libdl.cuda._initialized is False
+    libdl.cuda.set_rng_state_all([])
+    libdl.cuda.set_rng_state(before)
+    assert libdl.equal(libdl.get_rng_state(), before)
+    with pytest.raises(RuntimeError, match="cuda"):
+        libdl.cuda.get_rng_state()

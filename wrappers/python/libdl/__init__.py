@@ -83,7 +83,8 @@ from ._random import (
 )  # fmt: skip
 from ._sparse import sparse_coo_tensor as sparse_coo_tensor
 from ._printing import set_printoptions as set_printoptions
-from ._info import VERSION as __version__, show_config as show_config
+from ._info import show_config as show_config
+from .version import __version__ as __version__
 from ._determinism import (
     are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled,
     get_deterministic_debug_mode as get_deterministic_debug_mode,
@@ -268,14 +269,15 @@ if _typing.TYPE_CHECKING:
     from . import multiprocessing as multiprocessing, nn as nn, onnx as onnx, optim as optim
     from . import overrides as overrides, profiler as profiler, random as random
     from . import serialization as serialization, special as special, storage as storage
-    from . import testing as testing, types as types, utils as utils, version as version, xpu as xpu
+    from . import testing as testing, torch_version as torch_version, types as types, utils as utils
+    from . import version as version, xpu as xpu
     from .func import vmap as vmap
 
 _LAZY = (
-    "_dynamo", "accelerator", "amp", "backends", "compiler", "cpu", "cuda", "distributed",
+    "__config__", "_dynamo", "accelerator", "amp", "backends", "compiler", "cpu", "cuda", "distributed",
     "distributions", "func", "functional", "fx", "hub", "jit", "linalg", "mps", "multiprocessing",
     "nn", "onnx", "optim", "overrides", "profiler", "random", "serialization", "special", "storage",
-    "testing", "types", "utils", "version", "xpu",
+    "testing", "torch_version", "types", "utils", "version", "xpu",
 )  # fmt: skip
 
 
@@ -326,6 +328,10 @@ if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
             return importlib.import_module(f".{name}", __name__)
         if name in _ELSEWHERE:
             return getattr(importlib.import_module(_ELSEWHERE[name]), name)
+        if name.startswith("_foreach_"):
+            found = getattr(importlib.import_module("._foreach", __name__), name, None)
+            if found is not None:
+                return found
         if name in _BUILTIN_DTYPES:
             return _BUILTIN_DTYPES[name]
         from ._missing import explain

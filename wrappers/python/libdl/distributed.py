@@ -3,9 +3,23 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import Any, NoReturn
 
 from ._C import Tensor
+
+
+class ProcessGroup:
+    """A group of processes, for annotations: none can be made."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        raise NotImplementedError("distributed.ProcessGroup: groups of processes are not offered")
+
+
+class ReduceOp(IntEnum):
+    """How all_reduce would join the tensors of a group."""
+
+    SUM, AVG, PRODUCT, MIN, MAX, BAND, BOR, BXOR = range(8)
 
 
 def is_available() -> bool:
@@ -64,6 +78,23 @@ def all_reduce(tensor: Tensor, op: Any = None, group: Any = None,
                async_op: bool = False) -> NoReturn:  # fmt: skip
     """Raises a ValueError, as PyTorch does without a group."""
     _no_group("all_reduce")
+
+
+def all_gather(tensor_list: Any, tensor: Tensor, group: Any = None,
+               async_op: bool = False) -> NoReturn:  # fmt: skip
+    """Raises a ValueError, as PyTorch does without a group."""
+    _no_group("all_gather")
+
+
+def broadcast(tensor: Tensor, src: Any = None, group: Any = None, async_op: bool = False,
+              group_src: Any = None) -> NoReturn:  # fmt: skip
+    """Raises a ValueError, as PyTorch does without a group."""
+    _no_group("broadcast")
+
+
+def new_group(*args: Any, **kwargs: Any) -> NoReturn:
+    """Raises a ValueError, as PyTorch does without a group."""
+    _no_group("new_group")
 
 
 import typing as _typing  # noqa: E402

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from ._info import VERSION as __version__
+from ._info import VERSION as __version__, VERSION as libdl
 
 debug = False
 cuda: str | None = None  # the plugin is loaded at run time, with the driver's version
 hip: str | None = None
 git_version = "Unknown"
 
-__all__ = ["__version__", "cuda", "debug", "git_version", "hip"]
+__all__ = ["__version__", "cuda", "debug", "git_version", "hip", "libdl"]
 

@@ -78,7 +78,7 @@ class _Finder(MetaPathFinder):
 
 
     def find_distributions(self, context: Any = None) -> list[Any]:
-        """The package torch for importlib.metadata: of libdl's version, as is torch.__version__."""
+        """The package torch for importlib.metadata: of the version that torch.__version__ tells."""
         if getattr(context, "name", None) != "torch":
             return []
         from importlib.metadata import Distribution
@@ -162,8 +162,19 @@ def _install_in_spawned() -> None:
     spawn.get_preparation_data = with_hook
 
 
+def _follow_version() -> None:
+    """Programs that want PyTorch 2 ask __version__, which cannot be 0.1.0 then."""
+    import libdl
+    from libdl.torch_version import FOLLOWED
+
+    libdl.__version__ = libdl.version.__version__ = FOLLOWED
+
+
 def install() -> None:
     """From here on, `import torch` and its submodules are answered with libdl.
+
+    `torch.__version__`, and so `libdl.__version__`, is the version of PyTorch's interface that is
+    followed, with libdl's own behind it, "2.15.0+libdl.0.1.0"; `version.libdl` stays "0.1.0".
 
     A second call changes nothing. Raises ImportError if PyTorch itself was imported before."""
     if any(isinstance(finder, _Finder) for finder in sys.meta_path):
@@ -171,6 +182,7 @@ def install() -> None:
     if "torch" in sys.modules:
         raise ImportError("libdl.as_torch: PyTorch itself was imported before install()")
     sys.meta_path.insert(0, _Finder())
+    _follow_version()
     _install_in_spawned()
     shown = sys.excepthook
 

@@ -3,9 +3,9 @@
 
 libdl has kernels of its own: a switch is stored and read back, and changes no result."""
 
-from . import cuda, cudnn, mkl, mkldnn, mps, openmp
+from . import cuda, cudnn, mkl, mkldnn, mps, openmp, opt_einsum
 
-__all__ = ["cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp"]
+__all__ = ["cuda", "cudnn", "mkl", "mkldnn", "mps", "openmp", "opt_einsum"]
 
 
 import typing as _typing  # noqa: E402

@@ -21,10 +21,14 @@ from .._streams import (
     set_stream as set_stream,
     stream as stream,
 )
-from . import amp as amp, nvtx as nvtx
+from . import amp as amp, nvtx as nvtx, random as random
 from .devices import (
     device as device, device_of as device_of, get_device_properties as get_device_properties,
     set_device as set_device,
+)  # fmt: skip
+from .random import (
+    get_rng_state as get_rng_state, get_rng_state_all as get_rng_state_all,
+    set_rng_state as set_rng_state, set_rng_state_all as set_rng_state_all,
 )  # fmt: skip
 
 _CUDA = 2  # LIBDL_DEVICE_CUDA
@@ -145,6 +149,9 @@ def is_bf16_supported() -> bool:
     """Whether the device supports bfloat16; every device that libdl supports does."""
     return is_available()
 
+
+# Whether programs that recompute shall keep the states of devices' own generators: there are none.
+_initialized = False
 
 globals().update(_cuda_types())
 

@@ -13,6 +13,18 @@ from typing import Any
 from .. import _C
 from .._C import Tensor
 from .._modes import enable_grad, no_grad
+from .copied_steps import (
+    ParamsT as ParamsT, _capturable_doc as _capturable_doc,
+    _default_to_fused_or_foreach as _default_to_fused_or_foreach,
+    _differentiable_doc as _differentiable_doc,
+    _disable_dynamo_if_unsupported as _disable_dynamo_if_unsupported, _foreach_doc as _foreach_doc,
+    _fused_doc as _fused_doc,
+    _get_capturable_supported_devices as _get_capturable_supported_devices,
+    _get_scalar_dtype as _get_scalar_dtype, _get_value as _get_value,
+    _maximize_doc as _maximize_doc, _params_doc as _params_doc,
+    _stack_if_compiling as _stack_if_compiling,
+    _use_grad_for_differentiable as _use_grad_for_differentiable, group_by_device_and_dtype,
+)  # fmt: skip
 from .hooks import (
     Hooked, register_optimizer_step_post_hook, register_optimizer_step_pre_hook,
 )  # fmt: skip
@@ -21,7 +33,7 @@ from .options import scalar
 __all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook",
            "required"]  # fmt: skip
 
-Params = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
+Params = ParamsT
 
 _OPTIMIZER = 2  # LIBDL_PHASE_OPTIMIZER: the phase of a step for interceptors
 
@@ -42,6 +54,8 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(step)
     def hooked(*args: Any, **kwargs: Any) -> Any:
         self = args[0]
+        if not hasattr(self, "_optimizer_step_pre_hooks"):
+            return step(*args, **kwargs)  # wraps another one, and did not call __init__
         self._opt_called = True
         args, kwargs = self._before_step(args, kwargs)
         result = step(*args, **kwargs)
@@ -83,6 +97,8 @@ class Optimizer(Hooked):
         super().__init_subclass__(**options)
         if "step" in cls.__dict__ and not getattr(cls.__dict__["step"], "hooked", False):
             cls.step = _with_hooks(_in_phase(cls.__dict__["step"]))  # type: ignore[method-assign]
+
+    _group_tensors_by_device_and_dtype = staticmethod(group_by_device_and_dtype)
 
     def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
         if isinstance(params, Tensor):

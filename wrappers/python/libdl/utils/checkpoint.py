@@ -15,7 +15,7 @@ from .._modes import enable_grad
 from ..autograd import backward as run_backward, graph
 from ..autograd.function import Function
 
-__all__ = ["checkpoint", "checkpoint_sequential"]
+__all__ = ["checkpoint", "checkpoint_sequential", "get_device_states", "set_device_states"]
 
 
 class _Kept:
@@ -173,6 +173,22 @@ def checkpoint_sequential(
     for start in range(0, last, size):
         input = checkpoint(run(functions[start : start + size]), input, **options)
     return run(functions[last:])(input)
+
+
+def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
+    """([], []): devices draw from the default generator, whose state is get_rng_state()."""
+    return [], []
+
+
+def set_device_states(
+    devices: Sequence[int], states: Sequence[Tensor], *, device_type: str | None = None
+) -> None:
+    """Takes what get_device_states returned; states of devices there are none."""
+    if len(devices) or len(states):
+        raise NotImplementedError(
+            "set_device_states: devices have no generators of their own here; give what "
+            "get_device_states returned"
+        )
 
 
 from .._missing import public as _public_names  # noqa: E402
