@@ -83,8 +83,7 @@ from ._random import (
 )  # fmt: skip
 from ._sparse import sparse_coo_tensor as sparse_coo_tensor
 from ._printing import set_printoptions as set_printoptions
-from ._info import show_config as show_config
-from .version import __version__ as __version__
+from ._info import VERSION as __version__, show_config as show_config
 from ._determinism import (
     are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled,
     get_deterministic_debug_mode as get_deterministic_debug_mode,
@@ -257,7 +256,7 @@ def _assert(condition: _Any, message: str) -> None:
 if _typing.TYPE_CHECKING:
     bool, float, int = bool_, float32, int32
     from ._in_place import *
-    from ._indices import *  # type: ignore[assignment]
+    from ._indices import *
     from ._sizes import *
     from .nn._top_level import *
     from .serialization import load as load, save as save

@@ -116,5 +116,5 @@ _matrix_power.__name__ = _matrix_power.__qualname__ = "matrix_power"
 for _method in (addbmm, addmv, addr, baddbmm, renorm):
     setattr(Tensor, _method.__name__, _method)
     setattr(Tensor, _method.__name__ + "_", in_place(_method))
-for _method in (vdot, _matrix_power):
-    setattr(Tensor, _method.__name__, _method)
+setattr(Tensor, "vdot", vdot)
+setattr(Tensor, "matrix_power", _matrix_power)

@@ -92,7 +92,7 @@ def cov(input: Tensor, *, correction: int = 1, fweights: Tensor | None = None,
     else:
         centred = x - ((x * weights).sum(1, keepdim=True) / total)
     left = total - correction
-    if much is not None and correction:
+    if weights is not None and much is not None and correction:
         left = total - correction * (weights * much).sum() / total
     if bool(left <= 0):
         warnings.warn("cov: there are no more observations than correction says, so the result is not finite",
