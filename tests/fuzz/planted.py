@@ -23,7 +23,7 @@ HERE = Path(__file__).resolve().parent
 PLANTED = {
     "death": ("dies of signal 6", 4),
     "hang": ("takes longer than 1 s", 3),
-    "reference": ("left behind: 1 tensors", 3),
+    "reference": ("left behind: ", 3),  # the result, and what it keeps: an operand, a tangent
     "silence": ("an error that tells nothing", 3),
     "output": ("an output was written", 3),
 }

@@ -122,7 +122,7 @@ ORDERS = (0.5, 1.0, 3.5, 12.0)
 for name, reference in (("igamma", igamma), ("igammac", lambda a, x: 1 - igamma(a, x))):
     function = getattr(libdl, name)
     PAIRED.append(Case(
-        name, lambda x, a=1.0, function=function: function(libdl.tensor(a, dtype=x.dtype), x),
+        name, lambda x, a=1.0, function=function: function(x.new_tensor(a), x),
         lambda x, a=1.0, reference=reference: each(lambda v: reference(a, v))(x),
         lambda: [s for a in ORDERS for s in unary(0.3, 5, special=False, a=a)()],
         dtypes="f", scale=16, rejects=no_shapes(name, function)))
