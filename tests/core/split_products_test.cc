@@ -148,6 +148,15 @@ TEST(SplitProducts, LeaveExtremesToPlainOnes) {
         EXPECT_LE(worst(product(a, b), a, b), 8);
       }
     }
+    {  // One product near the largest float: of its parts, the first ones' would overflow.
+      auto [a, b] = with(1, 1, true);
+      const float x = 0x1.018p63f, y = std::numeric_limits<float>::max() / x;
+      a[40 * k + 7] = x, b[7 * n + 100] = y;
+      for (int64_t p = 0; p < k; ++p)
+        if (p != 7) a[40 * k + p] = 0;
+      EXPECT_EQ(product(a, b)[40 * n + 100], x * y);
+      EXPECT_TRUE(std::isfinite(x * y));
+    }
     const float inf = std::numeric_limits<float>::infinity();
     const auto [a, b] = with(inf, 1, true);
     const auto out = product(a, b);

@@ -203,11 +203,12 @@ class Product {
 
 bool split_serves(const MatmulArgs& args) {
   const Shape s = shape_of(args);
+  if (!split_pays(s.batch, s.m, s.n, s.k) || args.out.strides[2] != 1) return false;
   const auto single = [](const View& v) {
     return v.data == nullptr || v.dtype == LIBDL_DTYPE_FLOAT32;
   };
-  if (!single(args.a) || !single(args.b) || !single(args.out) || !single(args.bias)) return false;
-  return split_pays(s.batch, s.m, s.n, s.k) && args.out.strides[2] == 1 && splits_products();
+  return single(args.a) && single(args.b) && single(args.out) && single(args.bias) &&
+         splits_products();
 }
 
 void carve_split_product(const MatmulArgs& args, Carver& carver) {

@@ -9,10 +9,9 @@
 #include <unistd.h>
 #endif
 
-#include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <string_view>
+#include <string>
 
 namespace libdl::kernels::cpu {
 namespace {
@@ -59,14 +58,11 @@ bool find_matrix_unit() {
 }
 
 bool splits_products() {
+  // Kernels know no room of the core, whose runtime/mechanism.h reads the other names.
   static const bool wanted = [] {
-    const char* const text = std::getenv("LIBDL_DISABLE");
-    for (std::string_view rest = text != nullptr ? text : ""; !rest.empty();) {
-      const size_t comma = std::min(rest.find(','), rest.size());
-      if (rest.substr(0, comma) == "split_products") return false;
-      rest.remove_prefix(std::min(comma + 1, rest.size()));
-    }
-    return true;
+    const char* const names = std::getenv("LIBDL_DISABLE");
+    const std::string listed = std::string(",") + (names != nullptr ? names : "") + ",";
+    return listed.find(",split_products,") == std::string::npos;
   }();
   return wanted && matrix_unit();
 }

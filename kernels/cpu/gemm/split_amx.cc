@@ -201,15 +201,6 @@ void multiply(const char* a, const char* b, int64_t steps, int64_t rows, int64_t
   }
 }
 
-void store(float* c, int64_t rows, int64_t cols) {
-  constexpr int64_t kRow = kSide * sizeof(float);
-  _tile_stored(0, c, kRow);
-  if (cols > 16) _tile_stored(1, c + 16, kRow);
-  if (rows > 16) _tile_stored(2, c + 16 * kSide, kRow);
-  if (rows > 16 && cols > 16) _tile_stored(3, c + 16 * kSide + 16, kRow);
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-}
-
 void finish(const Result& r, const float* c) {
   const uint32_t columns = r.cols >= 32 ? UINT32_MAX : (1u << r.cols) - 1;
   const __m512 alpha = _mm512_set1_ps(r.alpha), beta = _mm512_set1_ps(r.beta);
@@ -246,7 +237,6 @@ Range pack_rows(char*, const Lines&, int64_t, int64_t) { std::abort(); }
 Range pack_columns(char*, const Lines&, int64_t, int64_t) { std::abort(); }
 void pack_panel(char*, const Lines&, int64_t, int64_t) { std::abort(); }
 void multiply(const char*, const char*, int64_t, int64_t, int64_t) { std::abort(); }
-void store(float*, int64_t, int64_t) { std::abort(); }
 void finish(const Result&, const float*) { std::abort(); }
 
 }  // namespace libdl::kernels::cpu::split

@@ -3,7 +3,7 @@
 // Products of float32 on the processor's matrix unit (AMX), which multiplies bfloat16: each number
 // is the exact sum of three bfloat16, the first nearest to it and the second nearest to the rest.
 // Of the nine products of parts the six largest are summed, each exact in float32. What is left out
-// is below 2^-24 of a product's size, and of either sign.
+// is at most 2^-23 of a product's size, and of either sign.
 //   G. Henry, P. T. P. Tang, A. Heinecke: Leveraging the bfloat16 Artificial Intelligence Datatype
 //   For Higher-Precision Computations, ARITH 2019.
 // Call these only if matrix_unit() (matrix_unit.h) is true, between amx::begin() and amx::end().
@@ -24,16 +24,18 @@ constexpr int64_t kKBlock = 384;                     // values of k that are sum
 struct Range {
   uint32_t least = UINT32_MAX;
   uint32_t most = 0;
-  void add(const Range& r) { least = std::min(least, r.least), most = std::max(most, r.most); }
 };
 
 // Whether parts and their products are normal numbers, as the matrix unit wants them: factors are
-// below 2^127 and, but for zeros, at least 2^-99, and so are their products.
+// below 2^127 and, but for zeros, at least 2^-99, and so are their products. Those are so small
+// that no sum of a block overflows, where parts are rounded up and added in another order.
 inline bool fits(const Range& a, const Range& b) {
-  constexpr uint32_t kLargest = 254, kBias = 127, kLeast = 100;
+  constexpr uint32_t kInfinity = 255, kBias = 127, kLeast = 100;
+  constexpr uint32_t kSums = 12;                        // exponents: 384 products below 2^2
   const uint32_t x = a.least >> 23, y = b.least >> 23;  // 511: there are zeros alone
-  return std::max(a.most, b.most) >> 23 < kLargest && std::min(x, y) > kBias - kLeast &&
-         x + y > 2 * kBias - kLeast;
+  const uint32_t u = a.most >> 23, v = b.most >> 23;
+  return std::max(u, v) < kInfinity - 1 && u + v < kInfinity + kBias - kSums &&
+         std::min(x, y) > kBias - kLeast && x + y > 2 * kBias - kLeast;
 }
 
 // Lines of float32 along k: rows of a or columns of b. Strides in elements.
@@ -60,11 +62,9 @@ inline const Range& range_of(const char* block) {
 }
 void pack_panel(char* to, const Lines& b, int64_t lines, int64_t k);
 
-// The product of packed rows and columns over `steps` steps. It stays in tiles until it is stored
-// in c [32][32], so other work can overlap. With 16 rows or columns, or fewer, the second tile is
-// skipped.
+// The product of packed rows and columns over `steps` steps. It stays in tiles until amx::store, so
+// other work can overlap. With 16 rows or columns, or fewer, the second tile is skipped.
 void multiply(const char* a, const char* b, int64_t steps, int64_t rows, int64_t cols);
-void store(float* c, int64_t rows, int64_t cols);
 
 // out[i][j] = alpha * c[i][j] + (beta == 0 ? 0 : beta * out[i][j]) + bias[j]
 struct Result {

@@ -25,6 +25,8 @@ struct Row {
 template <class Finished, class Plain>
 void multiply_row(const Row& r, Finished finished, Plain plain) {
   alignas(64) float c[2][kSide * kSide];
+  amx::Block block{};
+  block.rows = r.rows;
   int64_t before = -1;  // finished while the next is computed
   const auto finish_before = [&] {
     if (before >= 0) finished(before, c[before % 2]);
@@ -37,10 +39,10 @@ void multiply_row(const Row& r, Finished finished, Plain plain) {
       plain(n);
       continue;
     }
-    const int64_t cols = n + 1 == r.panels ? r.last_cols : kSide;
-    multiply(r.a, b, amx::steps(r.k), r.rows, cols);
+    block.cols = n + 1 == r.panels ? r.last_cols : kSide, block.c = c[n % 2];
+    multiply(r.a, b, amx::steps(r.k), block.rows, block.cols);
     finish_before();
-    store(c[n % 2], r.rows, cols);
+    amx::store(block);
     before = n;
   }
   finish_before();
