@@ -237,6 +237,13 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_function_record(
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_backward_context_saved(libdl_backward_context *context,
                                                                     int64_t index,
                                                                     LIBDL_NEW libdl_tensor **out);
+/** The same with its history whether the pass is recorded or not, so that what a backward computes
+ *  of it can be differentiated anew, back to the function's inputs: a recomputation, an adjoint
+ *  method. A value that is neither an input nor an output has the history that it had when saved.
+ *  Errors: INDEX, VERSION, STATE (freed by an earlier pass).
+ *  Threads: exclusive. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_backward_context_saved_with_history(
+    libdl_backward_context *context, int64_t index, LIBDL_NEW libdl_tensor **out);
 /** Whether input `index` needs a gradient. Threads: exclusive. */
 LIBDL_API libdl_bool libdl_backward_context_needs(const libdl_backward_context *context,
                                                   int64_t index);

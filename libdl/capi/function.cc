@@ -4,6 +4,7 @@
 
 #include <libdl/autograd.h>
 
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -43,6 +44,8 @@ struct Custom {
   libdl_function_backward backward;
   bool once_differentiable;
   std::vector<OutputMeta> inputs, outputs;
+  // Of saved values that are neither inputs nor outputs, by their number.
+  std::map<int, std::pair<Ref<Node>, int32_t>> histories;
 };
 struct CustomAttr {
   std::unique_ptr<Custom> custom;
@@ -71,12 +74,14 @@ void custom_vjp(Backward& b) {
                  fit_gradient(f.name.c_str(), i, f.inputs[i], std::move(given.tensors[i])));
 }
 
-// Where values come from: outputs first, inputs, or neither.
+// Where values come from: outputs first (those without a history are constants), inputs, or
+// neither.
 class Sources {
  public:
-  Sources(TensorSpan inputs, TensorSpan outputs) {
+  Sources(TensorSpan inputs, TensorSpan outputs, auto carries) {
     for (size_t k = 0; k < outputs.size(); ++k)
-      place_.try_emplace(outputs[k].get(), saved_output(static_cast<int>(k)));
+      place_.try_emplace(outputs[k].get(),
+                         carries(k) ? saved_output(static_cast<int>(k)) : kSavedConstant);
     for (size_t i = 0; i < inputs.size(); ++i)
       place_.try_emplace(inputs[i].get(), static_cast<int32_t>(i));
   }
@@ -121,16 +126,23 @@ void Recording::run(std::unique_ptr<Custom> custom) const {
   }
   for (const Tensor& x : inputs) custom->inputs.push_back(meta_for(x));
   const Rule& rule = custom->rule;
+  Custom& kept = *custom;
   Ref<Node> node = Ref<Node>::take(
       make_node(rule, static_cast<int>(inputs.size()), static_cast<int>(outputs.size()),
                 static_cast<int>(saved.size()), CustomAttr{std::move(custom)}));
   if ((state().mode & kModeAnomaly) && creation_site) node->more().site = creation_site();
   for (size_t i = 0; i < inputs.size(); ++i) node->edges()[i] = history_of(inputs[i]);
   if (!saved.empty()) {
-    const Sources sources(inputs, outputs);
+    const Sources sources(inputs, outputs, [this](size_t k) { return carries(k); });
     for (size_t i = 0; i < saved.size(); ++i) {
-      save(*node, static_cast<int>(i), saved[i], sources.of(saved[i]));
-      save_tangents_of(*node, static_cast<int>(i), saved[i]);
+      const int at = static_cast<int>(i);
+      const int32_t source = sources.of(saved[i]);
+      save(*node, at, saved[i], source);
+      save_tangents_of(*node, at, saved[i]);
+      if (source != kSavedConstant) continue;
+      const Edge edge = history_of(saved[i]);
+      if (Ref<Node> from = Ref<Node>::take(edge.node))
+        kept.histories[at] = {std::move(from), edge.slot};
     }
   }
   std::vector<Rebase> made(outputs.size());  // all or none
@@ -174,7 +186,7 @@ libdl_error* libdl_function_record(const libdl_function* function,
     const bool wanted = recording.wanted();
     if (wanted) {
       std::unique_ptr<Custom> custom(new Custom{
-          recording.name, {}, std::move(owner), f.backward, f.once_differentiable != 0, {}, {}});
+          recording.name, {}, std::move(owner), f.backward, f.once_differentiable != 0, {}, {}, {}});
       custom->rule = {custom->name.c_str(), custom_vjp, f.without_gradients != 0};
       recording.run(std::move(custom));
     }
@@ -182,16 +194,35 @@ libdl_error* libdl_function_record(const libdl_function* function,
   });
 }
 
+static int checked_save(const char* name, libdl_backward_context* context, int64_t index,
+                        libdl_tensor** out) {
+  check_kind(name, 1, "context", context, Tag::kContext);
+  if (!out) fail_argument(LIBDL_ERROR_NULL, name, 3, "out", "is NULL", "a place for the result");
+  if (index < 0 || index >= context->saves)
+    fail_argument(LIBDL_ERROR_INDEX, name, 2, "index", "is " + std::to_string(index),
+                  "below " + std::to_string(context->saves));
+  return static_cast<int>(index);
+}
+
 libdl_error* libdl_backward_context_saved(libdl_backward_context* context, int64_t index,
                                           libdl_tensor** out) {
   return door("libdl_backward_context_saved", [&] {
-    const char* const name = "libdl_backward_context_saved";
-    check_kind(name, 1, "context", context, Tag::kContext);
-    if (!out) fail_argument(LIBDL_ERROR_NULL, name, 3, "out", "is NULL", "a place for the result");
-    if (index < 0 || index >= context->saves)
-      fail_argument(LIBDL_ERROR_INDEX, name, 2, "index", "is " + std::to_string(index),
-                    "below " + std::to_string(context->saves));
-    *out = Tensor(context->backward->saved(static_cast<int>(index))).release();
+    const int i = checked_save("libdl_backward_context_saved", context, index, out);
+    *out = context->backward->saved(i).release();
+  });
+}
+
+libdl_error* libdl_backward_context_saved_with_history(libdl_backward_context* context,
+                                                       int64_t index, libdl_tensor** out) {
+  return door("libdl_backward_context_saved_with_history", [&] {
+    const int i = checked_save("libdl_backward_context_saved_with_history", context, index, out);
+    Tensor made;
+    const Tensor& value = context->backward->saved(i, made, true);
+    const auto& histories = context->backward->attr<CustomAttr>().custom->histories;
+    const auto at = histories.find(i);
+    *out = at == histories.end()
+               ? Tensor(value).release()
+               : with_history(value, at->second.first.get(), at->second.second).release();
   });
 }
 

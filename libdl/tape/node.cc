@@ -274,7 +274,7 @@ LIBDL_NORETURN [[gnu::cold]] static void overwritten(const Node& node, int i, co
   fail(LIBDL_ERROR_VERSION, node.rule->name, message);
 }
 
-const Tensor& Backward::saved(int i, Tensor& made) const {
+const Tensor& Backward::saved(int i, Tensor& made, bool history) const {
   if (!saved_.found())
     fail(LIBDL_ERROR_STATE, node_.rule->name,
          "its saved values were freed by an earlier backward; pass retain_graph=True to go "
@@ -282,7 +282,7 @@ const Tensor& Backward::saved(int i, Tensor& made) const {
   const Saved& place = node_.saved()[i];
   if (place.hooked) {
     made = unpacked(node_, *place.hooked);
-    if (!create_graph_ || place.source == kSavedConstant) return made;
+    if (!history || place.source == kSavedConstant) return made;
     Node* const from = place.source >= 0 ? node_.edges()[place.source].node : &node_;
     const int32_t slot = place.source >= 0 ? node_.edges()[place.source].slot : -2 - place.source;
     if (from) made = with_history(made, from, slot);
@@ -294,7 +294,7 @@ const Tensor& Backward::saved(int i, Tensor& made) const {
   if (storage && saved_version(*place.shell) != place.version && place.shell->numel)
     overwritten(node_, i, place);
   const Tensor& value = borrow(place.shell);
-  if (!create_graph_ || place.source == kSavedConstant) return value;
+  if (!history || place.source == kSavedConstant) return value;
   if (place.source >= 0) {
     const Edge& edge = node_.edges()[place.source];
     if (!edge.node) return value;

@@ -266,7 +266,9 @@ class Backward {
     return value;
   }
   // The same without taking a reference: valid while the rule runs and `made` exists.
-  const Tensor& saved(int i, Tensor& made) const;
+  const Tensor& saved(int i, Tensor& made) const { return saved(i, made, create_graph_); }
+  // The same with its history, or without, whatever the pass does.
+  const Tensor& saved(int i, Tensor& made, bool history) const;
   void set_grad(int i, Tensor gradient) { dx_[i] = std::move(gradient); }
   template <class Attr>
   Attr& attr() const {

@@ -1581,3 +1581,4 @@ _Static_assert(IS(&libdl_igamma, libdl_error * (*)(const libdl_tensor *, const l
 _Static_assert(IS(&libdl_igamma_into, libdl_error * (*)(const libdl_tensor *, const libdl_tensor *, libdl_tensor *)), "libdl_igamma_into");
 _Static_assert(IS(&libdl_igammac, libdl_error * (*)(const libdl_tensor *, const libdl_tensor *, libdl_tensor **)), "libdl_igammac");
 _Static_assert(IS(&libdl_igammac_into, libdl_error * (*)(const libdl_tensor *, const libdl_tensor *, libdl_tensor *)), "libdl_igammac_into");
+_Static_assert(IS(&libdl_backward_context_saved_with_history, libdl_error * (*)(libdl_backward_context *, int64_t, libdl_tensor **)), "libdl_backward_context_saved_with_history");

@@ -266,6 +266,7 @@ CALLS = {
     "libdl_memory_trim": ["dev:1,0", "out:plain"],
     "libdl_op_find": ["s:add", "i:-1", "out:plain"],
     "libdl_backward_context_saved": ["context", "i:0", "out:tensor"],
+    "libdl_backward_context_saved_with_history": ["context", "i:0", "out:tensor"],
     "libdl_backward_context_needs": ["context", "i:0"],
     "libdl_backward_context_zeros": ["context", "i:0", "out:tensor"],
     "libdl_set_threads": ["i:2"],

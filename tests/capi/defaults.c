@@ -48,7 +48,11 @@ static libdl_error *wrong_backward(void *ctx, libdl_backward_context *context,
                                    libdl_tensor **dx, int64_t inputs) {
   libdl_tensor *factor, *x;
   (void)ctx, (void)outputs, (void)inputs;
+  GOOD(libdl_backward_context_saved_with_history(context, 0, &x));
+  CHECK(libdl_tensor_requires_grad(x));
+  libdl_tensor_release(x);
   GOOD(libdl_backward_context_saved(context, 0, &x));
+  CHECK(!libdl_tensor_requires_grad(x));
   CHECK(libdl_backward_context_needs(context, 0) && !libdl_backward_context_needs(context, 1));
   GOOD(libdl_number_f64(2 + wrong_by, &factor));
   GOOD(libdl_mul(dy[0], factor, dx));

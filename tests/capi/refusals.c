@@ -137,6 +137,8 @@ static libdl_error *backward(void *ctx, libdl_backward_context *context,
       "libdl_backward_context_saved: argument 2 (index) is 1, wanted below 1");
   BAD(libdl_backward_context_saved(context, 0, NULL), NULL,
       "libdl_backward_context_saved: argument 3 (out) is NULL, wanted a place for the result");
+  BAD(libdl_backward_context_saved_with_history(context, -1, &out), INDEX,
+      "libdl_backward_context_saved_with_history: argument 2 (index) is -1, wanted below 1");
   BAD(libdl_backward_context_zeros(context, 1, &out), INDEX,
       "libdl_backward_context_zeros: argument 2 (index) is 1, wanted below 1");
   BAD(libdl_backward_context_zeros(context, 0, NULL), NULL,

@@ -31,6 +31,7 @@ CALLS: dict[str, list] = {
     "libdl_function_record": ["made:function_of", "list:leaf:f64:2,3", "i:1", "list:!t:f64:2,3",
                               "i:1", "null", "list:t:f64:2,3", "i:1", "out:plain"],
     "libdl_backward_context_saved": ["null", "i:0", "out:tensor"],
+    "libdl_backward_context_saved_with_history": ["null", "i:0", "out:tensor"],
     "libdl_backward_context_zeros": ["null", "i:0", "out:tensor"],
     "libdl_backward_context_needs": ["null", "i:0"],
     "libdl_forward_enter": ["out:plain"],

@@ -172,6 +172,10 @@ static libdl_error *fixture_backward(void *ctx, libdl_backward_context *context,
     FIXTURE_COUNT("libdl_backward_context_saved", !error);
     if (!error) libdl_tensor_release(x);
     fixture_drop(error);
+    error = libdl_backward_context_saved_with_history(context, index, &x);
+    FIXTURE_COUNT("libdl_backward_context_saved_with_history", !error);
+    if (!error) libdl_tensor_release(x);
+    fixture_drop(error);
     error = libdl_backward_context_zeros(context, index, &x);
     FIXTURE_COUNT("libdl_backward_context_zeros", !error);
     if (!error) libdl_tensor_release(x);

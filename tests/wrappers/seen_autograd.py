@@ -261,6 +261,90 @@ def once_differentiable_functions_beside_others(m):
             told(m.autograd.grad, alone.sum(), x)]  # fmt: skip
 
 
+def saved_values_have_their_history(m):
+    """Inputs, outputs, values from outside; in passes that record and in passes that do not."""
+    outside = leaf(m)
+    made = outside * 2
+    log = []
+
+    class Saves(m.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, y, z):
+            out, order, frozen = x * y, (x > 1.5).long(), x + 1
+            ctx.mark_non_differentiable(frozen)
+            ctx.save_for_backward(x, y, z, out, order, frozen, outside, made, made.detach())
+            return out, order, frozen
+
+        @staticmethod
+        def backward(ctx, dy, *others):
+            saved = ctx.saved_tensors
+            log.append([m.is_grad_enabled(), *([v.requires_grad, v.is_leaf] for v in saved)])
+            with m.enable_grad():
+                f = (saved[0] ** 2 * saved[1] * saved[6] * saved[7]).sum()
+                wanted = (saved[0], saved[1], saved[6], saved[7])
+                log.append(lists(m.autograd.grad(f, wanted, retain_graph=True)))
+            return dy * saved[1], dy * saved[0], None
+
+    for recorded in (False, True):
+        x, y = leaf(m), leaf(m, 2.0, 0.5, 4.0)
+        out = Saves.apply(x, y * 1, ones(m, 3))[0].sum()
+        log.append(lists(m.autograd.grad(out, (x, y), create_graph=recorded)))
+    return log
+
+
+def saved_values_that_were_written_have_the_history_of_the_result(m):
+    log = []
+
+    class Doubles(m.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            x.mul_(2)
+            ctx.mark_dirty(x)
+            ctx.save_for_backward(x)
+            return x
+
+        @staticmethod
+        def backward(ctx, dy):
+            (y,) = ctx.saved_tensors
+            log.append([y.requires_grad, y.is_leaf, type(y.grad_fn).__name__ == "DoublesBackward"])
+            return dy * 2
+
+    x = leaf(m)
+    Doubles.apply(x * 1).sum().backward()
+    return [log, lists(x.grad)]
+
+
+def an_adjoint_method_of_parameters(m):
+    """The function's own graph is not kept: backward computes it again."""
+
+    class Again(m.autograd.Function):
+        @staticmethod
+        def forward(ctx, f, x, *weights):
+            ctx.f = f
+            ctx.save_for_backward(x, *weights)
+            with m.no_grad():
+                return f(x)
+
+        @staticmethod
+        def backward(ctx, dy):
+            x, *weights = ctx.saved_tensors
+            with m.enable_grad():
+                x = x.detach().requires_grad_()
+                y = ctx.f(x)
+                found = m.autograd.grad(y, (x, *weights), dy, allow_unused=True, retain_graph=True)
+            return None, *found
+
+    layer = m.nn.Linear(3, 2).double()
+    unused = leaf(m)
+    with m.no_grad():
+        for i, weight in enumerate(layer.parameters()):
+            weight.copy_(m.arange(weight.numel(), dtype=m.float64).reshape(weight.shape) / 8 - i)
+    x = leaf(m)
+    y = Again.apply(lambda x: layer(x).sigmoid() * x.sum(), x * 2, *layer.parameters(), unused)
+    y.sum().backward()
+    return lists([x.grad, layer.weight.grad, layer.bias.grad, unused.grad])
+
+
 # -- modes, passes ---------------------------------------------------------------------------------
 
 
@@ -332,6 +416,8 @@ PROGRAMS = (
     gradient_edges, saved_values_hooks, disabled_hooks, mutation_of_saved_values,
     incremented_versions, nodes, outputs_of_functions, what_functions_refuse,
     functions_with_vjp_named_tensors_and_none_saved, once_differentiable_functions_beside_others,
+    saved_values_have_their_history,
+    saved_values_that_were_written_have_the_history_of_the_result, an_adjoint_method_of_parameters,
     modes, arguments_of_passes, checks,
     jacobians_by_columns,
 )  # fmt: skip

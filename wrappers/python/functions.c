@@ -95,7 +95,7 @@ static PyObject* tensor_of_pass(PyObject* args, TensorOfPass of) {
 
 static PyObject* pass_saved(PyObject* module, PyObject* args) {
   (void)module;
-  return tensor_of_pass(args, libdl_backward_context_saved);
+  return tensor_of_pass(args, libdl_backward_context_saved_with_history);
 }
 
 static PyObject* pass_zeros(PyObject* module, PyObject* args) {

@@ -58,7 +58,7 @@ class FunctionCtx:
 
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
-        """The saved tensors, unchanged; with their history if the pass records."""
+        """The saved tensors, unchanged and with their history."""
         if self._pass is None:
             if self._to_save is None:
                 raise RuntimeError("saved_tensors: no backward pass runs, and only then are they "

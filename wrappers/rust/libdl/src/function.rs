@@ -18,11 +18,15 @@ pub struct BackwardContext {
 }
 
 impl BackwardContext {
-    /// Saved value `index`, unchanged; with its history if the pass records.
+    /// Saved value `index`, unchanged and with its history.
     pub fn saved(&self, index: usize) -> Result<Tensor> {
         let mut out = null_mut();
         unsafe {
-            check(libdl_backward_context_saved(self.context, index as i64, &mut out))?;
+            check(libdl_backward_context_saved_with_history(
+                self.context,
+                index as i64,
+                &mut out,
+            ))?;
             Ok(Tensor::from_raw(out))
         }
     }
