@@ -39,7 +39,11 @@ SHAPES = [
     (4, 144, 13, 15, 112, 1),
     (9, 64, 20, 23, 64, 3),
     (1, 256, 26, 27, 64, (0, 1, 1, 0)),
+    (3, 256, 27, 26, 512, 1),
 ]
+# Weights that are large beside the images: channels that are multiples of a panel and of a block,
+# and such that are not.
+LARGE_WEIGHTS = [(2, 128, 14, 13, 160, 1), (4, 144, 13, 15, 112, 1), (1, 112, 19, 18, 96, 0)]
 
 
 @pytest.fixture
@@ -66,7 +70,7 @@ def operands(n, c, h, w, k, padding, taps=3):
 
 
 @pytest.mark.parametrize("taps", [3, 5])
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", [*SHAPES, *LARGE_WEIGHTS])
 def test_results_are_those_of_the_direct_sum(shape, taps, direct):
     given = operands(*shape, taps)
     wanted = results(*(t.double() if isinstance(t, libdl.Tensor) else t for t in given))
@@ -79,9 +83,10 @@ def test_results_are_those_of_the_direct_sum(shape, taps, direct):
 
 
 @pytest.mark.parametrize("taps", [3, 5])
-def test_the_bits_do_not_depend_on_the_number_of_threads(taps):
+@pytest.mark.parametrize("shape", [(5, 96, 30, 29, 80, 1), *LARGE_WEIGHTS])
+def test_the_bits_do_not_depend_on_the_number_of_threads(shape, taps):
     before, seen = libdl.get_num_threads(), []
-    given = operands(5, 96, 30, 29, 80, 1, taps)
+    given = operands(*shape, taps)
     try:
         for threads in (1, 2, 3):
             libdl.set_num_threads(threads)
@@ -100,6 +105,27 @@ def test_the_bits_do_not_depend_on_how_the_image_lies(taps):
     for other in (lies, wide):
         for p, q in zip(results(x, w, b, padding, g), results(other, w, b, padding, g)):
             assert libdl.equal(p, q)
+
+
+@pytest.mark.parametrize("taps", [3, 5])
+@pytest.mark.parametrize("shape", LARGE_WEIGHTS)
+def test_the_bits_do_not_depend_on_how_large_weights_lie(shape, taps):
+    x, w, b, padding, g = operands(*shape, taps)
+    innermost = w.permute(0, 2, 3, 1).contiguous().permute(0, 3, 1, 2)
+    swapped = w.permute(1, 0, 2, 3).contiguous().permute(1, 0, 2, 3)
+    for other in (innermost, swapped):
+        for p, q in zip(results(x, w, b, padding, g), results(x, other, b, padding, g)):
+            assert libdl.equal(p, q)
+
+
+@pytest.mark.parametrize("taps", [3, 5])
+def test_the_bits_of_an_image_do_not_depend_on_how_many_there_are(taps):
+    """With eight, values of the weights are made where they are used; with nine, before."""
+    images = {3: 8, 5: 2}[taps]
+    x, w, b, padding, g = operands(images + 1, 128, 14, 14, 128, taps // 2, taps)
+    for p, q in zip(results(x, w, b, padding, g)[:2],
+                    results(x[:images], w, b, padding, g[:images])[:2]):  # fmt: skip
+        assert libdl.equal(p[:images], q)
 
 
 @pytest.mark.parametrize(("taps", "reach"), [(3, 4), (5, 6)])

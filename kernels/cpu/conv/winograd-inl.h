@@ -14,6 +14,8 @@
 #define LIBDL_KERNELS_CPU_CONV_WINOGRAD_INL_H
 #endif
 
+#include <type_traits>
+
 #include "kernels/cpu/conv/winograd.h"
 #include "kernels/cpu/gemm/gemm_kernel-inl.h"
 #include "kernels/cpu/traverse/stored-inl.h"
@@ -169,7 +171,6 @@ HWY_INLINE void both_ways(Load load, Store store) {
   }
 }
 
-constexpr int64_t kBlock = 64;  // channels at once: a tile's lines stay in the L1 cache
 template <class S>
 alignas(64) constexpr S kZeros[kBlock] = {};
 
@@ -207,18 +208,105 @@ struct Place {  // of a tile
         column(tile % grid.across * side) {}
 };
 
-// The values of a window at the points: to[point * matrix + channel].
+// The values of a window at the points: to[point * matrix + channel], with blocks of kBlock
+// channels one behind the other, or `block` apart.
 template <class X, class S>
 HWY_INLINE void window_to_points(Window<X::kFrom, S> window, int64_t channels, float* to,
-                                 int64_t matrix) {
+                                 int64_t matrix, int64_t block = kBlock) {
   const D d;
-  for (int64_t c0 = 0; c0 < channels; c0 += kBlock, to += kBlock, window.advance()) {
+  for (int64_t c0 = 0; c0 < channels; c0 += kBlock, to += block, window.advance()) {
     const int64_t count = std::min(kBlock, channels - c0);
     for (int64_t c = 0; c < count; c += kN<float>) {
       both_ways<X>(
           [&](int i, int j) { return stored::load(d, window.pixels[i][j] + c); },
           [&](int i, int j, V v) { hn::StoreU(v, d, to + (i * X::kTo + j) * matrix + c); });
     }
+  }
+}
+
+// Rows [r0, r0 + rows) and kPanel columns from j on of a tensor [row, column, tap, tap] or [column,
+// row, tap, tap], whose taps lie side by side: to[row - r0][tap][column - j].
+template <int64_t kAll>
+HWY_NOINLINE void transpose_taps(const Taps<float>& taps, int64_t r0, int64_t rows, int64_t j,
+                                 float* to) {
+  constexpr int64_t kWidth = kPanel<float>;
+  const float* const from = taps.weights + r0 * taps.row_stride + j * taps.col_stride;
+  if (taps.row_stride == kAll)
+    return transpose(to, kWidth, from, taps.col_stride, kWidth, rows * kAll);
+  for (int64_t r = 0; r < rows; ++r)
+    transpose(to + r * kAll * kWidth, kWidth, from + r * taps.row_stride, kAll, kWidth, kAll);
+}
+
+// Rows [r0, r0 + rows) of the weights, kPanel columns each, a value for each tap.
+constexpr int64_t kRowsAtOnce = 16;
+template <int kTaps, class S>
+class WeightRows {
+ public:
+  WeightRows(Taps<S> taps, int64_t r0, int64_t rows, int64_t panel) {
+    const int64_t j = panel * kPanel<float>;
+    if constexpr (std::is_same_v<S, float>) {
+      const int64_t step = taps.strides[2];  // -1: in reverse
+      if ((step == 1 || step == -1) && taps.strides[1] == step * kTaps &&
+          (taps.row_stride == kAll || taps.col_stride == kAll) &&
+          taps.columns - j >= kPanel<float>) {
+        if (step < 0) taps.weights -= kAll - 1, first_ += (kAll - 1) * kPanel<float>;
+        transpose_taps<kAll>(taps, r0, rows, j, values_);
+        row_step_ = kAll * kPanel<float>, tap_step_ = step * kPanel<float>;
+        return;
+      }
+    }
+    row_step_ = kPanel<float>, tap_step_ = kRowsAtOnce * kPanel<float>;
+    for (int64_t i = 0; i < kTaps; ++i)
+      for (int64_t t = 0; t < kTaps; ++t)
+        pack_block(values_ + (i * kTaps + t) * tap_step_,
+                   {taps.weights + i * taps.strides[1] + t * taps.strides[2], taps.row_stride,
+                    taps.col_stride, kStoredDtype<S>},
+                   r0, rows, j, taps.columns);
+  }
+  HWY_INLINE V at(int i, int j, int64_t row, int64_t column) const {
+    return hn::LoadU(D(), first_ + (i * kTaps + j) * tap_step_ + row * row_step_ + column);
+  }
+
+ private:
+  static constexpr int64_t kAll = kTaps * kTaps;
+  alignas(64) float values_[kAll * kRowsAtOnce * kPanel<float>];
+  const float* first_ = values_;
+  int64_t row_step_, tap_step_;
+};
+
+// Their values at the points: to[point * matrix + row - r0][column]. At most kRowsAtOnce rows.
+template <int kTaps, class S>
+HWY_INLINE void weights_to_points(const Taps<S>& taps, int64_t r0, int64_t rows, int64_t panel,
+                                  float* to, int64_t matrix) {
+  const D d;
+  const WeightRows<kTaps, S> weights(taps, r0, rows, panel);
+  for (int64_t r = 0; r < rows; ++r, to += kPanel<float>) {
+    for (int64_t c = 0; c < kPanel<float>; c += kN<float>) {
+      both_ways<WeightsToPoints<kTaps>>(
+          [&](int i, int j) { return weights.at(i, j, r, c); },
+          [&](int i, int j, V v) { hn::StoreU(v, d, to + (i * 6 + j) * matrix + c); });
+    }
+  }
+}
+
+// The pixels of a tile that lie in the image, for channels [first, last), from their values
+// y[point * matrix + channel - first].
+template <int kTaps, class S>
+HWY_INLINE void write_tile(const Plane<S>& out, const S* bias, const Place& at, int64_t first,
+                           int64_t last, const float* y, int64_t matrix) {
+  const D d;
+  const int64_t rows = std::min(kTileOut<kTaps>, out.height - at.row);
+  const int64_t columns = std::min(kTileOut<kTaps>, out.width - at.column);
+  S* const to =
+      out.data + at.image * out.strides[0] + at.row * out.strides[1] + at.column * out.strides[2];
+  for (int64_t c = first; c < last; c += kN<float>, y += kN<float>) {
+    const V shift = bias == nullptr ? hn::Zero(d) : stored::load(d, bias + c);
+    both_ways<PointsToOutput<kTaps>>(
+        [&](int i, int j) { return hn::LoadU(d, y + (i * 6 + j) * matrix); },
+        [&](int i, int j, V v) {
+          if (i < rows && j < columns)
+            stored::store(hn::Add(v, shift), d, to + i * out.strides[1] + j * out.strides[2] + c);
+        });
   }
 }
 

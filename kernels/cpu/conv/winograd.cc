@@ -19,8 +19,7 @@ namespace HWY_NAMESPACE {
 namespace {
 namespace winograd {
 
-// Values of k that are summed before they are added to the rest: the error grows with them.
-constexpr int64_t kChannels = 64, kTiles = 128;
+constexpr int64_t kChannels = kBlock, kTiles = kMostTiles;
 
 // -- forward --------------------------------------------------------------------------------------
 
@@ -52,27 +51,6 @@ HWY_INLINE void multiply_point(const WinogradTiles<S>& t, const float* x, const 
   }
 }
 
-// The pixels of a tile that lie in the image, from its values y[point * matrix + channel].
-template <int kTaps, class S>
-HWY_INLINE void write_tile(const WinogradTiles<S>& t, const Place& at, const float* y,
-                           int64_t matrix) {
-  const D d;
-  const Plane<S>& out = t.out;
-  const int64_t rows = std::min(kTileOut<kTaps>, out.height - at.row);
-  const int64_t columns = std::min(kTileOut<kTaps>, out.width - at.column);
-  S* const first =
-      out.data + at.image * out.strides[0] + at.row * out.strides[1] + at.column * out.strides[2];
-  for (int64_t c = 0; c < out.channels; c += kN<float>) {
-    const V bias = t.bias == nullptr ? hn::Zero(d) : stored::load(d, t.bias + c);
-    both_ways<PointsToOutput<kTaps>>(
-        [&](int i, int j) { return hn::LoadU(d, y + (i * 6 + j) * matrix + c); },
-        [&](int i, int j, V v) {
-          if (i < rows && j < columns)
-            stored::store(hn::Add(v, bias), d, first + i * out.strides[1] + j * out.strides[2] + c);
-        });
-  }
-}
-
 template <int kTaps, class S>
 void tiles_on(const WinogradTiles<S>& t) {
   const int64_t c = t.in.channels, k = t.out.channels, tiles = t.last - t.first;
@@ -88,36 +66,20 @@ void tiles_on(const WinogradTiles<S>& t) {
   for (int64_t p = 0; p < kPoints; ++p)
     multiply_point(t, x + p * x_matrix, t.points + p * points, y + p * y_matrix, tiles);
   for (int64_t n = 0; n < tiles; ++n)
-    write_tile<kTaps>(t, Place(t.grid, t.first + n, kTileOut<kTaps>), y + n * winograd_stride(k),
-                      y_matrix);
+    write_tile<kTaps>(t.out, t.bias, Place(t.grid, t.first + n, kTileOut<kTaps>), 0, k,
+                      y + n * winograd_stride(k), y_matrix);
 }
 
 // -- weights --------------------------------------------------------------------------------------
 
 template <int kTaps, class S>
 void points_on(float* points, const Taps<S>& taps, int64_t first, int64_t last) {
-  constexpr int64_t kRowsAtOnce = 16;
-  const D d;
-  alignas(64) float under[kTaps * kTaps][kRowsAtOnce * kPanel<float>];
   const int64_t panels = (taps.columns + kPanel<float> - 1) / kPanel<float>;
   const int64_t matrix = panels * kPanel<float> * taps.rows;
-  for (int64_t panel = first; panel < last; ++panel) {
-    for (int64_t r0 = 0; r0 < taps.rows; r0 += kRowsAtOnce) {
-      const int64_t rows = std::min(kRowsAtOnce, taps.rows - r0);
-      for (int64_t i = 0; i < kTaps; ++i)
-        for (int64_t j = 0; j < kTaps; ++j)
-          pack_block(under[i * kTaps + j],
-                     {taps.weights + i * taps.strides[1] + j * taps.strides[2], taps.row_stride,
-                      taps.col_stride, kStoredDtype<S>},
-                     r0, rows, panel * kPanel<float>, taps.columns);
-      float* const to = points + (panel * taps.rows + r0) * kPanel<float>;
-      for (int64_t at = 0; at < rows * kPanel<float>; at += kN<float>) {
-        both_ways<WeightsToPoints<kTaps>>(
-            [&](int i, int j) { return hn::LoadU(d, under[i * kTaps + j] + at); },
-            [&](int i, int j, V v) { hn::StoreU(v, d, to + (i * 6 + j) * matrix + at); });
-      }
-    }
-  }
+  for (int64_t panel = first; panel < last; ++panel)
+    for (int64_t r = 0; r < taps.rows; r += kRowsAtOnce)
+      weights_to_points<kTaps>(taps, r, std::min(kRowsAtOnce, taps.rows - r), panel,
+                               points + (panel * taps.rows + r) * kPanel<float>, matrix);
 }
 
 // -- the weights' gradient ------------------------------------------------------------------------

@@ -23,6 +23,10 @@ constexpr int64_t kTileIn = 6;   // pixels of a side that a tile reads
 template <int kTaps>
 constexpr int64_t kTileOut = kTileIn + 1 - kTaps;
 
+// Channels whose products are summed before they are added to the rest, and tiles in a weights'
+// gradient: the error grows with them.
+constexpr int64_t kBlock = 64, kMostTiles = 128;
+
 // A batch of images of float or a 16-bit float, with adjacent channels; strides are in elements.
 template <class S>
 struct Plane {
@@ -82,5 +86,44 @@ void winograd_add(const WinogradGradient<S>& g, int64_t point, int64_t first, in
 // The gradient of rows [first, last) from the sums.
 template <class S, int kTaps>
 void winograd_finish(const WinogradGradient<S>& g, int64_t first, int64_t last);
+
+// -- weights that are large beside the images -----------------------------------------------------
+//
+// Their values at the points, four times as many as weights, would be written to memory and read
+// from there. Here one panel of columns is computed after another, and the values of a block of
+// weights are made where they are used, in the L2 cache. The sums are those of the functions above.
+
+// At most kMostTiles tiles; values of x at the points lie as [block of channels, point, tile,
+// channel of the block]. Points lie a cache line further apart, for they are written together, and
+// would all be in the same set of the first cache.
+constexpr int64_t kMatrixLine = 16;
+constexpr int64_t winograd_block_matrix(int64_t tiles) { return tiles * kBlock + kMatrixLine; }
+constexpr int64_t winograd_blocks(int64_t channels, int64_t tiles) {
+  return (channels + kBlock - 1) / kBlock * kPoints * winograd_block_matrix(tiles);
+}
+template <class S>
+struct WinogradPanels {
+  Plane<S> in, out;
+  TileGrid grid;
+  int64_t before[2];
+  Taps<S> taps;
+  const S* bias;        // or NULL
+  float* x_points;      // winograd_blocks
+  int64_t first, last;  // the tiles that x_points has
+};
+template <class S, int kTaps>
+void winograd_panel_tiles(const WinogradPanels<S>& p, int64_t first, int64_t last);
+// Of a panel of out's channels, once x_points has all tiles.
+int64_t winograd_panel_room(int64_t tiles);
+template <class S, int kTaps>
+void winograd_panel(const WinogradPanels<S>& p, int64_t panel, float* room);
+
+// The weights' gradient for kBlock y channels and a panel of x channels. Of g, x_points and
+// y_points lie in blocks, and sums has winograd_block_room elements.
+int64_t winograd_block_room();
+template <class S, int kTaps>
+void winograd_block_tiles(const WinogradGradient<S>& g, int64_t first, int64_t last);
+template <class S, int kTaps>
+void winograd_block(const WinogradGradient<S>& g, int64_t block, int64_t panel);
 
 }  // namespace libdl::kernels::cpu

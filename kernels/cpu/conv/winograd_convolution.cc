@@ -41,11 +41,46 @@ int64_t tiles_at_once(int64_t channels, int64_t tiles) {
   return ceil_div(most, kGroup) * kGroup;
 }
 
+// Whether the weights' values at the points are many beside the tiles', or beside a cache, so that
+// a panel of them is made where it is used. A weights' gradient has all tiles at once.
+bool weights_are_large(int64_t in_channels, int64_t out_channels, int64_t tiles, bool gradient) {
+  constexpr int64_t kMany = 1 << 17, kFew = 96 * 96;
+  const int64_t pairs = in_channels * out_channels;
+  return tiles <= kMostTiles ? pairs >= kFew : pairs >= kMany && !gradient;
+}
+
+template <int kTaps, class S>
+void convolve_panels(Context& context, WinogradPanels<S> p) {
+  const int64_t panels = ceil_div(p.taps.columns, kPanel<float>), tiles = p.grid.count();
+  const int64_t parts = ceil_div(tiles, kMostTiles), most = ceil_div(tiles, parts);
+  const Scratch values(context, product(winograd_blocks(p.in.channels, most), sizeof(float)));
+  const int64_t rooms = std::min<int64_t>(panels, Rooms<float>::kMost);
+  const int64_t each = winograd_panel_room(most);
+  const Scratch room(context, product(rooms, each, sizeof(float)));
+  if (values.failed() || room.failed()) return;
+  p.x_points = static_cast<float*>(values.data());
+  for (int64_t part = 0; part < parts && !context.stopped; ++part) {
+    p.first = tiles * part / parts, p.last = tiles * (part + 1) / parts;
+    in_chunks(context, p.last - p.first, 2,
+              [&](int64_t first, int64_t last) { winograd_panel_tiles<S, kTaps>(p, first, last); });
+    if (context.stopped) return;
+    Rooms<float> free(static_cast<float*>(room.data()), each, rooms);
+    for_chunks(context, panels, [&](int64_t panel) {
+      free.with_one([&](float* mine) { winograd_panel<S, kTaps>(p, panel, mine); });
+    });
+  }
+}
+
 template <int kTaps, class S>
 void convolve(Context& context, const View& from, const View& to, const int64_t* before,
               const Taps<S>& taps, const S* bias) {
   const Plane<S> in = plane_of<S>(from), out = plane_of<S>(to);
   const int64_t panels = ceil_div(taps.columns, kPanel<float>);
+  const TileGrid grid = grid_of(to, kTaps);
+  const int64_t tiles = grid.count();
+  if (weights_are_large(in.channels, out.channels, tiles, false))
+    return convolve_panels<kTaps, S>(
+        context, {in, out, grid, {before[0], before[1]}, taps, bias, nullptr, 0, 0});
   const Scratch weights(context,
                         product(kPoints * kPanel<float>, panels * taps.rows, sizeof(float)));
   if (weights.failed()) return;
@@ -53,8 +88,7 @@ void convolve(Context& context, const View& from, const View& to, const int64_t*
   in_chunks(context, panels, 1, [&](int64_t first, int64_t last) {
     winograd_points<S, kTaps>(points, taps, first, last);
   });
-  const TileGrid grid = grid_of(to, kTaps);
-  const int64_t tiles = grid.count(), most = tiles_at_once(in.channels + out.channels, tiles);
+  const int64_t most = tiles_at_once(in.channels + out.channels, tiles);
   const int64_t chunks = ceil_div(tiles, most),
                 rooms = std::min<int64_t>(chunks, Rooms<float>::kMost);
   const int64_t each = winograd_room(in.channels, out.channels, most);
@@ -109,25 +143,42 @@ void compute_input(Context& context, const ConvolutionArgs& a) {
 // -- the weights' gradient ------------------------------------------------------------------------
 
 template <int kTaps, class S>
-void compute_weight(Context& context, const ConvolutionArgs& a) {
-  constexpr int64_t kBytes = 4 << 20, kLeast = 128, kRows = 96;
-  const int64_t c = a.x.sizes[1], k = a.y.sizes[1];
-  WinogradGradient<S> g{};
-  g.x = plane_of<S>(a.x), g.y = plane_of<S>(a.y);
-  g.grid = grid_of(a.y, kTaps);
-  g.before[0] = a.before[1], g.before[1] = a.before[2];
-  const int64_t tiles = g.grid.count();
+void weight_in_blocks(Context& context, WinogradGradient<S> g) {
+  const int64_t c = g.x.channels, k = g.y.channels, tiles = g.grid.count();
+  const int64_t down = ceil_div(k, kBlock), across = ceil_div(c, kPanel<float>);
+  const Scratch values(
+      context, product(winograd_blocks(c, tiles) + winograd_blocks(k, tiles), sizeof(float)));
+  const int64_t rooms = std::min<int64_t>(down * across, Rooms<float>::kMost);
+  const int64_t each = winograd_block_room();
+  const Scratch room(context, product(rooms, each, sizeof(float)));
+  if (values.failed() || room.failed()) return;
+  g.x_points = static_cast<float*>(values.data());
+  g.y_points = g.x_points + winograd_blocks(c, tiles);
+  in_chunks(context, tiles, 2,
+            [&](int64_t first, int64_t last) { winograd_block_tiles<S, kTaps>(g, first, last); });
+  if (context.stopped) return;
+  Rooms<float> free(static_cast<float*>(room.data()), each, rooms);
+  for_chunks(context, down * across, [&](int64_t chunk) {
+    free.with_one([&](float* mine) {
+      WinogradGradient<S> part = g;
+      part.sums = mine;
+      winograd_block<S, kTaps>(part, chunk / across, chunk % across);
+    });
+  });
+}
+
+template <int kTaps, class S>
+void weight_in_tiles(Context& context, WinogradGradient<S> g) {
+  constexpr int64_t kBytes = 4 << 20, kRows = 96;
+  const int64_t c = g.x.channels, k = g.y.channels, tiles = g.grid.count();
   // How the tiles are cut decides the order of the sums, so it depends on sizes alone.
-  const int64_t most = std::min(tiles, std::max(kLeast, kBytes / (kPoints * 4 * (c + k))));
+  const int64_t most = std::min(tiles, std::max(kMostTiles, kBytes / (kPoints * 4 * (c + k))));
   const Scratch values(context, product(winograd_room(c, k, most), sizeof(float)));
   const Scratch sums(context, product(kPoints * k, c, sizeof(float)));
-  const Scratch wide(context, kNarrow<S> ? product(kTaps * kTaps * k, c, sizeof(float)) : 0);
-  if (values.failed() || sums.failed() || wide.failed()) return;
+  if (values.failed() || sums.failed()) return;
   g.x_points = static_cast<float*>(values.data());
   g.y_points = g.x_points + kPoints * winograd_matrix(c, most);
   g.sums = static_cast<float*>(sums.data());
-  g.w = static_cast<float*>(kNarrow<S> ? wide.data() : a.w.data);
-  g.w_stride = a.w.strides[0];  // it is dense
   const int64_t down = ceil_div(k, kRows);
   for (g.begin = 0; g.begin < tiles && !context.stopped; g.begin = g.end) {
     g.end = std::min(tiles, g.begin + most);
@@ -139,11 +190,27 @@ void compute_weight(Context& context, const ConvolutionArgs& a) {
     });
   }
   if (context.stopped) return;
+  in_chunks(context, k, 8,
+            [&](int64_t first, int64_t last) { winograd_finish<S, kTaps>(g, first, last); });
+}
+
+template <int kTaps, class S>
+void compute_weight(Context& context, const ConvolutionArgs& a) {
+  const int64_t c = a.x.sizes[1], k = a.y.sizes[1];
+  const Scratch wide(context, kNarrow<S> ? product(kTaps * kTaps * k, c, sizeof(float)) : 0);
+  if (wide.failed()) return;
+  WinogradGradient<S> g{};
+  g.x = plane_of<S>(a.x), g.y = plane_of<S>(a.y);
+  g.grid = grid_of(a.y, kTaps);
+  g.before[0] = a.before[1], g.before[1] = a.before[2];
+  g.w = static_cast<float*>(kNarrow<S> ? wide.data() : a.w.data);
+  g.w_stride = a.w.strides[0];  // it is dense
+  weights_are_large(c, k, g.grid.count(), true) ? weight_in_blocks<kTaps>(context, g)
+                                                : weight_in_tiles<kTaps>(context, g);
+  if (!kNarrow<S> || context.stopped) return;
   in_chunks(context, k, 8, [&](int64_t first, int64_t last) {
-    winograd_finish<S, kTaps>(g, first, last);
-    if constexpr (kNarrow<S>)
-      store_tile(static_cast<S*>(a.w.data) + first * g.w_stride, a.w.dtype, 1,
-                 g.w + first * g.w_stride, (last - first) * g.w_stride);
+    store_tile(static_cast<S*>(a.w.data) + first * g.w_stride, a.w.dtype, 1,
+               g.w + first * g.w_stride, (last - first) * g.w_stride);
   });
 }
 
@@ -174,7 +241,11 @@ bool winograd_serves(const ConvolutionArgs& a) {
   const View& out = a.wanted == ConvolutionArgs::kInput ? a.x : a.y;
   const int64_t tiles = grid_of(out, taps).count();
   const int64_t direct = taps * taps * out.sizes[0] * out.sizes[3] * out.sizes[4];
-  return direct - tiles * (kPoints + 216 / c + 216 / k) >= 3000;
+  const int64_t saved = direct - tiles * (kPoints + 216 / c + 216 / k);
+  // And what the weights' cost: those that are made in parts never meet the memory.
+  const bool gradient = a.wanted == ConvolutionArgs::kWeight;
+  const int64_t part = gradient ? 1000 : 200;
+  return saved >= (weights_are_large(c, k, tiles, gradient) ? part : 3000);
 }
 
 namespace {
