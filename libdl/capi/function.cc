@@ -185,8 +185,14 @@ libdl_error* libdl_function_record(const libdl_function* function,
                               live_tensors(name, 5, "saved", saved, saved_count), differentiable};
     const bool wanted = recording.wanted();
     if (wanted) {
-      std::unique_ptr<Custom> custom(new Custom{
-          recording.name, {}, std::move(owner), f.backward, f.once_differentiable != 0, {}, {}, {}});
+      std::unique_ptr<Custom> custom(new Custom{recording.name,
+                                                {},
+                                                std::move(owner),
+                                                f.backward,
+                                                f.once_differentiable != 0,
+                                                {},
+                                                {},
+                                                {}});
       custom->rule = {custom->name.c_str(), custom_vjp, f.without_gradients != 0};
       recording.run(std::move(custom));
     }
