@@ -133,7 +133,7 @@ typedef int32_t libdl_hook_kind;
 enum {
   LIBDL_HOOK_TENSOR = 0,     /**< the gradient of one tensor; runs first */
   LIBDL_HOOK_NODE_PRE = 1,   /**< all gradients that arrive at a node */
-  LIBDL_HOOK_NODE_POST = 2,  /**< all gradients that leave a node */
+  LIBDL_HOOK_NODE_POST = 2,  /**< all gradients that leave a node; a leaf's are none */
   LIBDL_HOOK_ACCUMULATED = 3 /**< after a leaf's .grad changed; gets the leaf itself */
 };
 

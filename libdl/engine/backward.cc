@@ -42,6 +42,7 @@ class Walk {
   [[gnu::cold]] void visit_observed(State& current, Node& node);
   bool run_tensor_hooks(Node& node, std::span<Tensor> dy);
   bool run_pre_hooks(Node& node, std::span<Tensor> dy);
+  void add_to_leaf(Node& node, std::span<Tensor> dy);
   bool capture(Node& node, std::span<const Tensor> dy);
   void differentiate(Node& node, std::span<Tensor> dy);
   void check_finite(Node& node, std::span<const Tensor> dx);
@@ -119,10 +120,7 @@ void Walk::visit(Node& node) {
   const bool runs = any && wanted && (accumulate_ || !node.accumulator);
   if (runs && node.extra) any = run_pre_hooks(node, dy);
   if (node.accumulator) {
-    if (!runs || !any) return;
-    accumulate(static_cast<Accumulator&>(node), std::move(dy[0]), options_.create_graph);
-    if (node.extra)
-      for (const auto& hook : node.hooks(&NodeExtra::accumulate_hooks)) hook->run({}, {});
+    if (runs && any) add_to_leaf(node, dy);
     return;
   }
   if (wanted && (any || node.rule->without_gradients)) {
@@ -131,6 +129,16 @@ void Walk::visit(Node& node) {
     for (int i = 0; i < node.inputs; ++i)
       if (Node* const next = node.edges()[i].node; next && --pass_.waiting(*next) == 0) push(next);
   }
+}
+
+void Walk::add_to_leaf(Node& node, std::span<Tensor> dy) {
+  auto& leaf = static_cast<Accumulator&>(node);
+  if (!node.extra) return accumulate(leaf, std::move(dy[0]), options_.create_graph);
+  const auto after = node.hooks(&NodeExtra::post_hooks);
+  const Tensor arrived = after.empty() ? Tensor() : dy[0];  // .grad then is a copy of it
+  accumulate(leaf, std::move(dy[0]), options_.create_graph);
+  for (const auto& hook : node.hooks(&NodeExtra::accumulate_hooks)) hook->run({}, {});
+  for (const auto& hook : after) hook->run({}, {&arrived, 1});
 }
 
 // A hook may replace a gradient by another of the same shape, dtype and device, or by none.

@@ -181,7 +181,7 @@ void set_requires_grad(const Tensor& x, bool on) {
   if (on && !is_inexact(x.dtype()))
     fail_argument(LIBDL_ERROR_DTYPE, op, 1, "input", std::string("is ") + name_of(x.dtype()),
                   "a floating or complex dtype");
-  if (on && (x.get()->flags & kInferenceMade))
+  if (on && (x.get()->flags & kInferenceMade) && !(state().mode & kModeInference))
     fail_argument(LIBDL_ERROR_AUTOGRAD, op, 1, "input", "was made in inference mode",
                   "a tensor made outside of it");
   if (!on && !is_leaf(x))

@@ -368,6 +368,36 @@ def modes(m):
     return [*found, m.is_anomaly_enabled(), told(m.autograd.set_detect_anomaly, "x")]
 
 
+def hooks_of_accumulators(m):
+    """Found as those who reduce gradients early find them."""
+    log, x = [], leaf(m)
+    node = x.expand_as(x).grad_fn.next_functions[0][0]
+    node.register_prehook(lambda arriving: log.append(["before", lists(arriving), x.grad is None]))
+    x.register_post_accumulate_grad_hook(lambda p: log.append(["accumulated", lists(p.grad)]))
+    handle = node.register_hook(
+        lambda leaving, arriving: log.append(["after", lists(leaving), lists(arriving), lists(x.grad)])
+    )
+    (x * 2).sum().backward()
+    (x * 3).sum().backward()
+    m.autograd.grad((x * 5).sum(), x)
+    handle.remove()
+    x.grad = None
+    (x * 7).sum().backward()
+    return log
+
+
+def leaves_made_in_inference_mode(m):
+    with m.inference_mode():
+        x = m.ones(2).requires_grad_()
+        y, view = x * 2, x.view(1, 2)
+        found = [x.requires_grad, x.is_leaf, x.is_inference(), y.requires_grad, view.requires_grad,
+                 x.detach().requires_grad]  # fmt: skip
+    z = (x + 1).sum()
+    z.backward()
+    x.requires_grad_(False)
+    return [*found, z.requires_grad, lists(x.grad), x.requires_grad, told(x.requires_grad_)]
+
+
 def arguments_of_passes(m):
     grad = m.autograd.grad
     x, y = leaf(m), leaf(m)
@@ -418,7 +448,8 @@ PROGRAMS = (
     functions_with_vjp_named_tensors_and_none_saved, once_differentiable_functions_beside_others,
     saved_values_have_their_history,
     saved_values_that_were_written_have_the_history_of_the_result, an_adjoint_method_of_parameters,
-    modes, arguments_of_passes, checks,
+    modes, hooks_of_accumulators,
+    leaves_made_in_inference_mode, arguments_of_passes, checks,
     jacobians_by_columns,
 )  # fmt: skip
 
