@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import threading
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, MutableSequence, Sequence
 from typing import Any
 
@@ -110,12 +111,56 @@ def collate(
     )
 
 
+class _Place(threading.local):
+    """Where this thread's batches are to lie."""
+
+    empty: Callable[[tuple[int, ...], libdl.dtype], libdl.Tensor | None] | None = None
+    opened = False  # a batch is being collated
+
+
+_place = _Place()
+_LEAST = 16 * 1024  # bytes: smaller ones are copied there later, which costs less than a tensor
+
+
+def collate_into(empty: Callable[[tuple[int, ...], libdl.dtype], libdl.Tensor | None]) -> None:
+    """In this thread, batches are stacked into tensors that `empty` makes, unless it returns None."""
+    _place.empty = empty
+
+
+def collated(collate_fn: Callable[[Any], Any], samples: Any) -> Any:
+    """The batch. Only here is it stacked into its place: what else is collated, such as parts of a
+    sample, may be kept for longer."""
+    _place.opened = True
+    try:
+        return collate_fn(samples)
+    finally:
+        _place.opened = False
+
+
+def _place_for(tensors: list[Any]) -> libdl.Tensor | None:
+    """Where they are to be stacked, if the result is a plain tensor of their dtype."""
+    if _place.empty is None or not _place.opened:
+        return None
+    first, count = tensors[0], len(tensors)
+    dtype = first.dtype
+    if first.numel() * dtype.itemsize * count < _LEAST or first.is_sparse or not first.is_cpu:
+        return None
+    for x in tensors:
+        if type(x) is not libdl.Tensor or x.dtype != dtype or x.requires_grad:
+            return None
+    return _place.empty((count, *first.shape), dtype)
+
+
+def _stacked(tensors: list[Any]) -> libdl.Tensor:
+    return libdl.stack(tensors, out=_place_for(tensors))
+
+
 def _stack(batch: Any, *, collate_fn_map: Any = None) -> libdl.Tensor:
-    return libdl.stack(list(batch))
+    return _stacked(list(batch))
 
 
 def _arrays(batch: Any) -> libdl.Tensor:
-    return libdl.stack([libdl.as_tensor(_checked(x)) for x in batch])
+    return _stacked([libdl.as_tensor(_checked(x)) for x in batch])
 
 
 def _numbers(batch: Any, *, collate_fn_map: Any = None) -> libdl.Tensor:

@@ -13,7 +13,7 @@ from typing import Any
 
 import libdl
 
-from .collate import default_collate
+from .collate import collated, default_collate
 from .dataset import TensorDataset, samples_of
 
 __all__ = ["WorkerInfo", "get_worker_info", "sample_generator"]
@@ -114,7 +114,7 @@ class MapBatches:
         with own_numbers(self.shared):
             try:
                 found = self._samples(indices) if self.batched else self._sample(indices)
-                return self.collate_fn(found)
+                return collated(self.collate_fn, found)
             except StopIteration as stop:  # it would end the epoch, and say nothing
                 raise RuntimeError("DataLoader: a sample raised StopIteration") from stop
             finally:
@@ -133,11 +133,11 @@ class IterableBatches:
     def batch(self, indices: Any) -> Any:
         """The next samples, as many as there are indices. Raises StopIteration at the end."""
         if not self.batched:
-            return self.collate_fn(next(self.samples))
+            return collated(self.collate_fn, next(self.samples))
         found = list(itertools.islice(self.samples, len(indices)))
         if not found or (self.drop_last and len(found) < len(indices)):
             raise StopIteration
-        return self.collate_fn(found)
+        return collated(self.collate_fn, found)
 
 
 def batches_of(loader: Any, seed: int, shared: bool) -> MapBatches | IterableBatches:
