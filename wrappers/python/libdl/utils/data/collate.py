@@ -111,10 +111,13 @@ def collate(
     )
 
 
+_Empty = Callable[[tuple[int, ...], libdl.dtype], "libdl.Tensor | None"]
+
+
 class _Place(threading.local):
     """Where this thread's batches are to lie."""
 
-    empty: Callable[[tuple[int, ...], libdl.dtype], libdl.Tensor | None] | None = None
+    empty: _Empty | None = None
     opened = False  # a batch is being collated
 
 
@@ -122,7 +125,7 @@ _place = _Place()
 _LEAST = 16 * 1024  # bytes: smaller ones are copied there later, which costs less than a tensor
 
 
-def collate_into(empty: Callable[[tuple[int, ...], libdl.dtype], libdl.Tensor | None]) -> None:
+def collate_into(empty: _Empty | None) -> None:
     """In this thread, batches are stacked into tensors that `empty` makes, unless it returns None."""
     _place.empty = empty
 
