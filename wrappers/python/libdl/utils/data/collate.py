@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, MutableSequence, Sequence
+from operator import attrgetter
 from typing import Any
 
 import libdl
@@ -125,6 +126,10 @@ _place = _Place()
 _LEAST = 16 * 1024  # bytes: smaller ones are copied there later, which costs less than a tensor
 
 
+_PLAIN = {libdl.Tensor}
+_dtype_of, _requires_grad = attrgetter("dtype"), attrgetter("requires_grad")
+
+
 def collate_into(empty: _Empty | None) -> None:
     """In this thread, batches are stacked into tensors that `empty` makes, unless it returns None."""
     _place.empty = empty
@@ -148,9 +153,10 @@ def _place_for(tensors: list[Any]) -> libdl.Tensor | None:
     dtype = first.dtype
     if first.numel() * dtype.itemsize * count < _LEAST or first.is_sparse or not first.is_cpu:
         return None
-    for x in tensors:
-        if type(x) is not libdl.Tensor or x.dtype != dtype or x.requires_grad:
-            return None
+    if set(map(type, tensors)) != _PLAIN or set(map(_dtype_of, tensors)) != {dtype}:
+        return None
+    if any(map(_requires_grad, tensors)):
+        return None
     return _place.empty((count, *first.shape), dtype)
 
 
