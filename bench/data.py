@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """libdl's DataLoader beside PyTorch's: samples a second, and what handing over a batch costs.
 
-    python bench/data.py [--rounds N]
+    python bench/data.py [--rounds N] [--only TEXT]
 
 Epochs of both libraries alternate; the ratio is that of the medians, above 1 where libdl is faster.
 """
@@ -116,8 +116,10 @@ def compare(name: str, workers: int, rounds: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=5, help="epochs of each library (5)")
-    rounds = parser.parse_args().rounds
-    for name in DATASETS:
+    parser.add_argument("--only", default="", help="datasets whose names contain this text (all)")
+    arguments = parser.parse_args()
+    rounds = arguments.rounds
+    for name in (name for name in DATASETS if arguments.only in name):
         for workers in (0, 1, 2):
             try:
                 compare(name, workers, rounds)

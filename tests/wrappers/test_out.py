@@ -130,3 +130,38 @@ def test_sums_are_computed_for_their_place() -> None:
     out = libdl.empty((), dtype=libdl.float64)
     libdl.logsumexp(small, 0, out=out)
     assert abs(out.item() - 1.313261687768694) < 1e-14
+
+
+@pytest.mark.parametrize("dim", [0, 1])
+def test_joined_straight_into_a_destination_of_any_layout(dim: int) -> None:
+    parts = [X, X.mT.contiguous().mT * 2]
+    wanted = libdl.cat(parts, dim)
+    rows, cols = wanted.shape
+    for out in (
+        libdl.zeros(rows, cols), libdl.zeros(cols, rows).mT, libdl.zeros(2 * rows, 3 * cols)[::2, 1::3],
+        libdl.zeros(rows, cols, dtype=libdl.float64),
+    ):  # fmt: skip
+        assert libdl.cat(parts, dim, out=out) is out and out.tolist() == wanted.tolist()
+    # 1/3 is rounded to float32, the promoted dtype, before it becomes float64.
+    thirds = [libdl.tensor([1.0]) / 3, libdl.tensor([2])]
+    out = libdl.zeros(2, dtype=libdl.float64)
+    assert libdl.cat(thirds, out=out).tolist() == libdl.cat(thirds).tolist()
+
+
+def test_what_is_joined_may_not_share_the_destinations_memory_in_part() -> None:
+    whole = libdl.arange(6.0)
+    for tensors in ([whole[:3], whole[3:]], [whole[1:4], whole[:3]]):
+        with pytest.raises(RuntimeError, match="shares some of its memory"):
+            libdl.cat(tensors, out=whole)
+    assert whole.tolist() == [0, 1, 2, 3, 4, 5]
+    assert libdl.cat([whole, libdl.empty(0)], out=whole).tolist() == [0, 1, 2, 3, 4, 5]
+    between = libdl.zeros(2, 6)
+    libdl.cat([between[1, :3] + 1, libdl.ones(3) * 2], out=between[0])
+    assert between.tolist() == [[1, 1, 1, 2, 2, 2], [0] * 6]
+
+
+def test_a_version_counts_one_write_however_many_parts_there_are() -> None:
+    out = libdl.zeros(6, 3)
+    before = out._version
+    libdl.cat([X, X, X], out=out)
+    assert out._version == before + 1

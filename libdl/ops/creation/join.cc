@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "ops/core/launch.h"
 #include "ops/creation/copy.h"
+#include "ops/indexing/indices.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/view/view.h"
 #include "tensor/memory_order.h"
@@ -62,6 +64,31 @@ static Shape joined_shape(const Call& call, TensorSpan tensors, int dim, const T
   return shape;
 }
 
+// Where each input goes; undefined for those left out.
+static std::vector<Tensor> parts_of(const Tensor& y, int dim, const CatAttr& attr) {
+  std::vector<Tensor> parts(attr.sizes.size());
+  Geometry part = geometry_of(y);
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (attr.sizes[i] < 0) continue;
+    part.shape[dim] = attr.sizes[i];
+    parts[i] = alias(y, part.shape, part.strides, part.offset, y.dtype());
+    part.offset += attr.sizes[i] * y.stride(dim);
+  }
+  return parts;
+}
+
+static bool all_on(Device device, TensorSpan tensors) {
+  for (const Tensor& x : tensors)
+    if (x.device() != device) return false;
+  return true;
+}
+
+// All plain bytes that the copies need, so that none of them fails when others are done.
+static void make_plain(const Tensor& y, TensorSpan tensors) {
+  for (const Tensor& x : tensors) kernel_data(x, Access::kRead);
+  kernel_data(y, Access::kUpdate);
+}
+
 Tensor cat(TensorSpan tensors, int32_t dim, Into into) {
   LIBDL_OBSERVED(cat, tensors, dim, into);
   Call call("cat", into, tensors);
@@ -79,14 +106,18 @@ Tensor cat(TensorSpan tensors, int32_t dim, Into into) {
   const int at = call.axis(2, "dim", dim, first->ndim());
   CatAttr attr{at, {}};
   const Shape shape = joined_shape(call, tensors, at, *first, attr);
-  const Tensor y = empty(shape, result_dtype(operands), first->device());
-  int64_t start = 0;
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    if (attr.sizes[i] < 0) continue;
-    copy_bytes(narrow(y, at, start, attr.sizes[i]), tensors[i]);
-    start += attr.sizes[i];
-  }
-  const Tensor result = call.done(alias(y), kCat, attr);
+  const Dtype dtype = result_dtype(operands);
+  const Device device = first->device();
+  // Straight into dst, unless something may fail when some of the parts are written.
+  const bool aside = call.forward() || !all_on(device, tensors);
+  const Tensor y = aside ? empty(shape, dtype, device)
+                         : result_place(call, into, shape, dtype, device, operands);
+  Tensor made = alias(y);
+  const std::vector<Tensor> parts = parts_of(y, at, attr);
+  if (into && memory_is_special()) make_plain(y, tensors);
+  for (size_t i = 0; i < tensors.size(); ++i)
+    if (parts[i].defined()) copy_bytes(parts[i], tensors[i]);
+  const Tensor result = call.done(std::move(made), kCat, std::move(attr));
   if (call.forward())
     call.jvp(result, [&] {
       std::vector<Tensor> tangents;

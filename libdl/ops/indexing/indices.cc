@@ -55,14 +55,14 @@ Tensor checked_index(const Call& call, Into into, int argument, const char* name
   return on_device(checked, call.device());
 }
 
-static bool apart(const Tensor& dst, std::initializer_list<const Tensor*> read) {
+static bool apart(const Tensor& dst, std::span<const Tensor* const> read) {
   for (const Tensor* x : read)
     if (x && x->defined() && !x->is_number() && overlap(dst, *x) != Overlap::kNone) return false;
   return true;
 }
 
 Tensor result_place(const Call& call, Into into, Dims shape, Dtype dtype, Device device,
-                    std::initializer_list<const Tensor*> read) {
+                    std::span<const Tensor* const> read) {
   if (!into) return empty(shape, dtype, device);
   call.check_result(shape, dtype, device);
   const Tensor& dst = into.tensor();
@@ -74,7 +74,7 @@ Tensor changed_place(const Call& call, Into into, const Tensor& input,
   if (into) {
     const Tensor& dst = into.tensor();
     call.check_result(input.shape(), input.dtype(), input.device());
-    if (dst.dtype() == input.dtype() && apart(dst, read)) {
+    if (dst.dtype() == input.dtype() && apart(dst, std::span(read.begin(), read.size()))) {
       if (overlap(dst, input) != Overlap::kPartial) return alias(dst);
     }
   }

@@ -21,7 +21,11 @@ Tensor as_index(const Call& call, int argument, const char* name, const Tensor& 
 // what the kernel reads, else a new tensor, for Call::done to copy. Throws what check_result
 // throws.
 Tensor result_place(const Call& call, Into into, Dims shape, Dtype dtype, Device device,
-                    std::initializer_list<const Tensor*> read);
+                    std::span<const Tensor* const> read);
+inline Tensor result_place(const Call& call, Into into, Dims shape, Dtype dtype, Device device,
+                           std::initializer_list<const Tensor*> read) {
+  return result_place(call, into, shape, dtype, device, std::span(read.begin(), read.size()));
+}
 
 // The same for operators that change some elements of input. begin_change, right before the kernel,
 // copies input's values there if necessary; it cannot fail.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Messages between two processes: bytes, and a descriptor with them. What is under way belongs to
+"""Messages between two processes: bytes, and descriptors with them. What is under way belongs to
 the kernel, and the other end notices at once when a process is gone."""
 
 from __future__ import annotations
@@ -9,10 +9,12 @@ import os
 import socket
 import struct
 import weakref
+from collections.abc import Sequence
 
 from libdl.multiprocessing.memory import out_of_descriptors
 
 _HEADER = struct.Struct("<Q")
+_MOST_DESCRIPTORS = 2  # of a message
 
 # A forked process has copies of these; while it keeps one, the other end is not told that this
 # process is gone.
@@ -35,13 +37,13 @@ class Channel:
     def fileno(self) -> int:
         return self.end.fileno()
 
-    def send(self, *parts: bytes | bytearray | memoryview, fd: int = -1) -> None:
+    def send(self, *parts: bytes | bytearray | memoryview, fds: Sequence[int] = ()) -> None:
         """One message. Raises OSError if the other end is gone."""
         left = [memoryview(_HEADER.pack(sum(len(part) for part in parts)))]
         left += [memoryview(part) for part in parts if len(part) > 0]
         with_it: list[tuple[int, int, array.array[int]]] = []
-        if fd >= 0:
-            with_it = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [fd]))]
+        if fds:
+            with_it = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))]
         while left:
             sent = self.end.sendmsg(left[:16], with_it, socket.MSG_NOSIGNAL)
             with_it = []
@@ -50,17 +52,17 @@ class Channel:
             if left:
                 left[0] = left[0][sent:]
 
-    def receive(self) -> tuple[bytearray, int]:
-        """A message and its descriptor, or -1. Raises EOFError if the other end is gone."""
+    def receive(self) -> tuple[bytearray, list[int]]:
+        """A message and its descriptors. Raises EOFError if the other end is gone."""
         header = bytearray(_HEADER.size)
-        fd = self._fill(memoryview(header))
+        fds = self._fill(memoryview(header))
         message = bytearray(_HEADER.unpack(header)[0])
         self._fill(memoryview(message))
-        return message, fd
+        return message, fds
 
-    def _fill(self, place: memoryview) -> int:
-        fd = -1
-        room = socket.CMSG_SPACE(array.array("i").itemsize)
+    def _fill(self, place: memoryview) -> list[int]:
+        fds: list[int] = []
+        room = socket.CMSG_SPACE(_MOST_DESCRIPTORS * array.array("i").itemsize)
         while len(place) > 0:
             try:
                 count, extras, flags, _ = self.end.recvmsg_into([place], room)
@@ -71,9 +73,9 @@ class Channel:
             if flags & socket.MSG_CTRUNC:
                 raise out_of_descriptors("the memory of batches")
             for _, _, data in extras:
-                fd = array.array("i", data)[0]
+                fds += array.array("i", data)
             place = place[count:]
-        return fd
+        return fds
 
     def close(self) -> None:
         """Tells the other end, though a forked process have a copy of this one."""

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import copy
+import threading
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, MutableSequence, Sequence
+from operator import attrgetter
 from typing import Any
 
 import libdl
@@ -110,12 +112,64 @@ def collate(
     )
 
 
+_Empty = Callable[[tuple[int, ...], libdl.dtype], "libdl.Tensor | None"]
+
+
+class _Place(threading.local):
+    """Where this thread's batches are to lie."""
+
+    empty: _Empty | None = None
+    opened = False  # a batch is being collated
+
+
+_place = _Place()
+_LEAST = 16 * 1024  # bytes: smaller ones are copied there later, which costs less than a tensor
+
+
+_PLAIN = {libdl.Tensor}
+_dtype_of, _requires_grad = attrgetter("dtype"), attrgetter("requires_grad")
+
+
+def collate_into(empty: _Empty | None) -> None:
+    """In this thread, batches are stacked into tensors that `empty` makes, unless it returns None."""
+    _place.empty = empty
+
+
+def collated(collate_fn: Callable[[Any], Any], samples: Any) -> Any:
+    """The batch. Only here is it stacked into its place: what else is collated, such as parts of a
+    sample, may be kept for longer."""
+    _place.opened = True
+    try:
+        return collate_fn(samples)
+    finally:
+        _place.opened = False
+
+
+def _place_for(tensors: list[Any]) -> libdl.Tensor | None:
+    """Where they are to be stacked, if the result is a plain tensor of their dtype."""
+    if _place.empty is None or not _place.opened:
+        return None
+    first, count = tensors[0], len(tensors)
+    dtype = first.dtype
+    if first.numel() * dtype.itemsize * count < _LEAST or first.is_sparse or not first.is_cpu:
+        return None
+    if set(map(type, tensors)) != _PLAIN or set(map(_dtype_of, tensors)) != {dtype}:
+        return None
+    if any(map(_requires_grad, tensors)):
+        return None
+    return _place.empty((count, *first.shape), dtype)
+
+
+def _stacked(tensors: list[Any]) -> libdl.Tensor:
+    return libdl.stack(tensors, out=_place_for(tensors))
+
+
 def _stack(batch: Any, *, collate_fn_map: Any = None) -> libdl.Tensor:
-    return libdl.stack(list(batch))
+    return _stacked(list(batch))
 
 
 def _arrays(batch: Any) -> libdl.Tensor:
-    return libdl.stack([libdl.as_tensor(_checked(x)) for x in batch])
+    return _stacked([libdl.as_tensor(_checked(x)) for x in batch])
 
 
 def _numbers(batch: Any, *, collate_fn_map: Any = None) -> libdl.Tensor:

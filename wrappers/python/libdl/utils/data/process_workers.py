@@ -11,14 +11,17 @@ import signal
 import socket
 import threading
 import weakref
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import libdl
 from libdl import multiprocessing
 
 from .channel import Channel
-from .ring import Layout, Ring, Slots, packed, unpacked
+from .collate import collate_into
+from .ring import MOST_SLOTS, Ring, unpacked
 from .workers import Answer, Job, RemoteTraceback, Work, traceback_of
+from .writer import Writer
 
 if TYPE_CHECKING:
     from .dataloader import DataLoader
@@ -45,9 +48,9 @@ class _Worker:
         finally:
             theirs.close()
 
-    def send(self, message: tuple[Any, ...], fd: int = -1) -> None:
+    def send(self, message: tuple[Any, ...], fds: Sequence[int] = ()) -> None:
         try:
-            self.channel.send(pickle.dumps(message, protocol=5), fd=fd)
+            self.channel.send(pickle.dumps(message, protocol=5), fds=fds)
         except OSError:
             raise self.death() from None
 
@@ -59,14 +62,14 @@ class _Worker:
             raise self.death() from None
         size = int.from_bytes(message[:8], "little")
         head, rest = pickle.loads(message[8 : 8 + size]), memoryview(message)[8 + size :]
-        epoch, number, ring, slot, needed, pieces = head
+        epoch, number, ring, slot, inline, needed, pieces = head
         if slot >= 0:
             self._forget_before(ring)
             found = self.rings[ring - self.oldest]
             content = found.read(slot, bytes(rest), pieces, _MOST_HELD)
         else:
             # No slot, or none that is large enough: the tensors came with the message.
-            content = unpacked(bytes(rest[needed:]), pieces, rest[:needed], copied=True)
+            content = unpacked(bytes(rest[inline:]), pieces, rest[:inline], copied=True)
             self._enlarge(needed)
         return epoch, number, content
 
@@ -74,10 +77,6 @@ class _Worker:
         while self.oldest < ring:
             del self.rings[0]
             self.oldest += 1
-
-    def free_slots(self) -> list[int]:
-        """Of the last ring: slots whose batches are gone."""
-        return self.rings[-1].free_slots() if self.rings else []
 
     def _enlarge(self, needed: int) -> None:
         """A ring whose slots have room for a batch like this, and for one a little larger."""
@@ -89,7 +88,7 @@ class _Worker:
         except OSError:
             return  # memory is short: batches go on coming with their messages
         number = self.oldest + len(self.rings)
-        self.send(("ring", number, size, self.count), fd=ring.fd)
+        self.send(("ring", number, size, self.count), fds=(ring.fd, ring.freed))
         ring.close()
         self.rings.append(ring)
 
@@ -114,7 +113,7 @@ class ProcessWorkers:
         self.epoch = 0
         self.workers: list[_Worker] = []
         self._end = weakref.finalize(self, _end, self.workers, os.getpid())
-        slots = (loader.prefetch_factor or 2) + _MOST_HELD
+        slots = min((loader.prefetch_factor or 2) + _MOST_HELD, MOST_SLOTS)
         for number in range(loader.num_workers):
             job = Job.of(loader, number, shared=False)
             self.workers.append(_Worker(context, job, slots))
@@ -129,9 +128,7 @@ class ProcessWorkers:
             worker.send(("begin", self.epoch, seed))
 
     def ask(self, worker: int, number: int, indices: Any) -> None:
-        asked = self.workers[worker]
-        last = asked.oldest + len(asked.rings) - 1
-        asked.send(("batch", self.epoch, (number, indices), last, asked.free_slots()))
+        self.workers[worker].send(("batch", self.epoch, (number, indices)))
 
     def answer(self, timeout: float) -> tuple[int, Answer]:
         while True:
@@ -161,41 +158,6 @@ def _end(workers: list[_Worker], owner: int) -> None:
 
 
 # -- in the worker --------------------------------------------------------------------------------
-
-
-class _Writer:
-    """Sends answers, their tensors through the ring once there is one."""
-
-    def __init__(self, channel: Channel) -> None:
-        self.channel = channel
-        self.ring = -1
-        self.slots: Slots | None = None
-        self.free: list[int] = []
-
-    def use(self, fd: int, number: int, size: int, count: int) -> None:
-        self.ring = number
-        self.slots = Slots(fd, size, count)
-        os.close(fd)
-        self.free = list(range(count))
-
-    def give_back(self, ring: int, free: list[int]) -> None:
-        if ring == self.ring:
-            self.free += free
-
-    def send(self, epoch: int, number: int, answer: Answer) -> None:
-        pickled, layout = packed(answer)
-        slot = -1
-        if self.slots is not None and self.free and 0 < layout.size <= self.slots.size:
-            slot = self.free.pop()
-            layout.write(self.slots.memory(slot))
-        self._send(epoch, number, slot, layout, pickled)
-
-    def _send(self, epoch: int, number: int, slot: int, layout: Layout, pickled: bytes) -> None:
-        inline = bytearray(layout.size if slot < 0 else 0)
-        if slot < 0:
-            layout.write(inline)
-        head = pickle.dumps((epoch, number, self.ring, slot, len(inline), layout.pieces), protocol=5)
-        self.channel.send(len(head).to_bytes(8, "little"), head, inline, pickled)
 
 
 def _portable(answer: Answer, name: str) -> Answer:
@@ -232,10 +194,10 @@ def _read(channel: Channel, requests: queue.SimpleQueue[Any]) -> None:
     process as soon as its parent is gone, in the middle of a sample."""
     while True:
         try:
-            message, fd = channel.receive()
+            message, fds = channel.receive()
         except EOFError:
             os._exit(0)
-        requests.put((*pickle.loads(message), fd))
+        requests.put((*pickle.loads(message), fds))
 
 
 def _serve(job: Job, end: socket.socket) -> None:
@@ -245,18 +207,18 @@ def _serve(job: Job, end: socket.socket) -> None:
     channel = Channel(end)
     requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(channel, requests), daemon=True).start()
-    work, writer = Work(job), _Writer(channel)
+    work, writer = Work(job), Writer(channel)
+    collate_into(writer.empty)
     current = 0
     while True:
-        what, *content, fd = requests.get()
+        what, *content, fds = requests.get()
         if what == "ring":
-            writer.use(fd, *content)
+            writer.use(*fds, *content)
         elif what == "begin":
             current, seed = content
             work.begin(seed)
         else:
-            epoch, (number, indices), ring, free = content
-            writer.give_back(ring, free)
+            epoch, (number, indices) = content
             if epoch != current:
                 continue
             try:

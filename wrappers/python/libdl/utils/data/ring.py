@@ -6,7 +6,6 @@ where. Memory that is used again has no page faults, which cost more than the co
 
 from __future__ import annotations
 
-import collections
 import ctypes
 import io
 import math
@@ -18,9 +17,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import libdl
+from libdl import _C
 from libdl.multiprocessing.memory import Mapping, create
 
 _ALIGNMENT = 64  # bytes: a cache line, and enough for every vector
+MOST_SLOTS = 62  # of a ring: the bits of an eventfd, but for those at its limit
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,10 @@ class Piece:
     @property
     def count(self) -> int:
         return math.prod(self.shape)
+
+    @property
+    def end(self) -> int:
+        return self.offset + self.count * self.dtype.itemsize
 
     def place(self, memory: Any) -> libdl.Tensor:
         """The tensor in this memory, sharing its bytes."""
@@ -50,35 +55,93 @@ class Stretch:
     offset: int
     size: int
 
+    @property
+    def end(self) -> int:
+        return self.offset + self.size
+
+
+def _aligned(size: int) -> int:
+    return -(-size // _ALIGNMENT) * _ALIGNMENT
+
+
+class Room:
+    """A slot that the batch at hand is written to: what is collated there need not be copied."""
+
+    def __init__(self, slots: Slots, slot: int) -> None:
+        self.slot, self.size = slot, slots.size
+        self.memory = slots.memory(slot)
+        self.used = 0
+        self.storages: set[int] = set()  # ids of those that lie there
+        self.claimed: list[tuple[int, int]] = []
+
+    def empty(self, shape: tuple[int, ...], dtype: libdl.dtype) -> libdl.Tensor | None:
+        """A new tensor there, if it fits."""
+        piece = Piece(self.used, shape, dtype)
+        if piece.count == 0 or piece.end > self.size:
+            return None
+        self.used = min(_aligned(piece.end), self.size)
+        made = piece.place(self.memory)
+        self.storages.add(_C.tensor_storage_id(made))
+        return made
+
+    def claim(self, x: Any) -> int:
+        """The offset of x, which is to be read from where it lies; -1 if it has to be copied: it
+        does not lie here as a piece does, or what was claimed before has some of its bytes."""
+        if type(x) is not libdl.Tensor or _C.tensor_storage_id(x) not in self.storages:
+            return -1
+        # An id may be another storage's by now, so the address must be here, too.
+        begin = x.data_ptr() - ctypes.addressof(self.memory)
+        end = begin + x.numel() * x.element_size()
+        if begin < 0 or end > self.size or not x.is_contiguous():
+            return -1
+        if any(begin < there and first < end for first, there in self.claimed):
+            return -1
+        self.claimed.append((begin, end))
+        return begin
+
 
 class Layout:
     """Where a batch's tensors go, and other bytes, one behind the other."""
 
     def __init__(self) -> None:
-        self.pieces: list[Piece | Stretch] = []
         self.contents: list[Any] = []
+        self.pieces: list[Piece | Stretch] = []
+        self.there: list[bool] = []  # those that lie in their places already
         self.size = 0
 
     def add(self, x: libdl.Tensor) -> int:
-        self._append(Piece(self.size, tuple(x.shape), x.dtype), x, x.numel() * x.element_size())
-        return len(self.pieces) - 1
+        self.contents.append(x)
+        return len(self.contents) - 1
 
     def add_bytes(self, buffer: pickle.PickleBuffer) -> None:
-        content = buffer.raw()
-        self._append(Stretch(self.size, content.nbytes), content, content.nbytes)
+        self.contents.append(buffer.raw())
 
-    def _append(self, piece: Piece | Stretch, content: Any, size: int) -> None:
-        self.pieces.append(piece)
-        self.contents.append(content)
-        self.size = -(-(self.size + size) // _ALIGNMENT) * _ALIGNMENT
+    def lay(self, room: Room | None = None) -> None:
+        """Finds their places; in a room behind what was collated there."""
+        self.pieces, self.there = [], []
+        self.size = 0 if room is None else room.used
+        for x in self.contents:
+            offset = -1 if room is None else room.claim(x)
+            piece = _piece(x, self.size if offset < 0 else offset)
+            self.pieces.append(piece)
+            self.there.append(offset >= 0)
+            if offset < 0:
+                self.size = _aligned(piece.end)
 
     def write(self, memory: Any) -> None:
-        for x, piece in zip(self.contents, self.pieces, strict=True):
+        for x, piece, there in zip(self.contents, self.pieces, self.there, strict=True):
+            if there:
+                continue
             if isinstance(piece, Stretch):
-                end = piece.offset + piece.size
-                memoryview(memory).cast("B")[piece.offset : end] = x
+                memoryview(memory).cast("B")[piece.offset : piece.end] = x
             elif piece.count > 0:
                 piece.place(memory).copy_(x)
+
+
+def _piece(x: Any, offset: int) -> Piece | Stretch:
+    if isinstance(x, memoryview):
+        return Stretch(offset, x.nbytes)
+    return Piece(offset, tuple(x.shape), x.dtype)
 
 
 class _Pickler(pickle.Pickler):
@@ -120,6 +183,7 @@ def packed(content: Any) -> tuple[bytes, Layout]:
     """The pickle, and what of it goes elsewhere."""
     file, layout = io.BytesIO(), Layout()
     _Pickler(file, layout).dump(content)
+    layout.lay()
     return file.getvalue(), layout
 
 
@@ -141,14 +205,15 @@ class Slots:
 
 
 class Ring:
-    """The reader's side: which slots batches hold, and which the writer may use again."""
+    """The reader's side: which slots batches hold. The writer is told of those that are free again
+    by bits in an eventfd, at once: the fewer it uses in turn, the more of them are in the caches."""
 
     def __init__(self, size: int, count: int) -> None:
+        self.freed = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+        self.owner = os.getpid()
         self.fd = create(size * count, "libdl-batches")  # until the writer has it
         self.slots = Slots(self.fd, size, count)
         self.held: set[int] = set()
-        # Tensors may die in any thread.
-        self.given_back: collections.deque[int] = collections.deque()
 
     def read(
         self, slot: int, pickled: bytes, pieces: list[Piece | Stretch], most_held: int
@@ -158,26 +223,27 @@ class Ring:
         copied = len(self.held) >= most_held
         batch = unpacked(pickled, pieces, memory, copied)
         if copied:
-            self.given_back.append(slot)
+            self.give_back(slot)
         else:
             self.held.add(slot)
             weakref.finalize(memory, _release, weakref.ref(self), slot).atexit = False
         return batch
 
-    def free_slots(self) -> list[int]:
-        """Those that the writer is to be told of."""
-        free = []
-        while self.given_back:
-            free.append(self.given_back.popleft())
-        return free
+    def give_back(self, slot: int) -> None:
+        """To the writer; from any thread, for tensors may die there."""
+        self.held.discard(slot)
+        if os.getpid() == self.owner:  # a forked process has a copy of what its parent holds
+            os.eventfd_write(self.freed, 1 << slot)
 
     def close(self) -> None:
-        """Of the descriptor: the mapping has its own."""
+        """Of the memory's descriptor: the mapping has its own."""
         if self.fd >= 0:
             os.close(self.fd)
             self.fd = -1
 
     def __del__(self) -> None:
+        if hasattr(self, "freed"):
+            os.close(self.freed)
         if hasattr(self, "fd"):
             self.close()
 
@@ -185,5 +251,13 @@ class Ring:
 def _release(ring: weakref.ref[Ring], slot: int) -> None:
     found = ring()
     if found is not None:
-        found.held.discard(slot)
-        found.given_back.append(slot)
+        found.give_back(slot)
+
+
+def slots_freed(descriptor: int) -> list[int]:
+    """Those that were given back to a ring since the last call."""
+    try:
+        bits = os.eventfd_read(descriptor)
+    except BlockingIOError:
+        return []
+    return [slot for slot in range(bits.bit_length()) if bits >> slot & 1]

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import libdl
+from libdl import _C
 
-from .collate import default_collate
+from .collate import collated, default_collate
 from .dataset import TensorDataset, samples_of
 
 __all__ = ["WorkerInfo", "get_worker_info", "sample_generator"]
@@ -59,10 +60,16 @@ def sample_generator() -> libdl.Generator:
     return libdl.Generator().manual_seed(_place.seed)
 
 
-def seed_of(seed: int, index: Any) -> int:
-    """63 bits that follow from both."""
-    digest = hashlib.blake2b(f"{seed} {index!r}".encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "little") >> 1
+def seeds_of(seed: int) -> Callable[[Any], int]:
+    """The function that gives each index 63 bits, which follow from it and the epoch's seed."""
+    begun = hashlib.blake2b(f"{seed} ".encode(), digest_size=8)
+
+    def seed_of(index: Any) -> int:
+        digest = begun.copy()
+        digest.update(repr(index).encode())
+        return int.from_bytes(digest.digest(), "little") >> 1
+
+    return seed_of
 
 
 @contextlib.contextmanager
@@ -86,15 +93,15 @@ class MapBatches:
         self, dataset: Any, collate_fn: Callable[[Any], Any], batched: bool, seed: int, shared: bool
     ) -> None:
         self.dataset, self.collate_fn, self.batched = dataset, collate_fn, batched
-        self.seed, self.shared = seed, shared
+        self.seed_of, self.shared = seeds_of(seed), shared
         self.together = callable(getattr(dataset, "__getitems__", None))
         # Rows that are taken out of a tensor at once are collated already.
         self.rows = type(dataset) is TensorDataset and collate_fn is default_collate
 
     def _begin(self, index: Any) -> None:
-        _place.seed = seed_of(self.seed, index)
+        _place.seed = seed = self.seed_of(index)
         if not self.shared:
-            libdl.manual_seed(_place.seed)
+            _C.generator_set_seed(libdl.default_generator, seed)
 
     def _sample(self, index: Any) -> Any:
         self._begin(index)
@@ -102,7 +109,11 @@ class MapBatches:
 
     def _samples(self, indices: Sequence[Any]) -> Any:
         if not self.together:
-            return [self._sample(index) for index in indices]
+            begin, dataset, found = self._begin, self.dataset, []
+            for index in indices:
+                begin(index)
+                found.append(dataset[index])
+            return found
         if indices:
             self._begin(indices[0])
         return samples_of(self.dataset, indices)
@@ -114,7 +125,7 @@ class MapBatches:
         with own_numbers(self.shared):
             try:
                 found = self._samples(indices) if self.batched else self._sample(indices)
-                return self.collate_fn(found)
+                return collated(self.collate_fn, found)
             except StopIteration as stop:  # it would end the epoch, and say nothing
                 raise RuntimeError("DataLoader: a sample raised StopIteration") from stop
             finally:
@@ -133,11 +144,11 @@ class IterableBatches:
     def batch(self, indices: Any) -> Any:
         """The next samples, as many as there are indices. Raises StopIteration at the end."""
         if not self.batched:
-            return self.collate_fn(next(self.samples))
+            return collated(self.collate_fn, next(self.samples))
         found = list(itertools.islice(self.samples, len(indices)))
         if not found or (self.drop_last and len(found) < len(indices)):
             raise StopIteration
-        return self.collate_fn(found)
+        return collated(self.collate_fn, found)
 
 
 def batches_of(loader: Any, seed: int, shared: bool) -> MapBatches | IterableBatches:
