@@ -80,13 +80,13 @@ trapezoid:x,dx trapz:x,dx tril tril_ triplet_margin_loss triu triu_ true_divide:
 true_divide_:Tensor,Scalar trunc trunc_ type_as unbind:int unflatten:int unfold unique_consecutive
 unsafe_chunk unsafe_split:Tensor unsafe_split_with_sizes unsqueeze values vander
 var:dim,correction var_mean:dim,correction vdot view view_as view_as_complex view_as_real vstack
-where xlogy:Tensor,Scalar_Other zero_ zeros_like
+where:default,self,ScalarSelf,ScalarOther,Scalar xlogy:Tensor,Scalar_Other zero_ zeros_like
 """
 
 # In nn.functional, and factories, which take sizes as a list.
 MORE = """
 elu gelu glu hardsigmoid hardswish hardtanh leaky_relu linear mish one_hot pixel_shuffle
-pixel_unshuffle relu6 silu softplus
+pixel_unshuffle polygamma relu6 searchsorted:Tensor,Scalar silu softplus
 """
 FACTORIES = "empty full ones rand randn zeros"
 

@@ -74,6 +74,8 @@ def made(function: str, dtype: Dtype | None, device: Any, args: Any, named: dict
             raise TypeError(f"{function}: found {given!r} for sizes, wanted integers")
         found = empty([int(n) for n in given], dtype=wanted, device=device)
     elif type(given).__name__ in ("TypedStorage", "UntypedStorage") and hasattr(given, "elements"):
+        if getattr(given, "dtype", wanted) is not wanted:
+            raise RuntimeError(f"{function}: the storage is one of {given.dtype}, wanted {wanted}")
         found = given.elements(wanted)
     elif isinstance(given, (str, bytes, dict, Tensor)) or not hasattr(given, "__len__"):
         raise TypeError(f"{function}: data is a {type(given).__name__}, wanted sizes or a sequence")

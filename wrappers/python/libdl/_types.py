@@ -4,7 +4,6 @@
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
-import functools
 import threading
 from collections.abc import Iterable
 from typing import Any, NamedTuple, SupportsFloat, SupportsIndex, TypeAlias
@@ -148,16 +147,6 @@ class device:
 
     def __exit__(self, *exception: object) -> None:
         _C.set_default_device(_devices_before.stack.pop())
-
-    def __call__(self, function: Any) -> Any:
-        """The function, run with this device as the default."""
-
-        @functools.wraps(function)
-        def run(*args: Any, **kwargs: Any) -> Any:
-            with self:
-                return function(*args, **kwargs)
-
-        return run
 
     def __repr__(self) -> str:
         index = "" if self.index is None else f", index={self.index}"

@@ -44,12 +44,13 @@ class Schema:
 
     def __str__(self) -> str:
         parts, by_name = [], False
-        for p in self.signature.parameters.values():
+        for i, p in enumerate(self.signature.parameters.values()):
             if p.kind is Parameter.KEYWORD_ONLY and not by_name:
                 by_name = True
                 parts.append("*")
-            marks = "abcdefghijklmnopqrstuvwxyz"[len(parts) % 26]
-            word = p.annotation.replace("Tensor", f"Tensor({marks}!)", 1) if p.name in self.mutated else p.annotation
+            word = p.annotation
+            if p.name in self.mutated:
+                word = word.replace("Tensor", f"Tensor(a{i}!)", 1)
             parts.append(f"{word} {p.name}" + ("" if p.default is Parameter.empty else f"={p.default}"))
         return f"{self.name}({', '.join(parts)}) -> {self.results}"
 
