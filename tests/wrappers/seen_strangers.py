@@ -247,6 +247,24 @@ def older(m):
             m.autograd.grad(y.add(2, a).sum(), a)[0].tolist()]  # fmt: skip
 
 
+def unwritten(m):
+    """Dropout in place that drops nothing: what relu saved in front of it is still there."""
+    F, answers = m.nn.functional, []
+    for name in ("dropout", "alpha_dropout", "dropout1d", "feature_alpha_dropout"):
+        for p, training in ((0.0, True), (0.5, False)):
+            x = leaf(m, 2, 3, 4)
+            y = (x * 2).relu_()
+            before, kept = y._version, y
+            y = getattr(F, name)(y, p, training, True)
+            answers.append([y is kept, y._version - before, m.autograd.grad((y * y).sum(), x)[0].sum().item()])
+        answers.append(told(lambda name=name: getattr(F, name)(m.ones(2, 3, 4), 2.0, False, True)))
+    x = m.arange(6.0)
+    splits = [lambda: x.split(split_size=2), lambda: x.split(split_size=[2, 4], dim=0), lambda: x.split(4),
+              lambda: m.split(x, split_size_or_sections=4), lambda: m.split(x, split_size=2),
+              lambda: x.split(split_size_or_sections=2)]  # fmt: skip
+    return [answers, [told(lambda c=call: [y.tolist() for y in c()]) for call in splits]]
+
+
 def searched(m):
     """Lines that optimizers of programs search, and other parts of PyTorch that they call."""
     lbfgs = importlib.import_module(f"{m.__name__}.optim.lbfgs")
@@ -318,7 +336,7 @@ def masked(m):
             digest(m, slope), k.is_masked_tensor(x)]  # fmt: skip
 
 
-PROGRAMS = [masked, constructed, names, printed, loaded, checkpointed, devices, settings, older, searched]
+PROGRAMS = [masked, constructed, names, printed, loaded, checkpointed, devices, settings, older, unwritten, searched]
 
 if __name__ == "__main__":
     write(PROGRAMS)
