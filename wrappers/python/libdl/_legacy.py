@@ -81,7 +81,8 @@ def made(function: str, dtype: Dtype | None, device: Any, args: Any, named: dict
         raise TypeError(f"{function}: data is a {type(given).__name__}, wanted sizes or a sequence")
     else:
         found = tensor(given, dtype=wanted, device=device)
-    return found if kind is Tensor else _C.make_subclass(kind, found)
+    made_of: Tensor = found if kind is Tensor else _C.make_subclass(kind, found)
+    return made_of
 
 
 def _is_size(value: Any) -> bool:
@@ -99,8 +100,9 @@ def _view_of(function: str, given: Any, dtype: Dtype | None, device: Any, kind: 
     if device is not None:
         raise RuntimeError(f"{function}: found a tensor and a device; use tensor.to(device)")
     if dtype is not None and given.dtype is not dtype:
-        raise TypeError(f"{function}: the tensor has dtype {given.dtype}, wanted {dtype}")
-    return _C.as_subclass(given, kind)
+        raise TypeError(f"{function}: data has dtype {given.dtype}, wanted {dtype}")
+    view: Tensor = _C.as_subclass(given, kind)
+    return view
 
 
 def _constructed(cls: type[Tensor], *args: Any, device: DeviceLike | None = None, **named: Any) -> Tensor:
@@ -295,7 +297,7 @@ for _method in (
     storage_type, untyped_storage,
 ):  # fmt: skip
     setattr(Tensor, _method.__name__, _method)
-Tensor.__new__ = _constructed
+setattr(Tensor, "__new__", _constructed)
 for _name in ("rename", "refine_names", "align_to"):
     setattr(Tensor, _name, _refuse_names)
 

@@ -176,7 +176,7 @@ def _function_of(operator: Operator) -> Any:
         rule: Any = operator.batch_rule
         return rule(info, tuple(call.nested(in_dims[1:])), *call.nested(leaves), **call.named)
 
-    made = {"forward": forward, "setup_context": setup_context, "backward": backward}
+    made: dict[str, Any] = {"forward": forward, "setup_context": setup_context, "backward": backward}
     body: dict[str, Any] = {name: staticmethod(function) for name, function in made.items()}
     if operator.batch_rule is not None:
         body["vmap"] = staticmethod(vmap)

@@ -132,7 +132,8 @@ def of_text(namespace: str, text: str) -> Schema:
     inside = inside.strip()
     if not opened or not arrow or not inside.endswith(")"):
         raise RuntimeError(f"library: found {text!r}, wanted name(Type argument, ...) -> Type")
-    parameters, mutated, kind = [], [], Parameter.POSITIONAL_OR_KEYWORD
+    parameters, mutated = [], []
+    kind: Any = Parameter.POSITIONAL_OR_KEYWORD
     for part in _parts(inside[:-1]):
         if part == "*":
             kind = Parameter.KEYWORD_ONLY
