@@ -37,8 +37,8 @@ from __future__ import annotations
 '''
 
 
-# Functions that PyTorch still takes with a number before the last tensors, add(input, alpha, other),
-# and the parameter that the number is.
+# Functions that PyTorch still takes with a number before the last tensors, as in add(input, alpha,
+# other), and the parameter that the number is.
 LEADING = {"add": "alpha", "sub": "alpha", "addcmul": "value", "addcdiv": "value"}
 
 

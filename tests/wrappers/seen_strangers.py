@@ -242,6 +242,8 @@ def older(m):
     wrong = [lambda: x.add(y, 2), lambda: x.add(2, y, 3), lambda: x.add(2, y, alpha=3), lambda: x.add(y, z),
              lambda: x.addcmul(y, z, 2), lambda: x.addcmul(1, y, z, 2), lambda: m.add(2, x, y)]  # fmt: skip
     a = leaf(m, 3)
+    square = numbers(m, 3, 3)
+    wrong += [lambda: m.spmm(square[None], square), lambda: m.spmm(square, square)]
     return [{name: told(lambda c=call: [r.tolist() for r in c()]) for name, call in calls.items()},
             [told(lambda c=call: c().tolist()) for call in wrong],
             m.autograd.grad(y.add(2, a).sum(), a)[0].tolist()]  # fmt: skip

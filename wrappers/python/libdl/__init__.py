@@ -274,9 +274,10 @@ if _typing.TYPE_CHECKING:
     from .func import vmap as vmap
 
 _LAZY = (
-    "__config__", "_dynamo", "_inductor", "_tensor_str", "_vmap_internals", "accelerator", "amp", "backends",
-    "compiler", "cpu", "cuda", "distributed", "distributions", "export", "func", "functional", "fx", "hub",
-    "jit", "library", "linalg", "masked", "mps", "multiprocessing", "nn", "onnx", "ops", "optim", "overrides", "profiler", "random", "serialization", "special", "storage",
+    "__config__", "_dynamo", "_inductor", "_tensor_str", "_vmap_internals", "accelerator", "amp",
+    "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "export", "func",
+    "functional", "fx", "hub", "jit", "library", "linalg", "masked", "mps", "multiprocessing", "nn",
+    "onnx", "ops", "optim", "overrides", "profiler", "random", "serialization", "special", "storage",
     "testing", "torch_version", "types", "utils", "version", "xpu",
 )  # fmt: skip
 

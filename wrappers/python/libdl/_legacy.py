@@ -54,10 +54,11 @@ def made(function: str, dtype: Dtype | None, device: Any, args: Any, named: dict
          kind: type[Tensor] = Tensor) -> Tensor:  # fmt: skip
     """What the older constructors return: without values for sizes, or with those of a sequence.
 
-    A tensor is returned as a view of it, with its history, and must have the dtype; None: any dtype,
-    and the default one for what is no tensor. A storage becomes a tensor over its memory."""
+    A tensor is returned as a view of it, with its history, and must have the dtype; None: any, and
+    the default one for what is no tensor. A storage becomes a tensor over its memory."""
     if named and (args or len(named) > 1 or not {"data", "other", "size"} & named.keys()):
-        raise TypeError(f"{function}: found the arguments {sorted(named)}, wanted sizes, data, size or other")
+        raise TypeError(f"{function}: found the arguments {sorted(named)}, wanted sizes, data, "
+                        "size or other")  # fmt: skip
     given: Any
     if named:
         ((name, given),) = named.items()
@@ -94,7 +95,8 @@ def _is_size(value: Any) -> bool:
     return hasattr(value, "__index__") and not hasattr(value, "__len__")
 
 
-def _view_of(function: str, given: Any, dtype: Dtype | None, device: Any, kind: type[Tensor]) -> Tensor:
+def _view_of(function: str, given: Any, dtype: Dtype | None, device: Any,
+             kind: type[Tensor]) -> Tensor:  # fmt: skip
     if not isinstance(given, Tensor):
         raise TypeError(f"{function}: other is a {type(given).__name__}, wanted a tensor")
     if device is not None:
@@ -105,9 +107,10 @@ def _view_of(function: str, given: Any, dtype: Dtype | None, device: Any, kind: 
     return view
 
 
-def _constructed(cls: type[Tensor], *args: Any, device: DeviceLike | None = None, **named: Any) -> Tensor:
+def _constructed(cls: type[Tensor], *args: Any, device: DeviceLike | None = None,
+                 **named: Any) -> Tensor:  # fmt: skip
     if device is not None and Device(device).type != (wanted := _C.default_device().type):
-        raise RuntimeError(f"Tensor: device is {device}, wanted one of type {wanted}, the default device")
+        raise RuntimeError(f"Tensor: device is {device}, wanted one of type {wanted}, the default")
     return made("Tensor", None, device, args, named, cls)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How tensors are printed, under the name of PyTorch's module: the options in effect, and the text."""
+"""How tensors are printed, under the name of PyTorch's module: the options, and the text."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ from typing import Any
 
 from ._C import Tensor
 from ._printing import (
-    OPTIONS as PRINT_OPTS, Options as PrinterOptions, format_tensor, set_printoptions as set_printoptions,
-)  # fmt: skip
+    OPTIONS as PRINT_OPTS,
+    Options as PrinterOptions,
+    format_tensor,
+    set_printoptions as set_printoptions,
+)
 
 __all__ = ["PRINT_OPTS", "PrinterOptions", "get_printoptions", "printoptions", "set_printoptions"]
 

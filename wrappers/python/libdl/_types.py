@@ -93,8 +93,8 @@ def by_name(name: str) -> dtype:
 
 
 _NO_META = (
-    "device: found 'meta': there are no tensors without elements. nn.utils.skip_init(Class, ...) makes a "
-    "module whose parameters are not drawn, for load_state_dict"
+    "device: found 'meta': there are no tensors without elements. nn.utils.skip_init(Class, ...) "
+    "makes a module whose parameters are not drawn, for load_state_dict"
 )
 
 

@@ -11,8 +11,12 @@ from .func import vmap as vmap
 __all__ = ["vmap"]
 
 
-def _vmap(func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0,
-          allow_none_pass_through: bool = False) -> Callable[..., Any]:  # fmt: skip
+def _vmap(
+    func: Callable[..., Any],
+    in_dims: Any = 0,
+    out_dims: Any = 0,
+    allow_none_pass_through: bool = False,
+) -> Callable[..., Any]:
     """func for batches; with allow_none_pass_through, results that are None stay None."""
     if not allow_none_pass_through:
         return vmap(func, in_dims, out_dims)

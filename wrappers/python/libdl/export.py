@@ -5,8 +5,17 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-__all__ = ["Dim", "ExportedProgram", "dims", "draft_export", "export", "export_for_training", "load",
-           "register_dataclass", "save"]  # fmt: skip
+__all__ = [
+    "Dim",
+    "ExportedProgram",
+    "dims",
+    "draft_export",
+    "export",
+    "export_for_training",
+    "load",
+    "register_dataclass",
+    "save",
+]
 
 
 class Dim:
@@ -33,9 +42,11 @@ class ExportedProgram:
 
 def export(mod: Any, args: Any = (), kwargs: Any = None, **options: Any) -> NoReturn:
     """Raises: there is no graph of a module that could be exported."""
-    raise NotImplementedError("export.export: libdl runs modules eagerly and has no graph to export; "
-                              "fx.symbolic_trace makes a graph of modules without branches, and "
-                              "libdl.save(module.state_dict(), path) keeps the weights")  # fmt: skip
+    raise NotImplementedError(
+        "export.export: libdl runs modules eagerly and has no graph to export; "
+        "fx.symbolic_trace makes a graph of modules without branches, and "
+        "libdl.save(module.state_dict(), path) keeps the weights"
+    )
 
 
 draft_export = export_for_training = export
@@ -43,13 +54,17 @@ draft_export = export_for_training = export
 
 def save(ep: Any, f: Any, **options: Any) -> NoReturn:
     """Raises: nothing is exported here."""
-    raise NotImplementedError("export.save: nothing is exported here; save a state_dict with libdl.save")
+    raise NotImplementedError(
+        "export.save: nothing is exported here; save a state_dict with libdl.save"
+    )
 
 
 def load(f: Any, **options: Any) -> NoReturn:
     """Raises: a file of an exported program holds a graph of PyTorch's own operators."""
-    raise NotImplementedError("export.load: such a file holds a graph of PyTorch's own operators, which "
-                              "libdl does not run; make the module in Python and load its state_dict")  # fmt: skip
+    raise NotImplementedError(
+        "export.load: such a file holds a graph of PyTorch's own operators, which "
+        "libdl does not run; make the module in Python and load its state_dict"
+    )
 
 
 def register_dataclass(cls: type, *, serialized_type_name: str | None = None) -> None:

@@ -18,8 +18,8 @@ from ._out import copied
 from ._shapes import cross as _cross
 from ._types import DtypeLike
 
-__all__ = ["LinAlgError", "cross", "diagonal", "matmul", "matrix_norm", "matrix_power", "multi_dot", "norm",
-           "vander", "vecdot", "vector_norm"]  # fmt: skip
+__all__ = ["LinAlgError", "cross", "diagonal", "matmul", "matrix_norm", "matrix_power", "multi_dot",
+           "norm", "vander", "vecdot", "vector_norm"]  # fmt: skip
 
 
 def vector_norm(

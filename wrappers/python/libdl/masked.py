@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions that leave out the elements where a mask is False. MaskedTensor itself is not offered."""
+"""Functions that leave out elements where a mask is False. MaskedTensor is not offered."""
 
 from __future__ import annotations
 
@@ -9,9 +9,27 @@ from . import _functions as f
 from ._C import Tensor
 from ._types import bool_, iinfo, int64
 
-__all__ = ["MaskedTensor", "amax", "amin", "as_masked_tensor", "cumprod", "cumsum", "is_masked_tensor",
-           "log_softmax", "logsumexp", "masked_tensor", "mean", "norm", "normalize", "prod", "softmax",
-           "softmin", "std", "sum", "var"]  # fmt: skip
+__all__ = [
+    "MaskedTensor",
+    "amax",
+    "amin",
+    "as_masked_tensor",
+    "cumprod",
+    "cumsum",
+    "is_masked_tensor",
+    "log_softmax",
+    "logsumexp",
+    "masked_tensor",
+    "mean",
+    "norm",
+    "normalize",
+    "prod",
+    "softmax",
+    "softmin",
+    "std",
+    "sum",
+    "var",
+]
 
 
 def _filled(input: Tensor, dtype: Any, mask: Tensor | None, value: Any) -> Tensor:
@@ -46,14 +64,28 @@ def _end(input: Tensor, dtype: Any, largest: bool) -> Any:
     return iinfo(kind).max if largest else iinfo(kind).min
 
 
-def sum(input: Tensor, dim: Any = None, *, keepdim: bool | None = False, dtype: Any = None,
-        mask: Tensor | None = None) -> Tensor:  # fmt: skip
+def sum(
+    input: Tensor,
+    dim: Any = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: Any = None,
+    mask: Tensor | None = None,
+) -> Tensor:
     """The sum; of nothing, 0."""
-    return _filled(input, _whole(input, dtype), mask, 0).sum(_dims(input, dim), keepdim=bool(keepdim))
+    return _filled(input, _whole(input, dtype), mask, 0).sum(
+        _dims(input, dim), keepdim=bool(keepdim)
+    )
 
 
-def prod(input: Tensor, dim: Any = None, *, keepdim: bool | None = False, dtype: Any = None,
-         mask: Tensor | None = None) -> Tensor:  # fmt: skip
+def prod(
+    input: Tensor,
+    dim: Any = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: Any = None,
+    mask: Tensor | None = None,
+) -> Tensor:
     """The product; of nothing, 1."""
     made = _filled(input, _whole(input, dtype), mask, 1)
     for d in sorted((d % max(input.ndim, 1) for d in _dims(input, dim)), reverse=True):
@@ -61,41 +93,84 @@ def prod(input: Tensor, dim: Any = None, *, keepdim: bool | None = False, dtype:
     return made
 
 
-def mean(input: Tensor, dim: Any = None, *, keepdim: bool | None = False, dtype: Any = None,
-         mask: Tensor | None = None) -> Tensor:  # fmt: skip
+def mean(
+    input: Tensor,
+    dim: Any = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: Any = None,
+    mask: Tensor | None = None,
+) -> Tensor:
     """The mean; of nothing, NaN."""
     count = sum(f.ones_like(input, dtype=int64), dim, keepdim=keepdim, mask=mask)
     return sum(input, dim, keepdim=keepdim, dtype=dtype, mask=mask) / count
 
 
-def amax(input: Tensor, dim: Any = None, *, keepdim: bool | None = False, dtype: Any = None,
-         mask: Tensor | None = None) -> Tensor:  # fmt: skip
+def amax(
+    input: Tensor,
+    dim: Any = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: Any = None,
+    mask: Tensor | None = None,
+) -> Tensor:
     """The largest element; of nothing, the smallest number of the dtype."""
-    return _filled(input, dtype, mask, _end(input, dtype, False)).amax(_dims(input, dim), bool(keepdim))
+    return _filled(input, dtype, mask, _end(input, dtype, False)).amax(
+        _dims(input, dim), bool(keepdim)
+    )
 
 
-def amin(input: Tensor, dim: Any = None, *, keepdim: bool | None = False, dtype: Any = None,
-         mask: Tensor | None = None) -> Tensor:  # fmt: skip
+def amin(
+    input: Tensor,
+    dim: Any = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: Any = None,
+    mask: Tensor | None = None,
+) -> Tensor:
     """The smallest element; of nothing, the largest number of the dtype."""
-    return _filled(input, dtype, mask, _end(input, dtype, True)).amin(_dims(input, dim), bool(keepdim))
+    return _filled(input, dtype, mask, _end(input, dtype, True)).amin(
+        _dims(input, dim), bool(keepdim)
+    )
 
 
-def logsumexp(input: Tensor, dim: Any = None, *, keepdim: bool = False, dtype: Any = None,
-              mask: Tensor | None = None) -> Tensor:  # fmt: skip
+def logsumexp(
+    input: Tensor,
+    dim: Any = None,
+    *,
+    keepdim: bool = False,
+    dtype: Any = None,
+    mask: Tensor | None = None,
+) -> Tensor:
     """log of the sum of exp; of nothing, -infinity."""
     return f.logsumexp(_filled(input, dtype, mask, -float("inf")), _dims(input, dim), keepdim)
 
 
-def norm(input: Tensor, ord: float | None = 2.0, dim: Any = None, *, keepdim: bool | None = False,
-         dtype: Any = None, mask: Tensor | None = None) -> Tensor:  # fmt: skip
+def norm(
+    input: Tensor,
+    ord: float | None = 2.0,
+    dim: Any = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: Any = None,
+    mask: Tensor | None = None,
+) -> Tensor:
     """(sum of |x|^ord)^(1/ord); of nothing, 0, or infinity for an ord below 0."""
     p = 2.0 if ord is None else float(ord)
     held = _filled(input, dtype, mask, 0.0 if p >= 0 else float("inf"))
     return f.norm(held, p, _dims(input, dim), bool(keepdim))
 
 
-def var(input: Tensor, dim: Any = None, unbiased: bool | None = None, *, correction: float | None = None,
-        keepdim: bool | None = False, dtype: Any = None, mask: Tensor | None = None) -> Tensor:  # fmt: skip
+def var(
+    input: Tensor,
+    dim: Any = None,
+    unbiased: bool | None = None,
+    *,
+    correction: float | None = None,
+    keepdim: bool | None = False,
+    dtype: Any = None,
+    mask: Tensor | None = None,
+) -> Tensor:
     """The variance, over the count less the correction: 1, or 0 if not unbiased."""
     if unbiased is not None and correction is not None:
         raise RuntimeError("masked.var: found unbiased and correction, wanted one of them")
@@ -112,10 +187,20 @@ def var(input: Tensor, dim: Any = None, unbiased: bool | None = None, *, correct
     return squares / left.clamp(min=0)
 
 
-def std(input: Tensor, dim: Any = None, unbiased: bool | None = None, *, correction: int | None = None,
-        keepdim: bool | None = False, dtype: Any = None, mask: Tensor | None = None) -> Tensor:  # fmt: skip
+def std(
+    input: Tensor,
+    dim: Any = None,
+    unbiased: bool | None = None,
+    *,
+    correction: int | None = None,
+    keepdim: bool | None = False,
+    dtype: Any = None,
+    mask: Tensor | None = None,
+) -> Tensor:
     """The square root of the variance."""
-    return var(input, dim, unbiased, correction=correction, keepdim=keepdim, dtype=dtype, mask=mask).sqrt()
+    return var(
+        input, dim, unbiased, correction=correction, keepdim=keepdim, dtype=dtype, mask=mask
+    ).sqrt()
 
 
 def softmax(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = None) -> Tensor:
@@ -123,7 +208,9 @@ def softmax(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None =
     return f.softmax(_filled(input, dtype, mask, -float("inf")), dim)
 
 
-def log_softmax(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = None) -> Tensor:
+def log_softmax(
+    input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = None
+) -> Tensor:
     """log_softmax over the elements that are left, -infinity elsewhere; NaN where none is left."""
     return f.log_softmax(_filled(input, dtype, mask, -float("inf")), dim)
 
@@ -143,9 +230,16 @@ def cumprod(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None =
     return f.cumprod(_filled(input, _whole(input, dtype), mask, 1), dim)
 
 
-def normalize(input: Tensor, ord: float, dim: int, *, eps: float = 1e-12, dtype: Any = None,
-              mask: Tensor | None = None) -> Tensor:  # fmt: skip
-    """The elements that are left, divided by their norm, which counts as at least eps; 0 elsewhere."""
+def normalize(
+    input: Tensor,
+    ord: float,
+    dim: int,
+    *,
+    eps: float = 1e-12,
+    dtype: Any = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """The elements that are left, divided by their norm (at least eps); 0 elsewhere."""
     length = norm(input, ord, dim, keepdim=True, dtype=dtype, mask=mask).clamp(min=eps)
     return _filled(input, dtype, mask, 0) / length
 
@@ -154,14 +248,18 @@ class MaskedTensor(Tensor):
     """A name for isinstance: none can be made."""
 
     def __new__(cls, data: Any = None, mask: Any = None, requires_grad: bool = False) -> NoReturn:
-        raise NotImplementedError("masked.MaskedTensor: a tensor does not carry a mask; give it to the "
-                                  "functions, masked.sum(x, dim, mask=mask)")  # fmt: skip
+        raise NotImplementedError(
+            "masked.MaskedTensor: a tensor does not carry a mask; give it to the "
+            "functions, masked.sum(x, dim, mask=mask)"
+        )
 
 
 def masked_tensor(data: Any, mask: Any, requires_grad: bool = False) -> NoReturn:
     """Raises: a tensor does not carry a mask."""
-    raise NotImplementedError("masked.masked_tensor: a tensor does not carry a mask; give it to the "
-                              "functions, masked.sum(x, dim, mask=mask)")  # fmt: skip
+    raise NotImplementedError(
+        "masked.masked_tensor: a tensor does not carry a mask; give it to the "
+        "functions, masked.sum(x, dim, mask=mask)"
+    )
 
 
 as_masked_tensor = masked_tensor

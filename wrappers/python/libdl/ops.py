@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""torch.ops: operators that programs define with libdl.library, by namespace and name, and libdl's own
-under the names of PyTorch's, ops.aten.name."""
+"""torch.ops: operators that programs define with libdl.library, by namespace and name, and libdl's
+own under the names of PyTorch's, ops.aten.name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class OpOverload:
         return self.overloadpacket(*args, **kwargs)
 
     def __repr__(self) -> str:
-        return f"<OpOverload(op='{self.namespace}.{self.overloadpacket.__name__}', overload='{self._overloadname}')>"
+        return f"<OpOverload(op='{self.overloadpacket}', overload='{self._overloadname}')>"
 
     def __str__(self) -> str:
         return f"{self.namespace}.{self.__name__}"
@@ -42,8 +42,13 @@ class OpOverload:
 class OpOverloadPacket:
     """An operator by its name: called itself, it is the overload that the arguments fit."""
 
-    def __init__(self, namespace: str, name: str, overloads: list[str],
-                 find: Callable[[], Callable[..., Any]]) -> None:  # fmt: skip
+    def __init__(
+        self,
+        namespace: str,
+        name: str,
+        overloads: list[str],
+        find: Callable[[], Callable[..., Any]],
+    ) -> None:
         self._namespace, self.__name__, self._overload_names = namespace, name, overloads
         self._qualified_op_name = f"{namespace}::{name}"
         self._find = find
@@ -59,8 +64,9 @@ class OpOverloadPacket:
 
     def __getattr__(self, overload: str) -> OpOverload:
         if overload.startswith("__") or overload not in self._overload_names:
-            raise AttributeError(f"{self} has no overload {overload!r}; there are "
-                                 f"{', '.join(self._overload_names)}")  # fmt: skip
+            raise AttributeError(
+                f"{self} has no overload {overload!r}; there are {', '.join(self._overload_names)}"
+            )
         made = OpOverload(self, overload)
         setattr(self, overload, made)
         return made
@@ -93,7 +99,9 @@ def _of_libdl(name: str) -> OpOverloadPacket | None:
 
     listed = (_aten.NAMES, _aten.MORE, _aten.FACTORIES)
     names = next((found for text in listed if name in (found := _aten.overloads(text))), None)
-    return None if names is None else OpOverloadPacket("aten", name, names[name], lambda: _own(name))
+    return (
+        None if names is None else OpOverloadPacket("aten", name, names[name], lambda: _own(name))
+    )
 
 
 @functools.cache
@@ -124,8 +132,10 @@ def _of_program(namespace: str, name: str) -> OpOverloadPacket | None:
 
 def load_library(path: Any) -> NoReturn:
     """Raises: such a library is compiled against PyTorch."""
-    raise NotImplementedError(f"ops.load_library: {path} would be compiled against PyTorch; "
-                              "utils.load_plugin loads libdl's plugins")  # fmt: skip
+    raise NotImplementedError(
+        f"ops.load_library: {path} would be compiled against PyTorch; "
+        "utils.load_plugin loads libdl's plugins"
+    )
 
 
 import typing as _typing  # noqa: E402

@@ -7,7 +7,7 @@ from typing import Any
 
 
 class OptimizedModule:
-    """A name for isinstance: compile() returns modules as they are, so that none is of this class."""
+    """A name for isinstance: compile() returns modules as they are, and none is of this class."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise NotImplementedError("OptimizedModule: nothing is compiled here; use the module itself")
+        raise NotImplementedError("OptimizedModule: nothing is compiled here; use the module")

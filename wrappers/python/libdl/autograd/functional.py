@@ -328,7 +328,7 @@ __dir__ = _public_names(__name__)
 def _construct_standard_basis_for(tensors: Sequence[Tensor], tensor_numels: Sequence[int]) -> Any:
     """For each tensor its columns of the identity matrix of all elements, [all, its elements]."""
     if len(tensors) != len(tensor_numels) or not tensors:
-        raise AssertionError("_construct_standard_basis_for: wanted a number of elements for each tensor")
+        raise AssertionError("_construct_standard_basis_for: wanted a count for each tensor")
     every, starts = sum(tensor_numels), 0
     found = []
     for x, count in zip(tensors, tensor_numels, strict=True):

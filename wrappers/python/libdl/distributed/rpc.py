@@ -5,8 +5,21 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-__all__ = ["BackendType", "PyRRef", "RRef", "TensorPipeRpcBackendOptions", "WorkerInfo", "functions",
-           "get_worker_info", "init_rpc", "is_available", "remote", "rpc_async", "rpc_sync", "shutdown"]  # fmt: skip
+__all__ = [
+    "BackendType",
+    "PyRRef",
+    "RRef",
+    "TensorPipeRpcBackendOptions",
+    "WorkerInfo",
+    "functions",
+    "get_worker_info",
+    "init_rpc",
+    "is_available",
+    "remote",
+    "rpc_async",
+    "rpc_sync",
+    "shutdown",
+]
 
 
 def is_available() -> bool:
@@ -15,8 +28,10 @@ def is_available() -> bool:
 
 
 def _refuse(name: str) -> NoReturn:
-    raise NotImplementedError(f"distributed.rpc.{name}: calls in other processes are not offered; "
-                              "multiprocessing starts processes that share tensors")  # fmt: skip
+    raise NotImplementedError(
+        f"distributed.rpc.{name}: calls in other processes are not offered; "
+        "multiprocessing starts processes that share tensors"
+    )
 
 
 def _refusing(name: str) -> Any:

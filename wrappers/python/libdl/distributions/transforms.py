@@ -2,7 +2,8 @@
 """Functions of random values, with the logarithm of their derivative."""
 
 from ._transform import (
-    ComposeTransform as ComposeTransform, Transform as Transform, _InverseTransform as _InverseTransform,
+    ComposeTransform as ComposeTransform, Transform as Transform,
+    _InverseTransform as _InverseTransform,
 )  # fmt: skip
 from ._transform_elements import (
     AbsTransform as AbsTransform, AffineTransform as AffineTransform, ExpTransform as ExpTransform,

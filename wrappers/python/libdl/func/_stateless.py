@@ -37,7 +37,9 @@ def functional_call(
 
 
 @contextlib.contextmanager
-def replaced(module: Module, given: dict[str, Tensor], tie_weights: bool, strict: bool) -> Iterator[None]:
+def replaced(
+    module: Module, given: dict[str, Tensor], tie_weights: bool, strict: bool
+) -> Iterator[None]:
     """Inside a with block, the module has other parameters and buffers."""
     places = _places(module)
     if strict:

@@ -11,10 +11,23 @@ from ._operators import OPERATORS, Operator, found, split
 from ._schema import of_function, of_text
 
 __all__ = [
-    "CustomOpDef", "Library", "custom_op", "define", "impl", "impl_abstract", "infer_schema",
-    "opcheck", "register_autocast", "register_autograd", "register_fake", "register_kernel",
-    "register_torch_dispatch", "register_vmap", "triton_op", "wrap_triton",
-]  # fmt: skip
+    "CustomOpDef",
+    "Library",
+    "custom_op",
+    "define",
+    "impl",
+    "impl_abstract",
+    "infer_schema",
+    "opcheck",
+    "register_autocast",
+    "register_autograd",
+    "register_fake",
+    "register_kernel",
+    "register_torch_dispatch",
+    "register_vmap",
+    "triton_op",
+    "wrap_triton",
+]
 
 _Function = Callable[..., Any]
 # Keys of PyTorch's dispatcher: kernels of a device, or of all; functions that are recorded.
@@ -47,8 +60,9 @@ class CustomOpDef:
         """Returns the function; it is called by nobody, because calls compute real tensors."""
         return fn
 
-    def register_autograd(self, backward: _Function, /, *,
-                          setup_context: _Function | None = None) -> None:  # fmt: skip
+    def register_autograd(
+        self, backward: _Function, /, *, setup_context: _Function | None = None
+    ) -> None:
         """backward(ctx, *gradients) returns a gradient for each argument by position;
         setup_context(ctx, inputs, output) keeps what it needs."""
         found(self._qualname).register_autograd(backward, setup_context)
@@ -71,9 +85,15 @@ class CustomOpDef:
 
 
 def custom_op(
-    name: str, fn: _Function | None = None, /, *, mutates_args: str | Iterable[str],
-    device_types: str | Sequence[str] | None = None, schema: str | None = None, tags: Any = None,
-) -> Any:  # fmt: skip
+    name: str,
+    fn: _Function | None = None,
+    /,
+    *,
+    mutates_args: str | Iterable[str],
+    device_types: str | Sequence[str] | None = None,
+    schema: str | None = None,
+    tags: Any = None,
+) -> Any:
     """Makes a function an operator, "namespace::name", which records no call inside of it.
 
     Arguments:
@@ -85,8 +105,11 @@ def custom_op(
     namespace, short = split(name)
 
     def define_it(function: _Function) -> CustomOpDef:
-        wanted = (of_function(name, function, mutates_args) if schema is None
-                  else of_text(namespace, schema if schema.lstrip()[:1] != "(" else short + schema))  # fmt: skip
+        wanted = (
+            of_function(name, function, mutates_args)
+            if schema is None
+            else of_text(namespace, schema if schema.lstrip()[:1] != "(" else short + schema)
+        )
         operator = Operator(wanted)
         for kind in _kinds(device_types):
             operator.kernels[kind] = function
@@ -101,8 +124,9 @@ def _kinds(device_types: Any) -> list[str]:
     return [device_types] if isinstance(device_types, str) else list(device_types)
 
 
-def infer_schema(prototype_function: _Function, /, *, mutates_args: Any,
-                 op_name: str | None = None) -> str:  # fmt: skip
+def infer_schema(
+    prototype_function: _Function, /, *, mutates_args: Any, op_name: str | None = None
+) -> str:
     """The schema that a function's annotations tell, as text."""
     told = str(of_function(op_name or "", prototype_function, mutates_args))
     return told
@@ -135,17 +159,28 @@ class Library:
         OPERATORS.setdefault(self.ns, {})[name] = operator
         return name
 
-    def impl(self, op_name: Any, fn: _Function, dispatch_key: str = "", *, with_keyset: bool = False,
-             allow_override: bool = False) -> None:  # fmt: skip
-        """The function behind an operator, for a key of PyTorch's dispatcher. Calls in a function are
+    def impl(
+        self,
+        op_name: Any,
+        fn: _Function,
+        dispatch_key: str = "",
+        *,
+        with_keyset: bool = False,
+        allow_override: bool = False,
+    ) -> None:
+        """The function behind an operator, for a key of PyTorch's dispatcher. Its calls are
         recorded, unless the operator has a gradient of its own."""
         name = op_name if isinstance(op_name, str) else op_name._name
         short = name.partition("::")[2] if "::" in name else name
         key = dispatch_key or self.dispatch_key or "CompositeImplicitAutograd"
         if self.ns == "aten":
-            raise NotImplementedError(f"Library.impl: aten::{short} is libdl's own and cannot be replaced")
+            raise NotImplementedError(
+                f"Library.impl: aten::{short} is libdl's own and cannot be replaced"
+            )
         if with_keyset:
-            raise NotImplementedError("Library.impl: with_keyset=True: there are no sets of dispatch keys")
+            raise NotImplementedError(
+                "Library.impl: with_keyset=True: there are no sets of dispatch keys"
+            )
         operator = found(f"{self.ns}::{short}")
         if key in _DEVICES:
             operator.kernels[_DEVICES[key]] = fn
@@ -174,7 +209,9 @@ def define(qualname: str, schema: str, *, lib: Library | None = None, tags: Any 
     (lib or Library(namespace, "FRAGMENT")).define(name + schema)
 
 
-def impl(qualname: str, types: Any, func: _Function | None = None, *, lib: Library | None = None) -> Any:
+def impl(
+    qualname: str, types: Any, func: _Function | None = None, *, lib: Library | None = None
+) -> Any:
     """The function of an operator for types of devices, or "default"; a decorator without func."""
     namespace, name = split(qualname)
 
@@ -195,8 +232,15 @@ def _named(op: Any) -> Operator:
     return found(op if isinstance(op, str) else getattr(op, "_qualname", None) or op.name())
 
 
-def register_fake(op: Any, func: _Function | None = None, /, *, lib: Any = None, _stacklevel: int = 1,
-                  allow_override: bool = False) -> Any:  # fmt: skip
+def register_fake(
+    op: Any,
+    func: _Function | None = None,
+    /,
+    *,
+    lib: Any = None,
+    _stacklevel: int = 1,
+    allow_override: bool = False,
+) -> Any:
     """Returns the function; it is called by nobody, because calls compute real tensors."""
     _named(op)
     return (lambda function: function) if func is None else func
@@ -205,13 +249,16 @@ def register_fake(op: Any, func: _Function | None = None, /, *, lib: Any = None,
 impl_abstract = register_fake
 
 
-def register_autograd(op: Any, backward: _Function, /, *, setup_context: _Function | None = None,
-                      lib: Any = None) -> None:  # fmt: skip
+def register_autograd(
+    op: Any, backward: _Function, /, *, setup_context: _Function | None = None, lib: Any = None
+) -> None:
     """The gradient of an operator; see CustomOpDef.register_autograd."""
     _named(op).register_autograd(backward, setup_context)
 
 
-def register_kernel(op: Any, device_types: Any, func: _Function | None = None, /, *, lib: Any = None) -> Any:
+def register_kernel(
+    op: Any, device_types: Any, func: _Function | None = None, /, *, lib: Any = None
+) -> Any:
     """The function that computes on devices of these types; a decorator without it."""
     operator = _named(op)
 
@@ -234,27 +281,45 @@ def register_vmap(op: Any, func: _Function | None = None, /, *, lib: Any = None)
     return register if func is None else register(func)
 
 
-def register_torch_dispatch(op: Any, torch_dispatch_class: Any, func: Any = None, /, *,
-                            lib: Any = None) -> NoReturn:  # fmt: skip
+def register_torch_dispatch(
+    op: Any, torch_dispatch_class: Any, func: Any = None, /, *, lib: Any = None
+) -> NoReturn:
     """Raises: nothing is dispatched by __torch_dispatch__."""
-    raise NotImplementedError("library.register_torch_dispatch: there is no __torch_dispatch__ here; "
-                              "overrides.TorchFunctionMode sees calls")  # fmt: skip
+    raise NotImplementedError(
+        "library.register_torch_dispatch: there is no __torch_dispatch__ here; "
+        "overrides.TorchFunctionMode sees calls"
+    )
 
 
-def register_autocast(op: Any, device_type: str, cast_inputs: Any, /, *, lib: Any = None) -> NoReturn:
+def register_autocast(
+    op: Any, device_type: str, cast_inputs: Any, /, *, lib: Any = None
+) -> NoReturn:
     """Raises: autocast knows libdl's own operators."""
-    raise NotImplementedError("library.register_autocast: autocast converts the arguments of libdl's own "
-                              "operators; convert them in the kernel")  # fmt: skip
+    raise NotImplementedError(
+        "library.register_autocast: autocast converts the arguments of libdl's own "
+        "operators; convert them in the kernel"
+    )
 
 
-def opcheck(op: Any, args: Any, kwargs: Any = None, *, test_utils: Any = "", raise_exception: bool = True,
-            atol: Any = None, rtol: Any = None) -> NoReturn:  # fmt: skip
+def opcheck(
+    op: Any,
+    args: Any,
+    kwargs: Any = None,
+    *,
+    test_utils: Any = "",
+    raise_exception: bool = True,
+    atol: Any = None,
+    rtol: Any = None,
+) -> NoReturn:
     """Raises: it would compare with a compiler that is not there."""
-    raise NotImplementedError("library.opcheck: nothing is compiled here; autograd.gradcheck checks a gradient")
+    raise NotImplementedError(
+        "library.opcheck: nothing is compiled here; autograd.gradcheck checks a gradient"
+    )
 
 
-def triton_op(name: str, fn: Any = None, /, *, mutates_args: Any,
-              schema: Literal[None] | str = None) -> NoReturn:  # fmt: skip
+def triton_op(
+    name: str, fn: Any = None, /, *, mutates_args: Any, schema: Literal[None] | str = None
+) -> NoReturn:
     """Raises: kernels of Triton take PyTorch's own tensors."""
     raise NotImplementedError("library.triton_op: kernels of Triton take PyTorch's own tensors")
 

@@ -57,9 +57,9 @@ class Operator:
     def _refuse_lost_gradients(self, values: list[Any], named: dict[str, Any]) -> None:
         if any(x.requires_grad for x in _tensors([*values, *named.values()])):
             raise RuntimeError(
-                f"{self.schema.name} writes {', '.join(sorted(self.schema.mutated))} and has no gradient, "
-                "but a tensor requires grad; call it under no_grad, or define an operator that returns "
-                "its result"
+                f"{self.schema.name} writes {', '.join(sorted(self.schema.mutated))} and has no "
+                "gradient, but a tensor requires grad; call it under no_grad, or define an operator "
+                "that returns its result"
             )
 
     def kernel(self, tensors: list[Tensor]) -> Callable[..., Any]:
@@ -69,21 +69,33 @@ class Operator:
             raise NotImplementedError(f"{self.schema.name} has no kernel for {kind}")
         return chosen
 
-    def register_autograd(self, backward: Callable[..., Any], setup: Callable[..., Any] | None) -> None:
+    def register_autograd(
+        self, backward: Callable[..., Any], setup: Callable[..., Any] | None
+    ) -> None:
         named = [p for p in self.schema.signature.parameters.values() if p.kind is p.KEYWORD_ONLY]
         if self.schema.mutated:
-            raise RuntimeError(f"register_autograd: {self.schema} writes its arguments, wanted an "
-                               "operator that returns its result")  # fmt: skip
+            raise RuntimeError(
+                f"register_autograd: {self.schema} writes its arguments, wanted an "
+                "operator that returns its result"
+            )
         if any("Tensor" in p.annotation for p in named):
-            raise NotImplementedError(f"register_autograd: {self.schema} takes tensors by name only, "
-                                      "and a gradient is for arguments by position")  # fmt: skip
+            raise NotImplementedError(
+                f"register_autograd: {self.schema} takes tensors by name only, "
+                "and a gradient is for arguments by position"
+            )
         self.backward, self.setup = backward, setup
 
 
 def _tensors(values: list[Any]) -> list[Tensor]:
     found: list[Tensor] = []
     for x in values:
-        found += _tensors(list(x)) if isinstance(x, (list, tuple)) else [x] if isinstance(x, Tensor) else []
+        found += (
+            _tensors(list(x))
+            if isinstance(x, (list, tuple))
+            else [x]
+            if isinstance(x, Tensor)
+            else []
+        )
     return found
 
 
@@ -92,7 +104,9 @@ class _Call:
 
     def __init__(self, operator: Operator, values: list[Any], named: dict[str, Any]) -> None:
         self.operator, self.named = operator, named
-        self.sizes = [len(x) if isinstance(x, (list, tuple)) and _tensors([x]) else None for x in values]
+        self.sizes = [
+            len(x) if isinstance(x, (list, tuple)) and _tensors([x]) else None for x in values
+        ]
         self.leaves: list[Any] = []
         for x, size in zip(values, self.sizes, strict=True):
             self.leaves += [x] if size is None else list(x)
@@ -100,14 +114,18 @@ class _Call:
     def nested(self, flat: Any) -> list[Any]:
         """What belongs to each argument: a list for a list of tensors."""
         left = iter(flat)
-        return [next(left) if size is None else [next(left) for _ in range(size)] for size in self.sizes]
+        return [
+            next(left) if size is None else [next(left) for _ in range(size)] for size in self.sizes
+        ]
 
     def flat(self, gradients: tuple[Any, ...]) -> tuple[Any, ...]:
         """The reverse, of what a backward returned."""
         name = self.operator.schema.name
         if len(gradients) != len(self.sizes):
-            raise RuntimeError(f"{name}: backward returned {len(gradients)} gradients, wanted "
-                               f"{len(self.sizes)}, one for each argument by position")  # fmt: skip
+            raise RuntimeError(
+                f"{name}: backward returned {len(gradients)} gradients, wanted "
+                f"{len(self.sizes)}, one for each argument by position"
+            )
         found: list[Any] = []
         for gradient, size in zip(gradients, self.sizes, strict=True):
             if size is None:
@@ -117,8 +135,10 @@ class _Call:
             elif isinstance(gradient, (list, tuple)) and len(gradient) == size:
                 found += gradient
             else:
-                raise RuntimeError(f"{name}: backward returned {type(gradient).__name__} for a list of "
-                                   f"{size} tensors, wanted a list of as many gradients")  # fmt: skip
+                raise RuntimeError(
+                    f"{name}: backward returned {type(gradient).__name__} for a list of "
+                    f"{size} tensors, wanted a list of as many gradients"
+                )
         return tuple(found)
 
     def run(self, values: list[Any]) -> Any:
@@ -128,8 +148,10 @@ class _Call:
             held = {_C.tensor_storage_id(x) for x in given if x.numel()}
             for x in _tensors([answer]):
                 if x.numel() and _C.tensor_storage_id(x) in held:
-                    raise RuntimeError(f"{self.operator.schema.name} returned a tensor over the memory of an "
-                                       "argument or another result, wanted memory of its own: use clone()")  # fmt: skip
+                    raise RuntimeError(
+                        f"{self.operator.schema.name} returned a tensor over the memory of an "
+                        "argument or another result, wanted memory of its own: use clone()"
+                    )
                 held.add(_C.tensor_storage_id(x))
         return answer
 
@@ -166,17 +188,26 @@ def _function_of(operator: Operator) -> Any:
 
     def backward(ctx: Any, *gradients: Any) -> Any:
         if operator.backward is None:
-            raise RuntimeError(f"{operator.schema.name} has no gradient: register_autograd() gives it one")
+            raise RuntimeError(
+                f"{operator.schema.name} has no gradient: register_autograd() gives it one"
+            )
         answer = operator.backward(_Context(ctx, ctx._call), *gradients)
-        answer = tuple(answer) if isinstance(answer, (tuple, list)) and len(ctx._call.sizes) > 1 else (
-            answer if isinstance(answer, tuple) else (answer,))  # fmt: skip
+        answer = (
+            tuple(answer)
+            if isinstance(answer, (tuple, list)) and len(ctx._call.sizes) > 1
+            else (answer if isinstance(answer, tuple) else (answer,))
+        )
         return None, *ctx._call.flat(answer)
 
     def vmap(info: Any, in_dims: Any, call: _Call, *leaves: Any) -> Any:
         rule: Any = operator.batch_rule
         return rule(info, tuple(call.nested(in_dims[1:])), *call.nested(leaves), **call.named)
 
-    made: dict[str, Any] = {"forward": forward, "setup_context": setup_context, "backward": backward}
+    made: dict[str, Any] = {
+        "forward": forward,
+        "setup_context": setup_context,
+        "backward": backward,
+    }
     body: dict[str, Any] = {name: staticmethod(function) for name, function in made.items()}
     if operator.batch_rule is not None:
         body["vmap"] = staticmethod(vmap)

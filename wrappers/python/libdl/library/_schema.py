@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an operator of a program takes and returns: read from annotations, or from a schema's text."""
+"""What an operator takes and returns: read from annotations, or from a schema's text."""
 
 from __future__ import annotations
 
@@ -15,16 +15,24 @@ from .._C import Tensor
 from .._types import device, dtype
 
 Parameter = inspect.Parameter
-_PLAIN = {Tensor: "Tensor", int: "SymInt", float: "float", bool: "bool", str: "str",
-          dtype: "ScalarType", device: "Device"}  # fmt: skip
+_PLAIN = {
+    Tensor: "Tensor",
+    int: "SymInt",
+    float: "float",
+    bool: "bool",
+    str: "str",
+    dtype: "ScalarType",
+    device: "Device",
+}
 _LISTS = (list, collections.abc.Sequence)
 
 
 class Schema:
     """The parameters, each with the word for what it takes as annotation, and words for results."""
 
-    def __init__(self, name: str, parameters: Sequence[Parameter], results: str,
-                 mutated: Iterable[str] = ()) -> None:  # fmt: skip
+    def __init__(
+        self, name: str, parameters: Sequence[Parameter], results: str, mutated: Iterable[str] = ()
+    ) -> None:
         self.name, self.results, self.mutated = name, results, frozenset(mutated)
         self.signature = inspect.Signature(parameters)
 
@@ -38,8 +46,10 @@ class Schema:
         for name, value in bound.arguments.items():
             word = self.signature.parameters[name].annotation
             if not _fits(word, value):
-                raise RuntimeError(f"{self.name}: argument {name} is {type(value).__name__}, wanted "
-                                   f"{word}; it is {self}")  # fmt: skip
+                raise RuntimeError(
+                    f"{self.name}: argument {name} is {type(value).__name__}, wanted "
+                    f"{word}; it is {self}"
+                )
         return list(bound.args), dict(bound.kwargs)
 
     def __str__(self) -> str:
@@ -51,7 +61,9 @@ class Schema:
             word = p.annotation
             if p.name in self.mutated:
                 word = word.replace("Tensor", f"Tensor(a{i}!)", 1)
-            parts.append(f"{word} {p.name}" + ("" if p.default is Parameter.empty else f"={p.default}"))
+            parts.append(
+                f"{word} {p.name}" + ("" if p.default is Parameter.empty else f"={p.default}")
+            )
         return f"{self.name}({', '.join(parts)}) -> {self.results}"
 
 
@@ -99,7 +111,7 @@ def _results(annotation: Any) -> str | None:
 
 
 def of_function(name: str, function: Callable[..., Any], mutated: Any) -> Schema:
-    """The schema that a function's annotations tell; each parameter and the result must have one."""
+    """The schema that annotations tell; each parameter and the result must have one."""
     signature = inspect.signature(function)
     hints = typing.get_type_hints(function)
     parameters = []
@@ -108,20 +120,26 @@ def of_function(name: str, function: Callable[..., Any], mutated: Any) -> Schema
             raise ValueError(f"infer_schema: parameter {p.name} of {name} has no annotation")
         word = _word(hints[p.name])
         if word is None or p.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD):
-            raise ValueError(f"infer_schema: parameter {p.name} of {name} is {hints[p.name]}, wanted "
-                             "Tensor, int, float, bool, str, dtype or device, one of them or None, "
-                             "or a list of them")  # fmt: skip
+            raise ValueError(
+                f"infer_schema: parameter {p.name} of {name} is {hints[p.name]}, wanted "
+                "Tensor, int, float, bool, str, dtype or device, one of them or None, "
+                "or a list of them"
+            )
         parameters.append(p.replace(annotation=word))
     if "return" not in hints:
         raise ValueError(f"infer_schema: {name} has no annotation of what it returns")
     results = _results(hints["return"])
     if results is None:
-        raise ValueError(f"infer_schema: {name} returns {hints['return']}, wanted tensors, numbers, a "
-                         "tuple of them, or None")  # fmt: skip
+        raise ValueError(
+            f"infer_schema: {name} returns {hints['return']}, wanted tensors, numbers, a "
+            "tuple of them, or None"
+        )
     names = {p.name for p in parameters if "Tensor" in p.annotation}
     chosen = names if mutated == "unknown" else set(mutated)
     if not chosen <= {p.name for p in parameters}:
-        raise ValueError(f"infer_schema: mutates_args has {sorted(chosen - names)}, which {name} does not take")
+        raise ValueError(
+            f"infer_schema: mutates_args has {sorted(chosen - names)}, which {name} does not take"
+        )
     return Schema(name, parameters, results, chosen)
 
 
@@ -148,8 +166,14 @@ def of_text(namespace: str, text: str) -> Schema:
             word = before + tail
             if "!" in alias:
                 mutated.append(argument)
-        parameters.append(Parameter(argument, kind, annotation=word.strip(),
-                                    default=_default(default) if given else Parameter.empty))  # fmt: skip
+        parameters.append(
+            Parameter(
+                argument,
+                kind,
+                annotation=word.strip(),
+                default=_default(default) if given else Parameter.empty,
+            )
+        )
     return Schema(f"{namespace}::{name.strip()}", parameters, results.strip(), mutated)
 
 

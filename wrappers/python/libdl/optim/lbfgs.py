@@ -291,11 +291,11 @@ def _lowest(a: _Point, b: _Point, bounds: Any = None) -> Any:
 # -- under PyTorch's names, for optimizers of programs ---------------------------------------------
 
 
-def _strong_wolfe(obj_func: Callable[..., Any], x: Any, t: Any, d: Tensor, f: Any, g: Tensor, gtd: Any,
-                  c1: float = 1e-4, c2: float = 0.9, tolerance_change: float = 1e-9,
+def _strong_wolfe(obj_func: Callable[..., Any], x: Any, t: Any, d: Tensor, f: Any, g: Tensor,
+                  gtd: Any, c1: float = 1e-4, c2: float = 0.9, tolerance_change: float = 1e-9,
                   max_ls: int = 25) -> tuple[Any, Tensor, Any, int]:  # fmt: skip
-    """Loss, gradient and distance of a point on the line from x along d that fulfils the strong Wolfe
-    conditions, and how often obj_func(x, t, d) was called."""
+    """Loss, gradient and distance of a point on the line from x along d that fulfils the strong
+    Wolfe conditions, and how often obj_func(x, t, d) was called."""
     calls = 0
 
     def at(t: Any) -> _Point:
@@ -311,6 +311,7 @@ def _strong_wolfe(obj_func: Callable[..., Any], x: Any, t: Any, d: Tensor, f: An
     return found.loss, found.grad, found.t, calls
 
 
-def _cubic_interpolate(x1: Any, f1: Any, g1: Any, x2: Any, f2: Any, g2: Any, bounds: Any = None) -> Any:
+def _cubic_interpolate(x1: Any, f1: Any, g1: Any, x2: Any, f2: Any, g2: Any,
+                       bounds: Any = None) -> Any:  # fmt: skip
     """Where the cubic through two points (place, value, slope) is lowest, within the bounds."""
     return _lowest(_Point(x1, f1, g1, g1), _Point(x2, f2, g2, g2), bounds)

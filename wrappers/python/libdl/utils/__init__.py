@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from ._plugins import set_provider_enabled as set_provider_enabled
 
 _MODULES = (
-    "_python_dispatch", "_pytree", "benchmark", "checkpoint", "collect_env", "cpp_extension", "data", "dlpack", "hooks",
+    "_python_dispatch", "_pytree", "benchmark", "checkpoint", "collect_env", "cpp_extension", "data",
+    "dlpack", "hooks",
     "model_zoo", "tensorboard",
 )  # fmt: skip
 __all__ = [

@@ -17,8 +17,11 @@ from .._modes import enable_grad
 from ..autograd import backward as run_backward, graph
 from ..autograd.function import Function
 
-__all__ = ["CheckpointPolicy", "SelectiveCheckpointContext", "checkpoint", "checkpoint_sequential", "create_selective_checkpoint_contexts",
-           "get_device_states", "noop_context_fn", "set_checkpoint_early_stop", "set_device_states"]  # fmt: skip
+__all__ = [
+    "CheckpointPolicy", "SelectiveCheckpointContext", "checkpoint", "checkpoint_sequential",
+    "create_selective_checkpoint_contexts", "get_device_states", "noop_context_fn",
+    "set_checkpoint_early_stop", "set_device_states",
+]  # fmt: skip
 
 
 class CheckpointPolicy(enum.Enum):
@@ -32,13 +35,14 @@ class CheckpointPolicy(enum.Enum):
     PREFER_CPU_OFFLOAD = 5
 
 
-def create_selective_checkpoint_contexts(policy_fn_or_list: Any,
-                                         allow_cache_entry_mutation: bool = False) -> NoReturn:  # fmt: skip
+def create_selective_checkpoint_contexts(
+    policy_fn_or_list: Any, allow_cache_entry_mutation: bool = False
+) -> NoReturn:
     """Raises: a policy is asked about PyTorch's own operators, which are not called here."""
     raise NotImplementedError(
-        "checkpoint.create_selective_checkpoint_contexts: a policy chooses among PyTorch's own operators "
-        "(aten), which are not called here; wrap only the parts that are to be computed again in "
-        "checkpoint()"
+        "checkpoint.create_selective_checkpoint_contexts: a policy chooses among PyTorch's own "
+        "operators (aten), which are not called here; wrap only the parts that are to be computed "
+        "again in checkpoint()"
     )
 
 
@@ -178,9 +182,11 @@ def checkpoint(
     if use_reentrant and (context_fn is not noop_context_fn or debug):
         raise ValueError("checkpoint: context_fn and debug are for use_reentrant=False")
     if use_reentrant and kwargs:
-        raise ValueError(f"checkpoint: {', '.join(kwargs)} given by name, which is for use_reentrant=False")
+        raise ValueError(f"checkpoint: {', '.join(kwargs)} given by name, which is for "
+                         "use_reentrant=False")  # fmt: skip
     if determinism_check not in ("default", "none"):
-        raise ValueError(f"checkpoint: determinism_check is {determinism_check!r}, wanted 'default' or 'none'")
+        raise ValueError(f"checkpoint: determinism_check is {determinism_check!r}, wanted 'default' "
+                         "or 'none'")  # fmt: skip
     if not _C.grad_enabled():
         return function(*args, **kwargs)
     if use_reentrant:
