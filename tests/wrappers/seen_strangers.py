@@ -267,6 +267,39 @@ def unwritten(m):
     return [answers, [told(lambda c=call: [y.tolist() for y in c()]) for call in splits]]
 
 
+def resumed(m):
+    """The states of an optimizer that a program wrote: numbers stay numbers."""
+
+    class Counting(m.optim.Optimizer):
+        def __init__(self, params):
+            super().__init__(params, {"lr": 1.0, "buffer": [[None, 1]]})
+
+        def step(self, closure=None):
+            for p in (p for group in self.param_groups for p in group["params"]):
+                state = self.state[p]
+                state["step"] = state.get("step", 0) + 1
+                state.update(rate=0.5, parts=[1, m.ones(1)])
+
+    def kinds(state):
+        return {key: [type(value).__name__, str(value)] for key, value in state.items()}
+
+    x, y = m.ones(1, requires_grad=True), m.ones(1, requires_grad=True)
+    first, second = Counting([x]), Counting([y])
+    first.step()
+    second.load_state_dict(first.state_dict())
+    answers = [kinds(second.state[y]), second.param_groups[0]["buffer"]]
+    for kind in (m.optim.Adam, m.optim.AdamW, m.optim.RMSprop, m.optim.Adagrad, m.optim.RAdam, m.optim.Rprop,
+                 m.optim.Adamax, m.optim.Adadelta, m.optim.NAdam, m.optim.ASGD, m.optim.Adafactor):  # fmt: skip
+        x.grad = m.ones(1)
+        old, new = kind([x], lr=0.1), kind([y], lr=0.1)
+        old.step()
+        state = old.state_dict()
+        state["state"][0]["step"] = 3  # as the first versions kept it
+        new.load_state_dict(state)
+        answers.append([type(new.state[y]["step"]).__name__, float(new.state[y]["step"])])
+    return answers
+
+
 def searched(m):
     """Lines that optimizers of programs search, and other parts of PyTorch that they call."""
     lbfgs = importlib.import_module(f"{m.__name__}.optim.lbfgs")
@@ -338,7 +371,7 @@ def masked(m):
             digest(m, slope), k.is_masked_tensor(x)]  # fmt: skip
 
 
-PROGRAMS = [masked, constructed, names, printed, loaded, checkpointed, devices, settings, older, unwritten, searched]
+PROGRAMS = [masked, constructed, names, printed, loaded, checkpointed, devices, settings, older, unwritten, resumed, searched]
 
 if __name__ == "__main__":
     write(PROGRAMS)

@@ -93,3 +93,11 @@ def test_a_failed_gradient_is_told_by_name():
         op.register_autograd(lambda ctx, g, wrong=wrong: wrong)
         with pytest.raises(RuntimeError, match=told):
             op([x], x).sum().backward()
+
+
+def test_without_a_group_of_processes():
+    from libdl.distributed import nn as group
+
+    for call in (lambda: group.all_reduce(libdl.ones(1)), lambda: group.broadcast(libdl.ones(1), 0)):
+        with pytest.raises(ValueError, match="there is no group of processes"):
+            call()

@@ -102,14 +102,14 @@ import typing as _typing  # noqa: E402
 from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
 
 if _typing.TYPE_CHECKING:
-    from . import rpc as rpc
+    from . import nn as nn, rpc as rpc
 else:  # so that type checkers report unknown names
 
     def __getattr__(name: str) -> Any:
-        if name == "rpc":
+        if name in ("nn", "rpc"):
             import importlib
 
-            return importlib.import_module(f"{__name__}.rpc")
+            return importlib.import_module(f"{__name__}.{name}")
         return _missing_names(__name__)(name)
 
 __dir__ = _public_names(__name__)
