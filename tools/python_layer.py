@@ -37,6 +37,11 @@ from __future__ import annotations
 '''
 
 
+# Functions that PyTorch still takes with a number before the last tensors, as in add(input, alpha,
+# other), and the parameter that the number is.
+LEADING = {"add": "alpha", "sub": "alpha", "addcmul": "value", "addcdiv": "value"}
+
+
 @dataclass(frozen=True)
 class Form:
     """One Python signature of one operator."""
@@ -100,6 +105,8 @@ def parameters_text(form: Form, method: bool, into: bool, out: str = "") -> str:
             starred = True
             continue
         if parameter.keyword_only and not starred:
+            if form.line.name in LEADING:
+                parts.append("_last: Any = None")
             parts.append("*")
             starred = True
         default = f" = {parameter.default}" if parameter.default is not None else ""
@@ -284,6 +291,16 @@ def function_text(form: Form, name: str, method: bool = False, into: bool = Fals
                 f"elif {parameter.name} is None:",
                 f"    raise TypeError('{name}: {parameter.name} must be given')",
             ]
+    if form.line.name in LEADING:
+        tensors = ", ".join(p.name for p in form.line.parameters[1:] if not p.keyword_only)
+        number = LEADING[form.line.name]
+        body += [
+            "if _last is not None:",
+            "    from ._older import leading_number",
+            "",
+            f"    {number}, {tensors} = leading_number({name!r}, {number}, {tensors}, _last)",
+            "    _last = None",
+        ]
     first = "self" if method else form.line.parameters[0].name if form.line.parameters else ""
     c_name = operator.name
     body.append("try:")

@@ -47,9 +47,11 @@ def test_sequences_are_converted_as_a_cast_would():
 
 def test_a_tensor_is_seen_through_another_over_the_same_memory():
     x = libdl.zeros(2, requires_grad=True)
-    y = libdl.FloatTensor(x)
-    y.fill_(3.0)
-    assert x.tolist() == [3.0, 3.0] and not y.requires_grad
+    with libdl.no_grad():
+        libdl.FloatTensor(x).fill_(3.0)
+    assert x.tolist() == [3.0, 3.0]
+    (libdl.FloatTensor(x) * libdl.Tensor(x)).sum().backward()  # views, as in PyTorch
+    assert x.grad.tolist() == [6.0, 6.0]
 
 
 @pytest.mark.parametrize("call, told", [

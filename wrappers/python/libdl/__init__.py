@@ -263,6 +263,7 @@ if _typing.TYPE_CHECKING:
     from .storage import *
     from . import accelerator as accelerator, amp as amp, backends as backends, compiler as compiler
     from . import cpu as cpu, cuda as cuda, distributed as distributed, distributions as distributions
+    from . import export as export, library as library, masked as masked, ops as ops
     from . import func as func, functional as functional, fx as fx, hub as hub, jit as jit, mps as mps
     from . import linalg as linalg
     from . import multiprocessing as multiprocessing, nn as nn, onnx as onnx, optim as optim
@@ -273,9 +274,10 @@ if _typing.TYPE_CHECKING:
     from .func import vmap as vmap
 
 _LAZY = (
-    "__config__", "_dynamo", "accelerator", "amp", "backends", "compiler", "cpu", "cuda", "distributed",
-    "distributions", "func", "functional", "fx", "hub", "jit", "linalg", "mps", "multiprocessing",
-    "nn", "onnx", "optim", "overrides", "profiler", "random", "serialization", "special", "storage",
+    "__config__", "_dynamo", "_inductor", "_tensor_str", "_vmap_internals", "accelerator", "amp",
+    "backends", "compiler", "cpu", "cuda", "distributed", "distributions", "export", "func",
+    "functional", "fx", "hub", "jit", "library", "linalg", "masked", "mps", "multiprocessing", "nn",
+    "onnx", "ops", "optim", "overrides", "profiler", "random", "serialization", "special", "storage",
     "testing", "torch_version", "types", "utils", "version", "xpu",
 )  # fmt: skip
 

@@ -79,6 +79,13 @@ class UnsupportedError(Error, NotImplementedError):
     """Not supported by this version."""
 
 
+class LinAlgError(Error):
+    """A matrix that has not the decomposition that was asked for."""
+
+
+setattr(_C, "_LinAlgError", LinAlgError)  # its first name in PyTorch
+
+
 class InternalError(Error):
     """A defect of libdl: please report it."""
 

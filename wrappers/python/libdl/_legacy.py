@@ -39,6 +39,8 @@ class TensorType(type):
         kind = "cuda" if cls.is_cuda else "cpu"
         if device is not None and Device(device).type != kind:
             raise RuntimeError(f"{cls.__name__}: device is {device}, wanted one of type {kind}")
+        if named.keys() == {"other"} or (len(args) == 1 and isinstance(args[0], Tensor)):
+            return made(cls.__name__, cls.dtype, device, args, named)
         return made(cls.__name__, cls.dtype, device or kind, args, named)
 
     def __repr__(cls) -> str:
@@ -48,27 +50,68 @@ class TensorType(type):
         return f"libdl.{'cuda.' if cls.is_cuda else ''}{cls.__name__}"
 
 
-def made(function: str, dtype: Dtype, device: Any, args: Any, named: dict[str, Any]) -> Tensor:
+def made(function: str, dtype: Dtype | None, device: Any, args: Any, named: dict[str, Any],
+         kind: type[Tensor] = Tensor) -> Tensor:  # fmt: skip
     """What the older constructors return: without values for sizes, or with those of a sequence.
 
-    A tensor is returned as another one over the same memory, and must have the dtype."""
-    if named and (args or len(named) > 1 or not {"data", "size"} & named.keys()):
-        raise TypeError(f"{function}: found the arguments {sorted(named)}, wanted sizes, data or size")
+    A tensor is returned as a view of it, with its history, and must have the dtype; None: any, and
+    the default one for what is no tensor. A storage becomes a tensor over its memory."""
+    if named and (args or len(named) > 1 or not {"data", "other", "size"} & named.keys()):
+        raise TypeError(f"{function}: found the arguments {sorted(named)}, wanted sizes, data, "
+                        "size or other")  # fmt: skip
+    given: Any
     if named:
-        given = Size(named["size"]) if "size" in named else named["data"]
-    elif len(args) == 1 and not isinstance(args[0], int):
-        given = args[0]
+        ((name, given),) = named.items()
+    elif len(args) == 1 and not _is_size(args[0]):
+        name, given = "size" if isinstance(args[0], Size) else "data", args[0]
+        name = "other" if isinstance(given, Tensor) else name
     else:
-        return empty(args or (0,), dtype=dtype, device=device)
-    if isinstance(given, Size):
-        return empty(given, dtype=dtype, device=device)
-    if isinstance(given, Tensor):
-        if given.dtype is not dtype:
-            raise TypeError(f"{function}: data has dtype {given.dtype}, wanted {dtype}")
-        return given.detach()
-    if isinstance(given, (str, bytes)) or not hasattr(given, "__len__"):
+        name, given = "size", args or (0,)
+    if name == "other":
+        return _view_of(function, given, dtype, device, kind)
+    wanted = dtype or get_default_dtype()
+    if name == "size":
+        if not isinstance(given, (list, tuple)) or not all(map(_is_size, given)):
+            raise TypeError(f"{function}: found {given!r} for sizes, wanted integers")
+        found = empty([int(n) for n in given], dtype=wanted, device=device)
+    elif type(given).__name__ in ("TypedStorage", "UntypedStorage") and hasattr(given, "elements"):
+        if getattr(given, "dtype", wanted) is not wanted:
+            raise RuntimeError(f"{function}: the storage is one of {given.dtype}, wanted {wanted}")
+        found = given.elements(wanted)
+    elif isinstance(given, (str, bytes, dict, Tensor)) or not hasattr(given, "__len__"):
         raise TypeError(f"{function}: data is a {type(given).__name__}, wanted sizes or a sequence")
-    return tensor(given, dtype=dtype, device=device)
+    else:
+        found = tensor(given, dtype=wanted, device=device)
+    made_of: Tensor = found if kind is Tensor else _C.make_subclass(kind, found)
+    return made_of
+
+
+def _is_size(value: Any) -> bool:
+    """Whether it stands for a size: an integer, of NumPy or a tensor's too, and no truth value."""
+    if isinstance(value, int):
+        return not isinstance(value, bool)
+    if isinstance(value, Tensor):
+        return value.ndim == 0 and value.dtype in (int64, int32, int16, int8, uint8)
+    return hasattr(value, "__index__") and not hasattr(value, "__len__")
+
+
+def _view_of(function: str, given: Any, dtype: Dtype | None, device: Any,
+             kind: type[Tensor]) -> Tensor:  # fmt: skip
+    if not isinstance(given, Tensor):
+        raise TypeError(f"{function}: other is a {type(given).__name__}, wanted a tensor")
+    if device is not None:
+        raise RuntimeError(f"{function}: found a tensor and a device; use tensor.to(device)")
+    if dtype is not None and given.dtype is not dtype:
+        raise TypeError(f"{function}: data has dtype {given.dtype}, wanted {dtype}")
+    view: Tensor = _C.as_subclass(given, kind)
+    return view
+
+
+def _constructed(cls: type[Tensor], *args: Any, device: DeviceLike | None = None,
+                 **named: Any) -> Tensor:  # fmt: skip
+    if device is not None and Device(device).type != (wanted := _C.default_device().type):
+        raise RuntimeError(f"Tensor: device is {device}, wanted one of type {wanted}, the default")
+    return made("Tensor", None, device, args, named, cls)
 
 
 def _type(dtype: Dtype, is_cuda: bool) -> TensorType:
@@ -129,6 +172,8 @@ def set_default_tensor_type(t: Any) -> None:
 
 def new(self: Tensor, *args: Any, device: DeviceLike | None = None, **named: Any) -> Tensor:
     """A tensor of this one's dtype and device: of sizes, without values, or of a sequence's values."""
+    if named.keys() == {"other"} or (len(args) == 1 and isinstance(args[0], Tensor)):
+        return made("new", self.dtype, device, args, named)
     return made("new", self.dtype, device or self.device, args, named)
 
 
@@ -255,6 +300,7 @@ for _method in (
     storage_type, untyped_storage,
 ):  # fmt: skip
     setattr(Tensor, _method.__name__, _method)
+setattr(Tensor, "__new__", _constructed)
 for _name in ("rename", "refine_names", "align_to"):
     setattr(Tensor, _name, _refuse_names)
 

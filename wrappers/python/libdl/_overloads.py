@@ -119,6 +119,10 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
         raise
 
 
+def _split_method(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    return split(self, split_size, dim)
+
+
 def repeat_interleave(
     input: Tensor, repeats: Any, dim: int | None = None, *, axis: int | None = None,
     output_size: int | None = None,
@@ -435,10 +439,11 @@ _document(_view, "view", METHODS.get("view"))
 _C.register("view", _view)
 _document(_scatter_, "scatter_", None, method=True)
 _document(_where_method, "where", None, method=True)
+_document(_split_method, "split", FUNCTIONS.get("split"), method=True)
 _document(_nonzero, "nonzero", None)
 nonzero = _nonzero
 kthvalue.__doc__ = _functions.kthvalue.__doc__
-for _method in (max, min, norm, repeat_interleave, split, scatter, nonzero, var, std, kthvalue):
+for _method in (max, min, norm, repeat_interleave, scatter, nonzero, var, std, kthvalue):
     setattr(Tensor, _method.__name__, _method)
 __all__ += ["kthvalue", "nonzero", "std", "var"]
 

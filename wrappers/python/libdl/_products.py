@@ -12,7 +12,7 @@ from ._errors import ArgumentValueError, IndexRangeError, ShapeError
 from ._out import copied, in_place
 from ._shapes import baddbmm
 
-__all__ = ["addbmm", "addmv", "addr", "chain_matmul", "renorm", "vdot"]
+__all__ = ["addbmm", "addmv", "addr", "chain_matmul", "renorm", "spmm", "vdot"]
 
 
 def _wants(function: str, argument: str, x: Tensor, ndim: int) -> None:
@@ -77,6 +77,11 @@ def addbmm(input: Tensor, batch1: Tensor, batch2: Tensor, *, beta: Any = 1, alph
 def vdot(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The sum of conj(input) * other, of two vectors."""
     return f.dot(input.conj() if input.is_complex() else input, other, out=out)
+
+
+def spmm(input: Tensor, mat2: Tensor) -> Tensor:
+    """The product of two matrices; mm under the name for a sparse first one."""
+    return f.mm(input, mat2)
 
 
 def chain_matmul(*matrices: Any, out: Tensor | None = None) -> Tensor:

@@ -4,6 +4,7 @@
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable
 from typing import Any, NamedTuple, SupportsFloat, SupportsIndex, TypeAlias
 
@@ -91,6 +92,20 @@ def by_name(name: str) -> dtype:
     raise ValueError(f"no dtype is called {name!r}")
 
 
+_NO_META = (
+    "device: found 'meta': there are no tensors without elements. nn.utils.skip_init(Class, ...) "
+    "makes a module whose parameters are not drawn, for load_state_dict"
+)
+
+
+class _DevicesBefore(threading.local):
+    def __init__(self) -> None:
+        self.stack: list[device] = []
+
+
+_devices_before = _DevicesBefore()
+
+
 class device:
     """Where a tensor's elements are: device("cpu"), device("cuda", 1), device("cuda:1").
 
@@ -115,12 +130,23 @@ class device:
                 raise RuntimeError(f"device: {type + ':' + digits!r} is no device")
             index = int(digits)
         number = _C.device_type_named(type)
+        if number == 0 and type == "meta":
+            raise NotImplementedError(_NO_META)
         if number == 0:
             raise RuntimeError(f"device: {type!r} is neither cpu, cuda nor a loaded plugin's")
         self.type = type
         self.index = index
         self._type = number
         self._index = index or 0
+
+    def __enter__(self) -> device:
+        """Inside a with block, functions that make tensors use this device if none is given."""
+        _devices_before.stack.append(_C.default_device())
+        _C.set_default_device(self)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        _C.set_default_device(_devices_before.stack.pop())
 
     def __repr__(self) -> str:
         index = "" if self.index is None else f", index={self.index}"

@@ -11,15 +11,15 @@ from typing import Any
 
 from . import _functions as f
 from ._C import Tensor
-from ._errors import ArgumentValueError, ShapeError
+from ._errors import ArgumentValueError, LinAlgError as LinAlgError, ShapeError
 from ._functions import eye, matmul as matmul
 from ._nuclear import nuclear_norm
 from ._out import copied
 from ._shapes import cross as _cross
 from ._types import DtypeLike
 
-__all__ = ["cross", "diagonal", "matmul", "matrix_norm", "matrix_power", "multi_dot", "norm",
-           "vander", "vecdot", "vector_norm"]  # fmt: skip
+__all__ = ["LinAlgError", "cross", "diagonal", "matmul", "matrix_norm", "matrix_power", "multi_dot",
+           "norm", "vander", "vecdot", "vector_norm"]  # fmt: skip
 
 
 def vector_norm(

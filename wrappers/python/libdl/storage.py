@@ -58,6 +58,9 @@ class _Storage:
         """Bytes of all elements."""
         return len(self) * self.element_size()
 
+    def __sizeof__(self) -> int:
+        return object.__sizeof__(self) + self.nbytes()
+
     def data_ptr(self) -> int:
         """The address of the first element."""
         return self._whole.data_ptr()

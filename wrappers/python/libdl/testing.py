@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 from . import Tensor, as_tensor, isclose, promote_types, tensor
 from ._types import bfloat16, complex64, complex128, dtype, float16, float32, float64
 
-__all__ = ["assert_close"]
+__all__ = ["assert_allclose", "assert_close"]
 
 Message = str | Callable[[str], str] | None
 
@@ -53,6 +53,19 @@ def assert_close(
     attributes = [name for name, wanted in (("device", check_device), ("dtype", check_dtype),
                                             ("layout", check_layout), ("stride()", check_stride)) if wanted]  # fmt: skip
     _Comparison(chosen, equal_nan, attributes, allow_subclasses, msg).compare(actual, expected, "")
+
+
+def assert_allclose(actual: Any, expected: Any, rtol: float | None = None,
+                    atol: float | None = None, equal_nan: bool = True, msg: str = "") -> None:  # fmt: skip
+    """assert_close with the wider tolerances of PyTorch's first years, for any two dtypes."""
+    a = actual if isinstance(actual, Tensor) else tensor(actual)
+    b = expected if isinstance(expected, Tensor) else tensor(expected, dtype=a.dtype)
+    if rtol is None and atol is None:
+        wider = {float16: (1e-3, 1e-3), float32: (1e-4, 1e-5), float64: (1e-5, 1e-8)}
+        pairs = [wider.get(x.dtype, (0.0, 0.0)) for x in (a, b)]
+        rtol, atol = max(pair[0] for pair in pairs), max(pair[1] for pair in pairs)
+    assert_close(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False,
+                 msg=msg or None)  # fmt: skip
 
 
 class _Comparison:

@@ -7,7 +7,7 @@ not depend on an input is an error instead of zeros."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from .. import _functions as F
@@ -323,3 +323,17 @@ def _sloped(
 from .._missing import public as _public_names  # noqa: E402
 
 __dir__ = _public_names(__name__)
+
+
+def _construct_standard_basis_for(tensors: Sequence[Tensor], tensor_numels: Sequence[int]) -> Any:
+    """For each tensor its columns of the identity matrix of all elements, [all, its elements]."""
+    if len(tensors) != len(tensor_numels) or not tensors:
+        raise AssertionError("_construct_standard_basis_for: wanted a count for each tensor")
+    every, starts = sum(tensor_numels), 0
+    found = []
+    for x, count in zip(tensors, tensor_numels, strict=True):
+        columns = x.new_zeros(every, count)
+        columns.diagonal(-starts).fill_(1)
+        found.append(columns)
+        starts += count
+    return tuple(found)

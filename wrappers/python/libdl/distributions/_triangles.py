@@ -9,17 +9,18 @@ from __future__ import annotations
 
 from .. import cat, eye, stack
 from .._C import Tensor
+from .._errors import LinAlgError
 
 
 def cholesky(a: Tensor) -> Tensor:
     """The lower triangular L with L L^T = a, [..., n, n].
 
-    Raises RuntimeError if a matrix is not positive definite. Differentiable any number of times;
+    Raises LinAlgError if a matrix is not positive definite. Differentiable any number of times;
     the gradient is symmetric, because that of (a + a^T) / 2 is found.
     """
     factor = _columns(0.5 * (a + a.mT))
     if not _is_finite_factor(factor):
-        raise RuntimeError(f"cholesky: a matrix of shape {list(a.shape)} is not positive definite")
+        raise LinAlgError(f"cholesky: a matrix of shape {list(a.shape)} is not positive definite")
     return factor
 
 

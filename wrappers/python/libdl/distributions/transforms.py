@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions of random values, with the logarithm of their derivative."""
 
-from ._transform import ComposeTransform as ComposeTransform, Transform as Transform
+from ._transform import (
+    ComposeTransform as ComposeTransform, Transform as Transform,
+    _InverseTransform as _InverseTransform,
+)  # fmt: skip
 from ._transform_elements import (
     AbsTransform as AbsTransform, AffineTransform as AffineTransform, ExpTransform as ExpTransform,
     PowerTransform as PowerTransform, SigmoidTransform as SigmoidTransform,

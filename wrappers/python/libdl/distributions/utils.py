@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .. import as_tensor, broadcast_tensors, enable_grad, finfo, get_default_dtype, ones
+from .. import as_tensor, broadcast_tensors, enable_grad, finfo, get_default_dtype, ones, randn
 from .._C import Tensor
 
 __all__ = [
@@ -36,6 +36,16 @@ def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
         return as_tensor(value, dtype=kind, device=device)
 
     return tuple(broadcast_tensors(*map(tensor_of, values)))
+
+
+def _sum_rightmost(value: Tensor, dim: int) -> Tensor:
+    """The sum over so many last dimensions."""
+    return value.sum(tuple(range(-dim, 0))) if dim else value
+
+
+def _standard_normal(shape: Any, dtype: Any, device: Any) -> Tensor:
+    """Standard normal numbers."""
+    return randn(shape, dtype=dtype, device=device)
 
 
 def clamp_probs(probs: Tensor) -> Tensor:

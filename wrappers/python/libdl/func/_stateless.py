@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .. import _functions as F
@@ -30,18 +31,27 @@ def functional_call(
         strict: whether every parameter and buffer must be named, and nothing else
     """
     given = _merged(parameter_and_buffer_dicts)
+    values = () if args is None else args if isinstance(args, tuple) else (args,)
+    with replaced(module, given, tie_weights, strict):
+        return module(*values, **(kwargs or {}))
+
+
+@contextlib.contextmanager
+def replaced(
+    module: Module, given: dict[str, Tensor], tie_weights: bool, strict: bool
+) -> Iterator[None]:
+    """Inside a with block, the module has other parameters and buffers."""
     places = _places(module)
     if strict:
         _check_names(module, given, places)
     if tie_weights:
         given = _tied(given, places)
-    replaced = [(*places[name], value) for name, value in given.items() if name in places]
-    before = [(holder, key, holder[key]) for holder, key, _ in replaced]
-    values = () if args is None else args if isinstance(args, tuple) else (args,)
+    found = [(*places[name], value) for name, value in given.items() if name in places]
+    before = [(holder, key, holder[key]) for holder, key, _ in found]
     try:
-        for holder, key, value in replaced:
+        for holder, key, value in found:
             holder[key] = value
-        return module(*values, **(kwargs or {}))
+        yield
     finally:
         for holder, key, value in before:
             holder[key] = value

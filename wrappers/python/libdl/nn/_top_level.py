@@ -14,7 +14,7 @@ from .._C import Tensor
 from .._errors import ArgumentValueError, ShapeError
 from .._modes import no_grad
 from . import functional as F
-from ._dropouts import alpha_dropout, feature_alpha_dropout
+from ._dropouts import alpha_dropout, drops_nothing, feature_alpha_dropout
 from .functional import _shorten
 
 __all__ = [
@@ -167,6 +167,8 @@ def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
     if input.ndim < 2:
         raise ShapeError(f"feature_dropout_: argument 1 (input) has shape {list(input.shape)}, wanted "
                          "[n, channels, ...]")  # fmt: skip
+    if drops_nothing(input, p, train):
+        return input
     kept = f.dropout(input.new_ones((*input.shape[:2], *[1] * (input.ndim - 2))), p, train)
     return input.mul_(kept)
 

@@ -93,6 +93,8 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3,
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False,
             *, generator: Any = None) -> Tensor:  # fmt: skip
     """Elements set to zero with probability p, the others divided by 1 - p."""
+    if inplace and _dropouts.drops_nothing(input, p, training):
+        return input
     if inplace:
         return _C.dropout_into(input, p, training, generator, input)
     return _generated.dropout(input, p, training, generator=generator)
@@ -137,9 +139,11 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
 _THRESHOLD = threshold  # an argument has its name
 
 
-def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
+def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12,
+              out: Tensor | None = None) -> Tensor:  # fmt: skip
     """input divided by its p-norm along dim, which counts as at least eps."""
-    return input / input.norm(p, dim, keepdim=True).clamp(min=eps)
+    length = input.norm(p, dim, keepdim=True).clamp(min=eps)
+    return input / length if out is None else _functions.div(input, length, out=out)
 
 
 def _broadcast(x1: Tensor, x2: Tensor) -> tuple[Tensor, Tensor]:

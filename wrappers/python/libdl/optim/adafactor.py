@@ -29,6 +29,7 @@ class Adafactor(Optimizer):
     """
 
     _later = {"foreach": None}
+    _scalars = ("step",)
 
     def __init__(
         self,

@@ -218,12 +218,13 @@ class _Search:
         self.at, self.start, self.most = at, start, most
         self.size, self.least = size, least  # of the direction, and of a change of parameters
         self.rounds = 0
+        self.decrease, self.flatness = 1e-4, 0.9
 
     def is_too_high(self, p: _Point) -> bool:
-        return bool(p.loss > self.start.loss + 1e-4 * p.t * self.start.slope)
+        return bool(p.loss > self.start.loss + self.decrease * p.t * self.start.slope)
 
     def is_level(self, p: _Point) -> bool:
-        return bool(abs(p.slope) <= -0.9 * self.start.slope)
+        return bool(abs(p.slope) <= -self.flatness * self.start.slope)
 
     def run(self, t: Any) -> _Point:
         ends = self.bracket(t)
@@ -285,3 +286,32 @@ def _lowest(a: _Point, b: _Point, bounds: Any = None) -> Any:
     d2 = square.sqrt()
     t = b.t - (b.t - a.t) * ((b.slope + d2 - d1) / (b.slope - a.slope + 2 * d2))
     return min(max(t, low), high)
+
+
+# -- under PyTorch's names, for optimizers of programs ---------------------------------------------
+
+
+def _strong_wolfe(obj_func: Callable[..., Any], x: Any, t: Any, d: Tensor, f: Any, g: Tensor,
+                  gtd: Any, c1: float = 1e-4, c2: float = 0.9, tolerance_change: float = 1e-9,
+                  max_ls: int = 25) -> tuple[Any, Tensor, Any, int]:  # fmt: skip
+    """Loss, gradient and distance of a point on the line from x along d that fulfils the strong
+    Wolfe conditions, and how often obj_func(x, t, d) was called."""
+    calls = 0
+
+    def at(t: Any) -> _Point:
+        nonlocal calls
+        calls += 1
+        loss, grad = obj_func(x, t, d)
+        grad = grad.clone()
+        return _Point(t, loss, grad, grad.dot(d))
+
+    search = _Search(at, _Point(0, f, g.clone(), gtd), max_ls, d.abs().max(), tolerance_change)
+    search.decrease, search.flatness = c1, c2
+    found = search.run(t)
+    return found.loss, found.grad, found.t, calls
+
+
+def _cubic_interpolate(x1: Any, f1: Any, g1: Any, x2: Any, f2: Any, g2: Any,
+                       bounds: Any = None) -> Any:  # fmt: skip
+    """Where the cubic through two points (place, value, slope) is lowest, within the bounds."""
+    return _lowest(_Point(x1, f1, g1, g1), _Point(x2, f2, g2, g2), bounds)

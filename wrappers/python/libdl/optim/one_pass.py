@@ -20,6 +20,8 @@ _IN_PLACE = (float32, float64)
 class OnePassOptimizer(Optimizer):
     """Optimizers whose step is one call of C with the parameters' gradients and states."""
 
+    _scalars = ("step",)
+
     def _begin(self, state: dict[str, Any], param: Tensor, group: dict[str, Any]) -> None:
         """Fills in a parameter's state before its first step."""
         state["step"] = scalar(0.0)

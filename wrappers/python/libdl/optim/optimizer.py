@@ -91,7 +91,7 @@ class Optimizer(Hooked):
 
     _opt_called = False  # whether step() was called, for schedulers
     _later: dict[str, Any] = {}  # options that states of older versions lack
-    _scalars: tuple[str, ...] = ("step",)  # states that are numbers in those
+    _scalars: tuple[str, ...] = ()  # states that are numbers in those, and tensors now
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

@@ -19,11 +19,12 @@ if TYPE_CHECKING:
     from ._plugins import set_provider_enabled as set_provider_enabled
 
 _MODULES = (
-    "_pytree", "benchmark", "checkpoint", "collect_env", "cpp_extension", "data", "dlpack", "hooks",
+    "_python_dispatch", "_pytree", "benchmark", "checkpoint", "collect_env", "cpp_extension", "data",
+    "dlpack", "hooks",
     "model_zoo", "tensorboard",
 )  # fmt: skip
 __all__ = [
-    "Call", *_MODULES[1:], "draw_graph", "intercept", "load_plugin", "set_provider_enabled",
+    "Call", *_MODULES[2:], "draw_graph", "intercept", "load_plugin", "set_provider_enabled",
 ]  # fmt: skip
 _FROM = {
     "Call": "._intercept",

@@ -4,9 +4,11 @@
 # mypy: disable-error-code="no-any-return"
 from __future__ import annotations
 
+import contextlib
+import enum
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from .. import _C, _autocast, _random
 from .._C import Tensor
@@ -15,7 +17,58 @@ from .._modes import enable_grad
 from ..autograd import backward as run_backward, graph
 from ..autograd.function import Function
 
-__all__ = ["checkpoint", "checkpoint_sequential", "get_device_states", "set_device_states"]
+__all__ = [
+    "CheckpointPolicy", "SelectiveCheckpointContext", "checkpoint", "checkpoint_sequential",
+    "create_selective_checkpoint_contexts", "get_device_states", "noop_context_fn",
+    "set_checkpoint_early_stop", "set_device_states",
+]  # fmt: skip
+
+
+class CheckpointPolicy(enum.Enum):
+    """What a policy would say of an operator's result; see create_selective_checkpoint_contexts."""
+
+    MUST_SAVE = 0
+    PREFER_SAVE = 1
+    MUST_RECOMPUTE = 2
+    PREFER_RECOMPUTE = 3
+    MUST_CPU_OFFLOAD = 4
+    PREFER_CPU_OFFLOAD = 5
+
+
+def create_selective_checkpoint_contexts(
+    policy_fn_or_list: Any, allow_cache_entry_mutation: bool = False
+) -> NoReturn:
+    """Raises: a policy is asked about PyTorch's own operators, which are not called here."""
+    raise NotImplementedError(
+        "checkpoint.create_selective_checkpoint_contexts: a policy chooses among PyTorch's own "
+        "operators (aten), which are not called here; wrap only the parts that are to be computed "
+        "again in checkpoint()"
+    )
+
+
+class SelectiveCheckpointContext:
+    """What a policy is told first; see create_selective_checkpoint_contexts."""
+
+    def __init__(self, *, is_recompute: bool, op_output: Any = None) -> None:
+        self.is_recompute, self.op_output = is_recompute, op_output
+
+
+def noop_context_fn() -> tuple[Any, Any]:
+    """Two contexts that do nothing."""
+    return contextlib.nullcontext(), contextlib.nullcontext()
+
+
+class set_checkpoint_early_stop(contextlib.ContextDecorator):  # noqa: N801  (a context manager)
+    """Changes nothing: a function that runs again always runs to its end."""
+
+    def __init__(self, enable: bool) -> None:
+        pass
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: object) -> None:
+        pass
 
 
 class _Kept:
@@ -47,8 +100,10 @@ class _Replay:
     """Runs the function again on its original arguments, with the same random numbers, and with
     autocast as it was."""
 
-    def __init__(self, function: Callable[..., Any], args: Any, kwargs: Any, keep: bool) -> None:
+    def __init__(self, function: Callable[..., Any], args: Any, kwargs: Any, keep: bool,
+                 context: Any = None) -> None:  # fmt: skip
         self.function = function
+        self.context = contextlib.nullcontext() if context is None else context
         self.kept = [_Kept(value) for value in args]
         self.kept_named = {name: _Kept(value) for name, value in kwargs.items()}
         self.state = _random.get_rng_state() if keep else None
@@ -58,7 +113,7 @@ class _Replay:
         """The result, and the arguments that it was computed from."""
         args = [kept.again(f"argument {i + 1}") for i, kept in enumerate(self.kept)]
         kwargs = {name: kept.again(name) for name, kept in self.kept_named.items()}
-        with self.autocast._again():
+        with self.autocast._again(), self.context:
             if self.state is None:
                 return self.function(*args, **kwargs), args
             with _random.fork_rng():
@@ -106,26 +161,39 @@ class _Frame(threading.local):
 def checkpoint(
     function: Callable[..., Any],
     *args: Any,
-    use_reentrant: bool = False,
+    use_reentrant: bool | None = False,
     preserve_rng_state: bool = True,
-    context_fn: Any = None,
+    context_fn: Callable[[], tuple[Any, Any]] = noop_context_fn,
     determinism_check: str = "default",
     debug: bool = False,
+    early_stop: bool = True,
     **kwargs: Any,
 ) -> Any:
     """function(*args), without saving its intermediate values: backward runs it again.
 
     Arguments:
         function: must do the same each time it is called
-        preserve_rng_state: whether the second run draws the same random numbers
         use_reentrant: whether to run a backward pass inside backward, as PyTorch first did
+        preserve_rng_state: whether the second run draws the same random numbers
+        context_fn: makes two contexts, one for the first run and one for those in backward
+        determinism_check: "default" or "none"; that values are as many as before is always checked
+        debug, early_stop: have no effect; errors tell both counts, and runs end where they began
     """
+    if use_reentrant and (context_fn is not noop_context_fn or debug):
+        raise ValueError("checkpoint: context_fn and debug are for use_reentrant=False")
+    if use_reentrant and kwargs:
+        raise ValueError(f"checkpoint: {', '.join(kwargs)} given by name, which is for "
+                         "use_reentrant=False")  # fmt: skip
+    if determinism_check not in ("default", "none"):
+        raise ValueError(f"checkpoint: determinism_check is {determinism_check!r}, wanted 'default' "
+                         "or 'none'")  # fmt: skip
     if not _C.grad_enabled():
         return function(*args, **kwargs)
     if use_reentrant:
         return _Reentrant.apply(function, preserve_rng_state, *args)
-    frame = _Frame(_Replay(function, args, kwargs, preserve_rng_state), [0])
-    with graph.saved_tensors_hooks(frame.pack, frame.unpack):
+    first, again = context_fn()
+    frame = _Frame(_Replay(function, args, kwargs, preserve_rng_state, again), [0])
+    with graph.saved_tensors_hooks(frame.pack, frame.unpack), first:
         return function(*args, **kwargs)
 
 

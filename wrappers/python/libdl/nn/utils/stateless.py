@@ -18,3 +18,13 @@ def functional_call(
 
     return call(module, parameters_and_buffers, args, kwargs, tie_weights=tie_weights,
                 strict=strict)  # fmt: skip
+
+
+def _reparametrize_module(
+    module: Module, parameters_and_buffers: dict[str, Tensor], tie_weights: bool = False,
+    strict: bool = False, stack_weights: bool = False,
+) -> Any:  # fmt: skip
+    """Inside a with block, the module has other parameters and buffers."""
+    from ...func._stateless import replaced
+
+    return replaced(module, parameters_and_buffers, tie_weights, strict)

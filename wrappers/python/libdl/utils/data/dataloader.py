@@ -171,6 +171,9 @@ class DataLoader(Generic[_Sample]):
         return chosen
 
     def __iter__(self) -> Iterator[Any]:
+        return self._get_iterator()
+
+    def _get_iterator(self) -> Iterator[Any]:
         resumed, self._resumed = self._resumed, None
         epoch: Epoch
         if self.num_workers == 0:
@@ -202,3 +205,11 @@ class DataLoader(Generic[_Sample]):
 
     def check_worker_number_rationality(self) -> None:
         """Of PyTorch; does nothing."""
+
+    # PyTorch's own names for these, which subclasses in programs use.
+    _auto_collation = batched
+    _index_sampler = indices
+
+
+_BaseDataLoaderIter, _SingleProcessDataLoaderIter = Epoch, LocalEpoch
+_MultiProcessingDataLoaderIter = WorkerEpoch

@@ -23,7 +23,7 @@ _END = object()
 class Epoch(Iterator[Any]):
     """What both ways share: the seed, the indices, and how many batches were handed out."""
 
-    def __init__(self, loader: DataLoader[Any], resumed: dict[str, Any] | None) -> None:
+    def __init__(self, loader: DataLoader[Any], resumed: dict[str, Any] | None = None) -> None:
         self.loader = loader
         self.handed = 0
         self.ended = False
@@ -108,7 +108,7 @@ def pinned(batch: Any) -> Any:
 class LocalEpoch(Epoch):
     """Each batch is loaded by the thread that asks for it."""
 
-    def __init__(self, loader: DataLoader[Any], resumed: dict[str, Any] | None) -> None:
+    def __init__(self, loader: DataLoader[Any], resumed: dict[str, Any] | None = None) -> None:
         super().__init__(loader, resumed)
         self.batches = batches_of(loader, self.seed, shared=False)
         if loader.iterates:
@@ -126,7 +126,7 @@ class LocalEpoch(Epoch):
 class WorkerEpoch(Epoch):
     """Each worker has up to prefetch_factor batches before it, which are handed out in order."""
 
-    def __init__(self, loader: DataLoader[Any], resumed: dict[str, Any] | None) -> None:
+    def __init__(self, loader: DataLoader[Any], resumed: dict[str, Any] | None = None) -> None:
         from .workers import workers_of
 
         super().__init__(loader, resumed)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Any, NoReturn
 
-from ._C import Tensor
+from .._C import Tensor
 
 
 class ProcessGroup:
@@ -99,8 +99,17 @@ def new_group(*args: Any, **kwargs: Any) -> NoReturn:
 
 import typing as _typing  # noqa: E402
 
-from ._missing import missing as _missing_names, public as _public_names  # noqa: E402
+from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
 
-if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
-    __getattr__ = _missing_names(__name__)
+if _typing.TYPE_CHECKING:
+    from . import nn as nn, rpc as rpc
+else:  # so that type checkers report unknown names
+
+    def __getattr__(name: str) -> Any:
+        if name in ("nn", "rpc"):
+            import importlib
+
+            return importlib.import_module(f"{__name__}.{name}")
+        return _missing_names(__name__)(name)
+
 __dir__ = _public_names(__name__)

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""vmap under PyTorch's former name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .func import vmap as vmap
+
+__all__ = ["vmap"]
+
+
+def _vmap(
+    func: Callable[..., Any],
+    in_dims: Any = 0,
+    out_dims: Any = 0,
+    allow_none_pass_through: bool = False,
+) -> Callable[..., Any]:
+    """func for batches; with allow_none_pass_through, results that are None stay None."""
+    if not allow_none_pass_through:
+        return vmap(func, in_dims, out_dims)
+
+    def for_batches(*args: Any) -> Any:
+        places: list[bool] = []
+        single = False
+
+        def without(*samples: Any) -> Any:
+            nonlocal single
+            answer = func(*samples)
+            single = not isinstance(answer, tuple)
+            results = (answer,) if single else answer
+            places[:] = [x is None for x in results]
+            return tuple(x for x in results if x is not None)
+
+        kept = iter(vmap(without, in_dims, out_dims)(*args))
+        results = tuple(None if absent else next(kept) for absent in places)
+        return results[0] if single else results
+
+    return for_batches
+
+
+import typing as _typing  # noqa: E402
+
+from ._missing import missing as _missing_names, public as _public_names  # noqa: E402
+
+if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
+    __getattr__ = _missing_names(__name__)
+__dir__ = _public_names(__name__)

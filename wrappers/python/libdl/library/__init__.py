@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators that a program defines: custom_op, Library, and what is registered for them. They are
+called as torch.ops.namespace.name, too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal, NoReturn
+
+from ._operators import OPERATORS, Operator, found, split
+from ._schema import of_function, of_text
+
+__all__ = [
+    "CustomOpDef",
+    "Library",
+    "custom_op",
+    "define",
+    "impl",
+    "impl_abstract",
+    "infer_schema",
+    "opcheck",
+    "register_autocast",
+    "register_autograd",
+    "register_fake",
+    "register_kernel",
+    "register_torch_dispatch",
+    "register_vmap",
+    "triton_op",
+    "wrap_triton",
+]
+
+_Function = Callable[..., Any]
+# Keys of PyTorch's dispatcher: kernels of a device, or of all; functions that are recorded.
+_DEVICES = {"CPU": "cpu", "CUDA": "cuda", "CompositeExplicitAutograd": ""}
+_RECORDED = ("CompositeImplicitAutograd", "Autograd", "AutogradCPU", "AutogradCUDA")
+_UNUSED = ("Meta", "Functionalize", "Python")
+
+
+class CustomOpDef:
+    """An operator that custom_op made: it is called like the function."""
+
+    def __init__(self, namespace: str, name: str, operator: Operator, function: _Function) -> None:
+        self._namespace, self._name, self._qualname = namespace, name, f"{namespace}::{name}"
+        self._init_fn = function
+        OPERATORS.setdefault(namespace, {})[name] = operator
+
+    def __repr__(self) -> str:
+        return f"<CustomOpDef({self._qualname})>"
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return found(self._qualname)(*args, **kwargs)
+
+    @property
+    def _opoverload(self) -> Any:
+        from .. import ops
+
+        return getattr(getattr(ops, self._namespace), self._name).default
+
+    def register_fake(self, fn: _Function, /) -> _Function:
+        """Returns the function; it is called by nobody, because calls compute real tensors."""
+        return fn
+
+    def register_autograd(
+        self, backward: _Function, /, *, setup_context: _Function | None = None
+    ) -> None:
+        """backward(ctx, *gradients) returns a gradient for each argument by position;
+        setup_context(ctx, inputs, output) keeps what it needs."""
+        found(self._qualname).register_autograd(backward, setup_context)
+
+    def register_kernel(self, device_types: Any, fn: _Function | None = None, /) -> Any:
+        """The function that computes on devices of these types; a decorator without it."""
+        return register_kernel(self._qualname, device_types, fn)
+
+    def register_vmap(self, func: _Function | None = None) -> Any:
+        """func(info, in_dims, *args) returns results and their dimensions, for vmap."""
+        return register_vmap(self._qualname, func)
+
+    def register_torch_dispatch(self, torch_dispatch_class: Any, fn: Any = None, /) -> NoReturn:
+        """Raises: nothing is dispatched by __torch_dispatch__."""
+        register_torch_dispatch(self._qualname, torch_dispatch_class, fn)
+
+    def register_autocast(self, device_type: str, cast_inputs: Any) -> NoReturn:
+        """Raises: autocast knows libdl's own operators."""
+        register_autocast(self._qualname, device_type, cast_inputs)
+
+
+def custom_op(
+    name: str,
+    fn: _Function | None = None,
+    /,
+    *,
+    mutates_args: str | Iterable[str],
+    device_types: str | Sequence[str] | None = None,
+    schema: str | None = None,
+    tags: Any = None,
+) -> Any:
+    """Makes a function an operator, "namespace::name", which records no call inside of it.
+
+    Arguments:
+        mutates_args: names of the arguments that it writes, or "unknown": all tensors
+        device_types: where this function computes; None: everywhere
+        schema: what it takes and returns; None: as its annotations tell
+        tags: has no effect
+    """
+    namespace, short = split(name)
+
+    def define_it(function: _Function) -> CustomOpDef:
+        wanted = (
+            of_function(name, function, mutates_args)
+            if schema is None
+            else of_text(namespace, schema if schema.lstrip()[:1] != "(" else short + schema)
+        )
+        operator = Operator(wanted)
+        for kind in _kinds(device_types):
+            operator.kernels[kind] = function
+        return CustomOpDef(namespace, short, operator, function)
+
+    return define_it if fn is None else define_it(fn)
+
+
+def _kinds(device_types: Any) -> list[str]:
+    if device_types is None or device_types == "default":
+        return [""]
+    return [device_types] if isinstance(device_types, str) else list(device_types)
+
+
+def infer_schema(
+    prototype_function: _Function, /, *, mutates_args: Any, op_name: str | None = None
+) -> str:
+    """The schema that a function's annotations tell, as text."""
+    told = str(of_function(op_name or "", prototype_function, mutates_args))
+    return told
+
+
+class Library:
+    """Operators of a namespace that are defined by schemas: kind is "DEF", "FRAGMENT" or "IMPL"."""
+
+    def __init__(self, ns: str, kind: str, dispatch_key: str = "") -> None:
+        if kind not in ("DEF", "FRAGMENT", "IMPL"):
+            raise ValueError(f"Library: kind is {kind!r}, wanted 'DEF', 'FRAGMENT' or 'IMPL'")
+        if ns in ("aten", "prims", "prim") and kind != "IMPL":
+            raise RuntimeError(f"Library: the namespace {ns} is not a program's own")
+        if kind == "DEF" and ns in _DEFINED:
+            raise RuntimeError(f"Library: {ns} is defined already; use kind 'FRAGMENT' or 'IMPL'")
+        if kind == "DEF":
+            _DEFINED.add(ns)
+        self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
+
+    def define(self, schema: str, alias_analysis: str = "", *, tags: Any = ()) -> str:
+        """A new operator; schema: "name(Tensor x, float a=1.0) -> Tensor". Returns its name."""
+        if self.kind == "IMPL":
+            raise RuntimeError("Library.define: a library of kind 'IMPL' defines nothing")
+        wanted = of_text(self.ns, schema)
+        name = wanted.name.partition("::")[2]
+        if name in OPERATORS.get(self.ns, {}):
+            raise RuntimeError(f"Library.define: {wanted.name} is defined already")
+        operator = Operator(wanted)
+        operator.strict = False
+        OPERATORS.setdefault(self.ns, {})[name] = operator
+        return name
+
+    def impl(
+        self,
+        op_name: Any,
+        fn: _Function,
+        dispatch_key: str = "",
+        *,
+        with_keyset: bool = False,
+        allow_override: bool = False,
+    ) -> None:
+        """The function behind an operator, for a key of PyTorch's dispatcher. Its calls are
+        recorded, unless the operator has a gradient of its own."""
+        name = op_name if isinstance(op_name, str) else op_name._name
+        short = name.partition("::")[2] if "::" in name else name
+        key = dispatch_key or self.dispatch_key or "CompositeImplicitAutograd"
+        if self.ns == "aten":
+            raise NotImplementedError(
+                f"Library.impl: aten::{short} is libdl's own and cannot be replaced"
+            )
+        if with_keyset:
+            raise NotImplementedError(
+                "Library.impl: with_keyset=True: there are no sets of dispatch keys"
+            )
+        operator = found(f"{self.ns}::{short}")
+        if key in _DEVICES:
+            operator.kernels[_DEVICES[key]] = fn
+            operator.composite = operator.composite or _by_device(operator)
+        elif key in _RECORDED:
+            operator.composite = fn
+        elif key not in _UNUSED:
+            raise NotImplementedError(f"Library.impl: the key {key!r} stands for nothing here")
+
+
+_DEFINED: set[str] = set()
+
+
+def _by_device(operator: Operator) -> _Function:
+    def run(*args: Any, **kwargs: Any) -> Any:
+        from ._operators import _tensors
+
+        return operator.kernel(_tensors([*args, *kwargs.values()]))(*args, **kwargs)
+
+    return run
+
+
+def define(qualname: str, schema: str, *, lib: Library | None = None, tags: Any = ()) -> Any:
+    """A new operator "namespace::name" with a schema "(Tensor x) -> Tensor"."""
+    namespace, name = split(qualname)
+    (lib or Library(namespace, "FRAGMENT")).define(name + schema)
+
+
+def impl(
+    qualname: str, types: Any, func: _Function | None = None, *, lib: Library | None = None
+) -> Any:
+    """The function of an operator for types of devices, or "default"; a decorator without func."""
+    namespace, name = split(qualname)
+
+    def register(function: _Function) -> None:
+        library = lib or Library(namespace, "FRAGMENT")
+        for kind in _kinds(types):
+            library.impl(name, function, _key_of(kind))
+
+    return register if func is None else register(func)
+
+
+def _key_of(kind: str) -> str:
+    keys = {value: key for key, value in _DEVICES.items()}
+    return keys.get(kind, kind)
+
+
+def _named(op: Any) -> Operator:
+    return found(op if isinstance(op, str) else getattr(op, "_qualname", None) or op.name())
+
+
+def register_fake(
+    op: Any,
+    func: _Function | None = None,
+    /,
+    *,
+    lib: Any = None,
+    _stacklevel: int = 1,
+    allow_override: bool = False,
+) -> Any:
+    """Returns the function; it is called by nobody, because calls compute real tensors."""
+    _named(op)
+    return (lambda function: function) if func is None else func
+
+
+impl_abstract = register_fake
+
+
+def register_autograd(
+    op: Any, backward: _Function, /, *, setup_context: _Function | None = None, lib: Any = None
+) -> None:
+    """The gradient of an operator; see CustomOpDef.register_autograd."""
+    _named(op).register_autograd(backward, setup_context)
+
+
+def register_kernel(
+    op: Any, device_types: Any, func: _Function | None = None, /, *, lib: Any = None
+) -> Any:
+    """The function that computes on devices of these types; a decorator without it."""
+    operator = _named(op)
+
+    def register(function: _Function) -> _Function:
+        for kind in _kinds(device_types):
+            operator.kernels[kind] = function
+        return function
+
+    return register if func is None else register(func)
+
+
+def register_vmap(op: Any, func: _Function | None = None, /, *, lib: Any = None) -> Any:
+    """func(info, in_dims, *args) returns results and their dimensions, for vmap."""
+    operator = _named(op)
+
+    def register(function: _Function) -> _Function:
+        operator.batch_rule, operator._function = function, None
+        return function
+
+    return register if func is None else register(func)
+
+
+def register_torch_dispatch(
+    op: Any, torch_dispatch_class: Any, func: Any = None, /, *, lib: Any = None
+) -> NoReturn:
+    """Raises: nothing is dispatched by __torch_dispatch__."""
+    raise NotImplementedError(
+        "library.register_torch_dispatch: there is no __torch_dispatch__ here; "
+        "overrides.TorchFunctionMode sees calls"
+    )
+
+
+def register_autocast(
+    op: Any, device_type: str, cast_inputs: Any, /, *, lib: Any = None
+) -> NoReturn:
+    """Raises: autocast knows libdl's own operators."""
+    raise NotImplementedError(
+        "library.register_autocast: autocast converts the arguments of libdl's own "
+        "operators; convert them in the kernel"
+    )
+
+
+def opcheck(
+    op: Any,
+    args: Any,
+    kwargs: Any = None,
+    *,
+    test_utils: Any = "",
+    raise_exception: bool = True,
+    atol: Any = None,
+    rtol: Any = None,
+) -> NoReturn:
+    """Raises: it would compare with a compiler that is not there."""
+    raise NotImplementedError(
+        "library.opcheck: nothing is compiled here; autograd.gradcheck checks a gradient"
+    )
+
+
+def triton_op(
+    name: str, fn: Any = None, /, *, mutates_args: Any, schema: Literal[None] | str = None
+) -> NoReturn:
+    """Raises: kernels of Triton take PyTorch's own tensors."""
+    raise NotImplementedError("library.triton_op: kernels of Triton take PyTorch's own tensors")
+
+
+def wrap_triton(triton_kernel: Any, /) -> NoReturn:
+    """Raises: kernels of Triton take PyTorch's own tensors."""
+    raise NotImplementedError("library.wrap_triton: kernels of Triton take PyTorch's own tensors")
+
+
+import typing as _typing  # noqa: E402
+
+from .._missing import missing as _missing_names, public as _public_names  # noqa: E402
+
+if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
+    __getattr__ = _missing_names(__name__)
+__dir__ = _public_names(__name__)

@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that leave out elements where a mask is False. MaskedTensor is not offered."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from . import _functions as f
+from ._C import Tensor
+from ._types import bool_, iinfo, int64
+
+__all__ = [
+    "MaskedTensor",
+    "amax",
+    "amin",
+    "as_masked_tensor",
+    "cumprod",
+    "cumsum",
+    "is_masked_tensor",
+    "log_softmax",
+    "logsumexp",
+    "masked_tensor",
+    "mean",
+    "norm",
+    "normalize",
+    "prod",
+    "softmax",
+    "softmin",
+    "std",
+    "sum",
+    "var",
+]
+
+
+def _filled(input: Tensor, dtype: Any, mask: Tensor | None, value: Any) -> Tensor:
+    """The input in the dtype, with the value where the mask is False."""
+    x = input if dtype is None else input.to(dtype)
+    if mask is None:
+        return x
+    kept = mask if mask.dtype is bool_ else mask.to(bool_)
+    return f.where(kept, x, f.full((), value, dtype=x.dtype, device=x.device))
+
+
+def _dims(input: Tensor, dim: Any) -> tuple[int, ...]:
+    if dim is None:
+        return tuple(range(input.ndim))
+    return (dim,) if isinstance(dim, int) else tuple(dim)
+
+
+def _whole(input: Tensor, dtype: Any) -> Any:
+    """The dtype of sums and products."""
+    if dtype is not None or input.is_floating_point() or input.is_complex():
+        return dtype
+    return int64
+
+
+def _end(input: Tensor, dtype: Any, largest: bool) -> Any:
+    """The largest or smallest number of the dtype."""
+    kind = dtype or input.dtype
+    if kind.is_floating_point:
+        return float("inf") if largest else -float("inf")
+    if kind is bool_:
+        return largest
+    return iinfo(kind).max if largest else iinfo(kind).min
+
+
+def sum(
+    input: Tensor,
+    dim: Any = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: Any = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """The sum; of nothing, 0."""
+    return _filled(input, _whole(input, dtype), mask, 0).sum(
+        _dims(input, dim), keepdim=bool(keepdim)
+    )
+
+
+def prod(
+    input: Tensor,
+    dim: Any = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: Any = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """The product; of nothing, 1."""
+    made = _filled(input, _whole(input, dtype), mask, 1)
+    for d in sorted((d % max(input.ndim, 1) for d in _dims(input, dim)), reverse=True):
+        made = made.prod(d, keepdim=bool(keepdim))
+    return made
+
+
+def mean(
+    input: Tensor,
+    dim: Any = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: Any = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """The mean; of nothing, NaN."""
+    count = sum(f.ones_like(input, dtype=int64), dim, keepdim=keepdim, mask=mask)
+    return sum(input, dim, keepdim=keepdim, dtype=dtype, mask=mask) / count
+
+
+def amax(
+    input: Tensor,
+    dim: Any = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: Any = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """The largest element; of nothing, the smallest number of the dtype."""
+    return _filled(input, dtype, mask, _end(input, dtype, False)).amax(
+        _dims(input, dim), bool(keepdim)
+    )
+
+
+def amin(
+    input: Tensor,
+    dim: Any = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: Any = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """The smallest element; of nothing, the largest number of the dtype."""
+    return _filled(input, dtype, mask, _end(input, dtype, True)).amin(
+        _dims(input, dim), bool(keepdim)
+    )
+
+
+def logsumexp(
+    input: Tensor,
+    dim: Any = None,
+    *,
+    keepdim: bool = False,
+    dtype: Any = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """log of the sum of exp; of nothing, -infinity."""
+    return f.logsumexp(_filled(input, dtype, mask, -float("inf")), _dims(input, dim), keepdim)
+
+
+def norm(
+    input: Tensor,
+    ord: float | None = 2.0,
+    dim: Any = None,
+    *,
+    keepdim: bool | None = False,
+    dtype: Any = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """(sum of |x|^ord)^(1/ord); of nothing, 0, or infinity for an ord below 0."""
+    p = 2.0 if ord is None else float(ord)
+    held = _filled(input, dtype, mask, 0.0 if p >= 0 else float("inf"))
+    return f.norm(held, p, _dims(input, dim), bool(keepdim))
+
+
+def var(
+    input: Tensor,
+    dim: Any = None,
+    unbiased: bool | None = None,
+    *,
+    correction: float | None = None,
+    keepdim: bool | None = False,
+    dtype: Any = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """The variance, over the count less the correction: 1, or 0 if not unbiased."""
+    if unbiased is not None and correction is not None:
+        raise RuntimeError("masked.var: found unbiased and correction, wanted one of them")
+    less = correction if correction is not None else 1 if unbiased in (None, True) else 0
+    x = input if dtype is None else input.to(dtype)
+    x = x if x.is_floating_point() or x.is_complex() else x.float()
+    count = sum(f.ones_like(input, dtype=int64), dim, keepdim=True, mask=mask)
+    middle = sum(x, dim, keepdim=True, mask=mask) / count
+    off = x - middle
+    squares = sum(off * off.conj(), dim, keepdim=keepdim, mask=mask)
+    if x.is_complex():
+        squares = squares.real
+    left = (count if keepdim else count.reshape(squares.shape)) - less
+    return squares / left.clamp(min=0)
+
+
+def std(
+    input: Tensor,
+    dim: Any = None,
+    unbiased: bool | None = None,
+    *,
+    correction: int | None = None,
+    keepdim: bool | None = False,
+    dtype: Any = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """The square root of the variance."""
+    return var(
+        input, dim, unbiased, correction=correction, keepdim=keepdim, dtype=dtype, mask=mask
+    ).sqrt()
+
+
+def softmax(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = None) -> Tensor:
+    """softmax over the elements that are left, 0 elsewhere; NaN where none is left."""
+    return f.softmax(_filled(input, dtype, mask, -float("inf")), dim)
+
+
+def log_softmax(
+    input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = None
+) -> Tensor:
+    """log_softmax over the elements that are left, -infinity elsewhere; NaN where none is left."""
+    return f.log_softmax(_filled(input, dtype, mask, -float("inf")), dim)
+
+
+def softmin(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = None) -> Tensor:
+    """softmax of the negative input."""
+    return f.softmax(-_filled(input, dtype, mask, float("inf")), dim)
+
+
+def cumsum(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = None) -> Tensor:
+    """The running sum of the elements that are left."""
+    return f.cumsum(_filled(input, _whole(input, dtype), mask, 0), dim)
+
+
+def cumprod(input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = None) -> Tensor:
+    """The running product of the elements that are left."""
+    return f.cumprod(_filled(input, _whole(input, dtype), mask, 1), dim)
+
+
+def normalize(
+    input: Tensor,
+    ord: float,
+    dim: int,
+    *,
+    eps: float = 1e-12,
+    dtype: Any = None,
+    mask: Tensor | None = None,
+) -> Tensor:
+    """The elements that are left, divided by their norm (at least eps); 0 elsewhere."""
+    length = norm(input, ord, dim, keepdim=True, dtype=dtype, mask=mask).clamp(min=eps)
+    return _filled(input, dtype, mask, 0) / length
+
+
+class MaskedTensor(Tensor):
+    """A name for isinstance: none can be made."""
+
+    def __new__(cls, data: Any = None, mask: Any = None, requires_grad: bool = False) -> NoReturn:
+        raise NotImplementedError(
+            "masked.MaskedTensor: a tensor does not carry a mask; give it to the "
+            "functions, masked.sum(x, dim, mask=mask)"
+        )
+
+
+def masked_tensor(data: Any, mask: Any, requires_grad: bool = False) -> NoReturn:
+    """Raises: a tensor does not carry a mask."""
+    raise NotImplementedError(
+        "masked.masked_tensor: a tensor does not carry a mask; give it to the "
+        "functions, masked.sum(x, dim, mask=mask)"
+    )
+
+
+as_masked_tensor = masked_tensor
+
+
+def is_masked_tensor(obj: object) -> bool:
+    """False: a tensor does not carry a mask."""
+    return False
+
+
+import typing as _typing  # noqa: E402
+
+from ._missing import missing as _missing_names, public as _public_names  # noqa: E402
+
+if not _typing.TYPE_CHECKING:  # so that type checkers report unknown names
+    __getattr__ = _missing_names(__name__)
+__dir__ = _public_names(__name__)
