@@ -8,6 +8,7 @@ import sys
 import tempfile
 import zipfile
 
+SOURCES = pathlib.Path(__file__).resolve().parents[2] / "wrappers/python"
 SYSTEM = {
     "libc.so.6",
     "libm.so.6",
@@ -44,6 +45,9 @@ def main() -> None:
             "libdl/py.typed",
         ):
             demand(name in names, f"lacks {name}")
+        sources = SOURCES.glob("libdl/**/*.py")
+        left_out = {str(path.relative_to(SOURCES)) for path in sources} - set(names)
+        demand(not left_out, f"lacks {sorted(left_out)}")
         for ending in ("LICENSE", "NOTICE"):
             demand(any(name.endswith(ending) for name in names), f"lacks {ending}")
         libraries = [name for name in names if ".so" in name]

@@ -5,7 +5,6 @@ with NumPy 2.4."""
 import operator
 
 import numpy as np
-import pandas
 import pytest
 
 import libdl
@@ -140,8 +139,11 @@ class Column:
         return self.values
 
 
-@pytest.mark.parametrize("make", [Column, lambda values: pandas.Series(
-    values, index=range(5, 5 + len(values)))], ids=["column", "pandas"])  # fmt: skip
+def series(values):
+    return pytest.importorskip("pandas").Series(values, index=range(5, 5 + len(values)))
+
+
+@pytest.mark.parametrize("make", [Column, series], ids=["column", "pandas"])
 def test_columns(make):
     for values, dtype in (([3.0, 4.0], libdl.float64), ([1, 2], libdl.int64),
                           ([True, False], libdl.bool)):  # fmt: skip
@@ -159,6 +161,7 @@ def test_columns(make):
 
 
 def test_pandas():
+    pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": [1, 2], "b": [3.0, 4.0]})
     assert libdl.tensor(frame.values).tolist() == [[1, 3], [2, 4]]
     assert libdl.tensor(pandas.Series([1, 2], dtype="Int64")).tolist() == [1, 2]

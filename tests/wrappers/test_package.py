@@ -365,6 +365,7 @@ def test_fork():
 
 
 def test_types_are_accepted_by_a_strict_checker(tmp_path):
+    pytest.importorskip("mypy")
     program = tmp_path / "program.py"
     program.write_text(textwrap.dedent("""
         import libdl
@@ -396,6 +397,7 @@ def test_types_are_accepted_by_a_strict_checker(tmp_path):
 
 def test_types_are_known_and_typos_are_not(tmp_path):
     """Each line and what a strict checker makes of it: the revealed type, or an error."""
+    pytest.importorskip("mypy")
     lines = {
         "x.max(0).values": "libdl._C.Tensor", "x.max()": "libdl._C.Tensor",
         "x.max(x)": "libdl._C.Tensor", "x.max(dim=0, keepdim=True).indices": "libdl._C.Tensor",

@@ -261,6 +261,7 @@ def test_stacks_and_the_memory_timeline_are_written(tmp_path):
 
 @pytest.mark.parametrize(("name", "begin"), [("a.png", b"\x89PNG"), ("a.svg", b"<?xml")])
 def test_a_plot_is_a_picture(tmp_path, name, begin):
+    pytest.importorskip("matplotlib")
     with profile(profile_memory=True) as prof:
         training()()
     path = tmp_path / name

@@ -48,6 +48,7 @@ def test_pixels_are_put_in_order_and_scaled():
 
 
 def test_what_is_written_is_read_back(tmp_path):
+    pytest.importorskip("tensorboard")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     with tensorboard.SummaryWriter(tmp_path) as writer:

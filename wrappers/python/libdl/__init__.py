@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import builtins as _builtins
 import math as _math
+import sys as _sys
 import typing as _typing
 import warnings as _warnings_of_python
 from typing import Any as _Any
 
 from . import _C
+
+if not getattr(_sys, "_is_gil_enabled", lambda: True)():  # _C needs it, see its gil.c
+    raise ImportError("libdl needs the GIL, which PYTHON_GIL=0 or -X gil=0 keeps switched off")
+
 from ._C import Tensor as Tensor
 from ._errors import (
     AutogradError as AutogradError, Error as Error, OutOfMemoryError as OutOfMemoryError,
