@@ -371,7 +371,24 @@ def masked(m):
             digest(m, slope), k.is_masked_tensor(x)]  # fmt: skip
 
 
-PROGRAMS = [masked, constructed, names, printed, loaded, checkpointed, devices, settings, older, unwritten, resumed, searched]
+def lists_as_keys(m):
+    """A list is a tuple of keys if one of its entries is a sequence, a tensor, a slice, None or ..."""
+    keys = [
+        [0, None], [[0, 1], [1, 2]], [0, 1], [[0, 1]], [slice(None), [1, 0]], [..., 1], [None],
+        [m.tensor([0, 1]), m.tensor([1, 2])], [[[0, 1]], [[1]]], [True, False], [[True, False]],
+        [0, [1, 2]], [[0, 1], 1], [[0], [1], [0]], (0, [1, 2]), [slice(1), 0, [0, 1]],
+    ]  # fmt: skip
+    x = m.arange(24).view(2, 3, 4)
+
+    def written(key):
+        y = x.clone()
+        y[key] = -1
+        return y.tolist()
+
+    return [[told(lambda key=key: x[key].tolist()), told(written, key)] for key in keys]
+
+
+PROGRAMS = [lists_as_keys, masked, constructed, names, printed, loaded, checkpointed, devices, settings, older, unwritten, resumed, searched]
 
 if __name__ == "__main__":
     write(PROGRAMS)

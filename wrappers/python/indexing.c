@@ -229,10 +229,45 @@ static void end(Walk* walk) {
   libdl_tensor_release(walk->view);
 }
 
+// PyTorch's rule: a list or another short sequence is a tuple of keys if one of its entries is a
+// sequence, a tensor, a slice, None or the Ellipsis; else its numbers are one index tensor. (It
+// warns that a later version will make an index tensor of such a list, too.)
+static bool is_like_tuple(PyObject* key) {
+  enum { kLongest = 31 };
+  if (is_tensor(key) || PyUnicode_Check(key) || !PySequence_Check(key) ||
+      PyObject_HasAttrString(key, "dtype"))
+    return false;
+  const Py_ssize_t count = PySequence_Size(key);
+  if (count < 0) PyErr_Clear();
+  if (count < 0 || count > kLongest) return false;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    PyObject* const entry = PySequence_GetItem(key, i);
+    if (!entry) {
+      PyErr_Clear();
+      return false;
+    }
+    const bool counts = entry == Py_None || entry == Py_Ellipsis || PySlice_Check(entry) ||
+                        is_tensor(entry) || PySequence_Check(entry);
+    Py_DECREF(entry);
+    if (counts) return true;
+  }
+  return false;
+}
+
+static int by_any(Walk* walk, PyObject* key) {
+  if (PyTuple_Check(key)) return by_tuple(walk, key);
+  if (!PyLong_Check(key) && !PySlice_Check(key) && is_like_tuple(key)) {
+    PyObject* const keys = PySequence_Tuple(key);
+    const int failed = keys ? by_tuple(walk, keys) : -1;
+    Py_XDECREF(keys);
+    return failed;
+  }
+  return by_key(walk, key, 0);
+}
+
 static int begin(Walk* walk, PyObject* self, PyObject* key) {
   *walk = (Walk){.view = libdl_tensor_retain(handle_of(self))};
-  const int failed = PyTuple_Check(key) ? by_tuple(walk, key) : by_key(walk, key, 0);
-  if (failed) {
+  if (by_any(walk, key)) {
     end(walk);
     return -1;
   }
