@@ -20,7 +20,7 @@ _IN_PLACE = (float32, float64)
 class OnePassOptimizer(Optimizer):
     """Optimizers whose step is one call of C with the parameters' gradients and states."""
 
-    _scalars = ("step",)
+    _scalars: tuple[str, ...] = ("step",)
 
     def _begin(self, state: dict[str, Any], param: Tensor, group: dict[str, Any]) -> None:
         """Fills in a parameter's state before its first step."""
