@@ -289,6 +289,19 @@ HWY_INLINE void weights_to_points(const Taps<S>& taps, int64_t r0, int64_t rows,
   }
 }
 
+// `count` channels of a row of the weights' gradient, to[tap * channels + channel], of the sums
+// from[point * matrix + channel].
+template <int kTaps>
+HWY_INLINE void sums_to_weights(const float* from, int64_t matrix, int64_t count, float* to,
+                                int64_t channels) {
+  const D d;
+  for (int64_t i = 0; i < count; i += kN<float>, from += kN<float>, to += kN<float>) {
+    both_ways<PointsToWeights<kTaps>>(
+        [&](int y, int x) { return hn::LoadU(d, from + (y * 6 + x) * matrix); },
+        [&](int y, int x, V v) { hn::StoreU(v, d, to + (y * kTaps + x) * channels); });
+  }
+}
+
 // The pixels of a tile that lie in the image, for channels [first, last), from their values
 // y[point * matrix + channel - first].
 template <int kTaps, class S>

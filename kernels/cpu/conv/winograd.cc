@@ -126,17 +126,9 @@ void add_on(const WinogradGradient<S>& g, int64_t point, int64_t first, int64_t 
 
 template <int kTaps, class S>
 void finish_on(const WinogradGradient<S>& g, int64_t first, int64_t last) {
-  const D d;
-  const int64_t c = g.x.channels, matrix = g.y.channels * c;
-  for (int64_t r = first; r < last; ++r) {
-    for (int64_t i = 0; i < c; i += kN<float>) {
-      const float* const from = g.sums + r * c + i;
-      float* const to = g.w + r * g.w_stride + i;
-      both_ways<PointsToWeights<kTaps>>(
-          [&](int y, int x) { return hn::LoadU(d, from + (y * 6 + x) * matrix); },
-          [&](int y, int x, V v) { hn::StoreU(v, d, to + (y * kTaps + x) * c); });
-    }
-  }
+  const int64_t c = g.x.channels;
+  for (int64_t r = first; r < last; ++r)
+    sums_to_weights<kTaps>(g.sums + r * c, g.y.channels * c, c, g.w + r * g.w_stride, c);
 }
 
 #define LIBDL_WINOGRAD_ON(S, kTaps, suffix)                                                      \

@@ -92,7 +92,6 @@ void block_tiles_on(const WinogradGradient<S>& g, int64_t first, int64_t last) {
 
 template <class S, int kTaps>
 void block_on(const WinogradGradient<S>& g, int64_t block, int64_t panel) {
-  const D d;
   const int64_t c = g.x.channels, tiles = g.grid.count(), j = panel * kPanel<float>;
   const int64_t rows = std::min(kBlock, g.y.channels - block * kBlock);
   const int64_t width = std::min(kPanel<float>, c - j);
@@ -116,15 +115,9 @@ void block_on(const WinogradGradient<S>& g, int64_t block, int64_t panel) {
       panel_product(kernels_for<float>(r1 - r0, Lies::kColumns), step, width);
     }
   }
-  for (int64_t r = 0; r < rows; ++r) {
-    for (int64_t i = 0; i < width; i += kN<float>) {
-      const float* const from = g.sums + r * kPanel<float> + i;
-      float* const to = g.w + (block * kBlock + r) * g.w_stride + j + i;
-      both_ways<PointsToWeights<kTaps>>(
-          [&](int row, int column) { return hn::LoadU(d, from + (row * 6 + column) * kMatrix); },
-          [&](int row, int column, V v) { hn::StoreU(v, d, to + (row * kTaps + column) * c); });
-    }
-  }
+  for (int64_t r = 0; r < rows; ++r)
+    sums_to_weights<kTaps>(g.sums + r * kPanel<float>, kMatrix, width,
+                           g.w + (block * kBlock + r) * g.w_stride + j, c);
 }
 
 #define LIBDL_WINOGRAD_PANELS_ON(S, kTaps, suffix)                                              \

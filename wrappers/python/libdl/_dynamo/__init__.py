@@ -13,7 +13,6 @@ from ..compiler import (
 )  # fmt: skip
 
 
-
 def optimize(*args: Any, **kwargs: Any) -> Any:
     """A decorator that returns the function or module itself."""
     return lambda function: function
