@@ -120,6 +120,19 @@ LIBDL_API libdl_bool libdl_history_beyond(const libdl_tensor *const *outputs, in
 /** The source line of the forward call, if it ran in anomaly mode; else "". Threads: free. */
 LIBDL_API LIBDL_BORROWED const char *libdl_node_site(const libdl_node *node);
 
+/** The ctx of the host's own function that the node belongs to, if that function's destroy is this
+ *  one; else NULL. It lives as long as the node. Threads: free. */
+LIBDL_API LIBDL_BORROWED void *libdl_node_function(const libdl_node *node, void (*destroy)(void *));
+
+/** How many values the node saved for backward, and value `index`, with its history, as
+ *  libdl_backward_context_saved_with_history gives it in a pass; NULL if none was saved there. What
+ *  the library's own operators save is their affair, and may change.
+ *  Errors: INDEX, VERSION (overwritten since), STATE (freed by a pass).
+ *  Threads: concurrent-read. */
+LIBDL_API int32_t libdl_node_saved_count(const libdl_node *node);
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_node_saved(const libdl_node *node, int32_t index,
+                                                        LIBDL_NEW libdl_tensor **out);
+
 /* -- hooks ------------------------------------------------------------------------------------ */
 
 /** Sees gradients and may replace them: release an entry of `gradients` and store another reference
@@ -362,6 +375,12 @@ LIBDL_API libdl_bool libdl_set_inference_mode(libdl_bool enabled);
  *  that names that line. Threads: thread-local. */
 LIBDL_API libdl_bool libdl_anomaly_mode(void);
 LIBDL_API libdl_bool libdl_set_anomaly_mode(libdl_bool enabled);
+
+/** Whether anomaly mode looks for NaN, as it does until told otherwise; without, nodes still keep
+ *  their lines, and a pass costs no reading of gradients. The setter returns what was set before.
+ *  Threads: thread-local. */
+LIBDL_API libdl_bool libdl_anomaly_check_nan(void);
+LIBDL_API libdl_bool libdl_set_anomaly_check_nan(libdl_bool enabled);
 
 /** Sets the function that reports the line of the host program that is running: it writes at most
  *  capacity bytes, NUL-terminated. There is one for the process; NULL: none. Threads: exclusive. */

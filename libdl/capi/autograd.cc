@@ -20,13 +20,7 @@ struct libdl_node;  // a Node behind the handle
 using namespace libdl;
 using namespace libdl::capi;
 
-static Node* node_of(const libdl_node* handle) {
-  return reinterpret_cast<Node*>(const_cast<libdl_node*>(handle));
-}
 static libdl_node* handle_of(Node* node) { return reinterpret_cast<libdl_node*>(node); }
-static bool is_node(const libdl_node* handle) {
-  return handle && node_of(handle)->tag() == Tag::kNode;
-}
 
 // -- leaves ---------------------------------------------------------------------------------------
 
@@ -216,3 +210,7 @@ libdl_bool libdl_set_inference_mode(libdl_bool enabled) {
 
 libdl_bool libdl_anomaly_mode(void) { return (state().mode & kModeAnomaly) != 0; }
 libdl_bool libdl_set_anomaly_mode(libdl_bool enabled) { return set_mode(kModeAnomaly, enabled); }
+libdl_bool libdl_anomaly_check_nan(void) { return (state().mode & kModeAcceptNan) == 0; }
+libdl_bool libdl_set_anomaly_check_nan(libdl_bool enabled) {
+  return !set_mode(kModeAcceptNan, !enabled);
+}

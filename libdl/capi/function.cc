@@ -4,6 +4,7 @@
 
 #include <libdl/autograd.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
@@ -162,9 +163,43 @@ void Recording::run(std::unique_ptr<Custom> custom) const {
 
 }  // namespace
 
-void* libdl::capi::function_context(Node& node, void (*destroy)(void*)) {
+static Custom* custom_of(Node& node) {
   if (node.rule->vjp != custom_vjp) return nullptr;
-  return static_cast<CustomAttr*>(node.attr())->custom->owner.context(destroy);
+  return static_cast<CustomAttr*>(node.attr())->custom.get();
+}
+
+void* libdl::capi::function_context(Node& node, void (*destroy)(void*)) {
+  Custom* const custom = custom_of(node);
+  return custom ? custom->owner.context(destroy) : nullptr;
+}
+
+// The leaf itself, where the value is one that its program still holds and that is what it was.
+static Tensor leaf_of(Node& node, int i) {
+  const Saved& place = node.saved()[i];
+  Node* const from = place.source < 0 ? nullptr : node.edges()[place.source].node;
+  if (!from || !from->accumulator || !place.shell) return {};
+  Tensor leaf = static_cast<Accumulator*>(from)->share_leaf();
+  if (!leaf.defined() || !leaf.meta() || leaf.meta()->duality) return {};
+  const libdl_tensor& x = *leaf.get();
+  const libdl_tensor& saved = *place.shell;
+  const bool same = x.storage == saved.storage && x.offset == saved.offset &&
+                    x.dtype == saved.dtype && x.ndim == saved.ndim &&
+                    std::equal(x.dims, x.dims + 2 * x.ndim, saved.dims) &&
+                    current_history(leaf).get() == from;
+  return same ? leaf : Tensor();
+}
+
+// Saved value i of what the pass, or whoever asks between passes, sees of the node.
+static Tensor saved_with_history(const Backward& b, int i) {
+  Tensor made;
+  const Tensor& value = b.saved(i, made, true);
+  if (const Custom* const custom = custom_of(b.node())) {
+    const auto at = custom->histories.find(i);
+    if (at != custom->histories.end())
+      return with_history(value, at->second.first.get(), at->second.second);
+  }
+  if (Tensor leaf = leaf_of(b.node(), i); leaf.defined()) return leaf;
+  return value;
 }
 
 libdl_error* libdl_function_record(const libdl_function* function,
@@ -222,13 +257,7 @@ libdl_error* libdl_backward_context_saved_with_history(libdl_backward_context* c
                                                        int64_t index, libdl_tensor** out) {
   return door("libdl_backward_context_saved_with_history", [&] {
     const int i = checked_save("libdl_backward_context_saved_with_history", context, index, out);
-    Tensor made;
-    const Tensor& value = context->backward->saved(i, made, true);
-    const auto& histories = context->backward->attr<CustomAttr>().custom->histories;
-    const auto at = histories.find(i);
-    *out = at == histories.end()
-               ? Tensor(value).release()
-               : with_history(value, at->second.first.get(), at->second.second).release();
+    *out = saved_with_history(*context->backward, i).release();
   });
 }
 
@@ -249,6 +278,30 @@ libdl_error* libdl_backward_context_zeros(libdl_backward_context* context, int64
                     "below " + std::to_string(outputs.size()));
     const OutputMeta& m = outputs[static_cast<size_t>(index)];
     *out = zeros(m.shape, m.dtype, m.device).release();
+  });
+}
+
+// -- between passes -------------------------------------------------------------------------------
+
+void* libdl_node_function(const libdl_node* node, void (*destroy)(void*)) {
+  return is_node(node) && destroy ? function_context(*node_of(node), destroy) : nullptr;
+}
+
+int32_t libdl_node_saved_count(const libdl_node* node) {
+  return is_node(node) ? node_of(node)->saves : 0;
+}
+
+libdl_error* libdl_node_saved(const libdl_node* node, int32_t index, libdl_tensor** out) {
+  return door("libdl_node_saved", [&] {
+    const char* const name = "libdl_node_saved";
+    Node* const n = node_of(node);
+    check_kind(name, 1, "node", n, Tag::kNode);
+    if (!out) fail_argument(LIBDL_ERROR_NULL, name, 3, "out", "is NULL", "a place for the result");
+    if (index < 0 || index >= n->saves)
+      fail_argument(LIBDL_ERROR_INDEX, name, 2, "index", "is " + std::to_string(index),
+                    "below " + std::to_string(n->saves));
+    const SavedReader reader(*n, false);
+    *out = saved_with_history(Backward(*n, {}, {}, {}, reader, false), index).release();
   });
 }
 

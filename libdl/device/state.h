@@ -31,6 +31,7 @@ enum Mode : uint32_t {
   kModeGradAside = 128,     // grad mode as it will be once inference mode ends
   kModeForwardAside = 256,  // likewise, whether forward-mode levels are seen
   kModeAutocast = 512,      // operators cast their operands; see ops/core/autocast.h
+  kModeAcceptNan = 1024,    // anomaly mode does not look for NaN
 };
 
 struct Watch;

@@ -223,7 +223,7 @@ void Walk::differentiate(Node& node, std::span<Tensor> dy) {
     node.rule->vjp(view);
     saved.done();
   }
-  if (state().mode & kModeAnomaly) check_finite(node, dx);
+  if ((state().mode & (kModeAnomaly | kModeAcceptNan)) == kModeAnomaly) check_finite(node, dx);
   if (node.extra)
     for (const auto& hook : node.hooks(&NodeExtra::post_hooks)) run_hook(node, *hook, dx, dy);
   for (Tensor& d : dy) d = {};

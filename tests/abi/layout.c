@@ -1582,3 +1582,8 @@ _Static_assert(IS(&libdl_igamma_into, libdl_error * (*)(const libdl_tensor *, co
 _Static_assert(IS(&libdl_igammac, libdl_error * (*)(const libdl_tensor *, const libdl_tensor *, libdl_tensor **)), "libdl_igammac");
 _Static_assert(IS(&libdl_igammac_into, libdl_error * (*)(const libdl_tensor *, const libdl_tensor *, libdl_tensor *)), "libdl_igammac_into");
 _Static_assert(IS(&libdl_backward_context_saved_with_history, libdl_error * (*)(libdl_backward_context *, int64_t, libdl_tensor **)), "libdl_backward_context_saved_with_history");
+_Static_assert(IS(&libdl_node_function, void * (*)(const libdl_node *, void (*)(void *))), "libdl_node_function");
+_Static_assert(IS(&libdl_node_saved_count, int32_t (*)(const libdl_node *)), "libdl_node_saved_count");
+_Static_assert(IS(&libdl_node_saved, libdl_error * (*)(const libdl_node *, int32_t, libdl_tensor **)), "libdl_node_saved");
+_Static_assert(IS(&libdl_anomaly_check_nan, libdl_bool (*)(void)), "libdl_anomaly_check_nan");
+_Static_assert(IS(&libdl_set_anomaly_check_nan, libdl_bool (*)(libdl_bool)), "libdl_set_anomaly_check_nan");

@@ -187,6 +187,7 @@ std::string Call::seen() const {
   append(&s, libdl_grad_enabled());
   append(&s, libdl_inference_mode());
   append(&s, libdl_anomaly_mode());
+  append(&s, libdl_anomaly_check_nan());
   append(&s, libdl_autocast_enabled(LIBDL_DEVICE_CPU));
   append(&s, libdl_autocast_dtype(LIBDL_DEVICE_CPU));
   append(&s, libdl_autocast_cache_enabled());

@@ -94,7 +94,7 @@ const std::map<std::string, Kind>& kinds() {
       {"node", kind_returned<libdl_node>(
                    [](Values* v) {
                      const libdl_bool recording = libdl_set_grad_enabled(1);  // off inside a pass
-                     libdl_node* const node = libdl_tensor_node(tensor_of(v, "loss:x"), nullptr);
+                     libdl_node* const node = libdl_tensor_node(tensor_of(v, "saves:x"), nullptr);
                      libdl_set_grad_enabled(recording);
                      return node;
                    },

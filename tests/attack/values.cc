@@ -118,6 +118,9 @@ libdl_tensor* Values::tensor(const std::string& word) {
     if (parts[0] == "leaf") need(libdl_tensor_set_requires_grad(x, 1), "leaf");
   } else if (parts[0] == "sparse") {
     x = sparse(filled(dtype_of(rest), integers(parts[2])));
+  } else if (parts[0] == "saves") {  // its node saves values
+    libdl_tensor* const leaf = tensor("leaf:f64:2,3");
+    x = made("saves", [&](libdl_tensor** out) { return libdl_exp(leaf, out); });
   } else if (parts[0] == "loss") {
     libdl_tensor* const leaf = tensor("leaf:f64:2,3");
     x = made("loss", [&](libdl_tensor** out) {

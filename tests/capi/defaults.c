@@ -253,6 +253,8 @@ static libdl_error *passes_on(void *ctx, libdl_tensor **gradients, int64_t count
   return NULL;
 }
 
+static void gone(void *ctx) { ++*(int *)ctx; }
+
 static void graph(void) {
   libdl_tensor *const x = leaf(1, 2), *y;
   libdl_hook *hook;
@@ -260,12 +262,20 @@ static void graph(void) {
   int calls = 0;
   GOOD(libdl_set_site_hook(site, NULL, NULL));
   CHECK(!libdl_anomaly_mode() && !libdl_set_anomaly_mode(1) && libdl_anomaly_mode());
+  CHECK(libdl_anomaly_check_nan() && libdl_set_anomaly_check_nan(0) && !libdl_anomaly_check_nan());
+  CHECK(!libdl_set_anomaly_check_nan(1) && libdl_anomaly_check_nan());
   GOOD(libdl_exp(x, &y));
   libdl_set_anomaly_mode(0);
   GOOD(libdl_set_site_hook(NULL, NULL, NULL));
   libdl_node *const node = libdl_tensor_node(y, &slot);
   CHECK(slot == 0 && !strcmp(libdl_node_name(node), "exp") && libdl_node_input_count(node) == 1);
   CHECK(!strcmp(libdl_node_site(node), "here") && libdl_node_leaf(node) == NULL);
+  libdl_tensor *saved;
+  GOOD(libdl_node_saved(node, 0, &saved));
+  CHECK(libdl_node_saved_count(node) == 1 && libdl_tensor_node(saved, NULL) == node);
+  CHECK(libdl_node_function(node, gone) == NULL && libdl_node_saved_count(NULL) == 0);
+  libdl_node_release(node);
+  libdl_tensor_release(saved);
   libdl_node *const before = libdl_node_input(node, 0, &slot);
   CHECK(!strcmp(libdl_node_name(before), "accumulate"));
   libdl_tensor *const found = libdl_node_leaf(before);
@@ -287,7 +297,6 @@ static void graph(void) {
   libdl_tensor_release(x);
 }
 
-static void gone(void *ctx) { ++*(int *)ctx; }
 static int32_t visited(void *ctx, void *times) { return (void)ctx, ++*(int *)times, 0; }
 
 static void contexts(void) {

@@ -93,6 +93,14 @@ static void hooks(void) {
   BAD(libdl_node_add_hook(node, LIBDL_HOOK_TENSOR, no_hook, NULL, NULL, &hook), VALUE,
       "libdl_node_add_hook: argument 2 (kind) is 0, wanted LIBDL_HOOK_NODE_PRE or "
       "LIBDL_HOOK_NODE_POST");
+  libdl_tensor *saved;
+  BAD(libdl_node_saved(NULL, 0, &saved), NULL,
+      "libdl_node_saved: argument 1 (node) is NULL, wanted a node");
+  BAD(libdl_node_saved(node, 0, NULL), NULL,
+      "libdl_node_saved: argument 3 (out) is NULL, wanted a place for the result");
+  BAD(libdl_node_saved(node, -1, &saved), INDEX,
+      "libdl_node_saved: argument 2 (index) is -1, wanted below 1");
+  CHECK(libdl_node_function(node, NULL) == NULL && libdl_node_function(NULL, NULL) == NULL);
   libdl_node_release(node);
 
   libdl_saved_hooks pair = {.struct_size = sizeof pair, .pack = pack};

@@ -630,6 +630,10 @@ TEST(Engine, AnomalyModeNamesTheOperatorAndTheLine) {
                  "sqrt: the gradient of input 1 holds NaN; the forward call was made at train.c:12",
                  [&] { run(y); });
     EXPECT_FALSE(get_grad(x).defined());
+    const ModeGuard accepting(0, kModeAcceptNan);
+    const Tensor accepted = sqrt(leaf({-1}));
+    run(accepted);
+    EXPECT_EQ(accepted.meta()->node->extra->site, "train.c:12");
   }
   creation_site = before;
   const Tensor x = leaf({-1});

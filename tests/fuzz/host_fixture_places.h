@@ -268,6 +268,7 @@ FIXTURE_CALL void fixture_end(void) {
   libdl_set_grad_enabled(1);
   libdl_set_inference_mode(0);
   libdl_set_anomaly_mode(0);
+  libdl_set_anomaly_check_nan(1);
   libdl_set_check_copies(0);
   fixture_drop(libdl_set_autocast_enabled(LIBDL_DEVICE_CPU, 0));
   fixture_drop(libdl_set_autocast_dtype(LIBDL_DEVICE_CPU, LIBDL_DTYPE_BFLOAT16));

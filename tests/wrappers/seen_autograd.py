@@ -348,6 +348,71 @@ def an_adjoint_method_of_parameters(m):
 # -- modes, passes ---------------------------------------------------------------------------------
 
 
+def nodes_of_functions_have_what_their_contexts_have(m):
+    def forward(ctx, x, y):
+        ctx.k = 3
+        ctx.save_for_backward(x, None, y)
+        return x * y
+
+    def backward(ctx, dy):
+        x, _, y = ctx.saved_tensors
+        return dy * y, dy * x
+
+    x, weight = leaf(m), leaf(m) * 2
+    y = _custom(m, forward, backward).apply(x, weight.detach())
+    node = y.grad_fn
+    first, absent, second = node.saved_tensors
+    found = [
+        type(node).__name__, node.k, node.needs_input_grad, absent, first is x, lists(first),
+        first.requires_grad, lists(second), second.requires_grad, told(lambda: node.unknown),
+        told(lambda: (x * 2).grad_fn.k), hasattr(node, "k"), hasattr(x.exp().grad_fn, "k"),
+    ]  # fmt: skip
+    y.sum().backward()
+    return [*found, node.k, told(lambda: node.saved_tensors)]
+
+
+def saved_values_between_passes(m):
+    def written(of_input):
+        x = leaf(m)
+        value = x * 1
+        y = _custom(m, lambda ctx, x: ctx.save_for_backward(x) or x * 2,
+                    lambda ctx, dy: dy * ctx.saved_tensors[0]).apply(value)  # fmt: skip
+        if of_input:
+            value.add_(1)
+        return told(lambda: lists(y.grad_fn.saved_tensors))
+
+    def packed(log):
+        with m.autograd.graph.saved_tensors_hooks(lambda x: log.append("pack") or x * 2,
+                                                  lambda x: log.append("unpack") or x / 2):  # fmt: skip
+            y = _custom(m, lambda ctx, x: ctx.save_for_backward(x) or x * 2,
+                        lambda ctx, dy: dy * ctx.saved_tensors[0]).apply(leaf(m))  # fmt: skip
+        return [lists(y.grad_fn.saved_tensors), lists(y.grad_fn.saved_tensors), log]
+
+    return [written(False), written(True), packed([])]
+
+
+def anomaly_mode_and_nan(m):
+    def passed(**options):
+        x = leaf(m, -1.0)
+        with m.autograd.detect_anomaly(**options):
+            inside = [m.is_anomaly_enabled(), m.is_anomaly_check_nan_enabled()]
+            told_of = told(lambda: (x.sqrt() * 0).sum().backward())
+        return [inside, told_of, x.grad is None]
+
+    def nested():
+        found = []
+        with m.autograd.detect_anomaly(check_nan=False):
+            with m.autograd.set_detect_anomaly(True):
+                found.append(m.is_anomaly_check_nan_enabled())
+            found.append(m.is_anomaly_check_nan_enabled())
+            with m.autograd.set_detect_anomaly(False, check_nan=False):
+                found += [m.is_anomaly_enabled(), m.is_anomaly_check_nan_enabled()]
+            found.append(m.is_anomaly_enabled())
+        return [*found, m.is_anomaly_enabled(), m.is_anomaly_check_nan_enabled()]
+
+    return [passed(), passed(check_nan=False), passed(check_nan=True), nested()]
+
+
 def modes(m):
     on, found = m.is_grad_enabled, []
     for mode in (1, None, "x"):
@@ -448,7 +513,8 @@ PROGRAMS = (
     functions_with_vjp_named_tensors_and_none_saved, once_differentiable_functions_beside_others,
     saved_values_have_their_history,
     saved_values_that_were_written_have_the_history_of_the_result, an_adjoint_method_of_parameters,
-    modes, hooks_of_accumulators,
+    nodes_of_functions_have_what_their_contexts_have, saved_values_between_passes,
+    anomaly_mode_and_nan, modes, hooks_of_accumulators,
     leaves_made_in_inference_mode, arguments_of_passes, checks,
     jacobians_by_columns,
 )  # fmt: skip

@@ -133,10 +133,28 @@ def test_parameters_made_in_inference_mode_can_be_trained():
     assert network.weight.grad.tolist() == [[3, 3]]
 
 
-def test_an_anomaly_mode_that_ignores_nan_is_refused():
-    with pytest.raises(NotImplementedError, match="always looks for NaN"):
-        libdl.autograd.set_detect_anomaly(True, check_nan=False)
-    assert not libdl.is_anomaly_enabled()
+def test_nodes_keep_their_lines_where_anomaly_mode_does_not_look_for_nan():
+    with libdl.autograd.detect_anomaly(check_nan=False):
+        y = libdl.tensor(1.0, requires_grad=True).exp()
+    assert "test_autograd_pytorch.py" in y.grad_fn.metadata["site"]
+
+
+def test_a_freed_value_is_not_to_be_had_between_passes():
+    class Square(libdl.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx, dy):
+            return 2 * dy * ctx.saved_tensors[0]
+
+    y = Square.apply(libdl.tensor(1.0, requires_grad=True))
+    node = y.grad_fn
+    y.backward()
+    with pytest.raises(RuntimeError, match="Square: its saved values were freed"):
+        _ = node.saved_tensors
 
 
 def test_a_tensor_that_forward_takes_only_by_name_may_not_require_grad():

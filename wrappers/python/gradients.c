@@ -261,6 +261,30 @@ static PyObject* node_leaf(PyObject* module, PyObject* object) {
   return node ? wrap_optional(libdl_node_leaf(node)) : NULL;
 }
 
+// node_function(node): the callable that record_function was given, or None for another's node
+static PyObject* node_function(PyObject* module, PyObject* object) {
+  (void)module;
+  libdl_node* const node = node_of(object);
+  if (!node) return NULL;
+  PyObject* const ctx = libdl_node_function(node, forget_object);
+  if (!ctx) Py_RETURN_NONE;
+  PyObject* const callable = PyTuple_GetItem(ctx, 0);
+  Py_XINCREF(callable);
+  return callable;
+}
+
+static PyObject* node_saved(PyObject* module, PyObject* args) {
+  (void)module;
+  PyObject* object;
+  int index;
+  if (!PyArg_ParseTuple(args, "Oi", &object, &index)) return NULL;
+  libdl_node* const node = node_of(object);
+  if (!node) return NULL;
+  libdl_tensor* out;
+  libdl_error* const error = libdl_node_saved(node, index, &out);
+  return error ? raise_error(error) : wrap_optional(out);
+}
+
 static PyObject* node_address(PyObject* module, PyObject* object) {
   (void)module;
   libdl_node* const node = node_of(object);
@@ -357,6 +381,8 @@ static PyMethodDef functions[] = {
     {"node_name", node_name, METH_O, NULL},
     {"node_site", node_site, METH_O, NULL},
     {"node_leaf", node_leaf, METH_O, NULL},
+    {"node_function", node_function, METH_O, NULL},
+    {"node_saved", node_saved, METH_VARARGS, NULL},
     {"node_address", node_address, METH_O, NULL},
     {"node_inputs", node_inputs, METH_O, NULL},
     {"gradient_edge", gradient_edge, METH_O, NULL},

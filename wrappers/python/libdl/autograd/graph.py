@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
+from itertools import count
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -94,6 +95,19 @@ class Node:
     def requires_grad(self) -> bool:
         """Always true."""
         return True
+
+    def __getattr__(self, name: str) -> Any:
+        """Of a Function's node what its ctx has, as in PyTorch, where the node is the ctx."""
+        function = _C.node_function(self._held)
+        if function is None:
+            raise AttributeError(f"{self.name()!r} object has no attribute {name!r}")
+        if name != "saved_tensors":
+            return getattr(function.ctx, name)
+        present = count()
+        return tuple(
+            None if absent else _C.node_saved(self._held, next(present))
+            for absent in function.ctx._absent
+        )
 
     def register_prehook(self, hook: Callable[[tuple[Tensor, ...]], Any]) -> Removable:
         """Calls hook(grad_outputs) before the node; a returned tuple replaces them."""
