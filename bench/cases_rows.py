@@ -99,6 +99,28 @@ for rows, inputs, outputs in ((1, 256, 256), (1, 1024, 4096), (8, 1024, 4096), (
         return lambda: m.nn.functional.linear(x, w, b)
 
 
+# As in training, where the weight has changed since the last step.
+for rows, inputs in ((2, 25_088), (32, 9_216)):
+
+    @case(f"layer forward {rows} x {inputs:,} -> 4,096")
+    def _(m: Any, rows: int = rows, inputs: int = inputs) -> Call:
+        x, w = ramp(m, rows, inputs), ramp(m, 4_096, inputs)
+        return lambda: x @ w.fill_diagonal_(0.5).t()
+
+    @case(f"layer backward {rows} x {inputs:,} -> 4,096")
+    def _(m: Any, rows: int = rows, inputs: int = inputs) -> Call:
+        dy, w = ramp(m, rows, 4_096), ramp(m, 4_096, inputs)
+        return lambda: dy @ w.fill_diagonal_(0.5)
+
+
+for rows, inputs, outputs in ((65_536, 256, 256), (6_272, 256, 256), (100_352, 32, 64)):
+
+    @case(f"gradient of a weight {rows:,} x {inputs} -> {outputs}")
+    def _(m: Any, rows: int = rows, inputs: int = inputs, outputs: int = outputs) -> Call:
+        x, dy = ramp(m, rows, inputs), ramp(m, rows, outputs)
+        return lambda: dy.t() @ x
+
+
 for size in (100, 1_000, 10_000):
 
     @case(f"embedding {size:,} of 10,000 x 64")

@@ -23,6 +23,8 @@ struct Host {
   // that the computation of the size overflowed.
   void* (*allocate)(Context& context, int64_t bytes);
   void (*deallocate)(Context& context, void* data, int64_t bytes);
+  // On how many threads `parallel` may run chunks. For cuts that change no bit alone.
+  int32_t (*threads)();
 };
 
 struct Context {

@@ -26,10 +26,14 @@ inline void* allocate_exactly(Context& context, int64_t bytes) {
 }
 inline void give_back(Context&, void* data, int64_t) { std::free(data); }
 
+// How many threads kernels are told that there are.
+inline int32_t told_threads = 2;
+inline int32_t threads_told() { return told_threads; }
+
 // A launch whose chunks `run(context, chunks, body, arg)` runs, a lambda that captures nothing.
 template <class Run>
 Context context_with(Run run) {
-  static const Host host{LIBDL_DEVICE_CPU, run, allocate_exactly, give_back};
+  static const Host host{LIBDL_DEVICE_CPU, run, allocate_exactly, give_back, threads_told};
   return {&host};
 }
 inline Context plain_context() {

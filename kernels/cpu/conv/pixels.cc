@@ -73,6 +73,7 @@ void multiply_by_pixels(Context& context, const MatrixTimesPatches<S>& p, S* out
   template void multiply_pixels(Context&, const PatchesTimesMatrix<S>&, const Taps<S>&); \
   template void multiply_by_pixels(Context&, const MatrixTimesPatches<S>&, S*);
 LIBDL_PIXELS(float)
+LIBDL_PIXELS(double)
 LIBDL_PIXELS(Bfloat)
 #undef LIBDL_PIXELS
 

@@ -61,9 +61,8 @@ void weight_gradient(Context& context, const ConvolutionArgs& a, int64_t group) 
     if (matrix_unit() && patches_fill_tiles(k, columns, pixels))
       return multiply_by_patches_in_tiles(context, p, out);
   }
-  if constexpr (std::is_same_v<S, float>) {
-    if (split_pays(1, k, columns, pixels) && splits_products() && is_matrix(p))
-      return multiply_by_pixels(context, p, out);
+  if constexpr (!kNarrow<S>) {
+    if (is_matrix(p)) return multiply_by_pixels(context, p, out);
   }
   const Cuts cuts(k, columns, pixels, kPatchColumns<T>);
   const bool apart = cuts.parts > 1 || kNarrow<S>;

@@ -103,11 +103,11 @@ HWY_INLINE void stripe_product(const GemmTile<T>& t, const Block& at, const Bloc
     } else if (in_place && (width == kPanel<T> || first::kMasksMemory)) {
       step.b = static_cast<const T*>(t.b.data) + at.k0 * t.b.row_stride + j;
       step.b_stride = t.b.row_stride;
-      to_next = kPanel<T>;
+      to_next = t.long_sums ? kKBlock<T> * t.b.row_stride : kPanel<T>;
     } else {
       pack_block(room, t.b, at.k0, at.k, j, t.j1);
     }
-    if (p + 1 == panels) to_next = 0;
+    if (t.long_sums ? at.k0 + at.k == t.k : p + 1 == panels) to_next = 0;
     // Multiply groups of rows by the panel.
     for (int64_t g = 0, r0 = 0, r1; g < groups; ++g, r0 = r1) {  // of nearly equal height
       r1 = at.rows * (g + 1) / groups;

@@ -49,7 +49,8 @@ struct GemmTile {
   int64_t bias_stride;
   int64_t k, i0, i1, j0, j1;
   T alpha, beta;
-  bool large;  // the whole result is larger than caches are
+  bool large;      // the whole result is larger than caches are
+  bool long_sums;  // b is read in place, and its next block of k is prefetched, not the next panel
 };
 template <class T>
 void gemm_tile(const GemmTile<T>& tile);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Small results of long sums, such as the gradient of a layer's weights in a large batch. Cut into
-// tiles, each would read all of its rows of a and columns of b from memory, in short runs. Here a
-// part of k is read in sequence and packed, both operands of it, and all tiles take it from the
-// cache before the next part is read. Bits are those of matmul_float.cc: the parts are whole blocks
-// of k, added in order.
+// tiles, each would read all of its rows of a and columns of b from memory, in short runs. Bits are
+// those of matmul_float.cc: sums are made of whole blocks of k, added in order.
 #include <algorithm>
 
 #include "kernels/cpu/gemm/gemm.h"
@@ -17,6 +15,12 @@ template <class T>
 int64_t panels_of(int64_t columns) {
   return (columns + kPanel<T> - 1) / kPanel<T>;
 }
+
+// -- by parts of k
+// ---------------------------------------------------------------------------------
+
+// Where b's columns or the 16 bits of its elements want a copy, a part of k is read in sequence and
+// packed, both operands of it, and all tiles take it from the cache before the next part is read.
 
 // How much of k is done at once: both operands of it stay in a processor's cache.
 template <class T>
@@ -41,7 +45,7 @@ struct Part {
 };
 
 // Packing is cut into chunks of so many panels: runs of rows that memory reads well.
-constexpr int64_t kAtOnce = 2;
+constexpr int64_t kAtOnce = 4;
 template <class T>
 int64_t chunks_of(int64_t columns) {
   return (panels_of<T>(columns) + kAtOnce - 1) / kAtOnce;
@@ -82,7 +86,57 @@ void multiply_panel(const MatmulArgs& args, const Part<T>& part, int64_t panel) 
   gemm_tile(tile);
 }
 
+// -- in place -------------------------------------------------------------------------------------
+
+// Where b's rows are contiguous nothing is packed: each thread has a part of the result, and sweeps
+// over k once, its own rows or columns and all of the other operand. The next block of k is on its
+// way into the cache while one is multiplied.
+template <class T>
+void sweep(Context& context, const MatmulArgs& args, int64_t k0, int64_t k) {
+  const Shape s = shape_of(args);
+  const bool by_rows = s.m >= s.n;
+  const int64_t all = by_rows ? s.m : s.n, unit = by_rows ? 1 : kPanel<T>;
+  const int64_t least = kPanel<T>, units = (all + unit - 1) / unit;
+  const int64_t parts =
+      std::clamp<int64_t>(context.host->threads(), 1, std::max<int64_t>(1, all / least));
+  for_chunks(context, parts, [&](int64_t part) {
+    const int64_t first = units * part / parts * unit;
+    const int64_t last = std::min(units * (part + 1) / parts * unit, all);
+    GemmTile<T> tile{};
+    tile.a = transposed(rows_of(transposed(operand(args.a, 0)), k0));
+    tile.b = rows_of(operand(args.b, 0), k0);
+    tile.out = static_cast<T*>(args.out.data);
+    tile.out_stride = args.out.strides[1];
+    tile.k = k;
+    tile.i0 = by_rows ? first : 0, tile.i1 = by_rows ? last : s.m;
+    tile.j0 = by_rows ? 0 : first, tile.j1 = by_rows ? s.n : last;
+    tile.alpha = static_cast<T>(args.alpha);
+    tile.beta = k0 > 0 ? 1 : static_cast<T>(args.beta);
+    tile.long_sums = true;
+    gemm_tile(tile);
+  });
+}
+
+// Interruptions are looked for a few times a second.
+template <class T>
+void sweep(Context& context, const MatmulArgs& args) {
+  constexpr int64_t kAtOnce = int64_t{1} << 34;
+  const Shape s = shape_of(args);
+  const int64_t blocks = std::max<int64_t>(1, kAtOnce / (s.m * s.n * kKBlock<T>));
+  const int64_t most = blocks * kKBlock<T>;
+  for (int64_t k0 = 0; k0 < s.k && !context.stopped; k0 += most)
+    sweep<T>(context, args, k0, std::min(most, s.k - k0));
+}
+
+template <class T>
+bool sweeps(const MatmulArgs& args) {
+  constexpr int32_t kDtype = sizeof(T) == 4 ? LIBDL_DTYPE_FLOAT32 : LIBDL_DTYPE_FLOAT64;
+  return args.b.dtype == kDtype && args.b.strides[2] == 1;
+}
+
 }  // namespace
+
+// -- both -----------------------------------------------------------------------------------------
 
 template <class T>
 bool has_long_sums(const Shape& s) {
@@ -101,6 +155,7 @@ bool is_long_product(const MatmulArgs& a) {
 
 template <class T>
 void carve_long_product(const MatmulArgs& args, Carver& carver) {
+  if (sweeps<T>(args)) return;
   const Shape s = shape_of(args);
   const int64_t width = (panels_of<T>(s.m) + panels_of<T>(s.n)) * kPanel<T>;
   carver.take(2 * width * part_of<T>(s), static_cast<int64_t>(sizeof(T)));
@@ -108,6 +163,7 @@ void carve_long_product(const MatmulArgs& args, Carver& carver) {
 
 template <class T>
 void long_product(Context& context, const MatmulArgs& args, Carver carver) {
+  if (sweeps<T>(args)) return sweep<T>(context, args);
   const Shape s = shape_of(args);
   const int64_t most = part_of<T>(s), down = panels_of<T>(s.m), across = panels_of<T>(s.n);
   const int64_t size = (down + across) * kPanel<T> * most;

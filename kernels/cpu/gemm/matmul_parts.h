@@ -2,9 +2,9 @@
 
 // Shared by the ways to multiply matrices, among which matmul.cc chooses: by vectors
 // (matmul_vector.cc), outer products (matmul_outer.cc), floating-point numbers over packed panels
-// (matmul_float.cc; matmul_long.cc where sums are long), on the matrix unit bfloat16
-// (matmul_bfloat.cc) and float32 (matmul_split.cc), complex numbers as real ones
-// (matmul_complex.cc), integers (matmul_integer.cc), and plain loops (matmul_plain.cc).
+// (matmul_float.cc; matmul_long.cc where sums are long, matmul_few.cc where rows are few), on the
+// matrix unit bfloat16 (matmul_bfloat.cc) and float32 (matmul_split.cc), complex numbers as real
+// ones (matmul_complex.cc), integers (matmul_integer.cc), and plain loops (matmul_plain.cc).
 #pragma once
 
 #include <libdl/dtype.h>
@@ -101,6 +101,14 @@ template <class T>
 void carve_long_product(const MatmulArgs& args, Carver& carver);
 template <class T>
 void long_product(Context& context, const MatmulArgs& args, Carver carver);
+
+// Of these, few rows times a matrix that is larger than the caches, unless it is packed already.
+template <class T>
+bool few_rows_serve(const MatmulArgs& args);
+template <class T>
+void carve_few_rows(const MatmulArgs& args, Carver& carver);
+template <class T>
+void few_rows_product(Context& context, const MatmulArgs& args, Carver carver);
 
 // bfloat16 on the matrix unit; packed_b is what pack_bfloat_panels wrote.
 void carve_bfloat_product(const MatmulArgs& args, Carver& carver);

@@ -31,7 +31,9 @@ struct Cut {
     rows = std::min<int64_t>(ceil(s.m, kSide) * kSide, 256), cols = std::min<int64_t>(part_n, 512);
     const auto count = [&] { return (down = ceil(s.m, rows)) * ceil(part_n, cols); };
     while (count() < kEnough && (rows > 2 * kSide || cols > 4 * kSide)) {
-      int64_t& side = cols > 4 * kSide && 2 * cols >= rows ? cols : rows;
+      // Each part of the columns splits its rows of a anew.
+      const bool low = s.m >= 256 ? rows > 2 * kSide : cols <= 4 * kSide || 2 * cols < rows;
+      int64_t& side = low ? rows : cols;
       side = ceil(side, 2 * kSide) * kSide;
     }
   }
@@ -204,6 +206,8 @@ class Product {
 bool split_serves(const MatmulArgs& args) {
   const Shape s = shape_of(args);
   if (!split_pays(s.batch, s.m, s.n, s.k) || args.out.strides[2] != 1) return false;
+  // Of small results every tile would split its part of a long operand anew.
+  if (std::max(s.m, s.n) <= 512 && has_long_sums<float>(s)) return false;
   const auto single = [](const View& v) {
     return v.data == nullptr || v.dtype == LIBDL_DTYPE_FLOAT32;
   };
