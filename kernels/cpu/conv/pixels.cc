@@ -75,6 +75,7 @@ void multiply_by_pixels(Context& context, const MatrixTimesPatches<S>& p, S* out
 LIBDL_PIXELS(float)
 LIBDL_PIXELS(double)
 LIBDL_PIXELS(Bfloat)
+LIBDL_PIXELS(Half)
 #undef LIBDL_PIXELS
 
 }  // namespace libdl::kernels::cpu

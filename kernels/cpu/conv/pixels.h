@@ -9,7 +9,7 @@
 
 namespace libdl::kernels::cpu {
 
-// Whether they are, and lie in equal steps through memory. Of float and Bfloat.
+// Whether they are, and lie in equal steps through memory.
 template <class S>
 bool is_matrix(const PatchesTimesMatrix<S>& p);
 template <class S>

@@ -61,7 +61,8 @@ void weight_gradient(Context& context, const ConvolutionArgs& a, int64_t group) 
     if (matrix_unit() && patches_fill_tiles(k, columns, pixels))
       return multiply_by_patches_in_tiles(context, p, out);
   }
-  if constexpr (!kNarrow<S>) {
+  // float16 has float32's sums, rounded.
+  if constexpr (!std::is_same_v<S, Bfloat>) {
     if (is_matrix(p)) return multiply_by_pixels(context, p, out);
   }
   const Cuts cuts(k, columns, pixels, kPatchColumns<T>);
