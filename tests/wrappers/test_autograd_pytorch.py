@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """autograd's graph, hooks, modes and custom functions: PyTorch's answers, and what is libdl's own."""
 
+import copy
 import gc
 import json
 import weakref
@@ -137,6 +138,11 @@ def test_nodes_keep_their_lines_where_anomaly_mode_does_not_look_for_nan():
     with libdl.autograd.detect_anomaly(check_nan=False):
         y = libdl.tensor(1.0, requires_grad=True).exp()
     assert "test_autograd_pytorch.py" in y.grad_fn.metadata["site"]
+
+
+def test_a_node_can_be_copied():
+    node = libdl.tensor(1.0, requires_grad=True).exp().grad_fn
+    assert copy.copy(node) == node
 
 
 def test_a_freed_value_is_not_to_be_had_between_passes():

@@ -98,9 +98,10 @@ class Node:
 
     def __getattr__(self, name: str) -> Any:
         """Of a Function's node what its ctx has, as in PyTorch, where the node is the ctx."""
-        function = _C.node_function(self._held)
+        # Of a copy that is being made, _held itself is looked for here.
+        function = None if name == "_held" else _C.node_function(self._held)
         if function is None:
-            raise AttributeError(f"{self.name()!r} object has no attribute {name!r}")
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         if name != "saved_tensors":
             return getattr(function.ctx, name)
         present = count()
