@@ -252,7 +252,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_backward_context_saved(libdl_backwa
                                                                     LIBDL_NEW libdl_tensor **out);
 /** The same with its history whether the pass is recorded or not, so that what a backward computes
  *  of it can be differentiated anew, back to the function's inputs: a recomputation, an adjoint
- *  method. A value that is neither an input nor an output has the history that it had when saved.
+ *  method. A value that is neither an input nor an output has the history that it had when saved. A
+ *  leaf comes back as itself, if it still exists and is what it was.
  *  Errors: INDEX, VERSION, STATE (freed by an earlier pass).
  *  Threads: exclusive. */
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_backward_context_saved_with_history(

@@ -303,6 +303,24 @@ static void contexts(void) {
   libdl_tensor *const x = leaf(1, 2);
   libdl_hook *hook;
   int ended = 0, times = 0;
+  libdl_tensor *y = vector(1, 2);
+  const libdl_function function = {.struct_size = sizeof function,
+                                   .name = "doubles",
+                                   .backward = wrong_backward,
+                                   .ctx = &times,
+                                   .destroy = gone};
+  GOOD(libdl_function_record(&function, (const libdl_tensor *const *)&x, 1, &y, 1, NULL,
+                             (const libdl_tensor *const *)&x, 1, NULL));
+  libdl_node *const node = libdl_tensor_node(y, NULL);
+  libdl_tensor *saved;
+  GOOD(libdl_node_saved(node, 0, &saved));
+  CHECK(saved == x); /* a leaf comes back as itself */
+  CHECK(libdl_node_function(node, gone) == &times && libdl_node_function(node, free) == NULL);
+  libdl_tensor_release(saved);
+  libdl_node_release(node);
+  libdl_tensor_release(y);
+  CHECK(times == 1);
+  times = 0;
   GOOD(libdl_tensor_add_hook(x, LIBDL_HOOK_TENSOR, passes_on, &ended, gone, &hook));
   libdl_hook_release(hook);
   CHECK(libdl_tensor_visit_contexts(x, gone, visited, &times) == 0 && times == 1);
