@@ -9,19 +9,7 @@
 namespace libdl::kernels::cpu {
 namespace {
 
-enum class Way {
-  kVector,
-  kOuter,
-  kFloat,
-  kDouble,
-  kFew,
-  kFewDouble,
-  kBfloat,
-  kSplit,
-  kComplex,
-  kInteger,
-  kPlain
-};
+enum class Way { kVector, kOuter, kFloat, kDouble, kBfloat, kSplit, kComplex, kInteger, kPlain };
 
 Way way_of(const MatmulArgs& args) {
   const int32_t dtype = args.out.dtype;
@@ -33,9 +21,7 @@ Way way_of(const MatmulArgs& args) {
   if (is_outer_product(args)) return Way::kOuter;
   if (!small_float(dtype) && dtype != LIBDL_DTYPE_FLOAT64) return Way::kInteger;
   if (s.m == 1 || s.n == 1) return Way::kVector;
-  if (dtype == LIBDL_DTYPE_FLOAT64)
-    return few_rows_serve<double>(args) ? Way::kFewDouble : Way::kDouble;
-  if (few_rows_serve<float>(args)) return Way::kFew;
+  if (dtype == LIBDL_DTYPE_FLOAT64) return Way::kDouble;
   if (split_serves(args)) return Way::kSplit;
   const bool bfloat = dtype == LIBDL_DTYPE_BFLOAT16 && fills_tiles(s.m, s.n, s.k) && matrix_unit();
   return bfloat ? Way::kBfloat : Way::kFloat;
@@ -76,8 +62,6 @@ static int64_t scratch_bytes(const MatmulArgs& args, Way way) {
   switch (way) {
     case Way::kFloat: carve_float_product<float>(args, carver); break;
     case Way::kDouble: carve_float_product<double>(args, carver); break;
-    case Way::kFew: carve_few_rows<float>(args, carver); break;
-    case Way::kFewDouble: carve_few_rows<double>(args, carver); break;
     case Way::kBfloat: carve_bfloat_product(args, carver); break;
     case Way::kSplit: carve_split_product(args, carver); break;
     case Way::kComplex: carve_complex_product(args, carver); break;
@@ -101,8 +85,6 @@ void matmul(Context& context, const MatmulArgs& given) {
     case Way::kOuter: return outer_product(context, args);
     case Way::kFloat: return float_product<float>(context, args, carver);
     case Way::kDouble: return float_product<double>(context, args, carver);
-    case Way::kFew: return few_rows_product<float>(context, args, carver);
-    case Way::kFewDouble: return few_rows_product<double>(context, args, carver);
     case Way::kBfloat: return bfloat_product(context, args, carver);
     case Way::kSplit: return split_product(context, args, carver);
     case Way::kComplex: return complex_product(context, args, carver);

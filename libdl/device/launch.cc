@@ -53,10 +53,8 @@ static void deallocate_scratch(kernels::Context& context, void* data, int64_t by
   allocator_of(context).deallocate(data, static_cast<size_t>(bytes));
 }
 
-static int32_t threads_for_chunks() { return threads(); }
-
 static constexpr kernels::Host host_of(int32_t device_type) {
-  return {device_type, run_chunks, allocate_scratch, deallocate_scratch, threads_for_chunks};
+  return {device_type, run_chunks, allocate_scratch, deallocate_scratch, threads};
 }
 
 constexpr kernels::Host cpu_host = host_of(LIBDL_DEVICE_CPU);

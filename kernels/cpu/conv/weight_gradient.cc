@@ -61,7 +61,7 @@ void weight_gradient(Context& context, const ConvolutionArgs& a, int64_t group) 
     if (matrix_unit() && patches_fill_tiles(k, columns, pixels))
       return multiply_by_patches_in_tiles(context, p, out);
   }
-  // float16 has float32's sums, rounded.
+  // float16 too, so that in vectors it has float32's sums, rounded.
   if constexpr (!std::is_same_v<S, Bfloat>) {
     if (is_matrix(p)) return multiply_by_pixels(context, p, out);
   }

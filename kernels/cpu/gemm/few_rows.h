@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A few rows times a matrix that is too large for the caches: b is read once, in long runs, and is
-// neither packed nor copied. Elements are summed as in gemm.h, so bits are the same.
+// not packed. Elements are summed as in gemm.h, so bits are the same.
 #pragma once
 
 #include "kernels/cpu/gemm/gemm.h"

@@ -121,13 +121,12 @@ void packed_strip(const GemmTile<T>& strip, T* room) {
 
 template <class T>
 bool few_rows_serve(const MatmulArgs& a) {
-  constexpr int32_t kDtype = sizeof(T) == 4 ? LIBDL_DTYPE_FLOAT32 : LIBDL_DTYPE_FLOAT64;
   const Shape s = shape_of(a);
-  const auto is = [](const View& v) { return v.dtype == kDtype; };
+  const auto is = [](const View& v) { return v.dtype == kDtypeOf<T>; };
   return s.m > 1 && s.m <= kStripe<T> && s.n > 1 && s.k > 0 && a.packed_b == nullptr &&
          !stays_cached(s.k, s.n, sizeof(T)) && is(a.a) && is(a.b) && is(a.out) &&
          a.out.strides[2] == 1 && (a.b.strides[1] == 1 || a.b.strides[2] == 1) && a.alpha == 1 &&
-         a.beta == 0 && (a.bias.data == nullptr || is(a.bias)) && !is_long_product<T>(a);
+         a.beta == 0 && (a.bias.data == nullptr || is(a.bias));
 }
 
 template <class T>

@@ -165,9 +165,7 @@ void float_tile(const MatmulArgs& args, const T* packed, const Piece& piece, T* 
   tile.beta = direct ? static_cast<T>(args.beta) : 0;
   tile.large = direct && product(s.m, s.n, sizeof(T)) >= kLarge;
   const int64_t width = tile.j1 - tile.j0;
-  const bool plain_bias =
-      args.bias.data == nullptr ||
-      args.bias.dtype == (sizeof(T) == 4 ? LIBDL_DTYPE_FLOAT32 : LIBDL_DTYPE_FLOAT64);
+  const bool plain_bias = args.bias.data == nullptr || args.bias.dtype == kDtypeOf<T>;
   if (args.bias.data != nullptr && plain_bias) {
     tile.bias = static_cast<const T*>(args.bias.data);
     tile.bias_stride = args.bias.strides[0];
@@ -199,12 +197,14 @@ void float_tile(const MatmulArgs& args, const T* packed, const Piece& piece, T* 
 template <class T>
 void carve_float_product(const MatmulArgs& args, Carver& carver) {
   if (is_long_product<T>(args)) return carve_long_product<T>(args, carver);
+  if (few_rows_serve<T>(args)) return carve_few_rows<T>(args, carver);
   float_room<T>(args, carver);
 }
 
 template <class T>
 void float_product(Context& context, const MatmulArgs& args, Carver carver) {
   if (is_long_product<T>(args)) return long_product<T>(context, args, carver);
+  if (few_rows_serve<T>(args)) return few_rows_product<T>(context, args, carver);
   const Shape s = shape_of(args);
   const FloatRoom<T> room = float_room<T>(args, carver);
   const T* packed = static_cast<const T*>(args.packed_b);

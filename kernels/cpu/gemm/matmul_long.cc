@@ -76,8 +76,7 @@ void multiply_panel(const MatmulArgs& args, const Part<T>& part, int64_t panel) 
   tile.j1 = s.n;
   tile.k = part.k;
   // Rows are counted from the result's first one.
-  tile.a = {part.a + panel * part.k * kPanel<T> - tile.i0, 1, kPanel<T>,
-            sizeof(T) == 4 ? LIBDL_DTYPE_FLOAT32 : LIBDL_DTYPE_FLOAT64};
+  tile.a = {part.a + panel * part.k * kPanel<T> - tile.i0, 1, kPanel<T>, kDtypeOf<T>};
   tile.packed = part.b;
   tile.out = static_cast<T*>(args.out.data);
   tile.out_stride = args.out.strides[1];
@@ -120,9 +119,9 @@ void sweep(Context& context, const MatmulArgs& args, int64_t k0, int64_t k) {
 // Interruptions are looked for a few times a second.
 template <class T>
 void sweep(Context& context, const MatmulArgs& args) {
-  constexpr int64_t kAtOnce = int64_t{1} << 34;
+  constexpr int64_t kUninterrupted = int64_t{1} << 34;  // multiplications
   const Shape s = shape_of(args);
-  const int64_t blocks = std::max<int64_t>(1, kAtOnce / (s.m * s.n * kKBlock<T>));
+  const int64_t blocks = std::max<int64_t>(1, kUninterrupted / (s.m * s.n * kKBlock<T>));
   const int64_t most = blocks * kKBlock<T>;
   for (int64_t k0 = 0; k0 < s.k && !context.stopped; k0 += most)
     sweep<T>(context, args, k0, std::min(most, s.k - k0));
@@ -130,8 +129,7 @@ void sweep(Context& context, const MatmulArgs& args) {
 
 template <class T>
 bool sweeps(const MatmulArgs& args) {
-  constexpr int32_t kDtype = sizeof(T) == 4 ? LIBDL_DTYPE_FLOAT32 : LIBDL_DTYPE_FLOAT64;
-  return args.b.dtype == kDtype && args.b.strides[2] == 1;
+  return args.b.dtype == kDtypeOf<T> && args.b.strides[2] == 1;
 }
 
 }  // namespace

@@ -26,6 +26,9 @@ inline Shape shape_of(const MatmulArgs& a) {
   return {a.out.sizes[0], a.out.sizes[1], a.out.sizes[2], a.a.sizes[2]};
 }
 
+template <class T>
+constexpr int32_t kDtypeOf = sizeof(T) == 4 ? LIBDL_DTYPE_FLOAT32 : LIBDL_DTYPE_FLOAT64;
+
 inline bool small_float(int32_t dtype) {
   return dtype == LIBDL_DTYPE_FLOAT32 || dtype == LIBDL_DTYPE_FLOAT16 ||
          dtype == LIBDL_DTYPE_BFLOAT16;
@@ -102,7 +105,8 @@ void carve_long_product(const MatmulArgs& args, Carver& carver);
 template <class T>
 void long_product(Context& context, const MatmulArgs& args, Carver carver);
 
-// Of these, few rows times a matrix that is larger than the caches, unless it is packed already.
+// Of these, few rows times a matrix that is larger than the caches, unless it is packed already or
+// sums are long.
 template <class T>
 bool few_rows_serve(const MatmulArgs& args);
 template <class T>
