@@ -11,14 +11,15 @@
 namespace libdl::kernels::cpu {
 namespace {
 
-// How the output is cut into even tiles, by sizes alone. There are enough tiles for all threads.
-// They are wide, because every tile copies its rows of a; less so if each tile reads b's columns
-// from beyond the L2 cache; and each is large enough to pay for what it reads.
+// How the output is cut into even tiles, by sizes alone. There are enough tiles for all threads,
+// and an even number of them, because two threads are the most frequent ones. They are wide,
+// because every tile copies its rows of a; less so if each tile reads b's columns from beyond the
+// L2 cache; and each is large enough to pay for what it reads.
 struct Tiles {
   static constexpr int64_t kMostCols = 1024;
-  int64_t rows, cols, down, across, count;
+  int64_t rows, cols, down, across, count;  // rows: of the highest tile
 
-  Tiles(const Shape& s, int64_t unit) {
+  Tiles(const Shape& s, int64_t unit) : all_rows_(s.m) {
     const int64_t m = std::max<int64_t>(s.m, 1), n = std::max<int64_t>(s.n, 1);
     const double work = static_cast<double>(s.m) * static_cast<double>(s.n) *
                         static_cast<double>(std::max<int64_t>(s.k, 1));
@@ -34,15 +35,20 @@ struct Tiles {
       }
     }
   }
+  // The first row of a tile, counted downwards.
+  int64_t row(int64_t tile) const { return all_rows_ * tile / down; }
 
  private:
   static constexpr int64_t kMostRows = 192, kLeastRows = 16;
+  int64_t all_rows_;
+
   void cut(const Shape& s, int64_t height, int64_t width, int64_t unit) {
     down = (s.m + height - 1) / height;
     across = (s.n + width - 1) / width;
-    rows = down == 0 ? height : (s.m + down - 1) / down;
     cols = across == 0 ? width : ((s.n + across - 1) / across + unit - 1) / unit * unit;
     across = (s.n + cols - 1) / cols;
+    if (down > 1 && down * across % 2 != 0) ++down;
+    rows = down == 0 ? height : (s.m + down - 1) / down;
     count = down * across;
   }
 };
@@ -132,8 +138,8 @@ struct Piece {
 };
 Piece piece_of(const Shape& s, const Tiles& tiles, int64_t chunk) {
   const int64_t t = chunk % tiles.count;
-  const int64_t i = t / tiles.across * tiles.rows, j = t % tiles.across * tiles.cols;
-  return {chunk / tiles.count, i, std::min(i + tiles.rows, s.m), j, std::min(j + tiles.cols, s.n)};
+  const int64_t i = t / tiles.across, j = t % tiles.across * tiles.cols;
+  return {chunk / tiles.count, tiles.row(i), tiles.row(i + 1), j, std::min(j + tiles.cols, s.n)};
 }
 
 // Bytes of a result that nobody finds in a cache afterwards, such as a large layer's gradient.
