@@ -42,6 +42,10 @@ bool matmul_reads_packed(int32_t dtype, int64_t m, int64_t n, int64_t k) {
   return small_float(dtype) || dtype == LIBDL_DTYPE_FLOAT64 || is_complex(dtype);
 }
 
+bool matmul_widens(int64_t m, int64_t n, int64_t k) {
+  return m > 1 && n > 1 && k > 1 && !matrix_unit();
+}
+
 int64_t packed_size(int32_t dtype, int64_t n, int64_t k) {
   if (dtype == LIBDL_DTYPE_BFLOAT16 && matrix_unit()) return bfloat_panels_size(n, k);
   if (is_complex(dtype)) return complex_panels_size(dtype, n, k);

@@ -14,6 +14,10 @@ namespace libdl::kernels::cpu {
 // result is small beside them.
 bool matmul_reads_packed(int32_t dtype, int64_t m, int64_t n, int64_t k);
 
+// Whether a product of float32 with these sizes may have a b of 16 bits, which is then widened as
+// it is read: not by the matrix unit, nor where there is one row, column or value of k.
+bool matmul_widens(int64_t m, int64_t n, int64_t k);
+
 // Bytes of one packed [k, n] matrix, or -1 if too large. Panels are float64 if the matrix is, else
 // float32; those of a complex matrix have four real numbers per element. The matrix unit has its
 // own format.

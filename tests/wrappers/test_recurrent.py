@@ -180,6 +180,24 @@ def test_16_bits_are_rounded_once(dtype):
         assert torch.equal(found, wanted.to(dtype))
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize(("kind", "options"), KINDS)
+@pytest.mark.parametrize("rows", [(1, 1, 1), (2, 2, 2), (3, 3, 3), (3, 2, 1)])
+def test_weights_of_16_bits_are_those_of_float32_rounded(kind, options, rows, dtype):
+    """The same bits, whether the products read 16 bits or a copy in float32."""
+    made = layer(kind, bidirectional=True, **options).to(dtype)
+    wide = copy.deepcopy(made).float()
+    data = torch.randn(sum(rows), 3).to(dtype)
+    outputs = []
+    for of, x in ((made, data), (wide, data.float())):
+        x.requires_grad_(True)
+        output, _ = of(Packed(x, torch.tensor(rows)))
+        output.data.backward(torch.ones_like(output.data))
+        outputs.append([output.data, x.grad, *(p.grad for p in of.parameters())])
+    for found, wanted in zip(*outputs, strict=True):
+        assert found.dtype == dtype and torch.equal(found, wanted.to(dtype))
+
+
 def test_dropout_applies_between_layers_in_training():
     made = layer("GRU", num_layers=2, dropout=0.5)
     x = torch.randn(5, 2, 3)

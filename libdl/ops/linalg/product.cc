@@ -44,6 +44,20 @@ struct Panels {
   void* data;
 };
 
+// NULL if there is no memory for them: no product needs them.
+std::unique_ptr<Panels> packed(const kernels::View& b) {
+  const int64_t bytes = kernels::cpu::packed_size(b.dtype, b.sizes[2], b.sizes[1]);
+  if (bytes <= 0) return nullptr;
+  std::unique_ptr<Panels> panels;
+  try {
+    panels = std::make_unique<Panels>(static_cast<size_t>(bytes));
+  } catch (const Error&) {
+    return nullptr;
+  }
+  launch([&](kernels::Context& c) { kernels::cpu::pack_b(c, panels->data, b); });
+  return panels;
+}
+
 // The cached panels of a matrix that is used repeatedly. Unless this is known (at_once), the first
 // product only notes the geometry, and the second one packs: a matrix that is used once costs
 // nothing extra.
@@ -60,20 +74,13 @@ PackedReader kept_panels(const Tensor& x, const kernels::View& b, bool at_once =
       storage.version.load(std::memory_order_acquire)};
   bool noted;
   if (PackedReader found = find_packed(source, noted); found.data()) return found;
-  const int64_t bytes = kernels::cpu::packed_size(b.dtype, b.sizes[2], b.sizes[1]);
-  if (bytes <= 0) return {};
   if (!noted && !at_once) {
     note_packed(source);
     return {};
   }
-  std::optional<Panels> panels;
-  try {
-    panels.emplace(static_cast<size_t>(bytes));
-  } catch (const Error&) {
-    return {};  // the product itself does not need them
-  }
   const std::optional<uint64_t> fingerprint = packed_fingerprint(source);
-  launch([&](kernels::Context& c) { kernels::cpu::pack_b(c, panels->data, b); });
+  const std::unique_ptr<Panels> panels = packed(b);
+  if (!panels) return {};
   PackedReader kept = keep_packed(source, fingerprint, panels->data, panels->bytes);
   if (!panels->data) count_conversion(storage, "matmul");
   return kept;
@@ -109,14 +116,24 @@ Tensor product(Factor a, Factor b, const Tensor* bias, const Tensor* base) {
   return y;
 }
 
+bool product_widens(Device device, int64_t rows, int64_t columns, int64_t inner) {
+  return device.is_cpu() && kernels::cpu::matmul_widens(rows, columns, inner);
+}
+
 RepeatedProduct::RepeatedProduct(Factor b, int64_t rows, int64_t times) : device_(b.x->device()) {
   const Matrices right(b, Access::kRead);
   std::copy_n(right.sizes, 3, sizes_);
   std::copy_n(right.strides, 3, strides_);
   b_ = right.view;
   b_.sizes = sizes_, b_.strides = strides_;
-  if (device_.is_cpu() && kernels::cpu::matmul_reads_packed(b_.dtype, rows, b.cols(), b.rows()))
+  if (!device_.is_cpu() || !kernels::cpu::matmul_reads_packed(b_.dtype, rows, b.cols(), b.rows()))
+    return;
+  if (size_of(b.x->dtype()) > 2) {
     panels_ = kept_panels(*b.x, b_, times > 1);
+  } else if (times > 1 && !left_out(Mechanism::kPanels)) {
+    const std::shared_ptr<Panels> own = packed(b_);
+    if (own) own_panels_ = std::shared_ptr<void>(own, own->data);
+  }
 }
 
 void RepeatedProduct::operator()(const kernels::View& out, const kernels::View& a, bool add,
@@ -135,7 +152,7 @@ void RepeatedProduct::operator()(const kernels::View& out, const kernels::View& 
   args.a = left.view;
   args.b = b_;
   args.bias = bias ? reads(*bias) : no_view();
-  args.packed_b = panels_.data();
+  args.packed_b = own_panels_ ? own_panels_.get() : panels_.data();
   if (add) args.beta = 1;
   launch_matmul(device_, args);
 }

@@ -3,6 +3,8 @@
 // The only caller of the matmul kernel.
 #pragma once
 
+#include <memory>
+
 #include "kernels/view.h"
 #include "tensor/packed.h"
 #include "tensor/tensor.h"
@@ -21,8 +23,12 @@ struct Factor {
 // [batch, rows, cols]; dtypes and sizes agree. Not recorded.
 Tensor product(Factor a, Factor b, const Tensor* bias = nullptr, const Tensor* base = nullptr);
 
+// Whether b may have 16 bits where a is float32, in a product of [rows, inner] with [inner,
+// columns]: it is widened as it is read.
+bool product_widens(Device device, int64_t rows, int64_t columns, int64_t inner);
+
 // Products with one matrix on the right, whose elements outlive this. It is packed at once if there
-// are several.
+// are several. Panels of 16 bits, which are as large as float32's, are not kept with the matrix.
 class RepeatedProduct {
  public:
   // rows: of the largest left factor; times: how many products
@@ -30,7 +36,8 @@ class RepeatedProduct {
   RepeatedProduct(const RepeatedProduct&) = delete;
   RepeatedProduct& operator=(const RepeatedProduct&) = delete;
 
-  // out = a @ b (+ out) (+ bias on each row); a and out are [rows, cols] views of b's dtype.
+  // out = a @ b (+ out) (+ bias on each row); a and out are [rows, cols] views of b's dtype, or of
+  // float32 where product_widens.
   void operator()(const kernels::View& out, const kernels::View& a, bool add,
                   const Tensor* bias = nullptr) const;
 
@@ -39,6 +46,7 @@ class RepeatedProduct {
   int64_t sizes_[3], strides_[3];
   kernels::View b_;
   PackedReader panels_;
+  std::shared_ptr<void> own_panels_;
 };
 
 }  // namespace libdl

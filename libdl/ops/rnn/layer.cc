@@ -2,9 +2,12 @@
 
 #include "ops/rnn/layer.h"
 
+#include <algorithm>
+
 #include "ops/creation/copy.h"
 #include "ops/creation/join.h"
 #include "ops/linalg/linalg.h"
+#include "ops/linalg/product.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/reduction/reduction.h"
 #include "ops/rnn/direction.h"
@@ -17,9 +20,13 @@ namespace {
 // A node's inputs and first saved values: x, h, c, and these of each direction.
 constexpr int kWeights = 5, kBefore = 3;
 
-RnnWeights converted(const RnnWeights& w, Dtype dtype, Tensor (*convert)(const Tensor&, Dtype)) {
-  const auto each = [&](const Tensor& x) { return x.defined() ? convert(x, dtype) : Tensor(); };
-  return {each(w.w_ih), each(w.w_hh), each(w.b_ih), each(w.b_hh), each(w.w_hr)};
+RnnWeights converted(const RnnWeights& w, Dtype dtype, Dtype of_bias,
+                     Tensor (*convert)(const Tensor&, Dtype)) {
+  const auto to = [&](const Tensor& x, Dtype as) {
+    return x.defined() ? convert(x, as) : Tensor();
+  };
+  return {to(w.w_ih, dtype), to(w.w_hh, dtype), to(w.b_ih, of_bias), to(w.b_hh, of_bias),
+          to(w.w_hr, dtype)};
 }
 
 // Leading dimensions as one.
@@ -47,6 +54,17 @@ Tensor columns_of(const Tensor& x, int64_t i, int64_t n) {
 
 int64_t output_size(const RnnWeights& w) { return w.w_hh.size(1); }
 
+// The dtype that the steps' products read weights in: their own of 16 bits, where products widen it
+// as they read, for a copy in float32 costs more than it saves.
+Dtype read_in(const RnnLayer& layer, const Tensor& x, const RnnWeights& w) {
+  const Sequence& s = layer.sequence;
+  const Dtype own = w.w_ih.dtype(), computed = computed_in(own);
+  if (s.steps() == 0) return computed;
+  const int64_t rows = s.at(s.steps() - 1, false).count;  // the fewest of any step
+  const int64_t columns = std::min(w.w_hh.size(0), output_size(w));
+  return product_widens(x.device(), rows, columns, w.w_ih.size(1)) ? own : computed;
+}
+
 }  // namespace
 
 // -- the gradient ---------------------------------------------------------------------------------
@@ -73,7 +91,10 @@ class LayerBackward {
       const RnnDirection d{layer_.cell, layer_.sequence, i == 1, w};
       const RnnGradients g = of_direction(d, i);
       const int place = kBefore + i * kWeights;
-      if (b_.needs(0)) dx = dx.defined() ? dx + matmul(g.dsums, w.w_ih) : matmul(g.dsums, w.w_ih);
+      if (b_.needs(0)) {
+        const Tensor part = of_inputs(g.dsums, w.w_ih);
+        dx = dx.defined() ? dx + part : part;
+      }
       if (b_.needs(place)) b_.set_grad(place, matmul(t(g.dsums), x_));
       if (b_.needs(place + 1)) b_.set_grad(place + 1, matmul(t(g.drecurrent), kept_.h_before));
       set_bias_grads(place + 2, g);
@@ -97,11 +118,11 @@ class LayerBackward {
   }
   Tensor arrived(int k) const { return b_.dy(k).defined() ? as_matrix(in(b_.dy(k))) : Tensor(); }
   void set_bias_grads(int place, const RnnGradients& g) {
-    Tensor of_inputs;
-    if (b_.needs(place)) b_.set_grad(place, of_inputs = sum_of_rows(g.dsums));
+    Tensor rows;
+    if (b_.needs(place)) b_.set_grad(place, rows = sum_of_rows(g.dsums));
     if (!b_.needs(place + 1)) return;
-    const bool equal = of_inputs.defined() && g.drecurrent.is(g.dsums);
-    b_.set_grad(place + 1, equal ? clone(of_inputs) : sum_of_rows(g.drecurrent));
+    const bool equal = rows.defined() && g.drecurrent.is(g.dsums);
+    b_.set_grad(place + 1, equal ? clone(rows) : sum_of_rows(g.drecurrent));
   }
   static Tensor sum_of_rows(const Tensor& x) {
     static constexpr int64_t kRows[] = {0};
@@ -110,9 +131,14 @@ class LayerBackward {
   // Biases are read where the forward pass is made again.
   RnnWeights weights(int i) const {
     const int place = kBefore + i * kWeights;
-    RnnWeights w{saved(place), saved(place + 1), {}, {}, saved(place + 4)};
-    if (b_.differentiated()) w.b_ih = saved(place + 2), w.b_hh = saved(place + 3);
-    return w;
+    if (b_.differentiated())
+      return {saved(place), saved(place + 1), saved(place + 2), saved(place + 3), saved(place + 4)};
+    const RnnWeights w{b_.saved(place), b_.saved(place + 1), {}, {}, b_.saved(place + 4)};
+    return converted(w, read_in(layer_, x_, w), dtype_, plain);
+  }
+  // The weights have 16 bits only where this is not differentiated itself.
+  Tensor of_inputs(const Tensor& dsums, const Tensor& w_ih) const {
+    return dsums.dtype() == w_ih.dtype() ? matmul(dsums, w_ih) : product({&dsums}, {&w_ih});
   }
 
   RnnGradients of_direction(const RnnDirection& d, int i) {
@@ -165,7 +191,7 @@ static RnnStates by_operators(const RnnLayer& layer, const RnnStates& in,
   const Tensor c = in.c.defined() ? as_matrix(cast(in.c, dtype)) : Tensor();
   std::vector<Tensor> ys, hs, cs;
   for (int64_t i = 0; i < directions; ++i) {
-    const RnnWeights w = converted(weights[static_cast<size_t>(i)], dtype, cast);
+    const RnnWeights w = converted(weights[static_cast<size_t>(i)], dtype, dtype, cast);
     const RnnDirection d{layer.cell, layer.sequence, i == 1, w};
     const RnnStates last =
         forward_by_operators(d, x, part_of(h, i, directions), part_of(c, i, directions)).last;
@@ -214,7 +240,8 @@ static Computed in_steps(const RnnLayer& layer, const RnnStates& in,
   const Tensor y = as_matrix(all.out.y), h = as_matrix(all.out.h);
   const Tensor c = all.out.c.defined() ? as_matrix(all.out.c) : Tensor();
   for (int64_t i = 0; i < directions; ++i) {
-    const RnnWeights w = converted(weights[static_cast<size_t>(i)], dtype, plain);
+    const RnnWeights& given = weights[static_cast<size_t>(i)];
+    const RnnWeights w = converted(given, read_in(layer, x, given), dtype, plain);
     const RnnDirection d{layer.cell, layer.sequence, i == 1, w};
     all.kept.push_back(forward_in_steps(d, x, columns_of(y, i, directions),
                                         part_of(h, i, directions), part_of(c, i, directions),
