@@ -65,13 +65,13 @@ void multiply(Context& context, const Part<S>& part) {
     if (matrix_unit() && patches_fill_tiles(rows, columns, part.taps.all_rows()))
       return multiply_patches_in_tiles(context, part.whole, part.taps);
   }
-  if constexpr (std::is_same_v<S, float>) {
-    if (split_pays(1, rows, columns, part.taps.all_rows()) && splits_products() &&
-        is_matrix(part.whole))
-      return multiply_pixels(context, part.whole, part.taps);
-  }
   if (shifted_is_faster(part.whole.a, columns))
     return multiply_shifted(context, part.whole, part.taps);
+  if constexpr (!kNarrow<S>) {
+    // A single row or column is summed in another order there.
+    if (rows > 1 && columns > 1 && is_matrix(part.whole))
+      return multiply_pixels(context, part.whole, part.taps);
+  }
   const Scratch room(context, product(packed_count(part.taps), sizeof(T)));
   if (room.failed()) return;
   T* const packed = static_cast<T*>(room.data());

@@ -36,6 +36,39 @@ HWY_INLINE Lies how_read(const GemmOperand& a, int64_t panels) {
   return columns ? Lies::kCopiedColumns : Lies::kCopiedRows;
 }
 
+// Where a's columns are contiguous, its copy has the rows of one run of the micro-kernel side by
+// side for every value of k: read in their own order, each value would bring a line of the cache of
+// which the run wants a part.
+template <class T>
+struct Groups {
+  static constexpr int64_t kVectors = (kRows<T> + kN<T> - 1) / kN<T>;
+  static constexpr int64_t kSize =
+      kRows<T> * kKBlock<T> + kLine<T>;  // the last vector may go beyond
+  static constexpr int64_t kRoom = (kStripe<T> + kRows<T> - 1) / kRows<T> * kSize;
+  static_assert(kVectors * kN < T > -kRows<T> <= kLine<T>);
+
+  static int64_t count(int64_t rows) { return (rows + kRows<T> - 1) / kRows<T>; }
+  static int64_t first_row(int64_t rows, int64_t g) { return rows * g / count(rows); }
+
+  static HWY_INLINE void copy(T* to, const GemmOperand& a, const Block& at) {
+    constexpr int64_t kAtOnce = 16;
+    alignas(64) T run[kAtOnce * kStripe<T> + kVectors * kN<T>];
+    const Vectors<T> d;
+    for (int64_t s = 0; s < at.k; s += kAtOnce) {
+      const int64_t n = std::min(kAtOnce, at.k - s);
+      fetch<kStripe<T>>(run, transposed(a), at.k0 + s, n, at.i, at.rows);
+      for (int64_t g = 0; g < count(at.rows); ++g) {
+        const T* from = run + first_row(at.rows, g);
+        T* group = to + g * kSize + s * kRows<T>;
+        for (int64_t k = 0; k < n; ++k, from += kStripe<T>, group += kRows<T>) {
+          for (int64_t v = 0; v < kVectors; ++v)
+            hn::StoreU(hn::LoadU(d, from + v * kN<T>), d, group + v * kN<T>);
+        }
+      }
+    }
+  }
+};
+
 // Prefetches part `part` of `parts` of the lines that the next stripe of a will be read from:
 // hardware prefetchers do not follow so many short runs.
 template <class T>
@@ -70,22 +103,23 @@ HWY_INLINE void stripe_product(const GemmTile<T>& t, const Block& at, const Bloc
   const int64_t panels = (t.j1 - t.j0 + kPanel<T> - 1) / kPanel<T>;
   const Lies lies = how_read<T>(t.a, panels);
   // Copy the stripe of a, unless it is read in place.
-  if (lies == Lies::kCopiedColumns) {
-    fetch<kStripe<T>>(a, transposed(t.a), at.k0, at.k, at.i, at.rows);
+  const bool grouped = lies == Lies::kCopiedColumns;
+  if (grouped) {
+    Groups<T>::copy(a, t.a, at);
   } else if (lies == Lies::kCopiedRows) {
     fetch<kKBlock<T>>(a, t.a, at.i, at.rows, at.k0, at.k);
   }
   const bool in_place = t.packed == nullptr && gemm_reads_in_place(t.b);
-  const int64_t groups = (at.rows + kRows<T> - 1) / kRows<T>;
+  const int64_t groups = Groups<T>::count(at.rows);
   const T* first = a;
-  int64_t row_stride = by_columns(lies) ? 1 : kKBlock<T>;
+  int64_t row_stride = kKBlock<T>;
   if (!copied(lies)) {
     first = static_cast<const T*>(t.a.data) + at.i * t.a.row_stride + at.k0 * t.a.col_stride;
     row_stride = t.a.row_stride;
   }
   Step<T> step{};
   step.c_stride = t.out_stride;
-  step.a_stride = by_columns(lies) ? t.a.col_stride : t.a.row_stride;
+  step.a_stride = grouped ? kRows<T> : by_columns(lies) ? t.a.col_stride : t.a.row_stride;
   step.k = at.k;
   step.alpha = t.alpha;
   step.add = at.k0 > 0 || t.beta != 0;
@@ -110,21 +144,21 @@ HWY_INLINE void stripe_product(const GemmTile<T>& t, const Block& at, const Bloc
     if (t.long_sums ? at.k0 + at.k == t.k : p + 1 == panels) to_next = 0;
     // Multiply groups of rows by the panel.
     for (int64_t g = 0, r0 = 0, r1; g < groups; ++g, r0 = r1) {  // of nearly equal height
-      r1 = at.rows * (g + 1) / groups;
+      r1 = Groups<T>::first_row(at.rows, g + 1);
       expect_stripe<T>(t.a, next, p * groups + g, panels * groups);
-      step.a = first + r0 * row_stride;
+      step.a = grouped ? a + g * Groups<T>::kSize : first + r0 * row_stride;
       step.c = t.out + (at.i + r0) * t.out_stride + j;
       // A panel has two lines per row: two runs of the kernel prefetch it.
       const int64_t line = g * (kPanel<T> / kWide<T>);
       step.next = step.b + (line < 2 ? to_next + line * kLine<T> : 0);
-      panel_product(kernels_for<T>(r1 - r0, lies), step, width);
+      panel_product(kernels_for<T>(r1 - r0, grouped ? Lies::kColumns : lies), step, width);
     }
   }
 }
 
 template <class T>
 void gemm_tile_on(const GemmTile<T>& t) {
-  alignas(64) T a[kStripe<T> * kKBlock<T>];
+  alignas(64) T a[std::max(kStripe<T> * kKBlock<T>, Groups<T>::kRoom)];
   alignas(64) T room[kPanel<T> * kKBlock<T>];
   // Scale out by beta, unless the first block of k overwrites it or adds to it as it is.
   if (t.k == 0 || (t.beta != 0 && t.beta != 1)) {
