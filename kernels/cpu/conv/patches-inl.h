@@ -21,19 +21,31 @@ namespace libdl::kernels::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
+// A run's end is a vector that overlaps the one before, or two halves that overlap each other:
+// AVX2's masked stores take as long as dozens of others on some processors.
+template <class T, class Load>
+HWY_INLINE void write_run(T* to, int64_t n, Load load) {
+  const Vectors<T> d;
+  const hn::Half<Vectors<T>> half;
+  const int64_t most = kN<T>, least = hn::MaxLanes(half);
+  if (n >= most) {
+    for (int64_t i = 0; i + most <= n; i += most) hn::StoreU(load(d, i), d, to + i);
+    if (n % most != 0) hn::StoreU(load(d, n - most), d, to + (n - most));
+  } else if (n >= least) {
+    hn::StoreU(load(half, 0), half, to);
+    hn::StoreU(load(half, n - least), half, to + (n - least));
+  } else {
+    const hn::CappedTag<T, 1> one;
+    for (int64_t i = 0; i < n; ++i) hn::StoreU(load(one, i), one, to + i);
+  }
+}
 template <class T, class S>
 HWY_INLINE void copy_run(T* to, const S* from, int64_t n) {
-  const Vectors<T> d;
-  int64_t i = 0;
-  for (; i + kN<T> <= n; i += kN<T>) hn::StoreU(stored::load(d, from + i), d, to + i);
-  if (i < n) first::store(stored::load(d, n - i, from + i), d, n - i, to + i);
+  write_run(to, n, [&](auto d, int64_t i) { return stored::load(d, from + i); });
 }
 template <class T>
 HWY_INLINE void clear_run(T* to, int64_t n) {
-  const Vectors<T> d;
-  int64_t i = 0;
-  for (; i + kN<T> <= n; i += kN<T>) hn::StoreU(hn::Zero(d), d, to + i);
-  if (i < n) first::store(hn::Zero(d), d, n - i, to + i);
+  write_run(to, n, [&](auto d, int64_t) { return hn::Zero(d); });
 }
 
 // Columns [begin, end) of a run of which only [low, high) lies inside the image.
