@@ -391,7 +391,8 @@ def test_arguments_that_exclude_each_other_are_refused():
 
 
 PROGRAM = r"""
-import os, sys, time
+import os, signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests run by nohup
 import libdl
 from libdl.utils import data
 
