@@ -21,31 +21,37 @@ namespace libdl::kernels::cpu {
 namespace HWY_NAMESPACE {
 namespace {
 
-// A run's end is a vector that overlaps the one before, or two halves that overlap each other:
-// AVX2's masked stores take as long as dozens of others on some processors.
+// A run's end is written with a mask by AVX-512. Elsewhere it is a vector that overlaps the one
+// before, or two halves that overlap each other: AVX2's masked stores take as long as dozens of
+// others on some processors. load(d, i) is the vector from i on, load(d, i, n) its first n values.
 template <class T, class Load>
 HWY_INLINE void write_run(T* to, int64_t n, Load load) {
   const Vectors<T> d;
   const hn::Half<Vectors<T>> half;
   const int64_t most = kN<T>, least = hn::MaxLanes(half);
-  if (n >= most) {
-    for (int64_t i = 0; i + most <= n; i += most) hn::StoreU(load(d, i), d, to + i);
-    if (n % most != 0) hn::StoreU(load(d, n - most), d, to + (n - most));
+  int64_t i = 0;
+  for (; i + most <= n; i += most) hn::StoreU(load(d, i), d, to + i);
+  if (i == n) return;
+  if constexpr (HWY_TARGET == HWY_AVX3) {
+    first::store(load(d, i, n - i), d, n - i, to + i);
+  } else if (n >= most) {
+    hn::StoreU(load(d, n - most), d, to + (n - most));
   } else if (n >= least) {
     hn::StoreU(load(half, 0), half, to);
     hn::StoreU(load(half, n - least), half, to + (n - least));
   } else {
     const hn::CappedTag<T, 1> one;
-    for (int64_t i = 0; i < n; ++i) hn::StoreU(load(one, i), one, to + i);
+    for (; i < n; ++i) hn::StoreU(load(one, i), one, to + i);
   }
 }
 template <class T, class S>
 HWY_INLINE void copy_run(T* to, const S* from, int64_t n) {
-  write_run(to, n, [&](auto d, int64_t i) { return stored::load(d, from + i); });
+  write_run(to, n,
+            [&](auto d, int64_t i, auto... count) { return stored::load(d, count..., from + i); });
 }
 template <class T>
 HWY_INLINE void clear_run(T* to, int64_t n) {
-  write_run(to, n, [&](auto d, int64_t) { return hn::Zero(d); });
+  write_run(to, n, [&](auto d, int64_t, auto...) { return hn::Zero(d); });
 }
 
 // Columns [begin, end) of a run of which only [low, high) lies inside the image.

@@ -42,12 +42,10 @@ HWY_INLINE Lies how_read(const GemmOperand& a, int64_t panels) {
 template <class T>
 struct Groups {
   static constexpr int64_t kVectors = (kRows<T> + kN<T> - 1) / kN<T>;
-  static constexpr int64_t kSize =
-      kRows<T> * kKBlock<T> + kLine<T>;  // the last vector may go beyond
-  static constexpr int64_t kRoom = (kStripe<T> + kRows<T> - 1) / kRows<T> * kSize;
-  static_assert(kVectors * kN < T > -kRows<T> <= kLine<T>);
+  static constexpr int64_t kBeyond = kVectors * kN<T> - kRows<T>;  // what the last vector writes
+  static constexpr int64_t kSize = kRows<T> * kKBlock<T> + kBeyond;
 
-  static int64_t count(int64_t rows) { return (rows + kRows<T> - 1) / kRows<T>; }
+  static constexpr int64_t count(int64_t rows) { return (rows + kRows<T> - 1) / kRows<T>; }
   static int64_t first_row(int64_t rows, int64_t g) { return rows * g / count(rows); }
 
   static HWY_INLINE void copy(T* to, const GemmOperand& a, const Block& at) {
@@ -158,7 +156,8 @@ HWY_INLINE void stripe_product(const GemmTile<T>& t, const Block& at, const Bloc
 
 template <class T>
 void gemm_tile_on(const GemmTile<T>& t) {
-  alignas(64) T a[std::max(kStripe<T> * kKBlock<T>, Groups<T>::kRoom)];
+  constexpr int64_t kGrouped = Groups<T>::count(kStripe<T>) * Groups<T>::kSize;
+  alignas(64) T a[std::max(kStripe<T> * kKBlock<T>, kGrouped)];
   alignas(64) T room[kPanel<T> * kKBlock<T>];
   // Scale out by beta, unless the first block of k overwrites it or adds to it as it is.
   if (t.k == 0 || (t.beta != 0 && t.beta != 1)) {

@@ -131,10 +131,10 @@ class LayerBackward {
   // Biases are read where the forward pass is made again.
   RnnWeights weights(int i) const {
     const int place = kBefore + i * kWeights;
-    if (b_.differentiated())
-      return {saved(place), saved(place + 1), saved(place + 2), saved(place + 3), saved(place + 4)};
-    const RnnWeights w{b_.saved(place), b_.saved(place + 1), {}, {}, b_.saved(place + 4)};
-    return converted(w, read_in(layer_, x_, w), dtype_, plain);
+    RnnWeights w{b_.saved(place), b_.saved(place + 1), {}, {}, b_.saved(place + 4)};
+    if (!b_.differentiated()) return converted(w, read_in(layer_, x_, w), dtype_, cast);
+    w.b_ih = b_.saved(place + 2), w.b_hh = b_.saved(place + 3);
+    return converted(w, dtype_, dtype_, cast);
   }
   // The weights have 16 bits only where this is not differentiated itself.
   Tensor of_inputs(const Tensor& dsums, const Tensor& w_ih) const {
