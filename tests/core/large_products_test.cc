@@ -62,7 +62,7 @@ void expect_bits_of_panels(int64_t batch, int64_t m, int64_t n, int64_t k) {
 // More than 2^20 bytes of b. The heights are those of each way and of its neighbours, the widths
 // end within strips, panels and vectors.
 TEST(LargeProducts, OfFewRowsHaveTheBitsOfPanels) {
-  for (const int64_t m : {2, 3, 5, 8, 9, 13, 33, 48, 49}) {
+  for (const int64_t m : {2, 3, 5, 8, 9, 13, 33, 48, 49, 201, 384, 385}) {
     SCOPED_TRACE(m);
     expect_bits_of_panels<float>(1, m, 427, 701);
   }
@@ -71,6 +71,7 @@ TEST(LargeProducts, OfFewRowsHaveTheBitsOfPanels) {
   expect_bits_of_panels<double>(1, 2, 405, 401);
   expect_bits_of_panels<double>(1, 7, 406, 390);
   expect_bits_of_panels<double>(1, 24, 390, 401);
+  expect_bits_of_panels<double>(1, 192, 390, 401);
 }
 
 // More than 16 values of k for each row and column, cut among any number of threads.

@@ -94,7 +94,10 @@ HWY_NOINLINE void kernel(const Step<T>& step) {
     hwy::Prefetch(c + r * c_stride);
     if (kVectors > 1) hwy::Prefetch(c + r * c_stride + kWide<T> - 1);
   }
-  // Multiply: for each value of k, a row of b times one value of every row of a.
+  // Multiply: for each value of k, a row of b times one value of every row of a. A panel of more
+  // lines than a run reads is in the second cache, and its lines are not next to each other: the
+  // hardware fetches them late.
+  constexpr int64_t kAhead = 8;  // values of k
   LIBDL_UNROLL_TWICE
   for (int64_t i = 0; i < k; ++i, a.advance(), b += b_stride, next += b_stride) {
     V y[kVectors];
@@ -104,6 +107,7 @@ HWY_NOINLINE void kernel(const Step<T>& step) {
       LIBDL_UNROLL
       for (int v = 0; v < kVectors; ++v) y[v] = hn::LoadU(d, b + v * kN<T>);
     }
+    if constexpr (kWide<T> < kPanel<T>) hwy::Prefetch(b + kAhead * b_stride);
     prefetch_l2(next);
     LIBDL_UNROLL
     for (int r = 0; r < R; ++r) {

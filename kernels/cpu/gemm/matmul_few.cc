@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Float32 and float64 of which b is larger than the caches and a has few rows: a fully connected
-// layer of a small batch, forward and backward. Time is what reading b takes, so it is read once,
-// strip by strip. A strip of a row-major b has runs of 1 or 2 kB, where the panels of
-// matmul_float.cc have 128 bytes.
+// layer of a small batch, forward and backward. Reading b takes much of the time, so it is read
+// once, strip by strip: packed as a whole (matmul_float.cc), it would be written to memory and read
+// again. A strip of a row-major b has runs of up to 1 kB, where a panel has 128 bytes.
 
 #include <algorithm>
 #include <utility>
@@ -18,13 +18,21 @@ namespace {
 // One way for each shape:
 enum class Few {
   kDirect,   // up to kFewRows: few_rows.h
-  kSwapped,  // b's columns are contiguous: they are the rows of the left factor, out is turned
-  kStrips,   // b's rows are contiguous: packed by strips, which with a block of k fit an L2 cache
+  kSwapped,  // up to kStripe, b's columns are contiguous: they are the rows of the left factor, and
+             // out is turned
+  kStrips,   // packed by strips, which with a block of k fit an L2 cache
 };
+template <class T>
 Few way_of(const MatmulArgs& args) {
-  if (args.out.sizes[1] <= kFewRows) return Few::kDirect;
-  return args.b.strides[1] == 1 ? Few::kSwapped : Few::kStrips;
+  const int64_t rows = args.out.sizes[1];
+  if (rows <= kFewRows) return Few::kDirect;
+  return rows <= kStripe<T> && args.b.strides[1] == 1 ? Few::kSwapped : Few::kStrips;
 }
+
+// With more, packing b is a small part of the time wherever it goes, and strips, each of which
+// copies a, gain nothing.
+template <class T>
+constexpr int64_t kMostRows = 8 * kStripe<T>;
 
 template <class T>
 constexpr int64_t kPackedColumns = 8 * kPanel<T>;
@@ -38,7 +46,7 @@ struct Strips {
 
   explicit Strips(const MatmulArgs& args) {
     const Shape s = shape_of(args);
-    const Few way = way_of(args);
+    const Few way = way_of<T>(args);
     const int64_t unit = way == Few::kSwapped ? kStripe<T> : kPanel<T>;
     const int64_t most = way == Few::kDirect    ? kFewColumns<T>
                          : way == Few::kSwapped ? kSwappedColumns<T>
@@ -55,7 +63,7 @@ struct Strips {
 template <class T>
 int64_t shared_size(const MatmulArgs& args) {
   const Shape s = shape_of(args);
-  if (way_of(args) != Few::kSwapped) return 0;
+  if (way_of<T>(args) != Few::kSwapped) return 0;
   return product(s.batch, (s.m + kPanel<T> - 1) / kPanel<T> * kPanel<T>, s.k);
 }
 
@@ -109,7 +117,8 @@ void packed_strip(const GemmTile<T>& strip, T* room) {
   for (int64_t k0 = 0; k0 < strip.k; k0 += kKBlock<T>) {
     block.k = std::min(kKBlock<T>, strip.k - k0);
     block.a.data = static_cast<const T*>(strip.a.data) + k0 * strip.a.col_stride;
-    block.b.data = static_cast<const T*>(strip.b.data) + k0 * strip.b.row_stride + strip.j0;
+    block.b.data = static_cast<const T*>(strip.b.data) + k0 * strip.b.row_stride +
+                   strip.j0 * strip.b.col_stride;
     gemm_pack(room, block.b, block.k, block.j1, 0, (block.j1 + kPanel<T> - 1) / kPanel<T>);
     block.bias = k0 + block.k == strip.k ? bias : nullptr;
     gemm_tile(block);
@@ -123,7 +132,7 @@ template <class T>
 bool few_rows_serve(const MatmulArgs& a) {
   const Shape s = shape_of(a);
   const auto is = [](const View& v) { return v.dtype == kDtypeOf<T>; };
-  return s.m > 1 && s.m <= kStripe<T> && s.n > 1 && s.k > 0 && a.packed_b == nullptr &&
+  return s.m > 1 && s.m <= kMostRows<T> && s.n > 1 && s.k > 0 && a.packed_b == nullptr &&
          !stays_cached(s.k, s.n, sizeof(T)) && is(a.a) && is(a.b) && is(a.out) &&
          a.out.strides[2] == 1 && (a.b.strides[1] == 1 || a.b.strides[2] == 1) && a.alpha == 1 &&
          a.beta == 0 && (a.bias.data == nullptr || is(a.bias));
@@ -137,7 +146,7 @@ void carve_few_rows(const MatmulArgs& args, Carver& carver) {
 template <class T>
 void few_rows_product(Context& context, const MatmulArgs& args, Carver carver) {
   const Shape s = shape_of(args);
-  const Few way = way_of(args);
+  const Few way = way_of<T>(args);
   const Strips<T> strips(args);
   const Memory<T> memory = carve<T>(args, carver);
   const int64_t panels = (s.m + kPanel<T> - 1) / kPanel<T>, each = panels * kPanel<T> * s.k;

@@ -132,6 +132,14 @@ bool sweeps(const MatmulArgs& args) {
   return args.b.dtype == kDtypeOf<T> && args.b.strides[2] == 1;
 }
 
+// Rows of b that are multiples of 4 kB apart share a few sets of a cache, which do not hold those
+// of a block of k: swept, they would be read from memory for every group of rows of a.
+template <class T>
+bool sweeps_badly(const MatmulArgs& args) {
+  constexpr auto kBytes = static_cast<int64_t>(sizeof(T));
+  return sweeps<T>(args) && args.b.strides[1] * kBytes % 4096 == 0;
+}
+
 }  // namespace
 
 // -- both -----------------------------------------------------------------------------------------
@@ -148,7 +156,7 @@ template <class T>
 bool is_long_product(const MatmulArgs& a) {
   // Where there are panels, as of a complex product's real one, b may be nothing else.
   return a.packed_b == nullptr && has_long_sums<T>(shape_of(a)) && a.bias.data == nullptr &&
-         writes_directly(a.out);
+         writes_directly(a.out) && !sweeps_badly<T>(a);
 }
 
 template <class T>
