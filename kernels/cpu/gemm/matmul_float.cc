@@ -77,13 +77,15 @@ struct FloatRoom {
   T* out;  // tiles, unless the result's memory holds the sums
 };
 // Packing pays off if a panel is read by more than one stripe of rows; a small row-major b is read
-// from cache in place.
+// from cache in place, unless its rows, multiples of 2 kB apart, share a few sets of the first
+// cache.
 template <class T>
 bool packs_first(const MatmulArgs& a) {
   const Shape s = shape_of(a);
   const GemmOperand b{nullptr, a.b.strides[1], a.b.strides[2], a.b.dtype};
   const int64_t row = s.n * dtype_bytes(a.b.dtype);
-  const bool small = row <= 2048 && stays_cached(s.k, row, 1) && gemm_reads_in_place(b);
+  const bool apart = a.b.strides[1] * dtype_bytes(a.b.dtype) % 2048 != 0;
+  const bool small = row <= 2048 && apart && stays_cached(s.k, row, 1) && gemm_reads_in_place(b);
   return a.packed_b == nullptr && s.m > kStripe<T> && !small;
 }
 
