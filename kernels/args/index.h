@@ -28,6 +28,7 @@ struct CheckIndexArgs {
   int64_t size;
   int64_t* bad;
   const char* op;
+  const char* finding = nullptr;  // what it says of a value out of range, if these are no indices
 };
 
 }  // namespace libdl::kernels

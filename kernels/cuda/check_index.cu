@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Index values that are out of range are reported in host memory, where the next synchronisation
-// finds them.
+// Index values that are out of range are reported in host memory, where the next call that waits
+// finds them. Until it has read one, no further one of the same stream is reported.
 
 #include "kernels/cuda/indexed.h"
 #include "kernels/cuda/plan.h"
@@ -13,7 +13,7 @@ namespace {
 struct CheckIndex {
   const void* index;
   Complaint* complaint;
-  const char* op;
+  const char *op, *finding;
   int64_t size, first;  // the dimension; the linear position of this part's first element
   int32_t dtype;
   Geometry<1> geometry;
@@ -28,11 +28,17 @@ LIBDL_KERNEL(check_index_values, CheckIndex) {
     int64_t offset[1];
     offsets_of(p.geometry, i, offset);
     const int64_t value = index_at(p.index, offset[0], p.dtype);
-    if (wrapped(value, p.size) >= 0 || atomicCAS(&p.complaint->set, 0, 1) != 0) continue;
-    p.complaint->position = p.first + i;
-    p.complaint->value = value;
-    p.complaint->size = p.size;
-    p.complaint->op = p.op;
+    if (wrapped(value, p.size) >= 0) continue;
+    Complaint* const c = p.complaint;
+    const int32_t taken = *static_cast<volatile int32_t*>(&c->taken);
+    if (atomicCAS(&c->claimed, taken, taken + 1) != taken) continue;
+    c->position = p.first + i;
+    c->value = value;
+    c->size = p.size;
+    c->op = p.op;
+    c->finding = p.finding;
+    __threadfence_system();  // the host sees these before it sees the next
+    *static_cast<volatile int32_t*>(&c->told) = taken + 1;
   }
 }
 
@@ -45,6 +51,7 @@ void check_index(Context& context, const CheckIndexArgs& a) {
   CheckIndex p{};
   p.complaint = complaint(context);
   p.op = a.op;
+  p.finding = a.finding;
   p.size = a.size;
   p.dtype = a.index.dtype;
   const View* const views[] = {&a.index};

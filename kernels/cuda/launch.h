@@ -41,12 +41,16 @@ Grid grid_for(const Context& context, int64_t n, int each = 1);
 // Copies bytes from the device to the host, once all queued work is done.
 bool read_back(Context& context, void* to, const void* from, size_t bytes);
 
-// Where kernels report an index that is out of range; see CheckIndexArgs.
-struct Complaint {
-  int32_t set;
-  int32_t unused;
+// Where the kernels of a stream report an index out of range; see CheckIndexArgs. It lies in pinned
+// memory of the host. What one side writes the other only reads: atomic operations of the device
+// are none for the host.
+struct alignas(128) Complaint {
+  int32_t claimed;  // how many were begun; of several threads one writes the next
+  int32_t told;     // how many are complete
   int64_t position, value, size;
   const char* op;
+  const char* finding;
+  alignas(128) int32_t taken;  // the host's: how many it has read
 };
 Complaint* complaint(Context& context);
 

@@ -12,6 +12,7 @@
 #include "capi/door.h"
 #include "kernels/cpu/simd/isa.h"
 #include "runtime/hook.h"
+#include "runtime/log.h"
 #include "runtime/thread_pool.h"
 #include "tensor/storage.h"
 
@@ -74,6 +75,11 @@ void warn_conversion(const char* op, size_t bytes) {
   } catch (...) {  // no memory for a warning, or what the handler threw: it is dropped
   }
 }
+
+void warn_otherwise(const char* message) {
+  if (const std::shared_ptr<const Handler> h = handler.get())
+    h->fn(h->ctx, LIBDL_WARNING_OTHER, message);
+}
 }  // namespace
 
 libdl_error* libdl_set_warning_handler(void (*fn)(void* ctx, libdl_warning_code code,
@@ -84,6 +90,7 @@ libdl_error* libdl_set_warning_handler(void (*fn)(void* ctx, libdl_warning_code 
     handler.set(fn ? &given : nullptr);
     if (!fn) run_destroy(destroy_ctx, ctx);
     conversion_warning = warn_conversion;
+    warning_handler = fn ? warn_otherwise : nullptr;
   });
 }
 

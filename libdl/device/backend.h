@@ -44,6 +44,7 @@ struct BackendHost {
   const char* build_id;
   libdl_error* (*error)(libdl_error_code code, const char* message);
   void (*release)(libdl_error* error);
+  void (*warn)(const char* message);
 };
 
 struct Backend {
@@ -85,6 +86,17 @@ struct Backend {
   libdl_error* (*event_query)(int32_t device, void* event, int32_t* done);
   libdl_error* (*event_synchronize)(int32_t device, void* event);
   libdl_error* (*event_elapsed)(int32_t device, void* first, void* second, double* milliseconds);
+
+  // What finished kernels have found wrong with their values, such as an index out of range: one
+  // complaint, of this stream if it has any, else of another. Each is told once. Waits do not tell
+  // them: some are the allocator's own, which has nobody to tell. NULL if kernels never complain.
+  libdl_error* (*complaint)(int32_t device, void* stream);
+
+  // Pinned memory of the host, which the device copies from and to while the host goes on; *data is
+  // NULL when there is no more. A backend that has it takes up to 64 kB of other memory into its
+  // own queue before `copy` returns. NULL if there is no such memory.
+  libdl_error* (*host_allocate)(int32_t device, size_t bytes, void** data);
+  void (*host_free)(int32_t device, void* data);
 };
 
 // One kernel of a provider, for the launches that it serves. `serves` only looks at the arguments

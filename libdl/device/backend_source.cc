@@ -13,11 +13,19 @@ constexpr size_t kMegabyte = size_t{1} << 20;
 
 size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-// A failing driver provides no memory; its own error is reported by the next synchronisation.
+// The allocator's own waits have nobody to tell an error to: a fault of the device comes out of the
+// next call that has.
 bool succeeded(libdl_error* error) {
   if (!error) return true;
   Error::take(error);
   return false;
+}
+
+// Memory that the driver does not have is NULL; any other failure is no lack of memory.
+void check_provided(libdl_error* error) {
+  if (!error) return;
+  Error failure = Error::take(error);
+  if (failure.code() != LIBDL_ERROR_OUT_OF_MEMORY) throw failure;
 }
 
 }  // namespace
@@ -40,14 +48,16 @@ void* BackendSource::reserve(size_t& bytes, bool small) {
   void* data = nullptr;
   if (granule_) {
     const size_t wanted = round_up(std::max(bytes, small ? total_ / 16 : total_), granule_);
-    if (!succeeded(backend_.reserve(device_, wanted, &data)) || !data) return nullptr;
+    check_provided(backend_.reserve(device_, wanted, &data));
+    if (!data) return nullptr;
     bytes = wanted;
     return data;
   }
   const size_t shared = small ? 2 * kMegabyte : 20 * kMegabyte;
   const size_t least = round_up(bytes, 2 * kMegabyte);
   for (size_t wanted : {least < shared / 2 ? shared : least, least}) {
-    if (!succeeded(backend_.allocate(device_, wanted, &data)) || !data) continue;
+    check_provided(backend_.allocate(device_, wanted, &data));
+    if (!data) continue;
     bytes = wanted;
     return data;
   }

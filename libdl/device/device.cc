@@ -8,6 +8,7 @@
 #include "base/lock.h"
 #include "device/backend_source.h"
 #include "device/plugin.h"
+#include "device/staging.h"
 #include "device/stream.h"
 
 namespace libdl {
@@ -145,9 +146,15 @@ Allocator& allocator_for(Device device) {
   return *expected;
 }
 
+void check_waited(Device device, void* stream, libdl_error* error) {
+  check_backend(error);
+  const Backend& table = backend(device.type);
+  if (table.complaint) check_backend(table.complaint(device.index, stream));
+}
+
 void synchronize(Device device) {
   check_device("synchronize", device);
-  check_backend(backend(device.type).device_synchronize(device.index));
+  check_waited(device, nullptr, backend(device.type).device_synchronize(device.index));
 }
 
 void copy_bytes(void* to, Device to_device, const void* from, Device from_device, size_t bytes,
@@ -160,14 +167,16 @@ void read_bytes(void* to, Device device, const void* from, size_t bytes) {
   if (!bytes) return;
   void* const stream = device.is_cpu() ? nullptr : native_stream(device);
   copy_bytes(to, {}, from, device, bytes, stream);
-  check_backend(backend(device.type).stream_synchronize(device.index, stream));
+  check_waited(device, stream, backend(device.type).stream_synchronize(device.index, stream));
 }
 
 void write_bytes(Device device, void* to, Device from_device, const void* from, size_t bytes) {
   if (!bytes) return;
   void* const stream = device.is_cpu() ? nullptr : native_stream(device);
+  if (from_device.is_cpu() && !device.is_cpu())
+    return copy_to_device(device, to, from, bytes, stream);
   copy_bytes(to, device, from, from_device, bytes, stream);
-  check_backend(backend(device.type).stream_synchronize(device.index, stream));
+  check_waited(device, stream, backend(device.type).stream_synchronize(device.index, stream));
 }
 
 void clear_bytes(Device device, void* data, size_t bytes) {

@@ -42,8 +42,11 @@ void copy_bytes(void* to, Device to_device, const void* from, Device from_device
 
 // Throws the error that a backend's function returned, if any.
 void check_backend(libdl_error* error);
+// Likewise of a call that waited for a stream; then throws what finished kernels complain of.
+void check_waited(Device device, void* stream, libdl_error* error);
 
-// Copies between the host and a device, on its current stream; returns when the copy is done.
+// Copies between the host and a device, on its current stream. read_bytes returns when the copy is
+// done, write_bytes when `from` may change: it waits only for another device.
 void read_bytes(void* to, Device device, const void* from, size_t bytes);
 void write_bytes(Device device, void* to, Device from_device, const void* from, size_t bytes);
 // Zero bytes, queued on the current stream.

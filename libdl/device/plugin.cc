@@ -34,6 +34,7 @@ const BackendHost kHost = {
     .build_id = LIBDL_BUILD_ID,
     .error = make_error,
     .release = libdl_error_release,
+    .warn = warn,
 };
 
 // The folder of the shared object (or program) that holds this function, with its last slash.

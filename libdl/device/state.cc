@@ -10,7 +10,6 @@
 
 libdl_state::~libdl_state() {
   if (release_attachments) release_attachments(*this);
-  for (libdl_stream* current : stream) libdl::Stream::take(current);
 }
 
 namespace libdl {

@@ -8,6 +8,7 @@
 #include <libdl/dtype.h>
 
 #include <cstdint>
+#include <memory>
 
 #include "base/counted.h"
 
@@ -40,13 +41,12 @@ struct DualLevel;
 struct Scope;
 struct SavedHooks;
 struct SavedHookStack;
+struct StreamSet;    // the current streams of devices; see stream.h
 struct Attachment {  // an object that a higher layer attaches to the state
   virtual ~Attachment() = default;
 };
 
 }  // namespace libdl
-
-struct libdl_stream;
 
 struct libdl_state : libdl::Counted {
   libdl_state() : Counted(libdl::Tag::kState) {}
@@ -67,7 +67,7 @@ struct libdl_state : libdl::Counted {
   libdl::Scope* scope = nullptr;             // innermost; owned by capi
   libdl::SavedHooks* saved_hooks = nullptr;  // the innermost, borrowed from:
   libdl::SavedHookStack* saved_hook_stack = nullptr;    // owned by the tape
-  libdl_stream* stream[2] = {nullptr, nullptr};         // current stream of CPU and CUDA, owned
+  std::shared_ptr<const libdl::StreamSet> streams;      // NULL: all devices' default streams
   void (*release_attachments)(libdl_state&) = nullptr;  // set by the layers above that attach
 };
 

@@ -14,9 +14,6 @@
 namespace libdl {
 namespace {
 
-// A state has a place for the CPU's current stream and one for that of the device last set.
-int place_of(Device device) { return device.is_cpu() ? 0 : 1; }
-
 // Native streams whose objects are gone. They are never destroyed, because memory that is still in
 // use may wait for their work; a new stream reuses one, including the work still queued on it.
 struct IdleStream {
@@ -104,25 +101,37 @@ Stream wrap_stream(Device device, void* native) {
 }
 
 Stream current_stream(Device device) {
-  libdl_stream* current = state().stream[place_of(device)];
-  if (current && current->device == device) return Stream::share(current);
-  return default_stream(device);
+  const Streams& set = current_streams();
+  libdl_stream* const current = set ? set->find(device) : nullptr;
+  return current ? Stream::share(current) : default_stream(device);
 }
 
 void set_current_stream(const Stream& stream) {
-  end_with_thread(state());
-  libdl_stream*& current = state().stream[place_of(stream->device)];
-  const Stream before = Stream::take(current);
-  current = Stream(stream).release();
+  State& s = state();
+  end_with_thread(s);
+  auto next = std::make_shared<StreamSet>();
+  if (s.streams) {
+    for (const Stream& other : s.streams->streams)
+      if (other->device != stream->device) next->streams.push_back(other);
+  }
+  if (stream->native || stream->device.is_cpu()) next->streams.push_back(stream);
+  s.streams = next->streams.empty() ? nullptr : std::move(next);
 }
 
-Stream exchange_chosen_stream(Stream next) {
-  return Stream::take(std::exchange(state().stream[1], next.release()));
+libdl_stream* StreamSet::find(Device device) const {
+  for (const Stream& stream : streams)
+    if (stream->device == device) return stream.get();
+  return nullptr;
+}
+
+Streams exchange_current_streams(Streams next) {
+  return std::exchange(state().streams, std::move(next));
 }
 
 void* native_stream(Device device) {
-  const libdl_stream* current = state().stream[place_of(device)];
-  return current && current->device == device ? current->native : nullptr;
+  const StreamSet* const set = current_streams().get();
+  const libdl_stream* const current = set ? set->find(device) : nullptr;
+  return current ? current->native : nullptr;
 }
 
 bool query(const libdl_stream& stream) {
@@ -133,7 +142,8 @@ bool query(const libdl_stream& stream) {
 }
 
 void synchronize(const libdl_stream& stream) {
-  check_backend(backend(stream.device.type).stream_synchronize(stream.device.index, stream.native));
+  check_waited(stream.device, stream.native,
+               backend(stream.device.type).stream_synchronize(stream.device.index, stream.native));
 }
 
 // Events of the CPU are over when they can be seen; waiting for another device's event holds the
@@ -161,6 +171,7 @@ void record(libdl_event& event, const libdl_stream& stream) {
   check_same_device("event_record", event.device, stream.device);
   check_backend(
       backend(event.device.type).event_record(event.device.index, event.native, stream.native));
+  event.stream.store(stream.native, std::memory_order_relaxed);
   event.recorded.store(true, std::memory_order_release);
 }
 
@@ -173,7 +184,8 @@ bool query(const libdl_event& event) {
 
 void synchronize(const libdl_event& event) {
   if (!event.recorded.load(std::memory_order_acquire)) return;
-  check_backend(backend(event.device.type).event_synchronize(event.device.index, event.native));
+  check_waited(event.device, event.stream.load(std::memory_order_relaxed),
+               backend(event.device.type).event_synchronize(event.device.index, event.native));
 }
 
 double elapsed(const libdl_event& first, const libdl_event& second) {

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
+#include <vector>
 
 #include "base/counted.h"
 #include "device/state.h"
@@ -22,6 +24,7 @@ struct libdl_event : libdl::Counted {
   libdl::Device device;
   void* native = nullptr;
   bool timing = false;
+  std::atomic<void*> stream{nullptr};  // on which it was recorded last
   std::atomic<bool> recorded{false};
 };
 
@@ -45,10 +48,16 @@ Stream current_stream(Device device);
 void set_current_stream(const Stream& stream);
 void* native_stream(Device device);  // current_stream's handle, without a reference
 
-// The stream last set with set_current_stream for a device other than the CPU; NULL: none, so the
-// default streams. exchange_chosen_stream returns the previous one.
-inline libdl_stream* chosen_stream() { return state().stream[1]; }
-Stream exchange_chosen_stream(Stream next);
+// The streams of all devices that a state has set one for, at most one of each. A set never
+// changes: the operators that were queued while it was current share it.
+struct StreamSet {
+  std::vector<Stream> streams;
+  libdl_stream* find(Device device) const;  // NULL: its default stream
+};
+using Streams = std::shared_ptr<const StreamSet>;  // NULL: no device has one
+
+inline const Streams& current_streams() { return state().streams; }
+Streams exchange_current_streams(Streams next);  // returns the previous ones
 
 bool query(const libdl_stream& stream);
 void synchronize(const libdl_stream& stream);

@@ -2,38 +2,46 @@
 
 #include "engine/streams.h"
 
+#include <utility>
+
 namespace libdl {
 
 static void order(const libdl_stream& first, const libdl_stream& then) {
+  if (first.native == then.native) return;
   const Event event = make_event(first.device, false);
   record(*event, first);
   wait(then, *event);
 }
 
-// NULL: the default stream, of the device of the other one.
-void PassStreams::go_to(libdl_stream* next) {
-  libdl_stream* const now = chosen_stream();
+static Stream stream_in(const Streams& set, Device device) {
+  libdl_stream* const found = set ? set->find(device) : nullptr;
+  return found ? Stream::share(found) : default_stream(device);
+}
+
+void PassStreams::go_to(const Streams& next) {
+  const Streams now = current_streams();
   if (now == next) return;
-  const Device from = now ? now->device : next->device, to = next ? next->device : now->device;
-  const Stream first = now ? Stream::share(now) : default_stream(from);
-  Stream then = next ? Stream::share(next) : default_stream(to);
-  if (first->native == then->native && from == to) return;
-  order(*first, *then);
-  Stream before = exchange_chosen_stream(std::move(then));
+  if (now) {
+    for (const Stream& from : now->streams) order(*from, *stream_in(next, from->device));
+  }
+  if (next) {
+    for (const Stream& to : next->streams)
+      if (!now || !now->find(to->device)) order(*default_stream(to->device), *to);
+  }
+  Streams before = exchange_current_streams(next);
   if (!away_) callers_ = std::move(before);
   away_ = true;
 }
 
 void PassStreams::leave() {
   if (!away_) return;
-  const Stream callers = callers_;
-  go_to(callers.get());
-  exchange_chosen_stream(callers);
+  go_to(callers_);
+  callers_ = nullptr;
   away_ = false;
 }
 
 PassStreams::~PassStreams() {
-  if (away_) exchange_chosen_stream(std::move(callers_));
+  if (away_) exchange_current_streams(std::move(callers_));
 }
 
 }  // namespace libdl

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// A rule is queued on its operator's stream, behind the work that made its saved values. When a
-// pass switches streams the new one waits for the old one, so the device runs the pass in the
-// host's order. At the end the caller's stream waits, so that later work on it finds the gradients.
-// Different devices are ordered by the transfers between them.
+// A rule is queued on its operator's streams, behind the work that made its saved values. When a
+// pass switches a device's stream the new one waits for the old one, so the device runs the pass in
+// the host's order. At the end the caller's streams wait, so that later work on them finds the
+// gradients. Different devices are ordered by the transfers between them.
 #pragma once
 
 #include "device/device.h"
@@ -20,15 +20,15 @@ class PassStreams {
 
   void enter(const Node& node) {
     if (memory_elsewhere()) [[unlikely]]
-      go_to(node.extra ? node.extra->stream.get() : nullptr);
+      go_to(node.extra ? node.extra->streams : nullptr);
   }
   void leave();
 
  private:
-  void go_to(libdl_stream* next);
+  void go_to(const Streams& next);
 
   bool away_ = false;
-  Stream callers_;  // the caller's, while away_
+  Streams callers_;  // the caller's, while away_
 };
 
 }  // namespace libdl

@@ -13,7 +13,8 @@ class Source {
   virtual ~Source() = default;
 
   // Returns an address range for a segment of at least `bytes`, which is set to the actual size;
-  // NULL if refused. Aligned to at least 64 bytes. `small`: it will hold small blocks only.
+  // NULL if there is no more memory; throws what else a device's driver says. Aligned to at least
+  // 64 bytes. `small`: it will hold small blocks only.
   virtual void* reserve(size_t& bytes, bool small) = 0;
   virtual void release(void* base, size_t bytes) = 0;
 

@@ -22,6 +22,14 @@ thread_local constinit bool telling = false;
 
 }  // namespace
 
+std::atomic<void (*)(const char* message)> warning_handler{nullptr};
+
+void warn(const char* message) noexcept {
+  auto* const handler = warning_handler.load(std::memory_order_acquire);
+  if (!handler) return log(LogLevel::kWarning, "%s", message);
+  contained([&] { handler(message); });
+}
+
 void set_log_handler(const LogHandler* handler) { log_hook.set(handler); }
 
 bool logging() { return log_hook.is_set(); }

@@ -32,11 +32,11 @@ const Rule& renamed(const Rule& rule, const char* name) {
 
 // -- making ---------------------------------------------------------------------------------
 
-static void note_stream(Node* node) {
-  libdl_stream* const chosen = chosen_stream();
-  if (!chosen || !chosen->native) return;
+static void note_streams(Node* node) {
+  const Streams& current = current_streams();
+  if (!current) return;
   Ref<Node> made = Ref<Node>::take(node);
-  made->more().stream = Stream::share(chosen);
+  made->more().streams = current;
   made.release();
 }
 
@@ -62,7 +62,7 @@ Node* make_node(const Rule& rule, int inputs, int outputs, int saves, size_t att
   for (int i = 0; i < saves; ++i) new (node->saved() + i) Saved;
   count(slab::cache.live_nodes, 1);
   if (memory_elsewhere()) [[unlikely]]
-    note_stream(node);
+    note_streams(node);
   return node;
 }
 

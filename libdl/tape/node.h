@@ -125,7 +125,7 @@ struct NodeExtra {
   std::vector<std::pair<int32_t, Ref<GradSlot>>> retained;  // (output, .grad of a non-leaf)
   std::vector<OutputMeta> outputs;                          // custom functions
   std::string site;                                         // anomaly mode: the forward line
-  Stream stream;  // where the operator was queued; NULL: on the default stream
+  Streams streams;  // where the operator was queued; NULL: on the default streams
 };
 
 struct Node : Counted {

@@ -283,6 +283,17 @@ Tensor over(Ref<Storage> storage, const Geometry& g, int64_t offset) {
                       {g.strides.data(), g.strides.size()}, offset, g.dtype, "tensor_from_dlpack");
 }
 
+// The whole window, as it lies. The producer may release its memory as soon as this returns.
+Tensor copied_on_device(const Window& window, const Geometry& g, Device device) {
+  Ref<Storage> own = allocate_storage(window.bytes, device);
+  void* const stream = native_stream(device);
+  if (window.bytes)
+    copy_bytes(own->plain.load(std::memory_order_relaxed), device, window.data, device,
+               window.bytes, stream);
+  synchronize(*current_stream(device));
+  return over(std::move(own), g, window.offset);
+}
+
 template <class M>
 Tensor import(Held<M> managed, uint64_t flags, CopyPolicy copy) {
   const Geometry g = checked_geometry(managed->tensor, "tensor_from_dlpack");
@@ -296,9 +307,7 @@ Tensor import(Held<M> managed, uint64_t flags, CopyPolicy copy) {
   const auto& from = managed->tensor;
   const Device device =
       host_readable(from.device_type) ? Device{} : Device{from.device_type, from.device_id};
-  if (copies && !device.is_cpu())
-    refuse(LIBDL_ERROR_UNSUPPORTED, "tensor_from_dlpack", "is to be copied on a device",
-           "leave to share it; clone the result");
+  if (copies && !device.is_cpu()) return copied_on_device(window, g, device);
   if (copies) {
     const auto borrowed = adopt_storage(window.data, window.bytes, {}, true, nullptr, nullptr);
     return row_major_copy(over(borrowed, g, window.offset));

@@ -87,7 +87,7 @@ struct Machine {
   std::vector<std::unique_ptr<CUstream_st>> streams;
   CUstream_st unnamed;
   Clock host;
-  int64_t calls = 0, fail_at = 0, reports = 0;
+  int64_t calls = 0, fail_at = 0, reports = 0, waits = 0;
   int fail_result = 0;
   bool fail_sticks = false, fail_late = false;
   int stuck = 0, late = 0;
@@ -124,7 +124,10 @@ CUresult begin() {
   return static_cast<CUresult>(m.fail_result);
 }
 
-CUresult end_of_wait() { return static_cast<CUresult>(std::exchange(machine().late, 0)); }
+CUresult end_of_wait() {
+  ++machine().waits;
+  return static_cast<CUresult>(std::exchange(machine().late, 0));
+}
 
 #define ENTER                                  \
   const std::lock_guard lock(machine().mutex); \
@@ -260,6 +263,7 @@ void libdl_simulated_fail(int64_t n, int result, int sticks, int late) {
 }
 int64_t libdl_simulated_calls() { return machine().calls; }
 void libdl_simulated_memory(size_t bytes) { machine().total = bytes; }
+int64_t libdl_simulated_waits() { return machine().waits; }
 int64_t libdl_simulated_reports() { return machine().reports; }
 const char* libdl_simulated_last_report() { return machine().report.c_str(); }
 int64_t libdl_simulated_launches(const char* kernel) {
@@ -320,8 +324,15 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   *context = reinterpret_cast<CUcontext>(static_cast<intptr_t>(device) + 1);
   return CUDA_SUCCESS;
 }
-CUresult cuCtxSetCurrent(CUcontext) {
+static thread_local CUcontext current_context;
+CUresult cuCtxGetCurrent(CUcontext* context) {
   ENTER;
+  *context = current_context;
+  return CUDA_SUCCESS;
+}
+CUresult cuCtxSetCurrent(CUcontext context) {
+  ENTER;
+  current_context = context;
   return CUDA_SUCCESS;
 }
 CUresult cuCtxSynchronize() {

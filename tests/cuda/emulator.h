@@ -58,6 +58,7 @@ constexpr int warpSize = 32;
 inline void __syncthreads() { emulator::wait_block(); }
 inline void __syncwarp(unsigned = ~0u) { emulator::wait_warp(); }
 inline void __threadfence() {}
+inline void __threadfence_system() {}
 
 template <class T>
 T __shfl_sync(unsigned, T value, int from) {

@@ -111,7 +111,7 @@ TEST_P(CudaPlugin, BackwardFollowsTheStreamsOfTheForwardPass) {
     set_current_stream(third);  // which has not waited for the others
     const Tensor seed = filled(1000, 1);
     backward({&z, 1}, {&seed, 1}, {}, {});
-    EXPECT_EQ(chosen_stream(), third.get());
+    EXPECT_EQ(current_stream(kDevice).get(), third.get());
     ASSERT_EQ(first_of(get_grad(x)), 108) << "4 x^3, read on the caller's stream";
   }
 }
@@ -129,9 +129,9 @@ TEST_P(CudaPlugin, APassThatFailsLeavesTheCallersStream) {
     const ModeGuard unrecorded(kModeGrad);
     fill(number(1.0), Into(y));  // z's rule finds its value changed
   }
-  libdl_stream* const callers = chosen_stream();
+  const Streams callers = current_streams();
   EXPECT_THROW(backward({&z, 1}, {&seed, 1}, {}, {}), Error);
-  EXPECT_EQ(chosen_stream(), callers);
+  EXPECT_EQ(current_streams(), callers);
 }
 
 // The plugin's table with one function that forgets its work: each must be missed by some test.

@@ -17,6 +17,9 @@ void libdl_simulated_fail(int64_t n, int result, int sticks, int late);
 // Driver calls so far.
 int64_t libdl_simulated_calls();
 
+// Waits of the host for a stream, an event or the device so far.
+int64_t libdl_simulated_waits();
+
 // What the machine has; before the driver is opened, else through LIBDL_SIMULATED_DEVICES,
 // LIBDL_SIMULATED_VERSION and LIBDL_SIMULATED_MEMORY.
 void libdl_simulated_memory(size_t bytes);

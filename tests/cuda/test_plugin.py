@@ -2,33 +2,13 @@
 """The CUDA plugin from Python: on the simulated driver, and where something is missing. Each case is a
 process of its own, for a process opens one driver."""
 
-import os
-import pathlib
-import subprocess
-import sys
-import textwrap
-
-import libdl
 import pytest
 
-BUILD = pathlib.Path(libdl.__file__).absolute().parents[2]
-SIMULATION = BUILD / "libsimulated_cuda.so"
+from cuda.simulated import SIMULATION, run
 
 pytestmark = pytest.mark.skipif(
     not SIMULATION.exists(), reason="the CUDA plugin was not built: no nvcc was found"
 )
-
-
-def run(program: str, **environment: str) -> str:
-    """What the program prints with the simulated driver, or with the variables given."""
-    variables = {"LIBDL_CUDA_DRIVER": str(SIMULATION), "LIBDL_SIMULATED_LOUD": "1", **environment}
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)],
-        env={**os.environ, **variables}, capture_output=True, text=True, timeout=300, check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "simulated driver:" not in done.stderr, done.stderr
-    return done.stdout
 
 
 MOVE = """

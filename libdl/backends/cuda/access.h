@@ -4,49 +4,41 @@
 // accesses that no event orders. Does nothing on a real driver.
 #pragma once
 
-#include "device/backend.h"
+#include "backends/cuda/driver.h"
+#include "backends/cuda/views.h"
 
 namespace libdl::cuda {
 
-void note_accesses(const kernels::Context& context, KernelId id, const kernels::PointwiseArgs& a);
-void note_accesses(const kernels::Context& context, KernelId id, const kernels::ProgramArgs& a);
-void note_accesses(const kernels::Context& context, KernelId id, const kernels::CopyArgs& a);
-void note_accesses(const kernels::Context& context, KernelId id, const kernels::FillArgs& a);
-void note_accesses(const kernels::Context& context, KernelId id, const kernels::ReduceArgs& a);
-void note_accesses(const kernels::Context& context, KernelId id, const kernels::ScanArgs& a);
-void note_accesses(const kernels::Context& context, KernelId id, const kernels::MatmulArgs& a);
-void note_accesses(const kernels::Context& context, KernelId id, const kernels::SoftmaxArgs& a);
-void note_accesses(const kernels::Context& context, KernelId id,
-                   const kernels::SoftmaxBackwardArgs& a);
-void note_accesses(const kernels::Context& context, KernelId id, const kernels::LayerNormArgs& a);
-void note_accesses(const kernels::Context& context, KernelId id,
-                   const kernels::LayerNormBackwardArgs& a);
-void note_accesses(const kernels::Context& context, KernelId id,
-                   const kernels::BatchStatisticsArgs& a);
-void note_accesses(const kernels::Context& context, KernelId id, const kernels::BatchNormArgs& a);
-void note_accesses(const kernels::Context& context, KernelId id,
-                   const kernels::BatchNormBackwardArgs& a);
-void note_accesses(const kernels::Context& context, KernelId id, const kernels::MaxPoolArgs& a);
-void note_accesses(const kernels::Context& context, KernelId id,
-                   const kernels::MaxPoolBackwardArgs& a);
-void note_accesses(const kernels::Context& context, KernelId id, const kernels::AvgPoolArgs& a);
-void note_accesses(const kernels::Context& context, KernelId id,
-                   const kernels::AvgPoolBackwardArgs& a);
-void note_accesses(const kernels::Context& context, KernelId id, const kernels::ConvolutionArgs& a);
-void note_accesses(const kernels::Context& context, KernelId id, const kernels::RnnStepArgs& a);
-void note_accesses(const kernels::Context& context, KernelId id,
-                   const kernels::RnnStepBackwardArgs& a);
-void note_accesses(const kernels::Context& context, KernelId id, const kernels::ResampleArgs& a);
-void note_accesses(const kernels::Context& context, KernelId id, const kernels::GridSampleArgs& a);
-void note_accesses(const kernels::Context& context, KernelId id,
-                   const kernels::GridSampleBackwardArgs& a);
-void note_accesses(const kernels::Context& context, KernelId id, const kernels::GatherArgs& a);
-void note_accesses(const kernels::Context& context, KernelId id, const kernels::ScatterArgs& a);
-void note_accesses(const kernels::Context& context, KernelId id, const kernels::IndexArgs& a);
-void note_accesses(const kernels::Context& context, KernelId id, const kernels::CheckIndexArgs& a);
-void note_accesses(const kernels::Context& context, KernelId id, const kernels::NonzeroArgs& a);
-void note_accesses(const kernels::Context& context, KernelId id, const kernels::SortArgs& a);
-void note_accesses(const kernels::Context& context, KernelId id, const kernels::RandomArgs& a);
-void note_accesses(const kernels::Context& context, KernelId id, const kernels::OptimizerArgs& a);
+class Notes {
+ public:
+  explicit Notes(const Context& context) : stream_(static_cast<CUstream>(context.stream)) {}
+
+  void operator()(const View& v, Use use, const MoreDims& more) const {
+    const ByteRange range = bytes_of(v, more);
+    bytes(static_cast<const char*>(v.data) + range.begin, range.end - range.begin, use);
+  }
+  void lists(const OptimizerArgs& a) const {
+    for (int32_t i = 0; i < a.count; ++i) {
+      const int64_t count = a.numel[i] * dtype_bytes(a.dtype[i]);
+      bytes(a.grad[i], count, Use::kReads);
+      bytes(a.param[i], count, Use::kWrites);
+      for (void* const* state : {a.state1, a.state2, a.state3})
+        if (state) bytes(state[i], count, Use::kWrites);
+    }
+  }
+
+ private:
+  void bytes(const void* data, int64_t count, Use use) const {
+    if (data && count > 0)
+      opened_driver().simulated_access(stream_, data, static_cast<size_t>(count),
+                                       use == Use::kWrites);
+  }
+  CUstream stream_;
+};
+
+template <class Args>
+void note_accesses(const Context& context, KernelId id, const Args& args) {
+  if (opened_driver().simulated_access) each_view(id, args, Notes(context));
+}
 
 }  // namespace libdl::cuda

@@ -8,6 +8,8 @@
 #include <string>
 
 #include "backends/cuda/access.h"
+#include "backends/cuda/aligned.h"
+#include "backends/cuda/complaints.h"
 #include "backends/cuda/driver.h"
 #include "backends/cuda/host.h"
 #include "backends/cuda/stream.h"
@@ -20,13 +22,25 @@ namespace {
 
 const BackendHost* the_host;
 
+// A kernel's plan, which queues its work; in between go the copies of what a device cannot read.
+template <KernelId id, class Args, void (*plan)(Context&, const Args&)>
+void run(Context* context, const void* args) {
+  const auto& given = *static_cast<const Args*>(args);
+  if (has_misaligned(id, given)) [[unlikely]] {
+    AlignedCopies copies(*context);
+    Args moved = given;
+    each_view(id, moved, copies);
+    if (context->error) return;
+    note_accesses(*context, id, moved);
+    plan(*context, moved);
+    return copies.write_back();
+  }
+  note_accesses(*context, id, given);
+  plan(*context, given);
+}
+
 constexpr Kernel kKernelTable[] = {
-#define KERNEL(name, Args)                                        \
-  [](kernels::Context* context, const void* args) {               \
-    const auto& given = *static_cast<const kernels::Args*>(args); \
-    note_accesses(*context, KernelId::name, given);               \
-    kernels::cuda::name(*context, given);                         \
-  },
+#define KERNEL(name, Args) run<KernelId::name, kernels::Args, kernels::cuda::name>,
 #include "kernels/kernels.def"
 #undef KERNEL
 };
@@ -50,7 +64,8 @@ libdl_error* device_count(int32_t* count) {
 }
 
 libdl_error* properties(int32_t device, DeviceProperties* p) {
-  if (libdl_error* error = enter(device)) return error;
+  const Entered in(device);
+  if (in.error) return in.error;
   const Driver& d = opened_driver();
   CUdevice number = 0;
   size_t total = 0, free = 0;
@@ -104,6 +119,9 @@ const Backend kBackend = {
     .event_query = event_query,
     .event_synchronize = event_synchronize,
     .event_elapsed = event_elapsed,
+    .complaint = complaint,
+    .host_allocate = host_allocate,
+    .host_free = host_free,
 };
 
 }  // namespace

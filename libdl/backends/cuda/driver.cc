@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
@@ -83,8 +84,58 @@ const Opened& opened() {
 }
 
 std::atomic<CUcontext> contexts[kMostDevices];
-std::mutex entering;
-thread_local int32_t entered = -1;
+std::mutex retaining;
+
+libdl_error* retain(int32_t device, CUcontext* context) {
+  const Driver& d = opened().driver;
+  const std::lock_guard lock(retaining);
+  *context = contexts[device].load(std::memory_order_acquire);
+  if (*context) return nullptr;
+  CUdevice number;
+  if (libdl_error* error = checked(d.cuDeviceGet(&number, device), "finding the device"))
+    return error;
+  if (libdl_error* error =
+          checked(d.cuDevicePrimaryCtxRetain(context, number), "making the device's context"))
+    return error;
+  contexts[device].store(*context, std::memory_order_release);
+  return nullptr;
+}
+
+// The kernels queued last on a device. Threads that queue at once may lose each other's.
+struct Recent {
+  static constexpr uint32_t kKept = 8;
+  std::atomic<uint32_t> count{0};
+  std::atomic<const char*> names[kKept] = {};
+};
+Recent recent[kMostDevices];
+
+// After these a context does no more work, until the process ends.
+bool is_fault(CUresult result) {
+  switch (result) {
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+    case CUDA_ERROR_LAUNCH_TIMEOUT:
+    case CUDA_ERROR_ASSERT:
+    case CUDA_ERROR_HARDWARE_STACK_ERROR:
+    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+    case CUDA_ERROR_MISALIGNED_ADDRESS:
+    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+    case CUDA_ERROR_INVALID_PC:
+    case CUDA_ERROR_LAUNCH_FAILED:
+    case CUDA_ERROR_ECC_UNCORRECTABLE: return true;
+    default: return false;
+  }
+}
+
+std::string suspects(int32_t device) {
+  const Recent& r = recent[device];
+  const uint32_t count = r.count.load(std::memory_order_relaxed);
+  std::string text;
+  for (uint32_t i = 1; i <= std::min(count, Recent::kKept); ++i) {
+    const char* const name = r.names[(count - i) % Recent::kKept].load(std::memory_order_relaxed);
+    if (name) text += (text.empty() ? "" : ", ") + std::string(name);
+  }
+  return text;
+}
 
 }  // namespace
 
@@ -104,27 +155,31 @@ libdl_error* checked(CUresult result, const char* doing) {
   return host().error(code, text.c_str());
 }
 
-libdl_error* enter(int32_t device) {
-  if (entered == device) return nullptr;
+libdl_error* checked(int32_t device, CUresult result, const char* doing) {
+  if (!is_fault(result)) return checked(result, doing);
+  const std::string text =
+      "cuda: " + std::string(doing) + " failed: " + result_text(opened().driver, result) +
+      ". A kernel failed on cuda:" + std::to_string(device) +
+      ", which does no more work in this process. Queued last, the latest first: " +
+      suspects(device);
+  return host().error(LIBDL_ERROR_BACKEND, text.c_str());
+}
+
+void note_launch(int32_t device, const char* kernel) {
+  Recent& r = recent[device];
+  const uint32_t at = r.count.load(std::memory_order_relaxed);
+  r.names[at % Recent::kKept].store(kernel, std::memory_order_relaxed);
+  r.count.store(at + 1, std::memory_order_relaxed);
+}
+
+Entered::Entered(int32_t device) : error(nullptr) {
   const Driver& d = opened().driver;
-  CUcontext context = contexts[device].load(std::memory_order_acquire);
-  if (!context) {
-    const std::lock_guard lock(entering);
-    context = contexts[device].load(std::memory_order_acquire);
-    if (!context) {
-      CUdevice number;
-      if (libdl_error* error = checked(d.cuDeviceGet(&number, device), "finding the device"))
-        return error;
-      if (libdl_error* error =
-              checked(d.cuDevicePrimaryCtxRetain(&context, number), "making the device's context"))
-        return error;
-      contexts[device].store(context, std::memory_order_release);
-    }
-  }
-  if (libdl_error* error = checked(d.cuCtxSetCurrent(context), "entering the device's context"))
-    return error;
-  entered = device;
-  return nullptr;
+  CUcontext own = contexts[device].load(std::memory_order_acquire), now = nullptr;
+  if (!own && (error = retain(device, &own))) return;
+  if ((error = checked(d.cuCtxGetCurrent(&now), "asking for the current context"))) return;
+  if (now == own) return;
+  error = checked(d.cuCtxSetCurrent(own), "entering the device's context");
+  if (!error) before_ = now;
 }
 
 }  // namespace libdl::cuda

@@ -24,6 +24,7 @@ namespace libdl::cuda {
   DRIVER(cuDeviceGetAttribute)              \
   DRIVER(cuDeviceTotalMem)                  \
   DRIVER(cuDevicePrimaryCtxRetain)          \
+  DRIVER(cuCtxGetCurrent)                   \
   DRIVER(cuCtxSetCurrent)                   \
   DRIVER(cuCtxSynchronize)                  \
   DRIVER(cuMemGetInfo)                      \
@@ -69,7 +70,26 @@ constexpr int32_t kMostDevices = 64;
 // A driver's result as an error object that names what was being done; NULL for success.
 libdl_error* checked(CUresult result, const char* doing);
 
-// Makes the device's primary context current for the calling thread.
-libdl_error* enter(int32_t device);
+// Likewise of work on a device. A fault of a kernel comes out of a later call, and then of all: the
+// message names the kernels that may have caused it.
+libdl_error* checked(int32_t device, CUresult result, const char* doing);
+void note_launch(int32_t device, const char* kernel);  // a string literal
+
+// Makes the device's primary context current for the calling thread. Another library may have left
+// its own: that one is current again afterwards.
+class Entered {
+ public:
+  explicit Entered(int32_t device);
+  ~Entered() {
+    if (before_) opened_driver().cuCtxSetCurrent(before_);
+  }
+  Entered(const Entered&) = delete;
+  Entered& operator=(const Entered&) = delete;
+
+  libdl_error* error;  // NULL, or the caller's: nothing was entered
+
+ private:
+  CUcontext before_ = nullptr;
+};
 
 }  // namespace libdl::cuda

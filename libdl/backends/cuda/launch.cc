@@ -12,6 +12,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "backends/cuda/complaints.h"
 #include "backends/cuda/driver.h"
 #include "backends/cuda/host.h"
 #include "backends/cuda/modules.h"
@@ -97,7 +98,8 @@ void refuse(Context& context, const char* message) {
 void launch(Context& context, const char* name, const Grid& grid, const void* params, size_t) {
   if (context.error || grid.blocks <= 0 || grid.rows <= 0) return;
   CUfunction function = nullptr;
-  if (libdl_error* error = enter(context.device)) return keep(context, error);
+  const Entered in(context.device);
+  if (in.error) return keep(context, in.error);
   if (libdl_error* error = function_of(context.device, name, &function))
     return keep(context, error);
   void* arguments[] = {const_cast<void*>(params)};
@@ -105,7 +107,8 @@ void launch(Context& context, const char* name, const Grid& grid, const void* pa
       function, static_cast<unsigned>(grid.blocks), static_cast<unsigned>(grid.rows), 1,
       static_cast<unsigned>(grid.threads), 1, 1, 0, static_cast<CUstream>(context.stream),
       arguments, nullptr);
-  if (result) keep(context, checked(result, name));
+  if (result) return keep(context, checked(context.device, result, name));
+  note_launch(context.device, name);
 }
 
 Grid grid_for(const Context& context, int64_t n, int each) {
@@ -118,13 +121,16 @@ bool read_back(Context& context, void* to, const void* from, size_t bytes) {
   if (context.error) return false;
   keep(context, libdl::cuda::copy(context.device, to, from, bytes, context.stream));
   if (!context.error) keep(context, stream_synchronize(context.device, context.stream));
+  if (!context.error) keep(context, libdl::cuda::complaint(context.device, context.stream));
   return !context.error;
 }
 
 Complaint* complaint(Context& context) {
   if (context.error) return nullptr;
-  libdl_error* error = enter(context.device);
-  Complaint* const found = error ? nullptr : complaint_of(context.device, &error);
+  const Entered in(context.device);
+  libdl_error* error = in.error;
+  Complaint* const found =
+      error ? nullptr : complaint_place(context.device, context.stream, &error);
   keep(context, error);
   return found;
 }

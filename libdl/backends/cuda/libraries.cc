@@ -5,12 +5,14 @@
 #include <cuda.h>
 #include <dlfcn.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "backends/cuda/driver.h"
+#include "backends/cuda/host.h"
 
 namespace libdl::cuda {
 
@@ -41,25 +43,29 @@ std::vector<files::path> wheel_folders(const char* wheel) {
   return found;
 }
 
-void* find_library(const std::string& stem, const char* wheel) {
+// Where a library may be, in the order in which it is looked for.
+std::vector<std::string> places_of(const std::string& stem, const char* wheel) {
   if (opened_driver().simulated_access) {
+    const char* const other = std::getenv("LIBDL_SIMULATED_CUBLASLT");
     const char* const simulation = std::getenv("LIBDL_CUDA_DRIVER");
-    return simulation ? opened(simulation) : nullptr;
+    return {other ? other : simulation ? simulation : ""};
   }
   const std::string name = stem + ".so." + std::to_string(kMajor);
-  if (void* const handle = opened(name)) return handle;
+  std::vector<std::string> places = {name};
   std::vector<files::path> folders;
   if (const char* const path = std::getenv("LIBDL_CUDA_PATH"); path && *path)
     for (const char* below : {"", "lib64", "lib"}) folders.push_back(files::path(path) / below);
   for (files::path& folder : wheel_folders(wheel)) folders.push_back(std::move(folder));
-  for (const files::path& folder : folders)
-    if (void* const handle = opened((folder / name).string())) return handle;
-  return nullptr;
+  for (const files::path& folder : folders) places.push_back((folder / name).string());
+  return places;
 }
 
-const CublasLt* open_cublaslt() {
-  void* const handle = find_library("libcublasLt", "cublas");
-  if (!handle) return nullptr;
+struct Opened {
+  const CublasLt* table = nullptr;
+  std::string why;  // if there is none
+};
+
+const CublasLt* table_in(void* handle) {
   auto* const table = new CublasLt;
   bool whole = true;
 #define FUNCTION(name)                                                         \
@@ -72,11 +78,29 @@ const CublasLt* open_cublaslt() {
   return nullptr;
 }
 
+Opened open_cublaslt() {
+  Opened found;
+  std::string tried;
+  for (const std::string& place : places_of("libcublasLt", "cublas")) {
+    void* const handle = opened(place);
+    if (handle && (found.table = table_in(handle))) return found;
+    tried += (tried.empty() ? "" : ", ") + place + (handle ? " (it lacks functions)" : "");
+  }
+  found.why =
+      "cuda: cuBLASLt was not found, and products run on libdl's own kernels, which are far "
+      "slower; "
+      "pip install nvidia-cublas, or set LIBDL_CUDA_PATH. Tried: " +
+      tried;
+  return found;
+}
+
 }  // namespace
 
 const CublasLt* cublaslt() {
-  static const CublasLt* const once = open_cublaslt();
-  return once;
+  static const Opened once = open_cublaslt();
+  static std::atomic<bool> told{false};
+  if (!once.table && !told.exchange(true)) host().warn(once.why.c_str());
+  return once.table;
 }
 
 }  // namespace libdl::cuda

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // NVIDIA's libraries besides the driver, each opened when it is first needed; if one is missing,
-// this plugin's own kernels do its work. A library is looked up by name alone (already loaded, or
-// on the loader's path), then below LIBDL_CUDA_PATH, then in the PyPI wheels in the folders around
-// this plugin. With a simulated driver only libraries that it provides are used.
+// this plugin's own kernels do its work, and the host is warned once. A library is looked up by
+// name alone (already loaded, or on the loader's path), then below LIBDL_CUDA_PATH, then in the
+// PyPI wheels in the folders around this plugin. With a simulated driver only libraries that it
+// provides are used.
 #pragma once
 
 #include <cublasLt.h>

@@ -59,20 +59,21 @@ struct alignas(16) Scale {
 };
 
 bool queue(Context& context, const Problem& p, double alpha, double beta) {
-  Library& l = library();
-  const std::lock_guard lock(l.mutex);
-  Plan* const plan = plan_for(l, p);
+  const Plan* plan = plan_for(p);
   if (!plan) return false;
-  const kernels::Scratch workspace(context, static_cast<int64_t>(plan->workspace));
+  const size_t bytes = plan->choice.workspace;
+  const kernels::Scratch workspace(context, static_cast<int64_t>(bytes));
   if (context.error) return true;  // it is the context's now
+  // Where memory is short the allocator calls functions of the host, which may multiply as well.
+  if (bytes && !(plan = plan_for(p))) return false;
   const CublasLt& lt = *cublaslt();
   if (p.bias && lt.cublasLtMatmulDescSetAttribute(plan->desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
                                                   &p.bias_data, sizeof p.bias_data))
     return false;
   const Scale by(alpha, p.types.scale), keep(beta, p.types.scale);
-  return lt.cublasLtMatmul(l.handles[p.device], plan->desc, by.bytes, p.a_data, plan->a, p.b_data,
+  return lt.cublasLtMatmul(handle_of(p.device), plan->desc, by.bytes, p.a_data, plan->a, p.b_data,
                            plan->b, keep.bytes, p.out_data, plan->out, p.out_data, plan->out,
-                           &plan->algo, workspace.data(), plan->workspace,
+                           &plan->choice.algo, workspace.data(), bytes,
                            static_cast<CUstream>(context.stream)) == CUBLAS_STATUS_SUCCESS;
 }
 
@@ -106,15 +107,12 @@ bool product(Context& context, const MatmulArgs& args) {
   p.n = args.out.sizes[2];
   p.k = args.a.sizes[2];
   if (p.k == 0 || p.batch > INT32_MAX || !columns_of(args.out, false, &p.out)) return false;
-  if (libdl_error* const error = enter(p.device)) {
-    context.error = error;
+  const Entered in(p.device);
+  if (in.error) {
+    context.error = in.error;
     return true;
   }
-  {
-    Library& l = library();
-    const std::lock_guard lock(l.mutex);
-    if (!handle_of(l, p.device)) return false;
-  }
+  if (!handle_of(p.device)) return false;
   const Operand a(context, args.b), b(context, args.a);
   if (context.error) return true;
   p.a = a.columns;
@@ -133,12 +131,7 @@ bool product(Context& context, const MatmulArgs& args) {
     p.bias_data = nullptr;
   }
   // The bias first, to which the product is then added.
-  if (args.beta != 0) return false;
-  {
-    Library& l = library();
-    const std::lock_guard lock(l.mutex);
-    if (!plan_for(l, p)) return false;
-  }
+  if (args.beta != 0 || !plan_for(p)) return false;
   const int64_t steps[3] = {0, 0, args.bias.strides[0]};
   kernels::cuda::copy(context,
                       {args.out, {args.bias.data, args.out.sizes, steps, 3, args.bias.dtype}});

@@ -2,11 +2,15 @@
 
 #include "backends/cuda/product_plan.h"
 
+#include <atomic>
+#include <map>
+#include <mutex>
+
 namespace libdl::cuda {
 
 namespace {
 
-constexpr size_t kMostPlans = 4096;
+constexpr size_t kMostPlans = 4096;                  // of a thread, and choices of all
 constexpr size_t kMostWorkspace = size_t{32} << 20;  // what NVIDIA recommends on Hopper
 
 bool layout(const Problem& p, const Columns& c, cublasLtMatrixLayout_t* made) {
@@ -41,10 +45,10 @@ bool describe(const Problem& p, Plan& plan) {
   return layout(p, p.a, &plan.a) && layout(p, p.b, &plan.b) && layout(p, p.out, &plan.out);
 }
 
-bool choose(const Problem& p, cublasLtHandle_t handle, Plan& plan) {
+Choice choose(const Problem& p, cublasLtHandle_t handle, const Plan& plan) {
   const CublasLt& lt = *cublaslt();
   cublasLtMatmulPreference_t preference = nullptr;
-  if (lt.cublasLtMatmulPreferenceCreate(&preference)) return false;
+  if (lt.cublasLtMatmulPreferenceCreate(&preference)) return {};
   const auto set = [&](cublasLtMatmulPreferenceAttributes_t which, const auto& value) {
     return !lt.cublasLtMatmulPreferenceSetAttribute(preference, which, &value, sizeof value);
   };
@@ -66,9 +70,31 @@ bool choose(const Problem& p, cublasLtHandle_t handle, Plan& plan) {
                                          preference, 1, &result, &found) &&
       found == 1 && result.state == CUBLAS_STATUS_SUCCESS;
   lt.cublasLtMatmulPreferenceDestroy(preference);
-  plan.algo = result.algo;
-  plan.workspace = result.workspaceSize;
-  return chosen;
+  return {chosen, result.algo, result.workspaceSize};
+}
+
+struct Shared {
+  std::mutex mutex;
+  std::map<Key, Choice> choices;
+};
+Shared& shared() {
+  static auto* const one = new Shared;
+  return *one;
+}
+
+// The heuristics run without the lock: two threads may ask for the same, and get the same.
+Choice choice_for(const Key& key, const Problem& p, cublasLtHandle_t handle, const Plan& plan) {
+  Shared& s = shared();
+  {
+    const std::lock_guard lock(s.mutex);
+    const auto known = s.choices.find(key);
+    if (known != s.choices.end()) return known->second;
+  }
+  const Choice made = choose(p, handle, plan);
+  const std::lock_guard lock(s.mutex);
+  if (s.choices.size() >= kMostPlans) s.choices.clear();
+  s.choices.emplace(key, made);
+  return made;
 }
 
 }  // namespace
@@ -103,25 +129,40 @@ Plan::~Plan() {
     if (layout) lt.cublasLtMatrixLayoutDestroy(layout);
 }
 
-Library& library() {
-  static Library* const one = new Library;
-  return *one;
+cublasLtHandle_t handle_of(int32_t device) {
+  struct Handle {
+    std::atomic<cublasLtHandle_t> made{nullptr};
+    std::atomic<bool> refused{false};
+    std::mutex making;
+  };
+  static auto* const handles = new Handle[kMostDevices];
+  Handle& h = handles[device];
+  if (cublasLtHandle_t const made = h.made.load(std::memory_order_acquire)) return made;
+  if (h.refused.load(std::memory_order_relaxed)) return nullptr;
+  const std::lock_guard lock(h.making);
+  cublasLtHandle_t made = h.made.load(std::memory_order_relaxed);
+  if (made || h.refused) return made;
+  if (cublaslt()->cublasLtCreate(&made) != CUBLAS_STATUS_SUCCESS) {
+    h.refused = true;
+    return nullptr;
+  }
+  h.made.store(made, std::memory_order_release);
+  return made;
 }
 
-cublasLtHandle_t handle_of(Library& l, int32_t device) {
-  if (!l.handles[device] && !l.refused[device])
-    l.refused[device] = cublaslt()->cublasLtCreate(&l.handles[device]) != CUBLAS_STATUS_SUCCESS;
-  return l.refused[device] ? nullptr : l.handles[device];
-}
-
-Plan* plan_for(Library& l, const Problem& p) {
-  cublasLtHandle_t const handle = handle_of(l, p.device);
+const Plan* plan_for(const Problem& p) {
+  cublasLtHandle_t const handle = handle_of(p.device);
   if (!handle) return nullptr;
-  if (l.plans.size() >= kMostPlans) l.plans.clear();
-  const auto [at, is_new] = l.plans.try_emplace(p.key());
-  Plan& plan = at->second;
-  if (is_new) plan.serves = describe(p, plan) && choose(p, handle, plan);
-  return plan.serves ? &plan : nullptr;
+  thread_local std::map<Key, Plan> plans;
+  const Key key = p.key();
+  auto found = plans.find(key);
+  if (found == plans.end()) {
+    if (plans.size() >= kMostPlans) plans.clear();
+    found = plans.try_emplace(key).first;
+    Plan& plan = found->second;
+    if (describe(p, plan)) plan.choice = choice_for(key, p, handle, plan);
+  }
+  return found->second.choice.serves ? &found->second : nullptr;
 }
 
 }  // namespace libdl::cuda

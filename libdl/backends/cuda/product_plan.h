@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What cuBLASLt's heuristics chose for a product, cached by its geometry. cuBLASLt is column-major.
+// A product that was seen before on its thread takes no lock.
 #pragma once
 
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <map>
-#include <mutex>
-
 #include "backends/cuda/driver.h"
 #include "backends/cuda/libraries.h"
 
@@ -43,12 +41,18 @@ struct Problem {
   Key key() const;
 };
 
-struct Plan {
+// What the heuristics said; shared by all threads.
+struct Choice {
   bool serves = false;
+  cublasLtMatmulAlgo_t algo{};
+  size_t workspace = 0;  // bytes
+};
+
+// A thread's own: the description holds the bias's address, which is another in every call.
+struct Plan {
+  Choice choice;
   cublasLtMatmulDesc_t desc = nullptr;
   cublasLtMatrixLayout_t a = nullptr, b = nullptr, out = nullptr;
-  cublasLtMatmulAlgo_t algo{};
-  size_t workspace = 0;
 
   Plan() = default;
   Plan(const Plan&) = delete;
@@ -56,17 +60,9 @@ struct Plan {
   ~Plan();
 };
 
-// Plans are modified while they are used (the bias's address): one thread queues at a time.
-struct Library {
-  std::mutex mutex;
-  cublasLtHandle_t handles[kMostDevices] = {};
-  bool refused[kMostDevices] = {};
-  std::map<Key, Plan> plans;
-};
-Library& library();
-
-// Call both with the lock held; NULL if the library does not support the device or the product.
-cublasLtHandle_t handle_of(Library& library, int32_t device);
-Plan* plan_for(Library& library, const Problem& problem);
+// NULL if the library does not support the device or the product. A plan lasts until the thread's
+// next call.
+cublasLtHandle_t handle_of(int32_t device);
+const Plan* plan_for(const Problem& problem);
 
 }  // namespace libdl::cuda

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The table's functions for memory, copies, streams and events, and the complaints (index errors)
-// that kernels leave for the next synchronisation.
+// The table's functions for memory, copies, streams and events.
 #pragma once
 
 #include "device/backend.h"
-#include "kernels/cuda/launch.h"
 
 namespace libdl::cuda {
 
 // The functions of the table, under the names they have there.
 libdl_error* allocate(int32_t device, size_t bytes, void** data);
 void free(int32_t device, void* data);
+libdl_error* host_allocate(int32_t device, size_t bytes, void** data);
+void host_free(int32_t device, void* data);
 libdl_error* copy(int32_t device, void* to, const void* from, size_t bytes, void* stream);
 libdl_error* fill(int32_t device, void* to, int32_t byte, size_t bytes, void* stream);
 
@@ -30,8 +30,5 @@ libdl_error* event_elapsed(int32_t device, void* first, void* second, double* mi
 
 // Multiprocessors of a device.
 int32_t processors(int32_t device);
-
-// Where the device's kernels leave complaints; NULL, with *error set, if there is no memory for it.
-kernels::cuda::Complaint* complaint_of(int32_t device, libdl_error** error);
 
 }  // namespace libdl::cuda
