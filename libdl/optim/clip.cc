@@ -108,13 +108,22 @@ static void change_all(const char* op, TensorSpan grads, F&& change) {
   }
 }
 
-// A NaN as a factor makes all gradients NaN.
-static void scale_to(TensorSpan grads, double max_norm, double length) {
-  const DefaultFloatEnvironment environment;
-  const double factor = max_norm / (length + 1e-6);
-  if (factor >= 1) return;
-  const Tensor scale = number(factor);
-  change_all("mul", grads, [&](const Tensor& g, Into into) { return mul(g, scale, into); });
+// A NaN as a factor makes all gradients NaN. On a device nobody waits to learn whether the factor
+// is 1: all gradients are multiplied.
+static void scale_to(TensorSpan grads, double max_norm, const Tensor& total) {
+  Tensor scale;
+  if (total.device().is_cpu()) {
+    const DefaultFloatEnvironment environment;
+    const double factor = max_norm / (item_f64(total) + 1e-6);
+    if (factor >= 1) return;
+    scale = number(factor);
+  } else {
+    const Tensor factor = mul(reciprocal(add(total, number(1e-6))), number(max_norm));
+    scale = minimum(factor, number(1.0));
+  }
+  change_all("mul", grads, [&](const Tensor& g, Into into) {
+    return mul(g, g.device() == scale.device() ? scale : on_device(scale, g.device()), into);
+  });
 }
 
 Tensor clip_grad_norm(TensorSpan grads, double max_norm, double norm_type,
@@ -128,11 +137,10 @@ Tensor clip_grad_norm(TensorSpan grads, double max_norm, double norm_type,
   check_gradients(op, grads);
   const ModeGuard off(kModeGrad | kModeForward);
   const Tensor total = norm_of_all(grads, norm_type);
-  const double length = item_f64(total);
-  if (error_if_nonfinite) check_finite(op, "grads", length);
+  if (error_if_nonfinite) check_finite(op, "grads", item_f64(total));
   // All that may fail comes before the first gradient is scaled.
   Tensor before = cast(total, dtype_of_norm(grads));
-  scale_to(grads, max_norm, length);
+  scale_to(grads, max_norm, total);
   return before;
 }
 
@@ -149,7 +157,7 @@ void clip_grads_with_norm(TensorSpan grads, double max_norm, const Tensor& total
     fail_argument(LIBDL_ERROR_SHAPE, op, 3, "total_norm",
                   "has shape " + to_string(total_norm.shape()), "one element");
   const ModeGuard off(kModeGrad | kModeForward);
-  scale_to(grads, max_norm, item_f64(total_norm));
+  scale_to(grads, max_norm, total_norm);
 }
 
 void clip_grad_value(TensorSpan grads, double clip_value) {

@@ -157,7 +157,20 @@ Tensor mul(const Tensor& input, const Tensor& other, Into into) {
 static void check_divisor(const char* op, const Tensor& input, const Tensor& other) {
   if (is_inexact(input.dtype()) || is_inexact(other.dtype())) return;
   const ModeGuard off(kModeGrad | kModeForward);
-  if (input.numel() && other.numel() && !item_bool(all(other)))
+  if (!input.numel() || !other.numel()) return;
+  // A device tells it when it is next waited for; the quotient is 0 there.
+  if (!other.device().is_cpu()) {
+    const Tensor zeros = cast(logical_not(all(other)), Dtype::kInt64);
+    int64_t bad = -1;
+    return launch_check_index(other.device(),
+                              {.index = reads(zeros),
+                               .size = 1,
+                               .bad = &bad,
+                               .op = op,
+                               .finding = "argument 2 (other) holds 0, and the operands are "
+                                          "integers, wanted divisors that are not 0"});
+  }
+  if (!item_bool(all(other)))
     fail_argument(LIBDL_ERROR_VALUE, op, 2, "other", "holds 0, and the operands are integers",
                   "divisors that are not 0");
 }

@@ -117,16 +117,30 @@ static Tensor products_of_others(const Tensor& x, int32_t at) {
   return cat(both, at);
 }
 
-// dx = dy prod(others) = dy y / x, where x has no zeros and y is finite.
+// Likewise in a few launches, whatever the length.
+static Tensor scanned_products_of_others(const Tensor& x, int32_t at) {
+  const Tensor one = full(narrow(x, at, 0, 1).shape(), number(1.0), x.dtype(), x.device());
+  const auto products_before = [&](const Tensor& of) {
+    const Tensor parts[] = {one, narrow(cumprod(of, at), at, 0, of.size(at) - 1)};
+    return cat(parts, at);
+  };
+  const int64_t dims[] = {at};
+  return products_before(x) * flip(products_before(flip(x, dims)), dims);
+}
+
+// dx = dy prod(others) = dy y / x, where x has no zeros and y is finite. Nobody waits for a device
+// to learn that.
 static Tensor prod_gradient(const Tensor& dy, const Tensor& x, const Tensor& y, const ProdAttr& a) {
-  const bool divides = [&] {
+  const bool on_cpu = x.device().is_cpu();
+  const auto divides = [&] {
     const ModeGuard off(kModeGrad | kModeForward);
     return item_bool(all(x)) && item_bool(all(isfinite(y)));
-  }();
-  if (divides) return a.dims.kept(dy) * conj(a.dims.kept(y) / x);
-  if (a.dim >= 0) return a.dims.kept(dy) * conj(products_of_others(x, static_cast<int32_t>(a.dim)));
+  };
+  if (x.numel() == 0 || (on_cpu && divides())) return a.dims.kept(dy) * conj(a.dims.kept(y) / x);
+  const auto others = on_cpu ? products_of_others : scanned_products_of_others;
+  if (a.dim >= 0) return a.dims.kept(dy) * conj(others(x, static_cast<int32_t>(a.dim)));
   const int64_t flat[] = {-1};
-  return dy * conj(reshape(products_of_others(reshape(x, flat), 0), x.shape()));
+  return dy * conj(reshape(others(reshape(x, flat), 0), x.shape()));
 }
 
 static void prod_vjp(Backward& b) {
