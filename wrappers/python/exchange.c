@@ -10,6 +10,7 @@
 static const char kVersioned[] = "dltensor_versioned";
 static const char kUnversioned[] = "dltensor";
 static const char kTable[] = "dlpack_exchange_api";
+enum { kLegacyStream = 1 };  // as DLPack numbers CUDA's default stream
 
 static void delete_versioned(void* managed) {
   VersionedHead* const head = managed;
@@ -89,6 +90,9 @@ static PyObject* to_dlpack(PyObject* self, PyObject* args, PyObject* keywords) {
   if (PyTuple_Size(args)) return PyErr_Format(PyExc_TypeError, "__dlpack__ takes keywords only");
   ExportArguments arguments = {.options = {.struct_size = sizeof arguments.options}};
   if (keywords && read_export_arguments(keywords, &arguments)) return NULL;
+  // A consumer on a device that names no stream works on the legacy default one.
+  const bool on_device = libdl_tensor_device(handle_of(self)).type != LIBDL_DEVICE_CPU;
+  if (on_device && !arguments.options.stream) arguments.options.stream = kLegacyStream;
   libdl_error* error;
   void* managed;
   if (arguments.versioned) {
@@ -147,6 +151,29 @@ static ExchangeTable* table_of(PyObject* object) {
   return table;
 }
 
+// The table exports without waiting: what is queued on our stream from now on waits for what the
+// producer has queued on its own.
+static libdl_error* wait_for_producer(const ExchangeTable* table, libdl_device device) {
+  void *theirs, *ours;
+  if (!table->current_stream || table->current_stream(device.type, device.index, &theirs)) {
+    PyErr_Clear();
+    theirs = NULL;
+  }
+  libdl_stream *stream = NULL, *current = NULL;
+  libdl_event* event = NULL;
+  libdl_error* error = libdl_dlpack_current_stream(device.type, device.index, &ours);
+  if (error || ours == theirs) return error;
+  if (!error) error = libdl_stream_wrap(&device, theirs, &stream);
+  if (!error) error = libdl_stream_current(&device, &current);
+  if (!error) error = libdl_event_new(&device, 0, &event);
+  if (!error) error = libdl_event_record(event, stream);
+  if (!error) error = libdl_stream_wait(current, event);
+  libdl_event_release(event);
+  libdl_stream_release(current);
+  libdl_stream_release(stream);
+  return error;
+}
+
 static PyObject* from_table(const ExchangeTable* table, PyObject* object, libdl_copy_policy copy) {
   void* managed;
   if (table->from_object(object, &managed)) {
@@ -154,20 +181,60 @@ static PyObject* from_table(const ExchangeTable* table, PyObject* object, libdl_
     return NULL;
   }
   libdl_tensor* out;
-  libdl_error* const error = libdl_tensor_from_dlpack(managed, copy, &out);
-  return error ? raise_error(error) : wrap(out);
+  libdl_error* error = libdl_tensor_from_dlpack(managed, copy, &out);
+  if (error) return raise_error(error);
+  const libdl_device device = libdl_tensor_device(out);
+  if (device.type != LIBDL_DEVICE_CPU && (error = wait_for_producer(table, device))) {
+    libdl_tensor_release(out);
+    return raise_error(error);
+  }
+  return wrap(out);
 }
 
-static PyObject* export_arguments(libdl_copy_policy copy) {
+// The stream that the producer shall make wait, or 0 where its tensor lies on the CPU.
+static int stream_for(PyObject* object, int64_t* stream) {
+  *stream = 0;
+  PyObject* const pair = PyObject_CallMethod(object, "__dlpack_device__", NULL);
+  int type, index;
+  if (!pair || !PyArg_ParseTuple(pair, "ii", &type, &index)) {
+    Py_XDECREF(pair);
+    PyErr_Clear();  // the export itself says what is wrong
+    return 0;
+  }
+  Py_DECREF(pair);
+  if (type != LIBDL_DEVICE_CUDA) return 0;
+  void* native;
+  libdl_error* const error = libdl_dlpack_current_stream(type, index, &native);
+  if (error) {
+    raise_error(error);
+    return -1;
+  }
+  *stream = native ? (int64_t)(intptr_t)native : kLegacyStream;
+  return 0;
+}
+
+static PyObject* export_arguments(PyObject* object, libdl_copy_policy copy) {
   static PyObject* plain;
-  if (copy == LIBDL_COPY_IF_NEEDED && plain) {
+  int64_t stream;
+  if (stream_for(object, &stream)) return NULL;
+  const bool is_plain = copy == LIBDL_COPY_IF_NEEDED && !stream;
+  if (is_plain && plain) {
     Py_INCREF(plain);
     return plain;
   }
   PyObject* const keywords = Py_BuildValue("{s(ii)}", "max_version", 1, 3);
   if (keywords && copy != LIBDL_COPY_IF_NEEDED)
     PyDict_SetItemString(keywords, "copy", copy == LIBDL_COPY_ALWAYS ? Py_True : Py_False);
-  if (keywords && copy == LIBDL_COPY_IF_NEEDED) {
+  if (keywords && stream) {
+    PyObject* const number = PyLong_FromLongLong(stream);
+    const bool set = number && PyDict_SetItemString(keywords, "stream", number) == 0;
+    Py_XDECREF(number);
+    if (!set) {
+      Py_DECREF(keywords);
+      return NULL;
+    }
+  }
+  if (keywords && is_plain) {
     Py_INCREF(keywords);
     plain = keywords;
   }
@@ -185,7 +252,7 @@ static PyObject* export_by_method(PyObject* object, libdl_copy_policy copy) {
                    (PyObject*)Py_TYPE(object));
     return NULL;
   }
-  PyObject* const keywords = export_arguments(copy);
+  PyObject* const keywords = export_arguments(object, copy);
   PyObject* made = keywords ? PyObject_Call(method, none, keywords) : NULL;
   if (!made && PyErr_ExceptionMatches(PyExc_TypeError)) {  // from the time before version 1
     PyErr_Clear();

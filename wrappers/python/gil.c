@@ -23,6 +23,10 @@ PyThreadState* leave_python(void) {
   return PyEval_SaveThread();
 }
 
+PyThreadState* leave_python_for(const libdl_tensor* x) {
+  return libdl_tensor_device(x).type == LIBDL_DEVICE_CPU ? NULL : leave_python();
+}
+
 void enter_python(PyThreadState* thread) {
   if (!thread) return;
   PyEval_RestoreThread(thread);

@@ -122,12 +122,16 @@ static int by_tensor(Walk* walk, libdl_tensor* index) {
   if (dtype == LIBDL_DTYPE_BOOL) {
     if (!scalar) return collect_mask(walk, libdl_tensor_retain(index));
     libdl_bool value;
+    PyThreadState* const thread = leave_python_for(index);
     libdl_error* const error = libdl_item_bool(index, &value);
+    enter_python(thread);
     return error ? fail(error) : truth_value(walk, value);
   }
   if (scalar && dtype < LIBDL_DTYPE_FLOAT16) {
     int64_t value;
+    PyThreadState* const thread = leave_python_for(index);
     libdl_error* const error = libdl_item_i64(index, &value);
+    enter_python(thread);
     return error ? fail(error) : select_one(walk, value);
   }
   if (walk->dim >= libdl_tensor_ndim(walk->view)) return scalar_index();
@@ -327,7 +331,9 @@ PyObject* tensor_subscript(PyObject* self, PyObject* key) {
   libdl_error* error = NULL;
   const bool by_tensors = walk.indices != NULL;
   if (by_tensors) {
+    PyThreadState* const thread = leave_python_for(walk.view);
     error = libdl_index(walk.view, (const libdl_tensor* const*)walk.indices, walk.count, &out);
+    enter_python(thread);
   } else if (walk.view != handle_of(self)) {
     out = libdl_tensor_retain(walk.view);
   } else {  // x[...] and x[:] are new views too
@@ -386,7 +392,9 @@ static libdl_error* write_indexed(Walk* walk, libdl_tensor* value) {
       !libdl_tensor_is_number(value)) {
     // One integer is held to the range, as masked_fill does.
     int64_t whole;
+    PyThreadState* const thread = leave_python_for(value);
     libdl_error* error = libdl_item_i64(value, &whole);
+    enter_python(thread);
     if (!error) error = libdl_number_i64(whole, &converted);
     if (error) return error;
     value = converted;
@@ -399,10 +407,16 @@ static libdl_error* write_indexed(Walk* walk, libdl_tensor* value) {
     if (error) return error;
     value = converted;
   }
+  PyThreadState* const thread = leave_python_for(walk->view);
   libdl_error* const error = libdl_index_put_into(
       walk->view, (const libdl_tensor* const*)walk->indices, walk->count, value, false, walk->view);
+  enter_python(thread);
   libdl_tensor_release(converted);
   return error;
+}
+
+static bool on_cpu(const libdl_tensor* x) {
+  return libdl_tensor_device(x).type == LIBDL_DEVICE_CPU;
 }
 
 int tensor_assign_subscript(PyObject* self, PyObject* key, PyObject* value) {
@@ -432,7 +446,9 @@ int tensor_assign_subscript(PyObject* self, PyObject* key, PyObject* value) {
     error = libdl_fill_into(handle, walk.view);
   } else {
     error = without_leading_ones(&handle, libdl_tensor_ndim(walk.view), &own);
+    PyThreadState* const thread = leave_python_for(on_cpu(handle) ? walk.view : handle);
     if (!error) error = libdl_copy_into(handle, false, walk.view);
+    enter_python(thread);
   }
   end(&walk);
   libdl_tensor_release(own);

@@ -191,6 +191,14 @@ static PyObject* several_elements(const libdl_tensor* x) {
   return raise_error(libdl_error_new(LIBDL_ERROR_SHAPE, text, -1, NULL, NULL));
 }
 
+// A read of x, which waits for its device.
+#define WAITING(statement)                             \
+  do {                                                 \
+    PyThreadState* const thread = leave_python_for(x); \
+    statement;                                         \
+    enter_python(thread);                              \
+  } while (0)
+
 // The only element as a Python number of its own kind.
 PyObject* tensor_item(PyObject* self, PyObject* unused) {
   (void)unused;
@@ -200,12 +208,12 @@ PyObject* tensor_item(PyObject* self, PyObject* unused) {
   switch (libdl_tensor_dtype(x)) {
     case LIBDL_DTYPE_BOOL: {
       libdl_bool value;
-      error = libdl_item_bool(x, &value);
+      WAITING(error = libdl_item_bool(x, &value));
       return error ? raise_error(error) : PyBool_FromLong(value);
     }
     case LIBDL_DTYPE_UINT64: {
       uint64_t value;
-      error = libdl_item_u64(x, &value);
+      WAITING(error = libdl_item_u64(x, &value));
       return error ? raise_error(error) : PyLong_FromUnsignedLongLong(value);
     }
     case LIBDL_DTYPE_FLOAT16:
@@ -213,18 +221,18 @@ PyObject* tensor_item(PyObject* self, PyObject* unused) {
     case LIBDL_DTYPE_FLOAT32:
     case LIBDL_DTYPE_FLOAT64: {
       double value;
-      error = libdl_item_f64(x, &value);
+      WAITING(error = libdl_item_f64(x, &value));
       return error ? raise_error(error) : PyFloat_FromDouble(value);
     }
     case LIBDL_DTYPE_COMPLEX64:
     case LIBDL_DTYPE_COMPLEX128: {
       double real, imag;
-      error = libdl_item_c128(x, &real, &imag);
+      WAITING(error = libdl_item_c128(x, &real, &imag));
       return error ? raise_error(error) : PyComplex_FromDoubles(real, imag);
     }
     default: {
       int64_t value;
-      error = libdl_item_i64(x, &value);
+      WAITING(error = libdl_item_i64(x, &value));
       return error ? raise_error(error) : PyLong_FromLongLong(value);
     }
   }

@@ -86,6 +86,8 @@ static inline libdl_tensor* handle_of(PyObject* object) { return ((TensorObject*
 // Around a call that works for long or calls back. NULL: the call keeps the GIL.
 PyThreadState* leave_python(void);
 void enter_python(PyThreadState* thread);
+// Around a call that may wait for the device of x; NULL on the CPU.
+PyThreadState* leave_python_for(const libdl_tensor* x);
 // Returns when no other thread works without the GIL, which the caller has again: nobody begins
 // such work before the caller gives it up.
 void await_work(void);

@@ -76,6 +76,8 @@ int operand(PyObject* object, libdl_tensor** handle, libdl_tensor** own) {
   if (is_tensor(object)) {
     *handle = handle_of(object);
     pending_work += libdl_tensor_numel(*handle);
+    if (libdl_tensor_device(*handle).type != LIBDL_DEVICE_CPU)  // the call may wait for the device
+      pending_work += LIBDL_PYTHON_LONG_WORK + 1;
     if (Py_TYPE(object) == tensor_type || !overrides(object)) return 0;
     PyErr_SetNone(overridden_exception);
     return -1;
@@ -221,7 +223,9 @@ int device_of(PyObject* object, libdl_device* device) {
   PyObject* made = NULL;
   if ((PyObject*)Py_TYPE(object) != registered.device) {
     if (!PyUnicode_Check(object) && !PyLong_Check(object)) return 1;
+    const int64_t pending = pending_work;  // the call runs Python, whose calls count their own
     object = made = PyObject_CallFunctionObjArgs(registered.device, object, NULL);
+    pending_work = pending;
     if (!made) return -1;
   }
   int64_t type = 0, index = 0;

@@ -326,21 +326,21 @@ PyObject* tensor_to_list(PyObject* self, PyObject* unused) {
   (void)unused;
   libdl_tensor* const x = handle_of(self);
   const libdl_dtype dtype = read_dtype(libdl_tensor_dtype(x));
-  libdl_tensor* wide = NULL;
-  if (dtype != libdl_tensor_dtype(x)) {
-    libdl_error* const error = libdl_to(x, dtype, NULL, false, false, &wide);
-    if (error) return raise_error(error);
-  }
   char few[512];
   const int64_t bytes = libdl_tensor_numel(x) * libdl_dtype_size(dtype);
   char* const data = bytes > (int64_t)sizeof few ? PyMem_Malloc((size_t)bytes) : few;
-  libdl_error* const error = data ? libdl_tensor_copy_out(wide ? wide : x, data, bytes) : NULL;
+  if (!data) return PyErr_NoMemory();
+  libdl_tensor* wide = NULL;
+  libdl_error* error = NULL;
+  PyThreadState* const thread = leave_python_for(x);
+  if (dtype != libdl_tensor_dtype(x)) error = libdl_to(x, dtype, NULL, false, false, &wide);
+  if (!error) error = libdl_tensor_copy_out(wide ? wide : x, data, bytes);
   libdl_tensor_release(wide);
+  enter_python(thread);
   const char* next = data;
-  PyObject* const made = data && !error ? lists(x, 0, dtype, &next) : NULL;
+  PyObject* const made = error ? NULL : lists(x, 0, dtype, &next);
   if (data != few) PyMem_Free(data);
-  if (error) return raise_error(error);
-  return data ? made : PyErr_NoMemory();
+  return error ? raise_error(error) : made;
 }
 
 static PyMethodDef functions[] = {

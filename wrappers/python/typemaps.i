@@ -53,6 +53,18 @@ static int64_t product(const Integers* sizes) {
   pending_work = 0;
 }
 
+// Without tensors, but they wait.
+%define WAITS(function)
+%exception function {
+  PyThreadState* const released = leave_python();
+  $action
+  enter_python(released);
+  pending_work = 0;
+}
+%enddef
+WAITS(libdl_device_synchronize)
+WAITS(libdl_memory_trim)
+
 %define WRONG(wanted)
   wrong_argument("$symname", &$input, swig_obj, "$1_name", wanted)
 %enddef
