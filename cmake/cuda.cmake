@@ -99,8 +99,10 @@ else()
 endif()
 
 if(LIBDL_TESTS)
-  add_library(libdl_simulated_cuda MODULE tests/cuda/driver.cc tests/cuda/emulator.cc
-              tests/cuda/blas.cc)
+  set(simulation blas.cc driver.cc emulator.cc machine.cc memory.cc planted.cc steering.cc
+      streams.cc)
+  list(TRANSFORM simulation PREPEND tests/cuda/)
+  add_library(libdl_simulated_cuda MODULE ${simulation})
   libdl_cuda_sources(libdl_simulated_cuda)
   target_include_directories(libdl_simulated_cuda PRIVATE ${PROJECT_SOURCE_DIR}/tests/cuda)
   target_compile_definitions(libdl_simulated_cuda PRIVATE LIBDL_KERNELS=1 LIBDL_EMULATED=1)
@@ -117,5 +119,16 @@ if(LIBDL_TESTS)
   add_dependencies(cuda_tests libdlcuda libdl_simulated_cuda)
   add_test(NAME cuda_tests COMMAND cuda_tests WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(cuda_tests PROPERTIES TIMEOUT 600 ENVIRONMENT
+                       LIBDL_CUDA_DRIVER=$<TARGET_FILE:libdl_simulated_cuda>)
+
+  # The simulation itself, without the plugin.
+  add_executable(simulation_tests tests/cuda/simulation_test.cc)
+  libdl_program_flags(simulation_tests)
+  target_include_directories(simulation_tests SYSTEM PRIVATE ${cuda_includes})
+  target_compile_features(simulation_tests PRIVATE cxx_std_20)
+  target_link_libraries(simulation_tests PRIVATE GTest::gtest GTest::gtest_main ${CMAKE_DL_LIBS})
+  add_dependencies(simulation_tests libdl_simulated_cuda)
+  add_test(NAME simulation_tests COMMAND simulation_tests)
+  set_tests_properties(simulation_tests PROPERTIES ENVIRONMENT
                        LIBDL_CUDA_DRIVER=$<TARGET_FILE:libdl_simulated_cuda>)
 endif()

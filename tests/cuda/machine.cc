@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "machine.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include "work.h"
+
+bool CUctx_st::idle() const {
+  return unnamed.idle() &&
+         std::all_of(streams.begin(), streams.end(), [](const auto& s) { return s->idle(); });
+}
+
+namespace simulation {
+
+void join(Clock& into, const Clock& other) {
+  for (const auto& [stream, time] : other) into[stream] = std::max(into[stream], time);
+}
+
+Machine& machine() {
+  static Machine* const made = [] {
+    auto* const m = new Machine;
+    if (const char* text = std::getenv("LIBDL_SIMULATED_DEVICES")) m->devices = std::atoi(text);
+    if (const char* text = std::getenv("LIBDL_SIMULATED_VERSION")) m->version = std::atoi(text);
+    if (const char* text = std::getenv("LIBDL_SIMULATED_MEMORY"))
+      m->total = std::strtoull(text, nullptr, 10);
+    for (int device = 0; device < m->devices; ++device)
+      m->contexts.push_back(std::make_unique<CUctx_st>(device));
+    return m;
+  }();
+  return *made;
+}
+
+CUcontext& current() {
+  static thread_local CUcontext context = nullptr;
+  return context;
+}
+
+CUresult begin(Needs needs) {
+  Machine& m = machine();
+  ++m.calls;
+  if (m.stuck) return static_cast<CUresult>(m.stuck);
+  if (needs == Needs::kContext && !current()) return CUDA_ERROR_INVALID_CONTEXT;
+  if (m.fail_at != m.calls) return CUDA_SUCCESS;
+  if (m.fail_sticks) m.stuck = m.fail_result;
+  if (m.fail_late) {
+    m.late = m.fail_result;
+    return CUDA_SUCCESS;
+  }
+  return static_cast<CUresult>(m.fail_result);
+}
+
+CUresult end_of_wait() { return static_cast<CUresult>(std::exchange(machine().late, 0)); }
+
+void report(const std::string& text) {
+  Machine& m = machine();
+  ++m.reports;
+  m.report = text;
+  if (std::getenv("LIBDL_SIMULATED_LOUD"))
+    std::fprintf(stderr, "simulated driver: %s\n", text.c_str());
+}
+
+bool exists(const void* handle) { return machine().handles.count(handle) != 0; }
+
+CUstream_st& stream_of(CUstream stream) { return stream ? *stream : current()->unnamed; }
+
+// -- work -----------------------------------------------------------------------------------------
+
+namespace {
+
+bool is_ready(const CUstream_st& stream) {
+  if (stream.idle()) return false;
+  const Work& work = stream.queue[stream.next];
+  return !work.awaited || work.awaited->done;
+}
+
+void run_one(CUstream_st& stream) {
+  const Work work = std::move(stream.queue[stream.next++]);
+  if (stream.idle()) {
+    stream.queue.clear();
+    stream.next = 0;
+  }
+  if (!work.run) return;
+  open_memory(work.reach, stream.context);
+  work.run();
+  close_memory(work.reach, stream.context);
+}
+
+std::vector<CUstream_st*> ready_streams() {
+  std::vector<CUstream_st*> ready;
+  for (const auto& context : machine().contexts) {
+    if (is_ready(context->unnamed)) ready.push_back(&context->unnamed);
+    for (const auto& stream : context->streams)
+      if (is_ready(*stream)) ready.push_back(stream.get());
+  }
+  return ready;
+}
+
+}  // namespace
+
+bool step() {
+  const auto ready = ready_streams();
+  if (ready.empty()) return false;
+  run_one(*ready[machine().dice() % ready.size()]);
+  return true;
+}
+
+void queue(CUstream_st& stream, Work work) {
+  join(stream.clock, machine().host);
+  ++stream.clock[&stream];
+  stream.queue.push_back(std::move(work));
+  while (machine().dice() % 4 == 0 && step()) {
+  }
+}
+
+}  // namespace simulation
+
+void run_later(CUstream stream, std::function<void()> work) {
+  using namespace simulation;
+  const std::lock_guard lock(machine().mutex);
+  queue(stream_of(stream), {nullptr, Reach::kDevice, std::move(work)});
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Device memory: mappings that are closed to the host except while work runs that may use them, so
+// that code which touches them directly dies in the test. Also what is known of who used which
+// bytes, to report uses that no event orders.
+
+#include <cuda.h>
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "machine.h"
+#include "simulation.h"
+
+using namespace simulation;
+
+namespace simulation {
+
+namespace {
+
+void protect(Reach reach, CUcontext context, int protection) {
+  if (reach == Reach::kNothing) return;
+  for (const auto& device : machine().contexts) {
+    if (reach == Reach::kDevice && device.get() != context) continue;
+    for (const Memory* memory : device->live) mprotect(memory->data, memory->bytes, protection);
+  }
+}
+
+}  // namespace
+
+Memory* owner(const void* address) {
+  auto& memory = machine().memory;
+  char* const at = static_cast<char*>(const_cast<void*>(address));
+  const auto found = memory.upper_bound(at);
+  return found != memory.end() && found->second.data <= at ? &found->second : nullptr;
+}
+
+void open_memory(Reach reach, CUcontext context) {
+  protect(reach, context, PROT_READ | PROT_WRITE);
+}
+void close_memory(Reach reach, CUcontext context) { protect(reach, context, PROT_NONE); }
+
+}  // namespace simulation
+
+// -- accesses -------------------------------------------------------------------------------------
+
+extern "C" void libdl_simulated_access(CUstream handle, const void* first, size_t bytes,
+                                       int write) {
+  Machine& m = machine();
+  const std::lock_guard lock(m.mutex);
+  if (handle ? !exists(handle) : !current()) return;  // which the call itself will refuse
+  Memory* const memory = owner(first);
+  if (!memory) return;  // the host's
+  const auto begin = static_cast<size_t>(static_cast<const char*>(first) - memory->data);
+  const Access now{begin, begin + bytes, &stream_of(handle), 0, write != 0};
+  if (!memory->live || now.end > memory->bytes)
+    return report("work on memory that is free or too short");
+  CUstream_st& stream = stream_of(handle);
+  join(stream.clock, m.host);
+  const int64_t time = stream.clock[&stream] + 1;
+  std::vector<Access> kept;
+  for (const Access& before : memory->accesses) {
+    const bool meet = before.begin < now.end && now.begin < before.end;
+    const bool ordered = before.stream == &stream || stream.clock[before.stream] >= before.time;
+    if (meet && (before.write || now.write) && !ordered)
+      report("two streams use the same memory and no event orders them");
+    const bool covered = now.begin <= before.begin && before.end <= now.end;
+    if (!(covered && (now.write || (before.stream == now.stream && !before.write))))
+      kept.push_back(before);
+  }
+  kept.push_back(now);
+  kept.back().time = time;
+  memory->accesses = std::move(kept);
+}
+
+// -- the driver's functions -----------------------------------------------------------------------
+
+CUresult cuMemGetInfo(size_t* free, size_t* total) {
+  ENTER(kContext);
+  *total = machine().total;
+  *free = machine().total - current()->used;
+  return CUDA_SUCCESS;
+}
+CUresult cuMemAlloc(CUdeviceptr* address, size_t bytes) {
+  ENTER(kContext);
+  Machine& m = machine();
+  if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  if (bytes > m.total - current()->used) return CUDA_ERROR_OUT_OF_MEMORY;
+  const size_t size = (bytes + 4095) / 4096 * 4096;
+  void* const data =
+      mmap(nullptr, size + 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (data == MAP_FAILED) return CUDA_ERROR_OUT_OF_MEMORY;
+  current()->used += bytes;
+  auto* const start = static_cast<char*>(data);
+  Memory& made = m.memory[start + size];
+  made = {current(), start, bytes, true, {}};
+  current()->live.push_back(&made);
+  *address = reinterpret_cast<CUdeviceptr>(data);
+  return CUDA_SUCCESS;
+}
+// As on a device: waits for all its work first. The addresses are never given out again, so that
+// every later use is found.
+CUresult cuMemFree(CUdeviceptr address) {
+  ENTER(kContext);
+  if (!address) return CUDA_SUCCESS;
+  Memory* const memory = owner(reinterpret_cast<void*>(address));
+  if (!memory || !memory->live || memory->data != reinterpret_cast<char*>(address)) {
+    report("memory freed that is not there");
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  run_until([&] { return memory->context->idle(); });
+  memory->context->used -= memory->bytes;
+  memory->live = false;
+  std::erase(memory->context->live, memory);
+  mmap(memory->data, memory->bytes, PROT_NONE,
+       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+  return CUDA_SUCCESS;
+}
+CUresult cuMemHostAlloc(void** data, size_t bytes, unsigned) {
+  ENTER(kContext);
+  *data = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+  return *data ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+}
+CUresult cuMemFreeHost(void* data) {
+  ENTER(kContext);
+  std::free(data);
+  return CUDA_SUCCESS;
+}
+
+// Between devices too, on a stream of any: addresses are unified.
+CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream handle) {
+  ENTER(kContext);
+  if (handle && !exists(handle)) return CUDA_ERROR_INVALID_HANDLE;
+  auto* const target = reinterpret_cast<char*>(to);
+  const auto* const source = reinterpret_cast<const char*>(from);
+  if (owner(source)) {
+    queue(stream_of(handle), {nullptr, Reach::kAll, [=] { std::memcpy(target, source, bytes); }});
+    return CUDA_SUCCESS;
+  }
+  // Pageable memory is staged before the call returns.
+  const auto staged = std::make_shared<std::vector<char>>(source, source + bytes);
+  queue(stream_of(handle),
+        {nullptr, Reach::kAll, [=] { std::memcpy(target, staged->data(), bytes); }});
+  return CUDA_SUCCESS;
+}
+CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char byte, size_t bytes, CUstream handle) {
+  ENTER(kContext);
+  if (handle && !exists(handle)) return CUDA_ERROR_INVALID_HANDLE;
+  queue(stream_of(handle),
+        {nullptr, Reach::kDevice, [=] { std::memset(reinterpret_cast<void*>(to), byte, bytes); }});
+  return CUDA_SUCCESS;
+}

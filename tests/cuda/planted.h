@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Kernels for the tests of the simulation itself, most of them wrong on purpose, and their
+// parameters.
+#pragma once
+
+#include <cstdint>
+
+namespace planted {
+
+// planted_count: to[i] = from[i] + 1, or i without `from`.
+struct Count {
+  int32_t* to;
+  const int32_t* from;
+  int64_t n;
+};
+
+}  // namespace planted
