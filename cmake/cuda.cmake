@@ -99,8 +99,8 @@ else()
 endif()
 
 if(LIBDL_TESTS)
-  set(simulation blas.cc driver.cc emulator.cc machine.cc memory.cc planted.cc steering.cc
-      streams.cc)
+  set(simulation blas.cc driver.cc emulator.cc errors.cc fault.cc machine.cc memory.cc planted.cc
+      steering.cc streams.cc)
   list(TRANSFORM simulation PREPEND tests/cuda/)
   add_library(libdl_simulated_cuda MODULE ${simulation})
   libdl_cuda_sources(libdl_simulated_cuda)
@@ -122,7 +122,7 @@ if(LIBDL_TESTS)
                        LIBDL_CUDA_DRIVER=$<TARGET_FILE:libdl_simulated_cuda>)
 
   # The simulation itself, without the plugin.
-  add_executable(simulation_tests tests/cuda/simulation_test.cc)
+  add_executable(simulation_tests tests/cuda/simulation_test.cc tests/cuda/planted_test.cc)
   libdl_program_flags(simulation_tests)
   target_include_directories(simulation_tests SYSTEM PRIVATE ${cuda_includes})
   target_compile_features(simulation_tests PRIVATE cxx_std_20)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The driver's functions over the host's memory: devices, contexts, modules and launches here, the
-// others in memory.cc and streams.cc. Kernels are the plugin's own sources, run by the emulator.
+// others in errors.cc, memory.cc and streams.cc. Kernels are the plugin's own sources, run by the
+// emulator.
 
 #include <cuda.h>
 
@@ -9,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "emulator.h"
@@ -23,14 +25,6 @@ CUresult cuInit(unsigned) {
 CUresult cuDriverGetVersion(int* version) {
   ENTER(kNothing);
   *version = machine().version;
-  return CUDA_SUCCESS;
-}
-CUresult cuGetErrorName(CUresult result, const char** name) {
-  *name = result == CUDA_ERROR_OUT_OF_MEMORY ? "CUDA_ERROR_OUT_OF_MEMORY" : "CUDA_ERROR_SIMULATED";
-  return CUDA_SUCCESS;
-}
-CUresult cuGetErrorString(CUresult, const char** text) {
-  *text = "as the test wanted";
   return CUDA_SUCCESS;
 }
 
@@ -98,7 +92,7 @@ CUresult cuCtxSynchronize() {
   Machine& m = machine();
   join(m.host, context.unnamed.clock);
   for (const auto& stream : context.streams) join(m.host, stream->clock);
-  return end_of_wait();
+  return end_of_wait(context);
 }
 
 // -- modules and launches -------------------------------------------------------------------------
@@ -136,8 +130,10 @@ CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned 
   ++m.all_launches;
   const auto* const first = static_cast<const char*>(arguments[0]);
   const auto params = std::make_shared<std::vector<char>>(first, first + kernel.bytes);
-  queue(stream_of(handle), {nullptr, Reach::kDevice, [&kernel, gx, gy, bx, params] {
-                              emulator::run(kernel, {gx, gy, 1}, {bx, 1, 1}, params->data());
-                            }});
+  Work work{kernel.name, nullptr, Reach::kDevice, [&kernel, gx, gy, bx, params] {
+              emulator::run(kernel, {gx, gy, 1}, {bx, 1, 1}, params->data());
+            }};
+  work.fault = std::exchange(m.fault, 0);
+  queue(stream_of(handle), std::move(work));
   return CUDA_SUCCESS;
 }

@@ -2,11 +2,13 @@
 
 #include "emulator.h"
 
+#include <cuda.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
 #include <cstdlib>
-#include <vector>
+
+#include "fault.h"
 
 emulator::Index threadIdx, blockIdx, blockDim, gridDim;
 
@@ -44,9 +46,15 @@ void enter_fiber() {
 
 void wait(Waits what) {
   Fiber& self = block.fibers[block.current];
-  if (!block.kernel->block) std::abort();  // the kernel is declared to have no waits
+  if (!block.kernel->block)
+    fail(
+        {CUDA_ERROR_LAUNCH_FAILED, nullptr, "it waits, and is declared as a kernel without waits"});
   self.waits = what;
   swapcontext(&self.context, &block.scheduler);
+}
+
+[[noreturn]] void hang() {
+  fail({CUDA_ERROR_LAUNCH_TIMEOUT, nullptr, "threads wait for others that never come"});
 }
 
 // Whether all that a thread waits for have come: its block's or its warp's.
@@ -93,7 +101,7 @@ void run_fibers() {
     }
     if (all_wait(Waits::kBlock, 0, block.threads)) release(Waits::kBlock, 0, block.threads);
     for (unsigned t = 0; t < block.threads; ++t) ran |= block.fibers[t].waits == Waits::kNothing;
-    if (!ran && ended < block.threads) std::abort();  // threads wait for what never comes
+    if (!ran && ended < block.threads) hang();
   }
 }
 

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "fault.h"
 #include "work.h"
 
 bool CUctx_st::idle() const {
@@ -43,7 +44,10 @@ CUresult begin(Needs needs) {
   Machine& m = machine();
   ++m.calls;
   if (m.stuck) return static_cast<CUresult>(m.stuck);
-  if (needs == Needs::kContext && !current()) return CUDA_ERROR_INVALID_CONTEXT;
+  if (needs == Needs::kContext) {
+    if (!current()) return CUDA_ERROR_INVALID_CONTEXT;
+    if (current()->lost) return static_cast<CUresult>(current()->lost);
+  }
   if (m.fail_at != m.calls) return CUDA_SUCCESS;
   if (m.fail_sticks) m.stuck = m.fail_result;
   if (m.fail_late) {
@@ -53,7 +57,10 @@ CUresult begin(Needs needs) {
   return static_cast<CUresult>(m.fail_result);
 }
 
-CUresult end_of_wait() { return static_cast<CUresult>(std::exchange(machine().late, 0)); }
+CUresult end_of_wait(const CUctx_st& context) {
+  if (context.lost) return static_cast<CUresult>(context.lost);
+  return static_cast<CUresult>(std::exchange(machine().late, 0));
+}
 
 void report(const std::string& text) {
   Machine& m = machine();
@@ -64,6 +71,11 @@ void report(const std::string& text) {
 }
 
 bool exists(const void* handle) { return machine().handles.count(handle) != 0; }
+
+CUresult check_stream(CUstream stream) {
+  if (stream && !exists(stream)) return CUDA_ERROR_INVALID_HANDLE;
+  return static_cast<CUresult>(stream_of(stream).context->lost);
+}
 
 CUstream_st& stream_of(CUstream stream) { return stream ? *stream : current()->unnamed; }
 
@@ -77,6 +89,27 @@ bool is_ready(const CUstream_st& stream) {
   return !work.awaited || work.awaited->done;
 }
 
+// Its queued work never runs; only events are still recorded, for other contexts may wait for them.
+void lose(CUctx_st& context, int result) {
+  context.lost = result;
+  const auto drop = [](CUstream_st& stream) {
+    for (size_t i = stream.next; i < stream.queue.size(); ++i)
+      if (stream.queue[i].reach != Reach::kNothing) stream.queue[i].run = nullptr;
+  };
+  drop(context.unnamed);
+  for (const auto& stream : context.streams) drop(*stream);
+}
+
+void report_fault(const Work& work, const emulator::Fault& fault, CUcontext context) {
+  const char* text = nullptr;
+  cuGetErrorString(static_cast<CUresult>(fault.result), &text);
+  std::string all = std::string(work.name) + ": " + (text ? text : "unknown");
+  if (fault.result == CUDA_ERROR_ILLEGAL_ADDRESS)
+    all += ": " + place_of(fault.address, context);
+  if (fault.why) all += std::string(": ") + fault.why;
+  report(all);
+}
+
 void run_one(CUstream_st& stream) {
   const Work work = std::move(stream.queue[stream.next++]);
   if (stream.idle()) {
@@ -84,9 +117,14 @@ void run_one(CUstream_st& stream) {
     stream.next = 0;
   }
   if (!work.run) return;
+  if (work.fault) return lose(*stream.context, work.fault);
+  if (work.reach == Reach::kNothing) return work.run();
   open_memory(work.reach, stream.context);
-  work.run();
+  const emulator::Fault fault = emulator::guarded(work.run);
   close_memory(work.reach, stream.context);
+  if (!fault.result) return;
+  report_fault(work, fault, stream.context);
+  lose(*stream.context, fault.result);
 }
 
 std::vector<CUstream_st*> ready_streams() {
@@ -121,5 +159,5 @@ void queue(CUstream_st& stream, Work work) {
 void run_later(CUstream stream, std::function<void()> work) {
   using namespace simulation;
   const std::lock_guard lock(machine().mutex);
-  queue(stream_of(stream), {nullptr, Reach::kDevice, std::move(work)});
+  queue(stream_of(stream), {"product", nullptr, Reach::kDevice, std::move(work)});
 }

@@ -37,9 +37,11 @@ struct Mark {  // one record of an event
 enum class Reach : uint8_t { kNothing, kDevice, kAll };
 
 struct Work {
+  const char* name = nullptr;
   std::shared_ptr<Mark> awaited;  // not before this
   Reach reach = Reach::kNothing;
   std::function<void()> run;
+  int fault = 0;  // planted: the result with which it fails instead of running
 };
 
 struct Access {
@@ -51,6 +53,8 @@ struct Access {
 
 struct Memory {
   CUcontext context = nullptr;
+  char* first = nullptr;  // of its pages
+  size_t mapped = 0;
   char* data = nullptr;
   size_t bytes = 0;  // as asked for
   bool live = false;
@@ -80,6 +84,7 @@ struct CUctx_st {
   std::vector<simulation::Memory*> live;
   CUstream_st unnamed;
   std::vector<std::unique_ptr<CUstream_st>> streams;
+  int lost = 0;  // the result that its work failed with: every later call gives the same
   bool idle() const;
 };
 
@@ -106,7 +111,7 @@ struct Machine {
   int64_t calls = 0, fail_at = 0, reports = 0;
   int fail_result = 0;
   bool fail_sticks = false, fail_late = false;
-  int stuck = 0, late = 0;
+  int stuck = 0, late = 0, fault = 0;
   std::string report;
   std::map<std::string, int64_t> launches;
   int64_t all_launches = 0;
@@ -115,11 +120,12 @@ struct Machine {
 Machine& machine();
 CUcontext& current();  // the calling thread's
 
-// Every call passes here: counted, refused without a context if it needs one, and failed where a
-// test planned it.
+// Every call passes here: counted, refused without a context that is whole if it needs one, and
+// failed where a test planned it.
 enum class Needs : uint8_t { kNothing, kContext };
 CUresult begin(Needs needs);
-CUresult end_of_wait();
+// After work of that context was waited for.
+CUresult end_of_wait(const CUctx_st& context);
 
 #define ENTER(needs)                                                        \
   const std::lock_guard lock(simulation::machine().mutex);                  \
@@ -131,10 +137,14 @@ CUresult end_of_wait();
 void report(const std::string& text);
 
 bool exists(const void* handle);
+// Whether work can be queued there.
+CUresult check_stream(CUstream stream);
 // Of a handle that exists; NULL is the current context's own.
 CUstream_st& stream_of(CUstream stream);
 
 // -- memory
+// What lies at an address that work must not touch, in words.
+std::string place_of(const void* address, CUcontext context);
 Memory* owner(const void* address);
 void open_memory(Reach reach, CUcontext context);
 void close_memory(Reach reach, CUcontext context);

@@ -7,9 +7,12 @@
 #include <cuda.h>
 #include <sys/mman.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -22,11 +25,15 @@ namespace simulation {
 
 namespace {
 
+constexpr size_t kPage = 4096, kAlignment = 256;  // the least that cuMemAlloc promises
+
+size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
 void protect(Reach reach, CUcontext context, int protection) {
   if (reach == Reach::kNothing) return;
   for (const auto& device : machine().contexts) {
     if (reach == Reach::kDevice && device.get() != context) continue;
-    for (const Memory* memory : device->live) mprotect(memory->data, memory->bytes, protection);
+    for (const Memory* memory : device->live) mprotect(memory->first, memory->mapped, protection);
   }
 }
 
@@ -37,6 +44,29 @@ Memory* owner(const void* address) {
   char* const at = static_cast<char*>(const_cast<void*>(address));
   const auto found = memory.upper_bound(at);
   return found != memory.end() && found->second.data <= at ? &found->second : nullptr;
+}
+
+std::string place_of(const void* address, CUcontext context) {
+  char number[32];
+  std::snprintf(number, sizeof number, "%p", address);
+  const std::string at = number;
+  const auto* const where = static_cast<const char*>(address);
+  const auto size = [](const Memory& m) { return std::to_string(m.bytes) + " bytes"; };
+  auto& memory = machine().memory;
+  const auto after = memory.upper_bound(const_cast<char*>(where));
+  if (after != memory.end() && after->second.data <= where) {
+    const Memory& m = after->second;
+    if (!m.live) return at + " lies in freed memory of " + size(m);
+    if (m.context != context)
+      return at + " lies in memory of device " + std::to_string(m.context->device);
+  }
+  if (after != memory.begin()) {
+    const Memory& m = std::prev(after)->second;
+    const auto past = where - (m.data + m.bytes);
+    if (past < 2 * static_cast<ptrdiff_t>(kPage))
+      return at + " lies " + std::to_string(past) + " bytes past the end of " + size(m);
+  }
+  return at + " lies in no memory of the device";
 }
 
 void open_memory(Reach reach, CUcontext context) {
@@ -90,16 +120,17 @@ CUresult cuMemAlloc(CUdeviceptr* address, size_t bytes) {
   Machine& m = machine();
   if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
   if (bytes > m.total - current()->used) return CUDA_ERROR_OUT_OF_MEMORY;
-  const size_t size = (bytes + 4095) / 4096 * 4096;
-  void* const data =
-      mmap(nullptr, size + 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (data == MAP_FAILED) return CUDA_ERROR_OUT_OF_MEMORY;
+  // Between two pages that stay closed, and as near to the latter as the alignment allows.
+  const size_t span = round_up(bytes, kAlignment), pages = round_up(span, kPage);
+  void* const mapped = mmap(nullptr, kPage + pages + kPage, PROT_NONE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED) return CUDA_ERROR_OUT_OF_MEMORY;
   current()->used += bytes;
-  auto* const start = static_cast<char*>(data);
-  Memory& made = m.memory[start + size];
-  made = {current(), start, bytes, true, {}};
+  char* const first = static_cast<char*>(mapped) + kPage;
+  Memory& made = m.memory[first + pages];
+  made = {current(), first, pages, first + pages - span, bytes, true, {}};
   current()->live.push_back(&made);
-  *address = reinterpret_cast<CUdeviceptr>(data);
+  *address = reinterpret_cast<CUdeviceptr>(made.data);
   return CUDA_SUCCESS;
 }
 // As on a device: waits for all its work first. The addresses are never given out again, so that
@@ -113,10 +144,11 @@ CUresult cuMemFree(CUdeviceptr address) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   run_until([&] { return memory->context->idle(); });
+  if (memory->context->lost) return static_cast<CUresult>(memory->context->lost);
   memory->context->used -= memory->bytes;
   memory->live = false;
   std::erase(memory->context->live, memory);
-  mmap(memory->data, memory->bytes, PROT_NONE,
+  mmap(memory->first, memory->mapped, PROT_NONE,
        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   return CUDA_SUCCESS;
 }
@@ -134,23 +166,24 @@ CUresult cuMemFreeHost(void* data) {
 // Between devices too, on a stream of any: addresses are unified.
 CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream handle) {
   ENTER(kContext);
-  if (handle && !exists(handle)) return CUDA_ERROR_INVALID_HANDLE;
+  if (const CUresult refused = check_stream(handle)) return refused;
   auto* const target = reinterpret_cast<char*>(to);
   const auto* const source = reinterpret_cast<const char*>(from);
   if (owner(source)) {
-    queue(stream_of(handle), {nullptr, Reach::kAll, [=] { std::memcpy(target, source, bytes); }});
+    queue(stream_of(handle),
+          {"copy", nullptr, Reach::kAll, [=] { std::memcpy(target, source, bytes); }});
     return CUDA_SUCCESS;
   }
   // Pageable memory is staged before the call returns.
   const auto staged = std::make_shared<std::vector<char>>(source, source + bytes);
   queue(stream_of(handle),
-        {nullptr, Reach::kAll, [=] { std::memcpy(target, staged->data(), bytes); }});
+        {"copy", nullptr, Reach::kAll, [=] { std::memcpy(target, staged->data(), bytes); }});
   return CUDA_SUCCESS;
 }
 CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char byte, size_t bytes, CUstream handle) {
   ENTER(kContext);
-  if (handle && !exists(handle)) return CUDA_ERROR_INVALID_HANDLE;
-  queue(stream_of(handle),
-        {nullptr, Reach::kDevice, [=] { std::memset(reinterpret_cast<void*>(to), byte, bytes); }});
+  if (const CUresult refused = check_stream(handle)) return refused;
+  queue(stream_of(handle), {"fill", nullptr, Reach::kDevice,
+                            [=] { std::memset(reinterpret_cast<void*>(to), byte, bytes); }});
   return CUDA_SUCCESS;
 }

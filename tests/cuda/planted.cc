@@ -12,3 +12,12 @@ LIBDL_KERNEL(planted_count, Count) {
   const int64_t i = own_number();
   if (i < p.n) p.to[i] = p.from ? p.from[i] + 1 : static_cast<int32_t>(i);
 }
+
+LIBDL_BLOCK_KERNEL(planted_stuck, Nothing) {
+  if (threadIdx.x == 0) {
+    __syncwarp();
+  } else {
+    __syncthreads();
+  }
+}
+LIBDL_KERNEL(planted_undeclared, Nothing) { __syncthreads(); }

@@ -15,4 +15,10 @@ struct Count {
   int64_t n;
 };
 
+// planted_stuck: the first thread waits for its warp, the others for the block. planted_undeclared:
+// a kernel without waits waits.
+struct Nothing {
+  int32_t unused;
+};
+
 }  // namespace planted

@@ -8,12 +8,16 @@
 
 extern "C" {
 
-// Everything anew: no failures planned, this seed for the order in which streams' work runs.
+// Everything anew: no failures planned, no context lost, this seed for the order in which streams'
+// work runs.
 void libdl_simulated_reset(uint64_t seed);
 
 // The n-th driver call from now on (1: the next) fails with this CUresult, and so do all later ones
 // if it sticks. late: the call succeeds, and the failure comes out of the next wait.
 void libdl_simulated_fail(int64_t n, int result, int sticks, int late);
+// The next launch succeeds, but its kernel does not run: where it would have, its device fails with
+// this CUresult, which then comes out of every later call on that device's context.
+void libdl_simulated_fault(int result);
 // Driver calls so far.
 int64_t libdl_simulated_calls();
 

@@ -10,7 +10,8 @@ void libdl_simulated_reset(uint64_t seed) {
   const std::lock_guard lock(m.mutex);
   m.dice.seed(seed);
   m.calls = m.fail_at = m.reports = 0;
-  m.stuck = m.late = 0;
+  m.stuck = m.late = m.fault = 0;
+  for (const auto& context : m.contexts) context->lost = 0;
   m.report.clear();
   m.launches.clear();
   m.all_launches = 0;
@@ -23,6 +24,10 @@ void libdl_simulated_fail(int64_t n, int result, int sticks, int late) {
   m.fail_sticks = sticks != 0;
   m.fail_late = late != 0;
   if (n <= 0) m.stuck = m.late = 0;
+}
+void libdl_simulated_fault(int result) {
+  const std::lock_guard lock(machine().mutex);
+  machine().fault = result;
 }
 int64_t libdl_simulated_calls() { return machine().calls; }
 void libdl_simulated_memory(size_t bytes) { machine().total = bytes; }

@@ -32,27 +32,28 @@ CUresult cuStreamDestroy(CUstream handle) {
 }
 CUresult cuStreamQuery(CUstream handle) {
   ENTER(kContext);
-  if (handle && !exists(handle)) return CUDA_ERROR_INVALID_HANDLE;
+  if (const CUresult refused = check_stream(handle)) return refused;
   step();
   if (!stream_of(handle).idle()) return CUDA_ERROR_NOT_READY;
   join(machine().host, stream_of(handle).clock);
-  return CUDA_SUCCESS;
+  return static_cast<CUresult>(stream_of(handle).context->lost);
 }
 CUresult cuStreamSynchronize(CUstream handle) {
   ENTER(kContext);
-  if (handle && !exists(handle)) return CUDA_ERROR_INVALID_HANDLE;
+  if (const CUresult refused = check_stream(handle)) return refused;
   CUstream_st& stream = stream_of(handle);
   run_until([&] { return stream.idle(); });
   join(machine().host, stream.clock);
-  return end_of_wait();
+  return end_of_wait(*stream.context);
 }
 CUresult cuStreamWaitEvent(CUstream handle, CUevent event, unsigned) {
   ENTER(kContext);
-  if ((handle && !exists(handle)) || !exists(event)) return CUDA_ERROR_INVALID_HANDLE;
+  if (!exists(event)) return CUDA_ERROR_INVALID_HANDLE;
+  if (const CUresult refused = check_stream(handle)) return refused;
   if (!event->mark) return CUDA_SUCCESS;
   CUstream_st& stream = stream_of(handle);
   join(stream.clock, event->mark->clock);
-  queue(stream, {event->mark, Reach::kNothing, nullptr});
+  queue(stream, {"wait", event->mark, Reach::kNothing, nullptr});
   return CUDA_SUCCESS;
 }
 
@@ -70,14 +71,15 @@ CUresult cuEventDestroy(CUevent event) {
 }
 CUresult cuEventRecord(CUevent event, CUstream handle) {
   ENTER(kContext);
-  if ((handle && !exists(handle)) || !exists(event)) return CUDA_ERROR_INVALID_HANDLE;
+  if (!exists(event)) return CUDA_ERROR_INVALID_HANDLE;
+  if (const CUresult refused = check_stream(handle)) return refused;
   CUstream_st& stream = stream_of(handle);
   if (event->context != stream.context) return CUDA_ERROR_INVALID_HANDLE;
   const auto mark = std::make_shared<Mark>();
   join(stream.clock, machine().host);
   mark->clock = stream.clock;
   event->mark = mark;
-  queue(stream, {nullptr, Reach::kNothing, [mark] {
+  queue(stream, {"record", nullptr, Reach::kNothing, [mark] {
                    mark->done = true;
                    mark->time = std::chrono::steady_clock::now();
                  }});
@@ -89,7 +91,7 @@ CUresult cuEventQuery(CUevent event) {
   step();
   if (event->mark && !event->mark->done) return CUDA_ERROR_NOT_READY;
   if (event->mark) join(machine().host, event->mark->clock);
-  return CUDA_SUCCESS;
+  return static_cast<CUresult>(event->context->lost);
 }
 CUresult cuEventSynchronize(CUevent event) {
   ENTER(kContext);
@@ -97,7 +99,7 @@ CUresult cuEventSynchronize(CUevent event) {
   const auto mark = event->mark;
   if (mark) run_until([&] { return mark->done; });
   if (mark) join(machine().host, mark->clock);
-  return end_of_wait();
+  return end_of_wait(*event->context);
 }
 CUresult cuEventElapsedTime(float* milliseconds, CUevent first, CUevent second) {
   ENTER(kContext);

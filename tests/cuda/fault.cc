@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "fault.h"
+
+#include <cuda.h>
+#include <setjmp.h>
+#include <signal.h>
+
+namespace emulator {
+
+namespace {
+
+thread_local bool running = false;
+sigjmp_buf frame;  // of the work that runs
+Fault found;
+struct sigaction before;
+
+void on_signal(int, siginfo_t* info, void*) {
+  if (running) fail({CUDA_ERROR_ILLEGAL_ADDRESS, info->si_addr});
+  sigaction(SIGSEGV, &before, nullptr);  // the access is tried again, and is the host's own
+}
+
+}  // namespace
+
+Fault guarded(const std::function<void()>& work) {
+  struct sigaction ours = {};
+  ours.sa_sigaction = on_signal;
+  ours.sa_flags = SA_SIGINFO | SA_NODEFER;  // so that a jump out of the handler leaves no mask
+  sigaction(SIGSEGV, &ours, &before);
+  found = {};
+  if (sigsetjmp(frame, 0) == 0) {
+    running = true;
+    work();
+  }
+  running = false;
+  sigaction(SIGSEGV, &before, nullptr);
+  return found;
+}
+
+void fail(const Fault& fault) {
+  found = fault;
+  siglongjmp(frame, 1);
+}
+
+}  // namespace emulator

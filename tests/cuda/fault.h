@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// What ends a kernel on a device, and its context with it: here it ends the running work, and the
+// process goes on.
+#pragma once
+
+#include <functional>
+
+namespace emulator {
+
+struct Fault {
+  int result = 0;  // a CUresult; 0: none
+  const void* address = nullptr;
+  const char* why = nullptr;
+};
+
+// Runs work on this thread, with a handler for what it touches and must not. One at a time.
+Fault guarded(const std::function<void()>& work);
+
+// Ends the running work. Nothing on the stacks that are left is destroyed: kernels own nothing.
+[[noreturn]] void fail(const Fault& fault);
+
+}  // namespace emulator
