@@ -99,13 +99,22 @@ else()
 endif()
 
 if(LIBDL_TESTS)
-  set(simulation blas.cc driver.cc emulator.cc errors.cc fault.cc machine.cc memory.cc planted.cc
-      steering.cc streams.cc)
+  # The kernels as functions of the host. Misaligned addresses are told to the simulation, which
+  # brings the function that the compiler has called for them.
+  add_library(libdl_emulated OBJECT tests/cuda/planted.cc)
+  libdl_cuda_sources(libdl_emulated)
+  target_include_directories(libdl_emulated PRIVATE ${PROJECT_SOURCE_DIR}/tests/cuda)
+  target_compile_definitions(libdl_emulated PRIVATE LIBDL_KERNELS=1 LIBDL_EMULATED=1)
+  target_compile_options(libdl_emulated PRIVATE -fsanitize=alignment)
+
+  set(simulation blas.cc driver.cc emulator.cc errors.cc fault.cc machine.cc memory.cc steering.cc
+      streams.cc)
   list(TRANSFORM simulation PREPEND tests/cuda/)
-  add_library(libdl_simulated_cuda MODULE ${simulation})
-  libdl_cuda_sources(libdl_simulated_cuda)
+  add_library(libdl_simulated_cuda MODULE ${simulation} $<TARGET_OBJECTS:libdl_emulated>)
+  libdl_flags(libdl_simulated_cuda)
+  libdl_includes(libdl_simulated_cuda)
+  target_include_directories(libdl_simulated_cuda SYSTEM PRIVATE ${cuda_includes})
   target_include_directories(libdl_simulated_cuda PRIVATE ${PROJECT_SOURCE_DIR}/tests/cuda)
-  target_compile_definitions(libdl_simulated_cuda PRIVATE LIBDL_KERNELS=1 LIBDL_EMULATED=1)
   set_target_properties(libdl_simulated_cuda PROPERTIES
     OUTPUT_NAME simulated_cuda CXX_VISIBILITY_PRESET default)
 

@@ -35,7 +35,7 @@ struct Team {
 
 // A kernel of up to kMostTeam threads per block: the bound makes their registers fit.
 #ifdef LIBDL_EMULATED
-#define LIBDL_TEAM_KERNEL(name, Params) LIBDL_BLOCK_KERNEL(name, Params)
+#define LIBDL_TEAM_KERNEL(name, Params) LIBDL_EMULATED_KERNEL(name, Params, true, kMostTeam)
 #else
 #define LIBDL_TEAM_KERNEL(name, Params) \
   extern "C" __global__ void __launch_bounds__(kMostTeam) name(const __grid_constant__ Params p)

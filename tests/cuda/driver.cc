@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -97,6 +98,12 @@ CUresult cuCtxSynchronize() {
 
 // -- modules and launches -------------------------------------------------------------------------
 
+// Of a launch, as in the programming guide's table of technical specifications. Parameters of up to
+// 32,764 bytes are passed too, but only by drivers and devices that are recent enough. Static
+// shared memory has its limit at compile time: ptxas refuses more than 48 kB.
+constexpr unsigned kMostBlocks = 0x7fffffff, kMostRows = 65535;
+constexpr size_t kMostParams = 4096;
+
 CUresult cuModuleLoadData(CUmodule* module, const void* image) {
   ENTER(kContext);
   constexpr uint32_t kFatbin = 0xBA55ED50;
@@ -117,14 +124,23 @@ CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* 
   return CUDA_SUCCESS;
 }
 CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
-                        unsigned by, unsigned bz, unsigned, CUstream handle, void** arguments,
-                        void**) {
+                        unsigned by, unsigned bz, unsigned shared, CUstream handle,
+                        void** arguments, void**) {
   ENTER(kContext);
   if (!exists(function) || function->context != current()) return CUDA_ERROR_INVALID_HANDLE;
   if (handle && (!exists(handle) || handle->context != current())) return CUDA_ERROR_INVALID_HANDLE;
   const emulator::Kernel& kernel = *function->kernel;
-  if (gx == 0 || gy == 0 || gy > 65535 || gz != 1 || bx == 0 || bx > 1024 || by != 1 || bz != 1)
+  if (gx == 0 || gx > kMostBlocks || gy == 0 || gy > kMostRows || bx == 0 || bx > kernel.most)
     return CUDA_ERROR_INVALID_VALUE;
+  if (gz != 1 || by != 1 || bz != 1 || shared || !arguments) {
+    report(std::string(kernel.name) + ": such a launch is not simulated");
+    return CUDA_ERROR_NOT_SUPPORTED;
+  }
+  if (kernel.bytes > kMostParams) {
+    report(std::string(kernel.name) + ": its parameters are of " + std::to_string(kernel.bytes) +
+           " bytes, at most " + std::to_string(kMostParams) + " are passed");
+    return CUDA_ERROR_INVALID_VALUE;
+  }
   Machine& m = machine();
   ++m.launches[kernel.name];
   ++m.all_launches;

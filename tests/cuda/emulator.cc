@@ -19,7 +19,7 @@ namespace {
 const Kernel* kernels;
 
 constexpr size_t kStack = size_t{256} << 10;  // bytes; the kernels' largest frames stay far below
-constexpr unsigned kMostThreads = 1024, kWarp = 32;
+constexpr unsigned kWarp = 32;
 
 enum class Waits : uint8_t { kNothing, kBlock, kWarp, kEnded };
 
@@ -107,9 +107,9 @@ void run_fibers() {
 
 }  // namespace
 
-Kernel::Kernel(const char* name, size_t bytes, bool block, void (*run)(const void*))
-    : name(name), bytes(bytes), block(block), run(run), next(kernels) {
-  kernels = this;
+void enter(Kernel& kernel) {
+  kernel.next = kernels;
+  kernels = &kernel;
 }
 
 const Kernel* find(const char* name) {

@@ -20,15 +20,18 @@ struct Index {
   unsigned x = 0, y = 0, z = 0;
 };
 
+constexpr unsigned kMostThreads = 1024;  // of a block
+
 // A kernel and how to call it.
 struct Kernel {
-  Kernel(const char* name, size_t bytes, bool block, void (*run)(const void* params));
   const char* name;
-  size_t bytes;  // of its parameters
-  bool block;    // its threads wait for each other
+  size_t bytes;   // of its parameters
+  bool block;     // its threads wait for each other
+  unsigned most;  // threads of a block: its launch bounds
   void (*run)(const void* params);
-  const Kernel* next;
+  const Kernel* next = nullptr;
 };
+void enter(Kernel& kernel);
 const Kernel* find(const char* name);
 
 void run(const Kernel& kernel, Index grid, Index block, const void* params);
@@ -129,10 +132,14 @@ T atomicMin(T* at, std::type_identity_t<T> value) {
   return before;
 }
 
-#define LIBDL_EMULATED_KERNEL(name, Params, block)                                                \
-  static void name(const Params& p);                                                              \
-  static const emulator::Kernel name##_entry(                                                     \
-      #name, sizeof(Params), block, [](const void* p) { name(*static_cast<const Params*>(p)); }); \
+#define LIBDL_EMULATED_KERNEL(name, Params, block, most)                             \
+  static void name(const Params& p);                                                 \
+  static constinit emulator::Kernel name##_entry{                                    \
+      #name, sizeof(Params), block, most,                                            \
+      [](const void* params) { name(*static_cast<const Params*>(params)); }};        \
+  [[gnu::constructor]] static void name##_enter() { emulator::enter(name##_entry); } \
   static void name([[maybe_unused]] const Params& p)
-#define LIBDL_KERNEL(name, Params) LIBDL_EMULATED_KERNEL(name, Params, false)
-#define LIBDL_BLOCK_KERNEL(name, Params) LIBDL_EMULATED_KERNEL(name, Params, true)
+#define LIBDL_KERNEL(name, Params) \
+  LIBDL_EMULATED_KERNEL(name, Params, false, emulator::kMostThreads)
+#define LIBDL_BLOCK_KERNEL(name, Params) \
+  LIBDL_EMULATED_KERNEL(name, Params, true, emulator::kMostThreads)

@@ -6,6 +6,9 @@
 #include <setjmp.h>
 #include <signal.h>
 
+#include <cstdint>
+#include <cstdio>
+
 namespace emulator {
 
 namespace {
@@ -43,3 +46,22 @@ void fail(const Fault& fault) {
 }
 
 }  // namespace emulator
+
+// -- misaligned addresses -------------------------------------------------------------------------
+
+// What the compiler knows of an access that it checks (-fsanitize=alignment); the host's processor
+// would not mind.
+struct Mismatch {
+  const char* file;
+  uint32_t line, column;
+  const void* type;
+  unsigned char log_alignment, kind;
+};
+
+extern "C" void __ubsan_handle_type_mismatch_v1(const Mismatch* where, uintptr_t address) {
+  static char text[200];
+  std::snprintf(text, sizeof text, "%p is no multiple of %d, %s:%u",
+                reinterpret_cast<void*>(address), 1 << where->log_alignment, where->file,
+                where->line);
+  emulator::fail({CUDA_ERROR_MISALIGNED_ADDRESS, nullptr, text});
+}

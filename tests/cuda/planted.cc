@@ -21,3 +21,7 @@ LIBDL_BLOCK_KERNEL(planted_stuck, Nothing) {
   }
 }
 LIBDL_KERNEL(planted_undeclared, Nothing) { __syncthreads(); }
+
+LIBDL_KERNEL(planted_pair, Pair) { p.to[threadIdx.x] = p.from[threadIdx.x]; }
+LIBDL_KERNEL(planted_large, Large) {}
+LIBDL_EMULATED_KERNEL(planted_small, Nothing, false, 64) {}

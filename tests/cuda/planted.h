@@ -15,8 +15,22 @@ struct Count {
   int64_t n;
 };
 
-// planted_stuck: the first thread waits for its warp, the others for the block. planted_undeclared:
-// a kernel without waits waits.
+// planted_pair: to[0] = from[0], where both may be misaligned.
+struct alignas(8) Two {
+  int32_t low, high;
+};
+struct Pair {
+  Two* to;
+  const Two* from;
+};
+
+// planted_large: does nothing, with parameters of more bytes than a launch passes.
+struct Large {
+  char bytes[4097];
+};
+
+// planted_small: does nothing, with blocks of at most 64 threads. planted_stuck: the first thread
+// waits for its warp, the others for the block. planted_undeclared: a kernel without waits waits.
 struct Nothing {
   int32_t unused;
 };

@@ -9,7 +9,10 @@
 #include "simulated_driver.h"
 
 using planted::Count;
+using planted::Large;
 using planted::Nothing;
+using planted::Pair;
+using planted::Two;
 
 class Planted : public Simulation {
  protected:
@@ -125,4 +128,33 @@ TEST_F(Planted, ThreadsThatWaitForEachOtherAreFound) {
   expect_fault(CUDA_ERROR_LAUNCH_TIMEOUT, "planted_stuck", "threads wait for others");
   EXPECT_EQ(launch(kernel("planted_undeclared"), Nothing{}, 3, 64), CUDA_SUCCESS);
   expect_fault(CUDA_ERROR_LAUNCH_FAILED, "planted_undeclared", "without waits");
+}
+
+TEST_F(Planted, MisalignedAddressesAreFound) {
+  CUfunction const function = kernel("planted_pair");
+  auto* const memory = allocate<Two>(16);
+  const auto shifted = [&](int bytes) {
+    return reinterpret_cast<Two*>(reinterpret_cast<char*>(memory + 8) + bytes);
+  };
+  EXPECT_EQ(launch(function, Pair{memory, shifted(0)}, 1, 4), CUDA_SUCCESS);
+  EXPECT_EQ(DRIVER(cuCtxSynchronize)(), CUDA_SUCCESS);
+  for (const int bytes : {1, 2, 4}) {
+    EXPECT_EQ(launch(function, Pair{memory, shifted(bytes)}, 1, 4), CUDA_SUCCESS);
+    expect_fault(CUDA_ERROR_MISALIGNED_ADDRESS, "planted_pair", "no multiple of 8");
+    EXPECT_EQ(launch(function, Pair{shifted(bytes), memory}, 1, 4), CUDA_SUCCESS);
+    expect_fault(CUDA_ERROR_MISALIGNED_ADDRESS, "planted_pair", "planted.cc:");
+  }
+}
+
+TEST_F(Planted, LaunchesBeyondTheLimitsAreRefused) {
+  CUfunction const small = kernel("planted_small");
+  EXPECT_EQ(launch(small, Nothing{}, 1, 64, nullptr, 65535), CUDA_SUCCESS);
+  EXPECT_EQ(launch(small, Nothing{}, 1, 65), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(launch(small, Nothing{}, 1, 64, nullptr, 65536), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(launch(small, Nothing{}, 0x80000000, 64), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(launch(small, Nothing{}, 0, 64), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(launch(kernel("planted_count"), Count{}, 1, 1024), CUDA_SUCCESS);
+  EXPECT_EQ(launch(kernel("planted_count"), Count{}, 1, 1025), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(launch(kernel("planted_large"), Large{}, 1, 1), CUDA_ERROR_INVALID_VALUE);
+  expected_reports_ = 1;
 }
