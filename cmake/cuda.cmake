@@ -101,7 +101,9 @@ endif()
 if(LIBDL_TESTS)
   # The kernels as functions of the host. Misaligned addresses are told to the simulation, which
   # brings the function that the compiler has called for them.
-  add_library(libdl_emulated OBJECT tests/cuda/planted.cc)
+  # A library of its own: its variables are the kernels' shared memory.
+  add_library(libdl_emulated SHARED tests/cuda/planted.cc tests/cuda/shared_memory.cc)
+  set_target_properties(libdl_emulated PROPERTIES OUTPUT_NAME emulated_kernels)
   libdl_cuda_sources(libdl_emulated)
   target_include_directories(libdl_emulated PRIVATE ${PROJECT_SOURCE_DIR}/tests/cuda)
   target_compile_definitions(libdl_emulated PRIVATE LIBDL_KERNELS=1 LIBDL_EMULATED=1)
@@ -110,7 +112,10 @@ if(LIBDL_TESTS)
   set(simulation blas.cc driver.cc emulator.cc errors.cc fault.cc machine.cc memory.cc steering.cc
       streams.cc)
   list(TRANSFORM simulation PREPEND tests/cuda/)
-  add_library(libdl_simulated_cuda MODULE ${simulation} $<TARGET_OBJECTS:libdl_emulated>)
+  add_library(libdl_simulated_cuda MODULE ${simulation})
+  # Its kernels are found when it is loaded, not by name.
+  target_link_libraries(libdl_simulated_cuda PRIVATE -Wl,--no-as-needed libdl_emulated
+                        -Wl,--as-needed)
   libdl_flags(libdl_simulated_cuda)
   libdl_includes(libdl_simulated_cuda)
   target_include_directories(libdl_simulated_cuda SYSTEM PRIVATE ${cuda_includes})

@@ -146,8 +146,9 @@ CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned 
   ++m.all_launches;
   const auto* const first = static_cast<const char*>(arguments[0]);
   const auto params = std::make_shared<std::vector<char>>(first, first + kernel.bytes);
-  Work work{kernel.name, nullptr, Reach::kDevice, [&kernel, gx, gy, bx, params] {
-              emulator::run(kernel, {gx, gy, 1}, {bx, 1, 1}, params->data());
+  const uint64_t order = m.dice();
+  Work work{kernel.name, nullptr, Reach::kDevice, [&kernel, gx, gy, bx, params, order] {
+              emulator::run(kernel, {gx, gy, 1}, {bx, 1, 1}, params->data(), order);
             }};
   work.fault = std::exchange(m.fault, 0);
   queue(stream_of(handle), std::move(work));

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#undef _FORTIFY_SOURCE  // whose longjmp refuses to change stacks
+
 #include "emulator.h"
 
 #include <cuda.h>
+#include <setjmp.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <numeric>
 
 #include "fault.h"
 
@@ -16,21 +21,52 @@ namespace emulator {
 
 namespace {
 
-const Kernel* kernels;
+// Filled in by the constructors of the kernels' library, which come before this one's.
+constinit const Kernel* kernels = nullptr;
+constinit char *shared_first = nullptr, *shared_end = nullptr;
 
 constexpr size_t kStack = size_t{256} << 10;  // bytes; the kernels' largest frames stay far below
 constexpr unsigned kWarp = 32;
 
 enum class Waits : uint8_t { kNothing, kBlock, kWarp, kEnded };
 
+// The numbers below n, each once, in an order drawn from the seed (splitmix64).
+class Order {
+ public:
+  Order(uint64_t& seed, uint64_t n) : n_(n), next_(draw(seed) % n), step_(draw(seed) % n | 1) {
+    while (std::gcd(step_, n) != 1) step_ += 2;  // n is odd or the step is
+    step_ %= n;
+  }
+  uint64_t next() {
+    const uint64_t now = next_;
+    next_ += step_;
+    if (next_ >= n_) next_ -= n_;
+    return now;
+  }
+
+ private:
+  static uint64_t draw(uint64_t& seed) {
+    uint64_t x = seed += 0x9e3779b97f4a7c15;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+    x = (x ^ x >> 27) * 0x94d049bb133111eb;
+    return x ^ x >> 31;
+  }
+  uint64_t n_, next_, step_;
+};
+
+// Runs one thread after another. Its context is made once, and jumps do the rest: to make or switch
+// one costs a system call, which was nine tenths of the time.
 struct Fiber {
   ucontext_t context;
+  jmp_buf place;  // where it goes on
+  bool is_made = false;
   Waits waits = Waits::kEnded;
 };
 
 struct Block {
   Fiber fibers[kMostThreads];
-  ucontext_t scheduler;
+  jmp_buf scheduler;
+  bool runs = false;
   char* stacks = nullptr;
   unsigned threads = 0, current = 0;
   const Kernel* kernel = nullptr;
@@ -38,10 +74,32 @@ struct Block {
   alignas(16) char slots[kMostThreads][16];
 } block;
 
+void to_scheduler(Fiber& self) {
+  if (_setjmp(self.place) == 0) _longjmp(block.scheduler, 1);
+}
+
 void enter_fiber() {
-  block.kernel->run(block.params);
-  block.fibers[block.current].waits = Waits::kEnded;
-  setcontext(&block.scheduler);
+  Fiber& self = block.fibers[block.current];
+  for (;;) {
+    block.kernel->run(block.params);
+    self.waits = Waits::kEnded;
+    to_scheduler(self);
+  }
+}
+
+// Until it waits or ends.
+[[gnu::noinline]] void resume(unsigned t) {
+  Fiber& fiber = block.fibers[t];
+  block.current = threadIdx.x = t;
+  if (_setjmp(block.scheduler) != 0) return;
+  if (fiber.is_made) _longjmp(fiber.place, 1);
+  fiber.is_made = true;
+  getcontext(&fiber.context);
+  fiber.context.uc_stack.ss_sp = block.stacks + t * kStack;
+  fiber.context.uc_stack.ss_size = kStack;
+  fiber.context.uc_link = nullptr;
+  makecontext(&fiber.context, enter_fiber, 0);
+  setcontext(&fiber.context);
 }
 
 void wait(Waits what) {
@@ -50,7 +108,7 @@ void wait(Waits what) {
     fail(
         {CUDA_ERROR_LAUNCH_FAILED, nullptr, "it waits, and is declared as a kernel without waits"});
   self.waits = what;
-  swapcontext(&self.context, &block.scheduler);
+  to_scheduler(self);
 }
 
 [[noreturn]] void hang() {
@@ -69,30 +127,22 @@ void release(Waits what, unsigned first, unsigned end) {
     if (block.fibers[t].waits == what) block.fibers[t].waits = Waits::kNothing;
 }
 
-void run_fibers() {
+void run_fibers(Order order) {
   if (!block.stacks) {
     void* const memory = mmap(nullptr, kMostThreads * kStack, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED) std::abort();
     block.stacks = static_cast<char*>(memory);
   }
-  for (unsigned t = 0; t < block.threads; ++t) {
-    Fiber& fiber = block.fibers[t];
-    getcontext(&fiber.context);
-    fiber.context.uc_stack.ss_sp = block.stacks + t * kStack;
-    fiber.context.uc_stack.ss_size = kStack;
-    fiber.context.uc_link = nullptr;
-    fiber.waits = Waits::kNothing;
-    makecontext(&fiber.context, enter_fiber, 0);
-  }
+  for (unsigned t = 0; t < block.threads; ++t) block.fibers[t].waits = Waits::kNothing;
   for (unsigned ended = 0; ended < block.threads;) {
     ended = 0;
     bool ran = false;
-    for (unsigned t = 0; t < block.threads; ++t) {
+    for (unsigned i = 0; i < block.threads; ++i) {
+      const auto t = static_cast<unsigned>(order.next());
       if (block.fibers[t].waits == Waits::kEnded) ++ended;
       if (block.fibers[t].waits != Waits::kNothing) continue;
-      block.current = threadIdx.x = t;
-      swapcontext(&block.scheduler, &block.fibers[t].context);
+      resume(t);
       ran = true;
     }
     for (unsigned first = 0; first < block.threads; first += kWarp) {
@@ -123,21 +173,38 @@ void wait_warp() { wait(Waits::kWarp); }
 unsigned lane() { return threadIdx.x % kWarp; }
 void* slot(unsigned lane) { return block.slots[threadIdx.x / kWarp * kWarp + lane]; }
 
-void run(const Kernel& kernel, Index grid, Index size, const void* params) {
+void set_shared_memory(char* first, char* end) {
+  shared_first = first;
+  shared_end = end;
+}
+
+void run(const Kernel& kernel, Index grid, Index size, const void* params, uint64_t seed) {
   gridDim = grid;
   blockDim = size;
   block.kernel = &kernel;
   block.params = params;
   block.threads = size.x;
-  for (blockIdx.y = 0; blockIdx.y < grid.y; ++blockIdx.y) {
-    for (blockIdx.x = 0; blockIdx.x < grid.x; ++blockIdx.x) {
-      if (kernel.block) {
-        run_fibers();
-        continue;
-      }
-      for (threadIdx.x = 0; threadIdx.x < size.x; ++threadIdx.x) kernel.run(params);
+  if (block.runs)  // a kernel failed: its fibers are within it
+    for (Fiber& fiber : block.fibers) fiber.is_made = false;
+  block.runs = true;
+  const uint64_t blocks = uint64_t{grid.x} * grid.y;
+  Order order(seed, blocks);
+  for (uint64_t i = 0; i < blocks; ++i) {
+    const uint64_t number = order.next();
+    blockIdx.x = static_cast<unsigned>(number % grid.x);
+    blockIdx.y = static_cast<unsigned>(number / grid.x);
+    Order threads(seed, size.x);
+    if (kernel.block) {
+      std::fill(shared_first, shared_end, '\xff');
+      run_fibers(threads);
+      continue;
+    }
+    for (unsigned t = 0; t < size.x; ++t) {
+      threadIdx.x = static_cast<unsigned>(threads.next());
+      kernel.run(params);
     }
   }
+  block.runs = false;
 }
 
 }  // namespace emulator

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // CUDA's words for kernels that run on the host, block after block and thread after thread: what a
-// kernel computes is tried without a device, though not how fast, nor races within a block. Threads
-// that wait for each other are fibers, switched at the waits.
+// kernel computes is tried without a device, though not how fast. Threads that wait for each other
+// are fibers, switched at the waits.
 #pragma once
 
 #include <cmath>
@@ -34,7 +34,11 @@ struct Kernel {
 void enter(Kernel& kernel);
 const Kernel* find(const char* name);
 
-void run(const Kernel& kernel, Index grid, Index block, const void* params);
+// In an order of blocks, and of their threads between waits, that is drawn from the seed.
+void run(const Kernel& kernel, Index grid, Index block, const void* params, uint64_t seed);
+
+// Where the kernels' __shared__ variables lie: filled with 0xff before each block.
+void set_shared_memory(char* first, char* end);
 
 // Until all threads of the block, or the warp, that have not ended are here.
 void wait_block();

@@ -14,8 +14,9 @@ struct Fault {
   const char* why = nullptr;
 };
 
-// Runs work on this thread, with a handler for what it touches and must not. One at a time.
-Fault guarded(const std::function<void()>& work);
+// Runs work on this thread. `touched` is asked about each address that is closed: it opens it, or
+// returns false if the work must not touch it. One at a time.
+Fault guarded(const std::function<void()>& work, bool (*touched)(const void* address));
 
 // Ends the running work. Nothing on the stacks that are left is destroyed: kernels own nothing.
 [[noreturn]] void fail(const Fault& fault);

@@ -28,6 +28,8 @@ Machine& machine() {
     if (const char* text = std::getenv("LIBDL_SIMULATED_VERSION")) m->version = std::atoi(text);
     if (const char* text = std::getenv("LIBDL_SIMULATED_MEMORY"))
       m->total = std::strtoull(text, nullptr, 10);
+    if (const char* text = std::getenv("LIBDL_SIMULATED_SEED"))
+      m->dice.seed(std::strtoull(text, nullptr, 10));
     for (int device = 0; device < m->devices; ++device)
       m->contexts.push_back(std::make_unique<CUctx_st>(device));
     return m;
@@ -119,9 +121,9 @@ void run_one(CUstream_st& stream) {
   if (!work.run) return;
   if (work.fault) return lose(*stream.context, work.fault);
   if (work.reach == Reach::kNothing) return work.run();
-  open_memory(work.reach, stream.context);
-  const emulator::Fault fault = emulator::guarded(work.run);
-  close_memory(work.reach, stream.context);
+  open_memory(work.reach == Reach::kAll ? nullptr : stream.context);
+  const emulator::Fault fault = emulator::guarded(work.run, touched);
+  close_memory();
   if (!fault.result) return;
   report_fault(work, fault, stream.context);
   lose(*stream.context, fault.result);

@@ -58,6 +58,7 @@ struct Memory {
   char* data = nullptr;
   size_t bytes = 0;  // as asked for
   bool live = false;
+  std::vector<bool> filled;  // its parts that were ever open
   std::vector<Access> accesses;
 };
 
@@ -81,7 +82,6 @@ struct CUctx_st {
   explicit CUctx_st(int number) : device(number), unnamed(this) {}
   const int device;
   size_t used = 0;  // bytes of its memory
-  std::vector<simulation::Memory*> live;
   CUstream_st unnamed;
   std::vector<std::unique_ptr<CUstream_st>> streams;
   int lost = 0;  // the result that its work failed with: every later call gives the same
@@ -103,7 +103,8 @@ struct Machine {
   std::recursive_mutex mutex;
   std::mt19937_64 dice{1};
   int devices = 1, version = CUDA_VERSION;
-  size_t total = size_t{1} << 30;                   // bytes of each device
+  bool runs = true;                // false: calls are counted, and nothing is queued
+  size_t total = size_t{1} << 30;  // bytes of each device
   std::vector<std::unique_ptr<CUctx_st>> contexts;  // by device
   std::map<char*, Memory> memory;  // by its end, so that upper_bound finds the owner of an address
   std::set<const void*> handles;   // of streams, events, modules and functions that exist
@@ -146,8 +147,11 @@ CUstream_st& stream_of(CUstream stream);
 // What lies at an address that work must not touch, in words.
 std::string place_of(const void* address, CUcontext context);
 Memory* owner(const void* address);
-void open_memory(Reach reach, CUcontext context);
-void close_memory(Reach reach, CUcontext context);
+// Between these, work may touch the context's memory; NULL: that of all. Parts are opened as they
+// are touched.
+void open_memory(CUcontext context);
+bool touched(const void* address);
+void close_memory();
 
 // -- work
 void queue(CUstream_st& stream, Work work);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Device memory: mappings that are closed to the host except while work runs that may use them, so
-// that code which touches them directly dies in the test. Also what is known of who used which
-// bytes, to report uses that no event orders.
+// Device memory: mappings that are closed to the host. Work opens, for itself, the parts that it
+// touches, if it may; code of the host that touches them dies in the test. Also what is known of
+// who used which bytes, to report uses that no event orders.
 
 #include <cuda.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -25,17 +26,13 @@ namespace simulation {
 
 namespace {
 
+constexpr size_t kPart = size_t{64} << 10;        // what is opened at a time
 constexpr size_t kPage = 4096, kAlignment = 256;  // the least that cuMemAlloc promises
 
 size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
-void protect(Reach reach, CUcontext context, int protection) {
-  if (reach == Reach::kNothing) return;
-  for (const auto& device : machine().contexts) {
-    if (reach == Reach::kDevice && device.get() != context) continue;
-    for (const Memory* memory : device->live) mprotect(memory->first, memory->mapped, protection);
-  }
-}
+CUcontext whose;  // memory may be touched
+std::vector<std::pair<char*, size_t>> opened;
 
 }  // namespace
 
@@ -69,10 +66,27 @@ std::string place_of(const void* address, CUcontext context) {
   return at + " lies in no memory of the device";
 }
 
-void open_memory(Reach reach, CUcontext context) {
-  protect(reach, context, PROT_READ | PROT_WRITE);
+void open_memory(CUcontext context) { whose = context; }
+
+// Called by the handler of SIGSEGV, which came from the work's own access and nothing else.
+bool touched(const void* address) {
+  Memory* const memory = owner(address);
+  if (!memory || !memory->live || (whose && memory->context != whose)) return false;
+  const auto part = static_cast<size_t>(static_cast<const char*>(address) - memory->first) / kPart;
+  char* const begin = memory->first + part * kPart;
+  const size_t bytes = std::min(kPart, memory->mapped - part * kPart);
+  if (mprotect(begin, bytes, PROT_READ | PROT_WRITE)) return false;
+  opened.emplace_back(begin, bytes);
+  // Values that are read before they are written shall be seen: NaN, -1.
+  if (!memory->filled[part]) std::memset(begin, 0xff, bytes);
+  memory->filled[part] = true;
+  return true;
 }
-void close_memory(Reach reach, CUcontext context) { protect(reach, context, PROT_NONE); }
+
+void close_memory() {
+  for (const auto& [begin, bytes] : opened) mprotect(begin, bytes, PROT_NONE);
+  opened.clear();
+}
 
 }  // namespace simulation
 
@@ -128,8 +142,8 @@ CUresult cuMemAlloc(CUdeviceptr* address, size_t bytes) {
   current()->used += bytes;
   char* const first = static_cast<char*>(mapped) + kPage;
   Memory& made = m.memory[first + pages];
-  made = {current(), first, pages, first + pages - span, bytes, true, {}};
-  current()->live.push_back(&made);
+  made = {current(), first, pages, first + pages - span, bytes, true, {}, {}};
+  made.filled.resize(round_up(pages, kPart) / kPart);
   *address = reinterpret_cast<CUdeviceptr>(made.data);
   return CUDA_SUCCESS;
 }
@@ -147,7 +161,6 @@ CUresult cuMemFree(CUdeviceptr address) {
   if (memory->context->lost) return static_cast<CUresult>(memory->context->lost);
   memory->context->used -= memory->bytes;
   memory->live = false;
-  std::erase(memory->context->live, memory);
   mmap(memory->first, memory->mapped, PROT_NONE,
        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
   return CUDA_SUCCESS;

@@ -180,7 +180,7 @@ def reports() -> list[str]:
     if driver.libdl_simulated_reports() == 0:
         return []
     last = driver.libdl_simulated_last_report().decode()
-    driver.libdl_simulated_reset(ctypes.c_uint64(1))
+    driver.libdl_simulated_reset(ctypes.c_uint64(int(os.environ.get("LIBDL_SIMULATED_SEED", "1"))))
     return [f"the simulated driver reports: {last}"]
 
 

@@ -25,3 +25,19 @@ LIBDL_KERNEL(planted_undeclared, Nothing) { __syncthreads(); }
 LIBDL_KERNEL(planted_pair, Pair) { p.to[threadIdx.x] = p.from[threadIdx.x]; }
 LIBDL_KERNEL(planted_large, Large) {}
 LIBDL_EMULATED_KERNEL(planted_small, Nothing, false, 64) {}
+
+LIBDL_BLOCK_KERNEL(planted_leftover, To) {
+  __shared__ int32_t left[2];
+  if (threadIdx.x != 0) return;
+  p.to[blockIdx.x] = left[1];
+  left[1] = static_cast<int32_t>(blockIdx.x);
+}
+LIBDL_KERNEL(planted_last, To) {
+  p.to[0] = static_cast<int32_t>(blockIdx.x);
+  p.to[1] = static_cast<int32_t>(threadIdx.x);
+}
+LIBDL_BLOCK_KERNEL(planted_neighbour, To) {
+  __shared__ int32_t held[64];
+  held[threadIdx.x] = static_cast<int32_t>(threadIdx.x);
+  p.to[threadIdx.x] = held[(threadIdx.x + 1) % 64];
+}

@@ -24,6 +24,13 @@ struct Pair {
   const Two* from;
 };
 
+// planted_leftover: to[b] is what lies in the block's shared memory before it is written.
+// planted_last: to[0] is the number of the last block, to[1] that of its last thread.
+// planted_neighbour: each thread takes what the next one puts into shared memory, without a wait.
+struct To {
+  int32_t* to;
+};
+
 // planted_large: does nothing, with parameters of more bytes than a launch passes.
 struct Large {
   char bytes[4097];

@@ -3,6 +3,7 @@
 // The simulated device tested by wrong kernels: each must fail as it would on a device, be told
 // with its name, and leave the process alive.
 
+#include <set>
 #include <string>
 
 #include "planted.h"
@@ -12,6 +13,7 @@ using planted::Count;
 using planted::Large;
 using planted::Nothing;
 using planted::Pair;
+using planted::To;
 using planted::Two;
 
 class Planted : public Simulation {
@@ -53,7 +55,7 @@ TEST_F(Planted, AFaultComesOutOfEveryLaterCallOfItsDeviceAlone) {
     EXPECT_EQ(read(memory, 8)[7], 7);
     STEER(fault)(result);
     EXPECT_EQ(launch(function, Count{memory, memory, 8}, 1, 8), CUDA_SUCCESS);
-    EXPECT_EQ(DRIVER(cuStreamSynchronize)(nullptr), result);
+    EXPECT_EQ(DRIVER(cuStreamSynchronize)(nullptr), static_cast<CUresult>(result));
     expect_lost(static_cast<CUresult>(result));
     enter(1);
     EXPECT_EQ(DRIVER(cuCtxSynchronize)(), CUDA_SUCCESS);
@@ -157,4 +159,35 @@ TEST_F(Planted, LaunchesBeyondTheLimitsAreRefused) {
   EXPECT_EQ(launch(kernel("planted_count"), Count{}, 1, 1025), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(launch(kernel("planted_large"), Large{}, 1, 1), CUDA_ERROR_INVALID_VALUE);
   expected_reports_ = 1;
+}
+
+TEST_F(Planted, ValuesThatNobodyWroteAreSeen) {
+  auto* const memory = allocate<int32_t>(1000);
+  for (const int32_t value : read(memory, 1000)) EXPECT_EQ(value, -1);
+  EXPECT_EQ(launch(kernel("planted_leftover"), To{memory}, 100, 32), CUDA_SUCCESS);
+  for (const int32_t value : read(memory, 100)) EXPECT_EQ(value, -1) << "another block's";
+}
+
+TEST_F(Planted, WhatDependsOnTheOrderOfBlocksOrThreadsChanges) {
+  auto* const memory = allocate<int32_t>(64);
+  std::set<int32_t> blocks, threads;
+  int missed = 0, taken = 0;
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    STEER(reset)(seed);
+    EXPECT_EQ(launch(kernel("planted_last"), To{memory}, 7, 24), CUDA_SUCCESS);
+    const auto last = read(memory, 2);
+    blocks.insert(last[0]);
+    threads.insert(last[1]);
+    EXPECT_EQ(launch(kernel("planted_neighbour"), To{memory}, 1, 64), CUDA_SUCCESS);
+    const auto held = read(memory, 64);
+    for (int32_t t = 0; t < 64; ++t) {
+      missed += held[static_cast<size_t>(t)] == -1;
+      taken += held[static_cast<size_t>(t)] == (t + 1) % 64;
+    }
+  }
+  EXPECT_GT(blocks.size(), 3U);
+  EXPECT_GT(threads.size(), 5U);
+  EXPECT_GT(missed, 64);
+  EXPECT_GT(taken, 64);
+  EXPECT_EQ(missed + taken, 20 * 64);
 }

@@ -20,6 +20,9 @@ void libdl_simulated_fail(int64_t n, int result, int sticks, int late);
 void libdl_simulated_fault(int result);
 // Driver calls so far.
 int64_t libdl_simulated_calls();
+// Of one function ("cuMemAlloc"); with LIBDL_SIMULATED_NOOP set they are counted too, and nothing
+// is queued or run: what is left is the host's own time.
+int64_t libdl_simulated_calls_of(const char* name);
 
 // Waits of the host for a stream, an event or the device so far.
 int64_t libdl_simulated_waits();
