@@ -114,7 +114,7 @@ struct Machine {
   bool fail_sticks = false, fail_late = false;
   int stuck = 0, late = 0, fault = 0;
   std::string report;
-  std::map<std::string, int64_t> launches;
+  std::map<std::string, int64_t> launches, calls_of;
   int64_t all_launches = 0;
 };
 
@@ -125,11 +125,15 @@ CUcontext& current();  // the calling thread's
 // failed where a test planned it.
 enum class Needs : uint8_t { kNothing, kContext };
 CUresult begin(Needs needs);
+// Of a function, by its name without a version.
+int64_t& calls_of(std::string name);
 // After work of that context was waited for.
 CUresult end_of_wait(const CUctx_st& context);
 
 #define ENTER(needs)                                                        \
   const std::lock_guard lock(simulation::machine().mutex);                  \
+  static int64_t& calls = simulation::calls_of(__func__);                   \
+  ++calls;                                                                  \
   if (const CUresult refused = simulation::begin(simulation::Needs::needs); \
       refused != CUDA_SUCCESS)                                              \
   return refused

@@ -95,6 +95,7 @@ void close_memory() {
 extern "C" void libdl_simulated_access(CUstream handle, const void* first, size_t bytes,
                                        int write) {
   Machine& m = machine();
+  if (!m.runs) return;
   const std::lock_guard lock(m.mutex);
   if (handle ? !exists(handle) : !current()) return;  // which the call itself will refuse
   Memory* const memory = owner(first);

@@ -14,6 +14,7 @@ void libdl_simulated_reset(uint64_t seed) {
   for (const auto& context : m.contexts) context->lost = 0;
   m.report.clear();
   m.launches.clear();
+  for (auto& [name, calls] : m.calls_of) calls = 0;
   m.all_launches = 0;
 }
 void libdl_simulated_fail(int64_t n, int result, int sticks, int late) {
@@ -30,6 +31,10 @@ void libdl_simulated_fault(int result) {
   machine().fault = result;
 }
 int64_t libdl_simulated_calls() { return machine().calls; }
+int64_t libdl_simulated_calls_of(const char* name) {
+  const std::lock_guard lock(machine().mutex);
+  return calls_of(name);
+}
 void libdl_simulated_memory(size_t bytes) { machine().total = bytes; }
 int64_t libdl_simulated_reports() { return machine().reports; }
 const char* libdl_simulated_last_report() { return machine().report.c_str(); }

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How often an operator calls the driver, exactly, once its memory is cached and its kernels are found.
+A call costs a microsecond or more on a device: a number that grows is a loss to be explained, one that
+falls is written down here."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+import libdl
+
+SIMULATION = pathlib.Path(libdl.__file__).absolute().parents[2] / "libsimulated_cuda.so"
+pytestmark = pytest.mark.skipif(not SIMULATION.exists(), reason="the CUDA plugin was not built")
+
+LAUNCH = {"cuLaunchKernel": 1}
+READ_BACK = {"cuMemcpyAsync": 1, "cuStreamSynchronize": 1}
+CALLS: dict[str, dict[str, int]] = {
+    "add": LAUNCH,
+    "add_": LAUNCH,
+    "mul": LAUNCH,
+    "matmul": LAUNCH,
+    "softmax": LAUNCH,
+    "sum": LAUNCH,
+    "sum_of_rows": LAUNCH,
+    "layer_norm": LAUNCH,
+    "copy": LAUNCH,
+    "copy_transposed": LAUNCH,
+    "to_host": READ_BACK,
+    "item": READ_BACK,
+    "sgd_of_20": LAUNCH,
+    "adam_of_20": LAUNCH,
+}
+
+COUNT = """
+import ctypes, json, os, sys
+import libdl as dl
+from libdl import nn, optim
+from libdl.nn import functional as F
+
+driver = ctypes.CDLL(os.environ["LIBDL_CUDA_DRIVER"])
+driver.libdl_simulated_calls_of.restype = ctypes.c_int64
+NAMES = {names}
+
+def calls():
+    return {{name: driver.libdl_simulated_calls_of(name.encode()) for name in NAMES}}
+
+x, y = (dl.ones(64, 64, device="cuda") for _ in range(2))
+many = [nn.Parameter(dl.ones(30 + i, device="cuda")) for i in range(20)]
+for p in many:
+    p.grad = dl.ones_like(p)
+sgd, adam = optim.SGD(many, lr=0.1, momentum=0.9), optim.Adam(many, lr=0.1)
+OPERATORS = {{
+    "add": lambda: x + y,
+    "add_add": lambda: x + y + y,
+    "add_": lambda: x.add_(y),
+    "mul": lambda: x * 2.0,
+    "matmul": lambda: x @ y,
+    "softmax": lambda: x.softmax(1),
+    "sum": lambda: x.sum(),
+    "sum_of_rows": lambda: x.sum(1),
+    "layer_norm": lambda: F.layer_norm(x, (64,)),
+    "copy": lambda: x.copy_(y),
+    "copy_transposed": lambda: x.copy_(y.t()),
+    "to_host": lambda: x.cpu(),
+    "item": lambda: x[0, 0].item(),
+    "sgd_of_20": sgd.step,
+    "adam_of_20": adam.step,
+}}
+found = {{}}
+for name, operator in OPERATORS.items():
+    for _ in range(3):
+        before = calls()
+        result = operator()
+        del result
+        after = calls()
+    found[name] = {{n: after[n] - before[n] for n in NAMES if after[n] != before[n]}}
+print(json.dumps(found))
+"""
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+NAMES = re.findall(r"DRIVER\((\w+)\)", (ROOT / "libdl/backends/cuda/driver.h").read_text())
+
+
+@pytest.fixture(scope="module")
+def found() -> dict[str, dict[str, int]]:
+    environment = {"LIBDL_CUDA_DRIVER": str(SIMULATION), "LIBDL_SIMULATED_NOOP": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", COUNT.format(names=NAMES)], env={**os.environ, **environment},
+        capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_calls_of_an_operator(name, found):
+    assert found[name] == CALLS[name]
+
+
+def test_one_call_more_is_seen(found):
+    assert found["add_add"] == {n: 2 * calls for n, calls in CALLS["add"].items()} != CALLS["add"]
+    assert found.keys() == CALLS.keys() | {"add_add"}
