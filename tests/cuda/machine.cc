@@ -67,6 +67,7 @@ CUresult begin(Needs needs) {
 }
 
 CUresult end_of_wait(const CUctx_st& context) {
+  ++machine().waits;
   if (context.lost) return static_cast<CUresult>(context.lost);
   return static_cast<CUresult>(std::exchange(machine().late, 0));
 }

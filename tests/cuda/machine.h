@@ -109,7 +109,7 @@ struct Machine {
   std::map<char*, Memory> memory;  // by its end, so that upper_bound finds the owner of an address
   std::set<const void*> handles;   // of streams, events, modules and functions that exist
   Clock host;
-  int64_t calls = 0, fail_at = 0, reports = 0;
+  int64_t calls = 0, fail_at = 0, reports = 0, waits = 0;
   int fail_result = 0;
   bool fail_sticks = false, fail_late = false;
   int stuck = 0, late = 0, fault = 0;

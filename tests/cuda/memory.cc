@@ -168,7 +168,7 @@ CUresult cuMemFree(CUdeviceptr address) {
 }
 CUresult cuMemHostAlloc(void** data, size_t bytes, unsigned) {
   ENTER(kContext);
-  *data = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+  *data = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
   return *data ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 CUresult cuMemFreeHost(void* data) {

@@ -36,6 +36,7 @@ int64_t libdl_simulated_calls_of(const char* name) {
   return calls_of(name);
 }
 void libdl_simulated_memory(size_t bytes) { machine().total = bytes; }
+int64_t libdl_simulated_waits() { return machine().waits; }
 int64_t libdl_simulated_reports() { return machine().reports; }
 const char* libdl_simulated_last_report() { return machine().report.c_str(); }
 int64_t libdl_simulated_launches(const char* kernel) {

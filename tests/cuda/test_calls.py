@@ -19,13 +19,15 @@ import libdl
 SIMULATION = pathlib.Path(libdl.__file__).absolute().parents[2] / "libsimulated_cuda.so"
 pytestmark = pytest.mark.skipif(not SIMULATION.exists(), reason="the CUDA plugin was not built")
 
-LAUNCH = {"cuLaunchKernel": 1}
-READ_BACK = {"cuMemcpyAsync": 1, "cuStreamSynchronize": 1}
+# Which context is current is asked each time: another library may have changed it. The driver keeps
+# it in the thread's own memory.
+LAUNCH = {"cuCtxGetCurrent": 1, "cuLaunchKernel": 1}
+READ_BACK = {"cuCtxGetCurrent": 2, "cuMemcpyAsync": 1, "cuStreamSynchronize": 1}
 CALLS: dict[str, dict[str, int]] = {
     "add": LAUNCH,
     "add_": LAUNCH,
     "mul": LAUNCH,
-    "matmul": LAUNCH,
+    "matmul": {"cuCtxGetCurrent": 2, "cuLaunchKernel": 1},
     "softmax": LAUNCH,
     "sum": LAUNCH,
     "sum_of_rows": LAUNCH,

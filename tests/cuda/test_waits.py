@@ -126,7 +126,8 @@ FAULT = """
 def test_a_fault_is_told_by_every_call_with_the_kernels_before_it():
     text = run(FAULT + """
     y = libdl.softmax(x, 0)
-    driver.libdl_simulated_fail(1, 700, 1, 0)
+    driver.libdl_simulated_fault(700)
+    z = x * 3
     calls = {
         "wait": cuda.synchronize,
         "launch": lambda: x + 1,
