@@ -107,7 +107,8 @@ struct Machine {
   size_t total = size_t{1} << 30;  // bytes of each device
   std::vector<std::unique_ptr<CUctx_st>> contexts;  // by device
   std::map<char*, Memory> memory;  // by its end, so that upper_bound finds the owner of an address
-  std::set<const void*> handles;   // of streams, events, modules and functions that exist
+  std::map<const char*, size_t> pinned;  // memory of the host: bytes by the first address
+  std::set<const void*> handles;         // of streams, events, modules and functions that exist
   Clock host;
   int64_t calls = 0, fail_at = 0, reports = 0, waits = 0;
   int fail_result = 0;

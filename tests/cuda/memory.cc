@@ -169,10 +169,13 @@ CUresult cuMemFree(CUdeviceptr address) {
 CUresult cuMemHostAlloc(void** data, size_t bytes, unsigned) {
   ENTER(kContext);
   *data = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
-  return *data ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
+  if (!*data) return CUDA_ERROR_OUT_OF_MEMORY;
+  machine().pinned[static_cast<const char*>(*data)] = bytes;
+  return CUDA_SUCCESS;
 }
 CUresult cuMemFreeHost(void* data) {
   ENTER(kContext);
+  machine().pinned.erase(static_cast<const char*>(data));
   std::free(data);
   return CUDA_SUCCESS;
 }
@@ -183,7 +186,10 @@ CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream 
   if (const CUresult refused = check_stream(handle)) return refused;
   auto* const target = reinterpret_cast<char*>(to);
   const auto* const source = reinterpret_cast<const char*>(from);
-  if (owner(source)) {
+  const auto above = machine().pinned.upper_bound(source);
+  const bool pinned = above != machine().pinned.begin() &&
+                      source < std::prev(above)->first + std::prev(above)->second;
+  if (owner(source) || pinned) {  // read when the stream comes to it
     queue(stream_of(handle),
           {"copy", nullptr, Reach::kAll, [=] { std::memcpy(target, source, bytes); }});
     return CUDA_SUCCESS;

@@ -346,3 +346,17 @@ def test_gradients_of_prod_are_right_beside_zeros():
         assert grads[0] == grads[2] and grads[1] == grads[3], grads
     print("equal")
     """) == "equal\n"
+
+
+def test_pinned_blocks_are_not_reused_before_they_are_read():
+    """More than all blocks hold, with copies that nobody waits for in between."""
+    assert run("""
+    import libdl
+    many = [libdl.full((3_000_000,), float(i)) for i in range(12)]  # 12 MB each
+    there = [x.to("cuda") for x in many]
+    for x in many: x.fill_(-1)
+    print([x[2_999_999].item() for x in there] == list(range(12)))
+    print(all((x == i).all().item() for i, x in enumerate(there)))
+    libdl.cuda.empty_cache()
+    print(libdl.arange(5_000_000, device="cuda")[-1].item())
+    """, LIBDL_SIMULATED_MEMORY=str(1 << 30)) == "True\nTrue\n4999999\n"
