@@ -109,7 +109,7 @@ if(LIBDL_TESTS)
   target_compile_definitions(libdl_emulated PRIVATE LIBDL_KERNELS=1 LIBDL_EMULATED=1)
   target_compile_options(libdl_emulated PRIVATE -fsanitize=alignment)
 
-  set(simulation blas.cc driver.cc emulator.cc errors.cc fault.cc machine.cc memory.cc steering.cc
+  set(simulation accesses.cc blas.cc driver.cc emulator.cc errors.cc fault.cc machine.cc memory.cc steering.cc
       streams.cc)
   list(TRANSFORM simulation PREPEND tests/cuda/)
   add_library(libdl_simulated_cuda MODULE ${simulation})

@@ -49,7 +49,9 @@ int64_t& calls_of(std::string name) {
   return machine().calls_of[name];
 }
 
-CUresult begin(Needs needs) {
+namespace {
+
+CUresult refusal(Needs needs) {
   Machine& m = machine();
   ++m.calls;
   if (m.stuck) return static_cast<CUresult>(m.stuck);
@@ -64,6 +66,14 @@ CUresult begin(Needs needs) {
     return CUDA_SUCCESS;
   }
   return static_cast<CUresult>(m.fail_result);
+}
+
+}  // namespace
+
+CUresult begin(Needs needs) {
+  const CUresult result = refusal(needs);
+  if (result != CUDA_SUCCESS) forget_pending();
+  return result;
 }
 
 CUresult end_of_wait(const CUctx_st& context) {
@@ -160,6 +170,7 @@ void queue(CUstream_st& stream, Work work) {
     if (work.reach == Reach::kNothing && work.run) work.run();
     return;
   }
+  note_pending(stream, work.reach);
   join(stream.clock, machine().host);
   ++stream.clock[&stream];
   stream.queue.push_back(std::move(work));

@@ -158,6 +158,10 @@ void open_memory(CUcontext context);
 bool touched(const void* address);
 void close_memory();
 
+// -- declared accesses
+void note_pending(CUstream_st& stream, Reach reach);
+void forget_pending();  // of work that is not queued
+
 // -- work
 void queue(CUstream_st& stream, Work work);
 // One step of whichever stream the die says; false if none can go on.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Device memory: mappings that are closed to the host. Work opens, for itself, the parts that it
-// touches, if it may; code of the host that touches them dies in the test. Also what is known of
-// who used which bytes, to report uses that no event orders.
+// touches, if it may; code of the host that touches them dies in the test.
 
 #include <cuda.h>
 #include <sys/mman.h>
@@ -89,38 +88,6 @@ void close_memory() {
 }
 
 }  // namespace simulation
-
-// -- accesses -------------------------------------------------------------------------------------
-
-extern "C" void libdl_simulated_access(CUstream handle, const void* first, size_t bytes,
-                                       int write) {
-  Machine& m = machine();
-  if (!m.runs) return;
-  const std::lock_guard lock(m.mutex);
-  if (handle ? !exists(handle) : !current()) return;  // which the call itself will refuse
-  Memory* const memory = owner(first);
-  if (!memory) return;  // the host's
-  const auto begin = static_cast<size_t>(static_cast<const char*>(first) - memory->data);
-  const Access now{begin, begin + bytes, &stream_of(handle), 0, write != 0};
-  if (!memory->live || now.end > memory->bytes)
-    return report("work on memory that is free or too short");
-  CUstream_st& stream = stream_of(handle);
-  join(stream.clock, m.host);
-  const int64_t time = stream.clock[&stream] + 1;
-  std::vector<Access> kept;
-  for (const Access& before : memory->accesses) {
-    const bool meet = before.begin < now.end && now.begin < before.end;
-    const bool ordered = before.stream == &stream || stream.clock[before.stream] >= before.time;
-    if (meet && (before.write || now.write) && !ordered)
-      report("two streams use the same memory and no event orders them");
-    const bool covered = now.begin <= before.begin && before.end <= now.end;
-    if (!(covered && (now.write || (before.stream == now.stream && !before.write))))
-      kept.push_back(before);
-  }
-  kept.push_back(now);
-  kept.back().time = time;
-  memory->accesses = std::move(kept);
-}
 
 // -- the driver's functions -----------------------------------------------------------------------
 

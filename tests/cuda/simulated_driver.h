@@ -82,6 +82,11 @@ class Simulation : public testing::Test {
     return DRIVER(cuMemcpyAsync)(reinterpret_cast<CUdeviceptr>(to),
                                  reinterpret_cast<CUdeviceptr>(from), count * sizeof(T), on);
   }
+  // What the work queued next on the current context's own stream reads or writes.
+  static void declare(const void* first, size_t bytes, bool write) {
+    of_driver<void(CUstream, const void*, size_t, int)>("libdl_simulated_access")(nullptr, first,
+                                                                                  bytes, write);
+  }
   // Once all work of the current context is done.
   template <class T>
   std::vector<T> read(const T* from, size_t count) {

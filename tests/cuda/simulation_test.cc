@@ -94,6 +94,25 @@ TEST_F(Simulation, StreamsWaitAndCopyAcrossDevices) {
   }
 }
 
+TEST_F(Simulation, UsesOfTwoDevicesThatNothingOrdersAreReported) {
+  auto* const from = allocate<char>(100);
+  enter(1);
+  auto* const to = allocate<char>(100);
+  const auto copies = [&](int device) {
+    enter(device);
+    declare(from, 100, false);
+    declare(to, 100, true);
+    EXPECT_EQ(copy(to, from, 100), CUDA_SUCCESS);
+  };
+  copies(0);
+  EXPECT_EQ(DRIVER(cuCtxSynchronize)(), CUDA_SUCCESS);
+  copies(1);
+  EXPECT_EQ(STEER(reports)(), 0) << "the host waited";
+  copies(0);
+  EXPECT_EQ(STEER(reports)(), 1);
+  expected_reports_ = 1;
+}
+
 TEST_F(Simulation, EachDeviceHasItsMemoryAndItsWork) {
   size_t free = 0, total = 0, left = 0;
   ASSERT_EQ(DRIVER(cuMemGetInfo)(&free, &total), CUDA_SUCCESS);

@@ -168,3 +168,75 @@ def test_without_a_driver_a_stream_says_what_is_missing():
         assert on_cpu.query() and on_cpu.device.type == "cpu"
     """, LIBDL_CUDA_DRIVER="libno_such_driver.so")
     assert "stream_new" in text and "no NVIDIA driver" in text
+
+
+def two(program: str, seed: int) -> str:
+    return run(program, LIBDL_SIMULATED_DEVICES="2", LIBDL_SIMULATED_SEED=str(seed))
+
+
+@pytest.mark.parametrize("seed", range(1, 6))
+def test_each_device_computes_and_hands_over(seed):
+    assert two("""
+        import libdl
+        from libdl import cuda
+        assert cuda.device_count() == 2
+        x, y = (libdl.arange(6.0).to(f"cuda:{i}") for i in (0, 1))
+        assert (y + y).cpu().tolist() == [0, 2, 4, 6, 8, 10] and (y + y).device.index == 1
+        assert x.to("cuda:1").device.index == 1 and (y * 2).to("cuda:0").sum().item() == 30
+        assert libdl.zeros(6, device="cuda:0").copy_(y).tolist() == [0, 1, 2, 3, 4, 5]
+        for _ in range(10):  # what is copied may be overwritten and released at once
+            z = (x + 1).to("cuda:1")
+            libdl.full((6,), 9.0, device="cuda:0")
+            assert z.tolist() == [1, 2, 3, 4, 5, 6]
+        a = libdl.ones(3, device="cuda:0", requires_grad=True)
+        b = (a * 2).to("cuda:1")
+        (b * b).sum().backward()
+        assert a.grad.device.index == 0 and a.grad.tolist() == [8, 8, 8]
+        side = cuda.Stream("cuda:1")
+        with cuda.stream(side):
+            c = libdl.ones(1000, device="cuda:1") * 2
+        cuda.default_stream("cuda:1").wait_event(side.record_event())
+        print(c.to("cuda:0").sum().item())
+    """, seed) == "2000.0\n"
+
+
+@pytest.mark.parametrize("seed", range(1, 4))
+def test_threads_work_on_both_devices(seed):
+    assert two("""
+        import threading, libdl
+        done = []
+        def work():
+            for i in range(20):
+                for device in ("cuda:0", "cuda:1"):
+                    assert (libdl.ones(10, device=device) * 3).sum().item() == 30
+            done.append(1)
+        threads = [threading.Thread(target=work) for _ in range(3)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        print(len(done))
+    """, seed) == "3\n"
+
+
+def test_an_error_is_its_devices_alone():
+    assert two("""
+        import ctypes, os, libdl
+        from libdl import cuda
+        x, y = (libdl.arange(5.0).to(f"cuda:{i}") for i in (0, 1))
+        y.gather(0, libdl.tensor([7]).to("cuda:1"))
+        cuda.synchronize("cuda:0")
+        try:
+            cuda.synchronize("cuda:1")
+        except IndexError as error:
+            print(error)
+        ctypes.CDLL(os.environ["LIBDL_CUDA_DRIVER"]).libdl_simulated_fault(700)
+        for _ in range(2):
+            try:
+                (y + y).cpu()
+            except RuntimeError as error:
+                assert "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access" in str(error)
+            else:
+                raise AssertionError
+        assert (x + x).sum().item() == 20 and (libdl.ones(2) + 1).sum().item() == 4
+    """, 1) == "gather: an index on cuda:1 is 7 at element 0, wanted -5 to 4\n"
