@@ -61,10 +61,10 @@ using namespace simulation;
 
 extern "C" void libdl_simulated_access(CUstream handle, const void* first, size_t bytes,
                                        int write) {
-  Machine& m = machine();
-  const std::lock_guard lock(m.mutex);
+  if (!machine().runs) return;
+  const std::lock_guard lock(machine().mutex);
   Memory* const memory = owner(first);
-  if (!memory || !m.runs) return;  // the host's
+  if (!memory) return;  // the host's
   const Declared what{first, bytes, write != 0};
   if (handle && !exists(handle)) return;  // which the call itself will refuse
   if (!handle && current() != memory->context) return pending.push_back(what);
