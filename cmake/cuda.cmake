@@ -4,6 +4,8 @@
 option(LIBDL_CUDA "Build the CUDA plugin (needs nvcc)" OFF)
 set(LIBDL_CUDA_ARCHITECTURES "80;90" CACHE STRING
     "Compute capabilities to compile for; the last one also as PTX, for devices to come")
+set(LIBDL_EMULATED_SANITIZE "" CACHE STRING
+    "A sanitizer for the kernels that the simulated driver runs: undefined (tests/cuda/sanitized)")
 if(NOT LIBDL_CUDA OR LIBDL_SANITIZE)
   return()
 endif()
@@ -108,6 +110,10 @@ if(LIBDL_TESTS)
   target_include_directories(libdl_emulated PRIVATE ${PROJECT_SOURCE_DIR}/tests/cuda)
   target_compile_definitions(libdl_emulated PRIVATE LIBDL_KERNELS=1 LIBDL_EMULATED=1)
   target_compile_options(libdl_emulated PRIVATE -fsanitize=alignment)
+  if(LIBDL_EMULATED_SANITIZE)
+    target_compile_options(libdl_emulated PRIVATE -fsanitize=${LIBDL_EMULATED_SANITIZE})
+    target_link_options(libdl_emulated PRIVATE -fsanitize=${LIBDL_EMULATED_SANITIZE})
+  endif()
 
   set(simulation accesses.cc blas.cc driver.cc emulator.cc errors.cc fault.cc machine.cc memory.cc steering.cc
       streams.cc)

@@ -41,3 +41,5 @@ LIBDL_BLOCK_KERNEL(planted_neighbour, To) {
   held[threadIdx.x] = static_cast<int32_t>(threadIdx.x);
   p.to[threadIdx.x] = held[(threadIdx.x + 1) % 64];
 }
+
+LIBDL_KERNEL(planted_overflow, Count) { p.to[0] = p.from[0] + p.from[1]; }

@@ -8,7 +8,8 @@
 
 namespace planted {
 
-// planted_count: to[i] = from[i] + 1, or i without `from`.
+// planted_count: to[i] = from[i] + 1, or i without `from`. planted_overflow: to[0] is the sum of
+// two.
 struct Count {
   int32_t* to;
   const int32_t* from;

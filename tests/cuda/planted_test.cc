@@ -191,3 +191,13 @@ TEST_F(Planted, WhatDependsOnTheOrderOfBlocksOrThreadsChanges) {
   EXPECT_GT(taken, 64);
   EXPECT_EQ(missed + taken, 20 * 64);
 }
+
+// Seen by the undefined-behaviour sanitizer alone: tests/cuda/sanitized looks for its report.
+TEST_F(Planted, UndefinedBehaviourIsLeftToTheSanitizer) {
+  auto* const from = allocate<int32_t>(2);
+  auto* const to = allocate<int32_t>(1);
+  const int32_t values[] = {INT32_MAX, 1};
+  EXPECT_EQ(copy(from, values, 2), CUDA_SUCCESS);
+  EXPECT_EQ(launch(kernel("planted_overflow"), Count{to, from, 1}, 1, 1), CUDA_SUCCESS);
+  EXPECT_EQ(DRIVER(cuCtxSynchronize)(), CUDA_SUCCESS);
+}
