@@ -59,7 +59,7 @@ class Order {
 struct Fiber {
   ucontext_t context;
   jmp_buf place;  // where it goes on
-  bool is_made = false;
+  bool is_made = false, is_started = false;
   Waits waits = Waits::kEnded;
 };
 
@@ -74,9 +74,21 @@ struct Block {
   alignas(16) char slots[kMostThreads][16];
 } block;
 
+#ifdef LIBDL_SANITIZE  // the sanitizers follow jumps, and lose their way between stacks
+ucontext_t scheduler;
+void to_scheduler(Fiber& self) { swapcontext(&self.context, &scheduler); }
+void to_fiber(Fiber& fiber) { swapcontext(&scheduler, &fiber.context); }
+#else
 void to_scheduler(Fiber& self) {
   if (_setjmp(self.place) == 0) _longjmp(block.scheduler, 1);
 }
+[[gnu::noinline]] void to_fiber(Fiber& fiber) {
+  if (_setjmp(block.scheduler) != 0) return;
+  if (fiber.is_started) _longjmp(fiber.place, 1);
+  fiber.is_started = true;
+  setcontext(&fiber.context);
+}
+#endif
 
 void enter_fiber() {
   Fiber& self = block.fibers[block.current];
@@ -88,18 +100,19 @@ void enter_fiber() {
 }
 
 // Until it waits or ends.
-[[gnu::noinline]] void resume(unsigned t) {
+void resume(unsigned t) {
   Fiber& fiber = block.fibers[t];
   block.current = threadIdx.x = t;
-  if (_setjmp(block.scheduler) != 0) return;
-  if (fiber.is_made) _longjmp(fiber.place, 1);
-  fiber.is_made = true;
-  getcontext(&fiber.context);
-  fiber.context.uc_stack.ss_sp = block.stacks + t * kStack;
-  fiber.context.uc_stack.ss_size = kStack;
-  fiber.context.uc_link = nullptr;
-  makecontext(&fiber.context, enter_fiber, 0);
-  setcontext(&fiber.context);
+  if (!fiber.is_made) {
+    fiber.is_made = true;
+    fiber.is_started = false;
+    getcontext(&fiber.context);
+    fiber.context.uc_stack.ss_sp = block.stacks + t * kStack;
+    fiber.context.uc_stack.ss_size = kStack;
+    fiber.context.uc_link = nullptr;
+    makecontext(&fiber.context, enter_fiber, 0);
+  }
+  to_fiber(fiber);
 }
 
 void wait(Waits what) {
