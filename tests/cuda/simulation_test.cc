@@ -3,6 +3,8 @@
 // The simulated driver tested by wrong calls: each must be refused, or reported, as a real driver
 // does it.
 
+#include <csignal>
+#include <cstdlib>
 #include <thread>
 
 #include "planted.h"
@@ -111,6 +113,14 @@ TEST_F(Simulation, UsesOfTwoDevicesThatNothingOrdersAreReported) {
   copies(0);
   EXPECT_EQ(STEER(reports)(), 1);
   expected_reports_ = 1;
+}
+
+TEST_F(Simulation, TheHostCannotTouchDeviceMemory) {
+  auto* const memory = allocate<int32_t>(8);
+  EXPECT_EQ(launch(kernel("planted_count"), Count{memory, nullptr, 8}, 1, 8), CUDA_SUCCESS);
+  EXPECT_EQ(DRIVER(cuCtxSynchronize)(), CUDA_SUCCESS);
+  const auto look = [&] { std::exit(*const_cast<volatile int32_t*>(memory)); };
+  EXPECT_EXIT(look(), testing::KilledBySignal(SIGSEGV), "");
 }
 
 TEST_F(Simulation, EachDeviceHasItsMemoryAndItsWork) {
