@@ -3,6 +3,8 @@
 // The simulated driver tested by wrong calls: each must be refused, or reported, as a real driver
 // does it.
 
+#include <sys/resource.h>
+
 #include <csignal>
 #include <cstdlib>
 #include <thread>
@@ -119,7 +121,11 @@ TEST_F(Simulation, TheHostCannotTouchDeviceMemory) {
   auto* const memory = allocate<int32_t>(8);
   EXPECT_EQ(launch(kernel("planted_count"), Count{memory, nullptr, 8}, 1, 8), CUDA_SUCCESS);
   EXPECT_EQ(DRIVER(cuCtxSynchronize)(), CUDA_SUCCESS);
-  const auto look = [&] { std::exit(*const_cast<volatile int32_t*>(memory)); };
+  const auto look = [&] {
+    const rlimit none{0, 0};
+    setrlimit(RLIMIT_CORE, &none);  // it would hold all of the simulated device's memory
+    std::exit(*const_cast<volatile int32_t*>(memory));
+  };
   EXPECT_EXIT(look(), testing::KilledBySignal(SIGSEGV), "");
 }
 
