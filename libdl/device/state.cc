@@ -10,6 +10,7 @@
 
 libdl_state::~libdl_state() {
   if (release_attachments) release_attachments(*this);
+  libdl::Streams::take(streams);
 }
 
 namespace libdl {

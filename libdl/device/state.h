@@ -8,7 +8,6 @@
 #include <libdl/dtype.h>
 
 #include <cstdint>
-#include <memory>
 
 #include "base/counted.h"
 
@@ -67,7 +66,7 @@ struct libdl_state : libdl::Counted {
   libdl::Scope* scope = nullptr;             // innermost; owned by capi
   libdl::SavedHooks* saved_hooks = nullptr;  // the innermost, borrowed from:
   libdl::SavedHookStack* saved_hook_stack = nullptr;    // owned by the tape
-  std::shared_ptr<const libdl::StreamSet> streams;      // NULL: all devices' default streams
+  libdl::StreamSet* streams = nullptr;                  // owned; NULL: all devices' default streams
   void (*release_attachments)(libdl_state&) = nullptr;  // set by the layers above that attach
 };
 

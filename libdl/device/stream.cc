@@ -101,7 +101,7 @@ Stream wrap_stream(Device device, void* native) {
 }
 
 Stream current_stream(Device device) {
-  const Streams& set = current_streams();
+  const StreamSet* const set = current_streams();
   libdl_stream* const current = set ? set->find(device) : nullptr;
   return current ? Stream::share(current) : default_stream(device);
 }
@@ -109,14 +109,16 @@ Stream current_stream(Device device) {
 void set_current_stream(const Stream& stream) {
   State& s = state();
   end_with_thread(s);
-  auto next = std::make_shared<StreamSet>();
+  const Streams next = Streams::take(new StreamSet);
   if (s.streams) {
     for (const Stream& other : s.streams->streams)
       if (other->device != stream->device) next->streams.push_back(other);
   }
   if (stream->native || stream->device.is_cpu()) next->streams.push_back(stream);
-  s.streams = next->streams.empty() ? nullptr : std::move(next);
+  exchange_current_streams(next->streams.empty() ? Streams() : next);
 }
+
+void destroy(StreamSet* set) { delete set; }
 
 libdl_stream* StreamSet::find(Device device) const {
   for (const Stream& stream : streams)
@@ -125,11 +127,11 @@ libdl_stream* StreamSet::find(Device device) const {
 }
 
 Streams exchange_current_streams(Streams next) {
-  return std::exchange(state().streams, std::move(next));
+  return Streams::take(std::exchange(state().streams, next.release()));
 }
 
 void* native_stream(Device device) {
-  const StreamSet* const set = current_streams().get();
+  const StreamSet* const set = current_streams();
   const libdl_stream* const current = set ? set->find(device) : nullptr;
   return current ? current->native : nullptr;
 }

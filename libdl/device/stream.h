@@ -5,7 +5,6 @@
 #pragma once
 
 #include <atomic>
-#include <memory>
 #include <vector>
 
 #include "base/counted.h"
@@ -50,14 +49,16 @@ void* native_stream(Device device);  // current_stream's handle, without a refer
 
 // The streams of all devices that a state has set one for, at most one of each. A set never
 // changes: the operators that were queued while it was current share it.
-struct StreamSet {
+struct StreamSet : Counted {
+  StreamSet() : Counted(Tag::kOther) {}
   std::vector<Stream> streams;
   libdl_stream* find(Device device) const;  // NULL: its default stream
 };
-using Streams = std::shared_ptr<const StreamSet>;  // NULL: no device has one
+using Streams = Ref<StreamSet>;  // NULL: no device has one
+void destroy(StreamSet* set);
 
-inline const Streams& current_streams() { return state().streams; }
-Streams exchange_current_streams(Streams next);  // returns the previous ones
+inline StreamSet* current_streams() { return state().streams; }  // borrowed
+Streams exchange_current_streams(Streams next);                  // returns the previous ones
 
 bool query(const libdl_stream& stream);
 void synchronize(const libdl_stream& stream);

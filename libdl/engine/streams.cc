@@ -19,7 +19,7 @@ static Stream stream_in(const Streams& set, Device device) {
 }
 
 void PassStreams::go_to(const Streams& next) {
-  const Streams now = current_streams();
+  const Streams now = Streams::share(current_streams());
   if (now == next) return;
   if (now) {
     for (const Stream& from : now->streams) order(*from, *stream_in(next, from->device));
@@ -36,7 +36,7 @@ void PassStreams::go_to(const Streams& next) {
 void PassStreams::leave() {
   if (!away_) return;
   go_to(callers_);
-  callers_ = nullptr;
+  callers_ = Streams();
   away_ = false;
 }
 

@@ -20,7 +20,7 @@ class PassStreams {
 
   void enter(const Node& node) {
     if (memory_elsewhere()) [[unlikely]]
-      go_to(node.extra ? node.extra->streams : nullptr);
+      go_to(node.extra ? node.extra->streams : Streams());
   }
   void leave();
 

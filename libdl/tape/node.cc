@@ -33,10 +33,10 @@ const Rule& renamed(const Rule& rule, const char* name) {
 // -- making ---------------------------------------------------------------------------------
 
 static void note_streams(Node* node) {
-  const Streams& current = current_streams();
+  StreamSet* const current = current_streams();
   if (!current) return;
   Ref<Node> made = Ref<Node>::take(node);
-  made->more().streams = current;
+  made->more().streams = Streams::share(current);
   made.release();
 }
 

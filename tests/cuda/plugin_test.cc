@@ -129,7 +129,7 @@ TEST_P(CudaPlugin, APassThatFailsLeavesTheCallersStream) {
     const ModeGuard unrecorded(kModeGrad);
     fill(number(1.0), Into(y));  // z's rule finds its value changed
   }
-  const Streams callers = current_streams();
+  StreamSet* const callers = current_streams();
   EXPECT_THROW(backward({&z, 1}, {&seed, 1}, {}, {}), Error);
   EXPECT_EQ(current_streams(), callers);
 }
