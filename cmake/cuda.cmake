@@ -98,7 +98,11 @@ target_compile_definitions(libdlcuda_objects PRIVATE LIBDL_PLANS=1)
 add_library(libdlcuda MODULE $<TARGET_OBJECTS:libdlcuda_objects> ${PROJECT_BINARY_DIR}/cuda/images.S)
 set_target_properties(libdlcuda PROPERTIES OUTPUT_NAME dlcuda LINKER_LANGUAGE CXX)
 target_link_libraries(libdlcuda PRIVATE ${CMAKE_DL_LIBS})
-target_link_options(libdlcuda PRIVATE -Wl,-z,defs -Wl,-z,relro -Wl,-z,now -Wl,--exclude-libs,ALL)
+target_link_options(libdlcuda PRIVATE -Wl,-z,relro -Wl,-z,now -Wl,--exclude-libs,ALL
+                    ${libdl_sanitize_flags})
+if(NOT LIBDL_SANITIZE)  # whose functions come with the program
+  target_link_options(libdlcuda PRIVATE -Wl,-z,defs)
+endif()
 # Beside the core, which looks for it there.
 if(SKBUILD)
   install(TARGETS libdlcuda LIBRARY DESTINATION libdl)

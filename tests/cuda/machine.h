@@ -58,7 +58,9 @@ struct Memory {
   char* data = nullptr;
   size_t bytes = 0;  // as asked for
   bool live = false;
-  std::vector<bool> filled;  // its parts that were ever open
+  std::vector<bool> filled;             // its parts that were ever open
+  size_t open_begin = 0, open_end = 0;  // offsets, while work runs
+  Memory* opened_before = nullptr;
   std::vector<Access> accesses;
 };
 

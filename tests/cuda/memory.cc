@@ -31,7 +31,7 @@ constexpr size_t kPage = 4096, kAlignment = 256;  // the least that cuMemAlloc p
 size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
 CUcontext whose;  // memory may be touched
-std::vector<std::pair<char*, size_t>> opened;
+Memory* opened;   // the last one of those of which something is open
 
 }  // namespace
 
@@ -67,7 +67,7 @@ std::string place_of(const void* address, CUcontext context) {
 
 void open_memory(CUcontext context) { whose = context; }
 
-// Called by the handler of SIGSEGV, which came from the work's own access and nothing else.
+// Called by a signal handler, and so allocates nothing.
 bool touched(const void* address) {
   Memory* const memory = owner(address);
   if (!memory || !memory->live || (whose && memory->context != whose)) return false;
@@ -75,7 +75,13 @@ bool touched(const void* address) {
   char* const begin = memory->first + part * kPart;
   const size_t bytes = std::min(kPart, memory->mapped - part * kPart);
   if (mprotect(begin, bytes, PROT_READ | PROT_WRITE)) return false;
-  opened.emplace_back(begin, bytes);
+  if (memory->open_end == 0) {
+    memory->opened_before = opened;
+    opened = memory;
+    memory->open_begin = memory->mapped;
+  }
+  memory->open_begin = std::min(memory->open_begin, part * kPart);
+  memory->open_end = std::max(memory->open_end, part * kPart + bytes);
   // Values that are read before they are written shall be seen: NaN, -1.
   if (!memory->filled[part]) std::memset(begin, 0xff, bytes);
   memory->filled[part] = true;
@@ -83,8 +89,10 @@ bool touched(const void* address) {
 }
 
 void close_memory() {
-  for (const auto& [begin, bytes] : opened) mprotect(begin, bytes, PROT_NONE);
-  opened.clear();
+  for (; opened; opened = opened->opened_before) {
+    mprotect(opened->first + opened->open_begin, opened->open_end - opened->open_begin, PROT_NONE);
+    opened->open_end = 0;
+  }
 }
 
 }  // namespace simulation
@@ -110,7 +118,12 @@ CUresult cuMemAlloc(CUdeviceptr* address, size_t bytes) {
   current()->used += bytes;
   char* const first = static_cast<char*>(mapped) + kPage;
   Memory& made = m.memory[first + pages];
-  made = {current(), first, pages, first + pages - span, bytes, true, {}, {}};
+  made.context = current();
+  made.first = first;
+  made.mapped = pages;
+  made.data = first + pages - span;
+  made.bytes = bytes;
+  made.live = true;
   made.filled.resize(round_up(pages, kPart) / kPart);
   *address = reinterpret_cast<CUdeviceptr>(made.data);
   return CUDA_SUCCESS;
