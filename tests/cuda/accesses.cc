@@ -62,6 +62,7 @@ using namespace simulation;
 extern "C" void libdl_simulated_access(CUstream handle, const void* first, size_t bytes,
                                        int write) {
   if (!machine().runs) return;
+  const Unseen unseen;
   const std::lock_guard lock(machine().mutex);
   Memory* const memory = owner(first);
   if (!memory) return;  // the host's

@@ -15,7 +15,29 @@ bool CUctx_st::idle() const {
          std::all_of(streams.begin(), streams.end(), [](const auto& s) { return s->idle(); });
 }
 
+extern "C" {  // the thread sanitizer's, where it is
+[[gnu::weak]] void AnnotateIgnoreSyncBegin(const char* file, int line);
+[[gnu::weak]] void AnnotateIgnoreSyncEnd(const char* file, int line);
+[[gnu::weak]] void AnnotateIgnoreReadsBegin(const char* file, int line);
+[[gnu::weak]] void AnnotateIgnoreReadsEnd(const char* file, int line);
+[[gnu::weak]] void AnnotateIgnoreWritesBegin(const char* file, int line);
+[[gnu::weak]] void AnnotateIgnoreWritesEnd(const char* file, int line);
+}
+
 namespace simulation {
+
+Unseen::Unseen() {
+  if (!AnnotateIgnoreSyncBegin) return;
+  AnnotateIgnoreSyncBegin(__FILE__, __LINE__);
+  AnnotateIgnoreReadsBegin(__FILE__, __LINE__);
+  AnnotateIgnoreWritesBegin(__FILE__, __LINE__);
+}
+Unseen::~Unseen() {
+  if (!AnnotateIgnoreSyncBegin) return;
+  AnnotateIgnoreWritesEnd(__FILE__, __LINE__);
+  AnnotateIgnoreReadsEnd(__FILE__, __LINE__);
+  AnnotateIgnoreSyncEnd(__FILE__, __LINE__);
+}
 
 void join(Clock& into, const Clock& other) {
   for (const auto& [stream, time] : other) into[stream] = std::max(into[stream], time);
@@ -182,6 +204,7 @@ void queue(CUstream_st& stream, Work work) {
 
 void run_later(CUstream stream, std::function<void()> work) {
   using namespace simulation;
+  const Unseen unseen;
   const std::lock_guard lock(machine().mutex);
   queue(stream_of(stream), {"product", nullptr, Reach::kDevice, std::move(work)});
 }
