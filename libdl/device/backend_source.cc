@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "device/device.h"
 
 namespace libdl {
 namespace {
@@ -25,7 +26,7 @@ bool succeeded(libdl_error* error) {
 void check_provided(libdl_error* error) {
   if (!error) return;
   Error failure = Error::take(error);
-  if (failure.code() != LIBDL_ERROR_OUT_OF_MEMORY) throw failure;
+  if (failure.code() != LIBDL_ERROR_OUT_OF_MEMORY) check_backend(failure.release());
 }
 
 }  // namespace
