@@ -30,7 +30,14 @@ constexpr unsigned kWarp = 32;
 
 enum class Waits : uint8_t { kNothing, kBlock, kWarp, kEnded };
 
-// The numbers below n, each once, in an order drawn from the seed (splitmix64).
+uint64_t draw(uint64_t& seed) {  // splitmix64
+  uint64_t x = seed += 0x9e3779b97f4a7c15;
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+  x = (x ^ x >> 27) * 0x94d049bb133111eb;
+  return x ^ x >> 31;
+}
+
+// The numbers below n, each once, in an order drawn from the seed.
 class Order {
  public:
   Order(uint64_t& seed, uint64_t n) : n_(n), next_(draw(seed) % n), step_(draw(seed) % n | 1) {
@@ -45,12 +52,6 @@ class Order {
   }
 
  private:
-  static uint64_t draw(uint64_t& seed) {
-    uint64_t x = seed += 0x9e3779b97f4a7c15;
-    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
-    x = (x ^ x >> 27) * 0x94d049bb133111eb;
-    return x ^ x >> 31;
-  }
   uint64_t n_, next_, step_;
 };
 
@@ -140,7 +141,8 @@ void release(Waits what, unsigned first, unsigned end) {
     if (block.fibers[t].waits == what) block.fibers[t].waits = Waits::kNothing;
 }
 
-void run_fibers(Order order) {
+// Warps sit out turns at random, so that some run ahead of others as far as the waits let them.
+void run_fibers(Order order, uint64_t& seed) {
   if (!block.stacks) {
     void* const memory = mmap(nullptr, kMostThreads * kStack, PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -151,12 +153,14 @@ void run_fibers(Order order) {
   for (unsigned ended = 0; ended < block.threads;) {
     ended = 0;
     bool ran = false;
+    const uint64_t idle = block.threads > kWarp ? draw(seed) : 0;  // a bit for each warp
     for (unsigned i = 0; i < block.threads; ++i) {
       const auto t = static_cast<unsigned>(order.next());
       if (block.fibers[t].waits == Waits::kEnded) ++ended;
       if (block.fibers[t].waits != Waits::kNothing) continue;
-      resume(t);
       ran = true;
+      if (idle >> t / kWarp & 1) continue;
+      resume(t);
     }
     for (unsigned first = 0; first < block.threads; first += kWarp) {
       const unsigned end = first + kWarp < block.threads ? first + kWarp : block.threads;
@@ -209,7 +213,7 @@ void run(const Kernel& kernel, Index grid, Index size, const void* params, uint6
     Order threads(seed, size.x);
     if (kernel.block) {
       std::fill(shared_first, shared_end, '\xff');
-      run_fibers(threads);
+      run_fibers(threads, seed);
       continue;
     }
     for (unsigned t = 0; t < size.x; ++t) {
