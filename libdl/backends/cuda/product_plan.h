@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+
 #include "backends/cuda/driver.h"
 #include "backends/cuda/libraries.h"
 

@@ -50,21 +50,17 @@ LIBDL_VIEWS(PointwiseArgs, ProgramArgs) {
   views_detail::inputs(visit, a);
   all(visit, Use::kWrites, a.out);
 }
-LIBDL_VIEWS(CopyArgs) {
+LIBDL_VIEWS(CopyArgs, SoftmaxArgs, AvgPoolArgs, NonzeroArgs) {
   all(visit, Use::kReads, a.in);
   all(visit, Use::kWrites, a.out);
 }
 LIBDL_VIEWS(FillArgs) { all(visit, Use::kWrites, a.out); }
-LIBDL_VIEWS(ReduceArgs, ScanArgs) {
+LIBDL_VIEWS(ReduceArgs, ScanArgs, MaxPoolArgs) {
   all(visit, Use::kReads, a.in);
   all(visit, Use::kWrites, a.out, a.indices);
 }
 LIBDL_VIEWS(MatmulArgs) {
   all(visit, Use::kReads, a.a, a.b, a.bias);
-  all(visit, Use::kWrites, a.out);
-}
-LIBDL_VIEWS(SoftmaxArgs) {
-  all(visit, Use::kReads, a.in);
   all(visit, Use::kWrites, a.out);
 }
 LIBDL_VIEWS(SoftmaxBackwardArgs) {
@@ -87,17 +83,9 @@ LIBDL_VIEWS(BatchNormArgs) {
   all(visit, Use::kReads, a.in, a.mean, a.rstd, a.weight, a.bias);
   all(visit, Use::kWrites, a.out);
 }
-LIBDL_VIEWS(MaxPoolArgs) {
-  all(visit, Use::kReads, a.in);
-  all(visit, Use::kWrites, a.out, a.indices);
-}
 LIBDL_VIEWS(MaxPoolBackwardArgs) {
   all(visit, Use::kReads, a.dy, a.indices);
   all(visit, Use::kWrites, a.dx);
-}
-LIBDL_VIEWS(AvgPoolArgs) {
-  all(visit, Use::kReads, a.in);
-  all(visit, Use::kWrites, a.out);
 }
 LIBDL_VIEWS(AvgPoolBackwardArgs) {
   all(visit, Use::kReads, a.dy);
@@ -147,10 +135,6 @@ LIBDL_VIEWS(IndexArgs) {
   all(visit, puts ? Use::kReads : Use::kWrites, a.values);
 }
 LIBDL_VIEWS(CheckIndexArgs) { all(visit, Use::kReads, a.index); }
-LIBDL_VIEWS(NonzeroArgs) {
-  all(visit, Use::kReads, a.in);
-  all(visit, Use::kWrites, a.out);
-}
 LIBDL_VIEWS(SortArgs) {
   all(visit, Use::kReads, a.in);
   all(visit, Use::kWrites, a.values, a.indices);
