@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/lock.h"
 #include "device/backend_source.h"
+#include "device/per_device.h"
 #include "device/plugin.h"
 #include "device/staging.h"
 #include "device/stream.h"
@@ -29,9 +30,7 @@ std::string name_or_number(int32_t type) {
   return name ? name : "device type " + std::to_string(type);
 }
 
-// One allocator for each device, made at its first use, never destroyed.
-constexpr int32_t kMaxDevices = 64;
-std::atomic<Allocator*> allocators[kDeviceTypes][kMaxDevices];
+constinit PerDevice<Allocator> allocators;
 
 }  // namespace
 
@@ -126,24 +125,16 @@ Allocator& allocator_for(Device device) {
   if (device.is_cpu()) return host_allocator();
   // Once made it is found without the driver, which may have failed since: memory can always be
   // freed.
-  const bool has_place = device.type >= 0 && device.type < kDeviceTypes && device.index >= 0 &&
-                         device.index < kMaxDevices;
-  if (has_place) {
-    if (Allocator* made = allocators[device.type][device.index].load(std::memory_order_acquire))
-      return *made;
-  }
+  if (Allocator* const made = allocators.find(device)) return *made;
   check_device("allocator", device);
-  if (!has_place) {
+  if (!allocators.has_place(device)) {
     fail_unnamed(LIBDL_ERROR_LIMIT, device_name(device) + ": more devices than libdl has room for");
   }
-  std::atomic<Allocator*>& place = allocators[device.type][device.index];
-  auto* fresh = new Allocator(device_name(device),
-                              std::make_shared<BackendSource>(backend(device.type), device.index),
-                              BackendSource::kRounding);
-  Allocator* expected = nullptr;
-  if (place.compare_exchange_strong(expected, fresh, std::memory_order_acq_rel)) return *fresh;
-  delete fresh;
-  return *expected;
+  return allocators.find_or_make(device, [&] {
+    return new Allocator(device_name(device),
+                         std::make_shared<BackendSource>(backend(device.type), device.index),
+                         BackendSource::kRounding);
+  });
 }
 
 void check_waited(Device device, void* stream, libdl_error* error) {

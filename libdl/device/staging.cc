@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/lock.h"
+#include "device/per_device.h"
 
 namespace libdl {
 namespace {
@@ -122,35 +123,22 @@ class Staging {
   std::atomic<size_t> made_{0};
 };
 
-// One for each device, made at its first use, never destroyed.
-constexpr int32_t kMaxDevices = 64;
-std::atomic<Staging*> stagings[kDeviceTypes][kMaxDevices];
-
-Staging& staging_for(Device device) {
-  std::atomic<Staging*>& place = stagings[device.type][device.index];
-  if (Staging* const made = place.load(std::memory_order_acquire)) return *made;
-  auto* const fresh = new Staging(backend(device.type), device.index);
-  Staging* expected = nullptr;
-  if (place.compare_exchange_strong(expected, fresh, std::memory_order_acq_rel)) return *fresh;
-  delete fresh;
-  return *expected;
-}
+constinit PerDevice<Staging> stagings;
 
 }  // namespace
 
 void copy_to_device(Device device, void* to, const void* from, size_t bytes, void* stream) {
   const Backend& table = backend(device.type);
-  const bool stages = table.host_allocate && device.index < kMaxDevices;
+  const bool stages = table.host_allocate && stagings.has_place(device);
   if (stages && bytes > kByDriver)
-    return staging_for(device).copy(static_cast<char*>(to), static_cast<const char*>(from), bytes,
-                                    stream);
+    return stagings.find_or_make(device, [&] { return new Staging(table, device.index); })
+        .copy(static_cast<char*>(to), static_cast<const char*>(from), bytes, stream);
   check_backend(table.copy(device.index, to, from, bytes, stream));
   if (!stages) check_backend(table.stream_synchronize(device.index, stream));
 }
 
 size_t trim_staging(Device device) {
-  if (device.is_cpu() || device.index >= kMaxDevices) return 0;
-  Staging* const made = stagings[device.type][device.index].load(std::memory_order_acquire);
+  Staging* const made = stagings.find(device);
   return made ? made->trim() : 0;
 }
 
