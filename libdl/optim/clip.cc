@@ -118,7 +118,7 @@ static void scale_to(TensorSpan grads, double max_norm, const Tensor& total) {
     if (factor >= 1) return;
     scale = number(factor);
   } else {
-    const Tensor factor = mul(reciprocal(add(total, number(1e-6))), number(max_norm));
+    const Tensor factor = div(number(max_norm), add(total, number(1e-6)));
     scale = minimum(factor, number(1.0));
   }
   change_all("mul", grads, [&](const Tensor& g, Into into) {
