@@ -126,6 +126,8 @@ FAULT = """
 def test_a_fault_is_told_by_every_call_with_the_kernels_before_it():
     text = run(FAULT + """
     y = libdl.softmax(x, 0)
+    m = x.reshape(20, 50)
+    m @ m.t()  # by the library
     driver.libdl_simulated_fault(700)
     z = x * 3
     calls = {
@@ -139,10 +141,10 @@ def test_a_fault_is_told_by_every_call_with_the_kernels_before_it():
         print(name, told(call))
     print((libdl.ones(3) + 1).tolist())
     os._exit(0)
-    """).splitlines()
+    """, LIBDL_SIMULATED_BLAS="1").splitlines()
     for line in text[:5]:
         assert "MemoryError" not in line, "a fault is no lack of memory"
-        assert "CUDA_ERROR" in line and "softmax" in line, line
+        assert "CUDA_ERROR" in line and "softmax" in line and "cublasLtMatmul" in line, line
     assert text[5] == "[2.0, 2.0, 2.0]", "the CPU works on"
 
 
@@ -360,3 +362,18 @@ def test_pinned_blocks_are_not_reused_before_they_are_read():
     libdl.cuda.empty_cache()
     print(libdl.arange(5_000_000, device="cuda")[-1].item())
     """, LIBDL_SIMULATED_MEMORY=str(1 << 30)) == "True\nTrue\n4999999\n"
+
+
+def test_clipping_gives_what_it_gives_on_the_cpu():
+    assert run("""
+    import libdl
+    for length in (1e-3, 3.0):  # within the norm, and beyond it
+        found = []
+        for device in ("cpu", "cuda"):
+            w = [libdl.zeros(20, device=device, requires_grad=True) for _ in range(5)]
+            for i, p in enumerate(w):
+                p.grad = ((libdl.arange(20.0) - i) * length).to(device)
+            norm = libdl.nn.utils.clip_grad_norm_(w, 1.0)
+            found.append([norm.item(), [p.grad.tolist() for p in w]])
+        print(found[0] == found[1])
+    """) == "True\nTrue\n"

@@ -71,10 +71,13 @@ bool queue(Context& context, const Problem& p, double alpha, double beta) {
                                                   &p.bias_data, sizeof p.bias_data))
     return false;
   const Scale by(alpha, p.types.scale), keep(beta, p.types.scale);
-  return lt.cublasLtMatmul(handle_of(p.device), plan->desc, by.bytes, p.a_data, plan->a, p.b_data,
-                           plan->b, keep.bytes, p.out_data, plan->out, p.out_data, plan->out,
-                           &plan->choice.algo, workspace.data(), bytes,
-                           static_cast<CUstream>(context.stream)) == CUBLAS_STATUS_SUCCESS;
+  const bool queued =
+      lt.cublasLtMatmul(handle_of(p.device), plan->desc, by.bytes, p.a_data, plan->a, p.b_data,
+                        plan->b, keep.bytes, p.out_data, plan->out, p.out_data, plan->out,
+                        &plan->choice.algo, workspace.data(), bytes,
+                        static_cast<CUstream>(context.stream)) == CUBLAS_STATUS_SUCCESS;
+  if (queued) note_launch(p.device, "cublasLtMatmul");
+  return queued;
 }
 
 // An operand with contiguous rows or columns, copied if it has neither. A matrix that is used for
