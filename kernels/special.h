@@ -57,7 +57,7 @@ inline double digamma(double x) {
     return digamma(1 - x) - std::numbers::pi / std::tan(std::numbers::pi * part);
   }
   double below = 0;
-  for (; x < 10; ++x) below += 1 / x;
+  while (x < 10) below += 1 / x++;
   const double z = 1 / (x * x);
   const double series =
       z * (1.0 / 12 - z * (1.0 / 120 -
@@ -76,7 +76,7 @@ inline double zeta(double s, double q) {
     return zeta(s, f) + sign * zeta(s, 1 - f) - sign * zeta(s, 1 - q);  // the large ones first
   }
   double sum = 0;
-  for (; q < 10; ++q) sum += std::pow(q, -s);
+  while (q < 10) sum += std::pow(q++, -s);
   // B_2j / (2j)!
   constexpr double kBernoulli[] = {1.0 / 12,           -1.0 / 720,     1.0 / 30240,
                                    -1.0 / 1209600,     1.0 / 47900160, -691.0 / 1307674368000.0,

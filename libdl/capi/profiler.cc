@@ -86,10 +86,11 @@ class Merged {
  public:
   explicit Merged(std::span<const Ref<Recorder>> recorders) {
     for (const Ref<Recorder>& recorder : recorders)
-      for (int64_t i = 0; i < recorder->count(); ++i) places_.push_back({recorder.get(), i});
-    // Of one thread they are in order; and no event comes before the one around it.
+      for (int64_t i = 0; i < recorder->event_count(); ++i) places_.push_back({recorder.get(), i});
+    // Of one thread they stay in order, so that no event comes before the one around it.
     if (recorders.size() > 1)
-      std::ranges::stable_sort(places_, {}, [](const Place& place) { return place.event().start; });
+      std::ranges::sort(places_, {},
+                        [](const Place& place) { return std::pair(place.event().start, place.i); });
     for (size_t n = 0; n < places_.size(); ++n) {
       std::vector<int64_t>& numbers = numbers_[places_[n].recorder];
       numbers.push_back(static_cast<int64_t>(n));
@@ -142,7 +143,7 @@ libdl_error* libdl_profiler_stop(libdl_profiler_visitor visit, void* ctx,
 
 int64_t libdl_profiler_count(void) {
   const Recorder* const recorder = find_recorder(state());
-  return recorder && !recorder->is_closed() ? recorder->count() : -1;
+  return recorder && !recorder->is_closed() ? recorder->event_count() : -1;
 }
 
 libdl_error* libdl_profiler_range_push(const char* name, int64_t name_length) {

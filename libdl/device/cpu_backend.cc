@@ -132,6 +132,9 @@ constexpr Backend kBackend = {
     .event_query = done_already,
     .event_synchronize = nothing_queued,
     .event_elapsed = event_elapsed,
+    .complaint = nullptr,
+    .host_allocate = nullptr,
+    .host_free = nullptr,
 };
 
 }  // namespace

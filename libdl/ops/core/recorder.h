@@ -35,7 +35,7 @@ class Recorder final : public Interceptor {
  public:
   // joined: of a thread that another one's recorder has recorded with it.
   explicit Recorder(bool with_shapes, bool joined = false);
-  ~Recorder();
+  ~Recorder() override;
   bool before(ObservedCall& call) override;
   void after(const ObservedCall& call) override;
   bool wants(const ObservedCall&) const override { return true; }
@@ -52,7 +52,7 @@ class Recorder final : public Interceptor {
   bool opened_recording = false;  // which ends with it
 
   // Valid in its own thread, and once it is closed:
-  int64_t count() const { return count_; }
+  int64_t event_count() const { return count_; }
   const RecordedEvent& event(int64_t i) const { return chunks_[i / kChunk]->events[i % kChunk]; }
   bool with_shapes() const { return with_shapes_; }
   const int64_t* shapes(const RecordedEvent& event) const { return shapes_.data() + event.shapes; }

@@ -80,9 +80,10 @@ Tensor room_of(const ResampledLine& line) {
 Tensor Resampling::run(const Tensor& x, bool transposed_) const {
   if (x.numel() == 0) {
     Shape shape(x.shape());
+    auto* size = shape.end() - dims;
     for (int d = 0; d < dims; ++d) {
       const ResampledLine& line = lines[static_cast<size_t>(d)];
-      shape[static_cast<size_t>(x.ndim() - dims + d)] = transposed_ ? line.from : line.to;
+      size[d] = transposed_ ? line.from : line.to;
     }
     return empty(shape, x.dtype(), x.device());
   }

@@ -270,6 +270,7 @@ Tensor einsum(std::string_view equation, TensorSpan tensors) {
   const Named named(kOp);
   return rename_error(kOp, {{"input", 2, "tensors"}, {"mat2", 2, "tensors"}}, [&] {
     std::vector<Tensor> operands;
+    operands.reserve(tensors.size());
     for (size_t i = 0; i < tensors.size(); ++i)
       operands.push_back(
           aligned(one_of_each(equation, 2, tensors[i], terms[i]), terms[i], dimensions));
