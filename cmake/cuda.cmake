@@ -130,7 +130,7 @@ if(LIBDL_TESTS)
   endif()
 
   set(simulation accesses.cc blas.cc driver.cc emulator.cc errors.cc fault.cc machine.cc memory.cc steering.cc
-      streams.cc)
+      streams.cc virtual_memory.cc)
   list(TRANSFORM simulation PREPEND tests/cuda/)
   add_library(libdl_simulated_cuda MODULE ${simulation})
   # Its kernels are found when it is loaded, not by name.
@@ -159,7 +159,8 @@ if(LIBDL_TESTS)
                        LIBDL_CUDA_DRIVER=$<TARGET_FILE:libdl_simulated_cuda>)
 
   # The simulation itself, without the plugin.
-  add_executable(simulation_tests tests/cuda/simulation_test.cc tests/cuda/planted_test.cc)
+  add_executable(simulation_tests tests/cuda/simulation_test.cc tests/cuda/planted_test.cc
+                 tests/cuda/virtual_memory_test.cc)
   libdl_program_flags(simulation_tests)
   target_include_directories(simulation_tests SYSTEM PRIVATE ${cuda_includes})
   target_compile_features(simulation_tests PRIVATE cxx_std_20)

@@ -321,6 +321,8 @@ def function_text(form: Form, name: str, method: bool = False, into: bool = Fals
         if "leaf" in form.line.flags:
             body += [
                 f"    made = {call}",
+                "    if pin_memory:",
+                "        made = _C.pin_memory(made, None)",
                 "    if requires_grad:",
                 "        made.requires_grad = True",
                 "    return made",

@@ -41,7 +41,10 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_clone(const libdl_tensor *input,
  *  input         any
  *  dtype         the element type; NONE: input's. Floating to integer truncates
  *  device        where; NULL: input's
- *  non_blocking  whether a transfer may still run when the call returns
+ *  non_blocking  whether a transfer may still run when the call returns: from pinned memory
+ *                (libdl_pin_memory), which must not be written before the stream's work is done,
+ *                and to the CPU, where the copy is then pinned and must not be read before. From
+ *                other memory a call does not wait either: it copies the bytes aside
  *  copy          whether to copy even if nothing changes
  *  out           a new reference to input, or new
  *
@@ -55,10 +58,29 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_to(const libdl_tensor *input, libdl
                                                 libdl_bool non_blocking, libdl_bool copy,
                                                 LIBDL_NEW libdl_tensor **out);
 
+/** Input's elements in pinned memory of the host: a device copies from and to it by itself, while
+ *  the host goes on. Pinned memory that is freed is kept for the next request (libdl_memory_trim).
+ *
+ *  input   on the CPU
+ *  device  whose copies it serves; NULL: the first CUDA device
+ *  out     new, on the CPU; a new reference to input if it is so pinned, or if device is NULL and
+ *          there is no CUDA device
+ *
+ *  Gradient: any order, forward mode.
+ *  Errors: DEVICE (input is not on the CPU, no such device), UNSUPPORTED (a device without it),
+ *          OUT_OF_MEMORY.
+ *  Threads: concurrent-read.
+ *  Python: pin_memory(input, device=None) [method]
+ */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_pin_memory(const libdl_tensor *input,
+                                                        LIBDL_NULLABLE const libdl_device *device,
+                                                        LIBDL_NEW libdl_tensor **out);
+
 /** Overwrites dst with src.
  *
  *  src           any dtype and device; its shape broadcasts to dst's
- *  non_blocking  whether a transfer may still run when the call returns
+ *  non_blocking  whether a transfer between pinned memory and a device may still run when the call
+ *                returns, as in libdl_to
  *  dst           any; it is written, converted to its dtype
  *
  *  Gradient: any order, forward mode; zero for what dst held before.

@@ -62,6 +62,22 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_device_get_properties(
 LIBDL_API LIBDL_NODISCARD libdl_error *libdl_device_synchronize(
     LIBDL_NULLABLE const libdl_device *device);
 
+/** What happens where a call must wait for a device because its result depends on values there,
+ *  such as an item, a mask's number of elements, or a copy to the CPU: one of the LIBDL_SYNC_
+ *  constants. Waits that are asked for (libdl_device_synchronize, of streams and events) are not
+ *  meant. */
+typedef int32_t libdl_sync_debug_mode;
+enum {
+  LIBDL_SYNC_ALLOWED = 0, /**< nothing; so it is at first */
+  LIBDL_SYNC_WARNS = 1,   /**< a warning (libdl_set_warning_handler), then it waits */
+  LIBDL_SYNC_FAILS = 2    /**< error STATE instead of the wait */
+};
+
+/** The mode, which all threads share. Threads: free. */
+LIBDL_API libdl_sync_debug_mode libdl_get_sync_debug_mode(void);
+/** Errors: OPTION (no such mode). Threads: free. */
+LIBDL_API LIBDL_NODISCARD libdl_error *libdl_set_sync_debug_mode(libdl_sync_debug_mode mode);
+
 LIBDL_END
 
 #endif

@@ -79,6 +79,9 @@ LIBDL_API libdl_bool libdl_tensor_is_read_only(const libdl_tensor *tensor);
  *  Threads: concurrent-read. */
 LIBDL_API libdl_bool libdl_tensor_is_sparse(const libdl_tensor *tensor);
 
+/** Whether the elements are in pinned memory of the host (libdl_pin_memory). Threads: free. */
+LIBDL_API libdl_bool libdl_tensor_is_pinned(const libdl_tensor *tensor);
+
 /** Whether two elements may share an address, as after expand. Threads: free. */
 LIBDL_API libdl_bool libdl_tensor_overlaps_itself(const libdl_tensor *tensor);
 

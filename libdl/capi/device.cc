@@ -4,6 +4,8 @@
 
 #include <libdl/device.h>
 
+#include <string>
+
 #include "capi/device_arguments.h"
 
 using namespace libdl;
@@ -35,6 +37,20 @@ libdl_error* libdl_device_get_properties(const libdl_device* device, libdl_devic
     static_assert(sizeof values.name == sizeof p.name);
     std::memcpy(values.name, p.name, sizeof p.name);
     give_sized(function, 2, out, values, sizeof(libdl_device_properties));
+  });
+}
+
+libdl_sync_debug_mode libdl_get_sync_debug_mode(void) {
+  return sync_debug_mode.load(std::memory_order_relaxed);
+}
+
+libdl_error* libdl_set_sync_debug_mode(libdl_sync_debug_mode mode) {
+  constexpr const char* function = "set_sync_debug_mode";
+  return door(function, [&] {
+    if (mode < LIBDL_SYNC_ALLOWED || mode > LIBDL_SYNC_FAILS)
+      fail_argument(LIBDL_ERROR_OPTION, function, 1, "mode", "is " + std::to_string(mode),
+                    "a LIBDL_SYNC_ constant");
+    sync_debug_mode.store(mode, std::memory_order_relaxed);
   });
 }
 

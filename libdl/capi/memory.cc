@@ -9,6 +9,7 @@
 #include "capi/device_arguments.h"
 #include "capi/returned.h"
 #include "device/device.h"
+#include "device/pinned.h"
 #include "device/staging.h"
 #include "memory/pressure.h"
 #include "tensor/packed.h"
@@ -51,7 +52,8 @@ libdl_error* libdl_memory_trim(const libdl_device* device, int64_t* out) {
   return door(function, [&] {
     output(function, 2, "out", out);
     const Device where = in_device(function, 1, device);
-    *out = static_cast<int64_t>(allocator_for(where).trim() + trim_staging(where));
+    *out = static_cast<int64_t>(allocator_for(where).trim() + trim_staging(where) +
+                                trim_pinned(where));
     if (where.is_cpu()) *out += static_cast<int64_t>(slab::trim());
   });
 }

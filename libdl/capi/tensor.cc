@@ -8,6 +8,7 @@
 #include "capi/scope.h"
 #include "ops/core/call.h"
 #include "tape/meta.h"
+#include "tensor/pinned.h"
 #include "tensor/sparse_rows.h"
 
 namespace libdl::capi {
@@ -100,6 +101,10 @@ libdl_bool libdl_tensor_is_read_only(const libdl_tensor* tensor) {
 
 libdl_bool libdl_tensor_is_sparse(const libdl_tensor* tensor) {
   return live(tensor) && is_sparse(borrow(tensor));
+}
+
+libdl_bool libdl_tensor_is_pinned(const libdl_tensor* tensor) {
+  return live(tensor) && !borrow(tensor).is_number() && is_pinned(borrow(tensor).storage());
 }
 
 libdl_bool libdl_tensor_overlaps_itself(const libdl_tensor* tensor) {

@@ -59,11 +59,12 @@ struct Backend {
   libdl_error* (*properties)(int32_t device, DeviceProperties* properties);
 
   // Memory. With granule 0 the allocator takes whole segments with `allocate`; else it reserves
-  // addresses and commits memory to them in granules. `reserve` and `allocate` set *data to NULL
-  // when there is no more; that is not an error. NULL for the CPU, which has its own allocator.
+  // addresses and commits memory to them, in pieces of a multiple of the granule that are
+  // decommitted whole. `reserve` and `allocate` set *data to NULL when there is no more; that is
+  // not an error. NULL for the CPU, which has its own allocator.
   size_t (*granule)(int32_t device);
   libdl_error* (*reserve)(int32_t device, size_t bytes, void** data);
-  libdl_error* (*commit)(int32_t device, void* at, size_t bytes, int32_t* granted);
+  libdl_error* (*commit)(int32_t device, void* at, size_t bytes, size_t piece, int32_t* granted);
   void (*decommit)(int32_t device, void* at, size_t bytes);
   void (*unreserve)(int32_t device, void* data, size_t bytes);
   libdl_error* (*allocate)(int32_t device, size_t bytes, void** data);

@@ -6,21 +6,17 @@
 
 #include "base/error.h"
 #include "device/device.h"
+#include "device/events.h"
+#include "runtime/mechanism.h"
 
 namespace libdl {
 namespace {
 
 constexpr size_t kMegabyte = size_t{1} << 20;
+// Each piece of memory costs some calls of the driver; large blocks fill larger ones.
+constexpr size_t kLargeGranule = 16 * kMegabyte;
 
 size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
-
-// The allocator's own waits have nobody to tell an error to: a fault of the device comes out of the
-// next call that has.
-bool succeeded(libdl_error* error) {
-  if (!error) return true;
-  Error::take(error);
-  return false;
-}
 
 // Memory that the driver does not have is NULL; any other failure is no lack of memory.
 void check_provided(libdl_error* error) {
@@ -31,11 +27,18 @@ void check_provided(libdl_error* error) {
 
 }  // namespace
 
+bool BackendSource::succeeded(libdl_error* error) {
+  if (!error) return true;
+  Error::take(error);
+  return false;
+}
+
 BackendSource::BackendSource(const Backend& backend, int32_t device)
-    : backend_(backend),
-      device_(device),
-      granule_(backend.granule ? backend.granule(device) : 0),
-      total_(0) {
+    : backend_(backend), device_(device) {
+  if (backend.granule && !left_out(Mechanism::kAllocator) && !left_out(Mechanism::kGrowing)) {
+    granule_ = backend.granule(device);
+    large_granule_ = round_up(kLargeGranule, std::max<size_t>(granule_, 1)) * (granule_ > 0);
+  }
   DeviceProperties properties = {};
   properties.struct_size = sizeof properties;
   if (succeeded(backend_.properties(device_, &properties))) {
@@ -43,19 +46,22 @@ BackendSource::BackendSource(const Backend& backend, int32_t device)
   }
 }
 
+size_t BackendSource::rounding() { return left_out(Mechanism::kAllocator) ? 256 : 512; }
+
 // With virtual memory one range as large as the device; else small blocks share 2 MB, medium ones
-// 20 MB, and large ones have their own.
+// 20 MB, and large ones have their own. Without the allocator each block has.
 void* BackendSource::reserve(size_t& bytes, bool small) {
   void* data = nullptr;
   if (granule_) {
-    const size_t wanted = round_up(std::max(bytes, small ? total_ / 16 : total_), granule_);
+    const size_t wanted = round_up(std::max(bytes, small ? total_ / 16 : total_), granule(small));
     check_provided(backend_.reserve(device_, wanted, &data));
     if (!data) return nullptr;
     bytes = wanted;
     return data;
   }
-  const size_t shared = small ? 2 * kMegabyte : 20 * kMegabyte;
-  const size_t least = round_up(bytes, 2 * kMegabyte);
+  const bool caches = !left_out(Mechanism::kAllocator);
+  const size_t shared = !caches ? 0 : small ? 2 * kMegabyte : 20 * kMegabyte;
+  const size_t least = caches ? round_up(bytes, 2 * kMegabyte) : bytes;
   for (size_t wanted : {least < shared / 2 ? shared : least, least}) {
     check_provided(backend_.allocate(device_, wanted, &data));
     if (!data) continue;
@@ -73,9 +79,10 @@ void BackendSource::release(void* base, size_t bytes) {
   }
 }
 
-bool BackendSource::commit(void* at, size_t bytes) {
+bool BackendSource::commit(void* at, size_t bytes, bool small) {
   int32_t granted = 0;
-  return succeeded(backend_.commit(device_, at, bytes, &granted)) && granted;
+  check_provided(backend_.commit(device_, at, bytes, granule(small), &granted));
+  return granted != 0;
 }
 
 void BackendSource::decommit(void* at, size_t bytes) { backend_.decommit(device_, at, bytes); }
@@ -83,20 +90,30 @@ void BackendSource::decommit(void* at, size_t bytes) { backend_.decommit(device_
 // Without an event the safe way is to wait here.
 void* BackendSource::record(void* stream) {
   void* event = nullptr;
-  if (succeeded(backend_.event_create(device_, 0, &event)) &&
+  if (succeeded(take_event(backend_, device_, &event)) &&
       succeeded(backend_.event_record(device_, event, stream))) {
     return event;
   }
-  if (event) backend_.event_destroy(device_, event);
+  if (event) give_event(backend_, device_, event);
   succeeded(backend_.stream_synchronize(device_, stream));
   return nullptr;
+}
+
+bool BackendSource::done(void* event) {
+  int32_t over = 0;
+  if (!succeeded(backend_.event_query(device_, event, &over)))
+    succeeded(backend_.event_synchronize(device_, event));
+  else if (!over)
+    return false;
+  give_event(backend_, device_, event);
+  return true;
 }
 
 void BackendSource::wait(void* stream, void* event) {
   if (!succeeded(backend_.stream_wait(device_, stream, event))) {
     succeeded(backend_.event_synchronize(device_, event));
   }
-  backend_.event_destroy(device_, event);
+  give_event(backend_, device_, event);
 }
 
 void BackendSource::synchronize() { succeeded(backend_.device_synchronize(device_)); }

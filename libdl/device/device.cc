@@ -11,6 +11,7 @@
 #include "device/plugin.h"
 #include "device/staging.h"
 #include "device/stream.h"
+#include "runtime/log.h"
 
 namespace libdl {
 namespace device_detail {
@@ -133,7 +134,7 @@ Allocator& allocator_for(Device device) {
   return allocators.find_or_make(device, [&] {
     return new Allocator(device_name(device),
                          std::make_shared<BackendSource>(backend(device.type), device.index),
-                         BackendSource::kRounding);
+                         BackendSource::rounding());
   });
 }
 
@@ -150,24 +151,38 @@ void synchronize(Device device) {
 
 void copy_bytes(void* to, Device to_device, const void* from, Device from_device, size_t bytes,
                 void* stream) {
-  const Device where = to_device.is_cpu() ? from_device : to_device;
+  const Device where = from_device.is_cpu() ? to_device : from_device;
   check_backend(backend(where.type).copy(where.index, to, from, bytes, stream));
+}
+
+std::atomic<int32_t> sync_debug_mode{LIBDL_SYNC_ALLOWED};
+
+void about_to_wait(Device device, const char* why) {
+  const int32_t mode = sync_debug_mode.load(std::memory_order_relaxed);
+  if (mode == LIBDL_SYNC_ALLOWED) return;
+  const std::string message = "the host waits for " + device_name(device) + ": " + why;
+  if (mode == LIBDL_SYNC_FAILS) fail_unnamed(LIBDL_ERROR_STATE, message);
+  warn(message.c_str());
 }
 
 void read_bytes(void* to, Device device, const void* from, size_t bytes) {
   if (!bytes) return;
-  void* const stream = device.is_cpu() ? nullptr : native_stream(device);
+  if (device.is_cpu()) {
+    std::memcpy(to, from, bytes);
+    return;
+  }
+  about_to_wait(device, "its values are copied to the host");
+  void* const stream = native_stream(device);
   copy_bytes(to, {}, from, device, bytes, stream);
   check_waited(device, stream, backend(device.type).stream_synchronize(device.index, stream));
 }
 
-void write_bytes(Device device, void* to, Device from_device, const void* from, size_t bytes) {
+void write_bytes(Device device, void* to, const void* from, size_t bytes) {
   if (!bytes) return;
-  void* const stream = device.is_cpu() ? nullptr : native_stream(device);
-  if (from_device.is_cpu() && !device.is_cpu())
-    return copy_to_device(device, to, from, bytes, stream);
-  copy_bytes(to, device, from, from_device, bytes, stream);
-  check_waited(device, stream, backend(device.type).stream_synchronize(device.index, stream));
+  if (device.is_cpu())
+    std::memcpy(to, from, bytes);
+  else
+    copy_to_device(device, to, from, bytes, native_stream(device));
 }
 
 void clear_bytes(Device device, void* data, size_t bytes) {

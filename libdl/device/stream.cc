@@ -10,6 +10,7 @@
 #include "base/lock.h"
 #include "base/slab.h"
 #include "device/device.h"
+#include "device/events.h"
 
 namespace libdl {
 namespace {
@@ -74,7 +75,11 @@ void destroy(libdl_stream* stream) {
 
 void destroy(libdl_event* event) {
   if (event->native) {
-    backend(event->device.type).event_destroy(event->device.index, event->native);
+    const Backend& table = backend(event->device.type);
+    if (event->timing || event->device.is_cpu())
+      table.event_destroy(event->device.index, event->native);
+    else
+      give_event(table, event->device.index, event->native);
   }
   slab_delete(event);
 }
@@ -165,7 +170,9 @@ Event make_event(Device device, bool timing) {
   Event event = Event::take(slab_new<libdl_event>());
   event->device = device;
   event->timing = timing;
-  check_backend(backend(device.type).event_create(device.index, timing, &event->native));
+  const Backend& table = backend(device.type);
+  check_backend(timing || device.is_cpu() ? table.event_create(device.index, timing, &event->native)
+                                          : take_event(table, device.index, &event->native));
   return event;
 }
 

@@ -44,10 +44,16 @@ struct AllAllocators {
   }
   static void lock() {
     instance().mutex.lock();
-    for (Allocator* a = instance().first; a; a = a->next_) a->mutex_.lock();
+    for (Allocator* a = instance().first; a; a = a->next_) {
+      a->trimming_.lock();
+      a->mutex_.lock();
+    }
   }
   static void unlock() {
-    for (Allocator* a = instance().first; a; a = a->next_) a->mutex_.unlock();
+    for (Allocator* a = instance().first; a; a = a->next_) {
+      a->mutex_.unlock();
+      a->trimming_.unlock();
+    }
     instance().mutex.unlock();
   }
   void add(Allocator* a) {
@@ -79,7 +85,10 @@ Allocator::Allocator(Host)
   AllAllocators::instance().add(this);
 }
 
-Allocator::~Allocator() { AllAllocators::instance().remove(this); }
+Allocator::~Allocator() {
+  trim();
+  AllAllocators::instance().remove(this);
+}
 
 Allocator& host_allocator() {
   // Never destroyed: threads and static objects may still free into it.
@@ -147,9 +156,8 @@ void Allocator::deallocate(void* data, size_t bytes) noexcept {
 // Tries free memory, new memory, memory idle in other heaps, and memory that the host can free.
 void* Allocator::obtain(size_t block, void* stream, size_t bytes) {
   if (void* data = take_or_grow(block, stream)) return data;
-  if (trim() > 0) {
-    if (void* data = take_or_grow(block, stream)) return data;
-  }
+  trim();
+  if (void* data = take_or_grow(block, stream)) return data;
   if (logging())
     log(LogLevel::kWarning, "%s: memory is short, the host is asked to free %s", name_.c_str(),
         readable_bytes(static_cast<int64_t>(block)).c_str());
@@ -236,9 +244,16 @@ size_t Allocator::trim() {
   Segment* leaving = nullptr;
   size_t gone = 0;
   {
+    std::lock_guard one(trimming_);
+    std::shared_ptr<Source> source;
+    {
+      std::lock_guard lock(mutex_);
+      if (has_bins_ && thread_bins) empty(*thread_bins);
+      for (auto& heap : heaps_) heap->set_aside();
+      source = source_;
+    }
+    source->synchronize();
     std::lock_guard lock(mutex_);
-    if (has_bins_ && thread_bins) empty(*thread_bins);
-    source_->synchronize();
     for (auto& heap : heaps_) gone += heap->trim(leaving);
     ++trims_;
   }

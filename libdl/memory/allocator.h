@@ -76,7 +76,7 @@ class Allocator {
   void reset_peaks();
 
   // Returns all idle memory to the source, except what other threads' bins cache. Returns the
-  // number of bytes.
+  // number of bytes. Waits for all work on the device, while other threads may allocate and free.
   size_t trim();
 
   // New blocks come from `source`; the old source is dropped once its last block has been freed and
@@ -114,6 +114,7 @@ class Allocator {
   const size_t rounding_;
   const bool has_bins_;  // the host's allocator: small blocks go through ThreadBins
   mutable std::mutex mutex_;
+  std::mutex trimming_;  // before mutex_: who waits for it finds what was set aside back in place
   std::shared_ptr<Source> source_;
   BlockCells cells_;
   std::vector<std::unique_ptr<Heap>> heaps_;

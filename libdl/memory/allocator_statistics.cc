@@ -78,8 +78,8 @@ std::vector<SegmentSnapshot> Allocator::snapshot() const {
       shot.stream = heap->stream();
       shot.small = heap->small();
       for (const Block* block = s->first; block; block = block->after) {
-        shot.blocks.push_back(
-            {block->data - s->base, static_cast<int64_t>(block->bytes), !block->free});
+        shot.blocks.push_back({block->data - s->base, static_cast<int64_t>(block->bytes),
+                               block->state == BlockState::kUsed});
       }
     }
   }

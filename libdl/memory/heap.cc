@@ -43,6 +43,7 @@ Heap::~Heap() {
     segments_ = segment->next;
     for (Block* block = segment->first; block;) {
       Block* after = block->after;
+      settled(block);
       cells_.give(block);
       block = after;
     }
@@ -80,7 +81,7 @@ Block* Heap::find(size_t bytes) const {
 }
 
 void Heap::insert(Block* block) {
-  block->free = true;
+  block->state = BlockState::kFree;
   if (block->segment->closed) return;
   const int list = size_class(block->bytes / rounding_);
   block->previous_free = nullptr;
@@ -91,7 +92,7 @@ void Heap::insert(Block* block) {
 }
 
 void Heap::remove(Block* block) {
-  block->free = false;
+  block->state = BlockState::kUsed;
   if (block->segment->closed) return;
   const int list = size_class(block->bytes / rounding_);
   (block->previous_free ? block->previous_free->next_free : lists_[list]) = block->next_free;
@@ -115,7 +116,7 @@ bool Heap::back(Block* block, size_t bytes) {
     size_t last = i;
     while (last < end && !is_backed(last)) ++last;
     const size_t run = (last - i) * s.granule;
-    if (!s.source->commit(s.base + i * s.granule, run)) return false;
+    if (!s.source->commit(s.base + i * s.granule, run, small_)) return false;
     s.committed += run;
     reserved_ += run;
     for (; i < last; ++i) s.backed[i / 64] |= uint64_t{1} << i % 64;
@@ -123,13 +124,56 @@ bool Heap::back(Block* block, size_t bytes) {
   return true;
 }
 
-// The stream that takes the block waits on the device for all others that used it.
-void Heap::settle(Block* block) {
+// Whether no other stream uses the freed block any more.
+bool Heap::settled(Block* block) {
+  while (Use* use = block->uses) {
+    if (use->event && !block->segment->source->done(use->event)) return false;
+    block->uses = use->next;
+    delete use;
+  }
+  return true;
+}
+
+void Heap::stop_waiting(Block* block) {
+  (block->previous_free ? block->previous_free->next_free : waiting_) = block->next_free;
+  (block->next_free ? block->next_free->previous_free : last_waiting_) = block->previous_free;
+  block->next_free = block->previous_free = nullptr;
+  block->state = BlockState::kUsed;
+}
+
+// Asking costs a call of the driver: where the first is in use, so are most of the others.
+void Heap::poll() {
+  while (Block* block = waiting_) {
+    if (!settled(block)) return;
+    stop_waiting(block);
+    insert(merge(block));
+  }
+}
+
+// The first of those from `bytes` to `most` that wait, if there are `count` of them early in the
+// queue.
+Block* Heap::first_waiting(size_t bytes, size_t most, int count) const {
+  Block* first = nullptr;
+  int looks = 64;
+  for (Block* block = waiting_; block && count > 0 && looks > 0;
+       block = block->next_free, --looks) {
+    if (block->bytes < bytes || block->bytes > most) continue;
+    if (!first) first = block;
+    --count;
+  }
+  return count > 0 ? nullptr : first;
+}
+
+// The heap's stream waits on the device for all others that use the block.
+Block* Heap::settle(Block* block) {
+  if (!block) return nullptr;
+  stop_waiting(block);
   while (Use* use = block->uses) {
     block->uses = use->next;
     if (use->event) block->segment->source->wait(stream_, use->event);
     delete use;
   }
+  return block;
 }
 
 // Leaves `bytes` in the block and makes the rest a free one.
@@ -148,12 +192,21 @@ void Heap::split(Block* block, size_t bytes) {
 }
 
 Block* Heap::allocate(size_t bytes, bool& refused) {
-  Block* block = find(bytes);
-  if (!block) return nullptr;
-  refused = !cells_.ensure(1) || !back(block, bytes);
+  refused = !cells_.ensure(1);
   if (refused) return nullptr;
-  remove(block);
-  settle(block);
+  poll();
+  Block* block =
+      waiting_ ? settle(first_waiting(bytes, 2 * bytes, segments_->source->spare())) : nullptr;
+  if (!block) {
+    block = find(bytes);
+    if (!block) return nullptr;
+    if (back(block, bytes)) {
+      remove(block);
+    } else if (!(block = settle(first_waiting(bytes, SIZE_MAX, 1)))) {
+      refused = true;
+      return nullptr;
+    }
+  }
   if (block->bytes > bytes) split(block, bytes);
   block->may_have_holes = false;
   return block;
@@ -166,18 +219,17 @@ static void absorb(Block* block, BlockCells& cells) {
   block->may_have_holes |= gone->may_have_holes;
   block->after = gone->after;
   if (block->after) block->after->before = block;
-  Use** last = &block->uses;
-  while (*last) last = &(*last)->next;
-  *last = gone->uses;
   cells.give(gone);
 }
 
+static bool is_free(const Block* block) { return block && block->state == BlockState::kFree; }
+
 Block* Heap::merge(Block* block) {
-  if (block->after && block->after->free) {
+  if (is_free(block->after)) {
     remove(block->after);
     absorb(block, cells_);
   }
-  if (block->before && block->before->free) {
+  if (is_free(block->before)) {
     block = block->before;
     remove(block);
     absorb(block, cells_);
@@ -189,13 +241,23 @@ void Heap::free(Block* block) {
   for (Use* use = block->uses; use; use = use->next) {
     use->event = block->segment->source->record(use->stream);
   }
-  insert(merge(block));
+  while (block->uses && !block->uses->event) {
+    Use* const over = block->uses;
+    block->uses = over->next;
+    delete over;
+  }
+  if (!block->uses) return insert(merge(block));
+  block->state = BlockState::kWaiting;
+  block->next_free = nullptr;
+  block->previous_free = last_waiting_;
+  (last_waiting_ ? last_waiting_->next_free : waiting_) = block;
+  last_waiting_ = block;
 }
 
 bool Heap::add(std::shared_ptr<Source> source, void* base, size_t bytes) {
   std::unique_ptr<Segment> segment(new (std::nothrow) Segment{});
   if (!segment || !cells_.ensure(1)) return false;
-  segment->granule = source->granule();
+  segment->granule = source->granule(small_);
   if (segment->granule) {
     const size_t granules = bytes / segment->granule;
     segment->backed.reset(new (std::nothrow) uint64_t[(granules + 63) / 64]());
@@ -224,9 +286,9 @@ bool Heap::add(std::shared_ptr<Source> source, void* base, size_t bytes) {
 void Heap::close() {
   for (Segment* segment = segments_; segment; segment = segment->next) {
     for (Block* block = segment->first; block && !segment->closed; block = block->after) {
-      if (!block->free) continue;
+      if (!is_free(block)) continue;
       remove(block);
-      block->free = true;
+      block->state = BlockState::kFree;
     }
     segment->closed = true;
   }
@@ -252,21 +314,48 @@ static size_t take_memory(Block* block) {
   return gone;
 }
 
+void Heap::set_aside() {
+  while (waiting_) {
+    Block* const block = waiting_;
+    stop_waiting(block);
+    block->state = BlockState::kAside;
+  }
+  for (Segment* segment = segments_; segment; segment = segment->next) {
+    for (Block* block = segment->first; block; block = block->after) {
+      if (!is_free(block)) continue;
+      remove(block);
+      block->state = BlockState::kAside;
+    }
+  }
+}
+
+// What was freed since the blocks were set aside stays: its work may still be queued. Returns
+// whether nothing is left of the segment; else its blocks return to the lists.
+bool Heap::trim(Segment* segment, size_t& gone) {
+  const auto is_aside = [](const Block* block) {
+    return block && block->state == BlockState::kAside;
+  };
+  for (Block* block = segment->first; block; block = block->after) {
+    if (!is_aside(block)) continue;
+    settled(block);
+    for (; is_aside(block->after); absorb(block, cells_)) settled(block->after);
+    if (segment->granule) gone += take_memory(block);
+    if (!block->before && !block->after) {
+      gone += segment->committed;
+      cells_.give(block);
+      return true;
+    }
+    block = merge(block);
+    insert(block);
+  }
+  return false;
+}
+
 size_t Heap::trim(Segment*& leaving) {
   size_t gone = 0;
   for (Segment *segment = segments_, *next; segment; segment = next) {
     next = segment->next;
-    if (segment->granule) {
-      for (Block* block = segment->first; block; block = block->after) {
-        if (block->free) gone += take_memory(block);
-      }
-    }
-    Block* only = segment->first;
-    if (!only->free || only->after) continue;
-    settle(only);
-    gone += segment->committed;
-    remove(only);
-    cells_.give(only);
+    if (!trim(segment, gone)) continue;
     (segment->previous ? segment->previous->next : segments_) = next;
     if (next) next->previous = segment->previous;
     segment->next = leaving;

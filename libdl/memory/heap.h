@@ -2,8 +2,9 @@
 
 // The blocks of one stream, small or large: segments are cut into blocks, and free blocks are kept
 // in lists by size class with a bitmap over them, so that finding, splitting and merging take
-// constant time. All bookkeeping lies outside the memory itself, which may be a device's. No locks:
-// the allocator has one.
+// constant time. A freed block that other streams have used waits in a queue until their work is
+// done. All bookkeeping lies outside the memory itself, which may be a device's. No locks: the
+// allocator has one.
 #pragma once
 
 #include <cstddef>
@@ -24,14 +25,21 @@ struct Use {
   Use* next;
 };
 
+enum class BlockState : uint8_t {
+  kUsed,
+  kFree,     // in a list, unless its segment is closed
+  kWaiting,  // freed, but work of other streams may still use it
+  kAside,    // about to be trimmed
+};
+
 struct Block {
   char* data;
   size_t bytes;
   Segment* segment;
-  Block *before, *after;  // neighbours in the segment
-  Block *next_free, *previous_free;
+  Block *before, *after;             // neighbours in the segment
+  Block *next_free, *previous_free;  // in its list, or among those that wait
   Use* uses;
-  bool free;
+  BlockState state;
   bool may_have_holes;  // parts of it may not be committed
 };
 
@@ -80,8 +88,10 @@ class Heap {
   Heap& operator=(const Heap&) = delete;
 
   // Allocates a committed block of `bytes` (a multiple of the rounding). NULL if no free block is
-  // long enough (another segment may help), or, with `refused` set, if there is no memory. On
-  // success the heap's stream waits for the other streams that used the block.
+  // long enough (another segment may help), or, with `refused` set, if there is no memory. While
+  // other streams still use freed blocks, memory beside them is taken, so that the streams overlap;
+  // where that would be the third block of about this size, or there is no memory for it, the
+  // heap's stream waits on the device for the first of them.
   Block* allocate(size_t bytes, bool& refused);
   void free(Block* block);
 
@@ -91,8 +101,11 @@ class Heap {
   // Nothing more is allocated from the current segments.
   void close();
 
-  // Decommits free blocks. Segments that are wholly free leave the heap and are put into `leaving`,
-  // for the caller to release without its lock. Returns the number of bytes freed.
+  // In two steps, with a wait for all streams in between, during which nobody gets these blocks:
+  // freed blocks are set aside; their memory is decommitted and they return to the lists. Segments
+  // that are wholly free leave the heap and are put into `leaving`, for the caller to release
+  // without its lock. trim returns the number of bytes freed.
+  void set_aside();
   size_t trim(Segment*& leaving);
 
   size_t reserved() const { return reserved_; }  // committed bytes
@@ -110,7 +123,12 @@ class Heap {
   void insert(Block* block);
   void remove(Block* block);
   bool back(Block* block, size_t bytes);
-  void settle(Block* block);
+  bool settled(Block* block);
+  void poll();
+  bool trim(Segment* segment, size_t& gone);
+  Block* first_waiting(size_t bytes, size_t most, int count) const;
+  void stop_waiting(Block* block);
+  Block* settle(Block* block);
   void split(Block* block, size_t bytes);
   Block* merge(Block* block);
 
@@ -120,6 +138,7 @@ class Heap {
   const bool small_;
   Segment* segments_ = nullptr;
   size_t reserved_ = 0;
+  Block *waiting_ = nullptr, *last_waiting_ = nullptr;  // in the order in which they were freed
   Block* lists_[kClasses] = {};
   uint64_t nonempty_[(kClasses + 63) / 64] = {};
 };

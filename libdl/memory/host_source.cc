@@ -137,7 +137,7 @@ void* HostSource::reserve(size_t& bytes, bool small) {
 
 void HostSource::release(void* base, size_t bytes) { munmap(base, bytes); }
 
-bool HostSource::commit(void* at, size_t bytes) {
+bool HostSource::commit(void* at, size_t bytes, bool) {
   if (!budget_.take(bytes)) return false;
   if (mprotect(at, bytes, PROT_READ | PROT_WRITE) == 0) return true;
   budget_.give(bytes);

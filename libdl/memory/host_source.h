@@ -44,8 +44,8 @@ class HostSource : public Source {
   explicit HostSource(MemoryBudget& budget) : budget_(budget) {}
   void* reserve(size_t& bytes, bool small) override;
   void release(void* base, size_t bytes) override;
-  size_t granule() const override { return size_t{2} << 20; }
-  bool commit(void* at, size_t bytes) override;
+  size_t granule(bool) const override { return size_t{2} << 20; }
+  bool commit(void* at, size_t bytes, bool) override;
   void decommit(void* at, size_t bytes) override;
   size_t limit() const override { return budget_.limit(); }
 

@@ -20,8 +20,8 @@ bool left_out_by_name(std::string_view name) {
 
 bool left_out(Mechanism mechanism) {
   static const uint32_t named = [] {
-    static constexpr std::string_view kNames[] = {"allocator", "panels", "sparse_rows", "forms",
-                                                  "fusion"};
+    static constexpr std::string_view kNames[] = {"allocator", "panels", "sparse_rows",
+                                                  "forms",     "fusion", "growing"};
     uint32_t all = 0;
     for (uint32_t i = 0; i < std::size(kNames); ++i)
       if (left_out_by_name(kNames[i])) all |= 1u << i;

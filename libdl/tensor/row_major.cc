@@ -105,7 +105,7 @@ void copy_across(const Tensor& x, char* flat, bool reading) {
   const std::unique_ptr<char[]> passing(new char[bytes]);
   read_bytes(passing.get(), x.device(), first, bytes);
   copy_on_host(x, passing.get() - reach.low * element, flat, reading);
-  if (!reading) write_bytes(x.device(), first, {}, passing.get(), bytes);
+  if (!reading) write_bytes(x.device(), first, passing.get(), bytes);
 }
 
 void copy(const Tensor& x, char* flat, bool reading) {

@@ -1587,3 +1587,11 @@ _Static_assert(IS(&libdl_node_saved_count, int32_t (*)(const libdl_node *)), "li
 _Static_assert(IS(&libdl_node_saved, libdl_error * (*)(const libdl_node *, int32_t, libdl_tensor **)), "libdl_node_saved");
 _Static_assert(IS(&libdl_anomaly_check_nan, libdl_bool (*)(void)), "libdl_anomaly_check_nan");
 _Static_assert(IS(&libdl_set_anomaly_check_nan, libdl_bool (*)(libdl_bool)), "libdl_set_anomaly_check_nan");
+_Static_assert(LIBDL_SYNC_ALLOWED == 0, "LIBDL_SYNC_ALLOWED");
+_Static_assert(LIBDL_SYNC_WARNS == 1, "LIBDL_SYNC_WARNS");
+_Static_assert(LIBDL_SYNC_FAILS == 2, "LIBDL_SYNC_FAILS");
+_Static_assert(IS((libdl_sync_debug_mode)0, int32_t), "libdl_sync_debug_mode");
+_Static_assert(IS(&libdl_get_sync_debug_mode, libdl_sync_debug_mode (*)(void)), "libdl_get_sync_debug_mode");
+_Static_assert(IS(&libdl_set_sync_debug_mode, libdl_error * (*)(libdl_sync_debug_mode)), "libdl_set_sync_debug_mode");
+_Static_assert(IS(&libdl_pin_memory, libdl_error * (*)(const libdl_tensor *, const libdl_device *, libdl_tensor **)), "libdl_pin_memory");
+_Static_assert(IS(&libdl_tensor_is_pinned, libdl_bool (*)(const libdl_tensor *)), "libdl_tensor_is_pinned");

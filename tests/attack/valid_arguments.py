@@ -250,6 +250,7 @@ CALLS = {
     "libdl_history_beyond": ["list:loss:x", "i:1", "list:leaf:f64:2,3", "i:1"],
     "libdl_device_get_properties": ["dev:1,0", "options:160"],
     "libdl_device_synchronize": ["dev:1,0"],
+    "libdl_set_sync_debug_mode": ["i:0"],
     "libdl_dtype_promote": ["i:12", "i:13", "out:plain"],
     "libdl_dtype_can_cast": ["i:12", "i:13", "out:plain"],
     "libdl_tensor_map": ["t:f64:2,3", "i:1", "out:plain", "out:libdl_mapping"],

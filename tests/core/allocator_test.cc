@@ -62,8 +62,8 @@ class CountingSource : public Source {
     --segments;
     std::free(base);
   }
-  size_t granule() const override { return granule_; }
-  bool commit(void* at, size_t bytes) override {
+  size_t granule(bool) const override { return granule_; }
+  bool commit(void* at, size_t bytes, bool) override {
     if (held + bytes > most_) return false;
     for (size_t i = 0; i < bytes; i += granule_) {
       EXPECT_FALSE(backed[static_cast<char*>(at) + i]);
@@ -83,13 +83,24 @@ class CountingSource : public Source {
     ++events;
     return static_cast<char*>(stream) + 1;
   }
+  bool done(void* event) override {
+    if (running.contains(static_cast<char*>(event) - 1)) return false;
+    --events;
+    return true;
+  }
   void wait(void* stream, void* event) override {
     --events;
     waits.push_back({stream, static_cast<char*>(event) - 1});
   }
+  void synchronize() override {
+    running.clear();
+    if (meanwhile) std::exchange(meanwhile, nullptr)();
+  }
 
   size_t held = 0;
   int segments = 0, events = 0;
+  std::set<void*> running;          // streams whose work goes on
+  std::function<void()> meanwhile;  // what others do while the allocator waits for all streams
   std::map<char*, bool> backed;
   std::vector<std::pair<void*, void*>> waits;
 
@@ -607,30 +618,89 @@ TEST_P(AnyAllocator, StreamsHaveBlocksOfTheirOwn) {
   allocator.trim();
 }
 
-TEST_P(AnyAllocator, TheNextUserWaitsForOtherStreams) {
-  char one, two, three;
-  void* a = allocator.allocate(70'000, &one);
-  allocator.record_use(a, &one);  // its own: nothing to wait for
-  allocator.record_use(a, &two);
-  allocator.record_use(a, &two);
-  allocator.record_use(a, &three);
-  EXPECT_EQ(source->events, 0);
-  allocator.deallocate(a, 70'000);
-  EXPECT_EQ(source->events, 2);
+// Blocks of `bytes` that were freed by stream `one` while stream `two` works with them.
+std::vector<void*> freed_while_used(Allocator& allocator, CountingSource& source, size_t bytes,
+                                    int count, void* one, void* two) {
+  source.running.insert(two);
+  std::vector<void*> blocks;
+  for (int i = 0; i < count; ++i) blocks.push_back(allocator.allocate(bytes, one));
+  for (void* block : blocks) {
+    allocator.record_use(block, one);  // its own: nothing to wait for
+    allocator.record_use(block, two);
+    allocator.record_use(block, two);
+    EXPECT_EQ(source.events, 0);
+  }
+  for (void* block : blocks) allocator.deallocate(block, bytes);
+  EXPECT_EQ(source.events, count);
+  return blocks;
+}
+
+TEST_P(AnyAllocator, ABlockThatAnotherStreamUsesIsLeftToIt) {
+  char one, two;
+  void* const a = freed_while_used(allocator, *source, 70'000, 1, &one, &two)[0];
+  void* const b = allocator.allocate(70'000, &one);
+  EXPECT_NE(b, a);
   EXPECT_TRUE(source->waits.empty());
-  void* b = allocator.allocate(10, &one);
-  EXPECT_TRUE(source->waits.empty());  // a small block, from elsewhere
-  void* c = allocator.allocate(70'000, &one);
+  source->running.clear();
+  void* const c = allocator.allocate(70'000, &one);
   EXPECT_EQ(c, a);
   EXPECT_EQ(source->events, 0);
-  ASSERT_EQ(source->waits.size(), 2u);
-  for (auto [stream, other] : source->waits) {
-    EXPECT_EQ(stream, &one);
-    EXPECT_TRUE(other == &two || other == &three);
-  }
-  allocator.deallocate(b, 10);
+  EXPECT_TRUE(source->waits.empty()) << "the work is done";
+  allocator.deallocate(b, 70'000);
   allocator.deallocate(c, 70'000);
   allocator.trim();
+}
+
+TEST_P(AnyAllocator, TheThirdOfASizeWaitsForTheFirst) {
+  char one, two;
+  const std::vector<void*> used = freed_while_used(allocator, *source, 70'000, 2, &one, &two);
+  void* const small = allocator.allocate(10, &one);
+  void* const large = allocator.allocate(200'000, &one);
+  EXPECT_TRUE(source->waits.empty()) << "of other sizes";
+  void* const third = allocator.allocate(70'000, &one);
+  EXPECT_EQ(third, used[0]);
+  ASSERT_EQ(source->waits.size(), 1u);
+  EXPECT_EQ(source->waits[0], (std::pair<void*, void*>(&one, &two)));
+  allocator.deallocate(small, 10);
+  allocator.deallocate(large, 200'000);
+  allocator.deallocate(third, 70'000);
+  source->running.clear();
+  allocator.trim();
+  EXPECT_EQ(source->events, 0);
+}
+
+TEST_P(AnyAllocator, WhereMemoryIsShortTheNextUserWaits) {
+  auto tight = std::make_shared<CountingSource>(GetParam(), 2 * kMegabyte);
+  Allocator small("test", tight, 512);
+  char one, two;
+  const size_t bytes = kMegabyte + kMegabyte / 2;
+  void* const used = freed_while_used(small, *tight, bytes, 1, &one, &two)[0];
+  void* const next = small.allocate(bytes, &one);
+  EXPECT_EQ(next, used);
+  // A range that grows needs only this block's memory; others wait for all streams before they
+  // trim.
+  EXPECT_EQ(tight->waits.size(), GetParam() ? 1u : 0u);
+  EXPECT_EQ(tight->events, 0);
+  small.deallocate(next, bytes);
+  small.trim();
+}
+
+TEST_P(AnyAllocator, OthersAllocateWhileItTrims) {
+  constexpr size_t kBytes = 4 * kMegabyte;
+  void* const idle = allocator.allocate(kBytes);
+  void* const early = allocator.allocate(kBytes);
+  allocator.deallocate(idle, kBytes);
+  void* late = nullptr;
+  source->meanwhile = [&] {
+    late = allocator.allocate(kBytes);
+    EXPECT_NE(late, idle) << "its memory is about to go";
+    allocator.deallocate(early, kBytes);  // whose work may be queued behind the wait
+  };
+  EXPECT_GE(allocator.trim(), kBytes);
+  EXPECT_GE(source->held, 2 * kBytes) << "what was freed meanwhile is still there";
+  allocator.deallocate(late, kBytes);
+  allocator.trim();
+  EXPECT_EQ(source->held, 0u);
 }
 
 TEST_P(AnyAllocator, AllErrorsLeaveItAsItWas) {

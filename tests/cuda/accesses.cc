@@ -4,6 +4,7 @@
 
 #include <cuda.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 #include <vector>
@@ -26,8 +27,14 @@ thread_local std::vector<Declared> pending;
 
 void note(CUstream_st& stream, Memory& memory, const Declared& what) {
   const auto begin = static_cast<size_t>(static_cast<const char*>(what.first) - memory.data);
-  const size_t end = begin + what.bytes;
-  if (!memory.live || end > memory.bytes) return report("work on memory that is free or too short");
+  if (!memory.live) return report("work on memory that is free or too short");
+  const size_t end = std::min(begin + what.bytes, memory.bytes);
+  const size_t rest = begin + what.bytes - end;
+  if (rest) {  // it may go on in memory that was mapped behind this
+    Memory* const next = owner(memory.data + memory.bytes);
+    if (!next) return report("work on memory that is free or too short");
+    note(stream, *next, {next->data, rest, what.write});
+  }
   join(stream.clock, machine().host);
   std::vector<Access> kept;
   for (const Access& before : memory.accesses) {

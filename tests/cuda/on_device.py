@@ -24,12 +24,15 @@ import harness  # noqa: E402
 import large  # noqa: E402
 import libdl  # noqa: E402
 from libdl import autograd  # noqa: E402
+from libdl._errors import DeviceError  # noqa: E402
 from samples import Case, Sample  # noqa: E402
 
 MOST = 12  # failures that are told of a case
 ON_HOST = {"allclose", "equal"}  # whose results are Python's
 ANYWHERE = {"copy", "fill", "nonzero"}  # elements from another device; only one tensor is read
-ON_CPU = {"sparse_from_rows", "sparse_rows"}  # alone; elsewhere they are refused
+# Alone; elsewhere they are refused with this.
+ON_CPU = {"sparse_from_rows": NotImplementedError, "sparse_rows": NotImplementedError,
+          "pin_memory": DeviceError}  # fmt: skip
 # Whose index may lie on the host: it goes where the elements are.
 INDEXED = {"gather", "index", "index_fill", "index_select", "take_along_dim",
            "max_unpool1d", "max_unpool2d", "max_unpool3d"}
@@ -83,7 +86,7 @@ def values(case: Case, sample: Sample, dtype: Any) -> None:
     found = outcome(case, sample, [moved(a) for a in args])
     what = f"{case.name}({sample}) in {dtype}"
     if case.name in ON_CPU and not isinstance(wanted, Exception):
-        assert isinstance(found, NotImplementedError), f"{what}: {found!r}, not refused"
+        assert isinstance(found, ON_CPU[case.name]), f"{what}: {found!r}, not refused"
         return
     if isinstance(wanted, Exception) or isinstance(found, Exception):
         assert type(found) is type(wanted), f"{what}: {found!r}, on the CPU {wanted!r}"
@@ -96,7 +99,7 @@ def values(case: Case, sample: Sample, dtype: Any) -> None:
 
 
 def gradients(case: Case, sample: Sample) -> None:
-    if not case.differentiable or not sample.smooth:
+    if not case.differentiable or not sample.smooth or case.name in ON_CPU:
         return
     xs, rebuild = checks.flat_inputs(sample)
     grads = []
@@ -138,7 +141,7 @@ def strangers(case: Case, sample: Sample) -> None:
     if isinstance(outcome(case, sample, args), Exception):
         return
     for new, stranger, others in one_moved(args):
-        if not others or case.name in ANYWHERE | ON_CPU:
+        if not others or case.name in ANYWHERE | ON_CPU.keys():
             continue
         found = outcome(case, sample, new)
         what = f"{case.name}({sample}) with {tuple(stranger.shape)} on the device"

@@ -6,8 +6,10 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdlib>
 #include <string>
+#include <type_traits>
 
 #include "base/error.h"
 #include "device/backend_source.h"
@@ -137,15 +139,24 @@ TEST_P(CudaPlugin, APassThatFailsLeavesTheCallersStream) {
 // The plugin's table with one function that forgets its work: each must be missed by some test.
 Backend without(const char* what) {
   Backend table = backend(LIBDL_DEVICE_CUDA);
-  if (std::string(what) == "stream_wait")
+  const auto answer_always = [](auto done) {
+    return [](int32_t, void*, int32_t* answer) -> libdl_error* {
+      *answer = decltype(done)::value;
+      return nullptr;
+    };
+  };
+  if (std::string(what) == "event_query") table.event_query = answer_always(std::true_type());
+  if (std::string(what) == "stream_wait") {
+    table.event_query = answer_always(std::false_type());  // so that the stream must wait
     table.stream_wait = [](int32_t, void*, void*) -> libdl_error* { return nullptr; };
+  }
   if (std::string(what) == "event_record")
     table.event_record = [](int32_t, void*, void*) -> libdl_error* { return nullptr; };
   return table;
 }
 
 TEST_P(CudaPlugin, AnAllocatorThatForgetsToWaitIsFound) {
-  for (const char* what : {"stream_wait", "event_record"}) {
+  for (const char* what : {"stream_wait", "event_record", "event_query"}) {
     static Backend careless;
     careless = without(what);
     Allocator allocator("careless", std::make_shared<BackendSource>(careless, 0), 512);
@@ -153,16 +164,21 @@ TEST_P(CudaPlugin, AnAllocatorThatForgetsToWaitIsFound) {
     void *const first = nullptr, *const second = other->native;
     const Backend& honest = backend(LIBDL_DEVICE_CUDA);
     STEER(reset)(static_cast<uint64_t>(GetParam()));
-    void* const x = allocator.allocate(4096, first);
-    check_backend(honest.fill(0, x, 1, 4096, first));
+    std::array<void*, 2> used;  // two: the third of a size must wait for the first
+    for (void*& x : used) {
+      x = allocator.allocate(4096, first);
+      check_backend(honest.fill(0, x, 1, 4096, first));
+    }
     void* event = nullptr;
     check_backend(honest.event_create(0, 0, &event));
     check_backend(honest.event_record(0, event, first));
     check_backend(honest.stream_wait(0, second, event));
     honest.event_destroy(0, event);
-    check_backend(honest.fill(0, x, 2, 4096, second));
-    allocator.record_use(x, second);
-    allocator.deallocate(x, 4096);
+    for (void* const x : used) {
+      check_backend(honest.fill(0, x, 2, 4096, second));
+      allocator.record_use(x, second);
+    }
+    for (void* const x : used) allocator.deallocate(x, 4096);
     void* const next = allocator.allocate(4096, first);
     check_backend(honest.fill(0, next, 3, 4096, first));
     EXPECT_GT(STEER(reports)(), 0) << what;

@@ -162,6 +162,8 @@ MADE = [
          lambda: libdl.clone("a"), ("input",), TypeError),
     view("contiguous", lambda x: x.contiguous(), lambda x: x, each(lambda s: [()], SHAPES * 2),
          lambda: libdl._C.contiguous("a"), ("input",), TypeError),
+    view("pin_memory", lambda x: x.pin_memory(), lambda x: x, each(lambda s: [()], SHAPES * 2),
+         lambda: libdl._C.pin_memory("a", None), ("input",), TypeError),
     view("to", lambda x: x.to(x.dtype, copy=True), lambda x: x, each(lambda s: [()], SHAPES * 2),
          lambda: libdl.ones(x23).to("cuda:63"), ("device",), (ValueError, RuntimeError)),
     view("copy", lambda x, y: x.clone().copy_(y), lambda x, y: np.broadcast_to(y, x.shape),

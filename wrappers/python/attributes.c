@@ -292,6 +292,12 @@ static PyObject* is_inference(PyObject* self, PyObject* unused) {
   return PyBool_FromLong(libdl_tensor_is_inference(HANDLE));
 }
 
+static PyObject* is_pinned(PyObject* self, PyObject* const* args, Py_ssize_t count,
+                           PyObject* names) {
+  (void)args, (void)count, (void)names;
+  return PyBool_FromLong(libdl_tensor_is_pinned(HANDLE));
+}
+
 // Most tensors are contiguous and answer for themselves; what is copied is seen to in Python.
 static PyObject* contiguous(PyObject* self, PyObject* const* args, Py_ssize_t count,
                             PyObject* names) {
@@ -339,6 +345,9 @@ PyMethodDef metadata_methods[] = {
     {"is_contiguous", (PyCFunction)(void (*)(void))is_contiguous, METH_FASTCALL | METH_KEYWORDS,
      "is_contiguous(memory_format=None)\n\n"
      "Whether the elements lie in row-major order without gaps."},
+    {"is_pinned", (PyCFunction)(void (*)(void))is_pinned, METH_FASTCALL | METH_KEYWORDS,
+     "is_pinned(device=None)\n\n"
+     "Whether the elements are in memory of the host that a device copies from by itself."},
     {"is_inference", is_inference, METH_NOARGS, "Whether it was made in inference mode."},
     {NULL, NULL, 0, NULL},
 };

@@ -30,6 +30,14 @@ namespace libdl::cuda {
   DRIVER(cuMemGetInfo)                      \
   DRIVER(cuMemAlloc)                        \
   DRIVER(cuMemFree)                         \
+  DRIVER(cuMemGetAllocationGranularity)     \
+  DRIVER(cuMemAddressReserve)               \
+  DRIVER(cuMemAddressFree)                  \
+  DRIVER(cuMemCreate)                       \
+  DRIVER(cuMemRelease)                      \
+  DRIVER(cuMemMap)                          \
+  DRIVER(cuMemUnmap)                        \
+  DRIVER(cuMemSetAccess)                    \
   DRIVER(cuMemHostAlloc)                    \
   DRIVER(cuMemFreeHost)                     \
   DRIVER(cuMemcpyAsync)                     \

@@ -8,6 +8,11 @@
 namespace libdl::cuda {
 
 // The functions of the table, under the names they have there.
+size_t granule(int32_t device);
+libdl_error* reserve(int32_t device, size_t bytes, void** data);
+libdl_error* commit(int32_t device, void* at, size_t bytes, size_t piece, int32_t* granted);
+void decommit(int32_t device, void* at, size_t bytes);
+void unreserve(int32_t device, void* data, size_t bytes);
 libdl_error* allocate(int32_t device, size_t bytes, void** data);
 void free(int32_t device, void* data);
 libdl_error* host_allocate(int32_t device, size_t bytes, void** data);

@@ -5,11 +5,11 @@
 #include <complex>
 #include <cstring>
 
-#include "device/stream.h"
 #include "ops/core/form_plan.h"
 #include "ops/core/holds.h"
 #include "ops/core/launch.h"
 #include "ops/creation/creation.h"
+#include "ops/creation/transfer.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/view/view.h"
 #include "tensor/conversion.h"
@@ -21,38 +21,10 @@ namespace libdl {
 
 // -- inner steps --------------------------------------------------------------------------------
 
-// The elements of a dense tensor in the order of their addresses.
-static Tensor as_it_lies(const Tensor& x) {
-  const int64_t count[] = {x.numel()}, one[] = {1};
-  return alias(x, count, one, x.offset(), x.dtype());
-}
-
-// Between devices the bytes go as they are: what has gaps is packed on its own side before, and
-// dst's dtype is made on src's.
-static void transfer(const Tensor& dst, const Tensor& src) {
-  if (!dst.is_contiguous() && is_dense(dst) && src.dtype() == dst.dtype() &&
-      same(src.shape(), dst.shape()) && same(src.strides(), dst.strides()))
-    return transfer(as_it_lies(dst), as_it_lies(src));
-  if (src.is_number() || (src.ndim() == 0 && src.device().is_cpu())) return fill_bytes(dst, src);
-  const Tensor from = plain(src, dst.dtype());
-  const bool direct = dst.is_contiguous() && dst.numel() == from.numel();
-  const Tensor to = direct ? dst : empty(from.shape(), dst.dtype(), dst.device());
-  note_use(from);
-  note_use(to);
-  const auto bytes = static_cast<size_t>(byte_count(from));
-  if (to.device().is_cpu()) {
-    read_bytes(to.overwrite_plain(), from.device(), from.read_plain(), bytes);
-  } else {
-    if (!from.device().is_cpu()) synchronize(*current_stream(from.device()).get());
-    write_bytes(to.device(), to.overwrite_plain(), from.device(), from.read_plain(), bytes);
-  }
-  if (!direct) copy_bytes(dst, to);
-}
-
 void copy_bytes(const Tensor& dst, const Tensor& src) {
   if (dst.numel() == 0) return;
   if (memory_elsewhere() && dst.device() != src.device()) [[unlikely]]
-    return transfer(dst, src);
+    return transfer(dst, src, false);
   const Tensor* const in[] = {&src};
   if (memory_is_special()) [[unlikely]] {
     FormPlan plan;
@@ -178,33 +150,13 @@ Tensor cast_kept(const Tensor& x, Dtype dtype) {
   return copied(call, kept_conversion(x, dtype, convert), kCast);
 }
 
-// To another device; the gradient goes the way back.
-namespace {
-struct TransferAttr {
-  Device from;
-};
-}  // namespace
-static void transfer_vjp(Backward& b) {
-  b.set_grad(0, to(b.dy(), Dtype::kNone, b.attr<TransferAttr>().from, false, false));
-}
-static const Rule kTransfer{"to", transfer_vjp};
-
-static Tensor transferred(const Tensor& x, Dtype dtype, Device device) {
-  Call call("to", {}, {&x});
-  Tensor y = empty_as(x, dtype, device);
-  copy_bytes(y, x);
-  y = call.done(std::move(y), kTransfer, TransferAttr{x.device()});
-  if (call.forward()) call.jvp(y, [&] { return to(call.tangent(0), dtype, device, false, true); });
-  return y;
-}
-
 Tensor to(const Tensor& input, Dtype dtype, std::optional<Device> device, bool non_blocking,
           bool copy) {
   LIBDL_OBSERVED(to, input, dtype, device, non_blocking, copy);
   const Dtype type = dtype == Dtype::kNone ? input.dtype() : dtype;
   if (device) {
     const Device where = device_or_default("to", 3, device);
-    if (where != input.device()) return transferred(input, type, where);
+    if (where != input.device()) return transferred(input, type, where, non_blocking);
   }
   if (copy || input.is_number()) return copied("to", kCast, input, type);
   return cast(input, type);
@@ -246,7 +198,8 @@ bool broadcasts_to(Dims shape, Dims wanted) {
 }
 
 // copy_, fill_ and zero_, each under its own name.
-static Tensor overwrite(const char* op, const char* name, const Tensor& src, Into into) {
+static Tensor overwrite(const char* op, const char* name, const Tensor& src, Into into,
+                        bool non_blocking = false) {
   require_destination(op, into);
   const Tensor& dst = into.tensor();
   // Writing is in place by nature: dst counts as an operand of its own.
@@ -271,6 +224,8 @@ static Tensor overwrite(const char* op, const char* name, const Tensor& src, Int
   call.ready(y, kCopyInto, CopyAttr{Shape(src.shape()), src.device()});
   if (src.ndim() == 0 && dst.numel() > 1) {
     fill_bytes(dst, src);  // converts the value once
+  } else if (memory_elsewhere() && dst.device() != src.device() && dst.numel()) {
+    transfer(dst, src, non_blocking);
   } else {
     copy_bytes(dst, src);
   }
@@ -279,7 +234,7 @@ static Tensor overwrite(const char* op, const char* name, const Tensor& src, Int
 
 Tensor copy(const Tensor& src, bool non_blocking, Into into) {
   LIBDL_OBSERVED(copy, src, non_blocking, into);
-  return overwrite("copy_", "src", src, into);
+  return overwrite("copy_", "src", src, into, non_blocking);
 }
 
 Tensor write_result(const char* op, const Tensor& y, Into into,

@@ -2,6 +2,7 @@
 
 #include "ops/indexing/nonzero.h"
 
+#include "device/device.h"
 #include "ops/core/launch.h"
 #include "ops/creation/copy.h"
 
@@ -10,6 +11,7 @@ namespace libdl {
 Tensor nonzero_coordinates(const Tensor& input) {
   const Tensor x = input.is_number() ? plain(input) : input;
   int64_t count = 0;
+  if (!x.device().is_cpu()) about_to_wait(x.device(), "elements other than 0 are counted");
   if (x.numel() > 0) launch_nonzero(x.device(), {reads(x), &count, no_view()});
   const int64_t shape[] = {count, x.ndim()};
   Tensor y = empty(shape, Dtype::kInt64, x.device());

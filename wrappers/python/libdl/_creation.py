@@ -166,6 +166,7 @@ def tensor(
         dtype: the element type; None: bool, int64, the default floating or complex dtype, by data
         device: the device; None: the default device
         requires_grad: whether operations on it are recorded
+        pin_memory: whether it is in memory that a device copies from by itself
     """
     wanted = dtype if dtype is None or type(dtype) is Dtype else _as_dtype(dtype)
     kind = type(data)
@@ -173,7 +174,7 @@ def tensor(
         made = _from_sequence(data, wanted)
         if made is None:
             made = _from_numbers(_Numbers(data), wanted)
-        elif device is None:
+        elif device is None and not pin_memory:
             if requires_grad:
                 made.requires_grad = True
             return made
@@ -182,12 +183,15 @@ def tensor(
     elif isinstance(data, Tensor):
         made = data.detach().clone()
     elif not _is_array(data) and hasattr(data, "__array__"):
-        return tensor(_plain(data), dtype=wanted, device=device, requires_grad=requires_grad)
+        return tensor(_plain(data), dtype=wanted, device=device, requires_grad=requires_grad,
+                      pin_memory=pin_memory)  # fmt: skip
     elif _is_array(data):  # NumPy's scalars too: their dtype counts
         made = _share(data).clone()
     else:
         made = _from_numbers(_Numbers(data), wanted)
     made = _move(made, wanted, device)
+    if pin_memory:
+        made = _C.pin_memory(made, None)
     if requires_grad:
         made.requires_grad = True
     return made
@@ -317,7 +321,7 @@ def new_empty(self: Tensor, *sizes: Any, size: Any = None, dtype: DtypeLike | No
               layout: object = None, pin_memory: bool = False) -> Tensor:  # fmt: skip
     """libdl.empty with this tensor's dtype and device as defaults."""
     return empty(_sizes(sizes, size), dtype=dtype or self.dtype, device=device or self.device,
-                 requires_grad=requires_grad)  # fmt: skip
+                 requires_grad=requires_grad, pin_memory=pin_memory)  # fmt: skip
 
 
 def new_zeros(self: Tensor, *sizes: Any, size: Any = None, dtype: DtypeLike | None = None,
@@ -325,7 +329,7 @@ def new_zeros(self: Tensor, *sizes: Any, size: Any = None, dtype: DtypeLike | No
               layout: object = None, pin_memory: bool = False) -> Tensor:  # fmt: skip
     """libdl.zeros with this tensor's dtype and device as defaults."""
     return zeros(_sizes(sizes, size), dtype=dtype or self.dtype, device=device or self.device,
-                 requires_grad=requires_grad)  # fmt: skip
+                 requires_grad=requires_grad, pin_memory=pin_memory)  # fmt: skip
 
 
 def new_ones(self: Tensor, *sizes: Any, size: Any = None, dtype: DtypeLike | None = None,
@@ -333,7 +337,7 @@ def new_ones(self: Tensor, *sizes: Any, size: Any = None, dtype: DtypeLike | Non
              layout: object = None, pin_memory: bool = False) -> Tensor:  # fmt: skip
     """libdl.ones with this tensor's dtype and device as defaults."""
     return new_full(self, _sizes(sizes, size), 1, dtype=dtype, device=device,
-                    requires_grad=requires_grad)  # fmt: skip
+                    requires_grad=requires_grad, pin_memory=pin_memory)  # fmt: skip
 
 
 def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: DtypeLike | None = None,
@@ -341,7 +345,7 @@ def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: DtypeLike | Non
              layout: object = None, pin_memory: bool = False) -> Tensor:  # fmt: skip
     """libdl.full with this tensor's dtype and device as defaults."""
     return full(size, fill_value, dtype=dtype or self.dtype, device=device or self.device,
-                requires_grad=requires_grad)  # fmt: skip
+                requires_grad=requires_grad, pin_memory=pin_memory)  # fmt: skip
 
 
 def new_empty_strided(self: Tensor, size: Any, stride: Any, *, dtype: DtypeLike | None = None,

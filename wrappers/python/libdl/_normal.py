@@ -29,7 +29,7 @@ def normal(
     if size is None:
         raise TypeError("normal: size must be given where mean and std are numbers")
     if out is None:
-        made = empty(size, dtype=dtype, device=device)
+        made = empty(size, dtype=dtype, device=device, pin_memory=pin_memory)
     else:
         made = out if tuple(out.shape) == tuple(size) else out.resize_(tuple(size))
     made.normal_(mean, std, generator=generator)

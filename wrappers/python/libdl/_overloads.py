@@ -241,6 +241,8 @@ def arange(
             _C.arange_into, (start, end, step, given, device), out, requires_grad
         )
     made: Tensor = _C.arange(start, end, step, dtype, device)
+    if pin_memory:
+        made = _C.pin_memory(made, None)
     if requires_grad:
         made.requires_grad = True
     return made
@@ -267,6 +269,8 @@ def randint(
         arguments = (low, high, size, generator, given, device)
         return write_leaf(_C.randint_into, arguments, out, requires_grad)
     made: Tensor = _C.randint(low, high, size, generator, dtype, device)
+    if pin_memory:
+        made = _C.pin_memory(made, None)
     if requires_grad:
         made.requires_grad = True
     return made
@@ -287,6 +291,8 @@ def randint_like(
 ) -> Tensor:
     low, high, _ = _bounds("randint_like", list(bounds), low, high, ())
     made = in_format(_C.randint_like(input, low, high, generator, dtype, device), memory_format)
+    if pin_memory:
+        made = _C.pin_memory(made, None)
     if requires_grad:
         made.requires_grad = True
     return made

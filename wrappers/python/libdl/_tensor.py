@@ -298,17 +298,6 @@ def cuda(self: Tensor, device: DeviceLike | None = None, non_blocking: bool = Fa
     return _to(self, None, "cuda" if device is None else device, non_blocking, False)
 
 
-@method
-def pin_memory(self: Tensor) -> Tensor:
-    """The tensor itself; pinned memory would only matter for copies to a GPU."""
-    return self
-
-
-@method
-def is_pinned(self: Tensor) -> bool:
-    return False
-
-
 def _contiguous(self: Tensor, memory_format: object = None) -> Tensor:
     try:
         return _C.contiguous(self)

@@ -82,6 +82,25 @@ def empty_cache() -> None:
         _C.memory_trim(_device(index))
 
 
+_SYNC_MODES = ("default", "warn", "error")
+
+
+def set_sync_debug_mode(debug_mode: int | str) -> None:
+    """What a call does that must wait for a device, such as item() or a mask: "default" (0) waits,
+    "warn" (1) warns with the line that waited, "error" (2) raises RuntimeError instead. synchronize()
+    and the waits of streams and events are not meant."""
+    if isinstance(debug_mode, str):
+        if debug_mode not in _SYNC_MODES:
+            raise RuntimeError(f"invalid value of debug_mode, expected one of {', '.join(_SYNC_MODES)}")
+        debug_mode = _SYNC_MODES.index(debug_mode)
+    _C.set_sync_debug_mode(debug_mode)
+
+
+def get_sync_debug_mode() -> int:
+    """0, 1 or 2; see set_sync_debug_mode."""
+    return _C.get_sync_debug_mode()
+
+
 def memory_stats(device: Any = None) -> dict[str, int]:
     """The counters of the device's caching allocator; see libdl_memory_statistics."""
     return _C.memory_statistics(_device(device))

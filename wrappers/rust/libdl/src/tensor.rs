@@ -109,6 +109,11 @@ impl Tensor {
         unsafe { libdl_tensor_is_sparse(self.as_ptr()) != 0 }
     }
 
+    /// Whether the elements are in pinned memory of the host.
+    pub fn is_pinned(&self) -> bool {
+        unsafe { libdl_tensor_is_pinned(self.as_ptr()) != 0 }
+    }
+
     /// Whether the memory is read-only.
     pub fn is_read_only(&self) -> bool {
         unsafe { libdl_tensor_is_read_only(self.as_ptr()) != 0 }
