@@ -28,37 +28,40 @@ def microseconds(call: Callable[[], Any]) -> list[float]:
     return sorted(times)
 
 
-def main() -> None:
-    build = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "build").absolute()
-    os.environ["LIBDL_CUDA_DRIVER"] = str(build / "libsimulated_cuda.so")
-    os.environ["LIBDL_SIMULATED_NOOP"] = "1"
-    sys.path.insert(0, str(build / "python"))
-    import libdl as dl
-    from libdl import nn, optim
-    from libdl.nn import functional as F
-
-    x, y = (dl.ones(64, 64, device="cuda") for _ in range(2))
-    parameters = [nn.Parameter(dl.ones(30 + i, device="cuda")) for i in range(20)]
+def calls(m: Any) -> dict[str, Callable[[], Any]]:
+    """Of libdl, or of PyTorch, whose names are the same; nothing is recorded."""
+    m.set_grad_enabled(False)
+    x, y = (m.ones(64, 64, device="cuda") for _ in range(2))
+    parameters = [m.nn.Parameter(m.ones(30 + i, device="cuda")) for i in range(20)]
     for p in parameters:
-        p.grad = dl.ones_like(p)
-    adam = optim.Adam(parameters, lr=0.1)
-    cases: dict[str, Callable[[], Any]] = {
+        p.grad = m.ones_like(p)
+    adam = m.optim.Adam(parameters, lr=0.1)
+    return {
         "x + y": lambda: x + y,
         "x.add_(y)": lambda: x.add_(y),
         "x * 2": lambda: x * 2.0,
         "x @ y": lambda: x @ y,
         "softmax": lambda: x.softmax(1),
         "sum": lambda: x.sum(),
-        "layer_norm": lambda: F.layer_norm(x, (64,)),
+        "layer_norm": lambda: m.nn.functional.layer_norm(x, (64,)),
         "copy_": lambda: x.copy_(y),
-        "empty_like": lambda: dl.empty_like(x),
+        "empty_like": lambda: m.empty_like(x),
         "Adam.step of 20 parameters": adam.step,
     }
+
+
+def main() -> None:
+    build = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "build").absolute()
+    os.environ["LIBDL_CUDA_DRIVER"] = str(build / "libsimulated_cuda.so")
+    os.environ["LIBDL_SIMULATED_NOOP"] = "1"
+    sys.path.insert(0, str(build / "python"))
+    import libdl
+    from libdl import nn, optim  # noqa: F401
+
     print(f"{'':28}{'minimum':>10}{'median':>10}  us")
-    with dl.no_grad():
-        for name, call in cases.items():
-            times = microseconds(call)
-            print(f"{name:28}{times[0]:10.2f}{statistics.median(times):10.2f}", flush=True)
+    for name, call in calls(libdl).items():
+        times = microseconds(call)
+        print(f"{name:28}{times[0]:10.2f}{statistics.median(times):10.2f}", flush=True)
 
 
 if __name__ == "__main__":
