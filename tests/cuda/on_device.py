@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators' cases, and the checks of large.py, on the CPU and on the device, in a process of
 its own: which driver is loaded is settled once in a process. Reads names, a line each, and answers
-each with a line of JSON: the failures."""
+each with a line of JSON: the failures, and how many samples were compared. "add 2/8" asks for every
+eighth sample of add, from the third."""
 
 from __future__ import annotations
 
@@ -27,6 +28,8 @@ from libdl import autograd  # noqa: E402
 from libdl._errors import DeviceError  # noqa: E402
 from samples import Case, Sample  # noqa: E402
 
+CASES = {case.name: case for case in harness.cases()}
+CHECKERS = {f"large {name}": checker for name, checker in large.CHECKS.items()}
 MOST = 12  # failures that are told of a case
 ON_HOST = {"allclose", "equal"}  # whose results are Python's
 ANYWHERE = {"copy", "fill", "nonzero"}  # elements from another device; only one tensor is read
@@ -153,9 +156,9 @@ def strangers(case: Case, sample: Sample) -> None:
         assert fits or stranger.dim() == 0, f"{what}: not refused"
 
 
-def failures(case: Case) -> list[str]:
+def failures(case: Case, samples: list[Sample]) -> list[str]:
     failed = []
-    for sample in case.samples():
+    for sample in samples:
         tries = [lambda s=sample, d=d: values(case, s, d)
                  for d in (libdl.float64, libdl.float32, libdl.bfloat16)]
         if "i" in case.dtypes and case.result != "float":
@@ -187,10 +190,18 @@ def reports() -> list[str]:
     return [f"the simulated driver reports: {last}"]
 
 
+def answer(line: str) -> dict[str, Any]:
+    if line in CHECKERS:
+        failed = large.failures(CHECKERS[line])
+        return {"failures": failed + reports(), "compared": 1}
+    name, _, share = line.partition(" ")
+    first, _, every = (share or "0/1").partition("/")
+    samples = list(CASES[name].samples())[int(first)::int(every)]
+    return {"failures": failures(CASES[name], samples) + reports(), "compared": len(samples)}
+
+
 def main() -> None:
     answers, sys.stdout = sys.stdout, sys.stderr
-    cases = {case.name: case for case in harness.cases()}
-    checkers = {f"large {name}": checker for name, checker in large.CHECKS.items()}
     try:
         libdl.ones(1, device="cuda")
         state = "ready"
@@ -198,9 +209,7 @@ def main() -> None:
         state = str(e)
     print(json.dumps(state), file=answers, flush=True)
     for line in sys.stdin:
-        name = line.strip()
-        failed = large.failures(checkers[name]) if name in checkers else failures(cases[name])
-        print(json.dumps(failed + reports()), file=answers, flush=True)
+        print(json.dumps(answer(line.strip())), file=answers, flush=True)
 
 
 if __name__ == "__main__":
