@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib
 import pathlib
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import checks
 import checks_complex
@@ -13,9 +14,11 @@ import checks_dtypes
 import checks_forward
 import checks_overlap
 import checks_vmap
-import pytest
 from known import KNOWN
 from samples import Case, Sample
+
+if TYPE_CHECKING:
+    import pytest
 
 CHECKS = [*checks.CHECKS, *checks_forward.CHECKS, *checks_complex.CHECKS, *checks_dtypes.CHECKS,
           *checks_overlap.CHECKS, checks_vmap.mapped]
@@ -43,6 +46,8 @@ def check(case: Case, checker: Callable[[Case, Sample], None]) -> None:
 
 
 def marks(name: str, what: str) -> list[pytest.MarkDecorator]:
+    import pytest  # here: who only reads the cases, on another machine, may have none
+
     reason = KNOWN.get((name, what))
     return [pytest.mark.xfail(strict=True, reason=reason)] if reason else []
 
