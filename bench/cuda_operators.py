@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operators of each kind on a CUDA device, and what each must move or compute at least: the floor that
-bandwidth and arithmetic set. Written for PyTorch's names, so that either library can be `m`."""
+"""Operators of each kind on a CUDA device, and what each must move or compute at least: the floor
+that bandwidth and arithmetic set. With PyTorch's names, so that either library can be `m`."""
 
 from __future__ import annotations
 
 import dataclasses
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 Call = Callable[[], Any]
@@ -59,9 +59,9 @@ def device_time(call: Call, wait: Call, count: int) -> float:
     return (time.perf_counter() - start) / count
 
 
-def beside(measure: Callable[..., float], sides: list[tuple[Call, Call]], count: int,
+def beside(measure: Callable[..., float], sides: Sequence[tuple[Call, Call]], count: int,
            repeats: int) -> dict[str, float]:
-    """Seconds of each side, medians of interleaved turns, and how many times faster the first is."""
+    """Seconds of each side, medians of interleaved turns, and how many times faster we are."""
     for call, _ in sides:  # kernels are loaded, memory is cached
         call()
     times: list[list[float]] = [[] for _ in sides]
@@ -193,8 +193,9 @@ def indexed(s: Sizes) -> Iterator[Operator]:
 def random(s: Sizes) -> Iterator[Operator]:
     n = s.elements
     for name in ("rand", "randn"):
-        yield Operator("random", name, "GB/s", 4 * n / 1e9, lambda m, name=name: (
-            lambda: getattr(m, name)(n, device="cuda")), same=False)
+        def fresh(m: Any, name: str = name) -> Call:
+            return lambda: getattr(m, name)(n, device="cuda")
+        yield Operator("random", name, "GB/s", 4 * n / 1e9, fresh, same=False)
 
     def dropout(m: Any) -> Call:
         x = values(m, n)
@@ -209,7 +210,8 @@ def products(s: Sizes) -> Iterator[Operator]:
             def square(m: Any, size: int = size, dtype: str = dtype) -> Call:
                 a, b = (values(m, size, size).to(getattr(m, dtype)) for _ in range(2))
                 return lambda: a @ b
-            yield Operator("product", f"matmul {size}, {dtype}", "TFLOP/s", 2 * size**3 / 1e12, square)
+            yield Operator("product", f"matmul {size}, {dtype}", "TFLOP/s", 2 * size**3 / 1e12,
+                           square)
 
         def linear(m: Any, dtype: str = dtype) -> Call:
             size = s.products[-1]
@@ -254,7 +256,8 @@ def optimizers(s: Sizes) -> Iterator[Operator]:
             parameters = [values(m, size).requires_grad_() for _ in range(count)]
             for p in parameters:
                 p.grad = m.ones_like(p)
-            return getattr(m.optim, name)(parameters, lr=1e-3, **options).step  # type: ignore
+            step: Call = getattr(m.optim, name)(parameters, lr=1e-3, **options).step
+            return step
         yield Operator("optimizer", f"{name} of {count} tensors of {size}", "GB/s",
                        4 * moved * count * size / 1e9, make, same=False)
 
@@ -274,7 +277,8 @@ def measured(operator: Operator, modules: list[Any], s: Sizes) -> dict[str, Any]
     row: dict[str, Any] = {"kind": operator.kind, "name": operator.name, "unit": operator.unit}
     if operator.same and len(modules) > 1:
         near = NEAR["bfloat16" if "bfloat16" in operator.name else "float32"]
-        row["same"] = agree(*(some(call()) for call, _ in sides), near)
+        ours, theirs = (some(call()) for call, _ in sides)
+        row["same"] = agree(ours, theirs, near)
     found = beside(device_time, sides, s.calls, s.repeats)
     for side in ("libdl", "PyTorch"):
         if side in found:
