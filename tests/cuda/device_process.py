@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Processes in which on_device.py compares cases: one that ends, or answers too late, costs its case
-and is replaced."""
+"""Processes in which on_device.py compares cases: one that ends, or answers too late, costs its
+case and is replaced."""
 
 from __future__ import annotations
 
