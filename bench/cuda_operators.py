@@ -267,6 +267,7 @@ def operators(s: Sizes) -> Iterator[Operator]:
         yield from kind(s)
 
 
+TURN = 0.2  # seconds of one side; slower operators are called less often
 # What sums in another order, or 16 bits, may differ by, relative to the largest value.
 NEAR = {"float32": 1e-4, "bfloat16": 2e-2}
 
@@ -279,7 +280,9 @@ def measured(operator: Operator, modules: list[Any], s: Sizes) -> dict[str, Any]
         near = NEAR["bfloat16" if "bfloat16" in operator.name else "float32"]
         ours, theirs = (some(call()) for call, _ in sides)
         row["same"] = agree(ours, theirs, near)
-    found = beside(device_time, sides, s.calls, s.repeats)
+    slowest = max(device_time(call, wait, 1) for call, wait in sides)
+    count = max(1, min(s.calls, int(TURN / slowest)))
+    found = beside(device_time, sides, count, s.repeats)
     for side in ("libdl", "PyTorch"):
         if side in found:
             row[side] = operator.amount / found.pop(side)

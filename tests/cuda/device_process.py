@@ -38,6 +38,8 @@ class Device:
                 self.process.wait()
                 raise Ended(f"no answer within {self.patience:.0f} s")
         line = self.process.stdout.readline()
+        while line.startswith("===="):  # what compute-sanitizer says
+            line = self.process.stdout.readline()
         if not line:
             raise Ended(f"the process ended with {self.process.wait()}")
         return json.loads(line)

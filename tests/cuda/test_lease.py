@@ -80,7 +80,10 @@ def test_every_part_runs_outside_of_the_source_tree(place):
     assert kinds == {"pointwise", "broadcast", "reduction", "softmax", "layer_norm", "copy",
                      "gather", "scatter", "sort", "random", "product", "convolution", "optimizer"}
     assert str(ROOT) not in found["machine"]["output"]
-    assert "A rehearsal on the simulated driver" in done.stdout
+    table = lease(LEASE, "table", place / "out").stdout
+    assert "A rehearsal on the simulated driver" in table and done.stdout.endswith(table)
+    rows = sum(len(found[name].get("rows", [])) for name in PARTS)
+    assert table.count(" GB/s |") + table.count(" TFLOP/s |") + table.count(" us |") == rows > 40
 
 
 def test_rehearse_is_one_command():
@@ -116,7 +119,7 @@ def test_a_part_that_hangs_crashes_or_fails_is_reported_and_the_next_one_runs(pl
         replaced(programs / f"{name}.py", lambda _, text=text: textwrap.dedent(text))
     start = time.monotonic()
     done, found = run(place, "streams", "exchange", "host", "allocator", "--budget", 25, **DRIVER)
-    assert done.returncode == 1 and time.monotonic() - start < 30
+    assert done.returncode == 1 and time.monotonic() - start < 60
     assert found["streams"]["outcome"].startswith("killed after")
     assert found["streams"]["summary"] == "half of it"
     assert not alive(int((place / "child").read_text()))

@@ -20,7 +20,7 @@ from part import ROOT, Part, simulation
 CARRIED = ROOT / "compute-sanitizer/compute-sanitizer"
 SUMMARY = re.compile(r"(?:ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) hazard)")
 TOOLS = {"memcheck": 0.6, "racecheck": 0.35}  # of the time
-PATIENCE = 90  # seconds for one case: kernels run some ten times slower
+PATIENCE = 90  # seconds for one case, or for the kernels to be loaded and instrumented
 
 
 def sanitizer() -> str | None:
@@ -69,7 +69,8 @@ def checked(part: Part, tool: str, program: str, folder: pathlib.Path, seconds: 
         part.fail(f"{tool} did not come to its end: {text}")
     elif found:
         part.fail(f"{tool}: {text}")
-    return f"{tool}: {compared:,} samples of {reached} operators, {found} complaints"
+    told = "unfinished" if found is None else f"{found} complaints"
+    return f"{tool}: {compared:,} samples of {reached} operators, {told}"
 
 
 def main() -> None:
