@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -229,6 +230,32 @@ def test_memcheck_tells_what_the_sanitizer_found(place, tmp_path, last, outcome,
     assert found["memcheck"]["outcome"] == outcome, found["memcheck"]
     assert words in " ".join(found["memcheck"]["failures"])
     assert "samples of 3 operators" in found["memcheck"]["summary"]
+
+
+@pytest.mark.parametrize("last, seen", [(FAULT, "True"), (CLEAN, "False"), ("", "False")])
+def test_memcheck_asks_first_whether_a_planted_fault_is_found(place, tmp_path, last, seen):
+    program = tmp_path / "compute-sanitizer"
+    program.write_text(SANITIZER + last)
+    program.chmod(0o755)
+    ask = (f"import memcheck, pathlib; print(memcheck.finds_planted('racecheck', {str(program)!r}, "
+           f"pathlib.Path({str(tmp_path)!r})))")
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", ask], cwd=place / "tests/cuda/parts", capture_output=True,
+        text=True, timeout=60, check=True)
+    assert done.stdout == seen + "\n"
+
+
+def test_the_planted_kernels_are_ones_that_a_driver_would_take(place, tmp_path):
+    nvcc = re.search(r"^LIBDL_NVCC:\w+=(.*)$", (BUILD / "CMakeCache.txt").read_text(), flags=re.M)
+    assert nvcc
+    ptxas = pathlib.Path(nvcc[1]).resolve().with_name("ptxas")
+    write = "import planted_fault, sys; print(planted_fault.KERNELS[sys.argv[1]])"
+    for tool in ("memcheck", "racecheck"):
+        source = subprocess.run(
+            [sys.executable, "-B", "-c", write, tool], cwd=place / "tests/cuda/parts",
+            capture_output=True, text=True, check=True).stdout
+        (tmp_path / "planted.ptx").write_text(source)
+        subprocess.run([ptxas, "-arch=sm_90", "planted.ptx"], cwd=tmp_path, check=True)
 
 
 def test_the_document_has_the_table_of_what_has_run(tmp_path):
