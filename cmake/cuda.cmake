@@ -50,10 +50,12 @@ foreach(source ${compiled})
   set(image ${PROJECT_BINARY_DIR}/cuda/${stem}.fatbin)
   add_custom_command(
     OUTPUT ${image}
-    COMMAND ${LIBDL_NVCC} -std=c++20 -fatbin ${gencode} --fmad=false --expt-relaxed-constexpr
+    BYPRODUCTS ${image}.ptxas  # read by tests/gates/registers.py
+    COMMAND ${PROJECT_SOURCE_DIR}/tools/ptxas_report ${image}.ptxas
+            ${LIBDL_NVCC} -std=c++20 -fatbin ${gencode} --fmad=false --expt-relaxed-constexpr
             -Xcompiler=-Wall -DLIBDL_KERNELS -I${PROJECT_SOURCE_DIR} -I${PROJECT_SOURCE_DIR}/include
             -MD -MF ${image}.d ${source} -o ${image}
-    DEPENDS ${source} DEPFILE ${image}.d
+    DEPENDS ${source} ${PROJECT_SOURCE_DIR}/tools/ptxas_report DEPFILE ${image}.d
     COMMENT "Compiling kernels/cuda/${stem}.cu for the device" VERBATIM)
   list(APPEND images ${image})
   string(APPEND declarations "extern \"C\" const char libdl_cuda_${stem}[];\n")
