@@ -54,22 +54,29 @@ LIBDL_DEVICE auto applied(const Four<T>* in, int j) {
   if constexpr (kInputs == 3) return Op::of(x[0], x[1], x[2]);
 }
 
+// Where fewer than four elements are left, the others are zeros, whose results go nowhere. Loops
+// over arrays are unrolled, here and below: with an index that is not constant, an array would lie
+// in memory instead of registers.
 template <class Op, class T, int kInputs>
 LIBDL_DEVICE void dense(const Dense& p) {
   using Out = std::conditional_t<Op::kTruth, Bool, T>;
   for (int64_t i = 4 * first_element(); i < p.numel; i += 4 * all_threads()) {
-    Four<T> in[kInputs];
+    Four<T> in[kInputs] = {};
     Four<Out> out;
     const int n = p.numel - i < 4 ? static_cast<int>(p.numel - i) : 4;
+    LIBDL_UNROLL
     for (int k = 0; k < kInputs; ++k) {
       const T* const from = static_cast<const T*>(p.in[k]) + i;
       if (n == 4) {
         in[k] = *reinterpret_cast<const Four<T>*>(from);
       } else {
-        for (int j = 0; j < n; ++j) in[k].of[j] = from[j];
+        LIBDL_UNROLL
+        for (int j = 0; j < 3; ++j)
+          if (j < n) in[k].of[j] = from[j];
       }
     }
-    for (int j = 0; j < n; ++j) {
+    LIBDL_UNROLL
+    for (int j = 0; j < 4; ++j) {
       if constexpr (Op::kTruth) {
         out.of[j] = Bool{uint8_t(applied<Op, kInputs>(in, j))};
       } else {
@@ -80,7 +87,9 @@ LIBDL_DEVICE void dense(const Dense& p) {
     if (n == 4) {
       *reinterpret_cast<Four<Out>*>(to) = out;
     } else {
-      for (int j = 0; j < n; ++j) to[j] = out.of[j];
+      LIBDL_UNROLL
+      for (int j = 0; j < 3; ++j)
+        if (j < n) to[j] = out.of[j];
     }
   }
 }
@@ -119,13 +128,16 @@ LIBDL_DEVICE void dense_if(const Dense& p) {
 template <class V>
 LIBDL_DEVICE void strided(const Strided& p) {
   V x[3] = {};
-  for (int k = 0; k < p.inputs; ++k)
+  LIBDL_UNROLL
+  for (int k = 0; k < 3; ++k)
     if (p.constants >> k & 1) x[k] = load<V>(&p.constant[k], 0, p.in_dtype[k]);
   for (int64_t i = first_element(); i < p.geometry.numel; i += all_threads()) {
     int64_t offset[4];
     offsets_of(p.geometry, i, offset);
-    for (int k = 0; k < p.inputs; ++k)
-      if (!(p.constants >> k & 1)) x[k] = load<V>(p.in[k], offset[k + 1], p.in_dtype[k]);
+    LIBDL_UNROLL
+    for (int k = 0; k < 3; ++k)
+      if (k < p.inputs && !(p.constants >> k & 1))
+        x[k] = load<V>(p.in[k], offset[k + 1], p.in_dtype[k]);
     bool truth = false;
     const V y = evaluate<V>(p.expression, x[0], x[1], x[2], truth);
     store(p.out, offset[0], p.out_dtype, y);
