@@ -63,7 +63,8 @@ LIBDL_DEVICE void normalise_rows(const LayerNorm& p) {
   const bool once = walk.holds_all();
   T x[kHeld];
   const auto fetch = [&](int64_t first) {
-    walk.each(p.team, first, [&](int k, int64_t i) { x[k] = value_of<T>(in[i * p.in_step]); });
+    const auto from = walk.held(in, p.in_step, p.team, first);
+    walk.each(p.team, first, [&](int k) { x[k] = value_of<T>(from[k]); });
   };
 
   // The mean.
@@ -71,7 +72,7 @@ LIBDL_DEVICE void normalise_rows(const LayerNorm& p) {
   for (int64_t first = 0; first < p.n; first += walk.reach) {
     fetch(first);
     T sum = T(0);
-    walk.each(p.team, first, [&](int k, int64_t) { sum = sum + x[k]; });
+    walk.each(p.team, first, [&](int k) { sum = sum + x[k]; });
     total = total + sum;
   }
   const T mean = over_team<Sum>(total, p.team, walk.at) / static_cast<T>(p.n);
@@ -81,7 +82,7 @@ LIBDL_DEVICE void normalise_rows(const LayerNorm& p) {
   for (int64_t first = 0; first < p.n; first += walk.reach) {
     if (!once) fetch(first);
     T sum = T(0);
-    walk.each(p.team, first, [&](int k, int64_t) { sum = sum + (x[k] - mean) * (x[k] - mean); });
+    walk.each(p.team, first, [&](int k) { sum = sum + (x[k] - mean) * (x[k] - mean); });
     total = total + sum;
   }
   const T squares = over_team<Sum>(total, p.team, walk.at);
@@ -90,11 +91,14 @@ LIBDL_DEVICE void normalise_rows(const LayerNorm& p) {
   // Write the result.
   for (int64_t first = 0; first < p.n; first += walk.reach) {
     if (!once) fetch(first);
-    walk.each(p.team, first, [&](int k, int64_t i) {
+    const auto to = walk.held(out, p.out_step, p.team, first);
+    const auto weights = walk.held(weight, p.weight_step, p.team, first);
+    const auto biases = walk.held(bias, p.bias_step, p.team, first);
+    walk.each(p.team, first, [&](int k) {
       T y = (x[k] - mean) * rstd;
-      if (weight) y = y * value_of<T>(weight[i * p.weight_step]);
-      if (bias) y = y + value_of<T>(bias[i * p.bias_step]);
-      out[i * p.out_step] = element_of<E>(y);
+      if (weight) y = y * value_of<T>(weights[k]);
+      if (bias) y = y + value_of<T>(biases[k]);
+      to[k] = element_of<E>(y);
     });
   }
   if (!walk.there || !walk.at.leads()) return;
@@ -117,10 +121,13 @@ LIBDL_DEVICE void input_gradient(const LayerNormBackward& p) {
   const bool once = walk.holds_all();
   T g[kHeld], z[kHeld];
   const auto fetch = [&](int64_t first) {
-    walk.each(p.team, first, [&](int k, int64_t i) {
-      g[k] = value_of<T>(dy[i * p.dy_step]);
-      if (weight) g[k] = g[k] * value_of<T>(weight[i * p.weight_step]);
-      z[k] = (value_of<T>(in[i * p.in_step]) - mean) * rstd;
+    const auto from = walk.held(in, p.in_step, p.team, first);
+    const auto gradient = walk.held(dy, p.dy_step, p.team, first);
+    const auto weights = walk.held(weight, p.weight_step, p.team, first);
+    walk.each(p.team, first, [&](int k) {
+      g[k] = value_of<T>(gradient[k]);
+      if (weight) g[k] = g[k] * value_of<T>(weights[k]);
+      z[k] = (value_of<T>(from[k]) - mean) * rstd;
     });
   };
 
@@ -129,7 +136,7 @@ LIBDL_DEVICE void input_gradient(const LayerNormBackward& p) {
   for (int64_t first = 0; first < p.n; first += walk.reach) {
     fetch(first);
     T sum_g = T(0), sum_gz = T(0);
-    walk.each(p.team, first, [&](int k, int64_t) {
+    walk.each(p.team, first, [&](int k) {
       sum_g = sum_g + g[k];
       sum_gz = sum_gz + g[k] * z[k];
     });
@@ -142,9 +149,9 @@ LIBDL_DEVICE void input_gradient(const LayerNormBackward& p) {
   // Write dx.
   for (int64_t first = 0; first < p.n; first += walk.reach) {
     if (!once) fetch(first);
-    walk.each(p.team, first, [&](int k, int64_t i) {
-      dx[i * p.dx_step] = element_of<E>(((g[k] - mean_g) - z[k] * mean_gz) * rstd);
-    });
+    const auto to = walk.held(dx, p.dx_step, p.team, first);
+    walk.each(p.team, first,
+              [&](int k) { to[k] = element_of<E>(((g[k] - mean_g) - z[k] * mean_gz) * rstd); });
   }
 }
 

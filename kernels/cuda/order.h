@@ -211,9 +211,9 @@ struct Standing {
 };
 
 // Combines the lanes, then the blocks, of the team; its leaders get the result. A missing lane or
-// block must hold the identity.
+// block must hold the identity. Inlined: a call would put the team and the position into memory.
 template <class C, class T>
-LIBDL_OUTLINED T join_team(T x, const Team& t, const Standing& at) {
+LIBDL_DEVICE T join_team(T x, const Team& t, const Standing& at) {
   LIBDL_ROLLED
   for (int half = t.lanes / 2; half > 0; half /= 2) x = join<C>(x, t.width * half, at.lane < half);
   LIBDL_ROLLED

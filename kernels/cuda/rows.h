@@ -34,6 +34,15 @@ inline Grid grid_for_rows(const Team& t, int64_t rows) {
 
 #ifdef LIBDL_KERNELS
 
+// The values of a row that a thread holds, as an array. Only the first address and the step stay in
+// registers, where one address for each value would not fit.
+template <class E>
+struct Held {
+  E* data;
+  int64_t step;
+  LIBDL_DEVICE E& operator[](int k) const { return data[k * step]; }
+};
+
 // A thread's values of its row: lane, lane + lanes, … from each multiple of `reach` on.
 struct RowWalk {
   Standing at;
@@ -46,13 +55,19 @@ struct RowWalk {
     reach = int64_t{t.lanes} * kHeld;
   }
   LIBDL_DEVICE bool holds_all() const { return n <= reach; }
-  // Calls f(k, i) for the values i that the thread holds of [first, first + reach).
+  // The thread's values of [first, first + reach), of a row that lies at `row`.
+  template <class E>
+  LIBDL_DEVICE Held<E> held(E* row, int64_t step, const Team& t, int64_t first) const {
+    return {row + (first + at.lane) * step, step * t.lanes};
+  }
+  // Calls f(k) for each of these values that exists.
   template <class F>
   LIBDL_DEVICE void each(const Team& t, int64_t first, F&& f) const {
-    int64_t i = first + at.lane;
+    const int64_t rest = n - first - at.lane;
+    const int32_t left = !there ? 0 : static_cast<int32_t>(rest < reach ? rest : reach);
     LIBDL_UNROLL
-    for (int k = 0; k < kHeld; ++k, i += t.lanes)
-      if (i < n && there) f(k, i);
+    for (int k = 0; k < kHeld; ++k)
+      if (k * t.lanes < left) f(k);
   }
 };
 

@@ -44,14 +44,15 @@ LIBDL_DEVICE void softmax_rows(const Softmax& p) {
   const bool once = walk.holds_all();
   T x[kHeld];
   const auto fetch = [&](int64_t first) {
-    walk.each(p.team, first, [&](int k, int64_t i) { x[k] = value_of<T>(in[i * p.in_step[0]]); });
+    const auto from = walk.held(in, p.in_step[0], p.team, first);
+    walk.each(p.team, first, [&](int k) { x[k] = value_of<T>(from[k]); });
   };
 
   // The largest value.
   T top = Max::identity<T>();
   for (int64_t first = 0; first < p.n; first += walk.reach) {
     fetch(first);
-    walk.each(p.team, first, [&](int k, int64_t) { top = Max::of(top, x[k]); });
+    walk.each(p.team, first, [&](int k) { top = Max::of(top, x[k]); });
   }
   top = over_team<Max>(top, p.team, walk.at);
 
@@ -60,7 +61,7 @@ LIBDL_DEVICE void softmax_rows(const Softmax& p) {
   for (int64_t first = 0; first < p.n; first += walk.reach) {
     if (!once) fetch(first);
     T sum = T(0);
-    walk.each(p.team, first, [&](int k, int64_t) {
+    walk.each(p.team, first, [&](int k) {
       const T e = Math<T>::exp(x[k] - top);
       sum = sum + e;
       if (!p.log) x[k] = e;
@@ -73,14 +74,15 @@ LIBDL_DEVICE void softmax_rows(const Softmax& p) {
   const T scale = p.log ? Math<T>::log(total) : T(1) / total;
   for (int64_t first = 0; first < p.n; first += walk.reach) {
     if (!once) fetch(first);
-    walk.each(p.team, first, [&](int k, int64_t i) {
+    const auto to = walk.held(out, p.out_step, p.team, first);
+    walk.each(p.team, first, [&](int k) {
       T y = x[k];
       if (p.log) {
         y = y - top - scale;
       } else {
         y = (once ? y : Math<T>::exp(y - top)) * scale;
       }
-      out[i * p.out_step] = element_of<E>(y);
+      to[k] = element_of<E>(y);
     });
   }
 }
@@ -96,9 +98,11 @@ LIBDL_DEVICE void softmax_rows_backward(const Softmax& p) {
   const bool once = walk.holds_all();
   T g[kHeld], v[kHeld];
   const auto fetch = [&](int64_t first) {
-    walk.each(p.team, first, [&](int k, int64_t i) {
-      g[k] = value_of<T>(dy[i * p.in_step[0]]);
-      v[k] = value_of<T>(y[i * p.in_step[1]]);
+    const auto gradient = walk.held(dy, p.in_step[0], p.team, first);
+    const auto result = walk.held(y, p.in_step[1], p.team, first);
+    walk.each(p.team, first, [&](int k) {
+      g[k] = value_of<T>(gradient[k]);
+      v[k] = value_of<T>(result[k]);
     });
   };
 
@@ -107,7 +111,7 @@ LIBDL_DEVICE void softmax_rows_backward(const Softmax& p) {
   for (int64_t first = 0; first < p.n; first += walk.reach) {
     fetch(first);
     T sum = T(0);
-    walk.each(p.team, first, [&](int k, int64_t) { sum = sum + (p.log ? g[k] : g[k] * v[k]); });
+    walk.each(p.team, first, [&](int k) { sum = sum + (p.log ? g[k] : g[k] * v[k]); });
     total = total + sum;
   }
   total = over_team<Sum>(total, p.team, walk.at);
@@ -115,9 +119,10 @@ LIBDL_DEVICE void softmax_rows_backward(const Softmax& p) {
   // Write dx.
   for (int64_t first = 0; first < p.n; first += walk.reach) {
     if (!once) fetch(first);
-    walk.each(p.team, first, [&](int k, int64_t i) {
+    const auto to = walk.held(dx, p.out_step, p.team, first);
+    walk.each(p.team, first, [&](int k) {
       const T d = p.log ? g[k] - Math<T>::exp(v[k]) * total : v[k] * (g[k] - total);
-      dx[i * p.out_step] = element_of<E>(d);
+      to[k] = element_of<E>(d);
     });
   }
 }
