@@ -15,6 +15,10 @@
 
 #include "fault.h"
 
+#ifdef LIBDL_EMULATED_ADDRESS
+#include <sanitizer/common_interface_defs.h>
+#endif
+
 emulator::Index threadIdx, blockIdx, blockDim, gridDim;
 
 namespace emulator {
@@ -75,11 +79,38 @@ struct Block {
   alignas(16) char slots[kMostThreads][16];
 } block;
 
-#ifdef LIBDL_SANITIZE  // the sanitizers follow jumps, and lose their way between stacks
+// The sanitizers follow jumps, and lose their way between stacks; the kernels' own one is told.
+#if defined(LIBDL_SANITIZE) || defined(LIBDL_EMULATED_ADDRESS)
 ucontext_t scheduler;
-void to_scheduler(Fiber& self) { swapcontext(&self.context, &scheduler); }
-void to_fiber(Fiber& fiber) { swapcontext(&scheduler, &fiber.context); }
+struct Stack {
+  const void* bottom = nullptr;
+  size_t bytes = 0;
+} schedulers;
+#ifdef LIBDL_EMULATED_ADDRESS
+void leave_for(const void* bottom, size_t bytes) {
+  __sanitizer_start_switch_fiber(nullptr, bottom, bytes);
+}
+void arrive(Stack* from) {
+  __sanitizer_finish_switch_fiber(nullptr, from ? &from->bottom : nullptr,
+                                  from ? &from->bytes : nullptr);
+}
 #else
+void leave_for(const void*, size_t) {}
+void arrive(Stack*) {}
+#endif
+void to_scheduler(Fiber& self) {
+  leave_for(schedulers.bottom, schedulers.bytes);
+  swapcontext(&self.context, &scheduler);
+  arrive(&schedulers);
+}
+void to_fiber(Fiber& fiber) {
+  leave_for(fiber.context.uc_stack.ss_sp, kStack);
+  swapcontext(&scheduler, &fiber.context);
+  arrive(nullptr);
+}
+void begin_fiber() { arrive(&schedulers); }
+#else
+void begin_fiber() {}
 void to_scheduler(Fiber& self) {
   if (_setjmp(self.place) == 0) _longjmp(block.scheduler, 1);
 }
@@ -92,6 +123,7 @@ void to_scheduler(Fiber& self) {
 #endif
 
 void enter_fiber() {
+  begin_fiber();
   Fiber& self = block.fibers[block.current];
   for (;;) {
     block.kernel->run(block.params);
@@ -172,6 +204,15 @@ void run_fibers(Order order, uint64_t& seed) {
   }
 }
 
+// Not by memset, which the address sanitizer would stop between the variables.
+void poison_shared() {
+#ifdef LIBDL_EMULATED_ADDRESS
+  for (volatile char* at = shared_first; at < shared_end; ++at) *at = '\xff';
+#else
+  std::fill(shared_first, shared_end, '\xff');
+#endif
+}
+
 }  // namespace
 
 void enter(Kernel& kernel) {
@@ -212,7 +253,7 @@ void run(const Kernel& kernel, Index grid, Index size, const void* params, uint6
     blockIdx.y = static_cast<unsigned>(number / grid.x);
     Order threads(seed, size.x);
     if (kernel.block) {
-      std::fill(shared_first, shared_end, '\xff');
+      poison_shared();
       run_fibers(threads, seed);
       continue;
     }

@@ -42,4 +42,11 @@ LIBDL_BLOCK_KERNEL(planted_neighbour, To) {
   p.to[threadIdx.x] = held[(threadIdx.x + 1) % 64];
 }
 
+LIBDL_BLOCK_KERNEL(planted_past_the_end, Count) {
+  __shared__ int32_t held[64];
+  held[threadIdx.x] = static_cast<int32_t>(threadIdx.x);
+  __syncthreads();
+  p.to[threadIdx.x] = held[p.n];
+}
+
 LIBDL_KERNEL(planted_overflow, Count) { p.to[0] = p.from[0] + p.from[1]; }

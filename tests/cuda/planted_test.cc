@@ -192,7 +192,13 @@ TEST_F(Planted, WhatDependsOnTheOrderOfBlocksOrThreadsChanges) {
   EXPECT_EQ(missed + taken, 20 * 64);
 }
 
-// Seen by the undefined-behaviour sanitizer alone: tests/cuda/sanitized looks for its report.
+// Seen by the sanitizers alone: tests/cuda/sanitized looks for their reports.
+TEST_F(Planted, ReadingPastSharedMemoryIsLeftToTheSanitizer) {
+  auto* const to = allocate<int32_t>(64);
+  EXPECT_EQ(launch(kernel("planted_past_the_end"), Count{to, nullptr, 64}, 1, 64), CUDA_SUCCESS);
+  EXPECT_EQ(DRIVER(cuCtxSynchronize)(), CUDA_SUCCESS);
+}
+
 TEST_F(Planted, UndefinedBehaviourIsLeftToTheSanitizer) {
   auto* const from = allocate<int32_t>(2);
   auto* const to = allocate<int32_t>(1);
