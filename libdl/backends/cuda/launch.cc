@@ -97,6 +97,8 @@ void refuse(Context& context, const char* message) {
 
 void launch(Context& context, const char* name, const Grid& grid, const void* params, size_t) {
   if (context.error || grid.blocks <= 0 || grid.rows <= 0) return;
+  if (grid.blocks > INT32_MAX)
+    return refuse(context, "cuda: more blocks are wanted than a device takes, 2^31 - 1");
   CUfunction function = nullptr;
   const Entered in(context.device);
   if (in.error) return keep(context, in.error);
