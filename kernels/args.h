@@ -5,6 +5,7 @@
 #pragma once
 
 #include "kernels/args/batch_norm.h"
+#include "kernels/args/class_loss.h"
 #include "kernels/args/convolution.h"
 #include "kernels/args/copy.h"
 #include "kernels/args/gather.h"

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Index values that are out of range are reported in host memory, where the next call that waits
-// finds them. Until it has read one, no further one of the same stream is reported.
-
 #include "kernels/cuda/indexed.h"
 #include "kernels/cuda/plan.h"
 
@@ -28,17 +25,8 @@ LIBDL_KERNEL(check_index_values, CheckIndex) {
     int64_t offset[1];
     offsets_of(p.geometry, i, offset);
     const int64_t value = index_at(p.index, offset[0], p.dtype);
-    if (wrapped(value, p.size) >= 0) continue;
-    Complaint* const c = p.complaint;
-    const int32_t taken = *static_cast<volatile int32_t*>(&c->taken);
-    if (atomicCAS(&c->claimed, taken, taken + 1) != taken) continue;
-    c->position = p.first + i;
-    c->value = value;
-    c->size = p.size;
-    c->op = p.op;
-    c->finding = p.finding;
-    __threadfence_system();  // the host sees these before it sees the next
-    *static_cast<volatile int32_t*>(&c->told) = taken + 1;
+    if (wrapped(value, p.size) < 0)
+      complain(p.complaint, p.op, p.finding, p.first + i, value, p.size);
   }
 }
 

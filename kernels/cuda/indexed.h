@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Shared by the kernels that follow an index: reading it, and skipping positions whose index is out
-// of range (kernel check_index has left a complaint).
+// Shared by the kernels that follow an index: reading it, complaining of a value that is out of
+// range, and skipping positions of which kernel check_index has complained.
 #pragma once
 
 #include "kernels/cuda/device.h"
@@ -66,6 +66,21 @@ LIBDL_DEVICE int64_t index_at(const void* index, int64_t i, int32_t dtype) {
 LIBDL_DEVICE int64_t wrapped(int64_t index, int64_t size) {
   const int64_t at = index + (index < 0 ? size : 0);
   return at >= 0 && at < size ? at : -1;
+}
+
+// Reports the value at a position in host memory, where the next call that waits finds it. Until it
+// has read one, no further one of the same stream is reported.
+LIBDL_DEVICE void complain(Complaint* c, const char* op, const char* finding, int64_t position,
+                           int64_t value, int64_t size) {
+  const int32_t taken = *static_cast<volatile int32_t*>(&c->taken);
+  if (atomicCAS(&c->claimed, taken, taken + 1) != taken) return;
+  c->position = position;
+  c->value = value;
+  c->size = size;
+  c->op = op;
+  c->finding = finding;
+  __threadfence_system();  // the host sees these before it sees the next
+  *static_cast<volatile int32_t*>(&c->told) = taken + 1;
 }
 
 #endif

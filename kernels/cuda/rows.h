@@ -48,8 +48,11 @@ struct RowWalk {
   Standing at;
   int64_t row, n, reach;
   bool there;
-  LIBDL_DEVICE RowWalk(const Team& t, int64_t rows, int64_t length) : at(t) {
-    row = (int64_t{blockIdx.x} * t.others + at.other) * t.width + at.x;
+  LIBDL_DEVICE RowWalk(const Team& t, int64_t rows, int64_t length)
+      : RowWalk(t, rows, length, blockIdx.x) {}
+  // `tile` counts what a block takes at a time, which is a row for each of its teams.
+  LIBDL_DEVICE RowWalk(const Team& t, int64_t rows, int64_t length, int64_t tile) : at(t) {
+    row = (tile * t.others + at.other) * t.width + at.x;
     there = row < rows;
     n = length;
     reach = int64_t{t.lanes} * kHeld;

@@ -22,6 +22,13 @@ pytestmark = pytest.mark.skipif(not SIMULATION.exists(), reason="the CUDA plugin
 # Which context is current is asked each time: another library may have changed it. The driver keeps
 # it in the thread's own memory.
 LAUNCH = {"cuCtxGetCurrent": 1, "cuLaunchKernel": 1}
+
+
+def launches(n: int, others: int = 0) -> dict[str, int]:
+    """Kernels; and other looks at the context: where to tell of an index that is out of range."""
+    return {"cuCtxGetCurrent": n + others, "cuLaunchKernel": n}
+
+
 READ_BACK = {"cuCtxGetCurrent": 2, "cuMemcpyAsync": 1, "cuStreamSynchronize": 1}
 CALLS: dict[str, dict[str, int]] = {
     "add": LAUNCH,
@@ -36,6 +43,13 @@ CALLS: dict[str, dict[str, int]] = {
     "copy_transposed": LAUNCH,
     "to_host": READ_BACK,
     "item": READ_BACK,
+    # The rows' losses and their total; the gradient 1 of the loss; the gradient of the input.
+    "cross_entropy_and_backward": launches(4, 1),
+    "cross_entropy_weighted_smoothed": launches(4, 1),
+    "cross_entropy_of_images": launches(4, 1),
+    "cross_entropy_by_row": launches(1, 1),
+    "cross_entropy_of_probabilities": launches(6),
+    "nll_loss_and_backward": launches(4, 1),
     "sgd_of_20": LAUNCH,
     "adam_of_20": LAUNCH,
 }
@@ -54,6 +68,14 @@ def calls():
     return {{name: driver.libdl_simulated_calls_of(name.encode()) for name in NAMES}}
 
 x, y = (dl.ones(64, 64, device="cuda") for _ in range(2))
+classes, pixels = (dl.zeros(*shape, dtype=dl.int64, device="cuda") for shape in ((64,), (2, 5, 7)))
+logits = dl.ones(64, 64, device="cuda").requires_grad_()
+images = dl.ones(2, 3, 5, 7, device="cuda").requires_grad_()
+
+def and_backward(loss, x=logits):
+    x.grad = None
+    loss().backward()
+
 many = [nn.Parameter(dl.ones(30 + i, device="cuda")) for i in range(20)]
 for p in many:
     p.grad = dl.ones_like(p)
@@ -72,6 +94,14 @@ OPERATORS = {{
     "copy_transposed": lambda: x.copy_(y.t()),
     "to_host": lambda: x.cpu(),
     "item": lambda: x[0, 0].item(),
+    "cross_entropy_and_backward": lambda: and_backward(lambda: F.cross_entropy(logits, classes)),
+    "cross_entropy_weighted_smoothed": lambda: and_backward(
+        lambda: F.cross_entropy(logits, classes, weight=x[0], label_smoothing=0.1)),
+    "cross_entropy_of_images": lambda: and_backward(
+        lambda: F.cross_entropy(images, pixels, reduction="sum"), images),
+    "cross_entropy_by_row": lambda: F.cross_entropy(x, classes, reduction="none"),
+    "cross_entropy_of_probabilities": lambda: F.cross_entropy(x, y),
+    "nll_loss_and_backward": lambda: and_backward(lambda: F.nll_loss(logits, classes)),
     "sgd_of_20": sgd.step,
     "adam_of_20": adam.step,
 }}

@@ -98,4 +98,17 @@ void store_range(const T* tile, char* data, int32_t dtype, int64_t element_bytes
   }
 }
 
+// Calls f(k, offset, run) for the runs of the dims' elements first + k, k below n, that are evenly
+// spaced: `run` of them from the offset on.
+template <class F>
+void each_run(const Dims& dims, int64_t first, int64_t n, const F& f) {
+  const int64_t inner = dims.inner_size();
+  for (int64_t k = 0; k < n;) {
+    const int64_t left = inner - (first + k) % inner;
+    const int64_t run = n - k < left ? n - k : left;
+    f(k, dims.offset(first + k), run);
+    k += run;
+  }
+}
+
 }  // namespace libdl::kernels::cpu

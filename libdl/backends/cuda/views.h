@@ -67,6 +67,14 @@ LIBDL_VIEWS(SoftmaxBackwardArgs) {
   all(visit, Use::kReads, a.dy, a.y);
   all(visit, Use::kWrites, a.dx);
 }
+LIBDL_VIEWS(ClassLossArgs) {
+  all(visit, Use::kReads, a.in, a.targets.target, a.targets.weight);
+  all(visit, Use::kWrites, a.log_p, a.losses, a.loss, a.divisor);
+}
+LIBDL_VIEWS(ClassLossBackwardArgs) {
+  all(visit, Use::kReads, a.dy, a.log_p, a.targets.target, a.targets.weight, a.divisor);
+  all(visit, Use::kWrites, a.dx);
+}
 LIBDL_VIEWS(LayerNormArgs) {
   all(visit, Use::kReads, a.in, a.weight, a.bias);
   all(visit, Use::kWrites, a.out, a.mean, a.rstd);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Losses, composed of other operators. Meaning and errors: include/libdl/nn.h.
+// Losses. Meaning and errors: include/libdl/nn.h.
 #pragma once
 
 #include <string_view>

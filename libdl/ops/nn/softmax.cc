@@ -4,6 +4,7 @@
 
 #include "ops/core/launch.h"
 #include "ops/creation/copy.h"
+#include "ops/nn/last_axis.h"
 #include "ops/pointwise/arithmetic.h"
 #include "ops/pointwise/exponential.h"
 #include "ops/reduction/reduction.h"
@@ -14,30 +15,7 @@ namespace {
 struct Axis {
   int at;
 };
-
-// The kernel works along the last dimension: the same elements with `at` moved there.
-struct LastAxis {
-  Shape sizes, strides;
-  kernels::View view;
-
-  LastAxis(const Tensor& x, int at, Access access) : sizes(x.shape()), strides(x.strides()) {
-    if (x.ndim() == 0) {
-      sizes.push_back(1);
-      strides.push_back(1);
-    }
-    std::rotate(sizes.begin() + at, sizes.begin() + at + 1, sizes.end());
-    std::rotate(strides.begin() + at, strides.begin() + at + 1, strides.end());
-    view = {kernel_data(x, access), sizes.data(), strides.data(),
-            static_cast<int32_t>(sizes.size()), static_cast<int32_t>(x.dtype())};
-  }
-};
 }  // namespace
-
-// x, or a row-major copy where its elements are read across their lines of memory while those of
-// the result, which is row-major, are written along theirs.
-static Tensor along_lines(const Tensor& x) {
-  return x.is_contiguous() || x.stride(x.ndim() - 1) == 1 ? x : plain(x);
-}
 
 // softmax:     dx = y (dy - sum(y dy)): the Jacobian diag(y) - y y^T applied from the left
 // log_softmax: dx = dy - exp(y) sum(dy)
