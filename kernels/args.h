@@ -12,6 +12,7 @@
 #include "kernels/args/image.h"
 #include "kernels/args/index.h"
 #include "kernels/args/layer_norm.h"
+#include "kernels/args/lists.h"
 #include "kernels/args/matmul.h"
 #include "kernels/args/nonzero.h"
 #include "kernels/args/optimizer.h"

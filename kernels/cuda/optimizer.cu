@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// An optimizer step over many tensors at once: a launch has a table of as many tensors as fit its
-// parameters, and every thread block finds its tensor there.
+// An optimizer step over many tensors at once.
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +8,7 @@
 #include "kernels/cuda/device.h"
 #include "kernels/cuda/launch.h"
 #include "kernels/cuda/plan.h"
+#include "kernels/cuda/tensor_table.h"
 
 #ifdef LIBDL_KERNELS
 #include "kernels/cuda/math.h"
@@ -18,7 +18,6 @@ namespace libdl::kernels::cuda {
 
 namespace {
 
-constexpr int kTensors = 64;
 constexpr int64_t kChunk = 4096;  // elements of a thread block
 
 struct Entry {
@@ -26,23 +25,20 @@ struct Entry {
   const void* grad;
   void* state[3];  // NULL where the rule needs none
   int64_t numel;
+  int32_t dtype, blocks_before;
 };
+template <size_t kBytes>
 struct Step {
-  int32_t tensors;
   OptimizerOptions options;
-  int64_t blocks_before[kTensors];  // of each tensor
-  Entry entry[kTensors];
+  TensorTable<Entry, room_for_entries<Entry>(kBytes, sizeof(OptimizerOptions))> table;
 };
+using ShortStep = Step<kShortParams>;
+using LongStep = Step<kLongParams>;
+static_assert(sizeof(ShortStep) <= kShortParams && sizeof(LongStep) <= kLongParams);
 
 }  // namespace
 
 #ifdef LIBDL_KERNELS
-
-// Four elements in one access, if they are aligned.
-template <class T>
-struct alignas(4 * sizeof(T)) Four {
-  T of[4];
-};
 
 template <class V>
 LIBDL_DEVICE V constant(double x) {
@@ -60,10 +56,6 @@ LIBDL_DEVICE V magnitude(V x) {
 #define LIBDL_RULE LIBDL_DEVICE
 #include "kernels/optimizer_rules.h"
 #undef LIBDL_RULE
-
-LIBDL_DEVICE bool is_aligned_to(const void* data, size_t unit) {
-  return reinterpret_cast<uintptr_t>(data) % unit == 0;
-}
 
 // kWidth elements, 1 or 4, from i on.
 template <class Rule, class T, class E, int kWidth>
@@ -99,38 +91,45 @@ LIBDL_DEVICE void update(const Rule& rule, const Entry& entry, const bool (&has)
 }
 
 template <template <class> class Rule, class T, class E>
-LIBDL_DEVICE void step(const Step& s) {
-  int low = 0, high = s.tensors;  // the last tensor that begins at or before this block
-  while (high - low > 1) {
-    const int middle = (low + high) / 2;
-    if (s.blocks_before[middle] <= blockIdx.x) {
-      low = middle;
-    } else {
-      high = middle;
-    }
-  }
-  const Entry& entry = s.entry[low];
+LIBDL_DEVICE void step_portion(const OptimizerOptions& options, const Entry& entry,
+                               const Portion& at) {
   bool has[3], aligned = is_aligned_to(entry.param, sizeof(Four<E>)) &&
                          is_aligned_to(entry.grad, sizeof(Four<E>));
   for (int k = 0; k < 3; ++k) {
     has[k] = entry.state[k] != nullptr;
     aligned = aligned && is_aligned_to(entry.state[k], sizeof(Four<E>));
   }
-  const int64_t start = (int64_t{blockIdx.x} - s.blocks_before[low]) * kChunk;
-  const int64_t end = start + kChunk < entry.numel ? start + kChunk : entry.numel;
-  const Rule<T> rule(s.options);
-  const int64_t fours = aligned ? (end - start) / 4 : 0;
+  const Rule<T> rule(options);
+  const int64_t fours = aligned ? (at.end - at.first) / 4 : 0;
   for (int64_t k = threadIdx.x; k < fours; k += blockDim.x)
-    update<Rule<T>, T, E, 4>(rule, entry, has, start + 4 * k);
-  for (int64_t i = start + 4 * fours + threadIdx.x; i < end; i += blockDim.x)
+    update<Rule<T>, T, E, 4>(rule, entry, has, at.first + 4 * k);
+  for (int64_t i = at.first + 4 * fours + threadIdx.x; i < at.end; i += blockDim.x)
     update<Rule<T>, T, E, 1>(rule, entry, has, i);
 }
 
-#define LIBDL_STEPS(name, Rule)                                            \
-  LIBDL_KERNEL(name##_f16, Step) { step<rules::Rule, float, Half>(p); }    \
-  LIBDL_KERNEL(name##_bf16, Step) { step<rules::Rule, float, Bfloat>(p); } \
-  LIBDL_KERNEL(name##_f32, Step) { step<rules::Rule, float, float>(p); }   \
-  LIBDL_KERNEL(name##_f64, Step) { step<rules::Rule, double, double>(p); }
+template <template <class> class Rule, class T, class E, class Params>
+LIBDL_DEVICE void step(const Params& p) {
+  const Portion at = portion_of_block<kChunk>(p.table);
+  step_portion<Rule, T, E>(p.options, p.table.entry[at.at], at);
+}
+
+// Each tensor by its own dtype.
+template <template <class> class Rule, class Params>
+LIBDL_DEVICE void step_mixed(const Params& p) {
+  const Portion at = portion_of_block<kChunk>(p.table);
+  const Entry& entry = p.table.entry[at.at];
+  with_floating(entry.dtype, [&](auto* type) {
+    using E = std::remove_pointer_t<decltype(type)>;
+    step_portion<Rule, ComputedIn<E>, E>(p.options, entry, at);
+  });
+}
+
+#define LIBDL_STEPS(name, Rule)                                                     \
+  LIBDL_KERNEL(name##_f32, ShortStep) { step<rules::Rule, float, float>(p); }       \
+  LIBDL_KERNEL(name##_f64, ShortStep) { step<rules::Rule, double, double>(p); }     \
+  LIBDL_KERNEL(name##_f32_long, LongStep) { step<rules::Rule, float, float>(p); }   \
+  LIBDL_KERNEL(name##_f64_long, LongStep) { step<rules::Rule, double, double>(p); } \
+  LIBDL_KERNEL(name##_mixed, LongStep) { step_mixed<rules::Rule>(p); }
 LIBDL_STEPS(sgd, Sgd)
 LIBDL_STEPS(adam, Adam)
 LIBDL_STEPS(asgd, Asgd)
@@ -149,50 +148,55 @@ LIBDL_STEPS(rprop, Rprop)
 
 namespace {
 
-static_assert(sizeof(Step) <= 4096, "a launch's parameters hold 4 KB");
-
-// A table that is being filled.
-struct Table {
-  Context& context;
-  const char* kernel;
-  Step step;
-  int64_t blocks = 0;
-
-  void add(const Entry& entry) {
-    if (step.tensors == kTensors) send();
-    step.blocks_before[step.tensors] = blocks;
-    step.entry[step.tensors++] = entry;
-    blocks += (entry.numel + kChunk - 1) / kChunk;
-  }
-  void send() {
-    if (step.tensors > 0) launch(context, kernel, {blocks, kThreads, 1}, step);
-    step.tensors = 0;
-    blocks = 0;
-  }
+struct Names {
+  const char *f32, *f64, *f32_long, *f64_long, *mixed;
 };
 
-void take_step(Context& context, const OptimizerArgs& a, const char* const (&names)[4]) {
-  Step step{};
-  step.options = a.options;
-  for (int32_t kind = 0; kind < 4; ++kind) {
-    Table table{context, names[kind], step};
-    for (int32_t t = 0; t < a.count; ++t) {
-      if (a.dtype[t] != LIBDL_DTYPE_FLOAT16 + kind || a.numel[t] == 0) continue;
-      Entry entry{a.param[t], a.grad[t], {}, a.numel[t]};
-      void* const* const states[] = {a.state1, a.state2, a.state3};
-      for (int k = 0; k < 3; ++k)
-        if (states[k]) entry.state[k] = states[k][t];
-      table.add(entry);
-    }
-    table.send();
+// The dtype of all tensors that have elements, if it has kernels of its own, or NONE.
+int32_t only_dtype(const OptimizerArgs& a) {
+  int32_t dtype = LIBDL_DTYPE_NONE;
+  for (int32_t t = 0; t < a.count; ++t) {
+    if (a.numel[t] == 0 || a.dtype[t] == dtype) continue;
+    if (dtype != LIBDL_DTYPE_NONE) return LIBDL_DTYPE_NONE;
+    dtype = a.dtype[t];
   }
+  return dtype == LIBDL_DTYPE_FLOAT32 || dtype == LIBDL_DTYPE_FLOAT64 ? dtype : LIBDL_DTYPE_NONE;
+}
+
+template <class Params>
+void queue(Context& context, const OptimizerArgs& a, const char* name) {
+  Params params{};
+  params.options = a.options;
+  const auto send = [&](const Params& filled, int64_t blocks) {
+    launch(context, name, {blocks, kThreads, 1}, filled);
+  };
+  Filling<kChunk, Params, decltype(send)> filling(params, send);
+  void* const* const states[] = {a.state1, a.state2, a.state3};
+  for (int32_t t = 0; t < a.count; ++t) {
+    if (a.numel[t] == 0) continue;
+    Entry entry{a.param[t], a.grad[t], {}, a.numel[t], a.dtype[t], 0};
+    for (int k = 0; k < 3; ++k)
+      if (states[k]) entry.state[k] = states[k][t];
+    filling.add(entry);
+  }
+  filling.flush();
+}
+
+void take_step(Context& context, const OptimizerArgs& a, const Names& names) {
+  const int32_t dtype = only_dtype(a);
+  if (dtype == LIBDL_DTYPE_NONE) return queue<LongStep>(context, a, names.mixed);
+  const bool is_single = dtype == LIBDL_DTYPE_FLOAT32;
+  if (a.count <= room_for_entries<Entry>(kShortParams, sizeof(OptimizerOptions)))
+    return queue<ShortStep>(context, a, is_single ? names.f32 : names.f64);
+  queue<LongStep>(context, a, is_single ? names.f32_long : names.f64_long);
 }
 
 }  // namespace
 
-#define LIBDL_STEPS(name)                                                             \
-  void name(Context& context, const OptimizerArgs& a) {                               \
-    take_step(context, a, {#name "_f16", #name "_bf16", #name "_f32", #name "_f64"}); \
+#define LIBDL_STEPS(name)                                                                          \
+  void name(Context& context, const OptimizerArgs& a) {                                            \
+    take_step(context, a,                                                                          \
+              {#name "_f32", #name "_f64", #name "_f32_long", #name "_f64_long", #name "_mixed"}); \
   }
 LIBDL_STEPS(sgd)
 LIBDL_STEPS(adam)

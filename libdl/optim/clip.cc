@@ -3,6 +3,7 @@
 #include <cmath>
 #include <vector>
 
+#include "optim/listed.h"
 #include "optim/lists.h"
 #include "optim/step.h"
 
@@ -48,30 +49,60 @@ static void check_order(const char* op, int argument, double norm_type) {
 
 // -- norms ----------------------------------------------------------------------------------------
 
-// The norm of all elements, in float64. A device is waited for at most once, by who reads it.
-static Tensor norm_of_all(TensorSpan tensors, double norm_type) {
-  if (tensors.empty()) return full({}, number(0.0), Dtype::kFloat64);
-  const Tensor p = number(norm_type);
-  const int64_t count[] = {static_cast<int64_t>(tensors.size())};
-  const Tensor norms = empty(count, Dtype::kFloat64, tensors[0].device());
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    const Tensor x = is_sparse(tensors[i]) ? held_values(tensors[i]) : tensors[i];
-    norm(x, &p, {}, false, Dtype::kNone, Into(select(norms, 0, static_cast<int64_t>(i))));
-  }
-  return norm(norms, &p, {}, false, Dtype::kNone);
-}
-
-static void check_finite(const char* op, const char* name, double length) {
-  if (!std::isfinite(length))
-    fail_argument(LIBDL_ERROR_VALUE, op, 1, name, "have norm " + std::to_string(length),
-                  "a finite norm");
-}
+namespace {
+struct Norm {
+  Tensor exact;    // float64
+  Tensor rounded;  // in the tensors' own dtype
+};
+}  // namespace
 
 static Dtype dtype_of_norm(TensorSpan tensors) {
   if (tensors.empty()) return Dtype::kFloat32;
   Dtype dtype = real_of(tensors[0].dtype());
   for (const Tensor& x : tensors) dtype = promote(dtype, real_of(x.dtype()));
   return dtype;
+}
+
+// Each tensor's norm, and the norm of these.
+static Tensor norm_of_norms(TensorSpan tensors, double norm_type) {
+  const Tensor p = number(norm_type);
+  const int64_t count[] = {static_cast<int64_t>(tensors.size())};
+  const Tensor norms = empty(count, Dtype::kFloat64, tensors[0].device());
+  for (size_t i = 0; i < tensors.size(); ++i)
+    norm(tensors[i], &p, {}, false, Dtype::kNone, Into(select(norms, 0, static_cast<int64_t>(i))));
+  return norm(norms, &p, {}, false, Dtype::kNone);
+}
+
+// The norm of all elements. A device is waited for at most once, by who reads it.
+static Norm norm_of_all(TensorSpan tensors, double norm_type) {
+  const Dtype dtype = dtype_of_norm(tensors);
+  if (tensors.empty())
+    return {full({}, number(0.0), Dtype::kFloat64), full({}, number(0.0), dtype)};
+  const Device device = tensors[0].device();
+  Listed listed(device);
+  std::vector<Tensor> held(tensors.size());
+  bool are_listed = true;  // unless it is to refuse the largest of nothing
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    held[i] = is_sparse(tensors[i]) ? held_values(tensors[i]) : tensors[i];
+    if (!device.is_cpu() && !listed.takes(held[i])) held[i] = plain(held[i]);
+    are_listed =
+        are_listed && listed.takes(held[i]) && (held[i].numel() || std::isfinite(norm_type));
+    if (are_listed) listed.add(held[i], Access::kRead);
+  }
+  if (!are_listed) {
+    const Tensor total = norm_of_norms(held, norm_type);
+    return {total, cast(total, dtype)};
+  }
+  const Norm made{empty({}, Dtype::kFloat64, device), empty({}, dtype, device)};
+  launch_list_norm(device,
+                   {listed.list(), norm_type, overwrites(made.exact), overwrites(made.rounded)});
+  return made;
+}
+
+static void check_finite(const char* op, const char* name, double length) {
+  if (!std::isfinite(length))
+    fail_argument(LIBDL_ERROR_VALUE, op, 1, name, "have norm " + std::to_string(length),
+                  "a finite norm");
 }
 
 Tensor total_norm(TensorSpan tensors, double norm_type, bool error_if_nonfinite) {
@@ -81,26 +112,42 @@ Tensor total_norm(TensorSpan tensors, double norm_type, bool error_if_nonfinite)
   check_order(op, 2, norm_type);
   check_floating(op, "tensors", tensors);
   const ModeGuard off(kModeGrad | kModeForward);
-  const Tensor total = norm_of_all(tensors, norm_type);
-  if (error_if_nonfinite) check_finite(op, "tensors", item_f64(total));
-  return cast(total, dtype_of_norm(tensors));
+  const Norm total = norm_of_all(tensors, norm_type);
+  if (error_if_nonfinite) check_finite(op, "tensors", item_f64(total.exact));
+  return total.rounded;
 }
 
 // -- clipping -------------------------------------------------------------------------------------
 
-// Changes the gradients by change(x, into). Of sparse ones the rows that are held change; the new
-// ones are made before anything is written.
-template <class F>
-static void change_all(const char* op, TensorSpan grads, F&& change) {
+// Changes the gradients: by launch(device, list) those that can be listed, at once, and the others
+// by change(x, into). Of sparse ones the rows that are held change; the new ones are made before
+// anything is written.
+template <class L, class F>
+static void change_all(const char* op, TensorSpan grads, L&& launch, F&& change) {
+  if (grads.empty()) return;
+  const Device device = grads[0].device();
+  Listed listed(device);
   std::vector<Tensor> fresh(grads.size());
+  std::vector<bool> is_listed(grads.size());
   for (size_t i = 0; i < grads.size(); ++i) {
-    const std::vector<int64_t>* const rows = held_rows(grads[i]);
-    if (!rows) continue;
-    fresh[i] = sparse_matrix(grads[i].shape(), *rows, change(held_values(grads[i]), Into()));
+    if (const std::vector<int64_t>* const rows = held_rows(grads[i])) {
+      fresh[i] = sparse_matrix(grads[i].shape(), *rows, change(held_values(grads[i]), Into()));
+    } else if (listed.takes(grads[i])) {
+      is_listed[i] = true;
+      listed.add(grads[i], Access::kUpdate);
+    }
+  }
+  // A device changes the entries in any order: what is listed twice is changed one after the other.
+  if (!device.is_cpu() && !listed.are_apart()) {
+    is_listed.assign(grads.size(), false);
+    listed = Listed(device);
   }
   const Uninterruptible whole;  // all are changed or none
+  if (!listed.is_empty()) launch(device, listed.list());
   for (size_t i = 0; i < grads.size(); ++i) {
-    if (fresh[i].defined()) {
+    if (is_listed[i]) {
+      written(grads[i], op);
+    } else if (fresh[i].defined()) {
       take_rows(grads[i], fresh[i], op);
     } else {
       change(grads[i], Into(grads[i]));
@@ -108,20 +155,29 @@ static void change_all(const char* op, TensorSpan grads, F&& change) {
   }
 }
 
+// The total norm as a 0-d tensor on a device.
+static Tensor total_on(const Tensor& total, Device device) {
+  if (total.is_number()) return full({}, total, Dtype::kFloat64, device);
+  return on_device(reshape(total, Dims()), device);
+}
+
 // A NaN as a factor makes all gradients NaN. On a device nobody waits to learn whether the factor
-// is 1: all gradients are multiplied.
+// is 1.
 static void scale_to(TensorSpan grads, double max_norm, const Tensor& total) {
   Tensor scale;
+  const auto launch = [&](Device device, const kernels::TensorList& list) {
+    const Tensor there = total_on(total, device);
+    launch_list_clip(device, {list, reads(there), max_norm});
+  };
   if (total.device().is_cpu()) {
     const DefaultFloatEnvironment environment;
     const double factor = max_norm / (item_f64(total) + 1e-6);
     if (factor >= 1) return;
     scale = number(factor);
-  } else {
-    const Tensor factor = div(number(max_norm), add(total, number(1e-6)));
-    scale = minimum(factor, number(1.0));
   }
-  change_all("mul", grads, [&](const Tensor& g, Into into) {
+  change_all("mul", grads, launch, [&](const Tensor& g, Into into) {
+    if (!scale.defined())
+      scale = minimum(div(number(max_norm), add(total, number(1e-6))), number(1.0));
     return mul(g, g.device() == scale.device() ? scale : on_device(scale, g.device()), into);
   });
 }
@@ -136,12 +192,10 @@ Tensor clip_grad_norm(TensorSpan grads, double max_norm, double norm_type,
   check_order(op, 3, norm_type);
   check_gradients(op, grads);
   const ModeGuard off(kModeGrad | kModeForward);
-  const Tensor total = norm_of_all(grads, norm_type);
-  if (error_if_nonfinite) check_finite(op, "grads", item_f64(total));
-  // All that may fail comes before the first gradient is scaled.
-  Tensor before = cast(total, dtype_of_norm(grads));
-  scale_to(grads, max_norm, total);
-  return before;
+  const Norm total = norm_of_all(grads, norm_type);
+  if (error_if_nonfinite) check_finite(op, "grads", item_f64(total.exact));
+  scale_to(grads, max_norm, total.exact);
+  return total.rounded;
 }
 
 void clip_grads_with_norm(TensorSpan grads, double max_norm, const Tensor& total_norm) {
@@ -170,10 +224,15 @@ void clip_grad_value(TensorSpan grads, double clip_value) {
       fail_argument(LIBDL_ERROR_DTYPE, op, 1, "grads", "holds a complex tensor" + at_position(i),
                     "real ones: complex numbers have no order");
   const ModeGuard off(kModeGrad | kModeForward);
+  std::vector<Tensor> bound;  // elsewhere it never binds
+  for (const Tensor& g : grads)
+    if (holds(g.dtype(), clip_value)) bound.push_back(g);
   const Tensor low = number(-clip_value), high = number(clip_value);
-  change_all("clamp", grads, [&](const Tensor& g, Into into) {
-    return holds(g.dtype(), clip_value) ? clamp(g, &low, &high, into) : g;  // else it never binds
-  });
+  const auto launch = [&](Device device, const kernels::TensorList& list) {
+    launch_list_clip(device, {list, no_view(), clip_value});
+  };
+  change_all("clamp", bound, launch,
+             [&](const Tensor& g, Into into) { return clamp(g, &low, &high, into); });
 }
 
 }  // namespace libdl

@@ -99,11 +99,11 @@ CUresult cuCtxSynchronize() {
 
 // -- modules and launches -------------------------------------------------------------------------
 
-// Of a launch, as in the programming guide's table of technical specifications. Parameters of up to
-// 32,764 bytes are passed too, but only by drivers and devices that are recent enough. Static
-// shared memory has its limit at compile time: ptxas refuses more than 48 kB.
+// Of a launch, as in the programming guide's table of technical specifications; of parameters, by
+// the drivers and devices that the plugin wants (others pass 4,096 bytes). Static shared memory has
+// its limit at compile time: ptxas refuses more than 48 kB.
 constexpr unsigned kMostBlocks = 0x7fffffff, kMostRows = 65535;
-constexpr size_t kMostParams = 4096;
+constexpr size_t kMostParams = 32764;
 
 CUresult cuModuleLoadData(CUmodule* module, const void* image) {
   ENTER(kContext);

@@ -34,7 +34,7 @@ struct To {
 
 // planted_large: does nothing, with parameters of more bytes than a launch passes.
 struct Large {
-  char bytes[4097];
+  char bytes[32765];
 };
 
 // planted_small: does nothing, with blocks of at most 64 threads. planted_stuck: the first thread

@@ -29,6 +29,8 @@ def launches(n: int, others: int = 0) -> dict[str, int]:
     return {"cuCtxGetCurrent": n + others, "cuLaunchKernel": n}
 
 
+STEPS = ["SGD", "Adam", "AdamW", "Adagrad", "RMSprop", "Rprop", "ASGD", "Adamax", "NAdam", "RAdam",
+         "Adadelta"]  # fmt: skip
 READ_BACK = {"cuCtxGetCurrent": 2, "cuMemcpyAsync": 1, "cuStreamSynchronize": 1}
 CALLS: dict[str, dict[str, int]] = {
     "add": LAUNCH,
@@ -50,8 +52,11 @@ CALLS: dict[str, dict[str, int]] = {
     "cross_entropy_by_row": launches(1, 1),
     "cross_entropy_of_probabilities": launches(6),
     "nll_loss_and_backward": launches(4, 1),
-    "sgd_of_20": LAUNCH,
-    "adam_of_20": LAUNCH,
+    # A list of any length and of several dtypes: a norm is its parts and their end.
+    **{f"{name}_of_{count}": launches(n)
+       for count in (20, 160, 400)
+       for name, n in {"total_norm": 2, "clip_norm": 3, "clip_with_norm": 1, "clip_value": 1,
+                       **dict.fromkeys(STEPS, 1)}.items()},
 }
 
 COUNT = """
@@ -76,10 +81,24 @@ def and_backward(loss, x=logits):
     x.grad = None
     loss().backward()
 
-many = [nn.Parameter(dl.ones(30 + i, device="cuda")) for i in range(20)]
-for p in many:
-    p.grad = dl.ones_like(p)
-sgd, adam = optim.SGD(many, lr=0.1, momentum=0.9), optim.Adam(many, lr=0.1)
+def listed(count):
+    ps = [nn.Parameter(dl.ones(30 + i, dtype=(dl.float32, dl.float64)[i % 5 == 0], device="cuda"))
+          for i in range(count)]
+    mixed = [nn.Parameter(dl.ones(30 + i, dtype=(dl.float32, dl.bfloat16)[i % 2], device="cuda"))
+             for i in range(count)]
+    for p in ps + mixed:
+        p.grad = dl.ones_like(p)
+    total = dl.ones((), device="cuda")
+    made = {{
+        "total_norm": lambda: nn.utils.get_total_norm([p.grad for p in mixed]),
+        "clip_norm": lambda: nn.utils.clip_grad_norm_(mixed, 1.0),
+        "clip_with_norm": lambda: nn.utils.clip_grads_with_norm_(mixed, 1.0, total),
+        "clip_value": lambda: nn.utils.clip_grad_value_(mixed, 1.0),
+    }}
+    for name in {steps}:
+        made[name] = getattr(optim, name)(ps, lr=0.1).step
+    return {{name + f"_of_{{count}}": call for name, call in made.items()}}
+
 OPERATORS = {{
     "add": lambda: x + y,
     "add_add": lambda: x + y + y,
@@ -102,8 +121,7 @@ OPERATORS = {{
     "cross_entropy_by_row": lambda: F.cross_entropy(x, classes, reduction="none"),
     "cross_entropy_of_probabilities": lambda: F.cross_entropy(x, y),
     "nll_loss_and_backward": lambda: and_backward(lambda: F.nll_loss(logits, classes)),
-    "sgd_of_20": sgd.step,
-    "adam_of_20": adam.step,
+    **listed(20), **listed(160), **listed(400),
 }}
 found = {{}}
 for name, operator in OPERATORS.items():
@@ -124,7 +142,7 @@ NAMES = re.findall(r"DRIVER\((\w+)\)", (ROOT / "libdl/backends/cuda/driver.h").r
 def found() -> dict[str, dict[str, int]]:
     environment = {"LIBDL_CUDA_DRIVER": str(SIMULATION), "LIBDL_SIMULATED_NOOP": "1"}
     done = subprocess.run(
-        [sys.executable, "-c", COUNT.format(names=NAMES)], env={**os.environ, **environment},
+        [sys.executable, "-c", COUNT.format(names=NAMES, steps=STEPS)], env={**os.environ, **environment},
         capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

@@ -17,14 +17,9 @@ class Notes {
     const ByteRange range = bytes_of(v, more);
     bytes(static_cast<const char*>(v.data) + range.begin, range.end - range.begin, use);
   }
-  void lists(const OptimizerArgs& a) const {
-    for (int32_t i = 0; i < a.count; ++i) {
-      const int64_t count = a.numel[i] * dtype_bytes(a.dtype[i]);
-      bytes(a.grad[i], count, Use::kReads);
-      bytes(a.param[i], count, Use::kWrites);
-      for (void* const* state : {a.state1, a.state2, a.state3})
-        if (state) bytes(state[i], count, Use::kWrites);
-    }
+  void list(const TensorList& list, void* const* data, Use use) const {
+    for (int32_t i = 0; i < list.count; ++i)
+      bytes(data[i], list.numel[i] * dtype_bytes(list.dtype[i]), use);
   }
 
  private:

@@ -18,21 +18,12 @@ void AlignedCopies::operator()(View& v, Use use, const MoreDims& more) {
   if (!is_aligned(v.data, v.dtype)) v.data = copy_of(v.data, bytes_of(v, more), use);
 }
 
-void AlignedCopies::lists(OptimizerArgs& a) {
-  const auto replaced = [&](void* const* list, Use use) -> void* const* {
-    if (!list) return nullptr;
-    std::vector<void*>& own = lists_.emplace_back(list, list + a.count);
-    for (int32_t i = 0; i < a.count; ++i) {
-      if (is_aligned(own[i], a.dtype[i])) continue;
-      own[i] = copy_of(own[i], {0, a.numel[i] * dtype_bytes(a.dtype[i])}, use);
-    }
-    return own.data();
-  };
-  a.param = replaced(a.param, Use::kWrites);
-  a.grad = const_cast<const void* const*>(replaced(const_cast<void* const*>(a.grad), Use::kReads));
-  a.state1 = replaced(a.state1, Use::kWrites);
-  a.state2 = replaced(a.state2, Use::kWrites);
-  a.state3 = replaced(a.state3, Use::kWrites);
+void AlignedCopies::list(const TensorList& list, void* const*& data, Use use) {
+  std::vector<void*>& own = lists_.emplace_back(data, data + list.count);
+  for (int32_t i = 0; i < list.count; ++i)
+    if (!is_aligned(own[i], list.dtype[i]))
+      own[i] = copy_of(own[i], {0, list.numel[i] * dtype_bytes(list.dtype[i])}, use);
+  data = own.data();
 }
 
 void AlignedCopies::write_back() {

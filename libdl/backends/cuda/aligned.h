@@ -20,12 +20,8 @@ inline bool is_aligned(const void* data, int32_t dtype) {
 struct LooksForMisaligned {
   bool found = false;
   void operator()(const View& v, Use, const MoreDims&) { found |= !is_aligned(v.data, v.dtype); }
-  void lists(const OptimizerArgs& a) {
-    for (int32_t i = 0; i < a.count; ++i) {
-      found |= !is_aligned(a.param[i], a.dtype[i]) || !is_aligned(a.grad[i], a.dtype[i]);
-      for (void* const* state : {a.state1, a.state2, a.state3})
-        found |= state && !is_aligned(state[i], a.dtype[i]);
-    }
+  void list(const TensorList& list, void* const* data, Use) {
+    for (int32_t i = 0; i < list.count; ++i) found |= !is_aligned(data[i], list.dtype[i]);
   }
 };
 
@@ -43,7 +39,7 @@ class AlignedCopies {
   AlignedCopies& operator=(const AlignedCopies&) = delete;
 
   void operator()(View& v, Use use, const MoreDims& more);
-  void lists(OptimizerArgs& a);
+  void list(const TensorList& list, void* const*& data, Use use);
   void write_back();
 
  private:

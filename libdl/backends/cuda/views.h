@@ -151,8 +151,29 @@ LIBDL_VIEWS(RandomArgs) {
   all(visit, Use::kReads, a.probability);
   all(visit, Use::kWrites, a.out);
 }
-// Lists of dense tensors, not views: visit.lists(args).
-LIBDL_VIEWS(OptimizerArgs) { visit.lists(a); }
+// Lists of tensors without gaps, not views: visit.list(list, data, use) for each array of
+// addresses.
+LIBDL_VIEWS(OptimizerArgs) {
+  const TensorList list{a.count, a.dtype, a.numel, a.param};
+  auto* grad = const_cast<void* const*>(a.grad);
+  visit.list(list, grad, Use::kReads);
+  if constexpr (!std::is_const_v<A>) a.grad = const_cast<const void* const*>(grad);
+  const auto written = [&](auto& data) {
+    if (data) visit.list(list, data, Use::kWrites);
+  };
+  written(a.param);
+  written(a.state1);
+  written(a.state2);
+  written(a.state3);
+}
+LIBDL_VIEWS(ListNormArgs) {
+  visit.list(a.list, a.list.data, Use::kReads);
+  all(visit, Use::kWrites, a.total, a.out);
+}
+LIBDL_VIEWS(ListClipArgs) {
+  all(visit, Use::kReads, a.total);
+  visit.list(a.list, a.list.data, Use::kWrites);
+}
 
 #undef LIBDL_VIEWS
 
