@@ -274,6 +274,9 @@ extern "C" __attribute__((visibility("default"))) libdl_error* libdl_backend_ope
       .event_query = is_done,
       .event_synchronize = nothing,
       .event_elapsed = elapsed,
+      .complaint = nullptr,
+      .host_allocate = nullptr,
+      .host_free = nullptr,
   };
   *backend = &table;
   return nullptr;

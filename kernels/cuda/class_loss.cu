@@ -111,19 +111,20 @@ LIBDL_DEVICE Shift<T> write_logarithms(const ClassLoss& p, const RowWalk& walk, 
   const bool once = walk.holds_all();
   T x[kHeld];
   const auto fetch = [&](int64_t first) {
-    walk.each(p.team, first, [&](int k, int64_t i) { x[k] = value_of<T>(in[i * p.in_step]); });
+    const auto from = walk.held(in, p.in_step, p.team, first);
+    walk.each(p.team, first, [&](int k) { x[k] = value_of<T>(from[k]); });
   };
   T top = Max::identity<T>();
   for (int64_t first = 0; first < n; first += walk.reach) {
     fetch(first);
-    walk.each(p.team, first, [&](int k, int64_t) { top = Max::of(top, x[k]); });
+    walk.each(p.team, first, [&](int k) { top = Max::of(top, x[k]); });
   }
   top = over_team<Max>(top, p.team, walk.at);
   T total = T(0);
   for (int64_t first = 0; first < n; first += walk.reach) {
     if (!once) fetch(first);
     T sum = T(0);
-    walk.each(p.team, first, [&](int k, int64_t) { sum = sum + Math<T>::exp(x[k] - top); });
+    walk.each(p.team, first, [&](int k) { sum = sum + Math<T>::exp(x[k] - top); });
     total = total + sum;
   }
   const Shift<T> shift{top, Math<T>::log(over_team<Sum>(total, p.team, walk.at))};
@@ -131,10 +132,11 @@ LIBDL_DEVICE Shift<T> write_logarithms(const ClassLoss& p, const RowWalk& walk, 
   T sum = T(0);
   for (int64_t first = 0; first < n; first += walk.reach) {
     if (!once) fetch(first);
-    walk.each(p.team, first, [&](int k, int64_t i) {
+    const auto to = walk.held(out, p.log_p_step, p.team, first);
+    walk.each(p.team, first, [&](int k) {
       const T y = shift.template of<E>(x[k]);
-      out[i * p.log_p_step] = element_of<E>(y);
-      if (smooth) sum = sum + weight_of<T, E>(p.labels, i) * y;
+      to[k] = element_of<E>(y);
+      if (smooth) sum = sum + weight_of<T, E>(p.labels, walk.place(p.team, first, k)) * y;
     });
   }
   if (smooth) even = over_team<Sum>(sum, p.team, walk.at);
@@ -199,7 +201,8 @@ LIBDL_DEVICE void class_loss_rows_backward(const ClassLossBackward& p) {
   if (smooth && l.weight) {
     T sum = T(0);
     for (int64_t first = 0; first < l.classes; first += walk.reach)
-      walk.each(p.team, first, [&](int, int64_t i) { sum = sum + weight_of<T, E>(l, i); });
+      walk.each(p.team, first,
+                [&](int k) { sum = sum + weight_of<T, E>(l, walk.place(p.team, first, k)); });
     of_weights = over_team<Sum>(sum, p.team, walk.at);
   }
   if (!walk.there) return;
@@ -214,14 +217,17 @@ LIBDL_DEVICE void class_loss_rows_backward(const ClassLossBackward& p) {
   const T sum = d * of_weights + picked;
   T y[kHeld];
   for (int64_t first = 0; first < l.classes; first += walk.reach) {
-    if (p.log_p)
-      walk.each(p.team, first,
-                [&](int k, int64_t i) { y[k] = value_of<T>(log_p[i * p.log_p_step]); });
-    walk.each(p.team, first, [&](int k, int64_t i) {
+    if (p.log_p) {
+      const auto from = walk.held(log_p, p.log_p_step, p.team, first);
+      walk.each(p.team, first, [&](int k) { y[k] = value_of<T>(from[k]); });
+    }
+    const auto to = walk.held(dx, p.dx_step, p.team, first);
+    walk.each(p.team, first, [&](int k) {
+      const int64_t i = walk.place(p.team, first, k);
       T x = smooth ? d * weight_of<T, E>(l, i) : T(0);
       if (p.log_p) x = x - Math<T>::exp(y[k]) * sum;
       if (i == t) x = x + picked;
-      dx[i * p.dx_step] = element_of<E>(x);
+      to[k] = element_of<E>(x);
     });
   }
 }

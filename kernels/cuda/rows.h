@@ -63,6 +63,10 @@ struct RowWalk {
   LIBDL_DEVICE Held<E> held(E* row, int64_t step, const Team& t, int64_t first) const {
     return {row + (first + at.lane) * step, step * t.lanes};
   }
+  // Where the k-th of them stands in its row.
+  LIBDL_DEVICE int64_t place(const Team& t, int64_t first, int k) const {
+    return first + at.lane + int64_t{k} * t.lanes;
+  }
   // Calls f(k) for each of these values that exists.
   template <class F>
   LIBDL_DEVICE void each(const Team& t, int64_t first, F&& f) const {
