@@ -63,8 +63,8 @@ LIBDL_API LIBDL_NODISCARD libdl_error *libdl_to(const libdl_tensor *input, libdl
  *
  *  input   on the CPU
  *  device  whose copies it serves; NULL: the first CUDA device
- *  out     new, on the CPU; a new reference to input if it is so pinned, or if device is NULL and
- *          there is no CUDA device
+ *  out     new, on the CPU; a new reference to input if it is so pinned, or if no device is served:
+ *          device is the CPU, or NULL where there is no CUDA device
  *
  *  Gradient: any order, forward mode.
  *  Errors: DEVICE (input is not on the CPU, no such device), UNSUPPORTED (a device without it),

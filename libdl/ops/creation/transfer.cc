@@ -8,6 +8,7 @@
 #include "device/stream.h"
 #include "ops/core/launch.h"
 #include "ops/creation/copy.h"
+#include "ops/creation/creation.h"
 #include "tensor/memory_order.h"
 #include "tensor/pinned.h"
 #include "tensor/row_major.h"
@@ -114,8 +115,8 @@ Tensor pin_memory(const Tensor& input, std::optional<Device> device) {
   if (!input.device().is_cpu())
     fail_argument(LIBDL_ERROR_DEVICE, op, 1, "input", "is on " + device_name(input.device()),
                   "a tensor on the cpu");
-  const Device where = device.value_or(Device{LIBDL_DEVICE_CUDA, 0});
-  if (!device && device_count(where.type) == 0) return input;
+  const Device where = device ? device_or_default(op, 2, device) : Device{LIBDL_DEVICE_CUDA, 0};
+  if (where.is_cpu() || (!device && device_count(where.type) == 0)) return input;
   if (!input.is_number() && is_pinned_for(input.storage(), where)) return input;
   Call call(op, {}, {&input});
   Tensor y = pinned_as(input, input.dtype(), where);
