@@ -410,6 +410,12 @@ static void states(void) {
   GOOD(libdl_set_warning_handler(warned, &warnings, NULL));
   GOOD(libdl_set_warning_handler(NULL, NULL, NULL));
   CHECK(warnings == 0 && libdl_conversions() >= 0);
+  CHECK(libdl_get_sync_debug_mode() == LIBDL_SYNC_ALLOWED);
+  GOOD(libdl_set_sync_debug_mode(LIBDL_SYNC_FAILS));
+  CHECK(libdl_get_sync_debug_mode() == LIBDL_SYNC_FAILS);
+  BAD_CODE(libdl_set_sync_debug_mode(3), OPTION);
+  GOOD(libdl_set_sync_debug_mode(LIBDL_SYNC_ALLOWED));
+  CHECK(!libdl_tensor_is_pinned(NULL)); /* as all questions to NULL */
   CHECK(libdl_version() / 10000 == LIBDL_VERSION_MAJOR);
   CHECK(strchr(libdl_version_string(), '.') && strstr(libdl_show_config(), "threads: "));
 }
